@@ -1,0 +1,23 @@
+import { cpus, totalmem } from 'node:os'
+import type { Budget } from './budget.ts'
+import { lineOf } from './budget.ts'
+import { benchIngest } from './ingest.ts'
+import { benchQuery } from './query.ts'
+
+/** `npm run bench [-- NAME…]`: figures as ratios within this run, beside their budgets. */
+const benches: Record<string, () => Promise<Budget[]>> = { ingest: benchIngest, query: benchQuery }
+
+const wanted = process.argv.slice(2)
+const [cpu] = cpus()
+console.log(
+  `${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpu?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Bun ${Bun.version}`,
+)
+let missed = 0
+for (const [name, bench] of Object.entries(benches)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue
+  console.log(`\n## ${name}\n`)
+  const budgets = await bench()
+  console.log(['', '| figure | measured | budget | |', '|---|---|---|---|', ...budgets.map(lineOf)].join('\n'))
+  missed += budgets.filter(({ kept }) => !kept).length
+}
+process.exitCode = missed > 0 ? 1 : 0

@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Budget, budget } from './budget.ts'
+import { client, type Load, load, type Measured, makeFolder, start, tagwarden } from './server.ts'
+
+const CONNECTIONS = 32
+const SECONDS = Number(process.env.BENCH_SECONDS ?? 20)
+const EVENTS_PER_REQUEST = 10
+const BARE_SECONDS = 5
+
+/** Settings under which the limits of the product don't stand in the way of a load test. */
+const NO_LIMITS = { TAGWARDEN_RATE_COLLECT_PER_SECOND: '10000000', TAGWARDEN_RATE_KEY_PER_MINUTE: '1000000' }
+
+/** Durable ingest beside the least a server can do, with everything that runs beside it. */
+export async function benchIngest(): Promise<Budget[]> {
+  const { folder, key, remove } = await makeFolder()
+  const bare = await start([process.execPath, join(import.meta.dir, 'bare.ts')])
+  const args = tagwarden('serve', '--data', folder, '--listen', '127.0.0.1:0')
+  const first = await start(args, NO_LIMITS)
+  try {
+    const { token } = await client(first.url, key)<{ token: string }>('POST', '/v1/domains', { name: 'bench.example' })
+    const idleMb = first.rssMb()
+    const bareBefore = await load(bare.url, token, CONNECTIONS, BARE_SECONDS)
+    const watch = watchLoad(first, folder, key, token)
+    const cpu = first.cpuMs()
+    const own = await load(first.url, token, CONNECTIONS, SECONDS)
+    const cpuUs = ((first.cpuMs() - cpu) * 1000) / own.requests
+    const seen = await watch.stop()
+    const drainedMs = await drained(first, key, own.requests * EVENTS_PER_REQUEST + seen.probes)
+    const bareAfter = await load(bare.url, token, CONNECTIONS, BARE_SECONDS)
+    await first.stop()
+    const second = await start(args, NO_LIMITS)
+    const total = await client(second.url, key)<{ totalEvents: number }>('GET', '/v1/usage')
+    await second.stop()
+    const bareRate = (rateOf(bareBefore) + rateOf(bareAfter)) / 2
+    console.log(
+      `  bare ${Math.round(bareRate)} requests/s, tagwarden ${Math.round(rateOf(own))} requests/s ` +
+        `(p50 ${own.p50Ms} ms, p99 ${own.p99Ms} ms, ${cpuUs.toFixed(1)} us of CPU a request), failures ${own.failures}, ` +
+        `segments behind at most ${seen.segments}, event files ${seen.files}`,
+    )
+    return [
+      budget('events acknowledged durably / bare server', rateOf(own) / bareRate, 'at least', 0.3),
+      budget('requests refused or failed', own.failures, 'at most', 0),
+      budget(
+        'events in usage / acknowledged',
+        total.totalEvents / (own.requests * EVENTS_PER_REQUEST + seen.probes),
+        'is',
+        1,
+      ),
+      budget('visible in GET /v1/events after the 202, worst, ms', seen.visibleMs, 'at most', 1000),
+      budget('in Parquet after the load ended, ms', drainedMs, 'at most', 10_000),
+      budget('resident memory under load, MB', seen.rssMb, 'at most', 500),
+      budget('resident memory idle, MB', idleMb, 'at most', 200),
+      budget('ready after a second start, ms', second.readyMs, 'at most', 500),
+    ]
+  } finally {
+    await Promise.all([bare.stop(), first.stop()])
+    remove()
+  }
+}
+
+function rateOf({ requests, seconds }: Load): number {
+  return requests / seconds
+}
+
+/** While the load runs: how late an event is visible, how much memory is used, how far flushing is behind. */
+function watchLoad(server: Measured, folder: string, key: string, token: string) {
+  const get = client(server.url, key)
+  const seen = { visibleMs: 0, rssMb: 0, segments: 0, files: 0, probes: 0 }
+  let stopping = false
+  const run = (async () => {
+    while (!stopping) {
+      const mark = `probe-${randomUUID()}`
+      await fetch(`${server.url}/api/v1/events?token=${token}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ events: [{ id: mark, vendor: 'Probe', event: mark }] }),
+      })
+      const sentAt = performance.now()
+      seen.probes++
+      const path = `/v1/events?vendor=Probe&event=${mark}&from=${Date.now() - 60_000}`
+      while ((await get<{ events: unknown[] }>('GET', path)).events.length === 0) await Bun.sleep(10)
+      seen.visibleMs = Math.max(seen.visibleMs, performance.now() - sentAt)
+      seen.rssMb = Math.max(seen.rssMb, server.rssMb())
+      const waiting = readdirSync(join(folder, 'spool')).filter((name) => name.endsWith('.ndjson')).length
+      seen.segments = Math.max(seen.segments, waiting)
+      seen.files = readdirSync(join(folder, 'events')).filter((name) => name.endsWith('.parquet')).length
+      await Bun.sleep(1000)
+    }
+  })()
+  return {
+    async stop() {
+      stopping = true
+      await run
+      return seen
+    },
+  }
+}
+
+/** How long until usage, which counts what is in Parquet, has everything. */
+async function drained(server: Measured, key: string, events: number): Promise<number> {
+  const started = performance.now()
+  const get = client(server.url, key)
+  while ((await get<{ totalEvents: number }>('GET', '/v1/usage')).totalEvents < events) {
+    if (performance.now() - started > 60_000) return Number.POSITIVE_INFINITY
+    await Bun.sleep(50)
+  }
+  return performance.now() - started
+}

@@ -1,0 +1,158 @@
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { HOUR_MS, systemClock } from '../src/core/clock.ts'
+import { openDatabase } from '../src/store/database.ts'
+import { planMerges, runMerge } from '../src/warehouse/compact.ts'
+import { duckdbDialect } from '../src/warehouse/dialect.ts'
+import { DuckdbWarehouse } from '../src/warehouse/duckdb.ts'
+import { Manifest } from '../src/warehouse/manifest.ts'
+import { type Budget, budget } from './budget.ts'
+
+const EVENTS = 2_000_000
+const SEGMENT_EVENTS = 100_000
+const FRESH_EVENTS = 10_000
+const FRESH_FILES = 3
+const SPOOL_EVENTS = 5_000
+const RUNS = 31
+const KEY = 'transaction_id'
+
+const ORG = 'org_01k9m2c4d0e0f0g0h0j0k0m0n0'
+const VENDORS = ['Google Analytics 4', 'Meta Pixel', 'Matomo', 'TikTok Pixel', 'Segment']
+const NAMES = ['page_view', 'purchase', 'add_to_cart', 'scroll', 'view_item', 'login', 'search']
+
+/** One event in the spool's own spelling; every fiftieth lacks the key. */
+function eventLine(n: number, receivedAt: number): string {
+  return JSON.stringify({
+    receivedAt,
+    orgId: ORG,
+    domainId: `dom_01k9m2c4d0e0f0g0h0j0k0m0${n % 20}`,
+    env: 'prod',
+    host: 'shop.example',
+    path: `/product/${n % 500}`,
+    sessionId: `s${n % 100_000}`,
+    weight: 1,
+    seq: receivedAt * 1000 + (n % 1000),
+    id: `e${n}`,
+    ts: receivedAt,
+    vendor: VENDORS[n % VENDORS.length],
+    event: NAMES[n % NAMES.length],
+    account: 'G-ABCDE12345',
+    kind: 'event',
+    status: 'ok',
+    params: {
+      ...(n % 50 === 0 ? {} : { [KEY]: `T-${n % 1000}` }),
+      currency: 'EUR',
+      value: String(n % 997),
+      page_title: 'Checkout',
+      client_id: String((n * 7919) % 400_000),
+      language: 'en-us',
+      item_id: `SKU${n % 300}`,
+      coupon: n % 9 === 0 ? 'SPRING' : '',
+      step: String(n % 5),
+      list: 'related',
+      variant: 'b',
+      stock: 'yes',
+    },
+  })
+}
+
+function writeSegment(path: string, first: number, count: number, receivedAt: (n: number) => number): void {
+  writeFileSync(path, '')
+  for (let start = first; start < first + count; start += 20_000) {
+    const end = Math.min(first + count, start + 20_000)
+    let text = ''
+    for (let n = start; n < end; n++) text += `${eventLine(n, receivedAt(n))}\n`
+    appendFileSync(path, text)
+  }
+}
+
+async function medianMs(work: () => Promise<unknown>): Promise<number> {
+  const times: number[] = []
+  for (let run = 0; run < RUNS; run++) {
+    const started = performance.now()
+    await work()
+    times.push(performance.now() - started)
+  }
+  times.sort((a, b) => a - b)
+  return times[RUNS >> 1] ?? 0
+}
+
+/** A count on one key through the warehouse beside the same count in plain DuckDB over a column. */
+export async function benchQuery(): Promise<Budget[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'tagwarden-bench-'))
+  const events = join(folder, 'events')
+  mkdirSync(events)
+  const db = openDatabase(join(folder, 'tagwarden.db'))
+  const manifest = new Manifest(db)
+  const spool: string[] = []
+  const warehouse = await DuckdbWarehouse.open({
+    folder: events,
+    manifest,
+    clock: systemClock,
+    spoolFiles: () => spool,
+  })
+  try {
+    const now = Date.now()
+    const lastHour = Math.floor(now / HOUR_MS) * HOUR_MS - 2 * HOUR_MS
+    const inLastHour = (n: number) => lastHour + Math.floor((n / EVENTS) * HOUR_MS)
+    let name = 0
+    const load = async (first: number, count: number, receivedAt: (n: number) => number) => {
+      const segment = { name: String(++name).padStart(12, '0'), path: join(folder, 'segment.ndjson') }
+      writeSegment(segment.path, first, count, receivedAt)
+      await warehouse.load(
+        segment,
+        () => {},
+        () => {},
+      )
+    }
+    for (let first = 0; first < EVENTS; first += SEGMENT_EVENTS) await load(first, SEGMENT_EVENTS, inLastHour)
+    const started = performance.now()
+    for (const merge of planMerges(manifest.files(), now)) await runMerge(warehouse, manifest, events, merge)
+    console.log(`  compacted ${EVENTS} events in ${Math.round(performance.now() - started)} ms`)
+
+    await warehouse.run(
+      `COPY (SELECT * EXCLUDE (params, "p:${KEY}"), "p:${KEY}" AS ${KEY} FROM
+       read_parquet('${events}/c*.parquet') ORDER BY receivedAt) TO '${folder}/plain.parquet' (FORMAT parquet, COMPRESSION zstd)`,
+    )
+    const isBlank = (column: string) => `trim(coalesce(${column}, '')) = ''`
+    const plain = () =>
+      warehouse.run<{ count: number }>(
+        `SELECT count(*) AS count FROM read_parquet('${folder}/plain.parquet') WHERE ${isBlank(KEY)}`,
+      )
+    const ours = () =>
+      warehouse.query<{ count: number }>({
+        sql: `SELECT count(*) AS count FROM events WHERE ${isBlank(duckdbDialect.key(KEY))}`,
+        params: {},
+        keys: [KEY],
+        orgId: ORG,
+        window: { from: lastHour, to: now },
+      })
+    const compactedOnly = { plainMs: await medianMs(plain), oursMs: await medianMs(ours) }
+    for (let file = 0; file < FRESH_FILES; file++) await load(file * FRESH_EVENTS, FRESH_EVENTS, () => now - 10_000)
+    spool.push(join(folder, 'open.ndjson'))
+    writeSegment(spool[0] ?? '', 0, SPOOL_EVENTS, () => now - 1000)
+    const withFresh = { plainMs: await medianMs(plain), oursMs: await medianMs(ours) }
+    const [expected] = await plain()
+    const [counted] = await ours()
+    const beside = (FRESH_FILES * FRESH_EVENTS + SPOOL_EVENTS) / 50
+    console.log(
+      `  plain ${compactedOnly.plainMs.toFixed(1)} ms, compacted ${compactedOnly.oursMs.toFixed(1)} ms; ` +
+        `plain ${withFresh.plainMs.toFixed(1)} ms, with spool and fresh files ${withFresh.oursMs.toFixed(1)} ms`,
+    )
+    return [
+      budget('counts agree (ours - plain - beside)', (counted?.count ?? 0) - (expected?.count ?? 0) - beside, 'is', 0),
+      budget(
+        'one key, 2 M compacted events / plain column',
+        compactedOnly.oursMs / compactedOnly.plainMs,
+        'at most',
+        1.5,
+      ),
+      budget('the same with open spool and fresh files', withFresh.oursMs / withFresh.plainMs, 'at most', 5),
+    ]
+  } finally {
+    warehouse.close()
+    db.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

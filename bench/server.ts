@@ -1,0 +1,98 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** A process of its own under measurement. */
+export interface Measured {
+  url: string
+  pid: number
+  /** From start to its line "listening". */
+  readyMs: number
+  /** Resident memory now, MB. */
+  rssMb(): number
+  /** User and system time so far, ms. */
+  cpuMs(): number
+  stop(): Promise<void>
+}
+
+const TICKS_PER_S = 100
+
+/** Starts a command and waits for its line `listening …`. */
+export async function start(command: string[], env: Record<string, string> = {}): Promise<Measured> {
+  const started = performance.now()
+  const child = Bun.spawn(command, { env: { ...process.env, ...env }, stdout: 'pipe', stderr: 'inherit' })
+  let text = ''
+  for await (const part of child.stdout) {
+    text += new TextDecoder().decode(part)
+    if (/listening .*\n/.test(text)) break
+  }
+  const readyMs = performance.now() - started
+  const url = /https?:\/\/\S+/.exec(text)?.[0]?.replace(/,$/, '')
+  if (!url) throw new Error(`${command.join(' ')} did not come up: ${text}`)
+  const stat = (name: string) => readFileSync(`/proc/${child.pid}/${name}`, 'utf8')
+  return {
+    url,
+    pid: child.pid,
+    readyMs,
+    rssMb: () => Number(/VmRSS:\s+(\d+)/.exec(stat('status'))?.[1]) / 1024,
+    cpuMs() {
+      const fields = stat('stat').split(') ')[1]?.split(' ') ?? []
+      return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_S
+    },
+    async stop() {
+      child.kill('SIGTERM')
+      await child.exited
+    },
+  }
+}
+
+export interface Load {
+  requests: number
+  failures: number
+  seconds: number
+  p50Ms: number
+  p99Ms: number
+}
+
+/** Runs the load generator against an address to its end. */
+export async function load(url: string, token: string, connections: number, seconds: number): Promise<Load> {
+  const child = Bun.spawn(
+    [process.execPath, join(import.meta.dir, 'load.ts'), `${url}/api/v1/events`, token, `${connections}`, `${seconds}`],
+    { stdout: 'pipe', stderr: 'inherit' },
+  )
+  return JSON.parse(await new Response(child.stdout).text()) as Load
+}
+
+/** How the program is started: the executable named by TAGWARDEN_BINARY, or the sources. */
+export function tagwarden(...args: string[]): string[] {
+  const binary = process.env.BENCH_BINARY
+  return binary ? [binary, ...args] : [process.execPath, join(import.meta.dir, '../src/main.ts'), ...args]
+}
+
+/** A fresh data folder with an owner; answers its key. */
+export async function makeFolder(): Promise<{ folder: string; key: string; remove(): void }> {
+  const folder = mkdtempSync(join(tmpdir(), 'tagwarden-bench-'))
+  const child = Bun.spawn(
+    tagwarden('init', '--data', folder, '--org', 'Bench', '--email', 'bench@example.com', '--json'),
+    {
+      stdout: 'pipe',
+      stderr: 'inherit',
+    },
+  )
+  const { apiKey } = JSON.parse(await new Response(child.stdout).text()) as { apiKey: string }
+  return { folder, key: apiKey, remove: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+/** The API with a key; fails on anything but 2xx. */
+export function client(url: string, key: string) {
+  return async <T>(method: string, path: string, body?: unknown): Promise<T> => {
+    const response = await fetch(url + path, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
+    return JSON.parse(text) as T
+  }
+}

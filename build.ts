@@ -1,0 +1,28 @@
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
+
+/** The executable: the program, its runtime and everything they need, in one file. */
+const OUTFILE = 'dist/tagwarden'
+
+const native = resolve(import.meta.dir, 'src/warehouse/native.ts')
+
+await Bun.build({
+  entrypoints: [resolve(import.meta.dir, 'src/main.ts')],
+  minify: true,
+  compile: {
+    outfile: resolve(import.meta.dir, OUTFILE),
+    // The program reads its data folder and nothing else, wherever it is started.
+    autoloadDotenv: false,
+    autoloadBunfig: false,
+  },
+  plugins: [
+    {
+      name: 'embed DuckDB',
+      setup(build) {
+        build.onResolve({ filter: /^@duckdb\/node-bindings$/ }, () => ({ path: native }))
+      },
+    },
+  ],
+})
+
+console.log(`${OUTFILE}: ${(statSync(resolve(import.meta.dir, OUTFILE)).size / 1e6).toFixed(0)} MB`)

@@ -1,0 +1,237 @@
+-- Organizations and who may act for them.
+
+CREATE TABLE org (
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  webhookSecret BLOB NOT NULL,          -- sealed with master.key; signs webhooks that are not integrations
+  customerSalt TEXT NOT NULL,           -- goes into the hash of customer ids
+  phoneRegions TEXT NOT NULL DEFAULT '[]',
+  createdAt INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE user (
+  id TEXT PRIMARY KEY,
+  email TEXT NOT NULL UNIQUE COLLATE NOCASE,
+  name TEXT,
+  passwordHash TEXT,                    -- argon2id; null until one was set
+  createdAt INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE member (
+  orgId TEXT NOT NULL REFERENCES org ON DELETE CASCADE,
+  userId TEXT NOT NULL REFERENCES user ON DELETE CASCADE,
+  role TEXT NOT NULL CHECK (role IN ('viewer', 'member', 'admin', 'owner')),
+  createdAt INTEGER NOT NULL,
+  PRIMARY KEY (orgId, userId)
+) STRICT;
+CREATE INDEX memberByUser ON member (userId);
+
+CREATE TABLE apiKey (
+  id TEXT PRIMARY KEY,
+  userId TEXT NOT NULL REFERENCES user ON DELETE CASCADE,
+  name TEXT NOT NULL,
+  secretHash BLOB NOT NULL UNIQUE,      -- SHA-256
+  secretTail TEXT NOT NULL,             -- last four characters, to tell keys apart
+  readOnly INTEGER NOT NULL,
+  createdAt INTEGER NOT NULL,
+  expiresAt INTEGER,                    -- null: never
+  revokedAt INTEGER,
+  lastUsedAt INTEGER
+) STRICT;
+
+-- Monitored properties.
+
+CREATE TABLE domain (
+  id TEXT PRIMARY KEY,
+  orgId TEXT NOT NULL REFERENCES org ON DELETE CASCADE,
+  projectId TEXT,
+  name TEXT NOT NULL,
+  system TEXT NOT NULL,
+  token TEXT NOT NULL UNIQUE,
+  previousToken TEXT UNIQUE,            -- after a rotation it works until previousTokenUntil
+  previousTokenUntil INTEGER,
+  monitoredUrls TEXT NOT NULL,          -- JSON string[]
+  vendors TEXT NOT NULL,                -- JSON DomainVendorConfig[]
+  allowManualMonitoring INTEGER NOT NULL,
+  screenshotBase64 TEXT,
+  lastEventAt INTEGER,
+  prodVersion REAL,
+  createdAt INTEGER NOT NULL
+) STRICT;
+CREATE INDEX domainByOrg ON domain (orgId, id);
+CREATE UNIQUE INDEX domainByName ON domain (orgId, name COLLATE NOCASE);
+
+CREATE TABLE hostname (
+  domainId TEXT NOT NULL REFERENCES domain ON DELETE CASCADE,
+  hostname TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('unreviewed', 'approved', 'denied')),
+  firstSeenAt INTEGER,                  -- null: named by hand, not seen yet
+  lastSeenAt INTEGER,
+  PRIMARY KEY (domainId, hostname)
+) STRICT;
+
+-- What the collector took in, refused and changed. Written in the transaction that adds a segment's file.
+
+CREATE TABLE eventFile (
+  path TEXT PRIMARY KEY,                -- relative to events/
+  orgId TEXT,                           -- null: holds several organizations' events
+  hour INTEGER NOT NULL,                -- start of the hour of its receivedAt, ms
+  minReceivedAt INTEGER NOT NULL,
+  maxReceivedAt INTEGER NOT NULL,
+  rows INTEGER NOT NULL,
+  sizeBytes INTEGER NOT NULL,
+  level TEXT NOT NULL CHECK (level IN ('fresh', 'merged', 'compacted')),
+  keys TEXT                             -- JSON string[]: parameters with a column of their own; null: not shredded
+) STRICT;
+CREATE INDEX eventFileByHour ON eventFile (hour);
+
+CREATE TABLE segment (
+  name TEXT PRIMARY KEY,                -- loaded spool segments: loading one again changes nothing
+  loadedAt INTEGER NOT NULL
+) STRICT;
+
+-- By an integer, because thousands a second come in: a key of text would cost ten times as much.
+CREATE TABLE batch (
+  hash INTEGER PRIMARY KEY,             -- of key, 52 bits
+  key TEXT NOT NULL,                    -- domain and batchId: what tells two batches of one hash apart
+  receivedAt INTEGER NOT NULL,
+  accepted INTEGER NOT NULL,
+  refused TEXT                          -- JSON {rejected, errors}; null: nothing was refused
+) STRICT;
+
+CREATE TABLE usage (
+  domainId TEXT NOT NULL,
+  orgId TEXT NOT NULL,
+  hour INTEGER NOT NULL,                -- start of the hour, ms
+  events INTEGER NOT NULL,
+  PRIMARY KEY (domainId, hour)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX usageByOrg ON usage (orgId, hour);
+
+CREATE TABLE hostnameUsage (
+  domainId TEXT NOT NULL,
+  hostname TEXT NOT NULL,
+  hour INTEGER NOT NULL,
+  events INTEGER NOT NULL,
+  PRIMARY KEY (domainId, hostname, hour)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE rejection (
+  domainId TEXT NOT NULL,
+  orgId TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  count INTEGER NOT NULL,
+  sample TEXT NOT NULL,
+  firstSeenAt INTEGER NOT NULL,
+  lastSeenAt INTEGER NOT NULL,
+  PRIMARY KEY (domainId, reason)
+) STRICT;
+
+-- Rules, the trouble they find, and who is told.
+
+CREATE TABLE alert (
+  id TEXT PRIMARY KEY,
+  orgId TEXT NOT NULL REFERENCES org ON DELETE CASCADE,
+  input TEXT NOT NULL,                  -- JSON AlertInput with its defaults filled in
+  enabled INTEGER NOT NULL,
+  evaluatedThrough INTEGER NOT NULL,    -- everything received before this has been judged
+  windowStartAt INTEGER NOT NULL,       -- start of the window being gathered
+  createdAt INTEGER NOT NULL,
+  updatedAt INTEGER NOT NULL
+) STRICT;
+CREATE INDEX alertByOrg ON alert (orgId, id);
+
+CREATE TABLE issue (
+  id TEXT PRIMARY KEY,
+  orgId TEXT NOT NULL REFERENCES org ON DELETE CASCADE,
+  alertId TEXT NOT NULL,
+  alertName TEXT NOT NULL,
+  alertType TEXT NOT NULL,
+  domainId TEXT,
+  subject TEXT NOT NULL,                -- what the alert type names beside alert and domain; empty when nothing
+  status TEXT NOT NULL CHECK (status IN ('open', 'acknowledged', 'resolved', 'muted')),
+  severity TEXT NOT NULL,
+  severityRank INTEGER NOT NULL GENERATED ALWAYS AS (
+    CASE severity WHEN 'critical' THEN 3 WHEN 'high' THEN 2 WHEN 'medium' THEN 1 ELSE 0 END
+  ) VIRTUAL,
+  title TEXT NOT NULL,
+  occurrences INTEGER NOT NULL,
+  capReached INTEGER NOT NULL,
+  heldBack INTEGER NOT NULL,            -- notifications held back since the last one that went
+  notificationsSent INTEGER NOT NULL,
+  impactValue INTEGER,
+  notes TEXT,
+  trackerKey TEXT,
+  firstSeenAt INTEGER NOT NULL,
+  lastSeenAt INTEGER NOT NULL,
+  statusAt INTEGER NOT NULL,            -- when the status last changed
+  statusBy TEXT,                        -- user or integration that changed it by hand; null: an evaluation did
+  resolutionToldAt INTEGER,             -- when people hear that it is resolved; null: to them it is open
+  clearWindows INTEGER NOT NULL,        -- whole windows without a firing since the last one, at most 2
+  firing INTEGER NOT NULL,              -- 1 until a whole window passes without a firing
+  firedWindowAt INTEGER NOT NULL,       -- start of the last window whose firing is in the history
+  hosts TEXT,                           -- JSON string[], most frequent first
+  evidence TEXT                         -- JSON Finding: the last firing
+) STRICT;
+CREATE INDEX issueByAlert ON issue (alertId, domainId, subject);
+CREATE INDEX issueByOrg ON issue (orgId, status, lastSeenAt);
+-- The order in which the list shows them, read backwards.
+CREATE INDEX issueByWeight ON issue (orgId, severityRank, ifnull(impactValue, -1), lastSeenAt, id);
+-- Two evaluations racing can't open two.
+CREATE UNIQUE INDEX issueUnsettled ON issue (alertId, ifnull(domainId, ''), subject) WHERE status <> 'resolved';
+
+CREATE TABLE issueHistory (
+  seq INTEGER PRIMARY KEY,
+  issueId TEXT NOT NULL REFERENCES issue ON DELETE CASCADE,
+  kind TEXT NOT NULL,
+  payload TEXT,                         -- JSON object
+  createdAt INTEGER NOT NULL
+) STRICT;
+CREATE INDEX issueHistoryByIssue ON issueHistory (issueId, seq);
+
+CREATE TABLE issueOccurrence (
+  issueId TEXT NOT NULL REFERENCES issue ON DELETE CASCADE,
+  day TEXT NOT NULL,                    -- YYYY-MM-DD, UTC
+  count INTEGER NOT NULL,
+  PRIMARY KEY (issueId, day)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE integration (
+  id TEXT PRIMARY KEY,
+  orgId TEXT NOT NULL REFERENCES org ON DELETE CASCADE,
+  provider TEXT NOT NULL,
+  label TEXT NOT NULL,
+  status TEXT NOT NULL,
+  config TEXT NOT NULL,                 -- JSON without its secrets
+  secrets BLOB NOT NULL,                -- JSON of the secrets, sealed with master.key
+  createdAt INTEGER NOT NULL
+) STRICT;
+CREATE INDEX integrationByOrg ON integration (orgId, id);
+
+CREATE TABLE delivery (
+  seq INTEGER PRIMARY KEY,              -- order of making: one about an issue waits for earlier ones to its channel
+  id TEXT NOT NULL UNIQUE,
+  orgId TEXT NOT NULL REFERENCES org ON DELETE CASCADE,
+  issueId TEXT REFERENCES issue ON DELETE CASCADE,   -- null: a test message
+  alertId TEXT,
+  transition TEXT NOT NULL,             -- opened, reopened, repeated, resolved, test, delivery_failed
+  noticeKey TEXT NOT NULL,              -- issue and instance of the transition: what a throttle counts
+  transitionKey TEXT NOT NULL UNIQUE,   -- one row for each (issue, transition, channel)
+  channelType TEXT NOT NULL,
+  channelTarget TEXT NOT NULL,          -- an address, an integration's id, or 'owners' for mails about lost deliveries
+  message TEXT NOT NULL,                -- JSON Message: what is said, before it is rendered
+  status TEXT NOT NULL CHECK (status IN ('pending', 'sending', 'delivered', 'failed', 'withdrawn')),
+  attempts INTEGER NOT NULL,
+  dueAt INTEGER NOT NULL,
+  throttleAt INTEGER,                   -- when it counts against the alert's throttle; null: never
+  expiresAt INTEGER,                    -- withdrawn when it has not gone by then; null: never
+  lastAttemptAt INTEGER,
+  lastError TEXT,
+  deliveredAt INTEGER,                  -- when it first was
+  createdAt INTEGER NOT NULL
+) STRICT;
+CREATE INDEX deliveryDue ON delivery (dueAt) WHERE status = 'pending';
+CREATE INDEX deliveryUnderWay ON delivery (channelType, channelTarget) WHERE status = 'sending';
+CREATE INDEX deliveryByIssue ON delivery (issueId, seq);
+CREATE INDEX deliveryByOrg ON delivery (orgId, seq);
+CREATE INDEX deliveryByAlert ON delivery (alertId, throttleAt);

@@ -1,0 +1,119 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DAY_MS, type Instant } from '../core/clock.ts'
+import type { StoredEvent } from '../core/event.ts'
+import { openDatabase } from '../store/database.ts'
+import { DuckdbWarehouse } from '../warehouse/duckdb.ts'
+import { Manifest } from '../warehouse/manifest.ts'
+import type { Alert, AlertInput } from './alert.ts'
+import type { Finding, Window } from './finding.ts'
+import type { WatchedDomain } from './types/alert-type.ts'
+import { alertTypeOf } from './types/index.ts'
+
+/** A Wednesday, noon. */
+export const NOON: Instant = Date.UTC(2026, 3, 1, 12)
+
+export const validationInput: AlertInput = {
+  name: 'Purchase has a value',
+  alertType: 'data_validation',
+  conditions: { logic: 'any', items: [{ parameter: 'value', op: 'is_blank' }] },
+  period: '1h',
+  channels: [{ type: 'email', target: 'ops@example.com' }],
+}
+
+export const volumeInput: AlertInput = {
+  name: 'Purchases arrive',
+  alertType: 'volume_threshold',
+  volume: { op: 'gte', count: 3 },
+  period: '1h',
+  channels: [{ type: 'email', target: 'ops@example.com' }],
+}
+
+/** An alert that was saved long ago. */
+export function alertOf(input: AlertInput, id = 'alr_1', orgId = 'org_a'): Alert {
+  const createdAt = NOON - 30 * DAY_MS
+  return { severity: 'low', timezone: 'UTC', enabled: true, ...input, id, orgId, createdAt, updatedAt: createdAt }
+}
+
+export const domainsNamed = (...ids: string[]): WatchedDomain[] =>
+  ids.map((id) => ({ id, createdAt: NOON - 60 * DAY_MS }))
+
+/** An event of the shop, received just before noon. */
+export function eventOf(values: Partial<StoredEvent> = {}): StoredEvent {
+  const { receivedAt = NOON - 1000 } = values
+  return {
+    seq: receivedAt * 1000,
+    id: 'e',
+    ts: receivedAt,
+    receivedAt,
+    orgId: 'org_a',
+    domainId: 'dom_shop',
+    env: 'prod',
+    vendor: 'ga4',
+    event: 'purchase',
+    account: null,
+    kind: 'event',
+    host: 'shop.example',
+    path: '/',
+    title: null,
+    sessionId: null,
+    customerId: null,
+    status: null,
+    execMs: null,
+    durMs: null,
+    bytes: null,
+    version: null,
+    weight: 1,
+    violations: null,
+    params: {},
+    ...values,
+  }
+}
+
+/** A warehouse of its own that holds these events: the first half in Parquet, the others still in the spool. */
+export async function warehouseWith(events: readonly StoredEvent[]) {
+  const folder = mkdtempSync(join(tmpdir(), 'alerts-'))
+  const db = openDatabase(':memory:')
+  const spool = (name: string, part: readonly StoredEvent[]) => {
+    const path = join(folder, name)
+    writeFileSync(path, part.map((event) => `${JSON.stringify(event)}\n`).join(''))
+    return path
+  }
+  const half = Math.ceil(events.length / 2)
+  const [loaded, open] = [spool('000000000001.ndjson', events.slice(0, half)), spool('open.ndjson', events.slice(half))]
+  const warehouse = await DuckdbWarehouse.open({
+    folder,
+    manifest: new Manifest(db),
+    clock: { now: () => NOON },
+    spoolFiles: () => (events.length > half ? [open] : []),
+  })
+  if (half > 0)
+    await warehouse.load(
+      { name: '000000000001', path: loaded },
+      () => {},
+      () => {},
+    )
+  return {
+    query: warehouse.query.bind(warehouse) as DuckdbWarehouse['query'],
+    [Symbol.dispose]() {
+      warehouse.close()
+      db.close()
+      rmSync(folder, { recursive: true })
+    },
+  }
+}
+
+export const HOUR_BEFORE_NOON: Window = { from: NOON - 3_600_000, to: NOON, complete: true }
+
+/** Evaluates alerts of one type and organization together, as the program does. Findings by alert id. */
+export async function evaluate(
+  warehouse: Pick<DuckdbWarehouse, 'query'>,
+  alerts: readonly [Alert, ...Alert[]],
+  domains: readonly WatchedDomain[],
+  window = HOUR_BEFORE_NOON,
+): Promise<Record<string, Finding[]>> {
+  const type = alertTypeOf(alerts[0].alertType)
+  const rows = await warehouse.query(type.measure(alerts, window, domains))
+  return Object.fromEntries(alerts.map((alert) => [alert.id, type.judge(alert, rows, window, domains)]))
+}

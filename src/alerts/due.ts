@@ -1,0 +1,90 @@
+import type { Instant } from '../core/clock.ts'
+import type { Alert } from './alert.ts'
+import type { Window } from './finding.ts'
+import { type Period, parsePeriod, previousWindow, windowAt } from './period.ts'
+import { alertTypeOf } from './types/index.ts'
+
+/** At most so many windows are evaluated late, after the program was down. */
+export const MAX_LATE_WINDOWS = 24
+
+/** How far an alert has been evaluated. */
+export interface Cursor {
+  /** Everything received before this has been judged, or came before the alert. */
+  evaluatedThrough: Instant
+  /** Start of the window that is being gathered; for a type that judges whole windows it may lie ahead. */
+  windowStartAt: Instant
+}
+
+/** What decides when an alert is due. */
+export interface Schedule {
+  period: Period
+  timezone: string
+  /** True when part of a window may be judged; otherwise a window is judged once, whole. */
+  partial: boolean
+}
+
+/** One evaluation to be made. */
+export interface DueWindow {
+  window: Window
+  /** Start of the alert's window that `window` is the whole or a part of. */
+  windowStartAt: Instant
+  /** Where the alert stands once this has been evaluated. */
+  next: Cursor
+}
+
+/**
+ * Where an alert begins when it is saved, changed or switched on. What may be judged in part begins at once; the other
+ * types begin with the first window that starts then or later, because the count of a cut window says nothing.
+ */
+export function firstCursor({ period, timezone, partial }: Schedule, now: Instant): Cursor {
+  const { start, end } = windowAt(period, timezone, now)
+  return { evaluatedThrough: now, windowStartAt: partial || start === now ? start : end }
+}
+
+/**
+ * What is to be evaluated now, in order: the windows that ended, the last 24 of them at most, and for a woken alert
+ * whose windows may be judged in part also the beginning of the one under way. `settledAt`: everything received before
+ * it can be queried.
+ *
+ * Of a type that judges whole windows, those before the last 24 are never judged. For the other types the first one
+ * reaches back to where the alert stands, so that each event is in exactly one evaluation, whatever happened.
+ */
+export function dueWindows(cursor: Cursor, schedule: Schedule, settledAt: Instant, woken: boolean): DueWindow[] {
+  const { period, timezone, partial } = schedule
+  const current = windowAt(period, timezone, settledAt)
+  const isDue = (window: { start: Instant; end: Instant }) =>
+    partial ? window.end > cursor.evaluatedThrough : window.start >= cursor.windowStartAt
+  const due: DueWindow[] = []
+  for (
+    let window = previousWindow(period, timezone, current);
+    isDue(window) && due.length < MAX_LATE_WINDOWS;
+    window = previousWindow(period, timezone, window)
+  ) {
+    const { start, end } = window
+    due.unshift({
+      window: { from: start, to: end, complete: true },
+      windowStartAt: start,
+      next: { evaluatedThrough: end, windowStartAt: end },
+    })
+  }
+  if (!partial) return due
+  const first = due[0]
+  if (first) {
+    first.window.from = cursor.evaluatedThrough
+    first.windowStartAt = windowAt(period, timezone, cursor.evaluatedThrough).start
+  }
+  const from = Math.max(cursor.evaluatedThrough, current.start)
+  if (woken && settledAt > from) {
+    due.push({
+      window: { from, to: settledAt, complete: false },
+      windowStartAt: current.start,
+      next: { evaluatedThrough: settledAt, windowStartAt: current.start },
+    })
+  }
+  return due
+}
+
+/** Throws `AppError('invalid')` for a type of alert that this version does not know. */
+export function scheduleOf({ alertType, period, timezone }: Alert): Schedule {
+  return { period: parsePeriod(period), timezone, partial: alertTypeOf(alertType).partial }
+}

@@ -1,0 +1,32 @@
+import type { Instant } from '../core/clock.ts'
+
+/** What one evaluation says about one subject of an alert. An alert without a finding for a subject is clear there. */
+export interface Finding {
+  domainId: string | null
+  /** What the alert type names beside alert and domain: `vendor event` for volume types, empty for validation. */
+  subject: string
+  vendor: string | null
+  event: string | null
+  /** Violating events or sessions; 1 for a volume window that fired. */
+  occurrences: number
+  /** In one sentence, without a full stop: `12 events broke the rule`, `0 events, expected at least 10`. */
+  summary: string
+  observed: number | null
+  expected: number | null
+  firstAt: Instant
+  lastAt: Instant
+  /** Most frequent first, at most 20. */
+  hosts: string[]
+  /** One violating event with personal data masked; null where the type has none. */
+  sample: Record<string, unknown> | null
+  /** `seq` of the newest violating event, from which `sample` is made; null where the type has none. */
+  sampleSeq: number | null
+}
+
+/** What was judged: `from <= receivedAt < to`. */
+export interface Window {
+  from: Instant
+  to: Instant
+  /** False while the alert's window is still being gathered (a first violation woke the alert early). */
+  complete: boolean
+}

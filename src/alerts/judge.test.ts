@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { compileViolation } from '../conditions/predicate.ts'
+import { alertOf, eventOf, validationInput, volumeInput } from './alert.fixture.ts'
+import type { Alert, AlertInput } from './alert.ts'
+import { domainsOf } from './alert.ts'
+import { compileJudge } from './judge.ts'
+
+const blankValue = (id: string, values: Partial<AlertInput> = {}, orgId = 'org_a') =>
+  alertOf({ ...validationInput, ...values }, id, orgId)
+
+/** Parameters that tell of each time somebody reads one. */
+function counted(params: Record<string, string>, read: () => void): Record<string, string> {
+  return new Proxy(params, {
+    get(target, key) {
+      read()
+      return Reflect.get(target, key)
+    },
+  })
+}
+
+describe('an event is judged by', () => {
+  const alerts: Alert[] = [
+    blankValue('everywhere'),
+    blankValue('shop', { domainId: 'dom_shop' }),
+    blankValue('blog', { domainId: 'dom_blog' }),
+    blankValue('both', { domainId: 'dom_blog', domainIds: ['dom_shop'] }),
+    blankValue('ga4', { vendors: ['ga4', 'meta'] }),
+    blankValue('meta', { vendors: ['meta'] }),
+    blankValue('purchases', { filters: [{ parameter: '$event', op: 'equals', values: ['purchase'] }] }),
+    blankValue('views', { filters: [{ parameter: '$event', op: 'equals', values: ['view'] }] }),
+    blankValue('switched off', { enabled: false }),
+    blankValue('other organization', {}, 'org_b'),
+    alertOf(volumeInput, 'volume'),
+  ]
+  const judge = compileJudge(alerts)
+
+  test.each<[string, Parameters<typeof eventOf>[0], string[]]>([
+    ['a purchase in the shop', {}, ['everywhere', 'shop', 'both', 'ga4', 'purchases']],
+    ['the same once more', {}, ['everywhere', 'shop', 'both', 'ga4', 'purchases']],
+    ['one of a vendor that no rule names', { vendor: 'own' }, ['everywhere', 'shop', 'both', 'purchases']],
+    ['one of a vendor like an inherited name', { vendor: 'constructor' }, ['everywhere', 'shop', 'both', 'purchases']],
+    ['a view', { event: 'view' }, ['everywhere', 'shop', 'both', 'ga4', 'views']],
+    [
+      'one in the blog',
+      { domainId: 'dom_blog', vendor: 'meta' },
+      ['everywhere', 'blog', 'both', 'ga4', 'meta', 'purchases'],
+    ],
+    ['one in a domain that no rule names', { domainId: 'dom_new' }, ['everywhere', 'ga4', 'purchases']],
+    ['one with a value', { params: { value: '12' } }, []],
+    ['one of another organization', { orgId: 'org_b' }, ['other organization']],
+    ['one of an organization without rules', { orgId: 'org_c' }, []],
+  ])('%s: the rules in its scope', (_, values, expected) => {
+    expect(judge(eventOf(values))).toEqual(expected)
+  })
+
+  test('no rule that is out of scope looks at it', () => {
+    const inScope = Array.from({ length: 50 }, (_, n) =>
+      blankValue(`in ${n}`, { domainId: 'dom_shop', vendors: ['ga4'] }),
+    )
+    const others = Array.from({ length: 950 }, (_, n) =>
+      blankValue(`out ${n}`, n % 2 ? { domainId: 'dom_blog' } : { vendors: [`vendor ${n}`] }),
+    )
+    const judge = compileJudge([...others, ...inScope])
+    let reads = 0
+    const params = counted({ value: '12' }, () => reads++)
+    expect(judge(eventOf({ params }))).toEqual([])
+    expect(reads).toBe(50)
+  })
+
+  test('conditions last: what the filters leave out is not looked at', () => {
+    const filters = [{ parameter: '$event', op: 'equals' as const, values: ['view'] }]
+    const judge = compileJudge([blankValue('views', { filters })])
+    let reads = 0
+    const params = counted({ value: '' }, () => reads++)
+    expect(judge(eventOf({ params }))).toEqual([])
+    expect(reads).toBe(0)
+  })
+
+  test('without a violation the answer is always the same empty list, which nobody can change', () => {
+    const none = judge(eventOf({ params: { value: '1' } }))
+    expect(compileJudge([])(eventOf())).toBe(none)
+    expect(() => none.push('x')).toThrow(TypeError)
+  })
+
+  test('its own list each time', () => {
+    judge(eventOf()).push('more')
+    expect(judge(eventOf())).not.toContain('more')
+  })
+
+  test('the phone regions of its organization', () => {
+    const conditions = { logic: 'any' as const, items: [{ parameter: 'note', op: 'contains_phone' as const }] }
+    const judge = compileJudge([blankValue('phone', { conditions })], (orgId) => (orgId === 'org_a' ? ['DE'] : []))
+    expect(judge(eventOf({ params: { note: 'call 030 901820' } }))).toEqual(['phone'])
+    const without = compileJudge([blankValue('phone', { conditions })])
+    expect(without(eventOf({ params: { note: 'call 030 901820' } }))).toEqual([])
+  })
+})
+
+test('the index changes nothing: each alert is asked as if it were alone', () => {
+  const words = fc.constantFrom('a', 'b', 'c', 'd')
+  const some = fc.option(fc.uniqueArray(words, { maxLength: 3 }), { nil: undefined })
+  const alert = fc
+    .record({
+      vendors: some,
+      domainIds: some,
+      domainId: fc.option(words, { nil: undefined }),
+      org: words,
+      event: words,
+    })
+    .map(({ org, event, vendors, domainIds, domainId }) => {
+      const filters = [{ parameter: '$event', op: 'not_equals' as const, values: [event] }]
+      const scope = { ...(vendors && { vendors }), ...(domainIds && { domainIds }), ...(domainId && { domainId }) }
+      return { ...validationInput, ...scope, filters, org }
+    })
+  const event = fc.record({ domainId: words, vendor: words, event: words, orgId: words })
+  fc.assert(
+    fc.property(fc.array(alert, { maxLength: 12 }), fc.array(event, { maxLength: 12 }), (inputs, events) => {
+      const alerts = inputs.map(({ org, ...input }, index) => alertOf(input, `alr_${index}`, org))
+      const judge = compileJudge(alerts)
+      for (const values of events) {
+        const event = eventOf(values)
+        const expected = alerts.filter((alert) => {
+          const domains = domainsOf(alert)
+          const inScope =
+            alert.orgId === event.orgId &&
+            (domains.length === 0 || domains.includes(event.domainId)) &&
+            (!alert.vendors?.length || alert.vendors.includes(event.vendor))
+          return inScope && compileViolation(alert)(event)
+        })
+        expect(judge(event)).toEqual(expected.map(({ id }) => id))
+      }
+    }),
+  )
+})

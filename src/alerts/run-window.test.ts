@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
+import { isInRunWindow, meetsRunWindow, type RunWindows } from './run-window.ts'
+
+const BERLIN = 'Europe/Berlin'
+const SUNDAY = 0
+const MONDAY = 1
+const FRIDAY = 5
+const SATURDAY = 6
+
+describe('an instant is in the run windows', () => {
+  test.each<[string, RunWindows, string, string, boolean]>([
+    ['without any', undefined, BERLIN, '2026-01-05T03:00Z', true],
+    ['without hours and days', {}, BERLIN, '2026-01-05T03:00Z', true],
+    ['with an empty list of days', { days: [] }, BERLIN, '2026-01-05T03:00Z', true],
+    ['at the first moment', { hours: [9, 17] }, 'UTC', '2026-01-05T09:00:00.000Z', true],
+    ['not just before', { hours: [9, 17] }, 'UTC', '2026-01-05T08:59:59.999Z', false],
+    ['at the last moment', { hours: [9, 17] }, 'UTC', '2026-01-05T16:59:59.999Z', true],
+    ['not at the end', { hours: [9, 17] }, 'UTC', '2026-01-05T17:00:00.000Z', false],
+    ['by local hours, winter', { hours: [9, 17] }, BERLIN, '2026-01-05T08:00Z', true],
+    ['by local hours, summer', { hours: [9, 17] }, BERLIN, '2026-07-06T07:00Z', true],
+    ['by local hours, summer, too late', { hours: [9, 17] }, BERLIN, '2026-07-06T15:00Z', false],
+    ['by local hours with half an hour', { hours: [9, 17] }, 'Asia/Kolkata', '2026-01-05T03:30Z', true],
+    ['not half an hour before', { hours: [9, 17] }, 'Asia/Kolkata', '2026-01-05T03:29:59Z', false],
+    ['from midnight', { hours: [0, 6] }, 'UTC', '2026-01-05T00:00Z', true],
+    ['up to midnight', { hours: [20, 0] }, 'UTC', '2026-01-05T23:59:59.999Z', true],
+    ['not behind midnight', { hours: [20, 0] }, 'UTC', '2026-01-05T00:00Z', false],
+    ['in a night, before midnight', { hours: [22, 6] }, 'UTC', '2026-01-05T22:00Z', true],
+    ['in a night, behind midnight', { hours: [22, 6] }, 'UTC', '2026-01-05T05:59Z', true],
+    ['not by day', { hours: [22, 6] }, 'UTC', '2026-01-05T06:00Z', false],
+    ['all day with equal hours', { hours: [8, 8] }, 'UTC', '2026-01-05T07:00Z', true],
+    ['all day on its days only', { hours: [8, 8], days: [MONDAY] }, 'UTC', '2026-01-05T00:00Z', true],
+    ['not the morning behind', { hours: [8, 8], days: [MONDAY] }, 'UTC', '2026-01-06T07:00Z', false],
+    ['on a Sunday', { days: [SUNDAY] }, 'UTC', '2026-01-04T12:00Z', true],
+    ['on a local Sunday', { days: [SUNDAY] }, 'Pacific/Apia', '2026-01-03T11:00Z', true],
+    ['not on a local Monday', { days: [SUNDAY] }, 'Pacific/Apia', '2026-01-04T11:00Z', false],
+    ['in the night that began on Friday', { hours: [22, 6], days: [FRIDAY] }, 'UTC', '2026-01-02T23:00Z', true],
+    ['on Saturday morning', { hours: [22, 6], days: [FRIDAY] }, 'UTC', '2026-01-03T05:59Z', true],
+    ['not on Friday morning', { hours: [22, 6], days: [FRIDAY] }, 'UTC', '2026-01-02T05:59Z', false],
+    ['not on Saturday evening', { hours: [22, 6], days: [FRIDAY] }, 'UTC', '2026-01-03T23:00Z', false],
+    ['on Sunday morning of Saturday night', { hours: [22, 6], days: [SATURDAY] }, 'UTC', '2026-01-04T01:00Z', true],
+    ['on Monday morning of Sunday night', { hours: [22, 6], days: [SUNDAY] }, 'UTC', '2026-01-05T01:00Z', true],
+    // Clocks go from 02:00 to 03:00 on 2026-03-29, and from 03:00 to 02:00 on 2026-10-25.
+    ['behind the gap of spring', { hours: [3, 4] }, BERLIN, '2026-03-29T01:00Z', true],
+    ['never in an hour that is left out', { hours: [2, 3] }, BERLIN, '2026-03-29T01:00Z', false],
+    ['in the hour that comes twice', { hours: [2, 3] }, BERLIN, '2026-10-25T00:30Z', true],
+    ['in its second coming', { hours: [2, 3] }, BERLIN, '2026-10-25T01:30Z', true],
+    ['not behind it', { hours: [2, 3] }, BERLIN, '2026-10-25T02:00Z', false],
+    ['in New York as clocks go back', { hours: [1, 2] }, 'America/New_York', '2026-11-01T06:30Z', true],
+    // Half an hour back at 02:00 on 2026-04-05: 01:30 to 02:00 comes twice.
+    ['in the half hour that comes twice', { hours: [1, 2] }, 'Australia/Lord_Howe', '2026-04-04T15:15Z', true],
+    ['not behind that', { hours: [1, 2] }, 'Australia/Lord_Howe', '2026-04-04T15:30Z', false],
+  ])('%s', (_, runWindows, timezone, at, expected) => {
+    expect(isInRunWindow(runWindows, timezone, Date.parse(at))).toBe(expected)
+  })
+
+  const hours = fc.tuple(fc.integer({ min: 0, max: 23 }), fc.integer({ min: 0, max: 23 }))
+  const week = Array.from({ length: 7 * 24 * 4 }, (_, quarter) => Date.UTC(2026, 0, 4) + quarter * 15 * MINUTE_MS)
+
+  test('each hour of a week on exactly the days that are named', () => {
+    fc.assert(
+      fc.property(hours, fc.uniqueArray(fc.integer({ min: 0, max: 6 })), ([from, to], days) => {
+        const length = (to - from + 24) % 24 || 24
+        const on = week.filter((at) => isInRunWindow({ hours: [from, to], days }, 'UTC', at))
+        expect(on).toHaveLength((days.length || 7) * length * 4)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  test('each instant in one of two that complete each other', () => {
+    const zone = fc.constantFrom('UTC', BERLIN, 'America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe')
+    const instant = fc.integer({ min: Date.UTC(2026, 0, 1), max: Date.UTC(2027, 0, 1) })
+    fc.assert(
+      fc.property(hours, zone, instant, ([from, to], timezone, at) => {
+        fc.pre(from !== to)
+        const inside = isInRunWindow({ hours: [from, to] }, timezone, at)
+        expect(isInRunWindow({ hours: [to, from] }, timezone, at)).toBe(!inside)
+      }),
+    )
+  })
+})
+
+describe('a window meets the run windows', () => {
+  const window = (from: string, to: string) => ({ from: Date.parse(from), to: Date.parse(to), complete: true })
+  test.each<[string, RunWindows, string, string, string, boolean]>([
+    ['without any', undefined, 'UTC', '2026-01-05T03:00Z', '2026-01-05T04:00Z', true],
+    ['in their last hour', { hours: [9, 17] }, 'UTC', '2026-01-05T16:00Z', '2026-01-05T17:00Z', true],
+    ['not the hour before', { hours: [9, 17] }, 'UTC', '2026-01-05T08:00Z', '2026-01-05T09:00Z', false],
+    ['not the hour behind', { hours: [9, 17] }, 'UTC', '2026-01-05T17:00Z', '2026-01-05T18:00Z', false],
+    ['with half of it', { hours: [9, 17] }, 'Asia/Kolkata', '2026-01-05T03:00Z', '2026-01-05T04:00Z', true],
+    ['as a whole day', { hours: [9, 17] }, BERLIN, '2026-01-04T23:00Z', '2026-01-05T23:00Z', true],
+    [
+      'as a whole day of theirs',
+      { hours: [9, 17], days: [MONDAY] },
+      BERLIN,
+      '2026-01-04T23:00Z',
+      '2026-01-05T23:00Z',
+      true,
+    ],
+    [
+      'not as a day of others',
+      { hours: [9, 17], days: [SUNDAY] },
+      BERLIN,
+      '2026-01-04T23:00Z',
+      '2026-01-05T23:00Z',
+      false,
+    ],
+    ['as a week', { hours: [9, 10], days: [SATURDAY] }, BERLIN, '2026-01-04T23:00Z', '2026-01-11T23:00Z', true],
+    ['as a month, at once', { hours: [2, 3], days: [SUNDAY] }, BERLIN, '2026-03-20T00:00Z', '2026-04-17T00:00Z', true],
+    ['by its last moments', { hours: [9, 17] }, 'UTC', '2026-01-05T08:50Z', '2026-01-05T09:00:00.001Z', true],
+    ['not when there is nothing in it', { hours: [9, 17] }, 'UTC', '2026-01-05T10:00Z', '2026-01-05T10:00Z', false],
+  ])('%s', (_, runWindows, timezone, from, to, expected) => {
+    expect(meetsRunWindow(runWindows, timezone, window(from, to))).toBe(expected)
+  })
+
+  test('exactly when one of its minutes is in them', () => {
+    const runWindows = fc.record({
+      hours: fc.tuple(fc.integer({ min: 0, max: 23 }), fc.integer({ min: 0, max: 23 })),
+      days: fc.uniqueArray(fc.integer({ min: 0, max: 6 })),
+    })
+    const zone = fc.constantFrom('UTC', BERLIN, 'Asia/Kathmandu', 'Australia/Lord_Howe')
+    const start = fc.integer({ min: Date.UTC(2026, 2, 25) / MINUTE_MS, max: Date.UTC(2026, 3, 7) / MINUTE_MS })
+    fc.assert(
+      fc.property(
+        runWindows,
+        zone,
+        start,
+        fc.integer({ min: 1, max: 1500 }),
+        (runWindows, timezone, start, minutes) => {
+          const at = (minute: number) => (start + minute) * MINUTE_MS
+          const expected = Array.from({ length: minutes }, (_, minute) => at(minute)).some((instant) =>
+            isInRunWindow(runWindows, timezone, instant),
+          )
+          const evaluated = { from: at(0), to: at(minutes), complete: true }
+          expect(meetsRunWindow(runWindows, timezone, evaluated)).toBe(expected)
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
+
+  test('as any stretch of eight days, whatever clocks do', () => {
+    const from = Date.parse('2026-03-22T00:30Z')
+    for (let hour = 0; hour < 24; hour++) {
+      const only = { hours: [hour, (hour + 1) % 24], days: [SUNDAY] }
+      const hoursOn = Array.from({ length: 8 * 24 }, (_, n) => isInRunWindow(only, BERLIN, from + n * HOUR_MS))
+      expect(hoursOn.includes(true)).toBe(true)
+    }
+  })
+})

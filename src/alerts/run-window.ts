@@ -1,0 +1,39 @@
+import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
+import type { AlertInput } from './alert.ts'
+import type { Window } from './finding.ts'
+
+/** When an alert may open issues and tell people; absent means always. */
+export type RunWindows = AlertInput['runWindows']
+
+/** Local hours begin at multiples of this everywhere, https://data.iana.org/time-zones/theory.html. */
+const STEP_MS = 15 * MINUTE_MS
+/** Every hour of every weekday is in a stretch of this length, whatever clocks do in it. */
+const WEEK_AND_DAY_MS = 8 * DAY_MS
+
+/**
+ * True when the clock on a wall in `timezone` shows an hour in `[from, to)` of one of the days (0 = Sunday; no days:
+ * every day). Hours may wrap midnight; such a night belongs to the day on which it began, so `[22, 6)` on Fridays ends
+ * on Saturday at 6. Equal hours mean the whole calendar day.
+ */
+export function isInRunWindow(runWindows: RunWindows, timezone: string, instant: Instant): boolean {
+  if (!runWindows) return true
+  const { hour, dayOfWeek } = Temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(timezone)
+  const [from = 0, to = 0] = runWindows.hours ?? []
+  const days = runWindows.days ?? []
+  const isOn = (day: number) => days.length === 0 || days.includes(day % 7)
+  if (from === to) return isOn(dayOfWeek)
+  if (from < to) return hour >= from && hour < to && isOn(dayOfWeek)
+  return (hour >= from && isOn(dayOfWeek)) || (hour < to && isOn(dayOfWeek + 6))
+}
+
+/**
+ * True when any instant of an evaluated window is in a run window. So the hour from 16 to 17 counts for `[9, 17)` and
+ * the hour from 8 to 9 does not, and a window of a day or more, which ends at midnight, is not left out for ever.
+ */
+export function meetsRunWindow(runWindows: RunWindows, timezone: string, { from, to }: Window): boolean {
+  if (!runWindows || to - from >= WEEK_AND_DAY_MS) return true
+  for (let at = from; at < to; at = (Math.floor(at / STEP_MS) + 1) * STEP_MS) {
+    if (isInRunWindow(runWindows, timezone, at)) return true
+  }
+  return false
+}

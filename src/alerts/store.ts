@@ -1,0 +1,178 @@
+import type { Clock, Instant } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { newId } from '../core/id.ts'
+import { type Db, tx } from '../store/database.ts'
+import type { Alert, AlertInput } from './alert.ts'
+import { type Cursor, firstCursor, scheduleOf } from './due.ts'
+
+/** An organization can have so many alerts. */
+export const MAX_ALERTS = 10_000
+
+/** Which alert, as seen from one organization: another organization's alert does not exist. */
+export interface AlertKey {
+  orgId: string
+  id: string
+}
+
+interface AlertRow extends Cursor {
+  id: string
+  orgId: string
+  /** JSON of the input with its defaults, but for `enabled`. */
+  input: string
+  enabled: number
+  createdAt: Instant
+  updatedAt: Instant
+}
+
+/** An alert that is switched on, and how far it has been evaluated. */
+export interface ActiveAlert {
+  alert: Alert
+  cursor: Cursor
+}
+
+const noSuchAlert = () => new AppError('notFound', 'no such alert')
+
+function alertOf({ id, orgId, input, enabled, createdAt, updatedAt }: AlertRow): Alert {
+  const kept = JSON.parse(input) as Omit<Alert, 'id' | 'orgId' | 'enabled' | 'createdAt' | 'updatedAt'>
+  return { ...kept, enabled: enabled === 1, id, orgId, createdAt, updatedAt }
+}
+
+/** With the defaults filled in. */
+function alertFrom(input: AlertInput, row: Pick<Alert, 'id' | 'orgId' | 'createdAt' | 'updatedAt'>): Alert {
+  const { severity = 'low', timezone = 'UTC', enabled = true } = input
+  return { ...input, severity, timezone, enabled, ...row }
+}
+
+function cellsOf({ id, orgId, enabled, createdAt, updatedAt, ...input }: Alert, cursor: Cursor) {
+  const { evaluatedThrough, windowStartAt } = cursor
+  const json = JSON.stringify(input)
+  return { id, orgId, input: json, enabled: enabled ? 1 : 0, evaluatedThrough, windowStartAt, createdAt, updatedAt }
+}
+
+function rowOf(db: Db, { orgId, id }: AlertKey): AlertRow {
+  const row = db.prepare<[string, string], AlertRow>('SELECT * FROM alert WHERE orgId = ? AND id = ?').get(orgId, id)
+  if (!row) throw noSuchAlert()
+  return row
+}
+
+/** Fails with `notFound` when the organization has no such alert. */
+export function findAlert(db: Db, key: AlertKey): Alert {
+  return alertOf(rowOf(db, key))
+}
+
+/** Oldest first, those whose ids follow `after`; at most `limit + 1`, so that the caller sees if more follow. */
+export function listAlerts(db: Db, orgId: string, after: string | number | null, limit: number): Alert[] {
+  return db
+    .prepare<[object], AlertRow>(
+      `SELECT * FROM alert WHERE orgId = @orgId AND (@after IS NULL OR id > @after) ORDER BY id LIMIT @limit + 1`,
+    )
+    .all({ orgId, after, limit })
+    .map(alertOf)
+}
+
+/** Those that are switched on, of all organizations, oldest first. */
+export function activeAlerts(db: Db): ActiveAlert[] {
+  return db
+    .prepare<[], AlertRow>('SELECT * FROM alert WHERE enabled = 1 ORDER BY id')
+    .all()
+    .map((row) => ({
+      alert: alertOf(row),
+      cursor: { evaluatedThrough: row.evaluatedThrough, windowStartAt: row.windowStartAt },
+    }))
+}
+
+/**
+ * Refuses domains that the organization does not have: `invalid`, naming the first as in `domainIds[3]`. They may be
+ * gone later; then the alert stays and no longer looks there.
+ */
+export function checkDomains(db: Db, orgId: string, { domainId, domainIds = [] }: AlertInput): void {
+  const find = db.prepare('SELECT 1 FROM domain WHERE orgId = ? AND id = ?')
+  const isKnown = (id: string) => find.get(orgId, id) !== undefined
+  if (domainId !== undefined && !isKnown(domainId)) throw new AppError('invalid', 'domainId: no such domain')
+  const index = domainIds.findIndex((id) => !isKnown(id))
+  if (index >= 0) throw new AppError('invalid', `domainIds[${index}]: no such domain`)
+}
+
+/** The alert begins to judge now. Fails with `conflict` when the organization has too many. */
+export function createAlert(db: Db, clock: Clock, orgId: string, input: AlertInput): Alert {
+  return tx(db, () => {
+    const count = db.prepare<[string], number>('SELECT count(*) FROM alert WHERE orgId = ?').pluck().get(orgId) ?? 0
+    if (count >= MAX_ALERTS) throw new AppError('conflict', `an organization can have at most ${MAX_ALERTS} alerts`)
+    const createdAt = clock.now()
+    const alert = alertFrom(input, { id: newId('alr', createdAt), orgId, createdAt, updatedAt: createdAt })
+    db.prepare(
+      `INSERT INTO alert (id, orgId, input, enabled, evaluatedThrough, windowStartAt, createdAt, updatedAt)
+       VALUES (@id, @orgId, @input, @enabled, @evaluatedThrough, @windowStartAt, @createdAt, @updatedAt)`,
+    ).run(cellsOf(alert, firstCursor(scheduleOf(alert), createdAt)))
+    return alert
+  })
+}
+
+/**
+ * Replaces the alert; what the input leaves out gets its default. Where its rule changes, and where it is
+ * switched on, it begins anew from now: what came before is not judged by the new rule. Fails with `notFound`.
+ */
+export function updateAlert(db: Db, clock: Clock, key: AlertKey, input: AlertInput): Alert {
+  return tx(db, () => {
+    const row = rowOf(db, key)
+    const before = alertOf(row)
+    const alert = alertFrom(input, { ...key, createdAt: before.createdAt, updatedAt: clock.now() })
+    const isAnew = !Bun.deepEquals(ruleOf(alert), ruleOf(before)) || (alert.enabled && !before.enabled)
+    write(db, alert, isAnew ? firstCursor(scheduleOf(alert), alert.updatedAt) : row)
+    return alert
+  })
+}
+
+/** Switched on again, the alert judges from now. Nothing changes when it is so already. Fails with `notFound`. */
+export function setEnabled(db: Db, clock: Clock, key: AlertKey, enabled: boolean): Alert {
+  return tx(db, () => {
+    const row = rowOf(db, key)
+    const before = alertOf(row)
+    if (before.enabled === enabled) return before
+    const alert = { ...before, enabled, updatedAt: clock.now() }
+    write(db, alert, enabled ? firstCursor(scheduleOf(alert), alert.updatedAt) : row)
+    return alert
+  })
+}
+
+function write(db: Db, alert: Alert, cursor: Cursor): void {
+  db.prepare(
+    `UPDATE alert SET input = @input, enabled = @enabled, evaluatedThrough = @evaluatedThrough,
+       windowStartAt = @windowStartAt, updatedAt = @updatedAt WHERE id = @id`,
+  ).run(cellsOf(alert, cursor))
+}
+
+/** What decides which events an alert judges, how, and in which windows. */
+function ruleOf(alert: Alert) {
+  const { alertType, period, timezone, domainId, domainIds, vendors } = alert
+  const { conditions, filters, conditionGroups, journey, volume } = alert
+  return {
+    ...{ alertType, period, timezone, domainId, domainIds, vendors },
+    ...{ conditions, filters, conditionGroups, journey, volume },
+  }
+}
+
+/**
+ * Removes the alert. `deleted` is called before, in the same transaction, for what hangs on the alert; it does no more
+ * than write. Fails with `notFound`.
+ */
+export function deleteAlert(db: Db, key: AlertKey, deleted: (alert: Alert) => void): void {
+  tx(db, () => {
+    deleted(findAlert(db, key))
+    db.prepare('DELETE FROM alert WHERE id = ?').run(key.id)
+  })
+}
+
+/**
+ * Moves an alert from one cursor to the next, in the transaction that writes what the evaluation found. False when the
+ * alert was changed, switched off or deleted meanwhile: then what was found is void, and nothing is written.
+ */
+export function advanceAlert(db: Db, id: string, from: Cursor, to: Cursor): boolean {
+  const { changes } = db
+    .prepare(
+      `UPDATE alert SET evaluatedThrough = @through, windowStartAt = @startAt
+       WHERE id = @id AND enabled = 1 AND evaluatedThrough = @evaluatedThrough AND windowStartAt = @windowStartAt`,
+    )
+    .run({ id, through: to.evaluatedThrough, startAt: to.windowStartAt, ...from })
+  return changes === 1
+}

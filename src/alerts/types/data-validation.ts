@@ -1,0 +1,106 @@
+import type { Instant } from '../../core/clock.ts'
+import { AppError } from '../../core/error.ts'
+import { Binder } from '../../warehouse/query.ts'
+import type { Alert } from '../alert.ts'
+import type { Finding } from '../finding.ts'
+import { type AlertType, orgOf } from './alert-type.ts'
+
+const MAX_HOSTS = 20
+
+/** Violations of one alert in one domain. */
+export interface ViolationRow {
+  alertId: string
+  domainId: string
+  /** Sum of the events' weights, so not always whole. */
+  occurrences: number
+  firstAt: Instant
+  lastAt: Instant
+  /** The newest. */
+  sampleSeq: number
+  /** Null when there is more than one. */
+  vendor: string | null
+  event: string | null
+  /** Most frequent first; null when no event has one. */
+  hosts: string[] | null
+}
+
+/**
+ * Fires for each domain in which events broke the rule. Which ones did was decided when they came in and stands in
+ * their column `violations`; no condition is looked at here.
+ */
+export const dataValidation: AlertType<ViolationRow> = {
+  kind: 'data_validation',
+  title: 'Data validation',
+  partial: true,
+
+  check({ conditions, conditionGroups = [], volume, journey }) {
+    if (volume !== undefined) throw new AppError('invalid', 'volume: has no place in a data_validation alert')
+    if (journey !== undefined) throw new AppError('invalid', 'journey: has no place in a data_validation alert')
+    const items = [...(conditions?.items ?? []), ...conditionGroups.flatMap((group) => group.items)]
+    if (items.length === 0) {
+      throw new AppError('invalid', 'conditions: a data_validation alert needs a condition, here or in conditionGroups')
+    }
+    if (conditions?.logic === 'any' && conditions.items.length === 0) throw neverHolds('conditions')
+    const group = conditionGroups.findIndex(({ op, items }) => op === 'any' && items.length === 0)
+    if (group >= 0) throw neverHolds(`conditionGroups[${group}]`)
+  },
+
+  measure(alerts, window) {
+    const binder = new Binder()
+    const ids = alerts.map(({ id }) => binder.bind(id)).join(', ')
+    return {
+      sql: `
+        SELECT alertId, domainId, sum(weight) AS occurrences, min(firstAt) AS firstAt, max(lastAt) AS lastAt,
+          max(lastSeq) AS sampleSeq,
+          CASE WHEN min(firstVendor) = max(lastVendor) THEN min(firstVendor) END AS vendor,
+          CASE WHEN min(firstEvent) = max(lastEvent) THEN min(firstEvent) END AS event,
+          list(host ORDER BY weight DESC, host) FILTER (WHERE host IS NOT NULL)[1:${MAX_HOSTS}] AS hosts
+        FROM (
+          SELECT alertId, domainId, host, sum(weight) AS weight, min(receivedAt) AS firstAt, max(receivedAt) AS lastAt,
+            max(seq) AS lastSeq, min(vendor) AS firstVendor, max(vendor) AS lastVendor, min(event) AS firstEvent,
+            max(event) AS lastEvent
+          FROM (
+            SELECT unnest(violations) AS alertId, domainId, host, weight, receivedAt, seq, vendor, event
+            FROM events WHERE violations IS NOT NULL
+          )
+          WHERE alertId IN (${ids}) GROUP BY alertId, domainId, host
+        )
+        GROUP BY alertId, domainId ORDER BY alertId, domainId`,
+      params: binder.params,
+      keys: [],
+      orgId: orgOf(alerts),
+      window,
+    }
+  },
+
+  judge(alert, rows) {
+    return rows.filter(({ alertId }) => alertId === alert.id).map(findingOf)
+  },
+}
+
+const neverHolds = (field: string) =>
+  new AppError('invalid', `${field}.items: any of no conditions never holds, so the alert could not fire`)
+
+function findingOf(row: ViolationRow): Finding {
+  const occurrences = Math.max(1, Math.round(row.occurrences))
+  return {
+    domainId: row.domainId,
+    subject: '',
+    vendor: row.vendor,
+    event: row.event || null,
+    occurrences,
+    summary: `${occurrences.toLocaleString('en-US')} ${occurrences === 1 ? 'event' : 'events'} broke the rule`,
+    observed: occurrences,
+    expected: 0,
+    firstAt: row.firstAt,
+    lastAt: row.lastAt,
+    hosts: row.hosts ?? [],
+    sample: null,
+    sampleSeq: row.sampleSeq,
+  }
+}
+
+/** The alerts whose rules are decided event by event, when events come in. */
+export function isJudgedAtTheDoor({ alertType, enabled }: Alert): boolean {
+  return enabled && alertType === 'data_validation'
+}

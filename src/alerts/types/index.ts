@@ -1,0 +1,15 @@
+import { AppError } from '../../core/error.ts'
+import type { AlertKind } from '../alert.ts'
+import type { AlertType } from './alert-type.ts'
+import { dataValidation } from './data-validation.ts'
+import { volumeThreshold } from './volume-threshold.ts'
+
+/** Every kind of alert that can be saved. */
+export const alertTypes: readonly AlertType[] = [dataValidation, volumeThreshold]
+
+/** Throws `AppError('invalid')` for a kind that this version does not know. */
+export function alertTypeOf(kind: AlertKind): AlertType {
+  const type = alertTypes.find((candidate) => candidate.kind === kind)
+  if (!type) throw new AppError('invalid', `alertType: ${kind} is not available in this version`)
+  return type
+}

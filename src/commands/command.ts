@@ -1,0 +1,65 @@
+import { parseArgs } from 'node:util'
+
+/** One flag of a command. */
+export interface Flag {
+  type: 'string' | 'boolean'
+  /** For a string: what stands for its value in the help. */
+  value?: string
+  meaning: string
+}
+
+/** What a command gets. Flags that were not given are absent. */
+export interface Invocation {
+  flags: Record<string, string | boolean | undefined>
+  /** What stands on the line beside flags. */
+  names: string[]
+  env: NodeJS.ProcessEnv
+}
+
+/** One subcommand of the program. */
+export interface Command {
+  /** One or two words: `serve`, `import har`. */
+  name: string
+  /** What stands behind the name in the usage line. */
+  operands?: string
+  summary: string
+  flags: Record<string, Flag>
+  /** Answers the exit code. Fails with `UsageError` for what the caller typed. */
+  run(invocation: Invocation): Promise<number>
+}
+
+/** Bad use: one line on stderr and exit 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/** Reads what follows the command's name. Fails with `UsageError`. */
+export function readInvocation(command: Command, args: string[], env: NodeJS.ProcessEnv): Invocation {
+  const options = Object.fromEntries(Object.entries(command.flags).map(([name, { type }]) => [name, { type }]))
+  try {
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
+    if (positionals.length > 0 && !command.operands) {
+      throw new UsageError(`${command.name}: takes no argument "${positionals[0]}"`)
+    }
+    return { flags: values as Invocation['flags'], names: positionals, env }
+  } catch (error) {
+    if (error instanceof TypeError) throw new UsageError(`${command.name}: ${error.message}`)
+    throw error
+  }
+}
+
+/** A string flag that must be there. */
+export function required(command: Command, { flags }: Invocation, name: string): string {
+  const value = flags[name]
+  if (typeof value !== 'string' || value === '') throw new UsageError(`${command.name}: --${name} is missing`)
+  return value
+}
+
+export function helpOf(command: Command): string {
+  const flags = Object.entries(command.flags).map(([name, { value, meaning }]) => {
+    const flag = `--${name}${value ? ` ${value}` : ''}`
+    return `  ${flag.padEnd(28)} ${meaning}`
+  })
+  const usage = ['tagwarden', command.name, flags.length > 0 ? '[options]' : '', command.operands ?? ''].filter(Boolean)
+  return [`usage: ${usage.join(' ')}`, '', command.summary, ...(flags.length > 0 ? ['', ...flags] : [])].join('\n')
+}

@@ -1,0 +1,21 @@
+import { describeConfig } from '../config.ts'
+import type { Command } from './command.ts'
+import { configOf, DATA_FLAG, LISTEN_FLAGS, settingsOf } from './settings.ts'
+
+export const config: Command = {
+  name: 'config',
+  summary: 'Prints every setting: name, value (secrets masked), default, meaning.',
+  flags: { ...DATA_FLAG, ...LISTEN_FLAGS, json: { type: 'boolean', meaning: 'Print as JSON' } },
+  async run(invocation) {
+    configOf(invocation)
+    const settings = describeConfig(settingsOf(invocation), invocation.env)
+    if (invocation.flags.json) {
+      console.log(JSON.stringify(settings, null, 2))
+      return 0
+    }
+    for (const { name, value, default: fallback, meaning } of settings) {
+      console.log(`${name}=${value}\n    ${meaning} (default: ${fallback === '' ? 'empty' : fallback})`)
+    }
+    return 0
+  },
+}

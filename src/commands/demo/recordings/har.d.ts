@@ -1,0 +1,4 @@
+declare module '*.har' {
+  const text: string
+  export default text
+}

@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto'
+import { type Command, required, UsageError } from './command.ts'
+import { type RecordedHit, readHar } from './har.ts'
+
+const BATCH_HITS = 100
+const BATCH_BYTES = 500_000
+const PROGRESS_AFTER_MS = 2000
+
+/** Hits as batches that fit the collector's limits; those of one page stay together. */
+export function batchesOf(
+  hits: readonly RecordedHit[],
+): { page: string | null; hits: Omit<RecordedHit, 'pageUrl' | 'ts'>[] }[] {
+  const batches: ReturnType<typeof batchesOf> = []
+  let bytes = 0
+  for (const { pageUrl, ts, ...hit } of hits) {
+    const size = JSON.stringify(hit).length
+    const last = batches.at(-1)
+    if (last && last.page === pageUrl && last.hits.length < BATCH_HITS && bytes + size < BATCH_BYTES)
+      last.hits.push(hit)
+    else {
+      batches.push({ page: pageUrl, hits: [hit] })
+      bytes = 0
+    }
+    bytes += size
+  }
+  return batches
+}
+
+export interface Imported {
+  accepted: number
+  rejected: number
+}
+
+/** Sends hits to a collector. Fails when the collector refuses a batch as a whole. */
+export async function sendHits(
+  hits: readonly RecordedHit[],
+  to: { url: string; token: string },
+  progress: (sent: number) => void = () => {},
+): Promise<Imported> {
+  const total: Imported = { accepted: 0, rejected: 0 }
+  let sent = 0
+  for (const batch of batchesOf(hits)) {
+    const page = batch.page === null ? {} : { page: { url: batch.page } }
+    const response = await fetch(`${to.url}/api/v1/events`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${to.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ batchId: randomUUID(), ...page, hits: batch.hits }),
+    })
+    const answer = (await response.json()) as Imported & { error?: string }
+    if (!response.ok) throw new UsageError(`import har: the collector answered ${response.status}: ${answer.error}`)
+    total.accepted += answer.accepted
+    total.rejected += answer.rejected
+    sent += batch.hits.length
+    progress(sent)
+  }
+  return total
+}
+
+export const importHar: Command = {
+  name: 'import har',
+  operands: 'FILE…',
+  summary: 'Replays the requests of HAR files as hits through the collector; they count as received now.',
+  flags: {
+    url: { type: 'string', value: 'BASE', meaning: 'Address of the collector, such as http://127.0.0.1:8787' },
+    token: { type: 'string', value: 'T', meaning: 'Property token, pt_…' },
+    json: { type: 'boolean', meaning: 'Print {accepted, rejected} as JSON' },
+  },
+  async run(invocation) {
+    const url = required(importHar, invocation, 'url').replace(/\/+$/, '')
+    const token = required(importHar, invocation, 'token')
+    if (invocation.names.length === 0) throw new UsageError('import har: names no file')
+    const hits = invocation.names.flatMap(readHar)
+    const started = performance.now()
+    const bar = (sent: number) => {
+      if (process.stderr.isTTY && performance.now() - started > PROGRESS_AFTER_MS) {
+        process.stderr.write(`\r${sent} of ${hits.length} requests`)
+      }
+    }
+    const { accepted, rejected } = await sendHits(hits, { url, token }, bar)
+    if (invocation.flags.json) console.log(JSON.stringify({ accepted, rejected }))
+    else console.log(`${accepted} requests taken in, ${rejected} refused`)
+    return 0
+  },
+}

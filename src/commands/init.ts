@@ -1,0 +1,35 @@
+import { openStores } from '../app.ts'
+import { systemClock } from '../core/clock.ts'
+import { initialize } from '../org/store.ts'
+import { type Command, required } from './command.ts'
+import { configOf, DATA_FLAG } from './settings.ts'
+
+export const init: Command = {
+  name: 'init',
+  summary: 'Creates the organization, its owner and one API key, without a browser.',
+  flags: {
+    ...DATA_FLAG,
+    org: { type: 'string', value: 'NAME', meaning: 'Name of the organization' },
+    email: { type: 'string', value: 'E', meaning: 'E-mail address of the owner' },
+    'password-stdin': { type: 'boolean', meaning: "Read the owner's password from standard input" },
+    json: { type: 'boolean', meaning: 'Print {orgId, userId, apiKey} as JSON' },
+  },
+  async run(invocation) {
+    const orgName = required(init, invocation, 'org')
+    const email = required(init, invocation, 'email')
+    const { flags } = invocation
+    const password = flags['password-stdin'] ? (await Bun.stdin.text()).replace(/\r?\n$/, '') : null
+    const { db, box } = openStores(configOf(invocation).data)
+    try {
+      const made = await initialize(db, box, systemClock, { orgName, email, password })
+      if (flags.json) console.log(JSON.stringify(made))
+      else
+        console.log(
+          `organization ${made.orgId}\nowner        ${made.userId}\nAPI key      ${made.apiKey}  (shown only now)`,
+        )
+      return 0
+    } finally {
+      db.close()
+    }
+  },
+}

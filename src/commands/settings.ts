@@ -1,0 +1,32 @@
+import { type Config, readConfig, SettingError, type SettingName } from '../config.ts'
+import { type Flag, type Invocation, UsageError } from './command.ts'
+
+/** Flags of the commands that open a data folder or listen. */
+export const DATA_FLAG = {
+  data: { type: 'string', value: 'DIR', meaning: 'Data folder (default ./data)' },
+} as const satisfies Record<string, Flag>
+export const LISTEN_FLAGS = {
+  listen: { type: 'string', value: 'HOST:PORT', meaning: 'Address of the server (default 127.0.0.1:8787)' },
+  'collect-listen': { type: 'string', value: 'HOST:PORT', meaning: 'An address of its own for the collector' },
+} as const satisfies Record<string, Flag>
+
+const BY_FLAG: Record<string, SettingName> = { data: 'data', listen: 'listen', 'collect-listen': 'collectListen' }
+
+/** The settings that flags of this invocation give. */
+export function settingsOf({ flags }: Invocation): Partial<Record<SettingName, string>> {
+  const given = Object.entries(flags).flatMap(([flag, value]) => {
+    const setting = BY_FLAG[flag]
+    return setting && typeof value === 'string' ? [[setting, value]] : []
+  })
+  return Object.fromEntries(given)
+}
+
+/** All settings; a bad one is bad use. */
+export function configOf(invocation: Invocation, more: Partial<Record<SettingName, string>> = {}): Config {
+  try {
+    return readConfig({ ...settingsOf(invocation), ...more }, invocation.env)
+  } catch (error) {
+    if (error instanceof SettingError) throw new UsageError(error.message)
+    throw error
+  }
+}

@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'bun:test'
+import { AppError } from '../core/error.ts'
+import { parser, Type } from '../core/schema.ts'
+import {
+  type Condition,
+  ConditionGroupSchema,
+  ConditionSchema,
+  ConditionSetSchema,
+  checkConditions,
+  checkRule,
+  conditionsOf,
+  OPERATORS,
+  readParameter,
+} from './condition.ts'
+
+function refusal(run: () => unknown): string | null {
+  try {
+    run()
+    return null
+  } catch (thrown) {
+    if (thrown instanceof AppError && thrown.code === 'invalid') return thrown.message
+    throw thrown
+  }
+}
+
+describe('schema', () => {
+  const parse = parser(ConditionSchema)
+  const one: Condition = { parameter: 'k', op: 'equals', values: ['a'] }
+  test.each([
+    [one, null],
+    [{ parameter: 'k', op: 'is_blank' }, null],
+    [{ ...one, values: Array(100).fill('x'.repeat(1000)) }, null],
+    [{ ...one, parameter: '' }, 'parameter'],
+    [{ ...one, parameter: 'x'.repeat(201) }, 'parameter'],
+    [{ ...one, op: 'like' }, 'op: Expected one of equals'],
+    [{ ...one, values: Array(101).fill('a') }, 'values'],
+    [{ ...one, values: ['a', 'x'.repeat(1001)] }, 'values[1]'],
+    [{ ...one, values: 'a' }, 'values'],
+    [{ ...one, value: 'a' }, 'value'],
+    [{ op: 'equals' }, 'parameter'],
+  ])('%j: %p', (value, named) => {
+    const message = refusal(() => parse(value))
+    if (named === null) expect(message).toBeNull()
+    else expect(message).toContain(named)
+  })
+
+  test('a list holds 50 conditions, wherever it stands', () => {
+    const whole = parser(
+      Type.Object({ conditions: ConditionSetSchema, conditionGroups: Type.Array(ConditionGroupSchema) }),
+    )
+    const rule = (count: number, groupCount: number) => ({
+      conditions: { logic: 'any', items: Array(count).fill(one) },
+      conditionGroups: [{ op: 'all', items: Array(groupCount).fill(one) }],
+    })
+    expect(refusal(() => whole(rule(50, 50)))).toBeNull()
+    expect(refusal(() => whole(rule(51, 0)))).toContain('conditions.items')
+    expect(refusal(() => whole(rule(0, 51)))).toContain('conditionGroups[0].items')
+  })
+
+  test('there are nineteen operators', () => {
+    expect(OPERATORS.length).toBe(19)
+    expect(new Set(OPERATORS).size).toBe(19)
+  })
+})
+
+test.each([
+  ['page', { kind: 'key', key: 'page' }],
+  ['*', { kind: 'any' }],
+  ['$vendor', { kind: 'field', field: 'vendor' }],
+  ['$execMs', { kind: 'field', field: 'execMs' }],
+  ['$$os', { kind: 'key', key: '$os' }],
+  ['$$$', { kind: 'key', key: '$$' }],
+  ['a$', { kind: 'key', key: 'a$' }],
+  ['$os', null],
+  ['$', null],
+  ['$seq', null],
+  ['$constructor', null],
+  ['$Vendor', null],
+])('the parameter %p is %j', (parameter, target) => {
+  expect(readParameter(parameter)).toEqual(target as ReturnType<typeof readParameter>)
+})
+
+const condition = (op: Condition['op'], ...values: string[]): Condition => ({ parameter: 'k', op, values })
+
+describe('what fits the schema and means nothing is refused by name', () => {
+  test.each(OPERATORS.map((op) => [op] as const))('%s without values', (op) => {
+    const without = ['is_blank', 'not_blank', 'contains_email', 'contains_phone'].includes(op)
+    const message = without ? null : `filters[0].values: ${op} needs at least one value`
+    expect(refusal(() => checkConditions([{ parameter: 'k', op }], 'filters'))).toBe(message)
+    expect(refusal(() => checkConditions([{ parameter: 'k', op, values: [] }], 'filters'))).toBe(message)
+  })
+
+  test.each([
+    [condition('equals', ''), null],
+    [condition('length_eq', '0'), null],
+    [condition('length_gt', '12', '1.5'), 'filters[0].values[1]: "1.5" is no length'],
+    [condition('length_lt', '-1'), 'filters[0].values[0]: "-1" is no length'],
+    [condition('length_lt', ''), 'is no length'],
+    [condition('length_eq', '1e2'), 'is no length'],
+    [condition('gt', '-0.5', '1e3', '.5', '5.', '+7'), null],
+    [condition('gt', 'ten'), 'filters[0].values[0]: "ten" is no number'],
+    [condition('lt', ''), 'is no number'],
+    [condition('lt', ' 1'), 'is no number'],
+    [condition('lt', '1_000'), 'is no number'],
+    [condition('gt', '0x10'), 'is no number'],
+    [condition('gt', 'Infinity'), 'is no number'],
+    [condition('regex', 'a', '('), 'filters[0].values[1]: the pattern does not compile'],
+    [condition('custom_pii_regex', '(?=a)'), 'filters[0].values[0]: the pattern does not compile'],
+    [condition('regex', String.raw`^\d{3}-\d{4}$`), null],
+    [condition('equals', 'a\ud800'), 'filters[0].values[0]: not valid Unicode'],
+    [{ ...condition('equals', 'a'), parameter: '$browser' }, 'filters[0].parameter: $browser is no field'],
+    [{ ...condition('equals', 'a'), parameter: 'a\udc00' }, 'filters[0].parameter: not valid Unicode'],
+  ])('%j: %p', (one, message) => {
+    const got = refusal(() => checkConditions([one], 'filters'))
+    if (message === null) expect(got).toBeNull()
+    else expect(got).toContain(message)
+  })
+
+  test('the path leads to the condition', () => {
+    const good = condition('equals', 'a')
+    const bad = condition('equals')
+    const message = 'values: equals needs at least one value'
+    const rule = { filters: [good], conditions: { logic: 'any' as const, items: [good] } }
+    expect(refusal(() => checkRule(rule))).toBeNull()
+    expect(refusal(() => checkRule({ filters: [good, good, bad] }))).toBe(`filters[2].${message}`)
+    expect(refusal(() => checkRule({ conditions: { logic: 'any', items: [good, bad] } }, 'rule'))).toBe(
+      `rule.conditions.items[1].${message}`,
+    )
+    expect(refusal(() => checkRule({ ...rule, conditionGroups: [{ op: 'any', items: [bad] }] }, 'alerts[3]'))).toBe(
+      `alerts[3].conditionGroups[0].items[0].${message}`,
+    )
+    expect(conditionsOf({ ...rule, conditionGroups: [{ op: 'any', items: [bad] }] })).toEqual([good, good, bad])
+  })
+})

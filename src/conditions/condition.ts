@@ -1,0 +1,164 @@
+import { AppError } from '../core/error.ts'
+import type { StoredEvent } from '../core/event.ts'
+import { Closed, OneOf, type Static, Text, Type } from '../core/schema.ts'
+import { readNumber } from './number.ts'
+import { compilePattern } from './pattern.ts'
+
+export const OPERATORS = [
+  'equals',
+  'not_equals',
+  'contains',
+  'not_contains',
+  'starts_with',
+  'ends_with',
+  'not_starts_with',
+  'not_ends_with',
+  'is_blank',
+  'not_blank',
+  'length_eq',
+  'length_gt',
+  'length_lt',
+  'gt',
+  'lt',
+  'regex',
+  'contains_email',
+  'contains_phone',
+  'custom_pii_regex',
+] as const
+export type Operator = (typeof OPERATORS)[number]
+
+/** `parameter` is read by `readParameter`. Values that an operator does not need are ignored. */
+export const ConditionSchema = Closed(
+  {
+    parameter: Text(1, 200),
+    op: OneOf(OPERATORS),
+    values: Type.Optional(Type.Array(Type.String({ maxLength: 1000 }), { maxItems: 100 })),
+  },
+  { $id: 'Condition' },
+)
+export type Condition = Static<typeof ConditionSchema>
+
+const LOGIC = ['any', 'all'] as const
+const items = Type.Array(ConditionSchema, { maxItems: 50 })
+
+/** `any` of no items never holds, `all` of no items always does. */
+export const ConditionSetSchema = Closed({ logic: OneOf(LOGIC), items })
+export const ConditionGroupSchema = Closed({ op: OneOf(LOGIC), items })
+export type ConditionGroup = Static<typeof ConditionGroupSchema>
+
+/** The part of an alert that is written in conditions. What is absent holds. */
+export interface Rule {
+  conditions?: Static<typeof ConditionSetSchema>
+  conditionGroups?: readonly ConditionGroup[]
+  filters?: readonly Condition[]
+}
+
+/** Fields of the event itself that a condition may name, each behind a `$`. */
+export const EVENT_FIELDS = {
+  vendor: 'text',
+  event: 'text',
+  account: 'text',
+  host: 'text',
+  path: 'text',
+  title: 'text',
+  env: 'text',
+  status: 'text',
+  sessionId: 'text',
+  customerId: 'text',
+  execMs: 'number',
+  durMs: 'number',
+  bytes: 'number',
+  version: 'number',
+} as const satisfies Partial<Record<keyof StoredEvent, 'text' | 'number'>>
+export type EventField = keyof typeof EVENT_FIELDS
+
+/** What conditions read of an event. */
+export type ConditionEvent = Pick<StoredEvent, EventField | 'params'>
+
+/** Where a condition looks. */
+export type Target = { kind: 'any' } | { kind: 'field'; field: EventField } | { kind: 'key'; key: string }
+
+/**
+ * Reads `parameter`: `*`, `$field`, or a key of `params`. A key that itself begins with `$` is written with one more
+ * (`$$os` is the key `$os`). Null: a `$` with no such field behind it.
+ */
+export function readParameter(parameter: string): Target | null {
+  if (parameter === '*') return { kind: 'any' }
+  if (!parameter.startsWith('$')) return { kind: 'key', key: parameter }
+  const name = parameter.slice(1)
+  if (name.startsWith('$')) return { kind: 'key', key: name }
+  return Object.hasOwn(EVENT_FIELDS, name) ? { kind: 'field', field: name as EventField } : null
+}
+
+/** As `readParameter`, for conditions that were checked. Throws `AppError('invalid')` for the others. */
+export function targetOf({ parameter }: Condition): Target {
+  const target = readParameter(parameter)
+  if (!target) throw new AppError('invalid', `parameter: ${unknownField(parameter)}`)
+  return target
+}
+
+const unknownField = (parameter: string) =>
+  `${parameter} is no field of an event; there are ${Object.keys(EVENT_FIELDS)
+    .map((field) => `$${field}`)
+    .join(' ')}, and a key that begins with $ is written $$`
+
+const WITHOUT_VALUES: ReadonlySet<Operator> = new Set(['is_blank', 'not_blank', 'contains_email', 'contains_phone'])
+
+/** Every condition of a rule. */
+export function conditionsOf(rule: Rule): Condition[] {
+  const groups = rule.conditionGroups?.flatMap((group) => group.items) ?? []
+  return [...(rule.filters ?? []), ...(rule.conditions?.items ?? []), ...groups]
+}
+
+/** What is wrong with a value for its operator; null when nothing is. */
+function faultOfValue(op: Operator, value: string): string | null {
+  if (!value.isWellFormed()) return 'not valid Unicode'
+  switch (op) {
+    case 'length_eq':
+    case 'length_gt':
+    case 'length_lt':
+      return /^\d{1,9}$/.test(value) ? null : `"${value}" is no length; expected a whole number such as 12`
+    case 'gt':
+    case 'lt':
+      return readNumber(value) === null ? `"${value}" is no number; expected one such as 12, -0.5 or 1e3` : null
+    case 'regex':
+    case 'custom_pii_regex':
+      try {
+        compilePattern(value)
+        return null
+      } catch (thrown) {
+        if (!(thrown instanceof AppError)) throw thrown
+        return thrown.message
+      }
+    default:
+      return null
+  }
+}
+
+/**
+ * Refuses conditions that fit the schema and still mean nothing: `AppError('invalid')` names the first of them, as in
+ * `filters[2].values[0]: …` for the path `filters`.
+ */
+export function checkConditions(conditions: readonly Condition[], path: string): void {
+  for (const [index, { parameter, op, values = [] }] of conditions.entries()) {
+    const at = `${path}[${index}]`
+    if (!readParameter(parameter)) throw new AppError('invalid', `${at}.parameter: ${unknownField(parameter)}`)
+    if (!parameter.isWellFormed()) throw new AppError('invalid', `${at}.parameter: not valid Unicode`)
+    if (WITHOUT_VALUES.has(op)) continue
+    if (values.length === 0) throw new AppError('invalid', `${at}.values: ${op} needs at least one value`)
+    for (const [position, value] of values.entries()) {
+      const fault = faultOfValue(op, value)
+      if (fault !== null) throw new AppError('invalid', `${at}.values[${position}]: ${fault}`)
+    }
+  }
+}
+
+/** As `checkConditions`, for all of a rule; `path` is where the rule stands, empty for the body itself. */
+export function checkRule(rule: Rule, path = ''): void {
+  const root = path ? `${path}.` : ''
+  checkConditions(rule.filters ?? [], `${root}filters`)
+  checkConditions(rule.conditions?.items ?? [], `${root}conditions.items`)
+  for (const [index, group] of (rule.conditionGroups ?? []).entries()) {
+    checkConditions(group.items, `${root}conditionGroups[${index}].items`)
+  }
+}

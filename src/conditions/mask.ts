@@ -1,0 +1,102 @@
+import { type Condition, type ConditionEvent, EVENT_FIELDS, targetOf } from './condition.ts'
+import { findEmails, type Span } from './email.ts'
+import { compilePattern } from './pattern.ts'
+import { percentDecode } from './percent.ts'
+import { findPhones, type PhoneRegions } from './phone.ts'
+
+/** What stands for a value that a rule marks as personal, whatever it was. */
+const HIDDEN = '***'
+/** A text in which there is still something after so many rounds of masking or decoding was made for that. */
+const ROUNDS = 8
+
+/** `john@mail.example.com` → `j***@m***.com` */
+function maskEmail(email: string): string {
+  const at = email.lastIndexOf('@')
+  return `${email.charAt(0)}***@${email.charAt(at + 1)}***${email.slice(email.lastIndexOf('.'))}`
+}
+
+/** `+1 506 234 5678` → `***78` */
+const maskPhone = (phone: string) => `***${phone.replaceAll(/[^0-9]/g, '').slice(-2)}`
+
+function replaceSpans(text: string, spans: readonly Span[], mask: (part: string) => string): string {
+  let out = ''
+  let at = 0
+  for (const { start, end } of spans) {
+    out += text.slice(at, start) + mask(text.slice(start, end))
+    at = end
+  }
+  return out + text.slice(at)
+}
+
+/**
+ * A value of the parameter `key` (of a field: behind `$`) with its e-mail addresses as `j***@m***.com` and its phone numbers as `***78`, where
+ * `contains_email` and `contains_phone` would see them. A value that shows one only when percent-decoded comes back
+ * decoded.
+ */
+export function maskPersonal(value: string, key = '', regions: PhoneRegions = []): string {
+  let shown = hide(value, key, regions)
+  let decoded = shown
+  for (let round = 0; round < ROUNDS && decoded.includes('%'); round++) {
+    const before = percentDecode(decoded)
+    decoded = hide(before, key, regions)
+    if (decoded !== before) shown = decoded
+  }
+  return shown
+}
+
+function hide(text: string, key: string, regions: PhoneRegions): string {
+  let shown = text
+  // Two addresses may share a part (`a@b.co@c.de`): what is left of the second shows when the first is masked.
+  for (let round = 0; round < ROUNDS; round++) {
+    const withoutEmails = replaceSpans(shown, findEmails(shown), maskEmail)
+    const hidden = replaceSpans(withoutEmails, findPhones(key, withoutEmails, regions), maskPhone)
+    if (hidden === shown) break
+    shown = hidden
+  }
+  return shown
+}
+
+type ValueTest = (value: string) => boolean
+
+/** Fields whose text comes from outside, so that anything may stand in it. */
+const OPEN_FIELDS = ['event', 'account', 'host', 'path', 'title', 'sessionId'] as const
+
+/**
+ * Compiles what samples, evidence and notifications may show of an event. The function answers a copy in which e-mail
+ * addresses and phone numbers are masked, and a value that a `custom_pii_regex` among the conditions matches is `***`.
+ */
+export function compileMask(
+  conditions: readonly Condition[],
+  regions: PhoneRegions = [],
+): <E extends ConditionEvent>(event: E) => E {
+  const personal = conditions
+    .filter(({ op }) => op === 'custom_pii_regex')
+    .map((condition) => ({
+      target: targetOf(condition),
+      tests: (condition.values ?? []).map((value): ValueTest => compilePattern(value).matches),
+    }))
+  const maskParameter = (key: string, value: string) => {
+    const hidden = personal.some(
+      ({ target, tests }) =>
+        (target.kind === 'any' || (target.kind === 'key' && target.key === key)) && tests.some((test) => test(value)),
+    )
+    return hidden ? HIDDEN : maskPersonal(value, key, regions)
+  }
+  return (event) => {
+    const params = Object.fromEntries(
+      Object.entries(event.params).map(([key, value]) => [key, maskParameter(key, value)]),
+    )
+    const masked = { ...event, params }
+    for (const field of OPEN_FIELDS) {
+      const value = event[field]
+      if (value !== null) masked[field] = maskPersonal(value, `$${field}`, regions)
+    }
+    for (const { target, tests } of personal) {
+      if (target.kind !== 'field' || EVENT_FIELDS[target.field] === 'number') continue
+      const value = event[target.field]
+      if (typeof value === 'string' && tests.some((test) => test(value)))
+        Object.assign(masked, { [target.field]: HIDDEN })
+    }
+    return masked
+  }
+}

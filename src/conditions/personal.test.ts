@@ -1,0 +1,227 @@
+import { describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import type { ConditionEvent } from './condition.ts'
+import { containsEmail, findEmails } from './email.ts'
+import { compileMask, maskPersonal } from './mask.ts'
+import { decodings, percentDecode } from './percent.ts'
+import { containsPhone, findPhones, phoneRegions } from './phone.ts'
+
+const DATA = join(import.meta.dir, '../../../shared/data/pii')
+const absent = !existsSync(DATA)
+const read = <T>(name: string): T[] => JSON.parse(readFileSync(join(DATA, name), 'utf8')).cases
+const cut = (text: string) => (span: { start: number; end: number }) => text.slice(span.start, span.end)
+
+test.each([
+  ['a%40b', ['a%40b', 'a@b']],
+  ['a%2540b', ['a%2540b', 'a%40b', 'a@b']],
+  ['a%252540b', ['a%252540b', 'a%2540b', 'a%40b']],
+  ['plain', ['plain']],
+  ['100%', ['100%']],
+  ['%zz%4%', ['%zz%4%']],
+  ['%C3%A9%41', ['%C3%A9%41', '%C3%A9A']],
+  ['%%41', ['%%41', '%A']],
+])('%p decodes to %j', (text, forms) => {
+  expect(decodings(text)).toEqual(forms)
+})
+
+test('decoding undoes encoding', () => {
+  const ascii = fc.string({ unit: 'grapheme-ascii' })
+  fc.assert(fc.property(ascii, (text) => percentDecode(encodeURIComponent(text)) === text))
+})
+
+test.each([
+  ['mail jo@a.co, or Al.B+c@x-y.example.org.', ['jo@a.co', 'Al.B+c@x-y.example.org']],
+  ['a@b.co@c.de', ['a@b.co']],
+  ['<jo@a.co>', ['jo@a.co']],
+  ['email=jo@a.co&x=1', ['jo@a.co']],
+  ['icon@2x.png jo@a.co', ['jo@a.co']],
+  ['a@b.co1', []],
+  ['jo@a..co', []],
+  [`jo@${'a'.repeat(64)}.co`, []],
+  [`${'@'.repeat(2000)}${'a.'.repeat(2000)}`, []],
+])('addresses in %p', (text, found) => {
+  expect(findEmails(text).map(cut(text))).toEqual(found)
+})
+
+test.each([
+  ['k', '+1 506 234 5678', [], ['+1 506 234 5678']],
+  ['k', 'call +1 506 234 5678 2024 or +49.30.1234567', [], ['+1 506 234 5678', '+49.30.1234567']],
+  ['k', 'tel:+15062345678;ext=1', [], ['+15062345678']],
+  ['k', '0015062345678', [], ['0015062345678']],
+  ['k', 'order 0015062345678', [], []],
+  ['k', 'fax 001-506-234-5678 x', [], ['001-506-234-5678']],
+  ['k', '+46 (0)8 928 571 38', [], ['+46 (0)8 928 571 38']],
+  ['k', '+15062345678abc', [], []],
+  ['cid', '+15062345678', [], []],
+  ['user._GID', '+15062345678', [], []],
+  ['k', '15062345678', [], []],
+  ['user.phone_number', '15062345678', [], ['15062345678']],
+  ['ph', '5062345678', ['CA'], ['5062345678']],
+  ['k', '5062345678', ['CA'], []],
+  ['k', 'at (506) 234-5678.', ['DE', 'CA'], ['(506) 234-5678']],
+  ['k', '2024-11-20', ['NO', 'DK'], []],
+  ['k', '20.11.2024 07', ['NO', 'DK'], []],
+  ['k', '10.20.30.40', ['DK'], []],
+  ['k', '22334455.66', ['DK'], []],
+  ['k', '191425359.1527202446', ['US'], []],
+  ['k', `${'1-'.repeat(2000)}x`, ['US'], []],
+] as const)('phones under %p in %p with %j', (key, text, regions, found) => {
+  expect(findPhones(key, text, regions).map(cut(text))).toEqual([...found])
+})
+
+test('regions that nobody knows are left out', () => {
+  expect(phoneRegions(['de', 'US', '??', ''])).toEqual(['DE', 'US'])
+})
+
+describe('real cases', () => {
+  test.skipIf(absent)('every e-mail address, where it stands', () => {
+    for (const { text, spans } of read<{ text: string; spans: number[][] }>('presidio.email.json')) {
+      expect({ text, spans: findEmails(text).map(({ start, end }) => [start, end]) }).toEqual({ text, spans })
+    }
+    for (const { text, email } of read<{ text: string; email: string[] }>('synth_v2.json')) {
+      expect(findEmails(text).map(cut(text))).toEqual(email)
+    }
+  })
+
+  type Phone = Record<'e164' | 'intl' | 'rfc3966' | 'national' | 'country' | 'digits', string>
+  test.skipIf(absent)('phone numbers of all countries', () => {
+    const phones = read<Phone>('phone_positives.json')
+    const share = (holds: (phone: Phone) => boolean) => phones.filter(holds).length / phones.length
+    for (const form of ['e164', 'intl', 'rfc3966'] as const) {
+      expect(share((phone) => containsPhone('value', phone[form], []))).toBeGreaterThanOrEqual(0.95)
+      expect(
+        share((phone) => containsPhone('v', encodeURIComponent(encodeURIComponent(phone[form])), [])),
+      ).toBeGreaterThanOrEqual(0.95)
+      expect(share((phone) => containsPhone('v', phone[form].replace(/^(tel:)?\+/, '00'), []))).toBeGreaterThanOrEqual(
+        0.95,
+      )
+    }
+    expect(
+      share((phone) => containsPhone('value', phone.national, phoneRegions([phone.country]))),
+    ).toBeGreaterThanOrEqual(0.95)
+    expect(share((phone) => containsPhone('phone', phone.digits, []))).toBeGreaterThanOrEqual(0.95)
+  })
+
+  test.skipIf(absent)('analytics values are not personal', () => {
+    const values = read<{ key: string; value: string }>('analytics_negatives.json')
+    const regions = phoneRegions(['US', 'GB', 'DE', 'FR', 'IL', 'IN', 'CA', 'BR'])
+    const wrong = values.filter(
+      ({ key, value }) => containsPhone(key, value, regions) || containsPhone('value', value, regions),
+    )
+    expect(wrong.length / values.length).toBeLessThanOrEqual(0.01)
+    // The one that is an address: `m=%5Btest%2540test.com%5D`.
+    expect(values.filter(({ value }) => containsEmail(value)).length).toBe(1)
+  })
+
+  test.skipIf(absent)('text without phone numbers shows none', () => {
+    const texts = read<{ text: string; phone: string[] }>('synth_v2.json').filter(({ phone }) => phone.length === 0)
+    expect(texts.filter(({ text }) => containsPhone('text', text, [])).length / texts.length).toBeLessThanOrEqual(0.01)
+  })
+})
+
+describe('masks', () => {
+  test.each([
+    ['john@example.com', '', 'j***@e***.com'],
+    ['Write to a.b@mail.example.co.uk now', '', 'Write to a***@m***.uk now'],
+    ['u=jo%40a.co&p=%2B15062345678', '', 'u=j***@a***.co&p=***78'],
+    ['u=jo%2540a.co', '', 'u=j***@a***.co'],
+    ['+1 506 234 5678', '', '***78'],
+    ['+15062345678', 'cid', '+15062345678'],
+    ['a%20b 100%', '', 'a%20b 100%'],
+    ['', '', ''],
+  ])('%p under %p is shown as %p', (value, key, shown) => {
+    expect(maskPersonal(value, key)).toBe(shown)
+  })
+
+  test('what is shown is no longer personal, and masking it again changes nothing', () => {
+    const piece = fc.constantFrom(
+      'jo@a.co',
+      'jo%40a.co',
+      'x%252540b.de',
+      '+15062345678',
+      '%2B15062345678',
+      '0049 30 1234567',
+      '%',
+      '25',
+      ' ',
+      '&a=',
+      '@',
+      '.',
+      '%3D',
+      'é',
+    )
+    const value = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(''))
+    fc.assert(
+      fc.property(value, (text) => {
+        const shown = maskPersonal(text)
+        expect({ text, email: containsEmail(shown), phone: containsPhone('', shown, []) }).toEqual({
+          text,
+          email: false,
+          phone: false,
+        })
+        expect(maskPersonal(shown)).toBe(shown)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  const event: ConditionEvent & { id: string } = {
+    id: 'evt',
+    vendor: 'GA4',
+    event: 'login jo@a.co',
+    account: null,
+    host: 'shop.example',
+    path: '/u/jo%40a.co/orders',
+    title: 'Hello jo@a.co',
+    env: 'prod',
+    status: 'ok',
+    sessionId: 's-1',
+    customerId: null,
+    execMs: 1,
+    durMs: null,
+    bytes: null,
+    version: 3,
+    params: {
+      mail: 'jo@a.co',
+      ssn: '460-89-9847',
+      other: 'has 460-89-9847 inside',
+      plain: 'x',
+      ['__proto__']: 'jo@a.co',
+    },
+  }
+
+  test('an event without a rule', () => {
+    const masked = compileMask([])(event)
+    expect(masked).toEqual({
+      ...event,
+      event: 'login j***@a***.co',
+      path: '/u/j***@a***.co/orders',
+      title: 'Hello j***@a***.co',
+      params: { ...event.params, mail: 'j***@a***.co', ['__proto__']: 'j***@a***.co' },
+    })
+    expect(Object.keys(masked.params)).toEqual(Object.keys(event.params))
+    expect(event.params.mail).toBe('jo@a.co')
+  })
+
+  test.each([
+    ['ssn', { ssn: '***', other: 'has 460-89-9847 inside' }],
+    ['*', { ssn: '***', other: '***' }],
+    ['plain', { ssn: '460-89-9847', other: 'has 460-89-9847 inside' }],
+  ])('a rule that marks %p as personal', (parameter, shown) => {
+    const pattern = String.raw`\d{3}-\d{2}-\d{4}`
+    const masked = compileMask([{ parameter, op: 'custom_pii_regex', values: ['nothing', pattern] }])(event)
+    expect(masked.params).toMatchObject({ ...shown, plain: 'x' })
+    // A regex that is not said to find personal data hides nothing.
+    expect(compileMask([{ parameter, op: 'regex', values: [pattern] }])(event).params.ssn).toBe('460-89-9847')
+  })
+
+  test('a rule that marks a field as personal', () => {
+    const conditions = [
+      { parameter: '$path', op: 'custom_pii_regex' as const, values: ['^/u/'] },
+      { parameter: '$version', op: 'custom_pii_regex' as const, values: ['3'] },
+    ]
+    expect(compileMask(conditions)(event)).toMatchObject({ path: '***', host: 'shop.example', version: 3 })
+  })
+})

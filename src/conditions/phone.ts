@@ -1,0 +1,114 @@
+import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import type { Span } from './email.ts'
+import { decodings } from './percent.ts'
+
+/** ISO 3166 codes of the countries whose national notation is looked for; none: international notation only. */
+export type PhoneRegions = readonly CountryCode[]
+
+/** The supported ones of an organization's settings, `['de', 'US', '??']` → `['DE', 'US']`. */
+export function phoneRegions(codes: readonly string[]): CountryCode[] {
+  return codes.map((code) => code.toUpperCase()).filter((code) => isSupportedCountry(code))
+}
+
+/**
+ * Keys whose values are identifiers, clocks or chance numbers at the vendors who use them, compared in lower case.
+ * A number that would pass for a phone number by chance stands mostly under one of these.
+ */
+const IDENTIFIER_KEYS: ReadonlySet<string> = new Set(
+  `_p _s _ss _gid _ga _fbp _fbc auid cb cid client_id clientid correlationid dclid eid epik event_id eventid
+  fbclid fbp fbc gac gclid gclsrc gcs gdid gid gtm guid hid jid measurement_id mid msclkid nonce oid pid
+  pixel_id pixelid pvid rand random rdt_cid req_id request_id rid rnd scid sct session_id sessionid sid sts
+  tag_id tagid tfd tid timestamp trace_id traceid ts ttclid ttp uuid vid visit_id visitor_id visitorid wbraid z
+  zx`.split(/\s+/),
+)
+
+/** Keys that say what they hold: there digits alone will do. */
+const PHONE_KEY = /phone|mobile|msisdn|whatsapp|(?:^|[._-])(?:ph|tel|telefon|fax|cell)(?:$|[._-])/i
+
+/** The key as its vendor wrote it, without the path that flattening put before it: `user.ids.gid` → `gid`. */
+const lastName = (key: string) => key.slice(key.lastIndexOf('.') + 1)
+
+/** Whether a key is known to hold identifiers, so that nothing under it is taken for a phone number. */
+export const isIdentifierKey = (key: string) => IDENTIFIER_KEYS.has(lastName(key).toLowerCase())
+
+/** Whether a key says that it holds phone numbers. */
+export const isPhoneKey = (key: string) => PHONE_KEY.test(key)
+
+const GAP = String.raw`[ \u00a0\u2010-\u2015().\/-]`
+/** `+` or `00`, then 7 to 15 digits with at most 3 separators between two of them. */
+const INTERNATIONAL = new RegExp(
+  String.raw`(?<![\w+.-])(?:\+|00(?=${GAP}?[1-9]))${GAP}{0,2}[0-9](?:${GAP}{0,3}[0-9]){6,17}(?![0-9])`,
+  'g',
+)
+const NATIONAL = new RegExp(String.raw`(?<![\w+.,/-])\(?[0-9](?:${GAP}{0,3}[0-9]){6,14}(?![\w@]|[.,/-]\w)`, 'g')
+const DIGITS = /^\s*[0-9]{7,15}\s*$/
+const gaps = new RegExp(GAP, 'g')
+/** Dates, addresses of the Internet protocol and decimal fractions use the same separators. */
+const NO_PHONE =
+  /^\(?(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4}|\d{1,3}(?:\.\d{1,3}){3}|\d+\.\d+)(?!\d)/
+
+function isInternational(written: string): boolean {
+  // `+46 (0)8 …` shows the digit that is dialled only inside of the country.
+  const plain = written.replace('(0)', '').replaceAll(gaps, '')
+  return parsePhoneNumberFromString(plain.replace(/^00/, '+'))?.isValid() ?? false
+}
+
+/** The longest beginning that is a number: something else may follow after a gap (`+1 415 555 0132 2024`). */
+function lengthOfInternational(written: string): number {
+  for (let end = written.length; end >= 8; ) {
+    const candidate = written.slice(0, end)
+    if (isInternational(candidate)) return end
+    const digits = candidate.search(/[0-9]+$/)
+    end = candidate.slice(0, digits).search(/[0-9][^0-9]*$/) + 1
+  }
+  return 0
+}
+
+function isNational(written: string, regions: PhoneRegions): boolean {
+  return regions.some((region) => parsePhoneNumberFromString(written, region)?.isValid() ?? false)
+}
+
+/** Whether a text holds the 7 digits that the shortest of numbers has. */
+function hasDigits(text: string): boolean {
+  let count = 0
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    if (unit >= 48 && unit <= 57 && ++count === 7) return true
+  }
+  return false
+}
+
+/**
+ * Phone numbers that stand in the text as it is, without decoding, in order: what begins with `+` or `00` and is valid
+ * in its country, https://github.com/google/libphonenumber with full metadata; `00` among other text only with
+ * separators. With regions, also national notation with separators. Under a key that says phone, also digits alone.
+ * None under the key of an identifier.
+ */
+export function findPhones(key: string, text: string, regions: PhoneRegions): Span[] {
+  if (!hasDigits(text) || isIdentifierKey(key)) return []
+  if (isPhoneKey(key) && DIGITS.test(text)) {
+    const digits = text.trim()
+    if (isInternational(`+${digits}`) || isNational(digits, regions)) return [{ start: 0, end: text.length }]
+  }
+  const found: Span[] = []
+  for (const { 0: written, index } of text.matchAll(INTERNATIONAL)) {
+    const length = lengthOfInternational(written)
+    const bare = !written.startsWith('+') && !/[^0-9]/.test(written) && written.length < text.trim().length
+    if (length > 0 && !bare && !/\w/.test(text.charAt(index + length)))
+      found.push({ start: index, end: index + length })
+  }
+  if (regions.length === 0) return found
+  for (const { 0: written, index } of text.matchAll(NATIONAL)) {
+    const span = { start: index, end: index + written.length }
+    if (!/[^0-9]/.test(written) || NO_PHONE.test(written)) continue
+    if (found.some((other) => other.start < span.end && span.start < other.end)) continue
+    if (isNational(written, regions)) found.push(span)
+  }
+  return found.sort((a, b) => a.start - b.start)
+}
+
+/** Whether the text, or what up to two rounds of percent-decoding make of it, contains a phone number. */
+export function containsPhone(key: string, text: string, regions: PhoneRegions): boolean {
+  if (!hasDigits(text) || isIdentifierKey(key)) return false
+  return decodings(text).some((decoded) => findPhones(key, decoded, regions).length > 0)
+}

@@ -1,0 +1,158 @@
+import { type Condition, type ConditionEvent, EVENT_FIELDS, type Operator, type Rule, targetOf } from './condition.ts'
+import { containsEmail } from './email.ts'
+import { readNumber, spellNumber } from './number.ts'
+import { compilePattern } from './pattern.ts'
+import { containsPhone, type PhoneRegions } from './phone.ts'
+
+/** Whether an event is as the rule says. */
+export type Predicate = (event: ConditionEvent) => boolean
+type TextTest = (text: string, key: string) => boolean
+
+/** Negative operators and the twin of which each is the exact complement. */
+export const TWINS: Readonly<Partial<Record<Operator, Operator>>> = {
+  not_equals: 'equals',
+  not_contains: 'contains',
+  not_starts_with: 'starts_with',
+  not_ends_with: 'ends_with',
+  not_blank: 'is_blank',
+}
+
+function anyOf(tests: readonly TextTest[]): TextTest {
+  const [only, ...others] = tests
+  if (only && others.length === 0) return only
+  return (text, key) => tests.some((test) => test(text, key))
+}
+
+function countCodePoints(text: string): number {
+  let count = text.length
+  for (let at = 0; at < text.length - 1; at++) {
+    if ((text.charCodeAt(at) & 0xfc00) !== 0xd800 || (text.charCodeAt(at + 1) & 0xfc00) !== 0xdc00) continue
+    count--
+    at++
+  }
+  return count
+}
+
+function testNumber(op: 'gt' | 'lt', values: readonly string[]): (value: number | null) => boolean {
+  const limits = values.map(readNumber).filter((limit) => limit !== null)
+  // Any of several values: the easiest decides.
+  const limit = op === 'gt' ? Math.min(...limits) : Math.max(...limits)
+  return op === 'gt' ? (value) => value !== null && value > limit : (value) => value !== null && value < limit
+}
+
+function testLength(op: 'length_eq' | 'length_gt' | 'length_lt', value: string): TextTest {
+  const limit = Number(value)
+  if (op === 'length_eq') return (text) => text.length >= limit && countCodePoints(text) === limit
+  if (op === 'length_gt') return (text) => text.length > limit && countCodePoints(text) > limit
+  return (text) => text.length < limit || countCodePoints(text) < limit
+}
+
+/** The test of a positive operator on the text of one parameter, and for phone numbers its key. */
+export function compileTest(op: Operator, values: readonly string[], regions: PhoneRegions): TextTest {
+  const each = (test: (value: string) => TextTest) => anyOf(values.map(test))
+  switch (op) {
+    case 'equals': {
+      const wanted = new Set(values)
+      return values.length === 1 ? (text) => text === values[0] : (text) => wanted.has(text)
+    }
+    case 'contains':
+      return each((value) => (text) => text.includes(value))
+    case 'starts_with':
+      return each((value) => (text) => text.startsWith(value))
+    case 'ends_with':
+      return each((value) => (text) => text.endsWith(value))
+    case 'is_blank':
+      return (text) => text === '' || text.trim() === ''
+    case 'length_eq':
+    case 'length_gt':
+    case 'length_lt':
+      return each((value) => testLength(op, value))
+    case 'gt':
+    case 'lt': {
+      const test = testNumber(op, values)
+      return (text) => test(readNumber(text))
+    }
+    case 'regex':
+    case 'custom_pii_regex':
+      return each((value) => compilePattern(value).matches)
+    case 'contains_email':
+      return containsEmail
+    case 'contains_phone':
+      return (text, key) => containsPhone(key, text, regions)
+    default:
+      throw new Error(`${op} is the complement of another operator`)
+  }
+}
+
+/** Reads one key of `params`; the empty text when it is missing. */
+function readKey(key: string): (event: ConditionEvent) => string {
+  // What every object inherits (`constructor`) is no parameter. Asking costs, so only where it matters.
+  if (key in Object.prototype) return ({ params }) => (Object.hasOwn(params, key) ? (params[key] ?? '') : '')
+  return ({ params }) => params[key] ?? ''
+}
+
+function compilePositive(condition: Condition, op: Operator, regions: PhoneRegions): Predicate {
+  const target = targetOf(condition)
+  const values = condition.values ?? []
+  if (target.kind === 'field') {
+    const { field } = target
+    if ((op === 'gt' || op === 'lt') && EVENT_FIELDS[field] === 'number') {
+      const test = testNumber(op, values)
+      return (event) => test(event[field] as number | null)
+    }
+    const test = compileTest(op, values, regions)
+    if (EVENT_FIELDS[field] === 'number')
+      return (event) => test(spellNumber(event[field] as number | null), condition.parameter)
+    return (event) => test((event[field] as string | null) ?? '', condition.parameter)
+  }
+  const test = compileTest(op, values, regions)
+  if (target.kind === 'any') {
+    return ({ params }) => {
+      for (const key in params) if (test(params[key] ?? '', key)) return true
+      return false
+    }
+  }
+  const read = readKey(target.key)
+  return (event) => test(read(event), target.key)
+}
+
+/** Compiles one condition that passed `checkConditions`. */
+export function compileCondition(condition: Condition, regions: PhoneRegions = []): Predicate {
+  const twin = TWINS[condition.op]
+  const positive = compilePositive(condition, twin ?? condition.op, regions)
+  return twin ? (event) => !positive(event) : positive
+}
+
+function combine(logic: 'any' | 'all', predicates: readonly Predicate[]): Predicate {
+  const [only, ...others] = predicates
+  if (only && others.length === 0) return only
+  return logic === 'any'
+    ? (event) => predicates.some((holds) => holds(event))
+    : (event) => predicates.every((holds) => holds(event))
+}
+
+/** True when all of the conditions hold; also when there are none. */
+export function compileFilters(filters: readonly Condition[], regions: PhoneRegions = []): Predicate {
+  return combine(
+    'all',
+    filters.map((condition) => compileCondition(condition, regions)),
+  )
+}
+
+/**
+ * Compiles a rule that passed `checkRule` to the question "does this event break it": all filters, the conditions and
+ * every group hold. What is absent holds, so a rule without any condition is broken by every event that its filters
+ * let through. Domain and vendor are not asked here. `regions`: countries whose national phone numbers count.
+ */
+export function compileViolation(rule: Rule, regions: PhoneRegions = []): Predicate {
+  const compile = (logic: 'any' | 'all', items: readonly Condition[]) =>
+    combine(
+      logic,
+      items.map((condition) => compileCondition(condition, regions)),
+    )
+  return combine('all', [
+    ...(rule.filters?.length ? [compile('all', rule.filters)] : []),
+    ...(rule.conditions ? [compile(rule.conditions.logic, rule.conditions.items)] : []),
+    ...(rule.conditionGroups ?? []).map((group) => compile(group.op, group.items)),
+  ])
+}

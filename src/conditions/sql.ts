@@ -1,0 +1,197 @@
+import type { Dialect } from '../warehouse/dialect.ts'
+import type { Binder } from '../warehouse/query.ts'
+import { type Condition, EVENT_FIELDS, type Operator, type Rule, targetOf } from './condition.ts'
+import { DENSE_IMAGE_PATTERN, EMAIL_PATTERN } from './email.ts'
+import { NUMBER_PATTERN, readNumber } from './number.ts'
+import { compilePattern } from './pattern.ts'
+import { isIdentifierKey, isPhoneKey, type PhoneRegions } from './phone.ts'
+import { compileTest, TWINS } from './predicate.ts'
+
+/** A condition on the relation `events`: true or false for every row, never NULL. */
+export interface ConditionSql {
+  /** A boolean expression in parentheses; its values are in the binder that was given. */
+  sql: string
+  /** For the fields of `Query` with the same names. */
+  keys: string[]
+  wholeParams: boolean
+  /** False: it also lets through events for which the rule does not hold; the predicate must confirm each. */
+  exact: boolean
+}
+
+/** White space as `String.prototype.trim` takes it, https://tc39.es/ecma262/#sec-white-space and line terminators. */
+const BLANK_PATTERN = String.raw`^[\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}]*$`
+/** What the predicate asks for first, too. An encoded digit (`%35`) counts as two, so none is missed. */
+const SEVEN_DIGITS_PATTERN = '(?:[0-9][^0-9]*){7}'
+const INTERNATIONAL_PATTERN = '[+%]|00'
+
+const TRUE = '(1 = 1)'
+const FALSE = '(1 = 0)'
+
+function join(logic: 'any' | 'all', parts: readonly string[]): string {
+  if (parts.length === 0) return logic === 'any' ? FALSE : TRUE
+  return parts.length === 1 ? (parts[0] ?? TRUE) : `(${parts.join(logic === 'any' ? ' OR ' : ' AND ')})`
+}
+
+class Compiler {
+  readonly keys = new Set<string>()
+  wholeParams = false
+  exact = true
+
+  constructor(
+    private readonly dialect: Dialect,
+    private readonly binder: Binder,
+    private readonly regions: PhoneRegions,
+  ) {}
+
+  result(sql: string): ConditionSql {
+    return { sql, keys: [...this.keys], wholeParams: this.wholeParams, exact: this.exact }
+  }
+
+  group(logic: 'any' | 'all', items: readonly Condition[]): string {
+    return join(
+      logic,
+      items.map((condition) => this.condition(condition)),
+    )
+  }
+
+  private condition(condition: Condition): string {
+    const twin = TWINS[condition.op]
+    const positive = this.positive(condition, twin ?? condition.op)
+    return twin ? `(NOT ${positive})` : positive
+  }
+
+  private positive(condition: Condition, op: Operator): string {
+    const target = targetOf(condition)
+    const { values = [] } = condition
+    if (target.kind === 'any') {
+      this.wholeParams = true
+      return `(${this.dialect.anyValue((value) => this.test(op, values, value, null))})`
+    }
+    if (target.kind === 'key') {
+      this.keys.add(target.key)
+      const column = this.dialect.key(target.key)
+      return this.orMissing(condition, op, column, this.test(op, values, column, target.key))
+    }
+    const column = this.dialect.field(target.field)
+    if (EVENT_FIELDS[target.field] === 'text') {
+      return this.orMissing(condition, op, column, this.test(op, values, column, condition.parameter))
+    }
+    const test =
+      op === 'gt' || op === 'lt'
+        ? this.compare(op, values, column)
+        : this.test(op, values, this.dialect.numberText(column), condition.parameter)
+    return this.orMissing(condition, op, column, test)
+  }
+
+  /** A missing value is the empty text, and what holds for that is known beforehand. */
+  private orMissing({ values = [] }: Condition, op: Operator, column: string, test: string): string {
+    return compileTest(op, values, [])('', '')
+      ? `(${column} IS NULL OR ${test})`
+      : `(${column} IS NOT NULL AND ${test})`
+  }
+
+  private compare(op: 'gt' | 'lt', values: readonly string[], number: string): string {
+    const limits = values.map(readNumber).filter((limit) => limit !== null)
+    const limit = op === 'gt' ? Math.min(...limits) : Math.max(...limits)
+    // As text, because whole numbers beyond 64 bits can't be bound as numbers.
+    const bound = this.dialect.readNumber(this.binder.bind(String(limit)))
+    return `(${number} ${op === 'gt' ? '>' : '<'} ${bound})`
+  }
+
+  /** The test of a positive operator on a text that is not NULL. `key` is null where it may be any. */
+  private test(op: Operator, values: readonly string[], text: string, key: string | null): string {
+    const { dialect, binder } = this
+    const each = (test: (value: string) => string) => join('any', values.map(test))
+    switch (op) {
+      case 'equals':
+        return values.length === 1
+          ? `(${text} = ${binder.bind(values[0] ?? '')})`
+          : `(${text} IN (${values.map((value) => binder.bind(value)).join(', ')}))`
+      case 'contains':
+        return each((value) => dialect.contains(text, binder.bind(value)))
+      case 'starts_with':
+        return each((value) => dialect.startsWith(text, binder.bind(value)))
+      case 'ends_with':
+        return each((value) => dialect.endsWith(text, binder.bind(value)))
+      case 'is_blank':
+        // White space lies outside of what begins most values, and a comparison is cheaper than a pattern.
+        return `(${text} = '' OR ((${text} < '!' OR ${text} > '~') AND ${this.matches(text, BLANK_PATTERN)}))`
+      case 'length_eq':
+      case 'length_gt':
+      case 'length_lt': {
+        const sign = { length_eq: '=', length_gt: '>', length_lt: '<' }[op]
+        return each((value) => `(${dialect.codePoints(text)} ${sign} ${binder.bind(Number(value))})`)
+      }
+      case 'gt':
+      case 'lt':
+        return `(${this.matches(text, NUMBER_PATTERN)} AND ${this.compare(op, values, dialect.readNumber(text))})`
+      case 'regex':
+      case 'custom_pii_regex':
+        return each((value) => this.pattern(text, value))
+      case 'contains_email':
+        return this.email(text)
+      case 'contains_phone':
+        return this.phone(text, key)
+      default:
+        throw new Error(`${op} is the complement of another operator`)
+    }
+  }
+
+  private matches(text: string, pattern: string): string {
+    return this.dialect.matches(text, this.binder.bind(`(${pattern})`))
+  }
+
+  private pattern(text: string, source: string): string {
+    const { literal, portable } = compilePattern(source)
+    if (!literal) return this.dialect.matches(text, this.binder.bind(portable))
+    const part = this.binder.bind(literal.text)
+    if (literal.at === 'whole') return `(${text} = ${part})`
+    if (literal.at === 'start') return this.dialect.startsWith(text, part)
+    return literal.at === 'end' ? this.dialect.endsWith(text, part) : this.dialect.contains(text, part)
+  }
+
+  private email(text: string): string {
+    const { dialect, binder } = this
+    const address = binder.bind(`(${EMAIL_PATTERN})`)
+    const image = binder.bind(DENSE_IMAGE_PATTERN)
+    const found = (form: string) => dialect.matches(dialect.replaceAll(form, image, ' '), address)
+    const once = dialect.percentDecode(text)
+    const plain = `(${dialect.contains(text, "'@'")} AND ${found(text)})`
+    const encoded = `(${dialect.contains(text, "'%'")} AND (${found(once)} OR ${found(dialect.percentDecode(once))}))`
+    return `(${plain} OR ${encoded})`
+  }
+
+  /** No engine knows what makes a phone number valid; this lets through what could be one. */
+  private phone(text: string, key: string | null): string {
+    if (key !== null && isIdentifierKey(key)) return FALSE
+    this.exact = false
+    const digits = this.matches(text, SEVEN_DIGITS_PATTERN)
+    if (key === null || isPhoneKey(key) || this.regions.length > 0) return digits
+    return `(${digits} AND ${this.matches(text, INTERNATIONAL_PATTERN)})`
+  }
+}
+
+/** As `compileFilters`, for the relation `events`. */
+export function filtersSql(
+  filters: readonly Condition[],
+  dialect: Dialect,
+  binder: Binder,
+  regions: PhoneRegions = [],
+): ConditionSql {
+  const compiler = new Compiler(dialect, binder, regions)
+  return compiler.result(compiler.group('all', filters))
+}
+
+/**
+ * As `compileViolation`, for the relation `events`. Phone numbers are the one thing that SQL can't tell (`exact`), and
+ * as no operator is the complement of `contains_phone`, what is let through is always a superset.
+ */
+export function violationSql(rule: Rule, dialect: Dialect, binder: Binder, regions: PhoneRegions = []): ConditionSql {
+  const compiler = new Compiler(dialect, binder, regions)
+  const parts = [
+    ...(rule.filters?.length ? [compiler.group('all', rule.filters)] : []),
+    ...(rule.conditions ? [compiler.group(rule.conditions.logic, rule.conditions.items)] : []),
+    ...(rule.conditionGroups ?? []).map((group) => compiler.group(group.op, group.items)),
+  ]
+  return compiler.result(join('all', parts))
+}

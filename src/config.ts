@@ -1,0 +1,152 @@
+import { DAY_MS } from './core/clock.ts'
+
+/** One thing an operator can set, by flag or as `TAGWARDEN_<NAME>`. */
+interface Setting<T> {
+  /** As the environment spells it, without the prefix. */
+  name: string
+  default: string
+  meaning: string
+  secret?: boolean
+  read(text: string, name: string): T
+}
+
+/** A value that does not fit; the message names the setting. */
+export class SettingError extends Error {
+  override readonly name = 'SettingError'
+}
+
+function setting<T>(name: string, fallback: string, meaning: string, read: Setting<T>['read']): Setting<T> {
+  return { name, default: fallback, meaning, read }
+}
+
+const text = (value: string) => value
+
+function whole(min: number, max: number) {
+  return (value: string, name: string) => {
+    const number = Number(value)
+    if (Number.isInteger(number) && number >= min && number <= max) return number
+    throw new SettingError(`${name}: must be a whole number from ${min} to ${max}, not "${value}"`)
+  }
+}
+
+function address(value: string, name: string): { hostname: string; port: number } | null {
+  if (value === '') return null
+  const match = /^(.*):(\d{1,5})$/.exec(value)
+  const port = Number(match?.[2])
+  if (!match || port > 65_535) throw new SettingError(`${name}: must be HOST:PORT, not "${value}"`)
+  return { hostname: (match[1] ?? '').replace(/^\[(.*)\]$/, '$1') || '0.0.0.0', port }
+}
+
+function webAddress(value: string, name: string): string {
+  if (value === '') return value
+  const url = URL.parse(value)
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return value.replace(/\/+$/, '')
+  throw new SettingError(`${name}: must be an http or https address, not "${value}"`)
+}
+
+const UNITS: Record<string, number> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 }
+
+function size(value: string, name: string): number {
+  if (value === '') return 0
+  const match = /^(\d+)\s*([kmgt]?)i?b?$/i.exec(value)
+  const unit = UNITS[match?.[2]?.toLowerCase() ?? 'none']
+  if (!match || unit === undefined)
+    throw new SettingError(`${name}: must be a size such as 500MB or 20GB, not "${value}"`)
+  return Number(match[1]) * unit
+}
+
+function oneOf(...words: string[]) {
+  return (value: string, name: string) => {
+    if (words.includes(value)) return value
+    throw new SettingError(`${name}: must be one of ${words.join(', ')}, not "${value}"`)
+  }
+}
+
+/** Every setting there is. */
+const SETTINGS = {
+  data: setting('DATA', './data', 'Folder of everything that is kept', text),
+  listen: setting('LISTEN', '127.0.0.1:8787', 'HOST:PORT of the server', address),
+  collectListen: setting('COLLECT_LISTEN', '', 'HOST:PORT of the collector alone; empty: same as the server', address),
+  publicUrl: setting('PUBLIC_URL', '', 'Address under which people reach the server; empty: from LISTEN', webAddress),
+  collectUrl: setting(
+    'COLLECT_URL',
+    '',
+    'Address under which browsers reach the collector; empty: PUBLIC_URL',
+    webAddress,
+  ),
+  smtpUrl: {
+    ...setting('SMTP_URL', '', 'Mail server, smtp://user:password@host:port; empty: no e-mail', text),
+    secret: true,
+  },
+  mailFrom: setting('MAIL_FROM', 'Tagwarden <tagwarden@localhost>', 'Sender of e-mail', text),
+  outboundAllow: setting(
+    'OUTBOUND_ALLOW',
+    '',
+    'Hosts or CIDRs that webhooks and the like may reach although they are private or loopback, comma-separated',
+    (value) =>
+      value
+        .split(',')
+        .map((part) => part.trim())
+        .filter(Boolean),
+  ),
+  outboundProxy: { ...setting('OUTBOUND_PROXY', '', 'HTTP proxy for outbound requests', webAddress), secret: true },
+  rateKeyPerMinute: setting('RATE_KEY_PER_MINUTE', '600', 'Requests a minute for one API key', whole(1, 10_000_000)),
+  rateCollectPerSecond: setting(
+    'RATE_COLLECT_PER_SECOND',
+    '5000',
+    'Requests a second for one property token',
+    whole(1, 10_000_000),
+  ),
+  rateSigninPerMinute: setting(
+    'RATE_SIGNIN_PER_MINUTE',
+    '60',
+    'Sign-ins a minute from one address',
+    whole(1, 1_000_000),
+  ),
+  retentionDays: setting('RETENTION_DAYS', '90', 'Days that events are kept', whole(1, 36_500)),
+  diskBudget: setting('DISK_BUDGET', '', 'Events may take this much disk, such as 20GB; empty: no limit', size),
+  logLevel: setting(
+    'LOG_LEVEL',
+    'info',
+    'Least severe log lines that are written',
+    oneOf('debug', 'info', 'warn', 'error'),
+  ),
+  chromium: setting('CHROMIUM', '', 'Chromium executable for flow tests', text),
+} satisfies Record<string, Setting<unknown>>
+
+export type SettingName = keyof typeof SETTINGS
+export type Config = { [K in SettingName]: ReturnType<(typeof SETTINGS)[K]['read']> }
+
+const PREFIX = 'TAGWARDEN_'
+
+/** Raw texts by setting; flags win over environment, environment over defaults. */
+function rawOf(name: SettingName, flags: Partial<Record<SettingName, string>>, env: NodeJS.ProcessEnv): string {
+  return flags[name] ?? env[PREFIX + SETTINGS[name].name] ?? SETTINGS[name].default
+}
+
+/** Reads all settings. Fails with `SettingError` at a bad value and at a `TAGWARDEN_` variable that is none of ours. */
+export function readConfig(flags: Partial<Record<SettingName, string>>, env: NodeJS.ProcessEnv): Config {
+  const known = new Set(Object.values(SETTINGS).map((entry) => PREFIX + entry.name))
+  const stranger = Object.keys(env).find((name) => name.startsWith(PREFIX) && !known.has(name))
+  if (stranger) throw new SettingError(`${stranger}: there is no such setting; see tagwarden config`)
+  const read = (name: SettingName) => {
+    const { read, name: envName } = SETTINGS[name]
+    return [name, read(rawOf(name, flags, env), PREFIX + envName)]
+  }
+  return Object.fromEntries((Object.keys(SETTINGS) as SettingName[]).map(read)) as Config
+}
+
+/** Every setting as an operator sees it; secrets masked. */
+export function describeConfig(flags: Partial<Record<SettingName, string>>, env: NodeJS.ProcessEnv) {
+  return (Object.keys(SETTINGS) as SettingName[]).map((key) => {
+    const entry: Setting<unknown> = SETTINGS[key]
+    const raw = rawOf(key, flags, env)
+    const value = entry.secret && raw !== '' ? '(secret)' : raw
+    return { name: PREFIX + entry.name, value, default: entry.default, meaning: entry.meaning }
+  })
+}
+
+/** How long events are kept, in milliseconds. */
+export function retentionMs(config: Pick<Config, 'retentionDays'>): number {
+  return config.retentionDays * DAY_MS
+}

@@ -1,0 +1,74 @@
+import { Kind, type Static, type TObject, type TSchema, type TString, Type, TypeRegistry } from '@sinclair/typebox'
+import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler'
+import { AppError } from './error.ts'
+
+/** A whole number. `Type.Integer()` is avoided because Elysia doesn't convert query text for it. */
+export const Int = (options: { minimum?: number; maximum?: number; default?: number; description?: string } = {}) =>
+  Type.Number({ multipleOf: 1, ...options })
+
+/** Milliseconds since the Unix epoch. */
+export const InstantSchema = Int({ description: 'Milliseconds since the Unix epoch, UTC' })
+
+export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+TypeRegistry.Set(
+  'OneOf',
+  (schema: { enum: string[] }, value) => typeof value === 'string' && schema.enum.includes(value),
+)
+
+/** A closed choice of words: plain `enum` in OpenAPI. */
+export const OneOf = <const T extends readonly string[]>(words: T, options: { default?: T[number] } = {}) =>
+  Type.Unsafe<T[number]>({ [Kind]: 'OneOf', type: 'string', enum: [...words], ...options })
+
+/** An object that refuses fields it does not name. */
+export const Closed = <T extends Parameters<typeof Type.Object>[0]>(fields: T, options: { $id?: string } = {}) =>
+  Type.Object(fields, { additionalProperties: false, ...options })
+
+export const Text = (minLength: number, maxLength: number): TString => Type.String({ minLength, maxLength })
+
+export type { Static, TObject, TSchema }
+export { Type }
+
+/** Names come from outside, and what is said of them is kept. */
+const MAX_NAME_LENGTH = 200
+
+/** `/channels/0/type` → `channels[0].type`; the root is `body`. */
+function fieldName(path: string, root: string): string {
+  const whole = path
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce((whole, part) => (/^\d+$/.test(part) ? `${whole}[${part}]` : whole ? `${whole}.${part}` : part), '')
+  const name = whole.length > MAX_NAME_LENGTH ? `${whole.slice(0, MAX_NAME_LENGTH)}…` : whole
+  if (!root) return name || 'body'
+  return name.startsWith('[') ? root + name : name ? `${root}.${name}` : root
+}
+
+function deepest(error: ValueError): ValueError {
+  // A failed union says only "expected union value". Meant is a branch whose constants fit, and of those the one that
+  // got furthest.
+  const branches = error.errors.map((branch) => [...branch])
+  const meant = branches.filter((errors) => errors.every(({ type }) => type !== ValueErrorType.Literal))
+  const inner = (meant.length > 0 ? meant : branches).flat().map(deepest)
+  if (inner.length === 0) return error
+  const wrongKind = (e: ValueError) => (e.path === error.path ? 1 : 0)
+  return inner.reduce((best, e) => (wrongKind(e) < wrongKind(best) || e.path.length > best.path.length ? e : best))
+}
+
+/** One sentence that names the field: `alerts[3].name: Expected string length greater or equal to 1`. */
+export function describeError(error: ValueError, root = ''): string {
+  const cause = deepest(error)
+  const choices = (cause.schema as { enum?: unknown[] }).enum
+  const message = choices ? `Expected one of ${choices.join(', ')}` : cause.message
+  return `${fieldName(cause.path, root)}: ${message}`
+}
+
+/** Compiles a schema once; the result answers the value or throws `AppError('invalid')` naming the first bad field. */
+export function parser<T extends TSchema>(schema: T): (value: unknown, root?: string) => Static<T> {
+  const check: TypeCheck<T> = TypeCompiler.Compile(schema)
+  return (value, root = '') => {
+    if (check.Check(value)) return value
+    const first = check.Errors(value).First()
+    throw new AppError('invalid', first ? describeError(first, root) : `${root || 'body'}: does not fit its schema`)
+  }
+}

@@ -1,0 +1,76 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { masterKey, secretBox, secretHash } from './secret-box.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'secret-box-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const box = secretBox(Buffer.alloc(32, 1))
+const aText = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('', 'whsec_abc', '\0', 'é'.repeat(5000)))
+
+describe('a box', () => {
+  test('opens what it sealed', () => {
+    fc.assert(
+      fc.property(aText, (text) => {
+        expect(box.open(box.seal(text))).toBe(text)
+      }),
+    )
+  })
+
+  test('shows neither the text nor that two are equal', () => {
+    const [one, two] = [box.seal('hunter2hunter2'), box.seal('hunter2hunter2')]
+    expect(one.includes('hunter2')).toBe(false)
+    expect(one.equals(two)).toBe(false)
+  })
+
+  test('refuses what was changed, at any byte', () => {
+    fc.assert(
+      fc.property(aText, fc.nat(), fc.integer({ min: 1, max: 255 }), (text, at, flip) => {
+        const sealed = box.seal(text)
+        const place = at % sealed.length
+        sealed[place] = (sealed[place] ?? 0) ^ flip
+        expect(() => box.open(sealed)).toThrow()
+      }),
+    )
+  })
+
+  test('refuses what was cut or made longer, at any length', () => {
+    for (const text of ['', 'a', 'a longer secret']) {
+      const sealed = box.seal(text)
+      for (let length = 0; length < sealed.length; length++) {
+        expect(() => box.open(sealed.subarray(0, length))).toThrow()
+      }
+      expect(() => box.open(Buffer.concat([sealed, Buffer.alloc(1)]))).toThrow()
+    }
+  })
+
+  test('refuses what another key sealed', () => {
+    expect(() => secretBox(Buffer.alloc(32, 2)).open(box.seal('secret'))).toThrow()
+  })
+})
+
+describe('the key file', () => {
+  test('is made once, for its owner only, and read from then on', () => {
+    const path = join(folder, 'master.key')
+    const key = masterKey(path)
+    expect(key.length).toBe(32)
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect(masterKey(path).equals(key)).toBe(true)
+    expect(masterKey(join(folder, 'other.key')).equals(key)).toBe(false)
+  })
+
+  test.each([0, 31, 33, 64])('of %d bytes is refused', (length) => {
+    const path = join(folder, `${length}.key`)
+    writeFileSync(path, Buffer.alloc(length))
+    expect(() => masterKey(path)).toThrow(`is not a master key: it has ${length} bytes instead of 32`)
+    expect(statSync(path).size).toBe(length)
+  })
+})
+
+test('a secret is stored as its SHA-256', () => {
+  // The example of FIPS 180-2, appendix B.1.
+  expect(secretHash('abc').toString('hex')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+})

@@ -1,0 +1,46 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+
+/** Encrypts secrets at rest with AES-256-GCM. The box of one data folder opens only what it sealed. */
+export interface SecretBox {
+  /** Nonce, tag and cipher text in one buffer. */
+  seal(text: string): Buffer
+  /** Fails when the bytes were not sealed with this key or were changed. */
+  open(sealed: Uint8Array): string
+}
+
+export function secretBox(key: Uint8Array): SecretBox {
+  return {
+    seal(text) {
+      const nonce = randomBytes(NONCE_BYTES)
+      const cipher = createCipheriv('aes-256-gcm', key, nonce)
+      const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+      return Buffer.concat([nonce, cipher.getAuthTag(), body])
+    },
+    open(sealed) {
+      const bytes = Buffer.from(sealed)
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES))
+      decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
+      return decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
+    },
+  }
+}
+
+/** Reads the 32-byte key file, or makes it (mode 600). Fails when the file is not a key. */
+export function masterKey(path: string): Buffer {
+  if (!existsSync(path)) {
+    writeFileSync(path, randomBytes(32), { mode: 0o600, flag: 'wx' })
+    chmodSync(path, 0o600)
+  }
+  const key = readFileSync(path)
+  if (key.length !== 32) throw new Error(`${path} is not a master key: it has ${key.length} bytes instead of 32`)
+  return key
+}
+
+/** What is stored instead of a bearer secret. */
+export function secretHash(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest()
+}

@@ -1,0 +1,38 @@
+import { expect, test } from 'bun:test'
+import type { Decoder } from './decoder.ts'
+import { decodeHit } from './index.ts'
+
+/** One request and what must be read from it. */
+export interface DecoderCase {
+  name: string
+  url: string
+  /** With a body the method is POST. */
+  body?: string
+  /** Names of the events in order; an empty list where the request carries none; null where it is not the vendor's. */
+  events: string[] | null
+  account?: string
+  kind?: 'library'
+  /** What the first event must say, among other things. */
+  params?: Record<string, string>
+  /** Keys that must not be kept. */
+  without?: string[]
+  error?: string
+}
+
+/** Declares one test for each case: the request goes through `decodeHit`, as it would from the collector. */
+export function testDecoder({ vendor }: Decoder, cases: DecoderCase[]): void {
+  test.each(cases.map((c) => [c.name, c] as const))(`${vendor}: %s`, (_name, expected) => {
+    const { url, body = null } = expected
+    const decoded = decodeHit({ url, method: body === null ? 'GET' : 'POST', body })
+    if (expected.events === null) {
+      expect(decoded.vendor).not.toBe(vendor)
+      return
+    }
+    expect(decoded).toMatchObject({ vendor, account: expected.account ?? null, error: expected.error ?? null })
+    expect(decoded.events.map(({ event }) => event)).toEqual(expected.events)
+    expect(decoded.kind).toBe(expected.events.length === 0 ? null : (expected.kind ?? 'event'))
+    const [first] = decoded.events
+    expect(first?.params ?? {}).toMatchObject(expected.params ?? {})
+    expect(Object.keys(first?.params ?? {}).filter((key) => expected.without?.includes(key))).toEqual([])
+  })
+}

@@ -1,0 +1,147 @@
+import { readConsent } from './consent.ts'
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import {
+  emptyParams,
+  objectsOf,
+  type Params,
+  readLines,
+  readQuery,
+  scalarOrNull,
+  scalarText,
+  sharedOf,
+} from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { library, sideChannel } from './route.ts'
+
+const COLLECT = /\/g\/(?:s\/)?collect\/?$/
+
+/** Property ids; `GT-` is a Google tag that stands for one or several of them. */
+const PROPERTY = /^GT?-/
+
+/**
+ * Some server-side containers hide the query from ad blockers: one value is the base64 of `v=2&tid=G…`, or of the
+ * whole `/g/collect?v=2&…`. Both begin with twelve characters that are always the same.
+ */
+const HIDDEN_QUERY = /(?:^|[?&=])(?:dj0yJnRpZD1H|L2cvY29sbGVj)/
+
+/** Codes of the item fields inside `pr1`, `pr2`, …: https://github.com/analytics-debugger/ga4mp (ga4Schema.js) */
+const ITEM_FIELDS = new Map([
+  ['id', 'item_id'],
+  ['nm', 'item_name'],
+  ['br', 'item_brand'],
+  ['ca', 'item_category'],
+  ['c2', 'item_category2'],
+  ['c3', 'item_category3'],
+  ['c4', 'item_category4'],
+  ['c5', 'item_category5'],
+  ['va', 'item_variant'],
+  ['ln', 'item_list_name'],
+  ['li', 'item_list_id'],
+  ['lp', 'index'],
+  ['pr', 'price'],
+  ['qt', 'quantity'],
+  ['cp', 'coupon'],
+  ['ds', 'discount'],
+  ['af', 'affiliation'],
+  ['lo', 'location_id'],
+  ['pi', 'promotion_id'],
+  ['pn', 'promotion_name'],
+  ['cn', 'creative_name'],
+  ['cs', 'creative_slot'],
+])
+
+/**
+ * The tag's own protocol has no official description. Every event is `en` with `ep.* epn.*` (parameters of the event)
+ * and `up.* upn.*` (of the user). A POST holds one event a line; the query says what its lines have in common.
+ */
+export const googleAnalytics4: Decoder = {
+  vendor: 'Google Analytics 4',
+  source: 'https://www.thyngster.com/app-web-google-analytics-measurement-protocol-version-2/',
+  hosts: [
+    'google-analytics.com',
+    'analytics.google.com',
+    'stats.g.doubleclick.net',
+    'googletagmanager.com',
+    // Where server-side containers run unless they are given a name of their own.
+    'appspot.com',
+  ],
+  routes: [
+    // Tells the advertising side who the visitor is; repeats a hit and names no event.
+    { ...sideChannel(COLLECT), when: ({ host }) => host === 'stats.g.doubleclick.net' },
+    { path: COLLECT, read: readCollect },
+    { path: /^\/mp\/collect$/, read: readMeasurementProtocol },
+    { path: COLLECT, anyHost: true, when: ({ query }) => isProperty(query.tid), read: readCollect },
+    { path: /\/ccm\/collect$/, anyHost: true, when: ({ query }) => isProperty(query.tid), read: readCollect },
+    {
+      ...library(/\/gtag\/(?:js|destination)$/, 'id'),
+      anyHost: true,
+      when: ({ query }) => isProperty(query.id),
+    },
+    { path: /^/, anyHost: true, when: ({ search }) => HIDDEN_QUERY.test(search), read: readHidden },
+  ],
+}
+
+function isProperty(id: string | undefined): boolean {
+  return id !== undefined && PROPERTY.test(id)
+}
+
+function readCollect({ query, body }: VendorRequest): Iterable<DecodedEvent> {
+  return readEvents(query, body)
+}
+
+function readHidden({ query, body }: VendorRequest): Iterable<DecodedEvent> {
+  const parts = Object.entries(query).flat()
+  const hidden = parts.find((part) => HIDDEN_QUERY.test(part)) ?? ''
+  // An unescaped plus sign of the base64 alphabet was read as a space.
+  const text = Buffer.from(hidden.replaceAll(' ', '+'), 'base64').toString()
+  return readEvents(readQuery(text.slice(text.indexOf('?') + 1)), body)
+}
+
+function* readEvents(common: Params, body: string | null): Iterable<DecodedEvent> {
+  const lines = readLines(body ?? '')
+  if (lines.length === 0) yield toEvent(common)
+  for (const line of lines) yield toEvent(Object.assign(emptyParams(), common, readQuery(line.trim())))
+}
+
+function toEvent(sent: Params): DecodedEvent {
+  const items: Record<string, Params> = {}
+  const params: Record<string, unknown> = emptyParams()
+  for (const key in sent) {
+    const item = /^pr(\d{1,3})$/.exec(key)?.[1]
+    if (item) items[Number(item) - 1] = readItem(sent[key] ?? '')
+    else params[key] = sent[key]
+  }
+  // `t` is what the same request says in the protocol before this one; some senders still do.
+  return {
+    event: sent.en ?? sent.t ?? '',
+    account: scalarOrNull(sent.tid),
+    params: Object.assign(params, readConsent(sent), { items }),
+  }
+}
+
+/**
+ * `idSKU1~nmShirt~pr20~k0size~v0XL`: fields of a two-letter code and a value, and custom ones whose name and value
+ * share a digit; a tilde inside a value is doubled. Answers them under the names that the page gave them.
+ */
+function readItem(text: string): Params {
+  const item = emptyParams()
+  const names = emptyParams()
+  for (const part of text.split(/(?<!~)~(?!~)/)) {
+    const code = part.slice(0, 2)
+    const value = part.slice(2).replaceAll('~~', '~')
+    if (/^k[0-9A-Z]$/.test(code)) names[code.slice(1)] = value
+    else if (/^v[0-9A-Z]$/.test(code)) item[names[code.slice(1)] ?? code] = value
+    else if (code) item[ITEM_FIELDS.get(code) ?? code] = value
+  }
+  return item
+}
+
+/** https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference; the API secret is left out. */
+function* readMeasurementProtocol({ query, json }: VendorRequest): Iterable<DecodedEvent> {
+  const { events, ...rest } = json
+  const shared = sharedOf(rest)
+  const account = scalarOrNull(query.measurement_id ?? query.firebase_app_id)
+  for (const { name, ...event } of objectsOf(events)) {
+    yield { event: scalarText(name), account, params: { ...shared, ...event } }
+  }
+}

@@ -1,0 +1,53 @@
+import { testDecoder } from './decoder-cases.ts'
+import { linkedinInsight } from './linkedin-insight.ts'
+
+// https://business.linkedin.com/marketing-solutions/insight-tag
+testDecoder(linkedinInsight, [
+  {
+    name: 'a page view',
+    url: 'https://px.ads.linkedin.com/collect?v=2&fmt=js&pid=101&time=1&url=https%3A%2F%2Fshop.example%2F',
+    account: '101',
+    events: ['page_view'],
+    params: { url: 'https://shop.example/' },
+  },
+  {
+    name: 'a conversion by image',
+    url: 'https://dc.ads.linkedin.com/collect/?pid=101&conversionId=202&fmt=gif',
+    account: '101',
+    events: ['conversion'],
+    params: { conversionId: '202' },
+  },
+  {
+    name: 'a signal for several accounts',
+    url: 'https://px.ads.linkedin.com/wa/',
+    body: JSON.stringify({
+      pids: [101, 102],
+      signalType: 'CLICK',
+      url: 'https://shop.example/',
+      misc: { psbState: -4 },
+    }),
+    account: '101',
+    events: ['CLICK'],
+    params: { 'pids.0': '101', 'pids.1': '102', 'misc.psbState': '-4', url: 'https://shop.example/' },
+  },
+  {
+    name: 'a signal that is not JSON',
+    url: 'https://px.ads.linkedin.com/wa/',
+    body: '{"pids":',
+    events: [],
+    error: 'LinkedIn Insight: the body is not JSON',
+  },
+  {
+    name: 'the repetition for the attribution interface',
+    url: 'https://px.ads.linkedin.com/attribution_trigger?pid=101&time=1',
+    events: [],
+  },
+  {
+    name: 'the library',
+    url: 'https://snap.licdn.com/li.lms-analytics/insight.min.js',
+    events: [''],
+    kind: 'library',
+  },
+  { name: 'the network itself', url: 'https://www.linkedin.com/collect?pid=1', events: null },
+  { name: 'a synchronisation of ids', url: 'https://px.ads.linkedin.com/db_sync?pid=1', events: null },
+])

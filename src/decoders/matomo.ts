@@ -1,0 +1,67 @@
+import type { DecodedEvent, Decoder, Route } from './decoder.ts'
+import { emptyParams, objectOf, readJsonObject, readQuery, scalarOrNull, scalarText } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { library } from './route.ts'
+
+/**
+ * Matomo names only its custom events; for all else these are the words of its reporting API for the kind of action.
+ * The first parameter that is there decides.
+ */
+const ACTIONS: [key: string, name: string][] = [
+  ['search', 'search'],
+  ['download', 'download'],
+  ['link', 'outlink'],
+  ['c_i', 'contentInteraction'],
+  ['c_n', 'contentImpression'],
+  ['idgoal', 'goal'],
+  ['ma_id', 'media'],
+  ['fa_vid', 'form'],
+  ['hsr_vid', 'sessionRecording'],
+  ['ping', 'ping'],
+]
+
+/** Runs under the customer's own name or at `<customer>.matomo.cloud`; told by its file names and parameters. */
+export const matomo: Decoder = {
+  vendor: 'Matomo',
+  source: 'https://developer.matomo.org/api-reference/tracking-api',
+  hosts: [],
+  routes: [
+    anywhere({ path: /\/(?:matomo|piwik)\.php$/, read: readRequest }),
+    // Renamed to escape ad blockers. A successor with textual site ids shares the parameters.
+    anywhere({
+      path: /^/,
+      when: ({ search, query }) =>
+        search.includes('idsite=') && /^\d+$/.test(query.idsite ?? '') && query.rec === '1' && 'url' in query,
+      read: readRequest,
+    }),
+    anywhere(library(/\/(?:matomo|piwik)(?:\.min)?\.js$|\/js\/container_\w+\.js$/)),
+  ],
+}
+
+function anywhere(route: Route): Route {
+  return { ...route, anyHost: true }
+}
+
+/** Parameters in the query, in a form body, or many of them in JSON: `{"requests": ["?idsite=1&…", …]}`. */
+function* readRequest({ query, fields, body }: VendorRequest): Iterable<DecodedEvent> {
+  if (!body?.trimStart().startsWith('{')) {
+    yield toEvent(fields)
+    return
+  }
+  const { requests } = readJsonObject(body)
+  for (const request of Array.isArray(requests) ? requests : []) {
+    const sent = typeof request === 'string' ? readQuery(request.slice(request.indexOf('?') + 1)) : objectOf(request)
+    yield toEvent(Object.assign(emptyParams(), query, sent))
+  }
+}
+
+/** The secret that lets a server set protected fields is not kept. */
+function toEvent({ token_auth, ...params }: Record<string, unknown>): DecodedEvent {
+  return { event: actionName(params), account: scalarOrNull(params.idsite), params }
+}
+
+function actionName(params: Record<string, unknown>): string {
+  if (params.e_c || params.e_a) return scalarText(params.e_a || params.e_c)
+  if (scalarText(params.idgoal) === '0') return params.ec_id ? 'ecommerceOrder' : 'ecommerceCartUpdate'
+  return ACTIONS.find(([key]) => params[key])?.[1] ?? 'pageview'
+}

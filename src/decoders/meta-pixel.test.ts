@@ -1,0 +1,70 @@
+import { testDecoder } from './decoder-cases.ts'
+import { metaPixel } from './meta-pixel.ts'
+
+const multipart = [
+  '--B7\r\nContent-Disposition: form-data; name="id"\r\n\r\n12345\r\n',
+  '--B7\r\nContent-Disposition: form-data; name="ev"\r\n\r\nAddToCart\r\n',
+  '--B7\r\nContent-Disposition: form-data; name="cd[value]"\r\n\r\n9.50\r\n',
+  '--B7--\r\n',
+].join('')
+
+testDecoder(metaPixel, [
+  {
+    // https://developers.facebook.com/docs/meta-pixel/advanced
+    name: 'the image tag',
+    url: 'https://www.facebook.com/tr?id=12345&ev=ViewContent&cd[content_name]=ABC%20Sandal&cd[value]=0.50&noscript=1',
+    account: '12345',
+    events: ['ViewContent'],
+    params: { 'cd[content_name]': 'ABC Sandal', 'cd[value]': '0.50' },
+  },
+  {
+    name: 'custom events keep their name and the page its address',
+    url: 'https://www.facebook.com/tr/?id=12345&ev=Demo%20booked&dl=https%3A%2F%2Fshop.example%2F%3Fq%3D1',
+    account: '12345',
+    events: ['Demo booked'],
+    params: { dl: 'https://shop.example/?q=1' },
+  },
+  {
+    name: 'everything in a multipart body',
+    url: 'https://www.facebook.com/tr/',
+    body: multipart,
+    account: '12345',
+    events: ['AddToCart'],
+    params: { 'cd[value]': '9.50' },
+  },
+  {
+    name: 'everything in a form body',
+    url: 'https://www.facebook.com/tr/',
+    body: 'id=12345&ev=Lead&cd%5Bcurrency%5D=EUR',
+    account: '12345',
+    events: ['Lead'],
+    params: { 'cd[currency]': 'EUR' },
+  },
+  { name: 'markup found on the page', url: 'https://www.facebook.com/tr/?id=12345&ev=Microdata', events: [] },
+  {
+    name: 'markup found on the page, in the body',
+    url: 'https://www.facebook.com/tr/',
+    body: 'id=12345&ev=Microdata',
+    events: [],
+  },
+  {
+    name: 'the repetition for the attribution interface',
+    url: 'https://www.facebook.com/privacy_sandbox/pixel/register/trigger/?id=12345&ev=Lead',
+    events: [],
+  },
+  {
+    name: 'the library',
+    url: 'https://connect.facebook.net/de_DE/fbevents.js',
+    events: [''],
+    kind: 'library',
+  },
+  {
+    name: 'the configuration of a pixel',
+    url: 'https://connect.facebook.net/signals/config/12345?v=2.9.1&r=stable',
+    account: '12345',
+    events: [''],
+    kind: 'library',
+  },
+  { name: 'the social library', url: 'https://connect.facebook.net/en_US/sdk.js', events: null },
+  { name: 'a page of the network', url: 'https://www.facebook.com/shop.example', events: null },
+])

@@ -1,0 +1,19 @@
+import type { Decoder } from './decoder.ts'
+import type { Params } from './params.ts'
+import { library, pixel } from './route.ts'
+
+export const microsoftAdvertisingUet: Decoder = {
+  vendor: 'Microsoft Advertising UET',
+  source: 'https://learn.microsoft.com/en-us/advertising/msa-help/hlp_ba_conc_uet_parameters_table',
+  hosts: ['bat.bing.com', 'bat.bing.net'],
+  routes: [
+    pixel(/^\/actionp?\/0$/, { account: 'ti', event: eventName }),
+    library(/^\/bat\.js$/),
+    library(/^\/p\/action\/(?<account>\d+)\.js$/),
+  ],
+}
+
+/** `evt` tells only page loads from custom events; a custom one is named by its action. */
+function eventName({ evt = '', ea }: Params): string {
+  return evt === 'custom' ? ea || evt : evt
+}

@@ -1,0 +1,68 @@
+import { testDecoder } from './decoder-cases.ts'
+import { tiktokPixel } from './tiktok-pixel.ts'
+
+const context = { pixel: { code: 'CTESTCODE0' }, page: { url: 'https://shop.example/', referrer: '' } }
+
+// https://ads.tiktok.com/help/article/supported-standard-events
+testDecoder(tiktokPixel, [
+  {
+    name: 'an event of the page',
+    url: 'https://analytics.tiktok.com/api/v2/pixel',
+    body: JSON.stringify({
+      event: 'AddToCart',
+      context,
+      properties: { value: 12.5, currency: 'EUR', contents: [{ content_id: 'S1', quantity: 2 }] },
+    }),
+    account: 'CTESTCODE0',
+    events: ['AddToCart'],
+    params: {
+      'context.page.url': 'https://shop.example/',
+      'properties.value': '12.5',
+      'properties.contents.0.content_id': 'S1',
+    },
+  },
+  {
+    name: 'an action that the code saw by itself',
+    url: 'https://analytics.tiktok.com/api/v2/pixel/act',
+    body: JSON.stringify({ action: 'Click', context, auto_collected_properties: { page_trigger: 'Click' } }),
+    account: 'CTESTCODE0',
+    events: ['Click'],
+    params: { 'auto_collected_properties.page_trigger': 'Click' },
+  },
+  {
+    name: 'the first version',
+    url: 'https://analytics.tiktok.com/api/v1/track',
+    body: JSON.stringify({ event: 'Subscribe', context }),
+    account: 'CTESTCODE0',
+    events: ['Subscribe'],
+  },
+  {
+    name: 'an event without a name',
+    url: 'https://analytics.tiktok.com/api/v2/pixel',
+    body: JSON.stringify({ event: '', context }),
+    account: 'CTESTCODE0',
+    events: [''],
+  },
+  { name: 'a report on itself', url: 'https://analytics.tiktok.com/api/v2/monitor', body: '{}', events: [] },
+  {
+    name: 'no body',
+    url: 'https://analytics.tiktok.com/api/v2/pixel',
+    events: [],
+    error: 'TikTok Pixel: the body is missing',
+  },
+  {
+    name: 'a body of another kind',
+    url: 'https://analytics.tiktok.com/api/v2/pixel',
+    body: '[1]',
+    events: [],
+    error: 'TikTok Pixel: the body is not a JSON object',
+  },
+  {
+    name: 'the library',
+    url: 'https://analytics.tiktok.com/i18n/pixel/events.js?sdkid=CTESTCODE0&lib=ttq',
+    account: 'CTESTCODE0',
+    events: [''],
+    kind: 'library',
+  },
+  { name: 'a video', url: 'https://www.tiktok.com/api/v2/pixel', events: null },
+])

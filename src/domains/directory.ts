@@ -1,0 +1,111 @@
+import type { Clock, Instant } from '../core/clock.ts'
+import type { Db } from '../store/database.ts'
+import { type DomainVendorConfig, normalizeHostname } from './domain.ts'
+
+/** What the collector needs to know of a domain. */
+export interface CollectorDomain {
+  id: string
+  orgId: string
+  /** The organization's; goes into the hash of customer ids. */
+  customerSalt: string
+  vendors: readonly DomainVendorConfig[]
+}
+
+/** The collector's view of all domains, held in memory and read for every request without a query. */
+export interface DomainDirectory {
+  /** The domain of a property token; null when the token is unknown, or replaced more than 24 hours ago. */
+  byToken(token: string): CollectorDomain | null
+  /** True when events from this host are to be dropped. Hosts are compared as `normalizeHostname` spells them. */
+  isDenied(domainId: string, hostname: string): boolean
+  /** Looks for changes that other connections made. Costs microseconds when there are none: call it once a second. */
+  refresh(): void
+  /** To be called after a change through the connection of this directory: what is asked next is answered anew. */
+  invalidate(): void
+}
+
+interface Entry {
+  domain: CollectorDomain
+  /** When the token stops working; null for the present one. */
+  until: Instant | null
+}
+
+interface View {
+  entries: Map<string, Entry>
+  denied: Map<string, Set<string>>
+}
+
+interface TokenRow {
+  id: string
+  orgId: string
+  customerSalt: string
+  vendors: string
+  token: string
+  previousToken: string | null
+  previousTokenUntil: Instant | null
+}
+
+function readEntries(db: Db): Map<string, Entry> {
+  const entries = new Map<string, Entry>()
+  const rows = db
+    .prepare<[], TokenRow>(
+      `SELECT domain.id, orgId, customerSalt, vendors, token, previousToken, previousTokenUntil
+       FROM domain JOIN org ON org.id = domain.orgId`,
+    )
+    .iterate()
+  for (const { token, previousToken, previousTokenUntil, vendors, id, orgId, customerSalt } of rows) {
+    const domain: CollectorDomain = { id, orgId, customerSalt, vendors: JSON.parse(vendors) }
+    entries.set(token, { domain, until: null })
+    if (previousToken !== null) entries.set(previousToken, { domain, until: previousTokenUntil })
+  }
+  return entries
+}
+
+function readDenied(db: Db): Map<string, Set<string>> {
+  const denied = new Map<string, Set<string>>()
+  const rows = db
+    .prepare<[], { domainId: string; hostname: string }>(
+      `SELECT domainId, hostname FROM hostname WHERE status = 'denied'`,
+    )
+    .iterate()
+  for (const { domainId, hostname } of rows) {
+    const names = denied.get(domainId) ?? new Set()
+    denied.set(domainId, names.add(hostname))
+  }
+  return denied
+}
+
+export function domainDirectory({ db, clock }: { db: Db; clock: Clock }): DomainDirectory {
+  // https://sqlite.org/pragma.html#pragma_data_version: changes when another connection commits, never by this one.
+  const dataVersion = db.prepare('PRAGMA data_version').pluck()
+  let seenVersion: unknown
+  let view: View | null = null
+
+  const read = (): View => {
+    // Before reading: a commit in between then counts as one more change instead of none.
+    seenVersion = dataVersion.get()
+    view = { entries: readEntries(db), denied: readDenied(db) }
+    return view
+  }
+  const current = () => view ?? read()
+
+  return {
+    byToken(token) {
+      const entry = current().entries.get(token)
+      if (!entry) return null
+      return entry.until === null || entry.until > clock.now() ? entry.domain : null
+    },
+    isDenied(domainId, hostname) {
+      const names = current().denied.get(domainId)
+      if (!names) return false
+      if (names.has(hostname)) return true
+      const normal = normalizeHostname(hostname)
+      return normal !== null && names.has(normal)
+    },
+    refresh() {
+      if (!view || dataVersion.get() !== seenVersion) read()
+    },
+    invalidate() {
+      view = null
+    },
+  }
+}

@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { TEST_START } from '../../test/fakes.ts'
+import { DAY_MS } from '../core/clock.ts'
+import { type DomainRecord, describeDomain, domainStatus, normalizeHostname } from './domain.ts'
+
+const now = TEST_START
+
+test.each([
+  [null, 'waiting'],
+  [now, 'active'],
+  [now - DAY_MS + 1, 'active'],
+  [now - DAY_MS, 'silent'],
+  [0, 'silent'],
+  // The clock of the server was set back.
+  [now + 1, 'active'],
+] as const)('a domain whose last event came at %p is %s', (lastEventAt, status) => {
+  expect(domainStatus(lastEventAt, now)).toBe(status)
+})
+
+describe('describeDomain', () => {
+  const record: DomainRecord = {
+    id: 'dom_1',
+    orgId: 'org_1',
+    projectId: null,
+    name: 'Shop',
+    system: 'global',
+    token: 'pt_1',
+    monitoredUrls: ['https://shop.example/'],
+    vendors: [{ vendorName: 'a' }, { vendorName: 'b', urlPatternMatches: ['/b'] }, { vendorName: 'a' }],
+    allowManualMonitoring: false,
+    screenshotBase64: null,
+    lastEventAt: null,
+    prodVersion: 1.5,
+    createdAt: now,
+    events24h: 3,
+  }
+
+  test('gives every field of the interface', () => {
+    expect(describeDomain(record, { now, collectUrl: 'https://collect.example:8443', showToken: true })).toEqual({
+      id: 'dom_1',
+      orgId: 'org_1',
+      name: 'Shop',
+      token: 'pt_1',
+      system: 'global',
+      status: 'waiting',
+      monitoredUrls: ['https://shop.example/'],
+      vendorCount: 2,
+      createdAt: now,
+      projectId: null,
+      collect: null,
+      routing: {
+        mode: 'default',
+        collectEndpoint: 'https://collect.example:8443/api/v1/events',
+        cdnHost: 'collect.example:8443',
+      },
+      legacyScript: false,
+      events24h: 3,
+      lastEventAt: null,
+      prodVersion: 1.5,
+    })
+  })
+
+  test('hides the token', () => {
+    expect(describeDomain(record, { now, collectUrl: 'https://c.example', showToken: false }).token).toBe('')
+  })
+})
+
+describe('normalizeHostname', () => {
+  const names: [string, string | null][] = [
+    ['shop.example', 'shop.example'],
+    ['SHOP.Example', 'shop.example'],
+    ['shop.example.', 'shop.example'],
+    ['shop.example。', 'shop.example'],
+    ['müller.example', 'xn--mller-kva.example'],
+    ['MÜLLER.example', 'xn--mller-kva.example'],
+    ['xn--mller-kva.example', 'xn--mller-kva.example'],
+    ['localhost', 'localhost'],
+    ['under_score.example', 'under_score.example'],
+    ['127.0.0.1', '127.0.0.1'],
+    ['[::1]', '[::1]'],
+    ['[0:0:0:0:0:0:0:1]', '[::1]'],
+    ['', null],
+    ['.', null],
+    [' shop.example', null],
+    ['shop .example', null],
+    ['sh\nop.example', null],
+    ['sh\u0000op.example', null],
+    ['shop.example:443', null],
+    ['::1', null],
+    ['[::1]:80', null],
+    ['alice@shop.example', null],
+    ['shop.example/path', null],
+    ['shop.example\\path', null],
+    ['shop.example?q', null],
+    ['shop.example#f', null],
+    ['sh%6Fp.example', null],
+    ['https://shop.example', null],
+    ['<shop>', null],
+    [`${'a.'.repeat(127)}a`, null],
+  ]
+  test.each(names)('%j is %j', (text, name) => {
+    expect(normalizeHostname(text)).toBe(name)
+  })
+
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.domain(),
+    fc.ipV4(),
+    fc.ipV6().map((ip) => `[${ip}]`),
+  )
+
+  test('never throws, and what it gives is its own normal form, in lower case', () => {
+    fc.assert(
+      fc.property(text, (any) => {
+        const name = normalizeHostname(any)
+        if (name === null) return
+        expect(normalizeHostname(name)).toBe(name)
+        expect(name).toBe(name.toLowerCase())
+        expect(name).not.toEndWith('.')
+      }),
+    )
+  })
+
+  test('every host of a page is known under one name, whatever its case and dot', () => {
+    fc.assert(
+      fc.property(fc.webUrl(), (page) => {
+        const { hostname } = new URL(page)
+        expect(normalizeHostname(`${hostname.toUpperCase()}.`)).toBe(hostname)
+      }),
+    )
+  })
+})

@@ -1,0 +1,179 @@
+import { DAY_MS, type Instant } from '../core/clock.ts'
+import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
+
+export const SYSTEMS = [
+  'global',
+  'tag_system_a',
+  'tag_system_b',
+  'tag_system_c',
+  'tag_manager_global',
+  'tag_manager',
+  'mobile_a',
+  'mobile_b',
+  'server',
+] as const
+
+/** `waiting`: no event yet; `active`: an event in the last 24 hours; `silent`: events, but none in that time. */
+export const DOMAIN_STATUSES = ['waiting', 'active', 'silent'] as const
+export type DomainStatus = (typeof DOMAIN_STATUSES)[number]
+
+/** Events from a `denied` hostname are dropped by the collector; the other two only say whether a person has looked. */
+export const HOSTNAME_STATUSES = ['unreviewed', 'approved', 'denied'] as const
+export type HostnameStatus = (typeof HOSTNAME_STATUSES)[number]
+
+export const DomainVendorConfigSchema = Closed(
+  {
+    vendorName: Text(1, 200),
+    urlPatternMatches: Type.Optional(Type.Array(Type.String({ maxLength: 1000 }), { maxItems: 100 })),
+  },
+  { $id: 'DomainVendorConfig' },
+)
+export type DomainVendorConfig = Static<typeof DomainVendorConfigSchema>
+
+/** About 1.5 MB of picture. */
+const SCREENSHOT_LENGTH_MAX = 2_000_000
+
+export const DomainNameSchema = Text(1, 255)
+
+export const DomainInputSchema = Closed(
+  {
+    name: DomainNameSchema,
+    system: Type.Optional(OneOf(SYSTEMS, { default: 'global' })),
+    monitoredUrls: Type.Optional(Type.Array(Type.String({ maxLength: 255 }), { maxItems: 50, default: [] })),
+    vendors: Type.Optional(Type.Array(DomainVendorConfigSchema, { maxItems: 200, default: [] })),
+    allowManualMonitoring: Type.Optional(Type.Boolean({ default: false })),
+    screenshotBase64: Type.Optional(Type.String({ maxLength: SCREENSHOT_LENGTH_MAX })),
+  },
+  { $id: 'DomainInput' },
+)
+export type DomainInput = Static<typeof DomainInputSchema>
+
+const domainFields = {
+  id: Type.String(),
+  orgId: Type.String(),
+  name: Type.String(),
+  token: Type.String({ description: 'The property token for the collector; empty for viewers' }),
+  system: OneOf(SYSTEMS),
+  status: OneOf(DOMAIN_STATUSES),
+  monitoredUrls: Type.Array(Type.String()),
+  vendorCount: Int(),
+  createdAt: InstantSchema,
+  projectId: Nullable(Type.String()),
+  collect: Nullable(Closed({ hostname: Type.String(), status: Type.String() })),
+  routing: Closed({
+    mode: OneOf(['legacy', 'custom', 'default']),
+    collectEndpoint: Type.String(),
+    cdnHost: Type.String(),
+  }),
+  legacyScript: Type.Boolean(),
+  events24h: Type.Optional(Int({ default: 0 })),
+  lastEventAt: Type.Optional(Nullable(InstantSchema)),
+  prodVersion: Type.Optional(Nullable(Type.Number())),
+}
+
+export const DomainSchema = Closed(domainFields, { $id: 'Domain' })
+export type Domain = Static<typeof DomainSchema>
+
+/** A domain with what a `PUT` replaces, so that a caller can read, change and write it back. */
+export const DomainDetailSchema = Closed(
+  {
+    ...domainFields,
+    vendors: Type.Array(DomainVendorConfigSchema),
+    allowManualMonitoring: Type.Boolean(),
+    screenshotBase64: Nullable(Type.String()),
+  },
+  { $id: 'DomainDetail' },
+)
+export type DomainDetail = Static<typeof DomainDetailSchema>
+
+export const HostnameSchema = Closed(
+  {
+    hostname: Type.String(),
+    status: OneOf(HOSTNAME_STATUSES),
+    events24h: Int(),
+    firstSeenAt: Nullable(Int({ description: 'Null when it was named by hand and has sent nothing yet' })),
+    lastSeenAt: Nullable(InstantSchema),
+  },
+  { $id: 'Hostname' },
+)
+export type Hostname = Static<typeof HostnameSchema>
+
+/** A domain as it is stored, with its events of the last 24 hours. */
+export interface DomainRecord {
+  id: string
+  orgId: string
+  projectId: string | null
+  name: string
+  system: (typeof SYSTEMS)[number]
+  token: string
+  monitoredUrls: string[]
+  vendors: DomainVendorConfig[]
+  allowManualMonitoring: boolean
+  screenshotBase64: string | null
+  lastEventAt: Instant | null
+  prodVersion: number | null
+  createdAt: Instant
+  events24h: number
+}
+
+export function domainStatus(lastEventAt: Instant | null, now: Instant): DomainStatus {
+  if (lastEventAt === null) return 'waiting'
+  return now - lastEventAt < DAY_MS ? 'active' : 'silent'
+}
+
+/** How one caller sees domains at one moment. */
+export interface Viewpoint {
+  now: Instant
+  /** Where the collector is reached from outside, without a path. */
+  collectUrl: string
+  showToken: boolean
+}
+
+/** A domain as the interface spells it. `vendorCount` counts the names among its configured vendors. */
+export function describeDomain(record: DomainRecord, { now, collectUrl, showToken }: Viewpoint): Domain {
+  const { id, orgId, name, system, monitoredUrls, createdAt, projectId, events24h, lastEventAt, prodVersion } = record
+  return {
+    id,
+    orgId,
+    name,
+    token: showToken ? record.token : '',
+    system,
+    status: domainStatus(lastEventAt, now),
+    monitoredUrls,
+    vendorCount: new Set(record.vendors.map(({ vendorName }) => vendorName)).size,
+    createdAt,
+    projectId,
+    collect: null,
+    routing: {
+      mode: 'default',
+      collectEndpoint: new URL('/api/v1/events', collectUrl).href,
+      cdnHost: new URL(collectUrl).host,
+    },
+    legacyScript: false,
+    events24h,
+    lastEventAt,
+    prodVersion,
+  }
+}
+
+/** As `describeDomain`, with the settings that a `PUT` replaces. */
+export function describeDomainInDetail(record: DomainRecord, viewpoint: Viewpoint): DomainDetail {
+  const { vendors, allowManualMonitoring, screenshotBase64 } = record
+  return { ...describeDomain(record, viewpoint), vendors, allowManualMonitoring, screenshotBase64 }
+}
+
+const HOSTNAME_LENGTH_MAX = 253
+
+/**
+ * The one spelling under which hostnames are kept and compared: lower case, international names in punycode, no dots
+ * at the end; addresses as the URL standard writes them (https://url.spec.whatwg.org/#host-parsing). Null when the
+ * text is not a hostname alone: with a port, a path, a user, white space or percent signs.
+ */
+export function normalizeHostname(text: string): string | null {
+  // The URL parser would drop or decode these silently, and so read another name than the one that was given.
+  if (/[\s\p{Cc}/\\?#@%]/u.test(text) || (text.includes(':') && !/^\[[\da-f:.]+\]$/i.test(text))) return null
+  const bare = text.replace(/[.。．｡]+$/, '')
+  const { hostname } = URL.parse(`http://${bare}`) ?? { hostname: '' }
+  const name = hostname.replace(/\.+$/, '')
+  return name && name.length <= HOSTNAME_LENGTH_MAX ? name : null
+}

@@ -1,0 +1,187 @@
+import { type Clock, DAY_MS, type Instant } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { newId, newSecret } from '../core/id.ts'
+import { type Db, tx } from '../store/database.ts'
+import type { DomainInput, DomainRecord, Hostname, HostnameStatus } from './domain.ts'
+
+/** How long a property token still works after it was replaced. */
+export const TOKEN_GRACE_MS = DAY_MS
+
+/** Which domain, as seen from one organization: another organization's domain does not exist. */
+export interface DomainKey {
+  orgId: string
+  id: string
+}
+
+/** One page of a list: up to `limit` rows that follow the place `after`; null is the start. */
+export interface Slice {
+  after: string | number | null
+  limit: number
+}
+
+interface DomainRow extends Omit<DomainRecord, 'monitoredUrls' | 'vendors' | 'allowManualMonitoring'> {
+  monitoredUrls: string
+  vendors: string
+  allowManualMonitoring: number
+}
+
+// `usage` is kept by the hour: the hours that began in the last 24 hours, the present one included.
+const SELECT_DOMAIN = `
+  SELECT id, orgId, projectId, name, system, token, monitoredUrls, vendors, allowManualMonitoring, lastEventAt,
+    prodVersion, createdAt,
+    (SELECT ifnull(sum(events), 0) FROM usage WHERE domainId = domain.id AND hour > @since) AS events24h`
+
+function recordOf(row: DomainRow): DomainRecord {
+  return {
+    ...row,
+    monitoredUrls: JSON.parse(row.monitoredUrls),
+    vendors: JSON.parse(row.vendors),
+    allowManualMonitoring: row.allowManualMonitoring === 1,
+  }
+}
+
+const noSuchDomain = () => new AppError('notFound', 'no such domain')
+
+/** Fails with `notFound` when the organization has no such domain. */
+export function findDomain(db: Db, { orgId, id }: DomainKey, now: Instant): DomainRecord {
+  const row = db
+    .prepare<[object], DomainRow>(`${SELECT_DOMAIN}, screenshotBase64 FROM domain WHERE orgId = @orgId AND id = @id`)
+    .get({ orgId, id, since: now - DAY_MS })
+  if (!row) throw noSuchDomain()
+  return recordOf(row)
+}
+
+/** Oldest first, without their screenshots; at most `limit + 1`, so that the caller sees if more follow. */
+export function listDomains(db: Db, orgId: string, { after, limit }: Slice, now: Instant): DomainRecord[] {
+  return db
+    .prepare<[object], DomainRow>(
+      `${SELECT_DOMAIN}, NULL AS screenshotBase64 FROM domain
+       WHERE orgId = @orgId AND (@after IS NULL OR id > @after) ORDER BY id LIMIT @limit + 1`,
+    )
+    .all({ orgId, after, limit, since: now - DAY_MS })
+    .map(recordOf)
+}
+
+/** The name to store. Fails with `invalid` when it is blank, `conflict` when another domain of the organization has it. */
+function freeName(db: Db, { orgId, id, name }: { orgId: string; id: string | null; name: string }): string {
+  const trimmed = name.trim()
+  if (!trimmed) throw new AppError('invalid', 'name: must not be blank')
+  const taken = db
+    .prepare('SELECT 1 FROM domain WHERE orgId = ? AND name = ? COLLATE NOCASE AND id IS NOT ?')
+    .get(orgId, trimmed, id)
+  if (taken) throw new AppError('conflict', 'name: another domain of this organization has this name')
+  return trimmed
+}
+
+/** Column values of an input, with the defaults filled in. */
+function columnsOf(input: DomainInput) {
+  return {
+    system: input.system ?? 'global',
+    monitoredUrls: JSON.stringify(input.monitoredUrls ?? []),
+    vendors: JSON.stringify(input.vendors ?? []),
+    allowManualMonitoring: input.allowManualMonitoring ? 1 : 0,
+    screenshotBase64: input.screenshotBase64 ?? null,
+  }
+}
+
+/** Answers the id of the new domain, which has a property token of its own. Fails as `renameDomain` does. */
+export function createDomain(db: Db, clock: Clock, orgId: string, input: DomainInput): string {
+  const createdAt = clock.now()
+  const id = newId('dom', createdAt)
+  tx(db, () => {
+    db.prepare(
+      `INSERT INTO domain (id, orgId, name, system, token, monitoredUrls, vendors, allowManualMonitoring,
+         screenshotBase64, createdAt)
+       VALUES (@id, @orgId, @name, @system, @token, @monitoredUrls, @vendors, @allowManualMonitoring,
+         @screenshotBase64, @createdAt)`,
+    ).run({
+      ...columnsOf(input),
+      id,
+      orgId,
+      name: freeName(db, { orgId, id: null, name: input.name }),
+      token: newSecret('pt'),
+      createdAt,
+    })
+  })
+  return id
+}
+
+/** Replaces all settings; what the input leaves out gets its default. Fails as `renameDomain` does. */
+export function updateDomain(db: Db, { orgId, id }: DomainKey, input: DomainInput): void {
+  tx(db, () => {
+    renameDomain(db, { orgId, id }, input.name)
+    db.prepare(
+      `UPDATE domain SET system = @system, monitoredUrls = @monitoredUrls, vendors = @vendors,
+         allowManualMonitoring = @allowManualMonitoring, screenshotBase64 = @screenshotBase64 WHERE id = @id`,
+    ).run({ ...columnsOf(input), id })
+  })
+}
+
+/**
+ * Fails with `notFound`, with `invalid` when the name is blank, and with `conflict` when another domain of the
+ * organization has it, in whatever case.
+ */
+export function renameDomain(db: Db, { orgId, id }: DomainKey, name: string): void {
+  tx(db, () => {
+    requireDomain(db, { orgId, id })
+    db.prepare('UPDATE domain SET name = ? WHERE id = ?').run(freeName(db, { orgId, id, name }), id)
+  })
+}
+
+/**
+ * A new property token. The one it replaces works for another 24 hours; a token that had been replaced before that
+ * stops at once. Fails with `notFound`.
+ */
+export function rotateToken(db: Db, clock: Clock, { orgId, id }: DomainKey) {
+  const token = newSecret('pt')
+  const previousTokenUntil = clock.now() + TOKEN_GRACE_MS
+  const { changes } = db
+    .prepare(
+      `UPDATE domain SET previousToken = token, token = @token, previousTokenUntil = @previousTokenUntil
+       WHERE orgId = @orgId AND id = @id`,
+    )
+    .run({ orgId, id, token, previousTokenUntil })
+  if (changes === 0) throw noSuchDomain()
+  return { token, previousTokenUntil }
+}
+
+/**
+ * Removes the domain, its hostnames and its ledger of refused events; its usage stays, because it was used. Collected
+ * events stay until their retention ends. Fails with `notFound`.
+ */
+export function deleteDomain(db: Db, { orgId, id }: DomainKey): void {
+  tx(db, () => {
+    requireDomain(db, { orgId, id })
+    db.prepare('DELETE FROM hostnameUsage WHERE domainId = ?').run(id)
+    db.prepare('DELETE FROM rejection WHERE domainId = ?').run(id)
+    db.prepare('DELETE FROM domain WHERE id = ?').run(id)
+  })
+}
+
+function requireDomain(db: Db, { orgId, id }: DomainKey): void {
+  if (!db.prepare('SELECT 1 FROM domain WHERE orgId = ? AND id = ?').get(orgId, id)) throw noSuchDomain()
+}
+
+/** By name; at most `limit + 1`. Fails with `notFound` when the organization has no such domain. */
+export function listHostnames(db: Db, domain: DomainKey, { after, limit }: Slice, now: Instant): Hostname[] {
+  requireDomain(db, domain)
+  return db
+    .prepare<[object], Hostname>(
+      `SELECT hostname, status, firstSeenAt, lastSeenAt,
+         (SELECT ifnull(sum(events), 0) FROM hostnameUsage AS used
+          WHERE used.domainId = hostname.domainId AND used.hostname = hostname.hostname AND hour > @since) AS events24h
+       FROM hostname WHERE domainId = @id AND (@after IS NULL OR hostname > @after) ORDER BY hostname LIMIT @limit + 1`,
+    )
+    .all({ id: domain.id, after, limit, since: now - DAY_MS })
+}
+
+/** Judges a hostname, seen or not, in the spelling of `normalizeHostname`. Fails with `notFound` when there is no such domain. */
+export function setHostnameStatus(db: Db, domain: DomainKey, hostname: string, status: HostnameStatus): void {
+  tx(db, () => {
+    requireDomain(db, domain)
+    db.prepare(
+      `INSERT INTO hostname (domainId, hostname, status) VALUES (@domainId, @hostname, @status)
+       ON CONFLICT (domainId, hostname) DO UPDATE SET status = excluded.status`,
+    ).run({ domainId: domain.id, hostname, status })
+  })
+}

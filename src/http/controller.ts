@@ -1,0 +1,73 @@
+import { Elysia } from 'elysia'
+import { AppError } from '../core/error.ts'
+import { atLeast, type Principal, type Role } from './principal.ts'
+
+/** Finds out who a request acts as. Fails with `unauthorized`, or `invalid` when `X-Org-Id` is needed. */
+export type Authenticate = (headers: Headers) => Principal
+
+/**
+ * What a route asks of its caller. `read`: any role. Every other level also refuses read-only keys.
+ * `own`: what belongs to the caller, any role, but no read-only key.
+ */
+export type Access = 'read' | 'own' | Exclude<Role, 'viewer'>
+
+/** Throws `forbidden`, naming what is missing. */
+export function requireAccess(principal: Principal, access: Access): void {
+  if (access === 'read') return
+  if (principal.readOnly) throw new AppError('forbidden', 'this key can only read')
+  if (access === 'own') return
+  if (!atLeast(principal.role, access)) {
+    throw new AppError('forbidden', `this needs the role ${access}; yours is ${principal.role}`)
+  }
+}
+
+/** What a request may send: 500 alerts of a usual size, or a domain with its picture, with room to spare. */
+export const MAX_BODY_BYTES = 8 * 1024 * 1024
+
+/** The body as JSON; null when there is none. Fails with `tooLarge`, `unsupportedType`, or a `SyntaxError`. */
+async function readJson(request: Request, contentType: string): Promise<unknown> {
+  const tooLarge = () => new AppError('tooLarge', `body: is larger than ${MAX_BODY_BYTES} bytes`)
+  if (Number(request.headers.get('content-length')) > MAX_BODY_BYTES) throw tooLarge()
+  const text = await request.text()
+  if (text === '') return null
+  if (contentType.toLowerCase() !== 'application/json') {
+    throw new AppError('unsupportedType', 'content-type: must be application/json')
+  }
+  if (Buffer.byteLength(text) > MAX_BODY_BYTES) throw tooLarge()
+  return JSON.parse(text)
+}
+
+/**
+ * A set of routes under `/v1` that all know their caller: handlers get `principal`, and every route names its
+ * access (`{ access: 'member' }`).
+ */
+export function controller(authenticate: Authenticate) {
+  const known = new WeakMap<Request, Principal>()
+  const principalOf = (request: Request): Principal => {
+    const principal = known.get(request) ?? authenticate(request.headers)
+    known.set(request, principal)
+    return principal
+  }
+  return new Elysia({ prefix: '/v1', normalize: false })
+    .guard({
+      parse: [
+        ({ request }, contentType) => {
+          // A stranger's body is not even read.
+          principalOf(request)
+          return readJson(request, contentType)
+        },
+        // Never reached; it says in the description of the routes what they take.
+        'json',
+      ],
+    })
+    .derive(({ request }) => ({ principal: principalOf(request) }))
+    .macro({
+      // In `transform`, so that a caller without the right learns nothing from validating the body.
+      access: (access: Access) => ({
+        transform: (context: object) => {
+          const { principal } = context as { principal?: Principal }
+          if (principal) requireAccess(principal, access)
+        },
+      }),
+    })
+}

@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { AppError } from '../core/error.ts'
+import { Closed, parser } from '../core/schema.ts'
+import { DEFAULT_LIMIT, decodeCursor, encodeCursor, page, pagingFields } from './paging.ts'
+
+const aPart = fc.oneof(fc.string({ unit: 'binary' }), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.constant(null))
+
+function refusal(cursor: string, length: number): string {
+  try {
+    return `was taken: ${JSON.stringify(decodeCursor(cursor, length))}`
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'invalid') throw error
+    return error.message
+  }
+}
+
+describe('a cursor', () => {
+  test('comes back as the place it was made of', () => {
+    fc.assert(
+      fc.property(fc.array(aPart, { maxLength: 4 }), (place) => {
+        const cursor = encodeCursor(place)
+        expect(encodeURIComponent(cursor)).toBe(cursor)
+        // JSON knows no -0, and lone surrogates don't survive UTF-8.
+        const asText = place.map((part) => (typeof part === 'string' ? part.toWellFormed() : part === 0 ? 0 : part))
+        expect(decodeCursor(cursor, place.length)).toEqual(asText)
+      }),
+    )
+  })
+
+  test('that is none is the beginning', () => {
+    expect(decodeCursor(undefined, 2)).toBeNull()
+  })
+
+  test('of another list, or of nobody, is refused', () => {
+    const foreign = [
+      encodeCursor([]),
+      encodeCursor(['a']),
+      encodeCursor(['a', 1, 2]),
+      Buffer.from('[1, {}]').toString('base64url'),
+      Buffer.from('[1, true]').toString('base64url'),
+      Buffer.from('[1, [2]]').toString('base64url'),
+      Buffer.from('[1, 1e999]').toString('base64url'),
+      Buffer.from('{"0": 1, "length": 2}').toString('base64url'),
+      Buffer.from('null').toString('base64url'),
+      '',
+      'x',
+      '%%%',
+    ]
+    for (const cursor of foreign) expect(refusal(cursor, 2)).toBe('cursor: is not a cursor of this list')
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => /^(cursor: |was taken: )/.test(refusal(text, 1))))
+  })
+})
+
+describe('pages', () => {
+  /** Reads a list by pages, as routes do: `limit + 1` rows behind the cursor. */
+  function readAll(rows: readonly number[], limit: number): number[][] {
+    const pages: number[][] = []
+    let cursor: string | undefined
+    for (;;) {
+      const after = decodeCursor(cursor, 1)?.[0] ?? Number.NEGATIVE_INFINITY
+      const found = rows.filter((row) => row > Number(after)).slice(0, limit + 1)
+      const { items, nextCursor } = page(found, limit, (row) => [row])
+      pages.push(items)
+      if (nextCursor === null) return pages
+      cursor = nextCursor
+    }
+  }
+
+  test('give every row once, none of them empty but the only one', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.integer(), { maxLength: 30 }), fc.integer({ min: 1, max: 10 }), (numbers, limit) => {
+        const rows = numbers.toSorted((a, b) => a - b)
+        const pages = readAll(rows, limit)
+        expect(pages.flat()).toEqual(rows)
+        expect(pages.length).toBe(Math.max(1, Math.ceil(rows.length / limit)))
+      }),
+    )
+  })
+})
+
+describe('the fields of a list query', () => {
+  const parse = parser(Closed(pagingFields))
+
+  test.each([[{}], [{ limit: 1 }], [{ limit: 200 }], [{ limit: DEFAULT_LIMIT, cursor: 'x'.repeat(500) }]])(
+    '%j is taken',
+    (query) => {
+      expect(parse(query)).toEqual(query)
+    },
+  )
+
+  test.each<[unknown, string]>([
+    [{ limit: 0 }, 'limit: '],
+    [{ limit: 201 }, 'limit: '],
+    [{ limit: 1.5 }, 'limit: '],
+    [{ cursor: 'x'.repeat(501) }, 'cursor: '],
+    [{ offset: 1 }, 'offset: '],
+  ])('%j is refused', (query, where) => {
+    expect(() => parse(query)).toThrow(where)
+  })
+})

@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { testClock } from '../../test/fakes.ts'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import type { Principal } from './principal.ts'
+import { RateLimit, rateLimited } from './rate.ts'
+
+/** Seconds to wait; 0 when it was let through. */
+function take(limit: RateLimit, name = 'a'): number {
+  try {
+    limit.take(name)
+    return 0
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'rateLimited') throw error
+    expect(error.message).toContain(`try again in ${error.retryAfterS} s`)
+    return error.retryAfterS ?? Number.NaN
+  }
+}
+
+const takes = (limit: RateLimit, count: number, name = 'a') => Array.from({ length: count }, () => take(limit, name))
+const letThrough = (waits: readonly number[]) => waits.filter((wait) => wait === 0).length
+
+describe('a limit', () => {
+  test.each([
+    [1, 1, 1, 1],
+    [5, 1, 5, 1],
+    [10, 60, 600, 1],
+    [1 / 60, 60, 1, 60],
+    [0.5, 10, 5, 2],
+  ])('of %d a second over %d s lets %d through at once, then says to wait %d s', (perSecond, burstS, burst, waitS) => {
+    const limit = new RateLimit(testClock(), perSecond, burstS)
+    expect(letThrough(takes(limit, burst))).toBe(burst)
+    expect(take(limit)).toBe(waitS)
+  })
+
+  test('never lets through more than a burst and what time brings, and not a whole one less', () => {
+    const steps = fc.array(fc.record({ wait: fc.nat(5000), count: fc.nat(30) }), { maxLength: 20 })
+    fc.assert(
+      fc.property(fc.constantFrom(0.5, 2, 10), fc.constantFrom(1, 5), steps, (perSecond, burstS, steps) => {
+        const clock = testClock()
+        const limit = new RateLimit(clock, perSecond, burstS)
+        let room = perSecond * burstS
+        for (const { wait, count } of steps) {
+          clock.advance(wait)
+          room = Math.min(perSecond * burstS, room + (wait / SECOND_MS) * perSecond)
+          const passed = letThrough(takes(limit, count))
+          expect(passed).toBeLessThanOrEqual(room + 1e-6)
+          expect(passed).toBeGreaterThan(Math.min(count, room) - 1)
+          room -= passed
+        }
+      }),
+    )
+  })
+
+  test('keeps its word: after the seconds it named, one is let through', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(0.01, 0.3, 1, 7), fc.nat(20_000), (perSecond, wait) => {
+        const clock = testClock()
+        const limit = new RateLimit(clock, perSecond, 100)
+        takes(limit, 100 * perSecond)
+        clock.advance(wait % 1000)
+        const waitS = take(limit)
+        clock.advance(waitS * SECOND_MS)
+        expect(take(limit)).toBe(0)
+      }),
+    )
+  })
+
+  test('counts each name alone', () => {
+    const limit = new RateLimit(testClock(), 1)
+    expect(['a', 'b', 'a', 'b', '__proto__', '__proto__'].map((name) => take(limit, name))).toEqual([0, 0, 1, 1, 0, 1])
+  })
+
+  test('locks nobody out when the clock is set back', () => {
+    const clock = testClock()
+    const limit = new RateLimit(clock, 1, 10)
+    takes(limit, 5)
+    clock.advance(-HOUR_MS)
+    expect(letThrough(takes(limit, 10))).toBe(5)
+    clock.advance(3 * SECOND_MS)
+    expect(letThrough(takes(limit, 10))).toBe(3)
+  })
+
+  test('forgets names rather than grow without end', () => {
+    const limit = new RateLimit(testClock(), 1)
+    expect([take(limit, 'early'), take(limit, 'early')]).toEqual([0, 1])
+    for (let n = 0; n <= 100_001; n++) limit.take(`stranger ${n}`)
+    expect(take(limit, 'early')).toBe(0)
+  })
+})
+
+describe('callers with a limit', () => {
+  const principal: Principal = {
+    via: 'key',
+    userId: 'usr_1',
+    orgId: 'org_1',
+    role: 'owner',
+    readOnly: false,
+    keyId: 'key_1',
+  }
+
+  test('are counted by key, and by person where there is no key', () => {
+    const clock = testClock()
+    const callers: Record<string, Principal> = {
+      one: principal,
+      two: { ...principal, keyId: 'key_2' },
+      session: { ...principal, via: 'session', keyId: null },
+    }
+    const authenticate = rateLimited((headers) => callers[headers.get('as') ?? ''] ?? principal, new RateLimit(clock, 1))
+    const call = (as: string) => authenticate(new Headers({ as }))
+    for (const as of ['one', 'two', 'session']) {
+      expect(call(as)).toBe(callers[as] ?? principal)
+      expect(() => call(as)).toThrow('too many requests')
+    }
+    clock.advance(MINUTE_MS)
+    expect(call('one')).toBe(principal)
+  })
+
+  test('who are not known are refused as that', () => {
+    const authenticate = rateLimited(
+      () => {
+        throw new AppError('unauthorized', 'no credential')
+      },
+      new RateLimit(testClock(), 1),
+    )
+    for (let n = 0; n < 3; n++) expect(() => authenticate(new Headers())).toThrow('no credential')
+  })
+})

@@ -1,0 +1,15 @@
+import type { ErrorCode } from '../core/error.ts'
+
+/** The one place where refusals become HTTP. */
+export const STATUS: Record<ErrorCode, number> = {
+  invalid: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  notFound: 404,
+  conflict: 409,
+  tooLarge: 413,
+  unsupportedType: 415,
+  rateLimited: 429,
+  upstream: 502,
+  unavailable: 503,
+}

@@ -1,0 +1,119 @@
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { EVENT_STATUSES } from '../core/event.ts'
+import { Closed, describeError, Int, OneOf, parser, type Static, Text, type TObject, Type } from '../core/schema.ts'
+
+/** Limits of one request, from section 8 of the contract. */
+export const MAX_BODY_BYTES = 1024 * 1024
+export const MAX_ITEMS = 1000
+export const MAX_URL_LENGTH = 16 * 1024
+/** At most this many refusals are named in an answer; all are counted. */
+export const MAX_ERRORS = 20
+
+const when = Type.Optional(Type.Number({ minimum: 0 }))
+const duration = Type.Optional(Type.Number({ minimum: 0 }))
+const itemId = Type.Optional(Text(1, 100))
+const status = Type.Optional(OneOf(EVENT_STATUSES))
+
+const EventItemSchema = Closed({
+  id: itemId,
+  ts: when,
+  vendor: Text(1, 200),
+  event: Type.Optional(Type.String({ maxLength: 200 })),
+  account: Type.Optional(Type.String({ maxLength: 200 })),
+  status,
+  execMs: duration,
+  durMs: duration,
+  // Any object: its values are made flat texts later. A schema for them would be run over every one.
+  params: Type.Optional(Type.Object({})),
+})
+export type EventItem = Static<typeof EventItemSchema>
+
+const HitItemSchema = Closed({
+  id: itemId,
+  ts: when,
+  url: Text(1, MAX_URL_LENGTH),
+  method: Type.Optional(Text(1, 20)),
+  body: Type.Optional(Type.String()),
+  bodyBase64: Type.Optional(Type.String()),
+  contentEncoding: Type.Optional(Type.String({ maxLength: 50 })),
+  type: Type.Optional(Type.String({ maxLength: 200 })),
+  // An HTTP status where the sender saw one, else its own word for the outcome.
+  status: Type.Optional(Type.Union([OneOf(EVENT_STATUSES), Int({ minimum: 0, maximum: 999 })])),
+  durMs: duration,
+  bytes: duration,
+})
+export type HitItem = Static<typeof HitItemSchema>
+
+const TagItemSchema = Closed({
+  id: itemId,
+  ts: when,
+  container: Text(1, 200),
+  tagId: Type.Union([Text(1, 200), Type.Number()]),
+  name: Type.Optional(Type.String({ maxLength: 500 })),
+  event: Type.Optional(Type.String({ maxLength: 200 })),
+  status,
+  execMs: duration,
+})
+export type TagItem = Static<typeof TagItemSchema>
+
+const items = Type.Optional(Type.Array(Type.Unknown(), { maxItems: MAX_ITEMS }))
+
+/** The frame of a batch. Items are checked one by one later, so that a bad one never costs its neighbours. */
+export const BatchSchema = Closed({
+  token: Type.Optional(Type.String()),
+  batchId: Type.Optional(Text(8, 64)),
+  sentAt: when,
+  env: Type.Optional(OneOf(['prod', 'dev'])),
+  sessionId: Type.Optional(Text(1, 200)),
+  customerId: Type.Optional(Text(1, 500)),
+  version: Type.Optional(Type.Number()),
+  sampleRate: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 1 })),
+  page: Type.Optional(
+    Closed({
+      url: Type.Optional(Type.String({ maxLength: MAX_URL_LENGTH })),
+      referrer: Type.Optional(Type.String({ maxLength: MAX_URL_LENGTH })),
+      title: Type.Optional(Type.String({ maxLength: 4000 })),
+    }),
+  ),
+  events: items,
+  hits: items,
+  tags: items,
+})
+export type Batch = Static<typeof BatchSchema>
+
+/** The value as a batch; fails with `invalid`, naming the field. */
+export const parseBatch = parser(BatchSchema)
+
+/** An item or the reason why it is none. */
+export type Checked<T> = { item: T; error: null } | { item: null; error: string }
+
+/**
+ * Checks one item. The quick check leaves out `additionalProperties`, which costs more than all the rest (measured);
+ * unknown fields are looked for by name, and only a bad item meets the whole schema, which then says why.
+ */
+function checker<T extends TObject>(schema: T): (value: unknown) => Checked<Static<T>> {
+  const check = TypeCompiler.Compile(schema)
+  const quick = TypeCompiler.Compile(Type.Object(schema.properties))
+  const fields = new Set(Object.keys(schema.properties))
+  const fits = (value: unknown): value is Static<T> => {
+    if (!quick.Check(value)) return false
+    for (const field in value) if (!fields.has(field)) return false
+    return true
+  }
+  return (value) => {
+    if (fits(value)) return { item: value, error: null }
+    const first = check.Errors(value).First()
+    return { item: null, error: first ? describeError(first, '') : 'does not fit its schema' }
+  }
+}
+
+export const checkEvent = checker(EventItemSchema)
+export const checkHit = checker(HitItemSchema)
+export const checkTag = checker(TagItemSchema)
+
+/** What the sender is told, and told again when it repeats the batch. */
+export interface BatchAnswer {
+  accepted: number
+  rejected: number
+  errors: { list: 'events' | 'hits' | 'tags'; index: number; error: string }[]
+}

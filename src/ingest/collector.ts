@@ -1,0 +1,171 @@
+import { createGunzip } from 'node:zlib'
+import { AppError, messageOf } from '../core/error.ts'
+import type { CollectorDomain, DomainDirectory } from '../domains/directory.ts'
+import { errorResponse } from '../http/errors.ts'
+import type { RateLimit } from '../http/rate.ts'
+import { type Batch, type BatchAnswer, MAX_BODY_BYTES, parseBatch } from './batch.ts'
+import type { Spool } from './spool.ts'
+import { type Judge, understand } from './understand.ts'
+
+/** Batches that were taken in during the last 24 hours and are in the warehouse already. */
+export interface BatchMemory {
+  /** What the sender was told; null for a batch never seen. */
+  answerOf(key: string): BatchAnswer | null
+}
+
+export interface CollectorParts {
+  spool: Spool
+  domains: Pick<DomainDirectory, 'byToken' | 'isDenied'>
+  batches: BatchMemory
+  rate: RateLimit
+  /** Asked anew for each batch, because rules change. */
+  judge: Judge
+  /** Called once the events are visible, with the alerts that they violate. */
+  violated(alertIds: ReadonlySet<string>, domainId: string): void
+  report(error: unknown, route: string): void
+}
+
+const CORS = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': 'POST',
+  'access-control-allow-headers': 'authorization, content-type, content-encoding',
+  'access-control-max-age': '86400',
+}
+
+const ANSWER_HEADERS = { ...CORS, 'content-type': 'application/json' }
+
+/** `POST /api/v1/events`: takes in batches, and acknowledges what is on disk. */
+export class Collector {
+  /** Batches of this process that the warehouse does not have yet, by key; each with the moment it is on disk. */
+  private readonly recent = new Map<string, { answer: BatchAnswer; stored: Promise<void> }>()
+
+  constructor(private readonly parts: CollectorParts) {
+    for (const segment of parts.spool.segments()) {
+      for (const { key, answer } of segment.batches) {
+        if (key !== null) this.recent.set(key, { answer, stored: Promise.resolve() })
+      }
+    }
+  }
+
+  /** True for the addresses that are the collector's. */
+  owns(path: string): boolean {
+    return path.startsWith('/api/v1/')
+  }
+
+  async fetch(request: Request): Promise<Response> {
+    try {
+      if (request.method === 'OPTIONS') return new Response(null, { status: 204, headers: CORS })
+      const { pathname, searchParams } = new URL(request.url)
+      if (pathname !== '/api/v1/events') throw new AppError('notFound', 'no such route')
+      if (request.method !== 'POST') throw new AppError('notFound', 'this route takes POST only')
+      const answer = await this.take(request, searchParams.get('token'))
+      return new Response(JSON.stringify(answer), { status: 202, headers: ANSWER_HEADERS })
+    } catch (error) {
+      const refusal = error instanceof AppError ? error : null
+      if (!refusal) this.parts.report(error, 'POST /api/v1/events')
+      const response = refusal
+        ? errorResponse(refusal)
+        : Response.json({ error: 'internal error; the log of the server says more' }, { status: 500 })
+      for (const [name, value] of Object.entries(CORS)) response.headers.set(name, value)
+      return response
+    }
+  }
+
+  /** The warehouse has these batches now and answers for them. */
+  forget(keys: Iterable<string | null>): void {
+    for (const key of keys) if (key !== null) this.recent.delete(key)
+  }
+
+  private async take(request: Request, queryToken: string | null): Promise<BatchAnswer> {
+    const headerToken = bearerOf(request.headers.get('authorization')) ?? queryToken
+    // With the token at hand, a stranger's body is not even read.
+    const known = headerToken === null ? null : this.domainOf(headerToken)
+    const batch = parseBatch(await readJson(request))
+    const domain = known ?? this.domainOf(batch.token ?? null)
+    if (batch.batchId === undefined) return this.store(batch, domain, null)
+    const key = `${domain.id} ${batch.batchId}`
+    const earlier = this.recent.get(key)
+    if (earlier) {
+      await earlier.stored
+      return earlier.answer
+    }
+    return this.parts.batches.answerOf(key) ?? this.store(batch, domain, key)
+  }
+
+  private domainOf(token: string | null): CollectorDomain {
+    const domain = token === null ? null : this.parts.domains.byToken(token)
+    if (!domain) throw new AppError('unauthorized', 'token: unknown or missing property token')
+    this.parts.rate.take(domain.id)
+    return domain
+  }
+
+  private async store(batch: Batch, domain: CollectorDomain, key: string | null): Promise<BatchAnswer> {
+    const { spool, domains, judge } = this.parts
+    const receivedAt = spool.arrivalAt()
+    const { events, answer, ledger } = understand(batch, {
+      domain,
+      receivedAt,
+      nextSeq: () => spool.nextSeq(),
+      isDenied: (domainId, hostname) => domains.isDenied(domainId, hostname),
+      judge,
+    })
+    const stored = spool.append(events, { key, orgId: domain.orgId, domainId: domain.id, receivedAt, answer, ledger })
+    if (key !== null) this.recent.set(key, { answer, stored })
+    try {
+      await stored
+    } catch (error) {
+      if (key !== null) this.recent.delete(key)
+      throw error
+    }
+    const broken = events.filter((event) => event.violations !== null)
+    if (broken.length > 0) this.parts.violated(new Set(broken.flatMap((event) => event.violations ?? [])), domain.id)
+    return answer
+  }
+}
+
+function bearerOf(header: string | null): string | null {
+  return header !== null && /^bearer /i.test(header) ? header.slice('bearer '.length).trim() : null
+}
+
+/** The body as JSON. Fails with `tooLarge`, `unsupportedType` or `invalid`. */
+async function readJson(request: Request): Promise<unknown> {
+  const type = request.headers.get('content-type')
+  if (type !== null && !/^(application\/json|text\/plain)\b/i.test(type)) {
+    throw new AppError('unsupportedType', 'content-type: must be application/json or text/plain')
+  }
+  const encoding = request.headers.get('content-encoding')
+  if (encoding !== null && encoding !== 'gzip' && encoding !== 'identity') {
+    throw new AppError('unsupportedType', 'content-encoding: must be gzip or absent')
+  }
+  if (Number(request.headers.get('content-length')) > MAX_BODY_BYTES) throw tooLarge()
+  const text = encoding === 'gzip' ? await readGzip(request) : await request.text()
+  if (text.length > MAX_BODY_BYTES || Buffer.byteLength(text) > MAX_BODY_BYTES) throw tooLarge()
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    throw new AppError('invalid', 'body: is not valid JSON')
+  }
+}
+
+async function readGzip(request: Request): Promise<string> {
+  const gunzip = createGunzip()
+  gunzip.end(await request.bytes())
+  const parts: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const part of gunzip) {
+      bytes += part.length
+      if (bytes > MAX_BODY_BYTES) throw tooLarge()
+      parts.push(part)
+    }
+  } catch (error) {
+    if (error instanceof AppError) throw error
+    throw new AppError('invalid', `body: is not valid gzip (${messageOf(error)})`)
+  }
+  return Buffer.concat(parts).toString()
+}
+
+function tooLarge(): AppError {
+  return new AppError('tooLarge', `body: is larger than ${MAX_BODY_BYTES} bytes`)
+}

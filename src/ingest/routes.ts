@@ -1,0 +1,113 @@
+import { type Clock, DAY_MS, type Instant } from '../core/clock.ts'
+import { Closed, InstantSchema, Int, Nullable, Type } from '../core/schema.ts'
+import { type Authenticate, controller } from '../http/controller.ts'
+import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
+import type { Db } from '../store/database.ts'
+
+const UsageSchema = Closed(
+  {
+    days: Type.Array(
+      Closed({ day: Type.String({ description: 'YYYY-MM-DD, UTC' }), domainId: Type.String(), events: Int() }),
+    ),
+    totalEvents: Int(),
+    diskBytes: Int(),
+    oldestEventAt: Nullable(InstantSchema),
+  },
+  { $id: 'Usage' },
+)
+
+const RejectionListSchema = Closed(
+  {
+    rejections: Type.Array(
+      Closed({
+        domainId: Type.String(),
+        reason: Type.String(),
+        count: Int(),
+        sample: Type.String({ description: 'Where it happened, without values' }),
+        firstSeenAt: InstantSchema,
+        lastSeenAt: InstantSchema,
+      }),
+    ),
+    nextCursor: Nullable(Type.String()),
+  },
+  { $id: 'RejectionList' },
+)
+
+interface UsageRow {
+  domainId: string
+  day: number
+  events: number
+}
+
+function usageOf(db: Db, orgId: string, from: Instant) {
+  const rows = db
+    .prepare<[number, string, number], UsageRow>(
+      `SELECT domainId, hour / ? AS day, sum(events) AS events FROM usage
+       WHERE orgId = ? AND hour >= ? GROUP BY domainId, day ORDER BY day, domainId`,
+    )
+    .all(DAY_MS, orgId, from)
+  return rows.map(({ domainId, day, events }) => ({
+    day: new Date(day * DAY_MS).toISOString().slice(0, 10),
+    domainId,
+    events,
+  }))
+}
+
+interface StorageRow {
+  diskBytes: number | null
+  oldestEventAt: Instant | null
+}
+
+/** What the organization's events take; a file shared by several organizations counts for each. */
+function storageOf(db: Db, orgId: string): StorageRow {
+  const row = db
+    .prepare<[string], StorageRow>(
+      `SELECT sum(sizeBytes) AS diskBytes, min(minReceivedAt) AS oldestEventAt FROM eventFile
+       WHERE orgId = ? OR orgId IS NULL`,
+    )
+    .get(orgId)
+  return row ?? { diskBytes: null, oldestEventAt: null }
+}
+
+/** What came in, and what did not. */
+export function ingestRoutes({ db, clock, authenticate }: { db: Db; clock: Clock; authenticate: Authenticate }) {
+  return controller(authenticate)
+    .get(
+      '/usage',
+      ({ principal: { orgId }, query: { days = 30 } }) => {
+        const today = Math.floor(clock.now() / DAY_MS) * DAY_MS
+        const used = usageOf(db, orgId, today - (days - 1) * DAY_MS)
+        const { diskBytes, oldestEventAt } = storageOf(db, orgId)
+        const totalEvents = used.reduce((sum, { events }) => sum + events, 0)
+        return { days: used, totalEvents, diskBytes: diskBytes ?? 0, oldestEventAt }
+      },
+      {
+        access: 'read',
+        query: Closed({ days: Type.Optional(Int({ minimum: 1, maximum: 400, default: 30 })) }),
+        response: { 200: UsageSchema },
+        detail: { summary: 'Events taken in by day and domain, and the disk they use', tags: ['Usage'] },
+      },
+    )
+    .get(
+      '/events/rejected',
+      ({ principal: { orgId }, query: { domainId, limit = DEFAULT_LIMIT, cursor } }) => {
+        const [lastSeenAt, lastDomainId, lastReason] = decodeCursor(cursor, 3) ?? [null, null, null]
+        const rows = db
+          .prepare<Record<string, unknown>, { domainId: string; reason: string; lastSeenAt: number }>(
+            `SELECT domainId, reason, count, sample, firstSeenAt, lastSeenAt FROM rejection
+             WHERE orgId = @orgId AND (@domainId IS NULL OR domainId = @domainId)
+               AND (@lastSeenAt IS NULL OR (-lastSeenAt, domainId, reason) > (-@lastSeenAt, @lastDomainId, @lastReason))
+             ORDER BY -lastSeenAt, domainId, reason LIMIT @limit`,
+          )
+          .all({ orgId, domainId: domainId ?? null, lastSeenAt, lastDomainId, lastReason, limit: limit + 1 })
+        const { items, nextCursor } = page(rows, limit, (row) => [row.lastSeenAt, row.domainId, row.reason])
+        return { rejections: items, nextCursor } as { rejections: never[]; nextCursor: string | null }
+      },
+      {
+        access: 'read',
+        query: Closed({ domainId: Type.Optional(Type.String({ maxLength: 100 })), ...pagingFields }),
+        response: { 200: RejectionListSchema },
+        detail: { summary: 'What the collector refused or changed, and why; latest first', tags: ['Events'] },
+      },
+    )
+}

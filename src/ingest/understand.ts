@@ -1,0 +1,256 @@
+import { createHash } from 'node:crypto'
+import type { Instant } from '../core/clock.ts'
+import type { EventKind, EventStatus, StoredEvent } from '../core/event.ts'
+import { readBody } from '../decoders/body.ts'
+import { decodeHit } from '../decoders/index.ts'
+import { cleanText, flattenParams, readQuery } from '../decoders/params.ts'
+import type { CollectorDomain } from '../domains/directory.ts'
+import {
+  type Batch,
+  type BatchAnswer,
+  checkEvent,
+  checkHit,
+  checkTag,
+  type EventItem,
+  type HitItem,
+  MAX_ERRORS,
+  MAX_ITEMS,
+  type TagItem,
+} from './batch.ts'
+
+/** Ids of the alerts whose rule the event breaks; empty when none. Compiled anew when a rule changes. */
+export type Judge = (event: StoredEvent) => string[]
+
+/** What the batch came through, and when. */
+export interface Arrival {
+  domain: CollectorDomain
+  receivedAt: Instant
+  /** Answers a new number at each call, growing. */
+  nextSeq(): number
+  isDenied(domainId: string, hostname: string): boolean
+  judge: Judge
+}
+
+/** Something refused or changed, for the ledger. The sample says where, never a value: values may be personal. */
+export interface LedgerNote {
+  reason: string
+  count: number
+  sample: string
+}
+
+/** A batch as the warehouse will know it. */
+export interface Understood {
+  events: StoredEvent[]
+  answer: BatchAnswer
+  ledger: LedgerNote[]
+}
+
+type List = BatchAnswer['errors'][number]['list']
+type Fields = Pick<StoredEvent, 'vendor' | 'event' | 'account' | 'kind' | 'status' | 'execMs' | 'durMs' | 'bytes'>
+
+/** Bodies of one batch may unpack to this much together; small compressed bodies must not become gigabytes. */
+const MAX_UNPACKED_BYTES = 8 * 1024 * 1024
+
+/**
+ * Turns a batch into events: decodes, flattens, judges. Pure but for `nextSeq`. An item that can't be understood is
+ * refused alone, with its reason in the answer and in the ledger.
+ */
+export function understand(batch: Batch, arrival: Arrival): Understood {
+  const reading = new Reading(batch, arrival)
+  const lists: [List, readonly unknown[], (value: unknown, index: number) => void][] = [
+    ['events', batch.events ?? [], (value, index) => reading.event(value, index)],
+    ['hits', batch.hits ?? [], (value, index) => reading.hit(value, index)],
+    ['tags', batch.tags ?? [], (value, index) => reading.tag(value, index)],
+  ]
+  let room = MAX_ITEMS
+  for (const [list, items, read] of lists) {
+    for (let index = 0; index < items.length; index++) {
+      const value = items[index]
+      if (reading.denied) reading.refuse(list, index, 'hostname denied', reading.host ?? '')
+      else if (room-- > 0) read(value, index)
+      else reading.refuse(list, index, `more than ${MAX_ITEMS} items in one batch`, '')
+    }
+  }
+  return { events: reading.events, answer: reading.answer, ledger: [...reading.ledger.values()] }
+}
+
+class Reading {
+  readonly events: StoredEvent[] = []
+  readonly answer: BatchAnswer = { accepted: 0, rejected: 0, errors: [] }
+  readonly ledger = new Map<string, LedgerNote>()
+  readonly host: string | null
+  readonly denied: boolean
+  private readonly path: string | null
+  private readonly title: string | null
+  private readonly sessionId: string | null
+  private readonly customerId: string | null
+  private readonly skewMs: number
+  private readonly weight: number
+  private unpackedBytes = 0
+
+  constructor(
+    private readonly batch: Batch,
+    private readonly arrival: Arrival,
+  ) {
+    const page = this.page(batch.page?.url)
+    this.host = page?.host ?? null
+    this.path = page?.path ?? null
+    this.title = batch.page?.title === undefined ? null : cleanText(batch.page.title)
+    this.sessionId = batch.sessionId === undefined ? null : cleanText(batch.sessionId)
+    this.customerId =
+      batch.customerId === undefined
+        ? null
+        : createHash('sha256').update(`${arrival.domain.customerSalt}\0${batch.customerId}`).digest('hex').slice(0, 32)
+    this.skewMs = batch.sentAt === undefined ? 0 : arrival.receivedAt - batch.sentAt
+    this.weight = 1 / (batch.sampleRate ?? 1)
+    this.denied = this.host !== null && arrival.isDenied(arrival.domain.id, this.host)
+  }
+
+  event(value: unknown, index: number): void {
+    const { item, error } = checkEvent(value)
+    if (error !== null) return this.refuse('events', index, error, '')
+    const sample = `${item.vendor} ${item.event ?? ''}`
+    const params = this.flatten(item.params ?? {}, sample)
+    this.answer.accepted++
+    this.store(item, eventFields(item), params)
+  }
+
+  tag(value: unknown, index: number): void {
+    const { item, error } = checkTag(value)
+    if (error !== null) return this.refuse('tags', index, error, '')
+    this.answer.accepted++
+    this.store(item, tagFields(item), { tagId: String(item.tagId), name: cleanText(item.name ?? '') })
+  }
+
+  hit(value: unknown, index: number): void {
+    const { item, error } = checkHit(value)
+    if (error !== null) return this.refuse('hits', index, error, '')
+    const sample = placeOf(item.url)
+    if (this.unpackedBytes > MAX_UNPACKED_BYTES) {
+      return this.refuse('hits', index, 'bodies of the batch unpack to more than 8 MiB', sample)
+    }
+    const body = readBody(item)
+    if (body.error !== null) return this.refuse('hits', index, `body: ${body.error}`, sample)
+    this.unpackedBytes += body.text?.length ?? 0
+    const decoded = decodeHit({ url: item.url, method: (item.method ?? 'GET').toUpperCase(), body: body.text })
+    if (decoded.error !== null) return this.refuse('hits', index, decoded.error, sample)
+    this.answer.accepted++
+    if (decoded.vendor === null) {
+      const url = new URL(item.url)
+      const params = this.flatten(readQuery(url.search), sample)
+      return this.store(item, hitFields(item, url.hostname, '', null, 'hit'), { url: sample, ...params })
+    }
+    for (const [part, event] of decoded.events.entries()) {
+      for (const cut of event.cut) this.note(cut, 1, sample)
+      const fields = hitFields(item, decoded.vendor, event.event, event.account, event.kind)
+      this.store(part === 0 ? item : { ...item, id: item.id && `${item.id}.${part}` }, fields, event.params)
+    }
+  }
+
+  refuse(list: List, index: number, error: string, sample: string): void {
+    this.answer.rejected++
+    if (this.answer.errors.length < MAX_ERRORS) this.answer.errors.push({ list, index, error })
+    this.note(`${list}: ${error}`, 1, sample)
+  }
+
+  private note(reason: string, count: number, sample: string): void {
+    const note = this.ledger.get(reason)
+    if (note) note.count += count
+    else this.ledger.set(reason, { reason, count, sample })
+  }
+
+  private flatten(params: Record<string, unknown>, sample: string): Record<string, string> {
+    const flat = flattenParams(params)
+    for (const cut of flat.cut) this.note(cut, 1, sample)
+    return flat.params
+  }
+
+  private page(url: string | undefined): { host: string; path: string } | null {
+    if (!url) return null
+    const parsed = URL.parse(url)
+    if (parsed) return { host: parsed.hostname.replace(/\.$/, ''), path: parsed.pathname }
+    this.note('page.url: is not an absolute address', 1, '')
+    return null
+  }
+
+  private store(
+    item: { id?: string | undefined; ts?: number | undefined },
+    fields: Fields,
+    params: StoredEvent['params'],
+  ) {
+    const { receivedAt, domain } = this.arrival
+    const seq = this.arrival.nextSeq()
+    const ts = item.ts === undefined ? receivedAt : Math.min(Math.round(item.ts + this.skewMs), receivedAt)
+    const event: StoredEvent = {
+      seq,
+      id: item.id === undefined ? `evt_${seq.toString(36)}` : cleanText(item.id),
+      ts,
+      receivedAt,
+      orgId: domain.orgId,
+      domainId: domain.id,
+      env: this.batch.env ?? 'prod',
+      vendor: fields.vendor,
+      event: fields.event,
+      account: fields.account,
+      kind: fields.kind,
+      host: this.host,
+      path: this.path,
+      title: this.title,
+      sessionId: this.sessionId,
+      customerId: this.customerId,
+      status: fields.status,
+      execMs: fields.execMs,
+      durMs: fields.durMs,
+      bytes: fields.bytes,
+      version: this.batch.version ?? null,
+      weight: this.weight,
+      violations: null,
+      params,
+    }
+    const violations = this.arrival.judge(event)
+    if (violations.length > 0) event.violations = violations
+    this.events.push(event)
+  }
+}
+
+function eventFields(item: EventItem): Fields {
+  return {
+    vendor: cleanText(item.vendor),
+    event: cleanText(item.event ?? ''),
+    account: item.account === undefined ? null : cleanText(item.account),
+    kind: 'event',
+    status: item.status ?? null,
+    execMs: item.execMs ?? null,
+    durMs: item.durMs ?? null,
+    bytes: null,
+  }
+}
+
+function tagFields(item: TagItem): Fields {
+  return {
+    vendor: 'Google Tag Manager',
+    event: cleanText(item.event ?? ''),
+    account: cleanText(item.container),
+    kind: 'tag',
+    status: item.status ?? null,
+    execMs: item.execMs ?? null,
+    durMs: null,
+    bytes: null,
+  }
+}
+
+function hitFields(item: HitItem, vendor: string, event: string, account: string | null, kind: EventKind): Fields {
+  const { durMs = null, bytes = null } = item
+  return { vendor, event, account, kind, status: outcomeOf(item.status), execMs: null, durMs, bytes }
+}
+
+/** HTTP 400 and above is a failure; 0 is what a browser gives for a request that never got an answer. */
+function outcomeOf(status: HitItem['status']): EventStatus | null {
+  if (typeof status !== 'number') return status ?? null
+  return status === 0 || status >= 400 ? 'failure' : 'ok'
+}
+
+function placeOf(url: string): string {
+  const parsed = URL.parse(url)
+  return parsed ? `${parsed.origin}${parsed.pathname}`.slice(0, 300) : ''
+}

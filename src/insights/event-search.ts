@@ -1,0 +1,123 @@
+import { compileMask } from '../conditions/mask.ts'
+import { DAY_MS } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { EVENT_COLUMNS, type StoredEvent } from '../core/event.ts'
+import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
+import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
+import { duckdbDialect } from '../warehouse/dialect.ts'
+import { Binder, type Query } from '../warehouse/query.ts'
+import { type Asker, insight } from './insight.ts'
+
+const text = (maxLength: number, description: string) => Type.Optional(Type.String({ maxLength, description }))
+
+const Input = Closed({
+  domainId: text(100, 'Only this domain'),
+  vendor: text(200, 'Only this vendor, spelled exactly'),
+  event: text(200, 'Only this event, spelled exactly'),
+  q: text(200, 'Occurs in a parameter, host, path or title; upper and lower case are different'),
+  from: Type.Optional(
+    Int({ minimum: 0, description: 'Received at this instant or later; default 24 hours before `to`' }),
+  ),
+  to: Type.Optional(Int({ minimum: 0, description: 'Received before this instant; default now' })),
+  ...pagingFields,
+})
+
+const texts = Nullable(Type.String())
+const numbers = Nullable(Type.Number())
+
+export const EventSchema = Closed(
+  {
+    seq: Int(),
+    id: Type.String(),
+    ts: InstantSchema,
+    receivedAt: InstantSchema,
+    domainId: Type.String(),
+    env: Type.String(),
+    vendor: Type.String(),
+    event: Type.String(),
+    account: texts,
+    kind: Type.String(),
+    host: texts,
+    path: texts,
+    title: texts,
+    sessionId: texts,
+    customerId: texts,
+    status: texts,
+    execMs: numbers,
+    durMs: numbers,
+    bytes: numbers,
+    version: numbers,
+    weight: Type.Number(),
+    violations: Nullable(Type.Array(Type.String(), { description: 'Alerts whose rule the event broke on arrival' })),
+    params: Type.Record(Type.String(), Type.String()),
+  },
+  { $id: 'Event' },
+)
+
+const Output = Closed({ events: Type.Array(EventSchema), nextCursor: texts }, { $id: 'EventList' })
+
+/** Events, newest first: the evidence behind everything. Viewers see e-mail addresses and phone numbers masked. */
+export const eventSearch = insight({
+  name: 'search_events',
+  summary: 'Search captured events, newest first',
+  path: '/events',
+  input: Input,
+  output: Output,
+  async answer(ask, input, asker) {
+    const limit = input.limit ?? DEFAULT_LIMIT
+    const found = await ask<{ seq: number; receivedAt: number }>(findQuery(input, asker))
+    const { items, nextCursor } = page(found, limit, ({ seq }) => [seq])
+    const events = items.length === 0 ? [] : await ask<StoredEvent>(fetchQuery(items, asker))
+    const mask = asker.principal.role === 'viewer' ? compileMask([]) : (event: StoredEvent) => event
+    const shown = events.map((event) => {
+      const { orgId, ...rest } = mask(event)
+      return rest
+    })
+    return { events: shown, nextCursor }
+  },
+})
+
+/** Places only. Reading whole events comes second, for the few that are shown. */
+function findQuery(input: Static<typeof Input>, { principal, now }: Asker): Query {
+  // Up to and with this millisecond: what was acknowledged a moment ago is to be seen.
+  const to = input.to ?? now + 1
+  const from = input.from ?? to - DAY_MS
+  if (from >= to) throw new AppError('invalid', 'query.from: must be before `to`')
+  const place = decodeCursor(input.cursor, 1)?.[0] ?? null
+  const binder = new Binder()
+  const filters = ['true']
+  if (place !== null) filters.push(`seq < ${binder.bind(place)}`)
+  for (const column of ['domainId', 'vendor', 'event'] as const) {
+    const value = input[column]
+    if (value !== undefined) filters.push(`${column} = ${binder.bind(value)}`)
+  }
+  if (input.q) {
+    const part = binder.bind(input.q)
+    const holds = (value: string) => duckdbDialect.contains(value, part)
+    const columns = ['host', 'path', 'title'].map((column) => `coalesce(${holds(column)}, false)`)
+    filters.push(`(${[...columns, duckdbDialect.anyValue(holds)].join(' OR ')})`)
+  }
+  return {
+    sql: `SELECT seq, receivedAt FROM events WHERE ${filters.join(' AND ')} ORDER BY seq DESC LIMIT ${(input.limit ?? DEFAULT_LIMIT) + 1}`,
+    params: binder.params,
+    keys: [],
+    wholeParams: Boolean(input.q),
+    orgId: principal.orgId,
+    window: { from, to },
+  }
+}
+
+function fetchQuery(places: readonly { seq: number; receivedAt: number }[], { principal }: Asker): Query {
+  const times = places.map(({ receivedAt }) => receivedAt)
+  const binder = new Binder()
+  const seqs = places.map(({ seq }) => binder.bind(seq)).join(', ')
+  const columns = [...Object.keys(EVENT_COLUMNS), 'params'].join(', ')
+  return {
+    sql: `SELECT ${columns} FROM events WHERE seq IN (${seqs}) ORDER BY seq DESC`,
+    params: binder.params,
+    keys: [],
+    wholeParams: true,
+    orgId: principal.orgId,
+    window: { from: Math.min(...times), to: Math.max(...times) + 1 },
+  }
+}

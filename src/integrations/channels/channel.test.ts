@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'bun:test'
+import { addressGuard } from '../address-guard.ts'
+import type { Reply } from '../transport.ts'
+import { type OrgFacts, type Verdict, verdictOf } from './channel.ts'
+import { email } from './email.ts'
+import { CHANNELS, channelOf, checkChannels } from './index.ts'
+
+const guard = addressGuard([])
+
+describe('the verdict on', () => {
+  const retried = [408, 409, 425, 429, ...Array.from({ length: 100 }, (_, index) => 500 + index)]
+  const everyStatus: [number, Verdict][] = Array.from({ length: 900 }, (_, index) => {
+    const status = 100 + index
+    if (status >= 200 && status <= 299) return [status, 'delivered']
+    return [status, retried.includes(status) ? 'retry' : 'broken']
+  })
+  const named: [number, Verdict][] = [
+    [101, 'broken'],
+    [200, 'delivered'],
+    [202, 'delivered'],
+    [204, 'delivered'],
+    [299, 'delivered'],
+    [300, 'broken'],
+    [301, 'broken'],
+    [302, 'broken'],
+    [304, 'broken'],
+    [307, 'broken'],
+    [308, 'broken'],
+    [400, 'broken'],
+    [401, 'broken'],
+    [403, 'broken'],
+    [404, 'broken'],
+    [405, 'broken'],
+    [408, 'retry'],
+    [409, 'retry'],
+    [410, 'broken'],
+    [413, 'broken'],
+    [415, 'broken'],
+    [422, 'broken'],
+    [425, 'retry'],
+    [429, 'retry'],
+    [451, 'broken'],
+    [499, 'broken'],
+    [500, 'retry'],
+    [501, 'retry'],
+    [502, 'retry'],
+    [503, 'retry'],
+    [504, 'retry'],
+    [599, 'retry'],
+    [600, 'broken'],
+    [999, 'broken'],
+  ]
+  const reply = (status: number): Reply => ({ kind: 'status', status, headers: {}, body: '' })
+
+  test.each(named)('%i is %s', (status, verdict) => expect(verdictOf(reply(status))).toBe(verdict))
+  test('every other status', () => {
+    for (const [status, verdict] of everyStatus) expect([status, verdictOf(reply(status))]).toEqual([status, verdict])
+  })
+  test.each([
+    [true, 'broken'],
+    [false, 'retry'],
+  ] as const)('an error that is permanent: %p', (permanent, verdict) => {
+    expect(verdictOf({ kind: 'error', message: '', permanent })).toBe(verdict)
+  })
+})
+
+describe('e-mail addresses', () => {
+  const org: OrgFacts = { webhookSecret: () => '', ownerAddresses: () => ['alice@example.com'] }
+  const taken: [string, string[]][] = [
+    ['ann@example.com', ['ann@example.com']],
+    [' ann@example.com , ben@example.com ', ['ann@example.com', 'ben@example.com']],
+    ['ann@example.com,ann@example.com,', ['ann@example.com']],
+    ["o'hara+tag@mail.example.co.uk", ["o'hara+tag@mail.example.co.uk"]],
+    ['root@localhost', ['root@localhost']],
+    ['owners', ['alice@example.com']],
+  ]
+  test.each(taken)('%j', (target, to) => expect(email.configOf(target, org)).toEqual({ to }))
+
+  const refused = [
+    '',
+    ',',
+    'ann',
+    'owners',
+    'ann@',
+    '@example.com',
+    'a@b@c',
+    'Ann <ann@example.com>',
+    'ann@example.com;ben@example.com',
+    'ann@example.com\r\nBcc: eve@example.com',
+    'ann\n@example.com',
+    '"ann"@example.com',
+    'ann@exa mple.com',
+    'ann@-example.com',
+    `${'a'.repeat(65)}@example.com`,
+    `ann@${'a.'.repeat(130)}com`,
+    Array.from({ length: 51 }, (_, index) => `a${index}@example.com`).join(','),
+  ]
+  test.each(refused)('%j is refused', (target) => {
+    expect(() => email.checkTarget(target, guard)).toThrow(expect.objectContaining({ code: 'invalid' }))
+  })
+
+  test('without an owner nobody can be told', () => {
+    expect(() => email.configOf('owners', { ...org, ownerAddresses: () => [] })).toThrow('no owner')
+  })
+})
+
+describe('the channels of an alert', () => {
+  const check = (
+    ...channels: { type: 'email' | 'webhook' | 'team_chat' | 'office_chat' | 'issue_tracker'; target: string }[]
+  ) => {
+    const providerOf = (id: string) => (id === 'int_hook' ? 'webhook' : id === 'int_chat' ? 'team_chat' : null)
+    checkChannels(channels, { guard, providerOf })
+  }
+  const good = { type: 'email', target: 'ann@example.com' } as const
+
+  test('may be addresses, URLs and integrations', () => {
+    check(good, { type: 'webhook', target: 'https://hooks.example.com' }, { type: 'webhook', target: 'int_hook' })
+  })
+
+  test.each([
+    ['team_chat', 'int_chat', 'channels[1].type: team_chat is not available in this version'],
+    ['office_chat', 'https://x.example', 'channels[1].type: office_chat is not available in this version'],
+    ['issue_tracker', 'int_x', 'channels[1].type: issue_tracker is not available in this version'],
+    ['email', 'ann', 'channels[1].target: "ann" is not an e-mail address'],
+    ['email', 'int_hook', 'channels[1].target: "int_hook" is not an e-mail address'],
+    ['email', 'owners', 'channels[1].target: "owners" is not an e-mail address'],
+    ['webhook', 'ftp://x.example', 'channels[1].target: must be an https URL'],
+    ['webhook', 'https://10.0.0.1', 'channels[1].target: host 10.0.0.1 is a private address'],
+    ['webhook', 'int_other', 'channels[1].target: there is no webhook integration int_other'],
+    ['webhook', 'int_chat', 'channels[1].target: there is no webhook integration int_chat'],
+  ] as const)('%s to %s is refused', (type, target, message) => {
+    expect(() => check(good, { type, target })).toThrow(
+      expect.objectContaining({ code: 'invalid', message: expect.stringContaining(message) }),
+    )
+  })
+})
+
+test('every channel is found by its kind, and each kind once', () => {
+  for (const channel of CHANNELS) expect(channelOf(channel.kind)).toBe(channel)
+  expect(new Set(CHANNELS.map(({ kind }) => kind)).size).toBe(CHANNELS.length)
+  expect(channelOf('pigeon')).toBeNull()
+})

@@ -1,0 +1,57 @@
+import { AppError } from '../../core/error.ts'
+import { htmlOf } from '../message-html.ts'
+import { subjectOf, textOf } from '../message-text.ts'
+import type { Channel } from './channel.ts'
+
+export interface EmailConfig {
+  to: string[]
+}
+
+/** Target of mails about failed deliveries: whoever owns the organization when it is sent. No user can write it. */
+export const OWNERS_TARGET = 'owners'
+
+const MAX_ADDRESSES = 50
+/** Source: https://html.spec.whatwg.org/multipage/input.html#valid-e-mail-address */
+const ADDRESS =
+  /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i
+
+/** The addresses of a target, in order, each once. Fails with `invalid` at the first that is none. */
+function addressesOf(target: string): string[] {
+  const addresses = [...new Set(target.split(',').map((part) => part.trim()))].filter((part) => part !== '')
+  const bad = addresses.find((address) => address.length > 254 || !ADDRESS.test(address))
+  if (bad !== undefined) throw new AppError('invalid', `${JSON.stringify(bad)} is not an e-mail address`)
+  if (addresses.length === 0) throw new AppError('invalid', 'must be an e-mail address, or several with commas')
+  if (addresses.length > MAX_ADDRESSES) throw new AppError('invalid', `must be at most ${MAX_ADDRESSES} addresses`)
+  return addresses
+}
+
+/** One mail to all addresses of the target; a program that threads mails shows those of one issue together. */
+export const email: Channel<EmailConfig> = {
+  kind: 'email',
+  title: 'E-mail',
+  config: null,
+  secrets: [],
+  checkTarget(target) {
+    addressesOf(target)
+  },
+  configOf(target, org) {
+    if (target !== OWNERS_TARGET) return { to: addressesOf(target) }
+    const to = org.ownerAddresses()
+    if (to.length === 0) throw new AppError('invalid', 'the organization has no owner')
+    return { to }
+  },
+  prepare() {
+    throw new AppError('invalid', 'provider: e-mail needs no integration')
+  },
+  render(message, { to }, { deliveryId }) {
+    return {
+      kind: 'mail',
+      to,
+      subject: subjectOf(message),
+      text: textOf(message),
+      html: htmlOf(message),
+      messageId: deliveryId,
+      threadId: message.issue?.id ?? null,
+    }
+  },
+}

@@ -1,0 +1,112 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import { AppError } from '../../core/error.ts'
+import { Closed, parser, Text, Type } from '../../core/schema.ts'
+import type { Message, MessageKind } from '../message.ts'
+import type { Channel } from './channel.ts'
+
+export interface WebhookConfig {
+  url: string
+  /** `whsec_` and the base64 of 24 to 64 bytes. */
+  secret: string
+}
+
+export const WebhookConfigSchema = Closed(
+  {
+    url: Text(1, 2000),
+    secret: Type.Optional(
+      Type.String({ maxLength: 200, description: 'whsec_ and the base64 of 24 to 64 bytes; made when left out' }),
+    ),
+  },
+  { $id: 'WebhookConfig' },
+)
+
+const TYPES: Record<MessageKind, string> = {
+  opened: 'issue.opened',
+  reopened: 'issue.reopened',
+  repeated: 'issue.repeated',
+  resolved: 'issue.resolved',
+  test: 'test',
+  delivery_failed: 'delivery.failed',
+}
+
+const PREFIX = 'whsec_'
+
+/** The bytes behind a secret; null when it is not spelled as Standard Webhooks says. */
+function keyOf(secret: string): Buffer | null {
+  const text = secret.slice(PREFIX.length)
+  const key = Buffer.from(text, 'base64')
+  // Buffer skips what is not base64: only text that comes back the same is what it seems to be.
+  const same = key.toString('base64').replace(/=+$/, '') === text.replace(/=+$/, '')
+  return secret.startsWith(PREFIX) && same && key.length >= 24 && key.length <= 64 ? key : null
+}
+
+/**
+ * `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined with dots.
+ * Source: Standard Webhooks 1.0.0, https://github.com/standard-webhooks/standard-webhooks
+ * @param sentAtS seconds since the epoch of this attempt
+ * @throws AppError `invalid` when the secret is not one; it is not repeated.
+ */
+export function signature(secret: string, id: string, sentAtS: number, body: string): string {
+  const key = keyOf(secret)
+  if (!key) throw new AppError('invalid', `the signing secret is not ${PREFIX} and the base64 of 24 to 64 bytes`)
+  return `v1,${createHmac('sha256', key).update(`${id}.${sentAtS}.${body}`).digest('base64')}`
+}
+
+/** What receivers get: below 20 kB, the same bytes for every attempt. `timestamp` is when it was decided to tell. */
+export function webhookBody(message: Message): string {
+  const { issue, alert, domain, vendor, event, observed, expected, sample, openNow, heldBack, sentence, url } = message
+  return JSON.stringify({
+    type: TYPES[message.kind],
+    timestamp: new Date(message.at).toISOString(),
+    data: {
+      issue: issue && { ...issue, summary: sentence, vendor, event, observed, expected, heldBack, openNow },
+      alert,
+      domain,
+      sample,
+      url,
+    },
+  })
+}
+
+const parse = parser(WebhookConfigSchema)
+
+/** Signed JSON by POST, after Standard Webhooks 1.0.0. */
+export const webhook: Channel<WebhookConfig> = {
+  kind: 'webhook',
+  title: 'Webhook',
+  config: WebhookConfigSchema,
+  secrets: ['secret'],
+  checkTarget(target, guard) {
+    guard.checkUrl(target)
+  },
+  configOf: (target, org) => ({ url: target, secret: org.webhookSecret() }),
+  prepare(input, guard) {
+    const { url, secret = PREFIX + randomBytes(32).toString('base64') } = parse(input, 'config')
+    try {
+      guard.checkUrl(url)
+    } catch (error) {
+      if (error instanceof AppError) throw new AppError(error.code, `config.url: ${error.message}`)
+      throw error
+    }
+    if (!keyOf(secret))
+      throw new AppError('invalid', `config.secret: must be ${PREFIX} and the base64 of 24 to 64 bytes`)
+    return { url, secret }
+  },
+  render(message, { url, secret }, { deliveryId, at }) {
+    const body = webhookBody(message)
+    const sentAtS = Math.floor(at / 1000)
+    return {
+      kind: 'http',
+      method: 'POST',
+      url,
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'Tagwarden',
+        'webhook-id': deliveryId,
+        'webhook-timestamp': String(sentAtS),
+        'webhook-signature': signature(secret, deliveryId, sentAtS, body),
+      },
+      body,
+    }
+  },
+}

@@ -1,0 +1,99 @@
+import type { AlertKind } from '../alerts/alert.ts'
+import type { Instant } from '../core/clock.ts'
+import type { Message, MessageKind } from './message.ts'
+import { oneLine } from './one-line.ts'
+
+/** How each kind of message is announced. */
+export const KIND_TITLES: Record<MessageKind, string> = {
+  opened: 'New issue',
+  reopened: 'Back again',
+  repeated: 'Still happening',
+  resolved: 'Resolved',
+  test: 'Test',
+  delivery_failed: 'Notification not delivered',
+}
+
+/** A label and what stands beside it. */
+export type MessageRow = readonly [label: string, text: string]
+
+/** The types that count violations instead of comparing numbers. */
+const COUNTING: readonly AlertKind[] = ['data_validation', 'journey']
+const MAX_SAMPLE_ROWS = 30
+
+/** One line: severity, kind and issue, or what a test is. */
+export function subjectOf(message: Message): string {
+  const { kind, issue, domain } = message
+  if (!issue) return `Tagwarden: ${KIND_TITLES[kind].toLowerCase()}`
+  const place = domain ? ` (${domain.name})` : ''
+  return oneLine(`[${issue.severity}] ${KIND_TITLES[kind]}: ${issue.title}${place}`, 200)
+}
+
+/** The facts of a message, in the order in which a reader needs them; a fact that is not known is left out. */
+export function rowsOf(message: Message): MessageRow[] {
+  const { issue, domain, vendor, event, openNow, heldBack } = message
+  if (!issue) return []
+  const rows: (MessageRow | null)[] = [
+    ...comparisonOf(message),
+    ['Since', timeText(issue.firstSeenAt)],
+    ['Last seen', timeText(issue.lastSeenAt)],
+    domain && ['Domain', domain.name],
+    vendor ? ['Vendor', vendor] : null,
+    event ? ['Event', event] : null,
+    issue.hosts?.length ? ['Hosts', issue.hosts.join(', ')] : null,
+    ['Severity', issue.severity],
+    issue.impactValue === null ? null : ['Impact value', numberText(issue.impactValue)],
+    heldBack > 0 ? ['Held back', `${heldBack} earlier ${heldBack === 1 ? 'notice' : 'notices'} by the throttle`] : null,
+    openNow === null ? null : ['Open now', `${openNow} ${openNow === 1 ? 'issue' : 'issues'}`],
+  ]
+  return rows.filter((row) => row !== null)
+}
+
+function comparisonOf({ issue, observed, expected }: Message): MessageRow[] {
+  if (observed !== null || expected !== null) {
+    const rows: [string, number | null][] = [
+      ['Expected', expected],
+      ['Observed', observed],
+    ]
+    return rows.flatMap(([label, value]) => (value === null ? [] : [[label, numberText(value)] as const]))
+  }
+  if (!issue || !COUNTING.includes(issue.alertType)) return []
+  const noun = issue.alertType === 'journey' ? 'session' : 'event'
+  return [
+    ['Expected', `no ${noun} that breaks the rule`],
+    ['Observed', `${numberText(issue.occurrences)} ${noun}${issue.occurrences === 1 ? '' : 's'} so far`],
+  ]
+}
+
+/** The sample as dotted keys and texts. */
+export function sampleRowsOf(message: Message): MessageRow[] {
+  const rows: MessageRow[] = []
+  const walk = (value: unknown, key: string) => {
+    if (typeof value === 'object' && value !== null) {
+      for (const [name, item] of Object.entries(value)) walk(item, key ? `${key}.${name}` : name)
+    } else rows.push([key, oneLine(String(value), 300)])
+  }
+  walk(message.sample ?? {}, '')
+  return rows.slice(0, MAX_SAMPLE_ROWS)
+}
+
+/** The whole message as plain text. */
+export function textOf(message: Message): string {
+  const lines = (rows: MessageRow[]) => rows.map(([label, text]) => `${label}: ${text}`).join('\n')
+  const sample = sampleRowsOf(message)
+  const parts = [
+    `${KIND_TITLES[message.kind]}: ${message.sentence}`,
+    lines(rowsOf(message)),
+    sample.length > 0 ? `One sample (personal data masked)\n${lines(sample)}` : '',
+    message.url,
+  ]
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`
+}
+
+/** `2026-01-05 12:00 UTC`. */
+export function timeText(at: Instant): string {
+  return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+}
+
+export function numberText(value: number): string {
+  return value.toLocaleString('en-US', { maximumFractionDigits: 2 })
+}

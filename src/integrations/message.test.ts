@@ -1,0 +1,275 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { webhookBody } from './channels/webhook.ts'
+import { buildMessage, failureMessage, type Message, type MessageFacts, testMessage } from './message.ts'
+import { escapeHtml, htmlOf } from './message-html.ts'
+import { numberText, rowsOf, sampleRowsOf, subjectOf, textOf, timeText } from './message-text.ts'
+import { oneLine } from './one-line.ts'
+
+const at = Date.UTC(2026, 0, 5, 12, 34, 56)
+
+const facts: MessageFacts = {
+  transition: 'opened',
+  at,
+  publicUrl: 'https://watch.example',
+  issue: {
+    id: 'iss_1',
+    title: 'Purchase has a value: GA4 purchase events break the rule on shop.example',
+    status: 'open',
+    severity: 'critical',
+    alertType: 'data_validation',
+    occurrences: 12,
+    impactValue: 2500,
+    firstSeenAt: at - 3_600_000,
+    lastSeenAt: at,
+    hosts: ['shop.example', 'm.shop.example'],
+  },
+  alert: { id: 'alr_1', name: 'Purchase has a value' },
+  domain: { id: 'dom_1', name: 'Shop' },
+  finding: {
+    summary: '12 events broke the rule',
+    observed: null,
+    expected: null,
+    vendor: 'GA4',
+    event: 'purchase',
+    sample: { event: 'purchase', host: 'shop.example', params: { value: '', email: 'a…@…' } },
+  },
+  openNow: 3,
+}
+const volume: MessageFacts = {
+  ...facts,
+  issue: { ...facts.issue, alertType: 'volume_threshold', impactValue: null },
+  finding: {
+    ...facts.finding,
+    summary: '0 events, expected at least 10',
+    observed: 0,
+    expected: 10,
+    vendor: 'GA4',
+    event: null,
+    sample: null,
+  },
+}
+
+test('every message says what, expected against observed, since when, where, a sample, how many, and where to read on', () => {
+  expect(
+    textOf({ ...buildMessage(facts), heldBack: 2 }),
+  ).toBe(`New issue: Purchase has a value: 12 events broke the rule (GA4 purchase) on Shop.
+
+Expected: no event that breaks the rule
+Observed: 12 events so far
+Since: 2026-01-05 11:34 UTC
+Last seen: 2026-01-05 12:34 UTC
+Domain: Shop
+Vendor: GA4
+Event: purchase
+Hosts: shop.example, m.shop.example
+Severity: critical
+Impact value: 2,500
+Held back: 2 earlier notices by the throttle
+Open now: 3 issues
+
+One sample (personal data masked)
+event: purchase
+host: shop.example
+params.value: 
+params.email: a…@…
+
+https://watch.example/issues/iss_1
+`)
+})
+
+test('a volume issue compares its numbers', () => {
+  const message = buildMessage({ ...volume, openNow: 1 })
+  expect(message.sentence).toBe('Purchase has a value: 0 events, expected at least 10 (GA4) on Shop.')
+  const rows = rowsOf(message)
+  expect(rows.slice(0, 2)).toEqual([
+    ['Expected', '10'],
+    ['Observed', '0'],
+  ])
+  expect(rows).toContainEqual(['Open now', '1 issue'])
+})
+
+const sentences: [string, MessageFacts, string][] = [
+  ['resolved', { ...facts, transition: 'resolved' }, `${facts.issue.title}: resolved on Shop.`],
+  ['no domain', { ...facts, domain: null }, 'Purchase has a value: 12 events broke the rule (GA4 purchase).'],
+  ['no finding', { ...facts, finding: null }, `${facts.issue.title} on Shop.`],
+]
+test.each(sentences)('the sentence with %s', (_name, some, sentence) => {
+  expect(buildMessage(some).sentence).toBe(sentence)
+})
+
+test.each([
+  ['opened', '[critical] New issue: '],
+  ['reopened', '[critical] Back again: '],
+  ['repeated', '[critical] Still happening: '],
+  ['resolved', '[critical] Resolved: '],
+] as const)('the subject of %s', (transition, beginning) => {
+  expect(subjectOf(buildMessage({ ...facts, transition }))).toBe(`${beginning}${facts.issue.title} (Shop)`)
+})
+
+test('a test message has nothing but its sentence and a link', () => {
+  const message = testMessage({ at, publicUrl: 'https://watch.example', label: 'On call' })
+  expect(subjectOf(message)).toBe('Tagwarden: test')
+  expect(textOf(message)).toBe(
+    'Test: This is a test of the integration On call: notifications arrive here.\n\nhttps://watch.example/integrations\n',
+  )
+})
+
+test('owners hear which notice was lost, and why', () => {
+  const lost = buildMessage(facts)
+  const message = failureMessage(lost, { at, channel: 'Webhook hooks.example.com', reason: 'HTTP 410' })
+  expect(message.sentence).toBe(
+    'Webhook hooks.example.com could not be reached, so the notice about Purchase has a value was not delivered: HTTP 410.',
+  )
+  expect(subjectOf(message)).toStartWith('[critical] Notification not delivered: ')
+  expect(rowsOf(message)).toEqual(rowsOf(lost))
+})
+
+/** Text as bad as it can get: markup, line breaks, controls, half characters, and long. */
+const nasty = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 600 }),
+  fc.constantFrom(
+    '<img src=x onerror=alert(1)>',
+    '"><script>',
+    "' onload='x",
+    'a\r\nBcc: eve@example.com',
+    '\ud800',
+    '\u202eevil',
+  ),
+  fc.string({ unit: fc.constantFrom('"', '\\', '\u0001', '€', '\ud83d\ude00'), minLength: 500, maxLength: 5000 }),
+)
+const nastyFacts: fc.Arbitrary<MessageFacts> = fc.record({
+  transition: fc.constantFrom('opened', 'reopened', 'repeated', 'resolved'),
+  at: fc.constant(at),
+  publicUrl: fc.constant('https://watch.example'),
+  issue: fc.record({
+    id: fc.constant('iss_1'),
+    title: nasty,
+    status: fc.constantFrom('open', 'acknowledged', 'resolved', 'muted'),
+    severity: fc.constantFrom('low', 'critical'),
+    alertType: fc.constantFrom('data_validation', 'journey', 'volume_anomaly'),
+    occurrences: fc.nat(),
+    impactValue: fc.option(fc.nat()),
+    firstSeenAt: fc.constant(at),
+    lastSeenAt: fc.constant(at),
+    hosts: fc.option(fc.array(nasty, { maxLength: 30 })),
+  }),
+  alert: fc.record({ id: fc.constant('alr_1'), name: nasty }),
+  domain: fc.option(fc.record({ id: fc.constant('dom_1'), name: nasty })),
+  finding: fc.option(
+    fc.record({
+      summary: nasty,
+      observed: fc.option(fc.double()),
+      expected: fc.option(fc.double()),
+      vendor: fc.option(nasty),
+      event: fc.option(nasty),
+      sample: fc.option(
+        fc.dictionary(nasty, fc.oneof(nasty, fc.jsonValue(), fc.array(nasty), fc.dictionary(nasty, nasty))),
+      ),
+    }),
+  ),
+  openNow: fc.nat(),
+})
+
+/** Stored and read again, as the outbox does it. */
+const stored = (some: MessageFacts): Message => JSON.parse(JSON.stringify(buildMessage(some)))
+
+describe('whatever alerts, events and pages are called', () => {
+  const parameters = { numRuns: 150 }
+
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters looked for
+  const unfit = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/
+  test('a subject is one short line', () => {
+    fc.assert(
+      fc.property(nastyFacts, (some) => {
+        const subject = subjectOf(stored(some))
+        expect(subject).not.toMatch(unfit)
+        expect(subject.isWellFormed()).toBe(true)
+        expect(subject.length).toBeLessThanOrEqual(200)
+      }),
+      parameters,
+    )
+  })
+
+  test('the text has one line for each fact', () => {
+    fc.assert(
+      fc.property(nastyFacts, (some) => {
+        const message = stored(some)
+        const rows = [...rowsOf(message), ...sampleRowsOf(message)]
+        const lines = textOf(message).split('\n')
+        expect(lines).toHaveLength(5 + rows.length + (sampleRowsOf(message).length > 0 ? 2 : 0))
+        for (const line of lines) expect(line).not.toMatch(unfit)
+      }),
+      parameters,
+    )
+  })
+
+  test('the page has only the elements that we wrote, and loads nothing', () => {
+    fc.assert(
+      fc.property(nastyFacts, (some) => {
+        const page = htmlOf(stored(some))
+        const tags = [...page.matchAll(/<\/?([a-z0-9!]+)([^<>]*)>/gi)]
+        const known = 'html head meta title style body main h1 h2 p table tr th td a !doctype'.split(' ')
+        for (const [, name, attributes] of tags) {
+          expect(known).toContain(name ?? '')
+          expect(attributes).not.toMatch(/\b(src|on\w+|style|background)\s*=/i)
+        }
+        expect(page.match(/[<>]/g)?.length).toBe(tags.length * 2)
+        const links = [...page.matchAll(/href="([^"]*)"/g)].map(([, link]) => link)
+        expect(links).toEqual(['https://watch.example/issues/iss_1'])
+      }),
+      parameters,
+    )
+  })
+
+  test('a webhook body stays below 20 kB and keeps what it says', () => {
+    fc.assert(
+      fc.property(nastyFacts, (some) => {
+        const body = webhookBody(stored(some))
+        expect(Buffer.byteLength(body)).toBeLessThan(20_000)
+        expect(JSON.parse(body)).toMatchObject({
+          type: `issue.${some.transition}`,
+          timestamp: '2026-01-05T12:34:56.000Z',
+          data: { issue: { id: 'iss_1', occurrences: some.issue.occurrences }, alert: { id: 'alr_1' } },
+        })
+      }),
+      parameters,
+    )
+  })
+})
+
+test('a sample keeps its shape while it fits, and its beginning when it does not', () => {
+  const small = { a: 1, b: { c: [true, null, 'x'] }, d: '' }
+  const withSample = (sample: Record<string, unknown>) =>
+    buildMessage({
+      ...volume,
+      finding: { ...volume.finding, summary: '', observed: 0, expected: 0, vendor: null, event: null, sample },
+    }).sample
+  expect(withSample(small)).toEqual(small)
+  const large = Object.fromEntries(Array.from({ length: 400 }, (_, index) => [`key${index}`, 'v'.repeat(100)]))
+  const kept = Object.keys(withSample(large) ?? {})
+  expect(kept.length).toBeGreaterThan(40)
+  expect(kept).toEqual(Object.keys(large).slice(0, kept.length))
+  expect(withSample({ long: 'v'.repeat(10_000) })).toEqual({ long: `${'v'.repeat(499)}…` })
+  const deep = { a: { b: { c: { d: { e: 1 } } } } }
+  expect(withSample(deep)).toEqual({ a: { b: { c: { d: '…' } } } })
+})
+
+test('text for HTML is text, also inside an attribute', () => {
+  expect(escapeHtml(`<a href="x" title='y'>&amp;`)).toBe('&lt;a href=&quot;x&quot; title=&#39;y&#39;&gt;&amp;amp;')
+})
+
+test.each([
+  ['plain', 'plain'],
+  ['  a \t\r\n b  ', 'a b'],
+  ['a\u0000b', 'a b'],
+  ['a\u202eb', 'ab'],
+  ['\ud800', '\ufffd'],
+  ['x'.repeat(11), `${'x'.repeat(9)}…`],
+  [`${'x'.repeat(8)}😀😀`, `${'x'.repeat(8)}…`],
+])('one line of %j', (text, line) => expect(oneLine(text, 10)).toBe(line))
+
+test('numbers and times read the same everywhere', () => {
+  expect([1234567.891, 0.5, 1 / 3, -2].map(numberText)).toEqual(['1,234,567.89', '0.5', '0.33', '-2'])
+  expect(timeText(0)).toBe('1970-01-01 00:00 UTC')
+})

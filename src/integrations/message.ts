@@ -1,0 +1,170 @@
+import type { AlertKind, Severity } from '../alerts/alert.ts'
+import type { Finding } from '../alerts/finding.ts'
+import type { Instant } from '../core/clock.ts'
+import type { IssueStatus, Transition } from '../issues/issue.ts'
+import { oneLine } from './one-line.ts'
+
+/** `delivery_failed` tells owners that another channel could not be reached. */
+export const MESSAGE_KINDS = ['opened', 'reopened', 'repeated', 'resolved', 'test', 'delivery_failed'] as const
+export type MessageKind = (typeof MESSAGE_KINDS)[number]
+
+/** What a message says of its issue. */
+export interface MessageIssue {
+  id: string
+  title: string
+  status: IssueStatus
+  severity: Severity
+  alertType: AlertKind
+  occurrences: number
+  impactValue: number | null
+  firstSeenAt: Instant
+  lastSeenAt: Instant
+  /** Most frequent first, at most 20. */
+  hosts: string[] | null
+}
+
+/**
+ * What is said, before it is rendered for a channel. Every text is one line without control characters, whatever
+ * alert, event or page it came from; all of it together is below 20 kB as JSON.
+ */
+export interface Message {
+  kind: MessageKind
+  at: Instant
+  /** What is wrong, in one sentence with its full stop. */
+  sentence: string
+  /** Null for a test. */
+  issue: MessageIssue | null
+  alert: { id: string; name: string } | null
+  /** Null when the alert means no single domain, or the domain is gone. */
+  domain: { id: string; name: string } | null
+  vendor: string | null
+  event: string | null
+  /** Null where the alert type compares no numbers. */
+  observed: number | null
+  expected: number | null
+  /** One violating event, masked; nested values cut to what fits. */
+  sample: Record<string, unknown> | null
+  /** Open issues of the organization, this one included; null for a test. */
+  openNow: number | null
+  /** Notices about the issue that the throttle held back since the last one that went. */
+  heldBack: number
+  /** Where to read on. */
+  url: string
+}
+
+/** What a message about an issue is made from. The sample must be masked already. */
+export interface MessageFacts {
+  transition: Transition
+  at: Instant
+  /** Address under which people reach the server, without a slash at its end. */
+  publicUrl: string
+  issue: MessageIssue
+  alert: { id: string; name: string }
+  domain: { id: string; name: string } | null
+  /** What fired last; null for an issue that no evaluation raised. */
+  finding: Pick<Finding, 'summary' | 'observed' | 'expected' | 'vendor' | 'event' | 'sample'> | null
+  openNow: number
+}
+
+const MAX_HOSTS = 20
+const MAX_SAMPLE_BYTES = 6000
+const MAX_SAMPLE_DEPTH = 4
+const MAX_SAMPLE_VALUE = 500
+
+const name = (text: string) => oneLine(text, 200)
+
+export function buildMessage(facts: MessageFacts): Message {
+  const { transition, at, issue, alert, domain, finding, openNow } = facts
+  return {
+    kind: transition,
+    at,
+    sentence: sentenceOf(facts),
+    issue: {
+      id: issue.id,
+      title: oneLine(issue.title, 300),
+      status: issue.status,
+      severity: issue.severity,
+      alertType: issue.alertType,
+      occurrences: issue.occurrences,
+      impactValue: issue.impactValue,
+      firstSeenAt: issue.firstSeenAt,
+      lastSeenAt: issue.lastSeenAt,
+      hosts: issue.hosts?.slice(0, MAX_HOSTS).map((host) => oneLine(host, 100)) ?? null,
+    },
+    alert: { id: alert.id, name: name(alert.name) },
+    domain: domain && { id: domain.id, name: name(domain.name) },
+    vendor: finding?.vendor ? name(finding.vendor) : null,
+    event: finding?.event ? name(finding.event) : null,
+    observed: finding?.observed ?? null,
+    expected: finding?.expected ?? null,
+    sample: finding?.sample ? fitting(finding.sample) : null,
+    openNow,
+    heldBack: 0,
+    url: issueUrl(facts.publicUrl, issue.id),
+  }
+}
+
+const issueUrl = (publicUrl: string, issueId: string) => `${publicUrl}/issues/${encodeURIComponent(issueId)}`
+
+function sentenceOf({ transition, issue, alert, domain, finding }: MessageFacts): string {
+  const place = domain ? ` on ${name(domain.name)}` : ''
+  if (transition === 'resolved') return `${oneLine(issue.title, 300)}: resolved${place}.`
+  if (!finding) return `${oneLine(issue.title, 300)}${place}.`
+  const what = [finding.vendor, finding.event].filter(Boolean).join(' ')
+  return `${name(alert.name)}: ${oneLine(finding.summary, 300)}${what ? ` (${name(what)})` : ''}${place}.`
+}
+
+/** A copy of what fits into the budget, in order; what does not is left out, long values are cut. */
+function fitting(sample: Record<string, unknown>): Record<string, unknown> {
+  let left = MAX_SAMPLE_BYTES
+  const take = (text: string) => {
+    left -= Buffer.byteLength(JSON.stringify(text)) + 2
+    return left >= 0
+  }
+  const copy = (value: unknown, depth: number): unknown => {
+    if (Array.isArray(value) && depth < MAX_SAMPLE_DEPTH) {
+      return value.map((item) => copy(item, depth + 1)).filter((item) => item !== undefined)
+    }
+    if (typeof value === 'object' && value !== null && depth < MAX_SAMPLE_DEPTH) {
+      const entries = Object.entries(value).flatMap(([key, item]) => {
+        const label = oneLine(key, 200)
+        const kept = take(label) ? copy(item, depth + 1) : undefined
+        return kept === undefined ? [] : [[label, kept] as const]
+      })
+      return Object.fromEntries(entries)
+    }
+    const plain = value === null || typeof value === 'boolean' || Number.isFinite(value)
+    const leaf = plain ? value : oneLine(typeof value === 'object' ? '…' : String(value), MAX_SAMPLE_VALUE)
+    return take(String(leaf)) ? leaf : undefined
+  }
+  return copy(sample, 0) as Record<string, unknown>
+}
+
+const ABOUT_NOTHING = {
+  issue: null,
+  alert: null,
+  domain: null,
+  vendor: null,
+  event: null,
+  observed: null,
+  expected: null,
+  sample: null,
+  openNow: null,
+  heldBack: 0,
+} satisfies Partial<Message>
+
+/** Says that the channel works. */
+export function testMessage({ at, publicUrl, label }: { at: Instant; publicUrl: string; label: string }): Message {
+  const sentence = `This is a test of the integration ${oneLine(label, 100)}: notifications arrive here.`
+  return { ...ABOUT_NOTHING, kind: 'test', at, sentence, url: `${publicUrl}/integrations` }
+}
+
+/** Tells owners that `lost` did not arrive. `channel` names the way without secrets: `Webhook hooks.example.com`. */
+export function failureMessage(
+  lost: Message,
+  { at, channel, reason }: { at: Instant; channel: string; reason: string },
+): Message {
+  const what = lost.alert ? `the notice about ${lost.alert.name}` : 'a notice'
+  const sentence = `${oneLine(channel, 120)} could not be reached, so ${what} was not delivered: ${oneLine(reason, 200)}.`
+  return { ...lost, kind: 'delivery_failed', at, sentence, heldBack: 0 }
+}

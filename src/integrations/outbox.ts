@@ -1,0 +1,241 @@
+import type { Channel } from '../alerts/alert.ts'
+import { type Instant, MINUTE_MS } from '../core/clock.ts'
+import { newId } from '../core/id.ts'
+import type { Transition } from '../issues/issue.ts'
+import { addHistory } from '../issues/store.ts'
+import { type Db, tx } from '../store/database.ts'
+import { DELIVERY_COLUMNS, type DeliveryRecord, messageOfDelivery, slotFor, type Throttle } from './delivery.ts'
+import type { Message } from './message.ts'
+
+/** A repeat that waits longer says nothing new. */
+export const REPEAT_LIFETIME_MS = 30 * MINUTE_MS
+/** Deliveries to one target under way at once: a slow receiver leaves room for the others. */
+const MAX_AT_ONE_TARGET = 4
+
+/** That an issue's channels are to be told. */
+export interface Notice {
+  orgId: string
+  issueId: string
+  alertId: string
+  transition: Transition
+  /** Tells two times of one transition of an issue apart: the id of the history entry, or its instant. */
+  instance: string | number
+  message: Message
+  /** Those of the alert. A resolution goes to the channels that were told, whatever stands here. */
+  channels: readonly Channel[]
+  throttle: Throttle | null
+  /** How long it waits, in which `withdraw` may take it back. */
+  delayMs?: number
+  now: Instant
+}
+
+export interface Enqueued {
+  deliveryIds: string[]
+  /** True when the throttle let nothing go. */
+  heldBack: boolean
+}
+
+/**
+ * Writes one delivery for each channel, inside the caller's transaction. The same notice again changes nothing.
+ *
+ * The throttle counts notices of the alert, however many channels they go to. A notice above it is held back: counted
+ * on the issue and told by the next one that goes. A resolution is never held back, it waits until the throttle has
+ * room: whoever was told of the trouble is told of its end. It goes only to channels whose last word was the trouble.
+ */
+export function enqueue(db: Db, notice: Notice): Enqueued {
+  return tx(db, () => {
+    const { issueId, transition, throttle, now } = notice
+    const noticeKey = `${issueId}:${transition}:${notice.instance}`
+    const known = db.prepare<[string], { id: string }>('SELECT id FROM delivery WHERE noticeKey = ?').all(noticeKey)
+    if (known.length > 0) return { deliveryIds: known.map(({ id }) => id), heldBack: false }
+    if (transition !== 'resolved') withdraw(db, issueId)
+    const channels = transition === 'resolved' ? toldChannels(db, issueId) : distinct(notice.channels)
+    if (channels.length === 0) return { deliveryIds: [], heldBack: false }
+    const at = now + (notice.delayMs ?? 0)
+    const slot = throttle ? slotFor(throttle, latestSlots(db, notice.alertId, throttle.count), at) : at
+    if (slot > at && transition !== 'resolved') {
+      holdBack(db, notice)
+      return { deliveryIds: [], heldBack: true }
+    }
+    const message = JSON.stringify({ ...notice.message, heldBack: takeHeldBack(db, issueId) })
+    const rows = channels.map((channel) => insertDelivery(db, { ...notice, noticeKey, channel, message, dueAt: slot }))
+    return { deliveryIds: rows, heldBack: false }
+  })
+}
+
+function distinct(channels: readonly Channel[]): Channel[] {
+  return [...new Map(channels.map((channel) => [`${channel.type} ${channel.target}`, channel])).values()]
+}
+
+const IS_STATE = `transition IN ('opened', 'reopened', 'repeated', 'resolved')`
+
+/** Channels whose latest word about the issue, arrived or on its way, is not its resolution. */
+function toldChannels(db: Db, issueId: string): Channel[] {
+  return db
+    .prepare<[string], Channel & { transition: string }>(
+      `SELECT channelType AS type, channelTarget AS target, transition, max(seq) FROM delivery
+       WHERE issueId = ? AND ${IS_STATE} AND (deliveredAt IS NOT NULL OR status IN ('pending', 'sending'))
+       GROUP BY channelType, channelTarget ORDER BY max(seq)`,
+    )
+    .all(issueId)
+    .filter(({ transition }) => transition !== 'resolved')
+    .map(({ type, target }) => ({ type, target }))
+}
+
+function latestSlots(db: Db, alertId: string, count: number): Instant[] {
+  return db
+    .prepare<[string, number], { slot: Instant }>(
+      `SELECT max(throttleAt) AS slot FROM delivery
+       WHERE alertId = ? AND throttleAt IS NOT NULL AND status <> 'withdrawn'
+       GROUP BY noticeKey ORDER BY slot DESC LIMIT ?`,
+    )
+    .all(alertId, count)
+    .map(({ slot }) => slot)
+}
+
+function holdBack(db: Db, { issueId, transition, now }: Notice): void {
+  const held = db
+    .prepare<[string], { heldBack: number }>(
+      'UPDATE issue SET capReached = 1, heldBack = heldBack + 1 WHERE id = ? RETURNING heldBack',
+    )
+    .get(issueId)
+  addHistory(db, issueId, 'held_back', { transition, heldBack: held?.heldBack ?? 1 }, now)
+}
+
+/** How many notices were held back since the last one that went; from now on none. */
+function takeHeldBack(db: Db, issueId: string): number {
+  const row = db.prepare<[string], { heldBack: number }>('SELECT heldBack FROM issue WHERE id = ?').get(issueId)
+  db.prepare('UPDATE issue SET capReached = 0, heldBack = 0 WHERE id = ?').run(issueId)
+  return row?.heldBack ?? 0
+}
+
+interface NewDelivery extends Omit<Notice, 'message' | 'channels' | 'throttle'> {
+  noticeKey: string
+  channel: Channel
+  message: string
+  dueAt: Instant
+}
+
+function insertDelivery(db: Db, { noticeKey, channel, transition, dueAt, now, ...rest }: NewDelivery): string {
+  const { orgId, issueId, alertId, message } = rest
+  const id = newId('dlv', now)
+  db.prepare(
+    `INSERT INTO delivery (id, orgId, issueId, alertId, transition, noticeKey, transitionKey, channelType, channelTarget,
+       message, status, attempts, dueAt, throttleAt, expiresAt, createdAt)
+     VALUES (@id, @orgId, @issueId, @alertId, @transition, @noticeKey, @transitionKey, @channelType, @channelTarget,
+       @message, 'pending', 0, @dueAt, @dueAt, @expiresAt, @now)`,
+  ).run({
+    id,
+    orgId,
+    issueId,
+    alertId,
+    transition,
+    noticeKey,
+    transitionKey: `${noticeKey}:${channel.type}:${channel.target}`,
+    channelType: channel.type,
+    channelTarget: channel.target,
+    message,
+    dueAt,
+    expiresAt: transition === 'repeated' ? now + REPEAT_LIFETIME_MS : null,
+    now,
+  })
+  return id
+}
+
+/** Takes back the issue's resolutions that nobody was sent yet: it is open again. Answers how many. */
+export function withdraw(db: Db, issueId: string): number {
+  return tx(db, () => {
+    const waiting = db
+      .prepare<[string], DeliveryRecord>(
+        `SELECT ${DELIVERY_COLUMNS} FROM delivery
+         WHERE issueId = ? AND transition = 'resolved' AND status = 'pending' AND attempts = 0`,
+      )
+      .all(issueId)
+    for (const delivery of waiting) drop(db, delivery, 'the issue is open again')
+    return waiting.length
+  })
+}
+
+/** Withdraws a delivery. What its notice said was held back is held back again when the notice reached nobody. */
+function drop(db: Db, delivery: DeliveryRecord, reason: string): void {
+  const { id, issueId, noticeKey } = delivery
+  db.prepare(`UPDATE delivery SET status = 'withdrawn', lastError = ? WHERE id = ?`).run(reason, id)
+  const others = db.prepare(`SELECT 1 FROM delivery WHERE noticeKey = ? AND status <> 'withdrawn'`).get(noticeKey)
+  const heldBack = messageOfDelivery(delivery)?.heldBack ?? 0
+  if (others || heldBack === 0) return
+  db.prepare('UPDATE issue SET capReached = 1, heldBack = heldBack + ? WHERE id = ?').run(heldBack, issueId)
+}
+
+/**
+ * Claims up to `limit` deliveries that are due and may go, longest due first: they are `sending` from now on, and
+ * nobody else gets them. One about an issue waits until the earlier ones to its channel are settled; a resolution whose
+ * channel did not hear of the trouble, and a repeat that waited too long, are withdrawn.
+ */
+export function takeDue(db: Db, now: Instant, limit: number): DeliveryRecord[] {
+  return tx(db, () => {
+    dropExpired(db, now)
+    const taken: DeliveryRecord[] = []
+    while (taken.length < limit) {
+      const next = nextDue(db, now)
+      if (!next) break
+      if (next.transition === 'resolved' && !wasTold(db, next)) {
+        drop(db, next, 'the channel was not told of the opening')
+        continue
+      }
+      const claimed = db
+        .prepare<[Instant, string], DeliveryRecord>(
+          `UPDATE delivery SET status = 'sending', attempts = attempts + 1, lastAttemptAt = ?
+           WHERE id = ? AND status = 'pending' RETURNING ${DELIVERY_COLUMNS}`,
+        )
+        .get(now, next.id)
+      if (claimed) taken.push(claimed)
+    }
+    return taken
+  })
+}
+
+function dropExpired(db: Db, now: Instant): void {
+  const expired = db
+    .prepare<[Instant], DeliveryRecord>(
+      `SELECT ${DELIVERY_COLUMNS} FROM delivery WHERE status = 'pending' AND expiresAt <= ?`,
+    )
+    .all(now)
+  for (const delivery of expired) drop(db, delivery, 'not sent within 30 minutes')
+}
+
+function nextDue(db: Db, now: Instant): DeliveryRecord | undefined {
+  return db
+    .prepare<[object], DeliveryRecord>(
+      `SELECT ${DELIVERY_COLUMNS} FROM delivery AS one
+       WHERE status = 'pending' AND dueAt <= @now
+         AND NOT EXISTS (
+           SELECT 1 FROM delivery AS other
+           WHERE other.issueId = one.issueId AND other.channelType = one.channelType
+             AND other.channelTarget = one.channelTarget
+             AND (other.status = 'sending' OR (other.status = 'pending' AND other.seq < one.seq)))
+         AND @most > (
+           SELECT count(*) FROM delivery AS other
+           WHERE other.status = 'sending' AND other.channelType = one.channelType
+             AND other.channelTarget = one.channelTarget)
+       ORDER BY dueAt, seq LIMIT 1`,
+    )
+    .get({ now, most: MAX_AT_ONE_TARGET })
+}
+
+/** True when the last word about the issue that reached the channel before this one is the trouble. */
+function wasTold(db: Db, { issueId, channelType, channelTarget, seq }: DeliveryRecord): boolean {
+  const last = db
+    .prepare<[object], { transition: string }>(
+      `SELECT transition FROM delivery
+       WHERE issueId = @issueId AND channelType = @channelType AND channelTarget = @channelTarget
+         AND seq < @seq AND deliveredAt IS NOT NULL AND ${IS_STATE}
+       ORDER BY seq DESC LIMIT 1`,
+    )
+    .get({ issueId, channelType, channelTarget, seq })
+  return last !== undefined && last.transition !== 'resolved'
+}
+
+/** Makes what was under way when the program died pending again, with the same ids. Only to be called at the start. */
+export function recover(db: Db): number {
+  return db.prepare(`UPDATE delivery SET status = 'pending' WHERE status = 'sending'`).run().changes
+}

@@ -1,0 +1,50 @@
+/** What is to be sent, as a value: nothing in it depends on how it is carried. */
+export type Outbound = HttpOutbound | MailOutbound
+
+export interface HttpOutbound {
+  kind: 'http'
+  url: string
+  method: 'GET' | 'POST' | 'PUT'
+  headers: Record<string, string>
+  body: string
+}
+
+export interface MailOutbound {
+  kind: 'mail'
+  to: string[]
+  subject: string
+  text: string
+  html: string
+  /** The same for every attempt; becomes the part of the Message-ID before the `@`. */
+  messageId: string
+  /** What mails of one conversation share; null for a mail that stands alone. */
+  threadId: string | null
+}
+
+/**
+ * How the other side took it. `status`: it answered; a mail that went has status 250, and its `body` is empty or says
+ * how many of the addresses were refused.
+ * `error`: it did not, or a mail server refused; `permanent` says that a repeat would meet the same refusal. The
+ * message is fit for the delivery log: no secret, no address of a person, no path or query of a URL.
+ */
+export type Reply =
+  | { kind: 'status'; status: number; headers: Record<string, string>; body: string }
+  | { kind: 'error'; message: string; permanent: boolean }
+
+/** The way out. Never throws: what goes wrong is a `Reply`. An aborted `signal` ends the attempt with an error. */
+export interface Transport {
+  send(outbound: Outbound, signal: AbortSignal): Promise<Reply>
+}
+
+/** Joins the ways out: one for HTTP, one for mail. */
+export function transport(ways: {
+  http: (outbound: HttpOutbound, signal: AbortSignal) => Promise<Reply>
+  mail: (outbound: MailOutbound, signal: AbortSignal) => Promise<Reply>
+}): Transport {
+  return {
+    send: (outbound, signal) => (outbound.kind === 'http' ? ways.http(outbound, signal) : ways.mail(outbound, signal)),
+  }
+}
+
+/** How long one attempt may take from the first DNS question to the last byte of the answer. */
+export const SEND_TIMEOUT_MS = 15_000

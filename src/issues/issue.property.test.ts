@@ -1,0 +1,200 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { Finding, Window } from '../alerts/finding.ts'
+import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import type { Db } from '../store/database.ts'
+import { databaseWithOrgs, evaluationOf, findingOf, NOON, validationAlert, volumeAlert } from './issue.fixture.ts'
+import { ISSUE_STATUSES, type IssueStatus, isVolumeType, type NoticeOrder, type Transition } from './issue.ts'
+import type { AlertFacts } from './reconcile.ts'
+import { findIssue, setStatus, settle } from './store.ts'
+
+const SUBJECTS = ['', 'ga4 purchase', 'ga4 view']
+const LONGEST_WAIT_MS = 10 * SECOND_MS
+
+type Fire = { subject: string; occurrences: number }
+type Step =
+  | { do: 'evaluate'; fires: Fire[]; whole: boolean; inRunWindow: boolean }
+  | { do: 'hand'; pick: number; to: IssueStatus }
+  | { do: 'wait'; ms: number; caughtUp: boolean }
+
+const fire = fc.record({ subject: fc.constantFrom(...SUBJECTS), occurrences: fc.integer({ min: 1, max: 9 }) })
+const mostly = fc.constantFrom(true, true, true, false)
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant('evaluate' as const),
+      fires: fc.array(fire, { maxLength: 3 }),
+      whole: mostly,
+      inRunWindow: mostly,
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('hand' as const), pick: fc.nat(), to: fc.constantFrom(...ISSUE_STATUSES) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('wait' as const),
+      ms: fc.constantFrom(0, SECOND_MS, LONGEST_WAIT_MS, DAY_MS, 8 * DAY_MS),
+      caughtUp: mostly,
+    }),
+  },
+)
+
+interface World {
+  db: Db
+  alert: AlertFacts
+  now: Instant
+  windowStartAt: Instant
+  judgedThrough: Instant
+  orders: NoticeOrder[]
+  /** When each order was given. */
+  givenAt: Instant[]
+  /** What should have been counted, for each subject. */
+  counted: Map<string, number>
+}
+
+const enqueueOf = (world: World) => (order: NoticeOrder) => {
+  world.orders.push(order)
+  world.givenAt.push(world.now)
+}
+
+type Row = { id: string; subject: string; status: IssueStatus; occurrences: number }
+const rowsOf = (world: World) =>
+  world.db.prepare<[], Row>('SELECT id, subject, status, occurrences FROM issue ORDER BY id').all()
+
+/** As the scheduler does: windows in order, each violation judged once, parts of a window for validation only. */
+function nextWindow(world: World, whole: boolean): Window {
+  const end = world.windowStartAt + HOUR_MS
+  const part = world.judgedThrough + MINUTE_MS
+  const complete = whole || isVolumeType(world.alert.alertType) || part >= end
+  return { from: world.judgedThrough, to: complete ? end : part, complete }
+}
+
+function evaluate(world: World, { fires, whole, inRunWindow }: Extract<Step, { do: 'evaluate' }>): void {
+  const { alert, windowStartAt } = world
+  const window = nextWindow(world, whole)
+  world.now = Math.max(world.now, window.to)
+  const findings: Finding[] = fires.map((one) => findingOf({ ...one, firstAt: window.from, lastAt: window.to - 1 }))
+  for (const { subject, occurrences } of fires) {
+    const unsettled = rowsOf(world).some((row) => row.subject === subject && row.status !== 'resolved')
+    if (!inRunWindow && (!unsettled || isVolumeType(alert.alertType))) continue
+    world.counted.set(subject, (world.counted.get(subject) ?? 0) + occurrences)
+  }
+  const ordersBefore = world.orders.length
+  settle(
+    world.db,
+    { ...evaluationOf({ alert }), window, windowStartAt, findings, inRunWindow, now: world.now },
+    enqueueOf(world),
+  )
+  if (!inRunWindow) expect(world.orders).toHaveLength(ordersBefore)
+  world.judgedThrough = window.to
+  if (window.complete) world.windowStartAt = window.to
+}
+
+function changeByHand(world: World, { pick, to }: Extract<Step, { do: 'hand' }>): void {
+  const rows = rowsOf(world)
+  const row = rows[pick % Math.max(rows.length, 1)]
+  if (!row) return
+  const before = findIssue(world.db, 'org_a', row.id)
+  try {
+    setStatus(world.db, { orgId: 'org_a', by: 'usr_1', now: world.now }, row.id, to, enqueueOf(world))
+    expect(findIssue(world.db, 'org_a', row.id).status).toBe(to)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    expect(error.code).toBe('conflict')
+    expect(findIssue(world.db, 'org_a', row.id)).toEqual(before)
+  }
+}
+
+function take(world: World, next: Step): void {
+  if (next.do === 'evaluate') evaluate(world, next)
+  else if (next.do === 'hand') changeByHand(world, next)
+  else {
+    world.now += next.ms
+    if (!next.caughtUp) return
+    const windowStartAt = Math.floor(world.now / HOUR_MS) * HOUR_MS
+    if (windowStartAt > world.windowStartAt) world.windowStartAt = world.judgedThrough = windowStartAt
+  }
+}
+
+const STATUS_AFTER: Record<string, IssueStatus> = {
+  opened: 'open',
+  reopened: 'open',
+  unmuted: 'open',
+  acknowledged: 'acknowledged',
+  resolved: 'resolved',
+  muted: 'muted',
+}
+
+function checkIssues(world: World): void {
+  const rows = rowsOf(world)
+  for (const subject of SUBJECTS) {
+    const ofSubject = rows.filter((row) => row.subject === subject)
+    expect(ofSubject.filter((row) => row.status !== 'resolved').length).toBeLessThanOrEqual(1)
+    expect(ofSubject.reduce((sum, row) => sum + row.occurrences, 0)).toBe(world.counted.get(subject) ?? 0)
+  }
+  for (const { id, status, occurrences } of rows) {
+    const { history, occurrenceSeries } = findIssue(world.db, 'org_a', id)
+    expect(occurrenceSeries.reduce((sum, day) => sum + day.count, 0)).toBe(occurrences)
+    expect(history.filter((entry) => entry.kind === 'opened')).toHaveLength(1)
+    const last = history.findLast((entry) => entry.kind in STATUS_AFTER)
+    expect(STATUS_AFTER[last?.kind ?? '']).toBe(status)
+  }
+}
+
+/** The messages about an issue that left, in the order in which they left, once all waiting is over. */
+function messagesOf(world: World, issueId: string): Transition[] {
+  const sent: { transition: Transition; at: Instant }[] = []
+  for (const [index, order] of world.orders.entries()) {
+    if (order.issueId !== issueId) continue
+    const givenAt = world.givenAt[index] ?? 0
+    if (order.kind === 'notify') sent.push({ transition: order.transition, at: givenAt + order.delayMs })
+    else while (sent.length > 0 && (sent.at(-1)?.at ?? 0) > givenAt) sent.pop()
+  }
+  return sent.map((message) => message.transition)
+}
+
+function checkMessages(world: World): void {
+  const seqs = world.orders.flatMap((order) => (order.kind === 'notify' ? [order.historySeq] : []))
+  expect(new Set(seqs).size).toBe(seqs.length)
+  for (const { id, status } of rowsOf(world)) {
+    const messages = messagesOf(world, id)
+    expect(messages.indexOf('opened')).toBe(0)
+    expect(messages.lastIndexOf('opened')).toBe(0)
+    for (const [index, message] of messages.entries()) {
+      const before = messages[index - 1]
+      if (message === 'resolved') expect(before).not.toBe('resolved')
+      if (message === 'repeated') expect(before).not.toBe('resolved')
+    }
+    // Muting is not told: to people a muted issue is what it was before.
+    if (status !== 'muted') expect(messages.at(-1) === 'resolved').toBe(status === 'resolved')
+  }
+}
+
+test.each([volumeAlert, validationAlert])('$alertType: whatever happens, issues add up and people know', (alert) => {
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 1, maxLength: 40 }), (steps) => {
+      const world: World = {
+        db: databaseWithOrgs(),
+        alert,
+        now: NOON,
+        windowStartAt: NOON,
+        judgedThrough: NOON,
+        orders: [],
+        givenAt: [],
+        counted: new Map(),
+      }
+      for (const next of steps) {
+        take(world, next)
+        checkIssues(world)
+      }
+      checkMessages(world)
+      world.db.close()
+    }),
+    { numRuns: 120 },
+  )
+})

@@ -1,0 +1,211 @@
+import type { AlertKind, Severity } from '../alerts/alert.ts'
+import type { Finding } from '../alerts/finding.ts'
+import type { Instant } from '../core/clock.ts'
+import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
+
+export const ISSUE_STATUSES = ['open', 'acknowledged', 'resolved', 'muted'] as const
+export type IssueStatus = (typeof ISSUE_STATUSES)[number]
+
+/** At most this many hosts are kept with an issue. */
+export const MAX_HOSTS = 20
+const MAX_TITLE_LENGTH = 300
+
+export const HISTORY_KINDS = [
+  'opened',
+  'fired',
+  'reopened',
+  'acknowledged',
+  'resolved',
+  'muted',
+  'unmuted',
+  'note',
+  'notified',
+  'held_back',
+  'delivery_failed',
+  'tracker_linked',
+  'tracker_status',
+] as const
+export type HistoryKind = (typeof HISTORY_KINDS)[number]
+
+/** What happened to an issue, in the words of its kind: who (`by`), or what (`summary`, `occurrences`, `reason`). */
+export type HistoryPayload = Record<string, unknown>
+
+const issueFields = {
+  id: Type.String(),
+  alertId: Type.String(),
+  status: OneOf(ISSUE_STATUSES),
+  severity: Type.String(),
+  title: Type.String({ description: 'One sentence: the alert and what it found' }),
+  alertType: Type.String(),
+  occurrences: Int({ description: 'Violating events or sessions; for volume types the windows that fired' }),
+  capReached: Type.Boolean({ description: 'The throttle holds notifications back' }),
+  notificationsSent: Int(),
+  impactValue: Nullable(Int()),
+  notes: Nullable(Type.String()),
+  trackerKey: Nullable(Type.String({ description: 'Key of the linked issue-tracker ticket' })),
+  firstSeenAt: InstantSchema,
+  lastSeenAt: InstantSchema,
+  hosts: Type.Optional(Nullable(Type.Array(Type.String(), { description: 'Most frequent first, at most 20' }))),
+}
+
+export const IssueSchema = Closed(issueFields, { $id: 'Issue' })
+export type Issue = Static<typeof IssueSchema>
+
+export const IssueDetailSchema = Closed(
+  {
+    ...issueFields,
+    domainId: Nullable(Type.String()),
+    domain: Nullable(Type.String({ description: 'Name of the domain; null when it is gone or none is meant' })),
+    occurrenceSeries: Type.Array(
+      Closed({
+        day: Type.String({ description: 'YYYY-MM-DD, UTC; days without an occurrence are left out' }),
+        count: Int(),
+      }),
+    ),
+    history: Type.Array(
+      Closed({
+        kind: Type.String(),
+        payload: Nullable(Type.Record(Type.String(), Type.Unknown())),
+        createdAt: InstantSchema,
+      }),
+      { description: 'In the order in which it happened; the latest 500 entries' },
+    ),
+  },
+  { $id: 'IssueDetail' },
+)
+export type IssueDetail = Static<typeof IssueDetailSchema>
+
+export const IssueBulkInputSchema = Closed(
+  {
+    ids: Type.Array(Type.String(), { minItems: 1, maxItems: 500 }),
+    status: OneOf(['open', 'acknowledged', 'resolved']),
+  },
+  { $id: 'IssueBulkInput' },
+)
+export type IssueBulkInput = Static<typeof IssueBulkInputSchema>
+
+export const IssuePatchSchema = Closed(
+  {
+    status: Type.Optional(OneOf(ISSUE_STATUSES)),
+    notes: Type.Optional(Type.String({ maxLength: 2000, description: 'Replaces the notes; empty removes them' })),
+  },
+  { $id: 'IssuePatch' },
+)
+export type IssuePatch = Static<typeof IssuePatchSchema>
+
+/** An issue as it is kept: what callers see, and what the state machine remembers. */
+export interface IssueRecord {
+  id: string
+  orgId: string
+  alertId: string
+  alertName: string
+  alertType: AlertKind
+  domainId: string | null
+  /** What the alert type names beside alert and domain; empty when it names nothing. */
+  subject: string
+  status: IssueStatus
+  severity: Severity
+  title: string
+  occurrences: number
+  capReached: boolean
+  /** Notifications held back since the last one that went. */
+  heldBack: number
+  notificationsSent: number
+  impactValue: number | null
+  notes: string | null
+  trackerKey: string | null
+  firstSeenAt: Instant
+  lastSeenAt: Instant
+  statusAt: Instant
+  /** User or integration that gave it its status by hand; null when an evaluation did. */
+  statusBy: string | null
+  /** When people hear of its resolution, which may be yet to come; null: as far as they know it is open. */
+  resolutionToldAt: Instant | null
+  /** Whole windows without a firing since the last one; not counted beyond 2. */
+  clearWindows: number
+  /** True until a whole window passes without a firing. */
+  firing: boolean
+  /** Start of the last window whose firing is in the history: a window is told of once. */
+  firedWindowAt: Instant
+  hosts: string[] | null
+  /** The last firing. */
+  evidence: Finding | null
+}
+
+/** An issue before its first occurrence; it starts without notes, ticket and notifications. */
+export type NewIssue = Omit<
+  IssueRecord,
+  'occurrences' | 'capReached' | 'heldBack' | 'notificationsSent' | 'notes' | 'trackerKey'
+>
+
+export type Transition = 'opened' | 'reopened' | 'repeated' | 'resolved'
+
+/** That people are to be told. Who, and whether a throttle holds it back, is decided where it is sent. */
+export interface Notice {
+  transition: Transition
+  /** What fired, or fired last. */
+  finding: Finding | null
+  /** How long it waits, in which it may be withdrawn. */
+  delayMs: number
+}
+
+/**
+ * What is to be done to the store, in this order. Occurrences change by `count` alone, so that the number on an issue
+ * and the sum of its days agree; a notice always stands on the history entry that says what happened.
+ */
+export type Change =
+  | { kind: 'open'; issue: NewIssue }
+  | { kind: 'update'; issueId: string; values: Partial<Omit<IssueRecord, 'id' | 'orgId' | 'alertId' | 'occurrences'>> }
+  | { kind: 'count'; issueId: string; day: string; count: number }
+  | {
+      kind: 'history'
+      issueId: string
+      entry: HistoryKind
+      payload: HistoryPayload | null
+      at: Instant
+      notice: Notice | null
+    }
+  /** The issue is not resolved after all: notices of its resolution that still wait must not go. */
+  | { kind: 'withdraw'; issueId: string }
+
+/**
+ * What the outbox is asked for inside the transaction that changes the issue. `historySeq` names the history entry
+ * behind the notice: unique, so that it can be part of a delivery's key.
+ */
+export type NoticeOrder =
+  | ({ kind: 'notify'; issueId: string; historySeq: number; at: Instant } & Notice)
+  | { kind: 'withdraw'; issueId: string }
+export type Enqueue = (order: NoticeOrder) => void
+
+/** Equal for two findings, or a finding and an issue, of one alert that mean one trouble. */
+export function troubleKey(of: Pick<Finding, 'domainId' | 'subject'>): string {
+  return `${of.domainId ?? ''}\n${of.subject}`
+}
+
+const VOLUME_TYPES: readonly AlertKind[] = ['tag_volume_change', 'volume_threshold', 'volume_anomaly']
+
+/** True for the types that judge a whole window by its count; the others find single events or sessions. */
+export function isVolumeType(alertType: AlertKind): boolean {
+  return VOLUME_TYPES.includes(alertType)
+}
+
+function whereOf(finding: Finding): string {
+  const [first, ...rest] = finding.hosts
+  if (first === undefined) return ''
+  if (rest.length === 0) return ` on ${first}`
+  return ` on ${first} and ${rest.length} more ${rest.length === 1 ? 'host' : 'hosts'}`
+}
+
+/**
+ * One sentence for lists, tickets and subject lines. It carries no running total, because it stays while the
+ * occurrences grow; a volume type's title has the numbers of the window that opened the issue.
+ */
+export function issueTitle(alert: { name: string; alertType: AlertKind }, finding: Finding): string {
+  const what = [finding.vendor, finding.event].filter(Boolean).join(' ')
+  const title = isVolumeType(alert.alertType)
+    ? `${alert.name}${what ? ` (${what})` : ''}: ${finding.summary}`
+    : alert.alertType === 'journey'
+      ? `${alert.name}: sessions do not go as expected${whereOf(finding)}`
+      : `${alert.name}: ${what ? `${what} events` : 'events'} break the rule${whereOf(finding)}`
+  return title.length > MAX_TITLE_LENGTH ? `${title.slice(0, MAX_TITLE_LENGTH - 1)}…` : title
+}

@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { ALERT_TYPES, SEVERITIES } from '../alerts/alert.ts'
+import { AppError } from '../core/error.ts'
+import { encodeCursor } from '../http/paging.ts'
+import type { Db } from '../store/database.ts'
+import { databaseWithOrgs, issueOfAlert, NOON, volumeAlert } from './issue.fixture.ts'
+import { ISSUE_STATUSES, type IssueRecord } from './issue.ts'
+import { type IssueQuery, listIssues, listStatement, openCounts } from './list.ts'
+import { applyChanges } from './store.ts'
+
+function databaseOf(issues: readonly Partial<IssueRecord>[]): Db {
+  const db = databaseWithOrgs()
+  for (const [index, { notes = null, trackerKey = null, ...values }] of issues.entries()) {
+    const issue = issueOfAlert(volumeAlert, { id: `iss_${index}`, subject: `${index}`, ...values })
+    const update = { kind: 'update', issueId: issue.id, values: { notes, trackerKey } } as const
+    applyChanges(db, [{ kind: 'open', issue }, update], () => {})
+  }
+  return db
+}
+
+function walk(db: Db, query: IssueQuery): string[] {
+  const seen: string[] = []
+  let cursor: string | null = null
+  do {
+    const page: ReturnType<typeof listIssues> = listIssues(db, 'org_a', { ...query, ...(cursor ? { cursor } : {}) })
+    expect(page.issues.length).toBeLessThanOrEqual(query.limit ?? 50)
+    seen.push(...page.issues.map((issue) => issue.id))
+    cursor = page.nextCursor
+  } while (cursor !== null)
+  return seen
+}
+
+const SORTS = ['severity', 'impactValue', 'lastSeenAt'] as const
+const anyIssue = fc.record({
+  severity: fc.constantFrom(...SEVERITIES),
+  impactValue: fc.constantFrom(null, 0, 1, 500),
+  lastSeenAt: fc.integer({ min: NOON, max: NOON + 2 }),
+  status: fc.constantFrom(...ISSUE_STATUSES),
+  orgId: fc.constantFrom('org_a', 'org_a', 'org_b'),
+})
+
+test('a walk through the pages meets every issue once, in the order asked for', () => {
+  fc.assert(
+    fc.property(
+      fc.array(anyIssue, { maxLength: 12 }),
+      fc.integer({ min: 1, max: 5 }),
+      fc.constantFrom(undefined, ...SORTS),
+      fc.constantFrom(undefined, ...ISSUE_STATUSES),
+      (issues, limit, sort, status) => {
+        const db = databaseOf(issues)
+        const seen = walk(db, { limit, ...(sort ? { sort } : {}), ...(status ? { status } : {}) })
+        const keysOf = ({ severity, impactValue, lastSeenAt }: (typeof issues)[number]) => {
+          const [rank, value] = [SEVERITIES.indexOf(severity), impactValue ?? -1]
+          if (sort === 'impactValue') return [value, rank, lastSeenAt]
+          return sort === 'lastSeenAt' ? [lastSeenAt, rank, value] : [rank, value, lastSeenAt]
+        }
+        const expected = issues
+          .map((issue, index) => ({ ...issue, id: `iss_${index}`, keys: keysOf(issue) }))
+          .filter((issue) => issue.orgId === 'org_a' && (!status || issue.status === status))
+          .sort((a, b) => {
+            const differing = a.keys.findIndex((key, place) => key !== b.keys[place])
+            if (differing >= 0) return (b.keys[differing] ?? 0) - (a.keys[differing] ?? 0)
+            return a.id < b.id ? 1 : -1
+          })
+        expect(seen).toEqual(expected.map((issue) => issue.id))
+        db.close()
+      },
+    ),
+    { numRuns: 60 },
+  )
+})
+
+describe('filters', () => {
+  const db = databaseOf([
+    { status: 'muted', severity: 'low', alertId: 'alr_a', domainId: 'dom_a', alertType: 'journey', lastSeenAt: NOON },
+    { title: 'Cart 100% empty', notes: 'ask Ada', trackerKey: 'SHOP-7', lastSeenAt: NOON + 1 },
+    { title: 'Cart 100 empty', domainId: null, lastSeenAt: NOON + 2 },
+    { orgId: 'org_b', title: 'Cart', trackerKey: 'SHOP-7' },
+  ])
+
+  test.each([
+    [{ status: 'muted' }, ['iss_0']],
+    [{ severity: 'low' }, ['iss_0']],
+    [{ alertId: 'alr_a' }, ['iss_0']],
+    [{ alertId: 'alr_none' }, []],
+    [{ domainId: 'dom_a' }, ['iss_0']],
+    [{ alertType: 'journey' }, ['iss_0']],
+    [{ alertType: 'volume_threshold', status: 'muted' }, []],
+    [{ since: NOON + 1 }, ['iss_2', 'iss_1']],
+    [{ since: NOON + 3 }, []],
+    [{ q: 'cart' }, ['iss_2', 'iss_1']],
+    [{ q: '100% e' }, ['iss_1']],
+    [{ q: '_' }, []],
+    [{ q: 'ADA' }, ['iss_1']],
+    [{ q: 'shop-7' }, ['iss_1']],
+    [{ q: 'iss_2' }, ['iss_2']],
+    [{ q: "'; DROP TABLE issue; --" }, []],
+  ] satisfies [IssueQuery, string[]][])('%j', (query, expected) => {
+    expect(walk(db, { ...query, sort: 'lastSeenAt' })).toEqual(expected)
+  })
+})
+
+test('every alert type and severity can be stored and asked for', () => {
+  const db = databaseOf(
+    ALERT_TYPES.map((alertType, index) => ({ alertType, severity: SEVERITIES[index % 4] ?? 'low' })),
+  )
+  expect(ALERT_TYPES.flatMap((alertType) => walk(db, { alertType }))).toHaveLength(ALERT_TYPES.length)
+  expect(SEVERITIES.flatMap((severity) => walk(db, { severity }))).toHaveLength(ALERT_TYPES.length)
+})
+
+test('open issues are counted by severity, other ones are not', () => {
+  const open = (severity: (typeof SEVERITIES)[number], more: Partial<IssueRecord> = {}) => ({ severity, ...more })
+  const db = databaseOf([
+    open('critical'),
+    open('low'),
+    open('low'),
+    open('high', { status: 'acknowledged' }),
+    open('critical', { orgId: 'org_b' }),
+  ])
+  expect(openCounts(db, 'org_a')).toEqual({ critical: 1, high: 0, medium: 0, low: 2 })
+  expect(openCounts(db, 'org_none')).toEqual({ critical: 0, high: 0, medium: 0, low: 0 })
+})
+
+test.each([
+  ['not one at all', 'nonsense'],
+  ['of another list', encodeCursor(['severity', 1])],
+  ['of another order', encodeCursor(['lastSeenAt', 1, 1, 1, 'iss_1'])],
+])('a cursor that is %s is refused', (_, cursor) => {
+  const db = databaseOf([])
+  expect(() => listIssues(db, 'org_a', { cursor })).toThrow(AppError)
+})
+
+test('the next page in the default order is read from its index', () => {
+  const db = databaseOf([])
+  const cursor = encodeCursor(['severity', 3, 1, NOON, 'iss_1'])
+  const { sql, values } = listStatement('org_a', { cursor })
+  const plan = db.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(...values)
+  expect(plan.map((row) => row.detail)).toEqual([expect.stringContaining('issueByWeight')])
+})

@@ -1,0 +1,106 @@
+import { ALERT_TYPES, SEVERITIES, type Severity } from '../alerts/alert.ts'
+import { AppError } from '../core/error.ts'
+import { Closed, InstantSchema, OneOf, type Static, Type } from '../core/schema.ts'
+import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
+import type { Db } from '../store/database.ts'
+import { ISSUE_STATUSES, type Issue } from './issue.ts'
+import { ISSUE_COLUMNS, type IssueRow, issueOf, recordOf } from './store.ts'
+
+const SORTS = ['severity', 'impactValue', 'lastSeenAt'] as const
+
+export const IssueQuerySchema = Closed({
+  status: Type.Optional(OneOf(ISSUE_STATUSES)),
+  severity: Type.Optional(OneOf(SEVERITIES)),
+  alertId: Type.Optional(Type.String()),
+  domainId: Type.Optional(Type.String()),
+  alertType: Type.Optional(OneOf(ALERT_TYPES)),
+  q: Type.Optional(Type.String({ maxLength: 200, description: 'Text in title, notes or ticket key, or the id' })),
+  since: Type.Optional(InstantSchema),
+  sort: Type.Optional(OneOf(SORTS, { default: 'severity' })),
+  ...pagingFields,
+})
+export type IssueQuery = Static<typeof IssueQuerySchema>
+
+/** Open issues of each severity. */
+export type OpenCounts = Record<Severity, number>
+
+/** What each place of a cursor and of the order stands for: most first, never equal for two issues. */
+const ORDER: Record<(typeof SORTS)[number], readonly string[]> = {
+  severity: ['severityRank', 'ifnull(impactValue, -1)', 'lastSeenAt', 'id'],
+  impactValue: ['ifnull(impactValue, -1)', 'severityRank', 'lastSeenAt', 'id'],
+  lastSeenAt: ['lastSeenAt', 'severityRank', 'ifnull(impactValue, -1)', 'id'],
+}
+
+type Conditions = { sql: string[]; values: Statement['values'] }
+
+function conditionsOf(orgId: string, query: IssueQuery): Conditions {
+  const sql = ['orgId = ?']
+  const values: Conditions['values'] = [orgId]
+  for (const column of ['status', 'severity', 'alertId', 'domainId', 'alertType'] as const) {
+    const value = query[column]
+    if (value === undefined) continue
+    sql.push(`${column} = ?`)
+    values.push(value)
+  }
+  if (query.since !== undefined) {
+    sql.push('lastSeenAt >= ?')
+    values.push(query.since)
+  }
+  if (query.q) {
+    const pattern = `%${query.q.replace(/[\\%_]/g, '\\$&')}%`
+    sql.push(`(id = ? OR title LIKE ? ESCAPE '\\' OR notes LIKE ? ESCAPE '\\' OR trackerKey LIKE ? ESCAPE '\\')`)
+    values.push(query.q, pattern, pattern, pattern)
+  }
+  return { sql, values }
+}
+
+/** One SQL statement, and the values of its placeholders. */
+type Statement = { sql: string; values: (string | number | null)[] }
+
+/** Selects one row more than the page holds, so that it shows whether another follows. */
+export function listStatement(orgId: string, query: IssueQuery): Statement {
+  const { sort = 'severity', limit = DEFAULT_LIMIT } = query
+  const order = ORDER[sort]
+  const { sql, values } = conditionsOf(orgId, query)
+  const place = decodeCursor(query.cursor, order.length + 1)
+  if (place) {
+    const [placeSort, ...after] = place
+    if (placeSort !== sort) throw new AppError('invalid', `cursor: is not a cursor of this list sorted by ${sort}`)
+    sql.push(`(${order.join(', ')}) < (${order.map(() => '?').join(', ')})`)
+    values.push(...after)
+  }
+  const places = order.map((expression, index) => `${expression} AS place${index}`).join(', ')
+  return {
+    sql: `SELECT ${ISSUE_COLUMNS}, ${places} FROM issue WHERE ${sql.join(' AND ')}
+          ORDER BY ${order.map((expression) => `${expression} DESC`).join(', ')} LIMIT ?`,
+    values: [...values, limit + 1],
+  }
+}
+
+/**
+ * One page of the organization's issues that fit every filter. `since` asks for what was seen at or after it; `q`
+ * ignores the case of ASCII letters. Without an impact value an issue comes after all that have one. Fails with
+ * `invalid` when the cursor is not one of this list in this order.
+ */
+export function listIssues(db: Db, orgId: string, query: IssueQuery): { issues: Issue[]; nextCursor: string | null } {
+  const { sort = 'severity', limit = DEFAULT_LIMIT } = query
+  const { sql, values } = listStatement(orgId, query)
+  const rows = db.prepare<unknown[], IssueRow & Record<`place${number}`, string | number>>(sql).all(...values)
+  const { items, nextCursor } = page(rows, limit, (row) => [
+    sort,
+    ...ORDER[sort].map((_, index) => row[`place${index}`] ?? null),
+  ])
+  return { issues: items.map((row) => issueOf(recordOf(row))), nextCursor }
+}
+
+/** Of the whole organization, whatever the list is filtered by: what waits for somebody. */
+export function openCounts(db: Db, orgId: string): OpenCounts {
+  const counts: OpenCounts = { critical: 0, high: 0, medium: 0, low: 0 }
+  const rows = db
+    .prepare<[string], { severity: Severity; count: number }>(
+      `SELECT severity, count(*) AS count FROM issue WHERE orgId = ? AND status = 'open' GROUP BY severity`,
+    )
+    .all(orgId)
+  for (const { severity, count } of rows) counts[severity] = count
+  return counts
+}

@@ -1,0 +1,304 @@
+import { describe, expect, test } from 'bun:test'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
+import {
+  evaluationOf,
+  findingOf,
+  issueOfAlert,
+  NOON,
+  outcomeOf,
+  validationAlert,
+  volumeAlert,
+} from './issue.fixture.ts'
+import { type IssueRecord, issueTitle } from './issue.ts'
+import { type Evaluation, REOPEN_WITHIN_MS, reconcile } from './reconcile.ts'
+
+/** Every state an issue can be in when an evaluation comes. */
+const STATES: Record<string, Partial<IssueRecord> | null> = {
+  none: null,
+  open: { status: 'open' },
+  'open, told of this window': { status: 'open', firedWindowAt: NOON - HOUR_MS },
+  'open, clear for a window': { status: 'open', firing: false, clearWindows: 1 },
+  acknowledged: { status: 'acknowledged', statusBy: 'usr_1' },
+  'acknowledged, clear for a window': { status: 'acknowledged', statusBy: 'usr_1', firing: false, clearWindows: 1 },
+  muted: { status: 'muted', statusBy: 'usr_1' },
+  'muted, clear for a window': { status: 'muted', statusBy: 'usr_1', firing: false, clearWindows: 1 },
+  'resolved by hand': { status: 'resolved', statusBy: 'usr_1', statusAt: NOON - 90 * MINUTE_MS },
+  'resolved by silence': { status: 'resolved', statusBy: null, firing: false, statusAt: NOON - DAY_MS },
+  'resolved 7 days ago': { status: 'resolved', statusAt: NOON - REOPEN_WITHIN_MS },
+  'resolved longer ago': { status: 'resolved', statusAt: NOON - REOPEN_WITHIN_MS - 1 },
+}
+type State = keyof typeof STATES
+
+const fires = [findingOf()]
+const part = { from: NOON - HOUR_MS, to: NOON - MINUTE_MS, complete: false }
+const early = [findingOf({ lastAt: NOON - 2 * MINUTE_MS })]
+
+/** status counted history told */
+type Expected = [status: string, counted: number, history: string, told: string]
+const NOTHING: Expected = ['same', 0, '', '']
+const ONLY_COUNTS: Expected = ['same', 3, '', '']
+const OPENS: Expected = ['open', 3, 'opened', 'opened']
+const REPEATS: Expected = ['same', 3, 'fired', 'repeated']
+const COUNTS_AND_WRITES: Expected = ['same', 3, 'fired', '']
+const REOPENS: Expected = ['open', 3, 'reopened', 'withdraw reopened']
+const WAKES: Expected = ['open', 3, 'reopened', 'reopened']
+const RESOLVES: Expected = ['resolved', 0, 'resolved', 'resolved']
+
+const wholeFires: Record<State, Expected> = {
+  none: OPENS,
+  open: REPEATS,
+  'open, told of this window': ONLY_COUNTS,
+  'open, clear for a window': REPEATS,
+  acknowledged: COUNTS_AND_WRITES,
+  'acknowledged, clear for a window': WAKES,
+  muted: COUNTS_AND_WRITES,
+  'muted, clear for a window': COUNTS_AND_WRITES,
+  'resolved by hand': REOPENS,
+  'resolved by silence': REOPENS,
+  'resolved 7 days ago': REOPENS,
+  'resolved longer ago': OPENS,
+}
+const partFires: Record<State, Expected> = {
+  ...wholeFires,
+  open: ONLY_COUNTS,
+  'open, clear for a window': ONLY_COUNTS,
+  acknowledged: ONLY_COUNTS,
+  muted: ONLY_COUNTS,
+  'muted, clear for a window': ONLY_COUNTS,
+}
+const nothing = Object.fromEntries(Object.keys(STATES).map((state) => [state, NOTHING]))
+const outsideCounts: Record<State, Expected> = Object.fromEntries(
+  Object.keys(STATES).map((state) => [state, /none|resolved/.test(state) ? NOTHING : ONLY_COUNTS]),
+)
+
+const EVENTS: Record<
+  string,
+  { evaluation: Partial<Evaluation>; volume: Record<State, Expected>; validation: Record<State, Expected> }
+> = {
+  'a whole window fires': { evaluation: { findings: fires }, volume: wholeFires, validation: wholeFires },
+  'a part of a window fires': {
+    evaluation: { findings: early, window: part },
+    volume: partFires,
+    validation: partFires,
+  },
+  'a window is clear': {
+    evaluation: {},
+    volume: {
+      ...nothing,
+      'open, clear for a window': RESOLVES,
+      'acknowledged, clear for a window': RESOLVES,
+    },
+    validation: nothing,
+  },
+  'a part of a window is clear': { evaluation: { window: part }, volume: nothing, validation: nothing },
+  'it fires outside the run window': {
+    evaluation: { findings: fires, inRunWindow: false },
+    volume: nothing,
+    validation: outsideCounts,
+  },
+  'it is clear outside the run window': { evaluation: { inRunWindow: false }, volume: nothing, validation: nothing },
+}
+
+describe.each(Object.entries(EVENTS))('when %s', (_, { evaluation, volume, validation }) => {
+  for (const [alert, table] of [
+    [volumeAlert, volume],
+    [validationAlert, validation],
+  ] as const) {
+    test.each(Object.entries(STATES))(`${alert.alertType}: %s`, (state, values) => {
+      const issues = values ? [issueOfAlert(alert, values)] : []
+      const { status, counted, history, told } = outcomeOf(reconcile(evaluationOf({ alert, issues, ...evaluation })))
+      expect([status, counted, history, told]).toEqual(table[state] ?? [])
+    })
+  }
+})
+
+describe('what an evaluation remembers', () => {
+  const clearing = (values: Partial<IssueRecord>, evaluation: Partial<Evaluation> = {}) =>
+    reconcile(evaluationOf({ issues: [issueOfAlert(volumeAlert, values)], ...evaluation }))
+
+  test.each([
+    ['the first clear window', { firing: true, clearWindows: 0 }, { firing: false, clearWindows: 1 }],
+    ['a muted second one', { status: 'muted', firing: false, clearWindows: 1 }, { firing: false, clearWindows: 2 }],
+  ] as const)('%s', (_, values, expected) => {
+    expect(clearing(values)).toEqual([{ kind: 'update', issueId: 'iss_1', values: expected }])
+  })
+
+  test('later clear windows of a muted issue write nothing', () => {
+    expect(clearing({ status: 'muted', firing: false, clearWindows: 2 })).toEqual([])
+  })
+
+  test('a firing makes it fire again and takes over what the alert says now', () => {
+    const alert = { ...volumeAlert, name: 'Sales arrive', severity: 'critical' as const, impactValue: null }
+    const [update] = clearing({ firing: false, clearWindows: 1, title: 'stays' }, { alert, findings: fires })
+    expect(update).toMatchObject({
+      values: { alertName: 'Sales arrive', severity: 'critical', impactValue: null, firing: true, clearWindows: 0 },
+    })
+    expect(update).not.toHaveProperty('values.title')
+  })
+
+  test('a session that began before the last trouble does not turn the clock back', () => {
+    const [update] = clearing({ lastSeenAt: NOON - 10 }, { findings: [findingOf({ lastAt: NOON - 20 })] })
+    expect(update).toMatchObject({ values: { lastSeenAt: NOON - 10 } })
+  })
+})
+
+describe('a window whose parts were judged before', () => {
+  const window = { from: NOON - MINUTE_MS, to: NOON, complete: true }
+  const evaluation = { alert: validationAlert, window, windowStartAt: NOON - HOUR_MS }
+  const inThisWindow = NOON - 30 * MINUTE_MS
+  const inTheLast = NOON - 61 * MINUTE_MS
+
+  test.each([
+    ['fired early, then was silent: told at its end', { lastSeenAt: inThisWindow }, 'repeated', 'fired'],
+    [
+      'fired early and opened the issue: told already',
+      { lastSeenAt: inThisWindow, firedWindowAt: NOON - HOUR_MS },
+      '',
+      '',
+    ],
+    ['fired early on an acknowledged issue', { status: 'acknowledged', lastSeenAt: inThisWindow }, '', 'fired'],
+    ['the trouble was in the window before', { lastSeenAt: inTheLast }, '', ''],
+    ['the early trouble was outside the run window', { lastSeenAt: inThisWindow, firing: false }, '', ''],
+  ] as const)('%s', (_, values, told, history) => {
+    const issue = issueOfAlert(validationAlert, values)
+    const outcome = outcomeOf(reconcile(evaluationOf({ ...evaluation, issues: [issue] })))
+    expect(outcome).toEqual({ status: 'same', counted: 0, told, history })
+  })
+
+  test('the end of a volume window is not the start of the next', () => {
+    const first = reconcile(evaluationOf({ findings: [findingOf({ lastAt: NOON })] }))
+    const opened = first.find((change) => change.kind === 'open')
+    expect(opened?.issue.lastSeenAt).toBe(NOON - 1)
+  })
+})
+
+describe('validation and journey are over after a silence', () => {
+  test.each([
+    ['1 h: a day', HOUR_MS, 24 * HOUR_MS, {}, 'resolved'],
+    ['1 h: almost a day', HOUR_MS, 24 * HOUR_MS - 1, {}, 'same'],
+    ['1 d: three days', DAY_MS, 3 * DAY_MS, {}, 'resolved'],
+    ['1 d: almost three days', DAY_MS, 3 * DAY_MS - 1, {}, 'same'],
+    ['acknowledged', HOUR_MS, DAY_MS, { status: 'acknowledged', statusBy: 'usr_1', statusAt: NOON - 1 }, 'resolved'],
+    ['muted: never', HOUR_MS, 30 * DAY_MS, { status: 'muted' }, 'same'],
+    ['opened by hand just now', HOUR_MS, 3 * DAY_MS, { statusBy: 'usr_1', statusAt: NOON - HOUR_MS }, 'same'],
+    ['opened by hand a day ago', HOUR_MS, 3 * DAY_MS, { statusBy: 'usr_1', statusAt: NOON - DAY_MS }, 'resolved'],
+  ] as const)('%s', (_, periodMs, silentMs, values, expected) => {
+    for (const alertType of ['data_validation', 'journey'] as const) {
+      const alert = { ...validationAlert, alertType, periodMs }
+      const issue = issueOfAlert(alert, { lastSeenAt: NOON - silentMs, ...values })
+      const outcome = outcomeOf(reconcile(evaluationOf({ alert, issues: [issue] })))
+      expect(outcome.status).toBe(expected)
+      expect(outcome.told).toBe(expected === 'resolved' ? 'resolved' : '')
+    }
+  })
+})
+
+describe('trouble from before a resolution', () => {
+  const statusAt = NOON - 30 * MINUTE_MS
+  const resolved = { status: 'resolved', statusBy: 'usr_1', statusAt } as const
+  const journeyAlert = { ...validationAlert, alertType: 'journey' as const }
+
+  test.each([
+    ['a violation before it only counts', validationAlert, resolved, statusAt - 1, 'same'],
+    ['a violation at the same moment reopens', validationAlert, resolved, statusAt, 'open'],
+    ['a session before it only counts', journeyAlert, resolved, statusAt - 1, 'same'],
+    ['a count speaks for its whole window', volumeAlert, resolved, statusAt - 1, 'open'],
+    [
+      'silence resolved it: windows come in order',
+      validationAlert,
+      { ...resolved, statusBy: null },
+      statusAt - 1,
+      'open',
+    ],
+  ] as const)('%s', (_, alert, values, lastAt, expected) => {
+    const issues = [issueOfAlert(alert, values)]
+    const outcome = outcomeOf(reconcile(evaluationOf({ alert, issues, findings: [findingOf({ lastAt })] })))
+    expect(outcome.status).toBe(expected)
+    expect(outcome.counted).toBe(3)
+  })
+
+  test('a late volume window that ended before it only counts', () => {
+    const window = { from: NOON - 2 * HOUR_MS, to: NOON - HOUR_MS, complete: true }
+    const issues = [issueOfAlert(volumeAlert, resolved)]
+    expect(outcomeOf(reconcile(evaluationOf({ issues, findings: fires, window }))).status).toBe('same')
+  })
+})
+
+describe('findings', () => {
+  test('of one trouble become one issue', () => {
+    const findings = [
+      findingOf({ occurrences: 2, lastAt: NOON - 5, hosts: ['a.example'], summary: 'earlier' }),
+      findingOf({ occurrences: 5, firstAt: NOON - 9, hosts: ['b.example', 'a.example'], summary: 'later' }),
+      findingOf({ domainId: null }),
+      findingOf({ subject: 'ga4 add_to_cart' }),
+    ]
+    const changes = reconcile(evaluationOf({ findings }))
+    const opened = changes.filter((change) => change.kind === 'open').map((change) => change.issue)
+    expect(opened).toHaveLength(3)
+    expect(new Set(opened.map((issue) => issue.id)).size).toBe(3)
+    expect(opened[0]).toMatchObject({ firstSeenAt: NOON - HOUR_MS, hosts: ['b.example', 'a.example'] })
+    expect(opened[0]?.evidence).toMatchObject({ occurrences: 7, summary: 'later' })
+  })
+
+  test.each([
+    ['the day of the last trouble', NOON, 3, '2026-04-01', 3],
+    ['midnight ends a day', Date.UTC(2026, 3, 2), 3, '2026-04-01', 3],
+    ['weighted counts are rounded', NOON, 3.4, '2026-04-01', 3],
+    ['a finding is at least one', NOON, 0.2, '2026-04-01', 1],
+  ] as const)('count: %s', (_, to, occurrences, day, count) => {
+    const findings = [findingOf({ occurrences, lastAt: to })]
+    const changes = reconcile(evaluationOf({ findings, window: { from: to - HOUR_MS, to, complete: true } }))
+    expect(changes.find((change) => change.kind === 'count')).toMatchObject({ day, count })
+  })
+
+  test.each([
+    ['more than before lead', 5, ['new', 'both'], ['both', 'old'], ['new', 'both', 'old']],
+    ['fewer follow', 4, ['new', 'both'], ['both', 'old'], ['both', 'old', 'new']],
+    ['the first ones', 5, ['new'], null, ['new']],
+    [
+      'twenty at most',
+      5,
+      Array.from({ length: 15 }, (_, i) => `n${i}`),
+      Array.from({ length: 15 }, (_, i) => `o${i}`),
+      null,
+    ],
+  ] as const)('hosts: %s', (_, occurrences, hosts, before, expected) => {
+    const issues = [issueOfAlert(volumeAlert, { hosts: before && [...before] })]
+    const [update] = reconcile(evaluationOf({ issues, findings: [findingOf({ occurrences, hosts: [...hosts] })] }))
+    const merged = update?.kind === 'update' ? update.values.hosts : null
+    if (expected) expect(merged).toEqual([...expected])
+    else expect(merged).toHaveLength(20)
+  })
+})
+
+describe('titles', () => {
+  test.each([
+    ['data_validation', {}, 'Purchase has a value: ga4 purchase events break the rule on shop.example'],
+    ['data_validation', { vendor: null, event: null, hosts: [] }, 'Purchase has a value: events break the rule'],
+    [
+      'data_validation',
+      { hosts: ['a.example', 'b.example', 'c.example'] },
+      'Purchase has a value: ga4 purchase events break the rule on a.example and 2 more hosts',
+    ],
+    [
+      'journey',
+      { vendor: null, event: null, hosts: ['a.example', 'b.example'] },
+      'Purchase has a value: sessions do not go as expected on a.example and 1 more host',
+    ],
+    [
+      'volume_threshold',
+      { summary: '0 events, expected at least 10' },
+      'Purchase has a value (ga4 purchase): 0 events, expected at least 10',
+    ],
+    ['volume_anomaly', { vendor: null, event: '', summary: 'far fewer' }, 'Purchase has a value: far fewer'],
+  ] as const)('%s %j', (alertType, values, expected) => {
+    const finding = findingOf({ ...values, hosts: [...('hosts' in values ? values.hosts : ['shop.example'])] })
+    expect(issueTitle({ name: validationAlert.name, alertType }, finding)).toBe(expected)
+  })
+
+  test('have an end', () => {
+    const title = issueTitle({ ...volumeAlert, name: 'n'.repeat(200) }, findingOf({ summary: 's'.repeat(500) }))
+    expect(title).toHaveLength(300)
+    expect(title.endsWith('s…')).toBe(true)
+  })
+})

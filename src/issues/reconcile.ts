@@ -1,0 +1,283 @@
+import type { AlertKind, Severity } from '../alerts/alert.ts'
+import type { Finding, Window } from '../alerts/finding.ts'
+import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
+import {
+  type Change,
+  type HistoryKind,
+  type IssueRecord,
+  issueTitle,
+  isVolumeType,
+  MAX_HOSTS,
+  type Notice,
+  troubleKey,
+} from './issue.ts'
+
+/** A resolved issue that fires again within this time is reopened; later it is a new one. */
+export const REOPEN_WITHIN_MS = 7 * DAY_MS
+/** Whole windows without a firing after which a volume issue is over. */
+const CLEAR_WINDOWS = 2
+/** The shortest silence after which a validation or journey issue is over. */
+const MIN_QUIET_MS = 24 * HOUR_MS
+const QUIET_PERIODS = 3
+
+/** What an issue takes over from its alert. */
+export interface AlertFacts {
+  id: string
+  orgId: string
+  name: string
+  alertType: AlertKind
+  severity: Severity
+  impactValue: number | null
+  periodMs: number
+}
+
+/** One evaluation of one alert, ready to be compared with the issues there are. */
+export interface Evaluation {
+  alert: AlertFacts
+  /** The alert's latest issue for each domain and subject: unsettled, or resolved within `REOPEN_WITHIN_MS`. */
+  issues: readonly IssueRecord[]
+  /** What this evaluation found. Each violation is in the findings of one evaluation only. */
+  findings: readonly Finding[]
+  window: Window
+  /** Start of the alert's window that `window` is the whole or a part of: at most `window.from`. */
+  windowStartAt: Instant
+  /** False when the alert's run windows leave this evaluation out. */
+  inRunWindow: boolean
+  now: Instant
+  /** Makes the id of a new issue. */
+  newId: () => string
+}
+
+/**
+ * Compares what an evaluation found with the issues there are, and answers what is to change.
+ *
+ * A part of a window (`complete: false`) opens, reopens and counts; only a whole one repeats, clears or resolves.
+ * Outside the run windows nothing opens, reopens, clears, resolves or is told: validation and journey findings still
+ * count on an unsettled issue, because a violation is one at any hour; volume windows there count for nothing, because
+ * what is usual in those hours was never said. A muted issue stays muted until somebody lifts that: were it resolved
+ * by silence, its next firing would be loud.
+ */
+export function reconcile(evaluation: Evaluation): Change[] {
+  const { findings, issues, window, inRunWindow } = evaluation
+  const fired = new Map<string, Finding>()
+  for (const finding of findings) {
+    const key = troubleKey(finding)
+    const other = fired.get(key)
+    fired.set(key, other ? merge(other, finding) : finding)
+  }
+  const known = new Map(issues.map((issue) => [troubleKey(issue), issue]))
+  const changes = [...fired].flatMap(([key, finding]) => onFinding(evaluation, known.get(key), finding))
+  if (!window.complete || !inRunWindow) return changes
+  const silent = [...known].filter(([key, issue]) => !fired.has(key) && issue.status !== 'resolved')
+  return [...changes, ...silent.flatMap(([, issue]) => onSilence(evaluation, issue))]
+}
+
+function merge(a: Finding, b: Finding): Finding {
+  const [earlier, later] = a.lastAt <= b.lastAt ? [a, b] : [b, a]
+  return {
+    ...later,
+    occurrences: a.occurrences + b.occurrences,
+    firstAt: Math.min(a.firstAt, b.firstAt),
+    hosts: [...new Set([...later.hosts, ...earlier.hosts])].slice(0, MAX_HOSTS),
+  }
+}
+
+function onFinding(evaluation: Evaluation, issue: IssueRecord | undefined, finding: Finding): Change[] {
+  const { alert, inRunWindow, now } = evaluation
+  if (!issue || (issue.status === 'resolved' && now - issue.statusAt > REOPEN_WITHIN_MS)) {
+    return inRunWindow ? open(evaluation, finding) : []
+  }
+  if (issue.status === 'resolved') {
+    if (!inRunWindow) return []
+    // What happened before somebody called it solved does not prove them wrong, however late it is looked at.
+    const isStale = issue.statusBy !== null && troubleAt(evaluation, finding) < issue.statusAt
+    if (isStale) return count(evaluation, issue, finding)
+    return reopen(evaluation, issue, finding)
+  }
+  if (!inRunWindow) return isVolumeType(alert.alertType) ? [] : count(evaluation, issue, finding)
+  if (issue.status === 'acknowledged' && !issue.firing) return reopen(evaluation, issue, finding)
+  return [
+    ...count(evaluation, issue, finding, { firing: true, clearWindows: 0 }),
+    ...report(evaluation, issue, finding),
+  ]
+}
+
+/** A window ended, inside the run windows, and its last evaluation found nothing for this unsettled issue. */
+function onSilence(evaluation: Evaluation, issue: IssueRecord): Change[] {
+  const { window, windowStartAt } = evaluation
+  // An earlier part of this window has fired and was counted then.
+  if (issue.firing && issue.lastSeenAt >= windowStartAt) return report(evaluation, issue, issue.evidence)
+  const clearWindows = Math.min(issue.clearWindows + 1, CLEAR_WINDOWS)
+  if (issue.status !== 'muted' && isOver(evaluation, issue, clearWindows)) return resolve(evaluation, issue, window)
+  if (!issue.firing && issue.clearWindows === clearWindows) return []
+  return [{ kind: 'update', issueId: issue.id, values: { firing: false, clearWindows } }]
+}
+
+function isOver({ alert, window }: Evaluation, issue: IssueRecord, clearWindows: number): boolean {
+  if (isVolumeType(alert.alertType)) return clearWindows >= CLEAR_WINDOWS
+  // Whoever opens an issue by hand is given the whole wait again, or the next evaluation would undo it.
+  const openedByHandAt = issue.status === 'open' && issue.statusBy !== null ? issue.statusAt : 0
+  const quietMs = window.to - Math.max(issue.lastSeenAt, openedByHandAt)
+  return quietMs >= Math.max(MIN_QUIET_MS, QUIET_PERIODS * alert.periodMs)
+}
+
+/** When the finding's last trouble was; the end of a window is not part of it. */
+function seenAt({ window }: Evaluation, finding: Finding): Instant {
+  return Math.min(finding.lastAt, window.to - 1)
+}
+
+/** The last moment that the finding speaks for: a count is about its whole window. */
+function troubleAt(evaluation: Evaluation, finding: Finding): Instant {
+  return isVolumeType(evaluation.alert.alertType) ? evaluation.window.to - 1 : seenAt(evaluation, finding)
+}
+
+function open(evaluation: Evaluation, finding: Finding): Change[] {
+  const { alert, now, windowStartAt } = evaluation
+  const id = evaluation.newId()
+  return [
+    {
+      kind: 'open',
+      issue: {
+        id,
+        orgId: alert.orgId,
+        alertId: alert.id,
+        alertName: alert.name,
+        alertType: alert.alertType,
+        domainId: finding.domainId,
+        subject: finding.subject,
+        status: 'open',
+        severity: alert.severity,
+        title: issueTitle(alert, finding),
+        impactValue: alert.impactValue,
+        firstSeenAt: finding.firstAt,
+        lastSeenAt: seenAt(evaluation, finding),
+        statusAt: now,
+        statusBy: null,
+        resolutionToldAt: null,
+        clearWindows: 0,
+        firing: true,
+        firedWindowAt: windowStartAt,
+        hosts: finding.hosts.slice(0, MAX_HOSTS),
+        evidence: finding,
+      },
+    },
+    tally(evaluation, id, finding),
+    entry(id, now, 'opened', told(finding), { transition: 'opened', finding, delayMs: 0 }),
+  ]
+}
+
+/** By a firing: a resolved issue, or an acknowledged one that had been clear. */
+function reopen(evaluation: Evaluation, issue: IssueRecord, finding: Finding): Change[] {
+  const { alert, now, windowStartAt } = evaluation
+  return [
+    ...count(evaluation, issue, finding, {
+      status: 'open',
+      statusAt: now,
+      statusBy: null,
+      resolutionToldAt: null,
+      title: issueTitle(alert, finding),
+      firing: true,
+      clearWindows: 0,
+      firedWindowAt: windowStartAt,
+    }),
+    ...(issue.status === 'resolved' ? [{ kind: 'withdraw', issueId: issue.id } as const] : []),
+    entry(
+      issue.id,
+      now,
+      'reopened',
+      { from: issue.status, ...told(finding) },
+      { transition: 'reopened', finding, delayMs: 0 },
+    ),
+  ]
+}
+
+function resolve({ alert, now }: Evaluation, issue: IssueRecord, window: Window): Change[] {
+  const reason = isVolumeType(alert.alertType)
+    ? `${CLEAR_WINDOWS} windows without a firing`
+    : `no violation since ${new Date(issue.lastSeenAt).toISOString()}`
+  return [
+    {
+      kind: 'update',
+      issueId: issue.id,
+      values: {
+        status: 'resolved',
+        statusAt: now,
+        statusBy: null,
+        resolutionToldAt: now,
+        firing: false,
+        clearWindows: CLEAR_WINDOWS,
+      },
+    },
+    entry(
+      issue.id,
+      now,
+      'resolved',
+      { reason, through: window.to },
+      { transition: 'resolved', finding: issue.evidence, delayMs: 0 },
+    ),
+  ]
+}
+
+/** Puts a window that fired into the history, once, when it has ended; on an open issue people are told. */
+function report(evaluation: Evaluation, issue: IssueRecord, finding: Finding | null): Change[] {
+  const { now, window, windowStartAt } = evaluation
+  if (!window.complete || windowStartAt <= issue.firedWindowAt) return []
+  const notice: Notice | null = issue.status === 'open' ? { transition: 'repeated', finding, delayMs: 0 } : null
+  return [
+    { kind: 'update', issueId: issue.id, values: { firedWindowAt: windowStartAt } },
+    entry(issue.id, now, 'fired', finding && told(finding), notice),
+  ]
+}
+
+/** Adds a finding to an issue, whose facts follow its alert; `values` is what else becomes of it. */
+function count(
+  evaluation: Evaluation,
+  issue: IssueRecord,
+  finding: Finding,
+  values: Extract<Change, { kind: 'update' }>['values'] = {},
+): Change[] {
+  const { alert } = evaluation
+  return [
+    {
+      kind: 'update',
+      issueId: issue.id,
+      values: {
+        alertName: alert.name,
+        severity: alert.severity,
+        impactValue: alert.impactValue,
+        lastSeenAt: Math.max(issue.lastSeenAt, seenAt(evaluation, finding)),
+        hosts: hostsOf(issue, finding),
+        evidence: finding,
+        ...values,
+      },
+    },
+    tally(evaluation, issue.id, finding),
+  ]
+}
+
+/** Which hosts come first is known for each side only; the side with more occurrences leads. */
+function hostsOf(issue: IssueRecord, finding: Finding): string[] {
+  const before = issue.hosts ?? []
+  const [lead, rest] = finding.occurrences >= issue.occurrences ? [finding.hosts, before] : [before, finding.hosts]
+  return [...new Set([...lead, ...rest])].slice(0, MAX_HOSTS)
+}
+
+function tally(evaluation: Evaluation, issueId: string, finding: Finding): Change {
+  const day = new Date(seenAt(evaluation, finding)).toISOString().slice(0, 10)
+  // Counts of sampled traffic are weighted, so they need not be whole.
+  return { kind: 'count', issueId, day, count: Math.max(1, Math.round(finding.occurrences)) }
+}
+
+function entry(
+  issueId: string,
+  at: Instant,
+  kind: HistoryKind,
+  payload: Record<string, unknown> | null,
+  notice: Notice | null,
+): Change {
+  return { kind: 'history', issueId, entry: kind, payload, at, notice }
+}
+
+function told({ summary, occurrences, observed, expected }: Finding) {
+  return { summary, occurrences, observed, expected }
+}

@@ -1,0 +1,178 @@
+import { describe, expect, test } from 'bun:test'
+import { Elysia } from 'elysia'
+import { AppError } from '../core/error.ts'
+import { answerErrors } from '../http/errors.ts'
+import { type Principal, ROLES } from '../http/principal.ts'
+import { databaseWithOrgs, evaluationOf, findingOf, NOON } from './issue.fixture.ts'
+import type { NoticeOrder } from './issue.ts'
+import { issueRoutes } from './routes.ts'
+import { issuesOfAlert, settle } from './store.ts'
+
+/** `role`, `role read-only` or `role elsewhere`, as the request's authorization says; none without it. */
+function authenticate(headers: Headers): Principal {
+  const [word, trait] = (headers.get('authorization') ?? '').split(' ')
+  const role = ROLES.find((known) => known === word)
+  if (!role) throw new AppError('unauthorized', 'sign in first')
+  const orgId = trait === 'elsewhere' ? 'org_b' : 'org_a'
+  return { via: 'key', userId: `usr_${role}`, orgId, role, readOnly: trait === 'read-only', keyId: null }
+}
+
+function start() {
+  const db = databaseWithOrgs()
+  const orders: NoticeOrder[] = []
+  const bugs: unknown[] = []
+  const clock = { now: () => NOON }
+  const enqueue = (order: NoticeOrder) => void orders.push(order)
+  settle(db, evaluationOf({ findings: [findingOf(), findingOf({ subject: 'b', domainId: null, hosts: [] })] }), enqueue)
+  const ids = issuesOfAlert(db, 'alr_volume', NOON).map((issue) => issue.id)
+  const app = answerErrors(new Elysia({ normalize: false }), (error) => void bugs.push(error))
+  app.use(issueRoutes({ db, clock, authenticate, enqueue }))
+  return {
+    ids,
+    orders,
+    bugs,
+    async ask(caller: string, method: string, path: string, body?: unknown) {
+      const headers = { 'content-type': 'application/json', ...(caller ? { authorization: caller } : {}) }
+      const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+      const response = await app.handle(new Request(`http://localhost/v1${path}`, init))
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+    },
+  }
+}
+
+const READS = ['/issues', '/issues/ID']
+const WRITES = [
+  ['PATCH', '/issues/ID', { status: 'acknowledged' }],
+  ['PATCH', '/issues/ID', { notes: 'seen' }],
+  ['POST', '/issues/bulk', { ids: ['ID'], status: 'resolved' }],
+] as const
+
+describe('who may', () => {
+  test.each([
+    ['', 401, 401],
+    ['viewer', 200, 403],
+    ['viewer read-only', 200, 403],
+    ['member', 200, 200],
+    ['member read-only', 200, 403],
+    ['admin', 200, 200],
+    ['owner', 200, 200],
+    ['owner read-only', 200, 403],
+  ])('%p: read %d, write %d', async (caller, reading, writing) => {
+    const { ask, ids, bugs, orders } = start()
+    const [id = ''] = ids
+    for (const path of READS) expect((await ask(caller, 'GET', path.replace('ID', id))).status).toBe(reading)
+    const before = orders.length
+    for (const [method, path, body] of WRITES) {
+      const text = JSON.stringify(body).replace('ID', id)
+      expect((await ask(caller, method, path.replace('ID', id), JSON.parse(text))).status).toBe(writing)
+    }
+    expect(orders.length).toBe(writing === 200 ? before + 1 : before)
+    expect(bugs).toEqual([])
+  })
+
+  test('a stranger finds nothing', async () => {
+    const { ask, ids } = start()
+    const [id = ''] = ids
+    const missing = { status: 404, body: { error: `id: there is no issue ${id}` } }
+    expect(await ask('owner elsewhere', 'GET', `/issues/${id}`)).toEqual(missing)
+    expect(await ask('owner elsewhere', 'PATCH', `/issues/${id}`, { notes: 'x' })).toEqual(missing)
+    expect((await ask('owner elsewhere', 'GET', '/issues')).body).toEqual({
+      issues: [],
+      nextCursor: null,
+      openCounts: { critical: 0, high: 0, medium: 0, low: 0 },
+    })
+  })
+})
+
+test.each([
+  ['GET', '/issues?limit=0', undefined, 400, 'Expected number to be '],
+  ['GET', '/issues?limit=201', undefined, 400, 'Expected number to be '],
+  ['GET', '/issues?limit=1.5', undefined, 400, 'Expected number to be '],
+  ['GET', '/issues?status=closed', undefined, 400, 'query.status: Expected one of open, acknowledged, resolved, muted'],
+  ['GET', '/issues?severity=worst', undefined, 400, 'query.severity'],
+  ['GET', '/issues?alertType=other', undefined, 400, 'query.alertType'],
+  ['GET', '/issues?sort=title', undefined, 400, 'query.sort'],
+  ['GET', '/issues?since=yesterday', undefined, 400, 'query.since'],
+  ['GET', '/issues?colour=red', undefined, 400, 'query.colour'],
+  ['GET', '/issues?cursor=xyz', undefined, 400, 'cursor: is not a cursor of this list'],
+  ['GET', '/issues/iss_none', undefined, 404, 'there is no issue iss_none'],
+  ['PATCH', '/issues/iss_none', { status: 'open' }, 404, 'there is no issue iss_none'],
+  ['PATCH', '/issues/ID', { status: 'closed' }, 400, 'status: Expected one of'],
+  ['PATCH', '/issues/ID', { notes: 'x'.repeat(2001) }, 400, 'notes'],
+  ['PATCH', '/issues/ID', { severity: 'low' }, 400, 'severity'],
+  ['PATCH', '/issues/ID', [], 400, 'body'],
+  ['POST', '/issues/bulk', { ids: [], status: 'open' }, 400, 'ids'],
+  ['POST', '/issues/bulk', { ids: Array(501).fill('iss_1'), status: 'open' }, 400, 'ids'],
+  ['POST', '/issues/bulk', { ids: ['iss_1'], status: 'muted' }, 400, 'status: Expected one of open, acknowledged'],
+  ['POST', '/issues/bulk', { ids: [7], status: 'open' }, 400, 'ids[0]'],
+  ['POST', '/issues/bulk', { status: 'open' }, 400, 'ids'],
+] as const)('%s %s %j is refused', async (method, path, body, status, message) => {
+  const { ask, ids, bugs } = start()
+  const answer = await ask('member', method, path.replace('ID', ids[0] ?? ''), body)
+  expect(answer).toEqual({ status, body: { error: expect.stringContaining(message) } })
+  expect(bugs).toEqual([])
+})
+
+test('a list says how many are open, and goes on where it stopped', async () => {
+  const { ask, ids } = start()
+  const first = await ask('viewer', 'GET', '/issues?limit=1&sort=lastSeenAt&status=open&since=0')
+  expect(first.body).toMatchObject({ openCounts: { critical: 0, high: 2, medium: 0, low: 0 } })
+  const second = await ask('viewer', 'GET', `/issues?limit=1&sort=lastSeenAt&cursor=${first.body.nextCursor}`)
+  expect(second.body.nextCursor).toBeNull()
+  const pages = [first, second].flatMap(({ body }) => body.issues as { id: string; hosts: string[] | null }[])
+  expect(pages.map((issue) => issue.id).sort()).toEqual([...ids].sort())
+  expect(Object.keys(pages[0] ?? {}).sort()).toEqual(
+    [
+      ...['alertId', 'alertType', 'capReached', 'firstSeenAt', 'hosts', 'id', 'impactValue', 'lastSeenAt', 'notes'],
+      ...['notificationsSent', 'occurrences', 'severity', 'status', 'title', 'trackerKey'],
+    ].sort(),
+  )
+})
+
+test('an issue goes through its life by hand, and the history says who', async () => {
+  const { ask, ids, orders } = start()
+  const [id = ''] = ids
+  const steps = [
+    ['member', { status: 'acknowledged', notes: 'looking' }],
+    ['admin', { status: 'muted' }],
+    ['admin', { status: 'open' }],
+    ['owner', { status: 'resolved' }],
+    ['owner', { status: 'open' }],
+    ['owner', {}],
+  ] as const
+  for (const [caller, body] of steps) {
+    const { status, body: issue } = await ask(caller, 'PATCH', `/issues/${id}`, body)
+    expect([status, issue]).toEqual([200, expect.objectContaining({ id, ...body })])
+  }
+  const { body: issue } = await ask('viewer', 'GET', `/issues/${id}`)
+  const history = issue.history as { kind: string; payload: { by?: string } }[]
+  expect(history.map(({ kind, payload }) => [kind, payload.by])).toEqual([
+    ['opened', undefined],
+    ['note', 'usr_member'],
+    ['acknowledged', 'usr_member'],
+    ['muted', 'usr_admin'],
+    ['unmuted', 'usr_admin'],
+    ['resolved', 'usr_owner'],
+    ['reopened', 'usr_owner'],
+  ])
+  const told = orders
+    .filter((order) => order.issueId === id)
+    .map((order) => ('transition' in order ? order : order.kind))
+  expect(told).toEqual([
+    expect.objectContaining({ transition: 'opened', delayMs: 0 }),
+    expect.objectContaining({ transition: 'resolved', delayMs: 10_000 }),
+    'withdraw',
+  ])
+  const refused = await ask('member', 'PATCH', `/issues/${ids[1]}`, { status: 'muted' })
+  expect(refused.status).toBe(200)
+  expect(await ask('member', 'PATCH', `/issues/${ids[1]}`, { status: 'acknowledged' })).toMatchObject({ status: 409 })
+})
+
+test('many issues at once: what cannot be done is listed', async () => {
+  const { ask, ids } = start()
+  const answer = await ask('member', 'POST', '/issues/bulk', { ids: [ids[0], 'iss_none', ids[1]], status: 'resolved' })
+  expect(answer).toEqual({
+    status: 200,
+    body: { updated: 2, failed: 1, errors: [{ index: 1, error: 'id: there is no issue iss_none' }] },
+  })
+})

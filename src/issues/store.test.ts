@@ -1,0 +1,238 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DAY_MS, HOUR_MS } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { openDatabase } from '../store/database.ts'
+import {
+  databaseWithOrgs,
+  evaluationOf,
+  findingOf,
+  issueOfAlert,
+  NOON,
+  validationAlert,
+  volumeAlert,
+} from './issue.fixture.ts'
+import type { NoticeOrder } from './issue.ts'
+import { REOPEN_WITHIN_MS, reconcile } from './reconcile.ts'
+import {
+  addHistory,
+  applyChanges,
+  findIssue,
+  issueFacts,
+  issueHistory,
+  issueRecord,
+  issuesOfAlert,
+  patchIssue,
+  setStatus,
+  setStatuses,
+  settle,
+} from './store.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'issues-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const ignore = () => {}
+const hand = { orgId: 'org_a', by: 'usr_1', now: NOON + 1 }
+
+function opened(values: Parameters<typeof evaluationOf>[0] = {}) {
+  const db = databaseWithOrgs()
+  const orders: NoticeOrder[] = []
+  const enqueue = (order: NoticeOrder) => void orders.push(order)
+  settle(db, evaluationOf({ findings: [findingOf()], ...values }), enqueue)
+  const id = issuesOfAlert(db, values.alert?.id ?? volumeAlert.id, NOON)[0]?.id ?? ''
+  return { db, orders, enqueue, id }
+}
+
+test('a firing becomes an issue that reads back as it was decided', () => {
+  const { db, orders, id } = opened()
+  const expected = issueOfAlert(volumeAlert, {
+    id,
+    title: 'Purchases arrive (ga4 purchase): 3 events broke the rule',
+    occurrences: 3,
+    notificationsSent: 0,
+    firstSeenAt: NOON - HOUR_MS,
+    lastSeenAt: NOON - 1,
+    statusAt: NOON,
+    firedWindowAt: NOON - HOUR_MS,
+    hosts: ['shop.example'],
+    evidence: findingOf(),
+  })
+  expect(issueRecord(db, 'org_a', id)).toEqual(expected)
+  const payload = { summary: '3 events broke the rule', occurrences: 3, observed: 3, expected: 0 }
+  expect(findIssue(db, 'org_a', id)).toMatchObject({
+    domainId: 'dom_shop',
+    domain: 'Shop',
+    occurrenceSeries: [{ day: '2026-04-01', count: 3 }],
+    history: [{ kind: 'opened', payload, createdAt: NOON }],
+  })
+  const notice = { transition: 'opened', finding: findingOf(), delayMs: 0 } as const
+  expect(orders).toEqual([{ kind: 'notify', issueId: id, historySeq: 1, at: NOON, ...notice }])
+})
+
+test('a window that is evaluated again is told of once', () => {
+  const { db, orders, enqueue, id } = opened()
+  const window = { from: NOON, to: NOON + HOUR_MS, complete: true }
+  for (let n = 0; n < 2; n++)
+    settle(db, evaluationOf({ findings: [findingOf()], window, now: NOON + HOUR_MS }), enqueue)
+  expect(orders.map((order) => order.kind === 'notify' && order.transition)).toEqual(['opened', 'repeated'])
+  expect(issueHistory(db, id).map((entry) => entry.kind)).toEqual(['opened', 'fired'])
+})
+
+test('facts for a message count what is open in the organization', () => {
+  const { db, enqueue, id } = opened()
+  settle(db, evaluationOf({ findings: [findingOf({ subject: 'b', domainId: null })] }), enqueue)
+  settle(db, evaluationOf({ alert: { ...volumeAlert, id: 'alr_b', orgId: 'org_b' }, findings: [findingOf()] }), enqueue)
+  expect(issueFacts(db, id)).toEqual({ issue: issueRecord(db, 'org_a', id), domain: 'Shop', openNow: 2 })
+  db.prepare('DELETE FROM domain').run()
+  setStatus(db, hand, id, 'resolved', enqueue)
+  expect(issueFacts(db, id)).toMatchObject({ domain: null, openNow: 1 })
+  expect(issueFacts(db, 'iss_none')).toBeNull()
+})
+
+describe('of one trouble', () => {
+  test.each([
+    ['the unsettled one counts', 'open', NOON - 2 * DAY_MS, 'open'],
+    ['else the one resolved last', 'resolved', NOON - DAY_MS, 'later'],
+    ['not one resolved long ago', 'resolved', NOON - REOPEN_WITHIN_MS - 1, 'later'],
+  ] as const)('%s', (_, status, statusAt, expected) => {
+    const db = databaseWithOrgs()
+    const issues = [
+      issueOfAlert(volumeAlert, { id: 'open', status, statusAt }),
+      issueOfAlert(volumeAlert, { id: 'later', status: 'resolved', statusAt: NOON - HOUR_MS }),
+      issueOfAlert(volumeAlert, { id: 'other alert', alertId: 'alr_x' }),
+    ]
+    applyChanges(
+      db,
+      issues.map((issue) => ({ kind: 'open', issue })),
+      ignore,
+    )
+    expect(issuesOfAlert(db, volumeAlert.id, NOON).map((issue) => issue.id)).toEqual([expected])
+  })
+
+  test('only fresh resolutions are read', () => {
+    const { db, id } = opened()
+    setStatus(db, { ...hand, now: NOON }, id, 'resolved', ignore)
+    const found = (now: number) => issuesOfAlert(db, volumeAlert.id, now).length
+    expect([found(NOON + REOPEN_WITHIN_MS), found(NOON + REOPEN_WITHIN_MS + 1)]).toEqual([1, 0])
+  })
+
+  test.each(['open', 'muted'] as const)('a resolved issue whose place is taken cannot become %s', (to) => {
+    const { db, id, enqueue } = opened()
+    setStatus(db, hand, id, 'resolved', enqueue)
+    const later = NOON + 8 * DAY_MS
+    const window = { from: later - HOUR_MS, to: later, complete: true }
+    settle(db, evaluationOf({ findings: [findingOf()], window, now: later }), enqueue)
+    const rival = issuesOfAlert(db, volumeAlert.id, later)[0]?.id
+    expect(rival).not.toBe(id)
+    expect(() => setStatus(db, hand, id, to, enqueue)).toThrow(
+      new AppError('conflict', `status: the issue ${rival} has taken over; change that one`),
+    )
+    setStatus(db, hand, id, 'resolved', enqueue)
+  })
+})
+
+describe('by hand', () => {
+  test('notes and status change together or not at all', () => {
+    const { db, enqueue, id } = opened()
+    const detail = patchIssue(db, hand, id, { status: 'muted', notes: 'known' }, enqueue)
+    expect(detail).toMatchObject({ status: 'muted', notes: 'known' })
+    expect(detail.history.slice(1)).toEqual([
+      { kind: 'note', payload: { by: 'usr_1', text: 'known' }, createdAt: hand.now },
+      { kind: 'muted', payload: { by: 'usr_1', from: 'open' }, createdAt: hand.now },
+    ])
+    const refused = () => patchIssue(db, hand, id, { status: 'acknowledged', notes: 'lost' }, enqueue)
+    expect(refused).toThrow(AppError)
+    expect(findIssue(db, 'org_a', id)).toEqual(detail)
+  })
+
+  test("another organization's issue is not there", () => {
+    const { db, enqueue, id } = opened()
+    const stranger = { ...hand, orgId: 'org_b' }
+    const missing = new AppError('notFound', `id: there is no issue ${id}`)
+    expect(() => findIssue(db, 'org_b', id)).toThrow(missing)
+    expect(() => patchIssue(db, stranger, id, { notes: 'x' }, enqueue)).toThrow(missing)
+    expect(setStatuses(db, stranger, { ids: [id], status: 'resolved' }, enqueue).failed).toBe(1)
+    expect(findIssue(db, 'org_a', id)).toMatchObject({ status: 'open', notes: null })
+  })
+
+  test('many at once: a bad one costs its neighbours nothing', () => {
+    const { db, orders, enqueue, id } = opened()
+    settle(db, evaluationOf({ findings: [findingOf({ subject: 'b' })] }), enqueue)
+    const other = issuesOfAlert(db, volumeAlert.id, NOON).find((issue) => issue.id !== id)?.id ?? ''
+    setStatus(db, hand, other, 'muted', enqueue)
+    const result = setStatuses(db, hand, { ids: ['iss_none', id, other, id], status: 'acknowledged' }, enqueue)
+    expect(result).toEqual({
+      updated: 2,
+      failed: 2,
+      errors: [
+        { index: 0, error: 'id: there is no issue iss_none' },
+        { index: 2, error: 'status: a muted issue cannot become acknowledged; open it first' },
+      ],
+    })
+    expect([id, other].map((issueId) => issueRecord(db, 'org_a', issueId).status)).toEqual(['acknowledged', 'muted'])
+    expect(orders.filter((order) => order.kind === 'notify')).toHaveLength(2)
+  })
+
+  test('what the outbox cannot take does not happen', () => {
+    const { db, id } = opened()
+    const before = findIssue(db, 'org_a', id)
+    const full = () => {
+      throw new Error('disk full')
+    }
+    expect(() => setStatuses(db, hand, { ids: [id], status: 'resolved' }, full)).toThrow('disk full')
+    expect(() => settle(db, evaluationOf({ findings: [findingOf({ subject: 'b' })] }), full)).toThrow('disk full')
+    expect(findIssue(db, 'org_a', id)).toEqual(before)
+    expect(issuesOfAlert(db, volumeAlert.id, NOON)).toHaveLength(1)
+  })
+})
+
+test('the history is the last 500 entries, oldest first', () => {
+  const { db, id } = opened()
+  for (let at = 1; at <= 600; at++) addHistory(db, id, 'note', null, at)
+  const history = issueHistory(db, id)
+  expect(history.map((entry) => entry.createdAt)).toEqual(Array.from({ length: 500 }, (_, index) => 101 + index))
+})
+
+describe('evaluations that race', () => {
+  test('two decided on the same look: the second is refused whole', () => {
+    const path = join(folder, 'look.db')
+    const [first, second] = [databaseWithOrgs(path), openDatabase(path)]
+    const decide = (id: string) => reconcile(evaluationOf({ findings: [findingOf()], newId: () => id }))
+    applyChanges(first, decide('iss_first'), ignore)
+    expect(() => applyChanges(second, decide('iss_second'), ignore)).toThrow(/UNIQUE/)
+    expect(issuesOfAlert(second, volumeAlert.id, NOON).map((issue) => [issue.id, issue.occurrences])).toEqual([
+      ['iss_first', 3],
+    ])
+    expect(issueHistory(second, 'iss_second')).toEqual([])
+  })
+
+  test('processes that settle the same troubles open each once and lose no count', async () => {
+    const path = join(folder, 'race.db')
+    const db = databaseWithOrgs(path)
+    const script = `
+      const { openDatabase } = await import('${import.meta.dir}/../store/database.ts')
+      const { settle } = await import('${import.meta.dir}/store.ts')
+      const { evaluationOf, findingOf } = await import('${import.meta.dir}/issue.fixture.ts')
+      const db = openDatabase('${path}')
+      let opened = 0
+      const enqueue = (order) => { opened += order.transition === 'opened' ? 1 : 0 }
+      for (let n = 0; n < 30; n++) settle(db, evaluationOf({ findings: [findingOf({ subject: String(n) })] }), enqueue)
+      console.log(opened)`
+    const racers = [1, 2].map(() => Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe', stderr: 'inherit' }))
+    const told = await Promise.all(racers.map(async (racer) => Number(await new Response(racer.stdout).text())))
+    const issues = issuesOfAlert(db, volumeAlert.id, NOON)
+    expect(told.reduce((sum, count) => sum + count, 0)).toBe(30)
+    expect(issues).toHaveLength(30)
+    expect(issues.every((issue) => issue.occurrences === 6)).toBe(true)
+  })
+})
+
+test('a validation issue of one alert leaves those of another alone', () => {
+  const { db, enqueue, id } = opened()
+  const later = NOON + 30 * DAY_MS
+  const window = { from: later - HOUR_MS, to: later, complete: true }
+  settle(db, evaluationOf({ alert: validationAlert, window, now: later }), enqueue)
+  expect(issueRecord(db, 'org_a', id).status).toBe('open')
+})

@@ -1,0 +1,326 @@
+import type { Instant } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { newId } from '../core/id.ts'
+import { type Db, tx } from '../store/database.ts'
+import type {
+  Change,
+  Enqueue,
+  HistoryKind,
+  HistoryPayload,
+  Issue,
+  IssueBulkInput,
+  IssueDetail,
+  IssuePatch,
+  IssueRecord,
+  IssueStatus,
+} from './issue.ts'
+import { type Evaluation, REOPEN_WITHIN_MS, reconcile } from './reconcile.ts'
+import { type Actor, rewriteNotes, transition } from './transition.ts'
+
+const HISTORY_LIMIT = 500
+
+const COLUMNS = [
+  'id',
+  'orgId',
+  'alertId',
+  'alertName',
+  'alertType',
+  'domainId',
+  'subject',
+  'status',
+  'severity',
+  'title',
+  'occurrences',
+  'capReached',
+  'heldBack',
+  'notificationsSent',
+  'impactValue',
+  'notes',
+  'trackerKey',
+  'firstSeenAt',
+  'lastSeenAt',
+  'statusAt',
+  'statusBy',
+  'resolutionToldAt',
+  'clearWindows',
+  'firing',
+  'firedWindowAt',
+  'hosts',
+  'evidence',
+] as const satisfies readonly (keyof IssueRecord)[]
+
+/** What to select for `recordOf`, from the table `issue`. */
+export const ISSUE_COLUMNS = COLUMNS.map((column) => `issue.${column}`).join(', ')
+
+type Flag = 'capReached' | 'firing'
+type Json = 'hosts' | 'evidence'
+/** One row of the table. */
+export type IssueRow = Omit<IssueRecord, Flag | Json> & Record<Flag, number> & Record<Json, string | null>
+
+type Cell = string | number | null
+
+function cellOf(value: unknown): Cell {
+  if (typeof value === 'boolean') return value ? 1 : 0
+  if (value === null || typeof value === 'string' || typeof value === 'number') return value
+  return JSON.stringify(value)
+}
+
+export function recordOf(row: IssueRow): IssueRecord {
+  return {
+    ...row,
+    capReached: row.capReached === 1,
+    firing: row.firing === 1,
+    hosts: row.hosts === null ? null : JSON.parse(row.hosts),
+    evidence: row.evidence === null ? null : JSON.parse(row.evidence),
+  }
+}
+
+/** What callers of the API see of an issue. */
+export function issueOf(record: IssueRecord): Issue {
+  return {
+    id: record.id,
+    alertId: record.alertId,
+    status: record.status,
+    severity: record.severity,
+    title: record.title,
+    alertType: record.alertType,
+    occurrences: record.occurrences,
+    capReached: record.capReached,
+    notificationsSent: record.notificationsSent,
+    impactValue: record.impactValue,
+    notes: record.notes,
+    trackerKey: record.trackerKey,
+    firstSeenAt: record.firstSeenAt,
+    lastSeenAt: record.lastSeenAt,
+    hosts: record.hosts && record.hosts.length > 0 ? record.hosts : null,
+  }
+}
+
+/** For each domain and subject of the alert its unsettled issue, or else the last one that was resolved lately. */
+export function issuesOfAlert(db: Db, alertId: string, now: Instant): IssueRecord[] {
+  return db
+    .prepare<[string, number], IssueRow>(
+      `SELECT ${ISSUE_COLUMNS} FROM (
+         SELECT *, row_number() OVER (
+           PARTITION BY ifnull(domainId, ''), subject ORDER BY status <> 'resolved' DESC, statusAt DESC, id DESC
+         ) AS place
+         FROM issue WHERE alertId = ? AND (status <> 'resolved' OR statusAt >= ?)
+       ) AS issue WHERE place = 1`,
+    )
+    .all(alertId, now - REOPEN_WITHIN_MS)
+    .map(recordOf)
+}
+
+/**
+ * Compares an evaluation with the alert's issues and stores what changes, all in one transaction (or in the caller's),
+ * so that two evaluations can't both open an issue. Answers the changes.
+ */
+export function settle(db: Db, evaluation: Omit<Evaluation, 'issues' | 'newId'>, enqueue: Enqueue): Change[] {
+  const { alert, now } = evaluation
+  return tx(db, () => {
+    const issues = issuesOfAlert(db, alert.id, now)
+    const changes = reconcile({ ...evaluation, issues, newId: () => newId('iss', now) })
+    applyChanges(db, changes, enqueue)
+    return changes
+  })
+}
+
+/**
+ * Carries out changes in the transaction in which the issues they were decided from have been read. `enqueue` is called
+ * inside it and does no more than write.
+ */
+export function applyChanges(db: Db, changes: readonly Change[], enqueue: Enqueue): void {
+  tx(db, () => {
+    for (const change of changes) applyChange(db, change, enqueue)
+  })
+}
+
+function applyChange(db: Db, change: Change, enqueue: Enqueue): void {
+  switch (change.kind) {
+    case 'open': {
+      const blank = {
+        occurrences: 0,
+        capReached: false,
+        heldBack: 0,
+        notificationsSent: 0,
+        notes: null,
+        trackerKey: null,
+      }
+      const record: IssueRecord = { ...change.issue, ...blank }
+      const places = COLUMNS.map(() => '?').join(', ')
+      const cells = COLUMNS.map((column) => cellOf(record[column]))
+      db.prepare(`INSERT INTO issue (${COLUMNS.join(', ')}) VALUES (${places})`).run(cells)
+      return
+    }
+    case 'update': {
+      const entries = Object.entries(change.values)
+      const assignments = entries.map(([column]) => `${column} = ?`).join(', ')
+      const cells = entries.map(([, value]) => cellOf(value))
+      db.prepare(`UPDATE issue SET ${assignments} WHERE id = ?`).run([...cells, change.issueId])
+      return
+    }
+    case 'count':
+      db.prepare(
+        `INSERT INTO issueOccurrence (issueId, day, count) VALUES (?, ?, ?)
+         ON CONFLICT (issueId, day) DO UPDATE SET count = count + excluded.count`,
+      ).run(change.issueId, change.day, change.count)
+      db.prepare('UPDATE issue SET occurrences = occurrences + ? WHERE id = ?').run(change.count, change.issueId)
+      return
+    case 'history': {
+      const { issueId, at, notice } = change
+      const historySeq = addHistory(db, issueId, change.entry, change.payload, at)
+      if (notice) enqueue({ kind: 'notify', issueId, historySeq, at, ...notice })
+      return
+    }
+    case 'withdraw':
+      enqueue(change)
+  }
+}
+
+/** Answers the entry's number: unique, and growing with time. */
+export function addHistory(
+  db: Db,
+  issueId: string,
+  kind: HistoryKind,
+  payload: HistoryPayload | null,
+  at: Instant,
+): number {
+  const { lastInsertRowid } = db
+    .prepare('INSERT INTO issueHistory (issueId, kind, payload, createdAt) VALUES (?, ?, ?, ?)')
+    .run(issueId, kind, payload && JSON.stringify(payload), at)
+  return Number(lastInsertRowid)
+}
+
+/** The issue's last 500 entries, oldest first. */
+export function issueHistory(db: Db, issueId: string): IssueDetail['history'] {
+  return db
+    .prepare<[string, number], { kind: string; payload: string | null; createdAt: number }>(
+      'SELECT kind, payload, createdAt FROM issueHistory WHERE issueId = ? ORDER BY seq DESC LIMIT ?',
+    )
+    .all(issueId, HISTORY_LIMIT)
+    .reverse()
+    .map((row) => ({ ...row, payload: row.payload === null ? null : JSON.parse(row.payload) }))
+}
+
+/** Occurrences of each UTC day that had any, oldest first; they add up to the issue's `occurrences`. */
+export function occurrenceSeries(db: Db, issueId: string): IssueDetail['occurrenceSeries'] {
+  return db
+    .prepare<[string], { day: string; count: number }>(
+      'SELECT day, count FROM issueOccurrence WHERE issueId = ? ORDER BY day',
+    )
+    .all(issueId)
+}
+
+/** The issue as it is kept. `notFound` when the organization has none of that id. */
+export function issueRecord(db: Db, orgId: string, issueId: string): IssueRecord {
+  const row = db
+    .prepare<[string, string], IssueRow>(`SELECT ${ISSUE_COLUMNS} FROM issue WHERE id = ? AND orgId = ?`)
+    .get(issueId, orgId)
+  if (!row) throw new AppError('notFound', `id: there is no issue ${issueId}`)
+  return recordOf(row)
+}
+
+function domainName(db: Db, domainId: string | null): string | null {
+  const row = db.prepare<[string | null], { name: string }>('SELECT name FROM domain WHERE id = ?').get(domainId)
+  return row?.name ?? null
+}
+
+/** `notFound` when the organization has none of that id. */
+export function findIssue(db: Db, orgId: string, issueId: string): IssueDetail {
+  const record = issueRecord(db, orgId, issueId)
+  return {
+    ...issueOf(record),
+    domainId: record.domainId,
+    domain: domainName(db, record.domainId),
+    occurrenceSeries: occurrenceSeries(db, issueId),
+    history: issueHistory(db, issueId),
+  }
+}
+
+/** What a message says of an issue, read when it is written. */
+export interface IssueFacts {
+  issue: IssueRecord
+  /** Name of the domain; null when it is gone or none is meant. */
+  domain: string | null
+  /** Open issues of the organization, this one included. */
+  openNow: number
+}
+
+/** Null when the issue is gone. */
+export function issueFacts(db: Db, issueId: string): IssueFacts | null {
+  const row = db.prepare<[string], IssueRow>(`SELECT ${ISSUE_COLUMNS} FROM issue WHERE id = ?`).get(issueId)
+  if (!row) return null
+  const open = db
+    .prepare<[string], { count: number }>(`SELECT count(*) AS count FROM issue WHERE orgId = ? AND status = 'open'`)
+    .get(row.orgId)
+  return { issue: recordOf(row), domain: domainName(db, row.domainId), openNow: open?.count ?? 0 }
+}
+
+/** Who does something by hand, and when. */
+export interface ByHand {
+  orgId: string
+  by: Actor
+  now: Instant
+}
+
+/**
+ * Changes an issue's status by hand. `notFound` when the organization has none of that id; `conflict` when its status
+ * does not allow it, or when a newer issue has taken over from this resolved one.
+ */
+export function setStatus(db: Db, hand: ByHand, issueId: string, to: IssueStatus, enqueue: Enqueue): void {
+  tx(db, () => {
+    const issue = issueRecord(db, hand.orgId, issueId)
+    const changes = transition(issue, to, hand.by, hand.now)
+    if (issue.status === 'resolved' && changes.length > 0) refuseRival(db, issue)
+    applyChanges(db, changes, enqueue)
+  })
+}
+
+function refuseRival(db: Db, issue: IssueRecord): void {
+  const rival = db
+    .prepare<[string, string, string], { id: string }>(
+      `SELECT id FROM issue WHERE alertId = ? AND ifnull(domainId, '') = ? AND subject = ? AND status <> 'resolved'`,
+    )
+    .get(issue.alertId, issue.domainId ?? '', issue.subject)
+  if (rival) throw new AppError('conflict', `status: the issue ${rival.id} has taken over; change that one`)
+}
+
+/** Both or neither: notes first, so that the notice of a resolution can quote them. Refuses as `setStatus` does. */
+export function patchIssue(db: Db, hand: ByHand, issueId: string, patch: IssuePatch, enqueue: Enqueue): IssueDetail {
+  return tx(db, () => {
+    const issue = issueRecord(db, hand.orgId, issueId)
+    if (patch.notes !== undefined) applyChanges(db, rewriteNotes(issue, patch.notes, hand.by, hand.now), enqueue)
+    if (patch.status !== undefined) setStatus(db, hand, issueId, patch.status, enqueue)
+    return findIssue(db, hand.orgId, issueId)
+  })
+}
+
+/** Resolves by hand what stands open of an alert that is being deleted. */
+export function resolveAll(db: Db, alertId: string, hand: ByHand, enqueue: Enqueue): void {
+  for (const { id, status } of issuesOfAlert(db, alertId, hand.now)) {
+    if (status !== 'resolved') setStatus(db, hand, id, 'resolved', enqueue)
+  }
+}
+
+/** How many have the status now, how many could not be given it, and why: `index` is the place in `ids`. */
+export interface BulkResult {
+  updated: number
+  failed: number
+  errors: { index: number; error: string }[]
+}
+
+/** Each issue by itself: one that is unknown or refuses the status costs its neighbours nothing. */
+export function setStatuses(db: Db, hand: ByHand, { ids, status }: IssueBulkInput, enqueue: Enqueue): BulkResult {
+  return tx(db, () => {
+    const errors: BulkResult['errors'] = []
+    for (const [index, id] of ids.entries()) {
+      try {
+        setStatus(db, hand, id, status, enqueue)
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        errors.push({ index, error: error.message })
+      }
+    }
+    return { updated: ids.length - errors.length, failed: errors.length, errors }
+  })
+}

@@ -1,0 +1,13 @@
+import { type Delivering, deliverDue } from '../integrations/deliver.ts'
+import type { Job } from './job.ts'
+
+/** Sends what waits in the outbox. */
+export function deliverJob(delivering: Delivering, signal: AbortSignal): Job {
+  return {
+    name: 'deliver',
+    pattern: '* * * * * *',
+    async run() {
+      await deliverDue(delivering, { signal })
+    },
+  }
+}

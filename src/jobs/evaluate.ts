@@ -1,0 +1,136 @@
+import type { Alert } from '../alerts/alert.ts'
+import { type Cursor, type DueWindow, dueWindows, scheduleOf } from '../alerts/due.ts'
+import type { Finding } from '../alerts/finding.ts'
+import { meetsRunWindow } from '../alerts/run-window.ts'
+import { samplesQuery, withSamples } from '../alerts/sample.ts'
+import { type ActiveAlert, activeAlerts, advanceAlert } from '../alerts/store.ts'
+import type { WatchedDomain } from '../alerts/types/alert-type.ts'
+import { alertTypeOf } from '../alerts/types/index.ts'
+import type { PhoneRegions } from '../conditions/phone.ts'
+import type { Clock, Instant } from '../core/clock.ts'
+import type { StoredEvent } from '../core/event.ts'
+import type { Spool } from '../ingest/spool.ts'
+import type { Enqueue } from '../issues/issue.ts'
+import { settle } from '../issues/store.ts'
+import { type Db, tx } from '../store/database.ts'
+import type { Warehouse } from '../warehouse/query.ts'
+
+export interface EvaluateParts {
+  db: Db
+  warehouse: Warehouse
+  clock: Clock
+  spool: Pick<Spool, 'settledAt'>
+  woken: Woken
+  enqueue: Enqueue
+  regionsOf(orgId: string): PhoneRegions
+}
+
+/** Alerts that an event has just violated, and where. Filled by the collector, emptied by the evaluation. */
+export class Woken {
+  private readonly places = new Map<string, Set<string>>()
+  /** What was violated shortly before a stop is known to nobody but the history, so the first round looks at all. */
+  private all = true
+
+  add(alertIds: Iterable<string>, domainId: string): void {
+    for (const alertId of alertIds) this.places.set(alertId, (this.places.get(alertId) ?? new Set()).add(domainId))
+  }
+
+  /** Whether the alert is to be looked at before its window ends: somewhere it has no issue yet that says so. */
+  take(db: Db, alertId: string): boolean {
+    const domains = this.places.get(alertId)
+    this.places.delete(alertId)
+    if (this.all) return true
+    return domains !== undefined && [...domains].some((domainId) => !isToldOf(db, alertId, domainId))
+  }
+
+  roundEnded(): void {
+    this.all = false
+  }
+}
+
+/** True when an issue stands that a further violation would only count on. */
+function isToldOf(db: Db, alertId: string, domainId: string): boolean {
+  const row = db
+    .prepare(
+      `SELECT 1 FROM issue WHERE alertId = ? AND domainId = ?
+       AND (status IN ('open', 'muted') OR (status = 'acknowledged' AND firing = 1))`,
+    )
+    .get(alertId, domainId)
+  return row !== undefined
+}
+
+/** One evaluation to be made, of one alert. */
+interface Task {
+  alert: Alert
+  from: Cursor
+  due: DueWindow
+}
+
+/** One round: all that is due at this moment, oldest windows first; alerts that share a window share one scan. */
+export async function evaluate(parts: EvaluateParts): Promise<void> {
+  const { db, spool, woken } = parts
+  const settledAt = spool.settledAt()
+  const tasks = activeAlerts(db).flatMap((active) => tasksOf(active, settledAt, woken.take(db, active.alert.id)))
+  woken.roundEnded()
+  const shared = Map.groupBy(tasks, ({ alert, due: { window } }) =>
+    [alert.orgId, alert.alertType, window.from, window.to, window.complete].join(' '),
+  )
+  const groups = [...shared.values()].sort((a, b) => endOf(a) - endOf(b))
+  for (const group of groups) await evaluateGroup(parts, group)
+}
+
+function endOf([first]: readonly Task[]): Instant {
+  return first?.due.window.to ?? 0
+}
+
+function tasksOf({ alert, cursor }: ActiveAlert, settledAt: Instant, isWoken: boolean): Task[] {
+  const tasks: Task[] = []
+  let from = cursor
+  for (const due of dueWindows(cursor, scheduleOf(alert), settledAt, isWoken)) {
+    tasks.push({ alert, from, due })
+    from = due.next
+  }
+  return tasks
+}
+
+async function evaluateGroup(parts: EvaluateParts, group: readonly Task[]): Promise<void> {
+  const { db, warehouse } = parts
+  const [first] = group
+  if (!first) return
+  const { alert, due } = first
+  const type = alertTypeOf(alert.alertType)
+  const domains = watchedDomains(db, alert.orgId)
+  const alerts = group.map((task) => task.alert)
+  const rows = await warehouse.query<unknown>(type.measure(alerts, due.window, domains))
+  const findings = group.map((task) => type.judge(task.alert, rows, due.window, domains))
+  const samples = samplesQuery(alert.orgId, findings.flat())
+  const events = samples ? await warehouse.query<StoredEvent>(samples) : []
+  for (const [index, task] of group.entries()) {
+    const regions = parts.regionsOf(task.alert.orgId)
+    settleTask(parts, task, withSamples(task.alert, findings[index] ?? [], events, regions))
+  }
+}
+
+/** Issue, history, outbox and cursor in one transaction: all of it happened, or none. */
+function settleTask({ db, clock, enqueue }: EvaluateParts, { alert, from, due }: Task, findings: Finding[]): void {
+  const { period, timezone } = scheduleOf(alert)
+  tx(db, () => {
+    if (!advanceAlert(db, alert.id, from, due.next)) return
+    settle(
+      db,
+      {
+        alert: { ...alert, impactValue: alert.impactValue ?? null, periodMs: period.lengthMs },
+        findings,
+        window: due.window,
+        windowStartAt: due.windowStartAt,
+        inRunWindow: meetsRunWindow(alert.runWindows, timezone, due.window),
+        now: clock.now(),
+      },
+      enqueue,
+    )
+  })
+}
+
+function watchedDomains(db: Db, orgId: string): WatchedDomain[] {
+  return db.prepare<[string], WatchedDomain>('SELECT id, createdAt FROM domain WHERE orgId = ? ORDER BY id').all(orgId)
+}

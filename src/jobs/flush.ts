@@ -1,0 +1,29 @@
+import type { Collector } from '../ingest/collector.ts'
+import type { Spool } from '../ingest/spool.ts'
+import { recordSegment } from '../ingest/store.ts'
+import type { Db } from '../store/database.ts'
+import type { DuckdbWarehouse } from '../warehouse/duckdb.ts'
+
+/** Events reach Parquet, and usage its counters, about this long after they came in. */
+export const SEGMENT_AGE_MS = 4000
+
+export interface FlushParts {
+  db: Db
+  spool: Spool
+  warehouse: DuckdbWarehouse
+  collector: Pick<Collector, 'forget'>
+}
+
+/** Seals the spool when it is that old, and loads every sealed segment into the warehouse, oldest first. */
+export async function flush({ db, spool, warehouse, collector }: FlushParts, minAgeMs = 0): Promise<void> {
+  await spool.seal(minAgeMs)
+  for (const segment of [...spool.segments()]) {
+    await warehouse.load(
+      segment,
+      (counts) => recordSegment(db, segment.batches, counts),
+      () => spool.release(segment),
+    )
+    collector.forget(segment.batches.map((batch) => batch.key))
+    await warehouse.remove([segment.path])
+  }
+}

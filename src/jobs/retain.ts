@@ -1,0 +1,79 @@
+import { join } from 'node:path'
+import { type Clock, DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
+import { forgetBatches } from '../ingest/store.ts'
+import { type Db, tx } from '../store/database.ts'
+import type { DuckdbWarehouse } from '../warehouse/duckdb.ts'
+import type { EventFile, Manifest } from '../warehouse/manifest.ts'
+import type { Job } from './job.ts'
+
+/** Deliveries, history and counters are kept this long. */
+const RECORDS_MS = 400 * DAY_MS
+
+/** As the pattern below says. */
+const EVERY_MS = 5 * MINUTE_MS
+
+export interface RetainParts {
+  db: Db
+  warehouse: DuckdbWarehouse
+  manifest: Manifest
+  folder: string
+  clock: Clock
+  retentionMs: number
+  /** Bytes that event files may take together; 0: no limit. */
+  diskBudgetBytes: number
+  /** Told what the disk budget cost. */
+  warn(message: string): void
+}
+
+/** Drops what is older than it is to be kept, and the oldest days when events outgrow their disk budget. */
+export function retainJob(parts: RetainParts): Job {
+  return { name: 'retain', pattern: '30 */5 * * * *', run: () => retain(parts) }
+}
+
+export async function retain(parts: RetainParts): Promise<void> {
+  const { db, warehouse, manifest, folder, clock, retentionMs, diskBudgetBytes, warn } = parts
+  const now = clock.now()
+  const expired = manifest.files().filter((file) => file.maxReceivedAt < now - retentionMs)
+  const kept = manifest.files().filter((file) => !expired.includes(file))
+  const excess = beyondBudget(kept, diskBudgetBytes)
+  if (excess.length > 0) {
+    const days = [...new Set(excess.map((file) => dayOf(file.hour)))].join(', ')
+    warn(`events outgrew the disk budget of ${diskBudgetBytes} bytes; dropped: ${days}`)
+  }
+  const dropped = [...expired, ...excess]
+  if (dropped.length > 0) {
+    manifest.swap(dropped, [])
+    await warehouse.remove(dropped.map((file) => join(folder, file.path)))
+  }
+  forgetRecords(db, now)
+}
+
+/** The oldest whole days whose files stand in the way of the budget; the running day stays. */
+export function beyondBudget(files: readonly EventFile[], budgetBytes: number): EventFile[] {
+  if (budgetBytes === 0) return []
+  const days = [...Map.groupBy(files, (file) => dayOf(file.hour))].sort(([a], [b]) => (a < b ? -1 : 1))
+  let bytes = files.reduce((sum, file) => sum + file.sizeBytes, 0)
+  const dropped: EventFile[] = []
+  for (const [, group] of days.slice(0, -1)) {
+    if (bytes <= budgetBytes) break
+    bytes -= group.reduce((sum, file) => sum + file.sizeBytes, 0)
+    dropped.push(...group)
+  }
+  return dropped
+}
+
+function dayOf(instant: Instant): string {
+  return new Date(instant).toISOString().slice(0, 10)
+}
+
+function forgetRecords(db: Db, now: Instant): void {
+  const before = now - RECORDS_MS
+  tx(db, () => {
+    forgetBatches(db, now, Math.floor(now / EVERY_MS))
+    db.prepare('DELETE FROM usage WHERE hour < ?').run(before)
+    db.prepare('DELETE FROM hostnameUsage WHERE hour < ?').run(now - 2 * DAY_MS)
+    db.prepare('DELETE FROM rejection WHERE lastSeenAt < ?').run(before)
+    db.prepare(`DELETE FROM delivery WHERE createdAt < ? AND status NOT IN ('pending', 'sending')`).run(before)
+    db.prepare('DELETE FROM issueHistory WHERE createdAt < ?').run(before)
+  })
+}

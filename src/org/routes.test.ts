@@ -1,0 +1,239 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import {
+  anyJson,
+  CALLERS,
+  type Caller,
+  cast,
+  client,
+  credentialsOf,
+  memoryDb,
+  type Person,
+  testBox,
+  testClock,
+} from '../../test/fakes.ts'
+import { DAY_MS } from '../core/clock.ts'
+import type { Principal } from '../http/principal.ts'
+import { authenticator } from './authenticate.ts'
+import { orgRoutes } from './routes.ts'
+import { addMember, createOrg, openWebhookSecret } from './store.ts'
+
+function setUp() {
+  const db = memoryDb()
+  const clock = testClock()
+  const people = cast(db, clock)
+  const authenticate = authenticator({ db, clock })
+  const call = client(orgRoutes({ db, box: testBox, clock, authenticate }))
+  /** The same routes for somebody who signed in instead of sending a key. */
+  const signedIn = ({ userId, orgId, role }: Person) => {
+    const principal: Principal = { via: 'session', userId, orgId, role, readOnly: false, keyId: null }
+    return client(orgRoutes({ db, box: testBox, clock, authenticate: () => principal }))
+  }
+  return { db, clock, cast: people, call, signedIn }
+}
+
+const newKey = { name: 'CI', expiresInDays: 30 }
+
+describe('who may call', () => {
+  const everybody = { viewer: 200, readOnly: 200, member: 200, admin: 200, owner: 200, otherOrg: 200 }
+  const fullKeys = { viewer: 403, readOnly: 403, member: 201, admin: 201, owner: 201, otherOrg: 201 }
+  /** Of Bob's key: he and the admins of his organization may revoke it. */
+  const revokers = { viewer: 403, readOnly: 403, member: 200, admin: 200, owner: 200, otherOrg: 404 }
+  type Expected = Record<Exclude<Caller, 'nobody' | 'stranger' | 'revoked' | 'expired'>, number>
+
+  const routes: [string, string, unknown, Expected][] = [
+    ['GET', '/v1/whoami', undefined, everybody],
+    ['GET', '/v1/orgs', undefined, everybody],
+    ['GET', '/v1/org', undefined, everybody],
+    ['GET', '/v1/keys', undefined, everybody],
+    ['POST', '/v1/keys', newKey, fullKeys],
+    // Without the right a caller hears of that first, not of what is wrong with the body.
+    ['POST', '/v1/keys', {}, { ...fullKeys, member: 400, admin: 400, owner: 400, otherOrg: 400 }],
+    ['DELETE', '/v1/keys/{bob}', undefined, revokers],
+  ]
+  const cases = routes.flatMap(([method, path, body, expected]) =>
+    CALLERS.map((caller) => {
+      const status = caller in expected ? expected[caller as keyof Expected] : 401
+      return [method, path, caller, status, body] as const
+    }),
+  )
+
+  test.each(cases)('%s %s as %s: %i', async (method, path, caller, status, body) => {
+    const { call, cast } = setUp()
+    const as = credentialsOf(cast)[caller]
+    const answer = await call(method, path.replace('{bob}', cast.bob.keyId), { as, body })
+    expect(answer.status).toBe(status)
+  })
+})
+
+test('whoami says as whom the request acts', async () => {
+  const { call, cast, signedIn } = setUp()
+  const { userId, orgId, email, keyId } = cast.vera
+  const vera = {
+    userId,
+    email,
+    name: 'Vera',
+    orgId,
+    orgName: 'Acme',
+    role: 'viewer',
+    readOnly: true,
+    via: 'key',
+    keyId,
+  }
+  expect((await call('GET', '/v1/whoami', { as: cast.vera.key })).body).toEqual(vera)
+  const session = await signedIn(cast.vera)('GET', '/v1/whoami')
+  expect(session.body).toEqual({ ...vera, readOnly: false, via: 'session', keyId: null })
+})
+
+test('a user of several organizations names one', async () => {
+  const { db, clock, call, cast } = setUp()
+  const second = createOrg(db, testBox, clock, { name: 'Second' }).id
+  addMember(db, clock, { orgId: second, userId: cast.bob.userId, role: 'viewer' })
+  const silent = await call('GET', '/v1/whoami', { as: cast.bob.key })
+  expect(silent.status).toBe(400)
+  expect(silent.body.error).toContain(second)
+  expect(silent.body.error).toContain(cast.orgId)
+  const named = await call('GET', '/v1/whoami', { as: cast.bob.key, headers: { 'x-org-id': second } })
+  expect(named.body).toMatchObject({ orgId: second, orgName: 'Second', role: 'viewer', readOnly: true })
+  const { body } = await call('GET', '/v1/orgs?limit=1', { as: cast.bob.key, headers: { 'x-org-id': second } })
+  expect(body.orgs).toHaveLength(1)
+  const rest = `/v1/orgs?limit=1&cursor=${body.nextCursor}`
+  const next = await call('GET', rest, { as: cast.bob.key, headers: { 'x-org-id': second } })
+  const ids = [...body.orgs, ...next.body.orgs].map(({ id }) => id)
+  expect(ids.sort()).toEqual([cast.orgId, second].sort())
+  expect(next.body.nextCursor).toBeNull()
+})
+
+test('only admins see the webhook secret', async () => {
+  const { db, clock, call, cast } = setUp()
+  const org = { id: cast.orgId, name: 'Acme', createdAt: clock.now() }
+  const webhookSecret = openWebhookSecret(db, testBox, cast.orgId)
+  const seen = async ({ key }: Person) => (await call('GET', '/v1/org', { as: key })).body
+  expect(await seen(cast.alice)).toEqual({ ...org, webhookSecret })
+  expect(await seen(cast.ada)).toEqual({ ...org, webhookSecret })
+  expect(await seen(cast.bob)).toEqual({ ...org, webhookSecret: null })
+  expect(await seen(cast.vera)).toEqual({ ...org, webhookSecret: null })
+})
+
+describe('keys', () => {
+  test('the secret is shown at creation and never again; it works until it is revoked', async () => {
+    const { clock, call, cast } = setUp()
+    const { body: key } = await call('POST', '/v1/keys', { as: cast.bob.key, body: newKey })
+    expect(key).toEqual({
+      id: expect.stringMatching(/^key_/),
+      name: 'CI',
+      readOnly: false,
+      createdAt: clock.now(),
+      expiresAt: clock.now() + 30 * DAY_MS,
+      secret: expect.stringMatching(/^ak_/),
+    })
+    expect((await call('GET', '/v1/whoami', { as: key.secret })).body.keyId).toBe(key.id)
+    const list = await call('GET', '/v1/keys', { as: cast.bob.key })
+    expect(list.body.keys.map(({ id }: { id: string }) => id).sort()).toEqual([cast.bob.keyId, key.id].sort())
+    expect(JSON.stringify(list.body)).not.toContain(key.secret)
+    expect((await call('DELETE', `/v1/keys/${key.id}`, { as: key.secret })).body).toEqual({ ok: true })
+    expect((await call('GET', '/v1/whoami', { as: key.secret })).status).toBe(401)
+    expect((await call('DELETE', `/v1/keys/${key.id}`, { as: cast.bob.key })).status).toBe(404)
+  })
+
+  test('a viewer who signed in makes keys that read only, for good', async () => {
+    const { db, call, cast, signedIn } = setUp()
+    const { body } = await signedIn(cast.vera)('POST', '/v1/keys', { body: { ...newKey, readOnly: false } })
+    expect(body.readOnly).toBe(true)
+    db.prepare(`UPDATE member SET role = 'admin' WHERE userId = ?`).run(cast.vera.userId)
+    expect((await call('POST', '/v1/keys', { as: body.secret, body: newKey })).status).toBe(403)
+  })
+
+  test('a member sees and revokes only his own; an admin those of all members of the organization', async () => {
+    const { call, cast } = setUp()
+    const owners = async ({ key }: Person) => {
+      const { body } = await call('GET', '/v1/keys', { as: key })
+      return new Set(body.keys.map(({ userId }: { userId: string }) => userId))
+    }
+    const { alice, ada, bob, vera, mallory } = cast
+    expect(await owners(bob)).toEqual(new Set([bob.userId]))
+    expect(await owners(mallory)).toEqual(new Set([mallory.userId]))
+    expect(await owners(ada)).toEqual(new Set([alice.userId, ada.userId, bob.userId, vera.userId]))
+    expect((await call('DELETE', `/v1/keys/${vera.keyId}`, { as: bob.key })).status).toBe(404)
+    expect((await call('GET', '/v1/keys', { as: vera.key })).status).toBe(200)
+    expect((await call('DELETE', `/v1/keys/${vera.keyId}`, { as: ada.key })).status).toBe(200)
+    expect((await call('GET', '/v1/keys', { as: vera.key })).status).toBe(401)
+  })
+
+  test('pages go through all keys once', async () => {
+    const { call, cast } = setUp()
+    const all = (await call('GET', '/v1/keys', { as: cast.ada.key })).body.keys
+    const walked: unknown[] = []
+    for (let cursor = ''; ; ) {
+      const { body } = await call('GET', `/v1/keys?limit=2${cursor}`, { as: cast.ada.key })
+      walked.push(...body.keys)
+      if (body.nextCursor === null) break
+      expect(body.keys).toHaveLength(2)
+      cursor = `&cursor=${body.nextCursor}`
+    }
+    expect(walked.map((key) => (key as { id: string }).id)).toEqual(all.map(({ id }: { id: string }) => id))
+  })
+})
+
+describe('bad input', () => {
+  const bodies: [unknown, string][] = [
+    [{}, 'name'],
+    [{ name: '', expiresInDays: 30 }, 'name'],
+    [{ name: '  ', expiresInDays: 30 }, 'name'],
+    [{ name: 'n'.repeat(101), expiresInDays: 30 }, 'name'],
+    [{ name: 7, expiresInDays: 30 }, 'name'],
+    [{ name: 'CI' }, 'expiresInDays'],
+    [{ name: 'CI', expiresInDays: 6 }, 'expiresInDays'],
+    [{ name: 'CI', expiresInDays: 366 }, 'expiresInDays'],
+    [{ name: 'CI', expiresInDays: 7.5 }, 'expiresInDays'],
+    [{ name: 'CI', expiresInDays: '30' }, 'expiresInDays'],
+    [{ ...newKey, readOnly: 'yes' }, 'readOnly'],
+    [{ ...newKey, userId: 'usr_x' }, 'userId'],
+    ['{"name":', 'body'],
+    ['', 'name'],
+    ['null', 'name'],
+    ['[]', 'name'],
+  ]
+  test.each(bodies)('POST /v1/keys %j: 400 names %s', async (body, field) => {
+    const { call, cast } = setUp()
+    const answer = await call('POST', '/v1/keys', { as: cast.bob.key, body })
+    expect(answer.status).toBe(400)
+    expect(answer.body.error).toStartWith(`${field}: `)
+  })
+
+  const queries = ['limit=0', 'limit=201', 'limit=1.5', 'limit=x', 'cursor=x', 'cursor=W10', 'cursor=bnVsbA', 'page=2']
+  test.each(queries.flatMap((query) => [`/v1/keys?${query}`, `/v1/orgs?${query}`]))('GET %s: 400', async (path) => {
+    const { call, cast } = setUp()
+    expect((await call('GET', path, { as: cast.bob.key })).status).toBe(400)
+  })
+
+  test('the shortest and the longest life of a key are taken, and no end', async () => {
+    const { call, cast } = setUp()
+    for (const expiresInDays of [7, 365, null]) {
+      const { status } = await call('POST', '/v1/keys', { as: cast.bob.key, body: { name: 'CI', expiresInDays } })
+      expect(status).toBe(201)
+    }
+  })
+
+  test('whatever comes, a refusal is 4xx and no bug', async () => {
+    const { call, cast } = setUp()
+    const key = fc.record(
+      {
+        name: fc.oneof(fc.string({ unit: 'binary' }), anyJson),
+        expiresInDays: anyJson,
+        readOnly: anyJson,
+      },
+      { requiredKeys: [] },
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(anyJson, key), fc.string(), async (body, id) => {
+        const text = JSON.stringify(body)
+        const made = await call('POST', '/v1/keys', { as: cast.bob.key, body: text })
+        expect([201, 400]).toContain(made.status)
+        const gone = await call('DELETE', `/v1/keys/x${encodeURIComponent(id)}`, { as: cast.bob.key })
+        expect(gone.status).toBe(404)
+      }),
+      { numRuns: 200 },
+    )
+  })
+})

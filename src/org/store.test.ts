@@ -1,0 +1,200 @@
+import { describe, expect, test } from 'bun:test'
+import { cast, memoryDb, testBox, testClock } from '../../test/fakes.ts'
+import { DAY_MS } from '../core/clock.ts'
+import { secretBox, secretHash } from '../core/secret-box.ts'
+import {
+  addMember,
+  createKey,
+  createOrg,
+  createOwner,
+  createUser,
+  findOrg,
+  findUser,
+  initialize,
+  listKeys,
+  listMemberships,
+  openWebhookSecret,
+  revokeKey,
+} from './store.ts'
+
+function setUp() {
+  const db = memoryDb()
+  const clock = testClock()
+  return { db, clock, cast: cast(db, clock) }
+}
+
+const start = { after: null, limit: 50 }
+
+describe('organizations', () => {
+  test('what was created is found, with a webhook secret and a salt of its own', () => {
+    const { db, clock } = setUp()
+    const [one, two] = [
+      createOrg(db, testBox, clock, { name: ' One ' }),
+      createOrg(db, testBox, clock, { name: 'Two' }),
+    ]
+    expect(findOrg(db, one.id)).toEqual({
+      id: expect.stringMatching(/^org_/),
+      name: 'One',
+      customerSalt: expect.stringMatching(/^[\w-]{43}$/),
+      createdAt: clock.now(),
+    })
+    expect(two.customerSalt).not.toBe(one.customerSalt)
+    const secret = openWebhookSecret(db, testBox, one.id)
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+    expect(openWebhookSecret(db, testBox, two.id)).not.toBe(secret)
+  })
+
+  test('the webhook secret is stored sealed: another key does not open it', () => {
+    const { db, cast } = setUp()
+    const other = secretBox(Buffer.alloc(32, 8))
+    expect(() => openWebhookSecret(db, other, cast.orgId)).toThrow()
+    const { webhookSecret } = db.prepare('SELECT webhookSecret FROM org').get() as { webhookSecret: Buffer }
+    expect(webhookSecret.includes('whsec_')).toBe(false)
+  })
+
+  test.each(['', '  ', '\t\n'])('the name %j is refused', (name) => {
+    const { db, clock } = setUp()
+    expect(() => createOrg(db, testBox, clock, { name })).toThrow('orgName: must not be blank')
+  })
+
+  test('a name has at most 200 characters', () => {
+    const { db, clock } = setUp()
+    expect(createOrg(db, testBox, clock, { name: 'n'.repeat(200) }).name).toHaveLength(200)
+    expect(() => createOrg(db, testBox, clock, { name: 'n'.repeat(201) })).toThrow('orgName: is longer than 200')
+  })
+
+  test('an organization that does not exist is null, its secret not found', () => {
+    const { db } = setUp()
+    expect(findOrg(db, 'org_none')).toBeNull()
+    expect(() => openWebhookSecret(db, testBox, 'org_none')).toThrow('no such organization')
+  })
+
+  test('a user sees the organizations he belongs to, page by page', () => {
+    const { db, clock, cast } = setUp()
+    clock.advance(1)
+    const second = createOrg(db, testBox, clock, { name: 'Second' })
+    addMember(db, clock, { orgId: second.id, userId: cast.bob.userId, role: 'viewer' })
+    const acme = { id: cast.orgId, name: 'Acme', role: 'member' as const }
+    const both = listMemberships(db, cast.bob.userId, start)
+    expect(both).toEqual([acme, { id: second.id, name: 'Second', role: 'viewer' }])
+    expect(listMemberships(db, cast.bob.userId, { after: cast.orgId, limit: 1 })).toEqual(both.slice(1))
+    expect(listMemberships(db, cast.vera.userId, start)).toEqual([{ ...acme, role: 'viewer' }])
+  })
+})
+
+describe('users', () => {
+  test('an address is taken whatever its case', () => {
+    const { db, clock } = setUp()
+    expect(() => createUser(db, clock, { email: 'ALICE@example.com' })).toThrow(
+      'email: a user with this address exists',
+    )
+  })
+
+  test('an owner is a user and a member, or neither', () => {
+    const { db, clock, cast } = setUp()
+    const owner = createOwner(db, clock, { orgId: cast.orgId, email: 'olga@example.com', name: 'Olga' })
+    expect(findUser(db, owner.id)).toEqual({ id: owner.id, email: 'olga@example.com', name: 'Olga' })
+    expect(listMemberships(db, owner.id, start)).toEqual([{ id: cast.orgId, name: 'Acme', role: 'owner' }])
+    expect(() => createOwner(db, clock, { orgId: 'org_none', email: 'oleg@example.com' })).toThrow()
+    expect(db.prepare(`SELECT * FROM user WHERE email = 'oleg@example.com'`).get()).toBeUndefined()
+  })
+
+  test('a user who does not exist is null', () => {
+    expect(findUser(memoryDb(), 'usr_none')).toBeNull()
+  })
+})
+
+describe('keys', () => {
+  test('only the SHA-256 of the secret is stored, and its last four characters', () => {
+    const { db, clock, cast } = setUp()
+    const { secret, id } = createKey(db, clock, { userId: cast.bob.userId, name: ' CI ', expiresInDays: 30 })
+    const row = db.prepare('SELECT * FROM apiKey WHERE id = ?').get(id)
+    expect(row).toMatchObject({ name: 'CI', secretHash: secretHash(secret), secretTail: secret.slice(-4) })
+    expect(JSON.stringify(row)).not.toContain(secret)
+  })
+
+  test.each([
+    [7, 7 * DAY_MS],
+    [365, 365 * DAY_MS],
+  ])('%i days are counted from its making', (expiresInDays, ms) => {
+    const { db, clock, cast } = setUp()
+    const { expiresAt, createdAt } = createKey(db, clock, { userId: cast.bob.userId, name: 'CI', expiresInDays })
+    expect(createdAt).toBe(clock.now())
+    expect(expiresAt).toBe(clock.now() + ms)
+  })
+
+  test('are listed newest first, for a user or for all members of an organization, without revoked ones', () => {
+    const { db, clock, cast } = setUp()
+    clock.advance(1)
+    const own = createKey(db, clock, { userId: cast.bob.userId, name: 'newer', expiresInDays: null, readOnly: true })
+    const mine = listKeys(db, { userId: cast.bob.userId }, start)
+    expect(mine).toEqual([
+      {
+        id: own.id,
+        userId: cast.bob.userId,
+        name: 'newer',
+        readOnly: true,
+        secretTail: own.secret.slice(-4),
+        createdAt: clock.now(),
+        expiresAt: null,
+        lastUsedAt: null,
+      },
+      expect.objectContaining({ id: cast.bob.keyId, readOnly: false }),
+    ])
+    const all = listKeys(db, { orgId: cast.orgId }, start)
+    expect(all.map(({ name }) => name).sort()).toEqual(
+      ['newer', 'read-only', 'expired', "Alice's key", "Ada's key", "Bob's key", "Vera's key"].sort(),
+    )
+    expect(listKeys(db, { orgId: cast.orgId }, { after: all[2]?.id ?? null, limit: 2 })).toEqual(all.slice(3, 6))
+  })
+
+  test('are revoked once, and only within reach', () => {
+    const { db, clock, cast } = setUp()
+    const { bob, alice, mallory } = cast
+    expect(() => revokeKey(db, clock, { userId: bob.userId }, alice.keyId)).toThrow('no such key')
+    expect(() => revokeKey(db, clock, { orgId: mallory.orgId }, bob.keyId)).toThrow('no such key')
+    revokeKey(db, clock, { orgId: cast.orgId }, bob.keyId)
+    expect(() => revokeKey(db, clock, { userId: bob.userId }, bob.keyId)).toThrow('no such key')
+    expect(listKeys(db, { userId: bob.userId }, start)).toEqual([])
+  })
+})
+
+describe('initialize', () => {
+  const initial = { orgName: 'Acme', email: 'alice@example.com', password: 'correct horse' }
+
+  test('makes an organization, its owner with a password, and a full key', async () => {
+    const db = memoryDb()
+    const { orgId, userId, apiKey } = await initialize(db, testBox, testClock(), initial)
+    expect(apiKey).toMatch(/^ak_/)
+    expect(listMemberships(db, userId, start)).toEqual([{ id: orgId, name: 'Acme', role: 'owner' }])
+    expect(listKeys(db, { userId }, start)).toMatchObject([{ readOnly: false, expiresAt: null }])
+    const { passwordHash } = db.prepare('SELECT passwordHash FROM user').get() as { passwordHash: string }
+    expect(await Bun.password.verify('correct horse', passwordHash)).toBe(true)
+  })
+
+  test('refuses a second owner, also of two at once', async () => {
+    const db = memoryDb()
+    const clock = testClock()
+    const outcomes = await Promise.allSettled([
+      initialize(db, testBox, clock, initial),
+      initialize(db, testBox, clock, { ...initial, email: 'bob@example.com' }),
+    ])
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    await expect(initialize(db, testBox, clock, { ...initial, password: null })).rejects.toMatchObject({
+      code: 'conflict',
+    })
+    expect(db.prepare('SELECT count(*) AS n FROM org').get()).toEqual({ n: 1 })
+  })
+
+  test.each([
+    [{ orgName: ' ' }, 'orgName: must not be blank'],
+    [{ email: 'alice' }, 'email: is not an e-mail address'],
+    [{ password: 'short' }, 'password: must have at least 10 characters'],
+  ])('leaves nothing behind when %j does not fit', async (change, message) => {
+    const db = memoryDb()
+    await expect(initialize(db, testBox, testClock(), { ...initial, ...change })).rejects.toThrow(message)
+    for (const table of ['org', 'user', 'member', 'apiKey']) {
+      expect(db.prepare(`SELECT * FROM ${table}`).all()).toEqual([])
+    }
+  })
+})

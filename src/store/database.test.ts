@@ -1,0 +1,129 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { migrations } from '../../migrations/index.ts'
+import { type Db, openDatabase, tx } from './database.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'database-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const schemaOf = (db: Db) => db.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY name').all()
+const versionOf = (db: Db) => db.pragma('user_version', { simple: true })
+
+describe('opening', () => {
+  test('brings an empty file to the present schema, and finds it there the next time', () => {
+    const path = join(folder, 'fresh.db')
+    const first = openDatabase(path)
+    expect(versionOf(first)).toBe(migrations.length)
+    const schema = schemaOf(first)
+    expect(schema.length).toBeGreaterThan(10)
+    first.exec('CREATE TABLE mark (n INTEGER) STRICT; INSERT INTO mark VALUES (1)')
+    first.close()
+    const second = openDatabase(path)
+    expect(second.prepare('SELECT n FROM mark').pluck().all()).toEqual([1])
+    second.exec('DROP TABLE mark')
+    expect(schemaOf(second)).toEqual(schema)
+  })
+
+  test('survives a power cut: every commit is synced, behind a write-ahead log', () => {
+    const db = openDatabase(join(folder, 'durable.db'))
+    const settings = ['journal_mode', 'synchronous', 'foreign_keys'].map((name) => db.pragma(name, { simple: true }))
+    // 2 is FULL: https://www.sqlite.org/pragma.html#pragma_synchronous
+    expect(settings).toEqual(['wal', 2, 1])
+  })
+
+  test('refuses a database that a newer version wrote, changes nothing in it and lets go of it', () => {
+    const path = join(folder, 'newer.db')
+    const newer = openDatabase(path)
+    newer.pragma(`user_version = ${migrations.length + 1}`)
+    const schema = schemaOf(newer)
+    expect(() => openDatabase(path)).toThrow(
+      `written by a newer version (schema ${migrations.length + 1}, this one knows ${migrations.length})`,
+    )
+    expect(versionOf(newer)).toBe(migrations.length + 1)
+    expect(schemaOf(newer)).toEqual(schema)
+    newer.pragma('journal_mode = DELETE')
+    expect(newer.pragma('journal_mode', { simple: true })).toBe('delete')
+  })
+
+  test('every table has strict types', () => {
+    const loose = openDatabase(':memory:')
+      .prepare(`SELECT name FROM pragma_table_list WHERE schema = 'main' AND strict = 0 AND name NOT LIKE 'sqlite_%'`)
+      .pluck()
+      .all()
+    expect(loose).toEqual([])
+  })
+})
+
+/** What one transaction does: a number to insert, a failure, or a transaction inside, caught or not. */
+type Step = number | 'throw' | { inner: Step[]; caught: boolean }
+
+const { step: aStep } = fc.letrec<{ step: Step }>((tie) => ({
+  step: fc.oneof(
+    { maxDepth: 3, withCrossShrink: true },
+    fc.nat(9),
+    fc.constant('throw' as const),
+    fc.record({ inner: fc.array(tie('step'), { maxLength: 4 }), caught: fc.boolean() }),
+  ),
+}))
+
+function carryOut(db: Db, steps: readonly Step[], written: number[]): void {
+  tx(db, () => {
+    for (const step of steps) {
+      if (step === 'throw') throw new RangeError('as planned')
+      if (typeof step === 'number') {
+        db.prepare('INSERT INTO mark VALUES (?)').run(step)
+        written.push(step)
+      } else if (step.caught) {
+        try {
+          carryOut(db, step.inner, written)
+        } catch (error) {
+          if (!(error instanceof RangeError)) throw error
+        }
+      } else {
+        carryOut(db, step.inner, written)
+      }
+    }
+  })
+}
+
+describe('a transaction', () => {
+  const db = openDatabase(':memory:')
+  db.exec('CREATE TABLE mark (n INTEGER) STRICT')
+  const marks = () => db.prepare('SELECT n FROM mark ORDER BY rowid').pluck().all()
+
+  test('answers what its work answers', () => {
+    expect(tx(db, () => 7)).toBe(7)
+    expect(tx(db, () => tx(db, () => 'inside'))).toBe('inside')
+  })
+
+  test('is all or nothing, with everything that was done inside it, at whatever depth', () => {
+    fc.assert(
+      fc.property(fc.array(aStep, { maxLength: 6 }), (steps) => {
+        db.exec('DELETE FROM mark')
+        const written: number[] = []
+        let failed = false
+        try {
+          carryOut(db, steps, written)
+        } catch (error) {
+          if (!(error instanceof RangeError)) throw error
+          failed = true
+        }
+        expect(db.inTransaction).toBe(false)
+        expect(marks()).toEqual(failed ? [] : written)
+      }),
+    )
+  })
+
+  test('holds the write lock from its start, so that what it read stays true', () => {
+    const path = join(folder, 'locked.db')
+    const [mine, other] = [openDatabase(path), openDatabase(path)]
+    other.pragma('busy_timeout = 0')
+    tx(mine, () => {
+      expect(() => tx(other, () => null)).toThrow('database is locked')
+    })
+    expect(tx(other, () => 'free')).toBe('free')
+  })
+})

@@ -1,0 +1,55 @@
+import Database from 'better-sqlite3/linux-x64'
+import { migrations } from '../../migrations/index.ts'
+
+/** The configuration store: one SQLite file. Every call is synchronous. */
+export type Db = Database.Database
+
+/**
+ * Opens the database and brings it to this version's schema. `:memory:` is a database of its own for tests.
+ * Fails when the file was written by a newer version: going back would lose what that version stored.
+ */
+export function openDatabase(path: string): Db {
+  const db = new Database(path)
+  try {
+    prepare(db)
+  } catch (error) {
+    db.close()
+    throw error
+  }
+  return db
+}
+
+function prepare(db: Db): void {
+  db.pragma('journal_mode = WAL')
+  // FULL: an acknowledged change survives a power cut, not only a killed process.
+  db.pragma('synchronous = FULL')
+  db.pragma('foreign_keys = ON')
+  db.pragma('busy_timeout = 5000')
+  migrate(db)
+}
+
+function migrate(db: Db): void {
+  const version = db.pragma('user_version', { simple: true }) as number
+  if (version > migrations.length) {
+    throw new Error(
+      `the database was written by a newer version (schema ${version}, this one knows ${migrations.length})`,
+    )
+  }
+  for (const [index, migration] of migrations.entries()) {
+    if (index < version) continue
+    tx(db, () => {
+      db.exec(migration.sql)
+      db.pragma(`user_version = ${index + 1}`)
+    })
+  }
+}
+
+type Settled<T> = T extends PromiseLike<unknown> ? never : T
+
+/**
+ * Runs `work` in one transaction that takes the write lock at its start; a throw rolls everything back. Inside
+ * another `tx` it becomes part of that one. The type refuses a promise: a transaction is never held across an await.
+ */
+export function tx<T>(db: Db, work: () => Settled<T>): Settled<T> {
+  return db.inTransaction ? work() : db.transaction(work).immediate()
+}

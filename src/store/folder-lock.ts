@@ -1,0 +1,18 @@
+import Database from 'better-sqlite3/linux-x64'
+
+/**
+ * Holds a data folder for one process until that process ends, however it ends: the operating system drops the lock.
+ * Fails when another process holds it. Answers the release.
+ */
+export function lockFolder(path: string): () => void {
+  const db = new Database(`${path}/lock`, { timeout: 0 })
+  try {
+    db.pragma('locking_mode = EXCLUSIVE')
+    db.exec('BEGIN EXCLUSIVE')
+  } catch (error) {
+    db.close()
+    if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error
+    throw new Error(`another tagwarden is running on the data folder ${path}`)
+  }
+  return () => db.close()
+}

@@ -1,0 +1,131 @@
+import { join } from 'node:path'
+import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
+import { EVENT_COLUMNS } from '../core/event.ts'
+import { columnName, quoteName, quoteText } from './dialect.ts'
+import type { DuckdbWarehouse } from './duckdb.ts'
+import type { EventFile, Manifest } from './manifest.ts'
+import { eventsRelation } from './relation.ts'
+
+/** Files that should become one. */
+export interface Merge {
+  files: EventFile[]
+  level: 'merged' | 'compacted'
+}
+
+/** So many small files of a running hour become one. */
+const FAN_IN = 16
+/** A file with more rows is not worth merging before its hour ends. */
+const SMALL_ROWS = 250_000
+/** A compacted file holds about this many rows at most: sorting must fit the engine's memory. */
+const MAX_ROWS = 4_000_000
+/** Late segments of an hour that just ended get this long to arrive. */
+const GRACE_MS = 2 * MINUTE_MS
+
+/** Shredded are parameters in at least this share of an hour's events, and so many at most. */
+const MIN_SHARE = 0.01
+const MAX_KEYS = 256
+
+/** What is worth merging now, most urgent first: ended hours into sorted files, small files of running hours together. */
+export function planMerges(files: readonly EventFile[], now: Instant): Merge[] {
+  const hours = Map.groupBy(files, (file) => file.hour)
+  const merges: Merge[] = []
+  for (const [hour, group] of hours) {
+    if (hour + HOUR_MS + GRACE_MS <= now) {
+      if (group.some((file) => file.level !== 'compacted')) merges.push(...compactions(group))
+    } else {
+      const small = group.filter((file) => file.level !== 'compacted' && file.rows < SMALL_ROWS)
+      if (small.length >= FAN_IN) merges.push({ files: small.slice(0, FAN_IN), level: 'merged' })
+    }
+  }
+  return merges
+}
+
+function compactions(files: readonly EventFile[]): Merge[] {
+  const merges: Merge[] = []
+  let run: EventFile[] = []
+  let rows = 0
+  for (const file of files) {
+    if (file.level === 'compacted' && file.rows > MAX_ROWS / 2) continue
+    if (run.length > 0 && rows + file.rows > MAX_ROWS) {
+      merges.push({ files: run, level: 'compacted' })
+      run = []
+      rows = 0
+    }
+    run.push(file)
+    rows += file.rows
+  }
+  if (run.length > 0) merges.push({ files: run, level: 'compacted' })
+  return merges
+}
+
+/**
+ * Carries out one merge. The swap in the manifest is atomic; a query that is running keeps the files it started with.
+ * Dying anywhere leaves the old files in force.
+ */
+export async function runMerge(
+  warehouse: DuckdbWarehouse,
+  manifest: Manifest,
+  folder: string,
+  merge: Merge,
+): Promise<void> {
+  const added =
+    merge.level === 'merged'
+      ? [await mergeFiles(warehouse, folder, merge)]
+      : await compactFiles(warehouse, folder, merge)
+  manifest.swap(merge.files, added)
+  await warehouse.remove(merge.files.map((file) => join(folder, file.path)))
+}
+
+async function mergeFiles(warehouse: DuckdbWarehouse, folder: string, { files }: Merge): Promise<EventFile> {
+  const path = nameOf('m', files)
+  const columns = [...Object.keys(EVENT_COLUMNS), 'params'].join(', ')
+  const rows = await warehouse.write(path, `SELECT ${columns} FROM (${everything(folder, files)})`)
+  return warehouse.describe(path, rows, 'merged', null)
+}
+
+async function compactFiles(warehouse: DuckdbWarehouse, folder: string, { files }: Merge): Promise<EventFile[]> {
+  const source = everything(folder, files)
+  const orgs = await warehouse.run<{ orgId: string; rows: number }>(
+    `SELECT orgId, count(*) AS rows FROM (${source}) GROUP BY orgId ORDER BY orgId`,
+  )
+  const added: EventFile[] = []
+  for (const [index, { orgId, rows }] of orgs.entries()) {
+    const ours = `(SELECT * FROM (${source}) WHERE orgId = ${quoteText(orgId)})`
+    const keys = await keysWorthAColumn(warehouse, ours, rows)
+    const path = nameOf(`c${index}`, files)
+    await warehouse.write(path, shredded(ours, keys))
+    added.push(await warehouse.describe(path, rows, 'compacted', keys))
+  }
+  return added
+}
+
+function shredded(source: string, keys: readonly string[]): string {
+  const columns = keys.map((key) => `params[${quoteText(key)}] AS ${quoteName(columnName(key))}`)
+  const list = keys.map(quoteText).join(', ')
+  const rest =
+    keys.length === 0
+      ? 'params'
+      : `map_from_entries(list_filter(map_entries(params), lambda e: NOT list_contains([${list}], e.key)))`
+  const select = [...Object.keys(EVENT_COLUMNS), ...columns, `${rest} AS params`].join(', ')
+  return `SELECT ${select} FROM ${source} ORDER BY domainId, vendor, event, receivedAt`
+}
+
+async function keysWorthAColumn(warehouse: DuckdbWarehouse, source: string, rows: number): Promise<string[]> {
+  const found = await warehouse.run<{ key: string }>(
+    `SELECT key FROM (SELECT unnest(map_keys(params)) AS key FROM ${source}) GROUP BY key
+     HAVING count(*) >= ${rows * MIN_SHARE} ORDER BY count(*) DESC, key LIMIT ${MAX_KEYS}`,
+  )
+  return found.map(({ key }) => key)
+}
+
+/** Every event of the files with its whole map, whatever their levels. */
+function everything(folder: string, files: readonly EventFile[]): string {
+  const window = { from: 0, to: Number.MAX_SAFE_INTEGER }
+  return eventsRelation({ files, folder, spool: [] }, { keys: [], wholeParams: true, orgId: null, window })
+}
+
+/** Named after what went in, so that a repeat after a crash replaces the same file. */
+function nameOf(kind: string, files: readonly EventFile[]): string {
+  const paths = files.map((file) => file.path).sort()
+  return `${kind}-${Bun.hash(paths.join('\n')).toString(16).padStart(16, '0')}.parquet`
+}

@@ -1,0 +1,220 @@
+import { mkdirSync, readdirSync, renameSync, statSync, unlinkSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type DuckDBConnection, DuckDBInstance, DuckDBTypeId } from '@duckdb/node-api'
+import { type Clock, HOUR_MS } from '../core/clock.ts'
+import { AppError, messageOf } from '../core/error.ts'
+import { EVENT_COLUMNS } from '../core/event.ts'
+import type { SegmentCount } from '../ingest/segment-count.ts'
+import { quoteText } from './dialect.ts'
+import type { EventFile, Manifest } from './manifest.ts'
+import type { Query, Warehouse } from './query.ts'
+import { eventsRelation, type Sources, spoolRelation } from './relation.ts'
+
+export interface EngineOptions {
+  /** Where Parquet files lie; `tmp/` below it is the engine's own. */
+  folder: string
+  manifest: Manifest
+  clock: Clock
+  /** Files that hold events the warehouse does not have yet. */
+  spoolFiles(): string[]
+  memoryLimit?: string
+  threads?: number
+  /** A query that takes longer is given up. */
+  timeoutMs?: number
+}
+
+const RETRY_AFTER_S = 5
+const MAX_RUNNING = 4
+
+/** The embedded warehouse: DuckDB over Parquet files and the open spool. */
+export class DuckdbWarehouse implements Warehouse {
+  private readonly running = new Set<Promise<unknown>>()
+  private queue: Promise<unknown>[] = []
+
+  private constructor(
+    private readonly engine: DuckDBInstance,
+    private readonly options: EngineOptions,
+  ) {}
+
+  static async open(options: EngineOptions): Promise<DuckdbWarehouse> {
+    const tmp = join(options.folder, 'tmp')
+    mkdirSync(tmp, { recursive: true })
+    const engine = await DuckDBInstance.create(':memory:', {
+      memory_limit: options.memoryLimit ?? '256MB',
+      threads: String(options.threads ?? 2),
+      temp_directory: tmp,
+      // No network, no extension from anywhere: everything that is needed is linked in.
+      autoinstall_known_extensions: 'false',
+      autoload_known_extensions: 'false',
+      preserve_insertion_order: 'false',
+    })
+    const warehouse = new DuckdbWarehouse(engine, options)
+    warehouse.removeOrphans()
+    return warehouse
+  }
+
+  async query<T>(query: Query): Promise<T[]> {
+    while (this.queue.length >= MAX_RUNNING) await Promise.race(this.queue)
+    const work = this.read<T>(query)
+    const ended = work.then(
+      () => {},
+      () => {},
+    )
+    this.queue.push(ended)
+    void ended.then(() => {
+      this.queue = this.queue.filter((other) => other !== ended)
+    })
+    return this.track(work)
+  }
+
+  /**
+   * Takes in one sealed spool segment: Parquet file, then manifest and `account` in one transaction; `release` is
+   * called as soon as queries read the file instead. Dying anywhere and doing it again changes nothing.
+   */
+  async load(
+    segment: { name: string; path: string },
+    account: (counts: SegmentCount[]) => void,
+    release: () => void,
+  ): Promise<void> {
+    const path = `${segment.name}.parquet`
+    const columns = [...Object.keys(EVENT_COLUMNS), 'params'].join(', ')
+    const source = `SELECT ${columns} FROM ${spoolRelation([segment.path])} WHERE seq IS NOT NULL`
+    const rows = await this.write(path, source)
+    const file = rows > 0 ? await this.describe(path, rows, 'fresh', null) : null
+    const counts = file ? await this.count(path) : []
+    this.options.manifest.addSegment(segment.name, file, this.options.clock.now(), () => account(counts))
+    // In the same turn, or a query could see these events twice: in the new file and in the spool.
+    release()
+    if (!file) unlinkSync(join(this.options.folder, path))
+  }
+
+  /** Writes the answer of a SELECT into a file that appears whole or not at all. Answers its number of rows. */
+  async write(path: string, select: string): Promise<number> {
+    const { folder } = this.options
+    const draft = join(folder, 'tmp', path)
+    const options = 'FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 122880'
+    const [row] = await this.run<{ Count: number }>(`COPY (${select}) TO ${quoteText(draft)} (${options})`)
+    // Not in the event loop: the collector's answers would wait for it.
+    await syncPath(draft)
+    renameSync(draft, join(folder, path))
+    await syncPath(folder)
+    return row?.Count ?? 0
+  }
+
+  /** The manifest row of a written file. */
+  async describe(path: string, rows: number, level: EventFile['level'], keys: string[] | null): Promise<EventFile> {
+    const file = join(this.options.folder, path)
+    const [span] = await this.run<{ first: number; last: number; orgs: number; orgId: string }>(
+      `SELECT min(receivedAt) AS first, max(receivedAt) AS last, count(DISTINCT orgId) AS orgs, min(orgId) AS orgId
+       FROM read_parquet(${quoteText(file)})`,
+    )
+    if (!span) throw new Error(`${path} is empty`)
+    return {
+      path,
+      orgId: span.orgs === 1 ? span.orgId : null,
+      hour: Math.floor(span.first / HOUR_MS) * HOUR_MS,
+      minReceivedAt: span.first,
+      maxReceivedAt: span.last,
+      rows,
+      sizeBytes: statSync(file).size,
+      level,
+      keys,
+    }
+  }
+
+  /** Runs SQL of our own making; for queries from rules and callers there is `query`. */
+  async run<T>(sql: string, params: Query['params'] = {}): Promise<T[]> {
+    const connection = await this.engine.connect()
+    try {
+      return await this.answer<T>(connection, sql, params)
+    } finally {
+      connection.closeSync()
+    }
+  }
+
+  /** Deletes files that left the manifest, once no query that may still read them is running. */
+  async remove(paths: readonly string[]): Promise<void> {
+    await Promise.allSettled([...this.running])
+    for (const path of paths) unlinkSync(path)
+  }
+
+  /** What stands behind `events` right now. */
+  sources(): Sources {
+    const { manifest, folder, spoolFiles } = this.options
+    return { files: manifest.files(), folder, spool: spoolFiles() }
+  }
+
+  close(): void {
+    this.engine.closeSync()
+  }
+
+  private async read<T>(query: Query): Promise<T[]> {
+    const relation = eventsRelation(this.sources(), query)
+    try {
+      return await this.run<T>(`WITH events AS NOT MATERIALIZED (${relation})\n${query.sql}`, query.params)
+    } catch (error) {
+      throw new AppError('unavailable', `the warehouse did not answer: ${firstLine(messageOf(error))}`, RETRY_AFTER_S)
+    }
+  }
+
+  private async answer<T>(connection: DuckDBConnection, sql: string, params: Query['params']): Promise<T[]> {
+    const timeout = setTimeout(() => connection.interrupt(), this.options.timeoutMs ?? 60_000)
+    try {
+      const reader = await connection.runAndReadAll(sql, params)
+      const names = reader.columnNames()
+      const isMap = reader.columnTypes().map((type) => type.typeId === DuckDBTypeId.MAP)
+      return reader
+        .getRowsJS()
+        .map((row) => Object.fromEntries(row.map((value, at) => [names[at] ?? '', plain(value, isMap[at])])) as T)
+    } finally {
+      clearTimeout(timeout)
+    }
+  }
+
+  private count(path: string): Promise<SegmentCount[]> {
+    return this.run(
+      `SELECT orgId, domainId, host, receivedAt // ${HOUR_MS} * ${HOUR_MS} AS hour, count(*) AS events,
+         max(receivedAt) AS lastReceivedAt, max(version) FILTER (env = 'prod') AS lastVersion
+       FROM read_parquet(${quoteText(join(this.options.folder, path))}) GROUP BY ALL`,
+    )
+  }
+
+  /** Files that a killed process wrote but never entered into the manifest. */
+  private removeOrphans(): void {
+    const known = new Set(this.options.manifest.files().map((file) => file.path))
+    for (const name of readdirSync(this.options.folder)) {
+      if (name.endsWith('.parquet') && !known.has(name)) unlinkSync(join(this.options.folder, name))
+    }
+    const tmp = join(this.options.folder, 'tmp')
+    for (const name of readdirSync(tmp)) if (name.endsWith('.parquet')) unlinkSync(join(tmp, name))
+  }
+
+  private track<T>(work: Promise<T>): Promise<T> {
+    this.running.add(work)
+    const done = () => this.running.delete(work)
+    work.then(done, done)
+    return work
+  }
+}
+
+/** 64-bit integers become numbers (all of ours stay below 2^53), the pairs of a map an object. */
+function plain(value: unknown, isMap = false): unknown {
+  if (typeof value === 'bigint') return Number(value)
+  if (!Array.isArray(value)) return value
+  if (isMap) return Object.fromEntries(value.map((entry) => [entry.key, plain(entry.value)]))
+  return value.map((item) => plain(item))
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0] ?? text
+}
+
+async function syncPath(path: string): Promise<void> {
+  const file = await open(path, 'r')
+  try {
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}

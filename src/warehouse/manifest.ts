@@ -1,0 +1,98 @@
+import type { Instant } from '../core/clock.ts'
+import { type Db, tx } from '../store/database.ts'
+
+/** `fresh`: one segment as it came; `merged`: several of them; `compacted`: an hour of one organization, sorted and shredded. */
+export type FileLevel = 'fresh' | 'merged' | 'compacted'
+
+/** One Parquet file of events. */
+export interface EventFile {
+  /** Relative to the folder `events/`. */
+  path: string
+  /** Null when it holds several organizations' events. */
+  orgId: string | null
+  /** Start of the hour of its events' `receivedAt`. */
+  hour: Instant
+  minReceivedAt: Instant
+  maxReceivedAt: Instant
+  rows: number
+  sizeBytes: number
+  level: FileLevel
+  /** Parameters that have a column of their own; null when all are in the map. */
+  keys: string[] | null
+}
+
+/** Which files make up the history. Kept in SQLite, so that a swap of files is one transaction; mirrored in memory. */
+export class Manifest {
+  private rows: readonly EventFile[]
+
+  constructor(private readonly db: Db) {
+    this.rows = this.read()
+  }
+
+  /** The files of this moment; the array is never changed afterwards, so a running query may keep it. */
+  files(): readonly EventFile[] {
+    return this.rows
+  }
+
+  hasSegment(name: string): boolean {
+    return this.db.prepare('SELECT 1 FROM segment WHERE name = ?').get(name) !== undefined
+  }
+
+  /** Name of the newest segment ever loaded; null before the first. */
+  lastSegment(): string | null {
+    return (this.db.prepare('SELECT max(name) AS name FROM segment').get() as { name: string | null }).name
+  }
+
+  /** Latest `receivedAt` of any file; 0 without files. */
+  lastReceivedAt(): Instant {
+    return this.rows.reduce((latest, file) => Math.max(latest, file.maxReceivedAt), 0)
+  }
+
+  /**
+   * Adds a loaded segment (file null when it held no events) together with whatever `account` writes, in one
+   * transaction. Loading it again replaces the same row.
+   */
+  addSegment(name: string, file: EventFile | null, loadedAt: Instant, account: () => void): void {
+    tx(this.db, () => {
+      this.db.prepare('INSERT OR REPLACE INTO segment VALUES (?, ?)').run(name, loadedAt)
+      // Only the newest name is needed once its file is gone; a few are kept for a spool folder that was copied late.
+      this.db.prepare('DELETE FROM segment WHERE name < ?').run(segmentBefore(name, KEPT_SEGMENTS))
+      if (file) this.insert(file)
+      account()
+    })
+    this.rows = this.read()
+  }
+
+  /** Puts `added` in the place of `removed`, in one transaction. */
+  swap(removed: readonly EventFile[], added: readonly EventFile[]): void {
+    tx(this.db, () => {
+      const remove = this.db.prepare('DELETE FROM eventFile WHERE path = ?')
+      for (const file of removed) remove.run(file.path)
+      for (const file of added) this.insert(file)
+    })
+    this.rows = this.read()
+  }
+
+  private insert(file: EventFile): void {
+    this.db
+      .prepare(
+        `INSERT OR REPLACE INTO eventFile (path, orgId, hour, minReceivedAt, maxReceivedAt, rows, sizeBytes, level, keys)
+         VALUES (@path, @orgId, @hour, @minReceivedAt, @maxReceivedAt, @rows, @sizeBytes, @level, @keys)`,
+      )
+      .run({ ...file, keys: file.keys && JSON.stringify(file.keys) })
+  }
+
+  private read(): EventFile[] {
+    const rows = this.db.prepare('SELECT * FROM eventFile ORDER BY minReceivedAt, path').all() as (Omit<
+      EventFile,
+      'keys'
+    > & { keys: string | null })[]
+    return rows.map((row) => ({ ...row, keys: row.keys === null ? null : (JSON.parse(row.keys) as string[]) }))
+  }
+}
+
+const KEPT_SEGMENTS = 1000
+
+function segmentBefore(name: string, distance: number): string {
+  return String(Math.max(0, Number.parseInt(name, 10) - distance)).padStart(name.length, '0')
+}

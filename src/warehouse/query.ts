@@ -1,0 +1,45 @@
+import type { Instant } from '../core/clock.ts'
+
+export type SqlValue = string | number | boolean | null
+
+/**
+ * A question to the event history, as a value. The warehouse builds the relation `events` for it, so that the text is
+ * written once, whatever engine and files stand behind.
+ */
+export interface Query {
+  /** One `SELECT` (no leading `WITH`) over `events`. Every name in `params` occurs in it as `$name`. */
+  sql: string
+  params: Record<string, SqlValue>
+  /** Parameters it reads, each as the column `dialect.key(k)`. */
+  keys: readonly string[]
+  /** True when it reads the whole map `params`, which costs far more than a few keys. */
+  wholeParams?: boolean
+  /** The organization whose events it sees; null (jobs only): every organization's. */
+  orgId: string | null
+  /** Only events with `from <= receivedAt < to`. */
+  window: { from: Instant; to: Instant }
+}
+
+/** The seam to the event history. Asynchronous, so never used inside a SQLite transaction. */
+export interface Warehouse {
+  /**
+   * Answers a query with one object a row, columns as named in its SQL, 64-bit integers as numbers.
+   * Fails with `unavailable` when the engine does.
+   */
+  query<T>(query: Query): Promise<T[]>
+}
+
+/** Collects values while SQL is written, so that no text from outside ever becomes SQL. */
+export class Binder {
+  readonly params: Record<string, SqlValue> = {}
+  private count = 0
+
+  constructor(private readonly prefix = 'p') {}
+
+  /** Answers the placeholder that stands for the value: `$p0`. */
+  bind(value: SqlValue): string {
+    const name = `${this.prefix}${this.count++}`
+    this.params[name] = value
+    return `$${name}`
+  }
+}

@@ -1,0 +1,115 @@
+import { EVENT_COLUMNS } from '../core/event.ts'
+import { columnName, quoteName, quoteText } from './dialect.ts'
+import type { EventFile } from './manifest.ts'
+import type { Query } from './query.ts'
+
+/** What stands behind the relation `events` at one moment. Paths are absolute. */
+export interface Sources {
+  files: readonly EventFile[]
+  folder: string
+  /** Spool files, whose events are in no Parquet file yet. */
+  spool: readonly string[]
+}
+
+export type Scope = Pick<Query, 'keys' | 'wholeParams' | 'orgId' | 'window'>
+
+const COLUMNS = Object.keys(EVENT_COLUMNS).join(', ')
+const SPOOL_COLUMNS = Object.entries({ ...EVENT_COLUMNS, params: 'MAP(VARCHAR, VARCHAR)' })
+  .map(([name, type]) => `${name}: ${quoteText(type)}`)
+  .join(', ')
+
+/**
+ * The relation `events` as one SELECT: a branch for each kind of file, each giving the same columns. Files outside the
+ * window or of other organizations are left out, and a filter stands only where the manifest can't promise it, because
+ * a filter on another column costs more than the count itself.
+ */
+export function eventsRelation(sources: Sources, scope: Scope): string {
+  const inScope = sources.files.filter((file) => overlaps(file, scope))
+  const branches = groupBy(inScope, (file) => JSON.stringify([shreddedKeys(file, scope), filterFor(file, scope)])).map(
+    (files) => parquetBranch(sources.folder, files, scope),
+  )
+  if (sources.spool.length > 0) branches.push(spoolBranch(sources.spool, scope))
+  return branches.length > 0 ? branches.join('\nUNION ALL\n') : emptyBranch(scope)
+}
+
+/** Reads spool files whole: every event line, without the lines that commit batches. */
+export function spoolRelation(paths: readonly string[]): string {
+  const list = paths.map(quoteText).join(', ')
+  // A line that is just being written is not whole yet; it belongs to a batch that was not acknowledged.
+  return `read_json([${list}], format = 'newline_delimited', ignore_errors = true, columns = {${SPOOL_COLUMNS}})`
+}
+
+function overlaps(file: EventFile, { window, orgId }: Scope): boolean {
+  const ours = orgId === null || file.orgId === null || file.orgId === orgId
+  return ours && file.maxReceivedAt >= window.from && file.minReceivedAt < window.to
+}
+
+/** Which of the wanted keys the file has as columns. With the whole map wanted, all of its columns are read anyway. */
+function shreddedKeys(file: EventFile, scope: Scope): boolean[] | 'shredded' | 'map' {
+  if (scope.wholeParams) return file.keys ? 'shredded' : 'map'
+  const own = new Set(file.keys)
+  return scope.keys.map((key) => own.has(key))
+}
+
+function filterFor(file: EventFile, { window, orgId }: Scope): string {
+  const filters: string[] = []
+  if (orgId !== null && file.orgId !== orgId) filters.push(`orgId = ${quoteText(orgId)}`)
+  if (file.minReceivedAt < window.from) filters.push(`receivedAt >= ${window.from}`)
+  if (file.maxReceivedAt >= window.to) filters.push(`receivedAt < ${window.to}`)
+  return filters.length > 0 ? ` WHERE ${filters.join(' AND ')}` : ''
+}
+
+function parquetBranch(folder: string, files: readonly EventFile[], scope: Scope): string {
+  const [first] = files
+  if (!first) return emptyBranch(scope)
+  const paths = files.map((file) => quoteText(`${folder}/${file.path}`)).join(', ')
+  const shredded = new Set(scope.wholeParams ? files.flatMap((file) => file.keys ?? []) : (first.keys ?? []))
+  const keys = scope.keys.map((key) =>
+    shredded.has(key) && !scope.wholeParams
+      ? quoteName(columnName(key))
+      : `${keyValue(key, shredded.has(key))} AS ${quoteName(columnName(key))}`,
+  )
+  const params = scope.wholeParams ? [`${wholeMap([...shredded])} AS params`] : []
+  const union = files.some((file) => file.keys) && files.length > 1 ? ', union_by_name = true' : ''
+  const from = `FROM read_parquet([${paths}]${union})${filterFor(first, scope)}`
+  return `SELECT ${[COLUMNS, ...keys, ...params].join(', ')} ${from}`
+}
+
+/** Among files that are read together, one may hold a key as a column and the next in its map. */
+function keyValue(key: string, mayBeColumn: boolean): string {
+  const inMap = `params[${quoteText(key)}]`
+  return mayBeColumn ? `coalesce(${quoteName(columnName(key))}, ${inMap})` : inMap
+}
+
+function wholeMap(keys: readonly string[]): string {
+  if (keys.length === 0) return 'params'
+  const entries = keys.map((key) => `{key: ${quoteText(key)}, value: ${quoteName(columnName(key))}}`).join(', ')
+  return `map_concat(params, map_from_entries(list_filter([${entries}], lambda e: e.value IS NOT NULL)))`
+}
+
+function spoolBranch(paths: readonly string[], scope: Scope): string {
+  const keys = scope.keys.map((key) => `${keyValue(key, false)} AS ${quoteName(columnName(key))}`)
+  const params = scope.wholeParams ? ['params'] : []
+  const org = scope.orgId === null ? '' : ` AND orgId = ${quoteText(scope.orgId)}`
+  const window = ` AND receivedAt >= ${scope.window.from} AND receivedAt < ${scope.window.to}`
+  return `SELECT ${[COLUMNS, ...keys, ...params].join(', ')} FROM ${spoolRelation(paths)} WHERE seq IS NOT NULL${org}${window}`
+}
+
+/** `read_parquet` refuses an empty list, and a fresh installation has no file. */
+function emptyBranch(scope: Scope): string {
+  const columns = Object.entries(EVENT_COLUMNS).map(([name, type]) => `NULL::${type} AS ${name}`)
+  const keys = scope.keys.map((key) => `NULL::VARCHAR AS ${quoteName(columnName(key))}`)
+  const params = scope.wholeParams ? ['NULL::MAP(VARCHAR, VARCHAR) AS params'] : []
+  return `SELECT ${[...columns, ...keys, ...params].join(', ')} WHERE false`
+}
+
+function groupBy<T>(items: readonly T[], nameOf: (item: T) => string): T[][] {
+  const groups = new Map<string, T[]>()
+  for (const item of items) {
+    const name = nameOf(item)
+    const group = groups.get(name)
+    if (group) group.push(item)
+    else groups.set(name, [item])
+  }
+  return [...groups.values()]
+}

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { cacheFolders, unpack } from './unpack.ts'
+
+let root = ''
+let next = 0
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), 'tagwarden-'))
+  writeFileSync(join(root, 'a.bin'), 'the library')
+  writeFileSync(join(root, 'b.bin'), 'the addon')
+})
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+const files = () => [
+  { name: 'lib.so', source: join(root, 'a.bin') },
+  { name: 'addon.node', source: join(root, 'b.bin') },
+]
+/** A folder that is not there yet. */
+const fresh = () => join(root, `cache-${next++}`)
+const contents = (folder: string) =>
+  Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
+const whole = { 'lib.so': 'the library', 'addon.node': 'the addon' }
+
+test('the first start writes, later ones find', () => {
+  const base = join(fresh(), 'deep', 'tagwarden')
+  const folder = join(base, 'v1')
+  expect(unpack(files(), 'v1', [base], (path) => path)).toBe(folder)
+  expect(contents(folder)).toEqual(whole)
+  expect(statSync(folder).mode & 0o777).toBe(0o700)
+  const written = statSync(join(folder, 'lib.so'))
+  expect(written.mode & 0o777).toBe(0o700)
+  expect(unpack(files(), 'v1', [base], contents)).toEqual(whole)
+  expect(statSync(join(folder, 'lib.so')).ino).toBe(written.ino)
+  // Another version lies beside it.
+  expect(unpack(files(), 'v2', [base], (path) => path)).toBe(join(base, 'v2'))
+})
+
+test('what is cut off is written again', () => {
+  const base = fresh()
+  const folder = unpack(files(), 'v1', [base], (path) => path)
+  writeFileSync(join(folder, 'lib.so'), 'the li')
+  expect(unpack(files(), 'v1', [base], contents)).toEqual(whole)
+})
+
+describe('a folder that somebody else may have filled is not used', () => {
+  const spoil: Record<string, (base: string) => void> = {
+    'a link': (base) => {
+      const elsewhere = fresh()
+      mkdirSync(elsewhere)
+      symlinkSync(elsewhere, base)
+    },
+    'a file': (base) => writeFileSync(base, ''),
+    'open to its group': (base) => {
+      mkdirSync(base)
+      chmodSync(base, 0o720)
+    },
+    'open to all': (base) => {
+      mkdirSync(base)
+      chmodSync(base, 0o1777)
+    },
+    'open to all, one level down': (base) => {
+      mkdirSync(join(base, 'v1'), { recursive: true })
+      chmodSync(join(base, 'v1'), 0o707)
+    },
+  }
+  test.each(Object.keys(spoil))('%s', (name) => {
+    const [bad, good] = [fresh(), fresh()]
+    spoil[name]?.(bad)
+    expect(unpack(files(), 'v1', [bad, good], (path) => path)).toBe(join(good, 'v1'))
+    expect(() => unpack(files(), 'v1', [bad], contents)).toThrow(bad)
+  })
+
+  test.skipIf(process.getuid?.() !== 0)("another user's (only root can try this)", () => {
+    const [bad, good] = [fresh(), fresh()]
+    mkdirSync(bad)
+    chownSync(bad, 12_345, 12_345)
+    expect(unpack(files(), 'v1', [bad, good], (path) => path)).toBe(join(good, 'v1'))
+  })
+})
+
+test('where the loader refuses, the next folder is tried', () => {
+  const [noexec, good] = [fresh(), fresh()]
+  const tried: string[] = []
+  const folder = unpack(files(), 'v1', [noexec, good], (path) => {
+    tried.push(path)
+    if (path.startsWith(noexec)) throw new Error('failed to map segment from shared object')
+    return path
+  })
+  expect(folder).toBe(join(good, 'v1'))
+  expect(tried).toEqual([join(noexec, 'v1'), folder])
+})
+
+test('a source that cannot be read leaves nothing behind and says why', () => {
+  const base = fresh()
+  const missing = [{ name: 'lib.so', source: join(root, 'missing') }]
+  expect(() => unpack(missing, 'v1', [base], contents)).toThrow('no folder takes the libraries of this program')
+  expect(readdirSync(join(base, 'v1'))).toEqual([])
+})
+
+test('the cache folder of the user comes first, then the one for temporary files', () => {
+  const temporary = join(tmpdir(), `tagwarden-${process.getuid?.()}`)
+  expect(cacheFolders({ XDG_CACHE_HOME: '/cache' })).toEqual(['/cache/tagwarden', temporary])
+  for (const env of [{}, { XDG_CACHE_HOME: '' }, { XDG_CACHE_HOME: 'not/absolute' }]) {
+    expect(cacheFolders(env)).toEqual([join(homedir(), '.cache', 'tagwarden'), temporary])
+  }
+})

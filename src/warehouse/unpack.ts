@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { dirname, isAbsolute, join } from 'node:path'
+import { messageOf } from '../core/error.ts'
+
+/** A file to be on disk: its name there, and the path to read it from. */
+export interface Packed {
+  name: string
+  source: string
+}
+
+/** Where files may be unpacked to, best first: the user's cache folder, then the one for temporary files. */
+export function cacheFolders({ XDG_CACHE_HOME: cache = '' }: NodeJS.ProcessEnv): string[] {
+  const own = isAbsolute(cache) ? cache : join(homedir(), '.cache')
+  return [join(own, 'tagwarden'), join(tmpdir(), `tagwarden-${userId()}`)]
+}
+
+/**
+ * Puts the files side by side into `<folder>/<version>` of the first folder that will do, and answers what `use` makes
+ * of that path. Files that are there already are kept: each appears whole or not at all, and only in folders that
+ * nobody else can write to. Fails with the reasons of all folders when none will do.
+ */
+export function unpack<T>(
+  files: readonly Packed[],
+  version: string,
+  folders: readonly string[],
+  use: (folder: string) => T,
+): T {
+  const reasons: string[] = []
+  for (const base of folders) {
+    const folder = join(base, version)
+    try {
+      for (const path of [base, folder]) takeFolder(path)
+      for (const file of files) place(file, folder)
+      return use(folder)
+    } catch (error) {
+      // A full disk, somebody else's folder, a file system that executes nothing: the next folder may do.
+      reasons.push(`${folder}: ${messageOf(error)}`)
+    }
+  }
+  throw new Error(`no folder takes the libraries of this program: ${reasons.join('; ')}`)
+}
+
+/** What lies in the folder becomes part of this process, so nobody else may be able to put it there. */
+function takeFolder(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'EEXIST') throw error
+  }
+  const found = lstatSync(path)
+  if (!found.isDirectory()) throw new Error('it is no folder')
+  if (found.uid !== userId()) throw new Error('it belongs to another user')
+  if ((found.mode & 0o022) !== 0) throw new Error('other users can write to it')
+}
+
+function place({ name, source }: Packed, folder: string): void {
+  const path = join(folder, name)
+  if (lstatSync(path, { throwIfNoEntry: false })?.size === statSync(source).size) return
+  const draft = `${path}.${randomBytes(6).toString('hex')}`
+  try {
+    writeWhole(draft, readFileSync(source))
+    renameSync(draft, path)
+  } catch (error) {
+    rmSync(draft, { force: true })
+    throw error
+  }
+}
+
+function writeWhole(path: string, content: Uint8Array): void {
+  const fd = openSync(path, 'wx', 0o700)
+  try {
+    writeFileSync(fd, content)
+    // A file whose name outlived a power cut and whose content did not would stand in the way forever.
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function userId(): number {
+  return process.getuid?.() ?? 0
+}

@@ -1,0 +1,126 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type App, openApp } from '../src/app.ts'
+import { readConfig, type SettingName } from '../src/config.ts'
+import { initialize } from '../src/org/store.ts'
+import { type Answer, type Client, type TestClock, testClock } from './fakes.ts'
+
+export type JobName = 'flush' | 'compact' | 'evaluate' | 'deliver' | 'retain' | 'refresh domains'
+
+/** The whole program on a data folder of its own, with a clock that is moved by hand. Gone at the end of its block. */
+export interface TestApp {
+  /** The one that runs now: `restart` and `crash` put another in its place. */
+  readonly app: App
+  readonly clock: TestClock
+  readonly owner: { orgId: string; userId: string; apiKey: string }
+  /** Calls the API, as the owner unless said otherwise. */
+  call: Client
+  /** Sends a batch to the collector. */
+  collect(token: string, batch: object): Promise<Answer>
+  /** Runs jobs, one after the other. */
+  run(...names: readonly JobName[]): Promise<void>
+  /** Moves the clock, and runs what would run by itself: flush, evaluate, deliver. */
+  at(instant: number): Promise<void>
+  /** Stops the program, and starts it on the same data folder. */
+  restart(): Promise<void>
+  /** Starts the program on what was on disk at this moment, as if it had been killed. */
+  crash(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** Rates that no test reaches unless it wants to. */
+const RATES: Partial<Record<SettingName, string>> = { rateKeyPerMinute: '10000000', rateCollectPerSecond: '10000000' }
+
+/** Starts without an owner's password and without jitter. Whatever the program calls a bug fails the test. */
+export async function testApp(settings: Partial<Record<SettingName, string>> = {}): Promise<TestApp> {
+  const root = mkdtempSync(join(tmpdir(), 'tagwarden-'))
+  const clock = testClock()
+  const bugs: unknown[] = []
+  const log = { info() {}, warn() {}, error: (error: unknown) => void bugs.push(error) }
+  let folder = join(root, '1')
+  const open = () => {
+    const config = readConfig({ listen: '127.0.0.1:8787', ...RATES, ...settings, data: folder }, {})
+    return openApp({ config, clock, log, jitter: () => 0 })
+  }
+  let app = await open()
+  const owner = await initialize(app.db, app.box, clock, {
+    orgName: 'Acme',
+    email: 'alice@example.com',
+    password: null,
+  })
+
+  const unlessBug = <T>(result: T, where: string): T => {
+    if (bugs.length > 0) throw new Error(`${where} failed with a bug`, { cause: bugs.pop() })
+    return result
+  }
+  const run = async (...names: readonly JobName[]) => {
+    for (const name of names) {
+      const job = app.jobs.find((one) => one.name === name)
+      if (!job) throw new Error(`there is no job ${name}`)
+      await job.run()
+      unlessBug(null, name)
+    }
+  }
+  return {
+    get app() {
+      return app
+    },
+    clock,
+    owner,
+    async call(method, path, { as = owner.apiKey, body, headers = {} } = {}) {
+      const answer = await answerOf(await app.fetch(requestOf(method, path, as, body, headers)))
+      return unlessBug(answer, `${method} ${path}`)
+    },
+    async collect(token, batch) {
+      const answer = await answerOf(await app.collector.fetch(requestOf('POST', '/api/v1/events', token, batch, {})))
+      return unlessBug(answer, 'the collector')
+    },
+    run,
+    async at(instant) {
+      clock.set(instant)
+      await run('flush', 'evaluate', 'deliver')
+    },
+    async restart() {
+      await app.close()
+      app = await open()
+    },
+    async crash() {
+      const copy = `${folder}-copy`
+      cpSync(folder, copy, { recursive: true })
+      await app.close()
+      folder = copy
+      app = await open()
+    },
+    async [Symbol.asyncDispose]() {
+      await app.close()
+      rmSync(root, { recursive: true })
+      unlessBug(null, 'the program')
+    },
+  }
+}
+
+function requestOf(
+  method: string,
+  path: string,
+  credential: string | null,
+  body: unknown,
+  headers: Record<string, string>,
+): Request {
+  return new Request(`http://localhost${path}`, {
+    method,
+    headers: {
+      ...(credential === null ? {} : { authorization: `Bearer ${credential}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
+  })
+}
+
+/** A body that is not JSON is answered as the text it is. */
+async function answerOf(response: Response): Promise<Answer> {
+  const { status, headers } = response
+  const text = await response.text()
+  return { status, headers, body: headers.get('content-type')?.includes('json') ? JSON.parse(text) : text }
+}

@@ -1,0 +1,222 @@
+import { describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import { basename, dirname, join, relative } from 'node:path'
+import { Glob } from 'bun'
+import { migrations } from '../migrations/index.ts'
+
+const ROOT = join(import.meta.dir, '..')
+
+/** In the order in which data passes through them. A file that lies in `src` itself is a room of its own. */
+const ROOMS = [
+  ...['production', 'core', 'store', 'http', 'org', 'domains', 'decoders', 'ingest', 'warehouse', 'conditions'],
+  ...['signals', 'alerts', 'issues', 'integrations', 'insights', 'digest', 'changes', 'compliance', 'flows', 'audits'],
+  ...['jobs', 'mcp', 'metrics', 'config', 'app', 'commands', 'main'],
+]
+/** Run in browsers: they know the others' shapes and nothing else of them. */
+const IN_BROWSERS = ['collector', 'web']
+/** What tests share, beside the files named `<name>.fixture.ts`. */
+const FOR_TESTS = ['src/decoders/decoder-cases.ts', 'src/conditions/agreement-reference.ts']
+/** Only from here are requests sent to other machines. */
+const WAYS_OUT = ['integrations', 'commands', ...IN_BROWSERS]
+
+const list = (pattern: string) => [...new Glob(pattern).scanSync({ cwd: ROOT })].sort()
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+const isForTests = (path: string) =>
+  /\.(test|fixture)\.tsx?$/.test(path) || path.startsWith('test/') || FOR_TESTS.includes(path)
+const roomOf = (path: string) => path.split('/')[1]?.replace(/\.tsx?$/, '') ?? ''
+
+interface Import {
+  /** From the root of the project where it names a file, else the package. */
+  target: string
+  typeOnly: boolean
+}
+
+const STATEMENT =
+  /^\s*(?:import|export)\s+(?:(type)\s)?(?:[\w*{][^'"`;]*?\sfrom\s*)?(['"])([^'"\n]+)\2|\bimport\(\s*(['"])([^'"\n]+)\4\s*\)/gm
+
+/** What a file imports, types included: a scanner for JavaScript would not see those. */
+function importsOf(path: string, source: string): Import[] {
+  return [...source.matchAll(STATEMENT)].map(([, type, , fixed, , dynamic]) => {
+    const target = fixed ?? dynamic ?? ''
+    return {
+      target: target.startsWith('.') ? relative(ROOT, join(ROOT, dirname(path), target)) : target,
+      typeOnly: type !== undefined,
+    }
+  })
+}
+
+const sources = list('src/**/*.{ts,tsx}')
+  .filter((path) => !path.endsWith('.d.ts'))
+  .map((path) => ({ path, room: roomOf(path), source: read(path) }))
+  .map((file) => ({ ...file, imports: importsOf(file.path, file.source) }))
+const production = sources.filter(({ path }) => !isForTests(path))
+const program = production.filter(({ room }) => !IN_BROWSERS.includes(room))
+
+/** Why the import may not be; null when it may. */
+function faultOf(room: string, { target, typeOnly }: Import): string | null {
+  if (!target.startsWith('src/')) return null
+  const other = roomOf(target)
+  if (IN_BROWSERS.includes(room)) return other === room || typeOnly ? null : `${room} may import types only`
+  // The bundle of a browser page, as the text that is served.
+  if (IN_BROWSERS.includes(other)) return /\.(?:html|js|css)$/.test(target) ? null : `${other} runs in browsers`
+  return ROOMS.indexOf(other) <= ROOMS.indexOf(room) ? null : `${other} comes after ${room}`
+}
+
+test.each<[string, Import[]]>([
+  [`import { a } from './b.ts'`, [{ target: 'src/x/b.ts', typeOnly: false }]],
+  [`import type { A } from "../y/b.ts"`, [{ target: 'src/y/b.ts', typeOnly: true }]],
+  [`import {\n  a,\n  type B,\n} from './b.ts'`, [{ target: 'src/x/b.ts', typeOnly: false }]],
+  [`import a, * as b from 'elysia'`, [{ target: 'elysia', typeOnly: false }]],
+  [`import './b.ts'`, [{ target: 'src/x/b.ts', typeOnly: false }]],
+  [
+    `export { a } from './b.ts'\nexport * from './c.ts'`,
+    ['b', 'c'].map((b) => ({ target: `src/x/${b}.ts`, typeOnly: false })),
+  ],
+  [`export type { A } from './b.ts'`, [{ target: 'src/x/b.ts', typeOnly: true }]],
+  [`const { a } = await import('./b.ts')`, [{ target: 'src/x/b.ts', typeOnly: false }]],
+  [`import page from './b.html' with { type: 'text' }`, [{ target: 'src/x/b.html', typeOnly: false }]],
+  [`const text = 'from'\nexport const sql = \`SELECT * FROM 'b'\``, []],
+])('the scanner reads %j', (source, expected) => {
+  expect(importsOf('src/x/a.ts', source)).toEqual(expected)
+})
+
+test('the scanner finds what the transpiler finds', () => {
+  const transpiler = new Bun.Transpiler({ loader: 'ts' })
+  for (const { path, source, imports } of sources) {
+    const found = new Set(imports.map(({ target }) => target))
+    for (const { path: target } of transpiler.scanImports(source)) {
+      expect(found).toContain(target.startsWith('.') ? join(dirname(path), target) : target)
+    }
+  }
+})
+
+describe('rooms', () => {
+  test.each<[string, string, boolean, boolean]>([
+    ['issues', 'src/alerts/finding.ts', false, true],
+    ['alerts', 'src/alerts/period.ts', false, true],
+    ['alerts', 'src/issues/issue.ts', false, false],
+    ['alerts', 'src/issues/issue.ts', true, false],
+    ['core', 'src/app.ts', false, false],
+    ['web', 'src/issues/issue.ts', true, true],
+    ['web', 'src/issues/issue.ts', false, false],
+    ['http', 'src/web/home.html', false, true],
+    ['http', 'src/web/home.ts', false, false],
+    ['core', 'elysia', false, true],
+  ])('%s imports %s (type only: %p): %p', (room, target, typeOnly, allowed) => {
+    expect(faultOf(room, { target, typeOnly }) === null).toBe(allowed)
+  })
+
+  test('every file is in one', () => {
+    const known = [...ROOMS, ...IN_BROWSERS]
+    expect(sources.filter(({ room }) => !known.includes(room)).map(({ path }) => path)).toEqual([])
+  })
+
+  test('import earlier ones only', () => {
+    const faults = sources.flatMap(({ path, room, imports }) =>
+      imports.flatMap((one) => {
+        const fault = faultOf(room, one)
+        return fault ? [`${path} imports ${one.target}: ${fault}`] : []
+      }),
+    )
+    expect(faults).toEqual([])
+  })
+
+  test('import files that exist', () => {
+    const missing = sources.flatMap(({ path, imports }) =>
+      imports.filter(({ target }) => target.startsWith('src/') && !existsSync(join(ROOT, target))).map(() => path),
+    )
+    expect(missing).toEqual([])
+  })
+
+  test('have names that say what is in them', () => {
+    const vague = ['utils', 'util', 'services', 'service', 'helpers', 'helper', 'common', 'lib', 'shared', 'misc']
+    const folders = new Set(list('src/**/*').flatMap((path) => dirname(path).split('/')))
+    expect(vague.filter((name) => folders.has(name))).toEqual([])
+    const files = sources.map(({ path }) => basename(path).split('.')[0] ?? '')
+    expect(vague.filter((name) => files.includes(name))).toEqual([])
+  })
+})
+
+describe('the program', () => {
+  const reached = new Set<string>()
+  const follow = (path: string) => {
+    if (reached.has(path)) return
+    reached.add(path)
+    for (const { target } of importsOf(path, /\.tsx?$/.test(path) ? read(path) : '')) {
+      if (target.startsWith('src/') || target.startsWith('test/')) follow(target)
+    }
+  }
+  const build = list('*.ts').map(read).join()
+  for (const { path } of program) if (path === 'src/main.ts' || build.includes(path)) follow(path)
+
+  test('imports nothing that is there for tests', () => {
+    expect([...reached].filter(isForTests)).toEqual([])
+    const direct = [...reached].filter((path) =>
+      importsOf(path, read(path)).some(({ target }) => target === 'bun:test'),
+    )
+    expect(direct).toEqual([])
+  })
+
+  test('has no file that only tests import', () => {
+    expect(program.map(({ path }) => path).filter((path) => !reached.has(path))).toEqual([])
+  })
+
+  test('imports packages that are installed with it', () => {
+    const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> }
+    const strangers = [...reached].flatMap((path) =>
+      importsOf(path, /\.tsx?$/.test(path) ? read(path) : '')
+        .map(({ target }) => target)
+        .filter((target) => !/^(?:src|migrations|node:|bun$|package\.json)/.test(target))
+        .filter((target) => !Object.hasOwn(dependencies, packageOf(target)) && !target.startsWith(ENGINE))
+        .map((target) => `${path} imports ${target}`),
+    )
+    expect(strangers).toEqual([])
+  })
+
+  test('has no file of more than 400 lines', () => {
+    const long = production.filter(({ source }) => source.split('\n').length > 401).map(({ path }) => path)
+    expect(long).toEqual([])
+  })
+
+  test('asks the clock for the time', () => {
+    const asks = /\bDate\.now\(|\bnew Date\(\)|\bperformance\.timeOrigin\b|\bTemporal\.Now\b/
+    const others = program.filter(
+      ({ path, source }) => asks.test(withoutComments(source)) && path !== 'src/core/clock.ts',
+    )
+    expect(others.filter(({ room }) => room !== 'commands').map(({ path }) => path)).toEqual([])
+  })
+
+  test('sends requests from integrations and commands only', () => {
+    const clients = /^(?:node:)?(?:http|https|http2|net|tls|dgram|dns|dns\/promises)$|^(?:undici|nodemailer)$/
+    // `fetch(request)` followed by a body or a type declares a method.
+    const fetches = /(?:(?<![.\w])|\b(?:globalThis|Bun)\.)(?:fetch\((?!\w+(?:: \w+)?\)\s*[:{])|connect\(|udpSocket\()/
+    const senders = program.filter(
+      ({ imports, source }) =>
+        imports.some(({ target }) => clients.test(target)) || fetches.test(withoutComments(source)),
+    )
+    expect(senders.length).toBeGreaterThan(0)
+    expect(senders.filter(({ room }) => !WAYS_OUT.includes(room)).map(({ path }) => path)).toEqual([])
+  })
+})
+
+test('every migration is in the list, in the order of its name', () => {
+  const files = list('migrations/*.sql').map((path) => basename(path, '.sql'))
+  expect(migrations.map(({ name }) => name)).toEqual(files)
+  for (const { name, sql } of migrations) expect(sql).toBe(read(`migrations/${name}.sql`))
+  expect(files.map((name) => Number.parseInt(name, 10))).toEqual(files.map((_, index) => index + 1))
+})
+
+/** The engine's library for this platform, which comes with `@duckdb/node-api`. */
+const ENGINE = '@duckdb/node-bindings-'
+
+/** `@scope/name/part` → `@scope/name`. */
+function packageOf(target: string): string {
+  return target
+    .split('/')
+    .slice(0, target.startsWith('@') ? 2 : 1)
+    .join('/')
+}
+
+function withoutComments(source: string): string {
+  return source.replaceAll(/\/\*[\s\S]*?\*\/|(?<![:'"`])\/\/.*$/gm, '')
+}

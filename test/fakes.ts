@@ -1,0 +1,179 @@
+import { Elysia } from 'elysia'
+import fc from 'fast-check'
+import { type Clock, DAY_MS, type Instant } from '../src/core/clock.ts'
+import { type SecretBox, secretBox } from '../src/core/secret-box.ts'
+import { answerErrors } from '../src/http/errors.ts'
+import type { Role } from '../src/http/principal.ts'
+import { addMember, createKey, createOrg, createUser, revokeKey } from '../src/org/store.ts'
+import { type Db, openDatabase } from '../src/store/database.ts'
+
+/** A Monday, noon UTC. */
+export const TEST_START: Instant = Date.UTC(2026, 0, 5, 12)
+
+export interface TestClock extends Clock {
+  set(at: Instant): void
+  advance(byMs: number): void
+}
+
+/** Stands still until it is told to move. */
+export function testClock(start: Instant = TEST_START): TestClock {
+  let at = start
+  return {
+    now: () => at,
+    set(instant) {
+      at = instant
+    },
+    advance(byMs) {
+      at += byMs
+    },
+  }
+}
+
+/** A database of its own, in memory, with the present schema. */
+export const memoryDb = (): Db => openDatabase(':memory:')
+
+/** Seals with a key that is the same in every test. */
+export const testBox: SecretBox = secretBox(Buffer.alloc(32, 7))
+
+/** One of the cast, with a full API key that never expires. */
+export interface Person {
+  userId: string
+  email: string
+  orgId: string
+  role: Role
+  keyId: string
+  /** The secret of the key. */
+  key: string
+}
+
+export interface Cast {
+  orgId: string
+  /** Owns the organization. */
+  alice: Person
+  /** Is an admin. */
+  ada: Person
+  /** Is a member. */
+  bob: Person
+  /** Is a viewer. */
+  vera: Person
+  /** Owns another organization and must see nothing of Alice's. */
+  mallory: Person
+  /** More keys of Alice: a read-only one, one that expired, one that was revoked. */
+  keys: { readOnly: string; expired: string; revoked: string }
+}
+
+/** The same people in every test that needs people. */
+export function cast(db: Db, clock: Clock): Cast {
+  const { id: orgId } = createOrg(db, testBox, clock, { name: 'Acme' })
+  const elsewhere = createOrg(db, testBox, clock, { name: 'Mallory and Sons' })
+  const person = (name: string, role: Role, at = orgId): Person => {
+    const email = `${name.toLowerCase()}@example.com`
+    const { id: userId } = createUser(db, clock, { email, name })
+    addMember(db, clock, { orgId: at, userId, role })
+    const key = createKey(db, clock, { userId, name: `${name}'s key`, expiresInDays: null })
+    return { userId, email, orgId: at, role, keyId: key.id, key: key.secret }
+  }
+  const alice = person('Alice', 'owner')
+  const { userId } = alice
+  const longAgo: Clock = { now: () => clock.now() - 7 * DAY_MS }
+  const readOnly = createKey(db, clock, { userId, name: 'read-only', expiresInDays: null, readOnly: true })
+  const expired = createKey(db, longAgo, { userId, name: 'expired', expiresInDays: 7 })
+  const revoked = createKey(db, clock, { userId, name: 'revoked', expiresInDays: null })
+  revokeKey(db, clock, { userId }, revoked.id)
+  return {
+    orgId,
+    alice,
+    ada: person('Ada', 'admin'),
+    bob: person('Bob', 'member'),
+    vera: person('Vera', 'viewer'),
+    mallory: person('Mallory', 'owner', elsewhere.id),
+    keys: { readOnly: readOnly.secret, expired: expired.secret, revoked: revoked.secret },
+  }
+}
+
+/** Who may call a route, in the words of the tables in tests. */
+export const CALLERS = [
+  'nobody',
+  'stranger',
+  'revoked',
+  'expired',
+  'viewer',
+  'readOnly',
+  'member',
+  'admin',
+  'owner',
+  'otherOrg',
+] as const
+export type Caller = (typeof CALLERS)[number]
+
+/** The API key that each caller sends; null for none. */
+export function credentialsOf({ alice, ada, bob, vera, mallory, keys }: Cast): Record<Caller, string | null> {
+  return {
+    nobody: null,
+    stranger: 'ak_nobody-made-this-key',
+    revoked: keys.revoked,
+    expired: keys.expired,
+    viewer: vera.key,
+    readOnly: keys.readOnly,
+    member: bob.key,
+    admin: ada.key,
+    owner: alice.key,
+    otherOrg: mallory.key,
+  }
+}
+
+export interface Answer {
+  status: number
+  headers: Headers
+  /** The JSON of the body. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test names the fields it expects
+  body: any
+}
+
+export interface Call {
+  /** The API key. */
+  as?: string | null
+  /** Sent as JSON; a string as it stands. */
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+export type Client = (method: string, path: string, call?: Call) => Promise<Answer>
+
+/**
+ * Calls routes without a network, errors answered as the program does it. A bug in a route (what would be a 500), an
+ * error with another body than `{"error": string}` and a body that isn't JSON fail the test.
+ */
+export function client(...routes: readonly { handle: unknown }[]): Client {
+  const bugs: unknown[] = []
+  const app = answerErrors(new Elysia({ normalize: false }), (error) => bugs.push(error))
+  for (const route of routes) app.use(route as Elysia)
+  return async (method, path, { as = null, body, headers = {} } = {}) => {
+    const request = new Request(`http://localhost${path}`, {
+      method,
+      headers: {
+        ...(as === null ? {} : { authorization: `Bearer ${as}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
+    })
+    const response = await app.handle(request)
+    const answer: Answer = { status: response.status, headers: response.headers, body: await response.json() }
+    const bug = bugs.pop()
+    if (bug !== undefined) throw new Error(`${method} ${path} failed with a bug`, { cause: bug })
+    if (answer.status >= 400) checkErrorBody(`${method} ${path}`, answer)
+    return answer
+  }
+}
+
+/**
+ * Any JSON value, for routes that must refuse it politely. Without members named `toString`: outside production Elysia
+ * 1.4.30 writes the refused value into a message of its own with a template string, which throws for these.
+ */
+export const anyJson = fc.jsonValue().filter((value) => !JSON.stringify(value).includes('"toString":'))
+
+function checkErrorBody(route: string, { status, body }: Answer): void {
+  const fits = Object.keys(body).join() === 'error' && typeof body.error === 'string' && body.error !== ''
+  if (!fits) throw new Error(`${route} answered ${status} with ${JSON.stringify(body)} instead of {"error"}`)
+}
