@@ -7,7 +7,7 @@ import { client, type Load, load, type Measured, makeFolder, start, tagwarden } 
 const CONNECTIONS = 32
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 20)
 const EVENTS_PER_REQUEST = 10
-const BARE_SECONDS = 5
+const BARE_SECONDS = Number(process.env.BENCH_BARE_SECONDS ?? 5)
 
 /** Settings under which the limits of the product don't stand in the way of a load test. */
 const NO_LIMITS = { TAGWARDEN_RATE_COLLECT_PER_SECOND: '10000000', TAGWARDEN_RATE_KEY_PER_MINUTE: '1000000' }

@@ -78,6 +78,7 @@ CREATE TABLE eventFile (
   hour INTEGER NOT NULL,                -- start of the hour of its receivedAt, ms
   minReceivedAt INTEGER NOT NULL,
   maxReceivedAt INTEGER NOT NULL,
+  maxSeq INTEGER NOT NULL,
   rows INTEGER NOT NULL,
   sizeBytes INTEGER NOT NULL,
   level TEXT NOT NULL CHECK (level IN ('fresh', 'merged', 'compacted')),
@@ -232,6 +233,8 @@ CREATE TABLE delivery (
 ) STRICT;
 CREATE INDEX deliveryDue ON delivery (dueAt) WHERE status = 'pending';
 CREATE INDEX deliveryUnderWay ON delivery (channelType, channelTarget) WHERE status = 'sending';
+CREATE INDEX deliveryExpiry ON delivery (expiresAt) WHERE status = 'pending' AND expiresAt IS NOT NULL;
+CREATE INDEX deliveryByNotice ON delivery (noticeKey);
 CREATE INDEX deliveryByIssue ON delivery (issueId, seq);
 CREATE INDEX deliveryByOrg ON delivery (orgId, seq);
 CREATE INDEX deliveryByAlert ON delivery (alertId, throttleAt);

@@ -8,7 +8,7 @@ import { type Config, retentionMs } from './config.ts'
 import type { Clock, Instant } from './core/clock.ts'
 import { messageOf } from './core/error.ts'
 import { masterKey, type SecretBox, secretBox } from './core/secret-box.ts'
-import { domainDirectory } from './domains/directory.ts'
+import { type DomainDirectory, domainDirectory } from './domains/directory.ts'
 import { domainRoutes } from './domains/routes.ts'
 import { answerErrors } from './http/errors.ts'
 import { healthRoutes } from './http/health.ts'
@@ -20,7 +20,7 @@ import { ingestRoutes } from './ingest/routes.ts'
 import { Spool } from './ingest/spool.ts'
 import { batchMemory } from './ingest/store.ts'
 import { insightRoutes } from './insights/routes.ts'
-import { addressGuard } from './integrations/address-guard.ts'
+import { type AddressGuard, addressGuard } from './integrations/address-guard.ts'
 import { checkChannels } from './integrations/channels/index.ts'
 import type { Delivering } from './integrations/deliver.ts'
 import { httpTransport } from './integrations/http-transport.ts'
@@ -30,6 +30,7 @@ import { recover } from './integrations/outbox.ts'
 import { deliveryRoutes, integrationRoutes } from './integrations/routes.ts'
 import { providerOf } from './integrations/store.ts'
 import { type Transport, transport } from './integrations/transport.ts'
+import type { Enqueue } from './issues/issue.ts'
 import { issueRoutes } from './issues/routes.ts'
 import { resolveAll } from './issues/store.ts'
 import { compactJob } from './jobs/compact.ts'
@@ -84,25 +85,13 @@ export function openStores(folder: string): { db: Db; box: SecretBox } {
   return { db: openDatabase(join(folder, 'tagwarden.db')), box: secretBox(masterKey(join(folder, 'master.key'))) }
 }
 
-export async function openApp({ config, clock, log, jitter = Math.random, ...options }: AppOptions): Promise<App> {
-  const folder = config.data
-  const events = join(folder, 'events')
-  const spoolFolder = join(folder, 'spool')
-  for (const path of [folder, events, spoolFolder]) mkdirSync(path, { recursive: true, mode: 0o700 })
-  const unlock = lockFolder(spoolFolder)
-  const { db, box } = openStores(folder)
-  const publicUrl = config.publicUrl || `http://${config.listen?.hostname}:${config.listen?.port}`
-  const collectUrl = config.collectUrl || publicUrl
-
-  const manifest = new Manifest(db)
-  const spool = new Spool(spoolFolder, clock, {
-    has: (name) => manifest.hasSegment(name),
-    last: manifest.lastSegment(),
-    lastReceivedAt: manifest.lastReceivedAt(),
-  })
-  const warehouse = await DuckdbWarehouse.open({ folder: events, manifest, clock, spoolFiles: () => spool.files() })
-
+export async function openApp(options: AppOptions): Promise<App> {
+  const { config, clock, log } = options
   const report = (error: unknown, where: string) => log.error(error, where)
+  const stores = await openAllStores(config.data, clock)
+  const { db, box, spool, warehouse } = stores
+  const publicUrl = config.publicUrl || `http://${config.listen?.hostname}:${config.listen?.port}`
+
   const regionsOf = (orgId: string) => phoneRegions(phoneRegionsOf(db, orgId))
   const rules = new RulesInForce(db, regionsOf)
   const woken = new Woken()
@@ -119,97 +108,163 @@ export async function openApp({ config, clock, log, jitter = Math.random, ...opt
 
   const enqueue = notifier({ db, clock, publicUrl })
   const guard = addressGuard(config.outboundAllow)
-  const wayOut =
-    options.transport ??
-    transport({
-      http: httpTransport({ guard, proxy: config.outboundProxy }),
-      mail: mailTransport({ smtpUrl: config.smtpUrl, from: config.mailFrom }),
-    })
-  const mailConfigured = config.smtpUrl !== ''
-  const delivering: Delivering = { db, transport: wayOut, clock, box, jitter, mailConfigured, report }
+  const delivering: Delivering = {
+    db,
+    box,
+    clock,
+    transport: options.transport ?? wayOut(config, guard),
+    jitter: options.jitter ?? Math.random,
+    mailConfigured: config.smtpUrl !== '',
+    report,
+  }
   recover(db)
 
   const stopping = new AbortController()
-  const ages: { flushAt: Instant | null; evaluationAt: Instant | null } = { flushAt: null, evaluationAt: null }
+  const ages: Ages = { flushAt: null, evaluationAt: null }
   const flushParts: FlushParts = { db, spool, warehouse, collector }
   const evaluateParts: EvaluateParts = { db, warehouse, clock, spool, woken, enqueue, regionsOf }
-  const jobs: Job[] = [
-    {
-      name: 'flush',
-      pattern: '* * * * * *',
-      async run() {
-        await flush(flushParts, SEGMENT_AGE_MS)
-        ages.flushAt = clock.now()
-      },
-    },
-    compactJob({ warehouse, manifest, folder: events, clock }),
-    {
-      name: 'evaluate',
-      pattern: '* * * * * *',
-      async run() {
-        await evaluate(evaluateParts)
-        ages.evaluationAt = clock.now()
-      },
-    },
-    deliverJob(delivering, stopping.signal),
-    retainJob({
-      db,
-      warehouse,
-      manifest,
-      folder: events,
-      clock,
-      retentionMs: retentionMs(config),
-      diskBudgetBytes: config.diskBudget,
-      warn: log.warn,
-    }),
-    { name: 'refresh domains', pattern: '* * * * * *', run: async () => domains.refresh() },
-  ]
-
-  const authenticate = rateLimited(authenticator({ db, clock }), new RateLimit(clock, config.rateKeyPerMinute / 60, 60))
-  const web = answerErrors(new Elysia({ normalize: false, serve: { maxRequestBodySize: 1024 * 1024 } }), report)
-    .use(openApiDocument())
-    .use(homePage(homeScript))
-    .use(
-      healthRoutes({
-        trouble: () => null,
-        lastFlushAt: () => ages.flushAt,
-        lastEvaluationAt: () => ages.evaluationAt,
-        now: () => clock.now(),
-        metrics: () => metricsOf(db, spool, manifest),
-      }),
-    )
-    .use(orgRoutes({ db, box, clock, authenticate }))
-    .use(domainRoutes({ db, clock, authenticate, collectUrl, changed: () => domains.invalidate() }))
-    .use(ingestRoutes({ db, clock, authenticate }))
-    .use(insightRoutes({ warehouse, clock, authenticate }))
-    .use(
-      alertRoutes({
-        db,
-        clock,
-        authenticate,
-        checkChannels: (channels, _path, orgId) =>
-          checkChannels(channels, { guard, providerOf: (id) => providerOf(db, { orgId, id }) }),
-        changed: rules.changed,
-        deleted: ({ id, orgId }, by) => resolveAll(db, id, { orgId, by, now: clock.now() }, enqueue),
-      }),
-    )
-    .use(issueRoutes({ db, clock, authenticate, enqueue }))
-    .use(integrationRoutes({ ...delivering, authenticate, guard, publicUrl }))
-    .use(deliveryRoutes({ db, clock, authenticate }))
-
+  const jobs = jobsOf({ ...stores, config, clock, log, ages, flushParts, evaluateParts, domains })
+  const web = webOf({ ...delivering, ...stores, config, publicUrl, guard, enqueue, rules, domains, ages })
   return {
     fetch: (request) => Promise.resolve(web.handle(request)),
     collector,
     db,
     box,
-    jobs,
+    jobs: [...jobs, deliverJob(delivering, stopping.signal)],
     async close() {
       stopping.abort()
       await spool.close()
       await flush(flushParts).catch((error: unknown) => report(error, `last flush: ${messageOf(error)}`))
-      warehouse.close()
-      db.close()
-      unlock()
+      stores.close()
     },
   }
+}
+
+type Stores = Awaited<ReturnType<typeof openAllStores>>
+
+/** When jobs last ended well; null: not yet since the start. */
+interface Ages {
+  flushAt: Instant | null
+  evaluationAt: Instant | null
+}
+
+/** Everything on disk, for this process alone. */
+async function openAllStores(folder: string, clock: Clock) {
+  const events = join(folder, 'events')
+  const spoolFolder = join(folder, 'spool')
+  for (const path of [folder, events, spoolFolder]) mkdirSync(path, { recursive: true, mode: 0o700 })
+  const unlock = lockFolder(spoolFolder)
+  const { db, box } = openStores(folder)
+  const manifest = new Manifest(db)
+  const spool = new Spool(spoolFolder, clock, {
+    has: (name) => manifest.hasSegment(name),
+    last: manifest.lastSegment(),
+    lastReceivedAt: manifest.lastReceivedAt(),
+    lastSeq: manifest.lastSeq(),
+  })
+  const warehouse = await DuckdbWarehouse.open({ folder: events, manifest, clock, spoolFiles: () => spool.files() })
+  const close = () => {
+    warehouse.close()
+    db.close()
+    unlock()
+  }
+  return { db, box, manifest, spool, warehouse, events, close }
+}
+
+function wayOut(config: Config, guard: AddressGuard): Transport {
+  return transport({
+    http: httpTransport({ guard, proxy: config.outboundProxy }),
+    mail: mailTransport({ smtpUrl: config.smtpUrl, from: config.mailFrom }),
+  })
+}
+
+interface JobParts extends Stores {
+  config: Config
+  clock: Clock
+  log: Log
+  ages: Ages
+  flushParts: FlushParts
+  evaluateParts: EvaluateParts
+  domains: DomainDirectory
+}
+
+function jobsOf(parts: JobParts): Job[] {
+  const { db, warehouse, manifest, events: folder, clock, config, log, ages } = parts
+  const everySecond = '* * * * * *'
+  return [
+    {
+      name: 'flush',
+      pattern: everySecond,
+      async run() {
+        await flush(parts.flushParts, SEGMENT_AGE_MS)
+        ages.flushAt = clock.now()
+      },
+    },
+    compactJob({ warehouse, manifest, folder, clock }),
+    {
+      name: 'evaluate',
+      pattern: everySecond,
+      async run() {
+        await evaluate(parts.evaluateParts)
+        ages.evaluationAt = clock.now()
+      },
+    },
+    retainJob({
+      db,
+      warehouse,
+      manifest,
+      folder,
+      clock,
+      retentionMs: retentionMs(config),
+      diskBudgetBytes: config.diskBudget,
+      warn: log.warn,
+    }),
+    { name: 'refresh domains', pattern: everySecond, run: async () => parts.domains.refresh() },
+  ]
+}
+
+interface WebParts extends Stores, Delivering {
+  db: Db
+  box: SecretBox
+  config: Config
+  publicUrl: string
+  guard: AddressGuard
+  enqueue: Enqueue
+  rules: RulesInForce
+  domains: DomainDirectory
+  ages: Ages
+}
+
+/** All routes but the collector's. */
+function webOf(parts: WebParts) {
+  const { db, box, clock, config, publicUrl, guard, enqueue, rules, domains, ages } = parts
+  const authenticate = rateLimited(authenticator({ db, clock }), new RateLimit(clock, config.rateKeyPerMinute / 60, 60))
+  const health = healthRoutes({
+    lastFlushAt: () => ages.flushAt,
+    lastEvaluationAt: () => ages.evaluationAt,
+    now: () => clock.now(),
+    metrics: () => metricsOf(db, parts.spool, parts.manifest),
+  })
+  const alerts = alertRoutes({
+    db,
+    clock,
+    authenticate,
+    checkChannels: (channels, _path, orgId) =>
+      checkChannels(channels, { guard, providerOf: (id) => providerOf(db, { orgId, id }) }),
+    changed: rules.changed,
+    deleted: ({ id, orgId }, by) => resolveAll(db, id, { orgId, by, now: clock.now() }, enqueue),
+  })
+  const collectUrl = config.collectUrl || publicUrl
+  return answerErrors(new Elysia({ normalize: false }), parts.report)
+    .use(openApiDocument())
+    .use(homePage(homeScript))
+    .use(health)
+    .use(orgRoutes({ db, box, clock, authenticate }))
+    .use(domainRoutes({ db, clock, authenticate, collectUrl, changed: () => domains.invalidate() }))
+    .use(ingestRoutes({ db, clock, authenticate }))
+    .use(insightRoutes({ warehouse: parts.warehouse, clock, authenticate }))
+    .use(alerts)
+    .use(issueRoutes({ db, clock, authenticate, enqueue }))
+    .use(integrationRoutes({ ...parts, authenticate }))
+    .use(deliveryRoutes({ db, clock, authenticate }))
 }

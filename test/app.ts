@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type App, openApp } from '../src/app.ts'
+import { type App, type AppOptions, openApp } from '../src/app.ts'
 import { readConfig, type SettingName } from '../src/config.ts'
 import { initialize } from '../src/org/store.ts'
 import { type Answer, type Client, type TestClock, testClock } from './fakes.ts'
@@ -32,8 +32,14 @@ export interface TestApp {
 /** Rates that no test reaches unless it wants to. */
 const RATES: Partial<Record<SettingName, string>> = { rateKeyPerMinute: '10000000', rateCollectPerSecond: '10000000' }
 
-/** Starts without an owner's password and without jitter. Whatever the program calls a bug fails the test. */
-export async function testApp(settings: Partial<Record<SettingName, string>> = {}): Promise<TestApp> {
+/**
+ * Starts without an owner's password and without jitter. Whatever the program calls a bug fails the test. Messages go
+ * out as in the program unless `transport` takes them.
+ */
+export async function testApp(
+  settings: Partial<Record<SettingName, string>> = {},
+  options: Pick<AppOptions, 'transport'> = {},
+): Promise<TestApp> {
   const root = mkdtempSync(join(tmpdir(), 'tagwarden-'))
   const clock = testClock()
   const bugs: unknown[] = []
@@ -41,7 +47,7 @@ export async function testApp(settings: Partial<Record<SettingName, string>> = {
   let folder = join(root, '1')
   const open = () => {
     const config = readConfig({ listen: '127.0.0.1:8787', ...RATES, ...settings, data: folder }, {})
-    return openApp({ config, clock, log, jitter: () => 0 })
+    return openApp({ config, clock, log, jitter: () => 0, ...options })
   }
   let app = await open()
   const owner = await initialize(app.db, app.box, clock, {
@@ -119,8 +125,9 @@ function requestOf(
 }
 
 /** A body that is not JSON is answered as the text it is. */
-async function answerOf(response: Response): Promise<Answer> {
+export async function answerOf(response: Response): Promise<Answer> {
   const { status, headers } = response
   const text = await response.text()
-  return { status, headers, body: headers.get('content-type')?.includes('json') ? JSON.parse(text) : text }
+  const isJson = headers.get('content-type')?.includes('json') && text !== ''
+  return { status, headers, body: isJson ? JSON.parse(text) : text }
 }

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import type { AlertInput } from '../src/alerts/alert.ts'
 import type { Answer } from './fakes.ts'
 
 /** The built executable when `TAGWARDEN_BINARY` names it; null: the tests run the sources. */
@@ -148,7 +149,7 @@ export interface Watched {
   domainId: string
   /** For the collector. */
   token: string
-  alertId: string
+  alert: AlertInput
 }
 
 /** Makes a watched property. Webhooks go to `hookUrl`, signed with `secret`; the server must be allowed to reach it. */
@@ -163,7 +164,7 @@ export async function watch(
     label: name,
     config: { url: hookUrl, secret },
   })
-  const alert = await ask('POST', `${server}/v1/alerts`, apiKey, {
+  const alert: AlertInput = {
     name: `Personal data on ${name}`,
     alertType: 'data_validation',
     severity: 'high',
@@ -171,9 +172,25 @@ export async function watch(
     period: '1h',
     conditions: { logic: 'any', items: [{ parameter: '*', op: 'contains_email' }] },
     channels: [{ type: 'webhook', target: integration.id }],
-  })
-  return { domainId: domain.id, token: domain.token, alertId: alert.id }
+  }
+  await ask('POST', `${server}/v1/alerts`, apiKey, alert)
+  return { domainId: domain.id, token: domain.token, alert }
 }
 
 /** A secret as Standard Webhooks spells it. */
 export const WEBHOOK_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+
+/** Every item of a list, page by page. `path` may have a query; `noun` is the list's field. */
+export async function askAll<T>(server: string, path: string, apiKey: string, noun: string): Promise<T[]> {
+  const items: T[] = []
+  let cursor: string | null = ''
+  while (cursor !== null) {
+    const url = new URL(path, server)
+    url.searchParams.set('limit', '200')
+    if (cursor !== '') url.searchParams.set('cursor', cursor)
+    const page: Answer['body'] = await ask('GET', url.href, apiKey)
+    items.push(...page[noun])
+    cursor = page.nextCursor
+  }
+  return items
+}

@@ -115,7 +115,7 @@ const inputFields = {
     }),
   ),
   channels,
-  impactValue: Type.Optional(Int({ minimum: 0 })),
+  impactValue: Type.Optional(Int({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
   enabled: Type.Optional(Type.Boolean({ default: true })),
 }
 

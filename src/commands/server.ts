@@ -42,14 +42,15 @@ export async function startServer(config: Config, log: Log, extra: Extra = () =>
   const server = serve(listen, (request, path) =>
     app.collector.owns(path) ? (own ? notHere() : collect(request)) : web(request),
   )
-  const collectServer = own && serve(own, (request, path) => (app.collector.owns(path) ? collect(request) : notHere()))
+  const collectServer =
+    own === null ? null : serve(own, (request, path) => (app.collector.owns(path) ? collect(request) : notHere()))
   return {
     app,
     url: urlOf(server),
-    collectUrl: urlOf(collectServer || server),
+    collectUrl: urlOf(collectServer ?? server),
     async stop() {
       // Requests under way are answered; idle connections are closed.
-      await Promise.all([server.stop(), collectServer && collectServer.stop()])
+      await Promise.all([server.stop(), collectServer?.stop()])
       await jobs.stop()
       await app.close()
     },

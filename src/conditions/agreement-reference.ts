@@ -159,7 +159,7 @@ export function numberReference(text: string): number {
 /** Phone numbers are not guessed: the generator writes only these two, and digits too few to be one. */
 export const PHONES = ['+15062345678', '%2B49%2030%201234567', '0049 30 1234567']
 
-const WHITE = '\t\n\v\f\r \u00a0\u1680\u2000\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff'
+const WHITE = '\t\n\v\f\r \u00a0\u1680\u2000\u2005\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff'
 
 function holdsReference(op: string, value: string, text: string, key: string, patterns: Map<string, Node>): boolean {
   switch (op) {

@@ -110,9 +110,16 @@ export function conditionsOf(rule: Rule): Condition[] {
   return [...(rule.filters ?? []), ...(rule.conditions?.items ?? []), ...groups]
 }
 
+/** What keeps a text from standing in an event, and in SQL; null when nothing does. */
+function faultOfText(text: string): string | null {
+  if (!text.isWellFormed()) return 'not valid Unicode'
+  return text.includes('\0') ? 'has a NUL character, which no event has' : null
+}
+
 /** What is wrong with a value for its operator; null when nothing is. */
 function faultOfValue(op: Operator, value: string): string | null {
-  if (!value.isWellFormed()) return 'not valid Unicode'
+  const fault = faultOfText(value)
+  if (fault !== null) return fault
   switch (op) {
     case 'length_eq':
     case 'length_gt':
@@ -143,7 +150,8 @@ export function checkConditions(conditions: readonly Condition[], path: string):
   for (const [index, { parameter, op, values = [] }] of conditions.entries()) {
     const at = `${path}[${index}]`
     if (!readParameter(parameter)) throw new AppError('invalid', `${at}.parameter: ${unknownField(parameter)}`)
-    if (!parameter.isWellFormed()) throw new AppError('invalid', `${at}.parameter: not valid Unicode`)
+    const fault = faultOfText(parameter)
+    if (fault !== null) throw new AppError('invalid', `${at}.parameter: ${fault}`)
     if (WITHOUT_VALUES.has(op)) continue
     if (values.length === 0) throw new AppError('invalid', `${at}.values: ${op} needs at least one value`)
     for (const [position, value] of values.entries()) {

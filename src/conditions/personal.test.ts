@@ -21,6 +21,7 @@ test.each([
   ['100%', ['100%']],
   ['%zz%4%', ['%zz%4%']],
   ['%C3%A9%41', ['%C3%A9%41', '%C3%A9A']],
+  ['%80%99%41', ['%80%99%41', '%80%99A']],
   ['%%41', ['%%41', '%A']],
 ])('%p decodes to %j', (text, forms) => {
   expect(decodings(text)).toEqual(forms)

@@ -48,8 +48,8 @@ const NO_PHONE =
   /^\(?(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4}|\d{1,3}(?:\.\d{1,3}){3}|\d+\.\d+)(?!\d)/
 
 function isInternational(written: string): boolean {
-  // `+46 (0)8 …` shows the digit that is dialled only inside of the country.
-  const plain = written.replace('(0)', '').replaceAll(gaps, '')
+  // The `(0)` of `+46 (0)8 …`, dialled only inside of the country, is known to the library.
+  const plain = written.replaceAll(gaps, '')
   return parsePhoneNumberFromString(plain.replace(/^00/, '+'))?.isValid() ?? false
 }
 

@@ -26,9 +26,7 @@ function anyOf(tests: readonly TextTest[]): TextTest {
 function countCodePoints(text: string): number {
   let count = text.length
   for (let at = 0; at < text.length - 1; at++) {
-    if ((text.charCodeAt(at) & 0xfc00) !== 0xd800 || (text.charCodeAt(at + 1) & 0xfc00) !== 0xdc00) continue
-    count--
-    at++
+    if ((text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00) count--
   }
   return count
 }

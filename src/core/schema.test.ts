@@ -33,8 +33,8 @@ function refusalOf(value: unknown, root?: string): string {
 }
 
 test('answers the very value when it fits', () => {
-  const value = { name: 'a', count: 5, color: 'red', note: null, tags: ['x', 'y'], deep: { list: [{ at: 0 }] } }
-  expect(parse(value)).toBe(value)
+  const value: unknown = { name: 'a', count: 5, color: 'red', note: null, tags: ['x'], deep: { list: [{ at: 0 }] } }
+  expect(parse(value) as unknown).toBe(value)
 })
 
 describe('a refusal names the first field that does not fit', () => {

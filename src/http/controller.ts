@@ -24,6 +24,21 @@ export function requireAccess(principal: Principal, access: Access): void {
 /** What a request may send: 500 alerts of a usual size, or a domain with its picture, with room to spare. */
 export const MAX_BODY_BYTES = 8 * 1024 * 1024
 
+/** Only escapes can bring them in: what is read from bytes is Unicode, and JSON has no bare NUL. */
+const SUSPICIOUS = /\\u(?:0000|d[89a-f])/i
+
+/** Refuses texts that neither SQLite nor the engine keeps as they are: compared later, they would not be equal. */
+function refuseBadTexts(value: unknown, path: string): void {
+  if (typeof value === 'string' && (!value.isWellFormed() || value.includes('\0'))) {
+    throw new AppError('invalid', `${path || 'body'}: has a NUL character or half of a surrogate pair`)
+  }
+  if (typeof value !== 'object' || value === null) return
+  for (const [key, item] of Object.entries(value)) {
+    refuseBadTexts(key, path)
+    refuseBadTexts(item, Array.isArray(value) ? `${path}[${key}]` : path ? `${path}.${key}` : key)
+  }
+}
+
 /** The body as JSON; null when there is none. Fails with `tooLarge`, `unsupportedType`, or a `SyntaxError`. */
 async function readJson(request: Request, contentType: string): Promise<unknown> {
   const tooLarge = () => new AppError('tooLarge', `body: is larger than ${MAX_BODY_BYTES} bytes`)
@@ -34,7 +49,9 @@ async function readJson(request: Request, contentType: string): Promise<unknown>
     throw new AppError('unsupportedType', 'content-type: must be application/json')
   }
   if (Buffer.byteLength(text) > MAX_BODY_BYTES) throw tooLarge()
-  return JSON.parse(text)
+  const value: unknown = JSON.parse(text)
+  if (SUSPICIOUS.test(text)) refuseBadTexts(value, '')
+  return value
 }
 
 /**

@@ -4,7 +4,11 @@ import { AppError } from '../core/error.ts'
 import { Closed, parser } from '../core/schema.ts'
 import { DEFAULT_LIMIT, decodeCursor, encodeCursor, page, pagingFields } from './paging.ts'
 
-const aPart = fc.oneof(fc.string({ unit: 'binary' }), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.constant(null))
+const aPart = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.constant(null),
+)
 
 function refusal(cursor: string, length: number): string {
   try {
@@ -69,12 +73,16 @@ describe('pages', () => {
 
   test('give every row once, none of them empty but the only one', () => {
     fc.assert(
-      fc.property(fc.uniqueArray(fc.integer(), { maxLength: 30 }), fc.integer({ min: 1, max: 10 }), (numbers, limit) => {
-        const rows = numbers.toSorted((a, b) => a - b)
-        const pages = readAll(rows, limit)
-        expect(pages.flat()).toEqual(rows)
-        expect(pages.length).toBe(Math.max(1, Math.ceil(rows.length / limit)))
-      }),
+      fc.property(
+        fc.uniqueArray(fc.integer(), { maxLength: 30 }),
+        fc.integer({ min: 1, max: 10 }),
+        (numbers, limit) => {
+          const rows = numbers.toSorted((a, b) => a - b)
+          const pages = readAll(rows, limit)
+          expect(pages.flat()).toEqual(rows)
+          expect(pages.length).toBe(Math.max(1, Math.ceil(rows.length / limit)))
+        },
+      ),
     )
   })
 })

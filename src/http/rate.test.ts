@@ -107,7 +107,10 @@ describe('callers with a limit', () => {
       two: { ...principal, keyId: 'key_2' },
       session: { ...principal, via: 'session', keyId: null },
     }
-    const authenticate = rateLimited((headers) => callers[headers.get('as') ?? ''] ?? principal, new RateLimit(clock, 1))
+    const authenticate = rateLimited(
+      (headers) => callers[headers.get('as') ?? ''] ?? principal,
+      new RateLimit(clock, 1),
+    )
     const call = (as: string) => authenticate(new Headers({ as }))
     for (const as of ['one', 'two', 'session']) {
       expect(call(as)).toBe(callers[as] ?? principal)
@@ -118,12 +121,9 @@ describe('callers with a limit', () => {
   })
 
   test('who are not known are refused as that', () => {
-    const authenticate = rateLimited(
-      () => {
-        throw new AppError('unauthorized', 'no credential')
-      },
-      new RateLimit(testClock(), 1),
-    )
+    const authenticate = rateLimited(() => {
+      throw new AppError('unauthorized', 'no credential')
+    }, new RateLimit(testClock(), 1))
     for (let n = 0; n < 3; n++) expect(() => authenticate(new Headers())).toThrow('no credential')
   })
 })

@@ -1,4 +1,4 @@
-import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { TypeCompiler, ValueErrorType } from '@sinclair/typebox/compiler'
 import { EVENT_STATUSES } from '../core/event.ts'
 import { Closed, describeError, Int, OneOf, parser, type Static, Text, type TObject, Type } from '../core/schema.ts'
 
@@ -67,7 +67,8 @@ export const BatchSchema = Closed({
   sessionId: Type.Optional(Text(1, 200)),
   customerId: Type.Optional(Text(1, 500)),
   version: Type.Optional(Type.Number()),
-  sampleRate: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 1 })),
+  // Smaller ones would make weights in which every other count drowns.
+  sampleRate: Type.Optional(Type.Number({ minimum: 0.000001, maximum: 1 })),
   page: Type.Optional(
     Closed({
       url: Type.Optional(Type.String({ maxLength: MAX_URL_LENGTH })),
@@ -84,8 +85,8 @@ export type Batch = Static<typeof BatchSchema>
 /** The value as a batch; fails with `invalid`, naming the field. */
 export const parseBatch = parser(BatchSchema)
 
-/** An item or the reason why it is none. */
-export type Checked<T> = { item: T; error: null } | { item: null; error: string }
+/** An item or the error that says why it is none. The reason is one of few: it names no field that is not ours. */
+export type Checked<T> = { item: T; error: null; reason: null } | { item: null; error: string; reason: string }
 
 /**
  * Checks one item. The quick check leaves out `additionalProperties`, which costs more than all the rest (measured);
@@ -101,9 +102,11 @@ function checker<T extends TObject>(schema: T): (value: unknown) => Checked<Stat
     return true
   }
   return (value) => {
-    if (fits(value)) return { item: value, error: null }
+    if (fits(value)) return { item: value, error: null, reason: null }
     const first = check.Errors(value).First()
-    return { item: null, error: first ? describeError(first, '') : 'does not fit its schema' }
+    const error = first ? describeError(first) : 'does not fit its schema'
+    const isUnknownField = first?.type === ValueErrorType.ObjectAdditionalProperties
+    return { item: null, error, reason: isUnknownField ? 'a field that is not known' : error }
   }
 }
 

@@ -29,10 +29,11 @@ const CORS = {
   'access-control-allow-origin': '*',
   'access-control-allow-methods': 'POST',
   'access-control-allow-headers': 'authorization, content-type, content-encoding',
+  'access-control-expose-headers': 'retry-after',
   'access-control-max-age': '86400',
 }
 
-const ANSWER_HEADERS = { ...CORS, 'content-type': 'application/json' }
+const ANSWER_HEADERS = { 'access-control-allow-origin': '*', 'content-type': 'application/json' }
 
 /** `POST /api/v1/events`: takes in batches, and acknowledges what is on disk. */
 export class Collector {
@@ -55,10 +56,10 @@ export class Collector {
   async fetch(request: Request): Promise<Response> {
     try {
       if (request.method === 'OPTIONS') return new Response(null, { status: 204, headers: CORS })
-      const { pathname, searchParams } = new URL(request.url)
-      if (pathname !== '/api/v1/events') throw new AppError('notFound', 'no such route')
+      const [address = '', search] = request.url.split('?', 2)
+      if (pathOf(address) !== '/api/v1/events') throw new AppError('notFound', 'no such route')
       if (request.method !== 'POST') throw new AppError('notFound', 'this route takes POST only')
-      const answer = await this.take(request, searchParams.get('token'))
+      const answer = await this.take(request, search === undefined ? null : new URLSearchParams(search).get('token'))
       return new Response(JSON.stringify(answer), { status: 202, headers: ANSWER_HEADERS })
     } catch (error) {
       const refusal = error instanceof AppError ? error : null
@@ -80,16 +81,17 @@ export class Collector {
     const headerToken = bearerOf(request.headers.get('authorization')) ?? queryToken
     // With the token at hand, a stranger's body is not even read.
     const known = headerToken === null ? null : this.domainOf(headerToken)
-    const batch = parseBatch(await readJson(request))
+    const text = await readText(request)
+    const batch = parseBatch(parseJson(text))
     const domain = known ?? this.domainOf(batch.token ?? null)
-    if (batch.batchId === undefined) return this.store(batch, domain, null)
+    if (batch.batchId === undefined) return this.store(batch, domain, null, text)
     const key = `${domain.id} ${batch.batchId}`
     const earlier = this.recent.get(key)
     if (earlier) {
       await earlier.stored
       return earlier.answer
     }
-    return this.parts.batches.answerOf(key) ?? this.store(batch, domain, key)
+    return this.parts.batches.answerOf(key) ?? this.store(batch, domain, key, text)
   }
 
   private domainOf(token: string | null): CollectorDomain {
@@ -99,7 +101,7 @@ export class Collector {
     return domain
   }
 
-  private async store(batch: Batch, domain: CollectorDomain, key: string | null): Promise<BatchAnswer> {
+  private async store(batch: Batch, domain: CollectorDomain, key: string | null, text: string): Promise<BatchAnswer> {
     const { spool, domains, judge } = this.parts
     const receivedAt = spool.arrivalAt()
     const { events, answer, ledger } = understand(batch, {
@@ -108,6 +110,8 @@ export class Collector {
       nextSeq: () => spool.nextSeq(),
       isDenied: (domainId, hostname) => domains.isDenied(domainId, hostname),
       judge,
+      // JSON can spell them by an escape only: https://www.rfc-editor.org/rfc/rfc8259#section-7
+      isClean: !text.includes('\\u'),
     })
     const stored = spool.append(events, { key, orgId: domain.orgId, domainId: domain.id, receivedAt, answer, ledger })
     if (key !== null) this.recent.set(key, { answer, stored })
@@ -127,19 +131,31 @@ function bearerOf(header: string | null): string | null {
   return header !== null && /^bearer /i.test(header) ? header.slice('bearer '.length).trim() : null
 }
 
-/** The body as JSON. Fails with `tooLarge`, `unsupportedType` or `invalid`. */
-async function readJson(request: Request): Promise<unknown> {
+/** `https://host:port/a/b` → `/a/b`, without parsing the rest. */
+function pathOf(address: string): string {
+  return address.slice(address.indexOf('/', 'https://'.length))
+}
+
+/** The body, unpacked. Fails with `tooLarge`, `unsupportedType` or `invalid`. */
+async function readText(request: Request): Promise<string> {
   const type = request.headers.get('content-type')
-  if (type !== null && !/^(application\/json|text\/plain)\b/i.test(type)) {
+  if (type !== null && !/^(application\/json|text\/plain)\s*(;|$)/i.test(type)) {
     throw new AppError('unsupportedType', 'content-type: must be application/json or text/plain')
   }
-  const encoding = request.headers.get('content-encoding')
-  if (encoding !== null && encoding !== 'gzip' && encoding !== 'identity') {
+  const encoding = request.headers.get('content-encoding')?.toLowerCase() ?? 'identity'
+  // https://www.rfc-editor.org/rfc/rfc9110#section-8.4.1.3: `x-gzip` is another name of it.
+  const isGzip = encoding === 'gzip' || encoding === 'x-gzip'
+  if (!isGzip && encoding !== 'identity') {
     throw new AppError('unsupportedType', 'content-encoding: must be gzip or absent')
   }
   if (Number(request.headers.get('content-length')) > MAX_BODY_BYTES) throw tooLarge()
-  const text = encoding === 'gzip' ? await readGzip(request) : await request.text()
-  if (text.length > MAX_BODY_BYTES || Buffer.byteLength(text) > MAX_BODY_BYTES) throw tooLarge()
+  const text = isGzip ? await readGzip(request) : await request.text()
+  // A character takes three bytes at most, so short texts need no second look.
+  if (text.length > MAX_BODY_BYTES / 3 && Buffer.byteLength(text) > MAX_BODY_BYTES) throw tooLarge()
+  return text
+}
+
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {

@@ -1,5 +1,5 @@
 import { type Clock, DAY_MS, type Instant } from '../core/clock.ts'
-import { Closed, InstantSchema, Int, Nullable, Type } from '../core/schema.ts'
+import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
 import { type Authenticate, controller } from '../http/controller.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
 import type { Db } from '../store/database.ts'
@@ -16,20 +16,17 @@ const UsageSchema = Closed(
   { $id: 'Usage' },
 )
 
+const RejectionSchema = Closed({
+  domainId: Type.String(),
+  reason: Type.String(),
+  count: Int(),
+  sample: Type.String({ description: 'Where it happened, without values' }),
+  firstSeenAt: InstantSchema,
+  lastSeenAt: InstantSchema,
+})
+
 const RejectionListSchema = Closed(
-  {
-    rejections: Type.Array(
-      Closed({
-        domainId: Type.String(),
-        reason: Type.String(),
-        count: Int(),
-        sample: Type.String({ description: 'Where it happened, without values' }),
-        firstSeenAt: InstantSchema,
-        lastSeenAt: InstantSchema,
-      }),
-    ),
-    nextCursor: Nullable(Type.String()),
-  },
+  { rejections: Type.Array(RejectionSchema), nextCursor: Nullable(Type.String()) },
   { $id: 'RejectionList' },
 )
 
@@ -93,7 +90,7 @@ export function ingestRoutes({ db, clock, authenticate }: { db: Db; clock: Clock
       ({ principal: { orgId }, query: { domainId, limit = DEFAULT_LIMIT, cursor } }) => {
         const [lastSeenAt, lastDomainId, lastReason] = decodeCursor(cursor, 3) ?? [null, null, null]
         const rows = db
-          .prepare<Record<string, unknown>, { domainId: string; reason: string; lastSeenAt: number }>(
+          .prepare<Record<string, unknown>, Static<typeof RejectionSchema>>(
             `SELECT domainId, reason, count, sample, firstSeenAt, lastSeenAt FROM rejection
              WHERE orgId = @orgId AND (@domainId IS NULL OR domainId = @domainId)
                AND (@lastSeenAt IS NULL OR (-lastSeenAt, domainId, reason) > (-@lastSeenAt, @lastDomainId, @lastReason))
@@ -101,7 +98,7 @@ export function ingestRoutes({ db, clock, authenticate }: { db: Db; clock: Clock
           )
           .all({ orgId, domainId: domainId ?? null, lastSeenAt, lastDomainId, lastReason, limit: limit + 1 })
         const { items, nextCursor } = page(rows, limit, (row) => [row.lastSeenAt, row.domainId, row.reason])
-        return { rejections: items, nextCursor } as { rejections: never[]; nextCursor: string | null }
+        return { rejections: items, nextCursor }
       },
       {
         access: 'read',

@@ -2,10 +2,10 @@ import {
   closeSync,
   fdatasync,
   fsyncSync,
-  ftruncateSync,
   openSync,
   readdirSync,
   readFileSync,
+  rmSync,
   truncateSync,
   unlinkSync,
   writeSync,
@@ -40,9 +40,15 @@ export interface Segment {
 
 interface OpenSegment extends Segment {
   fd: number
+  /** Written so far, and of that what a sync has confirmed. */
   bytes: number
+  syncedBytes: number
   hour: number
   openedAt: Instant
+  /** Groups written but not synced. */
+  syncing: number
+  /** A sync failed: what it covered may be lost, so nothing of the file is trusted past `syncedBytes`. */
+  isBroken: boolean
 }
 
 interface Group {
@@ -61,38 +67,41 @@ const RETRY_AFTER_S = 5
  */
 export class Spool {
   private open: OpenSegment | null = null
+  /** Segments that take no more and whose last syncs are under way. */
+  private readonly ending = new Set<OpenSegment>()
   private waiting: Group | null = null
-  private writing: Group | null = null
-  private turn: Promise<void> = Promise.resolve()
+  private readonly writing = new Set<Group>()
+  private isScheduled = false
   private readonly sealed: Segment[] = []
+  private scratch = Buffer.allocUnsafe(1024 * 1024)
+  private idle: PromiseWithResolvers<void> | null = null
   private nextNumber: number
   private lastReceivedAt = 0
   private lastSeq = 0
 
   /**
    * Takes over what an earlier process left: cuts off what was never committed and seals the rest.
-   * `loaded` names segments that the warehouse has; their files are removed.
+   * `loaded` names segments that the warehouse has; their files are removed. Its `lastSeq` is the highest of any event.
    */
   constructor(
     private readonly folder: string,
     private readonly clock: Clock,
-    loaded: { has(name: string): boolean; last: string | null; lastReceivedAt: Instant },
-    private readonly maxSegmentBytes = 32 * 1024 * 1024,
+    loaded: { has(name: string): boolean; last: string | null; lastReceivedAt: Instant; lastSeq: number },
+    private readonly maxSegmentBytes = 64 * 1024 * 1024,
   ) {
     this.nextNumber = loaded.last === null ? 1 : Number.parseInt(loaded.last, 10) + 1
     this.lastReceivedAt = loaded.lastReceivedAt
-    for (const file of readdirSync(folder)
-      .filter((name) => name.endsWith('.ndjson'))
-      .sort()) {
-      const name = file.slice(0, -'.ndjson'.length)
-      const path = join(folder, file)
+    this.lastSeq = loaded.lastSeq
+    const names = readdirSync(folder).flatMap((file) => SEGMENT_FILE.exec(file)?.[1] ?? [])
+    for (const name of names.sort()) {
+      const path = join(folder, `${name}.ndjson`)
       this.nextNumber = Math.max(this.nextNumber, Number.parseInt(name, 10) + 1)
-      const batches = loaded.has(name) ? [] : recoverSegment(path)
+      const { batches, lastSeq } = loaded.has(name) ? NOTHING_KEPT : recoverSegment(path)
       if (batches.length === 0) unlinkSync(path)
       else this.sealed.push({ name, path, batches })
       for (const batch of batches) this.lastReceivedAt = Math.max(this.lastReceivedAt, batch.receivedAt)
+      this.lastSeq = Math.max(this.lastSeq, lastSeq)
     }
-    this.lastSeq = (this.lastReceivedAt + 1) * SEQ_PER_MS
   }
 
   /** The time to stamp on a batch that is appended in the same turn of the event loop. Never goes back. */
@@ -113,21 +122,20 @@ export class Spool {
     const { text, batches, done } = this.waiting
     text.push(linesOf(events, batch))
     batches.push(batch)
-    if (!this.writing) this.startWriting()
+    this.schedule()
     return done.promise
   }
 
   /** Everything received before this is on disk and visible; alerts are judged up to here. */
   settledAt(): Instant {
-    return this.writing?.oldestAt ?? this.waiting?.oldestAt ?? this.arrivalAt()
+    const pending = [...this.writing, ...(this.waiting ? [this.waiting] : [])]
+    return pending.length > 0 ? Math.min(...pending.map((group) => group.oldestAt)) : this.arrivalAt()
   }
 
   /** Paths of all files that hold events the warehouse does not have yet. */
   files(): string[] {
-    return [
-      ...this.sealed.map((segment) => segment.path),
-      ...(this.open && this.open.bytes > 0 ? [this.open.path] : []),
-    ]
+    const unsealed = [...this.ending, ...(this.open ? [this.open] : [])].filter((segment) => segment.bytes > 0)
+    return [...this.sealed, ...unsealed].map((segment) => segment.path)
   }
 
   /** Segments that wait to be loaded, oldest first. */
@@ -136,10 +144,9 @@ export class Spool {
   }
 
   /** Closes the open file, if anything is in it and it is at least that old, so that it can be loaded. */
-  seal(minAgeMs = 0): Promise<void> {
-    return this.inTurn(() => {
-      if (this.open && this.clock.now() - this.open.openedAt >= minAgeMs) this.sealNow()
-    })
+  async seal(minAgeMs = 0): Promise<void> {
+    if (this.open && this.open.bytes > 0 && this.clock.now() - this.open.openedAt >= minAgeMs) this.endSegment()
+    while (this.ending.size > 0) await this.nextSync()
   }
 
   /** Forgets a loaded segment. The file stays until `remove`, because a running query may still read it. */
@@ -150,48 +157,94 @@ export class Spool {
 
   /** Writes what waits, then closes. The object is not usable afterwards. */
   async close(): Promise<void> {
-    while (this.writing) await this.writing.done.promise.catch(() => {})
+    while (this.waiting || this.writing.size > 0) await this.nextSync()
     await this.seal()
+  }
+
+  /** At the end of this turn of the event loop, so that all requests that are read in it share one write and sync. */
+  private schedule(): void {
+    if (this.isScheduled || this.writing.size >= MAX_SYNCS) return
+    this.isScheduled = true
+    setImmediate(() => {
+      this.isScheduled = false
+      this.startWriting()
+    })
   }
 
   private startWriting(): void {
     const group = this.waiting
     if (!group) return
     this.waiting = null
-    this.writing = group
-    void this.inTurn(() => this.writeGroup(group))
-      .then(
-        () => group.done.resolve(),
-        (error) =>
-          group.done.reject(
-            new AppError('unavailable', `the collector can't store: ${reasonOf(error)}`, RETRY_AFTER_S),
-          ),
+    this.writing.add(group)
+    this.writeGroup(group)
+      .then(group.done.resolve, (error) =>
+        group.done.reject(new AppError('unavailable', `the collector can't store: ${reasonOf(error)}`, RETRY_AFTER_S)),
       )
       .finally(() => {
-        this.writing = null
-        this.startWriting()
+        this.writing.delete(group)
+        this.idle?.resolve()
+        this.idle = null
+        if (this.waiting) this.schedule()
       })
   }
 
+  /** Resolves when a group that is being written has ended, well or badly. */
+  private nextSync(): Promise<void> {
+    this.idle ??= Promise.withResolvers()
+    return this.idle.promise
+  }
+
   private async writeGroup(group: Group): Promise<void> {
-    const hour = Math.floor(group.oldestAt / HOUR_MS)
-    if (this.open && (this.open.hour !== hour || this.open.bytes >= this.maxSegmentBytes)) this.sealNow()
-    this.open ??= this.openSegment(hour)
-    const segment = this.open
-    const bytes = Buffer.from(group.text.join(''))
+    const segment = this.segmentFor(Math.floor(group.oldestAt / HOUR_MS))
+    const end = this.write(segment, group.text)
+    segment.syncing++
+    try {
+      await fdatasyncAsync(segment.fd)
+      if (segment.isBroken) throw new Error('an earlier sync of the same file failed')
+      segment.syncedBytes = Math.max(segment.syncedBytes, end)
+      for (const batch of group.batches) segment.batches.push(batch)
+    } catch (error) {
+      segment.isBroken = true
+      if (this.open === segment) this.endSegment()
+      throw error
+    } finally {
+      segment.syncing--
+      this.sealEnded(segment)
+    }
+  }
+
+  /** Answers where the text ends in the file. What could not be written whole leaves nothing behind. */
+  private write(segment: OpenSegment, text: readonly string[]): number {
+    const bytes = this.encode(text)
     try {
       // Into the page cache this takes microseconds; only the sync is worth a trip to another thread.
       for (let written = 0; written < bytes.length; ) {
         written += writeSync(segment.fd, bytes, written, bytes.length - written, segment.bytes + written)
       }
-      await fdatasyncAsync(segment.fd)
     } catch (error) {
       // Nothing of the group was acknowledged, so nothing of it may stay: its senders will repeat it.
-      ftruncateSync(segment.fd, segment.bytes)
+      cut(segment.path, segment.bytes)
+      // The next group gets a file of its own, in case it is this one that takes no more.
+      this.endSegment()
       throw error
     }
     segment.bytes += bytes.length
-    for (const batch of group.batches) segment.batches.push(batch)
+    return segment.bytes
+  }
+
+  /** Into memory that is used again and again: fresh buffers for every group cost more than the copying. */
+  private encode(text: readonly string[]): Buffer {
+    const mostBytes = text.reduce((sum, { length }) => sum + length * 3, 0)
+    if (mostBytes > this.scratch.length) this.scratch = Buffer.allocUnsafe(mostBytes)
+    let end = 0
+    for (const part of text) end += this.scratch.write(part, end)
+    return this.scratch.subarray(0, end)
+  }
+
+  private segmentFor(hour: number): OpenSegment {
+    if (this.open && (this.open.hour !== hour || this.open.bytes >= this.maxSegmentBytes)) this.endSegment()
+    this.open ??= this.openSegment(hour)
+    return this.open
   }
 
   private openSegment(hour: number): OpenSegment {
@@ -199,28 +252,43 @@ export class Spool {
     const path = join(this.folder, `${name}.ndjson`)
     const fd = openSync(path, 'wx')
     syncFolder(this.folder)
-    return { name, path, fd, bytes: 0, hour, openedAt: this.clock.now(), batches: [] }
+    return {
+      name,
+      path,
+      fd,
+      bytes: 0,
+      syncedBytes: 0,
+      hour,
+      openedAt: this.clock.now(),
+      batches: [],
+      syncing: 0,
+      isBroken: false,
+    }
   }
 
-  private sealNow(): void {
-    if (!this.open || this.open.bytes === 0) return
-    closeSync(this.open.fd)
-    const { name, path, batches } = this.open
-    this.sealed.push({ name, path, batches })
+  private endSegment(): void {
+    const segment = this.open
+    if (!segment) return
     this.open = null
+    this.ending.add(segment)
+    this.sealEnded(segment)
   }
 
-  private inTurn<T>(work: () => T | Promise<T>): Promise<T> {
-    const result = this.turn.then(work)
-    this.turn = result.then(
-      () => {},
-      () => {},
-    )
-    return result
+  private sealEnded(segment: OpenSegment): void {
+    if (segment.syncing > 0 || !this.ending.delete(segment)) return
+    const { name, path, batches } = segment
+    if (segment.isBroken) cut(path, segment.syncedBytes)
+    closeQuietly(segment.fd)
+    if (batches.length === 0) return rmSync(path, { force: true })
+    this.sealed.push({ name, path, batches })
+    this.sealed.sort((a, b) => (a.name < b.name ? -1 : 1))
   }
 }
 
+/** So many groups may be on their way to the disk at once: the next one is written while the last one is synced. */
+const MAX_SYNCS = 3
 const SEQ_PER_MS = 1000
+const SEGMENT_FILE = /^(\d{12})\.ndjson$/
 
 /**
  * The events, one JSON object a line without what is null, and the line that commits them. What all events of a batch
@@ -245,7 +313,7 @@ function linesOf(events: readonly StoredEvent[], batch: BatchRecord): string {
     }).slice(0, -1)
     for (const event of events) lines += `${shared},${ownFields(event)}\n`
   }
-  return `${lines}${JSON.stringify({ batch })}\n`
+  return `${lines}${JSON.stringify({ batch, events: events.length })}\n`
 }
 
 function ownFields(event: StoredEvent): string {
@@ -266,25 +334,76 @@ function ownFields(event: StoredEvent): string {
   }).slice(1)
 }
 
-/** Cuts the file behind its last commit mark and answers the records of the batches that stay. */
-function recoverSegment(path: string): BatchRecord[] {
+interface Kept {
+  batches: BatchRecord[]
+  /** Of the last event; 0 when there is none. */
+  lastSeq: number
+}
+
+const NOTHING_KEPT: Kept = { batches: [], lastSeq: 0 }
+
+/** Cuts the file behind its last commit mark and answers what stays. */
+function recoverSegment(path: string): Kept {
   const bytes = readFileSync(path)
   const batches: BatchRecord[] = []
   let committed = 0
+  let lastEvent = ''
+  let lines: number[] = []
   for (let start = 0; start < bytes.length; ) {
     const end = bytes.indexOf(10, start)
     if (end < 0) break
     if (bytes.subarray(start, start + COMMIT_MARK.length).equals(COMMIT_MARK)) {
-      batches.push((JSON.parse(bytes.toString('utf8', start, end)) as { batch: BatchRecord }).batch)
-      committed = end + 1
-    }
+      const batch = readMark(bytes.toString('utf8', start, end), lines.length)
+      if (batch && !bytes.subarray(committed, end).includes(0)) {
+        batches.push(batch)
+        lastEvent = bytes.toString('utf8', lines.at(-1) ?? 0, lines.length > 0 ? start - 1 : 0) || lastEvent
+        committed = end + 1
+        lines = []
+      }
+    } else lines.push(start)
     start = end + 1
   }
   if (committed < bytes.length) truncateSync(path, committed)
-  return batches
+  return { batches, lastSeq: lastEvent === '' ? 0 : (JSON.parse(lastEvent) as StoredEvent).seq }
+}
+
+/**
+ * The batch of a commit mark behind so many lines; null when it is none. After a power cut what was not synced may have
+ * holes, and a mark may be there without its events.
+ */
+function readMark(line: string, lines: number): BatchRecord | null {
+  try {
+    const { batch, events } = JSON.parse(line) as { batch: BatchRecord | null; events: number }
+    return events === lines ? batch : null
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return null
+  }
 }
 
 const COMMIT_MARK = Buffer.from('{"batch":')
+
+/** On a disk that fails so badly that this does too, the next start cuts what was never committed. */
+function cut(path: string, bytes: number): void {
+  try {
+    truncateSync(path, bytes)
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+  }
+}
+
+/** Everything worth keeping was synced before. */
+function closeQuietly(fd: number): void {
+  try {
+    closeSync(fd)
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+  }
+}
+
+function isSystemError(error: unknown): boolean {
+  return typeof (error as { code?: unknown }).code === 'string'
+}
 
 function syncFolder(folder: string): void {
   const fd = openSync(folder, 'r')

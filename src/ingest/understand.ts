@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Instant } from '../core/clock.ts'
 import type { EventKind, EventStatus, StoredEvent } from '../core/event.ts'
 import { readBody } from '../decoders/body.ts'
-import { decodeHit } from '../decoders/index.ts'
+import { decodeHit, type FlatEvent } from '../decoders/index.ts'
 import { cleanText, flattenParams, readQuery } from '../decoders/params.ts'
 import type { CollectorDomain } from '../domains/directory.ts'
 import {
@@ -29,6 +29,8 @@ export interface Arrival {
   nextSeq(): number
   isDenied(domainId: string, hostname: string): boolean
   judge: Judge
+  /** True when no text in the batch can hold lone surrogates or NUL: the whole was looked through at once. */
+  isClean: boolean
 }
 
 /** Something refused or changed, for the ledger. The sample says where, never a value: values may be personal. */
@@ -48,8 +50,12 @@ export interface Understood {
 type List = BatchAnswer['errors'][number]['list']
 type Fields = Pick<StoredEvent, 'vendor' | 'event' | 'account' | 'kind' | 'status' | 'execMs' | 'durMs' | 'bytes'>
 
-/** Bodies of one batch may unpack to this much together; small compressed bodies must not become gigabytes. */
+/**
+ * Bodies of one batch may unpack to this much together, and so may events that repeat what their body says once; small
+ * batches must not become gigabytes.
+ */
 const MAX_UNPACKED_BYTES = 8 * 1024 * 1024
+const UNPACKED_TOO_LARGE = 'bodies of the batch unpack to more than 8 MiB'
 
 /**
  * Turns a batch into events: decodes, flattens, judges. Pure but for `nextSeq`. An item that can't be understood is
@@ -86,6 +92,8 @@ class Reading {
   private readonly customerId: string | null
   private readonly skewMs: number
   private readonly weight: number
+  /** What each event repeats of its batch, about. */
+  private readonly frameLength: number
   private unpackedBytes = 0
 
   constructor(
@@ -103,42 +111,46 @@ class Reading {
         : createHash('sha256').update(`${arrival.domain.customerSalt}\0${batch.customerId}`).digest('hex').slice(0, 32)
     this.skewMs = batch.sentAt === undefined ? 0 : arrival.receivedAt - batch.sentAt
     this.weight = 1 / (batch.sampleRate ?? 1)
+    this.frameLength = 500 + (this.path?.length ?? 0) + (this.title?.length ?? 0)
     this.denied = this.host !== null && arrival.isDenied(arrival.domain.id, this.host)
   }
 
   event(value: unknown, index: number): void {
-    const { item, error } = checkEvent(value)
-    if (error !== null) return this.refuse('events', index, error, '')
+    const { item, error, reason } = checkEvent(value)
+    if (error !== null) return this.refuse('events', index, reason, '', error)
     const sample = `${item.vendor} ${item.event ?? ''}`
-    const params = this.flatten(item.params ?? {}, sample)
+    const params = this.flatten(item.params ?? {}, sample, this.arrival.isClean)
     this.answer.accepted++
     this.store(item, eventFields(item), params)
   }
 
   tag(value: unknown, index: number): void {
-    const { item, error } = checkTag(value)
-    if (error !== null) return this.refuse('tags', index, error, '')
+    const { item, error, reason } = checkTag(value)
+    if (error !== null) return this.refuse('tags', index, reason, '', error)
     this.answer.accepted++
-    this.store(item, tagFields(item), { tagId: String(item.tagId), name: cleanText(item.name ?? '') })
+    this.store(item, tagFields(item), { tagId: cleanText(String(item.tagId)), name: cleanText(item.name ?? '') })
   }
 
   hit(value: unknown, index: number): void {
-    const { item, error } = checkHit(value)
-    if (error !== null) return this.refuse('hits', index, error, '')
+    const { item, error, reason } = checkHit(value)
+    if (error !== null) return this.refuse('hits', index, reason, '', error)
     const sample = placeOf(item.url)
-    if (this.unpackedBytes > MAX_UNPACKED_BYTES) {
-      return this.refuse('hits', index, 'bodies of the batch unpack to more than 8 MiB', sample)
-    }
+    if (this.unpackedBytes > MAX_UNPACKED_BYTES) return this.refuse('hits', index, UNPACKED_TOO_LARGE, sample)
     const body = readBody(item)
     if (body.error !== null) return this.refuse('hits', index, `body: ${body.error}`, sample)
     this.unpackedBytes += body.text?.length ?? 0
     const decoded = decodeHit({ url: item.url, method: (item.method ?? 'GET').toUpperCase(), body: body.text })
     if (decoded.error !== null) return this.refuse('hits', index, decoded.error, sample)
+    if (decoded.events.length > 1)
+      this.unpackedBytes += lengthOf(decoded.events) + decoded.events.length * this.frameLength
+    if (this.unpackedBytes > MAX_UNPACKED_BYTES) return this.refuse('hits', index, UNPACKED_TOO_LARGE, sample)
     this.answer.accepted++
     if (decoded.vendor === null) {
       const url = new URL(item.url)
-      const params = this.flatten(readQuery(url.search), sample)
-      return this.store(item, hitFields(item, url.hostname, '', null, 'hit'), { url: sample, ...params })
+      // The address first: a parameter of its query that is called the same becomes `url.1`.
+      const query = readQuery(`url=${encodeURIComponent(sample)}&${url.search.slice(1)}`)
+      // Percent-encoding can hide what the text of the batch does not show.
+      return this.store(item, hitFields(item, url.hostname, '', null, 'hit'), this.flatten(query, sample, false))
     }
     for (const [part, event] of decoded.events.entries()) {
       for (const cut of event.cut) this.note(cut, 1, sample)
@@ -147,28 +159,29 @@ class Reading {
     }
   }
 
-  refuse(list: List, index: number, error: string, sample: string): void {
+  /** The reason counts in the ledger, the error is what the sender reads. */
+  refuse(list: List, index: number, reason: string, sample: string, error = reason): void {
     this.answer.rejected++
     if (this.answer.errors.length < MAX_ERRORS) this.answer.errors.push({ list, index, error })
-    this.note(`${list}: ${error}`, 1, sample)
+    this.note(`${list}: ${reason}`, 1, sample || (error === reason ? '' : error))
   }
 
   private note(reason: string, count: number, sample: string): void {
     const note = this.ledger.get(reason)
     if (note) note.count += count
-    else this.ledger.set(reason, { reason, count, sample })
+    else this.ledger.set(reason, { reason, count, sample: cleanText(sample) })
   }
 
-  private flatten(params: Record<string, unknown>, sample: string): Record<string, string> {
-    const flat = flattenParams(params)
+  private flatten(params: Record<string, unknown>, sample: string, isClean: boolean): Record<string, string> {
+    const flat = flattenParams(params, isClean)
     for (const cut of flat.cut) this.note(cut, 1, sample)
     return flat.params
   }
 
-  private page(url: string | undefined): { host: string; path: string } | null {
+  private page(url: string | undefined): { host: string | null; path: string } | null {
     if (!url) return null
     const parsed = URL.parse(url)
-    if (parsed) return { host: parsed.hostname.replace(/\.$/, ''), path: parsed.pathname }
+    if (parsed) return { host: parsed.hostname.replace(/\.$/, '') || null, path: parsed.pathname }
     this.note('page.url: is not an absolute address', 1, '')
     return null
   }
@@ -180,7 +193,7 @@ class Reading {
   ) {
     const { receivedAt, domain } = this.arrival
     const seq = this.arrival.nextSeq()
-    const ts = item.ts === undefined ? receivedAt : Math.min(Math.round(item.ts + this.skewMs), receivedAt)
+    const ts = item.ts === undefined ? receivedAt : clamp(Math.round(item.ts + this.skewMs), 0, receivedAt)
     const event: StoredEvent = {
       seq,
       id: item.id === undefined ? `evt_${seq.toString(36)}` : cleanText(item.id),
@@ -248,6 +261,17 @@ function hitFields(item: HitItem, vendor: string, event: string, account: string
 function outcomeOf(status: HitItem['status']): EventStatus | null {
   if (typeof status !== 'number') return status ?? null
   return status === 0 || status >= 400 ? 'failure' : 'ok'
+}
+
+function clamp(value: number, min: number, max: number): number {
+  return Math.min(Math.max(value, min), max)
+}
+
+/** Characters that the parameters of the events take. */
+function lengthOf(events: readonly FlatEvent[]): number {
+  let length = 0
+  for (const { params } of events) for (const key in params) length += key.length + (params[key]?.length ?? 0)
+  return length
 }
 
 function placeOf(url: string): string {

@@ -83,7 +83,7 @@ function findQuery(input: Static<typeof Input>, { principal, now }: Asker): Quer
   const to = input.to ?? now + 1
   const from = input.from ?? to - DAY_MS
   if (from >= to) throw new AppError('invalid', 'query.from: must be before `to`')
-  const place = decodeCursor(input.cursor, 1)?.[0] ?? null
+  const place = placeOf(input.cursor)
   const binder = new Binder()
   const filters = ['true']
   if (place !== null) filters.push(`seq < ${binder.bind(place)}`)
@@ -105,6 +105,16 @@ function findQuery(input: Static<typeof Input>, { principal, now }: Asker): Quer
     orgId: principal.orgId,
     window: { from, to },
   }
+}
+
+/** The `seq` that a cursor stands for; null for none. */
+function placeOf(cursor: string | undefined): number | null {
+  const place = decodeCursor(cursor, 1)
+  if (place === null) return null
+  const [seq] = place
+  // A text or a fraction would be the engine's to refuse, in its own words.
+  if (!Number.isSafeInteger(seq)) throw new AppError('invalid', 'cursor: is not a cursor of this list')
+  return Number(seq)
 }
 
 function fetchQuery(places: readonly { seq: number; receivedAt: number }[], { principal }: Asker): Query {

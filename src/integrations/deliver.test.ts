@@ -236,6 +236,7 @@ describe('owners', () => {
     await using box = await mailbox()
     const { clock, issue, tell, deliver, hookAt } = setUp({ smtpPort: box.port })
     const lose = async (id: string, url: string) => {
+      clock.advance(MINUTE_MS)
       tell('opened', issue(id), { channels: [hookAt(url)] })
       await deliver()
       return box.mails.length

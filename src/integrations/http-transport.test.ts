@@ -178,7 +178,7 @@ test('no more than 64 kB of an answer are read, and the rest is not waited for',
   using server = await raw((socket) => {
     socket.on('close', closed)
     socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
-    const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`
+    const chunk = `4100\r\n${'x'.repeat(0x4100)}\r\n`
     for (let sent = 0; sent < 8; sent++) socket.write(chunk)
   })
   const reply = await post(server.url)

@@ -131,7 +131,8 @@ describe('no answer', () => {
   test('in time', async () => {
     await using box = await mailbox({ onConnect: () => undefined })
     const reply = await mailTransport({ smtpUrl: at(box.port), from, timeoutMs: 50 })(mail, never)
-    expect(reply).toMatchObject({ kind: 'error', permanent: false })
+    const message = 'the mail server did not answer within 0.05 s'
+    expect(reply).toEqual({ kind: 'error', message, permanent: false })
   })
 
   test('before the program stops', async () => {

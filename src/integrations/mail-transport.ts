@@ -30,41 +30,33 @@ export function mailTransport({ smtpUrl, from, timeoutMs = MAIL_TIMEOUT_MS }: Ma
     throw new Error('TAGWARDEN_SMTP_URL: must be smtp://user:password@host:port')
   }
   const domain = /@([^\s<>@]+)>?\s*$/.exec(from)?.[1] ?? 'localhost'
-  const times = {
-    dnsTimeout: timeoutMs,
-    connectionTimeout: timeoutMs,
-    greetingTimeout: timeoutMs,
-    socketTimeout: timeoutMs,
-  }
-
-  async function submit({ to, subject, text, html, messageId, threadId }: MailOutbound): Promise<Reply> {
-    const { accepted, rejected } = await createTransport({ url: smtpUrl ?? '', ...times }).sendMail({
-      from,
-      to: to.map((address) => ({ name: '', address })),
-      subject: oneLine(subject, 250),
-      text,
-      html,
-      messageId: `<${messageId}@${domain}>`,
-      ...(threadId === null ? {} : { references: `<${threadId}@${domain}>` }),
-      // RFC 3834, section 5: keeps out-of-office answers away.
-      headers: { 'Auto-Submitted': 'auto-generated' },
-      disableFileAccess: true,
-      disableUrlAccess: true,
-    })
-    const refused =
-      rejected.length === 0 ? '' : `${rejected.length} of ${rejected.length + accepted.length} addresses refused`
-    return { kind: 'status', status: 250, headers: {}, body: refused }
-  }
 
   return async function sendMail(outbound: MailOutbound, signal: AbortSignal): Promise<Reply> {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
-    const stopped = new Promise<Reply>((resolve) => {
-      const stop = () =>
-        resolve(failure(signal.aborted ? 'stopped before an answer came' : 'the mail server is too slow'))
-      if (limit.aborted) stop()
-      limit.addEventListener('abort', stop, { once: true })
-    })
-    return Promise.race([submit(outbound).catch(refusalOf), stopped])
+    const { to, subject, text, html, messageId, threadId } = outbound
+    const timeout = AbortSignal.timeout(timeoutMs)
+    try {
+      const { accepted, rejected } = await createTransport({ url: smtpUrl }).sendMail({
+        from,
+        to: to.map((address) => ({ name: '', address })),
+        subject,
+        text,
+        html,
+        messageId: `<${messageId}@${domain}>`,
+        ...(threadId === null ? {} : { references: `<${threadId}@${domain}>` }),
+        // RFC 3834, section 5: keeps out-of-office answers away.
+        headers: { 'Auto-Submitted': 'auto-generated' },
+        disableFileAccess: true,
+        disableUrlAccess: true,
+        signal: AbortSignal.any([signal, timeout]),
+      })
+      const all = rejected.length + accepted.length
+      const body = rejected.length === 0 ? '' : `${rejected.length} of ${all} addresses refused`
+      return { kind: 'status', status: 250, headers: {}, body }
+    } catch (error) {
+      if (timeout.aborted) return failure(`the mail server did not answer within ${timeoutMs / 1000} s`)
+      if (signal.aborted) return failure('stopped before an answer came')
+      return refusalOf(error)
+    }
   }
 }
 

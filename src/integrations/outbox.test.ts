@@ -84,6 +84,14 @@ describe('claiming', () => {
     expect(take()).toEqual([])
   })
 
+  test('takes first what was due first, not what was made first', () => {
+    const { issue, tell, take, clock } = setUp()
+    tell('opened', issue('iss_1'), { delayMs: 10_000 })
+    tell('opened', issue('iss_2'))
+    clock.advance(10_000)
+    expect(take().map(({ issueId }) => issueId)).toEqual(['iss_2', 'iss_1'])
+  })
+
   test('waits for the time', () => {
     const { issue, tell, take, clock } = setUp()
     issue()
@@ -201,6 +209,19 @@ describe('a resolution', () => {
     tell('resolved')
     send()
     expect(summary()).toEqual(['opened delivered', 'resolved delivered', 'reopened failed'])
+  })
+
+  test('is told once: not again when the reopening it waited for is refused', () => {
+    const { issue, tell, summary, send, take, end } = setUp()
+    issue()
+    tell('opened')
+    tell('resolved')
+    send()
+    tell('reopened')
+    tell('resolved')
+    end(take()[0], no)
+    expect(send()).toEqual([])
+    expect(summary()).toEqual(['opened delivered', 'resolved delivered', 'reopened failed', 'resolved withdrawn'])
   })
 
   test('that was delayed is taken back', () => {
@@ -420,6 +441,24 @@ describe('a repeat', () => {
     expect(issueRow()).toMatchObject({ heldBack: 1, capReached: true })
   })
 
+  test('that reached one of its channels has told what was held back', () => {
+    const { issue, tell, take, end, send, summary, issueRow, clock } = setUp()
+    issue()
+    const once: Throttle = { count: 1, per: 1, unit: 'minutes' }
+    tell('opened', 'iss_1', { throttle: once })
+    send()
+    tell('repeated', 'iss_1', { throttle: once })
+    clock.advance(MINUTE_MS)
+    tell('repeated', 'iss_1', { throttle: once, channels: [hook, mail] })
+    const [first, second] = take()
+    end(first, ok)
+    end(second, later)
+    clock.advance(HOUR_MS)
+    send()
+    expect(summary()).toEqual(['opened delivered', 'repeated delivered', 'repeated withdrawn'])
+    expect(issueRow()).toMatchObject({ heldBack: 0, capReached: false })
+  })
+
   test('other news does not grow old', () => {
     const { issue, tell, send, clock } = setUp()
     issue()
@@ -439,6 +478,8 @@ describe('after a crash', () => {
     expect(take()).toEqual([])
     expect(recover(db)).toBe(1)
     expect(recover(db)).toBe(0)
+    end(first, ok)
+    expect(summary()).toEqual(['opened pending', 'opened delivered'])
     clock.advance(1)
     const again = take()
     expect(again.map(({ id, attempts }) => [id, attempts])).toEqual([[first?.id ?? '', 2]])
@@ -478,6 +519,16 @@ describe('a replay', () => {
     expect(send()).toEqual(['opened'])
     expect(issueRow()).toMatchObject({ notificationsSent: 1 })
     expect(deliveries()[0]).toMatchObject({ status: 'delivered', deliveredAt })
+  })
+
+  test('of a resolution goes, because the trouble was told before it', () => {
+    const { db, orgId, issue, tell, deliveries, send, clock } = setUp()
+    issue()
+    tell('opened')
+    tell('resolved')
+    send()
+    replay(db, orgId, deliveries()[1]?.id ?? '', clock.now())
+    expect(send()).toEqual(['resolved'])
   })
 
   test('of one that waits makes it due now; a repeat is not too old for it', () => {

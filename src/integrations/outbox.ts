@@ -4,7 +4,14 @@ import { newId } from '../core/id.ts'
 import type { Transition } from '../issues/issue.ts'
 import { addHistory } from '../issues/store.ts'
 import { type Db, tx } from '../store/database.ts'
-import { DELIVERY_COLUMNS, type DeliveryRecord, messageOfDelivery, slotFor, type Throttle } from './delivery.ts'
+import {
+  DELIVERY_COLUMNS,
+  type DeliveryRecord,
+  messageOfDelivery,
+  slotFor,
+  type Throttle,
+  throttleWindowMs,
+} from './delivery.ts'
 import type { Message } from './message.ts'
 
 /** A repeat that waits longer says nothing new. */
@@ -52,7 +59,7 @@ export function enqueue(db: Db, notice: Notice): Enqueued {
     const channels = transition === 'resolved' ? toldChannels(db, issueId) : distinct(notice.channels)
     if (channels.length === 0) return { deliveryIds: [], heldBack: false }
     const at = now + (notice.delayMs ?? 0)
-    const slot = throttle ? slotFor(throttle, latestSlots(db, notice.alertId, throttle.count), at) : at
+    const slot = throttle ? slotFor(throttle, latestSlots(db, notice.alertId, throttle, at), at) : at
     if (slot > at && transition !== 'resolved') {
       holdBack(db, notice)
       return { deliveryIds: [], heldBack: true }
@@ -82,14 +89,15 @@ function toldChannels(db: Db, issueId: string): Channel[] {
     .map(({ type, target }) => ({ type, target }))
 }
 
-function latestSlots(db: Db, alertId: string, count: number): Instant[] {
+/** When the alert's latest notices count that share a window with one at `at`, latest first; planned ones too. */
+function latestSlots(db: Db, alertId: string, throttle: Throttle, at: Instant): Instant[] {
   return db
-    .prepare<[string, number], { slot: Instant }>(
+    .prepare<[string, Instant, number], { slot: Instant }>(
       `SELECT max(throttleAt) AS slot FROM delivery
-       WHERE alertId = ? AND throttleAt IS NOT NULL AND status <> 'withdrawn'
+       WHERE alertId = ? AND throttleAt > ? AND status <> 'withdrawn'
        GROUP BY noticeKey ORDER BY slot DESC LIMIT ?`,
     )
-    .all(alertId, count)
+    .all(alertId, at - throttleWindowMs(throttle), throttle.count)
     .map(({ slot }) => slot)
 }
 
@@ -100,6 +108,28 @@ function holdBack(db: Db, { issueId, transition, now }: Notice): void {
     )
     .get(issueId)
   addHistory(db, issueId, 'held_back', { transition, heldBack: held?.heldBack ?? 1 }, now)
+}
+
+/**
+ * Takes the mark of the throttle from issues whose alert may tell again; how many notices were held back stays, for the
+ * next one to say. Answers how many issues.
+ */
+export function releaseCaps(db: Db, now: Instant): number {
+  return tx(db, () => {
+    const capped = db
+      .prepare<[], { id: string; alertId: string; throttle: string | null }>(
+        `SELECT issue.id, issue.alertId, json_extract(alert.input, '$.throttle') AS throttle
+         FROM issue LEFT JOIN alert ON alert.id = issue.alertId WHERE capReached = 1`,
+      )
+      .all()
+    const free = capped.filter(({ alertId, throttle }) => {
+      const limit: Throttle | null = throttle === null ? null : JSON.parse(throttle)
+      return limit === null || slotFor(limit, latestSlots(db, alertId, limit, now), now) === now
+    })
+    const release = db.prepare('UPDATE issue SET capReached = 0 WHERE id = ?')
+    for (const { id } of free) release.run(id)
+    return free.length
+  })
 }
 
 /** How many notices were held back since the last one that went; from now on none. */

@@ -1,4 +1,5 @@
 import { type Delivering, deliverDue } from '../integrations/deliver.ts'
+import { releaseCaps } from '../integrations/outbox.ts'
 import type { Job } from './job.ts'
 
 /** Sends what waits in the outbox. */
@@ -7,6 +8,7 @@ export function deliverJob(delivering: Delivering, signal: AbortSignal): Job {
     name: 'deliver',
     pattern: '* * * * * *',
     async run() {
+      releaseCaps(delivering.db, delivering.clock.now())
       await deliverDue(delivering, { signal })
     },
   }

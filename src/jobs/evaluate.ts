@@ -28,6 +28,7 @@ export interface EvaluateParts {
 /** Alerts that an event has just violated, and where. Filled by the collector, emptied by the evaluation. */
 export class Woken {
   private readonly places = new Map<string, Set<string>>()
+  private readonly failed = new Set<string>()
   /** What was violated shortly before a stop is known to nobody but the history, so the first round looks at all. */
   private all = true
 
@@ -39,8 +40,13 @@ export class Woken {
   take(db: Db, alertId: string): boolean {
     const domains = this.places.get(alertId)
     this.places.delete(alertId)
-    if (this.all) return true
+    if (this.failed.delete(alertId) || this.all) return true
     return domains !== undefined && [...domains].some((domainId) => !isToldOf(db, alertId, domainId))
+  }
+
+  /** What woke the alert was taken, and not seen: it is to be looked at again. */
+  again(alertId: string): void {
+    this.failed.add(alertId)
   }
 
   roundEnded(): void {
@@ -66,7 +72,10 @@ interface Task {
   due: DueWindow
 }
 
-/** One round: all that is due at this moment, oldest windows first; alerts that share a window share one scan. */
+/**
+ * One round: all that is due at this moment, oldest windows first; alerts that share a window share one scan. An alert
+ * that fails costs the others nothing and is tried again in the next round; the round fails at its end.
+ */
 export async function evaluate(parts: EvaluateParts): Promise<void> {
   const { db, spool, woken } = parts
   const settledAt = spool.settledAt()
@@ -76,7 +85,19 @@ export async function evaluate(parts: EvaluateParts): Promise<void> {
     [alert.orgId, alert.alertType, window.from, window.to, window.complete].join(' '),
   )
   const groups = [...shared.values()].sort((a, b) => endOf(a) - endOf(b))
-  for (const group of groups) await evaluateGroup(parts, group)
+  const failures: unknown[] = []
+  for (const group of groups) {
+    for (const { alert, error } of await evaluateGroup(parts, group)) {
+      woken.again(alert.id)
+      failures.push(error)
+    }
+  }
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} evaluations failed`)
+}
+
+interface Failure {
+  alert: Alert
+  error: unknown
 }
 
 function endOf([first]: readonly Task[]): Instant {
@@ -93,22 +114,38 @@ function tasksOf({ alert, cursor }: ActiveAlert, settledAt: Instant, isWoken: bo
   return tasks
 }
 
-async function evaluateGroup(parts: EvaluateParts, group: readonly Task[]): Promise<void> {
+async function evaluateGroup(parts: EvaluateParts, group: readonly Task[]): Promise<Failure[]> {
+  const failures: Failure[] = []
+  try {
+    const findings = await findingsOf(parts, group)
+    for (const [index, task] of group.entries()) {
+      try {
+        settleTask(parts, task, findings[index] ?? [])
+      } catch (error) {
+        failures.push({ alert: task.alert, error })
+      }
+    }
+    return failures
+  } catch (error) {
+    return group.map(({ alert }) => ({ alert, error }))
+  }
+}
+
+/** What each alert of a group found, with samples. */
+async function findingsOf(parts: EvaluateParts, group: readonly Task[]): Promise<Finding[][]> {
   const { db, warehouse } = parts
   const [first] = group
-  if (!first) return
+  if (!first) return []
   const { alert, due } = first
   const type = alertTypeOf(alert.alertType)
   const domains = watchedDomains(db, alert.orgId)
   const alerts = group.map((task) => task.alert)
   const rows = await warehouse.query<unknown>(type.measure(alerts, due.window, domains))
-  const findings = group.map((task) => type.judge(task.alert, rows, due.window, domains))
+  const findings = alerts.map((one) => type.judge(one, rows, due.window, domains))
   const samples = samplesQuery(alert.orgId, findings.flat())
   const events = samples ? await warehouse.query<StoredEvent>(samples) : []
-  for (const [index, task] of group.entries()) {
-    const regions = parts.regionsOf(task.alert.orgId)
-    settleTask(parts, task, withSamples(task.alert, findings[index] ?? [], events, regions))
-  }
+  const regions = parts.regionsOf(alert.orgId)
+  return alerts.map((one, index) => withSamples(one, findings[index] ?? [], events, regions))
 }
 
 /** Issue, history, outbox and cursor in one transaction: all of it happened, or none. */

@@ -14,10 +14,12 @@ export interface Merge {
 
 /** So many small files of a running hour become one. */
 const FAN_IN = 16
-/** A file with more rows is not worth merging before its hour ends. */
-const SMALL_ROWS = 250_000
+/** A file with more rows is not worth writing twice before its hour ends. */
+const SMALL_ROWS = 50_000
 /** A compacted file holds about this many rows at most: sorting must fit the engine's memory. */
 const MAX_ROWS = 4_000_000
+/** DuckDB's default; what pruning by row group works with. */
+const GROUP_ROWS = 122_880
 /** Late segments of an hour that just ended get this long to arrive. */
 const GRACE_MS = 2 * MINUTE_MS
 
@@ -79,7 +81,7 @@ export async function runMerge(
 async function mergeFiles(warehouse: DuckdbWarehouse, folder: string, { files }: Merge): Promise<EventFile> {
   const path = nameOf('m', files)
   const columns = [...Object.keys(EVENT_COLUMNS), 'params'].join(', ')
-  const rows = await warehouse.write(path, `SELECT ${columns} FROM (${everything(folder, files)})`)
+  const rows = await warehouse.write(path, `SELECT ${columns} FROM (${everything(folder, files)})`, GROUP_ROWS)
   return warehouse.describe(path, rows, 'merged', null)
 }
 
@@ -93,7 +95,7 @@ async function compactFiles(warehouse: DuckdbWarehouse, folder: string, { files 
     const ours = `(SELECT * FROM (${source}) WHERE orgId = ${quoteText(orgId)})`
     const keys = await keysWorthAColumn(warehouse, ours, rows)
     const path = nameOf(`c${index}`, files)
-    await warehouse.write(path, shredded(ours, keys))
+    await warehouse.write(path, shredded(ours, keys), GROUP_ROWS)
     added.push(await warehouse.describe(path, rows, 'compacted', keys))
   }
   return added

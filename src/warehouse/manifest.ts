@@ -14,6 +14,8 @@ export interface EventFile {
   hour: Instant
   minReceivedAt: Instant
   maxReceivedAt: Instant
+  /** Highest `seq` of its events. */
+  maxSeq: number
   rows: number
   sizeBytes: number
   level: FileLevel
@@ -48,6 +50,11 @@ export class Manifest {
     return this.rows.reduce((latest, file) => Math.max(latest, file.maxReceivedAt), 0)
   }
 
+  /** Highest `seq` of any event; 0 without files. */
+  lastSeq(): number {
+    return this.rows.reduce((last, file) => Math.max(last, file.maxSeq), 0)
+  }
+
   /**
    * Adds a loaded segment (file null when it held no events) together with whatever `account` writes, in one
    * transaction. Loading it again replaces the same row.
@@ -76,8 +83,8 @@ export class Manifest {
   private insert(file: EventFile): void {
     this.db
       .prepare(
-        `INSERT OR REPLACE INTO eventFile (path, orgId, hour, minReceivedAt, maxReceivedAt, rows, sizeBytes, level, keys)
-         VALUES (@path, @orgId, @hour, @minReceivedAt, @maxReceivedAt, @rows, @sizeBytes, @level, @keys)`,
+        `INSERT OR REPLACE INTO eventFile (path, orgId, hour, minReceivedAt, maxReceivedAt, maxSeq, rows, sizeBytes, level, keys)
+         VALUES (@path, @orgId, @hour, @minReceivedAt, @maxReceivedAt, @maxSeq, @rows, @sizeBytes, @level, @keys)`,
       )
       .run({ ...file, keys: file.keys && JSON.stringify(file.keys) })
   }

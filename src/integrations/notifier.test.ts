@@ -1,11 +1,12 @@
 import { expect, test } from 'bun:test'
 import type { AlertInput } from '../alerts/alert.ts'
-import { createAlert, deleteAlert } from '../alerts/store.ts'
+import { createAlert, deleteAlert, updateAlert } from '../alerts/store.ts'
+import { MINUTE_MS } from '../core/clock.ts'
 import type { IssueStatus, NoticeOrder } from '../issues/issue.ts'
 import { setStatus } from '../issues/store.ts'
-import { enqueuer } from './notices.ts'
+import { notifier } from './notifier.ts'
 import { hook, mail, outboxWorld } from './outbox.fixture.ts'
-import { takeDue } from './outbox.ts'
+import { releaseCaps, takeDue } from './outbox.ts'
 import { settle } from './settle.ts'
 
 const input: AlertInput = {
@@ -21,7 +22,7 @@ function setUp() {
   const { db, clock, orgId, people } = world
   const alert = createAlert(db, clock, orgId, input)
   const issueId = world.issue('iss_1', alert.id)
-  const enqueue = enqueuer({ db, publicUrl: 'https://watch.example' })
+  const enqueue = notifier({ db, clock, publicUrl: 'https://watch.example' })
   let historySeq = 0
   const notify = (transition: 'opened' | 'repeated') => {
     const order: NoticeOrder = {
@@ -62,6 +63,29 @@ test('the throttle of the alert holds back', () => {
   for (const transition of ['opened', 'repeated', 'repeated', 'repeated'] as const) notify(transition)
   expect(issueRow()).toMatchObject({ capReached: true, heldBack: 1 })
   expect(send()).toHaveLength(2)
+})
+
+test('the mark of the throttle goes when the alert may tell again, or has no throttle any more', () => {
+  const { db, orgId, alert, notify, issueRow, clock } = setUp()
+  for (const transition of ['opened', 'repeated', 'repeated', 'repeated'] as const) {
+    notify(transition)
+    clock.advance(MINUTE_MS)
+  }
+  clock.set(clock.now() + 56 * MINUTE_MS - 1)
+  expect(releaseCaps(db, clock.now())).toBe(0)
+  clock.advance(1)
+  expect(releaseCaps(db, clock.now())).toBe(1)
+  expect(issueRow()).toMatchObject({ capReached: false, heldBack: 1 })
+  expect(releaseCaps(db, clock.now())).toBe(0)
+
+  db.prepare('UPDATE issue SET capReached = 1').run()
+  clock.set(clock.now() - MINUTE_MS)
+  const { throttle: _none, ...unlimited } = input
+  updateAlert(db, clock, { orgId, id: alert.id }, unlimited)
+  expect(releaseCaps(db, clock.now())).toBe(1)
+  db.prepare('UPDATE issue SET capReached = 1').run()
+  deleteAlert(db, { orgId, id: alert.id }, () => undefined)
+  expect(releaseCaps(db, clock.now())).toBe(1)
 })
 
 test('a resolution by hand waits ten seconds, and is not told when it is taken back', () => {

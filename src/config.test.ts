@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { describeConfig, readConfig, retentionMs, SettingError, type SettingName } from './config.ts'
+import { DAY_MS } from './core/clock.ts'
+
+const read = (env: Record<string, string> = {}, flags: Partial<Record<SettingName, string>> = {}) =>
+  readConfig(flags, env)
+
+test('without anything the defaults hold', () => {
+  expect(read()).toEqual({
+    data: './data',
+    listen: { hostname: '127.0.0.1', port: 8787 },
+    collectListen: null,
+    publicUrl: '',
+    collectUrl: '',
+    smtpUrl: '',
+    mailFrom: 'Tagwarden <tagwarden@localhost>',
+    outboundAllow: [],
+    outboundProxy: '',
+    rateKeyPerMinute: 600,
+    rateCollectPerSecond: 5000,
+    rateSigninPerMinute: 60,
+    retentionDays: 90,
+    diskBudget: 0,
+    logLevel: 'info',
+    chromium: '',
+  })
+})
+
+test('a flag wins over the environment, and that over the default', () => {
+  const env = { TAGWARDEN_DATA: '/srv/env', TAGWARDEN_RETENTION_DAYS: '30', PATH: '/bin', TAGWARDENX: 'no matter' }
+  expect(read(env, { data: '/srv/flag' })).toMatchObject({ data: '/srv/flag', retentionDays: 30, logLevel: 'info' })
+  expect(read(env)).toMatchObject({ data: '/srv/env' })
+})
+
+test.each(['TAGWARDEN_', 'TAGWARDEN_LISTENS', 'TAGWARDEN_listen', 'TAGWARDEN_TAGWARDEN_DATA', 'TAGWARDEN_DATA_'])(
+  'the variable %s, which is none of ours, stops the start and is named',
+  (name) => {
+    expect(() => read({ TAGWARDEN_DATA: '/srv', [name]: '1' })).toThrow(
+      new SettingError(`${name}: there is no such setting; see tagwarden config`),
+    )
+  },
+)
+
+describe('values', () => {
+  test.each<[string, string, unknown]>([
+    ['LISTEN', '0.0.0.0:80', { hostname: '0.0.0.0', port: 80 }],
+    ['LISTEN', 'localhost:0', { hostname: 'localhost', port: 0 }],
+    ['LISTEN', '[::1]:8787', { hostname: '::1', port: 8787 }],
+    ['LISTEN', ':8787', { hostname: '0.0.0.0', port: 8787 }],
+    ['COLLECT_LISTEN', '127.0.0.1:65535', { hostname: '127.0.0.1', port: 65535 }],
+    ['PUBLIC_URL', 'https://watch.example/', 'https://watch.example'],
+    ['PUBLIC_URL', 'https://example.com/tags//', 'https://example.com/tags'],
+    ['COLLECT_URL', 'http://127.0.0.1:9000', 'http://127.0.0.1:9000'],
+    ['OUTBOUND_PROXY', 'http://user:pass@proxy:3128', 'http://user:pass@proxy:3128'],
+    ['OUTBOUND_ALLOW', '', []],
+    ['OUTBOUND_ALLOW', ' 10.0.0.0/8, hooks.internal ,,', ['10.0.0.0/8', 'hooks.internal']],
+    ['RATE_KEY_PER_MINUTE', '1', 1],
+    ['RATE_COLLECT_PER_SECOND', '10000000', 10_000_000],
+    ['RETENTION_DAYS', '400', 400],
+    ['DISK_BUDGET', '0', 0],
+    ['DISK_BUDGET', '1024', 1024],
+    ['DISK_BUDGET', '500MB', 500 * 2 ** 20],
+    ['DISK_BUDGET', '20 GB', 20 * 2 ** 30],
+    ['DISK_BUDGET', '2tib', 2 * 2 ** 40],
+    ['DISK_BUDGET', '64k', 64 * 2 ** 10],
+    ['LOG_LEVEL', 'debug', 'debug'],
+  ])('TAGWARDEN_%s=%p', (name, value, expected) => {
+    expect(Object.values(read({ [`TAGWARDEN_${name}`]: value }))).toContainEqual(expected)
+  })
+
+  test.each<[string, string[]]>([
+    ['LISTEN', ['8787', 'localhost', '127.0.0.1:', '127.0.0.1:x', '127.0.0.1:65536', '127.0.0.1:-1', 'a:123456']],
+    ['COLLECT_LISTEN', [' ', 'http://127.0.0.1:8788/', '::']],
+    ['PUBLIC_URL', ['watch.example', 'ftp://watch.example', 'https://', '//watch.example', ' ', 'javascript:1']],
+    ['COLLECT_URL', ['collect', 'https:// x']],
+    ['OUTBOUND_PROXY', ['proxy:3128', 'socks5://proxy:1080']],
+    ['RATE_KEY_PER_MINUTE', ['0', '-1', '1.5', 'many', '1e9', 'NaN', 'Infinity', '']],
+    ['RATE_COLLECT_PER_SECOND', ['0', '10000001']],
+    ['RATE_SIGNIN_PER_MINUTE', ['0', '1000001']],
+    ['RETENTION_DAYS', ['0', '36501', '90d', '']],
+    ['DISK_BUDGET', ['lots', '-1', '1.5GB', '5PB', '10 000', 'GB', '1e9', '5none']],
+    ['LOG_LEVEL', ['', 'verbose', 'INFO']],
+  ])('TAGWARDEN_%s refuses %p, naming the setting and the value', (name, values) => {
+    for (const value of values) {
+      const attempt = () => read({ [`TAGWARDEN_${name}`]: value })
+      expect(attempt).toThrow(SettingError)
+      expect(attempt).toThrow(new RegExp(`^TAGWARDEN_${name}: must be .*, not "`))
+    }
+  })
+
+  test('whatever is set, the answer is a configuration or names the setting', () => {
+    const names = describeConfig({}, {}).map(({ name }) => name)
+    fc.assert(
+      fc.property(fc.constantFrom(...names), fc.string({ unit: 'binary' }), (name, value) => {
+        try {
+          expect(Object.keys(read({ [name]: value }))).toHaveLength(names.length)
+        } catch (error) {
+          if (!(error instanceof SettingError)) throw error
+          expect(error.message).toStartWith(`${name}: `)
+        }
+      }),
+    )
+  })
+})
+
+describe('what an operator is shown', () => {
+  test('is every setting, once, with its meaning', () => {
+    const settings = describeConfig({}, {})
+    expect(new Set(settings.map(({ name }) => name)).size).toBe(Object.keys(read()).length)
+    for (const { name, meaning, value, default: fallback } of settings) {
+      expect(name).toMatch(/^TAGWARDEN_[A-Z_]+$/)
+      expect(meaning).not.toBe('')
+      expect(value).toBe(fallback)
+    }
+  })
+
+  test('is the value in force', () => {
+    const settings = describeConfig(
+      { data: '/srv/flag' },
+      { TAGWARDEN_DATA: '/srv/env', TAGWARDEN_DISK_BUDGET: '20GB' },
+    )
+    expect(settings).toContainEqual(expect.objectContaining({ name: 'TAGWARDEN_DATA', value: '/srv/flag' }))
+    expect(settings).toContainEqual(expect.objectContaining({ name: 'TAGWARDEN_DISK_BUDGET', value: '20GB' }))
+  })
+
+  test('is never a secret', () => {
+    const secrets = {
+      TAGWARDEN_SMTP_URL: 'smtp://me:hunter2@mail',
+      TAGWARDEN_OUTBOUND_PROXY: 'http://me:hunter2@proxy',
+    }
+    const shown = describeConfig({}, secrets)
+    expect(JSON.stringify(shown)).not.toContain('hunter2')
+    for (const name of Object.keys(secrets)) {
+      expect(shown).toContainEqual(expect.objectContaining({ name, value: '(secret)' }))
+    }
+    expect(describeConfig({}, {})).toContainEqual(expect.objectContaining({ name: 'TAGWARDEN_SMTP_URL', value: '' }))
+  })
+})
+
+test('retention is counted in whole days', () => {
+  expect(retentionMs({ retentionDays: 90 })).toBe(90 * DAY_MS)
+})

@@ -1,0 +1,203 @@
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, unlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { cast, testClock } from '../../test/fakes.ts'
+import type { Instant } from '../core/clock.ts'
+import type { StoredEvent } from '../core/event.ts'
+import { domainDirectory } from '../domains/directory.ts'
+import { createDomain, findDomain } from '../domains/store.ts'
+import { RateLimit } from '../http/rate.ts'
+import { type Db, openDatabase, tx } from '../store/database.ts'
+import { Collector } from './collector.ts'
+import { Spool } from './spool.ts'
+import { batchMemory, recordSegment } from './store.ts'
+import type { Judge } from './understand.ts'
+
+export interface Property {
+  orgId: string
+  id: string
+  token: string
+}
+
+/** How a batch is sent. */
+export interface Sending {
+  token?: string | null
+  headers?: Record<string, string>
+  query?: string
+  method?: string
+}
+
+export interface CollectorAnswer {
+  status: number
+  headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: a test names the fields it expects
+  body: any
+}
+
+export interface Stored {
+  events: StoredEvent[]
+  // biome-ignore lint/suspicious/noExplicitAny: a test names the fields it expects
+  batches: any[]
+}
+
+interface Settings {
+  perSecond?: number
+  judge?: Judge
+}
+
+/** The lines of spool files: events, and the batches that commit them. */
+export function readSpool(paths: readonly string[]): Stored {
+  const stored: Stored = { events: [], batches: [] }
+  for (const path of paths) {
+    for (const line of readFileSync(path, 'utf8').split('\n').filter(Boolean)) {
+      const { batch, ...event } = JSON.parse(line)
+      if (batch) stored.batches.push(batch)
+      else stored.events.push(event)
+    }
+  }
+  return stored
+}
+
+/** What the warehouse remembers of the segments that it took over, in as much as the spool asks for it. */
+class Loaded {
+  readonly names = new Set<string>()
+  last: string | null = null
+  lastReceivedAt: Instant = 0
+  lastSeq = 0
+
+  has(name: string): boolean {
+    return this.names.has(name)
+  }
+
+  add(name: string, events: readonly StoredEvent[]): void {
+    this.names.add(name)
+    this.last = name
+    for (const { seq, receivedAt } of events) {
+      this.lastSeq = Math.max(this.lastSeq, seq)
+      this.lastReceivedAt = Math.max(this.lastReceivedAt, receivedAt)
+    }
+  }
+}
+
+/** A collector over a data folder of its own, with two domains of one organization and one of another. */
+export class CollectorStand {
+  readonly clock = testClock()
+  readonly shop: Property
+  readonly blog: Property
+  readonly elsewhere: Property
+  /** What was told to be violated: alert ids and domain. */
+  readonly violated: [string[], string][] = []
+  readonly bugs: unknown[] = []
+  /** Events of segments that were flushed. */
+  readonly flushed: StoredEvent[] = []
+  db: Db
+  spool: Spool
+  collector: Collector
+  private readonly loaded = new Loaded()
+  private readonly root = mkdtempSync(join(tmpdir(), 'collector-'))
+  private folder = join(this.root, '1')
+
+  constructor(private readonly settings: Settings = {}) {
+    mkdirSync(this.spoolFolder, { recursive: true })
+    this.db = openDatabase(join(this.folder, 'tagwarden.db'))
+    const { orgId, mallory } = cast(this.db, this.clock)
+    this.shop = this.property(orgId, 'Shop')
+    this.blog = this.property(orgId, 'Blog')
+    this.elsewhere = this.property(mallory.orgId, 'Shop')
+    this.spool = this.newSpool()
+    this.collector = this.newCollector()
+  }
+
+  /** Sends an object as JSON, a text or bytes as they stand. */
+  async send(batch: unknown, { token, headers = {}, query = '', method = 'POST' }: Sending = {}) {
+    const credential = token === undefined ? this.shop.token : token
+    const isRaw = typeof batch === 'string' || batch instanceof Uint8Array || batch instanceof ReadableStream
+    const request = new Request(`http://localhost/api/v1/events${query}`, {
+      method,
+      headers: {
+        'content-type': 'application/json',
+        ...(credential === null ? {} : { authorization: `Bearer ${credential}` }),
+        ...headers,
+      },
+      body: method === 'POST' ? (isRaw ? (batch as BodyInit) : JSON.stringify(batch)) : null,
+    })
+    return this.answer(request)
+  }
+
+  /** What the collector answers; the body is JSON, or null when there is none. */
+  async answer(request: Request): Promise<CollectorAnswer> {
+    const response = await this.collector.fetch(request)
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) }
+  }
+
+  /** Everything that is on disk, in the order of its arrival. */
+  stored(): Stored {
+    const { events, batches } = readSpool(this.spool.files())
+    return { events: [...this.flushed, ...events], batches }
+  }
+
+  ledger(): { domainId: string; reason: string; count: number; sample: string }[] {
+    return this.stored().batches.flatMap(({ domainId, ledger }) =>
+      ledger.map((note: object) => ({ domainId, ...note })),
+    )
+  }
+
+  /** As the flush does it, but for the file of events. */
+  async flush(): Promise<void> {
+    await this.spool.seal()
+    for (const segment of [...this.spool.segments()]) {
+      const { events } = readSpool([segment.path])
+      this.flushed.push(...events)
+      tx(this.db, () => recordSegment(this.db, segment.batches, []))
+      this.loaded.add(segment.name, events)
+      this.spool.release(segment)
+      this.collector.forget(segment.batches.map(({ key }) => key))
+      unlinkSync(segment.path)
+    }
+  }
+
+  /** Starts anew on what is on disk at this moment, as if the process had been killed. */
+  restart(): void {
+    const copy = `${this.folder}+`
+    cpSync(this.folder, copy, { recursive: true })
+    this.db.close()
+    this.folder = copy
+    this.db = openDatabase(join(copy, 'tagwarden.db'))
+    this.spool = this.newSpool()
+    this.collector = this.newCollector()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.spool.close()
+    this.db.close()
+    rmSync(this.root, { recursive: true })
+    if (this.bugs.length > 0) throw new Error('the collector reported a bug', { cause: this.bugs[0] })
+  }
+
+  get spoolFolder(): string {
+    return join(this.folder, 'spool')
+  }
+
+  private property(orgId: string, name: string): Property {
+    const id = createDomain(this.db, this.clock, orgId, { name })
+    return { orgId, id, token: findDomain(this.db, { orgId, id }, this.clock.now()).token }
+  }
+
+  private newSpool(): Spool {
+    return new Spool(this.spoolFolder, this.clock, this.loaded)
+  }
+
+  private newCollector(): Collector {
+    const { judge = () => [], perSecond = 1_000_000 } = this.settings
+    return new Collector({
+      spool: this.spool,
+      domains: domainDirectory({ db: this.db, clock: this.clock }),
+      batches: batchMemory(this.db),
+      rate: new RateLimit(this.clock, perSecond),
+      judge,
+      violated: (ids, domainId) => void this.violated.push([[...ids], domainId]),
+      report: (error) => void this.bugs.push(error),
+    })
+  }
+}

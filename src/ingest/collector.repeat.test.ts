@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { HOUR_MS } from '../core/clock.ts'
+import { CollectorStand } from './collector.fixture.ts'
+import { forgetBatches } from './store.ts'
+
+const EVENT = { vendor: 'Shop API', event: 'order' }
+const batchOf = (batchId: string, ...ids: string[]) => ({ batchId, events: ids.map((id) => ({ ...EVENT, id })) })
+const idsOf = (stand: CollectorStand) => stand.stored().events.map(({ id }) => id)
+
+describe('a repeated batch is answered as before and counted once', () => {
+  /** One good item, one bad one, so that the answer is not any. */
+  const batch = { batchId: 'batch-0001', events: [{ ...EVENT, id: 'only' }, { vendor: 7 }] }
+  const answer = {
+    accepted: 1,
+    rejected: 1,
+    errors: [{ list: 'events', index: 1, error: 'vendor: Expected string' }],
+  }
+
+  /** What happens between the two. */
+  const between: [string, (stand: CollectorStand) => void | Promise<void>][] = [
+    ['at once', () => {}],
+    ['after it was flushed', (stand) => stand.flush()],
+    ['after a restart', (stand) => stand.restart()],
+    [
+      'after it was flushed and after a restart',
+      async (stand) => {
+        await stand.flush()
+        stand.restart()
+      },
+    ],
+    [
+      'after a restart, and after it was flushed then',
+      async (stand) => {
+        stand.restart()
+        await stand.flush()
+      },
+    ],
+    ['almost 24 hours later', (stand) => stand.clock.advance(24 * HOUR_MS - 1)],
+    [
+      'almost 24 hours later, flushed and cleaned up',
+      async (stand) => {
+        await stand.flush()
+        stand.clock.advance(24 * HOUR_MS)
+        for (let part = 0; part < 64; part++) expect(forgetBatches(stand.db, stand.clock.now(), part)).toBe(0)
+      },
+    ],
+  ]
+
+  test.each(between)('%s', async (_when, happens) => {
+    await using stand = new CollectorStand()
+    expect(await stand.send(batch)).toMatchObject({ status: 202, body: answer })
+    await happens(stand)
+    // What it holds the second time does not matter.
+    for (const again of [batch, { ...batch, events: [] }]) {
+      expect(await stand.send(again)).toMatchObject({ status: 202, body: answer })
+    }
+    expect(idsOf(stand)).toEqual(['only'])
+  })
+
+  test('while the first is still being written, and not before it is on disk', async () => {
+    await using stand = new CollectorStand()
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const { body } = await stand.send(batch)
+        // Whoever is answered finds it on disk.
+        return [body, idsOf(stand)]
+      }),
+    )
+    for (const each of answers) expect(each).toEqual([answer, ['only']])
+  })
+
+  test('in whatever order batches, repeats, flushes and restarts come', async () => {
+    const aStep = fc.oneof(
+      { weight: 8, arbitrary: fc.record({ batch: fc.nat(5), property: fc.constantFrom('shop', 'blog', 'elsewhere') }) },
+      { weight: 2, arbitrary: fc.constantFrom('flush', 'restart') },
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(aStep, { maxLength: 25 }), async (steps) => {
+        await using stand = new CollectorStand()
+        const expected = new Set<string>()
+        for (const step of steps) {
+          if (step === 'flush') await stand.flush()
+          else if (step === 'restart') stand.restart()
+          else {
+            const { token, id } = stand[step.property as 'shop']
+            const eventId = `${id} ${step.batch}`
+            expected.add(eventId)
+            const { body } = await stand.send(batchOf(`batch-000${step.batch}`, eventId), { token })
+            expect(body).toEqual({ accepted: 1, rejected: 0, errors: [] })
+          }
+        }
+        expect(idsOf(stand).toSorted()).toEqual([...expected].toSorted())
+      }),
+      { numRuns: 15 },
+    )
+  }, 20_000)
+})
+
+describe('is another batch', () => {
+  test('the same id on another domain, of this organization or of another', async () => {
+    await using stand = new CollectorStand()
+    for (const { token, id } of [stand.shop, stand.blog, stand.elsewhere]) {
+      await stand.send(batchOf('batch-0001', id), { token })
+    }
+    expect(idsOf(stand)).toEqual([stand.shop.id, stand.blog.id, stand.elsewhere.id])
+  })
+
+  test('another id, however alike', async () => {
+    await using stand = new CollectorStand()
+    const ids = ['batch-01', 'batch-010', 'Batch-01', 'batch-01 ', 'constructor', '__proto__', 'hasOwnProperty']
+    for (let round = 0; round < 2; round++) {
+      for (const id of ids) await stand.send(batchOf(id, id))
+      await stand.flush()
+    }
+    expect(idsOf(stand)).toEqual(ids)
+  })
+
+  test('one without an id, always', async () => {
+    await using stand = new CollectorStand()
+    for (let n = 0; n < 3; n++) await stand.send({ events: [EVENT] })
+    expect(stand.stored().events.length).toBe(3)
+  })
+
+  test('the same id more than 24 hours later, once old ones were cleaned up', async () => {
+    await using stand = new CollectorStand()
+    await stand.send(batchOf('batch-0001', 'first'))
+    await stand.flush()
+    stand.clock.advance(24 * HOUR_MS + 1)
+    const forgotten = Array.from({ length: 64 }, (_, part) => forgetBatches(stand.db, stand.clock.now(), part))
+    expect(forgotten.reduce((sum, count) => sum + count)).toBe(1)
+    await stand.send(batchOf('batch-0001', 'second'))
+    expect(idsOf(stand)).toEqual(['first', 'second'])
+  })
+})
+
+test('a batch that was refused as a whole is not remembered', async () => {
+  await using stand = new CollectorStand()
+  expect((await stand.send({ ...batchOf('batch-0001', 'x'), env: 'test' })).status).toBe(400)
+  expect((await stand.send(batchOf('batch-0001', 'x'))).body).toMatchObject({ accepted: 1 })
+  expect(idsOf(stand)).toEqual(['x'])
+})
+
+test('a repeat keeps its whole answer over a restart, with all that was refused', async () => {
+  await using stand = new CollectorStand()
+  const batch = { batchId: 'batch-0001', events: Array(50).fill(null), tags: [{ container: 'C', tagId: 1 }] }
+  const { body } = await stand.send(batch)
+  expect([body.accepted, body.rejected, body.errors.length]).toEqual([1, 50, 20])
+  await stand.flush()
+  expect((await stand.send(batch)).body).toEqual(body)
+  stand.restart()
+  expect((await stand.send(batch)).body).toEqual(body)
+})

@@ -1,0 +1,423 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { deflateSync, gzipSync } from 'node:zlib'
+import { HOUR_MS, SECOND_MS } from '../core/clock.ts'
+import { rotateToken, setHostnameStatus } from '../domains/store.ts'
+import { CollectorStand, type Sending } from './collector.fixture.ts'
+
+const MIB = 1024 * 1024
+const EVENT = { vendor: 'Shop API', event: 'order' }
+const BATCH = { events: [EVENT] }
+const TAKEN = { accepted: 1, rejected: 0, errors: [] }
+
+const stand = new CollectorStand()
+afterAll(() => stand[Symbol.asyncDispose]())
+const { shop, blog } = stand
+
+/** A batch of exactly so many bytes. */
+function batchOfBytes(bytes: number): string {
+  const text = (fill: string) => JSON.stringify({ events: [{ ...EVENT, params: { fill } }] })
+  return text('x'.repeat(bytes - text('').length))
+}
+
+/** A body whose length nobody declared. */
+function streamed(text: string): ReadableStream {
+  const bytes = new TextEncoder().encode(text)
+  return new ReadableStream({
+    start(controller) {
+      for (let at = 0; at < bytes.length; at += 65_536) controller.enqueue(bytes.subarray(at, at + 65_536))
+      controller.close()
+    },
+  })
+}
+
+const batchCount = () => stand.stored().batches.length
+
+describe('the token', () => {
+  test.each<[string, unknown, Sending]>([
+    ['in the header', BATCH, {}],
+    [
+      'in the header, with the scheme in any case',
+      BATCH,
+      { token: null, headers: { authorization: `bEaReR  ${shop.token} ` } },
+    ],
+    ['in the query', BATCH, { token: null, query: `?token=${shop.token}` }],
+    ['in the body', { ...BATCH, token: shop.token }, { token: null }],
+    [
+      'in the body, sent as a beacon sends it',
+      { ...BATCH, token: shop.token },
+      { token: null, headers: { 'content-type': 'text/plain;charset=UTF-8' } },
+    ],
+    ['in the header, which wins over the body', { ...BATCH, token: 'pt_nobody' }, {}],
+    ['in the header, which wins over the query', BATCH, { query: '?token=pt_nobody' }],
+  ])('is taken %s', async (_where, batch, sending) => {
+    expect(await stand.send(batch, sending)).toMatchObject({ status: 202, body: TAKEN })
+    expect(stand.stored().events.at(-1)?.domainId).toBe(shop.id)
+  })
+
+  test.each<[string, unknown, Sending]>([
+    ['missing', BATCH, { token: null }],
+    ['empty', BATCH, { token: '' }],
+    ['unknown in the header', BATCH, { token: 'pt_nobody' }],
+    [
+      'unknown in the header, though the body names a good one',
+      { ...BATCH, token: shop.token },
+      { token: 'pt_nobody' },
+    ],
+    ['unknown in the query', BATCH, { token: null, query: '?token=pt_nobody' }],
+    ['unknown in the body', { ...BATCH, token: '__proto__' }, { token: null }],
+    ['no bearer token', BATCH, { token: null, headers: { authorization: `Basic ${shop.token}` } }],
+    ['unknown, with a body that is not even read', '{broken', { token: 'pt_nobody' }],
+  ])('is refused when it is %s', async (_why, batch, sending) => {
+    const before = batchCount()
+    const { status, body } = await stand.send(batch, sending)
+    expect([status, body]).toEqual([401, { error: 'token: unknown or missing property token' }])
+    expect(batchCount()).toBe(before)
+  })
+
+  test('that was replaced works for another day, for the same domain', async () => {
+    await using own = new CollectorStand()
+    const old = own.shop.token
+    const fresh = rotateToken(own.db, own.clock, own.shop).token
+    const send = async (token: string) => (await own.send(BATCH, { token })).status
+    expect([await send(old), await send(fresh)]).toEqual([202, 202])
+    own.clock.advance(24 * HOUR_MS)
+    expect([await send(old), await send(fresh)]).toEqual([401, 202])
+  })
+})
+
+describe('a body', () => {
+  test.each<[string, Record<string, string>]>([
+    ['JSON', { 'content-type': 'application/json' }],
+    ['JSON in any case, with a character set', { 'content-type': 'Application/JSON; charset=utf-8' }],
+    ['plain text', { 'content-type': 'text/plain' }],
+    ['not encoded', { 'content-encoding': 'identity' }],
+  ])('is taken as %s', async (_what, headers) => {
+    expect((await stand.send(BATCH, { headers })).body).toEqual(TAKEN)
+  })
+
+  test.each(['gzip', 'GZIP', 'x-gzip'])('is taken with the content encoding %s', async (encoding) => {
+    const sent = await stand.send(gzipSync(JSON.stringify(BATCH)), { headers: { 'content-encoding': encoding } })
+    expect(sent).toMatchObject({ status: 202, body: TAKEN })
+  })
+
+  test('without a content type is taken, as a beacon of bytes has none', async () => {
+    const request = new Request(`http://localhost/api/v1/events?token=${shop.token}`, {
+      method: 'POST',
+      body: new TextEncoder().encode(JSON.stringify(BATCH)),
+    })
+    expect(request.headers.has('content-type')).toBe(false)
+    expect((await stand.answer(request)).body).toEqual(TAKEN)
+  })
+
+  test.each<[string, unknown, Record<string, string>, number, string]>([
+    ['HTML', BATCH, { 'content-type': 'text/html' }, 415, 'content-type: must be application/json or text/plain'],
+    ['a form', 'a=b', { 'content-type': 'application/x-www-form-urlencoded' }, 415, 'content-type: '],
+    ['a type that only begins right', BATCH, { 'content-type': 'application/json-seq' }, 415, 'content-type: '],
+    ['a type that only begins right', BATCH, { 'content-type': 'text/plainer' }, 415, 'content-type: '],
+    ['brotli', BATCH, { 'content-encoding': 'br' }, 415, 'content-encoding: must be gzip or absent'],
+    ['gzip twice', BATCH, { 'content-encoding': 'gzip, gzip' }, 415, 'content-encoding: '],
+    ['nothing', '', {}, 400, 'body: is not valid JSON'],
+    ['half a JSON', '{"events": [', {}, 400, 'body: is not valid JSON'],
+    ['two JSON texts', '{} {}', {}, 400, 'body: is not valid JSON'],
+    ['a number that JSON does not know', '{"sentAt": NaN}', {}, 400, 'body: is not valid JSON'],
+    ['no object', '[]', {}, 400, 'body: Expected object'],
+    ['no object', 'null', {}, 400, 'body: Expected object'],
+    ['a text', '"events"', {}, 400, 'body: Expected object'],
+    ['nested very deeply', '['.repeat(500_000), {}, 400, 'body: is not valid JSON'],
+    ['nested very deeply, and whole', `${'['.repeat(500_000)}${']'.repeat(500_000)}`, {}, 400, 'body: Expected object'],
+    ['gzip that is none', 'plain', { 'content-encoding': 'gzip' }, 400, 'body: is not valid gzip'],
+    [
+      'deflate under the name of gzip',
+      deflateSync('{}'),
+      { 'content-encoding': 'gzip' },
+      400,
+      'body: is not valid gzip',
+    ],
+    [
+      'half a gzip',
+      gzipSync(JSON.stringify(BATCH)).subarray(0, 40),
+      { 'content-encoding': 'gzip' },
+      400,
+      'body: is not valid gzip',
+    ],
+    ['an empty gzip', new Uint8Array(), { 'content-encoding': 'gzip' }, 400, 'body: is not valid'],
+    ['plain under the name of gzip', BATCH, { 'content-encoding': 'gzip' }, 400, 'body: is not valid gzip'],
+    ['gzip without saying so', gzipSync('{}'), {}, 400, 'body: is not valid JSON'],
+  ])('is refused that is %s: %#', async (_what, content, headers, status, error) => {
+    const before = batchCount()
+    const answer = await stand.send(content, { headers })
+    expect(answer.status).toBe(status)
+    expect(answer.body).toEqual({ error: expect.stringContaining(error) })
+    expect(batchCount()).toBe(before)
+  })
+
+  describe('larger than 1 MiB', () => {
+    const gzipped = { headers: { 'content-encoding': 'gzip' } }
+    const longer = `body: is larger than ${MIB} bytes`
+
+    test.each<[string, (text: string) => unknown, Sending]>([
+      ['with its length declared', (text) => text, {}],
+      ['with no length declared', streamed, {}],
+      ['compressed', (text) => gzipSync(text), gzipped],
+    ])('is refused %s, at exactly 1 MiB it is taken', async (_how, bodyOf, sending) => {
+      expect((await stand.send(bodyOf(batchOfBytes(MIB)), sending)).body).toEqual(TAKEN)
+      const refused = await stand.send(bodyOf(batchOfBytes(MIB + 1)), sending)
+      expect([refused.status, refused.body]).toEqual([413, { error: longer }])
+    })
+
+    test('is refused by bytes, not by characters', async () => {
+      const batch = JSON.stringify({ events: [{ ...EVENT, params: { fill: 'é'.repeat(MIB / 2) } }] })
+      expect(batch.length).toBeLessThan(MIB)
+      expect((await stand.send(batch)).status).toBe(413)
+    })
+
+    test('is refused by what it says of itself, before it is read', async () => {
+      const request = new Request('http://localhost/api/v1/events', {
+        method: 'POST',
+        headers: { authorization: `Bearer ${shop.token}`, 'content-length': String(MIB + 1) },
+        body: new ReadableStream({
+          pull() {
+            throw new Error('was read')
+          },
+        }),
+        // biome-ignore lint/suspicious/noExplicitAny: the type of Bun does not know the field that a stream asks for
+      } as any)
+      expect(await stand.answer(request)).toMatchObject({ status: 413, body: { error: longer } })
+    })
+
+    test('is refused when it is a bomb of gzip, and without unpacking it', async () => {
+      const bomb = gzipSync(Buffer.alloc(200 * MIB, 0x20), { level: 9 })
+      expect(bomb.length).toBeLessThan(MIB)
+      const before = process.memoryUsage.rss()
+      expect(await stand.send(bomb, gzipped)).toMatchObject({ status: 413 })
+      expect(process.memoryUsage.rss() - before).toBeLessThan(100 * MIB)
+    })
+  })
+})
+
+describe('the frame of a batch', () => {
+  const good = {
+    batchId: 'batch-01',
+    sentAt: 0,
+    env: 'dev',
+    sessionId: 's',
+    customerId: 'c',
+    version: -1.5,
+    sampleRate: 1,
+    page: { url: 'https://shop.example/', referrer: '', title: '' },
+    events: [],
+    hits: [],
+    tags: [],
+  }
+
+  test('may be whole, and empty', async () => {
+    expect((await stand.send(good)).body).toEqual({ accepted: 0, rejected: 0, errors: [] })
+    expect((await stand.send({})).body).toEqual({ accepted: 0, rejected: 0, errors: [] })
+  })
+
+  test.each(['event', 'Events', '__proto__', 'constructor', 'hasOwnProperty', 'x'.repeat(100)])(
+    'is refused with the field %s, which is named',
+    async (field) => {
+      const { status, body } = await stand.send(`{"events": [], "${field}": 1}`)
+      expect([status, body]).toEqual([400, { error: `${field}: Unexpected property` }])
+    },
+  )
+
+  const borders: [string, unknown, unknown][] = [
+    ['batchId', 'x'.repeat(8), 'x'.repeat(7)],
+    ['batchId', 'y'.repeat(64), 'x'.repeat(65)],
+    ['sentAt', 0, -1],
+    ['env', 'prod', 'test'],
+    ['env', 'dev', null],
+    ['sessionId', 's'.repeat(200), 's'.repeat(201)],
+    ['sessionId', 's', ''],
+    ['customerId', 'c'.repeat(500), 'c'.repeat(501)],
+    ['customerId', 'c', ''],
+    ['version', 12, '12'],
+    ['sampleRate', 1, 1.0001],
+    ['sampleRate', 0.000001, 0],
+    ['sampleRate', 0.5, -0.5],
+    ['events', Array(1000).fill(EVENT), Array(1001).fill(EVENT)],
+    ['hits', [], {}],
+    ['tags', [], 'none'],
+    ['page', {}, null],
+  ]
+
+  test.each(borders)('takes and refuses %s at its border: %#', async (field, inside, outside) => {
+    expect((await stand.send({ [field]: inside })).status).toBe(202)
+    const refused = await stand.send({ [field]: outside })
+    expect(refused.status).toBe(400)
+    expect(refused.body.error).toStartWith(`${field}: `)
+  })
+
+  const pageBorders: [string, string, string][] = [
+    ['url', `https://a.example/${'x'.repeat(16 * 1024 - 18)}`, `https://a.example/${'x'.repeat(16 * 1024 - 17)}`],
+    ['referrer', 'r'.repeat(16 * 1024), 'r'.repeat(16 * 1024 + 1)],
+    ['title', 't'.repeat(4000), 't'.repeat(4001)],
+  ]
+
+  test.each(pageBorders)('takes and refuses page.%s at its border', async (field, inside, outside) => {
+    expect((await stand.send({ page: { [field]: inside } })).status).toBe(202)
+    const refused = await stand.send({ page: { [field]: outside } })
+    expect(refused.status).toBe(400)
+    expect(refused.body.error).toStartWith(`page.${field}: `)
+  })
+
+  test('refuses what is more than 1,000 items together, one by one, behind those that fit', async () => {
+    const { body } = await stand.send({
+      events: Array(600).fill(EVENT),
+      tags: Array(401).fill({ container: 'GTM-1', tagId: 1 }),
+    })
+    expect(body).toEqual({
+      accepted: 1000,
+      rejected: 1,
+      errors: [{ list: 'tags', index: 400, error: 'more than 1000 items in one batch' }],
+    })
+  })
+})
+
+describe('a denied hostname', () => {
+  test('is answered with 202, dropped, and counted in the ledger', async () => {
+    await using own = new CollectorStand()
+    setHostnameStatus(own.db, own.shop, 'evil.example', 'denied')
+    setHostnameStatus(own.db, own.shop, 'xn--mller-kva.example', 'denied')
+    const hit = { url: 'https://www.google-analytics.com/g/collect?v=2&tid=G-1&en=page_view' }
+    const batch = { events: [EVENT, 'broken'], hits: [hit], tags: [{ container: 'GTM-1', tagId: 1 }] }
+    const refusal = (list: string, index: number) => ({ list, index, error: 'hostname denied' })
+    const all = [refusal('events', 0), refusal('events', 1), refusal('hits', 0), refusal('tags', 0)]
+    for (const url of ['https://evil.example/', 'http://EVIL.example.:8080/x?y', 'https://müller.example/']) {
+      expect(await own.send({ ...batch, page: { url } })).toMatchObject({
+        status: 202,
+        body: { accepted: 0, rejected: 4, errors: all },
+      })
+    }
+    expect(own.stored().events).toEqual([])
+    const counted = Map.groupBy(own.ledger(), ({ reason }) => reason)
+    expect([...counted].map(([reason, notes]) => [reason, notes.map(({ count }) => count)])).toEqual([
+      ['events: hostname denied', [2, 2, 2]],
+      ['hits: hostname denied', [1, 1, 1]],
+      ['tags: hostname denied', [1, 1, 1]],
+    ])
+    expect(own.ledger()[0]?.sample).toBe('evil.example')
+    // The other domain does not know of it, and neither does its neighbour below the same name.
+    const url = 'https://evil.example/'
+    expect((await own.send({ ...BATCH, page: { url } }, { token: own.blog.token })).body).toEqual(TAKEN)
+    expect((await own.send({ ...BATCH, page: { url: 'https://sub.evil.example/' } })).body).toEqual(TAKEN)
+  })
+})
+
+describe('the rate', () => {
+  test('is limited for each domain, by whichever token, and says when to come back', async () => {
+    await using own = new CollectorStand({ perSecond: 2 })
+    const old = own.shop.token
+    const fresh = rotateToken(own.db, own.clock, own.shop).token
+    const statuses = async (...tokens: string[]) => {
+      const answers = []
+      for (const token of tokens) answers.push((await own.send(BATCH, { token })).status)
+      return answers
+    }
+    expect(await statuses(old, fresh, fresh, old, own.blog.token)).toEqual([202, 202, 429, 429, 202])
+    const refused = await own.send(BATCH, { token: fresh })
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect(refused.body).toEqual({ error: 'too many requests; try again in 1 s' })
+    expect(own.stored().events.length).toBe(3)
+    own.clock.advance(SECOND_MS)
+    expect(await statuses(fresh, fresh, fresh)).toEqual([202, 202, 429])
+  })
+
+  test('counts a batch once, also when the token is in its body', async () => {
+    await using own = new CollectorStand({ perSecond: 2 })
+    const send = async () => (await own.send({ ...BATCH, token: own.shop.token }, { token: null })).status
+    expect([await send(), await send(), await send()]).toEqual([202, 202, 429])
+  })
+
+  test("of strangers is nobody's", async () => {
+    await using own = new CollectorStand({ perSecond: 1 })
+    for (let n = 0; n < 5; n++) expect((await own.send(BATCH, { token: 'pt_nobody' })).status).toBe(401)
+    expect((await own.send(BATCH)).status).toBe(202)
+  })
+})
+
+describe('browsers of any site', () => {
+  const answers: [string, () => Promise<{ status: number; headers: Headers }>, number][] = [
+    ['a batch taken in', () => stand.send(BATCH), 202],
+    ['no JSON', () => stand.send('{'), 400],
+    ['a stranger', () => stand.send(BATCH, { token: 'pt_nobody' }), 401],
+    ['an unknown path', () => stand.answer(new Request('http://localhost/api/v1/other', { method: 'POST' })), 404],
+    ['GET', () => stand.send(null, { method: 'GET' }), 404],
+    ['too large', () => stand.send(batchOfBytes(MIB + 1)), 413],
+    ['the wrong type', () => stand.send(BATCH, { headers: { 'content-type': 'text/html' } }), 415],
+  ]
+
+  test.each(answers)('may read the answer to %s', async (_what, ask, status) => {
+    const answer = await ask()
+    expect(answer.status).toBe(status)
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+    expect(answer.headers.get('content-type')).toBe('application/json')
+  })
+
+  test('may read that there were too many, and when to come back', async () => {
+    await using own = new CollectorStand({ perSecond: 1 })
+    await own.send(BATCH)
+    const { status, headers } = await own.send(BATCH)
+    expect([status, headers.get('access-control-allow-origin'), headers.get('retry-after')]).toEqual([429, '*', '1'])
+    expect(headers.get('access-control-expose-headers')).toBe('retry-after')
+  })
+
+  test('ask first, and are told what they may send', async () => {
+    const request = new Request('http://localhost/api/v1/events', {
+      method: 'OPTIONS',
+      headers: {
+        origin: 'https://shop.example',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization, content-encoding, content-type',
+      },
+    })
+    const { status, headers, body } = await stand.answer(request)
+    expect([status, body]).toEqual([204, null])
+    expect(headers.get('access-control-allow-origin')).toBe('*')
+    expect(headers.get('access-control-allow-methods')).toContain('POST')
+    const allowed = headers.get('access-control-allow-headers')?.split(', ') ?? []
+    expect(allowed.toSorted()).toEqual(['authorization', 'content-encoding', 'content-type'])
+  })
+
+  test('read the answer to a bug as well, and nothing about it', async () => {
+    const own = new CollectorStand({
+      judge: () => {
+        throw new Error('secret detail')
+      },
+    })
+    const { status, headers, body } = await own.send(BATCH)
+    expect([status, body]).toEqual([500, { error: 'internal error; the log of the server says more' }])
+    expect(headers.get('access-control-allow-origin')).toBe('*')
+    expect(own.bugs).toEqual([new Error('secret detail')])
+    expect(own.stored()).toEqual({ events: [], batches: [] })
+    own.bugs.length = 0
+    await own[Symbol.asyncDispose]()
+  })
+})
+
+test('what an event violates is told once its batch is on disk', async () => {
+  const judged: string[] = []
+  await using own: CollectorStand = new CollectorStand({
+    judge: (event) => {
+      judged.push(event.event)
+      return event.params.bad === undefined ? [] : [`alr_${event.params.bad}`, 'alr_all']
+    },
+  })
+  await own.send({ events: [EVENT] })
+  expect(own.violated).toEqual([])
+  await own.send({ events: [EVENT, { ...EVENT, params: { bad: 1 } }, { ...EVENT, params: { bad: 2 } }] })
+  expect(own.violated.map(([ids, domain]) => [ids.toSorted(), domain])).toEqual([
+    [['alr_1', 'alr_2', 'alr_all'], own.shop.id],
+  ])
+  const kept = own.stored().events.map(({ violations }) => violations ?? null)
+  expect(kept).toEqual([null, null, ['alr_1', 'alr_all'], ['alr_2', 'alr_all']])
+  expect(judged.length).toBe(4)
+})
+
+test('owns the paths of the collector only', () => {
+  const paths = ['/api/v1/events', '/api/v1/other', '/api/v2/events', '/v1/events', '/', '/api/v1']
+  expect(paths.map((path) => stand.collector.owns(path))).toEqual([true, true, false, false, false, false])
+  expect(blog.orgId).toBe(shop.orgId)
+})

@@ -1,0 +1,457 @@
+import { describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import { TEST_START } from '../../test/fakes.ts'
+import { HOUR_MS } from '../core/clock.ts'
+import type { StoredEvent } from '../core/event.ts'
+import type { Batch } from './batch.ts'
+import { type Arrival, type Understood, understand } from './understand.ts'
+
+const NOW = TEST_START
+const DOMAIN = { id: 'dom_1', orgId: 'org_1', customerSalt: 'salt', vendors: [] }
+const GA4 = 'https://www.google-analytics.com/g/collect?v=2&tid=G-1&en=purchase&epn.value=9.5'
+
+function arrival(parts: Partial<Arrival> = {}): Arrival {
+  let seq = 100
+  return {
+    domain: DOMAIN,
+    receivedAt: NOW,
+    nextSeq: () => ++seq,
+    isClean: false,
+    isDenied: () => false,
+    judge: () => [],
+    ...parts,
+  }
+}
+
+const read = (batch: Batch, parts: Partial<Arrival> = {}): Understood => understand(batch, arrival(parts))
+
+/** The only event of the batch. */
+function only({ events, answer }: Understood): StoredEvent {
+  const [first, ...more] = events
+  if (!first || more.length > 0) throw new Error(`expected one event, not ${JSON.stringify({ events, answer })}`)
+  return first
+}
+
+const readEvent = (event: object, frame: Batch = {}) =>
+  only(read({ ...frame, events: [{ vendor: 'Shop API', event: 'order', ...event }] }))
+const readHit = (hit: object, frame: Batch = {}) => read({ ...frame, hits: [hit] })
+
+test('an understood event is stored as it was said, with what the batch says of all', () => {
+  const frame: Batch = {
+    env: 'dev',
+    sessionId: 's-1',
+    version: 12,
+    sampleRate: 0.25,
+    page: { url: 'https://shop.example/cart?step=2#pay', referrer: 'https://x.example/?q=secret', title: 'Cart' },
+  }
+  const item = { id: 'e-1', ts: NOW - 5, account: 'A-1', status: 'failure', execMs: 3, durMs: 250.5 }
+  expect(readEvent({ ...item, params: { value: 9.5, currency: 'EUR' } }, frame)).toEqual({
+    seq: 101,
+    id: 'e-1',
+    ts: NOW - 5,
+    receivedAt: NOW,
+    orgId: 'org_1',
+    domainId: 'dom_1',
+    env: 'dev',
+    vendor: 'Shop API',
+    event: 'order',
+    account: 'A-1',
+    kind: 'event',
+    host: 'shop.example',
+    path: '/cart',
+    title: 'Cart',
+    sessionId: 's-1',
+    customerId: null,
+    status: 'failure',
+    execMs: 3,
+    durMs: 250.5,
+    bytes: null,
+    version: 12,
+    weight: 4,
+    violations: null,
+    params: { value: '9.5', currency: 'EUR' },
+  })
+})
+
+test('what nobody said is null, and an id is made', () => {
+  const event = readEvent({ event: undefined })
+  expect(event).toMatchObject({ id: 'evt_2t', ts: NOW, env: 'prod', event: '', weight: 1, params: {} })
+  const { account, host, path, title, sessionId, customerId, status, execMs, durMs, bytes, version } = event
+  expect([account, host, path, title, sessionId, customerId, status, execMs, durMs, bytes, version]).toEqual(
+    Array(11).fill(null),
+  )
+})
+
+describe('a vendor request', () => {
+  test('becomes the event that it carries', () => {
+    const hit = { id: 'h-1', ts: NOW - 9, url: GA4, status: 204, durMs: 80, bytes: 43 }
+    const event = only(readHit(hit, { page: { url: 'https://shop.example/' } }))
+    expect(event).toMatchObject({
+      id: 'h-1',
+      ts: NOW - 9,
+      vendor: 'Google Analytics 4',
+      event: 'purchase',
+      account: 'G-1',
+      kind: 'event',
+      host: 'shop.example',
+      status: 'ok',
+      durMs: 80,
+      bytes: 43,
+      execMs: null,
+    })
+    expect(event.params['epn.value']).toBe('9.5')
+  })
+
+  test('with several events becomes all of them, each with an id of its own', () => {
+    const url = 'https://www.google-analytics.com/g/collect?v=2&tid=G-1'
+    const hit = { url, method: 'POST', body: 'en=view_item\r\nen=add_to_cart\r\nen=purchase' }
+    const named = readHit({ ...hit, id: 'h' })
+    expect(named.events.map(({ id, event }) => [id, event])).toEqual([
+      ['h', 'view_item'],
+      ['h.1', 'add_to_cart'],
+      ['h.2', 'purchase'],
+    ])
+    expect(named.answer).toEqual({ accepted: 1, rejected: 0, errors: [] })
+    expect(new Set(readHit(hit).events.map(({ id }) => id)).size).toBe(3)
+    expect(named.events.map(({ seq }) => seq)).toEqual([101, 102, 103])
+  })
+
+  test('is read from its body, packed or not', () => {
+    const url = 'https://api.segment.io/v1/t'
+    const call = JSON.stringify({ type: 'track', event: 'Order Completed', writeKey: 'wk' })
+    const bodies = [
+      { body: call },
+      { bodyBase64: Buffer.from(call).toString('base64') },
+      { bodyBase64: gzipSync(call).toString('base64'), contentEncoding: 'gzip' },
+    ]
+    for (const body of bodies) {
+      expect(only(readHit({ url, method: 'POST', ...body }))).toMatchObject({
+        vendor: 'Segment',
+        event: 'Order Completed',
+        account: 'wk',
+      })
+    }
+  })
+
+  test('that loads a library is kept as that', () => {
+    const urls = [
+      ['https://www.googletagmanager.com/gtag/js?id=G-1', 'Google Analytics 4', 'G-1'],
+      ['https://cdn.segment.com/analytics.js/v1/wk/analytics.min.js', 'Segment', 'wk'],
+      ['https://stats.shop.example/matomo.js', 'Matomo', null],
+    ] as const
+    for (const [url, vendor, account] of urls) {
+      expect(only(readHit({ url, status: 200 }))).toMatchObject({
+        vendor,
+        account,
+        kind: 'library',
+        event: '',
+        status: 'ok',
+      })
+    }
+  })
+
+  test('that carries nothing is taken, and leaves nothing', () => {
+    expect(readHit({ url: GA4, method: 'options' })).toMatchObject({ events: [], answer: { accepted: 1, rejected: 0 } })
+    expect(readHit({ url: 'https://api.segment.io/v1/m', method: 'POST', body: '{}' })).toMatchObject({
+      events: [],
+      answer: { accepted: 1, rejected: 0 },
+    })
+  })
+
+  test('of nobody known is kept as it was seen', () => {
+    const url = 'https://collect.unknown.example:8443/track/%C3%BC?uid=7&a.b=1&uid=8&empty#frag'
+    const event = only(readHit({ url, method: 'POST', body: 'left alone', status: 500, durMs: 3, bytes: 9 }))
+    expect(event).toMatchObject({
+      vendor: 'collect.unknown.example',
+      event: '',
+      kind: 'hit',
+      status: 'failure',
+      bytes: 9,
+    })
+    expect({ ...event.params }).toEqual({
+      url: 'https://collect.unknown.example:8443/track/%C3%BC',
+      uid: '7',
+      'uid.1': '8',
+      'a.b': '1',
+      empty: '',
+    })
+  })
+
+  test('of nobody known keeps its own address, also when its query has a parameter of that name', () => {
+    const { params } = only(readHit({ url: 'https://unknown.example/p?url=https%3A%2F%2Fshop.example%2F&url=b&x=1' }))
+    expect({ ...params }).toEqual({
+      url: 'https://unknown.example/p',
+      'url.1': 'https://shop.example/',
+      'url.2': 'b',
+      x: '1',
+    })
+  })
+
+  test.each<[number | string | undefined, string | null]>([
+    [undefined, null],
+    [0, 'failure'],
+    [101, 'ok'],
+    [200, 'ok'],
+    [204, 'ok'],
+    [302, 'ok'],
+    [399, 'ok'],
+    [400, 'failure'],
+    [404, 'failure'],
+    [500, 'failure'],
+    [999, 'failure'],
+    ['ok', 'ok'],
+    ['failure', 'failure'],
+    ['exception', 'exception'],
+    ['timeout', 'timeout'],
+    ['blocked', 'blocked'],
+  ])('that ended with %p has the status %p', (status, expected) => {
+    expect(only(readHit({ url: GA4, ...(status === undefined ? {} : { status }) })).status).toBe(expected as null)
+  })
+})
+
+test('a report of the tag manager is stored as one', () => {
+  const tag = {
+    id: 't',
+    ts: NOW - 1,
+    container: 'GTM-1',
+    tagId: 7,
+    name: 'GA4 purchase',
+    event: 'buy',
+    status: 'timeout',
+    execMs: 12,
+  }
+  expect(only(read({ tags: [tag] }))).toMatchObject({
+    id: 't',
+    ts: NOW - 1,
+    vendor: 'Google Tag Manager',
+    event: 'buy',
+    account: 'GTM-1',
+    kind: 'tag',
+    status: 'timeout',
+    execMs: 12,
+    durMs: null,
+    params: { tagId: '7', name: 'GA4 purchase' },
+  })
+})
+
+describe('what can not be read', () => {
+  const segment = 'https://api.segment.io/v1/t'
+  const bomb = gzipSync(Buffer.alloc(2 * 1024 * 1024, 0x20)).toString('base64')
+  test.each<[object, string, string]>([
+    [{ url: 'no address' }, 'url: is not an absolute address', ''],
+    [{ url: '/g/collect?v=2' }, 'url: is not an absolute address', ''],
+    [{ url: segment, method: 'POST', body: '{"secret": 1' }, 'Segment: the body is not JSON', segment],
+    [{ url: segment, method: 'POST' }, 'Segment: the body is missing', segment],
+    [{ url: `${segment}?q=secret`, bodyBase64: '*' }, 'body: bodyBase64 is not base64', segment],
+    [{ url: segment, bodyBase64: 'YQ==', contentEncoding: 'rar' }, 'body: its content encoding is not known', segment],
+    [{ url: segment, bodyBase64: 'AAAA', contentEncoding: 'br' }, 'body: its compressed bytes are damaged', segment],
+    [{ url: segment, bodyBase64: bomb }, 'body: it is larger than 1 MiB', segment],
+  ])('is refused, and told to the ledger without its values: %#', (hit, error, sample) => {
+    const { events, answer, ledger } = readHit(hit)
+    expect(events).toEqual([])
+    expect(answer).toEqual({ accepted: 0, rejected: 1, errors: [{ list: 'hits', index: 0, error }] })
+    expect(ledger).toEqual([{ reason: `hits: ${error}`, count: 1, sample }])
+    expect(JSON.stringify({ answer, ledger })).not.toContain('secret')
+  })
+
+  test('costs nothing else of its batch', () => {
+    const hits = [{ url: segment, method: 'POST', body: '{' }, { url: GA4 }, { url: 'x' }, { url: GA4 }]
+    const { events, answer } = read({ hits, events: [null, { vendor: 'A' }] })
+    expect(events.map(({ vendor }) => vendor)).toEqual(['A', 'Google Analytics 4', 'Google Analytics 4'])
+    expect(answer.errors.map(({ list, index }) => [list, index])).toEqual([
+      ['events', 0],
+      ['hits', 0],
+      ['hits', 2],
+    ])
+  })
+})
+
+describe('the ledger', () => {
+  test('counts by reason, however often and however many', () => {
+    const long = 'x'.repeat(5000)
+    const { ledger } = read({
+      events: [
+        ...Array(30).fill({ vendor: 7 }),
+        ...Array(5).fill({ vendor: 'A', event: 'e', params: { long } }),
+        { vendor: 'A', params: Object.fromEntries(Array.from({ length: 501 }, (_, n) => [`k${n}`, long])) },
+        { vendor: 'B', params: { [`k${long}`]: 1, a: { b: 1 }, 'a.b': 2 } },
+      ],
+    })
+    expect(ledger).toEqual([
+      { reason: 'events: vendor: Expected string', count: 30, sample: '' },
+      { reason: 'params: a value was longer than 4000 characters and was cut', count: 6, sample: 'A e' },
+      { reason: 'params: more than 500, the rest was dropped', count: 1, sample: 'A ' },
+      { reason: 'params: a key was longer than 200 characters and was cut', count: 1, sample: 'B ' },
+      { reason: 'params: a key came twice, the first one was kept', count: 1, sample: 'B ' },
+    ])
+  })
+
+  test('has one reason for all fields that nobody knows, whatever strangers call them', () => {
+    const { answer, ledger } = read({
+      events: Array.from({ length: 300 }, (_, n) => ({ vendor: 'A', [`field${n}`]: 1 })),
+      tags: [{ container: 'C', tagId: 1, ['y\0'.repeat(50_000)]: 1 }],
+    })
+    expect(answer.rejected).toBe(301)
+    expect(answer.errors[7]).toEqual({ list: 'events', index: 7, error: 'field7: Unexpected property' })
+    expect(ledger.map(({ reason, count }) => [reason, count])).toEqual([
+      ['events: a field that is not known', 300],
+      ['tags: a field that is not known', 1],
+    ])
+    expect(ledger[0]?.sample).toBe('field0: Unexpected property')
+    expect(JSON.stringify(ledger).length).toBeLessThan(1500)
+  })
+
+  test('takes a page without an absolute address, and keeps the events', () => {
+    const { events, ledger } = read({ page: { url: '/cart?q=1' }, events: [{ vendor: 'A' }] })
+    expect([events.length, events[0]?.host, events[0]?.path]).toEqual([1, null, null])
+    expect(ledger).toEqual([{ reason: 'page.url: is not an absolute address', count: 1, sample: '' }])
+  })
+})
+
+test('no answer names more than 20 errors, and all are counted', () => {
+  const { answer } = read({ events: Array(50).fill(0), tags: Array(50).fill(0) })
+  expect([answer.rejected, answer.errors.length, answer.errors.at(-1)?.index]).toEqual([100, 20, 19])
+})
+
+describe('the page', () => {
+  test.each<[string, string | null, string | null]>([
+    ['https://Shop.Example:8443/a/b?email=a@b.example#c', 'shop.example', '/a/b'],
+    ['http://shop.example.', 'shop.example', '/'],
+    ['https://user:pass@shop.example/x', 'shop.example', '/x'],
+    ['https://müller.example/ü', 'xn--mller-kva.example', '/%C3%BC'],
+    ['https://[2001:DB8::1]/', '[2001:db8::1]', '/'],
+    ['https://127.1/', '127.0.0.1', '/'],
+    ['', null, null],
+    ['about:blank', null, 'blank'],
+    ['file:///home/index.html', null, '/home/index.html'],
+    ['app://com.shop.app/cart', 'com.shop.app', '/cart'],
+  ])('%s is at host %p and path %p', (url, host, path) => {
+    const event = readEvent({}, { page: { url } })
+    expect([event.host, event.path]).toEqual([host, path])
+  })
+
+  test('keeps nothing of its query, fragment, user and referrer', () => {
+    const secret = fc.stringMatching(/^secret[a-z0-9]{4,12}$/)
+    fc.assert(
+      fc.property(secret, fc.webPath(), (word, path) => {
+        const url = `https://${word}1:${word}2@shop.example${path}?q=${word}&${word}=1#${word}`
+        const hit = { url: GA4 }
+        const page = { url, referrer: `https://${word}.example/` }
+        const all = read({ page, events: [{ vendor: 'A' }], hits: [hit], tags: [{ container: 'C', tagId: 1 }] })
+        expect(all.events.length).toBe(3)
+        expect(JSON.stringify(all)).not.toContain(word)
+      }),
+    )
+  })
+})
+
+describe('a customer id', () => {
+  test('is hashed with the salt of the organization, and nowhere in clear', () => {
+    fc.assert(
+      fc.property(
+        fc.stringMatching(/^[a-z]{3}@[a-z]{5,20}\.example$/),
+        fc.stringMatching(/^[0-9a-f]{16}$/),
+        (customerId, customerSalt) => {
+          const batch = { customerId, events: [{ vendor: 'A' }, null], hits: [{ url: GA4 }, { url: 'x' }] }
+          const known = read(batch, { domain: { ...DOMAIN, customerSalt } })
+          const hash = createHash('sha256').update(`${customerSalt}\0${customerId}`).digest('hex').slice(0, 32)
+          expect(known.events.map((event) => event.customerId)).toEqual([hash, hash])
+          expect(JSON.stringify(known)).not.toContain(customerId)
+        },
+      ),
+    )
+  })
+
+  test('is another one in another organization', () => {
+    const of = (customerSalt: string) =>
+      only(read({ customerId: 'c', events: [{ vendor: 'A' }] }, { domain: { ...DOMAIN, customerSalt } })).customerId
+    expect(of('a')).not.toBe(of('b'))
+    expect(of('a')).toBe(of('a'))
+  })
+})
+
+describe('time', () => {
+  test.each<[string, number | undefined, number | undefined, number]>([
+    ['is kept when the clocks agree', NOW - 30, NOW, NOW - 30],
+    ["is kept without the sender's clock", NOW - 30, undefined, NOW - 30],
+    ['is the arrival when nobody says', undefined, NOW - HOUR_MS, NOW],
+    ['is moved forward for a clock that is slow', NOW - HOUR_MS - 30, NOW - HOUR_MS, NOW - 30],
+    ['is moved back for a clock that is fast', NOW + HOUR_MS - 30, NOW + HOUR_MS, NOW - 30],
+    ['is moved for a clock that was never set', 500, 1000, NOW - 500],
+    ['is never in the future', NOW + HOUR_MS, undefined, NOW],
+    ['is never after it was sent', NOW, NOW - HOUR_MS, NOW],
+    ['is a whole millisecond', NOW - 0.6, undefined, NOW - 1],
+    ['is late when it is late', NOW - 90 * 24 * HOUR_MS, NOW, NOW - 90 * 24 * HOUR_MS],
+    ['is never before the epoch', 0, NOW * 2, 0],
+    ['is a time, whatever the clocks say', 0, 1e300, 0],
+    ['is a time, whatever the event says', 1e300, 0, NOW],
+  ])('%s', (_what, ts, sentAt, expected) => {
+    expect(readEvent({ ts }, sentAt === undefined ? {} : { sentAt }).ts).toBe(expected)
+  })
+
+  test('is a whole number between the epoch and the arrival, always', () => {
+    const aNumber = fc.oneof(
+      fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }),
+      fc.integer({ min: 0, max: NOW * 2 }),
+    )
+    fc.assert(
+      fc.property(aNumber, aNumber, (ts, sentAt) => {
+        const stored = readEvent({ ts }, { sentAt }).ts
+        expect(Number.isSafeInteger(stored) && stored >= 0 && stored <= NOW).toBe(true)
+      }),
+    )
+  })
+})
+
+test('a weight is what one event of a sample stands for', () => {
+  fc.assert(
+    fc.property(fc.double({ min: 1e-6, max: 1, noNaN: true }), (sampleRate) => {
+      expect(readEvent({}, { sampleRate }).weight * sampleRate).toBeCloseTo(1, 12)
+    }),
+  )
+})
+
+describe('a batch that would grow', () => {
+  const calls = Array.from({ length: 1000 }, () => ({}))
+  const shared = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`key${n}`, 'x'.repeat(4000)]))
+  const wide = JSON.stringify({ batch: calls, ...shared })
+
+  test('because each of its events repeats what all share, is refused where it would', () => {
+    const hit = { url: 'https://api.segment.io/v1/batch', method: 'POST', body: wide }
+    const { events, answer, ledger } = read({ hits: [hit, { url: GA4 }], events: [{ vendor: 'A' }] })
+    expect(events.length).toBe(1)
+    expect(answer).toMatchObject({ accepted: 1, rejected: 2 })
+    expect(ledger.map(({ reason, count }) => [reason, count])).toEqual([
+      ['hits: bodies of the batch unpack to more than 8 MiB', 2],
+    ])
+  })
+
+  test('because each of its events repeats the page, is refused where it would', () => {
+    const body = JSON.stringify({ batch: Array(1000).fill({ type: 'page' }) })
+    const hit = { url: 'https://api.segment.io/v1/batch', method: 'POST', body }
+    const url = `https://shop.example/${'x'.repeat(16_000)}`
+    const { events, answer } = read({ page: { url }, hits: Array(30).fill(hit) })
+    expect([events.length, answer.rejected]).toEqual([0, 30])
+    expect(read({ page: { url: 'https://shop.example/' }, hits: Array(5).fill(hit) }).events.length).toBe(5000)
+  })
+
+  test('because its bodies are compressed, is refused where it would', () => {
+    const bodyBase64 = gzipSync(JSON.stringify({ type: 'track', event: 'e', pad: ' '.repeat(1_000_000) })).toString(
+      'base64',
+    )
+    const hit = { url: 'https://api.segment.io/v1/t', method: 'POST', bodyBase64 }
+    const { answer } = read({ hits: Array(30).fill(hit) })
+    expect(answer.accepted).toBeLessThanOrEqual(9)
+    expect(answer.accepted).toBeGreaterThanOrEqual(8)
+    expect(answer.accepted + answer.rejected).toBe(30)
+  })
+
+  test('only as honest ones do, is taken', () => {
+    const events = Array.from({ length: 25 }, (_, n) => `en=e${n}&epn.value=${n}`).join('\r\n')
+    const url = `https://www.google-analytics.com/g/collect?v=2&tid=G-1&ep.context=${'c'.repeat(2000)}`
+    const { answer, events: stored } = read({ hits: Array(100).fill({ url, method: 'POST', body: events }) })
+    expect([answer.accepted, stored.length]).toEqual([100, 2500])
+  })
+})

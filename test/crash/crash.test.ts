@@ -1,0 +1,157 @@
+import { expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import type { Delivery } from '../../src/integrations/delivery.ts'
+import type { Received } from '../../src/integrations/receiver.fixture.ts'
+import type { Issue, IssueDetail } from '../../src/issues/issue.ts'
+import {
+  ask,
+  askAll,
+  PROGRAM,
+  runProgram,
+  startServer,
+  temporaryFolder,
+  until,
+  WEBHOOK_SECRET,
+  watch,
+} from '../process.ts'
+import { arrivalOf, inbox } from './inbox.ts'
+import { chance, startLoad } from './load.ts'
+import { stir } from './stir.ts'
+
+const SEED = Number(process.env.CRASH_SEED ?? 1)
+const KILLS = 20
+/** Mostly short; some long enough for segments to be sealed, loaded and merged under load. */
+const LONGEST_LIFE_MS = 6000
+/** So many starts are killed before the server listens, while it takes over what was left. */
+const STILLBORN_SHARE = 0.3
+const LONGEST_START_MS = 500
+const TEST_MS = 180_000
+
+const env = { TAGWARDEN_OUTBOUND_ALLOW: '127.0.0.1', TAGWARDEN_RATE_KEY_PER_MINUTE: '1000000' }
+
+test(
+  `killed ${KILLS} times under load: what was acknowledged is there once, and every notice was sent under one id`,
+  async () => {
+    console.log(`seed ${SEED} (CRASH_SEED)`)
+    const random = chance(SEED)
+    using folder = temporaryFolder()
+    await using hooks = inbox(random)
+    const data = join(folder.path, 'data')
+    const made = await runProgram(['init', '--data', data, '--org', 'Acme', '--email', 'a@example.com', '--json'])
+    const { apiKey } = JSON.parse(made.stdout)
+
+    let server = await startServer(data, { env })
+    const property = { name: 'shop.example', hookUrl: hooks.url, secret: WEBHOOK_SECRET }
+    const { token, domainId, alert } = await watch(server.url, apiKey, property)
+    const load = startLoad(token, random)
+    const seen = new Set<string>()
+    for (let kill = 0; kill < KILLS; kill++) {
+      let isOver = false
+      load.to = server.url
+      const stirring = stir(server.url, apiKey, alert, { random, isOver: () => isOver })
+      await Bun.sleep(random() ** 3 * LONGEST_LIFE_MS)
+      isOver = true
+      await server.stop('SIGKILL')
+      load.to = null
+      await stirring
+      if (random() < STILLBORN_SHARE) await killWhileStarting(data, random() * LONGEST_START_MS)
+      await idsInFiles(data)
+      server = await startServer(data, { env })
+      const unseen = [...load.acknowledged].filter(([id]) => !seen.has(id))
+      // What is acknowledged in one life may have been stored in an earlier one.
+      const since = Math.min(Date.now(), ...unseen.map(([, firstSentAt]) => firstSentAt))
+      const events = await askAll<{ id: string }>(server.url, `/v1/events?from=${since}`, apiKey, 'events')
+      const ids = new Set(events.map(({ id }) => id))
+      expect(ids.size).toBe(events.length)
+      expect(unseen.filter(([id]) => !ids.has(id))).toEqual([])
+      for (const [id] of unseen) seen.add(id)
+    }
+
+    load.to = server.url
+    await load.finish()
+    console.log(`${load.acknowledged.size} events acknowledged, ${load.repeats} attempts in vain`)
+    await expectNoticesOnce(server.url, apiKey, hooks.requests)
+    await server.stop()
+    expect(server.code()).toBe(0)
+    const stored = await idsInFiles(data)
+    expect(stored.sort()).toEqual([...load.acknowledged.keys()].sort())
+
+    server = await startServer(data, { env })
+    const usage = await ask('GET', `${server.url}/v1/usage`, apiKey)
+    await server.stop()
+    const counted = usage.days.map((day: { domainId: string }) => day.domainId)
+    expect(usage.totalEvents).toBe(stored.length)
+    expect(new Set(counted)).toEqual(new Set([domainId]))
+  },
+  TEST_MS,
+)
+
+async function killWhileStarting(data: string, afterMs: number): Promise<void> {
+  const child = Bun.spawn([...PROGRAM, 'serve', '--data', data, '--listen', '127.0.0.1:0'], {
+    env: { PATH: '/usr/bin:/bin', ...env },
+    stdio: ['ignore', 'ignore', 'ignore'],
+  })
+  await Bun.sleep(afterMs)
+  child.kill('SIGKILL')
+  await child.exited
+}
+
+/** Ids of the events in all Parquet files, as often as they are there. Fails when a file does not open. */
+async function idsInFiles(data: string): Promise<string[]> {
+  const folder = join(data, 'events')
+  const engine = await DuckDBInstance.create(':memory:')
+  const connection = await engine.connect()
+  try {
+    const ids: string[] = []
+    for (const name of readdirSync(folder).filter((name) => name.endsWith('.parquet'))) {
+      const reader = await connection.runAndReadAll(`SELECT id FROM read_parquet('${join(folder, name)}')`)
+      ids.push(...reader.getRowsJS().map(([id]) => String(id)))
+    }
+    return ids
+  } finally {
+    connection.closeSync()
+    engine.closeSync()
+  }
+}
+
+/**
+ * Waits until nothing is to be sent any more. Then every opening and reopening of the histories was delivered, an issue
+ * that stayed resolved was told to be so, and what arrived is what the log says, each notice under one id.
+ */
+async function expectNoticesOnce(server: string, apiKey: string, requests: readonly Received[]): Promise<void> {
+  const deliveries = await until('all deliveries to be settled', async () => {
+    const all = await askAll<Delivery>(server, '/v1/notifications/deliveries', apiKey, 'deliveries')
+    return all.every(({ status }) => status !== 'pending' && status !== 'sending') && all
+  })
+  const delivered = deliveries.filter(({ status }) => status === 'delivered')
+  const rest = deliveries.filter(({ status }) => status !== 'delivered')
+  expect(rest.filter(({ status, transition }) => status !== 'withdrawn' || transition !== 'resolved')).toEqual([])
+
+  const issues = await askAll<Issue>(server, '/v1/issues', apiKey, 'issues')
+  let changes = 0
+  for (const { id, status } of issues) {
+    const { history }: IssueDetail = await ask('GET', `${server}/v1/issues/${id}`, apiKey)
+    const told = delivered.filter(({ issueId }) => issueId === id)
+    for (const kind of ['opened', 'reopened'] as const) {
+      const happened = history.filter((entry) => entry.kind === kind).length
+      expect({ id, kind, times: told.filter(({ transition }) => transition === kind).length }).toEqual({
+        id,
+        kind,
+        times: happened,
+      })
+      changes += happened
+    }
+    if (status === 'resolved') expect(told[0]?.transition).toBe('resolved')
+  }
+  const arrivals = requests.map(arrivalOf)
+  console.log(`${issues.length} issues opened and reopened ${changes} times, ${arrivals.length} webhooks came`)
+  // A run in which little happened proves nothing.
+  expect(changes).toBeGreaterThan(KILLS)
+
+  expect(new Set(arrivals.map(({ webhookId }) => webhookId))).toEqual(new Set(delivered.map(({ id }) => id)))
+  const byNotice = Map.groupBy(arrivals, ({ notice }) => notice)
+  expect([...byNotice.values()].filter((same) => new Set(same.map(({ webhookId }) => webhookId)).size > 1)).toEqual([])
+  expect(byNotice.size).toBe(delivered.length)
+}

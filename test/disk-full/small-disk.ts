@@ -1,0 +1,63 @@
+import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryFolder } from '../process.ts'
+
+/** A place for a data folder that can be made full, and given room again, under a running process. */
+export interface SmallDisk {
+  data: string
+  /** From now on the process can hardly store anything. */
+  fill(pid: number): void
+  makeRoom(pid: number): void
+  [Symbol.dispose](): void
+}
+
+const DISK_BYTES = 24 * 1024 * 1024
+const LEFT_BYTES = 1024 * 1024
+
+function command(...args: string[]): boolean {
+  try {
+    return Bun.spawnSync(args, { stdout: 'ignore', stderr: 'ignore' }).success
+  } catch (error) {
+    // The command is not installed.
+    if ((error as { code?: string }).code === 'ENOENT') return false
+    throw error
+  }
+}
+
+/** A file system of its own in memory, filled by a file that is in the way. Null where mounting is not allowed. */
+export function smallFileSystem(): SmallDisk | null {
+  const folder = temporaryFolder()
+  if (!command('mount', '-t', 'tmpfs', '-o', `size=${DISK_BYTES}`, 'tmpfs', folder.path)) {
+    folder[Symbol.dispose]()
+    return null
+  }
+  const ballast = join(folder.path, 'ballast')
+  return {
+    data: join(folder.path, 'data'),
+    fill() {
+      const { bavail, bsize } = statfsSync(folder.path)
+      writeFileSync(ballast, Buffer.alloc(bavail * bsize - LEFT_BYTES))
+    },
+    makeRoom: () => rmSync(ballast),
+    [Symbol.dispose]() {
+      command('umount', '-l', folder.path)
+      folder[Symbol.dispose]()
+    },
+  }
+}
+
+/** No file may grow beyond a limit that is set on the running process. Null where `prlimit` is missing. */
+export function limitedFiles(): SmallDisk | null {
+  if (!command('prlimit', '--version')) return null
+  const folder = temporaryFolder()
+  const limit = (pid: number, bytes: string) => {
+    if (!command('prlimit', '--pid', `${pid}`, `--fsize=${bytes}:`)) throw new Error('prlimit refuses')
+  }
+  mkdirSync(folder.path, { recursive: true })
+  return {
+    data: join(folder.path, 'data'),
+    fill: (pid) => limit(pid, `${LEFT_BYTES}`),
+    makeRoom: (pid) => limit(pid, 'unlimited'),
+    [Symbol.dispose]: folder[Symbol.dispose],
+  }
+}

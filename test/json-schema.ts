@@ -1,0 +1,208 @@
+import fc from 'fast-check'
+
+/** The part of JSON Schema that the description of the API is written in. */
+export interface JsonSchema {
+  $id?: string
+  type?: string | string[]
+  enum?: unknown[]
+  const?: unknown
+  anyOf?: JsonSchema[]
+  properties?: Record<string, JsonSchema>
+  required?: string[]
+  additionalProperties?: boolean
+  patternProperties?: Record<string, JsonSchema>
+  items?: JsonSchema
+  minItems?: number
+  maxItems?: number
+  minLength?: number
+  maxLength?: number
+  minimum?: number
+  maximum?: number
+  exclusiveMinimum?: number
+  multipleOf?: number
+}
+
+const KNOWN_WORDS = new Set(
+  `$id type enum const anyOf properties required additionalProperties patternProperties items minItems maxItems minLength
+  maxLength minimum maximum exclusiveMinimum multipleOf default description examples`.split(/\s+/),
+)
+
+function typesOf({ type }: JsonSchema): string[] {
+  return type === undefined ? [] : Array.isArray(type) ? type : [type]
+}
+
+function typeOf(value: unknown): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
+}
+
+/** True when the value is as the schema says. Fails for a schema with words that it does not know. */
+export function fits(schema: JsonSchema, value: unknown): boolean {
+  const stranger = Object.keys(schema).find((word) => !KNOWN_WORDS.has(word))
+  if (stranger) throw new Error(`"${stranger}" in a schema is not understood here`)
+  if (schema.anyOf) return schema.anyOf.some((branch) => fits(branch, value))
+  const types = typesOf(schema)
+  if (types.length > 0 && !types.includes(typeOf(value))) return false
+  if (schema.enum && !schema.enum.includes(value)) return false
+  if ('const' in schema && schema.const !== value) return false
+  if (typeof value === 'string') return value.length >= (schema.minLength ?? 0) && value.length <= lengthMax(schema)
+  if (typeof value === 'number') return isInRange(schema, value)
+  if (Array.isArray(value)) {
+    const { items = {}, minItems = 0, maxItems = Number.POSITIVE_INFINITY } = schema
+    return value.length >= minItems && value.length <= maxItems && value.every((item) => fits(items, item))
+  }
+  return typeOf(value) !== 'object' || fitsObject(schema, value as Record<string, unknown>)
+}
+
+const lengthMax = ({ maxLength = Number.POSITIVE_INFINITY }: JsonSchema) => maxLength
+
+function isInRange({ minimum, maximum, exclusiveMinimum, multipleOf }: JsonSchema, value: number): boolean {
+  const isAbove = value >= (minimum ?? -Infinity) && value > (exclusiveMinimum ?? -Infinity)
+  return isAbove && value <= (maximum ?? Infinity) && (multipleOf !== 1 || Number.isInteger(value))
+}
+
+function fitsObject(schema: JsonSchema, value: Record<string, unknown>): boolean {
+  const { properties = {}, required = [], additionalProperties = true, patternProperties } = schema
+  const [pattern] = Object.values(patternProperties ?? {})
+  return (
+    required.every((name) => Object.hasOwn(value, name)) &&
+    Object.entries(value).every(([name, item]) => {
+      if (Object.hasOwn(properties, name)) return fits(properties[name] ?? {}, item)
+      return pattern ? fits(pattern, item) : additionalProperties
+    })
+  )
+}
+
+/** Texts that have broken programs before, beside ordinary ones. */
+const NASTY = [
+  ...['\u0001', '\u2028', '\u202e', '\ufffd', '%00', '😀', "'; DROP TABLE alert; --", '"', "'", '\\', '$vendor', '$$x'],
+  ...['*', '(', '[', '.*', '{{7*7}}', '../..', '-0', '1e309', 'NaN', '__proto__', 'constructor', 'toString', ' '],
+]
+
+const text = (min: number, max: number) =>
+  fc
+    .oneof(fc.string({ unit: 'binary', maxLength: 20 }), fc.constantFrom(...NASTY), fc.string({ maxLength: 20 }))
+    .map((value) => value.slice(0, max).padEnd(min, 'x').toWellFormed().replaceAll('\0', 'x'))
+
+/** Values that are as the schema says. */
+export function valid(schema: JsonSchema): fc.Arbitrary<unknown> {
+  if (schema.anyOf) return fc.oneof(...schema.anyOf.map(valid))
+  if (schema.enum) return fc.constantFrom(...schema.enum)
+  if ('const' in schema) return fc.constant(schema.const)
+  const [type, ...others] = typesOf(schema)
+  if (others.length > 0) return fc.oneof(...[type, ...others].map((one) => valid({ ...schema, type: one ?? 'null' })))
+  switch (type) {
+    case 'string':
+      return text(schema.minLength ?? 0, Math.min(lengthMax(schema), 300))
+    case 'number':
+      return validNumber(schema)
+    case 'boolean':
+      return fc.boolean()
+    case 'null':
+      return fc.constant(null)
+    case 'array': {
+      const { items = {}, minItems = 0, maxItems = 3 } = schema
+      return fc.array(valid(items), { minLength: minItems, maxLength: Math.max(minItems, Math.min(maxItems, 3)) })
+    }
+    case 'object':
+      return validObject(schema)
+    default:
+      return fc.jsonValue({ maxDepth: 2 })
+  }
+}
+
+function validNumber({ minimum, maximum, exclusiveMinimum, multipleOf }: JsonSchema): fc.Arbitrary<number> {
+  const min = minimum ?? (exclusiveMinimum === undefined ? -1e15 : exclusiveMinimum + 1)
+  const max = maximum ?? 1e300
+  const whole = fc.constantFrom(min, Math.min(max, min + 1), max)
+  const between = fc.double({ min, max, noNaN: true }).map((value) => (multipleOf === 1 ? Math.trunc(value) : value))
+  return fc.oneof(whole, between)
+}
+
+function validObject({ properties = {}, required = [], patternProperties }: JsonSchema): fc.Arbitrary<unknown> {
+  const [pattern] = Object.values(patternProperties ?? {})
+  if (pattern) return fc.dictionary(fc.string({ minLength: 1, maxLength: 10 }), valid(pattern), { maxKeys: 3 })
+  const fields = Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, valid(schema)]))
+  return fc.record(fields, { requiredKeys: required as never[] })
+}
+
+/** A value with one thing wrong, and the field that is wrong: `conditions.items[0].op`; empty for the whole. */
+export interface Broken {
+  value: unknown
+  field: string
+}
+
+/** Values with exactly one thing wrong. Null: nothing can be wrong about the schema. */
+export function broken(schema: JsonSchema, field = ''): fc.Arbitrary<Broken> | null {
+  const beside = outOfRange(schema)
+  const other = fc.jsonValue({ maxDepth: 1 })
+  const wrong = (beside.length > 0 ? fc.oneof(other, fc.constantFrom(...beside)) : other)
+    .filter((value) => !fits(schema, value))
+    .map((value): Broken => ({ value, field }))
+  if (schema.anyOf || schema.enum || 'const' in schema) return wrong
+  const types = typesOf(schema)
+  if (types.length === 0) return null
+  if (types.includes('object')) return fc.oneof(wrong, ...brokenObjects(schema, field))
+  if (!types.includes('array')) return wrong
+  const { items = {}, minItems = 0 } = schema
+  const rest = Array.from({ length: Math.max(0, minItems - 1) }, () => least(items))
+  const item = broken(items, `${field}[0]`)
+  return item
+    ? fc.oneof(
+        wrong,
+        item.map((inner): Broken => ({ ...inner, value: [inner.value, ...rest] })),
+      )
+    : wrong
+}
+
+/** One beside each limit that the schema sets. */
+function outOfRange({ minimum, maximum, exclusiveMinimum, multipleOf, ...schema }: JsonSchema): unknown[] {
+  const { minLength = 0, maxLength, minItems = 0, maxItems, items = {} } = schema
+  const values: unknown[] = []
+  if (minimum !== undefined) values.push(minimum - 1)
+  if (exclusiveMinimum !== undefined) values.push(exclusiveMinimum)
+  if (maximum !== undefined) values.push(maximum + Math.max(1, maximum * 1e-9))
+  if (multipleOf === 1) values.push((minimum ?? 0) + 0.5)
+  if (minLength > 0) values.push('x'.repeat(minLength - 1))
+  if (maxLength !== undefined) values.push('x'.repeat(maxLength + 1))
+  if (minItems > 0) values.push([])
+  if (maxItems !== undefined) values.push(Array.from({ length: maxItems + 1 }, () => least(items)))
+  return values
+}
+
+function brokenObjects(schema: JsonSchema, field: string): fc.Arbitrary<Broken>[] {
+  const { properties = {}, required = [], additionalProperties } = schema
+  const at = (name: string) => (field ? `${field}.${name}` : name)
+  const whole = valid(schema) as fc.Arbitrary<Record<string, unknown>>
+  const children = Object.entries(properties).flatMap(([name, property]) => {
+    const inner = broken(property, at(name))
+    if (!inner) return []
+    return [fc.tuple(whole, inner).map(([value, one]): Broken => ({ ...one, value: { ...value, [name]: one.value } }))]
+  })
+  const missing = required.map((name) =>
+    whole.map(({ [name]: _left, ...value }): Broken => ({ value, field: at(name) })),
+  )
+  const unknown = whole.map((value): Broken => ({ value: { ...value, surprise: 1 }, field: at('surprise') }))
+  return [...children, ...missing, ...(additionalProperties === false ? [unknown] : [])]
+}
+
+/** The plainest value that is as the schema says: what is required and no more. */
+export function least(schema: JsonSchema): unknown {
+  if (schema.anyOf) return least(schema.anyOf[0] ?? {})
+  if (schema.enum) return schema.enum[0]
+  if ('const' in schema) return schema.const
+  const { properties = {}, required = [], minItems = 0, items = {}, minLength = 0 } = schema
+  switch (typesOf(schema)[0]) {
+    case 'string':
+      return 'x'.repeat(Math.max(1, minLength))
+    case 'number':
+      return schema.minimum ?? (schema.exclusiveMinimum ?? 0) + 1
+    case 'boolean':
+      return true
+    case 'array':
+      return Array.from({ length: minItems }, () => least(items))
+    case 'object':
+      return Object.fromEntries(required.map((name) => [name, least(properties[name] ?? {})]))
+    default:
+      return null
+  }
+}
