@@ -15,10 +15,10 @@ import { healthRoutes } from './http/health.ts'
 import { homePage } from './http/home.ts'
 import { openApiDocument } from './http/openapi.ts'
 import { RateLimit, rateLimited } from './http/rate.ts'
+import { BatchMemory } from './ingest/batch-memory.ts'
 import { Collector } from './ingest/collector.ts'
 import { ingestRoutes } from './ingest/routes.ts'
 import { Spool } from './ingest/spool.ts'
-import { batchMemory } from './ingest/store.ts'
 import { insightRoutes } from './insights/routes.ts'
 import { type AddressGuard, addressGuard } from './integrations/address-guard.ts'
 import { checkChannels } from './integrations/channels/index.ts'
@@ -95,11 +95,12 @@ export async function openApp(options: AppOptions): Promise<App> {
   const regionsOf = (orgId: string) => phoneRegions(phoneRegionsOf(db, orgId))
   const rules = new RulesInForce(db, regionsOf)
   const woken = new Woken()
+  const batches = new BatchMemory(db, clock)
   const domains = domainDirectory({ db, clock })
   const collector = new Collector({
     spool,
     domains,
-    batches: batchMemory(db),
+    batches,
     rate: new RateLimit(clock, config.rateCollectPerSecond),
     judge: rules.judge,
     violated: (alertIds, domainId) => woken.add(alertIds, domainId),
@@ -121,7 +122,7 @@ export async function openApp(options: AppOptions): Promise<App> {
 
   const stopping = new AbortController()
   const ages: Ages = { flushAt: null, evaluationAt: null }
-  const flushParts: FlushParts = { db, spool, warehouse, collector }
+  const flushParts: FlushParts = { db, batches, spool, warehouse, collector }
   const evaluateParts: EvaluateParts = { db, warehouse, clock, spool, woken, enqueue, regionsOf }
   const jobs = jobsOf({ ...stores, config, clock, log, ages, flushParts, evaluateParts, domains })
   const web = webOf({ ...delivering, ...stores, config, publicUrl, guard, enqueue, rules, domains, ages })

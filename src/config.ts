@@ -44,6 +44,16 @@ function webAddress(value: string, name: string): string {
   throw new SettingError(`${name}: must be an http or https address, not "${value}"`)
 }
 
+/** Addresses that may carry a password: what does not fit is not repeated. */
+function secretAddress(form: string, ...protocols: string[]) {
+  return (value: string, name: string) => {
+    if (value === '') return value
+    const url = URL.parse(value)
+    if (url && url.hostname !== '' && protocols.includes(url.protocol)) return value
+    throw new SettingError(`${name}: must be ${form}; what it is now may be secret`)
+  }
+}
+
 const UNITS: Record<string, number> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 }
 
 function size(value: string, name: string): number {
@@ -75,7 +85,12 @@ const SETTINGS = {
     webAddress,
   ),
   smtpUrl: {
-    ...setting('SMTP_URL', '', 'Mail server, smtp://user:password@host:port; empty: no e-mail', text),
+    ...setting(
+      'SMTP_URL',
+      '',
+      'Mail server, smtp://user:password@host:port; empty: no e-mail',
+      secretAddress('smtp://user:password@host:port', 'smtp:', 'smtps:'),
+    ),
     secret: true,
   },
   mailFrom: setting('MAIL_FROM', 'Tagwarden <tagwarden@localhost>', 'Sender of e-mail', text),
@@ -89,7 +104,15 @@ const SETTINGS = {
         .map((part) => part.trim())
         .filter(Boolean),
   ),
-  outboundProxy: { ...setting('OUTBOUND_PROXY', '', 'HTTP proxy for outbound requests', webAddress), secret: true },
+  outboundProxy: {
+    ...setting(
+      'OUTBOUND_PROXY',
+      '',
+      'HTTP proxy for outbound requests, http://user:password@host:port',
+      secretAddress('http://user:password@host:port', 'http:'),
+    ),
+    secret: true,
+  },
   rateKeyPerMinute: setting('RATE_KEY_PER_MINUTE', '600', 'Requests a minute for one API key', whole(1, 10_000_000)),
   rateCollectPerSecond: setting(
     'RATE_COLLECT_PER_SECOND',

@@ -43,7 +43,8 @@ export function readInvocation(command: Command, args: string[], env: NodeJS.Pro
     }
     return { flags: values as Invocation['flags'], names: positionals, env }
   } catch (error) {
-    if (error instanceof TypeError) throw new UsageError(`${command.name}: ${error.message}`)
+    // Its first sentence says what is wrong; the others, on lines of their own, give advice.
+    if (error instanceof TypeError) throw new UsageError(`${command.name}: ${error.message.split(/\.\s/, 1)[0]}`)
     throw error
   }
 }

@@ -1,19 +1,32 @@
-import { createInterface } from 'node:readline'
 import { readBody } from '../decoders/body.ts'
 import { decodeHit } from '../decoders/index.ts'
 import type { Command } from './command.ts'
-import { type RecordedHit, readHar } from './har.ts'
+import { readHar } from './har.ts'
 
-type Input = Partial<Pick<RecordedHit, 'url' | 'method' | 'body' | 'bodyBase64' | 'contentEncoding'>>
+/** What a line may say beside `url`. */
+const OPTIONAL = ['method', 'body', 'bodyBase64', 'contentEncoding'] as const
+type Input = { url: string } & { [Field in (typeof OPTIONAL)[number]]?: string | null }
 
-/** What one request says: the line that is printed. */
-export function decodeLine(hit: Input) {
-  const nothing = (error: string) => ({ vendor: null, kind: null, account: null, events: [], error })
-  if (typeof hit?.url !== 'string') return nothing('url: is missing')
-  const { method = 'GET', url } = hit
-  const body = readBody(hit)
+/** What keeps a value from being a request; null when nothing does. */
+function faultOf(value: unknown): string | null {
+  const fields: Record<string, unknown> = { ...(value as object | null) }
+  if (typeof fields.url !== 'string') return 'url: is missing'
+  const wrong = OPTIONAL.find((field) => typeof (fields[field] ?? '') !== 'string')
+  return wrong === undefined ? null : `${wrong}: must be a text`
+}
+
+const nothing = (error: string) => ({ vendor: null, kind: null, account: null, events: [], error })
+
+/** What one request says: the line that is printed. Never throws; what is no request is answered with its fault. */
+export function decodeLine(value: unknown) {
+  const fault = faultOf(value)
+  if (fault !== null) return nothing(fault)
+  // safe because nothing was found wrong with it
+  const { url, method, ...sent } = value as Input
+  const body = readBody(sent)
   if (body.error !== null) return nothing(`body: ${body.error}`)
-  const { vendor, kind, account, events, error } = decodeHit({ url, method: method.toUpperCase(), body: body.text })
+  const hit = { url, method: (method ?? 'GET').toUpperCase(), body: body.text }
+  const { vendor, kind, account, events, error } = decodeHit(hit)
   // Loading a library is the vendor's request, but no event.
   const shown = events.filter((event) => event.kind === 'event')
   return {
@@ -25,6 +38,29 @@ export function decodeLine(hit: Input) {
   }
 }
 
+/** As `decodeLine`, of the text of a line. */
+export function decodeText(line: string) {
+  try {
+    return decodeLine(JSON.parse(line))
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return nothing('the line is not valid JSON')
+  }
+}
+
+/** What stands between line feeds. `readline` would cut at U+2028 too, which may stand bare in JSON. */
+export async function* linesOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const part of stream) {
+    const lines = (rest + decoder.decode(part, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+  rest += decoder.decode()
+  if (rest !== '') yield rest
+}
+
 export const decode: Command = {
   name: 'decode',
   summary: 'Decodes vendor requests, one JSON object a line from standard input, or those of a HAR file.',
@@ -34,18 +70,7 @@ export const decode: Command = {
       for (const hit of readHar(flags.har)) console.log(JSON.stringify(decodeLine(hit)))
       return 0
     }
-    for await (const line of createInterface({ input: process.stdin })) {
-      if (line.trim() !== '') console.log(JSON.stringify(decodeText(line)))
-    }
+    for await (const line of linesOf(process.stdin)) console.log(JSON.stringify(decodeText(line)))
     return 0
   },
-}
-
-function decodeText(line: string) {
-  try {
-    return decodeLine(JSON.parse(line))
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    return { vendor: null, kind: null, account: null, events: [], error: 'the line is not valid JSON' }
-  }
 }

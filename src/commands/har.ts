@@ -17,17 +17,14 @@ export interface RecordedHit {
   pageUrl: string | null
 }
 
+/** What is read of an entry. Recorders leave much of it out and write other things in its place. */
 interface HarEntry {
-  startedDateTime?: string
-  time?: number
-  request?: {
-    url?: unknown
-    method?: unknown
-    headers?: { name: string; value: string }[]
-    postData?: { text?: unknown; encoding?: unknown; params?: { name: string; value?: string }[] }
-  }
-  response?: { status?: number }
+  startedDateTime?: unknown
+  time?: unknown
+  request?: { url?: unknown; method?: unknown; headers?: unknown; postData?: HarBody }
+  response?: { status?: unknown }
 }
+type HarBody = { text?: unknown; encoding?: unknown; params?: unknown } | null | undefined
 
 /** Requests of a HAR file (http://www.softwareishard.com/blog/har-12-spec/). Fails with `UsageError` when it is none. */
 export function readHar(path: string): RecordedHit[] {
@@ -45,14 +42,22 @@ export function parseHar(text: string, name: string): RecordedHit[] {
   const har: { log?: { entries?: unknown } } = JSON.parse(text.replace(/^\uFEFF/, ''))
   const entries = har?.log?.entries
   if (!Array.isArray(entries)) throw new UsageError(`${name}: is not a HAR file, log.entries is missing`)
-  return entries.flatMap((entry) => hitOf(entry as HarEntry) ?? [])
+  return entries.flatMap((entry: HarEntry | null) => hitOf(entry ?? {}) ?? [])
+}
+
+/** The pairs of a list of `{name, value}`, without what is none. */
+function pairsOf(list: unknown): [name: string, value: string][] {
+  if (!Array.isArray(list)) return []
+  return list.flatMap((one: { name?: unknown; value?: unknown } | null) =>
+    typeof one?.name === 'string' ? [[one.name, typeof one.value === 'string' ? one.value : '']] : [],
+  )
 }
 
 function hitOf({ request, response, startedDateTime, time }: HarEntry): RecordedHit | null {
-  if (typeof request?.url !== 'string' || !/^https?:/.test(request.url)) return null
-  const header = (name: string) => request.headers?.find((one) => one.name.toLowerCase() === name)?.value
-  const ts = startedDateTime === undefined ? Number.NaN : Date.parse(startedDateTime)
-  const encoding = header('content-encoding')
+  if (typeof request?.url !== 'string' || !/^https?:/i.test(request.url)) return null
+  const headers = new Map(pairsOf(request.headers).map(([name, value]) => [name.toLowerCase(), value]))
+  const ts = typeof startedDateTime === 'string' ? Date.parse(startedDateTime) : Number.NaN
+  const encoding = headers.get('content-encoding')
   const status = response?.status
   return {
     url: request.url,
@@ -62,14 +67,14 @@ function hitOf({ request, response, startedDateTime, time }: HarEntry): Recorded
     ...(typeof status === 'number' && status >= 0 && status <= 999 ? { status } : {}),
     ...(typeof time === 'number' && time >= 0 ? { durMs: time } : {}),
     ...(Number.isFinite(ts) ? { ts } : {}),
-    pageUrl: header('referer') ?? null,
+    pageUrl: headers.get('referer') ?? null,
   }
 }
 
-function bodyOf(postData: NonNullable<HarEntry['request']>['postData']): { body?: string; bodyBase64?: string } {
+function bodyOf(postData: HarBody): { body?: string; bodyBase64?: string } {
   if (typeof postData?.text === 'string') {
     return postData.encoding === 'base64' ? { bodyBase64: postData.text } : { body: postData.text }
   }
-  if (!postData?.params?.length) return {}
-  return { body: new URLSearchParams(postData.params.map(({ name, value = '' }) => [name, value])).toString() }
+  const params = pairsOf(postData?.params)
+  return params.length > 0 ? { body: new URLSearchParams(params).toString() } : {}
 }

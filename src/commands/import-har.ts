@@ -13,7 +13,7 @@ export function batchesOf(
   const batches: ReturnType<typeof batchesOf> = []
   let bytes = 0
   for (const { pageUrl, ts, ...hit } of hits) {
-    const size = JSON.stringify(hit).length
+    const size = Buffer.byteLength(JSON.stringify(hit))
     const last = batches.at(-1)
     if (last && last.page === pageUrl && last.hits.length < BATCH_HITS && bytes + size < BATCH_BYTES)
       last.hits.push(hit)
@@ -31,7 +31,7 @@ export interface Imported {
   rejected: number
 }
 
-/** Sends hits to a collector. Fails when the collector refuses a batch as a whole. */
+/** Sends hits to a collector; one that is too large for it counts as refused. Fails when it refuses a batch otherwise. */
 export async function sendHits(
   hits: readonly RecordedHit[],
   to: { url: string; token: string },
@@ -46,14 +46,24 @@ export async function sendHits(
       headers: { authorization: `Bearer ${to.token}`, 'content-type': 'application/json' },
       body: JSON.stringify({ batchId: randomUUID(), ...page, hits: batch.hits }),
     })
-    const answer = (await response.json()) as Imported & { error?: string }
-    if (!response.ok) throw new UsageError(`import har: the collector answered ${response.status}: ${answer.error}`)
-    total.accepted += answer.accepted
-    total.rejected += answer.rejected
+    if (response.status === 413) total.rejected += batch.hits.length
+    else {
+      const { accepted, rejected } = await answerOf(response)
+      total.accepted += accepted
+      total.rejected += rejected
+    }
     sent += batch.hits.length
     progress(sent)
   }
   return total
+}
+
+async function answerOf(response: Response): Promise<Imported> {
+  const text = await response.text()
+  const answer = response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : {}
+  if (response.ok && typeof answer.accepted === 'number') return answer
+  const reason = typeof answer.error === 'string' ? answer.error : 'is this the address of a collector?'
+  throw new UsageError(`import har: the collector answered ${response.status}: ${reason}`)
 }
 
 export const importHar: Command = {

@@ -31,29 +31,42 @@ export function logTo(level: string): Log {
   }
 }
 
-/** Opens the data folder, starts jobs and listens. */
+/** Opens the data folder, listens and starts jobs. When it can't listen, it lets go of the folder and fails. */
 export async function startServer(config: Config, log: Log, extra: Extra = () => null): Promise<Running> {
   const app = await openApp({ config, clock: systemClock, log })
-  const jobs = runJobs(app.jobs, (error, job) => log.error(error, job))
+  try {
+    const { server, collectServer } = listen(app, config, extra)
+    const jobs = runJobs(app.jobs, (error, job) => log.error(error, job))
+    return {
+      app,
+      url: urlOf(server),
+      collectUrl: urlOf(collectServer ?? server),
+      async stop() {
+        // Requests under way are answered; idle connections are closed.
+        await Promise.all([server.stop(), collectServer?.stop()])
+        await jobs.stop()
+        await app.close()
+      },
+    }
+  } catch (error) {
+    await app.close()
+    throw error
+  }
+}
+
+function listen(app: App, config: Config, extra: Extra) {
   const collect = (request: Request) => app.collector.fetch(request)
   const web = (request: Request) => extra(request) ?? app.fetch(request)
   const own = config.collectListen
-  const listen = config.listen ?? { hostname: '127.0.0.1', port: 0 }
-  const server = serve(listen, (request, path) =>
-    app.collector.owns(path) ? (own ? notHere() : collect(request)) : web(request),
-  )
-  const collectServer =
-    own === null ? null : serve(own, (request, path) => (app.collector.owns(path) ? collect(request) : notHere()))
-  return {
-    app,
-    url: urlOf(server),
-    collectUrl: urlOf(collectServer ?? server),
-    async stop() {
-      // Requests under way are answered; idle connections are closed.
-      await Promise.all([server.stop(), collectServer?.stop()])
-      await jobs.stop()
-      await app.close()
-    },
+  const collectServer = own && serve(own, (request, path) => (app.collector.owns(path) ? collect(request) : notHere()))
+  try {
+    const server = serve(config.listen ?? { hostname: '127.0.0.1', port: 0 }, (request, path) =>
+      app.collector.owns(path) ? (own ? notHere() : collect(request)) : web(request),
+    )
+    return { server, collectServer }
+  } catch (error) {
+    void collectServer?.stop()
+    throw error
   }
 }
 

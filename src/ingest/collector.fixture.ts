@@ -8,9 +8,10 @@ import { domainDirectory } from '../domains/directory.ts'
 import { createDomain, findDomain } from '../domains/store.ts'
 import { RateLimit } from '../http/rate.ts'
 import { type Db, openDatabase, tx } from '../store/database.ts'
+import { BatchMemory } from './batch-memory.ts'
 import { Collector } from './collector.ts'
 import { Spool } from './spool.ts'
-import { batchMemory, recordSegment } from './store.ts'
+import { recordSegment } from './store.ts'
 import type { Judge } from './understand.ts'
 
 export interface Property {
@@ -93,6 +94,7 @@ export class CollectorStand {
   db: Db
   spool: Spool
   collector: Collector
+  private batches: BatchMemory
   private readonly loaded = new Loaded()
   private readonly root = mkdtempSync(join(tmpdir(), 'collector-'))
   private folder = join(this.root, '1')
@@ -105,6 +107,7 @@ export class CollectorStand {
     this.blog = this.property(orgId, 'Blog')
     this.elsewhere = this.property(mallory.orgId, 'Shop')
     this.spool = this.newSpool()
+    this.batches = new BatchMemory(this.db, this.clock)
     this.collector = this.newCollector()
   }
 
@@ -149,7 +152,7 @@ export class CollectorStand {
     for (const segment of [...this.spool.segments()]) {
       const { events } = readSpool([segment.path])
       this.flushed.push(...events)
-      tx(this.db, () => recordSegment(this.db, segment.batches, []))
+      tx(this.db, () => recordSegment(this.db, this.batches, segment.batches, []))
       this.loaded.add(segment.name, events)
       this.spool.release(segment)
       this.collector.forget(segment.batches.map(({ key }) => key))
@@ -165,6 +168,7 @@ export class CollectorStand {
     this.folder = copy
     this.db = openDatabase(join(copy, 'tagwarden.db'))
     this.spool = this.newSpool()
+    this.batches = new BatchMemory(this.db, this.clock)
     this.collector = this.newCollector()
   }
 
@@ -193,7 +197,7 @@ export class CollectorStand {
     return new Collector({
       spool: this.spool,
       domains: domainDirectory({ db: this.db, clock: this.clock }),
-      batches: batchMemory(this.db),
+      batches: this.batches,
       rate: new RateLimit(this.clock, perSecond),
       judge,
       violated: (ids, domainId) => void this.violated.push([[...ids], domainId]),

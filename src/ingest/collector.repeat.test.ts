@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { HOUR_MS } from '../core/clock.ts'
+import { forgetBatches } from './batch-memory.ts'
 import { CollectorStand } from './collector.fixture.ts'
-import { forgetBatches } from './store.ts'
 
 const EVENT = { vendor: 'Shop API', event: 'order' }
 const batchOf = (batchId: string, ...ids: string[]) => ({ batchId, events: ids.map((id) => ({ ...EVENT, id })) })

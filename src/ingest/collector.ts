@@ -4,19 +4,14 @@ import type { CollectorDomain, DomainDirectory } from '../domains/directory.ts'
 import { errorResponse } from '../http/errors.ts'
 import type { RateLimit } from '../http/rate.ts'
 import { type Batch, type BatchAnswer, MAX_BODY_BYTES, parseBatch } from './batch.ts'
+import type { BatchMemory } from './batch-memory.ts'
 import type { Spool } from './spool.ts'
 import { type Judge, understand } from './understand.ts'
-
-/** Batches that were taken in during the last 24 hours and are in the warehouse already. */
-export interface BatchMemory {
-  /** What the sender was told; null for a batch never seen. */
-  answerOf(key: string): BatchAnswer | null
-}
 
 export interface CollectorParts {
   spool: Spool
   domains: Pick<DomainDirectory, 'byToken' | 'isDenied'>
-  batches: BatchMemory
+  batches: Pick<BatchMemory, 'answerOf'>
   rate: RateLimit
   /** Asked anew for each batch, because rules change. */
   judge: Judge

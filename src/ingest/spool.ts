@@ -286,7 +286,7 @@ export class Spool {
 }
 
 /** So many groups may be on their way to the disk at once: the next one is written while the last one is synced. */
-const MAX_SYNCS = 3
+const MAX_SYNCS = 2
 const SEQ_PER_MS = 1000
 const SEGMENT_FILE = /^(\d{12})\.ndjson$/
 

@@ -8,6 +8,7 @@ import type { WatchedDomain } from '../alerts/types/alert-type.ts'
 import { alertTypeOf } from '../alerts/types/index.ts'
 import type { PhoneRegions } from '../conditions/phone.ts'
 import type { Clock, Instant } from '../core/clock.ts'
+import { messageOf } from '../core/error.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { Spool } from '../ingest/spool.ts'
 import type { Enqueue } from '../issues/issue.ts'
@@ -85,19 +86,26 @@ export async function evaluate(parts: EvaluateParts): Promise<void> {
     [alert.orgId, alert.alertType, window.from, window.to, window.complete].join(' '),
   )
   const groups = [...shared.values()].sort((a, b) => endOf(a) - endOf(b))
-  const failures: unknown[] = []
-  for (const group of groups) {
-    for (const { alert, error } of await evaluateGroup(parts, group)) {
-      woken.again(alert.id)
-      failures.push(error)
-    }
-  }
-  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} evaluations failed`)
+  const failures: Failure[] = []
+  for (const group of groups) failures.push(...(await evaluateGroup(parts, group)))
+  if (failures.length > 0) throw failureOf(failures, woken)
 }
 
 interface Failure {
   alert: Alert
   error: unknown
+}
+
+const FAILURES_NAMED = 5
+
+function failureOf(failures: readonly Failure[], woken: Woken): AggregateError {
+  for (const { alert } of failures) woken.again(alert.id)
+  const named = failures.slice(0, FAILURES_NAMED).map(({ alert, error }) => `${alert.id}: ${messageOf(error)}`)
+  const message = `${failures.length} evaluations failed, such as ${named.join('; ')}`
+  return new AggregateError(
+    failures.map(({ error }) => error),
+    message,
+  )
 }
 
 function endOf([first]: readonly Task[]): Instant {

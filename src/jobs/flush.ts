@@ -1,3 +1,4 @@
+import type { BatchMemory } from '../ingest/batch-memory.ts'
 import type { Collector } from '../ingest/collector.ts'
 import type { Spool } from '../ingest/spool.ts'
 import { recordSegment } from '../ingest/store.ts'
@@ -9,18 +10,19 @@ export const SEGMENT_AGE_MS = 4000
 
 export interface FlushParts {
   db: Db
+  batches: BatchMemory
   spool: Spool
   warehouse: DuckdbWarehouse
   collector: Pick<Collector, 'forget'>
 }
 
 /** Seals the spool when it is that old, and loads every sealed segment into the warehouse, oldest first. */
-export async function flush({ db, spool, warehouse, collector }: FlushParts, minAgeMs = 0): Promise<void> {
+export async function flush({ db, batches, spool, warehouse, collector }: FlushParts, minAgeMs = 0): Promise<void> {
   await spool.seal(minAgeMs)
   for (const segment of [...spool.segments()]) {
     await warehouse.load(
       segment,
-      (counts) => recordSegment(db, segment.batches, counts),
+      (counts) => recordSegment(db, batches, segment.batches, counts),
       () => spool.release(segment),
     )
     collector.forget(segment.batches.map((batch) => batch.key))

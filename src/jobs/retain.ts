@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { type Clock, DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
-import { forgetBatches } from '../ingest/store.ts'
+import { forgetBatches } from '../ingest/batch-memory.ts'
 import { type Db, tx } from '../store/database.ts'
 import type { DuckdbWarehouse } from '../warehouse/duckdb.ts'
 import type { EventFile, Manifest } from '../warehouse/manifest.ts'

@@ -31,15 +31,24 @@ export interface Dialect {
 
 /**
  * A name that stays distinct where identifiers are compared without case, as DuckDB does: `userId` → `user^id`,
- * `^` → `^^`. The same name is a column of compacted files.
+ * `^` → `^^`, a capital beyond ASCII its code, `É` → `^201;`, because several have the same small letter. The same name
+ * is a column of compacted files.
  */
 export function columnName(key: string): string {
   let name = 'p:'
   for (const character of key) {
     const lower = character.toLowerCase()
-    name += character === '^' ? '^^' : lower === character ? character : `^${lower}`
+    if (character === '^') name += '^^'
+    else if (!isStorable(character)) name += `^${character.charCodeAt(0)};`
+    else if (lower === character) name += character
+    else name += character < '\x7f' ? `^${lower}` : `^${character.codePointAt(0)};`
   }
   return name
+}
+
+/** False for a text with NUL or lone surrogates: no stored text has them, and SQL can't spell them. */
+export function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0')
 }
 
 export function quoteName(name: string): string {

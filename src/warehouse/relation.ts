@@ -1,5 +1,5 @@
 import { EVENT_COLUMNS } from '../core/event.ts'
-import { columnName, quoteName, quoteText } from './dialect.ts'
+import { columnName, isStorable, quoteName, quoteText } from './dialect.ts'
 import type { EventFile } from './manifest.ts'
 import type { Query } from './query.ts'
 
@@ -77,6 +77,7 @@ function parquetBranch(folder: string, files: readonly EventFile[], scope: Scope
 
 /** Among files that are read together, one may hold a key as a column and the next in its map. */
 function keyValue(key: string, mayBeColumn: boolean): string {
+  if (!isStorable(key)) return 'NULL::VARCHAR'
   const inMap = `params[${quoteText(key)}]`
   return mayBeColumn ? `coalesce(${quoteName(columnName(key))}, ${inMap})` : inMap
 }

@@ -1,24 +1,13 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { receiver } from '../../src/integrations/receiver.fixture.ts'
-import {
-  ask,
-  askAll,
-  call,
-  runProgram,
-  startServer,
-  temporaryFolder,
-  until,
-  WEBHOOK_SECRET,
-  watch,
-} from '../process.ts'
+import { ask, askAll, call, runProgram, startServer, until, WEBHOOK_SECRET, watch } from '../process.ts'
 import { limitedFiles, type SmallDisk, smallFileSystem } from './small-disk.ts'
 
 const TEST_MS = 120_000
 const BATCH_EVENTS = 50
 /** More than any of the disks takes. */
 const MOST_BATCHES = 500
-const REFUSALS = 30
 
 const disks: Record<string, SmallDisk | null> = {
   'a file system without room': smallFileSystem(),
@@ -28,15 +17,59 @@ afterAll(() => {
   for (const disk of Object.values(disks)) disk?.[Symbol.dispose]()
 })
 
-/** About 200 kB that no compression makes small. */
-function batchOf(number: number) {
-  const events = Array.from({ length: BATCH_EVENTS }, (_, index) => ({
-    id: `${number}.${index}`,
-    vendor: 'Shop',
-    event: 'purchase',
-    params: { blob: randomBytes(2000).toString('hex') },
-  }))
-  return { batchId: `batch-${number}-of-the-test`, events }
+/** A client that knows what it was promised. */
+class Sender {
+  /** Where to; changes when the server is started anew. */
+  url = ''
+  readonly acknowledged = new Set<string>()
+  private sent = 0
+
+  constructor(private readonly token: string) {}
+
+  /** About 200 kB that no compression makes small. */
+  batch() {
+    const number = this.sent++
+    const events = Array.from({ length: BATCH_EVENTS }, (_, index) => ({
+      id: `${number}.${index}`,
+      vendor: 'Shop',
+      event: 'purchase',
+      params: { blob: randomBytes(2000).toString('hex') },
+    }))
+    return { batchId: `batch-${number}-of-the-test`, events }
+  }
+
+  async send(batch: { batchId: string; events: { id: string }[] }) {
+    const answer = await call('POST', `${this.url}/api/v1/events`, { as: this.token, body: batch })
+    if (answer.status === 202) for (const { id } of batch.events) this.acknowledged.add(id)
+    return answer
+  }
+
+  /** Sends until so many batches were refused as they should be, and answers those. */
+  async sendUntilRefused(times: number): Promise<ReturnType<Sender['batch']>[]> {
+    const refused: ReturnType<Sender['batch']>[] = []
+    for (let sent = 0; refused.length < times && sent < MOST_BATCHES; sent++) {
+      const batch = this.batch()
+      const { status, headers, body } = await this.send(batch)
+      if (status === 202) continue
+      expect({ status, body }).toEqual({ status: 503, body: { error: expect.stringContaining('the disk is full') } })
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+      refused.push(batch)
+      // Time for what happens by itself to meet the full disk too.
+      await Bun.sleep(100)
+    }
+    expect(refused).toHaveLength(times)
+    return refused
+  }
+}
+
+/** Waits until the history has all that was acknowledged, and looks whether it has it once. */
+async function expectAllOnce(apiKey: string, { url, acknowledged }: Sender): Promise<void> {
+  await until('all events to be in the history', async () => {
+    const { totalEvents } = await ask('GET', `${url}/v1/usage`, apiKey)
+    return totalEvents >= acknowledged.size
+  })
+  const events = await askAll<{ id: string }>(url, '/v1/events', apiKey, 'events')
+  expect(events.map(({ id }) => id).sort()).toEqual([...acknowledged].sort())
 }
 
 describe.each(Object.entries(disks))('%s', (_, disk) => {
@@ -51,47 +84,33 @@ describe.each(Object.entries(disks))('%s', (_, disk) => {
       const env = { TAGWARDEN_OUTBOUND_ALLOW: '127.0.0.1', TAGWARDEN_RATE_KEY_PER_MINUTE: '1000000' }
       await using server = await startServer(data, { env })
       const property = { name: 'shop.example', hookUrl: hooks.url, secret: WEBHOOK_SECRET }
-      const { token } = await watch(server.url, apiKey, property)
-      const send = (body: object) => call('POST', `${server.url}/api/v1/events`, { as: token, body })
+      const sender = new Sender((await watch(server.url, apiKey, property)).token)
+      sender.url = server.url
 
-      const acknowledged = new Set<string>()
-      const refused = new Map<string, ReturnType<typeof batchOf>>()
       disk.fill(server.pid)
-      for (let number = 0; refused.size < REFUSALS && number < MOST_BATCHES; number++) {
-        const batch = batchOf(number)
-        const { status, headers, body } = await send(batch)
-        if (status === 202) {
-          for (const { id } of batch.events) acknowledged.add(id)
-          continue
-        }
-        expect({ status, body }).toEqual({ status: 503, body: { error: expect.stringContaining('the disk is full') } })
-        expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
-        refused.set(batch.batchId, batch)
-        // Time for what happens by itself to meet the full disk too.
-        await Bun.sleep(100)
-      }
-      expect(refused.size).toBe(REFUSALS)
-      expect(acknowledged.size).toBeGreaterThan(0)
+      const refused = await sender.sendUntilRefused(30)
       expect((await call('GET', `${server.url}/healthz`)).status).toBe(200)
-      expect(server.code()).toBeNull()
 
+      // With room it goes on by itself: it takes in, stores, judges and tells.
       disk.makeRoom(server.pid)
-      for (const batch of refused.values()) {
-        await until('the collector to take in again', async () => (await send(batch)).status === 202)
-        for (const { id } of batch.events) acknowledged.add(id)
+      for (const batch of refused) {
+        await until('the collector to take in again', async () => (await sender.send(batch)).status === 202)
       }
       const letter = { id: 'letter', vendor: 'Shop', event: 'contact', params: { from: 'jane@example.com' } }
-      expect((await send({ batchId: 'the-letter', events: [letter] })).status).toBe(202)
-      acknowledged.add(letter.id)
+      expect((await sender.send({ batchId: 'the-letter', events: [letter] })).status).toBe(202)
       await until('the webhook', () => hooks.requests.length > 0)
-      await until('all events to be in the history', async () => {
-        const { totalEvents } = await ask('GET', `${server.url}/v1/usage`, apiKey)
-        return totalEvents === acknowledged.size
-      })
-      const events = await askAll<{ id: string }>(server.url, '/v1/events', apiKey, 'events')
-      expect(events.map(({ id }) => id).sort()).toEqual([...acknowledged].sort())
-      await server.stop()
-      expect(server.code()).toBe(0)
+      await expectAllOnce(apiKey, sender)
+
+      // Killed while it is full, nothing is lost either.
+      disk.fill(server.pid)
+      await sender.sendUntilRefused(5)
+      await server.stop('SIGKILL')
+      disk.makeRoom(server.pid)
+      await using next = await startServer(data, { env })
+      sender.url = next.url
+      await expectAllOnce(apiKey, sender)
+      await next.stop()
+      expect(next.code()).toBe(0)
     },
     TEST_MS,
   )

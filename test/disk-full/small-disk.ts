@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryFolder } from '../process.ts'
 
@@ -50,14 +50,16 @@ export function smallFileSystem(): SmallDisk | null {
 export function limitedFiles(): SmallDisk | null {
   if (!command('prlimit', '--version')) return null
   const folder = temporaryFolder()
-  const limit = (pid: number, bytes: string) => {
-    if (!command('prlimit', '--pid', `${pid}`, `--fsize=${bytes}:`)) throw new Error('prlimit refuses')
-  }
-  mkdirSync(folder.path, { recursive: true })
+  const limit = (pid: number, bytes: string) => command('prlimit', '--pid', `${pid}`, `--fsize=${bytes}:`)
   return {
     data: join(folder.path, 'data'),
-    fill: (pid) => limit(pid, `${LEFT_BYTES}`),
-    makeRoom: (pid) => limit(pid, 'unlimited'),
+    fill(pid) {
+      if (!limit(pid, `${LEFT_BYTES}`)) throw new Error('prlimit refuses')
+    },
+    makeRoom(pid) {
+      // A process that has ended took its limit along.
+      limit(pid, 'unlimited')
+    },
     [Symbol.dispose]: folder[Symbol.dispose],
   }
 }

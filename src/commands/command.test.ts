@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { type Command, helpOf, type Invocation, readInvocation, required, UsageError } from './command.ts'
+
+const paint: Command = {
+  name: 'paint',
+  summary: 'Paints a wall.',
+  flags: {
+    colour: { type: 'string', value: 'NAME', meaning: 'What it is painted with' },
+    twice: { type: 'boolean', meaning: 'Paint it again' },
+  },
+  run: async () => 0,
+}
+const paintAll: Command = { ...paint, name: 'paint all', operands: 'WALL…' }
+const read = (command: Command, ...args: string[]): Omit<Invocation, 'env'> => {
+  const { flags, names } = readInvocation(command, args, {})
+  return { flags: { ...flags }, names }
+}
+
+describe('what stands behind the name of a command', () => {
+  test.each<[string[], Invocation['flags']]>([
+    [[], {}],
+    [['--colour', 'red'], { colour: 'red' }],
+    [['--colour=red', '--twice'], { colour: 'red', twice: true }],
+    [['--colour='], { colour: '' }],
+    [['--colour=--twice'], { colour: '--twice' }],
+    [['--colour', 'red', '--colour', 'blue'], { colour: 'blue' }],
+  ])('%j is read', (args, flags) => {
+    expect(read(paint, ...args)).toEqual({ flags, names: [] })
+  })
+
+  test('names are taken where the command has a use for them', () => {
+    expect(read(paintAll, 'north', '--twice', 'south')).toEqual({ flags: { twice: true }, names: ['north', 'south'] })
+    expect(read(paintAll, '--', '--twice')).toEqual({ flags: {}, names: ['--twice'] })
+  })
+
+  test.each<[string[], string]>([
+    [['north'], 'paint: takes no argument "north"'],
+    [['--color', 'red'], "paint: Unknown option '--color'"],
+    [['-c'], "paint: Unknown option '-c'"],
+    [['--colour'], 'paint: Option '],
+    [['--colour', '--twice'], 'paint: Option '],
+    [['--twice=yes'], 'paint: Option '],
+  ])('%j is bad use, in one line', (args, message) => {
+    const attempt = () => read(paint, ...args)
+    expect(attempt).toThrow(UsageError)
+    expect(attempt).toThrow(message)
+    expect(attempt).toThrow(/^[^\n]+$/)
+  })
+
+  test('nothing else is ever thrown', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string()), (args) => {
+        try {
+          read(paintAll, ...args)
+        } catch (error) {
+          expect(error).toBeInstanceOf(UsageError)
+        }
+      }),
+    )
+  })
+})
+
+test.each<[Invocation['flags']]>([[{}], [{ colour: '' }], [{ colour: true }], [{ twice: true }]])(
+  'a flag that must be there is missing in %j',
+  (flags) => {
+    expect(() => required(paint, { flags, names: [], env: {} }, 'colour')).toThrow(
+      new UsageError('paint: --colour is missing'),
+    )
+  },
+)
+
+test('a flag that must be there is answered', () => {
+  expect(required(paint, { flags: { colour: 'red' }, names: [], env: {} }, 'colour')).toBe('red')
+})
+
+test('the help names everything the command takes', () => {
+  expect(helpOf(paintAll)).toBe(
+    [
+      'usage: tagwarden paint all [options] WALL…',
+      '',
+      'Paints a wall.',
+      '',
+      '  --colour NAME                What it is painted with',
+      '  --twice                      Paint it again',
+    ].join('\n'),
+  )
+  expect(helpOf({ ...paint, flags: {} })).toBe('usage: tagwarden paint\n\nPaints a wall.')
+})

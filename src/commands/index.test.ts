@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'bun:test'
+import { version } from '../../package.json'
+import { runProgram, temporaryFolder } from '../../test/process.ts'
+import { commands } from './index.ts'
+
+/** One line of plain words on stderr, and nothing on stdout. */
+function expectBadUse({ code, stdout, stderr }: Awaited<ReturnType<typeof runProgram>>, message: string): void {
+  expect(stderr).toStartWith(`tagwarden: ${message}`)
+  expect(stderr.trimEnd()).not.toContain('\n')
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+}
+
+describe.concurrent('the program', () => {
+  test.each<[string[], string]>([
+    [['nonsense'], 'there is no command "nonsense"; see tagwarden --help'],
+    [['import'], 'there is no command "import"'],
+    [['--nonsense'], 'there is no command "--nonsense"'],
+    [['decode', '--nonsense'], "decode: Unknown option '--nonsense'"],
+    [['decode', 'file.har'], 'decode: takes no argument "file.har"'],
+    [['decode', '--har', '/nowhere/file.har'], '/nowhere/file.har: ENOENT'],
+    [['import', 'har', '--token', 'pt_x', 'a.har'], 'import har: --url is missing'],
+    [['import', 'har', '--url', 'http://127.0.0.1:1', 'a.har'], 'import har: --token is missing'],
+    [['import', 'har', '--url', 'http://127.0.0.1:1', '--token', 'pt_x'], 'import har: names no file'],
+    [['init', '--email', 'a@example.com'], 'init: --org is missing'],
+    [['init', '--org', 'Acme'], 'init: --email is missing'],
+    [['serve', '--listen', '8787'], 'TAGWARDEN_LISTEN: must be HOST:PORT, not "8787"'],
+    [['serve', '--listen', ''], 'serve: --listen is empty'],
+    [['serve', '--collect-listen', 'x'], 'TAGWARDEN_COLLECT_LISTEN: must be HOST:PORT'],
+    [['config', '--data'], "config: Option '--data"],
+  ])('%j is bad use: exit 2', async (args, message) => {
+    expectBadUse(await runProgram(args), message)
+  })
+
+  test.each(['config', 'serve', 'init --org A --email a@example.com'])(
+    '%s stops at a variable that is no setting',
+    async (line) => {
+      expectBadUse(
+        await runProgram(line.split(' '), { env: { TAGWARDEN_RETENTION: '30' } }),
+        'TAGWARDEN_RETENTION: there is no such setting',
+      )
+    },
+  )
+
+  test.each(commands.map(({ name }) => name))('%s --help says what it takes', async (name) => {
+    const { code, stdout, stderr } = await runProgram([...name.split(' '), '--help'])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toStartWith(`usage: tagwarden ${name}`)
+    const flags = Object.keys(commands.find((command) => command.name === name)?.flags ?? {})
+    for (const flag of flags) expect(stdout).toContain(`--${flag}`)
+  })
+
+  test.each([[['--help']], [['-h']], [['help']]])('%j lists every command', async (args) => {
+    const { code, stdout } = await runProgram(args)
+    expect(code).toBe(0)
+    for (const { name, summary } of commands) expect(stdout).toContain(`  ${name.padEnd(12)} ${summary}\n`)
+  })
+
+  test('without a command it says how it is used: exit 2', async () => {
+    expect(await runProgram([])).toMatchObject({ code: 2, stdout: expect.stringContaining('usage: tagwarden COMMAND') })
+  })
+
+  test('--version', async () => {
+    expect(await runProgram(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+  })
+
+  test('what goes wrong without being bad use is one line, too: exit 1', async () => {
+    using folder = temporaryFolder()
+    await Bun.write(`${folder.path}/data`, 'a file where the folder should be')
+    const { code, stderr } = await runProgram(['serve', '--data', `${folder.path}/data`, '--listen', '127.0.0.1:0'])
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^tagwarden: [^\n]+\n$/)
+  })
+})

@@ -1,0 +1,275 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { TEST_START, testClock } from '../../test/fakes.ts'
+import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
+import type { StoredEvent } from '../core/event.ts'
+import type { SegmentCount } from '../ingest/segment-count.ts'
+import { Spool } from '../ingest/spool.ts'
+import { type Db, openDatabase } from '../store/database.ts'
+import { planMerges, runMerge } from './compact.ts'
+import { columnName, quoteName } from './dialect.ts'
+import { DuckdbWarehouse, type EngineOptions } from './duckdb.ts'
+import { type EventFile, Manifest } from './manifest.ts'
+import type { Query } from './query.ts'
+
+/** The start of an hour. */
+export const HOUR = TEST_START
+
+/** Keys that differ where an engine may not see it, or that mean something to one. */
+export const NASTY_KEYS = [
+  ...[
+    'userId',
+    'UserID',
+    'userid',
+    'USERID',
+    'user^id',
+    'user^^id',
+    '^',
+    '^^',
+    'a',
+    'A',
+    '^a',
+    '^A',
+    '^97;',
+    '^201;',
+    'C9;',
+    '^c9;',
+  ],
+  ...['', ' ', 'a b', 'a.b', 'a\nb', "it's", "''", '"', 'a"b', '""', '\\', "\\'", ';--', '$p0', '%s', '[0]'],
+  ...['p:', 'p:a', 'P:A', 'params', 'seq', 'receivedAt', 'key', 'value', 'e', 'v', 'events', 'NULL', 'null'],
+  ...['__proto__', 'constructor', 'toString'],
+  // One another's lower case, by simple or by special mappings.
+  ...['K', 'k', '\u212a', 'Å', 'å', '\u212b', 'Ω', '\u2126', 'İ', 'I\u0307', 'i\u0307', 'ı', 'ß', 'ẞ', 'ss', 'ſ', 's'],
+  ...['Ǆ', 'ǅ', 'ǆ', 'Σ', 'σ', 'ς', 'é', 'É', 'e\u0301', '😀', '𐐀', '𐐨', '\ufffd', '\u2028', 'x'.repeat(200)],
+] as const
+
+export const aKey = fc.oneof(
+  { weight: 5, arbitrary: fc.constantFrom<string>(...NASTY_KEYS) },
+  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 8 }).map(storable) },
+)
+export const aValue = fc.oneof(
+  fc.constantFrom(
+    '',
+    ' ',
+    '0',
+    '9.5',
+    'null',
+    'NULL',
+    "it's",
+    '"',
+    '\\',
+    '{"a": 1}',
+    '\n',
+    'é',
+    'İ',
+    '😀',
+    'x'.repeat(4000),
+  ),
+  fc.string({ unit: 'binary', maxLength: 12 }).map(storable),
+)
+
+/** As the collector cleans texts. */
+function storable(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\ufffd')
+}
+
+/** What a test says of an event; the rest is filled in. */
+export type Said = Partial<Omit<StoredEvent, 'seq' | 'receivedAt'>>
+
+export const anEvent: fc.Arbitrary<Said> = fc.record(
+  {
+    orgId: fc.constantFrom('org_1', 'org_2', "org_'3"),
+    domainId: fc.constantFrom('dom_1', 'dom_2'),
+    vendor: fc.constantFrom('Google Analytics 4', 'Meta Pixel', ''),
+    event: fc.constantFrom('purchase', 'page_view', "it's"),
+    env: fc.constantFrom('prod', 'dev'),
+    host: fc.constantFrom(null, 'a.example', 'b.example'),
+    version: fc.constantFrom(null, 1, 2, 3.5),
+    violations: fc.constantFrom(null, ['alr_1'], ['alr_1', 'alr_2']),
+    params: fc.dictionary(aKey, aValue, { maxKeys: 8, noNullPrototype: false }),
+  },
+  { requiredKeys: ['orgId'] },
+)
+
+const WHOLE: Query['window'] = { from: 0, to: Number.MAX_SAFE_INTEGER }
+
+export interface Asked {
+  orgId?: string | null
+  window?: Query['window']
+  keys?: readonly string[]
+}
+
+/** A warehouse over a folder of its own, fed through a real spool, with all events that it was given at hand. */
+export class WarehouseStand {
+  readonly clock = testClock(HOUR)
+  /** What came in, in order. */
+  readonly events: StoredEvent[] = []
+  readonly counts: SegmentCount[] = []
+  readonly db: Db
+  private readonly root = mkdtempSync(join(tmpdir(), 'warehouse-'))
+  readonly folder = join(this.root, 'events')
+  readonly spoolFolder = join(this.root, 'spool')
+  manifest: Manifest
+  spool: Spool
+  private engine: DuckdbWarehouse | null = null
+
+  private constructor(private readonly settings: Partial<EngineOptions>) {
+    for (const path of [this.folder, this.spoolFolder]) mkdirSync(path)
+    this.db = openDatabase(':memory:')
+    this.manifest = new Manifest(this.db)
+    this.spool = this.newSpool()
+  }
+
+  static async open(settings: Partial<EngineOptions> = {}): Promise<WarehouseStand> {
+    const stand = new WarehouseStand(settings)
+    await stand.reopen()
+    return stand
+  }
+
+  get warehouse(): DuckdbWarehouse {
+    if (!this.engine) throw new Error('the stand is not open')
+    return this.engine
+  }
+
+  /** Starts anew on what is on disk, as after a crash. */
+  async reopen(): Promise<void> {
+    this.engine?.close()
+    this.manifest = new Manifest(this.db)
+    this.spool = this.newSpool()
+    this.engine = await DuckdbWarehouse.open({
+      folder: this.folder,
+      manifest: this.manifest,
+      clock: this.clock,
+      spoolFiles: () => this.spool.files(),
+      ...this.settings,
+    })
+  }
+
+  /** Takes events in as one batch at the present time. */
+  async add(said: readonly Said[]): Promise<StoredEvent[]> {
+    const receivedAt = this.spool.arrivalAt()
+    const events = said.map((values) => this.eventOf(values, receivedAt))
+    this.events.push(...events)
+    const { orgId = 'org_1', domainId = 'dom_1' } = events[0] ?? {}
+    const answer = { accepted: events.length, rejected: 0, errors: [] }
+    // One line of a batch holds what its events share, so each event that shares nothing is a batch.
+    await Promise.all(
+      events.map((event) => this.spool.append([event], { key: null, orgId, domainId, receivedAt, answer, ledger: [] })),
+    )
+    return events
+  }
+
+  /** As the job does it. */
+  async flush(): Promise<void> {
+    await this.spool.seal()
+    for (const segment of [...this.spool.segments()]) {
+      await this.warehouse.load(
+        segment,
+        (counts) => this.counts.push(...counts),
+        () => this.spool.release(segment),
+      )
+      await this.warehouse.remove([segment.path])
+    }
+  }
+
+  /** Makes one file of all there are, unsorted and with their maps. */
+  async merge(): Promise<void> {
+    const files = [...this.manifest.files()]
+    if (files.length > 0) await runMerge(this.warehouse, this.manifest, this.folder, { files, level: 'merged' })
+  }
+
+  /** As the job does it, at a time when all hours that hold events have ended. */
+  async compact(now = this.clock.now() + HOUR_MS + 3 * MINUTE_MS): Promise<void> {
+    for (const merge of planMerges(this.manifest.files(), now)) {
+      await runMerge(this.warehouse, this.manifest, this.folder, merge)
+    }
+  }
+
+  query<T>(sql: string, params: Query['params'] = {}, asked: Asked & { wholeParams?: boolean } = {}): Promise<T[]> {
+    return this.warehouse.query<T>({ sql, params, keys: [], orgId: null, window: WHOLE, ...asked })
+  }
+
+  /** How many rows, and how many different events. */
+  async count(asked: Asked = {}): Promise<{ rows: number; events: number }> {
+    const [row] = await this.query<{ rows: number; events: number }>(
+      'SELECT count(*) AS rows, count(DISTINCT seq) AS events FROM events',
+      {},
+      asked,
+    )
+    return row ?? { rows: 0, events: 0 }
+  }
+
+  /** The values of these keys, one row an event; null where the event lacks the key. */
+  async valuesOf(keys: readonly string[], asked: Asked = {}): Promise<(string | null)[][]> {
+    const columns = keys.map((key, at) => `${quoteName(columnName(key))} AS k${at}`)
+    const rows = await this.query<Record<string, string | null>>(
+      `SELECT ${['seq', ...columns].join(', ')} FROM events ORDER BY seq`,
+      {},
+      { ...asked, keys },
+    )
+    return rows.map((row) => keys.map((_, at) => row[`k${at}`] ?? null))
+  }
+
+  /** Whole events in their order. */
+  wholeEvents(asked: Asked = {}): Promise<StoredEvent[]> {
+    return this.query<StoredEvent>('SELECT * FROM events ORDER BY seq', {}, { ...asked, wholeParams: true })
+  }
+
+  levels(): EventFile['level'][] {
+    return this.manifest.files().map(({ level }) => level)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.spool.close()
+    this.engine?.close()
+    this.db.close()
+    rmSync(this.root, { recursive: true })
+  }
+
+  private newSpool(): Spool {
+    return new Spool(this.spoolFolder, this.clock, {
+      has: (name) => this.manifest.hasSegment(name),
+      last: this.manifest.lastSegment(),
+      lastReceivedAt: this.manifest.lastReceivedAt(),
+      lastSeq: this.manifest.lastSeq(),
+    })
+  }
+
+  private eventOf(said: Said, receivedAt: number): StoredEvent {
+    const seq = this.spool.nextSeq()
+    return {
+      seq,
+      id: `evt_${seq}`,
+      ts: receivedAt,
+      receivedAt,
+      orgId: 'org_1',
+      domainId: 'dom_1',
+      env: 'prod',
+      vendor: 'Google Analytics 4',
+      event: 'page_view',
+      account: null,
+      kind: 'event',
+      host: null,
+      path: null,
+      title: null,
+      sessionId: null,
+      customerId: null,
+      status: null,
+      execMs: null,
+      durMs: null,
+      bytes: null,
+      version: null,
+      weight: 1,
+      violations: null,
+      params: {},
+      ...said,
+    }
+  }
+}
+
+/** The value under this key and no other. */
+export function paramOf(event: StoredEvent, key: string): string | null {
+  return Object.hasOwn(event.params, key) ? (event.params[key] ?? null) : null
+}

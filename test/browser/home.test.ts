@@ -1,0 +1,60 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { receiver } from '../../src/integrations/receiver.fixture.ts'
+import { ask, runProgram, startServer, temporaryFolder, until, WEBHOOK_SECRET, watch } from '../process.ts'
+import { startBrowser } from './chromium.ts'
+
+const TEST_MS = 60_000
+
+test(
+  'whoever enters an API key sees how many issues are open, and the page asks nobody but its server',
+  async () => {
+    using folder = temporaryFolder()
+    await using hooks = receiver()
+    const data = join(folder.path, 'data')
+    const made = await runProgram(['init', '--data', data, '--org', 'Acme', '--email', 'a@example.com', '--json'])
+    const { apiKey } = JSON.parse(made.stdout)
+    await using server = await startServer(data, { env: { TAGWARDEN_OUTBOUND_ALLOW: '127.0.0.1' } })
+    const property = { name: 'shop.example', hookUrl: hooks.url, secret: WEBHOOK_SECRET }
+    const { token } = await watch(server.url, apiKey, property)
+    const letter = { vendor: 'Shop', event: 'contact', params: { from: '<img src=//evil.example>jane@example.com' } }
+    await ask('POST', `${server.url}/api/v1/events`, token, { events: [letter] })
+    await until('the delivery', async () => {
+      const { deliveries } = await ask('GET', `${server.url}/v1/notifications/deliveries`, apiKey)
+      return deliveries[0]?.status === 'delivered'
+    })
+
+    await using chromium = await startBrowser()
+    const page = await chromium.browser.newPage()
+    const trouble: string[] = []
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).origin))
+    page.on('pageerror', (error) => trouble.push(String(error)))
+    page.on('console', (message) => {
+      if (message.type() === 'error') trouble.push(`${message.text()} ${message.location().url}`)
+    })
+    const shown = (id: string, text: string) =>
+      page.waitForFunction((id, text) => document.getElementById(id)?.textContent === text, {}, id, text)
+    await page.goto(server.url)
+    await shown('state', 'Not signed in.')
+
+    await page.type('#key', 'ak_nobody-made-this-key')
+    await page.click('button[type=submit]')
+    await page.waitForFunction(() => document.getElementById('state')?.textContent !== 'Not signed in.')
+    expect(await page.$eval('#board', (board) => board.checkVisibility())).toBe(false)
+    // The browser itself reports a refused request as an error.
+    expect(trouble.splice(0).filter((line) => !line.includes('401'))).toEqual([])
+
+    await page.$eval('form', (form) => form.reset())
+    await page.type('#key', apiKey)
+    await page.click('button[type=submit]')
+    await shown('state', 'Acme, as owner.')
+    await shown('open', '1')
+    await shown('delivered', '1')
+    expect(await page.$eval('#issues', (rows) => rows.textContent)).toContain('Personal data on shop.example')
+    expect(await page.$eval('#deliveries', (rows) => rows.textContent)).toContain('webhook')
+    expect(trouble).toEqual([])
+    expect(new Set(asked)).toEqual(new Set([server.url]))
+  },
+  TEST_MS,
+)
