@@ -91,10 +91,10 @@ CREATE TABLE segment (
   loadedAt INTEGER NOT NULL
 ) STRICT;
 
--- By an integer, because thousands a second come in: a key of text would cost ten times as much.
+-- Nothing but what is needed to know a batch again, because thousands a second come in and lie in no order: every byte
+-- of a row is written several times over.
 CREATE TABLE batch (
-  hash INTEGER PRIMARY KEY,             -- of key, 52 bits
-  key TEXT NOT NULL,                    -- domain and batchId: what tells two batches of one hash apart
+  hash INTEGER PRIMARY KEY,             -- of domain and batchId, 64 bits
   receivedAt INTEGER NOT NULL,
   accepted INTEGER NOT NULL,
   refused TEXT                          -- JSON {rejected, errors}; null: nothing was refused

@@ -88,7 +88,7 @@ export function openStores(folder: string): { db: Db; box: SecretBox } {
 export async function openApp(options: AppOptions): Promise<App> {
   const { config, clock, log } = options
   const report = (error: unknown, where: string) => log.error(error, where)
-  const stores = await openAllStores(config.data, clock)
+  const stores = await openAllStores(config.data, clock, report)
   const { db, box, spool, warehouse } = stores
   const publicUrl = config.publicUrl || `http://${config.listen?.hostname}:${config.listen?.port}`
 
@@ -150,7 +150,7 @@ interface Ages {
 }
 
 /** Everything on disk, for this process alone. */
-async function openAllStores(folder: string, clock: Clock) {
+async function openAllStores(folder: string, clock: Clock, report: (error: unknown, where: string) => void) {
   const events = join(folder, 'events')
   const spoolFolder = join(folder, 'spool')
   for (const path of [folder, events, spoolFolder]) mkdirSync(path, { recursive: true, mode: 0o700 })
@@ -163,7 +163,8 @@ async function openAllStores(folder: string, clock: Clock) {
     lastReceivedAt: manifest.lastReceivedAt(),
     lastSeq: manifest.lastSeq(),
   })
-  const warehouse = await DuckdbWarehouse.open({ folder: events, manifest, clock, spoolFiles: () => spool.files() })
+  const spoolFiles = () => spool.files()
+  const warehouse = await DuckdbWarehouse.open({ folder: events, manifest, clock, spoolFiles, report })
   const close = () => {
     warehouse.close()
     db.close()

@@ -14,6 +14,10 @@ export interface TestApp {
   readonly app: App
   readonly clock: TestClock
   readonly owner: { orgId: string; userId: string; apiKey: string }
+  /** The data folder. */
+  readonly folder: string
+  /** What an operator was warned of. */
+  readonly warnings: readonly string[]
   /** Calls the API, as the owner unless said otherwise. */
   call: Client
   /** Sends a batch to the collector. */
@@ -43,7 +47,12 @@ export async function testApp(
   const root = mkdtempSync(join(tmpdir(), 'tagwarden-'))
   const clock = testClock()
   const bugs: unknown[] = []
-  const log = { info() {}, warn() {}, error: (error: unknown) => void bugs.push(error) }
+  const warnings: string[] = []
+  const log = {
+    info() {},
+    warn: (message: string) => void warnings.push(message),
+    error: (error: unknown) => void bugs.push(error),
+  }
   let folder = join(root, '1')
   const open = () => {
     const config = readConfig({ listen: '127.0.0.1:8787', ...RATES, ...settings, data: folder }, {})
@@ -74,6 +83,10 @@ export async function testApp(
     },
     clock,
     owner,
+    get folder() {
+      return folder
+    },
+    warnings,
     async call(method, path, { as = owner.apiKey, body, headers = {} } = {}) {
       const answer = await answerOf(await app.fetch(requestOf(method, path, as, body, headers)))
       return unlessBug(answer, `${method} ${path}`)

@@ -23,7 +23,7 @@ const list = (pattern: string) => [...new Glob(pattern).scanSync({ cwd: ROOT })]
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 const isForTests = (path: string) =>
   /\.(test|fixture)\.tsx?$/.test(path) || path.startsWith('test/') || FOR_TESTS.includes(path)
-const roomOf = (path: string) => path.split('/')[1]?.replace(/\.tsx?$/, '') ?? ''
+const roomOf = (path: string) => path.split('/')[1]?.replace(/(?:\.test)?\.tsx?$/, '') ?? ''
 
 interface Import {
   /** From the root of the project where it names a file, else the package. */

@@ -188,12 +188,23 @@ describe('the frame of a body', () => {
         [{ [text]: 1 }, 'body'],
       ] as const) {
         const answer = await send(route, path, { body: value })
-        expect(answer).toMatchObject({ status: 400, body: { error: expect.stringMatching(/NUL character or half/) } })
-        expect(answer.body.error).toStartWith(`${field}: `)
+        expect(answer.status).toBe(400)
+        expect(answer.body.error).toBe(`${field}: has a NUL character or half of a surrogate pair`)
       }
     }
-    for (const value of [null, [], 'text', 5, true, [[[]]]]) {
-      const answer = await send(route, path, { body: JSON.stringify(value) })
+    for (const levels of [50, 1000, 50_000, 1_000_000]) {
+      for (const [open, close] of [
+        ['[', ']'],
+        ['{"name":', '}'],
+      ] as const) {
+        const deep = `{"name":${open.repeat(levels)}1${close.repeat(levels)}}`
+        if (deep.length > 8_000_000) continue
+        const answer = await send(route, path, { body: deep })
+        expect(answer).toMatchObject({ status: 400, body: { error: 'body: is nested more than 50 levels deep' } })
+      }
+    }
+    for (const text of ['null', '[]', '"text"', '5', 'true', `{"name":${'['.repeat(40)}${']'.repeat(40)}}`]) {
+      const answer = await send(route, path, { body: text })
       expect(answer.status).toBe(400)
       checkError(answer.body)
     }
@@ -426,9 +437,9 @@ describe('anything', () => {
 
   test('what was taken in does not stop the work that goes on by itself', async () => {
     const { body: input } = routes.find(({ method, path }) => method === 'POST' && path === '/v1/alerts') ?? {}
-    const alerts = fc.sample(nearlyTaken(input ?? {}), 500)
+    const alerts = fc.sample(nearlyTaken(input ?? {}), 200)
     const { body: made } = await world.call('POST', '/v1/alerts/bulk', { body: { alerts } })
-    expect(made.created).toBeGreaterThan(100)
+    expect(made.created).toBeGreaterThan(30)
     const { body } = await world.call('POST', '/v1/domains', { body: { name: 'Last' } })
     const params = {
       '': '1',
@@ -444,5 +455,5 @@ describe('anything', () => {
       world.clock.advance(HOUR_MS)
       await world.run('flush', 'compact', 'evaluate', 'deliver', 'retain', 'refresh domains')
     }
-  })
+  }, 30_000)
 })

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts'
 import { systemClock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { errorResponse } from '../http/errors.ts'
+import { EVENTS_PATH } from '../ingest/collector.ts'
 import { runJobs } from '../jobs/job.ts'
 
 /** A server that is up. */
@@ -58,9 +59,10 @@ function listen(app: App, config: Config, extra: Extra) {
   const collect = (request: Request) => app.collector.fetch(request)
   const web = (request: Request) => extra(request) ?? app.fetch(request)
   const own = config.collectListen
-  const collectServer = own && serve(own, (request, path) => (app.collector.owns(path) ? collect(request) : notHere()))
+  const collectServer =
+    own && serve(own, app, (request, path) => (app.collector.owns(path) ? collect(request) : notHere()))
   try {
-    const server = serve(config.listen ?? { hostname: '127.0.0.1', port: 0 }, (request, path) =>
+    const server = serve(config.listen ?? { hostname: '127.0.0.1', port: 0 }, own ? null : app, (request, path) =>
       app.collector.owns(path) ? (own ? notHere() : collect(request)) : web(request),
     )
     return { server, collectServer }
@@ -72,13 +74,17 @@ function listen(app: App, config: Config, extra: Extra) {
 
 function serve(
   { hostname, port }: { hostname: string; port: number },
+  collecting: App | null,
   answer: (request: Request, path: string) => Promise<Response> | Response,
 ) {
+  const events = collecting && ((request: Request) => collecting.collector.events(request))
   return Bun.serve({
     hostname,
     port,
     maxRequestBodySize: LONGEST_BODY_BYTES,
     idleTimeout: IDLE_TIMEOUT_S,
+    // Its own route, because it is asked thousands of times a second.
+    ...(events ? { routes: { [EVENTS_PATH]: events } } : {}),
     fetch: (request) => answer(request, pathOf(request.url)),
   })
 }

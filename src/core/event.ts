@@ -11,7 +11,7 @@ export type EventStatus = (typeof EVENT_STATUSES)[number]
 export interface StoredEvent {
   /** Order of arrival, unique in an installation; grows with `receivedAt`. Below 2^53. */
   seq: number
-  /** The sender's id, or one made from `seq`. */
+  /** The sender's id, or `evt_<seq>`; empty instead of the latter before it is stored. */
   id: string
   /** When it happened, corrected by the sender's clock skew. */
   ts: Instant

@@ -24,18 +24,22 @@ export function requireAccess(principal: Principal, access: Access): void {
 /** What a request may send: 500 alerts of a usual size, or a domain with its picture, with room to spare. */
 export const MAX_BODY_BYTES = 8 * 1024 * 1024
 
-/** Only escapes can bring them in: what is read from bytes is Unicode, and JSON has no bare NUL. */
-const SUSPICIOUS = /\\u(?:0000|d[89a-f])/i
+/** No schema goes half as deep. Elysia and TypeBox walk by recursion, which ends somewhere. */
+const MAX_DEPTH = 50
 
-/** Refuses texts that neither SQLite nor the engine keeps as they are: compared later, they would not be equal. */
-function refuseBadTexts(value: unknown, path: string): void {
+/**
+ * Refuses what fits JSON and still can't be worked with: what is nested too deeply, and texts that neither SQLite nor
+ * the engine keeps as they are, so that compared later they would not be equal.
+ */
+function checkJson(value: unknown, path: string, depth = 0): void {
   if (typeof value === 'string' && (!value.isWellFormed() || value.includes('\0'))) {
     throw new AppError('invalid', `${path || 'body'}: has a NUL character or half of a surrogate pair`)
   }
   if (typeof value !== 'object' || value === null) return
+  if (depth === MAX_DEPTH) throw new AppError('invalid', `body: is nested more than ${MAX_DEPTH} levels deep`)
   for (const [key, item] of Object.entries(value)) {
-    refuseBadTexts(key, path)
-    refuseBadTexts(item, Array.isArray(value) ? `${path}[${key}]` : path ? `${path}.${key}` : key)
+    checkJson(key, path)
+    checkJson(item, Array.isArray(value) ? `${path}[${key}]` : path ? `${path}.${key}` : key, depth + 1)
   }
 }
 
@@ -50,7 +54,7 @@ async function readJson(request: Request, contentType: string): Promise<unknown>
   }
   if (Buffer.byteLength(text) > MAX_BODY_BYTES) throw tooLarge()
   const value: unknown = JSON.parse(text)
-  if (SUSPICIOUS.test(text)) refuseBadTexts(value, '')
+  checkJson(value, '')
   return value
 }
 

@@ -1,17 +1,15 @@
 import { type Clock, DAY_MS, type Instant } from '../core/clock.ts'
 import type { Db } from '../store/database.ts'
 import type { BatchAnswer } from './batch.ts'
-import type { BatchRecord } from './spool.ts'
+import type { BatchRecord } from './segment-file.ts'
 
 /** A repeated batch is recognised for this long. */
 const MEMORY_MS = DAY_MS
 /** Old batches are looked for in one of so many parts of the table at a time: no call holds everything up. */
 const PARTS = 64
-const HASH_BITS = 52
-const HASHES_A_PART = 2 ** HASH_BITS / PARTS
+const HASHES_A_PART = 2n ** 64n / BigInt(PARTS)
 
 interface BatchRow {
-  key: string
   accepted: number
   refused: string | null
 }
@@ -26,7 +24,11 @@ export class BatchMemory {
     private readonly db: Db,
     clock: Clock,
   ) {
-    const hashes = db.prepare<[number], number>('SELECT hash FROM batch LIMIT ?').pluck().all(MAX_MIRRORED)
+    const hashes = db
+      .prepare<[number], bigint>('SELECT hash FROM batch LIMIT ?')
+      .pluck()
+      .safeIntegers()
+      .all(MAX_MIRRORED)
     this.seen = new SeenFilter(clock, hashes.length < MAX_MIRRORED ? hashes : null)
   }
 
@@ -34,20 +36,20 @@ export class BatchMemory {
   answerOf(key: string): BatchAnswer | null {
     const hash = hashOf(key)
     if (!this.seen.mayHold(hash)) return null
-    const row = this.db.prepare<[number], BatchRow>('SELECT key, accepted, refused FROM batch WHERE hash = ?').get(hash)
-    if (!row || row.key !== key) return null
+    const row = this.db.prepare<[bigint], BatchRow>('SELECT accepted, refused FROM batch WHERE hash = ?').get(hash)
+    if (!row) return null
     const refused = row.refused === null ? NOTHING_REFUSED : (JSON.parse(row.refused) as typeof NOTHING_REFUSED)
     return { accepted: row.accepted, ...refused }
   }
 
   /** Writes batches down, inside the transaction that adds their events. */
   record(batches: readonly BatchRecord[]): void {
-    const insert = this.db.prepare('INSERT OR IGNORE INTO batch VALUES (?, ?, ?, ?, ?)')
+    const insert = this.db.prepare('INSERT OR IGNORE INTO batch VALUES (?, ?, ?, ?)')
     for (const { key, receivedAt, answer } of batches) {
       if (key === null) continue
       const { accepted, ...refused } = answer
       const hash = hashOf(key)
-      insert.run(hash, key, receivedAt, accepted, refused.rejected === 0 ? null : JSON.stringify(refused))
+      insert.run(hash, receivedAt, accepted, refused.rejected === 0 ? null : JSON.stringify(refused))
       this.seen.add(hash)
     }
   }
@@ -55,19 +57,21 @@ export class BatchMemory {
 
 /** Drops batches that are no longer recognised, from one part of 64 of the table. Answers how many. */
 export function forgetBatches(db: Db, now: Instant, part: number): number {
-  const first = (part % PARTS) * HASHES_A_PART
+  const first = -(2n ** 63n) + BigInt(part % PARTS) * HASHES_A_PART
   return db
-    .prepare('DELETE FROM batch WHERE hash >= ? AND hash < ? AND receivedAt < ?')
-    .run(first, first + HASHES_A_PART, now - MEMORY_MS).changes
+    .prepare('DELETE FROM batch WHERE hash BETWEEN ? AND ? AND receivedAt < ?')
+    .run(first, first + HASHES_A_PART - 1n, now - MEMORY_MS).changes
 }
 
-function hashOf(key: string): number {
-  return Number(BigInt.asUintN(HASH_BITS, Bun.hash(key) as bigint))
+/** Signed, as SQLite keeps integers. Among a million batches a day, two meet on one hash once in 50,000 years. */
+function hashOf(key: string): bigint {
+  return BigInt.asIntN(64, Bun.hash(key) as bigint)
 }
 
 /** More batches than this are not read at a start; until a day is over, each look-up then asks the database. */
 const MAX_MIRRORED = 200_000
-const FILTER_BITS = 2 ** 25
+const FILTER_POWER = 25
+const FILTER_BITS = 2 ** FILTER_POWER
 
 /**
  * A Bloom filter (https://doi.org/10.1145/362686.362692) of 4 MiB a day: says for sure that a batch was not seen, or
@@ -83,14 +87,14 @@ class SeenFilter {
   /** `hashes`: all that were seen before; null when they are too many to be read. */
   constructor(
     private readonly clock: Clock,
-    hashes: readonly number[] | null,
+    hashes: readonly bigint[] | null,
   ) {
     this.begunAt = clock.now()
     this.completeAt = hashes === null ? this.begunAt + MEMORY_MS : this.begunAt
     for (const hash of hashes ?? []) this.add(hash)
   }
 
-  add(hash: number): void {
+  add(hash: bigint): void {
     const now = this.clock.now()
     if (now - this.begunAt >= MEMORY_MS) {
       this.yesterday = this.today
@@ -100,7 +104,7 @@ class SeenFilter {
     for (const bit of bitsOf(hash)) this.today[bit >>> 5] = (this.today[bit >>> 5] ?? 0) | (1 << (bit & 31))
   }
 
-  mayHold(hash: number): boolean {
+  mayHold(hash: bigint): boolean {
     if (this.clock.now() < this.completeAt) return true
     const [first, second] = bitsOf(hash)
     const holds = (bits: Uint32Array) => isSet(bits, first) && isSet(bits, second)
@@ -109,8 +113,8 @@ class SeenFilter {
 }
 
 /** Two places of the filter, from the lower and the upper half of the hash. */
-function bitsOf(hash: number): [number, number] {
-  return [hash % FILTER_BITS, Math.floor(hash / 2 ** 26) % FILTER_BITS]
+function bitsOf(hash: bigint): [number, number] {
+  return [Number(BigInt.asUintN(FILTER_POWER, hash)), Number(BigInt.asUintN(FILTER_POWER, hash >> 32n))]
 }
 
 function isSet(bits: Uint32Array, bit: number): boolean {

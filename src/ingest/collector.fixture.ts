@@ -53,10 +53,22 @@ export function readSpool(paths: readonly string[]): Stored {
     for (const line of readFileSync(path, 'utf8').split('\n').filter(Boolean)) {
       const { batch, ...event } = JSON.parse(line)
       if (batch) stored.batches.push(batch)
-      else stored.events.push(event)
+      else stored.events.push(completed(event))
     }
   }
   return stored
+}
+
+/** With what the spool leaves out because it goes without saying. */
+export function completed(line: StoredEvent): StoredEvent {
+  return {
+    id: `evt_${line.seq}`,
+    ts: line.receivedAt,
+    env: 'prod',
+    kind: 'event',
+    weight: 1,
+    ...(line as Partial<StoredEvent>),
+  } as StoredEvent
 }
 
 /** What the warehouse remembers of the segments that it took over, in as much as the spool asks for it. */

@@ -1,8 +1,12 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdirSync, rmSync } from 'node:fs'
 import fc from 'fast-check'
 import { HOUR_MS } from '../core/clock.ts'
 import { forgetBatches } from './batch-memory.ts'
 import { CollectorStand } from './collector.fixture.ts'
+
+// Real files and databases, on machines that do other things too.
+setDefaultTimeout(60_000)
 
 const EVENT = { vendor: 'Shop API', event: 'order' }
 const batchOf = (batchId: string, ...ids: string[]) => ({ batchId, events: ids.map((id) => ({ ...EVENT, id })) })
@@ -94,7 +98,7 @@ describe('a repeated batch is answered as before and counted once', () => {
       }),
       { numRuns: 15 },
     )
-  }, 20_000)
+  })
 })
 
 describe('is another batch', () => {
@@ -132,6 +136,22 @@ describe('is another batch', () => {
     await stand.send(batchOf('batch-0001', 'second'))
     expect(idsOf(stand)).toEqual(['first', 'second'])
   })
+})
+
+test('a batch that could not be stored is not remembered, by nobody who waited for it, and is taken later', async () => {
+  await using stand = new CollectorStand({ judge: () => ['alr_1'] })
+  const batch = batchOf('batch-0001', 'x')
+  rmSync(stand.spoolFolder, { recursive: true })
+  const refused = await Promise.all(Array.from({ length: 5 }, () => stand.send(batch)))
+  for (const { status, headers, body } of refused) {
+    expect([status, body]).toEqual([503, { error: "the collector can't store: ENOENT" }])
+    expect([headers.get('retry-after'), headers.get('access-control-allow-origin')]).toEqual(['5', '*'])
+  }
+  expect(stand.violated).toEqual([])
+  mkdirSync(stand.spoolFolder)
+  for (let n = 0; n < 2; n++) expect(await stand.send(batch)).toMatchObject({ status: 202, body: { accepted: 1 } })
+  expect(idsOf(stand)).toEqual(['x'])
+  expect(stand.violated).toEqual([[['alr_1'], stand.shop.id]])
 })
 
 test('a batch that was refused as a whole is not remembered', async () => {

@@ -1,8 +1,11 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { deflateSync, gzipSync } from 'node:zlib'
 import { HOUR_MS, SECOND_MS } from '../core/clock.ts'
 import { rotateToken, setHostnameStatus } from '../domains/store.ts'
 import { CollectorStand, type Sending } from './collector.fixture.ts'
+
+// Real files and databases, on machines that do other things too.
+setDefaultTimeout(60_000)
 
 const MIB = 1024 * 1024
 const EVENT = { vendor: 'Shop API', event: 'order' }

@@ -30,6 +30,9 @@ const CORS = {
 
 const ANSWER_HEADERS = { 'access-control-allow-origin': '*', 'content-type': 'application/json' }
 
+/** The one address that takes batches in. */
+export const EVENTS_PATH = '/api/v1/events'
+
 /** `POST /api/v1/events`: takes in batches, and acknowledges what is on disk. */
 export class Collector {
   /** Batches of this process that the warehouse does not have yet, by key; each with the moment it is on disk. */
@@ -48,22 +51,24 @@ export class Collector {
     return path.startsWith('/api/v1/')
   }
 
+  /** Answers a request to any address that the collector owns. */
   async fetch(request: Request): Promise<Response> {
+    const [address = ''] = request.url.split('?', 1)
+    if (pathOf(address) === EVENTS_PATH) return this.events(request)
+    return withCors(errorResponse(new AppError('notFound', 'no such route')))
+  }
+
+  /** Answers a request to `EVENTS_PATH`. Never throws. */
+  async events(request: Request): Promise<Response> {
     try {
       if (request.method === 'OPTIONS') return new Response(null, { status: 204, headers: CORS })
-      const [address = '', search] = request.url.split('?', 2)
-      if (pathOf(address) !== '/api/v1/events') throw new AppError('notFound', 'no such route')
       if (request.method !== 'POST') throw new AppError('notFound', 'this route takes POST only')
-      const answer = await this.take(request, search === undefined ? null : new URLSearchParams(search).get('token'))
+      const answer = await this.take(request)
       return new Response(JSON.stringify(answer), { status: 202, headers: ANSWER_HEADERS })
     } catch (error) {
-      const refusal = error instanceof AppError ? error : null
-      if (!refusal) this.parts.report(error, 'POST /api/v1/events')
-      const response = refusal
-        ? errorResponse(refusal)
-        : Response.json({ error: 'internal error; the log of the server says more' }, { status: 500 })
-      for (const [name, value] of Object.entries(CORS)) response.headers.set(name, value)
-      return response
+      if (error instanceof AppError) return withCors(errorResponse(error))
+      this.parts.report(error, `POST ${EVENTS_PATH}`)
+      return withCors(Response.json({ error: 'internal error; the log of the server says more' }, { status: 500 }))
     }
   }
 
@@ -72,8 +77,8 @@ export class Collector {
     for (const key of keys) if (key !== null) this.recent.delete(key)
   }
 
-  private async take(request: Request, queryToken: string | null): Promise<BatchAnswer> {
-    const headerToken = bearerOf(request.headers.get('authorization')) ?? queryToken
+  private async take(request: Request): Promise<BatchAnswer> {
+    const headerToken = bearerOf(request.headers.get('authorization')) ?? tokenOf(request.url)
     // With the token at hand, a stranger's body is not even read.
     const known = headerToken === null ? null : this.domainOf(headerToken)
     const text = await readText(request)
@@ -124,6 +129,16 @@ export class Collector {
 
 function bearerOf(header: string | null): string | null {
   return header !== null && /^bearer /i.test(header) ? header.slice('bearer '.length).trim() : null
+}
+
+function tokenOf(url: string): string | null {
+  const query = url.indexOf('?')
+  return query < 0 ? null : new URLSearchParams(url.slice(query + 1)).get('token')
+}
+
+function withCors(response: Response): Response {
+  for (const [name, value] of Object.entries(CORS)) response.headers.set(name, value)
+  return response
 }
 
 /** `https://host:port/a/b` → `/a/b`, without parsing the rest. */

@@ -38,11 +38,12 @@ interface UsageRow {
 
 function usageOf(db: Db, orgId: string, from: Instant) {
   const rows = db
-    .prepare<[number, string, number], UsageRow>(
-      `SELECT domainId, hour / ? AS day, sum(events) AS events FROM usage
+    .prepare<[string, number], UsageRow>(
+      // Not a bound value: those are doubles, and the day would be a fraction.
+      `SELECT domainId, hour / ${DAY_MS} AS day, sum(events) AS events FROM usage
        WHERE orgId = ? AND hour >= ? GROUP BY domainId, day ORDER BY day, domainId`,
     )
-    .all(DAY_MS, orgId, from)
+    .all(orgId, from)
   return rows.map(({ domainId, day, events }) => ({
     day: new Date(day * DAY_MS).toISOString().slice(0, 10),
     domainId,

@@ -4,7 +4,6 @@ import {
   fsyncSync,
   openSync,
   readdirSync,
-  readFileSync,
   rmSync,
   truncateSync,
   unlinkSync,
@@ -15,21 +14,9 @@ import { promisify } from 'node:util'
 import { type Clock, HOUR_MS, type Instant } from '../core/clock.ts'
 import { AppError, messageOf } from '../core/error.ts'
 import type { StoredEvent } from '../core/event.ts'
-import type { BatchAnswer } from './batch.ts'
-import type { LedgerNote } from './understand.ts'
+import { type BatchRecord, linesOf, NOTHING_KEPT, recoverSegment } from './segment-file.ts'
 
 const fdatasyncAsync = promisify(fdatasync)
-
-/** What a batch leaves beside its events. Its line in the spool is the batch's commit mark. */
-export interface BatchRecord {
-  /** Domain and batchId; null for a batch without one, which is never recognised again. */
-  key: string | null
-  orgId: string
-  domainId: string
-  receivedAt: Instant
-  answer: BatchAnswer
-  ledger: LedgerNote[]
-}
 
 /** A closed spool file that waits for the warehouse. */
 export interface Segment {
@@ -289,99 +276,6 @@ export class Spool {
 const MAX_SYNCS = 2
 const SEQ_PER_MS = 1000
 const SEGMENT_FILE = /^(\d{12})\.ndjson$/
-
-/**
- * The events, one JSON object a line without what is null, and the line that commits them. What all events of a batch
- * share is written to text once, because this is where a server under load spends its time.
- */
-function linesOf(events: readonly StoredEvent[], batch: BatchRecord): string {
-  const [first] = events
-  let lines = ''
-  if (first) {
-    const shared = JSON.stringify({
-      receivedAt: first.receivedAt,
-      orgId: first.orgId,
-      domainId: first.domainId,
-      env: first.env,
-      host: first.host ?? undefined,
-      path: first.path ?? undefined,
-      title: first.title ?? undefined,
-      sessionId: first.sessionId ?? undefined,
-      customerId: first.customerId ?? undefined,
-      version: first.version ?? undefined,
-      weight: first.weight,
-    }).slice(0, -1)
-    for (const event of events) lines += `${shared},${ownFields(event)}\n`
-  }
-  return `${lines}${JSON.stringify({ batch, events: events.length })}\n`
-}
-
-function ownFields(event: StoredEvent): string {
-  return JSON.stringify({
-    seq: event.seq,
-    id: event.id,
-    ts: event.ts,
-    vendor: event.vendor,
-    event: event.event,
-    account: event.account ?? undefined,
-    kind: event.kind,
-    status: event.status ?? undefined,
-    execMs: event.execMs ?? undefined,
-    durMs: event.durMs ?? undefined,
-    bytes: event.bytes ?? undefined,
-    violations: event.violations ?? undefined,
-    params: event.params,
-  }).slice(1)
-}
-
-interface Kept {
-  batches: BatchRecord[]
-  /** Of the last event; 0 when there is none. */
-  lastSeq: number
-}
-
-const NOTHING_KEPT: Kept = { batches: [], lastSeq: 0 }
-
-/** Cuts the file behind its last commit mark and answers what stays. */
-function recoverSegment(path: string): Kept {
-  const bytes = readFileSync(path)
-  const batches: BatchRecord[] = []
-  let committed = 0
-  let lastEvent = ''
-  let lines: number[] = []
-  for (let start = 0; start < bytes.length; ) {
-    const end = bytes.indexOf(10, start)
-    if (end < 0) break
-    if (bytes.subarray(start, start + COMMIT_MARK.length).equals(COMMIT_MARK)) {
-      const batch = readMark(bytes.toString('utf8', start, end), lines.length)
-      if (batch && !bytes.subarray(committed, end).includes(0)) {
-        batches.push(batch)
-        lastEvent = bytes.toString('utf8', lines.at(-1) ?? 0, lines.length > 0 ? start - 1 : 0) || lastEvent
-        committed = end + 1
-        lines = []
-      }
-    } else lines.push(start)
-    start = end + 1
-  }
-  if (committed < bytes.length) truncateSync(path, committed)
-  return { batches, lastSeq: lastEvent === '' ? 0 : (JSON.parse(lastEvent) as StoredEvent).seq }
-}
-
-/**
- * The batch of a commit mark behind so many lines; null when it is none. After a power cut what was not synced may have
- * holes, and a mark may be there without its events.
- */
-function readMark(line: string, lines: number): BatchRecord | null {
-  try {
-    const { batch, events } = JSON.parse(line) as { batch: BatchRecord | null; events: number }
-    return events === lines ? batch : null
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    return null
-  }
-}
-
-const COMMIT_MARK = Buffer.from('{"batch":')
 
 /** On a disk that fails so badly that this does too, the next start cuts what was never committed. */
 function cut(path: string, bytes: number): void {

@@ -1,7 +1,7 @@
 import type { Db } from '../store/database.ts'
 import type { BatchMemory } from './batch-memory.ts'
 import type { SegmentCount } from './segment-count.ts'
-import type { BatchRecord } from './spool.ts'
+import type { BatchRecord } from './segment-file.ts'
 
 /**
  * Writes down what a segment brought beside its events: batches to recognise, usage, hostnames, the ledger. Inside
@@ -19,9 +19,11 @@ export function recordSegment(
 }
 
 function recordLedger(db: Db, batches: readonly BatchRecord[]): void {
+  // The domain may have been deleted while its last batches were on their way.
   const note = db.prepare(
     `INSERT INTO rejection (domainId, orgId, reason, count, sample, firstSeenAt, lastSeenAt)
-     VALUES (@domainId, @orgId, @reason, @count, @sample, @receivedAt, @receivedAt)
+     SELECT @domainId, @orgId, @reason, @count, @sample, @receivedAt, @receivedAt
+     WHERE EXISTS (SELECT 1 FROM domain WHERE id = @domainId)
      ON CONFLICT DO UPDATE SET count = count + excluded.count, sample = excluded.sample, lastSeenAt = excluded.lastSeenAt`,
   )
   for (const { orgId, domainId, receivedAt, ledger } of batches) {
@@ -38,7 +40,6 @@ function recordCounts(db: Db, counts: readonly SegmentCount[]): void {
     `UPDATE domain SET lastEventAt = max(ifnull(lastEventAt, 0), @lastReceivedAt),
        prodVersion = ifnull(@lastVersion, prodVersion) WHERE id = @domainId`,
   )
-  // The domain may have been deleted while its last events were on their way.
   const hostname = db.prepare(
     `INSERT INTO hostname SELECT @domainId, @host, 'unreviewed', @lastReceivedAt, @lastReceivedAt
      WHERE EXISTS (SELECT 1 FROM domain WHERE id = @domainId)

@@ -196,7 +196,7 @@ class Reading {
     const ts = item.ts === undefined ? receivedAt : clamp(Math.round(item.ts + this.skewMs), 0, receivedAt)
     const event: StoredEvent = {
       seq,
-      id: item.id === undefined ? `evt_${seq.toString(36)}` : cleanText(item.id),
+      id: item.id === undefined ? '' : cleanText(item.id),
       ts,
       receivedAt,
       orgId: domain.orgId,

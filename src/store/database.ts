@@ -23,6 +23,8 @@ function prepare(db: Db): void {
   db.pragma('journal_mode = WAL')
   // FULL: an acknowledged change survives a power cut, not only a killed process.
   db.pragma('synchronous = FULL')
+  // Moving pages from the log into the database holds everything up, so it is done rarely and for many at once.
+  db.pragma('wal_autocheckpoint = 8000')
   db.pragma('foreign_keys = ON')
   db.pragma('busy_timeout = 5000')
   migrate(db)

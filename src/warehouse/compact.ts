@@ -43,26 +43,28 @@ export function planMerges(files: readonly EventFile[], now: Instant): Merge[] {
 }
 
 function compactions(files: readonly EventFile[]): Merge[] {
-  const merges: Merge[] = []
+  const runs: EventFile[][] = []
   let run: EventFile[] = []
   let rows = 0
   for (const file of files) {
     if (file.level === 'compacted' && file.rows > MAX_ROWS / 2) continue
     if (run.length > 0 && rows + file.rows > MAX_ROWS) {
-      merges.push({ files: run, level: 'compacted' })
+      runs.push(run)
       run = []
       rows = 0
     }
     run.push(file)
     rows += file.rows
   }
-  if (run.length > 0) merges.push({ files: run, level: 'compacted' })
-  return merges
+  runs.push(run)
+  // What is compacted and has nothing to be joined with stays as it is.
+  const changing = runs.filter((files) => files.some((file) => file.level !== 'compacted'))
+  return changing.map((files) => ({ files, level: 'compacted' }))
 }
 
 /**
  * Carries out one merge. The swap in the manifest is atomic; a query that is running keeps the files it started with.
- * Dying anywhere leaves the old files in force.
+ * Dying anywhere leaves the old files in force. Changes nothing when one of them was dropped in the meantime.
  */
 export async function runMerge(
   warehouse: DuckdbWarehouse,
@@ -70,12 +72,24 @@ export async function runMerge(
   folder: string,
   merge: Merge,
 ): Promise<void> {
-  const added =
-    merge.level === 'merged'
-      ? [await mergeFiles(warehouse, folder, merge)]
-      : await compactFiles(warehouse, folder, merge)
-  manifest.swap(merge.files, added)
-  await warehouse.remove(merge.files.map((file) => join(folder, file.path)))
+  const pathsOf = (files: readonly EventFile[]) => files.map((file) => join(folder, file.path))
+  const isInForce = () => {
+    const paths = new Set(manifest.files().map((file) => file.path))
+    return merge.files.every((file) => paths.has(file.path))
+  }
+  try {
+    const added =
+      merge.level === 'merged'
+        ? [await mergeFiles(warehouse, folder, merge)]
+        : await compactFiles(warehouse, folder, merge)
+    if (!isInForce()) return await warehouse.remove(pathsOf(added))
+    manifest.swap(merge.files, added)
+  } catch (error) {
+    // Reading failed because a file is gone, as it should be.
+    if (!isInForce()) return
+    throw error
+  }
+  await warehouse.remove(pathsOf(merge.files))
 }
 
 async function mergeFiles(warehouse: DuckdbWarehouse, folder: string, { files }: Merge): Promise<EventFile> {

@@ -1,11 +1,15 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { copyFileSync, existsSync, readdirSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
+import { messageOf } from '../core/error.ts'
 import type { SegmentCount } from '../ingest/segment-count.ts'
 import type { Segment } from '../ingest/spool.ts'
 import { anEvent, aValue, HOUR, WarehouseStand } from './warehouse.fixture.ts'
+
+// Real files and databases, on machines that do other things too.
+setDefaultTimeout(60_000)
 
 const some = (count: number, orgId = 'org_1') => Array.from({ length: count }, () => ({ orgId, params: { a: '1' } }))
 const parquetIn = (folder: string) =>
@@ -234,7 +238,7 @@ describe('every event is seen exactly once', () => {
     expect(await stand.count()).toEqual({ rows: 720, events: 720 })
     expect(stand.levels().every((level) => level === 'compacted')).toBe(true)
     expect(looks).toBeGreaterThan(20)
-  }, 30_000)
+  })
 
   test('also by a query that waited for its turn while files came and went', async () => {
     await using stand = await WarehouseStand.open()
@@ -273,17 +277,7 @@ describe('an answer', () => {
 
   test('takes values as values: none of them ever becomes SQL', async () => {
     await using stand = await WarehouseStand.open()
-    const hostile = [
-      "'; DROP TABLE events; --",
-      "' OR '1'='1",
-      '$p1',
-      '${x}',
-      '\\',
-      '"',
-      '%',
-      'a\0b',
-      "'||version()||'",
-    ]
+    const hostile = ["'; DROP TABLE events; --", "' OR '1'='1", '$p1', '\\', '"', '%', 'a\0b', "'||version()||'"]
     const aText = fc.oneof(fc.constantFrom(...hostile), aValue)
     const vendors = hostile.filter((text) => !text.includes('\0'))
     await stand.add(vendors.map((vendor) => ({ vendor, params: { vendor } })))
@@ -324,16 +318,14 @@ describe('a query that fails', () => {
     ['is no SQL', 'SELEKT 1'],
     ['names what is not there', 'SELECT nothing FROM events'],
     ['fails half-way', "SELECT CAST(vendor || 'x' AS INTEGER) FROM events"],
-    ['reads a file', "SELECT * FROM read_csv('/etc/passwd')"],
-  ])('because it %s, says so in one line', async (_why, sql) => {
-    await using stand = await WarehouseStand.open()
-    await stand.add(some(1))
-    if (sql.includes('passwd')) return
+  ])('because it %s, says so, and why to the operator only', async (_why, sql) => {
+    const reported: string[] = []
+    await using stand = await WarehouseStand.open({ report: (error) => void reported.push(messageOf(error)) })
+    await stand.add([{ vendor: 'secret' }])
     const failing = stand.query(sql)
-    expect(failing).rejects.toMatchObject(unavailable)
-    const message = await failing.catch((error: Error) => error.message)
-    expect(message).toStartWith('the warehouse did not answer: ')
-    expect(message).not.toContain('\n')
+    expect(failing).rejects.toMatchObject({ ...unavailable, message: 'the warehouse did not answer' })
+    await failing.catch(() => {})
+    expect(reported).toEqual([expect.stringMatching(/ Error: /)])
   })
 
   test('because it takes too long, is given up, and others go on', async () => {

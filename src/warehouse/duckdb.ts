@@ -1,9 +1,9 @@
-import { mkdirSync, readdirSync, renameSync, statSync, unlinkSync } from 'node:fs'
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync, unlinkSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type DuckDBConnection, DuckDBInstance, DuckDBTypeId } from '@duckdb/node-api'
+import { DOUBLE, type DuckDBConnection, DuckDBInstance, DuckDBTypeId } from '@duckdb/node-api'
 import { type Clock, HOUR_MS } from '../core/clock.ts'
-import { AppError, messageOf } from '../core/error.ts'
+import { AppError } from '../core/error.ts'
 import { EVENT_COLUMNS } from '../core/event.ts'
 import type { SegmentCount } from '../ingest/segment-count.ts'
 import { quoteText } from './dialect.ts'
@@ -22,6 +22,8 @@ export interface EngineOptions {
   threads?: number
   /** A query that takes longer is given up. */
   timeoutMs?: number
+  /** Told why a query failed. */
+  report?(error: unknown, where: string): void
 }
 
 const RETRY_AFTER_S = 5
@@ -79,9 +81,10 @@ export class DuckdbWarehouse implements Warehouse {
     account: (counts: SegmentCount[]) => void,
     release: () => void,
   ): Promise<void> {
+    if (this.options.manifest.hasSegment(segment.name)) return release()
     const path = `${segment.name}.parquet`
     const columns = [...Object.keys(EVENT_COLUMNS), 'params'].join(', ')
-    const source = `SELECT ${columns} FROM ${spoolRelation([segment.path])} WHERE seq IS NOT NULL`
+    const source = `SELECT ${columns} FROM ${spoolRelation([segment.path])}`
     const rows = await this.write(path, source, FRESH_GROUP_ROWS)
     const file = rows > 0 ? await this.describe(path, rows, 'fresh', null) : null
     const counts = file ? await this.count(path) : []
@@ -140,7 +143,7 @@ export class DuckdbWarehouse implements Warehouse {
   /** Deletes files that left the manifest, once no query that may still read them is running. */
   async remove(paths: readonly string[]): Promise<void> {
     await Promise.allSettled([...this.running])
-    for (const path of paths) unlinkSync(path)
+    for (const path of paths) rmSync(path, { force: true })
   }
 
   /** What stands behind `events` right now. */
@@ -158,7 +161,9 @@ export class DuckdbWarehouse implements Warehouse {
     try {
       return await this.run<T>(`WITH events AS NOT MATERIALIZED (${relation})\n${query.sql}`, query.params)
     } catch (error) {
-      throw new AppError('unavailable', `the warehouse did not answer: ${firstLine(messageOf(error))}`, RETRY_AFTER_S)
+      // What the engine says may quote SQL, paths and values: it is for the operator only.
+      this.options.report?.(error, 'query')
+      throw new AppError('unavailable', 'the warehouse did not answer', RETRY_AFTER_S)
     }
   }
 
@@ -167,7 +172,7 @@ export class DuckdbWarehouse implements Warehouse {
     try {
       // Without values nothing is prepared, which is quicker and is cleaned up off the event loop.
       const values = Object.keys(params).length > 0 ? params : undefined
-      const reader = await connection.runAndReadAll(sql, values)
+      const reader = await connection.runAndReadAll(sql, values, values && typesOf(params))
       const names = reader.columnNames()
       const isMap = reader.columnTypes().map((type) => type.typeId === DuckDBTypeId.MAP)
       return reader
@@ -181,8 +186,9 @@ export class DuckdbWarehouse implements Warehouse {
   private count(path: string): Promise<SegmentCount[]> {
     return this.run(
       `SELECT orgId, domainId, host, receivedAt // ${HOUR_MS} * ${HOUR_MS} AS hour, count(*) AS events,
-         max(receivedAt) AS lastReceivedAt, max(version) FILTER (env = 'prod') AS lastVersion
-       FROM read_parquet(${quoteText(join(this.options.folder, path))}) GROUP BY ALL`,
+         max(receivedAt) AS lastReceivedAt, arg_max(version, seq) FILTER (env = 'prod') AS lastVersion
+       FROM read_parquet(${quoteText(join(this.options.folder, path))}) GROUP BY ALL
+       ORDER BY max(seq) FILTER (env = 'prod' AND version IS NOT NULL) NULLS FIRST`,
     )
   }
 
@@ -204,16 +210,19 @@ export class DuckdbWarehouse implements Warehouse {
   }
 }
 
+/** Numbers that are no safe integers are doubles; left to itself, the engine takes 1e300 for a 64-bit integer. */
+function typesOf(params: Query['params']): Record<string, typeof DOUBLE> {
+  const isDouble = (value: unknown) => typeof value === 'number' && !Number.isSafeInteger(value)
+  const names = Object.keys(params).filter((name) => isDouble(params[name]))
+  return Object.fromEntries(names.map((name) => [name, DOUBLE]))
+}
+
 /** 64-bit integers become numbers (all of ours stay below 2^53), the pairs of a map an object. */
 function plain(value: unknown, isMap = false): unknown {
   if (typeof value === 'bigint') return Number(value)
   if (!Array.isArray(value)) return value
   if (isMap) return Object.fromEntries(value.map((entry) => [entry.key, plain(entry.value)]))
   return value.map((item) => plain(item))
-}
-
-function firstLine(text: string): string {
-  return text.split('\n', 1)[0] ?? text
 }
 
 async function syncPath(path: string): Promise<void> {

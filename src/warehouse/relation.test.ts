@@ -1,9 +1,12 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { Query } from './query.ts'
 import { aKey, anEvent, HOUR, NASTY_KEYS, paramOf, type Said, WarehouseStand } from './warehouse.fixture.ts'
+
+// Real files and databases, on machines that do other things too.
+setDefaultTimeout(60_000)
 
 /** Params as entries, in no order: a map has none. */
 const entriesOf = (events: readonly StoredEvent[]) =>
@@ -49,7 +52,7 @@ describe('a parameter', () => {
       }),
       { numRuns: 15 },
     )
-  }, 30_000)
+  })
 
   test('of every nasty name keeps apart from all others, before and after compaction', async () => {
     await using stand = await WarehouseStand.open()
@@ -197,7 +200,7 @@ describe('a query', () => {
       }),
       { numRuns: 20 },
     )
-  }, 30_000)
+  })
 
   test('reads no file that can hold nothing of it', async () => {
     await using stand = await WarehouseStand.open()

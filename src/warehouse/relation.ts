@@ -32,11 +32,25 @@ export function eventsRelation(sources: Sources, scope: Scope): string {
   return branches.length > 0 ? branches.join('\nUNION ALL\n') : emptyBranch(scope)
 }
 
-/** Reads spool files whole: every event line, without the lines that commit batches. */
+/** What the spool leaves out of its lines because it goes without saying. */
+const SPOOL_DEFAULTS: Partial<Record<keyof typeof EVENT_COLUMNS, string>> = {
+  id: `'evt_' || seq`,
+  ts: 'receivedAt',
+  env: `'prod'`,
+  kind: `'event'`,
+  weight: '1',
+}
+
+/** The events of spool files, without the lines that commit batches. A line that is being written is not there yet. */
 export function spoolRelation(paths: readonly string[]): string {
   const list = paths.map(quoteText).join(', ')
-  // A line that is just being written is not whole yet; it belongs to a batch that was not acknowledged.
-  return `read_json([${list}], format = 'newline_delimited', ignore_errors = true, columns = {${SPOOL_COLUMNS}})`
+  const columns = (Object.keys(EVENT_COLUMNS) as (keyof typeof EVENT_COLUMNS)[]).map((name) => {
+    const fallback = SPOOL_DEFAULTS[name]
+    return fallback === undefined ? name : `coalesce(${name}, ${fallback}) AS ${name}`
+  })
+  // A line that is not whole belongs to a batch that was not acknowledged.
+  const lines = `read_json([${list}], format = 'newline_delimited', ignore_errors = true, columns = {${SPOOL_COLUMNS}})`
+  return `(SELECT ${columns.join(', ')}, params FROM ${lines} WHERE seq IS NOT NULL)`
 }
 
 function overlaps(file: EventFile, { window, orgId }: Scope): boolean {
@@ -91,9 +105,9 @@ function wholeMap(keys: readonly string[]): string {
 function spoolBranch(paths: readonly string[], scope: Scope): string {
   const keys = scope.keys.map((key) => `${keyValue(key, false)} AS ${quoteName(columnName(key))}`)
   const params = scope.wholeParams ? ['params'] : []
+  const window = `receivedAt >= ${scope.window.from} AND receivedAt < ${scope.window.to}`
   const org = scope.orgId === null ? '' : ` AND orgId = ${quoteText(scope.orgId)}`
-  const window = ` AND receivedAt >= ${scope.window.from} AND receivedAt < ${scope.window.to}`
-  return `SELECT ${[COLUMNS, ...keys, ...params].join(', ')} FROM ${spoolRelation(paths)} WHERE seq IS NOT NULL${org}${window}`
+  return `SELECT ${[COLUMNS, ...keys, ...params].join(', ')} FROM ${spoolRelation(paths)} WHERE ${window}${org}`
 }
 
 /** `read_parquet` refuses an empty list, and a fresh installation has no file. */

@@ -30,6 +30,8 @@ const files = () => [
 ]
 /** A folder that is not there yet. */
 const fresh = () => join(root, `cache-${next++}`)
+/** What must not be needed. */
+const nowhere = () => join(root, 'missing')
 const contents = (folder: string) =>
   Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
 const whole = { 'lib.so': 'the library', 'addon.node': 'the addon' }
@@ -37,22 +39,22 @@ const whole = { 'lib.so': 'the library', 'addon.node': 'the addon' }
 test('the first start writes, later ones find', () => {
   const base = join(fresh(), 'deep', 'tagwarden')
   const folder = join(base, 'v1')
-  expect(unpack(files(), 'v1', [base], (path) => path)).toBe(folder)
+  expect(unpack(files(), 'v1', { folders: [base], spare: nowhere() }, (path) => path)).toBe(folder)
   expect(contents(folder)).toEqual(whole)
   expect(statSync(folder).mode & 0o777).toBe(0o700)
   const written = statSync(join(folder, 'lib.so'))
   expect(written.mode & 0o777).toBe(0o700)
-  expect(unpack(files(), 'v1', [base], contents)).toEqual(whole)
+  expect(unpack(files(), 'v1', { folders: [base], spare: nowhere() }, contents)).toEqual(whole)
   expect(statSync(join(folder, 'lib.so')).ino).toBe(written.ino)
   // Another version lies beside it.
-  expect(unpack(files(), 'v2', [base], (path) => path)).toBe(join(base, 'v2'))
+  expect(unpack(files(), 'v2', { folders: [base], spare: nowhere() }, (path) => path)).toBe(join(base, 'v2'))
 })
 
 test('what is cut off is written again', () => {
   const base = fresh()
-  const folder = unpack(files(), 'v1', [base], (path) => path)
+  const folder = unpack(files(), 'v1', { folders: [base], spare: nowhere() }, (path) => path)
   writeFileSync(join(folder, 'lib.so'), 'the li')
-  expect(unpack(files(), 'v1', [base], contents)).toEqual(whole)
+  expect(unpack(files(), 'v1', { folders: [base], spare: nowhere() }, contents)).toEqual(whole)
 })
 
 describe('a folder that somebody else may have filled is not used', () => {
@@ -79,22 +81,24 @@ describe('a folder that somebody else may have filled is not used', () => {
   test.each(Object.keys(spoil))('%s', (name) => {
     const [bad, good] = [fresh(), fresh()]
     spoil[name]?.(bad)
-    expect(unpack(files(), 'v1', [bad, good], (path) => path)).toBe(join(good, 'v1'))
-    expect(() => unpack(files(), 'v1', [bad], contents)).toThrow(bad)
+    expect(unpack(files(), 'v1', { folders: [bad, good], spare: nowhere() }, (path) => path)).toBe(join(good, 'v1'))
+    // Where there is no other, one is made for this start alone.
+    expect(unpack(files(), 'v1', { folders: [bad], spare: root }, contents)).toEqual(whole)
+    expect(readdirSync(root).filter((left) => left.startsWith('tagwarden-'))).toEqual([])
   })
 
   test.skipIf(process.getuid?.() !== 0)("another user's (only root can try this)", () => {
     const [bad, good] = [fresh(), fresh()]
     mkdirSync(bad)
     chownSync(bad, 12_345, 12_345)
-    expect(unpack(files(), 'v1', [bad, good], (path) => path)).toBe(join(good, 'v1'))
+    expect(unpack(files(), 'v1', { folders: [bad, good], spare: nowhere() }, (path) => path)).toBe(join(good, 'v1'))
   })
 })
 
 test('where the loader refuses, the next folder is tried', () => {
   const [noexec, good] = [fresh(), fresh()]
   const tried: string[] = []
-  const folder = unpack(files(), 'v1', [noexec, good], (path) => {
+  const folder = unpack(files(), 'v1', { folders: [noexec, good], spare: nowhere() }, (path) => {
     tried.push(path)
     if (path.startsWith(noexec)) throw new Error('failed to map segment from shared object')
     return path
@@ -106,14 +110,20 @@ test('where the loader refuses, the next folder is tried', () => {
 test('a source that cannot be read leaves nothing behind and says why', () => {
   const base = fresh()
   const missing = [{ name: 'lib.so', source: join(root, 'missing') }]
-  expect(() => unpack(missing, 'v1', [base], contents)).toThrow('no folder takes the libraries of this program')
+  expect(() => unpack(missing, 'v1', { folders: [base], spare: root }, contents)).toThrow(
+    'no folder takes the libraries of this program',
+  )
   expect(readdirSync(join(base, 'v1'))).toEqual([])
+  expect(readdirSync(root).filter((left) => left.startsWith('tagwarden-'))).toEqual([])
 })
 
 test('the cache folder of the user comes first, then the one for temporary files', () => {
   const temporary = join(tmpdir(), `tagwarden-${process.getuid?.()}`)
-  expect(cacheFolders({ XDG_CACHE_HOME: '/cache' })).toEqual(['/cache/tagwarden', temporary])
+  expect(cacheFolders({ XDG_CACHE_HOME: '/cache' })).toEqual({
+    folders: ['/cache/tagwarden', temporary],
+    spare: tmpdir(),
+  })
   for (const env of [{}, { XDG_CACHE_HOME: '' }, { XDG_CACHE_HOME: 'not/absolute' }]) {
-    expect(cacheFolders(env)).toEqual([join(homedir(), '.cache', 'tagwarden'), temporary])
+    expect(cacheFolders(env).folders).toEqual([join(homedir(), '.cache', 'tagwarden'), temporary])
   }
 })

@@ -4,6 +4,7 @@ import {
   fsyncSync,
   lstatSync,
   mkdirSync,
+  mkdtempSync,
   openSync,
   readFileSync,
   renameSync,
@@ -21,34 +22,56 @@ export interface Packed {
   source: string
 }
 
-/** Where files may be unpacked to, best first: the user's cache folder, then the one for temporary files. */
-export function cacheFolders({ XDG_CACHE_HOME: cache = '' }: NodeJS.ProcessEnv): string[] {
+export interface CacheFolders {
+  /** Where files may stay from one start to the next, best first. */
+  folders: readonly string[]
+  /** Where a folder for one start may be made. */
+  spare: string
+}
+
+/** The user's cache folder, then the system's one for temporary files. */
+export function cacheFolders({ XDG_CACHE_HOME: cache = '' }: NodeJS.ProcessEnv): CacheFolders {
   const own = isAbsolute(cache) ? cache : join(homedir(), '.cache')
-  return [join(own, 'tagwarden'), join(tmpdir(), `tagwarden-${userId()}`)]
+  return { folders: [join(own, 'tagwarden'), join(tmpdir(), `tagwarden-${userId()}`)], spare: tmpdir() }
 }
 
 /**
  * Puts the files side by side into `<folder>/<version>` of the first folder that will do, and answers what `use` makes
  * of that path. Files that are there already are kept: each appears whole or not at all, and only in folders that
- * nobody else can write to. Fails with the reasons of all folders when none will do.
+ * nobody else can write to. Where none of them will do, a folder is made in `spare` and removed after its use. Fails
+ * with all reasons when that will not do either.
  */
 export function unpack<T>(
   files: readonly Packed[],
   version: string,
-  folders: readonly string[],
+  { folders, spare }: CacheFolders,
   use: (folder: string) => T,
 ): T {
   const reasons: string[] = []
-  for (const base of folders) {
-    const folder = join(base, version)
+  const attempt = (folder: string, take: () => void): { result: T } | null => {
     try {
-      for (const path of [base, folder]) takeFolder(path)
+      take()
       for (const file of files) place(file, folder)
-      return use(folder)
+      return { result: use(folder) }
     } catch (error) {
       // A full disk, somebody else's folder, a file system that executes nothing: the next folder may do.
       reasons.push(`${folder}: ${messageOf(error)}`)
+      return null
     }
+  }
+  for (const base of folders) {
+    const folder = join(base, version)
+    const used = attempt(folder, () => {
+      for (const path of [base, folder]) takeFolder(path)
+    })
+    if (used) return used.result
+  }
+  const own = mkdtempSync(join(spare, 'tagwarden-'))
+  try {
+    const used = attempt(own, () => undefined)
+    if (used) return used.result
+  } finally {
+    rmSync(own, { recursive: true, force: true })
   }
   throw new Error(`no folder takes the libraries of this program: ${reasons.join('; ')}`)
 }

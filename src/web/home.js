@@ -1,8 +1,10 @@
 // The key comes by the form, or in the address behind # (which no server sees), and stays in this tab.
 const byId = (id) => document.getElementById(id)
-const fromAddress = new URLSearchParams(location.hash.slice(1)).get('key')
-if (fromAddress) {
-  sessionStorage.setItem('key', fromAddress)
+const fromAddress = new URLSearchParams(location.hash.slice(1))
+if (fromAddress.has('key')) {
+  sessionStorage.setItem('key', fromAddress.get('key'))
+  // Only the demo has an inbox; asking other servers for it would be an error in the browser's console.
+  if (fromAddress.has('demo')) sessionStorage.setItem('demo', 'yes')
   history.replaceState(null, '', location.pathname)
 }
 byId('curl').textContent = `curl -H "Authorization: Bearer ak_…" ${location.origin}/v1/issues`
@@ -35,6 +37,7 @@ async function eventsOfLastMinute() {
 }
 
 async function showInbox() {
+  if (!sessionStorage.getItem('demo')) return
   const response = await fetch('/demo/inbox')
   if (!response.ok) return
   const { messages } = await response.json()
@@ -80,7 +83,7 @@ async function show() {
     )
     byId('deliveries').replaceChildren(
       ...deliveries.deliveries.map((delivery) =>
-        row(time(delivery.createdAt), delivery.channelType, delivery.transition, delivery.status),
+        row(time(delivery.createdAt), delivery.channel.type, delivery.transition, delivery.status),
       ),
     )
     await showInbox()

@@ -42,10 +42,12 @@ test(
     const made = await runProgram(['init', '--data', data, '--org', 'Acme', '--email', 'a@example.com', '--json'])
     const { apiKey } = JSON.parse(made.stdout)
 
-    let server = await startServer(data, { env })
+    await using servers = new AsyncDisposableStack()
+    const start = async () => servers.use(await startServer(data, { env }))
+    let server = await start()
     const property = { name: 'shop.example', hookUrl: hooks.url, secret: WEBHOOK_SECRET }
     const { token, domainId, alert } = await watch(server.url, apiKey, property)
-    const load = startLoad(token, random)
+    using load = startLoad(token, random)
     const seen = new Set<string>()
     for (let kill = 0; kill < KILLS; kill++) {
       let isOver = false
@@ -58,7 +60,7 @@ test(
       await stirring
       if (random() < STILLBORN_SHARE) await killWhileStarting(data, random() * LONGEST_START_MS)
       await idsInFiles(data)
-      server = await startServer(data, { env })
+      server = await start()
       const unseen = [...load.acknowledged].filter(([id]) => !seen.has(id))
       // What is acknowledged in one life may have been stored in an earlier one.
       const since = Math.min(Date.now(), ...unseen.map(([, firstSentAt]) => firstSentAt))
@@ -78,7 +80,7 @@ test(
     const stored = await idsInFiles(data)
     expect(stored.sort()).toEqual([...load.acknowledged.keys()].sort())
 
-    server = await startServer(data, { env })
+    server = await start()
     const usage = await ask('GET', `${server.url}/v1/usage`, apiKey)
     await server.stop()
     const counted = usage.days.map((day: { domainId: string }) => day.domainId)

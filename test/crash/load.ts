@@ -20,6 +20,8 @@ export interface Load {
   to: string | null
   /** Every sender goes on until its last batch is acknowledged, then stops. Fails with what went wrong on the way. */
   finish(): Promise<void>
+  /** Stops at once, whatever is acknowledged. */
+  [Symbol.dispose](): void
 }
 
 const SENDERS = 3
@@ -34,6 +36,7 @@ const VIOLATING_SHARE = 0.2
 export function startLoad(token: string, random: () => number): Load {
   const acknowledged = new Map<string, number>()
   let finished = false
+  let abandoned = false
   const load = { acknowledged, repeats: 0, to: null as string | null }
   const batchOf = (sender: number, number: number) => ({
     batchId: `sender-${sender}-batch-${number}`,
@@ -50,6 +53,7 @@ export function startLoad(token: string, random: () => number): Load {
       const batch = batchOf(sender, number)
       const firstAt = Date.now()
       while (!(await offer(load.to, token, batch))) {
+        if (abandoned) return
         load.repeats++
         await Bun.sleep(MAX_PAUSE_MS)
       }
@@ -64,6 +68,10 @@ export function startLoad(token: string, random: () => number): Load {
     async finish() {
       finished = true
       await senders
+    },
+    [Symbol.dispose]() {
+      finished = true
+      abandoned = true
     },
   })
 }

@@ -95,7 +95,7 @@ function greet(url: string, key: string, folder: string): void {
       '',
       'Tagwarden demo: a sample shop whose tags break while you watch.',
       '',
-      `  look at   ${url}/#key=${key}`,
+      `  look at   ${url}/#key=${key}&demo`,
       `  API key   ${key}   (organization Sample Shop, role owner)`,
       `  try       curl -H "Authorization: Bearer ${key}" ${url}/v1/issues`,
       `  data      ${folder}   (removed at the end)`,

@@ -1,0 +1,23 @@
+import { expect, test } from 'bun:test'
+import { runProgram } from '../../test/process.ts'
+import { describeConfig } from '../config.ts'
+
+const env = { TAGWARDEN_SMTP_URL: 'smtp://me:hunter2@mail.example:25', TAGWARDEN_DISK_BUDGET: '20GB' }
+
+test('as JSON: every setting with its value, secrets masked', async () => {
+  const { code, stdout } = await runProgram(['config', '--json', '--data', '/srv/data'], { env })
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toEqual(describeConfig({ data: '/srv/data' }, env))
+  expect(stdout).toContain('20GB')
+  expect(stdout).not.toContain('hunter2')
+})
+
+test('for people: a line NAME=value and its meaning for each', async () => {
+  const { code, stdout } = await runProgram(['config'], { env })
+  expect(code).toBe(0)
+  for (const { name, value, meaning } of describeConfig({}, env)) {
+    expect(stdout).toContain(`${name}=${value}\n    ${meaning} (default: `)
+  }
+  expect(stdout).toContain('TAGWARDEN_SMTP_URL=(secret)\n')
+  expect(stdout).not.toContain('hunter2')
+})

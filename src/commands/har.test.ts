@@ -1,0 +1,158 @@
+import { describe, expect, test } from 'bun:test'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { temporaryFolder } from '../../test/process.ts'
+import { UsageError } from './command.ts'
+import { parseHar, type RecordedHit, readHar } from './har.ts'
+
+const harOf = (...entries: unknown[]) => JSON.stringify({ log: { version: '1.2', entries } })
+const read = (...entries: unknown[]) => parseHar(harOf(...entries), 'a.har')
+const URL = 'https://shop.example/collect?a=1'
+
+describe('an entry', () => {
+  test('is read with all that the collector takes', () => {
+    const entry = {
+      startedDateTime: '2026-01-05T12:00:00.250Z',
+      time: 12.5,
+      request: {
+        url: URL,
+        method: 'POST',
+        headers: [
+          { name: 'Content-Encoding', value: 'gzip' },
+          { name: 'REFERER', value: 'https://shop.example/cart' },
+        ],
+        postData: { mimeType: 'application/json', text: 'H4sI', encoding: 'base64' },
+      },
+      response: { status: 204 },
+    }
+    expect(read(entry)).toEqual([
+      {
+        url: URL,
+        method: 'POST',
+        bodyBase64: 'H4sI',
+        contentEncoding: 'gzip',
+        status: 204,
+        durMs: 12.5,
+        ts: Date.UTC(2026, 0, 5, 12, 0, 0, 250),
+        pageUrl: 'https://shop.example/cart',
+      },
+    ])
+  })
+
+  test('may say no more than its address', () => {
+    expect(read({ request: { url: URL } })).toEqual([{ url: URL, method: 'GET', pageUrl: null }])
+  })
+
+  test.each<[unknown, Partial<RecordedHit>]>([
+    [{ text: 'a=1' }, { body: 'a=1' }],
+    [{ text: '' }, { body: '' }],
+    [{ text: 'YT0x', encoding: 'base64' }, { bodyBase64: 'YT0x' }],
+    [{ params: [{ name: 'a', value: '1 2' }, { name: 'b' }, null, { value: 'x' }] }, { body: 'a=1+2&b=' }],
+    [{ text: 'wins', params: [{ name: 'a', value: '1' }] }, { body: 'wins' }],
+    [{ params: [] }, {}],
+    [{ params: 'a=1' }, {}],
+    [{ text: 5 }, {}],
+    [null, {}],
+  ])('with the body %j', (postData, expected) => {
+    expect(read({ request: { url: URL, method: 'POST', postData } })).toEqual([
+      { url: URL, method: 'POST', pageUrl: null, ...expected },
+    ])
+  })
+
+  test.each<[object, Partial<RecordedHit>]>([
+    [{ time: -1 }, {}],
+    [{ time: null }, {}],
+    [{ time: 0 }, { durMs: 0 }],
+    [{ startedDateTime: 'yesterday' }, {}],
+    [{ startedDateTime: 5 }, {}],
+    [{ response: { status: 0 } }, { status: 0 }],
+    [{ response: { status: -1 } }, {}],
+    [{ response: { status: 1000 } }, {}],
+    [{ response: { status: '200' } }, {}],
+    [{ response: null }, {}],
+  ])('with %j', (parts, expected) => {
+    expect(read({ request: { url: URL }, ...parts })).toEqual([{ url: URL, method: 'GET', pageUrl: null, ...expected }])
+  })
+
+  test('that is no request to a web server is left out', () => {
+    const urls = [
+      'data:text/plain,x',
+      'ws://shop.example/',
+      'blob:https://x',
+      'about:blank',
+      '',
+      5,
+      null,
+      'HTTPS://A.example/',
+    ]
+    expect(read(...urls.map((url) => ({ request: { url } })), null, 5, {}, []).map(({ url }) => url)).toEqual([
+      'HTTPS://A.example/',
+    ])
+  })
+})
+
+describe('a text', () => {
+  test('may begin with a byte order mark', () => {
+    expect(parseHar(`\ufeff${harOf({ request: { url: URL } })}`, 'a.har')).toHaveLength(1)
+  })
+
+  test.each(['null', '{}', '{"log":null}', '{"log":{"entries":{}}}', '[]', '5', '"x"'])('%s is no HAR', (text) => {
+    expect(() => parseHar(text, 'a.har')).toThrow(new UsageError('a.har: is not a HAR file, log.entries is missing'))
+  })
+
+  test('of any JSON is read or refused', () => {
+    const word = fc.constantFrom(
+      'request',
+      'url',
+      'headers',
+      'name',
+      'value',
+      'postData',
+      'text',
+      'params',
+      'response',
+      'status',
+    )
+    const { value } = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 6 },
+        fc.constantFrom(null, 5, -1, '', URL, true),
+        fc.array(tie('value'), { maxLength: 3 }),
+        fc.dictionary(word, tie('value'), { maxKeys: 4 }),
+      ),
+    }))
+    fc.assert(
+      fc.property(fc.array(value), (entries) => {
+        for (const hit of read(...entries)) expect(hit).toMatchObject({ url: URL, method: expect.any(String) })
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('a file', () => {
+  test.each<[string, string | null, RegExp]>([
+    ['missing.har', null, /missing\.har: ENOENT/],
+    ['broken.har', '{"log":', /broken\.har: JSON/],
+    ['empty.har', '', /empty\.har: JSON/],
+    ['other.har', '{"a":1}', /other\.har: is not a HAR file/],
+  ])('%s with %p is refused by its name', async (name, text, message) => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, name)
+    if (text !== null) await Bun.write(path, text)
+    expect(() => readHar(path)).toThrow(UsageError)
+    expect(() => readHar(path)).toThrow(message)
+  })
+
+  const RECORDINGS = join(import.meta.dir, '../../../shared/data/har')
+  const names = existsSync(RECORDINGS) ? readdirSync(RECORDINGS).filter((name) => name.endsWith('.har')) : []
+  test.skipIf(names.length === 0)('of every recorder at hand is read', async () => {
+    for (const name of names) {
+      const { log } = await Bun.file(join(RECORDINGS, name)).json()
+      const hits = readHar(join(RECORDINGS, name))
+      const isWeb = ({ request }: { request: { url: string } }) => /^https?:/i.test(request.url)
+      expect([name, hits.length]).toEqual([name, log.entries.filter(isWeb).length])
+    }
+  })
+})

@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { runProgram, temporaryFolder } from '../../test/process.ts'
+import { receiver } from '../integrations/receiver.fixture.ts'
+import { UsageError } from './command.ts'
+import type { RecordedHit } from './har.ts'
+import { batchesOf, sendHits } from './import-har.ts'
+
+const hitOf = (url: string, values: Partial<RecordedHit> = {}): RecordedHit => ({
+  url: `https://t.example/${url}`,
+  method: 'GET',
+  pageUrl: null,
+  ...values,
+})
+
+describe('batches', () => {
+  test('hold what came from one page, in order', () => {
+    const hits = [hitOf('1', { pageUrl: 'a' }), hitOf('2', { pageUrl: 'a' }), hitOf('3'), hitOf('4', { pageUrl: 'a' })]
+    expect(batchesOf(hits).map(({ page, hits }) => [page, hits.map(({ url }) => url.at(-1))])).toEqual([
+      ['a', ['1', '2']],
+      [null, ['3']],
+      ['a', ['4']],
+    ])
+  })
+
+  test('carry what a hit says but its page and its time, because it counts as received now', () => {
+    expect(batchesOf([hitOf('1', { status: 200, durMs: 5, ts: 9, body: 'x' })])).toEqual([
+      { page: null, hits: [{ url: 'https://t.example/1', method: 'GET', status: 200, durMs: 5, body: 'x' }] },
+    ])
+  })
+
+  test('fit the limits of the collector, whatever the hits are', () => {
+    const body = fc.nat({ max: 400_000 }).map((length) => 'é'.repeat(length))
+    const hit = fc.tuple(fc.constantFrom('a', 'b', null), fc.oneof({ weight: 20, arbitrary: fc.constant('') }, body))
+    fc.assert(
+      fc.property(fc.array(hit, { maxLength: 300 }), (parts) => {
+        const hits = parts.map(([pageUrl, body], index) => hitOf(String(index), { pageUrl, body }))
+        const batches = batchesOf(hits)
+        expect(batches.flatMap(({ hits }) => hits.map(({ url }) => url))).toEqual(hits.map(({ url }) => url))
+        for (const { hits } of batches) {
+          expect(hits.length).toBeLessThanOrEqual(100)
+          if (hits.length > 1) expect(Buffer.byteLength(JSON.stringify(hits))).toBeLessThan(600_000)
+        }
+      }),
+      { numRuns: 30 },
+    )
+  })
+})
+
+describe('sending', () => {
+  const taken = () => Response.json({ accepted: 1, rejected: 1, errors: [] }, { status: 202 })
+
+  test('gives each batch an id of its own, its page and the token, and adds up the answers', async () => {
+    await using collector = receiver(taken)
+    const seen: number[] = []
+    const hits = [hitOf('1', { pageUrl: 'https://shop.example/' }), hitOf('2'), hitOf('3')]
+    const total = await sendHits(hits, { url: collector.url, token: 'pt_x' }, (sent) => seen.push(sent))
+    expect(total).toEqual({ accepted: 2, rejected: 2 })
+    expect(seen).toEqual([1, 3])
+    const bodies = collector.requests.map(({ body }) => JSON.parse(body))
+    expect(bodies.map(({ page, hits }) => [page?.url, hits.length])).toEqual([
+      ['https://shop.example/', 1],
+      [undefined, 2],
+    ])
+    expect(new Set(bodies.map(({ batchId }) => batchId)).size).toBe(2)
+    for (const { method, path, headers } of collector.requests) {
+      expect([method, path, headers.authorization]).toEqual(['POST', '/api/v1/events', 'Bearer pt_x'])
+    }
+  })
+
+  test('goes on behind a hit that is too large', async () => {
+    await using collector = receiver((_request, index) => (index === 0 ? new Response('', { status: 413 }) : taken()))
+    const hits = [hitOf('1', { body: 'x'.repeat(600_000) }), hitOf('2')]
+    expect(await sendHits(hits, { url: collector.url, token: 'pt_x' })).toEqual({ accepted: 1, rejected: 2 })
+  })
+
+  test.each<[string, () => Response, string]>([
+    ['refused', () => Response.json({ error: 'token: unknown' }, { status: 401 }), '401: token: unknown'],
+    ['no JSON', () => new Response('<html>', { headers: { 'content-type': 'text/html' } }), '200: is this the address'],
+    ['other JSON', () => Response.json({ ok: true }), '200: is this the address'],
+  ])('ends where a batch is answered with %s', async (_what, answer, reason) => {
+    await using collector = receiver(answer)
+    const sending = sendHits([hitOf('1')], { url: collector.url, token: 'pt_x' })
+    await expect(sending).rejects.toThrow(UsageError)
+    await expect(sending).rejects.toThrow(`import har: the collector answered ${reason}`)
+  })
+})
+
+test('the command imports files, and says how many', async () => {
+  await using collector = receiver(() => Response.json({ accepted: 2, rejected: 0, errors: [] }, { status: 202 }))
+  using folder = temporaryFolder()
+  const path = `${folder.path}/a.har`
+  await Bun.write(path, JSON.stringify({ log: { entries: ['1', '2'].map((one) => ({ request: hitOf(one) })) } }))
+  const to = ['--url', `${collector.url}/`, '--token', 'pt_x']
+  const json = await runProgram(['import', 'har', path, ...to, '--json'])
+  expect(json).toEqual({ code: 0, stdout: '{"accepted":2,"rejected":0}\n', stderr: '' })
+  const words = await runProgram(['import', 'har', path, path, ...to])
+  expect(words).toMatchObject({ code: 0, stdout: '2 requests taken in, 0 refused\n' })
+  expect(collector.requests.map(({ body }) => JSON.parse(body).hits.length)).toEqual([2, 4])
+})

@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'bun:test'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { runProgram, temporaryFolder } from '../../test/process.ts'
+import { systemClock } from '../core/clock.ts'
+import { authenticator } from '../org/authenticate.ts'
+import { openDatabase } from '../store/database.ts'
+
+const args = (data: string, ...more: string[]) => [
+  'init',
+  '--data',
+  data,
+  '--org',
+  'Acme',
+  '--email',
+  'a@example.com',
+  ...more,
+]
+const mode = (path: string) => statSync(path).mode & 0o777
+
+describe('init', () => {
+  test('makes an owner and a key that works, once, in a folder for nobody else', async () => {
+    using folder = temporaryFolder()
+    const data = join(folder.path, 'deep', 'data')
+    const { code, stdout, stderr } = await runProgram(args(data, '--json'))
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    const made = JSON.parse(stdout)
+    expect(Object.keys(made)).toEqual(['orgId', 'userId', 'apiKey'])
+    expect([mode(data), mode(join(data, 'master.key'))]).toEqual([0o700, 0o600])
+
+    const db = openDatabase(join(data, 'tagwarden.db'))
+    const authenticate = authenticator({ db, clock: systemClock })
+    const principal = authenticate(new Headers({ authorization: `Bearer ${made.apiKey}` }))
+    expect(principal).toMatchObject({ orgId: made.orgId, userId: made.userId, role: 'owner', readOnly: false })
+    db.close()
+
+    const again = await runProgram(args(data, '--json'))
+    expect(again).toEqual({ code: 2, stdout: '', stderr: 'tagwarden: an owner exists already\n' })
+  })
+
+  test('prints for people without --json', async () => {
+    using folder = temporaryFolder()
+    const { code, stdout } = await runProgram(args(folder.path))
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^organization org_\w+\nowner {8}usr_\w+\nAPI key {6}ak_\S+ {2}\(shown only now\)\n$/)
+  })
+
+  test.each<[string, boolean]>([
+    ['correct horse battery\n', true],
+    ['correct horse battery\r\n', true],
+    [' spaces stay ', true],
+    ['too short', false],
+    ['too short\n', false],
+    ['', false],
+  ])('--password-stdin takes %j: %p', async (password, isTaken) => {
+    using folder = temporaryFolder()
+    const { code, stderr } = await runProgram(args(folder.path, '--password-stdin'), {}, password)
+    expect({ code, stderr }).toEqual(
+      isTaken
+        ? { code: 0, stderr: '' }
+        : { code: 2, stderr: 'tagwarden: password: must have at least 10 characters\n' },
+    )
+    const db = openDatabase(join(folder.path, 'tagwarden.db'))
+    const hash = db.prepare('SELECT passwordHash FROM user').pluck().get() as string | undefined
+    db.close()
+    if (!isTaken) expect(hash).toBeUndefined()
+    else expect(await Bun.password.verify(password.replace(/\r?\n$/, ''), hash ?? '')).toBe(true)
+  })
+
+  test.each<[string, string, string]>([
+    ['Acme', 'nobody', 'email: is not an e-mail address'],
+    [' ', 'a@example.com', 'orgName: must not be blank'],
+  ])('refuses --org %j --email %j', async (org, email, reason) => {
+    using folder = temporaryFolder()
+    const { code, stderr } = await runProgram(['init', '--data', folder.path, '--org', org, '--email', email])
+    expect({ code, stderr }).toEqual({ code: 2, stderr: `tagwarden: ${reason}\n` })
+  })
+})

@@ -1,0 +1,47 @@
+import { expect, test } from 'bun:test'
+import { TEST_START } from '../../test/fakes.ts'
+import { type HealthParts, healthRoutes } from './health.ts'
+
+function ask(path: string, parts: Partial<HealthParts> = {}): Promise<Response> {
+  const routes = healthRoutes({
+    lastFlushAt: () => null,
+    lastEvaluationAt: () => TEST_START - 1500,
+    now: () => TEST_START,
+    metrics: () => [],
+    ...parts,
+  })
+  return Promise.resolve(routes.handle(new Request(`http://localhost${path}`)))
+}
+
+test('the process is up', async () => {
+  const response = await ask('/healthz')
+  expect([response.status, await response.json()]).toEqual([200, { ok: true }])
+})
+
+test('it is ready, with the ages of what it does by itself', async () => {
+  const response = await ask('/readyz')
+  expect([response.status, await response.json()]).toEqual([
+    200,
+    { ok: true, lastFlushAgeMs: null, lastEvaluationAgeMs: 1500 },
+  ])
+})
+
+test('metrics are in the format of Prometheus', async () => {
+  const response = await ask('/metrics', {
+    metrics: () => [
+      { name: 'tagwarden_a_total', type: 'counter', help: 'Things.', value: 3 },
+      { name: 'tagwarden_b_bytes', type: 'gauge', help: 'Bytes.', value: 1.5 },
+    ],
+  })
+  // https://prometheus.io/docs/instrumenting/exposition_formats/
+  expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4')
+  expect(await response.text()).toBe(
+    `# HELP tagwarden_a_total Things.
+# TYPE tagwarden_a_total counter
+tagwarden_a_total 3
+# HELP tagwarden_b_bytes Bytes.
+# TYPE tagwarden_b_bytes gauge
+tagwarden_b_bytes 1.5
+`,
+  )
+})

@@ -1,0 +1,158 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { cast, memoryDb, testClock } from '../../test/fakes.ts'
+import { HOUR_MS, type Instant } from '../core/clock.ts'
+import { createDomain, deleteDomain, findDomain, listHostnames, setHostnameStatus } from '../domains/store.ts'
+import { tx } from '../store/database.ts'
+import { BatchMemory } from './batch-memory.ts'
+import type { SegmentCount } from './segment-count.ts'
+import type { BatchRecord } from './segment-file.ts'
+import { recordSegment } from './store.ts'
+
+function setUp() {
+  const [db, clock] = [memoryDb(), testClock()]
+  const { orgId } = cast(db, clock)
+  const shop = { orgId, id: createDomain(db, clock, orgId, { name: 'Shop' }) }
+  const memory = new BatchMemory(db, clock)
+  const record = (batches: readonly BatchRecord[], counts: readonly SegmentCount[]) =>
+    tx(db, () => recordSegment(db, memory, batches, counts))
+  const countOf = (values: Partial<SegmentCount> = {}): SegmentCount => ({
+    orgId,
+    domainId: shop.id,
+    host: 'a.example',
+    hour: clock.now(),
+    events: 1,
+    lastReceivedAt: clock.now(),
+    lastVersion: null,
+    ...values,
+  })
+  const batchOf = (ledger: BatchRecord['ledger'], receivedAt: Instant = clock.now()): BatchRecord => ({
+    key: null,
+    orgId,
+    domainId: shop.id,
+    receivedAt,
+    answer: { accepted: 0, rejected: 0, errors: [] },
+    ledger,
+  })
+  const domain = () => findDomain(db, shop, clock.now())
+  const hostnames = () => listHostnames(db, shop, { after: null, limit: 100 }, clock.now())
+  const ledger = () => db.prepare('SELECT reason, count, sample, firstSeenAt, lastSeenAt FROM rejection').all()
+  const usage = () => db.prepare<[], number>('SELECT ifnull(sum(events), 0) FROM usage').pluck().get()
+  return { db, clock, shop, record, countOf, batchOf, domain, hostnames, ledger, usage }
+}
+
+describe('what a segment brought', () => {
+  test('is added up by domain, hour and host, whatever came in which segment', () => {
+    const aCount = fc.record({
+      host: fc.constantFrom(null, 'a.example', 'b.example'),
+      hours: fc.nat(3),
+      events: fc.integer({ min: 1, max: 1000 }),
+    })
+    fc.assert(
+      fc.property(fc.array(fc.array(aCount, { maxLength: 4 }), { maxLength: 5 }), (segments) => {
+        const { clock, record, countOf, hostnames, usage, domain } = setUp()
+        const start = clock.now()
+        clock.advance(4 * HOUR_MS)
+        for (const counts of segments) {
+          record(
+            [],
+            counts.map(({ hours, ...count }) => {
+              const hour = start + hours * HOUR_MS
+              return countOf({ ...count, hour, lastReceivedAt: hour })
+            }),
+          )
+        }
+        const all = segments.flat()
+        const sum = (some: typeof all) => some.reduce((events, count) => events + count.events, 0)
+        expect(usage()).toBe(sum(all))
+        expect(domain().events24h).toBe(sum(all))
+        expect(domain().lastEventAt).toBe(
+          all.length > 0 ? start + Math.max(...all.map(({ hours }) => hours)) * HOUR_MS : null,
+        )
+        const hosts = new Set(all.flatMap(({ host }) => host ?? []))
+        expect(hostnames().map(({ hostname, events24h }) => [hostname, events24h])).toEqual(
+          [...hosts].sort().map((host) => [host, sum(all.filter((count) => count.host === host))]),
+        )
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  test('tells of a hostname when it was seen first and last, and leaves what a person said of it', () => {
+    const { db, clock, shop, record, countOf, hostnames } = setUp()
+    setHostnameStatus(db, shop, 'a.example', 'approved')
+    const first = clock.now()
+    record([], [countOf(), countOf({ host: 'b.example' })])
+    clock.advance(HOUR_MS)
+    record([], [countOf()])
+    const told = hostnames().map(({ hostname, status, firstSeenAt, lastSeenAt }) => [
+      hostname,
+      status,
+      firstSeenAt,
+      lastSeenAt,
+    ])
+    expect(told).toEqual([
+      ['a.example', 'approved', first, first + HOUR_MS],
+      ['b.example', 'unreviewed', first, first],
+    ])
+  })
+
+  test('moves the version of a domain to the last one said, up or down, and never back to none', () => {
+    const { record, countOf, domain } = setUp()
+    const versions = []
+    for (const lastVersion of [null, 7, null, 6.5, 8]) {
+      record([], [countOf({ lastVersion })])
+      versions.push(domain().prodVersion)
+    }
+    expect(versions).toEqual([null, 7, 7, 6.5, 8])
+    record([], [countOf({ lastVersion: 9 }), countOf({ host: 'b.example', lastVersion: 3 }), countOf({ host: null })])
+    expect(domain().prodVersion).toBe(3)
+  })
+
+  test('never moves the last event of a domain back', () => {
+    const { clock, record, countOf, domain } = setUp()
+    const now = clock.now()
+    record([], [countOf({ lastReceivedAt: now }), countOf({ host: 'b.example', lastReceivedAt: now - 1 })])
+    expect(domain().lastEventAt).toBe(now)
+  })
+})
+
+describe('the ledger', () => {
+  test('counts by reason, with the last sample and its times', () => {
+    const { clock, record, batchOf, ledger } = setUp()
+    const first = clock.now()
+    const late = { reason: 'late', count: 2, sample: '' }
+    record(
+      [batchOf([{ reason: 'r', count: 2, sample: 'a' }, late]), batchOf([{ reason: 'r', count: 3, sample: 'b' }])],
+      [],
+    )
+    clock.advance(HOUR_MS)
+    record([batchOf([{ reason: 'r', count: 1, sample: 'c' }])], [])
+    expect(ledger()).toEqual([
+      { reason: 'r', count: 6, sample: 'c', firstSeenAt: first, lastSeenAt: first + HOUR_MS },
+      { ...late, firstSeenAt: first, lastSeenAt: first },
+    ])
+  })
+})
+
+test('of a domain that was deleted in the meantime only the usage is counted', () => {
+  const { db, shop, record, countOf, batchOf, ledger, usage } = setUp()
+  deleteDomain(db, shop)
+  record([batchOf([{ reason: 'r', count: 1, sample: '' }])], [countOf({ events: 5, lastVersion: 1 })])
+  expect(usage()).toBe(5)
+  expect(ledger()).toEqual([])
+  expect(db.prepare('SELECT count(*) FROM hostname').pluck().get()).toBe(0)
+})
+
+test('nothing of it is kept when its transaction fails', () => {
+  const { db, clock, countOf, batchOf, ledger, usage } = setUp()
+  const memory = new BatchMemory(db, clock)
+  const batch = { ...batchOf([{ reason: 'r', count: 1, sample: '' }]), key: 'dom_1 batch-1' }
+  expect(() =>
+    tx(db, () => {
+      recordSegment(db, memory, [batch], [countOf()])
+      throw new Error('killed')
+    }),
+  ).toThrow('killed')
+  expect([usage(), ledger(), memory.answerOf('dom_1 batch-1')]).toEqual([0, [], null])
+})

@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { type TestApp, testApp } from '../../test/app.ts'
+import { TEST_START } from '../../test/fakes.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
+import { addMember, createKey, createUser } from '../org/store.ts'
+
+interface Found {
+  id: string
+  seq: number
+  receivedAt: number
+  vendor: string
+  event: string
+  params: Record<string, string>
+}
+
+/** One event a line: when it came (minutes after the start), and what it says. */
+const EVENTS = Array.from({ length: 60 }, (_, index) => ({
+  minute: index * 3,
+  id: `e${index}`,
+  domain: index % 4 === 0 ? 1 : 0,
+  vendor: ['Shop', 'Other', 'shop'][index % 3] ?? '',
+  event: ['view', 'buy'][index % 2] ?? '',
+  params: {
+    colour: ['red', 'Red', 'blue', 'b%l_ue'][index % 4] ?? '',
+    ...(index % 7 === 0 ? { Rare: 'needle', rare: 'hay' } : {}),
+  } as Record<string, string>,
+}))
+
+let world: TestApp
+let domains: { id: string; token: string }[]
+
+/** A third of the events in a compacted file, a third in fresh ones, the last in the spool. */
+beforeAll(async () => {
+  world = await testApp()
+  domains = []
+  for (const name of ['One', 'Two']) domains.push((await world.call('POST', '/v1/domains', { body: { name } })).body)
+  for (const { minute, domain, ...event } of EVENTS) {
+    world.clock.set(TEST_START + minute * MINUTE_MS)
+    if (minute === 60) await world.run('flush')
+    if (minute === 120) await world.run('flush', 'compact')
+    const page = { url: `https://d${domain}.example/path/${event.id}`, title: `Title ${event.event}` }
+    await world.collect(domains[domain]?.token ?? '', { page, events: [event] })
+  }
+  const { db } = world.app
+  const levels = db.prepare('SELECT DISTINCT level FROM eventFile ORDER BY level').pluck().all()
+  expect(levels).toEqual(['compacted', 'fresh'])
+})
+
+afterAll(() => world[Symbol.asyncDispose]())
+
+const search = async (query: Record<string, string | number>, as?: string) => {
+  const path = `/v1/events?${new URLSearchParams(query as Record<string, string>)}`
+  const { status, body } = await world.call('GET', path, as === undefined ? {} : { as })
+  expect({ status, body }).toMatchObject({ status: 200 })
+  return body as { events: Found[]; nextCursor: string | null }
+}
+
+async function walk(query: Record<string, string | number>): Promise<string[]> {
+  const ids: string[] = []
+  let cursor: string | null = null
+  do {
+    const page: Awaited<ReturnType<typeof search>> = await search({ ...query, ...(cursor === null ? {} : { cursor }) })
+    ids.push(...page.events.map(({ id }) => id))
+    cursor = page.nextCursor
+  } while (cursor !== null)
+  return ids
+}
+
+test('whatever is asked, page by page, it is what a plain look at all events finds, newest first', async () => {
+  // At most the present: without `to`, a later `from` is refused.
+  const minute = fc.integer({ min: -5, max: 177 })
+  const question = fc.record(
+    {
+      domain: fc.constantFrom(0, 1),
+      vendor: fc.constantFrom('Shop', 'Other', 'shop', 'SHOP', "'"),
+      event: fc.constantFrom('view', 'buy', 'View'),
+      q: fc.constantFrom(
+        'red',
+        'e',
+        'needle',
+        'hay',
+        '%',
+        '_',
+        'l_u',
+        'd1.example',
+        '/path/e1',
+        'Title b',
+        'colour',
+        '\\',
+      ),
+      limit: fc.integer({ min: 1, max: 200 }),
+      from: minute,
+      length: fc.integer({ min: 1, max: 200 }),
+    },
+    { requiredKeys: [] },
+  )
+  await fc.assert(
+    fc.asyncProperty(question, async ({ domain, from, length, ...asked }) => {
+      const { vendor, event, q } = asked
+      const start = from === undefined ? -1 : from
+      const end = from === undefined || length === undefined ? 1e6 : from + length
+      const expected = EVENTS.filter(
+        (one) =>
+          (domain === undefined || one.domain === domain) &&
+          (vendor === undefined || one.vendor === vendor) &&
+          (event === undefined || one.event === event) &&
+          one.minute >= start &&
+          one.minute < end &&
+          (q === undefined ||
+            [...Object.values(one.params), `d${one.domain}.example`, `/path/${one.id}`, `Title ${one.event}`].some(
+              (text) => text.includes(q),
+            )),
+      )
+      const at = (minutes: number) => TEST_START + minutes * MINUTE_MS
+      const query = {
+        ...asked,
+        ...(domain === undefined ? {} : { domainId: domains[domain]?.id ?? '' }),
+        ...(from === undefined ? {} : { from: at(from), ...(length === undefined ? {} : { to: at(end) }) }),
+      }
+      expect(await walk(query as Record<string, string | number>)).toEqual(expected.map(({ id }) => id).reverse())
+    }),
+    { numRuns: 60 },
+  )
+}, 30_000)
+
+describe('an event', () => {
+  test('is shown with everything that is known of it', async () => {
+    const { events } = await search({ q: '/path/e7' })
+    expect(events).toMatchObject([
+      {
+        id: 'e7',
+        domainId: domains[0]?.id,
+        env: 'prod',
+        vendor: 'Other',
+        event: 'buy',
+        kind: 'event',
+        host: 'd0.example',
+        path: '/path/e7',
+        title: 'Title buy',
+        ts: TEST_START + 21 * MINUTE_MS,
+        receivedAt: TEST_START + 21 * MINUTE_MS,
+        weight: 1,
+        violations: null,
+        account: null,
+      },
+    ])
+    expect(events[0]?.params).toEqual({ colour: 'b%l_ue', Rare: 'needle', rare: 'hay' })
+  })
+
+  test('hides personal data from viewers only', async () => {
+    const { db } = world.app
+    const { id: userId } = createUser(db, world.clock, { email: 'vera@example.com' })
+    addMember(db, world.clock, { orgId: world.owner.orgId, userId, role: 'viewer' })
+    const viewer = createKey(db, world.clock, { userId, name: 'key', expiresInDays: null }).secret
+    await world.collect(domains[0]?.token ?? '', {
+      events: [
+        { id: 'personal', vendor: 'Shop', event: 'mail', params: { to: 'ann@example.com', tel: '+1 506 234 5678' } },
+      ],
+    })
+    const [shown] = (await search({ event: 'mail' })).events
+    expect(shown?.params).toEqual({ to: 'ann@example.com', tel: '+1 506 234 5678' })
+    const [hidden] = (await search({ event: 'mail' }, viewer)).events
+    expect(hidden?.params).toEqual({ to: 'a***@e***.com', tel: '***78' })
+  })
+})
+
+test('without a span it is the last 24 hours, this millisecond included', async () => {
+  await using fresh = await testApp()
+  const { body: domain } = await fresh.call('POST', '/v1/domains', { body: { name: 'Shop' } })
+  for (const [id, at] of [
+    ['too old', -DAY_MS],
+    ['oldest', -DAY_MS + 1],
+    ['now', 0],
+  ] as const) {
+    fresh.clock.set(TEST_START + at)
+    await fresh.collect(domain.token, { events: [{ id, vendor: 'Shop' }] })
+  }
+  const { body } = await fresh.call('GET', '/v1/events')
+  expect(body.events.map(({ id }: Found) => id)).toEqual(['now', 'oldest'])
+})
+
+test.each<[Record<string, string | number>, string]>([
+  [{ from: TEST_START, to: TEST_START }, 'query.from: must be before `to`'],
+  [{ from: TEST_START + HOUR_MS, to: TEST_START }, 'query.from: must be before `to`'],
+  [{ cursor: Buffer.from('["x"]').toString('base64url') }, 'cursor: is not a cursor of this list'],
+  [{ cursor: Buffer.from('[1.5]').toString('base64url') }, 'cursor: is not a cursor of this list'],
+  [{ cursor: Buffer.from('[1e300]').toString('base64url') }, 'cursor: is not a cursor of this list'],
+  [{ cursor: Buffer.from('[1,2]').toString('base64url') }, 'cursor: is not a cursor of this list'],
+])('%j is refused', async (query, error) => {
+  const path = `/v1/events?${new URLSearchParams(query as Record<string, string>)}`
+  expect(await world.call('GET', path)).toMatchObject({ status: 400, body: { error } })
+})
+
+test('a place in the list stays where it is while more come in', async () => {
+  const { nextCursor } = await search({ limit: 5, domainId: domains[1]?.id ?? '' })
+  const query = { limit: 5, domainId: domains[1]?.id ?? '', cursor: nextCursor ?? '' }
+  const before = (await search(query)).events
+  await world.collect(domains[1]?.token ?? '', { events: [{ vendor: 'Shop' }, { vendor: 'Shop' }] })
+  world.clock.advance(5 * SECOND_MS)
+  await world.run('flush')
+  expect((await search(query)).events).toEqual(before)
+})

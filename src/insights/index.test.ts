@@ -1,0 +1,30 @@
+import { describe, expect, test } from 'bun:test'
+import { testApp } from '../../test/app.ts'
+import { insights } from './index.ts'
+
+test('no two insights share a name or an address', () => {
+  expect(new Set(insights.map(({ name }) => name)).size).toBe(insights.length)
+  expect(new Set(insights.map(({ path }) => path)).size).toBe(insights.length)
+})
+
+describe.each(insights.map((insight) => [insight.name, insight] as const))(
+  '%s',
+  (name, { path, summary, input, output }) => {
+    test('is spelled as its routes and tools need it', () => {
+      expect(name).toMatch(/^[a-z]+(_[a-z]+)*$/)
+      expect(path).toMatch(/^\/[a-z/-]+$/)
+      expect(summary).toMatch(/^[A-Z].*[^.]$/)
+      for (const schema of [input, output]) expect(schema.additionalProperties).toBe(false)
+    })
+
+    test('has a route of its own, described by its schemas', async () => {
+      await using world = await testApp()
+      const { body } = await world.call('GET', '/openapi.json', { as: null })
+      const { get } = body.paths[`/v1${path}`]
+      expect(get.summary).toBe(summary)
+      expect(get.parameters.map(({ name }: { name: string }) => name)).toEqual(Object.keys(input.properties))
+      expect((await world.call('GET', `/v1${path}`, { as: null })).status).toBe(401)
+      expect((await world.call('GET', `/v1${path}?surprise=1`)).status).toBe(400)
+    })
+  },
+)

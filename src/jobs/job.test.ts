@@ -1,0 +1,61 @@
+import { expect, test } from 'bun:test'
+import { until } from '../../test/process.ts'
+import { type Job, runJobs } from './job.ts'
+
+const everySecond = (run: Job['run'], name = 'work'): Job => ({ name, pattern: '* * * * * *', run })
+
+test.concurrent('a job runs again and again, never twice at once, while others go on', async () => {
+  let started = 0
+  let underWay = 0
+  let most = 0
+  let others = 0
+  const held = Promise.withResolvers<void>()
+  const slow = everySecond(async () => {
+    started++
+    most = Math.max(most, ++underWay)
+    await held.promise
+    underWay--
+  })
+  const runner = runJobs([slow, everySecond(async () => void others++, 'other')], () => {})
+  await until('the other job', () => others >= 2)
+  expect(started).toBe(1)
+  held.resolve()
+  await until('the next run', () => started >= 2)
+  await runner.stop()
+  expect(most).toBe(1)
+})
+
+test.concurrent('a run that fails is reported by the name of its job, and tried again', async () => {
+  const reports: string[] = []
+  const failing = everySecond(() => Promise.reject(new Error('no room')))
+  const runner = runJobs([failing], (error, job) => reports.push(`${job} / ${(error as Error).message}`))
+  await until('two failures', () => reports.length >= 2)
+  await runner.stop()
+  expect(new Set(reports)).toEqual(new Set(['work: no room / no room']))
+})
+
+test.concurrent('stopping waits for the run under way, and starts no more', async () => {
+  let started = 0
+  let ended = 0
+  const held = Promise.withResolvers<void>()
+  const runner = runJobs(
+    [
+      everySecond(async () => {
+        started++
+        await held.promise
+        ended++
+      }),
+    ],
+    () => {},
+  )
+  await until('a run', () => started > 0)
+  let isStopped = false
+  const stopping = runner.stop().then(() => {
+    isStopped = true
+  })
+  await Promise.resolve()
+  expect(isStopped).toBe(false)
+  held.resolve()
+  await stopping
+  expect([started, ended]).toEqual([1, 1])
+})

@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { type TestApp, testApp } from '../../test/app.ts'
+import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
+import type { EventFile } from '../warehouse/manifest.ts'
+import { beyondBudget } from './retain.ts'
+
+const MONDAY = Date.UTC(2026, 0, 5)
+const fileOf = (hour: Instant, sizeBytes: number, path = `${hour}`): EventFile => ({
+  ...{ path, hour, sizeBytes, orgId: null, minReceivedAt: hour, maxReceivedAt: hour + HOUR_MS - 1 },
+  ...{ rows: 1, maxSeq: 1, level: 'compacted', keys: null },
+})
+
+describe('files beyond the budget', () => {
+  const week = [0, 1, 2, 3].flatMap((day) => [0, 12].map((hour) => fileOf(MONDAY + day * DAY_MS + hour * HOUR_MS, 10)))
+  test.each<[number, number]>([
+    [0, 0],
+    [80, 0],
+    [79, 2],
+    [60, 2],
+    [59, 4],
+    [21, 6],
+    [20, 6],
+    [1, 6],
+  ])('of %i bytes are whole days, the oldest first, never the last one: %i files', (budget, dropped) => {
+    expect(beyondBudget(week.toReversed(), budget)).toHaveLength(dropped)
+    expect(new Set(beyondBudget(week, budget))).toEqual(new Set(week.slice(0, dropped)))
+  })
+
+  test('are no more than need be', () => {
+    const file = fc
+      .tuple(fc.nat({ max: 9 }), fc.nat({ max: 23 }), fc.integer({ min: 1, max: 50 }))
+      .map(([day, hour, size]) => fileOf(MONDAY + day * DAY_MS + hour * HOUR_MS, size))
+    fc.assert(
+      fc.property(fc.array(file), fc.integer({ min: 1, max: 500 }), (files, budget) => {
+        const dropped = new Set(beyondBudget(files, budget))
+        const dayOf = ({ hour }: EventFile) => Math.floor(hour / DAY_MS)
+        const sizeOf = (some: EventFile[]) => some.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+        const kept = files.filter((one) => !dropped.has(one))
+        const lastDropped = Math.max(...[...dropped].map(dayOf))
+        expect(kept.every((one) => dayOf(one) > lastDropped)).toBe(true)
+        if (dropped.size > 0) {
+          const withoutTheLast = [...dropped].filter((one) => dayOf(one) === lastDropped)
+          expect(sizeOf([...kept, ...withoutTheLast])).toBeGreaterThan(budget)
+        }
+        if (new Set(kept.map(dayOf)).size > 1) expect(sizeOf(kept)).toBeLessThanOrEqual(budget)
+      }),
+    )
+  })
+})
+
+/** An event on each of so many days, moved to the warehouse; now is the last of them. */
+async function daysOf(world: TestApp, days: number) {
+  const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })
+  for (let day = 0; day < days; day++) {
+    if (day > 0) world.clock.advance(DAY_MS)
+    await world.collect(domain.token, {
+      batchId: `day-${day}-batch`,
+      events: [{ vendor: 'Shop', event: `day ${day}` }],
+    })
+    world.clock.advance(5 * SECOND_MS)
+    await world.run('flush')
+  }
+  return domain
+}
+
+async function daysLeft(world: TestApp): Promise<string[]> {
+  const { body } = await world.call('GET', '/v1/events?from=0')
+  return body.events.map(({ event }: { event: string }) => event).reverse()
+}
+
+describe('what is kept', () => {
+  test('are the events of as many days as are set', async () => {
+    await using world = await testApp({ retentionDays: '3' })
+    await daysOf(world, 6)
+    await world.run('retain')
+    expect(await daysLeft(world)).toEqual(['day 3', 'day 4', 'day 5'])
+    world.clock.advance(DAY_MS)
+    await world.run('retain')
+    expect(await daysLeft(world)).toEqual(['day 4', 'day 5'])
+    expect(world.warnings).toEqual([])
+    const { body: usage } = await world.call('GET', '/v1/usage')
+    expect(usage.totalEvents).toBe(6)
+  })
+
+  test('is what fits the disk budget, and the operator hears of the rest', async () => {
+    await using world = await testApp({ diskBudget: '1' })
+    await daysOf(world, 3)
+    await world.run('retain')
+    expect(await daysLeft(world)).toEqual(['day 2'])
+    expect(world.warnings).toEqual([expect.stringMatching(/budget of 1 bytes; dropped: 2026-01-05, 2026-01-06$/)])
+    await world.run('retain')
+    expect(world.warnings).toHaveLength(1)
+  })
+
+  test('are batches for a day, so that a repeat is known as one', async () => {
+    await using world = await testApp()
+    const { token } = await daysOf(world, 1)
+    const repeat = async () => {
+      await world.collect(token, { batchId: 'day-0-batch', events: [{ vendor: 'Shop', event: 'repeat' }] })
+      return (await daysLeft(world)).filter((event) => event === 'repeat').length
+    }
+    // Old batches go bit by bit, so it takes many runs until the last is forgotten.
+    const retainForHours = async (hours: number) => {
+      for (let minutes = 0; minutes < hours * 60; minutes += 5) {
+        world.clock.advance(5 * MINUTE_MS)
+        await world.run('retain')
+      }
+    }
+    await retainForHours(23)
+    expect(await repeat()).toBe(0)
+    await retainForHours(7)
+    expect(await repeat()).toBe(1)
+  })
+
+  test('are counters, ledger, history and settled deliveries of 400 days', async () => {
+    await using world = await testApp()
+    const { db } = world.app
+    const { token } = await daysOf(world, 1)
+    await world.call('POST', '/v1/alerts', {
+      body: {
+        name: 'Any event',
+        alertType: 'data_validation',
+        conditions: { logic: 'any', items: [{ parameter: 'value', op: 'is_blank' }] },
+        period: '1h',
+        channels: [{ type: 'webhook', target: 'https://hooks.invalid/a' }],
+      },
+    })
+    await world.collect(token, { page: { url: 'https://shop.example/' }, events: [{ vendor: 'Shop' }, {}] })
+    world.clock.advance(5 * SECOND_MS)
+    await world.run('flush', 'evaluate')
+    db.exec(`UPDATE delivery SET status = 'failed'`)
+    const kept = () =>
+      ['usage', 'hostnameUsage', 'rejection', 'delivery', 'issueHistory'].map(
+        (table) => `${table} ${db.prepare(`SELECT count(*) FROM ${table}`).pluck().get()}`,
+      )
+    await world.run('retain')
+    expect(kept()).toEqual(['usage 1', 'hostnameUsage 1', 'rejection 1', 'delivery 1', 'issueHistory 1'])
+    world.clock.advance(3 * DAY_MS)
+    await world.run('retain')
+    expect(kept()).toEqual(['usage 1', 'hostnameUsage 0', 'rejection 1', 'delivery 1', 'issueHistory 1'])
+    world.clock.advance(396 * DAY_MS)
+    await world.run('retain')
+    expect(kept()).toContain('delivery 1')
+    db.exec(`UPDATE delivery SET status = 'pending'`)
+    world.clock.advance(2 * DAY_MS)
+    await world.run('retain')
+    expect(kept()).toEqual(['usage 0', 'hostnameUsage 0', 'rejection 0', 'delivery 1', 'issueHistory 0'])
+    db.exec(`UPDATE delivery SET status = 'failed'`)
+    await world.run('retain')
+    expect(kept()).toContain('delivery 0')
+  })
+})

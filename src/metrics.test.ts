@@ -1,0 +1,63 @@
+import { expect, test } from 'bun:test'
+import { type TestApp, testApp } from '../test/app.ts'
+import { HOUR_MS, SECOND_MS } from './core/clock.ts'
+
+async function metricsOf(world: TestApp): Promise<Record<string, number>> {
+  const { body } = await world.call('GET', '/metrics', { as: null })
+  const lines = (body as string).split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  return Object.fromEntries(lines.map((line) => line.split(' ')).map(([name = '', value]) => [name, Number(value)]))
+}
+
+test('metrics count what is stored, from nothing to a lost message, and know it after a restart', async () => {
+  const status = { now: 500 }
+  const transport = { send: async () => ({ kind: 'status', status: status.now, headers: {}, body: '' }) as const }
+  await using world = await testApp({}, { transport })
+  expect(await metricsOf(world)).toEqual({
+    tagwarden_events_stored_total: 0,
+    tagwarden_items_rejected_total: 0,
+    tagwarden_spool_segments: 0,
+    tagwarden_event_files: 0,
+    tagwarden_event_bytes: 0,
+    tagwarden_open_issues: 0,
+    tagwarden_deliveries_waiting: 0,
+    tagwarden_deliveries_failed_total: 0,
+    tagwarden_resident_memory_bytes: expect.any(Number),
+  })
+
+  const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })
+  await world.call('POST', '/v1/alerts', {
+    body: {
+      name: 'Any event',
+      alertType: 'data_validation',
+      conditions: { logic: 'any', items: [{ parameter: 'value', op: 'is_blank' }] },
+      period: '1h',
+      channels: [{ type: 'webhook', target: 'https://hooks.example.com/a' }],
+    },
+  })
+  await world.collect(domain.token, { events: [{ vendor: 'Shop' }, { vendor: 'Shop' }, {}] })
+  world.clock.advance(5 * SECOND_MS)
+  await world.run('flush', 'evaluate', 'deliver')
+  const stored = await metricsOf(world)
+  expect(stored).toMatchObject({
+    tagwarden_events_stored_total: 2,
+    tagwarden_items_rejected_total: 1,
+    tagwarden_event_files: 1,
+    tagwarden_open_issues: 1,
+    tagwarden_deliveries_waiting: 1,
+    tagwarden_deliveries_failed_total: 0,
+  })
+  expect(stored.tagwarden_event_bytes).toBeGreaterThan(0)
+  expect(stored.tagwarden_resident_memory_bytes).toBeGreaterThan(10_000_000)
+
+  status.now = 410
+  world.clock.advance(HOUR_MS)
+  await world.run('deliver')
+  await world.restart()
+  expect(await metricsOf(world)).toMatchObject({
+    tagwarden_events_stored_total: 2,
+    tagwarden_items_rejected_total: 1,
+    tagwarden_open_issues: 1,
+    tagwarden_deliveries_waiting: 0,
+    tagwarden_deliveries_failed_total: 1,
+  })
+})

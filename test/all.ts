@@ -1,0 +1,100 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { temporaryFolder } from './process.ts'
+
+/** How one part of the run ended. */
+interface Part {
+  title: string
+  passed: number
+  failed: number
+  /** Names of the tests that could not run here. */
+  skipped: string[]
+  seconds: number
+}
+
+const ROOT = resolve(import.meta.dir, '..')
+const BUN = process.execPath
+const BUILT = join(ROOT, 'dist/tagwarden')
+const TEST_TIMEOUT_MS = 60_000
+
+async function run(args: readonly string[], env: Record<string, string> = {}): Promise<boolean> {
+  const child = Bun.spawn([BUN, ...args], {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  return (await child.exited) === 0
+}
+
+async function timed(title: string, work: () => Promise<Omit<Part, 'title' | 'seconds'>>): Promise<Part> {
+  console.log(`\n${title}`)
+  const startedAt = performance.now()
+  const result = await work()
+  return { title, ...result, seconds: (performance.now() - startedAt) / 1000 }
+}
+
+function tool(title: string, ...args: string[]): Promise<Part> {
+  return timed(title, async () => {
+    const good = await run(args)
+    return { passed: good ? 1 : 0, failed: good ? 0 : 1, skipped: [] }
+  })
+}
+
+/** Runs test files; `env` is added to the environment. A run that breaks off counts as one failure. */
+function tests(title: string, paths: readonly string[], env: Record<string, string> = {}): Promise<Part> {
+  return timed(title, async () => {
+    using folder = temporaryFolder()
+    const report = join(folder.path, 'report.xml')
+    const flags = [
+      `--timeout=${TEST_TIMEOUT_MS}`,
+      '--only-failures',
+      '--reporter=junit',
+      `--reporter-outfile=${report}`,
+    ]
+    const good = await run(['test', ...flags, ...paths], env)
+    const xml = existsSync(report) ? readFileSync(report, 'utf8') : ''
+    const [, all = 0, failures = 0, skips = 0] =
+      /<testsuites [^>]*\btests="(\d+)"[^>]*\bfailures="(\d+)"[^>]*\bskipped="(\d+)"/.exec(xml)?.map(Number) ?? []
+    const skipped = [...xml.matchAll(/<testcase name="([^"]*)" classname="([^"]*)"[^>]*>\s*<skipped/g)]
+    return {
+      passed: all - failures - skips,
+      failed: Math.max(failures, good ? 0 : 1),
+      // Hooks of what was skipped are listed too, without a name.
+      skipped: skipped
+        .filter(([, name]) => name !== '(unnamed)')
+        .map(([, name, group]) => plain([group, name].filter(Boolean).join(' > '))),
+    }
+  })
+}
+
+const ENTITIES: Record<string, string> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
+
+/** Text of an XML attribute as it was before it was escaped. */
+function plain(escaped: string): string {
+  return escaped.replace(/&(\w+);/g, (entity, name) => ENTITIES[name] ?? entity)
+}
+
+const check = () => [
+  () => tool('types', 'node_modules/typescript/bin/tsc', '-p', '.'),
+  () => tool('style', 'node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.'),
+]
+
+const RUNS: Record<string, () => (() => Promise<Part>)[]> = {
+  all: () => [...check(), () => tests('tests', [])],
+  check,
+  binary: () => [() => tests('tests of the executable', ['test/binary/'], { TAGWARDEN_BINARY: BUILT })],
+}
+
+const [wanted = 'all'] = process.argv.slice(2)
+const parts: Part[] = []
+for (const step of RUNS[wanted]?.() ?? []) parts.push(await step())
+
+console.log()
+for (const { title, passed, failed, skipped, seconds } of parts) {
+  for (const name of skipped) console.log(`skipped: ${name}`)
+  console.log(`${title}: ${passed} passed, ${failed} failed, ${skipped.length} skipped, ${seconds.toFixed(0)} s`)
+}
+const sum = (of: (part: Part) => number) => parts.reduce((total, part) => total + of(part), 0)
+const failed = sum((part) => part.failed)
+console.log(`${sum((part) => part.passed)} passed, ${failed} failed`)
+process.exitCode = parts.length > 0 && failed === 0 ? 0 : 1
