@@ -1,144 +1,31 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { HOUR_MS, MINUTE_MS } from '../src/core/clock.ts'
-import { addMember, createKey, createOrg, createUser } from '../src/org/store.ts'
-import { testApp } from './app.ts'
-import type { Answer, Call } from './fakes.ts'
-import { broken, fits, type JsonSchema, least, valid } from './json-schema.ts'
+import { HOUR_MS } from '../src/core/clock.ts'
+import {
+  checkAnswer,
+  checkError,
+  describedApi,
+  nearlyTaken,
+  PUBLIC,
+  pathOf,
+  type Route,
+  takenBody,
+} from './described-api.ts'
+import type { Call } from './fakes.ts'
+import { broken, valid } from './json-schema.ts'
 
 /*
  * Every route that the program describes, as it describes itself: a new one is tested here without a line about it,
  * unless it brings a new noun or a body whose fields must fit each other.
  */
 
-/** Need no credential. */
-const PUBLIC = ['/healthz', '/readyz', '/metrics']
-
-/** Bodies that are taken, by the name of the schema: where the plainest one that fits it is not. */
-const alert = {
-  name: 'Rule',
-  alertType: 'data_validation',
-  conditions: { logic: 'any', items: [{ parameter: 'value', op: 'is_blank' }] },
-  period: '1h',
-  channels: [{ type: 'email', target: 'ann@example.com' }],
-}
-const volumeAlert = { ...alert, conditions: undefined, alertType: 'volume_threshold', volume: { op: 'gte', count: 0 } }
-const TAKEN: Record<string, [object, ...object[]]> = {
-  AlertInput: [alert, volumeAlert],
-  AlertBulkInput: [{ alerts: [alert, volumeAlert] }],
-  IntegrationInput: [{ provider: 'webhook', config: { url: 'https://hooks.example.com/a' } }],
-}
-
-/** An owner is refused with these and no others, whatever is sent. */
-const REFUSALS = [400, 404, 409, 413, 415]
-
-interface Route {
-  method: string
-  path: string
-  operation: Operation
-  /** Of what it takes; null when it takes nothing. */
-  body: JsonSchema | null
-}
-interface Operation {
-  parameters?: { name: string; in: string; required: boolean; schema: JsonSchema }[]
-  requestBody?: { content: Record<string, { schema: JsonSchema }> }
-  responses?: Record<string, { content?: Record<string, { schema: JsonSchema }> }>
-}
-
-const world = await testApp(
-  {},
-  { transport: { send: async () => ({ kind: 'status', status: 200, headers: {}, body: '' }) } },
-)
+const { world, routes, ours, theirs, prey, strangersKey } = await describedApi()
 afterAll(() => world[Symbol.asyncDispose]())
 
-const { body: description } = await world.call('GET', '/openapi.json', { as: null })
-const routes = Object.entries(description.paths as Record<string, Record<string, Operation>>).flatMap(
-  ([path, methods]) =>
-    Object.entries(methods).map(([method, operation]): Route => {
-      const body = operation.requestBody?.content['application/json']?.schema ?? null
-      return { method: method.toUpperCase(), path, operation, body }
-    }),
-)
-const named = (some: Route[]) => some.map((route) => [`${route.method} ${route.path}`, route] as const)
+const named = (some: readonly Route[]) => some.map((route) => [`${route.method} ${route.path}`, route] as const)
 const withBody = routes.filter(({ operation }) => operation.requestBody !== undefined)
 const protectedRoutes = routes.filter(({ path }) => !PUBLIC.includes(path))
 const withId = routes.filter(({ path }) => path.includes('{id}'))
-
-/** One of everything that can be asked for by its id, in the organization of the key: its ids, by noun. */
-async function oneOfEach(as: string, name: string): Promise<Record<string, string>> {
-  const make = async (path: string, body: object) => {
-    const answer = await world.call('POST', path, { as, body })
-    expect(answer).toMatchObject({ status: 201 })
-    return answer.body
-  }
-  const first = async (path: string, noun: string) => (await world.call('GET', path, { as })).body[noun][0].id
-  const domain = await make('/v1/domains', { name })
-  const alerts = (await make('/v1/alerts', alert)).id
-  const integrations = (await make('/v1/integrations', takenBodies('IntegrationInput')[0])).id
-  const keys = (await make('/v1/keys', { name, expiresInDays: null })).id
-  await world.collect(domain.token, {
-    page: { url: 'https://shop.example/' },
-    events: [{ vendor: 'Shop', event: 'buy', params: { to: 'x' } }],
-  })
-  world.clock.advance(1)
-  await world.run('evaluate', 'deliver')
-  const issues = await first(`/v1/issues?alertId=${alerts}`, 'issues')
-  const deliveries = await first(`/v1/notifications/deliveries?issueId=${issues}`, 'deliveries')
-  return { domains: domain.id, alerts, integrations, keys, issues, deliveries }
-}
-
-function keyOfAStranger(): string {
-  const { db, box } = world.app
-  const { id: orgId } = createOrg(db, box, world.clock, { name: 'Mallory and Sons' })
-  const { id: userId } = createUser(db, world.clock, { email: 'mallory@example.com' })
-  addMember(db, world.clock, { orgId, userId, role: 'owner' })
-  return createKey(db, world.clock, { userId, name: 'key', expiresInDays: null }).secret
-}
-
-const ours = await oneOfEach(world.owner.apiKey, 'Shop')
-const mallory = keyOfAStranger()
-const theirs = await oneOfEach(mallory, 'Theirs')
-// So far in the warehouse, what follows in the spool.
-world.clock.advance(MINUTE_MS)
-await world.run('flush')
-/** Ours too, but nothing is asked of them later: what is sent at random may change and delete them. */
-const prey = await oneOfEach(world.owner.apiKey, 'Prey')
-
-/** The path of a route with an id of each thing, and other parts by name; each as it stands in a URL. */
-function pathOf({ path }: Route, ids: Record<string, string>, others: Record<string, string> = {}): string {
-  return path.replaceAll(/([^/]+)\/\{(\w+)\}/g, (_, noun: string, name: string) => {
-    const value = others[name] ?? (name === 'id' ? ids[noun] : { hostname: 'shop.example' }[name])
-    if (value === undefined) throw new Error(`this test knows no {${name}} of ${noun}: make one in oneOfEach`)
-    return `${noun}/${value}`
-  })
-}
-
-function takenBodies(name: string): readonly [object, ...object[]] {
-  return TAKEN[name] ?? [{}]
-}
-
-function takenBody({ body }: Route): unknown {
-  if (!body) return undefined
-  return body.$id && body.$id in TAKEN ? takenBodies(body.$id)[0] : least(body)
-}
-
-/** Fails unless the answer is one that the route may give. */
-function checkAnswer({ operation }: Route, { status, body }: Answer): void {
-  if (status < 400) {
-    const described = operation.responses?.[status]?.content?.['application/json']?.schema
-    if (described) expect(fits(described, body)).toBe(true)
-    return
-  }
-  expect(REFUSALS).toContain(status)
-  checkError(body)
-}
-
-function checkError(body: unknown): void {
-  expect(body).toEqual({ error: expect.stringMatching(/\S/) })
-  // Nothing of the machine's inside: no stack, no SQL, no path.
-  expect((body as { error: string }).error).not.toMatch(/\n\s+at |SELECT |INSERT |UPDATE |SQLITE|\/src\/|node_modules/)
-}
-
 const send = ({ method }: Route, path: string, call: Call = {}) => world.call(method, path, call)
 
 describe('no credential', () => {
@@ -258,14 +145,14 @@ describe('ids', () => {
         expect(answer.status).toBe(404)
         checkError(answer.body)
       }
-      const answer = await send(route, pathOf(route, ours), { as: mallory, body })
+      const answer = await send(route, pathOf(route, ours), { as: strangersKey, body })
       expect(answer.status).toBe(404)
     },
   )
 
   const lists = routes.filter(({ method, path }) => method === 'GET' && !path.includes('{'))
   test.each(named(lists))('%s shows nothing of another organization', async (_name, route) => {
-    const shown = JSON.stringify((await send(route, route.path, { as: mallory })).body)
+    const shown = JSON.stringify((await send(route, route.path, { as: strangersKey })).body)
     for (const id of [world.owner.orgId, world.owner.userId, ...Object.values(ours)]) expect(shown).not.toContain(id)
   })
 
@@ -373,18 +260,6 @@ describe('queries', () => {
     expect(unknown).toMatchObject({ status: 400, body: { error: expect.stringMatching(/^query\.surprise: /) } })
   })
 })
-
-/** A body that is taken, with some of its fields as the schema allows them. */
-function nearlyTaken(body: JsonSchema): fc.Arbitrary<unknown> {
-  const plain = fc.constantFrom(...(body.$id && body.$id in TAKEN ? takenBodies(body.$id) : [least(body) as object]))
-  const fields = Object.entries(body.properties ?? {}).map(([name, schema]) => {
-    const items = schema.items?.$id && schema.items.$id in TAKEN ? schema.items : null
-    const value = items ? fc.array(nearlyTaken(items), { minLength: 1, maxLength: 5 }) : valid(schema)
-    return value.map((one) => ({ [name]: one }))
-  })
-  const changed = fc.array(fc.oneof(...fields), { minLength: 1, maxLength: 2 })
-  return fc.tuple(plain, changed).map(([one, changes]) => Object.assign({}, one, ...changes))
-}
 
 /** Anything at once: ids that are there and not, queries, headers, bodies that fit their schema, and any JSON. */
 function anyCall(route: Route): fc.Arbitrary<[path: string, call: Call]> {

@@ -31,9 +31,15 @@ function row(...cells) {
   return tr
 }
 
-async function eventsOfLastMinute() {
-  const { events, nextCursor } = await get(`/v1/events?limit=200&from=${Date.now() - 60_000}`)
-  return nextCursor ? `${number(events.length)}+` : number(events.length)
+/** Counters of the last minute, oldest first. */
+const counts = []
+
+/** From how fast the counter grows; null until it was read twice. */
+function eventsAMinute(totalEvents) {
+  counts.push({ at: Date.now(), totalEvents })
+  while (counts.length > 2 && counts.at(-1).at - counts[0].at > 60_000) counts.shift()
+  const elapsedMs = counts.at(-1).at - counts[0].at
+  return elapsedMs === 0 ? null : Math.round(((totalEvents - counts[0].totalEvents) / elapsedMs) * 60_000)
 }
 
 async function showInbox() {
@@ -70,7 +76,8 @@ async function show() {
     byId('state').textContent = `${who.orgName}, as ${who.role}.`
     byId('sign-in').hidden = true
     byId('board').hidden = false
-    byId('per-minute').textContent = await eventsOfLastMinute()
+    const rate = eventsAMinute(usage.totalEvents)
+    byId('per-minute').textContent = rate === null ? '–' : number(rate)
     byId('total').textContent = number(usage.totalEvents)
     byId('open').textContent = number(Object.values(issues.openCounts).reduce((sum, count) => sum + count, 0))
     byId('delivered').textContent = number(deliveries.deliveries.filter(({ status }) => status === 'delivered').length)
@@ -78,6 +85,7 @@ async function show() {
       ...issues.issues.map((issue) => {
         const line = row(issue.severity, issue.status, issue.title, number(issue.occurrences), time(issue.lastSeenAt))
         line.cells[0].className = issue.severity
+        line.cells[2].className = 'wide'
         return line
       }),
     )

@@ -15,7 +15,8 @@ export function sampleAlerts(domainId: string, webhookUrl: string): AlertInput[]
       severity: 'critical',
       vendors: ['Google Analytics 4'],
       conditions: { logic: 'any', items: [{ parameter: 'dl', op: 'contains_email' }] },
-      period: '1h',
+      period: '1m',
+      throttle: { count: 2, per: 1, unit: 'hours' },
       impactValue: 5000,
     },
     {
@@ -26,8 +27,8 @@ export function sampleAlerts(domainId: string, webhookUrl: string): AlertInput[]
       vendors: ['Google Analytics 4'],
       filters: [{ parameter: '$event', op: 'equals', values: ['purchase'] }],
       conditions: { logic: 'any', items: [{ parameter: 'ep.transaction_id', op: 'is_blank' }] },
-      period: '1h',
-      throttle: { count: 3, per: 1, unit: 'hours' },
+      period: '1m',
+      throttle: { count: 2, per: 1, unit: 'hours' },
       impactValue: 12_000,
     },
     {
