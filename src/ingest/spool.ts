@@ -272,8 +272,11 @@ export class Spool {
   }
 }
 
-/** So many groups may be on their way to the disk at once: the next one is written while the last one is synced. */
-const MAX_SYNCS = 2
+/**
+ * So many groups may be on their way to the disk at once. More would be no faster (measured), and Linux tells of a failed
+ * write once for a descriptor: a second sync under way could take the news and let the first group be acknowledged.
+ */
+const MAX_SYNCS = 1
 const SEQ_PER_MS = 1000
 const SEGMENT_FILE = /^(\d{12})\.ndjson$/
 
