@@ -8,7 +8,7 @@ const CONNECTIONS = 32
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 20)
 const EVENTS_PER_REQUEST = 10
 /** A probe reads the whole open spool, so it is asked rarely enough not to be the load itself. */
-const PROBE_EVERY_MS = 4000
+const PROBE_EVERY_MS = 5000
 const BARE_SECONDS = Number(process.env.BENCH_BARE_SECONDS ?? 5)
 
 /** Settings under which the limits of the product don't stand in the way of a load test. */

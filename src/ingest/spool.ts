@@ -74,7 +74,7 @@ export class Spool {
     private readonly folder: string,
     private readonly clock: Clock,
     loaded: { has(name: string): boolean; last: string | null; lastReceivedAt: Instant; lastSeq: number },
-    private readonly maxSegmentBytes = 64 * 1024 * 1024,
+    private readonly maxSegmentBytes = 32 * 1024 * 1024,
   ) {
     this.nextNumber = loaded.last === null ? 1 : Number.parseInt(loaded.last, 10) + 1
     this.lastReceivedAt = loaded.lastReceivedAt

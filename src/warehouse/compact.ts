@@ -15,7 +15,7 @@ export interface Merge {
 /** So many small files of a running hour become one. */
 const FAN_IN = 16
 /** A file with more rows is not worth writing twice before its hour ends. */
-const SMALL_ROWS = 50_000
+const SMALL_ROWS = 40_000
 /** A compacted file holds about this many rows at most: sorting must fit the engine's memory. */
 const MAX_ROWS = 4_000_000
 /** DuckDB's default; what pruning by row group works with. */
