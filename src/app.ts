@@ -98,6 +98,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const batches = new BatchMemory(db, clock)
   const domains = domainDirectory({ db, clock })
   const collector = new Collector({
+    clock,
     spool,
     domains,
     batches,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cast, testClock } from '../../test/fakes.ts'
 import type { Instant } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { domainDirectory } from '../domains/directory.ts'
 import { createDomain, findDomain } from '../domains/store.ts'
@@ -101,6 +102,8 @@ export class CollectorStand {
   /** What was told to be violated: alert ids and domain. */
   readonly violated: [string[], string][] = []
   readonly bugs: unknown[] = []
+  /** What the operator was told, beside bugs. */
+  readonly troubles: AppError[] = []
   /** Events of segments that were flushed. */
   readonly flushed: StoredEvent[] = []
   db: Db
@@ -207,13 +210,14 @@ export class CollectorStand {
   private newCollector(): Collector {
     const { judge = () => [], perSecond = 1_000_000 } = this.settings
     return new Collector({
+      clock: this.clock,
       spool: this.spool,
       domains: domainDirectory({ db: this.db, clock: this.clock }),
       batches: this.batches,
       rate: new RateLimit(this.clock, perSecond),
       judge,
       violated: (ids, domainId) => void this.violated.push([[...ids], domainId]),
-      report: (error) => void this.bugs.push(error),
+      report: (error) => void (error instanceof AppError ? this.troubles.push(error) : this.bugs.push(error)),
     })
   }
 }

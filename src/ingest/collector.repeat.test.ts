@@ -148,6 +148,8 @@ test('a batch that could not be stored is not remembered, by nobody who waited f
     expect([headers.get('retry-after'), headers.get('access-control-allow-origin')]).toEqual(['5', '*'])
   }
   expect(stand.violated).toEqual([])
+  // Once, however many were refused.
+  expect(stand.troubles.map(({ message }) => message)).toEqual(["the collector can't store: ENOENT"])
   mkdirSync(stand.spoolFolder)
   for (let n = 0; n < 2; n++) expect(await stand.send(batch)).toMatchObject({ status: 202, body: { accepted: 1 } })
   expect(idsOf(stand)).toEqual(['x'])

@@ -1,4 +1,5 @@
 import { createGunzip } from 'node:zlib'
+import { type Clock, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { AppError, messageOf } from '../core/error.ts'
 import type { CollectorDomain, DomainDirectory } from '../domains/directory.ts'
 import { errorResponse } from '../http/errors.ts'
@@ -9,6 +10,7 @@ import type { Spool } from './spool.ts'
 import { type Judge, understand } from './understand.ts'
 
 export interface CollectorParts {
+  clock: Clock
   spool: Spool
   domains: Pick<DomainDirectory, 'byToken' | 'isDenied'>
   batches: Pick<BatchMemory, 'answerOf'>
@@ -38,6 +40,8 @@ export class Collector {
   /** Batches of this process that the warehouse does not have yet, by key; each with the moment it is on disk. */
   private readonly recent = new Map<string, { answer: BatchAnswer; stored: Promise<void> }>()
 
+  private toldAt: Instant = Number.NEGATIVE_INFINITY
+
   constructor(private readonly parts: CollectorParts) {
     for (const segment of parts.spool.segments()) {
       for (const { key, answer } of segment.batches) {
@@ -66,7 +70,10 @@ export class Collector {
       const answer = await this.take(request)
       return new Response(JSON.stringify(answer), { status: 202, headers: ANSWER_HEADERS })
     } catch (error) {
-      if (error instanceof AppError) return withCors(errorResponse(error))
+      if (error instanceof AppError) {
+        if (error.code === 'unavailable') this.tellOperator(error)
+        return withCors(errorResponse(error))
+      }
       this.parts.report(error, `POST ${EVENTS_PATH}`)
       return withCors(Response.json({ error: 'internal error; the log of the server says more' }, { status: 500 }))
     }
@@ -75,6 +82,14 @@ export class Collector {
   /** The warehouse has these batches now and answers for them. */
   forget(keys: Iterable<string | null>): void {
     for (const key of keys) if (key !== null) this.recent.delete(key)
+  }
+
+  /** Once a minute: every batch is refused while the trouble lasts. */
+  private tellOperator(trouble: AppError): void {
+    const now = this.parts.clock.now()
+    if (now - this.toldAt < MINUTE_MS) return
+    this.toldAt = now
+    this.parts.report(trouble, `POST ${EVENTS_PATH}`)
   }
 
   private async take(request: Request): Promise<BatchAnswer> {

@@ -31,6 +31,9 @@ function recordLedger(db: Db, batches: readonly BatchRecord[]): void {
   }
 }
 
+/** The token of a browser is public, so anybody can make hostnames up: a domain keeps this many. */
+const MAX_HOSTNAMES = 1000
+
 function recordCounts(db: Db, counts: readonly SegmentCount[]): void {
   const usage = db.prepare(
     `INSERT INTO usage VALUES (@domainId, @orgId, @hour, @events)
@@ -43,10 +46,13 @@ function recordCounts(db: Db, counts: readonly SegmentCount[]): void {
   const hostname = db.prepare(
     `INSERT INTO hostname SELECT @domainId, @host, 'unreviewed', @lastReceivedAt, @lastReceivedAt
      WHERE EXISTS (SELECT 1 FROM domain WHERE id = @domainId)
+       AND (EXISTS (SELECT 1 FROM hostname WHERE domainId = @domainId AND hostname = @host)
+         OR (SELECT count(*) FROM hostname WHERE domainId = @domainId) < ${MAX_HOSTNAMES})
      ON CONFLICT DO UPDATE SET lastSeenAt = excluded.lastSeenAt, firstSeenAt = ifnull(firstSeenAt, excluded.firstSeenAt)`,
   )
   const hostnameUsage = db.prepare(
-    `INSERT INTO hostnameUsage VALUES (@domainId, @host, @hour, @events)
+    `INSERT INTO hostnameUsage SELECT domainId, hostname, @hour, @events FROM hostname
+     WHERE domainId = @domainId AND hostname = @host
      ON CONFLICT DO UPDATE SET events = events + excluded.events`,
   )
   for (const count of counts) {
