@@ -1,7 +1,8 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, unlinkSync } from 'node:fs'
 import { open } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { DOUBLE, type DuckDBConnection, DuckDBInstance, DuckDBTypeId } from '@duckdb/node-api'
+import { DOUBLE, DuckDBInstance, DuckDBTypeId } from '@duckdb/node-api'
 import { type Clock, HOUR_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { EVENT_COLUMNS } from '../core/event.ts'
@@ -19,7 +20,6 @@ export interface EngineOptions {
   /** Files that hold events the warehouse does not have yet. */
   spoolFiles(): string[]
   memoryLimit?: string
-  threads?: number
   /** A query that takes longer is given up. */
   timeoutMs?: number
   /** Told why a query failed. */
@@ -30,6 +30,8 @@ const RETRY_AFTER_S = 5
 /** Fresh files are small and short-lived: smaller groups take less memory and both cores. */
 const FRESH_GROUP_ROWS = 20_480
 const MAX_RUNNING = 4
+const QUERY_TIMEOUT_MS = 60_000
+const READER_THREADS = Math.min(4, availableParallelism())
 
 /** The embedded warehouse: DuckDB over Parquet files and the open spool. */
 export class DuckdbWarehouse implements Warehouse {
@@ -37,23 +39,27 @@ export class DuckdbWarehouse implements Warehouse {
   private queue: Promise<unknown>[] = []
 
   private constructor(
-    private readonly engine: DuckDBInstance,
+    /** Answers queries, on several cores. */
+    private readonly reader: DuckDBInstance,
+    /** Loads and compacts on one, so that the collector keeps the others. */
+    private readonly writer: DuckDBInstance,
     private readonly options: EngineOptions,
   ) {}
 
   static async open(options: EngineOptions): Promise<DuckdbWarehouse> {
     const tmp = join(options.folder, 'tmp')
     mkdirSync(tmp, { recursive: true })
-    const engine = await DuckDBInstance.create(':memory:', {
-      memory_limit: options.memoryLimit ?? '256MB',
-      threads: String(options.threads ?? 1),
-      temp_directory: tmp,
-      // No network, no extension from anywhere: everything that is needed is linked in.
-      autoinstall_known_extensions: 'false',
-      autoload_known_extensions: 'false',
-      preserve_insertion_order: 'false',
-    })
-    const warehouse = new DuckdbWarehouse(engine, options)
+    const engine = (threads: number) =>
+      DuckDBInstance.create(':memory:', {
+        memory_limit: options.memoryLimit ?? '200MB',
+        threads: String(threads),
+        temp_directory: tmp,
+        // No network, no extension from anywhere: everything that is needed is linked in.
+        autoinstall_known_extensions: 'false',
+        autoload_known_extensions: 'false',
+        preserve_insertion_order: 'false',
+      })
+    const warehouse = new DuckdbWarehouse(await engine(READER_THREADS), await engine(1), options)
     warehouse.removeOrphans()
     return warehouse
   }
@@ -130,14 +136,9 @@ export class DuckdbWarehouse implements Warehouse {
     }
   }
 
-  /** Runs SQL of our own making; for queries from rules and callers there is `query`. */
-  async run<T>(sql: string, params: Query['params'] = {}): Promise<T[]> {
-    const connection = await this.engine.connect()
-    try {
-      return await this.answer<T>(connection, sql, params)
-    } finally {
-      connection.closeSync()
-    }
+  /** Runs SQL of our own making, however long it takes; for queries from rules and callers there is `query`. */
+  run<T>(sql: string): Promise<T[]> {
+    return this.ask<T>(this.writer, sql, {}, null)
   }
 
   /** Deletes files that left the manifest, once no query that may still read them is running. */
@@ -153,13 +154,15 @@ export class DuckdbWarehouse implements Warehouse {
   }
 
   close(): void {
-    this.engine.closeSync()
+    this.reader.closeSync()
+    this.writer.closeSync()
   }
 
   private async read<T>(query: Query): Promise<T[]> {
     const relation = eventsRelation(this.sources(), query)
     try {
-      return await this.run<T>(`WITH events AS NOT MATERIALIZED (${relation})\n${query.sql}`, query.params)
+      const sql = `WITH events AS NOT MATERIALIZED (${relation})\n${query.sql}`
+      return await this.ask<T>(this.reader, sql, query.params, this.options.timeoutMs ?? QUERY_TIMEOUT_MS)
     } catch (error) {
       // What the engine says may quote SQL, paths and values: it is for the operator only.
       this.options.report?.(error, 'query')
@@ -167,8 +170,14 @@ export class DuckdbWarehouse implements Warehouse {
     }
   }
 
-  private async answer<T>(connection: DuckDBConnection, sql: string, params: Query['params']): Promise<T[]> {
-    const timeout = setTimeout(() => connection.interrupt(), this.options.timeoutMs ?? 60_000)
+  private async ask<T>(
+    engine: DuckDBInstance,
+    sql: string,
+    params: Query['params'],
+    timeoutMs: number | null,
+  ): Promise<T[]> {
+    const connection = await engine.connect()
+    const timeout = timeoutMs === null ? undefined : setTimeout(() => connection.interrupt(), timeoutMs)
     try {
       // Without values nothing is prepared, which is quicker and is cleaned up off the event loop.
       const values = Object.keys(params).length > 0 ? params : undefined
@@ -180,6 +189,7 @@ export class DuckdbWarehouse implements Warehouse {
         .map((row) => Object.fromEntries(row.map((value, at) => [names[at] ?? '', plain(value, isMap[at])])) as T)
     } finally {
       clearTimeout(timeout)
+      connection.closeSync()
     }
   }
 
