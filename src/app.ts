@@ -155,7 +155,7 @@ async function openAllStores(folder: string, clock: Clock, report: (error: unkno
   const events = join(folder, 'events')
   const spoolFolder = join(folder, 'spool')
   for (const path of [folder, events, spoolFolder]) mkdirSync(path, { recursive: true, mode: 0o700 })
-  const unlock = lockFolder(spoolFolder)
+  const unlock = lockFolder(folder)
   const { db, box } = openStores(folder)
   const manifest = new Manifest(db)
   const spool = new Spool(spoolFolder, clock, {

@@ -50,6 +50,7 @@ describe('the token', () => {
       { ...BATCH, token: shop.token },
       { token: null, headers: { 'content-type': 'text/plain;charset=UTF-8' } },
     ],
+    ['in the query, beside an API key', BATCH, { token: 'ak_key', query: `?token=${shop.token}` }],
     ['in the header, which wins over the body', { ...BATCH, token: 'pt_nobody' }, {}],
     ['in the header, which wins over the query', BATCH, { query: '?token=pt_nobody' }],
   ])('is taken %s', async (_where, batch, sending) => {

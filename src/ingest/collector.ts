@@ -142,8 +142,9 @@ export class Collector {
   }
 }
 
+/** The property token of the header; null when it holds none, as when somebody tries with an API key at hand. */
 function bearerOf(header: string | null): string | null {
-  return header !== null && /^bearer /i.test(header) ? header.slice('bearer '.length).trim() : null
+  return header === null ? null : (/^bearer\s+(pt_\S+)\s*$/i.exec(header)?.[1] ?? null)
 }
 
 function tokenOf(url: string): string | null {
