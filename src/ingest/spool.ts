@@ -27,15 +27,10 @@ export interface Segment {
 
 interface OpenSegment extends Segment {
   fd: number
-  /** Written so far, and of that what a sync has confirmed. */
+  /** Of what is written and synced. */
   bytes: number
-  syncedBytes: number
   hour: number
   openedAt: Instant
-  /** Groups written but not synced. */
-  syncing: number
-  /** A sync failed: what it covered may be lost, so nothing of the file is trusted past `syncedBytes`. */
-  isBroken: boolean
 }
 
 interface Group {
@@ -54,14 +49,15 @@ const RETRY_AFTER_S = 5
  */
 export class Spool {
   private open: OpenSegment | null = null
-  /** Segments that take no more and whose last syncs are under way. */
-  private readonly ending = new Set<OpenSegment>()
   private waiting: Group | null = null
-  private readonly writing = new Set<Group>()
+  /**
+   * One group at a time: more would be no faster (measured), and Linux tells of a failed write once for a descriptor, so
+   * a second sync under way could take the news and let the first group be acknowledged.
+   */
+  private writing: Group | null = null
   private isScheduled = false
   private readonly sealed: Segment[] = []
   private scratch = Buffer.allocUnsafe(1024 * 1024)
-  private idle: PromiseWithResolvers<void> | null = null
   private nextNumber: number
   private lastReceivedAt = 0
   private lastSeq = 0
@@ -115,14 +111,13 @@ export class Spool {
 
   /** Everything received before this is on disk and visible; alerts are judged up to here. */
   settledAt(): Instant {
-    const pending = [...this.writing, ...(this.waiting ? [this.waiting] : [])]
-    return pending.length > 0 ? Math.min(...pending.map((group) => group.oldestAt)) : this.arrivalAt()
+    return this.writing?.oldestAt ?? this.waiting?.oldestAt ?? this.arrivalAt()
   }
 
   /** Paths of all files that hold events the warehouse does not have yet. */
   files(): string[] {
-    const unsealed = [...this.ending, ...(this.open ? [this.open] : [])].filter((segment) => segment.bytes > 0)
-    return [...this.sealed, ...unsealed].map((segment) => segment.path)
+    const open = this.open && this.open.bytes > 0 ? [this.open] : []
+    return [...this.sealed, ...open].map((segment) => segment.path)
   }
 
   /** Segments that wait to be loaded, oldest first. */
@@ -130,10 +125,10 @@ export class Spool {
     return this.sealed
   }
 
-  /** Closes the open file, if anything is in it and it is at least that old, so that it can be loaded. */
+  /** Closes the open file, if it is at least that old, so that it can be loaded. */
   async seal(minAgeMs = 0): Promise<void> {
-    if (this.open && this.open.bytes > 0 && this.clock.now() - this.open.openedAt >= minAgeMs) this.endSegment()
-    while (this.ending.size > 0) await this.nextSync()
+    await this.groupEnd()
+    if (this.open && this.clock.now() - this.open.openedAt >= minAgeMs) this.endSegment()
   }
 
   /** Forgets a loaded segment. The file stays until `remove`, because a running query may still read it. */
@@ -144,13 +139,16 @@ export class Spool {
 
   /** Writes what waits, then closes. The object is not usable afterwards. */
   async close(): Promise<void> {
-    while (this.waiting || this.writing.size > 0) await this.nextSync()
-    await this.seal()
+    while (this.waiting || this.writing) {
+      this.startWriting()
+      await this.groupEnd()
+    }
+    this.endSegment()
   }
 
   /** At the end of this turn of the event loop, so that all requests that are read in it share one write and sync. */
   private schedule(): void {
-    if (this.isScheduled || this.writing.size >= MAX_SYNCS) return
+    if (this.isScheduled || this.writing) return
     this.isScheduled = true
     setImmediate(() => {
       this.isScheduled = false
@@ -160,54 +158,39 @@ export class Spool {
 
   private startWriting(): void {
     const group = this.waiting
-    if (!group) return
+    if (!group || this.writing) return
     this.waiting = null
-    this.writing.add(group)
-    this.writeGroup(group)
-      .then(group.done.resolve, (error) =>
-        group.done.reject(new AppError('unavailable', `the collector can't store: ${reasonOf(error)}`, RETRY_AFTER_S)),
-      )
-      .finally(() => {
-        this.writing.delete(group)
-        this.idle?.resolve()
-        this.idle = null
-        if (this.waiting) this.schedule()
-      })
+    this.writing = group
+    const ended = () => {
+      this.writing = null
+      if (this.waiting) this.schedule()
+    }
+    this.writeGroup(group).then(
+      () => {
+        ended()
+        group.done.resolve()
+      },
+      (error) => {
+        ended()
+        group.done.reject(new AppError('unavailable', `the collector can't store: ${reasonOf(error)}`, RETRY_AFTER_S))
+      },
+    )
   }
 
-  /** Resolves when a group that is being written has ended, well or badly. */
-  private nextSync(): Promise<void> {
-    this.idle ??= Promise.withResolvers()
-    return this.idle.promise
+  /** Resolves when no group is being written, however the last one ended. */
+  private async groupEnd(): Promise<void> {
+    await this.writing?.done.promise.catch(() => {})
   }
 
   private async writeGroup(group: Group): Promise<void> {
     const segment = this.segmentFor(Math.floor(group.oldestAt / HOUR_MS))
-    const end = this.write(segment, group.text)
-    segment.syncing++
-    try {
-      await fdatasyncAsync(segment.fd)
-      if (segment.isBroken) throw new Error('an earlier sync of the same file failed')
-      segment.syncedBytes = Math.max(segment.syncedBytes, end)
-      for (const batch of group.batches) segment.batches.push(batch)
-    } catch (error) {
-      segment.isBroken = true
-      if (this.open === segment) this.endSegment()
-      throw error
-    } finally {
-      segment.syncing--
-      this.sealEnded(segment)
-    }
-  }
-
-  /** Answers where the text ends in the file. What could not be written whole leaves nothing behind. */
-  private write(segment: OpenSegment, text: readonly string[]): number {
-    const bytes = this.encode(text)
+    const bytes = this.encode(group.text)
     try {
       // Into the page cache this takes microseconds; only the sync is worth a trip to another thread.
       for (let written = 0; written < bytes.length; ) {
         written += writeSync(segment.fd, bytes, written, bytes.length - written, segment.bytes + written)
       }
+      await fdatasyncAsync(segment.fd)
     } catch (error) {
       // Nothing of the group was acknowledged, so nothing of it may stay: its senders will repeat it.
       cut(segment.path, segment.bytes)
@@ -216,7 +199,7 @@ export class Spool {
       throw error
     }
     segment.bytes += bytes.length
-    return segment.bytes
+    for (const batch of group.batches) segment.batches.push(batch)
   }
 
   /** Into memory that is used again and again: fresh buffers for every group cost more than the copying. */
@@ -239,44 +222,20 @@ export class Spool {
     const path = join(this.folder, `${name}.ndjson`)
     const fd = openSync(path, 'wx')
     syncFolder(this.folder)
-    return {
-      name,
-      path,
-      fd,
-      bytes: 0,
-      syncedBytes: 0,
-      hour,
-      openedAt: this.clock.now(),
-      batches: [],
-      syncing: 0,
-      isBroken: false,
-    }
+    return { name, path, fd, bytes: 0, hour, openedAt: this.clock.now(), batches: [] }
   }
 
   private endSegment(): void {
     const segment = this.open
     if (!segment) return
     this.open = null
-    this.ending.add(segment)
-    this.sealEnded(segment)
-  }
-
-  private sealEnded(segment: OpenSegment): void {
-    if (segment.syncing > 0 || !this.ending.delete(segment)) return
-    const { name, path, batches } = segment
-    if (segment.isBroken) cut(path, segment.syncedBytes)
     closeQuietly(segment.fd)
-    if (batches.length === 0) return rmSync(path, { force: true })
-    this.sealed.push({ name, path, batches })
-    this.sealed.sort((a, b) => (a.name < b.name ? -1 : 1))
+    const { name, path, batches } = segment
+    if (batches.length === 0) rmSync(path, { force: true })
+    else this.sealed.push({ name, path, batches })
   }
 }
 
-/**
- * So many groups may be on their way to the disk at once. More would be no faster (measured), and Linux tells of a failed
- * write once for a descriptor: a second sync under way could take the news and let the first group be acknowledged.
- */
-const MAX_SYNCS = 1
 const SEQ_PER_MS = 1000
 const SEGMENT_FILE = /^(\d{12})\.ndjson$/
 
