@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Budget, budget } from './budget.ts'
-import { client, type Load, load, type Measured, makeFolder, start, tagwarden } from './server.ts'
+import type { Load } from './load.ts'
+import { client, load, type Measured, makeFolder, start, tagwarden } from './server.ts'
 
 const CONNECTIONS = 32
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 20)

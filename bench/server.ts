@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Load } from './load.ts'
 
 /** A process of its own under measurement. */
 export interface Measured {
@@ -44,14 +45,6 @@ export async function start(command: string[], env: Record<string, string> = {})
       await child.exited
     },
   }
-}
-
-export interface Load {
-  requests: number
-  failures: number
-  seconds: number
-  p50Ms: number
-  p99Ms: number
 }
 
 /** Runs the load generator against an address to its end. */

@@ -37,15 +37,16 @@ export const EVENTS_PATH = '/api/v1/events'
 
 /** `POST /api/v1/events`: takes in batches, and acknowledges what is on disk. */
 export class Collector {
-  /** Batches of this process that the warehouse does not have yet, by key; each with the moment it is on disk. */
-  private readonly recent = new Map<string, { answer: BatchAnswer; stored: Promise<void> }>()
-
+  /** Batches that are being stored, by key; each with the moment it is on disk. */
+  private readonly underWay = new Map<string, { answer: BatchAnswer; stored: Promise<void> }>()
+  /** Batches that are on disk, and not in the warehouse yet. */
+  private readonly recent = new Map<string, BatchAnswer>()
   private toldAt: Instant = Number.NEGATIVE_INFINITY
 
   constructor(private readonly parts: CollectorParts) {
     for (const segment of parts.spool.segments()) {
       for (const { key, answer } of segment.batches) {
-        if (key !== null) this.recent.set(key, { answer, stored: Promise.resolve() })
+        if (key !== null) this.recent.set(key, answer)
       }
     }
   }
@@ -101,12 +102,12 @@ export class Collector {
     const domain = known ?? this.domainOf(batch.token ?? null)
     if (batch.batchId === undefined) return this.store(batch, domain, null, text)
     const key = `${domain.id} ${batch.batchId}`
-    const earlier = this.recent.get(key)
+    const earlier = this.underWay.get(key)
     if (earlier) {
       await earlier.stored
       return earlier.answer
     }
-    return this.parts.batches.answerOf(key) ?? this.store(batch, domain, key, text)
+    return this.recent.get(key) ?? this.parts.batches.answerOf(key) ?? this.store(batch, domain, key, text)
   }
 
   private domainOf(token: string | null): CollectorDomain {
@@ -129,12 +130,12 @@ export class Collector {
       isClean: !text.includes('\\u'),
     })
     const stored = spool.append(events, { key, orgId: domain.orgId, domainId: domain.id, receivedAt, answer, ledger })
-    if (key !== null) this.recent.set(key, { answer, stored })
+    if (key !== null) this.underWay.set(key, { answer, stored })
     try {
       await stored
-    } catch (error) {
-      if (key !== null) this.recent.delete(key)
-      throw error
+      if (key !== null) this.recent.set(key, answer)
+    } finally {
+      if (key !== null) this.underWay.delete(key)
     }
     const broken = events.filter((event) => event.violations !== null)
     if (broken.length > 0) this.parts.violated(new Set(broken.flatMap((event) => event.violations ?? [])), domain.id)

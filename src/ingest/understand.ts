@@ -77,7 +77,24 @@ export function understand(batch: Batch, arrival: Arrival): Understood {
       else reading.refuse(list, index, `more than ${MAX_ITEMS} items in one batch`, '')
     }
   }
-  return { events: reading.events, answer: reading.answer, ledger: [...reading.ledger.values()] }
+  const { events, answer, ledger } = reading
+  if (answer.rejected > 0 || ledger.size > 0) return { events, answer, ledger: [...ledger.values()] }
+  return { events, answer: allAccepted(answer.accepted), ledger: NO_NOTES }
+}
+
+/**
+ * Of most batches nothing is refused. Thousands of them are remembered until they are in the warehouse, so they share
+ * what they have in common.
+ */
+const NO_NOTES: LedgerNote[] = []
+const allAcceptedBy = new Map<number, BatchAnswer>()
+
+function allAccepted(accepted: number): BatchAnswer {
+  const known = allAcceptedBy.get(accepted)
+  if (known) return known
+  const answer: BatchAnswer = { accepted, rejected: 0, errors: [] }
+  allAcceptedBy.set(accepted, answer)
+  return answer
 }
 
 class Reading {
