@@ -60,16 +60,11 @@ export function readSpool(paths: readonly string[]): Stored {
   return stored
 }
 
-/** With what the spool leaves out because it goes without saying. */
-export function completed(line: StoredEvent): StoredEvent {
-  return {
-    id: `evt_${line.seq}`,
-    ts: line.receivedAt,
-    env: 'prod',
-    kind: 'event',
-    weight: 1,
-    ...(line as Partial<StoredEvent>),
-  } as StoredEvent
+/** What a line of the spool says in fewer words, said in full. */
+export function completed({ place = 0, ...line }: StoredEvent & { place?: number }): StoredEvent {
+  const seq = line.seq + place
+  const unsaid = { id: `evt_${seq}`, ts: line.receivedAt, env: 'prod', kind: 'event', weight: 1 }
+  return { ...unsaid, ...(line as Partial<StoredEvent>), seq } as StoredEvent
 }
 
 /** What the warehouse remembers of the segments that it took over, in as much as the spool asks for it. */

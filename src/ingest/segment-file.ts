@@ -18,7 +18,8 @@ export interface BatchRecord {
 const COMMIT_MARK = Buffer.from('{"batch":')
 
 /**
- * The events, one JSON object a line, and the line that commits them. What is null or goes without saying is left out;
+ * The events, one JSON object a line, and the line that commits them. `seq` is the first event's, `place` how far behind
+ * it another one is: digits of large numbers are costly. What is null or goes without saying is left out;
  * `spoolRelation` of the warehouse puts it back. What all events of a batch share is written to text once, because this
  * is where a server under load spends its time.
  */
@@ -27,6 +28,7 @@ export function linesOf(events: readonly StoredEvent[], batch: BatchRecord): str
   let lines = ''
   if (first) {
     const shared = JSON.stringify({
+      seq: first.seq,
       receivedAt: first.receivedAt,
       orgId: first.orgId,
       domainId: first.domainId,
@@ -39,19 +41,14 @@ export function linesOf(events: readonly StoredEvent[], batch: BatchRecord): str
       version: first.version ?? undefined,
       weight: first.weight === 1 ? undefined : first.weight,
     }).slice(0, -1)
-    for (const event of events) lines += `${shared},"seq":${digitsOf(event.seq)},${ownFields(event)}\n`
+    for (const event of events) lines += `${shared},${ownFields(event, event.seq - first.seq)}\n`
   }
   return `${lines}${JSON.stringify({ batch, events: events.length })}\n`
 }
 
-/** As `String` gives it, but by two small integers: the whole is beyond those whose digits come quickly (measured). */
-function digitsOf(seq: number): string {
-  const upper = Math.floor(seq / 1e9)
-  return upper === 0 ? `${seq}` : `${upper}${String(seq - upper * 1e9).padStart(9, '0')}`
-}
-
-function ownFields(event: StoredEvent): string {
+function ownFields(event: StoredEvent, place: number): string {
   return JSON.stringify({
+    place: place === 0 ? undefined : place,
     id: event.id === '' ? undefined : event.id,
     ts: event.ts === event.receivedAt ? undefined : event.ts,
     vendor: event.vendor,
@@ -98,7 +95,12 @@ export function recoverSegment(path: string): Kept {
     start = end + 1
   }
   if (committed < bytes.length) truncateSync(path, committed)
-  return { batches, lastSeq: lastEvent === '' ? 0 : (JSON.parse(lastEvent) as StoredEvent).seq }
+  return { batches, lastSeq: lastEvent === '' ? 0 : seqOf(lastEvent) }
+}
+
+function seqOf(line: string): number {
+  const { seq, place = 0 } = JSON.parse(line) as { seq: number; place?: number }
+  return seq + place
 }
 
 /**

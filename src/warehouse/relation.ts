@@ -14,7 +14,7 @@ export interface Sources {
 export type Scope = Pick<Query, 'keys' | 'wholeParams' | 'orgId' | 'window'>
 
 const COLUMNS = Object.keys(EVENT_COLUMNS).join(', ')
-const SPOOL_COLUMNS = Object.entries({ ...EVENT_COLUMNS, params: 'MAP(VARCHAR, VARCHAR)' })
+const SPOOL_COLUMNS = Object.entries({ ...EVENT_COLUMNS, place: 'BIGINT', params: 'MAP(VARCHAR, VARCHAR)' })
   .map(([name, type]) => `${name}: ${quoteText(type)}`)
   .join(', ')
 
@@ -32,21 +32,23 @@ export function eventsRelation(sources: Sources, scope: Scope): string {
   return branches.length > 0 ? branches.join('\nUNION ALL\n') : emptyBranch(scope)
 }
 
-/** What the spool leaves out of its lines because it goes without saying. */
-const SPOOL_DEFAULTS: Partial<Record<keyof typeof EVENT_COLUMNS, string>> = {
-  id: `'evt_' || seq`,
-  ts: 'receivedAt',
-  env: `'prod'`,
-  kind: `'event'`,
-  weight: '1',
+const SPOOL_SEQ = '(seq + coalesce(place, 0))'
+/** What the spool says in fewer words, and what it leaves out because it goes without saying. */
+const SPOOL_VALUES: Partial<Record<keyof typeof EVENT_COLUMNS, string>> = {
+  seq: SPOOL_SEQ,
+  id: `coalesce(id, 'evt_' || ${SPOOL_SEQ})`,
+  ts: 'coalesce(ts, receivedAt)',
+  env: `coalesce(env, 'prod')`,
+  kind: `coalesce(kind, 'event')`,
+  weight: 'coalesce(weight, 1)',
 }
 
 /** The events of spool files, without the lines that commit batches. A line that is being written is not there yet. */
 export function spoolRelation(paths: readonly string[]): string {
   const list = paths.map(quoteText).join(', ')
   const columns = (Object.keys(EVENT_COLUMNS) as (keyof typeof EVENT_COLUMNS)[]).map((name) => {
-    const fallback = SPOOL_DEFAULTS[name]
-    return fallback === undefined ? name : `coalesce(${name}, ${fallback}) AS ${name}`
+    const value = SPOOL_VALUES[name]
+    return value === undefined ? name : `${value} AS ${name}`
   })
   // A line that is not whole belongs to a batch that was not acknowledged.
   const lines = `read_json([${list}], format = 'newline_delimited', ignore_errors = true, columns = {${SPOOL_COLUMNS}})`
