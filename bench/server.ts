@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Load } from './load.ts'
+import type { Load } from './batch.ts'
 
 /** A process of its own under measurement. */
 export interface Measured {
@@ -47,10 +47,21 @@ export async function start(command: string[], env: Record<string, string> = {})
   }
 }
 
-/** Runs the load generator against an address to its end. */
-export async function load(url: string, token: string, connections: number, seconds: number): Promise<Load> {
+/** `ordinary` sends as most programs do; `sockets` costs as little as one can. */
+export type Client = 'ordinary' | 'sockets'
+
+export interface LoadOrder {
+  token: string
+  connections: number
+  seconds: number
+  client: Client
+}
+
+/** Runs a load generator against an address to its end. */
+export async function load(url: string, { token, connections, seconds, client }: LoadOrder): Promise<Load> {
+  const script = client === 'ordinary' ? 'load.ts' : 'load-sockets.ts'
   const child = Bun.spawn(
-    [process.execPath, join(import.meta.dir, 'load.ts'), `${url}/api/v1/events`, token, `${connections}`, `${seconds}`],
+    [process.execPath, join(import.meta.dir, script), `${url}/api/v1/events`, token, `${connections}`, `${seconds}`],
     { stdout: 'pipe', stderr: 'inherit' },
   )
   return JSON.parse(await new Response(child.stdout).text()) as Load

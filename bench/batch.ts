@@ -1,0 +1,38 @@
+/** What a load generator prints. */
+export interface Load {
+  requests: number
+  /** Answers that were not 202. */
+  failures: number
+  seconds: number
+  p50Ms: number
+  p99Ms: number
+}
+
+/** Stands in the body where each request has an id of its own. */
+export const BATCH_ID = 'x'.repeat(24)
+
+const event = (n: number) => ({
+  vendor: ['Google Analytics 4', 'Meta Pixel', 'Matomo'][n % 3],
+  event: ['page_view', 'purchase', 'add_to_cart', 'scroll'][n % 4],
+  account: 'G-ABCDE12345',
+  status: 'ok',
+  params: {
+    transaction_id: `T-${n}`,
+    currency: 'EUR',
+    value: `${n}.50`,
+    page_location: 'https://shop.example/checkout',
+    page_title: 'Checkout',
+    client_id: '1970656995.1795151819',
+    session_id: '1795151819',
+    language: 'en-us',
+    screen: '1280x720',
+  },
+})
+
+/** 10 events with 9 parameters each. */
+export const BATCH_BODY = JSON.stringify({
+  batchId: BATCH_ID,
+  sessionId: 'session-1',
+  page: { url: 'https://shop.example/checkout', title: 'Checkout' },
+  events: Array.from({ length: 10 }, (_, n) => event(n)),
+})

@@ -1,0 +1,74 @@
+/**
+ * The same load from a client that costs as little as one can: plain sockets, ready-made bytes. It takes about half the
+ * processor time of an ordinary client and leaves it to the bare server, so ratios come out lower.
+ */
+import { BATCH_BODY, BATCH_ID, type Load } from './batch.ts'
+
+const [address = '', token = '', connections = '32', seconds = '20'] = process.argv.slice(2)
+const url = new URL(address)
+
+const head =
+  `POST ${url.pathname} HTTP/1.1\r\nHost: ${url.host}\r\nAuthorization: Bearer ${token}\r\n` +
+  `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(BATCH_BODY)}\r\n\r\n`
+const template = Buffer.from(head + BATCH_BODY)
+const idOffset = Buffer.byteLength(head) + BATCH_BODY.indexOf(BATCH_ID)
+
+let requests = 0
+let failures = 0
+let stopping = false
+const latencies: number[] = []
+
+interface Flow {
+  request: Buffer
+  sentAt: number
+  unsent: number
+}
+
+function send(socket: Bun.Socket<Flow>): void {
+  const { data } = socket
+  data.request.write(`${process.pid}-${requests++}-`.padEnd(BATCH_ID.length, 'x').slice(0, BATCH_ID.length), idOffset)
+  data.sentAt = performance.now()
+  data.unsent = data.request.length - socket.write(data.request)
+}
+
+const started = performance.now()
+const deadline = started + Number(seconds) * 1000
+await Promise.all(
+  Array.from({ length: Number(connections) }, async () => {
+    const ended = Promise.withResolvers<void>()
+    await Bun.connect<Flow>({
+      hostname: url.hostname,
+      port: Number(url.port),
+      data: { request: Buffer.from(template), sentAt: 0, unsent: 0 },
+      socket: {
+        open: send,
+        drain(socket) {
+          const { data } = socket
+          if (data.unsent > 0) data.unsent -= socket.write(data.request.subarray(-data.unsent))
+        },
+        data(socket, answer) {
+          latencies.push(performance.now() - socket.data.sentAt)
+          // "HTTP/1.1 2…": the answers are small enough to come in one piece.
+          if (answer[9] !== 50) failures++
+          if (stopping || performance.now() >= deadline) {
+            stopping = true
+            socket.end()
+          } else send(socket)
+        },
+        close: () => ended.resolve(),
+        error: (_socket, error) => ended.reject(error),
+      },
+    })
+    await ended.promise
+  }),
+)
+latencies.sort((a, b) => a - b)
+const at = (share: number) => Number((latencies[Math.floor(latencies.length * share)] ?? 0).toFixed(2))
+const load: Load = {
+  requests: latencies.length,
+  failures,
+  seconds: (performance.now() - started) / 1000,
+  p50Ms: at(0.5),
+  p99Ms: at(0.99),
+}
+console.log(JSON.stringify(load))
