@@ -82,7 +82,7 @@ const check = () => [
 const RUNS: Record<string, () => (() => Promise<Part>)[]> = {
   all: () => [...check(), () => tests('tests', [])],
   check,
-  binary: () => [() => tests('tests of the executable', ['test/binary/'], { TAGWARDEN_BINARY: BUILT })],
+  binary: () => [() => tests('tests of the executable', ['test/binary/', 'test/crash/'], { TAGWARDEN_BINARY: BUILT })],
 }
 
 const [wanted = 'all'] = process.argv.slice(2)
