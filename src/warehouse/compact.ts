@@ -107,31 +107,41 @@ async function compactFiles(warehouse: DuckdbWarehouse, folder: string, { files 
   const added: EventFile[] = []
   for (const [index, { orgId, rows }] of orgs.entries()) {
     const ours = `(SELECT * FROM (${source}) WHERE orgId = ${quoteText(orgId)})`
-    const keys = await keysWorthAColumn(warehouse, ours, rows)
+    const { keys, isAll } = await keysWorthAColumn(warehouse, ours, rows)
     const path = nameOf(`c${index}`, files)
-    await warehouse.write(path, shredded(ours, keys), GROUP_ROWS)
+    await warehouse.write(path, shredded(ours, keys, isAll), GROUP_ROWS)
     added.push(await warehouse.describe(path, rows, 'compacted', keys))
   }
   return added
 }
 
-function shredded(source: string, keys: readonly string[]): string {
+function shredded(source: string, keys: readonly string[], isAll: boolean): string {
   const columns = keys.map((key) => `params[${quoteText(key)}] AS ${quoteName(columnName(key))}`)
-  const list = keys.map(quoteText).join(', ')
-  const rest =
-    keys.length === 0
-      ? 'params'
-      : `map_from_entries(list_filter(map_entries(params), lambda e: NOT list_contains([${list}], e.key)))`
-  const select = [...Object.keys(EVENT_COLUMNS), ...columns, `${rest} AS params`].join(', ')
+  const select = [...Object.keys(EVENT_COLUMNS), ...columns, `${restOf(keys, isAll)} AS params`].join(', ')
   return `SELECT ${select} FROM ${source} ORDER BY domainId, vendor, event, receivedAt`
 }
 
-async function keysWorthAColumn(warehouse: DuckdbWarehouse, source: string, rows: number): Promise<string[]> {
-  const found = await warehouse.run<{ key: string }>(
-    `SELECT key FROM (SELECT unnest(map_keys(params)) AS key FROM ${source}) GROUP BY key
-     HAVING count(*) >= ${rows * MIN_SHARE} ORDER BY count(*) DESC, key LIMIT ${MAX_KEYS}`,
+/** What stays in the map. Going through every event's map costs more than all the rest, and mostly nothing stays. */
+function restOf(keys: readonly string[], isAll: boolean): string {
+  if (isAll) return 'MAP([]::VARCHAR[], []::VARCHAR[])'
+  const list = keys.map(quoteText).join(', ')
+  return keys.length === 0
+    ? 'params'
+    : `map_from_entries(list_filter(map_entries(params), lambda e: NOT list_contains([${list}], e.key)))`
+}
+
+/** The parameters that get a column; `isAll` when there are no others. */
+async function keysWorthAColumn(
+  warehouse: DuckdbWarehouse,
+  source: string,
+  rows: number,
+): Promise<{ keys: string[]; isAll: boolean }> {
+  const found = await warehouse.run<{ key: string; events: number }>(
+    `SELECT key, count(*) AS events FROM (SELECT unnest(map_keys(params)) AS key FROM ${source}) GROUP BY key
+     ORDER BY events DESC, key LIMIT ${MAX_KEYS + 1}`,
   )
-  return found.map(({ key }) => key)
+  const worthIt = found.slice(0, MAX_KEYS).filter(({ events }) => events >= rows * MIN_SHARE)
+  return { keys: worthIt.map(({ key }) => key), isAll: worthIt.length === found.length }
 }
 
 /** Every event of the files with its whole map, whatever their levels. */
