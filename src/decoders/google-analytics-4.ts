@@ -11,7 +11,7 @@ import {
   sharedOf,
 } from './params.ts'
 import type { VendorRequest } from './request.ts'
-import { library, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route.ts'
 
 const COLLECT = /\/g\/(?:s\/)?collect\/?$/
 
@@ -73,7 +73,7 @@ export const googleAnalytics4: Decoder = {
     { path: COLLECT, anyHost: true, when: ({ query }) => isProperty(query.tid), read: readCollect },
     { path: /\/ccm\/collect$/, anyHost: true, when: ({ query }) => isProperty(query.tid), read: readCollect },
     {
-      ...library(/\/gtag\/(?:js|destination)$/, 'id'),
+      ...scriptLoad(/\/gtag\/(?:js|destination)$/, 'id'),
       anyHost: true,
       when: ({ query }) => isProperty(query.id),
     },

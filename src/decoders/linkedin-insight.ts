@@ -1,7 +1,7 @@
 import type { Decoder } from './decoder.ts'
 import { scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
-import { library, pixel, sideChannel } from './route.ts'
+import { pixel, scriptLoad, sideChannel } from './route.ts'
 
 export const linkedinInsight: Decoder = {
   vendor: 'LinkedIn Insight',
@@ -16,7 +16,7 @@ export const linkedinInsight: Decoder = {
     { path: /^\/wa\/?$/, read: readSignal },
     // Repeats a conversion for the browser's attribution interface; reports on the code itself.
     sideChannel(/^\/(?:attribution_trigger|insight_tag_errors\.gif)$/),
-    library(/^\/li\.lms-analytics\//),
+    scriptLoad(/^\/li\.lms-analytics\//),
   ],
 }
 

@@ -1,7 +1,7 @@
 import type { DecodedEvent, Decoder, Route } from './decoder.ts'
 import { emptyParams, objectOf, readJsonObject, readQuery, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
-import { library } from './route.ts'
+import { scriptLoad } from './route.ts'
 
 /**
  * Matomo names only its custom events; for all else these are the words of its reporting API for the kind of action.
@@ -34,7 +34,7 @@ export const matomo: Decoder = {
         search.includes('idsite=') && /^\d+$/.test(query.idsite ?? '') && query.rec === '1' && 'url' in query,
       read: readRequest,
     }),
-    anywhere(library(/\/(?:matomo|piwik)(?:\.min)?\.js$|\/js\/container_\w+\.js$/)),
+    anywhere(scriptLoad(/\/(?:matomo|piwik)(?:\.min)?\.js$|\/js\/container_\w+\.js$/)),
   ],
 }
 

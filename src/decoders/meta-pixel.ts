@@ -1,5 +1,5 @@
 import type { Decoder } from './decoder.ts'
-import { library, pixel, sideChannel } from './route.ts'
+import { pixel, scriptLoad, sideChannel } from './route.ts'
 
 const TR = /^\/tr\/?$/
 
@@ -13,7 +13,7 @@ export const metaPixel: Decoder = {
     pixel(TR, { account: 'id', event: 'ev' }),
     // Repeats the event for the browser's attribution interface.
     sideChannel(/^\/privacy_sandbox\/pixel\//),
-    library(/^\/signals\/config\/(?<account>\d+)$/),
-    library(/\/fb(?:events|ds)\.js$|^\/signals\//),
+    scriptLoad(/^\/signals\/config\/(?<account>\d+)$/),
+    scriptLoad(/\/fb(?:events|ds)\.js$|^\/signals\//),
   ],
 }

@@ -1,6 +1,6 @@
 import type { Decoder } from './decoder.ts'
 import type { Params } from './params.ts'
-import { library, pixel } from './route.ts'
+import { pixel, scriptLoad } from './route.ts'
 
 export const microsoftAdvertisingUet: Decoder = {
   vendor: 'Microsoft Advertising UET',
@@ -8,8 +8,8 @@ export const microsoftAdvertisingUet: Decoder = {
   hosts: ['bat.bing.com', 'bat.bing.net'],
   routes: [
     pixel(/^\/actionp?\/0$/, { account: 'ti', event: eventName }),
-    library(/^\/bat\.js$/),
-    library(/^\/p\/action\/(?<account>\d+)\.js$/),
+    scriptLoad(/^\/bat\.js$/),
+    scriptLoad(/^\/p\/action\/(?<account>\d+)\.js$/),
   ],
 }
 

@@ -5,7 +5,7 @@ import { type Params, scalarOrNull } from './params.ts'
  * A request that loads the vendor's code or configuration. `account` is the query key that names the account; without
  * it the group `(?<account>…)` of the path is the account, if there is one.
  */
-export function library(path: RegExp, account?: string): Route {
+export function scriptLoad(path: RegExp, account?: string): Route {
   return {
     path,
     read(request) {

@@ -1,7 +1,7 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { objectsOf, type Params, readJsonObject, scalarOrNull, scalarText, sharedOf } from './params.ts'
 import type { VendorRequest } from './request.ts'
-import { library, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route.ts'
 
 /** The browser library shortens the kinds of call in its paths. */
 const TYPES: Params = { t: 'track', p: 'page', i: 'identify', g: 'group', a: 'alias', s: 'screen' }
@@ -15,8 +15,8 @@ export const segment: Decoder = {
     { path: /^\/v1\/pixel\/\w+$/, read: readPixel },
     // Counters of the library itself; settings of the source.
     sideChannel(/^\/v1\/(?:m|projects\/[^/]+\/settings)$/),
-    library(/^\/analytics\.js\/v1\/(?<account>[^/]+)\//),
-    library(/^\/(?:analytics-next|next-integrations)\//),
+    scriptLoad(/^\/analytics\.js\/v1\/(?<account>[^/]+)\//),
+    scriptLoad(/^\/(?:analytics-next|next-integrations)\//),
   ],
 }
 

@@ -1,7 +1,7 @@
 import type { Decoder } from './decoder.ts'
 import { objectOf, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
-import { library, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route.ts'
 
 export const tiktokPixel: Decoder = {
   vendor: 'TikTok Pixel',
@@ -11,7 +11,7 @@ export const tiktokPixel: Decoder = {
     { path: /^\/api\/v\d\/(?:pixel(?:\/act)?|track)\/?$/, read: readEvent },
     // Reports on the code itself: speed, errors, what it can do.
     sideChannel(/^\/api\/v\d\//),
-    library(/^\/i18n\/pixel\//, 'sdkid'),
+    scriptLoad(/^\/i18n\/pixel\//, 'sdkid'),
   ],
 }
 
