@@ -8,6 +8,14 @@ export interface Load {
   p99Ms: number
 }
 
+/** Of the time that each request took, in milliseconds, and of when all began (as `performance.now()` says it). */
+export function loadOf(latencies: number[], failures: number, startedAt: number): Load {
+  const sorted = latencies.toSorted((a, b) => a - b)
+  const at = (share: number) => Number((sorted[Math.floor(sorted.length * share)] ?? 0).toFixed(2))
+  const seconds = (performance.now() - startedAt) / 1000
+  return { requests: sorted.length, failures, seconds, p50Ms: at(0.5), p99Ms: at(0.99) }
+}
+
 /** Stands in the body where each request has an id of its own. */
 export const BATCH_ID = 'x'.repeat(24)
 

@@ -3,9 +3,14 @@ import type { Budget } from './budget.ts'
 import { lineOf } from './budget.ts'
 import { benchIngest } from './ingest.ts'
 import { benchQuery } from './query.ts'
+import { benchSignIn } from './sign-in.ts'
 
 /** `npm run bench [-- NAME…]`: figures as ratios within this run, beside their budgets. */
-const benches: Record<string, () => Promise<Budget[]>> = { ingest: benchIngest, query: benchQuery }
+const benches: Record<string, () => Promise<Budget[]>> = {
+  ingest: benchIngest,
+  query: benchQuery,
+  'sign-in': benchSignIn,
+}
 
 const wanted = process.argv.slice(2)
 const [cpu] = cpus()

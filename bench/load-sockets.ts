@@ -2,7 +2,7 @@
  * The same load from a client that costs as little as one can: plain sockets, ready-made bytes. It takes about half the
  * processor time of an ordinary client and leaves it to the bare server, so ratios come out lower.
  */
-import { BATCH_BODY, BATCH_ID, type Load } from './batch.ts'
+import { BATCH_BODY, BATCH_ID, loadOf } from './batch.ts'
 
 const [address = '', token = '', connections = '32', seconds = '20'] = process.argv.slice(2)
 const url = new URL(address)
@@ -62,13 +62,4 @@ await Promise.all(
     await ended.promise
   }),
 )
-latencies.sort((a, b) => a - b)
-const at = (share: number) => Number((latencies[Math.floor(latencies.length * share)] ?? 0).toFixed(2))
-const load: Load = {
-  requests: latencies.length,
-  failures,
-  seconds: (performance.now() - started) / 1000,
-  p50Ms: at(0.5),
-  p99Ms: at(0.99),
-}
-console.log(JSON.stringify(load))
+console.log(JSON.stringify(loadOf(latencies, failures, started)))

@@ -1,4 +1,4 @@
-import { BATCH_BODY, BATCH_ID, type Load } from './batch.ts'
+import { BATCH_BODY, BATCH_ID, loadOf } from './batch.ts'
 
 /**
  * A load generator in a process of its own: `bun bench/load.ts URL TOKEN CONNECTIONS SECONDS`. So many senders, each with
@@ -25,13 +25,4 @@ async function sender(deadline: number): Promise<void> {
 const startedAt = performance.now()
 const deadline = startedAt + Number(seconds) * 1000
 await Promise.all(Array.from({ length: Number(connections) }, () => sender(deadline)))
-latencies.sort((a, b) => a - b)
-const at = (share: number) => Number((latencies[Math.floor(latencies.length * share)] ?? 0).toFixed(2))
-const load: Load = {
-  requests: latencies.length,
-  failures,
-  seconds: (performance.now() - startedAt) / 1000,
-  p50Ms: at(0.5),
-  p99Ms: at(0.99),
-}
-console.log(JSON.stringify(load))
+console.log(JSON.stringify(loadOf(latencies, failures, startedAt)))

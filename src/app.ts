@@ -1,53 +1,37 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { Elysia } from 'elysia'
-import { alertRoutes } from './alerts/routes.ts'
 import { RulesInForce } from './alerts/rules-in-force.ts'
+import { type Ages, openApi } from './api.ts'
 import { phoneRegions } from './conditions/phone.ts'
 import { type Config, retentionMs } from './config.ts'
-import type { Clock, Instant } from './core/clock.ts'
+import type { Clock } from './core/clock.ts'
 import { messageOf } from './core/error.ts'
 import { masterKey, type SecretBox, secretBox } from './core/secret-box.ts'
 import { type DomainDirectory, domainDirectory } from './domains/directory.ts'
-import { domainRoutes } from './domains/routes.ts'
-import { answerErrors } from './http/errors.ts'
-import { healthRoutes } from './http/health.ts'
-import { homePage } from './http/home.ts'
-import { openApiDocument } from './http/openapi.ts'
-import { RateLimit, rateLimited } from './http/rate.ts'
+import { RateLimit } from './http/rate.ts'
+import type { Route } from './http/route.ts'
 import { BatchMemory } from './ingest/batch-memory.ts'
 import { Collector } from './ingest/collector.ts'
-import { ingestRoutes } from './ingest/routes.ts'
 import { Spool } from './ingest/spool.ts'
-import { insightRoutes } from './insights/routes.ts'
 import { type AddressGuard, addressGuard } from './integrations/address-guard.ts'
-import { checkChannels } from './integrations/channels/index.ts'
 import type { Delivering } from './integrations/deliver.ts'
 import { httpTransport } from './integrations/http-transport.ts'
 import { mailTransport } from './integrations/mail-transport.ts'
 import { notifier } from './integrations/notifier.ts'
 import { recover } from './integrations/outbox.ts'
-import { deliveryRoutes, integrationRoutes } from './integrations/routes.ts'
-import { providerOf } from './integrations/store.ts'
 import { type Transport, transport } from './integrations/transport.ts'
-import type { Enqueue } from './issues/issue.ts'
-import { issueRoutes } from './issues/routes.ts'
-import { resolveAll } from './issues/store.ts'
 import { compactJob } from './jobs/compact.ts'
 import { deliverJob } from './jobs/deliver.ts'
 import { type EvaluateParts, evaluate, Woken } from './jobs/evaluate.ts'
 import { type FlushParts, flush, SEGMENT_AGE_MS } from './jobs/flush.ts'
 import type { Job } from './jobs/job.ts'
 import { retainJob } from './jobs/retain.ts'
-import { metricsOf } from './metrics.ts'
-import { authenticator } from './org/authenticate.ts'
-import { orgRoutes } from './org/routes.ts'
-import { phoneRegionsOf } from './org/store.ts'
+import { newSetupToken } from './org/setup.ts'
+import { hasOwner, phoneRegionsOf } from './org/store.ts'
 import { type Db, openDatabase } from './store/database.ts'
 import { lockFolder } from './store/folder-lock.ts'
 import { DuckdbWarehouse } from './warehouse/duckdb.ts'
 import { Manifest } from './warehouse/manifest.ts'
-import homeScript from './web/home.js' with { type: 'text' }
 
 /** Told of what is a bug or needs an operator. */
 export interface Log {
@@ -70,6 +54,10 @@ export interface AppOptions {
 export interface App {
   /** Everything but the collector. */
   fetch(request: Request): Promise<Response>
+  /** Where the first owner is made; a secret, good until it was used. Null when there is an owner. */
+  setupUrl: string | null
+  /** What `fetch` answers, but for pages. */
+  routes: readonly Route[]
   collector: Collector
   db: Db
   box: SecretBox
@@ -90,7 +78,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const report = (error: unknown, where: string) => log.error(error, where)
   const stores = await openAllStores(config.data, clock, report)
   const { db, box, spool, warehouse } = stores
-  const publicUrl = config.publicUrl || `http://${config.listen?.hostname}:${config.listen?.port}`
+  const publicUrl = config.publicUrl || urlOf(config.listen)
 
   const regionsOf = (orgId: string) => phoneRegions(phoneRegionsOf(db, orgId))
   const rules = new RulesInForce(db, regionsOf)
@@ -126,9 +114,16 @@ export async function openApp(options: AppOptions): Promise<App> {
   const flushParts: FlushParts = { db, batches, spool, warehouse, collector }
   const evaluateParts: EvaluateParts = { db, warehouse, clock, spool, woken, enqueue, regionsOf }
   const jobs = jobsOf({ ...stores, config, clock, log, ages, flushParts, evaluateParts, domains })
-  const web = webOf({ ...delivering, ...stores, config, publicUrl, guard, enqueue, rules, domains, ages })
+  const setup = hasOwner(db) ? null : newSetupToken()
+  const { routes, handle } = openApi({
+    ...{ ...delivering, ...stores, config, publicUrl, guard, enqueue, rules, domains, ages },
+    setupToken: setup?.token ?? null,
+    warn: log.warn,
+  })
   return {
-    fetch: (request) => Promise.resolve(web.handle(request)),
+    fetch: handle,
+    setupUrl: setup && `${publicUrl}/#setup=${setup.secret}`,
+    routes,
     collector,
     db,
     box,
@@ -142,13 +137,13 @@ export async function openApp(options: AppOptions): Promise<App> {
   }
 }
 
-type Stores = Awaited<ReturnType<typeof openAllStores>>
-
-/** When jobs last ended well; null: not yet since the start. */
-interface Ages {
-  flushAt: Instant | null
-  evaluationAt: Instant | null
+/** Where a server that listens here is reached from this machine. */
+function urlOf(listen: Config['listen']): string {
+  const { hostname, port } = listen ?? { hostname: '127.0.0.1', port: 0 }
+  return `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`
 }
+
+type Stores = Awaited<ReturnType<typeof openAllStores>>
 
 /** Everything on disk, for this process alone. */
 async function openAllStores(folder: string, clock: Clock, report: (error: unknown, where: string) => void) {
@@ -224,50 +219,4 @@ function jobsOf(parts: JobParts): Job[] {
     }),
     { name: 'refresh domains', pattern: everySecond, run: async () => parts.domains.refresh() },
   ]
-}
-
-interface WebParts extends Stores, Delivering {
-  db: Db
-  box: SecretBox
-  config: Config
-  publicUrl: string
-  guard: AddressGuard
-  enqueue: Enqueue
-  rules: RulesInForce
-  domains: DomainDirectory
-  ages: Ages
-}
-
-/** All routes but the collector's. */
-function webOf(parts: WebParts) {
-  const { db, box, clock, config, publicUrl, guard, enqueue, rules, domains, ages } = parts
-  const authenticate = rateLimited(authenticator({ db, clock }), new RateLimit(clock, config.rateKeyPerMinute / 60, 60))
-  const health = healthRoutes({
-    lastFlushAt: () => ages.flushAt,
-    lastEvaluationAt: () => ages.evaluationAt,
-    now: () => clock.now(),
-    metrics: () => metricsOf(db, parts.spool, parts.manifest),
-  })
-  const alerts = alertRoutes({
-    db,
-    clock,
-    authenticate,
-    checkChannels: (channels, _path, orgId) =>
-      checkChannels(channels, { guard, providerOf: (id) => providerOf(db, { orgId, id }) }),
-    changed: rules.changed,
-    deleted: ({ id, orgId }, by) => resolveAll(db, id, { orgId, by, now: clock.now() }, enqueue),
-  })
-  const collectUrl = config.collectUrl || publicUrl
-  return answerErrors(new Elysia({ normalize: false }), parts.report)
-    .use(openApiDocument())
-    .use(homePage(homeScript))
-    .use(health)
-    .use(orgRoutes({ db, box, clock, authenticate }))
-    .use(domainRoutes({ db, clock, authenticate, collectUrl, changed: () => domains.invalidate() }))
-    .use(ingestRoutes({ db, clock, authenticate }))
-    .use(insightRoutes({ warehouse: parts.warehouse, clock, authenticate }))
-    .use(alerts)
-    .use(issueRoutes({ db, clock, authenticate, enqueue }))
-    .use(integrationRoutes({ ...parts, authenticate }))
-    .use(deliveryRoutes({ db, clock, authenticate }))
 }

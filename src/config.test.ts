@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { describeConfig, readConfig, retentionMs, SettingError, type SettingName } from './config.ts'
+import { describeConfig, oidcSettings, readConfig, retentionMs, SettingError, type SettingName } from './config.ts'
 import { DAY_MS } from './core/clock.ts'
+import { ROLES } from './http/principal.ts'
 
 const read = (env: Record<string, string> = {}, flags: Partial<Record<SettingName, string>> = {}) =>
   readConfig(flags, env)
@@ -17,12 +18,22 @@ test('without anything the defaults hold', () => {
     mailFrom: 'Tagwarden <tagwarden@localhost>',
     outboundAllow: [],
     outboundProxy: '',
+    trustedProxies: [],
+    maxConnections: 4000,
+    requestTimeoutS: 60,
     rateKeyPerMinute: 600,
     rateCollectPerSecond: 5000,
     rateSigninPerMinute: 60,
     retentionDays: 90,
     diskBudget: 0,
     logLevel: 'info',
+    oidcIssuer: '',
+    oidcClientId: '',
+    oidcClientSecret: '',
+    oidcName: 'your company',
+    oidcGroupsClaim: 'groups',
+    oidcRoles: [],
+    oidcOrg: '',
     chromium: '',
   })
 })
@@ -55,6 +66,10 @@ describe('values', () => {
     ['OUTBOUND_PROXY', 'http://user:pass@proxy:3128', 'http://user:pass@proxy:3128'],
     ['OUTBOUND_ALLOW', '', []],
     ['OUTBOUND_ALLOW', ' 10.0.0.0/8, hooks.internal ,,', ['10.0.0.0/8', 'hooks.internal']],
+    ['TRUSTED_PROXIES', ' 10.0.0.0/8,,', [{ base: { family: 4, value: 10n << 24n }, bits: 8 }]],
+    ['TRUSTED_PROXIES', '::1', [{ base: { family: 6, value: 1n }, bits: 128 }]],
+    ['MAX_CONNECTIONS', '1', 1],
+    ['REQUEST_TIMEOUT_S', '240', 240],
     ['SMTP_URL', 'smtps://me:hunter2@mail.example:465', 'smtps://me:hunter2@mail.example:465'],
     ['RATE_KEY_PER_MINUTE', '1', 1],
     ['RATE_COLLECT_PER_SECOND', '10000000', 10_000_000],
@@ -66,6 +81,15 @@ describe('values', () => {
     ['DISK_BUDGET', '2tib', 2 * 2 ** 40],
     ['DISK_BUDGET', '64k', 64 * 2 ** 10],
     ['LOG_LEVEL', 'debug', 'debug'],
+    ['OIDC_ROLES', 'staff=viewer', [{ group: 'staff', role: 'viewer' }]],
+    [
+      'OIDC_ROLES',
+      ' Web Analytics/Editors = member ,, cn=Admins=admin, ',
+      [
+        { group: 'Web Analytics/Editors', role: 'member' },
+        { group: 'cn=Admins', role: 'admin' },
+      ],
+    ],
   ])('TAGWARDEN_%s=%p', (name, value, expected) => {
     expect<unknown[]>(Object.values(read({ [`TAGWARDEN_${name}`]: value }))).toContainEqual(expected)
   })
@@ -77,12 +101,28 @@ describe('values', () => {
     ['COLLECT_URL', ['collect', 'https:// x']],
     ['OUTBOUND_PROXY', ['proxy:3128', 'socks5://me:hunter2@proxy:1080', 'https://proxy', 'http://me:hunter2@']],
     ['SMTP_URL', ['mail.example:25', 'http://me:hunter2@mail', 'smtp://', 'smtp:me:hunter2@mail']],
+    ['TRUSTED_PROXIES', ['proxy.internal', '10.0.0.0/33', '10.0.0.1 10.0.0.2', '*']],
+    ['MAX_CONNECTIONS', ['0', '1000001', '']],
+    ['REQUEST_TIMEOUT_S', ['0', '241', '1.5']],
     ['RATE_KEY_PER_MINUTE', ['0', '-1', '1.5', 'many', '1e9', 'NaN', 'Infinity', '']],
     ['RATE_COLLECT_PER_SECOND', ['0', '10000001']],
     ['RATE_SIGNIN_PER_MINUTE', ['0', '1000001']],
     ['RETENTION_DAYS', ['0', '36501', '90d', '']],
     ['DISK_BUDGET', ['lots', '-1', '1.5GB', '5PB', '10 000', 'GB', '1e9', '5none']],
     ['LOG_LEVEL', ['', 'verbose', 'INFO']],
+    ['OIDC_ROLES', ['staff', 'staff=', '=viewer', 'staff=boss', 'staff=Viewer', 'a=viewer,b', '=']],
+    [
+      'OIDC_ISSUER',
+      [
+        ...['acme.example', 'http://acme.example', 'ftp://acme.example', 'https://', ' ', 'http://127.0.0.1.example'],
+        ...[
+          'https://me:hunter2@acme.example',
+          'https://acme.example/?x=1',
+          'https://acme.example/#x',
+          'http://10.0.0.1',
+        ],
+      ],
+    ],
   ])('TAGWARDEN_%s refuses %p and is named', (name, values) => {
     for (const value of values) {
       const attempt = () => read({ [`TAGWARDEN_${name}`]: value })
@@ -102,6 +142,88 @@ describe('values', () => {
           if (!(error instanceof SettingError)) throw error
           expect(error.message).toStartWith(`${name}: `)
         }
+      }),
+    )
+  })
+})
+
+describe('signing in through a company', () => {
+  const whole = {
+    TAGWARDEN_OIDC_ISSUER: 'https://id.acme.example/realms/main/',
+    TAGWARDEN_OIDC_CLIENT_ID: 'tagwarden',
+    TAGWARDEN_OIDC_ROLES: 'staff=viewer,board=owner',
+  }
+
+  test('is off without an issuer, whatever else is set', () => {
+    expect(oidcSettings(read())).toBeNull()
+    expect(oidcSettings(read({ ...whole, TAGWARDEN_OIDC_ISSUER: '' }))).toBeNull()
+  })
+
+  test('is described by the settings', () => {
+    const settings = {
+      issuer: 'https://id.acme.example/realms/main/',
+      clientId: 'tagwarden',
+      clientSecret: '',
+      name: 'your company',
+      groupsClaim: 'groups',
+      roles: [
+        { group: 'staff', role: 'viewer' },
+        { group: 'board', role: 'owner' },
+      ],
+      orgId: null,
+    } as const
+    expect(oidcSettings(read(whole))).toEqual({ ...settings, roles: [...settings.roles] })
+    const more = { CLIENT_SECRET: 's', NAME: 'Acme ID', GROUPS_CLAIM: 'roles', ORG: 'org_1' }
+    const env = Object.fromEntries(Object.entries(more).map(([name, value]) => [`TAGWARDEN_OIDC_${name}`, value]))
+    expect(oidcSettings(read({ ...whole, ...env }))).toMatchObject({
+      ...{ clientSecret: 's', name: 'Acme ID', groupsClaim: 'roles', orgId: 'org_1' },
+    })
+  })
+
+  test.each([
+    'http://localhost:8080/realms/x',
+    'http://127.0.0.1:9',
+    'http://[::1]:9',
+    'https://10.0.0.1',
+    whole.TAGWARDEN_OIDC_ISSUER,
+  ])('the issuer %s is taken as it stands', (issuer) => {
+    expect(read({ ...whole, TAGWARDEN_OIDC_ISSUER: issuer }).oidcIssuer).toBe(issuer)
+  })
+
+  test.each(['CLIENT_ID', 'ROLES', 'NAME', 'GROUPS_CLAIM'])(
+    'the start stops without OIDC_%s, which is named',
+    (name) => {
+      expect(() => read({ ...whole, [`TAGWARDEN_OIDC_${name}`]: '' })).toThrow(
+        new SettingError(`TAGWARDEN_OIDC_${name}: must be set where TAGWARDEN_OIDC_ISSUER is`),
+      )
+    },
+  )
+
+  test('the roles of groups are read as they were written', () => {
+    const group = fc
+      .string({ unit: 'grapheme', minLength: 1, maxLength: 30 })
+      .map((name) => name.replaceAll(',', '/').trim())
+      .filter((name) => name !== '')
+    const roles = fc.array(fc.record({ group, role: fc.constantFrom(...ROLES) }), { maxLength: 10 })
+    const gap = fc.constantFrom('', ' ', '\t')
+    fc.assert(
+      fc.property(roles, gap, gap, (expected, before, after) => {
+        const text = expected.map(({ group, role }) => `${before}${group}${after}=${before}${role}${after}`).join(',')
+        expect(read({ TAGWARDEN_OIDC_ROLES: text }).oidcRoles).toEqual(expected)
+      }),
+    )
+  })
+
+  test('a role that there is not is refused and named, wherever it stands', () => {
+    const role = fc.stringMatching(/^[a-zA-Z]{1,12}$/).filter((word) => !(ROLES as readonly string[]).includes(word))
+    fc.assert(
+      fc.property(role, fc.nat({ max: 3 }), (word, place) => {
+        const parts = ['a=viewer', 'b c=member', 'd/e=owner'].toSpliced(place, 0, `x=${word}`)
+        expect(() => read({ TAGWARDEN_OIDC_ROLES: parts.join() })).toThrow(
+          new SettingError(
+            `TAGWARDEN_OIDC_ROLES: must be GROUP=ROLE,… with the roles viewer, member, admin, owner, not "x=${word}"`,
+          ),
+        )
       }),
     )
   })
@@ -131,6 +253,7 @@ describe('what an operator is shown', () => {
     const secrets = {
       TAGWARDEN_SMTP_URL: 'smtp://me:hunter2@mail',
       TAGWARDEN_OUTBOUND_PROXY: 'http://me:hunter2@proxy',
+      TAGWARDEN_OIDC_CLIENT_SECRET: 'hunter2',
     }
     const shown = describeConfig({}, secrets)
     expect(JSON.stringify(shown)).not.toContain('hunter2')

@@ -1,4 +1,8 @@
 import { DAY_MS } from './core/clock.ts'
+import { type Cidr, parseCidr } from './core/network.ts'
+import { ROLES } from './http/principal.ts'
+import type { OidcSettings } from './org/oidc.ts'
+import type { GroupRole } from './org/oidc-user.ts'
 
 /** One thing an operator can set, by flag or as `TAGWARDEN_<NAME>`. */
 interface Setting<T> {
@@ -52,6 +56,41 @@ function secretAddress(form: string, ...protocols: string[]) {
     if (url && url.hostname !== '' && protocols.includes(url.protocol)) return value
     throw new SettingError(`${name}: must be ${form}; what it is now may be secret`)
   }
+}
+
+/** Who can read what goes to the provider can sign in as anybody; only on the machine itself nobody else can. */
+function isLoopback(hostname: string): boolean {
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname)
+}
+
+/** As the provider spells itself: a slash at the end belongs to it. What does not fit may have a password in it. */
+function issuer(value: string, name: string): string {
+  if (value === '') return value
+  const url = URL.parse(value)
+  const secure = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))
+  if (url && secure && !/[?#@\s]/.test(value)) return value
+  throw new SettingError(`${name}: must be an https address without query and password`)
+}
+
+/** `group=role,…`; what is before the last `=` is the group, so that it may have `=` itself. */
+function groupRoles(value: string, name: string): GroupRole[] {
+  const parts = value.split(',').filter((part) => part.trim() !== '')
+  return parts.map((part) => {
+    const at = part.lastIndexOf('=')
+    const group = part.slice(0, Math.max(0, at)).trim()
+    const role = ROLES.find((one) => one === part.slice(at + 1).trim())
+    if (group !== '' && role) return { group, role }
+    throw new SettingError(`${name}: must be GROUP=ROLE,… with the roles ${ROLES.join(', ')}, not "${part.trim()}"`)
+  })
+}
+
+function blocks(value: string, name: string): Cidr[] {
+  const entries = value.split(',').map((entry) => entry.trim())
+  return entries.filter(Boolean).map((entry) => {
+    const block = parseCidr(entry)
+    if (block) return block
+    throw new SettingError(`${name}: must be addresses or CIDRs, comma-separated; "${entry}" is none`)
+  })
 }
 
 const UNITS: Record<string, number> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 }
@@ -113,6 +152,25 @@ const SETTINGS = {
     ),
     secret: true,
   },
+  trustedProxies: setting(
+    'TRUSTED_PROXIES',
+    '',
+    'Addresses or CIDRs of proxies whose X-Forwarded-For says where a request comes from, comma-separated',
+    blocks,
+  ),
+  maxConnections: setting(
+    'MAX_CONNECTIONS',
+    '4000',
+    'Requests at once, past which more are answered 503, and connections, past which idle ones are closed',
+    whole(1, 1_000_000),
+  ),
+  requestTimeoutS: setting(
+    'REQUEST_TIMEOUT_S',
+    '60',
+    'Seconds after which a request that is not answered yet is answered 503',
+    // A connection is given 15 s more, and Bun's time limits end at 255 s.
+    whole(1, 240),
+  ),
   rateKeyPerMinute: setting('RATE_KEY_PER_MINUTE', '600', 'Requests a minute for one API key', whole(1, 10_000_000)),
   rateCollectPerSecond: setting(
     'RATE_COLLECT_PER_SECOND',
@@ -134,6 +192,26 @@ const SETTINGS = {
     'Least severe log lines that are written',
     oneOf('debug', 'info', 'warn', 'error'),
   ),
+  oidcIssuer: setting(
+    'OIDC_ISSUER',
+    '',
+    "Address of the company's OpenID Connect provider, through which people sign in; empty: off",
+    issuer,
+  ),
+  oidcClientId: setting('OIDC_CLIENT_ID', '', 'What the provider calls this server', text),
+  oidcClientSecret: {
+    ...setting('OIDC_CLIENT_SECRET', '', 'Secret that the provider gave this server; empty: a public client', text),
+    secret: true,
+  },
+  oidcName: setting('OIDC_NAME', 'your company', 'What people call the provider: sign in with …', text),
+  oidcGroupsClaim: setting('OIDC_GROUPS_CLAIM', 'groups', "Claim that lists a person's groups", text),
+  oidcRoles: setting(
+    'OIDC_ROLES',
+    '',
+    'Roles of groups, GROUP=ROLE, comma-separated; the highest counts, and who has none stays out',
+    groupRoles,
+  ),
+  oidcOrg: setting('OIDC_ORG', '', 'Id of the organization that people join; empty: the only one there is', text),
   chromium: setting('CHROMIUM', '', 'Chromium executable for flow tests', text),
 } satisfies Record<string, Setting<unknown>>
 
@@ -156,7 +234,28 @@ export function readConfig(flags: Partial<Record<SettingName, string>>, env: Nod
     const { read, name: envName } = SETTINGS[name]
     return [name, read(rawOf(name, flags, env), PREFIX + envName)]
   }
-  return Object.fromEntries((Object.keys(SETTINGS) as SettingName[]).map(read)) as Config
+  const config = Object.fromEntries((Object.keys(SETTINGS) as SettingName[]).map(read)) as Config
+  oidcSettings(config)
+  return config
+}
+
+/** How people sign in through their company; null: they don't. Fails with `SettingError` at what is missing. */
+export function oidcSettings(config: Config): OidcSettings | null {
+  const { oidcIssuer, oidcClientId, oidcClientSecret, oidcName, oidcGroupsClaim, oidcRoles, oidcOrg } = config
+  if (oidcIssuer === '') return null
+  const missing = (['oidcClientId', 'oidcRoles', 'oidcName', 'oidcGroupsClaim'] as const).find(
+    (name) => config[name].length === 0,
+  )
+  if (missing) throw new SettingError(`${PREFIX}${SETTINGS[missing].name}: must be set where ${PREFIX}OIDC_ISSUER is`)
+  return {
+    issuer: oidcIssuer,
+    clientId: oidcClientId,
+    clientSecret: oidcClientSecret,
+    name: oidcName,
+    groupsClaim: oidcGroupsClaim,
+    roles: oidcRoles,
+    orgId: oidcOrg === '' ? null : oidcOrg,
+  }
 }
 
 /** Every setting as an operator sees it; secrets masked. */

@@ -75,7 +75,7 @@ function plain(escaped: string): string {
 }
 
 const check = () => [
-  () => tool('types', 'node_modules/typescript/bin/tsc', '-p', '.'),
+  () => tool('types', 'node_modules/typescript-native/bin/tsc', '-p', '.', '--singleThreaded'),
   () => tool('style', 'node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.'),
 ]
 

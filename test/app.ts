@@ -34,7 +34,11 @@ export interface TestApp {
 }
 
 /** Rates that no test reaches unless it wants to. */
-const RATES: Partial<Record<SettingName, string>> = { rateKeyPerMinute: '10000000', rateCollectPerSecond: '10000000' }
+const RATES: Partial<Record<SettingName, string>> = {
+  rateKeyPerMinute: '10000000',
+  rateSigninPerMinute: '1000000',
+  rateCollectPerSecond: '10000000',
+}
 
 /**
  * Starts without an owner's password and without jitter. Whatever the program calls a bug fails the test. Messages go

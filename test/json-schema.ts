@@ -1,16 +1,16 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 
-/** The part of JSON Schema that the description of the API is written in. */
+/** The part of JSON Schema that the description of the API is written in, without references. */
 export interface JsonSchema {
-  $id?: string
   type?: string | string[]
   enum?: unknown[]
   const?: unknown
   anyOf?: JsonSchema[]
   properties?: Record<string, JsonSchema>
   required?: string[]
-  additionalProperties?: boolean
-  patternProperties?: Record<string, JsonSchema>
+  /** A schema where any name may be. */
+  additionalProperties?: boolean | JsonSchema
   items?: JsonSchema
   minItems?: number
   maxItems?: number
@@ -19,61 +19,34 @@ export interface JsonSchema {
   minimum?: number
   maximum?: number
   exclusiveMinimum?: number
-  multipleOf?: number
 }
 
-const KNOWN_WORDS = new Set(
-  `$id type enum const anyOf properties required additionalProperties patternProperties items minItems maxItems minLength
-  maxLength minimum maximum exclusiveMinimum multipleOf default description examples`.split(/\s+/),
-)
+const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false })
+const checks = new WeakMap<JsonSchema, ValidateFunction>()
+
+/** Why the value is not as the schema says; empty when it is. Fails for a schema with words that nobody knows. */
+export function errorsOf(schema: JsonSchema, value: unknown): string[] {
+  const check = checks.get(schema) ?? ajv.compile(schema)
+  checks.set(schema, check)
+  check(value)
+  return (check.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
+}
+
+/** True when the value is as the schema says. */
+export const fits = (schema: JsonSchema, value: unknown): boolean => errorsOf(schema, value).length === 0
 
 function typesOf({ type }: JsonSchema): string[] {
   return type === undefined ? [] : Array.isArray(type) ? type : [type]
 }
 
-function typeOf(value: unknown): string {
-  return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
-}
-
-/** True when the value is as the schema says. Fails for a schema with words that it does not know. */
-export function fits(schema: JsonSchema, value: unknown): boolean {
-  const stranger = Object.keys(schema).find((word) => !KNOWN_WORDS.has(word))
-  if (stranger) throw new Error(`"${stranger}" in a schema is not understood here`)
-  if (schema.anyOf) return schema.anyOf.some((branch) => fits(branch, value))
-  const types = typesOf(schema)
-  if (types.length > 0 && !types.includes(typeOf(value))) return false
-  if (schema.enum && !schema.enum.includes(value)) return false
-  if ('const' in schema && schema.const !== value) return false
-  if (typeof value === 'string') return value.length >= (schema.minLength ?? 0) && value.length <= lengthMax(schema)
-  if (typeof value === 'number') return isInRange(schema, value)
-  if (Array.isArray(value)) {
-    const { items = {}, minItems = 0, maxItems = Number.POSITIVE_INFINITY } = schema
-    return value.length >= minItems && value.length <= maxItems && value.every((item) => fits(items, item))
-  }
-  return typeOf(value) !== 'object' || fitsObject(schema, value as Record<string, unknown>)
-}
-
 const lengthMax = ({ maxLength = Number.POSITIVE_INFINITY }: JsonSchema) => maxLength
 
-function isInRange({ minimum, maximum, exclusiveMinimum, multipleOf }: JsonSchema, value: number): boolean {
-  const isAbove = value >= (minimum ?? -Infinity) && value > (exclusiveMinimum ?? -Infinity)
-  return isAbove && value <= (maximum ?? Infinity) && (multipleOf !== 1 || Number.isInteger(value))
-}
-
-function fitsObject(schema: JsonSchema, value: Record<string, unknown>): boolean {
-  const { properties = {}, required = [], additionalProperties = true, patternProperties } = schema
-  const [pattern] = Object.values(patternProperties ?? {})
-  return (
-    required.every((name) => Object.hasOwn(value, name)) &&
-    Object.entries(value).every(([name, item]) => {
-      if (Object.hasOwn(properties, name)) return fits(properties[name] ?? {}, item)
-      return pattern ? fits(pattern, item) : additionalProperties
-    })
-  )
-}
+/** What any property may be that has no schema of its own; null when there must be none. */
+const ofAnyName = ({ additionalProperties }: JsonSchema): JsonSchema | null =>
+  typeof additionalProperties === 'object' ? additionalProperties : null
 
 /** Texts that have broken programs before, beside ordinary ones. */
-const NASTY = [
+export const NASTY = [
   ...['\u0001', '\u2028', '\u202e', '\ufffd', '%00', '😀', "'; DROP TABLE alert; --", '"', "'", '\\', '$vendor', '$$x'],
   ...['*', '(', '[', '.*', '{{7*7}}', '../..', '-0', '1e309', 'NaN', '__proto__', 'constructor', 'toString', ' '],
 ]
@@ -94,6 +67,7 @@ export function valid(schema: JsonSchema): fc.Arbitrary<unknown> {
     case 'string':
       return text(schema.minLength ?? 0, Math.min(lengthMax(schema), 300))
     case 'number':
+    case 'integer':
       return validNumber(schema)
     case 'boolean':
       return fc.boolean()
@@ -110,17 +84,18 @@ export function valid(schema: JsonSchema): fc.Arbitrary<unknown> {
   }
 }
 
-function validNumber({ minimum, maximum, exclusiveMinimum, multipleOf }: JsonSchema): fc.Arbitrary<number> {
+function validNumber({ type, minimum, maximum, exclusiveMinimum }: JsonSchema): fc.Arbitrary<number> {
   const min = minimum ?? (exclusiveMinimum === undefined ? -1e15 : exclusiveMinimum + 1)
   const max = maximum ?? 1e300
   const whole = fc.constantFrom(min, Math.min(max, min + 1), max)
-  const between = fc.double({ min, max, noNaN: true }).map((value) => (multipleOf === 1 ? Math.trunc(value) : value))
+  const between = fc.double({ min, max, noNaN: true }).map((value) => (type === 'integer' ? Math.trunc(value) : value))
   return fc.oneof(whole, between)
 }
 
-function validObject({ properties = {}, required = [], patternProperties }: JsonSchema): fc.Arbitrary<unknown> {
-  const [pattern] = Object.values(patternProperties ?? {})
-  if (pattern) return fc.dictionary(fc.string({ minLength: 1, maxLength: 10 }), valid(pattern), { maxKeys: 3 })
+function validObject(schema: JsonSchema): fc.Arbitrary<unknown> {
+  const { properties = {}, required = [] } = schema
+  const anyName = ofAnyName(schema)
+  if (anyName) return fc.dictionary(fc.string({ minLength: 1, maxLength: 10 }), valid(anyName), { maxKeys: 3 })
   const fields = Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, valid(schema)]))
   return fc.record(fields, { requiredKeys: required as never[] })
 }
@@ -155,17 +130,28 @@ export function broken(schema: JsonSchema, field = ''): fc.Arbitrary<Broken> | n
 }
 
 /** One beside each limit that the schema sets. */
-function outOfRange({ minimum, maximum, exclusiveMinimum, multipleOf, ...schema }: JsonSchema): unknown[] {
+export function outOfRange({ type, minimum, maximum, exclusiveMinimum, ...schema }: JsonSchema): unknown[] {
   const { minLength = 0, maxLength, minItems = 0, maxItems, items = {} } = schema
   const values: unknown[] = []
   if (minimum !== undefined) values.push(minimum - 1)
   if (exclusiveMinimum !== undefined) values.push(exclusiveMinimum)
   if (maximum !== undefined) values.push(maximum + Math.max(1, maximum * 1e-9))
-  if (multipleOf === 1) values.push((minimum ?? 0) + 0.5)
+  if (type === 'integer') values.push((minimum ?? 0) + 0.5)
   if (minLength > 0) values.push('x'.repeat(minLength - 1))
   if (maxLength !== undefined) values.push('x'.repeat(maxLength + 1))
   if (minItems > 0) values.push([])
   if (maxItems !== undefined) values.push(Array.from({ length: maxItems + 1 }, () => least(items)))
+  return values
+}
+
+/** One at each limit that the schema sets. */
+export function atLimits({ minimum, maximum, ...schema }: JsonSchema): unknown[] {
+  const { minLength, maxLength, minItems, maxItems, items = {} } = schema
+  const values: unknown[] = [minimum, maximum].filter((limit) => limit !== undefined)
+  for (const length of [minLength, maxLength]) if (length !== undefined) values.push('x'.repeat(length))
+  for (const length of [minItems, maxItems]) {
+    if (length !== undefined) values.push(Array.from({ length }, () => least(items)))
+  }
   return values
 }
 
@@ -195,6 +181,7 @@ export function least(schema: JsonSchema): unknown {
     case 'string':
       return 'x'.repeat(Math.max(1, minLength))
     case 'number':
+    case 'integer':
       return schema.minimum ?? (schema.exclusiveMinimum ?? 0) + 1
     case 'boolean':
       return true

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DAY_MS, type Instant } from '../core/clock.ts'
+import { plainEvent } from '../core/event.fixture.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { openDatabase } from '../store/database.ts'
 import { DuckdbWarehouse } from '../warehouse/duckdb.ts'
@@ -42,33 +43,9 @@ export const domainsNamed = (...ids: string[]): WatchedDomain[] =>
 /** An event of the shop, received just before noon. */
 export function eventOf(values: Partial<StoredEvent> = {}): StoredEvent {
   const { receivedAt = NOON - 1000 } = values
-  return {
-    seq: receivedAt * 1000,
-    id: 'e',
-    ts: receivedAt,
-    receivedAt,
-    orgId: 'org_a',
-    domainId: 'dom_shop',
-    env: 'prod',
-    vendor: 'ga4',
-    event: 'purchase',
-    account: null,
-    kind: 'event',
-    host: 'shop.example',
-    path: '/',
-    title: null,
-    sessionId: null,
-    customerId: null,
-    status: null,
-    execMs: null,
-    durMs: null,
-    bytes: null,
-    version: null,
-    weight: 1,
-    violations: null,
-    params: {},
-    ...values,
-  }
+  const place = { orgId: 'org_a', domainId: 'dom_shop', host: 'shop.example', path: '/' }
+  const seq = receivedAt * 1000
+  return plainEvent({ seq, id: 'e', receivedAt, ...place, vendor: 'ga4', event: 'purchase', ...values })
 }
 
 /** A warehouse of its own that holds these events: the first half in Parquet, the others still in the spool. */

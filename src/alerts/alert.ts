@@ -16,7 +16,10 @@ export type Severity = (typeof SEVERITIES)[number]
 
 export const CHANNEL_TYPES = ['email', 'team_chat', 'office_chat', 'webhook', 'issue_tracker'] as const
 
-export const ChannelSchema = Closed({ type: OneOf(CHANNEL_TYPES), target: Text(1, 2000) }, { $id: 'Channel' })
+export const ChannelSchema = Closed(
+  { type: OneOf(CHANNEL_TYPES), target: Text(1, 2000) },
+  { $id: 'Channel', examples: [{ type: 'email', target: 'ann@example.com' }] },
+)
 export type Channel = Static<typeof ChannelSchema>
 
 const event = Type.Optional(Type.String({ maxLength: 200 }))
@@ -70,7 +73,15 @@ export const JourneySpecSchema = Type.Union(
     }),
     Closed({ steps: Type.Array(Closed({ vendor, event }), { minItems: 1, maxItems: 10 }) }),
   ],
-  { $id: 'JourneySpec' },
+  {
+    $id: 'JourneySpec',
+    examples: [
+      {
+        version: 2,
+        steps: [{ anchor: { kind: 'page', path: '/thanks' }, expect: [{ vendor: 'Meta Pixel', event: 'Purchase' }] }],
+      },
+    ],
+  },
 )
 
 const channels = Type.Array(ChannelSchema, { minItems: 1, maxItems: 10 })
@@ -119,7 +130,21 @@ const inputFields = {
   enabled: Type.Optional(Type.Boolean({ default: true })),
 }
 
-export const AlertInputSchema = Closed(inputFields, { $id: 'AlertInput' })
+const EXAMPLE = {
+  name: 'Purchases have a value',
+  domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta',
+  alertType: 'data_validation',
+  severity: 'high',
+  vendors: ['Google Analytics 4'],
+  conditions: { logic: 'any', items: [{ parameter: 'value', op: 'is_blank' }] },
+  filters: [{ parameter: '$event', op: 'equals', values: ['purchase'] }],
+  period: '1h',
+  throttle: { count: 1, per: 4, unit: 'hours' },
+  channels: [{ type: 'email', target: 'ann@example.com' }],
+  impactValue: 900,
+}
+
+export const AlertInputSchema = Closed(inputFields, { $id: 'AlertInput', examples: [EXAMPLE] })
 /** As it comes in. */
 export type AlertInput = Static<typeof AlertInputSchema>
 
@@ -148,7 +173,20 @@ export const AlertSchema = Closed(
     createdAt: InstantSchema,
     updatedAt: InstantSchema,
   },
-  { $id: 'Alert' },
+  {
+    $id: 'Alert',
+    examples: [
+      {
+        ...EXAMPLE,
+        timezone: 'UTC',
+        enabled: true,
+        id: 'alr_01ke7jpe008wq2m5x0t4c9r7hv',
+        orgId: 'org_01ke7jhv00p5s9c2g4w8e6m1xr',
+        createdAt: 1_767_614_400_000,
+        updatedAt: 1_767_614_400_000,
+      },
+    ],
+  },
 )
 
 /** Every domain the alert watches; empty means all of its organization's. */

@@ -4,7 +4,6 @@ import { anyJson, CALLERS, type Caller, cast, client, credentialsOf, memoryDb, t
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { createDomain, deleteDomain } from '../domains/store.ts'
-import { authenticator } from '../org/authenticate.ts'
 import { validationInput, volumeInput } from './alert.fixture.ts'
 import type { AlertInput } from './alert.ts'
 import { alertRoutes } from './routes.ts'
@@ -17,10 +16,10 @@ function setUp() {
   /** How often alerts changed, and which were deleted by whom. */
   const told = { changes: 0, deleted: [] as [string, string][] }
   const call = client(
-    alertRoutes({
+    { db, clock },
+    ...alertRoutes({
       db,
       clock,
-      authenticate: authenticator({ db, clock }),
       checkChannels(channels, path, orgId) {
         const index = channels.findIndex(({ target }) => target === 'int_gone')
         if (index >= 0) throw new AppError('invalid', `${path}[${index}].target: no such integration in ${orgId}`)

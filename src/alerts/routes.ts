@@ -1,33 +1,37 @@
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Int, Nullable, Type } from '../core/schema.ts'
-import { type Authenticate, controller } from '../http/controller.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
-import { atLeast, type Principal } from '../http/principal.ts'
+import { may } from '../http/permission.ts'
+import type { Principal } from '../http/principal.ts'
+import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import { type Db, tx } from '../store/database.ts'
 import { type Alert, type AlertInput, AlertSchema, type Channel } from './alert.ts'
 import { AlertBulkInputSchema, RawAlertInputSchema, readAlertInput, within } from './input.ts'
 import { checkDomains, createAlert, deleteAlert, findAlert, listAlerts, setEnabled, updateAlert } from './store.ts'
 
-const tags = ['Alerts']
-const ById = Closed({ id: Type.String() })
+const tag = 'Alerts'
 const ListQuery = Closed(pagingFields)
-const Ok = Closed({ ok: Type.Boolean() })
 const AlertList = Closed({ alerts: Type.Array(AlertSchema), nextCursor: Nullable(Type.String()) }, { $id: 'AlertList' })
-const AlertEnabledInputSchema = Closed({ enabled: Type.Boolean() }, { $id: 'AlertEnabledInput' })
+const AlertEnabledInputSchema = Closed(
+  { enabled: Type.Boolean() },
+  { $id: 'AlertEnabledInput', examples: [{ enabled: false }] },
+)
 const AlertBulkResultSchema = Closed(
   {
     created: Int(),
     failed: Int(),
     errors: Type.Array(Closed({ index: Int({ description: 'Place in `alerts`' }), error: Type.String() })),
   },
-  { $id: 'AlertBulkResult' },
+  {
+    $id: 'AlertBulkResult',
+    examples: [{ created: 1, failed: 1, errors: [{ index: 1, error: 'alerts[1].name: must not be blank' }] }],
+  },
 )
 
 export interface AlertParts {
   db: Db
   clock: Clock
-  authenticate: Authenticate
   /** Refuses, with an `AppError` that names it (`channels[2].target: …`), a channel nothing can be sent through. */
   checkChannels: (channels: readonly Channel[], path: string, orgId: string) => void
   /** Called after every change of alerts, so that rules are compiled anew. */
@@ -37,7 +41,7 @@ export interface AlertParts {
 }
 
 /** What may be done to alerts; each refuses with an `AppError`, and tells `changed` when something did change. */
-export function alertActions({ db, clock, checkChannels, changed, deleted }: Omit<AlertParts, 'authenticate'>) {
+export function alertActions({ db, clock, checkChannels, changed, deleted }: AlertParts) {
   const accept = (value: unknown, orgId: string, root = ''): AlertInput => {
     const input = readAlertInput(value, root)
     within(root, () => {
@@ -85,97 +89,122 @@ export function alertActions({ db, clock, checkChannels, changed, deleted }: Omi
 }
 
 /** How a caller sees an alert. */
-function describe({ channels, ...alert }: Alert, { role }: Principal) {
-  return atLeast(role, 'member') ? { ...alert, channels } : alert
+export function describeAlert({ channels, ...alert }: Alert, principal: Principal) {
+  return may(principal, 'seeTokens') ? { ...alert, channels } : alert
 }
 
 /** Alerts under `/v1/alerts`. */
-export function alertRoutes(parts: AlertParts) {
-  const { db } = parts
-  const actions = alertActions(parts)
-  return controller(parts.authenticate)
-    .get(
-      '/alerts',
-      ({ principal, query: { cursor, limit = DEFAULT_LIMIT } }) => {
+export function alertRoutes(parts: AlertParts): Route[] {
+  return [...readingRoutes(parts.db), ...writingRoutes(alertActions(parts))]
+}
+
+function readingRoutes(db: Db): Route[] {
+  return [
+    route({
+      id: 'listAlerts',
+      method: 'GET',
+      path: '/v1/alerts',
+      access: 'read',
+      tag,
+      summary: 'Alerts, oldest first',
+      description: 'Channels are left out for viewers.',
+      tool: true,
+      query: ListQuery,
+      answer: AlertList,
+      handle({ principal, query: { cursor, limit = DEFAULT_LIMIT } }) {
         const rows = listAlerts(db, principal.orgId, decodeCursor(cursor, 1)?.[0] ?? null, limit)
         const { items, nextCursor } = page(rows, limit, ({ id }) => [id])
-        return { alerts: items.map((alert) => describe(alert, principal)), nextCursor }
+        return { alerts: items.map((alert) => describeAlert(alert, principal)), nextCursor }
       },
-      {
-        access: 'read',
-        query: ListQuery,
-        response: { 200: AlertList },
-        detail: { summary: 'Alerts, oldest first', description: 'Channels are left out for viewers.', tags },
-      },
-    )
-    .post(
-      '/alerts',
-      ({ principal, body, status }) => status(201, describe(actions.create(principal.orgId, body), principal)),
-      {
-        access: 'member',
-        body: RawAlertInputSchema,
-        response: { 201: AlertSchema },
-        detail: { summary: 'Make an alert; it judges what arrives from now on', tags },
-      },
-    )
-    .get(
-      '/alerts/:id',
-      ({ principal, params: { id } }) => describe(findAlert(db, { orgId: principal.orgId, id }), principal),
-      {
-        access: 'read',
-        params: ById,
-        response: { 200: AlertSchema },
-        detail: { summary: 'An alert', description: 'Channels are left out for viewers.', tags },
-      },
-    )
-    .put(
-      '/alerts/:id',
-      ({ principal, params: { id }, body }) => describe(actions.update(principal.orgId, id, body), principal),
-      {
-        access: 'member',
-        params: ById,
-        body: RawAlertInputSchema,
-        response: { 200: AlertSchema },
-        detail: {
-          summary: 'Replace an alert; what is left out gets its default',
-          description: 'Where scope, rule, period or time zone change, what arrives from now on is judged anew.',
-          tags,
-        },
-      },
-    )
-    .delete(
-      '/alerts/:id',
-      ({ principal: { orgId, userId }, params: { id } }) => {
+    }),
+    route({
+      id: 'getAlert',
+      method: 'GET',
+      path: '/v1/alerts/{id}',
+      access: 'read',
+      tag,
+      summary: 'An alert',
+      description: 'Channels are left out for viewers.',
+      tool: true,
+      params: ById,
+      answer: AlertSchema,
+      handle: ({ principal, params: { id } }) =>
+        describeAlert(findAlert(db, { orgId: principal.orgId, id }), principal),
+    }),
+  ]
+}
+
+function writingRoutes(actions: ReturnType<typeof alertActions>): Route[] {
+  return [
+    route({
+      id: 'createAlert',
+      method: 'POST',
+      path: '/v1/alerts',
+      access: 'edit',
+      tag,
+      summary: 'Make an alert; it judges what arrives from now on',
+      refusals: ['conflict'],
+      tool: true,
+      body: RawAlertInputSchema,
+      status: 201,
+      answer: AlertSchema,
+      handle: ({ principal, body }) => describeAlert(actions.create(principal.orgId, body), principal),
+    }),
+    route({
+      id: 'replaceAlert',
+      method: 'PUT',
+      path: '/v1/alerts/{id}',
+      access: 'edit',
+      tag,
+      summary: 'Replace an alert; what is left out gets its default',
+      description: 'Where scope, rule, period or time zone change, what arrives from now on is judged anew.',
+      tool: true,
+      params: ById,
+      body: RawAlertInputSchema,
+      answer: AlertSchema,
+      handle: ({ principal, params: { id }, body }) =>
+        describeAlert(actions.update(principal.orgId, id, body), principal),
+    }),
+    route({
+      id: 'deleteAlert',
+      method: 'DELETE',
+      path: '/v1/alerts/{id}',
+      access: 'edit',
+      tag,
+      summary: 'Delete an alert; its unresolved issues are resolved and stay to be read',
+      tool: true,
+      params: ById,
+      answer: OkSchema,
+      handle({ principal: { orgId, userId }, params: { id } }) {
         actions.remove(orgId, id, userId)
-        return { ok: true }
+        return OK
       },
-      {
-        access: 'member',
-        params: ById,
-        response: { 200: Ok },
-        detail: { summary: 'Delete an alert; its unresolved issues are resolved and stay to be read', tags },
-      },
-    )
-    .put(
-      '/alerts/:id/enabled',
-      ({ principal, params: { id }, body: { enabled } }) =>
-        describe(actions.setEnabled(principal.orgId, id, enabled), principal),
-      {
-        access: 'member',
-        params: ById,
-        body: AlertEnabledInputSchema,
-        response: { 200: AlertSchema },
-        detail: { summary: 'Switch an alert on or off; switched on, it judges what arrives from then on', tags },
-      },
-    )
-    .post('/alerts/bulk', ({ principal, body }) => actions.createMany(principal.orgId, body.alerts), {
-      access: 'member',
+    }),
+    route({
+      id: 'setAlertEnabled',
+      method: 'PUT',
+      path: '/v1/alerts/{id}/enabled',
+      access: 'edit',
+      tag,
+      summary: 'Switch an alert on or off; switched on, it judges what arrives from then on',
+      tool: true,
+      params: ById,
+      body: AlertEnabledInputSchema,
+      answer: AlertSchema,
+      handle: ({ principal, params: { id }, body: { enabled } }) =>
+        describeAlert(actions.setEnabled(principal.orgId, id, enabled), principal),
+    }),
+    route({
+      id: 'createAlerts',
+      method: 'POST',
+      path: '/v1/alerts/bulk',
+      access: 'edit',
+      tag,
+      summary: 'Make many alerts',
+      description: 'Each by itself: one that is refused is listed in `errors`, the others are made.',
       body: AlertBulkInputSchema,
-      response: { 200: AlertBulkResultSchema },
-      detail: {
-        summary: 'Make many alerts',
-        description: 'Each by itself: one that is refused is listed in `errors`, the others are made.',
-        tags,
-      },
-    })
+      answer: AlertBulkResultSchema,
+      handle: ({ principal, body }) => actions.createMany(principal.orgId, body.alerts),
+    }),
+  ]
 }

@@ -29,7 +29,7 @@ export function samplesQuery(orgId: string, findings: readonly Finding[]): Query
 
 /**
  * The alert's findings with their samples, from the answer to `samplesQuery`: as people may see them, with what is
- * personal masked. A finding whose event is no longer there stays without.
+ * personal masked, in what names the trouble too. A finding whose event is no longer there stays without.
  */
 export function withSamples(
   alert: Alert,
@@ -42,7 +42,14 @@ export function withSamples(
   return findings.map((finding) => {
     const event = finding.sampleSeq === null ? undefined : bySeq.get(finding.sampleSeq)
     if (!event) return finding
-    const { orgId, violations, ...shown } = mask(event)
-    return { ...finding, sample: shown }
+    const { orgId, violations, ...sample } = mask(event)
+    return {
+      ...finding,
+      // They are null, or those of all events.
+      vendor: finding.vendor && sample.vendor,
+      event: finding.event && sample.event,
+      hosts: [...new Set(finding.hosts.map((host) => mask({ ...event, host }).host ?? host))],
+      sample,
+    }
   })
 }

@@ -1,12 +1,19 @@
 import { expect, test } from 'bun:test'
-import { startServer, temporaryFolder, until } from '../../test/process.ts'
+import { ask, call, startServer, temporaryFolder, until } from '../../test/process.ts'
 
-test('serve says where it listens and that nobody owns the folder, and ends well at SIGTERM', async () => {
+test('serve says where it listens and where its owner is made, and ends well at SIGTERM', async () => {
   using folder = temporaryFolder()
   await using server = await startServer(folder.path)
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
-  await until('the warning', () => server.log().includes('nobody owns this data folder yet'))
-  expect(server.log()).toContain(`tagwarden init --data ${folder.path}`)
+  const link = await until('the link', () => /http:\S+\/#setup=(?<token>su_[\w-]+)/.exec(server.log()))
+  const owner = { orgName: 'Acme', email: 'ann@example.com', password: 'correct horse battery' }
+  const setUp = (token: string | undefined) =>
+    call('POST', `${server.url}/v1/auth/setup`, { body: { ...owner, token } })
+  expect((await setUp('su_guessed')).status).toBe(401)
+  const made = await setUp(link.groups?.token)
+  expect(made).toMatchObject({ status: 201, body: { orgs: [{ name: 'Acme', role: 'owner' }] } })
+  expect((await setUp(link.groups?.token)).status).toBe(409)
+  expect(await ask('GET', `${server.url}/v1/whoami`, made.body.token)).toMatchObject({ via: 'session', role: 'owner' })
   await server.stop('SIGTERM')
   expect(server.code()).toBe(0)
 })

@@ -11,10 +11,8 @@ export const serve: Command = {
     if (!config.listen) throw new UsageError('serve: --listen is empty')
     const log = logTo(config.logLevel)
     const running = await startServer(config, log)
-    const hasOwner = running.app.db.prepare(`SELECT 1 FROM member WHERE role = 'owner'`).get() !== undefined
-    if (!hasOwner)
-      log.warn(`nobody owns this data folder yet: stop, run tagwarden init --data ${config.data}, start again`)
     console.log(`listening on ${running.url}${config.collectListen ? `, collector on ${running.collectUrl}` : ''}`)
+    if (running.app.setupUrl) log.warn(`nobody owns this server yet; set it up at ${running.app.setupUrl}`)
     await untilStopped()
     await running.stop()
     return 0

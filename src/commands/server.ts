@@ -1,11 +1,12 @@
 import pino from 'pino'
 import { type App, type Log, openApp } from '../app.ts'
 import type { Config } from '../config.ts'
-import { systemClock } from '../core/clock.ts'
+import { SECOND_MS, systemClock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
+import { ARRIVAL_LIMITS } from '../http/arrival.ts'
 import { errorResponse } from '../http/errors.ts'
-import { EVENTS_PATH } from '../ingest/collector.ts'
 import { runJobs } from '../jobs/job.ts'
+import { type Listening, limitConnections, type Patience, type Server, serve, stopServer } from './listener.ts'
 
 /** A server that is up. */
 export interface Running {
@@ -19,8 +20,8 @@ export interface Running {
 /** Requests that the demo answers beside the program's own. */
 export type Extra = (request: Request) => Promise<Response> | null
 
-const LONGEST_BODY_BYTES = 32 * 1024 * 1024
-const IDLE_TIMEOUT_S = 60
+/** Less than the 10 s after which a container is killed: https://docs.docker.com/reference/cli/docker/container/stop/ */
+const STOP_MS = 8 * SECOND_MS
 
 /** Lines of JSON on stderr; stdout belongs to what a command prints. */
 export function logTo(level: string): Log {
@@ -33,18 +34,25 @@ export function logTo(level: string): Log {
 }
 
 /** Opens the data folder, listens and starts jobs. When it can't listen, it lets go of the folder and fails. */
-export async function startServer(config: Config, log: Log, extra: Extra = () => null): Promise<Running> {
+export async function startServer(
+  config: Config,
+  log: Log,
+  extra: Extra = () => null,
+  patience: Patience = patienceOf(config),
+): Promise<Running> {
   const app = await openApp({ config, clock: systemClock, log })
   try {
-    const { server, collectServer } = listen(app, config, extra)
+    const { server, collectServer } = listen(app, config, extra, (at) => serve(at, config, log, patience))
+    const servers = collectServer ? [server, collectServer] : [server]
+    const stopCounting = limitConnections(servers, config, log, patience.countMs)
     const jobs = runJobs(app.jobs, (error, job) => log.error(error, job))
     return {
       app,
       url: urlOf(server),
       collectUrl: urlOf(collectServer ?? server),
       async stop() {
-        // Requests under way are answered; idle connections are closed.
-        await Promise.all([server.stop(), collectServer?.stop()])
+        stopCounting()
+        await Promise.all(servers.map((one) => stopServer(one, patience.stopMs)))
         await jobs.stop()
         await app.close()
       },
@@ -55,43 +63,32 @@ export async function startServer(config: Config, log: Log, extra: Extra = () =>
   }
 }
 
-function listen(app: App, config: Config, extra: Extra) {
-  const collect = (request: Request) => app.collector.fetch(request)
+function patienceOf({ requestTimeoutS }: Config): Patience {
+  return { answerMs: requestTimeoutS * SECOND_MS, stopMs: STOP_MS, countMs: SECOND_MS, bodies: ARRIVAL_LIMITS }
+}
+
+function listen(app: App, config: Config, extra: Extra, open: (listening: Listening) => Server) {
+  const { collector } = app
   const web = (request: Request) => extra(request) ?? app.fetch(request)
   const own = config.collectListen
   const collectServer =
-    own && serve(own, app, (request, path) => (app.collector.owns(path) ? collect(request) : notHere()))
+    own &&
+    open({
+      at: own,
+      collector,
+      answer: (request, path) => (collector.owns(path) ? collector.fetch(request) : notHere()),
+    })
   try {
-    const server = serve(config.listen ?? { hostname: '127.0.0.1', port: 0 }, own ? null : app, (request, path) =>
-      app.collector.owns(path) ? (own ? notHere() : collect(request)) : web(request),
-    )
+    const server = open({
+      at: config.listen ?? { hostname: '127.0.0.1', port: 0 },
+      collector: own ? null : collector,
+      answer: (request, path) => (collector.owns(path) ? (own ? notHere() : collector.fetch(request)) : web(request)),
+    })
     return { server, collectServer }
   } catch (error) {
     void collectServer?.stop()
     throw error
   }
-}
-
-function serve(
-  { hostname, port }: { hostname: string; port: number },
-  collecting: App | null,
-  answer: (request: Request, path: string) => Promise<Response> | Response,
-) {
-  const events = collecting && ((request: Request) => collecting.collector.events(request))
-  return Bun.serve({
-    hostname,
-    port,
-    maxRequestBodySize: LONGEST_BODY_BYTES,
-    idleTimeout: IDLE_TIMEOUT_S,
-    // Its own route, because it is asked thousands of times a second.
-    ...(events ? { routes: { [EVENTS_PATH]: events } } : {}),
-    fetch: (request) => answer(request, pathOf(request.url)),
-  })
-}
-
-/** Without parsing the whole address, because the collector asks for every request. */
-function pathOf(url: string): string {
-  return url.slice(url.indexOf('/', 'https://'.length))
 }
 
 function notHere(): Response {

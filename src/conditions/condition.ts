@@ -34,7 +34,13 @@ export const ConditionSchema = Closed(
     op: OneOf(OPERATORS),
     values: Type.Optional(Type.Array(Type.String({ maxLength: 1000 }), { maxItems: 100 })),
   },
-  { $id: 'Condition' },
+  {
+    $id: 'Condition',
+    examples: [
+      { parameter: 'value', op: 'is_blank' },
+      { parameter: '*', op: 'contains_email' },
+    ],
+  },
 )
 export type Condition = Static<typeof ConditionSchema>
 

@@ -59,7 +59,7 @@ function hide(text: string, key: string, regions: PhoneRegions): string {
 type ValueTest = (value: string) => boolean
 
 /** Fields whose text comes from outside, so that anything may stand in it. */
-const OPEN_FIELDS = ['event', 'account', 'host', 'path', 'title', 'sessionId'] as const
+const OPEN_FIELDS = ['vendor', 'event', 'account', 'host', 'path', 'title', 'sessionId'] as const
 
 /**
  * Compiles what samples, evidence and notifications may show of an event. The function answers a copy in which e-mail
@@ -84,7 +84,7 @@ export function compileMask(
   }
   return (event) => {
     const params = Object.fromEntries(
-      Object.entries(event.params).map(([key, value]) => [key, maskParameter(key, value)]),
+      Object.entries(event.params).map(([key, value]) => [maskPersonal(key, '', regions), maskParameter(key, value)]),
     )
     const masked = { ...event, params }
     for (const field of OPEN_FIELDS) {

@@ -206,6 +206,12 @@ describe('masks', () => {
     expect(event.params.mail).toBe('jo@a.co')
   })
 
+  test('vendor and the names of parameters, which senders choose too', () => {
+    const params: Record<string, string> = { 'to jo@a.co': '1' }
+    const masked = compileMask([])({ ...event, vendor: 'jo@a.co', params })
+    expect([masked.vendor, masked.params]).toEqual(['j***@a***.co', { 'to j***@a***.co': '1' }])
+  })
+
   test.each([
     ['ssn', { ssn: '***', other: 'has 460-89-9847 inside' }],
     ['*', { ssn: '***', other: '***' }],

@@ -32,7 +32,10 @@ export function newId(prefix: IdPrefix, at: Instant): string {
   return `${prefix}_${base32(BigInt(at), 10)}${base32(chance, 16)}`
 }
 
-/** A secret of 256 random bits behind its prefix: API keys `ak_`, property tokens `pt_`, sessions `st_`. */
-export function newSecret(prefix: 'ak' | 'pt' | 'st'): string {
+/**
+ * A secret of 256 random bits behind its prefix: API keys `ak_`, property tokens `pt_`, sessions `st_`, invitations
+ * `in_`, setting up `su_`.
+ */
+export function newSecret(prefix: 'ak' | 'pt' | 'st' | 'in' | 'su'): string {
   return `${prefix}_${randomBytes(32).toString('base64url')}`
 }

@@ -3,11 +3,15 @@ import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from '@
 import { AppError } from './error.ts'
 
 /** A whole number. `Type.Integer()` is avoided because Elysia doesn't convert query text for it. */
-export const Int = (options: { minimum?: number; maximum?: number; default?: number; description?: string } = {}) =>
-  Type.Number({ multipleOf: 1, ...options })
+export const Int = (
+  options: { minimum?: number; maximum?: number; default?: number; description?: string; examples?: number[] } = {},
+) => Type.Number({ multipleOf: 1, ...options })
 
 /** Milliseconds since the Unix epoch. */
-export const InstantSchema = Int({ description: 'Milliseconds since the Unix epoch, UTC' })
+export const InstantSchema = Int({
+  description: 'Milliseconds since the Unix epoch, UTC',
+  examples: [1_767_614_400_000],
+})
 
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
@@ -20,9 +24,17 @@ TypeRegistry.Set(
 export const OneOf = <const T extends readonly string[]>(words: T, options: { default?: T[number] } = {}) =>
   Type.Unsafe<T[number]>({ [Kind]: 'OneOf', type: 'string', enum: [...words], ...options })
 
+/** What the documentation says of a schema; with `$id` it stands there under this name. */
+export interface SchemaNotes {
+  $id?: string
+  description?: string
+  /** The first is shown. */
+  examples?: readonly object[]
+}
+
 /** An object that refuses fields it does not name. */
-export const Closed = <T extends Parameters<typeof Type.Object>[0]>(fields: T, options: { $id?: string } = {}) =>
-  Type.Object(fields, { additionalProperties: false, ...options })
+export const Closed = <T extends Parameters<typeof Type.Object>[0]>(fields: T, notes: SchemaNotes = {}) =>
+  Type.Object(fields, { additionalProperties: false, ...notes })
 
 export const Text = (minLength: number, maxLength: number): TString => Type.String({ minLength, maxLength })
 
@@ -63,10 +75,14 @@ export function describeError(error: ValueError, root = ''): string {
   return `${fieldName(cause.path, root)}: ${message}`
 }
 
-/** Compiles a schema once; the result answers the value or throws `AppError('invalid')` naming the first bad field. */
+/**
+ * Compiles a schema at its first use; the result answers the value or throws `AppError('invalid')` naming the first bad
+ * field.
+ */
 export function parser<T extends TSchema>(schema: T): (value: unknown, root?: string) => Static<T> {
-  const check: TypeCheck<T> = TypeCompiler.Compile(schema)
+  let check: TypeCheck<T> | null = null
   return (value, root = '') => {
+    check ??= TypeCompiler.Compile(schema)
     if (check.Check(value)) return value
     const first = check.Errors(value).First()
     throw new AppError('invalid', first ? describeError(first, root) : `${root || 'body'}: does not fit its schema`)

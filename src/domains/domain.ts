@@ -26,7 +26,10 @@ export const DomainVendorConfigSchema = Closed(
     vendorName: Text(1, 200),
     urlPatternMatches: Type.Optional(Type.Array(Type.String({ maxLength: 1000 }), { maxItems: 100 })),
   },
-  { $id: 'DomainVendorConfig' },
+  {
+    $id: 'DomainVendorConfig',
+    examples: [{ vendorName: 'Google Analytics 4', urlPatternMatches: ['google-analytics.com/g/collect'] }],
+  },
 )
 export type DomainVendorConfig = Static<typeof DomainVendorConfigSchema>
 
@@ -44,7 +47,7 @@ export const DomainInputSchema = Closed(
     allowManualMonitoring: Type.Optional(Type.Boolean({ default: false })),
     screenshotBase64: Type.Optional(Type.String({ maxLength: SCREENSHOT_LENGTH_MAX })),
   },
-  { $id: 'DomainInput' },
+  { $id: 'DomainInput', examples: [{ name: 'Shop', monitoredUrls: ['https://shop.example/'] }] },
 )
 export type DomainInput = Static<typeof DomainInputSchema>
 
@@ -71,7 +74,30 @@ const domainFields = {
   prodVersion: Type.Optional(Nullable(Type.Number())),
 }
 
-export const DomainSchema = Closed(domainFields, { $id: 'Domain' })
+const EXAMPLE = {
+  id: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta',
+  orgId: 'org_01ke7jhv00p5s9c2g4w8e6m1xr',
+  name: 'Shop',
+  token: 'pt_5yq0w3m1nCk8hX2bVtJ7rLzE9sAaGdQfUoPiKxBvT4c',
+  system: 'global',
+  status: 'active',
+  monitoredUrls: ['https://shop.example/'],
+  vendorCount: 1,
+  createdAt: 1_767_614_400_000,
+  projectId: null,
+  collect: null,
+  routing: {
+    mode: 'default',
+    collectEndpoint: 'https://collect.example.com/api/v1/events',
+    cdnHost: 'collect.example.com',
+  },
+  legacyScript: false,
+  events24h: 1200,
+  lastEventAt: 1_767_616_200_000,
+  prodVersion: 12,
+}
+
+export const DomainSchema = Closed(domainFields, { $id: 'Domain', examples: [EXAMPLE] })
 export type Domain = Static<typeof DomainSchema>
 
 /** A domain with what a `PUT` replaces, so that a caller can read, change and write it back. */
@@ -82,7 +108,17 @@ export const DomainDetailSchema = Closed(
     allowManualMonitoring: Type.Boolean(),
     screenshotBase64: Nullable(Type.String()),
   },
-  { $id: 'DomainDetail' },
+  {
+    $id: 'DomainDetail',
+    examples: [
+      {
+        ...EXAMPLE,
+        vendors: [{ vendorName: 'Google Analytics 4' }],
+        allowManualMonitoring: false,
+        screenshotBase64: null,
+      },
+    ],
+  },
 )
 export type DomainDetail = Static<typeof DomainDetailSchema>
 
@@ -94,7 +130,18 @@ export const HostnameSchema = Closed(
     firstSeenAt: Nullable(Int({ description: 'Null when it was named by hand and has sent nothing yet' })),
     lastSeenAt: Nullable(InstantSchema),
   },
-  { $id: 'Hostname' },
+  {
+    $id: 'Hostname',
+    examples: [
+      {
+        hostname: 'shop.example',
+        status: 'unreviewed',
+        events24h: 1200,
+        firstSeenAt: 1_767_614_400_000,
+        lastSeenAt: 1_767_616_200_000,
+      },
+    ],
+  },
 )
 export type Hostname = Static<typeof HostnameSchema>
 

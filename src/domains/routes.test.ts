@@ -2,7 +2,6 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { anyJson, CALLERS, type Caller, cast, client, credentialsOf, memoryDb, testClock } from '../../test/fakes.ts'
 import { DAY_MS, HOUR_MS } from '../core/clock.ts'
-import { authenticator } from '../org/authenticate.ts'
 import { domainDirectory } from './directory.ts'
 import { domainRoutes } from './routes.ts'
 import { createDomain } from './store.ts'
@@ -13,10 +12,10 @@ function setUp() {
   const people = cast(db, clock)
   const directory = domainDirectory({ db, clock })
   const call = client(
-    domainRoutes({
+    { db, clock },
+    ...domainRoutes({
       db,
       clock,
-      authenticate: authenticator({ db, clock }),
       collectUrl: 'https://collect.example',
       changed: directory.invalidate,
     }),
@@ -350,7 +349,7 @@ describe('bad input', () => {
     [{ name: 'Shop', token: 'pt_mine' }, 'token'],
     [{ name: 'Shop', orgId: 'org_x' }, 'orgId'],
     ['{', 'body'],
-    ['null', 'name'],
+    ['null', 'body'],
   ]
   const cases = bodies.flatMap(([body, field]) =>
     (['POST', 'PUT'] as const).map((method) => [method, JSON.stringify(body).slice(0, 80), field, body] as const),

@@ -1,9 +1,10 @@
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Nullable, OneOf, Type } from '../core/schema.ts'
-import { type Authenticate, controller } from '../http/controller.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
-import { atLeast, type Principal } from '../http/principal.ts'
+import { may } from '../http/permission.ts'
+import type { Principal } from '../http/principal.ts'
+import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
 import {
   DomainDetailSchema,
@@ -30,19 +31,27 @@ import {
   updateDomain,
 } from './store.ts'
 
-const tags = ['Domains']
-const ById = Closed({ id: Type.String() })
+const tag = 'Domains'
 const ListQuery = Closed(pagingFields)
-const Ok = Closed({ ok: Type.Boolean() })
 const nextCursor = Nullable(Type.String())
 const DomainList = Closed({ domains: Type.Array(DomainSchema), nextCursor }, { $id: 'DomainList' })
 const HostnameList = Closed({ hostnames: Type.Array(HostnameSchema), nextCursor }, { $id: 'HostnameList' })
-const NewToken = Closed({ token: Type.String(), previousTokenUntil: InstantSchema }, { $id: 'NewPropertyToken' })
+const NewToken = Closed(
+  { token: Type.String(), previousTokenUntil: InstantSchema },
+  {
+    $id: 'NewPropertyToken',
+    examples: [{ token: 'pt_5yq0w3m1nCk8hX2bVtJ7rLzE9sAaGdQfUoPiKxBvT4c', previousTokenUntil: 1_767_700_800_000 }],
+  },
+)
+const DomainRename = Closed({ name: DomainNameSchema }, { $id: 'DomainRename', examples: [{ name: 'Shop' }] })
+const HostnameVerdict = Closed(
+  { status: OneOf(HOSTNAME_STATUSES) },
+  { $id: 'HostnameVerdict', examples: [{ status: 'denied' }] },
+)
 
 export interface DomainParts {
   db: Db
   clock: Clock
-  authenticate: Authenticate
   /** Where the collector is reached from outside, without a path: `https://collect.example`. */
   collectUrl: string
   /** Called after every change that the collector must know of. */
@@ -58,10 +67,10 @@ function hostnameOf(text: string): string {
 
 /** What the handlers below share: the caller's view of a domain, and of one place in a list. */
 function views({ db, clock, collectUrl }: DomainParts) {
-  const viewpoint = ({ role }: Principal): Viewpoint => ({
+  const viewpoint = (principal: Principal): Viewpoint => ({
     now: clock.now(),
     collectUrl,
-    showToken: atLeast(role, 'member'),
+    showToken: may(principal, 'seeTokens'),
   })
   return {
     detail: (principal: Principal, id: string) =>
@@ -82,117 +91,161 @@ function views({ db, clock, collectUrl }: DomainParts) {
 }
 
 /** Monitored properties, their tokens and their hostnames. */
-export function domainRoutes(parts: DomainParts) {
+export function domainRoutes(parts: DomainParts): Route[] {
+  return [...readingRoutes(parts), ...writingRoutes(parts), ...hostnameRoutes(parts)]
+}
+
+function readingRoutes(parts: DomainParts): Route[] {
+  const show = views(parts)
+  return [
+    route({
+      id: 'listDomains',
+      method: 'GET',
+      path: '/v1/domains',
+      access: 'read',
+      tag,
+      summary: 'Monitored properties',
+      tool: true,
+      query: ListQuery,
+      answer: DomainList,
+      handle: ({ principal, query }) => show.list(principal, query),
+    }),
+    route({
+      id: 'getDomain',
+      method: 'GET',
+      path: '/v1/domains/{id}',
+      access: 'read',
+      tag,
+      summary: 'A monitored property with its settings',
+      params: ById,
+      answer: DomainDetailSchema,
+      handle: ({ principal, params: { id } }) => show.detail(principal, id),
+    }),
+  ]
+}
+
+function writingRoutes(parts: DomainParts): Route[] {
   const { db, clock, changed } = parts
   const show = views(parts)
-  return controller(parts.authenticate)
-    .get('/domains', ({ principal, query }) => show.list(principal, query), {
-      access: 'read',
-      query: ListQuery,
-      response: { 200: DomainList },
-      detail: { summary: 'Monitored properties', tags },
-    })
-    .post(
-      '/domains',
-      ({ principal, body, status }) => {
+  return [
+    route({
+      id: 'createDomain',
+      method: 'POST',
+      path: '/v1/domains',
+      access: 'configure',
+      tag,
+      summary: 'Start to monitor a property',
+      refusals: ['conflict'],
+      body: DomainInputSchema,
+      status: 201,
+      answer: DomainDetailSchema,
+      handle({ principal, body }) {
         const id = createDomain(db, clock, principal.orgId, body)
         changed()
-        return status(201, show.detail(principal, id))
+        return show.detail(principal, id)
       },
-      {
-        access: 'admin',
-        body: DomainInputSchema,
-        response: { 201: DomainDetailSchema },
-        detail: { summary: 'Start to monitor a property', tags },
-      },
-    )
-    .get('/domains/:id', ({ principal, params: { id } }) => show.detail(principal, id), {
-      access: 'read',
+      note: ({ body: { name } }) => ({ name }),
+    }),
+    route({
+      id: 'replaceDomain',
+      method: 'PUT',
+      path: '/v1/domains/{id}',
+      access: 'configure',
+      tag,
+      summary: 'Replace the settings; what is left out gets its default',
+      refusals: ['conflict'],
       params: ById,
-      response: { 200: DomainDetailSchema },
-      detail: { summary: 'A monitored property with its settings', tags },
-    })
-    .put(
-      '/domains/:id',
-      ({ principal, params: { id }, body }) => {
+      body: DomainInputSchema,
+      answer: DomainDetailSchema,
+      handle({ principal, params: { id }, body }) {
         updateDomain(db, { orgId: principal.orgId, id }, body)
         changed()
         return show.detail(principal, id)
       },
-      {
-        access: 'admin',
-        params: ById,
-        body: DomainInputSchema,
-        response: { 200: DomainDetailSchema },
-        detail: { summary: 'Replace the settings; what is left out gets its default', tags },
-      },
-    )
-    .delete(
-      '/domains/:id',
-      ({ principal: { orgId }, params: { id } }) => {
+    }),
+    route({
+      id: 'deleteDomain',
+      method: 'DELETE',
+      path: '/v1/domains/{id}',
+      access: 'configure',
+      tag,
+      summary: 'Stop to monitor a property; its token stops at once',
+      params: ById,
+      answer: OkSchema,
+      handle({ principal: { orgId }, params: { id } }) {
         deleteDomain(db, { orgId, id })
         changed()
-        return { ok: true }
+        return OK
       },
-      {
-        access: 'admin',
-        params: ById,
-        response: { 200: Ok },
-        detail: { summary: 'Stop to monitor a property; its token stops at once', tags },
-      },
-    )
-    .post(
-      '/domains/:id/token',
-      ({ principal: { orgId }, params: { id } }) => {
+    }),
+    route({
+      id: 'rotateToken',
+      method: 'POST',
+      path: '/v1/domains/{id}/token',
+      access: 'configure',
+      tag,
+      summary: 'Replace the property token; the old one works for another 24 hours',
+      params: ById,
+      answer: NewToken,
+      handle({ principal: { orgId }, params: { id } }) {
         const rotated = rotateToken(db, clock, { orgId, id })
         changed()
         return rotated
       },
-      {
-        access: 'admin',
-        params: ById,
-        response: { 200: NewToken },
-        detail: { summary: 'Replace the property token; the old one works for another 24 hours', tags },
-      },
-    )
-    .put(
-      '/domains/:id/name',
-      ({ principal: { orgId }, params: { id }, body: { name } }) => {
+    }),
+    route({
+      id: 'renameDomain',
+      method: 'PUT',
+      path: '/v1/domains/{id}/name',
+      access: 'configure',
+      tag,
+      summary: 'Rename a property',
+      refusals: ['conflict'],
+      params: ById,
+      body: DomainRename,
+      answer: OkSchema,
+      handle({ principal: { orgId }, params: { id }, body: { name } }) {
         renameDomain(db, { orgId, id }, name)
-        return { ok: true }
+        return OK
       },
-      {
-        access: 'admin',
-        params: ById,
-        body: Closed({ name: DomainNameSchema }),
-        response: { 200: Ok },
-        detail: { summary: 'Rename a property', tags },
-      },
-    )
-    .get(
-      '/domains/:id/hostnames',
-      ({ principal: { orgId }, params: { id }, query }) => show.hostnames({ orgId, id }, query),
-      {
-        access: 'read',
-        params: ById,
-        query: ListQuery,
-        response: { 200: HostnameList },
-        detail: { summary: 'Hostnames that sent events, by name', tags },
-      },
-    )
-    .put(
-      '/domains/:id/hostnames/:hostname',
-      ({ principal: { orgId }, params: { id, hostname }, body: { status } }) => {
+      note: ({ body: { name } }) => ({ name }),
+    }),
+  ]
+}
+
+function hostnameRoutes(parts: DomainParts): Route[] {
+  const { db, changed } = parts
+  const show = views(parts)
+  return [
+    route({
+      id: 'listHostnames',
+      method: 'GET',
+      path: '/v1/domains/{id}/hostnames',
+      access: 'read',
+      tag,
+      summary: 'Hostnames that sent events, by name',
+      tool: true,
+      params: ById,
+      query: ListQuery,
+      answer: HostnameList,
+      handle: ({ principal: { orgId }, params: { id }, query }) => show.hostnames({ orgId, id }, query),
+    }),
+    route({
+      id: 'judgeHostname',
+      method: 'PUT',
+      path: '/v1/domains/{id}/hostnames/{hostname}',
+      access: 'edit',
+      tag,
+      summary: 'Judge a hostname; events from a denied one are dropped',
+      tool: true,
+      params: Closed({ ...ById.properties, hostname: Type.String({ maxLength: 1000 }) }),
+      body: HostnameVerdict,
+      answer: OkSchema,
+      handle({ principal: { orgId }, params: { id, hostname }, body: { status } }) {
         setHostnameStatus(db, { orgId, id }, hostnameOf(hostname), status)
         changed()
-        return { ok: true }
+        return OK
       },
-      {
-        access: 'member',
-        params: Closed({ id: Type.String(), hostname: Type.String() }),
-        body: Closed({ status: OneOf(HOSTNAME_STATUSES) }),
-        response: { 200: Ok },
-        detail: { summary: 'Judge a hostname; events from a denied one are dropped', tags },
-      },
-    )
+    }),
+  ]
 }

@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
-import { TEST_START } from '../../test/fakes.ts'
+import { memoryDb, TEST_START } from '../../test/fakes.ts'
 import { type HealthParts, healthRoutes } from './health.ts'
+import { performer } from './perform.ts'
+import { router } from './router.ts'
 
 function ask(path: string, parts: Partial<HealthParts> = {}): Promise<Response> {
   const routes = healthRoutes({
@@ -10,7 +12,13 @@ function ask(path: string, parts: Partial<HealthParts> = {}): Promise<Response> 
     metrics: () => [],
     ...parts,
   })
-  return Promise.resolve(routes.handle(new Request(`http://localhost${path}`)))
+  const app = router(routes, {
+    authenticate: () => {
+      throw new Error('nobody is asked who they are')
+    },
+    perform: performer({ db: memoryDb(), audit: () => {} }),
+  })
+  return Promise.resolve(app.handle(new Request(`http://localhost${path}`)))
 }
 
 test('the process is up', async () => {

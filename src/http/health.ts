@@ -1,5 +1,12 @@
-import { Elysia } from 'elysia'
 import type { Instant } from '../core/clock.ts'
+import { Closed, Int, Nullable, Type } from '../core/schema.ts'
+import { OK, OkSchema, publicRoute, type Route } from './route.ts'
+
+const tag = 'Health'
+const ReadinessSchema = Closed(
+  { ok: Type.Boolean(), lastFlushAgeMs: Nullable(Int()), lastEvaluationAgeMs: Nullable(Int()) },
+  { $id: 'Readiness' },
+)
 
 /** One line of `/metrics`. Units stand in the name, as Prometheus asks (https://prometheus.io/docs/practices/naming/). */
 export interface Metric {
@@ -18,23 +25,44 @@ export interface HealthParts {
 }
 
 /** For load balancers and monitoring: nothing secret, no credential needed. */
-export function healthRoutes({ lastFlushAt, lastEvaluationAt, now, metrics }: HealthParts) {
+export function healthRoutes({ lastFlushAt, lastEvaluationAt, now, metrics }: HealthParts): Route[] {
   const ageMs = (at: Instant | null) => (at === null ? null : now() - at)
-  return new Elysia({ normalize: false })
-    .get('/healthz', () => ({ ok: true }), { detail: { summary: 'The process is up', tags: ['Health'] } })
-    .get(
-      '/readyz',
-      () => ({ ok: true, lastFlushAgeMs: ageMs(lastFlushAt()), lastEvaluationAgeMs: ageMs(lastEvaluationAt()) }),
-      { detail: { summary: 'The stores are open, and how old the last flush and evaluation are', tags: ['Health'] } },
-    )
-    .get(
-      '/metrics',
-      ({ set }) => {
-        set.headers['content-type'] = 'text/plain; version=0.0.4'
-        return `${metrics().map(lineOf).join('\n')}\n`
-      },
-      { detail: { summary: 'Prometheus metrics', tags: ['Health'] } },
-    )
+  return [
+    publicRoute({
+      id: 'getHealth',
+      method: 'GET',
+      path: '/healthz',
+      tag,
+      summary: 'The process is up',
+      answer: OkSchema,
+      handle: () => OK,
+    }),
+    publicRoute({
+      id: 'getReadiness',
+      method: 'GET',
+      path: '/readyz',
+      tag,
+      summary: 'The stores are open, and how old the last flush and evaluation are',
+      answer: ReadinessSchema,
+      handle: () => ({
+        ok: true,
+        lastFlushAgeMs: ageMs(lastFlushAt()),
+        lastEvaluationAgeMs: ageMs(lastEvaluationAt()),
+      }),
+    }),
+    publicRoute({
+      id: 'getMetrics',
+      method: 'GET',
+      path: '/metrics',
+      tag,
+      summary: 'Prometheus metrics',
+      produces: 'text/plain; version=0.0.4',
+      answer: Type.String({
+        examples: ['# TYPE tagwarden_events_stored_total counter\ntagwarden_events_stored_total 1200\n'],
+      }),
+      handle: () => `${metrics().map(lineOf).join('\n')}\n`,
+    }),
+  ]
 }
 
 function lineOf({ name, type, help, value }: Metric): string {

@@ -1,22 +1,16 @@
 import { Elysia } from 'elysia'
 import page from '../web/home.html' with { type: 'text' }
+import home from '../web/home.js' with { type: 'text' }
+import signIn from '../web/sign-in.js' with { type: 'text' }
+import { PAGE_HEADERS } from './headers.ts'
 
-/** No outside host, no inline script from anywhere but this page itself. */
-const HEADERS = {
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy':
-    "default-src 'none'; connect-src 'self'; style-src 'unsafe-inline'; script-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-}
+const fileOf = (text: string, type: string) => () =>
+  new Response(text, { headers: { ...PAGE_HEADERS, 'content-type': `${type}; charset=utf-8` } })
 
-/** `GET /`: one plain page over `/v1`. */
-export function homePage(script: string) {
+/** `GET /`: one plain page over `/v1`, with its scripts. */
+export function homePage() {
   return new Elysia({ normalize: false })
-    .get('/', () => new Response(String(page), { headers: HEADERS }), { detail: { hide: true } })
-    .get(
-      '/home.js',
-      () => new Response(script, { headers: { ...HEADERS, 'content-type': 'text/javascript; charset=utf-8' } }),
-      { detail: { hide: true } },
-    )
+    .get('/', fileOf(String(page), 'text/html'))
+    .get('/home.js', fileOf(home, 'text/javascript'))
+    .get('/sign-in.js', fileOf(signIn, 'text/javascript'))
 }

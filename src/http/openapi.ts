@@ -1,25 +1,228 @@
-import { openapi } from '@elysiajs/openapi'
+import type { ErrorCode } from '../core/error.ts'
+import { Closed, type TSchema, Type } from '../core/schema.ts'
+import { exampleOf, type JsonSchema, type SchemaBook, schemaBook } from './json-schema.ts'
+import { introduction, TAGS } from './openapi-text.ts'
+import { PERMISSIONS, type Permission } from './permission.ts'
+import type { Route } from './route.ts'
+import { STATUS } from './status.ts'
 
-/** `GET /openapi.json`: the description of every route, drawn from the routes themselves. */
-export function openApiDocument() {
-  return openapi({
-    path: '/docs',
-    specPath: '/openapi.json',
-    // The page with the documentation comes with the dashboard; it must not load anything from elsewhere.
-    provider: null,
-    openapiVersion: '3.1.0',
-    documentation: {
-      info: {
-        title: 'Tagwarden',
-        version: '1.0.0',
-        description: 'Watches the analytics and marketing tags of websites and apps.',
-      },
-      components: {
-        securitySchemes: {
-          bearer: { type: 'http', scheme: 'bearer', description: 'An API key (`ak_…`) or a session token (`st_…`)' },
+/** The part of OpenAPI 3.1 that is used here: https://spec.openapis.org/oas/v3.1.0 */
+export interface OpenApiDocument {
+  openapi: '3.1.0'
+  info: { title: string; version: string; description: string; license: { name: string; identifier: string } }
+  servers: { url: string }[]
+  security: Record<string, string[]>[]
+  tags: { name: string; description?: string }[]
+  paths: Record<string, Record<string, Operation>>
+  components: {
+    schemas: Record<string, JsonSchema>
+    responses: Record<string, Answer>
+    parameters: Record<string, Parameter>
+    headers: Record<string, object>
+    securitySchemes: Record<string, object>
+  }
+}
+
+export interface Operation {
+  operationId: string
+  tags: string[]
+  summary: string
+  description: string
+  'x-permission': Permission
+  security?: never[]
+  parameters?: (Parameter | Reference)[]
+  requestBody?: { required: true; content: Content }
+  responses: Record<string, Answer | Reference>
+}
+
+interface Reference {
+  $ref: string
+}
+interface Parameter {
+  name: string
+  in: 'path' | 'query' | 'header'
+  required: boolean
+  description?: string
+  schema: JsonSchema
+}
+interface Answer {
+  description: string
+  headers?: Record<string, Reference>
+  content: Content
+}
+type Content = Record<string, { schema: JsonSchema; examples?: Record<string, { value: unknown }> }>
+
+const ErrorSchema = Closed(
+  { error: Type.String({ description: 'One sentence that says what is wrong and where' }) },
+  { $id: 'Error', examples: [{ error: 'name: Expected string length greater or equal to 1' }] },
+)
+
+/** Every refusal: the name of its response, when it comes, and what it says for instance. */
+const REFUSALS: Record<ErrorCode, [name: string, description: string, example: string]> = {
+  invalid: [
+    'BadRequest',
+    'Body, query or path does not fit its schema; or the caller belongs to several organizations and names none in `X-Org-Id` (the message lists their ids)',
+    'alerts[3].period: "soon" is no period; expected one such as 15m, 1h or daily',
+  ],
+  unauthorized: ['Unauthorized', 'No credential, or one that is unknown, expired or revoked', 'no credential'],
+  forbidden: [
+    'Forbidden',
+    'The role is too low, the key can only read, or the thing is locked',
+    'this needs the role admin; yours is viewer',
+  ],
+  notFound: ['NotFound', 'There is no such thing in this organization', 'no such alert'],
+  conflict: ['Conflict', 'The present state forbids it', 'name: there is one of this name already'],
+  tooLarge: ['TooLarge', 'The body is too large', 'body: is larger than 8388608 bytes'],
+  unsupportedType: ['UnsupportedType', 'The body is not JSON', 'content-type: must be application/json'],
+  rateLimited: ['TooManyRequests', 'Too many requests', 'too many requests; try again in 12 s'],
+  upstream: ['BadGateway', 'The other side refused; its reason is passed on', 'the receiver answered 500'],
+  unavailable: ['Unavailable', 'A part of the server is not available, or its disk is full', 'the disk is full'],
+}
+
+const HEADERS = {
+  RetryAfter: { description: 'Seconds after which a repeat may succeed', required: true, schema: { type: 'integer' } },
+  WwwAuthenticate: { description: 'The scheme that is expected', schema: { type: 'string', const: 'Bearer' } },
+}
+const header = (name: keyof typeof HEADERS): Reference => ({ $ref: `#/components/headers/${name}` })
+
+/** These answer without looking into a store. */
+const STORELESS: ReadonlySet<string> = new Set(['/healthz'])
+
+function refusalsOf(route: Route): Set<ErrorCode> {
+  const codes = new Set<ErrorCode>(['invalid'])
+  const isPublic = PERMISSIONS[route.access].from === null
+  for (const code of isPublic ? [] : (['unauthorized', 'forbidden', 'rateLimited'] as const)) codes.add(code)
+  if (route.params) codes.add('notFound')
+  for (const code of route.body ? (['tooLarge', 'unsupportedType'] as const) : []) codes.add(code)
+  if (!STORELESS.has(route.path)) codes.add('unavailable')
+  for (const code of route.refusals ?? []) codes.add(code)
+  return codes
+}
+
+function refusal(code: ErrorCode, book: SchemaBook): Answer {
+  const [, description, error] = REFUSALS[code]
+  const headers =
+    code === 'rateLimited' || code === 'unavailable'
+      ? { 'Retry-After': header('RetryAfter') }
+      : code === 'unauthorized'
+        ? { 'WWW-Authenticate': header('WwwAuthenticate') }
+        : null
+  const content = {
+    'application/json': { schema: book.refer(ErrorSchema), examples: { example: { value: { error } } } },
+  }
+  return { description, ...(headers ? { headers } : {}), content }
+}
+
+function contentOf(schema: TSchema, book: SchemaBook, type = 'application/json'): Content {
+  const value = exampleOf(schema)
+  return {
+    [type]: { schema: book.refer(schema), ...(value === undefined ? {} : { examples: { example: { value } } }) },
+  }
+}
+
+function parametersOf({ params, query, access, anyOrg }: Route, book: SchemaBook): (Parameter | Reference)[] {
+  const of = (place: 'path' | 'query', object: Route['query']) =>
+    Object.entries<TSchema>(object?.properties ?? {}).map(([name, field]): Parameter => {
+      // Documentation pages fill their fields with examples, and who tries a call would send them.
+      const { description, examples: _, ...schema } = book.refer(field)
+      const required = object?.required?.includes(name) ?? false
+      return { name, in: place, required, ...(typeof description === 'string' ? { description } : {}), schema }
+    })
+  const namesOrg = PERMISSIONS[access].from !== null && anyOrg !== true
+  const org = namesOrg ? [{ $ref: '#/components/parameters/OrgId' }] : []
+  return [...of('path', params), ...of('query', query), ...org]
+}
+
+/** Says who may call it, for people; `x-permission` says the same to programs. */
+function descriptionOf({ description, access }: Route): string {
+  const { from, writes } = PERMISSIONS[access]
+  const who = from === null ? 'Needs no credential.' : `Role: ${from} or above (\`${access}\`).`
+  return [description, `${who}${writes ? ' Not with a read-only key.' : ''}`].filter(Boolean).join('\n\n')
+}
+
+function operationOf(route: Route, book: SchemaBook): Operation {
+  const { id, tag, summary, access, body, answer, produces, status = 200 } = route
+  const parameters = parametersOf(route, book)
+  const refusals = [...refusalsOf(route)].sort((a, b) => STATUS[a] - STATUS[b])
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description: descriptionOf(route),
+    'x-permission': access,
+    ...(PERMISSIONS[access].from === null ? { security: [] } : {}),
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(body ? { requestBody: { required: true, content: contentOf(body, book) } } : {}),
+    responses: {
+      [status]: { description: status === 201 ? 'Made' : 'Done', content: contentOf(answer, book, produces) },
+      ...Object.fromEntries(
+        refusals.map((code) => [STATUS[code], { $ref: `#/components/responses/${REFUSALS[code][0]}` }]),
+      ),
+    },
+  }
+}
+
+function pathsOf(routes: readonly Route[], book: SchemaBook): OpenApiDocument['paths'] {
+  const paths: OpenApiDocument['paths'] = {}
+  const ids = new Set<string>()
+  for (const route of routes) {
+    const methods = paths[route.path] ?? {}
+    const method = route.method.toLowerCase()
+    if (ids.has(route.id)) throw new Error(`two routes are called ${route.id}`)
+    if (methods[method]) throw new Error(`two routes answer ${route.method} ${route.path}`)
+    ids.add(route.id)
+    paths[route.path] = { ...methods, [method]: operationOf(route, book) }
+  }
+  return paths
+}
+
+/** Those that are used: the known ones in their order, then the others in that of the routes. */
+function tagsOf(routes: readonly Route[]): OpenApiDocument['tags'] {
+  const used = new Set(routes.map(({ tag }) => tag))
+  const known = Object.keys(TAGS).filter((name) => used.has(name))
+  return [...new Set([...known, ...used])].map((name) => {
+    const description = TAGS[name]
+    return { name, ...(description === undefined ? {} : { description }) }
+  })
+}
+
+/**
+ * The description of these routes as OpenAPI 3.1.0. Fails, as for a bug, when two routes have one id or one place, or
+ * two different schemas one name.
+ */
+export function openApiDocument(routes: readonly Route[]): OpenApiDocument {
+  const book = schemaBook()
+  const paths = pathsOf(routes, book)
+  const codes = Object.keys(REFUSALS) as ErrorCode[]
+  const responses = Object.fromEntries(codes.map((code) => [REFUSALS[code][0], refusal(code, book)]))
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Tagwarden',
+      version: '1.0.0',
+      description: introduction(),
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/' }],
+    security: [{ bearer: [] }],
+    tags: tagsOf(routes),
+    paths,
+    components: {
+      schemas: book.named(),
+      responses,
+      parameters: {
+        OrgId: {
+          name: 'X-Org-Id',
+          in: 'header',
+          required: false,
+          description: 'The organization to act in; needed by those who belong to several',
+          schema: { type: 'string' },
         },
       },
-      security: [{ bearer: [] }],
+      headers: HEADERS,
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'An API key (`ak_…`) or a session token (`st_…`)' },
+      },
     },
-  })
+  }
 }

@@ -13,6 +13,8 @@ export interface Principal {
   readOnly: boolean
   /** The API key; null for a session. */
   keyId: string | null
+  /** Tells the session from others; null for an API key. Not for answers, logs or the audit log. */
+  sessionId: string | null
 }
 
 /** True when `role` may do what `needed` may. */

@@ -28,6 +28,7 @@ describe('a limit', () => {
     [10, 60, 600, 1],
     [1 / 60, 60, 1, 60],
     [0.5, 10, 5, 2],
+    [123 / 60, 60, 123, 1],
   ])('of %d a second over %d s lets %d through at once, then says to wait %d s', (perSecond, burstS, burst, waitS) => {
     const limit = new RateLimit(testClock(), perSecond, burstS)
     expect(letThrough(takes(limit, burst))).toBe(burst)
@@ -99,6 +100,7 @@ describe('callers with a limit', () => {
     role: 'owner',
     readOnly: false,
     keyId: 'key_1',
+    sessionId: null,
   }
 
   test('are counted by key, and by person where there is no key', () => {
@@ -106,7 +108,7 @@ describe('callers with a limit', () => {
     const callers: Record<string, Principal> = {
       one: principal,
       two: { ...principal, keyId: 'key_2' },
-      session: { ...principal, via: 'session', keyId: null },
+      session: { ...principal, via: 'session', keyId: null, sessionId: 'a session' },
     }
     const authenticate = rateLimited(
       (headers) => callers[headers.get('as') ?? ''] ?? principal,

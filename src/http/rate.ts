@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import type { Authenticate } from './controller.ts'
+import type { Authenticate } from './router.ts'
 
 /** Lets through at most `perSecond` of a name on average, and bursts of as many as fit `burstS` seconds. */
 export class RateLimit {
@@ -23,7 +23,8 @@ export class RateLimit {
     bucket.at = now
     if (this.buckets.size > MAX_NAMES) this.buckets.clear()
     this.buckets.set(name, bucket)
-    if (bucket.tokens < 1) {
+    // A little less does: fractions don't add up exactly.
+    if (bucket.tokens < 1 - 1e-9) {
       const waitS = Math.max(1, Math.ceil((1 - bucket.tokens) / this.perSecond))
       throw new AppError('rateLimited', `too many requests; try again in ${waitS} s`, waitS)
     }
@@ -36,8 +37,8 @@ const MAX_NAMES = 100_000
 
 /** The same callers, each at most as often as the limit lets through. */
 export function rateLimited(authenticate: Authenticate, limit: RateLimit): Authenticate {
-  return (headers) => {
-    const principal = authenticate(headers)
+  return (headers, options) => {
+    const principal = authenticate(headers, options)
     limit.take(principal.keyId ?? principal.userId)
     return principal
   }

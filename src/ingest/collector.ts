@@ -2,7 +2,8 @@ import { createGunzip } from 'node:zlib'
 import { type Clock, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { AppError, messageOf } from '../core/error.ts'
 import type { CollectorDomain, DomainDirectory } from '../domains/directory.ts'
-import { errorResponse } from '../http/errors.ts'
+import { endsConnection, receiveBytes, receiveText } from '../http/arrival.ts'
+import { bugResponse, errorResponse } from '../http/errors.ts'
 import type { RateLimit } from '../http/rate.ts'
 import { type Batch, type BatchAnswer, MAX_BODY_BYTES, parseBatch } from './batch.ts'
 import type { BatchMemory } from './batch-memory.ts'
@@ -28,9 +29,14 @@ const CORS = {
   'access-control-allow-headers': 'authorization, content-type, content-encoding',
   'access-control-expose-headers': 'retry-after',
   'access-control-max-age': '86400',
+  'x-content-type-options': 'nosniff',
 }
 
-const ANSWER_HEADERS = { 'access-control-allow-origin': '*', 'content-type': 'application/json' }
+const ANSWER_HEADERS = {
+  'access-control-allow-origin': '*',
+  'content-type': 'application/json',
+  'x-content-type-options': 'nosniff',
+}
 
 /** The one address that takes batches in. */
 export const EVENTS_PATH = '/api/v1/events'
@@ -60,7 +66,12 @@ export class Collector {
   async fetch(request: Request): Promise<Response> {
     const [address = ''] = request.url.split('?', 1)
     if (pathOf(address) === EVENTS_PATH) return this.events(request)
-    return withCors(errorResponse(new AppError('notFound', 'no such route')))
+    return this.refuse(request, new AppError('notFound', 'no such route'))
+  }
+
+  /** The answer to a request that is not looked at. */
+  refuse(request: Request, error: AppError): Response {
+    return lastWord(request, errorResponse(error))
   }
 
   /** Answers a request to `EVENTS_PATH`. Never throws. */
@@ -73,10 +84,10 @@ export class Collector {
     } catch (error) {
       if (error instanceof AppError) {
         if (error.code === 'unavailable') this.tellOperator(error)
-        return withCors(errorResponse(error))
+        return this.refuse(request, error)
       }
       this.parts.report(error, `POST ${EVENTS_PATH}`)
-      return withCors(Response.json({ error: 'internal error; the log of the server says more' }, { status: 500 }))
+      return lastWord(request, bugResponse())
     }
   }
 
@@ -153,8 +164,10 @@ function tokenOf(url: string): string | null {
   return query < 0 ? null : new URLSearchParams(url.slice(query + 1)).get('token')
 }
 
-function withCors(response: Response): Response {
+/** For scripts on every page, and the end of a connection on which more of the body may come. */
+function lastWord(request: Request, response: Response): Response {
   for (const [name, value] of Object.entries(CORS)) response.headers.set(name, value)
+  if (endsConnection(request)) response.headers.set('connection', 'close')
   return response
 }
 
@@ -175,8 +188,7 @@ async function readText(request: Request): Promise<string> {
   if (!isGzip && encoding !== 'identity') {
     throw new AppError('unsupportedType', 'content-encoding: must be gzip or absent')
   }
-  if (Number(request.headers.get('content-length')) > MAX_BODY_BYTES) throw tooLarge()
-  const text = isGzip ? await readGzip(request) : await request.text()
+  const text = isGzip ? await readGzip(request) : await receiveText(request, MAX_BODY_BYTES)
   // A character takes three bytes at most, so short texts need no second look.
   if (text.length > MAX_BODY_BYTES / 3 && Buffer.byteLength(text) > MAX_BODY_BYTES) throw tooLarge()
   return text
@@ -193,7 +205,7 @@ function parseJson(text: string): unknown {
 
 async function readGzip(request: Request): Promise<string> {
   const gunzip = createGunzip()
-  gunzip.end(await request.bytes())
+  gunzip.end(await receiveBytes(request, MAX_BODY_BYTES))
   const parts: Buffer[] = []
   let bytes = 0
   try {

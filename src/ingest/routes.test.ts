@@ -2,7 +2,6 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { CALLERS, type Caller, cast, client, credentialsOf, memoryDb, testClock } from '../../test/fakes.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
-import { authenticator } from '../org/authenticate.ts'
 import { ingestRoutes } from './routes.ts'
 
 // Real files and databases, on machines that do other things too.
@@ -11,7 +10,7 @@ setDefaultTimeout(60_000)
 function setUp() {
   const [db, clock] = [memoryDb(), testClock()]
   const people = cast(db, clock)
-  const call = client(ingestRoutes({ db, clock, authenticate: authenticator({ db, clock }) }))
+  const call = client({ db, clock }, ...ingestRoutes({ db, clock }))
   const use = (domainId: string, hour: Instant, events: number, orgId = people.orgId) =>
     db.prepare('INSERT INTO usage VALUES (?, ?, ?, ?)').run(domainId, orgId, hour, events)
   const refuse = (domainId: string, reason: string, lastSeenAt: Instant, orgId = people.orgId) =>

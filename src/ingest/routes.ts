@@ -1,7 +1,7 @@
 import { type Clock, DAY_MS, type Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
-import { type Authenticate, controller } from '../http/controller.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
+import { type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
 
 const UsageSchema = Closed(
@@ -13,22 +13,50 @@ const UsageSchema = Closed(
     diskBytes: Int(),
     oldestEventAt: Nullable(InstantSchema),
   },
-  { $id: 'Usage' },
+  {
+    $id: 'Usage',
+    examples: [
+      {
+        days: [{ day: '2026-01-05', domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta', events: 1200 }],
+        totalEvents: 1200,
+        diskBytes: 48_000,
+        oldestEventAt: 1_767_614_400_000,
+      },
+    ],
+  },
 )
 
-const RejectionSchema = Closed({
-  domainId: Type.String(),
-  reason: Type.String(),
-  count: Int(),
-  sample: Type.String({ description: 'Where it happened, without values' }),
-  firstSeenAt: InstantSchema,
-  lastSeenAt: InstantSchema,
-})
+const RejectionSchema = Closed(
+  {
+    domainId: Type.String(),
+    reason: Type.String(),
+    count: Int(),
+    sample: Type.String({ description: 'Where it happened, without values' }),
+    firstSeenAt: InstantSchema,
+    lastSeenAt: InstantSchema,
+  },
+  {
+    $id: 'Rejection',
+    examples: [
+      {
+        domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta',
+        reason: 'events: vendor: Required property',
+        count: 3,
+        sample: 'events[0].vendor: Required property',
+        firstSeenAt: 1_767_614_400_000,
+        lastSeenAt: 1_767_616_200_000,
+      },
+    ],
+  },
+)
 
 const RejectionListSchema = Closed(
   { rejections: Type.Array(RejectionSchema), nextCursor: Nullable(Type.String()) },
   { $id: 'RejectionList' },
 )
+
+const UsageQuery = Closed({ days: Type.Optional(Int({ minimum: 1, maximum: 400, default: 30 })) })
+const RejectionQuery = Closed({ domainId: Type.Optional(Type.String({ maxLength: 100 })), ...pagingFields })
 
 interface UsageRow {
   domainId: string
@@ -68,44 +96,53 @@ function storageOf(db: Db, orgId: string): StorageRow {
 }
 
 /** What came in, and what did not. */
-export function ingestRoutes({ db, clock, authenticate }: { db: Db; clock: Clock; authenticate: Authenticate }) {
-  return controller(authenticate)
-    .get(
-      '/usage',
-      ({ principal: { orgId }, query: { days = 30 } }) => {
+export function ingestRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
+  return [
+    route({
+      id: 'getUsage',
+      method: 'GET',
+      path: '/v1/usage',
+      access: 'read',
+      tag: 'Usage',
+      summary: 'Events taken in by day and domain, and the disk they use',
+      tool: true,
+      query: UsageQuery,
+      answer: UsageSchema,
+      handle({ principal: { orgId }, query: { days = 30 } }) {
         const today = Math.floor(clock.now() / DAY_MS) * DAY_MS
         const used = usageOf(db, orgId, today - (days - 1) * DAY_MS)
         const { diskBytes, oldestEventAt } = storageOf(db, orgId)
         const totalEvents = used.reduce((sum, { events }) => sum + events, 0)
         return { days: used, totalEvents, diskBytes: diskBytes ?? 0, oldestEventAt }
       },
-      {
-        access: 'read',
-        query: Closed({ days: Type.Optional(Int({ minimum: 1, maximum: 400, default: 30 })) }),
-        response: { 200: UsageSchema },
-        detail: { summary: 'Events taken in by day and domain, and the disk they use', tags: ['Usage'] },
-      },
-    )
-    .get(
-      '/events/rejected',
-      ({ principal: { orgId }, query: { domainId, limit = DEFAULT_LIMIT, cursor } }) => {
-        const [lastSeenAt, lastDomainId, lastReason] = decodeCursor(cursor, 3) ?? [null, null, null]
-        const rows = db
-          .prepare<Record<string, unknown>, Static<typeof RejectionSchema>>(
-            `SELECT domainId, reason, count, sample, firstSeenAt, lastSeenAt FROM rejection
-             WHERE orgId = @orgId AND (@domainId IS NULL OR domainId = @domainId)
-               AND (@lastSeenAt IS NULL OR (-lastSeenAt, domainId, reason) > (-@lastSeenAt, @lastDomainId, @lastReason))
-             ORDER BY -lastSeenAt, domainId, reason LIMIT @limit`,
-          )
-          .all({ orgId, domainId: domainId ?? null, lastSeenAt, lastDomainId, lastReason, limit: limit + 1 })
+    }),
+    route({
+      id: 'listRejections',
+      method: 'GET',
+      path: '/v1/events/rejected',
+      access: 'read',
+      tag: 'Events',
+      summary: 'What the collector refused or changed, and why; latest first',
+      tool: true,
+      query: RejectionQuery,
+      answer: RejectionListSchema,
+      handle({ principal: { orgId }, query: { domainId, limit = DEFAULT_LIMIT, cursor } }) {
+        const rows = rejectionsOf(db, { orgId, domainId: domainId ?? null, limit: limit + 1 }, cursor)
         const { items, nextCursor } = page(rows, limit, (row) => [row.lastSeenAt, row.domainId, row.reason])
         return { rejections: items, nextCursor }
       },
-      {
-        access: 'read',
-        query: Closed({ domainId: Type.Optional(Type.String({ maxLength: 100 })), ...pagingFields }),
-        response: { 200: RejectionListSchema },
-        detail: { summary: 'What the collector refused or changed, and why; latest first', tags: ['Events'] },
-      },
+    }),
+  ]
+}
+
+function rejectionsOf(db: Db, asked: { orgId: string; domainId: string | null; limit: number }, cursor?: string) {
+  const [lastSeenAt, lastDomainId, lastReason] = decodeCursor(cursor, 3) ?? [null, null, null]
+  return db
+    .prepare<Record<string, unknown>, Static<typeof RejectionSchema>>(
+      `SELECT domainId, reason, count, sample, firstSeenAt, lastSeenAt FROM rejection
+       WHERE orgId = @orgId AND (@domainId IS NULL OR domainId = @domainId)
+         AND (@lastSeenAt IS NULL OR (-lastSeenAt, domainId, reason) > (-@lastSeenAt, @lastDomainId, @lastReason))
+       ORDER BY -lastSeenAt, domainId, reason LIMIT @limit`,
     )
+    .all({ ...asked, lastSeenAt, lastDomainId, lastReason })
 }

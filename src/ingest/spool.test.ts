@@ -19,6 +19,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { TEST_START, type TestClock, testClock } from '../../test/fakes.ts'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
+import { plainEvent } from '../core/event.fixture.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { readSpool } from './collector.fixture.ts'
 import type { BatchRecord } from './segment-file.ts'
@@ -62,33 +63,8 @@ function batchOf(spool: Spool, count: number, values: Partial<StoredEvent> = {})
   const key = `dom_1 batch-${++made}`
   const events = Array.from({ length: count }, (): StoredEvent => {
     const seq = spool.nextSeq()
-    return {
-      seq,
-      id: `${key} ${seq}`,
-      ts: receivedAt,
-      receivedAt,
-      orgId: 'org_1',
-      domainId: 'dom_1',
-      env: 'prod',
-      vendor: 'V',
-      event: 'e',
-      account: null,
-      kind: 'event',
-      host: null,
-      path: null,
-      title: null,
-      sessionId: null,
-      customerId: null,
-      status: null,
-      execMs: null,
-      durMs: null,
-      bytes: null,
-      version: null,
-      weight: 1,
-      violations: null,
-      params: { n: String(seq), text: 'line\nbreak "{" \u2028' },
-      ...values,
-    }
+    const params = { n: String(seq), text: 'line\nbreak "{" \u2028' }
+    return plainEvent({ seq, id: `${key} ${seq}`, receivedAt, vendor: 'V', event: 'e', params, ...values })
   })
   const answer = { accepted: count, rejected: 0, errors: [] }
   return [events, { key, orgId: 'org_1', domainId: 'dom_1', receivedAt, answer, ledger: [] }]

@@ -51,14 +51,43 @@ export const EventSchema = Closed(
     violations: Nullable(Type.Array(Type.String(), { description: 'Alerts whose rule the event broke on arrival' })),
     params: Type.Record(Type.String(), Type.String()),
   },
-  { $id: 'Event' },
+  {
+    $id: 'Event',
+    examples: [
+      {
+        seq: 4711,
+        id: '9b2c61f0-5d0e-4e59-8c39-0d6f7f4d1a52',
+        ts: 1_767_614_399_500,
+        receivedAt: 1_767_614_400_000,
+        domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta',
+        env: 'prod',
+        vendor: 'Google Analytics 4',
+        event: 'purchase',
+        account: 'G-1ABC234DEF',
+        kind: 'hit',
+        host: 'shop.example',
+        path: '/thanks',
+        title: 'Thank you',
+        sessionId: 'session-1',
+        customerId: null,
+        status: 'ok',
+        execMs: null,
+        durMs: 84,
+        bytes: 512,
+        version: 12,
+        weight: 1,
+        violations: ['alr_01ke7jpe008wq2m5x0t4c9r7hv'],
+        params: { currency: 'EUR', transaction_id: '7' },
+      },
+    ],
+  },
 )
 
 const Output = Closed({ events: Type.Array(EventSchema), nextCursor: texts }, { $id: 'EventList' })
 
 /** Events, newest first: the evidence behind everything. Viewers see e-mail addresses and phone numbers masked. */
 export const eventSearch = insight({
-  name: 'search_events',
+  id: 'searchEvents',
   summary: 'Search captured events, newest first',
   path: '/events',
   input: Input,

@@ -2,16 +2,16 @@ import { describe, expect, test } from 'bun:test'
 import { testApp } from '../../test/app.ts'
 import { insights } from './index.ts'
 
-test('no two insights share a name or an address', () => {
-  expect(new Set(insights.map(({ name }) => name)).size).toBe(insights.length)
+test('no two insights share an id or an address', () => {
+  expect(new Set(insights.map(({ id }) => id)).size).toBe(insights.length)
   expect(new Set(insights.map(({ path }) => path)).size).toBe(insights.length)
 })
 
-describe.each(insights.map((insight) => [insight.name, insight] as const))(
+describe.each(insights.map((insight) => [insight.id, insight] as const))(
   '%s',
-  (name, { path, summary, input, output }) => {
+  (id, { path, summary, input, output }) => {
     test('is spelled as its routes and tools need it', () => {
-      expect(name).toMatch(/^[a-z]+(_[a-z]+)*$/)
+      expect(id).toMatch(/^[a-z]+([A-Z][a-z]+)+$/)
       expect(path).toMatch(/^\/[a-z/-]+$/)
       expect(summary).toMatch(/^[A-Z].*[^.]$/)
       for (const schema of [input, output]) expect(schema.additionalProperties).toBe(false)

@@ -13,12 +13,12 @@ export interface Asker {
 }
 
 /**
- * A question to the event history. One value gives the REST route `GET /v1/<path>`, its entry in OpenAPI and later
+ * A question to the event history. One value gives the REST route `GET /v1/<path>`, its entry in OpenAPI and
  * the tool for assistants.
  */
 export interface Insight<I extends TObject = TObject, O extends TObject = TObject> {
-  /** In snake case, unique. */
-  name: string
+  /** Unique, a verb and a noun in camel case: the route's. */
+  id: string
   summary: string
   /** Below `/v1`, with its slash. */
   path: string

@@ -1,22 +1,23 @@
 import type { Clock } from '../core/clock.ts'
-import { type Authenticate, controller } from '../http/controller.ts'
+import { type Route, route } from '../http/route.ts'
 import type { Warehouse } from '../warehouse/query.ts'
 import { insights } from './index.ts'
 
 /** One `GET` for each insight. */
-export function insightRoutes(parts: {
-  warehouse: Pick<Warehouse, 'query'>
-  clock: Clock
-  authenticate: Authenticate
-}) {
-  const { warehouse, clock, authenticate } = parts
-  const routes = controller(authenticate)
-  for (const { path, summary, input, output, answer } of insights) {
-    routes.get(
-      path,
-      ({ principal, query }) => answer((ask) => warehouse.query(ask), query, { principal, now: clock.now() }),
-      { access: 'read', query: input, response: { 200: output }, detail: { summary, tags: ['Insights'] } },
-    )
-  }
-  return routes
+export function insightRoutes(parts: { warehouse: Pick<Warehouse, 'query'>; clock: Clock }): Route[] {
+  const { warehouse, clock } = parts
+  return insights.map(({ id, path, summary, input, output, answer }) =>
+    route({
+      id,
+      method: 'GET',
+      path: `/v1${path}`,
+      access: 'read',
+      tag: 'Insights',
+      summary,
+      tool: true,
+      query: input,
+      answer: output,
+      handle: ({ principal, query }) => answer((ask) => warehouse.query(ask), query, { principal, now: clock.now() }),
+    }),
+  )
 }

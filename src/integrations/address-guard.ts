@@ -4,12 +4,13 @@ import {
   type Address,
   type Cidr,
   contains,
-  destinations,
   formatAddress,
-  judge,
   parseAddress,
   parseCidr,
-} from './address.ts'
+  unmapped,
+  unmappedBlock,
+} from '../core/network.ts'
+import { destinations, judge } from './address.ts'
 
 /** Every address of a host name, IPv4 and IPv6, in the order in which they should be tried. Throws when it has none. */
 export type Resolve = (host: string) => Promise<string[]>
@@ -72,16 +73,10 @@ function parseAllowList(entries: readonly string[]): AllowList {
   const blocks: Cidr[] = []
   for (const entry of entries.map((text) => text.trim()).filter((text) => text !== '')) {
     const block = parseCidr(entry)
-    if (block) blocks.push(plainBlock(block))
+    if (block) blocks.push(unmappedBlock(block))
     else names.add(plainName(entry))
   }
   return { names, blocks }
-}
-
-/** A mapped block is listed as what it stands for, so that `::ffff:10.0.0.1` opens 10.0.0.1. */
-function plainBlock({ base, bits }: Cidr): Cidr {
-  const [inner] = isMapped(base) && bits >= 96 ? destinations(base) : []
-  return inner ? { base: inner, bits: bits - 96 } : { base, bits }
 }
 
 function plainName(entry: string): string {
@@ -174,11 +169,9 @@ function isListed(place: Address, list: AllowList): boolean {
 
 /** Systems send packets for a mapped address by IPv4; any other address is used as it is. */
 function reachable(address: Address): { address: string; family: 4 | 6 } {
-  const [target = address] = isMapped(address) ? destinations(address) : []
+  const target = unmapped(address)
   return { address: formatAddress(target), family: target.family }
 }
-
-const isMapped = ({ family, value }: Address) => family === 6 && value >> 32n === 0xffffn
 
 const bareHost = (url: URL) => url.hostname.replace(/^\[(.*)\]$/, '$1')
 

@@ -1,16 +1,4 @@
-import { isIPv4, isIPv6 } from 'node:net'
-
-/** An IP address as a number of 32 or 128 bits. */
-export interface Address {
-  family: 4 | 6
-  value: bigint
-}
-
-/** The addresses whose first `bits` bits are those of `base`. */
-export interface Cidr {
-  base: Address
-  bits: number
-}
+import { type Address, contains, parseCidr } from '../core/network.ts'
 
 /**
  * What kind of place an address is. `private`: networks of a company's own. `forbidden`: the machine itself, its link,
@@ -24,56 +12,6 @@ export interface Judgement {
   what: string
   /** True for metadata services: only an entry that names just this address opens them. */
   exact: boolean
-}
-
-const width = (family: 4 | 6) => (family === 4 ? 32 : 128)
-
-/** Reads an address in dotted or colon notation, with or without brackets or a zone; null when it is none. */
-export function parseAddress(text: string): Address | null {
-  const bare = text.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '')
-  if (isIPv4(bare)) return { family: 4, value: parseV4(bare) }
-  return isIPv6(bare) ? { family: 6, value: parseV6(bare) } : null
-}
-
-function parseV4(text: string): bigint {
-  return text.split('.').reduce((value, part) => (value << 8n) | BigInt(part), 0n)
-}
-
-function parseV6(text: string): bigint {
-  const tail = /[^:]+\.[^:]+$/.exec(text)?.[0]
-  if (tail !== undefined) {
-    const v4 = parseV4(tail)
-    return parseV6(`${text.slice(0, -tail.length)}${(v4 >> 16n).toString(16)}:${(v4 & 0xffffn).toString(16)}`)
-  }
-  const [head = '', rest] = text.split('::')
-  const groups = (part: string) => part.split(':').filter((group) => group !== '')
-  const left = groups(head)
-  const right = groups(rest ?? '')
-  const zeros = Array.from({ length: 8 - left.length - right.length }, () => '0')
-  return [...left, ...zeros, ...right].reduce((value, group) => (value << 16n) | BigInt(`0x${group}`), 0n)
-}
-
-/** `10.0.0.1`, or eight groups in hexadecimal without compression: what sockets take. */
-export function formatAddress({ family, value }: Address): string {
-  const part = (shift: number, mask: bigint) => (value >> BigInt(shift)) & mask
-  if (family === 4) return [24, 16, 8, 0].map((shift) => part(shift, 0xffn)).join('.')
-  return [112, 96, 80, 64, 48, 32, 16, 0].map((shift) => part(shift, 0xffffn).toString(16)).join(':')
-}
-
-/** Reads `10.0.0.0/8`, or an address as the block of itself alone; null when it is neither. */
-export function parseCidr(text: string): Cidr | null {
-  const [host = '', length, ...more] = text.split('/')
-  const base = parseAddress(host)
-  if (!base || more.length > 0) return null
-  if (length === undefined) return { base, bits: width(base.family) }
-  if (!/^\d{1,3}$/.test(length) || Number(length) > width(base.family)) return null
-  return { base, bits: Number(length) }
-}
-
-export function contains({ base, bits }: Cidr, address: Address): boolean {
-  if (base.family !== address.family) return false
-  const shift = BigInt(width(base.family) - bits)
-  return base.value >> shift === address.value >> shift
 }
 
 /**

@@ -123,7 +123,7 @@ function orgFacts(db: Db, box: SecretBox, orgId: string): OrgFacts {
       db
         .prepare<[string], { email: string }>(
           `SELECT email FROM member JOIN user ON user.id = member.userId
-           WHERE orgId = ? AND role = 'owner' ORDER BY member.createdAt, userId`,
+           WHERE orgId = ? AND role = 'owner' AND inviteHash IS NULL ORDER BY member.createdAt, userId`,
         )
         .all(orgId)
         .map(({ email }) => email),

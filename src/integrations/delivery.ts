@@ -1,6 +1,8 @@
-import type { Alert } from '../alerts/alert.ts'
+import { type Alert, CHANNEL_TYPES } from '../alerts/alert.ts'
 import { HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
+import { may } from '../http/permission.ts'
+import type { Principal } from '../http/principal.ts'
 import { MESSAGE_KINDS, type Message, type MessageKind } from './message.ts'
 
 /**
@@ -17,7 +19,7 @@ export const DeliverySchema = Closed(
     alertId: Nullable(Type.String()),
     transition: OneOf(MESSAGE_KINDS),
     channel: Closed({
-      type: Type.String(),
+      type: OneOf(CHANNEL_TYPES),
       target: Type.String({ description: "As the alert names it; 'owners' for mails about lost deliveries" }),
     }),
     status: OneOf(DELIVERY_STATUSES),
@@ -28,7 +30,25 @@ export const DeliverySchema = Closed(
     deliveredAt: Nullable(InstantSchema),
     createdAt: InstantSchema,
   },
-  { $id: 'Delivery' },
+  {
+    $id: 'Delivery',
+    examples: [
+      {
+        id: 'dlv_01ke7k3h40c8s5d2w7y1g9f3qn',
+        issueId: 'iss_01ke7k3h20x6b4n8r1t9v5c7zd',
+        alertId: 'alr_01ke7jpe008wq2m5x0t4c9r7hv',
+        transition: 'opened',
+        channel: { type: 'email', target: 'ann@example.com' },
+        status: 'delivered',
+        attempts: 1,
+        dueAt: null,
+        lastAttemptAt: 1_767_614_401_000,
+        lastError: null,
+        deliveredAt: 1_767_614_402_000,
+        createdAt: 1_767_614_400_000,
+      },
+    ],
+  },
 )
 export type Delivery = Static<typeof DeliverySchema>
 
@@ -41,7 +61,7 @@ export interface DeliveryRecord {
   alertId: string | null
   transition: MessageKind
   noticeKey: string
-  channelType: string
+  channelType: (typeof CHANNEL_TYPES)[number]
   channelTarget: string
   /** JSON of a `Message`. */
   message: string
@@ -68,8 +88,8 @@ export function messageOfDelivery({ message }: Pick<DeliveryRecord, 'message'>):
   }
 }
 
-/** `dueAt` is null unless it waits for it. */
-export function describeDelivery(record: DeliveryRecord): Delivery {
+/** How a caller sees a delivery: `dueAt` is null unless it waits for it, and viewers see no target. */
+export function describeDelivery(record: DeliveryRecord, principal: Principal): Delivery {
   const { id, issueId, alertId, transition, status, attempts, lastAttemptAt, lastError, deliveredAt, createdAt } =
     record
   return {
@@ -77,7 +97,7 @@ export function describeDelivery(record: DeliveryRecord): Delivery {
     issueId,
     alertId,
     transition,
-    channel: { type: record.channelType, target: record.channelTarget },
+    channel: { type: record.channelType, target: may(principal, 'seeTokens') ? record.channelTarget : '' },
     status,
     attempts,
     dueAt: status === 'pending' ? record.dueAt : null,

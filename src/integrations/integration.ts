@@ -27,25 +27,40 @@ export const IntegrationInputSchema = Closed(
     label: Type.Optional(Type.String({ minLength: 1, maxLength: 100, default: DEFAULT_LABEL })),
     config: Type.Record(Type.String(), Type.Unknown(), { description: 'For webhook: {url, secret?}' }),
   },
-  { $id: 'IntegrationInput' },
+  {
+    $id: 'IntegrationInput',
+    examples: [{ provider: 'webhook', label: 'Warehouse', config: { url: 'https://hooks.example.com/tags' } }],
+  },
 )
 export type IntegrationInput = Static<typeof IntegrationInputSchema>
 
 const shared = {
   id: Type.String(),
-  provider: Type.String(),
+  provider: OneOf(PROVIDERS),
   label: Type.String(),
-  status: Type.String({ description: INTEGRATION_STATUSES.join(' or ') }),
+  status: OneOf(INTEGRATION_STATUSES),
   createdAt: InstantSchema,
 }
 const config = Nullable(
   Type.Record(Type.String(), Type.Unknown(), { description: 'Without its secrets; null for callers below admin' }),
 )
 
-export const IntegrationSchema = Closed(shared, { $id: 'Integration' })
+const EXAMPLE = {
+  id: 'int_01ke7jnz804g7v2q9j3k5d8s6w',
+  provider: 'webhook',
+  label: 'Warehouse',
+  status: 'connected',
+  createdAt: 1_767_614_400_000,
+}
+const EXAMPLE_IN_DETAIL = { ...EXAMPLE, config: { url: 'https://hooks.example.com/tags' } }
+
+export const IntegrationSchema = Closed(shared, { $id: 'Integration', examples: [EXAMPLE] })
 export type Integration = Static<typeof IntegrationSchema>
 
-export const IntegrationDetailSchema = Closed({ ...shared, config }, { $id: 'IntegrationDetail' })
+export const IntegrationDetailSchema = Closed(
+  { ...shared, config },
+  { $id: 'IntegrationDetail', examples: [EXAMPLE_IN_DETAIL] },
+)
 export type IntegrationDetail = Static<typeof IntegrationDetailSchema>
 
 export const NewIntegrationSchema = Closed(
@@ -54,7 +69,10 @@ export const NewIntegrationSchema = Closed(
     config,
     secret: Type.Optional(Type.String({ description: 'The secret that was made; it is never shown again' })),
   },
-  { $id: 'NewIntegration' },
+  {
+    $id: 'NewIntegration',
+    examples: [{ ...EXAMPLE_IN_DETAIL, secret: 'whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=' }],
+  },
 )
 export type NewIntegration = Static<typeof NewIntegrationSchema>
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
 import { CALLERS, type Caller, client, credentialsOf } from '../../test/fakes.ts'
-import { authenticator } from '../org/authenticate.ts'
 import { addressGuard } from './address-guard.ts'
 import { httpTransport } from './http-transport.ts'
 import { mailTransport } from './mail-transport.ts'
@@ -24,7 +23,6 @@ function setUp() {
     clock,
     box,
     guard,
-    authenticate: authenticator({ db, clock }),
     publicUrl: 'https://watch.example',
     transport: transport({
       http: httpTransport({ guard }),
@@ -36,7 +34,7 @@ function setUp() {
       throw error
     },
   }
-  const call = client(integrationRoutes(parts), deliveryRoutes(parts))
+  const call = client({ db, clock }, ...integrationRoutes(parts), ...deliveryRoutes(parts))
   const keys = credentialsOf(people)
   const as = (caller: Caller) => (method: string, path: string, body?: unknown) =>
     call(method, path, { as: keys[caller], ...(body === undefined ? {} : { body }) })
@@ -228,8 +226,9 @@ describe('the log of deliveries', () => {
 
   test('says what was sent to whom, and how it went', async () => {
     const { as, clock, first } = withDeliveries()
-    const { body } = await as('viewer')('GET', '/v1/notifications/deliveries?status=failed')
-    expect(body).toEqual({
+    const list = async (caller: Caller) => (await as(caller)('GET', '/v1/notifications/deliveries?status=failed')).body
+    const shown = await list('member')
+    expect(shown).toEqual({
       deliveries: [
         {
           id: first.id,
@@ -248,6 +247,8 @@ describe('the log of deliveries', () => {
       ],
       nextCursor: null,
     })
+    const hidden = { ...shown.deliveries[0], channel: { ...hook, target: '' } }
+    expect(await list('viewer')).toEqual({ ...shown, deliveries: [hidden] })
   })
 
   test.each([

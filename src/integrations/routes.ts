@@ -1,8 +1,10 @@
 import { AppError } from '../core/error.ts'
 import { Closed, Nullable, OneOf, Type } from '../core/schema.ts'
-import { type Authenticate, controller } from '../http/controller.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
-import { atLeast, type Principal } from '../http/principal.ts'
+import { may } from '../http/permission.ts'
+import type { Principal } from '../http/principal.ts'
+import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
+import type { Db } from '../store/database.ts'
 import type { AddressGuard } from './address-guard.ts'
 import { type Delivering, sendTest } from './deliver.ts'
 import { DELIVERY_STATUSES, DeliverySchema, describeDelivery } from './delivery.ts'
@@ -31,18 +33,19 @@ import {
 } from './store.ts'
 
 export interface IntegrationParts extends Delivering {
-  authenticate: Authenticate
   guard: AddressGuard
   /** Address under which people reach the server, without a slash at its end. */
   publicUrl: string
 }
 
-const ById = Closed({ id: Type.String() })
-const Ok = Closed({ ok: Type.Boolean() })
+const tag = 'Integrations'
 const nextCursor = Nullable(Type.String())
 const IntegrationList = Closed({ integrations: Type.Array(IntegrationSchema), nextCursor }, { $id: 'IntegrationList' })
 const DeliveryList = Closed({ deliveries: Type.Array(DeliverySchema), nextCursor }, { $id: 'DeliveryList' })
-const TestResult = Closed({ ok: Type.Boolean(), deliveryId: Type.String() }, { $id: 'IntegrationTestResult' })
+const TestResult = Closed(
+  { ok: Type.Boolean(), deliveryId: Type.String() },
+  { $id: 'IntegrationTestResult', examples: [{ ok: true, deliveryId: 'dlv_01ke7k3h40c8s5d2w7y1g9f3qn' }] },
+)
 const DeliveryQuery = Closed({
   issueId: Type.Optional(Type.String()),
   status: Type.Optional(OneOf(DELIVERY_STATUSES)),
@@ -50,8 +53,8 @@ const DeliveryQuery = Closed({
 })
 
 /** URLs of receivers are often as good as a password: only admins see them. */
-function detailOf(record: IntegrationRecord, { role }: Principal): IntegrationDetail {
-  return { ...describeIntegration(record), config: atLeast(role, 'admin') ? record.config : null }
+function detailOf(record: IntegrationRecord, principal: Principal): IntegrationDetail {
+  return { ...describeIntegration(record), config: may(principal, 'seeSettings') ? record.config : null }
 }
 
 function create({ db, box, clock, guard }: IntegrationParts, orgId: string, input: IntegrationInput) {
@@ -83,114 +86,143 @@ function replace(
 }
 
 /** Integrations: `/v1/integrations`. Secrets come in and never go out, but for one that was made, once. */
-export function integrationRoutes(parts: IntegrationParts) {
-  const { db } = parts
-  const tags = ['Integrations']
-  return controller(parts.authenticate)
-    .get(
-      '/integrations',
-      ({ principal: { orgId }, query: { cursor, limit = DEFAULT_LIMIT } }) => {
+export function integrationRoutes(parts: IntegrationParts): Route[] {
+  return [...readingRoutes(parts.db), ...writingRoutes(parts)]
+}
+
+function readingRoutes(db: Db): Route[] {
+  return [
+    route({
+      id: 'listIntegrations',
+      method: 'GET',
+      path: '/v1/integrations',
+      access: 'read',
+      tag,
+      summary: 'Connected products',
+      tool: true,
+      query: Closed(pagingFields),
+      answer: IntegrationList,
+      handle({ principal: { orgId }, query: { cursor, limit = DEFAULT_LIMIT } }) {
         const after = decodeCursor(cursor, 1)?.[0] ?? null
         const { items, nextCursor } = page(listIntegrations(db, orgId, { after, limit }), limit, ({ id }) => [id])
         return { integrations: items.map(describeIntegration), nextCursor }
       },
-      {
-        access: 'read',
-        query: Closed(pagingFields),
-        response: { 200: IntegrationList },
-        detail: { summary: 'Connected products', tags },
-      },
-    )
-    .post(
-      '/integrations',
-      ({ principal, body, status }) => {
+    }),
+    route({
+      id: 'getIntegration',
+      method: 'GET',
+      path: '/v1/integrations/{id}',
+      access: 'read',
+      tag,
+      summary: 'An integration, with its settings for admins',
+      params: ById,
+      answer: IntegrationDetailSchema,
+      handle: ({ principal, params: { id } }) =>
+        detailOf(findIntegration(db, { orgId: principal.orgId, id }), principal),
+    }),
+  ]
+}
+
+function writingRoutes(parts: IntegrationParts): Route[] {
+  const { db } = parts
+  return [
+    route({
+      id: 'createIntegration',
+      method: 'POST',
+      path: '/v1/integrations',
+      access: 'configure',
+      tag,
+      summary: 'Connect a product; a secret that is made is shown once',
+      body: IntegrationInputSchema,
+      status: 201,
+      answer: NewIntegrationSchema,
+      handle({ principal, body }) {
         const { record, secret } = create(parts, principal.orgId, body)
-        return status(201, { ...detailOf(record, principal), ...(secret === null ? {} : { secret }) })
+        return { ...detailOf(record, principal), ...(secret === null ? {} : { secret }) }
       },
-      {
-        access: 'admin',
-        body: IntegrationInputSchema,
-        response: { 201: NewIntegrationSchema },
-        detail: { summary: 'Connect a product; a secret that is made is shown once', tags },
-      },
-    )
-    .get(
-      '/integrations/:id',
-      ({ principal, params: { id } }) => detailOf(findIntegration(db, { orgId: principal.orgId, id }), principal),
-      {
-        access: 'read',
-        params: ById,
-        response: { 200: IntegrationDetailSchema },
-        detail: { summary: 'An integration, with its settings for admins', tags },
-      },
-    )
-    .put(
-      '/integrations/:id',
-      ({ principal, params: { id }, body }) =>
+      note: ({ body: { provider, label = DEFAULT_LABEL } }) => ({ provider, label }),
+    }),
+    route({
+      id: 'replaceIntegration',
+      method: 'PUT',
+      path: '/v1/integrations/{id}',
+      access: 'configure',
+      tag,
+      summary: 'Replace label and settings; a secret that is left out stays',
+      params: ById,
+      body: IntegrationInputSchema,
+      answer: IntegrationDetailSchema,
+      handle: ({ principal, params: { id }, body }) =>
         detailOf(replace(parts, { orgId: principal.orgId, id }, body), principal),
-      {
-        access: 'admin',
-        params: ById,
-        body: IntegrationInputSchema,
-        response: { 200: IntegrationDetailSchema },
-        detail: { summary: 'Replace label and settings; a secret that is left out stays', tags },
-      },
-    )
-    .delete(
-      '/integrations/:id',
-      ({ principal: { orgId }, params: { id } }) => {
+    }),
+    route({
+      id: 'deleteIntegration',
+      method: 'DELETE',
+      path: '/v1/integrations/{id}',
+      access: 'configure',
+      tag,
+      summary: 'Disconnect a product; what still waits for it is refused',
+      params: ById,
+      answer: OkSchema,
+      handle({ principal: { orgId }, params: { id } }) {
         deleteIntegration(db, { orgId, id })
-        return { ok: true }
+        return OK
       },
-      {
-        access: 'admin',
-        params: ById,
-        response: { 200: Ok },
-        detail: { summary: 'Disconnect a product; what still waits for it is refused', tags },
-      },
-    )
-    .post(
-      '/integrations/:id/test',
-      async ({ principal: { orgId }, params: { id } }) => {
+    }),
+    route({
+      id: 'testIntegration',
+      method: 'POST',
+      path: '/v1/integrations/{id}/test',
+      access: 'configure',
+      tag,
+      summary: 'Send a test now; 502 with the reason when it does not arrive',
+      refusals: ['conflict', 'upstream'],
+      asynchronous: true,
+      params: ById,
+      answer: TestResult,
+      async handle({ principal: { orgId }, params: { id } }) {
         const { deliveryId } = await sendTest(parts, findIntegration(db, { orgId, id }), parts.publicUrl)
         return { ok: true, deliveryId }
       },
-      {
-        access: 'admin',
-        params: ById,
-        response: { 200: TestResult },
-        detail: { summary: 'Send a test now; 502 with the reason when it does not arrive', tags },
-      },
-    )
+    }),
+  ]
 }
 
 /** The log of deliveries: `/v1/notifications/deliveries`. */
-export function deliveryRoutes({ db, clock, authenticate }: Pick<IntegrationParts, 'db' | 'clock' | 'authenticate'>) {
-  const tags = ['Notifications']
-  return controller(authenticate)
-    .get(
-      '/notifications/deliveries',
-      ({ principal: { orgId }, query: { cursor, limit = DEFAULT_LIMIT, ...filter } }) => {
+export function deliveryRoutes({ db, clock }: Pick<IntegrationParts, 'db' | 'clock'>): Route[] {
+  const tag = 'Notifications'
+  return [
+    route({
+      id: 'listDeliveries',
+      method: 'GET',
+      path: '/v1/notifications/deliveries',
+      access: 'read',
+      tag,
+      summary: 'What was sent, to whom, and how it went; newest first',
+      description: 'Targets are left empty for viewers.',
+      tool: true,
+      query: DeliveryQuery,
+      answer: DeliveryList,
+      handle({ principal, query: { cursor, limit = DEFAULT_LIMIT, ...filter } }) {
         const after = decodeCursor(cursor, 1)?.[0] ?? null
-        const rows = listDeliveries(db, orgId, filter, { after, limit })
+        const rows = listDeliveries(db, principal.orgId, filter, { after, limit })
         const { items, nextCursor } = page(rows, limit, ({ seq }) => [seq])
-        return { deliveries: items.map(describeDelivery), nextCursor }
+        return { deliveries: items.map((row) => describeDelivery(row, principal)), nextCursor }
       },
-      {
-        access: 'read',
-        query: DeliveryQuery,
-        response: { 200: DeliveryList },
-        detail: { summary: 'What was sent, to whom, and how it went; newest first', tags },
-      },
-    )
-    .post(
-      '/notifications/deliveries/:id/replay',
-      ({ principal: { orgId }, params: { id } }) => describeDelivery(replay(db, orgId, id, clock.now())),
-      {
-        access: 'member',
-        params: ById,
-        response: { 200: DeliverySchema },
-        detail: { summary: 'Send a delivery again, with the same id', tags },
-      },
-    )
+    }),
+    route({
+      id: 'replayDelivery',
+      method: 'POST',
+      path: '/v1/notifications/deliveries/{id}/replay',
+      access: 'edit',
+      tag,
+      summary: 'Send a delivery again, with the same id',
+      refusals: ['conflict'],
+      tool: true,
+      params: ById,
+      answer: DeliverySchema,
+      handle: ({ principal, params: { id } }) =>
+        describeDelivery(replay(db, principal.orgId, id, clock.now()), principal),
+    }),
+  ]
 }

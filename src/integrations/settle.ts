@@ -82,7 +82,7 @@ function failed(db: Db, delivery: DeliveryRecord, reason: string, { now, mailCon
 /** One mail for each channel and hour: a receiver that is down loses many notices, and one mail about it is enough. */
 function tellOwners(db: Db, delivery: DeliveryRecord, reason: string, now: Instant): void {
   const { orgId, issueId, alertId, channelType, channelTarget } = delivery
-  const owner = db.prepare(`SELECT 1 FROM member WHERE orgId = ? AND role = 'owner'`).get(orgId)
+  const owner = db.prepare(`SELECT 1 FROM member WHERE orgId = ? AND role = 'owner' AND inviteHash IS NULL`).get(orgId)
   const lost = messageOfDelivery(delivery)
   if (!owner || !lost) return
   const message = failureMessage(lost, { at: now, channel: channelName(db, delivery), reason })

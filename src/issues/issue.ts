@@ -1,4 +1,4 @@
-import type { AlertKind, Severity } from '../alerts/alert.ts'
+import { ALERT_TYPES, type AlertKind, SEVERITIES, type Severity } from '../alerts/alert.ts'
 import type { Finding } from '../alerts/finding.ts'
 import type { Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
@@ -34,9 +34,9 @@ const issueFields = {
   id: Type.String(),
   alertId: Type.String(),
   status: OneOf(ISSUE_STATUSES),
-  severity: Type.String(),
+  severity: OneOf(SEVERITIES),
   title: Type.String({ description: 'One sentence: the alert and what it found' }),
-  alertType: Type.String(),
+  alertType: OneOf(ALERT_TYPES),
   occurrences: Int({ description: 'Violating events or sessions; for volume types the windows that fired' }),
   capReached: Type.Boolean({ description: 'The throttle holds notifications back' }),
   notificationsSent: Int(),
@@ -48,7 +48,25 @@ const issueFields = {
   hosts: Type.Optional(Nullable(Type.Array(Type.String(), { description: 'Most frequent first, at most 20' }))),
 }
 
-export const IssueSchema = Closed(issueFields, { $id: 'Issue' })
+const EXAMPLE = {
+  id: 'iss_01ke7k3h20x6b4n8r1t9v5c7zd',
+  alertId: 'alr_01ke7jpe008wq2m5x0t4c9r7hv',
+  status: 'open',
+  severity: 'high',
+  title: 'Purchases have a value: Google Analytics 4 purchase events break the rule on shop.example',
+  alertType: 'data_validation',
+  occurrences: 42,
+  capReached: false,
+  notificationsSent: 1,
+  impactValue: 900,
+  notes: null,
+  trackerKey: null,
+  firstSeenAt: 1_767_614_400_000,
+  lastSeenAt: 1_767_616_200_000,
+  hosts: ['shop.example'],
+}
+
+export const IssueSchema = Closed(issueFields, { $id: 'Issue', examples: [EXAMPLE] })
 export type Issue = Static<typeof IssueSchema>
 
 export const IssueDetailSchema = Closed(
@@ -71,7 +89,18 @@ export const IssueDetailSchema = Closed(
       { description: 'In the order in which it happened; the latest 500 entries' },
     ),
   },
-  { $id: 'IssueDetail' },
+  {
+    $id: 'IssueDetail',
+    examples: [
+      {
+        ...EXAMPLE,
+        domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta',
+        domain: 'Shop',
+        occurrenceSeries: [{ day: '2026-01-05', count: 42 }],
+        history: [{ kind: 'opened', payload: null, createdAt: 1_767_614_400_000 }],
+      },
+    ],
+  },
 )
 export type IssueDetail = Static<typeof IssueDetailSchema>
 
@@ -80,7 +109,7 @@ export const IssueBulkInputSchema = Closed(
     ids: Type.Array(Type.String(), { minItems: 1, maxItems: 500 }),
     status: OneOf(['open', 'acknowledged', 'resolved']),
   },
-  { $id: 'IssueBulkInput' },
+  { $id: 'IssueBulkInput', examples: [{ ids: ['iss_01ke7k3h20x6b4n8r1t9v5c7zd'], status: 'acknowledged' }] },
 )
 export type IssueBulkInput = Static<typeof IssueBulkInputSchema>
 
@@ -89,7 +118,7 @@ export const IssuePatchSchema = Closed(
     status: Type.Optional(OneOf(ISSUE_STATUSES)),
     notes: Type.Optional(Type.String({ maxLength: 2000, description: 'Replaces the notes; empty removes them' })),
   },
-  { $id: 'IssuePatch' },
+  { $id: 'IssuePatch', examples: [{ status: 'acknowledged', notes: 'The checkout team looks into it' }] },
 )
 export type IssuePatch = Static<typeof IssuePatchSchema>
 

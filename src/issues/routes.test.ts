@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { Elysia } from 'elysia'
+import { client } from '../../test/fakes.ts'
 import { AppError } from '../core/error.ts'
-import { answerErrors } from '../http/errors.ts'
 import { type Principal, ROLES } from '../http/principal.ts'
 import { databaseWithOrgs, evaluationOf, findingOf, NOON } from './issue.fixture.ts'
 import type { NoticeOrder } from './issue.ts'
@@ -14,7 +13,15 @@ function authenticate(headers: Headers): Principal {
   const role = ROLES.find((known) => known === word)
   if (!role) throw new AppError('unauthorized', 'sign in first')
   const orgId = trait === 'elsewhere' ? 'org_b' : 'org_a'
-  return { via: 'key', userId: `usr_${role}`, orgId, role, readOnly: trait === 'read-only', keyId: null }
+  return {
+    via: 'key',
+    userId: `usr_${role}`,
+    orgId,
+    role,
+    readOnly: trait === 'read-only',
+    keyId: null,
+    sessionId: null,
+  }
 }
 
 function start() {
@@ -25,17 +32,15 @@ function start() {
   const enqueue = (order: NoticeOrder) => void orders.push(order)
   settle(db, evaluationOf({ findings: [findingOf(), findingOf({ subject: 'b', domainId: null, hosts: [] })] }), enqueue)
   const ids = issuesOfAlert(db, 'alr_volume', NOON).map((issue) => issue.id)
-  const app = answerErrors(new Elysia({ normalize: false }), (error) => void bugs.push(error))
-  app.use(issueRoutes({ db, clock, authenticate, enqueue }))
+  const call = client({ db, clock, authenticate }, ...issueRoutes({ db, clock, enqueue }))
   return {
     ids,
     orders,
     bugs,
     async ask(caller: string, method: string, path: string, body?: unknown) {
-      const headers = { 'content-type': 'application/json', ...(caller ? { authorization: caller } : {}) }
-      const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
-      const response = await app.handle(new Request(`http://localhost/v1${path}`, init))
-      return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+      const headers = caller ? { authorization: caller } : {}
+      const answer = await call(method, `/v1${path}`, { headers, ...(body === undefined ? {} : { body }) })
+      return { status: answer.status, body: answer.body as Record<string, unknown> }
     },
   }
 }

@@ -1,91 +1,120 @@
 import type { Clock } from '../core/clock.ts'
 import { Closed, Int, Nullable, Type } from '../core/schema.ts'
-import { type Authenticate, controller } from '../http/controller.ts'
+import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
+import { ById, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
-import { type Enqueue, IssueBulkInputSchema, IssueDetailSchema, IssuePatchSchema, IssueSchema } from './issue.ts'
+import {
+  type Enqueue,
+  IssueBulkInputSchema,
+  type IssueDetail,
+  IssueDetailSchema,
+  IssuePatchSchema,
+  IssueSchema,
+} from './issue.ts'
 import { IssueQuerySchema, listIssues, openCounts } from './list.ts'
 import { type ByHand, findIssue, patchIssue, setStatuses } from './store.ts'
 
-const tags = ['Issues']
-const path = Closed({ id: Type.String() })
+const tag = 'Issues'
 
-const IssueListSchema = Closed({
-  issues: Type.Array(IssueSchema),
-  nextCursor: Nullable(Type.String()),
-  openCounts: Closed({ critical: Int(), high: Int(), medium: Int(), low: Int() }),
-})
+const IssueListSchema = Closed(
+  {
+    issues: Type.Array(IssueSchema),
+    nextCursor: Nullable(Type.String()),
+    openCounts: Closed({ critical: Int(), high: Int(), medium: Int(), low: Int() }),
+  },
+  { $id: 'IssueList' },
+)
 
-const IssueBulkResultSchema = Closed({
-  updated: Int({ description: 'Have the status now' }),
-  failed: Int(),
-  errors: Type.Array(Closed({ index: Int({ description: 'Place in `ids`' }), error: Type.String() })),
-})
+const IssueBulkResultSchema = Closed(
+  {
+    updated: Int({ description: 'Have the status now' }),
+    failed: Int(),
+    errors: Type.Array(Closed({ index: Int({ description: 'Place in `ids`' }), error: Type.String() })),
+  },
+  { $id: 'IssueBulkResult', examples: [{ updated: 1, failed: 1, errors: [{ index: 1, error: 'no such issue' }] }] },
+)
 
 /** `enqueue` is called inside the transaction of a change, for every notice that it causes or takes back. */
 export interface IssueRoutesParts {
   db: Db
   clock: Clock
-  authenticate: Authenticate
   enqueue: Enqueue
 }
 
+/** How a caller sees an issue: viewers don't see through which channels people were told. */
+export function describeIssue(detail: IssueDetail, principal: Principal): IssueDetail {
+  if (may(principal, 'seeTokens')) return detail
+  return { ...detail, history: detail.history.map(withoutChannel) }
+}
+
+function withoutChannel(entry: IssueDetail['history'][number]): IssueDetail['history'][number] {
+  if (entry.payload === null || !('channel' in entry.payload)) return entry
+  const { channel, ...payload } = entry.payload
+  return { ...entry, payload }
+}
+
 /** Reading and changing issues under `/v1/issues`. */
-export function issueRoutes({ db, clock, authenticate, enqueue }: IssueRoutesParts) {
-  const handOf = (principal: Principal): ByHand => ({
-    orgId: principal.orgId,
-    by: principal.userId,
-    now: clock.now(),
-  })
-  return controller(authenticate)
-    .get(
-      '/issues',
-      ({ principal: { orgId }, query }) => ({
+export function issueRoutes({ db, clock, enqueue }: IssueRoutesParts): Route[] {
+  const handOf = ({ orgId, userId }: Principal): ByHand => ({ orgId, by: userId, now: clock.now() })
+  return [
+    route({
+      id: 'listIssues',
+      method: 'GET',
+      path: '/v1/issues',
+      access: 'read',
+      tag,
+      summary: 'List issues, the gravest first',
+      description: '`openCounts` counts all open issues of the organization, whatever the filters say.',
+      tool: true,
+      query: IssueQuerySchema,
+      answer: IssueListSchema,
+      handle: ({ principal: { orgId }, query }) => ({
         ...listIssues(db, orgId, query),
         openCounts: openCounts(db, orgId),
       }),
-      {
-        access: 'read',
-        query: IssueQuerySchema,
-        response: IssueListSchema,
-        detail: {
-          summary: 'List issues, the gravest first',
-          description: '`openCounts` counts all open issues of the organization, whatever the filters say.',
-          tags,
-        },
-      },
-    )
-    .get('/issues/:id', ({ principal, params }) => findIssue(db, principal.orgId, params.id), {
+    }),
+    route({
+      id: 'getIssue',
+      method: 'GET',
+      path: '/v1/issues/{id}',
       access: 'read',
-      params: path,
-      response: IssueDetailSchema,
-      detail: { summary: 'Read an issue with its daily occurrences and its history', tags },
-    })
-    .patch(
-      '/issues/:id',
-      ({ principal, params, body }) => patchIssue(db, handOf(principal), params.id, body, enqueue),
-      {
-        access: 'member',
-        params: path,
-        body: IssuePatchSchema,
-        response: IssueDetailSchema,
-        detail: {
-          summary: 'Change the status or the notes of an issue',
-          description:
-            'open ↔ acknowledged, any → resolved, any → muted, muted → open, resolved → open; other changes are ' +
-            'answered with 409. The notice of a resolution waits 10 s and is withdrawn when the issue is opened again.',
-          tags,
-        },
-      },
-    )
-    .post('/issues/bulk', ({ principal, body }) => setStatuses(db, handOf(principal), body, enqueue), {
-      access: 'member',
+      tag,
+      summary: 'Read an issue with its daily occurrences and its history',
+      tool: true,
+      params: ById,
+      answer: IssueDetailSchema,
+      handle: ({ principal, params }) => describeIssue(findIssue(db, principal.orgId, params.id), principal),
+    }),
+    route({
+      id: 'changeIssue',
+      method: 'PATCH',
+      path: '/v1/issues/{id}',
+      access: 'edit',
+      tag,
+      summary: 'Change the status or the notes of an issue',
+      description:
+        'open ↔ acknowledged, any → resolved, any → muted, muted → open, resolved → open; other changes are ' +
+        'answered with 409. The notice of a resolution waits 10 s and is withdrawn when the issue is opened again.',
+      refusals: ['conflict'],
+      tool: true,
+      params: ById,
+      body: IssuePatchSchema,
+      answer: IssueDetailSchema,
+      handle: ({ principal, params, body }) => patchIssue(db, handOf(principal), params.id, body, enqueue),
+    }),
+    route({
+      id: 'changeIssues',
+      method: 'POST',
+      path: '/v1/issues/bulk',
+      access: 'edit',
+      tag,
+      summary: 'Change the status of many issues',
+      description: 'Each by itself: an unknown id or a forbidden change is listed in `errors`, the others go ahead.',
+      tool: true,
       body: IssueBulkInputSchema,
-      response: IssueBulkResultSchema,
-      detail: {
-        summary: 'Change the status of many issues',
-        description: 'Each by itself: an unknown id or a forbidden change is listed in `errors`, the others go ahead.',
-        tags,
-      },
-    })
+      answer: IssueBulkResultSchema,
+      handle: ({ principal, body }) => setStatuses(db, handOf(principal), body, enqueue),
+    }),
+  ]
 }

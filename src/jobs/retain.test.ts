@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { type TestApp, testApp } from '../../test/app.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
@@ -111,6 +113,34 @@ describe('what is kept', () => {
     expect(await repeat()).toBe(0)
     await retainForHours(7)
     expect(await repeat()).toBe(1)
+  })
+
+  test('is nothing of an organization that is gone', async () => {
+    await using world = await testApp()
+    const { db } = world.app
+    const { body: other } = await world.call('POST', '/v1/orgs', { body: { name: 'Other' } })
+    const inOther = { headers: { 'x-org-id': other.id } }
+    const { body: domain } = await world.call('POST', '/v1/domains', { ...inOther, body: { name: 'Shop' } })
+    await world.collect(domain.token, { events: [{ vendor: 'Shop' }, {}] })
+    world.clock.advance(5 * SECOND_MS)
+    await world.run('flush')
+    world.clock.advance(2 * HOUR_MS)
+    await world.run('compact')
+    await world.collect(domain.token, { events: [{ vendor: 'Shop' }, {}] })
+    expect((await world.call('DELETE', '/v1/org?name=Other', inOther)).status).toBe(200)
+    // What was acknowledged is stored, whatever became of its organization since.
+    world.clock.advance(5 * SECOND_MS)
+    await world.run('flush')
+    world.clock.advance(2 * HOUR_MS)
+    await world.run('compact')
+    const counts = () =>
+      ['eventFile', 'usage'].map((table) =>
+        db.prepare(`SELECT count(*) FROM ${table} WHERE orgId = ?`).pluck().get(other.id),
+      )
+    expect(counts()).toEqual([2, 1])
+    await world.run('retain')
+    expect(counts()).toEqual([0, 0])
+    expect(readdirSync(join(world.folder, 'events')).filter((name) => name.endsWith('.parquet'))).toEqual([])
   })
 
   test('are counters, ledger, history and settled deliveries of 400 days', async () => {

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { type Clock, DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { forgetBatches } from '../ingest/batch-memory.ts'
+import { removeOldAuditEntries } from '../org/audit-log.ts'
 import { type Db, tx } from '../store/database.ts'
 import type { DuckdbWarehouse } from '../warehouse/duckdb.ts'
 import type { EventFile, Manifest } from '../warehouse/manifest.ts'
@@ -25,7 +26,10 @@ export interface RetainParts {
   warn(message: string): void
 }
 
-/** Drops what is older than it is to be kept, and the oldest days when events outgrow their disk budget. */
+/**
+ * Drops what is older than it is to be kept or belonged to an organization that is gone, and the oldest days when events
+ * outgrow their disk budget.
+ */
 export function retainJob(parts: RetainParts): Job {
   return { name: 'retain', pattern: '30 */5 * * * *', run: () => retain(parts) }
 }
@@ -33,7 +37,10 @@ export function retainJob(parts: RetainParts): Job {
 export async function retain(parts: RetainParts): Promise<void> {
   const { db, warehouse, manifest, folder, clock, retentionMs, diskBudgetBytes, warn } = parts
   const now = clock.now()
-  const expired = manifest.files().filter((file) => file.maxReceivedAt < now - retentionMs)
+  const orgIds = new Set(db.prepare<[], string>('SELECT id FROM org').pluck().all())
+  const isExpired = (file: EventFile) =>
+    file.maxReceivedAt < now - retentionMs || (file.orgId !== null && !orgIds.has(file.orgId))
+  const expired = manifest.files().filter(isExpired)
   const kept = manifest.files().filter((file) => !expired.includes(file))
   const excess = beyondBudget(kept, diskBudgetBytes)
   if (excess.length > 0) {
@@ -70,10 +77,11 @@ function forgetRecords(db: Db, now: Instant): void {
   const before = now - RECORDS_MS
   tx(db, () => {
     forgetBatches(db, now, Math.floor(now / EVERY_MS))
-    db.prepare('DELETE FROM usage WHERE hour < ?').run(before)
+    db.prepare('DELETE FROM usage WHERE hour < ? OR orgId NOT IN (SELECT id FROM org)').run(before)
     db.prepare('DELETE FROM hostnameUsage WHERE hour < ?').run(now - 2 * DAY_MS)
     db.prepare('DELETE FROM rejection WHERE lastSeenAt < ?').run(before)
     db.prepare(`DELETE FROM delivery WHERE createdAt < ? AND status NOT IN ('pending', 'sending')`).run(before)
     db.prepare('DELETE FROM issueHistory WHERE createdAt < ?').run(before)
+    removeOldAuditEntries(db, before)
   })
 }

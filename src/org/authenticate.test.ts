@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { cast, memoryDb, testBox, testClock } from '../../test/fakes.ts'
-import { DAY_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { authenticator } from './authenticate.ts'
+import { endSession, endSessionsOf, openSession, sessionIdOf } from './session.ts'
 import { addMember, createKey, createOrg, revokeKey } from './store.ts'
 
 function setUp() {
@@ -9,17 +10,25 @@ function setUp() {
   const clock = testClock()
   const people = cast(db, clock)
   const authenticate = authenticator({ db, clock })
-  const as = (key: string, orgId?: string) =>
-    authenticate(new Headers({ authorization: `Bearer ${key}`, ...(orgId === undefined ? {} : { 'x-org-id': orgId }) }))
+  const as = (credential: string, orgId?: string, anyOrg = false) =>
+    authenticate(
+      new Headers({ authorization: `Bearer ${credential}`, ...(orgId === undefined ? {} : { 'x-org-id': orgId }) }),
+      { anyOrg },
+    )
   const setRole = (userId: string, role: string) =>
     db.prepare('UPDATE member SET role = ? WHERE userId = ?').run(role, userId)
-  return { db, clock, cast: people, authenticate, as, setRole }
+  const session = (userId: string) => openSession(db, clock, userId, 'password').token
+  const invite = (userId: string, orgId: string) => {
+    addMember(db, clock, { orgId, userId, role: 'owner' })
+    db.prepare('UPDATE member SET inviteHash = ? WHERE orgId = ? AND userId = ?').run(Buffer.alloc(32), orgId, userId)
+  }
+  return { db, clock, cast: people, authenticate, as, setRole, session, invite }
 }
 
 test.each(['alice', 'ada', 'bob', 'vera', 'mallory'] as const)('%s is known by the key', (name) => {
   const { cast, as } = setUp()
   const { userId, orgId, role, keyId, key } = cast[name]
-  expect(as(key)).toEqual({ via: 'key', userId, orgId, role, keyId, readOnly: role === 'viewer' })
+  expect(as(key)).toEqual({ via: 'key', userId, orgId, role, keyId, sessionId: null, readOnly: role === 'viewer' })
 })
 
 describe('a credential is refused', () => {
@@ -37,6 +46,24 @@ describe('a credential is refused', () => {
     ['revoked', ({ cast }) => cast.keys.revoked],
     ['expired', ({ cast }) => cast.keys.expired],
     ['cut short', ({ cast }) => cast.alice.key.slice(0, -1)],
+    [
+      'a session that was ended',
+      ({ db, cast, session }) => {
+        const token = session(cast.bob.userId)
+        endSession(db, sessionIdOf(token))
+        return token
+      },
+    ],
+    [
+      'a session that expired',
+      ({ clock, cast, session }) => {
+        const token = session(cast.bob.userId)
+        clock.advance(12 * HOUR_MS)
+        return token
+      },
+    ],
+    ['the hash of a session', ({ cast, session }) => `st_${sessionIdOf(session(cast.bob.userId))}`],
+    ['the key of nobody in the shape of a session', ({ cast }) => cast.bob.key.replace('ak_', 'st_')],
     ['in another case', ({ cast }) => cast.alice.key.toUpperCase()],
     ['the id of a key', ({ cast }) => cast.alice.keyId],
   ]
@@ -89,6 +116,100 @@ describe('a key follows its creator', () => {
   })
 })
 
+describe('a session', () => {
+  test.each(['alice', 'ada', 'bob', 'vera', 'mallory'] as const)('acts as %s, and is never read-only', (name) => {
+    const { cast, as, session } = setUp()
+    const { userId, orgId, role } = cast[name]
+    const token = session(userId)
+    const sessionId = sessionIdOf(token)
+    expect(as(token)).toEqual({ via: 'session', userId, orgId, role, readOnly: false, keyId: null, sessionId })
+  })
+
+  test('has the role that its user has at the moment', () => {
+    const { cast, as, session, setRole } = setUp()
+    const token = session(cast.bob.userId)
+    for (const role of ['viewer', 'owner', 'member'] as const) {
+      setRole(cast.bob.userId, role)
+      expect(as(token)).toMatchObject({ role, readOnly: false })
+    }
+  })
+
+  test('lasts while it is used, and ends 12 hours after its last use', () => {
+    const { clock, cast, as, session } = setUp()
+    const token = session(cast.bob.userId)
+    for (let n = 0; n < 5; n++) {
+      clock.advance(12 * HOUR_MS - 1)
+      expect(as(token).userId).toBe(cast.bob.userId)
+    }
+    clock.advance(12 * HOUR_MS)
+    expect(() => as(token)).toThrow('unknown, expired or revoked credential')
+  })
+
+  test('is written at most once a minute', () => {
+    const { db, clock, cast, as, session } = setUp()
+    const token = session(cast.bob.userId)
+    const start = clock.now()
+    const row = () => db.prepare('SELECT lastUsedAt, expiresAt FROM session').get()
+    const uses: [number, number][] = [
+      [0, 0],
+      [59 * SECOND_MS, 0],
+      [60 * SECOND_MS, 60 * SECOND_MS],
+      [119 * SECOND_MS, 60 * SECOND_MS],
+      [-HOUR_MS, 60 * SECOND_MS],
+      [180 * SECOND_MS, 180 * SECOND_MS],
+    ]
+    for (const [at, written] of uses) {
+      clock.set(start + at)
+      as(token)
+      expect(row()).toEqual({ lastUsedAt: start + written, expiresAt: start + written + 12 * HOUR_MS })
+    }
+  })
+
+  test('is not prolonged by a request that is refused', () => {
+    const { db, clock, cast, as, session } = setUp()
+    const token = session(cast.bob.userId)
+    const before = db.prepare('SELECT * FROM session').all()
+    clock.advance(HOUR_MS)
+    expect(() => as(token, cast.mallory.orgId)).toThrow('not a member')
+    expect(db.prepare('SELECT * FROM session').all()).toEqual(before)
+  })
+
+  test('ends with all others of its user, but for the one that is named, and with the user', () => {
+    const { db, cast, as, session } = setUp()
+    const { bob, alice } = cast
+    const [one, two, hers] = [session(bob.userId), session(bob.userId), session(alice.userId)]
+    endSessionsOf(db, bob.userId, { except: sessionIdOf(one) })
+    expect(as(one).userId).toBe(bob.userId)
+    expect(() => as(two)).toThrow('revoked')
+    endSessionsOf(db, bob.userId)
+    expect(() => as(one)).toThrow('revoked')
+    expect(as(hers).userId).toBe(alice.userId)
+    db.prepare('DELETE FROM user WHERE id = ?').run(alice.userId)
+    expect(() => as(hers)).toThrow('revoked')
+  })
+})
+
+describe('an invitation that was not accepted', () => {
+  test('gives no access', () => {
+    const { cast, as, session, invite } = setUp()
+    invite(cast.mallory.userId, cast.orgId)
+    for (const credential of [cast.mallory.key, session(cast.mallory.userId)]) {
+      expect(as(credential).orgId).toBe(cast.mallory.orgId)
+      expect(() => as(credential, cast.orgId)).toThrow('X-Org-Id: the user is not a member of this organization')
+    }
+  })
+
+  test('is not enough to be a member of anything', () => {
+    const { db, cast, as, session, invite } = setUp()
+    const { userId, key } = cast.bob
+    db.prepare('DELETE FROM member WHERE userId = ?').run(userId)
+    invite(userId, cast.orgId)
+    for (const credential of [key, session(userId)]) {
+      expect(() => as(credential, undefined, true)).toThrow('the user is not a member of any organization')
+    }
+  })
+})
+
 describe('X-Org-Id', () => {
   test('of the only organization changes nothing; an empty one counts as none', () => {
     const { cast, as } = setUp()
@@ -105,6 +226,10 @@ describe('X-Org-Id', () => {
     expect(() => as(cast.bob.key)).toThrow(expect.objectContaining({ code: 'invalid', message }))
     expect(as(cast.bob.key, cast.orgId)).toMatchObject({ orgId: cast.orgId, role: 'member', readOnly: false })
     expect(as(cast.bob.key, second)).toMatchObject({ orgId: second, role: 'viewer', readOnly: true })
+    // What is about the user alone does without; a name that is given still has to fit.
+    expect(as(cast.bob.key, undefined, true)).toMatchObject({ orgId: cast.orgId, role: 'member' })
+    expect(as(cast.bob.key, second, true)).toMatchObject({ orgId: second })
+    expect(() => as(cast.bob.key, cast.mallory.orgId, true)).toThrow('not a member of this organization')
   })
 
   test('of an organization of others, or of none, is forbidden alike', () => {

@@ -1,70 +1,122 @@
 import { type Clock, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { secretHash } from '../core/secret-box.ts'
-import type { Authenticate } from '../http/controller.ts'
-import type { Role } from '../http/principal.ts'
+import type { Principal, Role } from '../http/principal.ts'
+import type { Authenticate } from '../http/router.ts'
 import type { Db } from '../store/database.ts'
+import { SESSION_MS } from './session.ts'
 
-/** One row for each organization of the key's user; one with nulls when there is none. */
-interface KeyRow {
-  keyId: string
+/** A credential as it is stored: one row for each organization of its user, one with nulls when there is none. */
+interface Row {
   userId: string
-  readOnly: number
   expiresAt: Instant | null
-  revokedAt: Instant | null
   lastUsedAt: Instant | null
   orgId: string | null
   role: Role | null
 }
 
+interface KeyRow extends Row {
+  keyId: string
+  readOnly: number
+}
+
+// Who was invited and did not accept yet is no member.
 const FIND_KEY = `
-  SELECT apiKey.id AS keyId, apiKey.userId, readOnly, expiresAt, revokedAt, lastUsedAt, orgId, role
-  FROM apiKey LEFT JOIN member ON member.userId = apiKey.userId
-  WHERE secretHash = ? ORDER BY orgId`
+  SELECT apiKey.id AS keyId, apiKey.userId, readOnly, expiresAt, lastUsedAt, orgId, role
+  FROM apiKey LEFT JOIN member ON member.userId = apiKey.userId AND member.inviteHash IS NULL
+  WHERE secretHash = ? AND revokedAt IS NULL ORDER BY orgId`
+
+const FIND_SESSION = `
+  SELECT session.userId, expiresAt, lastUsedAt, orgId, role
+  FROM session LEFT JOIN member ON member.userId = session.userId AND member.inviteHash IS NULL
+  WHERE tokenHash = ? ORDER BY orgId`
 
 function bearerOf(headers: Headers): string {
   const credential = headers.get('authorization')?.match(/^bearer +(\S+) *$/i)?.[1]
-  if (!credential)
-    throw new AppError('unauthorized', 'no credential: send the header "Authorization: Bearer <API key>"')
+  if (!credential) {
+    throw new AppError('unauthorized', 'no credential: send the header "Authorization: Bearer <API key or session>"')
+  }
   return credential
 }
 
-/** The organization that the request is for. */
-function chooseOrg(rows: KeyRow[], wanted: string | null): { orgId: string; role: Role } {
+/** The rows of a credential in force. */
+function inForce<R extends Row>(rows: R[], now: Instant): { rows: R[]; first: R } {
+  const first = rows[0]
+  if (!first || (first.expiresAt !== null && first.expiresAt <= now)) {
+    throw new AppError('unauthorized', 'unknown, expired or revoked credential')
+  }
+  return { rows, first }
+}
+
+/** What the request says of the organization that it is for. */
+interface Wanted {
+  orgId: string | null
+  /** With none named the first one will do. */
+  any: boolean
+}
+
+function chooseOrg(rows: Row[], wanted: Wanted): { orgId: string; role: Role } {
   const memberships = rows.flatMap(({ orgId, role }) => (orgId && role ? [{ orgId, role }] : []))
   const [first, second] = memberships
-  if (wanted) {
-    const chosen = memberships.find(({ orgId }) => orgId === wanted)
+  if (wanted.orgId) {
+    const chosen = memberships.find(({ orgId }) => orgId === wanted.orgId)
     if (!chosen) throw new AppError('forbidden', 'X-Org-Id: the user is not a member of this organization')
     return chosen
   }
   if (!first) throw new AppError('forbidden', 'the user is not a member of any organization')
-  if (second) {
+  if (second && !wanted.any) {
     const ids = memberships.map(({ orgId }) => orgId).join(', ')
     throw new AppError('invalid', `X-Org-Id: the user belongs to several organizations, name one of ${ids}`)
   }
   return first
 }
 
-/**
- * Knows callers by their API key, with the role that its creator has at this moment. Fails with `unauthorized` for
- * every credential that is not in force, without saying why; `invalid` when the user belongs to several organizations
- * and `X-Org-Id` is missing (the message lists their ids); `forbidden` when the user is not a member of the one named.
- * `lastUsedAt` of a key is exact to a minute.
- */
-export function authenticator({ db, clock }: { db: Db; clock: Clock }): Authenticate {
-  const findKey = db.prepare<[Buffer], KeyRow>(FIND_KEY)
+const isDue = (lastUsedAt: Instant | null, now: Instant) => lastUsedAt === null || now - lastUsedAt >= MINUTE_MS
+
+type Known = (secret: string, wanted: Wanted) => Principal
+
+function byKey({ db, clock }: { db: Db; clock: Clock }): Known {
+  const find = db.prepare<[Buffer], KeyRow>(FIND_KEY)
   const noteUse = db.prepare<[Instant, string]>('UPDATE apiKey SET lastUsedAt = ? WHERE id = ?')
-  return (headers) => {
+  return (secret, wanted) => {
     const now = clock.now()
-    const rows = findKey.all(secretHash(bearerOf(headers)))
-    const key = rows[0]
-    if (!key || key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt <= now)) {
-      throw new AppError('unauthorized', 'unknown, expired or revoked credential')
-    }
-    const { orgId, role } = chooseOrg(rows, headers.get('x-org-id'))
-    if (key.lastUsedAt === null || now - key.lastUsedAt >= MINUTE_MS) noteUse.run(now, key.keyId)
-    const readOnly = key.readOnly === 1 || role === 'viewer'
-    return { via: 'key', userId: key.userId, orgId, role, readOnly, keyId: key.keyId }
+    const { rows, first } = inForce(find.all(secretHash(secret)), now)
+    const { orgId, role } = chooseOrg(rows, wanted)
+    const { userId, keyId } = first
+    if (isDue(first.lastUsedAt, now)) noteUse.run(now, keyId)
+    const readOnly = first.readOnly === 1 || role === 'viewer'
+    return { via: 'key', userId, orgId, role, readOnly, keyId, sessionId: null }
+  }
+}
+
+function bySession({ db, clock }: { db: Db; clock: Clock }): Known {
+  const find = db.prepare<[Buffer], Row>(FIND_SESSION)
+  const noteUse = db.prepare<[Instant, Instant, Buffer]>(
+    'UPDATE session SET lastUsedAt = ?, expiresAt = ? WHERE tokenHash = ?',
+  )
+  return (token, wanted) => {
+    const now = clock.now()
+    const hash = secretHash(token)
+    const { rows, first } = inForce(find.all(hash), now)
+    const { orgId, role } = chooseOrg(rows, wanted)
+    if (isDue(first.lastUsedAt, now)) noteUse.run(now, now + SESSION_MS, hash)
+    const sessionId = hash.toString('hex')
+    return { via: 'session', userId: first.userId, orgId, role, readOnly: false, keyId: null, sessionId }
+  }
+}
+
+/**
+ * Knows callers by their API key or the token of their session, with the role that the user has at this moment. Fails
+ * with `unauthorized` for every credential that is not in force, without saying why; `invalid` when the user belongs to
+ * several organizations and `X-Org-Id` is missing (the message lists their ids); `forbidden` when the user is not a
+ * member of the one named. `lastUsedAt`, and with it the end of a session, is exact to a minute.
+ */
+export function authenticator(parts: { db: Db; clock: Clock }): Authenticate {
+  const key = byKey(parts)
+  const session = bySession(parts)
+  return (headers, { anyOrg = false } = {}) => {
+    const credential = bearerOf(headers)
+    const known = credential.startsWith('st_') ? session : key
+    return known(credential, { orgId: headers.get('x-org-id'), any: anyOrg })
   }
 }

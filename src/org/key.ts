@@ -8,7 +8,7 @@ export const KeyInputSchema = Closed(
     expiresInDays: Nullable(Int({ minimum: 7, maximum: 365 })),
     readOnly: Type.Optional(Type.Boolean({ default: false })),
   },
-  { $id: 'KeyInput' },
+  { $id: 'KeyInput', examples: [{ name: 'Release pipeline', expiresInDays: 90, readOnly: false }] },
 )
 export type KeyInput = Static<typeof KeyInputSchema>
 
@@ -20,6 +20,14 @@ const shared = {
   expiresAt: Nullable(InstantSchema),
 }
 
+const EXAMPLE = {
+  id: 'key_01ke7jj5c09m3r6e1b8z4x7p2d',
+  name: 'Release pipeline',
+  readOnly: false,
+  createdAt: 1_767_614_400_000,
+  expiresAt: 1_775_390_400_000,
+}
+
 /** A key as it is listed: never its secret. */
 export const KeySchema = Closed(
   {
@@ -28,12 +36,18 @@ export const KeySchema = Closed(
     secretTail: Type.String({ description: 'The last four characters of the secret, to tell keys apart' }),
     lastUsedAt: Nullable(InstantSchema),
   },
-  { $id: 'Key' },
+  {
+    $id: 'Key',
+    examples: [{ ...EXAMPLE, userId: 'usr_01ke7jhv00t2y7h4f6q9a3w5kc', secretTail: 'Qb7x', lastUsedAt: null }],
+  },
 )
 export type Key = Static<typeof KeySchema>
 
 /** The answer to creating a key: the only place where its secret is ever shown. */
-export const NewKeySchema = Closed({ ...shared, secret: Type.String() }, { $id: 'NewKey' })
+export const NewKeySchema = Closed(
+  { ...shared, secret: Type.String() },
+  { $id: 'NewKey', examples: [{ ...EXAMPLE, secret: 'ak_2nB8cV5xZ1mK7jH4gF9dS3aP6oI0uY-tR_eWqLkJQb7x' }] },
+)
 export type NewKey = Static<typeof NewKeySchema>
 
 export function expiryOf(expiresInDays: number | null, createdAt: Instant): Instant | null {

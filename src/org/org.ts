@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { isSupportedCountry } from 'libphonenumber-js/max'
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
@@ -24,14 +25,50 @@ export const OrganizationSchema = Closed(
     name: Type.String(),
     createdAt: InstantSchema,
     webhookSecret: Nullable(Type.String({ description: 'Null for callers below admin' })),
+    phoneRegions: Type.Array(Type.String(), {
+      description: 'Countries (ISO 3166-1 alpha-2) whose national phone numbers are looked for',
+    }),
   },
-  { $id: 'Organization' },
+  {
+    $id: 'Organization',
+    examples: [
+      {
+        id: 'org_01ke7jhv00p5s9c2g4w8e6m1xr',
+        name: 'Acme',
+        createdAt: 1_767_614_400_000,
+        webhookSecret: null,
+        phoneRegions: ['DE'],
+      },
+    ],
+  },
+)
+export type Organization = Static<typeof OrganizationSchema>
+
+export const OrganizationInputSchema = Closed(
+  { name: OrgNameSchema },
+  { $id: 'OrganizationInput', examples: [{ name: 'Acme Europe' }] },
+)
+
+/** What is left out stays. */
+export const OrganizationPatchSchema = Closed(
+  {
+    name: Type.Optional(OrgNameSchema),
+    phoneRegions: Type.Optional(
+      Type.Array(Type.String({ maxLength: 2 }), { maxItems: 50, description: 'ISO 3166-1 alpha-2, in capitals' }),
+    ),
+  },
+  { $id: 'OrganizationPatch', examples: [{ phoneRegions: ['DE', 'AT', 'CH'] }] },
+)
+
+export const WebhookSecretSchema = Closed(
+  { webhookSecret: Type.String() },
+  { $id: 'WebhookSecret', examples: [{ webhookSecret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' }] },
 )
 
 /** An organization as one of its members sees it in a list. */
 export const MembershipSchema = Closed(
   { id: Type.String(), name: Type.String(), role: OneOf(ROLES) },
-  { $id: 'Membership' },
+  { $id: 'Membership', examples: [{ id: 'org_01ke7jhv00p5s9c2g4w8e6m1xr', name: 'Acme', role: 'owner' }] },
 )
 export type Membership = Static<typeof MembershipSchema>
 
@@ -48,8 +85,31 @@ export const WhoamiSchema = Closed(
     via: OneOf(['key', 'session']),
     keyId: Nullable(Type.String({ description: 'Null for a session' })),
   },
-  { $id: 'Whoami' },
+  {
+    $id: 'Whoami',
+    examples: [
+      {
+        userId: 'usr_01ke7jhv00t2y7h4f6q9a3w5kc',
+        email: 'ann@example.com',
+        name: 'Ann',
+        orgId: 'org_01ke7jhv00p5s9c2g4w8e6m1xr',
+        orgName: 'Acme',
+        role: 'owner',
+        readOnly: false,
+        via: 'key',
+        keyId: 'key_01ke7jj5c09m3r6e1b8z4x7p2d',
+      },
+    ],
+  },
 )
+
+/** Fails with `invalid`, naming the first that is no country whose numbering plan is known. */
+export function checkPhoneRegions(regions: readonly string[]): void {
+  for (const [index, region] of regions.entries()) {
+    if (isSupportedCountry(region)) continue
+    throw new AppError('invalid', `phoneRegions[${index}]: is not a country code of ISO 3166-1, such as DE`)
+  }
+}
 
 /** A signing secret as Standard Webhooks spells it: https://github.com/standard-webhooks/standard-webhooks (spec). */
 export function newWebhookSecret(): string {

@@ -14,7 +14,7 @@ import {
 } from '../../test/fakes.ts'
 import { DAY_MS } from '../core/clock.ts'
 import type { Principal } from '../http/principal.ts'
-import { authenticator } from './authenticate.ts'
+import { organizationRoutes } from './org-routes.ts'
 import { orgRoutes } from './routes.ts'
 import { addMember, createOrg, openWebhookSecret } from './store.ts'
 
@@ -22,12 +22,21 @@ function setUp() {
   const db = memoryDb()
   const clock = testClock()
   const people = cast(db, clock)
-  const authenticate = authenticator({ db, clock })
-  const call = client(orgRoutes({ db, box: testBox, clock, authenticate }))
+  const parts = { db, box: testBox, clock, changed() {}, deleted() {} }
+  const routes = [...orgRoutes(parts), ...organizationRoutes(parts)]
+  const call = client({ db, clock }, ...routes)
   /** The same routes for somebody who signed in instead of sending a key. */
   const signedIn = ({ userId, orgId, role }: Person) => {
-    const principal: Principal = { via: 'session', userId, orgId, role, readOnly: false, keyId: null }
-    return client(orgRoutes({ db, box: testBox, clock, authenticate: () => principal }))
+    const principal: Principal = {
+      via: 'session',
+      userId,
+      orgId,
+      role,
+      readOnly: false,
+      keyId: null,
+      sessionId: 'session',
+    }
+    return client({ db, clock, authenticate: () => principal }, ...routes)
   }
   return { db, clock, cast: people, call, signedIn }
 }
@@ -106,7 +115,7 @@ test('a user of several organizations names one', async () => {
 
 test('only admins see the webhook secret', async () => {
   const { db, clock, call, cast } = setUp()
-  const org = { id: cast.orgId, name: 'Acme', createdAt: clock.now() }
+  const org = { id: cast.orgId, name: 'Acme', createdAt: clock.now(), phoneRegions: [] }
   const webhookSecret = openWebhookSecret(db, testBox, cast.orgId)
   const seen = async ({ key }: Person) => (await call('GET', '/v1/org', { as: key })).body
   expect(await seen(cast.alice)).toEqual({ ...org, webhookSecret })
@@ -190,9 +199,9 @@ describe('bad input', () => {
     [{ ...newKey, readOnly: 'yes' }, 'readOnly'],
     [{ ...newKey, userId: 'usr_x' }, 'userId'],
     ['{"name":', 'body'],
-    ['', 'name'],
-    ['null', 'name'],
-    ['[]', 'name'],
+    ['', 'body'],
+    ['null', 'body'],
+    ['[]', 'body'],
   ]
   test.each(bodies)('POST /v1/keys %j: 400 names %s', async (body, field) => {
     const { call, cast } = setUp()

@@ -36,6 +36,13 @@ export function findOrg(db: Db, orgId: string): Org | null {
   return find.get(orgId) ?? null
 }
 
+/** Fails with `notFound` when there is no such organization. */
+export function requireOrg(db: Db, orgId: string): Org {
+  const org = findOrg(db, orgId)
+  if (!org) throw new AppError('notFound', 'no such organization')
+  return org
+}
+
 /** `whsec_…`. Fails with `notFound` when there is no such organization, and when it was sealed with another key. */
 export function openWebhookSecret(db: Db, box: SecretBox, orgId: string): string {
   const find = db.prepare<[string], { webhookSecret: Buffer }>('SELECT webhookSecret FROM org WHERE id = ?')
@@ -44,12 +51,82 @@ export function openWebhookSecret(db: Db, box: SecretBox, orgId: string): string
   return box.open(row.webhookSecret)
 }
 
-/** The organizations that a user belongs to, oldest first; at most `limit + 1`, so that the caller sees if more follow. */
+/** Replaces the secret that signs webhooks which are no integrations; answers the new one. */
+export function rotateWebhookSecret(db: Db, box: SecretBox, orgId: string): string {
+  const secret = newWebhookSecret()
+  db.prepare('UPDATE org SET webhookSecret = ? WHERE id = ?').run(box.seal(secret), orgId)
+  return secret
+}
+
+/** Changes what is given. Fails with `invalid` on a blank name. */
+export function updateOrg(
+  db: Db,
+  orgId: string,
+  { name, phoneRegions }: { name?: string; phoneRegions?: string[] },
+): void {
+  db.prepare(
+    'UPDATE org SET name = ifnull(@name, name), phoneRegions = ifnull(@phoneRegions, phoneRegions) WHERE id = @orgId',
+  ).run({
+    orgId,
+    name: name === undefined ? null : checkName(name, 'name'),
+    phoneRegions: phoneRegions === undefined ? null : JSON.stringify([...new Set(phoneRegions)]),
+  })
+}
+
+/**
+ * Removes an organization with everything that the database knows of it, and ends the access of members who were in no
+ * other. The files of its events stay listed for whoever removes them. Fails with `conflict` when it is the only one.
+ */
+export function deleteOrg(db: Db, clock: Clock, orgId: string): void {
+  tx(db, () => {
+    const another = db.prepare('SELECT 1 FROM org WHERE id <> ?').get(orgId)
+    if (!another) throw new AppError('conflict', 'the only organization there is can not be deleted')
+    const members = db.prepare<[string], { userId: string }>('SELECT userId FROM member WHERE orgId = ?').all(orgId)
+    db.prepare('DELETE FROM hostnameUsage WHERE domainId IN (SELECT id FROM domain WHERE orgId = @orgId)').run({
+      orgId,
+    })
+    for (const table of ['usage', 'rejection']) db.prepare(`DELETE FROM ${table} WHERE orgId = ?`).run(orgId)
+    db.prepare('DELETE FROM org WHERE id = ?').run(orgId)
+    endAccess(
+      db,
+      clock,
+      members.map(({ userId }) => userId),
+    )
+  })
+}
+
+/**
+ * Signs out those of the users who belong to no organization any more, and revokes their keys. Who never had a way in
+ * and is invited nowhere any more is forgotten.
+ */
+export function endAccess(db: Db, clock: Clock, userIds: readonly string[]): void {
+  const belongs = db.prepare('SELECT 1 FROM member WHERE userId = ? AND inviteHash IS NULL')
+  const signOut = db.prepare('DELETE FROM session WHERE userId = ?')
+  const revoke = db.prepare('UPDATE apiKey SET revokedAt = ? WHERE userId = ? AND revokedAt IS NULL')
+  const forget = db.prepare(
+    `DELETE FROM user WHERE id = @userId AND passwordHash IS NULL
+       AND NOT EXISTS (SELECT 1 FROM member WHERE userId = @userId)
+       AND NOT EXISTS (SELECT 1 FROM apiKey WHERE userId = @userId)
+       AND NOT EXISTS (SELECT 1 FROM identity WHERE userId = @userId)`,
+  )
+  for (const userId of userIds) {
+    if (belongs.get(userId)) continue
+    signOut.run(userId)
+    revoke.run(clock.now(), userId)
+    forget.run({ userId })
+  }
+}
+
+/**
+ * The organizations that a user belongs to, oldest first, without those that only invited them; at most `limit + 1`, so
+ * that the caller sees if more follow.
+ */
 export function listMemberships(db: Db, userId: string, { after, limit }: Slice): Membership[] {
   return db
     .prepare<[object], Membership>(
       `SELECT org.id, org.name, member.role FROM member JOIN org ON org.id = member.orgId
-       WHERE member.userId = @userId AND (@after IS NULL OR org.id > @after) ORDER BY org.id LIMIT @limit + 1`,
+       WHERE member.userId = @userId AND inviteHash IS NULL AND (@after IS NULL OR org.id > @after)
+       ORDER BY org.id LIMIT @limit + 1`,
     )
     .all({ userId, after, limit })
 }
@@ -124,7 +201,8 @@ export function createKey(db: Db, clock: Clock, { userId, ...input }: KeyInput &
 /** Whose keys: one user's, or those of all members of an organization. */
 export type KeyOwner = { userId: string } | { orgId: string }
 
-const OWNED = `(apiKey.userId = @userId OR apiKey.userId IN (SELECT userId FROM member WHERE orgId = @orgId))`
+const OWNED = `(apiKey.userId = @userId OR apiKey.userId IN
+  (SELECT userId FROM member WHERE orgId = @orgId AND inviteHash IS NULL))`
 
 function ownedBy(owner: KeyOwner): { userId: string | null; orgId: string | null } {
   return { userId: null, orgId: null, ...owner }
@@ -149,37 +227,56 @@ export function revokeKey(db: Db, clock: Clock, owner: KeyOwner, keyId: string):
   if (changes === 0) throw new AppError('notFound', 'no such key')
 }
 
+/** True when somebody owns an organization of this data folder. */
+export function hasOwner(db: Db): boolean {
+  return db.prepare(`SELECT 1 FROM member WHERE role = 'owner' AND inviteHash IS NULL`).get() !== undefined
+}
+
 function refuseSecondOwner(db: Db): void {
-  const owner = db.prepare(`SELECT 1 FROM member WHERE role = 'owner'`).get()
-  if (owner) throw new AppError('conflict', 'an owner exists already')
+  if (hasOwner(db)) throw new AppError('conflict', 'an owner exists already')
 }
 
 export interface Initial {
   orgName: string
   email: string
+  name?: string | null
   /** Null: the owner can't sign in with a password yet. */
   password: string | null
 }
 
 /**
- * The first organization, its owner, and one full API key that never expires: all or nothing. Fails with `conflict`
- * when any owner exists, `invalid` when a field does not fit.
+ * The first organization, its owner, and what `also` adds: all or nothing. Answers what `also` answers. Fails with
+ * `conflict` when any owner exists, `invalid` when a field does not fit.
  */
-export async function initialize(
+export async function makeFirstOwner<T>(
   db: Db,
   box: SecretBox,
   clock: Clock,
-  { orgName, email, password }: Initial,
-): Promise<{ orgId: string; userId: string; apiKey: string }> {
+  { orgName, email, name, password }: Initial,
+  also: (made: { orgId: string; userId: string }) => T,
+): Promise<T> {
   refuseSecondOwner(db)
   const passwordHash = password === null ? null : await hashPassword(password)
-  return tx(db, () => {
+  const work = () => {
     // Again: another call may have finished while the password was hashed.
     refuseSecondOwner(db)
     const org = createOrg(db, box, clock, { name: orgName })
-    const user = createOwner(db, clock, { orgId: org.id, email, passwordHash })
-    const key = createKey(db, clock, { userId: user.id, name: 'First key', expiresInDays: null })
-    return { orgId: org.id, userId: user.id, apiKey: key.secret }
+    const user = createOwner(db, clock, { orgId: org.id, email, name: name ?? null, passwordHash })
+    return { value: also({ orgId: org.id, userId: user.id }) }
+  }
+  return tx(db, work).value
+}
+
+/** As `makeFirstOwner`, with one full API key that never expires. */
+export function initialize(
+  db: Db,
+  box: SecretBox,
+  clock: Clock,
+  initial: Initial,
+): Promise<{ orgId: string; userId: string; apiKey: string }> {
+  return makeFirstOwner(db, box, clock, initial, ({ orgId, userId }) => {
+    const key = createKey(db, clock, { userId, name: 'First key', expiresInDays: null })
+    return { orgId, userId, apiKey: key.secret }
   })
 }
 

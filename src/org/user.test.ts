@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'bun:test'
-import { checkEmail, hashPassword } from './user.ts'
+import { describe, expect, spyOn, test } from 'bun:test'
+import { checkEmail, hashPassword, verifyPassword } from './user.ts'
 
 describe('checkEmail', () => {
   const good: [string, string][] = [
@@ -71,4 +71,46 @@ describe('hashPassword', () => {
   test('takes 10 characters, counted as a person counts them', async () => {
     expect(await hashPassword('😀'.repeat(10))).toStartWith('$argon2id$')
   })
+})
+
+describe('verifyPassword', () => {
+  test('opens what the same password made, in either Unicode spelling, and nothing else', async () => {
+    const hash = await hashPassword('pass phrase e\u0301')
+    expect(await verifyPassword('pass phrase \u00e9', hash)).toBe(true)
+    expect(await verifyPassword('pass phrase e\u0301', hash)).toBe(true)
+    expect(await verifyPassword('pass phrase e', hash)).toBe(false)
+  })
+
+  test('without a hash is false after work of the same cost', async () => {
+    using verify = spyOn(Bun.password, 'verify')
+    const cost = (hash: string) => hash.replace(/\$[^$]+\$[^$]+$/, '')
+    const hash = await hashPassword('correct horse')
+    expect(await verifyPassword('correct horsf', hash)).toBe(false)
+    expect(await verifyPassword('correct horse', null)).toBe(false)
+    const hashes = verify.mock.calls.map(([, hash]) => String(hash))
+    expect(hashes.map(cost)).toEqual([cost(hash), cost(hash)])
+    expect(cost(hash)).toBe('$argon2id$v=19$m=65536,t=2,p=1')
+    // As long, so that nothing is refused before the work begins.
+    expect(new Set(hashes.map(({ length }) => length)).size).toBe(1)
+  })
+})
+
+test('at most two passwords are worked on at once', async () => {
+  let running = 0
+  let most = 0
+  const counted =
+    <A extends unknown[], R>(work: (...args: A) => Promise<R>) =>
+    async (...args: A) => {
+      most = Math.max(most, ++running)
+      const result = await work(...args)
+      running--
+      return result
+    }
+  const { hash: realHash, verify: realVerify } = Bun.password
+  using hash = spyOn(Bun.password, 'hash')
+  using verify = spyOn(Bun.password, 'verify')
+  hash.mockImplementation(counted(realHash))
+  verify.mockImplementation(counted(realVerify))
+  await Promise.all(Array.from({ length: 4 }, () => [hashPassword('correct horse'), verifyPassword('x', null)]).flat())
+  expect(most).toBe(2)
 })

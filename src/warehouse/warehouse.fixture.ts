@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { TEST_START, testClock } from '../../test/fakes.ts'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
+import { plainEvent } from '../core/event.fixture.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { SegmentCount } from '../ingest/segment-count.ts'
 import { Spool } from '../ingest/spool.ts'
@@ -238,34 +239,7 @@ export class WarehouseStand {
   }
 
   private eventOf(said: Said, receivedAt: number): StoredEvent {
-    const seq = this.spool.nextSeq()
-    return {
-      seq,
-      id: `evt_${seq}`,
-      ts: receivedAt,
-      receivedAt,
-      orgId: 'org_1',
-      domainId: 'dom_1',
-      env: 'prod',
-      vendor: 'Google Analytics 4',
-      event: 'page_view',
-      account: null,
-      kind: 'event',
-      host: null,
-      path: null,
-      title: null,
-      sessionId: null,
-      customerId: null,
-      status: null,
-      execMs: null,
-      durMs: null,
-      bytes: null,
-      version: null,
-      weight: 1,
-      violations: null,
-      params: {},
-      ...said,
-    }
+    return plainEvent({ seq: this.spool.nextSeq(), receivedAt, ...said })
   }
 }
 

@@ -1,26 +1,7 @@
-// The key comes by the form, or in the address behind # (which no server sees), and stays in this tab.
+import { ask, isDemo, isSignedIn, openEntrance, showEntrance } from './sign-in.js'
+
 const byId = (id) => document.getElementById(id)
-const fromAddress = new URLSearchParams(location.hash.slice(1))
-if (fromAddress.has('key')) {
-  sessionStorage.setItem('key', fromAddress.get('key'))
-  // Only the demo has an inbox; asking other servers for it would be an error in the browser's console.
-  if (fromAddress.has('demo')) sessionStorage.setItem('demo', 'yes')
-  history.replaceState(null, '', location.pathname)
-}
 byId('curl').textContent = `curl -H "Authorization: Bearer ak_…" ${location.origin}/v1/issues`
-
-byId('sign-in').addEventListener('submit', (submit) => {
-  submit.preventDefault()
-  sessionStorage.setItem('key', byId('key').value.trim())
-  show()
-})
-
-async function get(path) {
-  const response = await fetch(path, { headers: { authorization: `Bearer ${sessionStorage.getItem('key')}` } })
-  const body = await response.json()
-  if (!response.ok) throw new Error(body.error)
-  return body
-}
 
 const number = (value) => value.toLocaleString()
 const time = (at) => new Date(at).toLocaleString()
@@ -43,7 +24,7 @@ function eventsAMinute(totalEvents) {
 }
 
 async function showInbox() {
-  if (!sessionStorage.getItem('demo')) return
+  if (!isDemo()) return
   const response = await fetch('/demo/inbox')
   if (!response.ok) return
   const { messages } = await response.json()
@@ -65,17 +46,17 @@ async function showInbox() {
 }
 
 async function show() {
-  if (!sessionStorage.getItem('key')) return
+  showEntrance()
+  byId('board').hidden = !isSignedIn()
+  if (!isSignedIn()) return
   try {
     const [who, issues, usage, deliveries] = await Promise.all([
-      get('/v1/whoami'),
-      get('/v1/issues?limit=20'),
-      get('/v1/usage'),
-      get('/v1/notifications/deliveries?limit=20'),
+      ask('GET', '/v1/whoami'),
+      ask('GET', '/v1/issues?limit=20'),
+      ask('GET', '/v1/usage'),
+      ask('GET', '/v1/notifications/deliveries?limit=20'),
     ])
     byId('state').textContent = `${who.orgName}, as ${who.role}.`
-    byId('sign-in').hidden = true
-    byId('board').hidden = false
     const rate = eventsAMinute(usage.totalEvents)
     byId('per-minute').textContent = rate === null ? '–' : number(rate)
     byId('total').textContent = number(usage.totalEvents)
@@ -97,9 +78,10 @@ async function show() {
     await showInbox()
   } catch (error) {
     byId('state').textContent = error.message
-    byId('sign-in').hidden = false
+    showEntrance()
+    byId('board').hidden = true
   }
 }
 
-show()
+await openEntrance(show)
 setInterval(show, 3000)

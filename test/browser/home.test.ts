@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { receiver } from '../../src/integrations/receiver.fixture.ts'
-import { ask, runProgram, startServer, temporaryFolder, until, WEBHOOK_SECRET, watch } from '../process.ts'
+import { ask, call, runProgram, startServer, temporaryFolder, until, WEBHOOK_SECRET, watch } from '../process.ts'
 import { startBrowser } from './chromium.ts'
 
 const TEST_MS = 60_000
@@ -38,14 +38,13 @@ test(
     await page.goto(server.url)
     await shown('state', 'Not signed in.')
 
-    await page.type('#key', 'ak_nobody-made-this-key')
-    await page.click('button[type=submit]')
+    await page.type('#by-key input', 'ak_nobody-made-this-key')
+    await page.click('#by-key button')
     await page.waitForFunction(() => document.getElementById('state')?.textContent !== 'Not signed in.')
     expect(await page.$eval('#board', (board) => board.checkVisibility())).toBe(false)
 
-    await page.$eval('form', (form) => form.reset())
-    await page.type('#key', apiKey)
-    await page.click('button[type=submit]')
+    await page.type('#by-key input', apiKey)
+    await page.click('#by-key button')
     await shown('state', 'Acme, as owner.')
     await shown('open', '1')
     await shown('delivered', '1')
@@ -54,6 +53,56 @@ test(
     // The browser itself reports the refused key as an error.
     expect(trouble.filter((line) => !line.includes('401'))).toEqual([])
     expect(new Set(asked)).toEqual(new Set([server.url]))
+  },
+  TEST_MS,
+)
+
+test(
+  'the link of the first start makes the owner, an invitation a member, and both sign in and out',
+  async () => {
+    using folder = temporaryFolder()
+    await using server = await startServer(join(folder.path, 'data'))
+    const link = (await until('the link', () => /\/#setup=[\w-]+/.exec(server.log())))[0]
+    await using chromium = await startBrowser()
+    const page = await chromium.browser.newPage()
+    const fill = async (form: string, fields: Record<string, string>) => {
+      for (const [name, value] of Object.entries(fields)) await page.type(`${form} [name=${name}]`, value)
+      await page.click(`${form} button`)
+    }
+    const shown = (text: string) =>
+      page.waitForFunction((text) => document.getElementById('state')?.textContent === text, {}, text)
+    const openAnew = async (path: string) => {
+      await page.goto('about:blank')
+      await page.goto(server.url + path)
+    }
+    const credential = () => page.evaluate(() => sessionStorage.getItem('credential') ?? '')
+
+    await page.goto(server.url)
+    await shown('Nobody has set up this server yet: open the link in its log.')
+    await openAnew(link)
+    await page.waitForSelector('#set-up button', { visible: true })
+    const ann = { email: 'ann@example.com', password: 'correct horse battery' }
+    await fill('#set-up', { orgName: 'Acme', name: 'Ann', ...ann })
+    await shown('Acme, as owner.')
+    // The link is not left for whoever sits down next.
+    expect(page.url()).toBe(`${server.url}/`)
+
+    const token = await credential()
+    const invite = { email: 'ben@example.com', role: 'viewer' }
+    const { inviteUrl } = await ask('POST', `${server.url}/v1/org/members`, token, invite)
+    await page.click('#sign-out')
+    await shown('Signed out.')
+    expect((await call('GET', `${server.url}/v1/whoami`, { as: token })).status).toBe(401)
+    await fill('#sign-in', { ...ann, password: 'something else' })
+    await shown('e-mail address or password is wrong')
+    await page.$eval('#sign-in', (form) => (form as HTMLFormElement).reset())
+    await fill('#sign-in', ann)
+    await shown('Acme, as owner.')
+
+    await openAnew(`/${new URL(inviteUrl).hash}`)
+    await page.waitForSelector('#accept button', { visible: true })
+    await fill('#accept', { name: 'Ben', password: 'battery staple horse' })
+    await shown('Acme, as viewer.')
   },
   TEST_MS,
 )

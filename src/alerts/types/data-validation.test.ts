@@ -133,6 +133,21 @@ describe('a sample', () => {
     expect(Object.keys(finding?.sample ?? {})).not.toContain('orgId')
   })
 
+  test('names what is wrong as the sample does, so that nothing personal stands there either', async () => {
+    const said = { violations: ['alr_one'], vendor: 'to jo@a.co', event: 'mail jo@a.co' }
+    using history = await warehouseWith([
+      eventOf({ ...said, seq: 1, receivedAt: NOON - 3000, host: 'jo@a.co' }),
+      eventOf({ ...said, seq: 2, receivedAt: NOON - 2000, host: 'shop.example' }),
+    ])
+    const { alr_one: findings = [] } = await evaluate(history, [alert], domains)
+    const query = samplesQuery('org_a', findings)
+    if (!query) throw new Error('there is a violation')
+    const [finding] = withSamples(alert, findings, await history.query<StoredEvent>(query))
+    const [vendor, event] = ['to j***@a***.co', 'mail j***@a***.co']
+    expect(finding).toMatchObject({ vendor, event, sample: { vendor, event } })
+    expect(finding?.hosts.toSorted()).toEqual(['j***@a***.co', 'shop.example'])
+  })
+
   test('is left out where the event is gone, and asked for only where there is one', () => {
     const finding = {
       ...{ domainId: 'dom_shop', subject: '', vendor: null, event: null, occurrences: 1, summary: '', observed: 1 },

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,14 +27,14 @@ export const demo: Command = {
       const settings = { data: folder, smtpUrl: inbox.smtpUrl, outboundAllow: '127.0.0.1', logLevel: 'warn' }
       const config = configOf(invocation, settings)
       if (!config.listen) throw new UsageError('demo: --listen is empty')
-      const key = await makeOwner(folder)
+      const owner = await makeOwner(folder)
       const showInbox = (request: Request) =>
         new URL(request.url).pathname === '/demo/inbox'
           ? Promise.resolve(Response.json({ messages: inbox.messages() }))
           : null
       const running = await startServer(config, logTo(config.logLevel), showInbox)
-      const stopTraffic = await fill(running, key, inbox.webhookUrl)
-      greet(running.url, key, folder)
+      const stopTraffic = await fill(running, owner.key, inbox.webhookUrl)
+      greet(running.url, owner, folder)
       await untilStopped()
       stopTraffic()
       await running.stop()
@@ -45,12 +46,19 @@ export const demo: Command = {
   },
 }
 
-async function makeOwner(folder: string): Promise<string> {
+/** How to get in as the owner of the sample organization. */
+interface Owner {
+  email: string
+  password: string
+  key: string
+}
+
+async function makeOwner(folder: string): Promise<Owner> {
   const { db, box } = openStores(folder)
-  const owner = { orgName: 'Sample Shop', email: 'owner@shop.example', password: null }
-  const { apiKey } = await initialize(db, box, systemClock, owner)
+  const owner = { email: 'owner@shop.example', password: randomBytes(9).toString('base64url') }
+  const { apiKey } = await initialize(db, box, systemClock, { ...owner, orgName: 'Sample Shop' })
   db.close()
-  return apiKey
+  return { ...owner, key: apiKey }
 }
 
 /** Sets up the sample organization through the API, as anybody would, and lets traffic flow. Answers how to stop it. */
@@ -89,13 +97,14 @@ function withoutTime({ ts, pageUrl, ...hit }: RecordedHit): Replayed {
   return hit
 }
 
-function greet(url: string, key: string, folder: string): void {
+function greet(url: string, { email, password, key }: Owner, folder: string): void {
   console.log(
     [
       '',
       'Tagwarden demo: a sample shop whose tags break while you watch.',
       '',
       `  look at   ${url}/#key=${key}&demo`,
+      `  sign in   ${email}   ${password}`,
       `  API key   ${key}   (organization Sample Shop, role owner)`,
       `  try       curl -H "Authorization: Bearer ${key}" ${url}/v1/issues`,
       `  data      ${folder}   (removed at the end)`,

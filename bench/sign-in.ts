@@ -1,0 +1,67 @@
+import { type Budget, budget } from './budget.ts'
+import { client, makeFolder, start, tagwarden } from './server.ts'
+
+const USERS = 20
+/** Of each account; as many sign-ins as the limit of one account lets through. */
+const TRIES = 10
+const PASSWORD = 'correct horse battery staple'
+const SHARE = 0.1
+
+/**
+ * Whether the time of a refused sign-in tells which addresses have an account: wrong passwords of users against
+ * addresses that nobody has, one after the other in turns, over HTTP.
+ */
+export async function benchSignIn(): Promise<Budget[]> {
+  const { folder, key, remove } = await makeFolder()
+  const server = await start(tagwarden('serve', '--data', folder, '--listen', '127.0.0.1:0'), {
+    TAGWARDEN_LOG_LEVEL: 'error',
+    TAGWARDEN_RATE_SIGNIN_PER_MINUTE: '1000000',
+  })
+  try {
+    const call = client(server.url, key)
+    for (let n = 0; n < USERS; n++) {
+      const email = `user${n}@example.com`
+      const { inviteToken: token } = await call<{ inviteToken: string }>('POST', '/v1/org/members', {
+        email,
+        role: 'viewer',
+      })
+      await call('POST', '/v1/auth/invite', { token, password: PASSWORD })
+    }
+    const times = { user: [] as number[], stranger: [] as number[] }
+    for (let round = 0; round < TRIES; round++) {
+      for (let n = 0; n < USERS; n++) {
+        // Whoever is second may find caches warm, so they take turns in being it.
+        const pair = n % 2 === 0 ? (['user', 'stranger'] as const) : (['stranger', 'user'] as const)
+        for (const who of pair) times[who].push(await refusedAfterMs(server.url, `${who}${n}@example.com`))
+      }
+    }
+    const [user, stranger] = [trimmedMean(times.user), trimmedMean(times.stranger)]
+    console.log(`wrong password ${user.toFixed(1)} ms, no such user ${stranger.toFixed(1)} ms`)
+    return [
+      budget('sign-in, wrong password / no such user', user / stranger, 'at least', 1 - SHARE),
+      budget('sign-in, no such user / wrong password', stranger / user, 'at least', 1 - SHARE),
+    ]
+  } finally {
+    await server.stop()
+    remove()
+  }
+}
+
+async function refusedAfterMs(url: string, email: string): Promise<number> {
+  const body = JSON.stringify({ email, password: 'not the password of anybody' })
+  const startedAt = performance.now()
+  const response = await fetch(`${url}/v1/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  })
+  await response.text()
+  if (response.status !== 401) throw new Error(`a wrong sign-in was answered with ${response.status}`)
+  return performance.now() - startedAt
+}
+
+/** Without the slowest twentieth, which is what other programs on the machine did. */
+function trimmedMean(times: readonly number[]): number {
+  const kept = times.toSorted((a, b) => a - b).slice(0, Math.ceil(times.length * 0.95))
+  return kept.reduce((sum, time) => sum + time, 0) / kept.length
+}

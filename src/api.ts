@@ -1,0 +1,161 @@
+import { Elysia } from 'elysia'
+import { version } from '../package.json'
+import { alertRoutes } from './alerts/routes.ts'
+import type { RulesInForce } from './alerts/rules-in-force.ts'
+import { type Config, oidcSettings, retentionMs } from './config.ts'
+import type { Clock, Instant } from './core/clock.ts'
+import type { SecretBox } from './core/secret-box.ts'
+import type { DomainDirectory } from './domains/directory.ts'
+import { projectRoutes } from './domains/project-routes.ts'
+import { domainRoutes } from './domains/routes.ts'
+import { docsPages } from './http/docs.ts'
+import { answerErrors } from './http/errors.ts'
+import { healthRoutes } from './http/health.ts'
+import { homePage } from './http/home.ts'
+import { openApiDocument } from './http/openapi.ts'
+import { performer } from './http/perform.ts'
+import { RateLimit, rateLimited } from './http/rate.ts'
+import type { Route } from './http/route.ts'
+import { router } from './http/router.ts'
+import { ingestRoutes } from './ingest/routes.ts'
+import type { Spool } from './ingest/spool.ts'
+import { evidenceRoutes } from './insights/evidence.ts'
+import { insightRoutes } from './insights/routes.ts'
+import type { AddressGuard } from './integrations/address-guard.ts'
+import { checkChannels } from './integrations/channels/index.ts'
+import type { Delivering } from './integrations/deliver.ts'
+import { plainMail } from './integrations/plain-mail.ts'
+import { deliveryRoutes, integrationRoutes } from './integrations/routes.ts'
+import { providerOf } from './integrations/store.ts'
+import type { Enqueue } from './issues/issue.ts'
+import { issueRoutes } from './issues/routes.ts'
+import { resolveAll } from './issues/store.ts'
+import { mcpEndpoint } from './mcp/endpoint.ts'
+import { metricsOf } from './metrics.ts'
+import { auditor, type NewAuditEntry, writeAuditEntry } from './org/audit-log.ts'
+import { authRoutes } from './org/auth-routes.ts'
+import { authenticator } from './org/authenticate.ts'
+import { memberRoutes } from './org/member-routes.ts'
+import { companySignIn, type OidcParts, oidcPages, oidcRoutes } from './org/oidc-routes.ts'
+import { organizationRoutes } from './org/org-routes.ts'
+import { orgRoutes } from './org/routes.ts'
+import type { SetupToken } from './org/setup.ts'
+import { type SignInLimits, signInLimits } from './org/sign-in.ts'
+import type { Db } from './store/database.ts'
+import type { Manifest } from './warehouse/manifest.ts'
+import type { Warehouse } from './warehouse/query.ts'
+
+/** When jobs last ended well; null: not yet since the start. */
+export interface Ages {
+  flushAt: Instant | null
+  evaluationAt: Instant | null
+}
+
+export interface ApiParts extends Delivering {
+  db: Db
+  box: SecretBox
+  clock: Clock
+  config: Config
+  /** Address under which people reach the server, without a slash at its end. */
+  publicUrl: string
+  guard: AddressGuard
+  enqueue: Enqueue
+  rules: RulesInForce
+  domains: DomainDirectory
+  ages: Ages
+  spool: Spool
+  manifest: Manifest
+  warehouse: Warehouse
+  /** Null when the data folder has an owner. */
+  setupToken: SetupToken | null
+  warn(message: string): void
+}
+
+/** Everything that callers can do but sending events, and what answers them. */
+export interface Api {
+  routes: readonly Route[]
+  handle(request: Request): Promise<Response>
+}
+
+export function openApi(parts: ApiParts): Api {
+  const limits = signInLimits(parts.clock, parts.config.rateSigninPerMinute)
+  const oidc = companyParts(parts, limits)
+  const routes = [...watchingRoutes(parts), ...peopleRoutes(parts, oidc, limits)]
+  const { db, clock, config, publicUrl, report } = parts
+  const rate = new RateLimit(clock, config.rateKeyPerMinute / 60, 60)
+  const authenticate = rateLimited(authenticator({ db, clock }), rate)
+  const perform = performer({ db, audit: auditor(db, clock) })
+  const mcp = mcpEndpoint({ routes, authenticate, perform, version, publicUrl, report })
+  const app = answerErrors(new Elysia({ normalize: false }), report)
+    .use(homePage())
+    .use(docsPages(() => openApiDocument(routes)))
+    .use(oidcPages(oidc))
+    .all('/mcp', ({ request }) => mcp(request), { parse: 'none' })
+    .use(router(routes, { authenticate, perform }))
+  return { routes, handle: (request) => Promise.resolve(app.handle(request)) }
+}
+
+/** Monitored properties, what comes from them, and what is wrong with it. */
+function watchingRoutes(parts: ApiParts): Route[] {
+  const { db, clock, config, publicUrl, guard, enqueue, rules, domains, ages, warehouse } = parts
+  return [
+    ...healthRoutes({
+      lastFlushAt: () => ages.flushAt,
+      lastEvaluationAt: () => ages.evaluationAt,
+      now: () => clock.now(),
+      metrics: () => metricsOf(db, parts.spool, parts.manifest),
+    }),
+    ...domainRoutes({
+      db,
+      clock,
+      collectUrl: config.collectUrl || publicUrl,
+      changed: () => domains.invalidate(),
+    }),
+    ...projectRoutes(parts),
+    ...ingestRoutes(parts),
+    ...insightRoutes(parts),
+    ...alertRoutes({
+      db,
+      clock,
+      checkChannels: (channels, _path, orgId) =>
+        checkChannels(channels, { guard, providerOf: (id) => providerOf(db, { orgId, id }) }),
+      changed: rules.changed,
+      deleted: ({ id, orgId }, by) => resolveAll(db, id, { orgId, by, now: clock.now() }, enqueue),
+    }),
+    ...issueRoutes(parts),
+    ...evidenceRoutes({ db, clock, warehouse, retentionMs: retentionMs(config) }),
+    ...integrationRoutes(parts),
+    ...deliveryRoutes(parts),
+  ]
+}
+
+/** Who may do what here: signing in, organizations, members, keys. */
+function peopleRoutes(parts: ApiParts, oidc: OidcParts, limits: SignInLimits): Route[] {
+  const { rules, domains, mailConfigured } = parts
+  const { audit, company } = oidc
+  const changed = () => {
+    rules.changed()
+    domains.invalidate()
+  }
+  return [
+    ...authRoutes({ ...parts, limits, audit, oidc: () => (company ? { name: company.settings.name } : null) }),
+    ...oidcRoutes(oidc),
+    ...orgRoutes(parts),
+    ...organizationRoutes({ ...parts, changed, deleted: changed }),
+    ...memberRoutes({ ...parts, limits, mail: mailConfigured ? plainMail(parts) : null }),
+  ]
+}
+
+/** What the company's own sign-in needs. */
+function companyParts({ db, box, clock, config, publicUrl, warn }: ApiParts, limits: SignInLimits): OidcParts {
+  const settings = oidcSettings(config)
+  return {
+    db,
+    box,
+    clock,
+    publicUrl,
+    limits,
+    audit: (entry: NewAuditEntry) => writeAuditEntry(db, clock, entry),
+    company: settings && companySignIn(settings, { clock, warn, proxy: config.outboundProxy }),
+  }
+}

@@ -1,0 +1,33 @@
+import type { StoredEvent } from './event.ts'
+
+/** An event of which nothing is known but what is said: received at 0, of organization `org_1` and domain `dom_1`. */
+export function plainEvent(said: Partial<StoredEvent> = {}): StoredEvent {
+  const { seq = 1, receivedAt = 0 } = said
+  return {
+    seq,
+    id: `evt_${seq}`,
+    ts: receivedAt,
+    receivedAt,
+    orgId: 'org_1',
+    domainId: 'dom_1',
+    env: 'prod',
+    vendor: 'Google Analytics 4',
+    event: 'page_view',
+    account: null,
+    kind: 'event',
+    host: null,
+    path: null,
+    title: null,
+    sessionId: null,
+    customerId: null,
+    status: null,
+    execMs: null,
+    durMs: null,
+    bytes: null,
+    version: null,
+    weight: 1,
+    violations: null,
+    params: {},
+    ...said,
+  }
+}

@@ -1,0 +1,88 @@
+/** An IP address as a number of 32 or 128 bits. */
+export interface Address {
+  family: 4 | 6
+  value: bigint
+}
+
+/** The addresses whose first `bits` bits are those of `base`. */
+export interface Cidr {
+  base: Address
+  bits: number
+}
+
+const width = (family: 4 | 6) => (family === 4 ? 32 : 128)
+
+/** Reads an address in dotted or colon notation, with or without brackets or a zone; null when it is none. */
+export function parseAddress(text: string): Address | null {
+  const bare = text.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '')
+  const v4 = parseV4(bare)
+  if (v4 !== null) return { family: 4, value: v4 }
+  const v6 = parseV6(bare)
+  return v6 === null ? null : { family: 6, value: v6 }
+}
+
+/** Four decimal numbers without leading zeros, which some systems read as octal. */
+function parseV4(text: string): bigint | null {
+  const parts = text.split('.')
+  if (parts.length !== 4 || !parts.every((part) => /^(?:0|[1-9]\d{0,2})$/.test(part) && Number(part) < 256)) return null
+  return parts.reduce((value, part) => (value << 8n) | BigInt(part), 0n)
+}
+
+/** https://www.rfc-editor.org/rfc/rfc4291#section-2.2: eight groups, `::` for those that are zero, the last two dotted. */
+function parseV6(text: string): bigint | null {
+  if (text.length > LONGEST_V6 || !text.includes(':')) return null
+  const tail = /[^:]+\.[^:]+$/.exec(text)?.[0]
+  if (tail !== undefined) {
+    const v4 = parseV4(tail)
+    if (v4 === null) return null
+    return parseV6(`${text.slice(0, -tail.length)}${(v4 >> 16n).toString(16)}:${(v4 & 0xffffn).toString(16)}`)
+  }
+  const [head = '', rest, ...more] = text.split('::')
+  if (more.length > 0) return null
+  const groups = (part: string | undefined) => (part ? part.split(':') : [])
+  const left = groups(head)
+  const right = groups(rest)
+  const missing = 8 - left.length - right.length
+  if (rest === undefined ? missing !== 0 : missing < 1) return null
+  const all = [...left, ...Array.from({ length: missing }, () => '0'), ...right]
+  if (!all.every((group) => /^[\da-f]{1,4}$/i.test(group))) return null
+  return all.reduce((value, group) => (value << 16n) | BigInt(`0x${group}`), 0n)
+}
+
+/** Eight groups of four, the last two as an IPv4 address. */
+const LONGEST_V6 = 45
+
+/** `10.0.0.1`, or eight groups in hexadecimal without compression: what sockets take. */
+export function formatAddress({ family, value }: Address): string {
+  const part = (shift: number, mask: bigint) => (value >> BigInt(shift)) & mask
+  if (family === 4) return [24, 16, 8, 0].map((shift) => part(shift, 0xffn)).join('.')
+  return [112, 96, 80, 64, 48, 32, 16, 0].map((shift) => part(shift, 0xffffn).toString(16)).join(':')
+}
+
+/** Reads `10.0.0.0/8`, or an address as the block of itself alone; null when it is neither. */
+export function parseCidr(text: string): Cidr | null {
+  const [host = '', length, ...more] = text.split('/')
+  const base = parseAddress(host)
+  if (!base || more.length > 0) return null
+  if (length === undefined) return { base, bits: width(base.family) }
+  if (!/^\d{1,3}$/.test(length) || Number(length) > width(base.family)) return null
+  return { base, bits: Number(length) }
+}
+
+export function contains({ base, bits }: Cidr, address: Address): boolean {
+  if (base.family !== address.family) return false
+  const shift = BigInt(width(base.family) - bits)
+  return base.value >> shift === address.value >> shift
+}
+
+/** An IPv6 address that only carries an IPv4 address (RFC 4291, 2.5.5.2) as that one; any other as it is. */
+export function unmapped(address: Address): Address {
+  return isMapped(address) ? { family: 4, value: address.value & 0xffff_ffffn } : address
+}
+
+/** A mapped block is what it stands for: `::ffff:10.0.0.0/104` is `10.0.0.0/8`. */
+export function unmappedBlock({ base, bits }: Cidr): Cidr {
+  return isMapped(base) && bits >= 96 ? { base: unmapped(base), bits: bits - 96 } : { base, bits }
+}
+
+const isMapped = ({ family, value }: Address) => family === 6 && value >> 32n === 0xffffn

@@ -1,0 +1,77 @@
+import type { Clock } from '../core/clock.ts'
+import { Closed, Nullable, Type } from '../core/schema.ts'
+import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
+import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
+import type { Db } from '../store/database.ts'
+import { ProjectInputSchema, ProjectPatchSchema, ProjectSchema } from './project.ts'
+import { createProject, deleteProject, listProjects, updateProject } from './project-store.ts'
+
+const tag = 'Projects'
+const ProjectList = Closed(
+  { projects: Type.Array(ProjectSchema), nextCursor: Nullable(Type.String()) },
+  { $id: 'ProjectList' },
+)
+
+/** Groups of domains under `/v1/projects`. */
+export function projectRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
+  return [
+    route({
+      id: 'listProjects',
+      method: 'GET',
+      path: '/v1/projects',
+      access: 'read',
+      tag,
+      summary: 'Projects with the ids of their domains, oldest first',
+      tool: true,
+      query: Closed(pagingFields),
+      answer: ProjectList,
+      handle({ principal, query: { cursor, limit = DEFAULT_LIMIT } }) {
+        const after = decodeCursor(cursor, 1)?.[0] ?? null
+        const { items, nextCursor } = page(listProjects(db, principal.orgId, { after, limit }), limit, ({ id }) => [id])
+        return { projects: items, nextCursor }
+      },
+    }),
+    route({
+      id: 'createProject',
+      method: 'POST',
+      path: '/v1/projects',
+      access: 'administer',
+      tag,
+      summary: 'Group domains in a project; those of another project move from there',
+      refusals: ['conflict'],
+      body: ProjectInputSchema,
+      status: 201,
+      answer: ProjectSchema,
+      handle: ({ principal, body }) => createProject(db, clock, principal.orgId, body),
+      note: ({ body: { name } }) => ({ name }),
+    }),
+    route({
+      id: 'updateProject',
+      method: 'PATCH',
+      path: '/v1/projects/{id}',
+      access: 'administer',
+      tag,
+      summary: 'Rename a project or replace its domains; what is left out stays',
+      refusals: ['conflict'],
+      params: ById,
+      body: ProjectPatchSchema,
+      answer: ProjectSchema,
+      handle: ({ principal: { orgId }, params: { id }, body }) => updateProject(db, { orgId, id }, body),
+      note: ({ body: { name } }) => ({ name }),
+    }),
+    route({
+      id: 'deleteProject',
+      method: 'DELETE',
+      path: '/v1/projects/{id}',
+      access: 'administer',
+      tag,
+      summary: 'Delete a project; its domains stay',
+      params: ById,
+      answer: OkSchema,
+      handle({ principal: { orgId }, params: { id } }) {
+        deleteProject(db, { orgId, id })
+        return OK
+      },
+    }),
+  ]
+}

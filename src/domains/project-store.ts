@@ -1,0 +1,94 @@
+import type { Clock } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { newId } from '../core/id.ts'
+import { type Db, tx } from '../store/database.ts'
+import type { Project, ProjectInput, ProjectPatch } from './project.ts'
+import type { Slice } from './store.ts'
+
+/** Which project, as seen from one organization: another organization's project does not exist. */
+export interface ProjectKey {
+  orgId: string
+  id: string
+}
+
+type ProjectRow = Omit<Project, 'domainIds'> & { domainIds: string }
+
+// Oldest first, as domains are listed.
+const SELECT_PROJECT = `
+  SELECT id, name, createdAt,
+    (SELECT json_group_array(domain.id ORDER BY domain.id) FROM domain WHERE projectId = project.id) AS domainIds
+  FROM project WHERE orgId = @orgId`
+
+const projectOf = (row: ProjectRow): Project => ({ ...row, domainIds: JSON.parse(row.domainIds) })
+
+/** Oldest first; at most `limit + 1`, so that the caller sees if more follow. */
+export function listProjects(db: Db, orgId: string, { after, limit }: Slice): Project[] {
+  return db
+    .prepare<[object], ProjectRow>(`${SELECT_PROJECT} AND (@after IS NULL OR id > @after) ORDER BY id LIMIT @limit + 1`)
+    .all({ orgId, after, limit })
+    .map(projectOf)
+}
+
+/** Fails with `notFound` when the organization has no such project. */
+export function findProject(db: Db, { orgId, id }: ProjectKey): Project {
+  const row = db.prepare<[object], ProjectRow>(`${SELECT_PROJECT} AND id = @id`).get({ orgId, id })
+  if (!row) throw new AppError('notFound', 'no such project')
+  return projectOf(row)
+}
+
+/** The name to store. Fails with `invalid` when it is blank, `conflict` when another project of the organization has it. */
+function freeName(db: Db, { orgId, id }: ProjectKey, name: string): string {
+  const trimmed = name.trim()
+  if (!trimmed) throw new AppError('invalid', 'name: must not be blank')
+  const taken = db
+    .prepare('SELECT 1 FROM project WHERE orgId = ? AND name = ? COLLATE NOCASE AND id <> ?')
+    .get(orgId, trimmed, id)
+  if (taken) throw new AppError('conflict', 'name: another project of this organization has this name')
+  return trimmed
+}
+
+/** Makes these the domains of a project. Fails with `invalid`, naming the first that the organization does not have. */
+function setDomains(db: Db, { orgId, id }: ProjectKey, domainIds: readonly string[]): void {
+  db.prepare('UPDATE domain SET projectId = NULL WHERE projectId = ?').run(id)
+  const move = db.prepare('UPDATE domain SET projectId = ? WHERE orgId = ? AND id = ?')
+  for (const [index, domainId] of domainIds.entries()) {
+    const { changes } = move.run(id, orgId, domainId)
+    if (changes === 0) throw new AppError('invalid', `domainIds[${index}]: no such domain`)
+  }
+}
+
+/** Fails with `invalid` on a blank name or an unknown domain, `conflict` when the name is taken, in whatever case. */
+export function createProject(db: Db, clock: Clock, orgId: string, { name, domainIds = [] }: ProjectInput): Project {
+  const createdAt = clock.now()
+  const project = { orgId, id: newId('prj', createdAt) }
+  return tx(db, () => {
+    db.prepare('INSERT INTO project (id, orgId, name, createdAt) VALUES (@id, @orgId, @name, @createdAt)').run({
+      ...project,
+      name: freeName(db, project, name),
+      createdAt,
+    })
+    setDomains(db, project, domainIds)
+    return findProject(db, project)
+  })
+}
+
+/** Changes what is given. Fails with `notFound`, and as `createProject` does. */
+export function updateProject(db: Db, project: ProjectKey, { name, domainIds }: ProjectPatch): Project {
+  return tx(db, () => {
+    findProject(db, project)
+    if (name !== undefined) {
+      db.prepare('UPDATE project SET name = ? WHERE id = ?').run(freeName(db, project, name), project.id)
+    }
+    if (domainIds !== undefined) setDomains(db, project, domainIds)
+    return findProject(db, project)
+  })
+}
+
+/** Its domains stay, in no project. Fails with `notFound`. */
+export function deleteProject(db: Db, project: ProjectKey): void {
+  tx(db, () => {
+    findProject(db, project)
+    setDomains(db, project, [])
+    db.prepare('DELETE FROM project WHERE id = ?').run(project.id)
+  })
+}

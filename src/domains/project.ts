@@ -1,0 +1,30 @@
+import { Closed, InstantSchema, type Static, Text, Type } from '../core/schema.ts'
+
+const NameSchema = Text(1, 100)
+const DomainIdsSchema = Type.Array(Text(1, 100), { maxItems: 1000 })
+
+const EXAMPLE = { name: 'Shops', domainIds: ['dom_01ke7jm2q0d3k8f1z6y5b7n4ta'] }
+
+/** A group of domains. A domain is in one at most. */
+export const ProjectSchema = Closed(
+  { id: Type.String(), name: Type.String(), domainIds: Type.Array(Type.String()), createdAt: InstantSchema },
+  {
+    $id: 'Project',
+    examples: [{ id: 'prj_01ke7jhv00h3a6d9g2j5m8q1tw', ...EXAMPLE, createdAt: 1_767_614_400_000 }],
+  },
+)
+export type Project = Static<typeof ProjectSchema>
+
+/** A domain that is named and is in another project moves from there. */
+export const ProjectInputSchema = Closed(
+  { name: NameSchema, domainIds: Type.Optional(DomainIdsSchema) },
+  { $id: 'ProjectInput', examples: [EXAMPLE] },
+)
+export type ProjectInput = Static<typeof ProjectInputSchema>
+
+/** What is left out stays; `domainIds` replaces all of them. */
+export const ProjectPatchSchema = Closed(
+  { name: Type.Optional(NameSchema), domainIds: Type.Optional(DomainIdsSchema) },
+  { $id: 'ProjectPatch', examples: [{ name: 'Web shops' }] },
+)
+export type ProjectPatch = Static<typeof ProjectPatchSchema>

@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { checkJson, readJson } from './body.ts'
+
+const JSON_TYPE = 'application/json'
+
+function read(body: string | null, type: string | null = JSON_TYPE): Promise<unknown> {
+  const headers = type === null ? {} : { 'content-type': type }
+  return readJson(new Request('http://localhost/', { method: 'POST', headers, body: body && Buffer.from(body) }))
+}
+
+/** `depth` lists, one inside the other. */
+const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
+
+describe('a body', () => {
+  test('is what it says', async () => {
+    // `__proto__` and what is never equal to itself are tested elsewhere.
+    const value = fc.jsonValue({ maxDepth: 5, stringUnit: 'grapheme' }).filter((one) => {
+      const text = JSON.stringify(one)
+      return !/\\u0000|\\ud[89a-f]|__proto__/.test(text) && text !== '-0'
+    })
+    await fc.assert(
+      fc.asyncProperty(value, async (expected) => {
+        expect(await read(JSON.stringify(expected))).toEqual(JSON.parse(JSON.stringify(expected)))
+      }),
+    )
+  })
+
+  test('is undefined when there is none, whatever its type', async () => {
+    for (const type of [JSON_TYPE, 'text/plain', null]) {
+      expect(await read(null, type)).toBeUndefined()
+      expect(await read('', type)).toBeUndefined()
+    }
+  })
+
+  test.each([JSON_TYPE, 'application/json; charset=utf-8', 'Application/JSON ;charset=utf-8'])(
+    'may be of type %s',
+    async (type) => expect(await read('[1]', type)).toEqual([1]),
+  )
+
+  test.each([null, '', 'text/plain', 'application/jsonp', 'application/x-www-form-urlencoded', 'multipart/form-data'])(
+    'may not be of type %j',
+    async (type) =>
+      expect(read('[1]', type)).rejects.toMatchObject({
+        ...{ code: 'unsupportedType', message: 'content-type: must be application/json' },
+      }),
+  )
+
+  test.each<[string, string]>([
+    ['{', 'body: is not valid JSON'],
+    [' ', 'body: is not valid JSON'],
+    ["{'a':1}", 'body: is not valid JSON'],
+    ['NaN', 'body: is not valid JSON'],
+    ['"\\u0000"', 'body: has a NUL character or half of a surrogate pair'],
+    ['"\\ud800"', 'body: has a NUL character or half of a surrogate pair'],
+    ['{"a":{"b":["x","\\ude00"]}}', 'a.b[1]: has a NUL character or half of a surrogate pair'],
+    ['{"a":{"b\\u0000":1}}', 'a: has a NUL character or half of a surrogate pair'],
+    [nested(51), 'body: is nested more than 50 levels deep'],
+    [nested(100_000), 'body: is nested more than 50 levels deep'],
+  ])('that starts %.20j is refused: %s', async (text, message) => {
+    await expect(read(text)).rejects.toMatchObject({ code: 'invalid', message })
+  })
+
+  test('may be nested fifty levels deep', async () => {
+    expect(JSON.stringify(await read(nested(50)))).toBe(nested(50))
+    expect(() => checkJson(JSON.parse(nested(50)))).not.toThrow()
+  })
+})

@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { type Cidr, parseCidr } from '../core/network.ts'
+import { callerAddress } from './caller-address.ts'
+
+function blocks(...texts: string[]): Cidr[] {
+  return texts.map((text) => parseCidr(text)).filter((block) => block !== null)
+}
+
+/** Two layers of proxies. */
+const behind = callerAddress(blocks('10.0.0.0/8', 'fd00::/8', '::ffff:192.168.0.0/120'))
+
+describe('whom a request comes from', () => {
+  test.each<[peer: string | null, forwardedFor: string | null, caller: string | null]>([
+    // From a stranger the header counts nothing.
+    ['203.0.113.9', null, '203.0.113.9'],
+    ['203.0.113.9', '198.51.100.1', '203.0.113.9'],
+    ['203.0.113.9', '10.0.0.1', '203.0.113.9'],
+    // From a proxy its own entry counts, which is the last.
+    ['10.0.0.1', null, '10.0.0.1'],
+    ['10.0.0.1', '', '10.0.0.1'],
+    ['10.0.0.1', '198.51.100.1', '198.51.100.1'],
+    ['10.0.0.1', '1.1.1.1, 198.51.100.1', '198.51.100.1'],
+    ['10.0.0.1', ' 1.1.1.1 ,198.51.100.1\t', '198.51.100.1'],
+    // Several proxies, each trusted; a trusted address further left was written by the caller.
+    ['10.0.0.1', '198.51.100.1, 10.9.9.9', '198.51.100.1'],
+    ['10.0.0.1', '10.6.6.6, 198.51.100.1, fd00::7, 10.9.9.9', '198.51.100.1'],
+    ['10.0.0.1', '10.0.0.3, 10.0.0.2', '10.0.0.3'],
+    // What is no address ends the walk.
+    ['10.0.0.1', 'unknown', '10.0.0.1'],
+    ['10.0.0.1', '198.51.100.1, unknown, 10.0.0.2', '10.0.0.2'],
+    ['10.0.0.1', '198.51.100.1,,10.0.0.2', '10.0.0.2'],
+    ['10.0.0.1', '198.51.100.1,', '10.0.0.1'],
+    ['10.0.0.1', '_hidden, 10.0.0.2', '10.0.0.2'],
+    ['10.0.0.1', '198.51.100.256', '10.0.0.1'],
+    ['10.0.0.1', 'for=198.51.100.1', '10.0.0.1'],
+    // In one spelling.
+    ['::ffff:203.0.113.9', null, '203.0.113.9'],
+    ['::ffff:10.0.0.1', '::ffff:198.51.100.1', '198.51.100.1'],
+    ['192.168.3.4', '198.51.100.1', '192.168.3.4'],
+    ['192.168.0.4', '198.51.100.1', '198.51.100.1'],
+    ['2001:DB8:0:0:0:0:0:1', null, '2001:db8::1'],
+    ['fd00::1', '2001:0db8::0001', '2001:db8::1'],
+    ['10.0.0.1', '198.51.100.1:4711', '198.51.100.1'],
+    ['10.0.0.1', '[2001:db8::1]:4711', '2001:db8::1'],
+    ['10.0.0.1', '[2001:db8::1]', '2001:db8::1'],
+    ['fe80::1%eth0', null, 'fe80::1'],
+    [null, '198.51.100.1', null],
+    ['', '198.51.100.1', null],
+  ])('%j with %j: %j', (peer, forwardedFor, caller) => {
+    expect(behind(peer, forwardedFor)).toBe(caller)
+  })
+
+  test('without trusted proxies is the other end of the connection', () => {
+    const direct = callerAddress([])
+    fc.assert(
+      fc.property(fc.ipV4(), fc.string(), (peer, header) => {
+        expect(direct(peer, header)).toBe(peer)
+      }),
+    )
+  })
+
+  test('can not be changed by what the caller writes before', () => {
+    const entry = fc.oneof(fc.ipV4(), fc.ipV6(), fc.constantFrom('10.0.0.7', 'fd00::1', '', 'unknown', '"', ' ,'))
+    fc.assert(
+      fc.property(fc.array(entry), fc.string(), (entries, junk) => {
+        const header = [...entries, junk, '198.51.100.1', '10.2.2.2'].join(', ')
+        expect(behind('10.0.0.1', header)).toBe('198.51.100.1')
+      }),
+    )
+  })
+})

@@ -1,0 +1,97 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { TSchema } from '../core/schema.ts'
+
+/** A schema as plain JSON Schema 2020-12 (https://json-schema.org/draft/2020-12), the dialect of OpenAPI 3.1. */
+export type JsonSchema = { [word: string]: unknown }
+
+/** Schemas that are described once, under their `$id`, and referred to from everywhere else. */
+export interface SchemaBook {
+  /**
+   * The schema for a place where it is used: a `$ref` when it has a name, else itself. Fails when another schema has
+   * the same name, and for a pattern of property names, which has no plain counterpart.
+   */
+  refer(schema: TSchema): JsonSchema
+  /** All that have a name and were referred to so far, by name in alphabetical order. */
+  named(): Record<string, JsonSchema>
+}
+
+/** An empty book. */
+export function schemaBook(): SchemaBook {
+  const named = new Map<string, JsonSchema>()
+  const refer = (schema: TSchema): JsonSchema => {
+    const { $id: name } = schema
+    const body = plain(schema, refer)
+    if (name === undefined) return body
+    const known = named.get(name)
+    if (known && !isDeepStrictEqual(known, body)) throw new Error(`two different schemas are called ${name}`)
+    named.set(name, body)
+    return { $ref: `#/components/schemas/${name}` }
+  }
+  return {
+    refer,
+    named: () => Object.fromEntries([...named].sort(([a], [b]) => (a < b ? -1 : 1))),
+  }
+}
+
+type Refer = (schema: TSchema) => JsonSchema
+
+/** The schema itself, what is inside it by reference. TypeBox keeps what is its own under symbols, which stay behind. */
+export function plain(schema: TSchema, refer: Refer): JsonSchema {
+  const { $id: _, type, multipleOf, properties, patternProperties, ...rest } = schema
+  const isWhole = type === 'number' && multipleOf === 1
+  return {
+    ...(type === undefined ? {} : { type: isWhole ? 'integer' : type }),
+    ...(multipleOf === undefined || isWhole ? {} : { multipleOf }),
+    ...(properties === undefined ? {} : { properties: each(properties, refer) }),
+    ...(patternProperties === undefined ? {} : { additionalProperties: refer(ofAnyName(patternProperties)) }),
+    ...Object.fromEntries(Object.entries(rest).map(([word, value]) => [word, described(word, value, refer)])),
+  }
+}
+
+const each = (schemas: Record<string, TSchema>, refer: Refer) =>
+  Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, refer(schema)]))
+
+/** What `Type.Record` with any text as its key means. */
+function ofAnyName(patterns: Record<string, TSchema>): TSchema {
+  const [[pattern, schema] = [], ...more] = Object.entries(patterns)
+  if (pattern !== '^(.*)$' || !schema || more.length > 0) throw new Error(`a record with keys like ${pattern}`)
+  return schema
+}
+
+function described(word: string, value: unknown, refer: Refer): unknown {
+  if (word === 'anyOf' || word === 'oneOf' || word === 'allOf') return (value as TSchema[]).map(refer)
+  if (word === 'items' || word === 'not') return refer(value as TSchema)
+  return word === 'additionalProperties' && typeof value === 'object' ? refer(value as TSchema) : value
+}
+
+/**
+ * A value that fits the schema: the first of its `examples`, or composed from those of its parts. Undefined when a
+ * required part has none; an optional part without one is left out.
+ */
+export function exampleOf(schema: TSchema): unknown {
+  const { examples, type, anyOf, properties, required = [], items } = schema
+  if (Array.isArray(examples)) return examples[0]
+  if ('const' in schema) return schema.const
+  if ('default' in schema) return schema.default
+  if (Array.isArray(schema.enum)) return schema.enum[0]
+  if (anyOf) return firstExample(anyOf)
+  if (type === 'boolean') return true
+  if (type === 'number') return Math.max(1, schema.minimum ?? 1)
+  if (type === 'null') return null
+  if (type === 'array') {
+    const item = exampleOf(items)
+    return item === undefined ? undefined : [item]
+  }
+  if (type !== 'object' || !properties) return undefined
+  const parts = Object.entries<TSchema>(properties).map(([name, part]) => [name, exampleOf(part)] as const)
+  if (parts.some(([name, value]) => value === undefined && required.includes(name))) return undefined
+  return Object.fromEntries(parts.filter(([, value]) => value !== undefined))
+}
+
+function firstExample(branches: readonly TSchema[]): unknown {
+  for (const branch of branches) {
+    const example = exampleOf(branch)
+    if (example !== undefined) return example
+  }
+  return undefined
+}

@@ -1,0 +1,49 @@
+import { permissionTable, TABLE_NOTE } from './roles.ts'
+
+/** What the groups of routes are about, in the order in which they are shown. */
+export const TAGS: Readonly<Record<string, string>> = {
+  Organization: 'The organization that a request acts in, its members and its settings',
+  'Sign-in': 'Sessions for people: sign-in, passwords and invitations',
+  Members: 'People of the organization and their roles',
+  Keys: 'API keys for programs',
+  Projects: 'Groups of monitored properties',
+  Domains: 'Monitored properties, their tokens and hostnames',
+  Alerts: 'Rules over what arrives',
+  Issues: 'What alerts found, and what became of it',
+  Integrations: 'Where notifications go',
+  Notifications: 'What was sent, to whom, and how it went',
+  Insights: 'What the collected events say',
+  Events: 'The collected events themselves',
+  Usage: 'How much was collected',
+  Audit: 'Who did what in the organization',
+  Health: 'For load balancers and monitoring',
+}
+
+/** Heads the documentation; Markdown. */
+export function introduction(): string {
+  return `Watches the analytics and marketing tags of websites and apps.
+
+## Credentials
+
+\`Authorization: Bearer <API key>\` or \`Bearer <session token>\`. Make a key under Settings, API keys, or with
+\`POST /v1/keys\`. \`GET /v1/whoami\` tells whether it works. Whoever belongs to several organizations names one in the
+header \`X-Org-Id\`.
+
+## Conventions
+
+Bodies and answers are JSON. Times are milliseconds since the Unix epoch, UTC. Percentages from 0 to 100 end in \`Pct\`,
+shares from 0 to 1 in \`Share\`, milliseconds in \`Ms\`. Lists take \`limit\` (1 to 200, default 50) and \`cursor\`, and
+answer \`nextCursor\`: null at the end. Fields and query parameters that are not described are refused.
+
+## Errors
+
+Every error body is \`{"error": string}\`, one sentence that says what is wrong and where. Answers with 429 and 503 say
+in \`Retry-After\` after how many seconds a repeat may succeed.
+
+## Roles
+
+${permissionTable()}
+
+${TABLE_NOTE}
+`
+}

@@ -1,0 +1,70 @@
+import { AppError } from '../core/error.ts'
+import { atLeast, type Principal, type Role } from './principal.ts'
+
+interface PermissionRow {
+  /** The least role that has it; null: anybody, without a credential. */
+  from: Role | null
+  /** Read-only keys never have it. */
+  writes: boolean
+  /** Each use is kept in the organization's audit log. */
+  audited: boolean
+  meaning: string
+}
+
+/** Who may do what: the one table. Every route names a row as its `access`; `docs/roles.md` is drawn from it. */
+export const PERMISSIONS = {
+  public: { from: null, writes: false, audited: false, meaning: 'Needs no credential' },
+  read: {
+    from: 'viewer',
+    writes: false,
+    audited: false,
+    meaning: 'Read everything but secrets, property tokens, channels of alerts and e-mail addresses of members',
+  },
+  own: { from: 'viewer', writes: true, audited: true, meaning: 'Own API keys, own password, own digest' },
+  edit: {
+    from: 'member',
+    writes: true,
+    audited: false,
+    meaning: 'Write alerts, issues, signals, labels, changes, hostnames, flow tests and audits',
+  },
+  seeTokens: { from: 'member', writes: false, audited: false, meaning: 'See property tokens and channels of alerts' },
+  configure: {
+    from: 'admin',
+    writes: true,
+    audited: true,
+    meaning: 'Create, change and delete domains and integrations; deploy tags',
+  },
+  seeSettings: {
+    from: 'admin',
+    writes: false,
+    audited: false,
+    meaning: 'See e-mail addresses of members, settings of integrations, the webhook secret and the audit log',
+  },
+  administer: {
+    from: 'admin',
+    writes: true,
+    audited: true,
+    meaning: 'Write members, API keys of everybody, projects and settings of the organization',
+  },
+  govern: {
+    from: 'owner',
+    writes: true,
+    audited: true,
+    meaning: 'Make and unmake owners, create another organization, delete this one',
+  },
+} as const satisfies Record<string, PermissionRow>
+
+export type Permission = keyof typeof PERMISSIONS
+
+/** True when the caller may do what the row of this name says. */
+export function may(principal: Principal, permission: Permission): boolean {
+  const { from, writes } = PERMISSIONS[permission]
+  return from === null || (atLeast(principal.role, from) && !(writes && principal.readOnly))
+}
+
+/** Fails with `forbidden`, naming what is missing. */
+export function requirePermission(principal: Principal, permission: Permission): void {
+  if (may(principal, permission)) return
+  if (PERMISSIONS[permission].writes && principal.readOnly) throw new AppError('forbidden', 'this key can only read')
+  throw new AppError('forbidden', `this needs the role ${PERMISSIONS[permission].from}; yours is ${principal.role}`)
+}

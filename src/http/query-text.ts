@@ -1,0 +1,23 @@
+import { AppError } from '../core/error.ts'
+import type { TObject, TSchema } from '../core/schema.ts'
+
+function valueOf(schema: TSchema | undefined, text: string): unknown {
+  // `Number` reads much more than decimal numbers: white space, hexadecimal, nothing at all.
+  if (schema?.type === 'number') return /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : text
+  if (schema?.type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text
+  return text
+}
+
+/**
+ * The fields of a query as values of the types that the schema gives them; what does not read as its type stays a text,
+ * for the schema to refuse. Fails with `invalid` at a field that is there twice, or that is not well-formed text.
+ */
+export function readQuery(schema: TObject | null, search: URLSearchParams): Record<string, unknown> {
+  const fields: Record<string, unknown> = Object.create(null)
+  for (const [name, text] of search) {
+    if (name in fields) throw new AppError('invalid', `query.${name}: is there more than once`)
+    if (text.includes('\0') || name.includes('\0')) throw new AppError('invalid', `query.${name}: has a NUL character`)
+    fields[name] = valueOf(schema?.properties[name], text)
+  }
+  return fields
+}

@@ -1,0 +1,253 @@
+import { describe, expect, test } from 'bun:test'
+import { Elysia } from 'elysia'
+import { client, memoryDb, testClock } from '../../test/fakes.ts'
+import { AppError } from '../core/error.ts'
+import { Closed, Int, OneOf, Type } from '../core/schema.ts'
+import { MAX_BODY_BYTES } from './body.ts'
+import { answerErrors } from './errors.ts'
+import { noteAddress, type Origin } from './origin.ts'
+import { performer } from './perform.ts'
+import { PERMISSIONS, type Permission, requirePermission } from './permission.ts'
+import { atLeast, type Principal, ROLES } from './principal.ts'
+import { publicRoute, type Route, route } from './route.ts'
+import { router } from './router.ts'
+
+const ROWS = (Object.keys(PERMISSIONS) as Permission[]).filter((row) => row !== 'public')
+
+function principalOf(name: string | undefined): Principal {
+  const [role, mark] = name?.split(' ') ?? []
+  const known = ROLES.find((each) => each === role)
+  if (!known) throw new AppError('unauthorized', 'unknown credential')
+  return {
+    via: 'key',
+    userId: 'usr_1',
+    orgId: 'org_1',
+    role: known,
+    readOnly: mark === 'readonly',
+    keyId: 'key_1',
+    sessionId: null,
+  }
+}
+
+function postAndGet(access: Exclude<Permission, 'public'>): Route[] {
+  const shared = { access, tag: 'Test', summary: 'Test' } as const
+  return [
+    route({
+      ...shared,
+      id: `post-${access}`,
+      method: 'POST',
+      path: `/v1/${access}`,
+      body: Closed({ n: Int() }),
+      status: 201,
+      answer: Closed({ role: OneOf(ROLES), n: Int() }),
+      handle: ({ principal: { role }, body: { n } }) => ({ role, n }),
+    }),
+    route({
+      ...shared,
+      id: `get-${access}`,
+      method: 'GET',
+      path: `/v1/${access}/{id}`,
+      params: Closed({ id: Type.String({ maxLength: 5 }) }),
+      query: Closed({
+        n: Type.Optional(Int({ minimum: 1, maximum: 9 })),
+        q: Type.Optional(Type.String({ maxLength: 5 })),
+        on: Type.Optional(Type.Boolean()),
+      }),
+      answer: Closed({ id: Type.String(), query: Type.Unknown() }),
+      handle: ({ params: { id }, query }) => ({ id, query }),
+    }),
+  ]
+}
+
+/** Counts how often somebody is looked up. */
+const asked: string[] = []
+const authenticate = (headers: Headers) => {
+  const name = headers.get('authorization')?.replace('Bearer ', '')
+  asked.push(name ?? '')
+  return principalOf(name)
+}
+const routes = [
+  ...ROWS.flatMap((row) => postAndGet(row as Exclude<Permission, 'public'>)),
+  publicRoute({
+    id: 'open',
+    method: 'GET',
+    path: '/open',
+    tag: 'Test',
+    summary: 'Test',
+    produces: 'text/plain',
+    answer: Type.String(),
+    handle: ({ origin }: { origin: Origin }) => JSON.stringify(origin),
+  }),
+]
+const world = { db: memoryDb(), clock: testClock(), authenticate }
+const call = client(world, ...routes)
+
+describe('a role', () => {
+  test('may do what lower ones may', () => {
+    const may = ROLES.map((role) => ROLES.filter((needed) => atLeast(role, needed)))
+    expect(may).toEqual(ROLES.map((_, at) => ROLES.slice(0, at + 1)))
+  })
+
+  test.each<[string, Permission[]]>([
+    ['viewer', ['read', 'own']],
+    ['member', ['read', 'own', 'edit', 'seeTokens']],
+    ['admin', ['read', 'own', 'edit', 'seeTokens', 'configure', 'seeSettings', 'administer']],
+    ['owner', ROWS],
+    ['viewer readonly', ['read']],
+    ['member readonly', ['read', 'seeTokens']],
+    ['owner readonly', ['read', 'seeTokens', 'seeSettings']],
+  ])('%s may %j', async (who, allowed) => {
+    for (const row of ROWS) {
+      const expected = allowed.includes(row)
+      const posted = await call('POST', `/v1/${row}`, { as: who, body: { n: 1 } })
+      expect([row, posted.status]).toEqual([row, expected ? 201 : 403])
+      expect((await call('GET', `/v1/${row}/a`, { as: who })).status).toBe(expected ? 200 : 403)
+      if (expected) expect(posted.body).toEqual({ role: who.split(' ')[0], n: 1 })
+    }
+  })
+
+  test('that is too low is told what is needed', () => {
+    const refused = (who: string, row: Permission) => () => requirePermission(principalOf(who), row)
+    expect(refused('viewer', 'configure')).toThrow('this needs the role admin; yours is viewer')
+    expect(refused('owner readonly', 'own')).toThrow('this key can only read')
+  })
+})
+
+/** Bodies that a caller who may send them is refused for, and how. */
+const BAD: [string, string | undefined, Record<string, string>, number, string][] = [
+  ['no JSON', '{broken', {}, 400, 'body: is not valid JSON'],
+  ['another type', '{"n": 1}', { 'content-type': 'text/plain' }, 415, 'content-type: must be application/json'],
+  ['a form', 'n=1', { 'content-type': 'application/x-www-form-urlencoded' }, 415, 'content-type: '],
+  ['what does not fit', '{"n": "x"}', {}, 400, 'n: Expected number'],
+  ['a fraction', '{"n": 1.5}', {}, 400, 'n: Expected number to be a multiple of 1'],
+  ['a field too many', '{"n": 1, "m": 1}', {}, 400, 'm: Unexpected property'],
+  ['a list', '[]', {}, 400, 'body: Expected object'],
+  ['nothing', undefined, {}, 400, 'body: '],
+  ['an empty text', '', {}, 400, 'body: '],
+  [
+    'too much',
+    `{"n": 1, "pad": "${'x'.repeat(MAX_BODY_BYTES)}"}`,
+    {},
+    413,
+    `body: is larger than ${MAX_BODY_BYTES} bytes`,
+  ],
+  ['half a character', '{"n": 1, "deep": ["\\ud800"]}', {}, 400, 'deep[0]: '],
+  ['a NUL character', '{"n": 1, "a\\u0000": 1}', {}, 400, 'body: has a NUL'],
+]
+
+describe('a body that is bad', () => {
+  test.each(BAD)('because it is %s is refused, and says why', async (_what, body, headers, status, error) => {
+    const answer = await call('POST', '/v1/edit', { as: 'owner', body, headers })
+    expect([answer.status, answer.body]).toEqual([status, { error: expect.stringContaining(error) }])
+  })
+
+  test.each(BAD)('because it is %s says nothing to a stranger', async (_what, body, headers) => {
+    const answer = await call('POST', '/v1/edit', { as: 'nobody', body, headers })
+    expect([answer.status, answer.body]).toEqual([401, { error: 'unknown credential' }])
+  })
+
+  test.each(BAD)('because it is %s says nothing to a caller without the right', async (_what, body, headers) => {
+    const answer = await call('POST', '/v1/configure', { as: 'member', body, headers })
+    expect([answer.status, answer.body]).toEqual([403, { error: 'this needs the role admin; yours is member' }])
+  })
+
+  test.each([
+    ['nobody', 401],
+    ['viewer', 403],
+  ])('is not read before %s is refused', async (who, status) => {
+    const request = new Request('http://localhost/v1/edit', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${who}` },
+      body: '{"n": 1}',
+    })
+    const app = answerErrors(new Elysia({ normalize: false }), () => {})
+    app.use(router(routes, { authenticate, perform: performer({ db: world.db, audit: () => {} }) }))
+    const response = await app.handle(request)
+    expect([response.status, request.bodyUsed]).toEqual([status, false])
+  })
+})
+
+test('JSON is taken with a character set, in any case', async () => {
+  for (const type of ['application/json; charset=utf-8', 'Application/JSON']) {
+    const headers = { 'content-type': type }
+    expect((await call('POST', '/v1/edit', { as: 'member', body: { n: 1 }, headers })).status).toBe(201)
+  }
+})
+
+describe('a query', () => {
+  test.each<[string, unknown]>([
+    ['', {}],
+    ['?n=9&q=12345&on=true', { n: 9, q: '12345', on: true }],
+    ['?on=false', { on: false }],
+    ['?q=', { q: '' }],
+    ['?q=7', { q: '7' }],
+    ['?q=%F0%9F%98%80', { q: '😀' }],
+    ['?n=1e0', { n: 1 }],
+  ])('is read as its schema says: %s', async (query, read) => {
+    const { status, body } = await call('GET', `/v1/read/a${query}`, { as: 'viewer' })
+    expect([status, body]).toEqual([200, { id: 'a', query: read }])
+  })
+
+  test.each<[string, string]>([
+    ['?n=0', 'query.n: Expected number to be greater or equal to 1'],
+    ['?n=10', 'query.n: Expected number to be less or equal to 9'],
+    ['?n=x', 'query.n: Expected number'],
+    ['?n=', 'query.n: Expected number'],
+    ['?n=%201', 'query.n: Expected number'],
+    ['?n=0x1', 'query.n: Expected number'],
+    ['?n=Infinity', 'query.n: Expected number'],
+    ['?n=1.5', 'query.n: Expected number to be a multiple of 1'],
+    ['?n=1&n=2', 'query.n: is there more than once'],
+    ['?on=yes', 'query.on: Expected boolean'],
+    ['?q=123456', 'query.q: Expected string length less or equal to 5'],
+    ['?q=%00', 'query.q: has a NUL character'],
+    ['?other=1', 'query.other: Unexpected property'],
+    ['?__proto__=1', 'query.__proto__: Unexpected property'],
+    ['?constructor=1', 'query.constructor: Unexpected property'],
+  ])('that does not fit is refused with its name: %s', async (query, error) => {
+    const answer = await call('GET', `/v1/read/a${query}`, { as: 'viewer' })
+    expect([answer.status, answer.body.error.startsWith(error), answer.body.error]).toEqual([
+      400,
+      true,
+      answer.body.error,
+    ])
+  })
+
+  test('says so to those who may ask, and to nobody else', async () => {
+    const statuses = []
+    for (const as of ['member', 'viewer', 'nobody']) statuses.push((await call('GET', '/v1/edit/a?n=x', { as })).status)
+    expect(statuses).toEqual([400, 403, 401])
+  })
+})
+
+test('a path that does not fit is refused with its name', async () => {
+  const answer = await call('GET', '/v1/read/abcdef', { as: 'viewer' })
+  expect([answer.status, answer.body.error]).toEqual([400, 'path.id: Expected string length less or equal to 5'])
+})
+
+test('a caller is looked up once for each request', async () => {
+  asked.length = 0
+  await call('POST', '/v1/edit', { as: 'member', body: { n: 1 } })
+  await call('GET', '/v1/read/a', { as: 'viewer' })
+  expect(asked).toEqual(['member', 'viewer'])
+})
+
+test('answers are for their caller alone, and belong into no page', async () => {
+  for (const as of ['viewer', 'nobody']) {
+    const { headers } = await call('GET', '/v1/read/a', { as })
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'")
+    expect(headers.get('access-control-allow-origin')).toBeNull()
+  }
+})
+
+test('a route for anybody asks for no credential, and knows where a call comes from', async () => {
+  asked.length = 0
+  const app = router(routes, { authenticate, perform: performer({ db: world.db, audit: () => {} }) })
+  const request = new Request('http://localhost/open', { headers: { 'user-agent': 'a'.repeat(500) } })
+  noteAddress(request, '192.0.2.7')
+  const response = await app.handle(request)
+  expect([response.status, response.headers.get('content-type'), asked]).toEqual([200, 'text/plain', []])
+  expect(await response.json()).toEqual({ address: '192.0.2.7', userAgent: 'a'.repeat(200) })
+})

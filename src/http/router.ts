@@ -1,0 +1,43 @@
+import { Elysia } from 'elysia'
+import { readJson } from './body.ts'
+import { API_HEADERS } from './headers.ts'
+import { originOf } from './origin.ts'
+import type { Perform } from './perform.ts'
+import { PERMISSIONS, requirePermission } from './permission.ts'
+import type { Principal } from './principal.ts'
+import { readQuery } from './query-text.ts'
+import type { Route } from './route.ts'
+
+/**
+ * Finds out who a request acts as. Fails with `unauthorized`, or `invalid` when `X-Org-Id` is needed. With `anyOrg` the
+ * first of several organizations does when none is named.
+ */
+export type Authenticate = (headers: Headers, options?: { anyOrg?: boolean }) => Principal
+
+export interface RouterParts {
+  authenticate: Authenticate
+  perform: Perform
+}
+
+/** Answers requests to these routes; fails as they and `authenticate` fail. */
+export function router(routes: readonly Route[], parts: RouterParts): Elysia {
+  const app = new Elysia({ normalize: false })
+  for (const route of routes) {
+    const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1')
+    app.route(route.method, path, ({ request, params }) => answer(route, request, params, parts), { parse: 'none' })
+  }
+  return app as unknown as Elysia
+}
+
+async function answer(route: Route, request: Request, params: unknown, { authenticate, perform }: RouterParts) {
+  // A stranger's body is not even read, and a caller without the right learns nothing from its being checked.
+  const principal =
+    PERMISSIONS[route.access].from === null ? null : authenticate(request.headers, { anyOrg: route.anyOrg === true })
+  if (principal) requirePermission(principal, route.access)
+  const query = readQuery(route.query, new URL(request.url).searchParams)
+  const body = route.body === null ? undefined : ((await readJson(request)) ?? null)
+  const result = await perform(route, { principal, params, query, body, origin: originOf(request) })
+  const { produces = 'application/json', status = 200 } = route
+  const text = route.produces ? String(result) : JSON.stringify(result)
+  return new Response(text, { status, headers: { ...API_HEADERS, 'content-type': produces } })
+}

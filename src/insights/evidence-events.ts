@@ -1,0 +1,152 @@
+import type { Alert } from '../alerts/alert.ts'
+import { conditionsOf } from '../conditions/condition.ts'
+import { compileMask } from '../conditions/mask.ts'
+import { compileFilters } from '../conditions/predicate.ts'
+import { violationSql } from '../conditions/sql.ts'
+import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { EVENT_COLUMNS, type StoredEvent } from '../core/event.ts'
+import { parser } from '../core/schema.ts'
+import { isVolumeType } from '../issues/issue.ts'
+import { duckdbDialect } from '../warehouse/dialect.ts'
+import { Binder, type Query, type Warehouse } from '../warehouse/query.ts'
+import { EventSchema } from './event-search.ts'
+import { scopeSql, type Trouble, violatingSql } from './evidence-trouble.ts'
+
+/** At most so many violating events are shown. */
+export const MAX_EVENTS = 20
+/** A good event may be this much older than the trouble. */
+const GOOD_BEFORE_MS = 7 * DAY_MS
+/** So many events are looked at where SQL can't tell whether the filters let them through. */
+const MAX_CANDIDATES = 50
+
+type ShownEvent = Omit<StoredEvent, 'orgId'>
+type Ask = Pick<Warehouse, 'query'>
+type Place = Pick<StoredEvent, 'seq' | 'receivedAt'>
+
+/** All with what is personal masked. */
+export interface Samples {
+  /** Violating events, newest first, at most 20; none where the type judges counts. */
+  events: ShownEvent[]
+  /** The newest of `events`, else what was kept of one when the issue fired last. */
+  badSample: ShownEvent | null
+  /** The newest event in scope that is as it should be, of the same vendor and event if there is one. */
+  goodSample: ShownEvent | null
+}
+
+/** What the trouble looks like, and what it would look like without. */
+export async function samplesOf(trouble: Trouble, warehouse: Ask): Promise<Samples> {
+  const { rule, regions } = trouble
+  const found = rule === null ? [] : await violatingEvents(trouble, warehouse)
+  const bad = found[0] ?? keptSample(trouble)
+  const good = rule === null ? null : await goodEvent(trouble, rule, bad, warehouse)
+  const mask = compileMask(rule === null ? [] : conditionsOf(rule), regions)
+  const show = (event: ShownEvent | null) => (event === null ? null : mask(event))
+  return { events: found.map((event) => mask(event)), badSample: show(bad), goodSample: show(good) }
+}
+
+async function violatingEvents(trouble: Trouble, warehouse: Ask): Promise<ShownEvent[]> {
+  const { issue, now, keptFrom } = trouble
+  if (isVolumeType(issue.alertType)) return []
+  const binder = new Binder()
+  const where = violatingSql(trouble, binder)
+  const places = await warehouse.query<Place>({
+    sql: `SELECT seq, receivedAt FROM events WHERE ${where} ORDER BY seq DESC LIMIT ${MAX_EVENTS}`,
+    params: binder.params,
+    keys: [],
+    orgId: issue.orgId,
+    // What came after the last evaluation belongs to the issue as well, unless that is over.
+    window: windowOf(issue.firstSeenAt, issue.status === 'resolved' ? issue.lastSeenAt : now, keptFrom),
+  })
+  return fetchEvents(issue.orgId, places, warehouse)
+}
+
+/** As it was masked when the issue fired; null when there is none that can be shown. */
+function keptSample({ issue }: Trouble): ShownEvent | null {
+  const sample = issue.evidence?.sample
+  if (!sample) return null
+  try {
+    return readEvent({ ...sample, violations: [issue.alertId] }) as ShownEvent
+  } catch (error) {
+    // An event of an earlier version may have had other fields.
+    if (error instanceof AppError) return null
+    throw error
+  }
+}
+
+const readEvent = parser(EventSchema)
+
+/** The latest is asked for first: mostly it is there, and looking through weeks of events takes long. */
+async function goodEvent(trouble: Trouble, rule: Alert, bad: ShownEvent | null, warehouse: Ask) {
+  const { issue, now } = trouble
+  const isLike = (good: ShownEvent) => !bad || (good.vendor === bad.vendor && good.event === bad.event)
+  let good: ShownEvent | null = null
+  for (const from of [now - HOUR_MS, now - DAY_MS, issue.firstSeenAt - GOOD_BEFORE_MS]) {
+    good = await goodEventSince(from, trouble, rule, bad, warehouse)
+    if (good && isLike(good)) break
+  }
+  return good
+}
+
+async function goodEventSince(
+  from: Instant,
+  trouble: Trouble,
+  rule: Alert,
+  bad: ShownEvent | null,
+  warehouse: Ask,
+): Promise<ShownEvent | null> {
+  const { issue, regions, now, keptFrom } = trouble
+  const binder = new Binder()
+  const scope = scopeSql(trouble, rule, binder)
+  const wanted = [scope, ...(isVolumeType(issue.alertType) ? [] : [soundSql(trouble, rule, binder)])]
+  const alike = bad && `vendor = ${binder.bind(bad.vendor)} AND event = ${binder.bind(bad.event)}`
+  const places = await warehouse.query<Place>({
+    sql: `
+      SELECT seq, receivedAt FROM events WHERE ${wanted.map(({ sql }) => sql).join(' AND ')}
+      ORDER BY ${alike ? `(${alike}) DESC, ` : ''}seq DESC LIMIT ${scope.exact ? 1 : MAX_CANDIDATES}`,
+    params: binder.params,
+    keys: [...new Set(wanted.flatMap(({ keys }) => keys))],
+    wholeParams: wanted.some(({ wholeParams }) => wholeParams),
+    orgId: issue.orgId,
+    window: windowOf(from, now, keptFrom),
+  })
+  const isInScope = compileFilters(rule.filters ?? [], regions)
+  return (await fetchEvents(issue.orgId, places, warehouse)).find(isInScope) ?? null
+}
+
+/** Events that were found good when they came in, and that the rule as it is now would find good. */
+function soundSql(
+  { issue, regions }: Trouble,
+  rule: Alert,
+  binder: Binder,
+): Pick<Query, 'sql' | 'keys' | 'wholeParams'> {
+  const broke = `coalesce(list_contains(violations, ${binder.bind(issue.alertId)}), false)`
+  // Where SQL can't tell exactly it says yes too often, so that whatever it denies is good.
+  const breaks = violationSql({ ...rule, filters: [] }, duckdbDialect, binder, regions)
+  return { ...breaks, sql: `NOT ${broke} AND NOT ${breaks.sql}` }
+}
+
+/** In the order of their places. Reading whole events comes second, for the few that are shown. */
+async function fetchEvents(orgId: string, places: readonly Place[], warehouse: Ask): Promise<ShownEvent[]> {
+  if (places.length === 0) return []
+  const binder = new Binder()
+  // Numbers may be bound as doubles, and comparing as such would keep the engine from skipping row groups.
+  const seqs = places.map(({ seq }) => `CAST(${binder.bind(seq)} AS BIGINT)`)
+  const times = places.map(({ receivedAt }) => receivedAt)
+  const columns = [...Object.keys(EVENT_COLUMNS).filter((name) => name !== 'orgId'), 'params']
+  const events = await warehouse.query<ShownEvent>({
+    sql: `SELECT ${columns.join(', ')} FROM events WHERE seq IN (${seqs.join(', ')})`,
+    params: binder.params,
+    keys: [],
+    wholeParams: true,
+    orgId,
+    window: { from: Math.min(...times), to: Math.max(...times) + 1 },
+  })
+  const bySeq = new Map(events.map((event) => [event.seq, event]))
+  return places.flatMap(({ seq }) => bySeq.get(seq) ?? [])
+}
+
+/** From an instant through another, this millisecond included. */
+function windowOf(from: Instant, through: Instant, keptFrom: Instant): Query['window'] {
+  return { from: Math.max(from, keptFrom), to: through + 1 }
+}

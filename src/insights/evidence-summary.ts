@@ -1,0 +1,46 @@
+import type { Instant } from '../core/clock.ts'
+import { oneLine } from '../integrations/one-line.ts'
+import { type IssueDetail, type IssueRecord, isVolumeType } from '../issues/issue.ts'
+
+const MAX_NAME_LENGTH = 200
+
+/** An issue in one sentence: what is wrong, where, how often and since when, in UTC. */
+export function summaryOf(issue: IssueRecord, { domain }: Pick<IssueDetail, 'domain'>): string {
+  const { alertName, firstSeenAt, lastSeenAt, status } = issue
+  const [first, last] = [minute(firstSeenAt), minute(lastSeenAt)]
+  const since = first === last ? `at ${first}` : `from ${first} to ${last}`
+  const end = status === 'open' ? '' : `; it is ${status}`
+  const where = placeOf(domain, issue.hosts ?? [])
+  return `${name(alertName)}: ${whatOf(issue)}${where}, ${timesOf(issue)} ${since} UTC${end}.`
+}
+
+const name = (text: string) => oneLine(text, MAX_NAME_LENGTH)
+
+/** `2026-01-05 12:10` */
+function minute(instant: Instant): string {
+  return new Date(instant).toISOString().slice(0, 16).replace('T', ' ')
+}
+
+function whatOf({ alertType, evidence }: IssueRecord): string {
+  const subject = [evidence?.vendor, evidence?.event].flatMap((part) => (part ? [name(part)] : [])).join(' ')
+  if (isVolumeType(alertType)) {
+    return `${evidence ? name(evidence.summary) : 'the volume is wrong'}${subject ? ` (${subject})` : ''}`
+  }
+  if (alertType === 'journey') return 'sessions do not go as expected'
+  return `${subject ? `${subject} ` : ''}events break the rule`
+}
+
+function placeOf(domain: string | null, hosts: readonly string[]): string {
+  const [first, ...others] = hosts
+  const more = others.length === 0 ? '' : ` and ${others.length} more ${others.length === 1 ? 'host' : 'hosts'}`
+  const host = first === undefined ? '' : name(first) + more
+  if (domain === null) return host && ` on ${host}`
+  return ` on ${name(domain)}${host && ` (${host})`}`
+}
+
+/** `12 times`, or for volume types `in 3 windows`. */
+function timesOf({ alertType, occurrences }: IssueRecord): string {
+  const [one, many] = isVolumeType(alertType) ? ['window', 'windows'] : ['time', 'times']
+  const count = `${occurrences.toLocaleString('en-US')} ${occurrences === 1 ? one : many}`
+  return isVolumeType(alertType) ? `in ${count}` : count
+}

@@ -1,0 +1,271 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv'
+import { type Caller, credentialsOf } from '../../test/fakes.ts'
+import { DAY_MS } from '../core/clock.ts'
+import { addMember, revokeKey } from '../org/store.ts'
+import {
+  type Connected,
+  callTool,
+  connect,
+  everyRow,
+  type McpServer,
+  oddRoutes,
+  startMcp,
+  VERSION,
+} from './endpoint.fixture.ts'
+import { mcpServers } from './server.ts'
+
+let server: McpServer
+beforeEach(() => {
+  server = startMcp()
+})
+afterEach(() => {
+  server[Symbol.dispose]()
+  expect(server.bugs).toEqual([])
+})
+
+const as = (caller: Caller): Promise<Connected> => connect(server.url, credentialsOf(server.people)[caller] ?? '')
+const takeBug = () => server.bugs.splice(0).map(([error, where]) => [error instanceof SyntaxError, where])
+
+const READING = ['ask_slowly', 'break_thing', 'fill_disk', 'get_alert', 'get_issue', 'list_alerts', 'list_issues']
+const EDITING = ['change_issue', 'change_issues', 'create_alert', 'delete_alert', 'delete_thing']
+const MORE_EDITING = ['replace_alert', 'set_alert_enabled']
+
+const alert = {
+  name: 'Nothing arrives',
+  alertType: 'volume_threshold',
+  volume: { op: 'lte', count: 0 },
+  period: '1h',
+  channels: [{ type: 'email', target: 'ops@example.com' }],
+}
+
+test('it says what it is, and how to work with it', async () => {
+  await using client = await as('viewer')
+  expect(client.getServerVersion()).toMatchObject({ name: 'tagwarden', version: VERSION })
+  expect(client.getInstructions()).toContain('list_issues')
+  expect(client.getServerCapabilities()).toEqual({ tools: {}, resources: {} })
+  await client.ping()
+})
+
+describe('tools', () => {
+  test.each<[Caller, string[]]>([
+    ['viewer', READING],
+    ['readOnly', READING],
+    ['member', [...READING, ...EDITING, ...MORE_EDITING]],
+    ['admin', [...READING, ...EDITING, ...MORE_EDITING, 'rename_thing']],
+    ['owner', [...READING, ...EDITING, ...MORE_EDITING, 'rename_thing']],
+  ])('%s sees those that it may use', async (caller, names) => {
+    await using client = await as(caller)
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name).sort()).toEqual([...names].sort())
+    if (caller === 'viewer') expect(tools.every(({ annotations }) => annotations?.readOnlyHint)).toBe(true)
+  })
+
+  test('have schemas that a validator compiles', async () => {
+    await using client = await as('owner')
+    for (const { inputSchema, outputSchema } of (await client.listTools()).tools) {
+      for (const schema of [inputSchema, outputSchema ?? {}]) new AjvJsonSchemaValidator().getValidator(schema)
+    }
+  })
+
+  test.each<[Caller, string, string]>([
+    ['viewer', 'create_alert', 'this key can only read'],
+    ['readOnly', 'delete_thing', 'this key can only read'],
+    ['readOnly', 'rename_thing', 'this key can only read'],
+    ['member', 'rename_thing', 'this needs the role admin; yours is member'],
+  ])('%s is refused %s', async (caller, name, sentence) => {
+    await using client = await as(caller)
+    const before = everyRow(server.db)
+    expect((await callTool(client, name, { dryRun: true })).refusal).toBe(sentence)
+    expect((await callTool(client, name, { ...alert, id: 'a' })).refusal).toBe(sentence)
+    expect(everyRow(server.db)).toEqual(before)
+  })
+
+  test('answer what the route answers, as a value and as text', async () => {
+    const id = server.addAlert('One')
+    await using client = await as('member')
+    await client.listTools()
+    const { value, texts } = await callTool(client, 'get_alert', { id })
+    expect(value).toMatchObject({ id, name: 'One' })
+    expect(texts).toEqual([JSON.stringify(value)])
+    const page = await callTool(client, 'list_alerts', { limit: 1 })
+    expect(page.value).toMatchObject({ alerts: [{ id }], nextCursor: null })
+    expect((await callTool(client, 'ask_slowly')).value).toEqual({ ok: true })
+  })
+
+  test('show only what is the organization’s', async () => {
+    const id = server.addAlert('One')
+    await using client = await as('otherOrg')
+    expect((await callTool(client, 'list_alerts')).value.alerts).toEqual([])
+    expect((await callTool(client, 'get_alert', { id })).refusal).toContain('no such alert')
+  })
+
+  test('write, and say from where', async () => {
+    await using client = await as('admin')
+    await client.listTools()
+    const { value, texts } = await callTool(client, 'rename_thing', { id: 'a', name: 'ab', times: 2 })
+    expect(value).toEqual({ id: 'a', name: 'abab', from: { address: '192.0.2.7', userAgent: expect.any(String) } })
+    expect(texts).toHaveLength(1)
+    const { thing, auditEntry } = everyRow(server.db)
+    expect(thing).toEqual([{ id: 'a', name: 'abab' }])
+    expect(auditEntry).toMatchObject([{ act: 'renameThing', address: '192.0.2.7' }])
+    expect((await callTool(client, 'delete_thing', { id: 'a' })).value).toEqual({ ok: true })
+    expect(everyRow(server.db).thing).toEqual([])
+  })
+
+  test.each<[string, Record<string, unknown>]>([
+    ['rename_thing', { id: 'a', name: 'b' }],
+    ['delete_thing', { id: 'kept' }],
+    ['create_alert', alert],
+  ])('%s is tried without effect', async (name, args) => {
+    await using client = await as('owner')
+    await client.listTools()
+    await callTool(client, 'rename_thing', { id: 'kept', name: 'kept' })
+    const before = everyRow(server.db)
+    const tried = await callTool(client, name, { ...args, dryRun: true })
+    expect(tried.texts[1]).toBe('This was a dry run: nothing was changed.')
+    expect(everyRow(server.db)).toEqual(before)
+    const done = await callTool(client, name, { ...args, dryRun: false })
+    expect(Object.keys(done.value)).toEqual(Object.keys(tried.value))
+    expect(everyRow(server.db)).not.toEqual(before)
+  })
+})
+
+describe('refusals', () => {
+  test.each<[string, Record<string, unknown>, string]>([
+    ['get_alert', { id: 'alr_none' }, 'no such alert'],
+    ['get_alert', { id: 'alr_none', x: 1 }, 'x: unknown; known are id'],
+    ['get_alert', { id: 'alr_none', dryRun: true }, 'dryRun: unknown; known are id'],
+    ['list_alerts', { limit: 201 }, 'limit: Expected number to be less or equal to 200'],
+    ['list_alerts', { limit: '5' }, 'limit: Expected number'],
+    ['list_alerts', { cursor: 'nonsense' }, 'cursor: is not a cursor of this list'],
+    ['create_alert', { ...alert, period: '0m' }, 'period: '],
+    ['rename_thing', { id: 'a', name: 'x'.repeat(21) }, 'name: Expected string length less or equal to 20'],
+    ['rename_thing', { id: 'taken', name: 'a' }, 'name: is taken'],
+    ['rename_thing', { id: 'taken', name: 'a', dryRun: true }, 'name: is taken'],
+    ['fill_disk', {}, 'the disk is full'],
+  ])('of %s with %j: %s', async (name, args, sentence) => {
+    await using client = await as('owner')
+    await client.listTools()
+    const { refusal, value, texts } = await callTool(client, name, args)
+    expect(refusal).toStartWith(sentence)
+    expect([value, texts.length]).toEqual([undefined, 1])
+  })
+
+  test('an unknown tool is named', async () => {
+    await using client = await as('owner')
+    for (const name of ['drop_everything', 'hide_thing', 'listAlerts', 'constructor']) {
+      const error = await client.callTool({ name }).catch((thrown: unknown) => thrown)
+      expect(error).toMatchObject({ code: -32602, message: `MCP error -32602: unknown tool: ${name}` })
+    }
+  })
+
+  test('a bug is reported, and nothing of it is told', async () => {
+    await using client = await as('viewer')
+    const { refusal } = await callTool(client, 'break_thing')
+    expect(refusal).toBe('internal error; the log of the server says more')
+    expect(takeBug()).toEqual([[true, 'tool break_thing']])
+  })
+
+  test('a key that is revoked stops between two calls', async () => {
+    const { alice } = server.people
+    await using client = await as('owner')
+    await callTool(client, 'list_alerts')
+    revokeKey(server.db, server.clock, { userId: alice.userId }, alice.keyId)
+    const error = await client.callTool({ name: 'list_alerts' }).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: 401 })
+  })
+
+  test('who belongs to several organizations names one', async () => {
+    const { alice, mallory } = server.people
+    addMember(server.db, server.clock, { orgId: mallory.orgId, userId: alice.userId, role: 'viewer' })
+    const error = await as('owner').catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: 400, message: expect.stringContaining(mallory.orgId) })
+    await using client = await connect(server.url, alice.key, { 'x-org-id': mallory.orgId })
+    expect((await client.listTools()).tools.map(({ name }) => name).sort()).toEqual(READING)
+  })
+
+  test.each<Caller>(['nobody', 'stranger', 'revoked', 'expired'])('%s comes not in', async (caller) => {
+    const error = await as(caller).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: 401 })
+  })
+})
+
+describe('resources', () => {
+  test('the latest of each kind are listed, the latest first', async () => {
+    for (let index = 0; index < 60; index++) server.addIssue(`Issue ${index}`)
+    const alerts = Array.from({ length: 205 }, (_, index) => server.addAlert(`Alert ${index}`))
+    await using client = await as('viewer')
+    const { resources } = await client.listResources()
+    const ofKind = (kind: string) => resources.filter(({ uri }) => uri.startsWith(`tagwarden://${kind}/`))
+    expect(ofKind('alerts').map(({ name }) => name)).toEqual(alerts.slice(-50).reverse())
+    expect(ofKind('alerts')[0]).toMatchObject({ title: 'Alert 204', mimeType: 'application/json' })
+    expect(ofKind('issues')).toHaveLength(50)
+    expect(ofKind('issues')[0]).toMatchObject({ title: expect.stringContaining('Issue 59 ') })
+    expect(ofKind('issues')[49]).toMatchObject({ title: expect.stringContaining('Issue 10 ') })
+  })
+
+  test('are told of by templates', async () => {
+    await using client = await as('viewer')
+    const { resourceTemplates } = await client.listResourceTemplates()
+    expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
+      'tagwarden://issues/{id}',
+      'tagwarden://alerts/{id}',
+    ])
+  })
+
+  test('are read as the routes answer, for the organization only', async () => {
+    server.addIssue('x')
+    const id = server.addAlert('One')
+    await using client = await as('member')
+    const read = async (uri: string) => {
+      const { contents } = await client.readResource({ uri })
+      const [content] = contents as { uri: string; mimeType: string; text: string }[]
+      expect([content?.uri, content?.mimeType, contents.length]).toEqual([uri, 'application/json', 1])
+      return JSON.parse(content?.text ?? '')
+    }
+    expect(await read(`tagwarden://alerts/${id}`)).toEqual((await callTool(client, 'get_alert', { id })).value)
+    const [issue] = (await callTool(client, 'list_issues')).value.issues
+    expect(await read(`tagwarden://issues/${issue.id}`)).toMatchObject({ ...issue, history: expect.any(Array) })
+
+    await using stranger = await as('otherOrg')
+    expect((await stranger.listResources()).resources).toEqual([])
+    for (const uri of [`tagwarden://alerts/${id}`, `tagwarden://issues/${issue.id}`]) {
+      const error = await stranger.readResource({ uri }).catch((thrown: unknown) => thrown)
+      expect(error).toMatchObject({ code: -32002, message: expect.stringMatching(/no such alert|there is no issue/) })
+    }
+  })
+
+  test.each(['tagwarden://alerts/', 'tagwarden://keys/key_1', 'file:///etc/passwd', '', 'tagwarden://alerts/a/../b'])(
+    'there is none at %p',
+    async (uri) => {
+      await using client = await as('owner')
+      const error = await client.readResource({ uri }).catch((thrown: unknown) => thrown)
+      expect(error).toMatchObject({ code: -32002, message: 'MCP error -32002: no such resource' })
+    },
+  )
+
+  test('a bug while they are read is told of without what it is', async () => {
+    const id = server.addAlert('One')
+    server.db.prepare('UPDATE alert SET updatedAt = createdAt - ?').run(DAY_MS)
+    server.db.exec('DROP TABLE alert')
+    await using client = await as('owner')
+    for (const work of [client.readResource({ uri: `tagwarden://alerts/${id}` }), client.listResources()]) {
+      const error = await work.catch((thrown: unknown) => thrown)
+      expect(error).toMatchObject({ message: 'MCP error -32603: internal error; the log of the server says more' })
+    }
+    expect(server.bugs.splice(0).map(([, where]) => where)).toEqual(['resources/read', 'resources/list'])
+  })
+})
+
+describe('what is wrong with the routes shows at the start', () => {
+  const parts = { perform: () => null, version: VERSION, report() {} }
+  test('when resources have none', () => {
+    expect(() => mcpServers({ ...parts, routes: [] })).toThrow('there is no route listIssues')
+  })
+
+  test('when two tools have one name', () => {
+    const routes = oddRoutes(server.db).filter(({ id }) => id === 'deleteThing')
+    expect(() => mcpServers({ ...parts, routes: [...routes, ...routes] })).toThrow('two tools have one name')
+  })
+})

@@ -1,0 +1,145 @@
+import { Server } from '@modelcontextprotocol/sdk/server/index.js'
+import {
+  CallToolRequestSchema,
+  type CallToolResult,
+  CancelledNotificationSchema,
+  ErrorCode,
+  ListResourcesRequestSchema,
+  ListResourceTemplatesRequestSchema,
+  ListToolsRequestSchema,
+  ReadResourceRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js'
+import type { AppError } from '../core/error.ts'
+import { refusalOf } from '../http/errors.ts'
+import type { Origin } from '../http/origin.ts'
+import type { Perform } from '../http/perform.ts'
+import { may, requirePermission } from '../http/permission.ts'
+import type { Principal } from '../http/principal.ts'
+import type { Route } from '../http/route.ts'
+import { INSTRUCTIONS } from './instructions.ts'
+import { type Ask, type Resources, resourcesOf } from './resource.ts'
+import { type Tool, toolOf } from './tool.ts'
+
+export interface ServerParts {
+  routes: readonly Route[]
+  perform: Perform
+  /** Of the program. */
+  version: string
+  /** Told of bugs. */
+  report: (error: unknown, where: string) => void
+}
+
+/** Who asks, and from where. */
+export interface Asker {
+  principal: Principal
+  origin: Origin
+}
+
+/** An error with its JSON-RPC code; the SDK's own class writes the code into the sentence too. */
+class RpcError extends Error {
+  constructor(
+    readonly code: number,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+/** All that callers hear of a bug. */
+const BUG_MESSAGE = 'internal error; the log of the server says more'
+
+/** https://modelcontextprotocol.io/specification/2025-06-18/server/resources#error-handling */
+const RESOURCE_NOT_FOUND = -32002
+
+/** Elicitation is all that a server validates by itself, and nobody is asked anything here. */
+const NO_VALIDATOR = {
+  getValidator: (): never => {
+    throw new Error('nothing is elicited')
+  },
+}
+
+/**
+ * The server for one request. What it offers is drawn from the routes once; fails, as a bug, when two tools have one
+ * name or a route can't be a tool.
+ */
+export function mcpServers(parts: ServerParts): (asker: Asker) => Server {
+  const tools = parts.routes.filter(({ tool }) => tool).map(toolOf)
+  const byName = new Map(tools.map((tool) => [tool.entry.name, tool]))
+  if (byName.size < tools.length) throw new Error('two tools have one name')
+  const resources = resourcesOf(parts.routes)
+  return (asker) => {
+    const server = new Server(
+      { name: 'tagwarden', title: 'Tagwarden', version: parts.version },
+      { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS, jsonSchemaValidator: NO_VALIDATOR },
+    )
+    server.setRequestHandler(ListToolsRequestSchema, () => ({
+      tools: tools.filter(({ route }) => may(asker.principal, route.access)).map(({ entry }) => entry),
+    }))
+    server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
+      const tool = byName.get(params.name)
+      if (!tool) throw new RpcError(ErrorCode.InvalidParams, `unknown tool: ${params.name.slice(0, 100)}`)
+      return await callTool(tool, params.arguments ?? {}, asker, parts)
+    })
+    offerResources(server, resources, asker, parts)
+    // A request ends before another could take it back; in one batch with it, it would never be answered.
+    server.setNotificationHandler(CancelledNotificationSchema, () => {})
+    return server
+  }
+}
+
+/** Refusals are results, because the assistant can mend its call; so are bugs, but without what they are. */
+async function callTool(
+  tool: Tool,
+  args: Record<string, unknown>,
+  { principal, origin }: Asker,
+  { perform, report }: ServerParts,
+): Promise<CallToolResult> {
+  const { route, entry } = tool
+  try {
+    requirePermission(principal, route.access)
+    const { dryRun, ...call } = tool.read(args)
+    const answer = await perform(route, { ...call, principal, origin }, { dryRun })
+    const note = dryRun ? ['This was a dry run: nothing was changed.'] : []
+    const content = [JSON.stringify(answer), ...note].map((text) => ({ type: 'text' as const, text }))
+    // safe because the answer fits the route's schema, which is an object's
+    return { content, structuredContent: answer as Record<string, unknown> }
+  } catch (error) {
+    const refusal = refusalOf(error)
+    if (!refusal) report(error, `tool ${entry.name}`)
+    return { content: [{ type: 'text', text: refusal?.message ?? BUG_MESSAGE }], isError: true }
+  }
+}
+
+function offerResources(server: Server, resources: Resources, { principal, origin }: Asker, parts: ServerParts): void {
+  const ask: Ask = async (route, { params = {}, query = {} }) => {
+    requirePermission(principal, route.access)
+    return await parts.perform(route, { principal, params, query, body: undefined, origin })
+  }
+  const orRpcError = async <T>(work: Promise<T>, where: string): Promise<T> => {
+    try {
+      return await work
+    } catch (error) {
+      throw rpcError(error, (bug) => parts.report(bug, where))
+    }
+  }
+  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({ resourceTemplates: [...resources.templates] }))
+  server.setRequestHandler(ListResourcesRequestSchema, async () => ({
+    resources: await orRpcError(resources.list(ask), 'resources/list'),
+  }))
+  server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }) => {
+    const answer = await orRpcError(resources.read(uri, ask), 'resources/read')
+    return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(answer) }] }
+  })
+}
+
+function rpcError(error: unknown, report: (bug: unknown) => void): RpcError {
+  const refusal = refusalOf(error)
+  if (refusal) return new RpcError(codeOf(refusal), refusal.message)
+  report(error)
+  return new RpcError(ErrorCode.InternalError, BUG_MESSAGE)
+}
+
+function codeOf({ code }: AppError): number {
+  if (code === 'notFound') return RESOURCE_NOT_FOUND
+  return code === 'unavailable' ? ErrorCode.InternalError : ErrorCode.InvalidParams
+}

@@ -1,0 +1,132 @@
+import type { Tool as ToolEntry } from '@modelcontextprotocol/sdk/types.js'
+import { AppError } from '../core/error.ts'
+import { Closed, parser, type TSchema, Type } from '../core/schema.ts'
+import { type JsonSchema, plain } from '../http/json-schema.ts'
+import { PERMISSIONS } from '../http/permission.ts'
+import type { Call, Route } from '../http/route.ts'
+
+/** A route as assistants see it. */
+export interface Tool {
+  route: Route
+  /** As `tools/list` shows it. */
+  entry: ToolEntry
+  /**
+   * Arguments, which are one flat object, as the parts of a call. The body is left for the route to check. Fails with
+   * `invalid`, naming the argument.
+   */
+  read(args: Record<string, unknown>): Asked
+}
+
+export interface Asked extends Pick<Call, 'params' | 'query' | 'body'> {
+  dryRun: boolean
+}
+
+const PLACES = ['params', 'query', 'body', 'options'] as const
+type Place = (typeof PLACES)[number]
+
+/** What tools take beside the route's own fields. */
+const OPTIONS = {
+  dryRun: Type.Optional(Type.Boolean({ default: false, description: 'Say what would happen, and change nothing' })),
+}
+
+/** The part of JSON Schema that names an object's fields. */
+interface Fields {
+  properties: Record<string, object>
+  required?: string[]
+}
+
+/**
+ * Everything in its place, because a name that is there twice is refused by validators, and assistants read references
+ * badly. Without examples, which cost every conversation their length.
+ */
+function inlined({ examples: _, ...schema }: TSchema): JsonSchema {
+  return plain(schema as TSchema, inlined)
+}
+
+function isObject({ type, anyOf, allOf }: TSchema): boolean {
+  return type === 'object' || (anyOf ?? allOf)?.every(isObject) === true
+}
+
+function bug(route: Route, why: string): Error {
+  return new Error(`${route.id} can't be a tool: ${why}`)
+}
+
+/** `listAlerts` → `list_alerts`. */
+export function toolName(id: string): string {
+  return id.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+/** Which part of a call each argument belongs to, and the schema of all of them together. */
+function inputOf(route: Route) {
+  const { params, query, body, access } = route
+  const options = PERMISSIONS[access].writes ? Closed(OPTIONS) : null
+  const parts: Record<Place, TSchema | null> = { params, query, body, options }
+  const places = new Map<string, Place>()
+  const properties: Record<string, object> = {}
+  const required: string[] = []
+  for (const place of PLACES) {
+    const schema = parts[place]
+    if (!schema) continue
+    const fields: Partial<Fields> = inlined(schema)
+    if (!fields.properties) throw bug(route, `its ${place} is not an object with named fields`)
+    for (const [name, field] of Object.entries(fields.properties)) {
+      if (places.has(name)) throw bug(route, `${name} is in its ${places.get(name)} and in its ${place}`)
+      places.set(name, place)
+      properties[name] = field
+    }
+    required.push(...(fields.required ?? []))
+  }
+  return { places, schema: { type: 'object' as const, properties, required, additionalProperties: false } }
+}
+
+/** Fails with `invalid`, naming what is not known and what is. */
+function split(args: Record<string, unknown>, places: ReadonlyMap<string, Place>) {
+  const parts: Record<Place, Record<string, unknown>> = { params: {}, query: {}, body: {}, options: {} }
+  const unknown: string[] = []
+  for (const [name, value] of Object.entries(args)) {
+    const place = places.get(name)
+    if (place) parts[place][name] = value
+    else unknown.push(name.slice(0, 100))
+  }
+  if (unknown.length > 0) {
+    const names = unknown.slice(0, 10).join(', ')
+    const known = [...places.keys()].join(', ')
+    throw new AppError('invalid', `${names}: unknown; ${known ? `known are ${known}` : 'this tool takes no arguments'}`)
+  }
+  return parts
+}
+
+function entryOf(route: Route, inputSchema: ToolEntry['inputSchema']): ToolEntry {
+  const { id, method, access, summary, description, answer } = route
+  return {
+    name: toolName(id),
+    title: summary,
+    description: [summary, ...(description === undefined ? [] : [description])].join('. '),
+    inputSchema,
+    outputSchema: { ...inlined(answer), type: 'object' },
+    annotations: {
+      readOnlyHint: !PERMISSIONS[access].writes,
+      destructiveHint: method === 'DELETE',
+      idempotentHint: method === 'PUT' || method === 'DELETE',
+      openWorldHint: false,
+    },
+  }
+}
+
+/** Fails, as a bug, for a route that can't be a tool: nothing of it may depend on who calls it with what. */
+export function toolOf(route: Route): Tool {
+  const { answer, params, query, access, asynchronous, produces } = route
+  if (produces || !isObject(answer)) throw bug(route, 'its answer is not an object')
+  if (PERMISSIONS[access].writes && asynchronous) throw bug(route, "it can't be tried without effect")
+  const { places, schema } = inputOf(route)
+  const check = parser(Closed({ ...params?.properties, ...query?.properties, ...OPTIONS }))
+  return {
+    route,
+    entry: entryOf(route, schema),
+    read(args) {
+      const { params, query, body, options } = split(args, places)
+      check({ ...params, ...query, ...options })
+      return { params, query, body: route.body ? body : undefined, dryRun: options.dryRun === true }
+    },
+  }
+}

@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'bun:test'
+import { cast, client, memoryDb, testBox, testClock } from '../../test/fakes.ts'
+import { DAY_MS } from '../core/clock.ts'
+import { auditor, removeOldAuditEntries, writeAuditEntry } from './audit-log.ts'
+import { organizationRoutes } from './org-routes.ts'
+
+function setUp() {
+  const db = memoryDb()
+  const clock = testClock()
+  const people = cast(db, clock)
+  const routes = organizationRoutes({ db, box: testBox, clock, changed() {}, deleted() {} })
+  const call = client({ db, clock, audit: auditor(db, clock) }, ...routes)
+  return { db, clock, cast: people, call }
+}
+
+describe('the audit log', () => {
+  const write = ({ db, clock, cast }: ReturnType<typeof setUp>) => {
+    const entry = (orgId: string, act: string, userId: string | null) => {
+      clock.advance(1000)
+      writeAuditEntry(db, clock, { orgId, act, userId })
+    }
+    entry(cast.orgId, 'signIn', cast.bob.userId)
+    entry(cast.orgId, 'signInFailed', null)
+    entry(cast.mallory.orgId, 'signIn', cast.mallory.userId)
+    entry(cast.orgId, 'signIn', cast.vera.userId)
+    entry(cast.orgId, 'createKey', 'usr_gone')
+  }
+  const read = async ({ call, cast }: ReturnType<typeof setUp>, query = '') =>
+    (await call('GET', `/v1/org/audit-log${query}`, { as: cast.ada.key })).body
+
+  test('is read newest first, with the addresses of users who are still there', async () => {
+    const all = setUp()
+    write(all)
+    const { entries, nextCursor } = await read(all)
+    expect(nextCursor).toBeNull()
+    expect(entries.map(({ act, email }: { act: string; email: string | null }) => [act, email])).toEqual([
+      ['createKey', null],
+      ['signIn', 'vera@example.com'],
+      ['signInFailed', null],
+      ['signIn', 'bob@example.com'],
+    ])
+    expect(entries[3]).toEqual({
+      id: expect.stringMatching(/^\d+$/),
+      at: all.clock.now() - 4000,
+      act: 'signIn',
+      userId: all.cast.bob.userId,
+      email: 'bob@example.com',
+      keyId: null,
+      address: null,
+      target: null,
+      note: {},
+    })
+  })
+
+  test('is filtered by act, user and time', async () => {
+    const all = setUp()
+    write(all)
+    const now = all.clock.now()
+    const actsOf = async (query: string) => (await read(all, query)).entries.map(({ act }: { act: string }) => act)
+    expect(await actsOf('?act=signIn')).toEqual(['signIn', 'signIn'])
+    expect(await actsOf(`?act=signIn&userId=${all.cast.vera.userId}`)).toEqual(['signIn'])
+    expect(await actsOf(`?userId=${all.cast.mallory.userId}`)).toEqual([])
+    expect(await actsOf(`?from=${now - 1000}`)).toEqual(['createKey', 'signIn'])
+    expect(await actsOf(`?from=${now - 1000}&to=${now}`)).toEqual(['signIn'])
+    expect(await actsOf('?to=0')).toEqual([])
+  })
+
+  test('goes page by page, through every entry once, beyond the ninth', async () => {
+    const { db, clock, cast, call } = setUp()
+    for (let i = 0; i < 25; i++) writeAuditEntry(db, clock, { orgId: cast.orgId, act: `act${i}` })
+    const seen: string[] = []
+    for (let cursor = ''; ; ) {
+      const { body } = await call('GET', `/v1/org/audit-log?limit=4${cursor}`, { as: cast.ada.key })
+      seen.push(...body.entries.map(({ act }: { act: string }) => act))
+      if (body.nextCursor === null) break
+      cursor = `&cursor=${body.nextCursor}`
+    }
+    expect(seen).toEqual(Array.from({ length: 25 }, (_, i) => `act${24 - i}`))
+  })
+
+  test('keeps what was carried out, and not what was refused or only read', async () => {
+    const all = setUp()
+    const { call, cast } = all
+    const { body } = await call('POST', '/v1/orgs', { as: cast.alice.key, body: { name: 'New' }, address: '192.0.2.7' })
+    await call('POST', '/v1/orgs', { as: cast.alice.key, body: { name: ' ' } })
+    await call('PATCH', '/v1/org', { as: cast.bob.key, body: { name: 'Bobs' } })
+    await call('GET', '/v1/org', { as: cast.ada.key })
+    const secret = await call('POST', '/v1/org/webhook-secret', { as: cast.ada.key })
+    const { entries } = await read(all)
+    expect(entries).toMatchObject([
+      { act: 'rotateWebhookSecret', userId: cast.ada.userId, keyId: cast.ada.keyId, address: null, target: null },
+      { act: 'createOrganization', target: body.id, address: '192.0.2.7', note: { name: 'New' } },
+    ])
+    expect(JSON.stringify(entries)).not.toContain(secret.body.webhookSecret)
+  })
+
+  test('forgets what is older than it is to be kept', async () => {
+    const all = setUp()
+    write(all)
+    removeOldAuditEntries(all.db, all.clock.now() - 1000)
+    expect((await read(all)).entries).toHaveLength(2)
+    all.clock.advance(DAY_MS)
+    removeOldAuditEntries(all.db, all.clock.now())
+    expect((await read(all)).entries).toEqual([])
+  })
+
+  test('takes nothing for an organization that is gone', () => {
+    const { db, clock } = setUp()
+    writeAuditEntry(db, clock, { orgId: 'org_gone', act: 'signIn' })
+    expect(db.prepare('SELECT count(*) AS n FROM auditEntry').get()).toEqual({ n: 0 })
+  })
+
+  test.each(['from=x', 'from=-1', 'to=1.5', 'act=', `userId=${'u'.repeat(101)}`, 'limit=0', 'cursor=x', 'who=me'])(
+    'refuses ?%s',
+    async (query) => {
+      const { call, cast } = setUp()
+      expect((await call('GET', `/v1/org/audit-log?${query}`, { as: cast.ada.key })).status).toBe(400)
+    },
+  )
+})

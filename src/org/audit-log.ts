@@ -1,0 +1,113 @@
+import type { Clock, Instant } from '../core/clock.ts'
+import { Closed, InstantSchema, Int, Nullable, type Static, Text, Type } from '../core/schema.ts'
+import type { Audit } from '../http/perform.ts'
+import type { Db } from '../store/database.ts'
+import type { Slice } from './store.ts'
+
+/** One security-relevant act, as admins read it. */
+export const AuditEntrySchema = Closed(
+  {
+    id: Type.String(),
+    at: InstantSchema,
+    act: Type.String({ description: 'The `operationId` of what was called, or `signIn`, `signInFailed`' }),
+    userId: Nullable(Type.String({ description: 'Who did it; null when nobody we know did' })),
+    email: Nullable(Type.String({ description: "That user's present address" })),
+    keyId: Nullable(Type.String({ description: 'The API key it was done with; null for a session' })),
+    address: Nullable(Type.String({ description: 'The network address it came from' })),
+    target: Nullable(Type.String({ description: 'Id of what it was done to' })),
+    note: Type.Record(Type.String(), Type.Unknown(), { description: 'What else is worth knowing; never a secret' }),
+  },
+  {
+    $id: 'AuditEntry',
+    examples: [
+      {
+        id: '42',
+        at: 1_767_614_400_000,
+        act: 'changeMemberRole',
+        userId: 'usr_01ke7jhv00t2y7h4f6q9a3w5kc',
+        email: 'ann@example.com',
+        keyId: null,
+        address: '192.0.2.7',
+        target: 'usr_01ke7jhv00b6d8n2r5v7y1j3fq',
+        note: { role: 'admin' },
+      },
+    ],
+  },
+)
+export type AuditEntry = Static<typeof AuditEntrySchema>
+
+/** Which entries a list shows; absent: all of them. */
+export const auditFilterFields = {
+  act: Type.Optional(Text(1, 100)),
+  userId: Type.Optional(Text(1, 100)),
+  from: Type.Optional(Int({ minimum: 0, description: 'Done at this instant or later' })),
+  to: Type.Optional(Int({ minimum: 0, description: 'Done before this instant' })),
+}
+const AuditFilter = Closed(auditFilterFields)
+export type AuditFilter = Static<typeof AuditFilter>
+
+/** What is written of an act; what is absent is not known. */
+export interface NewAuditEntry {
+  orgId: string
+  act: string
+  userId?: string | null
+  keyId?: string | null
+  address?: string | null
+  target?: string | null
+  /** Never a secret. */
+  note?: Record<string, unknown>
+}
+
+/** Keeps an act, done now. Nothing is kept for an organization that does not exist any more: its log went with it. */
+export function writeAuditEntry(db: Db, clock: Clock, entry: NewAuditEntry): void {
+  const { orgId, act, userId = null, keyId = null, address = null, target = null, note = {} } = entry
+  db.prepare(
+    `INSERT INTO auditEntry (orgId, at, act, userId, keyId, address, target, note)
+     SELECT id, @at, @act, @userId, @keyId, @address, @target, @note FROM org WHERE id = @orgId`,
+  ).run({ orgId, at: clock.now(), act, userId, keyId, address, target, note: JSON.stringify(note) })
+}
+
+/** Newest first; at most `limit + 1`, so that the caller sees if more follow. `after` is the id of the last one seen. */
+export function listAuditEntries(
+  db: Db,
+  orgId: string,
+  { act, userId, from, to }: AuditFilter,
+  { after, limit }: Slice,
+): AuditEntry[] {
+  const rows = db
+    .prepare<[object], Omit<AuditEntry, 'note'> & { note: string }>(
+      `SELECT CAST(seq AS TEXT) AS id, at, act, userId, email, keyId, address, target, note
+       FROM auditEntry LEFT JOIN user ON user.id = auditEntry.userId
+       WHERE orgId = @orgId AND (@after IS NULL OR seq < CAST(@after AS INTEGER))
+         AND (@act IS NULL OR act = @act) AND (@userId IS NULL OR userId = @userId)
+         AND (@from IS NULL OR at >= @from) AND (@to IS NULL OR at < @to)
+       ORDER BY seq DESC LIMIT @limit + 1`,
+    )
+    .all({ orgId, after, limit, act: act ?? null, userId: userId ?? null, from: from ?? null, to: to ?? null })
+  return rows.map((row) => ({ ...row, note: JSON.parse(row.note) }))
+}
+
+/** Removes what was done before an instant, in all organizations. */
+export function removeOldAuditEntries(db: Db, before: Instant): void {
+  db.prepare('DELETE FROM auditEntry WHERE at < ?').run(before)
+}
+
+function idOf(thing: unknown): string | null {
+  const id = typeof thing === 'object' && thing !== null && 'id' in thing ? thing.id : null
+  return typeof id === 'string' ? id : null
+}
+
+/**
+ * Keeps what was carried out: who did which route to what, and the route's own note. The target is the id in the path,
+ * else that of the answer. What nobody signed in for is left to the route itself.
+ */
+export function auditor(db: Db, clock: Clock): Audit {
+  return ({ route, call, answer }) => {
+    const { principal, params, origin } = call
+    if (!principal) return
+    const { orgId, userId, keyId } = principal
+    const target = idOf(params) ?? idOf(answer)
+    const note = route.note?.(call) ?? {}
+    writeAuditEntry(db, clock, { orgId, act: route.id, userId, keyId, address: origin.address, target, note })
+  }
+}

@@ -1,0 +1,121 @@
+import { Closed, Nullable, Text, Type } from '../core/schema.ts'
+import { OK, OkSchema, publicRoute, type Route, route } from '../http/route.ts'
+import { changePassword, sessionOf } from './password.ts'
+import { endSession, SignedInSchema } from './session.ts'
+import { canSetUp, SetUpInputSchema, type SetUpParts, setUp } from './setup.ts'
+import { auditEverywhere, signIn } from './sign-in.ts'
+
+const PASSWORD_LENGTH_MAX = 1000
+
+const CredentialsSchema = Closed(
+  { email: Text(1, 254), password: Text(1, PASSWORD_LENGTH_MAX) },
+  { $id: 'Credentials', examples: [{ email: 'ann@example.com', password: 'correct horse battery staple' }] },
+)
+
+const PasswordChangeSchema = Closed(
+  {
+    currentPassword: Text(1, PASSWORD_LENGTH_MAX),
+    newPassword: Type.String({ maxLength: PASSWORD_LENGTH_MAX, description: 'At least 10 characters' }),
+  },
+  {
+    $id: 'PasswordChange',
+    examples: [{ currentPassword: 'correct horse battery staple', newPassword: 'another horse, another staple' }],
+  },
+)
+
+const SignInMethodsSchema = Closed(
+  {
+    password: Type.Boolean(),
+    setUp: Type.Boolean({ description: 'True while there is no owner yet, and the set-up link works' }),
+    oidc: Nullable(Closed({ name: Type.String({ description: "How people call the company's own sign-in" }) })),
+  },
+  { $id: 'SignInMethods' },
+)
+
+export interface AuthParts extends SetUpParts {
+  /** The company's own sign-in as people call it; null: there is none. */
+  oidc(): { name: string } | null
+}
+
+const TAG = 'Sign-in'
+
+/** Setting up, signing in and out, and the own password. */
+export function authRoutes(parts: AuthParts): Route[] {
+  return [...publicRoutes(parts), ...ownRoutes(parts)]
+}
+
+function publicRoutes(parts: AuthParts): Route[] {
+  return [
+    publicRoute({
+      id: 'listSignInMethods',
+      method: 'GET',
+      path: '/v1/auth/methods',
+      tag: TAG,
+      summary: 'Ways in which people can sign in here',
+      answer: SignInMethodsSchema,
+      handle: () => ({ password: true, setUp: canSetUp(parts), oidc: parts.oidc() }),
+    }),
+    publicRoute({
+      id: 'setUp',
+      method: 'POST',
+      path: '/v1/auth/setup',
+      tag: TAG,
+      summary: 'Make the first organization and its owner, with the token shown at the first start',
+      refusals: ['unauthorized', 'conflict', 'rateLimited', 'unavailable'],
+      body: SetUpInputSchema,
+      status: 201,
+      answer: SignedInSchema,
+      handle: ({ body, origin }) => setUp(parts, body, origin),
+    }),
+    publicRoute({
+      id: 'signIn',
+      method: 'POST',
+      path: '/v1/auth/login',
+      tag: TAG,
+      summary: 'Open a session with a password',
+      refusals: ['unauthorized', 'forbidden', 'rateLimited', 'unavailable'],
+      body: CredentialsSchema,
+      answer: SignedInSchema,
+      handle: ({ body, origin }) => signIn(parts, body, origin),
+    }),
+  ]
+}
+
+function ownRoutes(parts: AuthParts): Route[] {
+  return [
+    route({
+      id: 'signOut',
+      method: 'POST',
+      path: '/v1/auth/logout',
+      access: 'own',
+      anyOrg: true,
+      tag: TAG,
+      summary: 'End the session that the request is sent with',
+      refusals: ['conflict'],
+      answer: OkSchema,
+      handle({ principal, origin: { address } }) {
+        const { userId, orgId } = principal
+        endSession(parts.db, sessionOf(principal))
+        auditEverywhere(parts, userId, { act: 'signOut', userId, address }, orgId)
+        return OK
+      },
+    }),
+    route({
+      id: 'changePassword',
+      method: 'PUT',
+      path: '/v1/auth/password',
+      access: 'own',
+      anyOrg: true,
+      asynchronous: true,
+      tag: TAG,
+      summary: 'Change the own password; ends all other sessions of the user',
+      refusals: ['forbidden', 'conflict', 'rateLimited', 'unavailable'],
+      body: PasswordChangeSchema,
+      answer: OkSchema,
+      async handle({ principal, body, origin }) {
+        await changePassword(parts, body, { principal, origin })
+        return OK
+      },
+    }),
+  ]
+}

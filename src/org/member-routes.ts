@@ -1,0 +1,260 @@
+import type { Clock } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { Closed, Nullable, Type } from '../core/schema.ts'
+import type { Origin } from '../http/origin.ts'
+import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
+import { may, requirePermission } from '../http/permission.ts'
+import type { Principal, Role } from '../http/principal.ts'
+import { ById, OK, OkSchema, publicRoute, type Route, route } from '../http/route.ts'
+import { type Db, tx } from '../store/database.ts'
+import { type NewAuditEntry, writeAuditEntry } from './audit-log.ts'
+import {
+  type Acceptance,
+  AcceptanceSchema,
+  type Invitation,
+  InvitationSchema,
+  JoinSchema,
+  MemberInputSchema,
+  MemberPatchSchema,
+  type MemberRecord,
+  MemberSchema,
+} from './member.ts'
+import {
+  accept,
+  changeRole,
+  findInvited,
+  findMember,
+  findMemberByEmail,
+  type Invited,
+  invite,
+  listMembers,
+  removeMember,
+} from './member-store.ts'
+import { checkName, MembershipSchema } from './org.ts'
+import { openSession, type SignedIn, SignedInSchema, signedIn } from './session.ts'
+import { auditEverywhere, type SignInLimits } from './sign-in.ts'
+import { requireOrg } from './store.ts'
+import { hashPassword, verifyPassword } from './user.ts'
+
+const tag = 'Members'
+const ListQuery = Closed(pagingFields)
+const MemberList = Closed(
+  { members: Type.Array(MemberSchema), nextCursor: Nullable(Type.String()) },
+  { $id: 'MemberList' },
+)
+
+export interface MemberParts {
+  db: Db
+  clock: Clock
+  limits: SignInLimits
+  /** Address under which people reach the server, without a slash at its end. */
+  publicUrl: string
+  /** Sends a mail some time later, and looks after its failures; null when no mail server is configured. */
+  mail: ((to: string, subject: string, text: string) => void) | null
+}
+
+/** Who becomes or is an owner is for owners to say. */
+function requireRight(principal: Principal, ...roles: (Role | undefined)[]): void {
+  if (roles.includes('owner')) requirePermission(principal, 'govern')
+}
+
+/** Members and invitations under `/v1/org/members`, and what accepts an invitation. */
+export function memberRoutes(parts: MemberParts): Route[] {
+  const { db, clock } = parts
+  return [
+    listRoute(parts),
+    inviteRoute(parts),
+    route({
+      id: 'changeMemberRole',
+      method: 'PATCH',
+      path: '/v1/org/members/{id}',
+      access: 'administer',
+      tag,
+      summary: 'Change the role of a member; works from the next request on',
+      description: 'Only owners make owners and change them. The last owner stays one.',
+      refusals: ['conflict'],
+      params: ById,
+      body: MemberPatchSchema,
+      answer: MemberSchema,
+      handle({ principal, params: { id }, body: { role } }) {
+        const member = { orgId: principal.orgId, id }
+        requireRight(principal, role, findMember(db, member).role)
+        return changeRole(db, member, role)
+      },
+      note: ({ body: { role } }) => ({ role }),
+    }),
+    route({
+      id: 'removeMember',
+      method: 'DELETE',
+      path: '/v1/org/members/{id}',
+      access: 'administer',
+      tag,
+      summary: 'End a membership or withdraw an invitation; works from the next request on',
+      description:
+        'Only owners remove owners, and the last one stays. Who belongs to no organization any more is signed out, and ' +
+        'their API keys are revoked.',
+      refusals: ['conflict'],
+      params: ById,
+      answer: OkSchema,
+      handle({ principal, params: { id } }) {
+        const member = { orgId: principal.orgId, id }
+        requireRight(principal, findMember(db, member).role)
+        removeMember(db, clock, member)
+        return OK
+      },
+    }),
+    acceptRoute(parts),
+    joinRoute(parts),
+  ]
+}
+
+function listRoute({ db }: MemberParts): Route {
+  return route({
+    id: 'listMembers',
+    method: 'GET',
+    path: '/v1/org/members',
+    access: 'read',
+    tag,
+    summary: 'Members and those who are invited',
+    description: 'E-mail addresses are null for callers below admin.',
+    query: ListQuery,
+    answer: MemberList,
+    handle({ principal, query: { cursor, limit = DEFAULT_LIMIT } }) {
+      const after = decodeCursor(cursor, 1)?.[0] ?? null
+      const { items, nextCursor } = page(listMembers(db, principal.orgId, { after, limit }), limit, ({ id }) => [id])
+      const describe = (member: MemberRecord) => (may(principal, 'seeSettings') ? member : { ...member, email: null })
+      return { members: items.map(describe), nextCursor }
+    },
+  })
+}
+
+function inviteRoute({ db, clock, publicUrl, mail }: MemberParts): Route {
+  return route({
+    id: 'inviteMember',
+    method: 'POST',
+    path: '/v1/org/members',
+    access: 'administer',
+    tag,
+    summary: 'Invite somebody; the token is shown once and accepts within 7 days',
+    description:
+      'Who is invited already gets the new role and token instead of the old ones. Where a mail server is configured, ' +
+      'the address is mailed too. Only owners invite owners.',
+    refusals: ['conflict'],
+    body: MemberInputSchema,
+    status: 201,
+    answer: InvitationSchema,
+    handle({ principal, body: { email, role } }) {
+      const { orgId } = principal
+      requireRight(principal, role, findMemberByEmail(db, orgId, email)?.role)
+      const { member, token } = invite(db, clock, { orgId, email, role })
+      return { member, inviteToken: token, inviteUrl: `${publicUrl}/#invite=${token}` }
+    },
+    note: ({ body: { email, role } }) => ({ email, role }),
+    after: ({ principal: { orgId } }, invitation) => {
+      const { subject, text } = letterOf(invitation, requireOrg(db, orgId).name)
+      if (invitation.member.email !== null) mail?.(invitation.member.email, subject, text)
+    },
+  })
+}
+
+function letterOf({ inviteUrl, member }: Invitation, orgName: string): { subject: string; text: string } {
+  // What somebody named their organization is no more than a name in somebody else's mail.
+  const name = orgName.replaceAll(/[\s\p{C}]+/gu, ' ').trim()
+  return {
+    subject: `Tagwarden: you are invited to ${name}`,
+    text: [
+      `You are invited to the organization "${name}" in Tagwarden, with the role ${member.role}.`,
+      `To accept, open this link within 7 days:`,
+      inviteUrl,
+      `If you do not expect this, ignore it.`,
+      '',
+    ].join('\n\n'),
+  }
+}
+
+function acceptRoute(parts: MemberParts): Route {
+  return publicRoute({
+    id: 'acceptInvitation',
+    method: 'POST',
+    path: '/v1/auth/invite',
+    tag: 'Sign-in',
+    summary: 'Accept an invitation and sign in',
+    description:
+      'A user without a password gets the one that is given, a user with one must give it. Who gets in without one ' +
+      'joins signed in, by `POST /v1/orgs/join`.',
+    refusals: ['unauthorized', 'conflict', 'rateLimited', 'unavailable'],
+    body: AcceptanceSchema,
+    asynchronous: true,
+    status: 201,
+    answer: SignedInSchema,
+    handle: ({ body, origin }) => acceptInvitation(parts, body, origin),
+  })
+}
+
+function joinRoute({ db, clock, limits }: MemberParts): Route {
+  return route({
+    id: 'joinOrganization',
+    method: 'POST',
+    path: '/v1/orgs/join',
+    access: 'own',
+    anyOrg: true,
+    tag: 'Organization',
+    summary: 'Accept an invitation as the user who is signed in',
+    refusals: ['rateLimited'],
+    body: JoinSchema,
+    status: 201,
+    answer: MembershipSchema,
+    handle({ principal: { userId, keyId }, body: { token }, origin }) {
+      limits.byAddress(origin)
+      const invited = findInvited(db, token, clock.now())
+      if (invited?.userId !== userId) throw notInForce()
+      const { orgId, passwordHash } = invited
+      accept(db, clock, { token, invited, passwordHash, name: null })
+      const { address } = origin
+      writeAuditEntry(db, clock, { orgId, act: 'acceptInvitation', userId, keyId, address, target: userId })
+      return { id: orgId, name: requireOrg(db, orgId).name, role: findMember(db, { orgId, id: userId }).role }
+    },
+  })
+}
+
+const notInForce = () => new AppError('unauthorized', 'token: the invitation is unknown, used or expired')
+const wrongPassword = () => new AppError('unauthorized', 'password: is not the one that this user has')
+
+async function acceptInvitation(
+  { db, clock, limits }: MemberParts,
+  { token, password, name: text }: Acceptance,
+  origin: Origin,
+): Promise<SignedIn> {
+  const name = text === undefined ? null : checkName(text, 'name')
+  limits.byAddress(origin)
+  const invited = findInvited(db, token, clock.now())
+  if (!invited) throw notInForce()
+  const { orgId, userId } = invited
+  const audit = (entry: NewAuditEntry) => writeAuditEntry(db, clock, entry)
+  const entry = { userId, address: origin.address }
+  // Whoever invites somebody knows the token, and might try passwords with it.
+  limits.byAccount(invited.email)
+  const passwordHash = await provenPassword(invited, password)
+  if (passwordHash === null) {
+    tx(db, () =>
+      auditEverywhere({ db, audit }, userId, { ...entry, act: 'signInFailed', userId: null, target: userId }),
+    )
+    throw wrongPassword()
+  }
+  return tx(db, () => {
+    if (!accept(db, clock, { token, invited, passwordHash, name })) throw notInForce()
+    audit({ ...entry, orgId, act: 'acceptInvitation', target: userId })
+    auditEverywhere({ db, audit }, userId, { ...entry, act: 'signIn' }, orgId)
+    return signedIn(db, openSession(db, clock, userId, 'invite'), userId)
+  })
+}
+
+/** The hash to store; null when the user has another password. */
+async function provenPassword({ passwordHash, established }: Invited, password: string): Promise<string | null> {
+  if (passwordHash !== null) return (await verifyPassword(password, passwordHash)) ? passwordHash : null
+  // Whoever invites them holds the token, and could otherwise take over what they have elsewhere.
+  if (established === 1) {
+    throw new AppError('conflict', 'password: this user gets in without one; join signed in, by POST /v1/orgs/join')
+  }
+  return hashPassword(password)
+}

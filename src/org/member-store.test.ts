@@ -1,0 +1,211 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { memoryDb, testBox, testClock } from '../../test/fakes.ts'
+import { AppError } from '../core/error.ts'
+import { ROLES, type Role } from '../http/principal.ts'
+import { INVITATION_MS } from './member.ts'
+import { accept, changeRole, findInvited, findMember, invite, listMembers, removeMember } from './member-store.ts'
+import { openSession } from './session.ts'
+import { createKey, createOrg, createOwner, findUser, listMemberships, revokeKey } from './store.ts'
+
+const start = { after: null, limit: 200 }
+
+function setUp() {
+  const db = memoryDb()
+  const clock = testClock()
+  const { id: orgId } = createOrg(db, testBox, clock, { name: 'Acme' })
+  const owner = createOwner(db, clock, { orgId, email: 'olga@example.com', name: 'Olga' })
+  const join = (token: string, passwordHash = 'hash') => {
+    const invited = findInvited(db, token, clock.now())
+    return invited !== null && accept(db, clock, { token, invited, passwordHash, name: null })
+  }
+  const count = (table: 'session' | 'user') =>
+    (db.prepare(`SELECT count(*) AS n FROM ${table}`).get() as { n: number }).n
+  return { db, clock, orgId, owner, join, count }
+}
+
+/** The code of the refusal; null when there was none. */
+function refusal(act: () => unknown): string | null {
+  try {
+    act()
+    return null
+  } catch (error) {
+    if (error instanceof AppError) return error.code
+    throw error
+  }
+}
+
+const OWNER = 'olga@example.com'
+const email = fc.constantFrom(OWNER, 'ann@example.com', 'ben@example.com', 'cleo@example.com')
+const role = fc.constantFrom(...ROLES)
+const act = fc.oneof(
+  fc.record({ kind: fc.constant('invite' as const), email, role }),
+  fc.record({ kind: fc.constant('accept' as const), email }),
+  fc.record({ kind: fc.constant('change' as const), email, role }),
+  fc.record({ kind: fc.constant('remove' as const), email }),
+)
+
+type Model = Map<string, { role: Role; status: 'active' | 'invited' }>
+
+const activeOwners = (model: Model) => [...model].filter(([, it]) => it.role === 'owner' && it.status === 'active')
+
+/** What the act must be refused with; null, with the model changed, when it must not. */
+function expected(model: Model, step: { kind: string; email: string; role?: Role }): string | null {
+  const { kind, email, role = 'viewer' } = step
+  const present = model.get(email)
+  const isLastOwner = activeOwners(model).length === 1 && present?.role === 'owner' && present.status === 'active'
+  if (kind === 'invite') {
+    if (present?.status === 'active') return 'conflict'
+    model.set(email, { role, status: 'invited' })
+    return null
+  }
+  if (kind === 'accept') {
+    if (present?.status === 'invited') model.set(email, { ...present, status: 'active' })
+    return null
+  }
+  if (!present) return 'notFound'
+  if (isLastOwner && (kind === 'remove' || role !== 'owner')) return 'conflict'
+  if (kind === 'remove') model.delete(email)
+  else model.set(email, { ...present, role })
+  return null
+}
+
+test('whatever is done in whatever order, members are as a plain table has them, and one owner stays', () => {
+  fc.assert(
+    fc.property(fc.array(act, { maxLength: 40 }), (steps) => {
+      const { db, clock, orgId, join } = setUp()
+      const model: Model = new Map([[OWNER, { role: 'owner', status: 'active' }]])
+      const tokens = new Map<string, string>()
+      for (const step of steps) {
+        const { email } = step
+        const { id = 'usr_none' } = listMembers(db, orgId, start).find((member) => member.email === email) ?? {}
+        const got = refusal(() => {
+          if (step.kind === 'invite') tokens.set(email, invite(db, clock, { orgId, email, role: step.role }).token)
+          else if (step.kind === 'accept') join(tokens.get(email) ?? 'in_none')
+          else if (step.kind === 'change') changeRole(db, { orgId, id }, step.role)
+          else removeMember(db, clock, { orgId, id })
+        })
+        expect(got).toBe(expected(model, step))
+        const members = listMembers(db, orgId, start)
+        expect(new Map(members.map(({ email, role, status }) => [email, { role, status }]))).toEqual(model)
+        expect(members.some((it) => it.role === 'owner' && it.status === 'active')).toBe(true)
+        for (const { id, status } of members) {
+          expect(listMemberships(db, id, start)).toHaveLength(status === 'active' ? 1 : 0)
+        }
+      }
+    }),
+    { numRuns: 150 },
+  )
+})
+
+describe('invitations', () => {
+  const invitation = { email: 'ann@example.com', role: 'member' } as const
+
+  test('only the SHA-256 of the token is stored', () => {
+    const { db, clock, orgId } = setUp()
+    const { token } = invite(db, clock, { orgId, ...invitation })
+    expect(token).toMatch(/^in_[\w-]{43}$/)
+    expect(JSON.stringify(db.prepare('SELECT * FROM member').all())).not.toContain(token)
+    const { inviteHash } = db.prepare('SELECT inviteHash FROM member WHERE inviteHash IS NOT NULL').get() as {
+      inviteHash: Buffer
+    }
+    expect(inviteHash).toHaveLength(32)
+  })
+
+  test.each([
+    [INVITATION_MS - 1, true],
+    [INVITATION_MS, false],
+  ])('after %i ms it can be accepted: %p', (ms, works) => {
+    const { db, clock, orgId, join } = setUp()
+    const { token, member } = invite(db, clock, { orgId, ...invitation })
+    clock.advance(ms)
+    expect(join(token)).toBe(works)
+    expect(findMember(db, { orgId, id: member.id }).status).toBe(works ? 'active' : 'invited')
+  })
+
+  test('a second one replaces token, role and end of the first', () => {
+    const { db, clock, orgId, join } = setUp()
+    const first = invite(db, clock, { orgId, ...invitation })
+    clock.advance(INVITATION_MS - 1)
+    const second = invite(db, clock, { orgId, email: ' ANN@example.com ', role: 'admin' })
+    expect(second.member).toEqual({ ...first.member, role: 'admin' })
+    expect(join(first.token)).toBe(false)
+    clock.advance(INVITATION_MS - 1)
+    expect(join(second.token)).toBe(true)
+    expect(join(second.token)).toBe(false)
+  })
+
+  test('a password that was set meanwhile is not replaced', () => {
+    const { db, clock, orgId } = setUp()
+    const { token, member } = invite(db, clock, { orgId, ...invitation })
+    const invited = findInvited(db, token, clock.now())
+    if (!invited) throw new Error('there is no invitation')
+    db.prepare('UPDATE user SET passwordHash = ? WHERE id = ?').run('other', member.id)
+    expect(accept(db, clock, { token, invited, passwordHash: 'mine', name: 'Ann' })).toBe(false)
+    expect(findMember(db, { orgId, id: member.id }).status).toBe('invited')
+    expect(db.prepare('SELECT passwordHash, name FROM user WHERE id = ?').get(member.id)).toEqual({
+      passwordHash: 'other',
+      name: null,
+    })
+  })
+
+  test('a user of another organization is invited without a trace there, and keeps the name to himself', () => {
+    const { db, clock, orgId, owner } = setUp()
+    const { id: elsewhere } = createOrg(db, testBox, clock, { name: 'Elsewhere' })
+    const { member } = invite(db, clock, { orgId: elsewhere, email: OWNER, role: 'viewer' })
+    expect(member).toMatchObject({ id: owner.id, name: null, status: 'invited' })
+    expect(listMembers(db, orgId, start)).toMatchObject([{ id: owner.id, name: 'Olga', role: 'owner' }])
+    removeMember(db, clock, { orgId: elsewhere, id: owner.id })
+    expect(findUser(db, owner.id)).not.toBeNull()
+  })
+
+  test.each(['ann', '', 'ann@', 'a b@example.com'])('%j is no address', (email) => {
+    const { db, clock, orgId, count } = setUp()
+    expect(() => invite(db, clock, { orgId, email, role: 'viewer' })).toThrow('email: is not an e-mail address')
+    expect(count('user')).toBe(1)
+  })
+})
+
+describe('removal', () => {
+  test('ends sessions and keys with the last membership, and not before', () => {
+    const { db, clock, orgId, count, join } = setUp()
+    const { id: elsewhere } = createOrg(db, testBox, clock, { name: 'Elsewhere' })
+    const { token, member } = invite(db, clock, { orgId, email: 'ann@example.com', role: 'owner' })
+    join(token)
+    const { id } = member
+    join(invite(db, clock, { orgId: elsewhere, email: 'ann@example.com', role: 'viewer' }).token)
+    const key = createKey(db, clock, { userId: id, name: 'CI', expiresInDays: null })
+    openSession(db, clock, id, 'invite')
+    removeMember(db, clock, { orgId, id })
+    expect(count('session')).toBe(1)
+    expect(listMemberships(db, id, start)).toMatchObject([{ id: elsewhere }])
+    removeMember(db, clock, { orgId: elsewhere, id })
+    expect(count('session')).toBe(0)
+    expect(() => revokeKey(db, clock, { userId: id }, key.id)).toThrow('no such key')
+    expect(findUser(db, id)).not.toBeNull()
+  })
+
+  test('an invitation that waits elsewhere does not keep a session alive', () => {
+    const { db, clock, orgId, count, join } = setUp()
+    const { id: elsewhere } = createOrg(db, testBox, clock, { name: 'Elsewhere' })
+    const { token, member } = invite(db, clock, { orgId, email: 'ann@example.com', role: 'viewer' })
+    join(token)
+    invite(db, clock, { orgId: elsewhere, email: 'ann@example.com', role: 'viewer' })
+    openSession(db, clock, member.id, 'invite')
+    removeMember(db, clock, { orgId, id: member.id })
+    expect(count('session')).toBe(0)
+  })
+
+  test('of an invitation forgets who was nothing but invited, once no other one waits', () => {
+    const { db, clock, orgId, count } = setUp()
+    const { id: elsewhere } = createOrg(db, testBox, clock, { name: 'Elsewhere' })
+    const [one, two] = [orgId, elsewhere].map(
+      (at) => invite(db, clock, { orgId: at, email: 'ann@example.com', role: 'viewer' }).member,
+    )
+    expect(two?.id).toBe(one?.id ?? '')
+    removeMember(db, clock, { orgId, id: one?.id ?? '' })
+    expect(count('user')).toBe(2)
+    removeMember(db, clock, { orgId: elsewhere, id: one?.id ?? '' })
+    expect(count('user')).toBe(1)
+  })
+})

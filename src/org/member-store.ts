@@ -1,0 +1,153 @@
+import type { Clock, Instant } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { newSecret } from '../core/id.ts'
+import { secretHash } from '../core/secret-box.ts'
+import type { Role } from '../http/principal.ts'
+import { type Db, tx } from '../store/database.ts'
+import { INVITATION_MS, type MemberRecord } from './member.ts'
+import { createUser, endAccess, type Slice } from './store.ts'
+import { checkEmail } from './user.ts'
+
+/** Which member, as seen from one organization: another organization's member does not exist. */
+export interface MemberKey {
+  orgId: string
+  id: string
+}
+
+// What somebody is called elsewhere is not for the organization that invites them to know.
+const SELECT_MEMBER = `
+  SELECT user.id, email, iif(inviteHash IS NULL, name, NULL) AS name, role,
+    iif(inviteHash IS NULL, 'active', 'invited') AS status, member.createdAt
+  FROM member JOIN user ON user.id = member.userId`
+
+/** Members and those invited, in the order in which their users were made; at most `limit + 1`. */
+export function listMembers(db: Db, orgId: string, { after, limit }: Slice): MemberRecord[] {
+  return db
+    .prepare<[object], MemberRecord>(
+      `${SELECT_MEMBER} WHERE orgId = @orgId AND (@after IS NULL OR userId > @after) ORDER BY userId LIMIT @limit + 1`,
+    )
+    .all({ orgId, after, limit })
+}
+
+/** A member or somebody invited. Fails with `notFound`. */
+export function findMember(db: Db, { orgId, id }: MemberKey): MemberRecord {
+  const find = db.prepare<[string, string], MemberRecord>(`${SELECT_MEMBER} WHERE orgId = ? AND userId = ?`)
+  const member = find.get(orgId, id)
+  if (!member) throw new AppError('notFound', 'no such member')
+  return member
+}
+
+/** Null when nobody with this address is a member or invited. */
+export function findMemberByEmail(db: Db, orgId: string, email: string): MemberRecord | null {
+  const find = db.prepare<[string, string], MemberRecord>(`${SELECT_MEMBER} WHERE orgId = ? AND email = ?`)
+  return find.get(orgId, email.trim()) ?? null
+}
+
+/**
+ * Invites an address for the next 7 days; the user is made when there is none. Whoever is invited already gets the new
+ * role and token instead of the old ones. Fails with `invalid` when it is no address, `conflict` when it is a member's.
+ */
+export function invite(
+  db: Db,
+  clock: Clock,
+  { orgId, email, role }: { orgId: string; email: string; role: Role },
+): { member: MemberRecord; token: string } {
+  const address = checkEmail(email)
+  const token = newSecret('in')
+  const now = clock.now()
+  const member = tx(db, () => {
+    if (findMemberByEmail(db, orgId, address)?.status === 'active') {
+      throw new AppError('conflict', 'email: is the address of a member')
+    }
+    const known = db.prepare<[string], { id: string }>('SELECT id FROM user WHERE email = ?').get(address)
+    const { id } = known ?? createUser(db, clock, { email: address })
+    db.prepare(
+      `INSERT INTO member (orgId, userId, role, createdAt, inviteHash, inviteExpiresAt)
+       VALUES (@orgId, @id, @role, @now, @inviteHash, @inviteExpiresAt)
+       ON CONFLICT (orgId, userId) DO UPDATE
+       SET role = excluded.role, inviteHash = excluded.inviteHash, inviteExpiresAt = excluded.inviteExpiresAt`,
+    ).run({ orgId, id, role, now, inviteHash: secretHash(token), inviteExpiresAt: now + INVITATION_MS })
+    return findMember(db, { orgId, id })
+  })
+  return { member, token }
+}
+
+/** Fails with `conflict` when nobody else owns the organization: what nobody owns, nobody can govern any more. */
+function requireAnotherOwner(db: Db, { orgId, id }: MemberKey): void {
+  const another = db
+    .prepare(`SELECT 1 FROM member WHERE orgId = ? AND userId <> ? AND role = 'owner' AND inviteHash IS NULL`)
+    .get(orgId, id)
+  if (!another) throw new AppError('conflict', 'the organization must keep an owner: make somebody else one first')
+}
+
+/** Works from the next request on. Fails with `notFound`, and with `conflict` when it would leave no owner. */
+export function changeRole(db: Db, member: MemberKey, role: Role): MemberRecord {
+  return tx(db, () => {
+    const { role: present, status } = findMember(db, member)
+    if (present === 'owner' && status === 'active' && role !== 'owner') requireAnotherOwner(db, member)
+    db.prepare('UPDATE member SET role = ? WHERE orgId = ? AND userId = ?').run(role, member.orgId, member.id)
+    return findMember(db, member)
+  })
+}
+
+/**
+ * Ends a membership or an invitation, and with the last one what `endAccess` ends. Fails with `notFound`, and with `conflict` when it would leave no owner.
+ */
+export function removeMember(db: Db, clock: Clock, member: MemberKey): void {
+  tx(db, () => {
+    const { role, status } = findMember(db, member)
+    if (role === 'owner' && status === 'active') requireAnotherOwner(db, member)
+    db.prepare('DELETE FROM member WHERE orgId = ? AND userId = ?').run(member.orgId, member.id)
+    endAccess(db, clock, [member.id])
+  })
+}
+
+/** An invitation in force, and what is known of the user it is for. */
+export interface Invited {
+  orgId: string
+  userId: string
+  email: string
+  passwordHash: string | null
+  /** 1 when the user has another way in: a membership elsewhere, or the company's own sign-in. */
+  established: number
+}
+
+/** Null when the token is unknown, was used or replaced, or has expired. */
+export function findInvited(db: Db, token: string, now: Instant): Invited | null {
+  const find = db.prepare<[object], Invited>(
+    `SELECT orgId, userId, email, passwordHash,
+       EXISTS (SELECT 1 FROM member AS other WHERE other.userId = user.id AND other.inviteHash IS NULL)
+         OR EXISTS (SELECT 1 FROM identity WHERE identity.userId = user.id) AS established
+     FROM member JOIN user ON user.id = member.userId WHERE inviteHash = @hash AND inviteExpiresAt > @now`,
+  )
+  return find.get({ hash: secretHash(token), now }) ?? null
+}
+
+/**
+ * Makes the invited a member with this password hash, and with a name when one is given. False, with nothing changed,
+ * when the invitation is not in force any more or the password is another one than `invited` says.
+ */
+export function accept(
+  db: Db,
+  clock: Clock,
+  {
+    token,
+    invited,
+    passwordHash,
+    name,
+  }: { token: string; invited: Invited; passwordHash: string | null; name: string | null },
+): boolean {
+  return tx(db, () => {
+    const present = findInvited(db, token, clock.now())
+    if (present?.passwordHash !== invited.passwordHash || present.established !== invited.established) return false
+    db.prepare('UPDATE member SET inviteHash = NULL, inviteExpiresAt = NULL WHERE inviteHash = ?').run(
+      secretHash(token),
+    )
+    db.prepare('UPDATE user SET passwordHash = @passwordHash, name = ifnull(@name, name) WHERE id = @userId').run({
+      passwordHash,
+      name,
+      userId: invited.userId,
+    })
+    return true
+  })
+}

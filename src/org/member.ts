@@ -1,0 +1,82 @@
+import { DAY_MS } from '../core/clock.ts'
+import { Closed, InstantSchema, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
+import { ROLES } from '../http/principal.ts'
+
+/** How long an invitation can be accepted. */
+export const INVITATION_MS = 7 * DAY_MS
+
+/** `invited`: has not accepted yet, and can do nothing until then. */
+export const MEMBER_STATUSES = ['active', 'invited'] as const
+
+const EXAMPLE = {
+  id: 'usr_01ke7jhv00b6d8n2r5v7y1j3fq',
+  email: 'ben@example.com',
+  name: null,
+  role: 'member',
+  status: 'invited',
+  createdAt: 1_767_614_400_000,
+}
+const EXAMPLE_TOKEN = 'in_1xQ7mT0c2gS9yKf4Zb6Vn8Wd3Hj5Lp7Rt9Ua1Eo3Ci4'
+
+export const MemberSchema = Closed(
+  {
+    id: Type.String({ description: 'The id of the user' }),
+    email: Nullable(Type.String({ description: 'Null for callers below admin' })),
+    name: Nullable(Type.String({ description: 'Null until it was given' })),
+    role: OneOf(ROLES),
+    status: OneOf(MEMBER_STATUSES),
+    createdAt: InstantSchema,
+  },
+  { $id: 'Member', examples: [EXAMPLE] },
+)
+
+/** A member or somebody invited, with the address that admins see. */
+export type MemberRecord = Static<typeof MemberSchema> & { email: string }
+
+export const MemberInputSchema = Closed(
+  { email: Text(1, 254), role: OneOf(ROLES) },
+  { $id: 'MemberInput', examples: [{ email: 'ben@example.com', role: 'member' }] },
+)
+export const MemberPatchSchema = Closed({ role: OneOf(ROLES) }, { $id: 'MemberPatch', examples: [{ role: 'admin' }] })
+
+/** The answer to an invitation: the only place where its token is ever shown. */
+export const InvitationSchema = Closed(
+  {
+    member: MemberSchema,
+    inviteToken: Type.String({ description: 'Accepts the invitation, once, within 7 days' }),
+    inviteUrl: Type.String({ description: 'The page that accepts it' }),
+  },
+  {
+    $id: 'Invitation',
+    examples: [
+      {
+        member: EXAMPLE,
+        inviteToken: EXAMPLE_TOKEN,
+        inviteUrl: `https://tagwarden.example.com/#invite=${EXAMPLE_TOKEN}`,
+      },
+    ],
+  },
+)
+export type Invitation = Static<typeof InvitationSchema>
+
+export const AcceptanceSchema = Closed(
+  {
+    token: Text(1, 200),
+    password: Type.String({
+      minLength: 1,
+      maxLength: 1000,
+      description: 'The one that the user has; a user without one gets this one, of at least 10 characters',
+    }),
+    name: Type.Optional(Text(1, 200)),
+  },
+  {
+    $id: 'InvitationAcceptance',
+    examples: [{ token: EXAMPLE_TOKEN, password: 'a long pass phrase', name: 'Ben' }],
+  },
+)
+export type Acceptance = Static<typeof AcceptanceSchema>
+
+export const JoinSchema = Closed(
+  { token: Text(1, 200) },
+  { $id: 'InvitationToken', examples: [{ token: EXAMPLE_TOKEN }] },
+)

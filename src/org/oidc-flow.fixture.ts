@@ -1,0 +1,167 @@
+import { expect } from 'bun:test'
+import { Elysia } from 'elysia'
+import type { JWTPayload } from 'jose'
+import { type Cast, cast, client, memoryDb, type TestClock, testBox, testClock } from '../../test/fakes.ts'
+import { answerErrors } from '../http/errors.ts'
+import { noteAddress } from '../http/origin.ts'
+import type { Db } from '../store/database.ts'
+import { type NewAuditEntry, writeAuditEntry } from './audit-log.ts'
+import { authenticator } from './authenticate.ts'
+import { findMember } from './member-store.ts'
+import {
+  CLIENT_ID,
+  CLIENT_SECRET,
+  fakeBrowser,
+  type OpenIdProvider,
+  openIdProvider,
+  type ProviderBehaviour,
+} from './oidc.fixture.ts'
+import type { OidcSettings } from './oidc.ts'
+import { companySignIn, type OidcParts, oidcPages, oidcRoutes } from './oidc-routes.ts'
+import { signInLimits } from './sign-in.ts'
+
+export const PUBLIC_URL = 'https://watch.example'
+export const START = '/v1/auth/oidc/start'
+export const CALLBACK = '/v1/auth/oidc/callback'
+export const ADDRESS = '192.0.2.7'
+
+const ROLES = [
+  { group: 'staff', role: 'viewer' },
+  { group: 'Web Analytics/Editors', role: 'member' },
+  { group: 'admins', role: 'admin' },
+  { group: 'board', role: 'owner' },
+] as const
+
+export const zoe = { sub: 'u-zoe', email: 'zoe@example.com', email_verified: true, name: 'Zoe', groups: ['staff'] }
+
+interface Options {
+  settings?: Partial<OidcSettings>
+  publicUrl?: string
+  perMinute?: number
+  timeoutS?: number
+  proxy?: string
+  off?: boolean
+  secret?: string
+}
+
+export interface SetUp {
+  db: Db
+  clock: TestClock
+  cast: Cast
+  provider: OpenIdProvider
+  behaviour: ProviderBehaviour
+  parts: OidcParts
+  warnings: string[]
+  entries: NewAuditEntry[]
+  browser: ReturnType<typeof fakeBrowser>
+  newBrowser(): ReturnType<typeof fakeBrowser>
+  get(url: string, headers?: Record<string, string>): Promise<Response>
+  call: ReturnType<typeof client>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** An organization with its cast, a provider, and what leads from one to the other. */
+export async function setUp(options: Options = {}): Promise<SetUp> {
+  const { settings = {}, publicUrl = PUBLIC_URL, perMinute = 1000, off = false, secret = CLIENT_SECRET } = options
+  const db = memoryDb()
+  const clock = testClock()
+  const people = cast(db, clock)
+  const provider = await openIdProvider({ clock, secret })
+  provider.behaviour.claims = zoe
+  const warnings: string[] = []
+  const entries: NewAuditEntry[] = []
+  const company = companySignIn(
+    {
+      issuer: provider.issuer,
+      clientId: CLIENT_ID,
+      clientSecret: secret,
+      name: 'Acme ID',
+      groupsClaim: 'groups',
+      roles: ROLES,
+      orgId: people.orgId,
+      ...settings,
+    },
+    {
+      clock,
+      warn: (message) => warnings.push(message),
+      timeoutS: options.timeoutS ?? 10,
+      proxy: options.proxy ?? '',
+    },
+  )
+  const parts: OidcParts = {
+    db,
+    box: testBox,
+    clock,
+    publicUrl,
+    limits: signInLimits(clock, perMinute),
+    audit(entry) {
+      entries.push(entry)
+      writeAuditEntry(db, clock, entry)
+    },
+    company: off ? null : company,
+  }
+  const bugs: unknown[] = []
+  const pages = answerErrors(new Elysia({ normalize: false }), (error) => bugs.push(error)).use(oidcPages(parts))
+  const handle = async (request: Request) => {
+    // As a proxy does that answers for the public address.
+    const inside = new Request(request.url.replace(publicUrl, 'http://inside'), request)
+    noteAddress(inside, ADDRESS)
+    const response = await pages.handle(inside)
+    const bug = bugs.pop()
+    if (bug !== undefined) throw new Error(`${request.url} failed with a bug`, { cause: bug })
+    return response
+  }
+  const newBrowser = () => fakeBrowser(publicUrl, handle)
+  return {
+    ...{ db, clock, cast: people, provider, behaviour: provider.behaviour, parts, warnings, entries, newBrowser },
+    browser: newBrowser(),
+    get: (url, headers = {}) => handle(new Request(publicUrl + url, { headers })),
+    call: client({ db, clock }, ...oidcRoutes(parts)),
+    [Symbol.asyncDispose]: () => provider[Symbol.asyncDispose](),
+  }
+}
+
+export type Outcome = { code: string } | { refusal: string }
+
+/** What the page that the browser ends at is told. */
+export function outcomeOf(location: string): Outcome {
+  const { origin, pathname, search, hash } = new URL(location)
+  expect([origin, pathname, search]).toEqual([PUBLIC_URL, '/', ''])
+  const [, name, value = ''] = /^#([a-z-]+)=(.*)$/.exec(hash) ?? []
+  if (name === 'signin') {
+    expect(value).toMatch(/^[\w-]{43}$/)
+    return { code: value }
+  }
+  expect(name).toBe('signin-error')
+  return { refusal: decodeURIComponent(value) }
+}
+
+/** From the button to the page. */
+export async function walk({ browser }: Pick<SetUp, 'browser'>): Promise<Outcome> {
+  const toProvider = await browser.follow(PUBLIC_URL + START)
+  const back = await browser.follow(toProvider)
+  return outcomeOf(await browser.follow(back))
+}
+
+export async function refusalOf(parts: Pick<SetUp, 'browser'>): Promise<string> {
+  const outcome = await walk(parts)
+  return 'refusal' in outcome ? outcome.refusal : 'let in'
+}
+
+export async function signInAs(parts: SetUp, claims: JWTPayload) {
+  parts.behaviour.claims = claims
+  const outcome = await walk(parts)
+  if ('refusal' in outcome) throw new Error(outcome.refusal)
+  const answer = await parts.call('POST', '/v1/auth/oidc/session', { body: { code: outcome.code }, address: ADDRESS })
+  expect(answer.status).toBe(200)
+  return answer.body
+}
+
+export const principalOf = ({ db, clock }: SetUp, token: string, orgId?: string) =>
+  authenticator({ db, clock })(
+    new Headers({ authorization: `Bearer ${token}`, ...(orgId === undefined ? {} : { 'x-org-id': orgId }) }),
+  )
+
+export const roleIn = ({ db, cast: { orgId } }: SetUp, id: string) => findMember(db, { orgId, id }).role
+export const countOf = ({ db }: SetUp, table: string) =>
+  (db.prepare(`SELECT count(*) AS n FROM ${table}`).get() as { n: number }).n

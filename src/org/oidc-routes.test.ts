@@ -1,0 +1,295 @@
+import { describe, expect, test } from 'bun:test'
+import { testBox } from '../../test/fakes.ts'
+import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
+import { secretBox } from '../core/secret-box.ts'
+import { CLIENT_ID, CLIENT_SECRET } from './oidc.fixture.ts'
+import {
+  ADDRESS,
+  CALLBACK,
+  countOf,
+  outcomeOf,
+  PUBLIC_URL,
+  refusalOf,
+  type SetUp,
+  START,
+  setUp,
+  signInAs,
+  walk,
+  zoe,
+} from './oidc-flow.fixture.ts'
+
+describe('the way there', () => {
+  test('asks the provider with PKCE, state and nonce, and leaves a sealed cookie', async () => {
+    await using all = await setUp()
+    const response = await all.get(START)
+    expect(response.status).toBe(302)
+    const { origin, pathname, searchParams } = new URL(response.headers.get('location') ?? '')
+    expect(origin + pathname).toBe(`${all.provider.issuer}/authorize`)
+    const { state = '', nonce = '', code_challenge = '', ...rest } = Object.fromEntries(searchParams)
+    expect(rest).toEqual({
+      client_id: CLIENT_ID,
+      redirect_uri: `${PUBLIC_URL}${CALLBACK}`,
+      response_type: 'code',
+      scope: 'openid email profile',
+      code_challenge_method: 'S256',
+    })
+    for (const value of [state, nonce, code_challenge]) expect(value).toMatch(/^[\w-]{43}$/)
+    const cookie = response.headers.get('set-cookie') ?? ''
+    expect(cookie).toMatch(
+      /^tagwarden_oidc=[\w-]+; Path=\/v1\/auth\/oidc; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/,
+    )
+    const sealed = Buffer.from(/=([\w-]+);/.exec(cookie)?.[1] ?? '', 'base64url')
+    expect(JSON.parse(testBox.open(sealed))).toMatchObject({ state, nonce })
+    expect(response.headers.get('cache-control')).toBe('no-store')
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
+    const another = new URL((await all.get(START)).headers.get('location') ?? '').searchParams
+    expect([another.get('state'), another.get('nonce')]).not.toContain(state)
+    expect(another.get('code_challenge')).not.toBe(code_challenge)
+  })
+
+  test('asks for a scope of the groups where there is one', async () => {
+    await using all = await setUp()
+    all.behaviour.metadata = { scopes_supported: ['openid', 'groups'] }
+    const { searchParams } = new URL((await all.get(START)).headers.get('location') ?? '')
+    expect(searchParams.get('scope')).toBe('openid email profile groups')
+  })
+
+  test.each([
+    ['http://127.0.0.1:8787', '/v1/auth/oidc', false],
+    ['https://example.com/tags', '/tags/v1/auth/oidc', true],
+  ])('the cookie below %s', async (publicUrl, path, secure) => {
+    await using all = await setUp({ publicUrl })
+    const response = await all.get(START)
+    const cookie = response.headers.get('set-cookie') ?? ''
+    expect([cookie.includes(`; Path=${path};`), cookie.endsWith('; Secure')]).toEqual([true, secure])
+    const { searchParams } = new URL(response.headers.get('location') ?? '')
+    expect(searchParams.get('redirect_uri')).toBe(`${publicUrl}${CALLBACK}`)
+    const cleared = (await all.get(CALLBACK)).headers.get('set-cookie') ?? ''
+    expect(cleared).toStartWith(`tagwarden_oidc=; Path=${path}; Max-Age=0; HttpOnly; SameSite=Lax`)
+  })
+
+  test('discovery is asked once an hour, and its failures are forgotten', async () => {
+    await using all = await setUp()
+    const asked = () => all.provider.requests.filter(({ path }) => path.startsWith('/.well-known/')).length
+    all.behaviour.instead = () => new Response('down', { status: 503 })
+    expect((await all.get(START)).status).toBe(502)
+    all.behaviour.instead = () => null
+    await signInAs(all, zoe)
+    await signInAs(all, zoe)
+    expect(asked()).toBe(2)
+    all.clock.advance(HOUR_MS - 1)
+    await all.get(START)
+    expect(asked()).toBe(2)
+    all.clock.advance(1)
+    await all.get(START)
+    expect(asked()).toBe(3)
+  })
+
+  test.each<[string, string, string]>([
+    ['client_secret_post', CLIENT_SECRET, 'client_secret'],
+    ['client_secret_basic', CLIENT_SECRET, 'authorization'],
+    ['none', '', 'client_id'],
+  ])('the provider knows us by %s', async (method, secret, where) => {
+    await using all = await setUp({ secret })
+    all.behaviour.metadata = { token_endpoint_auth_methods_supported: [method] }
+    await signInAs(all, zoe)
+    const asked = all.provider.requests.find(({ path }) => path === '/token')
+    const ways = [...(asked?.form.keys() ?? []), ...(asked?.headers.keys() ?? [])]
+    expect(['client_secret', 'authorization', 'client_id'].filter((way) => ways.includes(way))).toContain(where)
+    expect(ways.includes('client_secret') && ways.includes('authorization')).toBe(false)
+  })
+
+  test('a provider that refuses our secret is no bug, and the log says why', async () => {
+    await using all = await setUp({ settings: { clientSecret: 'wrong-secret' } })
+    expect(await refusalOf(all)).toBe('Acme ID did not confirm the sign-in (invalid_client); start again')
+    expect(all.warnings.join()).toContain('invalid_client')
+    expect(all.warnings.join()).not.toContain('wrong-secret')
+  })
+
+  test('leads through the proxy', async () => {
+    const seen: string[] = []
+    await using proxy = {
+      server: Bun.serve({
+        hostname: '127.0.0.1',
+        port: 0,
+        fetch(request) {
+          seen.push(request.url)
+          return new Response('no way', { status: 502 })
+        },
+      }),
+      [Symbol.asyncDispose]: () => proxy.server.stop(true),
+    }
+    await using all = await setUp({ proxy: `http://127.0.0.1:${proxy.server.port}` })
+    expect((await all.get(START)).status).toBe(502)
+    expect([seen.length, all.provider.requests.length]).toEqual([1, 0])
+  })
+})
+
+describe('the way back', () => {
+  const STRANGE = 'this sign-in began in another browser or more than 10 minutes ago; start again'
+
+  /** The address to which the provider sends the browser. */
+  async function backOf({ browser }: SetUp): Promise<URL> {
+    return new URL(await browser.follow(await browser.follow(PUBLIC_URL + START)))
+  }
+
+  test.each<[string, (all: SetUp, back: URL) => unknown]>([
+    ['another state', (_, back) => back.searchParams.set('state', 'x'.repeat(43))],
+    ['no state', (_, back) => back.searchParams.delete('state')],
+    ['no cookie', ({ browser }) => browser.jar.clear()],
+    ['a cookie that is ten minutes old', ({ clock }) => clock.advance(10 * MINUTE_MS)],
+    ['a cookie of another server', (all) => forge(all, secretBox(Buffer.alloc(32, 9)).seal(JSON.stringify(known)))],
+    ['a cookie that is no cookie', (all) => forge(all, Buffer.from('x'))],
+    ['a cookie that holds something else', (all) => forge(all, testBox.seal('{"state":"x"}'))],
+    ['the cookie of another sign-in', async ({ browser }) => browser.follow(PUBLIC_URL + START)],
+  ])('with %s is refused, and the provider not asked', async (_, change) => {
+    await using all = await setUp()
+    const back = await backOf(all)
+    await change(all, back)
+    expect(outcomeOf(await all.browser.follow(back.href))).toEqual({ refusal: STRANGE })
+    expect(all.provider.requests.map(({ path }) => path)).not.toContain('/token')
+    expect(all.browser.jar.size).toBe(0)
+    expect(all.warnings).toEqual([])
+  })
+
+  const known = { state: 'x', nonce: 'x', verifier: 'x', until: Number.MAX_SAFE_INTEGER }
+  const forge = ({ browser }: SetUp, sealed: Buffer) =>
+    browser.jar.set('tagwarden_oidc', { value: sealed.toString('base64url'), path: '/v1/auth/oidc' })
+
+  test('without anything is refused', async () => {
+    await using all = await setUp()
+    const response = await all.get(CALLBACK)
+    expect(response.status).toBe(303)
+    expect(outcomeOf(response.headers.get('location') ?? '')).toEqual({ refusal: STRANGE })
+    expect(response.headers.get('cache-control')).toBe('no-store')
+    expect(response.headers.get('referrer-policy')).toBe('no-referrer')
+  })
+
+  test.each(['%', '%E0%A4%A', '=', ';;', 'tagwarden_oidc=', 'tagwarden_oidc=%00', 'x=1; tagwarden_oidc=a=b; y'])(
+    'with the cookies %p is refused',
+    async (cookie) => {
+      await using all = await setUp()
+      const { headers } = await all.get(`${CALLBACK}?state=x&code=y`, { cookie })
+      expect(outcomeOf(headers.get('location') ?? '')).toEqual({ refusal: STRANGE })
+    },
+  )
+
+  test('with a code that was used, in the same browser or in another, is refused', async () => {
+    await using all = await setUp()
+    const back = await backOf(all)
+    const cookie = new Map(all.browser.jar)
+    expect(outcomeOf(await all.browser.follow(back.href))).toHaveProperty('code')
+    expect(outcomeOf(await all.browser.follow(back.href))).toEqual({ refusal: STRANGE })
+    const thief = all.newBrowser()
+    expect(outcomeOf(await thief.follow(back.href))).toEqual({ refusal: STRANGE })
+    for (const [name, value] of cookie) thief.jar.set(name, value)
+    expect(outcomeOf(await thief.follow(back.href))).toEqual({
+      refusal: 'Acme ID did not confirm the sign-in (invalid_grant); start again',
+    })
+  })
+
+  test('with the code of another sign-in is refused', async () => {
+    await using all = await setUp()
+    const [victim, attacker] = [all.newBrowser(), all.newBrowser()]
+    const mine = await backOf({ ...all, browser: attacker })
+    const theirs = await backOf({ ...all, browser: victim })
+    theirs.searchParams.set('code', mine.searchParams.get('code') ?? '')
+    expect(outcomeOf(await victim.follow(theirs.href))).toEqual({
+      refusal: 'Acme ID did not confirm the sign-in (invalid_grant); start again',
+    })
+  })
+
+  test.each<[string, Record<string, string>, string]>([
+    ['a refusal', { error: 'access_denied' }, 'Acme ID refused the sign-in (access_denied)'],
+    [
+      'words of its own',
+      { error: '<b>no</b>', error_description: 'a\nb' },
+      'Acme ID refused the sign-in (without a reason)',
+    ],
+    ['neither code nor error', {}, "what the sign-in of Acme ID answers can not be trusted; the server's log says why"],
+    ['the issuer of another', { code: 'x', iss: 'https://evil.example' }, 'can not be trusted'],
+    ['a token in the address', { code: 'x', id_token: 'x' }, 'can not be trusted'],
+  ])('with %s is a sentence', async (_, refusal, message) => {
+    await using all = await setUp()
+    all.behaviour.refusal = refusal
+    expect(await refusalOf(all)).toContain(message)
+    expect(all.warnings).toEqual([expect.stringMatching(/^\P{C}+$/u)])
+  })
+
+  test('with anything twice is refused', async () => {
+    await using all = await setUp()
+    for (const name of ['code', 'state', 'error']) {
+      const back = await backOf(all)
+      for (const value of ['x', 'y']) back.searchParams.append(name, value)
+      expect(outcomeOf(await all.browser.follow(back.href))).toHaveProperty('refusal')
+    }
+  })
+})
+
+describe('the code that the page is given', () => {
+  const redeem = (all: SetUp, code: string) => all.call('POST', '/v1/auth/oidc/session', { body: { code } })
+
+  async function codeOf(all: SetUp): Promise<string> {
+    const outcome = await walk(all)
+    return 'code' in outcome ? outcome.code : outcome.refusal
+  }
+
+  test('works once', async () => {
+    await using all = await setUp()
+    const code = await codeOf(all)
+    expect((await redeem(all, code)).status).toBe(200)
+    expect((await redeem(all, code)).status).toBe(401)
+    expect(countOf(all, 'session')).toBe(1)
+  })
+
+  test('works for a minute', async () => {
+    await using all = await setUp()
+    const [early, late] = [await codeOf(all), await codeOf(all)]
+    all.clock.advance(MINUTE_MS - 1)
+    expect((await redeem(all, early)).status).toBe(200)
+    all.clock.advance(1)
+    const answer = await redeem(all, late)
+    expect([answer.status, answer.body.error]).toEqual([401, 'code: is unknown, used or expired; sign in again'])
+  })
+
+  test.each(['x', '', 'x'.repeat(201)])('is nothing else: %j', async (code) => {
+    await using all = await setUp()
+    await codeOf(all)
+    expect((await redeem(all, code)).status).toBe(code === 'x' ? 401 : 400)
+  })
+
+  test('does not outlive the membership', async () => {
+    await using all = await setUp()
+    const code = await codeOf(all)
+    all.behaviour.claims = { ...zoe, groups: [] }
+    await refusalOf(all)
+    expect((await redeem(all, code)).status).toBe(403)
+    expect(countOf(all, 'session')).toBe(0)
+  })
+})
+
+test('too many tries from one address are refused, at each step', async () => {
+  await using all = await setUp({ perMinute: 3 })
+  const outcome = await walk(all)
+  expect(outcome).toHaveProperty('code')
+  const body = 'code' in outcome ? { code: outcome.code } : {}
+  const redeem = () => all.call('POST', '/v1/auth/oidc/session', { body, address: ADDRESS })
+  expect((await redeem()).status).toBe(200)
+  for (const answer of [await all.get(START), await all.get(CALLBACK), await redeem()]) {
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '20'])
+  }
+  all.clock.advance(MINUTE_MS)
+  expect((await all.get(START)).status).toBe(302)
+})
+
+test('without a company there is nothing of it', async () => {
+  await using all = await setUp({ off: true })
+  for (const path of [START, CALLBACK, `${CALLBACK}?code=x&state=y`]) {
+    const answer = await all.get(path)
+    expect([answer.status, await answer.json()]).toEqual([
+      404,
+      { error: 'signing in through a company is not set up here' },
+    ])
+  }
+  expect((await all.call('POST', '/v1/auth/oidc/session', { body: { code: 'x' } })).status).toBe(404)
+})

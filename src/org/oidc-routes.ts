@@ -1,0 +1,227 @@
+import { randomBytes } from 'node:crypto'
+import { Elysia } from 'elysia'
+import { type Clock, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { Closed, Int, parser, Text, Type } from '../core/schema.ts'
+import { type SecretBox, secretHash } from '../core/secret-box.ts'
+import { API_HEADERS } from '../http/headers.ts'
+import { type Origin, originOf } from '../http/origin.ts'
+import { publicRoute, type Route } from '../http/route.ts'
+import { type Db, tx } from '../store/database.ts'
+import type { NewAuditEntry } from './audit-log.ts'
+import { type Checks, type OidcSettings, oidcProvider, type Provider, type ProviderParts } from './oidc.ts'
+import { admit, joinedOrg, type NoteAct, shutOut } from './oidc-store.ts'
+import { type CompanyUser, roleOf } from './oidc-user.ts'
+import { openSession, type SignedIn, SignedInSchema, signedIn } from './session.ts'
+import { auditEverywhere, type SignInLimits } from './sign-in.ts'
+
+const PATH = '/v1/auth/oidc'
+const COOKIE = 'tagwarden_oidc'
+const COOKIE_VALUE = new RegExp(`(?:^|; *)${COOKIE}=([\\w-]+)`)
+/** How long somebody may take at the provider. */
+const BEGUN_MS = 10 * MINUTE_MS
+const CODE_MS = 60 * SECOND_MS
+/** More than sign in within a minute; past this the oldest are dropped. */
+const MAX_CODES = 10_000
+
+interface Admitted {
+  userId: string
+  orgId: string
+}
+
+/** One-time codes with which a page gets the session of whom the provider just sent back. Kept in memory, hashed. */
+class SignInCodes {
+  private readonly waiting = new Map<string, Admitted & { until: Instant }>()
+
+  constructor(private readonly clock: Clock) {}
+
+  give(admitted: Admitted): string {
+    const now = this.clock.now()
+    for (const [hash, { until }] of this.waiting) {
+      if (until > now && this.waiting.size < MAX_CODES) break
+      this.waiting.delete(hash)
+    }
+    const code = randomBytes(32).toString('base64url')
+    this.waiting.set(hashOf(code), { ...admitted, until: now + CODE_MS })
+    return code
+  }
+
+  /** Null when the code is unknown, was used or has expired. */
+  take(code: string): Admitted | null {
+    const hash = hashOf(code)
+    const found = this.waiting.get(hash)
+    this.waiting.delete(hash)
+    return found && this.clock.now() < found.until ? found : null
+  }
+}
+
+const hashOf = (code: string) => secretHash(code).toString('hex')
+
+/** The company's own sign-in while the program runs. */
+export interface CompanySignIn {
+  settings: OidcSettings
+  provider: Provider
+  codes: SignInCodes
+}
+
+export function companySignIn(settings: OidcSettings, parts: ProviderParts): CompanySignIn {
+  return { settings, provider: oidcProvider(settings, parts), codes: new SignInCodes(parts.clock) }
+}
+
+export interface OidcParts {
+  db: Db
+  box: SecretBox
+  clock: Clock
+  /** Address under which people reach the server, without a slash at its end. */
+  publicUrl: string
+  limits: Pick<SignInLimits, 'byAddress'>
+  /** Keeps an entry in the audit log of its organization. */
+  audit(entry: NewAuditEntry): void
+  /** Null: there is none. */
+  company: CompanySignIn | null
+}
+
+function requireCompany({ company }: OidcParts): CompanySignIn {
+  if (!company) throw new AppError('notFound', 'signing in through a company is not set up here')
+  return company
+}
+
+const CodeSchema = Closed(
+  { code: Text(1, 200) },
+  { $id: 'SignInCode', examples: [{ code: 'q3Yt0w2mJm0m3yXJ3l8vX4b1cQk7nVd5sTz9aHfRuEo' }] },
+)
+
+/** What exchanges the one-time code of a sign-in through the company for a session. */
+export function oidcRoutes(parts: OidcParts): Route[] {
+  return [
+    publicRoute({
+      id: 'redeemSignIn',
+      method: 'POST',
+      path: `${PATH}/session`,
+      tag: 'Sign-in',
+      summary: 'Open a session with the code of a sign-in through the company',
+      description:
+        `A browser begins at \`GET ${PATH}/start\` and comes back to the start page with \`#signin=<code>\`, good for ` +
+        'one minute and once, or with `#signin-error=<sentence>`.',
+      refusals: ['unauthorized', 'forbidden', 'notFound', 'rateLimited'],
+      body: CodeSchema,
+      answer: SignedInSchema,
+      handle: ({ body: { code }, origin }) => redeem(parts, code, origin),
+    }),
+  ]
+}
+
+function redeem(parts: OidcParts, code: string, origin: Origin): SignedIn {
+  const { db, clock, limits } = parts
+  const { codes } = requireCompany(parts)
+  limits.byAddress(origin)
+  const admitted = codes.take(code)
+  if (!admitted) throw new AppError('unauthorized', 'code: is unknown, used or expired; sign in again')
+  const { userId, orgId } = admitted
+  return tx(db, () => {
+    const member = db.prepare('SELECT 1 FROM member WHERE orgId = ? AND userId = ?').get(orgId, userId)
+    if (!member) throw new AppError('forbidden', 'the user is not a member of the organization any more')
+    const { address, userAgent } = origin
+    auditEverywhere(parts, userId, { act: 'signIn', userId, address, note: { via: 'oidc', userAgent } })
+    return signedIn(db, openSession(db, clock, userId, 'oidc'), userId)
+  })
+}
+
+/** What browsers are sent to: the way to the provider, and the way back. */
+export function oidcPages(parts: OidcParts) {
+  return new Elysia({ normalize: false })
+    .get(`${PATH}/start`, ({ request }) => start(parts, originOf(request)))
+    .get(`${PATH}/callback`, ({ request }) => callback(parts, request))
+}
+
+const callbackUrl = ({ publicUrl }: OidcParts) => `${publicUrl}${PATH}/callback`
+
+/** Nothing of it is kept anywhere, and the address, which has a code in it, is told to no other page. */
+function redirect(status: 302 | 303, location: string, cookie: string): Response {
+  const headers = { ...API_HEADERS, 'referrer-policy': 'no-referrer', location, 'set-cookie': cookie }
+  return new Response(null, { status, headers })
+}
+
+/** `publicUrl` may lead through a proxy that puts a path before ours. */
+function cookieOf({ publicUrl }: OidcParts, value: string, ageMs: number): string {
+  const { protocol, pathname } = new URL(publicUrl)
+  const path = `${pathname.replace(/\/+$/, '')}${PATH}`
+  const secure = protocol === 'https:' ? '; Secure' : ''
+  return `${COOKIE}=${value}; Path=${path}; Max-Age=${ageMs / SECOND_MS}; HttpOnly; SameSite=Lax${secure}`
+}
+
+async function start(parts: OidcParts, origin: Origin): Promise<Response> {
+  const { db, box, clock, limits } = parts
+  const { provider, settings } = requireCompany(parts)
+  limits.byAddress(origin)
+  // Nobody is sent to the provider in vain.
+  joinedOrg(db, settings.orgId)
+  const { url, checks } = await provider.begin(callbackUrl(parts))
+  const sealed = box.seal(JSON.stringify({ ...checks, until: clock.now() + BEGUN_MS })).toString('base64url')
+  return redirect(302, url.href, cookieOf(parts, sealed, BEGUN_MS))
+}
+
+async function callback(parts: OidcParts, request: Request): Promise<Response> {
+  requireCompany(parts)
+  const origin = originOf(request)
+  parts.limits.byAddress(origin)
+  const clear = cookieOf(parts, '', 0)
+  const back = (fragment: string) => redirect(303, `${parts.publicUrl}/#${fragment}`, clear)
+  try {
+    return back(`signin=${await receive(parts, request, origin)}`)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return back(`signin-error=${encodeURIComponent(error.message)}`)
+  }
+}
+
+/** The one-time code of whom the provider sent back. Fails with a sentence for the person. */
+async function receive(parts: OidcParts, request: Request, origin: Origin): Promise<string> {
+  const { db } = parts
+  const { provider, settings, codes } = requireCompany(parts)
+  const { search, searchParams } = new URL(request.url)
+  const checks = checksOf(parts, request)
+  if (checks?.state !== searchParams.get('state')) {
+    throw new AppError('invalid', 'this sign-in began in another browser or more than 10 minutes ago; start again')
+  }
+  const user = await provider.finish(new URL(callbackUrl(parts) + search), checks)
+  const role = roleOf(user.groups, settings.roles)
+  const orgId = joinedOrg(db, settings.orgId)
+  const { address } = origin
+  const note: NoteAct = (act) => parts.audit({ ...act, address })
+  if (role === null) {
+    refuse(parts, user, { orgId, note, address })
+    throw new AppError('forbidden', `none of your groups at ${settings.name} may sign in here`)
+  }
+  return codes.give({ userId: admit(db, parts.clock, user, { orgId, role, note }), orgId })
+}
+
+function refuse(
+  parts: OidcParts,
+  user: CompanyUser,
+  { orgId, note, address }: { orgId: string; note: NoteAct; address: string | null },
+): void {
+  const { db, clock } = parts
+  tx(db, () => {
+    const userId = shutOut(db, clock, user, { orgId, note })
+    if (userId === null) return
+    const entry = { act: 'signInFailed', userId: null, address, target: userId, note: { via: 'oidc' } }
+    parts.audit({ ...entry, orgId })
+    auditEverywhere(parts, userId, entry, orgId)
+  })
+}
+
+const parseBegun = parser(Closed({ state: Type.String(), nonce: Type.String(), verifier: Type.String(), until: Int() }))
+
+/** What this browser began, if it still counts. */
+function checksOf({ box, clock }: OidcParts, request: Request): Checks | null {
+  const sealed = request.headers.get('cookie')?.match(COOKIE_VALUE)?.[1]
+  if (sealed === undefined) return null
+  try {
+    const { until, ...checks } = parseBegun(JSON.parse(box.open(Buffer.from(sealed, 'base64url'))))
+    return clock.now() < until ? checks : null
+  } catch {
+    // Sealed by somebody else, or by us in another data folder.
+    return null
+  }
+}

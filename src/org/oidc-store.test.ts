@@ -1,0 +1,233 @@
+import { describe, expect, test } from 'bun:test'
+import type { JWTPayload } from 'jose'
+import { HOUR_MS } from '../core/clock.ts'
+import { findMember, invite } from './member-store.ts'
+import { ADDRESS, countOf, principalOf, refusalOf, roleIn, START, setUp, signInAs, zoe } from './oidc-flow.fixture.ts'
+import { openSession } from './session.ts'
+import { addMember, createKey, createUser } from './store.ts'
+
+describe('somebody whom the company knows', () => {
+  test('is signed in, and is a new user of the organization', async () => {
+    await using all = await setUp()
+    const { token, expiresAt, user, orgs } = await signInAs(all, zoe)
+    expect(expiresAt).toBe(all.clock.now() + 12 * HOUR_MS)
+    expect(user).toEqual({ id: expect.stringMatching(/^usr_/), email: 'zoe@example.com', name: 'Zoe' })
+    expect(orgs).toEqual([{ id: all.cast.orgId, name: 'Acme', role: 'viewer' }])
+    expect(principalOf(all, token)).toMatchObject({ via: 'session', userId: user.id, role: 'viewer' })
+    expect(all.db.prepare('SELECT via FROM session').all()).toEqual([{ via: 'oidc' }])
+    expect(all.warnings).toEqual([])
+    expect(all.browser.jar.size).toBe(0)
+  })
+
+  test('is the same user the next time, whatever the provider calls them then', async () => {
+    await using all = await setUp()
+    const first = await signInAs(all, zoe)
+    const again = await signInAs(all, { ...zoe, email: 'zoe.new@example.com', email_verified: false, name: 'Z' })
+    expect(again.user).toEqual(first.user)
+    const { email: _, ...nameless } = zoe
+    expect((await signInAs(all, nameless)).user).toEqual(first.user)
+    expect(countOf(all, 'identity')).toBe(1)
+  })
+
+  test('is the user who has their address already, when the company confirms it', async () => {
+    await using all = await setUp()
+    const { bob } = all.cast
+    const { user } = await signInAs(all, { ...zoe, email: 'BOB@example.com', groups: ['Web Analytics/Editors'] })
+    expect(user).toEqual({ id: bob.userId, email: bob.email, name: 'Bob' })
+    expect(roleIn(all, bob.userId)).toBe('member')
+  })
+
+  test('is who has the address, whoever made its user elsewhere: what let that one in does no more', async () => {
+    await using all = await setUp()
+    const { db, clock, cast } = all
+    const planted = createUser(db, clock, { email: zoe.email, passwordHash: 'a password that Mallory knows' })
+    addMember(db, clock, { orgId: cast.mallory.orgId, userId: planted.id, role: 'viewer' })
+    const key = createKey(db, clock, { userId: planted.id, name: 'planted', expiresInDays: null })
+    const session = openSession(db, clock, planted.id, 'invite')
+    expect((await signInAs(all, zoe)).user.id).toBe(planted.id)
+    expect(db.prepare('SELECT passwordHash FROM user WHERE id = ?').pluck().get(planted.id)).toBeNull()
+    for (const credential of [key.secret, session.token]) {
+      expect(() => principalOf(all, credential)).toThrow('unknown, expired or revoked credential')
+    }
+    const again = openSession(db, clock, planted.id, 'oidc')
+    await signInAs(all, zoe)
+    expect(principalOf(all, again.token, cast.orgId)).toMatchObject({ userId: planted.id, role: 'viewer' })
+  })
+
+  test('accepts an invitation by signing in, and gets a name', async () => {
+    await using all = await setUp()
+    const { db, clock, cast } = all
+    const { member } = invite(db, clock, { orgId: cast.orgId, email: zoe.email, role: 'admin' })
+    const { user } = await signInAs(all, zoe)
+    expect(user).toEqual({ id: member.id, email: zoe.email, name: 'Zoe' })
+    expect(findMember(db, { orgId: cast.orgId, id: member.id })).toMatchObject({ role: 'viewer', status: 'active' })
+    expect(db.prepare('SELECT 1 FROM member WHERE inviteHash IS NOT NULL').all()).toEqual([])
+    expect(all.entries.map(({ act }) => act)).toEqual(['acceptInvitation', 'signIn'])
+  })
+
+  test('is a member of the only organization when none is named', async () => {
+    await using all = await setUp({ settings: { orgId: null } })
+    expect((await all.get(START)).status).toBe(409)
+    all.db.prepare('DELETE FROM org WHERE id = ?').run(all.cast.mallory.orgId)
+    expect((await signInAs(all, zoe)).orgs).toEqual([{ id: all.cast.orgId, name: 'Acme', role: 'viewer' }])
+  })
+
+  test('joins no organization that is not there', async () => {
+    await using all = await setUp({ settings: { orgId: 'org_gone' } })
+    expect((await all.get(START)).status).toBe(409)
+    expect(all.provider.requests).toEqual([])
+  })
+})
+
+describe('the groups decide', () => {
+  test.each<[unknown, string]>([
+    [['staff'], 'viewer'],
+    ['staff', 'viewer'],
+    [['Web Analytics/Editors'], 'member'],
+    [['staff', 'admins', 'Web Analytics/Editors'], 'admin'],
+    [['board', 'unknown', 7, null], 'owner'],
+  ])('%j makes a %s', async (groups, role) => {
+    await using all = await setUp()
+    const { user } = await signInAs(all, { ...zoe, groups })
+    expect<string>(roleIn(all, user.id)).toBe(role)
+  })
+
+  test.each<[unknown]>([
+    [[]],
+    [['Staff']],
+    [['staff ']],
+    [['unknown']],
+    [[7]],
+    [{ staff: true }],
+    [undefined],
+    [null],
+    [true],
+  ])('%j lets nobody in', async (groups) => {
+    await using all = await setUp()
+    all.behaviour.claims = { ...zoe, groups }
+    expect(await refusalOf(all)).toBe('none of your groups at Acme ID may sign in here')
+    expect(countOf(all, 'identity')).toBe(0)
+    expect(all.db.prepare('SELECT 1 FROM user WHERE email = ?').all(zoe.email)).toEqual([])
+  })
+
+  test('up and down, at every sign-in, and the audit log says so', async () => {
+    await using all = await setUp()
+    const { id } = (await signInAs(all, zoe)).user
+    for (const [group, role] of [
+      ['board', 'owner'],
+      ['admins', 'admin'],
+      ['admins', 'admin'],
+      ['staff', 'viewer'],
+    ] as const) {
+      await signInAs(all, { ...zoe, groups: [group] })
+      expect(roleIn(all, id)).toBe(role)
+    }
+    const about = { orgId: all.cast.orgId, userId: id, target: id, address: ADDRESS, act: 'changeMemberRole' }
+    expect(all.entries.filter(({ act }) => act !== 'signIn')).toEqual([
+      { ...about, note: { via: 'oidc', before: null, role: 'viewer' } },
+      { ...about, note: { via: 'oidc', before: 'viewer', role: 'owner' } },
+      { ...about, note: { via: 'oidc', before: 'owner', role: 'admin' } },
+      { ...about, note: { via: 'oidc', before: 'admin', role: 'viewer' } },
+    ])
+    const signIns = all.entries.filter(({ act }) => act === 'signIn')
+    expect(signIns).toHaveLength(5)
+    expect(signIns[0]).toMatchObject({ orgId: all.cast.orgId, userId: id, address: ADDRESS, note: { via: 'oidc' } })
+  })
+
+  test('but the last owner stays one', async () => {
+    await using all = await setUp()
+    const { db, clock, cast } = all
+    const alice = { sub: 'u-alice', email: cast.alice.email, email_verified: true }
+    await signInAs(all, { ...alice, groups: ['staff'] })
+    expect(roleIn(all, cast.alice.userId)).toBe('owner')
+    // Whoever is only invited owns nothing yet.
+    invite(db, clock, { orgId: cast.orgId, email: 'later@example.com', role: 'owner' })
+    await signInAs(all, { ...alice, groups: ['staff'] })
+    expect(roleIn(all, cast.alice.userId)).toBe('owner')
+    await signInAs(all, { ...zoe, groups: ['board'] })
+    await signInAs(all, { ...alice, groups: ['staff'] })
+    expect(roleIn(all, cast.alice.userId)).toBe('viewer')
+  })
+
+  test('out: whose groups have no role any more loses sessions and membership', async () => {
+    await using all = await setUp()
+    const { db, cast } = all
+    const { token, user } = await signInAs(all, zoe)
+    all.behaviour.claims = { ...zoe, groups: [] }
+    expect(await refusalOf(all)).toBe('none of your groups at Acme ID may sign in here')
+    expect(() => principalOf(all, token)).toThrow('unknown, expired or revoked credential')
+    expect(() => roleIn(all, user.id)).toThrow('no such member')
+    expect(all.entries.slice(2)).toEqual([
+      expect.objectContaining({ act: 'removeMember', orgId: cast.orgId, target: user.id, address: ADDRESS }),
+      expect.objectContaining({ act: 'signInFailed', orgId: cast.orgId, target: user.id, address: ADDRESS }),
+    ])
+    // Nothing is left to remove.
+    expect(await refusalOf(all)).toBe('none of your groups at Acme ID may sign in here')
+    expect((await signInAs(all, zoe)).user).toEqual(user)
+    expect(db.prepare('SELECT count(*) AS n FROM member WHERE orgId = ?').get(cast.orgId)).toEqual({ n: 5 })
+  })
+
+  test('out: the last owner stays one, without a session', async () => {
+    await using all = await setUp()
+    const alice = { sub: 'u-alice', email: all.cast.alice.email, email_verified: true }
+    const { token } = await signInAs(all, { ...alice, groups: ['board'] })
+    all.behaviour.claims = alice
+    expect(await refusalOf(all)).toContain('none of your groups')
+    expect(() => principalOf(all, token)).toThrow('unknown, expired or revoked credential')
+    expect(roleIn(all, all.cast.alice.userId)).toBe('owner')
+  })
+
+  test('nothing about users who never came through the company', async () => {
+    await using all = await setUp()
+    const { db, clock, cast } = all
+    const session = openSession(db, clock, cast.bob.userId, 'password')
+    all.behaviour.claims = { sub: 'u-bob', email: cast.bob.email, email_verified: true, groups: [] }
+    expect(await refusalOf(all)).toContain('none of your groups')
+    expect(principalOf(all, session.token).role).toBe('member')
+  })
+
+  test('not when userinfo, which would tell them, fails', async () => {
+    await using all = await setUp()
+    const { token } = await signInAs(all, zoe)
+    const { groups: _, ...groupless } = zoe
+    all.behaviour.claims = groupless
+    all.behaviour.instead = (path) => (path === '/userinfo' ? new Response('busy', { status: 503 }) : null)
+    expect(await refusalOf(all)).toContain('can not be trusted')
+    expect(principalOf(all, token).role).toBe('viewer')
+  })
+})
+
+describe('an address', () => {
+  test.each<[string, JWTPayload, string]>([
+    ['missing', { email: undefined }, 'the company did not tell your e-mail address'],
+    ['empty', { email: ' ' }, 'the company did not tell your e-mail address'],
+    ['no text', { email: 7 }, 'the company did not tell your e-mail address'],
+    ['with a NUL', { email: 'a\0@example.com' }, 'the company did not tell your e-mail address'],
+    ['no address', { email: 'zoe' }, 'email: is not an e-mail address'],
+    ['taken, and not confirmed', { email: 'bob@example.com', email_verified: false }, 'does not confirm'],
+    [
+      'taken in other letters, and not confirmed',
+      { email: 'Bob@Example.com', email_verified: undefined },
+      'does not confirm',
+    ],
+    ['taken, and confirmed by a text', { email: 'bob@example.com', email_verified: 'true' }, 'does not confirm'],
+  ])('that is %s is refused', async (_, claims, message) => {
+    await using all = await setUp()
+    const users = countOf(all, 'user')
+    all.behaviour.claims = { ...zoe, ...claims }
+    expect(await refusalOf(all)).toContain(message)
+    expect([countOf(all, 'user'), countOf(all, 'identity'), countOf(all, 'session')]).toEqual([users, 0, 0])
+  })
+
+  test('that nobody has makes a new user, confirmed or not', async () => {
+    await using all = await setUp()
+    expect((await signInAs(all, { ...zoe, email_verified: false })).user.email).toBe(zoe.email)
+  })
+
+  test('of somebody who has an account of the company already is not for a second one', async () => {
+    await using all = await setUp()
+    await signInAs(all, { ...zoe, email_verified: false })
+    all.behaviour.claims = { ...zoe, sub: 'u-second' }
+    expect(await refusalOf(all)).toBe('another account of the company signs in with this e-mail address')
+  })
+})

@@ -1,0 +1,142 @@
+import type { Clock } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import type { Role } from '../http/principal.ts'
+import { type Db, tx } from '../store/database.ts'
+import type { NewAuditEntry } from './audit-log.ts'
+import { findMember, type MemberKey, removeMember } from './member-store.ts'
+import type { CompanyUser } from './oidc-user.ts'
+import { endSessionsOf } from './session.ts'
+import { addMember, createUser } from './store.ts'
+
+/** Keeps what was done in the audit log; called inside the transaction of what was done. */
+export type NoteAct = (act: Pick<NewAuditEntry, 'orgId' | 'act' | 'target' | 'note'> & { userId: string }) => void
+
+/** The organization that the operator named, else the only one there is. Fails with `conflict` when neither is. */
+export function joinedOrg(db: Db, orgId: string | null): string {
+  const ids = db
+    .prepare<[object], { id: string }>('SELECT id FROM org WHERE @orgId IS NULL OR id = @orgId LIMIT 2')
+    .all({ orgId })
+  const [first, second] = ids
+  if (first && !second) return first.id
+  throw new AppError('conflict', 'the server does not know which organization to join: its operator must name it')
+}
+
+function findByIdentity(db: Db, { issuer, subject }: CompanyUser): string | null {
+  const find = db.prepare<[string, string], { userId: string }>(
+    'SELECT userId FROM identity WHERE issuer = ? AND subject = ?',
+  )
+  return find.get(issuer, subject)?.userId ?? null
+}
+
+/** The user whom this account belongs to from now on, as a member of `orgId`. */
+function link(db: Db, clock: Clock, user: CompanyUser, orgId: string): string {
+  const { issuer, subject, email, emailVerified, name } = user
+  if (email === null) throw new AppError('forbidden', 'the company did not tell your e-mail address')
+  const known = db.prepare<[string], { id: string }>('SELECT id FROM user WHERE email = ?').get(email)
+  if (known && !emailVerified) {
+    throw new AppError('forbidden', 'a user has this e-mail address, and the company does not confirm that it is yours')
+  }
+  // Addresses are given to new people, and what the first one may see is not for them.
+  if (known && db.prepare('SELECT 1 FROM identity WHERE userId = ? AND issuer = ?').get(known.id, issuer)) {
+    throw new AppError('forbidden', 'another account of the company signs in with this e-mail address')
+  }
+  const { id } = known ?? createUser(db, clock, { email, name })
+  const present = membership(db, { orgId, id })
+  if (known && (present === null || present.invited)) endFormerAccess(db, clock, id)
+  db.prepare('INSERT INTO identity (issuer, subject, userId, createdAt) VALUES (?, ?, ?, ?)').run(
+    issuer,
+    subject,
+    id,
+    clock.now(),
+  )
+  return id
+}
+
+/**
+ * Ends everything that let somebody in as this user. Where the organization has not met the user yet, another one made
+ * it, and whoever answered its invitation may not be who has the address.
+ */
+function endFormerAccess(db: Db, clock: Clock, userId: string): void {
+  db.prepare('UPDATE user SET passwordHash = NULL WHERE id = ?').run(userId)
+  db.prepare('UPDATE apiKey SET revokedAt = ? WHERE userId = ? AND revokedAt IS NULL').run(clock.now(), userId)
+  endSessionsOf(db, userId)
+}
+
+/** Null when the user is neither a member nor invited. */
+function membership(db: Db, { orgId, id }: MemberKey): { role: Role; invited: boolean } | null {
+  const one = db.prepare('SELECT 1 FROM member WHERE orgId = ? AND userId = ?').get(orgId, id)
+  if (!one) return null
+  const { role, status } = findMember(db, { orgId, id })
+  return { role, invited: status === 'invited' }
+}
+
+function isLastOwner(db: Db, { orgId, id }: MemberKey): boolean {
+  const owners = db
+    .prepare<[string], { userId: string }>(
+      `SELECT userId FROM member WHERE orgId = ? AND role = 'owner' AND inviteHash IS NULL LIMIT 2`,
+    )
+    .all(orgId)
+  return owners.length === 1 && owners[0]?.userId === id
+}
+
+/** Makes the user a member with this role; an open invitation is accepted by it. The last owner stays one. */
+function join(db: Db, clock: Clock, { orgId, id }: MemberKey, role: Role, note: NoteAct): void {
+  const before = membership(db, { orgId, id })
+  const about = { orgId, userId: id, target: id }
+  if (!before) {
+    addMember(db, clock, { orgId, userId: id, role })
+    note({ ...about, act: 'changeMemberRole', note: { via: 'oidc', before: null, role } })
+    return
+  }
+  if (before.invited) {
+    db.prepare(
+      'UPDATE member SET role = ?, inviteHash = NULL, inviteExpiresAt = NULL WHERE orgId = ? AND userId = ?',
+    ).run(role, orgId, id)
+    note({ ...about, act: 'acceptInvitation', note: { via: 'oidc', role } })
+    return
+  }
+  if (before.role === role || isLastOwner(db, { orgId, id })) return
+  db.prepare('UPDATE member SET role = ? WHERE orgId = ? AND userId = ?').run(role, orgId, id)
+  note({ ...about, act: 'changeMemberRole', note: { via: 'oidc', before: before.role, role } })
+}
+
+/**
+ * Lets somebody in whose groups have this role, and answers the id of the user: the one who has this account, else the
+ * one with this address when the company confirms it, else a new one. Fails with `forbidden` when the address is
+ * missing, unusable, or somebody else's.
+ */
+export function admit(
+  db: Db,
+  clock: Clock,
+  user: CompanyUser,
+  { orgId, role, note }: { orgId: string; role: Role; note: NoteAct },
+): string {
+  return tx(db, () => {
+    const id = findByIdentity(db, user) ?? link(db, clock, user, orgId)
+    db.prepare('UPDATE user SET name = @name WHERE id = @id AND name IS NULL').run({ id, name: user.name })
+    join(db, clock, { orgId, id }, role, note)
+    return id
+  })
+}
+
+/**
+ * Shuts somebody out whose groups have no role any more: their sessions end, and their membership too unless they are
+ * the last owner. Answers the id of the user; null, with nothing done, when nobody signed in with this account before.
+ */
+export function shutOut(
+  db: Db,
+  clock: Clock,
+  user: CompanyUser,
+  { orgId, note }: { orgId: string; note: NoteAct },
+): string | null {
+  return tx(db, () => {
+    const id = findByIdentity(db, user)
+    if (id === null) return null
+    endSessionsOf(db, id)
+    if (membership(db, { orgId, id }) && !isLastOwner(db, { orgId, id })) {
+      note({ orgId, userId: id, target: id, act: 'removeMember', note: { via: 'oidc' } })
+      removeMember(db, clock, { orgId, id })
+    }
+    return id
+  })
+}

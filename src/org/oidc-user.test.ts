@@ -1,0 +1,40 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { ROLES } from '../http/principal.ts'
+import { roleOf, userOf } from './oidc-user.ts'
+
+const aGroup = fc.constantFrom('a', 'b', 'c', 'A', '')
+const someRoles = fc.array(fc.record({ group: aGroup, role: fc.constantFrom(...ROLES) }))
+
+test('of the roles of all groups the highest counts', () => {
+  fc.assert(
+    fc.property(fc.array(aGroup), someRoles, (groups, roles) => {
+      const ranks = roles.filter(({ group }) => groups.includes(group)).map(({ role }) => ROLES.indexOf(role))
+      expect(roleOf(groups, roles)).toBe(ROLES[Math.max(-1, ...ranks)] ?? null)
+    }),
+  )
+})
+
+test('whatever a provider says of somebody, what is taken of it can be stored', () => {
+  const odd = fc.oneof(fc.string({ unit: 'binary' }), fc.jsonValue(), fc.constantFrom(undefined, ' ', 'a\0b', '\ud800'))
+  const claims = fc.record({ email: odd, email_verified: odd, name: odd, groups: odd })
+  fc.assert(
+    fc.property(claims, claims, (idToken, userinfo) => {
+      const user = userOf({ iss: 'https://acme.example', sub: 'u-1', ...idToken }, userinfo, 'groups')
+      for (const text of [user.email, user.name]) {
+        if (text === null) continue
+        expect(text).not.toBe('')
+        expect([text.trim(), text.isWellFormed(), text.includes('\0')]).toEqual([text, true, false])
+      }
+      expect((user.name ?? '').length).toBeLessThanOrEqual(200)
+      if (user.emailVerified) {
+        expect([idToken, userinfo].some((one) => one.email_verified === true && one.email !== undefined)).toBe(true)
+      }
+      expect(user.groups.every((group) => typeof group === 'string')).toBe(true)
+    }),
+  )
+})
+
+test.each([undefined, null, '', ' ', 7, 'a\0', '\ud800', ' u', 's'.repeat(256)])('the subject %j is refused', (sub) => {
+  expect(() => userOf({ iss: 'https://acme.example', sub }, {}, 'groups')).toThrow('no usable text')
+})

@@ -1,0 +1,254 @@
+import { describe, expect, test } from 'bun:test'
+import { CALLERS, type Caller, cast, client, credentialsOf, memoryDb, testBox, testClock } from '../../test/fakes.ts'
+import type { Db } from '../store/database.ts'
+import { auditor } from './audit-log.ts'
+import { organizationRoutes } from './org-routes.ts'
+import { openSession } from './session.ts'
+import { addMember, createOrg, openWebhookSecret } from './store.ts'
+
+function setUp() {
+  const db = memoryDb()
+  const clock = testClock()
+  const people = cast(db, clock)
+  const told: string[] = []
+  const routes = organizationRoutes({
+    db,
+    box: testBox,
+    clock,
+    changed: () => told.push('changed'),
+    deleted: (orgId) => told.push(`deleted ${orgId}`),
+  })
+  const call = client({ db, clock, audit: auditor(db, clock) }, ...routes)
+  return { db, clock, cast: people, told, call }
+}
+
+describe('who may call', () => {
+  type Expected = Record<Exclude<Caller, 'nobody' | 'stranger' | 'revoked' | 'expired'>, number>
+  const readers = { viewer: 200, readOnly: 200, member: 200, admin: 200, owner: 200, otherOrg: 200 }
+  const seers = { ...readers, viewer: 403, member: 403 }
+  const admins = { ...seers, readOnly: 403 }
+  const owners = { ...admins, admin: 403 }
+  const cases: [string, string, unknown, Expected][] = [
+    ['GET', '/v1/orgs', undefined, readers],
+    ['POST', '/v1/orgs', { name: 'New' }, { ...owners, owner: 201, otherOrg: 201 }],
+    ['POST', '/v1/orgs', {}, { ...owners, owner: 400, otherOrg: 400 }],
+    ['GET', '/v1/org', undefined, readers],
+    ['PATCH', '/v1/org', { name: 'New' }, admins],
+    ['POST', '/v1/org/webhook-secret', undefined, admins],
+    ['GET', '/v1/org/audit-log', undefined, seers],
+    ['DELETE', '/v1/org?name=Acme', undefined, { ...owners, otherOrg: 400 }],
+    ['DELETE', '/v1/org', undefined, { ...owners, owner: 400, otherOrg: 400 }],
+  ]
+  test.each(
+    cases.flatMap(([method, path, body, expected]) =>
+      CALLERS.map((caller) => {
+        const status = caller in expected ? expected[caller as keyof Expected] : 401
+        return [method, path, body, caller, status] as const
+      }),
+    ),
+  )('%s %s %j as %s: %i', async (method, path, body, caller, status) => {
+    const { db, call, cast } = setUp()
+    const dump = () => JSON.stringify(db.prepare('SELECT * FROM org ORDER BY id').all())
+    const before = dump()
+    const answer = await call(method, path, { as: credentialsOf(cast)[caller], body })
+    expect(answer.status).toBe(status)
+    if (status >= 400) expect(dump()).toBe(before)
+  })
+})
+
+describe('another organization', () => {
+  test('belongs to who made it, and to nobody else', async () => {
+    const { call, cast, db } = setUp()
+    const { status, body } = await call('POST', '/v1/orgs', { as: cast.alice.key, body: { name: ' Acme Europe ' } })
+    expect(status).toBe(201)
+    expect(body).toEqual({ id: expect.stringMatching(/^org_/), name: 'Acme Europe', role: 'owner' })
+    const { orgs } = (await call('GET', '/v1/orgs', { as: cast.alice.key })).body
+    expect(orgs.map(({ name }: { name: string }) => name).toSorted()).toEqual(['Acme', 'Acme Europe'])
+    expect((await call('GET', '/v1/orgs', { as: cast.ada.key })).body.orgs).toHaveLength(1)
+    expect((await call('GET', '/v1/org', { as: cast.alice.key })).status).toBe(400)
+    const there = await call('GET', '/v1/org', { as: cast.alice.key, headers: { 'x-org-id': body.id } })
+    expect(there.body.webhookSecret).toBe(openWebhookSecret(db, testBox, body.id))
+    const stranger = await call('GET', '/v1/org', { as: cast.mallory.key, headers: { 'x-org-id': body.id } })
+    expect(stranger.status).toBe(403)
+  })
+
+  test('is made by an owner of the one in which the request acts', async () => {
+    const { db, clock, call, cast } = setUp()
+    const { id } = createOrg(db, testBox, clock, { name: 'Second' })
+    addMember(db, clock, { orgId: id, userId: cast.alice.userId, role: 'admin' })
+    const body = { name: 'Third' }
+    const as = cast.alice.key
+    expect((await call('POST', '/v1/orgs', { as, body, headers: { 'x-org-id': id } })).status).toBe(403)
+    expect((await call('POST', '/v1/orgs', { as, body, headers: { 'x-org-id': cast.orgId } })).status).toBe(201)
+  })
+
+  test.each([
+    ['n'.repeat(200), 201],
+    ['n'.repeat(201), 400],
+    ['', 400],
+    [' \t', 400],
+  ])('named %j: %i', async (name, status) => {
+    const { call, cast } = setUp()
+    const answer = await call('POST', '/v1/orgs', { as: cast.alice.key, body: { name } })
+    expect(answer.status).toBe(status)
+    if (status === 400) expect(answer.body.error).toStartWith('name: ')
+  })
+})
+
+describe('settings', () => {
+  test('that are left out stay, and rules are compiled anew', async () => {
+    const { call, cast, told } = setUp()
+    const patch = (body: unknown) => call('PATCH', '/v1/org', { as: cast.ada.key, body })
+    expect((await patch({ phoneRegions: ['DE', 'US', 'DE'] })).body).toMatchObject({
+      name: 'Acme',
+      phoneRegions: ['DE', 'US'],
+    })
+    expect((await patch({ name: ' Acme Inc ' })).body).toMatchObject({ name: 'Acme Inc', phoneRegions: ['DE', 'US'] })
+    const seen = (await call('GET', '/v1/org', { as: cast.bob.key })).body
+    expect(seen).toMatchObject({ name: 'Acme Inc', phoneRegions: ['DE', 'US'], webhookSecret: null })
+    expect((await patch({ phoneRegions: [] })).body.phoneRegions).toEqual([])
+    expect(told).toEqual(['changed', 'changed', 'changed'])
+    expect((await call('GET', '/v1/org', { as: cast.mallory.key })).body.name).toBe('Mallory and Sons')
+  })
+
+  test.each<[unknown, string]>([
+    [{ phoneRegions: ['DE', 'XX'] }, 'phoneRegions[1]'],
+    [{ phoneRegions: ['de'] }, 'phoneRegions[0]'],
+    [{ phoneRegions: [''] }, 'phoneRegions[0]'],
+    [{ phoneRegions: ['toString'] }, 'phoneRegions[0]'],
+    [{ phoneRegions: Array(51).fill('DE') }, 'phoneRegions'],
+    [{ phoneRegions: 'DE' }, 'phoneRegions'],
+    [{ name: '' }, 'name'],
+    [{ name: '   ' }, 'name'],
+    [{ name: null }, 'name'],
+    [{ customerSalt: 'x' }, 'customerSalt'],
+    [[], 'body'],
+  ])('%j is refused and names %s', async (body, field) => {
+    const { call, cast, told } = setUp()
+    const answer = await call('PATCH', '/v1/org', { as: cast.ada.key, body })
+    expect([answer.status, answer.body.error.split(': ')[0]]).toEqual([400, field])
+    expect(told).toEqual([])
+  })
+
+  test('the webhook secret is replaced in this organization alone', async () => {
+    const { db, call, cast } = setUp()
+    const before = openWebhookSecret(db, testBox, cast.orgId)
+    const other = openWebhookSecret(db, testBox, cast.mallory.orgId)
+    const { body } = await call('POST', '/v1/org/webhook-secret', { as: cast.ada.key })
+    expect(body.webhookSecret).toMatch(/^whsec_/)
+    expect(body.webhookSecret).not.toBe(before)
+    expect(openWebhookSecret(db, testBox, cast.orgId)).toBe(body.webhookSecret)
+    expect(openWebhookSecret(db, testBox, cast.mallory.orgId)).toBe(other)
+  })
+})
+
+interface Column {
+  name: string
+  type: string
+  notnull: number
+  pk: number
+  dflt_value: string | null
+}
+
+/** Names of columns by which a row belongs to an organization. */
+const OWNERS = ['orgId', 'domainId', 'issueId', 'projectId'] as const
+const CHOICES: Record<string, string> = {
+  'hostname.status': 'approved',
+  'eventFile.level': 'compacted',
+  'issue.status': 'open',
+  'delivery.status': 'pending',
+  'member.role': 'viewer',
+}
+
+function columnsOf(db: Db): [string, Column[]][] {
+  const tables = db.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table'`).all() as { name: string }[]
+  return tables.map(({ name }) => [name, db.pragma(`table_info(${name})`) as Column[]])
+}
+
+/** A row in every table whose rows belong to organizations. */
+function fill(db: Db, orgId: string): void {
+  const known: Record<string, string> = {
+    orgId,
+    domainId: `dom_${orgId}`,
+    issueId: `iss_${orgId}`,
+    projectId: `prj_${orgId}`,
+  }
+  const ids: Record<string, string> = { domain: `dom_${orgId}`, issue: `iss_${orgId}`, project: `prj_${orgId}` }
+  const made = db.prepare('INSERT INTO user (id, email, createdAt) VALUES (?, ?, 0)')
+  made.run(`usr_${orgId}`, `someone@${orgId}.example`)
+  db.pragma('foreign_keys = OFF')
+  for (const [table, columns] of columnsOf(db)) {
+    if (!columns.some(({ name }) => OWNERS.some((owner) => owner === name))) continue
+    // A lone number as the key is the row's own, which SQLite gives it.
+    const isRowId = ({ type, pk }: Column) =>
+      pk > 0 && type === 'INTEGER' && columns.filter(({ pk }) => pk > 0).length === 1
+    const wanted = columns.filter((it) => (it.notnull || it.pk || it.name in known) && !isRowId(it))
+    const values = wanted.map(({ name, type }) => {
+      if (name === 'id') return ids[table] ?? `${table}_${orgId}`
+      if (name === 'userId') return `usr_${orgId}`
+      const text = known[name] ?? CHOICES[`${table}.${name}`] ?? `${name} ${orgId}`
+      return type === 'TEXT' ? text : type === 'BLOB' ? Buffer.from(text) : 1
+    })
+    const names = wanted.map(({ name }) => name)
+    db.prepare(`INSERT INTO ${table} (${names}) VALUES (${names.map(() => '?')})`).run(...values)
+  }
+  db.pragma('foreign_keys = ON')
+  expect(db.pragma('foreign_key_check')).toEqual([])
+}
+
+/** How many rows of each table belong to an organization; tables with none are left out. */
+function rowsOf(db: Db, orgId: string): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const [table, columns] of columnsOf(db)) {
+    const owners = OWNERS.filter((owner) => columns.some(({ name }) => name === owner))
+    if (owners.length === 0) continue
+    const where = owners.map((name) => `${name} LIKE '%' || @orgId`).join(' OR ')
+    const { n } = db.prepare(`SELECT count(*) AS n FROM ${table} WHERE ${where}`).get({ orgId }) as { n: number }
+    if (n > 0) counts[table] = n
+  }
+  return counts
+}
+
+describe('deleting', () => {
+  test('leaves nothing in the database but the list of files, and other organizations alone', async () => {
+    const { db, call, cast, told } = setUp()
+    const { orgId, mallory } = cast
+    for (const id of [orgId, mallory.orgId]) fill(db, id)
+    const others = rowsOf(db, mallory.orgId)
+    expect(Object.keys(rowsOf(db, orgId)).toSorted()).toEqual(Object.keys(others).toSorted())
+    expect(Object.keys(others).length).toBeGreaterThan(12)
+    const answer = await call('DELETE', '/v1/org?name=Acme', { as: cast.alice.key })
+    expect([answer.status, answer.body]).toEqual([200, { ok: true }])
+    expect(rowsOf(db, orgId)).toEqual({ eventFile: 1 })
+    expect(rowsOf(db, mallory.orgId)).toEqual(others)
+    expect(told).toEqual([`deleted ${orgId}`])
+  })
+
+  test('ends the access of those who were in no other organization', async () => {
+    const { db, clock, call, cast } = setUp()
+    addMember(db, clock, { orgId: cast.mallory.orgId, userId: cast.bob.userId, role: 'viewer' })
+    const sessions = [cast.vera, cast.bob].map(({ userId }) => openSession(db, clock, userId, 'password').token)
+    expect((await call('DELETE', '/v1/org?name=Acme', { as: cast.alice.key })).status).toBe(200)
+    const statuses = await Promise.all(
+      [cast.vera.key, cast.bob.key, ...sessions, cast.mallory.key].map(
+        async (as) => (await call('GET', '/v1/org', { as })).status,
+      ),
+    )
+    expect(statuses).toEqual([401, 200, 401, 200, 200])
+  })
+
+  test.each(['acme', 'Acme ', '', 'Mallory and Sons'])('needs its exact name, not %j', async (name) => {
+    const { call, cast, told } = setUp()
+    const answer = await call('DELETE', `/v1/org?name=${encodeURIComponent(name)}`, { as: cast.alice.key })
+    expect([answer.status, answer.body.error.split(': ')[0]]).toEqual([400, 'query.name'])
+    expect(told).toEqual([])
+  })
+
+  test('is refused for the only one', async () => {
+    const { call, cast } = setUp()
+    expect((await call('DELETE', '/v1/org?name=Acme', { as: cast.alice.key })).status).toBe(200)
+    const last = await call('DELETE', '/v1/org?name=Mallory%20and%20Sons', { as: cast.mallory.key })
+    expect(last.status).toBe(409)
+    expect((await call('GET', '/v1/org', { as: cast.mallory.key })).status).toBe(200)
+  })
+})

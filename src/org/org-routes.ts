@@ -1,0 +1,189 @@
+import type { Clock } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { Closed, Nullable, Text, Type } from '../core/schema.ts'
+import type { SecretBox } from '../core/secret-box.ts'
+import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
+import { may } from '../http/permission.ts'
+import type { Principal } from '../http/principal.ts'
+import { OK, OkSchema, type Route, route } from '../http/route.ts'
+import type { Db } from '../store/database.ts'
+import { AuditEntrySchema, auditFilterFields, listAuditEntries } from './audit-log.ts'
+import {
+  checkName,
+  checkPhoneRegions,
+  MembershipSchema,
+  type Organization,
+  OrganizationInputSchema,
+  OrganizationPatchSchema,
+  OrganizationSchema,
+  WebhookSecretSchema,
+} from './org.ts'
+import {
+  addMember,
+  createOrg,
+  deleteOrg,
+  listMemberships,
+  openWebhookSecret,
+  phoneRegionsOf,
+  requireOrg,
+  rotateWebhookSecret,
+  updateOrg,
+} from './store.ts'
+
+const tag = 'Organization'
+const ListQuery = Closed(pagingFields)
+const AuditQuery = Closed({ ...auditFilterFields, ...pagingFields })
+const nextCursor = Nullable(Type.String())
+const OrgList = Closed({ orgs: Type.Array(MembershipSchema), nextCursor }, { $id: 'OrgList' })
+const AuditEntryList = Closed({ entries: Type.Array(AuditEntrySchema), nextCursor }, { $id: 'AuditEntryList' })
+const DeleteQuery = Closed({
+  name: { ...Text(1, 200), description: 'The exact name of the organization, so that none goes by mistake' },
+})
+
+export interface OrganizationParts {
+  db: Db
+  box: SecretBox
+  clock: Clock
+  /** Called after a change of what rules are compiled from. */
+  changed: () => void
+  /** Called when an organization is gone from the database, so that the rest of the program lets go of it. */
+  deleted: (orgId: string) => void
+}
+
+/** Organizations as such: what they are called and look for, and what was done to them. */
+export function organizationRoutes(parts: OrganizationParts): Route[] {
+  return [...membershipRoutes(parts), ...settingsRoutes(parts), deleteRoute(parts), auditLogRoute(parts)]
+}
+
+/** How a caller sees the organization. */
+function describe({ db, box }: OrganizationParts, principal: Principal): Organization {
+  const { id, name, createdAt } = requireOrg(db, principal.orgId)
+  const webhookSecret = may(principal, 'seeSettings') ? openWebhookSecret(db, box, id) : null
+  return { id, name, createdAt, webhookSecret, phoneRegions: phoneRegionsOf(db, id) }
+}
+
+function membershipRoutes({ db, box, clock }: OrganizationParts): Route[] {
+  return [
+    route({
+      id: 'listOrganizations',
+      method: 'GET',
+      path: '/v1/orgs',
+      access: 'read',
+      anyOrg: true,
+      tag,
+      summary: 'Organizations of the caller',
+      query: ListQuery,
+      answer: OrgList,
+      handle({ principal, query: { cursor, limit = DEFAULT_LIMIT } }) {
+        const after = decodeCursor(cursor, 1)?.[0] ?? null
+        const rows = listMemberships(db, principal.userId, { after, limit })
+        const { items, nextCursor } = page(rows, limit, (org) => [org.id])
+        return { orgs: items, nextCursor }
+      },
+    }),
+    route({
+      id: 'createOrganization',
+      method: 'POST',
+      path: '/v1/orgs',
+      access: 'govern',
+      tag,
+      summary: 'Create another organization, which the caller owns',
+      body: OrganizationInputSchema,
+      status: 201,
+      answer: MembershipSchema,
+      handle({ principal: { userId }, body }) {
+        const { id, name } = createOrg(db, box, clock, { name: checkName(body.name, 'name') })
+        addMember(db, clock, { orgId: id, userId, role: 'owner' })
+        return { id, name, role: 'owner' as const }
+      },
+      note: ({ body: { name } }) => ({ name }),
+    }),
+  ]
+}
+
+function settingsRoutes(parts: OrganizationParts): Route[] {
+  const { db, box, changed } = parts
+  return [
+    route({
+      id: 'getOrganization',
+      method: 'GET',
+      path: '/v1/org',
+      access: 'read',
+      tag,
+      summary: 'The organization; its webhook secret for admins only',
+      answer: OrganizationSchema,
+      handle: ({ principal }) => describe(parts, principal),
+    }),
+    route({
+      id: 'updateOrganization',
+      method: 'PATCH',
+      path: '/v1/org',
+      access: 'administer',
+      tag,
+      summary: 'Change settings of the organization; what is left out stays',
+      body: OrganizationPatchSchema,
+      answer: OrganizationSchema,
+      handle({ principal, body }) {
+        checkPhoneRegions(body.phoneRegions ?? [])
+        updateOrg(db, principal.orgId, body)
+        return describe(parts, principal)
+      },
+      note: ({ body }) => ({ ...body }),
+      after: changed,
+    }),
+    route({
+      id: 'rotateWebhookSecret',
+      method: 'POST',
+      path: '/v1/org/webhook-secret',
+      access: 'administer',
+      tag,
+      summary: 'Replace the secret that signs webhooks; the old one signs nothing from now on',
+      answer: WebhookSecretSchema,
+      handle: ({ principal: { orgId } }) => ({ webhookSecret: rotateWebhookSecret(db, box, orgId) }),
+    }),
+  ]
+}
+
+function deleteRoute({ db, clock, deleted }: OrganizationParts): Route {
+  return route({
+    id: 'deleteOrganization',
+    method: 'DELETE',
+    path: '/v1/org',
+    access: 'govern',
+    tag,
+    summary: 'Delete the organization and everything in it, for good',
+    description:
+      'Members who belong to no other organization are signed out, and their API keys are revoked. The only ' +
+      'organization of a server can not be deleted.',
+    refusals: ['conflict'],
+    query: DeleteQuery,
+    answer: OkSchema,
+    handle({ principal: { orgId }, query: { name } }) {
+      if (name !== requireOrg(db, orgId).name) {
+        throw new AppError('invalid', 'query.name: is not the name of this organization')
+      }
+      deleteOrg(db, clock, orgId)
+      return OK
+    },
+    after: ({ principal: { orgId } }) => deleted(orgId),
+  })
+}
+
+function auditLogRoute({ db }: OrganizationParts): Route {
+  return route({
+    id: 'listAuditEntries',
+    method: 'GET',
+    path: '/v1/org/audit-log',
+    access: 'seeSettings',
+    tag,
+    summary: 'Who did what to the security of the organization, newest first',
+    description: 'Kept for 400 days.',
+    query: AuditQuery,
+    answer: AuditEntryList,
+    handle({ principal: { orgId }, query: { cursor, limit = DEFAULT_LIMIT, ...filter } }) {
+      const after = decodeCursor(cursor, 1)?.[0] ?? null
+      const { items, nextCursor } = page(listAuditEntries(db, orgId, filter, { after, limit }), limit, ({ id }) => [id])
+      return { entries: items, nextCursor }
+    },
+  })
+}

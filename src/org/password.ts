@@ -1,0 +1,46 @@
+import { AppError } from '../core/error.ts'
+import type { Origin } from '../http/origin.ts'
+import type { Principal } from '../http/principal.ts'
+import { tx } from '../store/database.ts'
+import { endSessionsOf } from './session.ts'
+import { auditEverywhere, type SignInParts } from './sign-in.ts'
+import { hashPassword, verifyPassword } from './user.ts'
+
+/** Of the caller's session. Fails with `conflict` for an API key. */
+export function sessionOf({ sessionId }: Principal): string {
+  if (sessionId === null) throw new AppError('conflict', 'this works with a session only, not with an API key')
+  return sessionId
+}
+
+const wrong = () => new AppError('forbidden', 'currentPassword: is not the present password')
+
+/**
+ * Gives the caller another password and ends all other sessions of the user. Fails with `forbidden` when the present
+ * one is another, `conflict` for an API key and for users without a password, `rateLimited` when it was tried too
+ * often, `invalid` when the new one does not fit.
+ */
+export async function changePassword(
+  parts: SignInParts,
+  { currentPassword, newPassword }: { currentPassword: string; newPassword: string },
+  { principal, origin }: { principal: Principal; origin: Origin },
+): Promise<void> {
+  const { db, limits } = parts
+  const { userId, orgId } = principal
+  const sessionId = sessionOf(principal)
+  const find = db.prepare<[string], { email: string; passwordHash: string | null }>(
+    'SELECT email, passwordHash FROM user WHERE id = ?',
+  )
+  const user = find.get(userId)
+  if (!user?.passwordHash) throw new AppError('conflict', 'the user has no password')
+  limits.byAccount(user.email)
+  if (!(await verifyPassword(currentPassword, user.passwordHash))) throw wrong()
+  const passwordHash = await hashPassword(newPassword, 'newPassword')
+  tx(db, () => {
+    // Another call may have changed it meanwhile, and ended this session with it.
+    if (find.get(userId)?.passwordHash !== user.passwordHash) throw wrong()
+    db.prepare('UPDATE user SET passwordHash = ? WHERE id = ?').run(passwordHash, userId)
+    endSessionsOf(db, userId, { except: sessionId })
+    const entry = { act: 'changePassword', userId, address: origin.address }
+    auditEverywhere(parts, userId, entry, orgId)
+  })
+}

@@ -1,0 +1,86 @@
+import { type Clock, HOUR_MS, type Instant } from '../core/clock.ts'
+import { newSecret } from '../core/id.ts'
+import { Closed, InstantSchema, Nullable, type Static, Type } from '../core/schema.ts'
+import { secretHash } from '../core/secret-box.ts'
+import { type Db, tx } from '../store/database.ts'
+import { MembershipSchema } from './org.ts'
+import { findUser, listMemberships } from './store.ts'
+
+/** A session ends when nobody used it for so long. */
+export const SESSION_MS = 12 * HOUR_MS
+
+/** The organizations that an answer to a sign-in names; more than anybody belongs to. */
+const ORGS_MAX = 1000
+
+/** A session that was just opened: the only place where its token is known. */
+export interface NewSession {
+  /** `st_…`; its SHA-256 is stored. */
+  token: string
+  expiresAt: Instant
+}
+
+/** The answer to everything that signs somebody in. */
+export const SignedInSchema = Closed(
+  {
+    token: Type.String({ description: 'Sent as `Authorization: Bearer`; shown only here' }),
+    expiresAt: Type.Number({ ...InstantSchema, description: 'Moves on to 12 hours after each use' }),
+    user: Closed({ id: Type.String(), email: Type.String(), name: Nullable(Type.String()) }),
+    orgs: Type.Array(MembershipSchema, { description: 'Organizations that the user belongs to, oldest first' }),
+  },
+  {
+    $id: 'SignedIn',
+    examples: [
+      {
+        token: 'st_7hQ2mV9xK4cT1nB8wZ5yR3jF6gL0pD-sAe_UiOtXcEq',
+        expiresAt: 1_767_657_600_000,
+        user: { id: 'usr_01ke7jhv00t2y7h4f6q9a3w5kc', email: 'ann@example.com', name: 'Ann' },
+        orgs: [{ id: 'org_01ke7jhv00p5s9c2g4w8e6m1xr', name: 'Acme', role: 'owner' }],
+      },
+    ],
+  },
+)
+export type SignedIn = Static<typeof SignedInSchema>
+
+/** Names a session in the program without being its token: the SHA-256 in hexadecimal digits. */
+export function sessionIdOf(token: string): string {
+  return secretHash(token).toString('hex')
+}
+
+/** Opens a session of 12 hours, and removes those of everybody that have expired. */
+export function openSession(
+  db: Db,
+  clock: Clock,
+  userId: string,
+  via: 'password' | 'setup' | 'invite' | 'oidc',
+): NewSession {
+  const now = clock.now()
+  const session = { token: newSecret('st'), expiresAt: now + SESSION_MS }
+  tx(db, () => {
+    db.prepare('DELETE FROM session WHERE expiresAt <= ?').run(now)
+    db.prepare(
+      `INSERT INTO session (tokenHash, userId, via, createdAt, lastUsedAt, expiresAt)
+       VALUES (@tokenHash, @userId, @via, @now, @now, @expiresAt)`,
+    ).run({ tokenHash: secretHash(session.token), userId, via, now, expiresAt: session.expiresAt })
+  })
+  return session
+}
+
+/** From the next request on the session is refused. Nothing happens when there is none. */
+export function endSession(db: Db, sessionId: string): void {
+  db.prepare('DELETE FROM session WHERE tokenHash = ?').run(Buffer.from(sessionId, 'hex'))
+}
+
+/** Ends all sessions of a user, but for the one named. */
+export function endSessionsOf(db: Db, userId: string, { except = null }: { except?: string | null } = {}): void {
+  const kept = except === null ? null : Buffer.from(except, 'hex')
+  db.prepare('DELETE FROM session WHERE userId = @userId AND tokenHash IS NOT @kept').run({ userId, kept })
+}
+
+/** What somebody who just signed in is answered. */
+export function signedIn(db: Db, { token, expiresAt }: NewSession, userId: string): SignedIn {
+  const user = findUser(db, userId)
+  if (!user) throw new Error(`there is no user ${userId}`)
+  const { id, email, name } = user
+  const orgs = listMemberships(db, userId, { after: null, limit: ORGS_MAX })
+  return { token, expiresAt, user: { id, email, name }, orgs }
+}

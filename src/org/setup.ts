@@ -1,0 +1,93 @@
+import { timingSafeEqual } from 'node:crypto'
+import { AppError } from '../core/error.ts'
+import { newSecret } from '../core/id.ts'
+import { Closed, type Static, Text, Type } from '../core/schema.ts'
+import { type SecretBox, secretHash } from '../core/secret-box.ts'
+import type { Origin } from '../http/origin.ts'
+import { checkName, OrgNameSchema } from './org.ts'
+import { openSession, type SignedIn, signedIn } from './session.ts'
+import type { SignInParts } from './sign-in.ts'
+import { hasOwner, makeFirstOwner } from './store.ts'
+
+/** What the first owner says. */
+export const SetUpInputSchema = Closed(
+  {
+    token: Text(1, 200),
+    orgName: OrgNameSchema,
+    email: Text(1, 254),
+    password: Type.String({ maxLength: 1000, description: 'At least 10 characters' }),
+    name: Type.Optional(Text(1, 200)),
+  },
+  {
+    $id: 'SetUpInput',
+    examples: [
+      {
+        token: '4f1d0c2b7a9e8d6c5b3a2f1e0d9c8b7a',
+        orgName: 'Acme',
+        email: 'ann@example.com',
+        password: 'correct horse battery staple',
+        name: 'Ann',
+      },
+    ],
+  },
+)
+export type SetUpInput = Static<typeof SetUpInputSchema>
+
+/** Lets whoever started the program, and nobody else, make its first owner. Lives as long as the process. */
+export class SetupToken {
+  private hash: Buffer | null
+
+  constructor(secret: string) {
+    this.hash = secretHash(secret)
+  }
+
+  /** True until it was used. */
+  get inForce(): boolean {
+    return this.hash !== null
+  }
+
+  fits(secret: string): boolean {
+    return this.hash !== null && timingSafeEqual(this.hash, secretHash(secret))
+  }
+
+  end(): void {
+    this.hash = null
+  }
+}
+
+/** A new token, and its secret `su_…` to be shown once to whoever starts the program. */
+export function newSetupToken(): { token: SetupToken; secret: string } {
+  const secret = newSecret('su')
+  return { token: new SetupToken(secret), secret }
+}
+
+export interface SetUpParts extends SignInParts {
+  box: SecretBox
+  /** Null when the data folder had an owner at the start. */
+  setupToken: SetupToken | null
+}
+
+/** True when the next caller with the token makes the first owner. */
+export function canSetUp({ db, setupToken }: Pick<SetUpParts, 'db' | 'setupToken'>): boolean {
+  return setupToken?.inForce === true && !hasOwner(db)
+}
+
+/**
+ * Makes the first organization and its owner, signed in; the token ends with it. Fails with `conflict` when an owner
+ * exists, `unauthorized` when the token is not the one in force, `rateLimited` when it was tried too often, `invalid`
+ * when a field does not fit.
+ */
+export async function setUp(parts: SetUpParts, { token, ...input }: SetUpInput, origin: Origin): Promise<SignedIn> {
+  const { db, box, clock, limits, setupToken, audit } = parts
+  limits.byAddress(origin)
+  if (hasOwner(db)) throw new AppError('conflict', 'an owner exists already')
+  if (!setupToken?.fits(token)) throw new AppError('unauthorized', 'token: is not the one that was shown at the start')
+  const name = input.name === undefined ? null : checkName(input.name, 'name')
+  const { address, userAgent } = origin
+  const answer = await makeFirstOwner(db, box, clock, { ...input, name }, ({ orgId, userId }) => {
+    audit({ orgId, act: 'setUp', userId, address, target: orgId, note: { userAgent } })
+    return signedIn(db, openSession(db, clock, userId, 'setup'), userId)
+  })
+  setupToken.end()
+  return answer
+}

@@ -1,0 +1,118 @@
+import type { Clock } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { formatAddress, parseAddress, unmapped } from '../core/network.ts'
+import type { Origin } from '../http/origin.ts'
+import { RateLimit } from '../http/rate.ts'
+import { type Db, tx } from '../store/database.ts'
+import type { NewAuditEntry } from './audit-log.ts'
+import { openSession, type SignedIn, signedIn } from './session.ts'
+import { listMemberships } from './store.ts'
+import { verifyPassword } from './user.ts'
+
+/** How often somebody may try to get in, whatever with: passwords, invitations, the company's own sign-in. */
+export interface SignInLimits {
+  /** Counts one try from this address. Fails with `rateLimited` and the seconds to wait. */
+  byAddress(origin: Pick<Origin, 'address'>): void
+  /** Counts one try for this account, whether it exists or not. Fails with `rateLimited` and the seconds to wait. */
+  byAccount(email: string): void
+}
+
+const ACCOUNT_PER_MINUTE = 10
+const WINDOW_S = 60
+
+/** Limits of their own for one process: `addressPerMinute` tries from one address, 10 a minute for one account. */
+export function signInLimits(clock: Clock, addressPerMinute: number): SignInLimits {
+  const addresses = new RateLimit(clock, addressPerMinute / WINDOW_S, WINDOW_S)
+  const accounts = new RateLimit(clock, ACCOUNT_PER_MINUTE / WINDOW_S, WINDOW_S)
+  return {
+    byAddress: ({ address }) => addresses.take(networkOf(address)),
+    byAccount: (email) => accounts.take(email.trim().toLowerCase()),
+  }
+}
+
+/**
+ * What counts as one address: an IPv4 address, or the /64 of an IPv6 address, because whoever has one address of it has
+ * them all (https://www.rfc-editor.org/rfc/rfc6177). IPv4 inside IPv6 (`::ffff:192.0.2.1`) is IPv4. Callers whose
+ * address nobody knows are one.
+ */
+export function networkOf(address: string | null): string {
+  if (address === null) return 'unknown'
+  const known = parseAddress(address)
+  if (known === null) return address
+  const plain = unmapped(known)
+  const text = formatAddress(plain)
+  return plain.family === 4 ? text : `${text.split(':').slice(0, 4).join(':')}::/64`
+}
+
+export interface SignInParts {
+  db: Db
+  clock: Clock
+  limits: SignInLimits
+  /** Keeps an entry in the audit log of its organization. */
+  audit(entry: NewAuditEntry): void
+  /** Told of what fails after the caller was answered. */
+  report(error: unknown, where: string): void
+}
+
+const AUDITED_ORGS_MAX = 1000
+
+/** Keeps what happened to an account in the audit log of each organization of its user, but for the one named. */
+export function auditEverywhere(
+  { db, audit }: Pick<SignInParts, 'db' | 'audit'>,
+  ofUserId: string,
+  entry: Omit<NewAuditEntry, 'orgId'>,
+  exceptOrgId: string | null = null,
+): void {
+  for (const { id: orgId } of listMemberships(db, ofUserId, { after: null, limit: AUDITED_ORGS_MAX })) {
+    if (orgId !== exceptOrgId) audit({ ...entry, orgId })
+  }
+}
+
+interface Account {
+  id: string
+  passwordHash: string | null
+}
+
+const wrong = () => new AppError('unauthorized', 'e-mail address or password is wrong')
+
+/**
+ * Opens a session for whoever knows the password. Fails with `unauthorized` in the same words and the same time whether
+ * the address is unknown, its user has no password, or the password is wrong; `forbidden` when the user belongs to no
+ * organization; `rateLimited` when it was tried too often, `unavailable` when too many wait.
+ */
+export async function signIn(
+  parts: SignInParts,
+  { email, password }: { email: string; password: string },
+  origin: Origin,
+): Promise<SignedIn> {
+  const { db, clock, limits } = parts
+  limits.byAddress(origin)
+  limits.byAccount(email)
+  const find = db.prepare<[string], Account>('SELECT id, passwordHash FROM user WHERE email = ?')
+  const account = find.get(email.trim())
+  const fits = await verifyPassword(password, account?.passwordHash ?? null)
+  if (!account || !fits) {
+    // Written after the answer: the write takes time, and only known users have something to write.
+    setTimeout(() => noteFailure(parts, account, origin), 0)
+    throw wrong()
+  }
+  return tx(db, () => {
+    // The password may have been changed while it was verified, and that ended all sessions.
+    if (find.get(email.trim())?.passwordHash !== account.passwordHash) throw wrong()
+    const answer = signedIn(db, openSession(db, clock, account.id, 'password'), account.id)
+    if (answer.orgs.length === 0) throw new AppError('forbidden', 'the user is not a member of any organization')
+    const { address, userAgent } = origin
+    auditEverywhere(parts, account.id, { act: 'signIn', userId: account.id, address, note: { userAgent } })
+    return answer
+  })
+}
+
+function noteFailure(parts: SignInParts, account: Account | undefined, { address, userAgent }: Origin): void {
+  if (!account) return
+  const entry = { act: 'signInFailed', userId: null, address, target: account.id, note: { userAgent } }
+  try {
+    tx(parts.db, () => auditEverywhere(parts, account.id, entry))
+  } catch (error) {
+    parts.report(error, 'audit log')
+  }
+}

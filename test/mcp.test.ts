@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv'
+import { version } from '../package.json'
+import { PERMISSIONS } from '../src/http/permission.ts'
+import type { Route } from '../src/http/route.ts'
+import { callTool, connect, everyRow } from '../src/mcp/endpoint.fixture.ts'
+import { INSTRUCTIONS } from '../src/mcp/instructions.ts'
+import { toolName } from '../src/mcp/tool.ts'
+import { type TestApp, testApp } from './app.ts'
+import { type JsonSchema, least } from './json-schema.ts'
+
+/*
+ * The program as assistants meet it: through its own HTTP, with the SDK's client.
+ */
+
+let world: TestApp
+let web: { url: string; stop(): Promise<void> }
+
+beforeAll(async () => {
+  world = await testApp()
+  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: (request) => world.app.fetch(request) })
+  web = { url: `http://127.0.0.1:${server.port}/mcp`, stop: () => server.stop(true) }
+})
+afterAll(async () => {
+  await web.stop()
+  await world[Symbol.asyncDispose]()
+})
+
+const toolRoutes = () => world.app.routes.filter(({ tool }) => tool)
+const writes = ({ access }: Route) => PERMISSIONS[access].writes
+const newKey = async (readOnly: boolean): Promise<{ id: string; secret: string }> => {
+  const body = { name: 'assistant', expiresInDays: 30, readOnly }
+  return (await world.call('POST', '/v1/keys', { body })).body
+}
+const assistant = () => connect(web.url, world.owner.apiKey)
+
+/** What a tool answers; fails when it refuses. */
+async function value(client: Client, name: string, args: Record<string, unknown> = {}) {
+  const answer = await callTool(client, name, args)
+  expect([name, answer.refusal]).toEqual([name, null])
+  return answer.value
+}
+
+describe('every tool', () => {
+  test('is listed, under a name of its own, with schemas that compile', async () => {
+    await using client = await assistant()
+    expect(client.getServerVersion()).toMatchObject({ name: 'tagwarden', version })
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name).sort()).toEqual(
+      toolRoutes()
+        .map(({ id }) => toolName(id))
+        .sort(),
+    )
+    expect(new Set(tools.map(({ name }) => name)).size).toBe(tools.length)
+    for (const { name, inputSchema, outputSchema, description } of tools) {
+      expect(name).toMatch(/^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/)
+      expect(description).toMatch(/^[A-Z].+/s)
+      for (const schema of [inputSchema, outputSchema ?? {}]) new AjvJsonSchemaValidator().getValidator(schema)
+    }
+  })
+
+  test('is listed for a read-only key unless it writes', async () => {
+    const { secret } = await newKey(true)
+    await using client = await connect(web.url, secret)
+    const { tools } = await client.listTools()
+    const reading = toolRoutes().filter((route) => !writes(route))
+    expect(tools.map(({ name }) => name).sort()).toEqual(reading.map(({ id }) => toolName(id)).sort())
+    for (const { id } of toolRoutes().filter(writes)) {
+      expect((await callTool(client, toolName(id))).refusal).toBe('this key can only read')
+    }
+  })
+
+  test('answers the plainest call, or refuses it in a sentence; tried, it changes nothing', async () => {
+    await using client = await assistant()
+    const routes = new Map(toolRoutes().map((route) => [toolName(route.id), route]))
+    const { tools } = await client.listTools()
+    const before = everyRow(world.app.db)
+    for (const { name, inputSchema } of tools) {
+      const route = routes.get(name)
+      const args = least(inputSchema as JsonSchema) as Record<string, unknown>
+      const { refusal } = await callTool(client, name, { ...args, ...(route && writes(route) ? { dryRun: true } : {}) })
+      expect(refusal ?? 'answers').not.toContain('internal error')
+      expect(refusal).not.toBe('')
+    }
+    expect(everyRow(world.app.db)).toEqual(before)
+  })
+
+  test('hands out no secret and makes nobody more than they are', () => {
+    const never = /key|password|secret|token|session|member|invit|owner|setup|login|logout/i
+    expect(toolRoutes().filter(({ id, path }) => never.test(id) || never.test(path))).toEqual([])
+  })
+
+  test('that the instructions name is there', () => {
+    const names = new Set(toolRoutes().map(({ id }) => toolName(id)))
+    const told = [...new Set(INSTRUCTIONS.match(/\b[a-z]+(?:_[a-z]+)+\b/g))]
+    expect(told.length).toBeGreaterThan(3)
+    expect(told.filter((name) => !names.has(name))).toEqual([])
+  })
+})
+
+test('an assistant finds what is wrong, investigates, acknowledges, and writes an alert', async () => {
+  const start = world.clock.now()
+  const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })
+  await using client = await assistant()
+  await client.listTools()
+
+  // An alert: tried first, then made.
+  const rule = {
+    name: 'Purchase has a value',
+    alertType: 'data_validation',
+    severity: 'high',
+    domainId: domain.id,
+    conditions: { logic: 'any', items: [{ parameter: 'value', op: 'is_blank' }] },
+    period: '1h',
+    channels: [{ type: 'email', target: 'ops@example.com' }],
+  }
+  const before = everyRow(world.app.db)
+  const tried = await value(client, 'create_alert', { ...rule, dryRun: true })
+  expect(tried).toMatchObject({ name: rule.name, severity: 'high' })
+  expect(everyRow(world.app.db)).toEqual(before)
+  const made = await value(client, 'create_alert', rule)
+  expect(made.id).not.toBe(tried.id)
+  expect((await value(client, 'list_alerts')).alerts).toEqual([made])
+  expect((await callTool(client, 'create_alert', { ...rule, period: '5x' })).refusal).toStartWith('period: ')
+
+  // It judges at once: what is tried leaves no trace in the rules either.
+  await value(client, 'delete_alert', { id: made.id, dryRun: true })
+  await world.collect(domain.token, {
+    batchId: 'batch-one',
+    page: { url: 'https://shop.example/checkout' },
+    events: [
+      { vendor: 'Shop', event: 'purchase', params: { value: '' } },
+      { vendor: 'Shop', event: 'purchase', params: { value: '12' } },
+    ],
+  })
+  await world.at(start + 2000)
+
+  const { issues, openCounts } = await value(client, 'list_issues', { status: 'open' })
+  expect([issues.length, openCounts.high]).toEqual([1, 1])
+  const [issue] = issues
+  const evidence = await value(client, 'investigate_issue', { id: issue.id })
+  expect(evidence).toMatchObject({ issue: { id: issue.id }, alert: { id: made.id }, events: [{ event: 'purchase' }] })
+  const { contents } = await client.readResource({ uri: `tagwarden://issues/${issue.id}` })
+  expect(JSON.parse((contents[0] as { text: string }).text)).toMatchObject({ id: issue.id, status: 'open' })
+  expect((await client.listResources()).resources.map(({ uri }) => uri)).toEqual([
+    `tagwarden://issues/${issue.id}`,
+    `tagwarden://alerts/${made.id}`,
+  ])
+
+  // Acknowledged: tried first, then done.
+  const acknowledge = { id: issue.id, status: 'acknowledged' }
+  const asItWas = everyRow(world.app.db)
+  expect(await value(client, 'change_issue', { ...acknowledge, dryRun: true })).toMatchObject({
+    status: 'acknowledged',
+  })
+  expect(everyRow(world.app.db)).toEqual(asItWas)
+  expect(await value(client, 'get_issue', { id: issue.id })).toMatchObject({ status: 'open' })
+  await value(client, 'change_issue', acknowledge)
+  const { status, history } = (await world.call('GET', `/v1/issues/${issue.id}`)).body
+  expect([status, history.at(-1).kind]).toEqual(['acknowledged', 'acknowledged'])
+  expect((await callTool(client, 'change_issue', { ...acknowledge, colour: 'red' })).refusal).toStartWith('colour: ')
+})
+
+test('a key that is revoked stops at once', async () => {
+  const { id, secret } = await newKey(false)
+  await using client = await connect(web.url, secret)
+  await value(client, 'list_issues')
+  expect((await world.call('DELETE', `/v1/keys/${id}`)).status).toBe(200)
+  expect(await client.callTool({ name: 'list_issues' }).catch((error: unknown) => error)).toMatchObject({ code: 401 })
+})
+
+test('it is no route of the REST interface', async () => {
+  expect(world.app.routes.filter(({ path }) => path.startsWith('/mcp'))).toEqual([])
+  const { status, headers, body } = await world.call('GET', '/mcp')
+  expect([status, headers.get('allow'), typeof body.error]).toEqual([405, 'POST', 'string'])
+})

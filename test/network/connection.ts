@@ -1,0 +1,104 @@
+import { connect, type Socket } from 'node:net'
+
+const WAIT_MS = 15_000
+
+/** One answer, as it came. */
+export interface RawAnswer {
+  status: number
+  /** By lower-case name. */
+  headers: Record<string, string>
+  text: string
+}
+
+/** A connection whose every byte is the test's own. */
+export interface Connection {
+  socket: Socket
+  /** Answers the next answer with a `Content-Length`; rejects when the connection ends before it. */
+  answer(): Promise<RawAnswer>
+  /** Resolves when the connection has ended; rejects when it doesn't. */
+  closed(): Promise<void>
+  isOpen(): boolean
+  /** Sends the same again and again, as fast as it is taken, until the connection ends. Answers the bytes sent. */
+  flood(piece: Buffer): Promise<number>
+  [Symbol.dispose](): void
+}
+
+/** Connects to a server and sends what is given. */
+export async function connectTo(url: string, first: string | Buffer = ''): Promise<Connection> {
+  const { hostname, port } = new URL(url)
+  const socket = connect({ host: hostname, port: Number(port) })
+  let received: Buffer = Buffer.alloc(0)
+  let ended = false
+  const arrived = new EventTarget()
+  const ending = Promise.withResolvers<void>()
+  socket.on('data', (piece: Buffer) => {
+    received = Buffer.concat([received, piece])
+    arrived.dispatchEvent(new Event('piece'))
+  })
+  // A reset ends the connection like any other end.
+  socket.on('error', () => {})
+  socket.on('close', () => {
+    ended = true
+    ending.resolve()
+    arrived.dispatchEvent(new Event('piece'))
+  })
+  await bounded('a connection', new Promise<void>((done) => socket.once('connect', done)))
+  if (first.length > 0) socket.write(first)
+
+  const answer = async (): Promise<RawAnswer> => {
+    for (;;) {
+      const parsed = parseAnswer(received)
+      if (parsed) {
+        received = received.subarray(parsed.length)
+        return parsed.answer
+      }
+      if (ended) throw new Error(`the connection ended after ${JSON.stringify(received.toString('latin1'))}`)
+      await new Promise((next) => arrived.addEventListener('piece', next, { once: true }))
+    }
+  }
+  const flood = async (piece: Buffer) => {
+    let bytes = 0
+    for (; !ended; bytes += piece.length) {
+      const taken = new Promise<void>((done) => socket.write(piece, () => done()))
+      await Promise.race([taken, ending.promise])
+      // Else a piece that is taken at once leaves no turn for the end to be noticed.
+      await new Promise<void>((done) => setImmediate(done))
+    }
+    return bytes
+  }
+  return {
+    socket,
+    answer: () => bounded('an answer', answer()),
+    closed: () => bounded('the end of a connection', ending.promise),
+    isOpen: () => !ended,
+    flood: (piece) => bounded('the end of a flood', flood(piece)),
+    [Symbol.dispose]: () => void socket.destroy(),
+  }
+}
+
+/** The text of a request; a body gets its `Content-Length`. */
+export function requestOf(method: string, path: string, headers: Record<string, string> = {}, body = ''): string {
+  const length = body === '' ? {} : { 'content-length': String(Buffer.byteLength(body)) }
+  const lines = Object.entries({ host: 'tagwarden.example', ...length, ...headers })
+  return `${method} ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`
+}
+
+function parseAnswer(received: Buffer): { answer: RawAnswer; length: number } | null {
+  const end = received.indexOf('\r\n\r\n')
+  if (end < 0) return null
+  const [start = '', ...lines] = received.subarray(0, end).toString('latin1').split('\r\n')
+  const headers = Object.fromEntries(
+    lines.map((line) => [line.split(':', 1)[0]?.toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+  )
+  const bodyAt = end + 4
+  const length = bodyAt + Number(headers['content-length'] ?? 0)
+  if (received.length < length) return null
+  const text = received.subarray(bodyAt, length).toString()
+  return { answer: { status: Number(start.split(' ')[1]), headers, text }, length }
+}
+
+async function bounded<T>(what: string, work: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Error(`waited ${WAIT_MS} ms in vain for ${what}`)), WAIT_MS)
+  return Promise.race([work, late.promise]).finally(() => clearTimeout(timer))
+}

@@ -1,0 +1,77 @@
+import type { Patience } from '../../src/commands/listener.ts'
+import { type Extra, type Running, startServer } from '../../src/commands/server.ts'
+import { readConfig, type SettingName } from '../../src/config.ts'
+import { ARRIVAL_LIMITS, receiveText } from '../../src/http/arrival.ts'
+import { originOf } from '../../src/http/origin.ts'
+import { temporaryFolder } from '../process.ts'
+
+/** Time limits a test can wait for. */
+export const IMPATIENT: Patience = {
+  answerMs: 10_000,
+  stopMs: 5_000,
+  countMs: 20,
+  bodies: { ...ARRIVAL_LIMITS, lookEveryMs: 20 },
+}
+
+export interface Listening extends Running {
+  /** What the server logged as errors. */
+  errors: unknown[]
+  warnings: string[]
+  /** Answers what waits at `/test/never`; the next ones wait again. */
+  release(): void
+  /** Requests that wait there now. */
+  waiting(): number
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/**
+ * A server in a folder of its own, with routes beside its own: `/test/never` waits, `/test/address` answers where the
+ * request comes from, `/test/large` answers 50 MB, `/test/events` is a stream of one event, `/test/echo` sends back.
+ */
+export async function listening(
+  patience: Partial<Patience> = {},
+  settings: Partial<Record<SettingName, string>> = {},
+): Promise<Listening> {
+  const folder = temporaryFolder()
+  const errors: unknown[] = []
+  const warnings: string[] = []
+  const waiting = new Set<() => void>()
+  const routes: Record<string, (request: Request) => Promise<Response>> = {
+    '/test/never': () =>
+      new Promise((resolve) => {
+        waiting.add(() => resolve(new Response('released')))
+      }),
+    '/test/address': async (request) => Response.json(originOf(request).address),
+    '/test/large': async () => new Response('x'.repeat(50_000_000)),
+    '/test/events': async () =>
+      new Response(new ReadableStream({ start: (stream) => stream.enqueue('data: 1\n\n') }), {
+        headers: { 'content-type': 'text/event-stream' },
+      }),
+    '/test/throws': () => Promise.reject(new Error('a bug')),
+    '/test/echo': async (request) => new Response(await receiveText(request, 1000)),
+  }
+  const extra: Extra = (request) => routes[new URL(request.url).pathname]?.(request) ?? null
+  const config = readConfig({ data: folder.path, listen: '127.0.0.1:0', ...settings }, {})
+  const log = {
+    info() {},
+    warn: (message: string) => void warnings.push(message),
+    error: (error: unknown) => void errors.push(error),
+  }
+  const running = await startServer(config, log, extra, { ...IMPATIENT, ...patience })
+  const release = () => {
+    for (const answer of waiting) answer()
+    waiting.clear()
+  }
+  return {
+    ...running,
+    errors,
+    warnings,
+    release,
+    waiting: () => waiting.size,
+    async [Symbol.asyncDispose]() {
+      release()
+      await running.stop()
+      folder[Symbol.dispose]()
+    },
+  }
+}

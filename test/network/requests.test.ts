@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { EVENTS_PATH } from '../../src/ingest/collector.ts'
+import { call } from '../process.ts'
+import { connectTo, requestOf } from './connection.ts'
+import { type Listening, listening } from './listening.ts'
+
+const manyHeaders = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`x-${index}`, 'y'.repeat(20)]))
+const post = (headers: string, body: string) => `POST /test/echo HTTP/1.1\r\nhost: a\r\n${headers}\r\n${body}`
+
+let server: Listening
+beforeAll(async () => {
+  server = await listening()
+})
+beforeEach(() => void server.errors.splice(0))
+afterAll(() => server[Symbol.asyncDispose]())
+
+describe('a request', () => {
+  test.each<[string, string, number]>([
+    ['in HTTP/1.0 without a host', 'GET /healthz HTTP/1.0\r\n\r\n', 200],
+    ['with a host of one letter', 'GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n', 200],
+    ['with a host of three letters', 'GET /healthz HTTP/1.1\r\nhost: abc\r\n\r\n', 200],
+    ['without a path', 'GET  HTTP/1.1\r\nhost: a\r\n\r\n', 400],
+    ['with an empty host', 'GET /healthz HTTP/1.1\r\nhost:\r\n\r\n', 200],
+    ['without a host', 'GET /healthz HTTP/1.1\r\n\r\n', 400],
+    ['with a host that is none', 'GET /healthz HTTP/1.1\r\nhost: user@x\r\n\r\n', 400],
+    ['with half a host', 'GET /healthz HTTP/1.1\r\nhost: [\r\n\r\n', 400],
+    ['with a port that is none', 'GET /healthz HTTP/1.1\r\nhost: a:99999\r\n\r\n', 400],
+    ['with the address of another server', 'GET http://other.example/healthz HTTP/1.1\r\nhost: a\r\n\r\n', 200],
+    ['of an unknown method', 'BREW /healthz HTTP/1.1\r\nhost: a\r\n\r\n', 0],
+    ['TRACE', 'TRACE /healthz HTTP/1.1\r\nhost: a\r\n\r\n', 404],
+    ['CONNECT', 'CONNECT other.example:443 HTTP/1.1\r\nhost: a\r\n\r\n', 400],
+    ['OPTIONS *', 'OPTIONS * HTTP/1.1\r\nhost: a\r\n\r\n', 400],
+    ['of another protocol', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', 400],
+    ['in HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
+    ['with an odd path', 'GET /v1/%zz%00%ff//../x HTTP/1.1\r\nhost: a\r\n\r\n', 404],
+    ['with two slashes', 'GET //healthz HTTP/1.1\r\nhost: a\r\n\r\n', 404],
+    ['with 15 KiB of headers', requestOf('GET', '/healthz', { x: 'y'.repeat(15 * 1024) }), 200],
+    ['with 17 KiB of headers', requestOf('GET', '/healthz', { x: 'y'.repeat(17 * 1024) }), 431],
+    ['with a megabyte of headers', requestOf('GET', '/healthz', { x: 'y'.repeat(1024 * 1024) }), 431],
+    ['with 150 headers', requestOf('GET', '/healthz', manyHeaders(150)), 200],
+    ['with thousands of headers', requestOf('GET', '/healthz', manyHeaders(3000)), 431],
+    ['with an address of 20 KiB', requestOf('GET', `/healthz?${'q'.repeat(20 * 1024)}`), 431],
+    ['with two lengths', post('content-length: 3\r\ncontent-length: 4\r\n', 'abcd'), 400],
+    ['with a length and chunks', post('content-length: 3\r\ntransfer-encoding: chunked\r\n', '0\r\n\r\n'), 400],
+    ['with a negative length', post('content-length: -3\r\n', 'abc'), 400],
+    ['with a length in letters', post('content-length: 3x\r\n', 'abc'), 400],
+    ['with a length beyond numbers', post(`content-length: ${'9'.repeat(30)}\r\n`, 'abc'), 400],
+    ['with an unknown transfer', post('transfer-encoding: gzip\r\n', 'abc'), 400],
+    ['with chunks that are none', post('transfer-encoding: chunked\r\n', 'zz\r\nabc'), 400],
+  ])('%s is answered as it should be, and the server goes on', async (_what, text, status) => {
+    using caller = await connectTo(server.url, text)
+    // A method that HTTP does not know ends the connection.
+    if (status === 0) await caller.closed()
+    else {
+      const answer = await caller.answer()
+      expect(answer.status).toBe(status)
+      if (answer.text !== '' && status >= 400) expect(Object.keys(JSON.parse(answer.text))).toEqual(['error'])
+    }
+    expect((await call('GET', `${server.url}/healthz`)).status).toBe(200)
+    expect(server.errors).toEqual([])
+  })
+
+  test('in HTTP/1.0 is read with its body', async () => {
+    using caller = await connectTo(server.url, 'POST /test/echo HTTP/1.0\r\ncontent-length: 4\r\n\r\nabcd')
+    expect((await caller.answer()).text).toBe('abcd')
+    const body = '{"batchId":"12345678","token":"pt_nobody"}'
+    using sender = await connectTo(
+      server.url,
+      `POST ${EVENTS_PATH} HTTP/1.0\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    )
+    expect((await sender.answer()).status).toBeOneOf([400, 401])
+  })
+
+  test('that says too short a length leaves the rest to the next, which is none', async () => {
+    using caller = await connectTo(
+      server.url,
+      `${requestOf('POST', '/test/echo', { 'content-length': '3' })}abcdef\r\n\r\n`,
+    )
+    expect((await caller.answer()).text).toBe('abc')
+    expect((await caller.answer()).status).toBe(400)
+    await caller.closed()
+  })
+
+  test('sent behind another is answered behind it, or the connection ends', async () => {
+    const both = requestOf('GET', '/healthz') + requestOf('GET', '/readyz')
+    using caller = await connectTo(server.url, both)
+    const [first] = await Promise.allSettled([caller.answer()])
+    if (first.status === 'fulfilled') expect(first.value.text).toBe('{"ok":true}')
+    else await caller.closed()
+    expect((await call('GET', `${server.url}/healthz`)).status).toBe(200)
+  })
+
+  test('that fails for a bug says nothing of it', async () => {
+    const { status, body } = await call('GET', `${server.url}/test/throws`)
+    expect([status, body]).toEqual([500, { error: 'internal error; the log of the server says more' }])
+    expect(server.errors).toEqual([new Error('a bug')])
+  })
+})
+
+/** Something of every kind: a page, a route, what there is not, the collector's, a bug. */
+const ANSWERS: [method: string, path: string][] = [
+  ...(['/', '/healthz', '/metrics', '/openapi.json', '/docs', '/v1/alerts', '/v1/nothing', '/nothing'] as const).map(
+    (path): [string, string] => ['GET', path],
+  ),
+  ['HEAD', '/healthz'],
+  ['POST', '/v1/auth/login'],
+  ['POST', '/mcp'],
+  ['POST', EVENTS_PATH],
+  ['GET', EVENTS_PATH],
+  ['OPTIONS', EVENTS_PATH],
+  ['GET', '/api/v1/nothing'],
+  ['GET', '/test/throws'],
+  ['GET', '/test/address'],
+]
+
+describe('every answer', () => {
+  let secure: Listening
+  beforeAll(async () => {
+    secure = await listening({}, { publicUrl: 'https://watch.example' })
+  })
+  afterAll(() => secure[Symbol.asyncDispose]())
+
+  test.each(ANSWERS)('to %s %s is taken as what it says it is', async (method, path) => {
+    const { headers } = await fetch(`${server.url}${path}`, { method })
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('strict-transport-security')).toBeNull()
+  })
+
+  test.each(ANSWERS)('to %s %s asks browsers to stay with https where people use that', async (method, path) => {
+    const { headers } = await fetch(`${secure.url}${path}`, { method })
+    expect(headers.get('strict-transport-security')).toBe('max-age=31536000')
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+  })
+})
+
+describe('pages of somebody else', () => {
+  const preflight = (method: string) => ({
+    method: 'OPTIONS',
+    headers: {
+      origin: 'https://other.example',
+      'access-control-request-method': method,
+      'access-control-request-headers': 'authorization',
+    },
+  })
+  const allowances = (headers: Headers) => [...headers.keys()].filter((name) => name.startsWith('access-control'))
+
+  test.each(['/v1/alerts', '/v1/nothing', '/v1/auth/login', '/mcp', '/openapi.json', '/'])(
+    'are not let in at %s',
+    async (path) => {
+      const { headers } = await fetch(`${server.url}${path}`, preflight('POST'))
+      expect(allowances(headers)).toEqual([])
+      const direct = await fetch(`${server.url}${path}`, { headers: { origin: 'https://other.example' } })
+      expect(allowances(direct.headers)).toEqual([])
+    },
+  )
+
+  test('send batches', async () => {
+    const { status, headers } = await fetch(`${server.url}${EVENTS_PATH}`, preflight('POST'))
+    expect([status, headers.get('access-control-allow-origin')]).toEqual([204, '*'])
+    expect(headers.get('access-control-allow-methods')).toBe('POST')
+    expect(headers.get('access-control-allow-credentials')).toBeNull()
+  })
+})
+
+describe('where a request comes from', () => {
+  test.each<[string, Record<string, string>, string, string]>([
+    ['whatever it says', {}, '198.51.100.1', '127.0.0.1'],
+    ['as a trusted proxy says', { trustedProxies: '127.0.0.0/8' }, '198.51.100.1', '198.51.100.1'],
+    [
+      'behind two proxies',
+      { trustedProxies: '127.0.0.1, 10.0.0.0/8' },
+      '6.6.6.6, 198.51.100.1, 10.1.1.1',
+      '198.51.100.1',
+    ],
+    ['when others are trusted', { trustedProxies: '10.0.0.0/8' }, '198.51.100.1', '127.0.0.1'],
+  ])('is known: %s', async (_how, settings, header, expected) => {
+    await using server = await listening({}, settings)
+    using caller = await connectTo(server.url, requestOf('GET', '/test/address', { 'x-forwarded-for': header }))
+    expect(JSON.parse((await caller.answer()).text)).toBe(expected)
+    // The same in several lines.
+    const lines = header.split(', ').map((entry) => `X-Forwarded-For: ${entry}\r\n`)
+    using again = await connectTo(server.url, `GET /test/address HTTP/1.1\r\nhost: a\r\n${lines.join('')}\r\n`)
+    expect(JSON.parse((await again.answer()).text)).toBe(expected)
+    using old = await connectTo(server.url, `GET /test/address HTTP/1.0\r\n${lines.join('')}\r\n`)
+    expect(JSON.parse((await old.answer()).text)).toBe(expected)
+  })
+
+  test('is an IPv4 address, also where the server listens for both', async () => {
+    await using server = await listening({}, { listen: '[::]:0' })
+    const url = `http://127.0.0.1:${new URL(server.url).port}/test/address`
+    expect((await call('GET', url)).body).toBe('127.0.0.1')
+  })
+})

@@ -1,0 +1,21 @@
+import { expect, test } from 'bun:test'
+import { call, until } from '../process.ts'
+import { connectTo } from './connection.ts'
+import { listening } from './listening.ts'
+
+// The runtime's own limit, 10 s in steps of four, is not ours to set.
+test('a head that is dripped, or never comes, is given up, and others are served meanwhile', async () => {
+  await using server = await listening()
+  const startedAt = performance.now()
+  using dripped = await connectTo(server.url, 'GET /healthz HTTP/1.1\r\n')
+  using silent = await connectTo(server.url)
+  using half = await connectTo(server.url, 'GET /healthz HT')
+  const drip = setInterval(() => dripped.socket.write('x-a: b\r\n'), 100)
+  const slow = [dripped, silent, half]
+  await until('slow heads to be given up', async () => {
+    expect((await call('GET', `${server.url}/healthz`)).status).toBe(200)
+    return slow.every((one) => !one.isOpen())
+  })
+  clearInterval(drip)
+  expect(performance.now() - startedAt).toBeLessThan(16_000)
+}, 30_000)

@@ -1,0 +1,168 @@
+import { describe, expect, test } from 'bun:test'
+import { MAX_BODY_BYTES } from '../../src/http/body.ts'
+import { EVENTS_PATH } from '../../src/ingest/collector.ts'
+import { call, until } from '../process.ts'
+import { connectTo, requestOf } from './connection.ts'
+import { listening } from './listening.ts'
+
+/** Routes that read a body before they know who sent it. */
+const OPEN_ROUTES = ['/v1/auth/login', EVENTS_PATH]
+const JSON_TYPE = { 'content-type': 'application/json' }
+const SHORT = { bodies: { leastMs: 60, bytesPerSecond: 16 * 1024, lookEveryMs: 20 } }
+
+describe.each(OPEN_ROUTES)('a body for %s', (path) => {
+  const start = (headers: Record<string, string>, begin: string) =>
+    requestOf('POST', path, { ...JSON_TYPE, ...headers }) + begin
+
+  test.each<[string, string]>([
+    ['that says its length', start({ 'content-length': '100' }, '{"a"')],
+    ['that says its length and has not begun', start({ 'content-length': '100' }, '')],
+    ['in chunks', start({ 'transfer-encoding': 'chunked' }, '4\r\n{"a"\r\n')],
+    ['in chunks that has not begun', start({ 'transfer-encoding': 'chunked' }, '')],
+    ['that is packed, as only one route takes it', start({ 'content-length': '100', 'content-encoding': 'gzip' }, '{')],
+  ])('%s and stops half-way is given up', async (_how, text) => {
+    await using server = await listening(SHORT)
+    using sender = await connectTo(server.url, text)
+    const { status, headers, text: body } = await sender.answer()
+    expect([status, JSON.parse(body), headers.connection]).toEqual([
+      ...[400, { error: 'body: did not arrive in time' }, 'close'],
+    ])
+    await sender.closed()
+    expect(server.errors).toEqual([])
+  })
+
+  test('that is dripped is given up, and others are served meanwhile', async () => {
+    await using server = await listening(SHORT)
+    using sender = await connectTo(server.url, start({ 'content-length': '1000' }, '{'))
+    const drip = setInterval(() => sender.socket.write(' '), 5)
+    const ended = sender.closed()
+    let served = 0
+    while (sender.isOpen()) {
+      expect((await call('GET', `${server.url}/healthz`)).status).toBe(200)
+      served++
+    }
+    clearInterval(drip)
+    await ended
+    expect(served).toBeGreaterThan(1)
+    expect(server.errors).toEqual([])
+  })
+
+  test('has the more time the longer it is', async () => {
+    const patience = { bodies: { leastMs: 50, bytesPerSecond: 1000, lookEveryMs: 10 } }
+    await using server = await listening(patience)
+    using small = await connectTo(server.url, start({ 'content-length': '10' }, '{'))
+    using large = await connectTo(server.url, start({ 'content-length': '100000' }, '{'))
+    expect((await small.answer()).status).toBe(400)
+    expect(large.isOpen()).toBe(true)
+    large.socket.write(Buffer.alloc(99_999, ' '))
+    expect(JSON.parse((await large.answer()).text).error).not.toContain('in time')
+  })
+
+  test('in chunks has time as long as they come quickly enough', async () => {
+    const patience = { bodies: { leastMs: 50, bytesPerSecond: 2500, lookEveryMs: 10 } }
+    await using server = await listening(patience)
+    const startedAt = performance.now()
+    using sender = await connectTo(server.url, start({ 'transfer-encoding': 'chunked' }, ''))
+    // Worth 200 ms beyond the least.
+    sender.socket.write(`1f4\r\n${' '.repeat(500)}\r\n`)
+    expect((await sender.answer()).text).toContain('in time')
+    expect(performance.now() - startedAt).toBeGreaterThan(245)
+  })
+
+  test('whose sender goes away is no error of ours', async () => {
+    const server = await listening()
+    for (const headers of [{ 'content-length': '100' }, { 'transfer-encoding': 'chunked' }]) {
+      using sender = await connectTo(server.url, start(headers, '1\r\n{\r\n'))
+      // The server has begun to read when it answers the next request.
+      await call('GET', `${server.url}/healthz`)
+      sender.socket.destroy()
+      await sender.closed()
+    }
+    await server[Symbol.asyncDispose]()
+    expect(server.errors).toEqual([])
+  })
+
+  test('without an end is cut off, and never held in memory', async () => {
+    await using server = await listening()
+    using sender = await connectTo(server.url, start({ 'transfer-encoding': 'chunked' }, ''))
+    const before = process.memoryUsage.rss()
+    const piece = Buffer.from(`100000\r\n${' '.repeat(1024 * 1024)}\r\n`)
+    const sent = await sender.flood(piece)
+    expect(sent).toBeGreaterThan(32 * 1024 * 1024)
+    // What the sockets hold comes on top.
+    expect(sent).toBeLessThan(MAX_BODY_BYTES + 48 * 1024 * 1024)
+    expect(process.memoryUsage.rss() - before).toBeLessThan(100 * 1024 * 1024)
+    expect((await call('GET', `${server.url}/healthz`)).status).toBe(200)
+    expect(server.errors).toEqual([])
+  })
+})
+
+describe('a body that is too large', () => {
+  const login = '/v1/auth/login'
+
+  test.each<[string, number, boolean]>([
+    ['a little', MAX_BODY_BYTES + 1, false],
+    ['by far', 30 * 1024 * 1024, false],
+    ['beyond all measure', 40 * 1024 * 1024, true],
+    ['as no disk could hold it', 1e15, true],
+  ])('%s is refused as everything is', async (_how, bytes, closes) => {
+    await using server = await listening()
+    using sender = await connectTo(
+      server.url,
+      requestOf('POST', login, { ...JSON_TYPE, 'content-length': String(bytes) }),
+    )
+    const { status, headers, text } = await sender.answer()
+    expect([status, JSON.parse(text)]).toEqual([413, { error: `body: is larger than ${MAX_BODY_BYTES} bytes` }])
+    expect(headers['content-type']).toContain('application/json')
+    expect(headers.connection === 'close').toBe(closes)
+    if (closes) return sender.closed()
+    // Whoever sends all of it before reading can still read the answer, and go on.
+    sender.socket.write(Buffer.alloc(bytes, ' '))
+    sender.socket.write(requestOf('GET', '/healthz'))
+    expect((await sender.answer()).status).toBe(200)
+  })
+
+  test('in chunks is refused once it has come', async () => {
+    await using server = await listening()
+    const chunk = `100000\r\n${' '.repeat(1024 * 1024)}\r\n`
+    using sender = await connectTo(
+      server.url,
+      requestOf('POST', login, { ...JSON_TYPE, 'transfer-encoding': 'chunked' }),
+    )
+    sender.socket.write(`${chunk.repeat(8)}1\r\n \r\n0\r\n\r\n`)
+    const { status, text } = await sender.answer()
+    expect([status, JSON.parse(text)]).toEqual([413, { error: `body: is larger than ${MAX_BODY_BYTES} bytes` }])
+  })
+
+  test.each(['content-length', 'transfer-encoding'])('by nothing is not (%s)', async (name) => {
+    await using server = await listening()
+    const body = `{"email":"a@example.com","password":"${'x'.repeat(2000)}"}`.padEnd(MAX_BODY_BYTES, ' ')
+    const isChunked = name === 'transfer-encoding'
+    const headers = { ...JSON_TYPE, [name]: isChunked ? 'chunked' : String(body.length) }
+    using sender = await connectTo(server.url, requestOf('POST', login, headers))
+    sender.socket.write(isChunked ? `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n` : body)
+    expect((await sender.answer()).status).toBeOneOf([400, 401])
+  })
+})
+
+test('many bytes that come one by one take no more memory than their number', async () => {
+  await using server = await listening()
+  using sender = await connectTo(
+    server.url,
+    requestOf('POST', '/v1/auth/login', { ...JSON_TYPE, 'transfer-encoding': 'chunked' }),
+  )
+  const before = process.memoryUsage.rss()
+  sender.socket.write('1\r\n \r\n'.repeat(200_000))
+  sender.socket.write('0\r\n\r\n')
+  expect((await sender.answer()).status).toBe(400)
+  expect(process.memoryUsage.rss() - before).toBeLessThan(200 * 1024 * 1024)
+})
+
+test('two hundred senders that stop half-way keep nobody from being served, and all are ended', async () => {
+  await using server = await listening({ bodies: { leastMs: 300, bytesPerSecond: 16 * 1024, lookEveryMs: 20 } })
+  const text = `${requestOf('POST', '/v1/auth/login', { ...JSON_TYPE, 'content-length': '99' })}{`
+  const senders = await Promise.all(Array.from({ length: 200 }, () => connectTo(server.url, text)))
+  expect((await call('GET', `${server.url}/healthz`)).status).toBe(200)
+  for (const sender of senders) expect((await sender.answer()).status).toBe(400)
+  await until('all connections to end', () => senders.every((sender) => !sender.isOpen()))
+})

@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'bun:test'
+import { call, until } from '../process.ts'
+import { connectTo, requestOf } from './connection.ts'
+import { listening } from './listening.ts'
+
+const NEVER = requestOf('GET', '/test/never')
+const HALF_BODY = `${requestOf('POST', '/v1/auth/login', { 'content-type': 'application/json', 'content-length': '99' })}{`
+
+describe('a server that stops', () => {
+  test('answers what is under way, and takes nothing new', async () => {
+    await using server = await listening()
+    using caller = await connectTo(server.url, NEVER)
+    using idle = await connectTo(server.url, requestOf('GET', '/healthz'))
+    await idle.answer()
+    await until('a request to wait', () => server.waiting() === 1)
+    const stopped = server.stop()
+    await idle.closed()
+    await expect(call('GET', `${server.url}/healthz`)).rejects.toThrow()
+    server.release()
+    expect((await caller.answer()).text).toBe('released')
+    await stopped
+    await caller.closed()
+  })
+
+  test.each<[string, string]>([
+    ['that send nothing', ''],
+    ['whose head stops half-way', 'GET /healthz HT'],
+    ['that were answered', requestOf('GET', '/healthz')],
+  ])('does not wait for connections %s', async (_what, text) => {
+    await using server = await listening({ stopMs: 60_000 })
+    using _other = await connectTo(server.url, text)
+    await call('GET', `${server.url}/healthz`)
+    const startedAt = performance.now()
+    await server.stop()
+    // Sooner than the runtime's own limit for a head.
+    expect(performance.now() - startedAt).toBeLessThan(5000)
+  })
+
+  test.each<[string, string]>([
+    ['a body that stops half-way', HALF_BODY],
+    ['an answer that never comes', NEVER],
+  ])('cuts off %s when it takes too long', async (_what, text) => {
+    await using server = await listening({ stopMs: 100 })
+    using slow = await connectTo(server.url, text)
+    await call('GET', `${server.url}/healthz`)
+    const startedAt = performance.now()
+    await server.stop()
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(99)
+    await slow.closed()
+    expect(server.errors).toEqual([])
+  })
+})

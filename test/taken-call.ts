@@ -1,0 +1,160 @@
+import { expect } from 'bun:test'
+import { invite } from '../src/org/member-store.ts'
+import { addMember, createKey, createUser } from '../src/org/store.ts'
+import type { TestApp } from './app.ts'
+import { nounsOf, type Route } from './described-api.ts'
+import { PASSWORD, type Person, type Society } from './society.ts'
+
+/** Where something is made, by whose key, and for which of its people. */
+interface Maker {
+  world: TestApp
+  society: Society
+  /** Whose it is, where that matters; by default the owner's. */
+  userId?: string
+}
+
+let made = 0
+
+const alert = {
+  alertType: 'data_validation',
+  conditions: { logic: 'any', items: [{ parameter: 'value', op: 'is_blank' }] },
+  period: '1h',
+  channels: [{ type: 'email', target: 'ann@example.com' }],
+}
+
+/** As the owner; answers the body. */
+export async function make({ world, society }: Maker, path: string, body: object) {
+  const answer = await world.call('POST', path, { as: society.people.owner.key, body })
+  expect({ path, ...answer }).toMatchObject({ path, status: 201 })
+  return answer.body
+}
+
+async function makeIssue(maker: Maker, channels: object[] = alert.channels): Promise<string> {
+  const { world, society } = maker
+  const domain = await make(maker, '/v1/domains', { name: `Violated ${++made}` })
+  const { id } = await make(maker, '/v1/alerts', { ...alert, name: `Rule ${made}`, domainId: domain.id, channels })
+  await world.collect(domain.token, {
+    page: { url: 'https://shop.example/' },
+    events: [{ vendor: 'Shop', event: 'buy', params: { to: 'x' } }],
+  })
+  world.clock.advance(1)
+  await world.run('evaluate', 'deliver')
+  const { body } = await world.call('GET', `/v1/issues?alertId=${id}`, { as: society.people.owner.key })
+  return body.issues[0].id
+}
+
+const INTEGRATION = { provider: 'webhook', config: { url: 'https://hooks.example.com/a' } }
+
+/** How one of each thing is made that routes take an id of; answers the id. */
+const MAKERS: Record<string, (maker: Maker) => Promise<string>> = {
+  domains: async (maker) => (await make(maker, '/v1/domains', { name: `Shop ${++made}` })).id,
+  projects: async (maker) => (await make(maker, '/v1/projects', { name: `Project ${++made}` })).id,
+  alerts: async (maker) => (await make(maker, '/v1/alerts', { ...alert, name: `Rule ${++made}` })).id,
+  integrations: async (maker) => (await make(maker, '/v1/integrations', INTEGRATION)).id,
+  issues: (maker) => makeIssue(maker),
+  async deliveries(maker) {
+    const path = `/v1/notifications/deliveries?issueId=${await makeIssue(maker)}`
+    return (await maker.world.call('GET', path, { as: maker.society.people.owner.key })).body.deliveries[0].id
+  },
+  async keys({ world: { app, clock }, society, userId = society.people.owner.userId }) {
+    return createKey(app.db, clock, { userId, name: 'victim', expiresInDays: null }).id
+  },
+  async members({ world: { app, clock }, society: { orgId } }) {
+    const { id: userId } = createUser(app.db, clock, { email: `victim-${++made}@people.example` })
+    addMember(app.db, clock, { orgId, userId, role: 'member' })
+    return userId
+  },
+}
+
+/** Everything that ids are of. */
+export const NOUNS = Object.keys(MAKERS)
+
+/** One of each of these things, new: their ids by noun. Fails for a noun that nobody said how to make. */
+export async function oneOf(nouns: Iterable<string>, maker: Maker): Promise<Record<string, string>> {
+  const ids: Record<string, string> = {}
+  for (const noun of new Set(nouns)) {
+    const makeIt = MAKERS[noun]
+    if (!makeIt) throw new Error(`nobody said how to make one of ${noun}: say it in test/society.ts`)
+    ids[noun] = await makeIt(maker)
+  }
+  return ids
+}
+
+const PREFIXES: Record<string, string> = {
+  ...{ dom: 'domains', prj: 'projects', alr: 'alerts', int: 'integrations', iss: 'issues', dlv: 'deliveries' },
+  ...{ key: 'keys', usr: 'members' },
+}
+const ID = /"([a-z]{2,4})_[0-9a-hjkmnp-tv-z]{26}"/g
+
+/** What the ids in the example of a route's body are of. */
+const nounsOfBody = ({ example }: Route): string[] =>
+  [...JSON.stringify(example ?? null).matchAll(ID)].map(([, prefix = '']) => PREFIXES[prefix] ?? prefix)
+
+/** The example of a route's body, with these ids in the place of its own; undefined for a route that takes none. */
+function takenBody({ example }: Route, ids: Record<string, string>): Record<string, unknown> | undefined {
+  if (example === undefined) return undefined
+  const text = JSON.stringify(example).replaceAll(ID, (_, prefix: string) => `"${ids[PREFIXES[prefix] ?? prefix]}"`)
+  return JSON.parse(text)
+}
+
+/** An invitation into an organization for this address: its token. */
+function tokenFor({ world, society: { orgId } }: Maker, email: string): string {
+  return invite(world.app.db, world.clock, { orgId, email, role: 'member' }).token
+}
+
+/** Fields of bodies of which the description's example can't know what is taken. */
+const KNOWN: Record<string, (maker: Maker, elsewhere: Society) => Record<string, unknown>> = {
+  signIn: (maker) => ({ email: callerOf(maker).email, password: PASSWORD }),
+  acceptInvitation: (maker) => ({ token: tokenFor(maker, newAddress()) }),
+  joinOrganization: (maker, society) => ({ token: tokenFor({ ...maker, society }, callerOf(maker).email) }),
+}
+
+const callerOf = ({ society: { people }, userId }: Maker): Person =>
+  Object.values(people).find((person) => person.userId === userId) ?? people.owner
+
+/** An address that nobody has. */
+export const newAddress = () => `guest-${++made}@people.example`
+
+/**
+ * Ids for the path of a call, and a body that is taken, of things made for it alone. `elsewhere` is an organization that
+ * the caller does not belong to.
+ */
+export async function takenCall(route: Route, maker: Maker, elsewhere: Society) {
+  const ids = await oneOf([...nounsOf(route), ...nounsOfBody(route)], maker)
+  const body = takenBody(route, ids)
+  return { ids, body: body && { ...body, ...KNOWN[route.id]?.(maker, elsewhere) } }
+}
+
+/** Channels and settings that only some may see, in an organization where there is one of everything. */
+export const PLANTED = {
+  mail: 'planted@targets.example',
+  hook: 'https://hooks.example.com/planted-target',
+  gone: 'https://gone.example.com/planted-target',
+  config: 'https://hooks.example.com/planted-setting',
+  secret: `whsec_${Buffer.from('planted secret of a webhook').toString('base64')}`,
+  invited: 'planted-invitation@people.example',
+}
+
+/** One of everything, with what is planted in it; answers the ids, and secrets that came up on the way. */
+export async function furnish(maker: Maker) {
+  const ids = await oneOf(NOUNS, maker)
+  ids.integrations = (
+    await make(maker, '/v1/integrations', {
+      provider: 'webhook',
+      config: { url: PLANTED.config, secret: PLANTED.secret },
+    })
+  ).id
+  const targets = [
+    { type: 'email', target: PLANTED.mail },
+    { type: 'webhook', target: PLANTED.hook },
+    { type: 'webhook', target: PLANTED.gone },
+    { type: 'webhook', target: ids.integrations },
+  ]
+  ids.issues = await makeIssue(maker, targets)
+  const issue = await maker.world.call('GET', `/v1/issues/${ids.issues}`, { as: maker.society.people.owner.key })
+  ids.alerts = issue.body.alertId
+  ids.domains = issue.body.domainId
+  const domain = await maker.world.call('GET', `/v1/domains/${ids.domains}`, { as: maker.society.people.owner.key })
+  const { inviteToken } = await make(maker, '/v1/org/members', { email: PLANTED.invited, role: 'viewer' })
+  return { ids, propertyToken: String(domain.body.token), inviteToken: String(inviteToken) }
+}
