@@ -1,7 +1,7 @@
 import { AppError } from '../core/error.ts'
 import type { TObject, TSchema } from '../core/schema.ts'
 
-function valueOf(schema: TSchema | undefined, text: string): unknown {
+function typed(schema: TSchema | undefined, text: string): unknown {
   // `Number` reads much more than decimal numbers: white space, hexadecimal, nothing at all.
   if (schema?.type === 'number') return /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : text
   if (schema?.type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text
@@ -17,7 +17,7 @@ export function readQuery(schema: TObject | null, search: URLSearchParams): Reco
   for (const [name, text] of search) {
     if (name in fields) throw new AppError('invalid', `query.${name}: is there more than once`)
     if (text.includes('\0') || name.includes('\0')) throw new AppError('invalid', `query.${name}: has a NUL character`)
-    fields[name] = valueOf(schema?.properties[name], text)
+    fields[name] = typed(schema?.properties[name], text)
   }
   return fields
 }
