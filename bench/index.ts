@@ -1,7 +1,9 @@
 import { cpus, totalmem } from 'node:os'
 import type { Budget } from './budget.ts'
 import { lineOf } from './budget.ts'
+import { benchFaults } from './faults.ts'
 import { benchIngest } from './ingest.ts'
+import { benchNab } from './nab.ts'
 import { benchQuery } from './query.ts'
 import { benchSignIn } from './sign-in.ts'
 
@@ -10,6 +12,8 @@ const benches: Record<string, () => Promise<Budget[]>> = {
   ingest: benchIngest,
   query: benchQuery,
   'sign-in': benchSignIn,
+  nab: benchNab,
+  faults: benchFaults,
 }
 
 const wanted = process.argv.slice(2)

@@ -2,9 +2,10 @@ import type { Command } from './command.ts'
 import { config } from './config.ts'
 import { decode } from './decode.ts'
 import { demo } from './demo/demo.ts'
+import { detect } from './detect.ts'
 import { importHar } from './import-har.ts'
 import { init } from './init.ts'
 import { serve } from './serve.ts'
 
 /** Every subcommand, in the order of the help. */
-export const commands: readonly Command[] = [serve, demo, init, importHar, decode, config]
+export const commands: readonly Command[] = [serve, demo, init, importHar, decode, detect, config]

@@ -1,0 +1,121 @@
+import type { Instant } from '../core/clock.ts'
+import { UnspacedDetector } from '../signals/unspaced.ts'
+import { type Command, UsageError } from './command.ts'
+import { linesOf } from './decode.ts'
+
+const DEFAULT_SENSITIVITY = 4
+const HEADER = 'timestamp,value,expected,score,anomaly'
+const TIME = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(Z|[+-]\d\d:?\d\d)?)?$/i
+const MILLISECONDS = /^-?\d{1,15}$/
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
+/** Scores are cut, not rounded: one just below the sensitivity must not look like an alarm. */
+const SCORE_DIGITS = 1e6
+const EXPECTED_DIGITS = 1e3
+
+/**
+ * Reads milliseconds since the epoch, or a date with or without time as ISO 8601 writes it, with a space for the `T` as
+ * well; UTC where no offset is given. Null for anything else, such as February 30.
+ */
+export function parseTime(text: string): Instant | null {
+  if (MILLISECONDS.test(text)) return Number(text)
+  const [matched, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', zone = 'Z'] =
+    TIME.exec(text) ?? []
+  if (matched === undefined) return null
+  const [h, m, s] = [Number(hour), Number(minute), Number(second)]
+  const date = Date.UTC(Number(year), Number(month) - 1, Number(day))
+  // A day that a month does not have would come out as one of the next.
+  if (h > 23 || m > 59 || s > 59 || new Date(date).toISOString().slice(0, 10) !== `${year}-${month}-${day}`) return null
+  const [, sign = '+', zoneHours = '0', zoneMinutes = '0'] = /^([+-])(\d\d):?(\d\d)$/.exec(zone) ?? []
+  const offset = (Number(zoneHours) * 60 + Number(zoneMinutes)) * (sign === '-' ? -1 : 1)
+  return date + ((h * 60 + m - offset) * 60 + s) * 1000 + Math.floor(Number(`0.${fraction || 0}`) * 1000)
+}
+
+const unquoted = (text: string) => text.trim().replace(/^"(.*)"$/, '$1')
+
+/** A line of the input: what to judge and how it was written; null for the header and for lines with nothing on them. */
+function readLine(line: string, number: number): { t: Instant; value: number | null; written: string } | null {
+  const written = line.replace(/\r$/, '')
+  if (written.trim() === '') return null
+  const fail = (what: string) => new UsageError(`detect: line ${number}: ${what}`)
+  const fields = written.split(',').map(unquoted)
+  const [time = '', text = ''] = fields
+  const t = parseTime(time)
+  if (fields.length !== 2) throw fail(`expected timestamp,value, not "${written.slice(0, 80)}"`)
+  if (number === 1 && t === null && !NUMBER.test(text)) return null
+  if (t === null) throw fail(`"${time.slice(0, 40)}" is no time; expected ISO 8601 or milliseconds`)
+  if (text !== '' && !(NUMBER.test(text) && Number.isFinite(Number(text)))) {
+    throw fail(`"${text.slice(0, 40)}" is no number`)
+  }
+  return { t, value: text === '' ? null : Number(text), written }
+}
+
+/** Judges the lines of a CSV one by one; each answer is a line and says nothing that a later line could change. */
+export class LineDetector {
+  private readonly detector: UnspacedDetector
+  private number = 0
+  private last = Number.NEGATIVE_INFINITY
+
+  constructor(sensitivity: number) {
+    this.detector = new UnspacedDetector({ sensitivity })
+  }
+
+  /** The line to print; null where there is nothing to judge. Throws `UsageError` that names the line. */
+  judge(line: string): string | null {
+    this.number += 1
+    const row = readLine(line, this.number)
+    if (!row) return null
+    if (row.t < this.last)
+      throw new UsageError(`detect: line ${this.number}: its time is before that of an earlier line`)
+    this.last = row.t
+    const { expected, score, anomaly } = this.detector.push(row.t, row.value)
+    const shown = expected === null ? '' : Math.round(expected * EXPECTED_DIGITS) / EXPECTED_DIGITS
+    return `${row.written},${shown},${Math.floor(score * SCORE_DIGITS) / SCORE_DIGITS},${anomaly ? 1 : 0}`
+  }
+}
+
+function sensitivityOf(flag: string | boolean | undefined): number {
+  const sensitivity = flag === undefined ? DEFAULT_SENSITIVITY : Number(flag || Number.NaN)
+  if (sensitivity >= 2 && sensitivity <= 8) return sensitivity
+  throw new UsageError(`detect: --sensitivity must be a number from 2 to 8, not "${flag}"`)
+}
+
+export const detect: Command = {
+  name: 'detect',
+  summary: 'Finds what is unusual in counts: CSV timestamp,value from standard input, judged row by row as it comes.',
+  flags: {
+    sensitivity: {
+      type: 'string',
+      value: 'K',
+      meaning: 'Deviations from the expected that are unusual: 2 (most sensitive) to 8, default 4',
+    },
+  },
+  async run({ flags }) {
+    const detector = new LineDetector(sensitivityOf(flags.sensitivity))
+    // Whoever reads may have seen enough, as `head` does.
+    process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error
+      process.exit(0)
+    })
+    let printed = `${HEADER}\n`
+    const flush = () => {
+      if (printed !== '') process.stdout.write(printed)
+      printed = ''
+    }
+    async function* parts() {
+      for await (const part of process.stdin) {
+        yield part as Uint8Array
+        // Here every whole line of this part is judged.
+        flush()
+      }
+    }
+    try {
+      for await (const line of linesOf(parts())) {
+        const answer = detector.judge(line)
+        if (answer !== null) printed += `${answer}\n`
+      }
+    } finally {
+      flush()
+    }
+    return 0
+  },
+}

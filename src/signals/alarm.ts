@@ -1,0 +1,141 @@
+import { HOUR_MS } from '../core/clock.ts'
+import type { Compared, Spread } from './comparison.ts'
+import type { Reading } from './measure.ts'
+import { countOf } from './root.ts'
+
+const REST_MS = 12 * HOUR_MS
+const WORSE_BY = 2
+const CALM_ROWS = 2
+/** One row alone must be so many deviations further out than two in a row. */
+const ALONE = 3
+/** Of a root: 20 % of a count. */
+const LARGEST_LEVEL = 0.1
+const LARGEST_FALL = 0.7
+const SMALLEST_RISE = 1.5
+const SMALLEST_CHANGE = 5
+/** What a row scores that belongs to an alarm raised before. */
+const SAME_ALARM = 0.99
+
+/** How one row is judged at one sensitivity. */
+export interface Judgement {
+  up: number
+  down: number
+  /** The larger of both at a row that raises an alarm or that is no anomaly; just below the sensitivity at others. */
+  score: number
+  anomaly: boolean
+  alarm: boolean
+  open: boolean
+  /** True when the silence is what is furthest out. */
+  silent: boolean
+}
+
+/** The part of a detector that depends on its sensitivity: what is an alarm, and whether it is over. */
+export class Alarm {
+  private isOpen = false
+  private calm = 0
+  private peak = 0
+  private riseAt = Number.NEGATIVE_INFINITY
+  private fallAt = Number.NEGATIVE_INFINITY
+  private levels: readonly number[] = []
+  private before = 0
+
+  constructor(readonly sensitivity: number) {}
+
+  get open(): boolean {
+    return this.isOpen
+  }
+
+  judge(row: Reading): Judgement {
+    // While something is wrong its level is not learned.
+    if (row.levels && !this.isOpen) this.levels = row.levels
+    const { up, down, silent } = this.distances(row)
+    const worst = Math.max(up, down)
+    const anomaly = worst >= this.sensitivity
+    const alarm = anomaly && this.raises(row, up, down)
+    if (anomaly) {
+      this.isOpen = true
+      this.calm = 0
+    } else if (this.isOpen) {
+      this.calm = worst < this.sensitivity / 2 ? this.calm + 1 : 0
+      this.isOpen = this.calm < CALM_ROWS
+    }
+    const score = anomaly && !alarm ? SAME_ALARM * this.sensitivity : worst
+    return { up, down, score, anomaly, alarm, open: this.isOpen, silent }
+  }
+
+  /** The counts between which a row is no anomaly by the season; null while that isn't known. */
+  band(row: Reading): { low: number; high: number } | null {
+    const { scale, root } = row
+    const [spread] = scale?.spreads ?? []
+    if (!scale || !spread || Number.isNaN(root)) return null
+    const middle = root + this.levelOf(0, root)
+    const width = this.sensitivity * spread.scale
+    const expected = countOf(root)
+    const below = countOf(middle - width * (scale.regular ? 1 : spread.heavy))
+    const low = Math.max(0, Math.min(below, LARGEST_FALL * expected, expected - SMALLEST_CHANGE))
+    const above = countOf(middle + width)
+    return { low, high: Math.max(above, SMALLEST_RISE * expected, expected + SMALLEST_CHANGE) }
+  }
+
+  /**
+   * One trouble, one alarm: none of the same direction for half a day, unless a burst becomes much worse. All else grows
+   * by itself: silences and sums with every row, and deviations from a season with the traffic of the hour.
+   */
+  private raises({ t, scale }: Reading, up: number, down: number): boolean {
+    if (down > up) {
+      if (t - this.fallAt <= REST_MS) return false
+      this.fallAt = t
+      return true
+    }
+    const isWorse = !scale?.regular && up >= this.peak + WORSE_BY
+    if (t - this.riseAt <= REST_MS && !isWorse) return false
+    this.riseAt = t
+    this.peak = up
+    return true
+  }
+
+  private distances(row: Reading): { up: number; down: number; silent: boolean } {
+    const regular = row.scale?.regular ?? false
+    let rise = 0
+    let fall = 0
+    row.scale?.spreads.forEach((spread, at) => {
+      if (!spread) return
+      const deviations = this.deviationsAt(at, row, spread)
+      rise = Math.max(rise, deviations)
+      fall = Math.max(fall, -deviations / (regular ? 1 : spread.heavy))
+    })
+    const up = regular ? rise : Math.max(0, row.burst || 0)
+    return { up, down: Math.max(fall, row.silence), silent: row.silence > fall && row.silence > up }
+  }
+
+  /** Of the row or of one of the sums; 0 where nothing is known, or where the change is too small to matter. */
+  private deviationsAt(at: number, { compared, afterGap }: Reading, { scale }: Spread): number {
+    const one = compared[at]
+    if (!one || Number.isNaN(one.residual)) return 0
+    const deviations = (one.residual - this.levelOf(at, one.root)) / scale
+    return floored(at === 0 ? this.withBefore(deviations, afterGap) : deviations, one)
+  }
+
+  /** Two rows in a row, or one that is much further out. Sums need no second one. */
+  private withBefore(deviations: number, afterGap: boolean): number {
+    const before = afterGap ? 0 : this.before
+    this.before = deviations
+    return deviations > 0
+      ? Math.max(Math.min(deviations, before), deviations - ALONE, 0)
+      : Math.min(Math.max(deviations, before), deviations + ALONE, 0)
+  }
+
+  private levelOf(at: number, root: number): number {
+    const most = LARGEST_LEVEL * root
+    return Math.min(most, Math.max(-most, this.levels[at] ?? 0))
+  }
+}
+
+/** 0 where the change is too small in itself, however unlikely it is. */
+function floored(deviations: number, { count, root }: Compared): number {
+  const expected = countOf(root)
+  if (deviations < 0) {
+    return count <= LARGEST_FALL * expected && expected - count >= SMALLEST_CHANGE ? deviations : 0
+  }
+  return count >= SMALLEST_RISE * expected && count - expected >= SMALLEST_CHANGE ? deviations : 0
+}

@@ -1,0 +1,89 @@
+const BIN = 0.02
+/** Up to e^22, 3.6 billion events a row. */
+const BINS = 1100
+const LAST_BIN = BINS - 1
+/** Before so many rows, none can be called one in 500. */
+const LEARNING_ROWS = 500
+const QUANTILE = 0.99
+/** Beyond the quantile a row is one in 10^2. */
+const DECADES = 2
+const DECADES_PER_K = 0.675
+const FLATTEST = 0.05
+
+/**
+ * How rare a level is by the series' own last rows: the counts above their 99 % quantile fall off like a power, whose
+ * exponent is estimated from them (Hill 1975, https://doi.org/10.1214/aos/1176343247).
+ */
+export class Burst {
+  private readonly bins = new Uint32Array(BINS)
+  private readonly ring: Uint16Array
+  private rows = 0
+  /** No bin above this one has a row. */
+  private top = 0
+  private quantile = Number.NaN
+  private slope = Number.NaN
+
+  /** `width`: of how many rows the judged counts are sums. `memory`: of how many rows the tail is made. */
+  constructor(
+    private readonly width: number,
+    memory: number,
+  ) {
+    this.ring = new Uint16Array(memory)
+  }
+
+  /** In deviations, k: each is 4.7 times rarer, and 4 is one row in 500. NaN while there are too few rows. */
+  score(sum: number): number {
+    this.fit()
+    const decades = DECADES + (this.levelOf(sum) - this.quantile) / (this.slope * Math.LN10)
+    return Math.max(0, decades / DECADES_PER_K)
+  }
+
+  /** The smallest sum that would have scored `k` when `score` was last asked; NaN while there were too few rows. */
+  sumAt(k: number): number {
+    const level = this.quantile + this.slope * Math.LN10 * (k * DECADES_PER_K - DECADES)
+    return this.width * Math.max(0, Math.exp(level) - 1)
+  }
+
+  /** Takes a row into the history. To be called after it was judged. */
+  remember(sum: number): void {
+    const bin = Math.min(LAST_BIN, Math.round(this.levelOf(sum) / BIN))
+    const place = this.rows % this.ring.length
+    if (this.rows >= this.ring.length) this.count(this.ring[place] ?? 0, -1)
+    this.ring[place] = bin
+    this.count(bin, 1)
+    this.top = Math.max(this.top, bin)
+    this.rows += 1
+  }
+
+  get bytes(): number {
+    return this.bins.byteLength + this.ring.byteLength
+  }
+
+  private levelOf(sum: number): number {
+    return Math.log(1 + Math.max(0, sum) / this.width)
+  }
+
+  private count(bin: number, change: number): void {
+    this.bins[bin] = (this.bins[bin] ?? 0) + change
+  }
+
+  /** Finds quantile and slope of the rows so far; they stay NaN while these are too few. */
+  private fit(): void {
+    const rows = Math.min(this.rows, this.ring.length)
+    if (rows <= LEARNING_ROWS) return
+    while (this.top > 0 && this.bins[this.top] === 0) this.top -= 1
+    const above = rows - 1 - Math.floor(QUANTILE * (rows - 1))
+    let left = above
+    let weight = 0
+    let bin = this.top
+    // Rows in the quantile's own bin exceed it by nothing and count all the same: small counts have many ties.
+    for (let here = this.bins[bin] ?? 0; here <= left; here = this.bins[bin] ?? 0) {
+      left -= here
+      weight += here * bin
+      bin -= 1
+    }
+    this.quantile = bin * BIN
+    const excess = ((weight + left * bin) * BIN) / above - this.quantile
+    this.slope = Math.max(FLATTEST, excess, 1 / Math.sqrt(this.width * Math.exp(this.quantile)))
+  }
+}

@@ -1,0 +1,121 @@
+import type { Instant } from '../core/clock.ts'
+import { Alarm, type Judgement } from './alarm.ts'
+import { Measure, type Reading, type SeriesShape } from './measure.ts'
+
+/** What is the matter with a series at a row. */
+export type SeriesState = 'learning' | 'normal' | 'high' | 'low' | 'silent'
+
+/** What a row is worth, at one sensitivity. */
+export interface Verdict {
+  /** As a count; null before the second row. */
+  expected: number | null
+  /** The counts that are no anomaly, ends included. Null while they aren't known. */
+  low: number | null
+  high: number | null
+  /** How far above and below what was expected, in deviations, k; at least 0. */
+  up: number
+  down: number
+  /** At least the sensitivity exactly when `alarm`. */
+  score: number
+  /** True at each row that is as far out as the sensitivity. */
+  anomaly: boolean
+  /** True exactly when a new alarm is raised: none of its direction for 12 hours, unless a burst becomes 2 k worse. */
+  alarm: boolean
+  /** From an alarm until two rows within half the sensitivity. */
+  open: boolean
+  /** `learning` is never an anomaly; bursts and silences are found before it ends. */
+  state: SeriesState
+  /** When the shape of the series is known, as far as that can be said; null when it is. */
+  learningUntil: Instant | null
+}
+
+/** Judges each row of a count series by the rows before it, at several sensitivities in one pass. */
+export class DetectorSet {
+  private readonly measure: Measure
+  private readonly alarms: readonly Alarm[]
+
+  /** Sensitivities: deviations from what is expected, 2 (most sensitive) to 8. */
+  constructor(shape: SeriesShape & { sensitivities: readonly number[] }) {
+    this.measure = new Measure(shape)
+    this.alarms = shape.sensitivities.map((sensitivity) => new Alarm(sensitivity))
+  }
+
+  /**
+   * The verdicts in the order of the sensitivities. `t` is the start of the row; rows come in the order of time, and
+   * one that is left out, or null, is not known, which is not zero.
+   */
+  push(t: Instant, value: number | null): Verdict[] {
+    const row = this.measure.take(t, value)
+    const learningUntil = this.measure.learningUntil(t)
+    return this.alarms.map((alarm) =>
+      row ? this.verdictOf(row, alarm, learningUntil) : this.unknown(t, alarm, learningUntil),
+    )
+  }
+
+  /** As `Measure.silenceAt`. */
+  silenceAt(now: Instant, lastEventAt: Instant | null = null): number {
+    return this.measure.silenceAt(now, lastEventAt)
+  }
+
+  /** Memory of the arrays that it holds: 42 kB for rows of an hour, 160 kB for those of 5 minutes. */
+  get bytes(): number {
+    return this.measure.bytes
+  }
+
+  private verdictOf(row: Reading, alarm: Alarm, learningUntil: Instant | null): Verdict {
+    const { silent, ...judgement } = alarm.judge(row)
+    const { low, high } = this.bandOf(row, alarm)
+    const expected = orNull(this.measure.expectedOf(row))
+    return { expected, low, high, ...judgement, state: stateOf(judgement, silent, learningUntil), learningUntil }
+  }
+
+  private bandOf(row: Reading, alarm: Alarm): { low: number | null; high: number | null } {
+    const band = alarm.band(row)
+    if (row.scale?.regular) return { low: band?.low ?? null, high: band?.high ?? null }
+    return { low: band?.low ?? null, high: orNull(this.measure.burstFrom(alarm.sensitivity, row)) }
+  }
+
+  private unknown(t: Instant, { open }: Alarm, learningUntil: Instant | null): Verdict {
+    return {
+      expected: orNull(this.measure.expectedAt(t)),
+      ...{ low: null, high: null, up: 0, down: 0, score: 0, anomaly: false, alarm: false, open },
+      state: learningUntil === null ? 'normal' : 'learning',
+      learningUntil,
+    }
+  }
+}
+
+/** Judges each row of a count series by the rows before it. */
+export class Detector {
+  private readonly set: DetectorSet
+
+  /** As for `DetectorSet`. */
+  constructor({ sensitivity, ...shape }: SeriesShape & { sensitivity: number }) {
+    this.set = new DetectorSet({ ...shape, sensitivities: [sensitivity] })
+  }
+
+  /** As `DetectorSet.push`. */
+  push(t: Instant, value: number | null): Verdict {
+    const [verdict] = this.set.push(t, value)
+    if (!verdict) throw new Error('a set answers as many verdicts as it has sensitivities')
+    return verdict
+  }
+
+  /** As `Measure.silenceAt`. */
+  silenceAt(now: Instant, lastEventAt: Instant | null = null): number {
+    return this.set.silenceAt(now, lastEventAt)
+  }
+
+  /** Memory of the arrays that it holds. */
+  get bytes(): number {
+    return this.set.bytes
+  }
+}
+
+function stateOf(judgement: Omit<Judgement, 'silent'>, silent: boolean, learningUntil: Instant | null): SeriesState {
+  if (!judgement.anomaly) return learningUntil === null ? 'normal' : 'learning'
+  if (silent) return 'silent'
+  return judgement.up >= judgement.down ? 'high' : 'low'
+}
+
+const orNull = (value: number) => (Number.isNaN(value) ? null : value)

@@ -1,0 +1,117 @@
+import { type Calendar, calendarOf } from './calendar.ts'
+import { type Compared, Comparison, NEEDED_PAST, PAST_DAYS, type Spread } from './comparison.ts'
+
+const REGULAR_FROM = 0.85
+const REGULAR_UNTIL = 0.8
+/** Residuals hardly wider than Poisson's, with tails as light, are all noise: nothing is left for a season to explain. */
+const NARROW = 1.3
+const LIGHT = 1.1
+
+/** How far a series strays from its season. */
+export interface Scale {
+  /** Of rows, and of each of the sums; null where one isn't known yet, which row and first sum always are. */
+  spreads: readonly (Spread | null)[]
+  /** True when the season explains the series, so that what it leaves may be judged. */
+  regular: boolean
+}
+
+/** The weekly or daily shape of a series: its rows, and sums of them that slide by the row. */
+export class Season {
+  readonly calendar: Calendar
+  private readonly comparisons: readonly Comparison[]
+  private block = -1
+  private day = -1
+  private found: Scale | null = null
+  private learned: number | null = null
+
+  /** `spans`: how many rows each comparison sums; the first is 1, and the second says whether the series is regular. */
+  constructor(
+    stepMs: number,
+    spans: readonly number[],
+    private readonly isWeekend: (slot: number) => boolean,
+  ) {
+    this.calendar = calendarOf(stepMs)
+    this.comparisons = spans.map((span) => new Comparison(span, this.calendar, isWeekend))
+  }
+
+  /** Null until there are residuals of three days. */
+  get scale(): Scale | null {
+    return this.found
+  }
+
+  /** The slot with which the scale is known, when nothing is left out: three days that could be compared with their like. */
+  get learnedFrom(): number {
+    if (this.learned === null) {
+      const { block, day, seasonFrom, neededBlocks } = this.calendar
+      let slot = seasonFrom
+      for (let found = 0; found < neededBlocks; slot += block) if (this.hasPast(slot)) found += 1
+      this.learned = Math.ceil(slot / day) * day
+    }
+    return this.learned
+  }
+
+  /**
+   * To be called with the slot of a row before it is compared. `isNewDay`: the first row of a day; `levels`: the medians
+   * of the last day's residuals at the first row of an hour, when there are enough, else null.
+   */
+  begin(slot: number): { isNewDay: boolean; levels: readonly number[] | null } {
+    const day = Math.floor(slot / this.calendar.day)
+    const block = Math.floor(slot / this.calendar.block)
+    const isNewDay = day > this.day
+    if (isNewDay) this.found = this.learn(block) ?? this.found
+    this.day = Math.max(day, this.day)
+    return { isNewDay, levels: block > this.block ? this.levelsBefore(block) : null }
+  }
+
+  /** The row of a slot and the sums that end with it, as given for each span; NaN for what isn't known. */
+  compare(slot: number, counts: readonly number[]): Compared[] {
+    const regular = this.found?.regular ?? false
+    return this.comparisons.map((comparison, at) => comparison.compare(slot, counts[at] ?? Number.NaN, regular))
+  }
+
+  /** The root that is expected of a row; NaN while there is no history for it. */
+  expected(slot: number): number {
+    return this.comparisons[0]?.expected(slot, this.found?.regular ?? false) ?? Number.NaN
+  }
+
+  /** Takes what was compared into the history. */
+  remember(slot: number, compared: readonly Compared[]): void {
+    const block = Math.floor(slot / this.calendar.block)
+    const isFirst = block > this.block
+    compared.forEach((one, at) => {
+      this.comparisons[at]?.remember(slot, one, isFirst ? block : null)
+    })
+    if (isFirst) this.block = block
+  }
+
+  get bytes(): number {
+    return this.comparisons.reduce((sum, { bytes }) => sum + bytes, 0)
+  }
+
+  private levelsBefore(block: number): number[] | null {
+    const levels = this.comparisons.map((comparison) => comparison.levelBefore(block))
+    return levels[0] === null ? null : levels.map((level) => level ?? 0)
+  }
+
+  private learn(block: number): Scale | null {
+    const spreads = this.comparisons.map((comparison) => comparison.spreadBefore(block))
+    const [row, sum] = spreads
+    return row && sum ? { spreads, regular: this.isRegular(sum) } : null
+  }
+
+  /** True when enough days of the same kind come before the one of a slot. */
+  private hasPast(slot: number): boolean {
+    const { day } = this.calendar
+    let found = 0
+    for (let back = 1; back <= PAST_DAYS && back * day <= slot; back++) {
+      if (this.isWeekend(slot - back * day) === this.isWeekend(slot)) found += 1
+    }
+    return found >= NEEDED_PAST
+  }
+
+  private isRegular({ deviation, whole, scale, heavy }: Spread): boolean {
+    if (scale <= NARROW && heavy <= LIGHT) return true
+    const explained = whole > 0 ? 1 - (deviation / whole) ** 2 : 0
+    return explained >= (this.found?.regular ? REGULAR_UNTIL : REGULAR_FROM)
+  }
+}

@@ -1,0 +1,51 @@
+/** Numbers from 0 to below 1. */
+export type Random = () => number
+
+/** The same numbers for the same seed (mulberry32 of Tommy Ettinger, in the public domain). */
+export function randomOf(seed: number): Random {
+  let state = seed | 0
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** A number of the normal distribution with mean 0 and deviation 1. */
+export function normal(random: Random): number {
+  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
+}
+
+const WEEK_HOURS = 168
+/** From here a Poisson count is drawn as a rounded normal number. */
+const MANY = 500
+/** e^−mean is far above the smallest number. */
+const PIECE = 30
+
+/** A count of events whose mean is given. */
+export function poisson(mean: number, random: Random): number {
+  if (mean > MANY) return Math.max(0, Math.round(mean + Math.sqrt(mean) * normal(random)))
+  if (mean > PIECE) return poisson(PIECE, random) + poisson(mean - PIECE, random)
+  let count = -1
+  for (let product = 1; product > Math.exp(-mean); count++) product *= random()
+  return count
+}
+
+/** Share of the average in an hour of the week: quiet nights, a peak in the afternoon, weekends by a quarter lower. */
+export function profileAt(hour: number): number {
+  const ofDay = hour % 24
+  const waking = ofDay < 5 ? 0 : Math.sin((Math.PI * (ofDay - 5)) / 19) ** 2
+  const ofWeek = [1, 1.02, 1, 0.98, 0.95, 0.7, 0.75][Math.floor(hour / 24) % 7] ?? 1
+  return ((0.25 + 0.75 * waking) * ofWeek) / 0.505
+}
+
+/** Counts with a weekly profile, 1 % of growth a week, noise of 8 % by the day and 5 % by the hour, and Poisson's. */
+export function madeSeries(perHour: number, weeks: number, random: Random, profile = profileAt): number[] {
+  let ofDay = 1
+  return Array.from({ length: weeks * WEEK_HOURS }, (_, hour) => {
+    if (hour % 24 === 0) ofDay = Math.exp(0.08 * normal(random))
+    const trend = Math.exp((0.01 * hour) / WEEK_HOURS)
+    return poisson(perHour * profile(hour % WEEK_HOURS) * trend * ofDay * Math.exp(0.05 * normal(random)), random)
+  })
+}
