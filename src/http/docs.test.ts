@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { docsPages } from './docs.ts'
+import { homePage } from './home.ts'
 
 let asked = 0
-const pages = docsPages(() => ({ asked: ++asked }))
+const pages = docsPages(() => ({ asked: ++asked })).use(homePage())
 const get = (path: string, headers = {}) => pages.handle(new Request(`http://localhost${path}`, { headers }))
 
 test('the description is asked for once', async () => {
@@ -14,6 +15,9 @@ describe.each<[string, string, RegExp]>([
   ['/docs', 'text/html; charset=utf-8', /<rapi-doc /],
   ['/docs/page.js', 'text/javascript; charset=utf-8', /import '\/docs\/rapidoc.js'/],
   ['/docs/rapidoc.js', 'text/javascript; charset=utf-8', /RapiDoc 9/],
+  ['/', 'text/html; charset=utf-8', /<title>Tagwarden</],
+  ['/home.js', 'text/javascript; charset=utf-8', /sign-in\.js/],
+  ['/sign-in.js', 'text/javascript; charset=utf-8', /export async function ask/],
 ])('GET %s', (path, type, content) => {
   test('is kept by browsers until it changes', async () => {
     const response = await get(path)

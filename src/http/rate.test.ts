@@ -123,6 +123,14 @@ describe('callers with a limit', () => {
     expect(call('one')).toBe(principal)
   })
 
+  test('who are looked up again for one request count once', () => {
+    const limit = new RateLimit(testClock(), 1)
+    const authenticate = rateLimited(() => principal, limit)
+    authenticate(new Headers())
+    for (let n = 0; n < 3; n++) expect(authenticate(new Headers(), { again: true })).toBe(principal)
+    expect(() => authenticate(new Headers())).toThrow('too many requests')
+  })
+
   test('who are not known are refused as that', () => {
     const authenticate = rateLimited(() => {
       throw new AppError('unauthorized', 'no credential')

@@ -35,11 +35,11 @@ export class RateLimit {
 /** Names come from outside; past this many the memory of all is dropped rather than grown. */
 const MAX_NAMES = 100_000
 
-/** The same callers, each at most as often as the limit lets through. */
+/** The same callers, each at most as often as the limit lets through; being asked for `again` counts nothing. */
 export function rateLimited(authenticate: Authenticate, limit: RateLimit): Authenticate {
   return (headers, options) => {
     const principal = authenticate(headers, options)
-    limit.take(principal.keyId ?? principal.userId)
+    if (!options?.again) limit.take(principal.keyId ?? principal.userId)
     return principal
   }
 }

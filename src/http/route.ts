@@ -53,6 +53,8 @@ export interface Route extends Description {
   handle(call: Call): unknown
   /** What the audit log keeps of a call beside who, when and its target; never a secret. */
   note?(call: Call): Record<string, unknown>
+  /** Id of what it was done to, for the audit log; absent: the id in the path, else that of the answer. */
+  target?(answer: unknown): string
   /** Called when what was done is stored for good, and never in a dry run: for what can't be taken back. Must not fail. */
   after?(call: Call, answer: unknown): void
 }
@@ -67,6 +69,7 @@ interface Typed<P, Q, B, A extends TSchema, C> extends Description {
   answer: A
   handle(call: Call<Taken<P, None>, Taken<Q, None>, Taken<B, undefined>, C>): Static<A> | Promise<Static<A>>
   note?(call: Call<Taken<P, None>, Taken<Q, None>, Taken<B, undefined>, C>): Record<string, unknown>
+  target?(answer: Static<A>): string
   after?(call: Call<Taken<P, None>, Taken<Q, None>, Taken<B, undefined>, C>, answer: Static<A>): void
 }
 

@@ -10,9 +10,9 @@ import type { Route } from './route.ts'
 
 /**
  * Finds out who a request acts as. Fails with `unauthorized`, or `invalid` when `X-Org-Id` is needed. With `anyOrg` the
- * first of several organizations does when none is named.
+ * first of several organizations does when none is named. `again`: the request was counted when it was asked for first.
  */
-export type Authenticate = (headers: Headers, options?: { anyOrg?: boolean }) => Principal
+export type Authenticate = (headers: Headers, options?: { anyOrg?: boolean; again?: boolean }) => Principal
 
 export interface RouterParts {
   authenticate: Authenticate
@@ -30,12 +30,18 @@ export function router(routes: readonly Route[], parts: RouterParts): Elysia {
 }
 
 async function answer(route: Route, request: Request, params: unknown, { authenticate, perform }: RouterParts) {
+  const caller = (again: boolean) => {
+    if (PERMISSIONS[route.access].from === null) return null
+    const principal = authenticate(request.headers, { anyOrg: route.anyOrg === true, again })
+    requirePermission(principal, route.access)
+    return principal
+  }
   // A stranger's body is not even read, and a caller without the right learns nothing from its being checked.
-  const principal =
-    PERMISSIONS[route.access].from === null ? null : authenticate(request.headers, { anyOrg: route.anyOrg === true })
-  if (principal) requirePermission(principal, route.access)
+  const first = caller(false)
   const query = readQuery(route.query, new URL(request.url).searchParams)
   const body = route.body === null ? undefined : ((await readJson(request)) ?? null)
+  // A body may take minutes, in which the credential may have ended or the role have changed.
+  const principal = route.body === null ? first : caller(true)
   const result = await perform(route, { principal, params, query, body, origin: originOf(request) })
   const { produces = 'application/json', status = 200 } = route
   const text = route.produces ? String(result) : JSON.stringify(result)

@@ -101,6 +101,26 @@ describe('credentials', () => {
     expect([status === 401, isRead]).toEqual([caller === 'nobody', caller === 'viewer'])
   })
 
+  test('that ended while the body came are refused', async () => {
+    const { userId, orgId } = server.people.vera
+    let ended = false
+    const pull = (controller: ReadableStreamDefaultController) => {
+      ended = true
+      controller.enqueue(new TextEncoder().encode(JSON.stringify(PING)))
+      controller.close()
+    }
+    const body = new ReadableStream({ pull }, { highWaterMark: 0 })
+    const answer = mcpOf({
+      authenticate() {
+        if (ended) throw new AppError('unauthorized', 'no')
+        return { via: 'key', userId, orgId, role: 'viewer', readOnly: true, keyId: null, sessionId: null }
+      },
+    })
+    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+    const { status } = await answer(new Request('http://localhost/mcp', { method: 'POST', headers, body }))
+    expect(status).toBe(401)
+  })
+
   test('a rate limit says when to come again', async () => {
     const answer = mcpOf({
       authenticate() {

@@ -30,8 +30,10 @@ export function mcpEndpoint(parts: McpParts): (request: Request) => Promise<Resp
       if (request.method !== 'POST') return methodRefused()
       checkOrigin(request.headers.get('origin'), ownOrigin)
       // A stranger's body is not even read.
-      const principal = parts.authenticate(request.headers)
+      parts.authenticate(request.headers)
       const body = await readJson(request)
+      // It may take minutes, in which the credential may have ended or the role have changed.
+      const principal = parts.authenticate(request.headers, { again: true })
       countMessages(body, () => parts.authenticate(request.headers))
       const server = serverFor({ principal, origin: originOf(request) })
       return await answer(request, body, server)

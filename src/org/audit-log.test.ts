@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { cast, client, memoryDb, testBox, testClock } from '../../test/fakes.ts'
 import { DAY_MS } from '../core/clock.ts'
-import { auditor, removeOldAuditEntries, writeAuditEntry } from './audit-log.ts'
+import { auditor, listAuditEntries, removeOldAuditEntries, writeAuditEntry } from './audit-log.ts'
 import { organizationRoutes } from './org-routes.ts'
+import { orgRoutes } from './routes.ts'
+import { addMember } from './store.ts'
 
 function setUp() {
   const db = memoryDb()
@@ -117,4 +119,27 @@ describe('the audit log', () => {
       expect((await call('GET', `/v1/org/audit-log?${query}`, { as: cast.ada.key })).status).toBe(400)
     },
   )
+})
+
+test('what was done to a key is in the logs of all organizations in which it works, once each', async () => {
+  const { db, clock, cast } = setUp()
+  const { bob, mallory, ada } = cast
+  addMember(db, clock, { orgId: mallory.orgId, userId: bob.userId, role: 'viewer' })
+  const call = client({ db, clock, audit: auditor(db, clock) }, ...orgRoutes({ db, clock }))
+  const here = { 'x-org-id': cast.orgId }
+  const body = { name: 'CI', expiresInDays: 30 }
+  const { id } = (await call('POST', '/v1/keys', { as: bob.key, headers: here, body, address: '192.0.2.7' })).body
+  await call('DELETE', `/v1/keys/${id}`, { as: mallory.key, address: '192.0.2.8' })
+  // Refused, so nothing is kept.
+  await call('DELETE', `/v1/keys/${id}`, { as: ada.key })
+  const note = { name: 'CI', expiresInDays: 30, readOnly: false }
+  for (const orgId of [cast.orgId, mallory.orgId]) {
+    const entries = listAuditEntries(db, orgId, {}, { after: null, limit: 10 })
+    expect(
+      entries.map(({ act, userId, keyId, address, target, note }) => [act, userId, keyId, address, target, note]),
+    ).toEqual([
+      ['revokeKey', mallory.userId, mallory.keyId, '192.0.2.8', id, {}],
+      ['createKey', bob.userId, bob.keyId, '192.0.2.7', id, note],
+    ])
+  }
 })

@@ -98,15 +98,15 @@ function idOf(thing: unknown): string | null {
 }
 
 /**
- * Keeps what was carried out: who did which route to what, and the route's own note. The target is the id in the path,
- * else that of the answer. What nobody signed in for is left to the route itself.
+ * Keeps what was carried out: who did which route to what, and the route's own note. What nobody signed in for is left
+ * to the route itself.
  */
 export function auditor(db: Db, clock: Clock): Audit {
   return ({ route, call, answer }) => {
     const { principal, params, origin } = call
     if (!principal) return
     const { orgId, userId, keyId } = principal
-    const target = idOf(params) ?? idOf(answer)
+    const target = route.target?.(answer) ?? idOf(params) ?? idOf(answer)
     const note = route.note?.(call) ?? {}
     writeAuditEntry(db, clock, { orgId, act: route.id, userId, keyId, address: origin.address, target, note })
   }

@@ -325,6 +325,8 @@ test('who is removed from one of two organizations keeps the other', async () =>
 test('the log says who invited, changed and removed whom, and holds no token', async () => {
   const { db, call, cast, invite, acts } = setUp()
   const token = await invite('ann@example.com', 'viewer', cast.ada.key)
+  const find = db.prepare<[], { id: string }>(`SELECT id FROM user WHERE email = 'ann@example.com'`)
+  const invitedId = find.get()?.id ?? ''
   const at = `/v1/org/members/${cast.bob.userId}`
   await call('PATCH', at, { as: cast.ada.key, body: { role: 'admin' } })
   await call('DELETE', at, { as: cast.ada.key, address: '192.0.2.7' })
@@ -332,7 +334,7 @@ test('the log says who invited, changed and removed whom, and holds no token', a
   expect(acts().map(({ act, target, note }) => ({ act, target, note }))).toEqual([
     { act: 'removeMember', target: cast.bob.userId, note: {} },
     { act: 'changeMemberRole', target: cast.bob.userId, note: { role: 'admin' } },
-    { act: 'inviteMember', target: null, note: { email: 'ann@example.com', role: 'viewer' } },
+    { act: 'inviteMember', target: invitedId, note: { email: 'ann@example.com', role: 'viewer' } },
   ])
   expect(acts()[0]).toMatchObject({ userId: cast.ada.userId, keyId: cast.ada.keyId, address: '192.0.2.7' })
   expect(JSON.stringify(db.prepare('SELECT * FROM auditEntry').all())).not.toContain(token)

@@ -150,6 +150,7 @@ function inviteRoute({ db, clock, publicUrl, mail }: MemberParts): Route {
       return { member, inviteToken: token, inviteUrl: `${publicUrl}/#invite=${token}` }
     },
     note: ({ body: { email, role } }) => ({ email, role }),
+    target: ({ member }) => member.id,
     after: ({ principal: { orgId } }, invitation) => {
       const { subject, text } = letterOf(invitation, requireOrg(db, orgId).name)
       if (invitation.member.email !== null) mail?.(invitation.member.email, subject, text)

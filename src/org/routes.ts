@@ -6,8 +6,10 @@ import { PERMISSIONS } from '../http/permission.ts'
 import { atLeast, type Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
-import { KeyInputSchema, KeySchema, NewKeySchema } from './key.ts'
+import { type NewAuditEntry, writeAuditEntry } from './audit-log.ts'
+import { type KeyInput, KeyInputSchema, KeySchema, NewKeySchema } from './key.ts'
 import { WhoamiSchema } from './org.ts'
+import { auditEverywhere } from './sign-in.ts'
 import { createKey, findUser, type KeyOwner, listKeys, requireOrg, revokeKey } from './store.ts'
 
 const ListQuery = Closed(pagingFields)
@@ -45,8 +47,15 @@ export function orgRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
   ]
 }
 
+const noteOf = ({ name, expiresInDays, readOnly = false }: KeyInput) => ({ name, expiresInDays, readOnly })
+
 function keyRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
   const tag = 'Keys'
+  /** A key works in all organizations of its user, and each may know; the log of the caller's own is kept by itself. */
+  const tellOthers = (keyUserId: string, { userId, keyId, orgId }: Principal, act: Omit<NewAuditEntry, 'orgId'>) => {
+    const audit = (entry: NewAuditEntry) => writeAuditEntry(db, clock, entry)
+    auditEverywhere({ db, audit }, keyUserId, { userId, keyId, ...act }, orgId)
+  }
   return [
     route({
       id: 'listKeys',
@@ -74,11 +83,14 @@ function keyRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
       body: KeyInputSchema,
       status: 201,
       answer: NewKeySchema,
-      handle({ principal: { userId, role }, body }) {
+      handle({ principal, body, origin: { address } }) {
+        const { userId, role } = principal
         const readOnly = body.readOnly === true || role === 'viewer'
-        return createKey(db, clock, { ...body, userId, readOnly })
+        const key = createKey(db, clock, { ...body, userId, readOnly })
+        tellOthers(userId, principal, { act: 'createKey', address, target: key.id, note: noteOf(body) })
+        return key
       },
-      note: ({ body: { name, expiresInDays, readOnly = false } }) => ({ name, expiresInDays, readOnly }),
+      note: ({ body }) => noteOf(body),
     }),
     route({
       id: 'revokeKey',
@@ -89,8 +101,9 @@ function keyRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
       summary: 'Revoke an API key; works from the next request on',
       params: ById,
       answer: OkSchema,
-      handle({ principal, params: { id } }) {
-        revokeKey(db, clock, keysInReach(principal), id)
+      handle({ principal, params: { id }, origin: { address } }) {
+        const keyUserId = revokeKey(db, clock, keysInReach(principal), id)
+        tellOthers(keyUserId, principal, { act: 'revokeKey', address, target: id })
         return OK
       },
     }),

@@ -219,12 +219,18 @@ export function listKeys(db: Db, owner: KeyOwner, { after, limit }: Slice): Key[
   return rows.map((row) => ({ ...row, readOnly: row.readOnly === 1 }))
 }
 
-/** From the next request on the key is refused. Fails with `notFound` when the owner has no such key in force. */
-export function revokeKey(db: Db, clock: Clock, owner: KeyOwner, keyId: string): void {
-  const { changes } = db
-    .prepare(`UPDATE apiKey SET revokedAt = @at WHERE id = @keyId AND revokedAt IS NULL AND ${OWNED}`)
-    .run({ ...ownedBy(owner), keyId, at: clock.now() })
-  if (changes === 0) throw new AppError('notFound', 'no such key')
+/**
+ * From the next request on the key is refused. Answers the id of the user it acted as. Fails with `notFound` when the
+ * owner has no such key in force.
+ */
+export function revokeKey(db: Db, clock: Clock, owner: KeyOwner, keyId: string): string {
+  const revoked = db
+    .prepare<[object], { userId: string }>(
+      `UPDATE apiKey SET revokedAt = @at WHERE id = @keyId AND revokedAt IS NULL AND ${OWNED} RETURNING userId`,
+    )
+    .get({ ...ownedBy(owner), keyId, at: clock.now() })
+  if (!revoked) throw new AppError('notFound', 'no such key')
+  return revoked.userId
 }
 
 /** True when somebody owns an organization of this data folder. */

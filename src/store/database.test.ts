@@ -1,10 +1,11 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { migrations } from '../../migrations/index.ts'
 import { type Db, openDatabase, tx } from './database.ts'
+import { lockFolder } from './folder-lock.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'database-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -32,6 +33,21 @@ describe('opening', () => {
     const settings = ['journal_mode', 'synchronous', 'foreign_keys'].map((name) => db.pragma(name, { simple: true }))
     // 2 is FULL: https://www.sqlite.org/pragma.html#pragma_synchronous
     expect(settings).toEqual(['wal', 2, 1])
+  })
+
+  test('lets nobody else read its files, in whatever folder they are', () => {
+    const shared = mkdtempSync(join(folder, 'shared-'))
+    chmodSync(shared, 0o755)
+    const unlock = lockFolder(shared)
+    const db = openDatabase(join(shared, 'tagwarden.db'))
+    db.exec('CREATE TABLE mark (n INTEGER) STRICT; INSERT INTO mark VALUES (1)')
+    const files = readdirSync(shared)
+    expect(files).toContain('tagwarden.db-wal')
+    expect(files.map((name) => [name, statSync(join(shared, name)).mode & 0o777])).toEqual(
+      files.map((name) => [name, 0o600]),
+    )
+    db.close()
+    unlock()
   })
 
   test('refuses a database that a newer version wrote, changes nothing in it and lets go of it', () => {

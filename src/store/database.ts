@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3/linux-x64'
 import { migrations } from '../../migrations/index.ts'
+import { makePrivateFile } from './private-file.ts'
 
 /** The configuration store: one SQLite file. Every call is synchronous. */
 export type Db = Database.Database
@@ -9,6 +10,8 @@ export type Db = Database.Database
  * Fails when the file was written by a newer version: going back would lose what that version stored.
  */
 export function openDatabase(path: string): Db {
+  // SQLite would let everybody on the machine read it; the files beside it get the mode of this one.
+  if (path !== ':memory:') makePrivateFile(path)
   const db = new Database(path)
   try {
     prepare(db)

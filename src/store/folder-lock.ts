@@ -1,11 +1,15 @@
 import Database from 'better-sqlite3/linux-x64'
+import { makePrivateFile } from './private-file.ts'
 
 /**
  * Holds a data folder for one process until that process ends, however it ends: the operating system drops the lock.
  * Fails when another process holds it. Answers the release.
  */
 export function lockFolder(path: string): () => void {
-  const db = new Database(`${path}/lock`, { timeout: 0 })
+  const file = `${path}/lock`
+  // Whoever may read it may lock it.
+  makePrivateFile(file)
+  const db = new Database(file, { timeout: 0 })
   try {
     db.pragma('locking_mode = EXCLUSIVE')
     db.exec('BEGIN EXCLUSIVE')

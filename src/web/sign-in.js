@@ -96,16 +96,18 @@ export async function openEntrance(changed) {
 
 /** What the address says on arrival. */
 async function arrive(open) {
-  // Only the demo has an inbox; asking other servers for it would be an error in the browser's console.
-  if (fromAddress.has('demo')) sessionStorage.setItem('demo', 'yes')
-  if (fromAddress.has('key')) remember(fromAddress.get('key'))
-  if (fromAddress.has('signin-error')) say(fromAddress.get('signin-error'))
   if (['setup', 'invite'].some((word) => fromAddress.has(word))) forget()
   try {
-    // Only where this tab began it: else a link from somebody could sign a person in as that somebody.
+    // Only the demo gives out keys in links: elsewhere one from somebody could sign a person in as that somebody.
+    if (fromAddress.has('demo') && (await fetch('/demo/inbox')).ok) {
+      sessionStorage.setItem('demo', 'yes')
+      if (fromAddress.has('key')) remember(fromAddress.get('key'))
+    }
+    // Only where this tab began it, for the same reason.
     const began = sessionStorage.getItem('oidc') !== null
     sessionStorage.removeItem('oidc')
-    if (fromAddress.has('signin') && began) await open('oidc/session', { code: fromAddress.get('signin') })
+    if (began && fromAddress.has('signin-error')) say(fromAddress.get('signin-error'))
+    if (began && fromAddress.has('signin')) await open('oidc/session', { code: fromAddress.get('signin') })
     const { setUp, oidc } = await ask('GET', '/v1/auth/methods')
     byId('set-up').hidden = !fromAddress.has('setup')
     byId('accept').hidden = !fromAddress.has('invite')

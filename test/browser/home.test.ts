@@ -106,3 +106,24 @@ test(
   },
   TEST_MS,
 )
+
+test.each([
+  ['signs nobody in', (key: string) => `/#key=${key}&demo`],
+  ['puts no words into the page', () => '/#signin-error=Call%20us%20at%20555'],
+])(
+  'a link from somebody else %s',
+  async (_what, pathOf) => {
+    using folder = temporaryFolder()
+    const data = join(folder.path, 'data')
+    const made = await runProgram(['init', '--data', data, '--org', 'Acme', '--email', 'a@example.com', '--json'])
+    await using server = await startServer(data)
+    await using chromium = await startBrowser()
+    const page = await chromium.browser.newPage()
+    await page.goto(server.url + pathOf(JSON.parse(made.stdout).apiKey))
+    await page.waitForFunction(() => document.getElementById('sign-in')?.checkVisibility())
+    await page.waitForNetworkIdle()
+    expect(await page.$eval('#state', (state) => state.textContent)).toBe('Not signed in.')
+    expect(await page.evaluate(() => sessionStorage.getItem('credential'))).toBeNull()
+  },
+  TEST_MS,
+)
