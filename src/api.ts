@@ -31,7 +31,7 @@ import type { Enqueue } from './issues/issue.ts'
 import { issueRoutes } from './issues/routes.ts'
 import { resolveAll } from './issues/store.ts'
 import { mcpEndpoint } from './mcp/endpoint.ts'
-import { metricsOf } from './metrics.ts'
+import { keptMetrics, metricsOf } from './metrics.ts'
 import { auditor, type NewAuditEntry, writeAuditEntry } from './org/audit-log.ts'
 import { authRoutes } from './org/auth-routes.ts'
 import { authenticator } from './org/authenticate.ts'
@@ -103,7 +103,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
       lastFlushAt: () => ages.flushAt,
       lastEvaluationAt: () => ages.evaluationAt,
       now: () => clock.now(),
-      metrics: () => metricsOf(db, parts.spool, parts.manifest),
+      metrics: keptMetrics(clock, () => metricsOf(db, parts.spool, parts.manifest)),
     }),
     ...domainRoutes({
       db,

@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
 import { type TestApp, testApp } from '../test/app.ts'
+import { testClock } from '../test/fakes.ts'
 import { HOUR_MS, SECOND_MS } from './core/clock.ts'
+import { keptMetrics } from './metrics.ts'
 
 async function metricsOf(world: TestApp): Promise<Record<string, number>> {
   const { body } = await world.call('GET', '/metrics', { as: null })
@@ -60,4 +62,15 @@ test('metrics count what is stored, from nothing to a lost message, and know it 
     tagwarden_deliveries_waiting: 0,
     tagwarden_deliveries_failed_total: 1,
   })
+})
+
+test('metrics are measured once in five seconds, however often somebody asks', () => {
+  const clock = testClock()
+  let measured = 0
+  const ask = keptMetrics(clock, () => [{ name: 'n', type: 'gauge', help: '', value: ++measured }])
+  const values = [0, 4999, 1, -6000, 0].map((byMs) => {
+    clock.advance(byMs)
+    return ask()[0]?.value
+  })
+  expect(values).toEqual([1, 1, 2, 3, 3])
 })

@@ -1,7 +1,21 @@
+import { type Clock, type Instant, SECOND_MS } from './core/clock.ts'
 import type { Metric } from './http/health.ts'
 import type { Spool } from './ingest/spool.ts'
 import type { Db } from './store/database.ts'
 import type { Manifest } from './warehouse/manifest.ts'
+
+/** Anybody may ask, and each answer reads whole tables. */
+const KEPT_MS = 5 * SECOND_MS
+
+/** Answers what `measure` answered in the last 5 seconds, else what it answers now. */
+export function keptMetrics(clock: Clock, measure: () => Metric[]): () => Metric[] {
+  let kept: { at: Instant; metrics: Metric[] } | null = null
+  return () => {
+    const now = clock.now()
+    if (!kept || Math.abs(now - kept.at) >= KEPT_MS) kept = { at: now, metrics: measure() }
+    return kept.metrics
+  }
+}
 
 /** What an operator watches. Counters are read from what is stored, so they survive a restart. */
 export function metricsOf(db: Db, spool: Pick<Spool, 'segments'>, manifest: Pick<Manifest, 'files'>): Metric[] {

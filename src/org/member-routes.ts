@@ -234,7 +234,7 @@ async function acceptInvitation(
   const audit = (entry: NewAuditEntry) => writeAuditEntry(db, clock, entry)
   const entry = { userId, address: origin.address }
   // Whoever invites somebody knows the token, and might try passwords with it.
-  limits.byAccount(invited.email)
+  limits.byAccount(invited.email, origin)
   const passwordHash = await provenPassword(invited, password)
   if (passwordHash === null) {
     tx(db, () =>

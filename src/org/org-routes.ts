@@ -7,7 +7,7 @@ import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import { OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
-import { AuditEntrySchema, auditFilterFields, listAuditEntries } from './audit-log.ts'
+import { AuditEntrySchema, auditFilterFields, listAuditEntries, writeAuditEntry } from './audit-log.ts'
 import {
   checkName,
   checkPhoneRegions,
@@ -91,9 +91,11 @@ function membershipRoutes({ db, box, clock }: OrganizationParts): Route[] {
       body: OrganizationInputSchema,
       status: 201,
       answer: MembershipSchema,
-      handle({ principal: { userId }, body }) {
+      handle({ principal: { userId, keyId }, body, origin: { address } }) {
         const { id, name } = createOrg(db, box, clock, { name: checkName(body.name, 'name') })
         addMember(db, clock, { orgId: id, userId, role: 'owner' })
+        // The log of the organization it was made from has it anyway.
+        writeAuditEntry(db, clock, { orgId: id, act: 'createOrganization', userId, keyId, address, target: id })
         return { id, name, role: 'owner' as const }
       },
       note: ({ body: { name } }) => ({ name }),

@@ -32,7 +32,7 @@ export async function changePassword(
   )
   const user = find.get(userId)
   if (!user?.passwordHash) throw new AppError('conflict', 'the user has no password')
-  limits.byAccount(user.email)
+  limits.byAccount(user.email, origin)
   if (!(await verifyPassword(currentPassword, user.passwordHash))) throw wrong()
   const passwordHash = await hashPassword(newPassword, 'newPassword')
   tx(db, () => {

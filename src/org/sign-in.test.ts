@@ -177,11 +177,11 @@ describe('tries are limited', () => {
     expect(take('192.0.2.1')).toBe(0)
   })
 
-  test('by account: 10 a minute, whatever its case and white space, known or not', () => {
+  test('by account: 10 a minute from one address, whatever its case and white space, known or not', () => {
     const clock = testClock()
     const { byAccount } = signInLimits(clock, 60)
     for (const name of ['bob@example.com', 'nobody@example.com']) {
-      const take = (email: string) => waitOf(() => byAccount(email))
+      const take = (email: string) => waitOf(() => byAccount(email, origin))
       for (let n = 0; n < 10; n++) expect(take(n % 2 ? name.toUpperCase() : ` ${name}`)).toBe(0)
       expect(take(name)).toBe(6)
       clock.advance(MINUTE_MS)
@@ -190,22 +190,32 @@ describe('tries are limited', () => {
     }
   })
 
+  test('by account: 100 a minute from everywhere, so that one address can’t lock its user out', () => {
+    const { byAccount } = signInLimits(testClock(), 60)
+    const take = (address: string, email = 'bob@example.com') => waitOf(() => byAccount(email, { address }))
+    for (let n = 0; n < 10; n++) expect(take('192.0.2.1')).toBe(0)
+    expect(take('192.0.2.1')).toBe(6)
+    for (let n = 0; n < 90; n++) expect(take(`198.51.100.${n}`)).toBe(0)
+    expect(take('198.51.100.99')).toBe(1)
+    expect(take('192.0.2.1', 'ann@example.com')).toBe(0)
+  })
+
   test('before anything is verified, the address first', async () => {
     const { clock, enter } = setUp({ perMinute: 12 })
     using verify = spyOn(Bun.password, 'verify')
     verify.mockImplementation(() => Promise.resolve(false))
     for (let n = 0; n < 10; n++) await expect(enter('bob@example.com', 'wrong')).rejects.toMatchObject(REFUSED)
-    // The account is used up, with the right password too, from wherever.
+    // The account is used up, with the right password too, but not for whoever comes from elsewhere.
     const limited = { code: 'rateLimited', message: 'too many requests; try again in 6 s', retryAfterS: 6 }
     await expect(enter('bob@example.com', PASSWORD)).rejects.toMatchObject(limited)
-    await expect(enter('BOB@example.com', PASSWORD, '198.51.100.7')).rejects.toMatchObject(limited)
+    await expect(enter('BOB@example.com', PASSWORD, '198.51.100.7')).rejects.toMatchObject(REFUSED)
     // Others from the same address are not, until that is used up; that costs the account nothing.
     await expect(enter('ada@example.com', 'wrong')).rejects.toMatchObject(REFUSED)
     await expect(enter('alice@example.com', 'wrong')).rejects.toMatchObject({
       code: 'rateLimited',
       retryAfterS: 5,
     })
-    expect(verify).toHaveBeenCalledTimes(11)
+    expect(verify).toHaveBeenCalledTimes(12)
     clock.advance(MINUTE_MS)
     verify.mockRestore()
     expect((await enter('bob@example.com', PASSWORD)).user.email).toBe('bob@example.com')

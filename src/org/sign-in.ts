@@ -13,20 +13,34 @@ import { verifyPassword } from './user.ts'
 export interface SignInLimits {
   /** Counts one try from this address. Fails with `rateLimited` and the seconds to wait. */
   byAddress(origin: Pick<Origin, 'address'>): void
-  /** Counts one try for this account, whether it exists or not. Fails with `rateLimited` and the seconds to wait. */
-  byAccount(email: string): void
+  /**
+   * Counts one try for this account, whether it exists or not, from this address. Fails with `rateLimited` and the seconds
+   * to wait.
+   */
+  byAccount(email: string, origin: Pick<Origin, 'address'>): void
 }
 
 const ACCOUNT_PER_MINUTE = 10
+/** From everywhere together: enough that nobody is locked out by a stranger's few addresses. */
+const ACCOUNT_ALTOGETHER_PER_MINUTE = 100
 const WINDOW_S = 60
 
-/** Limits of their own for one process: `addressPerMinute` tries from one address, 10 a minute for one account. */
+/**
+ * Limits of their own for one process, a minute: `addressPerMinute` tries from one address; for one account 10 from one
+ * address, 100 altogether.
+ */
 export function signInLimits(clock: Clock, addressPerMinute: number): SignInLimits {
   const addresses = new RateLimit(clock, addressPerMinute / WINDOW_S, WINDOW_S)
   const accounts = new RateLimit(clock, ACCOUNT_PER_MINUTE / WINDOW_S, WINDOW_S)
+  const altogether = new RateLimit(clock, ACCOUNT_ALTOGETHER_PER_MINUTE / WINDOW_S, WINDOW_S)
   return {
     byAddress: ({ address }) => addresses.take(networkOf(address)),
-    byAccount: (email) => accounts.take(email.trim().toLowerCase()),
+    byAccount(email, { address }) {
+      const account = email.trim().toLowerCase()
+      // Blanks stand in no address, so no two pairs are spelled alike.
+      accounts.take(`${networkOf(address)} ${account}`)
+      altogether.take(account)
+    },
   }
 }
 
@@ -87,7 +101,7 @@ export async function signIn(
 ): Promise<SignedIn> {
   const { db, clock, limits } = parts
   limits.byAddress(origin)
-  limits.byAccount(email)
+  limits.byAccount(email, origin)
   const find = db.prepare<[string], Account>('SELECT id, passwordHash FROM user WHERE email = ?')
   const account = find.get(email.trim())
   const fits = await verifyPassword(password, account?.passwordHash ?? null)
