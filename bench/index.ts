@@ -1,6 +1,7 @@
 import { cpus, totalmem } from 'node:os'
 import type { Budget } from './budget.ts'
 import { lineOf } from './budget.ts'
+import { benchEvaluate } from './evaluate.ts'
 import { benchFaults } from './faults.ts'
 import { benchIngest } from './ingest.ts'
 import { benchNab } from './nab.ts'
@@ -11,6 +12,7 @@ import { benchSignIn } from './sign-in.ts'
 const benches: Record<string, () => Promise<Budget[]>> = {
   ingest: benchIngest,
   query: benchQuery,
+  evaluate: benchEvaluate,
   'sign-in': benchSignIn,
   nab: benchNab,
   faults: benchFaults,

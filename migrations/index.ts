@@ -1,8 +1,10 @@
 import initial from './0001_initial.sql' with { type: 'text' }
 import identity from './0002_identity.sql' with { type: 'text' }
+import rollups from './0003_rollups.sql' with { type: 'text' }
 
 /** In the order in which they run. Forward only: a shipped one is never edited, a new one goes to the end. */
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_initial', sql: initial },
   { name: '0002_identity', sql: identity },
+  { name: '0003_rollups', sql: rollups },
 ]

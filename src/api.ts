@@ -1,7 +1,9 @@
 import { Elysia } from 'elysia'
 import { version } from '../package.json'
+import { pastRoutes } from './alerts/past-routes.ts'
 import { alertRoutes } from './alerts/routes.ts'
 import type { RulesInForce } from './alerts/rules-in-force.ts'
+import { phoneRegions } from './conditions/phone.ts'
 import { type Config, oidcSettings, retentionMs } from './config.ts'
 import type { Clock, Instant } from './core/clock.ts'
 import type { SecretBox } from './core/secret-box.ts'
@@ -41,6 +43,7 @@ import { organizationRoutes } from './org/org-routes.ts'
 import { orgRoutes } from './org/routes.ts'
 import type { SetupToken } from './org/setup.ts'
 import { type SignInLimits, signInLimits } from './org/sign-in.ts'
+import { phoneRegionsOf } from './org/store.ts'
 import type { Db } from './store/database.ts'
 import type { Manifest } from './warehouse/manifest.ts'
 import type { Warehouse } from './warehouse/query.ts'
@@ -122,6 +125,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
       changed: rules.changed,
       deleted: ({ id, orgId }, by) => resolveAll(db, id, { orgId, by, now: clock.now() }, enqueue),
     }),
+    ...pastRoutes({ db, clock, warehouse, regionsOf: (orgId) => phoneRegions(phoneRegionsOf(db, orgId)) }),
     ...issueRoutes(parts),
     ...evidenceRoutes({ db, clock, warehouse, retentionMs: retentionMs(config) }),
     ...integrationRoutes(parts),

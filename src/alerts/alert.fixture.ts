@@ -91,6 +91,10 @@ export async function evaluate(
   window = HOUR_BEFORE_NOON,
 ): Promise<Record<string, Finding[]>> {
   const type = alertTypeOf(alerts[0].alertType)
-  const rows = await warehouse.query(type.measure(alerts, window, domains))
-  return Object.fromEntries(alerts.map((alert) => [alert.id, type.judge(alert, rows, window, domains)]))
+  const findings = Object.fromEntries(alerts.map(({ id }): [string, Finding[]] => [id, []]))
+  for (const group of Map.groupBy(alerts, (alert) => type.scanOf?.(alert, window)).values()) {
+    const rows = await warehouse.query(type.measure(group, window, domains))
+    for (const alert of group) findings[alert.id] = type.judge(alert, rows, window, domains)
+  }
+  return findings
 }

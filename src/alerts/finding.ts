@@ -19,8 +19,10 @@ export interface Finding {
   hosts: string[]
   /** One violating event with personal data masked; null where the type has none. */
   sample: Record<string, unknown> | null
-  /** `seq` of the newest violating event, from which `sample` is made; null where the type has none. */
+  /** `seq` of the event from which `sample` is made, the newest violating one; null where the type has none. */
   sampleSeq: number | null
+  /** When that event was received; absent: at `lastAt`. */
+  sampleAt?: Instant
 }
 
 /** What was judged: `from <= receivedAt < to`. */

@@ -179,7 +179,7 @@ describe('an alert that is not right', () => {
     }
   })
 
-  test.each(['tag_volume_change', 'volume_anomaly', 'journey'])('%s can not be saved yet', (alertType) => {
+  test.each(['volume_anomaly'])('%s can not be saved yet', (alertType) => {
     expect(() => readAlertInput({ ...validationInput, alertType })).toThrow(
       `alertType: ${alertType} is not available in this version`,
     )

@@ -172,7 +172,7 @@ describe('an alert', () => {
     ],
     ['period', () => ({ period: '5w' }), 'period: Expected a whole number'],
     ['an unknown field', () => ({ colour: 'red' }), 'colour: Unexpected property'],
-    ['the type', () => ({ alertType: 'journey' }), 'alertType: journey is not available in this version'],
+    ['the type', () => ({ alertType: 'volume_anomaly' }), 'alertType: volume_anomaly is not available in this version'],
     [
       'the shape of volume',
       () => ({ ...volumeInput, volume: { op: 'lte', count: -1 } }),

@@ -5,6 +5,7 @@ import { EVENT_COLUMNS, type StoredEvent } from '../core/event.ts'
 import { Binder, type Query } from '../warehouse/query.ts'
 import type { Alert } from './alert.ts'
 import type { Finding } from './finding.ts'
+import { dataOf } from './journey.ts'
 
 /** Asks for the events that `sampleSeq` of these findings names; null when none names one. */
 export function samplesQuery(orgId: string, findings: readonly Finding[]): Query | null {
@@ -16,7 +17,7 @@ export function samplesQuery(orgId: string, findings: readonly Finding[]): Query
     (seq) => `CAST(${binder.bind(seq)} AS BIGINT)`,
   )
   // The newest violation is the one that was received last, which spares reading the rest of the window.
-  const times = wanted.map(({ lastAt }) => lastAt)
+  const times = wanted.map(({ lastAt, sampleAt = lastAt }) => sampleAt)
   return {
     sql: `SELECT ${Object.keys(EVENT_COLUMNS).join(', ')}, params FROM events WHERE seq IN (${seqs.join(', ')})`,
     params: binder.params,
@@ -37,7 +38,7 @@ export function withSamples(
   events: readonly StoredEvent[],
   regions: PhoneRegions = [],
 ): Finding[] {
-  const mask = compileMask(conditionsOf(alert), regions)
+  const mask = compileMask([...conditionsOf(alert), ...dataOf(alert.journey)], regions)
   const bySeq = new Map(events.map((event) => [event.seq, event]))
   return findings.map((finding) => {
     const event = finding.sampleSeq === null ? undefined : bySeq.get(finding.sampleSeq)
@@ -45,9 +46,9 @@ export function withSamples(
     const { orgId, violations, ...sample } = mask(event)
     return {
       ...finding,
-      // They are null, or those of all events.
-      vendor: finding.vendor && sample.vendor,
-      event: finding.event && sample.event,
+      // They are those of all events, or for what is missing those of the rule.
+      vendor: finding.vendor === event.vendor ? sample.vendor : finding.vendor,
+      event: finding.event === event.event ? sample.event : finding.event,
       hosts: [...new Set(finding.hosts.map((host) => mask({ ...event, host }).host ?? host))],
       sample,
     }

@@ -4,6 +4,7 @@ import { newId } from '../core/id.ts'
 import { type Db, tx } from '../store/database.ts'
 import type { Alert, AlertInput } from './alert.ts'
 import { type Cursor, firstCursor, scheduleOf } from './due.ts'
+import type { WatchedDomain } from './types/alert-type.ts'
 
 /** An organization can have so many alerts. */
 export const MAX_ALERTS = 10_000
@@ -38,7 +39,7 @@ function alertOf({ id, orgId, input, enabled, createdAt, updatedAt }: AlertRow):
 }
 
 /** With the defaults filled in. */
-function alertFrom(input: AlertInput, row: Pick<Alert, 'id' | 'orgId' | 'createdAt' | 'updatedAt'>): Alert {
+export function alertFrom(input: AlertInput, row: Pick<Alert, 'id' | 'orgId' | 'createdAt' | 'updatedAt'>): Alert {
   const { severity = 'low', timezone = 'UTC', enabled = true } = input
   return { ...input, severity, timezone, enabled, ...row }
 }
@@ -175,4 +176,9 @@ export function advanceAlert(db: Db, id: string, from: Cursor, to: Cursor): bool
     )
     .run({ id, through: to.evaluatedThrough, startAt: to.windowStartAt, ...from })
   return changes === 1
+}
+
+/** All domains of an organization, as alerts look at them. */
+export function watchedDomains(db: Db, orgId: string): WatchedDomain[] {
+  return db.prepare<[string], WatchedDomain>('SELECT id, createdAt FROM domain WHERE orgId = ? ORDER BY id').all(orgId)
 }

@@ -2,7 +2,7 @@ import { type Alert, domainsOf } from '../alerts/alert.ts'
 import type { PhoneRegions } from '../conditions/phone.ts'
 import { type ConditionSql, filtersSql } from '../conditions/sql.ts'
 import type { Instant } from '../core/clock.ts'
-import type { IssueRecord } from '../issues/issue.ts'
+import { type IssueRecord, isVolumeType } from '../issues/issue.ts'
 import { duckdbDialect } from '../warehouse/dialect.ts'
 import type { Binder } from '../warehouse/query.ts'
 
@@ -43,6 +43,8 @@ export function scopeSql({ issue, regions }: Trouble, rule: Alert, binder: Binde
     ...inList('vendor', vendors, binder),
     ...inList('vendor', own, binder),
     ...inList('event', volume?.event ? [volume.event] : [], binder),
+    // As the alert counts.
+    ...(isVolumeType(issue.alertType) ? [`kind <> 'library'`] : []),
   ]
   return { ...condition, sql: [...tests, condition.sql].join(' AND ') }
 }

@@ -128,6 +128,36 @@ describe('an alert that fails', () => {
     expect(world.orders).toHaveLength(3)
   })
 
+  test('so badly that the transaction ends leaves all of its group for the next round', async () => {
+    using world = await setUp([hourly, hourly], broken)
+    let calls = 0
+    world.on.enqueue = () => {
+      if (++calls !== 2) return
+      world.db.exec('ROLLBACK')
+      throw new Error('disk full')
+    }
+    await expect(world.run()).rejects.toThrow('2 evaluations failed')
+    expect(world.counted()).toEqual([0, 0])
+    expect(world.through()).toEqual([NOON - HOUR_MS, NOON - HOUR_MS])
+    await world.run()
+    expect(world.counted()).toEqual([1, 1])
+  })
+
+  test('among hundreds is the only one, wherever it stands', async () => {
+    const many = Array.from({ length: 600 }, () => hourly)
+    using world = await setUp(many, broken)
+    const failing = world.ids[417]
+    world.on.enqueue = (order) => {
+      const alertId = world.db.prepare('SELECT alertId FROM issue WHERE id = ?').pluck().get(order.issueId)
+      if (alertId === failing) throw new Error('no room')
+    }
+    await expect(world.run()).rejects.toThrow(`1 evaluations failed, such as ${failing}: no room`)
+    expect(world.counted()).toEqual(many.map((_, index) => (index === 417 ? 0 : 1)))
+    world.on.enqueue = () => {}
+    await world.run()
+    expect(world.counted()).toEqual(many.map(() => 1))
+  })
+
   test('because the warehouse does not answer is judged later, also the part of a window that it was woken for', async () => {
     using world = await setUp([hourly, hourly], (ids) => [{ violations: ids, receivedAt: NOON + 1 }])
     await world.run()

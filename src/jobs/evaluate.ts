@@ -3,8 +3,7 @@ import { type Cursor, type DueWindow, dueWindows, scheduleOf } from '../alerts/d
 import type { Finding } from '../alerts/finding.ts'
 import { meetsRunWindow } from '../alerts/run-window.ts'
 import { samplesQuery, withSamples } from '../alerts/sample.ts'
-import { type ActiveAlert, activeAlerts, advanceAlert } from '../alerts/store.ts'
-import type { WatchedDomain } from '../alerts/types/alert-type.ts'
+import { type ActiveAlert, activeAlerts, advanceAlert, watchedDomains } from '../alerts/store.ts'
 import { alertTypeOf } from '../alerts/types/index.ts'
 import type { PhoneRegions } from '../conditions/phone.ts'
 import type { Clock, Instant } from '../core/clock.ts'
@@ -82,9 +81,10 @@ export async function evaluate(parts: EvaluateParts): Promise<void> {
   const settledAt = spool.settledAt()
   const tasks = activeAlerts(db).flatMap((active) => tasksOf(active, settledAt, woken.take(db, active.alert.id)))
   woken.roundEnded()
-  const shared = Map.groupBy(tasks, ({ alert, due: { window } }) =>
-    [alert.orgId, alert.alertType, window.from, window.to, window.complete].join(' '),
-  )
+  const shared = Map.groupBy(tasks, ({ alert, due: { window } }) => {
+    const scan = alertTypeOf(alert.alertType).scanOf?.(alert, window)
+    return [alert.orgId, alert.alertType, window.from, window.to, window.complete, scan].join(' ')
+  })
   const groups = [...shared.values()].sort((a, b) => endOf(a) - endOf(b))
   const failures: Failure[] = []
   for (const group of groups) failures.push(...(await evaluateGroup(parts, group)))
@@ -122,21 +122,47 @@ function tasksOf({ alert, cursor }: ActiveAlert, settledAt: Instant, isWoken: bo
   return tasks
 }
 
+/** So many alerts are settled at once; then others get their turn, such as the collector. */
+const SETTLED_AT_ONCE = 250
+
 async function evaluateGroup(parts: EvaluateParts, group: readonly Task[]): Promise<Failure[]> {
   const failures: Failure[] = []
+  let settled = 0
   try {
     const findings = await findingsOf(parts, group)
-    for (const [index, task] of group.entries()) {
+    while (settled < group.length) {
+      const end = settled + SETTLED_AT_ONCE
+      failures.push(...settleTasks(parts, group.slice(settled, end), findings.slice(settled, end)))
+      settled = end
+      if (settled < group.length) await Bun.sleep(0)
+    }
+    return failures
+  } catch (error) {
+    return [...failures, ...group.slice(settled).map(({ alert }) => ({ alert, error }))]
+  }
+}
+
+/** In one transaction, which costs one sync to disk; what one of them did is undone when it fails, and no other. */
+function settleTasks(parts: EvaluateParts, tasks: readonly Task[], findings: readonly Finding[][]): Failure[] {
+  const { db } = parts
+  return tx(db, () => {
+    const failures: Failure[] = []
+    for (const [index, task] of tasks.entries()) {
       try {
-        settleTask(parts, task, findings[index] ?? [])
+        savepoint(db, () => settleTask(parts, task, findings[index] ?? []))
       } catch (error) {
+        // A full disk ends the whole transaction.
+        if (!db.inTransaction) throw error
         failures.push({ alert: task.alert, error })
       }
     }
     return failures
-  } catch (error) {
-    return group.map(({ alert }) => ({ alert, error }))
-  }
+  })
+}
+
+/** A part of the transaction under way that is undone alone. */
+function savepoint(db: Db, work: () => void): void {
+  db.transaction(work)()
 }
 
 /** What each alert of a group found, with samples. */
@@ -156,26 +182,20 @@ async function findingsOf(parts: EvaluateParts, group: readonly Task[]): Promise
   return alerts.map((one, index) => withSamples(one, findings[index] ?? [], events, regions))
 }
 
-/** Issue, history, outbox and cursor in one transaction: all of it happened, or none. */
+/** Issue, history, outbox and cursor, in the caller's transaction: all of it happens, or none. */
 function settleTask({ db, clock, enqueue }: EvaluateParts, { alert, from, due }: Task, findings: Finding[]): void {
   const { period, timezone } = scheduleOf(alert)
-  tx(db, () => {
-    if (!advanceAlert(db, alert.id, from, due.next)) return
-    settle(
-      db,
-      {
-        alert: { ...alert, impactValue: alert.impactValue ?? null, periodMs: period.lengthMs },
-        findings,
-        window: due.window,
-        windowStartAt: due.windowStartAt,
-        inRunWindow: meetsRunWindow(alert.runWindows, timezone, due.window),
-        now: clock.now(),
-      },
-      enqueue,
-    )
-  })
-}
-
-function watchedDomains(db: Db, orgId: string): WatchedDomain[] {
-  return db.prepare<[string], WatchedDomain>('SELECT id, createdAt FROM domain WHERE orgId = ? ORDER BY id').all(orgId)
+  if (!advanceAlert(db, alert.id, from, due.next)) return
+  settle(
+    db,
+    {
+      alert: { ...alert, impactValue: alert.impactValue ?? null, periodMs: period.lengthMs },
+      findings,
+      window: due.window,
+      windowStartAt: due.windowStartAt,
+      inRunWindow: meetsRunWindow(alert.runWindows, timezone, due.window),
+      now: clock.now(),
+    },
+    enqueue,
+  )
 }

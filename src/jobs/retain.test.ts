@@ -143,6 +143,45 @@ describe('what is kept', () => {
     expect(readdirSync(join(world.folder, 'events')).filter((name) => name.endsWith('.parquet'))).toEqual([])
   })
 
+  test('are counts by the minute for 400 days, longer than the events, and none of an organization that is gone', async () => {
+    await using world = await testApp({ retentionDays: '3' })
+    const { db } = world.app
+    const { token } = await daysOf(world, 1)
+    const { body: other } = await world.call('POST', '/v1/orgs', { body: { name: 'Other' } })
+    const inOther = { headers: { 'x-org-id': other.id } }
+    const { body: domain } = await world.call('POST', '/v1/domains', { ...inOther, body: { name: 'Shop' } })
+    await world.collect(domain.token, { events: [{ vendor: 'Shop' }] })
+    world.clock.advance(5 * SECOND_MS)
+    await world.run('flush')
+    world.clock.advance(DAY_MS)
+    await world.collect(token, { events: [{ vendor: 'Shop' }] })
+    world.clock.advance(5 * SECOND_MS)
+    await world.run('flush', 'compact')
+    const kept = () => db.prepare('SELECT orgId, level FROM rollupFile ORDER BY level, orgId').all()
+    const files = () => readdirSync(join(world.folder, 'events', 'counts'))
+    expect(kept()).toEqual([
+      { orgId: world.owner.orgId, level: 'day' },
+      { orgId: other.id, level: 'day' },
+      { orgId: world.owner.orgId, level: 'fresh' },
+    ])
+    await world.call('DELETE', '/v1/org?name=Other', inOther)
+    await world.run('retain')
+    expect(kept()).toHaveLength(2)
+    world.clock.advance(5 * DAY_MS)
+    await world.run('compact', 'retain')
+    expect(db.prepare('SELECT count(*) FROM eventFile').pluck().get()).toBe(0)
+    expect([kept().length, files().length]).toEqual([2, 2])
+    world.clock.advance(393 * DAY_MS)
+    await world.run('retain')
+    expect([kept().length, files().length]).toEqual([2, 2])
+    world.clock.advance(DAY_MS)
+    await world.run('retain')
+    expect([kept().length, files().length]).toEqual([1, 1])
+    world.clock.advance(DAY_MS)
+    await world.run('retain')
+    expect([kept(), files()]).toEqual([[], []])
+  })
+
   test('are counters, ledger, history and settled deliveries of 400 days', async () => {
     await using world = await testApp()
     const { db } = world.app

@@ -4,10 +4,10 @@ import { forgetBatches } from '../ingest/batch-memory.ts'
 import { removeOldAuditEntries } from '../org/audit-log.ts'
 import { type Db, tx } from '../store/database.ts'
 import type { DuckdbWarehouse } from '../warehouse/duckdb.ts'
-import type { EventFile, Manifest } from '../warehouse/manifest.ts'
+import type { EventFile, Manifest, RollupFile } from '../warehouse/manifest.ts'
 import type { Job } from './job.ts'
 
-/** Deliveries, history and counters are kept this long. */
+/** Deliveries, history, counters and counts of events by the minute are kept this long. */
 const RECORDS_MS = 400 * DAY_MS
 
 /** As the pattern below says. */
@@ -51,6 +51,13 @@ export async function retain(parts: RetainParts): Promise<void> {
   if (dropped.length > 0) {
     manifest.swap(dropped, [])
     await warehouse.remove(dropped.map((file) => join(folder, file.path)))
+  }
+  const isOver = (file: RollupFile) =>
+    file.maxMinute < now - RECORDS_MS || (file.orgId !== null && !orgIds.has(file.orgId))
+  const counts = manifest.rollups().filter(isOver)
+  if (counts.length > 0) {
+    manifest.swapRollups(counts, [])
+    await warehouse.remove(counts.map((file) => join(folder, file.path)))
   }
   forgetRecords(db, now)
 }

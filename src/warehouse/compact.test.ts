@@ -226,6 +226,23 @@ describe('compaction', () => {
   })
 })
 
+test.each(['merged', 'compacted'] as const)(
+  'in a %s file violations stand together, before all else',
+  async (level) => {
+    await using stand = await WarehouseStand.open()
+    for (let n = 0; n < 4; n++) {
+      await stand.add([0, 1, 2].map((index) => ({ violations: index === 1 ? [`alr_${n}`] : null })))
+      await stand.flush()
+    }
+    await runMerge(stand.warehouse, stand.manifest, stand.folder, { files: [...stand.manifest.files()], level })
+    const [file] = stand.manifest.files()
+    const rows = await stand.warehouse.run<{ violations: string[] | null }>(
+      `SELECT violations FROM read_parquet('${join(stand.folder, file?.path ?? '')}') ORDER BY file_row_number`,
+    )
+    expect(rows.map(({ violations }) => violations !== null)).toEqual([...Array(4).fill(true), ...Array(8).fill(false)])
+  },
+)
+
 /** Dies where the manifest would be changed. */
 class Dying extends Manifest {
   override swap(): void {

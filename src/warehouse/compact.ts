@@ -21,7 +21,7 @@ const MAX_ROWS = 4_000_000
 /** DuckDB's default; what pruning by row group works with. */
 const GROUP_ROWS = 122_880
 /** Late segments of an hour that just ended get this long to arrive. */
-const GRACE_MS = 2 * MINUTE_MS
+export const GRACE_MS = 2 * MINUTE_MS
 
 /** Shredded are parameters in at least this share of an hour's events, and so many at most. */
 const MIN_SHARE = 0.01
@@ -62,40 +62,65 @@ function compactions(files: readonly EventFile[]): Merge[] {
   return changing.map((files) => ({ files, level: 'compacted' }))
 }
 
-/**
- * Carries out one merge. The swap in the manifest is atomic; a query that is running keeps the files it started with.
- * Dying anywhere leaves the old files in force. Changes nothing when one of them was dropped in the meantime.
- */
+/** Carries out one merge. */
 export async function runMerge(
   warehouse: DuckdbWarehouse,
   manifest: Manifest,
   folder: string,
   merge: Merge,
 ): Promise<void> {
-  const pathsOf = (files: readonly EventFile[]) => files.map((file) => join(folder, file.path))
+  const store = {
+    present: () => manifest.files(),
+    swap: (removed: readonly EventFile[], added: readonly EventFile[]) => manifest.swap(removed, added),
+  }
+  await replaceFiles(warehouse, folder, store, merge.files, async () =>
+    merge.level === 'merged' ? [await mergeFiles(warehouse, folder, merge)] : compactFiles(warehouse, folder, merge),
+  )
+}
+
+/** A part of the manifest. */
+interface FileStore<File> {
+  present(): readonly File[]
+  swap(removed: readonly File[], added: readonly File[]): void
+}
+
+/**
+ * Puts what `make` writes in the place of `files`. The swap in the manifest is atomic; a query that is running keeps the
+ * files it started with. Dying anywhere leaves the old files in force. Changes nothing when one of them was dropped in
+ * the meantime.
+ */
+export async function replaceFiles<File extends { path: string }>(
+  warehouse: DuckdbWarehouse,
+  folder: string,
+  store: FileStore<File>,
+  files: readonly File[],
+  make: () => Promise<File[]>,
+): Promise<void> {
+  const pathsOf = (files: readonly File[]) => files.map((file) => join(folder, file.path))
   const isInForce = () => {
-    const paths = new Set(manifest.files().map((file) => file.path))
-    return merge.files.every((file) => paths.has(file.path))
+    const paths = new Set(store.present().map((file) => file.path))
+    return files.every((file) => paths.has(file.path))
   }
   try {
-    const added =
-      merge.level === 'merged'
-        ? [await mergeFiles(warehouse, folder, merge)]
-        : await compactFiles(warehouse, folder, merge)
+    const added = await make()
     if (!isInForce()) return await warehouse.remove(pathsOf(added))
-    manifest.swap(merge.files, added)
+    store.swap(files, added)
   } catch (error) {
     // Reading failed because a file is gone, as it should be.
     if (!isInForce()) return
     throw error
   }
-  await warehouse.remove(pathsOf(merge.files))
+  await warehouse.remove(pathsOf(files))
 }
 
 async function mergeFiles(warehouse: DuckdbWarehouse, folder: string, { files }: Merge): Promise<EventFile> {
   const path = nameOf('m', files)
   const columns = [...Object.keys(EVENT_COLUMNS), 'params'].join(', ')
-  const rows = await warehouse.write(path, `SELECT ${columns} FROM (${everything(folder, files)})`, GROUP_ROWS)
+  const source = everything(folder, files)
+  const part = (test: string) => `SELECT ${columns} FROM (${source}) WHERE violations ${test}`
+  // Evaluation looks for violations only: where they stand together, the other columns are hardly read.
+  const select = `${part('IS NOT NULL')} UNION ALL ${part('IS NULL')}`
+  const rows = await warehouse.write(path, select, GROUP_ROWS)
   return warehouse.describe(path, rows, 'merged', null)
 }
 
@@ -118,7 +143,7 @@ async function compactFiles(warehouse: DuckdbWarehouse, folder: string, { files 
 function shredded(source: string, keys: readonly string[], isAll: boolean): string {
   const columns = keys.map((key) => `params[${quoteText(key)}] AS ${quoteName(columnName(key))}`)
   const select = [...Object.keys(EVENT_COLUMNS), ...columns, `${restOf(keys, isAll)} AS params`].join(', ')
-  return `SELECT ${select} FROM ${source} ORDER BY domainId, vendor, event, receivedAt`
+  return `SELECT ${select} FROM ${source} ORDER BY violations IS NULL, domainId, vendor, event, receivedAt`
 }
 
 /** What stays in the map. Going through every event's map costs more than all the rest, and mostly nothing stays. */
@@ -151,7 +176,7 @@ function everything(folder: string, files: readonly EventFile[]): string {
 }
 
 /** Named after what went in, so that a repeat after a crash replaces the same file. */
-function nameOf(kind: string, files: readonly EventFile[]): string {
+export function nameOf(kind: string, files: readonly { path: string }[]): string {
   const paths = files.map((file) => file.path).sort()
   return `${kind}-${Bun.hash(paths.join('\n')).toString(16).padStart(16, '0')}.parquet`
 }

@@ -1,19 +1,20 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, unlinkSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { DOUBLE, DuckDBInstance, DuckDBTypeId } from '@duckdb/node-api'
-import { type Clock, HOUR_MS } from '../core/clock.ts'
+import { type Clock, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { EVENT_COLUMNS } from '../core/event.ts'
 import type { SegmentCount } from '../ingest/segment-count.ts'
 import { quoteText } from './dialect.ts'
-import type { EventFile, Manifest } from './manifest.ts'
+import type { EventFile, Manifest, RollupFile } from './manifest.ts'
 import type { Query, Warehouse } from './query.ts'
 import { eventsRelation, type Sources, spoolRelation } from './relation.ts'
+import { type CountSources, countsOf, countsRelation } from './rollup.ts'
 
 export interface EngineOptions {
-  /** Where Parquet files lie; `tmp/` below it is the engine's own. */
+  /** Where Parquet files lie, those of counts in `counts/`; `tmp/` below it is the engine's own. */
   folder: string
   manifest: Manifest
   clock: Clock
@@ -29,6 +30,8 @@ export interface EngineOptions {
 const RETRY_AFTER_S = 5
 /** Fresh files are small and short-lived: smaller groups take less memory and both cores. */
 const FRESH_GROUP_ROWS = 20_480
+/** Files of counts, below the folder of events. */
+const COUNTS = 'counts'
 const MAX_RUNNING = 4
 const QUERY_TIMEOUT_MS = 60_000
 const READER_THREADS = Math.min(4, availableParallelism())
@@ -48,7 +51,7 @@ export class DuckdbWarehouse implements Warehouse {
 
   static async open(options: EngineOptions): Promise<DuckdbWarehouse> {
     const tmp = join(options.folder, 'tmp')
-    mkdirSync(tmp, { recursive: true })
+    for (const path of [tmp, join(options.folder, COUNTS)]) mkdirSync(path, { recursive: true })
     const engine = (threads: number) =>
       DuckDBInstance.create(':memory:', {
         memory_limit: options.memoryLimit ?? '200MB',
@@ -79,8 +82,9 @@ export class DuckdbWarehouse implements Warehouse {
   }
 
   /**
-   * Takes in one sealed spool segment: Parquet file, then manifest and `account` in one transaction; `release` is
-   * called as soon as queries read the file instead. Dying anywhere and doing it again changes nothing.
+   * Takes in one sealed spool segment: Parquet file, a second one with its counts, then manifest and `account` in one
+   * transaction; `release` is called as soon as queries read the files instead. Dying anywhere and doing it again changes
+   * nothing.
    */
   async load(
     segment: { name: string; path: string },
@@ -93,23 +97,39 @@ export class DuckdbWarehouse implements Warehouse {
     const source = `SELECT ${columns} FROM ${spoolRelation([segment.path])}`
     const rows = await this.write(path, source, FRESH_GROUP_ROWS)
     const file = rows > 0 ? await this.describe(path, rows, 'fresh', null) : null
+    const rollup = file ? await this.rollUp(file) : null
     const counts = file ? await this.count(path) : []
-    this.options.manifest.addSegment(segment.name, file, this.options.clock.now(), () => account(counts))
-    // In the same turn, or a query could see these events twice: in the new file and in the spool.
+    this.options.manifest.addSegment(segment.name, { file, rollup }, this.options.clock.now(), () => account(counts))
+    // In the same turn, or a query could see these events twice: in the new files and in the spool.
     release()
     if (!file) unlinkSync(join(this.options.folder, path))
+  }
+
+  /** The counts of a fresh file, written beside it; null when nothing in it counts. */
+  private async rollUp({ path, orgId, minReceivedAt, maxReceivedAt }: EventFile): Promise<RollupFile | null> {
+    const { folder } = this.options
+    const own = `${COUNTS}/${path}`
+    const source = `read_parquet(${quoteText(join(folder, path))})`
+    const rows = await this.write(own, countsOf(source), FRESH_GROUP_ROWS)
+    const sizeBytes = statSync(join(folder, own)).size
+    if (rows === 0) {
+      unlinkSync(join(folder, own))
+      return null
+    }
+    const [minMinute, maxMinute] = [minuteOf(minReceivedAt), minuteOf(maxReceivedAt)]
+    return { path: own, orgId, minMinute, maxMinute, rows, sizeBytes, level: 'fresh' }
   }
 
   /** Writes the answer of a SELECT into a file that appears whole or not at all. Answers its number of rows. */
   async write(path: string, select: string, rowGroupRows: number): Promise<number> {
     const { folder } = this.options
-    const draft = join(folder, 'tmp', path)
+    const [draft, file] = [join(folder, 'tmp', path.replaceAll('/', '-')), join(folder, path)]
     const options = `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows}`
     const [row] = await this.run<{ Count: number }>(`COPY (${select}) TO ${quoteText(draft)} (${options})`)
     // Not in the event loop: the collector's answers would wait for it.
     await syncPath(draft)
-    renameSync(draft, join(folder, path))
-    await syncPath(folder)
+    renameSync(draft, file)
+    await syncPath(dirname(file))
     return row?.Count ?? 0
   }
 
@@ -136,6 +156,26 @@ export class DuckdbWarehouse implements Warehouse {
     }
   }
 
+  /** The manifest row of a written file of counts. */
+  async describeRollup(path: string, rows: number, level: RollupFile['level']): Promise<RollupFile> {
+    const file = join(this.options.folder, path)
+    const [span] = await this.run<{ minMinute: number; maxMinute: number; orgs: number; orgId: string }>(
+      `SELECT min(minute) AS minMinute, max(minute) AS maxMinute, count(DISTINCT orgId) AS orgs, min(orgId) AS orgId
+       FROM read_parquet(${quoteText(file)})`,
+    )
+    if (!span) throw new Error(`${path} is empty`)
+    const { minMinute, maxMinute, orgs, orgId } = span
+    return { path, orgId: orgs === 1 ? orgId : null, minMinute, maxMinute, rows, sizeBytes: statSync(file).size, level }
+  }
+
+  /** When the oldest event was received that is in no Parquet file yet; null when all are. */
+  async firstUnloadedAt(): Promise<Instant | null> {
+    const paths = this.options.spoolFiles()
+    if (paths.length === 0) return null
+    const reading = this.run<{ first: Instant | null }>(`SELECT min(receivedAt) AS first FROM ${spoolRelation(paths)}`)
+    return (await this.track(reading))[0]?.first ?? null
+  }
+
   /** Runs SQL of our own making, however long it takes; for queries from rules and callers there is `query`. */
   run<T>(sql: string): Promise<T[]> {
     return this.ask<T>(this.writer, sql, {}, null)
@@ -147,10 +187,10 @@ export class DuckdbWarehouse implements Warehouse {
     for (const path of paths) rmSync(path, { force: true })
   }
 
-  /** What stands behind `events` right now. */
-  sources(): Sources {
+  /** What stands behind `events` and `counts` right now. */
+  sources(): Sources & CountSources {
     const { manifest, folder, spoolFiles } = this.options
-    return { files: manifest.files(), folder, spool: spoolFiles() }
+    return { files: manifest.files(), rollups: manifest.rollups(), folder, spool: spoolFiles() }
   }
 
   close(): void {
@@ -159,9 +199,10 @@ export class DuckdbWarehouse implements Warehouse {
   }
 
   private async read<T>(query: Query): Promise<T[]> {
-    const relation = eventsRelation(this.sources(), query)
+    const { over = 'events' } = query
+    const relation = (over === 'events' ? eventsRelation : countsRelation)(this.sources(), query)
     try {
-      const sql = `WITH events AS NOT MATERIALIZED (${relation})\n${query.sql}`
+      const sql = `WITH ${over} AS NOT MATERIALIZED (${relation})\n${query.sql}`
       return await this.ask<T>(this.reader, sql, query.params, this.options.timeoutMs ?? QUERY_TIMEOUT_MS)
     } catch (error) {
       // What the engine says may quote SQL, paths and values: it is for the operator only.
@@ -184,9 +225,14 @@ export class DuckdbWarehouse implements Warehouse {
       const reader = await connection.runAndReadAll(sql, values, values && typesOf(params))
       const names = reader.columnNames()
       const isMap = reader.columnTypes().map((type) => type.typeId === DuckDBTypeId.MAP)
-      return reader
-        .getRowsJS()
-        .map((row) => Object.fromEntries(row.map((value, at) => [names[at] ?? '', plain(value, isMap[at])])) as T)
+      // Column by column, which is four times as quick as row by row.
+      const columns = reader.getColumnsJS().map((values, at) => values.map((value) => plain(value, isMap[at])))
+      const rows: Record<string, unknown>[] = Array.from({ length: columns[0]?.length ?? 0 }, () => ({}))
+      for (const [at, values] of columns.entries()) {
+        const name = names[at] ?? ''
+        for (const [index, row] of rows.entries()) row[name] = values[index]
+      }
+      return rows as T[]
     } finally {
       clearTimeout(timeout)
       connection.closeSync()
@@ -204,12 +250,13 @@ export class DuckdbWarehouse implements Warehouse {
 
   /** Files that a killed process wrote but never entered into the manifest. */
   private removeOrphans(): void {
-    const known = new Set(this.options.manifest.files().map((file) => file.path))
-    for (const name of readdirSync(this.options.folder)) {
-      if (name.endsWith('.parquet') && !known.has(name)) unlinkSync(join(this.options.folder, name))
+    const { folder, manifest } = this.options
+    const known = new Set([...manifest.files(), ...manifest.rollups()].map(({ path }) => path))
+    for (const place of ['', `${COUNTS}/`, 'tmp/']) {
+      for (const name of readdirSync(join(folder, place))) {
+        if (name.endsWith('.parquet') && !known.has(`${place}${name}`)) unlinkSync(join(folder, place, name))
+      }
     }
-    const tmp = join(this.options.folder, 'tmp')
-    for (const name of readdirSync(tmp)) if (name.endsWith('.parquet')) unlinkSync(join(tmp, name))
   }
 
   private track<T>(work: Promise<T>): Promise<T> {
@@ -234,6 +281,8 @@ function plain(value: unknown, isMap = false): unknown {
   if (isMap) return Object.fromEntries(value.map((entry) => [entry.key, plain(entry.value)]))
   return value.map((item) => plain(item))
 }
+
+const minuteOf = (instant: Instant) => Math.floor(instant / MINUTE_MS) * MINUTE_MS
 
 async function syncPath(path: string): Promise<void> {
   const file = await open(path, 'r')

@@ -23,17 +23,44 @@ export interface EventFile {
   keys: string[] | null
 }
 
+/**
+ * `fresh`: the counts of one segment; `merged`: of several; `hour`: of an hour that ended; `day`: of one organization's
+ * day; `quarters`: the same by the quarter of an hour.
+ */
+export type RollupLevel = 'fresh' | 'merged' | 'hour' | 'day' | 'quarters'
+
+/** One Parquet file of events counted by the minute. */
+export interface RollupFile {
+  /** Relative to the folder `events/`. */
+  path: string
+  /** Null when it holds several organizations' counts. */
+  orgId: string | null
+  /** Starts of the first and the last minute; no row lies outside. */
+  minMinute: Instant
+  maxMinute: Instant
+  rows: number
+  sizeBytes: number
+  level: RollupLevel
+}
+
 /** Which files make up the history. Kept in SQLite, so that a swap of files is one transaction; mirrored in memory. */
 export class Manifest {
   private rows: readonly EventFile[]
+  private counted: readonly RollupFile[]
 
   constructor(private readonly db: Db) {
     this.rows = this.read()
+    this.counted = db.prepare<[], RollupFile>('SELECT * FROM rollupFile ORDER BY minMinute, path').all()
   }
 
   /** The files of this moment; the array is never changed afterwards, so a running query may keep it. */
   files(): readonly EventFile[] {
     return this.rows
+  }
+
+  /** The files of counts of this moment, in no order; as `files`, never changed afterwards. */
+  rollups(): readonly RollupFile[] {
+    return this.counted
   }
 
   hasSegment(name: string): boolean {
@@ -56,18 +83,25 @@ export class Manifest {
   }
 
   /**
-   * Adds a loaded segment (file null when it held no events) together with whatever `account` writes, in one
-   * transaction. Loading it again replaces the same row.
+   * Adds a loaded segment (file null when it held no events, rollup when it held none that count) together with whatever
+   * `account` writes, in one transaction. Loading it again replaces the same rows.
    */
-  addSegment(name: string, file: EventFile | null, loadedAt: Instant, account: () => void): void {
+  addSegment(
+    name: string,
+    { file, rollup }: { file: EventFile | null; rollup: RollupFile | null },
+    loadedAt: Instant,
+    account: () => void,
+  ): void {
     tx(this.db, () => {
       this.db.prepare('INSERT OR REPLACE INTO segment VALUES (?, ?)').run(name, loadedAt)
       // Only the newest name is needed once its file is gone; a few are kept for a spool folder that was copied late.
       this.db.prepare('DELETE FROM segment WHERE name < ?').run(segmentBefore(name, KEPT_SEGMENTS))
       if (file) this.insert(file)
+      if (rollup) this.insertRollup(rollup)
       account()
     })
     this.rows = this.read()
+    if (rollup) this.replaceRollups([rollup], [rollup])
   }
 
   /** Puts `added` in the place of `removed`, in one transaction. */
@@ -78,6 +112,30 @@ export class Manifest {
       for (const file of added) this.insert(file)
     })
     this.rows = this.read()
+  }
+
+  /** Puts `added` in the place of `removed`, in one transaction. */
+  swapRollups(removed: readonly RollupFile[], added: readonly RollupFile[]): void {
+    tx(this.db, () => {
+      const remove = this.db.prepare('DELETE FROM rollupFile WHERE path = ?')
+      for (const file of removed) remove.run(file.path)
+      for (const file of added) this.insertRollup(file)
+    })
+    this.replaceRollups(removed, added)
+  }
+
+  private replaceRollups(removed: readonly RollupFile[], added: readonly RollupFile[]): void {
+    const gone = new Set(removed.map(({ path }) => path))
+    this.counted = [...this.counted.filter(({ path }) => !gone.has(path)), ...added]
+  }
+
+  private insertRollup(file: RollupFile): void {
+    this.db
+      .prepare(
+        `INSERT OR REPLACE INTO rollupFile (path, orgId, minMinute, maxMinute, rows, sizeBytes, level)
+         VALUES (@path, @orgId, @minMinute, @maxMinute, @rows, @sizeBytes, @level)`,
+      )
+      .run(file)
   }
 
   private insert(file: EventFile): void {

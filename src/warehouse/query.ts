@@ -3,20 +3,22 @@ import type { Instant } from '../core/clock.ts'
 export type SqlValue = string | number | boolean | null
 
 /**
- * A question to the event history, as a value. The warehouse builds the relation `events` for it, so that the text is
- * written once, whatever engine and files stand behind.
+ * A question to the event history, as a value. The warehouse builds the relation `events` or `counts` for it, so that the
+ * text is written once, whatever engine and files stand behind.
  */
 export interface Query {
-  /** One `SELECT` (no leading `WITH`) over `events`. Every name in `params` occurs in it as `$name`. */
+  /** One `SELECT` (no leading `WITH`) over the relation that `over` names. Every name in `params` occurs in it as `$name`. */
   sql: string
+  /** `events` (also when left out), or `counts`: events by minute, of which `COUNT_COLUMNS` says what is known. */
+  over?: 'events' | 'counts'
   params: Record<string, SqlValue>
-  /** Parameters it reads, each as the column `dialect.key(k)`. */
+  /** Parameters it reads, each as the column `dialect.key(k)`; `counts` has none. */
   keys: readonly string[]
   /** True when it reads the whole map `params`, which costs far more than a few keys. */
   wholeParams?: boolean
   /** The organization whose events it sees; null (jobs only): every organization's. */
   orgId: string | null
-  /** Only events with `from <= receivedAt < to`. */
+  /** Only events with `from <= receivedAt < to`; of `counts` only minutes that begin there, so these are whole ones. */
   window: { from: Instant; to: Instant }
 }
 

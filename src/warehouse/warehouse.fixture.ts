@@ -10,6 +10,7 @@ import type { SegmentCount } from '../ingest/segment-count.ts'
 import { Spool } from '../ingest/spool.ts'
 import { type Db, openDatabase } from '../store/database.ts'
 import { planMerges, runMerge } from './compact.ts'
+import { compactRollups } from './compact-rollups.ts'
 import { columnName, quoteName } from './dialect.ts'
 import { DuckdbWarehouse, type EngineOptions } from './duckdb.ts'
 import { type EventFile, Manifest } from './manifest.ts'
@@ -188,7 +189,16 @@ export class WarehouseStand {
     }
   }
 
-  query<T>(sql: string, params: Query['params'] = {}, asked: Asked & { wholeParams?: boolean } = {}): Promise<T[]> {
+  /** As the job does it, for the counts; by default at the present time. */
+  compactCounts(now = this.clock.now()): Promise<void> {
+    return compactRollups(this.warehouse, this.manifest, this.folder, now)
+  }
+
+  query<T>(
+    sql: string,
+    params: Query['params'] = {},
+    asked: Asked & Pick<Query, 'wholeParams' | 'over'> = {},
+  ): Promise<T[]> {
     return this.warehouse.query<T>({ sql, params, keys: [], orgId: null, window: WHOLE, ...asked })
   }
 

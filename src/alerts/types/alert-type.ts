@@ -2,6 +2,7 @@ import type { Instant } from '../../core/clock.ts'
 import type { Query } from '../../warehouse/query.ts'
 import type { Alert, AlertInput, AlertKind } from '../alert.ts'
 import type { Finding, Window } from '../finding.ts'
+import type { Newest, NewestOptions, Past, PastOptions } from './past.ts'
 
 /** What a rule may look like before its type has checked it: everything fits the schema but `volume` and `journey`. */
 export type DraftAlert = Omit<AlertInput, 'volume' | 'journey'> & { volume?: unknown; journey?: unknown }
@@ -22,15 +23,39 @@ export interface AlertType<Row = unknown> {
   title: string
   /** True when part of a window may be judged, so that trouble shows at once; otherwise windows are judged whole. */
   partial: boolean
+  /** True when what it finds are windows whose count is wrong; otherwise they are single events or sessions. */
+  countsFirings: boolean
   /** Throws `AppError('invalid')` naming the field of `input` that this type needs, or has no use for. */
   check(input: DraftAlert): void
+  /** Alerts for which this differs are measured apart; without it all are measured together. */
+  scanOf?(alert: Alert, window: Window): string
   /**
    * One scan for all of these alerts: at least one, all of this type and of one organization, judged over one window.
    * `domains`: all of the organization's.
    */
   measure(alerts: readonly Alert[], window: Window, domains: readonly WatchedDomain[]): Query
+  /**
+   * As `measure`, of one alert for many touching windows at once, and from what the events say instead of what was
+   * decided when they came in. Without it `measure` is asked for each window.
+   */
+  past?(alert: Alert, windows: readonly Window[], options: PastOptions): Past<Row>
+  /** The events that break the rule, newest first. Without it the samples of findings are shown. */
+  newest?(alert: Alert, window: Query['window'], options: NewestOptions): Newest
   /** What the answer to `measure` says about one of its alerts; no finding means that nothing is wrong. */
   judge(alert: Alert, rows: readonly Row[], window: Window, domains: readonly WatchedDomain[]): Finding[]
+}
+
+/** Makes `build` remember its answer for each array of rows: many alerts are judged by the same one. */
+export function perRows<Row, Index>(build: (rows: readonly Row[]) => Index): (rows: readonly Row[]) => Index {
+  const built = new WeakMap<readonly Row[], { index: Index }>()
+  return (rows) => {
+    let known = built.get(rows)
+    if (!known) {
+      known = { index: build(rows) }
+      built.set(rows, known)
+    }
+    return known.index
+  }
 }
 
 /** The organization whose alerts these are. */

@@ -3,9 +3,12 @@ import { AppError } from '../../core/error.ts'
 import { Binder } from '../../warehouse/query.ts'
 import type { Alert } from '../alert.ts'
 import type { Finding } from '../finding.ts'
-import { type AlertType, orgOf } from './alert-type.ts'
+import { type AlertType, orgOf, perRows } from './alert-type.ts'
+import { newestViolations, validationPast } from './validation-past.ts'
 
 const MAX_HOSTS = 20
+/** Naming more alerts than this costs more than to be told of all, and those of others are left out by `judge`. */
+const MAX_NAMED = 100
 
 /** Violations of one alert in one domain. */
 export interface ViolationRow {
@@ -32,6 +35,7 @@ export const dataValidation: AlertType<ViolationRow> = {
   kind: 'data_validation',
   title: 'Data validation',
   partial: true,
+  countsFirings: false,
 
   check({ conditions, conditionGroups = [], volume, journey }) {
     if (volume !== undefined) throw new AppError('invalid', 'volume: has no place in a data_validation alert')
@@ -47,7 +51,8 @@ export const dataValidation: AlertType<ViolationRow> = {
 
   measure(alerts, window) {
     const binder = new Binder()
-    const ids = alerts.map(({ id }) => binder.bind(id)).join(', ')
+    const isNamed = alerts.length <= MAX_NAMED
+    const named = isNamed ? `WHERE alertId IN (${alerts.map(({ id }) => binder.bind(id)).join(', ')})` : ''
     return {
       sql: `
         SELECT alertId, domainId, sum(weight) AS occurrences, min(firstAt) AS firstAt, max(lastAt) AS lastAt,
@@ -63,7 +68,7 @@ export const dataValidation: AlertType<ViolationRow> = {
             SELECT unnest(violations) AS alertId, domainId, host, weight, receivedAt, seq, vendor, event
             FROM events WHERE violations IS NOT NULL
           )
-          WHERE alertId IN (${ids}) GROUP BY alertId, domainId, host
+          ${named} GROUP BY alertId, domainId, host
         )
         GROUP BY alertId, domainId ORDER BY alertId, domainId`,
       params: binder.params,
@@ -73,10 +78,15 @@ export const dataValidation: AlertType<ViolationRow> = {
     }
   },
 
+  past: validationPast,
+  newest: newestViolations,
+
   judge(alert, rows) {
-    return rows.filter(({ alertId }) => alertId === alert.id).map(findingOf)
+    return (rowsByAlert(rows).get(alert.id) ?? []).map(findingOf)
   },
 }
+
+const rowsByAlert = perRows((rows: readonly ViolationRow[]) => Map.groupBy(rows, ({ alertId }) => alertId))
 
 const neverHolds = (field: string) =>
   new AppError('invalid', `${field}.items: any of no conditions never holds, so the alert could not fire`)

@@ -138,13 +138,48 @@ test('many alerts are one scan, each with its own scope', async () => {
   expect(Object.values(findings).map(([finding]) => finding?.observed)).toEqual(scopes.map(([, , count]) => count))
 })
 
-test('only the vendors and domains that some alert names are read', () => {
+describe('alerts without filters', () => {
   const { measure } = alertTypeOf('volume_threshold')
   const named = [volume({ vendors: ['ga4'], domainId: 'dom_a' }, 'alr_1'), volume({ vendors: ['meta'] }, 'alr_2')]
-  const { sql, wholeParams, keys } = measure(named, HOUR_BEFORE_NOON, shop)
-  expect(sql).toMatch(/FROM events WHERE vendor IN \(\$p\d+, \$p\d+\) GROUP BY/)
-  expect({ wholeParams, keys }).toEqual({ wholeParams: false, keys: [] })
-  expect(measure([...named, volume({}, 'alr_3')], HOUR_BEFORE_NOON, shop).sql).toContain('FROM events GROUP BY')
+
+  test('read counts, of which only vendors and domains that some alert names', () => {
+    const { sql, over, keys } = measure(named, HOUR_BEFORE_NOON, shop)
+    expect(sql).toMatch(/FROM counts WHERE vendor IN \(\$p\d+, \$p\d+\) GROUP BY/)
+    expect({ over, keys }).toEqual({ over: 'counts', keys: [] })
+    const all = measure([...named, volume({}, 'alr_3')], HOUR_BEFORE_NOON, shop)
+    expect(all.sql).toContain('FROM counts GROUP BY')
+    expect(all.sql).toMatch(/^SELECT domainId, CASE WHEN vendor IN \(\$p\d+, \$p\d+\) THEN vendor END AS vendor/)
+  })
+
+  test('are measured apart from those with filters', () => {
+    const { scanOf } = alertTypeOf('volume_threshold')
+    const filters: Condition[] = [{ parameter: 'k', op: 'is_blank' }]
+    const scans = [volume({}), volume({ filters: [] }), volume({ filters })].map((alert) =>
+      scanOf?.(alert, HOUR_BEFORE_NOON),
+    )
+    expect(scans).toEqual(['counts', 'counts', 'events'])
+  })
+
+  test('count the same however many names they ask for', async () => {
+    using history = await warehouseWith([eventOf({ vendor: 'v7' }), eventOf({ vendor: 'v7', event: 'view' })])
+    const [first, ...others] = Array.from({ length: 501 }, (_, n) =>
+      volume({ vendors: [`v${n}`], volume: { op: 'gte', count: 1, event: n % 2 ? 'purchase' : `e${n}` } }, `alr_${n}`),
+    )
+    if (!first) throw new Error('there are alerts')
+    const findings = await evaluate(history, [first, ...others, volume({}, 'alr_all')], shop)
+    const fired = Object.entries(findings).filter(([, { length }]) => length > 0)
+    expect(fired.map(([id]) => id)).toEqual(['alr_7'])
+  })
+})
+
+test.each<[string, Partial<AlertInput>]>([
+  ['without filters', {}],
+  ['with filters', { filters: [{ parameter: 'k', op: 'is_blank' }] }],
+])('every environment counts, loads of a vendor’s code do not: %s', async (_, values) => {
+  const kinds = ['event', 'hit', 'tag', 'library'] as const
+  using history = await warehouseWith([...kinds.map((kind) => eventOf({ kind })), eventOf({ env: 'dev' })])
+  const { alr_1 } = await evaluate(history, [volume({ ...values, volume: { op: 'gte', count: 0 } })], shop)
+  expect(alr_1?.map(({ observed }) => observed)).toEqual([4])
 })
 
 test('the history counts what the predicates let through', async () => {

@@ -1,0 +1,190 @@
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { AlertInput } from '../src/alerts/alert.ts'
+import { activeAlerts, createAlert } from '../src/alerts/store.ts'
+import { alertTypeOf } from '../src/alerts/types/index.ts'
+import { HOUR_MS, MINUTE_MS } from '../src/core/clock.ts'
+import { secretBox } from '../src/core/secret-box.ts'
+import { createDomain } from '../src/domains/store.ts'
+import { type EvaluateParts, evaluate, Woken } from '../src/jobs/evaluate.ts'
+import { createOrg } from '../src/org/store.ts'
+import { type Db, openDatabase } from '../src/store/database.ts'
+import { planMerges, runMerge } from '../src/warehouse/compact.ts'
+import { compactRollups } from '../src/warehouse/compact-rollups.ts'
+import { DuckdbWarehouse } from '../src/warehouse/duckdb.ts'
+import { Manifest } from '../src/warehouse/manifest.ts'
+import type { Query } from '../src/warehouse/query.ts'
+import { type Budget, budget } from './budget.ts'
+
+const EVENTS = 1_000_000
+const SEGMENT_EVENTS = 20_000
+const DOMAINS = 20
+const VENDORS = ['Google Analytics 4', 'Meta Pixel', 'Matomo', 'TikTok Pixel', 'Segment']
+const NAMES = ['page_view', 'purchase', 'add_to_cart', 'scroll', 'view_item', 'login', 'search']
+const VALIDATIONS = 1000
+const VOLUMES = 10_000
+/** One event of so many broke a rule, and one rule of ten is broken: as much trouble as there is on a bad day. */
+const BAD_ONE_IN = 100
+const BROKEN = VALIDATIONS / 10
+const RUNS = 31
+const ROUNDS = 5
+
+/** The start of the hour that is judged, at its end. */
+const HOUR = Date.UTC(2026, 0, 5, 12)
+const END = HOUR + HOUR_MS
+const window = { from: HOUR, to: END }
+const channels: AlertInput['channels'] = [{ type: 'email', target: 'ops@example.com' }]
+
+interface Stand {
+  db: Db
+  orgId: string
+  domainIds: string[]
+  warehouse: DuckdbWarehouse
+  /** Ids of the alerts that events may break. */
+  alertIds: string[]
+}
+
+function eventLine(n: number, { orgId, domainIds, alertIds }: Stand): string {
+  const receivedAt = HOUR + Math.floor((n / EVENTS) * HOUR_MS)
+  return JSON.stringify({
+    ...{ receivedAt, orgId, domainId: domainIds[n % DOMAINS], host: 'shop.example', path: `/product/${n % 500}` },
+    ...{ sessionId: `s${n % 50_000}`, seq: receivedAt * 1000 + (n % 1000), id: `e${n}`, ts: receivedAt },
+    ...{ vendor: VENDORS[n % VENDORS.length], event: NAMES[n % NAMES.length], account: 'G-ABCDE12345', status: 'ok' },
+    violations: n % BAD_ONE_IN === 0 ? [alertIds[10 * ((n / BAD_ONE_IN) % BROKEN)]] : undefined,
+    params: { transaction_id: `T-${n}`, currency: 'EUR', value: String(n % 997), page_title: 'Checkout', step: '2' },
+  })
+}
+
+/** As it is at the end of the hour: segments came one by one, and small files became larger ones. */
+async function fill(stand: Stand, manifest: Manifest, folder: string): Promise<void> {
+  const { warehouse } = stand
+  const path = join(folder, '..', 'segment.ndjson')
+  for (let first = 0; first < EVENTS; first += SEGMENT_EVENTS) {
+    writeFileSync(path, '')
+    for (let start = first; start < first + SEGMENT_EVENTS; start += 5000) {
+      appendFileSync(path, Array.from({ length: 5000 }, (_, n) => `${eventLine(start + n, stand)}\n`).join(''))
+    }
+    const segment = { name: String(first / SEGMENT_EVENTS + 1).padStart(12, '0'), path }
+    const nothing = () => undefined
+    await warehouse.load(segment, nothing, nothing)
+    for (const merge of planMerges(manifest.files(), END)) await runMerge(warehouse, manifest, folder, merge)
+    await compactRollups(warehouse, manifest, folder, END)
+  }
+}
+
+function validations({ db, orgId, domainIds }: Stand): string[] {
+  const made = Array.from({ length: VALIDATIONS }, (_, n) =>
+    createAlert(db, { now: () => HOUR }, orgId, {
+      name: `Rule ${n}`,
+      alertType: 'data_validation',
+      domainIds: domainIds.slice(n % DOMAINS, (n % DOMAINS) + 1),
+      conditions: { logic: 'any', items: [{ parameter: 'value', op: 'equals', values: [String(n)] }] },
+      period: '1h',
+      channels,
+    }),
+  )
+  return made.map(({ id }) => id)
+}
+
+/** Half of them thresholds, half of them changes; every fiftieth fires. */
+function volumes({ db, orgId, domainIds }: Stand): void {
+  db.prepare('DELETE FROM issue').run()
+  db.prepare('DELETE FROM alert').run()
+  for (let n = 0; n < VOLUMES; n++) {
+    const event = NAMES[n % NAMES.length]
+    const count = n % 50 === 0 ? 100_000_000 : 0
+    const isThreshold = n % 2 === 0
+    createAlert(db, { now: () => HOUR }, orgId, {
+      name: `Volume ${n}`,
+      alertType: isThreshold ? 'volume_threshold' : 'tag_volume_change',
+      volume: isThreshold
+        ? { op: 'lte', count, ...(event && { event }) }
+        : { direction: 'decrease', percent: 50, ...(event && { event }) },
+      domainId: domainIds[n % DOMAINS] ?? '',
+      vendors: [VENDORS[n % VENDORS.length] ?? ''],
+      period: '1h',
+      channels,
+    })
+  }
+}
+
+/** What is asked of the history and what is made of its answer, without what is stored of it. */
+async function measureMs({ db, warehouse, domainIds }: Stand): Promise<number> {
+  const alerts = activeAlerts(db).map(({ alert }) => alert)
+  const type = alertTypeOf('data_validation')
+  const whole = { ...window, complete: true }
+  const domains = domainIds.map((id) => ({ id, createdAt: 0 }))
+  return medianMs(async () => {
+    const rows = await warehouse.query<unknown>(type.measure(alerts, whole, domains))
+    for (const alert of alerts) type.judge(alert, rows, whole, domains)
+  })
+}
+
+async function medianMs(work: () => Promise<unknown>, runs = RUNS): Promise<number> {
+  const times: number[] = []
+  for (let run = 0; run < runs; run++) {
+    const started = performance.now()
+    await work()
+    times.push(performance.now() - started)
+  }
+  times.sort((a, b) => a - b)
+  return times[runs >> 1] ?? 0
+}
+
+/** One round of evaluation with all that is stored of it, again and again over the same window. */
+async function roundMs({ db, warehouse }: Stand): Promise<number> {
+  const parts: EvaluateParts = {
+    ...{ db, warehouse, clock: { now: () => END }, spool: { settledAt: () => END } },
+    ...{ woken: new Woken(), enqueue: () => undefined, regionsOf: () => [] },
+  }
+  return medianMs(async () => {
+    db.prepare('UPDATE alert SET evaluatedThrough = ?, windowStartAt = ?').run(HOUR, HOUR)
+    await evaluate(parts)
+  }, ROUNDS)
+}
+
+/** What a thousand rules and ten thousand counts cost at the end of an hour. */
+export async function benchEvaluate(): Promise<Budget[]> {
+  const root = mkdtempSync(join(tmpdir(), 'tagwarden-bench-'))
+  const folder = join(root, 'events')
+  mkdirSync(folder)
+  const db = openDatabase(join(root, 'tagwarden.db'))
+  const manifest = new Manifest(db)
+  const clock = { now: () => HOUR - HOUR_MS - MINUTE_MS }
+  const warehouse = await DuckdbWarehouse.open({ folder, manifest, clock, spoolFiles: () => [] })
+  try {
+    const { id: orgId } = createOrg(db, secretBox(Buffer.alloc(32, 7)), clock, { name: 'Bench' })
+    const domainIds = Array.from({ length: DOMAINS }, (_, n) => createDomain(db, clock, orgId, { name: `Shop ${n}` }))
+    const stand: Stand = { db, orgId, domainIds, warehouse, alertIds: [] }
+    stand.alertIds.push(...validations(stand))
+    const started = performance.now()
+    await fill(stand, manifest, folder)
+    console.log(`  filled with ${EVENTS} events in ${Math.round(performance.now() - started)} ms`)
+    const asked: Query = {
+      sql: 'SELECT domainId, count(*) AS events FROM events GROUP BY domainId',
+      ...{ params: {}, keys: [], orgId, window },
+    }
+    const plainMs = await medianMs(() => warehouse.query(asked))
+    const ruleMs = await measureMs(stand)
+    const validationMs = await roundMs(stand)
+    const counted = db.prepare('SELECT count(*) FROM issue').pluck().get()
+    volumes(stand)
+    const volumeMs = await roundMs(stand)
+    const fired = db.prepare('SELECT count(*) FROM issue').pluck().get()
+    console.log(
+      `  GROUP BY ${plainMs.toFixed(1)} ms, ${VALIDATIONS} rules ${ruleMs.toFixed(1)} ms, with samples and all that ` +
+        `is stored of ${counted} issues ${validationMs.toFixed(0)} ms, ` +
+        `${VOLUMES} counts ${volumeMs.toFixed(0)} ms (${fired} issues)`,
+    )
+    return [
+      budget('1,000 validation alerts over 1 M events / one GROUP BY', ruleMs / plainMs, 'at most', 3),
+      budget('10,000 volume alerts from rollups, ms', volumeMs, 'at most', 2000),
+      budget('issues of the rules', Number(counted), 'is', BROKEN),
+    ]
+  } finally {
+    warehouse.close()
+    db.close()
+    rmSync(root, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,220 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import fc from 'fast-check'
+import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
+import { plainEvent } from '../core/event.fixture.ts'
+import { WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import type { Alert, AlertInput } from './alert.ts'
+import { type AlertBacktest, backtest } from './backtest.ts'
+import { readAlertInput } from './input.ts'
+import { compileJudge } from './judge.ts'
+import { findInPast } from './past.ts'
+import { parsePeriod } from './period.ts'
+import { alertFrom } from './store.ts'
+import { alertTypeOf } from './types/index.ts'
+import { wholeWindows } from './window-index.ts'
+
+// Real files and databases, on machines that do other things too.
+setDefaultTimeout(120_000)
+
+const channels: AlertInput['channels'] = [{ type: 'email', target: 'ann@example.com' }]
+const PERIODS = ['15m', '1h', '6h', '1d'] as const
+const ZONES = ['UTC', 'Asia/Kolkata', 'America/New_York']
+
+const condition = fc.record({
+  parameter: fc.constantFrom('value', 'mail', '$event', '$path'),
+  op: fc.constantFrom('is_blank', 'not_blank', 'contains_email', 'contains_phone', 'gt', 'equals', 'not_equals'),
+})
+const exactCondition = condition.filter(({ op }) => op !== 'contains_phone')
+const withValues = ({ parameter, op }: { parameter: string; op: string }) => ({
+  parameter,
+  op,
+  ...(['gt', 'equals', 'not_equals'].includes(op) ? { values: ['5'] } : {}),
+})
+const scope = fc.record(
+  {
+    vendors: fc.subarray(['Shop', 'Other'], { minLength: 1 }),
+    filters: fc.array(exactCondition.map(withValues), { maxLength: 1 }),
+  },
+  { requiredKeys: [] },
+)
+
+/** Rules of every type that there is. */
+const rule = fc
+  .tuple(
+    fc.constantFrom(...PERIODS),
+    fc.constantFrom(...ZONES),
+    scope,
+    fc.oneof(
+      fc.record({
+        alertType: fc.constant('data_validation'),
+        conditions: fc.record({
+          logic: fc.constantFrom('any', 'all'),
+          items: fc.array(condition.map(withValues), { minLength: 1, maxLength: 2 }),
+        }),
+      }),
+      fc.record({
+        alertType: fc.constant('volume_threshold'),
+        volume: fc.record({ op: fc.constantFrom('lte', 'gte'), count: fc.nat(30) }),
+      }),
+      fc.record({
+        alertType: fc.constant('tag_volume_change'),
+        volume: fc.record({
+          direction: fc.constantFrom('increase', 'decrease'),
+          percent: fc.integer({ min: 1, max: 90 }),
+        }),
+      }),
+      fc.record({
+        alertType: fc.constant('journey'),
+        journey: fc.constant({
+          steps: [
+            { vendor: 'Shop', event: 'view' },
+            { vendor: 'Other', event: 'buy' },
+          ],
+        }),
+      }),
+    ),
+  )
+  .map(([period, timezone, scope, type]) => ({ name: 'Rule', period, timezone, channels, ...scope, ...type }))
+
+const event = fc.record({
+  vendor: fc.constantFrom('Shop', 'Other', 'Third'),
+  event: fc.constantFrom('view', 'buy', '5'),
+  params: fc.record(
+    { value: fc.constantFrom('', '5', '12', 'x'), mail: fc.constantFrom('ann@example.com', '+1 506 234 5678', 'none') },
+    { requiredKeys: [] },
+  ),
+})
+/** What comes in, and how long after the batch before. */
+const traffic = fc.array(
+  fc.record({
+    afterMs: fc.integer({ min: 1, max: 2 * HOUR_MS }),
+    domain: fc.nat(1),
+    sessionId: fc.constantFrom('s1', 's2'),
+    events: fc.array(event, { minLength: 1, maxLength: 25 }),
+  }),
+  { minLength: 5, maxLength: 25 },
+)
+
+const DOMAINS = ['dom_1', 'dom_2'].map((id) => ({ id, createdAt: 0 }))
+const START = Date.UTC(2026, 0, 5)
+/** Asking window by window takes its time. */
+const DAYS = 2
+
+const alertOfInput = (input: unknown, index: number): Alert =>
+  alertFrom(readAlertInput(input), { id: `alr_${index}`, orgId: 'org_1', createdAt: 0, updatedAt: 0 })
+
+interface Sent {
+  afterMs: number
+  domain: number
+  sessionId: string
+  events: { vendor: string; event: string; params: Record<string, string> }[]
+}
+
+/** Takes it in while the alerts are in force, as the collector does; now and then files are written and merged. */
+async function receive(stand: WarehouseStand, sent: readonly Sent[], alerts: readonly Alert[]): Promise<void> {
+  const judge = compileJudge(alerts)
+  for (const [index, { afterMs, domain, sessionId, events }] of sent.entries()) {
+    stand.clock.advance(afterMs)
+    const place = { orgId: 'org_1', domainId: DOMAINS[domain]?.id ?? '', sessionId }
+    await stand.add(
+      events.map((event) => {
+        const said = { ...place, ...event }
+        const violations = judge(plainEvent(said))
+        return { ...said, violations: violations.length > 0 ? [...violations] : null }
+      }),
+    )
+    if (index % 7 === 3) await stand.flush()
+    if (index % 11 === 5) await stand.compact()
+  }
+}
+
+/** Which window would have fired how, as the scheduler finds it: window by window. */
+async function judged(stand: WarehouseStand, alert: Alert, now: Instant) {
+  const type = alertTypeOf(alert.alertType)
+  const verdicts = []
+  for (const window of wholeWindows(parsePeriod(alert.period), alert.timezone, now - DAYS * DAY_MS, now)) {
+    const rows = await stand.warehouse.query<unknown>(type.measure([alert], window, DOMAINS))
+    const found = type.judge(alert, rows, window, DOMAINS)
+    verdicts.push({
+      start: window.from,
+      found: found.map(({ domainId, occurrences, observed, expected }) => ({
+        domainId,
+        occurrences,
+        observed,
+        expected,
+      })),
+    })
+  }
+  return verdicts
+}
+
+test('a rule says of the past what it said when that was the present', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(rule, { minLength: 4, maxLength: 6 }), traffic, async (rules, sent) => {
+      await using stand = await WarehouseStand.open()
+      stand.clock.set(START)
+      const alerts = rules.map(alertOfInput)
+      await receive(stand, sent, alerts)
+      stand.clock.advance(6 * HOUR_MS)
+      const now = stand.clock.now()
+      const parts = { warehouse: stand.warehouse, domains: DOMAINS, regions: [] }
+      for (const alert of alerts) {
+        const expected = await judged(stand, alert, now)
+        const { findings, exact } = await findInPast(
+          alert,
+          wholeWindows(parsePeriod(alert.period), alert.timezone, now - DAYS * DAY_MS, now),
+          parts,
+        )
+        const found = findings.map((of) =>
+          of
+            .map(({ domainId, occurrences, observed, expected }) => ({ domainId, occurrences, observed, expected }))
+            .toSorted(byDomain),
+        )
+        expect(found).toEqual(expected.map(({ found }) => found.toSorted(byDomain)))
+        expect(exact).toBe(true)
+        const tested: AlertBacktest = await backtest(alert, DAYS, now, parts)
+        const fired = expected.filter(({ found }) => found.length > 0).map(({ start }) => start)
+        const buckets = tested.buckets.filter(({ wouldFire }) => wouldFire).map(({ start }) => start)
+        const isFine = parsePeriod(alert.period).lengthMs < HOUR_MS
+        expect(buckets).toEqual(isFine ? [...new Set(fired.map((at) => Math.floor(at / HOUR_MS) * HOUR_MS))] : fired)
+      }
+    }),
+    { numRuns: 4 },
+  )
+})
+
+const byDomain = (a: { domainId: string | null }, b: { domainId: string | null }) =>
+  String(a.domainId) < String(b.domainId) ? -1 : 1
+
+describe('the way of a backtest', () => {
+  const shape = async (input: object, days = 7) => {
+    await using stand = await WarehouseStand.open()
+    stand.clock.set(START + 40 * DAY_MS)
+    const parts = { warehouse: stand.warehouse, domains: DOMAINS, regions: [] }
+    const { buckets, ...rest } = await backtest(
+      alertOfInput({ name: 'x', channels, ...input }, 1),
+      days,
+      stand.clock.now(),
+      parts,
+    )
+    return { buckets: buckets.length, ...rest }
+  }
+  const lte = { alertType: 'volume_threshold', volume: { op: 'lte', count: 0 } }
+  const validation = {
+    alertType: 'data_validation',
+    conditions: { logic: 'any', items: [{ parameter: 'a', op: 'is_blank' }] },
+  }
+
+  test.each([
+    [{ ...lte, period: '1h' }, 7, { buckets: 7 * 24, grain: 'hour', method: 'rollup' }],
+    [{ ...lte, period: '15m' }, 7, { buckets: 7 * 24, grain: 'hour', method: 'rollup' }],
+    [{ ...lte, period: '6h' }, 14, { buckets: 14 * 4, grain: 'hour', method: 'rollup' }],
+    [{ ...lte, period: 'daily' }, 30, { buckets: 30, grain: 'day', method: 'rollup' }],
+    [{ ...lte, period: 'weekly' }, 14, { buckets: 1, grain: 'day', method: 'rollup' }],
+    [{ ...lte, period: '4w' }, 7, { buckets: 0, grain: 'day' }],
+    [{ ...lte, period: '1h', filters: [{ parameter: 'a', op: 'is_blank' }] }, 7, { buckets: 168, method: 'sql' }],
+    [{ ...validation, period: '1h' }, 7, { buckets: 168, grain: 'hour', method: 'sql' }],
+  ])('of %j over %i days', async (input, days, expected) => {
+    expect(await shape(input, days)).toMatchObject({ ...expected, coverage: null, exact: true })
+  })
+})

@@ -1,0 +1,84 @@
+import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
+import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
+import type { Alert } from './alert.ts'
+import { RawAlertInputSchema } from './input.ts'
+import { findInPast, type PastParts } from './past.ts'
+import { parsePeriod } from './period.ts'
+import { meetsRunWindow } from './run-window.ts'
+import { alertTypeOf } from './types/index.ts'
+import { wholeWindows } from './window-index.ts'
+
+export const AlertBacktestInputSchema = Closed(
+  {
+    rule: RawAlertInputSchema,
+    days: Type.Optional(
+      Type.Union([Type.Literal(7), Type.Literal(14), Type.Literal(30)], { default: 14, description: '7, 14 or 30' }),
+    ),
+  },
+  { $id: 'AlertBacktestInput' },
+)
+
+export const AlertBacktestSchema = Closed(
+  {
+    grain: OneOf(['hour', 'day']),
+    method: OneOf(['sql', 'rollup', 'sampled']),
+    coverage: Nullable(Closed({ sampled: Int(), total: Int() })),
+    buckets: Type.Array(
+      Closed({
+        start: InstantSchema,
+        matchCount: Int({ description: 'Violating events or sessions; of volume types firings' }),
+        wouldFire: Type.Boolean({ description: 'Whether somebody would have been told; run windows count' }),
+      }),
+    ),
+    exact: Type.Boolean({ description: 'False when not all there is was looked at' }),
+    from: Type.Number({ ...InstantSchema, description: 'Start of the first window that was judged' }),
+  },
+  {
+    $id: 'AlertBacktest',
+    examples: [
+      {
+        grain: 'hour',
+        method: 'sql',
+        coverage: null,
+        buckets: [{ start: 1_767_614_400_000, matchCount: 12, wouldFire: true }],
+        exact: true,
+        from: 1_767_614_400_000,
+      },
+    ],
+  },
+)
+export type AlertBacktest = Static<typeof AlertBacktestSchema>
+
+/**
+ * What the alert would have done in the last days: its own whole windows that ended by `now`, judged as the scheduler
+ * judges them. A bucket is a window, or an hour's windows where these are shorter.
+ */
+export async function backtest(alert: Alert, days: number, now: Instant, parts: PastParts): Promise<AlertBacktest> {
+  const period = parsePeriod(alert.period)
+  const windows = wholeWindows(period, alert.timezone, now - days * DAY_MS, now)
+  const { findings, ...how } = await findInPast(alert, windows, parts)
+  const { countsFirings } = alertTypeOf(alert.alertType)
+  const judged = windows.map((window, index) => {
+    const found = findings[index] ?? []
+    const matchCount = countsFirings ? found.length : found.reduce((sum, { occurrences }) => sum + occurrences, 0)
+    const wouldFire = found.length > 0 && meetsRunWindow(alert.runWindows, alert.timezone, window)
+    return { start: window.from, matchCount, wouldFire }
+  })
+  return {
+    grain: period.lengthMs < DAY_MS ? 'hour' : 'day',
+    ...how,
+    buckets: period.lengthMs < HOUR_MS ? byHour(judged) : judged,
+    from: windows[0]?.from ?? now,
+  }
+}
+
+type Bucket = AlertBacktest['buckets'][number]
+
+function byHour(buckets: readonly Bucket[]): Bucket[] {
+  const hours = Map.groupBy(buckets, ({ start }) => Math.floor(start / HOUR_MS) * HOUR_MS)
+  return [...hours].map(([start, group]) => ({
+    start,
+    matchCount: group.reduce((sum, { matchCount }) => sum + matchCount, 0),
+    wouldFire: group.some(({ wouldFire }) => wouldFire),
+  }))
+}

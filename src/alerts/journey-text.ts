@@ -1,0 +1,44 @@
+import { targetOf } from '../conditions/condition.ts'
+import type { Ask, Plan, Unmet } from './journey.ts'
+
+/** Sessions that do not go as expected, at one and the same expectation. */
+export interface Miss {
+  unmet: Unmet
+  /** Whole, at least 1. */
+  sessions: number
+  /** True when every one of them shows what is asked for, in the wrong order. */
+  misplaced: boolean
+}
+
+/**
+ * In one sentence, without a full stop: `12 of 240 sessions missed Meta Pixel Purchase after page /thanks`. `misses` has
+ * at least one, the most frequent first; `failed` are all that do not go as expected, `total` those that got so far.
+ */
+export function journeySummary(plan: Plan, misses: readonly [Miss, ...Miss[]], failed: number, total: number): string {
+  const [most, ...others] = misses
+  const share = `${spell(failed)} of ${spell(total)} ${total === 1 ? 'session' : 'sessions'}`
+  const fault = `${most.misplaced ? 'showed' : 'missed'} ${nameOf(most.unmet.ask)}${most.misplaced ? ' out of order' : ''}`
+  const what = fault + placeOf(plan, most.unmet)
+  return others.length === 0
+    ? `${share} ${what}`
+    : `${share} did not go as expected, ${spell(most.sessions)} of them ${what}`
+}
+
+const spell = (count: number) => count.toLocaleString('en-US')
+
+function placeOf(plan: Plan, { anchor }: Unmet): string {
+  if (anchor === null) return ''
+  return ` ${plan.form === 'legacy' ? 'before' : 'after'} ${nameOf(anchor)}`
+}
+
+function nameOf({ page, label, vendor, event, data }: Ask): string {
+  if (page) return { equals: 'page ', contains: 'a page with ', starts_with: 'a page under ' }[page.op] + page.path
+  const name = [vendor, event, ...(label === null ? [] : [`${vendor || event ? 'of ' : ''}label ${label}`])]
+  return [...name.filter(Boolean), ...(data.length > 0 ? [`with the expected ${dataOf(data)}`] : [])].join(' ')
+}
+
+/** Values are left out: the rule may say of them that they are personal. */
+function dataOf(data: Ask['data']): string {
+  const isNamed = data.every((condition) => targetOf(condition).kind !== 'any')
+  return isNamed ? [...new Set(data.map(({ parameter }) => parameter))].join(', ') : 'data'
+}

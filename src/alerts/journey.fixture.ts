@@ -1,0 +1,291 @@
+import fc from 'fast-check'
+import type { Condition } from '../conditions/condition.ts'
+import { compileFilters } from '../conditions/predicate.ts'
+import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
+import type { StoredEvent } from '../core/event.ts'
+import type { DuckdbWarehouse } from '../warehouse/duckdb.ts'
+import { alertOf, eventOf, HOUR_BEFORE_NOON, NOON } from './alert.fixture.ts'
+import type { Alert, AlertInput } from './alert.ts'
+import type { Finding, Window } from './finding.ts'
+import type { JourneySpec, Plan, Shape } from './journey.ts'
+import type { MembersOf, ShapeRow } from './journey-sql.ts'
+import { journey } from './types/journey.ts'
+
+export type SteppedSpec = Extract<JourneySpec, { version: 2 }>
+type Step = SteppedSpec['steps'][number]
+export type Anchor = Step['anchor']
+export type Expect = Step['expect'][number]
+
+export const LABELS: Record<string, { vendor: string; event: string }[]> = {
+  checkout: [
+    { vendor: 'ga4', event: 'begin_checkout' },
+    { vendor: 'meta', event: 'InitiateCheckout' },
+  ],
+  pixel: [
+    { vendor: 'meta', event: '' },
+    { vendor: 'tiktok', event: '' },
+  ],
+  ab: [
+    { vendor: 'a', event: 'x' },
+    { vendor: 'b', event: '' },
+  ],
+  empty: [],
+  blank: [{ vendor: '', event: '' }],
+}
+export const membersOf: MembersOf = (label) => LABELS[label] ?? []
+
+export const journeyInput = (spec: JourneySpec, values: Partial<AlertInput> = {}): AlertInput => ({
+  name: 'Purchases are told',
+  alertType: 'journey',
+  journey: spec,
+  period: '1h',
+  channels: [{ type: 'email', target: 'ops@example.com' }],
+  ...values,
+})
+
+export const journeyAlert = (spec: JourneySpec, values: Partial<AlertInput> = {}, id = 'alr_1', orgId = 'org_a') =>
+  alertOf(journeyInput(spec, values), id, orgId)
+
+/** Steps as `[anchor, ...expect]`. */
+export const stepped = (...steps: [Anchor, ...Expect[]][]): SteppedSpec => ({
+  version: 2,
+  steps: steps.map(([anchor, ...expect]) => ({ anchor, expect })),
+})
+
+export const start: Anchor = { kind: 'session' }
+export const page = (path: string, op?: 'equals' | 'contains' | 'starts_with'): Anchor => ({
+  kind: 'page',
+  path,
+  ...(op && { op }),
+})
+export const labelled = (label: string): Anchor => ({ kind: 'label', label })
+export const on = (name: string): Anchor => ({ kind: 'event', ...named(name) })
+
+/** `ga4.purchase`, `ga4.` or `.purchase`. */
+export function named(name: string): { vendor?: string; event?: string } {
+  const [vendor = '', event = ''] = name.split('.')
+  return { ...(vendor && { vendor }), ...(event && { event }) }
+}
+export const wants = (name: string, ...data: Condition[]): Expect => ({
+  ...named(name),
+  ...(data.length > 0 && { data }),
+})
+export const inOrder = (name: string, ...data: Condition[]): Expect => ({ ...wants(name, ...data), ordered: true })
+
+export const equal = (parameter: string, value: string): Condition => ({ parameter, op: 'equals', values: [value] })
+
+/**
+ * Events a minute apart, the last one received at `endsAt`: `ga4.view@/cart{value=12}<3` happened 3 minutes before it
+ * was received; `+25` waits 25 minutes more. Their `seq` is not yet that of their arrival.
+ */
+export function sessionOf(text: string, values: Partial<StoredEvent> = {}, endsAt = NOON - HOUR_MS): StoredEvent[] {
+  let minute = 0
+  const events = text
+    .split(' ')
+    .filter(Boolean)
+    .flatMap((word) => {
+      if (word.startsWith('+')) {
+        minute += Number(word.slice(1))
+        return []
+      }
+      const [, vendor = '', event = '', path, params = '', late = '0'] =
+        /^(\w*)\.(\w*)(?:@([^{<]*))?(?:\{(.*)\})?(?:<(\d+))?$/.exec(word) ?? []
+      const pairs = params.split(',').filter(Boolean)
+      const at = minute++ * MINUTE_MS
+      return [
+        {
+          ...{ vendor, event, path: path ?? null, ts: at - Number(late) * MINUTE_MS, receivedAt: at },
+          params: Object.fromEntries(pairs.map((pair) => pair.split('='))),
+        },
+      ]
+    })
+  const shift = endsAt - (events.at(-1)?.receivedAt ?? 0)
+  return events.map((said) =>
+    eventOf({ sessionId: 'visit', ...said, ts: said.ts + shift, receivedAt: said.receivedAt + shift, ...values }),
+  )
+}
+
+/** One session for each text, called `s0`, `s1`, … */
+export const visits = (texts: readonly string[], values: Partial<StoredEvent> = {}) =>
+  texts.map((text, index) => sessionOf(text, { sessionId: `s${index}`, ...values }))
+
+export const thanks = stepped([page('/thanks'), wants('meta.Purchase')])
+/** Sessions that break `thanks`, and do not. */
+export const bad = 'ga4.page_view@/thanks'
+export const good = 'ga4.page_view@/thanks meta.Purchase@/thanks'
+
+/** In the order of arrival, and numbered so. */
+export function arrived(sessions: readonly StoredEvent[][]): StoredEvent[] {
+  return sessions
+    .flat()
+    .toSorted((a, b) => a.receivedAt - b.receivedAt)
+    .map((event, index) => ({ ...event, seq: index + 1, id: `evt_${index + 1}` }))
+}
+
+/** As the program does it. Findings by alert id. */
+export async function walkAll(
+  warehouse: Pick<DuckdbWarehouse, 'query'>,
+  alerts: readonly [Alert, ...Alert[]],
+  window: Window = HOUR_BEFORE_NOON,
+): Promise<Record<string, Finding[]>> {
+  const rows = await warehouse.query<ShapeRow>(journey.measure(alerts, window, [], membersOf))
+  return Object.fromEntries(alerts.map((alert) => [alert.id, journey.judge(alert, rows)]))
+}
+
+const aName = fc.constantFrom('a.x', 'a.y', 'b.x', 'a.', '.y', 'c.z')
+const aPage = fc.constantFrom('/', '/a', '/a/b')
+const anAnchor: fc.Arbitrary<Anchor> = fc.oneof(
+  fc.constant(start),
+  fc.tuple(aPage, fc.constantFrom(undefined, 'equals', 'contains', 'starts_with')).map(([path, op]) => page(path, op)),
+  fc.constantFrom('ab', 'gone').map(labelled),
+  { weight: 3, arbitrary: aName.map(on) },
+)
+const aDatum: fc.Arbitrary<Condition> = fc.record({
+  parameter: fc.constantFrom('k', '*', '$path'),
+  op: fc.constantFrom('equals', 'not_blank', 'not_equals', 'gt'),
+  values: fc.constantFrom(['1'], ['2', '1']),
+})
+const anExpect: fc.Arbitrary<Expect> = fc
+  .tuple(aName, fc.boolean(), fc.option(fc.constantFrom('ab', 'gone'), { freq: 4 }), fc.array(aDatum, { maxLength: 1 }))
+  .map(([name, ordered, label, data]) => ({ ...named(name), ordered, data, ...(label && { label }) }))
+/** Short words over a small alphabet, so that journeys are reached, met and broken about equally often. */
+export const aSpec: fc.Arbitrary<JourneySpec> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc
+      .array(fc.tuple(anAnchor, fc.array(anExpect, { maxLength: 3 })), { minLength: 1, maxLength: 3 })
+      .map((steps) => stepped(...steps.map(([anchor, expect]): [Anchor, ...Expect[]] => [anchor, ...expect]))),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.array(aName, { minLength: 1, maxLength: 4 }).map((names) => ({ steps: names.map(named) })),
+  },
+)
+const aWord = fc
+  .tuple(
+    fc.constantFrom('a.x', 'a.y', 'b.x', 'b.y', 'c.z'),
+    fc.constantFrom('', '@/', '@/a', '@/a/b'),
+    fc.constantFrom('', '{k=1}', '{k=2}', '{l=1,k=}'),
+    fc.constantFrom('', '', '<1', '<3'),
+  )
+  .map((parts) => parts.join(''))
+/** For `sessionOf`. */
+export const aSession = fc.array(aWord, { minLength: 1, maxLength: 9 }).map((words) => words.join(' '))
+
+/*
+ * From here on: what a journey means, said a second time and as plainly as possible, with no care for speed and no code
+ * in common with plans, shapes and SQL.
+ */
+
+/** `unreached`, `fine`, or the first expectation that is not met: `step.expect`. */
+export function verdictOn(spec: JourneySpec, events: readonly StoredEvent[]): string {
+  const inTime = [...events].sort((a, b) => a.ts - b.ts || a.seq - b.seq)
+  return 'version' in spec ? steppedVerdict(spec, inTime) : legacyVerdict(spec.steps, inTime)
+}
+
+function steppedVerdict(spec: SteppedSpec, events: readonly StoredEvent[]): string {
+  const starts: number[] = []
+  for (const [index, { anchor }] of spec.steps.entries()) {
+    if (anchor.kind === 'session') {
+      if (index > 0) break
+      starts.push(0)
+      continue
+    }
+    const previous = spec.steps[index - 1]?.anchor
+    const from = index === 0 || previous?.kind === 'session' ? 0 : Number(starts.at(-1)) + 1
+    const found = events.map((event, at) => at >= from && isMet(anchor, event)).indexOf(true)
+    if (found < 0) break
+    starts.push(found)
+  }
+  if (starts.length === 0) return 'unreached'
+  for (const [index, start] of starts.entries()) {
+    const inside = events.slice(start, starts[index + 1] ?? events.length)
+    const expect = spec.steps[index]?.expect ?? []
+    for (const [place, one] of expect.entries()) {
+      const before = expect.slice(0, place + 1).filter(({ ordered }) => ordered)
+      const met = one.ordered ? isThere(before, inside) : inside.some((event) => isMet(one, event))
+      if (!met) return `${index}.${place}`
+    }
+  }
+  return 'fine'
+}
+
+function legacyVerdict(steps: readonly Expect[], events: readonly StoredEvent[]): string {
+  const last = steps.at(-1)
+  const before = events.flatMap((event, at) => (last && isMet(last, event) ? [events.slice(0, at)] : []))
+  if (before.length === 0) return 'unreached'
+  const missing = steps.slice(0, -1).findIndex((_, place) => {
+    const part = steps.slice(0, place + 1)
+    return !before.some((inside) => isThere(part, inside))
+  })
+  return missing < 0 ? 'fine' : `0.${missing}`
+}
+
+/** The session as a plan of this specification sees it. */
+export function shapeOf(plan: Plan, events: readonly StoredEvent[]): Shape {
+  return [...events]
+    .sort((a, b) => a.ts - b.ts || a.seq - b.seq)
+    .map((event) =>
+      plan.asks.flatMap(({ page, label, vendor, event: name, data }, place) => {
+        const rest = { ...(label && { label }), ...(vendor && { vendor }), ...(name && { event: name }) }
+        const asked = page ? { kind: 'page' as const, ...page } : { ...rest, data: [...data] }
+        return isMet(asked, event) ? [place] : []
+      }),
+    )
+    .filter((answers) => answers.length > 0)
+}
+
+/** Whether the asks are answered in their order, each by an event of its own. */
+function isThere([first, ...others]: readonly Expect[], events: readonly StoredEvent[]): boolean {
+  if (!first) return true
+  return events.some((event, at) => isMet(first, event) && isThere(others, events.slice(at + 1)))
+}
+
+function isMet(said: Anchor | Expect, event: StoredEvent): boolean {
+  if ('kind' in said && said.kind === 'page') {
+    const { path } = event
+    if (path === null) return false
+    if (said.op === 'contains') return path.includes(said.path)
+    return said.op === 'starts_with' ? path.startsWith(said.path) : path === said.path
+  }
+  const { label, vendor, event: name, data = [] } = said as Expect
+  const members = label ? (LABELS[label] ?? []) : []
+  const isMember = members.some(
+    (member) =>
+      (member.vendor !== '' || member.event !== '') &&
+      (!member.vendor || member.vendor === event.vendor) &&
+      (!member.event || member.event === event.event),
+  )
+  return (
+    (!label || isMember) &&
+    (!vendor || vendor === event.vendor) &&
+    (!name || name === event.event) &&
+    data.every((condition) => compileFilters([condition])(event))
+  )
+}
+
+/** The sessions that ended in the window, each with its events of the last 23.5 hours. */
+export function endedSessions(
+  events: readonly StoredEvent[],
+  { from, to }: { from: Instant; to: Instant },
+): StoredEvent[][] {
+  const half = HOUR_MS / 2
+  const visits = Map.groupBy(
+    events.filter(({ sessionId }) => sessionId),
+    ({ domainId, sessionId }) => `${domainId} ${sessionId}`,
+  )
+  return [...visits.values()].flatMap((visit) => {
+    const sessions: StoredEvent[][] = []
+    for (const event of visit.toSorted((a, b) => a.receivedAt - b.receivedAt || a.seq - b.seq)) {
+      const current = sessions.at(-1)
+      const last = current?.at(-1)
+      if (current && last && event.receivedAt - last.receivedAt < half) current.push(event)
+      else sessions.push([event])
+    }
+    return sessions.flatMap((session) => {
+      const lastAt = session.at(-1)?.receivedAt ?? 0
+      if (lastAt + half < from || lastAt + half >= to) return []
+      return [session.filter(({ receivedAt }) => receivedAt >= lastAt - 47 * half)]
+    })
+  })
+}

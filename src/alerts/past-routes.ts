@@ -1,0 +1,66 @@
+import type { PhoneRegions } from '../conditions/phone.ts'
+import type { Clock } from '../core/clock.ts'
+import { type Route, route } from '../http/route.ts'
+import type { Db } from '../store/database.ts'
+import type { Warehouse } from '../warehouse/query.ts'
+import type { Alert } from './alert.ts'
+import { AlertBacktestInputSchema, AlertBacktestSchema, backtest } from './backtest.ts'
+import { readAlertInput, within } from './input.ts'
+import { AlertPreviewInputSchema, AlertPreviewSchema, preview } from './preview.ts'
+import { alertFrom, checkDomains, watchedDomains } from './store.ts'
+
+export interface PastRouteParts {
+  db: Db
+  clock: Clock
+  warehouse: Pick<Warehouse, 'query'>
+  /** Countries whose national phone numbers an organization looks for. */
+  regionsOf(orgId: string): PhoneRegions
+}
+
+const tag = 'Alerts'
+
+/** What a rule would have said about the past, before anybody saves it: preview and backtest. */
+export function pastRoutes(parts: PastRouteParts): Route[] {
+  const { db, clock, warehouse, regionsOf } = parts
+  const pastOf = (orgId: string) => ({ warehouse, domains: watchedDomains(db, orgId), regions: regionsOf(orgId) })
+  return [
+    route({
+      id: 'previewAlert',
+      method: 'POST',
+      path: '/v1/alerts/preview',
+      access: 'read',
+      tag,
+      summary: 'Preview a rule on the last hours; nothing is saved',
+      refusals: ['unavailable'],
+      tool: true,
+      body: AlertPreviewInputSchema,
+      answer: AlertPreviewSchema,
+      handle: ({ principal: { orgId }, body: { rule, hours = 24 } }) =>
+        preview(ruleOf(db, orgId, rule), hours, clock.now(), pastOf(orgId)),
+    }),
+    route({
+      id: 'backtestAlert',
+      method: 'POST',
+      path: '/v1/alerts/backtest',
+      access: 'read',
+      tag,
+      summary: 'Backtest a rule: when it would have fired in the last days; nothing is saved',
+      description:
+        "The rule's own whole windows that ended by now are judged as the scheduler judges them. Counts by minute are " +
+        'kept longer than events, so a rule about events sees those that are still there.',
+      refusals: ['unavailable'],
+      tool: true,
+      body: AlertBacktestInputSchema,
+      answer: AlertBacktestSchema,
+      handle: ({ principal: { orgId }, body: { rule, days = 14 } }) =>
+        backtest(ruleOf(db, orgId, rule), days, clock.now(), pastOf(orgId)),
+    }),
+  ]
+}
+
+/** An alert that nobody keeps. Refusals name fields as `rule.period`. */
+function ruleOf(db: Db, orgId: string, value: unknown): Alert {
+  const input = readAlertInput(value, 'rule')
+  within('rule', () => checkDomains(db, orgId, input))
+  return alertFrom(input, { id: 'alr_trial', orgId, createdAt: 0, updatedAt: 0 })
+}

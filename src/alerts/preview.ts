@@ -1,0 +1,105 @@
+import { HOUR_MS, type Instant } from '../core/clock.ts'
+import type { StoredEvent } from '../core/event.ts'
+import { Closed, Int, type Static, Type } from '../core/schema.ts'
+import type { Alert } from './alert.ts'
+import type { Finding, Window } from './finding.ts'
+import { RawAlertInputSchema } from './input.ts'
+import { eventsInScope, findInPast, type PastParts } from './past.ts'
+import { parsePeriod } from './period.ts'
+import { samplesQuery, withSamples } from './sample.ts'
+import { alertTypeOf } from './types/index.ts'
+import { lastWindow, wholeWindows } from './window-index.ts'
+
+/** At most so many samples are shown. */
+const MAX_SAMPLES = 20
+
+export const AlertPreviewInputSchema = Closed(
+  {
+    rule: RawAlertInputSchema,
+    hours: Type.Optional(Int({ minimum: 1, maximum: 168, default: 24 })),
+  },
+  { $id: 'AlertPreviewInput' },
+)
+
+export const AlertPreviewSchema = Closed(
+  {
+    scanned: Int({ description: "Events of the rule's domains, vendors and event" }),
+    matched: Int({ description: 'Violating events or sessions; of volume types firings' }),
+    windowHours: Type.Number(),
+    samples: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+      maxItems: MAX_SAMPLES,
+      description: 'Newest first, personal values masked: events, of volume types the windows that would have fired',
+    }),
+  },
+  {
+    $id: 'AlertPreview',
+    examples: [{ scanned: 5200, matched: 12, windowHours: 24, samples: [{ vendor: 'Meta Pixel', event: 'Purchase' }] }],
+  },
+)
+export type AlertPreview = Static<typeof AlertPreviewSchema>
+
+/**
+ * What the rule says about the last hours. Types that judge whole windows are shown their own that ended by now, the last
+ * one at least; the others the hours as one window.
+ */
+export async function preview(alert: Alert, hours: number, now: Instant, parts: PastParts): Promise<AlertPreview> {
+  const type = alertTypeOf(alert.alertType)
+  const windows = type.partial ? [lastHours(hours, now)] : endedWindows(alert, hours, now)
+  const window = { from: windows[0]?.from ?? now, to: windows.at(-1)?.to ?? now }
+  const [scanned, { findings }] = await Promise.all([
+    eventsInScope(alert, window, parts.warehouse),
+    findInPast(alert, windows, parts),
+  ])
+  const found = findings.flat()
+  const matched = type.countsFirings ? found.length : found.reduce((sum, { occurrences }) => sum + occurrences, 0)
+  const samples = type.countsFirings ? firingsOf(found) : await eventsOf(alert, found, window, parts)
+  return { scanned, matched, windowHours: hours, samples }
+}
+
+/** With the millisecond that is running: what was acknowledged a moment ago is to be seen. */
+const lastHours = (hours: number, now: Instant): Window => ({
+  from: now - hours * HOUR_MS,
+  to: now + 1,
+  complete: true,
+})
+
+function endedWindows({ period: text, timezone }: Alert, hours: number, now: Instant): Window[] {
+  const period = parsePeriod(text)
+  const windows = wholeWindows(period, timezone, now - hours * HOUR_MS, now)
+  return windows.length > 0 ? windows : [lastWindow(period, timezone, now)]
+}
+
+function firingsOf(found: readonly Finding[]): Record<string, unknown>[] {
+  return found
+    .toReversed()
+    .slice(0, MAX_SAMPLES)
+    .map(({ domainId, vendor, event, summary, observed, expected, firstAt, lastAt }) => {
+      return { domainId, vendor, event, summary, observed, expected, from: firstAt, to: lastAt + 1 }
+    })
+}
+
+/** The type's own newest violations, else the samples of its findings. */
+async function eventsOf(
+  alert: Alert,
+  found: readonly Finding[],
+  window: { from: Instant; to: Instant },
+  { warehouse, regions }: PastParts,
+): Promise<Record<string, unknown>[]> {
+  const seqs = await newestOf(alert, found, window, { warehouse, regions })
+  const query = samplesQuery(alert.orgId, seqs)
+  const events = query ? await warehouse.query<StoredEvent>(query) : []
+  return withSamples(alert, seqs, events, regions).flatMap(({ sample }) => (sample ? [sample] : []))
+}
+
+async function newestOf(
+  alert: Alert,
+  found: readonly Finding[],
+  window: { from: Instant; to: Instant },
+  { warehouse, regions }: Pick<PastParts, 'warehouse' | 'regions'>,
+): Promise<Finding[]> {
+  const newest = alertTypeOf(alert.alertType).newest?.(alert, window, { regions, limit: MAX_SAMPLES })
+  const [finding] = found
+  if (!newest || !finding) return found.slice(0, MAX_SAMPLES)
+  const events = newest.eventsOf(await warehouse.query<never>(newest.query))
+  return events.map(({ seq, receivedAt }) => ({ ...finding, sampleSeq: seq, sampleAt: receivedAt }))
+}

@@ -1,0 +1,201 @@
+import { checkConditions } from '../../conditions/condition.ts'
+import { filtersSql } from '../../conditions/sql.ts'
+import { HOUR_MS } from '../../core/clock.ts'
+import { AppError } from '../../core/error.ts'
+import { parser } from '../../core/schema.ts'
+import { duckdbDialect } from '../../warehouse/dialect.ts'
+import { Binder, type Query } from '../../warehouse/query.ts'
+import { type Alert, JourneySpecSchema } from '../alert.ts'
+import type { Finding, Window } from '../finding.ts'
+import { type Hit, type JourneySpec, type Plan, planOf, readShape, type Unmet, walk } from '../journey.ts'
+import { journeysSql, MAX_SHAPES, type MembersOf, type ShapeRow } from '../journey-sql.ts'
+import { journeySummary, type Miss } from '../journey-text.ts'
+import { type AlertType, type DraftAlert, orgOf, perRows, type WatchedDomain } from './alert-type.ts'
+
+const MAX_HOSTS = 20
+/** Alerts with longer windows are asked for a few at a time. */
+const LONG_WINDOW_MS = 6 * HOUR_MS
+
+const [SteppedSchema, LegacySchema] = JourneySpecSchema.anyOf
+const readStepped = parser(SteppedSchema)
+const readLegacy = parser(LegacySchema)
+
+/** Of the two forms the one that is meant, so that a refusal speaks of it. */
+function readSpec(value: unknown): JourneySpec {
+  const isStepped = typeof value === 'object' && value !== null && 'version' in value
+  return isStepped ? readStepped(value, 'journey') : readLegacy(value, 'journey')
+}
+
+const byAlert = perRows((rows: readonly ShapeRow[]) => Map.groupBy(rows, ({ alertId }) => alertId))
+const planFor = (alert: Alert) => planOf(readSpec(alert.journey))
+
+/**
+ * Fires for each domain in which a session that ended in the window did not go as the journey says.
+ *
+ * An alert walks the sessions of its domains in which at least one event passes all of its `filters`; in them every
+ * event counts, whatever its kind, environment and vendor. `vendors` restrict nothing: left to the events of one vendor,
+ * an alert could not see that this vendor is missing.
+ */
+export const journey = {
+  kind: 'journey',
+  title: 'Journey',
+  partial: true,
+  countsFirings: false,
+
+  check(input: DraftAlert): void {
+    if (input.volume !== undefined) throw new AppError('invalid', 'volume: has no place in a journey alert')
+    if (input.journey === undefined) throw new AppError('invalid', 'journey: a journey alert needs steps')
+    refuseConditions(input)
+    for (const [index, filter] of (input.filters ?? []).entries()) refuseInexact(filter, `filters[${index}]`)
+    checkSpec(readSpec(input.journey))
+  },
+
+  // The sessions of a long window times many alerts do not fit into memory together.
+  scanOf: ({ id }: Alert, { from, to }: Window) => (to - from > LONG_WINDOW_MS ? id.slice(-1) : ''),
+
+  /** `membersOf`: what the organization's labels stand for. */
+  measure(
+    alerts: readonly Alert[],
+    window: Window,
+    _domains: readonly WatchedDomain[],
+    membersOf: MembersOf = () => [],
+  ): Query {
+    const walked = alerts.map((alert) => ({ ...alert, plan: planFor(alert) }))
+    return { ...journeysSql(walked, window, membersOf), orgId: orgOf(alerts) }
+  },
+
+  judge(alert: Alert, rows: readonly ShapeRow[]): Finding[] {
+    const plan = planFor(alert)
+    const own = byAlert(rows).get(alert.id) ?? []
+    const isCut = own.length >= MAX_SHAPES
+    const byDomain = Map.groupBy(own, ({ domainId }) => domainId)
+    return [...byDomain].sort(byName).flatMap(([domainId, rows]) => findingsIn(domainId, rows, plan, isCut))
+  },
+} satisfies AlertType<ShapeRow>
+
+const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1)
+
+function refuseConditions({ conditions, conditionGroups = [] }: DraftAlert): void {
+  if (conditions && conditions.items.length > 0) throw noPlace('conditions')
+  const index = conditionGroups.findIndex((group) => group.items.length > 0)
+  if (index >= 0) throw noPlace(`conditionGroups[${index}]`)
+}
+
+const noPlace = (field: string) =>
+  new AppError(
+    'invalid',
+    `${field}: has no place in a journey alert; data of an expectation says how its event must be, filters choose sessions`,
+  )
+
+type Condition = NonNullable<DraftAlert['filters']>[number]
+
+function refuseInexact(condition: Condition, path: string): void {
+  if (filtersSql([condition], duckdbDialect, new Binder()).exact) return
+  throw new AppError(
+    'invalid',
+    `${path}.op: ${condition.op} works in data_validation alerts only, where each event is looked at`,
+  )
+}
+
+/** Refuses a journey that fits the schema and asks for nothing somewhere, or for what no condition can say. */
+function checkSpec(spec: JourneySpec): void {
+  if (!('version' in spec)) {
+    for (const [index, step] of spec.steps.entries()) {
+      if (!step.vendor && !step.event) throw asksNothing(`journey.steps[${index}]`, 'vendor or event')
+    }
+    return
+  }
+  for (const [index, { anchor, expect }] of spec.steps.entries()) {
+    const step = `journey.steps[${index}]`
+    if (anchor.kind === 'event' && !anchor.vendor && !anchor.event) {
+      throw asksNothing(`${step}.anchor`, 'vendor or event')
+    }
+    for (const [place, { label, vendor, event, data = [] }] of expect.entries()) {
+      const path = `${step}.expect[${place}]`
+      if (!label && !vendor && !event) throw asksNothing(path, 'label, vendor or event')
+      checkConditions(data, `${path}.data`)
+      for (const [at, condition] of data.entries()) refuseInexact(condition, `${path}.data[${at}]`)
+    }
+  }
+}
+
+const asksNothing = (path: string, fields: string) =>
+  new AppError('invalid', `${path}: needs ${fields}; without, every event would do`)
+
+/** A shape with its sessions, and what is wrong with them. */
+interface Walked {
+  row: ShapeRow
+  hits: readonly Hit[]
+  unmet: Unmet
+}
+
+function findingsIn(domainId: string, rows: readonly ShapeRow[], plan: Plan, isCut: boolean): Finding[] {
+  const verdicts = rows.map((row) => {
+    const hits = readShape(row.shape)
+    const shape = hits.map(({ answers }) => answers)
+    return { row, hits, ...walk(plan, shape) }
+  })
+  const failed = verdicts.flatMap(({ unmet, ...walked }): Walked[] => (unmet ? [{ ...walked, unmet }] : []))
+  const [first, ...others] = missesOf(failed)
+  const newest = failed.toSorted((a, b) => b.row.lastSeq - a.row.lastSeq)[0]
+  if (!first || !newest) return []
+  const occurrences = Math.max(1, Math.round(sumOf(failed)))
+  const earliest = Math.min(...[first, ...others].map(({ unmet }) => unmet.step))
+  const total = Math.max(occurrences, Math.round(sumOf(verdicts.filter(({ reached }) => reached > earliest))))
+  const summary = journeySummary(plan, [first, ...others], occurrences, total)
+  return [
+    {
+      domainId,
+      subject: '',
+      vendor: only(failed.map(({ unmet }) => unmet.ask.vendor)),
+      event: only(failed.map(({ unmet }) => unmet.ask.event)),
+      occurrences,
+      summary: isCut ? `at least ${summary}` : summary,
+      observed: occurrences,
+      expected: 0,
+      firstAt: Math.min(...failed.map(({ row }) => row.firstAt)),
+      lastAt: Math.max(...failed.map(({ row }) => row.lastAt)),
+      hosts: hostsOf(failed),
+      sample: null,
+      ...sampleOf(newest),
+    },
+  ]
+}
+
+const sumOf = (walked: readonly { row: ShapeRow }[]) => walked.reduce((sum, { row }) => sum + row.sessions, 0)
+
+/** What is missed, most sessions first. */
+function missesOf(failed: readonly Walked[]): Miss[] {
+  const byPlace = Map.groupBy(failed, ({ unmet }) => unmet.step * 1000 + unmet.expect)
+  return [...byPlace.values()]
+    .flatMap((walked): Miss[] => {
+      const [first] = walked
+      if (!first) return []
+      const sessions = Math.max(1, Math.round(sumOf(walked)))
+      return [{ unmet: first.unmet, sessions, misplaced: walked.every(({ unmet }) => unmet.misplaced) }]
+    })
+    .sort((a, b) => b.sessions - a.sessions || a.unmet.step - b.unmet.step || a.unmet.expect - b.unmet.expect)
+}
+
+/** The event that began the step, of which people know what should have come with it. */
+function sampleOf({ row, hits, unmet }: Walked): { sampleSeq: number; sampleAt: number } {
+  const { seq = 0, receivedAt = 0 } = hits[unmet.at] ?? {}
+  return { sampleSeq: row.startSeq + seq, sampleAt: row.startAt + receivedAt }
+}
+
+function only(values: readonly (string | null)[]): string | null {
+  const [first = null, ...others] = new Set(values)
+  return others.length === 0 ? first : null
+}
+
+/** Most frequent first, equal ones by name. */
+function hostsOf(failed: readonly Walked[]): string[] {
+  const sessions = new Map<string, number>()
+  for (const { row } of failed) {
+    if (row.host !== null) sessions.set(row.host, (sessions.get(row.host) ?? 0) + row.sessions)
+  }
+  return [...sessions]
+    .sort((a, b) => b[1] - a[1] || byName(a, b))
+    .slice(0, MAX_HOSTS)
+    .map(([host]) => host)
+}

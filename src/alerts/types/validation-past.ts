@@ -1,0 +1,100 @@
+import { compileViolation } from '../../conditions/predicate.ts'
+import { violationSql } from '../../conditions/sql.ts'
+import { EVENT_COLUMNS, type StoredEvent } from '../../core/event.ts'
+import { duckdbDialect } from '../../warehouse/dialect.ts'
+import { Binder, type Query } from '../../warehouse/query.ts'
+import { type Alert, domainsOf } from '../alert.ts'
+import type { Window } from '../finding.ts'
+import { parsePeriod } from '../period.ts'
+import { bucketMsOf, byWindow, type Counted, spanOf } from '../window-index.ts'
+import type { ViolationRow } from './data-validation.ts'
+import type { Newest, NewestOptions, Past, PastOptions } from './past.ts'
+
+/** So many events are looked at, the newest, where SQL can't tell whether the rule holds. */
+const MAX_CANDIDATES = 100_000
+
+/** Violations of one domain in one stretch of time. */
+type BucketRow = Counted & Pick<ViolationRow, 'domainId' | 'occurrences' | 'firstAt' | 'lastAt' | 'sampleSeq'>
+
+/** Decides the rule anew, from what the events say; what was decided when they came in plays no part. */
+export function validationPast(
+  alert: Alert,
+  windows: readonly Window[],
+  { regions, oneIn }: PastOptions,
+): Past<ViolationRow> {
+  const bucketMs = bucketMsOf(parsePeriod(alert.period))
+  const { where, exact, ...asked } = violationsOf(alert, { regions, oneIn })
+  const query = (select: string, more = ''): Query => ({
+    sql: `SELECT ${select} FROM events WHERE ${where}${more}`,
+    ...asked,
+    wholeParams: asked.wholeParams || !exact,
+    orgId: alert.orgId,
+    window: spanOf(windows),
+  })
+  const rowsOf = (rows: readonly BucketRow[]) =>
+    byWindow(rows, windows).map((group) => mergeByDomain(alert.id, group, oneIn))
+  if (exact) {
+    const columns = `domainId, receivedAt // ${bucketMs} * ${bucketMs} AS bucketAt, sum(weight) AS occurrences,
+      min(receivedAt) AS firstAt, max(receivedAt) AS lastAt, max(seq) AS sampleSeq`
+    return { method: 'sql', query: query(columns, ' GROUP BY domainId, bucketAt'), rowsOf, isWhole: () => true }
+  }
+  const isBroken = compileViolation(alert, regions)
+  return {
+    method: 'sql',
+    query: query(`${Object.keys(EVENT_COLUMNS).join(', ')}, params`, ` ORDER BY seq DESC LIMIT ${MAX_CANDIDATES}`),
+    rowsOf: (events: readonly StoredEvent[]) => rowsOf(events.filter(isBroken).map(rowOf)),
+    isWhole: (answer) => answer.length < MAX_CANDIDATES,
+  }
+}
+
+/** The newest events that break the rule. */
+export function newestViolations(alert: Alert, window: Query['window'], { regions, limit }: NewestOptions): Newest {
+  const { where, exact, ...asked } = violationsOf(alert, { regions, oneIn: 1 })
+  const columns = exact ? 'seq, receivedAt' : `${Object.keys(EVENT_COLUMNS).join(', ')}, params`
+  const isBroken = compileViolation(alert, regions)
+  return {
+    query: {
+      sql: `SELECT ${columns} FROM events WHERE ${where} ORDER BY seq DESC LIMIT ${exact ? limit : MAX_CANDIDATES}`,
+      ...asked,
+      wholeParams: asked.wholeParams || !exact,
+      orgId: alert.orgId,
+      window,
+    },
+    eventsOf: (events: readonly StoredEvent[]) => (exact ? events : events.filter(isBroken)).slice(0, limit),
+  }
+}
+
+/** Events that break the alert's rule, or may where `exact` is false. */
+function violationsOf(alert: Alert, { regions, oneIn }: PastOptions) {
+  const binder = new Binder()
+  const inList = (column: string, names: readonly string[]) =>
+    names.length > 0 ? [`${column} IN (${names.map((name) => binder.bind(name)).join(', ')})`] : []
+  const { sql, keys, wholeParams, exact } = violationSql(alert, duckdbDialect, binder, regions)
+  const tests = [
+    ...inList('domainId', domainsOf(alert)),
+    ...inList('vendor', alert.vendors ?? []),
+    ...(oneIn > 1 ? [`seq % ${oneIn} = 0`] : []),
+    sql,
+  ]
+  return { where: tests.join(' AND '), params: binder.params, keys, wholeParams, exact }
+}
+
+const rowOf = ({ domainId, receivedAt, seq, weight }: StoredEvent): BucketRow => ({
+  ...{ domainId, bucketAt: receivedAt, occurrences: weight },
+  ...{ firstAt: receivedAt, lastAt: receivedAt, sampleSeq: seq },
+})
+
+/** Names and hosts are left out: they are of interest where somebody is told. */
+function mergeByDomain(alertId: string, rows: readonly BucketRow[], oneIn: number): ViolationRow[] {
+  return [...Map.groupBy(rows, ({ domainId }) => domainId)].map(([domainId, group]) => ({
+    alertId,
+    domainId,
+    occurrences: oneIn * group.reduce((sum, { occurrences }) => sum + occurrences, 0),
+    firstAt: Math.min(...group.map(({ firstAt }) => firstAt)),
+    lastAt: Math.max(...group.map(({ lastAt }) => lastAt)),
+    sampleSeq: Math.max(...group.map(({ sampleSeq }) => sampleSeq)),
+    vendor: null,
+    event: null,
+    hosts: null,
+  }))
+}

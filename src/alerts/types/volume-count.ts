@@ -1,0 +1,300 @@
+import { targetOf } from '../../conditions/condition.ts'
+import { filtersSql } from '../../conditions/sql.ts'
+import { AppError } from '../../core/error.ts'
+import { duckdbDialect, quoteName } from '../../warehouse/dialect.ts'
+import { Binder, type Query } from '../../warehouse/query.ts'
+import { type Alert, domainsOf } from '../alert.ts'
+import type { Finding, Window } from '../finding.ts'
+import type { PeriodWindow } from '../period.ts'
+import { type DraftAlert, orgOf, perRows, type WatchedDomain } from './alert-type.ts'
+
+/**
+ * What the types of alert share that count events: scope, subject, and how the history is asked. Alerts without filters
+ * read `counts`, where an hour is a few rows; parameters are known to `events` only, so alerts with filters go through
+ * these. Both count the same: every environment, and no loads of a vendor's code.
+ */
+
+/** Whole events in one domain: in the window, and in the one before it (0 when that was not asked for). */
+export interface Volume {
+  count: number
+  before: number
+}
+
+/** Sums of weights in one domain; null where nothing is in scope. */
+export interface VolumeRow {
+  domainId: string
+  /** Of this vendor and event, as long as no alert has filters; null: of all that no alert names. */
+  vendor?: string | null
+  event?: string | null
+  count?: number | null
+  before?: number | null
+  /** Of the alert with this id, when alerts have filters; its window before as `before <id>`. */
+  [alertColumn: string]: string | number | null | undefined
+}
+
+/** Longer lists of names are not sent along: what nobody asked for is then answered too, and left out. */
+const MAX_NAMES = 500
+
+/** Which relation answers for the alert. Alerts of one scan have the same one. */
+export function volumeSource({ filters = [] }: Alert): 'counts' | 'events' {
+  return filters.length === 0 ? 'counts' : 'events'
+}
+
+/** One scan for alerts of one organization and `volumeSource`. `before`: the window before, when it matters. */
+export function volumeQuery(alerts: readonly Alert[], window: Window, before: PeriodWindow | null): Query {
+  const spans = { window, from: before?.start ?? window.from, hasBefore: before !== null }
+  return queryOf(alerts, spans)
+}
+
+/**
+ * The same for one alert, counted apart in buckets (`bucketAt`, their start). Of events that are looked at one by one,
+ * one of `oneIn` is, and counts for all of them.
+ */
+export function bucketsQuery(alert: Alert, span: Query['window'], bucketMs: number, oneIn: number): Query {
+  const window = { ...span, complete: true }
+  return queryOf([alert], { window, from: span.from, hasBefore: false, buckets: { bucketMs, oneIn } })
+}
+
+function queryOf(alerts: readonly Alert[], spans: Spans): Query {
+  const isPlain = alerts.every((alert) => volumeSource(alert) === 'counts')
+  return isPlain ? countsQuery(alerts, spans) : eventsQuery(alerts, spans)
+}
+
+const bucketOf = (instant: string, { buckets }: Spans) =>
+  buckets ? `, ${instant} // ${buckets.bucketMs} * ${buckets.bucketMs} AS bucketAt` : ''
+
+interface Spans {
+  window: Window
+  from: number
+  hasBefore: boolean
+  /** Null and absent: counted together. */
+  buckets?: { bucketMs: number; oneIn: number }
+}
+
+/** The smallest answer that serves all: names that no alert asks for are one. */
+function countsQuery(alerts: readonly Alert[], spans: Spans): Query {
+  const { window, from, hasBefore } = spans
+  const binder = new Binder()
+  const vendors = namesOf(alerts, ({ vendors = [] }) => vendors)
+  const events = namesOf(alerts, (alert) => [eventOf(alert) ?? []].flat())
+  const scope = [
+    ...inScope('domainId', namesOf(alerts, domainsOf), binder),
+    ...inScope('vendor', vendors, binder),
+    ...inScope('event', events, binder),
+  ]
+  const where = scope.length > 0 ? ` WHERE ${scope.join(' AND ')}` : ''
+  const names = `${asNamed('vendor', vendors, binder)} AS vendor, ${asNamed('event', events, binder)} AS event`
+  const sum = (time: string) => `sum(weight) FILTER (WHERE minute ${time} ${window.from})`
+  const sums = hasBefore ? `${sum('>=')} AS "count", ${sum('<')} AS "before"` : 'sum(weight) AS "count"'
+  return {
+    sql: `SELECT domainId, ${names}, ${sums}${bucketOf('minute', spans)} FROM counts${where} GROUP BY ALL`,
+    over: 'counts',
+    params: binder.params,
+    keys: [],
+    orgId: orgOf(alerts),
+    window: { from, to: window.to },
+  }
+}
+
+/** What alerts ask for by name. */
+interface Names {
+  names: readonly string[]
+  /** Whether one of them asks for all there are. */
+  isAll: boolean
+}
+
+function namesOf(alerts: readonly Alert[], asked: (alert: Alert) => readonly string[]): Names {
+  const lists = alerts.map(asked)
+  return { names: [...new Set(lists.flat())], isAll: lists.some((list) => list.length === 0) }
+}
+
+const listSql = (names: readonly string[], binder: Binder) => names.map((name) => binder.bind(name)).join(', ')
+
+/** What no alert asks for need not be read. */
+function inScope(column: string, { names, isAll }: Names, binder: Binder): string[] {
+  return isAll || names.length > MAX_NAMES ? [] : [`${column} IN (${listSql(names, binder)})`]
+}
+
+function asNamed(column: string, { names, isAll }: Names, binder: Binder): string {
+  if (names.length === 0) return 'CAST(NULL AS VARCHAR)'
+  if (!isAll || names.length > MAX_NAMES) return column
+  return `CASE WHEN ${column} IN (${listSql(names, binder)}) THEN ${column} END`
+}
+
+function eventsQuery(alerts: readonly Alert[], spans: Spans): Query {
+  const { window, from, hasBefore, buckets: { oneIn } = { oneIn: 1 } } = spans
+  const binder = new Binder()
+  const columns = alerts.flatMap((alert) => {
+    const scope = scopeSql(alert, binder)
+    const sum = (name: string, time: string) =>
+      `sum(weight) FILTER (WHERE ${time}${scope}) * ${oneIn} AS ${quoteName(name)}`
+    if (!hasBefore) return [sum(alert.id, '')]
+    const [now, before] = [`receivedAt >= ${window.from} AND `, `receivedAt < ${window.from} AND `]
+    return [sum(alert.id, now), sum(beforeColumn(alert), before)]
+  })
+  const shared = [
+    `kind <> 'library'`,
+    ...(oneIn > 1 ? [`seq % ${oneIn} = 0`] : []),
+    ...inScope('domainId', namesOf(alerts, domainsOf), binder),
+    ...inScope(
+      'vendor',
+      namesOf(alerts, ({ vendors = [] }) => vendors),
+      binder,
+    ),
+  ]
+  return {
+    sql: `SELECT domainId, ${columns.join(', ')}${bucketOf('receivedAt', spans)} FROM events
+      WHERE ${shared.join(' AND ')} GROUP BY ALL`,
+    params: binder.params,
+    ...parametersOf(alerts),
+    orgId: orgOf(alerts),
+    window: { from, to: window.to },
+  }
+}
+
+const beforeColumn = ({ id }: Alert) => `before ${id}`
+
+/** Which events an alert counts, wherever they were. */
+function scopeSql(alert: Alert, binder: Binder): string {
+  const inList = (column: string, names: readonly string[]) =>
+    names.length > 0 ? [`${column} IN (${listSql(names, binder)})`] : []
+  const tests = [...inList('domainId', domainsOf(alert)), ...inList('vendor', alert.vendors ?? [])]
+  const event = eventOf(alert)
+  if (event !== null) tests.push(`event = ${binder.bind(event)}`)
+  return [...tests, filtersSql(alert.filters ?? [], duckdbDialect, binder).sql].join(' AND ')
+}
+
+/** What the filters of all these alerts read. */
+function parametersOf(alerts: readonly Alert[]): Pick<Query, 'keys' | 'wholeParams'> {
+  const targets = alerts.flatMap(({ filters = [] }) => filters.map(targetOf))
+  const keys = targets.flatMap((target) => (target.kind === 'key' ? [target.key] : []))
+  return { keys: [...new Set(keys)], wholeParams: targets.some(({ kind }) => kind === 'any') }
+}
+
+/** Sums of one domain, by what an alert may name. */
+interface DomainSums {
+  all: Volume
+  byVendor: Map<string, Volume>
+  byEvent: Map<string, Volume>
+  byBoth: Map<string, Volume>
+}
+
+/** No name holds NUL. */
+const bothOf = (vendor: string, event: string) => `${vendor}\0${event}`
+
+const sumsOf = perRows((rows: readonly VolumeRow[]) => {
+  const domains = new Map<string, DomainSums>()
+  for (const { domainId, vendor = null, event = null, count, before } of rows) {
+    let sums = domains.get(domainId)
+    if (!sums) {
+      sums = { all: { count: 0, before: 0 }, byVendor: new Map(), byEvent: new Map(), byBoth: new Map() }
+      domains.set(domainId, sums)
+    }
+    const volume = { count: count ?? 0, before: before ?? 0 }
+    add(sums.all, volume)
+    if (vendor !== null) addTo(sums.byVendor, vendor, volume)
+    if (event !== null) addTo(sums.byEvent, event, volume)
+    if (vendor !== null && event !== null) addTo(sums.byBoth, bothOf(vendor, event), volume)
+  }
+  return domains
+})
+
+const rowsByDomain = perRows((rows: readonly VolumeRow[]) => Map.groupBy(rows, ({ domainId }) => domainId))
+
+function add(sum: Volume, { count, before }: Volume): void {
+  sum.count += count
+  sum.before += before
+}
+
+function addTo(sums: Map<string, Volume>, name: string, volume: Volume): void {
+  const sum = sums.get(name)
+  if (sum) add(sum, volume)
+  else sums.set(name, { ...volume })
+}
+
+/** What the alert counts in a domain, from the answer to `volumeQuery`. Costs the same however many rows there are. */
+export function volumeIn(alert: Alert, rows: readonly VolumeRow[], domainId: string): Volume {
+  const sum = { count: 0, before: 0 }
+  if (volumeSource(alert) === 'events') {
+    for (const row of rowsByDomain(rows).get(domainId) ?? []) {
+      add(sum, { count: Number(row[alert.id] ?? 0), before: Number(row[beforeColumn(alert)] ?? 0) })
+    }
+  } else {
+    const sums = sumsOf(rows).get(domainId)
+    for (const part of sums ? partsOf(alert, sums) : []) if (part) add(sum, part)
+  }
+  return { count: wholeEvents(sum.count), before: wholeEvents(sum.before) }
+}
+
+function partsOf(alert: Alert, sums: DomainSums): (Volume | undefined)[] {
+  const vendors = [...new Set(alert.vendors)]
+  const event = eventOf(alert)
+  if (vendors.length === 0) return [event === null ? sums.all : sums.byEvent.get(event)]
+  return vendors.map((vendor) => (event === null ? sums.byVendor.get(vendor) : sums.byBoth.get(bothOf(vendor, event))))
+}
+
+/**
+ * Sampled events stand for several, so a sum can be fractional; what is compared is what is shown. The last digits of a
+ * sum depend on the order in which it was made, and must not decide what is rounded up.
+ */
+function wholeEvents(weight: number): number {
+  return Math.round(Number(weight.toFixed(6)))
+}
+
+/** Of the organization's domains those that the alert watches; a domain that is gone is watched no more. */
+export function watchedOf(alert: Alert, domains: readonly WatchedDomain[]): readonly WatchedDomain[] {
+  const ids = new Set(domainsOf(alert))
+  return ids.size > 0 ? domains.filter(({ id }) => ids.has(id)) : domains
+}
+
+/** The event that the alert names; null: all. */
+const eventOf = ({ volume }: Alert) => volume?.event || null
+
+/** The finding of a window that fired, about the one vendor and the event that the alert names. */
+export function volumeFinding(
+  alert: Alert,
+  domainId: string,
+  window: Window,
+  said: Pick<Finding, 'summary' | 'observed' | 'expected'>,
+): Finding {
+  const [vendor = null, ...others] = alert.vendors ?? []
+  const subject = { vendor: others.length === 0 ? vendor : null, event: eventOf(alert) }
+  return {
+    domainId,
+    subject: [subject.vendor, subject.event].filter(Boolean).join(' '),
+    ...subject,
+    occurrences: 1,
+    ...said,
+    firstAt: window.from,
+    lastAt: window.to - 1,
+    hosts: [],
+    sample: null,
+    sampleSeq: null,
+  }
+}
+
+export const spellCount = (count: number) => count.toLocaleString('en-US')
+/** `1 event`, `2,000 events`. */
+export const spellEvents = (count: number) => `${spellCount(count)} ${count === 1 ? 'event' : 'events'}`
+
+/**
+ * Refuses, naming the field, what an alert that counts has no use for. `needs`: what its volume is made of; `read`
+ * throws when it is not.
+ */
+export function refuseForVolume(input: DraftAlert, needs: string, read: (value: unknown, path: string) => unknown) {
+  const { alertType, conditions, conditionGroups = [], filters = [], journey, volume } = input
+  if (journey !== undefined) throw new AppError('invalid', `journey: has no place in a ${alertType} alert`)
+  if (volume === undefined) throw new AppError('invalid', `volume: a ${alertType} alert needs ${needs}`)
+  read(volume, 'volume')
+  const onlyFilters = (field: string) =>
+    new AppError('invalid', `${field}: a ${alertType} alert counts what its filters let through; use filters`)
+  if (conditions && conditions.items.length > 0) throw onlyFilters('conditions')
+  const group = conditionGroups.findIndex(({ items }) => items.length > 0)
+  if (group >= 0) throw onlyFilters(`conditionGroups[${group}]`)
+  const inexact = filters.findIndex((filter) => !filtersSql([filter], duckdbDialect, new Binder()).exact)
+  if (inexact < 0) return
+  throw new AppError(
+    'invalid',
+    `filters[${inexact}].op: ${filters[inexact]?.op} works in data_validation alerts only, where each event is looked at`,
+  )
+}
