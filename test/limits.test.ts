@@ -67,6 +67,24 @@ const alertLimit = (
   base: () => object = validation,
 ): Limit => ({ what, field, taken, refused, path: '/v1/alerts', body: (value) => ({ ...base(), ...more(value) }) })
 
+const expectation = { vendor: 'Shop', event: 'buy' }
+const stepWith = (more: object) => ({
+  version: 2,
+  steps: [{ anchor: { kind: 'session' }, expect: [expectation], ...more }],
+})
+const journeyLimit = (
+  what: string,
+  field: string,
+  taken: unknown[],
+  refused: unknown[],
+  journey: (value: unknown) => object,
+): Limit =>
+  alertLimit(what, field, taken, refused, (value) => ({
+    alertType: 'journey',
+    conditions: undefined,
+    journey: journey(value),
+  }))
+
 const conditionWith = (more: object) => ({ conditions: { logic: 'any', items: [{ ...condition, ...more }] } })
 const equalsTo = (values: unknown) => conditionWith({ op: 'equals', values })
 
@@ -165,6 +183,52 @@ const LIMITS: Limit[] = [
     ['', `https://hooks.example.com/${text(1975)}`],
     (target) => ({ channels: [{ type: 'webhook', target }] }),
   ),
+  alertLimit(
+    'percent of a volume',
+    'volume.percent',
+    [0.01, 10_000],
+    [0, 10_000.5],
+    (percent) => ({ alertType: 'tag_volume_change', volume: { direction: 'decrease', percent } }),
+    threshold,
+  ),
+  journeyLimit('steps of a journey', 'journey.steps', [1, 10], [0, 11], (count) => ({
+    version: 2,
+    steps: many(Number(count), () => ({ anchor: { kind: 'session' }, expect: [expectation] })),
+  })),
+  journeyLimit('steps of a legacy journey', 'journey.steps', [1, 10], [0, 11], (count) => ({
+    steps: many(Number(count), () => expectation),
+  })),
+  journeyLimit('expectations of a step', 'journey.steps[0].expect', [0, 20], [21], (count) =>
+    stepWith({ expect: many(Number(count), () => expectation) }),
+  ),
+  journeyLimit('conditions of an expectation', 'journey.steps[0].expect[0].data', [0, 20], [21], (count) =>
+    stepWith({ expect: [{ ...expectation, data: many(Number(count), () => condition) }] }),
+  ),
+  journeyLimit('path of an anchor', 'journey.steps[0].anchor.path', [1, 500], [0, 501], (length) =>
+    stepWith({ anchor: { kind: 'page', path: text(Number(length)), op: 'equals' } }),
+  ),
+  journeyLimit('label of an anchor', 'journey.steps[0].anchor.label', [1, 80], [0, 81], (length) =>
+    stepWith({ anchor: { kind: 'label', label: text(Number(length)) } }),
+  ),
+  journeyLimit('label of an expectation', 'journey.steps[0].expect[0].label', [80], [81], (length) =>
+    stepWith({ expect: [{ label: text(Number(length)) }] }),
+  ),
+  {
+    what: 'hours of a preview',
+    path: '/v1/alerts/preview',
+    field: 'hours',
+    taken: [1, 168],
+    refused: [0, 169, 1.5],
+    body: (hours) => ({ rule: validation(), hours }),
+  },
+  {
+    what: 'days of a backtest',
+    path: '/v1/alerts/backtest',
+    field: 'days',
+    taken: [7, 14, 30],
+    refused: [6, 8, 15, 31, 7.5],
+    body: (days) => ({ rule: validation(), days }),
+  },
   {
     what: 'alerts at once',
     path: '/v1/alerts/bulk',
