@@ -161,7 +161,7 @@ class Writer {
     const { plan, filters = [] } = alert
     const id = this.binder.bind(alert.id)
     const asks = plan.asks.map((ask) => this.askColumn(ask))
-    const domains = this.inList('domainId', domainsOf(alert))
+    const domains = this.binder.among('domainId', domainsOf(alert))
     const chosen = filters.length > 0 ? [...domains, this.filterColumn(filters)] : domains
     return {
       id,
@@ -179,7 +179,8 @@ class Writer {
   inAnyDomain(alerts: readonly WalkedAlert[]): string {
     const lists = alerts.map(domainsOf)
     const union = lists.some((list) => list.length === 0) ? [] : [...new Set(lists.flat())]
-    return this.inList('domainId', union)
+    return this.binder
+      .among('domainId', union)
       .map((test) => ` AND ${test}`)
       .join('')
   }
@@ -244,11 +245,6 @@ class Writer {
   /** Null for a text that no event has. */
   private text(text: string): string | null {
     return isStorable(text) ? this.binder.bind(text) : null
-  }
-
-  /** No test for an empty list, which means all. */
-  private inList(column: string, values: readonly string[]): string[] {
-    return values.length > 0 ? [`${column} IN (${values.map((value) => this.binder.bind(value)).join(', ')})`] : []
   }
 }
 

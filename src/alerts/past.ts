@@ -73,13 +73,11 @@ export async function eventsInScope(
   warehouse: Pick<Warehouse, 'query'>,
 ): Promise<number> {
   const binder = new Binder()
-  const inList = (column: string, names: readonly string[]) =>
-    names.length > 0 ? [`${column} IN (${names.map((name) => binder.bind(name)).join(', ')})`] : []
   const tests = [
     'true',
-    ...inList('domainId', domainsOf(alert)),
-    ...inList('vendor', alert.vendors ?? []),
-    ...inList('event', alert.volume?.event ? [alert.volume.event] : []),
+    ...binder.among('domainId', domainsOf(alert)),
+    ...binder.among('vendor', alert.vendors ?? []),
+    ...binder.among('event', alert.volume?.event ? [alert.volume.event] : []),
   ]
   const [row] = await warehouse.query<{ total: number | null }>({
     sql: `SELECT sum(events) AS total FROM counts WHERE ${tests.join(' AND ')}`,

@@ -37,7 +37,8 @@ export async function readJson(request: Request): Promise<unknown> {
   return value
 }
 
-function parseJson(text: string): unknown {
+/** Fails with `invalid` for what is no JSON. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {

@@ -3,6 +3,7 @@ import { type Clock, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { AppError, messageOf } from '../core/error.ts'
 import type { CollectorDomain, DomainDirectory } from '../domains/directory.ts'
 import { endsConnection, receiveBytes, receiveText } from '../http/arrival.ts'
+import { parseJson } from '../http/body.ts'
 import { bugResponse, errorResponse } from '../http/errors.ts'
 import type { RateLimit } from '../http/rate.ts'
 import { type Batch, type BatchAnswer, MAX_BODY_BYTES, parseBatch } from './batch.ts'
@@ -192,15 +193,6 @@ async function readText(request: Request): Promise<string> {
   // A character takes three bytes at most, so short texts need no second look.
   if (text.length > MAX_BODY_BYTES / 3 && Buffer.byteLength(text) > MAX_BODY_BYTES) throw tooLarge()
   return text
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    throw new AppError('invalid', 'body: is not valid JSON')
-  }
 }
 
 async function readGzip(request: Request): Promise<string> {

@@ -26,7 +26,7 @@ export interface Trouble {
 /** The events that broke the issue's rule when they came in. */
 export function violatingSql({ issue }: Trouble, binder: Binder): string {
   const tests = [
-    ...inList('domainId', issue.domainId === null ? [] : [issue.domainId], binder),
+    ...binder.among('domainId', issue.domainId === null ? [] : [issue.domainId]),
     'violations IS NOT NULL',
     `list_contains(violations, ${binder.bind(issue.alertId)})`,
   ]
@@ -39,17 +39,12 @@ export function scopeSql({ issue, regions }: Trouble, rule: Alert, binder: Binde
   const own = volume && 'vendor' in volume ? [volume.vendor] : []
   const condition = filtersSql(filters, duckdbDialect, binder, regions)
   const tests = [
-    ...inList('domainId', issue.domainId === null ? domainsOf(rule) : [issue.domainId], binder),
-    ...inList('vendor', vendors, binder),
-    ...inList('vendor', own, binder),
-    ...inList('event', volume?.event ? [volume.event] : [], binder),
+    ...binder.among('domainId', issue.domainId === null ? domainsOf(rule) : [issue.domainId]),
+    ...binder.among('vendor', vendors),
+    ...binder.among('vendor', own),
+    ...binder.among('event', volume?.event ? [volume.event] : []),
     // As the alert counts.
     ...(isVolumeType(issue.alertType) ? [`kind <> 'library'`] : []),
   ]
   return { ...condition, sql: [...tests, condition.sql].join(' AND ') }
-}
-
-/** No test for an empty list, which means all. */
-function inList(column: string, values: readonly string[], binder: Binder): string[] {
-  return values.length > 0 ? [`${column} IN (${values.map((value) => binder.bind(value)).join(', ')})`] : []
 }

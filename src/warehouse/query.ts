@@ -44,4 +44,9 @@ export class Binder {
     this.params[name] = value
     return `$${name}`
   }
+
+  /** Tests, to be joined by AND, that a column has one of these values: none for an empty list, which means all. */
+  among(column: string, values: readonly string[]): string[] {
+    return values.length > 0 ? [`${column} IN (${values.map((value) => this.bind(value)).join(', ')})`] : []
+  }
 }

@@ -67,12 +67,10 @@ export function newestViolations(alert: Alert, window: Query['window'], { region
 /** Events that break the alert's rule, or may where `exact` is false. */
 function violationsOf(alert: Alert, { regions, oneIn }: PastOptions) {
   const binder = new Binder()
-  const inList = (column: string, names: readonly string[]) =>
-    names.length > 0 ? [`${column} IN (${names.map((name) => binder.bind(name)).join(', ')})`] : []
   const { sql, keys, wholeParams, exact } = violationSql(alert, duckdbDialect, binder, regions)
   const tests = [
-    ...inList('domainId', domainsOf(alert)),
-    ...inList('vendor', alert.vendors ?? []),
+    ...binder.among('domainId', domainsOf(alert)),
+    ...binder.among('vendor', alert.vendors ?? []),
     ...(oneIn > 1 ? [`seq % ${oneIn} = 0`] : []),
     sql,
   ]

@@ -156,9 +156,7 @@ const beforeColumn = ({ id }: Alert) => `before ${id}`
 
 /** Which events an alert counts, wherever they were. */
 function scopeSql(alert: Alert, binder: Binder): string {
-  const inList = (column: string, names: readonly string[]) =>
-    names.length > 0 ? [`${column} IN (${listSql(names, binder)})`] : []
-  const tests = [...inList('domainId', domainsOf(alert)), ...inList('vendor', alert.vendors ?? [])]
+  const tests = [...binder.among('domainId', domainsOf(alert)), ...binder.among('vendor', alert.vendors ?? [])]
   const event = eventOf(alert)
   if (event !== null) tests.push(`event = ${binder.bind(event)}`)
   return [...tests, filtersSql(alert.filters ?? [], duckdbDialect, binder).sql].join(' AND ')
