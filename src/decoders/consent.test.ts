@@ -1,42 +1,208 @@
-import { expect, test } from 'bun:test'
-import { readConsent } from './consent.ts'
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { addConsent, readConsent } from './consent.ts'
+import { emptyParams, MAX_PARAMS } from './params.ts'
 
-const cases: [sent: Record<string, string>, words: Record<string, string>][] = [
+type Case = [sent: Record<string, string>, words: Record<string, string>]
+
+const storage = (ads: string, analytics: string) => ({
+  'consent.ad_storage': ads,
+  'consent.analytics_storage': analytics,
+})
+
+const consentMode: Case[] = [
   [{}, {}],
-  [{ gcs: 'G111' }, { 'gcs.ad_storage': 'granted', 'gcs.analytics_storage': 'granted' }],
-  [{ gcs: 'G100' }, { 'gcs.ad_storage': 'denied', 'gcs.analytics_storage': 'denied' }],
-  [{ gcs: 'G1--' }, { 'gcs.ad_storage': 'not required', 'gcs.analytics_storage': 'not required' }],
+  [{ gcs: 'G111' }, storage('granted', 'granted')],
+  [{ gcs: 'G100' }, storage('denied', 'denied')],
+  [{ gcs: 'G1--' }, storage('not required', 'not required')],
   [{ gcs: 'G1' }, {}],
   [
     { gcd: '11t1r1p1u5' },
     {
-      'gcd.ad_storage': 'granted by default',
-      'gcd.analytics_storage': 'denied by default, granted by update',
-      'gcd.ad_user_data': 'denied by default',
-      'gcd.ad_personalization': 'granted by default, denied by update',
+      ...storage('granted', 'granted'),
+      'consent.ad_user_data': 'denied',
+      'consent.ad_personalization': 'denied',
+      'consent.ad_storage.history': 'granted by default',
+      'consent.analytics_storage.history': 'denied by default, granted by update',
+      'consent.ad_user_data.history': 'denied by default',
+      'consent.ad_personalization.history': 'granted by default, denied by update',
     },
   ],
   [
     { gcd: '13q3m3n3v1l1' },
     {
-      'gcd.ad_storage': 'denied by default and update',
-      'gcd.analytics_storage': 'denied by update, no default',
-      'gcd.ad_user_data': 'granted by update, no default',
-      'gcd.ad_personalization': 'granted by default and update',
+      ...storage('denied', 'denied'),
+      'consent.ad_user_data': 'granted',
+      'consent.ad_personalization': 'granted',
+      'consent.ad_storage.history': 'denied by default and update',
+      'consent.analytics_storage.history': 'denied by update, no default',
+      'consent.ad_user_data.history': 'granted by update, no default',
+      'consent.ad_personalization.history': 'granted by default and update',
     },
   ],
-  // A letter that nobody knows says nothing; its neighbours still do.
+  // A letter that nobody knows says nothing; its neighbours still do. What is not set in one may be in the other.
   [
-    { gcd: '13l3z3lPl1' },
+    { gcs: 'G101', gcd: '13l3z3lPl1' },
     {
-      'gcd.ad_storage': 'not set',
-      'gcd.ad_user_data': 'not set',
-      'gcd.ad_personalization': 'not set',
+      ...storage('denied', 'granted'),
+      'consent.ad_user_data': 'not set',
+      'consent.ad_personalization': 'not set',
+      'consent.ad_storage.history': 'not set',
+      'consent.ad_user_data.history': 'not set',
+      'consent.ad_personalization.history': 'not set',
     },
   ],
   [{ gcd: '13' }, {}],
+  [{ asc: 'D' }, { 'consent.ad_storage': 'denied' }],
+  [{ gcs: 'G111', asc: 'D' }, storage('granted', 'granted')],
 ]
 
-test.each(cases)('%j', (sent, words) => {
-  expect(readConsent(sent)).toEqual(words)
+const flags: Case[] = [
+  [{ npa: '1' }, { 'consent.personalized_ads': 'denied' }],
+  [{ _npa: '0' }, { 'consent.personalized_ads': 'granted' }],
+  [{ gcu: '1' }, { 'consent.updated': 'yes' }],
+  [
+    { dma: '1', dma_cps: 'syph' },
+    { 'consent.dma': 'applies', 'consent.dma_services': 'Search,YouTube,Play,Shopping' },
+  ],
+  [
+    { dma: '0', dma_cps: '-' },
+    { 'consent.dma': 'does not apply', 'consent.dma_services': 'none' },
+  ],
+  [{ dma_cps: 'ax' }, { 'consent.dma_services': 'Ads,x' }],
+  [{ dma_cps: '%' }, {}],
+  [{ gdpr: '1' }, { 'consent.gdpr': 'applies' }],
+  [{ gdprApplies: 'false' }, { 'consent.gdpr': 'does not apply' }],
+  [{ gpc: '1' }, { 'consent.gpc': 'yes' }],
+  [{ gpc: 'toString', gdpr: '' }, {}],
+]
+
+const US = 'consent.us_privacy'
+const usPrivacy: Case[] = [
+  [
+    { us_privacy: '1YNN' },
+    { [`${US}.notice`]: 'given', [`${US}.sale`]: 'not opted out', [`${US}.lspa`]: 'not covered' },
+  ],
+  [{ uspString: '1nyy' }, { [`${US}.notice`]: 'not given', [`${US}.sale`]: 'opted out', [`${US}.lspa`]: 'covered' }],
+  [
+    { us_privacy: '1---' },
+    { [`${US}.notice`]: 'not applicable', [`${US}.sale`]: 'not applicable', [`${US}.lspa`]: 'not applicable' },
+  ],
+  [{ us_privacy: '2YNN' }, {}],
+  // A placeholder that nobody filled in.
+  [{ us_privacy: '[us_privacy]', gdpr_consent: '{GDPR_CONSENT_755}' }, {}],
+]
+
+// These strings were made by the IAB's own library (@iabtechlabtcf/core, @iabgpp/cmpapi).
+const tcf = (vendors: string) => ({
+  'consent.tcf.version': '2.4',
+  'consent.tcf.cmp': '28',
+  'consent.tcf.created': '2024-05-20',
+  'consent.tcf.updated': '2024-06-01',
+  'consent.tcf.purposes': '1,3,4,10',
+  'consent.tcf.legitimate_interests': '2,7,9',
+  'consent.tcf.special_features': '1',
+  'consent.tcf.vendors': vendors,
+})
+const TC = 'CP-6bkAP_h-0AAcADBENAwEoALBAAEKAAAYg'
+const SINGLE_VENDORS = `${TC}IAQBQABAAGAAQAvMCAAAAAAA`
+const strings: Case[] = [
+  [{ gdpr_consent: `${SINGLE_VENDORS}.IAAA.YAAAAAAAAAAA` }, tcf('5')],
+  [{ tcString: `${TC}HCQAoAAgAJAAYDhAAAAAAAAA.IAAA` }, tcf('899')],
+  [{ tc_string: `${TC}AAAAAAAA` }, tcf('0')],
+  [{ consent_string: `${TC}CVqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqgAAAAAAA` }, tcf('150')],
+  [{ gdpr_consent: SINGLE_VENDORS.slice(0, 40) }, {}],
+  [{ gdpr_consent: 'BOEFEAyOEFEAyAHABDENAI4AAAB9vABAASA' }, {}],
+  [{ gdpr_consent: 'C' }, {}],
+  [{ gdpr_consent: 'CP not base64' }, {}],
+  [
+    { gpp: 'DBABLA~CEAaAAAAAABA.YA', gpp_sid: '7' },
+    {
+      'consent.gpp.sections': 'usnat',
+      'consent.gpp.applicable': 'usnat',
+      'consent.usnat.sale': 'opted out',
+      'consent.usnat.sharing': 'not opted out',
+      'consent.usnat.targeted_advertising': 'not opted out',
+      'consent.usnat.gpc': 'yes',
+    },
+  ],
+  [
+    { gpp: 'DBACTMA~1YNN~BAkAAABA', gpp_sid: '6,8' },
+    {
+      'consent.gpp.sections': 'uspv1,usca',
+      'consent.gpp.applicable': 'uspv1,usca',
+      [`${US}.notice`]: 'given',
+      [`${US}.sale`]: 'not opted out',
+      [`${US}.lspa`]: 'not covered',
+      'consent.usca.sale': 'not opted out',
+      'consent.usca.sharing': 'opted out',
+    },
+  ],
+  [
+    { gpp: 'DBADRmBg~BAUAABA~BAGAAAQA~BQCQ.QA', gpp_sid: '-1' },
+    {
+      'consent.gpp.sections': 'usva,usut,usmd',
+      'consent.gpp.applicable': 'none',
+      'consent.usva.sale': 'opted out',
+      'consent.usva.targeted_advertising': 'opted out',
+      'consent.usut.sale': 'opted out',
+      'consent.usut.targeted_advertising': 'not opted out',
+      'consent.usmd.sale': 'not opted out',
+      'consent.usmd.targeted_advertising': 'opted out',
+      'consent.usmd.gpc': 'no',
+    },
+  ],
+  [{ gpp: `DBABMA~${SINGLE_VENDORS}` }, { 'consent.gpp.sections': 'tcfeuv2', ...tcf('5') }],
+  [
+    { gpp: 'DBAA', gpp_sid: '0' },
+    { 'consent.gpp.sections': 'none', 'consent.gpp.applicable': 'none' },
+  ],
+  [
+    { gpp: 'DBABLA', gpp_sid: '99' },
+    { 'consent.gpp.sections': 'usnat', 'consent.gpp.applicable': '99' },
+  ],
+  [{ gpp: 'D', gpp_sid: 'seven' }, {}],
+]
+
+describe('in words', () => {
+  test.each([...consentMode, ...flags, ...usPrivacy, ...strings])('%j', (sent, words) => {
+    expect(readConsent(sent)).toEqual(words)
+  })
+})
+
+test('never throws, and never says much', () => {
+  const keys = ['gcs', 'gcd', 'npa', 'dma_cps', 'asc', 'gdpr', 'gdpr_consent', 'us_privacy', 'gpp', 'gpp_sid', 'gpc']
+  const base64 = fc.string({ unit: fc.constantFrom(...'AB_-~.CDz019'), maxLength: 400 })
+  const text = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 40 }),
+    base64,
+    base64.map((end) => `C${end}`),
+    base64.map((end) => `DB${end}`),
+    fc.constantFrom('constructor', '__proto__', `C${'_'.repeat(3999)}`, `DB${'_'.repeat(3998)}`),
+  )
+  fc.assert(
+    fc.property(fc.dictionary(fc.constantFrom(...keys), text), (sent) => {
+      const words = Object.entries(readConsent(sent))
+      expect(words.length).toBeLessThan(120)
+      for (const [key, value] of words) expect([key.startsWith('consent.'), value.length < 200]).toEqual([true, true])
+    }),
+    { numRuns: 3000 },
+  )
+})
+
+describe('added to an event', () => {
+  test('beside what it says, not over it', () => {
+    const params = { gcs: 'G100', 'consent.ad_storage': 'granted' }
+    addConsent(params)
+    expect(params).toEqual({ gcs: 'G100', ...storage('granted', 'denied') })
+  })
+
+  test('only where there is room', () => {
+    const params = emptyParams()
+    params.gcs = 'G100'
+    for (let index = 2; index < MAX_PARAMS; index++) params[`k${index}`] = ''
+    addConsent(params)
+    expect(Object.keys(params)).toHaveLength(MAX_PARAMS)
+    expect(params['consent.ad_storage']).toBe('denied')
+  })
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import fc from 'fast-check'
 import type { Decoder } from './decoder.ts'
 import { decodeHit } from './index.ts'
 
@@ -35,4 +36,10 @@ export function testDecoder({ vendor }: Decoder, cases: DecoderCase[]): void {
     expect(first?.params ?? {}).toMatchObject(expected.params ?? {})
     expect(Object.keys(first?.params ?? {}).filter((key) => expected.without?.includes(key))).toEqual([])
   })
+}
+
+/** Paths that a pattern of a route is for; a few don't fit, where it also looks at what is around. */
+export function pathsFor({ source }: RegExp): fc.Arbitrary<string> {
+  const plain = source.replaceAll('\\b', '').replace(/\(\?<?[=!][^()]*\)/g, '')
+  return fc.stringMatching(new RegExp(plain)).map((path) => (path.startsWith('/') ? path : `/${path}`))
 }

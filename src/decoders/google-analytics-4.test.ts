@@ -57,7 +57,10 @@ testDecoder(googleAnalytics4, [
     url: `${COLLECT}&en=page_view&gcs=G101&gcd=13p3r3l3t5`,
     account: 'G-TEST12345',
     events: ['page_view'],
-    params: { 'gcs.ad_storage': 'denied', 'gcd.analytics_storage': 'denied by default, granted by update' },
+    params: {
+      'consent.ad_storage': 'denied',
+      'consent.analytics_storage.history': 'denied by default, granted by update',
+    },
   },
   {
     name: 'any host, by path and property',
@@ -79,6 +82,12 @@ testDecoder(googleAnalytics4, [
     events: ['search'],
   },
   {
+    name: 'any host, by the short path of the tag gateway',
+    url: 'https://shop.example/x/ag/g/c?v=2&tid=G-TEST12345&gtm=45&en=page_view',
+    account: 'G-TEST12345',
+    events: ['page_view'],
+  },
+  {
     name: 'no event named',
     url: 'https://www.google-analytics.com/g/collect?v=2&tid=G-TEST12345',
     account: 'G-TEST12345',
@@ -93,6 +102,11 @@ testDecoder(googleAnalytics4, [
   {
     name: 'the advertising side channel repeats a hit',
     url: 'https://stats.g.doubleclick.net/g/collect?v=2&tid=G-TEST12345&cid=11.22&aip=1',
+    events: [],
+  },
+  {
+    name: 'a conversion that Google Ads is told of too',
+    url: 'https://www.google.com/measurement/conversion?random=1&tid=G-TEST12345&en=purchase',
     events: [],
   },
   {
@@ -127,6 +141,16 @@ testDecoder(googleAnalytics4, [
   },
   { name: 'the library for Google Ads', url: 'https://www.googletagmanager.com/gtag/js?id=AW-123', events: null },
   { name: 'Universal Analytics', url: 'https://www.google-analytics.com/j/collect?v=1&tid=UA-1-1', events: null },
+  {
+    name: 'everything in the body, through a shop of its own',
+    url: 'https://sgtm.shop.example/g/collect',
+    body: 'v=2&tid=G-TEST12345&en=page_view',
+    account: 'G-TEST12345',
+    events: ['page_view'],
+  },
+  { name: 'a container that is told nothing', url: 'https://sgtm.shop.example/g/collect', events: [] },
+  { name: 'another vendor under the same path', url: 'https://a.clarity.ms/g/collect', events: null },
   { name: 'the path of a stranger', url: 'https://shop.example/g/collect?v=2&tid=42', events: null },
+  { name: 'a body of a stranger', url: 'https://shop.example/g/collect', body: '{"groups":1}', events: null },
   { name: 'a ping for Google Ads', url: 'https://www.google.com/ccm/collect?tid=AW-1&en=page_view', events: null },
 ])

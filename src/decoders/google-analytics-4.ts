@@ -1,4 +1,3 @@
-import { readConsent } from './consent.ts'
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import {
   emptyParams,
@@ -13,7 +12,14 @@ import {
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
-const COLLECT = /\/g\/(?:s\/)?collect\/?$/
+/** Google's tag gateway on the customer's own host shortens it to `/g/c`. */
+const COLLECT = /\/g\/(?:s\/)?c(?:ollect)?\/?$/
+
+/** Have a path of the same name. */
+const OTHERS = /(?:^|\.)(?:clarity\.ms|transcend\.io|doubleclick\.net)$/
+
+/** Says again that a hit was a conversion, so that Google Ads and the browser hear of it. */
+const REPEATS = /^\/(?:measurement\/conversion|privacy-sandbox\/register-conversion|td\/ga\/rul)\b/
 
 /** Property ids; `GT-` is a Google tag that stands for one or several of them. */
 const PROPERTY = /^GT?-/
@@ -62,15 +68,25 @@ export const googleAnalytics4: Decoder = {
     'analytics.google.com',
     'stats.g.doubleclick.net',
     'googletagmanager.com',
+    'google.com',
+    'pagead2.googlesyndication.com',
+    'td.doubleclick.net',
     // Where server-side containers run unless they are given a name of their own.
     'appspot.com',
   ],
   routes: [
     // Tells the advertising side who the visitor is; repeats a hit and names no event.
     { ...sideChannel(COLLECT), when: ({ host }) => host === 'stats.g.doubleclick.net' },
+    sideChannel(REPEATS),
     { path: COLLECT, read: readCollect },
     { path: /^\/mp\/collect$/, read: readMeasurementProtocol },
-    { path: COLLECT, anyHost: true, when: ({ query }) => isProperty(query.tid), read: readCollect },
+    { path: COLLECT, anyHost: true, when: isForProperty, read: readCollect },
+    // A server-side container that is told nothing.
+    {
+      ...sideChannel(/^\/g\/collect\/?$/),
+      anyHost: true,
+      when: ({ host, search, body }) => search === '' && !body && !OTHERS.test(host),
+    },
     { path: /\/ccm\/collect$/, anyHost: true, when: ({ query }) => isProperty(query.tid), read: readCollect },
     {
       ...scriptLoad(/\/gtag\/(?:js|destination)$/, 'id'),
@@ -83,6 +99,11 @@ export const googleAnalytics4: Decoder = {
 
 function isProperty(id: string | undefined): boolean {
   return id !== undefined && PROPERTY.test(id)
+}
+
+/** Long hits have everything in the body. */
+function isForProperty({ query, body }: VendorRequest): boolean {
+  return isProperty(query.tid) || (query.tid === undefined && /(?:^|&)tid=GT?-/.test(body ?? ''))
 }
 
 function readCollect({ query, body }: VendorRequest): Iterable<DecodedEvent> {
@@ -115,7 +136,7 @@ function toEvent(sent: Params): DecodedEvent {
   return {
     event: sent.en ?? sent.t ?? '',
     account: scalarOrNull(sent.tid),
-    params: Object.assign(params, readConsent(sent), { items }),
+    params: Object.assign(params, { items }),
   }
 }
 

@@ -1,124 +1,341 @@
 import { messageOf } from '../core/error.ts'
+import { sixSense } from './6sense.ts'
+import { abTasty } from './ab-tasty.ts'
+import { activeCampaign } from './activecampaign.ts'
+import { adform } from './adform.ts'
+import { adjust } from './adjust.ts'
+import { adobeAdvertising } from './adobe-advertising.ts'
+import { adobeAnalytics } from './adobe-analytics.ts'
+import { adobeAudienceManager } from './adobe-audience-manager.ts'
+import { adobeDtm } from './adobe-dtm.ts'
+import { adobeExperienceCloudId } from './adobe-experience-cloud-id.ts'
+import { adobeLaunch } from './adobe-launch.ts'
+import { adobeMediaAnalytics } from './adobe-media-analytics.ts'
+import { adobeTarget } from './adobe-target.ts'
+import { adobeWebSdk } from './adobe-web-sdk.ts'
+import { adroll } from './adroll.ts'
+import { amazonAds } from './amazon-ads.ts'
+import { amplitude } from './amplitude.ts'
+import { applicationInsights } from './application-insights.ts'
+import { appsflyer } from './appsflyer.ts'
+import { atInternet } from './at-internet.ts'
+import { attentive } from './attentive.ts'
+import { awin } from './awin.ts'
+import { bazaarvoice } from './bazaarvoice.ts'
+import { bloomreach } from './bloomreach.ts'
+import { bombora } from './bombora.ts'
+import { braze } from './braze.ts'
+import { brevo } from './brevo.ts'
+import { chartbeat } from './chartbeat.ts'
+import { cjAffiliate } from './cj-affiliate.ts'
+import { clearbitReveal } from './clearbit-reveal.ts'
+import { clevertap } from './clevertap.ts'
+import { cloudflareWebAnalytics } from './cloudflare-web-analytics.ts'
+import { commandersAct } from './commanders-act.ts'
+import { comscore } from './comscore.ts'
+import { contentsquare } from './contentsquare.ts'
+import { convert } from './convert.ts'
+import { cookiebot } from './cookiebot.ts'
+import { countly } from './countly.ts'
+import { crazyEgg } from './crazy-egg.ts'
+import { criteoOneTag } from './criteo-onetag.ts'
+import { customerIo } from './customer-io.ts'
+import { datadogRum } from './datadog-rum.ts'
+import { type Decoded, decodedNothing, decodedOf, type FlatEvent } from './decoded.ts'
 import type { DecodedEvent, Decoder, RawHit, Route } from './decoder.ts'
+import { demandbase } from './demandbase.ts'
+import { didomi } from './didomi.ts'
+import { drift } from './drift.ts'
+import { dynamicYield } from './dynamic-yield.ts'
+import { emarsys } from './emarsys.ts'
+import { ensightenManage } from './ensighten-manage.ts'
+import { ensightenServerSide } from './ensighten-server-side.ts'
+import { fathom } from './fathom.ts'
+import { fullstory } from './fullstory.ts'
+import { glassbox } from './glassbox.ts'
+import { goatcounter } from './goatcounter.ts'
+import { googleAds } from './google-ads.ts'
 import { googleAnalytics4 } from './google-analytics-4.ts'
+import { googleFloodlight } from './google-floodlight.ts'
+import { googleOptimize } from './google-optimize.ts'
+import { googleTagManager } from './google-tag-manager.ts'
+import { googleUniversalAnalytics } from './google-universal-analytics.ts'
+import { heap } from './heap.ts'
+import { hotjar } from './hotjar.ts'
+import { hubspot } from './hubspot.ts'
+import { impact } from './impact.ts'
+import { indicative } from './indicative.ts'
+import { insider } from './insider.ts'
+import { intercom } from './intercom.ts'
+import { invoca } from './invoca.ts'
+import { iterable } from './iterable.ts'
+import { jitsu } from './jitsu.ts'
+import { kameleoon } from './kameleoon.ts'
+import { kissmetrics } from './kissmetrics.ts'
+import { klaviyo } from './klaviyo.ts'
+import { lineTag } from './line-tag.ts'
 import { linkedinInsight } from './linkedin-insight.ts'
+import { liveIntent } from './liveintent.ts'
+import { liveRamp } from './liveramp.ts'
+import { logRocket } from './logrocket.ts'
+import { lytics } from './lytics.ts'
+import { mailchimp } from './mailchimp.ts'
+import { mappIntelligence } from './mapp-intelligence.ts'
+import { marketo } from './marketo.ts'
 import { matomo } from './matomo.ts'
+import { matomoTagManager } from './matomo-tag-manager.ts'
+import { medallia } from './medallia.ts'
+import { merkury } from './merkury.ts'
 import { metaPixel } from './meta-pixel.ts'
 import { microsoftAdvertisingUet } from './microsoft-advertising-uet.ts'
-import { cleanText, cutText, flattenParams, type Params } from './params.ts'
+import { microsoftClarity } from './microsoft-clarity.ts'
+import { mixpanel } from './mixpanel.ts'
+import { monetate } from './monetate.ts'
+import { mouseflow } from './mouseflow.ts'
+import { mparticle } from './mparticle.ts'
+import { muxData } from './mux-data.ts'
+import { newRelicBrowser } from './new-relic-browser.ts'
+import { nextdoorPixel } from './nextdoor-pixel.ts'
+import { nielsen } from './nielsen.ts'
+import { omniconvert } from './omniconvert.ts'
+import { onetrust } from './onetrust.ts'
+import { openpanel } from './openpanel.ts'
+import { optimizely } from './optimizely.ts'
+import { oracleEloqua } from './oracle-eloqua.ts'
+import { oracleInfinity } from './oracle-infinity.ts'
+import { outbrainPixel } from './outbrain-pixel.ts'
+import { parsely } from './parsely.ts'
+import { pendo } from './pendo.ts'
+import { pianoAnalytics } from './piano-analytics.ts'
+import { pinterestTag } from './pinterest-tag.ts'
+import { piwikPro } from './piwik-pro.ts'
+import { piwikProTagManager } from './piwik-pro-tag-manager.ts'
+import { plausible } from './plausible.ts'
+import { posthog } from './posthog.ts'
+import { qualtrics } from './qualtrics.ts'
+import { quantcast } from './quantcast.ts'
+import { quantumMetric } from './quantum-metric.ts'
+import { quoraPixel } from './quora-pixel.ts'
+import { rakutenAdvertising } from './rakuten-advertising.ts'
+import { redditPixel } from './reddit-pixel.ts'
 import { VendorRequest } from './request.ts'
+import { Routing } from './routing.ts'
+import { rtbHouse } from './rtb-house.ts'
+import { rudderstack } from './rudderstack.ts'
+import { salesforceAccountEngagement } from './salesforce-account-engagement.ts'
+import { salesforceMarketingCloud } from './salesforce-marketing-cloud.ts'
+import { salesforcePersonalization } from './salesforce-personalization.ts'
 import { segment } from './segment.ts'
+import { seznamSklik } from './seznam-sklik.ts'
+import { simpleAnalytics } from './simple-analytics.ts'
+import { snapchatPixel } from './snapchat-pixel.ts'
+import { snowplow } from './snowplow.ts'
+import { sojernPixel } from './sojern-pixel.ts'
+import { splitIo } from './split-io.ts'
+import { spotifyAdAnalytics } from './spotify-ad-analytics.ts'
+import { stackAdapt } from './stackadapt.ts'
+import { statsig } from './statsig.ts'
+import { taboolaPixel } from './taboola-pixel.ts'
+import { teadsPixel } from './teads-pixel.ts'
+import { tealiumEventstream } from './tealium-eventstream.ts'
+import { tealiumIq } from './tealium-iq.ts'
+import { theTradeDesk } from './the-trade-desk.ts'
 import { tiktokPixel } from './tiktok-pixel.ts'
+import { trustpilot } from './trustpilot.ts'
+import { umami } from './umami.ts'
+import { usercentrics } from './usercentrics.ts'
+import { vercelAnalytics } from './vercel-analytics.ts'
+import { vibes } from './vibes.ts'
+import { vkPixel } from './vk-pixel.ts'
+import { vwo } from './vwo.ts'
+import { webtrendsOndemand } from './webtrends-ondemand.ts'
+import { woopra } from './woopra.ts'
+import { xPixel } from './x-pixel.ts'
+import { xandr } from './xandr.ts'
+import { yahooDot } from './yahoo-dot.ts'
+import { yandexMetrica } from './yandex-metrica.ts'
+import { zemantaPixel } from './zemanta-pixel.ts'
+import { zoomInfoWebSights } from './zoominfo-websights.ts'
 
-export type { DecodedEvent, Decoder, RawHit, Route }
+export type { Decoded, DecodedEvent, Decoder, FlatEvent, RawHit, Route }
 
 /** Where two decoders could read the same request, the one that comes first does. */
 export const decoders: readonly Decoder[] = [
+  abTasty,
+  activeCampaign,
+  adform,
+  adjust,
+  adobeAdvertising,
+  adobeAnalytics,
+  adobeAudienceManager,
+  adobeDtm,
+  adobeExperienceCloudId,
+  adobeLaunch,
+  adobeMediaAnalytics,
+  adobeTarget,
+  adobeWebSdk,
+  adroll,
+  amazonAds,
+  amplitude,
+  applicationInsights,
+  appsflyer,
+  atInternet,
+  attentive,
+  awin,
+  bazaarvoice,
+  bloomreach,
+  bombora,
+  braze,
+  brevo,
+  chartbeat,
+  cjAffiliate,
+  clearbitReveal,
+  clevertap,
+  cloudflareWebAnalytics,
+  commandersAct,
+  comscore,
+  contentsquare,
+  convert,
+  cookiebot,
+  countly,
+  crazyEgg,
+  criteoOneTag,
+  customerIo,
+  datadogRum,
+  demandbase,
+  didomi,
+  drift,
+  dynamicYield,
+  emarsys,
+  ensightenManage,
+  ensightenServerSide,
+  fathom,
+  fullstory,
+  glassbox,
+  goatcounter,
+  googleAds,
   googleAnalytics4,
+  googleFloodlight,
+  googleOptimize,
+  googleTagManager,
+  googleUniversalAnalytics,
+  heap,
+  hotjar,
+  hubspot,
+  impact,
+  indicative,
+  insider,
+  intercom,
+  invoca,
+  iterable,
+  jitsu,
+  kameleoon,
+  kissmetrics,
+  klaviyo,
+  lineTag,
+  linkedinInsight,
+  liveIntent,
+  liveRamp,
+  logRocket,
+  lytics,
+  mailchimp,
+  mappIntelligence,
+  marketo,
+  matomo,
+  matomoTagManager,
+  medallia,
+  merkury,
   metaPixel,
   microsoftAdvertisingUet,
-  tiktokPixel,
-  linkedinInsight,
+  microsoftClarity,
+  mixpanel,
+  monetate,
+  mouseflow,
+  mparticle,
+  muxData,
+  newRelicBrowser,
+  nextdoorPixel,
+  nielsen,
+  omniconvert,
+  onetrust,
+  openpanel,
+  optimizely,
+  oracleEloqua,
+  oracleInfinity,
+  outbrainPixel,
+  parsely,
+  pendo,
+  pianoAnalytics,
+  pinterestTag,
+  piwikPro,
+  piwikProTagManager,
+  plausible,
+  posthog,
+  qualtrics,
+  quantcast,
+  quantumMetric,
+  quoraPixel,
+  rakutenAdvertising,
+  redditPixel,
+  rtbHouse,
+  rudderstack,
+  salesforceAccountEngagement,
+  salesforceMarketingCloud,
+  salesforcePersonalization,
   segment,
-  matomo,
+  seznamSklik,
+  simpleAnalytics,
+  sixSense,
+  snapchatPixel,
+  snowplow,
+  sojernPixel,
+  splitIo,
+  spotifyAdAnalytics,
+  stackAdapt,
+  statsig,
+  taboolaPixel,
+  teadsPixel,
+  tealiumEventstream,
+  tealiumIq,
+  theTradeDesk,
+  tiktokPixel,
+  trustpilot,
+  umami,
+  usercentrics,
+  vercelAnalytics,
+  vibes,
+  vkPixel,
+  vwo,
+  webtrendsOndemand,
+  woopra,
+  xandr,
+  xPixel,
+  yahooDot,
+  yandexMetrica,
+  zemantaPixel,
+  zoomInfoWebSights,
 ]
 
-/** Longer names of events and accounts are cut. */
-export const MAX_NAME_LENGTH = 200
-/** A request that carries more events keeps the first ones. */
-export const MAX_EVENTS_PER_HIT = 1000
-
-/** An event as it is stored. For kind `library` the event's name is empty. */
-export interface FlatEvent {
-  event: string
-  account: string | null
-  kind: 'event' | 'library'
-  params: Params
-  /** What had to be cut or dropped, as reasons from a closed list; mostly empty. */
-  cut: string[]
-}
-
-/** What a request says. */
-export interface Decoded {
-  /** Null: nobody's that is known here. */
-  vendor: string | null
-  /** Null when the vendor is not known and when the request carries nothing. */
-  kind: 'event' | 'library' | null
-  /** The first event's; null when there is none. */
-  account: string | null
-  /** A request that loads the vendor's code has one entry, of kind `library`. */
-  events: FlatEvent[]
-  /** Why nothing could be read although there should be something; then `events` is empty. Quotes nothing. */
-  error: string | null
-}
-
-interface Candidate {
-  vendor: string
-  route: Route
-}
-
-const byHost = new Map<string, Candidate[]>()
-const anywhere: Candidate[] = []
-for (const { vendor, hosts, routes } of decoders) {
-  const candidates = routes.map((route) => ({ vendor, route }))
-  for (const host of hosts) byHost.set(host, [...(byHost.get(host) ?? []), ...candidates])
-  anywhere.push(...candidates.filter(({ route }) => route.anyHost))
-}
+const routing = new Routing(decoders)
 
 /** Never throws. A preflight (OPTIONS) is the vendor's request, but carries nothing. */
 export function decodeHit(hit: RawHit): Decoded {
   const url = URL.parse(hit.url)
-  if (!url) return nothing(null, 'url: is not an absolute address')
+  if (!url) return decodedNothing(null, 'url: is not an absolute address')
   let vendor: string | null = null
   try {
     const request = new VendorRequest(url, hit.body)
-    const found = find(request)
-    if (!found) return nothing(null, null)
+    const found = routing.find(request)
+    if (!found) return decodedNothing(null, null)
     vendor = found.vendor
-    return hit.method === 'OPTIONS' ? nothing(vendor, null) : decoded(vendor, found.route.read(request))
+    return hit.method === 'OPTIONS' ? decodedNothing(vendor, null) : decodedOf(vendor, found.route.read(request))
   } catch (error) {
     // Whatever a decoder throws is about this one request; the next one must not suffer for it.
-    return nothing(vendor, `${vendor ?? 'request'}: ${messageOf(error)}`)
+    return decodedNothing(vendor, `${vendor ?? 'request'}: ${messageOf(error)}`)
   }
 }
 
-/** The most exact host name first, then those that may be on any host. */
-function find(request: VendorRequest): Candidate | undefined {
-  const fits = ({ route }: Candidate) => route.path.test(request.path) && (route.when?.(request) ?? true)
-  for (let host = request.host; host !== ''; host = parentOf(host)) {
-    const found = byHost.get(host)?.find(fits)
-    if (found) return found
-  }
-  return anywhere.find(fits)
-}
-
-/** `a.b.c` → `b.c`; empty after the last. */
-function parentOf(host: string): string {
-  const dot = host.indexOf('.')
-  return dot === -1 ? '' : host.slice(dot + 1)
-}
-
-function nothing(vendor: string | null, error: string | null): Decoded {
-  return { vendor, kind: null, account: null, events: [], error }
-}
-
-function decoded(vendor: string, carried: Iterable<DecodedEvent>): Decoded {
-  const events: FlatEvent[] = []
-  for (const event of carried) {
-    if (events.length === MAX_EVENTS_PER_HIT) {
-      events.at(-1)?.cut.push(`events: more than ${MAX_EVENTS_PER_HIT} in one request, the rest was dropped`)
-      break
-    }
-    events.push(flatten(event))
-  }
-  const [first] = events
-  return { vendor, kind: first?.kind ?? null, account: first?.account ?? null, events, error: null }
-}
-
-function flatten({ event, account, kind = 'event', params }: DecodedEvent): FlatEvent {
-  return { event: name(event), account: account && name(account), kind, ...flattenParams(params) }
-}
-
-function name(text: string): string {
-  return cleanText(cutText(text, MAX_NAME_LENGTH))
+/** The vendor that a host belongs to by its decoder; null when no decoder names the host or one above it. */
+export function vendorOfHost(host: string): string | null {
+  return routing.vendorOf(host)
 }

@@ -49,5 +49,5 @@ testDecoder(linkedinInsight, [
     kind: 'library',
   },
   { name: 'the network itself', url: 'https://www.linkedin.com/collect?pid=1', events: null },
-  { name: 'a synchronisation of ids', url: 'https://px.ads.linkedin.com/db_sync?pid=1', events: null },
+  { name: 'a synchronisation of ids', url: 'https://px.ads.linkedin.com/db_sync?pid=1', events: [] },
 ])

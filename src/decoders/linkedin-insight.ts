@@ -14,8 +14,8 @@ export const linkedinInsight: Decoder = {
       event: ({ conversionId }) => (conversionId ? 'conversion' : 'page_view'),
     }),
     { path: /^\/wa\/?$/, read: readSignal },
-    // Repeats a conversion for the browser's attribution interface; reports on the code itself.
-    sideChannel(/^\/(?:attribution_trigger|insight_tag_errors\.gif)$/),
+    // Repeats a conversion for the browser's attribution interface; who the visitor is; reports on the code itself.
+    sideChannel(/^\/(?:attribution_trigger|db_sync|setuid|insight_tag_errors\.gif)$/),
     scriptLoad(/^\/li\.lms-analytics\//),
   ],
 }

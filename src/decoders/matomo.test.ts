@@ -10,6 +10,7 @@ const kinds: [query: string, event: string][] = [
   ['search=shoes&search_cat=women&search_count=4', 'search'],
   ['download=https%3A%2F%2Fshop.example%2Fa.pdf', 'download'],
   ['link=https%3A%2F%2Fother.example', 'outlink'],
+  ['exit=https%3A%2F%2Fother.example', 'outlink'],
   ['c_n=Banner&c_p=a.png&c_t=x', 'contentImpression'],
   ['c_n=Banner&c_i=click', 'contentInteraction'],
   ['idgoal=3&revenue=5', 'goal'],
@@ -23,6 +24,20 @@ testDecoder(matomo, [
   ...kinds.map(
     ([query, event]): DecoderCase => ({ name: query, url: `${TRACK}&${query}`, account: '7', events: [event] }),
   ),
+  {
+    name: 'products of a cart',
+    url: `${TRACK}&idgoal=0&revenue=5&ec_items=${encodeURIComponent('[["S1","Shirt",["A","B"],2.5,2],["S2"],null]')}`,
+    account: '7',
+    events: ['ecommerceCartUpdate'],
+    params: {
+      'ec_items.0.sku': 'S1',
+      'ec_items.0.category.1': 'B',
+      'ec_items.0.price': '2.5',
+      'ec_items.0.quantity': '2',
+      'ec_items.1.sku': 'S2',
+      ec_items: '[["S1","Shirt",["A","B"],2.5,2],["S2"],null]',
+    },
+  },
   {
     name: 'everything in a form body',
     url: 'https://shop.matomo.cloud/piwik.php',
@@ -51,10 +66,9 @@ testDecoder(matomo, [
   },
   { name: 'the library', url: 'https://cdn.matomo.cloud/shop/matomo.js', events: [''], kind: 'library' },
   {
-    name: 'the tag manager',
-    url: 'https://shop.example/matomo/js/container_a1B2c3.js',
-    events: [''],
-    kind: 'library',
+    name: 'a container of the tag manager',
+    url: 'https://shop.example/matomo/js/container_a1B2c3D4.js',
+    events: null,
   },
   {
     name: 'the successor with textual ids',

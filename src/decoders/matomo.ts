@@ -1,4 +1,5 @@
 import type { DecodedEvent, Decoder, Route } from './decoder.ts'
+import { unfolded } from './json.ts'
 import { emptyParams, objectOf, readJsonObject, readQuery, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad } from './route.ts'
@@ -11,6 +12,8 @@ const ACTIONS: [key: string, name: string][] = [
   ['search', 'search'],
   ['download', 'download'],
   ['link', 'outlink'],
+  // Some trackers other than Matomo's own.
+  ['exit', 'outlink'],
   ['c_i', 'contentInteraction'],
   ['c_n', 'contentImpression'],
   ['idgoal', 'goal'],
@@ -20,6 +23,10 @@ const ACTIONS: [key: string, name: string][] = [
   ['ping', 'ping'],
 ]
 
+/** In the order in which a product lists them. */
+const ITEM_FIELDS = ['sku', 'name', 'category', 'price', 'quantity']
+const MAX_ITEMS = 80
+
 /** Runs under the customer's own name or at `<customer>.matomo.cloud`; told by its file names and parameters. */
 export const matomo: Decoder = {
   vendor: 'Matomo',
@@ -27,14 +34,14 @@ export const matomo: Decoder = {
   hosts: [],
   routes: [
     anywhere({ path: /\/(?:matomo|piwik)\.php$/, read: readRequest }),
-    // Renamed to escape ad blockers. A successor with textual site ids shares the parameters.
+    // Renamed to escape ad blockers. Piwik PRO, with textual site ids, shares the parameters.
     anywhere({
-      path: /^/,
+      path: /(?<!\/ppms\.php)$/,
       when: ({ search, query }) =>
         search.includes('idsite=') && /^\d+$/.test(query.idsite ?? '') && query.rec === '1' && 'url' in query,
       read: readRequest,
     }),
-    anywhere(scriptLoad(/\/(?:matomo|piwik)(?:\.min)?\.js$|\/js\/container_\w+\.js$/)),
+    anywhere(scriptLoad(/\/(?:matomo|piwik)(?:\.min)?\.js$/)),
   ],
 }
 
@@ -43,7 +50,7 @@ function anywhere(route: Route): Route {
 }
 
 /** Parameters in the query, in a form body, or many of them in JSON: `{"requests": ["?idsite=1&…", …]}`. */
-function* readRequest({ query, fields, body }: VendorRequest): Iterable<DecodedEvent> {
+export function* readRequest({ query, fields, body }: VendorRequest): Iterable<DecodedEvent> {
   if (!body?.trimStart().startsWith('{')) {
     yield toEvent(fields)
     return
@@ -57,7 +64,17 @@ function* readRequest({ query, fields, body }: VendorRequest): Iterable<DecodedE
 
 /** The secret that lets a server set protected fields is not kept. */
 function toEvent({ token_auth, ...params }: Record<string, unknown>): DecodedEvent {
-  return { event: actionName(params), account: scalarOrNull(params.idsite), params }
+  const items = params.ec_items === undefined ? {} : readItems(params.ec_items)
+  return { event: actionName(params), account: scalarOrNull(params.idsite), params: { ...params, ...items } }
+}
+
+/** Products of a cart are lists in a JSON list, which stays; what is in it comes beside it as `ec_items.0.sku`. */
+function readItems(text: unknown): Record<string, unknown> {
+  const list = unfolded(text)
+  const items = Array.isArray(list) ? list.slice(0, MAX_ITEMS) : []
+  return Object.fromEntries(
+    items.flatMap((item, index) => ITEM_FIELDS.map((field, at) => [`ec_items.${index}.${field}`, item?.[at]])),
+  )
 }
 
 function actionName(params: Record<string, unknown>): string {

@@ -40,6 +40,18 @@ testDecoder(metaPixel, [
     events: ['Lead'],
     params: { 'cd[currency]': 'EUR' },
   },
+  {
+    name: 'products, one by one and all',
+    url: `https://www.facebook.com/tr/?id=12345&ev=Purchase&cd[contents]=${encodeURIComponent('[{"id":"S1","quantity":2}]')}`,
+    account: '12345',
+    events: ['Purchase'],
+    params: {
+      'cd[contents]': '[{"id":"S1","quantity":2}]',
+      'cd[contents][0][id]': 'S1',
+      'cd[contents][0][quantity]': '2',
+    },
+  },
+  { name: 'markup in small letters', url: 'https://www.facebook.com/tr/?id=12345&ev=microdata', events: [] },
   { name: 'markup found on the page', url: 'https://www.facebook.com/tr/?id=12345&ev=Microdata', events: [] },
   {
     name: 'markup found on the page, in the body',
@@ -51,6 +63,15 @@ testDecoder(metaPixel, [
     name: 'the repetition for the attribution interface',
     url: 'https://www.facebook.com/privacy_sandbox/pixel/register/trigger/?id=12345&ev=Lead',
     events: [],
+  },
+  {
+    name: 'events of a server, without its secret',
+    url: 'https://graph.facebook.com/v21.0/12345/events?access_token=s3cret',
+    body: JSON.stringify({ data: [{ event_name: 'Purchase', custom_data: { value: 9.5 } }, { event_name: 'Lead' }] }),
+    account: '12345',
+    events: ['Purchase', 'Lead'],
+    params: { 'custom_data.value': '9.5' },
+    without: ['access_token'],
   },
   {
     name: 'the library',

@@ -1,7 +1,11 @@
-import type { Decoder } from './decoder.ts'
-import { pixel, scriptLoad, sideChannel } from './route.ts'
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { bracketed } from './json.ts'
+import { objectsOf, scalarOrNull, scalarText } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad, sideChannel } from './route.ts'
 
 const TR = /^\/tr\/?$/
+const SERVER = /^\/v\d+\.\d+\/(?<account>\d+)\/events\/?$/
 
 export const metaPixel: Decoder = {
   vendor: 'Meta Pixel',
@@ -9,11 +13,24 @@ export const metaPixel: Decoder = {
   hosts: ['facebook.com', 'connect.facebook.net'],
   routes: [
     // What the code found in the page's markup, sent by itself after a page view: nobody's event.
-    { ...sideChannel(TR), when: ({ fields }) => fields.ev === 'Microdata' },
-    pixel(TR, { account: 'id', event: 'ev' }),
-    // Repeats the event for the browser's attribution interface.
-    sideChannel(/^\/privacy_sandbox\/pixel\//),
+    { ...sideChannel(TR), when: ({ fields }) => fields.ev?.toLowerCase() === 'microdata' },
+    { path: TR, read: readPixel },
+    { path: SERVER, when: ({ host }) => host === 'graph.facebook.com', read: readServerEvents },
+    // Repeats the event for the browser's attribution interface; reports on the code itself.
+    sideChannel(/^\/(?:privacy_sandbox|log)\//),
     scriptLoad(/^\/signals\/config\/(?<account>\d+)$/),
     scriptLoad(/\/fb(?:events|ds)\.js$|^\/signals\//),
   ],
+}
+
+/** The products are JSON in one parameter, which stays; what is in it comes beside it as `cd[contents][0][id]`. */
+function readPixel({ fields }: VendorRequest): DecodedEvent[] {
+  const params = { ...fields, ...bracketed('cd[contents]', fields['cd[contents]']) }
+  return [{ event: fields.ev ?? '', account: scalarOrNull(fields.id), params }]
+}
+
+/** https://developers.facebook.com/docs/marketing-api/conversions-api; the access token is left out. */
+function* readServerEvents({ path, json }: VendorRequest): Iterable<DecodedEvent> {
+  const account = scalarOrNull(SERVER.exec(path)?.groups?.account)
+  for (const event of objectsOf(json.data)) yield { event: scalarText(event.event_name), account, params: event }
 }

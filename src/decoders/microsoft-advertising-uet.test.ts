@@ -23,6 +23,7 @@ testDecoder(microsoftAdvertisingUet, [
     account: '10000',
     events: ['custom'],
   },
+  { name: 'a recording', url: 'https://bat.bing.com/p/insights/c/z', body: '{}', events: [] },
   { name: 'the library', url: 'https://bat.bing.com/bat.js', events: [''], kind: 'library' },
   {
     name: 'the configuration of a tag',

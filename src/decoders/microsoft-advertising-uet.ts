@@ -1,6 +1,6 @@
 import type { Decoder } from './decoder.ts'
 import type { Params } from './params.ts'
-import { pixel, scriptLoad } from './route.ts'
+import { pixel, scriptLoad, sideChannel } from './route.ts'
 
 export const microsoftAdvertisingUet: Decoder = {
   vendor: 'Microsoft Advertising UET',
@@ -8,6 +8,8 @@ export const microsoftAdvertisingUet: Decoder = {
   hosts: ['bat.bing.com', 'bat.bing.net'],
   routes: [
     pixel(/^\/actionp?\/0$/, { account: 'ti', event: eventName }),
+    // Recordings of sessions by Clarity, which comes along.
+    sideChannel(/^\/p\/insights\//),
     scriptLoad(/^\/bat\.js$/),
     scriptLoad(/^\/p\/action\/(?<account>\d+)\.js$/),
   ],

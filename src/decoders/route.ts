@@ -1,5 +1,5 @@
 import type { Route } from './decoder.ts'
-import { type Params, scalarOrNull } from './params.ts'
+import { type Params, scalarOrNull, scalarText } from './params.ts'
 
 /**
  * A request that loads the vendor's code or configuration. `account` is the query key that names the account; without
@@ -20,13 +20,38 @@ export function sideChannel(path: RegExp): Route {
   return { path, read: () => [] }
 }
 
-/** One event in the query string, or in a form body in its place. `event` is the key of its name, or works it out. */
-export function pixel(path: RegExp, keys: { account: string; event: string | ((params: Params) => string) }): Route {
+/**
+ * One event in the query string, or in a form body in its place. `event` is the key of its name, or works it out.
+ * Without `account` the group `(?<account>…)` of the path is the account, if there is one.
+ */
+export function pixel(path: RegExp, keys: { account?: string; event: string | ((params: Params) => string) }): Route {
   return {
     path,
-    read({ fields }) {
+    read(request) {
+      const { fields } = request
       const event = typeof keys.event === 'string' ? (fields[keys.event] ?? '') : keys.event(fields)
-      return [{ event, account: scalarOrNull(fields[keys.account]), params: fields }]
+      const named = keys.account ? fields[keys.account] : path.exec(request.path)?.groups?.account
+      return [{ event, account: scalarOrNull(named), params: fields }]
     },
   }
 }
+
+/**
+ * One event in a JSON body; the query is beside it, and all there is when there is no body. `event` and `account` are
+ * keys, or work it out; without them the groups `(?<event>…)` and `(?<account>…)` of the path say it.
+ */
+export function jsonEvent(path: RegExp, keys: { account?: JsonKey; event?: JsonKey } = {}): Route {
+  return {
+    path,
+    read(request) {
+      const sent = { ...request.query, ...(request.body ? request.json : {}) }
+      const groups = path.exec(request.path)?.groups
+      const told = (key: JsonKey | undefined) => (typeof key === 'function' ? key(sent) : key && sent[key])
+      const event = keys.event ? told(keys.event) : groups?.event
+      const account = keys.account ? told(keys.account) : groups?.account
+      return [{ event: scalarText(event), account: scalarOrNull(account), params: sent }]
+    },
+  }
+}
+
+type JsonKey = string | ((sent: Record<string, unknown>) => unknown)

@@ -79,5 +79,19 @@ testDecoder(segment, [
     kind: 'library',
   },
   { name: 'settings', url: 'https://cdn.segment.com/v1/projects/KEY1/settings', events: [] },
+  {
+    name: "on the customer's host",
+    url: 'https://seg.shop.example/v1/t',
+    body: call({ type: 'track', event: 'A', context: { library: { name: 'analytics.js', version: 'next-1.84.3' } } }),
+    account: 'KEY1',
+    events: ['A'],
+  },
+  {
+    name: "the library on the customer's host",
+    url: 'https://seg.shop.example/analytics.js/v1/0123456789abcdefghijABCDEFGHIJKL/analytics.min.js',
+    account: '0123456789abcdefghijABCDEFGHIJKL',
+    events: [''],
+    kind: 'library',
+  },
   { name: 'a compatible vendor', url: 'https://dataplane.other.example/v1/track', body: call({}), events: null },
 ])

@@ -30,6 +30,25 @@ testDecoder(tiktokPixel, [
     params: { 'auto_collected_properties.page_trigger': 'Click' },
   },
   {
+    name: 'a batch',
+    url: 'https://analytics.tiktok.com/api/v2/pixel/batch',
+    body: JSON.stringify({ batch: [{ event: 'Pageview', context }, { event: 'ViewContent', context }, null] }),
+    account: 'CTESTCODE0',
+    events: ['Pageview', 'ViewContent'],
+  },
+  {
+    name: 'events of a server',
+    url: 'https://business-api.tiktok.com/open_api/v1.3/event/track/',
+    body: JSON.stringify({
+      event_source: 'web',
+      event_source_id: 'CTESTCODE0',
+      data: [{ event: 'CompletePayment', properties: { value: 3 } }],
+    }),
+    account: 'CTESTCODE0',
+    events: ['CompletePayment'],
+    params: { event_source: 'web', 'properties.value': '3' },
+  },
+  {
     name: 'the first version',
     url: 'https://analytics.tiktok.com/api/v1/track',
     body: JSON.stringify({ event: 'Subscribe', context }),

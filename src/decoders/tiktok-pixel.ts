@@ -1,22 +1,41 @@
-import type { Decoder } from './decoder.ts'
-import { objectOf, scalarOrNull, scalarText } from './params.ts'
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { objectOf, objectsOf, scalarOrNull, scalarText, sharedOf } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
 export const tiktokPixel: Decoder = {
   vendor: 'TikTok Pixel',
   source: 'https://ads.tiktok.com/help/article/supported-standard-events',
-  hosts: ['analytics.tiktok.com', 'analytics.us.tiktok.com'],
+  hosts: ['analytics.tiktok.com', 'analytics.us.tiktok.com', 'business-api.tiktok.com'],
   routes: [
-    { path: /^\/api\/v\d\/(?:pixel(?:\/act)?|track)\/?$/, read: readEvent },
+    { path: /^\/api\/v\d\/(?:pixel(?:\/(?:act|track|batch))?|track)\/?$/, read: readEvents },
     // Reports on the code itself: speed, errors, what it can do.
     sideChannel(/^\/api\/v\d\//),
+    { path: /^\/open_api\/v[\d.]+\/event\/track\/?$/, read: readServerEvents },
     scriptLoad(/^\/i18n\/pixel\//, 'sdkid'),
   ],
 }
 
+/** One event, or `{batch: [event, …]}`. */
+function readEvents({ json }: VendorRequest): Iterable<DecodedEvent> {
+  return (Array.isArray(json.batch) ? objectsOf(json.batch) : [json]).map(toEvent)
+}
+
 /** `event` is what the page reports, `action` what the code saw by itself (`Click`, `Metadata`). */
-function readEvent({ json }: VendorRequest) {
-  const { pixel } = objectOf(json.context)
-  return [{ event: scalarText(json.event ?? json.action), account: scalarOrNull(objectOf(pixel).code), params: json }]
+function toEvent(sent: Record<string, unknown>): DecodedEvent {
+  const { pixel } = objectOf(sent.context)
+  return { event: scalarText(sent.event ?? sent.action), account: scalarOrNull(objectOf(pixel).code), params: sent }
+}
+
+/** https://business-api.tiktok.com/portal/docs?id=1771101303285761: `{event_source_id, data: [event, …]}` */
+function* readServerEvents({ json }: VendorRequest): Iterable<DecodedEvent> {
+  const { data, ...rest } = json
+  const shared = sharedOf(rest)
+  for (const event of objectsOf(data)) {
+    yield {
+      event: scalarText(event.event),
+      account: scalarOrNull(json.event_source_id),
+      params: { ...shared, ...event },
+    }
+  }
 }

@@ -1,0 +1,17 @@
+import type { Decoder } from './decoder.ts'
+import { jsonEvent, pixel, scriptLoad, sideChannel } from './route.ts'
+
+export const sixSense: Decoder = {
+  vendor: '6sense',
+  source: 'https://support.6sense.com/docs/webtag-implementation-guide',
+  hosts: ['6sc.co', '6sense.com'],
+  routes: [
+    pixel(/^\/v1\/beacon\/img\.gif$/, { account: 'token', event: 'event' }),
+    // Which company the visitor belongs to; the key of the account is in a header.
+    jsonEvent(/^\/v\d\/company\/details$/, { event: () => 'company_details' }),
+    scriptLoad(/^\/j\/(?<account>[\w-]+)\.js$/),
+    scriptLoad(/^\/6si(?:\.min)?\.js$/),
+    // The visitor's id.
+    { ...sideChannel(/^\/$/), when: ({ host }) => /^(?:c|ipv6)\.6sc\.co$/.test(host) },
+  ],
+}

@@ -1,0 +1,41 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { objectsOf, scalarOrNull, scalarText, sharedOf } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { jsonEvent, scriptLoad, sideChannel } from './route.ts'
+
+/** https://docs.abtasty.com/server-side/data-collect-protocol */
+export const abTasty: Decoder = {
+  vendor: 'AB Tasty',
+  source: 'https://docs.abtasty.com/server-side/data-collect-protocol',
+  hosts: ['abtasty.com', 'flagship.io'],
+  routes: [
+    { path: /^\/(?:events)?$/, when: ({ host }) => /^(?:ariane|events)\./.test(host), read: readHits },
+    jsonEvent(/^\/v2\/activate$/, { account: 'cid', event: () => 'activate' }),
+    // Which variations there are, and what the code says of itself.
+    sideChannel(/^\/v2\/|^\/(?:analytics|troubleshooting)$|^\/v1\/geoip/),
+    scriptLoad(/^\/(?<account>[0-9a-f]{32})(?:\.js|\/)/),
+    {
+      ...scriptLoad(/^\/(?<account>[\w-]+)\/(?:accountSettings|bucketing)\.json$/),
+      when: ({ host }) => host.startsWith('cdn.'),
+    },
+  ],
+}
+
+/** One hit, or `{"t": "BATCH", "h": [hit, …]}`, where the batch says what its hits have in common. */
+function* readHits(request: VendorRequest): Iterable<DecodedEvent> {
+  const sent: Record<string, unknown> = request.body ? request.json : request.query
+  const { h, ...rest } = sent
+  if (sent.t !== 'BATCH') {
+    yield toEvent(sent)
+    return
+  }
+  const shared = sharedOf(rest)
+  for (const hit of objectsOf(h)) yield toEvent({ ...shared, ...hit })
+}
+
+/** An event has its action as name; other hits go by their type. */
+function toEvent(hit: Record<string, unknown>): DecodedEvent {
+  const type = scalarText(hit.t)
+  const event = type === 'EVENT' ? scalarText(hit.ea) || type : type
+  return { event, account: scalarOrNull(hit.cid), params: hit }
+}

@@ -1,0 +1,14 @@
+import type { Decoder } from './decoder.ts'
+import { pixel, scriptLoad, sideChannel } from './route.ts'
+
+/** Tracking points are named by their page. The account is the tracking's number. */
+export const adform: Decoder = {
+  vendor: 'Adform',
+  source: 'https://www.adformhelp.com/hc/en-us/articles/9740580268049-Set-Up-Site-Tracking',
+  hosts: ['adform.net', 'adformdsp.net'],
+  routes: [
+    pixel(/^\/serving\/trackpoint\/?$/i, { account: 'pm', event: ({ ADFPageName }) => ADFPageName || 'trackpoint' }),
+    scriptLoad(/^\/(?:serving\/scripts\/trackpoint|banners\/scripts\/st\/trackpoint)/i),
+    sideChannel(/^\/(?:serving\/)?(?:cookie|cookiesync)\b/i),
+  ],
+}

@@ -1,0 +1,16 @@
+import type { Decoder } from './decoder.ts'
+import { pixel, scriptLoad, sideChannel } from './route.ts'
+
+/** Formerly Efficient Frontier and TubeMogul: what came of an advertisement's click or view. */
+export const adobeAdvertising: Decoder = {
+  vendor: 'Adobe Advertising',
+  source: 'https://experienceleague.adobe.com/en/docs/advertising/search-social-commerce/tracking/conversion-tracking',
+  hosts: ['everesttech.net', 'everestjs.net'],
+  routes: [
+    pixel(/^\/px2?\/(?<account>\d+)$/, { event: ({ px_evt }) => (px_evt === 't' ? 'transaction' : px_evt || 'pixel') }),
+    pixel(/^\/(?<account>\d+)\/(?:v|t)\d?$/, { event: () => 'view' }),
+    // Segments, who the visitor is elsewhere.
+    sideChannel(/^\/(?:\d+\/(?:gr|s|cq)|1x1|cm(?:\/\w+)?|(?:ct\/)?upi\/.*)$/),
+    scriptLoad(/^\/(?:static|dl)\/.+\.js$/),
+  ],
+}

@@ -1,0 +1,66 @@
+import { adobeAnalytics } from './adobe-analytics.ts'
+import { testDecoder } from './decoder-cases.ts'
+
+const SHOP = 'https://smetrics.shop.example/b/ss/shopprod,shopglobal/1/JS-2.22.0-LDQM/s123456789'
+
+// https://experienceleague.adobe.com/en/docs/analytics/implementation/validate/query-parameters
+testDecoder(adobeAnalytics, [
+  {
+    name: 'a page view under the name of a shop, with context data',
+    url: `${SHOP}?AQB=1&pageName=home&v5=gold&c.&page.&type=landing&.page&plan=a&.c&c1=x&AQE=1`,
+    account: 'shopprod,shopglobal',
+    events: ['pageView'],
+    params: { pageName: 'home', v5: 'gold', 'c.page.type': 'landing', 'c.plan': 'a', c1: 'x' },
+    without: ['c.', '.c', 'type'],
+  },
+  {
+    name: 'a page view with its list of events',
+    url: 'https://shop.sc.omtrdc.net/b/ss/shopprod/1/JS-2.22.0/s1',
+    body: 'AQB=1&pageName=thanks&events=purchase%3AT1%2Cevent5%3D3.5%2Cevent6&products=%3BSKU1%3B1%3B20&AQE=1',
+    account: 'shopprod',
+    events: ['pageView', 'purchase', 'event5', 'event6'],
+    params: { events: 'purchase:T1,event5=3.5,event6', 'events.purchase': 'T1', 'events.event5': '3.5' },
+  },
+  {
+    name: 'a link by its name',
+    url: `${SHOP}?AQB=1&pe=lnk_o&pev2=Sign+up&AQE=1`,
+    account: 'shopprod,shopglobal',
+    events: ['Sign up'],
+  },
+  {
+    name: 'a download without a name',
+    url: 'https://shop.112.2o7.net/b/ss/shopprod/0?pe=lnk_d&pev1=https%3A%2F%2Fshop.example%2Fa.pdf',
+    account: 'shopprod',
+    events: ['downloadLink'],
+  },
+  { name: 'the same call again', url: `${SHOP}?AQB=1&pccr=true&vidn=1&pageName=home&AQE=1`, events: [] },
+  {
+    name: 'marks as some recorders write them',
+    url: `${SHOP}?AQB=1&c.=&page.=&type=landing&.page=&.c=&c1=x&AQE=1`,
+    account: 'shopprod,shopglobal',
+    events: ['pageView'],
+    params: { 'c.page.type': 'landing', c1: 'x' },
+  },
+  {
+    name: 'an old call, under the name of a shop',
+    url: 'https://metrics.shop.example/b/ss/shopprod/0?pageName=home',
+    account: 'shopprod',
+    events: ['pageView'],
+  },
+  {
+    name: 'hostile nesting',
+    url: `${SHOP}?${'a.&'.repeat(2000)}x=1&.a`,
+    account: 'shopprod,shopglobal',
+    events: ['pageView'],
+    params: { [`${'a.'.repeat(20)}x`]: '1' },
+  },
+  {
+    name: 'an import from a server',
+    url: 'https://shop.112.2o7.net/b/ss//6',
+    body: '<?xml?>',
+    events: [],
+    error: 'Adobe Analytics: the body is XML',
+  },
+  { name: 'the library', url: 'https://shop.example/js/AppMeasurement.js', events: [''], kind: 'library' },
+  { name: 'a path of a stranger', url: 'https://shop.example/b/ss/7', events: null },
+])

@@ -1,0 +1,84 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { cutText, MAX_KEY_LENGTH, type Params, readQuery, scalarOrNull } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+const HIT = /\/b\/(?:ss|collect)(?:\/(?<suites>[^/]*))?(?:\/|$)/
+
+/** Of a call that nests its context; no page has so much, and none nests so deep. */
+const MAX_PARTS = 4000
+const MAX_DEPTH = 20
+
+/** A report suite has 1,000 events. */
+const MAX_LISTED = 1000
+
+/** Kinds of link, for those that were not given a name. */
+const LINKS = new Map([
+  ['lnk_o', 'customLink'],
+  ['lnk_d', 'downloadLink'],
+  ['lnk_e', 'exitLink'],
+])
+
+/** Mostly under the customer's own name; told by the shape of its path. */
+export const adobeAnalytics: Decoder = {
+  vendor: 'Adobe Analytics',
+  source: 'https://experienceleague.adobe.com/en/docs/analytics/implementation/validate/query-parameters',
+  hosts: ['omtrdc.net', '2o7.net', 'adobedc.net'],
+  routes: [
+    // The same call again, after a cookie was set.
+    { ...sideChannel(/\/b\/ss\//), anyHost: true, when: ({ search }) => /[?&]pccr=true(?:&|$)/.test(search) },
+    { path: HIT, read: readHit },
+    // Suites and a number for what is answered; mostly the version of the code and a random number follow.
+    { path: /\/b\/ss\/(?:[^/]*\/\d+(?:\.\d+)?(?:\/|$)|$)/, anyHost: true, read: readHit },
+    { ...scriptLoad(/\/(?:AppMeasurement|s_code)(?:\.min)?\.js$/), anyHost: true },
+  ],
+}
+
+/**
+ * The call itself, as a page view or by the name of the link, then each entry of its events list: `purchase`,
+ * `event12`. All have the parameters of the call; an entry's own value is in `events.<name>`.
+ */
+function* readHit({ path, search, body }: VendorRequest): Iterable<DecodedEvent> {
+  if (body?.trimStart().startsWith('<')) throw new Error('the body is XML')
+  const sent = readQuery(unfoldContext([search.slice(1), body?.trim()].filter(Boolean).join('&')))
+  const suites = HIT.exec(path)?.groups?.suites
+  const account = scalarOrNull(suites?.replaceAll(/%2c/gi, ',') || sent.rsid)
+  const listed = readEvents(sent.events ?? '')
+  const values = [...listed].filter(([, value]) => value !== '').map(([name, value]) => [`events.${name}`, value])
+  const params = { ...sent, ...Object.fromEntries(values) }
+  yield { event: callName(sent), account, params }
+  for (const event of listed.keys()) yield { event, account, params }
+}
+
+function callName({ pe, pev2 }: Params): string {
+  return pe ? pev2 || (LINKS.get(pe) ?? pe) : 'pageView'
+}
+
+/** `purchase:T1,event5=3.5,event6:id`: names with a number, or with an id that keeps them from being counted twice. */
+function readEvents(list: string): Map<string, string> {
+  const events = new Map<string, string>()
+  for (const entry of list.split(',', MAX_LISTED)) {
+    const [name = '', value = ''] = entry.trim().split(/[=:](.*)/s, 2)
+    if (name && !events.has(name)) events.set(name, value)
+  }
+  return events
+}
+
+/** Context data is written as `c.&page.&type=home&.page&.c`; answers it as `c.page.type=home`. */
+function unfoldContext(text: string): string {
+  if (!/(?:^|&)\.[^&=]+=?(?:&|$)/.test(text)) return text
+  const prefixes: string[] = []
+  const parts: string[] = []
+  for (const part of text.split('&', MAX_PARTS)) {
+    const prefix = prefixes.at(-1) ?? ''
+    // Some recorders write a key without a value as `c.=`.
+    const key = part.endsWith('=') ? part.slice(0, -1) : part
+    const isMark = !key.includes('=')
+    // Without bounds a hostile request could make keys of any length.
+    if (isMark && key.endsWith('.')) prefixes.push(cutText(prefix + key, MAX_KEY_LENGTH))
+    else if (isMark && key.startsWith('.')) prefixes.pop()
+    else if (part) parts.push(prefix + part)
+    if (prefixes.length > MAX_DEPTH) prefixes.pop()
+  }
+  return parts.join('&')
+}

@@ -1,0 +1,25 @@
+import type { DecodedEvent, Decoder, Route } from './decoder.ts'
+import type { VendorRequest } from './request.ts'
+import { sideChannel } from './route.ts'
+
+const LIBRARY = /\/satelliteLib-(?<account>[0-9A-Za-z]+)(?:-(?<environment>staging))?\.js[^/]*$/
+
+const library: Route = { path: LIBRARY, read: readLibrary }
+
+/** The product before Launch, ended in 2021. The account is the property's library, which many hosted themselves. */
+export const adobeDtm: Decoder = {
+  vendor: 'Adobe Dynamic Tag Management',
+  source: 'https://experienceleague.adobe.com/en/docs/analytics/implementation/prepare/dtm',
+  hosts: ['assets.adobedtm.com'],
+  routes: [
+    library,
+    sideChannel(/\/(?:scripts\/satellite-|s-code-contents-|dil-contents-|mbox-contents-|visitor-contents-)[^/]*$/),
+    { ...library, anyHost: true },
+  ],
+}
+
+/** A page of the shop that loads the staging library is a mistake that only `environment` shows. */
+function readLibrary({ path, query }: VendorRequest): DecodedEvent[] {
+  const { account = null, environment = 'production' } = LIBRARY.exec(path)?.groups ?? {}
+  return [{ event: '', account, kind: 'library', params: { ...query, environment } }]
+}

@@ -1,0 +1,29 @@
+import type { Decoder } from './decoder.ts'
+import { scalarOrNull } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+const ID = /^\/id$/
+
+function readRequest({ fields }: VendorRequest) {
+  return [{ event: 'id', account: scalarOrNull(fields.d_orgid ?? fields.mcorgid), params: fields }]
+}
+
+/** Asks for the visitor's id: of the Experience Cloud, or of Analytics under the customer's own name. */
+export const adobeExperienceCloudId: Decoder = {
+  vendor: 'Adobe Experience Cloud ID',
+  source: 'https://experienceleague.adobe.com/en/docs/id-service/using/home',
+  hosts: ['demdex.net', 'omtrdc.net'],
+  routes: [
+    { path: ID, read: readRequest },
+    // The same after the browser was tested for cookies.
+    sideChannel(/^\/id\/rd$/),
+    {
+      path: ID,
+      anyHost: true,
+      when: ({ query }) => 'd_visid_ver' in query && Boolean(query.d_orgid || query.mcorgid),
+      read: readRequest,
+    },
+    { ...scriptLoad(/\/VisitorAPI(?:\.min)?\.js$/), anyHost: true },
+  ],
+}

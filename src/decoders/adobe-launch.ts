@@ -1,0 +1,24 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import type { VendorRequest } from './request.ts'
+import { sideChannel } from './route.ts'
+
+const LIBRARY = /\/launch-(?<account>[0-9A-Za-z]+)(?:-(?<environment>\w+))?(?:\.min)?\.js$/
+
+/** Now “Tags in Adobe Experience Platform”. The account is the environment, which has a library of its own. */
+export const adobeLaunch: Decoder = {
+  vendor: 'Adobe Launch',
+  source: 'https://experienceleague.adobe.com/en/docs/experience-platform/tags/publish/environments/environments',
+  // The second is for China.
+  hosts: ['assets.adobedtm.com', 'assets.adoberesources.cn'],
+  routes: [
+    { path: LIBRARY, read: readLibrary },
+    // Parts that the library fetches when a rule needs them.
+    sideChannel(/\.js$/),
+  ],
+}
+
+/** A page of the shop that loads the library of staging is a mistake that only `environment` shows. */
+function readLibrary({ path, query }: VendorRequest): DecodedEvent[] {
+  const { account = null, environment = 'production' } = LIBRARY.exec(path)?.groups ?? {}
+  return [{ event: '', account, kind: 'library', params: { ...query, environment } }]
+}

@@ -1,0 +1,37 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { looksLike } from './json.ts'
+import { objectOf, scalarOrNull, scalarText } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { pixel, sideChannel } from './route.ts'
+
+const CALL = /\/api\/v1\/(?:sessions|downloaded)(?:\/(?<session>[^/]+)\/events)?\/?$/
+
+/** Video and audio, formerly Heartbeat: the older protocol in form parameters `s:…`, the newer one in JSON. */
+export const adobeMediaAnalytics: Decoder = {
+  vendor: 'Adobe Media Analytics',
+  source:
+    'https://experienceleague.adobe.com/en/docs/media-analytics/using/implementation/analytics-only/streaming-media-apis/mc-api-overview',
+  hosts: ['hb-api.omtrdc.net', 'hb.omtrdc.net', 'heartbeats.omtrdc.net'],
+  routes: [
+    { path: CALL, read: readCall },
+    sideChannel(/^\/settings\//),
+    pixel(/^\//, { account: 's:sc:rsid', event: 's:event:type' }),
+    // Under the customer's own name.
+    {
+      path: CALL,
+      anyHost: true,
+      when: ({ body }) => looksLike(body, '{', '"eventType"', '"playerTime"'),
+      read: readCall,
+    },
+  ],
+}
+
+/** Only the call that starts a session names the report suite; the namespace of the customer is in every host of Adobe's. */
+function readCall({ host, path, json }: VendorRequest): DecodedEvent[] {
+  const suite = objectOf(json.params)['analytics.reportSuite']
+  const namespace = host.endsWith('.omtrdc.net') ? host.split('.')[0] : null
+  const sessionId = CALL.exec(path)?.groups?.session
+  return [
+    { event: scalarText(json.eventType), account: scalarOrNull(suite ?? namespace), params: { sessionId, ...json } },
+  ]
+}

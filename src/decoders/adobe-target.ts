@@ -1,0 +1,61 @@
+import type { DecodedEvent, Decoder, Route } from './decoder.ts'
+import { objectOf, objectsOf, scalarOrNull, scalarText, sharedOf } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+const MBOX = /\/m2\/(?<client>[^/]+)\/(?:mbox|ubox|viztarget)(?:\/|$)/
+const DELIVERY = /\/rest\/v1\/delivery\/?$/
+
+const ASKS = /"(?:execute|prefetch|notifications)"/
+
+const mboxCall: Route = {
+  path: MBOX,
+  read: ({ path, fields }) => [
+    { event: fields.mbox ?? '', account: scalarOrNull(MBOX.exec(path)?.groups?.client), params: fields },
+  ],
+}
+
+/** Places on a page whose content is decided elsewhere. A place is named by its mbox, the page as a whole `pageLoad`. */
+export const adobeTarget: Decoder = {
+  vendor: 'Adobe Target',
+  source: 'https://experienceleague.adobe.com/en/docs/target-dev/developer/api/delivery-api/overview',
+  hosts: ['tt.omtrdc.net'],
+  routes: [
+    mboxCall,
+    { path: DELIVERY, read: readDelivery },
+    scriptLoad(/\.js$/),
+    // Old code's ways of asking, and what came of a visit.
+    { ...sideChannel(/^\//), when: ({ host }) => host.endsWith('.tt.omtrdc.net') },
+    // Under the customer's own name.
+    { ...mboxCall, anyHost: true, when: ({ search }) => search.includes('mbox=') && search.includes('mboxSession=') },
+    {
+      path: DELIVERY,
+      anyHost: true,
+      // A shop delivers too.
+      when: ({ query, body }) => Boolean(query.client && query.sessionId) && ASKS.test(body ?? ''),
+      read: readDelivery,
+    },
+  ],
+}
+
+/** Asks for content to show now (`execute`) or later (`prefetch`), and says what was shown or clicked. */
+function* readDelivery({ query, json }: VendorRequest): Iterable<DecodedEvent> {
+  const { execute, prefetch, notifications, ...rest } = json
+  const account = scalarOrNull(query.client)
+  const shared = sharedOf(rest)
+  for (const [ask, wanted] of Object.entries({ execute, prefetch })) {
+    for (const [event, place] of placesOf(objectOf(wanted))) {
+      yield { event, account, params: { ...shared, [ask]: place } }
+    }
+  }
+  for (const notification of objectsOf(notifications)) {
+    yield { event: scalarText(notification.type), account, params: { ...shared, notification } }
+  }
+}
+
+function* placesOf({ pageLoad, mboxes, views }: Record<string, unknown>): Iterable<[event: string, place: unknown]> {
+  if (pageLoad) yield ['pageLoad', pageLoad]
+  for (const mbox of objectsOf(mboxes)) yield [scalarText(mbox.name), mbox]
+  // A single-page app asks for all its views at once.
+  if (Array.isArray(views)) yield ['views', views]
+}

@@ -1,0 +1,47 @@
+import type { DecodedEvent, Decoder, Route } from './decoder.ts'
+import { looksLike } from './json.ts'
+import { objectOf, objectsOf, scalarOrNull, scalarText, sharedOf } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+/** `/ee/<place>/v1/<action>`; `va` is the part for media. The first part is configurable. */
+const events: Route = { path: /\/(?:v1\/(?:interact|collect)|va\/v1\/\w+|v2\/(?:interact|collect))$/, read: readEvents }
+
+/** A UUID, and `:dev` or the like behind it for an environment. */
+const DATASTREAM = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}(?::|$)/i
+
+/** One call to Adobe's edge, which feeds Analytics, Target, Audience Manager and the platform. */
+export const adobeWebSdk: Decoder = {
+  vendor: 'Adobe Experience Platform Web SDK',
+  source: 'https://experienceleague.adobe.com/en/docs/experience-platform/edge-network-server-api/overview',
+  hosts: ['adobedc.net', 'adobedc.demdex.net', 'adoberesources.net'],
+  routes: [
+    events,
+    // Who the visitor is, and what he agrees to.
+    sideChannel(/\/v\d\/(?:identity\/acquire|privacy\/set-consent)$/),
+    scriptLoad(/\.js$/),
+    // Under the customer's own name.
+    { ...events, anyHost: true, when: isOfDatastream },
+  ],
+}
+
+function isOfDatastream({ query, body }: VendorRequest): boolean {
+  const id = query.configId ?? query.dataStreamId
+  return id !== undefined && (DATASTREAM.test(id) || looksLike(body, '{', '"xdm"'))
+}
+
+/** `{events: [{xdm, data}, …]}`, from a server also `{event: {xdm, data}}`. The account is the datastream. */
+function* readEvents({ query, json }: VendorRequest): Iterable<DecodedEvent> {
+  const { events, event, ...rest } = json
+  const account = scalarOrNull(query.configId ?? query.dataStreamId)
+  const shared = sharedOf(rest)
+  for (const carried of objectsOf(Array.isArray(events) ? events : [event])) {
+    yield { event: eventName(objectOf(carried.xdm)), account, params: { ...shared, ...carried } }
+  }
+}
+
+/** Events without a type are page views when they count one; that is how the platform reads them. */
+function eventName({ eventType, web }: Record<string, unknown>): string {
+  const { pageViews } = objectOf(objectOf(web).webPageDetails)
+  return scalarText(eventType) || (pageViews ? 'web.webpagedetails.pageViews' : '')
+}

@@ -1,0 +1,50 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { isJson, looksLike, readJsonObjects } from './json.ts'
+import { objectsOf, scalarOrNull, scalarText, sharedOf } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+export const amplitude: Decoder = {
+  vendor: 'Amplitude',
+  source: 'https://amplitude.com/docs/apis/analytics/http-v2',
+  hosts: ['amplitude.com'],
+  routes: [
+    { path: /^\/(?:2\/httpapi|batch)\/?$/, read: readBatch },
+    { path: /^\/(?:httpapi|identify|groupidentify)?\/?$/, when: ({ host }) => host.startsWith('api'), read: readForm },
+    // Settings, flags, session replay, reports on the code itself.
+    sideChannel(/^\/(?:config|sessions|sdk|v1)\//),
+    scriptLoad(/^\/script\/(?<account>[^/.]+)(?:\.\w+)?\.js$/),
+    scriptLoad(/^\/(?:libs|scripts)\//),
+    // Through a proxy under any path; the SDK writes the key first and its own name into each event.
+    {
+      path: /^/,
+      anyHost: true,
+      when: ({ body }) => looksLike(body, '{"api_key":"', '"library":"amplitude-'),
+      read: readBatch,
+    },
+  ],
+}
+
+function* readBatch({ json }: VendorRequest): Iterable<DecodedEvent> {
+  const { events, ...rest } = json
+  const shared = sharedOf(rest)
+  const account = scalarOrNull(json.api_key)
+  for (const event of objectsOf(events)) {
+    yield { event: scalarText(event.event_type), account, params: { ...shared, ...event } }
+  }
+}
+
+/** The APIs before: everything is a field of a form or of the query, the events are JSON in one of them. */
+function* readForm(request: VendorRequest): Iterable<DecodedEvent> {
+  if (isJson(request.body)) {
+    yield* readBatch(request)
+    return
+  }
+  const { e, event, identification, ...rest } = request.fields
+  const account = scalarOrNull(rest.api_key ?? rest.client)
+  const other = request.path.startsWith('/group') ? '$groupidentify' : '$identify'
+  for (const sent of readJsonObjects(e ?? event ?? identification)) {
+    const name = identification === undefined ? scalarText(sent.event_type) : other
+    yield { event: name, account, params: { ...rest, ...sent } }
+  }
+}

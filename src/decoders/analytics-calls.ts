@@ -1,0 +1,26 @@
+import type { DecodedEvent } from './decoder.ts'
+import { objectsOf, type Params, scalarOrNull, scalarText, sharedOf } from './params.ts'
+import type { VendorRequest } from './request.ts'
+
+/** The browser library shortens the kinds of call in its paths. */
+const TYPES: Params = { t: 'track', p: 'page', i: 'identify', g: 'group', a: 'alias', s: 'screen' }
+
+/**
+ * Segment's kinds of call, which several vendors took over: one call, or `{batch: [call, …]}`, where a call without a
+ * key of its own has the batch's. The account is the write key of the call or of the query; a header's is not known.
+ * https://segment.com/docs/connections/spec/
+ */
+export function* readCalls({ path, query, json }: VendorRequest): Iterable<DecodedEvent> {
+  const { batch, ...rest } = json
+  if (batch === undefined) yield toEvent(json, path, query)
+  const shared = sharedOf(rest)
+  for (const call of objectsOf(batch)) yield toEvent({ ...shared, ...call }, path, query)
+}
+
+/** Only `track` calls have names; the others go by their kind. */
+export function toEvent(call: Record<string, unknown>, path: string, query: Params): DecodedEvent {
+  const last = path.replace(/\/$/, '').split('/').at(-1) ?? ''
+  const type = scalarText(call.type) || (TYPES[last] ?? last)
+  const event = type === 'track' ? scalarText(call.event) : type
+  return { event, account: scalarOrNull(call.writeKey ?? query.writeKey), params: call }
+}

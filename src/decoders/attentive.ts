@@ -1,0 +1,44 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { unfolded } from './json.ts'
+import { objectOf, type Params, scalarOrNull, scalarText } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+/** https://github.com/attentive-mobile/attentive-android-sdk: what `t` abbreviates. */
+const TYPES: Params = {
+  p: 'Purchase',
+  oc: 'OrderConfirmed',
+  d: 'ProductView',
+  c: 'AddToCart',
+  idn: 'UserIdentifierCollected',
+  i: 'Info',
+  ce: 'CustomEvent',
+}
+
+/** The account is the company's name in the address of its tag. */
+export const attentive: Decoder = {
+  vendor: 'Attentive',
+  source: 'https://docs.attentive.com/pages/developer-guides/sdks/attentive-tag-sdk',
+  hosts: ['attentivemobile.com', 'attn.tv'],
+  routes: [
+    { path: /^\/e$/, read: readEvent },
+    { path: /^\/mobile$/, read: readAppEvent },
+    scriptLoad(/^\/(?<account>[\w-]+)\/[\w-]+\.js$/),
+    // What to show, and the visitor's id.
+    { ...sideChannel(/^\//), when: ({ host }) => /^(?:creatives|[\w-]+-us)\.|^mobile\./.test(host) },
+  ],
+}
+
+/** `t` is the kind, `m` what there is to say of it, as JSON. */
+function readEvent({ fields }: VendorRequest): DecodedEvent[] {
+  const { t = '', c, a } = fields
+  const metadata = unfolded(fields.m)
+  const named = t === 'ce' ? scalarText(objectOf(metadata).type) : ''
+  return [{ event: named || (TYPES[t] ?? t), account: scalarOrNull(c ?? a), params: { ...fields, m: metadata } }]
+}
+
+/** Of apps: `d` is all there is, as JSON. */
+function readAppEvent({ fields }: VendorRequest): DecodedEvent[] {
+  const sent = objectOf(unfolded(fields.d))
+  return [{ event: scalarText(sent.eventType), account: scalarOrNull(sent.attentiveDomain), params: sent }]
+}

@@ -1,0 +1,30 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { objectsOf, scalarOrNull, scalarText } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { readRison } from './rison.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+/** An event goes by its class (`PageView`, `Conversion`, `Feature`, …); type and name say more. */
+export const bazaarvoice: Decoder = {
+  vendor: 'Bazaarvoice',
+  source: 'https://developers.bazaarvoice.com/v1.0-ConversationsAPI/docs/bv-pixel',
+  hosts: ['bazaarvoice.com'],
+  routes: [
+    { path: /^\/(?:st|a)\.gif$/, read: readEvents },
+    // The visitor's id.
+    sideChannel(/^\/(?:sid\.gif|id\.json)$/),
+    scriptLoad(/^\/deployments\/(?<account>[\w-]+)\//),
+    { ...scriptLoad(/\.js$/), when: ({ host }) => host.includes('static.') },
+  ],
+}
+
+/** One event in the query, or a list of them as Rison; the query says what they have in common. */
+function* readEvents({ query, fields }: VendorRequest): Iterable<DecodedEvent> {
+  const { r_batch, ...shared } = fields
+  const account = scalarOrNull(query.client ?? fields.client)
+  const events = r_batch === undefined ? [{}] : objectsOf(readRison(r_batch))
+  for (const event of events) {
+    const params: Record<string, unknown> = { ...shared, ...event }
+    yield { event: scalarText(params.cl), account, params }
+  }
+}

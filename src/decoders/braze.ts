@@ -1,0 +1,42 @@
+import type { DecodedEvent, Decoder, Route } from './decoder.ts'
+import { objectOf, objectsOf, scalarOrNull, scalarText, sharedOf } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+const DATA: Route = { path: /^\/api\/v3\/data\/?$/, read: readData }
+
+/** The SDK's protocol is not described; https://www.braze.com/docs/api/endpoints/user_data/post_user_track/ is the server's. */
+export const braze: Decoder = {
+  vendor: 'Braze',
+  source: 'https://www.braze.com/docs/developer_guide/sdk_integration/',
+  hosts: ['braze.com', 'braze.eu', 'appboy.com', 'appboy.eu', 'appboycdn.com'],
+  routes: [
+    DATA,
+    { path: /^\/users\/track$/, read: readServerCall },
+    // Messages, cards and flags that the code asks for.
+    sideChannel(/^\/api\/v3\//),
+    { ...scriptLoad(/\.js$/), when: ({ host }) => host === 'js.appboycdn.com' },
+    { ...DATA, anyHost: true, when: ({ body }) => body?.includes('"sdk_version"') ?? false },
+  ],
+}
+
+/**
+ * `{"api_key": …, "events": [{"name": "ss", "data": {…}}]}`. Names are abbreviations of the SDK (`ss` a session's start,
+ * `p` a purchase); an event of the page (`ce`) has its name in `data.n`.
+ */
+function* readData({ json }: VendorRequest): Iterable<DecodedEvent> {
+  const { events, respond_with, ...rest } = json
+  const shared = sharedOf(rest)
+  const account = scalarOrNull(json.api_key)
+  for (const event of objectsOf(events)) {
+    const name = scalarText(event.name)
+    const own = name === 'ce' ? scalarText(objectOf(event.data).n) : ''
+    yield { event: own || name, account, params: { ...shared, ...event } }
+  }
+}
+
+/** The key of the account is in a header. */
+function* readServerCall({ json }: VendorRequest): Iterable<DecodedEvent> {
+  for (const event of objectsOf(json.events)) yield { event: scalarText(event.name), account: null, params: event }
+  for (const purchase of objectsOf(json.purchases)) yield { event: 'purchase', account: null, params: purchase }
+}

@@ -1,0 +1,30 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { readJsonObjects } from './json.ts'
+import { decompressFromBase64 } from './lz-string.ts'
+import { scalarOrNull, scalarText } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+export const clevertap: Decoder = {
+  vendor: 'CleverTap',
+  source: 'https://developer.clevertap.com/docs/web',
+  hosts: ['clevertap-prod.com', 'clevertap.com', 'wzrkt.com', 'd2r1yp2w7bby2u.cloudfront.net'],
+  routes: [
+    { path: /^\/a$/, when: ({ query }) => 'd' in query, read: readCall },
+    // Subscriptions to e-mails, what was fetched for the page.
+    sideChannel(/^\/[aer]$/),
+    scriptLoad(/\/(?:js\/)?(?:a|clevertap|sw_webpush)(?:\.min)?\.js$/),
+  ],
+}
+
+/** `d` is compressed JSON. Events have names; pages, profiles and pings go by their type. */
+function readCall({ query }: VendorRequest): DecodedEvent[] {
+  const { d = '', ...rest } = query
+  const text = decompressFromBase64(d)
+  if (text === null) throw new Error('the data can not be decompressed')
+  return readJsonObjects(text).map((call) => ({
+    event: scalarText(call.evtName) || scalarText(call.type) || (rest.type ?? ''),
+    account: scalarOrNull(call.id),
+    params: { ...rest, ...call },
+  }))
+}

@@ -1,0 +1,25 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { objectOf, type Params, scalarOrNull, scalarText } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+/** The beacon's own names of its kinds of report. */
+const TYPES: Params = { 1: 'Load', 2: 'Additional', 3: 'WebVitalsV2' }
+
+export const cloudflareWebAnalytics: Decoder = {
+  vendor: 'Cloudflare Web Analytics',
+  source: 'https://developers.cloudflare.com/web-analytics/',
+  hosts: ['cloudflareinsights.com'],
+  routes: [
+    // On the customer's own host where that is served through the vendor.
+    { path: /^\/cdn-cgi\/rum$/, anyHost: true, read: readReport },
+    { ...sideChannel(/^\/cdn-cgi\/beacon\/\w+$/), anyHost: true },
+    scriptLoad(/^\/beacon(?:\.min)?\.js/),
+  ],
+}
+
+function readReport({ json }: VendorRequest): DecodedEvent[] {
+  const type = scalarText(json.eventType)
+  const token = json.siteToken ?? objectOf(json.versions).siteToken
+  return [{ event: TYPES[type] ?? type, account: scalarOrNull(token), params: json }]
+}

@@ -1,0 +1,35 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { type Params, scalarOrNull } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+/** The publisher's id is `c2`. */
+export const comscore: Decoder = {
+  vendor: 'Comscore',
+  source: 'https://github.com/MisterPhilip/omnibug',
+  hosts: ['scorecardresearch.com', 'sitestat.com'],
+  routes: [
+    { path: /^\/[bpr]$/, read: ({ fields }) => [toEvent(fields, fields.c2)] },
+    // The same hit again, after a cookie was set.
+    sideChannel(/^\/[bpr]2$/),
+    scriptLoad(/^\/(?:c2|cs)\/(?<account>\d+)\/\w+\.js$/),
+    scriptLoad(/\.js$/),
+    // Digital Analytix, on a host of the customer's: `/<customer>/<site>/s`
+    {
+      path: /^\/[\w.-]+\/[\w.-]+\/s$/,
+      anyHost: true,
+      when: ({ search }) => /[?&]ns_(?:_t|type|ap_an)=/.test(search),
+      read: readSite,
+    },
+  ],
+}
+
+function readSite({ path, fields }: VendorRequest): DecodedEvent[] {
+  return [toEvent(fields, path.slice(1, -2))]
+}
+
+/** Streams name what happened to them; else it is a view, unless the hit says that nobody saw anything. */
+function toEvent(params: Params, account: string | undefined): DecodedEvent {
+  const event = params.ns_st_ev || params.ns_ap_ev || params.ns_type || 'view'
+  return { event, account: scalarOrNull(account), params }
+}

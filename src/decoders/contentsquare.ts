@@ -1,0 +1,19 @@
+import type { Decoder } from './decoder.ts'
+import { pixel, scriptLoad, sideChannel } from './route.ts'
+
+/** What is recorded (pointer, replay, errors) has no names; the account is the project. */
+export const contentsquare: Decoder = {
+  vendor: 'Contentsquare',
+  source: 'https://docs.contentsquare.com/en/web/',
+  hosts: ['contentsquare.net'],
+  routes: [
+    pixel(/^\/pageview$/, { account: 'pid', event: () => 'pageview' }),
+    pixel(/^\/transaction$/, { account: 'pid', event: () => 'transaction' }),
+    pixel(/^\/dvar$/, { account: 'pid', event: () => 'dvar' }),
+    // An event of the page has its name as value.
+    pixel(/^\/pageEvent$/, { account: 'pid', event: 'value' }),
+    scriptLoad(/^\/uxa\/(?<account>[\w-]+)\.js$/),
+    scriptLoad(/^\/uxa\/.*\.js$/),
+    sideChannel(/^\//),
+  ],
+}

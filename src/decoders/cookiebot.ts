@@ -1,0 +1,29 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { type Params, scalarOrNull } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+/** Parameters of the record for the kinds of cookie that can be refused. */
+const KINDS: Params = { clp: 'preferences', cls: 'statistics', clm: 'marketing' }
+
+export const cookiebot: Decoder = {
+  vendor: 'Cookiebot',
+  source: 'https://www.cookiebot.com/en/developer/',
+  hosts: ['cookiebot.com', 'cookiebot.eu'],
+  routes: [
+    { path: /^\/logconsent\.ashx$/, read: readRecord },
+    scriptLoad(/^\/uc\.js$/, 'cbid'),
+    scriptLoad(/^\/(?:consentconfig\/)?(?<account>[0-9a-f]{8}-[0-9a-f-]{27})\/[\w./-]+\.(?:js|html)$/),
+    // Counts page views for the invoice; keeps the choice for all domains.
+    sideChannel(/^\/(?:1\.gif|sdk\/)/),
+  ],
+}
+
+/** What the visitor chose: `accept` or `decline`, and for each kind of cookie. */
+function readRecord({ query }: VendorRequest): DecodedEvent[] {
+  const params: Params = { ...query }
+  for (const key in KINDS) {
+    if (key in query) params[`consent.${KINDS[key]}`] = query[key] === 'true' ? 'granted' : 'denied'
+  }
+  return [{ event: query.action ?? '', account: scalarOrNull(query.cbid), params }]
+}

@@ -1,0 +1,62 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { unfolded } from './json.ts'
+import { emptyParams, objectsOf, type Params, readQuery, scalarOrNull, scalarText } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+/** Runs on a server of one's own or at `<name>.count.ly`. What a request does besides events, in this order. */
+const KINDS = [
+  'begin_session',
+  'session_duration',
+  'end_session',
+  'user_details',
+  'consent',
+  'crash',
+  'apm',
+  'location',
+]
+
+const hasKey = ({ search, body }: VendorRequest) => search.includes('app_key=') || (body?.includes('app_key=') ?? false)
+
+export const countly: Decoder = {
+  vendor: 'Countly',
+  source: 'https://support.countly.com/hc/en-us/articles/9290669873305-A-Guide-to-Building-Your-Own-SDK',
+  hosts: [],
+  routes: [
+    {
+      path: /\/i\/?$/,
+      anyHost: true,
+      when: (request) => hasKey(request) && 'app_key' in request.fields && 'device_id' in request.fields,
+      read: ({ fields }) => readRequest(fields),
+    },
+    {
+      path: /\/i\/bulk\/?$/,
+      anyHost: true,
+      when: (request) => hasKey(request) && 'requests' in request.fields,
+      read: readBulk,
+    },
+    // Settings, texts and forms for this visitor.
+    { ...sideChannel(/\/o\/(?:sdk|surveys|feedback)\b/), anyHost: true, when: hasKey },
+    { ...scriptLoad(/\/countly(?:\.min)?\.js$/), anyHost: true },
+  ],
+}
+
+function* readBulk({ fields }: VendorRequest): Iterable<DecodedEvent> {
+  const { requests, ...shared } = fields
+  const list = unfolded(requests)
+  for (const request of Array.isArray(list) ? list : []) {
+    const sent = typeof request === 'string' ? readQuery(request) : request
+    for (const one of objectsOf([sent])) yield* readRequest({ ...shared, ...one })
+  }
+}
+
+/** `events` is a JSON list of `{key, count, segmentation}`. A request without any still says what it is about. */
+function* readRequest({ events, ...shared }: Params | Record<string, unknown>): Iterable<DecodedEvent> {
+  const account = scalarOrNull(shared.app_key)
+  for (const event of objectsOf(unfolded(events))) {
+    yield { event: scalarText(event.key), account, params: Object.assign(emptyParams(), shared, event) }
+  }
+  const kind = KINDS.find((key) => key in shared)
+  if (kind)
+    yield { event: kind, account, params: Object.assign(emptyParams(), shared, { [kind]: unfolded(shared[kind]) }) }
+}

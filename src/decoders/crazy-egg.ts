@@ -1,0 +1,23 @@
+import type { Decoder } from './decoder.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+const SCRIPT = /^\/pages\/(?:scripts|data-scripts|sampling-data-scripts)\/(\d+)\/(\d+)\.js(?:on)?$/
+
+/** What it records has no names and goes to hosts of its own. */
+export const crazyEgg: Decoder = {
+  vendor: 'Crazy Egg',
+  source: 'https://support.crazyegg.com/hc/en-us/articles/360054584474-Install-Crazy-Egg',
+  hosts: ['crazyegg.com'],
+  routes: [
+    { path: SCRIPT, read: readScript },
+    scriptLoad(/^\/pages\/versioned\//),
+    { ...sideChannel(/^\//), when: ({ host }) => host.includes('tracking') },
+  ],
+}
+
+/** The account's number is cut in two: `/0028/7323.js`. */
+function readScript({ path, query }: VendorRequest) {
+  const [, start = '', end = ''] = SCRIPT.exec(path) ?? []
+  return [{ event: '', account: start + end, kind: 'library' as const, params: query }]
+}

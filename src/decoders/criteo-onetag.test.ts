@@ -1,0 +1,30 @@
+import { criteoOneTag } from './criteo-onetag.ts'
+import { testDecoder } from './decoder-cases.ts'
+
+const call = (text: string) => encodeURIComponent(text)
+
+// https://help.criteo.com/kb/guide/en/all-criteo-onetag-events-and-parameters-vZbzbEeY86/Steps/775825
+testDecoder(criteoOneTag, [
+  {
+    name: 'events among calls that are none',
+    url: `https://sslwidget.criteo.com/event?a=1234&v=5.23.0&p0=${call('e=exd&site_type=d')}&p1=${call('e=vc&id=T1&p=[i=S1]')}&p2=${call('e=vh')}&p3=${call('e=dis')}`,
+    account: '1234',
+    events: ['trackTransaction', 'viewHome'],
+    params: { p0: 'e=exd&site_type=d', 'call.id': 'T1', v: '5.23.0' },
+  },
+  {
+    name: 'an event without a name here',
+    url: `https://widget.eu.criteo.com/event?a=1234&p0=${call('e=xyz')}`,
+    account: '1234',
+    events: ['xyz'],
+  },
+  {
+    name: 'the library',
+    url: 'https://dynamic.criteo.com/js/ld/ld.js?a=1234',
+    account: '1234',
+    events: [''],
+    kind: 'library',
+  },
+  { name: 'ids', url: 'https://gum.criteo.com/sid/json?origin=onetag', events: [] },
+  { name: 'an auction', url: 'https://bidder.criteo.com/cdb?profileId=1', events: null },
+])

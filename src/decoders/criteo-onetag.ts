@@ -1,0 +1,41 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { readQuery, scalarOrNull } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+/** Codes of events, by the names under which a page calls them. */
+const EVENTS = new Map([
+  ['vh', 'viewHome'],
+  ['vl', 'viewList'],
+  ['vp', 'viewItem'],
+  ['vb', 'viewBasket'],
+  ['vc', 'trackTransaction'],
+  ['ac', 'addToCart'],
+  ['vpg', 'viewPage'],
+  ['vs', 'viewSearchResult'],
+])
+
+/** Codes that say something about the visitor or end the list: extra data, e-mail, customer, retailer's visitor, zip. */
+const NO_EVENTS = new Set(['exd', 'ce', 'ci', 'cri', 'rvi', 'cz', 'zc', 'ui', 'dis', 'cdo'])
+
+export const criteoOneTag: Decoder = {
+  vendor: 'Criteo OneTag',
+  source: 'https://help.criteo.com/kb/guide/en/all-criteo-onetag-events-and-parameters-vZbzbEeY86/Steps/775825',
+  hosts: ['criteo.com', 'criteo.net'],
+  routes: [
+    { path: /^\/event\/?$/, read: readEvents },
+    scriptLoad(/^\/js\/ld\/ld\.js$/, 'a'),
+    // Who the visitor is; the browser's attribution interface.
+    sideChannel(/^\/(?:sid\/|sync|dis\/|um|idsync|register-(?:trigger|source)|interest-group)/),
+  ],
+}
+
+/** `p0`, `p1`, … are calls, each a query string of its own with the code in `e`. */
+function* readEvents({ fields }: VendorRequest): Iterable<DecodedEvent> {
+  const account = scalarOrNull(fields.a)
+  for (const key in fields) {
+    if (!/^p\d{1,3}$/.test(key)) continue
+    const { e = '', ...call } = readQuery(fields[key] ?? '')
+    if (e && !NO_EVENTS.has(e)) yield { event: EVENTS.get(e) ?? e, account, params: { ...fields, call } }
+  }
+}

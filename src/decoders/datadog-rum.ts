@@ -1,0 +1,57 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { readJson } from './json.ts'
+import { objectOf, readLines, scalarOrNull, scalarText } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+/** The account is the application; logs have none and go by the client token. */
+export const datadogRum: Decoder = {
+  vendor: 'Datadog RUM',
+  source: 'https://docs.datadoghq.com/real_user_monitoring/guide/proxy-rum-data/',
+  hosts: [
+    'browser-intake-datadoghq.com',
+    'browser-intake-datadoghq.eu',
+    'browser-intake-us3-datadoghq.com',
+    'browser-intake-us5-datadoghq.com',
+    'browser-intake-ap1-datadoghq.com',
+    'browser-intake-ap2-datadoghq.com',
+    'browser-intake-ddog-gov.com',
+    'browser-http-intake.logs.datadoghq.com',
+    'rum-http-intake.logs.datadoghq.com',
+    'datadoghq-browser-agent.com',
+  ],
+  routes: [
+    { path: /^\/api\/v2\/(?:rum|logs)$|^\/v1\/input\/\w+$/, read: readEvents },
+    // Recordings, profiles, traces, and what the code says of itself.
+    sideChannel(/^\/api\/v\d\//),
+    scriptLoad(/\.js$/),
+    // A proxy of the customer's: the address that it forwards to is a parameter.
+    {
+      path: /^/,
+      anyHost: true,
+      when: ({ search, query }) => search.includes('ddforward=') && /^\/api\/v2\//.test(query.ddforward ?? ''),
+      read: readForwarded,
+    },
+  ],
+}
+
+function readForwarded({ query, body }: VendorRequest): Iterable<DecodedEvent> {
+  const [path, search] = (query.ddforward ?? '').split('?', 2)
+  if (!/\/(?:rum|logs)$/.test(path ?? '')) return []
+  return eventsIn(body, new URLSearchParams(search).get('dd-api-key'))
+}
+
+function readEvents({ path, query, body }: VendorRequest): Iterable<DecodedEvent> {
+  return eventsIn(body, query['dd-api-key'] ?? path.split('/').at(-1) ?? null)
+}
+
+/** An event a line. It goes by its type, an action of the page (`addAction`) by its name. */
+function* eventsIn(body: string | null, token: string | null): Iterable<DecodedEvent> {
+  for (const line of readLines(body ?? '')) {
+    const sent = objectOf(readJson(line))
+    const action = objectOf(sent.action)
+    const name = action.type === 'custom' ? scalarText(objectOf(action.target).name) : ''
+    const account = scalarOrNull(objectOf(sent.application).id) ?? token
+    yield { event: name || scalarText(sent.type) || 'log', account, params: sent }
+  }
+}

@@ -1,0 +1,75 @@
+import { addConsent } from './consent.ts'
+import type { DecodedEvent } from './decoder.ts'
+import { cleanText, cutText, flattenParams, type Params } from './params.ts'
+
+/** Longer names of events and accounts are cut. */
+export const MAX_NAME_LENGTH = 200
+/** A request that carries more events keeps the first ones. */
+export const MAX_EVENTS_PER_HIT = 1000
+/**
+ * A request whose events have more parameters than this together, the first event's aside, keeps the first events. What
+ * a batch says once comes with each of its events, so that a request of 10 KB could mean half a million.
+ */
+export const MAX_PARAMS_PER_HIT = 50_000
+
+const TOO_MANY_EVENTS = `events: more than ${MAX_EVENTS_PER_HIT} in one request, the rest was dropped`
+const TOO_MANY_PARAMS = `events: more than ${MAX_PARAMS_PER_HIT} parameters in one request, the rest was dropped`
+
+/** An event as it is stored. For kind `library` the event's name is empty. */
+export interface FlatEvent {
+  event: string
+  account: string | null
+  kind: 'event' | 'library'
+  params: Params
+  /** What had to be cut or dropped, as reasons from a closed list; mostly empty. */
+  cut: string[]
+}
+
+/** What a request says. */
+export interface Decoded {
+  /** Null: nobody's that is known here. */
+  vendor: string | null
+  /** Null when the vendor is not known and when the request carries nothing. */
+  kind: 'event' | 'library' | null
+  /** The first event's; null when there is none. */
+  account: string | null
+  /** A request that loads the vendor's code has one entry, of kind `library`. */
+  events: FlatEvent[]
+  /** Why nothing could be read although there should be something; then `events` is empty. Quotes nothing. */
+  error: string | null
+}
+
+/** A request without events: nobody's, one that carries none, or one that could not be read. */
+export function decodedNothing(vendor: string | null, error: string | null): Decoded {
+  return { vendor, kind: null, account: null, events: [], error }
+}
+
+/** What a decoder read, flattened, with the limits above kept and consent in words. Throws what reading throws. */
+export function decodedOf(vendor: string, carried: Iterable<DecodedEvent>): Decoded {
+  const events: FlatEvent[] = []
+  let params = 0
+  for (const event of carried) {
+    const reason =
+      events.length === MAX_EVENTS_PER_HIT ? TOO_MANY_EVENTS : params > MAX_PARAMS_PER_HIT && TOO_MANY_PARAMS
+    if (reason) {
+      events.at(-1)?.cut.push(reason)
+      break
+    }
+    const flat = flatten(event)
+    events.push(flat)
+    // The first one's are few enough, and mostly it is the only one.
+    if (events.length > 1) params += Object.keys(flat.params).length
+  }
+  const [first] = events
+  return { vendor, kind: first?.kind ?? null, account: first?.account ?? null, events, error: null }
+}
+
+function flatten({ event, account, kind = 'event', params }: DecodedEvent): FlatEvent {
+  const flat = flattenParams(params)
+  addConsent(flat.params)
+  return { event: name(event), account: account && name(account), kind, ...flat }
+}
+
+function name(text: string): string {
+  return cleanText(cutText(text, MAX_NAME_LENGTH))
+}

@@ -1,0 +1,61 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { unfolded } from './json.ts'
+import { objectOf, objectsOf, type Params, scalarOrNull, scalarText } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { jsonEvent, scriptLoad, sideChannel } from './route.ts'
+
+/** What the script reports by itself, by the names of its addresses and of the entries of its batches. */
+const REPORTS: Params = {
+  uia: 'page_view',
+  imp: 'impression',
+  rimp: 'impression',
+  var: 'variation_impression',
+  ac: 'click',
+  id: 'identify',
+}
+
+/** https://dy.dev/reference: the server's API; the script's protocol is not described. */
+export const dynamicYield: Decoder = {
+  vendor: 'Dynamic Yield',
+  source: 'https://dy.dev/docs/implement-script',
+  hosts: ['dynamicyield.com', 'dynamicyield.eu', 'dy-api.com', 'dy-api.eu'],
+  routes: [
+    { path: /^\/(?:uia|r?imp|var|ac|id|dpx)$/, when: isCollector, read: readReport },
+    { path: /^\/batch$/, when: isCollector, read: readBatch },
+    { path: /^\/v2\/collect\/user\/event$/, read: readServerEvents },
+    jsonEvent(/^\/v2\/collect\/user\/(?<event>\w+)$/),
+    scriptLoad(/^\/api\/(?<account>\d+)\/api_(?:static|dynamic)\.js$/),
+    scriptLoad(/^\/scripts\/[\w.-]+\/dy[\w.-]*\.js$/),
+    // Which variation to show, recommendations, time on the page.
+    { ...sideChannel(/^\//), when: ({ host }) => /^(?:(?:async-)?px|st|rcom|direct)[.-]/.test(host) },
+  ],
+}
+
+function isCollector({ host }: VendorRequest): boolean {
+  return /^(?:async-)?px[.-]/.test(host)
+}
+
+/** `sec` or `se` is the section, which stands for the site. The page's own events (`dpx`) have names and `props`. */
+function readReport({ path, fields }: VendorRequest): DecodedEvent[] {
+  const event = REPORTS[path.slice(1)] ?? fields.name ?? ''
+  const params = 'props' in fields ? { ...fields, props: unfolded(fields.props) } : fields
+  return [{ event, account: scalarOrNull(fields.sec ?? fields.se), params }]
+}
+
+/** `{"md": {"sec": …}, "data": [{"type": "imp", …}]}` */
+function* readBatch({ query, json }: VendorRequest): Iterable<DecodedEvent> {
+  const shared = objectOf(json.md)
+  const account = scalarOrNull(shared.sec ?? shared.se ?? query.sec)
+  for (const report of objectsOf(json.data)) {
+    const type = scalarText(report.type)
+    yield { event: REPORTS[type] ?? (scalarText(report.name) || type), account, params: { ...shared, ...report } }
+  }
+}
+
+/** The key of the account is in a header. */
+function* readServerEvents({ json }: VendorRequest): Iterable<DecodedEvent> {
+  const { user, session, context } = json
+  for (const event of objectsOf(json.events)) {
+    yield { event: scalarText(event.name), account: null, params: { user, session, context, ...event } }
+  }
+}

@@ -1,0 +1,33 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { type Params, scalarOrNull } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad } from './route.ts'
+
+const MERCHANT = /^\/merchants\/(?<account>[0-9A-F]{16})\/?$/i
+
+/** The commands of the page by their parameters; the first one that is there decides. */
+const COMMANDS: [key: string, name: string][] = [
+  ['co', 'purchase'],
+  ['v', 'view'],
+  ['vc', 'category'],
+  ['q', 'searchTerm'],
+  ['t', 'tag'],
+]
+
+/** Web Extend (formerly Scarab); the account is the merchant. Every page also says what is in the cart. */
+export const emarsys: Decoder = {
+  vendor: 'Emarsys',
+  source:
+    'https://help.sap.com/docs/SAP_EMARSYS/5d44574160f44536b0130abf58cb87cc/fde64a6f74c110148b6cd5d8d9d2d2a8.html',
+  hosts: ['scarabresearch.com'],
+  routes: [{ path: MERCHANT, read: readCommands }, scriptLoad(/^\/js\/(?<account>[0-9A-F]{16})\/scarab-v2\.js$/i)],
+}
+
+function readCommands({ path, query }: VendorRequest): DecodedEvent[] {
+  const event = COMMANDS.find(([key]) => query[key])?.[1] ?? otherCommand(query)
+  return [{ event, account: scalarOrNull(MERCHANT.exec(path)?.groups?.account), params: query }]
+}
+
+function otherCommand(query: Params): string {
+  return 'ca' in query ? 'cart' : 'go'
+}

@@ -1,0 +1,22 @@
+import type { Decoder } from './decoder.ts'
+import type { Params } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { pixel, scriptLoad } from './route.ts'
+
+const KEYS = { account: 'sid', event: ({ name, gcode }: Params) => name || gcode || 'pageview' }
+
+/** Through a domain of the customer's, which only stands for the vendor's. */
+const isFathom = ({ search, query }: VendorRequest) =>
+  search.includes('sid=') && /^[A-Z]{8}$/.test(query.sid ?? '') && 'h' in query && 'cid' in query
+
+/** Page views, and events by their name; goals, the events of before, only have a code. */
+export const fathom: Decoder = {
+  vendor: 'Fathom',
+  source: 'https://usefathom.com/docs/script/script-advanced',
+  hosts: ['cdn.usefathom.com', 'collect.usefathom.com', 'cdn-eu.usefathom.com', 'starman.fathomdns.com'],
+  routes: [
+    scriptLoad(/^\/(?:script|tracker)\.js$/),
+    { ...pixel(/^\/(?:event)?$/, KEYS), when: ({ query }) => 'sid' in query },
+    { ...pixel(/^\/(?:event)?$/, KEYS), anyHost: true, when: isFathom },
+  ],
+}

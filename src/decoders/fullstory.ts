@@ -1,0 +1,31 @@
+import type { Decoder, Route } from './decoder.ts'
+import { objectOf, scalarOrNull, scalarText } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { jsonEvent, scriptLoad, sideChannel } from './route.ts'
+
+const PAGE: Route = jsonEvent(/\/rec\/page$/, { account: 'OrgId', event: () => 'page' })
+const RECORDED = sideChannel(/\/rec\/(?:v2\/)?bundle(?:\/v2)?$/)
+
+/** Named events of the page travel inside the recording; those of servers have an address of their own. */
+export const fullstory: Decoder = {
+  vendor: 'FullStory',
+  source: 'https://developer.fullstory.com/browser/getting-started/',
+  hosts: ['fullstory.com'],
+  routes: [
+    PAGE,
+    { path: /^\/v2(?:beta)?\/events$/, read: readServerEvent },
+    RECORDED,
+    sideChannel(/^\/rec\//),
+    scriptLoad(/^\/s\/settings\/(?<account>[\w-]+)\/v\d+\//),
+    scriptLoad(/^\/s\/fs[\w.-]*\.js$/),
+    // A relay under the customer's own name.
+    { ...PAGE, anyHost: true, when: ({ body }) => body?.includes('"OrgId"') ?? false },
+    { ...RECORDED, anyHost: true, when: ({ query }) => 'OrgId' in query && 'SessionId' in query },
+  ],
+}
+
+/** https://developer.fullstory.com/server/events/create-events/: the key of the account is in a header. */
+function readServerEvent({ json }: VendorRequest) {
+  const user = objectOf(json.user)
+  return [{ event: scalarText(json.name), account: null, params: { ...json, uid: scalarOrNull(user.uid) } }]
+}

@@ -1,0 +1,27 @@
+import type { Decoder, Route } from './decoder.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad } from './route.ts'
+
+const COUNT: Route = { path: /\/count$/, read: readCount }
+
+/** The account is the site's code, `<code>.goatcounter.com`; a server of one's own has none. */
+export const goatcounter: Decoder = {
+  vendor: 'GoatCounter',
+  source: 'https://www.goatcounter.com/help/pixel',
+  hosts: ['goatcounter.com', 'gc.zgo.at'],
+  routes: [
+    { ...COUNT, when: ({ query }) => 'p' in query },
+    scriptLoad(/^\/count(?:\.v\d+)?\.js$/),
+    {
+      ...COUNT,
+      anyHost: true,
+      when: ({ query }) => 'p' in query && 'rnd' in query && ('s' in query || 'e' in query),
+    },
+  ],
+}
+
+/** `p` is the path of a page, or the name of an event. */
+function readCount({ host, query }: VendorRequest) {
+  const account = /^([^.]+)\.goatcounter\.com$/.exec(host)?.[1] ?? null
+  return [{ event: query.e === 'true' ? (query.p ?? '') : 'pageview', account, params: query }]
+}

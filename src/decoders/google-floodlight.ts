@@ -1,0 +1,35 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { googleTag } from './google-tag.ts'
+import type { VendorRequest } from './request.ts'
+import { sideChannel } from './route.ts'
+import { readSemicolons } from './semicolons.ts'
+
+const ACTIVITY = /^\/(?:ddm\/)?activity(?:i|j|_ext)?[;/](?<fields>.+)$/
+
+/** Campaign Manager 360's tag. An activity is named by the tag strings of its group and of itself. */
+export const googleFloodlight: Decoder = {
+  vendor: 'Google Floodlight',
+  source: 'https://support.google.com/campaignmanager/answer/2823450',
+  hosts: [
+    'fls.doubleclick.net',
+    'ad.doubleclick.net',
+    // While consent is denied.
+    'ade.googlesyndication.com',
+    'adservice.google.com',
+    'google.com',
+  ],
+  routes: [
+    // The same activity after a redirect, and for the browser's attribution interface.
+    { ...sideChannel(ACTIVITY), when: ({ path }) => /[;/](?:dc_pre=|register_conversion=1)/.test(path) },
+    sideChannel(/^\/(?:ddm\/fls|gmp\/conversion)\b/),
+    { path: ACTIVITY, read: readActivity },
+    googleTag(/^DC-/),
+  ],
+}
+
+/** `activityi;src=1234;type=sales;cat=order0;u1=x;ord=77?` */
+function readActivity({ path, query }: VendorRequest): DecodedEvent[] {
+  const sent = readSemicolons(ACTIVITY.exec(path)?.groups?.fields ?? '')
+  const { src, type = '', cat = '' } = sent
+  return [{ event: `${type}/${cat}`, account: src ? `DC-${src}` : null, params: { ...query, ...sent } }]
+}

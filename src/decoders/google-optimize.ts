@@ -1,0 +1,13 @@
+import type { Decoder } from './decoder.ts'
+import { scriptLoad } from './route.ts'
+
+/** Ended in 2023; its loader is still on many pages and blocks them while it waits. */
+export const googleOptimize: Decoder = {
+  vendor: 'Google Optimize',
+  source: 'https://support.google.com/optimize/answer/12979939',
+  hosts: ['googleoptimize.com', 'google-analytics.com'],
+  routes: [
+    scriptLoad(/^\/(?:optimize\.js|gtm\/(?:optimize\.)?js)$/, 'id'),
+    scriptLoad(/^\/cx\/api\.js$/, 'experiment'),
+  ],
+}

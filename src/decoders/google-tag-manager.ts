@@ -1,0 +1,19 @@
+import type { Decoder } from './decoder.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+/** Containers; server-side ones serve them from the customer's own host, often under another file name. */
+export const googleTagManager: Decoder = {
+  vendor: 'Google Tag Manager',
+  source: 'https://developers.google.com/tag-platform/tag-manager/web',
+  hosts: ['googletagmanager.com'],
+  routes: [
+    scriptLoad(/^\/(?:gtm\.js|ns\.html|amp\.json)$/, 'id'),
+    // What the container says about itself, and the worker that sends for it.
+    sideChannel(/^\/(?:a|td|debug\/.*|gtag\/amp|static\/service_worker\/.*)$/),
+    {
+      ...scriptLoad(/\.(?:js|html)$|\/gtag\/js$/, 'id'),
+      anyHost: true,
+      when: ({ search, query }) => search.includes('GTM-') && /^GTM-/.test(query.id ?? ''),
+    },
+  ],
+}

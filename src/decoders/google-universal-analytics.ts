@@ -1,0 +1,53 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { googleTag } from './google-tag.ts'
+import { emptyParams, type Params, readLines, readQuery, scalarOrNull } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { pixel, scriptLoad, sideChannel } from './route.ts'
+
+const COLLECT = /^\/(?:(?:r|j|debug)\/)?collect\/?$/
+const UTM = /^\/(?:r\/)?__utm\.gif$/
+
+/** Google stopped it in July 2024; what is sent still says what a page tells to whom. */
+export const googleUniversalAnalytics: Decoder = {
+  vendor: 'Google Universal Analytics',
+  source: 'https://developers.google.com/analytics/devguides/collection/protocol/v1/parameters',
+  hosts: ['google-analytics.com', 'analytics.google.com', 'stats.g.doubleclick.net'],
+  routes: [
+    // Tells the advertising side who the visitor is; repeats a hit.
+    { ...sideChannel(COLLECT), when: ({ fields }) => fields.t === 'dc' },
+    { path: COLLECT, read: ({ fields }) => (fields.tid || fields.t ? [toEvent(fields)] : []) },
+    { path: /^\/batch\/?$/, read: readBatch },
+    pixel(UTM, { account: 'utmac', event: classicName }),
+    scriptLoad(/^\/(?:(?:analytics|ga|dc|urchin)(?:_debug)?|plugins\/.+)\.js$/),
+    googleTag(/^UA-/),
+    { ...sideChannel(/^\/ads\/ga-audiences$/), anyHost: true, when: ({ host }) => host.startsWith('www.google.') },
+    {
+      path: /\/collect\/?$/,
+      anyHost: true,
+      when: ({ fields }) => /^UA-\d/.test(fields.tid ?? ''),
+      read: ({ fields }) => [toEvent(fields)],
+    },
+  ],
+}
+
+/** Events go by their action, other hits by their type. `en`: the protocol after this one, sent to the old address. */
+function toEvent(sent: Params): DecodedEvent {
+  const { t = '', ea, en } = sent
+  return {
+    event: (t === 'event' ? ea || t : t) || en || '',
+    account: scalarOrNull(sent.tid),
+    params: sent,
+  }
+}
+
+/** https://developers.google.com/analytics/devguides/collection/protocol/v1/devguide#batch: one hit a line. */
+function* readBatch({ query, body }: VendorRequest): Iterable<DecodedEvent> {
+  for (const line of readLines(body ?? '')) {
+    yield toEvent(Object.assign(emptyParams(), query, readQuery(line.trim())))
+  }
+}
+
+/** The protocol before this one says nothing of page views, and writes events as `5(category*action*label)(value)`. */
+function classicName({ utmt = 'page', utme = '' }: Params): string {
+  return utmt === 'event' ? (/5\([^*)]*\*([^*)]*)/.exec(utme)?.[1] ?? utmt) : utmt
+}

@@ -1,0 +1,40 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { objectsOf, scalarOrNull, scalarText } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { pixel, scriptLoad, sideChannel } from './route.ts'
+
+export const heap: Decoder = {
+  vendor: 'Heap',
+  source: 'https://developers.heap.io/reference/track-1',
+  hosts: ['heapanalytics.com', 'heap-api.com'],
+  routes: [
+    { path: /^\/h$/, read: readPixel },
+    pixel(/^\/api\/(?:identify(?:_v\d)?|add_(?:user_|event_)?properties(?:_v\d)?)$/, {
+      account: 'a',
+      event: () => 'identify',
+    }),
+    { path: /^\/api\/(?:v\d\/)?(?:track|bulk_track)$/, read: readTrack },
+    // Bytes whose form is not published.
+    sideChannel(/^\/api\/(?:capture|integrations|session_replay|telemetry)\b/),
+    scriptLoad(/^\/js\/heap-(?<account>\d+)\.js$/),
+    scriptLoad(/^\/config\/(?<account>\d+)\/heap_config\.js$/),
+    scriptLoad(/\/heap(?:\.min)?\.js$/),
+  ],
+}
+
+/** A page view; or what was done on the page, one number for each: `t0=click&n0=button&x0=Buy&t1=change`. */
+function* readPixel({ fields }: VendorRequest): Iterable<DecodedEvent> {
+  const account = scalarOrNull(fields.a)
+  const names = Object.keys(fields).filter((key) => /^t\d+$/.test(key))
+  for (const key of names) yield { event: fields[key] ?? '', account, params: fields }
+  if (names.length === 0) yield { event: 'pageview', account, params: fields }
+}
+
+/** Servers: one event, or `{app_id, events: [event, …]}` */
+function* readTrack({ json }: VendorRequest): Iterable<DecodedEvent> {
+  const { events, ...rest } = json
+  const account = scalarOrNull(rest.app_id)
+  for (const event of events === undefined ? [rest] : objectsOf(events)) {
+    yield { event: scalarText(event.event), account, params: event }
+  }
+}

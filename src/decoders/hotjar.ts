@@ -1,0 +1,17 @@
+import type { Decoder } from './decoder.ts'
+import { jsonEvent, scriptLoad, sideChannel } from './route.ts'
+
+/** What is recorded goes to other hosts, compressed or over a socket, and has no names. */
+export const hotjar: Decoder = {
+  vendor: 'Hotjar',
+  source: 'https://help.hotjar.com/hc/en-us/articles/115011640307-Content-Security-Policies',
+  hosts: ['hotjar.com', 'hotjar.io', 'hj.contentsquare.net'],
+  routes: [
+    scriptLoad(/^\/c\/hotjar-(?<account>\d+)\.js$/),
+    { ...scriptLoad(/\.js$|^\/(?:box|rcj)-[\w-]+\.html$/), when: ({ host }) => /^(?:script|vars)\./.test(host) },
+    // Calls go by the last part of their address, among them `visit-data` for each page.
+    jsonEvent(/^\/api\/v\d+\/(?:client\/)?sites\/(?<account>\d+)\/(?:[\w-]+\/)*(?<event>[\w-]+)\/?$/),
+    jsonEvent(/^\/sessions\/(?<account>\d+)$/, { event: () => 'session' }),
+    { ...sideChannel(/^\//), when: ({ host }) => /^(?:content|metrics|surveystats|vc|ws\w*)\./.test(host) },
+  ],
+}

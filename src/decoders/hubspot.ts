@@ -1,0 +1,51 @@
+import type { Decoder } from './decoder.ts'
+import { isJson } from './json.ts'
+import { scalarOrNull } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { jsonEvent, pixel, scriptLoad } from './route.ts'
+
+const FORM =
+  /^\/(?:uploads\/form\/v2|submissions\/v3\/(?:integration\/(?:secure\/)?submit|public\/submit\/formsnext\/multipart))\/(?<account>\d+)\//
+
+export const hubspot: Decoder = {
+  vendor: 'HubSpot',
+  source: 'https://developers.hubspot.com/docs/api-reference/legacy/tracking-code',
+  hosts: [
+    'hubspot.com',
+    'hubapi.com',
+    'hs-scripts.com',
+    'hs-analytics.net',
+    'hs-banner.com',
+    'hscollectedforms.net',
+    'hsforms.com',
+    'hsforms.net',
+    'hsadspixel.net',
+    'usemessages.com',
+  ],
+  routes: [
+    // `id` or `n` names an event of the page; `k` is the kind, 1 a page view.
+    pixel(/^\/__pt\w{1,2}\.gif$/, {
+      account: 'a',
+      event: ({ id, n, k = '1' }) => id || n || (k === '1' ? 'page_view' : k),
+    }),
+    { path: FORM, read: readForm },
+    jsonEvent(/^\/collected-forms\/submit\/form$/, { account: 'portalId', event: () => 'collected_form_submission' }),
+    // A call to action was seen (`view`) or clicked.
+    jsonEvent(/^\/web-interactives\/public\/v1\/track\/(?<event>\w+)$/, { account: 'portalId' }),
+    jsonEvent(/^\/events\/v3\/send$/, { event: 'eventName' }),
+    scriptLoad(/^\/embed\/v\d\/form\/(?<account>\d+)\//),
+    // `hs-scripts.com/101.js`, `hs-analytics.net/analytics/1700000000000/101.js`, `hs-banner.com/v2/101/banner.js`.
+    { ...scriptLoad(/\/(?<account>\d+)(?:\/banner)?\.js$/), when: isScriptHost },
+    { ...scriptLoad(/\.js$/), when: isScriptHost },
+  ],
+}
+
+function isScriptHost({ host }: VendorRequest): boolean {
+  return /^js[.-]/.test(host)
+}
+
+/** https://developers.hubspot.com/docs/api-reference/legacy/forms-v3-legacy: JSON, or a form. */
+function readForm(request: VendorRequest) {
+  const account = scalarOrNull(FORM.exec(request.path)?.groups?.account)
+  return [{ event: 'form_submission', account, params: isJson(request.body) ? request.json : request.fields }]
+}

@@ -1,0 +1,19 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad } from './route.ts'
+
+const CALL = /^\/(?<kind>xc|xconv|conv|pageload|identify)\/(?<account>[^/]+)(?:\/[^/]+)*\/?$/
+
+/** Calls go to a name of impact's that belongs to the brand: `<brand>.pxf.io`. The path names brand, ad and campaign. */
+export const impact: Decoder = {
+  vendor: 'impact.com',
+  source: 'https://integrations.impact.com/impact-brand/docs/universal-tracking-tag-utt-overview',
+  hosts: ['pxf.io', 'sjv.io', 'evyy.net', 'ojrq.net', 'impactcdn.com', 'impactradius-event.com', 'trkapi.impact.com'],
+  routes: [{ path: CALL, read: readCall }, scriptLoad(/^\/(?<account>A\d+)-[0-9a-f-]+\.js$/)],
+}
+
+/** A visit, or a conversion with its action and order. */
+function readCall({ path, fields }: VendorRequest): DecodedEvent[] {
+  const { kind = '', account = null } = CALL.exec(path)?.groups ?? {}
+  return [{ event: kind.endsWith('conv') ? 'conversion' : 'visit', account, params: fields }]
+}

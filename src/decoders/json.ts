@@ -1,0 +1,77 @@
+import { objectsOf } from './params.ts'
+
+/** Any JSON value. Throws, with a message that quotes nothing of the text, when it is missing or no JSON. */
+export function readJson(text: string | null | undefined): unknown {
+  if (!text) throw new Error('the body is missing')
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new Error('the body is not JSON')
+    throw error
+  }
+}
+
+/** The objects of a JSON list, or the one that the text is. Throws as `readJson`, and for any other value. */
+export function readJsonObjects(text: string | null | undefined): Record<string, unknown>[] {
+  const value = readJson(text)
+  const objects = objectsOf(Array.isArray(value) ? value : [value])
+  if (objects.length === 0 && !Array.isArray(value)) throw new Error('the body is not JSON objects')
+  return objects
+}
+
+/** Whether the text looks like a JSON object or list; it may yet be broken. */
+export function isJson(text: string | null | undefined): text is string {
+  return text !== null && text !== undefined && /^\s*[[{]/.test(text)
+}
+
+/**
+ * Whether the body begins so and has all the parts in it. Cheap; for telling a vendor by what its code sends, under
+ * whatever host and path.
+ */
+export function looksLike(body: string | null, start: string, ...parts: string[]): boolean {
+  return body?.startsWith(start) === true && parts.every((part) => body.includes(part))
+}
+
+/** What a parameter holds when it is a JSON object or list written as text; else the value itself. */
+export function unfolded(value: unknown): unknown {
+  if (typeof value !== 'string' || !isJson(value)) return value
+  try {
+    return JSON.parse(value)
+  } catch (error) {
+    if (error instanceof SyntaxError) return value
+    throw error
+  }
+}
+
+/** Base64 of either alphabet as UTF-8 text. A plus sign that a form turned into a space is one again. */
+export function fromBase64(text: string): string {
+  return Buffer.from(text.replaceAll(' ', '+'), 'base64').toString()
+}
+
+/** Of one parameter; more than any page sends. */
+const MAX_LEAVES = 300
+const MAX_LEVELS = 8
+
+/**
+ * The values inside a parameter that is a JSON object or list written as text, under the keys that a form would give
+ * them: `ed[line_items][0][product_id]`. Empty for everything else. Reads at most 300 values and 8 levels.
+ */
+export function bracketed(key: string, text: unknown): Record<string, unknown> {
+  const value = unfolded(text)
+  const leaves: [string, unknown][] = []
+  if (value !== text) addLeaves(leaves, key, value, MAX_LEVELS)
+  return Object.fromEntries(leaves)
+}
+
+function addLeaves(leaves: [string, unknown][], path: string, value: unknown, levels: number): void {
+  if (leaves.length >= MAX_LEAVES || levels < 0) return
+  if (typeof value !== 'object' || value === null) {
+    leaves.push([path, value])
+    return
+  }
+  // `for in` does not list a long array before its first element is read.
+  for (const key in value) {
+    if (leaves.length >= MAX_LEAVES) return
+    addLeaves(leaves, `${path}[${key}]`, (value as Record<string, unknown>)[key], levels - 1)
+  }
+}

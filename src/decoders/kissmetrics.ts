@@ -1,0 +1,16 @@
+import type { Decoder } from './decoder.ts'
+import { pixel, scriptLoad } from './route.ts'
+
+/** `/e` records an event, `/s` sets what is known of a person, `/a` joins two of them. */
+export const kissmetrics: Decoder = {
+  vendor: 'Kissmetrics',
+  source: 'https://support.kissmetrics.io/',
+  hosts: ['kissmetrics.com', 'kissmetrics.io', 'doug1izaerwt3.cloudfront.net'],
+  routes: [
+    pixel(/^\/e$/, { account: '_k', event: '_n' }),
+    pixel(/^\/s$/, { account: '_k', event: () => 'set' }),
+    pixel(/^\/a$/, { account: '_k', event: () => 'alias' }),
+    scriptLoad(/^\/(?<account>[\da-f]{40})\.\d\.js$/),
+    scriptLoad(/^\/(?:i|t)\.js$/),
+  ],
+}

@@ -1,0 +1,81 @@
+import { testDecoder } from './decoder-cases.ts'
+import { klaviyo } from './klaviyo.ts'
+
+const CLIENT = 'https://a.klaviyo.com/client'
+const event = (name: string) => ({
+  type: 'event',
+  attributes: {
+    metric: { data: { type: 'metric', attributes: { name } } },
+    profile: { data: { type: 'profile', attributes: { email: 'a@shop.example' } } },
+    properties: { sku: 'S1' },
+  },
+})
+
+// https://developers.klaviyo.com/en/reference/create_client_event
+testDecoder(klaviyo, [
+  {
+    name: 'an event',
+    url: `${CLIENT}/events/?company_id=AbC123`,
+    body: JSON.stringify({ data: event('Viewed Product') }),
+    account: 'AbC123',
+    events: ['Viewed Product'],
+    params: { 'attributes.properties.sku': 'S1' },
+  },
+  {
+    name: 'several',
+    url: `${CLIENT}/event-bulk-create/?company_id=AbC123`,
+    body: JSON.stringify({ data: { type: 'event-bulk', attributes: { events: { data: [event('A'), event('B')] } } } }),
+    account: 'AbC123',
+    events: ['A', 'B'],
+  },
+  {
+    name: 'a profile',
+    url: `${CLIENT}/profiles/?company_id=AbC123`,
+    body: '{"data":{"type":"profile","attributes":{"email":"a@shop.example"}}}',
+    account: 'AbC123',
+    events: ['profile'],
+  },
+  {
+    name: 'a subscription',
+    url: `${CLIENT}/subscriptions/?company_id=AbC123`,
+    body: '{"data":{"type":"subscription","attributes":{}}}',
+    account: 'AbC123',
+    events: ['subscription'],
+  },
+  {
+    name: 'the API before',
+    url: `https://a.klaviyo.com/api/track?data=${btoa('{"token":"AbC123","event":"Order","properties":{"value":5}}')}`,
+    account: 'AbC123',
+    events: ['Order'],
+    params: { 'properties.value': '5' },
+  },
+  {
+    name: 'the API before: who the visitor is',
+    url: 'https://a.klaviyo.com/api/identify',
+    body: `data=${encodeURIComponent('{"token":"AbC123","properties":{"$email":"a@shop.example"}}')}`,
+    account: 'AbC123',
+    events: ['identify'],
+  },
+  {
+    name: 'counts of forms',
+    url: 'https://a.klaviyo.com/onsite/track-analytics?company_id=AbC123',
+    body: '{"metric_group":"onsite","events":[]}',
+    events: [],
+  },
+  {
+    name: 'the library',
+    url: 'https://static.klaviyo.com/onsite/js/AbC123/klaviyo.js',
+    account: 'AbC123',
+    events: [''],
+    kind: 'library',
+  },
+  {
+    name: 'the library with the key in the query',
+    url: 'https://static.klaviyo.com/onsite/js/klaviyo.js?company_id=AbC123',
+    account: 'AbC123',
+    events: [''],
+    kind: 'library',
+  },
+  { name: 'a broken body', url: `${CLIENT}/events/`, body: '{', events: [], error: 'Klaviyo: the body is not JSON' },
+  { name: 'the website', url: 'https://www.klaviyo.com/', events: null },
+])

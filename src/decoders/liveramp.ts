@@ -1,0 +1,14 @@
+import type { Decoder } from './decoder.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+/** Tells other vendors who the visitor is; nothing of it is an event. */
+export const liveRamp: Decoder = {
+  vendor: 'LiveRamp',
+  source: 'https://docs.liveramp.com/privacy-manager/en/ats-js.html',
+  hosts: ['rlcdn.com', 'privacymanager.io'],
+  routes: [
+    scriptLoad(/^\/(?:ats-modules\/)?(?<account>[0-9a-f]{8}-[0-9a-f-]{27})\/[\w./-]+\.js$/),
+    scriptLoad(/\.js$/),
+    sideChannel(/^\/\d+\.(?:gif|html|json|png)$|^\/api\//),
+  ],
+}

@@ -1,0 +1,32 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { scalarOrNull } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad } from './route.ts'
+
+/** What is recorded (`track` calls too) is a binary stream. The vendor changes hosts to escape ad blockers. */
+export const logRocket: Decoder = {
+  vendor: 'LogRocket',
+  source: 'https://docs.logrocket.com/reference/content-security-policy',
+  hosts: [
+    'logrocket.io',
+    'lr-in.com',
+    'lr-in-prod.com',
+    'lr-ingest.com',
+    'lr-ingest.io',
+    'lr-intake.com',
+    'logr-in.com',
+    'logr-ingest.com',
+    'ingest-lr.com',
+    'intake-lr.com',
+    'lgrckt-in.com',
+  ],
+  routes: [
+    { path: /^\/i$/, when: ({ query }) => 'a' in query, read: readPart },
+    { ...scriptLoad(/\.js$/), when: ({ host }) => host.startsWith('cdn') },
+  ],
+}
+
+/** A recording (`r`) is sent in parts that are numbered (`s`); the first one opens it. */
+function readPart({ query }: VendorRequest): DecodedEvent[] {
+  return query.s === '0' ? [{ event: 'session', account: scalarOrNull(query.a), params: query }] : []
+}

@@ -1,0 +1,32 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { isJson, readJsonObjects } from './json.ts'
+import { scalarText } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+export const lytics: Decoder = {
+  vendor: 'Lytics',
+  source: 'https://docs.lytics.com/',
+  hosts: ['c.lytics.io', 'api.lytics.io'],
+  routes: [
+    // What partners know of the visitor.
+    sideChannel(
+      /^\/c\/(?:provider\/|$)|^\/(?:cid|api\/me|api\/content|api\/personalize|api\/program|api\/experience)\b/,
+    ),
+    { path: /^\/c\/[^/]+(?:\/[\w.-]+)?\/?$/, read: readData },
+    { path: /^\/collect\/(?:json\/)?[\w.-]+\/?$/, read: readData },
+    scriptLoad(/^\/api\/tag\/(?<account>\w+)\/.*\.js$/),
+    scriptLoad(/^\/static\/\w+(?:\.min)?\.js$/),
+  ],
+}
+
+/** `/c/<account>/<stream>`; `_e` names the event (`pv`), and without it the stream does. */
+function* readData({ path, query, body, fields }: VendorRequest): Iterable<DecodedEvent> {
+  const parts = path.split('/').filter(Boolean)
+  const isCollect = parts[0] === 'collect'
+  const stream = (isCollect ? parts.at(-1) : parts[2]) ?? 'default'
+  const account = isCollect ? null : (parts[1] ?? null)
+  for (const sent of isJson(body) ? readJsonObjects(body) : [fields]) {
+    yield { event: scalarText(sent._e) || stream, account, params: { ...query, ...sent } }
+  }
+}

@@ -1,0 +1,75 @@
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+const VALUES = new Map([...ALPHABET].map((character, value) => [character, value]))
+
+/** More than any request holds; a short hostile input could stand for much more. */
+const MAX_LENGTH = 1024 * 1024
+
+/** What a code may stand for besides a text. */
+const ONE_BYTE = 0
+const TWO_BYTES = 1
+const END = 2
+
+/**
+ * Undoes the compression that several SDKs use for what they put into addresses: LZ78 over 16-bit units, in base64.
+ * Null when the input is nothing of that kind, or stands for more than 1 Mi units.
+ * https://github.com/pieroxy/lz-string (`compressToBase64`)
+ */
+export function decompressFromBase64(input: string): string | null {
+  const read = bitReader(input)
+  // The first codes are those above; the width grows each time as many entries were added as it can tell apart.
+  const entries: string[] = ['', '', '']
+  let width = 2
+  let room = 1
+  const add = (entry: string) => {
+    entries.push(entry)
+    if (--room === 0) room = 2 ** width++
+  }
+  const parts: string[] = []
+  let previous: string | null = null
+  for (let length = 0; length <= MAX_LENGTH; ) {
+    let code = read(width)
+    if (code === null) return null
+    if (code === END) return parts.join('')
+    if (code === ONE_BYTE || code === TWO_BYTES) {
+      const unit = read(code === ONE_BYTE ? 8 : 16)
+      if (unit === null) return null
+      code = entries.length
+      add(String.fromCharCode(unit))
+    }
+    const entry: string | null = entries[code] ?? unfinished(entries, code, previous)
+    if (entry === null) return null
+    parts.push(entry)
+    length += entry.length
+    if (previous !== null) add(previous + entry.charAt(0))
+    previous = entry
+  }
+  return null
+}
+
+/** The entry that this very step will add: the text before and its own first unit. */
+function unfinished(entries: string[], code: number, previous: string | null): string | null {
+  return code === entries.length && previous !== null ? previous + previous.charAt(0) : null
+}
+
+/** Numbers from six bits a character: the first bit is the character's highest and the number's lowest. */
+function bitReader(input: string): (width: number) => number | null {
+  let index = 0
+  let value = 0
+  let left = 0
+  return (width) => {
+    let number = 0
+    for (let bit = 0; bit < width; bit++) {
+      if (left === 0) {
+        // An unescaped plus sign in a query was read as a space.
+        const next = VALUES.get(input[index] === ' ' ? '+' : (input[index] ?? ''))
+        if (next === undefined) return null
+        index++
+        value = next
+        left = 6
+      }
+      left--
+      number += ((value >> left) & 1) * 2 ** bit
+    }
+    return number
+  }
+}

@@ -1,0 +1,42 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { looksLike } from './json.ts'
+import { emptyParams, type Params, readLines, readQuery } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad } from './route.ts'
+
+/** Once Webtrekk. The path begins with the track id, under whatever host: `/<id>/wt?p=<version>,<page>,…` */
+export const mappIntelligence: Decoder = {
+  vendor: 'Mapp Intelligence',
+  source: 'https://www.npmjs.com/package/@webtrekk-smart-pixel/core',
+  hosts: ['wt-safetag.com'],
+  routes: [
+    {
+      path: /^\/\d{12,18}(?:,\d+)*\/wt(?:\.pl)?$/,
+      anyHost: true,
+      when: ({ search }) => search.includes('p='),
+      read: ({ path, fields }) => [toEvent(path, fields)],
+    },
+    {
+      path: /^\/\d{12,18}(?:,\d+)*\/batch$/,
+      anyHost: true,
+      when: ({ body }) => looksLike(body, '', 'p='),
+      read: readBatch,
+    },
+    scriptLoad(/^\/resp\/api\/get\/(?<account>\d+)/),
+    { ...scriptLoad(/\/(?:webtrekk_v\d[\w.-]*|smart-pixel(?:\.min)?)\.js$/), anyHost: true },
+  ],
+}
+
+/** One query a line; what the lines have in common is in the address. */
+function* readBatch({ path, query, body }: VendorRequest): Iterable<DecodedEvent> {
+  for (const line of readLines(body ?? '')) {
+    yield toEvent(path, Object.assign(emptyParams(), query, readQuery(line.trim().replace(/^wt(?=\?)/, ''))))
+  }
+}
+
+/** `ct` is an action's name, `fn` a form's, `mk` what was done to a medium; all else is a page. */
+function toEvent(path: string, params: Params): DecodedEvent {
+  const { ct, mk, fn } = params
+  const event = ct || mk || (fn ? 'form' : 'page')
+  return { event, account: path.split('/')[1] ?? null, params }
+}

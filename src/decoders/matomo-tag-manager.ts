@@ -1,0 +1,10 @@
+import type { Decoder } from './decoder.ts'
+import { scriptLoad } from './route.ts'
+
+/** A container is one file, which needs nothing else; what its tags send is theirs. */
+export const matomoTagManager: Decoder = {
+  vendor: 'Matomo Tag Manager',
+  source: 'https://developer.matomo.org/guides/tagmanager/embedding',
+  hosts: [],
+  routes: [{ ...scriptLoad(/\/container_(?<account>[A-Za-z0-9]{8})(?:_\w+)?\.js$/), anyHost: true }],
+}

@@ -1,0 +1,57 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { scalarOrNull, scalarText } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+/** Kinds of entry: https://github.com/microsoft/clarity/blob/master/packages/clarity-js/types/data.d.ts */
+const CUSTOM = 24
+const VARIABLE = 34
+
+/** What the first entries of an upload are, in order. */
+const ENVELOPE = ['version', 'sequence', 'start', 'duration', 'projectId', 'userId', 'sessionId', 'pageNum'] as const
+
+export const microsoftClarity: Decoder = {
+  vendor: 'Microsoft Clarity',
+  source: 'https://learn.microsoft.com/en-us/clarity/setup-and-installation/clarity-api',
+  hosts: ['clarity.ms'],
+  routes: [
+    { path: /\/collect$/, read: readUpload },
+    // Who the visitor is elsewhere at Microsoft.
+    sideChannel(/^\/c\.gif$/),
+    scriptLoad(/^\/tag\/(?:uet\/)?(?<account>[^/]+)$/),
+    scriptLoad(/\.js$/),
+  ],
+}
+
+/**
+ * A piece of a session's recording: `{e: envelope, a: entries, p: playback}`. Answers that there was one, and the events
+ * and tags that the page set in it; what was recorded is not kept. Compressed bodies may be missing from a capture.
+ */
+function* readUpload(request: VendorRequest): Iterable<DecodedEvent> {
+  const { e, a } = request.body ? request.json : {}
+  const envelope: unknown[] = Array.isArray(e) ? e : []
+  const account = scalarOrNull(envelope[ENVELOPE.indexOf('projectId')])
+  const shared = Object.fromEntries(ENVELOPE.map((key, index) => [key, envelope[index]]))
+  const entries: unknown[] = Array.isArray(a) ? a : []
+  yield { event: 'upload', account, params: { ...shared, url: envelope[11], tags: readTags(entries) } }
+  for (const [, , name, value] of entriesOf(entries, CUSTOM)) {
+    yield { event: scalarText(name), account, params: { ...shared, url: envelope[11], value } }
+  }
+}
+
+/** `[time, kind, …]` */
+function entriesOf(entries: unknown[], kind: number): unknown[][] {
+  return entries.filter((entry) => Array.isArray(entry)).filter((entry) => entry[1] === kind)
+}
+
+/** `[time, kind, name, value, name, value, …]`; a tag may have several values. */
+function readTags(entries: unknown[]): Record<string, unknown> {
+  const tags: Record<string, unknown> = {}
+  for (const [, , ...pairs] of entriesOf(entries, VARIABLE)) {
+    for (let index = 0; index + 1 < pairs.length; index += 2) {
+      const value = pairs[index + 1]
+      tags[scalarText(pairs[index])] = Array.isArray(value) ? value.map(scalarText).join(',') : value
+    }
+  }
+  return tags
+}

@@ -1,0 +1,60 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { fromBase64, isJson, looksLike, readJsonObjects } from './json.ts'
+import { objectOf, scalarOrNull, scalarText } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+/** What an update of a profile does: https://developer.mixpanel.com/reference/profile-set */
+const UPDATES = /^\$(?:set|set_once|add|append|union|remove|unset|delete)$/
+
+/** How the form begins in each of the encodings the SDK has had. */
+const EVENTS = /^data=(?:%7B%22event%22|%5B%7B%22event%22|eyJldmVudCI6|W3siZXZlbnQi)/
+
+export const mixpanel: Decoder = {
+  vendor: 'Mixpanel',
+  source: 'https://developer.mixpanel.com/reference/track-event',
+  hosts: ['mixpanel.com', 'mxpnl.com'],
+  routes: [
+    { path: /^\/(?:track|import)\/?$/, read: readEvents },
+    { path: /^\/(?:engage|groups)\/?$/, read: readUpdates },
+    // Settings, flags, session replay.
+    sideChannel(/^\/(?:decide|record|flags|settings)\/?$/),
+    scriptLoad(/^\/libs\/mixpanel/),
+    // Through a proxy, where the paths stay as they are.
+    { path: /\/track\/?$/, anyHost: true, when: isFromSdk, read: readEvents },
+    {
+      path: /\/(?:engage|groups)\/?$/,
+      anyHost: true,
+      when: ({ body }) => looksLike(body, 'data=', '%22%24token%22'),
+      read: readUpdates,
+    },
+  ],
+}
+
+/** Every event of the SDK has the project's token among its properties. */
+function isFromSdk({ body, fields }: VendorRequest): boolean {
+  if (!EVENTS.test(body ?? '')) return false
+  const { data = '' } = fields
+  return (isJson(data) ? data : fromBase64(data)).includes('"token":')
+}
+
+function* readEvents(request: VendorRequest): Iterable<DecodedEvent> {
+  for (const sent of readData(request)) {
+    yield { event: scalarText(sent.event), account: scalarOrNull(objectOf(sent.properties).token), params: sent }
+  }
+}
+
+/** Updates of profiles and groups are named by what they do. */
+function* readUpdates(request: VendorRequest): Iterable<DecodedEvent> {
+  for (const sent of readData(request)) {
+    const event = Object.keys(sent).find((key) => UPDATES.test(key)) ?? ''
+    yield { event, account: scalarOrNull(sent.$token), params: sent }
+  }
+}
+
+/** A JSON body, or one field of a form or of the query that holds JSON, plain or in base64. */
+function readData({ body, fields }: VendorRequest): Record<string, unknown>[] {
+  if (isJson(body)) return readJsonObjects(body)
+  const { data = '' } = fields
+  return readJsonObjects(isJson(data) ? data : fromBase64(data))
+}

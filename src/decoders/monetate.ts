@@ -1,0 +1,41 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { objectsOf, scalarOrNull, scalarText, sharedOf } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { readRison } from './rison.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+const TRACK = /^\/trk\/\d\/s\/(?<account>a-[0-9a-f]+\/[\w-]+\/[\w.-]+)\//
+
+/** Entries that ask for something and report nothing. */
+const ASKS = /^(?:g[a-z]|monetate:decision:.*)$/
+
+/** https://docs.monetate.com/docs/engine-api-overview; the account is the channel, `a-1f2e/p/shop.example`. */
+export const monetate: Decoder = {
+  vendor: 'Monetate',
+  source: 'https://docs.monetate.com/docs/engine-api-overview',
+  hosts: ['monetate.net'],
+  routes: [
+    { path: TRACK, read: readTrack },
+    { path: /^\/api\/engine\/v\d\/decide\//, read: readDecide },
+    sideChannel(/^\/trk\//),
+    scriptLoad(/^\/js\/\d\/(?<account>a-[0-9a-f]+\/[\w-]+\/[\w.-]+)\//),
+  ],
+}
+
+/** Values are Rison; `e=!(viewPage,gt)` lists what happened. */
+function* readTrack({ path, query }: VendorRequest): Iterable<DecodedEvent> {
+  const account = scalarOrNull(TRACK.exec(path)?.groups?.account)
+  const params: Record<string, unknown> = {}
+  for (const key in query) params[key] = readRison(query[key] ?? '') ?? query[key]
+  const names = Array.isArray(params.e) ? params.e.map(scalarText) : []
+  for (const event of names) if (!ASKS.test(event)) yield { event, account, params }
+}
+
+function* readDecide({ json }: VendorRequest): Iterable<DecodedEvent> {
+  const { events, ...rest } = json
+  const shared = sharedOf(rest)
+  for (const event of objectsOf(events)) {
+    const name = scalarText(event.eventType)
+    if (!ASKS.test(name)) yield { event: name, account: scalarOrNull(json.channel), params: { ...shared, ...event } }
+  }
+}

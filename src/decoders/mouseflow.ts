@@ -1,0 +1,29 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { scalarOrNull } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+/** What is recorded has no names. Its wire format is not described. */
+export const mouseflow: Decoder = {
+  vendor: 'Mouseflow',
+  source: 'https://help.mouseflow.com/en/articles/4274616-content-security-policy-csp',
+  hosts: ['mouseflow.com'],
+  routes: [
+    { path: /^\/init$/, when: isCollector, read: readStart },
+    { ...sideChannel(/^\//), when: isCollector },
+    {
+      ...scriptLoad(/^\/projects\/(?<account>[0-9a-f]{8}-[0-9a-f-]{27})(?:_\w+)?\.js$/),
+      when: ({ host }) => host.startsWith('cdn'),
+    },
+  ],
+}
+
+/** `o2.`, `n2.`, `eu.`, …: every region has its own. */
+function isCollector({ host }: VendorRequest): boolean {
+  return /^[a-z]\d\./.test(host)
+}
+
+/** Opens the recording of a page. */
+function readStart({ fields }: VendorRequest): DecodedEvent[] {
+  return [{ event: 'init', account: scalarOrNull(fields.w ?? fields.websiteId ?? fields.website), params: fields }]
+}

@@ -1,0 +1,18 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { isJson } from './json.ts'
+import { scalarOrNull, scalarText } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad } from './route.ts'
+
+export const nextdoorPixel: Decoder = {
+  vendor: 'Nextdoor Pixel',
+  source: 'https://help.nextdoor.com/s/article/nextdoor-pixel',
+  hosts: ['flask.nextdoor.com', 'ads.nextdoor.com'],
+  routes: [{ path: /^\/pixel\/?$/, read: readEvent }, scriptLoad(/^\/public\/pixel\/ndp\.js$/, 'id')],
+}
+
+/** In the query or a form; with much data in JSON under the same keys. */
+function readEvent(request: VendorRequest): DecodedEvent[] {
+  const sent = isJson(request.body) ? { ...request.query, ...request.json } : request.fields
+  return [{ event: scalarText(sent.ev), account: scalarOrNull(sent.pid), params: sent }]
+}

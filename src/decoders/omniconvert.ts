@@ -1,0 +1,17 @@
+import type { Decoder } from './decoder.ts'
+import { pixel, scriptLoad } from './route.ts'
+
+export const omniconvert: Decoder = {
+  vendor: 'Omniconvert',
+  source: 'https://help.omniconvert.com/kba/installing-the-omniconvert-tracking-code-on-your-website/',
+  hosts: ['omniconvert.com'],
+  routes: [
+    {
+      ...pixel(/\/mktzsave\/?$/, { account: 'id_website', event: 'event' }),
+      // The script comes through the customer's own host, too.
+      anyHost: true,
+      when: ({ fields }) => 'id_website' in fields,
+    },
+    { ...scriptLoad(/^\/js\/(?<account>[\w-]+)\.js$/), when: ({ host }) => host.startsWith('cdn.') },
+  ],
+}

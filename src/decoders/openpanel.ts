@@ -1,0 +1,36 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { objectOf, scalarText } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+/** A shop's own `/track` may take a type and a payload as well; a track call of the SDK names its page. */
+const OWN_CALL =
+  /^\{"type":"(?:track","payload":\{(?=.*"__(?:path|referrer|title)":)|(?:identify|alias|increment|decrement)","payload":\{"(?:profileId|alias)")/s
+
+/** The client's id is in a header, so that the account is not known. */
+export const openpanel: Decoder = {
+  vendor: 'OpenPanel',
+  source: 'https://openpanel.dev/docs/api/track',
+  hosts: ['openpanel.dev'],
+  routes: [
+    { path: /^\/(?:api\/)?track\/?$/, read: readCall },
+    sideChannel(/^\/(?:api\/)?track\/\w+/),
+    scriptLoad(/^\/op1[\w.-]*\.js$/),
+    // On a server of one's own, or through a proxy.
+    {
+      path: /\/track\/?$/,
+      anyHost: true,
+      when: ({ body }) => OWN_CALL.test(body ?? ''),
+      read: readCall,
+    },
+    { ...scriptLoad(/\/op1\.js$/), anyHost: true },
+  ],
+}
+
+/** `{type, payload}`; only `track` calls have names. Pieces of a session replay are no events. */
+function readCall({ json }: VendorRequest): DecodedEvent[] {
+  const type = scalarText(json.type)
+  if (type === 'replay') return []
+  const name = scalarText(objectOf(json.payload).name)
+  return [{ event: type === 'track' ? name : type, account: null, params: json }]
+}

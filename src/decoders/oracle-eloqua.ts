@@ -1,0 +1,33 @@
+import type { DecodedEvent, Decoder, Route } from './decoder.ts'
+import { scalarOrNull } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad } from './route.ts'
+
+const VISIT: Route = { path: /^\/visitor\/v\d+\/svrGP(?:\.aspx|\.gif)?$/, read: readVisit }
+const FORM: Route = { path: /^\/e\/f\d?(?:\.aspx)?$/, read: readForm }
+
+/** The account is the site id, `123` in `s123.t.eloqua.com`. */
+export const oracleEloqua: Decoder = {
+  vendor: 'Oracle Eloqua',
+  source:
+    'https://docs.oracle.com/en/cloud/saas/marketing/eloqua-user/Help/EloquaAsynchronousTrackingScripts/EloquaAsynchronousTrackingScripts.htm',
+  hosts: ['eloqua.com', 'en25.com'],
+  routes: [
+    { ...VISIT, when: ({ query }) => 'pps' in query },
+    FORM,
+    scriptLoad(/^\/i\/elqCfg(?:\.min)?\.js$/),
+    // The customer's own tracking domain.
+    { ...VISIT, anyHost: true, when: ({ query }) => 'pps' in query && /^\d+$/.test(query.siteid ?? '') },
+    { ...FORM, anyHost: true, when: ({ body }) => body?.includes('elqSiteI') ?? false },
+  ],
+}
+
+/** `pps` 3 is a page; the other numbers look up what is known of the visitor. */
+function readVisit({ query }: VendorRequest): DecodedEvent[] {
+  return query.pps === '3' ? [{ event: 'page_view', account: scalarOrNull(query.siteid), params: query }] : []
+}
+
+function readForm({ fields }: VendorRequest): DecodedEvent[] {
+  const account = scalarOrNull(fields.elqSiteID ?? fields.elqSiteId)
+  return [{ event: fields.elqFormName || 'form_submission', account, params: fields }]
+}

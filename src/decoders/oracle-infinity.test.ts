@@ -1,0 +1,28 @@
+import { testDecoder } from './decoder-cases.ts'
+import { oracleInfinity } from './oracle-infinity.ts'
+
+// https://docs.oracle.com/en/cloud/saas/marketing/infinity-develop/
+testDecoder(oracleInfinity, [
+  {
+    name: 'a page view',
+    url: 'https://dc.oracleinfinity.io/acc1/dcs.gif?dcsdat=1&dcssip=shop.example&dcsuri=/cart&wt.dl=0',
+    account: 'acc1',
+    events: ['Page View'],
+    params: { dcsuri: '/cart' },
+  },
+  {
+    name: 'a click',
+    url: 'https://dc.oracleinfinity.io/acc1/dcs.gif?dcsuri=/cart&wt.dl=24',
+    account: 'acc1',
+    events: ['Click'],
+  },
+  { name: 'who the visitor is', url: 'https://dc.oracleinfinity.io/v4/account/acc1/client/id', events: [] },
+  {
+    name: 'the library',
+    url: 'https://c.oracleinfinity.io/acs/account/acc1/js/production/odc.js',
+    account: 'acc1',
+    events: [''],
+    kind: 'library',
+  },
+  { name: 'the vendor', url: 'https://www.oracle.com/infinity', events: null },
+])

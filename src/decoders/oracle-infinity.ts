@@ -1,0 +1,23 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { scalarText } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+/** Grew out of Webtrends and kept its parameters, in lower case. The account is the first part of the path. */
+export const oracleInfinity: Decoder = {
+  vendor: 'Oracle Infinity',
+  source: 'https://docs.oracle.com/en/cloud/saas/marketing/infinity-develop/',
+  hosts: ['oracleinfinity.io'],
+  routes: [
+    { path: /^\/\w+\/dcs\.gif$/, read: readHit },
+    // Asks who the visitor is.
+    sideChannel(/^\/v\d\/account\//),
+    scriptLoad(/^\/acs\/account\/(?<account>\w+)\/js\//),
+  ],
+}
+
+function readHit({ path, query }: VendorRequest): DecodedEvent[] {
+  const isPage = (query['wt.dl'] ?? '0') === '0'
+  const event = scalarText(query['ora.event'] ?? query['wt.ev']) || (isPage ? 'Page View' : 'Click')
+  return [{ event, account: path.split('/')[1] ?? null, params: query }]
+}

@@ -1,0 +1,14 @@
+/** What vendors call a page view, in small letters; capitals make no difference. A view of an app's screen is one too. */
+export const PAGE_VIEWS = [
+  ...['page_view', 'pageview', 'page view', 'page-view', 'page', 'page_load', 'pageload', 'pagevisit', 'viewpage'],
+  ...['pv', '$pageview', '$mp_web_page_view', '[amplitude] page viewed', 'page viewed', 'viewed page'],
+  ...['page.display', 'web.webpagedetails.pageviews'],
+  ...['screen_view', 'screenview', 'screen view', 'screen-view', 'screen'],
+] as const
+
+const NAMES = new Set<string>(PAGE_VIEWS)
+
+/** True when this is what a vendor calls a page view. */
+export function isPageView(event: string): boolean {
+  return NAMES.has(event.toLowerCase())
+}

@@ -1,0 +1,24 @@
+import type { Decoder } from './decoder.ts'
+import { unfolded } from './json.ts'
+import { scalarOrNull } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+export const parsely: Decoder = {
+  vendor: 'Parse.ly',
+  source: 'https://docs.parse.ly/',
+  hosts: ['parsely.com'],
+  routes: [
+    { path: /^\/(?:plogger|px)\/?$/, when: ({ query }) => 'rand' in query || 'idsite' in query, read: readHit },
+    scriptLoad(/^\/keys\/(?<account>[^/]+)\/p\.js$/),
+    scriptLoad(/^\/(?:p|track|pixel)\.js$/),
+    sideChannel(/^\/mobileproxy\/?$/),
+  ],
+}
+
+/** The account is the site's key; `data` and `metadata` are JSON written as text. */
+function readHit({ fields }: VendorRequest) {
+  const { data, metadata, ...rest } = fields
+  const params = { ...rest, data: unfolded(data), metadata: unfolded(metadata) }
+  return [{ event: fields.action ?? '', account: scalarOrNull(fields.idsite), params }]
+}

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { pathsFor } from './decoder-cases.ts'
+import { decoders } from './index.ts'
+import { lastCharacterOf, lastCharacters } from './path-end.ts'
+
+describe('how a path must end', () => {
+  test.each<[RegExp, string | null]>([
+    [/\/hit\.xiti$/, 'i'],
+    [/^\/collect\/?$/, 't'],
+    [/\/(?:track|page)\/?$/, 'ke'],
+    [/\/(?<kind>a|b)$/, 'ab'],
+    [/\/v1\/(?:x\/)?event$/, 't'],
+    // Anything may follow, or another pattern.
+    [/\/collect/, null],
+    [/\/i\.gif$|\/x/, null],
+    [/\/(?:a|b)\/c$|^d$/, null],
+    // The last is not a character that stands for itself.
+    [/\/p\d$/, null],
+    [/\/p\w+$/, null],
+    [/\/[abc]$/, null],
+    [/\/(?:[abc]|d)$/, null],
+    [/\/ab?$/, null],
+    [/\/a{2}$/, null],
+    [/\/(?:a(?:b|c)|d)$/, null],
+    [/\/events$/i, null],
+    [/(?<!x)$/, null],
+    [/^/, null],
+  ])('%s', (pattern, expected) => {
+    expect(lastCharacters(pattern)).toBe(expected)
+  })
+
+  test('the last slash does not count', () => {
+    expect(['/', '/a', '/a/', '/a.js'].map(lastCharacterOf)).toEqual(['', 'a', 'a', 's'])
+  })
+
+  test('is true for every path that fits a decoder', () => {
+    const patterns = decoders.flatMap(({ routes }) => routes.map(({ path }) => path)).filter(lastCharacters)
+    const tries = fc.constantFrom(...patterns).chain((pattern) => fc.tuple(fc.constant(pattern), pathsFor(pattern)))
+    let fitting = 0
+    fc.assert(
+      fc.property(tries, ([pattern, path]) => {
+        if (!pattern.test(path)) return true
+        fitting++
+        return lastCharacters(pattern)?.includes(lastCharacterOf(path))
+      }),
+      { numRuns: 2000 },
+    )
+    expect(fitting).toBeGreaterThan(1000)
+  })
+})

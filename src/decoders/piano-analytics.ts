@@ -1,0 +1,31 @@
+import type { DecodedEvent, Decoder, Route } from './decoder.ts'
+import { looksLike } from './json.ts'
+import { objectsOf, scalarOrNull, scalarText } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad } from './route.ts'
+
+const EVENTS: Route = { path: /^\/[\w/-]+$/, read: readEvents }
+
+/** Collected at `<name>.pa-cd.com`, or under a host and path of the customer's. */
+export const pianoAnalytics: Decoder = {
+  vendor: 'Piano Analytics',
+  source: 'https://developers.atinternet-solutions.com/piano-analytics/',
+  hosts: ['pa-cd.com'],
+  routes: [
+    EVENTS,
+    {
+      ...EVENTS,
+      anyHost: true,
+      when: ({ search, query, body }) =>
+        search.includes('idclient=') && /^\d[\d,]*$/.test(query.s ?? '') && looksLike(body, '{"events":['),
+    },
+    { ...scriptLoad(/\/piano-analytics(?:\.min)?\.js$/), anyHost: true },
+  ],
+}
+
+/** `{events: [{name, data}, …]}`; the query says for which site. */
+function* readEvents({ query, json }: VendorRequest): Iterable<DecodedEvent> {
+  for (const event of objectsOf(json.events)) {
+    yield { event: scalarText(event.name), account: scalarOrNull(query.s), params: { ...query, ...event } }
+  }
+}

@@ -1,0 +1,40 @@
+import { testDecoder } from './decoder-cases.ts'
+import { pinterestTag } from './pinterest-tag.ts'
+
+const json = (value: unknown) => encodeURIComponent(JSON.stringify(value))
+
+// https://help.pinterest.com/en/business/article/add-event-codes
+testDecoder(pinterestTag, [
+  {
+    name: 'an event with its values unfolded',
+    url: `https://ct.pinterest.com/v3/?tid=26100&event=checkout&ed=${json({ value: 9.5, line_items: [{ product_id: 'S1' }] })}&ad=${json({ loc: 'https://shop.example/' })}`,
+    account: '26100',
+    events: ['checkout'],
+    params: { 'ed[value]': '9.5', 'ed[line_items][0][product_id]': 'S1', 'ad[loc]': 'https://shop.example/' },
+    without: ['ed', 'ad'],
+  },
+  {
+    name: 'the start of the tag, with broken JSON',
+    url: 'https://ct.pinterest.com/v3/?tid=26100&event=init&pd=%7B%22em%22',
+    account: '26100',
+    events: ['init'],
+    params: { pd: '{"em"' },
+  },
+  {
+    name: 'an image tag',
+    url: 'https://ct.pinterest.com/v3/?tid=26100&event=checkout&ed[value]=9.5&pd[em]=x&noscript=1',
+    account: '26100',
+    events: ['checkout'],
+    params: { 'ed[value]': '9.5', 'pd[em]': 'x' },
+  },
+  {
+    name: 'in the body',
+    url: 'https://ct.pinterest.com/v3/',
+    body: 'tid=26100&event=pagevisit',
+    account: '26100',
+    events: ['pagevisit'],
+  },
+  { name: 'ids', url: 'https://ct.pinterest.com/user/?tid=26100&cb=1', events: [] },
+  { name: 'the library', url: 'https://s.pinimg.com/ct/lib/main.abc.js', events: [''], kind: 'library' },
+  { name: 'the website', url: 'https://www.pinterest.com/v3/?event=checkout', events: null },
+])

@@ -1,0 +1,31 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { bracketed } from './json.ts'
+import { scalarOrNull } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+export const pinterestTag: Decoder = {
+  vendor: 'Pinterest Tag',
+  source: 'https://help.pinterest.com/en/business/article/add-event-codes',
+  hosts: ['ct.pinterest.com', 's.pinimg.com'],
+  routes: [
+    { path: /^\/(?:v3\/?)?$/, read: readEvent },
+    // Who the visitor is; what the code found in the page's markup.
+    sideChannel(/^\/(?:user|md|stats)\/?$/),
+    scriptLoad(/^\/(?:ct\/.+\.js|ct\.html)$/),
+  ],
+}
+
+/**
+ * Three parameters are JSON: about the event (`ed`), the person (`pd`), the page (`ad`). Image tags write the same as
+ * `ed[value]`, and so do the parameters here.
+ */
+function readEvent({ fields }: VendorRequest): DecodedEvent[] {
+  const params: Record<string, unknown> = { ...fields }
+  for (const key of ['ed', 'pd', 'ad']) {
+    const inner = bracketed(key, fields[key])
+    if (Object.keys(inner).length > 0) delete params[key]
+    Object.assign(params, inner)
+  }
+  return [{ event: fields.event ?? '', account: scalarOrNull(fields.tid), params }]
+}

@@ -1,0 +1,17 @@
+import type { Decoder } from './decoder.ts'
+import { scriptLoad } from './route.ts'
+
+const CONTAINER =
+  /\/(?:containers\/)?(?<account>[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12})(?:\.\w+)?\.js$/
+
+/** Containers are files of the account, or on the customer's own host under the same path. */
+export const piwikProTagManager: Decoder = {
+  vendor: 'Piwik PRO Tag Manager',
+  source: 'https://help.piwik.pro/support/getting-started/install-a-container-with-tags/',
+  hosts: ['piwik.pro'],
+  routes: [
+    scriptLoad(CONTAINER),
+    scriptLoad(/^\/containers\/(?<account>[\w-]+)(?:\.sync)?\.js$/),
+    { ...scriptLoad(CONTAINER), anyHost: true, when: ({ path }) => path.includes('/containers/') },
+  ],
+}

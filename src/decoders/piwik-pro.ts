@@ -1,0 +1,27 @@
+import type { Decoder, Route } from './decoder.ts'
+import { readRequest } from './matomo.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+const TRACK: Route = { path: /\/ppms\.php$/, read: readRequest }
+
+/** Grew out of Matomo and shares its parameters; its site ids are texts. */
+export const piwikPro: Decoder = {
+  vendor: 'Piwik PRO',
+  source: 'https://developers.piwik.pro/',
+  hosts: ['piwik.pro', 'piwik.cloud'],
+  routes: [
+    { ...TRACK, path: /\/(?:ppms|piwik)\.php$/ },
+    { ...TRACK, anyHost: true },
+    // Which consents a visitor gave, for the reports on the form.
+    { ...sideChannel(/\/consent\/(?:collection|types)\b/), when: ({ host }) => host.endsWith('.piwik.pro') },
+    { ...scriptLoad(/\/(?:ppms|ppas)\.js$/), anyHost: true },
+    // Renamed to escape ad blockers.
+    {
+      path: /^/,
+      anyHost: true,
+      when: ({ search, query }) =>
+        search.includes('idsite=') && /^[\da-f-]{36}$/.test(query.idsite ?? '') && query.rec === '1' && 'url' in query,
+      read: readRequest,
+    },
+  ],
+}

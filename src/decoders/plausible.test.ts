@@ -1,0 +1,56 @@
+import { testDecoder } from './decoder-cases.ts'
+import { plausible } from './plausible.ts'
+
+const view = JSON.stringify({ n: 'pageview', u: 'https://shop.example/', d: 'shop.example', r: null, w: 1280 })
+
+// https://plausible.io/docs/events-api
+testDecoder(plausible, [
+  {
+    name: 'a page view',
+    url: 'https://plausible.io/api/event',
+    body: view,
+    account: 'shop.example',
+    events: ['pageview'],
+    params: { u: 'https://shop.example/' },
+  },
+  {
+    name: 'an event with properties',
+    url: 'https://plausible.io/api/event',
+    body: JSON.stringify({ n: 'Purchase', u: 'https://shop.example/', d: 'shop.example', p: '{"value":42.5}' }),
+    account: 'shop.example',
+    events: ['Purchase'],
+    params: { 'p.value': '42.5' },
+  },
+  {
+    name: 'through a proxy under any path',
+    url: 'https://shop.example/js/e',
+    body: view,
+    account: 'shop.example',
+    events: ['pageview'],
+  },
+  {
+    name: 'from a server',
+    url: 'https://stats.shop.example/api/event',
+    body: '{"name":"Signup","url":"app://localhost/","domain":"shop.example","props":{"plan":"pro"}}',
+    account: 'shop.example',
+    events: ['Signup'],
+    params: { 'props.plan': 'pro' },
+  },
+  { name: 'the library', url: 'https://plausible.io/js/script.outbound-links.js', events: [''], kind: 'library' },
+  {
+    name: "the website's own library",
+    url: 'https://plausible.io/js/pa-Ab1_c.js',
+    account: 'pa-Ab1_c',
+    events: [''],
+    kind: 'library',
+  },
+  {
+    name: 'a broken body',
+    url: 'https://plausible.io/api/event',
+    body: '{"n":',
+    events: [],
+    error: 'Plausible: the body is not JSON',
+  },
+  { name: "somebody's own API", url: 'https://shop.example/api/event', body: '{"n":"a"}', events: null },
+  { name: 'the website', url: 'https://plausible.io/docs', events: null },
+])

@@ -1,0 +1,48 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { looksLike, unfolded } from './json.ts'
+import { objectOf, scalarOrNull, scalarText } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad } from './route.ts'
+
+export const plausible: Decoder = {
+  vendor: 'Plausible',
+  source: 'https://plausible.io/docs/events-api',
+  hosts: ['plausible.io'],
+  routes: [
+    { path: /^\/api\/event\/?$/, read: readEvent },
+    { ...scriptLoad(/^\/js\/(?<account>pa-[\w-]+)\.js$/) },
+    scriptLoad(/^\/js\/(?:script|plausible|analytics)[\w.-]*\.js$/),
+    // On a server of one's own, or through a proxy under any path. The script writes the keys in this order.
+    {
+      path: /^/,
+      anyHost: true,
+      when: ({ body }) => looksLike(body, '{"n":"', '"u":"http', '"d":"'),
+      read: readEvent,
+    },
+    // Servers name the event with long keys.
+    {
+      path: /\/api\/event\/?$/,
+      anyHost: true,
+      // Other fields than these are not in its API, but they are in a shop's.
+      when: ({ body }) => isServerEvent(body),
+      read: readEvent,
+    },
+  ],
+}
+
+/** The keys that its API knows, the first three of them required. */
+const SERVER_KEYS = new Set(['name', 'url', 'domain', 'referrer', 'props', 'revenue', 'interactive', 'screen_width'])
+
+function isServerEvent(body: string | null): boolean {
+  if (!looksLike(body, '{', '"name":"', '"domain":"', '"url":"')) return false
+  const sent = unfolded(body)
+  return Object.keys(objectOf(sent)).every((key) => SERVER_KEYS.has(key))
+}
+
+/** Short keys from the script, long ones from servers; the properties may be JSON written as text. */
+function readEvent({ json }: VendorRequest): DecodedEvent[] {
+  const { n, name, d, domain, ...rest } = json
+  const params: Record<string, unknown> = { ...json }
+  for (const key of ['p', 'm', 'props']) if (key in rest) params[key] = unfolded(rest[key])
+  return [{ event: scalarText(n ?? name), account: scalarOrNull(d ?? domain), params }]
+}

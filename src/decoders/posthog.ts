@@ -1,0 +1,58 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { fromBase64, isJson, readJsonObjects } from './json.ts'
+import { decompressFromBase64 } from './lz-string.ts'
+import { objectOf, objectsOf, scalarOrNull, scalarText, sharedOf } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+export const posthog: Decoder = {
+  vendor: 'PostHog',
+  source: 'https://posthog.com/docs/api/capture',
+  hosts: ['posthog.com'],
+  routes: [
+    { path: /^\/(?:e|i\/v0\/e|batch|capture|track|engage)\/?$/, read: readCapture },
+    // Flags and settings, session replay, logs.
+    sideChannel(/^\/(?:decide|flags|s|i\/v1\/\w+|array\/[^/]+\/config(?:\.js)?|api\/(?:surveys|web_experiments))\/?$/),
+    scriptLoad(/^\/array\/(?<account>[^/]+)\/.*\.js$/),
+    scriptLoad(/^\/static\/.*\.js$/),
+    // Through a proxy under any prefix: https://posthog.com/docs/advanced/proxy
+    {
+      path: /\/(?:e|i\/v0\/e|batch|capture|engage)\/?$/,
+      anyHost: true,
+      when: isFromSdk,
+      read: readCapture,
+    },
+    { ...sideChannel(/\/(?:decide|flags|s)\/?$/), anyHost: true, when: isFromSdk },
+    { ...sideChannel(/\/array\/phc_\w+\/config(?:\.js)?$/), anyHost: true },
+    { ...scriptLoad(/\/array\/(?<account>phc_\w+)\/[\w.-]+\.js$/), anyHost: true },
+    { ...scriptLoad(/\/static\/array(?:\.\w+)*\.js$/), anyHost: true },
+  ],
+}
+
+/** The keys of today begin alike; the query of the SDK has its version and the instant. */
+function isFromSdk({ body, search, query }: VendorRequest): boolean {
+  if (body?.includes('"phc_')) return true
+  if (!search.includes('ver=')) return false
+  const { ver = '', _: sentAt = '' } = query
+  return /^\d+\.\d+\.\d/.test(ver) && /^\d{13}$/.test(sentAt) && ('compression' in query || 'ip' in query)
+}
+
+/** One event, a list of them, or `{batch: […]}`; an event without a key of its own has the batch's. */
+function* readCapture(request: VendorRequest): Iterable<DecodedEvent> {
+  for (const { batch, ...rest } of readJsonObjects(readData(request))) {
+    const shared = batch === undefined ? {} : sharedOf(rest)
+    for (const own of batch === undefined ? [rest] : objectsOf(batch)) {
+      const event: Record<string, unknown> = { ...shared, ...own }
+      const key = objectOf(event.properties).token ?? event.api_key ?? event.token
+      yield { event: scalarText(event.event), account: scalarOrNull(key), params: event }
+    }
+  }
+}
+
+/** JSON, or a field of a form or of the query that holds it in one of three encodings. */
+function readData({ body, fields }: VendorRequest): string | null {
+  if (isJson(body)) return body
+  const { data = '', compression } = fields
+  if (isJson(data)) return data
+  return compression === 'lz64' ? decompressFromBase64(data) : fromBase64(data)
+}

@@ -1,0 +1,39 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { scalarOrNull } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+const ENGINE = /^\/(?:WRSiteInterceptEngine|SIE)\/$/
+
+/** Website feedback; the account is the project (zone) or the intercept. */
+export const qualtrics: Decoder = {
+  vendor: 'Qualtrics',
+  source:
+    'https://www.qualtrics.com/support/website-app-feedback/getting-started-with-website-app-feedback/getting-started-with-website-feedback/',
+  hosts: ['siteintercept.qualtrics.com'],
+  routes: [
+    { path: ENGINE, when: ({ query }) => 'Q_Impress' in query || 'Q_Click' in query, read: readReaction },
+    { path: /\/Targeting\.php$/, read: readTargeting },
+    { path: ENGINE, when: ({ body }) => body === null, read: readLibrary },
+    scriptLoad(/\.js$/),
+    sideChannel(/^\//),
+  ],
+}
+
+function accountOf({ Q_ZoneID, Q_ZID, Q_SIID, Q_InterceptID }: Record<string, string>): string | null {
+  return scalarOrNull(Q_ZoneID ?? Q_ZID ?? Q_SIID ?? Q_InterceptID)
+}
+
+/** An intercept was shown, or clicked. */
+function readReaction({ query }: VendorRequest): DecodedEvent[] {
+  return [{ event: 'Q_Click' in query ? 'click' : 'impression', account: accountOf(query), params: query }]
+}
+
+/** On every page: which intercepts may be shown there. */
+function readTargeting({ fields }: VendorRequest): DecodedEvent[] {
+  return [{ event: 'targeting', account: accountOf(fields), params: fields }]
+}
+
+function readLibrary({ query }: VendorRequest): DecodedEvent[] {
+  return [{ event: '', account: accountOf(query), kind: 'library', params: query }]
+}

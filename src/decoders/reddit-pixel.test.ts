@@ -1,0 +1,35 @@
+import { testDecoder } from './decoder-cases.ts'
+import { redditPixel } from './reddit-pixel.ts'
+
+// https://business.reddithelp.com/s/article/reddit-pixel
+testDecoder(redditPixel, [
+  {
+    name: 'an event',
+    url: 'https://alb.reddit.com/rp.gif?ts=1&id=t2_abc&event=Purchase&m.valueDecimal=9.5&m.currency=EUR',
+    account: 't2_abc',
+    events: ['Purchase'],
+    params: { 'm.valueDecimal': '9.5' },
+  },
+  {
+    name: 'an event of the own making, in a form',
+    url: 'https://alb.reddit.com/rp?id=a2_abc&event=Custom',
+    body: 'm.customEventName=Trial',
+    account: 'a2_abc',
+    events: ['Trial'],
+  },
+  {
+    name: 'the configuration',
+    url: 'https://www.redditstatic.com/ads/conversions-config/v1/pixel/config/t2_abc_telemetry',
+    account: 't2_abc',
+    events: [''],
+    kind: 'library',
+  },
+  {
+    name: 'the library',
+    url: 'https://www.redditstatic.com/ads/pixel.js?pixel_id=t2_abc',
+    account: 't2_abc',
+    events: [''],
+    kind: 'library',
+  },
+  { name: 'a picture of the website', url: 'https://www.redditstatic.com/logo.png', events: null },
+])

@@ -1,0 +1,41 @@
+import { readCalls, toEvent } from './analytics-calls.ts'
+import type { Decoder, Route } from './decoder.ts'
+import { looksLike } from './json.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+const CALLS: Route = {
+  path: /\/v1\/(?:track|page|identify|group|alias|screen|batch|import|merge)\/?$/,
+  read: readCalls,
+}
+
+/**
+ * The API of Segment on data planes that often run under the customer's own name. The write key is mostly in a header,
+ * and then the account is not known; only beacons and pixels have it in the query.
+ */
+export const rudderstack: Decoder = {
+  vendor: 'RudderStack',
+  source: 'https://www.rudderstack.com/docs/api/http-api/',
+  hosts: ['rudderstack.com', 'rudderlabs.com'],
+  routes: [
+    { path: /\/pixel\/v1\/\w+$/, read: readPixel },
+    CALLS,
+    { ...CALLS, path: /\/v1\/[tpigasb]\/?$/ },
+    // Settings of the source; errors and counters of the library.
+    sideChannel(/^\/(?:sourceConfig|rsaMetrics|metrics)\b/),
+    scriptLoad(/\/(?:rudder-analytics|rsa)(?:[.-][\w.-]+)?\.js$/),
+    // Parts of the library that it loads when it needs them.
+    sideChannel(/\/(?:plugins|js-integrations)\//),
+    { ...CALLS, anyHost: true, when: ({ body }) => looksLike(body, '{', '"RudderLabs JavaScript SDK"') },
+    {
+      ...CALLS,
+      path: /\/beacon\/v1\/batch\/?$/,
+      anyHost: true,
+      when: ({ query }) => 'writeKey' in query,
+    },
+  ],
+}
+
+function readPixel({ path, query }: VendorRequest) {
+  return [toEvent(query, path, query)]
+}

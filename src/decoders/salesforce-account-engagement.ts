@@ -1,0 +1,22 @@
+import type { Decoder, Route } from './decoder.ts'
+import type { VendorRequest } from './request.ts'
+import { pixel, scriptLoad } from './route.ts'
+
+const PAGE: Route = pixel(/^\/analytics$/, { account: 'account_id', event: () => 'page_view' })
+
+/** Formerly Pardot. The number of the account is 1,000 more than the one in its settings. */
+export const salesforceAccountEngagement: Decoder = {
+  vendor: 'Salesforce Account Engagement',
+  source: 'https://help.salesforce.com/s/articleView?id=sf.pardot_web_tracking_code.htm',
+  hosts: ['pardot.com'],
+  routes: [
+    { ...PAGE, when: ({ query }) => 'account_id' in query },
+    scriptLoad(/^\/pd\.js$/),
+    { ...PAGE, anyHost: true, when: isPageOfOwnHost },
+  ],
+}
+
+/** Account and campaign alone are what a report of the customer's own may be asked for by. */
+function isPageOfOwnHost({ query }: VendorRequest): boolean {
+  return 'account_id' in query && 'campaign_id' in query && ('visitor_id' in query || 'pi_opt_in' in query)
+}

@@ -1,0 +1,26 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { isJson, unfolded } from './json.ts'
+import { objectOf, scalarOrNull } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad } from './route.ts'
+
+const TRACK = /^\/c2\/(?<account>\d+)\/(?<event>track_\w+|process_batch)(?:\.json)?$/
+
+/** Collect code of Einstein recommendations; the account is the business unit's MID. */
+export const salesforceMarketingCloud: Decoder = {
+  vendor: 'Salesforce Marketing Cloud',
+  source: 'https://developer.salesforce.com/docs/marketing/marketing-cloud/guide/collect-code.html',
+  hosts: ['igodigital.com'],
+  routes: [{ path: TRACK, read: readTrack }, { path: /^\/collect\.js$/, read: readLibrary }, scriptLoad(/\.js$/)],
+}
+
+/** What there is to say is JSON in `payload`, in the query or in the body. */
+function readTrack(request: VendorRequest): DecodedEvent[] {
+  const { account, event = '' } = TRACK.exec(request.path)?.groups ?? {}
+  const { payload, ...rest } = isJson(request.body) ? request.json : request.fields
+  return [{ event, account: scalarOrNull(account), params: { ...rest, ...objectOf(unfolded(payload)) } }]
+}
+
+function readLibrary({ host, query }: VendorRequest): DecodedEvent[] {
+  return [{ event: '', account: host.split('.', 1)[0] ?? null, kind: 'library', params: query }]
+}

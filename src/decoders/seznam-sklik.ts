@@ -1,0 +1,23 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { scalarOrNull } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad } from './route.ts'
+
+/** The second is what the script of today calls, the third that of before. */
+const HIT = /^\/(?<kind>retargeting|conv|conversion)$/
+
+export const seznamSklik: Decoder = {
+  vendor: 'Seznam Sklik',
+  source: 'https://napoveda.sklik.cz/mereni-a-optimalizace/',
+  hosts: ['c.seznam.cz'],
+  routes: [
+    { path: HIT, when: ({ fields }) => Boolean(fields.id || fields.rtgId), read: readHit },
+    scriptLoad(/^\/js\/[\w-]+\.js$/),
+  ],
+}
+
+function readHit({ path, fields }: VendorRequest): DecodedEvent[] {
+  const isRetargeting = HIT.exec(path)?.groups?.kind === 'retargeting'
+  const account = scalarOrNull(fields.id || fields.rtgId)
+  return [{ event: isRetargeting ? 'retargeting' : 'conversion', account, params: fields }]
+}

@@ -1,0 +1,33 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { type Params, scalarOrNull, scalarText } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { pixel, scriptLoad, sideChannel } from './route.ts'
+
+const KEYS = { account: 'hostname', event: (params: Params) => nameOf(params.type, params.event) }
+
+/** The account is the website's host name. */
+export const simpleAnalytics: Decoder = {
+  vendor: 'Simple Analytics',
+  source: 'https://docs.simpleanalytics.com/events/server-side',
+  hosts: ['simpleanalyticscdn.com', 'simpleanalytics.io', 'simpleanalytics.com'],
+  routes: [
+    pixel(/^\/(?:simple|noscript|hello)\.gif$/, KEYS),
+    { path: /^\/(?:events|post)\/?$/, read: readPost },
+    // How long the page was looked at; belongs to a page view sent before.
+    sideChannel(/^\/(?:append|image\.gif)$/),
+    scriptLoad(/^\/(?:latest|light|auto-events|hello|app|sri\/.*)(?:\.dev)?\.js$/),
+    {
+      ...pixel(/\/simple\.gif$/, KEYS),
+      anyHost: true,
+      when: ({ query }) => 'hostname' in query && 'type' in query,
+    },
+  ],
+}
+
+function nameOf(type: unknown, event: unknown): string {
+  return (type === 'pageview' ? '' : scalarText(event)) || scalarText(type) || 'pageview'
+}
+
+function readPost({ json }: VendorRequest): DecodedEvent[] {
+  return [{ event: nameOf(json.type, json.event), account: scalarOrNull(json.hostname), params: json }]
+}

@@ -1,0 +1,82 @@
+import { testDecoder } from './decoder-cases.ts'
+import { snowplow } from './snowplow.ts'
+
+const HOST = 'https://collector.shop.example'
+const SCHEMA = 'iglu:com.snowplowanalytics.snowplow/payload_data/jsonschema/1-0-4'
+const self = { schema: 'iglu:x/unstruct_event/1-0-0', data: { schema: 'iglu:shop/order/1-0-0', data: { value: 42.5 } } }
+const base = { aid: 'web', p: 'web', tv: 'js-4.1.0' }
+const post = JSON.stringify({
+  schema: SCHEMA,
+  data: [
+    { e: 'pv', url: 'https://shop.example/', ...base },
+    { e: 'ue', ue_px: btoa(JSON.stringify(self)), ...base },
+  ],
+})
+
+// https://docs.snowplow.io/
+testDecoder(snowplow, [
+  {
+    name: 'a page view by GET',
+    url: `${HOST}/i?stm=1&e=pv&url=https%3A%2F%2Fshop.example%2F&tv=js-4.1.0&aid=web&p=web`,
+    account: 'web',
+    events: ['pv'],
+    params: { url: 'https://shop.example/' },
+  },
+  {
+    name: 'several by POST',
+    url: `${HOST}/com.snowplowanalytics.snowplow/tp2`,
+    body: post,
+    account: 'web',
+    events: ['pv', 'ue'],
+    params: { url: 'https://shop.example/' },
+  },
+  {
+    name: 'several by POST under a path of their own',
+    url: `${HOST}/com.shop/track`,
+    body: post,
+    account: 'web',
+    events: ['pv', 'ue'],
+  },
+  {
+    name: 'a self-describing event in base64, with context',
+    url: `${HOST}/com.snowplowanalytics.snowplow/tp2`,
+    body: JSON.stringify({
+      schema: SCHEMA,
+      data: [{ e: 'ue', ...base, ue_px: btoa(JSON.stringify(self)), co: JSON.stringify({ data: [{ schema: 'c' }] }) }],
+    }),
+    account: 'web',
+    events: ['ue'],
+    params: { 'ue_pr.data.schema': 'iglu:shop/order/1-0-0', 'ue_pr.data.data.value': '42.5', 'co.data.0.schema': 'c' },
+    without: ['ue_px', 'cx'],
+  },
+  {
+    name: 'a structured event',
+    url: `${HOST}/i?e=se&se_ca=shop&se_ac=purchase&se_va=42.5&tv=js-4.1.0&aid=web`,
+    account: 'web',
+    events: ['se'],
+    params: { se_ac: 'purchase' },
+  },
+  {
+    name: 'what is no base64 of JSON stays as it is',
+    url: `${HOST}/i?e=ue&ue_pr=%7Bbroken&tv=js-4.1.0&aid=web`,
+    account: 'web',
+    events: ['ue'],
+    params: { ue_pr: '{broken' },
+  },
+  { name: 'nothing sent', url: `${HOST}/com.snowplowanalytics.snowplow/tp2`, events: [] },
+  {
+    name: 'a broken body',
+    url: `${HOST}/com.snowplowanalytics.snowplow/tp2`,
+    body: '{"schema":',
+    events: [],
+    error: 'Snowplow: the body is not JSON',
+  },
+  {
+    name: 'the library',
+    url: 'https://cdn.jsdelivr.net/npm/@snowplow/javascript-tracker@4.1.0/dist/sp.js',
+    events: [''],
+    kind: 'library',
+  },
+  { name: 'another image', url: `${HOST}/i?e=pv&id=1`, events: null },
+  { name: 'another body', url: `${HOST}/com.shop/track`, body: '{"schema":"x"}', events: null },
+])

@@ -1,0 +1,19 @@
+import type { Decoder } from './decoder.ts'
+import type { Params } from './params.ts'
+import { pixel, sideChannel } from './route.ts'
+
+export const sojernPixel: Decoder = {
+  vendor: 'Sojern Pixel',
+  source: 'https://www.sojern.com/pixel-privacy',
+  hosts: ['beacon.sojern.com', 'pixel.sojern.com'],
+  routes: [
+    // `et`: hs for a hotel search, hpr for its product page, hc for a booking, and the like; today `pt`, in words.
+    pixel(/^\/(?:pixel\/)?(?:p|img|cp|tracking)\/(?<account>\d+)\/?$/, { event: nameOf }),
+    pixel(/^\/(?:pixel\/)?(?:p|img|cp|tracking)\/?$/, { account: 'pixelId', event: nameOf }),
+    sideChannel(/^\/(?:idSync|partner|cid)\b/i),
+  ],
+}
+
+function nameOf({ pt, et }: Params): string {
+  return pt || et || 'pixel'
+}

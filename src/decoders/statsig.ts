@@ -1,0 +1,50 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { fromBase64, isJson } from './json.ts'
+import { objectOf, objectsOf, readJsonObject, scalarOrNull, scalarText, sharedOf } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+/** The paths are the same through a proxy; keys of browsers begin alike. */
+const isFromBrowser = ({ search, query }: VendorRequest) =>
+  search.includes('k=client-') && (query.k?.startsWith('client-') ?? false)
+
+const LOG = /\/v1\/(?:rgstr|log_event|log_event_beacon)\/?$/
+
+export const statsig: Decoder = {
+  vendor: 'Statsig',
+  source: 'https://docs.statsig.com/http-api',
+  hosts: [
+    'statsigapi.net',
+    'api.statsig.com',
+    'events.statsig.com',
+    'statsigcdn.com',
+    'featureassets.org',
+    'featuregates.org',
+    'prodregistryv2.org',
+    'assetsconfigcdn.org',
+    'beyondwickedmapping.org',
+  ],
+  routes: [
+    { path: LOG, read: readEvents },
+    // What is on for this visitor; errors of the SDK.
+    sideChannel(/^\/v1\/\w+\/?(?:client-\w+)?$/),
+    scriptLoad(/\.js$/, 'apikey'),
+    { path: LOG, anyHost: true, when: isFromBrowser, read: readEvents },
+    { ...sideChannel(/\/v1\/(?:initialize|get_config|sdk_exception)\/?$/), anyHost: true, when: isFromBrowser },
+  ],
+}
+
+/** `{events: [{eventName, value, metadata}, …]}` */
+function* readEvents({ body, query }: VendorRequest): Iterable<DecodedEvent> {
+  const { events, ...rest } = readJsonObject(isJson(body) ? body : fromBase64(reversed(body)))
+  const shared = sharedOf(rest)
+  const account = scalarOrNull(query.k ?? objectOf(rest.statsigMetadata).sdkKey)
+  for (const event of objectsOf(events)) {
+    yield { event: scalarText(event.eventName), account, params: { ...shared, ...event } }
+  }
+}
+
+/** The SDK hides a body from filters as base64 written backwards. */
+function reversed(body: string | null): string {
+  return [...(body ?? '')].reverse().join('')
+}

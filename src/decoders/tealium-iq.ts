@@ -1,0 +1,27 @@
+import type { DecodedEvent, Decoder, Route } from './decoder.ts'
+import type { VendorRequest } from './request.ts'
+import { sideChannel } from './route.ts'
+
+const LIBRARY: Route = {
+  path: /\/utag\/[\w-]+\/[\w.-]+\/[\w-]+\/utag(?:\.(?:sync|\d+))?\.js$/,
+  when: ({ body }) => !body,
+  read: readLibrary,
+}
+
+/** The loader, its part that runs first, and one file for each tag. The account is `<account>/<profile>`. */
+export const tealiumIq: Decoder = {
+  vendor: 'Tealium iQ',
+  source: 'https://docs.tealium.com/platforms/javascript/install/',
+  hosts: ['tiqcdn.com', 'tiqcdn.cn'],
+  routes: [
+    LIBRARY,
+    // Reports which version of the profile ran.
+    sideChannel(/^\/utag\/tiqapp\/utag\.\w+\.js$/),
+    { ...LIBRARY, anyHost: true },
+  ],
+}
+
+function readLibrary({ path, query }: VendorRequest): DecodedEvent[] {
+  const [account, profile, environment] = path.slice(path.indexOf('/utag/') + '/utag/'.length).split('/')
+  return [{ event: '', account: `${account}/${profile}`, kind: 'library', params: { ...query, environment } }]
+}

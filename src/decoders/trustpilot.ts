@@ -1,0 +1,19 @@
+import type { Decoder } from './decoder.ts'
+import { jsonEvent, scriptLoad, sideChannel } from './route.ts'
+
+/** The account is the business unit, that of an invitation the integration's key. */
+export const trustpilot: Decoder = {
+  vendor: 'Trustpilot',
+  source: 'https://support.trustpilot.com/hc/en-us/articles/203840826',
+  hosts: ['widget.trustpilot.com', 'invitejs.trustpilot.com'],
+  routes: [
+    // Statistics of a widget go by the end of their address: `TrustboxImpression`, `TrustboxView`.
+    jsonEvent(/^\/stats\/(?<event>\w+)$/, {
+      account: ({ businessUnitId, businessunitId }) => businessUnitId ?? businessunitId,
+    }),
+    jsonEvent(/^\/(?:api\/)?(?<event>invitation|register)s?$/, { account: ({ key, appId }) => key ?? appId }),
+    scriptLoad(/^\/(?:bootstrap|trustboxes)\//),
+    scriptLoad(/^\/tp\.(?:min\.)?js$/),
+    sideChannel(/^\/(?:trustbox-data|feedback)\//),
+  ],
+}

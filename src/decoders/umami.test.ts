@@ -1,0 +1,47 @@
+import { testDecoder } from './decoder-cases.ts'
+import { umami } from './umami.ts'
+
+const payload = { website: 'site-1', hostname: 'shop.example', url: '/cart', language: 'en' }
+
+// https://umami.is/docs/api/sending-stats
+testDecoder(umami, [
+  {
+    name: 'a page view',
+    url: 'https://cloud.umami.is/api/send',
+    body: JSON.stringify({ type: 'event', payload }),
+    account: 'site-1',
+    events: ['pageview'],
+    params: { 'payload.url': '/cart' },
+  },
+  {
+    name: 'an event on a server of their own',
+    url: 'https://stats.shop.example/api/send',
+    body: JSON.stringify({ type: 'event', payload: { ...payload, name: 'purchase', data: { value: 42.5 } } }),
+    account: 'site-1',
+    events: ['purchase'],
+    params: { 'payload.data.value': '42.5' },
+  },
+  {
+    name: 'under another path, in the version before',
+    url: 'https://shop.example/s/c',
+    body: JSON.stringify({ type: 'pageview', payload }),
+    account: 'site-1',
+    events: ['pageview'],
+  },
+  {
+    name: 'who the visitor is',
+    url: 'https://cloud.umami.is/api/send',
+    body: JSON.stringify({ type: 'identify', payload: { ...payload, id: 'u1' } }),
+    account: 'site-1',
+    events: ['identify'],
+  },
+  { name: 'the library', url: 'https://cloud.umami.is/script.js', events: [''], kind: 'library' },
+  {
+    name: 'a broken body',
+    url: 'https://cloud.umami.is/api/send',
+    body: '{',
+    events: [],
+    error: 'Umami: the body is not JSON',
+  },
+  { name: "somebody's own API", url: 'https://shop.example/api/send', body: '{"type":"event"}', events: null },
+])

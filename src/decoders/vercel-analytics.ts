@@ -1,0 +1,41 @@
+import type { DecodedEvent, Decoder, Route } from './decoder.ts'
+import { looksLike } from './json.ts'
+import { scalarOrNull, scalarText } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad } from './route.ts'
+
+const VITALS: Route = { path: /^\/v1\/vitals$|\/_vercel\/speed-insights\/vitals$/, read: readVitals }
+
+/** On the customer's own host; the request does not say for which project it is. */
+export const vercelAnalytics: Decoder = {
+  vendor: 'Vercel Analytics',
+  source: 'https://vercel.com/docs/analytics',
+  hosts: ['vercel-insights.com', 'vercel-scripts.com'],
+  routes: [
+    { path: /\/_vercel\/insights\/(?:view|event|session)$/, anyHost: true, read: readEvent },
+    { ...VITALS, path: /\/_vercel\/speed-insights\/vitals$/, anyHost: true },
+    VITALS,
+    { ...scriptLoad(/\/_vercel\/(?:speed-)?insights\/script\.js$/), anyHost: true },
+    scriptLoad(/^\/v1\/.*\.js$/),
+    // Under a path of the project's own, against blockers.
+    {
+      path: /^\/[\w-]+\/(?:view|event)$/,
+      anyHost: true,
+      when: ({ body }) => looksLike(body, '{"o":"http', '"sdkn":"@vercel/analytics'),
+      read: readEvent,
+    },
+  ],
+}
+
+/** `en` is the name of a custom event. */
+function readEvent({ path, json }: VendorRequest): DecodedEvent[] {
+  const kind = path.endsWith('/view') ? 'pageview' : (path.split('/').at(-1) ?? '')
+  return [{ event: scalarText(json.en) || kind, account: null, params: json }]
+}
+
+/** Measures of speed, in JSON or, long ago, in a form. */
+function readVitals(request: VendorRequest): DecodedEvent[] {
+  if (!request.body?.startsWith('{')) return []
+  const { json } = request
+  return [{ event: scalarText(json.event_name) || 'vitals', account: scalarOrNull(json.dsn), params: json }]
+}

@@ -1,0 +1,15 @@
+import type { Decoder } from './decoder.ts'
+import { jsonEvent } from './route.ts'
+
+/** Messages to phones. What came of them; the company is known by a cookie. */
+export const vibes: Decoder = {
+  vendor: 'Vibes',
+  source: 'https://developer-platform.vibes.com/docs/implementing-vibes-tags',
+  hosts: ['tagtracking.vibescm.com', 'tagtracking.eu.vibes.com'],
+  routes: [
+    jsonEvent(/^\/track\/?$/, {
+      account: 'company_key',
+      event: ({ action, event, event_type, type }) => action ?? event ?? event_type ?? type ?? 'track',
+    }),
+  ],
+}

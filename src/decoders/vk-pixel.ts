@@ -1,0 +1,31 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { type Params, scalarOrNull } from './params.ts'
+import { pixel, scriptLoad, sideChannel } from './route.ts'
+import { readSemicolons } from './semicolons.ts'
+
+const TOP = /^\/(?:counter|tracker)$/
+
+/** The retargeting of the social network, and the pixel of VK Ads, which is the counter of Top.Mail.Ru. */
+export const vkPixel: Decoder = {
+  vendor: 'VK Pixel',
+  source: 'https://ads.vk.com/help/articles/pixel',
+  hosts: ['vk.com', 'vk.ru', 'top-fwz1.mail.ru'],
+  routes: [
+    pixel(/^\/rtrg$/, {
+      account: 'p',
+      event: ({ event, products_event, goal }) => event || products_event || goal || 'hit',
+    }),
+    // How fast the page was.
+    { ...sideChannel(TOP), when: ({ path, search }) => path === '/tracker' && !/[?;]e=(?!RT)/.test(search) },
+    { path: TOP, read: ({ search }) => readCounter(readSemicolons(search.slice(1))) },
+    scriptLoad(/^\/js\/(?:code|dyn-goal-config)\.js$/, 'ids'),
+  ],
+}
+
+/** `e=RG:<price>/<goal>` is a goal that was reached; a request without `e` is a page view. */
+function readCounter(sent: Params): DecodedEvent[] {
+  const { e = '' } = sent
+  return [
+    { event: e ? (/^RG:[^/]*\/(.*)$/s.exec(e)?.[1] ?? e) : 'pageView', account: scalarOrNull(sent.id), params: sent },
+  ]
+}

@@ -1,0 +1,66 @@
+import type { DecodedEvent, Decoder, Route } from './decoder.ts'
+import { emptyParams, type Params } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { sideChannel } from './route.ts'
+
+/** What `WT.dl` says the visitor did. */
+const TYPES: Params = {
+  0: 'Page View',
+  20: 'Download',
+  21: 'Anchor Click',
+  22: 'JavaScript Click',
+  23: 'Mailto Click',
+  24: 'Exit Click',
+  25: 'Right Click',
+  26: 'Form Submit (GET)',
+  27: 'Form Submit (POST)',
+  28: 'Form Button Click',
+  29: 'Image Map Click',
+}
+
+const HIT = /\/dcs\.gif$/
+const ACCOUNT = /^\/(dcs\w+)\//
+
+/** Parameters of its own; the product that followed it writes them in small letters. */
+const OWN = /^(?!.*[?&]wt\.).*[?&](?:dcs|WT\.)\w+=/
+
+const COLLECT: Route = { path: HIT, read: readHit }
+
+/** The account is the id of the data source, the first part of the path. */
+export const webtrendsOndemand: Decoder = {
+  vendor: 'Webtrends OnDemand',
+  source: 'https://github.com/MisterPhilip/omnibug',
+  hosts: ['webtrendslive.com', 'webtrends.com'],
+  routes: [
+    // The same hit again, after a cookie was set.
+    { ...sideChannel(HIT), anyHost: true, when: ({ search }) => search.includes('dcsredirect=') },
+    // A second copy, for a stream.
+    { ...sideChannel(HIT), when: ({ host }) => host === 'scs.webtrends.com' },
+    COLLECT,
+    // Asks who the visitor is.
+    { ...sideChannel(/^\/dcs\w+\/wtid\.js$/), anyHost: true },
+    {
+      ...COLLECT,
+      anyHost: true,
+      when: ({ path, search }) => ACCOUNT.test(path) || OWN.test(search),
+    },
+  ],
+}
+
+/** The code encodes most values twice. */
+function readHit({ path, query }: VendorRequest): DecodedEvent[] {
+  const account = ACCOUNT.exec(path)?.[1] ?? null
+  const type = query['WT.dl'] ?? '0'
+  const params = emptyParams()
+  for (const key in query) params[key] = decodedAgain(query[key] ?? '')
+  return [{ event: TYPES[type] ?? type, account, params }]
+}
+
+function decodedAgain(value: string): string {
+  try {
+    return decodeURIComponent(value)
+  } catch (error) {
+    if (error instanceof URIError) return value
+    throw error
+  }
+}

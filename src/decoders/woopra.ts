@@ -1,0 +1,27 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { isJson, readJsonObjects } from './json.ts'
+import { scalarOrNull, scalarText } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+/** The account is the project, mostly the website's domain. */
+export const woopra: Decoder = {
+  vendor: 'Woopra',
+  source: 'https://docs.woopra.com/',
+  hosts: ['woopra.com'],
+  routes: [
+    { path: /^\/track\/(?:ce|identify|push)\/?$/, read: readCall },
+    // Says that the visitor is still there; which links were left by.
+    sideChannel(/^\/track\/\w+\/?$/),
+    scriptLoad(/^\/(?:js\/)?(?:w|wpt\.min|t\/\d+)\.js$/),
+  ],
+}
+
+/** Everything in the query, or in JSON from servers. */
+function* readCall({ path, body, fields }: VendorRequest): Iterable<DecodedEvent> {
+  const kind = /^\/track\/(\w+)/.exec(path)?.[1] ?? ''
+  for (const sent of isJson(body) ? readJsonObjects(body) : [fields]) {
+    const event = scalarText(sent.event ?? sent.ce_name) || (kind === 'ce' ? '' : 'identify')
+    yield { event, account: scalarOrNull(sent.project ?? sent.alias ?? sent.host ?? sent.website), params: sent }
+  }
+}

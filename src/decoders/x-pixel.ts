@@ -1,0 +1,38 @@
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { unfolded } from './json.ts'
+import { type Params, scalarOrNull, scalarText } from './params.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+const ADSCT = /^\/(?:1\/)?i\/adsctp?\/?$/
+
+/** Formerly Twitter. Each event goes to two hosts; the one at `t.co` is the copy. */
+export const xPixel: Decoder = {
+  vendor: 'X Pixel',
+  source: 'https://business.x.com/en/help/campaign-measurement-and-analytics/conversion-tracking-for-websites',
+  hosts: ['analytics.twitter.com', 'analytics.x.com', 't.co', 'static.ads-twitter.com'],
+  routes: [
+    // Without a pixel it says who the visitor is elsewhere.
+    { ...sideChannel(ADSCT), when: ({ host, fields }) => host === 't.co' || !('txn_id' in fields) },
+    { path: ADSCT, read: ({ fields }) => readEvents(fields) },
+    scriptLoad(/^\/(?:uwt|oct)\.js$/),
+  ],
+}
+
+/**
+ * Events have names in `events` (`[["pageview", {…}]]`) or are events of Events Manager, whose id names them:
+ * `txn_id=tw-<pixel>-<event>`. The pixel alone is what the tag sends when it is configured.
+ */
+function* readEvents(fields: Params): Iterable<DecodedEvent> {
+  const { txn_id = '' } = fields
+  const account = scalarOrNull(/^tw-([^-]+)-/.exec(txn_id)?.[1] ?? txn_id)
+  const params = { ...fields, event: unfolded(fields.event) }
+  const events = unfolded(fields.events)
+  if (!Array.isArray(events) || events.length === 0) {
+    yield { event: txn_id.startsWith('tw-') ? txn_id : 'config', account, params }
+    return
+  }
+  for (const entry of events) {
+    const [name, values] = Array.isArray(entry) ? entry : [entry]
+    yield { event: scalarText(name), account, params: { ...params, events: values ?? undefined } }
+  }
+}

@@ -1,0 +1,17 @@
+import type { Decoder } from './decoder.ts'
+import { pixel, scriptLoad, sideChannel } from './route.ts'
+
+/** Now Microsoft Invest: the universal pixel, and the older ones for conversions and segments. */
+export const xandr: Decoder = {
+  vendor: 'Xandr',
+  source: 'https://learn.microsoft.com/en-us/xandr/invest/universal-pixel',
+  hosts: ['adnxs.com'],
+  routes: [
+    pixel(/^\/pixie(?:\/up)?$/, { account: 'pi', event: 'e' }),
+    pixel(/^\/px$/, { account: 'id', event: () => 'conversion' }),
+    pixel(/^\/seg$/, { account: 'add', event: () => 'segment' }),
+    // Who the visitor is elsewhere.
+    sideChannel(/^\/(?:[gs]etuid(?:nb)?|mapuid|bounce)$/),
+    scriptLoad(/^\/dmp\/up\/pixie\.js$/),
+  ],
+}

@@ -1,0 +1,55 @@
+import type { DecodedEvent, Decoder, Route } from './decoder.ts'
+import { unfolded } from './json.ts'
+import { type Params, scalarOrNull } from './params.ts'
+import type { VendorRequest } from './request.ts'
+import { scriptLoad, sideChannel } from './route.ts'
+
+const WATCH = /\/watch\/(?<account>\d+)(?:\/\d+)?\/?$/
+
+/** Flags of `browser-info`, by the methods under which a page calls them; all else is a page view. */
+const METHODS: [flag: string, method: string][] = [
+  ['dl:1', 'file'],
+  ['ln:1', 'extLink'],
+  ['nb:1', 'notBounce'],
+  ['pa:1', 'params'],
+]
+
+const watch: Route = { path: WATCH, read: readHit }
+
+export const yandexMetrica: Decoder = {
+  vendor: 'Yandex Metrica',
+  source: 'https://yandex.com/support/metrica/en/objects/method-reference',
+  hosts: [
+    'mc.yandex.ru',
+    'mc.yandex.com',
+    'mc.yandex.by',
+    'mc.yandex.kz',
+    'mc.yandex.uz',
+    'mc.yandex.com.tr',
+    'mc.yango.com',
+    'mc.webvisor.com',
+    'mc.webvisor.org',
+  ],
+  routes: [
+    watch,
+    // Recordings, maps of clicks, who the visitor is.
+    sideChannel(/^\/(?:webvisor|clmap|map|sync_cookie|metrika\/advert|user_storage_set)\b/),
+    scriptLoad(/^\/metrika\/[\w-]+\.js$/, 'id'),
+    // Through a server of the customer's own.
+    { ...watch, anyHost: true, when: ({ search }) => search.includes('browser-info=') && search.includes('page-url=') },
+  ],
+}
+
+/** The page's own parameters, e-commerce among them, are JSON in `site-info`. */
+function readHit({ path, fields }: VendorRequest): DecodedEvent[] {
+  const account = scalarOrNull(WATCH.exec(path)?.groups?.account)
+  return [{ event: hitName(fields), account, params: { ...fields, 'site-info': unfolded(fields['site-info']) } }]
+}
+
+/** A goal that is reached has an address of its own: `goal://shop.example/order`. */
+function hitName({ 'page-url': page = '', 'browser-info': info = '' }: Params): string {
+  const goal = /^goal:\/\/[^/]*\/(.*)$/s.exec(page)?.[1]
+  if (goal !== undefined) return goal
+  const flags = new Set(info.split(':', 400).map((flag, index, all) => `${flag}:${all[index + 1]}`))
+  return METHODS.find(([flag]) => flags.has(flag))?.[1] ?? 'hit'
+}
