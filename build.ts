@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { scriptBundle } from './src/ingest/script-bundle.ts'
 
 /** The executable: the program, its runtime and everything they need, in one file. */
 const OUTFILE = 'dist/tagwarden'
@@ -20,6 +21,14 @@ await Bun.build({
       name: 'embed DuckDB',
       setup(build) {
         build.onResolve({ filter: /^@duckdb\/node-bindings$/ }, () => ({ path: native }))
+      },
+    },
+    {
+      name: 'embed the browser script',
+      setup(build) {
+        build.onLoad({ filter: /[/\\]src[/\\]ingest[/\\]script-bundle\.ts$/ }, async () => ({
+          contents: `const bundle = ${JSON.stringify(await scriptBundle())}\nexport const scriptBundle = async () => bundle`,
+        }))
       },
     },
   ],

@@ -21,8 +21,10 @@ TypeRegistry.Set(
 )
 
 /** A closed choice of words: plain `enum` in OpenAPI. */
-export const OneOf = <const T extends readonly string[]>(words: T, options: { default?: T[number] } = {}) =>
-  Type.Unsafe<T[number]>({ [Kind]: 'OneOf', type: 'string', enum: [...words], ...options })
+export const OneOf = <const T extends readonly string[]>(
+  words: T,
+  options: { default?: T[number]; description?: string } = {},
+) => Type.Unsafe<T[number]>({ [Kind]: 'OneOf', type: 'string', enum: [...words], ...options })
 
 /** What the documentation says of a schema; with `$id` it stands there under this name. */
 export interface SchemaNotes {

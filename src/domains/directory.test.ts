@@ -32,7 +32,10 @@ test('a token leads to its domain with the salt of its organization', () => {
       orgId,
       customerSalt: findOrg(db, orgId)?.customerSalt ?? '',
       vendors: [{ vendorName: 'ga4', urlPatternMatches: ['/g'] }],
+      nameVendor: expect.any(Function),
+      pageViewRate: { dev: 1, prod: 1 },
     })
+    expect(directory.byToken(token)?.nameVendor('https://shop.example/g?x')).toBe('ga4')
   }
   for (const token of ['', 'pt_unknown', ours.id, cast.alice.key, '__proto__', 'constructor']) {
     expect(directory.byToken(token)).toBeNull()

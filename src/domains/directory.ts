@@ -1,6 +1,8 @@
 import type { Clock, Instant } from '../core/clock.ts'
+import type { Environment } from '../core/event.ts'
 import type { Db } from '../store/database.ts'
 import { type DomainVendorConfig, normalizeHostname } from './domain.ts'
+import { type NameVendor, vendorsByPattern } from './vendor-pattern.ts'
 
 /** What the collector needs to know of a domain. */
 export interface CollectorDomain {
@@ -9,6 +11,10 @@ export interface CollectorDomain {
   /** The organization's; goes into the hash of customer ids. */
   customerSalt: string
   vendors: readonly DomainVendorConfig[]
+  /** By the domain's own patterns. */
+  nameVendor: NameVendor
+  /** Shares of sessions, above 0 to 1, whose page views are kept. */
+  pageViewRate: Readonly<Record<Environment, number>>
 }
 
 /** The collector's view of all domains, held in memory and read for every request without a query. */
@@ -42,22 +48,38 @@ interface TokenRow {
   token: string
   previousToken: string | null
   previousTokenUntil: Instant | null
+  devRate: number
+  prodRate: number
 }
 
 function readEntries(db: Db): Map<string, Entry> {
   const entries = new Map<string, Entry>()
   const rows = db
     .prepare<[], TokenRow>(
-      `SELECT domain.id, orgId, customerSalt, vendors, token, previousToken, previousTokenUntil
+      `SELECT domain.id, orgId, customerSalt, vendors, token, previousToken, previousTokenUntil,
+         devRate, prodRate
        FROM domain JOIN org ON org.id = domain.orgId`,
     )
     .iterate()
-  for (const { token, previousToken, previousTokenUntil, vendors, id, orgId, customerSalt } of rows) {
-    const domain: CollectorDomain = { id, orgId, customerSalt, vendors: JSON.parse(vendors) }
+  for (const { token, previousToken, previousTokenUntil, ...row } of rows) {
+    const domain = domainOf(row)
     entries.set(token, { domain, until: null })
     if (previousToken !== null) entries.set(previousToken, { domain, until: previousTokenUntil })
   }
   return entries
+}
+
+function domainOf(row: Omit<TokenRow, 'token' | 'previousToken' | 'previousTokenUntil'>): CollectorDomain {
+  const { id, orgId, customerSalt, vendors, devRate, prodRate } = row
+  const configured = JSON.parse(vendors) as DomainVendorConfig[]
+  return {
+    id,
+    orgId,
+    customerSalt,
+    vendors: configured,
+    nameVendor: vendorsByPattern(configured),
+    pageViewRate: { dev: devRate, prod: prodRate },
+  }
 }
 
 function readDenied(db: Db): Map<string, Set<string>> {

@@ -5,6 +5,7 @@ import { DAY_MS } from '../core/clock.ts'
 import { type DomainRecord, describeDomain, domainStatus, normalizeHostname } from './domain.ts'
 
 const now = TEST_START
+const viewpoint = { collectUrl: 'https://collect.example:8443', publicUrl: 'https://tags.example' }
 
 test.each([
   [null, 'waiting'],
@@ -34,10 +35,15 @@ describe('describeDomain', () => {
     prodVersion: 1.5,
     createdAt: now,
     events24h: 3,
+    routingMode: 'default',
+    collectHostname: null,
+    collectStatus: 'pending',
+    legacyScriptAt: null,
+    vendorsSeen: ['b', 'c'],
   }
 
   test('gives every field of the interface', () => {
-    expect(describeDomain(record, { now, collectUrl: 'https://collect.example:8443', showToken: true })).toEqual({
+    expect(describeDomain(record, { now, ...viewpoint, showToken: true })).toEqual({
       id: 'dom_1',
       orgId: 'org_1',
       name: 'Shop',
@@ -45,7 +51,7 @@ describe('describeDomain', () => {
       system: 'global',
       status: 'waiting',
       monitoredUrls: ['https://shop.example/'],
-      vendorCount: 2,
+      vendorCount: 3,
       createdAt: now,
       projectId: null,
       collect: null,
@@ -61,8 +67,32 @@ describe('describeDomain', () => {
     })
   })
 
+  test.each([
+    ['default', null, 'https://collect.example:8443', 'collect.example:8443'],
+    ['default', 'c.shop.example', 'https://collect.example:8443', 'collect.example:8443'],
+    ['custom', 'c.shop.example', 'https://c.shop.example', 'c.shop.example'],
+    ['custom', null, 'https://collect.example:8443', 'collect.example:8443'],
+    ['legacy', 'c.shop.example', 'https://tags.example', 'tags.example'],
+  ] as const)('mode %s with %p sends to %s', (mode, collectHostname, base, cdnHost) => {
+    const routed = { ...record, routingMode: mode, collectHostname }
+    const { routing, collect } = describeDomain(routed, { now, ...viewpoint, showToken: true })
+    expect(routing).toEqual({ mode, collectEndpoint: `${base}/api/v1/events`, cdnHost })
+    expect(collect).toEqual(collectHostname === null ? null : { hostname: collectHostname, status: 'pending' })
+  })
+
+  test.each([
+    ['default', null, false],
+    ['default', now - DAY_MS + 1, true],
+    ['custom', now, true],
+    ['default', now - DAY_MS, false],
+    ['legacy', now, false],
+  ] as const)('in mode %s, with its script asked for at %p at the legacy address: %p', (mode, legacyScriptAt, said) => {
+    const described = { ...record, routingMode: mode, legacyScriptAt }
+    expect(describeDomain(described, { now, ...viewpoint, showToken: true }).legacyScript).toBe(said)
+  })
+
   test('hides the token', () => {
-    expect(describeDomain(record, { now, collectUrl: 'https://c.example', showToken: false }).token).toBe('')
+    expect(describeDomain(record, { now, ...viewpoint, showToken: false }).token).toBe('')
   })
 })
 

@@ -17,6 +17,17 @@ export const SYSTEMS = [
 export const DOMAIN_STATUSES = ['waiting', 'active', 'silent'] as const
 export type DomainStatus = (typeof DOMAIN_STATUSES)[number]
 
+/**
+ * Which address the script and the events of a domain go to: the collector's, a hostname of the customer that points to
+ * it, or the one of the interface, where the collector was before it was given an address of its own.
+ */
+export const ROUTING_MODES = ['legacy', 'custom', 'default'] as const
+export type RoutingMode = (typeof ROUTING_MODES)[number]
+
+/** Whether a customer's hostname was found to lead to the collector: not looked at yet, yes, no. */
+export const COLLECT_STATUSES = ['pending', 'active', 'failing'] as const
+export type CollectStatus = (typeof COLLECT_STATUSES)[number]
+
 /** Events from a `denied` hostname are dropped by the collector; the other two only say whether a person has looked. */
 export const HOSTNAME_STATUSES = ['unreviewed', 'approved', 'denied'] as const
 export type HostnameStatus = (typeof HOSTNAME_STATUSES)[number]
@@ -59,16 +70,23 @@ const domainFields = {
   system: OneOf(SYSTEMS),
   status: OneOf(DOMAIN_STATUSES),
   monitoredUrls: Type.Array(Type.String()),
-  vendorCount: Int(),
+  vendorCount: Int({ description: 'Vendors that its settings name, or that were seen in the last 7 days' }),
   createdAt: InstantSchema,
   projectId: Nullable(Type.String()),
-  collect: Nullable(Closed({ hostname: Type.String(), status: Type.String() })),
+  collect: Nullable(
+    Closed(
+      { hostname: Type.String(), status: OneOf(COLLECT_STATUSES) },
+      { description: 'A hostname of the customer for the collector, and whether it leads there; null: none was named' },
+    ),
+  ),
   routing: Closed({
-    mode: OneOf(['legacy', 'custom', 'default']),
+    mode: OneOf(ROUTING_MODES),
     collectEndpoint: Type.String(),
     cdnHost: Type.String(),
   }),
-  legacyScript: Type.Boolean(),
+  legacyScript: Type.Boolean({
+    description: 'Pages asked for its script at the legacy address in the last 24 hours, though the mode is another',
+  }),
   events24h: Type.Optional(Int({ default: 0 })),
   lastEventAt: Type.Optional(Nullable(InstantSchema)),
   prodVersion: Type.Optional(Nullable(Type.Number())),
@@ -161,6 +179,12 @@ export interface DomainRecord {
   prodVersion: number | null
   createdAt: Instant
   events24h: number
+  routingMode: RoutingMode
+  collectHostname: string | null
+  collectStatus: CollectStatus
+  legacyScriptAt: Instant | null
+  /** Seen in the last 7 days. */
+  vendorsSeen: string[]
 }
 
 export function domainStatus(lastEventAt: Instant | null, now: Instant): DomainStatus {
@@ -173,12 +197,16 @@ export interface Viewpoint {
   now: Instant
   /** Where the collector is reached from outside, without a path. */
   collectUrl: string
+  /** Where the interface is, without a path. */
+  publicUrl: string
   showToken: boolean
 }
 
-/** A domain as the interface spells it. `vendorCount` counts the names among its configured vendors. */
-export function describeDomain(record: DomainRecord, { now, collectUrl, showToken }: Viewpoint): Domain {
+/** A domain as the interface spells it. */
+export function describeDomain(record: DomainRecord, viewpoint: Viewpoint): Domain {
   const { id, orgId, name, system, monitoredUrls, createdAt, projectId, events24h, lastEventAt, prodVersion } = record
+  const { now, showToken } = viewpoint
+  const { collectHostname: hostname, collectStatus, routingMode, legacyScriptAt } = record
   return {
     id,
     orgId,
@@ -187,19 +215,29 @@ export function describeDomain(record: DomainRecord, { now, collectUrl, showToke
     system,
     status: domainStatus(lastEventAt, now),
     monitoredUrls,
-    vendorCount: new Set(record.vendors.map(({ vendorName }) => vendorName)).size,
+    vendorCount: new Set([...record.vendors.map(({ vendorName }) => vendorName), ...record.vendorsSeen]).size,
     createdAt,
     projectId,
-    collect: null,
-    routing: {
-      mode: 'default',
-      collectEndpoint: new URL('/api/v1/events', collectUrl).href,
-      cdnHost: new URL(collectUrl).host,
-    },
-    legacyScript: false,
+    collect: hostname === null ? null : { hostname, status: collectStatus },
+    routing: routingOf(record, viewpoint),
+    legacyScript: routingMode !== 'legacy' && legacyScriptAt !== null && now - legacyScriptAt < DAY_MS,
     events24h,
     lastEventAt,
     prodVersion,
+  }
+}
+
+/** Where a domain's script is loaded from and its events go to. A mode without its hostname is the default one. */
+export function routingOf(
+  { routingMode, collectHostname }: Pick<DomainRecord, 'routingMode' | 'collectHostname'>,
+  { collectUrl, publicUrl }: Pick<Viewpoint, 'collectUrl' | 'publicUrl'>,
+): Domain['routing'] {
+  const custom = collectHostname === null ? collectUrl : `https://${collectHostname}`
+  const base = { legacy: publicUrl, custom, default: collectUrl }[routingMode]
+  return {
+    mode: routingMode,
+    collectEndpoint: new URL('/api/v1/events', base).href,
+    cdnHost: new URL(base).host,
   }
 }
 

@@ -11,7 +11,14 @@ function setUp() {
   const db = memoryDb()
   const clock = testClock()
   const people = cast(db, clock)
-  const domainParts = { db, clock, collectUrl: 'https://collect.example', changed() {} }
+  const domainParts = {
+    db,
+    clock,
+    collectUrl: 'https://collect.example',
+    publicUrl: 'https://tags.example',
+    isEndpointLocked: false,
+    changed() {},
+  }
   const call = client({ db, clock }, ...projectRoutes({ db, clock }), ...domainRoutes(domainParts))
   const domain = (name: string, orgId = people.orgId) => createDomain(db, clock, orgId, { name })
   const create = async (body: unknown, as = people.ada.key) => (await call('POST', '/v1/projects', { as, body })).body

@@ -17,6 +17,8 @@ function setUp() {
       db,
       clock,
       collectUrl: 'https://collect.example',
+      publicUrl: 'https://tags.example',
+      isEndpointLocked: false,
       changed: directory.invalidate,
     }),
   )
@@ -42,6 +44,7 @@ const ROUTES: [string, string, unknown, Expected][] = [
   ['DELETE', '/v1/domains/{id}', undefined, admins],
   ['POST', '/v1/domains/{id}/token', undefined, admins],
   ['PUT', '/v1/domains/{id}/name', { name: 'Renamed' }, admins],
+  ['PUT', '/v1/domains/{id}/endpoint', { mode: 'legacy' }, admins],
   ['GET', '/v1/domains/{id}/hostnames', undefined, reading],
   ['PUT', '/v1/domains/{id}/hostnames/shop.example', { status: 'denied' }, members],
 ]

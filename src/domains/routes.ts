@@ -18,6 +18,7 @@ import {
   normalizeHostname,
   type Viewpoint,
 } from './domain.ts'
+import { endpointRoutes } from './endpoint-routes.ts'
 import {
   createDomain,
   type DomainKey,
@@ -54,6 +55,10 @@ export interface DomainParts {
   clock: Clock
   /** Where the collector is reached from outside, without a path: `https://collect.example`. */
   collectUrl: string
+  /** Where the interface is reached, without a path. */
+  publicUrl: string
+  /** True when nobody may change where domains send their events. */
+  isEndpointLocked: boolean
   /** Called after every change that the collector must know of. */
   changed: () => void
 }
@@ -66,10 +71,11 @@ function hostnameOf(text: string): string {
 }
 
 /** What the handlers below share: the caller's view of a domain, and of one place in a list. */
-function views({ db, clock, collectUrl }: DomainParts) {
+function views({ db, clock, collectUrl, publicUrl }: DomainParts) {
   const viewpoint = (principal: Principal): Viewpoint => ({
     now: clock.now(),
     collectUrl,
+    publicUrl,
     showToken: may(principal, 'seeTokens'),
   })
   return {
@@ -92,7 +98,7 @@ function views({ db, clock, collectUrl }: DomainParts) {
 
 /** Monitored properties, their tokens and their hostnames. */
 export function domainRoutes(parts: DomainParts): Route[] {
-  return [...readingRoutes(parts), ...writingRoutes(parts), ...hostnameRoutes(parts)]
+  return [...readingRoutes(parts), ...writingRoutes(parts), ...endpointRoutes(parts), ...hostnameRoutes(parts)]
 }
 
 function readingRoutes(parts: DomainParts): Route[] {

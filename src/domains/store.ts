@@ -3,6 +3,7 @@ import { AppError } from '../core/error.ts'
 import { newId, newSecret } from '../core/id.ts'
 import { type Db, tx } from '../store/database.ts'
 import type { DomainInput, DomainRecord, Hostname, HostnameStatus } from './domain.ts'
+import { isBlankPattern } from './vendor-pattern.ts'
 
 /** How long a property token still works after it was replaced. */
 export const TOKEN_GRACE_MS = DAY_MS
@@ -19,16 +20,19 @@ export interface Slice {
   limit: number
 }
 
-interface DomainRow extends Omit<DomainRecord, 'monitoredUrls' | 'vendors' | 'allowManualMonitoring'> {
+interface DomainRow extends Omit<DomainRecord, 'monitoredUrls' | 'vendors' | 'allowManualMonitoring' | 'vendorsSeen'> {
   monitoredUrls: string
   vendors: string
+  vendorsSeen: string
   allowManualMonitoring: number
 }
 
 // `usage` is kept by the hour: the hours that began in the last 24 hours, the present one included.
 const SELECT_DOMAIN = `
   SELECT id, orgId, projectId, name, system, token, monitoredUrls, vendors, allowManualMonitoring, lastEventAt,
-    prodVersion, createdAt,
+    prodVersion, createdAt, routingMode, collectHostname, collectStatus, legacyScriptAt,
+    (SELECT json_group_array(vendor) FROM domainVendor WHERE domainId = domain.id AND lastSeenAt > @seenSince)
+      AS vendorsSeen,
     (SELECT ifnull(sum(events), 0) FROM usage WHERE domainId = domain.id AND hour > @since) AS events24h`
 
 function recordOf(row: DomainRow): DomainRecord {
@@ -36,9 +40,13 @@ function recordOf(row: DomainRow): DomainRecord {
     ...row,
     monitoredUrls: JSON.parse(row.monitoredUrls),
     vendors: JSON.parse(row.vendors),
+    vendorsSeen: JSON.parse(row.vendorsSeen),
     allowManualMonitoring: row.allowManualMonitoring === 1,
   }
 }
+
+const SEEN_MS = 7 * DAY_MS
+const since = (now: Instant) => ({ since: now - DAY_MS, seenSince: now - SEEN_MS })
 
 const noSuchDomain = () => new AppError('notFound', 'no such domain')
 
@@ -46,7 +54,7 @@ const noSuchDomain = () => new AppError('notFound', 'no such domain')
 export function findDomain(db: Db, { orgId, id }: DomainKey, now: Instant): DomainRecord {
   const row = db
     .prepare<[object], DomainRow>(`${SELECT_DOMAIN}, screenshotBase64 FROM domain WHERE orgId = @orgId AND id = @id`)
-    .get({ orgId, id, since: now - DAY_MS })
+    .get({ orgId, id, ...since(now) })
   if (!row) throw noSuchDomain()
   return recordOf(row)
 }
@@ -58,7 +66,7 @@ export function listDomains(db: Db, orgId: string, { after, limit }: Slice, now:
       `${SELECT_DOMAIN}, NULL AS screenshotBase64 FROM domain
        WHERE orgId = @orgId AND (@after IS NULL OR id > @after) ORDER BY id LIMIT @limit + 1`,
     )
-    .all({ orgId, after, limit, since: now - DAY_MS })
+    .all({ orgId, after, limit, ...since(now) })
     .map(recordOf)
 }
 
@@ -73,8 +81,13 @@ function freeName(db: Db, { orgId, id, name }: { orgId: string; id: string | nul
   return trimmed
 }
 
-/** Column values of an input, with the defaults filled in. */
+/** Column values of an input, with the defaults filled in. Fails with `invalid` when a pattern would fit everything. */
 function columnsOf(input: DomainInput) {
+  for (const [index, { urlPatternMatches = [] }] of (input.vendors ?? []).entries()) {
+    const blank = urlPatternMatches.findIndex(isBlankPattern)
+    if (blank < 0) continue
+    throw new AppError('invalid', `vendors[${index}].urlPatternMatches[${blank}]: names nothing to look for`)
+  }
   return {
     system: input.system ?? 'global',
     monitoredUrls: JSON.stringify(input.monitoredUrls ?? []),

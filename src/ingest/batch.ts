@@ -56,6 +56,18 @@ const TagItemSchema = Closed({
 })
 export type TagItem = Static<typeof TagItemSchema>
 
+const PAGE_VENDORS = 200
+const PAGE_REQUESTS = 500
+
+const PageVendorSchema = Closed({
+  host: Text(1, 255),
+  requests: Int({ minimum: 0, maximum: 100_000 }),
+  durMs: Type.Optional(Type.Array(Type.Number({ minimum: 0 }), { maxItems: PAGE_REQUESTS })),
+  blockMs: duration,
+  bytes: duration,
+})
+export type PageVendorItem = Static<typeof PageVendorSchema>
+
 const items = Type.Optional(Type.Array(Type.Unknown(), { maxItems: MAX_ITEMS }))
 
 /** The frame of a batch. Items are checked one by one later, so that a bad one never costs its neighbours. */
@@ -79,6 +91,13 @@ export const BatchSchema = Closed({
   events: items,
   hits: items,
   tags: items,
+  pageStats: Type.Optional(
+    Closed({
+      ts: when,
+      loaf: Type.Optional(Type.Boolean()),
+      vendors: Type.Optional(Type.Array(Type.Unknown(), { maxItems: PAGE_VENDORS })),
+    }),
+  ),
 })
 export type Batch = Static<typeof BatchSchema>
 
@@ -113,10 +132,11 @@ function checker<T extends TObject>(schema: T): (value: unknown) => Checked<Stat
 export const checkEvent = checker(EventItemSchema)
 export const checkHit = checker(HitItemSchema)
 export const checkTag = checker(TagItemSchema)
+export const checkPageVendor = checker(PageVendorSchema)
 
 /** What the sender is told, and told again when it repeats the batch. */
 export interface BatchAnswer {
   accepted: number
   rejected: number
-  errors: { list: 'events' | 'hits' | 'tags'; index: number; error: string }[]
+  errors: { list: 'events' | 'hits' | 'tags' | 'pageStats.vendors'; index: number; error: string }[]
 }

@@ -11,6 +11,7 @@ import { RateLimit } from '../http/rate.ts'
 import { type Db, openDatabase, tx } from '../store/database.ts'
 import { BatchMemory } from './batch-memory.ts'
 import { Collector } from './collector.ts'
+import { EMPTY_SEGMENT } from './segment-count.ts'
 import { Spool } from './spool.ts'
 import { recordSegment } from './store.ts'
 import type { Judge } from './understand.ts'
@@ -162,7 +163,7 @@ export class CollectorStand {
     for (const segment of [...this.spool.segments()]) {
       const { events } = readSpool([segment.path])
       this.flushed.push(...events)
-      tx(this.db, () => recordSegment(this.db, this.batches, segment.batches, []))
+      tx(this.db, () => recordSegment(this.db, this.batches, segment.batches, EMPTY_SEGMENT))
       this.loaded.add(segment.name, events)
       this.spool.release(segment)
       this.collector.forget(segment.batches.map(({ key }) => key))

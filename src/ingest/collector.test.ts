@@ -425,3 +425,36 @@ test('owns the paths of the collector only', () => {
   expect(paths.map((path) => stand.collector.owns(path))).toEqual([true, true, false, false, false, false])
   expect(blog.orgId).toBe(shop.orgId)
 })
+
+describe('a batch that is refused whole', () => {
+  test('is in the ledger of its domain, with its reason and how often', async () => {
+    await using stand = new CollectorStand()
+    for (const batch of ['{', '{"nonsense":1}', '{"page":{"url":7}}']) await stand.send(batch)
+    await stand.send('x', { headers: { 'content-type': 'text/html' } })
+    await stand.send(`"${'x'.repeat(1024 * 1024)}"`)
+    await stand.send('{', { token: stand.blog.token })
+    await stand.send('{', { token: 'pt_unknown' })
+    await stand.collector.recordRefusals()
+    await stand.collector.recordRefusals()
+    const { shop, blog } = stand
+    expect(stand.ledger()).toEqual([
+      { domainId: shop.id, reason: 'batch: is not one', count: 3, sample: 'page.url: Expected string' },
+      {
+        domainId: shop.id,
+        reason: 'batch: is of another type or encoding',
+        count: 1,
+        sample: 'content-type: must be application/json or text/plain',
+      },
+      { domainId: shop.id, reason: 'batch: is too large', count: 1, sample: 'body: is larger than 1048576 bytes' },
+      { domainId: blog.id, reason: 'batch: is not one', count: 1, sample: expect.stringContaining('body: ') },
+    ])
+  })
+
+  test('for being one too many is counted too', async () => {
+    await using stand = new CollectorStand({ perSecond: 2 })
+    const answers = await Promise.all(Array.from({ length: 5 }, () => stand.send({ events: [] })))
+    expect(answers.map(({ status }) => status)).toEqual([202, 202, 429, 429, 429])
+    await stand.collector.recordRefusals()
+    expect(stand.ledger()).toMatchObject([{ reason: 'batch: over the rate limit', count: 3 }])
+  })
+})

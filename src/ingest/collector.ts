@@ -8,6 +8,9 @@ import { bugResponse, errorResponse } from '../http/errors.ts'
 import type { RateLimit } from '../http/rate.ts'
 import { type Batch, type BatchAnswer, MAX_BODY_BYTES, parseBatch } from './batch.ts'
 import type { BatchMemory } from './batch-memory.ts'
+import type { Live } from './live.ts'
+import { Refusals } from './refusals.ts'
+import { SCRIPT_PATH, type ScriptFiles } from './script-files.ts'
 import type { Spool } from './spool.ts'
 import { type Judge, understand } from './understand.ts'
 
@@ -20,7 +23,13 @@ export interface CollectorParts {
   /** Asked anew for each batch, because rules change. */
   judge: Judge
   /** Called once the events are visible, with the alerts that they violate. */
-  violated(alertIds: ReadonlySet<string>, domainId: string): void
+  violated(alertIds: ReadonlySet<string>, domainId: string, receivedAt: Instant): void
+  /** Told of every batch whether it is on disk, by when it came; one that is not was refused with 503. */
+  storing?: { stored(receivedAt: Instant): void; refused(receivedAt: Instant): void }
+  /** The files that browsers load; without it there are none. */
+  files?: Pick<ScriptFiles, 'answer'>
+  /** Shown what is on disk, for those who watch. */
+  live?: Pick<Live, 'add'>
   report(error: unknown, route: string): void
 }
 
@@ -48,6 +57,7 @@ export class Collector {
   private readonly underWay = new Map<string, { answer: BatchAnswer; stored: Promise<void> }>()
   /** Batches that are on disk, and not in the warehouse yet. */
   private readonly recent = new Map<string, BatchAnswer>()
+  private readonly refusals = new Refusals()
   private toldAt: Instant = Number.NEGATIVE_INFINITY
 
   constructor(private readonly parts: CollectorParts) {
@@ -60,13 +70,15 @@ export class Collector {
 
   /** True for the addresses that are the collector's. */
   owns(path: string): boolean {
-    return path.startsWith('/api/v1/')
+    return path.startsWith('/api/v1/') || path.startsWith(SCRIPT_PATH)
   }
 
   /** Answers a request to any address that the collector owns. */
   async fetch(request: Request): Promise<Response> {
     const [address = ''] = request.url.split('?', 1)
-    if (pathOf(address) === EVENTS_PATH) return this.events(request)
+    const path = pathOf(address)
+    if (path === EVENTS_PATH) return this.events(request)
+    if (path.startsWith(SCRIPT_PATH) && this.parts.files) return this.parts.files.answer(request)
     return this.refuse(request, new AppError('notFound', 'no such route'))
   }
 
@@ -97,6 +109,17 @@ export class Collector {
     for (const key of keys) if (key !== null) this.recent.delete(key)
   }
 
+  /** Puts into the ledger which batches were refused whole. Fails as `Spool.append` does. */
+  async recordRefusals(): Promise<void> {
+    const { spool } = this.parts
+    const answer: BatchAnswer = { accepted: 0, rejected: 0, errors: [] }
+    const written = this.refusals.take().map(({ domain, ledger }) => {
+      const { id: domainId, orgId } = domain
+      return spool.append([], { key: null, orgId, domainId, receivedAt: spool.arrivalAt(), answer, ledger })
+    })
+    await Promise.all(written)
+  }
+
   /** Once a minute: every batch is refused while the trouble lasts. */
   private tellOperator(trouble: AppError): void {
     const now = this.parts.clock.now()
@@ -109,8 +132,7 @@ export class Collector {
     const headerToken = bearerOf(request.headers.get('authorization')) ?? tokenOf(request.url)
     // With the token at hand, a stranger's body is not even read.
     const known = headerToken === null ? null : this.domainOf(headerToken)
-    const text = await readText(request)
-    const batch = parseBatch(parseJson(text))
+    const { batch, text } = await this.read(request, known)
     const domain = known ?? this.domainOf(batch.token ?? null)
     if (batch.batchId === undefined) return this.store(batch, domain, null, text)
     const key = `${domain.id} ${batch.batchId}`
@@ -122,17 +144,32 @@ export class Collector {
     return this.recent.get(key) ?? this.parts.batches.answerOf(key) ?? this.store(batch, domain, key, text)
   }
 
+  private async read(request: Request, domain: CollectorDomain | null): Promise<{ batch: Batch; text: string }> {
+    try {
+      const text = await readText(request)
+      return { batch: parseBatch(parseJson(text)), text }
+    } catch (error) {
+      if (domain && error instanceof AppError) this.refusals.add(domain, error)
+      throw error
+    }
+  }
+
   private domainOf(token: string | null): CollectorDomain {
     const domain = token === null ? null : this.parts.domains.byToken(token)
     if (!domain) throw new AppError('unauthorized', 'token: unknown or missing property token')
-    this.parts.rate.take(domain.id)
+    try {
+      this.parts.rate.take(domain.id)
+    } catch (error) {
+      if (error instanceof AppError) this.refusals.add(domain, error)
+      throw error
+    }
     return domain
   }
 
   private async store(batch: Batch, domain: CollectorDomain, key: string | null, text: string): Promise<BatchAnswer> {
-    const { spool, domains, judge } = this.parts
+    const { spool, domains, judge, storing, live } = this.parts
     const receivedAt = spool.arrivalAt()
-    const { events, answer, ledger } = understand(batch, {
+    const { events, answer, ledger, pages } = understand(batch, {
       domain,
       receivedAt,
       nextSeq: () => spool.nextSeq(),
@@ -141,16 +178,23 @@ export class Collector {
       // JSON can spell them by an escape only: https://www.rfc-editor.org/rfc/rfc8259#section-7
       isClean: !text.includes('\\u'),
     })
-    const stored = spool.append(events, { key, orgId: domain.orgId, domainId: domain.id, receivedAt, answer, ledger })
+    const record = { key, orgId: domain.orgId, domainId: domain.id, receivedAt, answer, ledger }
+    const stored = spool.append(events, pages.length > 0 ? { ...record, pages } : record)
     if (key !== null) this.underWay.set(key, { answer, stored })
     try {
       await stored
       if (key !== null) this.recent.set(key, answer)
+    } catch (error) {
+      storing?.refused(receivedAt)
+      throw error
     } finally {
       if (key !== null) this.underWay.delete(key)
     }
+    storing?.stored(receivedAt)
+    live?.add(domain.id, events)
     const broken = events.filter((event) => event.violations !== null)
-    if (broken.length > 0) this.parts.violated(new Set(broken.flatMap((event) => event.violations ?? [])), domain.id)
+    const alertIds = new Set(broken.flatMap((event) => event.violations ?? []))
+    if (broken.length > 0) this.parts.violated(alertIds, domain.id, receivedAt)
     return answer
   }
 }

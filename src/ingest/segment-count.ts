@@ -11,3 +11,17 @@ export interface SegmentCount {
   /** Of the last production event that named one. */
   lastVersion: number | null
 }
+
+/** A vendor whose events a segment held, and when the last of them came in. */
+export interface VendorSighting {
+  domainId: string
+  vendor: string
+  lastReceivedAt: Instant
+}
+
+export interface SegmentContent {
+  counts: readonly SegmentCount[]
+  vendors: readonly VendorSighting[]
+}
+
+export const EMPTY_SEGMENT: SegmentContent = { counts: [], vendors: [] }

@@ -1,6 +1,7 @@
 import { readFileSync, truncateSync } from 'node:fs'
 import type { Instant } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
+import type { StoredPage } from '../core/page.ts'
 import type { BatchAnswer } from './batch.ts'
 import type { LedgerNote } from './understand.ts'
 
@@ -13,6 +14,8 @@ export interface BatchRecord {
   receivedAt: Instant
   answer: BatchAnswer
   ledger: LedgerNote[]
+  /** What the batch said of the speed of vendors' code; absent: nothing. */
+  pages?: StoredPage[]
 }
 
 const COMMIT_MARK = Buffer.from('{"batch":')
@@ -27,6 +30,7 @@ export function linesOf(events: readonly StoredEvent[], batch: BatchRecord): str
   const [first] = events
   let lines = ''
   if (first) {
+    const isOneWeight = events.every(({ weight }) => weight === first.weight)
     const shared = JSON.stringify({
       seq: first.seq,
       receivedAt: first.receivedAt,
@@ -39,14 +43,14 @@ export function linesOf(events: readonly StoredEvent[], batch: BatchRecord): str
       sessionId: first.sessionId ?? undefined,
       customerId: first.customerId ?? undefined,
       version: first.version ?? undefined,
-      weight: first.weight === 1 ? undefined : first.weight,
+      weight: isOneWeight && first.weight !== 1 ? first.weight : undefined,
     }).slice(0, -1)
-    for (const event of events) lines += `${shared},${ownFields(event, event.seq - first.seq)}\n`
+    for (const event of events) lines += `${shared},${ownFields(event, event.seq - first.seq, isOneWeight)}\n`
   }
   return `${lines}${JSON.stringify({ batch, events: events.length })}\n`
 }
 
-function ownFields(event: StoredEvent, place: number): string {
+function ownFields(event: StoredEvent, place: number, isOneWeight: boolean): string {
   return JSON.stringify({
     place: place === 0 ? undefined : place,
     id: event.id === '' ? undefined : event.id,
@@ -59,6 +63,7 @@ function ownFields(event: StoredEvent, place: number): string {
     execMs: event.execMs ?? undefined,
     durMs: event.durMs ?? undefined,
     bytes: event.bytes ?? undefined,
+    weight: isOneWeight ? undefined : event.weight,
     violations: event.violations ?? undefined,
     params: event.params,
   }).slice(1)

@@ -15,7 +15,7 @@ function setUp() {
   const shop = { orgId, id: createDomain(db, clock, orgId, { name: 'Shop' }) }
   const memory = new BatchMemory(db, clock)
   const record = (batches: readonly BatchRecord[], counts: readonly SegmentCount[]) =>
-    tx(db, () => recordSegment(db, memory, batches, counts))
+    tx(db, () => recordSegment(db, memory, batches, { counts, vendors: [] }))
   const countOf = (values: Partial<SegmentCount> = {}): SegmentCount => ({
     orgId,
     domainId: shop.id,
@@ -150,7 +150,7 @@ test('nothing of it is kept when its transaction fails', () => {
   const batch = { ...batchOf([{ reason: 'r', count: 1, sample: '' }]), key: 'dom_1 batch-1' }
   expect(() =>
     tx(db, () => {
-      recordSegment(db, memory, [batch], [countOf()])
+      recordSegment(db, memory, [batch], { counts: [countOf()], vendors: [] })
       throw new Error('killed')
     }),
   ).toThrow('killed')

@@ -1,6 +1,6 @@
 import type { Db } from '../store/database.ts'
 import type { BatchMemory } from './batch-memory.ts'
-import type { SegmentCount } from './segment-count.ts'
+import type { SegmentContent, SegmentCount, VendorSighting } from './segment-count.ts'
 import type { BatchRecord } from './segment-file.ts'
 
 /**
@@ -11,11 +11,26 @@ export function recordSegment(
   db: Db,
   memory: BatchMemory,
   batches: readonly BatchRecord[],
-  counts: readonly SegmentCount[],
+  { counts, vendors }: SegmentContent,
 ): void {
   memory.record(batches)
   recordLedger(db, batches)
   recordCounts(db, counts)
+  recordVendors(db, vendors)
+}
+
+/** Whoever has the token can make vendors up: a domain keeps this many. */
+const MAX_VENDORS = 1000
+
+function recordVendors(db: Db, vendors: readonly VendorSighting[]): void {
+  const seen = db.prepare(
+    `INSERT INTO domainVendor SELECT @domainId, @vendor, @lastReceivedAt
+     WHERE EXISTS (SELECT 1 FROM domain WHERE id = @domainId)
+       AND (EXISTS (SELECT 1 FROM domainVendor WHERE domainId = @domainId AND vendor = @vendor)
+         OR (SELECT count(*) FROM domainVendor WHERE domainId = @domainId) < ${MAX_VENDORS})
+     ON CONFLICT DO UPDATE SET lastSeenAt = excluded.lastSeenAt`,
+  )
+  for (const vendor of vendors) seen.run(vendor)
 }
 
 function recordLedger(db: Db, batches: readonly BatchRecord[]): void {

@@ -5,11 +5,19 @@ import fc from 'fast-check'
 import { TEST_START } from '../../test/fakes.ts'
 import { HOUR_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
+import type { CollectorDomain } from '../domains/directory.ts'
 import type { Batch } from './batch.ts'
 import { type Arrival, type Understood, understand } from './understand.ts'
 
 const NOW = TEST_START
-const DOMAIN = { id: 'dom_1', orgId: 'org_1', customerSalt: 'salt', vendors: [] }
+const DOMAIN: CollectorDomain = {
+  id: 'dom_1',
+  orgId: 'org_1',
+  customerSalt: 'salt',
+  vendors: [],
+  nameVendor: () => null,
+  pageViewRate: { dev: 1, prod: 1 },
+}
 const GA4 = 'https://www.google-analytics.com/g/collect?v=2&tid=G-1&en=purchase&epn.value=9.5'
 
 function arrival(parts: Partial<Arrival> = {}): Arrival {
@@ -159,6 +167,16 @@ describe('a vendor request', () => {
       events: [],
       answer: { accepted: 1, rejected: 0 },
     })
+  })
+
+  test.each([
+    ['https://metrics.shop.example/c?v=1', 'Own metrics'],
+    ['https://ajax.googleapis.com/ajax/libs/x.js', 'Google CDN'],
+    ['https://nobody.example/x', 'nobody.example'],
+    [GA4, 'Google Analytics 4'],
+  ])('%s is of %s', (url, vendor) => {
+    const nameVendor = (asked: string) => (asked.includes('/c?v=') || asked === GA4 ? 'Own metrics' : null)
+    expect(only(read({ hits: [{ url }] }, { domain: { ...DOMAIN, nameVendor } })).vendor).toBe(vendor)
   })
 
   test('of nobody known is kept as it was seen', () => {

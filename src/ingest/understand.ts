@@ -1,22 +1,29 @@
 import { createHash } from 'node:crypto'
 import type { Instant } from '../core/clock.ts'
 import type { EventKind, EventStatus, StoredEvent } from '../core/event.ts'
+import type { StoredPage } from '../core/page.ts'
 import { readBody } from '../decoders/body.ts'
 import { decodeHit, type FlatEvent } from '../decoders/index.ts'
+import { isPageView } from '../decoders/page-view.ts'
 import { cleanText, flattenParams, readQuery } from '../decoders/params.ts'
+import { thirdPartyOf } from '../decoders/third-party.ts'
 import type { CollectorDomain } from '../domains/directory.ts'
 import {
   type Batch,
   type BatchAnswer,
   checkEvent,
   checkHit,
+  checkPageVendor,
   checkTag,
   type EventItem,
   type HitItem,
   MAX_ERRORS,
   MAX_ITEMS,
+  type PageVendorItem,
   type TagItem,
 } from './batch.ts'
+
+import { type PageFrame, pagesOf } from './page-stats.ts'
 
 /** Ids of the alerts whose rule the event breaks; empty when none. Compiled anew when a rule changes. */
 export type Judge = (event: StoredEvent) => string[]
@@ -45,6 +52,8 @@ export interface Understood {
   events: StoredEvent[]
   answer: BatchAnswer
   ledger: LedgerNote[]
+  /** What it said of the speed of vendors' code. */
+  pages: StoredPage[]
 }
 
 type List = BatchAnswer['errors'][number]['list']
@@ -77,9 +86,10 @@ export function understand(batch: Batch, arrival: Arrival): Understood {
       else reading.refuse(list, index, `more than ${MAX_ITEMS} items in one batch`, '')
     }
   }
-  const { events, answer, ledger } = reading
-  if (answer.rejected > 0 || ledger.size > 0) return { events, answer, ledger: [...ledger.values()] }
-  return { events, answer: allAccepted(answer.accepted), ledger: NO_NOTES }
+  if (batch.pageStats) reading.pageStats(batch.pageStats)
+  const { events, answer, ledger, pages } = reading
+  if (answer.rejected > 0 || ledger.size > 0) return { events, answer, ledger: [...ledger.values()], pages }
+  return { events, answer: allAccepted(answer.accepted), ledger: NO_NOTES, pages }
 }
 
 /**
@@ -87,6 +97,7 @@ export function understand(batch: Batch, arrival: Arrival): Understood {
  * what they have in common.
  */
 const NO_NOTES: LedgerNote[] = []
+const NO_PAGES: StoredPage[] = []
 const allAcceptedBy = new Map<number, BatchAnswer>()
 
 function allAccepted(accepted: number): BatchAnswer {
@@ -101,6 +112,7 @@ class Reading {
   readonly events: StoredEvent[] = []
   readonly answer: BatchAnswer = { accepted: 0, rejected: 0, errors: [] }
   readonly ledger = new Map<string, LedgerNote>()
+  pages: StoredPage[] = NO_PAGES
   readonly host: string | null
   readonly denied: boolean
   private readonly path: string | null
@@ -109,6 +121,7 @@ class Reading {
   private readonly customerId: string | null
   private readonly skewMs: number
   private readonly weight: number
+  private readonly pageViewRate: number
   /** What each event repeats of its batch, about. */
   private readonly frameLength: number
   private unpackedBytes = 0
@@ -128,6 +141,7 @@ class Reading {
         : createHash('sha256').update(`${arrival.domain.customerSalt}\0${batch.customerId}`).digest('hex').slice(0, 32)
     this.skewMs = batch.sentAt === undefined ? 0 : arrival.receivedAt - batch.sentAt
     this.weight = 1 / (batch.sampleRate ?? 1)
+    this.pageViewRate = arrival.domain.pageViewRate[batch.env ?? 'prod']
     this.frameLength = 500 + (this.path?.length ?? 0) + (this.title?.length ?? 0)
     this.denied = this.host !== null && arrival.isDenied(arrival.domain.id, this.host)
   }
@@ -162,18 +176,55 @@ class Reading {
       this.unpackedBytes += lengthOf(decoded.events) + decoded.events.length * this.frameLength
     if (this.unpackedBytes > MAX_UNPACKED_BYTES) return this.refuse('hits', index, UNPACKED_TOO_LARGE, sample)
     this.answer.accepted++
-    if (decoded.vendor === null) {
-      const url = new URL(item.url)
-      // The address first: a parameter of its query that is called the same becomes `url.1`.
-      const query = readQuery(`url=${encodeURIComponent(sample)}&${url.search.slice(1)}`)
-      // Percent-encoding can hide what the text of the batch does not show.
-      return this.store(item, hitFields(item, url.hostname, '', null, 'hit'), this.flatten(query, sample, false))
-    }
+    if (decoded.vendor === null) return this.unread(item, sample)
     for (const [part, event] of decoded.events.entries()) {
       for (const cut of event.cut) this.note(cut, 1, sample)
       const fields = hitFields(item, decoded.vendor, event.event, event.account, event.kind)
       this.store(part === 0 ? item : { ...item, id: item.id && `${item.id}.${part}` }, fields, event.params)
     }
+  }
+
+  pageStats({ ts, loaf = false, vendors = [] }: NonNullable<Batch['pageStats']>): void {
+    const { receivedAt, domain, nextSeq } = this.arrival
+    const fitting: PageVendorItem[] = []
+    for (const [index, value] of vendors.entries()) {
+      const { item, error, reason } = checkPageVendor(value)
+      if (this.denied) this.refuse('pageStats.vendors', index, 'hostname denied', this.host ?? '')
+      else if (error !== null) this.refuse('pageStats.vendors', index, reason, '', error)
+      else fitting.push(item)
+    }
+    if (this.denied) return
+    const frame: PageFrame = {
+      page: nextSeq(),
+      ts: this.correct(ts),
+      receivedAt,
+      orgId: domain.orgId,
+      domainId: domain.id,
+      env: this.batch.env ?? 'prod',
+      host: this.host,
+      path: this.path,
+      sessionId: this.sessionId,
+      version: this.batch.version ?? null,
+      weight: this.weight,
+      loaf,
+    }
+    this.pages = pagesOf(frame, fitting, domain.nameVendor)
+  }
+
+  /** A time of the sender's clock, by ours. */
+  private correct(ts: number | undefined): Instant {
+    const { receivedAt } = this.arrival
+    return ts === undefined ? receivedAt : clamp(Math.round(ts + this.skewMs), 0, receivedAt)
+  }
+
+  /** A request that no decoder knows: whose it is, by the domain's own patterns first. */
+  private unread(item: HitItem, sample: string): void {
+    const url = new URL(item.url)
+    const vendor = this.arrival.domain.nameVendor(item.url) ?? thirdPartyOf(url.hostname) ?? url.hostname
+    // The address first: a parameter of its query that is called the same becomes `url.1`.
+    const query = readQuery(`url=${encodeURIComponent(sample)}&${url.search.slice(1)}`)
+    // Percent-encoding can hide what the text of the batch does not show.
+    this.store(item, hitFields(item, vendor, '', null, 'hit'), this.flatten(query, sample, false))
   }
 
   /** The reason counts in the ledger, the error is what the sender reads. */
@@ -195,6 +246,12 @@ class Reading {
     return flat.params
   }
 
+  /** Whole sessions are kept or left out, and each always alike. */
+  private keepsPageView(id: string | undefined): boolean {
+    const session = this.sessionId ?? this.customerId ?? id ?? String(this.arrival.nextSeq())
+    return Bun.hash.xxHash32(`${this.arrival.domain.id} ${session}`) < this.pageViewRate * 2 ** 32
+  }
+
   private page(url: string | undefined): { host: string | null; path: string } | null {
     if (!url) return null
     const parsed = URL.parse(url)
@@ -209,12 +266,13 @@ class Reading {
     params: StoredEvent['params'],
   ) {
     const { receivedAt, domain } = this.arrival
+    const isSampled = this.pageViewRate < 1 && isPageView(fields.event)
+    if (isSampled && !this.keepsPageView(item.id)) return
     const seq = this.arrival.nextSeq()
-    const ts = item.ts === undefined ? receivedAt : clamp(Math.round(item.ts + this.skewMs), 0, receivedAt)
     const event: StoredEvent = {
       seq,
       id: item.id === undefined ? '' : cleanText(item.id),
-      ts,
+      ts: this.correct(item.ts),
       receivedAt,
       orgId: domain.orgId,
       domainId: domain.id,
@@ -233,7 +291,7 @@ class Reading {
       durMs: fields.durMs,
       bytes: fields.bytes,
       version: this.batch.version ?? null,
-      weight: this.weight,
+      weight: isSampled ? this.weight / this.pageViewRate : this.weight,
       violations: null,
       params,
     }

@@ -13,16 +13,18 @@ export interface FlushParts {
   batches: BatchMemory
   spool: Spool
   warehouse: DuckdbWarehouse
-  collector: Pick<Collector, 'forget'>
+  collector: Pick<Collector, 'forget' | 'recordRefusals'>
 }
 
 /** Seals the spool when it is that old, and loads every sealed segment into the warehouse, oldest first. */
 export async function flush({ db, batches, spool, warehouse, collector }: FlushParts, minAgeMs = 0): Promise<void> {
+  await collector.recordRefusals()
   await spool.seal(minAgeMs)
   for (const segment of [...spool.segments()]) {
+    const pages = segment.batches.flatMap((batch) => batch.pages ?? [])
     await warehouse.load(
-      segment,
-      (counts) => recordSegment(db, batches, segment.batches, counts),
+      { ...segment, pages },
+      (content) => recordSegment(db, batches, segment.batches, content),
       () => spool.release(segment),
     )
     collector.forget(segment.batches.map((batch) => batch.key))

@@ -2,9 +2,10 @@ import { join } from 'node:path'
 import { type Clock, DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { forgetBatches } from '../ingest/batch-memory.ts'
 import { removeOldAuditEntries } from '../org/audit-log.ts'
+import { removeOldGaps } from '../signals/gap-store.ts'
 import { type Db, tx } from '../store/database.ts'
 import type { DuckdbWarehouse } from '../warehouse/duckdb.ts'
-import type { EventFile, Manifest, RollupFile } from '../warehouse/manifest.ts'
+import type { EventFile, Manifest, PageFile, RollupFile } from '../warehouse/manifest.ts'
 import type { Job } from './job.ts'
 
 /** Deliveries, history, counters and counts of events by the minute are kept this long. */
@@ -38,7 +39,7 @@ export async function retain(parts: RetainParts): Promise<void> {
   const { db, warehouse, manifest, folder, clock, retentionMs, diskBudgetBytes, warn } = parts
   const now = clock.now()
   const orgIds = new Set(db.prepare<[], string>('SELECT id FROM org').pluck().all())
-  const isExpired = (file: EventFile) =>
+  const isExpired = (file: EventFile | PageFile) =>
     file.maxReceivedAt < now - retentionMs || (file.orgId !== null && !orgIds.has(file.orgId))
   const expired = manifest.files().filter(isExpired)
   const kept = manifest.files().filter((file) => !expired.includes(file))
@@ -58,6 +59,11 @@ export async function retain(parts: RetainParts): Promise<void> {
   if (counts.length > 0) {
     manifest.swapRollups(counts, [])
     await warehouse.remove(counts.map((file) => join(folder, file.path)))
+  }
+  const pages = manifest.pages().filter(isExpired)
+  if (pages.length > 0) {
+    manifest.swapPages(pages, [])
+    await warehouse.remove(pages.map((file) => join(folder, file.path)))
   }
   forgetRecords(db, now)
 }
@@ -90,5 +96,6 @@ function forgetRecords(db: Db, now: Instant): void {
     db.prepare(`DELETE FROM delivery WHERE createdAt < ? AND status NOT IN ('pending', 'sending')`).run(before)
     db.prepare('DELETE FROM issueHistory WHERE createdAt < ?').run(before)
     removeOldAuditEntries(db, before)
+    removeOldGaps(db, before)
   })
 }

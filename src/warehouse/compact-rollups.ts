@@ -12,8 +12,10 @@ export interface RollupMerge {
 
 /** So many small files of a running hour become one. */
 const FAN_IN = 16
-/** Minutes are kept so long; later, quarters of an hour. */
-export const MINUTES_MS = 40 * DAY_MS
+/**
+ * Minutes are kept so long; later, quarters of an hour. A backtest of 30 days needs them for 5 weeks more, to learn from.
+ */
+export const MINUTES_MS = 70 * DAY_MS
 /** Windows of days begin at midnight somewhere, and zones lie quarters of an hour apart. */
 const COARSE_MS = 15 * MINUTE_MS
 const GROUP_ROWS = 122_880

@@ -63,7 +63,7 @@ describe('loading a segment', () => {
       let released = false
       await stand.warehouse.load(
         segment,
-        (more) => stand.counts.push(...more),
+        ({ counts: more }) => stand.counts.push(...more),
         () => {
           released = true
         },

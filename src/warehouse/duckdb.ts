@@ -1,14 +1,16 @@
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync, unlinkSync } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { mkdirSync, readdirSync, renameSync, statSync, unlinkSync } from 'node:fs'
+import { open, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DOUBLE, DuckDBInstance, DuckDBTypeId } from '@duckdb/node-api'
 import { type Clock, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { EVENT_COLUMNS } from '../core/event.ts'
-import type { SegmentCount } from '../ingest/segment-count.ts'
+import type { StoredPage } from '../core/page.ts'
+import { EMPTY_SEGMENT, type SegmentContent } from '../ingest/segment-count.ts'
 import { quoteText } from './dialect.ts'
-import type { EventFile, Manifest, RollupFile } from './manifest.ts'
+import type { EventFile, Manifest, PageFile, RollupFile } from './manifest.ts'
+import { type PageSources, pageLines, pagesIn, pagesRelation } from './pages-relation.ts'
 import type { Query, Warehouse } from './query.ts'
 import { eventsRelation, type Sources, spoolRelation } from './relation.ts'
 import { type CountSources, countsOf, countsRelation } from './rollup.ts'
@@ -36,6 +38,8 @@ const MAX_RUNNING = 4
 const QUERY_TIMEOUT_MS = 60_000
 const READER_THREADS = Math.min(4, availableParallelism())
 
+const RELATIONS = { events: eventsRelation, counts: countsRelation, pages: pagesRelation }
+
 /** The embedded warehouse: DuckDB over Parquet files and the open spool. */
 export class DuckdbWarehouse implements Warehouse {
   private readonly running = new Set<Promise<unknown>>()
@@ -51,7 +55,8 @@ export class DuckdbWarehouse implements Warehouse {
 
   static async open(options: EngineOptions): Promise<DuckdbWarehouse> {
     const tmp = join(options.folder, 'tmp')
-    for (const path of [tmp, join(options.folder, COUNTS)]) mkdirSync(path, { recursive: true })
+    for (const path of [tmp, join(options.folder, COUNTS), join(options.folder, pagesIn(''))])
+      mkdirSync(path, { recursive: true })
     const engine = (threads: number) =>
       DuckDBInstance.create(':memory:', {
         memory_limit: options.memoryLimit ?? '200MB',
@@ -82,27 +87,41 @@ export class DuckdbWarehouse implements Warehouse {
   }
 
   /**
-   * Takes in one sealed spool segment: Parquet file, a second one with its counts, then manifest and `account` in one
-   * transaction; `release` is called as soon as queries read the files instead. Dying anywhere and doing it again changes
-   * nothing.
+   * Takes in one sealed spool segment: Parquet file, others with its counts and its `pages`, then manifest and `account`
+   * in one transaction; `release` is called as soon as queries read the files instead. Dying anywhere and doing it again
+   * changes nothing.
    */
   async load(
-    segment: { name: string; path: string },
-    account: (counts: SegmentCount[]) => void,
+    segment: { name: string; path: string; pages?: readonly StoredPage[] },
+    account: (content: SegmentContent) => void,
     release: () => void,
   ): Promise<void> {
-    if (this.options.manifest.hasSegment(segment.name)) return release()
+    const { manifest, clock, folder } = this.options
+    if (manifest.hasSegment(segment.name)) return release()
     const path = `${segment.name}.parquet`
     const columns = [...Object.keys(EVENT_COLUMNS), 'params'].join(', ')
     const source = `SELECT ${columns} FROM ${spoolRelation([segment.path])}`
     const rows = await this.write(path, source, FRESH_GROUP_ROWS)
     const file = rows > 0 ? await this.describe(path, rows, 'fresh', null) : null
     const rollup = file ? await this.rollUp(file) : null
-    const counts = file ? await this.count(path) : []
-    this.options.manifest.addSegment(segment.name, { file, rollup }, this.options.clock.now(), () => account(counts))
+    const pages = segment.pages?.length ? await this.writePages(path, segment.pages) : null
+    const content = file ? await this.count(path) : EMPTY_SEGMENT
+    manifest.addSegment(segment.name, { file, rollup, pages }, clock.now(), () => account(content))
     // In the same turn, or a query could see these events twice: in the new files and in the spool.
     release()
-    if (!file) unlinkSync(join(this.options.folder, path))
+    if (!file) unlinkSync(join(folder, path))
+  }
+
+  private async writePages(name: string, pages: readonly StoredPage[]): Promise<PageFile> {
+    const draft = join(this.options.folder, 'tmp', `${name}.ndjson`)
+    const path = pagesIn(name)
+    try {
+      await writeFile(draft, pages.map((page) => `${JSON.stringify(page)}\n`).join(''))
+      const rows = await this.write(path, `SELECT * FROM ${pageLines(draft)}`, FRESH_GROUP_ROWS)
+      return await this.describePages(path, rows, 'fresh')
+    } finally {
+      await rm(draft, { force: true })
+    }
   }
 
   /** The counts of a fresh file, written beside it; null when nothing in it counts. */
@@ -168,6 +187,18 @@ export class DuckdbWarehouse implements Warehouse {
     return { path, orgId: orgs === 1 ? orgId : null, minMinute, maxMinute, rows, sizeBytes: statSync(file).size, level }
   }
 
+  /** The manifest row of a written file of `pages`. */
+  async describePages(path: string, rows: number, level: PageFile['level']): Promise<PageFile> {
+    const file = join(this.options.folder, path)
+    const [span] = await this.run<{ minReceivedAt: number; maxReceivedAt: number; orgs: number; orgId: string }>(
+      `SELECT min(receivedAt) AS minReceivedAt, max(receivedAt) AS maxReceivedAt, count(DISTINCT orgId) AS orgs,
+         min(orgId) AS orgId FROM read_parquet(${quoteText(file)})`,
+    )
+    if (!span) throw new Error(`${path} is empty`)
+    const { orgs, orgId, ...times } = span
+    return { path, orgId: orgs === 1 ? orgId : null, ...times, rows, sizeBytes: statSync(file).size, level }
+  }
+
   /** When the oldest event was received that is in no Parquet file yet; null when all are. */
   async firstUnloadedAt(): Promise<Instant | null> {
     const paths = this.options.spoolFiles()
@@ -184,13 +215,15 @@ export class DuckdbWarehouse implements Warehouse {
   /** Deletes files that left the manifest, once no query that may still read them is running. */
   async remove(paths: readonly string[]): Promise<void> {
     await Promise.allSettled([...this.running])
-    for (const path of paths) rmSync(path, { force: true })
+    // Not in the event loop: to let go of a large file takes milliseconds.
+    for (const path of paths) await rm(path, { force: true })
   }
 
-  /** What stands behind `events` and `counts` right now. */
-  sources(): Sources & CountSources {
+  /** What stands behind `events`, `counts` and `pages` right now. */
+  sources(): Sources & CountSources & PageSources {
     const { manifest, folder, spoolFiles } = this.options
-    return { files: manifest.files(), rollups: manifest.rollups(), folder, spool: spoolFiles() }
+    const [files, rollups, pages] = [manifest.files(), manifest.rollups(), manifest.pages()]
+    return { files, rollups, pages, folder, spool: spoolFiles() }
   }
 
   close(): void {
@@ -200,7 +233,7 @@ export class DuckdbWarehouse implements Warehouse {
 
   private async read<T>(query: Query): Promise<T[]> {
     const { over = 'events' } = query
-    const relation = (over === 'events' ? eventsRelation : countsRelation)(this.sources(), query)
+    const relation = RELATIONS[over](this.sources(), query)
     try {
       const sql = `WITH ${over} AS NOT MATERIALIZED (${relation})\n${query.sql}`
       return await this.ask<T>(this.reader, sql, query.params, this.options.timeoutMs ?? QUERY_TIMEOUT_MS)
@@ -239,22 +272,25 @@ export class DuckdbWarehouse implements Warehouse {
     }
   }
 
-  private count(path: string): Promise<SegmentCount[]> {
-    return this.run(
-      `SELECT orgId, domainId, host, receivedAt // ${HOUR_MS} * ${HOUR_MS} AS hour, count(*) AS events,
-         max(receivedAt) AS lastReceivedAt, arg_max(version, seq) FILTER (env = 'prod') AS lastVersion
-       FROM read_parquet(${quoteText(join(this.options.folder, path))}) GROUP BY ALL
-       ORDER BY max(seq) FILTER (env = 'prod' AND version IS NOT NULL) NULLS FIRST`,
-    )
+  private async count(path: string): Promise<SegmentContent> {
+    const from = `FROM read_parquet(${quoteText(join(this.options.folder, path))}) GROUP BY ALL`
+    return {
+      counts: await this.run(
+        `SELECT orgId, domainId, host, receivedAt // ${HOUR_MS} * ${HOUR_MS} AS hour, count(*) AS events,
+           max(receivedAt) AS lastReceivedAt, arg_max(version, seq) FILTER (env = 'prod') AS lastVersion
+         ${from} ORDER BY max(seq) FILTER (env = 'prod' AND version IS NOT NULL) NULLS FIRST`,
+      ),
+      vendors: await this.run(`SELECT domainId, vendor, max(receivedAt) AS lastReceivedAt ${from}`),
+    }
   }
 
   /** Files that a killed process wrote but never entered into the manifest. */
   private removeOrphans(): void {
     const { folder, manifest } = this.options
-    const known = new Set([...manifest.files(), ...manifest.rollups()].map(({ path }) => path))
-    for (const place of ['', `${COUNTS}/`, 'tmp/']) {
+    const known = new Set([...manifest.files(), ...manifest.rollups(), ...manifest.pages()].map(({ path }) => path))
+    for (const place of ['', `${COUNTS}/`, pagesIn(''), 'tmp/']) {
       for (const name of readdirSync(join(folder, place))) {
-        if (name.endsWith('.parquet') && !known.has(`${place}${name}`)) unlinkSync(join(folder, place, name))
+        if (/\.(?:parquet|ndjson)$/.test(name) && !known.has(`${place}${name}`)) unlinkSync(join(folder, place, name))
       }
     }
   }

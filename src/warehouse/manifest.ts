@@ -1,5 +1,6 @@
 import type { Instant } from '../core/clock.ts'
 import { type Db, tx } from '../store/database.ts'
+import { FileTable } from './file-table.ts'
 
 /** `fresh`: one segment as it came; `merged`: several of them; `compacted`: an hour of one organization, sorted and shredded. */
 export type FileLevel = 'fresh' | 'merged' | 'compacted'
@@ -43,14 +44,37 @@ export interface RollupFile {
   level: RollupLevel
 }
 
+/** One Parquet file of `pages`. */
+export interface PageFile {
+  /** Relative to the folder `events/`. */
+  path: string
+  /** Null when it holds several organizations' pages. */
+  orgId: string | null
+  minReceivedAt: Instant
+  maxReceivedAt: Instant
+  rows: number
+  sizeBytes: number
+  level: 'fresh' | 'merged' | 'hour' | 'day'
+}
+
+/** The files that one segment became; null or absent what it held nothing for. */
+export interface SegmentFiles {
+  file: EventFile | null
+  rollup: RollupFile | null
+  pages?: PageFile | null
+}
+
 /** Which files make up the history. Kept in SQLite, so that a swap of files is one transaction; mirrored in memory. */
 export class Manifest {
   private rows: readonly EventFile[]
-  private counted: readonly RollupFile[]
+  private readonly counted: FileTable<RollupFile>
+  private readonly paged: FileTable<PageFile>
 
   constructor(private readonly db: Db) {
     this.rows = this.read()
-    this.counted = db.prepare<[], RollupFile>('SELECT * FROM rollupFile ORDER BY minMinute, path').all()
+    const common = ['path', 'orgId', 'rows', 'sizeBytes', 'level'] as const
+    this.counted = new FileTable(db, 'rollupFile', [...common, 'minMinute', 'maxMinute'])
+    this.paged = new FileTable(db, 'pageFile', [...common, 'minReceivedAt', 'maxReceivedAt'])
   }
 
   /** The files of this moment; the array is never changed afterwards, so a running query may keep it. */
@@ -60,7 +84,12 @@ export class Manifest {
 
   /** The files of counts of this moment, in no order; as `files`, never changed afterwards. */
   rollups(): readonly RollupFile[] {
-    return this.counted
+    return this.counted.present()
+  }
+
+  /** The files of `pages`; as `rollups`. */
+  pages(): readonly PageFile[] {
+    return this.paged.present()
   }
 
   hasSegment(name: string): boolean {
@@ -83,25 +112,22 @@ export class Manifest {
   }
 
   /**
-   * Adds a loaded segment (file null when it held no events, rollup when it held none that count) together with whatever
-   * `account` writes, in one transaction. Loading it again replaces the same rows.
+   * Adds the files of a loaded segment together with whatever `account` writes, in one transaction. Loading it again
+   * replaces the same rows.
    */
-  addSegment(
-    name: string,
-    { file, rollup }: { file: EventFile | null; rollup: RollupFile | null },
-    loadedAt: Instant,
-    account: () => void,
-  ): void {
+  addSegment(name: string, { file, rollup, pages }: SegmentFiles, loadedAt: Instant, account: () => void): void {
     tx(this.db, () => {
       this.db.prepare('INSERT OR REPLACE INTO segment VALUES (?, ?)').run(name, loadedAt)
       // Only the newest name is needed once its file is gone; a few are kept for a spool folder that was copied late.
       this.db.prepare('DELETE FROM segment WHERE name < ?').run(segmentBefore(name, KEPT_SEGMENTS))
       if (file) this.insert(file)
-      if (rollup) this.insertRollup(rollup)
+      if (rollup) this.counted.insert(rollup)
+      if (pages) this.paged.insert(pages)
       account()
     })
     this.rows = this.read()
-    if (rollup) this.replaceRollups([rollup], [rollup])
+    if (rollup) this.counted.mirror([], [rollup])
+    if (pages) this.paged.mirror([], [pages])
   }
 
   /** Puts `added` in the place of `removed`, in one transaction. */
@@ -114,28 +140,14 @@ export class Manifest {
     this.rows = this.read()
   }
 
-  /** Puts `added` in the place of `removed`, in one transaction. */
+  /** As `swap`, of files of counts. */
   swapRollups(removed: readonly RollupFile[], added: readonly RollupFile[]): void {
-    tx(this.db, () => {
-      const remove = this.db.prepare('DELETE FROM rollupFile WHERE path = ?')
-      for (const file of removed) remove.run(file.path)
-      for (const file of added) this.insertRollup(file)
-    })
-    this.replaceRollups(removed, added)
+    this.counted.swap(removed, added)
   }
 
-  private replaceRollups(removed: readonly RollupFile[], added: readonly RollupFile[]): void {
-    const gone = new Set(removed.map(({ path }) => path))
-    this.counted = [...this.counted.filter(({ path }) => !gone.has(path)), ...added]
-  }
-
-  private insertRollup(file: RollupFile): void {
-    this.db
-      .prepare(
-        `INSERT OR REPLACE INTO rollupFile (path, orgId, minMinute, maxMinute, rows, sizeBytes, level)
-         VALUES (@path, @orgId, @minMinute, @maxMinute, @rows, @sizeBytes, @level)`,
-      )
-      .run(file)
+  /** As `swap`, of files of `pages`. */
+  swapPages(removed: readonly PageFile[], added: readonly PageFile[]): void {
+    this.paged.swap(removed, added)
   }
 
   private insert(file: EventFile): void {

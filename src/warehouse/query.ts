@@ -2,20 +2,35 @@ import type { Instant } from '../core/clock.ts'
 
 export type SqlValue = string | number | boolean | null
 
+/** A test of which it is asked whether any parameter of an event passes it. */
+export interface AnyTest {
+  /** The column of `events` that says so. */
+  column: string
+  /** Of a parameter of this name, null: of any, the test as SQL in which `{value}` stands for its value. */
+  of(key: string | null): string
+}
+
 /**
- * A question to the event history, as a value. The warehouse builds the relation `events` or `counts` for it, so that the
+ * A question to the event history, as a value. The warehouse builds the relation `events`, `counts` or `pages` for it, so that the
  * text is written once, whatever engine and files stand behind.
  */
 export interface Query {
-  /** One `SELECT` (no leading `WITH`) over the relation that `over` names. Every name in `params` occurs in it as `$name`. */
+  /** One `SELECT` (no leading `WITH`) over the relation that `over` names. Every name in `params` occurs in it, `where` or `anyTests`, as `$name`. */
   sql: string
-  /** `events` (also when left out), or `counts`: events by minute, of which `COUNT_COLUMNS` says what is known. */
-  over?: 'events' | 'counts'
+  /**
+   * `events` (also when left out); `counts`: events by minute, of which `COUNT_COLUMNS` says what is known; or `pages`:
+   * what browsers said of the speed of vendors' code, a row a page and vendor, as in `PAGE_COLUMNS`.
+   */
+  over?: 'events' | 'counts' | 'pages'
   params: Record<string, SqlValue>
-  /** Parameters it reads, each as the column `dialect.key(k)`; `counts` has none. */
+  /** Parameters it reads, each as the column `dialect.key(k)`; only `events` has any. */
   keys: readonly string[]
   /** True when it reads the whole map `params`, which costs far more than a few keys. */
   wholeParams?: boolean
+  /** Tests on any parameter, each as the column that it names. Far cheaper than to look through the map. */
+  anyTests?: readonly AnyTest[]
+  /** SQL on columns of `events` beside `params`: all other events are left out, before maps are made of them. */
+  where?: string
   /** The organization whose events it sees; null (jobs only): every organization's. */
   orgId: string | null
   /** Only events with `from <= receivedAt < to`; of `counts` only minutes that begin there, so these are whole ones. */

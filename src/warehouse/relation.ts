@@ -1,7 +1,7 @@
 import { EVENT_COLUMNS } from '../core/event.ts'
-import { columnName, isStorable, quoteName, quoteText } from './dialect.ts'
+import { columnName, duckdbDialect, isStorable, quoteName, quoteText } from './dialect.ts'
 import type { EventFile } from './manifest.ts'
-import type { Query } from './query.ts'
+import type { AnyTest, Query } from './query.ts'
 
 /** What stands behind the relation `events` at one moment. Paths are absolute. */
 export interface Sources {
@@ -11,7 +11,7 @@ export interface Sources {
   spool: readonly string[]
 }
 
-export type Scope = Pick<Query, 'keys' | 'wholeParams' | 'orgId' | 'window'>
+export type Scope = Pick<Query, 'keys' | 'wholeParams' | 'anyTests' | 'where' | 'orgId' | 'window'>
 
 const COLUMNS = Object.keys(EVENT_COLUMNS).join(', ')
 const SPOOL_COLUMNS = Object.entries({ ...EVENT_COLUMNS, place: 'BIGINT', params: 'MAP(VARCHAR, VARCHAR)' })
@@ -60,12 +60,14 @@ function overlaps(file: EventFile, { window, orgId }: Scope): boolean {
   return ours && file.maxReceivedAt >= window.from && file.minReceivedAt < window.to
 }
 
-/** Which of the wanted keys the file has as columns. With the whole map wanted, all of its columns are read anyway. */
+/** Which of the wanted keys the file has as columns. Where all parameters are read, all of its columns are. */
 function shreddedKeys(file: EventFile, scope: Scope): boolean[] | 'shredded' | 'map' {
-  if (scope.wholeParams) return file.keys ? 'shredded' : 'map'
+  if (readsAll(scope)) return file.keys ? 'shredded' : 'map'
   const own = new Set(file.keys)
   return scope.keys.map((key) => own.has(key))
 }
+
+const readsAll = ({ wholeParams = false, anyTests = [] }: Scope) => wholeParams || anyTests.length > 0
 
 function filterFor(file: EventFile, { window, orgId }: Scope): string {
   const filters: string[] = []
@@ -79,45 +81,70 @@ function parquetBranch(folder: string, files: readonly EventFile[], scope: Scope
   const [first] = files
   if (!first) return emptyBranch(scope)
   const paths = files.map((file) => quoteText(`${folder}/${file.path}`)).join(', ')
-  const shredded = new Set(scope.wholeParams ? files.flatMap((file) => file.keys ?? []) : (first.keys ?? []))
-  const keys = scope.keys.map((key) =>
-    shredded.has(key) && !scope.wholeParams
-      ? quoteName(columnName(key))
-      : `${keyValue(key, shredded.has(key))} AS ${quoteName(columnName(key))}`,
-  )
-  const params = scope.wholeParams ? [`${wholeMap([...shredded])} AS params`] : []
+  const shredded = [...new Set(readsAll(scope) ? files.flatMap((file) => file.keys ?? []) : (first.keys ?? []))]
   const union = files.some((file) => file.keys) && files.length > 1 ? ', union_by_name = true' : ''
-  const from = `FROM read_parquet([${paths}]${union})${filterFor(first, scope)}`
-  return `SELECT ${[COLUMNS, ...keys, ...params].join(', ')} ${from}`
+  return branch(`read_parquet([${paths}]${union})${filterFor(first, scope)}`, shredded, scope)
+}
+
+/** The same columns from any source, in which parameters of some names are `shredded` into columns of their own. */
+function branch(source: string, shredded: readonly string[], scope: Scope): string {
+  const { keys, wholeParams = false, anyTests = [], where } = scope
+  const own = new Set(shredded)
+  const isMixed = readsAll(scope)
+  const columns = keys.map((key) =>
+    own.has(key) && !isMixed
+      ? quoteName(columnName(key))
+      : `${keyValue(key, own.has(key))} AS ${quoteName(columnName(key))}`,
+  )
+  const answers = anyTests.map((test) => `${anyOf(test, shredded)} AS ${quoteName(test.column)}`)
+  const params = wholeParams ? [`${wholeMap(shredded)} AS params`] : []
+  if (where === undefined) return `SELECT ${[COLUMNS, ...columns, ...answers, ...params].join(', ')} FROM ${source}`
+  // A map is made of what passed only: the engine would make it first and look afterwards.
+  const others = wholeParams ? ['params', ...shredded.filter((key) => !keys.includes(key)).map(columnOf)] : []
+  const passed = [...keys.map(columnOf), ...anyTests.map(({ column }) => quoteName(column)), ...params]
+  const within = `SELECT ${[COLUMNS, ...columns, ...answers, ...others].join(', ')} FROM ${source}`
+  return `SELECT ${[COLUMNS, ...passed].join(', ')} FROM (${within}) WHERE ${where}`
+}
+
+const columnOf = (key: string) => quoteName(columnName(key))
+
+/** True where a parameter passes the test, as a column or in the map; never NULL. */
+function anyOf({ of }: AnyTest, shredded: readonly string[]): string {
+  const test = (key: string | null, value: string) => of(key).replaceAll('{value}', () => value)
+  // Sorted by vendor, most of these columns have nothing for thousands of rows, and that is seen at once.
+  const columns = shredded.map(
+    (key) => `CASE WHEN ${columnOf(key)} IS NULL THEN false ELSE ${test(key, columnOf(key))} END`,
+  )
+  const inMap = duckdbDialect.anyValue((value) => test(null, value))
+  if (columns.length === 0) return `(${inMap})`
+  return `(${columns.join(' OR ')} OR CASE WHEN cardinality(params) = 0 THEN false ELSE ${inMap} END)`
 }
 
 /** Among files that are read together, one may hold a key as a column and the next in its map. */
 function keyValue(key: string, mayBeColumn: boolean): string {
   if (!isStorable(key)) return 'NULL::VARCHAR'
   const inMap = `params[${quoteText(key)}]`
-  return mayBeColumn ? `coalesce(${quoteName(columnName(key))}, ${inMap})` : inMap
+  return mayBeColumn ? `coalesce(${columnOf(key)}, ${inMap})` : inMap
 }
 
 function wholeMap(keys: readonly string[]): string {
   if (keys.length === 0) return 'params'
-  const entries = keys.map((key) => `{key: ${quoteText(key)}, value: ${quoteName(columnName(key))}}`).join(', ')
+  const entries = keys.map((key) => `{key: ${quoteText(key)}, value: ${columnOf(key)}}`).join(', ')
   return `map_concat(params, map_from_entries(list_filter([${entries}], lambda e: e.value IS NOT NULL)))`
 }
 
 function spoolBranch(paths: readonly string[], scope: Scope): string {
-  const keys = scope.keys.map((key) => `${keyValue(key, false)} AS ${quoteName(columnName(key))}`)
-  const params = scope.wholeParams ? ['params'] : []
   const window = `receivedAt >= ${scope.window.from} AND receivedAt < ${scope.window.to}`
   const org = scope.orgId === null ? '' : ` AND orgId = ${quoteText(scope.orgId)}`
-  return `SELECT ${[COLUMNS, ...keys, ...params].join(', ')} FROM ${spoolRelation(paths)} WHERE ${window}${org}`
+  return branch(`${spoolRelation(paths)} WHERE ${window}${org}`, [], scope)
 }
 
 /** `read_parquet` refuses an empty list, and a fresh installation has no file. */
 function emptyBranch(scope: Scope): string {
-  const columns = Object.entries(EVENT_COLUMNS).map(([name, type]) => `NULL::${type} AS ${name}`)
-  const keys = scope.keys.map((key) => `NULL::VARCHAR AS ${quoteName(columnName(key))}`)
-  const params = scope.wholeParams ? ['NULL::MAP(VARCHAR, VARCHAR) AS params'] : []
-  return `SELECT ${[...columns, ...keys, ...params].join(', ')} WHERE false`
+  const columns = Object.entries({ ...EVENT_COLUMNS, params: 'MAP(VARCHAR, VARCHAR)' }).map(
+    ([name, type]) => `NULL::${type} AS ${name}`,
+  )
+  return branch(`(SELECT ${columns.join(', ')}) WHERE false`, [], scope)
 }
 
 function groupBy<T>(items: readonly T[], nameOf: (item: T) => string): T[][] {

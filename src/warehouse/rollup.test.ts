@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
+import { PAGE_VIEWS } from '../decoders/page-view.ts'
 import { runRollupMerge } from './compact-rollups.ts'
 import { Manifest } from './manifest.ts'
-import { COUNT_COLUMNS, PAGE_VIEWS } from './rollup.ts'
+import { COUNT_COLUMNS } from './rollup.ts'
 import { type Asked, HOUR, type Said, WarehouseStand } from './warehouse.fixture.ts'
 
 // Real files and databases, on machines that do other things too.
@@ -298,7 +299,7 @@ describe('files of counts', () => {
     expect(await stand.query('SELECT sum(events) AS n FROM counts', {}, { over: 'counts' })).toEqual([{ n: 3 }])
   })
 
-  test('of 40 days ago are by the quarter of an hour, and every sum over whole quarters stays', async () => {
+  test('of 70 days ago are by the quarter of an hour, and every sum over whole quarters stays', async () => {
     await using stand = await WarehouseStand.open()
     for (const event of fc.sample(aCounted, { numRuns: 80, seed: 3 })) {
       await stand.add([event])
@@ -322,9 +323,9 @@ describe('files of counts', () => {
       { from: HOUR - quarter, to: HOUR + 3 * HOUR_MS + quarter },
     ]
     const before = await Promise.all(windows.map(sums))
-    await stand.compactCounts(day + DAY_MS + 40 * DAY_MS - 1)
+    await stand.compactCounts(day + DAY_MS + MINUTES_MS - 1)
     expect(new Set(levelsOf(stand))).toEqual(new Set(['day']))
-    await stand.compactCounts(day + DAY_MS + 40 * DAY_MS)
+    await stand.compactCounts(day + DAY_MS + MINUTES_MS)
     expect(new Set(levelsOf(stand))).toEqual(new Set(['quarters']))
     expect(await Promise.all(windows.map(sums))).toEqual(before)
     expect((await countsOf(stand)).every(({ minute }) => Number(minute) % quarter === 0)).toBe(true)

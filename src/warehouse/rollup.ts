@@ -1,4 +1,5 @@
 import { MINUTE_MS } from '../core/clock.ts'
+import { PAGE_VIEWS } from '../decoders/page-view.ts'
 import { quoteText } from './dialect.ts'
 import type { RollupFile } from './manifest.ts'
 import type { Query } from './query.ts'
@@ -7,7 +8,7 @@ import { spoolRelation } from './relation.ts'
 /**
  * Columns of the relation `counts`, in order, with their DuckDB types: one row for each organization, domain, vendor,
  * event, environment and minute in which something counts. Loads of a vendor's code (kind `library`) don't: they go on
- * when a tag no longer sends anything. Minutes of more than 40 days ago are quarters of an hour.
+ * when a tag no longer sends anything. Minutes of more than 70 days ago are quarters of an hour.
  */
 export const COUNT_COLUMNS = {
   orgId: 'VARCHAR',
@@ -26,12 +27,6 @@ export const COUNT_COLUMNS = {
   /** The weight again where the event is a page view, else 0. */
   pageViews: 'DOUBLE',
 } as const
-
-/** What vendors call a page view, in small letters; capitals make no difference. A view of an app's screen is one too. */
-export const PAGE_VIEWS = [
-  ...['page_view', 'pageview', 'page view', 'page-view', 'page', 'page_load', 'pageload', 'pagevisit', 'viewpage'],
-  ...['screen_view', 'screenview', 'screen view', 'screen-view', 'screen'],
-] as const
 
 /** What stands behind the relation `counts` at one moment. Paths are absolute. */
 export interface CountSources {

@@ -167,9 +167,10 @@ export class WarehouseStand {
   async flush(): Promise<void> {
     await this.spool.seal()
     for (const segment of [...this.spool.segments()]) {
+      const pages = segment.batches.flatMap((batch) => batch.pages ?? [])
       await this.warehouse.load(
-        segment,
-        (counts) => this.counts.push(...counts),
+        { ...segment, pages },
+        ({ counts }) => this.counts.push(...counts),
         () => this.spool.release(segment),
       )
       await this.warehouse.remove([segment.path])

@@ -18,15 +18,16 @@ const ARGS = [
 
 /**
  * Unpacks the Chromium that comes with its npm package, and starts it. The libraries that it needs come with it too, for
- * systems that lack them.
+ * systems that lack them. Of arguments that say the same, the last counts: `more` come last.
  */
-export async function startBrowser(): Promise<TestBrowser> {
+export async function startBrowser(more: readonly string[] = []): Promise<TestBrowser> {
   const folder = temporaryFolder()
   try {
     const { executablePath, libraries } = await unpackInto(folder.path)
     const env = { HOME: folder.path, TMPDIR: folder.path, FONTCONFIG_FILE: fontsIn(folder.path) }
-    const launch = (more: Record<string, string>) =>
-      puppeteer.launch({ executablePath, args: ARGS, headless: 'shell', env: { ...env, ...more } })
+    const args = [...ARGS, ...more]
+    const launch = (libraryPath: Record<string, string>) =>
+      puppeteer.launch({ executablePath, args, headless: 'shell', env: { ...env, ...libraryPath } })
     const browser = await launch({}).catch(() => launch({ LD_LIBRARY_PATH: libraries }))
     return {
       browser,

@@ -1,0 +1,84 @@
+import type { Call } from './calls.ts'
+import type { Guard } from './guard.ts'
+import type { Recorder } from './recorder.ts'
+import type { See, Seers } from './transports.ts'
+import { watchMethod, watchSetter } from './watch.ts'
+
+export interface ElementParts {
+  guard: Guard
+  recorder: Recorder
+}
+
+/** Watches the addresses that scripts give to pictures and scripts, and how elements load. */
+export function watchElements(
+  window: Window & typeof globalThis,
+  seers: Seers,
+  { guard, recorder }: ElementParts,
+): void {
+  const { EventTarget, HTMLImageElement, HTMLScriptElement } = window
+  const listen = EventTarget.prototype.addEventListener
+
+  const latest = new WeakMap<HTMLImageElement, Call>()
+  const onImage = ({ type, target }: Event) => {
+    guard.run(() => {
+      const call = target instanceof HTMLImageElement && latest.get(target)
+      // An empty answer is no picture, and is how many vendors answer: only the status could tell it from a failure.
+      if (call) recorder.end(call, type === 'load' ? 'ok' : null)
+    })
+  }
+  const see = (element: unknown) => {
+    const isImage = element instanceof HTMLImageElement
+    if (!isImage && !(element instanceof HTMLScriptElement)) return
+    // A picture is asked for at once unless it is lazy; a script when it comes into the page, which may be never.
+    const isConfirmed = isImage && element.loading !== 'lazy'
+    const type = isImage ? 'img' : 'script'
+    const call = recorder.see({ address: element.src, type, method: 'GET', isConfirmed })
+    if (!call || !isImage) return
+    // Pictures that are in no page have no other way to say how they ended.
+    if (!latest.has(element)) for (const event of ['load', 'error']) Reflect.apply(listen, element, [event, onImage])
+    latest.set(element, call)
+  }
+  watchSetter(guard, HTMLImageElement.prototype, 'src', see)
+  watchSetter(guard, HTMLScriptElement.prototype, 'src', see)
+  watchMethod(guard, window.Element.prototype, 'setAttribute', (self) => () => see(self), isSource)
+  watchLoading(window.document, { guard, recorder })
+  const violation = 'securitypolicyviolation'
+  window.addEventListener(violation, (event) => guard.run(() => seers[violation]?.(null, [event])))
+}
+
+function isSource([name]: readonly unknown[]): boolean {
+  return typeof name === 'string' && name.length === 3 && name.toLowerCase() === 'src'
+}
+
+/** Loads and failures of elements in the page, whoever put them there. */
+function watchLoading(document: Document, { guard, recorder }: ElementParts): void {
+  const onEnd = ({ type, target }: Event) => {
+    guard.run(() => {
+      if (!(target instanceof HTMLElement)) return
+      const [kind, address] = sourceOf(target)
+      if (!address) return
+      const failure = kind === 'img' ? null : 'failure'
+      recorder.endOf(address, kind, type === 'load' ? 'ok' : failure)
+    })
+  }
+  // Such events do not bubble, but are caught on their way down.
+  document.addEventListener('load', onEnd, true)
+  document.addEventListener('error', onEnd, true)
+}
+
+/** Puts down what the page's policy forbade; as one of the ways that are seen, because it may be before this script. */
+export function violationSeer(recorder: Recorder): See {
+  return (_self, [event]) => {
+    const { disposition, blockedURI, effectiveDirective } = event as SecurityPolicyViolationEvent
+    // A policy may be there only to report: https://www.w3.org/TR/CSP3/#violation-disposition
+    if (disposition === 'enforce') recorder.endOf(blockedURI, effectiveDirective.replace(/-src.*$/, ''), 'blocked')
+    return null
+  }
+}
+
+function sourceOf(element: HTMLElement): [kind: string, address: string] {
+  if (element instanceof HTMLImageElement) return ['img', element.currentSrc || element.src]
+  if (element instanceof HTMLScriptElement) return ['script', element.src]
+  if (element instanceof HTMLIFrameElement) return ['iframe', element.src]
+  return element instanceof HTMLLinkElement ? ['link', element.href] : ['', '']
+}

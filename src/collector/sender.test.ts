@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'bun:test'
+import type { Batch } from './batch.ts'
+import { handClock } from './collector.fixture.ts'
+import { makeGuard } from './guard.ts'
+import { makeSender, type WaysOut } from './sender.ts'
+
+interface Try {
+  batchId: string
+  sentAt: number
+  keepalive: boolean
+  how: 'fetch' | 'beacon'
+  answer(status: number, headers?: Record<string, string>): Promise<void>
+}
+
+/** Lets everything run that waits for nothing but its turn. */
+const turns = () => new Promise((resolve) => setImmediate(resolve))
+
+function setUp(change: Partial<WaysOut> = {}) {
+  const clock = handClock()
+  const tries: Try[] = []
+  const guard = makeGuard(clock.now)
+  const fetch = (_url: string, { body, keepalive }: RequestInit) =>
+    new Promise<Response>((resolve, reject) => {
+      const { batchId, sentAt } = JSON.parse(String(body))
+      const answer = async (status: number, headers = {}) => {
+        if (status === 0) reject(new TypeError('Failed to fetch'))
+        else resolve(new Response(null, { status, headers }))
+        await turns()
+      }
+      tries.push({ batchId, sentAt, keepalive: keepalive === true, how: 'fetch', answer })
+    })
+  const beacon = (_url: string, body: string) => {
+    tries.push({ ...JSON.parse(body), keepalive: true, how: 'beacon', answer: turns })
+    return true
+  }
+  const sender = makeSender({
+    url: 'https://collect.example/api/v1/events',
+    token: 'pt_1',
+    ways: { fetch: fetch as unknown as typeof globalThis.fetch, beacon, canKeep: true, ...change },
+    guard,
+    date: () => 1_000_000 + clock.now(),
+    later: clock.later,
+  })
+  return { ...clock, guard, sender, tries, ids: () => tries.map(({ batchId }) => batchId) }
+}
+
+const batch = (batchId: string, length = 100): Batch => ({
+  batchId,
+  length,
+  content: { hits: [{ url: 'x'.repeat(length) }] },
+})
+
+test('batches go one after the other', async () => {
+  const { sender, tries, ids } = setUp()
+  sender.send([batch('a'), batch('b')])
+  expect(ids()).toEqual(['a'])
+  await tries[0]?.answer(202)
+  expect(ids()).toEqual(['a', 'b'])
+  await tries[1]?.answer(202)
+  sender.retryNow()
+  expect(ids()).toEqual(['a', 'b'])
+})
+
+describe('a batch that was not taken', () => {
+  test.each([0, 429, 500, 503])(
+    'for %p is sent again later and later, with the same id and the time of the try',
+    async (status) => {
+      const { sender, tries, pass, ids } = setUp()
+      sender.send([batch('a')])
+      await tries[0]?.answer(status)
+      expect(ids()).toEqual(['a'])
+      pass(1000)
+      await tries[1]?.answer(status)
+      pass(500)
+      expect(ids()).toHaveLength(2)
+      pass(1500)
+      expect(ids()).toEqual(['a', 'a', 'a'])
+      expect(tries.map(({ sentAt }) => sentAt)).toEqual([...tries.map(({ sentAt }) => sentAt)].sort())
+      expect(new Set(tries.map(({ sentAt }) => sentAt)).size).toBe(3)
+    },
+  )
+
+  test('waits as long as the collector asks, at the most a minute by itself', async () => {
+    const { sender, tries, pass, ids } = setUp()
+    sender.send([batch('a')])
+    await tries[0]?.answer(503, { 'retry-after': '30' })
+    pass(29_000)
+    expect(ids()).toHaveLength(1)
+    pass(1000)
+    for (let n = 1; n < 12; n++) {
+      expect(ids()).toHaveLength(n + 1)
+      await tries[n]?.answer(0)
+      pass(60_000)
+    }
+  })
+
+  test('is tried at once when the page is online again', async () => {
+    const { sender, tries, ids } = setUp()
+    sender.send([batch('a')])
+    await tries[0]?.answer(0)
+    sender.retryNow()
+    expect(ids()).toEqual(['a', 'a'])
+  })
+
+  test.each([400, 403, 404, 413])('for %p never will be, and is dropped', async (status) => {
+    const { sender, tries, ids } = setUp()
+    sender.send([batch('a'), batch('b')])
+    await tries[0]?.answer(status)
+    expect(ids()).toEqual(['a', 'b'])
+  })
+
+  test('because the token is not known any more ends it all', async () => {
+    const { sender, tries, guard, ids } = setUp()
+    sender.send([batch('a'), batch('b')])
+    await tries[0]?.answer(401)
+    sender.send([batch('c')])
+    sender.sendLast()
+    expect([ids(), guard.isOff()]).toEqual([['a'], true])
+  })
+
+  test('is dropped when thirty more wait', async () => {
+    const { sender, tries, ids } = setUp()
+    sender.send([batch('a')])
+    await tries[0]?.answer(0)
+    sender.send(Array.from({ length: 30 }, (_, n) => batch(`b${n}`)))
+    sender.retryNow()
+    expect(ids()).toEqual(['a', 'b0'])
+  })
+})
+
+describe('when the page may end', () => {
+  test('what waits and what is under way goes in a way that outlives it, once', async () => {
+    const { sender, tries, ids } = setUp()
+    sender.send([batch('a'), batch('b')])
+    sender.sendLast()
+    sender.sendLast()
+    expect(ids()).toEqual(['a', 'a', 'b'])
+    expect(tries.map(({ keepalive }) => keepalive)).toEqual([false, true, true])
+    for (const one of tries) await one.answer(202)
+    sender.retryNow()
+    expect(ids()).toHaveLength(3)
+  })
+
+  test('at most 40 kB of it, because vendors have last words too; the rest goes if the page stays', async () => {
+    const { sender, tries, ids } = setUp()
+    sender.send([batch('a', 25_000), batch('b', 25_000), batch('c', 10_000)])
+    sender.sendLast()
+    expect(ids()).toEqual(['a', 'a', 'c'])
+    for (const one of tries.slice()) await one.answer(202)
+    expect(ids()).toEqual(['a', 'a', 'c', 'b'])
+  })
+
+  test.each<[string, Partial<WaysOut>, string[]]>([
+    ['can not outlive it', { canKeep: false }, ['fetch', 'beacon']],
+    ['was taken away', { fetch: undefined }, ['beacon']],
+  ])('it is a beacon where fetch %s', async (_what, change, hows) => {
+    const { sender, tries } = setUp(change)
+    sender.send([batch('a')])
+    sender.sendLast()
+    await turns()
+    expect(tries.map(({ how }) => how)).toEqual(expect.arrayContaining(hows))
+  })
+})
+
+test('without any way out nothing fails', async () => {
+  const { sender, pass } = setUp({ fetch: undefined, beacon: undefined })
+  sender.send([batch('a')])
+  sender.sendLast()
+  await turns()
+  pass(100_000)
+})

@@ -1,0 +1,49 @@
+/** First 32 bits of the fractional parts of roots of primes: https://csrc.nist.gov/pubs/fips/180-4/upd1/final, 4.2.2, 5.3.3 */
+function fractions(count: number, root: number): number[] {
+  const words: number[] = []
+  const isPrime = (candidate: number) => {
+    for (let factor = 2; factor * factor <= candidate; factor++) if (candidate % factor === 0) return false
+    return true
+  }
+  for (let candidate = 2; words.length < count; candidate++) {
+    if (isPrime(candidate)) words.push(((candidate ** (1 / root) % 1) * 2 ** 32) | 0)
+  }
+  return words
+}
+
+/** The exclusive or of the word turned right by three numbers of bits; the last of them shifts when it is below 0. */
+function mix(word: number, ...by: number[]): number {
+  return by.reduce((mixed, bits) => mixed ^ (word >>> Math.abs(bits)) ^ (bits < 0 ? 0 : word << (32 - bits)), 0)
+}
+
+/**
+ * SHA-256 of a text's UTF-8, in hex. Ours, because the browser's own needs a secure page and answers late; the session
+ * must be known when the first request is captured.
+ */
+export function sha256(text: string): string {
+  const constants = fractions(64, 3)
+  const bytes = new TextEncoder().encode(text)
+  const blocks = new DataView(new ArrayBuffer(((bytes.length + 72) >> 6) << 6))
+  new Uint8Array(blocks.buffer).set([...bytes, 0x80])
+  blocks.setUint32(blocks.byteLength - 4, bytes.length * 8)
+  let state = fractions(8, 2)
+  for (let start = 0; start < blocks.byteLength; start += 64) {
+    const schedule: number[] = []
+    // Every index is within bounds: the standard's loops are fixed.
+    const word = (t: number) => schedule[t] ?? 0
+    let turned = state
+    constants.forEach((constant, t) => {
+      const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = turned
+      const next =
+        t < 16
+          ? blocks.getInt32(start + t * 4)
+          : word(t - 16) + mix(word(t - 15), 7, 18, -3) + word(t - 7) + mix(word(t - 2), 17, 19, -10)
+      schedule.push(next | 0)
+      const first = h + mix(e, 6, 11, 25) + ((e & f) ^ (~e & g)) + constant + word(t)
+      const second = mix(a, 2, 13, 22) + ((a & b) ^ (a & c) ^ (b & c))
+      turned = [(first + second) | 0, a, b, c, (d + first) | 0, e, f, g]
+    })
+    state = state.map((one, index) => (one + (turned[index] ?? 0)) | 0)
+  }
+  return state.map((one) => (one >>> 0).toString(16).padStart(8, '0')).join('')
+}

@@ -1,0 +1,122 @@
+import { snapshotOf, snapshotOfRequest } from './body.ts'
+import type { Call, Outcome } from './calls.ts'
+import type { Guard } from './guard.ts'
+import type { Recorder } from './recorder.ts'
+import { type After, watchMethod } from './watch.ts'
+
+/** The browser's own: pages replace it too. */
+const listen = EventTarget.prototype.addEventListener
+
+export interface TransportParts {
+  guard: Guard
+  recorder: Recorder
+}
+
+/** Puts down a call that is about to be made, or was made `at` an earlier instant; null: it is not captured. */
+export type See = (self: unknown, args: readonly unknown[], at?: number) => Call | null
+
+/** By the name of the function that is called. */
+export type Seers = Record<string, See>
+
+/** Anything else could run the page's code when it is made a text. */
+function addressOf(input: unknown): string | null {
+  if (typeof input === 'string') return input
+  if (input instanceof URL) return input.href
+  return input instanceof Request ? input.url : null
+}
+
+function methodOf(value: unknown, fallback = 'GET'): string {
+  return typeof value === 'string' ? value : fallback
+}
+
+/** How each way in which scripts send requests is put down. */
+export function seersOf({ guard, recorder }: TransportParts): Seers {
+  /** Null: it was opened for something that can't be told. */
+  const opened = new WeakMap<object, { address: string | null; method: string }>()
+
+  const fetchAs =
+    (type: string): See =>
+    (_self, [input, options], at) => {
+      const request = input instanceof Request ? input : null
+      const { method, body } = (options ?? {}) as { method?: unknown; body?: unknown }
+      return recorder.see({
+        address: addressOf(input),
+        type,
+        method: methodOf(method, request?.method),
+        body: () => (body == null ? request && snapshotOfRequest(request) : snapshotOf(body)),
+        at,
+      })
+    }
+  return {
+    fetch: fetchAs('fetch'),
+    // https://developer.mozilla.org/docs/Web/API/Window/fetchLater: sent at the end of the page, or after a time.
+    fetchLater: fetchAs('fetchLater'),
+    sendBeacon: (_self, [input, body], at) =>
+      recorder.see({ address: addressOf(input), type: 'beacon', method: 'POST', body: () => snapshotOf(body), at }),
+    open(xhr, [method, input]) {
+      if (xhr instanceof XMLHttpRequest) opened.set(xhr, { address: addressOf(input), method: methodOf(method) })
+      return null
+    },
+    send(xhr, [body], at) {
+      const request = xhr instanceof XMLHttpRequest && opened.get(xhr)
+      const call = request && recorder.see({ ...request, type: 'xhr', body: () => snapshotOf(body), at })
+      if (!call) return null
+      const startedAt = performance.now()
+      const end = () => {
+        const isLate = xhr.timeout > 0 && performance.now() - startedAt >= xhr.timeout
+        guard.run(() => recorder.end(call, xhr.status || (isLate ? 'timeout' : 'failure')))
+      }
+      // Comes last, whatever came before: https://xhr.spec.whatwg.org/#request-error-steps
+      Reflect.apply(listen, xhr, ['loadend', end, { once: true }])
+      if (xhr.readyState === XMLHttpRequest.DONE) end()
+      return call
+    },
+  }
+}
+
+/** Watches every way in which scripts send requests. */
+export function watchTransports(window: Window & typeof globalThis, seers: Seers, parts: TransportParts): void {
+  const { guard, recorder } = parts
+  const watch = (owner: object | undefined, name: string, after: (call: Call, result: unknown) => void) => {
+    watchMethod(guard, owner, name, (self, args): After | undefined => {
+      const call = seers[name]?.(self, args)
+      if (!call) return
+      return (result, threw) => (threw ? recorder.end(call, 'exception') : after(call, result))
+    })
+  }
+  const nothing = () => undefined
+  watch(window, 'fetch', followFetch(window, parts))
+  watch(window, 'fetchLater', nothing)
+  watch(window.XMLHttpRequest?.prototype, 'open', nothing)
+  watch(window.XMLHttpRequest?.prototype, 'send', nothing)
+  watch(window.Navigator?.prototype, 'sendBeacon', (call, isQueued) => {
+    if (isQueued === false) recorder.end(call, 'failure')
+  })
+}
+
+function followFetch(window: Window, { guard, recorder }: TransportParts) {
+  const pending = new WeakMap<object, Call>()
+  window.addEventListener('unhandledrejection', ({ promise, reason }) => {
+    guard.run(() => {
+      const call = pending.get(promise)
+      if (call) recorder.end(call, failureOf(reason))
+    })
+  })
+  return (call: Call, promise: unknown) => {
+    if (!(promise instanceof Promise)) return
+    pending.set(promise, call)
+    call.whenTimed = () => {
+      if (call.outcome !== null) return
+      void promise.then(
+        // An opaque answer has no status that we may see, but it is one.
+        (response) => guard.run(() => recorder.end(call, response.status || 'ok')),
+        (error) => guard.run(() => recorder.end(call, failureOf(error))),
+      )
+    }
+  }
+}
+
+/** https://fetch.spec.whatwg.org/#abort-fetch, https://dom.spec.whatwg.org/#dom-abortsignal-timeout */
+function failureOf(error: unknown): Outcome {
+  return error instanceof DOMException && error.name === 'TimeoutError' ? 'timeout' : 'failure'
+}

@@ -1,0 +1,27 @@
+import type { StoredPage } from './page.ts'
+
+/** A row of which nothing is known but what is said: received at 0, of organization `org_1` and domain `dom_1`. */
+export function plainPage(said: Partial<StoredPage> = {}): StoredPage {
+  const { receivedAt = 0 } = said
+  return {
+    page: 1,
+    ts: receivedAt,
+    receivedAt,
+    orgId: 'org_1',
+    domainId: 'dom_1',
+    env: 'prod',
+    host: null,
+    path: null,
+    sessionId: null,
+    version: null,
+    weight: 1,
+    loaf: true,
+    vendor: 'Google Tag Manager',
+    vendorHost: 'www.googletagmanager.com',
+    requests: 1,
+    durMs: [12.5],
+    blockMs: 0,
+    bytes: null,
+    ...said,
+  }
+}

@@ -1,0 +1,76 @@
+import { AppError } from '../core/error.ts'
+import { Closed, OneOf, Type } from '../core/schema.ts'
+import { ById, type Route, route } from '../http/route.ts'
+import { normalizeHostname, ROUTING_MODES, routingOf } from './domain.ts'
+import type { DomainParts } from './routes.ts'
+import { setRouting } from './routing-store.ts'
+import { findDomain } from './store.ts'
+
+const EndpointInput = Closed(
+  {
+    mode: OneOf(ROUTING_MODES, {
+      description:
+        'default: the collector; custom: a hostname of your own that leads to it; legacy: the address of the interface',
+    }),
+    hostname: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 255,
+        description: 'For mode custom; left out: the one named before, or collect. before the monitored host',
+      }),
+    ),
+  },
+  { $id: 'EndpointInput', examples: [{ mode: 'custom', hostname: 'collect.shop.example' }] },
+)
+
+const EndpointSchema = Closed(
+  { mode: OneOf(ROUTING_MODES), collectEndpoint: Type.String(), cdnHost: Type.String() },
+  {
+    $id: 'Endpoint',
+    examples: [
+      {
+        mode: 'custom',
+        collectEndpoint: 'https://collect.shop.example/api/v1/events',
+        cdnHost: 'collect.shop.example',
+      },
+    ],
+  },
+)
+
+/** Where a domain's script is loaded from and its events go to. */
+export function endpointRoutes(parts: DomainParts): Route[] {
+  const { db, clock, changed, isEndpointLocked } = parts
+  return [
+    route({
+      id: 'setEndpoint',
+      method: 'PUT',
+      path: '/v1/domains/{id}/endpoint',
+      access: 'configure',
+      tag: 'Domains',
+      summary: 'Choose the address that the script is loaded from and events are sent to',
+      params: ById,
+      body: EndpointInput,
+      answer: EndpointSchema,
+      handle({ principal: { orgId }, params: { id }, body: { mode, hostname } }) {
+        findDomain(db, { orgId, id }, clock.now())
+        if (isEndpointLocked) throw new AppError('forbidden', 'the endpoint is locked by who runs this server')
+        if (hostname !== undefined && mode !== 'custom') {
+          throw new AppError('invalid', 'hostname: belongs to the mode custom')
+        }
+        setRouting(db, { orgId, id }, mode, hostname === undefined ? null : hostnameOf(hostname))
+        changed()
+        return routingOf(findDomain(db, { orgId, id }, clock.now()), parts)
+      },
+      note: ({ body }) => ({ ...body }),
+    }),
+  ]
+}
+
+function hostnameOf(text: string): string {
+  const hostname = normalizeHostname(text)
+  // Browsers want a certificate, which addresses and bare names don't get.
+  if (hostname === null || !hostname.includes('.') || /^[\d.]+$|^\[/.test(hostname)) {
+    throw new AppError('invalid', 'hostname: is not the name of a host')
+  }
+  return hostname
+}

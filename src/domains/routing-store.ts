@@ -1,0 +1,94 @@
+import { AppError } from '../core/error.ts'
+import type { Db } from '../store/database.ts'
+import { type CollectStatus, normalizeHostname, type RoutingMode } from './domain.ts'
+import type { DomainKey } from './store.ts'
+
+interface RoutingRow {
+  name: string
+  monitoredUrls: string
+  collectHostname: string | null
+}
+
+/**
+ * Sets where the domain's script and events go. `hostname`: the customer's, for mode custom; left out, it is the one
+ * named before, or else `collect.` before the host that the domain monitors. A hostname that is new waits to be
+ * checked. Fails with `notFound`, and with `invalid` where no hostname is known.
+ */
+export function setRouting(db: Db, { orgId, id }: DomainKey, mode: RoutingMode, hostname: string | null): void {
+  const row = db
+    .prepare<[string, string], RoutingRow>(
+      'SELECT name, monitoredUrls, collectHostname FROM domain WHERE orgId = ? AND id = ?',
+    )
+    .get(orgId, id)
+  if (!row) throw new AppError('notFound', 'no such domain')
+  const named = hostname ?? row.collectHostname ?? (mode === 'custom' ? likelyHostname(row) : null)
+  if (mode === 'custom' && named === null) {
+    throw new AppError('invalid', 'hostname: mode custom needs the hostname that leads to the collector')
+  }
+  db.prepare(
+    `UPDATE domain SET routingMode = @mode, collectHostname = @named,
+       collectStatus = CASE WHEN collectHostname IS @named THEN collectStatus ELSE 'pending' END,
+       collectCheckedAt = CASE WHEN collectHostname IS @named THEN collectCheckedAt END WHERE id = @id`,
+  ).run({ id, mode, named })
+}
+
+/** `collect.shop.example` for a domain that monitors `https://www.shop.example/`, or is called that. */
+function likelyHostname({ monitoredUrls, name }: RoutingRow): string | null {
+  const [url] = JSON.parse(monitoredUrls) as string[]
+  const host = normalizeHostname((url && URL.parse(url)?.hostname) || name)
+  return host?.includes('.') && !/^[\d.]+$|^\[/.test(host) ? `collect.${host.replace(/^www\./, '')}` : null
+}
+
+/** A customer's hostname, and the token of a domain that uses it. */
+export interface CollectHost {
+  id: string
+  hostname: string
+  token: string
+  status: CollectStatus
+}
+
+/** Hostnames that were not looked at since `checkedBefore`, or never; at most `limit`, longest ago first. */
+export function hostsToCheck(db: Db, checkedBefore: number, limit: number): CollectHost[] {
+  return db
+    .prepare<[number, number], CollectHost>(
+      `SELECT id, collectHostname AS hostname, token, collectStatus AS status FROM domain
+       WHERE collectHostname IS NOT NULL AND ifnull(collectCheckedAt, 0) < ? ORDER BY collectCheckedAt LIMIT ?`,
+    )
+    .all(checkedBefore, limit)
+}
+
+/** Keeps what a check found, unless another hostname was named meanwhile. */
+export function noteHostCheck(db: Db, { id, hostname }: CollectHost, status: CollectStatus, now: number): void {
+  db.prepare('UPDATE domain SET collectStatus = ?, collectCheckedAt = ? WHERE id = ? AND collectHostname = ?').run(
+    status,
+    now,
+    id,
+    hostname,
+  )
+}
+
+/** Keeps that pages still ask for the script of the domain at the legacy address. */
+export function noteLegacyScript(db: Db, id: string, now: number): void {
+  db.prepare('UPDATE domain SET legacyScriptAt = ? WHERE id = ?').run(now, id)
+}
+
+/** Shares of sessions, 0 to 1, whose page views are kept. */
+export interface PageViewRates {
+  devRate: number
+  prodRate: number
+}
+
+/** Fails with `notFound`. */
+export function pageViewRates(db: Db, { orgId, id }: DomainKey): PageViewRates {
+  const row = db
+    .prepare<[string, string], PageViewRates>('SELECT devRate, prodRate FROM domain WHERE orgId = ? AND id = ?')
+    .get(orgId, id)
+  if (!row) throw new AppError('notFound', 'no such domain')
+  return row
+}
+
+/** What is left out stays as it is. Fails with `notFound`. */
+export function setPageViewRates(db: Db, { orgId, id }: DomainKey, rates: Partial<PageViewRates>): void {
+  const { devRate, prodRate } = { ...pageViewRates(db, { orgId, id }), ...rates }
+  db.prepare('UPDATE domain SET devRate = ?, prodRate = ? WHERE id = ?').run(devRate, prodRate, id)
+}

@@ -1,0 +1,72 @@
+import type { Clock } from '../core/clock.ts'
+import { Closed, InstantSchema, Int, Type } from '../core/schema.ts'
+import { findDomain } from '../domains/store.ts'
+import { ById, type Route, route } from '../http/route.ts'
+import type { Db } from '../store/database.ts'
+import type { Live } from './live.ts'
+
+const MAX_EVENTS = 500
+const DEFAULT_EVENTS = 100
+
+const LiveSchema = Closed(
+  {
+    events: Type.Array(
+      Closed({
+        seq: Int(),
+        ts: InstantSchema,
+        event: Type.Record(Type.String(), Type.Unknown(), { description: 'The event as it is stored' }),
+      }),
+      { description: 'In the order of seq' },
+    ),
+    latestSeq: Int({ description: 'To ask for what follows' }),
+    armedUntil: Type.Number({ ...InstantSchema, description: 'Capture goes on until then; each call puts it off' }),
+  },
+  {
+    $id: 'LiveEvents',
+    examples: [
+      {
+        events: [
+          {
+            seq: 1_767_614_400_000_000,
+            ts: 1_767_614_400_000,
+            event: { vendor: 'Meta Pixel', event: 'Purchase', params: { value: '12.50' } },
+          },
+        ],
+        latestSeq: 1_767_614_400_000_000,
+        armedUntil: 1_767_614_460_000,
+      },
+    ],
+  },
+)
+
+const LiveQuery = Closed({
+  since: Type.Optional(Int({ minimum: 0, description: 'Events after this seq; left out: the latest ones' })),
+  limit: Type.Optional(Int({ minimum: 1, maximum: MAX_EVENTS, default: DEFAULT_EVENTS })),
+})
+
+/** Events of one domain as they come in. */
+export function liveRoutes({ db, clock, live }: { db: Db; clock: Clock; live: Live }): Route[] {
+  return [
+    route({
+      id: 'watchDomain',
+      method: 'GET',
+      path: '/v1/domains/{id}/live',
+      access: 'read',
+      tag: 'Domains',
+      summary: 'Events as they come in; the first call turns capture on for a minute',
+      tool: true,
+      params: ById,
+      query: LiveQuery,
+      answer: LiveSchema,
+      handle({ principal: { orgId }, params: { id }, query: { since = null, limit = DEFAULT_EVENTS } }) {
+        findDomain(db, { orgId, id }, clock.now())
+        const { events, latestSeq, armedUntil } = live.look(id, since, limit)
+        return {
+          events: events.map(({ seq, ts, ...event }) => ({ seq, ts, event: { seq, ts, ...event } })),
+          latestSeq,
+          armedUntil,
+        }
+      },
+    }),
+  ]
+}

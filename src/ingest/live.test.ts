@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { testClock } from '../../test/fakes.ts'
+import { plainEvent } from '../core/event.fixture.ts'
+import { ARMED_MS, Live } from './live.ts'
+
+const event = (seq: number) => plainEvent({ seq, id: `e${seq}` })
+const seqs = (events: readonly { seq: number }[]) => events.map(({ seq }) => seq)
+
+describe('Live', () => {
+  test('captures from the first look, for a minute from the last', () => {
+    const clock = testClock()
+    const live = new Live(clock)
+    live.add('dom_1', [event(1)])
+    expect(live.look('dom_1', null, 10)).toEqual({ events: [], latestSeq: 0, armedUntil: clock.now() + ARMED_MS })
+    live.add('dom_1', [event(2), event(3)])
+    live.add('dom_2', [event(4)])
+    expect(seqs(live.look('dom_1', null, 10).events)).toEqual([2, 3])
+    expect(live.look('dom_1', 2, 10)).toMatchObject({ events: [{ seq: 3 }], latestSeq: 3 })
+    clock.advance(ARMED_MS)
+    live.add('dom_1', [event(5)])
+    expect(seqs(live.look('dom_1', 3, 10).events)).toEqual([5])
+    clock.advance(ARMED_MS + 1)
+    live.add('dom_1', [event(6)])
+    expect(live.look('dom_1', 5, 10)).toMatchObject({ events: [], latestSeq: 5 })
+  })
+
+  test('an event without an id of its own is called as it is stored', () => {
+    const live = new Live(testClock())
+    live.look('dom_1', null, 1)
+    live.add('dom_1', [{ ...event(7), id: '' }])
+    expect(live.look('dom_1', null, 1).events).toMatchObject([{ id: 'evt_7' }])
+  })
+
+  test('whoever goes on with latestSeq sees all of the last thousand once, in order', () => {
+    const batches = fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 40 })
+    fc.assert(
+      fc.property(batches, fc.integer({ min: 1, max: 500 }), (sizes, limit) => {
+        const live = new Live(testClock())
+        live.look('dom_1', 0, 1)
+        let last = 0
+        const groups = sizes.map((size) => Array.from({ length: size }, () => event(++last)))
+        // Two groups that were on disk together.
+        for (let n = 0; n < groups.length; n += 2) {
+          for (const group of [groups[n + 1], groups[n]]) live.add('dom_1', group ?? [])
+        }
+        const seen: number[] = []
+        for (let since = 0; ; ) {
+          const { events } = live.look('dom_1', since, limit)
+          if (events.length === 0) break
+          seen.push(...seqs(events))
+          since = events.at(-1)?.seq ?? since
+        }
+        expect(seen).toEqual(Array.from({ length: Math.min(last, 1000) }, (_, n) => Math.max(0, last - 1000) + n + 1))
+      }),
+      { numRuns: 50 },
+    )
+  })
+})

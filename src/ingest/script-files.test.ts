@@ -1,0 +1,167 @@
+import { describe, expect, test } from 'bun:test'
+import { gunzipSync } from 'node:zlib'
+import { testClock } from '../../test/fakes.ts'
+import { HOUR_MS } from '../core/clock.ts'
+import { decoders } from '../decoders/index.ts'
+import type { CollectorDomain } from '../domains/directory.ts'
+import { captureConfigOf } from './capture-config.ts'
+import { ScriptFiles } from './script-files.ts'
+
+const DOMAIN: CollectorDomain = {
+  id: 'dom_1',
+  orgId: 'org_1',
+  customerSalt: 'salt',
+  vendors: [{ vendorName: 'Own', urlPatternMatches: ['metrics.shop.example/c*'] }, { vendorName: 'Other' }],
+  nameVendor: () => null,
+  pageViewRate: { dev: 1, prod: 1 },
+}
+
+function setUp() {
+  const clock = testClock()
+  const domains = new Map([['pt_1', DOMAIN]])
+  const legacy: string[] = []
+  const files = new ScriptFiles({
+    clock,
+    domains: { byToken: (token) => domains.get(token) ?? null },
+    collectUrlOf: () => 'https://collect.example/api/v1/events',
+    legacyHost: 'tags.example',
+    askedAtLegacy: (id) => void legacy.push(id),
+    bundle: async () => ({ script: 'run(CONFIG)', stub: '' }),
+  })
+  const ask = (path: string, headers: Record<string, string> = {}, method = 'GET', host = 'collect.example') =>
+    files.answer(new Request(`https://${host}${path}`, { method, headers }))
+  return { clock, domains, legacy, ask }
+}
+
+test('the script has its configuration inside, the list of hosts comes with the configuration alone', async () => {
+  const { ask } = setUp()
+  const script = await (await ask('/t/pt_1.js')).text()
+  const full = (await (await ask('/t/pt_1.json')).json()) as Record<string, unknown>
+  const { hosts, ...config } = full
+  let given: unknown = null
+  new Function('run', script)((config: unknown) => {
+    given = config
+  })
+  expect(given).toEqual(config)
+  expect(config).toMatchObject({
+    version: 1,
+    token: 'pt_1',
+    collectUrl: 'https://collect.example/api/v1/events',
+    configUrl: 'https://collect.example/t/pt_1.json',
+    kill: false,
+    patterns: ['metrics.shop.example/c*'],
+  })
+  expect(hosts).toEqual(expect.arrayContaining(['google-analytics.com', 'api.segment.io']))
+})
+
+test.each([
+  ['/t/pt_1.js', 'text/javascript; charset=utf-8'],
+  ['/t/pt_1.json', 'application/json; charset=utf-8'],
+])('%s may be loaded by every page, and is kept for five minutes', async (path, type) => {
+  const { headers, status } = await setUp().ask(path)
+  expect(status).toBe(200)
+  expect(Object.fromEntries(headers)).toMatchObject({
+    'content-type': type,
+    'cache-control': 'public, max-age=300',
+    'access-control-allow-origin': '*',
+    'cross-origin-resource-policy': 'cross-origin',
+    'timing-allow-origin': '*',
+    'x-content-type-options': 'nosniff',
+    vary: 'accept-encoding',
+    etag: expect.stringMatching(/^"[\w-]+"$/),
+  })
+})
+
+describe('who has it already', () => {
+  test('is told so, until the settings change', async () => {
+    const { ask, domains } = setUp()
+    const etag = (await ask('/t/pt_1.js')).headers.get('etag') ?? ''
+    const again = await ask('/t/pt_1.js', { 'if-none-match': `"other", W/${etag}` })
+    expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', etag])
+    domains.set('pt_1', { ...DOMAIN, vendors: [] })
+    const changed = await ask('/t/pt_1.js', { 'if-none-match': etag })
+    expect(changed.status).toBe(200)
+    expect(changed.headers.get('etag')).not.toBe(etag)
+  })
+})
+
+test('it is packed for who can unpack it', async () => {
+  const { ask } = setUp()
+  const plain = await (await ask('/t/pt_1.js')).text()
+  for (let n = 0; n < 2; n++) {
+    const packed = await ask('/t/pt_1.js', { 'accept-encoding': 'br, gzip;q=0.5' })
+    expect(packed.headers.get('content-encoding')).toBe('gzip')
+    expect(gunzipSync(await packed.arrayBuffer()).toString()).toBe(plain)
+  }
+})
+
+test('asked for the head alone, it is the head alone', async () => {
+  const { status, headers, body } = await setUp().ask('/t/pt_1.js', {}, 'HEAD')
+  expect([status, body, headers.get('etag') === null]).toEqual([200, null, false])
+})
+
+test.each([
+  ['/t/pt_2.js', 'GET', 'no such script'],
+  ['/t/pt_1.css', 'GET', 'no such script'],
+  ['/t/pt_1', 'GET', 'no such script'],
+  ['/t/a/pt_1.js', 'GET', 'no such script'],
+  ['/t/', 'GET', 'no such script'],
+  ['/t/pt_1.js', 'POST', 'this route takes GET only'],
+])('%s by %s is not there, which is kept for a minute', async (path, method, error) => {
+  const answer = await setUp().ask(path, {}, method)
+  expect([answer.status, await answer.json()]).toEqual([404, { error }])
+  expect(Object.fromEntries(answer.headers)).toMatchObject({
+    'cache-control': 'public, max-age=60',
+    'access-control-allow-origin': '*',
+  })
+})
+
+test('who asks at the address of the interface is noted once an hour', async () => {
+  const { ask, clock, legacy } = setUp()
+  await ask('/t/pt_1.js')
+  expect(legacy).toEqual([])
+  for (const wait of [0, HOUR_MS - 1, 1, HOUR_MS]) {
+    clock.advance(wait)
+    await ask('/t/pt_1.json', {}, 'GET', 'tags.example')
+  }
+  expect(legacy).toEqual(['dom_1', 'dom_1', 'dom_1'])
+})
+
+describe('the configuration', () => {
+  const config = captureConfigOf(DOMAIN, { token: 'pt_1', collectUrl: 'https://collect.example/' })
+  const paths = new RegExp(config.paths.map((path) => `(?:${path})`).join('|'), 'i')
+  const ignore = new RegExp(config.ignore.map((one) => `(?:${one})`).join('|'), 'i')
+
+  test.each([
+    ['/g/collect', true],
+    ['/metrics/g/s/collect/', true],
+    ['/matomo.php', true],
+    ['/com.snowplowanalytics.snowplow/tp2', true],
+    ['/', false],
+    ['/api/batch', false],
+    ['/api/collect', false],
+    ['/cart/s', false],
+    ['/p/17', false],
+    ['/analytics', false],
+    ['/matomo.js', false],
+  ])('takes %s for a vendor under the own name: %p', (path, isVendor) => {
+    expect(paths.test(path)).toBe(isVendor)
+  })
+
+  test.each([
+    ['/hero.jpg?w=300', true],
+    ['/font.woff2', true],
+    ['/logo.png', true],
+    ['/pixel.png?id=1', false],
+    ['/tr?file=a.jpg', false],
+    ['/tag.js', false],
+    ['/collect', false],
+  ])('ignores %s of other sites: %p', (address, isIgnored) => {
+    expect(ignore.test(address)).toBe(isIgnored)
+  })
+
+  test('covers the hosts of every decoder', () => {
+    const covers = (host: string) => config.hosts.some((one) => host === one || host.endsWith(`.${one}`))
+    expect(decoders.flatMap(({ hosts }) => hosts).filter((host) => !covers(host))).toEqual([])
+  })
+})

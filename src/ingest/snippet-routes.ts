@@ -1,0 +1,59 @@
+import type { Clock } from '../core/clock.ts'
+import { Closed, Type } from '../core/schema.ts'
+import { routingOf } from '../domains/domain.ts'
+import { findDomain } from '../domains/store.ts'
+import { ById, type Route, route } from '../http/route.ts'
+import type { Db } from '../store/database.ts'
+import type { ScriptBundle } from './script-bundle.ts'
+import { snippetOf } from './snippet.ts'
+
+const SnippetSchema = Closed(
+  {
+    head: Type.String({ description: 'To be pasted as the first thing in <head>' }),
+    template: Type.String({ description: 'Text of the custom template for Google Tag Manager, to be saved as .tpl' }),
+    scriptUrl: Type.String({ description: 'The browser script with the configuration of the domain' }),
+    configUrl: Type.String({ description: 'The configuration alone, as JSON' }),
+  },
+  {
+    $id: 'Snippet',
+    examples: [
+      {
+        head: '<script>(()=>{…})();</script>',
+        template: '___INFO___\n\n{"type": "TAG", …}',
+        scriptUrl: 'https://collect.example.com/t/pt_5yq0w3m1nCk8hX2bVtJ7rLzE9sAaGdQfUoPiKxBvT4c.js',
+        configUrl: 'https://collect.example.com/t/pt_5yq0w3m1nCk8hX2bVtJ7rLzE9sAaGdQfUoPiKxBvT4c.json',
+      },
+    ],
+  },
+)
+
+export interface SnippetParts {
+  db: Db
+  clock: Clock
+  /** Where the collector and the interface are reached from outside, without a path. */
+  collectUrl: string
+  publicUrl: string
+  bundle(): Promise<ScriptBundle>
+}
+
+/** What customers put into their pages. */
+export function snippetRoutes(parts: SnippetParts): Route[] {
+  const { db, clock, bundle } = parts
+  return [
+    route({
+      id: 'getSnippet',
+      method: 'GET',
+      path: '/v1/domains/{id}/snippet',
+      access: 'seeTokens',
+      tag: 'Domains',
+      summary: 'The head snippet and the tag-manager template that capture the pages of a domain',
+      params: ById,
+      answer: SnippetSchema,
+      async handle({ principal: { orgId }, params: { id } }) {
+        const domain = findDomain(db, { orgId, id }, clock.now())
+        const { stub } = await bundle()
+        return snippetOf({ token: domain.token, base: routingOf(domain, parts).collectEndpoint, stub })
+      },
+    }),
+  ]
+}

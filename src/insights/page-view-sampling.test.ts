@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'bun:test'
+import { cast, client, memoryDb, testClock } from '../../test/fakes.ts'
+import { DAY_MS, HOUR_MS } from '../core/clock.ts'
+import { createDomain } from '../domains/store.ts'
+import { HOUR, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import { samplingRoutes } from './page-view-sampling.ts'
+
+async function setUp(stand: WarehouseStand) {
+  const [db, clock] = [memoryDb(), testClock(HOUR)]
+  const people = cast(db, clock)
+  const { orgId } = people
+  const id = createDomain(db, clock, orgId, { name: 'Shop' })
+  let changes = 0
+  const routes = samplingRoutes({ db, clock, warehouse: stand.warehouse, changed: () => void changes++ })
+  const call = client({ db, clock }, ...routes)
+  const path = `/v1/domains/${id}/page-view-sampling`
+  return { db, clock, people, orgId, id, call, path, changes: () => changes }
+}
+
+describe('page-view sampling', () => {
+  test('says what page views there are, hour by hour', async () => {
+    await using stand = await WarehouseStand.open()
+    const { clock, people, orgId, id, call, path } = await setUp(stand)
+    const start = HOUR - 7 * DAY_MS
+    // 20 hours without any, 100 with two, the others with five; and none of these of another domain or kind.
+    for (let n = 0; n < 168; n++) {
+      const views = n < 20 ? 0 : n < 120 ? 2 : 5
+      const at = { receivedAt: start + n * HOUR_MS, orgId, domainId: id }
+      await stand.add([
+        ...Array.from({ length: views }, () => ({ ...at, vendor: 'A', event: 'page_view' })),
+        { ...at, vendor: 'A', event: 'purchase' },
+        { ...at, domainId: 'dom_other', vendor: 'B', event: 'page_view' },
+      ])
+    }
+    await stand.flush()
+    clock.set(HOUR)
+    const { status, body } = await call('GET', path, { as: people.vera.key })
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      available: true,
+      canEdit: false,
+      supported: true,
+      devRate: 1,
+      prodRate: 1,
+      rates: [1, 0.5, 0.25, 0.1, 0.05, 0.02, 0.01],
+      eligible: [{ vendor: 'A', event: 'page_view' }],
+      pageViewsPerHour: { quiet: 0, typical: 2 },
+    })
+  })
+
+  test('is chosen by who may, for each environment', async () => {
+    await using stand = await WarehouseStand.open()
+    const { people, call, path, changes } = await setUp(stand)
+    const put = (as: string, body: unknown) => call('PUT', path, { as, body })
+    expect((await put(people.bob.key, { prodRate: 0.5 })).status).toBe(403)
+    expect((await put(people.mallory.key, { prodRate: 0.5 })).status).toBe(404)
+    expect((await put(people.ada.key, { prodRate: 0.5 })).body).toEqual({ devRate: 1, prodRate: 0.5 })
+    expect((await put(people.ada.key, { devRate: 0.1 })).body).toEqual({ devRate: 0.1, prodRate: 0.5 })
+    expect(changes()).toBe(2)
+    for (const body of [{ prodRate: 0 }, { prodRate: 0.3 }, { prodRate: 2 }, { devRate: '1' }, { rate: 1 }]) {
+      expect((await put(people.ada.key, body)).status).toBe(400)
+    }
+    const { body } = await call('GET', path, { as: people.ada.key })
+    expect(body).toMatchObject({ available: false, canEdit: true, devRate: 0.1, prodRate: 0.5, eligible: [] })
+    expect(body.pageViewsPerHour).toEqual({ quiet: 0, typical: 0 })
+  })
+})

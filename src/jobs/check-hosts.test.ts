@@ -1,0 +1,56 @@
+import { expect, test } from 'bun:test'
+import { cast, memoryDb, testClock } from '../../test/fakes.ts'
+import { MINUTE_MS } from '../core/clock.ts'
+import { setRouting } from '../domains/routing-store.ts'
+import { createDomain, findDomain } from '../domains/store.ts'
+import type { Outbound, Reply } from '../integrations/transport.ts'
+import { checkHostsJob } from './check-hosts.ts'
+
+function setUp() {
+  const [db, clock, stopping] = [memoryDb(), testClock(), new AbortController()]
+  const { orgId } = cast(db, clock)
+  const id = createDomain(db, clock, orgId, { name: 'Shop' })
+  setRouting(db, { orgId, id }, 'custom', 'c.shop.example')
+  const { token } = findDomain(db, { orgId, id }, clock.now())
+  const asked: Outbound[] = []
+  const world = { changes: 0, reply: { kind: 'error', message: 'no such name', permanent: false } as Reply }
+  const transport = {
+    async send(outbound: Outbound) {
+      asked.push(outbound)
+      return world.reply
+    },
+  }
+  const job = checkHostsJob({ db, clock, transport, changed: () => void world.changes++ }, stopping.signal)
+  const status = () => findDomain(db, { orgId, id }, clock.now()).collectStatus
+  return { clock, stopping, token, asked, world, job, status }
+}
+
+const answered = (status: number, body: string): Reply => ({ kind: 'status', status, headers: {}, body })
+
+test('a hostname is active when this collector answers there', async () => {
+  const { clock, token, asked, world, job, status } = setUp()
+  await job.run()
+  expect([status(), world.changes]).toEqual(['failing', 0])
+  expect(asked).toMatchObject([{ kind: 'http', method: 'GET', url: `https://c.shop.example/t/${token}.json` }])
+  await job.run()
+  expect(asked).toHaveLength(1)
+
+  clock.advance(10 * MINUTE_MS + 1)
+  world.reply = answered(200, JSON.stringify({ version: 1, token }))
+  await job.run()
+  expect([status(), world.changes]).toEqual(['active', 1])
+
+  for (const reply of [answered(200, '<html>'), answered(404, `"${token}"`), answered(302, '')]) {
+    clock.advance(10 * MINUTE_MS + 1)
+    world.reply = reply
+    await job.run()
+    expect(status()).toBe('failing')
+  }
+})
+
+test('a check that is cut off says nothing', async () => {
+  const { stopping, job, status } = setUp()
+  stopping.abort()
+  await job.run()
+  expect(status()).toBe('pending')
+})

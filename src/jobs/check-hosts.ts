@@ -1,0 +1,47 @@
+import { type Clock, MINUTE_MS } from '../core/clock.ts'
+import { type CollectHost, hostsToCheck, noteHostCheck } from '../domains/routing-store.ts'
+import type { Transport } from '../integrations/transport.ts'
+import type { Db } from '../store/database.ts'
+import type { Job } from './job.ts'
+
+export interface CheckHostsParts {
+  db: Db
+  clock: Clock
+  transport: Transport
+  /** What the collector must know of anew. */
+  changed(): void
+}
+
+/** A hostname is looked at again after this time. */
+const EVERY_MS = 10 * MINUTE_MS
+/** In one round; the others follow in the next. */
+const AT_ONCE = 10
+
+/**
+ * Looks whether the customers' own hostnames lead to this collector: a new one soon, the others every ten minutes. An
+ * abort ends it without a verdict.
+ */
+export function checkHostsJob(parts: CheckHostsParts, signal: AbortSignal): Job {
+  return { name: 'check hosts', pattern: '*/10 * * * * *', run: () => checkHosts(parts, signal) }
+}
+
+async function checkHosts({ db, clock, transport, changed }: CheckHostsParts, signal: AbortSignal): Promise<void> {
+  const hosts = hostsToCheck(db, clock.now() - EVERY_MS, AT_ONCE)
+  const found = await Promise.all(hosts.map((host) => leadsHere(host, transport, signal)))
+  if (signal.aborted) return
+  for (const [index, host] of hosts.entries()) {
+    noteHostCheck(db, host, found[index] ? 'active' : 'failing', clock.now())
+  }
+  if (hosts.some(({ status }, index) => (status === 'active') !== found[index])) changed()
+}
+
+/** Only this collector has the configuration that belongs to the token. */
+async function leadsHere(
+  { hostname, token }: CollectHost,
+  transport: Transport,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const url = `https://${hostname}/t/${token}.json`
+  const reply = await transport.send({ kind: 'http', url, method: 'GET', headers: {}, body: '' }, signal)
+  return reply.kind === 'status' && reply.status === 200 && reply.body.includes(`"${token}"`)
+}

@@ -1,0 +1,177 @@
+import { join } from 'node:path'
+import type { StoredEvent } from '../../src/core/event.ts'
+import type { CaptureConfig } from '../../src/ingest/capture-config.ts'
+import { ask, askAll, runProgram, startServer, temporaryFolder, until } from '../process.ts'
+
+/** One call of the collector by a browser. */
+export interface Sent {
+  batchId: string
+  /** Its answer's status; 0: it was cut off. */
+  status: number
+  // biome-ignore lint/suspicious/noExplicitAny: a test names the fields it expects
+  batch: any
+}
+
+/** Websites of several hosts, all on one port of this machine, and the real program behind one of them. */
+export interface CaptureSite extends AsyncDisposable {
+  port: number
+  /** Where the program itself listens. */
+  programUrl: string
+  domainId: string
+  token: string
+  apiKey: string
+  /** `site.url('shop.test', '/a')`. */
+  url(host: string, path: string): string
+  /** Gives `shop.test` a page, and answers its address; `HEAD` in it is what a customer pastes. */
+  page(name: string, html: string, headers?: Record<string, string>): string
+  /** The head snippet and the template, as the API gives them. */
+  snippet: { head: string; template: string; scriptUrl: string; configUrl: string }
+  /** Answers calls of the collector until the end of the block; the program answers where it gives null. */
+  interfere(how: (path: string) => Response | null): Disposable
+  /** Gives pages another configuration until the end of the block. */
+  configure(change: Partial<CaptureConfig>): Disposable
+  /** What browsers sent to the collector. */
+  sent: readonly Sent[]
+  /** What came to the hosts of vendors, as `POST /path?query`. */
+  asked: readonly string[]
+  /** Everything that is stored of kind event, hit, tag or library, oldest first. */
+  events(): Promise<StoredEvent[]>
+  /** The stored events whose parameter `ep.case` or `case` is this, once there are so many. */
+  stored(name: string, count?: number): Promise<StoredEvent[]>
+}
+
+const GIF = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
+const OPEN = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' }
+
+/** What a vendor's host answers: `answer` in the query says how. */
+async function vendorAnswer(url: URL): Promise<Response> {
+  const answer = url.searchParams.get('answer') ?? '204'
+  if (answer === 'gif') return new Response(GIF, { headers: { 'content-type': 'image/gif' } })
+  if (answer === 'js')
+    return new Response('window.loads = (window.loads ?? 0) + 1', { headers: { 'content-type': 'text/javascript' } })
+  if (answer === 'busy') {
+    const work = 'const until = performance.now() + 300; while (performance.now() < until); window.busy = true'
+    return new Response(work, { headers: { 'content-type': 'text/javascript' } })
+  }
+  if (answer === 'html') return new Response('<title>frame</title>', { headers: { 'content-type': 'text/html' } })
+  if (answer === 'redirect') {
+    url.searchParams.set('answer', 'gif')
+    url.searchParams.set('en', 'redirected')
+    return new Response(null, { status: 302, headers: { ...OPEN, location: url.href } })
+  }
+  if (answer === 'never') return new Promise(() => undefined)
+  return new Response(null, { status: Number(answer), headers: OPEN })
+}
+
+/** The case that an event belongs to. */
+export function caseOf({ params }: StoredEvent): string {
+  return params['ep.case'] ?? params.case ?? ''
+}
+
+/** Starts everything. Hosts below `.test` are to be mapped to this machine by the browser. */
+export async function captureSite(): Promise<CaptureSite> {
+  const folder = temporaryFolder()
+  const data = join(folder.path, 'data')
+  const made = await runProgram(['init', '--data', data, '--org', 'Acme', '--email', 'a@example.com', '--json'])
+  const { apiKey } = JSON.parse(made.stdout)
+  const pages = new Map<string, { html: string; headers: Record<string, string> }>()
+  const sent: Sent[] = []
+  const asked: string[] = []
+  let interfere = (_path: string): Response | null => null
+  let change: Partial<CaptureConfig> | null = null
+  let programUrl = ''
+
+  /** The script or the configuration, with the other values. */
+  const changed = async (path: string) => {
+    const answer = await fetch(programUrl + path)
+    const other = (config: string) => JSON.stringify({ ...JSON.parse(config), ...change })
+    const text = await answer.text()
+    // `(function(CONFIG){…})({…});`
+    const at = path.endsWith('.js') ? text.lastIndexOf('})(') + 3 : 0
+    const end = at === 0 ? text.length : text.length - 2
+    const type = at === 0 ? 'application/json' : 'text/javascript'
+    return new Response(text.slice(0, at) + other(text.slice(at, end)) + text.slice(end), {
+      headers: { ...OPEN, 'content-type': type },
+    })
+  }
+  const collect = async (request: Request, { pathname, search }: URL) => {
+    const text = request.method === 'POST' ? await request.text() : null
+    const record = (status: number) => {
+      if (text === null) return
+      const batch = JSON.parse(text)
+      sent.push({ batchId: batch.batchId, status, batch })
+    }
+    const own = interfere(pathname)
+    if (own) {
+      record(own.status)
+      return own
+    }
+    const headers = new Headers(request.headers)
+    headers.delete('host')
+    const order = { method: request.method, headers, body: text, decompress: false }
+    if (change && pathname.startsWith('/t/')) return changed(pathname)
+    const answer = await fetch(programUrl + pathname + search, order)
+    record(answer.status)
+    return answer
+  }
+  const web = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    idleTimeout: 0,
+    async fetch(request) {
+      const url = new URL(request.url)
+      if (url.hostname === 'collect.test') return collect(request, url)
+      const page = /^(?:\w+\.)?shop\.test$/.test(url.hostname) ? pages.get(url.pathname) : undefined
+      if (page) return new Response(page.html, { headers: { 'content-type': 'text/html', ...page.headers } })
+      if (request.method === 'OPTIONS') return new Response(null, { headers: OPEN })
+      asked.push(`${request.method} ${url.pathname}${url.search}`)
+      return vendorAnswer(url)
+    },
+  })
+  const port = Number(web.port)
+  const program = await startServer(data, { env: { TAGWARDEN_COLLECT_URL: `http://collect.test:${port}` } })
+  programUrl = program.url
+  const domain = await ask('POST', `${program.url}/v1/domains`, apiKey, { name: 'shop.test' })
+  const snippet = await ask('GET', `${program.url}/v1/domains/${domain.id}/snippet`, apiKey)
+  const url = (host: string, path: string) => `http://${host}:${port}${path}`
+  const events = async () => {
+    const all = await askAll<StoredEvent>(program.url, `/v1/events?domainId=${domain.id}`, apiKey, 'events')
+    return all.toSorted((a, b) => a.seq - b.seq)
+  }
+  return {
+    ...{ port, programUrl, domainId: domain.id, token: domain.token, apiKey, url, snippet, sent, asked, events },
+    page(name, html, headers = {}) {
+      pages.set(`/${name}`, { html: html.replace('HEAD', snippet.head), headers })
+      return url('shop.test', `/${name}`)
+    },
+    interfere(how) {
+      interfere = how
+      return {
+        [Symbol.dispose]() {
+          interfere = () => null
+        },
+      }
+    },
+    configure(to) {
+      change = to
+      return {
+        [Symbol.dispose]() {
+          change = null
+        },
+      }
+    },
+    stored: (name, count = 1) =>
+      until(`${count} events of "${name}"`, async () => {
+        const found = (await events()).filter((event) => caseOf(event) === name)
+        return found.length >= count && found
+      }),
+    async [Symbol.asyncDispose]() {
+      await program.stop()
+      await web.stop(true)
+      folder[Symbol.dispose]()
+    },
+  }
+}
+
+/** The browser's arguments that lead all hosts of the site to this machine. */
+export const SITE_HOSTS = '--host-resolver-rules=MAP *.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'

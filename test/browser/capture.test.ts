@@ -1,0 +1,419 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Page } from 'puppeteer-core'
+import type { StoredEvent } from '../../src/core/event.ts'
+import { until } from '../process.ts'
+import { type CaptureSite, captureSite, caseOf, SITE_HOSTS } from './capture-site.ts'
+import { startBrowser, type TestBrowser } from './chromium.ts'
+
+setDefaultTimeout(60_000)
+
+let site: CaptureSite
+let chromium: TestBrowser
+/** How often each case must be stored in the end. */
+const expected = new Map<string, number>()
+
+beforeAll(async () => {
+  site = await captureSite()
+  const secure = `--unsafely-treat-insecure-origin-as-secure=${site.url('shop.test', '')}`
+  chromium = await startBrowser([SITE_HOSTS, secure])
+})
+afterAll(async () => {
+  await chromium[Symbol.asyncDispose]()
+  await site[Symbol.asyncDispose]()
+})
+
+const vendor = (name: string, query = '') =>
+  site.url('metrics.vendor.test', `/g/collect?v=2&tid=G-TEST&en=ping&ep.case=${name}&${query}`)
+
+/** The stored events of a case: so many, and no more at the end of the file. */
+async function stored(name: string, count = 1): Promise<StoredEvent[]> {
+  expected.set(name, count)
+  return site.stored(name, count)
+}
+
+/** Opens a page of the shop, once the script runs on it. */
+async function open(name: string, html: string, headers?: Record<string, string>): Promise<Page> {
+  const page = await chromium.browser.newPage()
+  await page.goto(site.page(name, html, headers))
+  await running(page)
+  return page
+}
+
+const running = (page: Page) => page.waitForFunction(`Symbol.for('tagwarden.installed') in window`)
+const SHOP = '<!doctype html><html><head>HEAD<title>Shop</title></head><body></body></html>'
+
+describe('every way to send, and every kind of body', () => {
+  const SENDERS: Record<string, string> = {
+    fetch: `await fetch(url, { method: 'POST', body })`,
+    'fetch without reading': `await fetch(url, { method: 'POST', mode: 'no-cors', body })`,
+    'fetch of a request': `await fetch(new Request(url, { method: 'POST', body }))`,
+    XMLHttpRequest: `await new Promise((done) => {
+      const xhr = new XMLHttpRequest()
+      xhr.onloadend = done
+      xhr.open('POST', url)
+      xhr.send(body)
+    })`,
+    sendBeacon: `if (!navigator.sendBeacon(url, body)) throw new Error('not queued')`,
+  }
+  const BODIES: Record<string, string> = {
+    text: `text`,
+    URLSearchParams: `new URLSearchParams(text)`,
+    FormData: `form(text)`,
+    Blob: `new Blob([text], { type: 'text/plain' })`,
+    ArrayBuffer: `new TextEncoder().encode(text).buffer`,
+    'gzip bytes': `await gzip(text)`,
+  }
+  const CASES = Object.keys(SENDERS).flatMap((sender) => Object.keys(BODIES).map((body) => `${sender}, ${body}`))
+
+  beforeAll(async () => {
+    const page = await open('ways', SHOP)
+    await page.evaluate(`(async () => {
+      const form = (text) => {
+        const data = new FormData()
+        for (const [key, value] of new URLSearchParams(text)) data.append(key, value)
+        return data
+      }
+      const gzip = async (text) => {
+        const packed = new Blob([text]).stream().pipeThrough(new CompressionStream('gzip'))
+        return new Uint8Array(await new Response(packed).arrayBuffer())
+      }
+      const url = '${site.url('metrics.vendor.test', '/g/collect?v=2&tid=G-TEST')}'
+      ${CASES.map((name) => {
+        const [sender = '', body = ''] = name.split(', ')
+        const text = JSON.stringify(`en=purchase&ep.case=${name}&epn.value=42.5`)
+        return `{ const text = ${text}; const body = ${BODIES[body]}; ${SENDERS[sender]} }`
+      }).join('\n')}
+    })()`)
+  })
+
+  test.each(CASES)('%s', async (name) => {
+    const [event] = await stored(name)
+    expect(event).toMatchObject({
+      vendor: 'Google Analytics 4',
+      event: 'purchase',
+      account: 'G-TEST',
+      kind: 'event',
+      // What became of a beacon only its own vendor could let us see.
+      status: name.startsWith('sendBeacon') ? null : 'ok',
+      host: 'shop.test',
+      path: '/ways',
+      title: 'Shop',
+      params: { 'epn.value': '42.5' },
+    })
+  })
+})
+
+describe('what was asked for before the script came', () => {
+  test('is there with its bodies where the snippet stands first in the head', async () => {
+    const early = (name: string) => `'${vendor(name)}', 'en=one&ep.case=${name}\\nen=two&ep.case=${name}'`
+    const page = await open(
+      'early',
+      SHOP.replace(
+        '<title>',
+        `<script>
+          const [fetchUrl, fetchBody] = [${early('early fetch')}]
+          fetch(fetchUrl, { method: 'POST', body: fetchBody })
+          fetch(new Request('${vendor('early request')}', { method: 'POST', body: 'en=one&ep.case=early request' }))
+          navigator.sendBeacon(${early('early beacon')})
+          const xhr = new XMLHttpRequest()
+          const [xhrUrl, xhrBody] = [${early('early xhr')}]
+          xhr.open('POST', xhrUrl)
+          xhr.send(xhrBody)
+        </script><img src="${vendor('early picture', 'answer=gif')}"><title>`,
+      ),
+    )
+    await page.close()
+    for (const name of ['early fetch', 'early beacon', 'early xhr']) {
+      expect((await stored(name, 2)).map(({ event }) => event)).toEqual(['one', 'two'])
+    }
+    expect((await stored('early request'))[0]).toMatchObject({ event: 'one', path: '/early' })
+    expect((await stored('early picture'))[0]).toMatchObject({ event: 'ping', path: '/early' })
+  })
+
+  test('is there with its address where the script comes late', async () => {
+    const late = SHOP.replace('HEAD', '').replace(
+      '<body>',
+      `<body><img src="${vendor('late picture', 'answer=gif')}">
+       <script src="${vendor('late script', 'answer=js')}"></script>
+       <script>
+         fetch('${vendor('late fetch')}')
+         addEventListener('load', () => {
+           document.head.append(Object.assign(document.createElement('script'), { src: '${site.snippet.scriptUrl}' }))
+         })
+       </script>`,
+    )
+    const page = await open('late', late)
+    for (const name of ['late picture', 'late script', 'late fetch']) {
+      expect((await stored(name))[0]).toMatchObject({ event: 'ping', path: '/late', title: 'Shop' })
+    }
+    await page.close()
+  })
+})
+
+describe('how requests end', () => {
+  const CASES: [name: string, run: string, status: string | null][] = [
+    ['redirected picture', `picture(url('answer=redirect'))`, 'ok'],
+    ['picture that is none', `picture(url('answer=204'))`, null],
+    ['picture by attribute', `picture(url('answer=gif'), 'setAttribute')`, 'ok'],
+    ['script in the page', `script(url('answer=js'))`, 'ok'],
+    ['script by attribute', `script(url('answer=js'), 'setAttribute')`, 'ok'],
+    ['script answered with 404', `script(url('answer=404'))`, 'failure'],
+    ['fetch answered with 500', `fetch(url('answer=500'))`, 'failure'],
+    ['unreadable 500', `fetch(url('answer=500'), { mode: 'no-cors' })`, 'ok'],
+    ['XMLHttpRequest answered with 503', `xhr(url('answer=503'))`, 'failure'],
+    ['fetch refused by the other site', `fetch(url('answer=gif')).catch(() => {})`, 'failure'],
+    [
+      'fetch that takes too long',
+      `fetch(url('answer=never'), { signal: AbortSignal.timeout(50) }).catch(() => {})`,
+      'timeout',
+    ],
+    ['XMLHttpRequest that takes too long', `xhr(url('answer=never'), 50)`, 'timeout'],
+    ['fetch that the page gives up', `fetch(url('answer=never'), { signal: given.signal }).catch(() => {})`, 'failure'],
+    [
+      'beacon that throws',
+      `(() => { try { navigator.sendBeacon(url(''), new ReadableStream()) } catch {} })()`,
+      'exception',
+    ],
+  ]
+
+  beforeAll(async () => {
+    const page = await open('ends', SHOP)
+    await page.evaluate(`(async () => {
+      const given = { get signal() {
+        const controller = new AbortController()
+        setTimeout(() => controller.abort(), 50)
+        return controller.signal
+      } }
+      const ended = (element) => new Promise((done) => { element.onload = element.onerror = done })
+      const give = (element, url, how) => how ? element.setAttribute('SRC', url) : (element.src = url)
+      const picture = (url, how) => {
+        const image = new Image()
+        give(image, url, how)
+        return ended(image)
+      }
+      const script = (url, how) => {
+        const element = document.createElement('script')
+        give(element, url, how)
+        document.head.append(element)
+        return ended(element)
+      }
+      const xhr = (url, timeout = 0) => new Promise((done) => {
+        const request = new XMLHttpRequest()
+        request.onloadend = done
+        request.open('GET', url)
+        request.timeout = timeout
+        request.send()
+      })
+      ${CASES.map(([name, run]) => `{ const url = (query) => '${vendor(name)}' + query; await ${run} }`).join('\n')}
+    })()`)
+  })
+
+  test.each(CASES)('%s', async (name, _run, status) => {
+    expect((await stored(name))[0]).toMatchObject({ event: 'ping', status, path: '/ends' })
+  })
+
+  test('requests that something in the browser refuses', async () => {
+    const page = await open('refused', SHOP)
+    const session = await page.createCDPSession()
+    await session.send('Network.enable')
+    await session.send('Network.setBlockedURLs', { urls: ['*refused*'] })
+    await page.evaluate(`(async () => {
+      await fetch('${vendor('refused fetch')}').catch(() => {})
+      navigator.sendBeacon('${vendor('refused beacon')}', 'en=purchase')
+      await new Promise((done) => Object.assign(new Image(), { onerror: done, src: '${vendor('refused picture')}' }))
+    })()`)
+    for (const name of ['refused fetch', 'refused beacon', 'refused picture']) {
+      expect([name, (await stored(name))[0]?.status]).toEqual([name, 'blocked'])
+    }
+    await page.close()
+  })
+
+  test("requests that the page's policy forbids", async () => {
+    const page = await open('policy', SHOP.replace('<body>', `<body><img src="${vendor('forbidden markup')}">`), {
+      'content-security-policy':
+        "default-src 'self'; script-src 'unsafe-inline' http://collect.test:*; connect-src http://collect.test:*",
+    })
+    await page.evaluate(`(async () => {
+      await fetch('${vendor('forbidden fetch')}').catch(() => {})
+      navigator.sendBeacon('${vendor('forbidden beacon')}', 'en=purchase')
+      new Image().src = '${vendor('forbidden picture')}'
+      document.head.append(Object.assign(document.createElement('script'), { src: '${vendor('forbidden script')}' }))
+    })()`)
+    for (const what of ['fetch', 'picture', 'script', 'markup']) {
+      const name = `forbidden ${what}`
+      expect([name, (await stored(name))[0]?.status]).toEqual([name, 'blocked'])
+    }
+    expect((await stored('forbidden beacon'))[0]).toMatchObject({ event: 'purchase', status: 'blocked' })
+    await page.close()
+  })
+})
+
+describe('pages', () => {
+  test('of one document: each request belongs to the address at its time', async () => {
+    const page = await open('spa', SHOP)
+    await page.evaluate(`(async () => {
+      const ping = (name) => fetch('${vendor('')}'.replace('ep.case=', 'ep.case=' + name))
+      const go = (path, title) => {
+        history.pushState({}, '', path)
+        document.title = title
+      }
+      await ping('spa first')
+      go('/spa/cart?user=ann@example.com#top', 'Cart')
+      await ping('spa second')
+      go('/spa/thanks', 'Thanks')
+      const late = ping('spa third')
+      go('/spa', 'Shop again')
+      await late
+      await ping('spa fourth')
+    })()`)
+    await page.close()
+    const places = []
+    for (const name of ['spa first', 'spa second', 'spa third', 'spa fourth']) {
+      const [event] = await stored(name)
+      places.push([event?.path, event?.sessionId])
+    }
+    const [[, session] = []] = places
+    expect(places.map(([path]) => path)).toEqual(['/spa', '/spa/cart', '/spa/thanks', '/spa'])
+    expect(new Set(places.map(([, id]) => id))).toEqual(new Set([session]))
+    const mine = site.sent.filter(({ batch }) => batch.sessionId === session)
+    // What a page's address may tell of a visitor does not leave the page, and each stay is measured once.
+    expect(JSON.stringify(mine)).not.toMatch(/ann@example|#top/)
+    const measured = new Map(mine.filter(({ batch }) => batch.pageStats).map(({ batchId, batch }) => [batchId, batch]))
+    expect([...measured.values()].map(({ page: { url } }) => new URL(url).pathname)).toEqual([
+      '/spa',
+      '/spa/cart',
+      '/spa/thanks',
+      '/spa',
+    ])
+  })
+
+  test('in frames: the same session, each with its address; what foreign frames load is theirs', async () => {
+    site.page('inner', SHOP.replace('<body>', `<body><script>fetch('${vendor('in frame')}')</script>`))
+    const page = await open(
+      'outer',
+      SHOP.replace(
+        '<body>',
+        `<body><iframe src="/inner"></iframe><iframe src="${vendor('foreign frame', 'answer=html')}"></iframe>`,
+      ),
+    )
+    await page.evaluate(`fetch('${vendor('around frame')}').then(() => {})`)
+    await page.close()
+    const [inside] = await stored('in frame')
+    const [outside] = await stored('around frame')
+    expect([inside?.path, outside?.path]).toEqual(['/inner', '/outer'])
+    expect(inside?.sessionId).toBe(outside?.sessionId ?? '')
+    expect((await stored('foreign frame'))[0]).toMatchObject({ path: '/outer', event: 'ping' })
+  })
+
+  test('that are closed at once, or say their last words when they are', async () => {
+    const page = await open('closed', SHOP)
+    await page.evaluate(`
+      addEventListener('pagehide', () => {
+        navigator.sendBeacon('${vendor('last beacon')}', 'en=purchase&ep.case=last beacon')
+        fetch('${vendor('last fetch')}', { method: 'POST', body: 'en=purchase', keepalive: true })
+      })
+      navigator.sendBeacon('${vendor('before last')}', 'en=purchase')`)
+    await page.close()
+    for (const name of ['last beacon', 'last fetch', 'before last']) {
+      expect((await stored(name))[0]).toMatchObject({ event: 'purchase', path: '/closed' })
+    }
+  })
+
+  test('that go offline, and come back', async () => {
+    const page = await open('offline', SHOP)
+    await page.setOfflineMode(true)
+    await page.evaluate(`(async () => {
+      await fetch('${vendor('while offline')}').catch(() => {})
+      // So many that they are sent at once, and that fails.
+      for (let n = 0; n < 20; n++) await fetch('${vendor('offline too')}').catch(() => {})
+    })()`)
+    await page.setOfflineMode(false)
+    expect((await stored('while offline'))[0]).toMatchObject({ status: 'failure', path: '/offline' })
+    await page.close()
+    await stored('offline too', 20)
+  })
+
+  test('whose collector has no room send again, and count once', async () => {
+    const page = await open('again', SHOP)
+    {
+      using _refusing = site.interfere((path) =>
+        path === '/api/v1/events'
+          ? new Response('{}', { status: 503, headers: { 'access-control-allow-origin': '*', 'retry-after': '1' } })
+          : null,
+      )
+      await page.evaluate(`(async () => {
+        for (let n = 0; n < 20; n++) await fetch('${vendor('sent again')}')
+      })()`)
+      await until('a refusal', () => site.sent.some(({ status }) => status === 503))
+    }
+    await stored('sent again', 20)
+    await page.close()
+    const refused = site.sent.filter(({ status }) => status === 503).map(({ batchId }) => batchId)
+    const taken = site.sent.filter(({ status }) => status === 202).map(({ batchId }) => batchId)
+    expect(taken).toEqual(expect.arrayContaining([...new Set(refused)]))
+  })
+
+  test('with two copies of the script are captured once', async () => {
+    const twice = SHOP.replace('HEAD', `HEADHEAD<script src="${site.snippet.scriptUrl}"></script>`)
+    const page = await open('twice', twice.replaceAll('HEAD', site.snippet.head))
+    await page.addScriptTag({ url: `${site.snippet.scriptUrl}?again` })
+    await page.evaluate(`fetch('${vendor('two copies')}').then(() => {})`)
+    await page.close()
+    await stored('two copies')
+  })
+})
+
+describe('pages that change what we watch', () => {
+  test('after us: who wraps, and who sends in another way', async () => {
+    const page = await open('replaced', SHOP)
+    await page.evaluate(`(async () => {
+      const ours = window.fetch
+      window.fetch = (...args) => ours(...args)
+      await fetch('${vendor('wrapped')}', { method: 'POST', body: 'en=purchase' })
+      window.fetch = (url, { method, body }) => new Promise((done) => {
+        const xhr = new XMLHttpRequest()
+        xhr.open(method, url)
+        xhr.onload = () => done(new Response(null, { status: 204 }))
+        xhr.send(body)
+      })
+      await fetch('${vendor('replaced')}', { method: 'POST', body: 'en=purchase' })
+    })()`)
+    for (const name of ['wrapped', 'replaced']) {
+      expect((await stored(name))[0]).toMatchObject({ event: 'purchase', status: 'ok' })
+    }
+    await page.close()
+  })
+
+  test('before us: what is locked is seen by its address', async () => {
+    const locked = `<script>
+      Object.freeze(Navigator.prototype)
+      Object.freeze(XMLHttpRequest.prototype)
+      Object.defineProperty(window, 'fetch', { value: window.fetch, writable: false, configurable: false })
+      Object.freeze(HTMLImageElement.prototype)
+    </script>`
+    const page = await open('locked', SHOP.replace('HEAD', `${locked}HEAD`))
+    await page.evaluate(`(async () => {
+      navigator.sendBeacon('${vendor('locked beacon')}', 'en=purchase')
+      await fetch('${vendor('locked fetch')}')
+      const image = new Image()
+      image.src = '${vendor('locked picture', 'answer=gif')}'
+      await image.decode()
+      const xhr = new XMLHttpRequest()
+      xhr.open('GET', '${vendor('locked xhr')}')
+      await new Promise((done) => { xhr.onloadend = done; xhr.send() })
+    })()`)
+    for (const what of ['beacon', 'fetch', 'picture', 'xhr']) {
+      expect((await stored(`locked ${what}`))[0]).toMatchObject({ event: 'ping', path: '/locked' })
+    }
+    await page.close()
+  })
+})
+
+test('nothing is stored twice, and nothing that was not asked for', async () => {
+  const counts = new Map<string, number>()
+  for (const event of await site.events()) {
+    const name = caseOf(event)
+    if (event.vendor !== 'Tagwarden') counts.set(name, (counts.get(name) ?? 0) + 1)
+  }
+  expect(Object.fromEntries(counts)).toEqual(Object.fromEntries(expected))
+})
