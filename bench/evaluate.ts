@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AlertInput } from '../src/alerts/alert.ts'
 import { activeAlerts, createAlert } from '../src/alerts/store.ts'
+import { measure } from '../src/alerts/types/alert-type.ts'
 import { alertTypeOf } from '../src/alerts/types/index.ts'
 import { HOUR_MS, MINUTE_MS } from '../src/core/clock.ts'
 import { secretBox } from '../src/core/secret-box.ts'
@@ -116,7 +117,7 @@ async function measureMs({ db, warehouse, domainIds }: Stand): Promise<number> {
   const whole = { ...window, complete: true }
   const domains = domainIds.map((id) => ({ id, createdAt: 0 }))
   return medianMs(async () => {
-    const rows = await warehouse.query<unknown>(type.measure(alerts, whole, domains))
+    const rows = await warehouse.query<unknown>(measure(type, alerts, whole, domains))
     for (const alert of alerts) type.judge(alert, rows, whole, domains)
   })
 }
@@ -136,7 +137,7 @@ async function medianMs(work: () => Promise<unknown>, runs = RUNS): Promise<numb
 async function roundMs({ db, warehouse }: Stand): Promise<number> {
   const parts: EvaluateParts = {
     ...{ db, warehouse, clock: { now: () => END }, spool: { settledAt: () => END } },
-    ...{ woken: new Woken(), enqueue: () => undefined, regionsOf: () => [] },
+    ...{ woken: new Woken(), enqueue: () => undefined, regionsOf: () => [], gapsOf: () => [] },
   }
   return medianMs(async () => {
     db.prepare('UPDATE alert SET evaluatedThrough = ?, windowStartAt = ?').run(HOUR, HOUR)

@@ -1,9 +1,12 @@
 import { cpus, totalmem } from 'node:os'
+import { benchBacktest } from './backtest.ts'
 import type { Budget } from './budget.ts'
 import { lineOf } from './budget.ts'
+import { benchDecode } from './decode.ts'
 import { benchEvaluate } from './evaluate.ts'
 import { benchFaults } from './faults.ts'
 import { benchIngest } from './ingest.ts'
+import { benchJudge } from './judge.ts'
 import { benchNab } from './nab.ts'
 import { benchQuery } from './query.ts'
 import { benchSignIn } from './sign-in.ts'
@@ -11,8 +14,11 @@ import { benchSignIn } from './sign-in.ts'
 /** `npm run bench [-- NAME…]`: figures as ratios within this run, beside their budgets. */
 const benches: Record<string, () => Promise<Budget[]>> = {
   ingest: benchIngest,
+  judge: benchJudge,
   query: benchQuery,
+  decode: benchDecode,
   evaluate: benchEvaluate,
+  backtest: benchBacktest,
   'sign-in': benchSignIn,
   nab: benchNab,
   faults: benchFaults,

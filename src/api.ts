@@ -19,10 +19,16 @@ import { performer } from './http/perform.ts'
 import { RateLimit, rateLimited } from './http/rate.ts'
 import type { Route } from './http/route.ts'
 import { router } from './http/router.ts'
+import type { Live } from './ingest/live.ts'
+import { liveRoutes } from './ingest/live-routes.ts'
 import { ingestRoutes } from './ingest/routes.ts'
+import { scriptBundle } from './ingest/script-bundle.ts'
+import { snippetRoutes } from './ingest/snippet-routes.ts'
 import type { Spool } from './ingest/spool.ts'
 import { evidenceRoutes } from './insights/evidence.ts'
+import { samplingRoutes } from './insights/page-view-sampling.ts'
 import { insightRoutes } from './insights/routes.ts'
+import { signalListRoutes } from './insights/signal-list.ts'
 import type { AddressGuard } from './integrations/address-guard.ts'
 import { checkChannels } from './integrations/channels/index.ts'
 import type { Delivering } from './integrations/deliver.ts'
@@ -44,6 +50,11 @@ import { orgRoutes } from './org/routes.ts'
 import type { SetupToken } from './org/setup.ts'
 import { type SignInLimits, signInLimits } from './org/sign-in.ts'
 import { phoneRegionsOf } from './org/store.ts'
+import type { Follower } from './signals/follower.ts'
+import type { GapWatch } from './signals/gap-watch.ts'
+import { settingsOf } from './signals/setting-store.ts'
+import { signalRoutes } from './signals/signal-routes.ts'
+import type { Suspicion } from './signals/suspicion.ts'
 import type { Db } from './store/database.ts'
 import type { Manifest } from './warehouse/manifest.ts'
 import type { Warehouse } from './warehouse/query.ts'
@@ -66,6 +77,10 @@ export interface ApiParts extends Delivering {
   rules: RulesInForce
   domains: DomainDirectory
   ages: Ages
+  gaps: GapWatch
+  live: Live
+  suspicion: Suspicion
+  follower: Follower
   spool: Spool
   manifest: Manifest
   warehouse: Warehouse
@@ -106,17 +121,22 @@ function watchingRoutes(parts: ApiParts): Route[] {
       lastFlushAt: () => ages.flushAt,
       lastEvaluationAt: () => ages.evaluationAt,
       now: () => clock.now(),
-      metrics: keptMetrics(clock, () => metricsOf(db, parts.spool, parts.manifest)),
+      metrics: keptMetrics(clock, () => metricsOf(parts)),
     }),
     ...domainRoutes({
       db,
       clock,
       collectUrl: config.collectUrl || publicUrl,
+      publicUrl,
+      isEndpointLocked: config.endpointLock === 'on',
       changed: () => domains.invalidate(),
     }),
     ...projectRoutes(parts),
     ...ingestRoutes(parts),
-    ...insightRoutes(parts),
+    ...snippetRoutes({ db, clock, collectUrl: config.collectUrl || publicUrl, publicUrl, bundle: scriptBundle }),
+    ...liveRoutes(parts),
+    ...samplingRoutes({ db, clock, warehouse, changed: () => domains.invalidate() }),
+    ...insightRoutes({ ...parts, settledAt: () => parts.spool.settledAt() }),
     ...alertRoutes({
       db,
       clock,
@@ -125,9 +145,15 @@ function watchingRoutes(parts: ApiParts): Route[] {
       changed: rules.changed,
       deleted: ({ id, orgId }, by) => resolveAll(db, id, { orgId, by, now: clock.now() }, enqueue),
     }),
-    ...pastRoutes({ db, clock, warehouse, regionsOf: (orgId) => phoneRegions(phoneRegionsOf(db, orgId)) }),
+    ...pastRoutes({
+      ...{ db, clock, warehouse, regionsOf: (orgId) => phoneRegions(phoneRegionsOf(db, orgId)) },
+      gapsOf: (from, to) => parts.gaps.gapsOf(from, to),
+      settingsOf: (orgId) => settingsOf(db, orgId),
+    }),
+    ...signalRoutes(parts),
+    ...signalListRoutes({ ...parts, settledAt: () => parts.spool.settledAt() }),
     ...issueRoutes(parts),
-    ...evidenceRoutes({ db, clock, warehouse, retentionMs: retentionMs(config) }),
+    ...evidenceRoutes({ ...parts, settledAt: () => parts.spool.settledAt(), retentionMs: retentionMs(config) }),
     ...integrationRoutes(parts),
     ...deliveryRoutes(parts),
   ]

@@ -1,17 +1,24 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { autoWatched } from './alerts/auto-alert.ts'
 import { RulesInForce } from './alerts/rules-in-force.ts'
 import { type Ages, openApi } from './api.ts'
 import { phoneRegions } from './conditions/phone.ts'
 import { type Config, retentionMs } from './config.ts'
-import type { Clock } from './core/clock.ts'
+import type { Clock, Instant } from './core/clock.ts'
 import { messageOf } from './core/error.ts'
 import { masterKey, type SecretBox, secretBox } from './core/secret-box.ts'
 import { type DomainDirectory, domainDirectory } from './domains/directory.ts'
+import { routingOf } from './domains/domain.ts'
+import { noteLegacyScript } from './domains/routing-store.ts'
+import { findDomain } from './domains/store.ts'
 import { RateLimit } from './http/rate.ts'
 import type { Route } from './http/route.ts'
 import { BatchMemory } from './ingest/batch-memory.ts'
 import { Collector } from './ingest/collector.ts'
+import { Live } from './ingest/live.ts'
+import { scriptBundle } from './ingest/script-bundle.ts'
+import { ScriptFiles } from './ingest/script-files.ts'
 import { Spool } from './ingest/spool.ts'
 import { type AddressGuard, addressGuard } from './integrations/address-guard.ts'
 import type { Delivering } from './integrations/deliver.ts'
@@ -19,15 +26,25 @@ import { httpTransport } from './integrations/http-transport.ts'
 import { mailTransport } from './integrations/mail-transport.ts'
 import { notifier } from './integrations/notifier.ts'
 import { recover } from './integrations/outbox.ts'
-import { type Transport, transport } from './integrations/transport.ts'
+import { plainMail } from './integrations/plain-mail.ts'
+import { type Transport, transport as transportOf } from './integrations/transport.ts'
+import { checkHostsJob } from './jobs/check-hosts.ts'
 import { compactJob } from './jobs/compact.ts'
 import { deliverJob } from './jobs/deliver.ts'
 import { type EvaluateParts, evaluate, Woken } from './jobs/evaluate.ts'
 import { type FlushParts, flush, SEGMENT_AGE_MS } from './jobs/flush.ts'
+import { type FollowSeriesParts, followSeriesJob } from './jobs/follow-series.ts'
+import { heartbeatJob } from './jobs/heartbeat.ts'
 import type { Job } from './jobs/job.ts'
 import { retainJob } from './jobs/retain.ts'
+import { type SignalsParts, signalsJob } from './jobs/signals.ts'
 import { newSetupToken } from './org/setup.ts'
 import { hasOwner, phoneRegionsOf } from './org/store.ts'
+import { Follower } from './signals/follower.ts'
+import { gapNotice } from './signals/gap.ts'
+import { GapWatch } from './signals/gap-watch.ts'
+import { settingsOf } from './signals/setting-store.ts'
+import { Suspicion, suspicionNotice } from './signals/suspicion.ts'
 import { type Db, openDatabase } from './store/database.ts'
 import { lockFolder } from './store/folder-lock.ts'
 import { DuckdbWarehouse } from './warehouse/duckdb.ts'
@@ -81,6 +98,23 @@ export async function openApp(options: AppOptions): Promise<App> {
   const publicUrl = config.publicUrl || urlOf(config.listen)
 
   const regionsOf = (orgId: string) => phoneRegions(phoneRegionsOf(db, orgId))
+  const guard = addressGuard(config.outboundAllow)
+  const transport = options.transport ?? wayOut(config, guard)
+  const tellOperator = operatorOf(config, log, transport)
+  const gaps = new GapWatch({ db, clock, report, began: (gap) => tellOperator(gapNotice(gap)) })
+  const gapsOf = (from: Instant, to: Instant) => gaps.gapsOf(from, to)
+  const follower = new Follower({
+    warehouse,
+    gapsOf,
+    settingsOf: (orgId) => settingsOf(db, orgId),
+  })
+  const suspicion = new Suspicion({
+    warehouse,
+    follower,
+    domains: () => autoWatched(db),
+    arose: (at) => tellOperator(suspicionNotice(at)),
+  })
+  const live = new Live(clock)
   const rules = new RulesInForce(db, regionsOf)
   const woken = new Woken()
   const batches = new BatchMemory(db, clock)
@@ -92,17 +126,19 @@ export async function openApp(options: AppOptions): Promise<App> {
     batches,
     rate: new RateLimit(clock, config.rateCollectPerSecond),
     judge: rules.judge,
-    violated: (alertIds, domainId) => woken.add(alertIds, domainId),
+    violated: (alertIds, domainId, receivedAt) => woken.add(alertIds, domainId, receivedAt),
+    storing: gaps,
+    live,
+    files: filesOf({ db, clock, domains, collectUrl: config.collectUrl || publicUrl, publicUrl }),
     report,
   })
 
   const enqueue = notifier({ db, clock, publicUrl })
-  const guard = addressGuard(config.outboundAllow)
   const delivering: Delivering = {
     db,
     box,
     clock,
-    transport: options.transport ?? wayOut(config, guard),
+    transport,
     jitter: options.jitter ?? Math.random,
     mailConfigured: config.smtpUrl !== '',
     report,
@@ -112,11 +148,30 @@ export async function openApp(options: AppOptions): Promise<App> {
   const stopping = new AbortController()
   const ages: Ages = { flushAt: null, evaluationAt: null }
   const flushParts: FlushParts = { db, batches, spool, warehouse, collector }
-  const evaluateParts: EvaluateParts = { db, warehouse, clock, spool, woken, enqueue, regionsOf }
-  const jobs = jobsOf({ ...stores, config, clock, log, ages, flushParts, evaluateParts, domains })
+  const evaluateParts: EvaluateParts = { db, warehouse, clock, spool, woken, enqueue, regionsOf, gapsOf }
+  const seriesParts = { db, clock, spool, enqueue, follower, gapsOf, suspicion }
+  const signalParts = { db, clock, warehouse, enqueue, changed: rules.changed }
+  const jobs = jobsOf({
+    ...{ ...stores, config, clock, log, ages, domains, gaps },
+    ...{ flushParts, evaluateParts, seriesParts, signalParts },
+  })
   const setup = hasOwner(db) ? null : newSetupToken()
   const { routes, handle } = openApi({
-    ...{ ...delivering, ...stores, config, publicUrl, guard, enqueue, rules, domains, ages },
+    ...{
+      ...delivering,
+      ...stores,
+      config,
+      publicUrl,
+      guard,
+      enqueue,
+      rules,
+      domains,
+      ages,
+      gaps,
+      suspicion,
+      follower,
+      live,
+    },
     setupToken: setup?.token ?? null,
     warn: log.warn,
   })
@@ -127,11 +182,16 @@ export async function openApp(options: AppOptions): Promise<App> {
     collector,
     db,
     box,
-    jobs: [...jobs, deliverJob(delivering, stopping.signal)],
+    jobs: [
+      ...jobs,
+      deliverJob(delivering, stopping.signal),
+      checkHostsJob({ db, clock, transport, changed: () => domains.invalidate() }, stopping.signal),
+    ],
     async close() {
       stopping.abort()
       await spool.close()
       await flush(flushParts).catch((error: unknown) => report(error, `last flush: ${messageOf(error)}`))
+      gaps.close()
       stores.close()
     },
   }
@@ -170,9 +230,39 @@ async function openAllStores(folder: string, clock: Clock, report: (error: unkno
 }
 
 function wayOut(config: Config, guard: AddressGuard): Transport {
-  return transport({
+  return transportOf({
     http: httpTransport({ guard, proxy: config.outboundProxy }),
     mail: mailTransport({ smtpUrl: config.smtpUrl, from: config.mailFrom }),
+  })
+}
+
+/** Tells who runs the server: in the log, and by mail where that is set up. */
+function operatorOf({ operatorMail, smtpUrl }: Config, { warn }: Log, transport: Transport) {
+  const mail = operatorMail !== '' && smtpUrl !== '' ? plainMail({ transport, warn }) : null
+  return ({ subject, text }: { subject: string; text: string }) => {
+    warn(`${subject}. ${text}`)
+    mail?.(operatorMail, `Tagwarden: ${subject}`, text)
+  }
+}
+
+interface FileParts {
+  db: Db
+  clock: Clock
+  domains: DomainDirectory
+  collectUrl: string
+  publicUrl: string
+}
+
+/** The files that browsers load; each domain's pages send to where its routing says. */
+function filesOf({ db, clock, domains, ...addresses }: FileParts): ScriptFiles {
+  const legacyHost = new URL(addresses.publicUrl).host
+  return new ScriptFiles({
+    clock,
+    domains,
+    bundle: scriptBundle,
+    collectUrlOf: ({ orgId, id }) => routingOf(findDomain(db, { orgId, id }, clock.now()), addresses).collectEndpoint,
+    legacyHost: legacyHost === new URL(addresses.collectUrl).host ? null : legacyHost,
+    askedAtLegacy: (domainId) => noteLegacyScript(db, domainId, clock.now()),
   })
 }
 
@@ -183,13 +273,18 @@ interface JobParts extends Stores {
   ages: Ages
   flushParts: FlushParts
   evaluateParts: EvaluateParts
+  seriesParts: FollowSeriesParts
+  signalParts: SignalsParts
   domains: DomainDirectory
+  gaps: GapWatch
 }
 
 function jobsOf(parts: JobParts): Job[] {
   const { db, warehouse, manifest, events: folder, clock, config, log, ages } = parts
   const everySecond = '* * * * * *'
   return [
+    // First: of jobs that are late together, none judges counts before it is known that nobody collected.
+    heartbeatJob(parts.gaps),
     {
       name: 'flush',
       pattern: everySecond,
@@ -207,6 +302,8 @@ function jobsOf(parts: JobParts): Job[] {
         ages.evaluationAt = clock.now()
       },
     },
+    followSeriesJob(parts.seriesParts),
+    signalsJob(parts.signalParts),
     retainJob({
       db,
       warehouse,

@@ -1,8 +1,10 @@
 import { DAY_MS } from './core/clock.ts'
+import { AppError } from './core/error.ts'
 import { type Cidr, parseCidr } from './core/network.ts'
 import { ROLES } from './http/principal.ts'
 import type { OidcSettings } from './org/oidc.ts'
 import type { GroupRole } from './org/oidc-user.ts'
+import { checkEmail } from './org/user.ts'
 
 /** One thing an operator can set, by flag or as `TAGWARDEN_<NAME>`. */
 interface Setting<T> {
@@ -104,6 +106,16 @@ function size(value: string, name: string): number {
   return Number(match[1]) * unit
 }
 
+function mailAddress(value: string, name: string): string {
+  if (value === '') return value
+  try {
+    return checkEmail(value)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    throw new SettingError(`${name}: must be one e-mail address, not "${value}"`)
+  }
+}
+
 function oneOf(...words: string[]) {
   return (value: string, name: string) => {
     if (words.includes(value)) return value
@@ -123,6 +135,12 @@ const SETTINGS = {
     'Address under which browsers reach the collector; empty: PUBLIC_URL',
     webAddress,
   ),
+  endpointLock: setting(
+    'ENDPOINT_LOCK',
+    'off',
+    'on: nobody may change the address that domains send their events to',
+    oneOf('on', 'off'),
+  ),
   smtpUrl: {
     ...setting(
       'SMTP_URL',
@@ -133,6 +151,12 @@ const SETTINGS = {
     secret: true,
   },
   mailFrom: setting('MAIL_FROM', 'Tagwarden <tagwarden@localhost>', 'Sender of e-mail', text),
+  operatorMail: setting(
+    'OPERATOR_MAIL',
+    '',
+    'E-mail address that is told when this server could not collect; empty: only the log; needs SMTP_URL',
+    mailAddress,
+  ),
   outboundAllow: setting(
     'OUTBOUND_ALLOW',
     '',

@@ -24,6 +24,10 @@ test('metrics count what is stored, from nothing to a lost message, and know it 
     tagwarden_deliveries_waiting: 0,
     tagwarden_deliveries_failed_total: 0,
     tagwarden_resident_memory_bytes: expect.any(Number),
+    tagwarden_collector_refusing: 0,
+    tagwarden_collect_gaps: 0,
+    tagwarden_collect_gap_seconds: 0,
+    tagwarden_pipeline_suspected: 0,
   })
 
   const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })

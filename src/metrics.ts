@@ -1,6 +1,7 @@
 import { type Clock, type Instant, SECOND_MS } from './core/clock.ts'
 import type { Metric } from './http/health.ts'
 import type { Spool } from './ingest/spool.ts'
+import { gapTotals } from './signals/gap-store.ts'
 import type { Db } from './store/database.ts'
 import type { Manifest } from './warehouse/manifest.ts'
 
@@ -17,8 +18,16 @@ export function keptMetrics(clock: Clock, measure: () => Metric[]): () => Metric
   }
 }
 
+export interface MetricParts {
+  db: Db
+  spool: Pick<Spool, 'segments'>
+  manifest: Pick<Manifest, 'files'>
+  gaps: { refusing: boolean }
+  suspicion: { suspected: boolean }
+}
+
 /** What an operator watches. Counters are read from what is stored, so they survive a restart. */
-export function metricsOf(db: Db, spool: Pick<Spool, 'segments'>, manifest: Pick<Manifest, 'files'>): Metric[] {
+export function metricsOf({ db, spool, manifest, gaps, suspicion }: MetricParts): Metric[] {
   const one = (sql: string) => db.prepare<[], number>(sql).pluck().get() ?? 0
   const files = manifest.files()
   const memory = process.memoryUsage.rss()
@@ -71,6 +80,37 @@ export function metricsOf(db: Db, spool: Pick<Spool, 'segments'>, manifest: Pick
       type: 'gauge',
       help: 'Resident memory of the process.',
       value: memory,
+    },
+    ...gapMetrics(db, gaps),
+    {
+      name: 'tagwarden_pipeline_suspected',
+      type: 'gauge',
+      help: '1 while the traffic of all domains has fallen at once, which is hardly their doing.',
+      value: suspicion.suspected ? 1 : 0,
+    },
+  ]
+}
+
+function gapMetrics(db: Db, { refusing }: MetricParts['gaps']): Metric[] {
+  const { count, totalMs } = gapTotals(db)
+  return [
+    {
+      name: 'tagwarden_collector_refusing',
+      type: 'gauge',
+      help: '1 while the collector can not store what comes in.',
+      value: refusing ? 1 : 0,
+    },
+    {
+      name: 'tagwarden_collect_gaps',
+      type: 'gauge',
+      help: 'Times of the last 400 days in which nothing could be collected.',
+      value: count,
+    },
+    {
+      name: 'tagwarden_collect_gap_seconds',
+      type: 'gauge',
+      help: 'How long those times were together.',
+      value: totalMs / SECOND_MS,
     },
   ]
 }

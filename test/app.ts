@@ -6,7 +6,16 @@ import { readConfig, type SettingName } from '../src/config.ts'
 import { initialize } from '../src/org/store.ts'
 import { type Answer, type Client, type TestClock, testClock } from './fakes.ts'
 
-export type JobName = 'flush' | 'compact' | 'evaluate' | 'deliver' | 'retain' | 'refresh domains'
+export type JobName =
+  | 'heartbeat'
+  | 'flush'
+  | 'compact'
+  | 'evaluate'
+  | 'evaluate series'
+  | 'signals'
+  | 'deliver'
+  | 'retain'
+  | 'refresh domains'
 
 /** The whole program on a data folder of its own, with a clock that is moved by hand. Gone at the end of its block. */
 export interface TestApp {

@@ -85,6 +85,17 @@ const journeyLimit = (
     journey: journey(value),
   }))
 
+const signalLimit = (
+  what: string,
+  field: string,
+  taken: unknown[],
+  refused: unknown[],
+  more: (value: unknown) => object,
+): Limit => ({
+  ...{ what, field, taken, refused, method: 'PUT', path: '/v1/auto/signals' },
+  body: (value) => ({ domainId: domain.id, vendor: 'Shop', mode: 'muted', ...more(value) }),
+})
+
 const conditionWith = (more: object) => ({ conditions: { logic: 'any', items: [{ ...condition, ...more }] } })
 const equalsTo = (values: unknown) => conditionWith({ op: 'equals', values })
 
@@ -312,6 +323,10 @@ const LIMITS: Limit[] = [
     refused: ['', text(201)],
     body: (vendorName) => ({ name: name(), vendors: [{ vendorName }] }),
   },
+  signalLimit('sensitivity of a signal', 'sensitivity', [2, 8, null], [1, 9, 4.5], (sensitivity) => ({ sensitivity })),
+  signalLimit('vendor of a signal', 'vendor', [text(1), text(200)], ['', text(201)], (vendor) => ({ vendor })),
+  signalLimit('event of a signal', 'event', ['', text(200)], [text(201)], (event) => ({ event })),
+  signalLimit('domain of a signal', 'domainId', [domain.id], [''], (domainId) => ({ domainId })),
   {
     what: 'expiry of an API key',
     path: '/v1/keys',

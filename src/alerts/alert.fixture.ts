@@ -9,7 +9,7 @@ import { DuckdbWarehouse } from '../warehouse/duckdb.ts'
 import { Manifest } from '../warehouse/manifest.ts'
 import type { Alert, AlertInput } from './alert.ts'
 import type { Finding, Window } from './finding.ts'
-import type { WatchedDomain } from './types/alert-type.ts'
+import { measure, type WatchedDomain } from './types/alert-type.ts'
 import { alertTypeOf } from './types/index.ts'
 
 /** A Wednesday, noon. */
@@ -50,10 +50,11 @@ export function eventOf(values: Partial<StoredEvent> = {}): StoredEvent {
 
 /** A warehouse of its own that holds these events: the first half in Parquet, the others still in the spool. */
 export async function warehouseWith(events: readonly StoredEvent[]) {
-  const folder = mkdtempSync(join(tmpdir(), 'alerts-'))
+  const root = mkdtempSync(join(tmpdir(), 'alerts-'))
+  const folder = join(root, 'events')
   const db = openDatabase(':memory:')
   const spool = (name: string, part: readonly StoredEvent[]) => {
-    const path = join(folder, name)
+    const path = join(root, name)
     writeFileSync(path, part.map((event) => `${JSON.stringify(event)}\n`).join(''))
     return path
   }
@@ -76,7 +77,7 @@ export async function warehouseWith(events: readonly StoredEvent[]) {
     [Symbol.dispose]() {
       warehouse.close()
       db.close()
-      rmSync(folder, { recursive: true })
+      rmSync(root, { recursive: true })
     },
   }
 }
@@ -93,7 +94,7 @@ export async function evaluate(
   const type = alertTypeOf(alerts[0].alertType)
   const findings = Object.fromEntries(alerts.map(({ id }): [string, Finding[]] => [id, []]))
   for (const group of Map.groupBy(alerts, (alert) => type.scanOf?.(alert, window)).values()) {
-    const rows = await warehouse.query(type.measure(group, window, domains))
+    const rows = await warehouse.query(measure(type, group, window, domains))
     for (const alert of group) findings[alert.id] = type.judge(alert, rows, window, domains)
   }
   return findings

@@ -36,9 +36,16 @@ export const CountThresholdSchema = Closed({
   event,
 })
 export const AnomalySchema = Closed({
-  vendor: Text(1, 200),
+  vendor: Type.String({ minLength: 1, maxLength: 200, description: '`*`: each event of each vendor, by itself' }),
   event,
-  sensitivity: Type.Optional(Type.Number({ minimum: 2, maximum: 8 })),
+  sensitivity: Type.Optional(
+    Type.Number({
+      minimum: 2,
+      maximum: 8,
+      default: 4,
+      description: 'Robust standard deviations from what is expected: 2 is the most sensitive, 8 the least',
+    }),
+  ),
 })
 
 const vendor = Type.Optional(Type.String({ maxLength: 200 }))

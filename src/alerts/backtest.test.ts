@@ -1,15 +1,19 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
-import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
+import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { plainEvent } from '../core/event.fixture.ts'
+import { addTraffic } from '../signals/follower.fixture.ts'
+import { Follower } from '../signals/follower.ts'
 import { WarehouseStand } from '../warehouse/warehouse.fixture.ts'
 import type { Alert, AlertInput } from './alert.ts'
 import { type AlertBacktest, backtest } from './backtest.ts'
+import { type Finding, isNews, type Window } from './finding.ts'
 import { readAlertInput } from './input.ts'
 import { compileJudge } from './judge.ts'
 import { findInPast } from './past.ts'
 import { parsePeriod } from './period.ts'
 import { alertFrom } from './store.ts'
+import { measure } from './types/alert-type.ts'
 import { alertTypeOf } from './types/index.ts'
 import { wholeWindows } from './window-index.ts'
 
@@ -64,17 +68,54 @@ const rule = fc
         }),
       }),
       fc.record({
+        alertType: fc.constant('volume_anomaly'),
+        volume: fc.constantFrom<object>(
+          { vendor: 'Shop' },
+          { vendor: 'Shop', event: 'view', sensitivity: 3 },
+          { vendor: 'Other', sensitivity: 2 },
+          { vendor: '*', sensitivity: 5 },
+        ),
+      }),
+      fc.record({
         alertType: fc.constant('journey'),
-        journey: fc.constant({
-          steps: [
-            { vendor: 'Shop', event: 'view' },
-            { vendor: 'Other', event: 'buy' },
-          ],
-        }),
+        journey: fc.constantFrom<object>(
+          {
+            steps: [
+              { vendor: 'Shop', event: 'view' },
+              { vendor: 'Other', event: 'buy' },
+            ],
+          },
+          { version: 2, steps: [{ anchor: { kind: 'session' }, expect: [{ vendor: 'Shop', event: 'view' }] }] },
+          {
+            version: 2,
+            steps: [
+              {
+                anchor: { kind: 'event', vendor: 'Shop' },
+                expect: [
+                  { event: 'buy', ordered: true },
+                  { vendor: 'Other', ordered: true, data: [{ parameter: 'value', op: 'not_blank' }] },
+                ],
+              },
+            ],
+          },
+        ),
       }),
     ),
   )
-  .map(([period, timezone, scope, type]) => ({ name: 'Rule', period, timezone, channels, ...scope, ...type }))
+  .map(([period, timezone, scope, type]) => {
+    const shared = { name: 'Rule', period, timezone, channels }
+    if (type.alertType !== 'volume_anomaly') return { ...shared, ...scope, ...type }
+    return { ...shared, ...type, period: period === '15m' && isEvery(type.volume) ? '1h' : period }
+  })
+
+const isEvery = (volume: object) => 'vendor' in volume && volume.vendor === '*'
+
+/** What came for some weeks before, so that something is expected. */
+async function addHistory(stand: WarehouseStand): Promise<void> {
+  const past = { from: START - 5 * 7 * DAY_MS, to: START, domainId: 'dom_1' }
+  await addTraffic(stand, 'a', { ...past, vendor: 'Shop', event: 'view', perHour: 60 })
+  await addTraffic(stand, 'b', { ...past, vendor: 'Other', event: 'buy', perHour: 5, domainId: 'dom_2' })
+}
 
 const event = fc.record({
   vendor: fc.constantFrom('Shop', 'Other', 'Third'),
@@ -87,7 +128,12 @@ const event = fc.record({
 /** What comes in, and how long after the batch before. */
 const traffic = fc.array(
   fc.record({
-    afterMs: fc.integer({ min: 1, max: 2 * HOUR_MS }),
+    // Sessions go on, over midnight too, and end.
+    afterMs: fc.oneof(
+      fc.integer({ min: 1, max: 29 * MINUTE_MS }),
+      fc.integer({ min: 29 * MINUTE_MS, max: 31 * MINUTE_MS }),
+      fc.integer({ min: 1, max: 4 * HOUR_MS }),
+    ),
     domain: fc.nat(1),
     sessionId: fc.constantFrom('s1', 's2'),
     events: fc.array(event, { minLength: 1, maxLength: 25 }),
@@ -131,28 +177,36 @@ async function receive(stand: WarehouseStand, sent: readonly Sent[], alerts: rea
 /** Which window would have fired how, as the scheduler finds it: window by window. */
 async function judged(stand: WarehouseStand, alert: Alert, now: Instant) {
   const type = alertTypeOf(alert.alertType)
+  const follower = new Follower({ warehouse: stand.warehouse, gapsOf: () => [], settingsOf: () => [] })
+  const rowsOf = async (window: Window) => {
+    if (!type.series) return stand.warehouse.query<unknown>(measure(type, [alert], window, DOMAINS))
+    return (await follower.verdicts(type.series(alert, DOMAINS), [window]))[0] ?? []
+  }
   const verdicts = []
   for (const window of wholeWindows(parsePeriod(alert.period), alert.timezone, now - DAYS * DAY_MS, now)) {
-    const rows = await stand.warehouse.query<unknown>(type.measure([alert], window, DOMAINS))
+    const rows = await rowsOf(window)
     const found = type.judge(alert, rows, window, DOMAINS)
     verdicts.push({
       start: window.from,
-      found: found.map(({ domainId, occurrences, observed, expected }) => ({
-        domainId,
-        occurrences,
-        observed,
-        expected,
-      })),
+      fired: found.some(isNews),
+      found: found.map(said),
     })
   }
   return verdicts
 }
+
+/** What matters of a finding, whoever made it. */
+const said = ({ domainId, subject, occurrences, observed, expected, continues, explainedBy }: Finding) => ({
+  ...{ domainId, subject, occurrences, observed, expected },
+  ...{ continues: continues ?? false, explainedBy: explainedBy ?? null },
+})
 
 test('a rule says of the past what it said when that was the present', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(rule, { minLength: 4, maxLength: 6 }), traffic, async (rules, sent) => {
       await using stand = await WarehouseStand.open()
       stand.clock.set(START)
+      await addHistory(stand)
       const alerts = rules.map(alertOfInput)
       await receive(stand, sent, alerts)
       stand.clock.advance(6 * HOUR_MS)
@@ -165,15 +219,11 @@ test('a rule says of the past what it said when that was the present', async () 
           wholeWindows(parsePeriod(alert.period), alert.timezone, now - DAYS * DAY_MS, now),
           parts,
         )
-        const found = findings.map((of) =>
-          of
-            .map(({ domainId, occurrences, observed, expected }) => ({ domainId, occurrences, observed, expected }))
-            .toSorted(byDomain),
-        )
+        const found = findings.map((of) => of.map(said).toSorted(byDomain))
         expect(found).toEqual(expected.map(({ found }) => found.toSorted(byDomain)))
         expect(exact).toBe(true)
         const tested: AlertBacktest = await backtest(alert, DAYS, now, parts)
-        const fired = expected.filter(({ found }) => found.length > 0).map(({ start }) => start)
+        const fired = expected.filter((window) => window.fired).map(({ start }) => start)
         const buckets = tested.buckets.filter(({ wouldFire }) => wouldFire).map(({ start }) => start)
         const isFine = parsePeriod(alert.period).lengthMs < HOUR_MS
         expect(buckets).toEqual(isFine ? [...new Set(fired.map((at) => Math.floor(at / HOUR_MS) * HOUR_MS))] : fired)
@@ -183,8 +233,8 @@ test('a rule says of the past what it said when that was the present', async () 
   )
 })
 
-const byDomain = (a: { domainId: string | null }, b: { domainId: string | null }) =>
-  String(a.domainId) < String(b.domainId) ? -1 : 1
+type Said = Pick<Finding, 'domainId' | 'subject'>
+const byDomain = (a: Said, b: Said) => (`${a.domainId} ${a.subject}` < `${b.domainId} ${b.subject}` ? -1 : 1)
 
 describe('the way of a backtest', () => {
   const shape = async (input: object, days = 7) => {

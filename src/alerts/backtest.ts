@@ -1,6 +1,8 @@
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 import type { Alert } from './alert.ts'
+import { type Finding, isNews, type Window } from './finding.ts'
 import { RawAlertInputSchema } from './input.ts'
 import { findInPast, type PastParts } from './past.ts'
 import { parsePeriod } from './period.ts'
@@ -14,8 +16,30 @@ export const AlertBacktestInputSchema = Closed(
     days: Type.Optional(
       Type.Union([Type.Literal(7), Type.Literal(14), Type.Literal(30)], { default: 14, description: '7, 14 or 30' }),
     ),
+    sensitivities: Type.Optional(
+      Type.Array(Type.Number({ minimum: 2, maximum: 8 }), {
+        minItems: 1,
+        maxItems: 13,
+        description: 'Of volume_anomaly only: others to be tried',
+      }),
+    ),
   },
-  { $id: 'AlertBacktestInput' },
+  {
+    $id: 'AlertBacktestInput',
+    examples: [
+      {
+        rule: {
+          name: 'Google Analytics 4 as usual',
+          alertType: 'volume_anomaly',
+          volume: { vendor: 'Google Analytics 4', event: 'purchase' },
+          period: '1h',
+          channels: [{ type: 'email', target: 'ann@example.com' }],
+        },
+        days: 14,
+        sensitivities: [3, 4, 5],
+      },
+    ],
+  },
 )
 
 export const AlertBacktestSchema = Closed(
@@ -32,6 +56,15 @@ export const AlertBacktestSchema = Closed(
     ),
     exact: Type.Boolean({ description: 'False when not all there is was looked at' }),
     from: Type.Number({ ...InstantSchema, description: 'Start of the first window that was judged' }),
+    alternatives: Type.Optional(
+      Type.Array(
+        Closed({
+          sensitivity: Type.Number(),
+          fired: Int({ description: 'How many times somebody would have been told' }),
+        }),
+        { description: 'For `sensitivities`, in their order' },
+      ),
+    ),
   },
   {
     $id: 'AlertBacktest',
@@ -51,24 +84,41 @@ export type AlertBacktest = Static<typeof AlertBacktestSchema>
 
 /**
  * What the alert would have done in the last days: its own whole windows that ended by `now`, judged as the scheduler
- * judges them. A bucket is a window, or an hour's windows where these are shorter.
+ * judges them. A bucket is a window, or an hour's windows where these are shorter. `sensitivities`: others to be tried;
+ * refused with `invalid` for types that have none.
  */
-export async function backtest(alert: Alert, days: number, now: Instant, parts: PastParts): Promise<AlertBacktest> {
+export async function backtest(
+  alert: Alert,
+  days: number,
+  now: Instant,
+  parts: PastParts,
+  sensitivities?: readonly number[],
+): Promise<AlertBacktest> {
+  const { countsFirings, series } = alertTypeOf(alert.alertType)
+  if (sensitivities && !series) {
+    throw new AppError('invalid', `sensitivities: have no place beside a ${alert.alertType} rule`)
+  }
   const period = parsePeriod(alert.period)
   const windows = wholeWindows(period, alert.timezone, now - days * DAY_MS, now)
-  const { findings, ...how } = await findInPast(alert, windows, parts)
-  const { countsFirings } = alertTypeOf(alert.alertType)
+  const { findings, alternatives, ...how } = await findInPast(alert, windows, parts, sensitivities)
+  const tolds = (found: readonly Finding[], window: Window) =>
+    meetsRunWindow(alert.runWindows, alert.timezone, window) ? found.filter(isNews) : []
   const judged = windows.map((window, index) => {
     const found = findings[index] ?? []
     const matchCount = countsFirings ? found.length : found.reduce((sum, { occurrences }) => sum + occurrences, 0)
-    const wouldFire = found.length > 0 && meetsRunWindow(alert.runWindows, alert.timezone, window)
-    return { start: window.from, matchCount, wouldFire }
+    return { start: window.from, matchCount, wouldFire: tolds(found, window).length > 0 }
   })
   return {
     grain: period.lengthMs < DAY_MS ? 'hour' : 'day',
     ...how,
     buckets: period.lengthMs < HOUR_MS ? byHour(judged) : judged,
     from: windows[0]?.from ?? now,
+    ...(sensitivities && {
+      alternatives: sensitivities.map((sensitivity, index) => ({
+        sensitivity,
+        fired: windows.reduce((sum, window, at) => sum + tolds(alternatives[index]?.[at] ?? [], window).length, 0),
+      })),
+    }),
   }
 }
 

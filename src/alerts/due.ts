@@ -1,4 +1,5 @@
 import type { Instant } from '../core/clock.ts'
+import { tickBefore } from '../signals/series.ts'
 import type { Alert } from './alert.ts'
 import type { Window } from './finding.ts'
 import { type Period, parsePeriod, previousWindow, windowAt } from './period.ts'
@@ -21,6 +22,8 @@ export interface Schedule {
   timezone: string
   /** True when part of a window may be judged; otherwise a window is judged once, whole. */
   partial: boolean
+  /** True when parts of a window are judged at the end of every tick; absent: when something woke the alert. */
+  ticks?: boolean
 }
 
 /** One evaluation to be made. */
@@ -42,15 +45,15 @@ export function firstCursor({ period, timezone, partial }: Schedule, now: Instan
 }
 
 /**
- * What is to be evaluated now, in order: the windows that ended, the last 24 of them at most, and for a woken alert
- * whose windows may be judged in part also the beginning of the one under way. `settledAt`: everything received before
- * it can be queried.
+ * What is to be evaluated now, in order: the windows that ended, the last 24 of them at most, and for an alert whose
+ * windows may be judged in part, when it is woken or at each tick, also the beginning of the one under way. `settledAt`:
+ * everything received before it can be queried.
  *
- * Of a type that judges whole windows, those before the last 24 are never judged. For the other types the first one
- * reaches back to where the alert stands, so that each event is in exactly one evaluation, whatever happened.
+ * Of a type that judges counts, windows before the last 24 are never judged. For the other types the first one reaches
+ * back to where the alert stands, so that each event is in exactly one evaluation, whatever happened.
  */
 export function dueWindows(cursor: Cursor, schedule: Schedule, settledAt: Instant, woken: boolean): DueWindow[] {
-  const { period, timezone, partial } = schedule
+  const { period, timezone, partial, ticks = false } = schedule
   const current = windowAt(period, timezone, settledAt)
   const isDue = (window: { start: Instant; end: Instant }) =>
     partial ? window.end > cursor.evaluatedThrough : window.start >= cursor.windowStartAt
@@ -70,15 +73,16 @@ export function dueWindows(cursor: Cursor, schedule: Schedule, settledAt: Instan
   if (!partial) return due
   const first = due[0]
   if (first) {
-    first.window.from = cursor.evaluatedThrough
-    first.windowStartAt = windowAt(period, timezone, cursor.evaluatedThrough).start
+    first.window.from = ticks ? Math.max(cursor.evaluatedThrough, first.windowStartAt) : cursor.evaluatedThrough
+    first.windowStartAt = windowAt(period, timezone, first.window.from).start
   }
   const from = Math.max(cursor.evaluatedThrough, current.start)
-  if (woken && settledAt > from) {
+  const to = ticks ? tickBefore(settledAt) : settledAt
+  if ((woken || ticks) && to > from) {
     due.push({
-      window: { from, to: settledAt, complete: false },
+      window: { from, to, complete: false },
       windowStartAt: current.start,
-      next: { evaluatedThrough: settledAt, windowStartAt: current.start },
+      next: { evaluatedThrough: to, windowStartAt: current.start },
     })
   }
   return due
@@ -86,5 +90,6 @@ export function dueWindows(cursor: Cursor, schedule: Schedule, settledAt: Instan
 
 /** Throws `AppError('invalid')` for a type of alert that this version does not know. */
 export function scheduleOf({ alertType, period, timezone }: Alert): Schedule {
-  return { period: parsePeriod(period), timezone, partial: alertTypeOf(alertType).partial }
+  const { partial, series } = alertTypeOf(alertType)
+  return { period: parsePeriod(period), timezone, partial, ticks: series !== undefined }
 }

@@ -23,7 +23,17 @@ export interface Finding {
   sampleSeq: number | null
   /** When that event was received; absent: at `lastAt`. */
   sampleAt?: Instant
+  /** The trouble of an earlier window goes on: an issue of it is kept, and nobody is told again. */
+  continues?: true
+  /**
+   * Subject of the finding of the same evaluation and domain that explains this one; empty: the one about the whole
+   * domain. Such a finding opens nothing and tells nobody; it only keeps an issue that stands.
+   */
+  explainedBy?: string
 }
+
+/** True when people are to hear of it: it is new, and nothing else explains it. */
+export const isNews = ({ continues, explainedBy }: Finding) => !continues && explainedBy === undefined
 
 /** What was judged: `from <= receivedAt < to`. */
 export interface Window {

@@ -10,6 +10,11 @@ const text = (length: number) => 'x'.repeat(length)
 const condition = { parameter: 'value', op: 'is_blank' }
 const conditions = (count: number, item: object = condition) => ({ logic: 'all', items: many(count, item) })
 const channel = { type: 'email', target: 'ops@example.com' }
+const anomalyInput = {
+  ...{ ...volumeInput, conditions: undefined, alertType: 'volume_anomaly' },
+  volume: { vendor: 'ga4', sensitivity: 4 },
+}
+const anomaly = (values: object) => ({ ...anomalyInput, volume: { ...anomalyInput.volume, ...values } })
 const volume = (values: object) => ({ ...volumeInput, volume: { op: 'lte', count: 5, ...values } })
 const throttle = (values: object) => ({ throttle: { count: 1, per: 1, unit: 'hours', ...values } })
 const group = { op: 'any', items: [condition] }
@@ -156,6 +161,21 @@ const REFUSED: [string, object][] = [
   ['journey', { ...volumeInput, journey: { steps: [{}] } }],
   ['conditions', { ...volumeInput, conditions: conditions(1) }],
   ['conditionGroups[1]', { ...volumeInput, conditionGroups: [{ op: 'all', items: [] }, group] }],
+  ['volume', { ...anomalyInput, volume: undefined }],
+  ['volume.vendor', anomaly({ vendor: undefined })],
+  ['volume.vendor', anomaly({ vendor: '' })],
+  ['volume.vendor', anomaly({ vendor: text(201) })],
+  ['volume.event', anomaly({ event: text(201) })],
+  ['volume.sensitivity', anomaly({ sensitivity: 1.9 })],
+  ['volume.sensitivity', anomaly({ sensitivity: 8.1 })],
+  ['volume.vendor', { ...anomalyInput, volume: { op: 'lte', count: 1 } }],
+  ['volume.event', anomaly({ vendor: '*', event: 'purchase' })],
+  ['period', { ...anomaly({ vendor: '*' }), period: '5m' }],
+  ['filters', { ...anomalyInput, filters: [condition] }],
+  ['conditions', { ...anomalyInput, conditions: conditions(1) }],
+  ['vendors', { ...anomalyInput, vendors: ['other'] }],
+  ['vendors', { ...anomalyInput, vendors: ['ga4', 'other'] }],
+  ['journey', { ...anomalyInput, journey: { steps: [{}] } }],
   ['filters[1].op', { ...volumeInput, filters: [condition, { parameter: 'tel', op: 'contains_phone' }] }],
 ]
 
@@ -177,12 +197,6 @@ describe('an alert that is not right', () => {
       expect((refusal as AppError).code).toBe('invalid')
       expect((refusal as AppError).message.split(': ')[0]).toBe(name)
     }
-  })
-
-  test.each(['volume_anomaly'])('%s can not be saved yet', (alertType) => {
-    expect(() => readAlertInput({ ...validationInput, alertType })).toThrow(
-      `alertType: ${alertType} is not available in this version`,
-    )
   })
 
   test.each([

@@ -1,7 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Condition } from '../conditions/condition.ts'
-import { compileFilters } from '../conditions/predicate.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { HOUR, type Said, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
@@ -13,7 +12,6 @@ import {
   aSession,
   aSpec,
   bad,
-  endedSessions,
   equal,
   good,
   inOrder,
@@ -24,11 +22,11 @@ import {
   start,
   stepped,
   thanks,
-  verdictOn,
   visits,
   walkAll,
   wants,
 } from './journey.fixture.ts'
+import { endedSessions, expectedOf } from './journey-reference.fixture.ts'
 import { MAX_SESSION_EVENTS } from './journey-sql.ts'
 import { journey } from './types/journey.ts'
 
@@ -122,12 +120,12 @@ describe('sessions', () => {
     const measured = journey.measure([journeyAlert(spec, { filters: [equal('l', '1')] })], HOUR_BEFORE_NOON, [])
     expect({ ...measured, keys: measured.keys.toSorted() }).toMatchObject({
       keys: ['K', 'k', 'l'],
-      wholeParams: false,
+      anyTests: [],
       orgId: 'org_a',
       window: { from: HOUR_BEFORE_NOON.from - DAY_MS, to: NOON },
     })
     const any = journeyAlert(stepped([start, wants('a.', equal('*', '1'))]))
-    expect(journey.measure([any], HOUR_BEFORE_NOON, [])).toMatchObject({ keys: [], wholeParams: true })
+    expect(journey.measure([any], HOUR_BEFORE_NOON, [])).toMatchObject({ keys: [], anyTests: [{ column: 'any0' }] })
     const elsewhere = alertOf(journeyInput(thanks), 'alr_2', 'org_b')
     expect(() => journey.measure([any, elsewhere], HOUR_BEFORE_NOON, [])).toThrow('one organization')
   })
@@ -244,7 +242,7 @@ test('what the history answers is the plain reading of each session that ended, 
         ]) {
           const findings = await walkAll(history, [first, ...others], window)
           for (const alert of [first, ...others]) {
-            const expected = expectedOf(alert, endedSessions(events, window), seen)
+            const expected = expectedOf(alert, endedSessions(events, window), ['dom_a', 'dom_b'], seen)
             const found = findings[alert.id]?.map((f) => ({
               domainId: f.domainId,
               count: f.occurrences,
@@ -261,30 +259,3 @@ test('what the history answers is the plain reading of each session that ended, 
   )
   expect(seen).toEqual(new Set(['unreached', 'fine', 'violated']))
 })
-
-function expectedOf(alert: Alert, sessions: readonly StoredEvent[][], seen: Set<string>) {
-  const { journey: spec, filters = [], domainId, domainIds } = alert
-  const own = domainId ? [domainId] : domainIds
-  const passes = compileFilters(filters)
-  return ['dom_a', 'dom_b'].flatMap((domainId) => {
-    const violating = sessions.filter((session) => {
-      if (session[0]?.domainId !== domainId || (own && !own.includes(domainId)) || !session.some(passes)) return false
-      const verdict = verdictOn(spec ?? { steps: [] }, session)
-      seen.add(/\d/.test(verdict) ? 'violated' : verdict)
-      return /\d/.test(verdict)
-    })
-    if (violating.length === 0) return []
-    const last = violating.map((session) => session.at(-1)?.receivedAt ?? 0)
-    const weight = violating.reduce((sum, session) => sum + Math.max(...session.map(({ weight }) => weight)), 0)
-    const hosts = violating.map((session) => session.at(-1)?.host ?? '')
-    return [
-      {
-        domainId,
-        count: Math.max(1, Math.round(weight)),
-        hosts: [...new Set(hosts)].sort(),
-        lastAt: Math.max(...last),
-        firstAt: Math.min(...last),
-      },
-    ]
-  })
-}

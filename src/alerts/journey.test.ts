@@ -15,14 +15,13 @@ import {
   on,
   page,
   sessionOf,
-  shapeOf,
   start,
   stepped,
-  verdictOn,
   walkAll,
   wants,
 } from './journey.fixture.ts'
 import { type JourneySpec, planOf, readShape, type Shape, walk } from './journey.ts'
+import { shapeOf, verdictOn } from './journey-reference.fixture.ts'
 
 const legacy = (...names: string[]): JourneySpec => ({ steps: names.map(named) })
 const has = (parameter: string): Condition => ({ parameter, op: 'not_blank' })

@@ -1,11 +1,14 @@
 import type { PhoneRegions } from '../conditions/phone.ts'
 import type { Clock } from '../core/clock.ts'
 import { type Route, route } from '../http/route.ts'
+import type { SignalSetting } from '../signals/signal.ts'
 import type { Db } from '../store/database.ts'
 import type { Warehouse } from '../warehouse/query.ts'
 import type { Alert } from './alert.ts'
 import { AlertBacktestInputSchema, AlertBacktestSchema, backtest } from './backtest.ts'
+import type { GapsOf } from './blind.ts'
 import { readAlertInput, within } from './input.ts'
+import type { PastParts } from './past.ts'
 import { AlertPreviewInputSchema, AlertPreviewSchema, preview } from './preview.ts'
 import { alertFrom, checkDomains, watchedDomains } from './store.ts'
 
@@ -15,14 +18,20 @@ export interface PastRouteParts {
   warehouse: Pick<Warehouse, 'query'>
   /** Countries whose national phone numbers an organization looks for. */
   regionsOf(orgId: string): PhoneRegions
+  gapsOf: GapsOf
+  settingsOf(orgId: string): readonly SignalSetting[]
 }
 
 const tag = 'Alerts'
 
 /** What a rule would have said about the past, before anybody saves it: preview and backtest. */
 export function pastRoutes(parts: PastRouteParts): Route[] {
-  const { db, clock, warehouse, regionsOf } = parts
-  const pastOf = (orgId: string) => ({ warehouse, domains: watchedDomains(db, orgId), regions: regionsOf(orgId) })
+  const { db, clock, warehouse, gapsOf, settingsOf } = parts
+  const pastOf = (orgId: string): PastParts => ({
+    ...{ warehouse, gapsOf, settingsOf },
+    domains: watchedDomains(db, orgId),
+    regions: parts.regionsOf(orgId),
+  })
   return [
     route({
       id: 'previewAlert',
@@ -52,8 +61,8 @@ export function pastRoutes(parts: PastRouteParts): Route[] {
       tool: true,
       body: AlertBacktestInputSchema,
       answer: AlertBacktestSchema,
-      handle: ({ principal: { orgId }, body: { rule, days = 14 } }) =>
-        backtest(ruleOf(db, orgId, rule), days, clock.now(), pastOf(orgId)),
+      handle: ({ principal: { orgId }, body: { rule, days = 14, sensitivities } }) =>
+        backtest(ruleOf(db, orgId, rule), days, clock.now(), pastOf(orgId), sensitivities),
     }),
   ]
 }

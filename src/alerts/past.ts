@@ -1,8 +1,13 @@
 import type { PhoneRegions } from '../conditions/phone.ts'
+import { Follower } from '../signals/follower.ts'
+import { EVERY } from '../signals/series.ts'
+import type { SignalSetting } from '../signals/signal.ts'
 import { Binder, type Query, type Warehouse } from '../warehouse/query.ts'
 import { type Alert, domainsOf } from './alert.ts'
+import { type GapsOf, isBlind } from './blind.ts'
 import type { Finding, Window } from './finding.ts'
-import type { AlertType, WatchedDomain } from './types/alert-type.ts'
+import { isInRunWindow } from './run-window.ts'
+import { type AlertType, measure, type WatchedDomain } from './types/alert-type.ts'
 import { alertTypeOf } from './types/index.ts'
 import { spanOf } from './window-index.ts'
 
@@ -14,12 +19,18 @@ export interface PastParts {
   /** All of the organization's. */
   domains: readonly WatchedDomain[]
   regions: PhoneRegions
+  /** None when absent. */
+  gapsOf?: GapsOf
+  /** What people set for signals; nothing when absent. */
+  settingsOf?(orgId: string): readonly SignalSetting[]
 }
 
 /** What an alert would have found in windows of the past. */
 export interface PastFindings {
   /** Of each window, in their order. */
   findings: Finding[][]
+  /** The same at each of the other sensitivities that were asked for. */
+  alternatives: Finding[][][]
   /** `rollup`: from counts by minute; `sql`: from every event in scope; `sampled`: from some of them. */
   method: 'rollup' | 'sql' | 'sampled'
   /** Events looked at and events in scope; null unless they were thinned. */
@@ -30,22 +41,82 @@ export interface PastFindings {
 
 /**
  * Judges touching windows of the past with the code that judges those of the present. Alert types that can be asked for
- * many windows at once are, the others one after the other. Fails with `unavailable` as the warehouse does.
+ * many windows at once are, the others one after the other. Windows of which gaps of our own hide too much are not
+ * judged. `sensitivities`: others to be tried, of types that follow series. Fails with `unavailable` as the warehouse does.
  */
-export async function findInPast(alert: Alert, windows: readonly Window[], parts: PastParts): Promise<PastFindings> {
-  const { warehouse, domains, regions } = parts
+export async function findInPast(
+  alert: Alert,
+  windows: readonly Window[],
+  parts: PastParts,
+  sensitivities: readonly number[] = [],
+): Promise<PastFindings> {
+  const { gapsOf = () => [] } = parts
   const type = alertTypeOf(alert.alertType)
+  if (type.series) return followInPast(type, alert, windows, parts, sensitivities)
+  const found = await measureInPast(type, alert, windows, parts)
+  const judged = found.findings.map((findings, index) =>
+    isBlind(type, alert, windows[index] ?? missing(), gapsOf) ? [] : findings,
+  )
+  return { ...found, findings: judged }
+}
+
+/** What a type that follows series would have found, by a follower of its own. */
+async function followInPast(
+  type: AlertType,
+  alert: Alert,
+  windows: readonly Window[],
+  { warehouse, domains, gapsOf = () => [], settingsOf = () => [] }: PastParts,
+  others: readonly number[],
+): Promise<PastFindings> {
+  const { runWindows, timezone } = alert
+  const scopes = type.series?.(alert, domains) ?? []
+  const own = scopes[0]?.sensitivity ?? 0
+  const follower = new Follower({ warehouse, gapsOf, settingsOf, memoryBytes: 0 })
+  const counts = (instant: number) => isInRunWindow(runWindows, timezone, instant)
+  const rows = await follower.alternatives(scopes, [own, ...others], windows, runWindows ? { counts } : {})
+  const [findings = windows.map(() => []), ...alternatives] = rows.map((ofWindows) =>
+    ofWindows.map((ofWindow, index) => type.judge(alert, ofWindow, windows[index] ?? missing(), domains)),
+  )
+  return { findings, alternatives, method: 'rollup', coverage: null, exact: true }
+}
+
+async function measureInPast(
+  type: AlertType,
+  alert: Alert,
+  windows: readonly Window[],
+  parts: PastParts,
+): Promise<PastFindings> {
+  const { warehouse, domains, regions } = parts
   if (windows.length === 0 || !type.past) return oneByOne(type, alert, windows, parts)
   const { method } = type.past(alert, windows, { regions, oneIn: 1 })
   const total = method === 'sql' ? await eventsInScope(alert, spanOf(windows), warehouse) : 0
   const oneIn = Math.max(1, Math.ceil(total / MAX_SCANNED))
-  const past = type.past(alert, windows, { regions, oneIn })
-  const answer = await warehouse.query<never>(past.query)
-  const findings = past
-    .rowsOf(answer)
-    .map((rows, index) => type.judge(alert, rows, windows[index] ?? missing(), domains))
+  const findings: Finding[][] = []
+  let exact = oneIn === 1
+  for (const part of divided(windows, type, { events: total / oneIn, domains: domains.length })) {
+    const past = type.past(alert, part, { regions, oneIn })
+    const answer = await warehouse.query<never>(past.query)
+    for (const [index, rows] of past.rowsOf(answer).entries()) {
+      findings.push(type.judge(alert, rows, part[index] ?? missing(), domains))
+    }
+    exact &&= past.isWhole(answer)
+  }
   const coverage = oneIn > 1 ? { sampled: Math.round(total / oneIn), total } : null
-  return { findings, method: coverage ? 'sampled' : method, coverage, exact: coverage === null && past.isWhole(answer) }
+  return { findings, alternatives: [], method: coverage ? 'sampled' : method, coverage, exact }
+}
+
+/** The windows in parts that the type wants to be asked for at once. */
+function divided(
+  windows: readonly Window[],
+  { pastAtOnce: most = {} }: AlertType,
+  { events, domains }: { events: number; domains: number },
+): Window[][] {
+  const { events: mostEvents = Number.POSITIVE_INFINITY, rows: mostRows = Number.POSITIVE_INFINITY } = most
+  const parts = Math.max(1, events / mostEvents, (windows.length * domains) / mostRows)
+  const size = Math.max(1, Math.floor(windows.length / parts))
+  return Array.from({ length: Math.ceil(windows.length / size) }, (_, part) =>
+    windows.slice(part * size, (part + 1) * size),
+  )
 }
 
 async function oneByOne(
@@ -56,17 +127,17 @@ async function oneByOne(
 ): Promise<PastFindings> {
   const findings: Finding[][] = []
   for (const window of windows) {
-    const rows = await warehouse.query<unknown>(type.measure([alert], window, domains))
+    const rows = await warehouse.query<unknown>(measure(type, [alert], window, domains))
     findings.push(type.judge(alert, rows, window, domains))
   }
-  return { findings, method: 'sql', coverage: null, exact: true }
+  return { findings, alternatives: [], method: 'sql', coverage: null, exact: true }
 }
 
 const missing = (): never => {
   throw new Error('there are rows of more windows than were asked for')
 }
 
-/** Events of the alert's domains, vendors and event, whatever its filters say. */
+/** Events of the alert's domains, event and, where they restrict it, vendors, whatever its filters say. */
 export async function eventsInScope(
   alert: Alert,
   window: Query['window'],
@@ -76,7 +147,7 @@ export async function eventsInScope(
   const tests = [
     'true',
     ...binder.among('domainId', domainsOf(alert)),
-    ...binder.among('vendor', alert.vendors ?? []),
+    ...binder.among('vendor', vendorsOf(alert)),
     ...binder.among('event', alert.volume?.event ? [alert.volume.event] : []),
   ]
   const [row] = await warehouse.query<{ total: number | null }>({
@@ -88,4 +159,12 @@ export async function eventsInScope(
     window,
   })
   return row?.total ?? 0
+}
+
+/** Empty: all. */
+function vendorsOf({ alertType, vendors = [], volume }: Alert): readonly string[] {
+  // A journey looks at sessions whole.
+  if (alertType === 'journey') return []
+  if (!volume || !('vendor' in volume)) return vendors
+  return volume.vendor === EVERY ? [] : [volume.vendor]
 }

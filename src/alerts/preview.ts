@@ -39,12 +39,12 @@ export const AlertPreviewSchema = Closed(
 export type AlertPreview = Static<typeof AlertPreviewSchema>
 
 /**
- * What the rule says about the last hours. Types that judge whole windows are shown their own that ended by now, the last
+ * What the rule says about the last hours. Types that judge counts are shown their own that ended by now, the last
  * one at least; the others the hours as one window.
  */
 export async function preview(alert: Alert, hours: number, now: Instant, parts: PastParts): Promise<AlertPreview> {
   const type = alertTypeOf(alert.alertType)
-  const windows = type.partial ? [lastHours(hours, now)] : endedWindows(alert, hours, now)
+  const windows = type.countsFirings ? endedWindows(alert, hours, now) : [lastHours(hours, now)]
   const window = { from: windows[0]?.from ?? now, to: windows.at(-1)?.to ?? now }
   const [scanned, { findings }] = await Promise.all([
     eventsInScope(alert, window, parts.warehouse),

@@ -172,7 +172,7 @@ describe('an alert', () => {
     ],
     ['period', () => ({ period: '5w' }), 'period: Expected a whole number'],
     ['an unknown field', () => ({ colour: 'red' }), 'colour: Unexpected property'],
-    ['the type', () => ({ alertType: 'volume_anomaly' }), 'alertType: volume_anomaly is not available in this version'],
+    ['the type', () => ({ alertType: 'volume_anomaly' }), 'volume: a volume_anomaly alert needs vendor'],
     [
       'the shape of volume',
       () => ({ ...volumeInput, volume: { op: 'lte', count: -1 } }),
@@ -347,6 +347,39 @@ describe('many alerts at once', () => {
     expect(answer.status).toBe(status)
     if (status === 400) expect(answer.body.error).toStartWith('alerts: ')
     else expect(answer.body).toEqual({ created: count, failed: 0, errors: [] })
+  })
+
+  test('500 of them, of which some are refused: each by its place, the others are there', async () => {
+    const { call, cast, told } = setUp()
+    const refused: [unknown, string][] = [
+      [null, ': '],
+      [{ ...validationInput, name: '' }, '.name: '],
+      [{ ...volumeInput, period: '5w' }, '.period: '],
+      [{ ...validationInput, domainId: 'dom_none' }, '.domainId: '],
+      [{ ...validationInput, conditions: { logic: 'any', items: [] } }, '.conditions'],
+      [{ ...validationInput, more: 1 }, '.more: '],
+      [{ ...validationInput, channels: [{ type: 'email', target: '' }] }, '.channels[0].target: '],
+    ]
+    const wrong = (index: number) => (index % 3 === 0 ? refused[(index / 3) % refused.length] : undefined)
+    const alerts = Array.from({ length: 500 }, (_, index): unknown => {
+      const refusal = wrong(index)
+      return refusal ? refusal[0] : { ...validationInput, name: `Alert ${index}` }
+    })
+    const { status, body } = await call('POST', '/v1/alerts/bulk', { as: cast.bob.key, body: { alerts } })
+    expect([status, body.created, body.failed]).toEqual([200, 333, 167])
+    expect(body.errors.map(({ index }: { index: number }) => index)).toEqual(
+      Array.from({ length: 167 }, (_, place) => 3 * place),
+    )
+    for (const { index, error } of body.errors) expect(error).toStartWith(`alerts[${index}]${wrong(index)?.[1]}`)
+    const names = new Set<string>()
+    for (let cursor = ''; ; ) {
+      const { body: page } = await call('GET', `/v1/alerts?limit=200${cursor}`, { as: cast.bob.key })
+      for (const { name } of page.alerts) names.add(name)
+      if (page.nextCursor === null) break
+      cursor = `&cursor=${page.nextCursor}`
+    }
+    expect(names.size).toBe(333)
+    expect(told.changes).toBe(1)
   })
 
   test.each<[string, unknown]>([

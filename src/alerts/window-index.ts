@@ -1,4 +1,4 @@
-import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
+import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { Window } from './finding.ts'
 import { nextWindow, type Period, previousWindow, windowAt } from './period.ts'
 
@@ -20,13 +20,12 @@ export function lastWindow(period: Period, timezone: string, to: Instant): Windo
 }
 
 /**
- * The stretches of time that the history is counted by, so that each lies in one window whole: minutes for windows of
- * minutes and hours, quarters of an hour for days, because local days begin at those everywhere
- * (https://data.iana.org/time-zones/theory.html).
+ * The stretches of time that the history is counted by, so that each lies in one window whole: windows of minutes and
+ * hours themselves, which are multiples since the epoch, and quarters of an hour for days, because local days begin at
+ * those everywhere (https://data.iana.org/time-zones/theory.html).
  */
 export function bucketMsOf({ unit, lengthMs }: Period): number {
-  if (unit === 'd' || unit === 'w') return 15 * MINUTE_MS
-  return lengthMs % HOUR_MS === 0 ? HOUR_MS : MINUTE_MS
+  return unit === 'd' || unit === 'w' ? 15 * MINUTE_MS : lengthMs
 }
 
 /** Something that was counted in the bucket that begins, or at an instant that lies, here. */
@@ -57,6 +56,6 @@ function indexOf(windows: readonly Window[], instant: Instant): number {
 }
 
 /** From the first to the last of windows that touch; empty for none. */
-export function spanOf(windows: readonly Window[]): { from: Instant; to: Instant } {
+export function spanOf(windows: readonly Omit<Window, 'complete'>[]): { from: Instant; to: Instant } {
   return { from: windows[0]?.from ?? 0, to: windows.at(-1)?.to ?? 0 }
 }

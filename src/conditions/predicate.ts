@@ -17,10 +17,14 @@ export const TWINS: Readonly<Partial<Record<Operator, Operator>>> = {
   not_blank: 'is_blank',
 }
 
+// Loops instead of `some` and `every`, which would make a closure for each event: this runs for every rule and event.
 function anyOf(tests: readonly TextTest[]): TextTest {
   const [only, ...others] = tests
   if (only && others.length === 0) return only
-  return (text, key) => tests.some((test) => test(text, key))
+  return (text, key) => {
+    for (const test of tests) if (test(text, key)) return true
+    return false
+  }
 }
 
 function countCodePoints(text: string): number {
@@ -124,9 +128,16 @@ export function compileCondition(condition: Condition, regions: PhoneRegions = [
 function combine(logic: 'any' | 'all', predicates: readonly Predicate[]): Predicate {
   const [only, ...others] = predicates
   if (only && others.length === 0) return only
-  return logic === 'any'
-    ? (event) => predicates.some((holds) => holds(event))
-    : (event) => predicates.every((holds) => holds(event))
+  if (logic === 'any') {
+    return (event) => {
+      for (const holds of predicates) if (holds(event)) return true
+      return false
+    }
+  }
+  return (event) => {
+    for (const holds of predicates) if (!holds(event)) return false
+    return true
+  }
 }
 
 /** True when all of the conditions hold; also when there are none. */

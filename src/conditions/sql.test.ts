@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
+import type { CountryCode } from 'libphonenumber-js/max'
 import { duckdbDialect } from '../warehouse/dialect.ts'
-import { Binder } from '../warehouse/query.ts'
+import { type AnyTest, Binder } from '../warehouse/query.ts'
 import type { Condition, Rule } from './condition.ts'
 import { filtersSql, violationSql } from './sql.ts'
 
@@ -84,4 +85,49 @@ test('filters alone', () => {
   )
   expect(sql).toBe('(("p:a" IS NOT NULL AND ("p:a" = $f0)) AND (NOT ("p:b" IS NOT NULL AND ("p:b" = $f1))))')
   expect(keys).toEqual(['a', 'b'])
+})
+
+test('tests on any parameter go along with the query when it takes them, and read no map', () => {
+  const rule: Rule = {
+    filters: [condition('*', 'contains', `'); DROP TABLE events; --`)],
+    ...all(condition('*', 'contains_phone'), condition('a', 'is_blank'), condition('*', 'not_equals', 'x')),
+  }
+  const binder = new Binder()
+  const anyTests: AnyTest[] = []
+  const { sql, keys, wholeParams, exact } = violationSql(rule, duckdbDialect, binder, [], anyTests)
+  expect({ keys, wholeParams, exact }).toEqual({ keys: ['a'], wholeParams: false, exact: false })
+  expect(anyTests.map(({ column }) => column)).toEqual(['any0', 'any1', 'any2'])
+  for (const { column } of anyTests) expect(sql).toContain(`"${column}"`)
+  const text = [sql, ...anyTests.map(({ of }) => of(null))].join('\n')
+  expect(text).not.toContain('DROP')
+  for (const name of Object.keys(binder.params)) expect(text).toMatch(new RegExp(`\\$${name}\\b`))
+})
+
+test.each<[string, string | null, readonly CountryCode[], string]>([
+  ['an identifier', 'gid', [], '(1 = 0)'],
+  ['a phone key', 'phone', [], 'any'],
+  ['any key', null, [], 'any'],
+  ['another key', 'note', [], 'narrower'],
+  ['another key where national numbers count', 'note', ['DE'], 'any'],
+])('what %s leaves of the test for phone numbers', (_, key, regions, expected) => {
+  const anyTests: AnyTest[] = []
+  violationSql(all(condition('*', 'contains_phone')), duckdbDialect, new Binder(), regions, anyTests)
+  const [test] = anyTests
+  const [own = '', any = ''] = [test?.of(key), test?.of(null)]
+  if (expected === 'narrower') expect([own === any, own.includes(any)]).toEqual([false, true])
+  else expect(own).toBe(expected === 'any' ? any : expected)
+})
+
+test('tests too long to be written for every column look through the map', () => {
+  const anyTests: AnyTest[] = []
+  const long = all(
+    condition('*', 'contains_email'),
+    condition('*', 'contains', ...Array.from({ length: 100 }, (_, n) => `x${n}`)),
+  )
+  const binder = new Binder()
+  const { sql, wholeParams } = violationSql(long, duckdbDialect, binder, [], anyTests)
+  expect([anyTests.length, wholeParams]).toEqual([1, true])
+  expect(sql).not.toContain('{value}')
+  const text = [sql, ...anyTests.map(({ of }) => of(null))].join('\n')
+  for (const name of Object.keys(binder.params)) expect(text).toMatch(new RegExp(`\\$${name}\\b`))
 })

@@ -1,5 +1,5 @@
 import type { Dialect } from '../warehouse/dialect.ts'
-import type { Binder } from '../warehouse/query.ts'
+import type { AnyTest, Binder } from '../warehouse/query.ts'
 import { type Condition, EVENT_FIELDS, type Operator, type Rule, targetOf } from './condition.ts'
 import { DENSE_IMAGE_PATTERN, EMAIL_PATTERN } from './email.ts'
 import { NUMBER_PATTERN, readNumber } from './number.ts'
@@ -24,6 +24,9 @@ const BLANK_PATTERN = String.raw`^[\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}
 const SEVEN_DIGITS_PATTERN = '(?:[0-9][^0-9]*){7}'
 const INTERNATIONAL_PATTERN = '[+%]|00'
 
+/** Tests on any parameter are written for each of hundreds of columns; longer ones take the engine seconds to read. */
+const MAX_ANY_LENGTH = 1500
+
 const TRUE = '(1 = 1)'
 const FALSE = '(1 = 0)'
 
@@ -31,6 +34,9 @@ function join(logic: 'any' | 'all', parts: readonly string[]): string {
   if (parts.length === 0) return logic === 'any' ? FALSE : TRUE
   return parts.length === 1 ? (parts[0] ?? TRUE) : `(${parts.join(logic === 'any' ? ' OR ' : ' AND ')})`
 }
+
+/** As AND, of which only a filter leaves out the second part where the first is false; for one that costs much. */
+const inCase = (first: string, second: string) => `CASE WHEN ${first} THEN ${second} ELSE false END`
 
 class Compiler {
   readonly keys = new Set<string>()
@@ -41,6 +47,7 @@ class Compiler {
     private readonly dialect: Dialect,
     private readonly binder: Binder,
     private readonly regions: PhoneRegions,
+    private readonly anyTests: AnyTest[] | null,
   ) {}
 
   result(sql: string): ConditionSql {
@@ -63,10 +70,7 @@ class Compiler {
   private positive(condition: Condition, op: Operator): string {
     const target = targetOf(condition)
     const { values = [] } = condition
-    if (target.kind === 'any') {
-      this.wholeParams = true
-      return `(${this.dialect.anyValue((value) => this.test(op, values, value, null))})`
-    }
+    if (target.kind === 'any') return this.any(op, values)
     if (target.kind === 'key') {
       this.keys.add(target.key)
       const column = this.dialect.key(target.key)
@@ -81,6 +85,28 @@ class Compiler {
         ? this.compare(op, values, column)
         : this.test(op, values, this.dialect.numberText(column), condition.parameter)
     return this.orMissing(condition, op, column, test)
+  }
+
+  private any(op: Operator, values: readonly string[]): string {
+    const { anyTests } = this
+    // Written once, because writing binds values.
+    const test = this.test(op, values, '{value}', null)
+    const length = (anyTests ?? []).reduce((sum, { of }) => sum + of(null).length, test.length)
+    if (!anyTests || length > MAX_ANY_LENGTH) {
+      this.wholeParams = true
+      return `(${this.dialect.anyValue((value) => test.replaceAll('{value}', () => value))})`
+    }
+    const column = `any${anyTests.length}`
+    const isPhone = op === 'contains_phone'
+    anyTests.push({ column, of: (key) => (isPhone && key !== null ? this.phoneUnder(key, test) : test) })
+    return this.dialect.field(column)
+  }
+
+  /** Of the test that lets any key's phone numbers through, what the key leaves of it. */
+  private phoneUnder(key: string, test: string): string {
+    if (isIdentifierKey(key)) return FALSE
+    if (isPhoneKey(key) || this.regions.length > 0) return test
+    return inCase(this.dialect.matches('{value}', `'(${INTERNATIONAL_PATTERN})'`), test)
   }
 
   /** A missing value is the empty text, and what holds for that is known beforehand. */
@@ -115,7 +141,7 @@ class Compiler {
         return each((value) => dialect.endsWith(text, binder.bind(value)))
       case 'is_blank':
         // White space lies outside of what begins most values, and a comparison is cheaper than a pattern.
-        return `(${text} = '' OR ((${text} < '!' OR ${text} > '~') AND ${this.matches(text, BLANK_PATTERN)}))`
+        return `(${text} = '' OR ${inCase(`(${text} < '!' OR ${text} > '~')`, this.matches(text, BLANK_PATTERN))})`
       case 'length_eq':
       case 'length_gt':
       case 'length_lt': {
@@ -124,7 +150,7 @@ class Compiler {
       }
       case 'gt':
       case 'lt':
-        return `(${this.matches(text, NUMBER_PATTERN)} AND ${this.compare(op, values, dialect.readNumber(text))})`
+        return `(${inCase(this.compare(op, values, dialect.readNumber(text)), this.matches(text, NUMBER_PATTERN))})`
       case 'regex':
       case 'custom_pii_regex':
         return each((value) => this.pattern(text, value))
@@ -156,8 +182,8 @@ class Compiler {
     const image = binder.bind(DENSE_IMAGE_PATTERN)
     const found = (form: string) => dialect.matches(dialect.replaceAll(form, image, ' '), address)
     const once = dialect.percentDecode(text)
-    const plain = `(${dialect.contains(text, "'@'")} AND ${found(text)})`
-    const encoded = `(${dialect.contains(text, "'%'")} AND (${found(once)} OR ${found(dialect.percentDecode(once))}))`
+    const plain = inCase(dialect.contains(text, "'@'"), found(text))
+    const encoded = inCase(dialect.contains(text, "'%'"), `${found(once)} OR ${found(dialect.percentDecode(once))}`)
     return `(${plain} OR ${encoded})`
   }
 
@@ -167,27 +193,38 @@ class Compiler {
     this.exact = false
     const digits = this.matches(text, SEVEN_DIGITS_PATTERN)
     if (key === null || isPhoneKey(key) || this.regions.length > 0) return digits
-    return `(${digits} AND ${this.matches(text, INTERNATIONAL_PATTERN)})`
+    return `(${inCase(this.matches(text, INTERNATIONAL_PATTERN), digits)})`
   }
 }
 
-/** As `compileFilters`, for the relation `events`. */
+/**
+ * As `compileFilters`, for the relation `events`. Tests on any parameter are added to `anyTests`, which the query then
+ * takes along; without it, and beyond some length, they look through the map, which costs far more.
+ */
 export function filtersSql(
   filters: readonly Condition[],
   dialect: Dialect,
   binder: Binder,
   regions: PhoneRegions = [],
+  anyTests: AnyTest[] | null = null,
 ): ConditionSql {
-  const compiler = new Compiler(dialect, binder, regions)
+  const compiler = new Compiler(dialect, binder, regions, anyTests)
   return compiler.result(compiler.group('all', filters))
 }
 
 /**
  * As `compileViolation`, for the relation `events`. Phone numbers are the one thing that SQL can't tell (`exact`), and
- * as no operator is the complement of `contains_phone`, what is let through is always a superset.
+ * as no operator is the complement of `contains_phone`, what is let through is always a superset. `anyTests`: as for
+ * `filtersSql`.
  */
-export function violationSql(rule: Rule, dialect: Dialect, binder: Binder, regions: PhoneRegions = []): ConditionSql {
-  const compiler = new Compiler(dialect, binder, regions)
+export function violationSql(
+  rule: Rule,
+  dialect: Dialect,
+  binder: Binder,
+  regions: PhoneRegions = [],
+  anyTests: AnyTest[] | null = null,
+): ConditionSql {
+  const compiler = new Compiler(dialect, binder, regions, anyTests)
   const parts = [
     ...(rule.filters?.length ? [compiler.group('all', rule.filters)] : []),
     ...(rule.conditions ? [compiler.group(rule.conditions.logic, rule.conditions.items)] : []),

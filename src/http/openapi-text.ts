@@ -9,6 +9,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Projects: 'Groups of monitored properties',
   Domains: 'Monitored properties, their tokens and hostnames',
   Alerts: 'Rules over what arrives',
+  Signals: 'What every vendor and event normally sends, watched without a rule',
   Issues: 'What alerts found, and what became of it',
   Integrations: 'Where notifications go',
   Notifications: 'What was sent, to whom, and how it went',

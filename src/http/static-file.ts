@@ -8,10 +8,13 @@ export function staticFile(
 ): (request: Request) => Response {
   const etag = `"${createHash('sha256').update(text).digest('base64url')}"`
   const all = { ...headers, 'cache-control': 'no-cache', 'content-type': type, etag }
-  return ({ headers }) => {
-    const known = headers.get('if-none-match')?.split(',') ?? []
-    // A proxy that compresses the text marks the tag as weak: https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3
-    const isKnown = known.some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')))
-    return isKnown ? new Response(null, { status: 304, headers: all }) : new Response(text, { headers: all })
-  }
+  return (request) =>
+    isKnownTo(request, etag) ? new Response(null, { status: 304, headers: all }) : new Response(text, { headers: all })
+}
+
+/** True when the caller has the file with this tag already. */
+export function isKnownTo({ headers }: Request, etag: string): boolean {
+  const known = headers.get('if-none-match')?.split(',') ?? []
+  // A proxy that compresses the text marks the tag as weak: https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3
+  return known.some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')))
 }

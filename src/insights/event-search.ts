@@ -92,7 +92,7 @@ export const eventSearch = insight({
   path: '/events',
   input: Input,
   output: Output,
-  async answer(ask, input, asker) {
+  async answer({ ask }, input, asker) {
     const limit = input.limit ?? DEFAULT_LIMIT
     const found = await ask<{ seq: number; receivedAt: number }>(findQuery(input, asker))
     const { items, nextCursor } = page(found, limit, ({ seq }) => [seq])

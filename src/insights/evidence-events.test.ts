@@ -16,7 +16,16 @@ function troubleOf(input: AlertInput, issue: Partial<IssueRecord> = {}, others: 
   const facts = input.alertType === 'data_validation' ? validationAlert : volumeAlert
   const rule = alertOf(input, facts.id)
   return {
-    ...{ issue: issueOfAlert(facts, issue), rule, regions: [], domainSince: 0, now: NOON, keptFrom: 0 },
+    ...{
+      issue: issueOfAlert(facts, issue),
+      rule,
+      followed: null,
+      occurrences: [],
+      regions: [],
+      domainSince: 0,
+      now: NOON,
+      keptFrom: 0,
+    },
     ...others,
   }
 }

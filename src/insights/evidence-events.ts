@@ -1,8 +1,9 @@
 import type { Alert } from '../alerts/alert.ts'
+import { dataOf } from '../alerts/journey.ts'
 import { conditionsOf } from '../conditions/condition.ts'
 import { compileMask } from '../conditions/mask.ts'
 import { compileFilters } from '../conditions/predicate.ts'
-import { violationSql } from '../conditions/sql.ts'
+import { filtersSql, violationSql } from '../conditions/sql.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { EVENT_COLUMNS, type StoredEvent } from '../core/event.ts'
@@ -10,8 +11,9 @@ import { parser } from '../core/schema.ts'
 import { isVolumeType } from '../issues/issue.ts'
 import { duckdbDialect } from '../warehouse/dialect.ts'
 import { Binder, type Query, type Warehouse } from '../warehouse/query.ts'
+import { scopeTests } from './count-series.ts'
 import { EventSchema } from './event-search.ts'
-import { scopeSql, type Trouble, violatingSql } from './evidence-trouble.ts'
+import { countScope, scopeSql, type Trouble, violatingSql } from './evidence-trouble.ts'
 
 /** At most so many violating events are shown. */
 export const MAX_EVENTS = 20
@@ -30,7 +32,10 @@ export interface Samples {
   events: ShownEvent[]
   /** The newest of `events`, else what was kept of one when the issue fired last. */
   badSample: ShownEvent | null
-  /** The newest event in scope that is as it should be, of the same vendor and event if there is one. */
+  /**
+   * The newest event in scope that is as it should be, of the same vendor and event if there is one; of a journey the
+   * newest that is what sessions missed last.
+   */
   goodSample: ShownEvent | null
 }
 
@@ -40,7 +45,7 @@ export async function samplesOf(trouble: Trouble, warehouse: Ask): Promise<Sampl
   const found = rule === null ? [] : await violatingEvents(trouble, warehouse)
   const bad = found[0] ?? keptSample(trouble)
   const good = rule === null ? null : await goodEvent(trouble, rule, bad, warehouse)
-  const mask = compileMask(rule === null ? [] : conditionsOf(rule), regions)
+  const mask = compileMask(rule === null ? [] : [...conditionsOf(rule), ...dataOf(rule.journey)], regions)
   const show = (event: ShownEvent | null) => (event === null ? null : mask(event))
   return { events: found.map((event) => mask(event)), badSample: show(bad), goodSample: show(good) }
 }
@@ -79,7 +84,8 @@ const readEvent = parser(EventSchema)
 /** The latest is asked for first: mostly it is there, and looking through weeks of events takes long. */
 async function goodEvent(trouble: Trouble, rule: Alert, bad: ShownEvent | null, warehouse: Ask) {
   const { issue, now } = trouble
-  const isLike = (good: ShownEvent) => !bad || (good.vendor === bad.vendor && good.event === bad.event)
+  const isLike = (good: ShownEvent) =>
+    !bad || issue.alertType === 'journey' || (good.vendor === bad.vendor && good.event === bad.event)
   let good: ShownEvent | null = null
   for (const from of [now - HOUR_MS, now - DAY_MS, issue.firstSeenAt - GOOD_BEFORE_MS]) {
     good = await goodEventSince(from, trouble, rule, bad, warehouse)
@@ -97,33 +103,62 @@ async function goodEventSince(
 ): Promise<ShownEvent | null> {
   const { issue, regions, now, keptFrom } = trouble
   const binder = new Binder()
-  const scope = scopeSql(trouble, rule, binder)
-  const wanted = [scope, ...(isVolumeType(issue.alertType) ? [] : [soundSql(trouble, rule, binder)])]
+  const wanted = goodSql(trouble, rule, binder)
+  const isExact = wanted.every(({ exact = true }) => exact)
   const alike = bad && `vendor = ${binder.bind(bad.vendor)} AND event = ${binder.bind(bad.event)}`
   const places = await warehouse.query<Place>({
     sql: `
       SELECT seq, receivedAt FROM events WHERE ${wanted.map(({ sql }) => sql).join(' AND ')}
-      ORDER BY ${alike ? `(${alike}) DESC, ` : ''}seq DESC LIMIT ${scope.exact ? 1 : MAX_CANDIDATES}`,
+      ORDER BY ${alike ? `(${alike}) DESC, ` : ''}seq DESC LIMIT ${isExact ? 1 : MAX_CANDIDATES}`,
     params: binder.params,
     keys: [...new Set(wanted.flatMap(({ keys }) => keys))],
     wholeParams: wanted.some(({ wholeParams }) => wholeParams),
     orgId: issue.orgId,
     window: windowOf(from, now, keptFrom),
   })
-  const isInScope = compileFilters(rule.filters ?? [], regions)
-  return (await fetchEvents(issue.orgId, places, warehouse)).find(isInScope) ?? null
+  const events = await fetchEvents(issue.orgId, places, warehouse)
+  return (isExact ? events[0] : events.find(compileFilters(rule.filters ?? [], regions))) ?? null
+}
+
+/** Tests of one event, to be joined by AND. */
+type Tests = Pick<Query, 'sql' | 'keys' | 'wholeParams'> & { exact?: boolean }
+
+function goodSql(trouble: Trouble, rule: Alert, binder: Binder): Tests[] {
+  const { alertType } = trouble.issue
+  if (alertType === 'journey') return [metSql(trouble, rule, binder)]
+  const scope = scopeSql(trouble, rule, binder)
+  return isVolumeType(alertType) ? [scope] : [scope, soundSql(trouble, rule, binder)]
+}
+
+/** What a journey expects of one event, in either form. */
+type Expectation = Extract<NonNullable<Alert['journey']>, { version: 2 }>['steps'][number]['expect'][number]
+
+/** Events as the sessions of the last firing should have shown one. None are where these missed several things. */
+function metSql({ issue }: Trouble, rule: Alert, binder: Binder): Tests {
+  const { vendor = null, event = null } = issue.evidence ?? {}
+  const missed = expectationsOf(rule).filter(
+    (one) => !one.label && (one.vendor || null) === vendor && (one.event || null) === event,
+  )
+  const data = missed.map((one) => filtersSql(one.data ?? [], duckdbDialect, binder))
+  const name = { domainIds: countScope({ issue }, rule).domainIds, vendors: vendor === null ? [] : [vendor], event }
+  return {
+    sql: [...scopeTests(name, binder), `(${['false', ...data.map(({ sql }) => sql)].join(' OR ')})`].join(' AND '),
+    keys: data.flatMap(({ keys }) => keys),
+    wholeParams: data.some(({ wholeParams }) => wholeParams),
+  }
+}
+
+function expectationsOf({ journey }: Alert): readonly Expectation[] {
+  if (!journey) return []
+  return 'version' in journey ? journey.steps.flatMap(({ expect }) => expect) : journey.steps
 }
 
 /** Events that were found good when they came in, and that the rule as it is now would find good. */
-function soundSql(
-  { issue, regions }: Trouble,
-  rule: Alert,
-  binder: Binder,
-): Pick<Query, 'sql' | 'keys' | 'wholeParams'> {
+function soundSql({ issue, regions }: Trouble, rule: Alert, binder: Binder): Tests {
   const broke = `coalesce(list_contains(violations, ${binder.bind(issue.alertId)}), false)`
   // Where SQL can't tell exactly it says yes too often, so that whatever it denies is good.
   const breaks = violationSql({ ...rule, filters: [] }, duckdbDialect, binder, regions)
-  return { ...breaks, sql: `NOT ${broke} AND NOT ${breaks.sql}` }
+  return { keys: breaks.keys, wholeParams: breaks.wholeParams, sql: `NOT ${broke} AND NOT ${breaks.sql}` }
 }
 
 /** In the order of their places. Reading whole events comes second, for the few that are shown. */

@@ -1,22 +1,30 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { alertOf, eventOf, NOON, validationInput, volumeInput, warehouseWith } from '../alerts/alert.fixture.ts'
+import { eventOf, NOON, validationInput, volumeInput, warehouseWith } from '../alerts/alert.fixture.ts'
 import type { AlertInput } from '../alerts/alert.ts'
 import { nextWindow, parsePeriod, windowAt } from '../alerts/period.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
-import { issueOfAlert, validationAlert, volumeAlert } from '../issues/issue.fixture.ts'
+import { MINUTES_MS } from '../warehouse/compact-rollups.ts'
+import type { Query } from '../warehouse/query.ts'
+import { COUNTS_KEPT_MS } from './count-series.ts'
+import { troubleOf } from './evidence.fixture.ts'
 import { MAX_BUCKETS, seriesOf } from './evidence-series.ts'
 import type { Trouble } from './evidence-trouble.ts'
 
-const nothing = { query: <T>(): Promise<T[]> => Promise.resolve([]) }
+const chart = () => Promise.reject(new Error('nobody follows it'))
+const nothing = { query: <T>(): Promise<T[]> => Promise.resolve([]), chart }
 
-/** An issue of this alert that began and was last seen so long before noon. */
-function troubleOf(input: AlertInput, values: { first: number; last?: number } & Partial<Trouble>): Trouble {
-  const { first, last = first, ...others } = values
-  const facts = input.alertType === 'data_validation' ? validationAlert : volumeAlert
-  const rule = alertOf(input, facts.id)
-  const issue = issueOfAlert(facts, { firstSeenAt: NOON - first, lastSeenAt: NOON - last })
-  return { issue, rule, regions: [], domainSince: 0, now: NOON, keptFrom: 0, ...others }
+const changeInput: AlertInput = {
+  ...volumeInput,
+  alertType: 'tag_volume_change',
+  volume: { direction: 'decrease', percent: 50 },
+}
+const journeyInput: AlertInput = {
+  name: 'Purchases are told',
+  alertType: 'journey',
+  period: '1h',
+  journey: { steps: [{ vendor: 'ga4', event: 'cart' }, { vendor: 'ga4' }] },
+  channels: volumeInput.channels,
 }
 
 test('buckets touch, reach from the beginning to now, and hold what a plain count finds in them', async () => {
@@ -49,7 +57,7 @@ test('buckets touch, reach from the beginning to now, and hold what a plain coun
       )
       using history = await warehouseWith(events)
       const input = limits ? { ...volumeInput, ...limits } : validationInput
-      const { series, grain } = await seriesOf(troubleOf(input, { first }), history)
+      const { series, grain } = await seriesOf(troubleOf(input, { first }), { ...history, chart })
       const [period, timezone] = limits
         ? [parsePeriod(limits.period), limits.timezone]
         : [parsePeriod(first > 7 * DAY_MS ? '1d' : '1h'), 'UTC']
@@ -147,6 +155,116 @@ test.each<[AlertInput, { expected: number | null; low: number | null; high: numb
   const { series } = await seriesOf(troubleOf(input, { first: HOUR_MS }), nothing)
   expect(series).not.toBeEmpty()
   for (const point of series) expect(point).toMatchObject(bounds)
+})
+
+describe('a change', () => {
+  const weights = [0, 30, 100, 49, 50, 10, 4, 3]
+
+  test.each<[NonNullable<AlertInput['volume']>, (number | null)[][]]>([
+    [
+      { direction: 'decrease', percent: 50 },
+      [
+        [30, 0, null, null],
+        [100, 30, 15, null],
+        [49, 100, 50, null],
+        [50, 49, 24, null],
+        [10, 50, 25, null],
+        [4, 10, null, null],
+        [3, 4, null, null],
+      ],
+    ],
+    [
+      { direction: 'increase', percent: 25, event: 'purchase' },
+      [
+        [30, 0, null, null],
+        [100, 30, null, 38],
+        [49, 100, null, 125],
+        [50, 49, null, 62],
+        [10, 50, null, 63],
+        [4, 10, null, 20],
+        [3, 4, null, 20],
+      ],
+    ],
+  ])('is held against the window before: %j', async (volume, expected) => {
+    const events = weights.map((weight, hour) =>
+      eventOf({ weight, receivedAt: NOON - (7 - hour) * HOUR_MS, seq: hour + 1 }),
+    )
+    using history = await warehouseWith(events.slice(1))
+    const { series } = await seriesOf(troubleOf({ ...changeInput, volume }, { first: 0 }), { ...history, chart })
+    expect(series.map(({ observed, expected, low, high }) => [observed, expected, low, high])).toEqual(expected)
+  })
+
+  test('has nothing to be held against where the window before is no longer kept', async () => {
+    const filters: AlertInput['filters'] = [{ parameter: 'plan', op: 'equals', values: ['pro'] }]
+    const trouble = troubleOf({ ...changeInput, filters }, { first: DAY_MS, keptFrom: NOON - 2 * HOUR_MS })
+    const { series } = await seriesOf(trouble, nothing)
+    expect(series.map(({ expected }) => expected)).toEqual([null, 0, 0])
+  })
+})
+
+/** What was asked, and the series. */
+async function asked(trouble: Trouble) {
+  const queries: Query[] = []
+  const query = <T>(query: Query): Promise<T[]> => {
+    queries.push(query)
+    return Promise.resolve([])
+  }
+  const { series } = await seriesOf(trouble, { query, chart })
+  return { queries, series }
+}
+
+describe('how it is asked', () => {
+  const filters: AlertInput['filters'] = [{ parameter: 'plan', op: 'equals', values: ['pro'] }]
+
+  test.each<[AlertInput, ('counts' | 'events')[]]>([
+    [volumeInput, ['counts']],
+    [changeInput, ['counts']],
+    [{ ...volumeInput, filters }, ['events']],
+    [{ ...changeInput, filters }, ['events']],
+    [validationInput, ['events']],
+    [journeyInput, []],
+  ])('in one query at most, of counts where these know enough: %#', async (input, expected) => {
+    const { queries } = await asked(troubleOf(input, { first: DAY_MS }))
+    expect(queries.map(({ over }) => over ?? 'events')).toEqual(expected)
+  })
+
+  test.each<[string, number, number]>([
+    ['1d', 398 * DAY_MS, 400],
+    ['1h', 398 * DAY_MS, 13],
+    ['45m', COUNTS_KEPT_MS + DAY_MS, 0],
+    ['20m', MINUTES_MS - DAY_MS, 13],
+    // Older minutes are quarters of an hour by now.
+    ['20m', MINUTES_MS + DAY_MS, 0],
+  ])('reach as far back as these know windows of %s: %d ms', async (period, agoMs, length) => {
+    const { queries, series } = await asked(troubleOf({ ...volumeInput, period }, { first: agoMs }))
+    expect([series.length, queries.length]).toEqual([length, length > 0 ? 1 : 0])
+  })
+})
+
+describe('of a journey', () => {
+  test('are the sessions by the day that the issue counted', async () => {
+    const occurrences = [
+      { day: '2026-03-30', count: 3 },
+      { day: '2026-04-01', count: 4 },
+    ]
+    const trouble = troubleOf(journeyInput, { first: 2 * DAY_MS, occurrences, domainSince: NOON - 3 * DAY_MS })
+    const { series, grain } = await seriesOf(trouble, nothing)
+    const day = (text: string, observed: number, partial = false) => ({
+      ...{ start: Date.parse(text), observed, expected: 0, low: null, high: null, partial },
+    })
+    expect(grain).toBe('day')
+    expect(series).toEqual([
+      day('2026-03-29', 0),
+      day('2026-03-30', 3),
+      day('2026-03-31', 0),
+      day('2026-04-01', 4, true),
+    ])
+  })
+
+  test('are there when the alert is gone', async () => {
+    const trouble = { ...troubleOf(journeyInput, { first: HOUR_MS }), rule: null }
+    expect((await seriesOf(trouble, nothing)).series.length).toBe(7)
+  })
 })
 
 test('of a volume alert that is gone nobody knows what it counted', async () => {

@@ -43,7 +43,15 @@ test.each<[IssueRecord, string | null, string]>([
     'Purchase has a value: sessions do not go as expected on Shop, 5 times from 2026-04-01 07:00 to 2026-04-01 10:00 UTC.',
   ],
 ])('an issue in one sentence: %#', (issue, domain, expected) => {
-  expect(summaryOf(issue, { domain })).toBe(expected)
+  expect(summaryOf(issue, { domain, explainedBy: null })).toBe(expected)
+})
+
+test('what explains an issue comes last', () => {
+  const explainedBy = { issueId: 'iss_2', title: 'Traffic: the whole\nfell' }
+  const issue = issueOfAlert(volumeAlert, { status: 'acknowledged', occurrences: 1 })
+  expect(summaryOf(issue, { domain: null, explainedBy })).toEndWith(
+    ' UTC; it is acknowledged; explained by "Traffic: the whole fell".',
+  )
 })
 
 test('everything stays on one line', () => {
@@ -52,7 +60,7 @@ test('everything stays on one line', () => {
     hosts: ['a-host'],
     evidence: findingOf({ vendor: 'a-vendor', event: `an-event\r\n${'x'.repeat(500)}` }),
   })
-  const summary = summaryOf(issue, { domain: 'a\u2028b' })
+  const summary = summaryOf(issue, { domain: 'a\u2028b', explainedBy: null })
   expect(summary).toStartWith('Two lines: a-vendor an-event xxx')
   expect(summary).toContain(' on a b (a-host),')
   expect(summary.length).toBeLessThan(500)

@@ -1,17 +1,24 @@
 import type { Instant } from '../core/clock.ts'
 import { oneLine } from '../integrations/one-line.ts'
 import { type IssueDetail, type IssueRecord, isVolumeType } from '../issues/issue.ts'
+import type { Explanation } from './evidence-cause.ts'
 
 const MAX_NAME_LENGTH = 200
 
-/** An issue in one sentence: what is wrong, where, how often and since when, in UTC. */
-export function summaryOf(issue: IssueRecord, { domain }: Pick<IssueDetail, 'domain'>): string {
+/** What the sentence says beside what the issue itself does. */
+export interface SummaryParts extends Pick<IssueDetail, 'domain'> {
+  explainedBy: Explanation | null
+}
+
+/** An issue in one sentence: what is wrong, where, how often and since when, in UTC; and what explains it. */
+export function summaryOf(issue: IssueRecord, { domain, explainedBy }: SummaryParts): string {
   const { alertName, firstSeenAt, lastSeenAt, status } = issue
   const [first, last] = [minute(firstSeenAt), minute(lastSeenAt)]
   const since = first === last ? `at ${first}` : `from ${first} to ${last}`
-  const end = status === 'open' ? '' : `; it is ${status}`
+  const state = status === 'open' ? '' : `; it is ${status}`
+  const cause = explainedBy === null ? '' : `; explained by "${name(explainedBy.title)}"`
   const where = placeOf(domain, issue.hosts ?? [])
-  return `${name(alertName)}: ${whatOf(issue)}${where}, ${timesOf(issue)} ${since} UTC${end}.`
+  return `${name(alertName)}: ${whatOf(issue)}${where}, ${timesOf(issue)} ${since} UTC${state}${cause}.`
 }
 
 const name = (text: string) => oneLine(text, MAX_NAME_LENGTH)

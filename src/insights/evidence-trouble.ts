@@ -1,19 +1,26 @@
 import { type Alert, domainsOf } from '../alerts/alert.ts'
+import type { Finding } from '../alerts/finding.ts'
 import type { PhoneRegions } from '../conditions/phone.ts'
 import { type ConditionSql, filtersSql } from '../conditions/sql.ts'
 import type { Instant } from '../core/clock.ts'
-import { type IssueRecord, isVolumeType } from '../issues/issue.ts'
+import { type IssueDetail, type IssueRecord, isVolumeType } from '../issues/issue.ts'
+import { EVERY, type SeriesScope } from '../signals/series.ts'
 import { duckdbDialect } from '../warehouse/dialect.ts'
 import type { Binder } from '../warehouse/query.ts'
+import { type CountScope, scopeTests } from './count-series.ts'
 
 /** An issue, and what is needed to look for its traces in the event history. */
 export interface Trouble {
   issue: IssueRecord
+  /** How often on which day, as the issue itself has it. */
+  occurrences: IssueDetail['occurrenceSeries']
   /**
    * The alert as it is now. Null when it is gone or has become one of another type: then nobody knows any more which
    * events were in scope, and which of their values the rule called personal.
    */
   rule: Alert | null
+  /** The series in which the rule found an anomaly; null for other types, and without a rule. */
+  followed: SeriesScope | null
   /** Countries whose national phone numbers count. */
   regions: PhoneRegions
   /** When the issue's domain was made; 0 when it is gone or none is meant. */
@@ -33,18 +40,32 @@ export function violatingSql({ issue }: Trouble, binder: Binder): string {
   return tests.join(' AND ')
 }
 
+/** What the alert looks at, where the issue is: of an alert that follows every vendor, what the issue is about. */
+export function countScope({ issue }: Pick<Trouble, 'issue'>, rule: Alert): CountScope {
+  const { volume, vendors = [] } = rule
+  const domainIds = issue.domainId === null ? domainsOf(rule) : [issue.domainId]
+  if (!volume || !('vendor' in volume)) return { domainIds, vendors, event: volume?.event || null }
+  if (volume.vendor !== EVERY) return { domainIds, vendors: [volume.vendor], event: volume.event || null }
+  const { vendor, event } = signalNamed(issue.evidence)
+  return { domainIds, vendors: vendor === null ? [] : [vendor], event }
+}
+
+/**
+ * The signal that a finding of an alert about every vendor is about: each is an event of a vendor, and the event's name
+ * may be empty. Nulls for the whole domain.
+ */
+export function signalNamed(finding: Pick<Finding, 'vendor' | 'event'> | null): Pick<Finding, 'vendor' | 'event'> {
+  const vendor = finding?.vendor ?? null
+  return { vendor, event: vendor === null ? null : (finding?.event ?? '') }
+}
+
 /** The events that the alert looks at, where the issue is. */
-export function scopeSql({ issue, regions }: Trouble, rule: Alert, binder: Binder): ConditionSql {
-  const { volume, vendors = [], filters = [] } = rule
-  const own = volume && 'vendor' in volume ? [volume.vendor] : []
-  const condition = filtersSql(filters, duckdbDialect, binder, regions)
+export function scopeSql(trouble: Trouble, rule: Alert, binder: Binder): ConditionSql {
+  const condition = filtersSql(rule.filters ?? [], duckdbDialect, binder, trouble.regions)
   const tests = [
-    ...binder.among('domainId', issue.domainId === null ? domainsOf(rule) : [issue.domainId]),
-    ...binder.among('vendor', vendors),
-    ...binder.among('vendor', own),
-    ...binder.among('event', volume?.event ? [volume.event] : []),
+    ...scopeTests(countScope(trouble, rule), binder),
     // As the alert counts.
-    ...(isVolumeType(issue.alertType) ? [`kind <> 'library'`] : []),
+    ...(isVolumeType(trouble.issue.alertType) ? [`kind <> 'library'`] : []),
   ]
   return { ...condition, sql: [...tests, condition.sql].join(' AND ') }
 }

@@ -1,145 +1,14 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import { type Cast, cast } from '../../test/fakes.ts'
-import { eventOf } from '../alerts/alert.fixture.ts'
 import type { Alert, AlertInput } from '../alerts/alert.ts'
-import { compileJudge } from '../alerts/judge.ts'
-import { parsePeriod } from '../alerts/period.ts'
-import { samplesQuery, withSamples } from '../alerts/sample.ts'
-import { activeAlerts, createAlert, deleteAlert, updateAlert } from '../alerts/store.ts'
-import { alertTypeOf } from '../alerts/types/index.ts'
+import { updateAlert } from '../alerts/store.ts'
 import type { Condition } from '../conditions/condition.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import type { StoredEvent } from '../core/event.ts'
-import type { Static } from '../core/schema.ts'
-import { createDomain } from '../domains/store.ts'
-import { performer } from '../http/perform.ts'
-import type { Principal } from '../http/principal.ts'
 import { testMessage } from '../integrations/message.ts'
-import { notifier } from '../integrations/notifier.ts'
 import { enqueue as addDelivery } from '../integrations/outbox.ts'
-import { addHistory, resolveAll, settle } from '../issues/store.ts'
-import type { Warehouse } from '../warehouse/query.ts'
-import { HOUR, type Said, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
-import { evidenceRoutes, type IssueEvidenceSchema } from './evidence.ts'
-
-type Evidence = Static<typeof IssueEvidenceSchema>
-
-const CALLERS = ['viewer', 'readOnly', 'member', 'admin', 'owner'] as const
-type Caller = (typeof CALLERS)[number]
-
-/** An organization with a shop that is watched, from noon on. */
-class World {
-  readonly people: Cast
-  readonly domainId: string
-  private readonly enqueue
-
-  private constructor(readonly stand: WarehouseStand) {
-    const { db, clock } = stand
-    clock.set(HOUR - 30 * DAY_MS)
-    this.people = cast(db, clock)
-    this.domainId = this.addDomain('Shop')
-    this.enqueue = notifier({ db, clock, publicUrl: 'https://watch.example' })
-    clock.set(HOUR)
-  }
-
-  static async open(): Promise<World> {
-    return new World(await WarehouseStand.open())
-  }
-
-  addDomain(name: string): string {
-    return createDomain(this.stand.db, this.stand.clock, this.people.orgId, { name })
-  }
-
-  watch(input: Partial<AlertInput>): Alert {
-    const channels = [{ type: 'email' as const, target: 'ops@example.com' }]
-    const whole = {
-      name: 'Purchase has a value',
-      alertType: 'data_validation' as const,
-      period: '1h',
-      channels,
-      ...input,
-    }
-    return createAlert(this.stand.db, this.stand.clock, this.people.orgId, whole)
-  }
-
-  /** Takes in one event, and judges it, so many minutes after noon. */
-  async send(minute: number, said: Said): Promise<void> {
-    const { db, clock } = this.stand
-    clock.set(HOUR + minute * MINUTE_MS)
-    const event = { orgId: this.people.orgId, domainId: this.domainId, vendor: 'Shop', event: 'purchase', ...said }
-    const judge = compileJudge(activeAlerts(db).map(({ alert }) => alert))
-    const violations = judge(eventOf(event))
-    await this.stand.add([{ ...event, violations: violations.length > 0 ? violations : null }])
-  }
-
-  /** Judges the window between two minutes at its end. */
-  async evaluate(alert: Alert, from: number, to: number): Promise<void> {
-    const { db, clock, warehouse } = this.stand
-    clock.set(HOUR + to * MINUTE_MS)
-    const window = { from: HOUR + from * MINUTE_MS, to: HOUR + to * MINUTE_MS, complete: true }
-    const type = alertTypeOf(alert.alertType)
-    const domains = [{ id: this.domainId, createdAt: 0 }]
-    const findings = type.judge(alert, await warehouse.query(type.measure([alert], window, domains)), window, domains)
-    const query = samplesQuery(alert.orgId, findings)
-    const samples = query ? await warehouse.query<StoredEvent>(query) : []
-    const periodMs = parsePeriod(alert.period).lengthMs
-    settle(
-      db,
-      {
-        alert: { ...alert, impactValue: null, periodMs },
-        findings: withSamples(alert, findings, samples),
-        window,
-        windowStartAt: window.from,
-        inRunWindow: true,
-        now: clock.now(),
-      },
-      this.enqueue,
-    )
-  }
-
-  /** The shop's issue of an alert. */
-  issueOf({ id }: Alert): string {
-    const { db } = this.stand
-    const issue = db.prepare('SELECT id FROM issue WHERE alertId = ? AND domainId = ?').pluck().get(id, this.domainId)
-    if (typeof issue !== 'string') throw new Error('there is no issue')
-    return issue
-  }
-
-  remove({ id, orgId }: Alert): void {
-    const { db, clock } = this.stand
-    const hand = { orgId, by: this.people.alice.userId, now: clock.now() }
-    deleteAlert(db, { orgId, id }, () => resolveAll(db, id, hand, this.enqueue))
-  }
-
-  principal(caller: Caller | 'otherOrg'): Principal {
-    const { alice, ada, bob, vera, mallory } = this.people
-    const person = { viewer: vera, readOnly: alice, member: bob, admin: ada, owner: alice, otherOrg: mallory }[caller]
-    const { userId, orgId, role } = person
-    const readOnly = caller === 'readOnly' || role === 'viewer'
-    return { via: 'key', userId, orgId, role, readOnly, keyId: null, sessionId: null }
-  }
-
-  /** As the program answers it: held against its schema. */
-  async ask(
-    issueId: string,
-    caller: Caller | 'otherOrg' = 'owner',
-    warehouse: Pick<Warehouse, 'query'> = this.stand.warehouse,
-  ) {
-    const { db, clock } = this.stand
-    const [route] = evidenceRoutes({ db, warehouse, clock, retentionMs: 90 * DAY_MS })
-    if (!route) throw new Error('there is a route')
-    const principal = this.principal(caller)
-    const call = {
-      principal,
-      params: { id: issueId },
-      query: {},
-      body: undefined,
-      origin: { address: null, userAgent: null },
-    }
-    return (await performer({ db, audit() {} })(route, call)) as Evidence
-  }
-}
+import { addHistory, settle } from '../issues/store.ts'
+import { HOUR, type Said, type WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import { CALLERS, type Evidence, World } from './evidence.fixture.ts'
 
 let world: World
 afterEach(() => world.stand[Symbol.asyncDispose]())
@@ -186,6 +55,7 @@ async function validationStory(): Promise<{ alert: Alert; issueId: string; expec
       summary:
         'Purchase has a value: Shop purchase events break the rule on Shop (shop.example and 1 more host), 9 times ' +
         'from 2026-01-05 12:10 to 2026-01-05 12:16 UTC.',
+      explainedBy: null,
       grain: 'hour',
       series: hours,
       badSample: { id: 'bad 4', params: hidden },
@@ -347,6 +217,30 @@ test('the good sample is masked as the bad one, also where the filters are about
   const { goodSample, badSample } = await world.ask(world.issueOf(alert))
   expect(goodSample).toMatchObject({ id: 'good', params: { tel: '***78', mail: 'b***@e***.com' } })
   expect(badSample).toMatchObject({ id: 'bad', params: { tel: '***78', iban: '***' } })
+})
+
+test('a fall is explained by that of the whole traffic', async () => {
+  world = await World.open()
+  const { db, clock } = world.stand
+  const { issueId } = await volumeStory()
+  expect(await world.ask(issueId)).toMatchObject({ explainedBy: null })
+  const [from, to] = [HOUR, HOUR + 45 * MINUTE_MS]
+  const finding = {
+    ...{ domainId: world.domainId, subject: '', vendor: null, event: null, occurrences: 1, observed: 3, expected: 90 },
+    ...{ summary: 'the whole traffic fell to 3 events, expected about 90', firstAt: from, lastAt: to - 1 },
+    ...{ hosts: [], sample: null, sampleSeq: null },
+  }
+  const alert = {
+    ...{ id: 'alr_auto', orgId: world.people.orgId, name: 'Automatic signals: Shop', impactValue: null },
+    ...{ alertType: 'volume_anomaly' as const, severity: 'medium' as const, periodMs: HOUR_MS },
+  }
+  const window = { from, to, complete: false }
+  const evaluation = { alert, findings: [finding], window, windowStartAt: from, inRunWindow: true, now: clock.now() }
+  settle(db, evaluation, () => {})
+  const { explainedBy, summary } = await world.ask(issueId)
+  const title = 'Automatic signals: Shop: the whole traffic fell to 3 events, expected about 90'
+  expect(explainedBy).toEqual({ issueId: world.issueOf({ id: 'alr_auto' }), title })
+  expect(summary).toEndWith(` to 2026-01-05 12:44 UTC; explained by "${title}".`)
 })
 
 describe('of an alert that is gone, or of another type now, there is what was kept', () => {

@@ -13,13 +13,16 @@ import { IssueDetailSchema } from '../issues/issue.ts'
 import { describeIssue } from '../issues/routes.ts'
 import { findIssue, issueRecord } from '../issues/store.ts'
 import { phoneRegionsOf } from '../org/store.ts'
+import type { Follower } from '../signals/follower.ts'
 import type { Db } from '../store/database.ts'
 import type { Warehouse } from '../warehouse/query.ts'
 import { EventSchema } from './event-search.ts'
+import { ExplanationSchema, explanationOf } from './evidence-cause.ts'
 import { MAX_EVENTS, samplesOf } from './evidence-events.ts'
-import { seriesFields, seriesOf } from './evidence-series.ts'
+import { type SeriesSources, seriesFields, seriesOf } from './evidence-series.ts'
 import { summaryOf } from './evidence-summary.ts'
 import type { Trouble } from './evidence-trouble.ts'
+import { followedScope } from './series-scope.ts'
 
 const MAX_DELIVERIES = 50
 
@@ -28,6 +31,7 @@ export const IssueEvidenceSchema = Closed(
     issue: IssueDetailSchema,
     alert: Nullable(AlertSchema),
     summary: Type.String({ description: 'One sentence: what is wrong, where, how often and since when' }),
+    explainedBy: Nullable(ExplanationSchema),
     ...seriesFields,
     badSample: Nullable(EventSchema),
     goodSample: Nullable(EventSchema),
@@ -56,6 +60,7 @@ function example() {
     summary:
       'Purchases have a value: Google Analytics 4 purchase events break the rule on Shop (shop.example), 42 times from ' +
       '2026-01-05 12:00 to 2026-01-05 12:30 UTC.',
+    explainedBy: null,
     series: [{ start: 1_767_614_400_000, observed: 42, expected: 0, low: null, high: null, partial: true }],
     grain: 'hour',
     badSample: event,
@@ -69,7 +74,10 @@ function example() {
 export interface EvidenceParts {
   db: Db
   warehouse: Pick<Warehouse, 'query'>
+  follower: Pick<Follower, 'chart'>
   clock: Clock
+  /** Up to when counts are known. */
+  settledAt(): Instant
   /** How long events are kept. */
   retentionMs: number
 }
@@ -85,9 +93,9 @@ export function evidenceRoutes(parts: EvidenceParts): Route[] {
       tag: 'Issues',
       summary: 'Investigate an issue: all that is needed to judge it, in one answer',
       description:
-        'The issue with its alert, a sentence that sums it up, how it went over time, a bad and a good event, the ' +
-        'events that broke the rule, and who was told. Personal values are masked for everybody. Of a deleted alert ' +
-        'there is only what was kept with the issue, because what its rule called personal is not known any more. ' +
+        'The issue with its alert, a sentence that sums it up, what explains it, how it went over time, a bad and a ' +
+        'good event, the events that broke the rule, and who was told. Personal values are masked for everybody. Of a ' +
+        'deleted alert there is only what was kept with the issue, because what its rule called personal is not known any more. ' +
         'Viewers see neither channels nor targets.',
       tool: true,
       refusals: ['unavailable'],
@@ -99,7 +107,7 @@ export function evidenceRoutes(parts: EvidenceParts): Route[] {
 }
 
 async function evidenceOf(
-  { db, warehouse, clock, retentionMs }: EvidenceParts,
+  { db, warehouse, follower, clock, settledAt, retentionMs }: EvidenceParts,
   principal: Principal,
   issueId: string,
 ): Promise<Static<typeof IssueEvidenceSchema>> {
@@ -109,23 +117,32 @@ async function evidenceOf(
   const alert = alertOrNull(db, orgId, issue.alertId)
   const now = clock.now()
   const regions = phoneRegions(phoneRegionsOf(db, orgId))
+  const rule = alert?.alertType === issue.alertType ? alert : null
   const trouble: Trouble = {
     issue,
-    rule: alert?.alertType === issue.alertType ? alert : null,
+    occurrences: detail.occurrenceSeries,
+    rule,
+    followed: rule && followedScope(db, issue, rule),
     regions,
     domainSince: domainSince(db, issue.domainId),
     now,
     keptFrom: now - retentionMs,
   }
+  const explainedBy = explanationOf(db, trouble)
   const deliveries = listDeliveries(db, orgId, { issueId }, { after: null, limit: MAX_DELIVERIES })
   const shown = {
     issue: describeIssue(detail, principal),
     alert: alert && describeAlert(alert, principal),
-    summary: summaryOf(issue, detail),
+    summary: summaryOf(issue, { domain: detail.domain, explainedBy }),
+    explainedBy,
     changes: [],
     deliveries: deliveries.slice(0, MAX_DELIVERIES).map((row) => describeDelivery(row, principal)),
   }
-  const [series, samples] = await Promise.all([seriesOf(trouble, warehouse), samplesOf(trouble, warehouse)])
+  const sources: SeriesSources = {
+    query: (query) => warehouse.query(query),
+    chart: (scope, range) => follower.chart(scope, range, settledAt()),
+  }
+  const [series, samples] = await Promise.all([seriesOf(trouble, sources), samplesOf(trouble, sources)])
   return { ...shown, ...series, ...samples }
 }
 

@@ -1,10 +1,26 @@
+import type { WatchedDomain } from '../alerts/types/alert-type.ts'
 import type { Instant } from '../core/clock.ts'
+import type { ErrorCode } from '../core/error.ts'
 import type { Static, TObject } from '../core/schema.ts'
 import type { Principal } from '../http/principal.ts'
+import type { SeriesScope, Span } from '../signals/series.ts'
+import type { SeriesChart } from '../signals/verdict-row.ts'
 import type { Query } from '../warehouse/query.ts'
 
 /** Puts a query to the warehouse; a row is an object. */
 export type Ask = <T>(query: Query) => Promise<T[]>
+
+/** A series of a domain: of a vendor of it, or of all where that is null; of one event, or of all of the vendor. */
+export type Charted = Pick<SeriesScope, 'domainId' | 'vendor' | 'event' | 'stepMs'>
+
+/** What an insight may ask. */
+export interface Sources {
+  ask: Ask
+  /** All domains of the asker's organization. */
+  domains(): readonly WatchedDomain[]
+  /** As `Follower.chart`, as automatic signals see it: of the asker's organization, up to now. */
+  chart(series: Charted, range: Span): Promise<SeriesChart>
+}
 
 /** Who asks, and when. */
 export interface Asker {
@@ -20,12 +36,15 @@ export interface Insight<I extends TObject = TObject, O extends TObject = TObjec
   /** Unique, a verb and a noun in camel case: the route's. */
   id: string
   summary: string
+  description?: string
   /** Below `/v1`, with its slash. */
   path: string
+  /** What it refuses beside what follows from its input. */
+  refusals?: readonly ErrorCode[]
   input: I
   output: O
   /** Sees only the asker's organization: every query carries its `orgId`. */
-  answer(ask: Ask, input: Static<I>, asker: Asker): Promise<Static<O>>
+  answer(sources: Sources, input: Static<I>, asker: Asker): Promise<Static<O>>
 }
 
 /** Keeps an insight's own types while it is written. */

@@ -1,23 +1,45 @@
-import type { Clock } from '../core/clock.ts'
+import { watchedDomains } from '../alerts/store.ts'
+import type { Clock, Instant } from '../core/clock.ts'
 import { type Route, route } from '../http/route.ts'
+import type { Follower } from '../signals/follower.ts'
+import type { Db } from '../store/database.ts'
 import type { Warehouse } from '../warehouse/query.ts'
 import { insights } from './index.ts'
+import type { Sources } from './insight.ts'
+import { signalScope } from './series-scope.ts'
+
+export interface InsightParts {
+  db: Db
+  warehouse: Pick<Warehouse, 'query'>
+  follower: Pick<Follower, 'chart'>
+  clock: Clock
+  /** Up to when counts are known. */
+  settledAt(): Instant
+}
 
 /** One `GET` for each insight. */
-export function insightRoutes(parts: { warehouse: Pick<Warehouse, 'query'>; clock: Clock }): Route[] {
-  const { warehouse, clock } = parts
-  return insights.map(({ id, path, summary, input, output, answer }) =>
+export function insightRoutes(parts: InsightParts): Route[] {
+  return insights.map(({ path, input, output, answer, ...rest }) =>
     route({
-      id,
+      ...rest,
       method: 'GET',
       path: `/v1${path}`,
       access: 'read',
       tag: 'Insights',
-      summary,
       tool: true,
       query: input,
       answer: output,
-      handle: ({ principal, query }) => answer((ask) => warehouse.query(ask), query, { principal, now: clock.now() }),
+      handle: ({ principal, query }) =>
+        answer(sourcesFor(parts, principal.orgId), query, { principal, now: parts.clock.now() }),
     }),
   )
+}
+
+/** What the history and the settings of one organization say. */
+function sourcesFor({ db, warehouse, follower, settledAt }: InsightParts, orgId: string): Sources {
+  return {
+    ask: (query) => warehouse.query(query),
+    domains: () => watchedDomains(db, orgId),
+    chart: (series, range) => follower.chart(signalScope(db, { ...series, orgId }), range, settledAt()),
+  }
 }

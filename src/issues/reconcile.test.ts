@@ -71,6 +71,9 @@ const outsideCounts: Record<State, Expected> = Object.fromEntries(
   Object.keys(STATES).map((state) => [state, /none|resolved/.test(state) ? NOTHING : ONLY_COUNTS]),
 )
 
+/** What goes on, or is explained by something else, keeps what stands and opens nothing. */
+const keeps = outsideCounts
+
 const EVENTS: Record<
   string,
   { evaluation: Partial<Evaluation>; volume: Record<State, Expected>; validation: Record<State, Expected> }
@@ -78,8 +81,29 @@ const EVENTS: Record<
   'a whole window fires': { evaluation: { findings: fires }, volume: wholeFires, validation: wholeFires },
   'a part of a window fires': {
     evaluation: { findings: early, window: part },
-    volume: partFires,
+    // Of a count's firing people hear at once: there is one in a window.
+    volume: wholeFires,
     validation: partFires,
+  },
+  'what fired before goes on': {
+    evaluation: { findings: [findingOf({ continues: true })] },
+    volume: keeps,
+    validation: keeps,
+  },
+  'what fired before goes on in a part of a window': {
+    evaluation: { findings: [findingOf({ continues: true, lastAt: NOON - 2 * MINUTE_MS })], window: part },
+    volume: keeps,
+    validation: keeps,
+  },
+  'what fires is explained': {
+    evaluation: { findings: [findingOf({ explainedBy: '' })] },
+    volume: keeps,
+    validation: keeps,
+  },
+  'one of two that fire is new': {
+    evaluation: { findings: [findingOf({ occurrences: 1, continues: true }), findingOf({ occurrences: 2 })] },
+    volume: wholeFires,
+    validation: wholeFires,
   },
   'a window is clear': {
     evaluation: {},
@@ -136,6 +160,13 @@ describe('what an evaluation remembers', () => {
     expect(update).not.toHaveProperty('values.title')
   })
 
+  test.each([{ continues: true as const }, { explainedBy: '' }])('%j is in the evidence, and not news', (marks) => {
+    const acknowledged = { status: 'acknowledged', firing: false, clearWindows: 1 } as const
+    const [update] = clearing(acknowledged, { findings: [findingOf(marks)] })
+    expect(update).toMatchObject({ values: { clearWindows: 0, evidence: marks } })
+    expect(update).not.toHaveProperty('values.firing')
+  })
+
   test('a session that began before the last trouble does not turn the clock back', () => {
     const [update] = clearing({ lastSeenAt: NOON - 10 }, { findings: [findingOf({ lastAt: NOON - 20 })] })
     expect(update).toMatchObject({ values: { lastSeenAt: NOON - 10 } })
@@ -163,6 +194,22 @@ describe('a window whose parts were judged before', () => {
     const issue = issueOfAlert(validationAlert, values)
     const outcome = outcomeOf(reconcile(evaluationOf({ ...evaluation, issues: [issue] })))
     expect(outcome).toEqual({ status: 'same', counted: 0, told, history })
+  })
+
+  test.each([
+    ['was counted and told of then', { lastSeenAt: inThisWindow, firedWindowAt: NOON - HOUR_MS }, {}, 0, '', ''],
+    ['went on then, and is new now', { lastSeenAt: inThisWindow }, {}, 0, 'repeated', 'fired'],
+    ['goes on, and was not seen in it before', { lastSeenAt: inTheLast }, { continues: true }, 3, '', ''],
+  ] as const)('a count that %s', (_, values, marks, counted, told, history) => {
+    const issue = issueOfAlert(volumeAlert, values)
+    const findings = [findingOf(marks)]
+    const outcome = outcomeOf(reconcile(evaluationOf({ ...evaluation, alert: volumeAlert, findings, issues: [issue] })))
+    expect(outcome).toEqual({ status: 'same', counted, told, history })
+  })
+
+  test.each([true, false])('a count of which an earlier part fired is not clear (firing: %p)', (firing) => {
+    const issue = issueOfAlert(volumeAlert, { lastSeenAt: inThisWindow, firing, clearWindows: 1 })
+    expect(reconcile(evaluationOf({ ...evaluation, alert: volumeAlert, issues: [issue] }))).toEqual([])
   })
 
   test('the end of a volume window is not the start of the next', () => {

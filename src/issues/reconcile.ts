@@ -1,5 +1,5 @@
 import type { AlertKind, Severity } from '../alerts/alert.ts'
-import type { Finding, Window } from '../alerts/finding.ts'
+import { type Finding, isNews, type Window } from '../alerts/finding.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import {
   type Change,
@@ -51,7 +51,9 @@ export interface Evaluation {
 /**
  * Compares what an evaluation found with the issues there are, and answers what is to change.
  *
- * A part of a window (`complete: false`) opens, reopens and counts; only a whole one repeats, clears or resolves.
+ * A part of a window (`complete: false`) opens, reopens and counts; only a whole one clears or resolves. Violations are
+ * repeated when their window ends, a count's firing at once; each window is told of once, and counted once for a count.
+ * What only continues, or is explained by something else, keeps an unsettled issue and does nothing else.
  * Outside the run windows nothing opens, reopens, clears, resolves or is told: validation and journey findings still
  * count on an unsettled issue, because a violation is one at any hour; volume windows there count for nothing, because
  * what is usual in those hours was never said. A muted issue stays muted until somebody lifts that: were it resolved
@@ -75,15 +77,20 @@ export function reconcile(evaluation: Evaluation): Change[] {
 function merge(a: Finding, b: Finding): Finding {
   const [earlier, later] = a.lastAt <= b.lastAt ? [a, b] : [b, a]
   return {
-    ...later,
+    ...(isNews(a) || isNews(b) ? withoutMarks(later) : later),
     occurrences: a.occurrences + b.occurrences,
     firstAt: Math.min(a.firstAt, b.firstAt),
     hosts: [...new Set([...later.hosts, ...earlier.hosts])].slice(0, MAX_HOSTS),
   }
 }
 
+function withoutMarks({ continues: _continues, explainedBy: _explainedBy, ...finding }: Finding): Finding {
+  return finding
+}
+
 function onFinding(evaluation: Evaluation, issue: IssueRecord | undefined, finding: Finding): Change[] {
   const { alert, inRunWindow, now } = evaluation
+  if (!isNews(finding)) return keep(evaluation, issue, finding)
   if (!issue || (issue.status === 'resolved' && now - issue.statusAt > REOPEN_WITHIN_MS)) {
     return inRunWindow ? open(evaluation, finding) : []
   }
@@ -102,11 +109,19 @@ function onFinding(evaluation: Evaluation, issue: IssueRecord | undefined, findi
   ]
 }
 
+function keep(evaluation: Evaluation, issue: IssueRecord | undefined, finding: Finding): Change[] {
+  const { alert, inRunWindow } = evaluation
+  if (!issue || issue.status === 'resolved' || (!inRunWindow && isVolumeType(alert.alertType))) return []
+  return count(evaluation, issue, finding, inRunWindow ? { clearWindows: 0 } : {})
+}
+
 /** A window ended, inside the run windows, and its last evaluation found nothing for this unsettled issue. */
 function onSilence(evaluation: Evaluation, issue: IssueRecord): Change[] {
-  const { window, windowStartAt } = evaluation
-  // An earlier part of this window has fired and was counted then.
-  if (issue.firing && issue.lastSeenAt >= windowStartAt) return report(evaluation, issue, issue.evidence)
+  const { alert, window, windowStartAt } = evaluation
+  // An earlier part of this window has fired and was counted then, and a count's firing told of.
+  if (isVolumeType(alert.alertType)) {
+    if (issue.lastSeenAt >= windowStartAt) return []
+  } else if (issue.firing && issue.lastSeenAt >= windowStartAt) return report(evaluation, issue, issue.evidence)
   const clearWindows = Math.min(issue.clearWindows + 1, CLEAR_WINDOWS)
   if (issue.status !== 'muted' && isOver(evaluation, issue, clearWindows)) return resolve(evaluation, issue, window)
   if (!issue.firing && issue.clearWindows === clearWindows) return []
@@ -218,10 +233,14 @@ function resolve({ alert, now }: Evaluation, issue: IssueRecord, window: Window)
   ]
 }
 
-/** Puts a window that fired into the history, once, when it has ended; on an open issue people are told. */
+/**
+ * Puts a window that fired into the history, once; on an open issue people are told. More violations may come until the
+ * window ends.
+ */
 function report(evaluation: Evaluation, issue: IssueRecord, finding: Finding | null): Change[] {
-  const { now, window, windowStartAt } = evaluation
-  if (!window.complete || windowStartAt <= issue.firedWindowAt) return []
+  const { alert, now, window, windowStartAt } = evaluation
+  const isEarly = !window.complete && !isVolumeType(alert.alertType)
+  if (isEarly || windowStartAt <= issue.firedWindowAt) return []
   const notice: Notice | null = issue.status === 'open' ? { transition: 'repeated', finding, delayMs: 0 } : null
   return [
     { kind: 'update', issueId: issue.id, values: { firedWindowAt: windowStartAt } },
@@ -229,14 +248,18 @@ function report(evaluation: Evaluation, issue: IssueRecord, finding: Finding | n
   ]
 }
 
-/** Adds a finding to an issue, whose facts follow its alert; `values` is what else becomes of it. */
+/**
+ * Adds a finding to an issue, whose facts follow its alert; `values` is what else becomes of it. A window of counts is one
+ * occurrence, however many of its parts fire.
+ */
 function count(
   evaluation: Evaluation,
   issue: IssueRecord,
   finding: Finding,
   values: Extract<Change, { kind: 'update' }>['values'] = {},
 ): Change[] {
-  const { alert } = evaluation
+  const { alert, windowStartAt } = evaluation
+  const isCounted = isVolumeType(alert.alertType) && issue.lastSeenAt >= windowStartAt
   return [
     {
       kind: 'update',
@@ -251,7 +274,7 @@ function count(
         ...values,
       },
     },
-    tally(evaluation, issue.id, finding),
+    ...(isCounted ? [] : [tally(evaluation, issue.id, finding)]),
   ]
 }
 

@@ -214,15 +214,15 @@ describe('evaluations that race', () => {
     const script = `
       const { openDatabase } = await import('${import.meta.dir}/../store/database.ts')
       const { settle } = await import('${import.meta.dir}/store.ts')
-      const { evaluationOf, findingOf } = await import('${import.meta.dir}/issue.fixture.ts')
+      const { evaluationOf, findingOf, validationAlert: alert } = await import('${import.meta.dir}/issue.fixture.ts')
       const db = openDatabase('${path}')
       let opened = 0
       const enqueue = (order) => { opened += order.transition === 'opened' ? 1 : 0 }
-      for (let n = 0; n < 30; n++) settle(db, evaluationOf({ findings: [findingOf({ subject: String(n) })] }), enqueue)
+      for (let n = 0; n < 30; n++) settle(db, evaluationOf({ alert, findings: [findingOf({ subject: String(n) })] }), enqueue)
       console.log(opened)`
     const racers = [1, 2].map(() => Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe', stderr: 'inherit' }))
     const told = await Promise.all(racers.map(async (racer) => Number(await new Response(racer.stdout).text())))
-    const issues = issuesOfAlert(db, volumeAlert.id, NOON)
+    const issues = issuesOfAlert(db, validationAlert.id, NOON)
     expect(told.reduce((sum, count) => sum + count, 0)).toBe(30)
     expect(issues).toHaveLength(30)
     expect(issues.every((issue) => issue.occurrences === 6)).toBe(true)

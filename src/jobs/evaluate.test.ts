@@ -46,6 +46,7 @@ async function setUp(
       on.enqueue(order)
       orders.push(order)
     },
+    gapsOf: () => [],
     regionsOf: () => [],
   }
   const occurrences = () =>
@@ -161,7 +162,7 @@ describe('an alert that fails', () => {
   test('because the warehouse does not answer is judged later, also the part of a window that it was woken for', async () => {
     using world = await setUp([hourly, hourly], (ids) => [{ violations: ids, receivedAt: NOON + 1 }])
     await world.run()
-    world.parts.woken.add(world.ids.slice(0, 1), world.domainId)
+    world.parts.woken.add(world.ids.slice(0, 1), world.domainId, NOON + 1)
     world.clock.advance(2)
     world.on.query = () => {
       throw new Error('out of memory')
@@ -212,21 +213,35 @@ describe('what wakes an alert', () => {
     if (state) world.db.prepare('UPDATE issue SET status = ?, firing = ?').run(state.status, state.firing)
     else world.db.prepare('DELETE FROM issue').run()
     const { woken } = world.parts
-    expect(woken.take(world.db, id)).toBe(false)
-    woken.add([id], world.domainId)
-    expect(woken.take(world.db, id)).toBe(expected)
-    expect(woken.take(world.db, id)).toBe(false)
-    woken.add([id], world.domainId)
-    woken.add([id], 'dom_other')
-    expect(woken.take(world.db, id)).toBe(true)
+    const take = () => woken.take(world.db, id, NOON + 1)
+    expect(take()).toBe(false)
+    woken.add([id], world.domainId, NOON)
+    expect(take()).toBe(expected)
+    expect(take()).toBe(false)
+    woken.add([id], world.domainId, NOON)
+    woken.add([id], 'dom_other', NOON)
+    expect(take()).toBe(true)
+  })
+
+  test('by an event that this round does not see yet waits for the next', async () => {
+    using world = await setUp([hourly], (ids) => [{ violations: ids, receivedAt: NOON + 5 }])
+    await world.run()
+    const { woken } = world.parts
+    world.clock.set(NOON + 5)
+    woken.add(world.ids, world.domainId, NOON + 5)
+    await world.run()
+    expect(world.counted()).toEqual([0])
+    world.clock.set(NOON + 6)
+    await world.run()
+    expect(world.counted()).toEqual([1])
   })
 
   test('is also the start of the program: nobody knows what was violated shortly before', async () => {
     using world = await setUp([hourly])
     const woken = new Woken()
-    expect(woken.take(world.db, 'alr_any')).toBe(true)
+    expect(woken.take(world.db, 'alr_any', NOON)).toBe(true)
     woken.roundEnded()
-    expect(woken.take(world.db, 'alr_any')).toBe(false)
+    expect(woken.take(world.db, 'alr_any', NOON)).toBe(false)
   })
 })
 

@@ -3,7 +3,8 @@ import type { Compared, Spread } from './comparison.ts'
 import type { Reading } from './measure.ts'
 import { countOf } from './root.ts'
 
-const REST_MS = 12 * HOUR_MS
+/** After an alarm none of its direction is raised for so long. */
+export const REST_MS = 12 * HOUR_MS
 const WORSE_BY = 2
 const CALM_ROWS = 2
 /** One row alone must be so many deviations further out than two in a row. */

@@ -57,6 +57,16 @@ export class DetectorSet {
     return this.measure.silenceAt(now, lastEventAt)
   }
 
+  /** As `Measure.missingAt`. */
+  missingAt(now: Instant, lastEventAt: Instant | null): number {
+    return this.measure.missingAt(now, lastEventAt)
+  }
+
+  /** What is expected of a row that starts at `t`; null while that isn't known. */
+  expectedAt(t: Instant): number | null {
+    return orNull(this.measure.expectedAt(t))
+  }
+
   /** Memory of the arrays that it holds: 42 kB for rows of an hour, 160 kB for those of 5 minutes. */
   get bytes(): number {
     return this.measure.bytes

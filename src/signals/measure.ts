@@ -130,15 +130,20 @@ export class Measure {
    * is known better than by rows; else it counts as having come at the end of its row.
    */
   silenceAt(now: Instant, lastEventAt: Instant | null = null): number {
+    return this.silence.scoreOf(this.missingAt(now, lastEventAt))
+  }
+
+  /** How many events were expected in the silence at `now`; as `silenceAt`. */
+  missingAt(now: Instant, lastEventAt: Instant | null = null): number {
     if (Number.isNaN(this.last)) return 0
     const end = this.last + this.stepMs
-    if (lastEventAt !== null && lastEventAt >= end) return this.silence.scoreOf(this.expectedIn(lastEventAt, now))
+    if (lastEventAt !== null && lastEventAt >= end) return this.expectedIn(lastEventAt, now)
     let more = this.expectedIn(end, now)
     const livelyEnd = this.lively + this.stepMs
     if (lastEventAt !== null && lastEventAt >= this.lively && lastEventAt < livelyEnd) {
       more += this.expectedIn(lastEventAt, livelyEnd)
     }
-    return this.silence.score(more)
+    return this.silence.missing + more
   }
 
   get bytes(): number {

@@ -159,7 +159,7 @@ describe('silence', () => {
     for (const value of [3, 0, 0]) silence.add(value, 10)
     expect(silence.missing).toBe(20)
     expect(silence.score()).toBeCloseTo(deviationsOf(20 / 1.5), 9)
-    expect(silence.score(4)).toBeCloseTo(deviationsOf(24 / 1.5), 9)
+    expect(silence.scoreOf(silence.missing + 4)).toBeCloseTo(deviationsOf(24 / 1.5), 9)
     silence.add(0, Number.NaN)
     expect(silence.missing).toBe(20)
     silence.add(1, 10)

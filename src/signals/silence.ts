@@ -27,9 +27,9 @@ export class Silence {
     this.missing = 0
   }
 
-  /** In deviations, k; `more`: events that are missing beside those of the rows. */
-  score(more = 0): number {
-    return this.scoreOf(this.missing + more)
+  /** In deviations, k. */
+  score(): number {
+    return this.scoreOf(this.missing)
   }
 
   scoreOf(missing: number): number {

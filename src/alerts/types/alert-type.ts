@@ -1,4 +1,5 @@
 import type { Instant } from '../../core/clock.ts'
+import type { SeriesScope } from '../../signals/series.ts'
 import type { Query } from '../../warehouse/query.ts'
 import type { Alert, AlertInput, AlertKind } from '../alert.ts'
 import type { Finding, Window } from '../finding.ts'
@@ -27,22 +28,43 @@ export interface AlertType<Row = unknown> {
   countsFirings: boolean
   /** Throws `AppError('invalid')` naming the field of `input` that this type needs, or has no use for. */
   check(input: DraftAlert): void
+  /**
+   * What it follows over time, for types that judge a count by its past: their rows come from a `Follower`, they have no
+   * `measure`, and are evaluated at every tick. `domains`: all of the organization's.
+   */
+  series?(alert: Alert, domains: readonly WatchedDomain[]): SeriesScope[]
+  /**
+   * The stretches of time whose counts decide about a window. Where gaps of our own hide too much of one, the window is
+   * not judged. Without it, gaps don't matter.
+   */
+  counted?(alert: Alert, window: Window): readonly Query['window'][]
   /** Alerts for which this differs are measured apart; without it all are measured together. */
   scanOf?(alert: Alert, window: Window): string
   /**
    * One scan for all of these alerts: at least one, all of this type and of one organization, judged over one window.
    * `domains`: all of the organization's.
    */
-  measure(alerts: readonly Alert[], window: Window, domains: readonly WatchedDomain[]): Query
+  measure?(alerts: readonly Alert[], window: Window, domains: readonly WatchedDomain[]): Query
   /**
    * As `measure`, of one alert for many touching windows at once, and from what the events say instead of what was
    * decided when they came in. Without it `measure` is asked for each window.
    */
   past?(alert: Alert, windows: readonly Window[], options: PastOptions): Past<Row>
+  /** Of more events in scope, or more windows times domains, `past` is asked in parts; left out: of any number. */
+  pastAtOnce?: { events?: number; rows?: number }
   /** The events that break the rule, newest first. Without it the samples of findings are shown. */
   newest?(alert: Alert, window: Query['window'], options: NewestOptions): Newest
   /** What the answer to `measure` says about one of its alerts; no finding means that nothing is wrong. */
   judge(alert: Alert, rows: readonly Row[], window: Window, domains: readonly WatchedDomain[]): Finding[]
+}
+
+/** A type whose rows come from one query. */
+export type MeasuredType<Row = unknown> = AlertType<Row> & Required<Pick<AlertType<Row>, 'measure'>>
+
+/** As the type's `measure`; to be called for types that have one. */
+export function measure(type: AlertType, ...asked: Parameters<MeasuredType['measure']>): Query {
+  if (!type.measure) throw new Error(`${type.kind} follows series, and has nothing to measure`)
+  return type.measure(...asked)
 }
 
 /** Makes `build` remember its answer for each array of rows: many alerts are judged by the same one. */

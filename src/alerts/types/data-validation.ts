@@ -4,6 +4,7 @@ import { Binder } from '../../warehouse/query.ts'
 import type { Alert } from '../alert.ts'
 import type { Finding } from '../finding.ts'
 import { type AlertType, orgOf, perRows } from './alert-type.ts'
+import { ROWS_AT_ONCE } from './past.ts'
 import { newestViolations, validationPast } from './validation-past.ts'
 
 const MAX_HOSTS = 20
@@ -78,6 +79,7 @@ export const dataValidation: AlertType<ViolationRow> = {
     }
   },
 
+  pastAtOnce: { rows: ROWS_AT_ONCE },
   past: validationPast,
   newest: newestViolations,
 

@@ -4,10 +4,17 @@ import type { AlertType } from './alert-type.ts'
 import { dataValidation } from './data-validation.ts'
 import { journey } from './journey.ts'
 import { tagVolumeChange } from './tag-volume-change.ts'
+import { volumeAnomaly } from './volume-anomaly.ts'
 import { volumeThreshold } from './volume-threshold.ts'
 
 /** Every kind of alert that can be saved. */
-export const alertTypes: readonly AlertType[] = [dataValidation, tagVolumeChange, volumeThreshold, journey]
+export const alertTypes: readonly AlertType[] = [
+  dataValidation,
+  tagVolumeChange,
+  volumeThreshold,
+  volumeAnomaly,
+  journey,
+]
 
 /** Throws `AppError('invalid')` for a kind that this version does not know. */
 export function alertTypeOf(kind: AlertKind): AlertType {

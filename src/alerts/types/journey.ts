@@ -8,13 +8,17 @@ import { Binder, type Query } from '../../warehouse/query.ts'
 import { type Alert, JourneySpecSchema } from '../alert.ts'
 import type { Finding, Window } from '../finding.ts'
 import { type Hit, type JourneySpec, type Plan, planOf, readShape, type Unmet, walk } from '../journey.ts'
-import { journeysSql, MAX_SHAPES, type MembersOf, type ShapeRow } from '../journey-sql.ts'
+import type { MembersOf } from '../journey-columns.ts'
+import { journeysSql, MAX_SHAPES, type ShapeRow } from '../journey-sql.ts'
 import { journeySummary, type Miss } from '../journey-text.ts'
 import { type AlertType, type DraftAlert, orgOf, perRows, type WatchedDomain } from './alert-type.ts'
+import type { Past, PastOptions } from './past.ts'
 
 const MAX_HOSTS = 20
 /** Alerts with longer windows are asked for a few at a time. */
 const LONG_WINDOW_MS = 6 * HOUR_MS
+/** Sessions of so many events fit into the engine's memory; more would go to disk and back. */
+const EVENTS_AT_ONCE = 2_000_000
 
 const [SteppedSchema, LegacySchema] = JourneySpecSchema.anyOf
 const readStepped = parser(SteppedSchema)
@@ -26,6 +30,7 @@ function readSpec(value: unknown): JourneySpec {
   return isStepped ? readStepped(value, 'journey') : readLegacy(value, 'journey')
 }
 
+const noMembers: MembersOf = () => []
 const byAlert = perRows((rows: readonly ShapeRow[]) => Map.groupBy(rows, ({ alertId }) => alertId))
 const planFor = (alert: Alert) => planOf(readSpec(alert.journey))
 
@@ -58,10 +63,34 @@ export const journey = {
     alerts: readonly Alert[],
     window: Window,
     _domains: readonly WatchedDomain[],
-    membersOf: MembersOf = () => [],
+    membersOf: MembersOf = noMembers,
   ): Query {
     const walked = alerts.map((alert) => ({ ...alert, plan: planFor(alert) }))
-    return { ...journeysSql(walked, window, membersOf), orgId: orgOf(alerts) }
+    return { ...journeysSql(walked, [window], { membersOf }), orgId: orgOf(alerts) }
+  },
+
+  pastAtOnce: { events: EVENTS_AT_ONCE },
+
+  /** As `measure`, and `membersOf` as there. Sampled are senders, with all of their sessions. */
+  past(
+    alert: Alert,
+    windows: readonly Window[],
+    { oneIn }: PastOptions,
+    membersOf: MembersOf = noMembers,
+  ): Past<ShapeRow> {
+    const rowsOf = (answer: readonly ShapeRow[]) => {
+      const byWindow = Map.groupBy(answer, ({ windowIndex }) => windowIndex)
+      return windows.map((_, place) => byWindow.get(place) ?? [])
+    }
+    return {
+      method: 'sql',
+      query: {
+        ...journeysSql([{ ...alert, plan: planFor(alert) }], windows, { membersOf, oneIn }),
+        orgId: alert.orgId,
+      },
+      rowsOf,
+      isWhole: (answer) => rowsOf(answer).every((rows) => rows.length < MAX_SHAPES),
+    }
   },
 
   judge(alert: Alert, rows: readonly ShapeRow[]): Finding[] {

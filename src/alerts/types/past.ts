@@ -2,6 +2,9 @@ import type { PhoneRegions } from '../../conditions/phone.ts'
 import type { StoredEvent } from '../../core/event.ts'
 import type { Query } from '../../warehouse/query.ts'
 
+/** So many rows are held in memory at once, however many windows and domains there are. */
+export const ROWS_AT_ONCE = 100_000
+
 /** How the past is asked. */
 export interface PastOptions {
   regions: PhoneRegions

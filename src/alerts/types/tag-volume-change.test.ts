@@ -6,6 +6,7 @@ import type { Alert, AlertInput } from '../alert.ts'
 import { readAlertInput } from '../input.ts'
 import { parsePeriod, previousWindow, windowAt } from '../period.ts'
 import { alertTypeOf } from './index.ts'
+import { tagVolumeChange } from './tag-volume-change.ts'
 
 const shop = domainsNamed('dom_shop')
 const input: AlertInput = {
@@ -169,7 +170,7 @@ describe('the window before', () => {
         (period, timezone, hours) => {
           const window = windowAt(parsePeriod(period), timezone, NOON - 200 * DAY_MS + hours * HOUR_MS)
           const before = previousWindow(parsePeriod(period), timezone, window)
-          const asked = type.measure(
+          const asked = tagVolumeChange.measure(
             [change({ period, timezone })],
             { from: window.start, to: window.end, complete: true },
             shop,

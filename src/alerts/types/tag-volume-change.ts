@@ -2,7 +2,8 @@ import { parser, type Static } from '../../core/schema.ts'
 import { type Alert, PercentageChangeSchema } from '../alert.ts'
 import type { Window } from '../finding.ts'
 import { type PeriodWindow, parsePeriod, previousWindow } from '../period.ts'
-import type { AlertType } from './alert-type.ts'
+import type { MeasuredType } from './alert-type.ts'
+import { ROWS_AT_ONCE } from './past.ts'
 import {
   refuseForVolume,
   spellCount,
@@ -20,7 +21,7 @@ import { volumePast } from './volume-past.ts'
 type PercentageChange = Static<typeof PercentageChangeSchema>
 
 /** Where both windows have fewer events than this, a change is chance. */
-const MIN_EVENTS = 20
+export const MIN_EVENTS = 20
 
 const readChange = parser(PercentageChangeSchema)
 
@@ -28,7 +29,7 @@ const readChange = parser(PercentageChangeSchema)
  * Fires for each domain whose count of events in scope fell or rose by so many per cent from one window to the next.
  * Days and weeks are held against the calendar's one before, as they are: a day of 23 hours has fewer events.
  */
-export const tagVolumeChange: AlertType<VolumeRow> = {
+export const tagVolumeChange: MeasuredType<VolumeRow> = {
   kind: 'tag_volume_change',
   title: 'Change of volume',
   partial: false,
@@ -41,10 +42,17 @@ export const tagVolumeChange: AlertType<VolumeRow> = {
   // Windows of one length may follow on days of different lengths, by their time zones.
   scanOf: (alert, window) => `${volumeSource(alert)} ${beforeOf(alert, window).start}`,
 
+  counted(alert, window) {
+    const { start, end } = beforeOf(alert, window)
+    return [{ from: start, to: end }, window]
+  },
+
   measure(alerts, window) {
     const [first] = alerts
     return volumeQuery(alerts, window, first ? beforeOf(first, window) : null)
   },
+
+  pastAtOnce: { rows: ROWS_AT_ONCE },
 
   past(alert, windows, options) {
     const [first] = windows
@@ -71,7 +79,8 @@ function beforeOf({ period, timezone }: Alert, { from, to }: Window): PeriodWind
 function isFiring({ direction, percent }: PercentageChange, { count, before }: Volume): boolean {
   if (before === 0 || Math.max(count, before) < MIN_EVENTS) return false
   const change = direction === 'increase' ? count - before : before - count
-  return change * 100 >= percent * before
+  // As exact as decimals can be: 130.52 times 12,500 is not a whole number to a computer.
+  return change * 100 >= Number((percent * before).toFixed(6))
 }
 
 /** `60% fewer`. Rounded down, so that it does not say more than there is. */

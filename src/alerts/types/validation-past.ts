@@ -2,7 +2,7 @@ import { compileViolation } from '../../conditions/predicate.ts'
 import { violationSql } from '../../conditions/sql.ts'
 import { EVENT_COLUMNS, type StoredEvent } from '../../core/event.ts'
 import { duckdbDialect } from '../../warehouse/dialect.ts'
-import { Binder, type Query } from '../../warehouse/query.ts'
+import { type AnyTest, Binder, type Query } from '../../warehouse/query.ts'
 import { type Alert, domainsOf } from '../alert.ts'
 import type { Window } from '../finding.ts'
 import { parsePeriod } from '../period.ts'
@@ -16,6 +16,8 @@ const MAX_CANDIDATES = 100_000
 /** Violations of one domain in one stretch of time. */
 type BucketRow = Counted & Pick<ViolationRow, 'domainId' | 'occurrences' | 'firstAt' | 'lastAt' | 'sampleSeq'>
 
+const WHOLE_EVENT = `${Object.keys(EVENT_COLUMNS).join(', ')}, params`
+
 /** Decides the rule anew, from what the events say; what was decided when they came in plays no part. */
 export function validationPast(
   alert: Alert,
@@ -23,25 +25,18 @@ export function validationPast(
   { regions, oneIn }: PastOptions,
 ): Past<ViolationRow> {
   const bucketMs = bucketMsOf(parsePeriod(alert.period))
-  const { where, exact, ...asked } = violationsOf(alert, { regions, oneIn })
-  const query = (select: string, more = ''): Query => ({
-    sql: `SELECT ${select} FROM events WHERE ${where}${more}`,
-    ...asked,
-    wholeParams: asked.wholeParams || !exact,
-    orgId: alert.orgId,
-    window: spanOf(windows),
-  })
+  const { exact, query } = violationsOf(alert, spanOf(windows), { regions, oneIn })
   const rowsOf = (rows: readonly BucketRow[]) =>
     byWindow(rows, windows).map((group) => mergeByDomain(alert.id, group, oneIn))
   if (exact) {
     const columns = `domainId, receivedAt // ${bucketMs} * ${bucketMs} AS bucketAt, sum(weight) AS occurrences,
       min(receivedAt) AS firstAt, max(receivedAt) AS lastAt, max(seq) AS sampleSeq`
-    return { method: 'sql', query: query(columns, ' GROUP BY domainId, bucketAt'), rowsOf, isWhole: () => true }
+    return { method: 'sql', query: query(columns, 'GROUP BY domainId, bucketAt'), rowsOf, isWhole: () => true }
   }
   const isBroken = compileViolation(alert, regions)
   return {
     method: 'sql',
-    query: query(`${Object.keys(EVENT_COLUMNS).join(', ')}, params`, ` ORDER BY seq DESC LIMIT ${MAX_CANDIDATES}`),
+    query: query(WHOLE_EVENT, `ORDER BY seq DESC LIMIT ${MAX_CANDIDATES}`),
     rowsOf: (events: readonly StoredEvent[]) => rowsOf(events.filter(isBroken).map(rowOf)),
     isWhole: (answer) => answer.length < MAX_CANDIDATES,
   }
@@ -49,32 +44,37 @@ export function validationPast(
 
 /** The newest events that break the rule. */
 export function newestViolations(alert: Alert, window: Query['window'], { regions, limit }: NewestOptions): Newest {
-  const { where, exact, ...asked } = violationsOf(alert, { regions, oneIn: 1 })
-  const columns = exact ? 'seq, receivedAt' : `${Object.keys(EVENT_COLUMNS).join(', ')}, params`
+  const { exact, query } = violationsOf(alert, window, { regions, oneIn: 1 })
   const isBroken = compileViolation(alert, regions)
+  const newest = `ORDER BY seq DESC LIMIT ${exact ? limit : MAX_CANDIDATES}`
   return {
-    query: {
-      sql: `SELECT ${columns} FROM events WHERE ${where} ORDER BY seq DESC LIMIT ${exact ? limit : MAX_CANDIDATES}`,
-      ...asked,
-      wholeParams: asked.wholeParams || !exact,
-      orgId: alert.orgId,
-      window,
-    },
+    query: query(exact ? 'seq, receivedAt' : WHOLE_EVENT, newest),
     eventsOf: (events: readonly StoredEvent[]) => (exact ? events : events.filter(isBroken)).slice(0, limit),
   }
 }
 
-/** Events that break the alert's rule, or may where `exact` is false. */
-function violationsOf(alert: Alert, { regions, oneIn }: PastOptions) {
+/** Asks for events that break the alert's rule, or may where `exact` is false. */
+function violationsOf(alert: Alert, window: Query['window'], { regions, oneIn }: PastOptions) {
   const binder = new Binder()
-  const { sql, keys, wholeParams, exact } = violationSql(alert, duckdbDialect, binder, regions)
-  const tests = [
+  const anyTests: AnyTest[] = []
+  const { sql, keys, wholeParams, exact } = violationSql(alert, duckdbDialect, binder, regions, anyTests)
+  const scope = [
     ...binder.among('domainId', domainsOf(alert)),
     ...binder.among('vendor', alert.vendors ?? []),
     ...(oneIn > 1 ? [`seq % ${oneIn} = 0`] : []),
-    sql,
   ]
-  return { where: tests.join(' AND '), params: binder.params, keys, wholeParams, exact }
+  const where = [...scope, ...(wholeParams ? [] : [sql])].join(' AND ')
+  const query = (select: string, more: string): Query => ({
+    sql: `SELECT ${select} FROM events ${wholeParams ? `WHERE ${sql} ` : ''}${more}`,
+    params: binder.params,
+    keys,
+    wholeParams: wholeParams || !exact,
+    anyTests,
+    ...(where && { where }),
+    orgId: alert.orgId,
+    window,
+  })
+  return { exact, query }
 }
 
 const rowOf = ({ domainId, receivedAt, seq, weight }: StoredEvent): BucketRow => ({

@@ -16,6 +16,7 @@ import {
 import type { AlertInput } from '../alert.ts'
 import { domainsOf } from '../alert.ts'
 import { alertTypeOf } from './index.ts'
+import { volumeThreshold } from './volume-threshold.ts'
 
 const shop = domainsNamed('dom_shop')
 const volume = (values: Partial<AlertInput>, id = 'alr_1') => alertOf({ ...volumeInput, ...values }, id)
@@ -139,7 +140,7 @@ test('many alerts are one scan, each with its own scope', async () => {
 })
 
 describe('alerts without filters', () => {
-  const { measure } = alertTypeOf('volume_threshold')
+  const { measure } = volumeThreshold
   const named = [volume({ vendors: ['ga4'], domainId: 'dom_a' }, 'alr_1'), volume({ vendors: ['meta'] }, 'alr_2')]
 
   test('read counts, of which only vendors and domains that some alert names', () => {

@@ -1,6 +1,7 @@
 import { parser } from '../../core/schema.ts'
 import { CountThresholdSchema } from '../alert.ts'
-import type { AlertType } from './alert-type.ts'
+import type { MeasuredType } from './alert-type.ts'
+import { ROWS_AT_ONCE } from './past.ts'
 import {
   refuseForVolume,
   spellCount,
@@ -17,7 +18,7 @@ import { volumePast } from './volume-past.ts'
 const readThreshold = parser(CountThresholdSchema)
 
 /** Fires for each domain whose count of events in scope is too low or too high over a whole window. */
-export const volumeThreshold: AlertType<VolumeRow> = {
+export const volumeThreshold: MeasuredType<VolumeRow> = {
   kind: 'volume_threshold',
   title: 'Volume threshold',
   partial: false,
@@ -29,10 +30,13 @@ export const volumeThreshold: AlertType<VolumeRow> = {
 
   scanOf: volumeSource,
 
+  counted: (_alert, window) => [window],
+
   measure(alerts, window) {
     return volumeQuery(alerts, window, null)
   },
 
+  pastAtOnce: { rows: ROWS_AT_ONCE },
   past: (alert, windows, options) => volumePast(alert, windows, options, null),
 
   judge(alert, rows, window, domains) {

@@ -40,5 +40,38 @@ export function sampleAlerts(domainId: string, webhookUrl: string): AlertInput[]
       volume: { op: 'lte', count: 0 },
       period: '1m',
     },
+    {
+      ...shared,
+      name: 'Page views fell by half',
+      alertType: 'tag_volume_change',
+      severity: 'high',
+      vendors: ['Google Analytics 4'],
+      volume: { direction: 'decrease', percent: 50, event: 'page_view' },
+      period: '5m',
+    },
+    {
+      ...shared,
+      name: 'Google Analytics 4 is not as usual',
+      alertType: 'volume_anomaly',
+      severity: 'medium',
+      volume: { vendor: 'Google Analytics 4', sensitivity: 4 },
+      period: '1h',
+    },
+    {
+      ...shared,
+      name: 'A purchase is told to Meta as well',
+      alertType: 'journey',
+      severity: 'high',
+      journey: {
+        version: 2,
+        steps: [
+          {
+            anchor: { kind: 'page', path: '/thank-you' },
+            expect: [{ vendor: 'Meta Pixel', event: 'Purchase', data: [{ parameter: 'cd[value]', op: 'not_blank' }] }],
+          },
+        ],
+      },
+      period: '1h',
+    },
   ]
 }

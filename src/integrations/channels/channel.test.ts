@@ -80,7 +80,8 @@ describe('e-mail addresses', () => {
     '',
     ',',
     'ann',
-    'owners',
+    'owner',
+    'owners, ann@example.com',
     'ann@',
     '@example.com',
     'a@b@c',
@@ -114,6 +115,7 @@ describe('the channels of an alert', () => {
   const good = { type: 'email', target: 'ann@example.com' } as const
 
   test('may be addresses, URLs and integrations', () => {
+    check(good, { type: 'email', target: 'owners' })
     check(good, { type: 'webhook', target: 'https://hooks.example.com' }, { type: 'webhook', target: 'int_hook' })
   })
 
@@ -123,7 +125,7 @@ describe('the channels of an alert', () => {
     ['issue_tracker', 'int_x', 'channels[1].type: issue_tracker is not available in this version'],
     ['email', 'ann', 'channels[1].target: "ann" is not an e-mail address'],
     ['email', 'int_hook', 'channels[1].target: "int_hook" is not an e-mail address'],
-    ['email', 'owners', 'channels[1].target: "owners" is not an e-mail address'],
+    ['email', 'Owners', 'channels[1].target: "Owners" is not an e-mail address'],
     ['webhook', 'ftp://x.example', 'channels[1].target: must be an https URL'],
     ['webhook', 'https://10.0.0.1', 'channels[1].target: host 10.0.0.1 is a private address'],
     ['webhook', 'int_other', 'channels[1].target: there is no webhook integration int_other'],

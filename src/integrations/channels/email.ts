@@ -7,7 +7,7 @@ export interface EmailConfig {
   to: string[]
 }
 
-/** Target of mails about failed deliveries: whoever owns the organization when it is sent. No user can write it. */
+/** A target: whoever owns the organization when the mail is sent. */
 export const OWNERS_TARGET = 'owners'
 
 const MAX_ADDRESSES = 50
@@ -32,7 +32,7 @@ export const email: Channel<EmailConfig> = {
   config: null,
   secrets: [],
   checkTarget(target) {
-    addressesOf(target)
+    if (target !== OWNERS_TARGET) addressesOf(target)
   },
   configOf(target, org) {
     if (target !== OWNERS_TARGET) return { to: addressesOf(target) }

@@ -1,0 +1,131 @@
+import { join } from 'node:path'
+import { SESSION_GAP_MS } from '../src/alerts/journey-sql.ts'
+import { DAY_MS, HOUR_MS, type Instant } from '../src/core/clock.ts'
+import { EVENT_COLUMNS } from '../src/core/event.ts'
+import { planMerges, runMerge } from '../src/warehouse/compact.ts'
+import { compactRollups } from '../src/warehouse/compact-rollups.ts'
+import { quoteText } from '../src/warehouse/dialect.ts'
+import type { DuckdbWarehouse } from '../src/warehouse/duckdb.ts'
+import type { Manifest } from '../src/warehouse/manifest.ts'
+import { countsOf } from '../src/warehouse/rollup.ts'
+
+const DAYS = 30
+const EVENTS = 10_000_000
+const PER_HOUR = Math.ceil(EVENTS / (DAYS * 24))
+/** Sessions that are under way at the same time, and how many events each has. */
+const AT_ONCE = 200
+const STEPS = 10
+const GROUP_ROWS = 122_880
+
+/** When the month ends, a Monday. */
+export const MONTH_END: Instant = Date.UTC(2026, 1, 2)
+export const MONTH_START: Instant = MONTH_END - DAYS * DAY_MS
+/** How many events there are. */
+export const MONTH_EVENTS = PER_HOUR * 24 * DAYS
+/** One purchase of so many lacks its `transaction_id` and is not told to Meta; one session of so many buys. */
+const BAD_ONE_IN = 500
+const BUYS_ONE_IN = 5
+/** The step of a session in which Google Analytics is told of a purchase. */
+const PURCHASE_STEP = 8
+
+const STEP_NAMES = ['page_view', 'PageView', 'view_item', 'ViewContent', 'add_to_cart', 'AddToCart', 'scroll', 'scroll']
+const PATHS = ['/', '/', '/product/', '/product/', '/cart', '/cart', '/cart', '/checkout']
+
+/** By the step of a session, then of those that buy and those that don't. */
+const byStep = (values: readonly string[], bought: string, left: string) =>
+  `CASE WHEN step < ${PURCHASE_STEP} THEN [${values.map(quoteText).join(', ')}][step + 1] WHEN buys THEN ${bought} ELSE ${left} END`
+
+/**
+ * One hour of a shop: sessions of ten events in nine minutes, in turns of two vendors, the last two of them a purchase
+ * that both are told of. `params` as the collector leaves them.
+ */
+function hourSql(hour: number, orgId: string, domainIds: readonly string[]): string {
+  const from = MONTH_START + hour * HOUR_MS
+  const domains = `[${domainIds.map(quoteText).join(', ')}]`
+  const path = byStep(PATHS, `'/thanks'`, `'/'`)
+  const columns: Record<keyof typeof EVENT_COLUMNS, string> = {
+    seq: 'receivedAt * 1000 + n % 1000',
+    id: `'e' || n`,
+    ts: 'receivedAt',
+    receivedAt: 'receivedAt',
+    orgId: quoteText(orgId),
+    domainId: `${domains}[session % ${domainIds.length} + 1]`,
+    env: `'prod'`,
+    vendor: `CASE step % 2 WHEN 0 THEN 'Google Analytics 4' ELSE 'Meta Pixel' END`,
+    event: byStep(
+      STEP_NAMES,
+      `CASE WHEN step = ${PURCHASE_STEP} THEN 'purchase' WHEN bad THEN 'scroll' ELSE 'Purchase' END`,
+      `'scroll'`,
+    ),
+    account: `'G-ABCDE12345'`,
+    kind: `'event'`,
+    host: `'shop.example'`,
+    path: `${path} || CASE WHEN step IN (2, 3) THEN (n % 500)::VARCHAR ELSE '' END`,
+    title: `'Shop'`,
+    sessionId: `'s' || session`,
+    customerId: 'NULL',
+    status: `'ok'`,
+    execMs: 'NULL',
+    durMs: '(n % 90)::DOUBLE',
+    bytes: 'NULL',
+    version: '12',
+    weight: '1',
+    violations: 'NULL::VARCHAR[]',
+  }
+  const params = {
+    transaction_id: `CASE WHEN buys AND step >= ${PURCHASE_STEP} THEN CASE WHEN bad THEN '' ELSE 'T-' || session END END`,
+    value: '(n % 997)::VARCHAR',
+    currency: `'EUR'`,
+    page_location: `'https://shop.example' || ${path}`,
+    client_id: '(n * 7919 % 400000)::VARCHAR',
+    item_id: `CASE WHEN step IN (2, 3, 4, 5) THEN 'SKU' || n % 300 END`,
+    language: `'en-us'`,
+    screen: `'1280x720'`,
+  }
+  const entries = Object.entries(params).map(([key, value]) => `{key: ${quoteText(key)}, value: ${value}}`)
+  const selected = Object.entries(EVENT_COLUMNS).map(
+    ([name, type]) => `(${columns[name as keyof typeof EVENT_COLUMNS]})::${type} AS ${name}`,
+  )
+  return `SELECT ${selected.join(', ')},
+      map_from_entries(list_filter([${entries.join(', ')}], lambda entry: entry.value IS NOT NULL)) AS params
+    FROM (
+      SELECT n, n // ${AT_ONCE} % ${STEPS} AS step, n // ${AT_ONCE * STEPS} * ${AT_ONCE} + n % ${AT_ONCE} AS session,
+        session % ${BUYS_ONE_IN} = 0 AS buys,
+        session // ${BUYS_ONE_IN} % ${BAD_ONE_IN} = 0 AS bad, ${from} + (n - ${hour * PER_HOUR}) * ${HOUR_MS} // ${PER_HOUR} AS receivedAt
+      FROM range(${hour * PER_HOUR}, ${(hour + 1) * PER_HOUR}) AS numbers(n)
+    )`
+}
+
+/** How many events `purchase` have no id, and of the sessions that hold them how many ended: Meta is not told of these. */
+export function badPurchases(): { events: number; ended: number } {
+  const count = { events: 0, ended: 0 }
+  for (let session = 0; ; session += BUYS_ONE_IN * BAD_ONE_IN) {
+    const first = Math.floor(session / AT_ONCE) * AT_ONCE * STEPS + (session % AT_ONCE)
+    if (first + PURCHASE_STEP * AT_ONCE >= MONTH_EVENTS) return count
+    count.events++
+    const last = MONTH_START + ((first + (STEPS - 1) * AT_ONCE) / PER_HOUR) * HOUR_MS
+    if (last + SESSION_GAP_MS < MONTH_END) count.ended++
+  }
+}
+
+/** Fills an empty warehouse as it is at the end of the month: an hour is one sorted, shredded file, a day one of counts. */
+export async function fillMonth(
+  warehouse: DuckdbWarehouse,
+  manifest: Manifest,
+  folder: string,
+  { orgId, domainIds }: { orgId: string; domainIds: readonly string[] },
+): Promise<void> {
+  for (let hour = 0; hour < DAYS * 24; hour++) {
+    const path = `hour-${hour}.parquet`
+    const rows = await warehouse.write(path, hourSql(hour, orgId, domainIds), GROUP_ROWS)
+    const file = await warehouse.describe(path, rows, 'fresh', null)
+    const counted = countsOf(`read_parquet(${quoteText(join(folder, path))})`)
+    const counts = await warehouse.write(`counts/${path}`, counted, GROUP_ROWS)
+    const rollup = await warehouse.describeRollup(`counts/${path}`, counts, 'fresh')
+    manifest.addSegment(String(hour + 1).padStart(12, '0'), { file, rollup }, MONTH_END, () => undefined)
+    for (const merge of planMerges(manifest.files(), MONTH_END + DAY_MS)) {
+      await runMerge(warehouse, manifest, folder, merge)
+    }
+  }
+  await compactRollups(warehouse, manifest, folder, MONTH_END + DAY_MS)
+}

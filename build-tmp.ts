@@ -1,0 +1,37 @@
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { scriptBundle } from './src/ingest/script-bundle.ts'
+
+/** The executable: the program, its runtime and everything they need, in one file. */
+const OUTFILE = '/tmp/cap/tagwarden'
+
+const native = resolve(import.meta.dir, 'src/warehouse/native.ts')
+
+await Bun.build({
+  entrypoints: [resolve(import.meta.dir, 'src/main.ts')],
+  minify: true,
+  compile: {
+    outfile: resolve(import.meta.dir, OUTFILE),
+    // The program reads its data folder and nothing else, wherever it is started.
+    autoloadDotenv: false,
+    autoloadBunfig: false,
+  },
+  plugins: [
+    {
+      name: 'embed DuckDB',
+      setup(build) {
+        build.onResolve({ filter: /^@duckdb\/node-bindings$/ }, () => ({ path: native }))
+      },
+    },
+    {
+      name: 'embed the browser script',
+      setup(build) {
+        build.onLoad({ filter: /[/\\]src[/\\]ingest[/\\]script-bundle\.ts$/ }, async () => ({
+          contents: `const bundle = ${JSON.stringify(await scriptBundle())}\nexport const scriptBundle = async () => bundle`,
+        }))
+      },
+    },
+  ],
+})
+
+console.log(`${OUTFILE}: ${(statSync(resolve(import.meta.dir, OUTFILE)).size / 1e6).toFixed(0)} MB`)

@@ -1,0 +1,128 @@
+import { DAY_MS, type Instant } from '../../core/clock.ts'
+import { AppError } from '../../core/error.ts'
+import { parser } from '../../core/schema.ts'
+import { EVERY, type SeriesScope, SIGNAL_STEP_MS, stepMsFor } from '../../signals/series.ts'
+import type { VerdictRow } from '../../signals/verdict-row.ts'
+import { type Alert, AnomalySchema } from '../alert.ts'
+import type { Finding } from '../finding.ts'
+import { type Period, parsePeriod, windowAt } from '../period.ts'
+import type { AlertType, DraftAlert } from './alert-type.ts'
+import { refuseForVolume, spellCount, spellEvents, watchedOf } from './volume-count.ts'
+
+/** Where an alert does not say. */
+export const DEFAULT_SENSITIVITY = 4
+
+const readAnomaly = parser(AnomalySchema)
+
+/** The sensitivity of an alert of this type. */
+export function sensitivityOf(alert: Pick<Alert, 'volume'>): number {
+  return readAnomaly(alert.volume, 'volume').sensitivity ?? DEFAULT_SENSITIVITY
+}
+
+/**
+ * Fires where a count strays from what was to be expected of it. One alert follows all events of a vendor in a domain, one
+ * of them, or (`*`) each event of each vendor that is a signal; when the whole traffic of a domain fell, that is the
+ * trouble, and it explains those of its signals.
+ */
+export const volumeAnomaly: AlertType<VerdictRow> = {
+  kind: 'volume_anomaly',
+  title: 'Anomaly of volume',
+  partial: true,
+  countsFirings: true,
+
+  check(input) {
+    refuseForVolume(input, 'vendor', readAnomaly)
+    const { vendor, event } = readAnomaly(input.volume, 'volume')
+    refuseScope(input, vendor)
+    if (vendor !== EVERY) return
+    if (event) throw new AppError('invalid', 'volume.event: has no place beside vendor *, which stands for every event')
+    if (parsePeriod(input.period).lengthMs % SIGNAL_STEP_MS !== 0) {
+      throw new AppError(
+        'invalid',
+        'period: Expected whole hours, days or weeks, because vendor * is judged by the hour',
+      )
+    }
+  },
+
+  series(alert, domains) {
+    const { vendor, event } = readAnomaly(alert.volume, 'volume')
+    const period = parsePeriod(alert.period)
+    const { orgId, timezone } = alert
+    const stepMs = vendor === EVERY ? SIGNAL_STEP_MS : stepMsFor(period.lengthMs)
+    const shared = { stepMs, offsetMs: offsetOf(period, timezone, stepMs), timezone, sensitivity: sensitivityOf(alert) }
+    return watchedOf(alert, domains).map(
+      ({ id }): SeriesScope => ({ orgId, domainId: id, vendor, event: event || null, ...shared }),
+    )
+  },
+
+  judge(alert, rows) {
+    const isEvery = readAnomaly(alert.volume, 'volume').vendor === EVERY
+    return isEvery ? findingsIn(rows) : rows.filter(({ open }) => open).map(findingOf)
+  },
+}
+
+function refuseScope({ filters = [], vendors = [] }: DraftAlert, vendor: string): void {
+  if (filters.length > 0) {
+    throw new AppError(
+      'invalid',
+      'filters: have no place in a volume_anomaly alert, which follows counts by vendor and event',
+    )
+  }
+  if (vendors.length > 0 && (vendors.length > 1 || vendors[0] !== vendor)) {
+    throw new AppError('invalid', 'vendors: a volume_anomaly alert follows volume.vendor; leave vendors out')
+  }
+}
+
+/** Where rows begin, so that days of the time zone are whole rows. The same at any time, whatever its clocks do. */
+function offsetOf(period: Period, timezone: string, stepMs: number): number {
+  if (period.unit === 'm' || period.unit === 'h') return 0
+  return windowAt({ count: 1, unit: 'd', lengthMs: DAY_MS }, timezone, Date.UTC(2026, 0, 15)).end % stepMs
+}
+
+/** Where the whole traffic of a domain fell, that is one finding, and the falls of its signals are explained by it. */
+function findingsIn(rows: readonly VerdictRow[]): Finding[] {
+  const causes = rows.filter(({ explains }) => explains)
+  const signals = rows.filter(({ vendor, open, muted }) => vendor !== null && open && !muted)
+  return [...causes.map(wholeFinding), ...signals.map(findingOf)]
+}
+
+function findingOf(row: VerdictRow): Finding {
+  const { domainId, vendor, event, alarm, explained, observed, expected, since, at } = row
+  return {
+    domainId,
+    subject: [vendor, event].filter(Boolean).join(' '),
+    vendor,
+    event: event || null,
+    occurrences: 1,
+    summary: explained ? `${summaryOf(row)}; the whole traffic of the domain fell` : summaryOf(row),
+    observed: Math.round(observed),
+    expected: expected === null ? null : rounded(expected),
+    firstAt: since,
+    lastAt: at - 1,
+    hosts: [],
+    sample: null,
+    sampleSeq: null,
+    ...(alarm ? {} : { continues: true }),
+    ...(explained ? { explainedBy: '' } : {}),
+  }
+}
+
+function wholeFinding(row: VerdictRow): Finding {
+  return { ...findingOf(row), summary: `the whole traffic of the domain fell: ${summaryOf(row)}` }
+}
+
+function summaryOf({ state, observed, expected, low, high, silentSince, since, at }: VerdictRow): string {
+  const about =
+    expected === null ? 'it is not known how many are usual' : `about ${spellCount(rounded(expected))} expected`
+  if (state === 'silent' && silentSince !== null) return `no event since ${spellTime(silentSince)}, ${about}`
+  const isUsual = (low === null || observed >= low) && (high === null || observed <= high)
+  const over = isUsual ? '; not over yet' : ''
+  return `${spellEvents(Math.round(observed))} from ${spellTime(since)} to ${clockOf(at)}, ${about}${over}`
+}
+
+/** Whole from 10 on. */
+const rounded = (count: number) => (count >= 10 ? Math.round(count) : Math.round(count * 10) / 10)
+
+const clockOf = (instant: Instant) => new Date(instant).toISOString().slice(11, 16)
+/** `2026-01-05 12:07 UTC` */
+const spellTime = (instant: Instant) => `${new Date(instant).toISOString().slice(0, 16).replace('T', ' ')} UTC`

@@ -1,0 +1,136 @@
+import type { Period } from '../alerts/period.ts'
+import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
+import { InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
+import type { SeriesPoint } from '../signals/verdict-row.ts'
+import { MINUTES_MS } from '../warehouse/compact-rollups.ts'
+import { Binder, type Query, type Warehouse } from '../warehouse/query.ts'
+
+/** Fields of one stretch of time in every series. */
+export const pointFields = {
+  start: InstantSchema,
+  observed: Int({ description: 'Weighted count, rounded to whole events' }),
+  expected: Nullable(Type.Number({ description: 'Null where nothing in particular is expected, or not known yet' })),
+  low: Nullable(
+    Type.Number({
+      description:
+        'A threshold or change fires at this count and below; of an anomaly, counts from here to `high` are usual. ' +
+        'Null: there is no such limit, or it is not known yet',
+    }),
+  ),
+  high: Nullable(Type.Number({ description: 'A threshold or change fires at this count and above; else as `low`' })),
+  partial: Type.Boolean({ description: 'The bucket still runs, or something of it is missing because of us' }),
+}
+
+/** What is counted together: `start <= receivedAt < end`. */
+export interface Stretch {
+  start: Instant
+  end: Instant
+}
+
+/** What is known of a stretch of time beside how much was observed in it. */
+export interface Bounds {
+  expected: number | null
+  low: number | null
+  high: number | null
+}
+
+export const NO_BOUNDS: Bounds = { expected: null, low: null, high: null }
+
+const PointObject = Type.Object(pointFields)
+export type Point = Static<typeof PointObject>
+
+/** As it is shown: whole events, and bounds to the hundredth, so that the same whole counts lie between them. */
+export function shownPoint({ observed, expected, low, high, ...rest }: SeriesPoint): Point {
+  const hundredths = (count: number | null, round: (count: number) => number) => count && round(count * 100) / 100
+  return {
+    ...rest,
+    observed: wholeEvents(observed),
+    expected: hundredths(expected, Math.round),
+    low: hundredths(low, Math.ceil),
+    high: hundredths(high, Math.floor),
+  }
+}
+
+/** Counts are kept so long. */
+export const COUNTS_KEPT_MS = 400 * DAY_MS
+const QUARTER_MS = 15 * MINUTE_MS
+
+/** From when on counts are known as finely as such windows need them. */
+export function countsKeptFrom({ lengthMs }: Pick<Period, 'lengthMs'>, now: Instant): Instant {
+  return now - (lengthMs % QUARTER_MS === 0 ? COUNTS_KEPT_MS : MINUTES_MS)
+}
+
+/** Sums of weights in one bucket, not rounded. */
+export interface Sums {
+  weight: number
+  pageViews: number
+}
+
+/** What is summed up: of `events`, `pageViews` is always 0. */
+export type Counted = Pick<Query, 'sql' | 'keys' | 'orgId'> & { over: 'counts' | 'events'; wholeParams?: boolean }
+
+/** Which events somebody counts, beside their time and organization. Empty lists and null mean all there are. */
+export interface CountScope {
+  domainIds: readonly string[]
+  vendors: readonly string[]
+  event: string | null
+}
+
+/** Tests, to be joined by AND. */
+export function scopeTests({ domainIds, vendors, event }: CountScope, binder: Binder): string[] {
+  return [
+    ...binder.among('domainId', domainIds),
+    ...binder.among('vendor', vendors),
+    ...binder.among('event', event === null ? [] : [event]),
+  ]
+}
+
+/** Counts by the minute in this scope, as `sumsIn` takes them. */
+export function countsIn(orgId: string, scope: CountScope, binder: Binder): Counted {
+  return { over: 'counts', sql: ['true', ...scopeTests(scope, binder)].join(' AND '), keys: [], orgId }
+}
+
+/**
+ * The sums in each of these touching buckets, in their order, in one query. `count` gets the binder of the query; its
+ * `sql` is what stands behind WHERE. Minutes that the history has as quarters of an hour count where these begin.
+ */
+export async function sumsIn(
+  buckets: readonly Stretch[],
+  count: (binder: Binder) => Counted,
+  warehouse: Pick<Warehouse, 'query'>,
+): Promise<Sums[]> {
+  const [first, last] = [buckets.at(0), buckets.at(-1)]
+  if (!first || !last) return []
+  const stepMs = [...buckets.map(({ start }) => start), last.end].reduce(commonDivisor)
+  const binder = new Binder()
+  const { sql, over, ...reads } = count(binder)
+  const [time, pageViews] = over === 'counts' ? ['minute', 'sum(pageViews)'] : ['receivedAt', '0']
+  const rows = await warehouse.query<Sums & { startAt: Instant }>({
+    sql: `SELECT ${time} // ${stepMs} * ${stepMs} AS startAt, sum(weight) AS weight, ${pageViews} AS pageViews
+      FROM ${over} WHERE ${sql} GROUP BY ALL`,
+    over,
+    params: binder.params,
+    ...reads,
+    window: { from: first.start, to: last.end },
+  })
+  const sums = new Map(rows.map((row) => [row.startAt, row]))
+  return buckets.map((bucket) => sumOf(bucket, stepMs, sums))
+}
+
+/** Where days are an hour longer or shorter, and zones are not whole hours apart, it is this that fits into all. */
+function commonDivisor(a: number, b: number): number {
+  return b === 0 ? a : commonDivisor(b, a % b)
+}
+
+function sumOf({ start, end }: Stretch, stepMs: number, sums: ReadonlyMap<Instant, Sums>): Sums {
+  const sum = { weight: 0, pageViews: 0 }
+  for (let at = start; at < end; at += stepMs) {
+    const part = sums.get(at)
+    sum.weight += part?.weight ?? 0
+    sum.pageViews += part?.pageViews ?? 0
+  }
+  return sum
+}
+
+/** As alerts round: the last digits of a sum depend on the order in which it was made. */
+export const wholeEvents = (weight: number) => Math.round(Number(weight.toFixed(6)))

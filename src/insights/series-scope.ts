@@ -1,0 +1,35 @@
+import type { Alert } from '../alerts/alert.ts'
+import { autoAlertOf } from '../alerts/auto-alert.ts'
+import { alertTypeOf } from '../alerts/types/index.ts'
+import type { IssueRecord } from '../issues/issue.ts'
+import { EVERY, type Series, type SeriesScope } from '../signals/series.ts'
+import { settingsOf } from '../signals/setting-store.ts'
+import { SIGNAL_SENSITIVITY } from '../signals/signal.ts'
+import type { Db } from '../store/database.ts'
+import { signalNamed } from './evidence-trouble.ts'
+
+/** The series as automatic signals see it, whether its domain has an automatic alert or not. */
+export function signalScope(db: Db, series: Omit<Series, 'timezone'>): SeriesScope {
+  const alert = autoAlertOf(db, series)
+  const volume = alert?.volume
+  const sensitivity = volume && 'vendor' in volume ? (volume.sensitivity ?? SIGNAL_SENSITIVITY) : SIGNAL_SENSITIVITY
+  return withSetting(db, { ...series, sensitivity, timezone: alert?.timezone ?? 'UTC' })
+}
+
+/** The series that an issue is about, as the alert follows it; null for types that follow none. */
+export function followedScope(db: Db, { domainId, evidence }: IssueRecord, rule: Alert): SeriesScope | null {
+  const { series } = alertTypeOf(rule.alertType)
+  if (!series || domainId === null) return null
+  const [scope] = series(rule, [{ id: domainId, createdAt: 0 }])
+  if (!scope || scope.vendor !== EVERY) return scope ?? null
+  return withSetting(db, { ...scope, ...signalNamed(evidence) })
+}
+
+/** With the sensitivity that somebody gave the signal, if it is one and somebody did. */
+function withSetting(db: Db, scope: SeriesScope): SeriesScope {
+  const { orgId, domainId, vendor, event } = scope
+  const own = settingsOf(db, orgId).find(
+    (setting) => setting.domainId === domainId && setting.vendor === vendor && setting.event === event,
+  )
+  return { ...scope, sensitivity: own?.sensitivity ?? scope.sensitivity }
+}

@@ -1,0 +1,274 @@
+import { autoAlertOf, signalSensitivity } from '../alerts/auto-alert.ts'
+import { type Clock, DAY_MS, type Instant } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { Closed, InstantSchema, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
+import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
+import { type Route, route } from '../http/route.ts'
+import type { IssueRecord } from '../issues/issue.ts'
+import { issuesOfAlert } from '../issues/store.ts'
+import type { Follower } from '../signals/follower.ts'
+import { rowStart, type SeriesScope, SIGNAL_STEP_MS, tickBefore } from '../signals/series.ts'
+import { SIGNAL_MODES, SIGNAL_SENSITIVITY, type Signal } from '../signals/signal.ts'
+import type { Db } from '../store/database.ts'
+import { pointFields } from './count-series.ts'
+import { ExplanationSchema } from './evidence-cause.ts'
+
+const SIGNAL_STATES = ['learning', 'normal', 'high', 'low', 'silent', 'off'] as const
+
+/** How far back series of signals reach. */
+const SERIES_MS = 7 * DAY_MS
+
+/** Each takes about 50 ms. */
+const MOST_SERIES = 50
+
+const EXAMPLE = {
+  domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta',
+  domain: 'Shop',
+  vendor: 'Google Analytics 4',
+  event: 'purchase',
+  mode: 'auto',
+  sensitivity: 5,
+  state: 'low',
+  learningUntil: null,
+  observed: 12,
+  expected: 84.2,
+  low: 51,
+  high: 122,
+  silentSince: null,
+  lastEventAt: 1_767_614_340_000,
+  explainedBy: null,
+  issueId: 'iss_01ke7jx4h8q2w6e9r3t5y7u1iv',
+  series: [{ start: 1_767_610_800_000, observed: 12, expected: 84.2, low: 51, high: 122, partial: false }],
+}
+
+export const SignalSchema = Closed(
+  {
+    domainId: Type.String(),
+    domain: Type.String({ description: 'Its name' }),
+    vendor: Type.String(),
+    event: Type.String(),
+    mode: OneOf(SIGNAL_MODES),
+    sensitivity: Type.Number({ description: 'In force: its own, or that of the alert; 2 is the most sensitive' }),
+    state: OneOf(SIGNAL_STATES),
+    learningUntil: Nullable(InstantSchema),
+    observed: Nullable(Type.Number({ description: 'Weighted events of the last hour that ended' })),
+    expected: Nullable(Type.Number()),
+    low: Nullable(Type.Number({ description: 'Counts from here to `high` are usual; null in a silence' })),
+    high: Nullable(Type.Number()),
+    silentSince: Nullable(InstantSchema),
+    lastEventAt: Nullable(InstantSchema),
+    explainedBy: Nullable(ExplanationSchema),
+    issueId: Nullable(Type.String({ description: 'Its issue that is not resolved' })),
+    series: Type.Optional(
+      Type.Array(Closed(pointFields), { description: 'Its hours of the last 7 days; left out unless asked for' }),
+    ),
+  },
+  { $id: 'Signal', examples: [EXAMPLE] },
+)
+export type SignalRow = Static<typeof SignalSchema>
+
+const SignalList = Closed(
+  { signals: Type.Array(SignalSchema), nextCursor: Nullable(Type.String()) },
+  { $id: 'SignalList' },
+)
+
+const SignalQuerySchema = Closed({
+  domainId: Type.Optional(Type.String({ maxLength: 100 })),
+  vendor: Type.Optional(Type.String({ maxLength: 200 })),
+  event: Type.Optional(Type.String({ maxLength: 200 })),
+  state: Type.Optional(OneOf(SIGNAL_STATES)),
+  mode: Type.Optional(OneOf(SIGNAL_MODES)),
+  series: Type.Optional(
+    Type.Boolean({ default: false, description: 'With the hours of the last 7 days; at most 50 signals a page' }),
+  ),
+  ...pagingFields,
+})
+type SignalQuery = Static<typeof SignalQuerySchema>
+
+export interface SignalListParts {
+  db: Db
+  clock: Clock
+  follower: Pick<Follower, 'signals' | 'verdicts' | 'chart'>
+  /** Up to when counts are known. */
+  settledAt(): Instant
+}
+
+/** Every signal and how it stands: `GET /v1/auto/signals`. */
+export function signalListRoutes(parts: SignalListParts): Route[] {
+  return [
+    route({
+      id: 'listSignals',
+      method: 'GET',
+      path: '/v1/auto/signals',
+      access: 'read',
+      tag: 'Signals',
+      summary: 'Signals and how they stand, by domain, vendor and event',
+      description:
+        'A signal is the volume of one vendor and event in one domain, with at least 100 events in the last 7 days, or ' +
+        'with an issue or a setting. `explainedBy`: it fell because the whole traffic of its domain did.',
+      tool: true,
+      refusals: ['notFound', 'unavailable'],
+      query: SignalQuerySchema,
+      answer: SignalList,
+      handle: ({ principal: { orgId }, query }) => listSignals(parts, orgId, query),
+    }),
+  ]
+}
+
+interface Domain {
+  id: string
+  name: string
+}
+
+/** A signal with the alert by which it is watched. */
+interface Found {
+  row: SignalRow
+  timezone: string
+}
+
+async function listSignals(
+  parts: SignalListParts,
+  orgId: string,
+  query: SignalQuery,
+): Promise<Static<typeof SignalList>> {
+  const { series = false } = query
+  const limit = Math.min(query.limit ?? DEFAULT_LIMIT, series ? MOST_SERIES : Number.POSITIVE_INFINITY)
+  const after = placeOf(query.cursor)
+  const now = parts.settledAt()
+  const found: Found[] = []
+  for (const domain of domainsFrom(parts.db, orgId, query.domainId ?? null, after?.[0] ?? null)) {
+    const signals = await signalsOf(parts, orgId, domain, now)
+    found.push(...signals.filter(({ row }) => fits(row, query) && (after === null || isBehind(row, after))))
+    if (found.length > limit) break
+  }
+  const { items, nextCursor } = page(found, limit, ({ row }) => [row.domainId, row.vendor, row.event])
+  const signals = await inDetail(parts, orgId, items, now)
+  if (!series) return { signals, nextCursor }
+  const charted: SignalRow[] = []
+  for (const [index, row] of signals.entries()) {
+    const scope = scopeOf(orgId, row, items[index]?.timezone ?? 'UTC')
+    charted.push({ ...row, series: await pointsOf(parts, scope, row, now) })
+  }
+  return { signals: charted, nextCursor }
+}
+
+function scopeOf(orgId: string, { domainId, vendor, event, sensitivity }: SignalRow, timezone: string): SeriesScope {
+  return { orgId, domainId, vendor, event, sensitivity, stepMs: SIGNAL_STEP_MS, timezone }
+}
+
+/** With what else the last hour and the ticks since say of each that is followed. */
+async function inDetail(
+  { follower }: SignalListParts,
+  orgId: string,
+  items: readonly Found[],
+  now: Instant,
+): Promise<SignalRow[]> {
+  const to = tickBefore(now)
+  const scopes = items.map(({ row, timezone }) => scopeOf(orgId, row, timezone))
+  const followed = scopes.filter((_, index) => items[index]?.row.state !== 'off')
+  const window = { from: rowStart({ stepMs: SIGNAL_STEP_MS }, to) - SIGNAL_STEP_MS, to }
+  const [rows = []] = followed.length > 0 ? await follower.verdicts(followed, [window]) : []
+  const known = new Map(rows.map((row) => [row.scope, row]))
+  return items.map(({ row }, index) => {
+    const verdict = known.get(scopes[index] ?? missing())
+    if (!verdict) return row
+    const { low, high, lastEventAt } = verdict
+    return { ...row, low, high, lastEventAt }
+  })
+}
+
+const missing = (): never => {
+  throw new Error('there are more signals than scopes')
+}
+
+type Place = [domainId: string, vendor: string, event: string]
+
+function placeOf(cursor: string | undefined): Place | null {
+  const place = decodeCursor(cursor, 3)
+  if (place === null) return null
+  const [domainId, vendor, event] = place
+  if (typeof domainId === 'string' && typeof vendor === 'string' && typeof event === 'string') {
+    return [domainId, vendor, event]
+  }
+  throw new AppError('invalid', 'cursor: is not a cursor of this list')
+}
+
+/** In the order of their ids, from this one on. Fails with `notFound` when the organization has not the one asked for. */
+function domainsFrom(db: Db, orgId: string, only: string | null, first: string | null): Domain[] {
+  const domains = db
+    .prepare<[object], Domain>(
+      'SELECT id, name FROM domain WHERE orgId = @orgId AND (@only IS NULL OR id = @only) ORDER BY id',
+    )
+    .all({ orgId, only })
+  if (only !== null && domains.length === 0) throw new AppError('notFound', 'query.domainId: no such domain')
+  return domains.filter(({ id }) => first === null || id >= first)
+}
+
+async function signalsOf(
+  { db, clock, follower }: SignalListParts,
+  orgId: string,
+  domain: Domain,
+  now: Instant,
+): Promise<Found[]> {
+  const alert = autoAlertOf(db, { orgId, domainId: domain.id })
+  const timezone = alert?.timezone ?? 'UTC'
+  const signals = await follower.signals(
+    { orgId, domainId: domain.id, sensitivity: alert ? signalSensitivity(alert) : SIGNAL_SENSITIVITY, timezone },
+    now,
+  )
+  const issues = alert ? issuesOfAlert(db, alert.id, clock.now()).filter((issue) => isOf(issue, domain)) : []
+  const ofDomain = issues.find(({ subject }) => subject === '') ?? null
+  const rows = signals.map((signal) => ({ row: rowOf(signal, domain, issues, ofDomain), timezone }))
+  return rows.sort((a, b) => (isBehind(a.row, placeIn(b.row)) ? 1 : -1))
+}
+
+const isOf = ({ domainId, status }: IssueRecord, { id }: Domain) => domainId === id && status !== 'resolved'
+
+function rowOf(
+  signal: Signal,
+  domain: Domain,
+  issues: readonly IssueRecord[],
+  ofDomain: IssueRecord | null,
+): SignalRow {
+  const { vendor, event, state, ...rest } = signal
+  const own = issues.find(({ evidence }) => evidence?.vendor === vendor && evidence.event === event)
+  const isDown = state === 'low' || state === 'silent'
+  return {
+    ...rest,
+    low: null,
+    high: null,
+    lastEventAt: null,
+    domain: domain.name,
+    vendor,
+    event,
+    state: state ?? 'off',
+    explainedBy: isDown && ofDomain ? { issueId: ofDomain.id, title: ofDomain.title } : null,
+    issueId: own?.id ?? null,
+  }
+}
+
+function fits(row: SignalRow, query: SignalQuery): boolean {
+  return (['vendor', 'event', 'state', 'mode'] as const).every(
+    (field) => query[field] === undefined || query[field] === row[field],
+  )
+}
+
+const placeIn = ({ domainId, vendor, event }: SignalRow): Place => [domainId, vendor, event]
+
+/** True when the signal comes behind the place in the order of the list. */
+function isBehind(row: SignalRow, place: Place): boolean {
+  const own = placeIn(row)
+  const index = own.findIndex((part, at) => part !== place[at])
+  return index >= 0 && (own[index] ?? '') > (place[index] ?? '')
+}
+
+async function pointsOf(
+  { follower }: SignalListParts,
+  scope: SeriesScope,
+  { state }: SignalRow,
+  now: Instant,
+): Promise<NonNullable<SignalRow['series']>> {
+  if (state === 'off') return []
+  const { points } = await follower.chart(scope, { from: now - SERIES_MS, to: now }, now)
+  return points.map((point) => ({ ...point, observed: Math.round(point.observed) }))
+}

@@ -1,0 +1,267 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { type TestApp, testApp } from '../../test/app.ts'
+import { eventOf, NOON, warehouseWith } from '../alerts/alert.fixture.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import type { StoredEvent } from '../core/event.ts'
+import type { Principal } from '../http/principal.ts'
+import { addMember, createKey, createOrg, createUser } from '../org/store.ts'
+import { Follower } from '../signals/follower.ts'
+import { madeSeries, randomOf } from '../signals/series.fixture.ts'
+import type { Query } from '../warehouse/query.ts'
+import { HOUR, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import type { Charted, Sources } from './insight.ts'
+import { volumeSeries } from './volume-series.ts'
+
+const NOW = NOON + 90_001
+const principal: Principal = {
+  ...{ via: 'key', userId: 'usr_1', orgId: 'org_a', role: 'viewer', readOnly: true, keyId: null, sessionId: null },
+}
+
+type Input = Parameters<typeof volumeSeries.answer>[1]
+
+/** Two domains, one of which was made an hour before noon. */
+const DOMAINS = [
+  { id: 'dom_shop', createdAt: 0 },
+  { id: 'dom_new', createdAt: NOON - HOUR_MS },
+]
+
+/** What the history says, and what was asked of it. */
+function standFor(history: Pick<Sources, 'ask'>, domains = DOMAINS, now = NOW) {
+  const queries: Query[] = []
+  const charted: Charted[] = []
+  const query: Sources['ask'] = (one) => {
+    queries.push(one)
+    return history.ask(one)
+  }
+  const follower = new Follower({ warehouse: { query }, gapsOf: () => [], settingsOf: () => [] })
+  const sources: Sources = {
+    ask: query,
+    domains: () => domains,
+    chart(series, range) {
+      charted.push(series)
+      return follower.chart({ ...series, orgId: 'org_a', sensitivity: 5, timezone: 'UTC' }, range, now)
+    },
+  }
+  return { queries, charted, answer: (input: Input) => volumeSeries.answer(sources, input, { principal, now }) }
+}
+
+const STEPS = { minute: MINUTE_MS, five_minutes: 5 * MINUTE_MS, hour: HOUR_MS, day: DAY_MS }
+
+test('whatever is asked, buckets touch and hold what a plain count finds in them', async () => {
+  const said = fc.record({
+    ago: fc.oneof(fc.nat(2 * HOUR_MS), fc.nat(3 * DAY_MS), fc.nat(35 * DAY_MS)),
+    weight: fc.constantFrom(1, 2.5, 1 / 0.3),
+    vendor: fc.constantFrom('ga4', 'meta'),
+    event: fc.constantFrom('purchase', 'Page_View', ''),
+    domainId: fc.constantFrom('dom_shop', 'dom_new'),
+    orgId: fc.constantFrom('org_a', 'org_a', 'org_b'),
+    kind: fc.constantFrom('event', 'hit', 'library'),
+    env: fc.constantFrom('prod', 'dev'),
+  })
+  const input = fc.record(
+    {
+      domainId: fc.constantFrom('dom_shop', 'dom_new'),
+      vendor: fc.constantFrom('ga4', 'meta', 'none', ''),
+      event: fc.constantFrom('purchase', 'Page_View', ''),
+      hours: fc.oneof(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 900 })),
+    },
+    { requiredKeys: [] },
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(said, { maxLength: 40 }), input, async (all, input) => {
+      const events = all.map(({ ago, ...values }, index) =>
+        eventOf({ ...values, receivedAt: NOW - ago, seq: index + 1 }),
+      )
+      using history = await warehouseWith(events)
+      const { answer } = standFor({ ask: (query) => history.query(query) })
+      const { grain, series } = await answer(input)
+      const { hours = 72, domainId, vendor, event } = input
+      const stepMs = STEPS[grain]
+      const from = Math.floor((NOW - hours * HOUR_MS) / stepMs) * stepMs
+      const madeAt = domainId === 'dom_new' ? NOON - HOUR_MS : 0
+      const starts = Array.from({ length: Math.ceil((NOW - from) / stepMs) }, (_, index) => from + index * stepMs)
+      expect(series.map(({ start }) => start)).toEqual(starts.filter((start) => start + stepMs > madeAt))
+      for (const { start, observed, pageViews, partial } of series) {
+        const counted = events.filter(
+          (one) =>
+            one.receivedAt >= start &&
+            one.receivedAt < start + stepMs &&
+            one.orgId === 'org_a' &&
+            one.kind !== 'library' &&
+            (domainId === undefined || one.domainId === domainId) &&
+            (vendor === undefined || one.vendor === vendor) &&
+            (event === undefined || one.event === event),
+        )
+        const sum = (some: StoredEvent[]) => Math.round(some.reduce((sum, { weight }) => sum + weight, 0))
+        expect({ observed, pageViews, partial }).toEqual({
+          observed: sum(counted),
+          pageViews: sum(counted.filter((one) => one.event === 'Page_View')),
+          partial: start + stepMs > NOW,
+        })
+      }
+    }),
+    { numRuns: 60 },
+  )
+}, 60_000)
+
+/** Three weeks of a shop with about 80 events an hour, which fell to a tenth three hours before noon. */
+const shop = madeSeries(80, 3, randomOf(5)).flatMap((count, hour): StoredEvent[] => {
+  const start = NOON - (21 * 24 - hour) * HOUR_MS
+  const left = start >= NOON - 3 * HOUR_MS ? Math.round(count / 10) : count
+  return Array.from({ length: left }, (_, index) => {
+    const event = index % 3 === 0 ? 'purchase' : 'page_view'
+    return eventOf({ seq: hour * 1000 + index, event, receivedAt: start + Math.floor((index * HOUR_MS) / left) })
+  })
+})
+
+describe('what was expected', () => {
+  let history: Awaited<ReturnType<typeof warehouseWith>>
+  beforeAll(async () => {
+    history = await warehouseWith(shop)
+  })
+  afterAll(() => history[Symbol.dispose]())
+
+  test('stands beside what came, and how that stands now', async () => {
+    const { answer } = standFor({ ask: (query) => history.query(query) })
+    const { series, state, learningUntil } = await answer({ domainId: 'dom_shop' })
+    expect(series).toHaveLength(73)
+    expect({ state, learningUntil }).toEqual({ state: 'low', learningUntil: null })
+    const usual = series.slice(0, -4)
+    for (const { observed, expected, low, high, partial } of usual) {
+      expect(partial).toBe(false)
+      expect(expected ?? Number.NaN).toBeGreaterThan(0)
+      expect(observed).toBeGreaterThanOrEqual(low ?? Number.NaN)
+      expect(observed).toBeLessThanOrEqual(high ?? Number.NaN)
+    }
+    const [fallen, , , running] = series.slice(-4)
+    expect(fallen?.observed).toBeLessThan(fallen?.low ?? Number.NaN)
+    expect(running).toMatchObject({ start: NOON, observed: 0, low: null, high: null, partial: true })
+    expect(running?.expected ?? Number.NaN).toBeGreaterThan(5)
+  })
+
+  test.each<[Input, Partial<Charted>, 'followed' | 'not followed']>([
+    [{ domainId: 'dom_shop' }, { vendor: null, event: null, stepMs: HOUR_MS }, 'followed'],
+    [{ domainId: 'dom_shop', vendor: 'ga4' }, { vendor: 'ga4', event: null }, 'followed'],
+    [{ domainId: 'dom_shop', vendor: 'ga4', event: 'purchase' }, { vendor: 'ga4', event: 'purchase' }, 'followed'],
+    [{ domainId: 'dom_shop', vendor: 'ga4', event: '' }, { vendor: 'ga4', event: '' }, 'followed'],
+    [{ domainId: 'dom_shop', hours: 2 }, { stepMs: MINUTE_MS }, 'followed'],
+    [{ domainId: 'dom_shop', hours: 24 }, { stepMs: 5 * MINUTE_MS }, 'followed'],
+    [{ domainId: 'dom_shop', hours: 744 }, { stepMs: HOUR_MS }, 'followed'],
+    [{ domainId: 'dom_shop', event: 'purchase' }, {}, 'not followed'],
+    [{}, {}, 'not followed'],
+  ])('%j: as %j', async (input, series, how) => {
+    const { answer, charted } = standFor({ ask: (query) => history.query(query) })
+    const found = await answer(input)
+    if (how === 'followed') {
+      expect(charted).toMatchObject([{ domainId: 'dom_shop', ...series }])
+      expect(found.state).not.toBeNull()
+    } else {
+      expect(charted).toEqual([])
+      expect(found).toMatchObject({ state: null, learningUntil: null })
+      for (const point of found.series) expect(point).toMatchObject({ expected: null, low: null, high: null })
+    }
+  })
+
+  test('of the only domain needs no name', async () => {
+    const { answer } = standFor({ ask: (query) => history.query(query) }, DOMAINS.slice(0, 1))
+    expect(await answer({ hours: 30 })).toEqual(await answer({ hours: 30, domainId: 'dom_shop' }))
+  })
+
+  test('of days is not known, but how the last hours stand', async () => {
+    const { answer, charted } = standFor({ ask: (query) => history.query(query) })
+    const { grain, series, state } = await answer({ domainId: 'dom_shop', hours: 745 })
+    expect({ grain, state, length: series.length }).toEqual({ grain: 'day', state: 'low', length: 32 })
+    expect(charted).toMatchObject([{ stepMs: HOUR_MS }])
+    for (const point of series) expect(point).toMatchObject({ expected: null, low: null, high: null })
+  })
+
+  test('is not known while it is learned', async () => {
+    using young = await warehouseWith(shop.filter(({ receivedAt }) => receivedAt > NOON - 2 * DAY_MS))
+    const { answer } = standFor({ ask: (query) => young.query(query) })
+    const { state, learningUntil } = await answer({ domainId: 'dom_shop' })
+    expect(state).toBe('learning')
+    expect(learningUntil ?? 0).toBeGreaterThan(NOON)
+  })
+})
+
+test('400 days, most of them by the quarter of an hour, are one query, and none of events', async () => {
+  await using stand = await WarehouseStand.open()
+  const days = Array.from({ length: 20 }, (_, index) => 20 * index)
+  for (const day of days) {
+    stand.clock.set(HOUR + day * DAY_MS)
+    await stand.add([{ weight: day + 1 }, { orgId: 'org_a', domainId: 'dom_shop', weight: day + 1 }])
+    await stand.flush()
+  }
+  const now = HOUR + 399 * DAY_MS
+  for (const _ of ['by the day', 'by the quarter']) await stand.compactCounts(now)
+  const levels = Map.groupBy(stand.manifest.rollups(), ({ level }) => level)
+  expect(levels.get('quarters')?.length).toBeGreaterThan(30)
+  const { answer, queries } = standFor({ ask: (query) => stand.warehouse.query(query) }, DOMAINS, now)
+  const { grain, series } = await answer({ hours: 9600 })
+  expect({ grain, length: series.length }).toEqual({ grain: 'day', length: 401 })
+  const shown = series.flatMap(({ observed }, index) => (observed > 0 ? [[index - 1, observed]] : []))
+  expect(shown).toEqual(days.map((day) => [day, day + 1]))
+  expect(queries.map(({ over }) => over)).toEqual(['counts'])
+}, 60_000)
+
+test('without a domain there is nothing to show', async () => {
+  const { answer, queries } = standFor({ ask: () => Promise.reject(new Error('nothing is to be asked')) }, [])
+  expect(await answer({})).toEqual({ grain: 'hour', series: [], state: null, learningUntil: null })
+  expect(queries).toEqual([])
+})
+
+test('a domain that the organization does not have is refused', async () => {
+  const { answer } = standFor({ ask: () => Promise.reject(new Error('nothing is to be asked')) })
+  await expect(answer({ domainId: 'dom_other' })).rejects.toEqual(
+    new AppError('notFound', 'query.domainId: no such domain'),
+  )
+})
+
+/** Of the owner of another organization. */
+function strangersKey({ app: { db, box }, clock }: TestApp): string {
+  const { id: orgId } = createOrg(db, box, clock, { name: 'Other' })
+  const { id: userId } = createUser(db, clock, { email: 'mallory@example.com' })
+  addMember(db, clock, { orgId, userId, role: 'owner' })
+  return createKey(db, clock, { userId, name: 'key', expiresInDays: null }).secret
+}
+
+describe('by HTTP', () => {
+  test('an organization sees its own, and only what fits is taken', async () => {
+    await using world = await testApp()
+    const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })
+    await world.collect(domain.token, { events: [{ vendor: 'Shop', event: 'page_view' }, { vendor: 'Shop' }] })
+    const path = `/v1/insights/volume?domainId=${domain.id}`
+    const { status, body } = await world.call('GET', path)
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ grain: 'hour', state: 'learning' })
+    expect(body.series).toMatchObject([{ observed: 2, pageViews: 1, partial: true }])
+
+    const other = strangersKey(world)
+    expect((await world.call('GET', path, { as: other })).status).toBe(404)
+    expect(await world.call('GET', '/v1/insights/volume', { as: other })).toMatchObject({
+      status: 200,
+      body: { series: [] },
+    })
+    for (const query of [
+      'hours=0',
+      'hours=9601',
+      'hours=1.5',
+      'hours=x',
+      'hours=',
+      'domainId=',
+      'vendor=a&vendor=b',
+      'x=1',
+    ]) {
+      const { status } = await world.call('GET', `/v1/insights/volume?${query}`)
+      expect({ query, status }).toEqual({ query, status: query === 'domainId=' ? 404 : 400 })
+    }
+    const odd = encodeURIComponent(`'; DROP TABLE counts; --"\\%_\u2028😀`)
+    for (const hours of [1, 24, 744, 9600]) {
+      const answer = await world.call('GET', `/v1/insights/volume?vendor=${odd}&event=${odd}&hours=${hours}`)
+      expect(answer).toMatchObject({ status: 200, body: { state: 'learning' } })
+      for (const { observed } of answer.body.series) expect(observed).toBe(0)
+    }
+  })
+})

@@ -1,0 +1,159 @@
+import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
+import type { SeriesState } from '../signals/detector.ts'
+import { SIGNAL_STEP_MS } from '../signals/series.ts'
+import type { SeriesChart } from '../signals/verdict-row.ts'
+import { countsIn, NO_BOUNDS, pointFields, type Stretch, shownPoint, sumsIn, wholeEvents } from './count-series.ts'
+import { insight, type Sources } from './insight.ts'
+
+const MAX_HOURS = 9600
+const DEFAULT_HOURS = 72
+
+/** How finely so many hours are shown, at most. Days begin at midnight UTC. */
+const GRAINS = [
+  { grain: 'minute', stepMs: MINUTE_MS, upToHours: 2 },
+  { grain: 'five_minutes', stepMs: 5 * MINUTE_MS, upToHours: 24 },
+  { grain: 'hour', stepMs: HOUR_MS, upToHours: 31 * 24 },
+  { grain: 'day', stepMs: DAY_MS, upToHours: MAX_HOURS },
+] as const
+
+const STATES = ['learning', 'normal', 'high', 'low', 'silent'] as const satisfies readonly SeriesState[]
+
+/** Of the grain that has most: all its rows, and the one under way. */
+const MAX_POINTS = Math.max(...GRAINS.map(({ stepMs, upToHours }) => (upToHours * HOUR_MS) / stepMs)) + 1
+
+const text = (maxLength: number, description: string) => Type.Optional(Type.String({ maxLength, description }))
+
+const Input = Closed({
+  domainId: text(100, 'Only this domain; left out: all, together'),
+  vendor: text(200, 'Only this vendor, spelled exactly'),
+  event: text(200, 'Only this event, spelled exactly'),
+  hours: Type.Optional(
+    Int({
+      minimum: 1,
+      maximum: MAX_HOURS,
+      default: DEFAULT_HOURS,
+      description: 'So far back. Up to 2 by the minute, to 24 by 5 minutes, to 744 by the hour, then by the day (UTC)',
+    }),
+  ),
+})
+
+const Output = Closed(
+  {
+    grain: OneOf(GRAINS.map(({ grain }) => grain)),
+    series: Type.Array(
+      Closed({
+        ...pointFields,
+        pageViews: Int({ description: 'Page views among `observed`; one that is told to two vendors counts for each' }),
+      }),
+      {
+        maxItems: MAX_POINTS,
+        description:
+          'Oldest first, without gaps, up to now; none from before the domain was made. Days have no expectation, ' +
+          'and neither has what is not one domain, one of its vendors or one event of such a vendor',
+      },
+    ),
+    state: Nullable(OneOf(STATES)),
+    learningUntil: Nullable(InstantSchema),
+  },
+  {
+    $id: 'VolumeSeries',
+    examples: [
+      {
+        grain: 'hour',
+        series: [
+          { start: 1_767_610_800_000, observed: 84, expected: 80.5, low: 43, high: 131, partial: false, pageViews: 61 },
+          { start: 1_767_614_400_000, observed: 12, expected: 82.1, low: 44, high: 133, partial: true, pageViews: 9 },
+        ],
+        state: 'normal',
+        learningUntil: null,
+      },
+    ],
+  },
+)
+
+/** How many events came, beside how many were to be expected, as automatic signals see it. */
+export const volumeSeries = insight({
+  id: 'getVolume',
+  summary: 'Show how many events came, beside how many were expected',
+  description:
+    'Weighted counts of any scope; loads of the code of vendors do not count. `low` to `high` are counts that are no ' +
+    'anomaly at the sensitivity by which signals of the domain are watched. `state` is that of the last row.',
+  path: '/insights/volume',
+  refusals: ['notFound', 'unavailable'],
+  input: Input,
+  output: Output,
+  async answer(sources, input, { principal, now }) {
+    const domains = domainsMeant(sources, input)
+    const { grain, stepMs } = grainOf(input)
+    const madeAt = Math.min(...domains.map(({ createdAt }) => createdAt))
+    const buckets = bucketsOf(input, now, stepMs).filter(({ end }) => end > madeAt)
+    const { vendor, event = null } = input
+    const scope = { domainIds: domains.map(({ id }) => id), vendors: vendor === undefined ? [] : [vendor], event }
+    const [sums, chart] = await Promise.all([
+      sumsIn(buckets, (binder) => countsIn(principal.orgId, scope, binder), { query: sources.ask }),
+      chartOf(sources, input, domains, buckets, stepMs),
+    ])
+    const points = new Map(chart?.points.map((point) => [point.start, shownPoint(point)]))
+    const series = buckets.map(({ start, end }, index) => {
+      const { weight, pageViews } = sums[index] ?? { weight: 0, pageViews: 0 }
+      const { expected, low, high, partial } = points.get(start) ?? { ...NO_BOUNDS, partial: false }
+      return {
+        start,
+        observed: wholeEvents(weight),
+        ...{ expected, low, high },
+        partial: partial || end > now,
+        pageViews: wholeEvents(pageViews),
+      }
+    })
+    return { grain, series, state: chart?.state ?? null, learningUntil: chart?.learningUntil ?? null }
+  },
+})
+
+type Asked = Static<typeof Input>
+
+const hoursOf = ({ hours = DEFAULT_HOURS }: Asked) => hours
+
+function grainOf(input: Asked): (typeof GRAINS)[number] {
+  return GRAINS.find(({ upToHours }) => hoursOf(input) <= upToHours) ?? GRAINS[3]
+}
+
+function domainsMeant(sources: Sources, { domainId }: Asked) {
+  const domains = sources.domains()
+  if (domainId === undefined) return domains
+  const named = domains.filter(({ id }) => id === domainId)
+  if (named.length === 0) throw new AppError('notFound', 'query.domainId: no such domain')
+  return named
+}
+
+/** Those that the asked time touches; the last one still runs. */
+function bucketsOf(input: Asked, now: Instant, stepMs: number): Stretch[] {
+  const startOf = (instant: Instant) => Math.floor(instant / stepMs) * stepMs
+  const first = startOf(now - hoursOf(input) * HOUR_MS)
+  const count = (startOf(now) - first) / stepMs + 1
+  return Array.from({ length: count }, (_, index) => ({
+    start: first + index * stepMs,
+    end: first + (index + 1) * stepMs,
+  }))
+}
+
+/** Null where nobody follows what is asked for. Of days there are no rows: only how the last hours stand. */
+async function chartOf(
+  sources: Sources,
+  { vendor, event }: Asked,
+  domains: readonly { id: string }[],
+  buckets: readonly Stretch[],
+  stepMs: number,
+): Promise<SeriesChart | null> {
+  const [domain, ...others] = domains
+  const [first, last] = [buckets.at(0), buckets.at(-1)]
+  const isSeries = others.length === 0 && (vendor !== undefined || event === undefined)
+  if (!domain || !first || !last || !isSeries) return null
+  const series = { domainId: domain.id, vendor: vendor ?? null, event: event ?? null }
+  if (stepMs <= SIGNAL_STEP_MS) return sources.chart({ ...series, stepMs }, { from: first.start, to: last.end })
+  // An hour more, for the day may have begun a moment ago.
+  const range = { from: last.start - SIGNAL_STEP_MS, to: last.end }
+  const chart = await sources.chart({ ...series, stepMs: SIGNAL_STEP_MS }, range)
+  return { ...chart, points: [] }
+}

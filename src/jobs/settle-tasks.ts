@@ -1,0 +1,136 @@
+import type { Alert } from '../alerts/alert.ts'
+import { type Cursor, type DueWindow, dueWindows, scheduleOf } from '../alerts/due.ts'
+import type { Finding, Window } from '../alerts/finding.ts'
+import { meetsRunWindow } from '../alerts/run-window.ts'
+import { type ActiveAlert, advanceAlert } from '../alerts/store.ts'
+import type { Clock, Instant } from '../core/clock.ts'
+import { messageOf } from '../core/error.ts'
+import type { Enqueue } from '../issues/issue.ts'
+import { settle } from '../issues/store.ts'
+import { type Db, tx } from '../store/database.ts'
+
+export interface SettleParts {
+  db: Db
+  clock: Clock
+  enqueue: Enqueue
+}
+
+/** One evaluation to be made, of one alert. */
+export interface Task {
+  alert: Alert
+  from: Cursor
+  due: DueWindow
+}
+
+/** What came of it. */
+export interface Result {
+  findings: Finding[]
+  /** True when gaps of our own hide too much: then nothing is clear, and nothing resolves. */
+  isBlind: boolean
+}
+
+export interface Failure {
+  alert: Alert
+  error: unknown
+}
+
+/** Everything that is due of one alert, in order. */
+export function tasksOf({ alert, cursor }: ActiveAlert, settledAt: Instant, isWoken: boolean): Task[] {
+  const tasks: Task[] = []
+  let from = cursor
+  for (const due of dueWindows(cursor, scheduleOf(alert), settledAt, isWoken)) {
+    tasks.push({ alert, from, due })
+    from = due.next
+  }
+  return tasks
+}
+
+/** Windows that end first are evaluated first. */
+export function inOrder(groups: Iterable<readonly Task[]>): (readonly Task[])[] {
+  const endOf = ([first]: readonly Task[]): Instant => first?.due.window.to ?? 0
+  return [...groups].sort((a, b) => endOf(a) - endOf(b))
+}
+
+/** So many alerts are settled at once; then others get their turn, such as the collector. */
+const SETTLED_AT_ONCE = 250
+
+/** Evaluates tasks together and settles each. One that can't be settled costs the others nothing. */
+export async function settleGroup(
+  parts: SettleParts,
+  group: readonly Task[],
+  evaluated: () => Promise<Result[]>,
+): Promise<Failure[]> {
+  const failures: Failure[] = []
+  let settled = 0
+  try {
+    const results = await evaluated()
+    while (settled < group.length) {
+      const end = settled + SETTLED_AT_ONCE
+      failures.push(...settleTasks(parts, group.slice(settled, end), results.slice(settled, end)))
+      settled = end
+      if (settled < group.length) await Bun.sleep(0)
+    }
+    return failures
+  } catch (error) {
+    return [...failures, ...group.slice(settled).map(({ alert }) => ({ alert, error }))]
+  }
+}
+
+/** In one transaction, which costs one sync to disk; what one of them did is undone when it fails, and no other. */
+function settleTasks(parts: SettleParts, tasks: readonly Task[], results: readonly Result[]): Failure[] {
+  const { db } = parts
+  return tx(db, () => {
+    const failures: Failure[] = []
+    for (const [index, task] of tasks.entries()) {
+      try {
+        savepoint(db, () => settleTask(parts, task, results[index] ?? { findings: [], isBlind: false }))
+      } catch (error) {
+        // A full disk ends the whole transaction.
+        if (!db.inTransaction) throw error
+        failures.push({ alert: task.alert, error })
+      }
+    }
+    return failures
+  })
+}
+
+/** A part of the transaction under way that is undone alone. */
+function savepoint(db: Db, work: () => void): void {
+  db.transaction(work)()
+}
+
+/** Issue, history, outbox and cursor, in the caller's transaction: all of it happens, or none. */
+function settleTask({ db, clock, enqueue }: SettleParts, task: Task, { findings, isBlind }: Result): void {
+  const { alert, from, due } = task
+  const { period } = scheduleOf(alert)
+  if (!advanceAlert(db, alert.id, from, due.next)) return
+  settle(
+    db,
+    {
+      alert: { ...alert, impactValue: alert.impactValue ?? null, periodMs: period.lengthMs },
+      findings,
+      window: { ...due.window, complete: due.window.complete && !isBlind },
+      windowStartAt: due.windowStartAt,
+      inRunWindow: meetsRunWindow(alert.runWindows, alert.timezone, meantBy(task)),
+      now: clock.now(),
+    },
+    enqueue,
+  )
+}
+
+/** Where an alert is evaluated tick by tick, its last part speaks for the whole window. */
+function meantBy({ alert, due: { window, windowStartAt } }: Task): Window {
+  return window.complete && scheduleOf(alert).ticks ? { ...window, from: windowStartAt } : window
+}
+
+const FAILURES_NAMED = 5
+
+/** What a round fails with at its end. */
+export function failureOf(failures: readonly Failure[]): AggregateError {
+  const named = failures.slice(0, FAILURES_NAMED).map(({ alert, error }) => `${alert.id}: ${messageOf(error)}`)
+  const message = `${failures.length} evaluations failed, such as ${named.join('; ')}`
+  return new AggregateError(
+    failures.map(({ error }) => error),
+    message,
+  )
+}

@@ -1,0 +1,229 @@
+import { describe, expect, test } from 'bun:test'
+import { type TestApp, testApp } from '../../test/app.ts'
+import { autoAlertInput, autoAlertOf, autoWatched } from '../alerts/auto-alert.ts'
+import { readAlertInput } from '../alerts/input.ts'
+import { findAlert, MAX_ALERTS } from '../alerts/store.ts'
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts'
+import { settle } from '../issues/store.ts'
+
+interface Shop {
+  id: string
+  token: string
+}
+
+let made = 0
+
+async function domainOf(world: TestApp, name = `Shop ${++made}`, headers = {}): Promise<Shop> {
+  return (await world.call('POST', '/v1/domains', { body: { name }, headers })).body
+}
+
+/** Events of so many names, evenly. */
+async function send(world: TestApp, { token }: Shop, count: number, names = 1) {
+  const events = Array.from({ length: count }, (_, n) => ({ vendor: 'Shop', event: `e${n % names}` }))
+  expect((await world.collect(token, { events })).status).toBe(202)
+  world.clock.advance(5 * SECOND_MS)
+  await world.run('flush')
+}
+
+async function alertsOf(world: TestApp, headers = {}) {
+  return (await world.call('GET', '/v1/alerts', { headers })).body.alerts
+}
+
+/** A domain that has its automatic alert. */
+async function watched(world: TestApp, name?: string) {
+  const shop = await domainOf(world, name)
+  await send(world, shop, 100)
+  world.clock.advance(DAY_MS)
+  await world.run('signals')
+  const alert = autoAlertOf(world.app.db, { orgId: world.owner.orgId, domainId: shop.id })
+  if (!alert) throw new Error('the domain has no automatic alert')
+  return { shop, alert }
+}
+
+describe('a domain', () => {
+  test.each<[string, number, number, number, number]>([
+    ['without events', 0, 1, 0, 0],
+    ['with 99 of a kind', 99, 1, 0, 0],
+    ['with 100 of a kind', 100, 1, 0, 1],
+    ['with 300 of four kinds', 300, 4, 0, 0],
+    ['with 100 of a kind, four weeks ago', 100, 1, 27 * DAY_MS, 1],
+    ['with 100 of a kind, long ago', 100, 1, 40 * DAY_MS, 0],
+  ])('%s', async (_, count, names, ageMs, expected) => {
+    await using world = await testApp()
+    const shop = await domainOf(world)
+    if (count > 0) await send(world, shop, count, names)
+    world.clock.advance(DAY_MS + ageMs)
+    await world.run('signals', 'signals')
+    expect(await alertsOf(world)).toHaveLength(expected)
+  })
+
+  test('is given an alert that looks like any other', async () => {
+    await using world = await testApp()
+    const { shop, alert } = await watched(world, 'Shop')
+    const listed = await alertsOf(world)
+    expect(listed).toEqual([
+      {
+        id: alert.id,
+        orgId: world.owner.orgId,
+        name: 'Automatic signals: Shop',
+        domainId: shop.id,
+        alertType: 'volume_anomaly',
+        severity: 'medium',
+        volume: { vendor: '*', sensitivity: 5 },
+        period: '1h',
+        timezone: 'UTC',
+        enabled: true,
+        channels: [{ type: 'email', target: 'owners' }],
+        createdAt: world.clock.now(),
+        updatedAt: world.clock.now(),
+      },
+    ])
+    expect(autoWatched(world.app.db)).toEqual([
+      { orgId: world.owner.orgId, domainId: shop.id, sensitivity: 5, timezone: 'UTC' },
+    ])
+  })
+
+  test.each(['x', 'x'.repeat(181), 'x'.repeat(182), '😀'.repeat(127)])('of the name %s has a valid alert', (name) => {
+    const input = autoAlertInput({ id: 'dom_1', orgId: 'org_1', name })
+    expect(readAlertInput(input)).toEqual(input)
+    expect(input.name.isWellFormed()).toBe(true)
+    expect(input.name.startsWith('Automatic signals: ')).toBe(true)
+  })
+
+  test('of each organization has its own', async () => {
+    await using world = await testApp()
+    const { body: other } = await world.call('POST', '/v1/orgs', { body: { name: 'Other' } })
+    const headers = { 'x-org-id': other.id }
+    const theirs = await domainOf(world, 'Shop', headers)
+    const mine = await domainOf(world, 'Shop', { 'x-org-id': world.owner.orgId })
+    await send(world, theirs, 100)
+    await send(world, mine, 100)
+    world.clock.advance(DAY_MS)
+    await world.run('signals')
+    expect(await alertsOf(world, headers)).toMatchObject([{ orgId: other.id, domainId: theirs.id }])
+    expect(await alertsOf(world, { 'x-org-id': world.owner.orgId })).toMatchObject([{ domainId: mine.id }])
+  })
+
+  test('is given one when there is room for it', async () => {
+    await using world = await testApp()
+    const { db } = world.app
+    const insert = db.prepare(
+      `INSERT INTO alert (id, orgId, input, enabled, evaluatedThrough, windowStartAt, createdAt, updatedAt)
+       VALUES (?, ?, '{}', 0, 0, 0, 0, 0)`,
+    )
+    db.transaction(() => {
+      for (let n = 0; n < MAX_ALERTS; n++) insert.run(`alr_${n}`, world.owner.orgId)
+    })()
+    const shop = await domainOf(world)
+    await send(world, shop, 100)
+    world.clock.advance(DAY_MS)
+    await world.run('signals')
+    const find = () => autoAlertOf(db, { orgId: world.owner.orgId, domainId: shop.id })
+    expect(find()).toBeNull()
+    db.exec(`DELETE FROM alert WHERE id = 'alr_7'`)
+    await world.run('signals')
+    expect(find()).not.toBeNull()
+  })
+})
+
+describe('an automatic alert', () => {
+  test('stays as somebody made it', async () => {
+    await using world = await testApp()
+    const { alert } = await watched(world)
+    const { id, orgId, createdAt, updatedAt, ...input } = alert
+    const channels = [{ type: 'email', target: 'ann@example.com' }]
+    const volume = { vendor: '*', sensitivity: 3 }
+    const body = { ...input, name: 'Traffic', volume, channels, timezone: 'Europe/Berlin' }
+    expect((await world.call('PUT', `/v1/alerts/${id}`, { body })).status).toBe(200)
+    await world.run('signals')
+    await world.restart()
+    await world.run('signals')
+    expect(await alertsOf(world)).toMatchObject([{ id, name: 'Traffic', volume, channels }])
+    expect(autoWatched(world.app.db)).toMatchObject([{ sensitivity: 3, timezone: 'Europe/Berlin' }])
+    // What a person makes of it is what it is, whatever that is.
+    const threshold = { ...input, alertType: 'volume_threshold', volume: { op: 'lte', count: 0 }, channels }
+    expect((await world.call('PUT', `/v1/alerts/${id}`, { body: threshold })).status).toBe(200)
+    expect(autoWatched(world.app.db)).toMatchObject([{ sensitivity: 5 }])
+    await world.call('PUT', `/v1/alerts/${id}`, { body: { ...input, channels, volume: { vendor: '*' } } })
+    expect(autoWatched(world.app.db)).toMatchObject([{ sensitivity: 4 }])
+    await world.call('PUT', `/v1/alerts/${id}/enabled`, { body: { enabled: false } })
+    await world.run('signals')
+    expect([(await alertsOf(world)).length, autoWatched(world.app.db)]).toEqual([1, []])
+  })
+
+  test('that somebody deletes is never made again', async () => {
+    await using world = await testApp()
+    const { shop, alert } = await watched(world)
+    expect((await world.call('DELETE', `/v1/alerts/${alert.id}`)).status).toBe(200)
+    await send(world, shop, 200)
+    await world.run('signals')
+    await world.crash()
+    await world.run('signals')
+    expect(await alertsOf(world)).toEqual([])
+    expect(autoWatched(world.app.db)).toEqual([])
+  })
+
+  test('goes with its domain, and its issues with it', async () => {
+    await using world = await testApp()
+    const { shop, alert } = await watched(world)
+    const { db } = world.app
+    const now = world.clock.now()
+    const finding = {
+      ...{ domainId: shop.id, subject: 'Shop e0', vendor: 'Shop', event: 'e0', occurrences: 1, summary: 'fell' },
+      ...{ observed: 0, expected: 9, firstAt: now, lastAt: now, hosts: [], sample: null, sampleSeq: null },
+    }
+    const window = { from: now - HOUR_MS, to: now, complete: true }
+    const facts = { ...alert, impactValue: null, periodMs: HOUR_MS }
+    settle(
+      db,
+      { alert: facts, findings: [finding], window, windowStartAt: window.from, inRunWindow: true, now },
+      () => {},
+    )
+    await world.call('DELETE', `/v1/domains/${shop.id}`)
+    await world.run('signals')
+    expect(await alertsOf(world)).toEqual([])
+    const { body } = await world.call('GET', '/v1/issues')
+    expect(body.issues).toMatchObject([{ alertId: alert.id, status: 'resolved' }])
+    expect(db.prepare('SELECT count(*) FROM signalAlert').pluck().get()).toBe(0)
+  })
+
+  test('stays when its domain goes and somebody made it watch another one too, or all', async () => {
+    await using world = await testApp()
+    const [first, second] = [await watched(world), await watched(world)]
+    const change = (id: string, domains: object) => {
+      const {
+        id: _,
+        orgId,
+        createdAt,
+        updatedAt,
+        domainId,
+        ...input
+      } = findAlert(world.app.db, {
+        orgId: world.owner.orgId,
+        id,
+      })
+      const channels = [{ type: 'email', target: 'ann@example.com' }]
+      return world.call('PUT', `/v1/alerts/${id}`, { body: { ...input, channels, ...domains } })
+    }
+    const other = await domainOf(world)
+    expect((await change(first.alert.id, { domainIds: [first.shop.id, other.id] })).status).toBe(200)
+    expect((await change(second.alert.id, {})).status).toBe(200)
+    for (const { shop } of [first, second]) await world.call('DELETE', `/v1/domains/${shop.id}`)
+    await world.run('signals', 'signals')
+    expect(await alertsOf(world)).toHaveLength(2)
+  })
+
+  test('of an organization that is gone is forgotten', async () => {
+    await using world = await testApp()
+    const { body: other } = await world.call('POST', '/v1/orgs', { body: { name: 'Other' } })
+    const headers = { 'x-org-id': other.id }
+    const shop = await domainOf(world, 'Shop', headers)
+    await send(world, shop, 100)
+    world.clock.advance(DAY_MS)
+    await world.run('signals')
+    expect(await alertsOf(world, headers)).toHaveLength(1)
+    await world.call('DELETE', '/v1/org?name=Other', { headers })
+    await world.run('signals')
+    expect(world.app.db.prepare('SELECT count(*) FROM signalAlert').pluck().get()).toBe(0)
+  })
+})

@@ -1,0 +1,64 @@
+import { type AlertedDomain, domainsToAlert, makeAutoAlert, removeOrphans } from '../alerts/auto-alert.ts'
+import { type Clock, DAY_MS, type Instant } from '../core/clock.ts'
+import type { Enqueue } from '../issues/issue.ts'
+import { resolveAll } from '../issues/store.ts'
+import { SignalDirectory } from '../signals/signal-directory.ts'
+import { dayOf } from '../signals/signal-names.ts'
+import type { Db } from '../store/database.ts'
+import type { Warehouse } from '../warehouse/query.ts'
+import type { Job } from './job.ts'
+
+/** With fewer events in so long a domain can have no signal. */
+const MIN_EVENTS = 100
+const TRAFFIC_MS = 36 * DAY_MS
+
+/** So many domains are asked for in one query. */
+const DOMAINS_AT_ONCE = 500
+
+/** Who resolves the issues of an alert that goes with its domain. */
+const ACTOR = 'Tagwarden'
+
+export interface SignalsParts {
+  db: Db
+  clock: Clock
+  warehouse: Pick<Warehouse, 'query'>
+  enqueue: Enqueue
+  /** Called after every change of alerts. */
+  changed(): void
+}
+
+/** Gives domains their automatic alert when they have their first signal, and takes it away with the domain. */
+export function signalsJob(parts: SignalsParts): Job {
+  const directory = new SignalDirectory(parts.warehouse)
+  return { name: 'signals', pattern: '15 */5 * * * *', run: () => keepAutoAlerts(parts, directory) }
+}
+
+async function keepAutoAlerts(
+  { db, clock, enqueue, changed }: SignalsParts,
+  directory: SignalDirectory,
+): Promise<void> {
+  const now = clock.now()
+  const removed = removeOrphans(db, ({ id, orgId }) => resolveAll(db, id, { orgId, by: ACTOR, now }, enqueue))
+  if (removed) changed()
+  const candidates = domainsToAlert(db, now - TRAFFIC_MS, MIN_EVENTS)
+  for (const [orgId, ofOrg] of Map.groupBy(candidates, (domain) => domain.orgId)) {
+    for (let at = 0; at < ofOrg.length; at += DOMAINS_AT_ONCE) {
+      const some = ofOrg.slice(at, at + DOMAINS_AT_ONCE)
+      const ids = await withSignals(directory, orgId, some, now)
+      const made = some.filter((domain) => ids.has(domain.id) && makeAutoAlert(db, clock, domain) !== null)
+      if (made.length > 0) changed()
+    }
+  }
+}
+
+/** Which of the domains have a signal today. */
+async function withSignals(
+  directory: SignalDirectory,
+  orgId: string,
+  domains: readonly AlertedDomain[],
+  now: Instant,
+): Promise<Set<string>> {
+  const ids = domains.map(({ id }) => id)
+  const found = await directory.find(orgId, ids, { from: now - 1, to: now })
+  return new Set(ids.filter((id) => (found.get(id)?.get(dayOf(now)) ?? []).length > 0))
+}

@@ -1,0 +1,401 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import fc from 'fast-check'
+import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import type { Query } from '../warehouse/query.ts'
+import { CountsStand, hours, MONDAY, type Traffic } from './follower.fixture.ts'
+import { Follower } from './follower.ts'
+import type { Gap } from './gap.ts'
+import { blockAt, EVERY, type SeriesScope, type Span, TICK_MS } from './series.ts'
+import type { SignalSetting } from './signal.ts'
+import type { VerdictRow } from './verdict-row.ts'
+
+// Real files and databases, on machines that do other things too.
+setDefaultTimeout(120_000)
+
+const scope = (values: Partial<SeriesScope> = {}): SeriesScope => ({
+  ...{ orgId: 'org_1', domainId: 'dom_1', vendor: 'Shop', event: 'view' },
+  ...{ sensitivity: 5, stepMs: HOUR_MS, timezone: 'UTC', ...values },
+})
+const every = scope({ vendor: EVERY, event: null })
+
+/** Ticks between two instants, as windows. */
+function ticks({ from, to }: Span): Span[] {
+  const first = Math.floor(from / TICK_MS) * TICK_MS
+  return Array.from({ length: Math.round((to - first) / TICK_MS) }, (_, at) => ({
+    from: Math.max(from, first + at * TICK_MS),
+    to: first + (at + 1) * TICK_MS,
+  }))
+}
+
+/** Asked tick by tick, as the scheduler asks. */
+async function follow(follower: Follower, scopes: readonly SeriesScope[], span: Span): Promise<VerdictRow[][]> {
+  const rows: VerdictRow[][] = []
+  for (const window of ticks(span)) rows.push((await follower.verdicts(scopes, [window]))[0] ?? [])
+  return rows
+}
+
+const alarms = (rows: readonly VerdictRow[][]) => rows.flat().filter(({ alarm }) => alarm)
+
+/** Ten weeks of one tag, with something wrong near their end. */
+const START = MONDAY
+const END = MONDAY + 70 * DAY_MS
+const view: Traffic = { from: START, to: END, perHour: 60 }
+
+test('what is said depends on the counts alone: not on when one began to follow, nor on what one was asked', async () => {
+  const fault = fc.record({
+    // Some began so long before that an alarm of theirs still rests.
+    from: fc.integer({ min: -18 * 12, max: 40 }).map((ticks) => ticks * TICK_MS),
+    lastsMs: fc.integer({ min: 6, max: 20 * 12 }).map((ticks) => ticks * TICK_MS),
+    factor: fc.constantFrom(0, 0, 0.3, 4),
+  })
+  const world = fc.record({
+    perHour: fc.constantFrom(4, 20, 60),
+    faults: fc.array(fault, { minLength: 1, maxLength: 3 }),
+    stepMinutes: fc.constantFrom(60, 60, 30, 15, 1),
+    sensitivity: fc.constantFrom(3, 5),
+    timezone: fc.constantFrom('UTC', 'Europe/Berlin', 'Asia/Kolkata'),
+    // Where in the block the time lies that is looked at.
+    place: fc.constantFrom('inside', 'at its end'),
+    gap: fc.option(fc.record({ at: fc.nat({ max: 300 }), minutes: fc.integer({ min: 3, max: 90 }) })),
+    restarts: fc.array(fc.integer({ min: 1, max: 46 }), { maxLength: 2 }),
+  })
+  await fc.assert(
+    fc.asyncProperty(world, async (given) => {
+      const { perHour, faults, stepMinutes, sensitivity, timezone, place, gap, restarts } = given
+      const one = scope({ stepMs: stepMinutes * MINUTE_MS, sensitivity, timezone })
+      const block = blockAt(one, END - 4 * DAY_MS)
+      const middle = place === 'inside' ? block.from + 2 * DAY_MS : block.from + hours(3)
+      const span = { from: middle - 24 * TICK_MS, to: middle + 24 * TICK_MS }
+      const from = block.anchor - 7 * DAY_MS
+      await using stand = await CountsStand.with(
+        {
+          ...{ from, to: span.to + DAY_MS, perHour },
+          faults: faults.map((one) => {
+            const at = span.from + one.from
+            return { from: at, to: at + one.lastsMs, factor: one.factor }
+          }),
+        },
+        { from, to: span.to + DAY_MS, perHour: 30, event: 'buy' },
+      )
+      const gapAt = span.from - hours(4) + (gap?.at ?? 0) * MINUTE_MS
+      const gaps: Gap[] = gap ? [{ fromAt: gapAt, toAt: gapAt + gap.minutes * MINUTE_MS, cause: 'down' }] : []
+      const gapsOf = (from: Instant, to: Instant) => gaps.filter(({ fromAt, toAt }) => fromAt < to && toAt > from)
+      const scopes = [one, scope({ vendor: null, event: null, timezone }), every]
+
+      const long = await follow(stand.follower({ gapsOf }), scopes, span)
+      // Killed now and then.
+      const restarted: VerdictRow[][] = []
+      let follower = stand.follower({ gapsOf })
+      for (const [index, window] of ticks(span).entries()) {
+        if (restarts.includes(index)) follower = stand.follower({ gapsOf })
+        restarted.push((await follower.verdicts(scopes, [window]))[0] ?? [])
+      }
+      expect(restarted).toEqual(long)
+      // All at once.
+      expect(await stand.follower({ gapsOf, memoryBytes: 0 }).verdicts(scopes, ticks(span))).toEqual(long)
+      // Again, and out of order, of one that is ahead.
+      const [early, late] = [ticks(span).at(5), ticks(span).at(-3)]
+      if (early && late) {
+        expect((await follower.verdicts(scopes, [late]))[0]).toEqual(long.at(-3) ?? [])
+        expect((await follower.verdicts(scopes, [early]))[0]).toEqual(long.at(5) ?? [])
+        expect((await follower.verdicts(scopes, [late]))[0]).toEqual(long.at(-3) ?? [])
+      }
+      // In larger windows: open and alarm where one of its ticks was.
+      const [whole = []] = await stand.follower({ gapsOf }).verdicts([one], [span])
+      const parts = long.map((rows) => rows.find(({ scope }) => scope === one))
+      expect(whole[0]?.open).toBe(parts.some((row) => row?.open))
+      expect(whole[0]?.alarm).toBe(parts.some((row) => row?.alarm))
+    }),
+    {
+      numRuns: Number(process.env.RUNS ?? 6),
+      endOnFailure: true,
+      ...(process.env.SEED ? { seed: Number(process.env.SEED), path: process.env.FCPATH ?? '' } : {}),
+    },
+  )
+})
+
+/** A Monday in the middle of the last week. */
+const NOON = START + 63 * DAY_MS + hours(12)
+
+const alarmsOf = (rows: readonly VerdictRow[][]) =>
+  alarms(rows).map(({ state, at }) => `${state} ${new Date(at).toISOString().slice(5, 16)}`)
+
+describe('a dead tag', () => {
+  const deadAt = NOON + 7 * MINUTE_MS
+  const dead: Traffic = { ...view, faults: [{ from: deadAt, to: deadAt + hours(9), factor: 0 }] }
+
+  test('of 60 events an hour is named within half an hour, once, and is over two rows after it came back', async () => {
+    await using stand = await CountsStand.with(dead)
+    const rows = await follow(stand.follower(), [scope()], { from: NOON, to: NOON + hours(14) })
+    const [named, ...again] = alarms(rows)
+    expect(named).toMatchObject({ state: 'silent', observed: 0, down: true, open: true })
+    expect(named?.at).toBeLessThanOrEqual(deadAt + 30 * MINUTE_MS)
+    expect(named?.silentSince).toBeLessThanOrEqual(deadAt)
+    expect(named?.lastEventAt).toBe(named?.silentSince ?? 0)
+    expect(again).toEqual([])
+    const lastOpen = rows.flat().findLast(({ open }) => open)
+    expect(lastOpen?.at).toBeGreaterThan(deadAt + hours(9))
+    expect(lastOpen?.at).toBeLessThanOrEqual(deadAt + hours(11))
+    expect(rows.flat().at(-1)).toMatchObject({ state: 'normal', open: false })
+  })
+
+  test('is told of again after half a day', async () => {
+    const [one] = dead.faults ?? []
+    await using stand = await CountsStand.with({ ...dead, faults: one ? [{ ...one, to: NOON + hours(40) }] : [] })
+    const rows = await stand.follower().verdicts([scope()], [{ from: NOON, to: NOON + hours(30) }])
+    const windows = Array.from({ length: 30 }, (_, at) => ({ from: NOON + hours(at), to: NOON + hours(at + 1) }))
+    const hourly = await stand.follower().verdicts([scope()], windows)
+    const raised = hourly.flatMap(([row], at) => (row?.alarm ? [at] : []))
+    expect(raised).toHaveLength(3)
+    expect(raised[0]).toBe(0)
+    expect((raised[1] ?? 0) - (raised[0] ?? 0)).toBeGreaterThanOrEqual(12)
+    expect(hourly.every(([row]) => row?.open)).toBe(true)
+    expect(rows[0]?.[0]).toMatchObject({ open: true, alarm: true, state: 'silent' })
+  })
+
+  test('is named when somebody begins to look, where only some hours count', async () => {
+    await using stand = await CountsStand.with(dead)
+    const counts = (instant: Instant) => instant >= NOON + hours(4)
+    const windows = Array.from({ length: 8 }, (_, at) => ({ from: NOON + hours(at), to: NOON + hours(at + 1) }))
+    const rows = await stand.follower().verdicts([scope()], windows, { counts })
+    expect(rows.map(([row]) => row?.open)).toEqual([false, false, false, false, true, true, true, true])
+    expect(rows.map(([row]) => row?.alarm)).toEqual([false, false, false, false, true, false, false, false])
+  })
+})
+
+describe('nothing is wrong', () => {
+  const quiet = async (traffic: Traffic, values: Partial<SeriesScope> = {}, gaps: readonly Gap[] = []) => {
+    await using stand = await CountsStand.with(traffic)
+    const gapsOf = (from: Instant, to: Instant) => gaps.filter(({ fromAt, toAt }) => fromAt < to && toAt > from)
+    const one = scope(values)
+    const follower = stand.follower({ gapsOf })
+    const lastDays = { from: NOON - DAY_MS, to: NOON + 2 * DAY_MS }
+    const chart = await follower.chart(one, lastDays, END)
+    return { rows: await follower.verdicts([one], ticks(lastDays)), chart }
+  }
+
+  test('with a tag that sends as always', async () => {
+    const { rows, chart } = await quiet(view)
+    expect(alarmsOf(rows)).toEqual([])
+    expect(chart.state).toBe('normal')
+  })
+
+  test('when events begin to be sampled: what is sent is counted, not what it stands for', async () => {
+    const { chart, rows } = await quiet({ ...view, sampled: { from: START, weight: 4 } })
+    expect(alarmsOf(rows)).toEqual([])
+    // People are told what the events stand for.
+    const expected = chart.points.map((point) => point.expected ?? 0)
+    expect(Math.max(...expected)).toBeGreaterThan(60)
+    const changed = await quiet({ ...view, sampled: { from: NOON, weight: 2 } })
+    expect(alarmsOf(changed.rows)).toEqual([])
+  })
+
+  test.each([
+    ['of two hours', [[0, 120]]],
+    ['of some minutes', [[10, 17]]],
+    ['of a day', [[-60, 24 * 60 - 60]]],
+    [
+      'again and again',
+      [
+        [0, 20],
+        [70, 95],
+        [130, 140],
+      ],
+    ],
+  ] as const)('while nothing could be collected: %s', async (_, minutes) => {
+    const gaps = minutes.map(([from, to]): Gap => {
+      return { fromAt: NOON + from * MINUTE_MS, toAt: NOON + to * MINUTE_MS, cause: 'down' }
+    })
+    const faults = gaps.map(({ fromAt, toAt }) => ({ from: fromAt, to: toAt, factor: 0 }))
+    const hidden = await quiet({ ...view, faults }, {}, gaps)
+    expect(alarmsOf(hidden.rows)).toEqual([])
+    const hurt = hidden.chart.points.filter(({ partial }) => partial).map(({ start }) => start)
+    expect(hurt.length).toBeGreaterThan(0)
+    for (const start of hurt)
+      expect(gaps.some(({ fromAt, toAt }) => fromAt < start + HOUR_MS && toAt > start)).toBe(true)
+    const [first] = gaps
+    if (first && first.toAt - first.fromAt >= hours(2))
+      expect(alarmsOf((await quiet({ ...view, faults })).rows)).not.toEqual([])
+  })
+
+  test('while a series is learning, and it says until when', async () => {
+    const from = NOON - 3 * DAY_MS
+    const { rows, chart } = await quiet({ ...view, from, perHour: 30 })
+    expect(alarmsOf(rows)).toEqual([])
+    expect(chart.state).toBe('learning')
+    expect(chart.learningUntil).toBeGreaterThan(NOON + 2 * DAY_MS)
+    expect(chart.learningUntil).toBeLessThan(NOON + 8 * DAY_MS)
+  })
+
+  test('with a series that never came', async () => {
+    const { rows, chart } = await quiet(view, { event: 'nothing' })
+    expect(rows.every(([row]) => row?.state === 'learning' && !row.open)).toBe(true)
+    expect(chart.points.every(({ observed, expected }) => observed === 0 && expected === null)).toBe(true)
+  })
+})
+
+test('a trouble outlives a gap', async () => {
+  const deadAt = NOON
+  const gap: Gap = { fromAt: NOON + hours(3), toAt: NOON + hours(5), cause: 'down' }
+  await using stand = await CountsStand.with({ ...view, faults: [{ from: deadAt, to: END, factor: 0 }] })
+  const gapsOf = (from: Instant, to: Instant) => (gap.fromAt < to && gap.toAt > from ? [gap] : [])
+  const windows = Array.from({ length: 8 }, (_, at) => ({ from: NOON + hours(at), to: NOON + hours(at + 1) }))
+  const rows = await stand.follower({ gapsOf }).verdicts([scope()], windows)
+  expect(rows.map(([row]) => row?.open)).toEqual([true, true, true, false, false, true, true, true])
+  expect(rows.map(([row]) => row?.alarm)).toEqual([true, false, false, false, false, false, false, false])
+})
+
+describe('signals', () => {
+  const setting = (values: Partial<SignalSetting>): SignalSetting => ({
+    ...{ domainId: 'dom_1', vendor: 'Shop', event: 'view', mode: 'auto', sensitivity: null, ...values },
+  })
+  const deadAt = NOON + 5 * MINUTE_MS
+  const faults = [{ from: deadAt, to: END, factor: 0 }]
+  const world = () =>
+    CountsStand.with(
+      { ...view, faults },
+      { ...view, event: 'buy', perHour: 20 },
+      { ...view, event: 'rare', perHour: 0.2 },
+      { ...view, domainId: 'dom_2', vendor: 'Other' },
+    )
+  const namesOf = (rows: readonly VerdictRow[]) => rows.map(({ vendor, event }) => `${vendor} ${event}`)
+  const after = [{ from: NOON, to: NOON + hours(2) }]
+  const of = { orgId: 'org_1', domainId: 'dom_1', sensitivity: 5, timezone: 'UTC' }
+
+  test('are what has enough traffic, or a setting', async () => {
+    await using stand = await world()
+    const plain = await stand.follower().signals(of, NOON + hours(3))
+    expect(plain.map(({ event, state, mode, sensitivity }) => [event, state, mode, sensitivity])).toEqual([
+      ['buy', 'normal', 'auto', 5],
+      ['view', 'silent', 'auto', 5],
+    ])
+    expect(plain[0]?.observed).toBeGreaterThan(10)
+    expect(plain[0]?.expected).toBeGreaterThan(10)
+    expect(plain[0]?.silentSince).toBeNull()
+    expect(plain[1]).toMatchObject({ observed: 0 })
+    expect(plain[1]?.silentSince).toBeLessThanOrEqual(deadAt)
+    const settings = [
+      setting({ event: 'buy', mode: 'off' }),
+      setting({ event: 'rare', sensitivity: 8 }),
+      setting({ mode: 'muted' }),
+      setting({ domainId: 'dom_2', event: 'elsewhere' }),
+    ]
+    const set = await stand.follower({ settingsOf: () => settings }).signals(of, NOON + hours(3))
+    expect(set.map(({ event, state, mode, sensitivity }) => [event, state, mode, sensitivity])).toEqual([
+      ['buy', null, 'off', 5],
+      ['rare', 'normal', 'auto', 8],
+      ['view', 'silent', 'muted', 5],
+    ])
+    expect(set[0]).toMatchObject({ observed: null, expected: null, silentSince: null })
+  })
+
+  test('are told of where they are open, beside the whole domain', async () => {
+    await using stand = await world()
+    const [rows = []] = await stand.follower().verdicts([every], after)
+    expect(namesOf(rows)).toEqual(['null null', 'Shop view'])
+    expect(rows[0]).toMatchObject({ vendor: null, explains: false })
+    expect(rows[1]).toMatchObject({ muted: false, down: true, alarm: true, explained: false })
+  })
+
+  test.each<[string, Partial<SignalSetting>, string[], boolean]>([
+    ['muted is followed', { mode: 'muted' }, ['null null', 'Shop view'], true],
+    ['off is not', { mode: 'off' }, ['null null'], false],
+  ])('one that is %s', async (_, values, names, muted) => {
+    await using stand = await world()
+    const [rows = []] = await stand.follower({ settingsOf: () => [setting(values)] }).verdicts([every], after)
+    expect(namesOf(rows)).toEqual(names)
+    expect(rows.some((row) => row.muted)).toBe(muted)
+  })
+
+  test('all fall with their domain', async () => {
+    await using stand = await CountsStand.with({ ...view, faults }, { ...view, event: 'buy', perHour: 20, faults })
+    const [rows = []] = await stand.follower().verdicts([every], after)
+    expect(rows[0]).toMatchObject({ vendor: null, down: true, open: true, explains: true })
+    expect(rows.slice(1).map(({ event, down, explained }) => [event, down, explained])).toEqual([
+      ['buy', true, true],
+      ['view', true, true],
+    ])
+  })
+
+  test('at other sensitivities: in one pass, but those that have their own', async () => {
+    await using stand = await world()
+    const settings = [setting({ sensitivity: 8 })]
+    const kinds = [2, 5, 8]
+    const own = scope({ sensitivity: 5 })
+    const rows = await stand.follower({ settingsOf: () => settings }).alternatives([every, own], kinds, after)
+    const signals = rows.map(([of = []]) => of.find((row) => row.scope === every && row.event === 'view'))
+    expect(signals.map((row) => row?.sensitivity)).toEqual([8, 8, 8])
+    for (const [index, sensitivity] of kinds.entries()) {
+      const [alone = []] = await stand.follower().verdicts([{ ...own, sensitivity }], after)
+      const [row] = rows[index]?.[0]?.filter((row) => row.scope === own) ?? []
+      expect({ ...row, scope: null }).toEqual({ ...alone[0], scope: null } as typeof row & { scope: null })
+    }
+  })
+})
+
+describe('a chart', () => {
+  test('has every row, whatever blocks it lies in, and the one that runs', async () => {
+    await using stand = await CountsStand.with(view)
+    const range = { from: END - 31 * DAY_MS, to: END }
+    const now = END - hours(2) + 17 * MINUTE_MS + 3
+    const { points, state } = await stand.follower().chart(scope(), range, now)
+    expect(points.map(({ start }) => start)).toEqual(
+      Array.from({ length: 31 * 24 - 1 }, (_, at) => range.from + hours(at)),
+    )
+    expect(points.filter(({ partial }) => partial).map(({ start }) => start)).toEqual([END - hours(2)])
+    expect(points.at(-1)?.observed).toBeLessThan(40)
+    expect(points.at(-1)?.expected).toBeGreaterThan(0)
+    for (const { observed, low, high } of points.slice(0, -1)) {
+      expect(low ?? Number.NaN).toBeLessThanOrEqual(observed)
+      expect(high ?? Number.NaN).toBeGreaterThanOrEqual(observed)
+    }
+    expect(state).toBe('normal')
+  })
+
+  test('of the future is empty, and one of everything counts everything', async () => {
+    await using stand = await CountsStand.with(view, { ...view, event: 'buy', perHour: 20 })
+    const future = { from: END + DAY_MS, to: END + 2 * DAY_MS }
+    expect(await stand.follower().chart(scope(), future, END)).toMatchObject({ points: [] })
+    const range = { from: NOON, to: NOON + hours(3) }
+    const sums = async (values: Partial<SeriesScope>) =>
+      (await stand.follower().chart(scope(values), range, END)).points.map(({ observed }) => observed)
+    const [whole, one, other] = [
+      await sums({ vendor: null, event: null }),
+      await sums({}),
+      await sums({ event: 'buy' }),
+    ]
+    expect(whole).toEqual(one.map((observed, at) => observed + (other[at] ?? 0)))
+  })
+})
+
+test('where the history does not answer, nothing is lost: asked again it says the same', async () => {
+  await using stand = await CountsStand.with({ ...view, faults: [{ from: NOON, to: END, factor: 0 }] })
+  const span = { from: NOON - hours(1), to: NOON + hours(3) }
+  const expected = await follow(stand.follower(), [scope()], span)
+  let asked = 0
+  const warehouse = {
+    query<T>(query: Query): Promise<T[]> {
+      asked += 1
+      if (asked % 3 === 2) return Promise.reject(new AppError('unavailable', 'try again', 1))
+      return stand.stand.warehouse.query<T>(query)
+    },
+  }
+  const follower = new Follower({ warehouse, gapsOf: () => [], settingsOf: () => [] })
+  const rows: VerdictRow[][] = []
+  let refused = 0
+  const seen = ticks(span)
+  for (let at = 0; at < seen.length; ) {
+    const window = seen[at]
+    if (!window) break
+    try {
+      rows.push((await follower.verdicts([scope()], [window]))[0] ?? [])
+      at += 1
+    } catch (error) {
+      expect(error).toBeInstanceOf(AppError)
+      refused += 1
+    }
+  }
+  expect(refused).toBeGreaterThan(5)
+  expect(rows).toEqual(expected)
+})

@@ -1,0 +1,60 @@
+import type { Clock } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { type Db, tx } from '../store/database.ts'
+import type { SignalSetting } from './signal.ts'
+
+/** A domain can have settings of so many signals. */
+export const MAX_SETTINGS = 1000
+
+/** All of the organization's. Signals without one are `auto`, with the sensitivity of their alert. */
+export function settingsOf(db: Db, orgId: string): SignalSetting[] {
+  return db
+    .prepare<[string], SignalSetting>(
+      `SELECT domainId, vendor, event, mode, sensitivity FROM signalSetting WHERE orgId = ?
+       ORDER BY domainId, vendor, event`,
+    )
+    .all(orgId)
+}
+
+/**
+ * Says how a signal is watched, seen or not. A sensitivity that is left out stays; with null it is again that of the
+ * alert. Fails with `notFound` when the organization has no such domain, `conflict` when that has too many settings.
+ */
+export function saveSetting(
+  db: Db,
+  clock: Clock,
+  orgId: string,
+  { domainId, vendor, event, mode, sensitivity }: Omit<SignalSetting, 'sensitivity'> & { sensitivity?: number | null },
+): void {
+  tx(db, () => {
+    if (!db.prepare('SELECT 1 FROM domain WHERE orgId = ? AND id = ?').get(orgId, domainId)) {
+      throw new AppError('notFound', 'domainId: no such domain')
+    }
+    const key = { domainId, vendor, event }
+    const before = db
+      .prepare<[object], Pick<SignalSetting, 'sensitivity'>>(
+        'SELECT sensitivity FROM signalSetting WHERE domainId = @domainId AND vendor = @vendor AND event = @event',
+      )
+      .get(key)
+    const kept = sensitivity === undefined ? (before?.sensitivity ?? null) : sensitivity
+    if (mode === 'auto' && kept === null) {
+      db.prepare('DELETE FROM signalSetting WHERE domainId = @domainId AND vendor = @vendor AND event = @event').run(
+        key,
+      )
+      return
+    }
+    if (!before) refuseTooMany(db, domainId)
+    db.prepare(
+      `INSERT INTO signalSetting (orgId, domainId, vendor, event, mode, sensitivity, updatedAt)
+       VALUES (@orgId, @domainId, @vendor, @event, @mode, @sensitivity, @now)
+       ON CONFLICT (domainId, vendor, event)
+       DO UPDATE SET mode = excluded.mode, sensitivity = excluded.sensitivity, updatedAt = excluded.updatedAt`,
+    ).run({ orgId, ...key, mode, sensitivity: kept, now: clock.now() })
+  })
+}
+
+function refuseTooMany(db: Db, domainId: string): void {
+  const find = db.prepare<[string], number>('SELECT count(*) FROM signalSetting WHERE domainId = ?').pluck()
+  if ((find.get(domainId) ?? 0) < MAX_SETTINGS) return
+  throw new AppError('conflict', `a domain can have settings of at most ${MAX_SETTINGS} signals`)
+}

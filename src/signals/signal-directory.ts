@@ -1,0 +1,44 @@
+import type { Warehouse } from '../warehouse/query.ts'
+import type { Span } from './series.ts'
+import { type DailyEvents, dailyEventsQuery, dayOf, type SignalName, signalsOn } from './signal-names.ts'
+
+/** By the UTC day, counted from 1970. */
+export type SignalsByDay = ReadonlyMap<number, readonly SignalName[]>
+
+/** Those of the last days will be asked for again. */
+const KEPT_DAYS = 2
+
+/** Knows which signals domains have, and asks for it once a day. */
+export class SignalDirectory {
+  private readonly known = new Map<string, SignalsByDay>()
+
+  constructor(private readonly warehouse: Pick<Warehouse, 'query'>) {}
+
+  /** The signals of domains of one organization on each day of `from < t <= to`. Fails as the warehouse does. */
+  async find(orgId: string, domainIds: readonly string[], { from, to }: Span): Promise<Map<string, SignalsByDay>> {
+    const first = dayOf(from + 1)
+    const days = Array.from({ length: dayOf(to) - first + 1 }, (_, at) => first + at)
+    const isKnown = (id: string) => days.every((day) => this.known.get(id)?.has(day))
+    const found = new Map(domainIds.filter(isKnown).map((id) => [id, this.daysOf(id, days)]))
+    const asked = domainIds.filter((id) => !found.has(id))
+    if (asked.length === 0) return found
+    const rows = await this.warehouse.query<DailyEvents>(dailyEventsQuery(orgId, asked, { from: from + 1, to }))
+    const daily = Map.groupBy(rows, ({ domainId }) => domainId)
+    for (const id of asked) {
+      const byDay = new Map(days.map((day) => [day, signalsOn(day, daily.get(id) ?? [])]))
+      found.set(id, byDay)
+      this.remember(id, byDay)
+    }
+    return found
+  }
+
+  private daysOf(domainId: string, days: readonly number[]): SignalsByDay {
+    return new Map(days.map((day) => [day, this.known.get(domainId)?.get(day) ?? []]))
+  }
+
+  private remember(domainId: string, byDay: SignalsByDay): void {
+    const all = [...(this.known.get(domainId) ?? []), ...byDay]
+    const last = Math.max(...all.map(([day]) => day))
+    this.known.set(domainId, new Map(all.filter(([day]) => day > last - KEPT_DAYS)))
+  }
+}

@@ -1,0 +1,73 @@
+import { DAY_MS, type Instant } from '../core/clock.ts'
+import { Binder, type Query } from '../warehouse/query.ts'
+import type { Span } from './series.ts'
+
+/** So many events in a week make a signal. */
+const ENOUGH = 100
+const WEEK_DAYS = 7
+/** It stays one for so long after its last such week, so that a dead tag's issue does not settle by itself. */
+const STAYS_DAYS = 28
+/** A domain has at most so many, those with most traffic. */
+export const MAX_SIGNALS = 500
+
+/** One event of one vendor. */
+export interface SignalName {
+  vendor: string
+  event: string
+}
+
+/** Events of one name by the day, days counted from 1970. */
+export interface DailyEvents extends SignalName {
+  domainId: string
+  days: number[]
+  counts: number[]
+}
+
+export const dayOf = (instant: Instant) => Math.floor(instant / DAY_MS)
+
+/** Asks for what decides which signals these domains have at any time in `from <= t <= to`. */
+export function dailyEventsQuery(orgId: string, domainIds: readonly string[], { from, to }: Span): Query {
+  const binder = new Binder()
+  const domains = binder.among('domainId', domainIds)
+  return {
+    sql: `SELECT domainId, vendor, event, list("day"::INTEGER) AS days, list(events::DOUBLE) AS counts
+      FROM (
+        SELECT domainId, vendor, event, minute // ${DAY_MS} AS "day", sum(events) AS events
+        FROM counts WHERE ${domains.join(' AND ')} GROUP BY ALL
+      )
+      GROUP BY domainId, vendor, event HAVING sum(events) >= ${ENOUGH}`,
+    over: 'counts',
+    params: binder.params,
+    keys: [],
+    orgId,
+    window: { from: (dayOf(from) - STAYS_DAYS - WEEK_DAYS + 1) * DAY_MS, to: dayOf(to) * DAY_MS },
+  }
+}
+
+/**
+ * The signals of one domain on a UTC day: at least 100 events in one of the weeks that ended with a day of the last four
+ * weeks, the day itself not counted. Most traffic first; at most 500.
+ */
+export function signalsOn(day: number, daily: readonly DailyEvents[]): SignalName[] {
+  const names = daily.flatMap(({ vendor, event, days, counts }) => {
+    const byDay = new Map(days.map((day, at) => [day, counts[at] ?? 0]))
+    const most = mostInAWeek(day, byDay)
+    return most >= ENOUGH ? [{ vendor, event, most }] : []
+  })
+  return names
+    .sort((a, b) => b.most - a.most || compare(a.vendor, b.vendor) || compare(a.event, b.event))
+    .slice(0, MAX_SIGNALS)
+    .map(({ vendor, event }) => ({ vendor, event }))
+}
+
+function mostInAWeek(day: number, byDay: ReadonlyMap<number, number>): number {
+  let most = 0
+  for (let end = day - STAYS_DAYS; end < day; end++) {
+    let week = 0
+    for (let at = end - WEEK_DAYS + 1; at <= end; at++) week += byDay.get(at) ?? 0
+    most = Math.max(most, week)
+  }
+  return most
+}
+
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)

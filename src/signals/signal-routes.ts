@@ -1,0 +1,61 @@
+import type { Clock } from '../core/clock.ts'
+import { Closed, Int, Nullable, OneOf, Text, Type } from '../core/schema.ts'
+import { OK, OkSchema, type Route, route } from '../http/route.ts'
+import type { Db } from '../store/database.ts'
+import { saveSetting } from './setting-store.ts'
+import { SIGNAL_MODES } from './signal.ts'
+
+const SignalInputSchema = Closed(
+  {
+    domainId: Text(1, 100),
+    vendor: Text(1, 200),
+    event: Type.Optional(Type.String({ maxLength: 200, default: '' })),
+    mode: OneOf(SIGNAL_MODES),
+    sensitivity: Type.Optional(
+      Nullable(
+        Int({
+          minimum: 2,
+          maximum: 8,
+          description: '2 is the most sensitive; null: that of the alert; left out, it stays as it is',
+        }),
+      ),
+    ),
+  },
+  {
+    $id: 'SignalInput',
+    examples: [
+      {
+        domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta',
+        vendor: 'Google Analytics 4',
+        event: 'purchase',
+        mode: 'muted',
+        sensitivity: 6,
+      },
+    ],
+  },
+)
+
+/** How signals are watched: `PUT /v1/auto/signals`. */
+export function signalRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
+  return [
+    route({
+      id: 'setSignal',
+      method: 'PUT',
+      path: '/v1/auto/signals',
+      access: 'edit',
+      tag: 'Signals',
+      summary: 'Say how a signal is watched',
+      description:
+        'A signal is the volume of one vendor and event in one domain. `auto`: it is watched; `muted`: it is followed ' +
+        'and opens no issue; `off`: it is ignored. With `auto` and without a sensitivity it is as nobody had said a thing.',
+      tool: true,
+      refusals: ['notFound', 'conflict'],
+      body: SignalInputSchema,
+      answer: OkSchema,
+      handle({ principal: { orgId }, body: { event = '', ...body } }) {
+        saveSetting(db, clock, orgId, { ...body, event })
+        return OK
+      },
+    }),
+  ]
+}

@@ -1,0 +1,117 @@
+import { HOUR_MS, type Instant } from '../core/clock.ts'
+import { type Block, nameOf, rowStart, type Series } from './series.ts'
+import { type Emit, Tracker } from './tracker.ts'
+import type { Outcome } from './verdict-row.ts'
+
+/** What was said lately is kept, so that whoever asks again, or how things stand, is answered from memory. */
+const KEPT_MS = 8 * HOUR_MS
+/** What is said of a window takes this time before it into account. */
+export const LEAD_MS = 4 * HOUR_MS
+/** Who was not asked for in so long makes room for others. */
+const IDLE_MS = HOUR_MS
+const MOST_KEPT = 1000
+/** What a tracker takes beside the arrays that it counts. */
+const OVERHEAD_BYTES = 8000
+
+/** A tracker, and what it said lately. */
+export class Remembered {
+  private outcomes: { place: number; outcome: Outcome }[] = []
+  /** Of what ended later, everything is known. */
+  private knownFrom: Instant
+
+  private constructor(readonly tracker: Tracker) {
+    this.knownFrom = tracker.block.from - 1
+  }
+
+  /** A new one that has everything to learn; it will know what ends after `from`, and some time before. */
+  static from(series: Series, block: Block, sensitivities: readonly number[], from: Instant): Remembered {
+    const knownFrom = Math.max(block.from - 1, rowStart(series, from) - KEPT_MS)
+    const remembered = new Remembered(new Tracker(series, block, sensitivities, knownFrom))
+    remembered.knownFrom = knownFrom
+    return remembered
+  }
+
+  /** True when it can say how everything stood that ended after `from`. */
+  knows(block: Block, from: Instant): boolean {
+    return this.tracker.block.from === block.from && this.knownFrom <= from
+  }
+
+  /** Tells what it said before, up to `to`. */
+  repeat(to: Instant, emit: Emit): void {
+    for (const { place, outcome } of this.outcomes) if (outcome.at <= to) emit(place, outcome)
+  }
+
+  /** Takes note of an outcome of the tracker. False when it isn't to be told: it belongs to the block before. */
+  note(place: number, outcome: Outcome): boolean {
+    if (outcome.at <= this.knownFrom) return false
+    this.outcomes.push({ place, outcome })
+    if (this.outcomes.length >= MOST_KEPT) this.trim()
+    return true
+  }
+
+  /** Forgets what is no longer to be repeated. */
+  trim(): void {
+    const from = this.tracker.position - KEPT_MS
+    if (from <= this.knownFrom) return
+    this.knownFrom = from
+    this.outcomes = this.outcomes.filter(({ outcome }) => outcome.at > from)
+  }
+
+  get bytes(): number {
+    return this.tracker.bytes + OVERHEAD_BYTES
+  }
+}
+
+/** Two that are equal are followed by one tracker. */
+export function keyOf(series: Series, sensitivities: readonly number[]): string {
+  const { stepMs, offsetMs = 0, timezone } = series
+  return `${nameOf(series)} ${stepMs} ${offsetMs} ${timezone} ${sensitivities}`
+}
+
+/** The trackers that are kept in memory, so many that they fit. */
+export class TrackerMemory {
+  private readonly entries = new Map<string, { remembered: Remembered; usedAt: Instant }>()
+  private used = 0
+
+  constructor(private readonly maxBytes: number) {}
+
+  get bytes(): number {
+    return this.used
+  }
+
+  find(key: string): Remembered | null {
+    return this.entries.get(key)?.remembered ?? null
+  }
+
+  /**
+   * Keeps it for the next time, if there is room: where there is none, those that were not asked for lately go, and else
+   * it is not kept. `at`: up to when it was asked for.
+   */
+  keep(key: string, remembered: Remembered, at: Instant): void {
+    const before = this.entries.get(key)
+    if (
+      before &&
+      before.remembered !== remembered &&
+      before.remembered.tracker.position > remembered.tracker.position
+    ) {
+      return
+    }
+    this.drop(key)
+    if (this.used + remembered.bytes > this.maxBytes) this.dropIdle(at)
+    if (this.used + remembered.bytes > this.maxBytes) return
+    remembered.trim()
+    this.entries.set(key, { remembered, usedAt: at })
+    this.used += remembered.bytes
+  }
+
+  private dropIdle(at: Instant): void {
+    for (const [key, { usedAt }] of this.entries) if (usedAt < at - IDLE_MS) this.drop(key)
+  }
+
+  private drop(key: string): void {
+    const entry = this.entries.get(key)
+    if (!entry) return
+    this.entries.delete(key)
+    this.used -= entry.remembered.bytes
+  }
+}

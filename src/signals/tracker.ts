@@ -1,0 +1,176 @@
+import type { Instant } from '../core/clock.ts'
+import { DetectorSet, type Verdict } from './detector.ts'
+import { EPISODE_MEMORY_MS, Episode } from './episode.ts'
+import type { GapRows } from './gap-rows.ts'
+import type { RowCounts } from './row-counts.ts'
+import { type Block, rowStart, type Series, TICK_MS } from './series.ts'
+import type { Outcome, RowNumbers } from './verdict-row.ts'
+
+/** Told of each row, and of each tick within one at which there is a silence. `place`: of the sensitivity. */
+export type Emit = (place: number, outcome: Outcome) => void
+
+/**
+ * Goes through one series from the beginning of a block's history, row by row and tick by tick, at several sensitivities
+ * in one pass.
+ */
+export class Tracker {
+  private readonly detectors: DetectorSet
+  private readonly episodes: readonly Episode[]
+  /** Ticks within rows are looked at from here. */
+  private readonly ticksFrom: Instant
+  /** Start of the row under way: what came before it is not asked for again. */
+  rowStart: Instant
+  /** Everything that ends by then has been judged. */
+  position: Instant
+  /** The end of the last row that no gap lies in: gaps since then matter. */
+  knownUntil: Instant
+  /** For how many events one of them stands; NaN before the first. */
+  private weight = Number.NaN
+  private lastEventAt: Instant | null = null
+  private learningUntil: Instant | null = null
+
+  /** `judgedFrom`: of what ends later, everything is told. */
+  constructor(
+    readonly series: Series,
+    readonly block: Block,
+    readonly sensitivities: readonly number[],
+    judgedFrom: Instant,
+  ) {
+    const { stepMs, timezone } = series
+    this.detectors = new DetectorSet({ stepMs, timezone, sensitivities })
+    this.episodes = sensitivities.map(() => new Episode())
+    this.ticksFrom = rowStart(series, judgedFrom - EPISODE_MEMORY_MS - TICK_MS)
+    this.rowStart = block.anchor
+    this.position = block.anchor
+    this.knownUntil = block.anchor
+  }
+
+  /**
+   * Takes what came up to `to`. `counts`: of the rows from the one under way on; null when nothing came in them. Of a row
+   * that has not ended by `to` only its ticks are judged; it is to be given again.
+   */
+  advance(counts: RowCounts | null, to: Instant, gaps: GapRows, emit: Emit): void {
+    const { stepMs } = this.series
+    for (let end = this.rowStart + stepMs; this.rowStart < to; end += stepMs) {
+      this.takeTicks(counts, Math.min(end - 1, to), gaps, emit)
+      if (end > to) break
+      this.takeRow(counts, end, gaps, emit)
+      this.rowStart = end
+      this.position = end
+    }
+    this.position = Math.max(this.position, to)
+  }
+
+  /** What was seen of the row under way, and what is expected of the whole of it. */
+  running(counts: RowCounts | null): { observed: number; expected: number | null } {
+    const observed = counts?.weightAt(this.rowStart) ?? 0
+    if (!this.isBegun) return { observed, expected: null }
+    return { observed, expected: this.weighted(this.detectors.expectedAt(this.rowStart)) }
+  }
+
+  /** Memory of the arrays that it holds. */
+  get bytes(): number {
+    return this.detectors.bytes
+  }
+
+  /** False before the first events: the rows until then say nothing. */
+  private get isBegun(): boolean {
+    return !Number.isNaN(this.weight)
+  }
+
+  /**
+   * From when on nothing came: the last event, or the end of a gap of our own, in which nobody can say that nothing did.
+   * Rows since a gap are known, and what came before it is in the detector.
+   */
+  private knownAt(lastEventAt: Instant | null, gaps: GapRows, at: Instant): Instant | null {
+    const gapEnd = gaps.endBefore(at)
+    return gapEnd !== null && gapEnd > Math.max(lastEventAt ?? 0, this.knownUntil) ? gapEnd : lastEventAt
+  }
+
+  private takeTicks(counts: RowCounts | null, to: Instant, gaps: GapRows, emit: Emit): void {
+    if (!this.isBegun || to < this.ticksFrom) return
+    const after = Math.max(this.position, this.ticksFrom, this.rowStart)
+    for (let at = (Math.floor(after / TICK_MS) + 1) * TICK_MS; at <= to; at += TICK_MS) {
+      const lastEventAt = counts?.lastEventAt(this.rowStart, at) ?? this.lastEventAt
+      const since = this.knownAt(lastEventAt, gaps, at)
+      const score = this.detectors.silenceAt(at, since)
+      for (const [place, episode] of this.episodes.entries()) {
+        const isSilent = score >= (this.sensitivities[place] ?? 0)
+        const { alarm } = episode.judge(at, null, isSilent)
+        if (!isSilent) continue
+        emit(place, { ...this.silence(at, since, lastEventAt, score), alarm, row: null, isHurt: false })
+      }
+    }
+  }
+
+  private takeRow(counts: RowCounts | null, end: Instant, gaps: GapRows, emit: Emit): void {
+    const start = this.rowStart
+    const [observed, events] = [counts?.weightAt(start) ?? 0, counts?.eventsAt(start) ?? 0]
+    const isHurt = gaps.hurts(start)
+    this.lastEventAt = counts?.lastEventAt(start, end) ?? this.lastEventAt
+    if (!this.isBegun && events > 0 && !isHurt) this.weight = observed / events || 1
+    if (!this.isBegun) {
+      for (const place of this.episodes.keys()) emit(place, this.unknown(end, observed, isHurt))
+      return
+    }
+    if (!isHurt) this.knownUntil = end
+    const since = this.knownAt(this.lastEventAt, gaps, end)
+    const count = observed / this.weight
+    const verdicts = this.detectors.push(start, isHurt ? null : count)
+    const score = this.detectors.silenceAt(end, since)
+    this.learningUntil = verdicts[0]?.learningUntil ?? null
+    for (const [place, verdict] of verdicts.entries()) {
+      const isSilent = score >= (this.sensitivities[place] ?? 0) || (!isHurt && verdict.state === 'silent')
+      const judged = this.episodes[place]?.judge(end, isHurt ? null : { ...verdict, count }, isSilent)
+      const row = this.numbers(observed, verdict)
+      const shown = isSilent
+        ? this.silence(end, since, this.lastEventAt, Math.max(score, verdict.down))
+        : this.calm(end, row, verdict, isHurt ? null : (judged?.trouble ?? null))
+      emit(place, { ...shown, alarm: judged?.alarm ?? false, row, isHurt })
+    }
+  }
+
+  private numbers(observed: number, { expected, low, high }: Verdict): RowNumbers {
+    return { observed, expected: this.weighted(expected), low: this.weighted(low), high: this.weighted(high) }
+  }
+
+  private silence(at: Instant, since: Instant | null, lastEventAt: Instant | null, score: number): Shown {
+    return {
+      ...{ at, since: since ?? at, state: 'silent', learningUntil: this.learningUntil, observed: 0 },
+      expected: this.weighted(this.detectors.missingAt(at, since)),
+      ...{ low: null, high: null, open: true, silentSince: lastEventAt, lastEventAt, score },
+    }
+  }
+
+  /** `trouble`: what is open, which its last row need not show any more. */
+  private calm(
+    at: Instant,
+    row: RowNumbers,
+    { learningUntil, anomaly, up, down }: Verdict,
+    trouble: 'high' | 'low' | null,
+  ): Shown {
+    const state = trouble ?? (learningUntil === null ? 'normal' : 'learning')
+    const { lastEventAt } = this
+    // Sums that still hold a trouble which is over say nothing.
+    const score = anomaly && trouble === null ? 0 : Math.max(up, down)
+    return {
+      ...{ at, since: this.rowStart, ...row, state, learningUntil },
+      ...{ open: trouble !== null, silentSince: null, lastEventAt, score },
+    }
+  }
+
+  private unknown(at: Instant, observed: number, isHurt: boolean): Outcome {
+    const row = { observed, expected: null, low: null, high: null }
+    return {
+      ...{ at, since: this.rowStart, ...row, row, isHurt, state: 'learning', learningUntil: null },
+      ...{ open: false, alarm: false, silentSince: null, lastEventAt: this.lastEventAt, score: 0 },
+    }
+  }
+
+  /** What the detector is given is counted in events of the first sampling rate; people are told what they stand for. */
+  private weighted(count: number | null): number | null {
+    return count === null ? null : count * this.weight
+  }
+}
+
+type Shown = Omit<Outcome, 'alarm' | 'row' | 'isHurt'>

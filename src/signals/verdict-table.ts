@@ -1,0 +1,138 @@
+import type { Instant } from '../core/clock.ts'
+import { DomainGuard, isDown } from './domain-guard.ts'
+import { rowStart, type Series, type SeriesScope, type Span } from './series.ts'
+import type { Emit } from './tracker.ts'
+import type { Outcome, VerdictRow } from './verdict-row.ts'
+import { type Told, WindowFold } from './window-fold.ts'
+
+/** One series that a scope stands for. */
+export interface Member {
+  scope: SeriesScope
+  series: Series
+  /** `one`: the scope is this series; of `*` the domain's `whole` traffic, and each `signal`. */
+  role: 'one' | 'whole' | 'signal'
+  muted: boolean
+  /** One for each that was asked for, or the signal's own. */
+  sensitivities: readonly number[]
+  /** False for instants at which it is no signal; always true when absent. */
+  isOn?(instant: Instant): boolean
+}
+
+/** A member at one of the sensitivities that were asked for. */
+interface Column {
+  member: Member
+  /** Place of the sensitivity. */
+  kind: number
+  sensitivity: number
+  fold: WindowFold
+  /** Of a signal, what is told when it is known how its domain stood: where it was open. */
+  open: Outcome[]
+  /** Place of the window that the last of them lies in, or of the next one. */
+  window: number
+  /** Of each window. */
+  told: (Told | null)[]
+}
+
+/** Collects what members say of windows. */
+export class VerdictTable {
+  private readonly columns: Column[] = []
+  private readonly guards = new Map<SeriesScope, DomainGuard[]>()
+
+  /** `kinds`: how many sensitivities were asked for. `counts`: false for instants that are left out. */
+  constructor(
+    private readonly windows: readonly Span[],
+    private readonly kinds: number,
+    private readonly counts: (instant: Instant) => boolean,
+  ) {}
+
+  /** Takes what a tracker with these sensitivities says of the member, in the order of time. */
+  sink(member: Member, sensitivities: readonly number[]): Emit {
+    const columns = member.sensitivities.map((sensitivity, kind) => this.columnOf(member, kind, sensitivity))
+    return (place, outcome) => {
+      if (member.isOn && !member.isOn(outcome.at)) return
+      for (const column of columns) if (column.sensitivity === sensitivities[place]) this.take(column, outcome)
+    }
+  }
+
+  /** The rows of each sensitivity and window, in the order in which the members were named. */
+  rows(): VerdictRow[][][] {
+    for (const column of this.columns) this.end(column)
+    const kinds = Array.from({ length: this.kinds }, (_, kind) => this.columns.filter((column) => column.kind === kind))
+    return kinds.map((columns) =>
+      this.windows.map((window, at) =>
+        columns.flatMap((column) => this.rowsOf(column, column.told[at] ?? null, window)),
+      ),
+    )
+  }
+
+  private columnOf(member: Member, kind: number, sensitivity: number): Column {
+    const told: Column['told'] = []
+    const fold = new WindowFold(this.windows, member.series, this.counts, (window, of) => {
+      told[window] = of
+    })
+    const column = { member, kind, sensitivity, fold, open: [], window: 0, told }
+    this.columns.push(column)
+    return column
+  }
+
+  private take(column: Column, outcome: Outcome): void {
+    const { member, kind, fold, open } = column
+    const guard = this.guardOf(member.scope, kind)
+    if (member.role === 'whole') guard?.takeWhole(outcome)
+    if (member.role !== 'signal') return fold.take(outcome)
+    guard?.takeSignal(outcome)
+    if (outcome.open && this.isWorthKeeping(column, outcome)) open.push(outcome)
+  }
+
+  /** A silence says the same at every tick; one is kept in each row and window. */
+  private isWorthKeeping(column: Column, { row, alarm, at }: Outcome): boolean {
+    while ((this.windows[column.window]?.to ?? at) < at) column.window += 1
+    const before = column.open.at(-1)?.at ?? Number.NEGATIVE_INFINITY
+    const windowFrom = this.windows[column.window]?.from ?? 0
+    return (
+      row !== null ||
+      alarm ||
+      before <= rowStart(column.member.series, at - 1) ||
+      (windowFrom < at && before <= windowFrom)
+    )
+  }
+
+  private end({ member, kind, fold, open }: Column): void {
+    const guard = this.guardOf(member.scope, kind)
+    for (const outcome of open) fold.take(guard?.explain(outcome) ?? outcome)
+    fold.endAll()
+  }
+
+  private guardOf(scope: SeriesScope, kind: number): DomainGuard | undefined {
+    let guards = this.guards.get(scope)
+    if (!guards) {
+      guards = Array.from({ length: this.kinds }, () => new DomainGuard(scope))
+      this.guards.set(scope, guards)
+    }
+    return guards[kind]
+  }
+
+  private rowsOf({ member, kind, sensitivity }: Column, told: Told | null, { from, to }: Span): VerdictRow[] {
+    const { scope, series, muted, role } = member
+    if (role === 'signal' && !told?.open) return []
+    const { domainId, vendor, event } = series
+    const about = { scope, domainId, vendor, event, sensitivity, muted }
+    if (!told) return [{ ...about, ...NOTHING, at: to, since: to }]
+    const falls = role === 'whole' ? (this.guardOf(scope, kind)?.falls() ?? []) : []
+    const own = falls.filter(({ at }) => at > from && at <= to && this.counts(at - 1))
+    const explains = own.length > 0
+    const { row: _row, isHurt: _isHurt, ...outcome } = told.outcome
+    const { open, explained } = told
+    const alarm = told.alarm || own.some((fall) => fall.alarm)
+    return [{ ...about, ...outcome, open, alarm, explained, explains, down: isDown(outcome) }]
+  }
+}
+
+type About = 'scope' | 'domainId' | 'vendor' | 'event' | 'sensitivity' | 'muted'
+
+/** Of a series of which nothing came. */
+const NOTHING: Omit<VerdictRow, About | 'at' | 'since'> = {
+  ...{ state: 'learning', learningUntil: null, observed: 0, expected: null, low: null, high: null },
+  ...{ open: false, alarm: false, down: false, explained: false, explains: false },
+  ...{ silentSince: null, lastEventAt: null, score: 0 },
+}
