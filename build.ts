@@ -7,6 +7,9 @@ const OUTFILE = 'dist/tagwarden'
 
 const native = resolve(import.meta.dir, 'src/warehouse/native.ts')
 
+/** Before the build, which waits for itself when it is asked for another. */
+const bundle = JSON.stringify(await scriptBundle())
+
 await Bun.build({
   entrypoints: [resolve(import.meta.dir, 'src/main.ts')],
   minify: true,
@@ -26,8 +29,8 @@ await Bun.build({
     {
       name: 'embed the browser script',
       setup(build) {
-        build.onLoad({ filter: /[/\\]src[/\\]ingest[/\\]script-bundle\.ts$/ }, async () => ({
-          contents: `const bundle = ${JSON.stringify(await scriptBundle())}\nexport const scriptBundle = async () => bundle`,
+        build.onLoad({ filter: /[/\\]src[/\\]ingest[/\\]script-bundle\.ts$/ }, () => ({
+          contents: `const bundle = ${bundle}\nexport const scriptBundle = async () => bundle`,
         }))
       },
     },

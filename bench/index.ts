@@ -2,6 +2,7 @@ import { cpus, totalmem } from 'node:os'
 import { benchBacktest } from './backtest.ts'
 import type { Budget } from './budget.ts'
 import { lineOf } from './budget.ts'
+import { benchCollector } from './collector.ts'
 import { benchDecode } from './decode.ts'
 import { benchEvaluate } from './evaluate.ts'
 import { benchFaults } from './faults.ts'
@@ -20,6 +21,7 @@ const benches: Record<string, () => Promise<Budget[]>> = {
   evaluate: benchEvaluate,
   backtest: benchBacktest,
   'sign-in': benchSignIn,
+  collector: benchCollector,
   nab: benchNab,
   faults: benchFaults,
 }

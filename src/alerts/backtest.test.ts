@@ -4,6 +4,7 @@ import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { plainEvent } from '../core/event.fixture.ts'
 import { addTraffic } from '../signals/follower.fixture.ts'
 import { Follower } from '../signals/follower.ts'
+import type { Gap } from '../signals/gap.ts'
 import { WarehouseStand } from '../warehouse/warehouse.fixture.ts'
 import type { Alert, AlertInput } from './alert.ts'
 import { type AlertBacktest, backtest } from './backtest.ts'
@@ -12,6 +13,7 @@ import { readAlertInput } from './input.ts'
 import { compileJudge } from './judge.ts'
 import { findInPast } from './past.ts'
 import { parsePeriod } from './period.ts'
+import { preview } from './preview.ts'
 import { alertFrom } from './store.ts'
 import { measure } from './types/alert-type.ts'
 import { alertTypeOf } from './types/index.ts'
@@ -266,5 +268,109 @@ describe('the way of a backtest', () => {
     [{ ...validation, period: '1h' }, 7, { buckets: 168, grain: 'hour', method: 'sql' }],
   ])('of %j over %i days', async (input, days, expected) => {
     expect(await shape(input, days)).toMatchObject({ ...expected, coverage: null, exact: true })
+  })
+})
+
+describe('a backtest of anomalies', () => {
+  const dies = (from: Instant, lastsMs: number) => [{ from, to: from + lastsMs, factor: 0 }]
+  const now = START + 56 * DAY_MS
+  const deadAt = now - 5 * DAY_MS + 9 * HOUR_MS
+
+  async function shop() {
+    const stand = await WarehouseStand.open()
+    stand.clock.set(now)
+    const past = { from: START, to: now, domainId: 'dom_1', vendor: 'Shop' }
+    await addTraffic(stand, 'a', { ...past, event: 'view', perHour: 60, faults: dies(deadAt, 5 * HOUR_MS) })
+    await addTraffic(stand, 'b', { ...past, event: 'buy', perHour: 20 })
+    return { stand, parts: { warehouse: stand.warehouse, domains: DOMAINS, regions: [] } }
+  }
+  const anomaly = (volume: object, more: object = {}) =>
+    alertOfInput({ name: 'x', channels, alertType: 'volume_anomaly', period: '1h', volume, ...more }, 1)
+  const view = { vendor: 'Shop', event: 'view' }
+
+  test('fires where the trouble is new, and shows where it goes on', async () => {
+    const { stand, parts } = await shop()
+    await using _stand = stand
+    for (const volume of [view, { vendor: '*' }]) {
+      const { buckets, method, grain, exact } = await backtest(anomaly(volume), 7, now, parts)
+      expect({ method, grain, exact, buckets: buckets.length }).toEqual({
+        ...{ method: 'rollup', grain: 'hour', exact: true, buckets: 168 },
+      })
+      expect(buckets.filter(({ wouldFire }) => wouldFire).map(({ start }) => start)).toEqual([deadAt])
+      const open = buckets.filter(({ matchCount }) => matchCount > 0).map(({ start }) => (start - deadAt) / HOUR_MS)
+      expect(open.slice(0, 5)).toEqual([0, 1, 2, 3, 4])
+      expect(open.length).toBeLessThan(9)
+    }
+  })
+
+  test('says how often other sensitivities would have told people, in one pass', async () => {
+    const { stand, parts } = await shop()
+    await using _stand = stand
+    const sensitivities = [2, 4, 8]
+    const { alternatives = [] } = await backtest(anomaly(view), 14, now, parts, sensitivities)
+    expect(alternatives.map(({ sensitivity }) => sensitivity)).toEqual(sensitivities)
+    const alone = await Promise.all(
+      sensitivities.map(async (sensitivity) => {
+        const { buckets } = await backtest(anomaly({ ...view, sensitivity }), 14, now, parts)
+        return buckets.filter(({ wouldFire }) => wouldFire).length
+      }),
+    )
+    expect(alternatives.map(({ fired }) => fired)).toEqual(alone)
+    expect(alone[0]).toBeGreaterThan(alone[1] ?? 0)
+    expect(alone[1]).toBe(1)
+    expect(await backtest(anomaly(view), 7, now, parts)).not.toHaveProperty('alternatives')
+    expect(backtest(anomaly(view, { domainId: 'dom_gone' }), 7, now, parts, [2])).resolves.toMatchObject({
+      alternatives: [{ sensitivity: 2, fired: 0 }],
+    })
+  })
+
+  test('fires inside the run windows only', async () => {
+    const { stand, parts } = await shop()
+    await using _stand = stand
+    const hours = [11, 20]
+    for (const period of ['1h', '1d']) {
+      const { buckets } = await backtest(anomaly(view, { period, runWindows: { hours } }), 7, now, parts)
+      const fired = buckets.filter(({ wouldFire }) => wouldFire).map(({ start }) => start)
+      expect(fired).toEqual([period === '1h' ? deadAt + 2 * HOUR_MS : deadAt - 9 * HOUR_MS])
+    }
+  })
+
+  test('finds nothing where we collected nothing, nor does any rule that counts', async () => {
+    const { stand, parts } = await shop()
+    await using _stand = stand
+    const gap: Gap = { fromAt: deadAt, toAt: deadAt + 5 * HOUR_MS, cause: 'refused' }
+    const gapsOf = (from: Instant, to: Instant) => (gap.fromAt < to && gap.toAt > from ? [gap] : [])
+    const counts = { alertType: 'volume_threshold', volume: { op: 'lte', count: 0, event: 'view' }, domainId: 'dom_1' }
+    const change = { alertType: 'tag_volume_change', volume: { direction: 'decrease', percent: 90, event: 'view' } }
+    for (const rule of [{ alertType: 'volume_anomaly', volume: view }, counts, change]) {
+      const alert = alertOfInput({ name: 'x', channels, period: '1h', ...rule }, 1)
+      const fired = async (more: Partial<typeof parts & { gapsOf: typeof gapsOf }>) =>
+        (await backtest(alert, 7, now, { ...parts, ...more })).buckets.filter(({ wouldFire }) => wouldFire).length
+      expect(await fired({})).toBeGreaterThan(0)
+      expect(await fired({ gapsOf })).toBe(0)
+    }
+  })
+
+  test('agrees with a preview, which shows the windows, newest first', async () => {
+    const { stand, parts } = await shop()
+    await using _stand = stand
+    const { scanned, matched, samples } = await preview(anomaly(view), 168, now, parts)
+    const { buckets } = await backtest(anomaly(view), 7, now, parts)
+    expect(matched).toBe(buckets.reduce((sum, { matchCount }) => sum + matchCount, 0))
+    expect(scanned).toBeGreaterThan(150 * 50)
+    expect(scanned).toBeLessThan(170 * 60)
+    expect(samples).toHaveLength(matched)
+    expect(samples.at(-1)).toMatchObject({ vendor: 'Shop', event: 'view', observed: 0 })
+    expect((await preview(anomaly({ vendor: '*' }), 168, now, parts)).scanned).toBeGreaterThan(scanned)
+  })
+
+  test('with sensitivities is refused for other types', async () => {
+    const { stand, parts } = await shop()
+    await using _stand = stand
+    const lte = alertOfInput(
+      { name: 'x', channels, period: '1h', alertType: 'volume_threshold', volume: { op: 'lte', count: 0 } },
+      1,
+    )
+    expect(backtest(lte, 7, now, parts, [4])).rejects.toThrow(/^sensitivities: have no place beside a volume_threshold/)
   })
 })

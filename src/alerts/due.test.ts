@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
+import { tickBefore } from '../signals/series.ts'
 import { type Cursor, dueWindows, firstCursor, MAX_LATE_WINDOWS, type Schedule } from './due.ts'
 import { parsePeriod, windowAt } from './period.ts'
 
@@ -37,6 +38,19 @@ describe('an alert saved at 10:30 with windows of an hour', () => {
     const saved = at('10:30')
     expect(spans(firstCursor(validation, saved), validation, at(time), woken)).toEqual(ofValidation)
     expect(spans(firstCursor(volume, saved), volume, at(time), woken)).toEqual(ofVolume)
+  })
+
+  test.each<[string, string[]]>([
+    ['10:30', []],
+    ['10:34', []],
+    ['10:35', ['10:30-10:35…']],
+    ['10:39', ['10:30-10:35…']],
+    ['11:00', ['10:30-11:00']],
+    ['11:04', ['10:30-11:00']],
+    ['12:07', ['10:30-11:00', '11:00-12:00', '12:00-12:05…']],
+  ])('at %s is due, at the ends of ticks, for %p', (time, expected) => {
+    const anomaly = { ...schedule('1h', true), ticks: true }
+    expect(spans(firstCursor(anomaly, at('10:30')), anomaly, at(time), false)).toEqual(expected)
   })
 
   test('knows in which window it is', () => {
@@ -126,8 +140,8 @@ const life = fc.record({
   ),
 })
 
-function live({ period, timezone, start, ticks }: Life, partial: boolean) {
-  const rule = schedule(period, partial, timezone)
+function live({ period, timezone, start, ticks }: Life, partial: boolean, more: Partial<Schedule> = {}) {
+  const rule = { ...schedule(period, partial, timezone), ...more }
   let cursor = firstCursor(rule, start)
   let now = start
   const evaluated = []
@@ -165,6 +179,28 @@ test('whatever happens, evaluations of a validation alert divide time without ga
         through = window.to
       }
       expect(cursor.evaluatedThrough).toBe(through)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('whatever happens, an anomaly alert judges the last 24 windows up to the last tick, without overlap', () => {
+  fc.assert(
+    fc.property(life, (life) => {
+      const { rule, evaluated } = live(life, true, { ticks: true })
+      let through = life.start
+      for (const { window, windowStartAt, settledAt, next } of evaluated) {
+        const whole = windowAt(rule.period, rule.timezone, window.from)
+        expect(window.from).toBeGreaterThanOrEqual(through)
+        // What is left out are whole windows.
+        if (window.from !== through) expect(window.from).toBe(whole.start)
+        expect(window.to).toBeLessThanOrEqual(whole.end)
+        expect(windowStartAt).toBe(whole.start)
+        expect(window.complete).toBe(window.to === whole.end)
+        if (!window.complete) expect(window.to).toBe(tickBefore(settledAt))
+        expect(next.evaluatedThrough).toBe(window.to)
+        through = window.to
+      }
     }),
     { numRuns: 300 },
   )

@@ -15,7 +15,7 @@ test('an item says what is known of its call, and nothing else', () => {
 })
 
 test('all kinds of items share a batch, with what they have in common', () => {
-  const frame = frameOf('/cart', { env: 'dev', version: 12, customerId: 'c-7', sampleRate: 0.5 })
+  const frame = frameOf('/cart', { told: { env: 'dev', version: 12, customerId: 'c-7' }, sampleRate: 0.5 })
   const [content, ...others] = contents([
     { list: 'events', frame, event: { id: '1', ts: 1, vendor: 'Tagwarden', event: 'snippet_ran' } },
     { list: 'tags', frame, tag: { id: '2', ts: 2, container: 'GTM-1', tagId: '7' } },

@@ -86,16 +86,8 @@ export function batchesOf(items: readonly Item[]): Batch[] {
   return batches
 }
 
-function contentOf({ env, sessionId, customerId, version, sampleRate, page }: Frame): Record<string, unknown> {
-  // Fields that are undefined are left out of JSON.
-  return {
-    env,
-    sessionId,
-    customerId,
-    version,
-    sampleRate,
-    page: { ...page, title: page.title.slice(0, MAX_TITLE_LENGTH) },
-  }
+function contentOf({ told, sessionId, sampleRate, page }: Frame): Record<string, unknown> {
+  return { ...told, sessionId, sampleRate, page: { ...page, title: page.title.slice(0, MAX_TITLE_LENGTH) } }
 }
 
 function add(batch: Batch, item: Item, length: number): Batch {

@@ -22,6 +22,8 @@ export interface Call {
   /** False: it is not known yet whether the browser asks for it at all (a script that is not in the page yet). */
   isConfirmed: boolean
   outcome: Outcome | null
+  /** False: the browser had no network when it was made. */
+  isOnline: boolean
   /** True when it failed or brought something unexpected; a picture that is none may be an empty answer. */
   isOdd: boolean
   durMs: number | null

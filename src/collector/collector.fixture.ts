@@ -34,10 +34,8 @@ export function handClock(): HandClock {
 
 export function frameOf(path: string, more: Partial<Frame> = {}): Frame {
   return {
-    env: 'prod',
+    told: { env: 'prod' },
     sessionId: 'f'.repeat(32),
-    customerId: undefined,
-    version: undefined,
     sampleRate: 1,
     page: { url: `https://shop.example${path}`, referrer: '', title: 'Shop' },
     isSampled: true,
@@ -63,6 +61,7 @@ export function callOf(more: Partial<Call> = {}): Call {
     isConfirmed: true,
     outcome: 'ok',
     isOdd: false,
+    isOnline: true,
     durMs: 12,
     bytes: null,
     isTimed: true,

@@ -1,6 +1,6 @@
 import type { RunCommand } from './commands.ts'
 import type { Guard } from './guard.ts'
-import type { CommandQueue, EarlyCall, SharedWindow } from './stub.ts'
+import type { CommandQueue, EarlyCall, SharedWindow } from './shared-window.ts'
 import type { Seers } from './transports.ts'
 
 /** Takes over what the snippet kept of requests. Null: there is no snippet on this page. */

@@ -11,12 +11,17 @@ export interface Page {
   title: string
 }
 
+/** What the page told of itself. */
+export interface Told {
+  env: 'prod' | 'dev'
+  customerId?: string
+  version?: number
+}
+
 /** What the items of one batch have in common. */
 export interface Frame {
-  env: 'prod' | 'dev'
+  told: Told
   sessionId: string
-  customerId: string | undefined
-  version: number | undefined
   sampleRate: number
   page: Page
   /** False: nothing of this session is captured. */
@@ -25,27 +30,21 @@ export interface Frame {
   from: number
 }
 
-/** What the page told of itself. */
-export interface Told {
-  env?: 'prod' | 'dev'
-  customerId?: string
-  version?: number
-}
-
 export interface Frames {
   /** The frame of now: another one after the page's address, the session or what it told has changed. */
   current(): Frame
   /** The frame at an instant of the page's own clock. */
   at(instant: number): Frame
-  tell(told: Told): void
+  tell(told: Partial<Told>): void
 }
 
 /** Earlier frames that are kept for what is reported late. */
 const MAX_FRAMES = 20
 
 export interface FrameParts {
-  config: CaptureConfig
-  session: Session
+  window: { document: Pick<Document, 'title' | 'referrer'>; location: Pick<Location, 'href'> }
+  config: Pick<CaptureConfig, 'sampleRate'>
+  session: Pick<Session, 'idAt'>
   /** Ms since the page began to load, and since the epoch. */
   now(): number
   date(): number
@@ -58,22 +57,20 @@ export function pageAddress(href: string): string {
   return /^https?:/.test(href) ? (href.split(/[?#]/, 1)[0] ?? '').slice(0, 4000) : ''
 }
 
-export function makeFrames({ config, session, now, date, left }: FrameParts): Frames {
-  let told: Told = {}
+export function makeFrames({ window, config, session, now, date, left }: FrameParts): Frames {
+  const { document, location } = window
+  let told: Told = { env: 'prod' }
   let frames: Frame[] = []
   let href = ''
   let url = ''
 
   const begin = (sessionId: string, last: Frame | undefined): Frame => {
-    const env = told.env ?? 'prod'
-    const sampleRate = config.sampleRate[env]
+    const sampleRate = config.sampleRate[told.env]
     const samePage = last?.page.url === url ? last.page : null
     const referrer = last?.page.url ?? pageAddress(document.referrer)
     const frame: Frame = {
-      env,
+      told,
       sessionId,
-      customerId: told.customerId,
-      version: told.version,
       sampleRate,
       page: samePage ?? { url, referrer, title: document.title },
       isSampled: isSampled(sessionId, sampleRate),
@@ -83,11 +80,6 @@ export function makeFrames({ config, session, now, date, left }: FrameParts): Fr
     if (last && !samePage) left(last.page)
     return frame
   }
-  const isCurrent = ({ env, customerId, version, sampleRate }: Frame) =>
-    env === (told.env ?? 'prod') &&
-    customerId === told.customerId &&
-    version === told.version &&
-    sampleRate === config.sampleRate[env]
   const current = () => {
     const sessionId = session.idAt(date())
     if (location.href !== href) {
@@ -95,14 +87,16 @@ export function makeFrames({ config, session, now, date, left }: FrameParts): Fr
       url = pageAddress(href)
     }
     const last = frames.at(-1)
-    const isSame = last && last.sessionId === sessionId && last.page.url === url && isCurrent(last)
-    return isSame ? last : begin(sessionId, last)
+    const isSame = last?.sessionId === sessionId && last.page.url === url && last.told === told
+    return isSame && last.sampleRate === config.sampleRate[told.env] ? last : begin(sessionId, last)
   }
   return {
     current,
     at: (instant) => frames.findLast((frame) => frame.from <= instant) ?? frames[0] ?? current(),
     tell(more) {
-      told = { ...told, ...more }
+      const next = { ...told, ...more }
+      // Tag managers say the same at every event, and what is said anew begins another batch.
+      if (JSON.stringify(next) !== JSON.stringify(told)) told = next
     },
   }
 }

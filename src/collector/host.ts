@@ -1,7 +1,7 @@
 import { type Guard, makeGuard } from './guard.ts'
 import type { WaysOut } from './sender.ts'
 import { randomId } from './session.ts'
-import type { SharedWindow } from './stub.ts'
+import type { SharedWindow } from './shared-window.ts'
 
 /** What the script has of the page and the browser; tests give it something else. */
 export interface Host {

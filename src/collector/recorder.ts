@@ -48,8 +48,6 @@ export interface RecorderParts {
   changed(): void
 }
 
-/** Refused before it left the browser: whatever answers takes longer. */
-const REFUSED_MS = 1
 /** Beyond so many times the second's share, requests are only counted by resource timing. */
 const OVERRUN = 10
 
@@ -63,8 +61,9 @@ export function makeRecorder(parts: RecorderParts): Recorder {
   }
   /** Something became known of a call. */
   const note = (call: Call) => {
-    const isRefused = (call.isOdd || call.outcome === 'failure') && call.isTimed && (call.durMs ?? 0) < REFUSED_MS
-    if (isRefused && isOnline()) settle(call, 'blocked')
+    // What has left the browser takes some time.
+    const isRefused = (call.isOdd || call.outcome === 'failure') && call.isTimed && call.durMs === 0
+    if (isRefused && call.isOnline) settle(call, 'blocked')
     confirm(call)
     changed()
   }
@@ -80,6 +79,7 @@ export function makeRecorder(parts: RecorderParts): Recorder {
       isConfirmed: false,
       outcome: null,
       isOdd: false,
+      isOnline: isOnline(),
       durMs: null,
       bytes: null,
       isTimed: false,
@@ -158,7 +158,7 @@ export function makeRecorder(parts: RecorderParts): Recorder {
       const url = withoutFragment(address)
       const known = calls.untimed(url, timing.startTime)
       // Browsers that look ahead in the page's text tell twice that they did not ask for something.
-      if (!known && timing.duration < REFUSED_MS && calls.youngest(url)?.outcome === 'blocked') return null
+      if (!known && timing.duration === 0 && calls.youngest(url)?.outcome === 'blocked') return null
       const found = known ? null : filter.wanted(address)
       const frame = known?.frame ?? frames.at(timing.startTime)
       if (!frame.isSampled) return null

@@ -1,22 +1,7 @@
+import type { CommandQueue, SharedWindow } from './shared-window.ts'
+
 /** Address of the script; put in by the server. */
 declare const SCRIPT_URL: string
-
-/** What happened before the script came: the name of the function or event, its receiver and arguments, and when. */
-export type EarlyCall = [name: string, self: unknown, args: unknown[], at: number]
-
-/** Commands that wait for the script, and requests that were made before it came. */
-export interface CommandQueue extends Array<ArrayLike<unknown>> {
-  /** Null once the script looks after requests itself. */
-  early?: EarlyCall[] | null
-  /** True on pages that have the snippet. */
-  isSnippet?: boolean
-}
-
-/** The part of the window that pages, tag managers and this script share. */
-export interface SharedWindow {
-  tagwarden?: (...command: unknown[]) => void
-  tagwardenQueue?: CommandQueue
-}
 
 /** More are not kept, should the script never come. */
 const MAX_EARLY = 100
@@ -62,13 +47,15 @@ const MAX_EARLY = 100
   watch(window.XMLHttpRequest?.prototype, 'open')
   watch(window.XMLHttpRequest?.prototype, 'send')
   try {
+    const script = document.createElement('script')
+    script.async = true
+    // Of pages that let scripts in by it.
+    script.nonce = document.currentScript?.nonce ?? ''
+    script.src = SCRIPT_URL
+    document.head.append(script)
     // By default the browser keeps 250 entries: https://www.w3.org/TR/resource-timing/#sec-extensions-performance-interface
     performance.setResourceTimingBufferSize(1000)
   } catch {
-    // Then it keeps fewer.
+    // A policy of the page's that lets nobody add scripts.
   }
-  const script = document.createElement('script')
-  script.async = true
-  script.src = SCRIPT_URL
-  document.head.append(script)
 })()

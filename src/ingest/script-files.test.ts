@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { gunzipSync } from 'node:zlib'
+import { testApp } from '../../test/app.ts'
 import { testClock } from '../../test/fakes.ts'
 import { HOUR_MS } from '../core/clock.ts'
 import { decoders } from '../decoders/index.ts'
@@ -52,6 +53,28 @@ test('the script has its configuration inside, the list of hosts comes with the 
     patterns: ['metrics.shop.example/c*'],
   })
   expect(hosts).toEqual(expect.arrayContaining(['google-analytics.com', 'api.segment.io']))
+})
+
+test('the collector answers for them, and pages send to where the domain’s routing says', async () => {
+  await using world = await testApp({ collectUrl: 'https://collect.example', publicUrl: 'https://tags.example' })
+  const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'shop.example' } })
+  const { collector } = world.app
+  const path = `/t/${domain.token}.json`
+  const collectUrl = async () => {
+    const answer = await collector.fetch(new Request(`https://collect.example${path}`))
+    return ((await answer.json()) as { collectUrl: string }).collectUrl
+  }
+  const snippet = async () => (await world.call('GET', `/v1/domains/${domain.id}/snippet`)).body
+  expect(collector.owns(path)).toBe(true)
+  expect(await collectUrl()).toBe('https://collect.example/api/v1/events')
+  expect(await snippet()).toMatchObject({ scriptUrl: `https://collect.example/t/${domain.token}.js` })
+  const custom = { mode: 'custom', hostname: 'collect.shop.example' }
+  await world.call('PUT', `/v1/domains/${domain.id}/endpoint`, { body: custom })
+  expect(await collectUrl()).toBe('https://collect.shop.example/api/v1/events')
+  const { head, configUrl, template } = await snippet()
+  expect(configUrl).toBe(`https://collect.shop.example${path}`)
+  expect(head).toContain(`"https://collect.shop.example/t/${domain.token}.js"`)
+  expect(template).toContain('"https://collect.shop.example/t/*"')
 })
 
 test.each([

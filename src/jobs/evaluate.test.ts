@@ -9,6 +9,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { createDomain } from '../domains/store.ts'
 import type { NoticeOrder } from '../issues/issue.ts'
+import type { Gap } from '../signals/gap.ts'
 import type { Query } from '../warehouse/query.ts'
 import { type EvaluateParts, evaluate, Woken } from './evaluate.ts'
 
@@ -29,7 +30,7 @@ async function setUp(
   const queries: Query[] = []
   const orders: NoticeOrder[] = []
   /** Replaced by tests in which something goes wrong. */
-  const on = { query: () => {}, enqueue: (_order: NoticeOrder) => {} }
+  const on = { query: () => {}, enqueue: (_order: NoticeOrder) => {}, gaps: [] as Gap[] }
   const parts: EvaluateParts = {
     db,
     clock,
@@ -46,7 +47,7 @@ async function setUp(
       on.enqueue(order)
       orders.push(order)
     },
-    gapsOf: () => [],
+    gapsOf: (from, to) => on.gaps.filter(({ fromAt, toAt }) => fromAt < to && toAt > from),
     regionsOf: () => [],
   }
   const occurrences = () =>
@@ -104,6 +105,51 @@ test('windows are judged in the order of their ends, whatever alert they are of'
   using world = await setUp([hourly, quarterly])
   await world.run()
   expect(world.queries.map(({ window }) => (window.to - NOON) / MINUTE_MS)).toEqual([-45, -30, -15, 0, 0])
+})
+
+describe('where nothing could be collected', () => {
+  const lte: AlertInput = { ...volumeInput, volume: { op: 'lte', count: 5 } }
+  const change: AlertInput = {
+    ...volumeInput,
+    alertType: 'tag_volume_change',
+    volume: { direction: 'decrease', percent: 50 },
+  }
+  const gap = (from: number, to: number): Gap => {
+    return { fromAt: NOON + from * MINUTE_MS, toAt: NOON + to * MINUTE_MS, cause: 'down' }
+  }
+
+  test.each<[string, Gap[], number[]]>([
+    ['nowhere', [], [1, 1]],
+    ['for 3 minutes of the hour', [gap(-20, -17)], [0, 1]],
+    ['for less', [gap(-20, -18)], [1, 1]],
+    ['in the hour before', [gap(-90, -70)], [1, 1]],
+  ])('counts of that time are not judged: %s', async (_, gaps, expected) => {
+    using world = await setUp([lte, hourly, change], (ids) => [{ violations: ids.slice(1, 2) }])
+    world.on.gaps = gaps
+    await world.run()
+    expect(world.counted()).toEqual([...expected, 0])
+    expect(world.through()).toEqual([NOON, NOON, NOON])
+  })
+
+  test('what stands is not over, and what is found later counts', async () => {
+    using world = await setUp([lte])
+    await world.run()
+    for (const [hour, status] of [
+      [1, 'open'],
+      [2, 'open'],
+      [3, 'open'],
+      [4, 'open'],
+    ] as const) {
+      world.on.gaps = [gap((hour - 1) * 60, hour * 60)]
+      world.clock.set(NOON + hour * HOUR_MS)
+      await world.run()
+      expect(world.db.prepare('SELECT status FROM issue').pluck().all()).toEqual([status])
+    }
+    world.on.gaps = []
+    world.clock.set(NOON + 5 * HOUR_MS)
+    await world.run()
+    expect(world.counted()).toEqual([2])
+  })
 })
 
 describe('an alert that fails', () => {

@@ -154,6 +154,11 @@ interface Column {
 const OWNERS = ['orgId', 'domainId', 'issueId', 'projectId'] as const
 const CHOICES: Record<string, string> = {
   'hostname.status': 'approved',
+  'domain.routingMode': 'custom',
+  'domain.collectStatus': 'active',
+  'pageFile.level': 'day',
+  'pipelineGap.cause': 'down',
+  'signalSetting.mode': 'muted',
   'eventFile.level': 'compacted',
   'rollupFile.level': 'day',
   'issue.status': 'open',
@@ -211,7 +216,7 @@ function rowsOf(db: Db, orgId: string): Record<string, number> {
 }
 
 describe('deleting', () => {
-  test('leaves nothing in the database but the lists of files, and other organizations alone', async () => {
+  test('leaves nothing in the database but what jobs remove, and other organizations alone', async () => {
     const { db, call, cast, told } = setUp()
     const { orgId, mallory } = cast
     for (const id of [orgId, mallory.orgId]) fill(db, id)
@@ -220,7 +225,8 @@ describe('deleting', () => {
     expect(Object.keys(others).length).toBeGreaterThan(12)
     const answer = await call('DELETE', '/v1/org?name=Acme', { as: cast.alice.key })
     expect([answer.status, answer.body]).toEqual([200, { ok: true }])
-    expect(rowsOf(db, orgId)).toEqual({ eventFile: 1, rollupFile: 1 })
+    // The last one goes with the next round of the signals.
+    expect(rowsOf(db, orgId)).toEqual({ eventFile: 1, pageFile: 1, rollupFile: 1, signalAlert: 1 })
     expect(rowsOf(db, mallory.orgId)).toEqual(others)
     expect(told).toEqual([`deleted ${orgId}`])
   })

@@ -1,5 +1,5 @@
 import { type Calendar, MOST_BLOCKS } from './calendar.ts'
-import { centre, medianOf, quantileOf, sortFirst } from './order.ts'
+import { centre, medianOf, quantileOf } from './order.ts'
 import { rootOf } from './root.ts'
 import { SlotRing } from './slot-ring.ts'
 
@@ -94,7 +94,6 @@ export class Comparison {
     centre(scratch, size)
     const deviation = medianOf(scratch, size)
     const scale = Math.max(1, MAD_TO_SD * deviation)
-    sortFirst(scratch, size)
     return { deviation, whole, scale, heavy: Math.max(1, quantileOf(scratch, size, 0.95) / (WIDE * scale)) }
   }
 

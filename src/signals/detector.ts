@@ -62,6 +62,11 @@ export class DetectorSet {
     return this.measure.missingAt(now, lastEventAt)
   }
 
+  /** As `Measure.silenceGuard`. */
+  get silenceGuard(): number {
+    return this.measure.silenceGuard
+  }
+
   /** What is expected of a row that starts at `t`; null while that isn't known. */
   expectedAt(t: Instant): number | null {
     return orNull(this.measure.expectedAt(t))

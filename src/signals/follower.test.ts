@@ -369,6 +369,35 @@ describe('a chart', () => {
   })
 })
 
+test('no more is kept in memory than may be: the others are learned anew, and say the same', async () => {
+  await using stand = await CountsStand.with({ ...view, faults: [{ from: NOON, to: END, factor: 0 }] })
+  const scopes = ['UTC', 'Europe/Berlin', 'Asia/Tokyo'].map((timezone) => scope({ timezone }))
+  const span = { from: NOON, to: NOON + hours(2) }
+  const all = stand.follower()
+  const expected = await follow(all, scopes, span)
+  const room = all.bytes
+  for (const [share, kept] of [
+    [1, 3],
+    [0.7, 2],
+    [0.4, 1],
+    [0, 0],
+  ] as const) {
+    const follower = stand.follower({ memoryBytes: room * share })
+    expect(await follow(follower, scopes, span)).toEqual(expected)
+    expect(follower.bytes).toBeLessThanOrEqual(room * share)
+    expect(Math.round((3 * follower.bytes) / room)).toBe(kept)
+  }
+  // Who is not asked for any more makes room.
+  const follower = stand.follower({ memoryBytes: room * 0.4 })
+  const [first, second] = scopes
+  if (!first || !second) throw new Error('there are three')
+  await follow(follower, [first], span)
+  const later = { from: span.to + hours(2), to: span.to + hours(3) }
+  await follow(follower, [second], later)
+  expect(follower.bytes).toBeGreaterThan(0)
+  expect(follower.bytes).toBeLessThanOrEqual(room * 0.4)
+})
+
 test('where the history does not answer, nothing is lost: asked again it says the same', async () => {
   await using stand = await CountsStand.with({ ...view, faults: [{ from: NOON, to: END, factor: 0 }] })
   const span = { from: NOON - hours(1), to: NOON + hours(3) }

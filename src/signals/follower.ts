@@ -156,7 +156,7 @@ export class Follower {
     sensitivities: readonly number[] | null,
   ): Promise<VerdictRow[][][]> {
     const [first, last] = [windows.at(0), windows.at(-1)]
-    const table = new VerdictTable(windows, sensitivities?.length ?? 1, counts)
+    const table = new VerdictTable(windows, sensitivities ?? [null], counts)
     if (!first || !last) return table.rows()
     const span = { from: first.from - LEAD_MS, to: last.to }
     const followed = new Map<string, Followed>()

@@ -146,6 +146,11 @@ export class Measure {
     return this.silence.missing + more
   }
 
+  /** How many times more events must be missing for a silence to be as unusual as by Poisson's law. */
+  get silenceGuard(): number {
+    return this.silence.guard
+  }
+
   get bytes(): number {
     const parts = [this.season, this.burst, this.silence, this.rows, ...this.sums, this.burstSum]
     return parts.reduce((sum, { bytes }) => sum + bytes, 0)

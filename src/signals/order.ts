@@ -1,34 +1,65 @@
 /** Up to so many values are put in order by insertion, which is faster there. */
 const FEW = 32
 
-/** Puts the first `size` values in rising order, in place. They may not be NaN. */
-export function sortFirst(values: Float64Array, size: number): void {
-  if (size > FEW) {
-    values.subarray(0, size).sort()
-    return
-  }
-  for (let at = 1; at < size; at++) {
-    const value = values[at] ?? 0
-    let hole = at
-    for (; hole > 0 && (values[hole - 1] ?? 0) > value; hole--) values[hole] = values[hole - 1] ?? 0
-    values[hole] = value
-  }
+/** The value below which the share `q` of the first `size` lies. Their order changes; they may not be NaN. NaN of none. */
+export function quantileOf(values: Float64Array, size: number, q: number): number {
+  if (size === 0) return Number.NaN
+  return select(values, size, Math.floor(q * (size - 1)))
 }
 
-/** The value below which the share `q` of the first `size` lies; they must be in order. NaN of none. */
-export function quantileOf(sorted: Float64Array, size: number, q: number): number {
-  return sorted[Math.floor(q * (size - 1))] ?? Number.NaN
-}
-
-/** The median of the first `size` values, which are put in order. NaN of none. */
+/** The median of the first `size` values. Their order changes; they may not be NaN. NaN of none. */
 export function medianOf(values: Float64Array, size: number): number {
   if (size === 0) return Number.NaN
-  sortFirst(values, size)
-  return ((values[(size - 1) >> 1] ?? 0) + (values[size >> 1] ?? 0)) / 2
+  const upper = size >> 1
+  const high = select(values, size, upper)
+  if (size % 2 === 1) return high
+  let low = Number.NEGATIVE_INFINITY
+  // Selection puts what is not larger before it.
+  for (let at = 0; at < upper; at++) low = Math.max(low, values[at] ?? 0)
+  return (low + high) / 2
 }
 
 /** Replaces the first `size` values by their distances from their median. */
 export function centre(values: Float64Array, size: number): void {
   const middle = medianOf(values, size)
   for (let at = 0; at < size; at++) values[at] = Math.abs((values[at] ?? 0) - middle)
+}
+
+/**
+ * The value that would stand at `place` if the first `size` were in order; no larger ones stand before it then (Hoare's
+ * Find, https://doi.org/10.1145/366622.366647). Several times as quick as putting all in order.
+ */
+function select(values: Float64Array, size: number, place: number): number {
+  let first = 0
+  let last = size - 1
+  while (last - first >= FEW) {
+    const pivot = middleOf(values[first] ?? 0, values[(first + last) >> 1] ?? 0, values[last] ?? 0)
+    let low = first
+    let high = last
+    while (low <= high) {
+      while ((values[low] ?? 0) < pivot) low++
+      while ((values[high] ?? 0) > pivot) high--
+      if (low > high) break
+      const value = values[low] ?? 0
+      values[low++] = values[high] ?? 0
+      values[high--] = value
+    }
+    if (place <= high) last = high
+    else if (place >= low) first = low
+    else return pivot
+  }
+  insert(values, first, last)
+  return values[place] ?? Number.NaN
+}
+
+const middleOf = (a: number, b: number, c: number) => Math.max(Math.min(a, b), Math.min(Math.max(a, b), c))
+
+/** Puts the values from `first` to `last` in rising order. */
+function insert(values: Float64Array, first: number, last: number): void {
+  for (let at = first + 1; at <= last; at++) {
+    const value = values[at] ?? 0
+    let hole = at
+    for (; hole > first && (values[hole - 1] ?? 0) > value; hole--) values[hole] = values[hole - 1] ?? 0
+    values[hole] = value
+  }
 }

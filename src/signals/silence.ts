@@ -1,4 +1,4 @@
-import { quantileOf, sortFirst } from './order.ts'
+import { quantileOf } from './order.ts'
 import { deviationsOf } from './rarity.ts'
 
 const REMEMBERED = 500
@@ -15,7 +15,8 @@ export class Silence {
   missing = 0
   private readonly lapses = new Float32Array(REMEMBERED)
   private ended = 0
-  private guard = GUARD
+  /** So many times more events must be missing than by Poisson's law. */
+  guard = GUARD
 
   /** `expected`: how many events such a row has; NaN when that isn't known, which adds nothing. */
   add(value: number, expected: number): void {
@@ -41,7 +42,6 @@ export class Silence {
     const size = Math.min(this.ended, REMEMBERED)
     if (size < NEEDED) return
     scratch.set(this.lapses.subarray(0, size))
-    sortFirst(scratch, size)
     // Between these quantiles lie ln 5 scales of an exponential distribution, which Poisson's silences have.
     const scale = (quantileOf(scratch, size, 0.9) - quantileOf(scratch, size, 0.5)) / Math.log(5)
     this.guard = Math.max(GUARD, ROOM * scale)

@@ -4,14 +4,15 @@ import { type Emit, Tracker } from './tracker.ts'
 import type { Outcome } from './verdict-row.ts'
 
 /** What was said lately is kept, so that whoever asks again, or how things stand, is answered from memory. */
-const KEPT_MS = 8 * HOUR_MS
+const KEPT_MS = 10 * HOUR_MS
 /** What is said of a window takes this time before it into account. */
-export const LEAD_MS = 4 * HOUR_MS
+export const LEAD_MS = 7 * HOUR_MS
 /** Who was not asked for in so long makes room for others. */
 const IDLE_MS = HOUR_MS
 const MOST_KEPT = 1000
-/** What a tracker takes beside the arrays that it counts. */
-const OVERHEAD_BYTES = 8000
+/** What a tracker takes beside the arrays that it counts, and each of the things that it said. */
+const OVERHEAD_BYTES = 5000
+const OUTCOME_BYTES = 350
 
 /** A tracker, and what it said lately. */
 export class Remembered {
@@ -58,7 +59,7 @@ export class Remembered {
   }
 
   get bytes(): number {
-    return this.tracker.bytes + OVERHEAD_BYTES
+    return this.tracker.bytes + OVERHEAD_BYTES + this.outcomes.length * OUTCOME_BYTES
   }
 }
 
@@ -70,7 +71,7 @@ export function keyOf(series: Series, sensitivities: readonly number[]): string 
 
 /** The trackers that are kept in memory, so many that they fit. */
 export class TrackerMemory {
-  private readonly entries = new Map<string, { remembered: Remembered; usedAt: Instant }>()
+  private readonly entries = new Map<string, { remembered: Remembered; bytes: number; usedAt: Instant }>()
   private used = 0
 
   constructor(private readonly maxBytes: number) {}
@@ -97,11 +98,12 @@ export class TrackerMemory {
       return
     }
     this.drop(key)
-    if (this.used + remembered.bytes > this.maxBytes) this.dropIdle(at)
-    if (this.used + remembered.bytes > this.maxBytes) return
     remembered.trim()
-    this.entries.set(key, { remembered, usedAt: at })
-    this.used += remembered.bytes
+    const { bytes } = remembered
+    if (this.used + bytes > this.maxBytes) this.dropIdle(at)
+    if (this.used + bytes > this.maxBytes) return
+    this.entries.set(key, { remembered, bytes, usedAt: at })
+    this.used += bytes
   }
 
   private dropIdle(at: Instant): void {
@@ -112,6 +114,6 @@ export class TrackerMemory {
     const entry = this.entries.get(key)
     if (!entry) return
     this.entries.delete(key)
-    this.used -= entry.remembered.bytes
+    this.used -= entry.bytes
   }
 }

@@ -135,10 +135,12 @@ export class Tracker {
   }
 
   private silence(at: Instant, since: Instant | null, lastEventAt: Instant | null, score: number): Shown {
+    const missing = this.detectors.missingAt(at, since)
     return {
       ...{ at, since: since ?? at, state: 'silent', learningUntil: this.learningUntil, observed: 0 },
-      expected: this.weighted(this.detectors.missingAt(at, since)),
+      expected: this.weighted(missing),
       ...{ low: null, high: null, open: true, silentSince: lastEventAt, lastEventAt, score },
+      unlikely: missing / this.detectors.silenceGuard,
     }
   }
 
@@ -155,7 +157,7 @@ export class Tracker {
     const score = anomaly && trouble === null ? 0 : Math.max(up, down)
     return {
       ...{ at, since: this.rowStart, ...row, state, learningUntil },
-      ...{ open: trouble !== null, silentSince: null, lastEventAt, score },
+      ...{ open: trouble !== null, silentSince: null, lastEventAt, score, unlikely: 0 },
     }
   }
 
@@ -163,7 +165,7 @@ export class Tracker {
     const row = { observed, expected: null, low: null, high: null }
     return {
       ...{ at, since: this.rowStart, ...row, row, isHurt, state: 'learning', learningUntil: null },
-      ...{ open: false, alarm: false, silentSince: null, lastEventAt: this.lastEventAt, score: 0 },
+      ...{ open: false, alarm: false, silentSince: null, lastEventAt: this.lastEventAt, score: 0, unlikely: 0 },
     }
   }
 

@@ -36,6 +36,8 @@ export interface Outcome extends RowNumbers {
   lastEventAt: Instant | null
   /** How far out, in deviations. */
   score: number
+  /** −ln of the chance of such a silence; 0 of what is none. */
+  unlikely: number
   /** The row itself, also in a silence; null of a tick within it. */
   row: RowNumbers | null
   /** True of a row that a gap of our own lies in: its count isn't known. */
@@ -45,7 +47,7 @@ export interface Outcome extends RowNumbers {
 }
 
 /** How one series stood in one window, in the words of the row or tick that says most. */
-export interface VerdictRow extends Omit<Outcome, 'row' | 'isHurt'> {
+export interface VerdictRow extends Omit<Outcome, 'row' | 'isHurt' | 'unlikely'> {
   /** One of the scopes that were asked for. */
   scope: SeriesScope
   domainId: string

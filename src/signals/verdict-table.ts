@@ -29,6 +29,9 @@ interface Column {
   open: Outcome[]
   /** Place of the window that the last of them lies in, or of the next one. */
   window: number
+  /** What was said last, and of the last row. */
+  last: Outcome | null
+  lastRow: Outcome | null
   /** Of each window. */
   told: (Told | null)[]
 }
@@ -38,10 +41,10 @@ export class VerdictTable {
   private readonly columns: Column[] = []
   private readonly guards = new Map<SeriesScope, DomainGuard[]>()
 
-  /** `kinds`: how many sensitivities were asked for. `counts`: false for instants that are left out. */
+  /** `kinds`: the sensitivities that were asked for, null: the scopes' own. `counts`: false for instants left out. */
   constructor(
     private readonly windows: readonly Span[],
-    private readonly kinds: number,
+    private readonly kinds: readonly (number | null)[],
     private readonly counts: (instant: Instant) => boolean,
   ) {}
 
@@ -57,8 +60,8 @@ export class VerdictTable {
   /** The rows of each sensitivity and window, in the order in which the members were named. */
   rows(): VerdictRow[][][] {
     for (const column of this.columns) this.end(column)
-    const kinds = Array.from({ length: this.kinds }, (_, kind) => this.columns.filter((column) => column.kind === kind))
-    return kinds.map((columns) =>
+    const byKind = this.kinds.map((_, kind) => this.columns.filter((column) => column.kind === kind))
+    return byKind.map((columns) =>
       this.windows.map((window, at) =>
         columns.flatMap((column) => this.rowsOf(column, column.told[at] ?? null, window)),
       ),
@@ -70,7 +73,7 @@ export class VerdictTable {
     const fold = new WindowFold(this.windows, member.series, this.counts, (window, of) => {
       told[window] = of
     })
-    const column = { member, kind, sensitivity, fold, open: [], window: 0, told }
+    const column = { member, kind, sensitivity, fold, open: [], window: 0, last: null, lastRow: null, told }
     this.columns.push(column)
     return column
   }
@@ -80,7 +83,9 @@ export class VerdictTable {
     const guard = this.guardOf(member.scope, kind)
     if (member.role === 'whole') guard?.takeWhole(outcome)
     if (member.role !== 'signal') return fold.take(outcome)
-    guard?.takeSignal(outcome)
+    guard?.takeSignal(outcome, column.last, column.lastRow)
+    column.last = outcome
+    if (outcome.row) column.lastRow = outcome
     if (outcome.open && this.isWorthKeeping(column, outcome)) open.push(outcome)
   }
 
@@ -106,7 +111,7 @@ export class VerdictTable {
   private guardOf(scope: SeriesScope, kind: number): DomainGuard | undefined {
     let guards = this.guards.get(scope)
     if (!guards) {
-      guards = Array.from({ length: this.kinds }, () => new DomainGuard(scope))
+      guards = this.kinds.map((sensitivity) => new DomainGuard(scope, sensitivity ?? scope.sensitivity))
       this.guards.set(scope, guards)
     }
     return guards[kind]
@@ -121,7 +126,7 @@ export class VerdictTable {
     const falls = role === 'whole' ? (this.guardOf(scope, kind)?.falls() ?? []) : []
     const own = falls.filter(({ at }) => at > from && at <= to && this.counts(at - 1))
     const explains = own.length > 0
-    const { row: _row, isHurt: _isHurt, ...outcome } = told.outcome
+    const { row: _row, isHurt: _isHurt, unlikely: _unlikely, ...outcome } = told.outcome
     const { open, explained } = told
     const alarm = told.alarm || own.some((fall) => fall.alarm)
     return [{ ...about, ...outcome, open, alarm, explained, explains, down: isDown(outcome) }]

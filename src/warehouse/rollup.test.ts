@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { PAGE_VIEWS } from '../decoders/page-view.ts'
-import { runRollupMerge } from './compact-rollups.ts'
+import { MINUTES_MS, runRollupMerge } from './compact-rollups.ts'
 import { Manifest } from './manifest.ts'
 import { COUNT_COLUMNS } from './rollup.ts'
 import { type Asked, HOUR, type Said, WarehouseStand } from './warehouse.fixture.ts'
@@ -290,11 +290,11 @@ describe('files of counts', () => {
     await late()
     await stand.compactCounts(HOUR + 2 * DAY_MS)
     expect(levelsOf(stand)).toEqual(['day'])
-    await stand.compactCounts(HOUR + 42 * DAY_MS)
+    await stand.compactCounts(HOUR + MINUTES_MS + 2 * DAY_MS)
     expect(levelsOf(stand)).toEqual(['quarters'])
     await late()
-    await stand.compactCounts(HOUR + 42 * DAY_MS)
-    await stand.compactCounts(HOUR + 42 * DAY_MS)
+    await stand.compactCounts(HOUR + MINUTES_MS + 2 * DAY_MS)
+    await stand.compactCounts(HOUR + MINUTES_MS + 2 * DAY_MS)
     expect(levelsOf(stand)).toEqual(['quarters', 'quarters'])
     expect(await stand.query('SELECT sum(events) AS n FROM counts', {}, { over: 'counts' })).toEqual([{ n: 3 }])
   })
@@ -330,7 +330,7 @@ describe('files of counts', () => {
     expect(await Promise.all(windows.map(sums))).toEqual(before)
     expect((await countsOf(stand)).every(({ minute }) => Number(minute) % quarter === 0)).toBe(true)
     const rows = stand.manifest.rollups()
-    await stand.compactCounts(day + 60 * DAY_MS)
+    await stand.compactCounts(day + MINUTES_MS + 20 * DAY_MS)
     expect(stand.manifest.rollups()).toBe(rows)
   })
 

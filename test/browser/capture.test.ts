@@ -322,6 +322,7 @@ describe('pages', () => {
   test('that go offline, and come back', async () => {
     const page = await open('offline', SHOP)
     await page.setOfflineMode(true)
+    await page.waitForFunction('!navigator.onLine')
     await page.evaluate(`(async () => {
       await fetch('${vendor('while offline')}').catch(() => {})
       // So many that they are sent at once, and that fails.
@@ -413,6 +414,7 @@ test('nothing is stored twice, and nothing that was not asked for', async () => 
   const counts = new Map<string, number>()
   for (const event of await site.events()) {
     const name = caseOf(event)
+    if (name === '' && event.vendor !== 'Tagwarden') console.log('STRANGE', JSON.stringify(event))
     if (event.vendor !== 'Tagwarden') counts.set(name, (counts.get(name) ?? 0) + 1)
   }
   expect(Object.fromEntries(counts)).toEqual(Object.fromEntries(expected))

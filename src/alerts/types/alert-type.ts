@@ -54,7 +54,10 @@ export interface AlertType<Row = unknown> {
   pastAtOnce?: { events?: number; rows?: number }
   /** The events that break the rule, newest first. Without it the samples of findings are shown. */
   newest?(alert: Alert, window: Query['window'], options: NewestOptions): Newest
-  /** What the answer to `measure` says about one of its alerts; no finding means that nothing is wrong. */
+  /**
+   * What the answer to `measure`, or a follower of its series, says about one alert; no finding means that nothing is
+   * wrong.
+   */
   judge(alert: Alert, rows: readonly Row[], window: Window, domains: readonly WatchedDomain[]): Finding[]
 }
 

@@ -111,13 +111,18 @@ function wholeFinding(row: VerdictRow): Finding {
   return { ...findingOf(row), summary: `the whole traffic of the domain fell: ${summaryOf(row)}` }
 }
 
-function summaryOf({ state, observed, expected, low, high, silentSince, since, at }: VerdictRow): string {
+function summaryOf(row: VerdictRow): string {
+  const { state, observed, expected, silentSince, since, at } = row
   const about =
     expected === null ? 'it is not known how many are usual' : `about ${spellCount(rounded(expected))} expected`
   if (state === 'silent' && silentSince !== null) return `no event since ${spellTime(silentSince)}, ${about}`
-  const isUsual = (low === null || observed >= low) && (high === null || observed <= high)
-  const over = isUsual ? '; not over yet' : ''
-  return `${spellEvents(Math.round(observed))} from ${spellTime(since)} to ${clockOf(at)}, ${about}${over}`
+  return `${spellEvents(Math.round(observed))} from ${spellTime(since)} to ${clockOf(at)}, ${about}${noteOn(row)}`
+}
+
+/** Where the row by itself is nothing unusual. */
+function noteOn({ alarm, down, observed, low, high }: VerdictRow): string {
+  if ((low !== null && observed < low) || (high !== null && observed > high)) return ''
+  return alarm ? `; too ${down ? 'few' : 'many'} over the last hours` : '; not over yet'
 }
 
 /** Whole from 10 on. */
