@@ -2,6 +2,8 @@ import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { quoteText } from '../warehouse/dialect.ts'
 import { WarehouseStand } from '../warehouse/warehouse.fixture.ts'
 import { Follower, type FollowerParts } from './follower.ts'
+import { type SeriesScope, type Span, TICK_MS } from './series.ts'
+import type { VerdictRow } from './verdict-row.ts'
 
 /** A Monday, midnight. */
 export const MONDAY: Instant = Date.UTC(2026, 0, 5)
@@ -88,3 +90,25 @@ export class CountsStand {
 }
 
 export const hours = (count: number) => count * HOUR_MS
+
+/** Of one tag, by the hour. */
+export const scope = (values: Partial<SeriesScope> = {}): SeriesScope => ({
+  ...{ orgId: 'org_1', domainId: 'dom_1', vendor: 'Shop', event: 'view' },
+  ...{ sensitivity: 5, stepMs: HOUR_MS, timezone: 'UTC', ...values },
+})
+
+/** Ticks between two instants, as windows. */
+export function ticks({ from, to }: Span): Span[] {
+  const first = Math.floor(from / TICK_MS) * TICK_MS
+  return Array.from({ length: Math.round((to - first) / TICK_MS) }, (_, at) => ({
+    from: Math.max(from, first + at * TICK_MS),
+    to: first + (at + 1) * TICK_MS,
+  }))
+}
+
+/** Asked tick by tick, as the scheduler asks. */
+export async function follow(follower: Follower, scopes: readonly SeriesScope[], span: Span): Promise<VerdictRow[][]> {
+  const rows: VerdictRow[][] = []
+  for (const window of ticks(span)) rows.push((await follower.verdicts(scopes, [window]))[0] ?? [])
+  return rows
+}

@@ -1,39 +1,18 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import fc from 'fast-check'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import type { Query } from '../warehouse/query.ts'
-import { CountsStand, hours, MONDAY, type Traffic } from './follower.fixture.ts'
+import { CountsStand, follow, hours, MONDAY, scope, type Traffic, ticks } from './follower.fixture.ts'
 import { Follower } from './follower.ts'
 import type { Gap } from './gap.ts'
-import { blockAt, EVERY, type SeriesScope, type Span, TICK_MS } from './series.ts'
+import { EVERY, type SeriesScope } from './series.ts'
 import type { SignalSetting } from './signal.ts'
 import type { VerdictRow } from './verdict-row.ts'
 
 // Real files and databases, on machines that do other things too.
 setDefaultTimeout(120_000)
 
-const scope = (values: Partial<SeriesScope> = {}): SeriesScope => ({
-  ...{ orgId: 'org_1', domainId: 'dom_1', vendor: 'Shop', event: 'view' },
-  ...{ sensitivity: 5, stepMs: HOUR_MS, timezone: 'UTC', ...values },
-})
 const every = scope({ vendor: EVERY, event: null })
-
-/** Ticks between two instants, as windows. */
-function ticks({ from, to }: Span): Span[] {
-  const first = Math.floor(from / TICK_MS) * TICK_MS
-  return Array.from({ length: Math.round((to - first) / TICK_MS) }, (_, at) => ({
-    from: Math.max(from, first + at * TICK_MS),
-    to: first + (at + 1) * TICK_MS,
-  }))
-}
-
-/** Asked tick by tick, as the scheduler asks. */
-async function follow(follower: Follower, scopes: readonly SeriesScope[], span: Span): Promise<VerdictRow[][]> {
-  const rows: VerdictRow[][] = []
-  for (const window of ticks(span)) rows.push((await follower.verdicts(scopes, [window]))[0] ?? [])
-  return rows
-}
 
 const alarms = (rows: readonly VerdictRow[][]) => rows.flat().filter(({ alarm }) => alarm)
 
@@ -41,79 +20,6 @@ const alarms = (rows: readonly VerdictRow[][]) => rows.flat().filter(({ alarm })
 const START = MONDAY
 const END = MONDAY + 70 * DAY_MS
 const view: Traffic = { from: START, to: END, perHour: 60 }
-
-test('what is said depends on the counts alone: not on when one began to follow, nor on what one was asked', async () => {
-  const fault = fc.record({
-    // Some began so long before that an alarm of theirs still rests.
-    from: fc.integer({ min: -18 * 12, max: 40 }).map((ticks) => ticks * TICK_MS),
-    lastsMs: fc.integer({ min: 6, max: 20 * 12 }).map((ticks) => ticks * TICK_MS),
-    factor: fc.constantFrom(0, 0, 0.3, 4),
-  })
-  const world = fc.record({
-    perHour: fc.constantFrom(4, 20, 60),
-    faults: fc.array(fault, { minLength: 1, maxLength: 3 }),
-    stepMinutes: fc.constantFrom(60, 60, 30, 15, 1),
-    sensitivity: fc.constantFrom(3, 5),
-    timezone: fc.constantFrom('UTC', 'Europe/Berlin', 'Asia/Kolkata'),
-    // Where in the block the time lies that is looked at.
-    place: fc.constantFrom('inside', 'at its end'),
-    gap: fc.option(fc.record({ at: fc.nat({ max: 300 }), minutes: fc.integer({ min: 3, max: 90 }) })),
-    restarts: fc.array(fc.integer({ min: 1, max: 46 }), { maxLength: 2 }),
-  })
-  await fc.assert(
-    fc.asyncProperty(world, async (given) => {
-      const { perHour, faults, stepMinutes, sensitivity, timezone, place, gap, restarts } = given
-      const one = scope({ stepMs: stepMinutes * MINUTE_MS, sensitivity, timezone })
-      const block = blockAt(one, END - 4 * DAY_MS)
-      const middle = place === 'inside' ? block.from + 2 * DAY_MS : block.from + hours(3)
-      const span = { from: middle - 24 * TICK_MS, to: middle + 24 * TICK_MS }
-      const from = block.anchor - 7 * DAY_MS
-      await using stand = await CountsStand.with(
-        {
-          ...{ from, to: span.to + DAY_MS, perHour },
-          faults: faults.map((one) => {
-            const at = span.from + one.from
-            return { from: at, to: at + one.lastsMs, factor: one.factor }
-          }),
-        },
-        { from, to: span.to + DAY_MS, perHour: 30, event: 'buy' },
-      )
-      const gapAt = span.from - hours(4) + (gap?.at ?? 0) * MINUTE_MS
-      const gaps: Gap[] = gap ? [{ fromAt: gapAt, toAt: gapAt + gap.minutes * MINUTE_MS, cause: 'down' }] : []
-      const gapsOf = (from: Instant, to: Instant) => gaps.filter(({ fromAt, toAt }) => fromAt < to && toAt > from)
-      const scopes = [one, scope({ vendor: null, event: null, timezone }), every]
-
-      const long = await follow(stand.follower({ gapsOf }), scopes, span)
-      // Killed now and then.
-      const restarted: VerdictRow[][] = []
-      let follower = stand.follower({ gapsOf })
-      for (const [index, window] of ticks(span).entries()) {
-        if (restarts.includes(index)) follower = stand.follower({ gapsOf })
-        restarted.push((await follower.verdicts(scopes, [window]))[0] ?? [])
-      }
-      expect(restarted).toEqual(long)
-      // All at once.
-      expect(await stand.follower({ gapsOf, memoryBytes: 0 }).verdicts(scopes, ticks(span))).toEqual(long)
-      // Again, and out of order, of one that is ahead.
-      const [early, late] = [ticks(span).at(5), ticks(span).at(-3)]
-      if (early && late) {
-        expect((await follower.verdicts(scopes, [late]))[0]).toEqual(long.at(-3) ?? [])
-        expect((await follower.verdicts(scopes, [early]))[0]).toEqual(long.at(5) ?? [])
-        expect((await follower.verdicts(scopes, [late]))[0]).toEqual(long.at(-3) ?? [])
-      }
-      // In larger windows: open and alarm where one of its ticks was.
-      const [whole = []] = await stand.follower({ gapsOf }).verdicts([one], [span])
-      const parts = long.map((rows) => rows.find(({ scope }) => scope === one))
-      expect(whole[0]?.open).toBe(parts.some((row) => row?.open))
-      expect(whole[0]?.alarm).toBe(parts.some((row) => row?.alarm))
-    }),
-    {
-      numRuns: Number(process.env.RUNS ?? 6),
-      endOnFailure: true,
-      ...(process.env.SEED ? { seed: Number(process.env.SEED), path: process.env.FCPATH ?? '' } : {}),
-    },
-  )
-})
 
 /** A Monday in the middle of the last week. */
 const NOON = START + 63 * DAY_MS + hours(12)
@@ -372,7 +278,7 @@ describe('a chart', () => {
 test('no more is kept in memory than may be: the others are learned anew, and say the same', async () => {
   await using stand = await CountsStand.with({ ...view, faults: [{ from: NOON, to: END, factor: 0 }] })
   const scopes = ['UTC', 'Europe/Berlin', 'Asia/Tokyo'].map((timezone) => scope({ timezone }))
-  const span = { from: NOON, to: NOON + hours(2) }
+  const span = { from: NOON, to: NOON + hours(1) }
   const all = stand.follower()
   const expected = await follow(all, scopes, span)
   const room = all.bytes
@@ -388,14 +294,25 @@ test('no more is kept in memory than may be: the others are learned anew, and sa
     expect(Math.round((3 * follower.bytes) / room)).toBe(kept)
   }
   // Who is not asked for any more makes room.
-  const follower = stand.follower({ memoryBytes: room * 0.4 })
-  const [first, second] = scopes
-  if (!first || !second) throw new Error('there are three')
-  await follow(follower, [first], span)
-  const later = { from: span.to + hours(2), to: span.to + hours(3) }
-  await follow(follower, [second], later)
-  expect(follower.bytes).toBeGreaterThan(0)
-  expect(follower.bytes).toBeLessThanOrEqual(room * 0.4)
+  const asked: Query[] = []
+  const warehouse = {
+    query<T>(query: Query): Promise<T[]> {
+      asked.push(query)
+      return stand.stand.warehouse.query<T>(query)
+    },
+  }
+  const follower = stand.follower({ memoryBytes: room * 0.5, warehouse })
+  for (const [hour, timezone] of [
+    [0, 'UTC'],
+    [3, 'Asia/Tokyo'],
+  ] as const) {
+    const from = NOON + hours(hour)
+    await follow(follower, [scope({ timezone })], { from, to: from + hours(1) })
+    asked.length = 0
+    await follow(follower, [scope({ timezone })], { from: from + hours(1), to: from + hours(2) })
+    // Nothing is learned anew.
+    expect(Math.min(...asked.map(({ window }) => window.from))).toBe(from + hours(1))
+  }
 })
 
 test('where the history does not answer, nothing is lost: asked again it says the same', async () => {

@@ -21,7 +21,7 @@ import { keyOf, LEAD_MS, Remembered, TrackerMemory } from './tracker-memory.ts'
 import type { SeriesChart, SeriesPoint, VerdictRow } from './verdict-row.ts'
 import { VerdictTable } from './verdict-table.ts'
 
-/** Trackers of 1,500 series with rows of an hour. */
+/** Trackers of 1,400 series with rows of an hour. */
 const MEMORY_BYTES = 72 * 1024 * 1024
 /** So many series are gone through together; then others get their turn, such as who asks how signals stand. */
 const AT_ONCE = 500
@@ -221,8 +221,8 @@ export class Follower {
     const emit: Emit = (place, outcome) => {
       for (const each of one.emits) each(place, outcome)
     }
-    const known = this.memory.find(key)
-    const remembered = known?.knows(block, start) ? known : Remembered.from(one.series, block, one.sensitivities, start)
+    const known = this.memory.find(key, block)
+    const remembered = known?.knows(start) ? known : Remembered.from(one.series, block, one.sensitivities, start)
     const track = { key, remembered, to: end, emit, before }
     if (!one.ended || end < to) return track
     const { ended } = one

@@ -7,7 +7,7 @@ import type { Outcome } from './verdict-row.ts'
 const KEPT_MS = 10 * HOUR_MS
 /** What is said of a window takes this time before it into account. */
 export const LEAD_MS = 7 * HOUR_MS
-/** Who was not asked for in so long makes room for others. */
+/** Who was not asked for in so long is forgotten. */
 const IDLE_MS = HOUR_MS
 const MOST_KEPT = 1000
 /** What a tracker takes beside the arrays that it counts, and each of the things that it said. */
@@ -33,8 +33,8 @@ export class Remembered {
   }
 
   /** True when it can say how everything stood that ended after `from`. */
-  knows(block: Block, from: Instant): boolean {
-    return this.tracker.block.from === block.from && this.knownFrom <= from
+  knows(from: Instant): boolean {
+    return this.knownFrom <= from
   }
 
   /** Tells what it said before, up to `to`. */
@@ -63,16 +63,19 @@ export class Remembered {
   }
 }
 
-/** Two that are equal are followed by one tracker. */
+/** Two that are equal are followed alike, by one tracker in each block. */
 export function keyOf(series: Series, sensitivities: readonly number[]): string {
   const { stepMs, offsetMs = 0, timezone } = series
   return `${nameOf(series)} ${stepMs} ${offsetMs} ${timezone} ${sensitivities}`
 }
 
+const placeOf = (key: string, { from }: Pick<Block, 'from'>) => `${key} ${from}`
+
 /** The trackers that are kept in memory, so many that they fit. */
 export class TrackerMemory {
   private readonly entries = new Map<string, { remembered: Remembered; bytes: number; usedAt: Instant }>()
   private used = 0
+  private cleanedAt = Number.NEGATIVE_INFINITY
 
   constructor(private readonly maxBytes: number) {}
 
@@ -80,40 +83,34 @@ export class TrackerMemory {
     return this.used
   }
 
-  find(key: string): Remembered | null {
-    return this.entries.get(key)?.remembered ?? null
+  find(key: string, block: Block): Remembered | null {
+    return this.entries.get(placeOf(key, block))?.remembered ?? null
   }
 
-  /**
-   * Keeps it for the next time, if there is room: where there is none, those that were not asked for lately go, and else
-   * it is not kept. `at`: up to when it was asked for.
-   */
+  /** Keeps it for the next time, if there is room beside those that were asked for lately. `at`: up to when it was asked. */
   keep(key: string, remembered: Remembered, at: Instant): void {
-    const before = this.entries.get(key)
-    if (
-      before &&
-      before.remembered !== remembered &&
-      before.remembered.tracker.position > remembered.tracker.position
-    ) {
-      return
-    }
-    this.drop(key)
+    const { tracker } = remembered
+    const place = placeOf(key, tracker.block)
+    const before = this.entries.get(place)
+    if (before && before.remembered.tracker.position > tracker.position) return
+    this.drop(place)
+    if (at >= this.cleanedAt + IDLE_MS) this.dropIdle(at)
     remembered.trim()
     const { bytes } = remembered
-    if (this.used + bytes > this.maxBytes) this.dropIdle(at)
     if (this.used + bytes > this.maxBytes) return
-    this.entries.set(key, { remembered, bytes, usedAt: at })
+    this.entries.set(place, { remembered, bytes, usedAt: at })
     this.used += bytes
   }
 
   private dropIdle(at: Instant): void {
-    for (const [key, { usedAt }] of this.entries) if (usedAt < at - IDLE_MS) this.drop(key)
+    this.cleanedAt = at
+    for (const [place, { usedAt }] of this.entries) if (usedAt < at - IDLE_MS) this.drop(place)
   }
 
-  private drop(key: string): void {
-    const entry = this.entries.get(key)
+  private drop(place: string): void {
+    const entry = this.entries.get(place)
     if (!entry) return
-    this.entries.delete(key)
+    this.entries.delete(place)
     this.used -= entry.bytes
   }
 }
