@@ -45,16 +45,19 @@ export interface Timing {
   requestStart?: number
 }
 
-/** Clocks are rounded, each in its own way: https://www.w3.org/TR/hr-time-3/#dfn-coarsen-time */
-const CLOCK_SLACK_MS = 1
+/** Clocks are rounded: https://www.w3.org/TR/hr-time-3/#dfn-coarsen-time */
+const CLOCK_SLACK_MS = 0.2
 /** Calls that are kept for what is reported of them late. */
 const MAX_CALLS = 1000
 
 /** Calls by address, so that what is reported of an address finds its call. */
 export interface Calls {
   add(call: Call): void
-  /** The oldest call of this address that resource timing has not told of, and that began before; null: none of ours. */
-  untimed(url: string, startedAt: number): Call | null
+  /**
+   * The call that an entry of resource timing tells of: of those of its address that none told of yet and that began before
+   * it the last, rather one of its own type. Entries come in the order in which requests end. Null: none of ours.
+   */
+  untimed(url: string, type: string, startedAt: number): Call | null
   /** The youngest call of this address, one whose end is not known before others; null when there is none. */
   youngest(url: string): Call | null
 }
@@ -76,8 +79,10 @@ export function makeCalls(): Calls {
       const oldest = inOrder.length > MAX_CALLS ? inOrder.shift() : undefined
       if (oldest) forget(oldest)
     },
-    untimed: (url, startedAt) =>
-      byUrl.get(url)?.find(({ isTimed, at }) => !isTimed && at <= startedAt + CLOCK_SLACK_MS) ?? null,
+    untimed(url, type, startedAt) {
+      const open = byUrl.get(url)?.filter(({ isTimed, at }) => !isTimed && at <= startedAt + CLOCK_SLACK_MS)
+      return open?.findLast((call) => call.type === type) ?? open?.at(-1) ?? null
+    },
     youngest(url) {
       const calls = byUrl.get(url)
       return calls?.findLast(({ outcome }) => outcome === null) ?? calls?.at(-1) ?? null

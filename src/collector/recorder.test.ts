@@ -109,7 +109,7 @@ describe('its body', () => {
 })
 
 describe('what resource timing tells', () => {
-  test('goes to the oldest call of the address that began before', () => {
+  test('goes to the call of the address that began before', () => {
     const { see, recorder, told, pass } = setUp()
     const first = see(URL_A)
     pass(100)
@@ -118,6 +118,21 @@ describe('what resource timing tells', () => {
     expect(first).toMatchObject({ isTimed: true, outcome: 204, durMs: 30, bytes: 90 })
     recorder.timing(URL_A, 'fetch', told(100.2, { responseStatus: 500, transferSize: 0 }))
     expect(second).toMatchObject({ outcome: 500, bytes: null })
+  })
+
+  test('finds its call also where requests of one address end in another order than they began', () => {
+    const { see, recorder, told, pass, calls } = setUp()
+    const first = see(URL_A)
+    pass(1)
+    const second = see(URL_A)
+    pass(1)
+    recorder.see({ address: URL_A, type: 'beacon', method: 'POST' })
+    // The second has to wait until the beacon has begun.
+    recorder.timing(URL_A, 'fetch', told(2.5, { responseStatus: 500 }))
+    recorder.timing(URL_A, 'beacon', told(2.1))
+    recorder.timing(URL_A, 'fetch', told(0.1, { responseStatus: 204 }))
+    expect([first.outcome, second.outcome]).toEqual([204, 500])
+    expect(calls().map(({ isTimed }) => isTimed)).toEqual([true, true, true])
   })
 
   test('is a call of its own where nobody saw one, on the page of its time', () => {
@@ -146,7 +161,7 @@ describe('what resource timing tells', () => {
 })
 
 describe('how it ended', () => {
-  const REFUSED = { duration: 0 }
+  const REFUSED = { duration: 0.1 }
 
   test.each<[string, Outcome | null, Partial<Timing>, boolean, Outcome | null]>([
     ['well', 204, {}, true, 204],

@@ -48,6 +48,8 @@ export interface RecorderParts {
   changed(): void
 }
 
+/** What took less did not leave the browser; clocks are rounded to 0.1 ms. */
+const REFUSED_MS = 0.2
 /** Beyond so many times the second's share, requests are only counted by resource timing. */
 const OVERRUN = 10
 
@@ -61,8 +63,7 @@ export function makeRecorder(parts: RecorderParts): Recorder {
   }
   /** Something became known of a call. */
   const note = (call: Call) => {
-    // What has left the browser takes some time.
-    const isRefused = (call.isOdd || call.outcome === 'failure') && call.isTimed && call.durMs === 0
+    const isRefused = (call.isOdd || call.outcome === 'failure') && call.isTimed && (call.durMs ?? 0) < REFUSED_MS
     if (isRefused && call.isOnline) settle(call, 'blocked')
     confirm(call)
     changed()
@@ -156,9 +157,9 @@ export function makeRecorder(parts: RecorderParts): Recorder {
     timing(address, type, timing) {
       // Most are of calls that are known: then nothing of the address has to be looked at.
       const url = withoutFragment(address)
-      const known = calls.untimed(url, timing.startTime)
+      const known = calls.untimed(url, type, timing.startTime)
       // Browsers that look ahead in the page's text tell twice that they did not ask for something.
-      if (!known && timing.duration === 0 && calls.youngest(url)?.outcome === 'blocked') return null
+      if (!known && timing.duration < REFUSED_MS && calls.youngest(url)?.outcome === 'blocked') return null
       const found = known ? null : filter.wanted(address)
       const frame = known?.frame ?? frames.at(timing.startTime)
       if (!frame.isSampled) return null
