@@ -1,5 +1,5 @@
 import type { Guard } from './guard.ts'
-import type { Queue } from './queue.ts'
+import type { Queue, Until } from './queue.ts'
 import type { Sender } from './sender.ts'
 
 export interface LifecycleParts {
@@ -16,27 +16,35 @@ export function watchLifecycle(
   { guard, queue, sender, finishPage }: LifecycleParts,
 ): () => void {
   const { document } = window
+  let until: Until = document.visibilityState === 'hidden' ? 'hidden' : 'ready'
   let isScheduled = false
 
-  const leave = (isLast: boolean) => {
+  const leave = () => {
     guard.run(() => {
       finishPage()
-      queue.flush(isLast ? 'end' : 'hidden')
+      queue.flush(until)
       sender.sendLast()
     })
   }
   document.addEventListener('visibilitychange', () => {
-    if (document.visibilityState === 'hidden') leave(false)
+    if (document.visibilityState === 'visible') until = 'ready'
+    else {
+      if (until === 'ready') until = 'hidden'
+      leave()
+    }
   })
-  window.addEventListener('pagehide', () => leave(true))
+  window.addEventListener('pagehide', () => {
+    until = 'end'
+    leave()
+  })
   window.addEventListener('online', () => guard.run(() => sender.retryNow()))
   return () => {
-    if (isScheduled || document.visibilityState !== 'hidden') return
+    if (until === 'ready' || isScheduled) return
     isScheduled = true
     // Vendors send their last words in listeners that run after ours; nothing later may run at all.
     queueMicrotask(() => {
       isScheduled = false
-      leave(false)
+      leave()
     })
   }
 }

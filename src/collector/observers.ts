@@ -60,7 +60,15 @@ export function observe(parts: ObserverParts): () => void {
 function subscribe({ guard, later }: ObserverParts, type: string, take: (entry: PerformanceEntry) => void): () => void {
   let waiting: PerformanceEntry[] = []
   const work = (count: number) => {
-    for (const entry of waiting.splice(0, count)) guard.run(() => take(entry))
+    let at = 0
+    guard.run(() => {
+      // One that fails is left behind, the others are for the next time.
+      for (const entry of waiting.slice(0, count)) {
+        at++
+        take(entry)
+      }
+    })
+    waiting = waiting.slice(at)
     if (waiting.length > 0) arm()
   }
   const arm = () => later(() => work(guard.isSpent() ? SLICE : waiting.length), DELAY_MS)

@@ -310,12 +310,15 @@ describe('pages', () => {
       addEventListener('pagehide', () => {
         navigator.sendBeacon('${vendor('last beacon')}', 'en=purchase&ep.case=last beacon')
         fetch('${vendor('last fetch')}', { method: 'POST', body: 'en=purchase', keepalive: true })
+        // There is no time left to read it.
+        navigator.sendBeacon('${vendor('last blob')}', new Blob(['en=purchase']))
       })
       navigator.sendBeacon('${vendor('before last')}', 'en=purchase')`)
     await page.close()
     for (const name of ['last beacon', 'last fetch', 'before last']) {
       expect((await stored(name))[0]).toMatchObject({ event: 'purchase', path: '/closed' })
     }
+    expect((await stored('last blob'))[0]).toMatchObject({ event: 'ping', path: '/closed' })
   })
 
   test('that go offline, and come back', async () => {
