@@ -50,10 +50,10 @@ function eventLine(n: number, { orgId, domainIds, alertIds }: Stand): string {
   const receivedAt = HOUR + Math.floor((n / EVENTS) * HOUR_MS)
   return JSON.stringify({
     ...{ receivedAt, orgId, domainId: domainIds[n % DOMAINS], host: 'shop.example', path: `/product/${n % 500}` },
-    ...{ sessionId: `s${n % 50_000}`, seq: receivedAt * 1000 + (n % 1000), id: `e${n}`, ts: receivedAt },
-    ...{ vendor: VENDORS[n % VENDORS.length], event: NAMES[n % NAMES.length], account: 'G-ABCDE12345', status: 'ok' },
-    violations: n % BAD_ONE_IN === 0 ? [alertIds[10 * ((n / BAD_ONE_IN) % BROKEN)]] : undefined,
-    params: { transaction_id: `T-${n}`, currency: 'EUR', value: String(n % 997), page_title: 'Checkout', step: '2' },
+    ...{ sessionId: `s${n % 50_000}`, seq: receivedAt * 1000 + (n % 1000), id: [`e${n}`], status: ['ok'] },
+    ...{ vendor: [VENDORS[n % VENDORS.length]], event: [NAMES[n % NAMES.length]], account: ['G-ABCDE12345'] },
+    violations: n % BAD_ONE_IN === 0 ? [[alertIds[10 * ((n / BAD_ONE_IN) % BROKEN)]]] : undefined,
+    params: [{ transaction_id: `T-${n}`, currency: 'EUR', value: String(n % 997), page_title: 'Checkout', step: '2' }],
   })
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { plainEvent } from '../core/event.fixture.ts'
 import type { StoredEvent } from '../core/event.ts'
+import { type BatchRecord, linesOf } from '../ingest/segment-file.ts'
 import { openDatabase } from '../store/database.ts'
 import { DuckdbWarehouse } from '../warehouse/duckdb.ts'
 import { Manifest } from '../warehouse/manifest.ts'
@@ -48,6 +49,11 @@ export function eventOf(values: Partial<StoredEvent> = {}): StoredEvent {
   return plainEvent({ seq, id: 'e', receivedAt, ...place, vendor: 'ga4', event: 'purchase', ...values })
 }
 
+const BATCH: BatchRecord = {
+  ...{ key: null, orgId: 'org_a', domainId: 'dom_shop', receivedAt: NOON },
+  ...{ answer: { accepted: 1, rejected: 0, errors: [] }, ledger: [] },
+}
+
 /** A warehouse of its own that holds these events: the first half in Parquet, the others still in the spool. */
 export async function warehouseWith(events: readonly StoredEvent[]) {
   const root = mkdtempSync(join(tmpdir(), 'alerts-'))
@@ -55,7 +61,7 @@ export async function warehouseWith(events: readonly StoredEvent[]) {
   const db = openDatabase(':memory:')
   const spool = (name: string, part: readonly StoredEvent[]) => {
     const path = join(root, name)
-    writeFileSync(path, part.map((event) => `${JSON.stringify(event)}\n`).join(''))
+    writeFileSync(path, part.map((event) => linesOf([event], BATCH)).join(''))
     return path
   }
   const half = Math.ceil(events.length / 2)

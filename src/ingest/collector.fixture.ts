@@ -53,19 +53,28 @@ export function readSpool(paths: readonly string[]): Stored {
   const stored: Stored = { events: [], batches: [] }
   for (const path of paths) {
     for (const line of readFileSync(path, 'utf8').split('\n').filter(Boolean)) {
-      const { batch, ...event } = JSON.parse(line)
-      if (batch) stored.batches.push(batch)
-      else stored.events.push(completed(event))
+      const read = JSON.parse(line)
+      if (read.batch) stored.batches.push(read.batch)
+      else stored.events.push(...eventsOf(read))
     }
   }
   return stored
 }
 
+interface Line {
+  seq: number
+  receivedAt: Instant
+  vendor: string[]
+}
+
 /** What a line of the spool says in fewer words, said in full. */
-export function completed({ place = 0, ...line }: StoredEvent & { place?: number }): StoredEvent {
-  const seq = line.seq + place
-  const unsaid = { id: `evt_${seq}`, ts: line.receivedAt, env: 'prod', kind: 'event', weight: 1 }
-  return { ...unsaid, ...(line as Partial<StoredEvent>), seq } as StoredEvent
+function eventsOf(line: Line): StoredEvent[] {
+  return line.vendor.map((_, index) => {
+    const said = Object.entries(line).map(([name, value]) => [name, Array.isArray(value) ? value[index] : value])
+    const { place = index, ...own } = Object.fromEntries(said.filter(([, value]) => value !== null))
+    const seq = line.seq + place
+    return { id: `evt_${seq}`, ts: line.receivedAt, env: 'prod', kind: 'event', weight: 1, ...own, seq }
+  })
 }
 
 /** What the warehouse remembers of the segments that it took over, in as much as the spool asks for it. */

@@ -511,7 +511,7 @@ describe('when the disk is full', () => {
       const sizes = () => spool.files().map((path) => statSync(path).size)
       const before = sizes()
       for (let n = 0; n < 3; n++) {
-        expect(await refusal(spool, 20, { title: 'x'.repeat(3000) })).toBe(
+        expect(await refusal(spool, 20, { params: { long: 'x'.repeat(3000) } })).toBe(
           "the collector can't store: the disk is full",
         )
       }

@@ -116,8 +116,8 @@ export async function replaceFiles<File extends { path: string }>(
 async function mergeFiles(warehouse: DuckdbWarehouse, folder: string, { files }: Merge): Promise<EventFile> {
   const path = nameOf('m', files)
   const columns = [...Object.keys(EVENT_COLUMNS), 'params'].join(', ')
-  const source = everything(folder, files)
-  const part = (test: string) => `SELECT ${columns} FROM (${source}) WHERE violations ${test}`
+  const source = `read_parquet([${files.map(({ path }) => quoteText(join(folder, path))).join(', ')}])`
+  const part = (test: string) => `SELECT ${columns} FROM ${source} WHERE violations ${test}`
   // Evaluation looks for violations only: where they stand together, the other columns are hardly read.
   const select = `${part('IS NOT NULL')} UNION ALL ${part('IS NULL')}`
   const rows = await warehouse.write(path, select, GROUP_ROWS)

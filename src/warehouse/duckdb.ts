@@ -100,7 +100,7 @@ export class DuckdbWarehouse implements Warehouse {
     if (manifest.hasSegment(segment.name)) return release()
     const path = `${segment.name}.parquet`
     const columns = [...Object.keys(EVENT_COLUMNS), 'params'].join(', ')
-    const source = `SELECT ${columns} FROM ${spoolRelation([segment.path])}`
+    const source = `SELECT ${columns} FROM ${spoolRelation([segment.path], 'json')}`
     const rows = await this.write(path, source, FRESH_GROUP_ROWS)
     const file = rows > 0 ? await this.describe(path, rows, 'fresh', null) : null
     const rollup = file ? await this.rollUp(file) : null
@@ -203,7 +203,9 @@ export class DuckdbWarehouse implements Warehouse {
   async firstUnloadedAt(): Promise<Instant | null> {
     const paths = this.options.spoolFiles()
     if (paths.length === 0) return null
-    const reading = this.run<{ first: Instant | null }>(`SELECT min(receivedAt) AS first FROM ${spoolRelation(paths)}`)
+    const reading = this.run<{ first: Instant | null }>(
+      `SELECT min(receivedAt) AS first FROM ${spoolRelation(paths, 'none')}`,
+    )
     return (await this.track(reading))[0]?.first ?? null
   }
 

@@ -129,7 +129,7 @@ function spoolInScope(paths: readonly string[], { window, orgId }: CountScope): 
   const minute = (instant: number) => Math.ceil(instant / MINUTE_MS) * MINUTE_MS
   const org = orgId === null ? '' : ` AND orgId = ${quoteText(orgId)}`
   const inWindow = `receivedAt >= ${minute(window.from)} AND receivedAt < ${minute(window.to)}`
-  return `(SELECT * FROM ${spoolRelation(paths)} WHERE ${inWindow}${org})`
+  return `(SELECT * FROM ${spoolRelation(paths, 'none')} WHERE ${inWindow}${org})`
 }
 
 /** `read_parquet` refuses an empty list, and a fresh installation has no file. */

@@ -177,9 +177,9 @@ export class WarehouseStand {
     }
   }
 
-  /** Makes one file of all there are, unsorted and with their maps. */
+  /** Makes one file of all that are not compacted. */
   async merge(): Promise<void> {
-    const files = [...this.manifest.files()]
+    const files = this.manifest.files().filter(({ level }) => level !== 'compacted')
     if (files.length > 0) await runMerge(this.warehouse, this.manifest, this.folder, { files, level: 'merged' })
   }
 
