@@ -8,8 +8,6 @@ import type { BatchRecord } from './segment-file.ts'
 // Real files and databases, on machines that do other things too.
 setDefaultTimeout(60_000)
 
-const PARTS = 64
-
 function recordOf(key: string | null, receivedAt: number, rejected = 0): BatchRecord {
   const errors = rejected > 0 ? [{ list: 'hits' as const, index: 3, error: 'url: é' }] : []
   return { key, orgId: 'org_1', domainId: 'dom_1', receivedAt, answer: { accepted: 2, rejected, errors }, ledger: [] }
@@ -30,8 +28,9 @@ test('every batch of the last 24 hours is known with its answer, and no other, o
         if (typeof step === 'number') clock.advance(step * HOUR_MS)
         else if (step === 'restart') memory = new BatchMemory(db, clock)
         else if (step === 'clean up') {
-          for (let part = 0; part < PARTS; part++) forgetBatches(db, clock.now(), part)
-          for (const [key, { receivedAt }] of model) if (receivedAt < clock.now() - 24 * HOUR_MS) model.delete(key)
+          while (forgetBatches(db, clock.now()) !== null);
+          // What shares its generation with later ones is known a little longer.
+          for (const [key, { receivedAt }] of model) if (receivedAt < clock.now() - 25 * HOUR_MS) model.delete(key)
         } else {
           const record = recordOf(`dom_1 batch ${step.key}`, clock.now(), step.rejected)
           // As the collector does: what is known is not recorded again.
@@ -62,15 +61,37 @@ test('no batch is taken for another, of however many', () => {
   expect(known).toEqual(keys.map((_, n) => (n < 1500 ? n : -1)))
 })
 
-test('one part of 64 is cleaned up at a time, and all of them clean up all', () => {
+test('what is old is cleaned up 10,000 at a time, by generation', () => {
   const [db, clock] = [memoryDb(), testClock()]
-  new BatchMemory(db, clock).record(Array.from({ length: 640 }, (_, n) => recordOf(`dom_1 batch-${n}`, clock.now())))
+  const memory = new BatchMemory(db, clock)
+  const record = (from: number, count: number) =>
+    memory.record(Array.from({ length: count }, (_, n) => recordOf(`dom_1 batch-${from + n}`, clock.now())))
   const left = () => db.prepare('SELECT count(*) FROM batch').pluck().get()
-  clock.advance(24 * HOUR_MS)
-  for (let part = 0; part < PARTS; part++) expect(forgetBatches(db, clock.now(), part)).toBe(0)
+  record(0, 15_000)
+  clock.advance(HOUR_MS)
+  record(15_000, 10)
+  clock.advance(23 * HOUR_MS)
+  expect(forgetBatches(db, clock.now())).toBe(null)
   clock.advance(1)
-  const counts = Array.from({ length: PARTS }, (_, part) => forgetBatches(db, clock.now(), part + 5 * PARTS))
-  expect(Math.max(...counts)).toBeLessThan(64)
-  expect(counts.reduce((sum, count) => sum + count)).toBe(640)
+  expect([1, 2, 3].map(() => forgetBatches(db, clock.now()))).toEqual([10_000, 5000, null])
+  expect([left(), memory.answerOf('dom_1 batch-15000')?.accepted]).toEqual([10, 2])
+  clock.advance(HOUR_MS)
+  expect([1, 2].map(() => forgetBatches(db, clock.now()))).toEqual([10, null])
   expect(left()).toBe(0)
+})
+
+test('generations stay few, and a start knows what the last process wrote, before and after it has read all of it', () => {
+  const [db, clock] = [memoryDb(), testClock()]
+  let memory = new BatchMemory(db, clock)
+  const keys = Array.from({ length: 50 }, (_, n) => Array.from({ length: 2000 }, (_, k) => `dom_1 batch-${n}-${k}`))
+  const generations = () => db.prepare<[], number>('SELECT count(*) FROM batchGeneration').pluck().get()
+  for (const some of keys) memory.record(some.map((key) => recordOf(key, clock.now())))
+  expect(generations()).toBe(5)
+  memory = new BatchMemory(db, clock)
+  for (let round = 0; round < 8; round++) {
+    expect(keys.map((some) => memory.answerOf(some[round] ?? '')?.accepted)).toEqual(keys.map(() => 2))
+    expect(memory.answerOf(`dom_1 other-${round}`)).toBe(null)
+    memory.record([recordOf(`dom_1 other-${round}`, clock.now())])
+    expect(memory.answerOf(`dom_1 other-${round}`)?.accepted).toBe(2)
+  }
 })

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type Clock, DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
+import { type Clock, DAY_MS, type Instant } from '../core/clock.ts'
 import { forgetBatches } from '../ingest/batch-memory.ts'
 import { removeOldAuditEntries } from '../org/audit-log.ts'
 import { removeOldGaps } from '../signals/gap-store.ts'
@@ -10,9 +10,6 @@ import type { Job } from './job.ts'
 
 /** Deliveries, history, counters and counts of events by the minute are kept this long. */
 const RECORDS_MS = 400 * DAY_MS
-
-/** As the pattern below says. */
-const EVERY_MS = 5 * MINUTE_MS
 
 export interface RetainParts {
   db: Db
@@ -66,6 +63,8 @@ export async function retain(parts: RetainParts): Promise<void> {
     await warehouse.remove(pages.map((file) => join(folder, file.path)))
   }
   forgetRecords(db, now)
+  // Bit by bit: the collector's answers would wait for the whole.
+  while (tx(db, () => forgetBatches(db, now)) !== null) await new Promise(setImmediate)
 }
 
 /** The oldest whole days whose files stand in the way of the budget; the running day stays. */
@@ -89,7 +88,6 @@ function dayOf(instant: Instant): string {
 function forgetRecords(db: Db, now: Instant): void {
   const before = now - RECORDS_MS
   tx(db, () => {
-    forgetBatches(db, now, Math.floor(now / EVERY_MS))
     db.prepare('DELETE FROM usage WHERE hour < ? OR orgId NOT IN (SELECT id FROM org)').run(before)
     db.prepare('DELETE FROM hostnameUsage WHERE hour < ?').run(now - 2 * DAY_MS)
     db.prepare('DELETE FROM rejection WHERE lastSeenAt < ?').run(before)

@@ -1,0 +1,21 @@
+-- Batches by generation: a new one goes to the latest, so that writing down thousands touches few pages of the file,
+-- however many are remembered. Forgotten are whole generations.
+CREATE TABLE batchGeneration (
+  id INTEGER PRIMARY KEY,
+  firstReceivedAt INTEGER NOT NULL,
+  lastReceivedAt INTEGER NOT NULL,
+  batches INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE knownBatch (
+  generation INTEGER NOT NULL,          -- an id of batchGeneration
+  hash INTEGER NOT NULL,                -- of domain and batchId, 64 bits
+  accepted INTEGER NOT NULL,
+  refused TEXT,                         -- JSON {rejected, errors}; null: nothing was refused
+  PRIMARY KEY (generation, hash)
+) STRICT, WITHOUT ROWID;
+
+INSERT INTO batchGeneration SELECT 1, min(receivedAt), max(receivedAt), count(*) FROM batch HAVING count(*) > 0;
+INSERT INTO knownBatch SELECT 1, hash, accepted, refused FROM batch ORDER BY hash;
+DROP TABLE batch;
+ALTER TABLE knownBatch RENAME TO batch;
