@@ -14,13 +14,15 @@ const SIGNALS = 4
 const LEARNED = 4 * WEEK
 const HORIZONS = [3, 24] as const
 const LONGEST = 24
-/** A Monday, 00:00 UTC. */
-const START = Date.UTC(2024, 0, 1)
+/** A Monday, 00:00 UTC, with which the profile of made series begins. */
+const MONDAY = Date.UTC(2024, 0, 1)
 
 /** One hourly series, and which of its rows may be expected to raise nothing. */
 interface Base {
   name: string
   perHour: number
+  /** When its first row starts. */
+  start: number
   values: number[]
   calm: (row: number) => boolean
 }
@@ -40,14 +42,14 @@ function thinned(value: number, random: Random): number {
 function basesOf(random: Random): Base[] {
   const made = [2, 20, 200, 5000].flatMap((perHour) =>
     Array.from({ length: SIGNALS }, () => ({
-      ...{ name: `made, ${perHour}/h`, perHour },
+      ...{ name: `made, ${perHour}/h`, perHour, start: MONDAY },
       values: madeSeries(perHour, WEEKS, random),
       calm: () => true,
     })),
   )
   const real = (nabSeries() ?? [])
     .filter(({ name }) => /AMZN|IBM/.test(name))
-    .map(({ name, values, windows }) => {
+    .map(({ name, times, values, windows }) => {
       const hours = Array.from({ length: Math.floor(values.length / 12) }, (_, hour) =>
         values.slice(12 * hour, 12 * hour + 12).reduce((a, b) => a + b, 0),
       )
@@ -55,7 +57,8 @@ function basesOf(random: Random): Base[] {
       // What people labelled as unusual may well be named, and so may what follows it.
       const labelled = windows.map(([from, to]) => [Math.floor(from / 12), Math.ceil(to / 12)] as const)
       return {
-        ...{ name: `tweets ${name.replace(/.*_|\.csv/g, '')}, ${perHour.toFixed(0)}/h`, perHour, values: hours },
+        ...{ name: `tweets ${name.replace(/.*_|\.csv/g, '')}, ${perHour.toFixed(0)}/h`, perHour },
+        ...{ start: times[0] ?? MONDAY, values: hours },
         calm: (row: number) => !labelled.some(([from, to]) => from <= row && row <= to),
       }
     })
@@ -81,13 +84,15 @@ interface Tally {
 }
 
 /** Runs one base through, and from every hour of its last weeks each fault for a day. */
-function run({ values, calm }: Base, tally: Tally, random: Random, weeksOfFaults: number): void {
+function run({ start, values, calm }: Base, tally: Tally, random: Random, weeksOfFaults: number): void {
   const detector = new DetectorSet({ stepMs: HOUR_MS, sensitivities: SENSITIVITIES })
   const firstFault = values.length - weeksOfFaults * WEEK - LONGEST
   values.forEach((value, row) => {
     if (row >= firstFault && row < values.length - LONGEST) {
       FAULTS.forEach(({ state, apply }, fault) => {
-        const hours = hoursToFind(copyOf(detector), row, state, (at) => apply(values[at] ?? 0, random))
+        const hours = hoursToFind(copyOf(detector), start + row * HOUR_MS, state, (hour) =>
+          apply(values[row + hour] ?? 0, random),
+        )
         HORIZONS.forEach((horizon, which) => {
           hours.forEach((hour, k) => {
             add(tally.found[which]?.[fault], k, hour <= horizon)
@@ -96,7 +101,7 @@ function run({ values, calm }: Base, tally: Tally, random: Random, weeksOfFaults
       })
       tally.starts += 1
     }
-    const verdicts = detector.push(START + row * HOUR_MS, value)
+    const verdicts = detector.push(start + row * HOUR_MS, value)
     if (row < LEARNED || !calm(row)) return
     tally.weeks += 1 / WEEK
     verdicts.forEach(({ alarm }, k) => {
@@ -110,12 +115,11 @@ function hoursToFind(
   detector: DetectorSet,
   start: number,
   states: string[],
-  valueAt: (row: number) => number,
+  valueAt: (hour: number) => number,
 ): number[] {
   const hours = SENSITIVITIES.map(() => Number.POSITIVE_INFINITY)
   for (let hour = 1; hour <= LONGEST; hour++) {
-    const row = start + hour - 1
-    detector.push(START + row * HOUR_MS, valueAt(row)).forEach(({ alarm, state }, k) => {
+    detector.push(start + (hour - 1) * HOUR_MS, valueAt(hour - 1)).forEach(({ alarm, state }, k) => {
       if (alarm && states.includes(state)) hours[k] = Math.min(hour, hours[k] ?? hour)
     })
   }

@@ -1,7 +1,7 @@
 import { HOUR_MS } from '../core/clock.ts'
 import type { Compared, Spread } from './comparison.ts'
 import type { Reading } from './measure.ts'
-import { countOf } from './root.ts'
+import { countOf, rootOf } from './root.ts'
 
 /** After an alarm none of its direction is raised for so long. */
 export const REST_MS = 12 * HOUR_MS
@@ -70,12 +70,11 @@ export class Alarm {
     const [spread] = scale?.spreads ?? []
     if (!scale || !spread || Number.isNaN(root)) return null
     const middle = root + this.levelOf(0, root)
-    const width = this.sensitivity * spread.scale
+    const k = this.sensitivity
+    const roots = spread.noise.around(middle, k * (scale.regular ? 1 : spread.heavy), k)
     const expected = countOf(root)
-    const below = countOf(middle - width * (scale.regular ? 1 : spread.heavy))
-    const low = Math.max(0, Math.min(below, LARGEST_FALL * expected, expected - SMALLEST_CHANGE))
-    const above = countOf(middle + width)
-    return { low, high: Math.max(above, SMALLEST_RISE * expected, expected + SMALLEST_CHANGE) }
+    const low = Math.max(0, Math.min(countOf(roots.low), LARGEST_FALL * expected, expected - SMALLEST_CHANGE))
+    return { low, high: Math.max(countOf(roots.high), SMALLEST_RISE * expected, expected + SMALLEST_CHANGE) }
   }
 
   /**
@@ -110,10 +109,11 @@ export class Alarm {
   }
 
   /** Of the row or of one of the sums; 0 where nothing is known, or where the change is too small to matter. */
-  private deviationsAt(at: number, { compared, afterGap }: Reading, { scale }: Spread): number {
+  private deviationsAt(at: number, { compared, afterGap }: Reading, { noise }: Spread): number {
     const one = compared[at]
     if (!one || Number.isNaN(one.residual)) return 0
-    const deviations = (one.residual - this.levelOf(at, one.root)) / scale
+    const root = rootOf(one.count)
+    const deviations = noise.deviations(root, root - one.residual + this.levelOf(at, one.root))
     return floored(at === 0 ? this.withBefore(deviations, afterGap) : deviations, one)
   }
 

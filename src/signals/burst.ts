@@ -12,7 +12,9 @@ const FLATTEST = 0.05
 
 /**
  * How rare a level is by the series' own last rows: the counts above their 99 % quantile fall off like a power, whose
- * exponent is estimated from them (Hill 1975, https://doi.org/10.1214/aos/1176343247).
+ * exponent is estimated from them (Hill 1975, https://doi.org/10.1214/aos/1176343247). Few rows say little about it, so
+ * the share of rows to come that lie higher is averaged over what it may be: of `n` rows above the quantile and a level
+ * `x` slopes beyond it, (1 + x/n)^−n instead of e^−x.
  */
 export class Burst {
   private readonly bins = new Uint32Array(BINS)
@@ -22,6 +24,8 @@ export class Burst {
   private top = 0
   private quantile = Number.NaN
   private slope = Number.NaN
+  /** How many rows the slope is made of. */
+  private above = 0
 
   /** `width`: of how many rows the judged counts are sums. `memory`: of how many rows the tail is made. */
   constructor(
@@ -34,14 +38,16 @@ export class Burst {
   /** In deviations, k: each is 4.7 times rarer, and 4 is one row in 500. NaN while there are too few rows. */
   score(sum: number): number {
     this.fit()
-    const decades = DECADES + (this.levelOf(sum) - this.quantile) / (this.slope * Math.LN10)
-    return Math.max(0, decades / DECADES_PER_K)
+    const beyond = (this.levelOf(sum) - this.quantile) / this.slope
+    const rarity = beyond > 0 ? this.above * Math.log1p(beyond / this.above) : beyond
+    return Math.max(0, (DECADES + rarity / Math.LN10) / DECADES_PER_K)
   }
 
   /** The smallest sum that would have scored `k` when `score` was last asked; NaN while there were too few rows. */
   sumAt(k: number): number {
-    const level = this.quantile + this.slope * Math.LN10 * (k * DECADES_PER_K - DECADES)
-    return this.width * Math.max(0, Math.exp(level) - 1)
+    const rarity = Math.LN10 * (k * DECADES_PER_K - DECADES)
+    const beyond = rarity > 0 ? this.above * Math.expm1(rarity / this.above) : rarity
+    return this.width * Math.max(0, Math.exp(this.quantile + this.slope * beyond) - 1)
   }
 
   /** Takes a row into the history. To be called after it was judged. */
@@ -72,8 +78,8 @@ export class Burst {
     const rows = Math.min(this.rows, this.ring.length)
     if (rows <= LEARNING_ROWS) return
     while (this.top > 0 && this.bins[this.top] === 0) this.top -= 1
-    const above = rows - 1 - Math.floor(QUANTILE * (rows - 1))
-    let left = above
+    this.above = rows - 1 - Math.floor(QUANTILE * (rows - 1))
+    let left = this.above
     let weight = 0
     let bin = this.top
     // Rows in the quantile's own bin exceed it by nothing and count all the same: small counts have many ties.
@@ -83,7 +89,7 @@ export class Burst {
       bin -= 1
     }
     this.quantile = bin * BIN
-    const excess = ((weight + left * bin) * BIN) / above - this.quantile
+    const excess = ((weight + left * bin) * BIN) / this.above - this.quantile
     this.slope = Math.max(FLATTEST, excess, 1 / Math.sqrt(this.width * Math.exp(this.quantile)))
   }
 }

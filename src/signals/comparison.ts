@@ -1,5 +1,6 @@
 import { type Calendar, MOST_BLOCKS } from './calendar.ts'
-import { centre, medianOf, quantileOf } from './order.ts'
+import { Noise } from './noise.ts'
+import { centre, medianOf } from './order.ts'
 import { rootOf } from './root.ts'
 import { SlotRing } from './slot-ring.ts'
 
@@ -9,21 +10,22 @@ export const PAST_DAYS = 14
 /** A median is of at least so many. */
 export const NEEDED_PAST = 2
 const NEEDED_LEVEL = 12
-/** Median absolute deviation to standard deviation, for a normal distribution. */
-const MAD_TO_SD = 1.4826
-/** The 95 % quantile of the absolute value of a normal distribution. */
-const WIDE = 1.96
+/** What one hour of the week is drawn towards the same hour of other days, in deviations, at most. */
+const MOST_DRAWN = 0.5
+/** Weekdays and weekends are two things where they lie so many deviations apart. */
+const CLEARLY = 3
 
 const scratch = new Float64Array(MOST_BLOCKS)
-const past = new Float64Array(PAST_DAYS)
+const expected = new Float64Array(MOST_BLOCKS)
+const past = new Float64Array(WEEKS * 7)
 
 /** How far residuals lie apart. */
 export interface Spread {
   /** Their median absolute deviation, and that of what they are residuals of. */
   deviation: number
   whole: number
-  /** Their standard deviation as the median has it, at least Poisson's 1. */
-  scale: number
+  /** What is usual, by the height of what is expected. */
+  noise: Noise
   /** How many times heavier their tails are than those of a normal distribution, at least 1. */
   heavy: number
 }
@@ -38,13 +40,15 @@ export interface Compared {
 }
 
 /**
- * Rows, or sums of `span` rows, beside those of earlier slots: the same hour of the week in up to 8 weeks, and before
- * there are 4, the same hour of up to 14 days. Knows nothing later than the slot that it is asked for.
+ * Rows, or sums of `span` rows, beside those of earlier slots: the same hour of the week in up to 8 weeks, steadied by
+ * the same hour of all days of its kind; and before there are 4, the same hour of up to 14 days. Knows nothing later
+ * than the slot that it is asked for.
  */
 export class Comparison {
   private readonly roots: SlotRing
   private readonly residuals: SlotRing
   private readonly samples: SlotRing
+  private noise: Noise | null = null
 
   constructor(
     readonly span: number,
@@ -86,15 +90,19 @@ export class Comparison {
   /** Of the four weeks before a block; null while there are too few residuals. */
   spreadBefore(block: number): Spread | null {
     const from = block - this.calendar.scaleBlocks
-    const size = this.samples.collect(from, block, scratch)
+    const size = this.residuals.collect(from, block, scratch)
     if (size < this.calendar.neededBlocks) return null
-    centre(scratch, size)
-    const whole = medianOf(scratch, size)
+    this.samples.collect(from, block, expected)
+    for (let at = 0; at < size; at++) expected[at] = (expected[at] ?? 0) - (scratch[at] ?? 0)
+    const middle = medianOf(scratch, size)
     this.residuals.collect(from, block, scratch)
-    centre(scratch, size)
+    for (let at = 0; at < size; at++) scratch[at] = Math.abs((scratch[at] ?? 0) - middle)
+    const { noise, heavy } = Noise.of(scratch, expected, size)
+    this.noise = noise
     const deviation = medianOf(scratch, size)
-    const scale = Math.max(1, MAD_TO_SD * deviation)
-    return { deviation, whole, scale, heavy: Math.max(1, quantileOf(scratch, size, 0.95) / (WIDE * scale)) }
+    this.samples.collect(from, block, scratch)
+    centre(scratch, size)
+    return { deviation, whole: medianOf(scratch, size), noise, heavy }
   }
 
   get bytes(): number {
@@ -102,37 +110,56 @@ export class Comparison {
   }
 
   private basis(slot: number, regular: boolean): number {
-    const { day, week, seasonFrom } = this.calendar
+    const { week, seasonFrom } = this.calendar
     if (slot >= NEEDED_WEEKS * week) {
-      const weekly = this.medianBack(slot, week, WEEKS, false)
-      if (!Number.isNaN(weekly)) return weekly
+      const weekly = this.medianBack(slot, week, WEEKS)
+      if (!Number.isNaN(weekly)) return this.steadied(slot, weekly)
     }
     if (slot < seasonFrom) return Number.NaN
-    const like = this.medianBack(slot, day, PAST_DAYS, true)
-    // A bursty series differs less between days than a median of few values does.
-    return Number.isNaN(like) || regular ? like : this.anyDay(slot)
+    const like = this.medianAlike(slot, PAST_DAYS)
+    if (Number.isNaN(like) || regular) return like
+    // In a bursty series a median of few days strays more than days of two kinds differ, unless they clearly do.
+    const any = this.anyDay(slot)
+    return this.noise !== null && Math.abs(like - any) > CLEARLY * this.noise.at(any) ? like : any
+  }
+
+  /**
+   * A median of few weeks strays: it is drawn halfway to that of the same hour on all days of its kind. Not far, so that
+   * a weekday that is like no other keeps its own shape.
+   */
+  private steadied(slot: number, weekly: number): number {
+    const like = this.medianAlike(slot, past.length)
+    if (this.noise === null || Number.isNaN(like)) return weekly
+    const most = MOST_DRAWN * this.noise.at(weekly)
+    return weekly + Math.min(most, Math.max(-most, (like - weekly) / 2))
   }
 
   private anyDay(slot: number): number {
     const { day, seasonFrom } = this.calendar
-    return slot < seasonFrom ? Number.NaN : this.medianBack(slot, day, PAST_DAYS, false)
+    return slot < seasonFrom ? Number.NaN : this.medianBack(slot, day, PAST_DAYS)
   }
 
   /** The median of up to `times` values that lie `apart` slots from each other; NaN when too few are there. */
-  private medianBack(slot: number, apart: number, times: number, alikeOnly: boolean): number {
+  private medianBack(slot: number, apart: number, times: number): number {
     let found = 0
     for (let back = 1; back <= times; back++) {
-      const there = slot - back * apart
-      const root = this.roots.get(there)
-      if (!Number.isNaN(root) && (!alikeOnly || this.isAlike(slot, there))) past[found++] = root
+      const root = this.roots.get(slot - back * apart)
+      if (!Number.isNaN(root)) past[found++] = root
     }
     return found < NEEDED_PAST ? Number.NaN : medianOf(past, found)
   }
 
-  /** True when first and last row lie on the same kind of day, a weekend or not. */
-  private isAlike(slot: number, other: number): boolean {
-    if (this.isWeekend(slot) !== this.isWeekend(other)) return false
-    const back = this.span - 1
-    return back === 0 || this.isWeekend(slot - back) === this.isWeekend(other - back)
+  /** As `medianBack`, of days whose first and last row lie on the same kind of day, a weekend or not. */
+  private medianAlike(slot: number, times: number): number {
+    const [back, { day }] = [this.span - 1, this.calendar]
+    const [first, last] = [this.isWeekend(slot - back), this.isWeekend(slot)]
+    let found = 0
+    const oldest = slot - times * day
+    for (let there = slot - day; there >= oldest; there -= day) {
+      if (this.isWeekend(there) !== last || (back > 0 && this.isWeekend(there - back) !== first)) continue
+      const root = this.roots.get(there)
+      if (!Number.isNaN(root)) past[found++] = root
+    }
+    return found < NEEDED_PAST ? Number.NaN : medianOf(past, found)
   }
 }

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { Detector, DetectorSet, type Verdict } from './detector.ts'
 import { sumsFor } from './measure.ts'
+import { rootOf } from './root.ts'
 import { madeSeries, normal, poisson, profileAt, randomOf } from './series.fixture.ts'
 import { UnspacedDetector } from './unspaced.ts'
 
@@ -118,6 +119,9 @@ describe('verdicts', () => {
   })
 })
 
+const dayOf = (hour: number) => Math.floor(hour / 24) % 7
+const isOffice = (hour: number) => dayOf(hour) < 5 && hour % 24 >= 8 && hour % 24 < 18
+
 describe('nothing is found in', () => {
   test.each<[string, (number | null)[]]>([
     ['no events', Array.from({ length: 6 * WEEK }, () => 0)],
@@ -147,6 +151,16 @@ describe('nothing is found in', () => {
     }
   })
 
+  test.each<[string, number, (hour: number) => number]>([
+    ['has office hours, from its second weekend on', 8, (hour) => (isOffice(hour) ? 3.3 : 0.02)],
+    ['has a weekday like no other, from its fifth on', 30, (hour) => (dayOf(hour) === 2 ? 0.1 : 1) * profileAt(hour)],
+  ])('a series that %s', (_what, days, profile) => {
+    const found = [1, 2, 3, 4].flatMap((seed) =>
+      alarmsOf(verdictsOf(madeSeries(300, 9, randomOf(seed), profile))).filter((row) => row >= days * 24),
+    )
+    expect(found).toEqual([])
+  })
+
   test('a series that follows the clock on the wall, over both changes', () => {
     for (const day of ['2026-03-29', '2026-10-25']) {
       const start = Date.parse(`${day}T00:00Z`) - 5 * WEEK * HOUR_MS
@@ -169,6 +183,7 @@ describe('what happens is found', () => {
     ['a drop to zero', 20, () => 0, ['low', 'silent']],
     ['a drop to zero', 2000, () => 0, ['low', 'silent']],
     ['a fall to a third', 200, (value) => Math.round(value / 3), ['low']],
+    ['a fall to half', 200, (value) => Math.round(value / 2), ['low']],
     ['a rise to the threefold', 200, (value) => 3 * value, ['high']],
   ])('%s of %p an hour, within three hours', (_what, perHour, change, states) => {
     const verdicts = verdictsOf(hourly(perHour, 5, from, change))
@@ -286,6 +301,20 @@ test('what is within the band is no anomaly of its own, what is far outside is',
   expect(high).toBeGreaterThan(expected ?? Number.POSITIVE_INFINITY)
   expect([last((low ?? 0) + 1), last((high ?? 0) - 1)].map((verdict) => verdict?.anomaly)).toEqual([false, false])
   expect([last((low ?? 0) / 3), last(3 * (high ?? 0))].map((verdict) => verdict?.anomaly)).toEqual([true, true])
+})
+
+test('what is expected strays less than the median of the same hour in the weeks before', () => {
+  const random = randomOf(15)
+  const means = Array.from({ length: 6 * WEEK }, (_, hour) => 40 * profileAt(hour % WEEK))
+  const values = means.map((mean) => poisson(mean, random))
+  const misses = verdictsOf(values).flatMap(({ expected }, row) => {
+    if (row < 5 * WEEK) return []
+    const weeks = [1, 2, 3, 4, 5].map((week) => values[row - week * WEEK] ?? 0).toSorted((a, b) => a - b)
+    const miss = (count: number) => (rootOf(count) - rootOf(means[row] ?? 0)) ** 2
+    return [[miss(expected ?? 0), miss(weeks[2] ?? 0)] as const]
+  })
+  const [own = 0, weekly = 0] = [0, 1].map((which) => misses.reduce((sum, miss) => sum + (miss[which] ?? 0), 0))
+  expect(own).toBeLessThan(0.7 * weekly)
 })
 
 test.each([

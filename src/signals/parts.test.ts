@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { Burst } from './burst.ts'
 import { calendarOf, MOST_BLOCKS } from './calendar.ts'
+import { Noise } from './noise.ts'
 import { centre, medianOf, quantileOf } from './order.ts'
 import { deviationsOf } from './rarity.ts'
 import { RecentSum } from './recent-sum.ts'
@@ -126,7 +127,9 @@ describe('a burst', () => {
     const quantile = levels[above] ?? 0
     const excess = levels.slice(0, above).reduce((total, level) => total + level - quantile, 0) / above
     const slope = Math.max(0.05, excess, 1 / Math.sqrt(Math.exp(quantile)))
-    return Math.max(0, (2 + (Math.log(1 + sum) - quantile) / (slope * Math.LN10)) / 0.675)
+    const beyond = (Math.log(1 + sum) - quantile) / slope
+    const share = beyond > 0 ? (1 + beyond / above) ** -above : Math.exp(-beyond)
+    return Math.max(0, (2 - Math.log10(share)) / 0.675)
   }
 
   test('is what its definition says, of the rows that are remembered', () => {
@@ -153,6 +156,43 @@ describe('a burst', () => {
     expect(burst.score(20)).toBeCloseTo(2 / 0.675, 1)
     expect(burst.score(1)).toBe(0)
     expect(burst.score(2000)).toBeGreaterThan(8)
+  })
+})
+
+describe('noise', () => {
+  /** Of so many hours, busy and quiet by turns, that come out busier or quieter as a whole by a share. */
+  function noiseOf(share: number, size = 672): ReturnType<typeof Noise.of> & { expected: number[]; roots: number[] } {
+    const random = randomOf(4)
+    const means = Array.from({ length: size }, (_, hour) => (hour % 2 === 0 ? 50 : 2000))
+    const expected = means.map(rootOf)
+    const roots = means.map((mean) => rootOf(poisson(mean * Math.exp(share * normal(random)), random)))
+    const distances = Float64Array.from(roots.map((root, hour) => Math.abs(root - (expected[hour] ?? 0))))
+    return { ...Noise.of(distances, Float64Array.from(expected), size), expected, roots }
+  }
+
+  test.each([0, 0.05, 0.2])('that is a share of %p is as wide by day as by night', (share) => {
+    const { noise, heavy, expected, roots } = noiseOf(share)
+    for (const parity of [0, 1]) {
+      const deviations = roots.flatMap((root, hour) =>
+        hour % 2 === parity ? [Math.abs(noise.deviations(root, expected[hour] ?? 0))] : [],
+      )
+      expect(Math.abs(1.4826 * plainMedian(deviations) - 1)).toBeLessThan(0.25)
+    }
+    expect(heavy).toBeLessThan(1.2)
+    expect(Math.abs(noise.at(rootOf(2000)) - Math.hypot(1, (share * rootOf(2000)) / 2))).toBeLessThan(1.5)
+  })
+
+  test('reaches as far down and up as it says', () => {
+    const expected = fc.double({ min: 2, max: 300, noNaN: true })
+    const k = fc.double({ min: 0, max: 8, noNaN: true })
+    fc.assert(
+      fc.property(fc.constantFrom(0, 0.05, 0.3), expected, k, k, (share, middle, below, above) => {
+        const { noise } = noiseOf(share, 60)
+        const { low, high } = noise.around(middle, below, above)
+        expect(noise.deviations(low, middle)).toBeCloseTo(-below, 6)
+        expect(noise.deviations(high, middle)).toBeCloseTo(above, 6)
+      }),
+    )
   })
 })
 

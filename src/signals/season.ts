@@ -3,8 +3,11 @@ import { type Compared, Comparison, NEEDED_PAST, PAST_DAYS, type Spread } from '
 
 const REGULAR_FROM = 0.85
 const REGULAR_UNTIL = 0.8
-/** Residuals hardly wider than Poisson's, with tails as light, are all noise: nothing is left for a season to explain. */
-const NARROW = 1.3
+/**
+ * Residuals hardly wider than Poisson's, with tails as light, are all noise: nothing is left for a season to explain.
+ * A median absolute deviation of 0.67 is Poisson's.
+ */
+const NARROW = 0.88
 const LIGHT = 1.1
 
 /** How far a series strays from its season. */
@@ -109,8 +112,8 @@ export class Season {
     return found >= NEEDED_PAST
   }
 
-  private isRegular({ deviation, whole, scale, heavy }: Spread): boolean {
-    if (scale <= NARROW && heavy <= LIGHT) return true
+  private isRegular({ deviation, whole, heavy }: Spread): boolean {
+    if (deviation <= NARROW && heavy <= LIGHT) return true
     const explained = whole > 0 ? 1 - (deviation / whole) ** 2 : 0
     return explained >= (this.found?.regular ? REGULAR_UNTIL : REGULAR_FROM)
   }
