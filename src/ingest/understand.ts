@@ -133,8 +133,8 @@ class Reading {
     const page = this.page(batch.page?.url)
     this.host = page?.host ?? null
     this.path = page?.path ?? null
-    this.title = batch.page?.title === undefined ? null : cleanText(batch.page.title)
-    this.sessionId = batch.sessionId === undefined ? null : cleanText(batch.sessionId)
+    this.title = batch.page?.title === undefined ? null : this.clean(batch.page.title)
+    this.sessionId = batch.sessionId === undefined ? null : this.clean(batch.sessionId)
     this.customerId =
       batch.customerId === undefined
         ? null
@@ -152,14 +152,14 @@ class Reading {
     const sample = `${item.vendor} ${item.event ?? ''}`
     const params = this.flatten(item.params ?? {}, sample, this.arrival.isClean)
     this.answer.accepted++
-    this.store(item, eventFields(item), params)
+    this.store(item, this.eventFields(item), params)
   }
 
   tag(value: unknown, index: number): void {
     const { item, error, reason } = checkTag(value)
     if (error !== null) return this.refuse('tags', index, reason, '', error)
     this.answer.accepted++
-    this.store(item, tagFields(item), { tagId: cleanText(String(item.tagId)), name: cleanText(item.name ?? '') })
+    this.store(item, this.tagFields(item), { tagId: this.clean(String(item.tagId)), name: this.clean(item.name ?? '') })
   }
 
   hit(value: unknown, index: number): void {
@@ -234,6 +234,37 @@ class Reading {
     this.note(`${list}: ${reason}`, 1, sample || (error === reason ? '' : error))
   }
 
+  /** A text of the batch itself, fit for storage. */
+  private clean(text: string): string {
+    return this.arrival.isClean ? text : cleanText(text)
+  }
+
+  private eventFields(item: EventItem): Fields {
+    return {
+      vendor: this.clean(item.vendor),
+      event: this.clean(item.event ?? ''),
+      account: item.account === undefined ? null : this.clean(item.account),
+      kind: 'event',
+      status: item.status ?? null,
+      execMs: item.execMs ?? null,
+      durMs: item.durMs ?? null,
+      bytes: null,
+    }
+  }
+
+  private tagFields(item: TagItem): Fields {
+    return {
+      vendor: 'Google Tag Manager',
+      event: this.clean(item.event ?? ''),
+      account: this.clean(item.container),
+      kind: 'tag',
+      status: item.status ?? null,
+      execMs: item.execMs ?? null,
+      durMs: null,
+      bytes: null,
+    }
+  }
+
   private note(reason: string, count: number, sample: string): void {
     const note = this.ledger.get(reason)
     if (note) note.count += count
@@ -271,7 +302,7 @@ class Reading {
     const seq = this.arrival.nextSeq()
     const event: StoredEvent = {
       seq,
-      id: item.id === undefined ? '' : cleanText(item.id),
+      id: item.id === undefined ? '' : this.clean(item.id),
       ts: this.correct(item.ts),
       receivedAt,
       orgId: domain.orgId,
@@ -298,32 +329,6 @@ class Reading {
     const violations = this.arrival.judge(event)
     if (violations.length > 0) event.violations = violations
     this.events.push(event)
-  }
-}
-
-function eventFields(item: EventItem): Fields {
-  return {
-    vendor: cleanText(item.vendor),
-    event: cleanText(item.event ?? ''),
-    account: item.account === undefined ? null : cleanText(item.account),
-    kind: 'event',
-    status: item.status ?? null,
-    execMs: item.execMs ?? null,
-    durMs: item.durMs ?? null,
-    bytes: null,
-  }
-}
-
-function tagFields(item: TagItem): Fields {
-  return {
-    vendor: 'Google Tag Manager',
-    event: cleanText(item.event ?? ''),
-    account: cleanText(item.container),
-    kind: 'tag',
-    status: item.status ?? null,
-    execMs: item.execMs ?? null,
-    durMs: null,
-    bytes: null,
   }
 }
 
