@@ -15,7 +15,6 @@ const PER_HOUR = Math.ceil(EVENTS / (DAYS * 24))
 /** Sessions that are under way at the same time, and how many events each has. */
 const AT_ONCE = 200
 const STEPS = 10
-const GROUP_ROWS = 122_880
 
 /** When the month ends, a Monday. */
 export const MONTH_END: Instant = Date.UTC(2026, 1, 2)
@@ -87,7 +86,7 @@ function hourSql(hour: number, orgId: string, domainIds: readonly string[]): str
     ([name, type]) => `(${columns[name as keyof typeof EVENT_COLUMNS]})::${type} AS ${name}`,
   )
   return `SELECT ${selected.join(', ')},
-      map_from_entries(list_filter([${entries.join(', ')}], lambda entry: entry.value IS NOT NULL)) AS params
+      map_from_entries(list_filter([${entries.join(', ')}], lambda entry: entry.value IS NOT NULL))::JSON AS params
     FROM (
       SELECT n, n // ${AT_ONCE} % ${STEPS} AS step, n // ${AT_ONCE * STEPS} * ${AT_ONCE} + n % ${AT_ONCE} AS session,
         session % ${BUYS_ONE_IN} = 0 AS buys,
@@ -117,10 +116,10 @@ export async function fillMonth(
 ): Promise<void> {
   for (let hour = 0; hour < DAYS * 24; hour++) {
     const path = `hour-${hour}.parquet`
-    const rows = await warehouse.write(path, hourSql(hour, orgId, domainIds), GROUP_ROWS)
+    const rows = await warehouse.write(path, hourSql(hour, orgId, domainIds))
     const file = await warehouse.describe(path, rows, 'fresh', null)
     const counted = countsOf(`read_parquet(${quoteText(join(folder, path))})`)
-    const counts = await warehouse.write(`counts/${path}`, counted, GROUP_ROWS)
+    const counts = await warehouse.write(`counts/${path}`, counted)
     const rollup = await warehouse.describeRollup(`counts/${path}`, counts, 'fresh')
     manifest.addSegment(String(hour + 1).padStart(12, '0'), { file, rollup }, MONTH_END, () => undefined)
     for (const merge of planMerges(manifest.files(), MONTH_END + DAY_MS)) {

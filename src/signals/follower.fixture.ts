@@ -66,7 +66,7 @@ export async function addTraffic(
 ): Promise<void> {
   const columns = 'orgId, domainId, vendor, event, env, minute, events, weight, sessions'
   const path = `counts/${name}.parquet`
-  const rows = await warehouse.write(path, `SELECT * FROM (${countsSql(traffic)}) AS t(${columns})`, 4096)
+  const rows = await warehouse.write(path, `SELECT * FROM (${countsSql(traffic)}) AS t(${columns})`)
   manifest.swapRollups([], [await warehouse.describeRollup(path, rows, 'day')])
 }
 

@@ -18,7 +18,6 @@ const FAN_IN = 16
 export const MINUTES_MS = 70 * DAY_MS
 /** Windows of days begin at midnight somewhere, and zones lie quarters of an hour apart. */
 const COARSE_MS = 15 * MINUTE_MS
-const GROUP_ROWS = 122_880
 
 /**
  * What is worth merging now: small files of running hours together, ended hours, ended days, and days whose minutes
@@ -81,7 +80,7 @@ async function mergedFiles(
   { files, level }: RollupMerge,
 ): Promise<RollupFile[]> {
   const write = async (path: string, select: string) => {
-    const rows = await warehouse.write(path, select, GROUP_ROWS)
+    const rows = await warehouse.write(path, select)
     return warehouse.describeRollup(path, rows, level)
   }
   if (level === 'merged') return [await write(nameOf('counts/m', files), mergedCounts(folder, files))]

@@ -18,8 +18,6 @@ const FAN_IN = 16
 const SMALL_ROWS = 40_000
 /** A compacted file holds about this many rows at most: sorting must fit the engine's memory. */
 const MAX_ROWS = 4_000_000
-/** DuckDB's default; what pruning by row group works with. */
-const GROUP_ROWS = 122_880
 /** Late segments of an hour that just ended get this long to arrive. */
 export const GRACE_MS = 2 * MINUTE_MS
 
@@ -120,7 +118,7 @@ async function mergeFiles(warehouse: DuckdbWarehouse, folder: string, { files }:
   const part = (test: string) => `SELECT ${columns} FROM ${source} WHERE violations ${test}`
   // Evaluation looks for violations only: where they stand together, the other columns are hardly read.
   const select = `${part('IS NOT NULL')} UNION ALL ${part('IS NULL')}`
-  const rows = await warehouse.write(path, select, GROUP_ROWS)
+  const rows = await warehouse.write(path, select)
   return warehouse.describe(path, rows, 'merged', null)
 }
 
@@ -134,7 +132,7 @@ async function compactFiles(warehouse: DuckdbWarehouse, folder: string, { files 
     const ours = `(SELECT * FROM (${source}) WHERE orgId = ${quoteText(orgId)})`
     const { keys, isAll } = await keysWorthAColumn(warehouse, ours, rows)
     const path = nameOf(`c${index}`, files)
-    await warehouse.write(path, shredded(ours, keys, isAll), GROUP_ROWS)
+    await warehouse.write(path, shredded(ours, keys, isAll))
     added.push(await warehouse.describe(path, rows, 'compacted', keys))
   }
   return added

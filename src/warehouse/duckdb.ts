@@ -5,15 +5,16 @@ import { dirname, join } from 'node:path'
 import { DOUBLE, DuckDBInstance, DuckDBTypeId } from '@duckdb/node-api'
 import { type Clock, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import { EVENT_COLUMNS } from '../core/event.ts'
 import type { StoredPage } from '../core/page.ts'
 import { EMPTY_SEGMENT, type SegmentContent } from '../ingest/segment-count.ts'
 import { quoteText } from './dialect.ts'
 import type { EventFile, Manifest, PageFile, RollupFile } from './manifest.ts'
 import { type PageSources, pageLines, pagesIn, pagesRelation } from './pages-relation.ts'
 import type { Query, Warehouse } from './query.ts'
-import { eventsRelation, type Sources, spoolRelation } from './relation.ts'
+import { eventsRelation, type Sources } from './relation.ts'
 import { type CountSources, countsOf, countsRelation } from './rollup.ts'
+import { freshRelation, spooledEvents, spoolRelation } from './spooled.ts'
+import { contentOf, type SurveyRow, spanOf, surveyOf } from './survey.ts'
 
 export interface EngineOptions {
   /** Where Parquet files lie, those of counts in `counts/`; `tmp/` below it is the engine's own. */
@@ -30,8 +31,11 @@ export interface EngineOptions {
 }
 
 const RETRY_AFTER_S = 5
-/** Fresh files are small and short-lived: smaller groups take less memory and both cores. */
-const FRESH_GROUP_ROWS = 20_480
+/**
+ * Fresh files are small and short-lived: smaller groups take less memory and both cores, and nobody looks for one value
+ * in them, which is what Bloom filters are for.
+ */
+const FRESH = 'ROW_GROUP_SIZE 20480, WRITE_BLOOM_FILTER false'
 /** Files of counts, below the folder of events. */
 const COUNTS = 'counts'
 const MAX_RUNNING = 4
@@ -99,13 +103,10 @@ export class DuckdbWarehouse implements Warehouse {
     const { manifest, clock, folder } = this.options
     if (manifest.hasSegment(segment.name)) return release()
     const path = `${segment.name}.parquet`
-    const columns = [...Object.keys(EVENT_COLUMNS), 'params'].join(', ')
-    const source = `SELECT ${columns} FROM ${spoolRelation([segment.path], 'json')}`
-    const rows = await this.write(path, source, FRESH_GROUP_ROWS)
-    const file = rows > 0 ? await this.describe(path, rows, 'fresh', null) : null
+    const rows = await this.write(path, `SELECT * FROM ${spooledEvents([segment.path])}`, FRESH)
+    const { file, content } = rows > 0 ? await this.survey(path, rows) : { file: null, content: EMPTY_SEGMENT }
     const rollup = file ? await this.rollUp(file) : null
     const pages = segment.pages?.length ? await this.writePages(path, segment.pages) : null
-    const content = file ? await this.count(path) : EMPTY_SEGMENT
     manifest.addSegment(segment.name, { file, rollup, pages }, clock.now(), () => account(content))
     // In the same turn, or a query could see these events twice: in the new files and in the spool.
     release()
@@ -117,7 +118,7 @@ export class DuckdbWarehouse implements Warehouse {
     const path = pagesIn(name)
     try {
       await writeFile(draft, pages.map((page) => `${JSON.stringify(page)}\n`).join(''))
-      const rows = await this.write(path, `SELECT * FROM ${pageLines(draft)}`, FRESH_GROUP_ROWS)
+      const rows = await this.write(path, `SELECT * FROM ${pageLines(draft)}`, FRESH)
       return await this.describePages(path, rows, 'fresh')
     } finally {
       await rm(draft, { force: true })
@@ -128,8 +129,7 @@ export class DuckdbWarehouse implements Warehouse {
   private async rollUp({ path, orgId, minReceivedAt, maxReceivedAt }: EventFile): Promise<RollupFile | null> {
     const { folder } = this.options
     const own = `${COUNTS}/${path}`
-    const source = `read_parquet(${quoteText(join(folder, path))})`
-    const rows = await this.write(own, countsOf(source), FRESH_GROUP_ROWS)
+    const rows = await this.write(own, countsOf(freshRelation([join(folder, path)])), FRESH)
     const sizeBytes = statSync(join(folder, own)).size
     if (rows === 0) {
       unlinkSync(join(folder, own))
@@ -139,12 +139,15 @@ export class DuckdbWarehouse implements Warehouse {
     return { path: own, orgId, minMinute, maxMinute, rows, sizeBytes, level: 'fresh' }
   }
 
-  /** Writes the answer of a SELECT into a file that appears whole or not at all. Answers its number of rows. */
-  async write(path: string, select: string, rowGroupRows: number): Promise<number> {
+  /**
+   * Writes the answer of a SELECT into a file that appears whole or not at all, with `more` options of DuckDB's
+   * Parquet writer. Answers its number of rows.
+   */
+  async write(path: string, select: string, more?: string): Promise<number> {
     const { folder } = this.options
     const [draft, file] = [join(folder, 'tmp', path.replaceAll('/', '-')), join(folder, path)]
-    const options = `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows}`
-    const [row] = await this.run<{ Count: number }>(`COPY (${select}) TO ${quoteText(draft)} (${options})`)
+    const format = ['FORMAT parquet', 'COMPRESSION zstd', ...(more ? [more] : [])].join(', ')
+    const [row] = await this.run<{ Count: number }>(`COPY (${select}) TO ${quoteText(draft)} (${format})`)
     // Not in the event loop: the collector's answers would wait for it.
     await syncPath(draft)
     renameSync(draft, file)
@@ -204,7 +207,7 @@ export class DuckdbWarehouse implements Warehouse {
     const paths = this.options.spoolFiles()
     if (paths.length === 0) return null
     const reading = this.run<{ first: Instant | null }>(
-      `SELECT min(receivedAt) AS first FROM ${spoolRelation(paths, 'none')}`,
+      `SELECT min(receivedAt) AS first FROM ${spoolRelation(paths, false)}`,
     )
     return (await this.track(reading))[0]?.first ?? null
   }
@@ -274,16 +277,13 @@ export class DuckdbWarehouse implements Warehouse {
     }
   }
 
-  private async count(path: string): Promise<SegmentContent> {
-    const from = `FROM read_parquet(${quoteText(join(this.options.folder, path))}) GROUP BY ALL`
-    return {
-      counts: await this.run(
-        `SELECT orgId, domainId, host, receivedAt // ${HOUR_MS} * ${HOUR_MS} AS hour, count(*) AS events,
-           max(receivedAt) AS lastReceivedAt, arg_max(version, seq) FILTER (env = 'prod') AS lastVersion
-         ${from} ORDER BY max(seq) FILTER (env = 'prod' AND version IS NOT NULL) NULLS FIRST`,
-      ),
-      vendors: await this.run(`SELECT domainId, vendor, max(receivedAt) AS lastReceivedAt ${from}`),
-    }
+  private async survey(path: string, rows: number): Promise<{ file: EventFile; content: SegmentContent }> {
+    const absolute = join(this.options.folder, path)
+    const found = await this.run<SurveyRow>(surveyOf(freshRelation([absolute])))
+    const span = spanOf(found)
+    const hour = Math.floor(span.minReceivedAt / HOUR_MS) * HOUR_MS
+    const file = { path, ...span, hour, rows, sizeBytes: statSync(absolute).size, level: 'fresh' as const, keys: null }
+    return { file, content: contentOf(found) }
   }
 
   /** Files that a killed process wrote but never entered into the manifest. */

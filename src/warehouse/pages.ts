@@ -13,7 +13,6 @@ export interface PageMerge {
 }
 
 const FAN_IN = 16
-const GROUP_ROWS = 122_880
 
 /** What is worth merging now: small files of running hours, ended hours, ended days. Nothing more will come of before `closedAt`. */
 export function planPages(files: readonly PageFile[], closedAt: Instant): PageMerge[] {
@@ -60,7 +59,7 @@ async function mergedFiles(
     const path = nameOf(pagesIn(`${level}${index}`), files)
     const where = orgId === null ? '' : ` WHERE orgId = ${quoteText(orgId)}`
     const select = `SELECT ${columns} FROM ${source}${where} ORDER BY orgId, domainId, vendor, receivedAt`
-    const rows = await warehouse.write(path, select, GROUP_ROWS)
+    const rows = await warehouse.write(path, select)
     added.push(await warehouse.describePages(path, rows, level))
   }
   return added

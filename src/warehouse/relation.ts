@@ -2,6 +2,7 @@ import { EVENT_COLUMNS } from '../core/event.ts'
 import { columnName, duckdbDialect, isStorable, quoteName, quoteText } from './dialect.ts'
 import type { EventFile } from './manifest.ts'
 import type { AnyTest, Query } from './query.ts'
+import { freshRelation, PARAMS, spoolRelation } from './spooled.ts'
 
 /** What stands behind the relation `events` at one moment. Paths are absolute. */
 export interface Sources {
@@ -14,7 +15,6 @@ export interface Sources {
 export type Scope = Pick<Query, 'keys' | 'wholeParams' | 'anyTests' | 'where' | 'orgId' | 'window'>
 
 const COLUMNS = Object.keys(EVENT_COLUMNS).join(', ')
-const PARAMS = 'MAP(VARCHAR, VARCHAR)'
 
 /**
  * The relation `events` as one SELECT: a branch for each kind of file, each giving the same columns. Files outside the
@@ -30,55 +30,14 @@ export function eventsRelation(sources: Sources, scope: Scope): string {
   return branches.length > 0 ? branches.join('\nUNION ALL\n') : emptyBranch(scope)
 }
 
-type Column = keyof typeof EVENT_COLUMNS
-const ALL_COLUMNS = Object.keys(EVENT_COLUMNS) as Column[]
-/** What a line of the spool says once for all of its events. */
-const SHARED: ReadonlySet<Column> = new Set<Column>([
-  ...(['seq', 'receivedAt', 'orgId', 'domainId', 'env', 'host', 'path', 'title', 'sessionId', 'customerId'] as const),
-  'version',
-])
-const SPOOL_SEQ = '(seq + coalesce(place, index))'
-/** What the spool says in fewer words, and what it leaves out because it goes without saying. */
-const SPOOL_VALUES: Partial<Record<Column, string>> = {
-  seq: SPOOL_SEQ,
-  id: `coalesce(id, 'evt_' || ${SPOOL_SEQ})`,
-  ts: 'coalesce(ts, receivedAt)',
-  env: `coalesce(env, 'prod')`,
-  kind: `coalesce(kind, 'event')`,
-  weight: 'coalesce(weight, 1)',
-}
-
-/**
- * The events of spool files, without the lines that commit batches. A line that is being written is not there yet.
- * `params`: as a map; as the JSON they came in, which is what a fresh file keeps; or not at all, which costs least.
- */
-export function spoolRelation(paths: readonly string[], params: 'map' | 'json' | 'none' = 'map'): string {
-  const shared = ALL_COLUMNS.filter((name) => SHARED.has(name))
-  const lists: Record<string, string> = { place: 'BIGINT' }
-  for (const name of ALL_COLUMNS) if (!SHARED.has(name)) lists[name] = EVENT_COLUMNS[name]
-  if (params !== 'none') lists.params = params === 'map' ? PARAMS : 'JSON'
-  const types = [
-    ...shared.map((name) => `${name}: ${quoteText(EVENT_COLUMNS[name])}`),
-    ...Object.entries(lists).map(([name, type]) => `${name}: ${quoteText(`${type}[]`)}`),
-  ]
-  const files = paths.map(quoteText).join(', ')
-  // A line that is not whole belongs to a batch that was not acknowledged.
-  const lines = `read_json([${files}], format = 'newline_delimited', ignore_errors = true, columns = {${types.join(', ')}})`
-  const each = [...shared, ...Object.keys(lists).map((name) => `unnest(${name}) AS ${name}`)].join(', ')
-  const events = `SELECT ${each}, unnest(range(len(vendor))) AS index FROM ${lines}`
-  const columns = ALL_COLUMNS.map((name) => (SPOOL_VALUES[name] ? `${SPOOL_VALUES[name]} AS ${name}` : name))
-  if (params !== 'none') columns.push('params')
-  return `(SELECT ${columns.join(', ')} FROM (${events}))`
-}
-
 function overlaps(file: EventFile, { window, orgId }: Scope): boolean {
   const ours = orgId === null || file.orgId === null || file.orgId === orgId
   return ours && file.maxReceivedAt >= window.from && file.minReceivedAt < window.to
 }
 
 /** Which of the wanted keys the file has as columns. Where all parameters are read, all of its columns are. */
-function shreddedKeys(file: EventFile, scope: Scope): boolean[] | 'shredded' | 'json' {
-  if (file.keys === null) return 'json'
+function shreddedKeys(file: EventFile, scope: Scope): boolean[] | 'shredded' | 'fresh' {
+  if (file.keys === null) return 'fresh'
   if (readsAll(scope)) return 'shredded'
   const own = new Set(file.keys)
   return scope.keys.map((key) => own.has(key))
@@ -97,14 +56,15 @@ function filterFor(file: EventFile, { window, orgId }: Scope): string {
 function parquetBranch(folder: string, files: readonly EventFile[], scope: Scope): string {
   const [first] = files
   if (!first) return emptyBranch(scope)
-  const paths = files.map((file) => quoteText(`${folder}/${file.path}`)).join(', ')
-  if (first.keys === null) {
-    const asMap = `SELECT * REPLACE (params::JSON::${PARAMS} AS params) FROM read_parquet([${paths}])`
-    return branch(`(${asMap}${filterFor(first, scope)})`, [], scope)
-  }
+  const absolute = files.map((file) => `${folder}/${file.path}`)
+  if (first.keys === null) return branch(`${freshRelation(absolute)}${filterFor(first, scope)}`, [], scope)
   const shredded = [...new Set(readsAll(scope) ? files.flatMap((file) => file.keys ?? []) : first.keys)]
   const union = files.length > 1 ? ', union_by_name = true' : ''
-  return branch(`read_parquet([${paths}]${union})${filterFor(first, scope)}`, shredded, scope)
+  return branch(
+    `read_parquet([${absolute.map(quoteText).join(', ')}]${union})${filterFor(first, scope)}`,
+    shredded,
+    scope,
+  )
 }
 
 /** The same columns from any source, in which parameters of some names are `shredded` into columns of their own. */
@@ -157,8 +117,8 @@ function wholeMap(keys: readonly string[]): string {
 function spoolBranch(paths: readonly string[], scope: Scope): string {
   const window = `receivedAt >= ${scope.window.from} AND receivedAt < ${scope.window.to}`
   const org = scope.orgId === null ? '' : ` AND orgId = ${quoteText(scope.orgId)}`
-  const params = readsAll(scope) || scope.keys.length > 0 ? 'map' : 'none'
-  return branch(`${spoolRelation(paths, params)} WHERE ${window}${org}`, [], scope)
+  const withParams = readsAll(scope) || scope.keys.length > 0
+  return branch(`${spoolRelation(paths, withParams)} WHERE ${window}${org}`, [], scope)
 }
 
 /** `read_parquet` refuses an empty list, and a fresh installation has no file. */

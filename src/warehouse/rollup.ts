@@ -3,7 +3,7 @@ import { PAGE_VIEWS } from '../decoders/page-view.ts'
 import { quoteText } from './dialect.ts'
 import type { RollupFile } from './manifest.ts'
 import type { Query } from './query.ts'
-import { spoolRelation } from './relation.ts'
+import { spoolRelation } from './spooled.ts'
 
 /**
  * Columns of the relation `counts`, in order, with their DuckDB types: one row for each organization, domain, vendor,
@@ -129,7 +129,7 @@ function spoolInScope(paths: readonly string[], { window, orgId }: CountScope): 
   const minute = (instant: number) => Math.ceil(instant / MINUTE_MS) * MINUTE_MS
   const org = orgId === null ? '' : ` AND orgId = ${quoteText(orgId)}`
   const inWindow = `receivedAt >= ${minute(window.from)} AND receivedAt < ${minute(window.to)}`
-  return `(SELECT * FROM ${spoolRelation(paths, 'none')} WHERE ${inWindow}${org})`
+  return `(SELECT * FROM ${spoolRelation(paths, false)} WHERE ${inWindow}${org})`
 }
 
 /** `read_parquet` refuses an empty list, and a fresh installation has no file. */
