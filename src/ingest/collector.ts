@@ -193,9 +193,9 @@ export class Collector {
     }
     storing?.stored(receivedAt)
     live?.add(domain.id, events)
-    const broken = events.filter((event) => event.violations !== null)
-    const alertIds = new Set(broken.flatMap((event) => event.violations ?? []))
-    if (broken.length > 0) this.parts.violated(alertIds, domain.id, receivedAt)
+    const alertIds = new Set<string>()
+    for (const { violations } of events) for (const id of violations ?? []) alertIds.add(id)
+    if (alertIds.size > 0) this.parts.violated(alertIds, domain.id, receivedAt)
     return answer
   }
 }

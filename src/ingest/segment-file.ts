@@ -26,14 +26,14 @@ const MAX_LINE_EVENTS = 20
 const MAX_LINE_LENGTH = 1024 * 1024
 
 /**
- * A batch as lines of JSON: its events, and the line that commits them. A line of events holds once what they share, and
+ * A batch as lines of JSON, without their ends: its events, and the line that commits them. A line of events holds once what they share, and
  * of everything else a list with the value of each; what is null or goes without saying is left out, and `spoolRelation`
  * of the warehouse puts it back. `JSON.stringify` is called once for many events and writes no name of a field twice,
  * because this is where a server under load spends its time.
  */
-export function linesOf(events: readonly StoredEvent[], batch: BatchRecord): string {
+export function linesOf(events: readonly StoredEvent[], batch: BatchRecord): string[] {
   const lines = events.length > 0 ? eventLines(events) : []
-  return `${lines.join('')}${JSON.stringify({ batch, lines: lines.length })}\n`
+  return [...lines, JSON.stringify({ batch, lines: lines.length })]
 }
 
 function eventLines(events: readonly StoredEvent[]): string[] {
@@ -41,7 +41,7 @@ function eventLines(events: readonly StoredEvent[]): string[] {
   const inTwo = () => [...eventLines(events.slice(0, half)), ...eventLines(events.slice(half))]
   if (events.length > MAX_LINE_EVENTS) return inTwo()
   const line = JSON.stringify(lineOf(events))
-  return line.length > MAX_LINE_LENGTH && events.length > 1 ? inTwo() : [`${line}\n`]
+  return line.length > MAX_LINE_LENGTH && events.length > 1 ? inTwo() : [line]
 }
 
 function lineOf(events: readonly StoredEvent[]) {

@@ -34,7 +34,7 @@ interface OpenSegment extends Segment {
 }
 
 interface Group {
-  text: string[]
+  lines: string[]
   batches: BatchRecord[]
   oldestAt: Instant
   done: PromiseWithResolvers<void>
@@ -101,9 +101,9 @@ export class Spool {
 
   /** Resolves when the batch is on disk. Fails with `unavailable` when the disk takes nothing; then nothing was kept. */
   append(events: readonly StoredEvent[], batch: BatchRecord): Promise<void> {
-    this.waiting ??= { text: [], batches: [], oldestAt: batch.receivedAt, done: Promise.withResolvers() }
-    const { text, batches, done } = this.waiting
-    text.push(linesOf(events, batch))
+    this.waiting ??= { lines: [], batches: [], oldestAt: batch.receivedAt, done: Promise.withResolvers() }
+    const { lines, batches, done } = this.waiting
+    lines.push(...linesOf(events, batch))
     batches.push(batch)
     this.schedule()
     return done.promise
@@ -184,7 +184,7 @@ export class Spool {
 
   private async writeGroup(group: Group): Promise<void> {
     const segment = this.segmentFor(Math.floor(group.oldestAt / HOUR_MS))
-    const bytes = this.encode(group.text)
+    const bytes = this.encode(group.lines)
     try {
       // Into the page cache this takes microseconds; only the sync is worth a trip to another thread.
       for (let written = 0; written < bytes.length; ) {
@@ -203,11 +203,15 @@ export class Spool {
   }
 
   /** Into memory that is used again and again: fresh buffers for every group cost more than the copying. */
-  private encode(text: readonly string[]): Buffer {
-    const mostBytes = text.reduce((sum, { length }) => sum + length * 3, 0)
+  private encode(lines: readonly string[]): Buffer {
+    const mostBytes = lines.reduce((sum, { length }) => sum + length * 3 + 1, 0)
     if (mostBytes > this.scratch.length) this.scratch = Buffer.allocUnsafe(mostBytes)
     let end = 0
-    for (const part of text) end += this.scratch.write(part, end)
+    for (const line of lines) {
+      // Joined with its end, a line would be copied once more.
+      end += this.scratch.write(line, end)
+      this.scratch[end++] = LINE_END
+    }
     return this.scratch.subarray(0, end)
   }
 
@@ -237,6 +241,7 @@ export class Spool {
 }
 
 const SEQ_PER_MS = 1000
+const LINE_END = 10
 const SEGMENT_FILE = /^(\d{12})\.ndjson$/
 
 /** On a disk that fails so badly that this does too, the next start cuts what was never committed. */
