@@ -9,6 +9,11 @@ import { compileJudge } from './judge.ts'
 const blankValue = (id: string, values: Partial<AlertInput> = {}, orgId = 'org_a') =>
   alertOf({ ...validationInput, ...values }, id, orgId)
 
+const longerThan = (length: number): NonNullable<AlertInput['conditions']> => ({
+  logic: 'any',
+  items: [{ parameter: 'value', op: 'length_gt', values: [`${length}`] }],
+})
+
 /** Parameters that tell of each time somebody reads one. */
 function counted(params: Record<string, string>, read: () => void): Record<string, string> {
   return new Proxy(params, {
@@ -56,7 +61,7 @@ describe('an event is judged by', () => {
 
   test('no rule that is out of scope looks at it', () => {
     const inScope = Array.from({ length: 50 }, (_, n) =>
-      blankValue(`in ${n}`, { domainId: 'dom_shop', vendors: ['ga4'] }),
+      blankValue(`in ${n}`, { domainId: 'dom_shop', vendors: ['ga4'], conditions: longerThan(100 + n) }),
     )
     const others = Array.from({ length: 950 }, (_, n) =>
       blankValue(`out ${n}`, n % 2 ? { domainId: 'dom_blog' } : { vendors: [`vendor ${n}`] }),
@@ -66,6 +71,23 @@ describe('an event is judged by', () => {
     const params = counted({ value: '12' }, () => reads++)
     expect(judge(eventOf({ params }))).toEqual([])
     expect(reads).toBe(50)
+  })
+
+  test('what its rules have in common once, and anew for the next event', () => {
+    const judge = compileJudge(
+      Array.from({ length: 50 }, (_, n) => blankValue(`alr_${n}`, { conditions: longerThan(n % 2) })),
+    )
+    for (const [value, broken] of [
+      ['', 0],
+      ['1', 25],
+      ['12', 50],
+      ['1', 25],
+    ] as const) {
+      let reads = 0
+      const params = counted({ value }, () => reads++)
+      expect(judge(eventOf({ params })).length).toBe(broken)
+      expect(reads).toBe(2)
+    }
   })
 
   test('conditions last: what the filters leave out is not looked at', () => {

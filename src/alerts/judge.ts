@@ -1,5 +1,5 @@
 import type { PhoneRegions } from '../conditions/phone.ts'
-import { compileViolation, type Predicate } from '../conditions/predicate.ts'
+import { compileViolation, type Predicate, sharingCompiler } from '../conditions/predicate.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { type Alert, domainsOf } from './alert.ts'
 import { isJudgedAtTheDoor } from './types/data-validation.ts'
@@ -28,7 +28,7 @@ Object.freeze(NONE)
 
 /**
  * Compiles the validation rules in force to one function, which is to be made anew when a rule changes. An event costs
- * two lookups and the rules in its scope, however many others there are. `regionsOf`: the countries whose national
+ * two lookups and the rules in its scope, however many others there are, and what these have in common is asked once. `regionsOf`: the countries whose national
  * phone numbers an organization looks for.
  */
 export function compileJudge(alerts: readonly Alert[], regionsOf: (orgId: string) => PhoneRegions = () => []): Judge {
@@ -53,11 +53,12 @@ function judge(rules: readonly CompiledRule[], event: StoredEvent): string[] {
 }
 
 function bookOf(alerts: readonly Alert[], regions: PhoneRegions): RuleBook {
+  const compileOne = sharingCompiler(regions)
   const rules = alerts.map((alert) => ({
     alertId: alert.id,
     domains: new Set(domainsOf(alert)),
     vendors: new Set(alert.vendors),
-    isBroken: compileViolation(alert, regions),
+    isBroken: compileViolation(alert, regions, compileOne),
   }))
   return { rules, named: new Set(alerts.flatMap(({ vendors = [] }) => vendors)), byDomain: new Map() }
 }

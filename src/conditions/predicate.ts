@@ -125,6 +125,31 @@ export function compileCondition(condition: Condition, regions: PhoneRegions = [
   return twin ? (event) => !positive(event) : positive
 }
 
+/**
+ * Compiles conditions so that one which many rules have in common is asked once for each event, however often the
+ * predicate is called on it in turn. An event must not change meanwhile.
+ */
+export function sharingCompiler(regions: PhoneRegions): (condition: Condition) => Predicate {
+  const known = new Map<string, Predicate>()
+  return (condition) => {
+    const name = JSON.stringify(condition)
+    const shared = known.get(name) ?? remembering(compileCondition(condition, regions))
+    known.set(name, shared)
+    return shared
+  }
+}
+
+function remembering(holds: Predicate): Predicate {
+  let last: ConditionEvent | null = null
+  let answer = false
+  return (event) => {
+    if (event === last) return answer
+    last = event
+    answer = holds(event)
+    return answer
+  }
+}
+
 function combine(logic: 'any' | 'all', predicates: readonly Predicate[]): Predicate {
   const [only, ...others] = predicates
   if (only && others.length === 0) return only
@@ -151,14 +176,15 @@ export function compileFilters(filters: readonly Condition[], regions: PhoneRegi
 /**
  * Compiles a rule that passed `checkRule` to the question "does this event break it": all filters, the conditions and
  * every group hold. What is absent holds, so a rule without any condition is broken by every event that its filters
- * let through. Domain and vendor are not asked here. `regions`: countries whose national phone numbers count.
+ * let through. Domain and vendor are not asked here. `regions`: countries whose national phone numbers count;
+ * `compileOne`: how a single condition is compiled.
  */
-export function compileViolation(rule: Rule, regions: PhoneRegions = []): Predicate {
-  const compile = (logic: 'any' | 'all', items: readonly Condition[]) =>
-    combine(
-      logic,
-      items.map((condition) => compileCondition(condition, regions)),
-    )
+export function compileViolation(
+  rule: Rule,
+  regions: PhoneRegions = [],
+  compileOne = (condition: Condition) => compileCondition(condition, regions),
+): Predicate {
+  const compile = (logic: 'any' | 'all', items: readonly Condition[]) => combine(logic, items.map(compileOne))
   return combine('all', [
     ...(rule.filters?.length ? [compile('all', rule.filters)] : []),
     ...(rule.conditions ? [compile(rule.conditions.logic, rule.conditions.items)] : []),
