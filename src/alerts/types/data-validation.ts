@@ -60,7 +60,7 @@ export const dataValidation: AlertType<ViolationRow> = {
           max(lastSeq) AS sampleSeq,
           CASE WHEN min(firstVendor) = max(lastVendor) THEN min(firstVendor) END AS vendor,
           CASE WHEN min(firstEvent) = max(lastEvent) THEN min(firstEvent) END AS event,
-          list(host ORDER BY weight DESC, host) FILTER (WHERE host IS NOT NULL)[1:${MAX_HOSTS}] AS hosts
+          arg_min(host, {weight: -weight, host: host}, ${MAX_HOSTS}) FILTER (WHERE host IS NOT NULL) AS hosts
         FROM (
           SELECT alertId, domainId, host, sum(weight) AS weight, min(receivedAt) AS firstAt, max(receivedAt) AS lastAt,
             max(seq) AS lastSeq, min(vendor) AS firstVendor, max(vendor) AS lastVendor, min(event) AS firstEvent,
