@@ -1,7 +1,7 @@
 import type { Clock, Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
-import { type Db, tx } from '../store/database.ts'
+import { type Db, prepared, tx } from '../store/database.ts'
 import type { Alert, AlertInput } from './alert.ts'
 import { type Cursor, firstCursor, scheduleOf } from './due.ts'
 import type { WatchedDomain } from './types/alert-type.ts'
@@ -169,12 +169,11 @@ export function deleteAlert(db: Db, key: AlertKey, deleted: (alert: Alert) => vo
  * alert was changed, switched off or deleted meanwhile: then what was found is void, and nothing is written.
  */
 export function advanceAlert(db: Db, id: string, from: Cursor, to: Cursor): boolean {
-  const { changes } = db
-    .prepare(
-      `UPDATE alert SET evaluatedThrough = @through, windowStartAt = @startAt
-       WHERE id = @id AND enabled = 1 AND evaluatedThrough = @evaluatedThrough AND windowStartAt = @windowStartAt`,
-    )
-    .run({ id, through: to.evaluatedThrough, startAt: to.windowStartAt, ...from })
+  const { changes } = prepared<[Record<string, unknown>]>(
+    db,
+    `UPDATE alert SET evaluatedThrough = @through, windowStartAt = @startAt
+     WHERE id = @id AND enabled = 1 AND evaluatedThrough = @evaluatedThrough AND windowStartAt = @windowStartAt`,
+  ).run({ id, through: to.evaluatedThrough, startAt: to.windowStartAt, ...from })
   return changes === 1
 }
 

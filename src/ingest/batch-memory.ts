@@ -1,5 +1,5 @@
 import { type Clock, DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
-import type { Db } from '../store/database.ts'
+import { type Db, prepared } from '../store/database.ts'
 import type { BatchAnswer } from './batch.ts'
 import { SeenFilter } from './seen-filter.ts'
 import type { BatchRecord } from './segment-file.ts'
@@ -48,12 +48,11 @@ export class BatchMemory {
     const hash = hashOf(key)
     const isLikely = this.seen.mayHold(hash)
     if (!isLikely && this.mirroredFrom === FIRST_GENERATION) return null
-    const row = this.db
-      .prepare<[bigint, number], BatchRow>(
-        `SELECT accepted, refused FROM batchGeneration CROSS JOIN batch ON generation = id AND hash = ?
-         WHERE id < ? ORDER BY id DESC LIMIT 1`,
-      )
-      .get(hash, isLikely ? Number.MAX_SAFE_INTEGER : this.mirroredFrom)
+    const row = prepared<[bigint, number], BatchRow>(
+      this.db,
+      `SELECT accepted, refused FROM batchGeneration CROSS JOIN batch ON generation = id AND hash = ?
+       WHERE id < ? ORDER BY id DESC LIMIT 1`,
+    ).get(hash, isLikely ? Number.MAX_SAFE_INTEGER : this.mirroredFrom)
     if (!row) return null
     const refused = row.refused === null ? NOTHING_REFUSED : (JSON.parse(row.refused) as typeof NOTHING_REFUSED)
     return { accepted: row.accepted, ...refused }

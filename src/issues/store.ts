@@ -1,7 +1,7 @@
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
-import { type Db, tx } from '../store/database.ts'
+import { type Db, prepared, tx } from '../store/database.ts'
 import type {
   Change,
   Enqueue,
@@ -98,15 +98,15 @@ export function issueOf(record: IssueRecord): Issue {
 
 /** For each domain and subject of the alert its unsettled issue, or else the last one that was resolved lately. */
 export function issuesOfAlert(db: Db, alertId: string, now: Instant): IssueRecord[] {
-  return db
-    .prepare<[string, number], IssueRow>(
-      `SELECT ${ISSUE_COLUMNS} FROM (
-         SELECT *, row_number() OVER (
-           PARTITION BY ifnull(domainId, ''), subject ORDER BY status <> 'resolved' DESC, statusAt DESC, id DESC
-         ) AS place
-         FROM issue WHERE alertId = ? AND (status <> 'resolved' OR statusAt >= ?)
-       ) AS issue WHERE place = 1`,
-    )
+  return prepared<[string, number], IssueRow>(
+    db,
+    `SELECT ${ISSUE_COLUMNS} FROM (
+       SELECT *, row_number() OVER (
+         PARTITION BY ifnull(domainId, ''), subject ORDER BY status <> 'resolved' DESC, statusAt DESC, id DESC
+       ) AS place
+       FROM issue WHERE alertId = ? AND (status <> 'resolved' OR statusAt >= ?)
+     ) AS issue WHERE place = 1`,
+  )
     .all(alertId, now - REOPEN_WITHIN_MS)
     .map(recordOf)
 }

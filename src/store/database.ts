@@ -58,3 +58,23 @@ type Settled<T> = T extends PromiseLike<unknown> ? never : T
 export function tx<T>(db: Db, work: () => Settled<T>): Settled<T> {
   return db.inTransaction ? work() : db.transaction(work).immediate()
 }
+
+const statements = new WeakMap<Db, Map<string, Database.Statement>>()
+
+/**
+ * The statement of a text, compiled once for each database: compiling takes longer than most statements run. For texts
+ * of which there are few, and to be used as it is: `pluck` and the like would change it for everybody.
+ */
+export function prepared<Bound extends unknown[], Row = unknown>(db: Db, sql: string): Database.Statement<Bound, Row> {
+  let known = statements.get(db)
+  if (!known) {
+    known = new Map()
+    statements.set(db, known)
+  }
+  let statement = known.get(sql)
+  if (!statement) {
+    statement = db.prepare(sql)
+    known.set(sql, statement)
+  }
+  return statement as Database.Statement<Bound, Row>
+}
