@@ -28,8 +28,8 @@ Object.freeze(NONE)
 
 /**
  * Compiles the validation rules in force to one function, which is to be made anew when a rule changes. An event costs
- * two lookups and the rules in its scope, however many others there are, and what these have in common is asked once. `regionsOf`: the countries whose national
- * phone numbers an organization looks for.
+ * two lookups and the rules in its scope, however many others there are; what these have in common is asked once.
+ * `regionsOf`: the countries whose national phone numbers an organization looks for.
  */
 export function compileJudge(alerts: readonly Alert[], regionsOf: (orgId: string) => PhoneRegions = () => []): Judge {
   const books = new Map<string, RuleBook>()

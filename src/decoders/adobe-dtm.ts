@@ -4,7 +4,7 @@ import { sideChannel } from './route.ts'
 
 const LIBRARY = /\/satelliteLib-(?<account>[0-9A-Za-z]+)(?:-(?<environment>staging))?\.js[^/]*$/
 
-const library: Route = { path: LIBRARY, read: readLibrary }
+const satellite: Route = { path: LIBRARY, read: readLibrary }
 
 /** The product before Launch, ended in 2021. The account is the property's library, which many hosted themselves. */
 export const adobeDtm: Decoder = {
@@ -12,9 +12,9 @@ export const adobeDtm: Decoder = {
   source: 'https://experienceleague.adobe.com/en/docs/analytics/implementation/prepare/dtm',
   hosts: ['assets.adobedtm.com'],
   routes: [
-    library,
+    satellite,
     sideChannel(/\/(?:scripts\/satellite-|s-code-contents-|dil-contents-|mbox-contents-|visitor-contents-)[^/]*$/),
-    { ...library, anyHost: true },
+    { ...satellite, anyHost: true },
   ],
 }
 

@@ -28,7 +28,8 @@ export class Bits {
     return value
   }
 
-  skip(length: number): void {
+  /** Goes past bits that nobody asks for. */
+  advance(length: number): void {
     this.#at += length
   }
 

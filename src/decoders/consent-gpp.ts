@@ -92,7 +92,7 @@ export function readGpp(text: string): Params | null {
 function sectionNames(header: string): string[] | null {
   const bits = header.startsWith('DB') ? Bits.of(header) : null
   if (!bits) return null
-  bits.skip(6 + 6)
+  bits.advance(6 + 6)
   const names: string[] = []
   let id = 0
   for (let ranges = bits.take(12); ranges > 0; ranges--) {
@@ -127,7 +127,7 @@ function readSection(name: string, text: string): Params | null {
   const [core = '', ...segments] = text.split('.', 4)
   const [firstBit, ...choices] = OTHER_STATES.get(name) ?? STATE
   const bits = Bits.of(core)
-  bits?.skip(firstBit)
+  bits?.advance(firstBit)
   const words: Params = {}
   for (const choice of choices) {
     const word = CHOICE[bits?.take(2) ?? -1]

@@ -21,15 +21,15 @@ export function readTcString(text: string): Params | null {
   const updatedOn = dayOf(bits.take(36))
   const cmp = bits.take(12)
   // Version of the CMP, its screen, language and vendor list.
-  bits.skip(12 + 6 + 12 + 12)
+  bits.advance(12 + 6 + 12 + 12)
   const policy = bits.take(6)
   // Whether it is for this service only, with texts of its own.
-  bits.skip(1 + 1)
+  bits.advance(1 + 1)
   const specialFeatures = bits.takePlaces(12)
   const purposes = bits.takePlaces(24)
   const legitimateInterests = bits.takePlaces(24)
   // Whether purpose 1 was disclosed; the publisher's country.
-  bits.skip(1 + 12)
+  bits.advance(1 + 12)
   const vendors = countVendors(bits)
   if (bits.isShort) return null
   return {

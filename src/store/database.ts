@@ -14,7 +14,7 @@ export function openDatabase(path: string): Db {
   if (path !== ':memory:') makePrivateFile(path)
   const db = new Database(path)
   try {
-    prepare(db)
+    setUp(db)
   } catch (error) {
     db.close()
     throw error
@@ -22,7 +22,7 @@ export function openDatabase(path: string): Db {
   return db
 }
 
-function prepare(db: Db): void {
+function setUp(db: Db): void {
   db.pragma('journal_mode = WAL')
   // FULL: an acknowledged change survives a power cut, not only a killed process.
   db.pragma('synchronous = FULL')

@@ -20,7 +20,7 @@ export interface EventFile {
   rows: number
   sizeBytes: number
   level: FileLevel
-  /** Parameters that have a column of their own; null when all are in the map. */
+  /** Parameters that have a column of their own; null in a file that is not compacted, which keeps all as JSON. */
   keys: string[] | null
 }
 

@@ -26,8 +26,8 @@ export async function startBrowser(more: readonly string[] = []): Promise<TestBr
     const { executablePath, libraries } = await unpackInto(folder.path)
     const env = { HOME: folder.path, TMPDIR: folder.path, FONTCONFIG_FILE: fontsIn(folder.path) }
     const args = [...ARGS, ...more]
-    const launch = (libraryPath: Record<string, string>) =>
-      puppeteer.launch({ executablePath, args, headless: 'shell', env: { ...env, ...libraryPath } })
+    const launch = (searchPath: Record<string, string>) =>
+      puppeteer.launch({ executablePath, args, headless: 'shell', env: { ...env, ...searchPath } })
     const browser = await launch({}).catch(() => launch({ LD_LIBRARY_PATH: libraries }))
     return {
       browser,
