@@ -2,6 +2,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { memoryDb, testClock } from '../../test/fakes.ts'
 import { HOUR_MS } from '../core/clock.ts'
+import { BatchLog, hashOf } from './batch-log.ts'
 import { BatchMemory, forgetBatches } from './batch-memory.ts'
 import type { BatchRecord } from './segment-file.ts'
 
@@ -34,14 +35,14 @@ test('every batch of the last 24 hours is known with its answer, and no other, o
         } else {
           const record = recordOf(`dom_1 batch ${step.key}`, clock.now(), step.rejected)
           // As the collector does: what is known is not recorded again.
-          if (memory.answerOf(record.key ?? '') === null) {
-            memory.record([record, recordOf(null, clock.now())])
+          if (memory.answerOf(hashOf(record.key ?? '')) === null) {
+            memory.record(BatchLog.of([record, recordOf(null, clock.now())]))
             model.set(record.key ?? '', record)
           }
         }
         for (let key = 0; key <= 30; key++) {
           const known = model.get(`dom_1 batch ${key}`)
-          const answer = memory.answerOf(`dom_1 batch ${key}`)
+          const answer = memory.answerOf(hashOf(`dom_1 batch ${key}`))
           // What is older may be known still, until it is cleaned up.
           if (known && known.receivedAt >= clock.now() - 24 * HOUR_MS) expect(answer).toEqual(known.answer)
           else if (answer !== null) expect(answer).toEqual(known?.answer ?? { accepted: -1, rejected: 0, errors: [] })
@@ -56,8 +57,8 @@ test('no batch is taken for another, of however many', () => {
   const [db, clock] = [memoryDb(), testClock()]
   const memory = new BatchMemory(db, clock)
   const keys = Array.from({ length: 3000 }, (_, n) => `dom_${n % 7} batch-${n}`)
-  memory.record(keys.slice(0, 1500).map((key, n) => recordOf(key, clock.now(), n)))
-  const known = keys.map((key) => memory.answerOf(key)?.rejected ?? -1)
+  memory.record(BatchLog.of(keys.slice(0, 1500).map((key, n) => recordOf(key, clock.now(), n))))
+  const known = keys.map((key) => memory.answerOf(hashOf(key))?.rejected ?? -1)
   expect(known).toEqual(keys.map((_, n) => (n < 1500 ? n : -1)))
 })
 
@@ -65,7 +66,9 @@ test('what is old is cleaned up 10,000 at a time, by generation', () => {
   const [db, clock] = [memoryDb(), testClock()]
   const memory = new BatchMemory(db, clock)
   const record = (from: number, count: number) =>
-    memory.record(Array.from({ length: count }, (_, n) => recordOf(`dom_1 batch-${from + n}`, clock.now())))
+    memory.record(
+      BatchLog.of(Array.from({ length: count }, (_, n) => recordOf(`dom_1 batch-${from + n}`, clock.now()))),
+    )
   const left = () => db.prepare('SELECT count(*) FROM batch').pluck().get()
   record(0, 15_000)
   clock.advance(HOUR_MS)
@@ -74,7 +77,7 @@ test('what is old is cleaned up 10,000 at a time, by generation', () => {
   expect(forgetBatches(db, clock.now())).toBe(null)
   clock.advance(1)
   expect([1, 2, 3].map(() => forgetBatches(db, clock.now()))).toEqual([10_000, 5000, null])
-  expect([left(), memory.answerOf('dom_1 batch-15000')?.accepted]).toEqual([10, 2])
+  expect([left(), memory.answerOf(hashOf('dom_1 batch-15000'))?.accepted]).toEqual([10, 2])
   clock.advance(HOUR_MS)
   expect([1, 2].map(() => forgetBatches(db, clock.now()))).toEqual([10, null])
   expect(left()).toBe(0)
@@ -85,13 +88,13 @@ test('generations stay few, and a start knows what the last process wrote, befor
   let memory = new BatchMemory(db, clock)
   const keys = Array.from({ length: 50 }, (_, n) => Array.from({ length: 2000 }, (_, k) => `dom_1 batch-${n}-${k}`))
   const generations = () => db.prepare<[], number>('SELECT count(*) FROM batchGeneration').pluck().get()
-  for (const some of keys) memory.record(some.map((key) => recordOf(key, clock.now())))
+  for (const some of keys) memory.record(BatchLog.of(some.map((key) => recordOf(key, clock.now()))))
   expect(generations()).toBe(5)
   memory = new BatchMemory(db, clock)
   for (let round = 0; round < 8; round++) {
-    expect(keys.map((some) => memory.answerOf(some[round] ?? '')?.accepted)).toEqual(keys.map(() => 2))
-    expect(memory.answerOf(`dom_1 other-${round}`)).toBe(null)
-    memory.record([recordOf(`dom_1 other-${round}`, clock.now())])
-    expect(memory.answerOf(`dom_1 other-${round}`)?.accepted).toBe(2)
+    expect(keys.map((some) => memory.answerOf(hashOf(some[round] ?? ''))?.accepted)).toEqual(keys.map(() => 2))
+    expect(memory.answerOf(hashOf(`dom_1 other-${round}`))).toBe(null)
+    memory.record(BatchLog.of([recordOf(`dom_1 other-${round}`, clock.now())]))
+    expect(memory.answerOf(hashOf(`dom_1 other-${round}`))?.accepted).toBe(2)
   }
 })

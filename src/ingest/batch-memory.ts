@@ -1,8 +1,8 @@
 import { type Clock, DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import { type Db, prepared } from '../store/database.ts'
 import type { BatchAnswer } from './batch.ts'
+import type { BatchLog, Refused } from './batch-log.ts'
 import { SeenFilter } from './seen-filter.ts'
-import type { BatchRecord } from './segment-file.ts'
 
 /** A repeated batch is recognised for this long. */
 const MEMORY_MS = DAY_MS
@@ -24,7 +24,7 @@ interface BatchRow {
   refused: string | null
 }
 
-const NOTHING_REFUSED: Pick<BatchAnswer, 'rejected' | 'errors'> = { rejected: 0, errors: [] }
+const NOTHING_REFUSED: Refused = { rejected: 0, errors: [] }
 
 /**
  * Which batches the warehouse has, and what their senders were told. Kept in SQLite by generation; mirrored by a filter
@@ -43,9 +43,8 @@ export class BatchMemory {
     this.mirroredFrom = (latestOf(db)?.id ?? 0) + 1
   }
 
-  /** What the sender was told; null for a batch that was not seen in 24 hours. */
-  answerOf(key: string): BatchAnswer | null {
-    const hash = hashOf(key)
+  /** What the sender was told, by the hash of its batch; null for a batch that was not seen in 24 hours. */
+  answerOf(hash: bigint): BatchAnswer | null {
     const isLikely = this.seen.mayHold(hash)
     if (!isLikely && this.mirroredFrom === FIRST_GENERATION) return null
     const row = prepared<[bigint, number], BatchRow>(
@@ -54,27 +53,23 @@ export class BatchMemory {
        WHERE id < ? ORDER BY id DESC LIMIT 1`,
     ).get(hash, isLikely ? Number.MAX_SAFE_INTEGER : this.mirroredFrom)
     if (!row) return null
-    const refused = row.refused === null ? NOTHING_REFUSED : (JSON.parse(row.refused) as typeof NOTHING_REFUSED)
+    const refused = row.refused === null ? NOTHING_REFUSED : (JSON.parse(row.refused) as Refused)
     return { accepted: row.accepted, ...refused }
   }
 
   /** Writes the batches of one segment down, inside the transaction that adds its events. */
-  record(batches: readonly BatchRecord[]): void {
-    const known = batches.filter(({ key }) => key !== null)
-    const [first, last] = [known[0], known.at(-1)]
-    if (!first || !last) return
+  record(batches: BatchLog): void {
+    if (batches.knownCount === 0) return
     this.mirrorOne()
-    const generation = this.generationFor(first.receivedAt, last.receivedAt, known.length)
+    const generation = this.generationFor(batches)
     const insert = this.db.prepare('INSERT OR IGNORE INTO batch VALUES (?, ?, ?, ?)')
-    for (const { key, answer } of known) {
-      const { accepted, ...refused } = answer
-      const hash = hashOf(key ?? '')
-      insert.run(generation, hash, accepted, refused.rejected === 0 ? null : JSON.stringify(refused))
+    for (const { hash, accepted, refused } of batches.knownBatches()) {
+      insert.run(generation, hash, accepted, refused && JSON.stringify(refused))
       this.seen.add(hash)
     }
   }
 
-  private generationFor(firstReceivedAt: Instant, lastReceivedAt: Instant, batches: number): number {
+  private generationFor({ firstReceivedAt, lastReceivedAt, knownCount: batches }: BatchLog): number {
     const latest = latestOf(this.db)
     const total = this.db.prepare<[], number>('SELECT sum(batches) FROM batchGeneration').pluck().get() ?? 0
     const isFull = !latest || latest.batches >= Math.max(GENERATION_BATCHES, total / GENERATIONS)
@@ -124,9 +119,4 @@ export function forgetBatches(db: Db, now: Instant): number | null {
     .run(old, old, FORGOTTEN_AT_ONCE)
   if (changes < FORGOTTEN_AT_ONCE) db.prepare('DELETE FROM batchGeneration WHERE id = ?').run(old)
   return changes
-}
-
-/** Signed, as SQLite keeps integers. Among a million batches a day, two meet on one hash once in 50,000 years. */
-function hashOf(key: string): bigint {
-  return BigInt.asIntN(64, Bun.hash(key) as bigint)
 }

@@ -175,7 +175,6 @@ export class CollectorStand {
       tx(this.db, () => recordSegment(this.db, this.batches, segment.batches, EMPTY_SEGMENT))
       this.loaded.add(segment.name, events)
       this.spool.release(segment)
-      this.collector.forget(segment.batches.map(({ key }) => key))
       unlinkSync(segment.path)
     }
   }

@@ -1,4 +1,5 @@
 import type { Clock, Instant } from '../core/clock.ts'
+import { highHalf, lowHalf } from './batch-log.ts'
 
 const FILTER_POWER = 25
 const FILTER_BITS = 2 ** FILTER_POWER
@@ -29,20 +30,19 @@ export class SeenFilter {
       this.current = new Uint32Array(FILTER_BITS / 32)
       this.begunAt = now
     }
-    whole[0] = hash
-    for (const half of halves) this.current[(half & MASK) >>> 5] = wordOf(this.current, half) | (1 << (half & 31))
+    mark(this.current, lowHalf(hash))
+    mark(this.current, highHalf(hash))
   }
 
   mayHold(hash: bigint): boolean {
-    whole[0] = hash
-    const [first = 0, second = 0] = halves
+    const [first, second] = [lowHalf(hash), highHalf(hash)]
     return holds(this.current, first, second) || holds(this.before, first, second)
   }
 }
 
-/** The two halves of a hash as numbers: arithmetic on bigints costs ten times as much. */
-const whole = new BigInt64Array(1)
-const halves = new Uint32Array(whole.buffer)
+function mark(bits: Uint32Array, hash: number): void {
+  bits[(hash & MASK) >>> 5] = wordOf(bits, hash) | (1 << (hash & 31))
+}
 
 function holds(bits: Uint32Array, first: number, second: number): boolean {
   return (wordOf(bits, first) & (1 << (first & 31))) !== 0 && (wordOf(bits, second) & (1 << (second & 31))) !== 0

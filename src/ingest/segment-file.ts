@@ -3,6 +3,8 @@ import type { Instant } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { StoredPage } from '../core/page.ts'
 import type { BatchAnswer } from './batch.ts'
+import { BatchLog } from './batch-log.ts'
+import { eventLines } from './event-line.ts'
 import type { LedgerNote } from './understand.ts'
 
 /** What a batch leaves beside its events. Its line in the spool is the batch's commit mark. */
@@ -20,89 +22,24 @@ export interface BatchRecord {
 
 const COMMIT_MARK = Buffer.from('{"batch":')
 
-/** The engine reads thousands of lines at a time, and each whole, so a long batch takes several. */
-const MAX_LINE_EVENTS = 20
-/** In UTF-16 units. The engine takes lines of up to 16 MiB, more than the largest single event. */
-const MAX_LINE_LENGTH = 1024 * 1024
-
-/**
- * A batch as lines of JSON, without their ends: its events, and the line that commits them. A line of events holds once what they share, and
- * of everything else a list with the value of each; what is null or goes without saying is left out, and `spoolRelation`
- * of the warehouse puts it back. `JSON.stringify` is called once for many events and writes no name of a field twice,
- * because this is where a server under load spends its time.
- */
+/** A batch as lines of JSON, without their ends: its events, and the line that commits them. */
 export function linesOf(events: readonly StoredEvent[], batch: BatchRecord): string[] {
-  const lines = events.length > 0 ? eventLines(events) : []
-  return [...lines, JSON.stringify({ batch, lines: lines.length })]
-}
-
-function eventLines(events: readonly StoredEvent[]): string[] {
-  const half = Math.ceil(events.length / 2)
-  const inTwo = () => [...eventLines(events.slice(0, half)), ...eventLines(events.slice(half))]
-  if (events.length > MAX_LINE_EVENTS) return inTwo()
-  const line = JSON.stringify(lineOf(events))
-  return line.length > MAX_LINE_LENGTH && events.length > 1 ? inTwo() : [line]
-}
-
-function lineOf(events: readonly StoredEvent[]) {
-  const [first] = events
-  if (!first) return {}
-  return {
-    seq: first.seq,
-    receivedAt: first.receivedAt,
-    orgId: first.orgId,
-    domainId: first.domainId,
-    env: first.env === 'prod' ? undefined : first.env,
-    host: first.host ?? undefined,
-    path: first.path ?? undefined,
-    title: first.title ?? undefined,
-    sessionId: first.sessionId ?? undefined,
-    customerId: first.customerId ?? undefined,
-    version: first.version ?? undefined,
-    place: placesOf(events, first.seq),
-    id: listOf(events, ({ id }) => (id === '' ? null : id)),
-    ts: listOf(events, ({ ts, receivedAt }) => (ts === receivedAt ? null : ts)),
-    vendor: events.map(({ vendor }) => vendor),
-    event: events.map(({ event }) => event),
-    account: listOf(events, ({ account }) => account),
-    kind: listOf(events, ({ kind }) => (kind === 'event' ? null : kind)),
-    status: listOf(events, ({ status }) => status),
-    execMs: listOf(events, ({ execMs }) => execMs),
-    durMs: listOf(events, ({ durMs }) => durMs),
-    bytes: listOf(events, ({ bytes }) => bytes),
-    weight: listOf(events, ({ weight }) => (weight === 1 ? null : weight)),
-    violations: listOf(events, ({ violations }) => violations),
-    params: events.map(({ params }) => params),
-  }
-}
-
-/** How far each is behind the first; undefined where they follow each other. */
-function placesOf(events: readonly StoredEvent[], firstSeq: number): number[] | undefined {
-  const places = events.map(({ seq }) => seq - firstSeq)
-  return places.every((place, index) => place === index) ? undefined : places
-}
-
-function listOf<T>(
-  events: readonly StoredEvent[],
-  valueIn: (event: StoredEvent) => T | null,
-): (T | null)[] | undefined {
-  const values = events.map(valueIn)
-  return values.every((value) => value === null) ? undefined : values
+  const lines = eventLines(events)
+  lines.push(JSON.stringify({ batch, lines: lines.length }))
+  return lines
 }
 
 /** What a file holds for sure. */
 export interface Kept {
-  batches: BatchRecord[]
+  batches: BatchLog
   /** Of the last event; 0 when there is none. */
   lastSeq: number
 }
 
-export const NOTHING_KEPT: Kept = { batches: [], lastSeq: 0 }
-
 /** Cuts the file behind its last commit mark and answers what stays. */
 export function recoverSegment(path: string): Kept {
   const bytes = readFileSync(path)
-  const batches: BatchRecord[] = []
+  const batches = new BatchLog()
   let committed = 0
   let lastLine = ''
   let lines: number[] = []
@@ -112,7 +49,7 @@ export function recoverSegment(path: string): Kept {
     if (bytes.subarray(start, start + COMMIT_MARK.length).equals(COMMIT_MARK)) {
       const batch = readMark(bytes.toString('utf8', start, end), lines.length)
       if (batch && !bytes.subarray(committed, end).includes(0)) {
-        batches.push(batch)
+        batches.add(batch)
         lastLine = bytes.toString('utf8', lines.at(-1) ?? 0, lines.length > 0 ? start - 1 : 0) || lastLine
         committed = end + 1
         lines = []

@@ -14,7 +14,9 @@ import { promisify } from 'node:util'
 import { type Clock, HOUR_MS, type Instant } from '../core/clock.ts'
 import { AppError, messageOf } from '../core/error.ts'
 import type { StoredEvent } from '../core/event.ts'
-import { type BatchRecord, linesOf, NOTHING_KEPT, recoverSegment } from './segment-file.ts'
+import type { BatchAnswer } from './batch.ts'
+import { BatchLog } from './batch-log.ts'
+import { type BatchRecord, linesOf, recoverSegment } from './segment-file.ts'
 
 const fdatasyncAsync = promisify(fdatasync)
 
@@ -22,7 +24,7 @@ const fdatasyncAsync = promisify(fdatasync)
 export interface Segment {
   name: string
   path: string
-  batches: BatchRecord[]
+  batches: BatchLog
 }
 
 interface OpenSegment extends Segment {
@@ -79,11 +81,14 @@ export class Spool {
     for (const name of names.sort()) {
       const path = join(folder, `${name}.ndjson`)
       this.nextNumber = Math.max(this.nextNumber, Number.parseInt(name, 10) + 1)
-      const { batches, lastSeq } = loaded.has(name) ? NOTHING_KEPT : recoverSegment(path)
-      if (batches.length === 0) unlinkSync(path)
-      else this.sealed.push({ name, path, batches })
-      for (const batch of batches) this.lastReceivedAt = Math.max(this.lastReceivedAt, batch.receivedAt)
-      this.lastSeq = Math.max(this.lastSeq, lastSeq)
+      const kept = loaded.has(name) ? null : recoverSegment(path)
+      if (!kept || kept.batches.size === 0) {
+        unlinkSync(path)
+        continue
+      }
+      this.sealed.push({ name, path, batches: kept.batches })
+      this.lastReceivedAt = Math.max(this.lastReceivedAt, kept.batches.lastReceivedAt)
+      this.lastSeq = Math.max(this.lastSeq, kept.lastSeq)
     }
   }
 
@@ -123,6 +128,15 @@ export class Spool {
   /** Segments that wait to be loaded, oldest first. */
   segments(): readonly Segment[] {
     return this.sealed
+  }
+
+  /** What the sender of a batch was told that the warehouse does not have yet; null when it is not here. */
+  answerOf(hash: bigint): BatchAnswer | null {
+    for (const { batches } of this.open ? [this.open, ...this.sealed] : this.sealed) {
+      const answer = batches.answerOf(hash)
+      if (answer) return answer
+    }
+    return null
   }
 
   /** Closes the open file, if it is at least that old, so that it can be loaded. */
@@ -199,7 +213,7 @@ export class Spool {
       throw error
     }
     segment.bytes += bytes.length
-    for (const batch of group.batches) segment.batches.push(batch)
+    for (const batch of group.batches) segment.batches.add(batch)
   }
 
   /** Into memory that is used again and again: fresh buffers for every group cost more than the copying. */
@@ -226,7 +240,7 @@ export class Spool {
     const path = join(this.folder, `${name}.ndjson`)
     const fd = openSync(path, 'wx')
     syncFolder(this.folder)
-    return { name, path, fd, bytes: 0, hour, openedAt: this.clock.now(), batches: [] }
+    return { name, path, fd, bytes: 0, hour, openedAt: this.clock.now(), batches: new BatchLog() }
   }
 
   private endSegment(): void {
@@ -235,7 +249,7 @@ export class Spool {
     this.open = null
     closeQuietly(segment.fd)
     const { name, path, batches } = segment
-    if (batches.length === 0) rmSync(path, { force: true })
+    if (batches.size === 0) rmSync(path, { force: true })
     else this.sealed.push({ name, path, batches })
   }
 }

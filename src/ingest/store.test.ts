@@ -4,6 +4,7 @@ import { cast, memoryDb, testClock } from '../../test/fakes.ts'
 import { HOUR_MS, type Instant } from '../core/clock.ts'
 import { createDomain, deleteDomain, findDomain, listHostnames, setHostnameStatus } from '../domains/store.ts'
 import { tx } from '../store/database.ts'
+import { BatchLog, hashOf } from './batch-log.ts'
 import { BatchMemory } from './batch-memory.ts'
 import type { SegmentCount } from './segment-count.ts'
 import type { BatchRecord } from './segment-file.ts'
@@ -15,7 +16,7 @@ function setUp() {
   const shop = { orgId, id: createDomain(db, clock, orgId, { name: 'Shop' }) }
   const memory = new BatchMemory(db, clock)
   const record = (batches: readonly BatchRecord[], counts: readonly SegmentCount[]) =>
-    tx(db, () => recordSegment(db, memory, batches, { counts, vendors: [] }))
+    tx(db, () => recordSegment(db, memory, BatchLog.of(batches), { counts, vendors: [] }))
   const countOf = (values: Partial<SegmentCount> = {}): SegmentCount => ({
     orgId,
     domainId: shop.id,
@@ -150,9 +151,9 @@ test('nothing of it is kept when its transaction fails', () => {
   const batch = { ...batchOf([{ reason: 'r', count: 1, sample: '' }]), key: 'dom_1 batch-1' }
   expect(() =>
     tx(db, () => {
-      recordSegment(db, memory, [batch], { counts: [countOf()], vendors: [] })
+      recordSegment(db, memory, BatchLog.of([batch]), { counts: [countOf()], vendors: [] })
       throw new Error('killed')
     }),
   ).toThrow('killed')
-  expect([usage(), ledger(), memory.answerOf('dom_1 batch-1')]).toEqual([0, [], null])
+  expect([usage(), ledger(), memory.answerOf(hashOf('dom_1 batch-1'))]).toEqual([0, [], null])
 })

@@ -1,4 +1,5 @@
 import type { Db } from '../store/database.ts'
+import type { BatchLog } from './batch-log.ts'
 import type { BatchMemory } from './batch-memory.ts'
 import type { SegmentContent, SegmentCount, VendorSighting } from './segment-count.ts'
 import type { BatchRecord } from './segment-file.ts'
@@ -10,11 +11,11 @@ import type { BatchRecord } from './segment-file.ts'
 export function recordSegment(
   db: Db,
   memory: BatchMemory,
-  batches: readonly BatchRecord[],
+  batches: BatchLog,
   { counts, vendors }: SegmentContent,
 ): void {
   memory.record(batches)
-  recordLedger(db, batches)
+  recordLedger(db, batches.notable)
   recordCounts(db, counts)
   recordVendors(db, vendors)
 }

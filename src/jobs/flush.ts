@@ -13,7 +13,7 @@ export interface FlushParts {
   batches: BatchMemory
   spool: Spool
   warehouse: DuckdbWarehouse
-  collector: Pick<Collector, 'forget' | 'recordRefusals'>
+  collector: Pick<Collector, 'recordRefusals'>
 }
 
 /** Seals the spool when it is that old, and loads every sealed segment into the warehouse, oldest first. */
@@ -21,13 +21,12 @@ export async function flush({ db, batches, spool, warehouse, collector }: FlushP
   await collector.recordRefusals()
   await spool.seal(minAgeMs)
   for (const segment of [...spool.segments()]) {
-    const pages = segment.batches.flatMap((batch) => batch.pages ?? [])
+    const pages = segment.batches.notable.flatMap((batch) => batch.pages ?? [])
     await warehouse.load(
       { ...segment, pages },
       (content) => recordSegment(db, batches, segment.batches, content),
       () => spool.release(segment),
     )
-    collector.forget(segment.batches.map((batch) => batch.key))
     await warehouse.remove([segment.path])
   }
 }

@@ -167,7 +167,7 @@ export class WarehouseStand {
   async flush(): Promise<void> {
     await this.spool.seal()
     for (const segment of [...this.spool.segments()]) {
-      const pages = segment.batches.flatMap((batch) => batch.pages ?? [])
+      const pages = segment.batches.notable.flatMap((batch) => batch.pages ?? [])
       await this.warehouse.load(
         { ...segment, pages },
         ({ counts }) => this.counts.push(...counts),

@@ -1,0 +1,134 @@
+import type { Instant } from '../core/clock.ts'
+import type { BatchAnswer } from './batch.ts'
+import type { BatchRecord } from './segment-file.ts'
+
+/** A batch that its sender may repeat. */
+export interface KnownBatch {
+  hash: bigint
+  accepted: number
+  /** Null: nothing was refused. */
+  refused: Refused | null
+}
+
+export type Refused = Pick<BatchAnswer, 'rejected' | 'errors'>
+
+const FIRST_CAPACITY = 512
+
+/**
+ * The batches of one segment until the warehouse has them. Those of which nothing is to say but how many items were
+ * accepted are numbers in a table: thousands of small objects that live for seconds would scatter over the memory that
+ * requests use again and again, and make each of them cost a tenth more.
+ */
+export class BatchLog {
+  /** All batches, those without an id among them. */
+  size = 0
+  /** Of the last batch; 0 when there is none. */
+  lastReceivedAt: Instant = 0
+  firstReceivedAt: Instant = Number.POSITIVE_INFINITY
+  /** Batches that say more: something was refused or changed, or pages were measured. */
+  readonly notable: BatchRecord[] = []
+  private readonly refusedBy = new Map<bigint, Refused>()
+  private known = 0
+  /** Two numbers for each hash, its lower half first. */
+  private halves = new Uint32Array(2 * FIRST_CAPACITY)
+  private accepted = new Uint32Array(FIRST_CAPACITY)
+  /** Open addressing (Knuth, The Art of Computer Programming 3, 6.4): 1 + the place of the batch, 0 where none is. */
+  private slots = new Uint32Array(4 * FIRST_CAPACITY)
+
+  /** A log of these batches. */
+  static of(batches: Iterable<BatchRecord>): BatchLog {
+    const log = new BatchLog()
+    for (const batch of batches) log.add(batch)
+    return log
+  }
+
+  add(batch: BatchRecord): void {
+    const { key, receivedAt, answer, ledger, pages = [] } = batch
+    this.size++
+    this.firstReceivedAt = Math.min(this.firstReceivedAt, receivedAt)
+    this.lastReceivedAt = Math.max(this.lastReceivedAt, receivedAt)
+    if (ledger.length > 0 || pages.length > 0) this.notable.push(batch)
+    if (key !== null) this.remember(hashOf(key), answer)
+  }
+
+  /** What the sender of a batch was told; null when it is not here. */
+  answerOf(hash: bigint): BatchAnswer | null {
+    const place = this.slots[this.slotOf(lowHalf(hash), highHalf(hash))] ?? 0
+    if (place === 0) return null
+    const refused = this.refusedBy.get(hash) ?? { rejected: 0, errors: [] }
+    return { accepted: this.accepted[place - 1] ?? 0, ...refused }
+  }
+
+  /** The batches that have an id, in the order in which they came. */
+  *knownBatches(): Generator<KnownBatch> {
+    const hashes = new BigInt64Array(this.halves.buffer, 0, this.known)
+    for (const [index, hash] of hashes.entries()) {
+      yield { hash, accepted: this.accepted[index] ?? 0, refused: this.refusedBy.get(hash) ?? null }
+    }
+  }
+
+  /** How many have an id. */
+  get knownCount(): number {
+    return this.known
+  }
+
+  private remember(hash: bigint, { accepted, ...refused }: BatchAnswer): void {
+    if (this.known === this.accepted.length) this.grow()
+    const [low, high] = [lowHalf(hash), highHalf(hash)]
+    const slot = this.slotOf(low, high)
+    if (this.slots[slot] !== 0) return
+    this.halves[2 * this.known] = low
+    this.halves[2 * this.known + 1] = high
+    this.accepted[this.known] = accepted
+    this.slots[slot] = ++this.known
+    if (refused.rejected > 0) this.refusedBy.set(hash, refused)
+  }
+
+  /** The slot that holds the hash, or the free one where it belongs. */
+  private slotOf(low: number, high: number): number {
+    const { slots, halves } = this
+    const mask = slots.length - 1
+    for (let slot = low & mask; ; slot = (slot + 1) & mask) {
+      const place = slots[slot] ?? 0
+      if (place === 0 || (halves[2 * place - 2] === low && halves[2 * place - 1] === high)) return slot
+    }
+  }
+
+  private grow(): void {
+    this.halves = twice(this.halves)
+    this.accepted = twice(this.accepted)
+    this.slots = new Uint32Array(2 * this.slots.length)
+    for (let index = 0; index < this.known; index++) {
+      const slot = this.slotOf(this.halves[2 * index] ?? 0, this.halves[2 * index + 1] ?? 0)
+      this.slots[slot] = index + 1
+    }
+  }
+}
+
+function twice(numbers: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
+  const more = new Uint32Array(2 * numbers.length)
+  more.set(numbers)
+  return more
+}
+
+/**
+ * What a batch is recognised by: 64 bits, signed, as SQLite keeps integers. Among a million batches a day, two meet on
+ * one hash once in 50,000 years.
+ */
+export function hashOf(key: string): bigint {
+  return BigInt.asIntN(64, Bun.hash(key) as bigint)
+}
+
+const whole = new BigInt64Array(1)
+const halves = new Uint32Array(whole.buffer)
+
+/** Half of a hash as a number: arithmetic on bigints costs ten times as much. */
+export function lowHalf(hash: bigint): number {
+  whole[0] = hash
+  return halves[0] ?? 0
+}
+
+export function highHalf(hash: bigint): number {
+  whole[0] = hash
+  return halves[1] ?? 0
+}

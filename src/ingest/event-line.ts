@@ -1,0 +1,95 @@
+import type { Instant } from '../core/clock.ts'
+import type { StoredEvent } from '../core/event.ts'
+
+/** The engine reads thousands of lines at a time, and each whole, so a long batch takes several. */
+const MAX_LINE_EVENTS = 20
+/** In UTF-16 units. The engine takes lines of up to 16 MiB, more than the largest single event. */
+const MAX_LINE_LENGTH = 1024 * 1024
+
+/** Events of one batch as lines of JSON, without their ends; none for none. */
+export function eventLines(events: readonly StoredEvent[]): string[] {
+  const [first] = events
+  if (!first) return []
+  const half = Math.ceil(events.length / 2)
+  const inTwo = () => [...eventLines(events.slice(0, half)), ...eventLines(events.slice(half))]
+  if (events.length > MAX_LINE_EVENTS) return inTwo()
+  const line = JSON.stringify(new EventLine(first, events))
+  return line.length > MAX_LINE_LENGTH && events.length > 1 ? inTwo() : [line]
+}
+
+/** Of the values of each event, which most have none of. */
+type List<T> = (T | null)[] | undefined
+
+/**
+ * A line of events. It holds once what they share, and of everything else a list with the value of each; what is null or
+ * goes without saying is left out, and `spoolRelation` of the warehouse puts it back. No name of a field is written
+ * twice and no list made that stays empty, because this is where a server under load spends its time.
+ */
+class EventLine {
+  readonly seq: number
+  readonly receivedAt: Instant
+  readonly orgId: string
+  readonly domainId: string
+  readonly env: StoredEvent['env'] | undefined
+  readonly host: string | undefined
+  readonly path: string | undefined
+  readonly title: string | undefined
+  readonly sessionId: string | undefined
+  readonly customerId: string | undefined
+  readonly version: number | undefined
+  /** How far each is behind the first; undefined where they follow each other. */
+  readonly place: number[] | undefined
+  id: List<string>
+  ts: List<Instant>
+  readonly vendor: string[] = []
+  readonly event: string[] = []
+  account: List<string>
+  kind: List<string>
+  status: List<string>
+  execMs: List<number>
+  durMs: List<number>
+  bytes: List<number>
+  weight: List<number>
+  violations: List<string[]>
+  readonly params: StoredEvent['params'][] = []
+
+  constructor(first: StoredEvent, events: readonly StoredEvent[]) {
+    this.seq = first.seq
+    this.receivedAt = first.receivedAt
+    this.orgId = first.orgId
+    this.domainId = first.domainId
+    this.env = first.env === 'prod' ? undefined : first.env
+    this.host = first.host ?? undefined
+    this.path = first.path ?? undefined
+    this.title = first.title ?? undefined
+    this.sessionId = first.sessionId ?? undefined
+    this.customerId = first.customerId ?? undefined
+    this.version = first.version ?? undefined
+    const follow = events.every(({ seq }, index) => seq === first.seq + index)
+    this.place = follow ? undefined : events.map(({ seq }) => seq - first.seq)
+    for (const event of events) this.add(event, this.vendor.length, events.length)
+  }
+
+  private add(event: StoredEvent, at: number, of: number): void {
+    this.vendor.push(event.vendor)
+    this.event.push(event.event)
+    this.params.push(event.params)
+    if (event.id !== '') this.id = put(this.id, event.id, at, of)
+    if (event.ts !== event.receivedAt) this.ts = put(this.ts, event.ts, at, of)
+    if (event.account !== null) this.account = put(this.account, event.account, at, of)
+    if (event.kind !== 'event') this.kind = put(this.kind, event.kind, at, of)
+    if (event.status !== null) this.status = put(this.status, event.status, at, of)
+    if (event.execMs !== null) this.execMs = put(this.execMs, event.execMs, at, of)
+    if (event.durMs !== null) this.durMs = put(this.durMs, event.durMs, at, of)
+    if (event.bytes !== null) this.bytes = put(this.bytes, event.bytes, at, of)
+    if (event.weight !== 1) this.weight = put(this.weight, event.weight, at, of)
+    if (event.violations !== null) this.violations = put(this.violations, event.violations, at, of)
+  }
+}
+
+/** The list with this value; the values that it is made with are null. */
+function put<T>(list: List<T>, value: T, at: number, length: number): List<T> {
+  const values = list ?? new Array<T | null>(length).fill(null)
+  values[at] = value
+  return values
+}
