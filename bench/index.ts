@@ -12,7 +12,7 @@ import { benchNab } from './nab.ts'
 import { benchQuery } from './query.ts'
 import { benchSignIn } from './sign-in.ts'
 
-/** `npm run bench [-- NAME…]`: figures as ratios within this run, beside their budgets. */
+/** `npm run bench [-- NAME…]`: figures of the executable as ratios within this run, beside their budgets. */
 const benches: Record<string, () => Promise<Budget[]>> = {
   ingest: benchIngest,
   judge: benchJudge,
@@ -31,6 +31,8 @@ const [cpu] = cpus()
 console.log(
   `${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpu?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Bun ${Bun.version}`,
 )
+// Built anew, so that what is measured is what stands here.
+await import('../build.ts')
 let missed = 0
 for (const [name, bench] of Object.entries(benches)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue

