@@ -46,8 +46,8 @@ interface Group {
 const RETRY_AFTER_S = 5
 
 /**
- * Where acknowledged batches lie until the warehouse has them: files of lines, one event a line, and behind the
- * events of each batch one line `{"batch": …}` that commits it. Appends that wait together share one `fdatasync`.
+ * Where acknowledged batches lie until the warehouse has them: files of lines, each with events of one batch, and behind
+ * those of each batch one line `{"batch": …}` that commits it. Appends that wait together share one `fdatasync`.
  */
 export class Spool {
   private open: OpenSegment | null = null
@@ -132,7 +132,9 @@ export class Spool {
 
   /** What the sender of a batch was told that the warehouse does not have yet; null when it is not here. */
   answerOf(hash: bigint): BatchAnswer | null {
-    for (const { batches } of this.open ? [this.open, ...this.sealed] : this.sealed) {
+    const latest = this.open?.batches.answerOf(hash)
+    if (latest) return latest
+    for (const { batches } of this.sealed) {
       const answer = batches.answerOf(hash)
       if (answer) return answer
     }
