@@ -4,8 +4,8 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 type Fields = Record<string, unknown>
 
 /**
- * What TypeBox's compiled check says of values that came from JSON, in a third of its time (measured): to look for fields
- * that are not named costs TypeBox more than all the rest, and so do choices of words.
+ * What TypeBox's compiled check says of values that came from JSON, in less than half of its time (measured): to look for
+ * fields that are not named costs TypeBox more than all the rest.
  */
 export function quickCheck<T extends TObject>(schema: T): (value: unknown) => value is Static<T> {
   const open = TypeCompiler.Compile(opened(schema))
@@ -19,15 +19,16 @@ const isClosedObject = (schema: TSchema): schema is TObject => isObject(schema) 
 /** The same, but that objects may have other fields; not within lists and unions. */
 function opened(schema: TSchema): TSchema {
   if (schema[Kind] === 'OneOf')
-    return asOptionalAs(schema, Type.Union(schema.enum.map((word: string) => Type.Literal(word))))
+    return optionalAs(schema, Type.Union(schema.enum.map((word: string) => Type.Literal(word))))
   if (!isObject(schema)) return schema
   const properties = Object.fromEntries(Object.entries(schema.properties).map(([name, field]) => [name, opened(field)]))
   const { additionalProperties, ...rest } = schema
-  const others = additionalProperties === false || additionalProperties === undefined ? {} : { additionalProperties }
+  const others = additionalProperties ? { additionalProperties } : {}
   return { ...rest, ...others, properties } as TSchema
 }
 
-function asOptionalAs(schema: TSchema, other: TSchema): TSchema {
+/** The other schema, optional if the first is. */
+function optionalAs(schema: TSchema, other: TSchema): TSchema {
   return schema[OptionalKind] === undefined ? other : Type.Optional(other)
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { BatchLog, hashOf, highHalf, lowHalf } from './batch-log.ts'
+import { hashOf, highHalf, lowHalf } from './batch-hash.ts'
+import { BatchLog } from './batch-log.ts'
 import type { BatchRecord } from './segment-file.ts'
 
 const refusal: BatchRecord['answer']['errors'][number] = { list: 'hits', index: 3, error: 'url: é' }

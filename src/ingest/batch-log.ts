@@ -1,5 +1,6 @@
 import type { Instant } from '../core/clock.ts'
 import type { BatchAnswer } from './batch.ts'
+import { hashOf, highHalf, lowHalf } from './batch-hash.ts'
 import type { BatchRecord } from './segment-file.ts'
 
 /** A batch that its sender may repeat. */
@@ -12,6 +13,8 @@ export interface KnownBatch {
 
 export type Refused = Pick<BatchAnswer, 'rejected' | 'errors'>
 
+export const NOTHING_REFUSED: Refused = { rejected: 0, errors: [] }
+
 const FIRST_CAPACITY = 512
 
 /**
@@ -22,9 +25,10 @@ const FIRST_CAPACITY = 512
 export class BatchLog {
   /** All batches, those without an id among them. */
   size = 0
+  /** Of the first batch; infinite when there is none. */
+  firstReceivedAt: Instant = Number.POSITIVE_INFINITY
   /** Of the last batch; 0 when there is none. */
   lastReceivedAt: Instant = 0
-  firstReceivedAt: Instant = Number.POSITIVE_INFINITY
   /** Batches that say more: something was refused or changed, or pages were measured. */
   readonly notable: BatchRecord[] = []
   private readonly refusedBy = new Map<bigint, Refused>()
@@ -42,6 +46,7 @@ export class BatchLog {
     return log
   }
 
+  /** A batch whose id is here already changes no answer: the first one counts. */
   add(batch: BatchRecord): void {
     const { key, receivedAt, answer, ledger, pages = [] } = batch
     this.size++
@@ -55,7 +60,7 @@ export class BatchLog {
   answerOf(hash: bigint): BatchAnswer | null {
     const place = this.slots[this.slotOf(lowHalf(hash), highHalf(hash))] ?? 0
     if (place === 0) return null
-    const refused = this.refusedBy.get(hash) ?? { rejected: 0, errors: [] }
+    const refused = this.refusedBy.get(hash) ?? NOTHING_REFUSED
     return { accepted: this.accepted[place - 1] ?? 0, ...refused }
   }
 
@@ -109,26 +114,4 @@ function twice(numbers: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
   const more = new Uint32Array(2 * numbers.length)
   more.set(numbers)
   return more
-}
-
-/**
- * What a batch is recognised by: 64 bits, signed, as SQLite keeps integers. Among a million batches a day, two meet on
- * one hash once in 50,000 years.
- */
-export function hashOf(key: string): bigint {
-  return BigInt.asIntN(64, Bun.hash(key) as bigint)
-}
-
-const whole = new BigInt64Array(1)
-const halves = new Uint32Array(whole.buffer)
-
-/** Half of a hash as a number: arithmetic on bigints costs ten times as much. */
-export function lowHalf(hash: bigint): number {
-  whole[0] = hash
-  return halves[0] ?? 0
-}
-
-export function highHalf(hash: bigint): number {
-  whole[0] = hash
-  return halves[1] ?? 0
 }

@@ -1,7 +1,7 @@
 import { type Clock, DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import { type Db, prepared } from '../store/database.ts'
 import type { BatchAnswer } from './batch.ts'
-import type { BatchLog, Refused } from './batch-log.ts'
+import { type BatchLog, NOTHING_REFUSED, type Refused } from './batch-log.ts'
 import { SeenFilter } from './seen-filter.ts'
 
 /** A repeated batch is recognised for this long. */
@@ -23,8 +23,6 @@ interface BatchRow {
   accepted: number
   refused: string | null
 }
-
-const NOTHING_REFUSED: Refused = { rejected: 0, errors: [] }
 
 /**
  * Which batches the warehouse has, and what their senders were told. Kept in SQLite by generation; mirrored by a filter

@@ -1,5 +1,5 @@
 import type { Clock, Instant } from '../core/clock.ts'
-import { highHalf, lowHalf } from './batch-log.ts'
+import { highHalf, lowHalf } from './batch-hash.ts'
 
 const FILTER_POWER = 25
 const FILTER_BITS = 2 ** FILTER_POWER

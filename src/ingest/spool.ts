@@ -17,6 +17,7 @@ import type { StoredEvent } from '../core/event.ts'
 import type { BatchAnswer } from './batch.ts'
 import { BatchLog } from './batch-log.ts'
 import { type BatchRecord, linesOf, recoverSegment } from './segment-file.ts'
+import { stayAwake } from './stay-awake.ts'
 
 const fdatasyncAsync = promisify(fdatasync)
 
@@ -264,24 +265,6 @@ const SEGMENT_FILE = /^(\d{12})\.ndjson$/
 
 /** A group of so many batches means that more are coming while it is written. */
 const BUSY_BATCHES = 4
-const AWAKE_MS = 1
-
-/**
- * Keeps the event loop turning until the promise is settled, for a millisecond at most. A sync often takes less, and to
- * fall asleep and be woken by it costs a busy server a tenth of its requests (measured).
- */
-function stayAwake(until: Promise<unknown>): void {
-  const end = performance.now() + AWAKE_MS
-  let isSettled = false
-  const settle = () => {
-    isSettled = true
-  }
-  until.then(settle, settle)
-  const turn = () => {
-    if (!isSettled && performance.now() < end) setImmediate(turn)
-  }
-  setImmediate(turn)
-}
 
 /** On a disk that fails so badly that this does too, the next start cuts what was never committed. */
 function cut(path: string, bytes: number): void {
