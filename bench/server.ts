@@ -11,6 +11,8 @@ export interface Measured {
   readyMs: number
   /** Resident memory now, MB. */
   rssMb(): number
+  /** The most resident memory so far, by the kernel's own count, MB. */
+  peakMb(): number
   /** User and system time so far, ms. */
   cpuMs(): number
   stop(): Promise<void>
@@ -31,11 +33,13 @@ export async function start(command: string[], env: Record<string, string> = {})
   const url = /https?:\/\/\S+/.exec(text)?.[0]?.replace(/,$/, '')
   if (!url) throw new Error(`${command.join(' ')} did not come up: ${text}`)
   const stat = (name: string) => readFileSync(`/proc/${child.pid}/${name}`, 'utf8')
+  const memoryMb = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(stat('status'))?.[1]) / 1024
   return {
     url,
     pid: child.pid,
     readyMs,
-    rssMb: () => Number(/VmRSS:\s+(\d+)/.exec(stat('status'))?.[1]) / 1024,
+    rssMb: () => memoryMb('VmRSS'),
+    peakMb: () => memoryMb('VmHWM'),
     cpuMs() {
       const fields = stat('stat').split(') ')[1]?.split(' ') ?? []
       return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_S

@@ -34,7 +34,7 @@ export interface Trouble {
 export function violatingSql({ issue }: Trouble, binder: Binder): string {
   const tests = [
     ...binder.among('domainId', issue.domainId === null ? [] : [issue.domainId]),
-    'violations IS NOT NULL',
+    'violated',
     `list_contains(violations, ${binder.bind(issue.alertId)})`,
   ]
   return tests.join(' AND ')

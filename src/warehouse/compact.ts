@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
-import { EVENT_COLUMNS } from '../core/event.ts'
 import { columnName, quoteName, quoteText } from './dialect.ts'
 import type { DuckdbWarehouse } from './duckdb.ts'
 import type { EventFile, Manifest } from './manifest.ts'
 import { eventsRelation } from './relation.ts'
+import { RELATION_COLUMNS, VIOLATED } from './spooled.ts'
 
 /** Files that should become one. */
 export interface Merge {
@@ -113,11 +113,11 @@ export async function replaceFiles<File extends { path: string }>(
 
 async function mergeFiles(warehouse: DuckdbWarehouse, folder: string, { files }: Merge): Promise<EventFile> {
   const path = nameOf('m', files)
-  const columns = [...Object.keys(EVENT_COLUMNS), 'params'].join(', ')
+  const columns = [...RELATION_COLUMNS, 'params'].join(', ')
   const source = `read_parquet([${files.map(({ path }) => quoteText(join(folder, path))).join(', ')}])`
-  const part = (test: string) => `SELECT ${columns} FROM ${source} WHERE violations ${test}`
+  const part = (test: string) => `SELECT ${columns} FROM ${source} WHERE ${test}`
   // Evaluation looks for violations only: where they stand together, the other columns are hardly read.
-  const select = `${part('IS NOT NULL')} UNION ALL ${part('IS NULL')}`
+  const select = `${part(VIOLATED)} UNION ALL ${part(`NOT ${VIOLATED}`)}`
   const rows = await warehouse.write(path, select)
   return warehouse.describe(path, rows, 'merged', null)
 }
@@ -140,8 +140,8 @@ async function compactFiles(warehouse: DuckdbWarehouse, folder: string, { files 
 
 function shredded(source: string, keys: readonly string[], isAll: boolean): string {
   const columns = keys.map((key) => `params[${quoteText(key)}] AS ${quoteName(columnName(key))}`)
-  const select = [...Object.keys(EVENT_COLUMNS), ...columns, `${restOf(keys, isAll)} AS params`].join(', ')
-  return `SELECT ${select} FROM ${source} ORDER BY violations IS NULL, domainId, vendor, event, receivedAt`
+  const select = [...RELATION_COLUMNS, ...columns, `${restOf(keys, isAll)} AS params`].join(', ')
+  return `SELECT ${select} FROM ${source} ORDER BY NOT ${VIOLATED}, domainId, vendor, event, receivedAt`
 }
 
 /** What stays in the map. Going through every event's map costs more than all the rest, and mostly nothing stays. */

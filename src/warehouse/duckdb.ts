@@ -66,6 +66,8 @@ export class DuckdbWarehouse implements Warehouse {
         memory_limit: options.memoryLimit ?? '200MB',
         threads: String(threads),
         temp_directory: tmp,
+        // Otherwise memory that is freed goes back to the system only when the engine next works: not while it is idle.
+        allocator_background_threads: 'true',
         // No network, no extension from anywhere: everything that is needed is linked in.
         autoinstall_known_extensions: 'false',
         autoload_known_extensions: 'false',

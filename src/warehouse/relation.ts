@@ -2,7 +2,7 @@ import { EVENT_COLUMNS } from '../core/event.ts'
 import { columnName, duckdbDialect, isStorable, quoteName, quoteText } from './dialect.ts'
 import type { EventFile } from './manifest.ts'
 import type { AnyTest, Query } from './query.ts'
-import { freshRelation, PARAMS, spoolRelation } from './spooled.ts'
+import { freshRelation, PARAMS, RELATION_COLUMNS, spoolRelation, VIOLATED } from './spooled.ts'
 
 /** What stands behind the relation `events` at one moment. Paths are absolute. */
 export interface Sources {
@@ -14,7 +14,7 @@ export interface Sources {
 
 export type Scope = Pick<Query, 'keys' | 'wholeParams' | 'anyTests' | 'where' | 'orgId' | 'window'>
 
-const COLUMNS = Object.keys(EVENT_COLUMNS).join(', ')
+const COLUMNS = RELATION_COLUMNS.join(', ')
 
 /**
  * The relation `events` as one SELECT: a branch for each kind of file, each giving the same columns. Files outside the
@@ -123,7 +123,8 @@ function spoolBranch(paths: readonly string[], scope: Scope): string {
 
 /** `read_parquet` refuses an empty list, and a fresh installation has no file. */
 function emptyBranch(scope: Scope): string {
-  const columns = Object.entries({ ...EVENT_COLUMNS, params: PARAMS }).map(([name, type]) => `NULL::${type} AS ${name}`)
+  const types = { ...EVENT_COLUMNS, [VIOLATED]: 'BOOLEAN', params: PARAMS }
+  const columns = Object.entries(types).map(([name, type]) => `NULL::${type} AS ${name}`)
   return branch(`(SELECT ${columns.join(', ')}) WHERE false`, [], scope)
 }
 

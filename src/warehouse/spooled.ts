@@ -7,6 +7,14 @@ export const PARAMS = 'MAP(VARCHAR, VARCHAR)'
 type Column = keyof typeof EVENT_COLUMNS
 const COLUMNS = Object.keys(EVENT_COLUMNS) as Column[]
 
+/**
+ * Whether an event has `violations`, as a column of its own: to look for the few that have takes the engine several times
+ * as long in lists as in truths.
+ */
+export const VIOLATED = 'violated'
+/** Columns of the relation `events` and of its files, in order, beside those of parameters. */
+export const RELATION_COLUMNS = [...COLUMNS, VIOLATED]
+
 /** What a line of the spool says once for all of its events; of `seq`, the first one's. */
 const SHARED: ReadonlySet<Column> = new Set<Column>([
   ...(['seq', 'receivedAt', 'orgId', 'domainId', 'env', 'host', 'path', 'title', 'sessionId', 'customerId'] as const),
@@ -40,7 +48,8 @@ export function spooledEvents(paths: readonly string[], params: 'JSON' | typeof 
   const lines = `read_json([${files}], format = 'newline_delimited', ignore_errors = true, columns = {${types.join(', ')}})`
   const each = [...shared, ...Object.keys(lists).map((name) => `unnest(${name}) AS ${name}`)].join(', ')
   const events = `SELECT ${each}, unnest(range(len(vendor))) AS index FROM ${lines}`
-  return `(SELECT * EXCLUDE (place, index) REPLACE (seq + coalesce(place, index) AS seq) FROM (${events}))`
+  const whole = '* EXCLUDE (place, index) REPLACE (seq + coalesce(place, index) AS seq)'
+  return `(SELECT ${whole}, violations IS NOT NULL AS ${VIOLATED} FROM (${events}))`
 }
 
 /** The events of spool files, with parameters as a map or without them, which costs less. */
@@ -55,5 +64,5 @@ export function freshRelation(paths: readonly string[]): string {
 
 function saidInFull(events: string, params: string | null): string {
   const columns = COLUMNS.map((name) => (UNSAID[name] ? `coalesce(${name}, ${UNSAID[name]}) AS ${name}` : name))
-  return `(SELECT ${[...columns, ...(params === null ? [] : [params])].join(', ')} FROM ${events})`
+  return `(SELECT ${[...columns, VIOLATED, ...(params === null ? [] : [params])].join(', ')} FROM ${events})`
 }

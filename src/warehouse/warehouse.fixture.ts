@@ -225,8 +225,8 @@ export class WarehouseStand {
   }
 
   /** Whole events in their order. */
-  wholeEvents(asked: Asked = {}): Promise<StoredEvent[]> {
-    return this.query<StoredEvent>('SELECT * FROM events ORDER BY seq', {}, { ...asked, wholeParams: true })
+  wholeEvents(asked: Asked = {}): Promise<(StoredEvent & { violated: boolean })[]> {
+    return this.query('SELECT * FROM events ORDER BY seq', {}, { ...asked, wholeParams: true })
   }
 
   levels(): EventFile['level'][] {

@@ -67,7 +67,7 @@ export const dataValidation: AlertType<ViolationRow> = {
             max(event) AS lastEvent
           FROM (
             SELECT unnest(violations) AS alertId, domainId, host, weight, receivedAt, seq, vendor, event
-            FROM events WHERE violations IS NOT NULL
+            FROM events WHERE violated
           )
           ${named} GROUP BY alertId, domainId, host
         )
