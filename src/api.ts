@@ -3,6 +3,7 @@ import { version } from '../package.json'
 import { pastRoutes } from './alerts/past-routes.ts'
 import { alertRoutes } from './alerts/routes.ts'
 import type { RulesInForce } from './alerts/rules-in-force.ts'
+import { compileMask } from './conditions/mask.ts'
 import { phoneRegions } from './conditions/phone.ts'
 import { type Config, oidcSettings, retentionMs } from './config.ts'
 import type { Clock, Instant } from './core/clock.ts'
@@ -116,6 +117,7 @@ export function openApi(parts: ApiParts): Api {
 /** Monitored properties, what comes from them, and what is wrong with it. */
 function watchingRoutes(parts: ApiParts): Route[] {
   const { db, clock, config, publicUrl, guard, enqueue, rules, domains, ages, warehouse } = parts
+  const regionsOf = (orgId: string) => phoneRegions(phoneRegionsOf(db, orgId))
   return [
     ...healthRoutes({
       lastFlushAt: () => ages.flushAt,
@@ -134,19 +136,19 @@ function watchingRoutes(parts: ApiParts): Route[] {
     ...projectRoutes(parts),
     ...ingestRoutes(parts),
     ...snippetRoutes({ db, clock, collectUrl: config.collectUrl || publicUrl, publicUrl, bundle: scriptBundle }),
-    ...liveRoutes(parts),
+    ...liveRoutes({ db, clock, live: parts.live, maskOf: (orgId) => compileMask([], regionsOf(orgId)) }),
     ...samplingRoutes({ db, clock, warehouse, changed: () => domains.invalidate() }),
     ...insightRoutes({ ...parts, settledAt: () => parts.spool.settledAt() }),
     ...alertRoutes({
       db,
       clock,
-      checkChannels: (channels, _path, orgId) =>
+      checkChannels: (channels, orgId) =>
         checkChannels(channels, { guard, providerOf: (id) => providerOf(db, { orgId, id }) }),
       changed: rules.changed,
       deleted: ({ id, orgId }, by) => resolveAll(db, id, { orgId, by, now: clock.now() }, enqueue),
     }),
     ...pastRoutes({
-      ...{ db, clock, warehouse, regionsOf: (orgId) => phoneRegions(phoneRegionsOf(db, orgId)) },
+      ...{ db, clock, warehouse, regionsOf },
       gapsOf: (from, to) => parts.gaps.gapsOf(from, to),
       settingsOf: (orgId) => settingsOf(db, orgId),
     }),

@@ -7,7 +7,7 @@ import { phoneRegions } from './conditions/phone.ts'
 import { type Config, retentionMs } from './config.ts'
 import type { Clock, Instant } from './core/clock.ts'
 import { messageOf } from './core/error.ts'
-import { masterKey, type SecretBox, secretBox } from './core/secret-box.ts'
+import { type SecretBox, secretBox } from './core/secret-box.ts'
 import { type DomainDirectory, domainDirectory } from './domains/directory.ts'
 import { routingOf } from './domains/domain.ts'
 import { noteLegacyScript } from './domains/routing-store.ts'
@@ -32,7 +32,7 @@ import { checkHostsJob } from './jobs/check-hosts.ts'
 import { compactJob } from './jobs/compact.ts'
 import { deliverJob } from './jobs/deliver.ts'
 import { type EvaluateParts, evaluate, Woken } from './jobs/evaluate.ts'
-import { type FlushParts, flush, SEGMENT_AGE_MS } from './jobs/flush.ts'
+import { type FlushParts, flush, lastFlush, SEGMENT_AGE_MS } from './jobs/flush.ts'
 import { type FollowSeriesParts, followSeriesJob } from './jobs/follow-series.ts'
 import { heartbeatJob } from './jobs/heartbeat.ts'
 import type { Job } from './jobs/job.ts'
@@ -47,6 +47,7 @@ import { settingsOf } from './signals/setting-store.ts'
 import { Suspicion, suspicionNotice } from './signals/suspicion.ts'
 import { type Db, openDatabase } from './store/database.ts'
 import { lockFolder } from './store/folder-lock.ts'
+import { masterKey } from './store/master-key.ts'
 import { DuckdbWarehouse } from './warehouse/duckdb.ts'
 import { Manifest } from './warehouse/manifest.ts'
 
@@ -69,6 +70,8 @@ export interface AppOptions {
 
 /** The whole program but for its listening sockets: everything is built here, and only here. */
 export interface App {
+  /** Under which people reach the server, as configured or else on this machine. */
+  publicUrl: string
   /** Everything but the collector. */
   fetch(request: Request): Promise<Response>
   /** Where the first owner is made; a secret, good until it was used. Null when there is an owner. */
@@ -80,7 +83,9 @@ export interface App {
   box: SecretBox
   /** What is to be run again and again; tests run them by name. */
   jobs: readonly Job[]
-  /** Writes and moves what is in memory and in the spool, and lets go of the data folder. */
+  /** Gives up waiting for other machines: what is being sent to them is sent again after the next start. */
+  hangUp(): void
+  /** Writes and moves what is in memory and in the spool, and lets go of the data folder. After `hangUp` and the jobs. */
   close(): Promise<void>
 }
 
@@ -176,6 +181,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     warn: log.warn,
   })
   return {
+    publicUrl,
     fetch: handle,
     setupUrl: setup && `${publicUrl}/#setup=${setup.secret}`,
     routes,
@@ -184,22 +190,24 @@ export async function openApp(options: AppOptions): Promise<App> {
     box,
     jobs: [
       ...jobs,
-      deliverJob(delivering, stopping.signal),
+      deliverJob({ ...delivering, publicUrl }, stopping.signal),
       checkHostsJob({ db, clock, transport, changed: () => domains.invalidate() }, stopping.signal),
     ],
+    hangUp: () => stopping.abort(),
     async close() {
-      stopping.abort()
-      await spool.close()
-      await flush(flushParts).catch((error: unknown) => report(error, `last flush: ${messageOf(error)}`))
+      await lastFlush(flushParts).catch((error: unknown) => report(error, `last flush: ${messageOf(error)}`))
       gaps.close()
       stores.close()
     },
   }
 }
 
-/** Where a server that listens here is reached from this machine. */
+const EVERYWHERE = new Set(['0.0.0.0', '::'])
+
+/** Where a server that listens here is reached from this machine; one that listens everywhere, by the machine's own name. */
 function urlOf(listen: Config['listen']): string {
   const { hostname, port } = listen ?? { hostname: '127.0.0.1', port: 0 }
+  if (EVERYWHERE.has(hostname)) return `http://localhost:${port}`
   return `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { type TestApp, testApp } from '../test/app.ts'
 import { testClock } from '../test/fakes.ts'
-import { HOUR_MS, SECOND_MS } from './core/clock.ts'
+import { DAY_MS, HOUR_MS, SECOND_MS } from './core/clock.ts'
 import { keptMetrics } from './metrics.ts'
 
 async function metricsOf(world: TestApp): Promise<Record<string, number>> {
@@ -64,6 +64,18 @@ test('metrics count what is stored, from nothing to a lost message, and know it 
     tagwarden_items_rejected_total: 1,
     tagwarden_open_issues: 1,
     tagwarden_deliveries_waiting: 0,
+    tagwarden_deliveries_failed_total: 1,
+  })
+
+  // What was counted goes again: with its domain, and when it is no longer kept.
+  await world.call('DELETE', `/v1/domains/${domain.id}`)
+  world.clock.advance(500 * DAY_MS)
+  await world.run('retain')
+  expect(world.app.db.prepare('SELECT count(*) FROM usage').pluck().get()).toBe(0)
+  expect(world.app.db.prepare('SELECT count(*) FROM delivery').pluck().get()).toBe(0)
+  expect(await metricsOf(world)).toMatchObject({
+    tagwarden_events_stored_total: 2,
+    tagwarden_items_rejected_total: 1,
     tagwarden_deliveries_failed_total: 1,
   })
 })

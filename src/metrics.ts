@@ -26,9 +26,11 @@ export interface MetricParts {
   suspicion: { suspected: boolean }
 }
 
-/** What an operator watches. Counters are read from what is stored, so they survive a restart. */
+/** What an operator watches. Counters are stored beside what they count, so they survive a restart and never fall. */
 export function metricsOf({ db, spool, manifest, gaps, suspicion }: MetricParts): Metric[] {
   const one = (sql: string) => db.prepare<[], number>(sql).pluck().get() ?? 0
+  const total = (name: 'eventsStored' | 'itemsRejected' | 'deliveriesFailed') =>
+    db.prepare<[string], number>('SELECT value FROM total WHERE name = ?').pluck().get(name) ?? 0
   const files = manifest.files()
   const memory = process.memoryUsage.rss()
   return [
@@ -36,13 +38,13 @@ export function metricsOf({ db, spool, manifest, gaps, suspicion }: MetricParts)
       name: 'tagwarden_events_stored_total',
       type: 'counter',
       help: 'Events moved into the warehouse.',
-      value: one('SELECT ifnull(sum(events), 0) FROM usage'),
+      value: total('eventsStored'),
     },
     {
       name: 'tagwarden_items_rejected_total',
       type: 'counter',
       help: 'Items that the collector refused or changed.',
-      value: one('SELECT ifnull(sum(count), 0) FROM rejection'),
+      value: total('itemsRejected'),
     },
     {
       name: 'tagwarden_spool_segments',
@@ -73,7 +75,7 @@ export function metricsOf({ db, spool, manifest, gaps, suspicion }: MetricParts)
       name: 'tagwarden_deliveries_failed_total',
       type: 'counter',
       help: 'Notifications given up.',
-      value: one(`SELECT count(*) FROM delivery WHERE status = 'failed'`),
+      value: total('deliveriesFailed'),
     },
     {
       name: 'tagwarden_resident_memory_bytes',

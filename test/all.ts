@@ -29,7 +29,9 @@ async function run(args: readonly string[], env: Record<string, string> = {}): P
 async function timed(title: string, work: () => Promise<Omit<Part, 'title' | 'seconds'>>): Promise<Part> {
   console.log(`\n${title}`)
   const startedAt = performance.now()
-  const result = await work()
+  // Only failures are printed, and ten silent minutes look like a program that hangs.
+  const alive = setInterval(() => console.log(`… ${Math.round((performance.now() - startedAt) / 60_000)} min`), 60_000)
+  const result = await work().finally(() => clearInterval(alive))
   return { title, ...result, seconds: (performance.now() - startedAt) / 1000 }
 }
 

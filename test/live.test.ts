@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { addMember, createKey, createUser } from '../src/org/store.ts'
 import { type TestApp, testApp } from './app.ts'
 
 async function setUp(t: TestApp) {
@@ -19,8 +20,12 @@ test('what was acknowledged is in the live view at once, in order, and goes on f
   for (const event of ['first', 'second']) expect((await send(event)).status).toBe(202)
   const seen = await live()
   expect(names(seen)).toEqual(['first', 'second'])
-  await send('third')
-  expect(names(await live(`?since=${seen.latestSeq}`))).toEqual(['third'])
+  for (const event of ['third', 'fourth', 'fifth']) await send(event)
+  const cut = await live(`?since=${seen.latestSeq}&limit=2`)
+  expect(names(cut)).toEqual(['third', 'fourth'])
+  const rest = await live(`?since=${cut.latestSeq}&limit=2`)
+  expect(names(rest)).toEqual(['fifth'])
+  expect(await live(`?since=${rest.latestSeq}`)).toMatchObject({ events: [], latestSeq: rest.latestSeq })
 })
 
 test('events of a hostname that is denied are dropped from the next batch on, and in the ledger', async () => {
@@ -37,6 +42,23 @@ test('events of a hostname that is denied are dropped from the next batch on, an
   await t.run('flush')
   const { body } = await t.call('GET', '/v1/events/rejected', { as })
   expect(body.rejections).toMatchObject([{ domainId: domain.id, reason: 'events: hostname denied', count: 1 }])
+})
+
+test('a viewer sees nothing personal of it', async () => {
+  await using t = await testApp()
+  const { domain, live } = await setUp(t)
+  const viewer = createUser(t.app.db, t.clock, { email: 'viewer@example.com' })
+  addMember(t.app.db, t.clock, { orgId: t.owner.orgId, userId: viewer.id, role: 'viewer' })
+  const as = createKey(t.app.db, t.clock, { userId: viewer.id, name: 'Live', expiresInDays: null }).secret
+  await t.call('PATCH', '/v1/org', { as: t.owner.apiKey, body: { phoneRegions: ['DE'] } })
+  await live()
+  await t.collect(domain.token, {
+    events: [{ vendor: 'Shop', event: 'e', params: { to: 'ann@example.com', tel: '030 / 901820 12' } }],
+  })
+  const paramsOf = (view: { events: { event: { params: object } }[] }) => view.events.map(({ event }) => event.params)
+  expect(paramsOf(await live())).toEqual([{ to: 'ann@example.com', tel: '030 / 901820 12' }])
+  const { body } = await t.call('GET', `/v1/domains/${domain.id}/live`, { as })
+  expect(JSON.stringify(paramsOf(body))).not.toMatch(/ann@|901820/)
 })
 
 test('a vendor of one’s own is named by its pattern, from the next batch on', async () => {

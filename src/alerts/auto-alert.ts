@@ -1,5 +1,6 @@
 import type { Clock, Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
+import { cutText } from '../core/text.ts'
 import { EVERY } from '../signals/series.ts'
 import { SIGNAL_SENSITIVITY } from '../signals/signal.ts'
 import { type Db, tx } from '../store/database.ts'
@@ -19,10 +20,8 @@ const MAX_NAME_LENGTH = 200
 
 /** The alert that a domain is given: every signal of it, told to whoever owns the organization. */
 export function autoAlertInput({ id, name }: AlertedDomain): AlertInput {
-  const whole = NAME + name
   return {
-    // What was cut off may leave half of a character.
-    name: whole.length > MAX_NAME_LENGTH ? `${whole.slice(0, MAX_NAME_LENGTH - 1)}…`.toWellFormed() : whole,
+    name: cutText(NAME + name, MAX_NAME_LENGTH, '…'),
     domainId: id,
     alertType: 'volume_anomaly',
     severity: 'medium',

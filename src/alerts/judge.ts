@@ -1,11 +1,9 @@
 import type { PhoneRegions } from '../conditions/phone.ts'
 import { compileViolation, type Predicate, sharingCompiler } from '../conditions/predicate.ts'
 import type { StoredEvent } from '../core/event.ts'
+import type { Judge } from '../ingest/understand.ts'
 import { type Alert, domainsOf } from './alert.ts'
 import { isJudgedAtTheDoor } from './types/data-validation.ts'
-
-/** Ids of the alerts whose rule an event breaks, in the order of the alerts; one and the same empty array for none. */
-export type Judge = (event: StoredEvent) => string[]
 
 interface CompiledRule {
   alertId: string
@@ -29,6 +27,7 @@ Object.freeze(NONE)
 /**
  * Compiles the validation rules in force to one function, which is to be made anew when a rule changes. An event costs
  * two lookups and the rules in its scope, however many others there are; what these have in common is asked once.
+ * The ids are in the order of the alerts; where no rule is broken, they are one and the same empty array.
  * `regionsOf`: the countries whose national phone numbers an organization looks for.
  */
 export function compileJudge(alerts: readonly Alert[], regionsOf: (orgId: string) => PhoneRegions = () => []): Judge {

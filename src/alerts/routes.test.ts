@@ -20,9 +20,9 @@ function setUp() {
     ...alertRoutes({
       db,
       clock,
-      checkChannels(channels, path, orgId) {
+      checkChannels(channels, orgId) {
         const index = channels.findIndex(({ target }) => target === 'int_gone')
-        if (index >= 0) throw new AppError('invalid', `${path}[${index}].target: no such integration in ${orgId}`)
+        if (index >= 0) throw new AppError('invalid', `channels[${index}].target: no such integration in ${orgId}`)
       },
       changed: () => told.changes++,
       deleted(alert, by) {

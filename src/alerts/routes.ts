@@ -33,7 +33,7 @@ export interface AlertParts {
   db: Db
   clock: Clock
   /** Refuses, with an `AppError` that names it (`channels[2].target: …`), a channel nothing can be sent through. */
-  checkChannels: (channels: readonly Channel[], path: string, orgId: string) => void
+  checkChannels: (channels: readonly Channel[], orgId: string) => void
   /** Called after every change of alerts, so that rules are compiled anew. */
   changed: () => void
   /** Called inside the transaction that deletes an alert, for its issues; `by` is the user who does it. */
@@ -46,7 +46,7 @@ export function alertActions({ db, clock, checkChannels, changed, deleted }: Ale
     const input = readAlertInput(value, root)
     within(root, () => {
       checkDomains(db, orgId, input)
-      checkChannels(input.channels, 'channels', orgId)
+      checkChannels(input.channels, orgId)
     })
     return input
   }

@@ -1,6 +1,7 @@
 import type { PhoneRegions } from '../conditions/phone.ts'
+import type { Judge } from '../ingest/understand.ts'
 import type { Db } from '../store/database.ts'
-import { compileJudge, type Judge } from './judge.ts'
+import { compileJudge } from './judge.ts'
 import { activeAlerts } from './store.ts'
 
 /** The judge of this moment: compiled at the first event after a change, because changes come in bursts. */

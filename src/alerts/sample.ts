@@ -1,31 +1,20 @@
 import { conditionsOf } from '../conditions/condition.ts'
 import { compileMask } from '../conditions/mask.ts'
 import type { PhoneRegions } from '../conditions/phone.ts'
-import { EVENT_COLUMNS, type StoredEvent } from '../core/event.ts'
-import { Binder, type Query } from '../warehouse/query.ts'
+import type { StoredEvent } from '../core/event.ts'
+import type { Query } from '../warehouse/query.ts'
 import type { Alert } from './alert.ts'
+import { eventsQuery } from './events-at.ts'
 import type { Finding } from './finding.ts'
 import { dataOf } from './journey.ts'
 
 /** Asks for the events that `sampleSeq` of these findings names; null when none names one. */
 export function samplesQuery(orgId: string, findings: readonly Finding[]): Query | null {
-  const binder = new Binder()
-  const wanted = findings.filter(({ sampleSeq }) => sampleSeq !== null)
-  if (wanted.length === 0) return null
-  // Numbers are bound as doubles, and comparing as such would keep the engine from skipping row groups.
-  const seqs = [...new Set(wanted.map(({ sampleSeq }) => sampleSeq))].map(
-    (seq) => `CAST(${binder.bind(seq)} AS BIGINT)`,
+  // The newest violation is the one that was received last.
+  const places = findings.flatMap(({ sampleSeq, lastAt, sampleAt = lastAt }) =>
+    sampleSeq === null ? [] : [{ seq: sampleSeq, receivedAt: sampleAt }],
   )
-  // The newest violation is the one that was received last, which spares reading the rest of the window.
-  const times = wanted.map(({ lastAt, sampleAt = lastAt }) => sampleAt)
-  return {
-    sql: `SELECT ${Object.keys(EVENT_COLUMNS).join(', ')}, params FROM events WHERE seq IN (${seqs.join(', ')})`,
-    params: binder.params,
-    keys: [],
-    wholeParams: true,
-    orgId,
-    window: { from: Math.min(...times), to: Math.max(...times) + 1 },
-  }
+  return places.length === 0 ? null : eventsQuery(orgId, places)
 }
 
 /**

@@ -64,7 +64,9 @@ export async function* linesOf(stream: AsyncIterable<Uint8Array>): AsyncGenerato
 export const decode: Command = {
   name: 'decode',
   summary: 'Decodes vendor requests, one JSON object a line from standard input, or those of a HAR file.',
-  flags: { har: { type: 'string', value: 'FILE', meaning: 'Read the requests of a HAR file instead' } },
+  flags: {
+    har: { type: 'string', value: 'FILE', meaning: 'Read the requests of a HAR file instead, a line for each' },
+  },
   async run({ flags }) {
     if (typeof flags.har === 'string') {
       for (const hit of readHar(flags.har)) console.log(JSON.stringify(decodeLine(hit)))

@@ -90,6 +90,23 @@ describe('the command', () => {
     expect(first).toBeLessThan(803)
   })
 
+  test('says why a row may be marked below the sensitivity, which is so', async () => {
+    const { stdout } = await runProgram(['detect', '--help'])
+    expect(stdout).toContain('A row marked with a score just below K is unusual')
+    const detector = new LineDetector(4)
+    const rows = lines.map((line, row) => {
+      const [score = 0, anomaly] = detector.judge(line)?.split(',').slice(-2).map(Number) ?? []
+      return { row, score, marked: anomaly === 1 }
+    })
+    const below = rows.filter(({ score, marked }) => marked && score < 4)
+    expect(below.length).toBeGreaterThan(10)
+    for (const { row, score } of below) {
+      expect(score).toBeCloseTo(0.99 * 4)
+      expect(rows.slice(row - 12, row).some((before) => before.score >= 4)).toBe(true)
+    }
+    for (const { score, marked } of rows) expect(score < 4 || marked).toBe(true)
+  })
+
   test('says nothing of a row that a later one could change', async () => {
     const whole = (await runProgram(['detect'], {}, `timestamp,value\n${lines.join('\n')}\n`)).stdout
     for (const rows of [0, 1, 2, 3, 47, 300, 801]) {

@@ -86,7 +86,9 @@ export const detect: Command = {
     sensitivity: {
       type: 'string',
       value: 'K',
-      meaning: 'Deviations from the expected that are unusual: 2 (most sensitive) to 8, default 4',
+      meaning:
+        'Deviations from the expected that are unusual: 2 (most sensitive) to 8, default 4. A row marked with a score ' +
+        'just below K is unusual, by itself or in sum with rows before it, but belongs to an alarm of the last 12 hours',
     },
   },
   async run({ flags }) {

@@ -26,7 +26,7 @@ interface HarEntry {
 }
 type HarBody = { text?: unknown; encoding?: unknown; params?: unknown } | null | undefined
 
-/** Requests of a HAR file (http://www.softwareishard.com/blog/har-12-spec/). Fails with `UsageError` when it is none. */
+/** Requests of a HAR file, whatever their addresses (http://www.softwareishard.com/blog/har-12-spec/). Fails with `UsageError` when it is none. */
 export function readHar(path: string): RecordedHit[] {
   try {
     return parseHar(readFileSync(path, 'utf8'), path)
@@ -54,7 +54,7 @@ function pairsOf(list: unknown): [name: string, value: string][] {
 }
 
 function hitOf({ request, response, startedDateTime, time }: HarEntry): RecordedHit | null {
-  if (typeof request?.url !== 'string' || !/^https?:/i.test(request.url)) return null
+  if (typeof request?.url !== 'string') return null
   const headers = new Map(pairsOf(request.headers).map(([name, value]) => [name.toLowerCase(), value]))
   const ts = typeof startedDateTime === 'string' ? Date.parse(startedDateTime) : Number.NaN
   const encoding = headers.get('content-encoding')

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { type Command, required, UsageError } from './command.ts'
 import { type RecordedHit, readHar } from './har.ts'
 
+/** The others in a recording (`data:`, `blob:`) were sent to nobody. */
+const ON_THE_WEB = /^https?:/i
 const BATCH_HITS = 100
 const BATCH_BYTES = 500_000
 const PROGRESS_AFTER_MS = 2000
@@ -79,7 +81,9 @@ export const importHar: Command = {
     const url = required(importHar, invocation, 'url').replace(/\/+$/, '')
     const token = required(importHar, invocation, 'token')
     if (invocation.names.length === 0) throw new UsageError('import har: names no file')
-    const hits = invocation.names.flatMap(readHar)
+    const recorded = invocation.names.flatMap(readHar)
+    const hits = recorded.filter(({ url }) => ON_THE_WEB.test(url))
+    const others = recorded.length - hits.length
     const started = performance.now()
     const bar = (sent: number) => {
       if (process.stderr.isTTY && performance.now() - started > PROGRESS_AFTER_MS) {
@@ -88,7 +92,10 @@ export const importHar: Command = {
     }
     const { accepted, rejected } = await sendHits(hits, { url, token }, bar)
     if (invocation.flags.json) console.log(JSON.stringify({ accepted, rejected }))
-    else console.log(`${accepted} requests taken in, ${rejected} refused`)
+    else {
+      const left = others > 0 ? `, ${others} left out, which went to no web server (data:, blob:, …)` : ''
+      console.log(`${accepted} requests taken in, ${rejected} refused${left}`)
+    }
     return 0
   },
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { runProgram, temporaryFolder } from '../../test/process.ts'
 import { systemClock } from '../core/clock.ts'
@@ -60,19 +60,24 @@ describe('init', () => {
         ? { code: 0, stderr: '' }
         : { code: 2, stderr: 'tagwarden: password: must have at least 10 characters\n' },
     )
+    if (!isTaken) {
+      expect(readdirSync(folder.path)).toEqual([])
+      return
+    }
     const db = openDatabase(join(folder.path, 'tagwarden.db'))
     const hash = db.prepare('SELECT passwordHash FROM user').pluck().get() as string | undefined
     db.close()
-    if (!isTaken) expect(hash).toBeUndefined()
-    else expect(await Bun.password.verify(password.replace(/\r?\n$/, ''), hash ?? '')).toBe(true)
+    expect(await Bun.password.verify(password.replace(/\r?\n$/, ''), hash ?? '')).toBe(true)
   })
 
   test.each<[string, string, string]>([
     ['Acme', 'nobody', 'email: is not an e-mail address'],
     [' ', 'a@example.com', 'orgName: must not be blank'],
-  ])('refuses --org %j --email %j', async (org, email, reason) => {
+  ])('refuses --org %j --email %j before anything is made', async (org, email, reason) => {
     using folder = temporaryFolder()
-    const { code, stderr } = await runProgram(['init', '--data', folder.path, '--org', org, '--email', email])
+    const data = join(folder.path, 'data')
+    const { code, stderr } = await runProgram(['init', '--data', data, '--org', org, '--email', email])
     expect({ code, stderr }).toEqual({ code: 2, stderr: `tagwarden: ${reason}\n` })
+    expect(readdirSync(folder.path)).toEqual([])
   })
 })

@@ -1,6 +1,8 @@
 import { openStores } from '../app.ts'
 import { systemClock } from '../core/clock.ts'
+import { checkName } from '../org/org.ts'
 import { initialize } from '../org/store.ts'
+import { checkEmail, hashPassword } from '../org/user.ts'
 import { type Command, required } from './command.ts'
 import { configOf, DATA_FLAG } from './settings.ts'
 
@@ -19,7 +21,12 @@ export const init: Command = {
     const email = required(init, invocation, 'email')
     const { flags } = invocation
     const password = flags['password-stdin'] ? (await Bun.stdin.text()).replace(/\r?\n$/, '') : null
-    const { db, box } = openStores(configOf(invocation).data)
+    const { data } = configOf(invocation)
+    // What is refused must not leave a data folder behind.
+    checkName(orgName, 'orgName')
+    checkEmail(email)
+    if (password !== null) await hashPassword(password)
+    const { db, box } = openStores(data)
     try {
       const made = await initialize(db, box, systemClock, { orgName, email, password })
       if (flags.json) console.log(JSON.stringify(made))

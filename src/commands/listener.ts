@@ -64,6 +64,8 @@ export function serve({ at, collector, answer }: Listening, config: Config, log:
   return Bun.serve({
     ...at,
     development: false,
+    // Without it two servers share a port unnoticed, and the kernel deals requests between them.
+    reusePort: false,
     idleTimeout: Math.max(IDLE_TIMEOUT_S, Math.ceil(patience.answerMs / SECOND_MS) + 15),
     // Bodies are measured where they are read: the server's own refusal is not JSON.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,

@@ -1,3 +1,4 @@
+import type { Config } from '../config.ts'
 import { type Command, UsageError } from './command.ts'
 import { logTo, startServer, untilStopped } from './server.ts'
 import { configOf, DATA_FLAG, LISTEN_FLAGS } from './settings.ts'
@@ -12,9 +13,17 @@ export const serve: Command = {
     const log = logTo(config.logLevel)
     const running = await startServer(config, log)
     console.log(`listening on ${running.url}${config.collectListen ? `, collector on ${running.collectUrl}` : ''}`)
+    for (const hint of hintsOf(config, running.app.publicUrl)) log.warn(hint)
     if (running.app.setupUrl) log.warn(`nobody owns this server yet; set it up at ${running.app.setupUrl}`)
     await untilStopped()
     await running.stop()
     return 0
   },
+}
+
+/** What an operator would miss later and can mend now. */
+function hintsOf({ publicUrl, smtpUrl }: Config, ownUrl: string): string[] {
+  const here = `TAGWARDEN_PUBLIC_URL is not set: links and the browser script name ${ownUrl}, which works on this machine only`
+  const noMail = 'TAGWARDEN_SMTP_URL is not set: no e-mail can be sent'
+  return [...(publicUrl === '' ? [here] : []), ...(smtpUrl === '' ? [noMail] : [])]
 }

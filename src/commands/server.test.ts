@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import { temporaryFolder } from '../../test/process.ts'
+import { openApp } from '../app.ts'
 import { readConfig, type SettingName } from '../config.ts'
+import { systemClock } from '../core/clock.ts'
+import { testMessage } from '../integrations/message.ts'
+import { createOrg } from '../org/store.ts'
+import { openDatabase } from '../store/database.ts'
 import { startServer } from './server.ts'
 
 const quiet = { info() {}, warn() {}, error() {} }
@@ -28,6 +34,27 @@ describe('a server', () => {
     await running.stop()
   })
 
+  test('refuses the port of another one of its kind', async () => {
+    using folder = temporaryFolder()
+    using other = temporaryFolder()
+    const running = await startServer(configOf(folder.path), quiet)
+    const listen = new URL(running.url).host
+    await expect(startServer(configOf(other.path, { listen }), quiet)).rejects.toThrow(/port/)
+    await running.stop()
+  })
+
+  test.each<[string, string]>([
+    ['0.0.0.0:8787', 'http://localhost:8787'],
+    ['[::]:8787', 'http://localhost:8787'],
+    ['192.0.2.7:80', 'http://192.0.2.7:80'],
+    ['[2001:db8::1]:80', 'http://[2001:db8::1]:80'],
+  ])('that listens on %s is reached at %s', async (listen, publicUrl) => {
+    using folder = temporaryFolder()
+    const app = await openApp({ config: configOf(folder.path, { listen }), clock: systemClock, log: quiet })
+    expect(app.publicUrl).toBe(publicUrl)
+    await app.close()
+  })
+
   test.each<[string, (port: string) => Partial<Record<SettingName, string>>]>([
     ['the server', (port) => ({ listen: `127.0.0.1:${port}` })],
     ['the collector', (port) => ({ collectListen: `127.0.0.1:${port}` })],
@@ -47,6 +74,34 @@ describe('a server', () => {
     expect(await (await fetch(`${running.url}/extra`)).text()).toBe('extra')
     expect((await fetch(`${running.url}/healthz`)).status).toBe(200)
     await running.stop()
+  })
+
+  test('that is stopped does not wait for receivers that hang: their messages are sent again, and no attempt counts', async () => {
+    using folder = temporaryFolder()
+    const asked = Promise.withResolvers<void>()
+    using receiver = Bun.serve({
+      ...{ hostname: '127.0.0.1', port: 0, idleTimeout: 0 },
+      fetch() {
+        asked.resolve()
+        return new Promise<Response>(() => {})
+      },
+    })
+    const running = await startServer(configOf(folder.path, { outboundAllow: '127.0.0.1' }), quiet)
+    const { db, box } = running.app
+    const at = systemClock.now()
+    const message = testMessage({ at, publicUrl: running.url, label: 'Hanging' })
+    db.prepare(
+      `INSERT INTO delivery (id, orgId, transition, noticeKey, transitionKey, channelType, channelTarget, message, status,
+         attempts, dueAt, createdAt)
+       VALUES ('dlv_1', ?, 'test', 'n', 't', 'webhook', ?, ?, 'pending', 0, ?, ?)`,
+    ).run(createOrg(db, box, systemClock, { name: 'Ours' }).id, receiver.url.href, JSON.stringify(message), at, at)
+    await asked.promise
+    await running.stop()
+    const left = openDatabase(join(folder.path, 'tagwarden.db'))
+    expect(left.prepare('SELECT status, attempts, lastError FROM delivery').get()).toEqual({
+      ...{ status: 'pending', attempts: 0, lastError: null },
+    })
+    left.close()
   })
 
   test('spells an IPv6 address as it stands in a URL', async () => {

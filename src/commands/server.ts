@@ -21,7 +21,7 @@ export interface Running {
 export type Extra = (request: Request) => Promise<Response> | null
 
 /** Less than the 10 s after which a container is killed: https://docs.docker.com/reference/cli/docker/container/stop/ */
-const STOP_MS = 8 * SECOND_MS
+const STOP_MS = 5 * SECOND_MS
 
 /** Lines of JSON on stderr; stdout belongs to what a command prints. */
 export function logTo(level: string): Log {
@@ -53,6 +53,7 @@ export async function startServer(
       async stop() {
         stopCounting()
         await Promise.all(servers.map((one) => stopServer(one, patience.stopMs)))
+        app.hangUp()
         await jobs.stop()
         await app.close()
       },
@@ -100,9 +101,9 @@ function urlOf(server: { hostname: string | undefined; port: number | undefined 
   return `http://${host}:${server.port}`
 }
 
-/** Resolves at SIGINT or SIGTERM. */
+/** Resolves at SIGINT or SIGTERM, and when the terminal is closed. */
 export function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve())
   })
 }

@@ -1,12 +1,6 @@
-import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { masterKey, secretBox, secretHash } from './secret-box.ts'
-
-const folder = mkdtempSync(join(tmpdir(), 'secret-box-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+import { secretBox, secretHash } from './secret-box.ts'
 
 const box = secretBox(Buffer.alloc(32, 1))
 const aText = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('', 'whsec_abc', '\0', 'é'.repeat(5000)))
@@ -49,24 +43,6 @@ describe('a box', () => {
 
   test('refuses what another key sealed', () => {
     expect(() => secretBox(Buffer.alloc(32, 2)).open(box.seal('secret'))).toThrow()
-  })
-})
-
-describe('the key file', () => {
-  test('is made once, for its owner only, and read from then on', () => {
-    const path = join(folder, 'master.key')
-    const key = masterKey(path)
-    expect(key.length).toBe(32)
-    expect(statSync(path).mode & 0o777).toBe(0o600)
-    expect(masterKey(path).equals(key)).toBe(true)
-    expect(masterKey(join(folder, 'other.key')).equals(key)).toBe(false)
-  })
-
-  test.each([0, 31, 33, 64])('of %d bytes is refused', (length) => {
-    const path = join(folder, `${length}.key`)
-    writeFileSync(path, Buffer.alloc(length))
-    expect(() => masterKey(path)).toThrow(`is not a master key: it has ${length} bytes instead of 32`)
-    expect(statSync(path).size).toBe(length)
   })
 })
 

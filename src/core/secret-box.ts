@@ -1,5 +1,4 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
@@ -27,17 +26,6 @@ export function secretBox(key: Uint8Array): SecretBox {
       return decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
     },
   }
-}
-
-/** Reads the 32-byte key file, or makes it (mode 600). Fails when the file is not a key. */
-export function masterKey(path: string): Buffer {
-  if (!existsSync(path)) {
-    writeFileSync(path, randomBytes(32), { mode: 0o600, flag: 'wx' })
-    chmodSync(path, 0o600)
-  }
-  const key = readFileSync(path)
-  if (key.length !== 32) throw new Error(`${path} is not a master key: it has ${key.length} bytes instead of 32`)
-  return key
 }
 
 /** What is stored instead of a bearer secret. */

@@ -1,5 +1,6 @@
+import { cutText } from '../core/text.ts'
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { cutText, MAX_KEY_LENGTH, type Params, readQuery, scalarOrNull } from './params.ts'
+import { MAX_KEY_LENGTH, type Params, readQuery, scalarOrNull } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 

@@ -1,6 +1,7 @@
+import { cutText } from '../core/text.ts'
 import { addConsent } from './consent.ts'
 import type { DecodedEvent } from './decoder.ts'
-import { cleanText, cutText, flattenParams, type Params } from './params.ts'
+import { cleanText, flattenParams, type Params } from './params.ts'
 
 /** Longer names of events and accounts are cut. */
 export const MAX_NAME_LENGTH = 200

@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import {
   CUT,
   cleanText,
-  cutText,
   flattenParams,
   MAX_KEY_LENGTH,
   MAX_PARAMS,
@@ -113,10 +112,6 @@ describe('flattenParams', () => {
       }),
     )
   })
-})
-
-test('cutText never splits a character', () => {
-  expect([cutText('ab😀', 3), cutText('ab😀', 4), cutText('abc', 2), cutText('', 0)]).toEqual(['ab', 'ab😀', 'ab', ''])
 })
 
 describe('readQuery', () => {

@@ -1,3 +1,5 @@
+import { cutText } from '../core/text.ts'
+
 /** Flat parameters. The object has no prototype, so that keys such as `__proto__` are keys like any other. */
 export type Params = Record<string, string>
 
@@ -34,13 +36,6 @@ export function cleanText(text: string): string {
 
 function isClean(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
-}
-
-/** The first `length` units of the text, one less where that would split a character. */
-export function cutText(text: string, length: number): string {
-  if (text.length <= length) return text
-  const last = text.charCodeAt(length - 1)
-  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length)
 }
 
 /**

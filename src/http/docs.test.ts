@@ -16,8 +16,11 @@ describe.each<[string, string, RegExp]>([
   ['/docs/page.js', 'text/javascript; charset=utf-8', /import '\/docs\/rapidoc.js'/],
   ['/docs/rapidoc.js', 'text/javascript; charset=utf-8', /RapiDoc 9/],
   ['/', 'text/html; charset=utf-8', /<title>Tagwarden</],
+  ['/issues/iss_1', 'text/html; charset=utf-8', /<title>Tagwarden</],
   ['/home.js', 'text/javascript; charset=utf-8', /sign-in\.js/],
+  ['/issue.js', 'text/javascript; charset=utf-8', /\/v1\/issues\//],
   ['/sign-in.js', 'text/javascript; charset=utf-8', /export async function ask/],
+  ['/elements.js', 'text/javascript; charset=utf-8', /export function onSubmit/],
 ])('GET %s', (path, type, content) => {
   test('is kept by browsers until it changes', async () => {
     const response = await get(path)

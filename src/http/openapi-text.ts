@@ -26,7 +26,7 @@ export function introduction(): string {
 
 ## Credentials
 
-\`Authorization: Bearer <API key>\` or \`Bearer <session token>\`. Make a key under Settings, API keys, or with
+\`Authorization: Bearer <API key>\` or \`Bearer <session token>\`. Make a key on the first page or with
 \`POST /v1/keys\`. \`GET /v1/whoami\` tells whether it works. Whoever belongs to several organizations names one in the
 header \`X-Org-Id\`.
 

@@ -18,7 +18,9 @@ export const PERMISSIONS = {
     from: 'viewer',
     writes: false,
     audited: false,
-    meaning: 'Read everything but secrets, property tokens, channels of alerts and e-mail addresses of members',
+    meaning:
+      'Read everything but secrets, property tokens, channels of alerts, e-mail addresses of members and what is ' +
+      'personal in events',
   },
   own: { from: 'viewer', writes: true, audited: true, meaning: 'Own API keys, own password, own digest' },
   edit: {
@@ -28,6 +30,12 @@ export const PERMISSIONS = {
     meaning: 'Write alerts, issues, signals, labels, changes, hostnames, flow tests and audits',
   },
   seeTokens: { from: 'member', writes: false, audited: false, meaning: 'See property tokens and channels of alerts' },
+  seePersonal: {
+    from: 'member',
+    writes: false,
+    audited: false,
+    meaning: 'See e-mail addresses and phone numbers in events, which others see masked',
+  },
   configure: {
     from: 'admin',
     writes: true,

@@ -17,6 +17,7 @@ test.each<[string, string[]]>([
   ['read', ['yes', 'yes', 'yes', 'yes']],
   ['own', ['yes ¹', 'yes ¹', 'yes ¹', 'yes ¹']],
   ['edit', ['–', 'yes ¹', 'yes ¹', 'yes ¹']],
+  ['seePersonal', ['–', 'yes', 'yes', 'yes']],
   ['seeSettings', ['–', '–', 'yes', 'yes']],
   ['govern', ['–', '–', '–', 'yes ¹']],
 ])('the row of %s', (permission, cells) => {

@@ -90,12 +90,12 @@ describe('a role', () => {
 
   test.each<[string, Permission[]]>([
     ['viewer', ['read', 'own']],
-    ['member', ['read', 'own', 'edit', 'seeTokens']],
-    ['admin', ['read', 'own', 'edit', 'seeTokens', 'configure', 'seeSettings', 'administer']],
+    ['member', ['read', 'own', 'edit', 'seeTokens', 'seePersonal']],
+    ['admin', ['read', 'own', 'edit', 'seeTokens', 'seePersonal', 'configure', 'seeSettings', 'administer']],
     ['owner', ROWS],
     ['viewer readonly', ['read']],
-    ['member readonly', ['read', 'seeTokens']],
-    ['owner readonly', ['read', 'seeTokens', 'seeSettings']],
+    ['member readonly', ['read', 'seeTokens', 'seePersonal']],
+    ['owner readonly', ['read', 'seeTokens', 'seePersonal', 'seeSettings']],
   ])('%s may %j', async (who, allowed) => {
     for (const row of ROWS) {
       const expected = allowed.includes(row)

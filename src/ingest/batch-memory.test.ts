@@ -84,6 +84,18 @@ test('what is old is cleaned up 10,000 at a time, by generation', () => {
   expect(left()).toBe(0)
 })
 
+test('batches of a segment that came late take nothing from the time of later ones', () => {
+  const [db, clock] = [memoryDb(), testClock()]
+  const memory = new BatchMemory(db, clock)
+  const start = clock.now()
+  clock.advance(20 * HOUR_MS)
+  memory.record(BatchLog.of([recordOf('dom_1 now', clock.now())]))
+  memory.record(BatchLog.of([recordOf('dom_1 late', start)]))
+  clock.advance(23 * HOUR_MS)
+  while (forgetBatches(db, clock.now()) !== null);
+  expect(memory.answerOf(hashOf('dom_1 now'))?.accepted).toBe(2)
+})
+
 test('generations stay few, and a start knows what the last process wrote, before and after it has read all of it', () => {
   const [db, clock] = [memoryDb(), testClock()]
   let memory = new BatchMemory(db, clock)

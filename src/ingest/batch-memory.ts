@@ -82,7 +82,8 @@ export class BatchMemory {
     this.db
       .prepare(
         `INSERT INTO batchGeneration VALUES (@id, @firstReceivedAt, @lastReceivedAt, @batches)
-         ON CONFLICT DO UPDATE SET lastReceivedAt = excluded.lastReceivedAt, batches = batches + excluded.batches`,
+         ON CONFLICT DO UPDATE SET lastReceivedAt = max(lastReceivedAt, excluded.lastReceivedAt),
+           batches = batches + excluded.batches`,
       )
       .run({ id, firstReceivedAt, lastReceivedAt, batches })
     return id

@@ -11,7 +11,7 @@ import { type Batch, type BatchAnswer, MAX_BODY_BYTES, parseBatch } from './batc
 import { hashOf } from './batch-hash.ts'
 import type { BatchMemory } from './batch-memory.ts'
 import type { Live } from './live.ts'
-import { Refusals } from './refusals.ts'
+import { Refusals, type RefusedBatches } from './refusals.ts'
 import { SCRIPT_PATH, type ScriptFiles } from './script-files.ts'
 import type { Spool } from './spool.ts'
 import { type Judge, understand } from './understand.ts'
@@ -99,15 +99,21 @@ export class Collector {
     }
   }
 
-  /** Puts into the ledger which batches were refused whole. Fails as `Spool.append` does. */
+  /** Puts into the ledger which batches were refused whole. Fails as `Spool.append` does; the next call tries again. */
   async recordRefusals(): Promise<void> {
+    await Promise.all(this.refusals.take().map((refused) => this.recordRefused(refused)))
+  }
+
+  private async recordRefused(refused: RefusedBatches): Promise<void> {
     const { spool } = this.parts
-    const answer: BatchAnswer = { accepted: 0, rejected: 0, errors: [] }
-    const written = this.refusals.take().map(({ domain, ledger }) => {
-      const { id: domainId, orgId } = domain
-      return spool.append([], { key: null, orgId, domainId, receivedAt: spool.arrivalAt(), answer, ledger })
-    })
-    await Promise.all(written)
+    const { domain, ledger } = refused
+    const [receivedAt, answer] = [spool.arrivalAt(), { accepted: 0, rejected: 0, errors: [] }]
+    try {
+      await spool.append([], { key: null, orgId: domain.orgId, domainId: domain.id, receivedAt, answer, ledger })
+    } catch (error) {
+      this.refusals.putBack(refused)
+      throw error
+    }
   }
 
   /** Once a minute: every batch is refused while the trouble lasts. */

@@ -1,6 +1,8 @@
 import type { Clock } from '../core/clock.ts'
+import type { StoredEvent } from '../core/event.ts'
 import { Closed, InstantSchema, Int, Type } from '../core/schema.ts'
 import { findDomain } from '../domains/store.ts'
+import { may } from '../http/permission.ts'
 import { ById, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
 import type { Live } from './live.ts'
@@ -18,7 +20,7 @@ const LiveSchema = Closed(
       }),
       { description: 'In the order of seq' },
     ),
-    latestSeq: Int({ description: 'To ask for what follows' }),
+    latestSeq: Int({ description: 'Of the last event shown; as since it asks for what follows' }),
     armedUntil: Type.Number({ ...InstantSchema, description: 'Capture goes on until then; each call puts it off' }),
   },
   {
@@ -44,8 +46,16 @@ const LiveQuery = Closed({
   limit: Type.Optional(Int({ minimum: 1, maximum: MAX_EVENTS, default: DEFAULT_EVENTS })),
 })
 
+export interface LiveParts {
+  db: Db
+  clock: Clock
+  live: Live
+  /** Hides what is personal from those who may not see it. */
+  maskOf(orgId: string): (event: StoredEvent) => StoredEvent
+}
+
 /** Events of one domain as they come in. */
-export function liveRoutes({ db, clock, live }: { db: Db; clock: Clock; live: Live }): Route[] {
+export function liveRoutes({ db, clock, live, maskOf }: LiveParts): Route[] {
   return [
     route({
       id: 'watchDomain',
@@ -58,11 +68,13 @@ export function liveRoutes({ db, clock, live }: { db: Db; clock: Clock; live: Li
       params: ById,
       query: LiveQuery,
       answer: LiveSchema,
-      handle({ principal: { orgId }, params: { id }, query: { since = null, limit = DEFAULT_EVENTS } }) {
+      handle({ principal, params: { id }, query: { since = null, limit = DEFAULT_EVENTS } }) {
+        const { orgId } = principal
         findDomain(db, { orgId, id }, clock.now())
         const { events, latestSeq, armedUntil } = live.look(id, since, limit)
+        const shown = may(principal, 'seePersonal') ? events : events.map(maskOf(orgId))
         return {
-          events: events.map(({ seq, ts, ...event }) => ({ seq, ts, event: { seq, ts, ...event } })),
+          events: shown.map((event) => ({ seq: event.seq, ts: event.ts, event: { ...event } })),
           latestSeq,
           armedUntil,
         }

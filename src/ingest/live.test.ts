@@ -25,6 +25,16 @@ describe('Live', () => {
     expect(live.look('dom_1', 5, 10)).toMatchObject({ events: [], latestSeq: 5 })
   })
 
+  test('an asker goes on from where it was, whatever another has seen', () => {
+    const live = new Live(testClock())
+    live.look('dom_1', 900, 10)
+    expect(live.look('dom_1', 5, 10)).toMatchObject({ events: [], latestSeq: 5 })
+    live.add('dom_1', [event(6), event(7), event(8)])
+    expect(live.look('dom_1', 5, 2)).toMatchObject({ events: [{ seq: 6 }, { seq: 7 }], latestSeq: 7 })
+    expect(live.look('dom_1', null, 2)).toMatchObject({ events: [{ seq: 7 }, { seq: 8 }], latestSeq: 8 })
+    expect(live.look('dom_1', 8, 2)).toMatchObject({ events: [], latestSeq: 8 })
+  })
+
   test('an event without an id of its own is called as it is stored', () => {
     const live = new Live(testClock())
     live.look('dom_1', null, 1)
@@ -46,10 +56,10 @@ describe('Live', () => {
         }
         const seen: number[] = []
         for (let since = 0; ; ) {
-          const { events } = live.look('dom_1', since, limit)
+          const { events, latestSeq } = live.look('dom_1', since, limit)
           if (events.length === 0) break
           seen.push(...seqs(events))
-          since = events.at(-1)?.seq ?? since
+          since = latestSeq
         }
         expect(seen).toEqual(Array.from({ length: Math.min(last, 1000) }, (_, n) => Math.max(0, last - 1000) + n + 1))
       }),

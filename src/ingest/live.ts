@@ -10,7 +10,7 @@ const RING_LENGTH = 1000
 export interface LiveView {
   /** In the order of `seq`. */
   events: StoredEvent[]
-  /** Of the newest event that was captured; the asker's own `since` while there is none. */
+  /** Of the last event shown: what follows it is asked for with this as `since`. Of none, the asker's `since`, or 0. */
   latestSeq: number
   armedUntil: Instant
 }
@@ -18,7 +18,6 @@ export interface LiveView {
 interface Capture {
   armedUntil: Instant
   events: StoredEvent[]
-  latestSeq: number
 }
 
 /**
@@ -43,7 +42,6 @@ export class Live {
     // Batches that were written together may arrive in any order.
     capture.events.sort((a, b) => a.seq - b.seq)
     capture.events.splice(0, Math.max(0, capture.events.length - RING_LENGTH))
-    capture.latestSeq = capture.events.at(-1)?.seq ?? capture.latestSeq
   }
 
   /**
@@ -53,11 +51,11 @@ export class Live {
   look(domainId: string, since: number | null, limit: number): LiveView {
     const now = this.clock.now()
     for (const [id, { armedUntil }] of this.captures) if (armedUntil < now) this.captures.delete(id)
-    const capture = this.captures.get(domainId) ?? { armedUntil: 0, events: [], latestSeq: since ?? 0 }
+    const capture = this.captures.get(domainId) ?? { armedUntil: 0, events: [] }
     capture.armedUntil = now + ARMED_MS
     this.captures.set(domainId, capture)
     const events =
       since === null ? capture.events.slice(-limit) : capture.events.filter(({ seq }) => seq > since).slice(0, limit)
-    return { events, latestSeq: capture.latestSeq, armedUntil: capture.armedUntil }
+    return { events, latestSeq: events.at(-1)?.seq ?? since ?? 0, armedUntil: capture.armedUntil }
   }
 }

@@ -1,5 +1,6 @@
 import type { AppError, ErrorCode } from '../core/error.ts'
-import { cleanText, cutText } from '../decoders/params.ts'
+import { cutText } from '../core/text.ts'
+import { cleanText } from '../decoders/params.ts'
 import type { CollectorDomain } from '../domains/directory.ts'
 import type { LedgerNote } from './understand.ts'
 
@@ -12,25 +13,49 @@ const REASONS: Partial<Record<ErrorCode, string>> = {
 }
 const MAX_SAMPLE_LENGTH = 300
 
+type Origin = Pick<CollectorDomain, 'id' | 'orgId'>
+
+/** The batches of one domain that were refused whole, counted by reason. */
+export interface RefusedBatches {
+  domain: Origin
+  ledger: LedgerNote[]
+}
+
 /** Batches of known domains that were refused whole, counted until they are written into the ledger. */
 export class Refusals {
-  private notes = new Map<string, { domain: CollectorDomain; notes: Map<string, LedgerNote> }>()
+  /** By domain, and by reason. */
+  private notes = new Map<string, { domain: Origin; notes: Map<string, LedgerNote> }>()
 
   /** Counts a refusal; one that the sender is to repeat (503) is none. */
-  add(domain: CollectorDomain, error: AppError): void {
+  add(domain: Origin, error: AppError): void {
     const reason = REASONS[error.code]
     if (reason === undefined) return
-    const { notes } = this.notes.get(domain.id) ?? { notes: new Map<string, LedgerNote>() }
-    const note = notes.get(reason) ?? { reason, count: 0, sample: '' }
-    const sample = cleanText(cutText(error.message, MAX_SAMPLE_LENGTH))
-    notes.set(reason, { reason, count: note.count + 1, sample })
-    this.notes.set(domain.id, { domain, notes })
+    const notes = this.notesOf(domain)
+    const count = (notes.get(reason)?.count ?? 0) + 1
+    notes.set(reason, { reason, count, sample: cleanText(cutText(error.message, MAX_SAMPLE_LENGTH)) })
   }
 
   /** What was counted since the last time, by domain. */
-  take(): { domain: CollectorDomain; ledger: LedgerNote[] }[] {
+  take(): RefusedBatches[] {
     const taken = [...this.notes.values()].map(({ domain, notes }) => ({ domain, ledger: [...notes.values()] }))
     this.notes = new Map()
     return taken
+  }
+
+  /** Counts again what was taken and could not be written. */
+  putBack({ domain, ledger }: RefusedBatches): void {
+    const notes = this.notesOf(domain)
+    for (const note of ledger) {
+      const later = notes.get(note.reason)
+      notes.set(note.reason, later ? { ...later, count: note.count + later.count } : note)
+    }
+  }
+
+  private notesOf(domain: Origin): Map<string, LedgerNote> {
+    const known = this.notes.get(domain.id)
+    if (known) return known.notes
+    const notes = new Map<string, LedgerNote>()
+    this.notes.set(domain.id, { domain, notes })
+    return notes
   }
 }

@@ -156,6 +156,30 @@ describe('a segment', () => {
     expect(spool.segments().map(({ batches }) => batches.size)).toEqual([1, 2, 1])
   })
 
+  test('holds one hour, when the hour ends while batches wait together for the disk, too', async () => {
+    const { folder, spool, clock } = open()
+    const hours: number[] = []
+    const sent = [20, 10, 5, 0, -5, -HOUR_MS, -HOUR_MS - 5].map((beforeMs) => {
+      clock.set(TEST_START + HOUR_MS - beforeMs)
+      const [events, record] = batchOf(spool, 2)
+      hours.push(Math.floor(record.receivedAt / HOUR_MS))
+      const stored = spool.append(events, record)
+      expect(spool.settledAt()).toBe(TEST_START + HOUR_MS - 20)
+      return { ids: idsOf(events), stored }
+    })
+    await Promise.all(sent.map(({ stored }) => stored))
+    expect(spool.settledAt()).toBe(clock.now())
+    await spool.close()
+    expect(spool.segments().map(({ batches }) => batches.size)).toEqual([3, 2, 2])
+    for (const { batches } of spool.segments()) {
+      const [first, last] = [batches.firstReceivedAt, batches.lastReceivedAt].map((at) => Math.floor(at / HOUR_MS))
+      expect(first).toBe(last)
+    }
+    expect(new Set(hours).size).toBe(3)
+    expect(idsIn(spool)).toEqual(sent.flatMap(({ ids }) => ids))
+    expect(idsIn(open(folder, clock).spool)).toEqual(idsIn(spool))
+  })
+
   test('takes no more once it has its size', async () => {
     const { spool } = open(newFolder(), testClock(), NOTHING, 2000)
     for (let n = 0; n < 12; n++) await append(spool, 1)
@@ -472,6 +496,20 @@ describe('when the disk fails', () => {
     await spool.close()
     expect(spool.segments().flatMap(({ batches }) => batches).length).toBe(2)
     expect(idsIn(open(folder, clock).spool)).toEqual(idsOf([...first, ...second]))
+  })
+
+  test('batches of the hour that failed are refused, and not those of the next that waited with them', async () => {
+    const { folder, spool, clock } = open()
+    clock.set(TEST_START + HOUR_MS - 10)
+    const first = await append(spool)
+    closeSync(descriptorOf(spool.files()[0] ?? ''))
+    const refused = refusal(spool, 2)
+    clock.advance(10)
+    const [late, message] = await Promise.all([append(spool, 3), refused])
+    expect(message).toContain('EBADF')
+    expect(idsIn(spool)).toEqual(idsOf([...first, ...late]))
+    await spool.close()
+    expect(idsIn(open(folder, clock).spool)).toEqual(idsOf([...first, ...late]))
   })
 
   test('all that wait for it are refused, and what comes later is taken', async () => {

@@ -36,7 +36,9 @@ interface OpenSegment extends Segment {
   openedAt: Instant
 }
 
+/** Batches of one hour that share a write and a sync. */
 interface Group {
+  hour: number
   lines: string[]
   batches: BatchRecord[]
   oldestAt: Instant
@@ -52,7 +54,8 @@ const RETRY_AFTER_S = 5
  */
 export class Spool {
   private open: OpenSegment | null = null
-  private waiting: Group | null = null
+  /** In the order of their hours: one group, or more when an hour ends while the disk is busy. */
+  private readonly waiting: Group[] = []
   /**
    * One group at a time: more would be no faster (measured), and Linux tells of a failed write once for a descriptor, so
    * a second sync under way could take the news and let the first group be acknowledged.
@@ -107,8 +110,7 @@ export class Spool {
 
   /** Resolves when the batch is on disk. Fails with `unavailable` when the disk takes nothing; then nothing was kept. */
   append(events: readonly StoredEvent[], batch: BatchRecord): Promise<void> {
-    this.waiting ??= { lines: [], batches: [], oldestAt: batch.receivedAt, done: Promise.withResolvers() }
-    const { lines, batches, done } = this.waiting
+    const { lines, batches, done } = this.groupFor(batch.receivedAt)
     lines.push(...linesOf(events, batch))
     batches.push(batch)
     this.schedule()
@@ -117,7 +119,7 @@ export class Spool {
 
   /** Everything received before this is on disk and visible; alerts are judged up to here. */
   settledAt(): Instant {
-    return this.writing?.oldestAt ?? this.waiting?.oldestAt ?? this.arrivalAt()
+    return this.writing?.oldestAt ?? this.waiting[0]?.oldestAt ?? this.arrivalAt()
   }
 
   /** Paths of all files that hold events the warehouse does not have yet. */
@@ -156,11 +158,21 @@ export class Spool {
 
   /** Writes what waits, then closes. The object is not usable afterwards. */
   async close(): Promise<void> {
-    while (this.waiting || this.writing) {
+    while (this.waiting.length > 0 || this.writing) {
       this.startWriting()
       await this.groupEnd()
     }
     this.endSegment()
+  }
+
+  /** The group that a batch joins. A segment holds one hour, so a batch of another hour begins another group. */
+  private groupFor(receivedAt: Instant): Group {
+    const hour = Math.floor(receivedAt / HOUR_MS)
+    const latest = this.waiting.at(-1)
+    if (latest?.hour === hour) return latest
+    const group: Group = { hour, lines: [], batches: [], oldestAt: receivedAt, done: Promise.withResolvers() }
+    this.waiting.push(group)
+    return group
   }
 
   /** At the end of this turn of the event loop, so that all requests that are read in it share one write and sync. */
@@ -174,13 +186,13 @@ export class Spool {
   }
 
   private startWriting(): void {
-    const group = this.waiting
-    if (!group || this.writing) return
-    this.waiting = null
+    if (this.writing) return
+    const group = this.waiting.shift()
+    if (!group) return
     this.writing = group
     const ended = () => {
       this.writing = null
-      if (this.waiting) this.schedule()
+      if (this.waiting.length > 0) this.schedule()
     }
     this.writeGroup(group).then(
       () => {
@@ -200,7 +212,7 @@ export class Spool {
   }
 
   private async writeGroup(group: Group): Promise<void> {
-    const segment = this.segmentFor(Math.floor(group.oldestAt / HOUR_MS))
+    const segment = this.segmentFor(group.hour)
     const bytes = this.encode(group.lines)
     try {
       // Into the page cache this takes microseconds; only the sync is worth a trip to another thread.

@@ -7,7 +7,7 @@ import { tx } from '../store/database.ts'
 import { hashOf } from './batch-hash.ts'
 import { BatchLog } from './batch-log.ts'
 import { BatchMemory } from './batch-memory.ts'
-import type { SegmentCount } from './segment-count.ts'
+import type { SegmentCount, VendorSighting } from './segment-count.ts'
 import type { BatchRecord } from './segment-file.ts'
 import { recordSegment } from './store.ts'
 
@@ -16,8 +16,11 @@ function setUp() {
   const { orgId } = cast(db, clock)
   const shop = { orgId, id: createDomain(db, clock, orgId, { name: 'Shop' }) }
   const memory = new BatchMemory(db, clock)
-  const record = (batches: readonly BatchRecord[], counts: readonly SegmentCount[]) =>
-    tx(db, () => recordSegment(db, memory, BatchLog.of(batches), { counts, vendors: [] }))
+  const record = (
+    batches: readonly BatchRecord[],
+    counts: readonly SegmentCount[],
+    vendors: readonly VendorSighting[] = [],
+  ) => tx(db, () => recordSegment(db, memory, BatchLog.of(batches), { counts, vendors }))
   const countOf = (values: Partial<SegmentCount> = {}): SegmentCount => ({
     orgId,
     domainId: shop.id,
@@ -109,6 +112,42 @@ describe('what a segment brought', () => {
     expect(versions).toEqual([null, 7, 7, 6.5, 8])
     record([], [countOf({ lastVersion: 9 }), countOf({ host: 'b.example', lastVersion: 3 }), countOf({ host: null })])
     expect(domain().prodVersion).toBe(3)
+  })
+
+  test('is the same at the end, though a segment that failed at first came after later ones', () => {
+    const statesOf = (order: readonly number[]) => {
+      const { db, clock, shop, record, countOf, batchOf, ledger, domain, hostnames } = setUp()
+      const start = clock.now()
+      clock.advance(4 * HOUR_MS)
+      for (const n of order) {
+        const [receivedAt, hour] = [start + n * HOUR_MS + 5, start + n * HOUR_MS]
+        const said = { hour, lastVersion: n + 1 }
+        const counts = [
+          countOf({ ...said, lastVersion: null, lastReceivedAt: receivedAt }),
+          countOf({ ...said, lastReceivedAt: receivedAt - 1, host: 'b.example' }),
+        ]
+        const vendors = [{ domainId: shop.id, vendor: 'Shop', lastReceivedAt: receivedAt }]
+        record([batchOf([{ reason: 'r', count: 1, sample: `sample ${n}` }], receivedAt)], counts, vendors)
+      }
+      const { lastEventAt, prodVersion } = domain()
+      const seen = hostnames().map(({ firstSeenAt, lastSeenAt }) =>
+        [firstSeenAt, lastSeenAt].map((at) => (at ?? 0) - start),
+      )
+      const vendors = db.prepare<[], number>('SELECT lastSeenAt FROM domainVendor').pluck().all()
+      const note = ledger().map((row) =>
+        Object.values(row as object).map((v) => (typeof v === 'number' && v > start ? v - start : v)),
+      )
+      return {
+        lastEventAt: (lastEventAt ?? 0) - start,
+        prodVersion,
+        seen,
+        vendors: vendors.map((at) => at - start),
+        note,
+      }
+    }
+    const inOrder = statesOf([0, 1, 2])
+    expect(inOrder).toMatchObject({ prodVersion: 3, lastEventAt: 2 * HOUR_MS + 5, vendors: [2 * HOUR_MS + 5] })
+    for (const order of ['021', '102', '120', '201', '210']) expect(statesOf([...order].map(Number))).toEqual(inOrder)
   })
 
   test('never moves the last event of a domain back', () => {

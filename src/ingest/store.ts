@@ -6,7 +6,8 @@ import type { BatchRecord } from './segment-file.ts'
 
 /**
  * Writes down what a segment brought beside its events: batches to recognise, usage, hostnames, the ledger. Inside
- * the transaction that adds the segment's file, so all of it counts exactly once.
+ * the transaction that adds the segment's file, so all of it counts exactly once. A segment that could not be loaded at
+ * first comes after later ones, and takes back nothing that they said.
  */
 export function recordSegment(
   db: Db,
@@ -29,7 +30,7 @@ function recordVendors(db: Db, vendors: readonly VendorSighting[]): void {
      WHERE EXISTS (SELECT 1 FROM domain WHERE id = @domainId)
        AND (EXISTS (SELECT 1 FROM domainVendor WHERE domainId = @domainId AND vendor = @vendor)
          OR (SELECT count(*) FROM domainVendor WHERE domainId = @domainId) < ${MAX_VENDORS})
-     ON CONFLICT DO UPDATE SET lastSeenAt = excluded.lastSeenAt`,
+     ON CONFLICT DO UPDATE SET lastSeenAt = max(lastSeenAt, excluded.lastSeenAt)`,
   )
   for (const vendor of vendors) seen.run(vendor)
 }
@@ -40,7 +41,9 @@ function recordLedger(db: Db, batches: readonly BatchRecord[]): void {
     `INSERT INTO rejection (domainId, orgId, reason, count, sample, firstSeenAt, lastSeenAt)
      SELECT @domainId, @orgId, @reason, @count, @sample, @receivedAt, @receivedAt
      WHERE EXISTS (SELECT 1 FROM domain WHERE id = @domainId)
-     ON CONFLICT DO UPDATE SET count = count + excluded.count, sample = excluded.sample, lastSeenAt = excluded.lastSeenAt`,
+     ON CONFLICT DO UPDATE SET count = count + excluded.count,
+       sample = iif(excluded.lastSeenAt >= lastSeenAt, excluded.sample, sample),
+       firstSeenAt = min(firstSeenAt, excluded.firstSeenAt), lastSeenAt = max(lastSeenAt, excluded.lastSeenAt)`,
   )
   for (const { orgId, domainId, receivedAt, ledger } of batches) {
     for (const { reason, count, sample } of ledger) note.run({ orgId, domainId, receivedAt, reason, count, sample })
@@ -57,23 +60,26 @@ function recordCounts(db: Db, counts: readonly SegmentCount[]): void {
   )
   const domain = db.prepare(
     `UPDATE domain SET lastEventAt = max(ifnull(lastEventAt, 0), @lastReceivedAt),
-       prodVersion = ifnull(@lastVersion, prodVersion) WHERE id = @domainId`,
+       prodVersion = iif(@lastVersion IS NULL OR ifnull(lastEventAt, 0) > @until, prodVersion, @lastVersion)
+     WHERE id = @domainId`,
   )
   const hostname = db.prepare(
     `INSERT INTO hostname SELECT @domainId, @host, 'unreviewed', @lastReceivedAt, @lastReceivedAt
      WHERE EXISTS (SELECT 1 FROM domain WHERE id = @domainId)
        AND (EXISTS (SELECT 1 FROM hostname WHERE domainId = @domainId AND hostname = @host)
          OR (SELECT count(*) FROM hostname WHERE domainId = @domainId) < ${MAX_HOSTNAMES})
-     ON CONFLICT DO UPDATE SET lastSeenAt = excluded.lastSeenAt, firstSeenAt = ifnull(firstSeenAt, excluded.firstSeenAt)`,
+     ON CONFLICT DO UPDATE SET lastSeenAt = max(ifnull(lastSeenAt, 0), excluded.lastSeenAt),
+       firstSeenAt = min(ifnull(firstSeenAt, excluded.firstSeenAt), excluded.firstSeenAt)`,
   )
   const hostnameUsage = db.prepare(
     `INSERT INTO hostnameUsage SELECT domainId, hostname, @hour, @events FROM hostname
      WHERE domainId = @domainId AND hostname = @host
      ON CONFLICT DO UPDATE SET events = events + excluded.events`,
   )
+  const until = counts.reduce((latest, { lastReceivedAt }) => Math.max(latest, lastReceivedAt), 0)
   for (const count of counts) {
     usage.run(count)
-    domain.run(count)
+    domain.run({ ...count, until })
     if (count.host === null) continue
     hostname.run(count)
     hostnameUsage.run(count)

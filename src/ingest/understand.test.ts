@@ -440,10 +440,10 @@ describe('a batch that would grow', () => {
   test('because each of its events repeats what all share, is refused where it would', () => {
     const hit = { url: 'https://api.segment.io/v1/batch', method: 'POST', body: wide }
     const { events, answer, ledger } = read({ hits: [hit, { url: GA4 }], events: [{ vendor: 'A' }] })
-    expect(events.length).toBe(1)
-    expect(answer).toMatchObject({ accepted: 1, rejected: 2 })
+    expect(events.length).toBe(2)
+    expect(answer).toMatchObject({ accepted: 2, rejected: 1, errors: [{ list: 'hits', index: 0 }] })
     expect(ledger.map(({ reason, count }) => [reason, count])).toEqual([
-      ['hits: bodies of the batch unpack to more than 8 MiB', 2],
+      ['hits: bodies of the batch unpack to more than 8 MiB', 1],
     ])
   })
 
@@ -465,6 +465,9 @@ describe('a batch that would grow', () => {
     expect(answer.accepted).toBeLessThanOrEqual(9)
     expect(answer.accepted).toBeGreaterThanOrEqual(8)
     expect(answer.accepted + answer.rejected).toBe(30)
+    // Those with nothing packed in them do not pay for it.
+    const plain = [{ url: GA4 }, { ...hit, bodyBase64: undefined, body: '{"type":"track","event":"e"}' }]
+    expect(read({ hits: [...Array(30).fill(hit), ...plain] }).answer.accepted).toBe(answer.accepted + 2)
   })
 
   test('only as honest ones do, is taken', () => {
@@ -474,3 +477,13 @@ describe('a batch that would grow', () => {
     expect([answer.accepted, stored.length]).toEqual([100, 2500])
   })
 })
+
+test.each(['data:text/plain,hello', 'blob:https://a.b/1', 'about:blank', 'javascript:void(0)', 'file:///etc/hosts'])(
+  'a request to %s reaches no vendor and is refused alone',
+  (url) => {
+    const { events, answer } = read({ hits: [{ url }, { url: GA4 }, { url: 'wss://socket.example/1' }] })
+    expect(events.map(({ vendor }) => vendor)).toEqual(['Google Analytics 4', 'socket.example'])
+    const error = 'url: is no http, https, ws or wss address'
+    expect(answer).toEqual({ accepted: 2, rejected: 1, errors: [{ list: 'hits', index: 0, error }] })
+  },
+)

@@ -64,6 +64,9 @@ type Fields = Pick<StoredEvent, 'vendor' | 'event' | 'account' | 'kind' | 'statu
  * batches must not become gigabytes.
  */
 const MAX_UNPACKED_BYTES = 8 * 1024 * 1024
+/** Others (`data:`, `blob:`, `about:`) reach no vendor. */
+const ON_THE_WEB = /^\s*(?:https?|wss?):/i
+const NOT_ON_THE_WEB = 'url: is no http, https, ws or wss address'
 const UNPACKED_TOO_LARGE = 'bodies of the batch unpack to more than 8 MiB'
 
 /**
@@ -166,15 +169,19 @@ class Reading {
     const { item, error, reason } = checkHit(value)
     if (error !== null) return this.refuse('hits', index, reason, '', error)
     const sample = placeOf(item.url)
-    if (this.unpackedBytes > MAX_UNPACKED_BYTES) return this.refuse('hits', index, UNPACKED_TOO_LARGE, sample)
+    // What is not packed has the room of the batch itself, whatever its neighbours took.
+    const isPacked = item.bodyBase64 !== undefined
+    const isOver = () => this.unpackedBytes > MAX_UNPACKED_BYTES
+    if (isPacked && isOver()) return this.refuse('hits', index, UNPACKED_TOO_LARGE, sample)
     const body = readBody(item)
     if (body.error !== null) return this.refuse('hits', index, `body: ${body.error}`, sample)
-    this.unpackedBytes += body.text?.length ?? 0
+    if (isPacked) this.unpackedBytes += body.text?.length ?? 0
     const decoded = decodeHit({ url: item.url, method: (item.method ?? 'GET').toUpperCase(), body: body.text })
     if (decoded.error !== null) return this.refuse('hits', index, decoded.error, sample)
-    if (decoded.events.length > 1)
-      this.unpackedBytes += lengthOf(decoded.events) + decoded.events.length * this.frameLength
-    if (this.unpackedBytes > MAX_UNPACKED_BYTES) return this.refuse('hits', index, UNPACKED_TOO_LARGE, sample)
+    const isSpread = decoded.events.length > 1
+    if (isSpread) this.unpackedBytes += lengthOf(decoded.events) + decoded.events.length * this.frameLength
+    if ((isPacked || isSpread) && isOver()) return this.refuse('hits', index, UNPACKED_TOO_LARGE, sample)
+    if (decoded.vendor === null && !ON_THE_WEB.test(item.url)) return this.refuse('hits', index, NOT_ON_THE_WEB, '')
     this.answer.accepted++
     if (decoded.vendor === null) return this.unread(item, sample)
     for (const [part, event] of decoded.events.entries()) {

@@ -40,11 +40,14 @@ const PointObject = Type.Object(pointFields)
 export type Point = Static<typeof PointObject>
 
 /** As it is shown: whole events, and bounds to the hundredth, so that the same whole counts lie between them. */
-export function shownPoint({ observed, expected, low, high, ...rest }: SeriesPoint): Point {
+export function shownPoint({ start, observed, partial, ...bounds }: SeriesPoint): Point {
+  return { start, observed: wholeEvents(observed), ...shownBounds(bounds), partial }
+}
+
+/** As `shownPoint` shows them. */
+export function shownBounds({ expected, low, high }: Bounds): Bounds {
   const hundredths = (count: number | null, round: (count: number) => number) => count && round(count * 100) / 100
   return {
-    ...rest,
-    observed: wholeEvents(observed),
     expected: hundredths(expected, Math.round),
     low: hundredths(low, Math.ceil),
     high: hundredths(high, Math.floor),

@@ -153,15 +153,13 @@ describe('an event', () => {
     const { id: userId } = createUser(db, world.clock, { email: 'vera@example.com' })
     addMember(db, world.clock, { orgId: world.owner.orgId, userId, role: 'viewer' })
     const viewer = createKey(db, world.clock, { userId, name: 'key', expiresInDays: null }).secret
-    await world.collect(domains[0]?.token ?? '', {
-      events: [
-        { id: 'personal', vendor: 'Shop', event: 'mail', params: { to: 'ann@example.com', tel: '+1 506 234 5678' } },
-      ],
-    })
+    await world.call('PATCH', '/v1/org', { body: { phoneRegions: ['DE'] } })
+    const params = { to: 'ann@example.com', tel: '+1 506 234 5678', note: 'call 030 / 901820 12' }
+    await world.collect(domains[0]?.token ?? '', { events: [{ vendor: 'Shop', event: 'mail', params }] })
     const [shown] = (await search({ event: 'mail' })).events
-    expect(shown?.params).toEqual({ to: 'ann@example.com', tel: '+1 506 234 5678' })
+    expect(shown?.params).toEqual(params)
     const [hidden] = (await search({ event: 'mail' }, viewer)).events
-    expect(hidden?.params).toEqual({ to: 'a***@e***.com', tel: '***78' })
+    expect(hidden?.params).toEqual({ to: 'a***@e***.com', tel: '***78', note: 'call ***12' })
   })
 })
 

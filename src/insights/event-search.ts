@@ -1,9 +1,10 @@
+import { eventsAt, type Place } from '../alerts/events-at.ts'
 import { compileMask } from '../conditions/mask.ts'
 import { DAY_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import { EVENT_COLUMNS, type StoredEvent } from '../core/event.ts'
 import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
+import { may } from '../http/permission.ts'
 import { duckdbDialect } from '../warehouse/dialect.ts'
 import { Binder, type Query } from '../warehouse/query.ts'
 import { type Asker, insight } from './insight.ts'
@@ -92,21 +93,20 @@ export const eventSearch = insight({
   path: '/events',
   input: Input,
   output: Output,
-  async answer({ ask }, input, asker) {
+  async answer({ ask, regions }, input, asker) {
+    const { principal } = asker
     const limit = input.limit ?? DEFAULT_LIMIT
-    const found = await ask<{ seq: number; receivedAt: number }>(findQuery(input, asker))
+    const found = await ask<Place>(findQuery(input, asker))
     const { items, nextCursor } = page(found, limit, ({ seq }) => [seq])
-    const events = items.length === 0 ? [] : await ask<StoredEvent>(fetchQuery(items, asker))
-    const mask = asker.principal.role === 'viewer' ? compileMask([]) : (event: StoredEvent) => event
-    const shown = events.map((event) => {
-      const { orgId, ...rest } = mask(event)
-      return rest
-    })
-    return { events: shown, nextCursor }
+    // Reading whole events comes second, for the few that are shown.
+    const events = await eventsAt(principal.orgId, items, { query: ask })
+    if (may(principal, 'seePersonal')) return { events, nextCursor }
+    const mask = compileMask([], regions())
+    return { events: events.map((event) => mask(event)), nextCursor }
   },
 })
 
-/** Places only. Reading whole events comes second, for the few that are shown. */
+/** Asks for places only. */
 function findQuery(input: Static<typeof Input>, { principal, now }: Asker): Query {
   // Up to and with this millisecond: what was acknowledged a moment ago is to be seen.
   const to = input.to ?? now + 1
@@ -144,19 +144,4 @@ function placeOf(cursor: string | undefined): number | null {
   // A text or a fraction would be the engine's to refuse, in its own words.
   if (!Number.isSafeInteger(seq)) throw new AppError('invalid', 'cursor: is not a cursor of this list')
   return Number(seq)
-}
-
-function fetchQuery(places: readonly { seq: number; receivedAt: number }[], { principal }: Asker): Query {
-  const times = places.map(({ receivedAt }) => receivedAt)
-  const binder = new Binder()
-  const seqs = places.map(({ seq }) => binder.bind(seq)).join(', ')
-  const columns = [...Object.keys(EVENT_COLUMNS), 'params'].join(', ')
-  return {
-    sql: `SELECT ${columns} FROM events WHERE seq IN (${seqs}) ORDER BY seq DESC`,
-    params: binder.params,
-    keys: [],
-    wholeParams: true,
-    orgId: principal.orgId,
-    window: { from: Math.min(...times), to: Math.max(...times) + 1 },
-  }
 }

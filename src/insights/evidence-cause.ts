@@ -1,7 +1,8 @@
 import { parsePeriod } from '../alerts/period.ts'
+import { countsFirings } from '../alerts/types/index.ts'
 import { HOUR_MS, type Instant } from '../core/clock.ts'
 import { Closed, type Static, Type } from '../core/schema.ts'
-import { type IssueRecord, isVolumeType } from '../issues/issue.ts'
+import type { IssueRecord } from '../issues/issue.ts'
 import { ISSUE_COLUMNS, type IssueRow, recordOf } from '../issues/store.ts'
 import type { Db } from '../store/database.ts'
 import type { Trouble } from './evidence-trouble.ts'
@@ -28,7 +29,7 @@ interface Episode {
  */
 export function explanationOf(db: Db, trouble: Pick<Trouble, 'issue' | 'rule'>): Explanation | null {
   const { issue } = trouble
-  if (!isVolumeType(issue.alertType) || issue.domainId === null || isOfDomain(issue) || isRise(trouble)) return null
+  if (!countsFirings(issue.alertType) || issue.domainId === null || isOfDomain(issue) || isRise(trouble)) return null
   const named = issue.evidence?.explainedBy
   const cause = named === undefined ? lookUp(db, trouble) : (newest(db, issue, named) ?? lookUp(db, trouble))
   return cause && { issueId: cause.id, title: cause.title }

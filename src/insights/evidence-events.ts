@@ -1,14 +1,14 @@
 import type { Alert } from '../alerts/alert.ts'
+import { eventsAt, type Place, type SeenEvent } from '../alerts/events-at.ts'
 import { dataOf } from '../alerts/journey.ts'
+import { countsFirings } from '../alerts/types/index.ts'
 import { conditionsOf } from '../conditions/condition.ts'
 import { compileMask } from '../conditions/mask.ts'
 import { compileFilters } from '../conditions/predicate.ts'
 import { filtersSql, violationSql } from '../conditions/sql.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import { EVENT_COLUMNS, type StoredEvent } from '../core/event.ts'
 import { parser } from '../core/schema.ts'
-import { isVolumeType } from '../issues/issue.ts'
 import { duckdbDialect } from '../warehouse/dialect.ts'
 import { Binder, type Query, type Warehouse } from '../warehouse/query.ts'
 import { scopeTests } from './count-series.ts'
@@ -22,21 +22,19 @@ const GOOD_BEFORE_MS = 7 * DAY_MS
 /** So many events are looked at where SQL can't tell whether the filters let them through. */
 const MAX_CANDIDATES = 50
 
-type ShownEvent = Omit<StoredEvent, 'orgId'>
 type Ask = Pick<Warehouse, 'query'>
-type Place = Pick<StoredEvent, 'seq' | 'receivedAt'>
 
 /** All with what is personal masked. */
 export interface Samples {
   /** Violating events, newest first, at most 20; none where the type judges counts. */
-  events: ShownEvent[]
+  events: SeenEvent[]
   /** The newest of `events`, else what was kept of one when the issue fired last. */
-  badSample: ShownEvent | null
+  badSample: SeenEvent | null
   /**
    * The newest event in scope that is as it should be, of the same vendor and event if there is one; of a journey the
    * newest that is what sessions missed last.
    */
-  goodSample: ShownEvent | null
+  goodSample: SeenEvent | null
 }
 
 /** What the trouble looks like, and what it would look like without. */
@@ -46,13 +44,13 @@ export async function samplesOf(trouble: Trouble, warehouse: Ask): Promise<Sampl
   const bad = found[0] ?? keptSample(trouble)
   const good = rule === null ? null : await goodEvent(trouble, rule, bad, warehouse)
   const mask = compileMask(rule === null ? [] : [...conditionsOf(rule), ...dataOf(rule.journey)], regions)
-  const show = (event: ShownEvent | null) => (event === null ? null : mask(event))
+  const show = (event: SeenEvent | null) => (event === null ? null : mask(event))
   return { events: found.map((event) => mask(event)), badSample: show(bad), goodSample: show(good) }
 }
 
-async function violatingEvents(trouble: Trouble, warehouse: Ask): Promise<ShownEvent[]> {
+async function violatingEvents(trouble: Trouble, warehouse: Ask): Promise<SeenEvent[]> {
   const { issue, now, keptFrom } = trouble
-  if (isVolumeType(issue.alertType)) return []
+  if (countsFirings(issue.alertType)) return []
   const binder = new Binder()
   const where = violatingSql(trouble, binder)
   const places = await warehouse.query<Place>({
@@ -63,15 +61,15 @@ async function violatingEvents(trouble: Trouble, warehouse: Ask): Promise<ShownE
     // What came after the last evaluation belongs to the issue as well, unless that is over.
     window: windowOf(issue.firstSeenAt, issue.status === 'resolved' ? issue.lastSeenAt : now, keptFrom),
   })
-  return fetchEvents(issue.orgId, places, warehouse)
+  return eventsAt(issue.orgId, places, warehouse)
 }
 
 /** As it was masked when the issue fired; null when there is none that can be shown. */
-function keptSample({ issue }: Trouble): ShownEvent | null {
+function keptSample({ issue }: Trouble): SeenEvent | null {
   const sample = issue.evidence?.sample
   if (!sample) return null
   try {
-    return readEvent({ ...sample, violations: [issue.alertId] }) as ShownEvent
+    return readEvent({ ...sample, violations: [issue.alertId] }) as SeenEvent
   } catch (error) {
     // An event of an earlier version may have had other fields.
     if (error instanceof AppError) return null
@@ -82,11 +80,11 @@ function keptSample({ issue }: Trouble): ShownEvent | null {
 const readEvent = parser(EventSchema)
 
 /** The latest is asked for first: mostly it is there, and looking through weeks of events takes long. */
-async function goodEvent(trouble: Trouble, rule: Alert, bad: ShownEvent | null, warehouse: Ask) {
+async function goodEvent(trouble: Trouble, rule: Alert, bad: SeenEvent | null, warehouse: Ask) {
   const { issue, now } = trouble
-  const isLike = (good: ShownEvent) =>
+  const isLike = (good: SeenEvent) =>
     !bad || issue.alertType === 'journey' || (good.vendor === bad.vendor && good.event === bad.event)
-  let good: ShownEvent | null = null
+  let good: SeenEvent | null = null
   for (const from of [now - HOUR_MS, now - DAY_MS, issue.firstSeenAt - GOOD_BEFORE_MS]) {
     good = await goodEventSince(from, trouble, rule, bad, warehouse)
     if (good && isLike(good)) break
@@ -98,9 +96,9 @@ async function goodEventSince(
   from: Instant,
   trouble: Trouble,
   rule: Alert,
-  bad: ShownEvent | null,
+  bad: SeenEvent | null,
   warehouse: Ask,
-): Promise<ShownEvent | null> {
+): Promise<SeenEvent | null> {
   const { issue, regions, now, keptFrom } = trouble
   const binder = new Binder()
   const wanted = goodSql(trouble, rule, binder)
@@ -116,7 +114,7 @@ async function goodEventSince(
     orgId: issue.orgId,
     window: windowOf(from, now, keptFrom),
   })
-  const events = await fetchEvents(issue.orgId, places, warehouse)
+  const events = await eventsAt(issue.orgId, places, warehouse)
   return (isExact ? events[0] : events.find(compileFilters(rule.filters ?? [], regions))) ?? null
 }
 
@@ -127,7 +125,7 @@ function goodSql(trouble: Trouble, rule: Alert, binder: Binder): Tests[] {
   const { alertType } = trouble.issue
   if (alertType === 'journey') return [metSql(trouble, rule, binder)]
   const scope = scopeSql(trouble, rule, binder)
-  return isVolumeType(alertType) ? [scope] : [scope, soundSql(trouble, rule, binder)]
+  return countsFirings(alertType) ? [scope] : [scope, soundSql(trouble, rule, binder)]
 }
 
 /** What a journey expects of one event, in either form. */
@@ -159,26 +157,6 @@ function soundSql({ issue, regions }: Trouble, rule: Alert, binder: Binder): Tes
   // Where SQL can't tell exactly it says yes too often, so that whatever it denies is good.
   const breaks = violationSql({ ...rule, filters: [] }, duckdbDialect, binder, regions)
   return { keys: breaks.keys, wholeParams: breaks.wholeParams, sql: `NOT ${broke} AND NOT ${breaks.sql}` }
-}
-
-/** In the order of their places. Reading whole events comes second, for the few that are shown. */
-async function fetchEvents(orgId: string, places: readonly Place[], warehouse: Ask): Promise<ShownEvent[]> {
-  if (places.length === 0) return []
-  const binder = new Binder()
-  // Numbers may be bound as doubles, and comparing as such would keep the engine from skipping row groups.
-  const seqs = places.map(({ seq }) => `CAST(${binder.bind(seq)} AS BIGINT)`)
-  const times = places.map(({ receivedAt }) => receivedAt)
-  const columns = [...Object.keys(EVENT_COLUMNS).filter((name) => name !== 'orgId'), 'params']
-  const events = await warehouse.query<ShownEvent>({
-    sql: `SELECT ${columns.join(', ')} FROM events WHERE seq IN (${seqs.join(', ')})`,
-    params: binder.params,
-    keys: [],
-    wholeParams: true,
-    orgId,
-    window: { from: Math.min(...times), to: Math.max(...times) + 1 },
-  })
-  const bySeq = new Map(events.map((event) => [event.seq, event]))
-  return places.flatMap(({ seq }) => bySeq.get(seq) ?? [])
 }
 
 /** From an instant through another, this millisecond included. */

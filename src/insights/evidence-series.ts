@@ -1,9 +1,9 @@
 import type { Alert } from '../alerts/alert.ts'
 import { type Period, type PeriodWindow, parsePeriod, previousWindow, windowAt } from '../alerts/period.ts'
+import { countsFirings } from '../alerts/types/index.ts'
 import { volumeSource } from '../alerts/types/volume-count.ts'
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { Closed, OneOf, Type } from '../core/schema.ts'
-import { isVolumeType } from '../issues/issue.ts'
 import { rowStart, type SeriesScope, type Span } from '../signals/series.ts'
 import type { SeriesChart } from '../signals/verdict-row.ts'
 import type { Binder, Warehouse } from '../warehouse/query.ts'
@@ -124,7 +124,7 @@ async function followedRows(trouble: Trouble, scope: SeriesScope, { chart }: Ser
 /** Null when nobody knows any more what was counted. */
 function planOf(trouble: Trouble): Plan | null {
   const { issue, rule, now, keptFrom } = trouble
-  if (!isVolumeType(issue.alertType)) {
+  if (!countsFirings(issue.alertType)) {
     return {
       period: parsePeriod(now - issue.firstSeenAt > LONGEST_BY_HOUR_MS ? '1d' : '1h'),
       timezone: 'UTC',

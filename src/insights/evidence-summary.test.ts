@@ -23,6 +23,16 @@ test.each<[IssueRecord, string | null, string]>([
     'Purchase has a value: events break the rule on a.example and 1 more host, 1 time at 2026-04-01 07:00 UTC.',
   ],
   [
+    issueOfAlert(validationAlert, { occurrences: 144, lastSeenAt: NOON - 5 * HOUR_MS }),
+    'Shop',
+    'Purchase has a value: ga4 purchase events break the rule on Shop, 144 times since 2026-04-01 07:00 UTC.',
+  ],
+  [
+    issueOfAlert(volumeAlert, { evidence: tooFew, occurrences: 1, lastSeenAt: NOON - 5 * HOUR_MS }),
+    'Shop',
+    'Purchases arrive: 0 events, expected more than 10 (ga4 purchase) on Shop, in 1 window at 2026-04-01 07:00 UTC.',
+  ],
+  [
     issueOfAlert(validationAlert, { occurrences: 12345, hosts: ['a', 'b', 'c'], evidence: null, status: 'muted' }),
     'Shop',
     'Purchase has a value: events break the rule on Shop (a and 2 more hosts), 12,345 times from 2026-04-01 07:00 to 2026-04-01 10:00 UTC; it is muted.',

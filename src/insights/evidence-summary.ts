@@ -1,6 +1,7 @@
-import type { Instant } from '../core/clock.ts'
+import { countsFirings } from '../alerts/types/index.ts'
+import { minuteText } from '../core/text.ts'
 import { oneLine } from '../integrations/one-line.ts'
-import { type IssueDetail, type IssueRecord, isVolumeType } from '../issues/issue.ts'
+import type { IssueDetail, IssueRecord } from '../issues/issue.ts'
 import type { Explanation } from './evidence-cause.ts'
 
 const MAX_NAME_LENGTH = 200
@@ -12,25 +13,18 @@ export interface SummaryParts extends Pick<IssueDetail, 'domain'> {
 
 /** An issue in one sentence: what is wrong, where, how often and since when, in UTC; and what explains it. */
 export function summaryOf(issue: IssueRecord, { domain, explainedBy }: SummaryParts): string {
-  const { alertName, firstSeenAt, lastSeenAt, status } = issue
-  const [first, last] = [minute(firstSeenAt), minute(lastSeenAt)]
-  const since = first === last ? `at ${first}` : `from ${first} to ${last}`
+  const { alertName, status } = issue
   const state = status === 'open' ? '' : `; it is ${status}`
   const cause = explainedBy === null ? '' : `; explained by "${name(explainedBy.title)}"`
   const where = placeOf(domain, issue.hosts ?? [])
-  return `${name(alertName)}: ${whatOf(issue)}${where}, ${timesOf(issue)} ${since} UTC${state}${cause}.`
+  return `${name(alertName)}: ${whatOf(issue)}${where}, ${timesOf(issue)} ${spanOf(issue)} UTC${state}${cause}.`
 }
 
 const name = (text: string) => oneLine(text, MAX_NAME_LENGTH)
 
-/** `2026-01-05 12:10` */
-function minute(instant: Instant): string {
-  return new Date(instant).toISOString().slice(0, 16).replace('T', ' ')
-}
-
 function whatOf({ alertType, evidence }: IssueRecord): string {
   const subject = [evidence?.vendor, evidence?.event].flatMap((part) => (part ? [name(part)] : [])).join(' ')
-  if (isVolumeType(alertType)) {
+  if (countsFirings(alertType)) {
     return `${evidence ? name(evidence.summary) : 'the volume is wrong'}${subject ? ` (${subject})` : ''}`
   }
   if (alertType === 'journey') return 'sessions do not go as expected'
@@ -47,7 +41,14 @@ function placeOf(domain: string | null, hosts: readonly string[]): string {
 
 /** `12 times`, or for volume types `in 3 windows`. */
 function timesOf({ alertType, occurrences }: IssueRecord): string {
-  const [one, many] = isVolumeType(alertType) ? ['window', 'windows'] : ['time', 'times']
+  const [one, many] = countsFirings(alertType) ? ['window', 'windows'] : ['time', 'times']
   const count = `${occurrences.toLocaleString('en-US')} ${occurrences === 1 ? one : many}`
-  return isVolumeType(alertType) ? `in ${count}` : count
+  return countsFirings(alertType) ? `in ${count}` : count
+}
+
+/** `from 2026-01-05 12:00 to 2026-01-05 12:30`; within one minute `at`, or where it was more than once `since` it. */
+function spanOf({ firstSeenAt, lastSeenAt, occurrences }: IssueRecord): string {
+  const [first, last] = [minuteText(firstSeenAt), minuteText(lastSeenAt)]
+  if (first !== last) return `from ${first} to ${last}`
+  return `${occurrences === 1 ? 'at' : 'since'} ${first}`
 }

@@ -1,9 +1,10 @@
 import { type Alert, domainsOf } from '../alerts/alert.ts'
 import type { Finding } from '../alerts/finding.ts'
+import { countsFirings } from '../alerts/types/index.ts'
 import type { PhoneRegions } from '../conditions/phone.ts'
 import { type ConditionSql, filtersSql } from '../conditions/sql.ts'
 import type { Instant } from '../core/clock.ts'
-import { type IssueDetail, type IssueRecord, isVolumeType } from '../issues/issue.ts'
+import type { IssueDetail, IssueRecord } from '../issues/issue.ts'
 import { EVERY, type SeriesScope } from '../signals/series.ts'
 import { duckdbDialect } from '../warehouse/dialect.ts'
 import type { Binder } from '../warehouse/query.ts'
@@ -65,7 +66,7 @@ export function scopeSql(trouble: Trouble, rule: Alert, binder: Binder): Conditi
   const tests = [
     ...scopeTests(countScope(trouble, rule), binder),
     // As the alert counts.
-    ...(isVolumeType(trouble.issue.alertType) ? [`kind <> 'library'`] : []),
+    ...(countsFirings(trouble.issue.alertType) ? [`kind <> 'library'`] : []),
   ]
   return { ...condition, sql: [...tests, condition.sql].join(' AND ') }
 }

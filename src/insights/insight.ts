@@ -1,4 +1,5 @@
 import type { WatchedDomain } from '../alerts/types/alert-type.ts'
+import type { PhoneRegions } from '../conditions/phone.ts'
 import type { Instant } from '../core/clock.ts'
 import type { ErrorCode } from '../core/error.ts'
 import type { Static, TObject } from '../core/schema.ts'
@@ -18,6 +19,8 @@ export interface Sources {
   ask: Ask
   /** All domains of the asker's organization. */
   domains(): readonly WatchedDomain[]
+  /** Countries whose national phone numbers the asker's organization looks for. */
+  regions(): PhoneRegions
   /** As `Follower.chart`, as automatic signals see it: of the asker's organization, up to now. */
   chart(series: Charted, range: Span): Promise<SeriesChart>
 }

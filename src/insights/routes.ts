@@ -1,6 +1,8 @@
 import { watchedDomains } from '../alerts/store.ts'
+import { phoneRegions } from '../conditions/phone.ts'
 import type { Clock, Instant } from '../core/clock.ts'
 import { type Route, route } from '../http/route.ts'
+import { phoneRegionsOf } from '../org/store.ts'
 import type { Follower } from '../signals/follower.ts'
 import type { Db } from '../store/database.ts'
 import type { Warehouse } from '../warehouse/query.ts'
@@ -40,6 +42,7 @@ function sourcesFor({ db, warehouse, follower, settledAt }: InsightParts, orgId:
   return {
     ask: (query) => warehouse.query(query),
     domains: () => watchedDomains(db, orgId),
+    regions: () => phoneRegions(phoneRegionsOf(db, orgId)),
     chart: (series, range) => follower.chart(signalScope(db, { ...series, orgId }), range, settledAt()),
   }
 }

@@ -1,5 +1,5 @@
 import type { Alert } from '../alerts/alert.ts'
-import { autoAlertOf } from '../alerts/auto-alert.ts'
+import { autoAlertOf, signalSensitivity } from '../alerts/auto-alert.ts'
 import { alertTypeOf } from '../alerts/types/index.ts'
 import type { IssueRecord } from '../issues/issue.ts'
 import { EVERY, type Series, type SeriesScope } from '../signals/series.ts'
@@ -11,8 +11,7 @@ import { signalNamed } from './evidence-trouble.ts'
 /** The series as automatic signals see it, whether its domain has an automatic alert or not. */
 export function signalScope(db: Db, series: Omit<Series, 'timezone'>): SeriesScope {
   const alert = autoAlertOf(db, series)
-  const volume = alert?.volume
-  const sensitivity = volume && 'vendor' in volume ? (volume.sensitivity ?? SIGNAL_SENSITIVITY) : SIGNAL_SENSITIVITY
+  const sensitivity = alert ? signalSensitivity(alert) : SIGNAL_SENSITIVITY
   return withSetting(db, { ...series, sensitivity, timezone: alert?.timezone ?? 'UTC' })
 }
 

@@ -150,6 +150,9 @@ test('series are the hours of the last 7 days, each beside what was expected', a
     if (!partial) expect(high).toBeGreaterThanOrEqual(expected ?? 9e9)
   }
   const view = body.signals.find(({ event }) => event === 'view')
+  for (const count of [...points, view].flatMap((row) => [row?.expected ?? 0, row?.low ?? 0, row?.high ?? 0])) {
+    expect(count).toBe(Number(count.toFixed(2)))
+  }
   expect(points.at(-2)).toMatchObject({ observed: view?.observed, low: view?.low, high: view?.high })
   const [{ total = 0 } = {}] = await stand.stand.warehouse.query<{ total: number }>({
     sql: `SELECT sum(weight) AS total FROM counts WHERE domainId = '${shop}' AND event = 'view'`,

@@ -10,7 +10,7 @@ import type { Follower } from '../signals/follower.ts'
 import { rowStart, type SeriesScope, SIGNAL_STEP_MS, tickBefore } from '../signals/series.ts'
 import { SIGNAL_MODES, SIGNAL_SENSITIVITY, type Signal } from '../signals/signal.ts'
 import type { Db } from '../store/database.ts'
-import { pointFields } from './count-series.ts'
+import { pointFields, shownBounds, shownPoint } from './count-series.ts'
 import { ExplanationSchema } from './evidence-cause.ts'
 
 const SIGNAL_STATES = ['learning', 'normal', 'high', 'low', 'silent', 'off'] as const
@@ -173,7 +173,7 @@ async function inDetail(
     const verdict = known.get(scopes[index] ?? missing())
     if (!verdict) return row
     const { low, high, lastEventAt } = verdict
-    return { ...row, low, high, lastEventAt }
+    return { ...row, ...shownBounds({ expected: row.expected, low, high }), lastEventAt }
   })
 }
 
@@ -270,5 +270,5 @@ async function pointsOf(
 ): Promise<NonNullable<SignalRow['series']>> {
   if (state === 'off') return []
   const { points } = await follower.chart(scope, { from: now - SERIES_MS, to: now }, now)
-  return points.map((point) => ({ ...point, observed: Math.round(point.observed) }))
+  return points.map(shownPoint)
 }

@@ -39,6 +39,7 @@ function standFor(history: Pick<Sources, 'ask'>, domains = DOMAINS, now = NOW) {
   const sources: Sources = {
     ask: query,
     domains: () => domains,
+    regions: () => [],
     chart(series, range) {
       charted.push(series)
       return follower.chart({ ...series, orgId: 'org_a', sensitivity: 5, timezone: 'UTC' }, range, now)

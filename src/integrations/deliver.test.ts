@@ -450,6 +450,24 @@ describe('killed', () => {
   })
 })
 
+test('a receiver that hangs keeps nobody else waiting, nor what becomes due meanwhile', async () => {
+  const hanging = Promise.withResolvers<Response>()
+  let answered = 0
+  const { delivering, issue, tell, deliveries, hookAt } = setUp({ timeoutMs: 30_000 })
+  await using slow = receiver(() => hanging.promise)
+  await using quick = receiver(() => {
+    answered++
+    if (answered === 1) tell('opened', issue('iss_3'), { channels: [hookAt(quick.url)] })
+    else hanging.resolve(new Response())
+    return new Response()
+  })
+  tell('opened', issue(), { channels: [hookAt(slow.url)] })
+  tell('opened', issue('iss_2'), { channels: [hookAt(quick.url)] })
+  expect(await deliverDue(delivering)).toBe(3)
+  expect(answered).toBe(2)
+  expect(deliveries().map(({ status }) => status)).toEqual(['delivered', 'delivered', 'delivered'])
+})
+
 test('stopping lets go of what is under way; it does not count as an attempt', async () => {
   const stop = new AbortController()
   await using server = receiver(() => {

@@ -40,23 +40,31 @@ export interface DeliverLimits {
 
 const PARALLEL = 8
 const MOST = 1000
+/** How often it is looked for what has become due while another attempt waits for its answer. */
+const LOOK_AGAIN_MS = 250
 
 /**
- * Sends what is due until nothing is, and answers how many attempts were made. One call at a time: the store keeps two
- * from sending the same, but not from sending more at once than they should. Fails only when the store does.
+ * Sends what is due until nothing is and nothing is under way, and answers how many attempts were made: a receiver that
+ * hangs keeps others waiting only when `parallel` of them hang. One call at a time: the store keeps two from sending the
+ * same, but not from sending more at once than they should. Fails only when the store does.
  */
 export async function deliverDue(
   delivering: Delivering,
   { parallel = PARALLEL, most = MOST, signal = new AbortController().signal }: DeliverLimits = {},
 ): Promise<number> {
   let attempts = 0
+  const underWay = new Set<Promise<unknown>>()
   const work = async () => {
     while (attempts < most && !signal.aborted) {
       const [delivery] = takeDue(delivering.db, delivering.clock.now(), 1)
-      if (!delivery) return
-      attempts++
-      const { outcome } = await attempt(delivering, delivery, signal)
-      settle(delivering.db, delivery, outcome, { ...delivering, now: delivering.clock.now() })
+      if (delivery) {
+        attempts++
+        const sending = attempt(delivering, delivery, signal).finally(() => underWay.delete(sending))
+        underWay.add(sending)
+        const { outcome } = await sending
+        settle(delivering.db, delivery, outcome, { ...delivering, now: delivering.clock.now() })
+      } else if (underWay.size > 0) await Promise.race([...underWay, Bun.sleep(LOOK_AGAIN_MS)])
+      else return
     }
   }
   const workers = await Promise.allSettled(Array.from({ length: parallel }, work))

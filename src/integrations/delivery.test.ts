@@ -60,10 +60,15 @@ test.each([
   ['-1', null],
   ['1.5', null],
   ['soon', null],
-  ['99999999999', null],
+  ['99999999999', 99_999_999_999_000],
   ['Mon, 05 Jan 2026 12:00:30 GMT', 30_000],
   ['Mon, 05 Jan 2026 11:00:00 GMT', 0],
 ])('Retry-After: %j asks for %p ms', (header, delay) => expect(retryAfterMs(header, now)).toBe(delay))
+
+test.each(['86401', '9999999', '99999999999', '9'.repeat(40), 'Mon, 05 Jan 2099 12:00:00 GMT'])(
+  'Retry-After: %s waits a day and no longer',
+  (header) => expect(retryDelayMs(1, retryAfterMs(header, now), 0)).toBe(MAX_RETRY_AFTER_MS),
+)
 
 describe('the slot of a notice', () => {
   const throttle = { count: 2, per: 10, unit: 'minutes' } as const

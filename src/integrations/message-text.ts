@@ -1,5 +1,6 @@
-import type { AlertKind } from '../alerts/alert.ts'
-import type { Instant } from '../core/clock.ts'
+import { countsFirings } from '../alerts/types/index.ts'
+import type { StoredEvent } from '../core/event.ts'
+import { timeText } from '../core/text.ts'
 import type { Message, MessageKind } from './message.ts'
 import { oneLine } from './one-line.ts'
 
@@ -16,8 +17,6 @@ export const KIND_TITLES: Record<MessageKind, string> = {
 /** A label and what stands beside it. */
 export type MessageRow = readonly [label: string, text: string]
 
-/** The types that count violations instead of comparing numbers. */
-const COUNTING: readonly AlertKind[] = ['data_validation', 'journey']
 const MAX_SAMPLE_ROWS = 30
 
 /** One line: severity, kind and issue, or what a test is. */
@@ -48,15 +47,14 @@ export function rowsOf(message: Message): MessageRow[] {
   return rows.filter((row) => row !== null)
 }
 
-function comparisonOf({ issue, observed, expected }: Message): MessageRow[] {
+function comparisonOf({ issue, observed, expected, expectation }: Message): MessageRow[] {
   if (observed !== null || expected !== null) {
-    const rows: [string, number | null][] = [
-      ['Expected', expected],
-      ['Observed', observed],
-    ]
-    return rows.flatMap(([label, value]) => (value === null ? [] : [[label, numberText(value)] as const]))
+    const rows: MessageRow[] = []
+    if (expected !== null) rows.push(['Expected', expectation ?? numberText(expected)])
+    if (observed !== null) rows.push(['Observed', numberText(observed)])
+    return rows
   }
-  if (!issue || !COUNTING.includes(issue.alertType)) return []
+  if (!issue || countsFirings(issue.alertType)) return []
   const noun = issue.alertType === 'journey' ? 'session' : 'event'
   return [
     ['Expected', `no ${noun} that breaks the rule`],
@@ -64,15 +62,29 @@ function comparisonOf({ issue, observed, expected }: Message): MessageRow[] {
   ]
 }
 
-/** The sample as dotted keys and texts. */
+/** What of an event says nothing to people; its domain has a row of its own. */
+const TECHNICAL: readonly string[] = ['seq', 'id', 'receivedAt', 'orgId', 'domainId'] satisfies (keyof StoredEvent)[]
+
+const isTime = (value: unknown) => typeof value === 'number' && !Number.isNaN(new Date(value).getTime())
+
+/** What people want to know of an event; when it happened as `time`, and a weight only where it counts for several. */
+function forPeople(sample: Record<string, unknown>): Record<string, unknown> {
+  const fields = Object.entries(sample).flatMap(([key, value]) => {
+    if (TECHNICAL.includes(key) || (key === 'weight' && value === 1)) return []
+    return [key === 'ts' && isTime(value) ? ['time', timeText(Number(value))] : [key, value]]
+  })
+  return Object.fromEntries(fields)
+}
+
+/** The sample as dotted keys and texts, for people: without what is not known, and with one time in UTC. */
 export function sampleRowsOf(message: Message): MessageRow[] {
   const rows: MessageRow[] = []
   const walk = (value: unknown, key: string) => {
     if (typeof value === 'object' && value !== null) {
       for (const [name, item] of Object.entries(value)) walk(item, key ? `${key}.${name}` : name)
-    } else rows.push([key, oneLine(String(value), 300)])
+    } else if (value !== null && value !== undefined) rows.push([key, oneLine(String(value), 300)])
   }
-  walk(message.sample ?? {}, '')
+  walk(forPeople(message.sample ?? {}), '')
   return rows.slice(0, MAX_SAMPLE_ROWS)
 }
 
@@ -87,11 +99,6 @@ export function textOf(message: Message): string {
     message.url,
   ]
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
-}
-
-/** `2026-01-05 12:00 UTC`. */
-export function timeText(at: Instant): string {
-  return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }
 
 export function numberText(value: number): string {

@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { alertOf, volumeInput } from '../alerts/alert.fixture.ts'
+import { volumeThreshold } from '../alerts/types/volume-threshold.ts'
+import { plainEvent } from '../core/event.fixture.ts'
 import { webhookBody } from './channels/webhook.ts'
 import { buildMessage, failureMessage, type Message, type MessageFacts, testMessage } from './message.ts'
 import { escapeHtml, htmlOf } from './message-html.ts'
-import { numberText, rowsOf, sampleRowsOf, subjectOf, textOf, timeText } from './message-text.ts'
+import { numberText, rowsOf, sampleRowsOf, subjectOf, textOf } from './message-text.ts'
 import { oneLine } from './one-line.ts'
 
 const at = Date.UTC(2026, 0, 5, 12, 34, 56)
@@ -36,18 +39,18 @@ const facts: MessageFacts = {
   },
   openNow: 3,
 }
+const tooFew = {
+  summary: '0 events, expected at least 10',
+  observed: 0,
+  expected: 10,
+  vendor: 'GA4',
+  event: null,
+  sample: null,
+}
 const volume: MessageFacts = {
   ...facts,
   issue: { ...facts.issue, alertType: 'volume_threshold', impactValue: null },
-  finding: {
-    ...facts.finding,
-    summary: '0 events, expected at least 10',
-    observed: 0,
-    expected: 10,
-    vendor: 'GA4',
-    event: null,
-    sample: null,
-  },
+  finding: tooFew,
 }
 
 test('every message says what, expected against observed, since when, where, a sample, how many, and where to read on', () => {
@@ -83,10 +86,74 @@ test('a volume issue compares its numbers', () => {
   expect(message.sentence).toBe('Purchase has a value: 0 events, expected at least 10 (GA4) on Shop.')
   const rows = rowsOf(message)
   expect(rows.slice(0, 2)).toEqual([
-    ['Expected', '10'],
+    ['Expected', 'at least 10'],
     ['Observed', '0'],
   ])
   expect(rows).toContainEqual(['Open now', '1 issue'])
+})
+
+test.each<['lte' | 'gte', number, string]>([
+  ['lte', 0, 'more than 0'],
+  ['lte', 2000, 'more than 2,000'],
+  ['gte', 0, 'fewer than 0'],
+])('the body of a threshold %s %i expects what its sentence says, also when it is over', (op, count, words) => {
+  const alert = alertOf({ ...volumeInput, volume: { op, count } })
+  const window = { from: at - 3_600_000, to: at, complete: true }
+  const [finding] = volumeThreshold.judge(alert, [], window, [{ id: 'dom_1', createdAt: 0 }])
+  if (!finding) throw new Error('the alert fires')
+  const opened = buildMessage({ ...volume, finding })
+  expect(opened.sentence).toContain(`0 events, expected ${words}`)
+  for (const message of [opened, buildMessage({ ...volume, finding, transition: 'resolved' })]) {
+    expect(rowsOf(message).slice(0, 2)).toEqual([
+      ['Expected', words],
+      ['Observed', '0'],
+    ])
+    expect(JSON.parse(webhookBody(message)).data.issue).toMatchObject({ observed: 0, expected: count })
+  }
+})
+
+test('a message that was stored before there were words for it says the number', () => {
+  const { expectation, ...older } = buildMessage(volume)
+  expect(rowsOf(older as Message)[0]).toEqual(['Expected', '10'])
+})
+
+test.each([
+  '40 events, 55.5% fewer than the 90 of the window before',
+  '40 events from 2026-01-05 11:00 UTC to 12:00, about 90 expected',
+])('what is expected is a number where the sentence is %j', (summary) => {
+  const message = buildMessage({ ...volume, finding: { ...tooFew, summary, expected: 90 } })
+  expect(rowsOf(message)[0]).toEqual(['Expected', '90'])
+})
+
+test('a sample shows people what is known of the event and one time', () => {
+  const { orgId, violations, ...sample } = plainEvent({
+    seq: 17,
+    ts: at - 1000,
+    receivedAt: at,
+    event: 'purchase',
+    host: 'shop.example',
+    sessionId: 's1',
+    execMs: 12,
+    params: { value: '', id: '5', weight: '1', ts: '7' },
+  })
+  const rows = (more: object) =>
+    sampleRowsOf(stored({ ...facts, finding: { ...tooFew, sample: { ...sample, ...more } } }))
+  expect(rows({})).toEqual([
+    ['time', '2026-01-05 12:34 UTC'],
+    ['env', 'prod'],
+    ['vendor', 'Google Analytics 4'],
+    ['event', 'purchase'],
+    ['kind', 'event'],
+    ['host', 'shop.example'],
+    ['sessionId', 's1'],
+    ['execMs', '12'],
+    ['params.value', ''],
+    ['params.id', '5'],
+    ['params.weight', '1'],
+    ['params.ts', '7'],
+  ])
+  expect(rows({ weight: 10 })).toContainEqual(['weight', '10'])
+  expect(rows({ ts: 1e300 })[0]).toEqual(['ts', '1e+300'])
 })
 
 const sentences: [string, MessageFacts, string][] = [
@@ -269,7 +336,6 @@ test.each([
   [`${'x'.repeat(8)}😀😀`, `${'x'.repeat(8)}…`],
 ])('one line of %j', (text, line) => expect(oneLine(text, 10)).toBe(line))
 
-test('numbers and times read the same everywhere', () => {
+test('numbers read the same everywhere', () => {
   expect([1234567.891, 0.5, 1 / 3, -2].map(numberText)).toEqual(['1,234,567.89', '0.5', '0.33', '-2'])
-  expect(timeText(0)).toBe('1970-01-01 00:00 UTC')
 })

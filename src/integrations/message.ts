@@ -42,6 +42,8 @@ export interface Message {
   /** Null where the alert type compares no numbers. */
   observed: number | null
   expected: number | null
+  /** `expected` in the words of the alert type: `more than 10`; null where the number says it. */
+  expectation: string | null
   /** One violating event, masked; nested values cut to what fits. */
   sample: Record<string, unknown> | null
   /** Open issues of the organization, this one included; null for a test. */
@@ -97,6 +99,7 @@ export function buildMessage(facts: MessageFacts): Message {
     event: finding?.event ? name(finding.event) : null,
     observed: finding?.observed ?? null,
     expected: finding?.expected ?? null,
+    expectation: finding ? expectationOf(finding) : null,
     sample: finding?.sample ? fitting(finding.sample) : null,
     openNow,
     heldBack: 0,
@@ -112,6 +115,12 @@ function sentenceOf({ transition, issue, alert, domain, finding }: MessageFacts)
   if (!finding) return `${oneLine(issue.title, 300)}${place}.`
   const what = [finding.vendor, finding.event].filter(Boolean).join(' ')
   return `${name(alert.name)}: ${oneLine(finding.summary, 300)}${what ? ` (${name(what)})` : ''}${place}.`
+}
+
+/** What the summary says was expected, so that the rows of a message never say anything else: a number may be a bound. */
+function expectationOf({ summary, expected }: Pick<Finding, 'summary' | 'expected'>): string | null {
+  const words = expected === null ? undefined : /, expected (.+)$/.exec(oneLine(summary, 300))?.[1]
+  return words ?? null
 }
 
 /** A copy of what fits into the budget, in order; what does not is left out, long values are cut. */
@@ -148,6 +157,7 @@ const ABOUT_NOTHING = {
   event: null,
   observed: null,
   expected: null,
+  expectation: null,
   sample: null,
   openNow: null,
   heldBack: 0,

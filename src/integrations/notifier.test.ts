@@ -1,10 +1,10 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { AlertInput } from '../alerts/alert.ts'
-import { createAlert, deleteAlert, updateAlert } from '../alerts/store.ts'
-import { MINUTE_MS } from '../core/clock.ts'
+import { createAlert, deleteAlert, setEnabled, updateAlert } from '../alerts/store.ts'
+import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import type { IssueStatus, NoticeOrder } from '../issues/issue.ts'
-import { setStatus } from '../issues/store.ts'
-import { notifier } from './notifier.ts'
+import { applyChanges, setStatus } from '../issues/store.ts'
+import { notifier, tellHeldOpening } from './notifier.ts'
 import { hook, mail, outboxWorld } from './outbox.fixture.ts'
 import { releaseCaps, takeDue } from './outbox.ts'
 import { settle } from './settle.ts'
@@ -72,20 +72,92 @@ test('the mark of the throttle goes when the alert may tell again, or has no thr
     clock.advance(MINUTE_MS)
   }
   clock.set(clock.now() + 56 * MINUTE_MS - 1)
-  expect(releaseCaps(db, clock.now())).toBe(0)
+  expect(releaseCaps(db, clock.now(), () => undefined)).toBe(0)
   clock.advance(1)
-  expect(releaseCaps(db, clock.now())).toBe(1)
+  expect(releaseCaps(db, clock.now(), () => undefined)).toBe(1)
   expect(issueRow()).toMatchObject({ capReached: false, heldBack: 1 })
-  expect(releaseCaps(db, clock.now())).toBe(0)
+  expect(releaseCaps(db, clock.now(), () => undefined)).toBe(0)
 
   db.prepare('UPDATE issue SET capReached = 1').run()
   clock.set(clock.now() - MINUTE_MS)
   const { throttle: _none, ...unlimited } = input
   updateAlert(db, clock, { orgId, id: alert.id }, unlimited)
-  expect(releaseCaps(db, clock.now())).toBe(1)
+  expect(releaseCaps(db, clock.now(), () => undefined)).toBe(1)
   db.prepare('UPDATE issue SET capReached = 1').run()
   deleteAlert(db, { orgId, id: alert.id }, () => undefined)
-  expect(releaseCaps(db, clock.now())).toBe(1)
+  expect(releaseCaps(db, clock.now(), () => undefined)).toBe(1)
+})
+
+describe('an opening that the throttle held back', () => {
+  /** Issues of one alert that may tell once an hour, opened one minute after the other. */
+  function held(names: readonly string[], more: Partial<AlertInput> = {}) {
+    const world = outboxWorld()
+    const { db, clock, orgId } = world
+    const parts = { db, clock, publicUrl: 'https://watch.example' }
+    const throttle = { count: 1, per: 1, unit: 'hours' } as const
+    const alert = createAlert(db, clock, orgId, { ...input, channels: [hook], throttle, ...more })
+    const enqueue = notifier(parts)
+    const say = (issueId: string, entry: 'opened' | 'fired', transition: 'opened' | 'repeated') => {
+      const [finding, at] = [world.issueRow(issueId)?.evidence ?? null, clock.now()]
+      const notice = { transition, finding, delayMs: 0 }
+      applyChanges(db, [{ kind: 'history', issueId, entry, payload: null, at, notice }], enqueue)
+    }
+    for (const name of names) {
+      say(world.issue(name, alert.id), 'opened', 'opened')
+      clock.advance(MINUTE_MS)
+    }
+    const release = () => releaseCaps(db, clock.now(), (issueId) => tellHeldOpening(parts, issueId))
+    const told = () => world.deliveries().map(({ transition, issueId }) => `${transition} ${issueId}`)
+    const capped = () => names.filter((name) => world.issueRow(name)?.capReached)
+    return { ...world, alert, parts, say, release, told, capped }
+  }
+
+  test('is told as soon as there is room, one after the other, before anything repeats', () => {
+    const { clock, release, told, capped, say, deliveries } = held(['iss_1', 'iss_2', 'iss_3'])
+    expect([told(), capped()]).toEqual([['opened iss_1'], ['iss_2', 'iss_3']])
+    say('iss_1', 'fired', 'repeated')
+    expect(release()).toBe(0)
+    clock.advance(HOUR_MS - 3 * MINUTE_MS)
+    release()
+    expect([told(), capped()]).toEqual([
+      ['opened iss_1', 'opened iss_2'],
+      ['iss_1', 'iss_3'],
+    ])
+    expect(JSON.parse(deliveries()[1]?.message ?? '')).toMatchObject({ heldBack: 1 })
+    release()
+    clock.advance(HOUR_MS)
+    release()
+    expect(told()).toEqual(['opened iss_1', 'opened iss_2', 'opened iss_3'])
+    clock.advance(HOUR_MS)
+    release()
+    release()
+    expect([told().length, capped()]).toEqual([3, []])
+  })
+
+  const untold: [string, (world: ReturnType<typeof held>) => void][] = [
+    ['is acknowledged', ({ db }) => db.prepare(`UPDATE issue SET status = 'acknowledged'`).run()],
+    ['is resolved', ({ db }) => db.prepare(`UPDATE issue SET status = 'resolved'`).run()],
+    ['has lost its alert', ({ db, orgId, alert }) => deleteAlert(db, { orgId, id: alert.id }, () => undefined)],
+    [
+      'is of an alert that is off',
+      ({ db, clock, orgId, alert }) => setEnabled(db, clock, { orgId, id: alert.id }, false),
+    ],
+  ]
+  test.each(untold)('is told no more when the issue %s', (_name, change) => {
+    const world = held(['iss_1', 'iss_2'])
+    change(world)
+    world.clock.advance(HOUR_MS)
+    world.release()
+    expect([world.told(), world.capped()]).toEqual([['opened iss_1'], []])
+  })
+
+  test('is not told outside the run windows of its alert', () => {
+    const hour = new Date(outboxWorld().clock.now()).getUTCHours()
+    const world = held(['iss_1', 'iss_2'], { runWindows: { hours: [hour, (hour + 1) % 24] }, timezone: 'UTC' })
+    world.clock.advance(HOUR_MS)
+    world.release()
+    expect(world.told()).toEqual(['opened iss_1'])
+  })
 })
 
 test('a resolution by hand waits ten seconds, and is not told when it is taken back', () => {

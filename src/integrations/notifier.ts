@@ -1,31 +1,53 @@
-import type { Channel } from '../alerts/alert.ts'
+import type { Alert, Channel } from '../alerts/alert.ts'
+import { isInRunWindow } from '../alerts/run-window.ts'
 import { findAlert } from '../alerts/store.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import type { Enqueue, NoticeOrder } from '../issues/issue.ts'
-import { type IssueFacts, issueFacts } from '../issues/store.ts'
+import { type IssueFacts, issueFacts, lastOpening } from '../issues/store.ts'
 import type { Db } from '../store/database.ts'
 import type { Throttle } from './delivery.ts'
 import { buildMessage } from './message.ts'
 import { enqueue, withdraw } from './outbox.ts'
 
+export interface NotifierParts {
+  db: Db
+  clock: Clock
+  publicUrl: string
+}
+
 /**
  * Carries out what the issues room orders: words the message from the facts of this moment and puts it into the
  * outbox, inside the transaction that changes the issue.
  */
-export function notifier({ db, clock, publicUrl }: { db: Db; clock: Clock; publicUrl: string }): Enqueue {
+export function notifier(parts: NotifierParts): Enqueue {
+  const { db } = parts
   return (order) => {
     if (order.kind === 'withdraw') {
       withdraw(db, order.issueId)
       return
     }
     const facts = issueFacts(db, order.issueId)
-    if (facts) notify({ db, clock, publicUrl }, order, facts)
+    if (facts) notify(parts, order, facts)
   }
 }
 
+/** Tells of an issue's last opening, which a throttle had held back, unless its alert tells nobody at this time. */
+export function tellHeldOpening(parts: NotifierParts, issueId: string): void {
+  const { db, clock } = parts
+  const facts = issueFacts(db, issueId)
+  const opening = lastOpening(db, issueId)
+  const alert = facts && alertOf(db, facts.issue)
+  if (!alert || !opening) return
+  const now = clock.now()
+  if (!alert.enabled || !isInRunWindow(alert.runWindows, alert.timezone, now)) return
+  const { seq: historySeq, kind: transition } = opening
+  const finding = facts.issue.evidence
+  notify(parts, { kind: 'notify', issueId, transition, finding, historySeq, at: now, delayMs: 0 }, facts)
+}
+
 function notify(
-  { db, clock, publicUrl }: { db: Db; clock: Clock; publicUrl: string },
+  { db, clock, publicUrl }: NotifierParts,
   { transition, finding, historySeq, at, delayMs }: Extract<NoticeOrder, { kind: 'notify' }>,
   { issue, domain, openNow }: IssueFacts,
 ): void {
@@ -56,12 +78,17 @@ function notify(
 }
 
 /** Whom the alert tells. A deleted alert tells nobody new; its resolutions still go to those who were told. */
-function waysOf(db: Db, { orgId, alertId }: IssueFacts['issue']): { channels: Channel[]; throttle: Throttle | null } {
+function waysOf(db: Db, issue: IssueFacts['issue']): { channels: Channel[]; throttle: Throttle | null } {
+  const alert = alertOf(db, issue)
+  return { channels: alert?.channels ?? [], throttle: alert?.throttle ?? null }
+}
+
+/** Null when it was deleted. */
+function alertOf(db: Db, { orgId, alertId }: IssueFacts['issue']): Alert | null {
   try {
-    const { channels, throttle } = findAlert(db, { orgId, id: alertId })
-    return { channels, throttle: throttle ?? null }
+    return findAlert(db, { orgId, id: alertId })
   } catch (error) {
-    if (error instanceof AppError && error.code === 'notFound') return { channels: [], throttle: null }
+    if (error instanceof AppError && error.code === 'notFound') return null
     throw error
   }
 }

@@ -110,25 +110,37 @@ function holdBack(db: Db, { issueId, transition, now }: Notice): void {
   addHistory(db, issueId, 'held_back', { transition, heldBack: held?.heldBack ?? 1 }, now)
 }
 
+/** The last opening of an open issue, where nobody was told of it or of anything since. */
+const UNTOLD = `status = 'open' AND NOT EXISTS (
+  SELECT 1 FROM delivery WHERE delivery.issueId = issue.id AND ${IS_STATE} AND transition <> 'resolved'
+    AND status <> 'withdrawn' AND createdAt >= (
+      SELECT max(createdAt) FROM issueHistory WHERE issueHistory.issueId = issue.id AND kind IN ('opened', 'reopened')))`
+
 /**
  * Takes the mark of the throttle from issues whose alert may tell again; how many notices were held back stays, for the
- * next one to say. Answers how many issues.
+ * next one to say. Issues whose opening was held back come first, and `tellOpening` is to tell of it: one that does not
+ * fire again would else stay unheard of, and repeats of others would take its room. Answers how many issues.
  */
-export function releaseCaps(db: Db, now: Instant): number {
+export function releaseCaps(db: Db, now: Instant, tellOpening: (issueId: string) => void): number {
   return tx(db, () => {
     const capped = db
-      .prepare<[], { id: string; alertId: string; throttle: string | null }>(
-        `SELECT issue.id, issue.alertId, json_extract(alert.input, '$.throttle') AS throttle
-         FROM issue LEFT JOIN alert ON alert.id = issue.alertId WHERE capReached = 1`,
+      .prepare<[], { id: string; alertId: string; throttle: string | null; isUntold: number }>(
+        `SELECT issue.id, issue.alertId, json_extract(alert.input, '$.throttle') AS throttle, ${UNTOLD} AS isUntold
+         FROM issue LEFT JOIN alert ON alert.id = issue.alertId WHERE capReached = 1
+         ORDER BY isUntold DESC, firstSeenAt, issue.id`,
       )
       .all()
-    const free = capped.filter(({ alertId, throttle }) => {
-      const limit: Throttle | null = throttle === null ? null : JSON.parse(throttle)
-      return limit === null || slotFor(limit, latestSlots(db, alertId, limit, now), now) === now
-    })
     const release = db.prepare('UPDATE issue SET capReached = 0 WHERE id = ?')
-    for (const { id } of free) release.run(id)
-    return free.length
+    let released = 0
+    for (const { id, alertId, throttle, isUntold } of capped) {
+      const limit: Throttle | null = throttle === null ? null : JSON.parse(throttle)
+      // Asked anew for each, because an opening takes room.
+      if (limit !== null && slotFor(limit, latestSlots(db, alertId, limit, now), now) !== now) continue
+      release.run(id)
+      released++
+      if (isUntold) tellOpening(id)
+    }
+    return released
   })
 }
 

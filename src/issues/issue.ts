@@ -1,7 +1,9 @@
 import { ALERT_TYPES, type AlertKind, SEVERITIES, type Severity } from '../alerts/alert.ts'
 import type { Finding } from '../alerts/finding.ts'
+import { countsFirings } from '../alerts/types/index.ts'
 import type { Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
+import { cutText } from '../core/text.ts'
 
 export const ISSUE_STATUSES = ['open', 'acknowledged', 'resolved', 'muted'] as const
 export type IssueStatus = (typeof ISSUE_STATUSES)[number]
@@ -211,13 +213,6 @@ export function troubleKey(of: Pick<Finding, 'domainId' | 'subject'>): string {
   return `${of.domainId ?? ''}\n${of.subject}`
 }
 
-const VOLUME_TYPES: readonly AlertKind[] = ['tag_volume_change', 'volume_threshold', 'volume_anomaly']
-
-/** True for the types that judge a whole window by its count; the others find single events or sessions. */
-export function isVolumeType(alertType: AlertKind): boolean {
-  return VOLUME_TYPES.includes(alertType)
-}
-
 function whereOf(finding: Finding): string {
   const [first, ...rest] = finding.hosts
   if (first === undefined) return ''
@@ -231,10 +226,10 @@ function whereOf(finding: Finding): string {
  */
 export function issueTitle(alert: { name: string; alertType: AlertKind }, finding: Finding): string {
   const what = [finding.vendor, finding.event].filter(Boolean).join(' ')
-  const title = isVolumeType(alert.alertType)
+  const title = countsFirings(alert.alertType)
     ? `${alert.name}${what ? ` (${what})` : ''}: ${finding.summary}`
     : alert.alertType === 'journey'
       ? `${alert.name}: sessions do not go as expected${whereOf(finding)}`
       : `${alert.name}: ${what ? `${what} events` : 'events'} break the rule${whereOf(finding)}`
-  return title.length > MAX_TITLE_LENGTH ? `${title.slice(0, MAX_TITLE_LENGTH - 1)}…` : title
+  return cutText(title, MAX_TITLE_LENGTH, '…')
 }

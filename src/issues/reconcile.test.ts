@@ -348,4 +348,9 @@ describe('titles', () => {
     expect(title).toHaveLength(300)
     expect(title.endsWith('s…')).toBe(true)
   })
+
+  test('end behind a whole character', () => {
+    const name = `${'x'.repeat(298)}😀😀`
+    expect(issueTitle({ name, alertType: 'data_validation' }, findingOf())).toBe(`${'x'.repeat(298)}…`)
+  })
 })

@@ -1,12 +1,12 @@
 import type { AlertKind, Severity } from '../alerts/alert.ts'
 import { type Finding, isNews, type Window } from '../alerts/finding.ts'
+import { countsFirings } from '../alerts/types/index.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import {
   type Change,
   type HistoryKind,
   type IssueRecord,
   issueTitle,
-  isVolumeType,
   MAX_HOSTS,
   type Notice,
   troubleKey,
@@ -101,7 +101,7 @@ function onFinding(evaluation: Evaluation, issue: IssueRecord | undefined, findi
     if (isStale) return count(evaluation, issue, finding)
     return reopen(evaluation, issue, finding)
   }
-  if (!inRunWindow) return isVolumeType(alert.alertType) ? [] : count(evaluation, issue, finding)
+  if (!inRunWindow) return countsFirings(alert.alertType) ? [] : count(evaluation, issue, finding)
   if (issue.status === 'acknowledged' && !issue.firing) return reopen(evaluation, issue, finding)
   return [
     ...count(evaluation, issue, finding, { firing: true, clearWindows: 0 }),
@@ -111,7 +111,7 @@ function onFinding(evaluation: Evaluation, issue: IssueRecord | undefined, findi
 
 function keep(evaluation: Evaluation, issue: IssueRecord | undefined, finding: Finding): Change[] {
   const { alert, inRunWindow } = evaluation
-  if (!issue || issue.status === 'resolved' || (!inRunWindow && isVolumeType(alert.alertType))) return []
+  if (!issue || issue.status === 'resolved' || (!inRunWindow && countsFirings(alert.alertType))) return []
   return count(evaluation, issue, finding, inRunWindow ? { clearWindows: 0 } : {})
 }
 
@@ -119,7 +119,7 @@ function keep(evaluation: Evaluation, issue: IssueRecord | undefined, finding: F
 function onSilence(evaluation: Evaluation, issue: IssueRecord): Change[] {
   const { alert, window, windowStartAt } = evaluation
   // An earlier part of this window has fired and was counted then, and a count's firing told of.
-  if (isVolumeType(alert.alertType)) {
+  if (countsFirings(alert.alertType)) {
     if (issue.lastSeenAt >= windowStartAt) return []
   } else if (issue.firing && issue.lastSeenAt >= windowStartAt) return report(evaluation, issue, issue.evidence)
   const clearWindows = Math.min(issue.clearWindows + 1, CLEAR_WINDOWS)
@@ -129,7 +129,7 @@ function onSilence(evaluation: Evaluation, issue: IssueRecord): Change[] {
 }
 
 function isOver({ alert, window }: Evaluation, issue: IssueRecord, clearWindows: number): boolean {
-  if (isVolumeType(alert.alertType)) return clearWindows >= CLEAR_WINDOWS
+  if (countsFirings(alert.alertType)) return clearWindows >= CLEAR_WINDOWS
   // Whoever opens an issue by hand is given the whole wait again, or the next evaluation would undo it.
   const openedByHandAt = issue.status === 'open' && issue.statusBy !== null ? issue.statusAt : 0
   const quietMs = window.to - Math.max(issue.lastSeenAt, openedByHandAt)
@@ -143,7 +143,7 @@ function seenAt({ window }: Evaluation, finding: Finding): Instant {
 
 /** The last moment that the finding speaks for: a count is about its whole window. */
 function troubleAt(evaluation: Evaluation, finding: Finding): Instant {
-  return isVolumeType(evaluation.alert.alertType) ? evaluation.window.to - 1 : seenAt(evaluation, finding)
+  return countsFirings(evaluation.alert.alertType) ? evaluation.window.to - 1 : seenAt(evaluation, finding)
 }
 
 function open(evaluation: Evaluation, finding: Finding): Change[] {
@@ -207,7 +207,7 @@ function reopen(evaluation: Evaluation, issue: IssueRecord, finding: Finding): C
 }
 
 function resolve({ alert, now }: Evaluation, issue: IssueRecord, window: Window): Change[] {
-  const reason = isVolumeType(alert.alertType)
+  const reason = countsFirings(alert.alertType)
     ? `${CLEAR_WINDOWS} windows without a firing`
     : `no violation since ${new Date(issue.lastSeenAt).toISOString()}`
   return [
@@ -239,7 +239,7 @@ function resolve({ alert, now }: Evaluation, issue: IssueRecord, window: Window)
  */
 function report(evaluation: Evaluation, issue: IssueRecord, finding: Finding | null): Change[] {
   const { alert, now, window, windowStartAt } = evaluation
-  const isEarly = !window.complete && !isVolumeType(alert.alertType)
+  const isEarly = !window.complete && !countsFirings(alert.alertType)
   if (isEarly || windowStartAt <= issue.firedWindowAt) return []
   const notice: Notice | null = issue.status === 'open' ? { transition: 'repeated', finding, delayMs: 0 } : null
   return [
@@ -259,7 +259,7 @@ function count(
   values: Extract<Change, { kind: 'update' }>['values'] = {},
 ): Change[] {
   const { alert, windowStartAt } = evaluation
-  const isCounted = isVolumeType(alert.alertType) && issue.lastSeenAt >= windowStartAt
+  const isCounted = countsFirings(alert.alertType) && issue.lastSeenAt >= windowStartAt
   return [
     {
       kind: 'update',

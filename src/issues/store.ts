@@ -246,6 +246,14 @@ export interface IssueFacts {
   openNow: number
 }
 
+/** The entry of its history that says how an issue came to be open the last time; null when there is none. */
+export function lastOpening(db: Db, issueId: string): { seq: number; kind: 'opened' | 'reopened' } | null {
+  const find = db.prepare<[string], { seq: number; kind: 'opened' | 'reopened' }>(
+    `SELECT seq, kind FROM issueHistory WHERE issueId = ? AND kind IN ('opened', 'reopened') ORDER BY seq DESC LIMIT 1`,
+  )
+  return find.get(issueId) ?? null
+}
+
 /** Null when the issue is gone. */
 export function issueFacts(db: Db, issueId: string): IssueFacts | null {
   const row = db.prepare<[string], IssueRow>(`SELECT ${ISSUE_COLUMNS} FROM issue WHERE id = ?`).get(issueId)

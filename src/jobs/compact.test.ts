@@ -1,8 +1,12 @@
 import { expect, test } from 'bun:test'
-import { readdirSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestApp, testApp } from '../../test/app.ts'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
+import { plainEvent } from '../core/event.fixture.ts'
+import { plainPage } from '../core/page.fixture.ts'
+import { WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import { compactJob } from './compact.ts'
 
 const files = ({ folder }: TestApp) => readdirSync(join(folder, 'events')).filter((name) => name.endsWith('.parquet'))
 const search = async (world: TestApp, query = ''): Promise<object[]> =>
@@ -41,4 +45,53 @@ test('an hour that ended becomes one file, and every answer stays', async () => 
   await world.run('compact')
   expect(files(world)).toEqual(compacted)
   expect(await search(world)).toEqual(before)
+})
+
+const present = ({ manifest }: WarehouseStand) => [manifest.files(), manifest.rollups(), manifest.pages()]
+const levels = (stand: WarehouseStand) => present(stand).map((files) => files.map(({ level }) => level))
+
+/** Hours that have ended, one after another, each with an event and a page. */
+async function loadHours(stand: WarehouseStand, hours: number): Promise<void> {
+  for (let hour = 0; hour < hours; hour++) {
+    const receivedAt = stand.clock.now()
+    const answer = { accepted: 1, rejected: 0, errors: [] }
+    await stand.spool.append([plainEvent({ seq: hour + 1, receivedAt })], {
+      key: null,
+      orgId: 'org_1',
+      domainId: 'dom_1',
+      receivedAt,
+      answer,
+      ledger: [],
+      pages: [plainPage({ receivedAt })],
+    })
+    await stand.flush()
+    stand.clock.advance(HOUR_MS)
+  }
+  stand.clock.advance(HOUR_MS)
+}
+
+const failureOf = (work: Promise<void>): Promise<unknown> =>
+  work.then(
+    () => null,
+    (error: unknown) => error,
+  )
+
+test('a damaged file costs other hours nothing, and is told of once a round', async () => {
+  await using stand = await WarehouseStand.open()
+  await loadHours(stand, 4)
+  const { warehouse, manifest, folder, clock } = stand
+  const second = present(stand).map((files) => files[1]?.path ?? '')
+  for (const path of second) writeFileSync(join(folder, path), 'damaged')
+  const job = compactJob({ warehouse, manifest, folder, clock })
+  for (let round = 0; round < 2; round++) {
+    const failure = await failureOf(job.run())
+    if (!(failure instanceof AggregateError)) throw new Error('expected failures')
+    expect(failure.message).toStartWith('3 merges failed, such as ')
+    expect(failure.errors.map((error: Error) => error.message.split(':')[0])).toEqual(second)
+    expect(levels(stand).map((level) => level.toSorted())).toEqual([
+      ['compacted', 'compacted', 'compacted', 'fresh'],
+      ['fresh', 'hour', 'hour', 'hour'],
+      ['fresh', 'hour', 'hour', 'hour'],
+    ])
+  }
 })

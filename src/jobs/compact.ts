@@ -1,12 +1,16 @@
+import { attemptEach } from '../core/attempt.ts'
 import type { Clock } from '../core/clock.ts'
-import { planMerges, runMerge } from '../warehouse/compact.ts'
+import { compactEvents } from '../warehouse/compact.ts'
 import { compactRollups } from '../warehouse/compact-rollups.ts'
 import type { DuckdbWarehouse } from '../warehouse/duckdb.ts'
 import type { Manifest } from '../warehouse/manifest.ts'
 import { compactPages } from '../warehouse/pages.ts'
 import type { Job } from './job.ts'
 
-/** Makes few sorted files out of many small ones, of events and of their counts. */
+/**
+ * Makes few sorted files out of many small ones, of events, of their counts and of `pages`. A merge that fails costs the
+ * others nothing and is tried again in the next round; the round fails at its end.
+ */
 export function compactJob(parts: {
   warehouse: DuckdbWarehouse
   manifest: Manifest
@@ -17,10 +21,9 @@ export function compactJob(parts: {
   return {
     name: 'compact',
     pattern: '*/5 * * * * *',
-    async run() {
-      for (const merge of planMerges(manifest.files(), clock.now())) await runMerge(warehouse, manifest, folder, merge)
-      await compactRollups(warehouse, manifest, folder, clock.now())
-      await compactPages(warehouse, manifest, folder, clock.now())
-    },
+    run: () =>
+      attemptEach('merges', [compactEvents, compactRollups, compactPages], (compact) =>
+        compact(warehouse, manifest, folder, clock.now()),
+      ),
   }
 }

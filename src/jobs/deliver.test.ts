@@ -17,7 +17,14 @@ function setUp() {
     throw error
   }
   const stopping = new AbortController()
-  const parts = { ...world, transport, jitter: () => 0, mailConfigured: false, report }
+  const parts = {
+    ...world,
+    publicUrl: 'https://watch.example',
+    transport,
+    jitter: () => 0,
+    mailConfigured: false,
+    report,
+  }
   return { ...world, sent, stopping, job: deliverJob(parts, stopping.signal) }
 }
 

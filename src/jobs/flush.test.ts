@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { copyFileSync, existsSync, readdirSync } from 'node:fs'
+import { copyFileSync, existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestApp, testApp } from '../../test/app.ts'
-import { SECOND_MS } from '../core/clock.ts'
-import { SEGMENT_AGE_MS } from './flush.ts'
+import { HOUR_MS, SECOND_MS } from '../core/clock.ts'
+import { BatchMemory } from '../ingest/batch-memory.ts'
+import { WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import { flush, lastFlush, SEGMENT_AGE_MS } from './flush.ts'
 
 async function setUp() {
   const world = await testApp()
@@ -111,5 +113,95 @@ describe('a flush', () => {
     expect([spooled(world), stored(world).length, await eventsIn(world)]).toEqual([[], 1, 2])
     expect(existsSync(join(world.folder, 'events', 'tmp'))).toBe(true)
     expect(filesIn(world, join('events', 'tmp'), '.parquet')).toEqual([])
+  })
+})
+
+/** What a flush is made of, over a warehouse of its own. */
+function partsOf({ db, clock, spool, warehouse }: WarehouseStand, recordRefusals = async () => {}) {
+  return { db, batches: new BatchMemory(db, clock), spool, warehouse, collector: { recordRefusals } }
+}
+
+describe('a flush that fails in part', () => {
+  test('loads every segment that can be loaded, and the others once they can, each once', async () => {
+    const { world, send } = await setUp()
+    await using _world = world
+    // Each in an hour of its own, so that there are four segments.
+    for (let n = 0; n < 4; n++) {
+      await send()
+      world.clock.advance(HOUR_MS)
+    }
+    const paths = spooled(world)
+      .toSorted()
+      .map((file) => join(world.folder, 'spool', file))
+    const missing = [paths[0] ?? '', paths[2] ?? '']
+    for (const path of missing) renameSync(path, `${path}.kept`)
+    for (let round = 0; round < 2; round++) {
+      const failure = await world.run('flush').catch((error: unknown) => error)
+      expect(failure).toBeInstanceOf(AggregateError)
+      expect((failure as AggregateError).errors.length).toBe(2)
+      expect((failure as AggregateError).message).toContain('000000000001')
+      expect((failure as AggregateError).message).toContain('000000000003')
+      expect([stored(world).length, (await accounts(world)).events]).toEqual([2, 4])
+    }
+    for (const path of missing) renameSync(`${path}.kept`, path)
+    await world.run('flush')
+    await world.run('flush')
+    expect([spooled(world), stored(world).length, await eventsIn(world)]).toEqual([[], 4, 8])
+    expect(await accounts(world)).toEqual({ events: 8, refused: [4] })
+    await world.restart()
+    await send()
+    expect([spooled(world), await eventsIn(world)]).toEqual([['000000000005.ndjson'], 10])
+  })
+
+  test('because refused batches cannot be written loads what is there, and counts them later', async () => {
+    const { world, domain, send } = await setUp()
+    await using _world = world
+    await send()
+    world.clock.advance(HOUR_MS)
+    const { status } = await world.collect(domain.token, { nonsense: 1 })
+    expect(status).toBe(400)
+    // The segment of this hour can't be made.
+    writeFileSync(join(world.folder, 'spool', '000000000002.ndjson'), '')
+    const failure = await world.run('flush').catch((error: unknown) => error)
+    expect(failure).toMatchObject({ errors: [{ code: 'unavailable' }] })
+    expect([stored(world).length, await accounts(world)]).toEqual([1, { events: 2, refused: [1] }])
+    await world.run('flush')
+    world.clock.advance(SEGMENT_AGE_MS)
+    await world.run('flush')
+    expect(await accounts(world)).toEqual({ events: 2, refused: [1, 1] })
+  })
+
+  test('for a part that says so still seals, and fails with it', async () => {
+    await using stand = await WarehouseStand.open()
+    await stand.add([{}])
+    const trouble = new Error('no')
+    const failed = flush(partsOf(stand, () => Promise.reject(trouble)))
+    expect(await failed.catch((error: unknown) => error)).toMatchObject({ errors: [trouble] })
+    expect([stand.manifest.files().length, stand.spool.files()]).toEqual([1, []])
+  })
+})
+
+describe('the last flush', () => {
+  test('loads what is on its way and what the collector still had to say, and closes the spool', async () => {
+    await using stand = await WarehouseStand.open()
+    const said: Promise<unknown>[] = []
+    // Batches of two hours wait for the disk together.
+    for (let n = 0; n < 3; n++) {
+      said.push(stand.add([{}]))
+      stand.clock.advance(HOUR_MS / 2)
+    }
+    await lastFlush(partsOf(stand, async () => void (await stand.add([{}, {}]))))
+    await Promise.all(said)
+    expect([stand.spool.files(), stand.manifest.files().length]).toEqual([[], 2])
+    expect(await stand.count()).toEqual({ rows: 5, events: 5 })
+  })
+
+  test('closes the spool and loads, although something could not be written', async () => {
+    await using stand = await WarehouseStand.open()
+    const said = stand.add([{}])
+    const failed = lastFlush(partsOf(stand, () => Promise.reject(new Error('no'))))
+    expect(await failed.catch((error: unknown) => error)).toBeInstanceOf(AggregateError)
+    await said
+    expect([stand.spool.files(), (await stand.count()).rows]).toEqual([[], 1])
   })
 })

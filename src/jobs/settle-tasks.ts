@@ -3,6 +3,7 @@ import { type Cursor, type DueWindow, dueWindows, scheduleOf } from '../alerts/d
 import type { Finding, Window } from '../alerts/finding.ts'
 import { meetsRunWindow } from '../alerts/run-window.ts'
 import { type ActiveAlert, advanceAlert } from '../alerts/store.ts'
+import { allFailed } from '../core/attempt.ts'
 import type { Clock, Instant } from '../core/clock.ts'
 import { messageOf } from '../core/error.ts'
 import type { Enqueue } from '../issues/issue.ts'
@@ -63,10 +64,10 @@ export async function settleGroup(
   const failures: Failure[] = []
   let settled = 0
   try {
-    const results = await evaluated()
+    const evaluations = together(group, await evaluated())
     while (settled < group.length) {
       const end = settled + SETTLED_AT_ONCE
-      failures.push(...settleTasks(parts, group.slice(settled, end), results.slice(settled, end)))
+      failures.push(...settleTasks(parts, evaluations.slice(settled, end)))
       settled = end
       if (settled < group.length) await Bun.sleep(0)
     }
@@ -76,14 +77,27 @@ export async function settleGroup(
   }
 }
 
+type Evaluation = readonly [Task, Result]
+
+/** Throws where there is not one result for each task: what is missing would pass for clear, and resolve issues. */
+function together(tasks: readonly Task[], results: readonly Result[]): Evaluation[] {
+  return tasks.map((task, index) => {
+    const result = results[index]
+    if (!result || results.length > tasks.length) {
+      throw new Error(`${tasks.length} evaluations have ${results.length} results`)
+    }
+    return [task, result]
+  })
+}
+
 /** In one transaction, which costs one sync to disk; what one of them did is undone when it fails, and no other. */
-function settleTasks(parts: SettleParts, tasks: readonly Task[], results: readonly Result[]): Failure[] {
+function settleTasks(parts: SettleParts, evaluations: readonly Evaluation[]): Failure[] {
   const { db } = parts
   return tx(db, () => {
     const failures: Failure[] = []
-    for (const [index, task] of tasks.entries()) {
+    for (const [task, result] of evaluations) {
       try {
-        savepoint(db, () => settleTask(parts, task, results[index] ?? { findings: [], isBlind: false }))
+        savepoint(db, () => settleTask(parts, task, result))
       } catch (error) {
         // A full disk ends the whole transaction.
         if (!db.inTransaction) throw error
@@ -123,14 +137,8 @@ function meantBy({ alert, due: { window, windowStartAt } }: Task): Window {
   return window.complete && scheduleOf(alert).ticks ? { ...window, from: windowStartAt } : window
 }
 
-const FAILURES_NAMED = 5
-
 /** What a round fails with at its end. */
 export function failureOf(failures: readonly Failure[]): AggregateError {
-  const named = failures.slice(0, FAILURES_NAMED).map(({ alert, error }) => `${alert.id}: ${messageOf(error)}`)
-  const message = `${failures.length} evaluations failed, such as ${named.join('; ')}`
-  return new AggregateError(
-    failures.map(({ error }) => error),
-    message,
-  )
+  const errors = failures.map(({ alert, error }) => new Error(`${alert.id}: ${messageOf(error)}`, { cause: error }))
+  return allFailed('evaluations', errors)
 }

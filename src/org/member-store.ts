@@ -30,11 +30,16 @@ export function listMembers(db: Db, orgId: string, { after, limit }: Slice): Mem
 }
 
 /** A member or somebody invited. Fails with `notFound`. */
-export function findMember(db: Db, { orgId, id }: MemberKey): MemberRecord {
-  const find = db.prepare<[string, string], MemberRecord>(`${SELECT_MEMBER} WHERE orgId = ? AND userId = ?`)
-  const member = find.get(orgId, id)
+export function findMember(db: Db, key: MemberKey): MemberRecord {
+  const member = findMemberOrNull(db, key)
   if (!member) throw new AppError('notFound', 'no such member')
   return member
+}
+
+/** Null when the user is neither a member nor invited. */
+export function findMemberOrNull(db: Db, { orgId, id }: MemberKey): MemberRecord | null {
+  const find = db.prepare<[string, string], MemberRecord>(`${SELECT_MEMBER} WHERE orgId = ? AND userId = ?`)
+  return find.get(orgId, id) ?? null
 }
 
 /** Null when nobody with this address is a member or invited. */
@@ -72,19 +77,26 @@ export function invite(
   return { member, token }
 }
 
-/** Fails with `conflict` when nobody else owns the organization: what nobody owns, nobody can govern any more. */
-function requireAnotherOwner(db: Db, { orgId, id }: MemberKey): void {
-  const another = db
-    .prepare(`SELECT 1 FROM member WHERE orgId = ? AND userId <> ? AND role = 'owner' AND inviteHash IS NULL`)
-    .get(orgId, id)
-  if (!another) throw new AppError('conflict', 'the organization must keep an owner: make somebody else one first')
+/** Whether the member owns the organization and nobody else does: what nobody owns, nobody can govern any more. */
+export function isLastOwner(db: Db, { orgId, id }: MemberKey): boolean {
+  const owners = db
+    .prepare<[string], { userId: string }>(
+      `SELECT userId FROM member WHERE orgId = ? AND role = 'owner' AND inviteHash IS NULL LIMIT 2`,
+    )
+    .all(orgId)
+  return owners.length === 1 && owners[0]?.userId === id
+}
+
+function keepAnOwner(db: Db, member: MemberKey): void {
+  if (!isLastOwner(db, member)) return
+  throw new AppError('conflict', 'the organization must keep an owner: make somebody else one first')
 }
 
 /** Works from the next request on. Fails with `notFound`, and with `conflict` when it would leave no owner. */
 export function changeRole(db: Db, member: MemberKey, role: Role): MemberRecord {
   return tx(db, () => {
-    const { role: present, status } = findMember(db, member)
-    if (present === 'owner' && status === 'active' && role !== 'owner') requireAnotherOwner(db, member)
+    findMember(db, member)
+    if (role !== 'owner') keepAnOwner(db, member)
     db.prepare('UPDATE member SET role = ? WHERE orgId = ? AND userId = ?').run(role, member.orgId, member.id)
     return findMember(db, member)
   })
@@ -95,8 +107,8 @@ export function changeRole(db: Db, member: MemberKey, role: Role): MemberRecord 
  */
 export function removeMember(db: Db, clock: Clock, member: MemberKey): void {
   tx(db, () => {
-    const { role, status } = findMember(db, member)
-    if (role === 'owner' && status === 'active') requireAnotherOwner(db, member)
+    findMember(db, member)
+    keepAnOwner(db, member)
     db.prepare('DELETE FROM member WHERE orgId = ? AND userId = ?').run(member.orgId, member.id)
     endAccess(db, clock, [member.id])
   })

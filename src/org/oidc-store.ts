@@ -3,7 +3,7 @@ import { AppError } from '../core/error.ts'
 import type { Role } from '../http/principal.ts'
 import { type Db, tx } from '../store/database.ts'
 import type { NewAuditEntry } from './audit-log.ts'
-import { findMember, type MemberKey, removeMember } from './member-store.ts'
+import { changeRole, findMemberOrNull, isLastOwner, type MemberKey, removeMember } from './member-store.ts'
 import type { CompanyUser } from './oidc-user.ts'
 import { endSessionsOf } from './session.ts'
 import { addMember, createUser } from './store.ts'
@@ -41,8 +41,7 @@ function link(db: Db, clock: Clock, user: CompanyUser, orgId: string): string {
     throw new AppError('forbidden', 'another account of the company signs in with this e-mail address')
   }
   const { id } = known ?? createUser(db, clock, { email, name })
-  const present = membership(db, { orgId, id })
-  if (known && (present === null || present.invited)) endFormerAccess(db, clock, id)
+  if (known && findMemberOrNull(db, { orgId, id })?.status !== 'active') endFormerAccess(db, clock, id)
   db.prepare('INSERT INTO identity (issuer, subject, userId, createdAt) VALUES (?, ?, ?, ?)').run(
     issuer,
     subject,
@@ -62,33 +61,16 @@ function endFormerAccess(db: Db, clock: Clock, userId: string): void {
   endSessionsOf(db, userId)
 }
 
-/** Null when the user is neither a member nor invited. */
-function membership(db: Db, { orgId, id }: MemberKey): { role: Role; invited: boolean } | null {
-  const one = db.prepare('SELECT 1 FROM member WHERE orgId = ? AND userId = ?').get(orgId, id)
-  if (!one) return null
-  const { role, status } = findMember(db, { orgId, id })
-  return { role, invited: status === 'invited' }
-}
-
-function isLastOwner(db: Db, { orgId, id }: MemberKey): boolean {
-  const owners = db
-    .prepare<[string], { userId: string }>(
-      `SELECT userId FROM member WHERE orgId = ? AND role = 'owner' AND inviteHash IS NULL LIMIT 2`,
-    )
-    .all(orgId)
-  return owners.length === 1 && owners[0]?.userId === id
-}
-
 /** Makes the user a member with this role; an open invitation is accepted by it. The last owner stays one. */
 function join(db: Db, clock: Clock, { orgId, id }: MemberKey, role: Role, note: NoteAct): void {
-  const before = membership(db, { orgId, id })
+  const before = findMemberOrNull(db, { orgId, id })
   const about = { orgId, userId: id, target: id }
   if (!before) {
     addMember(db, clock, { orgId, userId: id, role })
     note({ ...about, act: 'changeMemberRole', note: { via: 'oidc', before: null, role } })
     return
   }
-  if (before.invited) {
+  if (before.status === 'invited') {
     db.prepare(
       'UPDATE member SET role = ?, inviteHash = NULL, inviteExpiresAt = NULL WHERE orgId = ? AND userId = ?',
     ).run(role, orgId, id)
@@ -96,7 +78,7 @@ function join(db: Db, clock: Clock, { orgId, id }: MemberKey, role: Role, note: 
     return
   }
   if (before.role === role || isLastOwner(db, { orgId, id })) return
-  db.prepare('UPDATE member SET role = ? WHERE orgId = ? AND userId = ?').run(role, orgId, id)
+  changeRole(db, { orgId, id }, role)
   note({ ...about, act: 'changeMemberRole', note: { via: 'oidc', before: before.role, role } })
 }
 
@@ -133,7 +115,7 @@ export function shutOut(
     const id = findByIdentity(db, user)
     if (id === null) return null
     endSessionsOf(db, id)
-    if (membership(db, { orgId, id }) && !isLastOwner(db, { orgId, id })) {
+    if (findMemberOrNull(db, { orgId, id }) && !isLastOwner(db, { orgId, id })) {
       note({ orgId, userId: id, target: id, act: 'removeMember', note: { via: 'oidc' } })
       removeMember(db, clock, { orgId, id })
     }

@@ -22,7 +22,7 @@ export const SetUpInputSchema = Closed(
     $id: 'SetUpInput',
     examples: [
       {
-        token: '4f1d0c2b7a9e8d6c5b3a2f1e0d9c8b7a',
+        token: 'su_7Yk0v3mQ2pXn8rT5wZ1cB6dF9gH4jL0sA2eU7iO3qWk',
         orgName: 'Acme',
         email: 'ann@example.com',
         password: 'correct horse battery staple',

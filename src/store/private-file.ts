@@ -1,6 +1,45 @@
-import { closeSync, openSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { closeSync, fsyncSync, linkSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 
 /** Makes an empty file that nobody but its owner may read, unless there is one already. */
 export function makePrivateFile(path: string): void {
   closeSync(openSync(path, 'a', 0o600))
+}
+
+/** Writes a new file, which is on disk when this returns. Fails when there is one already. */
+export function writeWhole(path: string, content: Uint8Array, mode = 0o600): void {
+  const fd = openSync(path, 'wx', mode)
+  try {
+    writeFileSync(fd, content)
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/**
+ * Makes a file for its owner alone that is there whole or not at all, also after a power cut. One that is there already
+ * stays as it is.
+ */
+export function makeWholeFile(path: string, content: Uint8Array): void {
+  const draft = `${path}.${randomBytes(6).toString('hex')}`
+  try {
+    writeWhole(draft, content)
+    linkSync(draft, path)
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'EEXIST') throw error
+  } finally {
+    rmSync(draft, { force: true })
+  }
+  syncFolder(dirname(path))
+}
+
+function syncFolder(path: string): void {
+  const fd = openSync(path, 'r')
+  try {
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
 }

@@ -1,3 +1,4 @@
+import { attemptEach } from '../core/attempt.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { GRACE_MS, nameOf, replaceFiles } from './compact.ts'
 import type { DuckdbWarehouse } from './duckdb.ts'
@@ -43,7 +44,7 @@ function hourMerges(files: readonly RollupFile[], closedAt: Instant): RollupMerg
   })
 }
 
-/** Merges all that is worth it. Killed anywhere and run again, it has the same end. */
+/** As `compactEvents`, of counts. */
 export async function compactRollups(
   warehouse: DuckdbWarehouse,
   manifest: Manifest,
@@ -55,9 +56,8 @@ export async function compactRollups(
   if (first.length === 0) return
   // Events may wait for longer than that after trouble. Asked before the files are listed, so that none comes between.
   const waiting = first.some(({ level }) => level !== 'merged') ? await warehouse.firstUnloadedAt() : null
-  for (const merge of plan(Math.min(now - GRACE_MS, waiting ?? now))) {
-    await runRollupMerge(warehouse, manifest, folder, merge)
-  }
+  const merges = plan(Math.min(now - GRACE_MS, waiting ?? now))
+  await attemptEach('merges', merges, (merge) => runRollupMerge(warehouse, manifest, folder, merge))
 }
 
 /** Carries out one merge, as `runMerge` does for events. */

@@ -1,5 +1,7 @@
 import { join } from 'node:path'
+import { attemptEach } from '../core/attempt.ts'
 import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
+import { messageOf } from '../core/error.ts'
 import { columnName, quoteName, quoteText } from './dialect.ts'
 import type { DuckdbWarehouse } from './duckdb.ts'
 import type { EventFile, Manifest } from './manifest.ts'
@@ -60,6 +62,18 @@ function compactions(files: readonly EventFile[]): Merge[] {
   return changing.map((files) => ({ files, level: 'compacted' }))
 }
 
+/** Merges all events that are worth it. Killed anywhere and run again, it has the same end. Fails as `attemptEach`. */
+export async function compactEvents(
+  warehouse: DuckdbWarehouse,
+  manifest: Manifest,
+  folder: string,
+  now: Instant,
+): Promise<void> {
+  await attemptEach('merges', planMerges(manifest.files(), now), (merge) =>
+    runMerge(warehouse, manifest, folder, merge),
+  )
+}
+
 /** Carries out one merge. */
 export async function runMerge(
   warehouse: DuckdbWarehouse,
@@ -85,7 +99,7 @@ interface FileStore<File> {
 /**
  * Puts what `make` writes in the place of `files`. The swap in the manifest is atomic; a query that is running keeps the
  * files it started with. Dying anywhere leaves the old files in force. Changes nothing when one of them was dropped in
- * the meantime.
+ * the meantime. An error names the first of them, as the engine does not always.
  */
 export async function replaceFiles<File extends { path: string }>(
   warehouse: DuckdbWarehouse,
@@ -106,7 +120,7 @@ export async function replaceFiles<File extends { path: string }>(
   } catch (error) {
     // Reading failed because a file is gone, as it should be.
     if (!isInForce()) return
-    throw error
+    throw new Error(`${files[0]?.path}: ${messageOf(error)}`, { cause: error })
   }
   await warehouse.remove(pathsOf(files))
 }

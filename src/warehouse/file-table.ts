@@ -1,42 +1,87 @@
-import { type Db, tx } from '../store/database.ts'
+import { type Db, prepared, tx } from '../store/database.ts'
+
+/** How files of one kind are kept. */
+export interface FileShape<File extends { path: string }> {
+  table: string
+  /** All of the table's, spelled as the fields of a file. */
+  columns: readonly (keyof File & string)[]
+  /** Columns that are kept as JSON; null stays null. */
+  json?: readonly (keyof File & string)[]
+  /** What files are in the order of; those that are equal in it are in the order of their paths. */
+  orderOf(file: File): number
+}
 
 /** A part of the manifest: which files make up a relation. Kept in SQLite, mirrored in memory. */
 export class FileTable<File extends { path: string }> {
   private files: readonly File[]
 
-  /** `columns`: all of the table's, spelled as the fields of a file. */
   constructor(
     private readonly db: Db,
-    private readonly table: string,
-    private readonly columns: readonly (keyof File & string)[],
+    private readonly shape: FileShape<File>,
   ) {
-    this.files = db.prepare<[], File>(`SELECT * FROM ${table} ORDER BY path`).all()
+    const rows = db.prepare<[], File>(`SELECT * FROM ${shape.table}`).all()
+    this.files = rows.map((row) => this.fileOf(row)).sort((a, b) => (this.isBefore(a, b) ? -1 : 1))
   }
 
-  /** The files of this moment, in no order; the array is never changed afterwards, so a running query may keep it. */
+  /** The files of this moment, in order; the array is never changed afterwards, so a running query may keep it. */
   present(): readonly File[] {
     return this.files
   }
 
-  /** Puts `added` in the place of `removed`, in one transaction. */
+  /** Puts `added` in the place of `removed`. Not in a transaction of the caller's. */
   swap(removed: readonly File[], added: readonly File[]): void {
-    tx(this.db, () => {
-      const remove = this.db.prepare(`DELETE FROM ${this.table} WHERE path = ?`)
-      for (const file of removed) remove.run(file.path)
-      for (const file of added) this.insert(file)
-    })
-    this.mirror(removed, added)
+    commit(this.db, () => [this.write(removed, added)])
   }
 
-  /** Writes a file down, inside the caller's transaction; `mirror` it when that has ended. */
-  insert(file: File): void {
-    const values = this.columns.map((column) => `@${column}`).join(', ')
-    this.db.prepare(`INSERT OR REPLACE INTO ${this.table} (${this.columns.join(', ')}) VALUES (${values})`).run(file)
+  /** The part of a `commit` that puts `added` in the place of `removed`. A path that is there already is replaced. */
+  write(removed: readonly File[], added: readonly File[]): Mirror {
+    const { table, columns } = this.shape
+    const remove = prepared(this.db, `DELETE FROM ${table} WHERE path = ?`)
+    for (const { path } of removed) remove.run(path)
+    const values = columns.map((column) => `@${column}`).join(', ')
+    const insert = prepared(this.db, `INSERT OR REPLACE INTO ${table} (${columns.join(', ')}) VALUES (${values})`)
+    for (const file of added) insert.run(this.rowOf(file))
+    return () => this.mirror(removed, added)
   }
 
-  /** Takes into memory what was written down. */
-  mirror(removed: readonly File[], added: readonly File[]): void {
+  private mirror(removed: readonly File[], added: readonly File[]): void {
     const gone = new Set([...removed, ...added].map(({ path }) => path))
-    this.files = [...this.files.filter(({ path }) => !gone.has(path)), ...added]
+    const files = this.files.filter(({ path }) => !gone.has(path))
+    for (const file of new Map(added.map((file) => [file.path, file])).values()) {
+      // From the end, because most files are the newest.
+      files.splice(files.findLastIndex((other) => this.isBefore(other, file)) + 1, 0, file)
+    }
+    this.files = files
   }
+
+  private isBefore(a: File, b: File): boolean {
+    const [ofA, ofB] = [this.shape.orderOf(a), this.shape.orderOf(b)]
+    return ofA < ofB || (ofA === ofB && a.path < b.path)
+  }
+
+  private rowOf(file: File): File {
+    return this.withJson(file, JSON.stringify)
+  }
+
+  private fileOf(row: File): File {
+    return this.withJson(row, (cell) => JSON.parse(String(cell)))
+  }
+
+  private withJson(from: File, translate: (value: unknown) => unknown): File {
+    const { json = [] } = this.shape
+    const cells = json.map((column) => [column, from[column] === null ? null : translate(from[column])])
+    return { ...from, ...Object.fromEntries(cells) }
+  }
+}
+
+/** Takes into memory what was written down. */
+type Mirror = () => void
+
+/**
+ * Writes into several tables in one transaction; memory follows when it is in the database for good. Fails, and changes
+ * nothing, within a transaction of the caller's: memory could not follow when that is undone.
+ */
+export function commit(db: Db, work: () => Mirror[]): void {
+  if (db.inTransaction) throw new Error('the manifest is changed in a transaction of its own')
+  for (const mirror of tx(db, work)) mirror()
 }

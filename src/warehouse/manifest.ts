@@ -1,6 +1,6 @@
 import type { Instant } from '../core/clock.ts'
-import { type Db, tx } from '../store/database.ts'
-import { FileTable } from './file-table.ts'
+import type { Db } from '../store/database.ts'
+import { commit, FileTable } from './file-table.ts'
 
 /** `fresh`: one segment as it came; `merged`: several of them; `compacted`: an hour of one organization, sorted and shredded. */
 export type FileLevel = 'fresh' | 'merged' | 'compacted'
@@ -66,28 +66,44 @@ export interface SegmentFiles {
 
 /** Which files make up the history. Kept in SQLite, so that a swap of files is one transaction; mirrored in memory. */
 export class Manifest {
-  private rows: readonly EventFile[]
+  private readonly events: FileTable<EventFile>
   private readonly counted: FileTable<RollupFile>
   private readonly paged: FileTable<PageFile>
 
   constructor(private readonly db: Db) {
-    this.rows = this.read()
     const common = ['path', 'orgId', 'rows', 'sizeBytes', 'level'] as const
-    this.counted = new FileTable(db, 'rollupFile', [...common, 'minMinute', 'maxMinute'])
-    this.paged = new FileTable(db, 'pageFile', [...common, 'minReceivedAt', 'maxReceivedAt'])
+    this.events = new FileTable(db, {
+      table: 'eventFile',
+      columns: [...common, 'hour', 'minReceivedAt', 'maxReceivedAt', 'maxSeq', 'keys'],
+      json: ['keys'],
+      orderOf: (file) => file.minReceivedAt,
+    })
+    this.counted = new FileTable(db, {
+      table: 'rollupFile',
+      columns: [...common, 'minMinute', 'maxMinute'],
+      orderOf: (file) => file.minMinute,
+    })
+    this.paged = new FileTable(db, {
+      table: 'pageFile',
+      columns: [...common, 'minReceivedAt', 'maxReceivedAt'],
+      orderOf: (file) => file.minReceivedAt,
+    })
   }
 
-  /** The files of this moment; the array is never changed afterwards, so a running query may keep it. */
+  /**
+   * The files of this moment, in the order of their first events; the array is never changed afterwards, so a running
+   * query may keep it.
+   */
   files(): readonly EventFile[] {
-    return this.rows
+    return this.events.present()
   }
 
-  /** The files of counts of this moment, in no order; as `files`, never changed afterwards. */
+  /** The files of counts of this moment, in the order of their first minutes; as `files`, never changed afterwards. */
   rollups(): readonly RollupFile[] {
     return this.counted.present()
   }
 
-  /** The files of `pages`; as `rollups`. */
+  /** The files of `pages`; as `files`. */
   pages(): readonly PageFile[] {
     return this.paged.present()
   }
@@ -103,41 +119,36 @@ export class Manifest {
 
   /** Latest `receivedAt` of any file; 0 without files. */
   lastReceivedAt(): Instant {
-    return this.rows.reduce((latest, file) => Math.max(latest, file.maxReceivedAt), 0)
+    return this.files().reduce((latest, file) => Math.max(latest, file.maxReceivedAt), 0)
   }
 
   /** Highest `seq` of any event; 0 without files. */
   lastSeq(): number {
-    return this.rows.reduce((last, file) => Math.max(last, file.maxSeq), 0)
+    return this.files().reduce((last, file) => Math.max(last, file.maxSeq), 0)
   }
 
   /**
-   * Adds the files of a loaded segment together with whatever `account` writes, in one transaction. Loading it again
-   * replaces the same rows.
+   * Adds the files of a loaded segment together with whatever `account` writes, in one transaction, which is none of the
+   * caller's. Loading it again replaces the same rows.
    */
   addSegment(name: string, { file, rollup, pages }: SegmentFiles, loadedAt: Instant, account: () => void): void {
-    tx(this.db, () => {
+    commit(this.db, () => {
       this.db.prepare('INSERT OR REPLACE INTO segment VALUES (?, ?)').run(name, loadedAt)
       // Only the newest name is needed once its file is gone; a few are kept for a spool folder that was copied late.
       this.db.prepare('DELETE FROM segment WHERE name < ?').run(segmentBefore(name, KEPT_SEGMENTS))
-      if (file) this.insert(file)
-      if (rollup) this.counted.insert(rollup)
-      if (pages) this.paged.insert(pages)
+      const mirrors = [
+        this.events.write([], file ? [file] : []),
+        this.counted.write([], rollup ? [rollup] : []),
+        this.paged.write([], pages ? [pages] : []),
+      ]
       account()
+      return mirrors
     })
-    this.rows = this.read()
-    if (rollup) this.counted.mirror([], [rollup])
-    if (pages) this.paged.mirror([], [pages])
   }
 
-  /** Puts `added` in the place of `removed`, in one transaction. */
+  /** Puts `added` in the place of `removed`, in one transaction, which is none of the caller's. */
   swap(removed: readonly EventFile[], added: readonly EventFile[]): void {
-    tx(this.db, () => {
-      const remove = this.db.prepare('DELETE FROM eventFile WHERE path = ?')
-      for (const file of removed) remove.run(file.path)
-      for (const file of added) this.insert(file)
-    })
-    this.rows = this.read()
+    this.events.swap(removed, added)
   }
 
   /** As `swap`, of files of counts. */
@@ -148,23 +159,6 @@ export class Manifest {
   /** As `swap`, of files of `pages`. */
   swapPages(removed: readonly PageFile[], added: readonly PageFile[]): void {
     this.paged.swap(removed, added)
-  }
-
-  private insert(file: EventFile): void {
-    this.db
-      .prepare(
-        `INSERT OR REPLACE INTO eventFile (path, orgId, hour, minReceivedAt, maxReceivedAt, maxSeq, rows, sizeBytes, level, keys)
-         VALUES (@path, @orgId, @hour, @minReceivedAt, @maxReceivedAt, @maxSeq, @rows, @sizeBytes, @level, @keys)`,
-      )
-      .run({ ...file, keys: file.keys && JSON.stringify(file.keys) })
-  }
-
-  private read(): EventFile[] {
-    const rows = this.db.prepare('SELECT * FROM eventFile ORDER BY minReceivedAt, path').all() as (Omit<
-      EventFile,
-      'keys'
-    > & { keys: string | null })[]
-    return rows.map((row) => ({ ...row, keys: row.keys === null ? null : (JSON.parse(row.keys) as string[]) }))
   }
 }
 

@@ -1,3 +1,4 @@
+import { attemptEach } from '../core/attempt.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import { PAGE_COLUMNS } from '../core/page.ts'
 import { GRACE_MS, nameOf, replaceFiles } from './compact.ts'
@@ -30,7 +31,7 @@ export function planPages(files: readonly PageFile[], closedAt: Instant): PageMe
   })
 }
 
-/** Merges all that is worth it. Killed anywhere and run again, it has the same end. */
+/** As `compactEvents`, of `pages`. */
 export async function compactPages(
   warehouse: DuckdbWarehouse,
   manifest: Manifest,
@@ -41,9 +42,9 @@ export async function compactPages(
     present: () => manifest.pages(),
     swap: (removed: readonly PageFile[], added: readonly PageFile[]) => manifest.swapPages(removed, added),
   }
-  for (const merge of planPages(manifest.pages(), now - GRACE_MS)) {
-    await replaceFiles(warehouse, folder, store, merge.files, () => mergedFiles(warehouse, folder, merge))
-  }
+  await attemptEach('merges', planPages(manifest.pages(), now - GRACE_MS), (merge) =>
+    replaceFiles(warehouse, folder, store, merge.files, () => mergedFiles(warehouse, folder, merge)),
+  )
 }
 
 async function mergedFiles(

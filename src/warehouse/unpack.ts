@@ -1,20 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { lstatSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
 import { messageOf } from '../core/error.ts'
+import { writeWhole } from '../store/private-file.ts'
 
 /** A file to be on disk: its name there, and the path to read it from. */
 export interface Packed {
@@ -95,22 +84,12 @@ function place({ name, source }: Packed, folder: string): void {
   if (lstatSync(path, { throwIfNoEntry: false })?.size === statSync(source).size) return
   const draft = `${path}.${randomBytes(6).toString('hex')}`
   try {
-    writeWhole(draft, readFileSync(source))
+    // A file whose name outlived a power cut and whose content did not would stand in the way forever.
+    writeWhole(draft, readFileSync(source), 0o700)
     renameSync(draft, path)
   } catch (error) {
     rmSync(draft, { force: true })
     throw error
-  }
-}
-
-function writeWhole(path: string, content: Uint8Array): void {
-  const fd = openSync(path, 'wx', 0o700)
-  try {
-    writeFileSync(fd, content)
-    // A file whose name outlived a power cut and whose content did not would stand in the way forever.
-    fsyncSync(fd)
-  } finally {
-    closeSync(fd)
   }
 }
 

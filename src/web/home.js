@@ -1,87 +1,135 @@
-import { ask, isDemo, isSignedIn, openEntrance, showEntrance } from './sign-in.js'
+import { byId, element, issueLink, number, onSubmit, row, say, time } from './elements.js'
+import { loadIssue } from './issue.js'
+import { ask, isSession, isSignedIn, openEntrance, showEntrance } from './sign-in.js'
 
-const byId = (id) => document.getElementById(id)
+const REFRESH_MS = 3000
+/** As it is in the address; undefined on the start page. */
+const issueId = /^\/issues\/([^/]+)$/.exec(location.pathname)?.[1]
+const view = byId(issueId ? 'issue' : 'board')
+
+byId('api').hidden = issueId !== undefined
 byId('curl').textContent = `curl -H "Authorization: Bearer ak_…" ${location.origin}/v1/issues`
-
-const number = (value) => value.toLocaleString()
-const time = (at) => new Date(at).toLocaleString()
-
-function row(...cells) {
-  const tr = document.createElement('tr')
-  for (const cell of cells) tr.insertCell().append(cell)
-  return tr
-}
 
 /** Counters of the last minute, oldest first. */
 const counts = []
 
-/** From how fast the counter grows; null until it was read twice. */
+/** From how fast the counter grows; 0 until it was read twice. */
 function eventsAMinute(totalEvents) {
   counts.push({ at: Date.now(), totalEvents })
   while (counts.length > 2 && counts.at(-1).at - counts[0].at > 60_000) counts.shift()
   const elapsedMs = counts.at(-1).at - counts[0].at
-  return elapsedMs === 0 ? null : Math.round(((totalEvents - counts[0].totalEvents) / elapsedMs) * 60_000)
+  return elapsedMs === 0 ? 0 : Math.round(((totalEvents - counts[0].totalEvents) / elapsedMs) * 60_000)
 }
 
-async function showInbox() {
-  if (!isDemo()) return
-  const response = await fetch('/demo/inbox')
-  if (!response.ok) return
-  const { messages } = await response.json()
-  byId('inbox').hidden = false
-  const open = new Set([...document.querySelectorAll('#mails details[open]')].map((box) => box.dataset.id))
-  byId('mails').replaceChildren(
-    ...messages.map(({ id, at, via, title, text }) => {
-      const box = document.createElement('details')
-      box.dataset.id = id
-      box.open = open.has(id)
-      const summary = document.createElement('summary')
-      summary.textContent = `${time(at)} · ${via} · ${title}`
-      const body = document.createElement('pre')
-      body.textContent = text
-      box.append(summary, body)
-      return box
-    }),
-  )
-}
-
-async function show() {
-  showEntrance()
-  byId('board').hidden = !isSignedIn()
-  if (!isSignedIn()) return
-  try {
-    const [who, issues, usage, deliveries] = await Promise.all([
-      ask('GET', '/v1/whoami'),
-      ask('GET', '/v1/issues?limit=20'),
-      ask('GET', '/v1/usage'),
-      ask('GET', '/v1/notifications/deliveries?limit=20'),
-    ])
-    byId('state').textContent = `${who.orgName}, as ${who.role}.`
-    const rate = eventsAMinute(usage.totalEvents)
-    byId('per-minute').textContent = rate === null ? '–' : number(rate)
+async function loadBoard() {
+  const [issues, usage, deliveries, inbox] = await Promise.all([
+    ask('GET', '/v1/issues?limit=20'),
+    ask('GET', '/v1/usage'),
+    ask('GET', '/v1/notifications/deliveries?limit=20'),
+    demoInbox(),
+  ])
+  return () => {
+    const { openCounts } = issues
+    byId('per-minute').textContent = number(eventsAMinute(usage.totalEvents))
     byId('total').textContent = number(usage.totalEvents)
-    byId('open').textContent = number(Object.values(issues.openCounts).reduce((sum, count) => sum + count, 0))
+    byId('open').textContent = number(Object.values(openCounts).reduce((sum, count) => sum + count, 0))
     byId('delivered').textContent = number(deliveries.deliveries.filter(({ status }) => status === 'delivered').length)
-    byId('issues').replaceChildren(
-      ...issues.issues.map((issue) => {
-        const line = row(issue.severity, issue.status, issue.title, number(issue.occurrences), time(issue.lastSeenAt))
-        line.cells[0].className = issue.severity
-        line.cells[2].className = 'wide'
-        return line
-      }),
-    )
+    drawIssues(issues.issues)
     byId('deliveries').replaceChildren(
       ...deliveries.deliveries.map((delivery) =>
         row(time(delivery.createdAt), delivery.channel.type, delivery.transition, delivery.status),
       ),
     )
-    await showInbox()
-  } catch (error) {
-    byId('state').textContent = error.message
-    showEntrance()
-    byId('board').hidden = true
+    drawInbox(inbox)
   }
 }
 
-await openEntrance(show)
-setInterval(show, 3000)
+function drawIssues(issues) {
+  const list = byId('issues')
+  // Renewed below somebody's finger or focus, a link would lose it.
+  if (list.matches(':active')) return
+  const focused = list.contains(document.activeElement) ? document.activeElement.id : null
+  list.replaceChildren(
+    ...issues.map(({ id, severity, status, title, occurrences, lastSeenAt }) => {
+      const line = row(severity, status, issueLink(id, title), number(occurrences), time(lastSeenAt))
+      line.cells[0].className = severity
+      line.cells[2].className = 'wide'
+      return line
+    }),
+  )
+  if (focused) byId(focused)?.focus({ preventScroll: true })
+}
+
+/** False where there is no demo; null: nobody asked yet. */
+let isDemo = null
+
+/** What the demo delivered, latest first; null where there is no demo. */
+async function demoInbox() {
+  if (isDemo === false) return null
+  const response = await fetch('/demo/inbox')
+  isDemo = response.ok
+  return isDemo ? (await response.json()).messages : null
+}
+
+function drawInbox(messages) {
+  byId('inbox').hidden = messages === null
+  const open = new Set([...document.querySelectorAll('#mails details[open]')].map((box) => box.dataset.id))
+  byId('mails').replaceChildren(
+    ...(messages ?? []).map(({ id, at, via, title, text }) => {
+      const box = element('details', element('summary', `${time(at)} · ${via} · ${title}`), element('pre', text))
+      box.dataset.id = id
+      box.open = open.has(id)
+      return box
+    }),
+  )
+}
+
+/** Counts who came, went and chose an organization: an answer for one is not to be shown to the next. */
+let sitting = 0
+
+async function show() {
+  const mine = sitting
+  showEntrance()
+  byId('new-key').hidden = !isSession()
+  if (!isSignedIn()) view.hidden = true
+  else {
+    try {
+      const [who, draw] = await Promise.all([ask('GET', '/v1/whoami'), issueId ? loadIssue(issueId) : loadBoard()])
+      if (mine !== sitting) return
+      say(`${who.orgName}, as ${who.role}.`)
+      draw()
+      view.hidden = false
+    } catch (error) {
+      if (mine !== sitting) return
+      say(error.message)
+      showEntrance()
+      view.hidden = true
+    }
+  }
+}
+
+const sayOfKey = (...inside) => byId('made').replaceChildren(...inside)
+
+onSubmit(
+  'new-key',
+  async (given) => {
+    const mine = sitting
+    const { secret } = await ask('POST', '/v1/keys', { ...given, expiresInDays: null })
+    if (mine !== sitting) return
+    sayOfKey(
+      element('code', secret),
+      element('br'),
+      'It is shown this once: copy it now. It works until it is revoked.',
+    )
+  },
+  sayOfKey,
+)
+
+await openEntrance(() => {
+  sitting += 1
+  counts.length = 0
+  sayOfKey()
+  return show()
+})
+// An issue costs more to ask for, and is read at leisure.
+if (!issueId) setInterval(show, REFRESH_MS)

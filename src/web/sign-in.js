@@ -1,9 +1,11 @@
+import { byId, onSubmit, say } from './elements.js'
+
 // The credential comes by a form, or in the address behind # (which no server sees), and stays in this tab.
-const byId = (id) => document.getElementById(id)
+const SET_UP_ALREADY = 'This server is set up already, and the link of its first start is used up: sign in.'
 const fromAddress = new URLSearchParams(location.hash.slice(1))
 if (location.hash) history.replaceState(null, '', location.pathname)
 
-/** Asks the server as whoever is signed in; fails with the server's own sentence. */
+/** Asks the server as whoever is signed in; fails with the server's own sentence, and the answer's `status`. */
 export async function ask(method, path, body) {
   const credential = sessionStorage.getItem('credential')
   const org = sessionStorage.getItem('org')
@@ -18,12 +20,13 @@ export async function ask(method, path, body) {
   })
   const answer = await response.json()
   if (response.status === 401 && credential) forget()
-  if (!response.ok) throw new Error(answer.error)
+  if (!response.ok) throw Object.assign(new Error(answer.error), { status: response.status })
   return answer
 }
 
 export const isSignedIn = () => sessionStorage.getItem('credential') !== null
-export const isDemo = () => sessionStorage.getItem('demo') !== null
+/** False for who came with an API key. */
+export const isSession = () => sessionStorage.getItem('credential')?.startsWith('st_') === true
 
 function remember(credential, orgs = []) {
   sessionStorage.setItem('credential', credential)
@@ -36,14 +39,10 @@ function forget() {
   for (const name of ['credential', 'orgs', 'org']) sessionStorage.removeItem(name)
 }
 
-function say(text) {
-  byId('state').textContent = text
-}
-
 /** Shows the forms, or who is signed in and the organizations to choose from. */
 export function showEntrance() {
   byId('enter').hidden = isSignedIn()
-  byId('sign-out').hidden = !sessionStorage.getItem('credential')?.startsWith('st_')
+  byId('sign-out').hidden = !isSession()
   const orgs = JSON.parse(sessionStorage.getItem('orgs') ?? '[]')
   byId('choose').hidden = orgs.length < 2
   byId('org').replaceChildren(...orgs.map(({ id, name }) => new Option(name, id)))
@@ -52,33 +51,18 @@ export function showEntrance() {
 
 /** Prepares the forms; `changed` is called whenever somebody signed in or out. Resolves when the page is ready. */
 export async function openEntrance(changed) {
-  const onSubmit = (id, act) =>
-    byId(id).addEventListener('submit', async (submit) => {
-      submit.preventDefault()
-      const button = submit.target.querySelector('button')
-      button.disabled = true
-      try {
-        const given = Object.fromEntries([...new FormData(submit.target)].filter(([, value]) => value !== ''))
-        await act(given)
-        submit.target.reset()
-        for (const form of ['set-up', 'accept', 'sign-in', 'by-key']) {
-          byId(form).hidden = form === 'set-up' || form === 'accept'
-        }
-        changed()
-      } catch (error) {
-        say(error.message)
-      } finally {
-        button.disabled = false
+  const onEntry = (id, enter) =>
+    onSubmit(id, async (given) => {
+      await enter(given)
+      for (const form of ['set-up', 'accept', 'sign-in', 'by-key']) {
+        byId(form).hidden = form === 'set-up' || form === 'accept'
       }
+      changed()
     })
-  const open = async (path, body) => {
-    const { token, orgs } = await ask('POST', `/v1/auth/${path}`, body)
-    remember(token, orgs)
-  }
-  onSubmit('sign-in', (given) => open('login', given))
-  onSubmit('set-up', (given) => open('setup', { ...given, token: fromAddress.get('setup') }))
-  onSubmit('accept', (given) => open('invite', { ...given, token: fromAddress.get('invite') }))
-  onSubmit('by-key', async ({ key }) => remember(key.trim()))
+  onEntry('sign-in', (given) => open('login', given))
+  onEntry('set-up', (given) => setUp({ ...given, token: fromAddress.get('setup') }))
+  onEntry('accept', (given) => open('invite', { ...given, token: fromAddress.get('invite') }))
+  onEntry('by-key', async ({ key }) => remember(key.trim()))
   byId('org').addEventListener('change', ({ target }) => {
     sessionStorage.setItem('org', target.value)
     changed()
@@ -89,34 +73,60 @@ export async function openEntrance(changed) {
     say('Signed out.')
     changed()
   })
-  byId('oidc').addEventListener('click', () => sessionStorage.setItem('oidc', 'began'))
-  await arrive(open)
+  byId('oidc').addEventListener('click', () => sessionStorage.setItem('oidc', location.pathname))
+  await arrive()
   changed()
 }
 
+async function open(path, body) {
+  const { token, orgs } = await ask('POST', `/v1/auth/${path}`, body)
+  remember(token, orgs)
+}
+
+async function setUp(given) {
+  try {
+    await open('setup', given)
+  } catch (error) {
+    // It is the link that is refused, not what was typed.
+    if (error.status !== 401 && error.status !== 409) throw error
+    fromAddress.delete('setup')
+    throw new Error(await offerForms())
+  }
+}
+
 /** What the address says on arrival. */
-async function arrive(open) {
+async function arrive() {
   if (['setup', 'invite'].some((word) => fromAddress.has(word))) forget()
   try {
     // Only the demo gives out keys in links: elsewhere one from somebody could sign a person in as that somebody.
-    if (fromAddress.has('demo') && (await fetch('/demo/inbox')).ok) {
-      sessionStorage.setItem('demo', 'yes')
-      if (fromAddress.has('key')) remember(fromAddress.get('key'))
+    if (fromAddress.has('demo') && fromAddress.has('key') && (await fetch('/demo/inbox')).ok) {
+      remember(fromAddress.get('key'))
     }
     // Only where this tab began it, for the same reason.
-    const began = sessionStorage.getItem('oidc') !== null
+    const beganAt = sessionStorage.getItem('oidc')
     sessionStorage.removeItem('oidc')
-    if (began && fromAddress.has('signin-error')) say(fromAddress.get('signin-error'))
-    if (began && fromAddress.has('signin')) await open('oidc/session', { code: fromAddress.get('signin') })
-    const { setUp, oidc } = await ask('GET', '/v1/auth/methods')
-    byId('set-up').hidden = !fromAddress.has('setup')
-    byId('accept').hidden = !fromAddress.has('invite')
-    byId('sign-in').hidden = setUp || fromAddress.has('invite')
-    byId('by-key').hidden = byId('sign-in').hidden
-    if (setUp && !fromAddress.has('setup')) say('Nobody has set up this server yet: open the link in its log.')
-    byId('oidc').hidden = oidc === null
-    if (oidc) byId('oidc').textContent = `Sign in with ${oidc.name}`
+    if (beganAt && fromAddress.has('signin-error')) say(fromAddress.get('signin-error'))
+    if (beganAt && fromAddress.has('signin')) {
+      await open('oidc/session', { code: fromAddress.get('signin') })
+      if (beganAt !== location.pathname) location.replace(beganAt)
+    }
+    const sentence = await offerForms()
+    if (sentence) say(sentence)
   } catch (error) {
     say(error.message)
   }
+}
+
+/** Shows the forms that are of use now. Answers what is to be said with them; null: nothing. */
+async function offerForms() {
+  const { setUp: canSetUp, oidc } = await ask('GET', '/v1/auth/methods')
+  const hasLink = fromAddress.has('setup')
+  byId('set-up').hidden = !(canSetUp && hasLink)
+  byId('accept').hidden = !fromAddress.has('invite')
+  byId('sign-in').hidden = canSetUp || fromAddress.has('invite')
+  byId('by-key').hidden = byId('sign-in').hidden
+  byId('oidc').hidden = oidc === null
+  if (oidc) byId('oidc').textContent = `Sign in with ${oidc.name}`
+  if (canSetUp && !hasLink) return 'Nobody has set up this server yet: open the link in its log.'
+  return !canSetUp && hasLink ? SET_UP_ALREADY : null
 }

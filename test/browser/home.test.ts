@@ -50,8 +50,14 @@ test(
     await shown('delivered', '1')
     expect(await page.$eval('#issues', (rows) => rows.textContent)).toContain('Personal data on shop.example')
     expect(await page.$eval('#deliveries', (rows) => rows.textContent)).toContain('webhook')
-    // The browser itself reports the refused key as an error.
-    expect(trouble.filter((line) => !line.includes('401'))).toEqual([])
+    for (const cell of ['#issues td:last-child', '#deliveries td:first-child']) {
+      expect(await page.$eval(cell, (time) => time.textContent)).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d UTC$/)
+    }
+    expect(await page.$eval('#per-minute', (rate) => rate.textContent)).toBe('0')
+    // Keys are made by people who signed in.
+    expect(await page.$eval('#new-key', (form) => form.checkVisibility())).toBe(false)
+    // The browser itself reports the refused key as an error, and that there is no inbox of a demo.
+    expect(trouble.filter((line) => !line.includes('401') && !line.endsWith('/demo/inbox'))).toEqual([])
     expect(new Set(asked)).toEqual(new Set([server.url]))
   },
   TEST_MS,
@@ -75,29 +81,46 @@ test(
       await page.goto('about:blank')
       await page.goto(server.url + path)
     }
+    const visible = (id: string) => page.$eval(id, (form) => form.checkVisibility())
     const credential = () => page.evaluate(() => sessionStorage.getItem('credential') ?? '')
 
     await page.goto(server.url)
     await shown('Nobody has set up this server yet: open the link in its log.')
+    const ann = { email: 'ann@example.com', password: 'correct horse battery' }
+    await openAnew('/#setup=su_of-an-earlier-start')
+    await page.waitForSelector('#set-up button', { visible: true })
+    await fill('#set-up', { orgName: 'Acme', name: 'Ann', ...ann })
+    await shown('Nobody has set up this server yet: open the link in its log.')
+    expect(await visible('#set-up')).toBe(false)
     await openAnew(link)
     await page.waitForSelector('#set-up button', { visible: true })
-    const ann = { email: 'ann@example.com', password: 'correct horse battery' }
     await fill('#set-up', { orgName: 'Acme', name: 'Ann', ...ann })
     await shown('Acme, as owner.')
     // The link is not left for whoever sits down next.
     expect(page.url()).toBe(`${server.url}/`)
+
+    await fill('#new-key', { name: 'Release pipeline' })
+    await page.waitForSelector('#made code')
+    expect(await page.$eval('#made', (made) => made.textContent)).toContain('shown this once')
+    const key = await page.$eval('#made code', (made) => made.textContent ?? '')
+    expect(await ask('GET', `${server.url}/v1/whoami`, key)).toMatchObject({ orgName: 'Acme', via: 'key' })
 
     const token = await credential()
     const invite = { email: 'ben@example.com', role: 'viewer' }
     const { inviteUrl } = await ask('POST', `${server.url}/v1/org/members`, token, invite)
     await page.click('#sign-out')
     await shown('Signed out.')
+    expect(await page.content()).not.toContain(key)
     expect((await call('GET', `${server.url}/v1/whoami`, { as: token })).status).toBe(401)
     await fill('#sign-in', { ...ann, password: 'something else' })
     await shown('e-mail address or password is wrong')
     await page.$eval('#sign-in', (form) => (form as HTMLFormElement).reset())
     await fill('#sign-in', ann)
     await shown('Acme, as owner.')
+
+    await openAnew(link)
+    await shown('This server is set up already, and the link of its first start is used up: sign in.')
+    expect([await visible('#set-up'), await visible('#sign-in')]).toEqual([false, true])
 
     await openAnew(`/${new URL(inviteUrl).hash}`)
     await page.waitForSelector('#accept button', { visible: true })

@@ -22,3 +22,8 @@ export function alertTypeOf(kind: AlertKind): AlertType {
   if (!type) throw new AppError('invalid', `alertType: ${kind} is not available in this version`)
   return type
 }
+
+/** `AlertType.countsFirings` of a kind. */
+export function countsFirings(kind: AlertKind): boolean {
+  return alertTypeOf(kind).countsFirings
+}

@@ -1,6 +1,7 @@
 import { DAY_MS, type Instant } from '../../core/clock.ts'
 import { AppError } from '../../core/error.ts'
 import { parser } from '../../core/schema.ts'
+import { timeText } from '../../core/text.ts'
 import { EVERY, type SeriesScope, SIGNAL_STEP_MS, stepMsFor } from '../../signals/series.ts'
 import type { VerdictRow } from '../../signals/verdict-row.ts'
 import { type Alert, AnomalySchema } from '../alert.ts'
@@ -115,8 +116,8 @@ function summaryOf(row: VerdictRow): string {
   const { state, observed, expected, silentSince, since, at } = row
   const about =
     expected === null ? 'it is not known how many are usual' : `about ${spellCount(rounded(expected))} expected`
-  if (state === 'silent' && silentSince !== null) return `no event since ${spellTime(silentSince)}, ${about}`
-  return `${spellEvents(Math.round(observed))} from ${spellTime(since)} to ${clockOf(at)}, ${about}${noteOn(row)}`
+  if (state === 'silent' && silentSince !== null) return `no event since ${timeText(silentSince)}, ${about}`
+  return `${spellEvents(Math.round(observed))} from ${timeText(since)} to ${clockOf(at)}, ${about}${noteOn(row)}`
 }
 
 /** Where the row by itself is nothing unusual. */
@@ -129,5 +130,3 @@ function noteOn({ alarm, down, observed, low, high }: VerdictRow): string {
 const rounded = (count: number) => (count >= 10 ? Math.round(count) : Math.round(count * 10) / 10)
 
 const clockOf = (instant: Instant) => new Date(instant).toISOString().slice(11, 16)
-/** `2026-01-05 12:07 UTC` */
-const spellTime = (instant: Instant) => `${new Date(instant).toISOString().slice(0, 16).replace('T', ' ')} UTC`

@@ -33,11 +33,14 @@ export const demo: Command = {
           ? Promise.resolve(Response.json({ messages: inbox.messages() }))
           : null
       const running = await startServer(config, logTo(config.logLevel), showInbox)
-      const stopTraffic = await fill(running, owner.key, inbox.webhookUrl)
-      greet(running.url, owner, folder)
-      await untilStopped()
-      stopTraffic()
-      await running.stop()
+      try {
+        const stopTraffic = await fill(running, owner.key, inbox.webhookUrl)
+        greet(running.url, owner, folder)
+        await untilStopped()
+        stopTraffic()
+      } finally {
+        await running.stop()
+      }
       return 0
     } finally {
       await inbox.close()

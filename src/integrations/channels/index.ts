@@ -22,19 +22,14 @@ export interface ChannelCheck {
   guard: AddressGuard
   /** The provider of an integration of the organization; null when it has none of that id. */
   providerOf: (integrationId: string) => string | null
-  /** What the body calls the list: `channels` unless said otherwise. */
-  path?: string
 }
 
 /** Refuses with `invalid`, naming the place, the first channel of an alert that nothing could be delivered to. */
-export function checkChannels(
-  channels: readonly ChannelTarget[],
-  { guard, providerOf, path = 'channels' }: ChannelCheck,
-): void {
+export function checkChannels(channels: readonly ChannelTarget[], { guard, providerOf }: ChannelCheck): void {
   for (const [index, { type, target }] of channels.entries()) {
     const channel = channelOf(type)
-    if (!channel) throw new AppError('invalid', `${path}[${index}].type: ${type} is not available in this version`)
-    const field = `${path}[${index}].target`
+    if (!channel) throw new AppError('invalid', `channels[${index}].type: ${type} is not available in this version`)
+    const field = `channels[${index}].target`
     if (isIntegrationId(target) && channel.config) {
       if (providerOf(target) !== type)
         throw new AppError('invalid', `${field}: there is no ${type} integration ${target}`)

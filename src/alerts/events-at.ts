@@ -1,0 +1,39 @@
+import type { Instant } from '../core/clock.ts'
+import { EVENT_COLUMNS, type StoredEvent } from '../core/event.ts'
+import { Binder, type Query, type Warehouse } from '../warehouse/query.ts'
+
+/** Where an event stands in the history; `receivedAt` spares looking for it. */
+export interface Place {
+  seq: number
+  receivedAt: Instant
+}
+
+/** An event as its organization sees it. */
+export type SeenEvent = Omit<StoredEvent, 'orgId'>
+
+/** Asks for whole events (`StoredEvent`) at these places, at least one, in no order. */
+export function eventsQuery(orgId: string, places: readonly Place[]): Query {
+  const binder = new Binder()
+  const times = places.map(({ receivedAt }) => receivedAt)
+  const seqs = [...new Set(places.map(({ seq }) => seq))].map((seq) => binder.bind(seq))
+  return {
+    sql: `SELECT ${Object.keys(EVENT_COLUMNS).join(', ')}, params FROM events WHERE seq IN (${seqs.join(', ')})`,
+    params: binder.params,
+    keys: [],
+    wholeParams: true,
+    orgId,
+    window: { from: Math.min(...times), to: Math.max(...times) + 1 },
+  }
+}
+
+/** Whole events at these places, in their order. Those that are no longer there are left out. */
+export async function eventsAt(
+  orgId: string,
+  places: readonly Place[],
+  warehouse: Pick<Warehouse, 'query'>,
+): Promise<SeenEvent[]> {
+  if (places.length === 0) return []
+  const events = await warehouse.query<StoredEvent>(eventsQuery(orgId, places))
+  const bySeq = new Map(events.map(({ orgId: _, ...event }) => [event.seq, event]))
+  return places.flatMap(({ seq }) => bySeq.get(seq) ?? [])
+}

@@ -1,0 +1,41 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { cutText, timeText } from './text.ts'
+
+test.each<[string, number, '' | '…', string]>([
+  ['abc', 2, '', 'ab'],
+  ['abc', 3, '…', 'abc'],
+  ['abcd', 3, '…', 'ab…'],
+  ['ab😀', 3, '', 'ab'],
+  ['ab😀', 4, '', 'ab😀'],
+  ['ab😀😀', 4, '…', 'ab…'],
+  ['ab😀😀', 5, '…', 'ab😀…'],
+  ['', 0, '', ''],
+  ['😀', 1, '…', '…'],
+])('%j cut to %i with %j behind it', (text, length, mark, cut) => expect(cutText(text, length, mark)).toBe(cut))
+
+test('what is cut is the beginning, as long as may be, and never ends in half a character', () => {
+  const text = fc.string({ unit: fc.constantFrom('a', '…', '😀', 'é'), maxLength: 12 })
+  fc.assert(
+    fc.property(
+      text,
+      fc.integer({ min: 1, max: 24 }),
+      fc.constantFrom('' as const, '…' as const),
+      (text, length, mark) => {
+        const cut = cutText(text, length, mark)
+        expect(cut.isWellFormed()).toBe(true)
+        expect(cut.length).toBeLessThanOrEqual(length)
+        if (text.length <= length) return expect(cut).toBe(text)
+        expect(text.startsWith(cut.slice(0, cut.length - mark.length)) && cut.endsWith(mark)).toBe(true)
+        expect(cut.length).toBeGreaterThanOrEqual(length - 1)
+      },
+    ),
+  )
+})
+
+test('times are spelled to the minute, in UTC', () => {
+  expect([0, Date.UTC(2026, 0, 5, 12, 7, 59, 999)].map(timeText)).toEqual([
+    '1970-01-01 00:00 UTC',
+    '2026-01-05 12:07 UTC',
+  ])
+})

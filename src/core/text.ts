@@ -1,0 +1,20 @@
+import type { Instant } from './clock.ts'
+
+/**
+ * The text itself, or where it is longer than `length` UTF-16 units its beginning and `mark` behind it, so long
+ * together; one unit less where that would split a character.
+ */
+export function cutText(text: string, length: number, mark: '' | '…' = ''): string {
+  if (text.length <= length) return text
+  const end = length - mark.length
+  const last = text.charCodeAt(end - 1)
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? end - 1 : end) + mark
+}
+
+/** `2026-01-05 12:07`, in UTC. */
+export function minuteText(instant: Instant): string {
+  return new Date(instant).toISOString().slice(0, 16).replace('T', ' ')
+}
+
+/** `2026-01-05 12:07 UTC` */
+export const timeText = (instant: Instant): string => `${minuteText(instant)} UTC`

@@ -1,0 +1,41 @@
+import { expect, test } from 'bun:test'
+import { cast, memoryDb, testClock } from '../../test/fakes.ts'
+import { volumeInput } from '../alerts/alert.fixture.ts'
+import { autoAlertInput, autoWatched, makeAutoAlert } from '../alerts/auto-alert.ts'
+import { updateAlert } from '../alerts/store.ts'
+import { HOUR_MS } from '../core/clock.ts'
+import { createDomain } from '../domains/store.ts'
+import { saveSetting } from '../signals/setting-store.ts'
+import { SIGNAL_SENSITIVITY } from '../signals/signal.ts'
+import { signalScope } from './series-scope.ts'
+
+function setUp() {
+  const db = memoryDb()
+  const clock = testClock()
+  const { orgId } = cast(db, clock)
+  const domain = { id: createDomain(db, clock, orgId, { name: 'Shop' }), orgId, name: 'Shop' }
+  const charted = (event: string) =>
+    signalScope(db, { orgId, domainId: domain.id, vendor: 'GA', event, stepMs: HOUR_MS }).sensitivity
+  return { db, clock, orgId, domain, charted }
+}
+
+test.each<[string, object, number]>([
+  ['as it is made', {}, SIGNAL_SENSITIVITY],
+  ['with a sensitivity', { volume: { vendor: '*', sensitivity: 3 } }, 3],
+  ['without one', { volume: { vendor: '*' } }, 4],
+  ['as an alert of another type', { ...volumeInput }, SIGNAL_SENSITIVITY],
+])('a chart judges as the automatic alert does: %s', (_, change, sensitivity) => {
+  const { db, clock, orgId, domain, charted } = setUp()
+  const alert = makeAutoAlert(db, clock, domain)
+  updateAlert(db, clock, { orgId, id: alert?.id ?? '' }, { ...autoAlertInput(domain), ...change })
+  expect([charted('view'), ...autoWatched(db).map((watched) => watched.sensitivity)]).toEqual([
+    sensitivity,
+    sensitivity,
+  ])
+})
+
+test('a chart judges as the setting of its signal says, and without an alert as signals do', () => {
+  const { db, clock, orgId, domain, charted } = setUp()
+  saveSetting(db, clock, orgId, { domainId: domain.id, vendor: 'GA', event: 'view', mode: 'auto', sensitivity: 7 })
+  expect([charted('view'), charted('buy')]).toEqual([7, SIGNAL_SENSITIVITY])
+})

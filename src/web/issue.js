@@ -1,0 +1,94 @@
+import { byId, element, issueLink, number, row, time } from './elements.js'
+import { ask } from './sign-in.js'
+
+/** Fields of an event that tell what it was; conditions spell them with a dollar sign, as is done here. */
+const FIELDS = ['vendor', 'event', 'account', 'env', 'host', 'path', 'title', 'status', 'sessionId', 'customerId']
+
+/** Asks for the issue, and answers how to show it. Fails with a sentence, also when there is none. */
+export async function loadIssue(id) {
+  const evidence = await ask('GET', `/v1/issues/${id}/evidence`).catch((error) => {
+    throw error.status === 404 ? new Error('There is no such issue in this organization.') : error
+  })
+  return () => draw(evidence)
+}
+
+function draw({ issue, alert, summary, explainedBy, events, badSample, goodSample }) {
+  document.title = `${issue.title} – Tagwarden`
+  byId('issue-title').textContent = issue.title
+  byId('issue-summary').textContent = summary
+  // Only the history keeps what an evaluation compared.
+  const fired = issue.history.findLast(({ payload }) => typeof payload?.observed === 'number')?.payload
+  const bad = events.length === 0 && badSample ? [badSample] : events
+  const facts = {
+    Severity: issue.severity,
+    Status: issue.status,
+    Domain: issue.domain,
+    Vendor: namesOf(bad, 'vendor') || alert?.vendors?.join(', '),
+    Event: namesOf(bad, 'event'),
+    Since: time(issue.firstSeenAt),
+    'Last seen': time(issue.lastSeenAt),
+    Occurrences: number(issue.occurrences),
+    Observed: fired && number(fired.observed),
+    Expected: typeof fired?.expected === 'number' ? number(fired.expected) : null,
+    Hosts: issue.hosts?.join(', '),
+    Notes: issue.notes,
+    'Explained by': explainedBy && issueLink(explainedBy.issueId, explainedBy.title),
+  }
+  const known = Object.entries(facts).filter(([, value]) => value)
+  byId('issue-facts').replaceChildren(
+    ...known.map(([name, value]) => element('div', element('dt', name), element('dd', value))),
+  )
+  drawSamples({ Bad: parametersOf(badSample), Good: parametersOf(goodSample) })
+  byId('issue-history').replaceChildren(
+    ...issue.history.map(({ createdAt, kind, payload }) =>
+      row(time(createdAt), kind.replaceAll('_', ' '), wide(words(payload))),
+    ),
+  )
+}
+
+const namesOf = (events, field) => [...new Set(events.map((event) => event[field]))].join(', ')
+
+/** Without what is not there. */
+function parametersOf(event) {
+  if (event === null) return new Map()
+  const fields = FIELDS.map((name) => [`$${name}`, event[name]])
+  const all = [['received', time(event.receivedAt)], ...fields, ...Object.entries(event.params)]
+  return new Map(all.filter(([, value]) => value !== null))
+}
+
+/** One column for each event that there is. */
+function drawSamples(samples) {
+  const columns = Object.entries(samples).filter(([, parameters]) => parameters.size > 0)
+  const names = new Set(columns.flatMap(([, parameters]) => [...parameters.keys()]))
+  byId('issue-events').hidden = columns.length === 0
+  byId('issue-columns').replaceChildren(
+    ...['Parameter', ...columns.map(([title]) => title)].map((title) => element('th', title)),
+  )
+  byId('issue-samples').replaceChildren(
+    ...[...names].map((name) => row(name, ...columns.map(([, parameters]) => wide(parameters.get(name) ?? '–')))),
+  )
+}
+
+function wide(text) {
+  const made = element('div', text)
+  made.className = 'wide'
+  return made
+}
+
+/** `by usr_1 · from open`; what was said in a sentence by itself. */
+function words(payload) {
+  if (payload === null) return ''
+  const { summary, text, reason, channel, transition, deliveryId, ...rest } = payload
+  return (
+    summary ??
+    text ??
+    [channel && `${channel.type} ${channel.target}`, transition, reason, ...namedWords(rest)]
+      .filter(Boolean)
+      .join(' · ')
+  )
+}
+
+const namedWords = (values) =>
+  Object.entries(values)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => `${name} ${typeof value === 'object' ? JSON.stringify(value) : value}`)
