@@ -2,7 +2,7 @@ import { openStores } from '../app.ts'
 import { systemClock } from '../core/clock.ts'
 import { checkName } from '../org/org.ts'
 import { initialize } from '../org/store.ts'
-import { checkEmail, hashPassword } from '../org/user.ts'
+import { checkEmail, checkPassword } from '../org/user.ts'
 import { type Command, required } from './command.ts'
 import { configOf, DATA_FLAG } from './settings.ts'
 
@@ -25,7 +25,7 @@ export const init: Command = {
     // What is refused must not leave a data folder behind.
     checkName(orgName, 'orgName')
     checkEmail(email)
-    if (password !== null) await hashPassword(password)
+    if (password !== null) checkPassword(password)
     const { db, box } = openStores(data)
     try {
       const made = await initialize(db, box, systemClock, { orgName, email, password })

@@ -50,20 +50,24 @@ const turns = new Turns(2, 100)
 /** Different spellings of one text in Unicode are one password, as in NIST SP 800-63B section 5.1.1.2. */
 const normalized = (password: string) => password.normalize('NFKC')
 
-/**
- * The argon2id hash to store. Takes about 0.1 s, off the main thread. Fails with `invalid`, naming `field`, when the
- * password has fewer than 10 or more than 1,000 characters, and with `unavailable` when too many wait.
- */
-export async function hashPassword(password: string, field = 'password'): Promise<string> {
-  const normal = normalized(password)
-  const length = [...normal].length
+/** Fails with `invalid`, naming `field`, when the password has fewer than 10 or more than 1,000 characters. */
+export function checkPassword(password: string, field = 'password'): void {
+  const length = [...normalized(password)].length
   if (length < PASSWORD_LENGTH_MIN) {
     throw new AppError('invalid', `${field}: must have at least ${PASSWORD_LENGTH_MIN} characters`)
   }
   if (length > PASSWORD_LENGTH_MAX) {
     throw new AppError('invalid', `${field}: must have at most ${PASSWORD_LENGTH_MAX} characters`)
   }
-  return turns.run(() => Bun.password.hash(normal, COST))
+}
+
+/**
+ * The argon2id hash to store. Takes about 0.1 s, off the main thread. Fails as `checkPassword`, and with `unavailable`
+ * when too many wait.
+ */
+export async function hashPassword(password: string, field = 'password'): Promise<string> {
+  checkPassword(password, field)
+  return turns.run(() => Bun.password.hash(normalized(password), COST))
 }
 
 /**
