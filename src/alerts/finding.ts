@@ -13,6 +13,8 @@ export interface Finding {
   summary: string
   observed: number | null
   expected: number | null
+  /** `expected` in words, where the number is a bound and not what is usual: `more than 10`. */
+  expectation?: string
   firstAt: Instant
   lastAt: Instant
   /** Most frequent first, at most 20. */

@@ -64,7 +64,7 @@ export interface MessageFacts {
   alert: { id: string; name: string }
   domain: { id: string; name: string } | null
   /** What fired last; null for an issue that no evaluation raised. */
-  finding: Pick<Finding, 'summary' | 'observed' | 'expected' | 'vendor' | 'event' | 'sample'> | null
+  finding: Pick<Finding, 'summary' | 'observed' | 'expected' | 'expectation' | 'vendor' | 'event' | 'sample'> | null
   openNow: number
 }
 
@@ -99,7 +99,7 @@ export function buildMessage(facts: MessageFacts): Message {
     event: finding?.event ? name(finding.event) : null,
     observed: finding?.observed ?? null,
     expected: finding?.expected ?? null,
-    expectation: finding ? expectationOf(finding) : null,
+    expectation: finding?.expectation ?? null,
     sample: finding?.sample ? fitting(finding.sample) : null,
     openNow,
     heldBack: 0,
@@ -115,12 +115,6 @@ function sentenceOf({ transition, issue, alert, domain, finding }: MessageFacts)
   if (!finding) return `${oneLine(issue.title, 300)}${place}.`
   const what = [finding.vendor, finding.event].filter(Boolean).join(' ')
   return `${name(alert.name)}: ${oneLine(finding.summary, 300)}${what ? ` (${name(what)})` : ''}${place}.`
-}
-
-/** What the summary says was expected, so that the rows of a message never say anything else: a number may be a bound. */
-function expectationOf({ summary, expected }: Pick<Finding, 'summary' | 'expected'>): string | null {
-  const words = expected === null ? undefined : /, expected (.+)$/.exec(oneLine(summary, 300))?.[1]
-  return words ?? null
 }
 
 /** A copy of what fits into the budget, in order; what does not is left out, long values are cut. */

@@ -253,7 +253,7 @@ export function volumeFinding(
   alert: Alert,
   domainId: string,
   window: Window,
-  said: Pick<Finding, 'summary' | 'observed' | 'expected'>,
+  said: Pick<Finding, 'summary' | 'observed' | 'expected' | 'expectation'>,
 ): Finding {
   const [vendor = null, ...others] = alert.vendors ?? []
   const subject = { vendor: others.length === 0 ? vendor : null, event: eventOf(alert) }

@@ -51,6 +51,7 @@ test('a finding says how many, of what, where, and in which window', async () =>
         summary: '2 events, expected fewer than 2',
         observed: 2,
         expected: 2,
+        expectation: 'fewer than 2',
         firstAt: NOON - HOUR_MS,
         lastAt: NOON - 1,
         hosts: [],

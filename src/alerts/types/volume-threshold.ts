@@ -46,8 +46,9 @@ export const volumeThreshold: MeasuredType<VolumeRow> = {
       const isTooLow = op === 'lte' && count <= limit && domain.createdAt <= window.from
       const isTooHigh = op === 'gte' && count >= limit
       if (!isTooLow && !isTooHigh) return []
-      const summary = `${spellEvents(count)}, expected ${op === 'lte' ? 'more' : 'fewer'} than ${spellCount(limit)}`
-      return [volumeFinding(alert, domain.id, window, { summary, observed: count, expected: limit })]
+      const expectation = `${op === 'lte' ? 'more' : 'fewer'} than ${spellCount(limit)}`
+      const summary = `${spellEvents(count)}, expected ${expectation}`
+      return [volumeFinding(alert, domain.id, window, { summary, observed: count, expected: limit, expectation })]
     })
   },
 }
