@@ -89,7 +89,7 @@ async function measureInPast(
   const { warehouse, domains, regions } = parts
   if (windows.length === 0 || !type.past) return oneByOne(type, alert, windows, parts)
   const { method } = type.past(alert, windows, { regions, oneIn: 1 })
-  const total = method === 'sql' ? await eventsInScope(alert, spanOf(windows), warehouse) : 0
+  const total = method === 'sql' ? (await eventsInScope(alert, spanOf(windows), warehouse)).events : 0
   const oneIn = Math.max(1, Math.ceil(total / MAX_SCANNED))
   const findings: Finding[][] = []
   let exact = oneIn === 1
@@ -137,12 +137,15 @@ const missing = (): never => {
   throw new Error('there are rows of more windows than were asked for')
 }
 
-/** Events of the alert's domains, event and, where they restrict it, vendors, whatever its filters say. */
+/**
+ * Events of the alert's domains, event and, where they restrict it, vendors, whatever its filters say: as they are stored,
+ * and by weight.
+ */
 export async function eventsInScope(
   alert: Alert,
   window: Query['window'],
   warehouse: Pick<Warehouse, 'query'>,
-): Promise<number> {
+): Promise<{ events: number; weight: number }> {
   const binder = new Binder()
   const tests = [
     'true',
@@ -150,15 +153,15 @@ export async function eventsInScope(
     ...binder.among('vendor', vendorsOf(alert)),
     ...binder.among('event', alert.volume?.event ? [alert.volume.event] : []),
   ]
-  const [row] = await warehouse.query<{ total: number | null }>({
-    sql: `SELECT sum(events) AS total FROM counts WHERE ${tests.join(' AND ')}`,
+  const [row] = await warehouse.query<{ events: number | null; weight: number | null }>({
+    sql: `SELECT sum(events) AS events, sum(weight) AS weight FROM counts WHERE ${tests.join(' AND ')}`,
     over: 'counts',
     params: binder.params,
     keys: [],
     orgId: alert.orgId,
     window,
   })
-  return row?.total ?? 0
+  return { events: row?.events ?? 0, weight: row?.weight ?? 0 }
 }
 
 /** Empty: all. */

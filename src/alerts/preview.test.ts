@@ -48,6 +48,19 @@ describe('a preview', () => {
     expect((await world.call('GET', '/v1/issues')).body.issues).toEqual([])
   })
 
+  test('counts a sampled event for those it stands for, scanned or matched', async () => {
+    await using world = await testApp()
+    const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'Sampled' } })
+    const events = ['ann@example.com', 'bob@example.com', 'nobody'].map((to) => ({
+      vendor: 'S',
+      event: 'a',
+      params: { to },
+    }))
+    await world.collect(domain.token, { sampleRate: 0.1, events })
+    const { body } = await world.call('POST', '/v1/alerts/preview', { body: { rule, hours: 1 } })
+    expect(body).toMatchObject({ scanned: 30, matched: 20 })
+  })
+
   test('looks at events one by one where SQL can not tell', async () => {
     await using world = await testApp()
     const { send, ask } = await shop(world)

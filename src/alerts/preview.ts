@@ -23,7 +23,7 @@ export const AlertPreviewInputSchema = Closed(
 
 export const AlertPreviewSchema = Closed(
   {
-    scanned: Int({ description: "Events of the rule's domains, vendors and event" }),
+    scanned: Int({ description: "Events of the rule's domains, vendors and event, by weight" }),
     matched: Int({ description: 'Violating events or sessions; of volume types firings' }),
     windowHours: Type.Number(),
     samples: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
@@ -46,14 +46,15 @@ export async function preview(alert: Alert, hours: number, now: Instant, parts: 
   const type = alertTypeOf(alert.alertType)
   const windows = type.countsFirings ? endedWindows(alert, hours, now) : [lastHours(hours, now)]
   const window = { from: windows[0]?.from ?? now, to: windows.at(-1)?.to ?? now }
-  const [scanned, { findings }] = await Promise.all([
+  const [{ weight }, { findings }] = await Promise.all([
     eventsInScope(alert, window, parts.warehouse),
     findInPast(alert, windows, parts),
   ])
   const found = findings.flat()
   const matched = type.countsFirings ? found.length : found.reduce((sum, { occurrences }) => sum + occurrences, 0)
   const samples = type.countsFirings ? firingsOf(found) : await eventsOf(alert, found, window, parts)
-  return { scanned, matched, windowHours: hours, samples }
+  // Whatever is matched counts for what it was sampled from, and so does what was looked at.
+  return { scanned: Math.round(weight), matched, windowHours: hours, samples }
 }
 
 /** With the millisecond that is running: what was acknowledged a moment ago is to be seen. */
