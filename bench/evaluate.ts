@@ -11,7 +11,7 @@ import { createDomain } from '../src/domains/store.ts'
 import { type EvaluateParts, evaluate, Woken } from '../src/jobs/evaluate.ts'
 import { createOrg } from '../src/org/store.ts'
 import { type Db, openDatabase } from '../src/store/database.ts'
-import { planMerges, runMerge } from '../src/warehouse/compact.ts'
+import { compactEvents } from '../src/warehouse/compact.ts'
 import { compactRollups } from '../src/warehouse/compact-rollups.ts'
 import { DuckdbWarehouse } from '../src/warehouse/duckdb.ts'
 import { Manifest } from '../src/warehouse/manifest.ts'
@@ -69,7 +69,7 @@ async function fill(stand: Stand, manifest: Manifest, folder: string): Promise<v
     const segment = { name: String(first / SEGMENT_EVENTS + 1).padStart(12, '0'), path }
     const nothing = () => undefined
     await warehouse.load(segment, nothing, nothing)
-    for (const merge of planMerges(manifest.files(), END)) await runMerge(warehouse, manifest, folder, merge)
+    await compactEvents(warehouse, manifest, folder, END)
     await compactRollups(warehouse, manifest, folder, END)
   }
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { SESSION_GAP_MS } from '../src/alerts/journey-sql.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../src/core/clock.ts'
 import { EVENT_COLUMNS } from '../src/core/event.ts'
-import { planMerges, runMerge } from '../src/warehouse/compact.ts'
+import { compactEvents } from '../src/warehouse/compact.ts'
 import { compactRollups } from '../src/warehouse/compact-rollups.ts'
 import { quoteText } from '../src/warehouse/dialect.ts'
 import type { DuckdbWarehouse } from '../src/warehouse/duckdb.ts'
@@ -122,9 +122,7 @@ export async function fillMonth(
     const counts = await warehouse.write(`counts/${path}`, counted)
     const rollup = await warehouse.describeRollup(`counts/${path}`, counts, 'fresh')
     manifest.addSegment(String(hour + 1).padStart(12, '0'), { file, rollup }, MONTH_END, () => undefined)
-    for (const merge of planMerges(manifest.files(), MONTH_END + DAY_MS)) {
-      await runMerge(warehouse, manifest, folder, merge)
-    }
+    await compactEvents(warehouse, manifest, folder, MONTH_END + DAY_MS)
   }
   await compactRollups(warehouse, manifest, folder, MONTH_END + DAY_MS)
 }

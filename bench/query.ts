@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { HOUR_MS, systemClock } from '../src/core/clock.ts'
 import { openDatabase } from '../src/store/database.ts'
-import { planMerges, runMerge } from '../src/warehouse/compact.ts'
+import { compactEvents } from '../src/warehouse/compact.ts'
 import { duckdbDialect } from '../src/warehouse/dialect.ts'
 import { DuckdbWarehouse } from '../src/warehouse/duckdb.ts'
 import { Manifest } from '../src/warehouse/manifest.ts'
@@ -107,7 +107,7 @@ export async function benchQuery(): Promise<Budget[]> {
     }
     for (let first = 0; first < EVENTS; first += SEGMENT_EVENTS) await load(first, SEGMENT_EVENTS, inLastHour)
     const started = performance.now()
-    for (const merge of planMerges(manifest.files(), now)) await runMerge(warehouse, manifest, events, merge)
+    await compactEvents(warehouse, manifest, events, now)
     console.log(`  compacted ${EVENTS} events in ${Math.round(performance.now() - started)} ms`)
 
     await warehouse.run(

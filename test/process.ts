@@ -152,6 +152,12 @@ export interface Watched {
   alert: AlertInput
 }
 
+/** Makes the first owner in a data folder, and answers the API key. */
+export async function initialize(data: string): Promise<string> {
+  const args = ['init', '--data', data, '--org', 'Acme', '--email', 'a@example.com', '--json']
+  return JSON.parse((await runProgram(args)).stdout).apiKey
+}
+
 /** Makes a watched property. Webhooks go to `hookUrl`, signed with `secret`; the server must be allowed to reach it. */
 export async function watch(
   server: string,

@@ -3,7 +3,7 @@ import { type Command, required, UsageError } from './command.ts'
 import { type RecordedHit, readHar } from './har.ts'
 
 /** The others in a recording (`data:`, `blob:`) were sent to nobody. */
-const ON_THE_WEB = /^https?:/i
+const TO_A_WEB_SERVER = /^https?:/i
 const BATCH_HITS = 100
 const BATCH_BYTES = 500_000
 const PROGRESS_AFTER_MS = 2000
@@ -82,7 +82,7 @@ export const importHar: Command = {
     const token = required(importHar, invocation, 'token')
     if (invocation.names.length === 0) throw new UsageError('import har: names no file')
     const recorded = invocation.names.flatMap(readHar)
-    const hits = recorded.filter(({ url }) => ON_THE_WEB.test(url))
+    const hits = recorded.filter(({ url }) => TO_A_WEB_SERVER.test(url))
     const others = recorded.length - hits.length
     const started = performance.now()
     const bar = (sent: number) => {

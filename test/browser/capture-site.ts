@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { StoredEvent } from '../../src/core/event.ts'
 import type { CaptureConfig } from '../../src/ingest/capture-config.ts'
-import { ask, askAll, runProgram, startServer, temporaryFolder, until } from '../process.ts'
+import { ask, askAll, initialize, startServer, temporaryFolder, until } from '../process.ts'
 
 /** One call of the collector by a browser. */
 export interface Sent {
@@ -72,8 +72,7 @@ export function caseOf({ params }: StoredEvent): string {
 export async function captureSite(): Promise<CaptureSite> {
   const folder = temporaryFolder()
   const data = join(folder.path, 'data')
-  const made = await runProgram(['init', '--data', data, '--org', 'Acme', '--email', 'a@example.com', '--json'])
-  const { apiKey } = JSON.parse(made.stdout)
+  const apiKey = await initialize(data)
   const pages = new Map<string, { html: string; headers: Record<string, string> }>()
   const sent: Sent[] = []
   const asked: string[] = []

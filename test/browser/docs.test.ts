@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { runProgram, startServer, temporaryFolder, until } from '../process.ts'
+import { initialize, startServer, temporaryFolder, until } from '../process.ts'
 import { startBrowser } from './chromium.ts'
 
 const TEST_MS = 60_000
@@ -10,8 +10,7 @@ test(
   async () => {
     using folder = temporaryFolder()
     const data = join(folder.path, 'data')
-    const made = await runProgram(['init', '--data', data, '--org', 'Acme', '--email', 'a@example.com', '--json'])
-    const { apiKey } = JSON.parse(made.stdout)
+    const apiKey = await initialize(data)
     await using server = await startServer(data)
     const { paths } = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
       paths: Record<string, Record<string, { summary: string }>>

@@ -1,22 +1,16 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { receiver } from '../../src/integrations/receiver.fixture.ts'
-import { ask, call, runProgram, startServer, temporaryFolder, until, WEBHOOK_SECRET, watch } from '../process.ts'
+import { ask, call, initialize, startServer, temporaryFolder, until } from '../process.ts'
 import { startBrowser } from './chromium.ts'
+import { watchedShop } from './watched-shop.ts'
 
 const TEST_MS = 60_000
 
 test(
   'whoever enters an API key sees how many issues are open, and the page asks nobody but its server',
   async () => {
-    using folder = temporaryFolder()
-    await using hooks = receiver()
-    const data = join(folder.path, 'data')
-    const made = await runProgram(['init', '--data', data, '--org', 'Acme', '--email', 'a@example.com', '--json'])
-    const { apiKey } = JSON.parse(made.stdout)
-    await using server = await startServer(data, { env: { TAGWARDEN_OUTBOUND_ALLOW: '127.0.0.1' } })
-    const property = { name: 'shop.example', hookUrl: hooks.url, secret: WEBHOOK_SECRET }
-    const { token } = await watch(server.url, apiKey, property)
+    await using shop = await watchedShop()
+    const { server, apiKey, token } = shop
     const letter = { vendor: 'Shop', event: 'contact', params: { from: '<img src=//evil.example>jane@example.com' } }
     await ask('POST', `${server.url}/api/v1/events`, token, { events: [letter] })
     await until('the delivery', async () => {
@@ -138,11 +132,11 @@ test.each([
   async (_what, pathOf) => {
     using folder = temporaryFolder()
     const data = join(folder.path, 'data')
-    const made = await runProgram(['init', '--data', data, '--org', 'Acme', '--email', 'a@example.com', '--json'])
+    const apiKey = await initialize(data)
     await using server = await startServer(data)
     await using chromium = await startBrowser()
     const page = await chromium.browser.newPage()
-    await page.goto(server.url + pathOf(JSON.parse(made.stdout).apiKey))
+    await page.goto(server.url + pathOf(apiKey))
     await page.waitForFunction(() => document.getElementById('sign-in')?.checkVisibility())
     await page.waitForNetworkIdle()
     expect(await page.$eval('#state', (state) => state.textContent)).toBe('Not signed in.')

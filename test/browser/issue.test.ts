@@ -1,22 +1,15 @@
 import { expect, test } from 'bun:test'
-import { join } from 'node:path'
-import { receiver } from '../../src/integrations/receiver.fixture.ts'
-import { ask, runProgram, startServer, temporaryFolder, until, WEBHOOK_SECRET, watch } from '../process.ts'
+import { ask, until } from '../process.ts'
 import { startBrowser } from './chromium.ts'
+import { watchedShop } from './watched-shop.ts'
 
 const TEST_MS = 60_000
 
 test(
   'the link of a message leads to the issue, after signing in, and so does the list',
   async () => {
-    using folder = temporaryFolder()
-    await using hooks = receiver()
-    const data = join(folder.path, 'data')
-    const made = await runProgram(['init', '--data', data, '--org', 'Acme', '--email', 'a@example.com', '--json'])
-    const { apiKey } = JSON.parse(made.stdout)
-    await using server = await startServer(data, { env: { TAGWARDEN_OUTBOUND_ALLOW: '127.0.0.1' } })
-    const property = { name: 'shop.example', hookUrl: hooks.url, secret: WEBHOOK_SECRET }
-    const { token } = await watch(server.url, apiKey, property)
+    await using shop = await watchedShop()
+    const { server, hooks, apiKey, token } = shop
     const send = (params: Record<string, string>) =>
       ask('POST', `${server.url}/api/v1/events`, token, { events: [{ vendor: 'Shop', event: 'contact', params }] })
     await send({ topic: 'prices' })
