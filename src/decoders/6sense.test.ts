@@ -4,6 +4,13 @@ import { testDecoder } from './decoder-cases.ts'
 // https://support.6sense.com/docs/webtag-implementation-guide
 testDecoder(sixSense, [
   {
+    name: 'what is JSON',
+    url: `https://b.6sc.co/v1/beacon/img.gif?token=abc123&event=a_pageload&q=${encodeURIComponent('{"topic":"misc"}')}&m=${encodeURIComponent('{"title":"Home"')}`,
+    account: 'abc123',
+    events: ['a_pageload'],
+    params: { q: '{"topic":"misc"}', 'q.topic': 'misc', m: '{"title":"Home"' },
+  },
+  {
     name: 'a page',
     url: 'https://b.6sc.co/v1/beacon/img.gif?token=abc123&visitor=v1&session=s1&event=a_pageload&isIframe=false',
     account: 'abc123',

@@ -1,4 +1,6 @@
 import type { Decoder } from './decoder.ts'
+import { insideJson, type Named } from './named.ts'
+import type { Params } from './params.ts'
 import { jsonEvent, pixel, scriptLoad, sideChannel } from './route.ts'
 
 export const sixSense: Decoder = {
@@ -6,7 +8,7 @@ export const sixSense: Decoder = {
   source: 'https://support.6sense.com/docs/webtag-implementation-guide',
   hosts: ['6sc.co', '6sense.com'],
   routes: [
-    pixel(/^\/v1\/beacon\/img\.gif$/, { account: 'token', event: 'event' }),
+    pixel(/^\/v1\/beacon\/img\.gif$/, { account: 'token', event: 'event', named: namedIn }),
     // Which company the visitor belongs to; the key of the account is in a header.
     jsonEvent(/^\/v\d\/company\/details$/, { event: () => 'company_details' }),
     scriptLoad(/^\/j\/(?<account>[\w-]+)\.js$/),
@@ -14,4 +16,9 @@ export const sixSense: Decoder = {
     // The visitor's id.
     { ...sideChannel(/^\/$/), when: ({ host }) => /^(?:c|ipv6)\.6sc\.co$/.test(host) },
   ],
+}
+
+/** The page's description (`m`), what it is about (`q`) and ids of others are JSON. */
+function namedIn(fields: Params): Named[] {
+  return ['m', 'q', 'thirdParty'].flatMap((key) => insideJson(fields, key))
 }

@@ -18,5 +18,12 @@ testDecoder(adobeAdvertising, [
   },
   { name: 'ids', url: 'https://cm.everesttech.net/cm/dd?d_uuid=1', events: [] },
   { name: 'the library', url: 'https://www.everestjs.net/static/st.v3.js', events: [''], kind: 'library' },
+  {
+    name: 'the library of a customer',
+    url: 'https://www.everestjs.net/dl/4083/4083-12969.js',
+    account: '4083',
+    events: [''],
+    kind: 'library',
+  },
   { name: 'a stranger', url: 'https://shop.example/px2/1234?px_evt=t', events: null },
 ])

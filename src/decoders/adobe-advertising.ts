@@ -11,6 +11,6 @@ export const adobeAdvertising: Decoder = {
     pixel(/^\/(?<account>\d+)\/(?:v|t)\d?$/, { event: () => 'view' }),
     // Segments, who the visitor is elsewhere.
     sideChannel(/^\/(?:\d+\/(?:gr|s|cq)|1x1|cm(?:\/\w+)?|(?:ct\/)?upi\/.*)$/),
-    scriptLoad(/^\/(?:static|dl)\/.+\.js$/),
+    scriptLoad(/^\/(?:static|dl\/(?<account>\d+))\/.+\.js$/),
   ],
 }

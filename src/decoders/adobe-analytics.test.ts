@@ -6,6 +6,24 @@ const SHOP = 'https://smetrics.shop.example/b/ss/shopprod,shopglobal/1/JS-2.22.0
 // https://experienceleague.adobe.com/en/docs/analytics/implementation/validate/query-parameters
 testDecoder(adobeAnalytics, [
   {
+    name: 'products',
+    url: `https://shop.sc.omtrdc.net/b/ss/shop/1/JS-2/s1?AQB=1&products=${encodeURIComponent('Men;S1;2;19.90;event5=1.5|event6;eVar1=red|eVar1=blue,;S2')}&AQE=1`,
+    account: 'shop',
+    events: ['pageView'],
+    params: {
+      products: 'Men;S1;2;19.90;event5=1.5|event6;eVar1=red|eVar1=blue,;S2',
+      'products.0.category': 'Men',
+      'products.0.product': 'S1',
+      'products.0.quantity': '2',
+      'products.0.price': '19.90',
+      'products.0.event5': '1.5',
+      'products.0.eVar1': 'red',
+      'products.0.eVar1.1': 'blue',
+      'products.1.product': 'S2',
+    },
+    without: ['products.0.event6', 'products.1.category'],
+  },
+  {
     name: 'a page view under the name of a shop, with context data',
     url: `${SHOP}?AQB=1&pageName=home&v5=gold&c.&page.&type=landing&.page&plan=a&.c&c1=x&AQE=1`,
     account: 'shopprod,shopglobal',

@@ -1,5 +1,6 @@
 import { cutText } from '../core/text.ts'
 import type { DecodedEvent, Decoder } from './decoder.ts'
+import { entriesOf, type Named, withNamed } from './named.ts'
 import { MAX_KEY_LENGTH, type Params, readQuery, scalarOrNull } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
@@ -12,6 +13,9 @@ const MAX_DEPTH = 20
 
 /** A report suite has 1,000 events. */
 const MAX_LISTED = 1000
+
+/** Behind them come events and merchandising variables. */
+const PRODUCT_FIELDS = ['category', 'product', 'quantity', 'price']
 
 /** Kinds of link, for those that were not given a name. */
 const LINKS = new Map([
@@ -45,8 +49,8 @@ function* readHit({ path, search, body }: VendorRequest): Iterable<DecodedEvent>
   const suites = HIT.exec(path)?.groups?.suites
   const account = scalarOrNull(suites?.replaceAll(/%2c/gi, ',') || sent.rsid)
   const listed = readEvents(sent.events ?? '')
-  const values = [...listed].filter(([, value]) => value !== '').map(([name, value]) => [`events.${name}`, value])
-  const params = { ...sent, ...Object.fromEntries(values) }
+  const values = [...listed].map(([name, value]): Named => [`events.${name}`, value])
+  const params = withNamed(sent, [...values, ...readProducts(sent.products ?? '')])
   yield { event: callName(sent), account, params }
   for (const event of listed.keys()) yield { event, account, params }
 }
@@ -63,6 +67,21 @@ function readEvents(list: string): Map<string, string> {
     if (name && !events.has(name)) events.set(name, value)
   }
   return events
+}
+
+/**
+ * `category;product;quantity;price;event1=2|event2=3;eVar1=a|eVar2=b`, one behind another: `products.0.product`,
+ * `products.0.eVar1`. https://experienceleague.adobe.com/en/docs/analytics/implementation/vars/page-vars/products
+ */
+function* readProducts(list: string): Iterable<Named> {
+  for (const [index, entry] of entriesOf(list, ',').entries()) {
+    const fields = entry.split(';', 6)
+    for (const [at, field] of PRODUCT_FIELDS.entries()) yield [`products.${index}.${field}`, fields[at]]
+    for (const part of fields.slice(PRODUCT_FIELDS.length).flatMap((values) => entriesOf(values, '|'))) {
+      const [name, value] = part.split(/=(.*)/s, 2)
+      yield [`products.${index}.${name}`, value]
+    }
+  }
 }
 
 /** Context data is written as `c.&page.&type=home&.page&.c`; answers it as `c.page.type=home`. */

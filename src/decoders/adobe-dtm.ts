@@ -1,4 +1,5 @@
 import type { DecodedEvent, Decoder, Route } from './decoder.ts'
+import { withNamed } from './named.ts'
 import type { VendorRequest } from './request.ts'
 import { sideChannel } from './route.ts'
 
@@ -21,5 +22,5 @@ export const adobeDtm: Decoder = {
 /** A page of the shop that loads the staging library is a mistake that only `environment` shows. */
 function readLibrary({ path, query }: VendorRequest): DecodedEvent[] {
   const { account = null, environment = 'production' } = LIBRARY.exec(path)?.groups ?? {}
-  return [{ event: '', account, kind: 'library', params: { ...query, environment } }]
+  return [{ event: '', account, kind: 'library', params: withNamed({ environment }, Object.entries(query)) }]
 }

@@ -4,6 +4,13 @@ import { testDecoder } from './decoder-cases.ts'
 // https://experienceleague.adobe.com/en/docs/id-service/using/home
 testDecoder(adobeExperienceCloudId, [
   {
+    name: 'an id with the ids of others',
+    url: 'https://dpm.demdex.net/id?d_visid_ver=5.5.0&d_orgid=ABC%40AdobeOrg&d_cid_ic=crm%01u1%010',
+    account: 'ABC@AdobeOrg',
+    events: ['id'],
+    params: { 'd_cid_ic.crm': 'u1', 'd_cid_ic.crm.state': '0' },
+  },
+  {
     name: 'an id of the Experience Cloud',
     url: 'https://dpm.demdex.net/id?d_visid_ver=5.5.0&d_fieldgroup=MC&d_orgid=ABC%40AdobeOrg&ts=1',
     account: 'ABC@AdobeOrg',

@@ -1,4 +1,6 @@
+import { declaredIds } from './adobe-audience-manager.ts'
 import type { Decoder } from './decoder.ts'
+import { withNamed } from './named.ts'
 import { scalarOrNull } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
@@ -6,7 +8,13 @@ import { scriptLoad, sideChannel } from './route.ts'
 const ID = /^\/id$/
 
 function readRequest({ fields }: VendorRequest) {
-  return [{ event: 'id', account: scalarOrNull(fields.d_orgid ?? fields.mcorgid), params: fields }]
+  return [
+    {
+      event: 'id',
+      account: scalarOrNull(fields.d_orgid ?? fields.mcorgid),
+      params: withNamed(fields, declaredIds(fields)),
+    },
+  ]
 }
 
 /** Asks for the visitor's id: of the Experience Cloud, or of Analytics under the customer's own name. */

@@ -4,6 +4,15 @@ import { testDecoder } from './decoder-cases.ts'
 // https://experienceleague.adobe.com/en/docs/experience-platform/tags/publish/environments/environments
 testDecoder(adobeLaunch, [
   {
+    name: 'hosted by the customer',
+    url: 'https://www.shop.example/assets/launch-EN0123456789abcdef0123456789abcdef-development.min.js',
+    account: 'EN0123456789abcdef0123456789abcdef',
+    events: [''],
+    kind: 'library',
+    params: { environment: 'development' },
+  },
+  { name: 'a script of that name', url: 'https://www.shop.example/launch-party.min.js', events: null },
+  {
     name: 'production',
     url: 'https://assets.adobedtm.com/abc123/def456/launch-EN0123abcd.min.js',
     account: 'EN0123abcd',
@@ -21,10 +30,11 @@ testDecoder(adobeLaunch, [
   },
   {
     name: 'staging',
-    url: 'https://assets.adobedtm.com/launch-EN0123abcd-staging.js?x=1',
+    url: 'https://assets.adobedtm.com/launch-EN0123abcd-staging.js?x=1&environment=mine',
     account: 'EN0123abcd',
     events: [''],
     kind: 'library',
+    params: { environment: 'staging', 'environment.1': 'mine' },
   },
   { name: 'a rule', url: 'https://assets.adobedtm.com/abc/def/789/RC01ab-source.min.js', events: [] },
   { name: 'the product before', url: 'https://assets.adobedtm.com/abc/satelliteLib-0123.js', events: null },

@@ -15,6 +15,22 @@ const kinds: [query: string, event: string][] = [
 
 // https://developers.atinternet-solutions.com/as2-tagging-en/
 testDecoder(atInternet, [
+  {
+    name: 'chapters, text in brackets and what is JSON',
+    url: `${HIT}&p=shop::men::cart&x1=[urn:bbc:1]&f2=5&stc=${encodeURIComponent('{"content":{"type":"page"}}')}`,
+    account: '123456',
+    events: ['page.display'],
+    params: {
+      p: 'shop::men::cart',
+      'p.chapter1': 'shop',
+      'p.chapter2': 'men',
+      'p.page': 'cart',
+      x1: '[urn:bbc:1]',
+      'x1.label': 'urn:bbc:1',
+      'stc.content.type': 'page',
+    },
+    without: ['f2.label'],
+  },
   ...kinds.map(
     ([query, event]): DecoderCase => ({ name: query, url: `${HIT}&${query}`, account: '123456', events: [event] }),
   ),

@@ -1,4 +1,5 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
+import { entriesOf, insideJson, type Named, withNamed } from './named.ts'
 import { type Params, scalarOrNull } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
@@ -22,7 +23,22 @@ export const atInternet: Decoder = {
 }
 
 function readHit({ fields }: VendorRequest): DecodedEvent[] {
-  return [{ event: nameOf(fields), account: scalarOrNull(fields.s ?? fields.xts), params: fields }]
+  const params = withNamed(fields, namedIn(fields))
+  return [{ event: nameOf(fields), account: scalarOrNull(fields.s ?? fields.xts), params }]
+}
+
+/**
+ * The page behind up to three chapters (`p=shop::men::cart`), variables whose value is a text and no number
+ * (`x1=[member]`), and what else the page says, in JSON (`stc`).
+ */
+function* namedIn(fields: Params): Iterable<Named> {
+  const chapters = entriesOf(fields.p, '::')
+  yield ['p.page', chapters.pop()]
+  for (const [index, chapter] of chapters.entries()) yield [`p.chapter${index + 1}`, chapter]
+  for (const key in fields) {
+    if (/^[xf]\d+$/.test(key)) yield [`${key}.label`, /^\[(.*)\]$/s.exec(fields[key] ?? '')?.[1]]
+  }
+  yield* insideJson(fields, 'stc')
 }
 
 /** `type` says what it is, unless it is a click or a page. */

@@ -1,5 +1,20 @@
 import type { Decoder } from './decoder.ts'
+import { entriesOf, type Named } from './named.ts'
+import type { Params } from './params.ts'
 import { pixel, scriptLoad } from './route.ts'
+
+/** Behind `AW:P`, which begins each product: https://help.awin.com/docs/product-level-tracking-2 */
+const PRODUCT_FIELDS = [
+  'advertiserId',
+  'orderReference',
+  'productId',
+  'productName',
+  'price',
+  'quantity',
+  'sku',
+  'commissionGroup',
+  'category',
+]
 
 /** `tt` says how a sale came: `ns` without a script, `js`, `ss` from a server. Awin counts the same `ref` once. */
 export const awin: Decoder = {
@@ -7,7 +22,21 @@ export const awin: Decoder = {
   source: 'https://wiki.awin.com/index.php/Advertiser_Tracking_Guide/Standard_Implementation',
   hosts: ['awin1.com', 'zenaps.com', 'dwin1.com', 'dwin2.com'],
   routes: [
-    pixel(/^\/sread\.(?:img|js|php|pl)$/, { account: 'merchant', event: () => 'sale' }),
+    pixel(/^\/sread\.(?:img|js|php|pl)$/, { account: 'merchant', event: () => 'sale', named: namedIn }),
     scriptLoad(/^\/(?<account>\d+)\.js$/),
   ],
+}
+
+/** The amount in each commission group (`parts=CG1:10.5|CG2:5`), and a product in each `bd[n]`, as `AW:P|1234|T1|…`. */
+function* namedIn(fields: Params): Iterable<Named> {
+  for (const part of entriesOf(fields.parts, '|')) {
+    const [group, amount] = part.split(/:(.*)/s, 2)
+    yield [`parts.${group}`, amount]
+  }
+  for (const key in fields) {
+    if (!/^bd\[\d+\]$/.test(key)) continue
+    const [mark, ...values] = entriesOf(fields[key], '|')
+    if (mark !== 'AW:P') continue
+    for (const [at, field] of PRODUCT_FIELDS.entries()) yield [`${key}.${field}`, values[at]]
+  }
 }

@@ -6,6 +6,25 @@ const call = (text: string) => encodeURIComponent(text)
 // https://help.criteo.com/kb/guide/en/all-criteo-onetag-events-and-parameters-vZbzbEeY86/Steps/775825
 testDecoder(criteoOneTag, [
   {
+    name: 'items',
+    url: `https://sslwidget.criteo.com/event?a=1234&p0=${call(`e=vb&p=${call(`[${call('i=A122&pr=44.9&q=2')},${call('i=F5')}]`)}`)}&p1=${call('e=vp&p=S1')}`,
+    account: '1234',
+    events: ['viewBasket', 'viewItem'],
+    params: {
+      'call.item.0.id': 'A122',
+      'call.item.0.price': '44.9',
+      'call.item.0.quantity': '2',
+      'call.item.1.id': 'F5',
+    },
+  },
+  {
+    name: 'items that are names only',
+    url: `https://sslwidget.criteo.com/event?a=1234&p0=${call('e=vl&p=[S1,S2]')}`,
+    account: '1234',
+    events: ['viewList'],
+    params: { 'call.p': '[S1,S2]', 'call.item.0.id': 'S1', 'call.item.1.id': 'S2' },
+  },
+  {
     name: 'events among calls that are none',
     url: `https://sslwidget.criteo.com/event?a=1234&v=5.23.0&p0=${call('e=exd&site_type=d')}&p1=${call('e=vc&id=T1&p=[i=S1]')}&p2=${call('e=vh')}&p3=${call('e=dis')}`,
     account: '1234',

@@ -1,5 +1,6 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { readQuery, scalarOrNull } from './params.ts'
+import { entriesOf, type Named, withNamed } from './named.ts'
+import { type Params, readQuery, scalarOrNull } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
@@ -14,6 +15,9 @@ const EVENTS = new Map([
   ['vpg', 'viewPage'],
   ['vs', 'viewSearchResult'],
 ])
+
+/** Fields of an item, by the names that a page gives them. */
+const ITEM_FIELDS: Params = { i: 'id', pr: 'price', q: 'quantity' }
 
 /** Codes that say something about the visitor or end the list: extra data, e-mail, customer, retailer's visitor, zip. */
 const NO_EVENTS = new Set(['exd', 'ce', 'ci', 'cri', 'rvi', 'cz', 'zc', 'ui', 'dis', 'cdo'])
@@ -36,6 +40,17 @@ function* readEvents({ fields }: VendorRequest): Iterable<DecodedEvent> {
   for (const key in fields) {
     if (!/^p\d{1,3}$/.test(key)) continue
     const { e = '', ...call } = readQuery(fields[key] ?? '')
-    if (e && !NO_EVENTS.has(e)) yield { event: EVENTS.get(e) ?? e, account, params: { ...fields, call } }
+    if (!e || NO_EVENTS.has(e)) continue
+    const params = withNamed({ ...fields, call }, readItems(call.p ?? ''))
+    yield { event: EVENTS.get(e) ?? e, account, params }
+  }
+}
+
+/** `[S1,S2]`, or `[i%3DS1%26pr%3D44.9%26q%3D2,…]`: a query string for each, encoded once more. */
+function* readItems(list: string): Iterable<Named> {
+  for (const [index, entry] of entriesOf(list.replace(/^\[|\]$/g, ''), ',').entries()) {
+    const [item = ''] = Object.keys(readQuery(entry))
+    const fields = item.includes('=') ? readQuery(item) : { i: item }
+    for (const key in ITEM_FIELDS) yield [`call.item.${index}.${ITEM_FIELDS[key]}`, fields[key]]
   }
 }

@@ -1,4 +1,5 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
+import { entriesOf, type Named, withNamed } from './named.ts'
 import { type Params, scalarOrNull } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad } from './route.ts'
@@ -14,6 +15,9 @@ const COMMANDS: [key: string, name: string][] = [
   ['t', 'tag'],
 ]
 
+/** As the page's commands name them. */
+const ITEM_FIELDS: Params = { i: 'item', p: 'price', q: 'quantity' }
+
 /** Web Extend (formerly Scarab); the account is the merchant. Every page also says what is in the cart. */
 export const emarsys: Decoder = {
   vendor: 'Emarsys',
@@ -24,8 +28,21 @@ export const emarsys: Decoder = {
 }
 
 function readCommands({ path, query }: VendorRequest): DecodedEvent[] {
+  const params = withNamed(query, readItems(query))
   const event = COMMANDS.find(([key]) => query[key])?.[1] ?? otherCommand(query)
-  return [{ event, account: scalarOrNull(MERCHANT.exec(path)?.groups?.account), params: query }]
+  return [{ event, account: scalarOrNull(MERCHANT.exec(path)?.groups?.account), params }]
+}
+
+/** `i:SKU1,p:42.5,q:1|i:SKU2,…`: the product that is seen (`v`), what is in the cart (`ca`), what was bought (`co`). */
+function* readItems(query: Params): Iterable<Named> {
+  for (const key of ['v', 'ca', 'co']) {
+    for (const [index, entry] of entriesOf(query[key], '|').entries()) {
+      for (const part of entriesOf(entry, ',')) {
+        const [code = '', value] = part.split(/:(.*)/s, 2)
+        if (Object.hasOwn(ITEM_FIELDS, code)) yield [`${key}.${index}.${ITEM_FIELDS[code]}`, value]
+      }
+    }
+  }
 }
 
 function otherCommand(query: Params): string {

@@ -4,6 +4,13 @@ import { kameleoon } from './kameleoon.ts'
 // https://developers.kameleoon.com/apis/data-api-rest/overview
 testDecoder(kameleoon, [
   {
+    name: 'values of custom data',
+    url: `https://data.kameleoon.io/visit/events?siteCode=abc123def4&eventType=customData&index=1&valuesCountMap=${encodeURIComponent('{"gold":1}')}`,
+    account: 'abc123def4',
+    events: ['customData'],
+    params: { valuesCountMap: '{"gold":1}', 'valuesCountMap.gold': '1' },
+  },
+  {
     name: 'a visit',
     url: 'https://data.kameleoon.io/visit/events?siteCode=abc123def4&sdkName=js&sdkVersion=4.17.1',
     body: [

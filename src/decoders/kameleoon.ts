@@ -1,4 +1,5 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
+import { insideJson, withNamed } from './named.ts'
 import { emptyParams, readLines, readQuery, scalarOrNull } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
@@ -20,7 +21,8 @@ function* readLinesOfVisit({ query, body }: VendorRequest): Iterable<DecodedEven
   const lines = readLines(body ?? '')
   for (const line of lines.length > 0 ? lines : ['']) {
     const sent = Object.assign(emptyParams(), query, readQuery(line.trim()))
-    yield { event: sent.eventType ?? '', account: scalarOrNull(sent.siteCode), params: sent }
+    const params = withNamed(sent, insideJson(sent, 'valuesCountMap'))
+    yield { event: sent.eventType ?? '', account: scalarOrNull(sent.siteCode), params }
   }
 }
 

@@ -7,6 +7,21 @@ const P = 'p=600,shop.cart,1,1280x720,24,1,1795151773351,0,1280x720,0'
 // https://www.npmjs.com/package/@webtrekk-smart-pixel/core
 testDecoder(mappIntelligence, [
   {
+    name: 'the page and products',
+    url: `https://shop01.wt-eu02.net/${ID}/wt?${P}&ba=${encodeURIComponent('S1;S2')}&co=${encodeURIComponent('19.9;5')}&qn=${encodeURIComponent('1;2')}&ca1=${encodeURIComponent('Men;Women')}`,
+    account: ID,
+    events: ['page'],
+    params: {
+      'p.page': 'shop.cart',
+      'p.screen': '1280x720',
+      ba: 'S1;S2',
+      'products.0.ba': 'S1',
+      'products.1.co': '5',
+      'products.1.qn': '2',
+      'products.1.ca1': 'Women',
+    },
+  },
+  {
     name: 'a page',
     url: `https://shop01.wt-eu02.net/${ID}/wt?${P}&eid=2&ov=42.5&oi=A1`,
     account: ID,

@@ -1,8 +1,25 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { looksLike } from './json.ts'
+import { entriesOf, type Named, productsOf, withNamed } from './named.ts'
 import { emptyParams, type Params, readLines, readQuery } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad } from './route.ts'
+
+const PAGE_FIELDS = [
+  'version',
+  'page',
+  'javascript',
+  'screen',
+  'colors',
+  'cookies',
+  'timestamp',
+  'referrer',
+  'window',
+  'java',
+]
+
+/** Name, cost, quantity and categories. */
+const PRODUCT_FIELD = /^(?:ba|co|qn|ca\d{1,3})$/
 
 /** Once Webtrekk. The path begins with the track id, under whatever host: `/<id>/wt?p=<version>,<page>,…` */
 export const mappIntelligence: Decoder = {
@@ -38,5 +55,14 @@ function* readBatch({ path, query, body }: VendorRequest): Iterable<DecodedEvent
 function toEvent(path: string, params: Params): DecodedEvent {
   const { ct, mk, fn } = params
   const event = ct || mk || (fn ? 'form' : 'page')
-  return { event, account: path.split('/')[1] ?? null, params }
+  return { event, account: path.split('/')[1] ?? null, params: withNamed(params, namedIn(params)) }
+}
+
+/** What each request says of page and browser is a list in `p`; products are lists in parameters of their own. */
+function* namedIn(params: Params): Iterable<Named> {
+  for (const [index, value] of entriesOf(params.p, ',').slice(0, PAGE_FIELDS.length).entries()) {
+    yield [`p.${PAGE_FIELDS[index]}`, value]
+  }
+  const fields = Object.keys(params).filter((key) => PRODUCT_FIELD.test(key))
+  yield* productsOf(params, Object.fromEntries(fields.map((key) => [key, key])), ';')
 }

@@ -21,6 +21,28 @@ const kinds: [query: string, event: string][] = [
 
 // https://developer.matomo.org/api-reference/tracking-api
 testDecoder(matomo, [
+  {
+    name: 'custom variables',
+    url: `https://stats.shop.example/matomo.php?idsite=7&rec=1&_cvar=${encodeURIComponent('{"1":["Type","Member"],"2":["Type","Guest"],"5":["Plan",3]}')}&cvar=${encodeURIComponent('{"1":["Type","Page"]}')}&e_cvar=${encodeURIComponent('[["Step","2"]]')}`,
+    account: '7',
+    events: ['pageview'],
+    params: {
+      _cvar: '{"1":["Type","Member"],"2":["Type","Guest"],"5":["Plan",3]}',
+      '_cvar.Type': 'Member',
+      '_cvar.Type.1': 'Guest',
+      '_cvar.Plan': '3',
+      'cvar.Type': 'Page',
+      'e_cvar.Step': '2',
+    },
+  },
+  {
+    name: 'custom variables that are none',
+    url: `https://stats.shop.example/matomo.php?idsite=7&rec=1&_cvar=${encodeURIComponent('{"1":["",2],"2":"x","3":null}')}&cvar=5`,
+    account: '7',
+    events: ['pageview'],
+    params: { cvar: '5' },
+    without: ['_cvar.', '_cvar.1', 'cvar.0'],
+  },
   ...kinds.map(
     ([query, event]): DecoderCase => ({ name: query, url: `${TRACK}&${query}`, account: '7', events: [event] }),
   ),

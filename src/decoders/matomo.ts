@@ -1,5 +1,6 @@
 import type { DecodedEvent, Decoder, Route } from './decoder.ts'
 import { unfolded } from './json.ts'
+import { MAX_ENTRIES, type Named, withNamed } from './named.ts'
 import { emptyParams, objectOf, readJsonObject, readQuery, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad } from './route.ts'
@@ -23,8 +24,14 @@ const ACTIONS: [key: string, name: string][] = [
   ['ping', 'ping'],
 ]
 
-/** In the order in which a product lists them. */
-const ITEM_FIELDS = ['sku', 'name', 'category', 'price', 'quantity']
+/** Of the visit, the page and the event. */
+const CUSTOM_VARIABLES = ['_cvar', 'cvar', 'e_cvar']
+
+/** Carts; the second one is Piwik PRO's. */
+const ITEM_LISTS = ['ec_items', 'ec_products']
+
+/** In the order in which a product lists them; from the sixth on Piwik PRO's. */
+const ITEM_FIELDS = ['sku', 'name', 'category', 'price', 'quantity', 'brand', 'variant', 'customDimensions']
 const MAX_ITEMS = 80
 
 /** Runs under the customer's own name or at `<customer>.matomo.cloud`; told by its file names and parameters. */
@@ -64,17 +71,31 @@ export function* readRequest({ query, fields, body }: VendorRequest): Iterable<D
 
 /** The secret that lets a server set protected fields is not kept. */
 function toEvent({ token_auth, ...params }: Record<string, unknown>): DecodedEvent {
-  const items = params.ec_items === undefined ? {} : readItems(params.ec_items)
-  return { event: actionName(params), account: scalarOrNull(params.idsite), params: { ...params, ...items } }
+  const account = scalarOrNull(params.idsite)
+  return { event: actionName(params), account, params: withNamed(params, namedIn(params)) }
+}
+
+function* namedIn(sent: Record<string, unknown>): Iterable<Named> {
+  for (const key of CUSTOM_VARIABLES) if (key in sent) yield* readVariables(key, sent[key])
+  for (const key of ITEM_LISTS) if (key in sent) yield* readItems(key, sent[key])
+}
+
+/** `{"1": ["Type", "Member"], …}`, a slot for each: `_cvar.Type` is `Member`. */
+function* readVariables(key: string, text: unknown): Iterable<Named> {
+  const slots = unfolded(text)
+  if (typeof slots !== 'object' || slots === null) return
+  for (const slot of Object.values(slots).slice(0, MAX_ENTRIES)) {
+    const [name, value] = Array.isArray(slot) ? slot.map(scalarText) : []
+    if (name) yield [`${key}.${name}`, value]
+  }
 }
 
 /** Products of a cart are lists in a JSON list, which stays; what is in it comes beside it as `ec_items.0.sku`. */
-function readItems(text: unknown): Record<string, unknown> {
+function* readItems(key: string, text: unknown): Iterable<Named> {
   const list = unfolded(text)
-  const items = Array.isArray(list) ? list.slice(0, MAX_ITEMS) : []
-  return Object.fromEntries(
-    items.flatMap((item, index) => ITEM_FIELDS.map((field, at) => [`ec_items.${index}.${field}`, item?.[at]])),
-  )
+  for (const [index, item] of Array.isArray(list) ? list.slice(0, MAX_ITEMS).entries() : []) {
+    for (const [at, field] of ITEM_FIELDS.entries()) yield [`${key}.${index}.${field}`, item?.[at]]
+  }
 }
 
 function actionName(params: Record<string, unknown>): string {

@@ -10,6 +10,13 @@ const multipart = [
 
 testDecoder(metaPixel, [
   {
+    name: 'ids of products',
+    url: `https://www.facebook.com/tr/?id=123&ev=AddToCart&cd[content_ids]=${encodeURIComponent('["S1","S2"]')}`,
+    account: '123',
+    events: ['AddToCart'],
+    params: { 'cd[content_ids]': '["S1","S2"]', 'cd[content_ids][0]': 'S1', 'cd[content_ids][1]': 'S2' },
+  },
+  {
     // https://developers.facebook.com/docs/meta-pixel/advanced
     name: 'the image tag',
     url: 'https://www.facebook.com/tr?id=12345&ev=ViewContent&cd[content_name]=ABC%20Sandal&cd[value]=0.50&noscript=1',

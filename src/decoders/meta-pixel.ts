@@ -1,5 +1,6 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { bracketed } from './json.ts'
+import { withNamed } from './named.ts'
 import { objectsOf, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
@@ -23,9 +24,10 @@ export const metaPixel: Decoder = {
   ],
 }
 
-/** The products are JSON in one parameter, which stays; what is in it comes beside it as `cd[contents][0][id]`. */
+/** Products and their ids are JSON in one parameter each, which stays; beside it comes `cd[contents][0][id]`. */
 function readPixel({ fields }: VendorRequest): DecodedEvent[] {
-  const params = { ...fields, ...bracketed('cd[contents]', fields['cd[contents]']) }
+  const inside = ['cd[contents]', 'cd[content_ids]'].flatMap((key) => Object.entries(bracketed(key, fields[key])))
+  const params = withNamed(fields, inside)
   return [{ event: fields.ev ?? '', account: scalarOrNull(fields.id), params }]
 }
 

@@ -7,6 +7,41 @@ const V2 = 'https://jssdks.mparticle.com/v2/JS/us1-KEY1/Events'
 // https://docs.mparticle.com/developers/apis/http/
 testDecoder(mparticle, [
   {
+    name: 'codes in words',
+    url: V2,
+    body: '{"n":"Buy","dt":16,"et":"10","ui":[{"Identity":"u1","Type":1},{"Identity":"a","Type":7},{"Identity":"b","Type":7},{"Type":2}]}',
+    account: 'us1-KEY1',
+    events: ['Buy'],
+    params: {
+      dt: '16',
+      'dt.name': 'commerce_event',
+      et: '10',
+      'et.name': 'product_add_to_cart',
+      'ui.0.Identity': 'u1',
+      'ui.customerid': 'u1',
+      'ui.email': 'a',
+      'ui.email.1': 'b',
+    },
+    without: ['ui.facebook'],
+  },
+  {
+    name: 'codes that are not known',
+    url: V2,
+    body: '{"dt":99,"et":"constructor"}',
+    account: 'us1-KEY1',
+    events: [''],
+    params: { dt: '99' },
+    without: ['dt.name', 'et.name'],
+  },
+  {
+    name: 'codes of an app',
+    url: 'https://nativesdks.mparticle.com/v2/us1-KEY1/events',
+    body: '{"dt":"h","msgs":[{"dt":"cm"}]}',
+    account: 'us1-KEY1',
+    events: ['cm'],
+    params: { dt: 'cm', 'dt.name': 'commerce_event' },
+  },
+  {
     name: 'a batch',
     url: V3,
     body: JSON.stringify({

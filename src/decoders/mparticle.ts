@@ -1,10 +1,14 @@
 import type { DecodedEvent, Decoder, Route } from './decoder.ts'
 import { readJsonObjects } from './json.ts'
+import { MAX_ENTRIES, type Named, withNamed } from './named.ts'
 import { objectOf, objectsOf, type Params, scalarText, sharedOf } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
 
-/** What `dt` says of an event without a name, in the words of the API that followed. */
+/**
+ * Codes of the SDKs for kinds of message (`dt`), in the words of the API that followed; those of apps are letters.
+ * https://github.com/mParticle/mparticle-web-sdk (src/types.ts), https://github.com/mParticle/mparticle-android-sdk
+ */
 const TYPES: Params = {
   1: 'session_start',
   2: 'session_end',
@@ -16,8 +20,65 @@ const TYPES: Params = {
   10: 'application_state_transition',
   14: 'profile',
   16: 'commerce_event',
+  17: 'user_attribute_change',
+  18: 'user_identity_change',
   20: 'media',
+  ss: 'session_start',
+  se: 'session_end',
+  v: 'screen_view',
+  e: 'custom_event',
+  x: 'crash_report',
+  o: 'opt_out',
+  pr: 'push_registration',
+  ast: 'application_state_transition',
+  pro: 'profile',
+  cm: 'commerce_event',
+  uac: 'user_attribute_change',
+  uic: 'user_identity_change',
 }
+
+/** Codes for kinds of event (`et`), from 0. */
+const EVENT_TYPES = [
+  'unknown',
+  'navigation',
+  'location',
+  'search',
+  'transaction',
+  'user_content',
+  'user_preference',
+  'social',
+  'other',
+  'media',
+  'product_add_to_cart',
+  'product_remove_from_cart',
+  'product_checkout',
+  'product_checkout_option',
+  'product_click',
+  'product_view_detail',
+  'product_purchase',
+  'product_refund',
+  'promotion_view',
+  'promotion_click',
+  'product_add_to_wishlist',
+  'product_remove_from_wishlist',
+  'product_impression',
+]
+
+/** Codes for kinds of identity in `ui`, from 0. */
+const IDENTITIES = [
+  'other',
+  'customerid',
+  'facebook',
+  'twitter',
+  'google',
+  'microsoft',
+  'yahoo',
+  'email',
+  'facebookcustomaudienceid',
+  'other2',
+  'other3',
+  'other4',
+]
 
 const BATCHES: Route = { path: /^\/v3\/JS\/[^/]+\/events$/i, read: readBatches }
 
@@ -68,14 +129,33 @@ function* readBatches({ path, body }: VendorRequest): Iterable<DecodedEvent> {
 /** One event a request. */
 function readEvent(request: VendorRequest): DecodedEvent[] {
   const event = request.body === null ? {} : request.json
-  const name = scalarText(event.n) || (TYPES[scalarText(event.dt)] ?? '')
-  return [{ event: name, account: accountOf(request.path), params: event }]
+  const name = scalarText(event.n) || (wordOf(TYPES, event.dt) ?? '')
+  return [{ event: name, account: accountOf(request.path), params: withNamed(event, wordsOf(event)) }]
+}
+
+/** What the codes of a message stand for: `dt.name`, `et.name`, `ui.email`. */
+function* wordsOf({ dt, et, ui }: Record<string, unknown>): Iterable<Named> {
+  yield ['dt.name', wordOf(TYPES, dt)]
+  yield ['et.name', wordOf(EVENT_TYPES, et)]
+  for (const { Type, Identity } of objectsOf(ui).slice(0, MAX_ENTRIES)) {
+    const kind = wordOf(IDENTITIES, Type)
+    if (kind) yield [`ui.${kind}`, scalarText(Identity)]
+  }
+}
+
+function wordOf(words: Params | readonly string[], code: unknown): string | undefined {
+  const key = scalarText(code)
+  return Object.hasOwn(words, key) ? (words as Params)[key] : undefined
 }
 
 /** The apps' batches: `{msgs: [{dt, n}, …]}` */
 function* readMessages({ path, json }: VendorRequest): Iterable<DecodedEvent> {
   const account = path.split('/')[2] ?? null
   for (const message of objectsOf(json.msgs)) {
-    yield { event: scalarText(message.n) || scalarText(message.dt), account, params: message }
+    yield {
+      event: scalarText(message.n) || scalarText(message.dt),
+      account,
+      params: withNamed(message, wordsOf(message)),
+    }
   }
 }

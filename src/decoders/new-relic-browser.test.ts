@@ -4,6 +4,13 @@ import { newRelicBrowser } from './new-relic-browser.ts'
 // https://github.com/newrelic/newrelic-browser-agent
 testDecoder(newRelicBrowser, [
   {
+    name: 'attributes of a page by script',
+    url: `https://bam.nr-data.net/1/abc123?a=1001&ref=https://shop.example/&ja=${encodeURIComponent('{"plan":"gold"}')}`,
+    account: '1001',
+    events: ['PageView'],
+    params: { ja: '{"plan":"gold"}', 'ja.plan': 'gold' },
+  },
+  {
     name: 'a page',
     url: 'https://bam.nr-data.net/1/NRJS-1?a=1001&v=1.322.0&t=Unnamed%20Transaction&ref=https://shop.example/checkout&be=14&fe=86',
     body: '{"ja":{"isFirstOfSession":true}}',

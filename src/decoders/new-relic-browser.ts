@@ -1,7 +1,8 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { objectOf, objectsOf, scalarOrNull, scalarText } from './params.ts'
+import { insideJson, withNamed } from './named.ts'
+import { objectOf, objectsOf, readJsonObject, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
-import { jsonEvent, scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route.ts'
 
 /** Events are named as in the vendor's database; the account is the application. The licence key is in the path. */
 export const newRelicBrowser: Decoder = {
@@ -9,13 +10,20 @@ export const newRelicBrowser: Decoder = {
   source: 'https://github.com/newrelic/newrelic-browser-agent',
   hosts: ['nr-data.net', 'js-agent.newrelic.com'],
   routes: [
-    jsonEvent(/^\/1\/[\w-]+$/, { account: 'a', event: () => 'PageView' }),
+    { path: /^\/1\/[\w-]+$/, read: readPage },
     { path: /^\/ins\/1\//, read: readInsights },
     { path: /^\/jserrors\/1\//, read: readErrors },
     // Timings and requests in a format of their own; traces, recordings, logs.
     sideChannel(/^\/(?:events|resources)\/(?:\d\/)?|^\/browser\//),
     scriptLoad(/^\/[\w.-]+\.js$/),
   ],
+}
+
+/** The page's own attributes (`ja`) are JSON, as text where there is no body. */
+function readPage({ query, body }: VendorRequest): DecodedEvent[] {
+  const sent = { ...query, ...(body ? readJsonObject(body) : {}) }
+  const params = withNamed(sent, insideJson(sent, 'ja'))
+  return [{ event: 'PageView', account: scalarOrNull(query.a), params }]
 }
 
 /** `{"ins": [{"eventType": "PageAction", "actionName": …}]}` */

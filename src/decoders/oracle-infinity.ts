@@ -1,7 +1,11 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
-import { scalarText } from './params.ts'
+import { productsOf, withNamed } from './named.ts'
+import { type Params, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad, sideChannel } from './route.ts'
+
+/** Lists of products, as in Webtrends. */
+const PRODUCTS: Params = { 'wt.pn_sku': 'sku', 'wt.pn': 'name', 'wt.tx_u': 'units', 'wt.tx_s': 'subtotal' }
 
 /** Grew out of Webtrends and kept its parameters, in lower case. The account is the first part of the path. */
 export const oracleInfinity: Decoder = {
@@ -19,5 +23,5 @@ export const oracleInfinity: Decoder = {
 function readHit({ path, query }: VendorRequest): DecodedEvent[] {
   const isPage = (query['wt.dl'] ?? '0') === '0'
   const event = scalarText(query['ora.event'] ?? query['wt.ev']) || (isPage ? 'Page View' : 'Click')
-  return [{ event, account: path.split('/')[1] ?? null, params: query }]
+  return [{ event, account: path.split('/')[1] ?? null, params: withNamed(query, productsOf(query, PRODUCTS, ';')) }]
 }

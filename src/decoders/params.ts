@@ -159,16 +159,19 @@ export function readQuery(text: string): Params {
   return params
 }
 
-function pairCollector(params: Params): (key: string, value: string) => void {
+/** Adds to the parameters without replacing any: what is there already is followed by `key.1`, `key.2`, … */
+export function pairCollector<Value>(params: Record<string, Value>): (key: string, value: Value) => void {
   const repeats = new Map<string, number>()
   return (key, value) => {
     if (!(key in params)) {
       params[key] = value
       return
     }
-    const repeat = (repeats.get(key) ?? 0) + 1
+    let repeat = (repeats.get(key) ?? 0) + 1
+    // A parameter may have been sent under that very name.
+    while (`${key}.${repeat}` in params) repeat++
     repeats.set(key, repeat)
-    params[`${key}.${repeat}`] ??= value
+    params[`${key}.${repeat}`] = value
   }
 }
 

@@ -16,6 +16,21 @@ const kinds: [query: string, event: string][] = [
 
 // https://developers.piwik.pro/
 testDecoder(piwikPro, [
+  {
+    name: 'custom variables and products',
+    url: `https://shop.piwik.pro/ppms.php?idsite=aaa-bbb&rec=1&cvar=${encodeURIComponent('{"1":["Type","Member"]}')}&ec_products=${encodeURIComponent('[["S1","Shirt",["Men","Tops"],"20",2,"Acme","blue",{"1":"gift"}]]')}`,
+    account: 'aaa-bbb',
+    events: ['pageview'],
+    params: {
+      'cvar.Type': 'Member',
+      'ec_products.0.sku': 'S1',
+      'ec_products.0.category.1': 'Tops',
+      'ec_products.0.quantity': '2',
+      'ec_products.0.brand': 'Acme',
+      'ec_products.0.variant': 'blue',
+      'ec_products.0.customDimensions.1': 'gift',
+    },
+  },
   ...kinds.map(
     ([query, event]): DecoderCase => ({
       name: query,

@@ -1,4 +1,5 @@
 import type { Route } from './decoder.ts'
+import { type Named, withNamed } from './named.ts'
 import { type Params, scalarOrNull, scalarText } from './params.ts'
 
 /**
@@ -24,14 +25,23 @@ export function sideChannel(path: RegExp): Route {
  * One event in the query string, or in a form body in its place. `event` is the key of its name, or works it out.
  * Without `account` the group `(?<account>…)` of the path is the account, if there is one.
  */
-export function pixel(path: RegExp, keys: { account?: string; event: string | ((params: Params) => string) }): Route {
+export function pixel(
+  path: RegExp,
+  keys: {
+    account?: string
+    event: string | ((params: Params) => string)
+    /** What the parameters say in a syntax of the vendor's. */
+    named?: (params: Params) => Iterable<Named>
+  },
+): Route {
   return {
     path,
     read(request) {
       const { fields } = request
       const event = typeof keys.event === 'string' ? (fields[keys.event] ?? '') : keys.event(fields)
       const named = keys.account ? fields[keys.account] : path.exec(request.path)?.groups?.account
-      return [{ event, account: scalarOrNull(named), params: fields }]
+      const params = keys.named ? withNamed(fields, keys.named(fields)) : fields
+      return [{ event, account: scalarOrNull(named), params }]
     },
   }
 }

@@ -4,6 +4,13 @@ import { seznamSklik } from './seznam-sklik.ts'
 // https://napoveda.sklik.cz/mereni-a-optimalizace/
 testDecoder(seznamSklik, [
   {
+    name: 'ids of a visitor',
+    url: `https://c.seznam.cz/retargeting?id=1234&ids=${encodeURIComponent('{"eid":"e1","aid":{"a1":"x"}}')}`,
+    account: '1234',
+    events: ['retargeting'],
+    params: { 'ids.eid': 'e1', 'ids.aid.a1': 'x' },
+  },
+  {
     name: 'retargeting',
     url: 'https://c.seznam.cz/retargeting?id=1234&url=https%3A%2F%2Fshop.example%2F&consent=1',
     account: '1234',

@@ -1,4 +1,5 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
+import { insideJson, withNamed } from './named.ts'
 import { scalarOrNull } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { scriptLoad } from './route.ts'
@@ -19,5 +20,11 @@ export const seznamSklik: Decoder = {
 function readHit({ path, fields }: VendorRequest): DecodedEvent[] {
   const isRetargeting = HIT.exec(path)?.groups?.kind === 'retargeting'
   const account = scalarOrNull(fields.id || fields.rtgId)
-  return [{ event: isRetargeting ? 'retargeting' : 'conversion', account, params: fields }]
+  return [
+    {
+      event: isRetargeting ? 'retargeting' : 'conversion',
+      account,
+      params: withNamed(fields, insideJson(fields, 'ids')),
+    },
+  ]
 }

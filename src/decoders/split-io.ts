@@ -1,8 +1,19 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
 import { readJsonObjects } from './json.ts'
-import { objectsOf, scalarOrNull, scalarText } from './params.ts'
+import { MAX_ENTRIES, type Named, withNamed } from './named.ts'
+import { objectsOf, type Params, scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { sideChannel } from './route.ts'
+
+/** https://github.com/splitio/javascript-commons (src/sync/submitters/types.ts) */
+const IMPRESSION: Params = {
+  k: 'keyName',
+  t: 'treatment',
+  m: 'time',
+  c: 'changeNumber',
+  r: 'label',
+  b: 'bucketingKey',
+}
 
 /** The SDK's key is in a header, except for beacons. */
 export const splitIo: Decoder = {
@@ -22,7 +33,16 @@ function* read({ body }: VendorRequest, key: string | null): Iterable<DecodedEve
   for (const sent of readJsonObjects(body)) {
     const account = scalarOrNull(sent.token)
     for (const entry of sent.entries === undefined ? [sent] : objectsOf(sent.entries)) {
-      yield { event: key === null ? 'impression' : scalarText(entry[key]), account, params: entry }
+      if (key === null) yield { event: 'impression', account, params: withNamed(entry, impressionsOf(entry)) }
+      else yield { event: scalarText(entry[key]), account, params: entry }
     }
+  }
+}
+
+/** `{f, i: [{k, t, …}]}` in the words of the SDK before: `{testName, keyImpressions: [{keyName, treatment, …}]}`. */
+function* impressionsOf(entry: Record<string, unknown>): Iterable<Named> {
+  yield ['splitName', scalarText(entry.f ?? entry.testName)]
+  for (const [index, impression] of objectsOf(entry.i).slice(0, MAX_ENTRIES).entries()) {
+    for (const key in IMPRESSION) yield [`keyImpressions.${index}.${IMPRESSION[key]}`, scalarText(impression[key])]
   }
 }

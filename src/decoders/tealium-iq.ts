@@ -1,4 +1,5 @@
 import type { DecodedEvent, Decoder, Route } from './decoder.ts'
+import { withNamed } from './named.ts'
 import type { VendorRequest } from './request.ts'
 import { sideChannel } from './route.ts'
 
@@ -23,5 +24,12 @@ export const tealiumIq: Decoder = {
 
 function readLibrary({ path, query }: VendorRequest): DecodedEvent[] {
   const [account, profile, environment] = path.slice(path.indexOf('/utag/') + '/utag/'.length).split('/')
-  return [{ event: '', account: `${account}/${profile}`, kind: 'library', params: { ...query, environment } }]
+  return [
+    {
+      event: '',
+      account: `${account}/${profile}`,
+      kind: 'library',
+      params: withNamed({ environment }, Object.entries(query)),
+    },
+  ]
 }

@@ -7,6 +7,13 @@ const QUERY = '?&dcsdat=1&dcssip=shop.example&dcsuri=/cart&WT.ti=Cart%2520%2526%
 // https://github.com/MisterPhilip/omnibug
 testDecoder(webtrendsOndemand, [
   {
+    name: 'products',
+    url: `https://statse.webtrendslive.com/${ID}/dcs.gif${QUERY}&WT.pn_sku=S1;S2&WT.tx_u=1;2&WT.tx_s=19.9;5`,
+    account: ID,
+    events: ['Page View'],
+    params: { 'products.0.sku': 'S1', 'products.1.units': '2', 'products.1.subtotal': '5' },
+  },
+  {
     name: 'a page view',
     url: `https://statse.webtrendslive.com/${ID}/dcs.gif${QUERY}&WT.dl=0`,
     account: ID,

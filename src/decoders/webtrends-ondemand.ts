@@ -1,4 +1,5 @@
 import type { DecodedEvent, Decoder, Route } from './decoder.ts'
+import { productsOf, withNamed } from './named.ts'
 import { emptyParams, type Params } from './params.ts'
 import type { VendorRequest } from './request.ts'
 import { sideChannel } from './route.ts'
@@ -17,6 +18,9 @@ const TYPES: Params = {
   28: 'Form Button Click',
   29: 'Image Map Click',
 }
+
+/** Lists of products: what they are, how many, for how much. */
+const PRODUCTS: Params = { 'WT.pn_sku': 'sku', 'WT.pn': 'name', 'WT.tx_u': 'units', 'WT.tx_s': 'subtotal' }
 
 const HIT = /\/dcs\.gif$/
 const ACCOUNT = /^\/(dcs\w+)\//
@@ -53,7 +57,7 @@ function readHit({ path, query }: VendorRequest): DecodedEvent[] {
   const type = query['WT.dl'] ?? '0'
   const params = emptyParams()
   for (const key in query) params[key] = decodedAgain(query[key] ?? '')
-  return [{ event: TYPES[type] ?? type, account, params }]
+  return [{ event: TYPES[type] ?? type, account, params: withNamed(params, productsOf(params, PRODUCTS, ';')) }]
 }
 
 function decodedAgain(value: string): string {

@@ -4,6 +4,12 @@ import { xandr } from './xandr.ts'
 // https://learn.microsoft.com/en-us/xandr/invest/universal-pixel
 testDecoder(xandr, [
   {
+    name: 'a segment by its code',
+    url: 'https://ib.adnxs.com/seg?member_id=1540&add_code=cart&t=1',
+    account: '1540',
+    events: ['segment'],
+  },
+  {
     name: 'the universal pixel',
     url: 'https://ib.adnxs.com/pixie?pi=pix1&e=PageView&u=https%3A%2F%2Fshop.example%2F',
     account: 'pix1',

@@ -9,6 +9,8 @@ export const xandr: Decoder = {
   routes: [
     pixel(/^\/pixie(?:\/up)?$/, { account: 'pi', event: 'e' }),
     pixel(/^\/px$/, { account: 'id', event: () => 'conversion' }),
+    // By its number, or by the code that a member gave it.
+    { ...pixel(/^\/seg$/, { account: 'member_id', event: () => 'segment' }), when: ({ query }) => !query.add },
     pixel(/^\/seg$/, { account: 'add', event: () => 'segment' }),
     // Who the visitor is elsewhere.
     sideChannel(/^\/(?:[gs]etuid(?:nb)?|mapuid|bounce)$/),
