@@ -91,6 +91,88 @@ describe('an entry', () => {
   })
 })
 
+describe('the page of an entry', () => {
+  const SHOP = 'https://shop.example/cart'
+  const entry = (url: string, pageref?: string, more: object = {}) => ({
+    request: { url },
+    ...(pageref === undefined ? {} : { pageref }),
+    ...more,
+  })
+  const hit = entry(URL, 'page_1')
+  const html = (url: string, status = 200, more: object = {}) =>
+    entry(url, 'page_1', { response: { status, content: { mimeType: 'text/html; charset=utf-8' } }, ...more })
+  const titled = (title: unknown) => [{ id: 'page_1', title }]
+
+  /** The page of the request to `URL`. */
+  const pageOf = (pages: unknown, ...entries: object[]) =>
+    parseHar(JSON.stringify({ log: { pages, entries } }), 'a.har').find(({ url }) => url === URL)?.pageUrl
+
+  test.each<[string, unknown, object[], string | null]>([
+    ['its title where that is an address, as Chrome writes it', titled(SHOP), [hit], SHOP],
+    ['its title before its documents', titled(SHOP), [html('https://other.example/'), hit], SHOP],
+    [
+      'its first document where its title is none',
+      titled('Cart'),
+      [html(SHOP), html('https://frame.example/'), hit],
+      SHOP,
+    ],
+    [
+      'its document where the title only contains an address',
+      titled('Run 1 for https://x.example/'),
+      [html(SHOP), hit],
+      SHOP,
+    ],
+    ['its document where the title begins with one', titled('https://x.example/ - Cart'), [html(SHOP), hit], SHOP],
+    ['its document where there are no pages', undefined, [html(SHOP), hit], SHOP],
+    ['its document where pages are no list', 'x', [html(SHOP), hit], SHOP],
+    ['a document as Chrome names it', titled('x'), [entry(SHOP, 'page_1', { _resourceType: 'document' }), hit], SHOP],
+    ['no HTML that a script fetched', titled('x'), [html(SHOP, 200, { _resourceType: 'xhr' }), hit], null],
+    ['where redirects led to', titled('x'), [html('https://shop.example/old', 301), html(SHOP, 304), hit], SHOP],
+    [
+      'the document that was asked for first',
+      titled('x'),
+      [
+        html('https://frame.example/', 200, { startedDateTime: '2026-01-05T12:00:01Z' }),
+        hit,
+        html(SHOP, 200, { startedDateTime: '2026-01-05T12:00:00Z' }),
+      ],
+      SHOP,
+    ],
+    ['no document of another page', titled('x'), [entry(SHOP, 'page_2', { _resourceType: 'document' }), hit], null],
+    [
+      'no document that is no web address',
+      titled('x'),
+      [entry('about:blank', 'page_1', { _resourceType: 'document' }), hit],
+      null,
+    ],
+    ['the only page where it names none', titled(SHOP), [entry(URL)], SHOP],
+    [
+      'no page where it names none of two',
+      [...titled(SHOP), { id: 'page_2', title: 'https://x.example/' }],
+      [entry(URL)],
+      null,
+    ],
+    [
+      'the first document where nothing names a page',
+      [],
+      [entry(SHOP, undefined, { _resourceType: 'document' }), entry(URL)],
+      SHOP,
+    ],
+    ['the first of two pages of one id', [...titled(SHOP), ...titled('https://x.example/')], [hit], SHOP],
+    ['nothing of pages that are none', [null, 5, { id: 7, title: SHOP }, { title: SHOP }], [hit], null],
+    ['nothing where nothing says it', titled(undefined), [hit], null],
+  ])('is %s', (_what, pages, entries, expected) => {
+    expect(pageOf(pages, ...entries)).toBe(expected)
+  })
+
+  test('is its Referer before all that', () => {
+    const headers = [{ name: 'Referer', value: 'https://shop.example/start' }]
+    expect(pageOf(titled(SHOP), { pageref: 'page_1', request: { url: URL, headers } })).toBe(
+      'https://shop.example/start',
+    )
+  })
+})
+
 describe('a text', () => {
   test('may begin with a byte order mark', () => {
     expect(parseHar(`\ufeff${harOf({ request: { url: URL } })}`, 'a.har')).toHaveLength(1)
@@ -112,6 +194,12 @@ describe('a text', () => {
       'params',
       'response',
       'status',
+      'pageref',
+      'id',
+      'title',
+      '_resourceType',
+      'content',
+      'mimeType',
     )
     const { value } = fc.letrec((tie) => ({
       value: fc.oneof(
@@ -122,8 +210,8 @@ describe('a text', () => {
       ),
     }))
     fc.assert(
-      fc.property(fc.array(value), (entries) => {
-        for (const hit of read(...entries)) {
+      fc.property(fc.array(value), value, (entries, pages) => {
+        for (const hit of parseHar(JSON.stringify({ log: { pages, entries } }), 'a.har')) {
           expect([URL, '']).toContain(hit.url)
           expect(hit.method).toEqual(expect.any(String))
         }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { messageOf } from '../core/error.ts'
 import { UsageError } from './command.ts'
+import { pageFinder } from './har-page.ts'
 
 /** One request of a recording, as the collector takes it in. */
 export interface RecordedHit {
@@ -13,12 +14,13 @@ export interface RecordedHit {
   durMs?: number
   /** When it was sent, milliseconds since the epoch; absent where the recording does not say. */
   ts?: number
-  /** Address of the page it came from; null when the recording does not say. */
+  /** Address of the page it came from: its Referer, else what the recording says of its page; null when neither does. */
   pageUrl: string | null
 }
 
 /** What is read of an entry. Recorders leave much of it out and write other things in its place. */
 interface HarEntry {
+  pageref?: unknown
   startedDateTime?: unknown
   time?: unknown
   request?: { url?: unknown; method?: unknown; headers?: unknown; postData?: HarBody }
@@ -39,10 +41,11 @@ export function readHar(path: string): RecordedHit[] {
 /** Requests of a HAR's text; `name` is what a refusal calls it. */
 export function parseHar(text: string, name: string): RecordedHit[] {
   // Some recorders write a byte order mark.
-  const har: { log?: { entries?: unknown } } = JSON.parse(text.replace(/^\uFEFF/, ''))
+  const har: { log?: { pages?: unknown; entries?: unknown } } = JSON.parse(text.replace(/^\uFEFF/, ''))
   const entries = har?.log?.entries
   if (!Array.isArray(entries)) throw new UsageError(`${name}: is not a HAR file, log.entries is missing`)
-  return entries.flatMap((entry: HarEntry | null) => hitOf(entry ?? {}) ?? [])
+  const pageOf = pageFinder({ pages: har.log?.pages, entries })
+  return entries.flatMap((entry: HarEntry | null) => hitOf(entry ?? {}, pageOf) ?? [])
 }
 
 /** The pairs of a list of `{name, value}`, without what is none. */
@@ -53,7 +56,8 @@ function pairsOf(list: unknown): [name: string, value: string][] {
   )
 }
 
-function hitOf({ request, response, startedDateTime, time }: HarEntry): RecordedHit | null {
+function hitOf(entry: HarEntry, pageOf: (pageref: unknown) => string | null): RecordedHit | null {
+  const { request, response, startedDateTime, time } = entry
   if (typeof request?.url !== 'string') return null
   const headers = new Map(pairsOf(request.headers).map(([name, value]) => [name.toLowerCase(), value]))
   const ts = typeof startedDateTime === 'string' ? Date.parse(startedDateTime) : Number.NaN
@@ -67,7 +71,7 @@ function hitOf({ request, response, startedDateTime, time }: HarEntry): Recorded
     ...(typeof status === 'number' && status >= 0 && status <= 999 ? { status } : {}),
     ...(typeof time === 'number' && time >= 0 ? { durMs: time } : {}),
     ...(Number.isFinite(ts) ? { ts } : {}),
-    pageUrl: headers.get('referer') ?? null,
+    pageUrl: headers.get('referer') ?? pageOf(entry.pageref),
   }
 }
 

@@ -93,8 +93,32 @@ test('the command imports files, and says how many', async () => {
   await Bun.write(path, JSON.stringify({ log: { entries: ['1', '2'].map((one) => ({ request: hitOf(one) })) } }))
   const to = ['--url', `${collector.url}/`, '--token', 'pt_x']
   const json = await runProgram(['import', 'har', path, ...to, '--json'])
-  expect(json).toEqual({ code: 0, stdout: '{"accepted":2,"rejected":0}\n', stderr: '' })
+  expect(json).toEqual({ code: 0, stdout: '{"accepted":2,"rejected":0,"withoutPage":2}\n', stderr: '' })
   const words = await runProgram(['import', 'har', path, path, ...to])
-  expect(words).toMatchObject({ code: 0, stdout: '2 requests taken in, 0 refused\n' })
+  expect(words).toMatchObject({ code: 0, stdout: '2 requests taken in, 0 refused\n4 hits have no page\n' })
   expect(collector.requests.map(({ body }) => JSON.parse(body).hits.length)).toEqual([2, 4])
+})
+
+test('the command sends the page that the recording names, and counts the hits without one', async () => {
+  await using collector = receiver(() => Response.json({ accepted: 1, rejected: 0, errors: [] }, { status: 202 }))
+  using folder = temporaryFolder()
+  const path = `${folder.path}/a.har`
+  const pages = [
+    { id: 'page_1', title: 'https://shop.example/cart' },
+    { id: 'page_2', title: 'Thanks' },
+  ]
+  const entries = [
+    { pageref: 'page_1', request: hitOf('1') },
+    { pageref: 'page_2', request: hitOf('2') },
+    { pageref: 'page_2', request: { url: 'data:text/plain,x' } },
+  ]
+  await Bun.write(path, JSON.stringify({ log: { pages, entries } }))
+  const told = await runProgram(['import', 'har', path, '--url', collector.url, '--token', 'pt_x'])
+  expect(told.stdout).toBe(
+    '2 requests taken in, 0 refused, 1 left out, which went to no web server (data:, blob:, …)\n1 hit has no page\n',
+  )
+  expect(collector.requests.map(({ body }) => JSON.parse(body).page?.url)).toEqual([
+    'https://shop.example/cart',
+    undefined,
+  ])
 })

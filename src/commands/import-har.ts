@@ -75,7 +75,7 @@ export const importHar: Command = {
   flags: {
     url: { type: 'string', value: 'BASE', meaning: 'Address of the collector, such as http://127.0.0.1:8787' },
     token: { type: 'string', value: 'T', meaning: 'Property token, pt_…' },
-    json: { type: 'boolean', meaning: 'Print {accepted, rejected} as JSON' },
+    json: { type: 'boolean', meaning: 'Print {accepted, rejected, withoutPage} as JSON' },
   },
   async run(invocation) {
     const url = required(importHar, invocation, 'url').replace(/\/+$/, '')
@@ -91,10 +91,12 @@ export const importHar: Command = {
       }
     }
     const { accepted, rejected } = await sendHits(hits, { url, token }, bar)
-    if (invocation.flags.json) console.log(JSON.stringify({ accepted, rejected }))
+    const withoutPage = hits.filter(({ pageUrl }) => pageUrl === null).length
+    if (invocation.flags.json) console.log(JSON.stringify({ accepted, rejected, withoutPage }))
     else {
       const left = others > 0 ? `, ${others} left out, which went to no web server (data:, blob:, …)` : ''
       console.log(`${accepted} requests taken in, ${rejected} refused${left}`)
+      if (withoutPage > 0) console.log(withoutPage === 1 ? '1 hit has no page' : `${withoutPage} hits have no page`)
     }
     return 0
   },
