@@ -19,6 +19,7 @@ import { Collector } from './ingest/collector.ts'
 import { Live } from './ingest/live.ts'
 import { scriptBundle } from './ingest/script-bundle.ts'
 import { ScriptFiles } from './ingest/script-files.ts'
+import { type SegmentDamage, segmentNotice } from './ingest/segment-recovery.ts'
 import { Spool } from './ingest/spool.ts'
 import { type AddressGuard, addressGuard } from './integrations/address-guard.ts'
 import type { Delivering } from './integrations/deliver.ts'
@@ -98,14 +99,14 @@ export function openStores(folder: string): { db: Db; box: SecretBox } {
 export async function openApp(options: AppOptions): Promise<App> {
   const { config, clock, log } = options
   const report = (error: unknown, where: string) => log.error(error, where)
-  const stores = await openAllStores(config.data, clock, report)
+  const guard = addressGuard(config.outboundAllow)
+  const transport = options.transport ?? wayOut(config, guard)
+  const tellOperator = operatorOf(config, log, transport)
+  const stores = await openAllStores(config.data, clock, { report, tellOperator })
   const { db, box, spool, warehouse } = stores
   const publicUrl = config.publicUrl || urlOf(config.listen)
 
   const regionsOf = (orgId: string) => phoneRegions(phoneRegionsOf(db, orgId))
-  const guard = addressGuard(config.outboundAllow)
-  const transport = options.transport ?? wayOut(config, guard)
-  const tellOperator = operatorOf(config, log, transport)
   const gaps = new GapWatch({ db, clock, report, began: (gap) => tellOperator(gapNotice(gap)) })
   const gapsOf = (from: Instant, to: Instant) => gaps.gapsOf(from, to)
   const follower = new Follower({
@@ -213,20 +214,20 @@ function urlOf(listen: Config['listen']): string {
 
 type Stores = Awaited<ReturnType<typeof openAllStores>>
 
+interface StoreParts {
+  report(error: unknown, where: string): void
+  tellOperator: TellOperator
+}
+
 /** Everything on disk, for this process alone. */
-async function openAllStores(folder: string, clock: Clock, report: (error: unknown, where: string) => void) {
+async function openAllStores(folder: string, clock: Clock, { report, tellOperator }: StoreParts) {
   const events = join(folder, 'events')
   const spoolFolder = join(folder, 'spool')
   for (const path of [folder, events, spoolFolder]) mkdirSync(path, { recursive: true, mode: 0o700 })
   const unlock = lockFolder(folder)
   const { db, box } = openStores(folder)
   const manifest = new Manifest(db)
-  const spool = new Spool(spoolFolder, clock, {
-    has: (name) => manifest.hasSegment(name),
-    last: manifest.lastSegment(),
-    lastReceivedAt: manifest.lastReceivedAt(),
-    lastSeq: manifest.lastSeq(),
-  })
+  const spool = openSpool(spoolFolder, clock, manifest, tellOperator)
   const spoolFiles = () => spool.files()
   const warehouse = await DuckdbWarehouse.open({ folder: events, manifest, clock, spoolFiles, report })
   const close = () => {
@@ -237,12 +238,31 @@ async function openAllStores(folder: string, clock: Clock, report: (error: unkno
   return { db, box, manifest, spool, warehouse, events, close }
 }
 
+/** What is found damaged in the spool is told at once. */
+function openSpool(folder: string, clock: Clock, manifest: Manifest, tellOperator: TellOperator): Spool {
+  const found: SegmentDamage[] = []
+  let damaged = (damage: SegmentDamage): void => void found.push(damage)
+  const loaded = {
+    has: (name: string) => manifest.hasSegment(name),
+    last: manifest.lastSegment(),
+    lastReceivedAt: manifest.lastReceivedAt(),
+    lastSeq: manifest.lastSeq(),
+  }
+  const spool = new Spool(folder, clock, loaded, { damaged: (damage) => damaged(damage) })
+  // Of a start that finds many one notice is enough.
+  if (found.length > 0) tellOperator(segmentNotice(found))
+  damaged = (damage) => tellOperator(segmentNotice([damage]))
+  return spool
+}
+
 function wayOut(config: Config, guard: AddressGuard): Transport {
   return transportOf({
     http: httpTransport({ guard, proxy: config.outboundProxy }),
     mail: mailTransport({ smtpUrl: config.smtpUrl, from: config.mailFrom }),
   })
 }
+
+type TellOperator = ReturnType<typeof operatorOf>
 
 /** Tells who runs the server: in the log, and by mail where that is set up. */
 function operatorOf({ operatorMail, smtpUrl }: Config, { warn }: Log, transport: Transport) {

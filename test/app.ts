@@ -35,10 +35,10 @@ export interface TestApp {
   run(...names: readonly JobName[]): Promise<void>
   /** Moves the clock, and runs what would run by itself: flush, evaluate, deliver. */
   at(instant: number): Promise<void>
-  /** Stops the program, and starts it on the same data folder. */
-  restart(): Promise<void>
+  /** Stops the program, and starts it on the same data folder, to which something may happen meanwhile. */
+  restart(meanwhile?: (folder: string) => void): Promise<void>
   /** Starts the program on what was on disk at this moment, as if it had been killed. */
-  crash(): Promise<void>
+  crash(meanwhile?: (folder: string) => void): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -113,15 +113,17 @@ export async function testApp(
       clock.set(instant)
       await run('flush', 'evaluate', 'deliver')
     },
-    async restart() {
+    async restart(meanwhile) {
       await app.close()
+      meanwhile?.(folder)
       app = await open()
     },
-    async crash() {
+    async crash(meanwhile) {
       const copy = `${folder}-copy`
       cpSync(folder, copy, { recursive: true })
       await app.close()
       folder = copy
+      meanwhile?.(folder)
       app = await open()
     },
     async [Symbol.asyncDispose]() {

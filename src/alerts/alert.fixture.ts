@@ -61,7 +61,7 @@ export async function warehouseWith(events: readonly StoredEvent[]) {
   const db = openDatabase(':memory:')
   const spool = (name: string, part: readonly StoredEvent[]) => {
     const path = join(root, name)
-    writeFileSync(path, part.flatMap((event) => linesOf([event], BATCH).map((line) => `${line}\n`)).join(''))
+    writeFileSync(path, part.flatMap((event) => linesOf([event], BATCH).lines.map((line) => `${line}\n`)).join(''))
     return path
   }
   const half = Math.ceil(events.length / 2)

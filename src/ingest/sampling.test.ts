@@ -82,7 +82,7 @@ describe('page views', () => {
     )
     const record = { key: null, orgId: 'o', domainId: 'd', receivedAt: 0, answer: batch?.answer, ledger: [] }
     if (!batch?.answer) throw new Error('one of twenty sessions is kept')
-    const [line = ''] = linesOf(batch.events, { ...record, answer: batch.answer })
+    const [line = ''] = linesOf(batch.events, { ...record, answer: batch.answer }).lines
     expect(JSON.parse(line).weight).toEqual([null, 2])
   })
 })

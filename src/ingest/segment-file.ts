@@ -1,9 +1,7 @@
-import { readFileSync, truncateSync } from 'node:fs'
 import type { Instant } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { StoredPage } from '../core/page.ts'
 import type { BatchAnswer } from './batch.ts'
-import { BatchLog } from './batch-log.ts'
 import { eventLines } from './event-line.ts'
 import type { LedgerNote } from './understand.ts'
 
@@ -20,62 +18,56 @@ export interface BatchRecord {
   pages?: StoredPage[]
 }
 
-const COMMIT_MARK = Buffer.from('{"batch":')
+/** A batch on its way into the spool. */
+export interface BatchLines {
+  /** Lines of JSON without their ends: its events, and the line `{"batch": …}` that commits them. */
+  lines: string[]
+  /** How many events it has. */
+  events: number
+}
 
-/** A batch as lines of JSON, without their ends: its events, and the line that commits them. */
-export function linesOf(events: readonly StoredEvent[], batch: BatchRecord): string[] {
+export function linesOf(events: readonly StoredEvent[], batch: BatchRecord): BatchLines {
   const lines = eventLines(events)
-  lines.push(JSON.stringify({ batch, lines: lines.length }))
-  return lines
+  lines.push(JSON.stringify({ batch }))
+  return { lines, events: events.length }
 }
 
-/** What a file holds for sure. */
-export interface Kept {
-  batches: BatchLog
-  /** Of the last event; 0 when there is none. */
-  lastSeq: number
-}
+export const LINE_END = 10
 
-/** Cuts the file behind its last commit mark and answers what stays. */
-export function recoverSegment(path: string): Kept {
-  const bytes = readFileSync(path)
-  const batches = new BatchLog()
-  let committed = 0
-  let lastLine = ''
-  let lines: number[] = []
-  for (let start = 0; start < bytes.length; ) {
-    const end = bytes.indexOf(10, start)
-    if (end < 0) break
-    if (bytes.subarray(start, start + COMMIT_MARK.length).equals(COMMIT_MARK)) {
-      const batch = readMark(bytes.toString('utf8', start, end), lines.length)
-      if (batch && !bytes.subarray(committed, end).includes(0)) {
-        batches.add(batch)
-        lastLine = bytes.toString('utf8', lines.at(-1) ?? 0, lines.length > 0 ? start - 1 : 0) || lastLine
-        committed = end + 1
-        lines = []
-      }
-    } else lines.push(start)
-    start = end + 1
+/** What the line that commits a batch ends with: how many events it has, its bytes up to here, and their CRC-32. */
+export const CHECK_MARK = ',"check":['
+const MOST_CHECK_BYTES = 64
+
+/** Turns batches into the bytes of a segment, in memory that is used again and again: fresh buffers cost more than the copying. */
+export class SegmentEncoder {
+  private scratch = Buffer.allocUnsafe(1024 * 1024)
+
+  /** Good until the next call. */
+  encode(batches: readonly BatchLines[]): Buffer {
+    let mostBytes = 0
+    for (const { lines } of batches) {
+      mostBytes += MOST_CHECK_BYTES
+      for (const { length } of lines) mostBytes += length * 3 + 1
+    }
+    if (mostBytes > this.scratch.length) this.scratch = Buffer.allocUnsafe(mostBytes)
+    let end = 0
+    for (const batch of batches) end = this.add(batch, end)
+    return this.scratch.subarray(0, end)
   }
-  if (committed < bytes.length) truncateSync(path, committed)
-  return { batches, lastSeq: lastLine === '' ? 0 : lastSeqOf(lastLine) }
-}
 
-function lastSeqOf(line: string): number {
-  const { seq, place, vendor } = JSON.parse(line) as { seq: number; place?: number[]; vendor: string[] }
-  return seq + (place?.at(-1) ?? vendor.length - 1)
-}
-
-/**
- * The batch of a commit mark behind so many lines; null when it is none. After a power cut what was not synced may have
- * holes, and a mark may be there without its events.
- */
-function readMark(line: string, lines: number): BatchRecord | null {
-  try {
-    const mark = JSON.parse(line) as { batch: BatchRecord | null; lines: number }
-    return mark.lines === lines ? mark.batch : null
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    return null
+  private add({ lines, events }: BatchLines, start: number): number {
+    const { scratch } = this
+    let end = start
+    for (const line of lines) {
+      // Joined with its end, a line would be copied once more.
+      end += scratch.write(line, end)
+      scratch[end++] = LINE_END
+    }
+    // The check stands inside the last object, so that every line is JSON.
+    end -= 2
+    const sum = Bun.hash.crc32(scratch.subarray(start, end))
+    end += scratch.write(`${CHECK_MARK}${events},${end - start},${sum}]}`, end)
+    scratch[end++] = LINE_END
+    return end
   }
 }

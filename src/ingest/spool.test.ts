@@ -24,7 +24,7 @@ import type { StoredEvent } from '../core/event.ts'
 import { hashOf } from './batch-hash.ts'
 import { readSpool } from './collector.fixture.ts'
 import type { BatchRecord } from './segment-file.ts'
-import { Spool } from './spool.ts'
+import { Spool, type SpoolOptions } from './spool.ts'
 
 // Real files and databases, on machines that do other things too.
 setDefaultTimeout(60_000)
@@ -52,8 +52,8 @@ interface Opened {
   spool: Spool
 }
 
-function open(folder = newFolder(), clock = testClock(), loaded = NOTHING, maxSegmentBytes?: number): Opened {
-  return { folder, clock, spool: new Spool(folder, clock, loaded, maxSegmentBytes) }
+function open(folder = newFolder(), clock = testClock(), loaded = NOTHING, options: SpoolOptions = {}): Opened {
+  return { folder, clock, spool: new Spool(folder, clock, loaded, options) }
 }
 
 let made = 0
@@ -181,7 +181,7 @@ describe('a segment', () => {
   })
 
   test('takes no more once it has its size', async () => {
-    const { spool } = open(newFolder(), testClock(), NOTHING, 2000)
+    const { spool } = open(newFolder(), testClock(), NOTHING, { maxSegmentBytes: 2000 })
     for (let n = 0; n < 12; n++) await append(spool, 1)
     await spool.close()
     const sizes = spool.files().map((path) => statSync(path).size)
@@ -442,7 +442,7 @@ describe('after a crash', () => {
 
   test('in the middle of many appends, what was acknowledged is kept, and nothing twice', async () => {
     for (let round = 0; round < 10; round++) {
-      const { folder, clock, spool } = open(newFolder(), testClock(), NOTHING, 3000)
+      const { folder, clock, spool } = open(newFolder(), testClock(), NOTHING, { maxSegmentBytes: 3000 })
       const acknowledged = new Set<string>()
       const answers: Promise<void>[] = []
       for (let n = 0; n < 30; n++) {

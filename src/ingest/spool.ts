@@ -1,7 +1,7 @@
 import {
   closeSync,
+  existsSync,
   fdatasync,
-  fsyncSync,
   openSync,
   readdirSync,
   rmSync,
@@ -9,14 +9,15 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { type Clock, HOUR_MS, type Instant } from '../core/clock.ts'
+import { type Clock, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { AppError, messageOf } from '../core/error.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { BatchAnswer } from './batch.ts'
 import { BatchLog } from './batch-log.ts'
-import { type BatchRecord, linesOf, recoverSegment } from './segment-file.ts'
+import { type BatchLines, type BatchRecord, linesOf, SegmentEncoder } from './segment-file.ts'
+import { recoverSegment, type SegmentDamage, sumOf, syncFolder } from './segment-recovery.ts'
 import { stayAwake } from './stay-awake.ts'
 
 const fdatasyncAsync = promisify(fdatasync)
@@ -26,6 +27,10 @@ export interface Segment {
   name: string
   path: string
   batches: BatchLog
+  /** CRC-32 of what was written. */
+  sum: number
+  /** Since when its file has been missing. */
+  goneAt?: Instant | undefined
 }
 
 interface OpenSegment extends Segment {
@@ -39,10 +44,18 @@ interface OpenSegment extends Segment {
 /** Batches of one hour that share a write and a sync. */
 interface Group {
   hour: number
-  lines: string[]
+  lines: BatchLines[]
   batches: BatchRecord[]
   oldestAt: Instant
   done: PromiseWithResolvers<void>
+}
+
+export interface SpoolOptions {
+  maxSegmentBytes?: number
+  /** Where copies of damaged files go; by default beside the spool. */
+  aside?: string
+  /** Told of everything that was acknowledged and can't be read any more. */
+  damaged?(damage: SegmentDamage): void
 }
 
 /** The collector says 503 and asks to come back when the disk takes nothing. */
@@ -63,21 +76,25 @@ export class Spool {
   private writing: Group | null = null
   private isScheduled = false
   private readonly sealed: Segment[] = []
-  private scratch = Buffer.allocUnsafe(1024 * 1024)
+  private readonly encoder = new SegmentEncoder()
+  private readonly maxSegmentBytes: number
+  private readonly aside: string
   private nextNumber: number
   private lastReceivedAt = 0
   private lastSeq = 0
 
   /**
-   * Takes over what an earlier process left: cuts off what was never committed and seals the rest.
+   * Takes over what an earlier process left: cuts off what was never committed, tells what is damaged, and seals the rest.
    * `loaded` names segments that the warehouse has; their files are removed. Its `lastSeq` is the highest of any event.
    */
   constructor(
     private readonly folder: string,
     private readonly clock: Clock,
     loaded: { has(name: string): boolean; last: string | null; lastReceivedAt: Instant; lastSeq: number },
-    private readonly maxSegmentBytes = 32 * 1024 * 1024,
+    private readonly options: SpoolOptions = {},
   ) {
+    this.maxSegmentBytes = options.maxSegmentBytes ?? 32 * 1024 * 1024
+    this.aside = options.aside ?? join(dirname(folder), 'damaged')
     this.nextNumber = loaded.last === null ? 1 : Number.parseInt(loaded.last, 10) + 1
     this.lastReceivedAt = loaded.lastReceivedAt
     this.lastSeq = loaded.lastSeq
@@ -85,12 +102,13 @@ export class Spool {
     for (const name of names.sort()) {
       const path = join(folder, `${name}.ndjson`)
       this.nextNumber = Math.max(this.nextNumber, Number.parseInt(name, 10) + 1)
-      const kept = loaded.has(name) ? null : recoverSegment(path)
+      const kept = loaded.has(name) ? null : recoverSegment(path, this.aside, name !== names.at(-1))
+      if (kept?.damage) options.damaged?.(kept.damage)
       if (!kept || kept.batches.size === 0) {
         unlinkSync(path)
         continue
       }
-      this.sealed.push({ name, path, batches: kept.batches })
+      this.sealed.push({ name, path, batches: kept.batches, sum: kept.sum })
       this.lastReceivedAt = Math.max(this.lastReceivedAt, kept.batches.lastReceivedAt)
       this.lastSeq = Math.max(this.lastSeq, kept.lastSeq)
     }
@@ -111,7 +129,7 @@ export class Spool {
   /** Resolves when the batch is on disk. Fails with `unavailable` when the disk takes nothing; then nothing was kept. */
   append(events: readonly StoredEvent[], batch: BatchRecord): Promise<void> {
     const { lines, batches, done } = this.groupFor(batch.receivedAt)
-    lines.push(...linesOf(events, batch))
+    lines.push(linesOf(events, batch))
     batches.push(batch)
     this.schedule()
     return done.promise
@@ -122,10 +140,10 @@ export class Spool {
     return this.writing?.oldestAt ?? this.waiting[0]?.oldestAt ?? this.arrivalAt()
   }
 
-  /** Paths of all files that hold events the warehouse does not have yet. */
+  /** Paths of all files that hold events the warehouse does not have yet, but for those that somebody removed. */
   files(): string[] {
     const open = this.open && this.open.bytes > 0 ? [this.open] : []
-    return [...this.sealed, ...open].map((segment) => segment.path)
+    return [...this.sealed, ...open].map(({ path }) => path).filter((path) => existsSync(path))
   }
 
   /** Segments that wait to be loaded, oldest first. */
@@ -148,6 +166,30 @@ export class Spool {
   async seal(minAgeMs = 0): Promise<void> {
     await this.groupEnd()
     if (this.open && this.clock.now() - this.open.openedAt >= minAgeMs) this.endSegment()
+  }
+
+  /**
+   * To be called before a sealed segment is loaded: if its file is not as it was written, what it lost is told and
+   * forgotten, so that a repeat is taken in. False when nothing of it is left. Fails while a file that is gone may still
+   * come back, which is for a minute.
+   */
+  async mend(segment: Segment): Promise<boolean> {
+    const sum = await sumOf(segment.path)
+    segment.goneAt = sum === null ? (segment.goneAt ?? this.clock.now()) : undefined
+    if (sum === segment.sum) return true
+    if (segment.goneAt !== undefined && this.clock.now() - segment.goneAt < GONE_MS) throw new Error('its file is gone')
+    return this.mendDamaged(segment)
+  }
+
+  private mendDamaged(segment: Segment): boolean {
+    const known = segment.batches.size
+    const { batches, sum, damage } = recoverSegment(segment.path, this.aside, true)
+    Object.assign(segment, { batches, sum })
+    if (damage) this.options.damaged?.({ ...damage, batches: known - batches.size })
+    if (batches.size > 0) return true
+    this.release(segment)
+    rmSync(segment.path, { force: true })
+    return false
   }
 
   /** Forgets a loaded segment. The file stays until `remove`, because a running query may still read it. */
@@ -213,7 +255,7 @@ export class Spool {
 
   private async writeGroup(group: Group): Promise<void> {
     const segment = this.segmentFor(group.hour)
-    const bytes = this.encode(group.lines)
+    const bytes = this.encoder.encode(group.lines)
     try {
       // Into the page cache this takes microseconds; only the sync is worth a trip to another thread.
       for (let written = 0; written < bytes.length; ) {
@@ -230,20 +272,8 @@ export class Spool {
       throw error
     }
     segment.bytes += bytes.length
+    segment.sum = Bun.hash.crc32(bytes, segment.sum)
     for (const batch of group.batches) segment.batches.add(batch)
-  }
-
-  /** Into memory that is used again and again: fresh buffers for every group cost more than the copying. */
-  private encode(lines: readonly string[]): Buffer {
-    const mostBytes = lines.reduce((sum, { length }) => sum + length * 3 + 1, 0)
-    if (mostBytes > this.scratch.length) this.scratch = Buffer.allocUnsafe(mostBytes)
-    let end = 0
-    for (const line of lines) {
-      // Joined with its end, a line would be copied once more.
-      end += this.scratch.write(line, end)
-      this.scratch[end++] = LINE_END
-    }
-    return this.scratch.subarray(0, end)
   }
 
   private segmentFor(hour: number): OpenSegment {
@@ -257,7 +287,7 @@ export class Spool {
     const path = join(this.folder, `${name}.ndjson`)
     const fd = openSync(path, 'wx')
     syncFolder(this.folder)
-    return { name, path, fd, bytes: 0, hour, openedAt: this.clock.now(), batches: new BatchLog() }
+    return { name, path, fd, bytes: 0, sum: 0, hour, openedAt: this.clock.now(), batches: new BatchLog() }
   }
 
   private endSegment(): void {
@@ -265,14 +295,15 @@ export class Spool {
     if (!segment) return
     this.open = null
     closeQuietly(segment.fd)
-    const { name, path, batches } = segment
+    const { name, path, batches, sum } = segment
     if (batches.size === 0) rmSync(path, { force: true })
-    else this.sealed.push({ name, path, batches })
+    else this.sealed.push({ name, path, batches, sum })
   }
 }
 
 const SEQ_PER_MS = 1000
-const LINE_END = 10
+/** A file that is missing for so long does not come back. */
+const GONE_MS = MINUTE_MS
 const SEGMENT_FILE = /^(\d{12})\.ndjson$/
 
 /** A group of so many batches means that more are coming while it is written. */
@@ -298,12 +329,6 @@ function closeQuietly(fd: number): void {
 
 function isSystemError(error: unknown): boolean {
   return typeof (error as { code?: unknown }).code === 'string'
-}
-
-function syncFolder(folder: string): void {
-  const fd = openSync(folder, 'r')
-  fsyncSync(fd)
-  closeSync(fd)
 }
 
 function reasonOf(error: unknown): string {

@@ -41,8 +41,9 @@ async function round(parts: FlushParts, seal: () => Promise<void>): Promise<void
 }
 
 async function load({ db, batches, spool, warehouse }: FlushParts, segment: Segment): Promise<void> {
-  const pages = segment.batches.notable.flatMap((batch) => batch.pages ?? [])
   try {
+    if (!(await spool.mend(segment))) return
+    const pages = segment.batches.notable.flatMap((batch) => batch.pages ?? [])
     await warehouse.load(
       { ...segment, pages },
       (content) => recordSegment(db, batches, segment.batches, content),

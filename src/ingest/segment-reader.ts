@@ -1,0 +1,152 @@
+import type { BatchRecord } from './segment-file.ts'
+import { CHECK_MARK, LINE_END } from './segment-file.ts'
+
+/** A batch of a segment, all of whose bytes are as they were written. */
+export interface IntactBatch {
+  record: BatchRecord
+  /** Where its first line begins, and where its last one ends: behind `}`, before the line end. */
+  start: number
+  end: number
+  /** Of its last event; null when it has none. */
+  lastSeq: number | null
+}
+
+/** A piece of a segment between intact batches, or behind the last one, that is not as it was written. */
+export interface BrokenPiece {
+  start: number
+  end: number
+  /** Batches of which this is the rest, and their events as far as that is still known. */
+  batches: number
+  events: number
+}
+
+export interface SegmentContents {
+  intact: IntactBatch[]
+  /** In order; never empty pieces. */
+  broken: BrokenPiece[]
+  /**
+   * What stands behind the last intact batch was never committed: a kill leaves the beginning of what was being written,
+   * a power cut holes of zeros in what was not synced.
+   */
+  isTorn: boolean
+}
+
+/**
+ * Reads a segment batch by batch, by the check at the end of each: a damaged byte costs the batch that it is in, and no
+ * other. Segments of versions before checks are read line by line.
+ */
+export function readSegment(bytes: Buffer): SegmentContents {
+  const batches = bytes.includes(CHECK_MARK) ? checkedBatches(bytes) : uncheckedBatches(bytes)
+  const intact: IntactBatch[] = []
+  const broken: BrokenPiece[] = []
+  let from = 0
+  let hasLineEnd = true
+  let failed: FailedCheck[] = []
+  const endPiece = (end: number) => {
+    // A line end that is none any more costs nothing.
+    const isLoss = failed.length > 0 || end - from > (hasLineEnd ? 0 : 1)
+    const events = failed.reduce((sum, check) => sum + check.events, 0)
+    if (end > from) broken.push({ start: from, end, batches: isLoss ? Math.max(1, failed.length) : 0, events })
+    failed = []
+  }
+  for (const batch of batches) {
+    if ('events' in batch) {
+      failed.push(batch)
+      continue
+    }
+    endPiece(batch.start)
+    intact.push(batch)
+    hasLineEnd = bytes[batch.end] === LINE_END
+    from = batch.end + (hasLineEnd ? 1 : 0)
+  }
+  const tail = bytes.subarray(from)
+  const isTorn = hasLineEnd && (tail.includes(0) || (failed.length === 0 && isBeginning(tail)))
+  endPiece(bytes.length)
+  return { intact, broken, isTorn }
+}
+
+/** What is left of a batch whose bytes are no longer those of its check. */
+interface FailedCheck {
+  events: number
+}
+
+/** Its numbers stand in no string of JSON, whose quotes are escaped. */
+const CHECK = /^,"check":\[(\d{1,9}),(\d{1,12}),(\d{1,10})\]\}/
+const MOST_CHECK_BYTES = 50
+
+function* checkedBatches(bytes: Buffer): Generator<IntactBatch | FailedCheck> {
+  let from = 0
+  for (let at = bytes.indexOf(CHECK_MARK); at >= 0; at = bytes.indexOf(CHECK_MARK, at + 1)) {
+    const found = CHECK.exec(bytes.toString('latin1', at, at + MOST_CHECK_BYTES))
+    if (!found) {
+      if (bytes.indexOf(LINE_END, at) < 0) return
+      yield { events: 0 }
+      continue
+    }
+    const [events = 0, length = 0, sum = 0] = found.slice(1).map(Number)
+    const start = at - length
+    const end = at + found[0].length
+    // Without its line end it is not committed; a line end that turned into something else is damage that costs nothing.
+    if (end === bytes.length) return
+    if (bytes[end] === 0 || start < from || Bun.hash.crc32(bytes.subarray(start, at)) !== sum) {
+      yield { events }
+      continue
+    }
+    const commit = bytes.lastIndexOf(LINE_END, at) + 1
+    yield batchOf(bytes, { start, commit: Math.max(start, commit), end }, `${bytes.toString('utf8', commit, at)}}`)
+    from = end
+  }
+}
+
+const COMMIT_MARK = Buffer.from('{"batch":')
+
+function* uncheckedBatches(bytes: Buffer): Generator<IntactBatch | FailedCheck> {
+  let start = 0
+  let lines = 0
+  for (let commit = 0; commit < bytes.length; ) {
+    const end = bytes.indexOf(LINE_END, commit)
+    if (end < 0) return
+    if (bytes.subarray(commit, commit + COMMIT_MARK.length).equals(COMMIT_MARK)) {
+      const text = bytes.toString('utf8', commit, end)
+      const counted = parsed<{ batch: BatchRecord | null; lines: number }>(text)
+      const isWhole = counted?.batch && counted.lines === lines && !bytes.subarray(start, end).includes(0)
+      if (isWhole) yield batchOf(bytes, { start, commit, end }, text)
+      else yield { events: 0 }
+      start = end + 1
+      lines = 0
+    } else lines++
+    commit = end + 1
+  }
+}
+
+function batchOf(
+  bytes: Buffer,
+  { start, commit, end }: { start: number; commit: number; end: number },
+  mark: string,
+): IntactBatch {
+  const { batch: record } = JSON.parse(mark) as { batch: BatchRecord }
+  if (commit === start) return { record, start, end, lastSeq: null }
+  const lastLine = bytes.toString('utf8', Math.max(start, bytes.lastIndexOf(LINE_END, commit - 2) + 1), commit - 1)
+  return { record, start, end, lastSeq: lastSeqOf(lastLine) }
+}
+
+/** Null for a line that can't be read, of a version whose lines had no check. */
+function lastSeqOf(line: string): number | null {
+  const event = parsed<{ seq: number; place?: number[]; vendor: string[] }>(line)
+  return event && event.seq + (event.place?.at(-1) ?? event.vendor.length - 1)
+}
+
+/** Whether a batch that is being written may look so far; any line that is not JSON, and any that commits, may not. */
+function isBeginning(tail: Buffer): boolean {
+  const lines = tail.toString('utf8').split('\n').slice(0, -1)
+  return lines.every((line) => !line.startsWith(COMMIT_MARK.toString()) && parsed(line) !== null)
+}
+
+function parsed<T>(text: string): T | null {
+  try {
+    return JSON.parse(text) as T
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return null
+  }
+}

@@ -1,0 +1,164 @@
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { open } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { BatchLog } from './batch-log.ts'
+import { LINE_END } from './segment-file.ts'
+import { type BrokenPiece, type IntactBatch, readSegment } from './segment-reader.ts'
+
+/** What a file holds for sure. */
+export interface Kept {
+  batches: BatchLog
+  /** Of the last event; 0 when there is none. */
+  lastSeq: number
+  /** CRC-32 of the file as it is now. */
+  sum: number
+  /** What was committed and can't be read any more; null when nothing was. */
+  damage: SegmentDamage | null
+}
+
+export interface SegmentDamage {
+  /** Of the segment. */
+  path: string
+  /** A copy of the file as it was found; null when there was nothing in it. */
+  aside: string | null
+  /** Where the damage begins, in bytes. */
+  at: number
+  /** How many are lost. */
+  batches: number
+  /** How many these had, as far as that is known. */
+  events: number
+}
+
+/** What an operator is told of damaged spool files, once; of at least one. */
+export function segmentNotice(damages: readonly SegmentDamage[]): { subject: string; text: string } {
+  const batches = damages.reduce((sum, damage) => sum + damage.batches, 0)
+  const events = damages.reduce((sum, damage) => sum + damage.events, 0)
+  const lost = batches === 0 ? 'nothing is lost' : `${batches} acknowledged batches are lost, of ${events} known events`
+  const files = damages.map(({ path, aside, at }) =>
+    aside === null ? `${path} is gone, or empty.` : `${path} is damaged from byte ${at} on; a copy of it is ${aside}.`,
+  )
+  const rest = batches === 0 ? '' : ' Everything else was read. A repeat of what is lost will be taken in.'
+  return { subject: `spool files are damaged: ${lost}`, text: `${files.join(' ')}${rest} Is the disk failing?` }
+}
+
+/**
+ * Leaves in a file the batches that are as they were written, and answers them. What a kill left of a batch that was never
+ * committed is cut off. Of a file with damage a copy is kept in the folder `aside`, which holds 256 MiB at most. `isSealed`:
+ * everything in the file was committed, so whatever is torn off was damage. A file that is gone was empty.
+ */
+export function recoverSegment(path: string, aside: string, isSealed: boolean): Kept {
+  const bytes = readIfThere(path)
+  const { intact, broken, isTorn } = readSegment(bytes ?? Buffer.alloc(0))
+  const tail = isTorn && !isSealed && broken.at(-1)?.end === bytes?.length ? broken.pop() : undefined
+  const lastSeq = intact.reduce((last, batch) => batch.lastSeq ?? last, 0)
+  const batches = BatchLog.of(intact.map(({ record }) => record))
+  const isGone = bytes === null || (isSealed && bytes.length === 0)
+  if (isGone) return { batches, lastSeq, sum: 0, damage: { path, aside: null, ...NOTHING_LOST } }
+  const [first] = broken
+  if (!first) {
+    if (tail) truncateSync(path, tail.start)
+    return { batches, lastSeq, sum: Bun.hash.crc32(bytes.subarray(0, tail?.start)), damage: null }
+  }
+  const kept = joined(bytes, intact)
+  const copy = setAside(path, kept, aside)
+  const damage = { path, aside: copy, at: first.start, ...lostIn(broken) }
+  return { batches, lastSeq, sum: Bun.hash.crc32(kept), damage }
+}
+
+const NOTHING_LOST = { at: 0, batches: 0, events: 0 }
+
+/** The CRC-32 of a file; null when it is gone. Read bit by bit, so that nothing else waits long. */
+export async function sumOf(path: string): Promise<number | null> {
+  const file = await open(path, 'r').catch(unlessGone)
+  if (!file) return null
+  try {
+    const buffer = Buffer.allocUnsafe(256 * 1024)
+    for (let sum = 0; ; ) {
+      const { bytesRead } = await file.read(buffer, 0, buffer.length)
+      if (bytesRead === 0) return sum
+      sum = Bun.hash.crc32(buffer.subarray(0, bytesRead), sum)
+    }
+  } finally {
+    await file.close()
+  }
+}
+
+function readIfThere(path: string): Buffer | null {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    return unlessGone(error)
+  }
+}
+
+function unlessGone(error: unknown): null {
+  if ((error as { code?: string }).code === 'ENOENT') return null
+  throw error
+}
+
+function lostIn(broken: readonly BrokenPiece[]): { batches: number; events: number } {
+  return {
+    batches: broken.reduce((sum, piece) => sum + piece.batches, 0),
+    events: broken.reduce((sum, piece) => sum + piece.events, 0),
+  }
+}
+
+function joined(bytes: Buffer, intact: readonly IntactBatch[]): Buffer {
+  const end = Buffer.from([LINE_END])
+  return Buffer.concat(intact.flatMap((batch) => [bytes.subarray(batch.start, batch.end), end]))
+}
+
+const MOST_ASIDE_BYTES = 256 * 1024 * 1024
+
+/**
+ * Puts `kept` in the place of a file, whose old content goes into the folder `aside`; answers its path there. Killed
+ * anywhere, the old content is in one place or in both.
+ */
+function setAside(path: string, kept: Buffer, aside: string): string {
+  const draft = `${path}.draft`
+  writeFileSync(draft, kept, { mode: 0o600, flush: true })
+  mkdirSync(aside, { recursive: true, mode: 0o700 })
+  const copy = join(aside, `${basename(path, '.ndjson')}-${Bun.hash.crc32(readFileSync(path)).toString(16)}.ndjson`)
+  rmSync(copy, { force: true })
+  linkSync(path, copy)
+  renameSync(draft, path)
+  for (const folder of [aside, dirname(path)]) syncFolder(folder)
+  makeRoom(aside, basename(copy))
+  return copy
+}
+
+/** Drops the oldest files of the folder when they grow too many, never the newest one. */
+function makeRoom(folder: string, newest: string): void {
+  const files = readdirSync(folder).map((name) => ({ name, ...statOf(join(folder, name)) }))
+  let bytes = files.reduce((sum, { size }) => sum + size, 0)
+  for (const { name, size } of files.sort((a, b) => a.changedAt - b.changedAt)) {
+    if (bytes <= MOST_ASIDE_BYTES) return
+    if (name === newest) continue
+    rmSync(join(folder, name), { force: true })
+    bytes -= size
+  }
+}
+
+function statOf(path: string) {
+  const { size, ctimeMs } = statSync(path)
+  return { size, changedAt: ctimeMs }
+}
+
+export function syncFolder(folder: string): void {
+  const fd = openSync(folder, 'r')
+  fsyncSync(fd)
+  closeSync(fd)
+}
