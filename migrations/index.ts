@@ -5,6 +5,7 @@ import signals from './0004_signals.sql' with { type: 'text' }
 import domains from './0005_domains.sql' with { type: 'text' }
 import batches from './0006_batches.sql' with { type: 'text' }
 import totals from './0007_totals.sql' with { type: 'text' }
+import countedNames from './0008_counted_names.sql' with { type: 'text' }
 
 /** In the order in which they run. Forward only: a shipped one is never edited, a new one goes to the end. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -15,4 +16,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0005_domains', sql: domains },
   { name: '0006_batches', sql: batches },
   { name: '0007_totals', sql: totals },
+  { name: '0008_counted_names', sql: countedNames },
 ]

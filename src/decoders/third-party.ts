@@ -3,12 +3,15 @@ import { getEntity } from 'third-party-web/nostats-subset'
 /** Hosts that were looked up, with their names; a page calls the same few again and again. */
 const known = new Map<string, string | null>()
 const MAX_KNOWN = 10_000
+/** No host is longer: https://www.rfc-editor.org/rfc/rfc1035#section-2.3.4 */
+const MAX_HOST_LENGTH = 253
 
 /**
  * Whose host it is, by the list of third-party-web (https://github.com/patrickhulce/third-party-web); null when it is
  * not in there. `host` in lower case, without a port.
  */
 export function thirdPartyOf(host: string): string | null {
+  if (host.length > MAX_HOST_LENGTH) return null
   const found = known.get(host)
   if (found !== undefined) return found
   const name = getEntity(`https://${host}/`)?.name ?? null

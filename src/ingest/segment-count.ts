@@ -19,9 +19,19 @@ export interface VendorSighting {
   lastReceivedAt: Instant
 }
 
+/** Events of a domain whose names counts don't keep. */
+export interface FoldedNames {
+  orgId: string
+  domainId: string
+  events: number
+  lastReceivedAt: Instant
+}
+
 export interface SegmentContent {
   counts: readonly SegmentCount[]
   vendors: readonly VendorSighting[]
+  /** Absent: none. */
+  folded?: readonly FoldedNames[]
 }
 
 export const EMPTY_SEGMENT: SegmentContent = { counts: [], vendors: [] }

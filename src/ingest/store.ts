@@ -1,7 +1,7 @@
 import type { Db } from '../store/database.ts'
 import type { BatchLog } from './batch-log.ts'
 import type { BatchMemory } from './batch-memory.ts'
-import type { SegmentContent, SegmentCount, VendorSighting } from './segment-count.ts'
+import type { FoldedNames, SegmentContent, SegmentCount, VendorSighting } from './segment-count.ts'
 import type { BatchRecord } from './segment-file.ts'
 
 /**
@@ -13,10 +13,10 @@ export function recordSegment(
   db: Db,
   memory: BatchMemory,
   batches: BatchLog,
-  { counts, vendors }: SegmentContent,
+  { counts, vendors, folded = [] }: SegmentContent,
 ): void {
   memory.record(batches)
-  recordLedger(db, batches.notable)
+  recordLedger(db, [...batches.notable, ...folded.map(noteOf)])
   recordCounts(db, counts)
   recordVendors(db, vendors)
 }
@@ -35,7 +35,16 @@ function recordVendors(db: Db, vendors: readonly VendorSighting[]): void {
   for (const vendor of vendors) seen.run(vendor)
 }
 
-function recordLedger(db: Db, batches: readonly BatchRecord[]): void {
+/** What the ledger says of events whose names are too many. */
+const noteOf = ({ events, lastReceivedAt, ...origin }: FoldedNames): Noted => ({
+  ...origin,
+  receivedAt: lastReceivedAt,
+  ledger: [{ reason: 'counts: more names than are counted by themselves', count: events, sample: '' }],
+})
+
+type Noted = Pick<BatchRecord, 'orgId' | 'domainId' | 'receivedAt' | 'ledger'>
+
+function recordLedger(db: Db, batches: readonly Noted[]): void {
   // The domain may have been deleted while its last batches were on their way.
   const note = db.prepare(
     `INSERT INTO rejection (domainId, orgId, reason, count, sample, firstSeenAt, lastSeenAt)

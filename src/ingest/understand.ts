@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto'
 import type { Instant } from '../core/clock.ts'
 import type { EventKind, EventStatus, StoredEvent } from '../core/event.ts'
 import type { StoredPage } from '../core/page.ts'
+import { cutText } from '../core/text.ts'
 import { readBody } from '../decoders/body.ts'
+import { MAX_NAME_LENGTH } from '../decoders/decoded.ts'
 import { decodeHit, type FlatEvent } from '../decoders/index.ts'
 import { isPageView } from '../decoders/page-view.ts'
 import { cleanText, flattenParams, readQuery } from '../decoders/params.ts'
@@ -66,6 +68,8 @@ type Fields = Pick<StoredEvent, 'vendor' | 'event' | 'account' | 'kind' | 'statu
 const MAX_UNPACKED_BYTES = 8 * 1024 * 1024
 /** Others (`data:`, `blob:`, `about:`) reach no vendor. */
 const ON_THE_WEB = /^\s*(?:https?|wss?):/i
+/** https://www.rfc-editor.org/rfc/rfc1035#section-2.3.4, without the dot at its end. */
+const MAX_HOST_LENGTH = 253
 const NOT_ON_THE_WEB = 'url: is no http, https, ws or wss address'
 const UNPACKED_TOO_LARGE = 'bodies of the batch unpack to more than 8 MiB'
 
@@ -227,7 +231,8 @@ class Reading {
   /** A request that no decoder knows: whose it is, by the domain's own patterns first. */
   private unread(item: HitItem, sample: string): void {
     const url = new URL(item.url)
-    const vendor = this.arrival.domain.nameVendor(item.url) ?? thirdPartyOf(url.hostname) ?? url.hostname
+    const vendor =
+      this.arrival.domain.nameVendor(item.url) ?? thirdPartyOf(url.hostname) ?? cutText(url.hostname, MAX_NAME_LENGTH)
     // The address first: a parameter of its query that is called the same becomes `url.1`.
     const query = readQuery(`url=${encodeURIComponent(sample)}&${url.search.slice(1)}`)
     // Percent-encoding can hide what the text of the batch does not show.
@@ -293,9 +298,14 @@ class Reading {
   private page(url: string | undefined): { host: string | null; path: string } | null {
     if (!url) return null
     const parsed = URL.parse(url)
-    if (parsed) return { host: parsed.hostname.replace(/\.$/, '') || null, path: parsed.pathname }
-    this.note('page.url: is not an absolute address', 1, '')
-    return null
+    if (!parsed) {
+      this.note('page.url: is not an absolute address', 1, '')
+      return null
+    }
+    const host = parsed.hostname.replace(/\.$/, '')
+    if (host.length <= MAX_HOST_LENGTH) return { host: host || null, path: parsed.pathname }
+    this.note('page.url: its host is longer than a host can be', 1, '')
+    return { host: null, path: parsed.pathname }
   }
 
   private store(

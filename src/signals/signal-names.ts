@@ -1,5 +1,6 @@
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { Binder, type Query } from '../warehouse/query.ts'
+import { OTHER } from '../warehouse/rollup.ts'
 import type { Span } from './series.ts'
 
 /** So many events in a week make a signal. */
@@ -25,15 +26,19 @@ export interface DailyEvents extends SignalName {
 
 export const dayOf = (instant: Instant) => Math.floor(instant / DAY_MS)
 
-/** Asks for what decides which signals these domains have at any time in `from <= t <= to`. */
+/**
+ * Asks for what decides which signals these domains have at any time in `from <= t <= to`. Names that are counted
+ * together are none: what they count changes with what is made up.
+ */
 export function dailyEventsQuery(orgId: string, domainIds: readonly string[], { from, to }: Span): Query {
   const binder = new Binder()
-  const domains = binder.among('domainId', domainIds)
+  const other = binder.bind(OTHER)
+  const where = [...binder.among('domainId', domainIds), `vendor <> ${other}`, `event <> ${other}`]
   return {
     sql: `SELECT domainId, vendor, event, list("day"::INTEGER) AS days, list(events::DOUBLE) AS counts
       FROM (
         SELECT domainId, vendor, event, minute // ${DAY_MS} AS "day", sum(events) AS events
-        FROM counts WHERE ${domains.join(' AND ')} GROUP BY ALL
+        FROM counts WHERE ${where.join(' AND ')} GROUP BY ALL
       )
       GROUP BY domainId, vendor, event HAVING sum(events) >= ${ENOUGH}`,
     over: 'counts',

@@ -31,6 +31,7 @@ function file(values: Partial<EventFile> = {}): EventFile {
 }
 const files = (count: number, values: Partial<EventFile> = {}) => Array.from({ length: count }, () => file(values))
 const M = 1_000_000
+const MB = 1024 * 1024
 
 /** Merges as `level: rows + rows`. */
 const inShort = (all: readonly EventFile[], now: number) =>
@@ -71,6 +72,13 @@ describe('worth merging', () => {
       ENDED,
       ['compacted: 5000000', 'compacted: 1'],
     ],
+    [
+      'are no more bytes at a time than can be sorted either',
+      files(5, { rows: 10, sizeBytes: 12 * MB }),
+      ENDED,
+      ['compacted: 10 + 10', 'compacted: 10 + 10', 'compacted: 10'],
+    ],
+    ['is nothing of many bytes while the hour runs', files(16, { sizeBytes: 2 * MB }), RUNNING, []],
     [
       'is not what is compacted and would be alone',
       [file({ level: 'compacted', rows: 2 * M }), file({ rows: 3 * M })],

@@ -18,8 +18,11 @@ export interface Merge {
 const FAN_IN = 16
 /** A file with more rows is not worth writing twice before its hour ends. */
 const SMALL_ROWS = 40_000
-/** A compacted file holds about this many rows at most: sorting must fit the engine's memory. */
+/** Neither is a larger one: a file can only be sorted as a whole. */
+const SMALL_BYTES = 2 * 1024 * 1024
+/** A compacted file holds about this many rows and bytes at most: sorting must fit the engine's memory, whatever came. */
 const MAX_ROWS = 4_000_000
+const MAX_BYTES = 32 * 1024 * 1024
 /** Late segments of an hour that just ended get this long to arrive. */
 export const GRACE_MS = 2 * MINUTE_MS
 
@@ -35,32 +38,39 @@ export function planMerges(files: readonly EventFile[], now: Instant): Merge[] {
     if (hour + HOUR_MS + GRACE_MS <= now) {
       if (group.some((file) => file.level !== 'compacted')) merges.push(...compactions(group))
     } else {
-      const small = group.filter((file) => file.level !== 'compacted' && file.rows < SMALL_ROWS)
+      const small = group.filter(isSmall)
       if (small.length >= FAN_IN) merges.push({ files: small.slice(0, FAN_IN), level: 'merged' })
     }
   }
   return merges
 }
 
+const isSmall = ({ level, rows, sizeBytes }: EventFile) =>
+  level !== 'compacted' && rows < SMALL_ROWS && sizeBytes < SMALL_BYTES
+
 function compactions(files: readonly EventFile[]): Merge[] {
   const runs: EventFile[][] = []
   let run: EventFile[] = []
-  let rows = 0
+  let fill = 0
   for (const file of files) {
-    if (file.level === 'compacted' && file.rows > MAX_ROWS / 2) continue
-    if (run.length > 0 && rows + file.rows > MAX_ROWS) {
+    const own = fillOf(file)
+    if (file.level === 'compacted' && own > 0.5) continue
+    if (run.length > 0 && fill + own > 1) {
       runs.push(run)
       run = []
-      rows = 0
+      fill = 0
     }
     run.push(file)
-    rows += file.rows
+    fill += own
   }
   runs.push(run)
   // What is compacted and has nothing to be joined with stays as it is.
   const changing = runs.filter((files) => files.some((file) => file.level !== 'compacted'))
   return changing.map((files) => ({ files, level: 'compacted' }))
 }
+
+/** What share of a compacted file it fills. */
+const fillOf = ({ rows, sizeBytes }: EventFile) => Math.max(rows / MAX_ROWS, sizeBytes / MAX_BYTES)
 
 /** Merges all events that are worth it. Killed anywhere and run again, it has the same end. Fails as `attemptEach`. */
 export async function compactEvents(

@@ -7,14 +7,26 @@ import { type Clock, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import type { StoredPage } from '../core/page.ts'
 import { EMPTY_SEGMENT, type SegmentContent } from '../ingest/segment-count.ts'
+import type { Crowd, NameCount, Naming } from './counted-names.ts'
 import { quoteText } from './dialect.ts'
 import type { EventFile, Manifest, PageFile, RollupFile } from './manifest.ts'
 import { type PageSources, pageLines, pagesIn, pagesRelation } from './pages-relation.ts'
 import type { Query, Warehouse } from './query.ts'
 import { eventsRelation, type Sources } from './relation.ts'
-import { type CountSources, countsOf, countsRelation } from './rollup.ts'
+import { type CountSources, countsOf, countsRelation, named } from './rollup.ts'
 import { freshRelation, spooledEvents, spoolRelation } from './spooled.ts'
-import { contentOf, type SurveyRow, spanOf, surveyOf } from './survey.ts'
+import {
+  countsFrom,
+  foldedIn,
+  isCutOff,
+  type NameRow,
+  nameKey,
+  namesAmong,
+  namesOf,
+  type SurveyRow,
+  spanOf,
+  surveyOf,
+} from './survey.ts'
 
 export interface EngineOptions {
   /** Where Parquet files lie, those of counts in `counts/`; `tmp/` below it is the engine's own. */
@@ -43,6 +55,15 @@ const QUERY_TIMEOUT_MS = 60_000
 const READER_THREADS = Math.min(4, availableParallelism())
 
 const RELATIONS = { events: eventsRelation, counts: countsRelation, pages: pagesRelation }
+
+/** What is known of a new file of events. */
+interface Surveyed {
+  file: EventFile | null
+  naming: Naming | null
+  content: SegmentContent
+}
+
+const NOTHING: Surveyed = { file: null, naming: null, content: EMPTY_SEGMENT }
 
 /** The embedded warehouse: DuckDB over Parquet files and the open spool. */
 export class DuckdbWarehouse implements Warehouse {
@@ -106,10 +127,10 @@ export class DuckdbWarehouse implements Warehouse {
     if (manifest.hasSegment(segment.name)) return release()
     const path = `${segment.name}.parquet`
     const rows = await this.write(path, `SELECT * FROM ${spooledEvents([segment.path])}`, FRESH)
-    const { file, content } = rows > 0 ? await this.survey(path, rows) : { file: null, content: EMPTY_SEGMENT }
-    const rollup = file ? await this.rollUp(file) : null
+    const { file, naming, content } = rows > 0 ? await this.survey(path, rows) : NOTHING
+    const rollup = file ? await this.rollUp(file, naming?.crowds ?? []) : null
     const pages = segment.pages?.length ? await this.writePages(path, segment.pages) : null
-    manifest.addSegment(segment.name, { file, rollup, pages }, clock.now(), () => account(content))
+    manifest.addSegment(segment.name, { file, rollup, pages, naming }, clock.now(), () => account(content))
     // In the same turn, or a query could see these events twice: in the new files and in the spool.
     release()
     if (!file) unlinkSync(join(folder, path))
@@ -128,10 +149,13 @@ export class DuckdbWarehouse implements Warehouse {
   }
 
   /** The counts of a fresh file, written beside it; null when nothing in it counts. */
-  private async rollUp({ path, orgId, minReceivedAt, maxReceivedAt }: EventFile): Promise<RollupFile | null> {
+  private async rollUp(
+    { path, orgId, minReceivedAt, maxReceivedAt }: EventFile,
+    crowds: readonly Crowd[],
+  ): Promise<RollupFile | null> {
     const { folder } = this.options
     const own = `${COUNTS}/${path}`
-    const rows = await this.write(own, countsOf(freshRelation([join(folder, path)])), FRESH)
+    const rows = await this.write(own, countsOf(named(freshRelation([join(folder, path)]), crowds)), FRESH)
     const sizeBytes = statSync(join(folder, own)).size
     if (rows === 0) {
       unlinkSync(join(folder, own))
@@ -279,13 +303,26 @@ export class DuckdbWarehouse implements Warehouse {
     }
   }
 
-  private async survey(path: string, rows: number): Promise<{ file: EventFile; content: SegmentContent }> {
+  private async survey(path: string, rows: number): Promise<Surveyed> {
     const absolute = join(this.options.folder, path)
-    const found = await this.run<SurveyRow>(surveyOf(freshRelation([absolute])))
+    const events = freshRelation([absolute])
+    const found = await this.run<SurveyRow>(surveyOf(events))
+    const naming = await this.planNames(events)
     const span = spanOf(found)
     const hour = Math.floor(span.minReceivedAt / HOUR_MS) * HOUR_MS
     const file = { path, ...span, hour, rows, sizeBytes: statSync(absolute).size, level: 'fresh' as const, keys: null }
-    return { file, content: contentOf(found) }
+    const counts = countsFrom(found)
+    return { file, naming, content: { counts, vendors: naming.vendors, folded: foldedIn(counts, naming.crowds) } }
+  }
+
+  private async planNames(events: string): Promise<Naming> {
+    const { names } = this.options.manifest
+    const found = await this.run<NameRow>(namesOf(events))
+    const cutOff = new Set(found.filter(isCutOff).map(({ domainId }) => domainId))
+    const given = new Set(found.filter(isCutOff).map(nameKey))
+    const missing = [...cutOff].flatMap((domainId) => names.of(domainId)).filter((name) => !given.has(nameKey(name)))
+    const more = missing.length > 0 ? await this.run<NameCount>(namesAmong(events, missing)) : []
+    return names.plan([...found, ...more], cutOff)
   }
 
   /** Files that a killed process wrote but never entered into the manifest. */

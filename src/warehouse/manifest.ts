@@ -1,5 +1,6 @@
 import type { Instant } from '../core/clock.ts'
 import type { Db } from '../store/database.ts'
+import { CountedNames, type Naming } from './counted-names.ts'
 import { commit, FileTable } from './file-table.ts'
 
 /** `fresh`: one segment as it came; `merged`: several of them; `compacted`: an hour of one organization, sorted and shredded. */
@@ -62,6 +63,8 @@ export interface SegmentFiles {
   file: EventFile | null
   rollup: RollupFile | null
   pages?: PageFile | null
+  /** Which names its counts have. */
+  naming?: Naming | null
 }
 
 /** Which files make up the history. Kept in SQLite, so that a swap of files is one transaction; mirrored in memory. */
@@ -69,8 +72,11 @@ export class Manifest {
   private readonly events: FileTable<EventFile>
   private readonly counted: FileTable<RollupFile>
   private readonly paged: FileTable<PageFile>
+  /** The names that counts keep. */
+  readonly names: CountedNames
 
   constructor(private readonly db: Db) {
+    this.names = new CountedNames(db)
     const common = ['path', 'orgId', 'rows', 'sizeBytes', 'level'] as const
     this.events = new FileTable(db, {
       table: 'eventFile',
@@ -131,7 +137,12 @@ export class Manifest {
    * Adds the files of a loaded segment together with whatever `account` writes, in one transaction, which is none of the
    * caller's. Loading it again replaces the same rows.
    */
-  addSegment(name: string, { file, rollup, pages }: SegmentFiles, loadedAt: Instant, account: () => void): void {
+  addSegment(
+    name: string,
+    { file, rollup, pages, naming }: SegmentFiles,
+    loadedAt: Instant,
+    account: () => void,
+  ): void {
     commit(this.db, () => {
       this.db.prepare('INSERT OR REPLACE INTO segment VALUES (?, ?)').run(name, loadedAt)
       // Only the newest name is needed once its file is gone; a few are kept for a spool folder that was copied late.
@@ -140,6 +151,7 @@ export class Manifest {
         this.events.write([], file ? [file] : []),
         this.counted.write([], rollup ? [rollup] : []),
         this.paged.write([], pages ? [pages] : []),
+        ...(naming ? [this.names.write(naming)] : []),
       ]
       account()
       return mirrors

@@ -1,5 +1,6 @@
 import { MINUTE_MS } from '../core/clock.ts'
 import { PAGE_VIEWS } from '../decoders/page-view.ts'
+import type { Crowd } from './counted-names.ts'
 import { quoteText } from './dialect.ts'
 import type { RollupFile } from './manifest.ts'
 import type { Query } from './query.ts'
@@ -28,6 +29,12 @@ export const COUNT_COLUMNS = {
   pageViews: 'DOUBLE',
 } as const
 
+/**
+ * The event of everything whose name counts don't keep; its vendor too, where they keep no name of that. Page views are
+ * still counted as such: as the vendor `OTHER` would spell them, in small letters.
+ */
+export const OTHER = '(other)'
+
 /** What stands behind the relation `counts` at one moment. Paths are absolute. */
 export interface CountSources {
   rollups: readonly RollupFile[]
@@ -39,6 +46,7 @@ export interface CountSources {
 export type CountScope = Pick<Query, 'orgId' | 'window'>
 
 const KEY = 'orgId, domainId, vendor, event, env'
+const IS_PAGE_VIEW = `lower(event) IN (${PAGE_VIEWS.map(quoteText).join(', ')})`
 const SESSIONS = 'list_distinct(flatten(list(sessionHashes)))'
 
 /** Minutes that may still grow know their sessions one by one; the others how many there were. */
@@ -65,7 +73,7 @@ export function countsRelation({ rollups, folder, spool }: CountSources, scope: 
   )
   if (growing.length > 0) branches.push(closed(growing.join(' UNION ALL ')))
   if (branches.length === 0) return emptyRelation()
-  const pageViews = `CASE WHEN lower(event) IN (${PAGE_VIEWS.map(quoteText).join(', ')}) THEN weight ELSE 0 END`
+  const pageViews = `CASE WHEN ${IS_PAGE_VIEW} THEN weight ELSE 0 END`
   return `SELECT *, ${pageViews}::DOUBLE AS pageViews FROM (${branches.join('\nUNION ALL\n')})`
 }
 
@@ -78,6 +86,31 @@ export function countsOf(source: string): string {
         CASE WHEN sessionId IS NOT NULL THEN hash(sessionId) END AS session, count(*) AS events, sum(weight) AS weight
       FROM ${source} WHERE kind <> 'library' GROUP BY ALL
     ) GROUP BY ALL`
+}
+
+/** The events of `source` under the names by which they are counted. */
+export function named(source: string, crowds: readonly Crowd[]): string {
+  if (crowds.length === 0) return source
+  const among = (columns: string, rows: readonly (readonly string[])[]) => {
+    const values = rows.map((row) => `(${row.map(quoteText).join(', ')})`)
+    return `(${columns}) IN (VALUES ${values.join(', ')})`
+  }
+  // An id of ours is never empty, and a list of values must not be.
+  const nothing = ['', '', '']
+  const names = crowds.flatMap((crowd) => crowd.names.map(({ vendor, event }) => [crowd.domainId, vendor, event]))
+  const vendors = crowds.flatMap(({ domainId, vendors }) => vendors.map((vendor) => [domainId, vendor]))
+  const domains = crowds.map(({ domainId }) => quoteText(domainId)).join(', ')
+  const isKept = among('domainId, vendor, event', [nothing, ...names])
+  const other = quoteText(OTHER)
+  return `(
+    SELECT * EXCLUDE (isOther, isStranger) REPLACE (
+      CASE WHEN isOther AND isStranger THEN ${other} ELSE vendor END AS vendor,
+      CASE WHEN NOT isOther THEN event WHEN ${IS_PAGE_VIEW} THEN lower(event) ELSE ${other} END AS event)
+    FROM (
+      SELECT *, domainId IN (${domains}) AND NOT ${isKept} AS isOther,
+        NOT ${among('domainId, vendor', [nothing.slice(1), ...vendors])} AS isStranger
+      FROM ${source}
+    ))`
 }
 
 /** Counts of minutes that may still grow, each once. */

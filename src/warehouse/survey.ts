@@ -1,12 +1,13 @@
 import { HOUR_MS, type Instant } from '../core/clock.ts'
-import type { SegmentContent, SegmentCount, VendorSighting } from '../ingest/segment-count.ts'
+import type { FoldedNames, SegmentCount } from '../ingest/segment-count.ts'
+import { type Crowd, MAX_NAMES, type NameCount } from './counted-names.ts'
+import { quoteText } from './dialect.ts'
 
 /** What one file of events holds, as `surveyOf` asks for it. */
 export interface SurveyRow {
   orgId: string
   domainId: string
   host: string | null
-  vendor: string
   hour: Instant
   events: number
   firstReceivedAt: Instant
@@ -17,30 +18,73 @@ export interface SurveyRow {
   versionSeq: number | null
 }
 
-/** Everything that is asked of a new file, in one look at it. */
+/** Of so many hosts of a domain each is asked for by itself; all others, which somebody made up, as if they had none. */
+const MAX_HOSTS = 1000
+
+/** Everything that is asked of a new file beside its names, in one look at it. */
 export function surveyOf(events: string): string {
-  return `SELECT orgId, domainId, host, vendor, receivedAt // ${HOUR_MS} * ${HOUR_MS} AS hour, count(*) AS events,
-      min(receivedAt) AS firstReceivedAt, max(receivedAt) AS lastReceivedAt, max(seq) AS maxSeq,
-      arg_max(version, seq) FILTER (env = 'prod') AS lastVersion,
-      max(seq) FILTER (env = 'prod' AND version IS NOT NULL) AS versionSeq
-    FROM ${events} GROUP BY ALL`
+  return `SELECT orgId, domainId, CASE WHEN place <= ${MAX_HOSTS} THEN host END AS host, hour, sum(events)::BIGINT AS events,
+      min(firstReceivedAt) AS firstReceivedAt, max(lastReceivedAt) AS lastReceivedAt, max(maxSeq) AS maxSeq,
+      arg_max(lastVersion, versionSeq) AS lastVersion, max(versionSeq) AS versionSeq
+    FROM (
+      SELECT *, row_number() OVER (PARTITION BY domainId, hour ORDER BY events DESC, host) AS place
+      FROM (
+        SELECT orgId, domainId, host, receivedAt // ${HOUR_MS} * ${HOUR_MS} AS hour, count(*) AS events,
+          min(receivedAt) AS firstReceivedAt, max(receivedAt) AS lastReceivedAt, max(seq) AS maxSeq,
+          arg_max(version, seq) FILTER (env = 'prod') AS lastVersion,
+          max(seq) FILTER (env = 'prod' AND version IS NOT NULL) AS versionSeq
+        FROM ${events} GROUP BY ALL
+      )
+    ) GROUP BY ALL`
 }
 
-/** The rows of a survey, without vendors and by vendor. */
-export function contentOf(rows: readonly SurveyRow[]): SegmentContent {
-  const counts = new Map<string, SegmentCount & { versionSeq: number }>()
-  const vendors = new Map<string, VendorSighting>()
-  for (const { orgId, domainId, host, vendor, hour, events, lastReceivedAt, lastVersion, versionSeq } of rows) {
-    const sighting = entryOf(vendors, [domainId, vendor], () => ({ domainId, vendor, lastReceivedAt }))
-    sighting.lastReceivedAt = Math.max(sighting.lastReceivedAt, lastReceivedAt)
-    const nothing = { events: 0, lastReceivedAt, lastVersion: null, versionSeq: 0 }
-    const count = entryOf(counts, [orgId, domainId, host, hour], () => ({ orgId, domainId, host, hour, ...nothing }))
-    count.events += events
-    count.lastReceivedAt = Math.max(count.lastReceivedAt, lastReceivedAt)
-    if ((versionSeq ?? 0) > count.versionSeq) Object.assign(count, { lastVersion, versionSeq })
-  }
-  const inOrder = [...counts.values()].sort((a, b) => a.versionSeq - b.versionSeq)
-  return { counts: inOrder.map(({ versionSeq, ...count }) => count), vendors: [...vendors.values()] }
+const NAMES = 'domainId, vendor, event, count(*) AS events, max(receivedAt) AS lastReceivedAt'
+
+/** Of so many names that are not kept, all that can find a place are among them. */
+const MAX_ASKED = 2 * MAX_NAMES
+
+/** A name of a file, and how many its domain has in it. */
+export type NameRow = NameCount & { names: number }
+
+/** Asks for the names in a new file; of a domain with more than `MAX_ASKED` for those with the most events. */
+export function namesOf(events: string): string {
+  return `SELECT * EXCLUDE (place) FROM (
+      SELECT *, count(*) OVER (PARTITION BY domainId) AS names,
+        row_number() OVER (PARTITION BY domainId ORDER BY events DESC, vendor, event) AS place
+      FROM (SELECT ${NAMES} FROM ${events} GROUP BY ALL)
+    ) WHERE place <= ${MAX_ASKED}`
+}
+
+/** True when `namesOf` leaves names of its domain out. */
+export const isCutOff = ({ names }: NameRow) => names > MAX_ASKED
+
+/** Asks for these names in a new file, of which there is one at least. */
+export function namesAmong(events: string, names: readonly Pick<NameCount, 'domainId' | 'vendor' | 'event'>[]): string {
+  const values = names.map((name) => `(${[name.domainId, name.vendor, name.event].map(quoteText).join(', ')})`)
+  return `SELECT ${NAMES} FROM ${events} WHERE (domainId, vendor, event) IN (VALUES ${values.join(', ')}) GROUP BY ALL`
+}
+
+/** The same for the same name. */
+export const nameKey = ({ domainId, vendor, event }: Pick<NameCount, 'domainId' | 'vendor' | 'event'>) =>
+  JSON.stringify([domainId, vendor, event])
+
+/** How many events of each crowded domain have names that counts don't keep. */
+export function foldedIn(counts: readonly SegmentCount[], crowds: readonly Crowd[]): FoldedNames[] {
+  return crowds.flatMap(({ domainId, names }) => {
+    const own = counts.filter((count) => count.domainId === domainId)
+    const [first] = own
+    const all = own.reduce((sum, { events }) => sum + events, 0)
+    const events = names.reduce((left, name) => left - name.events, all)
+    const lastReceivedAt = own.reduce((last, count) => Math.max(last, count.lastReceivedAt), 0)
+    return first && events > 0 ? [{ orgId: first.orgId, domainId, events, lastReceivedAt }] : []
+  })
+}
+
+/** The rows of a survey; what was said last of a version stands last. */
+export function countsFrom(rows: readonly SurveyRow[]): SegmentCount[] {
+  return rows
+    .toSorted((a, b) => (a.versionSeq ?? 0) - (b.versionSeq ?? 0))
+    .map(({ firstReceivedAt, maxSeq, versionSeq, ...count }) => count)
 }
 
 /** From when to when, up to which `seq`, and whose: null when of several organizations. */
@@ -55,13 +99,4 @@ export function spanOf(rows: readonly SurveyRow[]) {
   }
   const orgId = rows.every((row) => row.orgId === first.orgId) ? first.orgId : null
   return { orgId, minReceivedAt, maxReceivedAt, maxSeq }
-}
-
-function entryOf<T>(map: Map<string, T>, name: readonly unknown[], make: () => T): T {
-  const key = JSON.stringify(name)
-  const known = map.get(key)
-  if (known) return known
-  const made = make()
-  map.set(key, made)
-  return made
 }

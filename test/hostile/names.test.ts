@@ -1,0 +1,104 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
+import { type TestApp, testApp } from '../app.ts'
+
+setDefaultTimeout(300_000)
+
+/** What 200,000 invented names of a domain, on 2,000 invented hosts, may leave at most. */
+const BOUNDS = {
+  /** Bytes of files of counts; a made-up vendor with its event is 400 letters that no compression makes less of. */
+  countsBytes: 1_000_000,
+  countedName: 1000,
+  domainVendor: 1000,
+  hostname: 1000,
+  hostnameUsage: 1000,
+  usage: 2,
+  rejection: 1,
+}
+
+const BATCHES = 2000
+const EVENTS = 100
+const AT_ONCE = 50
+
+/** Letters that nobody sent before. */
+const invented = (length: number) =>
+  Buffer.from(crypto.getRandomValues(new Uint8Array(length)))
+    .toString('base64')
+    .slice(0, length)
+
+async function flood(world: TestApp, token: string) {
+  const batch = () => ({
+    page: { url: `https://${crypto.randomUUID()}.example/` },
+    events: Array.from({ length: EVENTS }, () => ({
+      ...{ vendor: invented(200), event: invented(200), params: { [invented(20)]: '' } },
+    })),
+  })
+  for (let sent = 0; sent < BATCHES; sent += AT_ONCE) {
+    const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => world.collect(token, batch())))
+    expect(answers.map(({ status }) => status)).toEqual(Array(AT_ONCE).fill(202))
+    if (sent % 400 === 0) await settle(world)
+  }
+  await settle(world)
+}
+
+async function settle(world: TestApp) {
+  world.clock.advance(5 * SECOND_MS)
+  await world.run('flush')
+}
+
+function bytesOfCounts(world: TestApp): number {
+  const folder = join(world.folder, 'events', 'counts')
+  return readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)
+}
+
+test('200,000 invented names on a public token cost little, and names from before are counted as ever', async () => {
+  await using world = await testApp()
+  const { body: shop } = await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })
+  const purchases = async (events: number) => {
+    await world.collect(shop.token, {
+      page: { url: 'https://shop.example/' },
+      events: Array.from({ length: events }, () => ({ vendor: 'Shop', event: 'purchase' })),
+    })
+    await settle(world)
+  }
+  const total = async (of: string) => {
+    const { body } = await world.call('GET', `/v1/insights/volume?domainId=${shop.id}&hours=48${of}`)
+    return body.series.reduce((sum: number, { observed }: { observed: number }) => sum + observed, 0)
+  }
+  await purchases(120)
+  await flood(world, shop.token)
+  await purchases(7)
+  const check = async () => {
+    const { db } = world.app
+    const rows = (table: string) => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number
+    for (const table of ['countedName', 'domainVendor', 'hostname', 'hostnameUsage', 'usage', 'rejection'] as const) {
+      expect([table, rows(table) <= BOUNDS[table]]).toEqual([table, true])
+    }
+    expect(bytesOfCounts(world)).toBeLessThan(BOUNDS.countsBytes)
+    expect(await total('')).toBe(BATCHES * EVENTS + 127)
+    expect(await total('&vendor=Shop&event=purchase')).toBe(127)
+    expect(await total('&vendor=(other)')).toBe(BATCHES * EVENTS - (BOUNDS.countedName - 1))
+  }
+  await check()
+  for (const ms of [65 * MINUTE_MS, 24 * HOUR_MS]) {
+    world.clock.advance(ms)
+    await world.run('compact')
+    await check()
+  }
+  const { body: ledger } = await world.call('GET', `/v1/events/rejected?domainId=${shop.id}`)
+  expect(ledger.rejections).toEqual([
+    expect.objectContaining({
+      reason: 'counts: more names than are counted by themselves',
+      count: BATCHES * EVENTS - (BOUNDS.countedName - 1),
+    }),
+  ])
+  // An event itself keeps the name under which it came.
+  const { body: seen } = await world.call('GET', '/v1/events?from=0&limit=1')
+  expect(seen.events[0].event).toBe('purchase')
+  world.clock.advance(24 * HOUR_MS)
+  await world.run('signals')
+  const { body: signals } = await world.call('GET', `/v1/auto/signals?domainId=${shop.id}`)
+  expect(signals.signals.map(({ event }: { event: string }) => event)).toEqual(['purchase'])
+})
