@@ -6,6 +6,7 @@ import domains from './0005_domains.sql' with { type: 'text' }
 import batches from './0006_batches.sql' with { type: 'text' }
 import totals from './0007_totals.sql' with { type: 'text' }
 import countedNames from './0008_counted_names.sql' with { type: 'text' }
+import deliveryQueues from './0009_delivery_queues.sql' with { type: 'text' }
 
 /** In the order in which they run. Forward only: a shipped one is never edited, a new one goes to the end. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -17,4 +18,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0006_batches', sql: batches },
   { name: '0007_totals', sql: totals },
   { name: '0008_counted_names', sql: countedNames },
+  { name: '0009_delivery_queues', sql: deliveryQueues },
 ]

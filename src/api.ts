@@ -32,10 +32,11 @@ import { insightRoutes } from './insights/routes.ts'
 import { signalListRoutes } from './insights/signal-list.ts'
 import type { AddressGuard } from './integrations/address-guard.ts'
 import { checkChannels } from './integrations/channels/index.ts'
-import type { Delivering } from './integrations/deliver.ts'
+import type { Dispatcher } from './integrations/dispatcher.ts'
 import { plainMail } from './integrations/plain-mail.ts'
 import { deliveryRoutes, integrationRoutes } from './integrations/routes.ts'
 import { providerOf } from './integrations/store.ts'
+import type { Transport } from './integrations/transport.ts'
 import type { Enqueue } from './issues/issue.ts'
 import { issueRoutes } from './issues/routes.ts'
 import { resolveAll } from './issues/store.ts'
@@ -66,7 +67,7 @@ export interface Ages {
   evaluationAt: Instant | null
 }
 
-export interface ApiParts extends Delivering {
+export interface ApiParts {
   db: Db
   box: SecretBox
   clock: Clock
@@ -74,6 +75,10 @@ export interface ApiParts extends Delivering {
   /** Address under which people reach the server, without a slash at its end. */
   publicUrl: string
   guard: AddressGuard
+  dispatcher: Dispatcher
+  transport: Transport
+  /** True when mail can be sent. */
+  mailConfigured: boolean
   enqueue: Enqueue
   rules: RulesInForce
   domains: DomainDirectory
@@ -88,6 +93,7 @@ export interface ApiParts extends Delivering {
   /** Null when the data folder has an owner. */
   setupToken: SetupToken | null
   warn(message: string): void
+  report(error: unknown, where: string): void
 }
 
 /** Everything that callers can do but sending events, and what answers them. */

@@ -22,12 +22,13 @@ import { ScriptFiles } from './ingest/script-files.ts'
 import { type SegmentDamage, segmentNotice } from './ingest/segment-recovery.ts'
 import { Spool } from './ingest/spool.ts'
 import { type AddressGuard, addressGuard } from './integrations/address-guard.ts'
-import type { Delivering } from './integrations/deliver.ts'
+import type { Delivering } from './integrations/attempt.ts'
+import { Dispatcher } from './integrations/dispatcher.ts'
 import { httpTransport } from './integrations/http-transport.ts'
 import { mailTransport } from './integrations/mail-transport.ts'
 import { notifier } from './integrations/notifier.ts'
-import { recover } from './integrations/outbox.ts'
 import { plainMail } from './integrations/plain-mail.ts'
+import { recover } from './integrations/queues.ts'
 import { type Transport, transport as transportOf } from './integrations/transport.ts'
 import { checkHostsJob } from './jobs/check-hosts.ts'
 import { compactJob } from './jobs/compact.ts'
@@ -86,6 +87,8 @@ export interface App {
   jobs: readonly Job[]
   /** Gives up waiting for other machines: what is being sent to them is sent again after the next start. */
   hangUp(): void
+  /** Resolves when nothing is being sent. */
+  idle(): Promise<void>
   /** Writes and moves what is in memory and in the spool, and lets go of the data folder. After `hangUp` and the jobs. */
   close(): Promise<void>
 }
@@ -152,6 +155,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   recover(db)
 
   const stopping = new AbortController()
+  const dispatcher = new Dispatcher(delivering, stopping.signal)
   const ages: Ages = { flushAt: null, evaluationAt: null }
   const flushParts: FlushParts = { db, batches, spool, warehouse, collector }
   const evaluateParts: EvaluateParts = { db, warehouse, clock, spool, woken, enqueue, regionsOf, gapsOf }
@@ -163,21 +167,9 @@ export async function openApp(options: AppOptions): Promise<App> {
   })
   const setup = hasOwner(db) ? null : newSetupToken()
   const { routes, handle } = openApi({
-    ...{
-      ...delivering,
-      ...stores,
-      config,
-      publicUrl,
-      guard,
-      enqueue,
-      rules,
-      domains,
-      ages,
-      gaps,
-      suspicion,
-      follower,
-      live,
-    },
+    ...{ ...stores, config, clock, report, publicUrl, guard, dispatcher, enqueue, rules },
+    ...{ domains, ages, gaps, suspicion, follower, live, transport },
+    mailConfigured: delivering.mailConfigured,
     setupToken: setup?.token ?? null,
     warn: log.warn,
   })
@@ -191,11 +183,14 @@ export async function openApp(options: AppOptions): Promise<App> {
     box,
     jobs: [
       ...jobs,
-      deliverJob({ ...delivering, publicUrl }, stopping.signal),
+      deliverJob({ db, clock, publicUrl }, dispatcher),
       checkHostsJob({ db, clock, transport, changed: () => domains.invalidate() }, stopping.signal),
     ],
     hangUp: () => stopping.abort(),
+    idle: () => dispatcher.idle(),
     async close() {
+      stopping.abort()
+      await dispatcher.idle()
       await lastFlush(flushParts).catch((error: unknown) => report(error, `last flush: ${messageOf(error)}`))
       gaps.close()
       stores.close()

@@ -87,6 +87,7 @@ export async function testApp(
       const job = app.jobs.find((one) => one.name === name)
       if (!job) throw new Error(`there is no job ${name}`)
       await job.run()
+      await app.idle()
       unlessBug(null, name)
     }
   }

@@ -152,6 +152,7 @@ describe('what goes wrong may go well later', () => {
       kind: 'error',
       message: 'no answer within 0.06 s',
       permanent: false,
+      hung: true,
     })
   })
 

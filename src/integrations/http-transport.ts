@@ -60,7 +60,7 @@ export function httpTransport({ guard, resolve, proxy = null, timeoutMs = SEND_T
     try {
       return await abortable(exchange(outbound, either), either)
     } catch (error) {
-      if (timeout.aborted) return failure(`no answer within ${timeoutMs / 1000} s`)
+      if (timeout.aborted) return { ...failure(`no answer within ${timeoutMs / 1000} s`), hung: true }
       if (signal.aborted) return failure('stopped before an answer came')
       if (error instanceof AppError) return failure(error.message, error.code === 'invalid')
       // Codes only (ECONNREFUSED, CERT_HAS_EXPIRED): a message may repeat what was sent.
@@ -69,7 +69,7 @@ export function httpTransport({ guard, resolve, proxy = null, timeoutMs = SEND_T
   }
 }
 
-const failure = (message: string, permanent = false): Reply => ({ kind: 'error', message, permanent })
+const failure = (message: string, permanent = false) => ({ kind: 'error', message, permanent }) as const
 
 function codeOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined

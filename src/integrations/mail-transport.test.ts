@@ -132,7 +132,7 @@ describe('no answer', () => {
     await using box = await mailbox({ onConnect: () => undefined })
     const reply = await mailTransport({ smtpUrl: at(box.port), from, timeoutMs: 50 })(mail, never)
     const message = 'the mail server did not answer within 0.05 s'
-    expect(reply).toEqual({ kind: 'error', message, permanent: false })
+    expect(reply).toEqual({ kind: 'error', message, permanent: false, hung: true })
   })
 
   test('before the program stops', async () => {

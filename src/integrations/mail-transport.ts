@@ -53,14 +53,16 @@ export function mailTransport({ smtpUrl, from, timeoutMs = MAIL_TIMEOUT_MS }: Ma
       const body = rejected.length === 0 ? '' : `${rejected.length} of ${all} addresses refused`
       return { kind: 'status', status: 250, headers: {}, body }
     } catch (error) {
-      if (timeout.aborted) return failure(`the mail server did not answer within ${timeoutMs / 1000} s`)
+      if (timeout.aborted) {
+        return { ...failure(`the mail server did not answer within ${timeoutMs / 1000} s`), hung: true }
+      }
       if (signal.aborted) return failure('stopped before an answer came')
       return refusalOf(error)
     }
   }
 }
 
-const failure = (message: string, permanent = false): Reply => ({ kind: 'error', message, permanent })
+const failure = (message: string, permanent = false) => ({ kind: 'error', message, permanent }) as const
 
 /** What a failed submission means. Answers to a sign-in are not passed on: some servers repeat what they were sent. */
 function refusalOf(error: unknown): Reply {

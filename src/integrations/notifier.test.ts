@@ -6,7 +6,7 @@ import type { IssueStatus, NoticeOrder } from '../issues/issue.ts'
 import { applyChanges, setStatus } from '../issues/store.ts'
 import { notifier, tellHeldOpening } from './notifier.ts'
 import { hook, mail, outboxWorld } from './outbox.fixture.ts'
-import { releaseCaps, takeDue } from './outbox.ts'
+import { releaseCaps } from './outbox.ts'
 import { settle } from './settle.ts'
 
 const input: AlertInput = {
@@ -39,7 +39,7 @@ function setUp() {
   const byHand = (to: IssueStatus) =>
     setStatus(db, { orgId, by: people.bob.userId, now: clock.now() }, issueId, to, enqueue)
   const send = () => {
-    const sent = takeDue(db, clock.now(), 100)
+    const sent = world.take()
     const settling = { now: clock.now(), jitter: () => 0, mailConfigured: false }
     for (const delivery of sent) settle(db, delivery, { verdict: 'delivered', note: null }, settling)
     return sent.map(({ transition, channelType }) => `${transition} ${channelType}`)

@@ -3,11 +3,12 @@ import type { Channel } from '../alerts/alert.ts'
 import type { Finding } from '../alerts/finding.ts'
 import type { Transition } from '../issues/issue.ts'
 import { applyChanges, issueFacts } from '../issues/store.ts'
-import type { Db } from '../store/database.ts'
+import { type Db, prepared } from '../store/database.ts'
 import type { DeliveryRecord } from './delivery.ts'
 import { listDeliveries } from './delivery-log.ts'
 import { buildMessage } from './message.ts'
 import { type Enqueued, enqueue, type Notice } from './outbox.ts'
+import { claimNext, dropExpired, type Queue } from './queues.ts'
 
 export const hook: Channel = { type: 'webhook', target: 'https://hooks.example.com/a' }
 export const mail: Channel = { type: 'email', target: 'ann@example.com' }
@@ -27,6 +28,8 @@ const finding: Finding = {
   sample: { params: { value: '' } },
   sampleSeq: null,
 }
+
+const FIRST = `SELECT * FROM delivery WHERE status = 'pending' AND behind = 0 ORDER BY dueAt, seq LIMIT 1`
 
 /** A database with people, and the verbs that tests of the outbox are written in. */
 export function outboxWorld(path?: Db) {
@@ -95,6 +98,19 @@ export function outboxWorld(path?: Db) {
     })
   }
 
+  /** Claims up to `limit` of what is due, whatever is under way: longest due first. */
+  function take(limit = 100): DeliveryRecord[] {
+    dropExpired(db, clock.now())
+    const taken: DeliveryRecord[] = []
+    while (taken.length < limit) {
+      const first = prepared<[], Queue>(db, FIRST).get()
+      const delivery = first && claimNext(db, first, clock.now())
+      if (!delivery) break
+      taken.push(delivery)
+    }
+    return taken
+  }
+
   /** Every delivery, oldest first. */
   const deliveries = (): DeliveryRecord[] => listDeliveries(db, orgId, {}, { after: null, limit: 1000 }).reverse()
 
@@ -111,5 +127,5 @@ export function outboxWorld(path?: Db) {
 
   const issueRow = (issueId = 'iss_1') => issueFacts(db, issueId)?.issue
 
-  return { db, clock, box: testBox, people, orgId, issue, tell, deliveries, summary, history, issueRow }
+  return { db, clock, box: testBox, people, orgId, issue, tell, take, deliveries, summary, history, issueRow }
 }

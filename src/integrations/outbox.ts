@@ -3,7 +3,7 @@ import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import { newId } from '../core/id.ts'
 import type { Transition } from '../issues/issue.ts'
 import { addHistory } from '../issues/store.ts'
-import { type Db, tx } from '../store/database.ts'
+import { type Db, prepared, tx } from '../store/database.ts'
 import {
   DELIVERY_COLUMNS,
   type DeliveryRecord,
@@ -16,8 +16,6 @@ import type { Message } from './message.ts'
 
 /** A repeat that waits longer says nothing new. */
 export const REPEAT_LIFETIME_MS = 30 * MINUTE_MS
-/** Deliveries to one target under way at once: a slow receiver leaves room for the others. */
-const MAX_AT_ONE_TARGET = 4
 
 /** That an issue's channels are to be told. */
 export interface Notice {
@@ -74,7 +72,8 @@ function distinct(channels: readonly Channel[]): Channel[] {
   return [...new Map(channels.map((channel) => [`${channel.type} ${channel.target}`, channel])).values()]
 }
 
-const IS_STATE = `transition IN ('opened', 'reopened', 'repeated', 'resolved')`
+/** In SQL: that a delivery says how the issue stands. */
+export const IS_STATE = `transition IN ('opened', 'reopened', 'repeated', 'resolved')`
 
 /** Channels whose latest word about the issue, arrived or on its way, is not its resolution. */
 function toldChannels(db: Db, issueId: string): Channel[] {
@@ -123,25 +122,38 @@ const UNTOLD = `status = 'open' AND NOT EXISTS (
  */
 export function releaseCaps(db: Db, now: Instant, tellOpening: (issueId: string) => void): number {
   return tx(db, () => {
-    const capped = db
-      .prepare<[], { id: string; alertId: string; throttle: string | null; isUntold: number }>(
-        `SELECT issue.id, issue.alertId, json_extract(alert.input, '$.throttle') AS throttle, ${UNTOLD} AS isUntold
-         FROM issue LEFT JOIN alert ON alert.id = issue.alertId WHERE capReached = 1
-         ORDER BY isUntold DESC, firstSeenAt, issue.id`,
-      )
-      .all()
-    const release = db.prepare('UPDATE issue SET capReached = 0 WHERE id = ?')
-    let released = 0
-    for (const { id, alertId, throttle, isUntold } of capped) {
-      const limit: Throttle | null = throttle === null ? null : JSON.parse(throttle)
-      // Asked anew for each, because an opening takes room.
-      if (limit !== null && slotFor(limit, latestSlots(db, alertId, limit, now), now) !== now) continue
-      release.run(id)
-      released++
-      if (isUntold) tellOpening(id)
-    }
-    return released
+    const alerts = prepared<[], { id: string; throttle: string | null }>(
+      db,
+      `SELECT capped.alertId AS id, json_extract(alert.input, '$.throttle') AS throttle
+       FROM (SELECT DISTINCT alertId FROM issue WHERE capReached = 1) AS capped LEFT JOIN alert ON alert.id = capped.alertId`,
+    ).all()
+    return alerts.reduce((sum, alert) => sum + releaseAlert(db, alert, now, tellOpening), 0)
   })
+}
+
+function releaseAlert(
+  db: Db,
+  alert: { id: string; throttle: string | null },
+  now: Instant,
+  tellOpening: (issueId: string) => void,
+): number {
+  const limit: Throttle | null = alert.throttle === null ? null : JSON.parse(alert.throttle)
+  const hasRoom = () => limit === null || slotFor(limit, latestSlots(db, alert.id, limit, now), now) === now
+  if (!hasRoom()) return 0
+  const capped = prepared<[string], { id: string; isUntold: number }>(
+    db,
+    `SELECT id, ${UNTOLD} AS isUntold FROM issue WHERE capReached = 1 AND alertId = ?
+     ORDER BY isUntold DESC, firstSeenAt, id`,
+  ).all(alert.id)
+  let released = 0
+  for (const { id, isUntold } of capped) {
+    // Asked anew for each, because an opening takes room.
+    if (!hasRoom()) break
+    prepared(db, 'UPDATE issue SET capReached = 0 WHERE id = ?').run(id)
+    released++
+    if (isUntold) tellOpening(id)
+  }
+  return released
 }
 
 /** How many notices were held back since the last one that went; from now on none. */
@@ -199,85 +211,11 @@ export function withdraw(db: Db, issueId: string): number {
 }
 
 /** Withdraws a delivery. What its notice said was held back is held back again when the notice reached nobody. */
-function drop(db: Db, delivery: DeliveryRecord, reason: string): void {
+export function drop(db: Db, delivery: DeliveryRecord, reason: string): void {
   const { id, issueId, noticeKey } = delivery
   db.prepare(`UPDATE delivery SET status = 'withdrawn', lastError = ? WHERE id = ?`).run(reason, id)
   const others = db.prepare(`SELECT 1 FROM delivery WHERE noticeKey = ? AND status <> 'withdrawn'`).get(noticeKey)
   const heldBack = messageOfDelivery(delivery)?.heldBack ?? 0
   if (others || heldBack === 0) return
   db.prepare('UPDATE issue SET capReached = 1, heldBack = heldBack + ? WHERE id = ?').run(heldBack, issueId)
-}
-
-/**
- * Claims up to `limit` deliveries that are due and may go, longest due first: they are `sending` from now on, and
- * nobody else gets them. One about an issue waits until the earlier ones to its channel are settled; a resolution whose
- * channel did not hear of the trouble, and a repeat that waited too long, are withdrawn.
- */
-export function takeDue(db: Db, now: Instant, limit: number): DeliveryRecord[] {
-  return tx(db, () => {
-    dropExpired(db, now)
-    const taken: DeliveryRecord[] = []
-    while (taken.length < limit) {
-      const next = nextDue(db, now)
-      if (!next) break
-      if (next.transition === 'resolved' && !wasTold(db, next)) {
-        drop(db, next, 'the channel was not told of the opening')
-        continue
-      }
-      const claimed = db
-        .prepare<[Instant, string], DeliveryRecord>(
-          `UPDATE delivery SET status = 'sending', attempts = attempts + 1, lastAttemptAt = ?
-           WHERE id = ? AND status = 'pending' RETURNING ${DELIVERY_COLUMNS}`,
-        )
-        .get(now, next.id)
-      if (claimed) taken.push(claimed)
-    }
-    return taken
-  })
-}
-
-function dropExpired(db: Db, now: Instant): void {
-  const expired = db
-    .prepare<[Instant], DeliveryRecord>(
-      `SELECT ${DELIVERY_COLUMNS} FROM delivery WHERE status = 'pending' AND expiresAt <= ?`,
-    )
-    .all(now)
-  for (const delivery of expired) drop(db, delivery, 'not sent within 30 minutes')
-}
-
-function nextDue(db: Db, now: Instant): DeliveryRecord | undefined {
-  return db
-    .prepare<[object], DeliveryRecord>(
-      `SELECT ${DELIVERY_COLUMNS} FROM delivery AS one
-       WHERE status = 'pending' AND dueAt <= @now
-         AND NOT EXISTS (
-           SELECT 1 FROM delivery AS other
-           WHERE other.issueId = one.issueId AND other.channelType = one.channelType
-             AND other.channelTarget = one.channelTarget
-             AND (other.status = 'sending' OR (other.status = 'pending' AND other.seq < one.seq)))
-         AND @most > (
-           SELECT count(*) FROM delivery AS other
-           WHERE other.status = 'sending' AND other.channelType = one.channelType
-             AND other.channelTarget = one.channelTarget)
-       ORDER BY dueAt, seq LIMIT 1`,
-    )
-    .get({ now, most: MAX_AT_ONE_TARGET })
-}
-
-/** True when the last word about the issue that reached the channel before this one is the trouble. */
-function wasTold(db: Db, { issueId, channelType, channelTarget, seq }: DeliveryRecord): boolean {
-  const last = db
-    .prepare<[object], { transition: string }>(
-      `SELECT transition FROM delivery
-       WHERE issueId = @issueId AND channelType = @channelType AND channelTarget = @channelTarget
-         AND seq < @seq AND deliveredAt IS NOT NULL AND ${IS_STATE}
-       ORDER BY seq DESC LIMIT 1`,
-    )
-    .get({ issueId, channelType, channelTarget, seq })
-  return last !== undefined && last.transition !== 'resolved'
-}
-
-/** Makes what was under way when the program died pending again, with the same ids. Only to be called at the start. */
-export function recover(db: Db): number {
-  return db.prepare(`UPDATE delivery SET status = 'pending' WHERE status = 'sending'`).run().changes
 }

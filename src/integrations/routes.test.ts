@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { CALLERS, type Caller, client, credentialsOf } from '../../test/fakes.ts'
 import { addressGuard } from './address-guard.ts'
+import { Dispatcher } from './dispatcher.ts'
 import { httpTransport } from './http-transport.ts'
 import { mailTransport } from './mail-transport.ts'
 import { hook, mail, outboxWorld } from './outbox.fixture.ts'
-import { takeDue } from './outbox.ts'
 import { receiver } from './receiver.fixture.ts'
 import { deliveryRoutes, integrationRoutes } from './routes.ts'
 import { settle } from './settle.ts'
@@ -18,12 +18,10 @@ function setUp() {
   const world = outboxWorld()
   const { db, clock, box, people } = world
   const guard = addressGuard(['127.0.0.1'])
-  const parts = {
+  const delivering = {
     db,
     clock,
     box,
-    guard,
-    publicUrl: 'https://watch.example',
     transport: transport({
       http: httpTransport({ guard }),
       mail: mailTransport({ smtpUrl: null, from: 'watch@tagwarden.example' }),
@@ -34,6 +32,8 @@ function setUp() {
       throw error
     },
   }
+  const dispatcher = new Dispatcher(delivering, new AbortController().signal)
+  const parts = { db, clock, box, guard, dispatcher, publicUrl: 'https://watch.example' }
   const call = client({ db, clock }, ...integrationRoutes(parts), ...deliveryRoutes(parts))
   const keys = credentialsOf(people)
   const as = (caller: Caller) => (method: string, path: string, body?: unknown) =>
@@ -213,7 +213,7 @@ describe('the log of deliveries', () => {
     const { db, clock, issue, tell } = world
     tell('opened', issue('iss_1'), { channels: [hook, mail] })
     tell('opened', issue('iss_2'))
-    const [first] = takeDue(db, clock.now(), 1)
+    const [first] = world.take(1)
     if (!first) throw new Error('nothing is due')
     settle(
       db,
@@ -279,13 +279,13 @@ describe('the log of deliveries', () => {
   })
 
   test('a failed one is sent again with its id', async () => {
-    const { as, clock, first, db } = withDeliveries()
+    const { as, clock, first, take } = withDeliveries()
     clock.advance(1000)
     const replay = () => as('member')('POST', `/v1/notifications/deliveries/${first.id}/replay`)
     const { status, body } = await replay()
     expect(status).toBe(200)
     expect(body).toMatchObject({ id: first.id, status: 'pending', attempts: 0, dueAt: clock.now(), lastError: null })
-    expect(takeDue(db, clock.now(), 100).map(({ id }) => id)).toContain(first.id)
+    expect(take().map(({ id }) => id)).toContain(first.id)
     expect((await replay()).status).toBe(409)
     expect((await as('member')('POST', '/v1/notifications/deliveries/dlv_x/replay')).status).toBe(404)
   })

@@ -1,14 +1,16 @@
+import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Nullable, OneOf, Type } from '../core/schema.ts'
+import type { SecretBox } from '../core/secret-box.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
 import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
 import type { AddressGuard } from './address-guard.ts'
-import { type Delivering, sendTest } from './deliver.ts'
 import { DELIVERY_STATUSES, DeliverySchema, describeDelivery } from './delivery.ts'
 import { listDeliveries, replay } from './delivery-log.ts'
+import type { Dispatcher } from './dispatcher.ts'
 import {
   DEFAULT_LABEL,
   describeIntegration,
@@ -22,6 +24,7 @@ import {
   providerChannel,
   splitSettings,
 } from './integration.ts'
+import { sendTest } from './send-test.ts'
 import {
   createIntegration,
   deleteIntegration,
@@ -32,7 +35,11 @@ import {
   updateIntegration,
 } from './store.ts'
 
-export interface IntegrationParts extends Delivering {
+export interface IntegrationParts {
+  db: Db
+  clock: Clock
+  box: SecretBox
+  dispatcher: Dispatcher
   guard: AddressGuard
   /** Address under which people reach the server, without a slash at its end. */
   publicUrl: string
@@ -181,7 +188,7 @@ function writingRoutes(parts: IntegrationParts): Route[] {
       params: ById,
       answer: TestResult,
       async handle({ principal: { orgId }, params: { id } }) {
-        const { deliveryId } = await sendTest(parts, findIntegration(db, { orgId, id }), parts.publicUrl)
+        const { deliveryId } = await sendTest(parts.dispatcher, findIntegration(db, { orgId, id }), parts.publicUrl)
         return { ok: true, deliveryId }
       },
     }),

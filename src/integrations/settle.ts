@@ -48,11 +48,16 @@ export function settle(db: Db, delivery: DeliveryRecord, outcome: Outcome, settl
 }
 
 /** True when the row was still this attempt's. */
-function update(db: Db, { id, attempts }: DeliveryRecord, values: string, bound: Record<string, unknown>): boolean {
+function update(
+  db: Db,
+  { id, lastAttemptAt }: DeliveryRecord,
+  values: string,
+  bound: Record<string, unknown>,
+): boolean {
   const statement = db.prepare(
-    `UPDATE delivery SET ${values} WHERE id = @id AND status = 'sending' AND attempts = @attempts`,
+    `UPDATE delivery SET ${values} WHERE id = @id AND status = 'sending' AND lastAttemptAt = @lastAttemptAt`,
   )
-  return statement.run({ ...bound, id, attempts }).changes === 1
+  return statement.run({ ...bound, id, lastAttemptAt }).changes === 1
 }
 
 function delivered(db: Db, delivery: DeliveryRecord, note: string | null, now: Instant): void {

@@ -24,12 +24,12 @@ export interface MailOutbound {
 /**
  * How the other side took it. `status`: it answered; a mail that went has status 250, and its `body` is empty or says
  * how many of the addresses were refused.
- * `error`: it did not, or a mail server refused; `permanent` says that a repeat would meet the same refusal. The
- * message is fit for the delivery log: no secret, no address of a person, no path or query of a URL.
+ * `error`: it did not, or a mail server refused; `permanent` says that a repeat would meet the same refusal, `hung`
+ * that no answer came in time. The message is fit for the delivery log: no secret, no address of a person, no path or query of a URL.
  */
 export type Reply =
   | { kind: 'status'; status: number; headers: Record<string, string>; body: string }
-  | { kind: 'error'; message: string; permanent: boolean }
+  | { kind: 'error'; message: string; permanent: boolean; hung?: true }
 
 /** The way out. Never throws: what goes wrong is a `Reply`. An aborted `signal` ends the attempt with an error. */
 export interface Transport {

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { Dispatcher } from '../integrations/dispatcher.ts'
 import { hook, outboxWorld } from '../integrations/outbox.fixture.ts'
 import type { Outbound } from '../integrations/transport.ts'
 import { deliverJob } from './deliver.ts'
@@ -17,31 +18,36 @@ function setUp() {
     throw error
   }
   const stopping = new AbortController()
-  const parts = {
+  const delivering = {
     ...world,
-    publicUrl: 'https://watch.example',
     transport,
     jitter: () => 0,
     mailConfigured: false,
     report,
   }
-  return { ...world, sent, stopping, job: deliverJob(parts, stopping.signal) }
+  const dispatcher = new Dispatcher(delivering, stopping.signal)
+  const job = deliverJob({ ...world, publicUrl: 'https://watch.example' }, dispatcher)
+  const run = async () => {
+    await job.run()
+    await dispatcher.idle()
+  }
+  return { ...world, sent, stopping, run }
 }
 
 test('what waits is sent, once', async () => {
-  const { job, sent, tell, summary } = setUp()
+  const { run, sent, tell, summary } = setUp()
   tell('opened')
-  await job.run()
-  await job.run()
+  await run()
+  await run()
   expect(sent).toMatchObject([{ kind: 'http', url: hook.target }])
   expect(summary()).toEqual(['opened delivered'])
 })
 
 test('nothing more is sent once the program stops', async () => {
-  const { job, sent, stopping, tell, summary } = setUp()
+  const { run, sent, stopping, tell, summary } = setUp()
   tell('opened')
   stopping.abort()
-  await job.run()
+  await run()
   expect(sent).toEqual([])
   expect(summary()).toEqual(['opened pending'])
 })

@@ -1,16 +1,16 @@
-import { type Delivering, deliverDue } from '../integrations/deliver.ts'
+import type { Dispatcher } from '../integrations/dispatcher.ts'
 import { type NotifierParts, tellHeldOpening } from '../integrations/notifier.ts'
 import { releaseCaps } from '../integrations/outbox.ts'
 import type { Job } from './job.ts'
 
-/** Sends what waits in the outbox, and first what a throttle held back and has room for now. */
-export function deliverJob(delivering: Delivering & NotifierParts, signal: AbortSignal): Job {
+/** Puts into the outbox what a throttle held back and has room for now, and begins to send what waits there. */
+export function deliverJob(parts: NotifierParts, dispatcher: Dispatcher): Job {
   return {
     name: 'deliver',
     pattern: '* * * * * *',
     async run() {
-      releaseCaps(delivering.db, delivering.clock.now(), (issueId) => tellHeldOpening(delivering, issueId))
-      await deliverDue(delivering, { signal })
+      releaseCaps(parts.db, parts.clock.now(), (issueId) => tellHeldOpening(parts, issueId))
+      dispatcher.start()
     },
   }
 }

@@ -8,7 +8,7 @@ import { CHANNELS, channelOf, checkChannels } from './index.ts'
 const guard = addressGuard([])
 
 describe('the verdict on', () => {
-  const retried = [408, 409, 425, 429, ...Array.from({ length: 100 }, (_, index) => 500 + index)]
+  const retried = [408, 425, 429, ...Array.from({ length: 100 }, (_, index) => 500 + index)]
   const everyStatus: [number, Verdict][] = Array.from({ length: 900 }, (_, index) => {
     const status = 100 + index
     if (status >= 200 && status <= 299) return [status, 'delivered']
@@ -32,7 +32,7 @@ describe('the verdict on', () => {
     [404, 'broken'],
     [405, 'broken'],
     [408, 'retry'],
-    [409, 'retry'],
+    [409, 'broken'],
     [410, 'broken'],
     [413, 'broken'],
     [415, 'broken'],

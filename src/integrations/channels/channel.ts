@@ -46,7 +46,7 @@ export interface Channel<C extends object> {
 }
 
 /** Below 500 these say "not now"; every other 4xx says "not like this". */
-const NOT_NOW = [408, 409, 425, 429]
+const NOT_NOW = [408, 425, 429]
 
 /**
  * Only 2xx is success. A redirect is a failure: its target was not vetted. Source: Standard Webhooks 1.0.0,

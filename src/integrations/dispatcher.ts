@@ -1,0 +1,123 @@
+import { HOUR_MS, type Instant, SECOND_MS } from '../core/clock.ts'
+import { type Attempted, attempt, type Delivering } from './attempt.ts'
+import type { DeliveryRecord } from './delivery.ts'
+import { claimNext, dropExpired, Rounds } from './queues.ts'
+import { choose, type Health, healthAfter, healthKey, mayGo, type Way } from './schedule.ts'
+import { type Outcome, settle } from './settle.ts'
+
+/** What is found out when an attempt ends is looked for together, and for at most a tenth of the time. */
+const SHORTEST_REST_MS = 10
+const REST_SHARE = 9
+/** How long a settlement waits that the store refused. */
+const SETTLE_AGAIN_MS = SECOND_MS
+
+/**
+ * Sends what waits in the outbox: `start` begins what may go now, and each attempt that ends makes room for others. What
+ * goes is decided by `schedule.ts` from what waits, what is under way, and which hosts hang; of the last two nothing is
+ * stored. One for each database.
+ */
+export class Dispatcher {
+  private readonly underWay = new Map<Promise<unknown>, Way>()
+  private readonly health = new Map<string, Health>()
+  private readonly rounds: Rounds
+  /** Ends with a look at what may go. */
+  private rest: Promise<void> | null = null
+  /** How long the last look took. */
+  private lookedMs = 0
+
+  /** @param signal aborted when the program stops: nothing more is taken, and what is under way becomes pending again. */
+  constructor(
+    readonly delivering: Delivering,
+    private readonly signal: AbortSignal,
+  ) {
+    this.rounds = new Rounds(delivering.db)
+  }
+
+  /** Begins every attempt that may go now, without waiting for any, and answers how many. Fails only when the store does. */
+  start(): number {
+    if (this.signal.aborted) return 0
+    const now = this.delivering.clock.now()
+    dropExpired(this.delivering.db, now)
+    for (const [key, { until }] of this.health) if (until < now - HOUR_MS) this.health.delete(key)
+    let started = 0
+    // A queue is offered once at a time, and its host may have room for two.
+    for (let more = this.startSome(now); more > 0; more = this.startSome(now)) started += more
+    return started
+  }
+
+  private startSome(now: Instant): number {
+    const { delivering, rounds } = this
+    let started = 0
+    for (const waiting of choose(rounds.next(now), this.traffic(now))) {
+      const delivery = claimNext(delivering.db, waiting.queue, now)
+      if (!delivery) continue
+      rounds.served(waiting)
+      started++
+      void this.send(delivery, waiting)
+    }
+    return started
+  }
+
+  /**
+   * One attempt at a claimed delivery, counted among what is under way until it is settled, with what `revise` makes of
+   * the outcome. Never throws: what the store does not take is reported and tried again until the program stops.
+   */
+  send(delivery: DeliveryRecord, way: Way, revise = (outcome: Outcome) => outcome): Promise<Attempted> {
+    const { clock } = this.delivering
+    const sending = (async () => {
+      const { outcome, ...rest } = await attempt(this.delivering, delivery, this.signal)
+      const key = healthKey(way)
+      this.health.set(key, healthAfter(this.health.get(key), rest.hung, clock.now()))
+      const revised = revise(outcome)
+      await this.settle(delivery, revised)
+      return { ...rest, outcome: revised }
+    })().finally(() => {
+      this.underWay.delete(sending)
+      this.lookSoon()
+    })
+    this.underWay.set(sending, way)
+    return sending
+  }
+
+  private async settle(delivery: DeliveryRecord, outcome: Outcome): Promise<void> {
+    const { db, clock, report } = this.delivering
+    for (;;) {
+      try {
+        return settle(db, delivery, outcome, { ...this.delivering, now: clock.now() })
+      } catch (error) {
+        report(error, delivery.id)
+        if (this.signal.aborted) return
+        await Bun.sleep(SETTLE_AGAIN_MS)
+      }
+    }
+  }
+
+  private lookSoon(): void {
+    if (this.rest || this.signal.aborted) return
+    this.rest = Bun.sleep(Math.max(SHORTEST_REST_MS, this.lookedMs * REST_SHARE)).then(() => {
+      this.rest = null
+      const before = performance.now()
+      try {
+        this.start()
+      } catch (error) {
+        // The next run of the job tries again.
+        this.delivering.report(error, 'deliver')
+      }
+      this.lookedMs = performance.now() - before
+    })
+  }
+
+  /** Resolves when nothing is under way, nor about to be because of what ended. */
+  async idle(): Promise<void> {
+    while (this.underWay.size > 0 || this.rest) await (this.rest ?? Promise.race(this.underWay.keys()))
+  }
+
+  /** True when one more attempt may go this way, whether or not the host is set aside. */
+  hasRoom(way: Way): boolean {
+    return mayGo(way, { ...this.traffic(0), health: new Map() })
+  }
+
+  private traffic(now: Instant) {
+    return { underWay: [...this.underWay.values()], health: this.health, now }
+  }
+}

@@ -1,0 +1,233 @@
+import { afterEach, expect, test } from 'bun:test'
+import { createServer, type Socket } from 'node:net'
+import { createAlert } from '../../src/alerts/store.ts'
+import { MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
+import { addressGuard } from '../../src/integrations/address-guard.ts'
+import { Dispatcher } from '../../src/integrations/dispatcher.ts'
+import { httpTransport } from '../../src/integrations/http-transport.ts'
+import { notifier } from '../../src/integrations/notifier.ts'
+import { outboxWorld } from '../../src/integrations/outbox.fixture.ts'
+import { receiver } from '../../src/integrations/receiver.fixture.ts'
+import type { HttpOutbound } from '../../src/integrations/transport.ts'
+import { applyChanges } from '../../src/issues/store.ts'
+import { deliverJob } from '../../src/jobs/deliver.ts'
+
+/*
+ * Receivers of one organization that hang. Bound: eight attempts of an organization at the same time, six of them at hosts
+ * that have not answered, and two at a host; whatever hangs, another organization's notification goes with the next run of the job.
+ */
+
+const guard = addressGuard(['127.0.0.0/8'])
+const stops: (() => unknown)[] = []
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop()
+})
+
+/** Accepts on every address of the loopback network and never answers; counts what it holds open, by address. */
+async function blackHole() {
+  const sockets = new Set<Socket>()
+  const open = new Map<string, number>()
+  const most = new Map<string, number>()
+  let accepted = 0
+  const server = createServer((socket) => {
+    const host = socket.localAddress ?? ''
+    accepted++
+    sockets.add(socket)
+    open.set(host, (open.get(host) ?? 0) + 1)
+    most.set(host, Math.max(most.get(host) ?? 0, open.get(host) ?? 0))
+    socket.on('error', () => undefined)
+    socket.on('data', () => undefined)
+    socket.on('close', () => {
+      sockets.delete(socket)
+      open.set(host, (open.get(host) ?? 0) - 1)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve))
+  stops.push(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : 0
+  return {
+    /** Hosts 127.1.0.1 to 127.1.0.n, each a receiver. */
+    hooks: (count: number) => Array.from({ length: count }, (_, n) => `http://127.1.0.${n + 1}:${port}/hook`),
+    open: () => sockets.size,
+    accepted: () => accepted,
+    mostAtOneHost: () => Math.max(...most.values()),
+  }
+}
+
+function setUp(timeoutMs: number) {
+  const world = outboxWorld()
+  const { db, clock } = world
+  const stopping = new AbortController()
+  const http = httpTransport({ guard, timeoutMs })
+  const underWay = new Map<string, number>()
+  let mostAtOneHost = 0
+  const counted = async (outbound: HttpOutbound, signal: AbortSignal) => {
+    const { hostname } = new URL(outbound.url)
+    const now = (underWay.get(hostname) ?? 0) + 1
+    mostAtOneHost = Math.max(mostAtOneHost, now)
+    underWay.set(hostname, now)
+    const reply = await http(outbound, signal)
+    underWay.set(hostname, (underWay.get(hostname) ?? 0) - 1)
+    return reply
+  }
+  const dispatcher = new Dispatcher(
+    {
+      ...world,
+      transport: {
+        send: (outbound, signal) => (outbound.kind === 'http' ? counted(outbound, signal) : Promise.reject(outbound)),
+      },
+      jitter: () => 0,
+      mailConfigured: false,
+      report: (error) => {
+        throw error
+      },
+    },
+    stopping.signal,
+  )
+  const parts = { db, clock, publicUrl: 'https://watch.example' }
+  stops.push(async () => {
+    stopping.abort()
+    await dispatcher.idle()
+  })
+  /** Puts an issue's opening into the outbox; of another organization where one is named. */
+  const tellOf = (id: string, target: string, orgId = world.orgId) => {
+    world.tell('opened', world.issue(id), { channels: [{ type: 'webhook', target }] })
+    db.prepare('UPDATE delivery SET orgId = ? WHERE issueId = ?').run(orgId, id)
+  }
+  return {
+    ...world,
+    parts,
+    dispatcher,
+    tellOf: tellOf,
+    job: deliverJob(parts, dispatcher),
+    mostAtOneHost: () => mostAtOneHost,
+  }
+}
+
+/** Runs the job again and again, as the scheduler does, until something is so. */
+async function runUntil(job: { run(): Promise<void> }, isSo: () => boolean) {
+  while (!isSo()) {
+    await job.run()
+    await Bun.sleep(5)
+  }
+}
+
+test('a hundred hooks of one organization hang, and another is told meanwhile', async () => {
+  const hole = await blackHole()
+  await using good = receiver()
+  const { people, tellOf, job } = setUp(60_000)
+  for (const [index, url] of hole.hooks(100).entries()) tellOf(`iss_${index}`, url)
+  await runUntil(job, () => hole.open() === 6)
+  for (let n = 0; n < 20; n++) tellOf(`iss_good_${n}`, `${good.url}/${n}`, people.mallory.orgId)
+  await runUntil(job, () => good.requests.length === 20)
+  expect([hole.open(), hole.accepted()]).toEqual([6, 6])
+})
+
+test('ten organizations with hanging hooks leave a place for the eleventh', async () => {
+  const hole = await blackHole()
+  await using good = receiver()
+  const { db, people, tellOf, job } = setUp(60_000)
+  const columns = (db.prepare('PRAGMA table_info(org)').all() as { name: string }[]).map(({ name }) => name)
+  const copied = columns.map((name) => (name === 'id' ? '@id' : name)).join()
+  const copy = db.prepare(`INSERT INTO org (${columns.join()}) SELECT ${copied} FROM org LIMIT 1`)
+  for (let org = 0; org < 10; org++) {
+    copy.run({ id: `org_${org}` })
+    for (const [index, url] of hole.hooks(100).entries()) tellOf(`iss_${org}_${index}`, url, `org_${org}`)
+  }
+  await runUntil(job, () => hole.open() > 50)
+  tellOf('iss_good', good.url, people.mallory.orgId)
+  await runUntil(job, () => good.requests.length === 1)
+  expect(hole.open()).toBe(hole.accepted())
+  expect(hole.open()).toBeLessThan(64)
+  expect(hole.mostAtOneHost()).toBeLessThanOrEqual(2)
+})
+
+test('a host never has more than two attempts under way, whatever waits for it at how many addresses', async () => {
+  const hole = await blackHole()
+  const { people, tellOf, job, clock, deliveries, mostAtOneHost } = setUp(50)
+  const [url = ''] = hole.hooks(1)
+  for (let n = 0; n < 30; n++) tellOf(`iss_${n}`, `${url}/${n % 5}`, n % 3 === 0 ? people.mallory.orgId : undefined)
+  await runUntil(job, () => {
+    clock.advance(MINUTE_MS)
+    return hole.accepted() > 10
+  })
+  expect(mostAtOneHost()).toBe(2)
+  expect(deliveries().filter(({ attempts }) => attempts > 0).length).toBeGreaterThan(2)
+})
+
+test('a host that hangs is set aside with growing pauses, which cost no attempts, and is back with its first answer', async () => {
+  const hole = await blackHole()
+  const { tellOf, job, clock, dispatcher, deliveries } = setUp(30)
+  const [url = ''] = hole.hooks(1)
+  const start = clock.now()
+  for (let n = 0; n < 40; n++) tellOf(`iss_${n}`, `${url}/${n}`)
+  const tries: number[] = []
+  for (let second = 0; second <= 64; second++) {
+    const before = hole.accepted()
+    await job.run()
+    await dispatcher.idle()
+    if (hole.accepted() > before) tries.push((clock.now() - start) / SECOND_MS)
+    clock.advance(SECOND_MS)
+  }
+  // Two at first, then one at a time: 2 s after those two, 4 s after the next, and so on.
+  expect(tries).toEqual([0, 2, 6, 14, 30, 62])
+  expect(hole.accepted()).toBe(7)
+  expect(deliveries().reduce((sum, { attempts }) => sum + attempts, 0)).toBe(7)
+  expect(deliveries().filter(({ status }) => status === 'pending')).toHaveLength(40)
+})
+
+test('what a throttle held back is let go, and told, while hooks of the same organization hang', async () => {
+  const hole = await blackHole()
+  await using good = receiver()
+  const { db, clock, orgId, parts, issue, issueRow, tellOf, job } = setUp(60_000)
+  const alert = createAlert(db, clock, orgId, {
+    name: 'Throttled',
+    alertType: 'data_validation',
+    conditions: { logic: 'any', items: [{ parameter: 'value', op: 'is_blank' }] },
+    period: '1h',
+    channels: [{ type: 'webhook', target: good.url }],
+    throttle: { count: 1, per: 1, unit: 'minutes' },
+  })
+  const enqueue = notifier(parts)
+  for (const issueId of [issue('iss_told', alert.id), issue('iss_held', alert.id)]) {
+    const notice = { transition: 'opened', finding: issueRow(issueId)?.evidence ?? null, delayMs: 0 } as const
+    const change = { kind: 'history', issueId, entry: 'opened', payload: null, at: clock.now(), notice } as const
+    applyChanges(db, [change], enqueue)
+  }
+  await runUntil(job, () => good.requests.length === 1)
+  for (const [index, url] of hole.hooks(100).entries()) tellOf(`iss_${index}`, url)
+  await runUntil(job, () => hole.open() === 6)
+  expect(issueRow('iss_held')?.capReached).toBe(true)
+  clock.advance(MINUTE_MS)
+  await runUntil(job, () => good.requests.length === 2)
+  expect(issueRow('iss_held')?.capReached).toBe(false)
+  expect([hole.open(), hole.accepted()]).toEqual([6, 6])
+})
+
+test('the order about one issue at one channel stays while its host hangs', async () => {
+  let isHanging = true
+  const heard: string[] = []
+  await using server = receiver(({ body }) => {
+    if (isHanging) return new Promise<Response>(() => undefined)
+    heard.push(JSON.parse(body).type)
+    return new Response()
+  })
+  const { job, clock, dispatcher, ...world } = setUp(500)
+  const channels = [{ type: 'webhook' as const, target: server.url }]
+  world.issue()
+  for (const transition of ['opened', 'reopened', 'resolved', 'reopened'] as const) {
+    world.tell(transition, 'iss_1', { channels })
+    await job.run()
+    await dispatcher.idle()
+    clock.advance(SECOND_MS)
+  }
+  isHanging = false
+  clock.advance(MINUTE_MS)
+  await job.run()
+  await dispatcher.idle()
+  expect(heard).toEqual(['issue.opened', 'issue.reopened', 'issue.reopened'])
+})
