@@ -284,7 +284,7 @@ test('no channel ever hears of a resolution before it heard of the trouble, what
     }),
     { numRuns: 150 },
   )
-})
+}, 30_000)
 
 describe('the throttle', () => {
   const throttle: Throttle = { count: 2, per: 10, unit: 'minutes' }
@@ -397,7 +397,7 @@ describe('the throttle', () => {
       }),
       { numRuns: 150 },
     )
-  })
+  }, 30_000)
 })
 
 describe('a repeat', () => {
