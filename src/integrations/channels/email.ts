@@ -15,9 +15,22 @@ const MAX_ADDRESSES = 50
 const ADDRESS =
   /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i
 
+const partsOf = (target: string) => target.split(',').map((part) => part.trim())
+
+/** Refuses what looks like a slip of who wrote the target: nothing between two commas, an address twice. */
+function checkList(target: string): void {
+  const parts = partsOf(target)
+  const empty = parts.indexOf('')
+  if (empty >= 0 && parts.length > 1) {
+    throw new AppError('invalid', `address ${empty + 1} of ${parts.length} is empty: there is a comma too many`)
+  }
+  const twice = parts.find((part, index) => parts.findIndex((one) => one.toLowerCase() === part.toLowerCase()) < index)
+  if (twice !== undefined) throw new AppError('invalid', `${JSON.stringify(twice)} is there twice`)
+}
+
 /** The addresses of a target, in order, each once. Fails with `invalid` at the first that is none. */
 function addressesOf(target: string): string[] {
-  const addresses = [...new Set(target.split(',').map((part) => part.trim()))].filter((part) => part !== '')
+  const addresses = [...new Set(partsOf(target))].filter((part) => part !== '')
   const bad = addresses.find((address) => address.length > 254 || !ADDRESS.test(address))
   if (bad !== undefined) throw new AppError('invalid', `${JSON.stringify(bad)} is not an e-mail address`)
   if (addresses.length === 0) throw new AppError('invalid', 'must be an e-mail address, or several with commas')
@@ -32,7 +45,9 @@ export const email: Channel<EmailConfig> = {
   config: null,
   secrets: [],
   checkTarget(target) {
-    if (target !== OWNERS_TARGET) addressesOf(target)
+    if (target === OWNERS_TARGET) return
+    addressesOf(target)
+    checkList(target)
   },
   configOf(target, org) {
     if (target !== OWNERS_TARGET) return { to: addressesOf(target) }
