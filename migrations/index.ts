@@ -7,6 +7,7 @@ import batches from './0006_batches.sql' with { type: 'text' }
 import totals from './0007_totals.sql' with { type: 'text' }
 import countedNames from './0008_counted_names.sql' with { type: 'text' }
 import deliveryQueues from './0009_delivery_queues.sql' with { type: 'text' }
+import deletedOrgs from './0010_deleted_orgs.sql' with { type: 'text' }
 
 /** In the order in which they run. Forward only: a shipped one is never edited, a new one goes to the end. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -19,4 +20,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0007_totals', sql: totals },
   { name: '0008_counted_names', sql: countedNames },
   { name: '0009_delivery_queues', sql: deliveryQueues },
+  { name: '0010_deleted_orgs', sql: deletedOrgs },
 ]

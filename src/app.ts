@@ -1,5 +1,3 @@
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { autoWatched } from './alerts/auto-alert.ts'
 import { RulesInForce } from './alerts/rules-in-force.ts'
 import { type Ages, openApi } from './api.ts'
@@ -7,7 +5,8 @@ import { phoneRegions } from './conditions/phone.ts'
 import { type Config, retentionMs } from './config.ts'
 import type { Clock, Instant } from './core/clock.ts'
 import { messageOf } from './core/error.ts'
-import { type SecretBox, secretBox } from './core/secret-box.ts'
+import type { SecretBox } from './core/secret-box.ts'
+import { openAllStores, type Stores } from './data-folder/open.ts'
 import { type DomainDirectory, domainDirectory } from './domains/directory.ts'
 import { routingOf } from './domains/domain.ts'
 import { noteLegacyScript } from './domains/routing-store.ts'
@@ -19,8 +18,6 @@ import { Collector } from './ingest/collector.ts'
 import { Live } from './ingest/live.ts'
 import { scriptBundle } from './ingest/script-bundle.ts'
 import { ScriptFiles } from './ingest/script-files.ts'
-import { type SegmentDamage, segmentNotice } from './ingest/segment-recovery.ts'
-import { Spool } from './ingest/spool.ts'
 import { type AddressGuard, addressGuard } from './integrations/address-guard.ts'
 import type { Delivering } from './integrations/attempt.ts'
 import { Dispatcher } from './integrations/dispatcher.ts'
@@ -47,11 +44,7 @@ import { gapNotice } from './signals/gap.ts'
 import { GapWatch } from './signals/gap-watch.ts'
 import { settingsOf } from './signals/setting-store.ts'
 import { Suspicion, suspicionNotice } from './signals/suspicion.ts'
-import { type Db, openDatabase } from './store/database.ts'
-import { lockFolder } from './store/folder-lock.ts'
-import { masterKey } from './store/master-key.ts'
-import { DuckdbWarehouse } from './warehouse/duckdb.ts'
-import { Manifest } from './warehouse/manifest.ts'
+import type { Db } from './store/database.ts'
 
 /** Told of what is a bug or needs an operator. */
 export interface Log {
@@ -93,21 +86,15 @@ export interface App {
   close(): Promise<void>
 }
 
-/** The files of one data folder. */
-export function openStores(folder: string): { db: Db; box: SecretBox } {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  return { db: openDatabase(join(folder, 'tagwarden.db')), box: secretBox(masterKey(join(folder, 'master.key'))) }
-}
-
 export async function openApp(options: AppOptions): Promise<App> {
   const { config, clock, log } = options
   const report = (error: unknown, where: string) => log.error(error, where)
   const guard = addressGuard(config.outboundAllow)
   const transport = options.transport ?? wayOut(config, guard)
   const tellOperator = operatorOf(config, log, transport)
-  const stores = await openAllStores(config.data, clock, { report, tellOperator })
+  const stores = await openAllStores(config.data, clock, { report, warn: log.warn, tellOperator })
   const { db, box, spool, warehouse } = stores
-  const publicUrl = config.publicUrl || urlOf(config.listen)
+  const publicUrl = config.publicUrl || ownUrlOf(config.listen)
 
   const regionsOf = (orgId: string) => phoneRegions(phoneRegionsOf(db, orgId))
   const gaps = new GapWatch({ db, clock, report, began: (gap) => tellOperator(gapNotice(gap)) })
@@ -201,53 +188,10 @@ export async function openApp(options: AppOptions): Promise<App> {
 const EVERYWHERE = new Set(['0.0.0.0', '::'])
 
 /** Where a server that listens here is reached from this machine; one that listens everywhere, by the machine's own name. */
-function urlOf(listen: Config['listen']): string {
+export function ownUrlOf(listen: Config['listen']): string {
   const { hostname, port } = listen ?? { hostname: '127.0.0.1', port: 0 }
   if (EVERYWHERE.has(hostname)) return `http://localhost:${port}`
   return `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`
-}
-
-type Stores = Awaited<ReturnType<typeof openAllStores>>
-
-interface StoreParts {
-  report(error: unknown, where: string): void
-  tellOperator: TellOperator
-}
-
-/** Everything on disk, for this process alone. */
-async function openAllStores(folder: string, clock: Clock, { report, tellOperator }: StoreParts) {
-  const events = join(folder, 'events')
-  const spoolFolder = join(folder, 'spool')
-  for (const path of [folder, events, spoolFolder]) mkdirSync(path, { recursive: true, mode: 0o700 })
-  const unlock = lockFolder(folder)
-  const { db, box } = openStores(folder)
-  const manifest = new Manifest(db)
-  const spool = openSpool(spoolFolder, clock, manifest, tellOperator)
-  const spoolFiles = () => spool.files()
-  const warehouse = await DuckdbWarehouse.open({ folder: events, manifest, clock, spoolFiles, report })
-  const close = () => {
-    warehouse.close()
-    db.close()
-    unlock()
-  }
-  return { db, box, manifest, spool, warehouse, events, close }
-}
-
-/** What is found damaged in the spool is told at once. */
-function openSpool(folder: string, clock: Clock, manifest: Manifest, tellOperator: TellOperator): Spool {
-  const found: SegmentDamage[] = []
-  let damaged = (damage: SegmentDamage): void => void found.push(damage)
-  const loaded = {
-    has: (name: string) => manifest.hasSegment(name),
-    last: manifest.lastSegment(),
-    lastReceivedAt: manifest.lastReceivedAt(),
-    lastSeq: manifest.lastSeq(),
-  }
-  const spool = new Spool(folder, clock, loaded, { damaged: (damage) => damaged(damage) })
-  // Of a start that finds many one notice is enough.
-  if (found.length > 0) tellOperator(segmentNotice(found))
-  damaged = (damage) => tellOperator(segmentNotice([damage]))
-  return spool
 }
 
 function wayOut(config: Config, guard: AddressGuard): Transport {
@@ -256,8 +200,6 @@ function wayOut(config: Config, guard: AddressGuard): Transport {
     mail: mailTransport({ smtpUrl: config.smtpUrl, from: config.mailFrom }),
   })
 }
-
-type TellOperator = ReturnType<typeof operatorOf>
 
 /** Tells who runs the server: in the log, and by mail where that is set up. */
 function operatorOf({ operatorMail, smtpUrl }: Config, { warn }: Log, transport: Transport) {

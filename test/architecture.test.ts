@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dir, '..')
 const ROOMS = [
   ...['production', 'core', 'store', 'http', 'org', 'domains', 'decoders', 'ingest', 'warehouse', 'conditions'],
   ...['signals', 'alerts', 'issues', 'integrations', 'insights', 'digest', 'changes', 'compliance', 'flows', 'audits'],
-  ...['jobs', 'mcp', 'metrics', 'config', 'api', 'app', 'commands', 'main'],
+  ...['data-folder', 'jobs', 'mcp', 'metrics', 'config', 'api', 'app', 'commands', 'main'],
 ]
 /** Run in browsers: they know the others' shapes and nothing else of them. */
 const IN_BROWSERS = ['collector', 'web']

@@ -3,9 +3,10 @@ import { config } from './config.ts'
 import { decode } from './decode.ts'
 import { demo } from './demo/demo.ts'
 import { detect } from './detect.ts'
+import { doctor } from './doctor.ts'
 import { importHar } from './import-har.ts'
 import { init } from './init.ts'
 import { serve } from './serve.ts'
 
 /** Every subcommand, in the order of the help. */
-export const commands: readonly Command[] = [serve, demo, init, importHar, decode, detect, config]
+export const commands: readonly Command[] = [serve, demo, init, importHar, decode, detect, doctor, config]

@@ -22,7 +22,7 @@ export const serve: Command = {
 }
 
 /** What an operator would miss later and can mend now. */
-function hintsOf({ publicUrl, smtpUrl }: Config, ownUrl: string): string[] {
+export function hintsOf({ publicUrl, smtpUrl }: Pick<Config, 'publicUrl' | 'smtpUrl'>, ownUrl: string): string[] {
   const here = `TAGWARDEN_PUBLIC_URL is not set: links and the browser script name ${ownUrl}, which works on this machine only`
   const noMail = 'TAGWARDEN_SMTP_URL is not set: no e-mail can be sent'
   return [...(publicUrl === '' ? [here] : []), ...(smtpUrl === '' ? [noMail] : [])]

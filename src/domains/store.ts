@@ -97,6 +97,26 @@ function columnsOf(input: DomainInput) {
   }
 }
 
+/**
+ * Makes a domain anew of which only the id is known; one that is there stays as it is. Its token is a new one. True when
+ * it made it; false when there is no such organization.
+ */
+export function recoverDomain(
+  db: Db,
+  { id, orgId, name, createdAt }: { id: string; orgId: string; name: string | null; createdAt: Instant },
+): boolean {
+  const taken = db.prepare('SELECT 1 FROM domain WHERE orgId = ? AND name = ? COLLATE NOCASE')
+  const own = name === null || taken.get(orgId, name) ? `Recovered domain ${id}` : name
+  const { changes } = db
+    .prepare(
+      `INSERT INTO domain (id, orgId, name, system, token, monitoredUrls, vendors, allowManualMonitoring, createdAt)
+       SELECT @id, @orgId, @name, 'global', @token, '[]', '[]', 0, @createdAt
+       WHERE EXISTS (SELECT 1 FROM org WHERE id = @orgId) AND NOT EXISTS (SELECT 1 FROM domain WHERE id = @id)`,
+    )
+    .run({ id, orgId, name: own, token: newSecret('pt'), createdAt })
+  return changes > 0
+}
+
 /** Answers the id of the new domain, which has a property token of its own. Fails as `renameDomain` does. */
 export function createDomain(db: Db, clock: Clock, orgId: string, input: DomainInput): string {
   const createdAt = clock.now()

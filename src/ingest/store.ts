@@ -1,3 +1,4 @@
+import type { Instant } from '../core/clock.ts'
 import type { Db } from '../store/database.ts'
 import type { BatchLog } from './batch-log.ts'
 import type { BatchMemory } from './batch-memory.ts'
@@ -17,7 +18,13 @@ export function recordSegment(
 ): void {
   memory.record(batches)
   recordLedger(db, [...batches.notable, ...folded.map(noteOf)])
-  recordCounts(db, counts)
+  recordSightings(db, { counts, vendors })
+  recordUsage(db, counts)
+}
+
+/** Writes down what was seen of domains: versions, hostnames, vendors. Doing it again changes nothing. */
+export function recordSightings(db: Db, { counts, vendors }: SegmentContent): void {
+  recordHosts(db, counts)
   recordVendors(db, vendors)
 }
 
@@ -62,11 +69,37 @@ function recordLedger(db: Db, batches: readonly Noted[]): void {
 /** The token of a browser is public, so anybody can make hostnames up: a domain keeps this many. */
 const MAX_HOSTNAMES = 1000
 
-function recordCounts(db: Db, counts: readonly SegmentCount[]): void {
+/** Hostnames must be written down before. */
+function recordUsage(db: Db, counts: readonly SegmentCount[]): void {
   const usage = db.prepare(
     `INSERT INTO usage VALUES (@domainId, @orgId, @hour, @events)
      ON CONFLICT DO UPDATE SET events = events + excluded.events`,
   )
+  const hostnameUsage = db.prepare(
+    `INSERT INTO hostnameUsage SELECT domainId, hostname, @hour, @events FROM hostname
+     WHERE domainId = @domainId AND hostname = @host
+     ON CONFLICT DO UPDATE SET events = events + excluded.events`,
+  )
+  for (const count of counts) {
+    usage.run(count)
+    if (count.host !== null) hostnameUsage.run(count)
+  }
+}
+
+/** Makes the usage of an hour at least this, where the domain is there. Doing it again changes nothing. */
+export function raiseUsage(
+  db: Db,
+  hours: readonly { orgId: string; domainId: string; hour: Instant; events: number }[],
+): void {
+  const raise = db.prepare(
+    `INSERT INTO usage SELECT @domainId, @orgId, @hour, @events
+     WHERE EXISTS (SELECT 1 FROM domain WHERE id = @domainId AND orgId = @orgId)
+     ON CONFLICT DO UPDATE SET events = excluded.events WHERE excluded.events > events`,
+  )
+  for (const hour of hours) raise.run(hour)
+}
+
+function recordHosts(db: Db, counts: readonly SegmentCount[]): void {
   const domain = db.prepare(
     `UPDATE domain SET lastEventAt = max(ifnull(lastEventAt, 0), @lastReceivedAt),
        prodVersion = iif(@lastVersion IS NULL OR ifnull(lastEventAt, 0) > @until, prodVersion, @lastVersion)
@@ -80,17 +113,9 @@ function recordCounts(db: Db, counts: readonly SegmentCount[]): void {
      ON CONFLICT DO UPDATE SET lastSeenAt = max(ifnull(lastSeenAt, 0), excluded.lastSeenAt),
        firstSeenAt = min(ifnull(firstSeenAt, excluded.firstSeenAt), excluded.firstSeenAt)`,
   )
-  const hostnameUsage = db.prepare(
-    `INSERT INTO hostnameUsage SELECT domainId, hostname, @hour, @events FROM hostname
-     WHERE domainId = @domainId AND hostname = @host
-     ON CONFLICT DO UPDATE SET events = events + excluded.events`,
-  )
   const until = counts.reduce((latest, { lastReceivedAt }) => Math.max(latest, lastReceivedAt), 0)
   for (const count of counts) {
-    usage.run(count)
     domain.run({ ...count, until })
-    if (count.host === null) continue
-    hostname.run(count)
-    hostnameUsage.run(count)
+    if (count.host !== null) hostname.run(count)
   }
 }

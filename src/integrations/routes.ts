@@ -29,6 +29,7 @@ import {
   createIntegration,
   deleteIntegration,
   findIntegration,
+  hasSecrets,
   type IntegrationKey,
   listIntegrations,
   openSettings,
@@ -84,12 +85,25 @@ function replace(
     throw new AppError('invalid', `provider: is ${present.provider} and stays so; create another integration`)
   }
   const channel = providerChannel(present.provider)
-  const { secrets } = splitSettings(openSettings(db, box, key), channel.secrets)
-  const settings = channel.prepare({ ...secrets, ...input.config }, guard)
+  const settings = channel.prepare({ ...presentSecrets(db, box, key, channel.secrets, input), ...input.config }, guard)
   return updateIntegration(db, box, key, {
     label: input.label ?? DEFAULT_LABEL,
     ...splitSettings(settings, channel.secrets),
   })
+}
+
+/** What the input leaves as it is. Fails with `invalid` when it leaves out a secret that was lost. */
+function presentSecrets(
+  db: Db,
+  box: SecretBox,
+  key: IntegrationKey,
+  names: readonly string[],
+  { config }: IntegrationInput,
+): Record<string, unknown> {
+  if (hasSecrets(db, key)) return splitSettings(openSettings(db, box, key), names).secrets
+  const missing = names.find((name) => config[name] === undefined)
+  if (missing === undefined) return {}
+  throw new AppError('invalid', `config.${missing}: the present one was lost, so it must be given anew`)
 }
 
 /** Integrations: `/v1/integrations`. Secrets come in and never go out, but for one that was made, once. */

@@ -54,7 +54,10 @@ export function providerOf(db: Db, { orgId, id }: IntegrationKey): Provider | nu
   return find.get(id, orgId)?.provider ?? null
 }
 
-/** Configuration and secrets together, for sending. Fails with `notFound`, and when it was sealed with another key. */
+/**
+ * Configuration and secrets together, for sending. Fails with `notFound`, with `conflict` when the secrets were lost, and
+ * when they were sealed with another key.
+ */
 export function openSettings(db: Db, box: SecretBox, { orgId, id }: IntegrationKey): Record<string, unknown> {
   const row = db
     .prepare<[string, string], { config: string; secrets: Buffer }>(
@@ -62,7 +65,33 @@ export function openSettings(db: Db, box: SecretBox, { orgId, id }: IntegrationK
     )
     .get(id, orgId)
   if (!row) throw new AppError('notFound', 'no such integration')
+  if (row.secrets.length === 0)
+    throw new AppError('conflict', 'the secrets of this integration were lost; configure it anew')
   return { ...JSON.parse(row.config), ...JSON.parse(box.open(row.secrets)) }
+}
+
+/** The sealed secrets of all integrations that have theirs. */
+export function sealedIntegrations(db: Db): { id: string; orgId: string; secret: Buffer }[] {
+  return db
+    .prepare<[], { id: string; orgId: string; secret: Buffer }>(
+      'SELECT id, orgId, secrets AS secret FROM integration WHERE length(secrets) > 0',
+    )
+    .all()
+}
+
+/** Lets go of secrets that can't be opened: nothing goes through the integration until it has new ones. */
+export function forgetSecrets(db: Db, id: string): void {
+  db.prepare(`UPDATE integration SET secrets = x'', status = 'failing' WHERE id = ?`).run(id)
+}
+
+/** False when its secrets were forgotten. Fails with `notFound`. */
+export function hasSecrets(db: Db, { orgId, id }: IntegrationKey): boolean {
+  const has = db
+    .prepare<[string, string], number>('SELECT length(secrets) > 0 FROM integration WHERE id = ? AND orgId = ?')
+    .pluck()
+    .get(id, orgId)
+  if (has === undefined) throw new AppError('notFound', 'no such integration')
+  return has === 1
 }
 
 /** Oldest first, those after the place `after` (an id); at most `limit + 1`, so that the caller sees if more follow. */

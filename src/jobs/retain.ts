@@ -25,7 +25,7 @@ export interface RetainParts {
 }
 
 /**
- * Drops what is older than it is to be kept or belonged to an organization that is gone, and the oldest days when events
+ * Drops what is older than it is to be kept or belonged to an organization that was deleted, and the oldest days when events
  * outgrow their disk budget.
  */
 export function retainJob(parts: RetainParts): Job {
@@ -35,9 +35,9 @@ export function retainJob(parts: RetainParts): Job {
 export async function retain(parts: RetainParts): Promise<void> {
   const { db, warehouse, manifest, folder, clock, retentionMs, diskBudgetBytes, warn } = parts
   const now = clock.now()
-  const orgIds = new Set(db.prepare<[], string>('SELECT id FROM org').pluck().all())
+  const deleted = new Set(db.prepare<[], string>('SELECT orgId FROM deletedOrg').pluck().all())
   const isExpired = (file: EventFile | PageFile) =>
-    file.maxReceivedAt < now - retentionMs || (file.orgId !== null && !orgIds.has(file.orgId))
+    file.maxReceivedAt < now - retentionMs || (file.orgId !== null && deleted.has(file.orgId))
   const expired = manifest.files().filter(isExpired)
   const kept = manifest.files().filter((file) => !expired.includes(file))
   const excess = beyondBudget(kept, diskBudgetBytes)
@@ -51,7 +51,7 @@ export async function retain(parts: RetainParts): Promise<void> {
     await warehouse.remove(dropped.map((file) => join(folder, file.path)))
   }
   const isOver = (file: RollupFile) =>
-    file.maxMinute < now - RECORDS_MS || (file.orgId !== null && !orgIds.has(file.orgId))
+    file.maxMinute < now - RECORDS_MS || (file.orgId !== null && deleted.has(file.orgId))
   const counts = manifest.rollups().filter(isOver)
   if (counts.length > 0) {
     manifest.swapRollups(counts, [])
@@ -88,7 +88,7 @@ function dayOf(instant: Instant): string {
 function forgetRecords(db: Db, now: Instant): void {
   const before = now - RECORDS_MS
   tx(db, () => {
-    db.prepare('DELETE FROM usage WHERE hour < ? OR orgId NOT IN (SELECT id FROM org)').run(before)
+    db.prepare('DELETE FROM usage WHERE hour < ? OR orgId IN (SELECT orgId FROM deletedOrg)').run(before)
     db.prepare('DELETE FROM hostnameUsage WHERE hour < ?').run(now - 2 * DAY_MS)
     db.prepare('DELETE FROM rejection WHERE lastSeenAt < ?').run(before)
     db.prepare(`DELETE FROM delivery WHERE createdAt < ? AND status NOT IN ('pending', 'sending')`).run(before)

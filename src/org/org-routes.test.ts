@@ -225,8 +225,8 @@ describe('deleting', () => {
     expect(Object.keys(others).length).toBeGreaterThan(12)
     const answer = await call('DELETE', '/v1/org?name=Acme', { as: cast.alice.key })
     expect([answer.status, answer.body]).toEqual([200, { ok: true }])
-    // The last one goes with the next round of the signals.
-    expect(rowsOf(db, orgId)).toEqual({ eventFile: 1, pageFile: 1, rollupFile: 1, signalAlert: 1 })
+    // Whose files are to go stays known; the last one goes with the next round of the signals.
+    expect(rowsOf(db, orgId)).toEqual({ deletedOrg: 1, eventFile: 1, pageFile: 1, rollupFile: 1, signalAlert: 1 })
     expect(rowsOf(db, mallory.orgId)).toEqual(others)
     expect(told).toEqual([`deleted ${orgId}`])
   })

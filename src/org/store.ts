@@ -1,4 +1,4 @@
-import type { Clock } from '../core/clock.ts'
+import type { Clock, Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { newId, newSecret } from '../core/id.ts'
 import { type SecretBox, secretHash } from '../core/secret-box.ts'
@@ -30,6 +30,23 @@ export function createOrg(db: Db, box: SecretBox, clock: Clock, { name }: { name
   return org
 }
 
+/** Makes an organization anew of which only the id is known; one that is there, or was deleted, stays so. True when it made it. */
+export function recoverOrg(db: Db, box: SecretBox, org: { id: string; createdAt: Instant }): boolean {
+  const { changes } = db
+    .prepare(
+      `INSERT INTO org (id, name, webhookSecret, customerSalt, createdAt)
+       SELECT @id, @name, @webhookSecret, @customerSalt, @createdAt
+       WHERE NOT EXISTS (SELECT 1 FROM org WHERE id = @id) AND NOT EXISTS (SELECT 1 FROM deletedOrg WHERE orgId = @id)`,
+    )
+    .run({
+      ...org,
+      name: `Recovered organization ${org.id}`,
+      webhookSecret: box.seal(newWebhookSecret()),
+      customerSalt: newCustomerSalt(),
+    })
+  return changes > 0
+}
+
 /** Null when there is no such organization. */
 export function findOrg(db: Db, orgId: string): Org | null {
   const find = db.prepare<[string], Org>('SELECT id, name, customerSalt, createdAt FROM org WHERE id = ?')
@@ -49,6 +66,11 @@ export function openWebhookSecret(db: Db, box: SecretBox, orgId: string): string
   const row = find.get(orgId)
   if (!row) throw new AppError('notFound', 'no such organization')
   return box.open(row.webhookSecret)
+}
+
+/** The sealed webhook secrets of all organizations. */
+export function sealedOrgs(db: Db): { id: string; secret: Buffer }[] {
+  return db.prepare<[], { id: string; secret: Buffer }>('SELECT id, webhookSecret AS secret FROM org').all()
 }
 
 /** Replaces the secret that signs webhooks which are no integrations; answers the new one. */
@@ -75,7 +97,7 @@ export function updateOrg(
 
 /**
  * Removes an organization with everything that the database knows of it, and ends the access of members who were in no
- * other. The files of its events stay listed for whoever removes them. Fails with `conflict` when it is the only one.
+ * other. The files of its events stay listed for whoever removes those of `deletedOrg`. Fails with `conflict` when it is the only one.
  */
 export function deleteOrg(db: Db, clock: Clock, orgId: string): void {
   tx(db, () => {
@@ -87,6 +109,7 @@ export function deleteOrg(db: Db, clock: Clock, orgId: string): void {
     })
     for (const table of ['usage', 'rejection']) db.prepare(`DELETE FROM ${table} WHERE orgId = ?`).run(orgId)
     db.prepare('DELETE FROM org WHERE id = ?').run(orgId)
+    db.prepare('INSERT OR REPLACE INTO deletedOrg VALUES (?, ?)').run(orgId, clock.now())
     endAccess(
       db,
       clock,
@@ -250,8 +273,23 @@ export interface Initial {
   password: string | null
 }
 
+/** Organizations without a member, oldest first: such as were made anew from their events. */
+function orgsOfNobody(db: Db): string[] {
+  const sql = 'SELECT id FROM org WHERE NOT EXISTS (SELECT 1 FROM member WHERE orgId = org.id) ORDER BY createdAt, id'
+  return db.prepare<[], string>(sql).pluck().all()
+}
+
+/** Gives the oldest organization without a member this name, and answers its id; null when there is none. */
+function takeOverOrg(db: Db, name: string): string | null {
+  const [orgId] = orgsOfNobody(db)
+  if (orgId === undefined) return null
+  updateOrg(db, orgId, { name })
+  return orgId
+}
+
 /**
- * The first organization, its owner, and what `also` adds: all or nothing. Answers what `also` answers. Fails with
+ * The first organization, its owner, and what `also` adds: all or nothing. Answers what `also` answers. Where there are
+ * organizations without a member, the owner gets those: the oldest is the first one, and takes the name. Fails with
  * `conflict` when any owner exists, `invalid` when a field does not fit.
  */
 export async function makeFirstOwner<T>(
@@ -266,9 +304,10 @@ export async function makeFirstOwner<T>(
   const work = () => {
     // Again: another call may have finished while the password was hashed.
     refuseSecondOwner(db)
-    const org = createOrg(db, box, clock, { name: orgName })
-    const user = createOwner(db, clock, { orgId: org.id, email, name: name ?? null, passwordHash })
-    return { value: also({ orgId: org.id, userId: user.id }) }
+    const orgId = takeOverOrg(db, orgName) ?? createOrg(db, box, clock, { name: orgName }).id
+    const user = createOwner(db, clock, { orgId, email, name: name ?? null, passwordHash })
+    for (const other of orgsOfNobody(db)) addMember(db, clock, { orgId: other, userId: user.id, role: 'owner' })
+    return { value: also({ orgId, userId: user.id }) }
   }
   return tx(db, work).value
 }

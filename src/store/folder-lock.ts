@@ -1,9 +1,14 @@
 import Database from 'better-sqlite3/linux-x64'
 import { makePrivateFile } from './private-file.ts'
 
+/** Another process holds the data folder. */
+export class FolderInUse extends Error {
+  override readonly name = 'FolderInUse'
+}
+
 /**
  * Holds a data folder for one process until that process ends, however it ends: the operating system drops the lock.
- * Fails when another process holds it. Answers the release.
+ * Fails with `FolderInUse` when another process holds it. Answers the release.
  */
 export function lockFolder(path: string): () => void {
   const file = `${path}/lock`
@@ -16,7 +21,7 @@ export function lockFolder(path: string): () => void {
   } catch (error) {
     db.close()
     if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error
-    throw new Error(`another tagwarden is running on the data folder ${path}`)
+    throw new FolderInUse(`another tagwarden is running on the data folder ${path}`)
   }
   return () => db.close()
 }

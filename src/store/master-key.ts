@@ -2,13 +2,17 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { makeWholeFile } from './private-file.ts'
 
+export const KEY_BYTES = 32
+
 /**
  * Reads the 32-byte key file, or makes it (mode 600): on disk before anything is sealed with it, because what was can be
  * opened with no other. Fails when the file is not a key.
  */
 export function masterKey(path: string): Buffer {
-  if (!existsSync(path)) makeWholeFile(path, randomBytes(32))
+  if (!existsSync(path)) makeWholeFile(path, randomBytes(KEY_BYTES))
   const key = readFileSync(path)
-  if (key.length !== 32) throw new Error(`${path} is not a master key: it has ${key.length} bytes instead of 32`)
+  if (key.length !== KEY_BYTES) {
+    throw new Error(`${path} is not a master key: it has ${key.length} bytes instead of ${KEY_BYTES}`)
+  }
   return key
 }

@@ -2,6 +2,7 @@ import { attemptEach } from '../core/attempt.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { GRACE_MS, nameOf, replaceFiles } from './compact.ts'
 import type { DuckdbWarehouse } from './duckdb.ts'
+import { lineageOf } from './lineage.ts'
 import type { Manifest, RollupFile } from './manifest.ts'
 import { finalCounts, isOpen, mergedCounts, parquet } from './rollup.ts'
 
@@ -79,17 +80,18 @@ async function mergedFiles(
   folder: string,
   { files, level }: RollupMerge,
 ): Promise<RollupFile[]> {
-  const write = async (path: string, select: string) => {
-    const rows = await warehouse.write(path, select)
+  const write = async (path: string, select: string, parts = 1) => {
+    const rows = await warehouse.write(path, select, { lineage: lineageOf(files, parts) })
     return warehouse.describeRollup(path, rows, level)
   }
   if (level === 'merged') return [await write(nameOf('counts/m', files), mergedCounts(folder, files))]
   if (level === 'hour') return [await write(nameOf('counts/h', files), finalCounts(folder, files))]
   const stepMs = level === 'quarters' ? COARSE_MS : MINUTE_MS
   const added: RollupFile[] = []
-  for (const [index, orgId] of (await orgsOf(warehouse, folder, files)).entries()) {
+  const orgIds = await orgsOf(warehouse, folder, files)
+  for (const [index, orgId] of orgIds.entries()) {
     const path = nameOf(`counts/${level === 'day' ? 'd' : 'q'}${index}`, files)
-    added.push(await write(path, finalCounts(folder, files, { orgId, stepMs })))
+    added.push(await write(path, finalCounts(folder, files, { orgId, stepMs }), orgIds.length))
   }
   return added
 }

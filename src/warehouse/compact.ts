@@ -4,6 +4,7 @@ import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { messageOf } from '../core/error.ts'
 import { columnName, quoteName, quoteText } from './dialect.ts'
 import type { DuckdbWarehouse } from './duckdb.ts'
+import { lineageOf } from './lineage.ts'
 import type { EventFile, Manifest } from './manifest.ts'
 import { eventsRelation } from './relation.ts'
 import { RELATION_COLUMNS, VIOLATED } from './spooled.ts'
@@ -142,7 +143,7 @@ async function mergeFiles(warehouse: DuckdbWarehouse, folder: string, { files }:
   const part = (test: string) => `SELECT ${columns} FROM ${source} WHERE ${test}`
   // Evaluation looks for violations only: where they stand together, the other columns are hardly read.
   const select = `${part(VIOLATED)} UNION ALL ${part(`NOT ${VIOLATED}`)}`
-  const rows = await warehouse.write(path, select)
+  const rows = await warehouse.write(path, select, { lineage: lineageOf(files) })
   return warehouse.describe(path, rows, 'merged', null)
 }
 
@@ -156,7 +157,7 @@ async function compactFiles(warehouse: DuckdbWarehouse, folder: string, { files 
     const ours = `(SELECT * FROM (${source}) WHERE orgId = ${quoteText(orgId)})`
     const { keys, isAll } = await keysWorthAColumn(warehouse, ours, rows)
     const path = nameOf(`c${index}`, files)
-    await warehouse.write(path, shredded(ours, keys, isAll))
+    await warehouse.write(path, shredded(ours, keys, isAll), { lineage: lineageOf(files, orgs.length) })
     added.push(await warehouse.describe(path, rows, 'compacted', keys))
   }
   return added

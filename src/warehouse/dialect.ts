@@ -46,6 +46,16 @@ export function columnName(key: string): string {
   return name
 }
 
+/** The key whose column has this name; null for a name that `columnName` makes for none. */
+export function keyOfColumn(name: string): string | null {
+  if (!name.startsWith('p:')) return null
+  return name
+    .slice(2)
+    .replaceAll(/\^(?:(\d+);|(.))/gsu, (_, code, letter) =>
+      code === undefined ? letter.toUpperCase() : String.fromCodePoint(Number(code)),
+    )
+}
+
 /** False for a text with NUL or lone surrogates: no stored text has them, and SQL can't spell them. */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')

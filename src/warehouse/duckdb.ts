@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, renameSync, statSync, unlinkSync } from 'node:fs'
+import { mkdirSync, renameSync, statSync, unlinkSync } from 'node:fs'
 import { open, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -9,11 +9,12 @@ import type { StoredPage } from '../core/page.ts'
 import { EMPTY_SEGMENT, type SegmentContent } from '../ingest/segment-count.ts'
 import type { Crowd, NameCount, Naming } from './counted-names.ts'
 import { quoteText } from './dialect.ts'
+import { type Lineage, metadataOf } from './lineage.ts'
 import type { EventFile, Manifest, PageFile, RollupFile } from './manifest.ts'
 import { type PageSources, pageLines, pagesIn, pagesRelation } from './pages-relation.ts'
 import type { Query, Warehouse } from './query.ts'
 import { eventsRelation, type Sources } from './relation.ts'
-import { type CountSources, countsOf, countsRelation, named } from './rollup.ts'
+import { COUNTS, type CountSources, countsOf, countsRelation, named } from './rollup.ts'
 import { freshRelation, spooledEvents, spoolRelation } from './spooled.ts'
 import {
   countsFrom,
@@ -48,8 +49,6 @@ const RETRY_AFTER_S = 5
  * in them, which is what Bloom filters are for.
  */
 const FRESH = 'ROW_GROUP_SIZE 20480, WRITE_BLOOM_FILTER false'
-/** Files of counts, below the folder of events. */
-const COUNTS = 'counts'
 const MAX_RUNNING = 4
 const QUERY_TIMEOUT_MS = 60_000
 const READER_THREADS = Math.min(4, availableParallelism())
@@ -94,9 +93,7 @@ export class DuckdbWarehouse implements Warehouse {
         autoload_known_extensions: 'false',
         preserve_insertion_order: 'false',
       })
-    const warehouse = new DuckdbWarehouse(await engine(READER_THREADS), await engine(1), options)
-    warehouse.removeOrphans()
-    return warehouse
+    return new DuckdbWarehouse(await engine(READER_THREADS), await engine(1), options)
   }
 
   async query<T>(query: Query): Promise<T[]> {
@@ -126,7 +123,7 @@ export class DuckdbWarehouse implements Warehouse {
     const { manifest, clock, folder } = this.options
     if (manifest.hasSegment(segment.name)) return release()
     const path = `${segment.name}.parquet`
-    const rows = await this.write(path, `SELECT * FROM ${spooledEvents([segment.path])}`, FRESH)
+    const rows = await this.write(path, `SELECT * FROM ${spooledEvents([segment.path])}`, { options: FRESH })
     const { file, naming, content } = rows > 0 ? await this.survey(path, rows) : NOTHING
     const rollup = file ? await this.rollUp(file, naming?.crowds ?? []) : null
     const pages = segment.pages?.length ? await this.writePages(path, segment.pages) : null
@@ -141,7 +138,7 @@ export class DuckdbWarehouse implements Warehouse {
     const path = pagesIn(name)
     try {
       await writeFile(draft, pages.map((page) => `${JSON.stringify(page)}\n`).join(''))
-      const rows = await this.write(path, `SELECT * FROM ${pageLines(draft)}`, FRESH)
+      const rows = await this.write(path, `SELECT * FROM ${pageLines(draft)}`, { options: FRESH })
       return await this.describePages(path, rows, 'fresh')
     } finally {
       await rm(draft, { force: true })
@@ -155,7 +152,7 @@ export class DuckdbWarehouse implements Warehouse {
   ): Promise<RollupFile | null> {
     const { folder } = this.options
     const own = `${COUNTS}/${path}`
-    const rows = await this.write(own, countsOf(named(freshRelation([join(folder, path)]), crowds)), FRESH)
+    const rows = await this.write(own, countsOf(named(freshRelation([join(folder, path)]), crowds)), { options: FRESH })
     const sizeBytes = statSync(join(folder, own)).size
     if (rows === 0) {
       unlinkSync(join(folder, own))
@@ -166,13 +163,19 @@ export class DuckdbWarehouse implements Warehouse {
   }
 
   /**
-   * Writes the answer of a SELECT into a file that appears whole or not at all, with `more` options of DuckDB's
-   * Parquet writer. Answers its number of rows.
+   * Writes the answer of a SELECT into a file that appears whole or not at all, with `options` of DuckDB's Parquet
+   * writer. A file that is written in the place of others says so in itself. Answers its number of rows.
    */
-  async write(path: string, select: string, more?: string): Promise<number> {
+  async write(
+    path: string,
+    select: string,
+    { lineage, options = '' }: { lineage?: Lineage; options?: string } = {},
+  ): Promise<number> {
     const { folder } = this.options
     const [draft, file] = [join(folder, 'tmp', path.replaceAll('/', '-')), join(folder, path)]
-    const format = ['FORMAT parquet', 'COMPRESSION zstd', ...(more ? [more] : [])].join(', ')
+    const format = ['FORMAT parquet', 'COMPRESSION zstd', options, lineage ? metadataOf(lineage) : '']
+      .filter(Boolean)
+      .join(', ')
     const [row] = await this.run<{ Count: number }>(`COPY (${select}) TO ${quoteText(draft)} (${format})`)
     // Not in the event loop: the collector's answers would wait for it.
     await syncPath(draft)
@@ -323,17 +326,6 @@ export class DuckdbWarehouse implements Warehouse {
     const missing = [...cutOff].flatMap((domainId) => names.of(domainId)).filter((name) => !given.has(nameKey(name)))
     const more = missing.length > 0 ? await this.run<NameCount>(namesAmong(events, missing)) : []
     return names.plan([...found, ...more], cutOff)
-  }
-
-  /** Files that a killed process wrote but never entered into the manifest. */
-  private removeOrphans(): void {
-    const { folder, manifest } = this.options
-    const known = new Set([...manifest.files(), ...manifest.rollups(), ...manifest.pages()].map(({ path }) => path))
-    for (const place of ['', `${COUNTS}/`, pagesIn(''), 'tmp/']) {
-      for (const name of readdirSync(join(folder, place))) {
-        if (/\.(?:parquet|ndjson)$/.test(name) && !known.has(`${place}${name}`)) unlinkSync(join(folder, place, name))
-      }
-    }
   }
 
   private track<T>(work: Promise<T>): Promise<T> {

@@ -128,6 +128,13 @@ export class Manifest {
     return this.files().reduce((latest, file) => Math.max(latest, file.maxReceivedAt), 0)
   }
 
+  /** Nothing that the manifest ever knew was received later; 0 when it never knew of anything. */
+  lastKnownAt(): Instant {
+    const loadedAt = this.db.prepare<[], Instant | null>('SELECT max(loadedAt) FROM segment').pluck().get() ?? 0
+    const pagesAt = this.pages().reduce((latest, file) => Math.max(latest, file.maxReceivedAt), 0)
+    return Math.max(loadedAt, this.lastReceivedAt(), pagesAt)
+  }
+
   /** Highest `seq` of any event; 0 without files. */
   lastSeq(): number {
     return this.files().reduce((last, file) => Math.max(last, file.maxSeq), 0)
@@ -152,6 +159,28 @@ export class Manifest {
         this.counted.write([], rollup ? [rollup] : []),
         this.paged.write([], pages ? [pages] : []),
         ...(naming ? [this.names.write(naming)] : []),
+      ]
+      account()
+      return mirrors
+    })
+  }
+
+  /**
+   * Lists files that were written earlier, takes off the list what is gone, and lets new segments have later names than
+   * `segment`. One transaction, which is none of the caller's.
+   */
+  relist(
+    { files, rollups, pages }: { files: EventFile[]; rollups: RollupFile[]; pages: PageFile[] },
+    { gone, segment, at }: { gone: ReadonlySet<string>; segment: string; at: Instant },
+    account: () => void,
+  ): void {
+    commit(this.db, () => {
+      this.db.prepare('INSERT OR REPLACE INTO segment VALUES (?, ?)').run(segment, at)
+      const isGone = ({ path }: { path: string }) => gone.has(path)
+      const mirrors = [
+        this.events.write(this.files().filter(isGone), files),
+        this.counted.write(this.rollups().filter(isGone), rollups),
+        this.paged.write(this.pages().filter(isGone), pages),
       ]
       account()
       return mirrors

@@ -104,14 +104,14 @@ describe('pages', () => {
     expect(await ask(stand, null)).toHaveLength(19)
   })
 
-  test('are there after a restart; files of no manifest are gone', async () => {
+  test('are there after a restart; files of no manifest are kept, drafts are gone', async () => {
     await using stand = await WarehouseStand.open()
     await load(stand, [[plainPage({ receivedAt: HOUR })]])
     await Bun.write(join(stand.folder, 'pages', 'left.parquet'), 'half')
     await Bun.write(join(stand.folder, 'tmp', '000000000007.parquet.ndjson'), 'half')
     await stand.reopen()
     expect(await ask(stand, 'org_1')).toHaveLength(1)
-    expect(readdirSync(join(stand.folder, 'pages'))).toEqual(['000000000001.parquet'])
+    expect(readdirSync(join(stand.folder, 'pages')).sort()).toEqual(['000000000001.parquet', 'left.parquet'])
     expect(readdirSync(join(stand.folder, 'tmp'))).toEqual([])
   })
 })

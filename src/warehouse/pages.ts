@@ -4,6 +4,7 @@ import { PAGE_COLUMNS } from '../core/page.ts'
 import { GRACE_MS, nameOf, replaceFiles } from './compact.ts'
 import { quoteText } from './dialect.ts'
 import type { DuckdbWarehouse } from './duckdb.ts'
+import { lineageOf } from './lineage.ts'
 import type { Manifest, PageFile } from './manifest.ts'
 import { pagesIn, parquetOf } from './pages-relation.ts'
 
@@ -60,7 +61,7 @@ async function mergedFiles(
     const path = nameOf(pagesIn(`${level}${index}`), files)
     const where = orgId === null ? '' : ` WHERE orgId = ${quoteText(orgId)}`
     const select = `SELECT ${columns} FROM ${source}${where} ORDER BY orgId, domainId, vendor, receivedAt`
-    const rows = await warehouse.write(path, select)
+    const rows = await warehouse.write(path, select, { lineage: lineageOf(files, orgIds.length) })
     added.push(await warehouse.describePages(path, rows, level))
   }
   return added

@@ -29,6 +29,9 @@ export const COUNT_COLUMNS = {
   pageViews: 'DOUBLE',
 } as const
 
+/** Files of counts, below the folder of events. */
+export const COUNTS = 'counts'
+
 /**
  * The event of everything whose name counts don't keep; its vendor too, where they keep no name of that. Page views are
  * still counted as such: as the vendor `OTHER` would spell them, in small letters.

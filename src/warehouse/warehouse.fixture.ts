@@ -15,6 +15,7 @@ import { columnName, quoteName } from './dialect.ts'
 import { DuckdbWarehouse, type EngineOptions } from './duckdb.ts'
 import { type EventFile, Manifest } from './manifest.ts'
 import type { Query } from './query.ts'
+import { findDifferences, removeLeftovers } from './unlisted.ts'
 
 /** The start of an hour. */
 export const HOUR = TEST_START
@@ -147,6 +148,13 @@ export class WarehouseStand {
       spoolFiles: () => this.spool.files(),
       ...this.settings,
     })
+    const parts = {
+      warehouse: this.engine,
+      manifest: this.manifest,
+      folder: this.folder,
+      spoolFolder: this.spoolFolder,
+    }
+    await removeLeftovers(this.folder, (await findDifferences(parts)).leftovers)
   }
 
   /** Takes events in as one batch at the present time. */

@@ -1,0 +1,115 @@
+import { existsSync } from 'node:fs'
+import { ownUrlOf } from '../app.ts'
+import { systemClock } from '../core/clock.ts'
+import { examine, type Finding } from '../data-folder/check.ts'
+import { checkDatabase } from '../data-folder/open.ts'
+import { type FolderPaths, pathsOf } from '../data-folder/paths.ts'
+import { type Rebuilt, rebuild } from '../data-folder/rebuild.ts'
+import { forgetLost, type SealedCounts } from '../data-folder/sealed.ts'
+import { openDatabase } from '../store/database.ts'
+import { FolderInUse, lockFolder } from '../store/folder-lock.ts'
+import { named } from '../warehouse/unlisted.ts'
+import { type Command, UsageError } from './command.ts'
+import { hintsOf } from './serve.ts'
+import { configOf, DATA_FLAG } from './settings.ts'
+
+const PROGRESS_AFTER_MS = 2000
+const MARKS: Record<Finding['state'], string> = { good: 'ok   ', note: 'note ', wrong: 'WRONG' }
+
+export const doctor: Command = {
+  name: 'doctor',
+  summary: 'Checks a data folder, in plain words; exit 1 when something is wrong. Mends what is asked for.',
+  flags: {
+    ...DATA_FLAG,
+    rebuild: {
+      type: 'boolean',
+      meaning:
+        'List the files of events that the database does not know, and make their organizations anew; deletes nothing',
+    },
+    'forget-secrets': {
+      type: 'boolean',
+      meaning:
+        'Go on without the secrets that master.key does not open: webhooks get new ones, integrations need theirs anew',
+    },
+    json: { type: 'boolean', meaning: 'Print {findings: [{check, state, says}], rebuilt, forgotten} as JSON' },
+  },
+  async run(invocation) {
+    const { flags } = invocation
+    const config = configOf(invocation)
+    const paths = pathsOf(config.data)
+    if (!existsSync(config.data)) throw new UsageError(`doctor: there is no data folder ${config.data}`)
+    const unlock = lockUnlessRunning(paths, flags.rebuild === true || flags['forget-secrets'] === true)
+    try {
+      const forgotten = flags['forget-secrets'] ? forget(paths) : null
+      const rebuilt = flags.rebuild ? await rebuild(paths, systemClock, progressOf('taken in')) : null
+      const findings = await examine(paths, { isRunning: unlock === null, progress: progressOf('read') })
+      const hints = hintsOf(config, config.publicUrl || ownUrlOf(config.listen))
+      findings.push(...hints.map((says): Finding => ({ check: 'settings', state: 'note', says })))
+      if (flags.json) console.log(JSON.stringify({ findings, rebuilt, forgotten }, null, 2))
+      else console.log([...forgottenLines(forgotten), ...rebuiltLines(rebuilt), ...findings.map(lineOf)].join('\n'))
+      return findings.some(({ state }) => state === 'wrong') ? 1 : 0
+    } finally {
+      unlock?.()
+    }
+  },
+}
+
+const lineOf = ({ check, state, says }: Finding) => `${MARKS[state]} ${check}: ${says}`
+
+/** Null while a server runs on the folder; a change then fails with `FolderInUse`. */
+function lockUnlessRunning({ folder }: FolderPaths, isChange: boolean): (() => void) | null {
+  try {
+    return lockFolder(folder)
+  } catch (error) {
+    if (error instanceof FolderInUse && !isChange) return null
+    throw error
+  }
+}
+
+function forget(paths: FolderPaths): SealedCounts {
+  checkDatabase(paths)
+  const db = openDatabase(paths.database)
+  try {
+    return forgetLost(paths, db, systemClock)
+  } finally {
+    db.close()
+  }
+}
+
+function forgottenLines(forgotten: SealedCounts | null): string[] {
+  if (!forgotten) return []
+  const { orgs, integrations } = forgotten
+  return [
+    `organizations with a new webhook secret: ${orgs}; GET /v1/org shows it to admins, receivers must be given it`,
+    `integrations that need their secrets anew: ${integrations}; they are shown as failing until then`,
+    '',
+  ]
+}
+
+function rebuiltLines(rebuilt: Rebuilt | null): string[] {
+  if (!rebuilt) return []
+  const { setAside, listed, unreadable, gone, orgs, domains } = rebuilt
+  const idsOf = (ids: readonly string[]) => (ids.length === 0 ? '' : ` (${named(ids)})`)
+  return [
+    ...(setAside ? [`the damaged database lies in ${setAside}`] : []),
+    `files of events taken in: ${listed.length}`,
+    ...(unreadable.length > 0 ? [`files that can't be read, left as they are: ${named(unreadable)}`] : []),
+    ...(gone.length > 0 ? [`files that are not there, taken off the list: ${named(gone)}`] : []),
+    `organizations made anew: ${orgs.length}${idsOf(orgs)}, domains: ${domains.length}${idsOf(domains)}`,
+    ...(orgs.length > 0 ? [OWNERS_TO_BE] : []),
+    '',
+  ]
+}
+
+/** What a rebuild can't know. */
+const OWNERS_TO_BE =
+  'Whoever opens the link that the next start shows, or "tagwarden init", owns them. Each domain has a new token, which pages and apps must be given; denied hostnames, alerts and users are to be made anew'
+
+/** Shows on a terminal how far something is that takes long. */
+function progressOf(done: string): (files: number, of: number) => void {
+  const started = performance.now()
+  return (files, of) => {
+    if (!process.stderr.isTTY || performance.now() - started < PROGRESS_AFTER_MS) return
+    process.stderr.write(files < of ? `\r${files} of ${of} files ${done}` : '\r\x1b[K')
+  }
+}

@@ -1,0 +1,134 @@
+import { mkdirSync } from 'node:fs'
+import type { Clock } from '../core/clock.ts'
+import type { SecretBox } from '../core/secret-box.ts'
+import { type SegmentDamage, segmentNotice } from '../ingest/segment-recovery.ts'
+import { Spool } from '../ingest/spool.ts'
+import { type Db, openDatabase } from '../store/database.ts'
+import { lockFolder } from '../store/folder-lock.ts'
+import { inspectDatabase, isSqliteError } from '../store/inspect.ts'
+import { DuckdbWarehouse } from '../warehouse/duckdb.ts'
+import { Manifest } from '../warehouse/manifest.ts'
+import {
+  filesOnDisk,
+  findDifferences,
+  isManifestOlder,
+  removeLeftovers,
+  spooledSegments,
+} from '../warehouse/unlisted.ts'
+import { type FolderPaths, pathsOf } from './paths.ts'
+import { damagedDatabase, lostDatabase, olderDatabase, strayWarning } from './refusal.ts'
+import { keyModeWarning, openBox } from './sealed.ts'
+
+/**
+ * The database and the key of a data folder. Both are made in a folder that has no data yet. Fails with `FolderError`,
+ * and changes nothing, when the database is damaged, is not there although the folder has data, or has secrets that the
+ * key does not open.
+ */
+export function openStores(folder: string): { db: Db; box: SecretBox } {
+  const paths = pathsOf(folder)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  checkDatabase(paths)
+  const db = openDatabase(paths.database)
+  try {
+    return { db, box: openBox(paths, db) }
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+/** Fails with `FolderError` when the database is damaged, or not there although there are events. */
+export function checkDatabase(paths: FolderPaths): void {
+  const state = inspectDatabase(paths.database)
+  if (state.kind === 'damaged') throw damagedDatabase(paths, state.reason)
+  if (state.kind === 'sound') return
+  const [files, segments] = [filesOnDisk(paths.events).length, spooledSegments(paths.spool).length]
+  if (files + segments > 0) throw lostDatabase(paths, { files, segments })
+}
+
+/** Who hears of what. */
+export interface FolderReports {
+  /** What failed later. */
+  report(error: unknown, where: string): void
+  /** What an operator should know who reads the log. */
+  warn(message: string): void
+  /** What an operator must know. */
+  tellOperator(notice: { subject: string; text: string }): void
+}
+
+/** Everything of a data folder, for one process. */
+export type Stores = Awaited<ReturnType<typeof openAllStores>>
+
+/**
+ * Opens everything on disk, for this process alone. Fails with `FolderError` when the folder's parts don't belong
+ * together; then nothing was changed.
+ */
+export async function openAllStores(folder: string, clock: Clock, reports: FolderReports) {
+  const paths = pathsOf(folder)
+  for (const path of [folder, paths.events, paths.spool]) mkdirSync(path, { recursive: true, mode: 0o700 })
+  using opened = new DisposableStack()
+  opened.adopt(lockFolder(folder), (unlock) => unlock())
+  const { db, box } = openStores(folder)
+  opened.adopt(db, (db) => db.close())
+  const exposed = keyModeWarning(paths)
+  if (exposed) reports.warn(exposed)
+  const manifest = manifestOf(paths, db)
+  const warehouse = await DuckdbWarehouse.open({
+    folder: paths.events,
+    manifest,
+    clock,
+    spoolFiles: () => spool.files(),
+    report: reports.report,
+  })
+  opened.adopt(warehouse, (warehouse) => warehouse.close())
+  await settleDifferences(paths, { manifest, warehouse }, reports.warn)
+  const spool = openSpool(paths.spool, clock, manifest, reports.tellOperator)
+  const all = opened.move()
+  return { db, box, manifest, spool, warehouse, events: paths.events, close: () => all.dispose() }
+}
+
+/** Fails with `FolderError` when a cell of the list is not what it can be: SQLite can't tell. */
+export function manifestOf(paths: FolderPaths, db: Db): Manifest {
+  try {
+    return new Manifest(db)
+  } catch (error) {
+    if (error instanceof SyntaxError) throw damagedDatabase(paths, 'its list of files is garbled')
+    if (isSqliteError(error)) throw damagedDatabase(paths, error.message)
+    throw error
+  }
+}
+
+async function settleDifferences(
+  paths: FolderPaths,
+  { manifest, warehouse }: { manifest: Manifest; warehouse: DuckdbWarehouse },
+  warn: (message: string) => void,
+): Promise<void> {
+  const parts = { manifest, warehouse, folder: paths.events, spoolFolder: paths.spool }
+  const differences = await findDifferences(parts)
+  const strays = differences.strays.map(({ path }) => path)
+  if (await isManifestOlder(parts, differences)) throw olderDatabase(paths, strays)
+  if (strays.length > 0) warn(strayWarning(paths, strays))
+  await removeLeftovers(paths.events, differences.leftovers)
+}
+
+/** What is found damaged in the spool is told at once. */
+function openSpool(
+  folder: string,
+  clock: Clock,
+  manifest: Manifest,
+  tellOperator: FolderReports['tellOperator'],
+): Spool {
+  const found: SegmentDamage[] = []
+  let damaged = (damage: SegmentDamage): void => void found.push(damage)
+  const loaded = {
+    has: (name: string) => manifest.hasSegment(name),
+    last: manifest.lastSegment(),
+    lastReceivedAt: manifest.lastReceivedAt(),
+    lastSeq: manifest.lastSeq(),
+  }
+  const spool = new Spool(folder, clock, loaded, { damaged: (damage) => damaged(damage) })
+  // Of a start that finds many one notice is enough.
+  if (found.length > 0) tellOperator(segmentNotice(found))
+  damaged = (damage) => tellOperator(segmentNotice([damage]))
+  return spool
+}

@@ -1,0 +1,20 @@
+import { join } from 'node:path'
+
+/** Where everything lies in a data folder. */
+export interface FolderPaths {
+  folder: string
+  database: string
+  key: string
+  events: string
+  spool: string
+}
+
+export function pathsOf(folder: string): FolderPaths {
+  return {
+    folder,
+    database: join(folder, 'tagwarden.db'),
+    key: join(folder, 'master.key'),
+    events: join(folder, 'events'),
+    spool: join(folder, 'spool'),
+  }
+}

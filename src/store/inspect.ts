@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs'
+import Database from 'better-sqlite3/linux-x64'
+import { messageOf } from '../core/error.ts'
+
+/** What a database file is, found without changing it. */
+export type DatabaseState =
+  /** There is none, or one in which nothing was ever stored. */
+  | { kind: 'empty' }
+  | { kind: 'sound'; schema: number }
+  /** SQLite can't read all of it, or it contradicts itself. */
+  | { kind: 'damaged'; reason: string }
+
+/**
+ * Reads all of a database file, with what is in its write-ahead log. What SQLite keeps no checksums of (letters within a
+ * text, digits of a number) it can't find fault with. See https://www.sqlite.org/pragma.html#pragma_integrity_check
+ */
+export function inspectDatabase(path: string): DatabaseState {
+  if (!existsSync(path)) return { kind: 'empty' }
+  try {
+    // Opened for reading, it neither moves the log into the file nor drops what of the log it can't read.
+    const db = new Database(path, { readonly: true, fileMustExist: true })
+    try {
+      const [fault] = db.pragma('integrity_check(1)') as { integrity_check: string }[]
+      if (fault?.integrity_check !== 'ok') return { kind: 'damaged', reason: oneLine(fault?.integrity_check) }
+      const schema = db.pragma('user_version', { simple: true }) as number
+      const tables = db.prepare<[], number>('SELECT count(*) FROM sqlite_schema').pluck().get()
+      return schema === 0 && tables === 0 ? { kind: 'empty' } : { kind: 'sound', schema }
+    } finally {
+      db.close()
+    }
+  } catch (error) {
+    if (!isSqliteError(error)) throw error
+    return { kind: 'damaged', reason: oneLine(messageOf(error)) }
+  }
+}
+
+/** True for what SQLite says of a file that is not as it should be. */
+export function isSqliteError(error: unknown): error is Error {
+  return String((error as { code?: unknown } | null)?.code).startsWith('SQLITE_')
+}
+
+function oneLine(text = 'no reason given'): string {
+  return text.replaceAll(/\s+/g, ' ').trim()
+}
