@@ -60,6 +60,14 @@ describe('every tool', () => {
     }
   })
 
+  test('is described in so few words that a conversation has room beside them', async () => {
+    await using client = await assistant()
+    const { tools } = await client.listTools()
+    const lengths = tools.map((tool) => JSON.stringify(tool).length)
+    expect(Math.max(...lengths)).toBeLessThan(22_000)
+    expect(lengths.reduce((sum, length) => sum + length, 0)).toBeLessThan(160_000)
+  })
+
   test('is listed for a read-only key unless it writes', async () => {
     const { secret } = await newKey(true)
     await using client = await connect(web.url, secret)

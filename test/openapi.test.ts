@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { ALERT_TYPES } from '../src/alerts/alert.ts'
 import type { JsonSchema } from '../src/http/json-schema.ts'
 import { type OpenApiDocument, type Operation, openApiDocument } from '../src/http/openapi.ts'
 import { PERMISSIONS } from '../src/http/permission.ts'
@@ -38,8 +39,11 @@ function judge() {
     JSON.parse(JSON.stringify(value).replaceAll('"#/components/schemas/', '"api#/$defs/'))
   const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allErrors: true })
   ajv.addSchema({ $id: 'api', $defs: moved(api.components.schemas) })
+  const checks = new Map<string, ValidateFunction>()
   return (schema: JsonSchema, value: unknown): string[] => {
-    const check = ajv.compile(moved(schema))
+    const text = JSON.stringify(schema)
+    const check = checks.get(text) ?? ajv.compile(moved(schema))
+    checks.set(text, check)
     check(value)
     return (check.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
   }
@@ -103,6 +107,36 @@ describe('schemas', () => {
     expect(faults).toEqual([])
   })
 
+  test('of alerts say of every field what it is, with an example that fits', () => {
+    const errorsOf = judge()
+    const faults: string[] = []
+    const seen = new Set<string>()
+    const resolved = (schema: JsonSchema): JsonSchema => {
+      const name = typeof schema.$ref === 'string' ? schema.$ref.split('/').at(-1) : undefined
+      return name === undefined ? schema : (api.components.schemas[name] ?? {})
+    }
+    const visit = (at: string, schema: JsonSchema) => {
+      const { description, examples, anyOf = [], items, properties = {} } = resolved(schema)
+      if (typeof description !== 'string' || description.trim() === '') faults.push(`${at}: no description`)
+      if (!Array.isArray(examples) || examples.length === 0) faults.push(`${at}: no example`)
+      else faults.push(...examples.flatMap((value) => errorsOf(schema, value)).map((error) => `${at}: ${error}`))
+      if (typeof schema.$ref === 'string') {
+        if (seen.has(schema.$ref)) return
+        seen.add(schema.$ref)
+      }
+      const branches = (anyOf as JsonSchema[]).map((branch) => branch.properties ?? {})
+      for (const fields of [properties, ...branches] as Record<string, JsonSchema>[]) {
+        for (const [name, one] of Object.entries(fields)) visit(`${at}.${name}`, one)
+      }
+      if (items) visit(`${at}[]`, items as JsonSchema)
+    }
+    for (const name of ['AlertInput', 'Alert', 'Condition', 'Channel', 'JourneySpec']) {
+      visit(name, { $ref: `#/components/schemas/${name}` })
+    }
+    expect(faults).toEqual([])
+    expect(seen.size).toBeGreaterThanOrEqual(5)
+  })
+
   test('have names where they are all that is sent or answered', () => {
     const anonymous = [...bodies(), ...successes()].filter(({ content }) =>
       Object.values(content).some(({ schema }) => !('$ref' in schema) && schema.type !== 'string'),
@@ -129,6 +163,12 @@ test('every body and every success has an example, and all examples fit', () => 
     }),
   )
   expect(faults).toEqual([])
+})
+
+test('POST /v1/alerts shows an alert of each type', () => {
+  const content = api.paths['/v1/alerts']?.post?.requestBody?.content['application/json']
+  const types = Object.values(content?.examples ?? {}).map(({ value }) => (value as { alertType: string }).alertType)
+  expect(types.sort()).toEqual([...ALERT_TYPES].sort())
 })
 
 describe('operations', () => {

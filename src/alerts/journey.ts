@@ -1,6 +1,6 @@
 import type { Condition } from '../conditions/condition.ts'
 import type { Static } from '../core/schema.ts'
-import type { JourneySpecSchema } from './alert.ts'
+import type { JourneySpecSchema } from './journey-spec.ts'
 
 /** What an alert of type journey says in its field `journey`, in either form. */
 export type JourneySpec = Static<typeof JourneySpecSchema>

@@ -30,12 +30,35 @@ export type Operator = (typeof OPERATORS)[number]
 /** `parameter` is read by `readParameter`. Values that an operator does not need are ignored. */
 export const ConditionSchema = Closed(
   {
-    parameter: Text(1, 200),
-    op: OneOf(OPERATORS),
-    values: Type.Optional(Type.Array(Type.String({ maxLength: 1000 }), { maxItems: 100 })),
+    parameter: Text(1, 200, {
+      description:
+        'A key of the event’s parameters; `*` for any of them; or a field of the event: `$vendor $event $account $host $path $title $env $status $sessionId $customerId $execMs $durMs $bytes $version`. A key that begins with `$` is written `$$key`',
+      examples: ['ep.transaction_id', '*', '$event', '$$os'],
+    }),
+    op: OneOf(OPERATORS, {
+      description:
+        'How the parameter is compared; capitals matter. `not_…` is the exact opposite of its twin, and holds where the parameter is missing. `length_…` counts characters; `gt` and `lt` compare numbers and never hold for what is none; `regex` and `custom_pii_regex` find a pattern (RE2) anywhere; `custom_pii_regex` also masks what it finds',
+      examples: ['is_blank', 'not_equals'],
+    }),
+    values: Type.Optional(
+      Type.Array(
+        Type.String({
+          maxLength: 1000,
+          description: 'A text; for `gt` and `lt` a number, for `length_…` a whole number, for patterns a pattern',
+          examples: ['purchase'],
+        }),
+        {
+          maxItems: 100,
+          description:
+            'What is compared with: one of them is enough (for `not_…`: none of them may fit). Not needed by `is_blank`, `not_blank`, `contains_email` and `contains_phone`',
+          examples: [['EUR', 'CHF']],
+        },
+      ),
+    ),
   },
   {
     $id: 'Condition',
+    description: 'A question to one event. In `conditions` and `conditionGroups` it says what is wrong',
     examples: [
       { parameter: 'value', op: 'is_blank' },
       { parameter: '*', op: 'contains_email' },
@@ -45,11 +68,31 @@ export const ConditionSchema = Closed(
 export type Condition = Static<typeof ConditionSchema>
 
 const LOGIC = ['any', 'all'] as const
-const items = Type.Array(ConditionSchema, { maxItems: 50 })
+const logic = OneOf(LOGIC, {
+  description: '`any`: one of the conditions is enough; `all`: every one of them must hold',
+  examples: ['any'],
+})
+const items = Type.Array(ConditionSchema, {
+  maxItems: 50,
+  description: 'The conditions; `any` of none never holds, `all` of none always does',
+  examples: [[{ parameter: 'ep.transaction_id', op: 'is_blank' }]],
+})
 
 /** `any` of no items never holds, `all` of no items always does. */
-export const ConditionSetSchema = Closed({ logic: OneOf(LOGIC), items })
-export const ConditionGroupSchema = Closed({ op: OneOf(LOGIC), items })
+export const ConditionSetSchema = Closed(
+  { logic, items },
+  {
+    description: 'What is wrong with an event: it breaks the rule when this holds, together with every group',
+    examples: [{ logic: 'any', items: [{ parameter: 'ep.transaction_id', op: 'is_blank' }] }],
+  },
+)
+export const ConditionGroupSchema = Closed(
+  { op: logic, items },
+  {
+    description: 'Conditions in brackets',
+    examples: [{ op: 'any', items: [{ parameter: 'cu', op: 'not_equals', values: ['EUR'] }] }],
+  },
+)
 export type ConditionGroup = Static<typeof ConditionGroupSchema>
 
 /** The part of an alert that is written in conditions. What is absent holds. */

@@ -23,7 +23,7 @@ TypeRegistry.Set(
 /** A closed choice of words: plain `enum` in OpenAPI. */
 export const OneOf = <const T extends readonly string[]>(
   words: T,
-  options: { default?: T[number]; description?: string } = {},
+  options: { default?: T[number]; description?: string; examples?: T[number][] } = {},
 ) => Type.Unsafe<T[number]>({ [Kind]: 'OneOf', type: 'string', enum: [...words], ...options })
 
 /** What the documentation says of a schema; with `$id` it stands there under this name. */
@@ -38,7 +38,11 @@ export interface SchemaNotes {
 export const Closed = <T extends Parameters<typeof Type.Object>[0]>(fields: T, notes: SchemaNotes = {}) =>
   Type.Object(fields, { additionalProperties: false, ...notes })
 
-export const Text = (minLength: number, maxLength: number): TString => Type.String({ minLength, maxLength })
+export const Text = (
+  minLength: number,
+  maxLength: number,
+  notes: { description?: string; examples?: string[] } = {},
+): TString => Type.String({ minLength, maxLength, ...notes })
 
 export type { Static, TObject, TSchema }
 export { Type }

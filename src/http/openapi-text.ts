@@ -1,3 +1,4 @@
+import alertsGuide from '../../docs/alerts.md' with { type: 'text' }
 import { permissionTable, TABLE_NOTE } from './roles.ts'
 
 /** What the groups of routes are about, in the order in which they are shown. */
@@ -8,7 +9,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Keys: 'API keys for programs',
   Projects: 'Groups of monitored properties',
   Domains: 'Monitored properties, their tokens and hostnames',
-  Alerts: 'Rules over what arrives',
+  Alerts: `Rules over what arrives: the language, and ten to begin with.\n\n${alertsGuide.replace(/^# .*\n+/, '')}`,
   Signals: 'What every vendor and event normally sends, watched without a rule',
   Issues: 'What alerts found, and what became of it',
   Integrations: 'Where notifications go',
@@ -35,6 +36,12 @@ header \`X-Org-Id\`.
 Bodies and answers are JSON. Times are milliseconds since the Unix epoch, UTC. Percentages from 0 to 100 end in \`Pct\`,
 shares from 0 to 1 in \`Share\`, milliseconds in \`Ms\`. Lists take \`limit\` (1 to 200, default 50) and \`cursor\`, and
 answer \`nextCursor\`: null at the end. Fields and query parameters that are not described are refused.
+
+## Where to begin
+
+\`POST /v1/domains\` makes a property and its token, with which tags send. \`POST /v1/alerts\` makes a rule: its
+conditions say what is *wrong*. Under **Alerts** stand the language of conditions, which \`volume\` fits which type, who
+can be told, and ten alerts to paste. \`GET /v1/issues\` answers what was found.
 
 ## Errors
 

@@ -50,7 +50,8 @@ interface Answer {
   headers?: Record<string, Reference>
   content: Content
 }
-type Content = Record<string, { schema: JsonSchema; examples?: Record<string, { value: unknown }> }>
+type Examples = Record<string, { summary?: string; value: unknown }>
+type Content = Record<string, { schema: JsonSchema; examples?: Examples }>
 
 const ErrorSchema = Closed(
   { error: Type.String({ description: 'One sentence that says what is wrong and where' }) },
@@ -114,10 +115,19 @@ function refusal(code: ErrorCode, book: SchemaBook): Answer {
 }
 
 function contentOf(schema: TSchema, book: SchemaBook, type = 'application/json'): Content {
-  const value = exampleOf(schema)
-  return {
-    [type]: { schema: book.refer(schema), ...(value === undefined ? {} : { examples: { example: { value } } }) },
+  const examples = examplesOf(schema)
+  return { [type]: { schema: book.refer(schema), ...(examples === null ? {} : { examples }) } }
+}
+
+/** Where a schema has several examples, all of them: under their `name`, if they have one. */
+function examplesOf(schema: TSchema): Examples | null {
+  const several: unknown = schema.examples
+  if (!Array.isArray(several) || several.length < 2) {
+    const value = exampleOf(schema)
+    return value === undefined ? null : { example: { value } }
   }
+  const summaryOf = (value: { name?: unknown }) => (typeof value.name === 'string' ? { summary: value.name } : {})
+  return Object.fromEntries(several.map((value, index) => [`example${index + 1}`, { ...summaryOf(value), value }]))
 }
 
 function parametersOf({ params, query, access, anyOrg }: Route, book: SchemaBook): (Parameter | Reference)[] {

@@ -75,6 +75,17 @@ test('schemas with names compile, though a name is there twice', () => {
   expect(check({ one: { name: 'a' }, two: { name: 1 }, many: [] }).valid).toBe(false)
 })
 
+test('a named schema says of its parts at its first place only, and one that tools write not in answers', () => {
+  const Told = Closed({ name: Type.String({ description: 'Its name' }) }, { $id: 'Told', description: 'A thing' })
+  const Channel = Closed({ type: Type.String({ description: 'How' }) }, { $id: 'Channel' })
+  const fields = Closed({ one: Told, many: Type.Array(Told), description: Type.String(), to: Channel })
+  const { inputSchema, outputSchema } = toolOf(routeWith({ body: fields, answer: fields })).entry
+  const timesTold = (schema: unknown, text: string) => JSON.stringify(schema).split(text).length - 1
+  expect([timesTold(inputSchema, 'Its name'), timesTold(inputSchema, 'How')]).toEqual([1, 1])
+  expect([timesTold(outputSchema, 'Its name'), timesTold(outputSchema, 'How')]).toEqual([1, 0])
+  expect(Object.keys(outputSchema?.properties ?? {})).toEqual(['one', 'many', 'description', 'to'])
+})
+
 describe('a route that can be no tool is a bug at the start', () => {
   const clash = Closed({ id: Type.String() })
   test.each<[string, Partial<Route>, RegExp]>([

@@ -35,12 +35,23 @@ interface Fields {
   required?: string[]
 }
 
+/** Named schemas whose parts are described where they are written: an answer that has them says no more than their names. */
+const WRITTEN = ['Alert', 'Channel', 'Condition', 'JourneySpec']
+
 /**
  * Everything in its place, because a name that is there twice is refused by validators, and assistants read references
- * badly. Without examples, which cost every conversation their length.
+ * badly. Without examples, and what a named schema says of its parts only at its first place: both would cost every
+ * conversation their length. `told`: names of those that are known already.
  */
-function inlined({ examples: _, ...schema }: TSchema): JsonSchema {
-  return plain(schema as TSchema, inlined)
+function inliner(told: Set<string>): (schema: TSchema) => JsonSchema {
+  const terse = ({ examples: _, description: __, ...schema }: TSchema): JsonSchema => plain(schema as TSchema, terse)
+  const inlined = ({ examples: _, ...schema }: TSchema): JsonSchema => {
+    const { $id: name } = schema
+    if (name !== undefined && told.has(name)) return terse(schema as TSchema)
+    if (name !== undefined) told.add(name)
+    return plain(schema as TSchema, inlined)
+  }
+  return inlined
 }
 
 function isObject({ type, anyOf, allOf }: TSchema): boolean {
@@ -58,6 +69,7 @@ export function toolName(id: string): string {
 
 /** Which part of a call each argument belongs to, and the schema of all of them together. */
 function inputOf(route: Route) {
+  const inlined = inliner(new Set())
   const { params, query, body, access } = route
   const options = PERMISSIONS[access].writes ? Closed(OPTIONS) : null
   const parts: Record<Place, TSchema | null> = { params, query, body, options }
@@ -103,7 +115,7 @@ function entryOf(route: Route, inputSchema: ToolEntry['inputSchema']): ToolEntry
     title: summary,
     description: [summary, ...(description === undefined ? [] : [description])].join('. '),
     inputSchema,
-    outputSchema: { ...inlined(answer), type: 'object' },
+    outputSchema: { ...inliner(new Set(WRITTEN))(answer), type: 'object' },
     annotations: {
       readOnlyHint: !PERMISSIONS[access].writes,
       destructiveHint: method === 'DELETE',

@@ -1,0 +1,5 @@
+/** A file of `docs/`, as text. */
+declare module '*.md' {
+  const text: string
+  export default text
+}
