@@ -4,12 +4,12 @@ import { Closed, OneOf, Text, Type } from '../core/schema.ts'
 const vendor = Type.Optional(
   Type.String({
     maxLength: 200,
-    description: 'The vendor, as in `docs/vendors.md`; left out or empty: any',
+    description: 'The vendor, as in `docs/vendors.md`; left out or empty: every one',
     examples: ['Google Analytics 4'],
   }),
 )
 const event = Type.Optional(
-  Type.String({ maxLength: 200, description: 'The event’s name; left out or empty: any', examples: ['purchase'] }),
+  Type.String({ maxLength: 200, description: 'The event’s name; left out or empty: every one', examples: ['purchase'] }),
 )
 
 const kindOf = <const Kind extends string>(kind: Kind, description: string) =>
