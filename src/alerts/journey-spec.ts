@@ -9,7 +9,11 @@ const vendor = Type.Optional(
   }),
 )
 const event = Type.Optional(
-  Type.String({ maxLength: 200, description: 'The event’s name; left out or empty: every one', examples: ['purchase'] }),
+  Type.String({
+    maxLength: 200,
+    description: 'The event’s name; left out or empty: every one',
+    examples: ['purchase'],
+  }),
 )
 
 const kindOf = <const Kind extends string>(kind: Kind, description: string) =>

@@ -11,6 +11,13 @@ testDecoder(linkedinInsight, [
     params: { url: 'https://shop.example/' },
   },
   {
+    name: 'a page view for several accounts',
+    url: 'https://px.ads.linkedin.com/collect?v=2&fmt=js&pid=101%2C102&time=1',
+    account: '101',
+    events: ['page_view'],
+    params: { pid: '101,102', 'pids.0': '101', 'pids.1': '102' },
+  },
+  {
     name: 'a conversion by image',
     url: 'https://dc.ads.linkedin.com/collect/?pid=101&conversionId=202&fmt=gif',
     account: '101',

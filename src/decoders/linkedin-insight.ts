@@ -1,23 +1,30 @@
-import type { Decoder } from './decoder.ts'
+import type { DecodedEvent, Decoder } from './decoder.ts'
+import { entriesOf, type Named, withNamed } from './named.ts'
 import { scalarOrNull, scalarText } from './params.ts'
 import type { VendorRequest } from './request.ts'
-import { pixel, scriptLoad, sideChannel } from './route.ts'
+import { scriptLoad, sideChannel } from './route.ts'
 
 export const linkedinInsight: Decoder = {
   vendor: 'LinkedIn Insight',
   source: 'https://business.linkedin.com/marketing-solutions/insight-tag',
   hosts: ['ads.linkedin.com', 'snap.licdn.com'],
   routes: [
-    pixel(/^\/collect\/?$/, {
-      account: 'pid',
-      // The pixel has no names; it tells conversions from page views by the id of the conversion.
-      event: ({ conversionId }) => (conversionId ? 'conversion' : 'page_view'),
-    }),
+    { path: /^\/collect\/?$/, read: readPixel },
     { path: /^\/wa\/?$/, read: readSignal },
     // Repeats a conversion for the browser's attribution interface; who the visitor is; reports on the code itself.
     sideChannel(/^\/(?:attribution_trigger|db_sync|setuid|insight_tag_errors\.gif)$/),
     scriptLoad(/^\/li\.lms-analytics\//),
   ],
+}
+
+/**
+ * The pixel has no names; it tells conversions from page views by the id of the conversion. As in a signal the first of
+ * the accounts on the page stands for them.
+ */
+function readPixel({ fields }: VendorRequest): DecodedEvent[] {
+  const pids = entriesOf(fields.pid, ',')
+  const params = withNamed(fields, pids.length > 1 ? pids.map((pid, index): Named => [`pids.${index}`, pid]) : [])
+  return [{ event: fields.conversionId ? 'conversion' : 'page_view', account: scalarOrNull(pids[0]), params }]
 }
 
 /** One signal for all the accounts on the page; the first one stands for them, all are in `pids.*`. */

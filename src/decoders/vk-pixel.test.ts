@@ -22,6 +22,7 @@ testDecoder(vkPixel, [
     url: 'https://top-fwz1.mail.ru/tracker?id=1234567;e=RG%3A42/order;u=x',
     account: '1234567',
     events: ['order'],
+    params: { e: 'RG:42/order', 'e.value': '42', 'e.goal': 'order' },
   },
   { name: 'timings', url: 'https://top-fwz1.mail.ru/tracker?_=0.5;id=1234567;e=RT%2Fload;nt=1/0', events: [] },
   { name: 'the library', url: 'https://top-fwz1.mail.ru/js/code.js', events: [''], kind: 'library' },

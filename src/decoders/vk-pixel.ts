@@ -1,4 +1,5 @@
 import type { DecodedEvent, Decoder } from './decoder.ts'
+import { withNamed } from './named.ts'
 import { type Params, scalarOrNull } from './params.ts'
 import { pixel, scriptLoad, sideChannel } from './route.ts'
 import { readSemicolons } from './semicolons.ts'
@@ -22,10 +23,13 @@ export const vkPixel: Decoder = {
   ],
 }
 
-/** `e=RG:<price>/<goal>` is a goal that was reached; a request without `e` is a page view. */
+/** `e=RG:<value>/<goal>` is a goal that was reached; a request without `e` is a page view. */
 function readCounter(sent: Params): DecodedEvent[] {
   const { e = '' } = sent
-  return [
-    { event: e ? (/^RG:[^/]*\/(.*)$/s.exec(e)?.[1] ?? e) : 'pageView', account: scalarOrNull(sent.id), params: sent },
-  ]
+  const [, value, goal] = /^RG:([^/]*)\/(.*)$/s.exec(e) ?? []
+  const params = withNamed(sent, [
+    ['e.value', value],
+    ['e.goal', goal],
+  ])
+  return [{ event: e ? (goal ?? e) : 'pageView', account: scalarOrNull(sent.id), params }]
 }
