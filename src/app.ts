@@ -30,6 +30,7 @@ import { type Transport, transport as transportOf } from './integrations/transpo
 import { checkHostsJob } from './jobs/check-hosts.ts'
 import { compactJob } from './jobs/compact.ts'
 import { deliverJob } from './jobs/deliver.ts'
+import { DiskBudget, diskBudgetJob } from './jobs/disk-budget.ts'
 import { type EvaluateParts, evaluate, Woken } from './jobs/evaluate.ts'
 import { type FlushParts, flush, lastFlush, SEGMENT_AGE_MS } from './jobs/flush.ts'
 import { type FollowSeriesParts, followSeriesJob } from './jobs/follow-series.ts'
@@ -115,11 +116,16 @@ export async function openApp(options: AppOptions): Promise<App> {
   const woken = new Woken()
   const batches = new BatchMemory(db, clock)
   const domains = domainDirectory({ db, clock })
+  const diskBudget = new DiskBudget({
+    ...{ db, warehouse, manifest: stores.manifest, folder: stores.events, clock },
+    ...{ budgetBytes: config.diskBudget, warn: log.warn, tellOperator, report },
+  })
   const collector = new Collector({
     clock,
     spool,
     domains,
     batches,
+    isOverBudget: (orgId) => diskBudget.isOver(orgId),
     rate: new RateLimit(clock, config.rateCollectPerSecond),
     judge: rules.judge,
     violated: (alertIds, domainId, receivedAt) => woken.add(alertIds, domainId, receivedAt),
@@ -149,7 +155,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const seriesParts = { db, clock, spool, enqueue, follower, gapsOf, suspicion }
   const signalParts = { db, clock, warehouse, enqueue, changed: rules.changed }
   const jobs = jobsOf({
-    ...{ ...stores, config, clock, log, ages, domains, gaps },
+    ...{ ...stores, config, clock, ages, domains, gaps, diskBudget },
     ...{ flushParts, evaluateParts, seriesParts, signalParts },
   })
   const setup = hasOwner(db) ? null : newSetupToken()
@@ -234,7 +240,6 @@ function filesOf({ db, clock, domains, ...addresses }: FileParts): ScriptFiles {
 interface JobParts extends Stores {
   config: Config
   clock: Clock
-  log: Log
   ages: Ages
   flushParts: FlushParts
   evaluateParts: EvaluateParts
@@ -242,10 +247,11 @@ interface JobParts extends Stores {
   signalParts: SignalsParts
   domains: DomainDirectory
   gaps: GapWatch
+  diskBudget: DiskBudget
 }
 
 function jobsOf(parts: JobParts): Job[] {
-  const { db, warehouse, manifest, events: folder, clock, config, log, ages } = parts
+  const { db, warehouse, manifest, events: folder, clock, config, ages } = parts
   const everySecond = '* * * * * *'
   return [
     // First: of jobs that are late together, none judges counts before it is known that nobody collected.
@@ -269,16 +275,8 @@ function jobsOf(parts: JobParts): Job[] {
     },
     followSeriesJob(parts.seriesParts),
     signalsJob(parts.signalParts),
-    retainJob({
-      db,
-      warehouse,
-      manifest,
-      folder,
-      clock,
-      retentionMs: retentionMs(config),
-      diskBudgetBytes: config.diskBudget,
-      warn: log.warn,
-    }),
+    retainJob({ db, warehouse, manifest, folder, clock, retentionMs: retentionMs(config) }),
+    diskBudgetJob(parts.diskBudget),
     { name: 'refresh domains', pattern: everySecond, run: async () => parts.domains.refresh() },
   ]
 }

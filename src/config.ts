@@ -209,7 +209,12 @@ const SETTINGS = {
     whole(1, 1_000_000),
   ),
   retentionDays: setting('RETENTION_DAYS', '90', 'Days that events are kept', whole(1, 36_500)),
-  diskBudget: setting('DISK_BUDGET', '', 'Events may take this much disk, such as 20GB; empty: no limit', size),
+  diskBudget: setting(
+    'DISK_BUDGET',
+    '',
+    'What was collected may take this much disk, such as 20GB, shared fairly by organizations; empty: no limit',
+    size,
+  ),
   logLevel: setting(
     'LOG_LEVEL',
     'info',

@@ -15,6 +15,7 @@ export type JobName =
   | 'signals'
   | 'deliver'
   | 'retain'
+  | 'disk budget'
   | 'refresh domains'
 
 /** The whole program on a data folder of its own, with a clock that is moved by hand. Gone at the end of its block. */

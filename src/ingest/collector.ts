@@ -11,7 +11,7 @@ import { type Batch, type BatchAnswer, MAX_BODY_BYTES, parseBatch } from './batc
 import { hashOf } from './batch-hash.ts'
 import type { BatchMemory } from './batch-memory.ts'
 import type { Live } from './live.ts'
-import { Refusals, type RefusedBatches } from './refusals.ts'
+import { OVER_BUDGET, Refusals, type RefusedBatches } from './refusals.ts'
 import { SCRIPT_PATH, type ScriptFiles } from './script-files.ts'
 import type { Spool } from './spool.ts'
 import { type Judge, understand } from './understand.ts'
@@ -22,6 +22,8 @@ export interface CollectorParts {
   domains: Pick<DomainDirectory, 'byToken' | 'isDenied'>
   batches: Pick<BatchMemory, 'answerOf'>
   rate: RateLimit
+  /** True while nothing more of the organization may be stored. */
+  isOverBudget?(orgId: string): boolean
   /** Asked anew for each batch, because rules change. */
   judge: Judge
   /** Called once the events are visible, with the alerts that they violate. */
@@ -50,6 +52,9 @@ const ANSWER_HEADERS = new Headers({
   'content-type': 'application/json',
   'x-content-type-options': 'nosniff',
 })
+
+/** How soon the disk may have room again. */
+const ROOM_AFTER_S = 60
 
 /** The one address that takes batches in. */
 export const EVENTS_PATH = '/api/v1/events'
@@ -154,6 +159,12 @@ export class Collector {
       this.parts.rate.take(domain.id)
     } catch (error) {
       if (error instanceof AppError) this.refusals.add(domain, error)
+      throw error
+    }
+    if (this.parts.isOverBudget?.(domain.orgId)) {
+      const message = `the organization is over its share of the disk; try again in ${ROOM_AFTER_S} s`
+      const error = new AppError('rateLimited', message, ROOM_AFTER_S)
+      this.refusals.add(domain, error, OVER_BUDGET)
       throw error
     }
     return domain

@@ -11,6 +11,7 @@ const REASONS: Partial<Record<ErrorCode, string>> = {
   unsupportedType: 'batch: is of another type or encoding',
   rateLimited: 'batch: over the rate limit',
 }
+export const OVER_BUDGET = 'batch: its organization is over its share of the disk'
 const MAX_SAMPLE_LENGTH = 300
 
 type Origin = Pick<CollectorDomain, 'id' | 'orgId'>
@@ -27,8 +28,7 @@ export class Refusals {
   private notes = new Map<string, { domain: Origin; notes: Map<string, LedgerNote> }>()
 
   /** Counts a refusal; one that the sender is to repeat (503) is none. */
-  add(domain: Origin, error: AppError): void {
-    const reason = REASONS[error.code]
+  add(domain: Origin, error: AppError, reason = REASONS[error.code]): void {
     if (reason === undefined) return
     const notes = this.notesOf(domain)
     const count = (notes.get(reason)?.count ?? 0) + 1

@@ -10,7 +10,7 @@ const UsageSchema = Closed(
       Closed({ day: Type.String({ description: 'YYYY-MM-DD, UTC' }), domainId: Type.String(), events: Int() }),
     ),
     totalEvents: Int(),
-    diskBytes: Int(),
+    diskBytes: Int({ description: 'Of events, of their counts and of page timings' }),
     oldestEventAt: Nullable(InstantSchema),
   },
   {
@@ -84,12 +84,15 @@ interface StorageRow {
   oldestEventAt: Instant | null
 }
 
-/** What the organization's events take; a file shared by several organizations counts for each. */
+/** What was collected of the organization takes this much, without the spool; a file shared by several counts for each. */
 function storageOf(db: Db, orgId: string): StorageRow {
   const row = db
     .prepare<[string], StorageRow>(
-      `SELECT sum(sizeBytes) AS diskBytes, min(minReceivedAt) AS oldestEventAt FROM eventFile
-       WHERE orgId = ? OR orgId IS NULL`,
+      `SELECT sum(sizeBytes) AS diskBytes, min(minReceivedAt) AS oldestEventAt FROM (
+         SELECT orgId, sizeBytes, minReceivedAt FROM eventFile
+         UNION ALL SELECT orgId, sizeBytes, NULL FROM rollupFile
+         UNION ALL SELECT orgId, sizeBytes, NULL FROM pageFile
+       ) WHERE orgId = ? OR orgId IS NULL`,
     )
     .get(orgId)
   return row ?? { diskBytes: null, oldestEventAt: null }

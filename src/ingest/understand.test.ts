@@ -329,6 +329,26 @@ describe('the ledger', () => {
   })
 })
 
+describe('a name that is made to be large', () => {
+  const host = `${'a'.repeat(300)}.example`
+
+  test('is no host of a page, and costs its events nothing', () => {
+    const { events, ledger } = read({ page: { url: `https://${host}/cart` }, events: [{ vendor: 'A' }] })
+    expect(events.map(({ host, path }) => [host, path])).toEqual([[null, '/cart']])
+    expect(ledger).toEqual([{ reason: 'page.url: its host is longer than a host can be', count: 1, sample: '' }])
+  })
+
+  test('is cut where it is the vendor of a request of nobody known', () => {
+    expect(only(readHit({ url: `https://${host}/x` })).vendor).toBe('a'.repeat(200))
+  })
+
+  test('is cut where it is the path that every row of page timings repeats', () => {
+    const vendors = [{ host: 'a.example', requests: 1 }]
+    const { pages } = read({ page: { url: `https://shop.example/${'a'.repeat(5000)}` }, pageStats: { vendors } })
+    expect(pages.map(({ path }) => path)).toEqual([`/${'a'.repeat(999)}`])
+  })
+})
+
 test('no answer names more than 20 errors, and all are counted', () => {
   const { answer } = read({ events: Array(50).fill(0), tags: Array(50).fill(0) })
   expect([answer.rejected, answer.errors.length, answer.errors.at(-1)?.index]).toEqual([100, 20, 19])

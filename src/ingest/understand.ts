@@ -68,6 +68,8 @@ type Fields = Pick<StoredEvent, 'vendor' | 'event' | 'account' | 'kind' | 'statu
 const MAX_UNPACKED_BYTES = 8 * 1024 * 1024
 /** Others (`data:`, `blob:`, `about:`) reach no vendor. */
 const ON_THE_WEB = /^\s*(?:https?|wss?):/i
+/** Every row of a page repeats its path, and a batch may have 200 of them. */
+const MAX_PAGE_PATH = 1000
 /** https://www.rfc-editor.org/rfc/rfc1035#section-2.3.4, without the dot at its end. */
 const MAX_HOST_LENGTH = 253
 const NOT_ON_THE_WEB = 'url: is no http, https, ws or wss address'
@@ -213,7 +215,7 @@ class Reading {
       domainId: domain.id,
       env: this.batch.env ?? 'prod',
       host: this.host,
-      path: this.path,
+      path: this.path === null ? null : cutText(this.path, MAX_PAGE_PATH),
       sessionId: this.sessionId,
       version: this.batch.version ?? null,
       weight: this.weight,

@@ -1,55 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import fc from 'fast-check'
 import { type TestApp, testApp } from '../../test/app.ts'
-import { DAY_MS, HOUR_MS, type Instant, SECOND_MS } from '../core/clock.ts'
-import type { EventFile } from '../warehouse/manifest.ts'
-import { beyondBudget } from './retain.ts'
-
-const MONDAY = Date.UTC(2026, 0, 5)
-const fileOf = (hour: Instant, sizeBytes: number, path = `${hour}`): EventFile => ({
-  ...{ path, hour, sizeBytes, orgId: null, minReceivedAt: hour, maxReceivedAt: hour + HOUR_MS - 1 },
-  ...{ rows: 1, maxSeq: 1, level: 'compacted', keys: null },
-})
-
-describe('files beyond the budget', () => {
-  const week = [0, 1, 2, 3].flatMap((day) => [0, 12].map((hour) => fileOf(MONDAY + day * DAY_MS + hour * HOUR_MS, 10)))
-  test.each<[number, number]>([
-    [0, 0],
-    [80, 0],
-    [79, 2],
-    [60, 2],
-    [59, 4],
-    [21, 6],
-    [20, 6],
-    [1, 6],
-  ])('of %i bytes are whole days, the oldest first, never the last one: %i files', (budget, dropped) => {
-    expect(beyondBudget(week.toReversed(), budget)).toHaveLength(dropped)
-    expect(new Set(beyondBudget(week, budget))).toEqual(new Set(week.slice(0, dropped)))
-  })
-
-  test('are no more than need be', () => {
-    const file = fc
-      .tuple(fc.nat({ max: 9 }), fc.nat({ max: 23 }), fc.integer({ min: 1, max: 50 }))
-      .map(([day, hour, size]) => fileOf(MONDAY + day * DAY_MS + hour * HOUR_MS, size))
-    fc.assert(
-      fc.property(fc.array(file), fc.integer({ min: 1, max: 500 }), (files, budget) => {
-        const dropped = new Set(beyondBudget(files, budget))
-        const dayOf = ({ hour }: EventFile) => Math.floor(hour / DAY_MS)
-        const sizeOf = (some: EventFile[]) => some.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
-        const kept = files.filter((one) => !dropped.has(one))
-        const lastDropped = Math.max(...[...dropped].map(dayOf))
-        expect(kept.every((one) => dayOf(one) > lastDropped)).toBe(true)
-        if (dropped.size > 0) {
-          const withoutTheLast = [...dropped].filter((one) => dayOf(one) === lastDropped)
-          expect(sizeOf([...kept, ...withoutTheLast])).toBeGreaterThan(budget)
-        }
-        if (new Set(kept.map(dayOf)).size > 1) expect(sizeOf(kept)).toBeLessThanOrEqual(budget)
-      }),
-    )
-  })
-})
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts'
 
 /** An event on each of so many days, moved to the warehouse; now is the last of them. */
 async function daysOf(world: TestApp, days: number) {
@@ -83,16 +36,6 @@ describe('what is kept', () => {
     expect(world.warnings).toEqual([])
     const { body: usage } = await world.call('GET', '/v1/usage')
     expect(usage.totalEvents).toBe(6)
-  })
-
-  test('is what fits the disk budget, and the operator hears of the rest', async () => {
-    await using world = await testApp({ diskBudget: '1' })
-    await daysOf(world, 3)
-    await world.run('retain')
-    expect(await daysLeft(world)).toEqual(['day 2'])
-    expect(world.warnings).toEqual([expect.stringMatching(/budget of 1 bytes; dropped: 2026-01-05, 2026-01-06$/)])
-    await world.run('retain')
-    expect(world.warnings).toHaveLength(1)
   })
 
   test('are batches for a day, so that a repeat is known as one', async () => {

@@ -18,37 +18,23 @@ export interface RetainParts {
   folder: string
   clock: Clock
   retentionMs: number
-  /** Bytes that event files may take together; 0: no limit. */
-  diskBudgetBytes: number
-  /** Told what the disk budget cost. */
-  warn(message: string): void
 }
 
-/**
- * Drops what is older than it is to be kept or belonged to an organization that was deleted, and the oldest days when events
- * outgrow their disk budget.
- */
+/** Drops what is older than it is to be kept or belonged to an organization that was deleted. */
 export function retainJob(parts: RetainParts): Job {
   return { name: 'retain', pattern: '30 */5 * * * *', run: () => retain(parts) }
 }
 
 export async function retain(parts: RetainParts): Promise<void> {
-  const { db, warehouse, manifest, folder, clock, retentionMs, diskBudgetBytes, warn } = parts
+  const { db, warehouse, manifest, folder, clock, retentionMs } = parts
   const now = clock.now()
   const deleted = new Set(db.prepare<[], string>('SELECT orgId FROM deletedOrg').pluck().all())
   const isExpired = (file: EventFile | PageFile) =>
     file.maxReceivedAt < now - retentionMs || (file.orgId !== null && deleted.has(file.orgId))
   const expired = manifest.files().filter(isExpired)
-  const kept = manifest.files().filter((file) => !expired.includes(file))
-  const excess = beyondBudget(kept, diskBudgetBytes)
-  if (excess.length > 0) {
-    const days = [...new Set(excess.map((file) => dayOf(file.hour)))].join(', ')
-    warn(`events outgrew the disk budget of ${diskBudgetBytes} bytes; dropped: ${days}`)
-  }
-  const dropped = [...expired, ...excess]
-  if (dropped.length > 0) {
-    manifest.swap(dropped, [])
-    await warehouse.remove(dropped.map((file) => join(folder, file.path)))
+  if (expired.length > 0) {
+    manifest.swap(expired, [])
+    await warehouse.remove(expired.map((file) => join(folder, file.path)))
   }
   const isOver = (file: RollupFile) =>
     file.maxMinute < now - RECORDS_MS || (file.orgId !== null && deleted.has(file.orgId))
@@ -63,26 +49,9 @@ export async function retain(parts: RetainParts): Promise<void> {
     await warehouse.remove(pages.map((file) => join(folder, file.path)))
   }
   forgetRecords(db, now)
+  manifest.names.clear()
   // Bit by bit: the collector's answers would wait for the whole.
   while (tx(db, () => forgetBatches(db, now)) !== null) await new Promise(setImmediate)
-}
-
-/** The oldest whole days whose files stand in the way of the budget; the running day stays. */
-export function beyondBudget(files: readonly EventFile[], budgetBytes: number): EventFile[] {
-  if (budgetBytes === 0) return []
-  const days = [...Map.groupBy(files, (file) => dayOf(file.hour))].sort(([a], [b]) => (a < b ? -1 : 1))
-  let bytes = files.reduce((sum, file) => sum + file.sizeBytes, 0)
-  const dropped: EventFile[] = []
-  for (const [, group] of days.slice(0, -1)) {
-    if (bytes <= budgetBytes) break
-    bytes -= group.reduce((sum, file) => sum + file.sizeBytes, 0)
-    dropped.push(...group)
-  }
-  return dropped
-}
-
-function dayOf(instant: Instant): string {
-  return new Date(instant).toISOString().slice(0, 10)
 }
 
 function forgetRecords(db: Db, now: Instant): void {

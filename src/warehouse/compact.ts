@@ -20,10 +20,10 @@ const FAN_IN = 16
 /** A file with more rows is not worth writing twice before its hour ends. */
 const SMALL_ROWS = 40_000
 /** Neither is a larger one: a file can only be sorted as a whole. */
-const SMALL_BYTES = 2 * 1024 * 1024
+export const SMALL_BYTES = 2 * 1024 * 1024
 /** A compacted file holds about this many rows and bytes at most: sorting must fit the engine's memory, whatever came. */
 const MAX_ROWS = 4_000_000
-const MAX_BYTES = 32 * 1024 * 1024
+export const MAX_SORTED_BYTES = 32 * 1024 * 1024
 /** Late segments of an hour that just ended get this long to arrive. */
 export const GRACE_MS = 2 * MINUTE_MS
 
@@ -50,12 +50,25 @@ const isSmall = ({ level, rows, sizeBytes }: EventFile) =>
   level !== 'compacted' && rows < SMALL_ROWS && sizeBytes < SMALL_BYTES
 
 function compactions(files: readonly EventFile[]): Merge[] {
-  const runs: EventFile[][] = []
-  let run: EventFile[] = []
+  const fillOf = ({ rows, sizeBytes }: EventFile) => Math.max(rows / MAX_ROWS, sizeBytes / MAX_SORTED_BYTES)
+  return runsOf(files, fillOf, ({ level }) => level === 'compacted').map((files) => ({ files, level: 'compacted' }))
+}
+
+/**
+ * Files in so many runs that each can be sorted; `fillOf`: what share of a run it takes. Left out are full ones that are
+ * done, and runs of which all is done: they have nothing to be joined with.
+ */
+export function runsOf<File>(
+  files: readonly File[],
+  fillOf: (file: File) => number,
+  isDone: (file: File) => boolean,
+): File[][] {
+  const runs: File[][] = []
+  let run: File[] = []
   let fill = 0
   for (const file of files) {
     const own = fillOf(file)
-    if (file.level === 'compacted' && own > 0.5) continue
+    if (isDone(file) && own > 0.5) continue
     if (run.length > 0 && fill + own > 1) {
       runs.push(run)
       run = []
@@ -65,13 +78,8 @@ function compactions(files: readonly EventFile[]): Merge[] {
     fill += own
   }
   runs.push(run)
-  // What is compacted and has nothing to be joined with stays as it is.
-  const changing = runs.filter((files) => files.some((file) => file.level !== 'compacted'))
-  return changing.map((files) => ({ files, level: 'compacted' }))
+  return runs.filter((files) => !files.every(isDone))
 }
-
-/** What share of a compacted file it fills. */
-const fillOf = ({ rows, sizeBytes }: EventFile) => Math.max(rows / MAX_ROWS, sizeBytes / MAX_BYTES)
 
 /** Merges all events that are worth it. Killed anywhere and run again, it has the same end. Fails as `attemptEach`. */
 export async function compactEvents(

@@ -235,15 +235,18 @@ export class DuckdbWarehouse implements Warehouse {
   async firstUnloadedAt(): Promise<Instant | null> {
     const paths = this.options.spoolFiles()
     if (paths.length === 0) return null
-    const reading = this.run<{ first: Instant | null }>(
-      `SELECT min(receivedAt) AS first FROM ${spoolRelation(paths, false)}`,
-    )
-    return (await this.track(reading))[0]?.first ?? null
+    const sql = `SELECT min(receivedAt) AS first FROM ${spoolRelation(paths, false)}`
+    return (await this.look<{ first: Instant | null }>(sql))[0]?.first ?? null
   }
 
   /** Runs SQL of our own making, however long it takes; for queries from rules and callers there is `query`. */
   run<T>(sql: string): Promise<T[]> {
     return this.ask<T>(this.writer, sql, {}, null)
+  }
+
+  /** As `run`; the files that it reads stay until it ended. */
+  look<T>(sql: string): Promise<T[]> {
+    return this.track(this.run<T>(sql))
   }
 
   /** Deletes files that left the manifest, once no query that may still read them is running. */

@@ -1,7 +1,7 @@
 import { attemptEach } from '../core/attempt.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import { PAGE_COLUMNS } from '../core/page.ts'
-import { GRACE_MS, nameOf, replaceFiles } from './compact.ts'
+import { GRACE_MS, MAX_SORTED_BYTES, nameOf, replaceFiles, runsOf, SMALL_BYTES } from './compact.ts'
 import { quoteText } from './dialect.ts'
 import type { DuckdbWarehouse } from './duckdb.ts'
 import { lineageOf } from './lineage.ts'
@@ -20,16 +20,19 @@ const FAN_IN = 16
 export function planPages(files: readonly PageFile[], closedAt: Instant): PageMerge[] {
   const days = Map.groupBy(files, ({ minReceivedAt }) => startOf(minReceivedAt, DAY_MS))
   return [...days].flatMap(([day, group]): PageMerge[] => {
-    if (day + DAY_MS <= closedAt) {
-      return group.some(({ level }) => level !== 'day') ? [{ files: group, level: 'day' }] : []
-    }
+    if (day + DAY_MS <= closedAt) return sortedMerges(group, 'day')
     const hours = Map.groupBy(group, ({ minReceivedAt }) => startOf(minReceivedAt, HOUR_MS))
     return [...hours].flatMap(([hour, files]): PageMerge[] => {
-      const open = files.filter(({ level }) => level === 'fresh' || level === 'merged')
-      if (hour + HOUR_MS <= closedAt) return open.length > 0 ? [{ files, level: 'hour' }] : []
+      if (hour + HOUR_MS <= closedAt) return sortedMerges(files, 'hour')
+      const open = files.filter(({ level, sizeBytes }) => level !== 'hour' && sizeBytes < SMALL_BYTES)
       return open.length < FAN_IN ? [] : [{ files: open.slice(0, FAN_IN), level: 'merged' }]
     })
   })
+}
+
+function sortedMerges(files: readonly PageFile[], level: 'hour' | 'day'): PageMerge[] {
+  const fillOf = ({ sizeBytes }: PageFile) => sizeBytes / MAX_SORTED_BYTES
+  return runsOf(files, fillOf, (file) => file.level === level).map((files) => ({ files, level }))
 }
 
 /** As `compactEvents`, of `pages`. */
@@ -55,7 +58,7 @@ async function mergedFiles(
 ): Promise<PageFile[]> {
   const columns = Object.keys(PAGE_COLUMNS).join(', ')
   const source = parquetOf(folder, files)
-  const orgIds = level === 'day' ? await orgsOf(warehouse, source) : [null]
+  const orgIds = level === 'merged' ? [null] : await orgsOf(warehouse, source)
   const added: PageFile[] = []
   for (const [index, orgId] of orgIds.entries()) {
     const path = nameOf(pagesIn(`${level}${index}`), files)

@@ -1,0 +1,147 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestApp, testApp } from '../../test/app.ts'
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts'
+
+// Real files and databases, on machines that do other things too.
+setDefaultTimeout(60_000)
+
+/** A domain of the owner's organization, or of another one that is made for it. */
+async function shopOf(world: TestApp, org: string | null = null) {
+  let headers = {}
+  let { orgId } = world.owner
+  if (org !== null) {
+    orgId = (await world.call('POST', '/v1/orgs', { body: { name: org } })).body.id
+    headers = { 'x-org-id': orgId }
+  } else if ((await world.call('GET', '/v1/orgs')).body.orgs.length > 1) headers = { 'x-org-id': orgId }
+  const { body: domain } = await world.call('POST', '/v1/domains', { headers, body: { name: 'Shop' } })
+  const events = async () => {
+    const { body } = await world.call('GET', '/v1/events?from=0', { headers: { 'x-org-id': orgId } })
+    return body.events.map(({ event }: { event: string }) => event).reverse() as string[]
+  }
+  return { orgId, token: domain.token as string, events }
+}
+
+const settle = async (world: TestApp) => {
+  world.clock.advance(5 * SECOND_MS)
+  await world.run('flush')
+}
+
+/** About 3 kB that no compression makes less of. */
+const filler = () => Buffer.from(crypto.getRandomValues(new Uint8Array(3000))).toString('base64')
+
+/** An event of about `bulk` times 21 kB. */
+const send = (world: TestApp, token: string, event: string, bulk = 0) =>
+  world.collect(token, {
+    page: { url: 'https://shop.example/' },
+    events: [
+      { vendor: 'Shop', event, params: Object.fromEntries(Array.from({ length: 7 * bulk }, (_, n) => [n, filler()])) },
+    ],
+    pageStats: { vendors: [] },
+  })
+
+const bytesOf = (world: TestApp) =>
+  ['eventFile', 'rollupFile', 'pageFile'].reduce(
+    (sum, table) =>
+      sum + (world.app.db.prepare(`SELECT ifnull(sum(sizeBytes), 0) FROM ${table}`).pluck().get() as number),
+    0,
+  )
+
+describe('the disk budget', () => {
+  test('takes whole days, the oldest first, then counts; of the running hour nothing, but it takes in no more', async () => {
+    await using world = await testApp({ diskBudget: '1' })
+    const { token, events } = await shopOf(world)
+    for (const day of [0, 1, 2]) {
+      if (day > 0) world.clock.advance(DAY_MS)
+      await send(world, token, `day ${day}`)
+      await settle(world)
+    }
+    await world.run('disk budget')
+    expect(await events()).toEqual(['day 2'])
+    const name = `Acme (${world.owner.orgId}) is`
+    expect(world.warnings).toEqual([
+      `the disk budget is spent. ${name} over its share of the disk budget of 1 bytes; dropped: 2026-01-05, 2026-01-06, ` +
+        'counts of 2026-01-05, counts of 2026-01-06',
+      `${name} over its share of the disk budget with nothing left to drop; until that ends, its batches are answered 429`,
+    ])
+    await world.run('disk budget')
+    expect(world.warnings).toHaveLength(2)
+    const refused = await send(world, token, 'more')
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60'])
+    expect(refused.body.error).toBe('the organization is over its share of the disk; try again in 60 s')
+    await settle(world)
+    await settle(world)
+    const { body: ledger } = await world.call('GET', '/v1/events/rejected')
+    expect(ledger.rejections[0]).toMatchObject({
+      reason: 'batch: its organization is over its share of the disk',
+      count: 1,
+    })
+    // An hour later the last one has ended, and goes.
+    world.clock.advance(HOUR_MS)
+    await world.run('compact', 'disk budget')
+    expect(await events()).toEqual([])
+  })
+
+  test('leaves everything as long as it is kept', async () => {
+    await using world = await testApp({ diskBudget: '1GB' })
+    const { token, events } = await shopOf(world)
+    for (const day of [0, 1, 2]) {
+      await send(world, token, `day ${day}`)
+      await settle(world)
+      world.clock.advance(DAY_MS)
+    }
+    await world.run('compact', 'disk budget')
+    expect(await events()).toEqual(['day 0', 'day 1', 'day 2'])
+    expect(world.warnings).toEqual([])
+  })
+
+  test('takes in again as soon as there is room', async () => {
+    await using world = await testApp({ diskBudget: '100kB' })
+    const { token, events } = await shopOf(world)
+    await send(world, token, 'large', 8)
+    await settle(world)
+    await world.run('disk budget')
+    expect((await send(world, token, 'more')).status).toBe(429)
+    world.clock.advance(HOUR_MS)
+    await world.run('compact', 'disk budget')
+    expect((await send(world, token, 'more')).status).toBe(202)
+    expect(await events()).toEqual(['more'])
+    expect(world.warnings.at(-1)).toEndWith('is within its share of the disk budget again')
+  })
+
+  test('counts what waits in the spool and what is in files that several share, each for whose it is', async () => {
+    await using world = await testApp({ diskBudget: '300kB' })
+    const [mine, theirs] = [await shopOf(world), await shopOf(world, 'Theirs')]
+    await send(world, mine.token, 'yesterday', 4)
+    await settle(world)
+    world.clock.advance(DAY_MS)
+    await world.run('compact')
+    // One segment holds a few large events of theirs and many small ones of mine.
+    for (let n = 0; n < 30; n++) await send(world, mine.token, `today ${n}`)
+    await send(world, theirs.token, 'large', 10)
+    await settle(world)
+    await send(world, theirs.token, 'waiting', 4)
+    await world.run('disk budget')
+    expect((await send(world, theirs.token, 'more')).status).toBe(429)
+    expect((await send(world, mine.token, 'more')).status).toBe(202)
+    expect(await mine.events()).toContain('yesterday')
+  })
+
+  test('is kept without its files once it dropped something, also after a restart', async () => {
+    await using world = await testApp({ diskBudget: '200kB' })
+    const { token, events } = await shopOf(world)
+    for (const day of [0, 1, 2]) {
+      if (day > 0) world.clock.advance(DAY_MS)
+      await send(world, token, `day ${day}`, 4)
+      await settle(world)
+    }
+    const before = world.app.db.prepare<[], string>('SELECT path FROM eventFile').pluck().all()
+    await world.run('disk budget')
+    expect(bytesOf(world)).toBeLessThanOrEqual(200 * 1024)
+    expect(await events()).toEqual(['day 1', 'day 2'])
+    expect(before.map((path) => existsSync(join(world.folder, 'events', path)))).toEqual([false, true, true])
+    await world.restart()
+    expect(await events()).toEqual(['day 1', 'day 2'])
+  })
+})

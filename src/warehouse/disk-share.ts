@@ -1,0 +1,130 @@
+import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
+
+/** A file, or an organization's part of one that several share. */
+export interface Piece {
+  orgId: string
+  kind: 'events' | 'pages' | 'counts' | 'spool'
+  /** When the first of what it holds came in. */
+  from: Instant
+  bytes: number
+  /** The file, relative to `events/`; null when it can't be dropped for this organization alone. */
+  path: string | null
+}
+
+/** What an organization loses at once: its files of a day, or of an hour of the running day. */
+export interface Drop {
+  orgId: string
+  what: 'day' | 'hour' | 'counts'
+  /** The start of the day or hour. */
+  at: Instant
+  bytes: number
+  paths: string[]
+}
+
+export interface DiskPlan {
+  /** In the order in which it goes. */
+  drops: Drop[]
+  /** Organizations that stay above their share with nothing left to drop, although the budget is spent; in order. */
+  over: string[]
+}
+
+/** What an organization has. */
+interface Holding {
+  orgId: string
+  bytes: number
+  /** Those of counts among them. */
+  countBytes: number
+  /** In the order in which they would go. */
+  drops: Drop[]
+}
+
+/**
+ * What has to go so that everything fits the budget. An organization may take its share: an equal part, and of what
+ * others leave of theirs equal parts again (max-min fairness). As long as the whole is over the budget, whoever is most
+ * over the share loses what is oldest: events and pages by the day, then by the hour of the running day. Counts are little,
+ * and alerts learn from them: they go by the day, and only while they alone are more than the share. The running hour
+ * stays, and so do the counts of the running day. Nobody loses anything within the share.
+ */
+export function planDrops(pieces: readonly Piece[], budgetBytes: number, now: Instant): DiskPlan {
+  const holdings = [...Map.groupBy(pieces, ({ orgId }) => orgId)]
+    .map(([orgId, own]) => holdingOf(orgId, own, now))
+    .sort((a, b) => (a.orgId < b.orgId ? -1 : 1))
+  const drops: Drop[] = []
+  let left = sumOf(holdings) - budgetBytes
+  let share = shareOf(holdings, budgetBytes)
+  while (left > 0) {
+    const most = mostOver(holdings, share)
+    const drop = most?.drops.shift()
+    if (!most || !drop) break
+    drops.push(drop)
+    most.bytes -= drop.bytes
+    if (drop.what === 'counts') most.countBytes -= drop.bytes
+    left -= drop.bytes
+    // As long as it is still above, the shares of all are what they were.
+    if (most.bytes < share) share = shareOf(holdings, budgetBytes)
+  }
+  const over = left > 0 ? holdings.filter(({ bytes }) => bytes > share) : []
+  return { drops, over: over.map(({ orgId }) => orgId) }
+}
+
+/** The most that one may take so that all together fit. */
+export function shareOf(uses: readonly { bytes: number }[], budgetBytes: number): number {
+  let left = budgetBytes
+  const sorted = uses.map(({ bytes }) => bytes).sort((a, b) => a - b)
+  for (const [index, bytes] of sorted.entries()) {
+    const part = left / (sorted.length - index)
+    if (bytes > part) return part
+    left -= bytes
+  }
+  return Number.POSITIVE_INFINITY
+}
+
+function mostOver(holdings: readonly Holding[], share: number): Holding | null {
+  let most: Holding | null = null
+  for (const holding of holdings) {
+    if (holding.bytes > share && canLose(holding, share) && holding.bytes > (most?.bytes ?? 0)) most = holding
+  }
+  return most
+}
+
+function canLose({ drops: [next], countBytes }: Holding, share: number): boolean {
+  return next !== undefined && (next.what !== 'counts' || countBytes > share)
+}
+
+function holdingOf(orgId: string, pieces: readonly Piece[], now: Instant): Holding {
+  const counts = pieces.filter(({ kind }) => kind === 'counts')
+  return { orgId, bytes: sumOf(pieces), countBytes: sumOf(counts), drops: dropsOf(orgId, pieces, now) }
+}
+
+const ORDER: readonly Drop['what'][] = ['day', 'hour', 'counts']
+
+function dropsOf(orgId: string, pieces: readonly Piece[], now: Instant): Drop[] {
+  const drops = new Map<string, Drop>()
+  for (const { kind, from, bytes, path } of pieces) {
+    const when = path === null ? null : goesWith(kind, from, now)
+    if (path === null || when === null) continue
+    const name = `${when.what} ${when.at}`
+    const drop = drops.get(name) ?? { orgId, ...when, bytes: 0, paths: [] }
+    drop.bytes += bytes
+    drop.paths.push(path)
+    drops.set(name, drop)
+  }
+  return [...drops.values()]
+    .map((drop) => ({ ...drop, paths: drop.paths.sort() }))
+    .sort((a, b) => ORDER.indexOf(a.what) - ORDER.indexOf(b.what) || a.at - b.at)
+}
+
+/** What a file is dropped with; null: it stays. */
+function goesWith(kind: Piece['kind'], from: Instant, now: Instant): Pick<Drop, 'what' | 'at'> | null {
+  const day = startOf(from, DAY_MS)
+  const isOfToday = day >= startOf(now, DAY_MS)
+  if (kind === 'counts') return isOfToday ? null : { what: 'counts', at: day }
+  if (kind === 'spool') return null
+  if (!isOfToday) return { what: 'day', at: day }
+  const hour = startOf(from, HOUR_MS)
+  return hour < startOf(now, HOUR_MS) ? { what: 'hour', at: hour } : null
+}
+
+const sumOf = (all: readonly { bytes: number }[]) => all.reduce((sum, { bytes }) => sum + bytes, 0)
+
+const startOf = (instant: Instant, lengthMs: number) => Math.floor(instant / lengthMs) * lengthMs

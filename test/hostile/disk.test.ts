@@ -1,0 +1,107 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
+import { type TestApp, testApp } from '../app.ts'
+
+setDefaultTimeout(120_000)
+
+/** What everything that is collected may take. */
+const BUDGET = 8 * 1024 * 1024
+/** What a flood may take beyond it: what came since the budget was last looked at. */
+const BETWEEN_LOOKS = 4 * 1024 * 1024
+/** Batches of a flood, of about a megabyte each: what one public token sends in less than half a second. */
+const BATCHES = 16
+
+/** Letters that no compression makes less of. */
+const noise = (length: number) =>
+  Buffer.from(crypto.getRandomValues(new Uint8Array(length)))
+    .toString('base64')
+    .slice(0, length)
+
+const bulk = (events: number, event: string) => ({
+  page: { url: 'https://shop.example/' },
+  events: Array.from({ length: events }, () => ({
+    ...{ vendor: 'Shop', event },
+    params: Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`p${n}`, noise(1000)])),
+  })),
+  pageStats: { loaf: true, vendors: [{ host: `${event.replace(' ', '-')}.example`, requests: 1, durMs: [1, 2] }] },
+})
+
+/** An organization with a domain, and what it can ask of its own. */
+async function shopOf(world: TestApp, name: string) {
+  const own = { headers: { 'x-org-id': world.owner.orgId } }
+  const { body: org } = await world.call('POST', '/v1/orgs', { ...own, body: { name } })
+  const headers = { 'x-org-id': org.id as string }
+  const get = async (path: string) => (await world.call('GET', path, { headers })).body
+  const { body: domain } = await world.call('POST', '/v1/domains', { headers, body: { name: 'Shop' } })
+  return {
+    orgId: org.id as string,
+    send: (batch: object) => world.collect(domain.token, batch),
+    /** Events that are there, of this name. */
+    async count(event: string): Promise<number> {
+      const { events } = await get(`/v1/events?from=0&limit=200&event=${encodeURIComponent(event)}`)
+      return events.length
+    },
+    /** Events that were counted, of this name. */
+    async counted(event: string): Promise<number> {
+      const { series } = await get(`/v1/insights/volume?hours=96&event=${encodeURIComponent(event)}`)
+      return series.reduce((sum: number, { observed }: { observed: number }) => sum + observed, 0)
+    },
+  }
+}
+
+function bytesIn(folder: string): number {
+  return readdirSync(folder, { withFileTypes: true }).reduce((sum, entry) => {
+    const path = join(folder, entry.name)
+    return sum + (entry.isDirectory() ? bytesIn(path) : statSync(path).size)
+  }, 0)
+}
+const bytesOf = (world: TestApp) => bytesIn(join(world.folder, 'events')) + bytesIn(join(world.folder, 'spool'))
+
+/** What runs by itself while time goes on. */
+async function pass(world: TestApp, ms: number) {
+  world.clock.advance(ms)
+  await world.run('flush', 'compact', 'retain', 'disk budget')
+}
+
+test('a flood on one public token costs another organization nothing of yesterday, today and tomorrow', async () => {
+  await using world = await testApp({ diskBudget: String(BUDGET) })
+  const [mine, theirs] = [await shopOf(world, 'Mine'), await shopOf(world, 'Theirs')]
+  // A fifth of the budget of mine, from yesterday; of theirs as much.
+  expect((await mine.send(bulk(100, 'yesterday'))).status).toBe(202)
+  await mine.send(bulk(90, 'yesterday'))
+  await theirs.send(bulk(100, 'yesterday'))
+  await pass(world, 5 * SECOND_MS)
+  await pass(world, DAY_MS)
+  expect([await mine.count('yesterday'), await theirs.count('yesterday')]).toEqual([190, 100])
+
+  const statuses = new Set<number>()
+  for (let sent = 0; sent < BATCHES; sent++) {
+    statuses.add((await theirs.send(bulk(100, 'flood'))).status)
+    // In the same segments, whose files both share.
+    expect((await mine.send(bulk(2, 'today'))).status).toBe(202)
+    if (sent % 4 === 3) await pass(world, 10 * SECOND_MS)
+    expect(bytesOf(world)).toBeLessThan(BUDGET + BETWEEN_LOOKS)
+  }
+  const untouched = async () => {
+    expect([await mine.count('yesterday'), await mine.count('today')]).toEqual([190, 2 * BATCHES])
+    expect([await mine.counted('yesterday'), await mine.counted('today')]).toEqual([190, 2 * BATCHES])
+    expect((await mine.send(bulk(1, 'now'))).status).toBe(202)
+  }
+  await untouched()
+  expect([...statuses]).toEqual([202, 429])
+  expect(await theirs.count('yesterday')).toBe(0)
+  // Of the flood they may go on sending what fits their share once its hour is over.
+  for (const ms of [5 * MINUTE_MS, HOUR_MS, DAY_MS]) {
+    await pass(world, ms)
+    await untouched()
+    expect(bytesOf(world)).toBeLessThan(BUDGET + BETWEEN_LOOKS)
+  }
+  expect((await theirs.send(bulk(1, 'again'))).status).toBe(202)
+  // What was counted of theirs stays, although the events are gone.
+  expect(await theirs.counted('yesterday')).toBe(100)
+  const told = world.warnings.filter((warning) => warning.includes('the disk budget'))
+  expect(told.length).toBeGreaterThan(0)
+  expect(told.filter((warning) => !warning.includes(`Theirs (${theirs.orgId})`))).toEqual([])
+})
