@@ -171,12 +171,12 @@ describe('an alert', () => {
       'channels[0].target: no such integration in',
     ],
     ['period', () => ({ period: '5w' }), 'period: Expected a whole number'],
-    ['an unknown field', () => ({ colour: 'red' }), 'colour: Unexpected property'],
+    ['an unknown field', () => ({ colour: 'red' }), 'colour: there is no such field'],
     ['the type', () => ({ alertType: 'volume_anomaly' }), 'volume: a volume_anomaly alert needs vendor'],
     [
       'the shape of volume',
       () => ({ ...volumeInput, volume: { op: 'lte', count: -1 } }),
-      'volume.count: Expected number',
+      'volume.count: must be at least 0',
     ],
   ])('is refused by %s, wherever it is given', async (_, values, error) => {
     const { call, cast, create, domain, db } = setUp()

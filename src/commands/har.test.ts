@@ -223,7 +223,9 @@ describe('a text', () => {
 
 describe('a file', () => {
   test.each<[string, string | null, RegExp]>([
-    ['missing.har', null, /missing\.har: ENOENT/],
+    ['missing.har', null, /missing\.har: there is no such file$/],
+    ['no/such.har', null, /such\.har: there is no such file$/],
+    ['.', null, /: is a folder, not a file$/],
     ['broken.har', '{"log":', /broken\.har: JSON/],
     ['empty.har', '', /empty\.har: JSON/],
     ['other.har', '{"a":1}', /other\.har: is not a HAR file/],

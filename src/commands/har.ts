@@ -28,13 +28,23 @@ interface HarEntry {
 }
 type HarBody = { text?: unknown; encoding?: unknown; params?: unknown } | null | undefined
 
+/** What the system says of a file that can't be read, in words. */
+const FILE_FAULTS: Record<string, string> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'there is no such file',
+  EACCES: 'the file may not be read',
+  EISDIR: 'is a folder, not a file',
+}
+
+const codeOf = (error: unknown) => String((error as { code?: unknown } | null)?.code ?? '')
+
 /** Requests of a HAR file, whatever their addresses (http://www.softwareishard.com/blog/har-12-spec/). Fails with `UsageError` when it is none. */
 export function readHar(path: string): RecordedHit[] {
   try {
     return parseHar(readFileSync(path, 'utf8'), path)
   } catch (error) {
     if (error instanceof UsageError) throw error
-    throw new UsageError(`${path}: ${messageOf(error)}`)
+    throw new UsageError(`${path}: ${FILE_FAULTS[codeOf(error)] ?? messageOf(error)}`)
   }
 }
 

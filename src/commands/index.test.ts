@@ -17,7 +17,7 @@ describe.concurrent('the program', () => {
     [['--nonsense'], 'there is no command "--nonsense"'],
     [['decode', '--nonsense'], "decode: Unknown option '--nonsense'"],
     [['decode', 'file.har'], 'decode: takes no argument "file.har"'],
-    [['decode', '--har', '/nowhere/file.har'], '/nowhere/file.har: ENOENT'],
+    [['decode', '--har', '/nowhere/file.har'], '/nowhere/file.har: there is no such file'],
     [['import', 'har', '--token', 'pt_x', 'a.har'], 'import har: --url is missing'],
     [['import', 'har', '--url', 'http://127.0.0.1:1', 'a.har'], 'import har: --token is missing'],
     [['import', 'har', '--url', 'http://127.0.0.1:1', '--token', 'pt_x'], 'import har: names no file'],

@@ -39,8 +39,17 @@ describe('a server', () => {
     using other = temporaryFolder()
     const running = await startServer(configOf(folder.path), quiet)
     const listen = new URL(running.url).host
-    await expect(startServer(configOf(other.path, { listen }), quiet)).rejects.toThrow(/port/)
+    await expect(startServer(configOf(other.path, { listen }), quiet)).rejects.toThrow(
+      `cannot listen on http://${listen}: another program uses this port; stop it, or choose another port`,
+    )
     await running.stop()
+  })
+
+  test('refuses an address that the machine has not', async () => {
+    using folder = temporaryFolder()
+    await expect(startServer(configOf(folder.path, { listen: '192.0.2.7:8787' }), quiet)).rejects.toThrow(
+      'cannot listen on http://192.0.2.7:8787: this machine has no such address',
+    )
   })
 
   test.each<[string, string]>([

@@ -42,7 +42,9 @@ export async function startServer(
 ): Promise<Running> {
   const app = await openApp({ config, clock: systemClock, log })
   try {
-    const { server, collectServer } = listen(app, config, extra, (at) => serve(at, config, log, patience))
+    const { server, collectServer } = listen(app, config, extra, (listening) =>
+      opened(listening, () => serve(listening, config, log, patience)),
+    )
     const servers = collectServer ? [server, collectServer] : [server]
     const stopCounting = limitConnections(servers, config, log, patience.countMs)
     const jobs = runJobs(app.jobs, (error, job) => log.error(error, job))
@@ -89,6 +91,24 @@ function listen(app: App, config: Config, extra: Extra, open: (listening: Listen
   } catch (error) {
     void collectServer?.stop()
     throw error
+  }
+}
+
+/** Why the system does not let us listen somewhere. */
+const LISTEN_FAULTS: Record<string, string> = {
+  EADDRINUSE: 'another program uses this port; stop it, or choose another port',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  EACCES: 'the system does not let this user have the port; those below 1024 need a right of their own',
+}
+
+/** What `open` answers; when it can't listen, fails with a sentence that names the address and what is wrong with it. */
+function opened<T>({ at: { hostname, port } }: Listening, open: () => T): T {
+  try {
+    return open()
+  } catch (error) {
+    const fault = LISTEN_FAULTS[String((error as { code?: unknown } | null)?.code ?? '')]
+    if (fault === undefined) throw error
+    throw new Error(`cannot listen on ${urlOf({ hostname, port })}: ${fault}`, { cause: error })
   }
 }
 

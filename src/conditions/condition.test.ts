@@ -32,7 +32,7 @@ describe('schema', () => {
     [{ ...one, values: Array(100).fill('x'.repeat(1000)) }, null],
     [{ ...one, parameter: '' }, 'parameter'],
     [{ ...one, parameter: 'x'.repeat(201) }, 'parameter'],
-    [{ ...one, op: 'like' }, 'op: Expected one of equals'],
+    [{ ...one, op: 'like' }, 'op: must be one of equals'],
     [{ ...one, values: Array(101).fill('a') }, 'values'],
     [{ ...one, values: ['a', 'x'.repeat(1001)] }, 'values[1]'],
     [{ ...one, values: 'a' }, 'values'],

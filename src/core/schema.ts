@@ -73,12 +73,54 @@ function deepest(error: ValueError): ValueError {
   return inner.reduce((best, e) => (wrongKind(e) < wrongKind(best) || e.path.length > best.path.length ? e : best))
 }
 
-/** One sentence that names the field: `alerts[3].name: Expected string length greater or equal to 1`. */
+const characters = (count: number) => `${count} ${count === 1 ? 'character' : 'characters'}`
+
+/** What is wrong, in our words; TypeBox's own for what no schema of ours asks for. */
+function faultOf({ type, schema, message }: ValueError): string {
+  if (type === ValueErrorType.ObjectRequiredProperty) return 'is missing'
+  if (schema.enum) return `must be one of ${schema.enum.join(', ')}`
+  switch (type) {
+    case ValueErrorType.ObjectAdditionalProperties:
+      return 'there is no such field'
+    case ValueErrorType.Object:
+      return 'must be an object'
+    case ValueErrorType.Array:
+      return 'must be a list'
+    case ValueErrorType.ArrayMinItems:
+      return `name at least ${schema.minItems === 1 ? 'one' : schema.minItems}`
+    case ValueErrorType.ArrayMaxItems:
+      return `name at most ${schema.maxItems}`
+    case ValueErrorType.String:
+      return 'must be a text'
+    case ValueErrorType.StringMinLength:
+      return schema.minLength === 1 ? 'must not be empty' : `must have at least ${characters(schema.minLength)}`
+    case ValueErrorType.StringMaxLength:
+      return `must have at most ${characters(schema.maxLength)}`
+    case ValueErrorType.Number:
+      return schema.multipleOf === 1 ? 'must be a whole number' : 'must be a number'
+    case ValueErrorType.NumberMultipleOf:
+      return schema.multipleOf === 1 ? 'must be a whole number' : `must be a multiple of ${schema.multipleOf}`
+    case ValueErrorType.NumberMinimum:
+      return `must be at least ${schema.minimum}`
+    case ValueErrorType.NumberMaximum:
+      return `must be at most ${schema.maximum}`
+    case ValueErrorType.NumberExclusiveMinimum:
+      return `must be more than ${schema.exclusiveMinimum}`
+    case ValueErrorType.Boolean:
+      return 'must be true or false'
+    case ValueErrorType.Literal:
+      return `must be ${JSON.stringify(schema.const)}`
+    case ValueErrorType.Union:
+      return 'has none of the shapes that it may have'
+    default:
+      return message
+  }
+}
+
+/** One sentence that names the field: `alerts[3].name: must not be empty`. */
 export function describeError(error: ValueError, root = ''): string {
   const cause = deepest(error)
-  const choices = (cause.schema as { enum?: unknown[] }).enum
-  const message = choices ? `Expected one of ${choices.join(', ')}` : cause.message
-  return `${fieldName(cause.path, root)}: ${message}`
+  return `${fieldName(cause.path, root)}: ${faultOf(cause)}`
 }
 
 /**

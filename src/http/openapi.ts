@@ -55,7 +55,7 @@ type Content = Record<string, { schema: JsonSchema; examples?: Examples }>
 
 const ErrorSchema = Closed(
   { error: Type.String({ description: 'One sentence that says what is wrong and where' }) },
-  { $id: 'Error', examples: [{ error: 'name: Expected string length greater or equal to 1' }] },
+  { $id: 'Error', examples: [{ error: 'name: must not be empty' }] },
 )
 
 /** Every refusal: the name of its response, when it comes, and what it says for instance. */

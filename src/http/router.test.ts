@@ -118,10 +118,10 @@ const BAD: [string, string | undefined, Record<string, string>, number, string][
   ['no JSON', '{broken', {}, 400, 'body: is not valid JSON'],
   ['another type', '{"n": 1}', { 'content-type': 'text/plain' }, 415, 'content-type: must be application/json'],
   ['a form', 'n=1', { 'content-type': 'application/x-www-form-urlencoded' }, 415, 'content-type: '],
-  ['what does not fit', '{"n": "x"}', {}, 400, 'n: Expected number'],
-  ['a fraction', '{"n": 1.5}', {}, 400, 'n: Expected number to be a multiple of 1'],
-  ['a field too many', '{"n": 1, "m": 1}', {}, 400, 'm: Unexpected property'],
-  ['a list', '[]', {}, 400, 'body: Expected object'],
+  ['what does not fit', '{"n": "x"}', {}, 400, 'n: must be a whole number'],
+  ['a fraction', '{"n": 1.5}', {}, 400, 'n: must be a whole number'],
+  ['a field too many', '{"n": 1, "m": 1}', {}, 400, 'm: there is no such field'],
+  ['a list', '[]', {}, 400, 'body: must be an object'],
   ['nothing', undefined, {}, 400, 'body: '],
   ['an empty text', '', {}, 400, 'body: '],
   [
@@ -209,21 +209,21 @@ describe('a query', () => {
   })
 
   test.each<[string, string]>([
-    ['?n=0', 'query.n: Expected number to be greater or equal to 1'],
-    ['?n=10', 'query.n: Expected number to be less or equal to 9'],
-    ['?n=x', 'query.n: Expected number'],
-    ['?n=', 'query.n: Expected number'],
-    ['?n=%201', 'query.n: Expected number'],
-    ['?n=0x1', 'query.n: Expected number'],
-    ['?n=Infinity', 'query.n: Expected number'],
-    ['?n=1.5', 'query.n: Expected number to be a multiple of 1'],
+    ['?n=0', 'query.n: must be at least 1'],
+    ['?n=10', 'query.n: must be at most 9'],
+    ['?n=x', 'query.n: must be a whole number'],
+    ['?n=', 'query.n: must be a whole number'],
+    ['?n=%201', 'query.n: must be a whole number'],
+    ['?n=0x1', 'query.n: must be a whole number'],
+    ['?n=Infinity', 'query.n: must be a whole number'],
+    ['?n=1.5', 'query.n: must be a whole number'],
     ['?n=1&n=2', 'query.n: is there more than once'],
-    ['?on=yes', 'query.on: Expected boolean'],
-    ['?q=123456', 'query.q: Expected string length less or equal to 5'],
+    ['?on=yes', 'query.on: must be true or false'],
+    ['?q=123456', 'query.q: must have at most 5 characters'],
     ['?q=%00', 'query.q: has a NUL character'],
-    ['?other=1', 'query.other: Unexpected property'],
-    ['?__proto__=1', 'query.__proto__: Unexpected property'],
-    ['?constructor=1', 'query.constructor: Unexpected property'],
+    ['?other=1', 'query.other: there is no such field'],
+    ['?__proto__=1', 'query.__proto__: there is no such field'],
+    ['?constructor=1', 'query.constructor: there is no such field'],
   ])('that does not fit is refused with its name: %s', async (query, error) => {
     const answer = await call('GET', `/v1/read/a${query}`, { as: 'viewer' })
     expect([answer.status, answer.body.error.startsWith(error), answer.body.error]).toEqual([
@@ -242,7 +242,7 @@ describe('a query', () => {
 
 test('a path that does not fit is refused with its name', async () => {
   const answer = await call('GET', '/v1/read/abcdef', { as: 'viewer' })
-  expect([answer.status, answer.body.error]).toEqual([400, 'path.id: Expected string length less or equal to 5'])
+  expect([answer.status, answer.body.error]).toEqual([400, 'path.id: must have at most 5 characters'])
 })
 
 test('a caller is counted once for each request', async () => {

@@ -18,7 +18,7 @@ describe('a repeated batch is answered as before and counted once', () => {
   const answer = {
     accepted: 1,
     rejected: 1,
-    errors: [{ list: 'events', index: 1, error: 'vendor: Expected string' }],
+    errors: [{ list: 'events', index: 1, error: 'vendor: must be a text' }],
   }
 
   /** What happens between the two. */

@@ -124,11 +124,17 @@ describe('a body', () => {
     ['half a JSON', '{"events": [', {}, 400, 'body: is not valid JSON'],
     ['two JSON texts', '{} {}', {}, 400, 'body: is not valid JSON'],
     ['a number that JSON does not know', '{"sentAt": NaN}', {}, 400, 'body: is not valid JSON'],
-    ['no object', '[]', {}, 400, 'body: Expected object'],
-    ['no object', 'null', {}, 400, 'body: Expected object'],
-    ['a text', '"events"', {}, 400, 'body: Expected object'],
+    ['no object', '[]', {}, 400, 'body: must be an object'],
+    ['no object', 'null', {}, 400, 'body: must be an object'],
+    ['a text', '"events"', {}, 400, 'body: must be an object'],
     ['nested very deeply', '['.repeat(500_000), {}, 400, 'body: is not valid JSON'],
-    ['nested very deeply, and whole', `${'['.repeat(500_000)}${']'.repeat(500_000)}`, {}, 400, 'body: Expected object'],
+    [
+      'nested very deeply, and whole',
+      `${'['.repeat(500_000)}${']'.repeat(500_000)}`,
+      {},
+      400,
+      'body: must be an object',
+    ],
     ['gzip that is none', 'plain', { 'content-encoding': 'gzip' }, 400, 'body: is not valid gzip'],
     [
       'deflate under the name of gzip',
@@ -223,7 +229,7 @@ describe('the frame of a batch', () => {
     'is refused with the field %s, which is named',
     async (field) => {
       const { status, body } = await stand.send(`{"events": [], "${field}": 1}`)
-      expect([status, body]).toEqual([400, { error: `${field}: Unexpected property` }])
+      expect([status, body]).toEqual([400, { error: `${field}: there is no such field` }])
     },
   )
 
@@ -438,7 +444,7 @@ describe('a batch that is refused whole', () => {
     await stand.collector.recordRefusals()
     const { shop, blog } = stand
     expect(stand.ledger()).toEqual([
-      { domainId: shop.id, reason: 'batch: is not one', count: 3, sample: 'page.url: Expected string' },
+      { domainId: shop.id, reason: 'batch: is not one', count: 3, sample: 'page.url: must be a text' },
       {
         domainId: shop.id,
         reason: 'batch: is of another type or encoding',

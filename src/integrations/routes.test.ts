@@ -121,7 +121,7 @@ describe('an integration', () => {
 
   const refused: [string, unknown, string][] = [
     ['no provider', { config: { url } }, 'provider: '],
-    ['an unknown provider', { provider: 'pigeon', config: {} }, 'provider: Expected one of tag_manager, '],
+    ['an unknown provider', { provider: 'pigeon', config: {} }, 'provider: must be one of tag_manager, '],
     ...['tag_manager', 'team_chat', 'office_chat', 'issue_tracker', 'email_digest'].map(
       (provider): [string, unknown, string] => [
         provider,

@@ -90,10 +90,10 @@ describe('who may', () => {
 })
 
 test.each([
-  ['GET', '/issues?limit=0', undefined, 400, 'Expected number to be '],
-  ['GET', '/issues?limit=201', undefined, 400, 'Expected number to be '],
-  ['GET', '/issues?limit=1.5', undefined, 400, 'Expected number to be '],
-  ['GET', '/issues?status=closed', undefined, 400, 'query.status: Expected one of open, acknowledged, resolved, muted'],
+  ['GET', '/issues?limit=0', undefined, 400, 'must be at least 1'],
+  ['GET', '/issues?limit=201', undefined, 400, 'must be at most 200'],
+  ['GET', '/issues?limit=1.5', undefined, 400, 'must be a whole number'],
+  ['GET', '/issues?status=closed', undefined, 400, 'query.status: must be one of open, acknowledged, resolved, muted'],
   ['GET', '/issues?severity=worst', undefined, 400, 'query.severity'],
   ['GET', '/issues?alertType=other', undefined, 400, 'query.alertType'],
   ['GET', '/issues?sort=title', undefined, 400, 'query.sort'],
@@ -102,13 +102,13 @@ test.each([
   ['GET', '/issues?cursor=xyz', undefined, 400, 'cursor: is not a cursor of this list'],
   ['GET', '/issues/iss_none', undefined, 404, 'there is no issue iss_none'],
   ['PATCH', '/issues/iss_none', { status: 'open' }, 404, 'there is no issue iss_none'],
-  ['PATCH', '/issues/ID', { status: 'closed' }, 400, 'status: Expected one of'],
+  ['PATCH', '/issues/ID', { status: 'closed' }, 400, 'status: must be one of'],
   ['PATCH', '/issues/ID', { notes: 'x'.repeat(2001) }, 400, 'notes'],
   ['PATCH', '/issues/ID', { severity: 'low' }, 400, 'severity'],
   ['PATCH', '/issues/ID', [], 400, 'body'],
   ['POST', '/issues/bulk', { ids: [], status: 'open' }, 400, 'ids'],
   ['POST', '/issues/bulk', { ids: Array(501).fill('iss_1'), status: 'open' }, 400, 'ids'],
-  ['POST', '/issues/bulk', { ids: ['iss_1'], status: 'muted' }, 400, 'status: Expected one of open, acknowledged'],
+  ['POST', '/issues/bulk', { ids: ['iss_1'], status: 'muted' }, 400, 'status: must be one of open, acknowledged'],
   ['POST', '/issues/bulk', { ids: [7], status: 'open' }, 400, 'ids[0]'],
   ['POST', '/issues/bulk', { status: 'open' }, 400, 'ids'],
 ] as const)('%s %s %j is refused', async (method, path, body, status, message) => {

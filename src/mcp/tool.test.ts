@@ -152,9 +152,9 @@ describe('arguments', () => {
     ['one that is unknown', { id: 'a', name: 'b', nmae: 'c' }, 'nmae: unknown; known are id, times, name, dryRun'],
     ['several', { x: 1, y: 2 }, 'x, y: unknown; known are id, times, name, dryRun'],
     ['a name of the language', { constructor: 1 }, 'constructor: unknown; known are id, times, name, dryRun'],
-    ['a query field of another type', { id: 'a', name: 'b', times: '2' }, 'times: Expected number'],
-    ['dryRun of another type', { id: 'a', name: 'b', dryRun: 'yes' }, 'dryRun: Expected boolean'],
-    ['a path field that is missing', { name: 'b' }, 'id: Expected required property'],
+    ['a query field of another type', { id: 'a', name: 'b', times: '2' }, 'times: must be a number'],
+    ['dryRun of another type', { id: 'a', name: 'b', dryRun: 'yes' }, 'dryRun: must be true or false'],
+    ['a path field that is missing', { name: 'b' }, 'id: is missing'],
   ])('%s is refused by name', (_, args, sentence) => expect(refusalOf(toolOf(routeWith({})), args)).toBe(sentence))
 
   test('names that are refused are cut', () => {

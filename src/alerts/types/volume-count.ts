@@ -3,7 +3,7 @@ import { filtersSql } from '../../conditions/sql.ts'
 import { AppError } from '../../core/error.ts'
 import { duckdbDialect, quoteName } from '../../warehouse/dialect.ts'
 import { Binder, type Query } from '../../warehouse/query.ts'
-import { type Alert, domainsOf } from '../alert.ts'
+import { type Alert, type AlertKind, domainsOf } from '../alert.ts'
 import type { Finding, Window } from '../finding.ts'
 import type { PeriodWindow } from '../period.ts'
 import { type DraftAlert, orgOf, perRows, type WatchedDomain } from './alert-type.ts'
@@ -275,6 +275,27 @@ export const spellCount = (count: number) => count.toLocaleString('en-US')
 /** `1 event`, `2,000 events`. */
 export const spellEvents = (count: number) => `${spellCount(count)} ${count === 1 ? 'event' : 'events'}`
 
+/** What `volume` is made of, by the type of alert. */
+const SHAPES: readonly (readonly [AlertKind, string, string])[] = [
+  ['tag_volume_change', 'direction', 'percent'],
+  ['volume_threshold', 'op', 'count'],
+  ['volume_anomaly', 'vendor', 'sensitivity'],
+]
+
+/** Refuses the shape of another type of alert, saying whose it is: a schema would name the fields that are missing. */
+function refuseOtherShape(alertType: AlertKind, volume: unknown, needs: string): void {
+  const has = (field: string) => typeof volume === 'object' && volume !== null && field in volume
+  const [, ...own] = SHAPES.find(([type]) => type === alertType) ?? ['']
+  const other = SHAPES.find(([type, ...fields]) => type !== alertType && fields.some(has))
+  if (other === undefined || own.some(has)) return
+  const [type, ...fields] = other
+  const theirs = fields.filter(has)
+  throw new AppError(
+    'invalid',
+    `volume.${own[0]}: a ${alertType} alert needs ${needs}; ${theirs.join(' and ')} ${theirs.length === 1 ? 'is' : 'are'} for ${type}`,
+  )
+}
+
 /**
  * Refuses, naming the field, what an alert that counts has no use for. `needs`: what its volume is made of; `read`
  * throws when it is not.
@@ -283,6 +304,7 @@ export function refuseForVolume(input: DraftAlert, needs: string, read: (value: 
   const { alertType, conditions, conditionGroups = [], filters = [], journey, volume } = input
   if (journey !== undefined) throw new AppError('invalid', `journey: has no place in a ${alertType} alert`)
   if (volume === undefined) throw new AppError('invalid', `volume: a ${alertType} alert needs ${needs}`)
+  refuseOtherShape(alertType, volume, needs)
   read(volume, 'volume')
   const onlyFilters = (field: string) =>
     new AppError('invalid', `${field}: a ${alertType} alert counts what its filters let through; use filters`)
