@@ -1,12 +1,11 @@
 import { existsSync, readFileSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3/linux-x64'
 import { migrations } from '../../migrations/index.ts'
 import { systemClock } from '../core/clock.ts'
 import { messageOf } from '../core/error.ts'
 import { readSegment } from '../ingest/segment-reader.ts'
 import type { Db } from '../store/database.ts'
-import { inspectDatabase } from '../store/inspect.ts'
+import { inspectDatabase, openToRead } from '../store/inspect.ts'
 import { quoteText } from '../warehouse/dialect.ts'
 import { DuckdbWarehouse } from '../warehouse/duckdb.ts'
 import { Manifest } from '../warehouse/manifest.ts'
@@ -37,7 +36,7 @@ export async function examine(
   const database = databaseFinding(paths)
   const findings = [...folderFindings(paths), database]
   if (database.state !== 'wrong') {
-    const db = new Database(paths.database, { readonly: true, fileMustExist: true })
+    const db = openToRead(paths.database)
     try {
       findings.push(keyFinding(paths, db), ...(await fileFindings(paths, db, isRunning, progress)))
     } finally {

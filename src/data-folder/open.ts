@@ -5,19 +5,20 @@ import { type SegmentDamage, segmentNotice } from '../ingest/segment-recovery.ts
 import { Spool } from '../ingest/spool.ts'
 import { type Db, openDatabase } from '../store/database.ts'
 import { lockFolder } from '../store/folder-lock.ts'
-import { inspectDatabase, isSqliteError } from '../store/inspect.ts'
+import { inspectDatabase, isSqliteError, openToRead } from '../store/inspect.ts'
 import { DuckdbWarehouse } from '../warehouse/duckdb.ts'
 import { Manifest } from '../warehouse/manifest.ts'
 import {
   filesOnDisk,
   findDifferences,
   isManifestOlder,
+  listedPaths,
   removeLeftovers,
   spooledSegments,
 } from '../warehouse/unlisted.ts'
 import { type FolderPaths, pathsOf } from './paths.ts'
 import { damagedDatabase, lostDatabase, olderDatabase, strayWarning } from './refusal.ts'
-import { keyModeWarning, openBox } from './sealed.ts'
+import { checkKey, keyModeWarning, openBox } from './sealed.ts'
 
 /**
  * The database and the key of a data folder. Both are made in a folder that has no data yet. Fails with `FolderError`,
@@ -27,7 +28,14 @@ import { keyModeWarning, openBox } from './sealed.ts'
 export function openStores(folder: string): { db: Db; box: SecretBox } {
   const paths = pathsOf(folder)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  checkDatabase(paths)
+  if (checkDatabase(paths) === 'sound') {
+    using db = toRead(paths)
+    checkKey(paths, db.value)
+  }
+  return openChecked(paths)
+}
+
+function openChecked(paths: FolderPaths): { db: Db; box: SecretBox } {
   const db = openDatabase(paths.database)
   try {
     return { db, box: openBox(paths, db) }
@@ -37,13 +45,19 @@ export function openStores(folder: string): { db: Db; box: SecretBox } {
   }
 }
 
+function toRead({ database }: FolderPaths) {
+  const db = openToRead(database)
+  return { value: db, [Symbol.dispose]: () => db.close() }
+}
+
 /** Fails with `FolderError` when the database is damaged, or not there although there are events. */
-export function checkDatabase(paths: FolderPaths): void {
+export function checkDatabase(paths: FolderPaths): 'sound' | 'empty' {
   const state = inspectDatabase(paths.database)
   if (state.kind === 'damaged') throw damagedDatabase(paths, state.reason)
-  if (state.kind === 'sound') return
+  if (state.kind === 'sound') return state.kind
   const [files, segments] = [filesOnDisk(paths.events).length, spooledSegments(paths.spool).length]
   if (files + segments > 0) throw lostDatabase(paths, { files, segments })
+  return state.kind
 }
 
 /** Who hears of what. */
@@ -68,7 +82,9 @@ export async function openAllStores(folder: string, clock: Clock, reports: Folde
   for (const path of [folder, paths.events, paths.spool]) mkdirSync(path, { recursive: true, mode: 0o700 })
   using opened = new DisposableStack()
   opened.adopt(lockFolder(folder), (unlock) => unlock())
-  const { db, box } = openStores(folder)
+  const { strays, leftovers } = await checkFolder(paths, clock)
+  if (strays.length > 0) reports.warn(strayWarning(paths, strays))
+  const { db, box } = openChecked(paths)
   opened.adopt(db, (db) => db.close())
   const exposed = keyModeWarning(paths)
   if (exposed) reports.warn(exposed)
@@ -81,7 +97,7 @@ export async function openAllStores(folder: string, clock: Clock, reports: Folde
     report: reports.report,
   })
   opened.adopt(warehouse, (warehouse) => warehouse.close())
-  await settleDifferences(paths, { manifest, warehouse }, reports.warn)
+  await removeLeftovers(paths.events, leftovers)
   const spool = openSpool(paths.spool, clock, manifest, reports.tellOperator)
   const all = opened.move()
   return { db, box, manifest, spool, warehouse, events: paths.events, close: () => all.dispose() }
@@ -98,17 +114,27 @@ export function manifestOf(paths: FolderPaths, db: Db): Manifest {
   }
 }
 
-async function settleDifferences(
-  paths: FolderPaths,
-  { manifest, warehouse }: { manifest: Manifest; warehouse: DuckdbWarehouse },
-  warn: (message: string) => void,
-): Promise<void> {
-  const parts = { manifest, warehouse, folder: paths.events, spoolFolder: paths.spool }
-  const differences = await findDifferences(parts)
-  const strays = differences.strays.map(({ path }) => path)
-  if (await isManifestOlder(parts, differences)) throw olderDatabase(paths, strays)
-  if (strays.length > 0) warn(strayWarning(paths, strays))
-  await removeLeftovers(paths.events, differences.leftovers)
+/**
+ * Looks whether the parts of the folder belong together; answers the files of events that the database does not list, all
+ * by their paths. Reads only, so that a folder that is refused stays as it is. Fails with `FolderError`.
+ */
+async function checkFolder(paths: FolderPaths, clock: Clock): Promise<{ strays: string[]; leftovers: string[] }> {
+  if (checkDatabase(paths) === 'empty') return { strays: [], leftovers: [] }
+  using db = toRead(paths)
+  checkKey(paths, db.value)
+  const manifest = manifestOf(paths, db.value)
+  const listed = new Set(listedPaths(manifest))
+  if (filesOnDisk(paths.events).every((path) => listed.has(path))) return { strays: [], leftovers: [] }
+  const warehouse = await DuckdbWarehouse.open({ folder: paths.events, manifest, clock, spoolFiles: () => [] })
+  try {
+    const parts = { manifest, warehouse, folder: paths.events, spoolFolder: paths.spool }
+    const differences = await findDifferences(parts)
+    const strays = differences.strays.map(({ path }) => path)
+    if (await isManifestOlder(parts, differences)) throw olderDatabase(paths, strays)
+    return { strays, leftovers: differences.leftovers }
+  } finally {
+    warehouse.close()
+  }
 }
 
 /** What is found damaged in the spool is told at once. */

@@ -8,12 +8,14 @@ import {
   createOrg,
   createOwner,
   createUser,
+  deleteOrg,
   findOrg,
   findUser,
   initialize,
   listKeys,
   listMemberships,
   openWebhookSecret,
+  recoverOrg,
   revokeKey,
 } from './store.ts'
 
@@ -156,6 +158,32 @@ describe('keys', () => {
     revokeKey(db, clock, { orgId: cast.orgId }, bob.keyId)
     expect(() => revokeKey(db, clock, { userId: bob.userId }, bob.keyId)).toThrow('no such key')
     expect(listKeys(db, { userId: bob.userId }, start)).toEqual([])
+  })
+})
+
+describe('organizations made anew', () => {
+  test('belong to the first owner, the oldest under the name that is given', async () => {
+    const [db, clock] = [memoryDb(), testClock()]
+    for (const [id, createdAt] of [['org_b', 2] as const, ['org_a', 5] as const]) {
+      expect(recoverOrg(db, testBox, { id, createdAt })).toBe(true)
+      expect(recoverOrg(db, testBox, { id, createdAt })).toBe(false)
+    }
+    const { orgId, userId } = await initialize(db, testBox, clock, {
+      ...{ orgName: 'Acme', email: 'ann@example.com', password: null },
+    })
+    expect(orgId).toBe('org_b')
+    expect(listMemberships(db, userId, start)).toEqual([
+      { id: 'org_a', name: 'Recovered organization org_a', role: 'owner' },
+      { id: 'org_b', name: 'Acme', role: 'owner' },
+    ])
+    expect(openWebhookSecret(db, testBox, 'org_a')).toStartWith('whsec_')
+  })
+
+  test('are none that were deleted', () => {
+    const { db, clock, cast } = setUp()
+    deleteOrg(db, clock, cast.orgId)
+    expect(recoverOrg(db, testBox, { id: cast.orgId, createdAt: 1 })).toBe(false)
+    expect(findOrg(db, cast.orgId)).toBeNull()
   })
 })
 

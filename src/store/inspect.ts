@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import Database from 'better-sqlite3/linux-x64'
 import { messageOf } from '../core/error.ts'
+import type { Db } from './database.ts'
 
 /** What a database file is, found without changing it. */
 export type DatabaseState =
@@ -15,10 +16,11 @@ export type DatabaseState =
  * text, digits of a number) it can't find fault with. See https://www.sqlite.org/pragma.html#pragma_integrity_check
  */
 export function inspectDatabase(path: string): DatabaseState {
-  if (!existsSync(path)) return { kind: 'empty' }
+  // SQLite drops the log of a file that it finds empty.
+  if (!existsSync(path) || statSync(path).size === 0) return { kind: 'empty' }
   try {
     // Opened for reading, it neither moves the log into the file nor drops what of the log it can't read.
-    const db = new Database(path, { readonly: true, fileMustExist: true })
+    const db = openToRead(path)
     try {
       const [fault] = db.pragma('integrity_check(1)') as { integrity_check: string }[]
       if (fault?.integrity_check !== 'ok') return { kind: 'damaged', reason: oneLine(fault?.integrity_check) }
@@ -32,6 +34,11 @@ export function inspectDatabase(path: string): DatabaseState {
     if (!isSqliteError(error)) throw error
     return { kind: 'damaged', reason: oneLine(messageOf(error)) }
   }
+}
+
+/** Opens a database that is there for reading alone: closing it leaves its files as they are. */
+export function openToRead(path: string): Db {
+  return new Database(path, { readonly: true, fileMustExist: true })
 }
 
 /** True for what SQLite says of a file that is not as it should be. */

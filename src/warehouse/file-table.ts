@@ -19,8 +19,16 @@ export class FileTable<File extends { path: string }> {
     private readonly db: Db,
     private readonly shape: FileShape<File>,
   ) {
-    const rows = db.prepare<[], File>(`SELECT * FROM ${shape.table}`).all()
-    this.files = rows.map((row) => this.fileOf(row)).sort((a, b) => (this.isBefore(a, b) ? -1 : 1))
+    this.files = this.rows()
+      .map((row) => this.fileOf(row))
+      .sort((a, b) => (this.isBefore(a, b) ? -1 : 1))
+  }
+
+  /** None in a database of an earlier version, which has no such table. */
+  private rows(): File[] {
+    const { table } = this.shape
+    const exists = this.db.prepare(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?`).get(table)
+    return exists ? this.db.prepare<[], File>(`SELECT * FROM ${table}`).all() : []
   }
 
   /** The files of this moment, in order; the array is never changed afterwards, so a running query may keep it. */

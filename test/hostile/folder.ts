@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
 import { testApp } from '../app.ts'
@@ -101,4 +101,14 @@ export async function readableOf(url: string, apiKey: string) {
     issues: names(issues.issues),
     eventIds,
   }
+}
+
+/** Turns bits of a byte at this share of a file: of the next one that is not zero, because most of those mean nothing. */
+export function flipByte(path: string, share: number): void {
+  const bytes = readFileSync(path)
+  const middle = Math.floor(bytes.length * share)
+  const found = bytes.subarray(middle).findIndex((byte) => byte !== 0)
+  const at = found < 0 ? middle : middle + found
+  bytes.writeUInt8(bytes.readUInt8(at) ^ 0x15, at)
+  writeFileSync(path, bytes)
 }

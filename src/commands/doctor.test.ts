@@ -1,0 +1,83 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { chmodSync, cpSync, rmSync, truncateSync } from 'node:fs'
+import { join } from 'node:path'
+import { bytesOf, killedFolder } from '../../test/hostile/folder.ts'
+import { runProgram, startServer, temporaryFolder } from '../../test/process.ts'
+
+// The program is started several times.
+setDefaultTimeout(60_000)
+
+/** What the doctor says of a folder, line by line, with its exit code. */
+async function check(data: string, ...flags: string[]) {
+  const { code, stdout, stderr } = await runProgram(['doctor', '--data', data, ...flags])
+  return { code, stderr, lines: stdout.trimEnd().split('\n') }
+}
+
+/** Sums of all files, but for those that are there while somebody reads. */
+const stored = (data: string) =>
+  [...bytesOf(data)].flatMap(([name, bytes]) => (/-shm$|^lock/.test(name) ? [] : [`${name} ${Bun.hash(bytes)}`]))
+
+test('a folder as it should be: a line for each check, and nothing in it is changed', async () => {
+  using root = temporaryFolder()
+  const { path } = await killedFolder(join(root.path, 'data'))
+  const before = stored(path)
+  const { code, stderr, lines } = await check(path)
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(lines.map((line) => /^(ok|note|WRONG) +(\w+): ./.exec(line)?.slice(1))).toEqual([
+    ['ok', 'folder'],
+    ['ok', 'database'],
+    ['ok', 'key'],
+    ['ok', 'files'],
+    ['ok', 'spool'],
+    ['ok', 'disk'],
+    ['note', 'settings'],
+    ['note', 'settings'],
+  ])
+  expect(stored(path)).toEqual(before)
+})
+
+test.each<[string, (data: string, files: string[]) => void, RegExp]>([
+  ['a file that is not there', (data, [path = '']) => rmSync(join(data, path)), /^WRONG files: \S+ is listed and not/],
+  [
+    'a file that was cut off',
+    (data, [path = '']) => truncateSync(join(data, path), 100),
+    /^WRONG files: \S+ can't be read/,
+  ],
+  [
+    'a file that nobody knows',
+    (data, [path = '']) => cpSync(join(data, path), join(data, 'events/copy.parquet')),
+    /^WRONG files: the list does not have 1 of the files \(copy\.parquet\).+doctor --data \S+ --rebuild/,
+  ],
+  ['a folder that others may enter', (data) => chmodSync(data, 0o755), /^WRONG folder: other users.+chmod 700/],
+])('%s is wrong, and named', async (_, damage, expected) => {
+  using root = temporaryFolder()
+  const { path } = await killedFolder(join(root.path, 'data'))
+  damage(
+    path,
+    [...bytesOf(path).keys()].filter((name) => /^events\/[^/]+\.parquet$/.test(name)),
+  )
+  const { code, lines } = await check(path)
+  expect(code).toBe(1)
+  expect(lines.filter((line) => line.startsWith('WRONG'))).toEqual([expect.stringMatching(expected)])
+})
+
+test('beside a running server it reads, and changes nothing', async () => {
+  using root = temporaryFolder()
+  const { path } = await killedFolder(join(root.path, 'data'))
+  await using server = await startServer(path)
+  const { code, lines } = await check(path)
+  expect(code).toBe(0)
+  expect(lines.find((line) => line.includes('files: '))).toContain('a server is running')
+  for (const flag of ['--rebuild', '--forget-secrets']) {
+    const refused = await check(path, flag)
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('another tagwarden is running') })
+  }
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
+})
+
+test('a folder that is not there is bad use, and is not made', async () => {
+  using root = temporaryFolder()
+  const data = join(root.path, 'nowhere')
+  expect(await check(data)).toMatchObject({ code: 2, stderr: `tagwarden: doctor: there is no data folder ${data}\n` })
+  expect([...bytesOf(root.path)]).toEqual([])
+})
