@@ -136,7 +136,7 @@ async function medianMs(work: () => Promise<unknown>, runs = RUNS): Promise<numb
 /** One round of evaluation with all that is stored of it, again and again over the same window. */
 async function roundMs({ db, warehouse }: Stand): Promise<number> {
   const parts: EvaluateParts = {
-    ...{ db, warehouse, clock: { now: () => END }, spool: { settledAt: () => END } },
+    ...{ db, warehouse, clock: { now: () => END }, spool: { settledAt: () => END, isWritten: () => true } },
     ...{ woken: new Woken(), enqueue: () => undefined, regionsOf: () => [], gapsOf: () => [] },
   }
   return medianMs(async () => {

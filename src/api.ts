@@ -57,6 +57,7 @@ import type { GapWatch } from './signals/gap-watch.ts'
 import { settingsOf } from './signals/setting-store.ts'
 import { signalRoutes } from './signals/signal-routes.ts'
 import type { Suspicion } from './signals/suspicion.ts'
+import { standingClockStep } from './store/clock-step.ts'
 import type { Db } from './store/database.ts'
 import type { Manifest } from './warehouse/manifest.ts'
 import type { Warehouse } from './warehouse/query.ts'
@@ -128,6 +129,10 @@ function watchingRoutes(parts: ApiParts): Route[] {
     ...healthRoutes({
       lastFlushAt: () => ages.flushAt,
       lastEvaluationAt: () => ages.evaluationAt,
+      clockPutBack() {
+        const step = standingClockStep(db, clock.now())
+        return step && { at: step.at, latestAt: step.latestAt }
+      },
       now: () => clock.now(),
       metrics: keptMetrics(clock, () => metricsOf(parts)),
     }),

@@ -28,6 +28,7 @@ import { plainMail } from './integrations/plain-mail.ts'
 import { recover } from './integrations/queues.ts'
 import { type Transport, transport as transportOf } from './integrations/transport.ts'
 import { checkHostsJob } from './jobs/check-hosts.ts'
+import { ClockWatch, clockNotice } from './jobs/clock-watch.ts'
 import { compactJob } from './jobs/compact.ts'
 import { deliverJob } from './jobs/deliver.ts'
 import { DiskBudget, diskBudgetJob } from './jobs/disk-budget.ts'
@@ -94,10 +95,14 @@ export async function openApp(options: AppOptions): Promise<App> {
   const transport = options.transport ?? wayOut(config, guard)
   const tellOperator = operatorOf(config, log, transport)
   const stores = await openAllStores(config.data, clock, { report, warn: log.warn, tellOperator })
-  const { db, box, spool, warehouse } = stores
+  const { db, box, spool, manifest, warehouse } = stores
   const publicUrl = config.publicUrl || ownUrlOf(config.listen)
 
   const regionsOf = (orgId: string) => phoneRegions(phoneRegionsOf(db, orgId))
+  const watch = new ClockWatch({
+    ...{ db, clock, spool, manifest },
+    stepped: (step) => tellOperator(clockNotice(step)),
+  })
   const gaps = new GapWatch({ db, clock, report, began: (gap) => tellOperator(gapNotice(gap)) })
   const gapsOf = (from: Instant, to: Instant) => gaps.gapsOf(from, to)
   const follower = new Follower({
@@ -154,8 +159,13 @@ export async function openApp(options: AppOptions): Promise<App> {
   const evaluateParts: EvaluateParts = { db, warehouse, clock, spool, woken, enqueue, regionsOf, gapsOf }
   const seriesParts = { db, clock, spool, enqueue, follower, gapsOf, suspicion }
   const signalParts = { db, clock, warehouse, enqueue, changed: rules.changed }
+  const putBack = () => {
+    follower.forget()
+    suspicion.forget()
+    dispatcher.forget()
+  }
   const jobs = jobsOf({
-    ...{ ...stores, config, clock, ages, domains, gaps, diskBudget },
+    ...{ ...stores, config, clock, ages, domains, gaps, diskBudget, watch, putBack },
     ...{ flushParts, evaluateParts, seriesParts, signalParts },
   })
   const setup = hasOwner(db) ? null : newSetupToken()
@@ -248,6 +258,9 @@ interface JobParts extends Stores {
   domains: DomainDirectory
   gaps: GapWatch
   diskBudget: DiskBudget
+  watch: ClockWatch
+  /** The clock was put back while the program runs. */
+  putBack(): void
 }
 
 function jobsOf(parts: JobParts): Job[] {
@@ -255,7 +268,7 @@ function jobsOf(parts: JobParts): Job[] {
   const everySecond = '* * * * * *'
   return [
     // First: of jobs that are late together, none judges counts before it is known that nobody collected.
-    heartbeatJob(parts.gaps),
+    heartbeatJob(parts.watch, parts.gaps, parts.putBack),
     {
       name: 'flush',
       pattern: everySecond,
@@ -275,7 +288,7 @@ function jobsOf(parts: JobParts): Job[] {
     },
     followSeriesJob(parts.seriesParts),
     signalsJob(parts.signalParts),
-    retainJob({ db, warehouse, manifest, folder, clock, retentionMs: retentionMs(config) }),
+    retainJob({ db, warehouse, manifest, folder, agedAt: () => parts.gaps.agedAt(), retentionMs: retentionMs(config) }),
     diskBudgetJob(parts.diskBudget),
     { name: 'refresh domains', pattern: everySecond, run: async () => parts.domains.refresh() },
   ]

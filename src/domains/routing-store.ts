@@ -57,6 +57,11 @@ export function hostsToCheck(db: Db, checkedBefore: number, limit: number): Coll
     .all(checkedBefore, limit)
 }
 
+/** The clock was put back: hostnames that were looked at in time to come are looked at soon. */
+export function recheckHosts(db: Db, now: number): void {
+  db.prepare('UPDATE domain SET collectCheckedAt = NULL WHERE collectCheckedAt > ?').run(now)
+}
+
 /** Keeps what a check found, unless another hostname was named meanwhile. */
 export function noteHostCheck(db: Db, { id, hostname }: CollectHost, status: CollectStatus, now: number): void {
   db.prepare('UPDATE domain SET collectStatus = ?, collectCheckedAt = ? WHERE id = ? AND collectHostname = ?').run(

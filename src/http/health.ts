@@ -1,10 +1,23 @@
 import type { Instant } from '../core/clock.ts'
-import { Closed, Int, Nullable, Type } from '../core/schema.ts'
+import { Closed, InstantSchema, Int, Nullable, Type } from '../core/schema.ts'
 import { OK, OkSchema, publicRoute, type Route } from './route.ts'
 
 const tag = 'Health'
 const ReadinessSchema = Closed(
-  { ok: Type.Boolean(), lastFlushAgeMs: Nullable(Int()), lastEvaluationAgeMs: Nullable(Int()) },
+  {
+    ok: Type.Boolean(),
+    lastFlushAgeMs: Nullable(Int()),
+    lastEvaluationAgeMs: Nullable(Int()),
+    clockPutBack: Type.Optional(
+      Closed(
+        { at: InstantSchema, latestAt: InstantSchema },
+        {
+          description:
+            'The clock was put back to `at`, and there is data up to `latestAt`; absent: none is from a time to come',
+        },
+      ),
+    ),
+  },
   { $id: 'Readiness' },
 )
 
@@ -20,12 +33,14 @@ export interface HealthParts {
   /** When events were last moved into the warehouse and alerts last judged; null: not yet since the start. */
   lastFlushAt(): Instant | null
   lastEvaluationAt(): Instant | null
+  /** When the clock was put back, and the latest time known before; null, or absent: data has no times to come. */
+  clockPutBack?(): { at: Instant; latestAt: Instant } | null
   now(): Instant
   metrics(): Metric[]
 }
 
 /** For load balancers and monitoring: nothing secret, no credential needed. */
-export function healthRoutes({ lastFlushAt, lastEvaluationAt, now, metrics }: HealthParts): Route[] {
+export function healthRoutes({ lastFlushAt, lastEvaluationAt, clockPutBack, now, metrics }: HealthParts): Route[] {
   const ageMs = (at: Instant | null) => (at === null ? null : now() - at)
   return [
     publicRoute({
@@ -48,6 +63,7 @@ export function healthRoutes({ lastFlushAt, lastEvaluationAt, now, metrics }: He
         ok: true,
         lastFlushAgeMs: ageMs(lastFlushAt()),
         lastEvaluationAgeMs: ageMs(lastEvaluationAt()),
+        ...clockNote(clockPutBack?.() ?? null),
       }),
     }),
     publicRoute({
@@ -64,6 +80,8 @@ export function healthRoutes({ lastFlushAt, lastEvaluationAt, now, metrics }: He
     }),
   ]
 }
+
+const clockNote = (clockPutBack: { at: Instant; latestAt: Instant } | null) => (clockPutBack ? { clockPutBack } : {})
 
 function lineOf({ name, type, help, value }: Metric): string {
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${name} ${value}`

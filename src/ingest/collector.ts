@@ -124,7 +124,7 @@ export class Collector {
   /** Once a minute: every batch is refused while the trouble lasts. */
   private tellOperator(trouble: AppError): void {
     const now = this.parts.clock.now()
-    if (now - this.toldAt < MINUTE_MS) return
+    if (Math.abs(now - this.toldAt) < MINUTE_MS) return
     this.toldAt = now
     this.parts.report(trouble, `POST ${EVENTS_PATH}`)
   }

@@ -25,6 +25,8 @@ export class SeenFilter {
   /** Of the hash, 64 bits count. */
   add(hash: bigint): void {
     const now = this.clock.now()
+    // The clock was put back: the period is counted anew.
+    if (now < this.begunAt) this.begunAt = now
     if (now - this.begunAt >= this.periodMs) {
       this.before = this.current
       this.current = new Uint32Array(FILTER_BITS / 32)

@@ -156,6 +156,26 @@ describe('a segment', () => {
     expect(spool.segments().map(({ batches }) => batches.size)).toEqual([1, 2, 1])
   })
 
+  test('holds one hour when the clock is put back, and what comes then has the new time and higher numbers', async () => {
+    const { spool, clock } = open()
+    const [before, record] = batchOf(spool, 2)
+    const written = spool.append(before, record)
+    const last = spool.latest
+    expect([last.receivedAt, spool.isWritten(last.seq)]).toEqual([TEST_START, false])
+    clock.advance(-3 * HOUR_MS)
+    spool.putBack(clock.now())
+    const [after, next] = batchOf(spool, 2)
+    expect([next.receivedAt, (after[0]?.seq ?? 0) > last.seq]).toEqual([clock.now(), true])
+    const later = spool.append(after, next)
+    // What waits for the disk came before; only what is earlier than both is settled.
+    expect(spool.settledAt()).toBe(clock.now())
+    await written
+    expect(spool.isWritten(last.seq)).toBe(true)
+    await later
+    await spool.seal(0)
+    expect(spool.segments().map(({ batches }) => batches.firstReceivedAt)).toEqual([TEST_START, clock.now()])
+  })
+
   test('holds one hour, when the hour ends while batches wait together for the disk, too', async () => {
     const { folder, spool, clock } = open()
     const hours: number[] = []

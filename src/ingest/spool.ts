@@ -47,6 +47,8 @@ interface Group {
   lines: BatchLines[]
   batches: BatchRecord[]
   oldestAt: Instant
+  /** Lowest of its events; infinite without events. */
+  firstSeq: number
   done: PromiseWithResolvers<void>
 }
 
@@ -114,7 +116,7 @@ export class Spool {
     }
   }
 
-  /** The time to stamp on a batch that is appended in the same turn of the event loop. Never goes back. */
+  /** The time to stamp on a batch that is appended in the same turn of the event loop. Goes back by `putBack` only. */
   arrivalAt(): Instant {
     this.lastReceivedAt = Math.max(this.lastReceivedAt, this.clock.now())
     return this.lastReceivedAt
@@ -126,18 +128,37 @@ export class Spool {
     return this.lastSeq
   }
 
+  /** The latest time that a batch had, and the highest number of an event. */
+  get latest(): { receivedAt: Instant; seq: number } {
+    return { receivedAt: this.lastReceivedAt, seq: this.lastSeq }
+  }
+
+  /** The clock was put back: what comes in from now on has its time. Numbers of events go on growing. */
+  putBack(now: Instant): void {
+    this.lastReceivedAt = now
+    if (this.open) this.open.openedAt = now
+  }
+
+  /** True when all events up to this number are on disk, or were refused. */
+  isWritten(seq: number): boolean {
+    return [this.writing, ...this.waiting].every((group) => group === null || group.firstSeq > seq)
+  }
+
   /** Resolves when the batch is on disk. Fails with `unavailable` when the disk takes nothing; then nothing was kept. */
   append(events: readonly StoredEvent[], batch: BatchRecord): Promise<void> {
-    const { lines, batches, done } = this.groupFor(batch.receivedAt)
-    lines.push(linesOf(events, batch))
-    batches.push(batch)
+    const group = this.groupFor(batch.receivedAt)
+    group.lines.push(linesOf(events, batch))
+    group.batches.push(batch)
+    group.firstSeq = Math.min(group.firstSeq, events[0]?.seq ?? Number.POSITIVE_INFINITY)
     this.schedule()
-    return done.promise
+    return group.done.promise
   }
 
   /** Everything received before this is on disk and visible; alerts are judged up to here. */
   settledAt(): Instant {
-    return this.writing?.oldestAt ?? this.waiting[0]?.oldestAt ?? this.arrivalAt()
+    const oldestAt = this.writing?.oldestAt ?? this.waiting[0]?.oldestAt
+    // A batch may still wait to be written that came before the clock was put back.
+    return oldestAt === undefined ? this.arrivalAt() : Math.min(oldestAt, this.arrivalAt())
   }
 
   /** Paths of all files that hold events the warehouse does not have yet, but for those that somebody removed. */
@@ -211,8 +232,14 @@ export class Spool {
   private groupFor(receivedAt: Instant): Group {
     const hour = Math.floor(receivedAt / HOUR_MS)
     const latest = this.waiting.at(-1)
-    if (latest?.hour === hour) return latest
-    const group: Group = { hour, lines: [], batches: [], oldestAt: receivedAt, done: Promise.withResolvers() }
+    if (latest?.hour === hour) {
+      latest.oldestAt = Math.min(latest.oldestAt, receivedAt)
+      return latest
+    }
+    const group: Group = {
+      ...{ hour, lines: [], batches: [], oldestAt: receivedAt, firstSeq: Number.POSITIVE_INFINITY },
+      done: Promise.withResolvers(),
+    }
     this.waiting.push(group)
     return group
   }

@@ -107,6 +107,11 @@ export class Dispatcher {
     })
   }
 
+  /** The clock was put back: hosts that are set aside would be for as long. */
+  forget(): void {
+    this.health.clear()
+  }
+
   /** Resolves when nothing is under way, nor about to be because of what ended. */
   async idle(): Promise<void> {
     while (this.underWay.size > 0 || this.rest) await (this.rest ?? Promise.race(this.underWay.keys()))

@@ -3,6 +3,7 @@ import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import { newId } from '../core/id.ts'
 import type { Transition } from '../issues/issue.ts'
 import { addHistory } from '../issues/store.ts'
+import type { ClockStep } from '../store/clock-step.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
 import {
   DELIVERY_COLUMNS,
@@ -218,4 +219,19 @@ export function drop(db: Db, delivery: DeliveryRecord, reason: string): void {
   const heldBack = messageOfDelivery(delivery)?.heldBack ?? 0
   if (others || heldBack === 0) return
   db.prepare('UPDATE issue SET capReached = 1, heldBack = heldBack + ? WHERE id = ?').run(heldBack, issueId)
+}
+
+/**
+ * The clock was put back, from `latestAt` to `at`: what waits, and what the throttle counts, is moved back as far, so that
+ * each waits as long as it would have.
+ */
+export function moveBack(db: Db, { at, latestAt }: Pick<ClockStep, 'at' | 'latestAt'>): void {
+  const by = { at, byMs: latestAt - at }
+  tx(db, () => {
+    db.prepare(
+      `UPDATE delivery SET dueAt = max(@at, dueAt - @byMs), expiresAt = expiresAt - @byMs
+       WHERE status IN ('pending', 'sending') AND dueAt > @at`,
+    ).run(by)
+    db.prepare('UPDATE delivery SET throttleAt = throttleAt - @byMs WHERE throttleAt > @at').run(by)
+  })
 }

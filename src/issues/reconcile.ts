@@ -43,6 +43,8 @@ export interface Evaluation {
   windowStartAt: Instant
   /** False when the alert's run windows leave this evaluation out. */
   inRunWindow: boolean
+  /** How much of `from <= t < to` we could not see: it is no silence. None when absent. */
+  gapMs?: (from: Instant, to: Instant) => number
   now: Instant
   /** Makes the id of a new issue. */
   newId: () => string
@@ -128,11 +130,12 @@ function onSilence(evaluation: Evaluation, issue: IssueRecord): Change[] {
   return [{ kind: 'update', issueId: issue.id, values: { firing: false, clearWindows } }]
 }
 
-function isOver({ alert, window }: Evaluation, issue: IssueRecord, clearWindows: number): boolean {
+function isOver({ alert, window, gapMs }: Evaluation, issue: IssueRecord, clearWindows: number): boolean {
   if (countsFirings(alert.alertType)) return clearWindows >= CLEAR_WINDOWS
   // Whoever opens an issue by hand is given the whole wait again, or the next evaluation would undo it.
   const openedByHandAt = issue.status === 'open' && issue.statusBy !== null ? issue.statusAt : 0
-  const quietMs = window.to - Math.max(issue.lastSeenAt, openedByHandAt)
+  const quietFrom = Math.max(issue.lastSeenAt, openedByHandAt)
+  const quietMs = window.to - quietFrom - (gapMs?.(quietFrom, window.to) ?? 0)
   return quietMs >= Math.max(MIN_QUIET_MS, QUIET_PERIODS * alert.periodMs)
 }
 

@@ -1,6 +1,7 @@
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
+import { standingClockStep } from '../store/clock-step.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
 import type {
   Change,
@@ -118,11 +119,30 @@ export function issuesOfAlert(db: Db, alertId: string, now: Instant): IssueRecor
 export function settle(db: Db, evaluation: Omit<Evaluation, 'issues' | 'newId'>, enqueue: Enqueue): Change[] {
   const { alert, now } = evaluation
   return tx(db, () => {
-    const issues = issuesOfAlert(db, alert.id, now)
+    const issues = notAhead(db, issuesOfAlert(db, alert.id, now), now)
     const changes = reconcile({ ...evaluation, issues, newId: () => newId('iss', now) })
     applyChanges(db, changes, enqueue)
     return changes
   })
+}
+
+/**
+ * Issues as they stand by the present clock. A time to come is from before the clock was put back, and it counts as that
+ * moment: else nothing would clear, reopen or repeat until the clock comes there.
+ */
+function notAhead(db: Db, issues: readonly IssueRecord[], now: Instant): readonly IssueRecord[] {
+  const isAhead = ({ lastSeenAt, statusAt, firedWindowAt }: IssueRecord) =>
+    Math.max(lastSeenAt, statusAt, firedWindowAt) > now
+  if (!issues.some(isAhead)) return issues
+  const putBackAt = standingClockStep(db, now)?.at ?? now
+  const present = (instant: Instant) => (instant > now ? putBackAt : instant)
+  return issues.map((issue) => ({
+    ...issue,
+    firstSeenAt: present(issue.firstSeenAt),
+    lastSeenAt: present(issue.lastSeenAt),
+    statusAt: present(issue.statusAt),
+    firedWindowAt: present(issue.firedWindowAt),
+  }))
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type GapsOf, isRowsBlind } from '../alerts/blind.ts'
+import { isRowsBlind } from '../alerts/blind.ts'
 import { isInRunWindow } from '../alerts/run-window.ts'
 import { activeAlerts, watchedDomains } from '../alerts/store.ts'
 import { alertTypeOf } from '../alerts/types/index.ts'
@@ -21,7 +21,6 @@ import {
 export interface EvaluateSeriesParts extends SettleParts {
   spool: Pick<Spool, 'settledAt'>
   follower: Pick<Follower, 'verdicts'>
-  gapsOf: GapsOf
   /** True when everything fell at the tick that ends then, so that falls are ours rather than those of tags. */
   suspected(tickAt: Instant): Promise<boolean>
 }

@@ -41,7 +41,7 @@ async function setUp(
         return history.query<T>(query)
       },
     },
-    spool: { settledAt: () => clock.now() },
+    spool: { settledAt: () => clock.now(), isWritten: () => true },
     woken: new Woken(),
     enqueue(order) {
       on.enqueue(order)

@@ -1,5 +1,6 @@
-import { type GapsOf, isBlind } from '../alerts/blind.ts'
+import { isBlind } from '../alerts/blind.ts'
 import type { Finding } from '../alerts/finding.ts'
+import { lateWindows, unseen } from '../alerts/late-window.ts'
 import { samplesQuery, withSamples } from '../alerts/sample.ts'
 import { activeAlerts, watchedDomains } from '../alerts/store.ts'
 import { measure } from '../alerts/types/alert-type.ts'
@@ -14,6 +15,7 @@ import {
   type Failure,
   failureOf,
   inOrder,
+  lateTaskOf,
   type Result,
   type SettleParts,
   settleGroup,
@@ -23,9 +25,8 @@ import {
 
 export interface EvaluateParts extends SettleParts {
   warehouse: Warehouse
-  spool: Pick<Spool, 'settledAt'>
+  spool: Pick<Spool, 'settledAt' | 'isWritten'>
   woken: Woken
-  gapsOf: GapsOf
   regionsOf(orgId: string): PhoneRegions
 }
 
@@ -86,11 +87,17 @@ export async function evaluate(parts: EvaluateParts): Promise<void> {
   const { db, spool, woken } = parts
   const settledAt = spool.settledAt()
   const measured = activeAlerts(db).filter(({ alert }) => !alertTypeOf(alert.alertType).series)
-  const tasks = measured.flatMap((active) => tasksOf(active, settledAt, woken.take(db, active.alert.id, settledAt)))
+  const late = lateWindows(db)
+  const tasks = measured.flatMap((active) => [
+    ...(late.get(active.alert.id) ?? [])
+      .filter(({ lastSeq }) => spool.isWritten(lastSeq))
+      .map((one) => lateTaskOf(active, one)),
+    ...tasksOf(active, settledAt, woken.take(db, active.alert.id, settledAt)),
+  ])
   woken.roundEnded()
-  const shared = Map.groupBy(tasks, ({ alert, due: { window } }) => {
+  const shared = Map.groupBy(tasks, ({ alert, due: { window }, late }) => {
     const scan = alertTypeOf(alert.alertType).scanOf?.(alert, window)
-    return [alert.orgId, alert.alertType, window.from, window.to, window.complete, scan].join(' ')
+    return [alert.orgId, alert.alertType, window.from, window.to, window.complete, scan, late?.lastSeq].join(' ')
   })
   const failures: Failure[] = []
   for (const group of inOrder(shared.values())) {
@@ -114,11 +121,11 @@ async function findingsOf(parts: EvaluateParts, group: readonly Task[]): Promise
   const { db, warehouse } = parts
   const [first] = group
   if (!first) return []
-  const { alert, due } = first
+  const { alert, due, late = null } = first
   const type = alertTypeOf(alert.alertType)
   const domains = watchedDomains(db, alert.orgId)
   const alerts = group.map((task) => task.alert)
-  const rows = await warehouse.query<unknown>(measure(type, alerts, due.window, domains))
+  const rows = await warehouse.query<unknown>(unseen(db, measure(type, alerts, due.window, domains), late))
   const findings = alerts.map((one) => type.judge(one, rows, due.window, domains))
   const samples = samplesQuery(alert.orgId, findings.flat())
   const events = samples ? await warehouse.query<StoredEvent>(samples) : []

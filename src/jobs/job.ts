@@ -1,4 +1,5 @@
 import { Cron } from 'croner'
+import { clockSteps, SECOND_MS } from '../core/clock.ts'
 import { messageOf } from '../core/error.ts'
 
 /** Something that happens by itself. Running it twice, late or after a crash does no harm. */
@@ -14,21 +15,39 @@ export interface Runner {
   stop(): Promise<void>
 }
 
-/** Runs each job by its pattern, never two runs of one job at once. A failed run is reported and tried at the next time. */
+/**
+ * Runs each job by its pattern, never two runs of one job at once. A failed run is reported and tried at the next time.
+ * When the clock is set, the next times are found anew, because croner waits for a time of the clock, which may be years
+ * away by then; and the first job of the list runs at once, before any other sees what the clock shows now.
+ */
 export function runJobs(jobs: readonly Job[], report: (error: unknown, job: string) => void): Runner {
-  const underWay = new Set<Promise<void>>()
-  const crons = jobs.map(
-    (job) =>
-      new Cron(job.pattern, { protect: true }, () => {
-        const run = job.run().catch((error: unknown) => report(error, `${job.name}: ${messageOf(error)}`))
-        underWay.add(run)
-        return run.finally(() => underWay.delete(run))
-      }),
-  )
+  const underWay = new Map<Job, Promise<void>>()
+  const wasSet = clockSteps()
+  let crons: Cron[] = []
+  const start = (job: Job) => {
+    if (wasSet()) return beginAnew()
+    if (underWay.has(job)) return
+    const run = job.run().catch((error: unknown) => report(error, `${job.name}: ${messageOf(error)}`))
+    underWay.set(
+      job,
+      run.finally(() => underWay.delete(job)),
+    )
+  }
+  const schedule = () => {
+    for (const cron of crons) cron.stop()
+    crons = jobs.map((job) => new Cron(job.pattern, () => start(job)))
+  }
+  const beginAnew = () => {
+    schedule()
+    if (jobs[0]) start(jobs[0])
+  }
+  schedule()
+  const looking = setInterval(() => wasSet() && beginAnew(), SECOND_MS)
   return {
     async stop() {
+      clearInterval(looking)
       for (const cron of crons) cron.stop()
-      await Promise.all(underWay)
+      await Promise.all(underWay.values())
     },
   }
 }

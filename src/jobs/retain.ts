@@ -1,8 +1,9 @@
 import { join } from 'node:path'
-import { type Clock, DAY_MS, type Instant } from '../core/clock.ts'
+import { DAY_MS, type Instant } from '../core/clock.ts'
 import { forgetBatches } from '../ingest/batch-memory.ts'
 import { removeOldAuditEntries } from '../org/audit-log.ts'
 import { removeOldGaps } from '../signals/gap-store.ts'
+import { removeOldClockSteps } from '../store/clock-step.ts'
 import { type Db, tx } from '../store/database.ts'
 import type { DuckdbWarehouse } from '../warehouse/duckdb.ts'
 import type { EventFile, Manifest, PageFile, RollupFile } from '../warehouse/manifest.ts'
@@ -16,7 +17,8 @@ export interface RetainParts {
   warehouse: DuckdbWarehouse
   manifest: Manifest
   folder: string
-  clock: Clock
+  /** The time by which it is judged what is too old. */
+  agedAt(): Instant
   retentionMs: number
 }
 
@@ -26,8 +28,8 @@ export function retainJob(parts: RetainParts): Job {
 }
 
 export async function retain(parts: RetainParts): Promise<void> {
-  const { db, warehouse, manifest, folder, clock, retentionMs } = parts
-  const now = clock.now()
+  const { db, warehouse, manifest, folder, retentionMs } = parts
+  const now = parts.agedAt()
   const deleted = new Set(db.prepare<[], string>('SELECT orgId FROM deletedOrg').pluck().all())
   const isExpired = (file: EventFile | PageFile) =>
     file.maxReceivedAt < now - retentionMs || (file.orgId !== null && deleted.has(file.orgId))
@@ -64,5 +66,6 @@ function forgetRecords(db: Db, now: Instant): void {
     db.prepare('DELETE FROM issueHistory WHERE createdAt < ?').run(before)
     removeOldAuditEntries(db, before)
     removeOldGaps(db, before)
+    removeOldClockSteps(db, before)
   })
 }

@@ -19,7 +19,7 @@ async function setUp() {
   const settle = (results: Result[]) => {
     clock.advance(HOUR_MS)
     const group = activeAlerts(db).flatMap((active) => tasksOf(active, clock.now(), false))
-    return settleGroup({ db, clock, enqueue() {} }, group, () => Promise.resolve(results))
+    return settleGroup({ db, clock, enqueue() {}, gapsOf: () => [] }, group, () => Promise.resolve(results))
   }
   const fired = { findings: [findingOf({ domainId })], isBlind: false }
   for (const result of [fired, clear]) expect(await settle([result, result])).toEqual([])

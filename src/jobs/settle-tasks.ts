@@ -1,6 +1,9 @@
 import type { Alert } from '../alerts/alert.ts'
+import type { GapsOf } from '../alerts/blind.ts'
 import { type Cursor, type DueWindow, dueWindows, scheduleOf } from '../alerts/due.ts'
 import type { Finding, Window } from '../alerts/finding.ts'
+import { dropLateWindow, type LateWindow } from '../alerts/late-window.ts'
+import { windowAt } from '../alerts/period.ts'
 import { meetsRunWindow } from '../alerts/run-window.ts'
 import { type ActiveAlert, advanceAlert } from '../alerts/store.ts'
 import { allFailed } from '../core/attempt.ts'
@@ -8,12 +11,14 @@ import type { Clock, Instant } from '../core/clock.ts'
 import { messageOf } from '../core/error.ts'
 import type { Enqueue } from '../issues/issue.ts'
 import { settle } from '../issues/store.ts'
+import { coveredMs } from '../signals/gap.ts'
 import { type Db, tx } from '../store/database.ts'
 
 export interface SettleParts {
   db: Db
   clock: Clock
   enqueue: Enqueue
+  gapsOf: GapsOf
 }
 
 /** One evaluation to be made, of one alert. */
@@ -21,6 +26,8 @@ export interface Task {
   alert: Alert
   from: Cursor
   due: DueWindow
+  /** What it settles beside the windows that follow the clock; absent: it moves the alert on. */
+  late?: LateWindow
 }
 
 /** What came of it. */
@@ -44,6 +51,14 @@ export function tasksOf({ alert, cursor }: ActiveAlert, settledAt: Instant, isWo
     from = due.next
   }
   return tasks
+}
+
+/** A late window of the alert, as a part of a window: it opens and counts, and clears nothing. */
+export function lateTaskOf({ alert, cursor }: ActiveAlert, late: LateWindow): Task {
+  const { period, timezone } = scheduleOf(alert)
+  const windowStartAt = windowAt(period, timezone, late.fromAt).start
+  const window = { from: late.fromAt, to: late.toAt, complete: false }
+  return { alert, from: cursor, due: { window, windowStartAt, next: cursor }, late }
 }
 
 /** Windows that end first are evaluated first. */
@@ -114,10 +129,11 @@ function savepoint(db: Db, work: () => void): void {
 }
 
 /** Issue, history, outbox and cursor, in the caller's transaction: all of it happens, or none. */
-function settleTask({ db, clock, enqueue }: SettleParts, task: Task, { findings, isBlind }: Result): void {
-  const { alert, from, due } = task
+function settleTask({ db, clock, enqueue, gapsOf }: SettleParts, task: Task, { findings, isBlind }: Result): void {
+  const { alert, from, due, late } = task
   const { period } = scheduleOf(alert)
-  if (!advanceAlert(db, alert.id, from, due.next)) return
+  const isStill = late ? dropLateWindow(db, late) : advanceAlert(db, alert.id, from, due.next)
+  if (!isStill) return
   settle(
     db,
     {
@@ -126,6 +142,7 @@ function settleTask({ db, clock, enqueue }: SettleParts, task: Task, { findings,
       window: { ...due.window, complete: due.window.complete && !isBlind },
       windowStartAt: due.windowStartAt,
       inRunWindow: meetsRunWindow(alert.runWindows, alert.timezone, meantBy(task)),
+      gapMs: (start, end) => coveredMs(gapsOf(start, end), { from: start, to: end }),
       now: clock.now(),
     },
     enqueue,

@@ -65,6 +65,12 @@ export function openSession(
   return session
 }
 
+/** The clock was put back: sessions that were used in time to come count as used at this moment. */
+export function shortenSessions(db: Db, now: Instant): void {
+  const used = { now, expiresAt: now + SESSION_MS }
+  db.prepare('UPDATE session SET lastUsedAt = @now, expiresAt = @expiresAt WHERE lastUsedAt > @now').run(used)
+}
+
 /** From the next request on the session is refused. Nothing happens when there is none. */
 export function endSession(db: Db, sessionId: string): void {
   db.prepare('DELETE FROM session WHERE tokenHash = ?').run(Buffer.from(sessionId, 'hex'))

@@ -61,12 +61,12 @@ interface Followed {
  * the counts what it has not.
  */
 export class Follower {
-  private readonly memory: TrackerMemory
+  private memory: TrackerMemory
   private readonly directory: SignalDirectory
   private turn: Promise<unknown> = Promise.resolve()
 
   constructor(private readonly parts: FollowerParts) {
-    this.memory = new TrackerMemory(parts.memoryBytes ?? MEMORY_BYTES)
+    this.memory = this.newMemory()
     this.directory = new SignalDirectory(parts.warehouse)
   }
 
@@ -148,6 +148,13 @@ export class Follower {
   get bytes(): number {
     return this.memory.bytes
   }
+
+  /** The clock was put back: what was learned of times to come helps nobody. */
+  forget(): void {
+    this.memory = this.newMemory()
+  }
+
+  private newMemory = () => new TrackerMemory(this.parts.memoryBytes ?? MEMORY_BYTES)
 
   private async judge(
     scopes: readonly SeriesScope[],

@@ -1,6 +1,6 @@
 import type { Instant } from '../core/clock.ts'
 import type { Db } from '../store/database.ts'
-import type { Gap } from './gap.ts'
+import type { Gap, Span } from './gap.ts'
 
 /** Keeps a gap, or what is known by now of one that is kept: it is known by its beginning. */
 export function keepGap(db: Db, gap: Gap): void {
@@ -17,9 +17,18 @@ export function gapsBetween(db: Db, from: Instant, to: Instant): Gap[] {
     .all({ from, to })
 }
 
-/** Null when there was none yet. */
-export function lastGap(db: Db): Gap | null {
-  return db.prepare<[], Gap>('SELECT * FROM pipelineGap ORDER BY fromAt DESC LIMIT 1').get() ?? null
+/** The last that began by then; null when there is none. */
+export function lastGap(db: Db, by: Instant): Gap | null {
+  return (
+    db.prepare<[Instant], Gap>('SELECT * FROM pipelineGap WHERE fromAt <= ? ORDER BY fromAt DESC LIMIT 1').get(by) ??
+    null
+  )
+}
+
+/** What was taken for a gap from before `at` to a time after it ends at `at`: the clock was wrong, and is put back. */
+export function cutGaps(db: Db, at: Instant): void {
+  db.prepare('UPDATE pipelineGap SET toAt = @at WHERE fromAt < @at AND toAt > @at').run({ at })
+  db.prepare('DELETE FROM pipelineGap WHERE fromAt = @at AND toAt > @at').run({ at })
 }
 
 /** How many are kept, and how long they are together. */
@@ -30,9 +39,20 @@ export function gapTotals(db: Db): { count: number; totalMs: number } {
   return totals.get() ?? { count: 0, totalMs: 0 }
 }
 
-/** Those that ended before. */
+/** That the clock showed nothing of `fromAt < t < toAt`: the program did not run, or the clock was set on. */
+export function keepJump(db: Db, { fromAt, toAt }: Span): void {
+  db.prepare('INSERT OR REPLACE INTO clockJump (fromAt, toAt) VALUES (?, ?)').run(fromAt, toAt)
+}
+
+/** In order. */
+export function jumps(db: Db): Span[] {
+  return db.prepare<[], Span>('SELECT fromAt, toAt FROM clockJump ORDER BY toAt').all()
+}
+
+/** Those that ended before, and jumps of the clock. */
 export function removeOldGaps(db: Db, before: Instant): void {
   db.prepare('DELETE FROM pipelineGap WHERE toAt < ?').run(before)
+  db.prepare('DELETE FROM clockJump WHERE toAt < ?').run(before)
 }
 
 /** When the program was last known to run; null: never before. */

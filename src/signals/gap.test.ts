@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
-import { type Gap, gapNotice, isCovered, joined, PAUSE_MS } from './gap.ts'
+import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
+import { agedAt, apart, type Gap, gapNotice, isCovered, joined, outside, PAUSE_MS } from './gap.ts'
 
 const AT = Date.UTC(2026, 0, 5, 12)
 const gap = (fromAt: Instant, toAt: Instant, cause: Gap['cause'] = 'down'): Gap => ({ fromAt, toAt, cause })
@@ -14,8 +14,46 @@ describe('two gaps', () => {
     ['two minutes apart', gap(0, 100), gap(100 + PAUSE_MS, 300_000), gap(0, 300_000)],
     ['of two causes', gap(0, 100, 'refused'), gap(150, 200), gap(0, 200, 'refused')],
     ['further apart', gap(0, 100), gap(101 + PAUSE_MS, 300_000), null],
+    ['of which the later one comes first, from when the clock was ahead', gap(500, 600), gap(0, 100), null],
   ])('%s', (_, earlier, later, expected) => {
     expect(joined(earlier, later)).toEqual(expected)
+  })
+})
+
+test('gaps that overlap are one', () => {
+  const gaps = [gap(0, 100, 'refused'), gap(50, 80), gap(90, 200, 'clock'), gap(200, 300), gap(301, 400)]
+  expect(apart(gaps)).toEqual([gap(0, 300, 'refused'), gap(301, 400)])
+  expect(apart([])).toEqual([])
+})
+
+test('what of a time lies outside of others', () => {
+  const span = fc
+    .tuple(fc.nat({ max: 30 }), fc.integer({ min: 1, max: 15 }))
+    .map(([fromAt, ms]) => ({ fromAt, toAt: fromAt + ms }))
+  fc.assert(
+    fc.property(span, fc.array(span, { maxLength: 4 }), (time, others) => {
+      const holds = (spans: { fromAt: Instant; toAt: Instant }[], at: Instant) =>
+        spans.some(({ fromAt, toAt }) => at >= fromAt && at < toAt)
+      const pieces = outside(time, others)
+      for (let at = 0; at < 50; at++) {
+        expect([at, holds(pieces, at)]).toEqual([at, holds([time], at) && !holds(others, at)])
+      }
+    }),
+  )
+})
+
+describe('things are as old as', () => {
+  const jump = (from: number, to: number) => ({ fromAt: AT + from * DAY_MS, toAt: AT + to * DAY_MS })
+  test.each<[string, { fromAt: Instant; toAt: Instant }[], number, number]>([
+    ['the clock says', [], 10, 10],
+    ['it says without the jump that it has just made', [jump(0, 3653)], 3653, 0],
+    ['it says without jumps for 7 days', [jump(0, 3653)], 3659.9, 6.9],
+    ['it says after 7 days', [jump(0, 3653)], 3660, 3660],
+    ['it says without two jumps, one behind the other', [jump(0, 3653), jump(3654, 7000)], 7001, 2],
+    ['it says after 7 days in which it jumped again', [jump(0, 100), jump(104, 200)], 203, 107],
+    ['it says when it was put back behind the jump', [jump(0, 3653)], 1, 1],
+  ])('%s', (_, jumps, now, expected) => {
+    expect((agedAt(jumps, AT + now * DAY_MS) - AT) / DAY_MS).toBeCloseTo(expected, 6)
   })
 })
 

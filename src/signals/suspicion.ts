@@ -88,6 +88,12 @@ export class Suspicion {
     )
   }
 
+  /** The clock was put back: what is asked next is later than anything before. */
+  forget(): void {
+    this.last = null
+    this.isSuspected = false
+  }
+
   private note(suspected: boolean, tickAt: Instant): void {
     if (suspected && !this.isSuspected) this.parts.arose(tickAt)
     this.isSuspected = suspected

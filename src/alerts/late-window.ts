@@ -1,0 +1,67 @@
+import { HOUR_MS, type Instant } from '../core/clock.ts'
+import { type ClockStep, clockStepsBetween } from '../store/clock-step.ts'
+import { type Db, prepared, tx } from '../store/database.ts'
+import type { Query } from '../warehouse/query.ts'
+import { firstCursor, scheduleOf } from './due.ts'
+import { activeAlerts } from './store.ts'
+
+/**
+ * What an alert had not judged yet when the clock was put back: events of `fromAt <= receivedAt < toAt` up to `lastSeq`. It
+ * is judged once, beside the windows that follow the clock.
+ */
+export interface LateWindow {
+  alertId: string
+  fromAt: Instant
+  toAt: Instant
+  lastSeq: number
+}
+
+/**
+ * Every alert goes on from what the clock shows now: its cursor may lie ahead, and it would judge nothing until then. What
+ * it had not judged becomes a late window; of a type that judges whole windows only, the window under way is given up.
+ */
+export function beginAnew(db: Db, { at, latestAt, lastSeq }: ClockStep): void {
+  tx(db, () => {
+    const addLate = db.prepare('INSERT INTO lateWindow (alertId, fromAt, toAt, lastSeq) VALUES (?, ?, ?, ?)')
+    const move = db.prepare('UPDATE alert SET evaluatedThrough = ?, windowStartAt = ? WHERE id = ?')
+    for (const { alert, cursor } of activeAlerts(db)) {
+      const schedule = scheduleOf(alert)
+      const { partial, ticks = false } = schedule
+      if (partial && !ticks && cursor.evaluatedThrough <= latestAt) {
+        addLate.run(alert.id, cursor.evaluatedThrough, latestAt + 1, lastSeq)
+      }
+      const { evaluatedThrough, windowStartAt } = firstCursor(schedule, at)
+      move.run(evaluatedThrough, windowStartAt, alert.id)
+    }
+  })
+}
+
+/** Those that wait, by alert. */
+export function lateWindows(db: Db): Map<string, LateWindow[]> {
+  const rows = prepared<[], LateWindow>(db, 'SELECT alertId, fromAt, toAt, lastSeq FROM lateWindow').all()
+  return Map.groupBy(rows, ({ alertId }) => alertId)
+}
+
+/** In the transaction that writes what its evaluation found. False when it is gone, with its alert. */
+export function dropLateWindow(db: Db, { alertId, lastSeq }: LateWindow): boolean {
+  return db.prepare('DELETE FROM lateWindow WHERE alertId = ? AND lastSeq = ?').run(alertId, lastSeq).changes === 1
+}
+
+/** What is asked of a window may be older by so much: journeys are walked from their beginning. */
+const BEFORE_MS = 24 * HOUR_MS
+
+/**
+ * The same question about events that no evaluation has seen: without those that came before the clock was put back and
+ * have a time of after it, and for a late window without those that came after it.
+ */
+export function unseen(db: Db, query: Query, late: LateWindow | null): Query {
+  if (query.over === 'counts' || query.over === 'pages') return query
+  const { from, to } = query.window
+  const steps = clockStepsBetween(db, from - BEFORE_MS, to)
+  const tests = steps
+    .filter(({ lastSeq }) => late === null || lastSeq < late.lastSeq)
+    .map(({ at, latestAt, lastSeq }) => `NOT (receivedAt BETWEEN ${at} AND ${latestAt} AND seq <= ${lastSeq})`)
+  if (late) tests.push(`seq <= ${late.lastSeq}`)
+  if (tests.length === 0) return query
+  return { ...query, where: [...(query.where === undefined ? [] : [`(${query.where})`]), ...tests].join(' AND ') }
+}

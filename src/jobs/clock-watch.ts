@@ -1,0 +1,93 @@
+import { beginAnew } from '../alerts/late-window.ts'
+import { CLOCK_STEP_MS, type Clock, DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
+import { recheckHosts } from '../domains/routing-store.ts'
+import type { Spool } from '../ingest/spool.ts'
+import { moveBack } from '../integrations/outbox.ts'
+import { shortenSessions } from '../org/session.ts'
+import { gapsBetween, lastHeartbeat } from '../signals/gap-store.ts'
+import { type ClockStep, keepClockStep, standingClockStep } from '../store/clock-step.ts'
+import { type Db, tx } from '../store/database.ts'
+import type { Manifest } from '../warehouse/manifest.ts'
+
+export interface ClockWatchParts {
+  db: Db
+  clock: Clock
+  spool: Pick<Spool, 'latest' | 'putBack'>
+  manifest: Pick<Manifest, 'files'>
+  /** Told of every step, once. */
+  stepped(step: ClockStep): void
+}
+
+/**
+ * Knows when the clock shows less than the data folder has seen: it was put back, or it was ahead, or it is behind now,
+ * which nobody here can tell apart. So nothing that was stored is changed or deleted; what waits for a time is made to
+ * wait from now, and what comes in is judged at once. Steps of up to 10 s are waited for.
+ */
+export class ClockWatch {
+  /** What the clock showed last, in this run or the one before. */
+  private seenAt: Instant
+
+  /** Looks at once. */
+  constructor(private readonly parts: ClockWatchParts) {
+    const { db, clock, spool } = parts
+    const now = clock.now()
+    this.seenAt = lastHeartbeat(db) ?? now
+    // Files know times to come, of before a step that is known.
+    const known = standingClockStep(db, now)
+    if (known && spool.latest.receivedAt <= known.latestAt) spool.putBack(Math.max(now, this.seenAt))
+    this.look()
+  }
+
+  /** To be called before anything else that asks for the time, about every second. Answers whether the clock was put back. */
+  look(): boolean {
+    const { db, clock, spool, stepped } = this.parts
+    const now = clock.now()
+    const latestAt = Math.max(this.seenAt, spool.latest.receivedAt)
+    const isBack = latestAt - now > CLOCK_STEP_MS
+    if (isBack) {
+      const step = { at: now, fromAt: this.livedFrom(now, latestAt), latestAt, lastSeq: spool.latest.seq }
+      tx(db, () => {
+        keepClockStep(db, step)
+        beginAnew(db, step)
+        moveBack(db, step)
+        shortenSessions(db, now)
+        recheckHosts(db, now)
+      })
+      spool.putBack(now)
+      stepped(step)
+    }
+    this.seenAt = now
+    return isBack
+  }
+
+  /** Since when the program ran before: not in a gap that the clock made by being put on, nor before the first event. */
+  private livedFrom(now: Instant, latestAt: Instant): Instant {
+    const { db, manifest } = this.parts
+    const firstAt = manifest.files()[0]?.minReceivedAt ?? now
+    const [gap] = gapsBetween(db, now, now + 1)
+    return Math.min(Math.max(now, firstAt, gap?.toAt ?? now), latestAt)
+  }
+}
+
+/** What an operator is told of a step, once: a sentence for the subject, and what follows from it. */
+export function clockNotice({ at, fromAt, latestAt }: ClockStep): { subject: string; text: string } {
+  const [now, from, latest] = [at, fromAt, latestAt].map((instant) => new Date(instant).toISOString())
+  return {
+    subject: `the clock was put back by ${spelled(latestAt - at)}, to ${now}`,
+    text: `The latest time known here is ${latest}: is the clock right now? What comes in is judged and told by the present clock, and nothing is judged twice. Events stored with later times stay as they are. When the clock comes to ${from} to ${latest} again, counts of that time are of both, and are not judged.`,
+  }
+}
+
+const UNITS = [
+  [DAY_MS, 'day'],
+  [HOUR_MS, 'hour'],
+  [MINUTE_MS, 'minute'],
+  [SECOND_MS, 'second'],
+] as const
+
+/** `1 day`, `3 hours`, to the unit. */
+function spelled(ms: number): string {
+  const [unitMs, unit] = UNITS.find(([size]) => ms >= size) ?? [SECOND_MS, 'second']
+  const count = Math.round(ms / unitMs)
+  return `${count} ${unit}${count === 1 ? '' : 's'}`
+}
