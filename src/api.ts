@@ -142,6 +142,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
       collectUrl: config.collectUrl || publicUrl,
       publicUrl,
       isEndpointLocked: config.endpointLock === 'on',
+      isHostAllowed: (hostname) => guard.names(hostname),
       changed: () => domains.invalidate(),
     }),
     ...projectRoutes(parts),

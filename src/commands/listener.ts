@@ -41,6 +41,7 @@ const IDLE_TIMEOUT_S = 65
 const RETRY_AFTER_S = 1
 const PAUSE_MS = 10
 const NO_HOST = new AppError('invalid', 'host: is no name of a host')
+const TWO_HOSTS = new AppError('invalid', 'host: is there more than once')
 const BUSY = new AppError('unavailable', 'the server has too many requests at work', RETRY_AFTER_S)
 
 /** Listens, and answers every request as the settings and `patience` allow. Throws when the port is taken. */
@@ -73,7 +74,8 @@ export function serve({ at, collector, answer }: Listening, config: Config, log:
     ...(collector ? { routes: { [EVENTS_PATH]: eventsRoute(collector, isBusy, isSecure) } } : {}),
     async fetch(original, server) {
       const request = withPlainUrl(original)
-      if (!request) return finished(original, errorResponse(NO_HOST), isSecure)
+      const refusal = hasTwoHosts(original) ? TWO_HOSTS : request ? null : NO_HOST
+      if (!request || refusal) return finished(original, errorResponse(refusal ?? NO_HOST), isSecure)
       noteCaller(request, server.requestIP(original), callerOf)
       const response = finished(request, await web(request, pathOf(request.url), server), isSecure)
       // Else it would be cut off like an idle connection, whatever is sent on it.
@@ -84,10 +86,20 @@ export function serve({ at, collector, answer }: Listening, config: Config, log:
 }
 
 function eventsRoute(collector: App['collector'], isBusy: (server: Server) => boolean, isSecure: boolean) {
-  const take = (request: Request, server: Server) =>
-    isBusy(server) ? collector.refuse(request, BUSY) : collector.events(request)
+  const take = (request: Request, server: Server) => {
+    const refusal = isBusy(server) ? BUSY : hasTwoHosts(request) ? TWO_HOSTS : null
+    return refusal ? collector.refuse(request, refusal) : collector.events(request)
+  }
   if (!isSecure) return take
   return async (request: Request, server: Server) => withHsts(await take(request, server))
+}
+
+/**
+ * True when `Host` is there twice, which Bun joins with a comma; what stands before this server may have read the other one.
+ * https://www.rfc-editor.org/rfc/rfc9112#section-3.2: such a request is refused with 400.
+ */
+function hasTwoHosts({ headers }: Request): boolean {
+  return headers.get('host')?.includes(',') ?? false
 }
 
 /**

@@ -247,6 +247,28 @@ export function describeDomainInDetail(record: DomainRecord, viewpoint: Viewpoin
   return { ...describeDomain(record, viewpoint), vendors, allowManualMonitoring, screenshotBase64 }
 }
 
+/**
+ * Ends of names that nobody can own on the internet: this machine (`localhost`), the link (`local`), a network of its own
+ * (`internal`, `home.arpa`), other ways to find hosts (`onion`, `alt`), none at all (`invalid`, `test`), addresses (`arpa`).
+ * https://www.rfc-editor.org/rfc/rfc6761, rfc6762, rfc7686, rfc8375, rfc9476; ICANN resolution 2024.07.29.06 for `internal`.
+ * `example` may stay: it leads nowhere.
+ */
+const SPECIAL_ENDS = ['localhost', 'local', 'internal', 'onion', 'alt', 'invalid', 'test', 'arpa']
+
+/** A label: letters, digits and hyphens inside, https://www.rfc-editor.org/rfc/rfc1123#section-2.1; and `_`, which DNS allows. */
+const LABEL = /^(?!-)[a-z\d_-]{1,63}(?<!-)$/
+
+/** True for a name of at least two labels, as `normalizeHostname` spells it, that is no address. */
+export function isFullName(hostname: string): boolean {
+  const labels = hostname.split('.')
+  return labels.length > 1 && labels.every((label) => LABEL.test(label)) && !/^\d+$/.test(labels.at(-1) ?? '')
+}
+
+/** True when the name ends in one that nobody can own: only who runs the network can know where it leads. */
+export function isSpecialName(hostname: string): boolean {
+  return SPECIAL_ENDS.includes(hostname.slice(hostname.lastIndexOf('.') + 1))
+}
+
 const HOSTNAME_LENGTH_MAX = 253
 
 /**

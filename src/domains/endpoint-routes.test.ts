@@ -13,6 +13,7 @@ function setUp({ isEndpointLocked = false, name = 'Shop', monitoredUrls = [] as 
     collectUrl: 'https://collect.example',
     publicUrl: 'https://tags.example:8443',
     isEndpointLocked,
+    isHostAllowed: (host) => host === 'tags.intra.internal',
     changed() {},
   })
   const id = createDomain(db, clock, people.orgId, { name, monitoredUrls })
@@ -71,11 +72,45 @@ describe('the endpoint of a domain', () => {
     [{ mode: 'custom', hostname: '10.0.0.1' }, 400, /^hostname: /],
     [{ mode: 'custom', hostname: '[::1]' }, 400, /^hostname: /],
     [{ mode: 'custom', hostname: 'localhost' }, 400, /^hostname: /],
+    [{ mode: 'custom', hostname: 'foo.localhost' }, 400, /^hostname: /],
+    [{ mode: 'custom', hostname: 'a.b.LOCALHOST.' }, 400, /^hostname: /],
+    [{ mode: 'custom', hostname: 'metadata.google.internal' }, 400, /^hostname: .*TAGWARDEN_OUTBOUND_ALLOW/],
+    [{ mode: 'custom', hostname: 'tags.corp.internal' }, 400, /^hostname: /],
+    [{ mode: 'custom', hostname: 'printer.local' }, 400, /^hostname: /],
+    [{ mode: 'custom', hostname: 'shop.test' }, 400, /^hostname: /],
+    [{ mode: 'custom', hostname: 'shop.invalid' }, 400, /^hostname: /],
+    [{ mode: 'custom', hostname: 'shop.onion' }, 400, /^hostname: /],
+    [{ mode: 'custom', hostname: 'shop.alt' }, 400, /^hostname: /],
+    [{ mode: 'custom', hostname: 'box.home.arpa' }, 400, /^hostname: /],
+    [{ mode: 'custom', hostname: '1.0.0.127.in-addr.arpa' }, 400, /^hostname: /],
+    [{ mode: 'custom', hostname: '0x7f.1' }, 400, /^hostname: /],
+    [{ mode: 'custom', hostname: 'a..example' }, 400, /^hostname: /],
+    [{ mode: 'custom', hostname: '-a.example' }, 400, /^hostname: /],
+    [{ mode: 'custom', hostname: `${'a'.repeat(64)}.example` }, 400, /^hostname: /],
+    [{ mode: 'custom', hostname: 'a;b.example' }, 400, /^hostname: /],
     [{ mode: 'default', hostname: 'c.shop.example' }, 400, /^hostname: /],
   ])('refuses %j', async (body, status, message) => {
     const { set } = setUp()
     const answer = await set(body)
     expect([answer.status, answer.body.error]).toEqual([status, expect.stringMatching(message)])
+  })
+
+  test.each([
+    'tags.corp.example',
+    'tags.corp.lan',
+    'localhost.shop.example',
+    'internal.shop.example',
+    'xn--bcher-kva.example',
+    'tags.intra.internal',
+  ])('may be %s: a name of the own network, which whoever runs the server knows', async (hostname) => {
+    const { set } = setUp()
+    expect((await set({ mode: 'custom', hostname })).body.cdnHost).toBe(hostname)
+  })
+
+  test.each(['http://shop.localhost/', 'http://shop.internal'])('is not guessed from %s', async (url) => {
+    const { set } = setUp({ monitoredUrls: [url] })
+    const { status, body } = await set({ mode: 'custom' })
+    expect([status, body.error]).toEqual([400, expect.stringMatching(/^hostname: /)])
   })
 
   test('that is locked is nobody’s to change', async () => {

@@ -1,7 +1,7 @@
 import { AppError } from '../core/error.ts'
 import { Closed, OneOf, Type } from '../core/schema.ts'
 import { ById, type Route, route } from '../http/route.ts'
-import { normalizeHostname, ROUTING_MODES, routingOf } from './domain.ts'
+import { isFullName, isSpecialName, normalizeHostname, ROUTING_MODES, routingOf } from './domain.ts'
 import type { DomainParts } from './routes.ts'
 import { setRouting } from './routing-store.ts'
 import { findDomain } from './store.ts'
@@ -57,7 +57,7 @@ export function endpointRoutes(parts: DomainParts): Route[] {
         if (hostname !== undefined && mode !== 'custom') {
           throw new AppError('invalid', 'hostname: belongs to the mode custom')
         }
-        setRouting(db, { orgId, id }, mode, hostname === undefined ? null : hostnameOf(hostname))
+        setRouting(db, { orgId, id }, mode, hostname === undefined ? null : hostnameOf(hostname, parts))
         changed()
         return routingOf(findDomain(db, { orgId, id }, clock.now()), parts)
       },
@@ -66,11 +66,16 @@ export function endpointRoutes(parts: DomainParts): Route[] {
   ]
 }
 
-function hostnameOf(text: string): string {
+function hostnameOf(text: string, { isHostAllowed }: DomainParts): string {
   const hostname = normalizeHostname(text)
   // Browsers want a certificate, which addresses and bare names don't get.
-  if (hostname === null || !hostname.includes('.') || /^[\d.]+$|^\[/.test(hostname)) {
-    throw new AppError('invalid', 'hostname: is not the name of a host')
+  if (hostname === null || !isFullName(hostname)) throw new AppError('invalid', 'hostname: is not the name of a host')
+  if (isSpecialName(hostname) && !isHostAllowed?.(hostname)) {
+    const end = hostname.slice(hostname.lastIndexOf('.') + 1)
+    throw new AppError(
+      'invalid',
+      `hostname: names under .${end} lead nowhere on the internet; who runs this server can allow it in TAGWARDEN_OUTBOUND_ALLOW`,
+    )
   }
   return hostname
 }

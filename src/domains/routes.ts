@@ -59,6 +59,8 @@ export interface DomainParts {
   publicUrl: string
   /** True when nobody may change where domains send their events. */
   isEndpointLocked: boolean
+  /** True for a hostname that who runs the server has named, so that it may be one of their own network. None when absent. */
+  isHostAllowed?: (hostname: string) => boolean
   /** Called after every change that the collector must know of. */
   changed: () => void
 }

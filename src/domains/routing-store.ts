@@ -1,6 +1,6 @@
 import { AppError } from '../core/error.ts'
 import type { Db } from '../store/database.ts'
-import { type CollectStatus, normalizeHostname, type RoutingMode } from './domain.ts'
+import { type CollectStatus, isFullName, isSpecialName, normalizeHostname, type RoutingMode } from './domain.ts'
 import type { DomainKey } from './store.ts'
 
 interface RoutingRow {
@@ -36,7 +36,7 @@ export function setRouting(db: Db, { orgId, id }: DomainKey, mode: RoutingMode, 
 function likelyHostname({ monitoredUrls, name }: RoutingRow): string | null {
   const [url] = JSON.parse(monitoredUrls) as string[]
   const host = normalizeHostname((url && URL.parse(url)?.hostname) || name)
-  return host?.includes('.') && !/^[\d.]+$|^\[/.test(host) ? `collect.${host.replace(/^www\./, '')}` : null
+  return host && isFullName(host) && !isSpecialName(host) ? `collect.${host.replace(/^www\./, '')}` : null
 }
 
 /** A customer's hostname, and the token of a domain that uses it. */

@@ -34,6 +34,8 @@ export interface AddressGuard {
    * hosts on the allow list; no user information; ports 80, 443 and from 1024.
    */
   checkUrl(text: string): URL
+  /** True when the allow list names this host, in lower case. */
+  names(host: string): boolean
   /**
    * Resolves the URL's host and refuses it when one of its addresses is blocked. A name that doesn't resolve is
    * `AppError('upstream')`: it may later.
@@ -64,6 +66,7 @@ export function addressGuard(allow: readonly string[]): AddressGuard {
   const list = parseAllowList(allow)
   return {
     checkUrl: (text) => checkUrl(text, list),
+    names: (host) => list.names.has(host),
     vet: (url, resolve = systemResolve) => vet(url, resolve, list),
   }
 }
