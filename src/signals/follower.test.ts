@@ -171,7 +171,7 @@ describe('signals', () => {
 
   test('are what has enough traffic, or a setting', async () => {
     await using stand = await world()
-    const plain = await stand.follower().signals(of, NOON + hours(3))
+    const [plain = []] = await stand.follower().signals([of], NOON + hours(3))
     expect(plain.map(({ event, state, mode, sensitivity }) => [event, state, mode, sensitivity])).toEqual([
       ['buy', 'normal', 'auto', 5],
       ['view', 'silent', 'auto', 5],
@@ -187,7 +187,7 @@ describe('signals', () => {
       setting({ mode: 'muted' }),
       setting({ domainId: 'dom_2', event: 'elsewhere' }),
     ]
-    const set = await stand.follower({ settingsOf: () => settings }).signals(of, NOON + hours(3))
+    const [set = []] = await stand.follower({ settingsOf: () => settings }).signals([of], NOON + hours(3))
     expect(set.map(({ event, state, mode, sensitivity }) => [event, state, mode, sensitivity])).toEqual([
       ['buy', null, 'off', 5],
       ['rare', 'normal', 'auto', 8],
@@ -344,4 +344,38 @@ test('where the history does not answer, nothing is lost: asked again it says th
   }
   expect(refused).toBeGreaterThan(5)
   expect(rows).toEqual(expected)
+})
+
+describe('a chart that is asked for again', () => {
+  const gone = { from: NOON - hours(30), to: NOON - hours(27), factor: 0 }
+
+  test.each([0, 1, 5])(
+    '%i hours later says the same as one made anew, and reads only what came since',
+    async (later) => {
+      await using stand = await CountsStand.with({ ...view, faults: [gone] })
+      const windows: Query['window'][] = []
+      const { warehouse } = stand.stand
+      const noting = {
+        query<T>(query: Query) {
+          windows.push(query.window)
+          return warehouse.query<T>(query)
+        },
+      }
+      const follower = stand.follower({ warehouse: noting })
+      const chartAt = (of: Follower, now: Instant) => of.chart(scope(), { from: now - 7 * DAY_MS, to: now }, now)
+      await chartAt(follower, NOON + 10 * MINUTE_MS)
+      windows.length = 0
+      const now = NOON + hours(later) + 20 * MINUTE_MS
+      expect(await chartAt(follower, now)).toEqual(await chartAt(stand.follower(), now))
+      expect(Math.min(...windows.map(({ from }) => from))).toBeGreaterThanOrEqual(NOON - HOUR_MS)
+    },
+  )
+})
+
+test('who is told to stop goes no further', async () => {
+  await using stand = await CountsStand.with(view)
+  const verdicts = stand.follower().verdicts([scope()], [{ from: NOON, to: NOON + hours(1) }], {
+    stopping: AbortSignal.abort(new Error('the end')),
+  })
+  await expect(verdicts).rejects.toThrow('the end')
 })

@@ -1,3 +1,4 @@
+import { totalmem } from 'node:os'
 import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { RowCounts } from './row-counts.ts'
 import {
@@ -11,20 +12,22 @@ import {
   type Span,
   tickBefore,
 } from './series.ts'
-import { advance, type ReaderParts, type Track } from './series-reader.ts'
+import { advance, type ReaderParts, rowsAhead, type Track } from './series-reader.ts'
 import type { Signal, SignalSetting } from './signal.ts'
 import { SignalDirectory } from './signal-directory.ts'
 import { membersOf, signalsNow } from './signal-members.ts'
 import { Standing } from './standing.ts'
 import type { Emit, Tracker } from './tracker.ts'
 import { keyOf, LEAD_MS, Remembered, TrackerMemory } from './tracker-memory.ts'
+import { Turns } from './turns.ts'
 import type { SeriesChart, SeriesPoint, VerdictRow } from './verdict-row.ts'
 import { VerdictTable } from './verdict-table.ts'
 
-/** Trackers of 1,400 series with rows of an hour. */
-const MEMORY_BYTES = 72 * 1024 * 1024
-/** So many series are gone through together; then others get their turn, such as who asks how signals stand. */
+/** Trackers of 1,400 series with rows of an hour; on larger machines of more, because to learn anew takes far longer. */
+const MEMORY_BYTES = Math.max(72 * 1024 * 1024, totalmem() / 8)
+/** So many series, and about so many rows, are gone through together; then who asks how signals stand gets a turn. */
 const AT_ONCE = 500
+const ROWS_AT_ONCE = 10_000
 
 export interface FollowerParts extends ReaderParts {
   settingsOf(orgId: string): readonly SignalSetting[]
@@ -36,6 +39,8 @@ export interface FollowerParts extends ReaderParts {
 export interface VerdictOptions {
   /** Which instants count; those of ticks and rows are their last ones. All when absent. */
   counts?(instant: Instant): boolean
+  /** Given by who works through many and lets others go first; aborted, it fails with the signal's reason. */
+  stopping?: AbortSignal
 }
 
 /** Whose signals are listed. */
@@ -53,6 +58,8 @@ interface Followed {
   sensitivities: readonly number[]
   emits: Emit[]
   ended?(tracker: Tracker, counts: RowCounts | null): void
+  /** True when what is said of rows will do, but for the end of the span. */
+  rowsDo?: boolean
 }
 
 /**
@@ -63,7 +70,8 @@ interface Followed {
 export class Follower {
   private memory: TrackerMemory
   private readonly directory: SignalDirectory
-  private turn: Promise<unknown> = Promise.resolve()
+  /** One after the other: two would move the same trackers on. */
+  private readonly turns = new Turns()
 
   constructor(private readonly parts: FollowerParts) {
     this.memory = this.newMemory()
@@ -100,48 +108,54 @@ export class Follower {
    * everything there is. Fails with `unavailable` as the warehouse does.
    */
   async chart(scope: SeriesScope, range: Span, now: Instant): Promise<SeriesChart> {
-    const { sensitivity, ...series } = scope
-    const known = Math.floor(now / MINUTE_MS) * MINUTE_MS
-    const first = rowStart(scope, range.from + scope.stepMs - 1)
-    const span = { from: first, to: Math.min(rowStart(scope, range.to - 1) + scope.stepMs, known) }
-    const standing = new Standing()
-    const points: SeriesPoint[] = []
-    const take: Emit = (_place, outcome) => {
-      standing.take(outcome)
-      if (!outcome.row || outcome.at <= first) return
-      points.push({ start: outcome.at - scope.stepMs, ...outcome.row, partial: outcome.isHurt })
+    const [chart] = await this.charts([scope], range, now)
+    if (!chart) throw new Error('a series has no chart')
+    return chart
+  }
+
+  /** The same of several series of one organization, in their order. */
+  async charts(scopes: readonly SeriesScope[], range: Span, now: Instant): Promise<SeriesChart[]> {
+    const drawn = scopes.map((scope) => chartOf(scope, range, now))
+    for (const group of Map.groupBy(drawn, ({ span }) => `${span.from} ${span.to}`).values()) {
+      const [first] = group
+      if (first && first.span.to > first.span.from)
+        await this.follow(
+          group.map(({ followed }) => followed),
+          first.span,
+        )
     }
-    const ended = (tracker: Tracker, counts: RowCounts | null) => {
-      if (tracker.rowStart >= first && tracker.rowStart < span.to) {
-        points.push({ start: tracker.rowStart, ...tracker.running(counts), low: null, high: null, partial: true })
-      }
-    }
-    if (span.to > span.from) await this.follow([{ series, sensitivities: [sensitivity], emits: [take], ended }], span)
-    const { state, learningUntil } = standing.at(tickBefore(span.to))
-    return { points, state, learningUntil }
+    return drawn.map(({ chart }) => chart())
   }
 
   /**
-   * The signals of a domain and how they stand now, by vendor and event, those that are off among them. `now`: up to when
-   * counts are known. Fails with `unavailable` as the warehouse does.
+   * The signals of domains of one organization and how they stand now, of each domain by vendor and event, those that are
+   * off among them. `now`: up to when counts are known. Fails with `unavailable` as the warehouse does.
    */
-  async signals(of: SignalScope, now: Instant): Promise<Signal[]> {
+  async signals(of: readonly SignalScope[], now: Instant): Promise<Signal[][]> {
+    const [first] = of
+    if (!first) return []
+    const { orgId } = first
     const tick = tickBefore(now)
-    const scope: SeriesScope = { ...of, vendor: EVERY, event: null, stepMs: SIGNAL_STEP_MS }
-    const span = { from: rowStart(scope, tick) - 1, to: tick }
-    const found = await this.directory.find(of.orgId, [of.domainId], { from: tick - 1, to: tick })
-    const settings = this.parts.settingsOf(of.orgId)
-    const listed = signalsNow(scope, found, settings).map((signal) => ({ signal, standing: new Standing() }))
-    const followed = listed.flatMap(({ signal: { name, mode, sensitivity }, standing }): Followed[] => {
+    const domainIds = of.map(({ domainId }) => domainId)
+    const found = await this.directory.find(orgId, domainIds, { from: tick - 1, to: tick })
+    const settings = Map.groupBy(this.parts.settingsOf(orgId), ({ domainId }) => domainId)
+    const listed = of.map((one) => {
+      const scope: SeriesScope = { ...one, vendor: EVERY, event: null, stepMs: SIGNAL_STEP_MS }
+      const signals = signalsNow(scope, found, settings.get(one.domainId) ?? [])
+      return signals.map((signal) => ({ scope, signal, standing: new Standing() }))
+    })
+    const followed = listed.flat().flatMap(({ scope, signal: { name, mode, sensitivity }, standing }): Followed[] => {
       if (mode === 'off') return []
       const emits: Emit[] = [(_place, outcome) => standing.take(outcome)]
       return [{ series: seriesOf(scope, name), sensitivities: [sensitivity], emits }]
     })
-    await this.follow(followed, span)
-    return listed.map(({ signal: { name, mode, sensitivity }, standing }) => ({
-      ...{ domainId: of.domainId, ...name, mode, sensitivity },
-      ...(mode === 'off' ? NOT_FOLLOWED : standing.at(tick)),
-    }))
+    await this.follow(followed, { from: rowStart({ stepMs: SIGNAL_STEP_MS }, tick) - 1, to: tick })
+    return listed.map((ofDomain) =>
+      ofDomain.map(({ scope: { domainId }, signal: { name, mode, sensitivity }, standing }) => ({
+        ...{ domainId, ...name, mode, sensitivity },
+        ...(mode === 'off' ? NOT_FOLLOWED : standing.at(tick)),
+      })),
+    )
   }
 
   /** Memory of what it keeps. */
@@ -159,7 +173,7 @@ export class Follower {
   private async judge(
     scopes: readonly SeriesScope[],
     windows: readonly Span[],
-    { counts = () => true }: VerdictOptions,
+    { counts = () => true, stopping }: VerdictOptions,
     sensitivities: readonly number[] | null,
   ): Promise<VerdictRow[][][]> {
     const [first, last] = [windows.at(0), windows.at(-1)]
@@ -174,7 +188,7 @@ export class Follower {
       one.emits.push(table.sink(member, own))
       followed.set(key, one)
     }
-    await this.follow([...followed.values()], span)
+    await this.follow([...followed.values()], span, stopping)
     return table.rows()
   }
 
@@ -183,39 +197,46 @@ export class Follower {
     const [one] = every
     const domainIds = [...new Set(every.map(({ domainId }) => domainId))]
     const found = one ? await this.directory.find(one.orgId, domainIds, span) : new Map()
-    const settings = one ? this.parts.settingsOf(one.orgId) : []
-    return scopes.flatMap((scope) => membersOf(scope, sensitivities, found, settings))
+    const settings = Map.groupBy(one ? this.parts.settingsOf(one.orgId) : [], ({ domainId }) => domainId)
+    return scopes.flatMap((scope) => membersOf(scope, sensitivities, found, settings.get(scope.domainId) ?? []))
   }
 
   /** Tells of all that ends in `from < t <= to`, and of some that ended shortly before. */
-  private async follow(followed: readonly Followed[], span: Span): Promise<void> {
+  private async follow(followed: readonly Followed[], span: Span, stopping?: AbortSignal): Promise<void> {
     const alike = Map.groupBy(followed, ({ series }) => `${series.stepMs} ${series.offsetMs ?? 0}`)
     for (const group of alike.values()) {
-      for (let at = 0; at < group.length; at += AT_ONCE) {
-        await this.exclusive(() => this.followSome(group.slice(at, at + AT_ONCE), span))
+      for (let at = 0; at < group.length; ) {
+        const some = group.slice(at, at + AT_ONCE)
+        at += await this.turns.take(() => this.followSome(some, span, stopping), stopping !== undefined)
       }
     }
   }
 
-  /** One after the other: two would move the same trackers on. */
-  private exclusive(work: () => Promise<void>): Promise<void> {
-    const turn = this.turn.then(work)
-    this.turn = turn.catch(() => {})
-    return turn
+  /** Goes through the first of them, as many as make a turn; answers how many. */
+  private async followSome(followed: readonly Followed[], span: Span, stopping?: AbortSignal): Promise<number> {
+    stopping?.throwIfAborted()
+    const tracks: (Track & { key: string })[] = []
+    let [count, rows] = [0, 0]
+    for (const one of followed) {
+      const own = this.tracksOf(one, span)
+      tracks.push(...own)
+      rows += own.reduce((sum, track) => sum + rowsAhead(track), 0)
+      count++
+      if (rows >= ROWS_AT_ONCE) break
+    }
+    await advance(tracks, this.parts, stopping)
+    for (const { key, remembered } of tracks) this.memory.keep(key, remembered, span.to)
+    return count
   }
 
-  private async followSome(followed: readonly Followed[], span: Span): Promise<void> {
-    const tracks = followed.flatMap((one) => {
-      const key = keyOf(one.series, one.sensitivities)
-      let before: Track | null = null
-      return blocksOf(one.series, span).map((block) => {
-        const track = this.trackOf(one, key, { block, before }, span)
-        before = track
-        return track
-      })
+  private tracksOf(one: Followed, span: Span): (Track & { key: string })[] {
+    const key = keyOf(one.series, one.sensitivities)
+    let before: Track | null = null
+    return blocksOf(one.series, span).map((block) => {
+      const track = this.trackOf(one, key, { block, before }, span)
+      before = track
+      return track
     })
-    await advance(tracks, this.parts)
-    for (const { key, remembered } of tracks) this.memory.keep(key, remembered, span.to)
   }
 
   private trackOf(
@@ -229,12 +250,42 @@ export class Follower {
       for (const each of one.emits) each(place, outcome)
     }
     const known = this.memory.find(key, block)
-    const remembered = known?.knows(start) ? known : Remembered.from(one.series, block, one.sensitivities, start)
-    const track = { key, remembered, to: end, emit, before }
+    const isKnown = known?.knows(start) || (one.rowsDo && known?.recalls({ from: start, to: end }))
+    const remembered = isKnown && known ? known : Remembered.from(one.series, block, one.sensitivities, start)
+    const track = { key, remembered, from: start, to: end, emit, before }
     if (!one.ended || end < to) return track
     const { ended } = one
     return { ...track, ended: (counts) => ended(remembered.tracker, counts) }
   }
+}
+
+/** What is to be followed for a chart, over which span, and the chart that comes of it. */
+function chartOf(
+  scope: SeriesScope,
+  range: Span,
+  now: Instant,
+): { followed: Followed; span: Span; chart(): SeriesChart } {
+  const { sensitivity, ...series } = scope
+  const known = Math.floor(now / MINUTE_MS) * MINUTE_MS
+  const first = rowStart(scope, range.from + scope.stepMs - 1)
+  const span = { from: first, to: Math.min(rowStart(scope, range.to - 1) + scope.stepMs, known) }
+  const standing = new Standing()
+  const points: SeriesPoint[] = []
+  const take: Emit = (_place, outcome) => {
+    standing.take(outcome)
+    if (!outcome.row || outcome.at <= first) return
+    points.push({ start: outcome.at - scope.stepMs, ...outcome.row, partial: outcome.isHurt })
+  }
+  const ended = (tracker: Tracker, counts: RowCounts | null) => {
+    if (tracker.rowStart >= first && tracker.rowStart < span.to) {
+      points.push({ start: tracker.rowStart, ...tracker.running(counts), low: null, high: null, partial: true })
+    }
+  }
+  const chart = () => {
+    const { state, learningUntil } = standing.at(tickBefore(span.to))
+    return { points, state, learningUntil }
+  }
+  return { followed: { series, sensitivities: [sensitivity], emits: [take], ended, rowsDo: true }, span, chart }
 }
 
 const NOT_FOLLOWED = { state: null, learningUntil: null, observed: null, expected: null, silentSince: null }

@@ -23,6 +23,8 @@ export interface ReaderParts {
 /** A tracker that is to go on to an instant. */
 export interface Track {
   remembered: Remembered
+  /** Of what ended after `from` everything is told, or the rows. */
+  from: Instant
   to: Instant
   /** Told in the order of time, also of what was said before. */
   emit: Emit
@@ -39,17 +41,28 @@ function begin(track: Track, begun: Begun): void {
   if (begun.has(track)) return
   begun.add(track)
   if (track.before) begin(track.before, begun)
-  track.remembered.repeat(track.to, track.emit)
+  track.remembered.repeat(track, track.emit)
 }
 
-/** Gives trackers of one organization, with rows of one kind, the counts that they need. Fails as the warehouse does. */
-export async function advance(tracks: readonly Track[], parts: ReaderParts): Promise<void> {
+/** How many rows it has to go through. */
+export const rowsAhead = ({ remembered, to }: Track) => Math.max(0, rowsTo(remembered.tracker, to))
+
+/**
+ * Gives trackers of one organization, with rows of one kind, the counts that they need. Fails as the warehouse does, and
+ * with the signal's reason when that is aborted meanwhile.
+ */
+export async function advance(tracks: readonly Track[], parts: ReaderParts, signal?: AbortSignal): Promise<void> {
   const begun: Begun = new Set()
-  await readOn(tracks, begun, parts)
+  await readOn(tracks, begun, parts, signal)
   for (const track of tracks) begin(track, begun)
 }
 
-async function readOn(tracks: readonly Track[], begun: Begun, { warehouse, gapsOf }: ReaderParts): Promise<void> {
+async function readOn(
+  tracks: readonly Track[],
+  begun: Begun,
+  { warehouse, gapsOf }: ReaderParts,
+  signal?: AbortSignal,
+): Promise<void> {
   let open = tracks.filter(({ remembered, to, ended }) => remembered.tracker.position < to || ended)
   const [first] = open
   if (!first) return
@@ -63,6 +76,7 @@ async function readOn(tracks: readonly Track[], begun: Begun, { warehouse, gapsO
     const wanted = open.filter((track) => startOf(track) < span.to)
     const counts = await read(wanted, span, warehouse)
     for (const [place, track] of wanted.entries()) {
+      signal?.throwIfAborted()
       begin(track, begun)
       await give(track, counts[place] ?? null, span, gaps, turn)
     }

@@ -1,5 +1,6 @@
 import { HOUR_MS, type Instant } from '../core/clock.ts'
-import { type Block, nameOf, rowStart, type Series } from './series.ts'
+import { RowLog } from './row-log.ts'
+import { type Block, nameOf, rowStart, type Series, type Span } from './series.ts'
 import { type Emit, Tracker } from './tracker.ts'
 import type { Outcome } from './verdict-row.ts'
 
@@ -17,11 +18,14 @@ const OUTCOME_BYTES = 350
 /** A tracker, and what it said lately. */
 export class Remembered {
   private outcomes: { place: number; outcome: Outcome }[] = []
+  /** Where there is but one sensitivity: for charts, which reach further back. */
+  private readonly log: RowLog | null
   /** Of what ended later, everything is known. */
   private knownFrom: Instant
 
   private constructor(readonly tracker: Tracker) {
     this.knownFrom = tracker.block.from - 1
+    this.log = tracker.sensitivities.length === 1 ? new RowLog(tracker.series.stepMs) : null
   }
 
   /** A new one that has everything to learn; it will know what ends after `from`, and some time before. */
@@ -37,13 +41,20 @@ export class Remembered {
     return this.knownFrom <= from
   }
 
-  /** Tells what it said before, up to `to`. */
-  repeat(to: Instant, emit: Emit): void {
+  /** True when it can say at least what the rows were that ended after `from`, and how everything stood at `to`. */
+  recalls({ from, to }: Span): boolean {
+    return this.log?.reaches(from) === true && to > this.knownFrom + this.tracker.series.stepMs
+  }
+
+  /** Tells what it said before of what ended in `from < t <= to`; of what it does not know whole, the rows. */
+  repeat({ from, to }: Span, emit: Emit): void {
+    this.log?.repeat({ from, to: Math.min(to, this.knownFrom) }, (outcome) => emit(0, outcome))
     for (const { place, outcome } of this.outcomes) if (outcome.at <= to) emit(place, outcome)
   }
 
   /** Takes note of an outcome of the tracker. False when it isn't to be told: it belongs to the block before. */
   note(place: number, outcome: Outcome): boolean {
+    this.log?.add(outcome)
     if (outcome.at <= this.knownFrom) return false
     this.outcomes.push({ place, outcome })
     if (this.outcomes.length >= MOST_KEPT) this.trim()
@@ -59,7 +70,7 @@ export class Remembered {
   }
 
   get bytes(): number {
-    return this.tracker.bytes + OVERHEAD_BYTES + this.outcomes.length * OUTCOME_BYTES
+    return this.tracker.bytes + (this.log?.bytes ?? 0) + OVERHEAD_BYTES + this.outcomes.length * OUTCOME_BYTES
   }
 }
 
