@@ -9,6 +9,7 @@ import countedNames from './0008_counted_names.sql' with { type: 'text' }
 import deliveryQueues from './0009_delivery_queues.sql' with { type: 'text' }
 import deletedOrgs from './0010_deleted_orgs.sql' with { type: 'text' }
 import clock from './0011_clock.sql' with { type: 'text' }
+import ruleCost from './0012_rule_cost.sql' with { type: 'text' }
 
 /** In the order in which they run. Forward only: a shipped one is never edited, a new one goes to the end. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -23,4 +24,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0009_delivery_queues', sql: deliveryQueues },
   { name: '0010_deleted_orgs', sql: deletedOrgs },
   { name: '0011_clock', sql: clock },
+  { name: '0012_rule_cost', sql: ruleCost },
 ]

@@ -1,4 +1,5 @@
 import { autoWatched } from './alerts/auto-alert.ts'
+import { LateJudge } from './alerts/late-judge.ts'
 import { RulesInForce } from './alerts/rules-in-force.ts'
 import { type Ages, openApi } from './api.ts'
 import { phoneRegions } from './conditions/phone.ts'
@@ -15,6 +16,7 @@ import { RateLimit } from './http/rate.ts'
 import type { Route } from './http/route.ts'
 import { BatchMemory } from './ingest/batch-memory.ts'
 import { Collector } from './ingest/collector.ts'
+import { LateBatches } from './ingest/late-batches.ts'
 import { Live } from './ingest/live.ts'
 import { scriptBundle } from './ingest/script-bundle.ts'
 import { ScriptFiles } from './ingest/script-files.ts'
@@ -76,6 +78,8 @@ export interface App {
   /** What `fetch` answers, but for pages. */
   routes: readonly Route[]
   collector: Collector
+  /** Batches that wait to be judged. */
+  late: LateBatches
   db: Db
   box: SecretBox
   /** What is to be run again and again; tests run them by name. */
@@ -125,20 +129,33 @@ export async function openApp(options: AppOptions): Promise<App> {
     ...{ db, warehouse, manifest: stores.manifest, folder: stores.events, clock },
     ...{ budgetBytes: config.diskBudget, warn: log.warn, tellOperator, report },
   })
-  const collector = new Collector({
+  const lateJudge = new LateJudge(rules)
+  rules.listen((orgId, id, rule) => lateJudge.changed(orgId, id, rule))
+  rules.refresh()
+  const late = new LateBatches({
+    folder: stores.late,
+    judge: (orgId, events) => lateJudge.judge(orgId, events),
+    admit: (batch) => collector.admit(batch),
+    isKnown: (hash) => spool.answerOf(hash) !== null || batches.answerOf(hash) !== null,
+    report,
+  })
+  const collector: Collector = new Collector({
     clock,
     spool,
     domains,
     batches,
     isOverBudget: (orgId) => diskBudget.isOver(orgId),
     rate: new RateLimit(clock, config.rateCollectPerSecond),
-    judge: rules.judge,
+    judge: rules.judgeBatch,
+    late,
     violated: (alertIds, domainId, receivedAt) => woken.add(alertIds, domainId, receivedAt),
     storing: gaps,
     live,
     files: filesOf({ db, clock, domains, collectUrl: config.collectUrl || publicUrl, publicUrl }),
     report,
   })
+
+  late.start()
 
   const enqueue = notifier({ db, clock, publicUrl })
   const delivering: Delivering = {
@@ -182,6 +199,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     setupUrl: setup && `${publicUrl}/#setup=${setup.secret}`,
     routes,
     collector,
+    late,
     db,
     box,
     jobs: [
@@ -194,6 +212,9 @@ export async function openApp(options: AppOptions): Promise<App> {
     async close() {
       stopping.abort()
       await dispatcher.idle()
+      const lateClosed = late.close()
+      lateJudge.close()
+      await lateClosed
       await lastFlush(flushParts).catch((error: unknown) => report(error, `last flush: ${messageOf(error)}`))
       gaps.close()
       stores.close()

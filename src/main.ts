@@ -5,7 +5,8 @@ import { commands } from './commands/index.ts'
 import { AppError, messageOf } from './core/error.ts'
 
 function overview(): string {
-  const lines = commands.map(({ name, summary }) => `  ${name.padEnd(12)} ${summary}`)
+  const listed = commands.filter(({ isInternal }) => !isInternal)
+  const lines = listed.map(({ name, summary }) => `  ${name.padEnd(12)} ${summary}`)
   return ['usage: tagwarden COMMAND [options]', '', ...lines, '', 'tagwarden COMMAND --help says more.'].join('\n')
 }
 

@@ -10,7 +10,7 @@ import type { Alert, AlertInput } from './alert.ts'
 import { type AlertBacktest, backtest } from './backtest.ts'
 import { type Finding, isNews, type Window } from './finding.ts'
 import { readAlertInput } from './input.ts'
-import { compileJudge } from './judge.ts'
+import { judgeOf } from './judge.fixture.ts'
 import { findInPast } from './past.ts'
 import { parsePeriod } from './period.ts'
 import { preview } from './preview.ts'
@@ -160,7 +160,7 @@ interface Sent {
 
 /** Takes it in while the alerts are in force, as the collector does; now and then files are written and merged. */
 async function receive(stand: WarehouseStand, sent: readonly Sent[], alerts: readonly Alert[]): Promise<void> {
-  const judge = compileJudge(alerts)
+  const judge = judgeOf(alerts)
   for (const [index, { afterMs, domain, sessionId, events }] of sent.entries()) {
     stand.clock.advance(afterMs)
     const place = { orgId: 'org_1', domainId: DOMAINS[domain]?.id ?? '', sessionId }

@@ -7,7 +7,7 @@ import type { StoredEvent } from '../core/event.ts'
 import { WarehouseStand } from '../warehouse/warehouse.fixture.ts'
 import { alertOf, domainsNamed, validationInput } from './alert.fixture.ts'
 import type { Alert } from './alert.ts'
-import { compileJudge } from './judge.ts'
+import { judgeOf } from './judge.fixture.ts'
 import { findInPast } from './past.ts'
 import { parsePeriod } from './period.ts'
 import { wholeWindows } from './window-index.ts'
@@ -80,7 +80,7 @@ test('what is decided at the door is what SQL says later: scope, filters, condit
     await using stand = await WarehouseStand.open()
     const start = stand.clock.now()
     const alerts = inputs.map((input, index): Alert => alertOf(input, `alr_${index}`))
-    const judge = compileJudge(alerts, () => regions)
+    const judge = judgeOf(alerts, () => regions)
     const events = sent.map(({ event: { seq, receivedAt, ...event }, domainId, vendor }) => ({
       ...{ ...event, orgId: 'org_a', domainId, vendor },
     }))

@@ -34,8 +34,8 @@ export interface AlertParts {
   clock: Clock
   /** Refuses, with an `AppError` that names it (`channels[2].target: …`), a channel nothing can be sent through. */
   checkChannels: (channels: readonly Channel[], orgId: string) => void
-  /** Called after every change of alerts, so that rules are compiled anew. */
-  changed: () => void
+  /** Called after every change, with the ids of the alerts that changed. */
+  changed: (ids: readonly string[]) => void
   /** Called inside the transaction that deletes an alert, for its issues; `by` is the user who does it. */
   deleted: (alert: Alert, by: string) => void
 }
@@ -50,9 +50,9 @@ export function alertActions({ db, clock, checkChannels, changed, deleted }: Ale
     })
     return input
   }
-  const thenTell = <T>(result: T): T => {
-    changed()
-    return result
+  const thenTell = (alert: Alert): Alert => {
+    changed([alert.id])
+    return alert
   }
   return {
     create: (orgId: string, value: unknown) => thenTell(createAlert(db, clock, orgId, accept(value, orgId))),
@@ -60,19 +60,19 @@ export function alertActions({ db, clock, checkChannels, changed, deleted }: Ale
     /** Each by itself: one that is refused costs its neighbours nothing. */
     createMany(orgId: string, values: readonly unknown[]) {
       const errors: { index: number; error: string }[] = []
+      const ids: string[] = []
       tx(db, () => {
         for (const [index, value] of values.entries()) {
           try {
-            createAlert(db, clock, orgId, accept(value, orgId, `alerts[${index}]`))
+            ids.push(createAlert(db, clock, orgId, accept(value, orgId, `alerts[${index}]`)).id)
           } catch (error) {
             if (!(error instanceof AppError)) throw error
             errors.push({ index, error: error.message })
           }
         }
       })
-      const created = values.length - errors.length
-      if (created > 0) changed()
-      return { created, failed: errors.length, errors }
+      changed(ids)
+      return { created: ids.length, failed: errors.length, errors }
     },
 
     update(orgId: string, id: string, value: unknown) {
@@ -83,8 +83,10 @@ export function alertActions({ db, clock, checkChannels, changed, deleted }: Ale
     setEnabled: (orgId: string, id: string, enabled: boolean) =>
       thenTell(setEnabled(db, clock, { orgId, id }, enabled)),
 
-    remove: (orgId: string, id: string, by: string) =>
-      thenTell(deleteAlert(db, { orgId, id }, (alert) => deleted(alert, by))),
+    remove(orgId: string, id: string, by: string) {
+      deleteAlert(db, { orgId, id }, (alert) => deleted(alert, by))
+      changed([id])
+    },
   }
 }
 

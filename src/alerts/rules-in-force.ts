@@ -1,28 +1,129 @@
+import type { Meter } from '../conditions/meter.ts'
 import type { PhoneRegions } from '../conditions/phone.ts'
-import type { Judge } from '../ingest/understand.ts'
+import { NO_RULES } from '../conditions/rule-set.ts'
+import type { StoredEvent } from '../core/event.ts'
+import type { BatchJudge, Judge } from '../ingest/understand.ts'
 import type { Db } from '../store/database.ts'
-import { compileJudge } from './judge.ts'
-import { activeAlerts } from './store.ts'
+import { type AlertRule, RuleBook } from './rule-book.ts'
+import { type KeptAlert, keptAlerts } from './store.ts'
+import { TimeSlices } from './time-slices.ts'
+import { isJudgedAtTheDoor } from './types/data-validation.ts'
 
-/** The judge of this moment: compiled at the first event after a change, because changes come in bursts. */
+/** What is kept of one organization. */
+interface Entry {
+  book: RuleBook
+  regions: PhoneRegions
+}
+
+/** Told of every change: the rule as it is now; null when there is none any more. */
+export type RuleListener = (orgId: string, id: string, rule: AlertRule | null) => void
+
+/**
+ * The validation rules of this moment, in memory. What was said to be changed is read at the next event, because changes
+ * come in bursts and inside transactions; the rest stays as it is.
+ */
 export class RulesInForce {
-  private compiled: Judge | null = null
+  private readonly entries = new Map<string, Entry>()
+  private readonly known = new Map<string, Pick<KeptAlert, 'orgId' | 'fingerprint'>>()
+  private readonly staleIds = new Set<string>()
+  private isAllStale = true
+  private readonly slices = new TimeSlices()
+  private readonly listeners: RuleListener[] = []
 
   constructor(
     private readonly db: Db,
     private readonly regionsOf: (orgId: string) => PhoneRegions,
   ) {}
 
-  readonly judge: Judge = (event) => {
-    this.compiled ??= compileJudge(
-      activeAlerts(this.db).map(({ alert }) => alert),
-      this.regionsOf,
-    )
-    return this.compiled(event)
+  /** Judges for as long as it takes. */
+  readonly judge: Judge = (event) => this.brokenBy(event) ?? NO_RULES
+
+  /** Judges the events of one batch for as long as its organization may take of the server's time. */
+  readonly judgeBatch = (orgId: string): BatchJudge => {
+    const { meter, end } = this.slices.begin(orgId)
+    const batch = {
+      isOutOfTime: false,
+      end,
+      judge: (event: StoredEvent): string[] => {
+        const broken = batch.isOutOfTime ? null : this.brokenBy(event, meter)
+        batch.isOutOfTime = broken === null
+        return broken ?? NO_RULES
+      },
+    }
+    return batch
   }
 
-  /** To be called after every change of alerts. */
-  readonly changed = (): void => {
-    this.compiled = null
+  /** To be called after a change: of these alerts, or of anything. */
+  readonly changed = (ids?: readonly string[]): void => {
+    if (ids) for (const id of ids) this.staleIds.add(id)
+    else this.isAllStale = true
+  }
+
+  /** `listener` is told of every change from now on. */
+  listen(listener: RuleListener): void {
+    this.listeners.push(listener)
+  }
+
+  /** The rules in force of an organization, and the countries whose national phone numbers it looks for. */
+  rulesOf(orgId: string): { rules: AlertRule[]; regions: PhoneRegions } {
+    const rules = keptAlerts(this.db).filter((kept) => kept.orgId === orgId)
+    return { rules: rules.map(({ read }) => read()).filter(isJudgedAtTheDoor), regions: this.regionsOf(orgId) }
+  }
+
+  /** Reads what changed. At a start it is called before events come, since it may take a while. */
+  refresh(): void {
+    if (this.isAllStale) this.readAll()
+    else if (this.staleIds.size > 0) this.read([...this.staleIds])
+    this.staleIds.clear()
+  }
+
+  private brokenBy(event: StoredEvent, meter?: Meter): string[] | null {
+    this.refresh()
+    const entry = this.entries.get(event.orgId)
+    return entry ? entry.book.brokenBy(event, meter) : NO_RULES
+  }
+
+  private readAll(): void {
+    this.isAllStale = false
+    for (const [orgId, entry] of this.entries) entry.regions = this.regionsOf(orgId)
+    const gone = new Set(this.known.keys())
+    for (const kept of keptAlerts(this.db)) {
+      gone.delete(kept.id)
+      this.put(kept)
+    }
+    for (const id of gone) this.remove(id)
+  }
+
+  private read(ids: readonly string[]): void {
+    const found = new Map(keptAlerts(this.db, ids).map((kept) => [kept.id, kept]))
+    for (const id of ids) {
+      const kept = found.get(id)
+      if (kept) this.put(kept)
+      else this.remove(id)
+    }
+  }
+
+  private put({ id, orgId, fingerprint, read }: KeptAlert): void {
+    if (this.known.get(id)?.fingerprint === fingerprint) return
+    const rule = read()
+    this.known.set(id, { orgId, fingerprint })
+    this.entryOf(orgId).book.set(rule)
+    for (const tell of this.listeners) tell(orgId, id, rule)
+  }
+
+  private remove(id: string): void {
+    const known = this.known.get(id)
+    if (!known) return
+    this.known.delete(id)
+    this.entries.get(known.orgId)?.book.delete(id)
+    for (const tell of this.listeners) tell(known.orgId, id, null)
+  }
+
+  private entryOf(orgId: string): Entry {
+    const known = this.entries.get(orgId)
+    if (known) return known
+    const entry: Entry = { regions: this.regionsOf(orgId), book: new RuleBook(() => entry.regions) }
+    this.entries.set(orgId, entry)
+    return entry
   }
 }

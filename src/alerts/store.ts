@@ -1,3 +1,4 @@
+import { costOf } from '../conditions/condition.ts'
 import type { Clock, Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
@@ -8,6 +9,9 @@ import type { WatchedDomain } from './types/alert-type.ts'
 
 /** An organization can have so many alerts. */
 export const MAX_ALERTS = 10_000
+
+/** What the rules in force of an organization may cost together, as `costOf` counts it. */
+export const MAX_ORGANIZATION_COST = 200_000
 
 /** Which alert, as seen from one organization: another organization's alert does not exist. */
 export interface AlertKey {
@@ -47,7 +51,8 @@ export function alertFrom(input: AlertInput, row: Pick<Alert, 'id' | 'orgId' | '
 function cellsOf({ id, orgId, enabled, createdAt, updatedAt, ...input }: Alert, cursor: Cursor) {
   const { evaluatedThrough, windowStartAt } = cursor
   const json = JSON.stringify(input)
-  return { id, orgId, input: json, enabled: enabled ? 1 : 0, evaluatedThrough, windowStartAt, createdAt, updatedAt }
+  const cells = { id, orgId, input: json, enabled: enabled ? 1 : 0, evaluatedThrough, windowStartAt }
+  return { ...cells, createdAt, updatedAt, cost: costOf(input) }
 }
 
 function rowOf(db: Db, { orgId, id }: AlertKey): AlertRow {
@@ -69,6 +74,30 @@ export function listAlerts(db: Db, orgId: string, after: string | number | null,
     )
     .all({ orgId, after, limit })
     .map(alertOf)
+}
+
+/** An alert as it is kept, to be read only where it is not known yet. */
+export interface KeptAlert {
+  id: string
+  orgId: string
+  /** Another one when anything about the alert is another. */
+  fingerprint: number | bigint
+  read(): Alert
+}
+
+/** These alerts, or all of all organizations, switched off ones too, oldest first. What is not there is left out. */
+export function keptAlerts(db: Db, ids?: readonly string[]): KeptAlert[] {
+  const rows = ids
+    ? db
+        .prepare<[string], AlertRow>('SELECT * FROM alert WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id')
+        .all(JSON.stringify(ids))
+    : db.prepare<[], AlertRow>('SELECT * FROM alert ORDER BY id').all()
+  return rows.map((row) => ({
+    id: row.id,
+    orgId: row.orgId,
+    fingerprint: Bun.hash(`${row.enabled}${row.input}`),
+    read: () => alertOf(row),
+  }))
 }
 
 /** Those that are switched on, of all organizations, oldest first. */
@@ -94,16 +123,36 @@ export function checkDomains(db: Db, orgId: string, { domainId, domainIds = [] }
   if (index >= 0) throw new AppError('invalid', `domainIds[${index}]: no such domain`)
 }
 
-/** The alert begins to judge now. Fails with `conflict` when the organization has too many. */
+/** How many alerts an organization has, and what those cost together that are switched on. */
+function totalsOf(db: Db, orgId: string): { alerts: number; cost: number } {
+  const row = db
+    .prepare<[string], { alerts: number; cost: number }>(
+      'SELECT count(*) AS alerts, coalesce(sum(cost) FILTER (WHERE enabled = 1), 0) AS cost FROM alert WHERE orgId = ?',
+    )
+    .get(orgId)
+  return row ?? { alerts: 0, cost: 0 }
+}
+
+function checkCost(cost: number): void {
+  if (cost <= MAX_ORGANIZATION_COST) return
+  throw new AppError(
+    'conflict',
+    `the conditions of all alerts that are switched on would cost ${cost}, and those of an organization may cost ` +
+      `${MAX_ORGANIZATION_COST}: a pattern its size, another value a tenth of its letters`,
+  )
+}
+
+/** The alert begins to judge now. Fails with `conflict` when the organization has too many, or too dear ones. */
 export function createAlert(db: Db, clock: Clock, orgId: string, input: AlertInput): Alert {
   return tx(db, () => {
-    const count = db.prepare<[string], number>('SELECT count(*) FROM alert WHERE orgId = ?').pluck().get(orgId) ?? 0
-    if (count >= MAX_ALERTS) throw new AppError('conflict', `an organization can have at most ${MAX_ALERTS} alerts`)
+    const { alerts, cost } = totalsOf(db, orgId)
+    if (alerts >= MAX_ALERTS) throw new AppError('conflict', `an organization can have at most ${MAX_ALERTS} alerts`)
+    if (input.enabled !== false) checkCost(cost + costOf(input))
     const createdAt = clock.now()
     const alert = alertFrom(input, { id: newId('alr', createdAt), orgId, createdAt, updatedAt: createdAt })
     db.prepare(
-      `INSERT INTO alert (id, orgId, input, enabled, evaluatedThrough, windowStartAt, createdAt, updatedAt)
-       VALUES (@id, @orgId, @input, @enabled, @evaluatedThrough, @windowStartAt, @createdAt, @updatedAt)`,
+      `INSERT INTO alert (id, orgId, input, enabled, evaluatedThrough, windowStartAt, createdAt, updatedAt, cost)
+       VALUES (@id, @orgId, @input, @enabled, @evaluatedThrough, @windowStartAt, @createdAt, @updatedAt, @cost)`,
     ).run(cellsOf(alert, firstCursor(scheduleOf(alert), createdAt)))
     return alert
   })
@@ -139,8 +188,9 @@ export function setEnabled(db: Db, clock: Clock, key: AlertKey, enabled: boolean
 function write(db: Db, alert: Alert, cursor: Cursor): void {
   db.prepare(
     `UPDATE alert SET input = @input, enabled = @enabled, evaluatedThrough = @evaluatedThrough,
-       windowStartAt = @windowStartAt, updatedAt = @updatedAt WHERE id = @id`,
+       windowStartAt = @windowStartAt, updatedAt = @updatedAt, cost = @cost WHERE id = @id`,
   ).run(cellsOf(alert, cursor))
+  if (alert.enabled) checkCost(totalsOf(db, alert.orgId).cost)
 }
 
 /** What decides which events an alert judges, how, and in which windows. */

@@ -23,6 +23,8 @@ export interface Command {
   /** What stands behind the name in the usage line. */
   operands?: string
   summary: string
+  /** Started by the program itself, so left out of the help. */
+  isInternal?: true
   flags: Record<string, Flag>
   /** Answers the exit code. Fails with `UsageError` for what the caller typed. */
   run(invocation: Invocation): Promise<number>

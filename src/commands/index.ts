@@ -6,7 +6,8 @@ import { detect } from './detect.ts'
 import { doctor } from './doctor.ts'
 import { importHar } from './import-har.ts'
 import { init } from './init.ts'
+import { judge } from './judge.ts'
 import { serve } from './serve.ts'
 
 /** Every subcommand, in the order of the help. */
-export const commands: readonly Command[] = [serve, demo, init, importHar, decode, detect, doctor, config]
+export const commands: readonly Command[] = [serve, demo, init, importHar, decode, detect, doctor, config, judge]

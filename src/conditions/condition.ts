@@ -27,6 +27,15 @@ export const OPERATORS = [
 ] as const
 export type Operator = (typeof OPERATORS)[number]
 
+/** Negative operators and the twin of which each is the exact complement. */
+export const TWINS: Readonly<Partial<Record<Operator, Operator>>> = {
+  not_equals: 'equals',
+  not_contains: 'contains',
+  not_starts_with: 'starts_with',
+  not_ends_with: 'ends_with',
+  not_blank: 'is_blank',
+}
+
 /** `parameter` is read by `readParameter`. Values that an operator does not need are ignored. */
 export const ConditionSchema = Closed(
   {
@@ -146,6 +155,13 @@ export function targetOf({ parameter }: Condition): Target {
   return target
 }
 
+/** Reads one key of `params`; the empty text when it is missing. */
+export function keyReader(key: string): (event: Pick<ConditionEvent, 'params'>) => string {
+  // What every object inherits (`constructor`) is no parameter. Asking costs, so only where it matters.
+  if (key in Object.prototype) return ({ params }) => (Object.hasOwn(params, key) ? (params[key] ?? '') : '')
+  return ({ params }) => params[key] ?? ''
+}
+
 const unknownField = (parameter: string) =>
   `${parameter} is no field of an event; there are ${Object.keys(EVENT_FIELDS)
     .map((field) => `$${field}`)
@@ -165,6 +181,26 @@ function faultOfText(text: string): string | null {
   return text.includes('\0') ? 'has a NUL character, which no event has' : null
 }
 
+/**
+ * What the conditions of one rule may cost. A rule that is large enough to be at this limit fills some 50 kB; the worst of
+ * them, all patterns, takes 0.1 ms for each letter of an event.
+ */
+export const MAX_RULE_COST = 10_000
+
+/** What a value may cost at worst: a pattern its instructions, another text a tenth of its letters. At least 1. */
+function costOfValue(op: Operator, value: string): number {
+  if (op === 'regex' || op === 'custom_pii_regex') return compilePattern(value).size
+  return 1 + Math.floor(value.length / 10)
+}
+
+const costOfCondition = ({ op, values = [] }: Condition) =>
+  WITHOUT_VALUES.has(op) ? 1 : values.reduce((sum, value) => sum + costOfValue(op, value), 0)
+
+/** What a rule that passed `checkRule` costs: the sum over the values of all its conditions, at most `MAX_RULE_COST`. */
+export function costOf(rule: Rule): number {
+  return conditionsOf(rule).reduce((sum, condition) => sum + costOfCondition(condition), 0)
+}
+
 /** What is wrong with a value for its operator; null when nothing is. */
 function faultOfValue(op: Operator, value: string): string | null {
   const fault = faultOfText(value)
@@ -177,45 +213,74 @@ function faultOfValue(op: Operator, value: string): string | null {
     case 'gt':
     case 'lt':
       return readNumber(value) === null ? `"${value}" is no number; expected one such as 12, -0.5 or 1e3` : null
-    case 'regex':
-    case 'custom_pii_regex':
-      try {
-        compilePattern(value)
-        return null
-      } catch (thrown) {
-        if (!(thrown instanceof AppError)) throw thrown
-        return thrown.message
-      }
     default:
       return null
   }
 }
 
-/**
- * Refuses conditions that fit the schema and still mean nothing: `AppError('invalid')` names the first of them, as in
- * `filters[2].values[0]: …` for the path `filters`.
- */
-export function checkConditions(conditions: readonly Condition[], path: string): void {
-  for (const [index, { parameter, op, values = [] }] of conditions.entries()) {
-    const at = `${path}[${index}]`
-    if (!readParameter(parameter)) throw new AppError('invalid', `${at}.parameter: ${unknownField(parameter)}`)
-    const fault = faultOfText(parameter)
-    if (fault !== null) throw new AppError('invalid', `${at}.parameter: ${fault}`)
-    if (WITHOUT_VALUES.has(op)) continue
-    if (values.length === 0) throw new AppError('invalid', `${at}.values: ${op} needs at least one value`)
-    for (const [position, value] of values.entries()) {
-      const fault = faultOfValue(op, value)
-      if (fault !== null) throw new AppError('invalid', `${at}.values[${position}]: ${fault}`)
+/** Holds each condition of a rule against the language, and their sum against `MAX_RULE_COST`. */
+class RuleCheck {
+  private cost = 0
+
+  /** Refuses the first of the conditions that means nothing, or with which the rule becomes too dear. */
+  conditions(conditions: readonly Condition[], path: string): void {
+    for (const [index, { parameter, op, values = [] }] of conditions.entries()) {
+      const at = `${path}[${index}]`
+      if (!readParameter(parameter)) throw new AppError('invalid', `${at}.parameter: ${unknownField(parameter)}`)
+      const fault = faultOfText(parameter)
+      if (fault !== null) throw new AppError('invalid', `${at}.parameter: ${fault}`)
+      if (WITHOUT_VALUES.has(op)) this.pay(1, at)
+      else if (values.length === 0) throw new AppError('invalid', `${at}.values: ${op} needs at least one value`)
+      else for (const [position, value] of values.entries()) this.value(op, value, `${at}.values[${position}]`)
     }
   }
+
+  private value(op: Operator, value: string, at: string): void {
+    const fault = faultOfValue(op, value)
+    if (fault !== null) throw new AppError('invalid', `${at}: ${fault}`)
+    this.pay(
+      named(at, () => costOfValue(op, value)),
+      at,
+    )
+  }
+
+  /** What comes after the limit is not even looked at, so that a body of megabytes costs no more than one at the limit. */
+  private pay(cost: number, at: string): void {
+    this.cost += cost
+    if (this.cost <= MAX_RULE_COST) return
+    throw new AppError(
+      'invalid',
+      `${at}: up to here the conditions cost ${this.cost}, and a rule may cost ${MAX_RULE_COST}: ` +
+        'a pattern its size, another value a tenth of its letters',
+    )
+  }
+}
+
+/** Runs `work`; a refusal that it throws says where. */
+function named<T>(at: string, work: () => T): T {
+  try {
+    return work()
+  } catch (thrown) {
+    if (!(thrown instanceof AppError)) throw thrown
+    throw new AppError(thrown.code, `${at}: ${thrown.message}`)
+  }
+}
+
+/**
+ * Refuses conditions that fit the schema and still mean nothing, or that cost too much: `AppError('invalid')` names the
+ * first of them, as in `filters[2].values[0]: …` for the path `filters`.
+ */
+export function checkConditions(conditions: readonly Condition[], path: string): void {
+  new RuleCheck().conditions(conditions, path)
 }
 
 /** As `checkConditions`, for all of a rule; `path` is where the rule stands, empty for the body itself. */
 export function checkRule(rule: Rule, path = ''): void {
   const root = path ? `${path}.` : ''
-  checkConditions(rule.filters ?? [], `${root}filters`)
-  checkConditions(rule.conditions?.items ?? [], `${root}conditions.items`)
+  const check = new RuleCheck()
+  check.conditions(rule.filters ?? [], `${root}filters`)
+  check.conditions(rule.conditions?.items ?? [], `${root}conditions.items`)
   for (const [index, group] of (rule.conditionGroups ?? []).entries()) {
-    checkConditions(group.items, `${root}conditionGroups[${index}].items`)
+    check.conditions(group.items, `${root}conditionGroups[${index}].items`)
   }
 }

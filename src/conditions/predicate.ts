@@ -1,21 +1,22 @@
-import { type Condition, type ConditionEvent, EVENT_FIELDS, type Operator, type Rule, targetOf } from './condition.ts'
+import {
+  type Condition,
+  type ConditionEvent,
+  EVENT_FIELDS,
+  keyReader,
+  type Operator,
+  type Rule,
+  TWINS,
+  targetOf,
+} from './condition.ts'
 import { containsEmail } from './email.ts'
 import { readNumber, spellNumber } from './number.ts'
 import { compilePattern } from './pattern.ts'
 import { containsPhone, type PhoneRegions } from './phone.ts'
+import { countCodePoints, isBlank } from './text.ts'
 
 /** Whether an event is as the rule says. */
 export type Predicate = (event: ConditionEvent) => boolean
 type TextTest = (text: string, key: string) => boolean
-
-/** Negative operators and the twin of which each is the exact complement. */
-export const TWINS: Readonly<Partial<Record<Operator, Operator>>> = {
-  not_equals: 'equals',
-  not_contains: 'contains',
-  not_starts_with: 'starts_with',
-  not_ends_with: 'ends_with',
-  not_blank: 'is_blank',
-}
 
 // Loops instead of `some` and `every`, which would make a closure for each event: this runs for every rule and event.
 function anyOf(tests: readonly TextTest[]): TextTest {
@@ -25,14 +26,6 @@ function anyOf(tests: readonly TextTest[]): TextTest {
     for (const test of tests) if (test(text, key)) return true
     return false
   }
-}
-
-function countCodePoints(text: string): number {
-  let count = text.length
-  for (let at = 0; at < text.length - 1; at++) {
-    if ((text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00) count--
-  }
-  return count
 }
 
 function testNumber(op: 'gt' | 'lt', values: readonly string[]): (value: number | null) => boolean {
@@ -64,7 +57,7 @@ export function compileTest(op: Operator, values: readonly string[], regions: Ph
     case 'ends_with':
       return each((value) => (text) => text.endsWith(value))
     case 'is_blank':
-      return (text) => text === '' || text.trim() === ''
+      return isBlank
     case 'length_eq':
     case 'length_gt':
     case 'length_lt':
@@ -84,13 +77,6 @@ export function compileTest(op: Operator, values: readonly string[], regions: Ph
     default:
       throw new Error(`${op} is the complement of another operator`)
   }
-}
-
-/** Reads one key of `params`; the empty text when it is missing. */
-function readKey(key: string): (event: ConditionEvent) => string {
-  // What every object inherits (`constructor`) is no parameter. Asking costs, so only where it matters.
-  if (key in Object.prototype) return ({ params }) => (Object.hasOwn(params, key) ? (params[key] ?? '') : '')
-  return ({ params }) => params[key] ?? ''
 }
 
 function compilePositive(condition: Condition, op: Operator, regions: PhoneRegions): Predicate {
@@ -114,7 +100,7 @@ function compilePositive(condition: Condition, op: Operator, regions: PhoneRegio
       return false
     }
   }
-  const read = readKey(target.key)
+  const read = keyReader(target.key)
   return (event) => test(read(event), target.key)
 }
 
@@ -123,31 +109,6 @@ export function compileCondition(condition: Condition, regions: PhoneRegions = [
   const twin = TWINS[condition.op]
   const positive = compilePositive(condition, twin ?? condition.op, regions)
   return twin ? (event) => !positive(event) : positive
-}
-
-/**
- * Compiles conditions so that one which many rules have in common is asked once for each event, however often the
- * predicate is called on it in turn. An event must not change meanwhile.
- */
-export function sharingCompiler(regions: PhoneRegions): (condition: Condition) => Predicate {
-  const known = new Map<string, Predicate>()
-  return (condition) => {
-    const name = JSON.stringify(condition)
-    const shared = known.get(name) ?? remembering(compileCondition(condition, regions))
-    known.set(name, shared)
-    return shared
-  }
-}
-
-function remembering(holds: Predicate): Predicate {
-  let last: ConditionEvent | null = null
-  let answer = false
-  return (event) => {
-    if (event === last) return answer
-    last = event
-    answer = holds(event)
-    return answer
-  }
 }
 
 function combine(logic: 'any' | 'all', predicates: readonly Predicate[]): Predicate {
@@ -176,15 +137,14 @@ export function compileFilters(filters: readonly Condition[], regions: PhoneRegi
 /**
  * Compiles a rule that passed `checkRule` to the question "does this event break it": all filters, the conditions and
  * every group hold. What is absent holds, so a rule without any condition is broken by every event that its filters
- * let through. Domain and vendor are not asked here. `regions`: countries whose national phone numbers count;
- * `compileOne`: how a single condition is compiled.
+ * let through. Domain and vendor are not asked here. `regions`: countries whose national phone numbers count.
  */
-export function compileViolation(
-  rule: Rule,
-  regions: PhoneRegions = [],
-  compileOne = (condition: Condition) => compileCondition(condition, regions),
-): Predicate {
-  const compile = (logic: 'any' | 'all', items: readonly Condition[]) => combine(logic, items.map(compileOne))
+export function compileViolation(rule: Rule, regions: PhoneRegions = []): Predicate {
+  const compile = (logic: 'any' | 'all', items: readonly Condition[]) =>
+    combine(
+      logic,
+      items.map((condition) => compileCondition(condition, regions)),
+    )
   return combine('all', [
     ...(rule.filters?.length ? [compile('all', rule.filters)] : []),
     ...(rule.conditions ? [compile(rule.conditions.logic, rule.conditions.items)] : []),

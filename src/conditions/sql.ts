@@ -1,11 +1,11 @@
 import type { Dialect } from '../warehouse/dialect.ts'
 import type { AnyTest, Binder } from '../warehouse/query.ts'
-import { type Condition, EVENT_FIELDS, type Operator, type Rule, targetOf } from './condition.ts'
+import { type Condition, EVENT_FIELDS, type Operator, type Rule, TWINS, targetOf } from './condition.ts'
 import { DENSE_IMAGE_PATTERN, EMAIL_PATTERN } from './email.ts'
 import { NUMBER_PATTERN, readNumber } from './number.ts'
 import { compilePattern } from './pattern.ts'
 import { isIdentifierKey, isPhoneKey, type PhoneRegions } from './phone.ts'
-import { compileTest, TWINS } from './predicate.ts'
+import { compileTest } from './predicate.ts'
 
 /** A condition on the relation `events`: true or false for every row, never NULL. */
 export interface ConditionSql {

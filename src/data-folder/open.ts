@@ -100,7 +100,8 @@ export async function openAllStores(folder: string, clock: Clock, reports: Folde
   await removeLeftovers(paths.events, leftovers)
   const spool = openSpool(paths.spool, clock, manifest, reports.tellOperator)
   const all = opened.move()
-  return { db, box, manifest, spool, warehouse, events: paths.events, close: () => all.dispose() }
+  const { events, late } = paths
+  return { db, box, manifest, spool, warehouse, events, late, close: () => all.dispose() }
 }
 
 /** Fails with `FolderError` when a cell of the list is not what it can be: SQLite can't tell. */

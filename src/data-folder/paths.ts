@@ -7,6 +7,8 @@ export interface FolderPaths {
   key: string
   events: string
   spool: string
+  /** Batches that wait to be judged. */
+  late: string
 }
 
 export function pathsOf(folder: string): FolderPaths {
@@ -16,5 +18,6 @@ export function pathsOf(folder: string): FolderPaths {
     key: join(folder, 'master.key'),
     events: join(folder, 'events'),
     spool: join(folder, 'spool'),
+    late: join(folder, 'spool/late'),
   }
 }

@@ -10,11 +10,12 @@ import type { RateLimit } from '../http/rate.ts'
 import { type Batch, type BatchAnswer, MAX_BODY_BYTES, parseBatch } from './batch.ts'
 import { hashOf } from './batch-hash.ts'
 import type { BatchMemory } from './batch-memory.ts'
+import type { LateBatch, LateBatches } from './late-batches.ts'
 import type { Live } from './live.ts'
 import { OVER_BUDGET, Refusals, type RefusedBatches } from './refusals.ts'
 import { SCRIPT_PATH, type ScriptFiles } from './script-files.ts'
 import type { Spool } from './spool.ts'
-import { type Judge, understand } from './understand.ts'
+import { type BatchJudge, type Understood, understand } from './understand.ts'
 
 export interface CollectorParts {
   clock: Clock
@@ -24,8 +25,10 @@ export interface CollectorParts {
   rate: RateLimit
   /** True while nothing more of the organization may be stored. */
   isOverBudget?(orgId: string): boolean
-  /** Asked anew for each batch, because rules change. */
-  judge: Judge
+  /** A judge for one batch of the organization. */
+  judge(orgId: string): BatchJudge
+  /** Where batches wait that take too long to judge; without it they are taken in unjudged. */
+  late?: Pick<LateBatches, 'has' | 'answerOf' | 'append'>
   /** Called once the events are visible, with the alerts that they violate. */
   violated(alertIds: ReadonlySet<string>, domainId: string, receivedAt: Instant): void
   /** Told of every batch whether it is on disk, by when it came; one that is not was refused with 503. */
@@ -148,8 +151,7 @@ export class Collector {
     const earlier = this.underWay.get(key)
     if (earlier) return earlier.stored.then(() => earlier.answer)
     const hash = hashOf(key)
-    const { spool, batches } = this.parts
-    return spool.answerOf(hash) ?? batches.answerOf(hash) ?? this.store(batch, domain, key, text)
+    return this.answerOf(hash) ?? this.store(batch, domain, key, text)
   }
 
   private domainOf(token: string | null): CollectorDomain {
@@ -170,36 +172,89 @@ export class Collector {
     return domain
   }
 
+  /** What the sender of a batch was told, by the hash of its key; null for a batch that is not known. */
+  answerOf(hash: bigint): BatchAnswer | null {
+    const { spool, batches, late } = this.parts
+    return spool.answerOf(hash) ?? batches.answerOf(hash) ?? late?.answerOf(hash) ?? null
+  }
+
   private async store(batch: Batch, domain: CollectorDomain, key: string | null, text: string): Promise<BatchAnswer> {
-    const { spool, domains, judge, storing, live } = this.parts
-    const receivedAt = spool.arrivalAt()
-    const { events, answer, ledger, pages } = understand(batch, {
+    const receivedAt = this.parts.spool.arrivalAt()
+    const { isLate, events, answer, ledger, pages } = this.understand(batch, domain, receivedAt, text)
+    const record = { key, orgId: domain.orgId, domainId: domain.id, receivedAt, answer, ledger }
+    const whole = { events, record: pages.length > 0 ? { ...record, pages } : record }
+    const stored = isLate ? this.postpone(whole) : this.keep(whole)
+    if (key === null) {
+      await stored
+      return answer
+    }
+    this.underWay.set(key, { answer, stored })
+    try {
+      await stored
+    } finally {
+      this.underWay.delete(key)
+    }
+    return answer
+  }
+
+  /** Late: the organization has batches that wait to be judged, or this one took too long. */
+  private understand(batch: Batch, domain: CollectorDomain, receivedAt: Instant, text: string) {
+    const { spool, domains, late } = this.parts
+    const isBehind = late?.has(domain.orgId) ?? false
+    const judging = this.parts.judge(domain.orgId)
+    const understood: Understood = understand(batch, {
       domain,
       receivedAt,
       nextSeq: () => spool.nextSeq(),
       isDenied: (domainId, hostname) => domains.isDenied(domainId, hostname),
-      judge,
+      judge: isBehind ? NOT_JUDGED : judging.judge,
       // JSON can spell them by an escape only: https://www.rfc-editor.org/rfc/rfc8259#section-7
       isClean: !text.includes('\\u'),
     })
-    const record = { key, orgId: domain.orgId, domainId: domain.id, receivedAt, answer, ledger }
-    const stored = spool.append(events, pages.length > 0 ? { ...record, pages } : record)
-    if (key !== null) this.underWay.set(key, { answer, stored })
+    judging.end()
+    return { ...understood, isLate: late !== undefined && (isBehind || judging.isOutOfTime) }
+  }
+
+  /** Puts a batch on disk that will be judged later. */
+  private async postpone(batch: LateBatch): Promise<void> {
+    const { late, storing } = this.parts
     try {
-      await stored
+      await late?.append(batch)
+    } catch (error) {
+      storing?.refused(batch.record.receivedAt)
+      throw error
+    }
+  }
+
+  /** Takes in a batch that waited to be judged, as if it came now. Fails as `Spool.append` does. */
+  admit({ events, record }: LateBatch): Promise<void> {
+    const { spool } = this.parts
+    const receivedAt = spool.arrivalAt()
+    const pages = record.pages?.map((page) => ({ ...page, receivedAt }))
+    return this.keep({
+      events: events.map((event) => ({ ...event, receivedAt, seq: spool.nextSeq() })),
+      record: { ...record, receivedAt, ...(pages && { pages }) },
+    })
+  }
+
+  /** Puts a judged batch on disk and tells whom it concerns. */
+  private async keep({ events, record }: LateBatch): Promise<void> {
+    const { spool, storing, live } = this.parts
+    const { domainId, receivedAt } = record
+    try {
+      await spool.append(events, record)
     } catch (error) {
       storing?.refused(receivedAt)
       throw error
-    } finally {
-      if (key !== null) this.underWay.delete(key)
     }
     storing?.stored(receivedAt)
-    live?.add(domain.id, events)
+    live?.add(domainId, events)
     const alertIds = violatedBy(events)
-    if (alertIds) this.parts.violated(alertIds, domain.id, receivedAt)
-    return answer
+    if (alertIds) this.parts.violated(alertIds, domainId, receivedAt)
   }
 }
+
+const NOT_JUDGED = () => []
 
 /** Ids of the alerts that any of the events violates; null when none does. */
 function violatedBy(events: readonly StoredEvent[]): Set<string> | null {

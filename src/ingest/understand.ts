@@ -27,8 +27,17 @@ import {
 
 import { type PageFrame, pagesOf } from './page-stats.ts'
 
-/** Ids of the alerts whose rule the event breaks; empty when none. Compiled anew when a rule changes. */
+/** Ids of the alerts whose rule the event breaks; empty when none. */
 export type Judge = (event: StoredEvent) => string[]
+
+/** Judges the events of one batch, for as long as their organization may take of the server's time. */
+export interface BatchJudge {
+  judge: Judge
+  /** True when the time ran out: what `judge` answered is void. */
+  readonly isOutOfTime: boolean
+  /** To be called when the batch was judged, or given up. */
+  end(): void
+}
 
 /** What the batch came through, and when. */
 export interface Arrival {

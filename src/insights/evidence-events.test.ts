@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { alertOf, eventOf, NOON, validationInput, volumeInput, warehouseWith } from '../alerts/alert.fixture.ts'
 import type { AlertInput } from '../alerts/alert.ts'
-import { compileJudge } from '../alerts/judge.ts'
+import { judgeOf } from '../alerts/judge.fixture.ts'
 import type { Condition } from '../conditions/condition.ts'
 import { compileFilters, compileViolation } from '../conditions/predicate.ts'
 import { DAY_MS, HOUR_MS } from '../core/clock.ts'
@@ -69,7 +69,7 @@ test('samples are those that a plain look at all events picks', async () => {
         const trouble = troubleOf(input, { status, evidence: null }, { keptFrom: NOON - 9 * DAY_MS })
         const { issue, rule: alert } = trouble
         if (!alert) throw new Error('there is a rule')
-        const judge = compileJudge([alert])
+        const judge = judgeOf([alert])
         const events = all
           .map(({ ago, ...values }) => ({ ...values, receivedAt: NOON - ago }))
           .sort((a, b) => a.receivedAt - b.receivedAt)

@@ -1,7 +1,7 @@
 import { type Cast, cast } from '../../test/fakes.ts'
 import { alertOf, eventOf, NOON } from '../alerts/alert.fixture.ts'
 import type { Alert, AlertInput } from '../alerts/alert.ts'
-import { compileJudge } from '../alerts/judge.ts'
+import { judgeOf } from '../alerts/judge.fixture.ts'
 import { parsePeriod } from '../alerts/period.ts'
 import { samplesQuery, withSamples } from '../alerts/sample.ts'
 import { activeAlerts, createAlert, deleteAlert } from '../alerts/store.ts'
@@ -68,7 +68,7 @@ export class World {
     const { db, clock } = this.stand
     clock.set(HOUR + minute * MINUTE_MS)
     const event = { orgId: this.people.orgId, domainId: this.domainId, vendor: 'Shop', event: 'purchase', ...said }
-    const judge = compileJudge(activeAlerts(db).map(({ alert }) => alert))
+    const judge = judgeOf(activeAlerts(db).map(({ alert }) => alert))
     const violations = judge(eventOf(event))
     await this.stand.add([{ ...event, violations: violations.length > 0 ? violations : null }])
   }

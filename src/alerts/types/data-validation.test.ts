@@ -4,7 +4,7 @@ import { HOUR_MS } from '../../core/clock.ts'
 import type { StoredEvent } from '../../core/event.ts'
 import { alertOf, evaluate, eventOf, HOUR_BEFORE_NOON, NOON, validationInput, warehouseWith } from '../alert.fixture.ts'
 import type { AlertInput } from '../alert.ts'
-import { compileJudge } from '../judge.ts'
+import { judgeOf } from '../judge.fixture.ts'
 import { samplesQuery, withSamples } from '../sample.ts'
 
 const domains: [] = []
@@ -189,7 +189,7 @@ test('what the judge says at the door is what the history answers', async () => 
         alertOf({ ...validationInput, ...scope, conditions: { logic, items } } as AlertInput, `alr_${index}`),
       )
       if (!first) return
-      const judge = compileJudge([first, ...others])
+      const judge = judgeOf([first, ...others])
       const events = values.map(({ offset, ...values }, index) => {
         const event = eventOf({ ...values, receivedAt: NOON - HOUR_MS + offset, seq: index + 1 })
         const broken = judge(event)

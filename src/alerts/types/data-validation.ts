@@ -113,6 +113,6 @@ function findingOf(row: ViolationRow): Finding {
 }
 
 /** The alerts whose rules are decided event by event, when events come in. */
-export function isJudgedAtTheDoor({ alertType, enabled }: Alert): boolean {
+export function isJudgedAtTheDoor({ alertType, enabled }: Pick<Alert, 'alertType' | 'enabled'>): boolean {
   return enabled && alertType === 'data_validation'
 }

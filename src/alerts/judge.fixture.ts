@@ -1,0 +1,16 @@
+import type { PhoneRegions } from '../conditions/phone.ts'
+import { NO_RULES } from '../conditions/rule-set.ts'
+import type { Judge } from '../ingest/understand.ts'
+import type { Alert } from './alert.ts'
+import { RuleBook } from './rule-book.ts'
+
+/** Judges by the rules of these alerts, without a database. */
+export function judgeOf(alerts: readonly Alert[], regionsOf: (orgId: string) => PhoneRegions = () => []): Judge {
+  const books = new Map<string, RuleBook>()
+  for (const alert of alerts) {
+    const book = books.get(alert.orgId) ?? new RuleBook(() => regionsOf(alert.orgId))
+    books.set(alert.orgId, book)
+    book.set(alert)
+  }
+  return (event) => books.get(event.orgId)?.brokenBy(event) ?? NO_RULES
+}

@@ -1,0 +1,134 @@
+import { existsSync } from 'node:fs'
+import { setPriority } from 'node:os'
+import { join } from 'node:path'
+import type { Subprocess } from 'bun'
+import type { PhoneRegions } from '../conditions/phone.ts'
+import type { StoredEvent } from '../core/event.ts'
+import { type AlertRule, RuleBook } from './rule-book.ts'
+
+/** To the process that judges. Rules come before the events that are judged by them. */
+type Request =
+  | { kind: 'rule'; orgId: string; id: string; rule: AlertRule | null }
+  | { kind: 'regions'; orgId: string; regions: PhoneRegions }
+  | { kind: 'judge'; number: number; orgId: string; events: readonly StoredEvent[] }
+
+/** From it: for each event, the ids of the alerts that it breaks. */
+interface Verdict {
+  number: number
+  violations: string[][]
+}
+
+export interface LateJudgeParts {
+  /** The rules in force of an organization, and its phone regions. */
+  rulesOf(orgId: string): { rules: readonly AlertRule[]; regions: PhoneRegions }
+}
+
+/** Behind everything else that the machine has to do. */
+const NICENESS = 10
+/** A process that had nothing to do for so long ends. */
+const IDLE_MS = 10_000
+
+/**
+ * Judges in a process of its own, started when it is needed, so that rules that take long hold up nobody. It dies with this
+ * process, because the pipe between them ends.
+ */
+export class LateJudge {
+  private child: Subprocess | null = null
+  private readonly told = new Set<string>()
+  private readonly asked = new Map<number, PromiseWithResolvers<string[][]>>()
+  private number = 0
+  private idle: Timer | null = null
+
+  constructor(private readonly parts: LateJudgeParts) {}
+
+  /** The ids of the alerts that each event breaks. Fails when the process ends before it has answered. */
+  judge(orgId: string, events: readonly StoredEvent[]): Promise<string[][]> {
+    this.child ??= this.start()
+    if (!this.told.has(orgId)) this.tell(orgId)
+    const answer = Promise.withResolvers<string[][]>()
+    const number = ++this.number
+    this.asked.set(number, answer)
+    this.stayAwake()
+    this.send({ kind: 'judge', number, orgId, events })
+    return answer.promise
+  }
+
+  /** To be called when a rule changes; null when it is gone. */
+  changed(orgId: string, id: string, rule: AlertRule | null): void {
+    if (this.told.has(orgId)) this.send({ kind: 'rule', orgId, id, rule })
+  }
+
+  /** Ends the process; what it was asked fails. */
+  close(): void {
+    this.child?.kill('SIGKILL')
+    this.ended()
+  }
+
+  private tell(orgId: string): void {
+    this.told.add(orgId)
+    const { rules, regions } = this.parts.rulesOf(orgId)
+    this.send({ kind: 'regions', orgId, regions })
+    for (const rule of rules) this.send({ kind: 'rule', orgId, id: rule.id, rule })
+  }
+
+  private send(request: Request): void {
+    this.child?.send(request)
+  }
+
+  private start(): Subprocess {
+    const child = Bun.spawn([...ownCommand(), 'judge'], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      ipc: (message) => this.received(message as Verdict),
+      onExit: (ended) => {
+        if (ended === this.child) this.ended()
+      },
+    })
+    setPriority(child.pid, NICENESS)
+    child.unref()
+    return child
+  }
+
+  private received({ number, violations }: Verdict): void {
+    this.asked.get(number)?.resolve(violations)
+    this.asked.delete(number)
+    this.stayAwake()
+  }
+
+  private stayAwake(): void {
+    if (this.idle) clearTimeout(this.idle)
+    this.idle = this.asked.size === 0 ? setTimeout(() => this.close(), IDLE_MS) : null
+    this.idle?.unref()
+  }
+
+  private ended(): void {
+    this.child = null
+    this.told.clear()
+    if (this.idle) clearTimeout(this.idle)
+    for (const { reject } of this.asked.values()) reject(new Error('the process that judges late batches ended'))
+    this.asked.clear()
+  }
+}
+
+/** How this program is started: the executable itself, or from its sources. */
+function ownCommand(): string[] {
+  const main = join(import.meta.dir, '../main.ts')
+  return existsSync(main) ? [process.execPath, '--no-env-file', main] : [process.execPath]
+}
+
+/** The other end: answers what it is asked until the pipe ends. */
+export function judgeForParent(): Promise<void> {
+  const books = new Map<string, RuleBook>()
+  const regions = new Map<string, PhoneRegions>()
+  process.on('message', (request: Request) => {
+    const { orgId } = request
+    const book = books.get(orgId) ?? new RuleBook(() => regions.get(orgId) ?? [])
+    books.set(orgId, book)
+    if (request.kind === 'regions') regions.set(orgId, request.regions)
+    else if (request.kind === 'judge') {
+      const violations = request.events.map((event) => book.brokenBy(event) ?? [])
+      process.send?.({ number: request.number, violations } satisfies Verdict)
+    } else if (request.rule) book.set(request.rule)
+    else book.delete(request.id)
+  })
+  return new Promise((resolve) => process.once('disconnect', resolve))
+}

@@ -1,0 +1,15 @@
+import { judgeForParent } from '../alerts/late-judge.ts'
+import { type Command, UsageError } from './command.ts'
+
+/** Started by the server itself, which speaks to it through a pipe. */
+export const judge: Command = {
+  name: 'judge',
+  isInternal: true,
+  summary: 'Judges batches for a server that has no time to; started by it',
+  flags: {},
+  async run() {
+    if (!process.send) throw new UsageError('judge: is started by the server only')
+    await judgeForParent()
+    return 0
+  },
+}

@@ -1,0 +1,58 @@
+import { type Condition, type Operator, TWINS } from './condition.ts'
+import type { RuleGroup } from './rule-group.ts'
+
+/**
+ * One positive condition as a rule set knows it, however many rules have it. Most conditions hold for few events, so
+ * what is kept of an event is where an atom differs from what it is for a missing parameter.
+ */
+export class Atom {
+  /** The number of the last event for which it held, where that is its default. */
+  heldAt = 0
+  /** The number of the last event for which it was not as for a missing parameter. */
+  flippedAt = 0
+  /** How many literals of rules in the set refer to it. */
+  references = 0
+  /** Clauses with a rule that waits for a flip. */
+  readonly onFlip = new Set<Clause>()
+  /** Clauses with a rule that is looked at for each event that does not flip the atom. */
+  readonly standing = new Set<Clause>()
+
+  constructor(
+    readonly name: string,
+    readonly condition: Condition,
+    readonly group: RuleGroup,
+    /** Whether it holds for a missing parameter. */
+    readonly holdsByDefault: boolean,
+  ) {}
+}
+
+/** A condition of one rule: an atom or its complement. */
+export interface Literal {
+  atom: Atom
+  /** Whether the literal, not the atom, holds for a missing parameter. */
+  holdsByDefault: boolean
+}
+
+/** True when any of its literals holds. */
+export interface Clause {
+  rule: CompiledRule
+  literals: readonly Literal[]
+}
+
+/** A rule as clauses, all of which hold for an event that breaks it. */
+export interface CompiledRule {
+  id: string
+  clauses: readonly Clause[]
+  /** The rule is looked at when this one holds. Null for a rule without clauses, which every event breaks. */
+  watched: Clause | null
+  /** How often it was looked at in vain since `watched` changed. */
+  misses: number
+  /** The number of the last event for which it was looked at. */
+  seenAt: number
+}
+
+/** The positive twin of a condition, and whether the condition is its complement. */
+export function positiveOf({ parameter, op, values }: Condition): { positive: Condition; isNegative: boolean } {
+  const twin: Operator | undefined = TWINS[op]
+  return { positive: { parameter, op: twin ?? op, ...(values && { values }) }, isNegative: twin !== undefined }
+}

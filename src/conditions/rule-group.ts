@@ -1,0 +1,69 @@
+import type { StoredEvent } from '../core/event.ts'
+import type { Atom } from './atom.ts'
+import { type Condition, type ConditionEvent, EVENT_FIELDS, type EventField, keyReader, targetOf } from './condition.ts'
+import type { Meter } from './meter.ts'
+import { spellNumber } from './number.ts'
+import type { PhoneRegions } from './phone.ts'
+import { type Holding, indexOf, kindOf, type TextIndex } from './text-index.ts'
+
+/** What a rule set reads of an event. */
+export type RuleEvent = ConditionEvent & Pick<StoredEvent, 'domainId'>
+
+/** What `$domainId` would be; scopes ask for it, people name domains beside the conditions. */
+export const DOMAIN = '$domainId'
+
+/** Finds the atoms that hold for an event. False: the parameter is missing, and all are as by default. */
+type Finder = (event: RuleEvent, holding: Holding, meter: Meter) => boolean
+
+/** Conditions of one kind on one parameter. */
+export interface RuleGroup {
+  /** How many clauses wait for atoms of the group. Zero: it is decided only when a rule that is looked at needs it. */
+  watchers: number
+  readonly name: string
+  readonly index: TextIndex
+  /** The key of `params` that it reads; null for fields and for any parameter. */
+  readonly key: string | null
+  /** The number of the last event for which its atoms were decided. */
+  decidedAt: number
+  atoms: number
+  /** Atoms that hold for a missing parameter. */
+  readonly defaults: Set<Atom>
+  readonly find: Finder
+}
+
+/** What the group of a condition is called: one for each parameter and kind. */
+export const groupNameOf = ({ op, parameter }: Condition) => `${kindOf(op)} ${parameter}`
+
+/** An empty group for conditions like this one. */
+export function groupOf(condition: Condition, regions: () => PhoneRegions): RuleGroup {
+  const index = indexOf(kindOf(condition.op), regions)
+  const group = { index, name: groupNameOf(condition), decidedAt: 0, watchers: 0, atoms: 0, defaults: new Set<Atom>() }
+  if (condition.parameter === DOMAIN) return { ...group, key: null, find: finderOf(index, DOMAIN, (e) => e.domainId) }
+  const target = targetOf(condition)
+  if (target.kind === 'any') return { ...group, key: null, find: finderOfAny(index) }
+  if (target.kind === 'field') {
+    return { ...group, key: null, find: finderOf(index, condition.parameter, fieldReader(target.field)) }
+  }
+  return { ...group, key: target.key, find: finderOf(index, target.key, keyReader(target.key)) }
+}
+
+function finderOf(index: TextIndex, key: string, read: (event: RuleEvent) => string): Finder {
+  return (event, holding, meter) => {
+    const text = read(event)
+    if (text === '') return false
+    index.find(text, key, holding, meter)
+    return true
+  }
+}
+
+function finderOfAny(index: TextIndex): Finder {
+  return ({ params }, holding, meter) => {
+    for (const key in params) index.find(params[key] ?? '', key, holding, meter)
+    return true
+  }
+}
+
+function fieldReader(field: EventField): (event: RuleEvent) => string {
+  if (EVENT_FIELDS[field] === 'number') return (event) => spellNumber(event[field] as number | null)
+  return (event) => (event[field] as string | null) ?? ''
+}

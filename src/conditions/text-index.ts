@@ -1,0 +1,221 @@
+import type { Atom } from './atom.ts'
+import type { Operator } from './condition.ts'
+import { containsEmail } from './email.ts'
+import { LiteralIndex } from './literal-index.ts'
+import type { Meter } from './meter.ts'
+import { readNumber } from './number.ts'
+import { PatternIndex } from './pattern-index.ts'
+import { containsPhone, type PhoneRegions } from './phone.ts'
+import { countCodePoints, isBlank } from './text.ts'
+
+/** Told of each atom that holds for a text; the same one may come more than once. */
+export interface Holding {
+  hold(atom: Atom): void
+}
+
+/** Conditions of one kind on one parameter, arranged so that a text finds those that hold without asking each. */
+export interface TextIndex {
+  add(atom: Atom): void
+  remove(atom: Atom): void
+  /** Tells `holding` of every atom that holds for the text under the key. May end with `OutOfTime`. */
+  find(text: string, key: string, holding: Holding, meter: Meter): void
+}
+
+/** Kinds of index, each with the positive operators that it takes. */
+export type IndexKind = 'equals' | 'number' | 'length' | 'blank' | 'text' | 'pattern' | 'email' | 'phone'
+
+const KINDS: Readonly<Partial<Record<Operator, IndexKind>>> = {
+  equals: 'equals',
+  gt: 'number',
+  lt: 'number',
+  length_eq: 'length',
+  length_gt: 'length',
+  length_lt: 'length',
+  is_blank: 'blank',
+  contains: 'text',
+  starts_with: 'text',
+  ends_with: 'text',
+  regex: 'pattern',
+  custom_pii_regex: 'pattern',
+  contains_email: 'email',
+  contains_phone: 'phone',
+}
+
+/** The kind of index for a positive operator. */
+export function kindOf(op: Operator): IndexKind {
+  const kind = KINDS[op]
+  if (!kind) throw new Error(`${op} is the complement of another operator`)
+  return kind
+}
+
+/** An empty index of the kind. `regions`: the countries whose national phone numbers count, asked at each text. */
+export function indexOf(kind: IndexKind, regions: () => PhoneRegions): TextIndex {
+  switch (kind) {
+    case 'equals':
+      return new EqualsIndex()
+    case 'number':
+      return new NumberIndex()
+    case 'length':
+      return new LengthIndex()
+    case 'blank':
+      return new ScanIndex(isBlank)
+    case 'email':
+      return new ScanIndex(containsEmail, LETTERS_PER_MS)
+    case 'phone':
+      return new ScanIndex((text, key) => containsPhone(key, text, regions()), LETTERS_PER_MS)
+    case 'text':
+      return new LiteralIndex()
+    case 'pattern':
+      return new PatternIndex()
+  }
+}
+
+/** Letters of the worst of texts that are searched for addresses or phone numbers in a millisecond (measured). */
+const LETTERS_PER_MS = 400
+
+const valuesOf = (atom: Atom) => atom.condition.values ?? []
+
+function addTo<K>(map: Map<K, Atom[]>, key: K, atom: Atom): void {
+  const atoms = map.get(key)
+  if (!atoms) map.set(key, [atom])
+  else if (!atoms.includes(atom)) atoms.push(atom)
+}
+
+function removeFrom<K>(map: Map<K, Atom[]>, key: K, atom: Atom): void {
+  const rest = map.get(key)?.filter((other) => other !== atom) ?? []
+  if (rest.length > 0) map.set(key, rest)
+  else map.delete(key)
+}
+
+function holdAll(atoms: readonly Atom[] | undefined, holding: Holding): void {
+  if (atoms) for (const atom of atoms) holding.hold(atom)
+}
+
+class EqualsIndex implements TextIndex {
+  private readonly byValue = new Map<string, Atom[]>()
+
+  add(atom: Atom): void {
+    for (const value of valuesOf(atom)) addTo(this.byValue, value, atom)
+  }
+
+  remove(atom: Atom): void {
+    for (const value of valuesOf(atom)) removeFrom(this.byValue, value, atom)
+  }
+
+  find(text: string, _key: string, holding: Holding): void {
+    holdAll(this.byValue.get(text), holding)
+  }
+}
+
+/** Limits in the order in which a growing number passes them. */
+class Limits {
+  private readonly steps: { limit: number; atom: Atom }[] = []
+
+  /** `sign` is 1 where a number holds above its limit, -1 where below. */
+  constructor(private readonly sign: 1 | -1) {}
+
+  add(limit: number, atom: Atom): void {
+    this.steps.splice(this.below(limit), 0, { limit: limit * this.sign, atom })
+  }
+
+  remove(atom: Atom): void {
+    const index = this.steps.findIndex((step) => step.atom === atom)
+    if (index >= 0) this.steps.splice(index, 1)
+  }
+
+  find(value: number, holding: Holding): void {
+    const signed = value * this.sign
+    for (const { limit, atom } of this.steps) {
+      if (limit >= signed) break
+      holding.hold(atom)
+    }
+  }
+
+  /** How many limits come before this one. */
+  private below(limit: number): number {
+    let [low, high] = [0, this.steps.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.steps[middle]?.limit ?? 0) < limit * this.sign) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
+
+class NumberIndex implements TextIndex {
+  private readonly above = new Limits(1)
+  private readonly under = new Limits(-1)
+
+  add(atom: Atom): void {
+    const limits = valuesOf(atom)
+      .map(readNumber)
+      .filter((limit) => limit !== null)
+    // Any of several values: the easiest decides.
+    if (atom.condition.op === 'gt') this.above.add(Math.min(...limits), atom)
+    else this.under.add(Math.max(...limits), atom)
+  }
+
+  remove(atom: Atom): void {
+    this.above.remove(atom)
+    this.under.remove(atom)
+  }
+
+  find(text: string, _key: string, holding: Holding): void {
+    const value = readNumber(text)
+    if (value === null) return
+    this.above.find(value, holding)
+    this.under.find(value, holding)
+  }
+}
+
+class LengthIndex implements TextIndex {
+  private readonly exact = new Map<number, Atom[]>()
+  private readonly longer = new Limits(1)
+  private readonly shorter = new Limits(-1)
+
+  add(atom: Atom): void {
+    const lengths = valuesOf(atom).map(Number)
+    if (atom.condition.op === 'length_gt') this.longer.add(Math.min(...lengths), atom)
+    else if (atom.condition.op === 'length_lt') this.shorter.add(Math.max(...lengths), atom)
+    else for (const length of lengths) addTo(this.exact, length, atom)
+  }
+
+  remove(atom: Atom): void {
+    this.longer.remove(atom)
+    this.shorter.remove(atom)
+    if (atom.condition.op === 'length_eq') {
+      for (const value of valuesOf(atom)) removeFrom(this.exact, Number(value), atom)
+    }
+  }
+
+  find(text: string, _key: string, holding: Holding): void {
+    const length = countCodePoints(text)
+    holdAll(this.exact.get(length), holding)
+    this.longer.find(length, holding)
+    this.shorter.find(length, holding)
+  }
+}
+
+/** One question, asked once for all who have it. */
+class ScanIndex implements TextIndex {
+  private readonly atoms = new Set<Atom>()
+
+  constructor(
+    private readonly holds: (text: string, key: string) => boolean,
+    private readonly lettersPerMs = Number.POSITIVE_INFINITY,
+  ) {}
+
+  add(atom: Atom): void {
+    this.atoms.add(atom)
+  }
+
+  remove(atom: Atom): void {
+    this.atoms.delete(atom)
+  }
+
+  find(text: string, key: string, holding: Holding, meter: Meter): void {
+    if (text.length > this.lettersPerMs) meter.check(text.length / this.lettersPerMs)
+    if (this.holds(text, key)) for (const atom of this.atoms) holding.hold(atom)
+  }
+}

@@ -1,0 +1,295 @@
+import { randomUUID } from 'node:crypto'
+import {
+  closeSync,
+  fdatasync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { AppError, messageOf } from '../core/error.ts'
+import type { StoredEvent } from '../core/event.ts'
+import type { BatchAnswer } from './batch.ts'
+import { hashOf } from './batch-hash.ts'
+import type { BatchRecord } from './segment-file.ts'
+
+const fdatasyncAsync = promisify(fdatasync)
+
+/** What was understood of a batch. */
+export interface LateBatch {
+  events: readonly StoredEvent[]
+  record: BatchRecord
+}
+
+export interface LateParts {
+  folder: string
+  /** Judges events of one organization, off the event loop: the ids of the alerts that each breaks. */
+  judge(orgId: string, events: readonly StoredEvent[]): Promise<string[][]>
+  /** Takes in a judged batch. */
+  admit(batch: LateBatch): Promise<void>
+  /** Whether the batch with this hash was taken in before. */
+  isKnown(hash: bigint): boolean
+  report(error: unknown, where: string): void
+}
+
+/** So much may wait of one organization. */
+const MAX_BYTES = 64 * 1024 * 1024
+const RETRY_AFTER_S = 30
+/** After a failure, which is of the disk or of the process that judges. */
+const PAUSE_MS = 1000
+const FILE = /^(org_\w+)\.ndjson$/
+
+/** One batch of the file of its organization. */
+interface Place {
+  start: number
+  bytes: number
+  hash: bigint
+}
+
+interface Queue {
+  orgId: string
+  path: string
+  fd: number
+  bytes: number
+  /** Oldest first, each on disk. */
+  places: Place[]
+}
+
+/**
+ * Acknowledged batches whose rules take longer than their organization's share of the event loop. They lie on disk, one
+ * file an organization, are judged elsewhere, organization by organization in turn and each in its order, and are then
+ * taken in as if they came at that moment. While one of an organization waits, what comes after it waits behind it.
+ */
+export class LateBatches {
+  private readonly queues = new Map<string, Queue>()
+  private readonly answers = new Map<bigint, BatchAnswer>()
+  private writing: Promise<void> = Promise.resolve()
+  /** Batches that were given and are not on disk yet, by organization. */
+  private readonly unwritten = new Map<string, number>()
+  private waiting: { batch: LateBatch; done: PromiseWithResolvers<void> }[] = []
+  private draining: Promise<void> | null = null
+  private readonly stopping = Promise.withResolvers<void>()
+  private isClosed = false
+
+  /** Takes over what an earlier process left; `start` goes on with it. */
+  constructor(private readonly parts: LateParts) {
+    mkdirSync(parts.folder, { recursive: true, mode: 0o700 })
+    for (const file of readdirSync(parts.folder)) {
+      const orgId = FILE.exec(file)?.[1]
+      if (orgId !== undefined) this.recover(orgId)
+    }
+  }
+
+  /** Whether batches of the organization wait. */
+  has(orgId: string): boolean {
+    return this.queues.has(orgId) || this.unwritten.has(orgId)
+  }
+
+  /** What the sender of a batch that waits was told; null when it is not here. */
+  answerOf(hash: bigint): BatchAnswer | null {
+    return this.answers.get(hash) ?? null
+  }
+
+  /** How many batches wait. */
+  get size(): number {
+    return this.answers.size
+  }
+
+  /** Resolves when the batch is on disk. Fails with `unavailable` when too much waits, or the disk takes nothing. */
+  append(batch: LateBatch): Promise<void> {
+    if ((this.queues.get(batch.record.orgId)?.bytes ?? 0) > MAX_BYTES) {
+      const error = 'the rules of this organization take longer than its events come; too many wait to be judged'
+      return Promise.reject(new AppError('unavailable', error, RETRY_AFTER_S))
+    }
+    const done = Promise.withResolvers<void>()
+    this.waiting.push({ batch, done })
+    const { orgId } = batch.record
+    this.unwritten.set(orgId, (this.unwritten.get(orgId) ?? 0) + 1)
+    if (this.waiting.length === 1) this.writing = this.writing.then(() => this.writeWaiting())
+    return done.promise
+  }
+
+  /** Begins to judge what waits. */
+  start(): void {
+    if (this.draining || this.isClosed || this.queues.size === 0) return
+    this.draining = this.drain().finally(() => {
+      this.draining = null
+      this.start()
+    })
+  }
+
+  /** Resolves when nothing waits any more. */
+  async idle(): Promise<void> {
+    for (;;) {
+      await this.writing
+      if (!this.draining) return
+      await this.draining
+    }
+  }
+
+  /** Writes what was given. What waits to be judged stays on disk for the next start. */
+  async close(): Promise<void> {
+    this.isClosed = true
+    this.stopping.resolve()
+    await this.writing
+    await this.draining
+    for (const { fd } of this.queues.values()) closeSync(fd)
+    this.queues.clear()
+  }
+
+  private recover(orgId: string): void {
+    const path = join(this.parts.folder, `${orgId}.ndjson`)
+    const bytes = readFileSync(path)
+    const queue: Queue = { orgId, path, fd: openSync(path, 'r+'), bytes: 0, places: [] }
+    let damaged = 0
+    for (let start = 0; start < bytes.length; ) {
+      const end = bytes.indexOf(LINE_END, start)
+      // Without its end, a line was not acknowledged.
+      if (end < 0) break
+      const batch = readLine(bytes.toString('utf8', start, end))
+      if (batch) this.enter(queue, batch.record, start, end + 1 - start)
+      else damaged++
+      start = end + 1
+      queue.bytes = start
+    }
+    if (damaged > 0) this.parts.report(new Error(`${damaged} damaged batches were lost`), `spool/late/${orgId}.ndjson`)
+    ftruncateSync(queue.fd, queue.bytes)
+    if (queue.places.length > 0) this.queues.set(orgId, queue)
+    else remove(queue)
+  }
+
+  private enter(queue: Queue, { key, answer }: BatchRecord, start: number, bytes: number): void {
+    const hash = hashOf(key ?? '')
+    if (this.parts.isKnown(hash)) return
+    queue.places.push({ start, bytes, hash })
+    this.answers.set(hash, answer)
+  }
+
+  /** All that wait, with one sync for each organization. */
+  private async writeWaiting(): Promise<void> {
+    const waiting = this.waiting
+    this.waiting = []
+    for (const [orgId, some] of Map.groupBy(waiting, ({ batch }) => batch.record.orgId)) {
+      try {
+        await this.write(
+          orgId,
+          some.map(({ batch }) => withKey(batch)),
+        )
+        for (const { done } of some) done.resolve()
+      } catch (error) {
+        const refusal = new AppError('unavailable', `the collector can't store: ${messageOf(error)}`, RETRY_AFTER_S)
+        for (const { done } of some) done.reject(refusal)
+      }
+      const left = (this.unwritten.get(orgId) ?? 0) - some.length
+      if (left > 0) this.unwritten.set(orgId, left)
+      else this.unwritten.delete(orgId)
+    }
+    this.start()
+  }
+
+  private async write(orgId: string, batches: readonly LateBatch[]): Promise<void> {
+    const queue = this.queues.get(orgId) ?? this.newQueue(orgId)
+    this.queues.set(orgId, queue)
+    const lines = batches.map((batch) => Buffer.from(lineOf(batch)))
+    try {
+      for (let at = queue.bytes, left = Buffer.concat(lines); left.length > 0; ) {
+        const written = writeSync(queue.fd, left, 0, left.length, at)
+        at += written
+        left = left.subarray(written)
+      }
+      await fdatasyncAsync(queue.fd)
+    } catch (error) {
+      ftruncateSync(queue.fd, queue.bytes)
+      throw error
+    }
+    for (const [index, { record }] of batches.entries()) {
+      const bytes = lines[index]?.length ?? 0
+      this.enter(queue, record, queue.bytes, bytes)
+      queue.bytes += bytes
+    }
+  }
+
+  private newQueue(orgId: string): Queue {
+    const path = join(this.parts.folder, `${orgId}.ndjson`)
+    return { orgId, path, fd: openSync(path, 'w+', 0o600), bytes: 0, places: [] }
+  }
+
+  /** One batch of each organization in turn, until none waits. */
+  private async drain(): Promise<void> {
+    while (!this.isClosed && this.queues.size > 0) {
+      for (const queue of [...this.queues.values()]) {
+        if (this.isClosed) return
+        try {
+          await this.judgeFirst(queue)
+        } catch (error) {
+          if (this.isClosed) return
+          this.parts.report(error, 'judging late batches')
+          await this.pause()
+        }
+      }
+    }
+  }
+
+  private async judgeFirst(queue: Queue): Promise<void> {
+    const [place] = queue.places
+    const batch = place && readLine(readPlace(queue, place))
+    if (batch) {
+      const { events, record } = batch
+      const violations = await this.parts.judge(queue.orgId, events)
+      const judged = events.map((event, index) => ({ ...event, violations: orNull(violations[index]) }))
+      await this.parts.admit({ events: judged, record })
+    }
+    queue.places.shift()
+    if (place) this.answers.delete(place.hash)
+    while (queue.places.length === 0 && this.unwritten.has(queue.orgId)) await this.writing
+    if (queue.places.length > 0) return
+    this.queues.delete(queue.orgId)
+    remove(queue)
+  }
+
+  private async pause(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, PAUSE_MS)
+    await Promise.race([promise, this.stopping.promise])
+    clearTimeout(timer)
+  }
+}
+
+const LINE_END = 10
+
+const orNull = (ids: string[] | undefined) => (ids && ids.length > 0 ? ids : null)
+
+/** A batch without an id gets one, by which a start knows whether it was taken in. */
+function withKey({ events, record }: LateBatch): LateBatch {
+  return { events, record: { ...record, key: record.key ?? `${record.domainId} late ${randomUUID()}` } }
+}
+
+/** Behind the checksum of its JSON. */
+function lineOf(batch: LateBatch): string {
+  const json = JSON.stringify(batch)
+  return `${Bun.hash.crc32(json).toString(16).padStart(8, '0')} ${json}\n`
+}
+
+/** Null: damaged. */
+function readLine(line: string): LateBatch | null {
+  const json = line.slice(9).trimEnd()
+  if (Number.parseInt(line.slice(0, 8), 16) !== Bun.hash.crc32(json)) return null
+  return JSON.parse(json) as LateBatch
+}
+
+function readPlace({ fd }: Queue, { start, bytes }: Place): string {
+  const buffer = Buffer.allocUnsafe(bytes)
+  const read = readSync(fd, buffer, 0, bytes, start)
+  return buffer.toString('utf8', 0, read)
+}
+
+function remove({ fd, path }: Queue): void {
+  closeSync(fd)
+  rmSync(path, { force: true })
+}
