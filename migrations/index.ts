@@ -10,6 +10,7 @@ import deliveryQueues from './0009_delivery_queues.sql' with { type: 'text' }
 import deletedOrgs from './0010_deleted_orgs.sql' with { type: 'text' }
 import clock from './0011_clock.sql' with { type: 'text' }
 import ruleCost from './0012_rule_cost.sql' with { type: 'text' }
+import due from './0013_due.sql' with { type: 'text' }
 
 /** In the order in which they run. Forward only: a shipped one is never edited, a new one goes to the end. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -25,4 +26,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0010_deleted_orgs', sql: deletedOrgs },
   { name: '0011_clock', sql: clock },
   { name: '0012_rule_cost', sql: ruleCost },
+  { name: '0013_due', sql: due },
 ]

@@ -84,11 +84,17 @@ export interface App {
   box: SecretBox
   /** What is to be run again and again; tests run them by name. */
   jobs: readonly Job[]
-  /** Gives up waiting for other machines: what is being sent to them is sent again after the next start. */
+  /**
+   * Gives up waiting, for other machines and for the warehouse: what is being sent is sent again after the next start, and
+   * queries fail. To be called until the jobs have ended, which may go on with another query.
+   */
   hangUp(): void
   /** Resolves when nothing is being sent. */
   idle(): Promise<void>
-  /** Writes and moves what is in memory and in the spool, and lets go of the data folder. After `hangUp` and the jobs. */
+  /**
+   * Writes what is in memory, moves what is in the spool as far as a second goes, and lets go of the data folder. After
+   * `hangUp` and the jobs. The next start moves the rest.
+   */
   close(): Promise<void>
 }
 
@@ -207,7 +213,10 @@ export async function openApp(options: AppOptions): Promise<App> {
       deliverJob({ db, clock, publicUrl }, dispatcher),
       checkHostsJob({ db, clock, transport, changed: () => domains.invalidate() }, stopping.signal),
     ],
-    hangUp: () => stopping.abort(),
+    hangUp() {
+      stopping.abort()
+      warehouse.interrupt()
+    },
     idle: () => dispatcher.idle(),
     async close() {
       stopping.abort()
@@ -215,10 +224,31 @@ export async function openApp(options: AppOptions): Promise<App> {
       const lateClosed = late.close()
       lateJudge.close()
       await lateClosed
-      await lastFlush(flushParts).catch((error: unknown) => report(error, `last flush: ${messageOf(error)}`))
+      await closeSpool(flushParts, log)
       gaps.close()
       stores.close()
     },
+  }
+}
+
+/** What is left in the spool then costs nothing but the time to read it at the next start. */
+const LAST_FLUSH_MS = 1000
+
+/** Nothing is lost by it: what can't be moved in time stays in the spool. */
+async function closeSpool(parts: FlushParts, { info, error: report }: Log): Promise<void> {
+  let isLate = false
+  const giveUp = () => {
+    isLate = true
+    parts.warehouse.interrupt()
+  }
+  const timer = setInterval(giveUp, LAST_FLUSH_MS)
+  try {
+    await lastFlush(parts)
+  } catch (error) {
+    if (isLate) info('what is left in the spool is loaded at the next start')
+    else report(error, `last flush: ${messageOf(error)}`)
+  } finally {
+    clearInterval(timer)
   }
 }
 
@@ -302,8 +332,8 @@ function jobsOf(parts: JobParts): Job[] {
     {
       name: 'evaluate',
       pattern: everySecond,
-      async run() {
-        await evaluate(parts.evaluateParts)
+      async run(stopping) {
+        await evaluate(parts.evaluateParts, stopping)
         ages.evaluationAt = clock.now()
       },
     },

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { tickBefore } from '../signals/series.ts'
-import { type Cursor, dueWindows, firstCursor, MAX_LATE_WINDOWS, type Schedule } from './due.ts'
+import { type Cursor, dueWindows, firstCursor, MAX_LATE_WINDOWS, nextDueAt, type Schedule } from './due.ts'
 import { parsePeriod, windowAt } from './period.ts'
 
 const schedule = (period: string, partial: boolean, timezone = 'UTC'): Schedule => ({
@@ -221,6 +221,19 @@ test('whatever happens, a volume alert judges whole windows, in order, each once
       }
     }),
     { numRuns: 300 },
+  )
+})
+
+test('whatever happens, nothing is due before nextDueAt says so, and something is from then on', () => {
+  fc.assert(
+    fc.property(life, fc.constantFrom('partial', 'whole', 'ticks'), (life, kind) => {
+      const { rule, cursor } = live(life, kind !== 'whole', kind === 'ticks' ? { ticks: true } : {})
+      const dueAt = nextDueAt(cursor, rule)
+      expect(dueWindows(cursor, rule, dueAt - 1, false)).toEqual([])
+      expect(dueWindows(cursor, rule, dueAt, false)).not.toEqual([])
+      expect(dueWindows(cursor, rule, dueAt + life.ticks.length * HOUR_MS, false)).not.toEqual([])
+    }),
+    { numRuns: 1000 },
   )
 })
 

@@ -1,8 +1,8 @@
 import type { Instant } from '../core/clock.ts'
-import { tickBefore } from '../signals/series.ts'
+import { TICK_MS, tickBefore } from '../signals/series.ts'
 import type { Alert } from './alert.ts'
 import type { Window } from './finding.ts'
-import { type Period, parsePeriod, previousWindow, windowAt } from './period.ts'
+import { nextWindow, type Period, parsePeriod, previousWindow, windowAt } from './period.ts'
 import { alertTypeOf } from './types/index.ts'
 
 /** At most so many windows are evaluated late, after the program was down. */
@@ -86,6 +86,17 @@ export function dueWindows(cursor: Cursor, schedule: Schedule, settledAt: Instan
     })
   }
   return due
+}
+
+/** The first `settledAt` at which something of an alert that nothing woke is due. */
+export function nextDueAt({ evaluatedThrough, windowStartAt }: Cursor, schedule: Schedule): Instant {
+  const { period, timezone, partial, ticks = false } = schedule
+  if (partial) {
+    const { end } = windowAt(period, timezone, evaluatedThrough)
+    return ticks ? Math.min(end, tickBefore(evaluatedThrough) + TICK_MS) : end
+  }
+  const window = windowAt(period, timezone, windowStartAt)
+  return window.start >= windowStartAt ? window.end : nextWindow(period, timezone, window).end
 }
 
 /** Throws `AppError('invalid')` for a type of alert that this version does not know. */

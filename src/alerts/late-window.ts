@@ -23,7 +23,7 @@ export interface LateWindow {
 export function beginAnew(db: Db, { at, latestAt, lastSeq }: ClockStep): void {
   tx(db, () => {
     const addLate = db.prepare('INSERT INTO lateWindow (alertId, fromAt, toAt, lastSeq) VALUES (?, ?, ?, ?)')
-    const move = db.prepare('UPDATE alert SET evaluatedThrough = ?, windowStartAt = ? WHERE id = ?')
+    const move = db.prepare('UPDATE alert SET evaluatedThrough = ?, windowStartAt = ?, dueAt = 0 WHERE id = ?')
     for (const { alert, cursor } of activeAlerts(db)) {
       const schedule = scheduleOf(alert)
       const { partial, ticks = false } = schedule

@@ -93,7 +93,7 @@ test('an organization can not have more than the limit; another one can have its
   const { db, clock, key } = setUp()
   db.prepare(
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
-     INSERT INTO alert SELECT 'alr_' || i, orgId, input, 0, 0, 0, 0, 0, 0 FROM alert, n`,
+     INSERT INTO alert SELECT 'alr_' || i, orgId, input, 0, 0, 0, 0, 0, 0, 0 FROM alert, n`,
   ).run(MAX_ALERTS - 1)
   expect(() => createAlert(db, clock, key.orgId, validationInput)).toThrow(`at most ${MAX_ALERTS} alerts`)
   const other = db.prepare<[string], string>('SELECT id FROM org WHERE id <> ?').pluck().get(key.orgId) ?? ''

@@ -3,8 +3,8 @@ import type { Clock, Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
-import type { Alert, AlertInput } from './alert.ts'
-import { type Cursor, firstCursor, scheduleOf } from './due.ts'
+import type { Alert, AlertInput, AlertKind } from './alert.ts'
+import { type Cursor, firstCursor, nextDueAt, scheduleOf } from './due.ts'
 import type { WatchedDomain } from './types/alert-type.ts'
 
 /** An organization can have so many alerts. */
@@ -20,6 +20,7 @@ export interface AlertKey {
 }
 
 interface AlertRow extends Cursor {
+  dueAt: Instant
   id: string
   orgId: string
   /** JSON of the input with its defaults, but for `enabled`. */
@@ -33,6 +34,8 @@ interface AlertRow extends Cursor {
 export interface ActiveAlert {
   alert: Alert
   cursor: Cursor
+  /** Before this nothing of it is due; 0: that is not known. */
+  dueAt: Instant
 }
 
 const noSuchAlert = () => new AppError('notFound', 'no such alert')
@@ -48,11 +51,11 @@ export function alertFrom(input: AlertInput, row: Pick<Alert, 'id' | 'orgId' | '
   return { ...input, severity, timezone, enabled, ...row }
 }
 
-function cellsOf({ id, orgId, enabled, createdAt, updatedAt, ...input }: Alert, cursor: Cursor) {
+function cellsOf(alert: Alert, cursor: Cursor) {
+  const { id, orgId, enabled, createdAt, updatedAt, ...input } = alert
   const { evaluatedThrough, windowStartAt } = cursor
-  const json = JSON.stringify(input)
-  const cells = { id, orgId, input: json, enabled: enabled ? 1 : 0, evaluatedThrough, windowStartAt }
-  return { ...cells, createdAt, updatedAt, cost: costOf(input) }
+  const cells = { id, orgId, input: JSON.stringify(input), enabled: enabled ? 1 : 0, evaluatedThrough, windowStartAt }
+  return { ...cells, dueAt: nextDueAt(cursor, scheduleOf(alert)), createdAt, updatedAt, cost: costOf(input) }
 }
 
 function rowOf(db: Db, { orgId, id }: AlertKey): AlertRow {
@@ -102,13 +105,50 @@ export function keptAlerts(db: Db, ids?: readonly string[]): KeptAlert[] {
 
 /** Those that are switched on, of all organizations, oldest first. */
 export function activeAlerts(db: Db): ActiveAlert[] {
-  return db
-    .prepare<[], AlertRow>('SELECT * FROM alert WHERE enabled = 1 ORDER BY id')
-    .all()
-    .map((row) => ({
-      alert: alertOf(row),
-      cursor: { evaluatedThrough: row.evaluatedThrough, windowStartAt: row.windowStartAt },
-    }))
+  return db.prepare<[], AlertRow>('SELECT * FROM alert WHERE enabled = 1 ORDER BY id').all().map(activeOf)
+}
+
+function activeOf(row: AlertRow): ActiveAlert {
+  const { evaluatedThrough, windowStartAt, dueAt } = row
+  return { alert: alertOf(row), cursor: { evaluatedThrough, windowStartAt }, dueAt }
+}
+
+/** Reading so many takes 2 ms; then others get their turn, such as the collector. */
+const READ_AT_ONCE = 250
+
+/** Those of one type that are switched on and may be due by then (`Infinity`: all), of all organizations, soonest first. */
+export async function dueAlerts(db: Db, kind: AlertKind, dueBy: Instant): Promise<ActiveAlert[]> {
+  const find = prepared<[object], AlertRow>(
+    db,
+    `SELECT * FROM alert WHERE enabled = 1 AND alertType = @kind AND dueAt <= @dueBy AND (dueAt, id) > (@dueAt, @id)
+     ORDER BY dueAt, id LIMIT ${READ_AT_ONCE}`,
+  )
+  const found: ActiveAlert[] = []
+  let last = { dueAt: -1, id: '' }
+  for (;;) {
+    const rows = find.all({ kind, dueBy, ...last })
+    found.push(...rows.map(activeOf))
+    const end = rows.at(-1)
+    if (!end || rows.length < READ_AT_ONCE) return found
+    last = { dueAt: end.dueAt, id: end.id }
+    await Bun.sleep(0)
+  }
+}
+
+/** Those of these alerts that are switched on. */
+export function activeAmong(db: Db, ids: readonly string[]): ActiveAlert[] {
+  const find = prepared<[string], AlertRow>(db, 'SELECT * FROM alert WHERE id = ? AND enabled = 1')
+  return ids.flatMap((id) => find.get(id) ?? []).map(activeOf)
+}
+
+/** An alert of which it is not known when it is due is not looked at before. */
+export function postpone(db: Db, { alert, cursor }: ActiveAlert): void {
+  const dueAt = nextDueAt(cursor, scheduleOf(alert))
+  prepared<[object]>(
+    db,
+    `UPDATE alert SET dueAt = @dueAt
+     WHERE id = @id AND evaluatedThrough = @evaluatedThrough AND windowStartAt = @windowStartAt`,
+  ).run({ id: alert.id, dueAt, ...cursor })
 }
 
 /**
@@ -151,8 +191,10 @@ export function createAlert(db: Db, clock: Clock, orgId: string, input: AlertInp
     const createdAt = clock.now()
     const alert = alertFrom(input, { id: newId('alr', createdAt), orgId, createdAt, updatedAt: createdAt })
     db.prepare(
-      `INSERT INTO alert (id, orgId, input, enabled, evaluatedThrough, windowStartAt, createdAt, updatedAt, cost)
-       VALUES (@id, @orgId, @input, @enabled, @evaluatedThrough, @windowStartAt, @createdAt, @updatedAt, @cost)`,
+      `INSERT INTO alert
+         (id, orgId, input, enabled, evaluatedThrough, windowStartAt, dueAt, createdAt, updatedAt, cost)
+       VALUES
+         (@id, @orgId, @input, @enabled, @evaluatedThrough, @windowStartAt, @dueAt, @createdAt, @updatedAt, @cost)`,
     ).run(cellsOf(alert, firstCursor(scheduleOf(alert), createdAt)))
     return alert
   })
@@ -188,7 +230,7 @@ export function setEnabled(db: Db, clock: Clock, key: AlertKey, enabled: boolean
 function write(db: Db, alert: Alert, cursor: Cursor): void {
   db.prepare(
     `UPDATE alert SET input = @input, enabled = @enabled, evaluatedThrough = @evaluatedThrough,
-       windowStartAt = @windowStartAt, updatedAt = @updatedAt, cost = @cost WHERE id = @id`,
+       windowStartAt = @windowStartAt, dueAt = @dueAt, updatedAt = @updatedAt, cost = @cost WHERE id = @id`,
   ).run(cellsOf(alert, cursor))
   if (alert.enabled) checkCost(totalsOf(db, alert.orgId).cost)
 }
@@ -217,13 +259,14 @@ export function deleteAlert(db: Db, key: AlertKey, deleted: (alert: Alert) => vo
 /**
  * Moves an alert from one cursor to the next, in the transaction that writes what the evaluation found. False when the
  * alert was changed, switched off or deleted meanwhile: then what was found is void, and nothing is written.
+ * `dueAt`: before it nothing more is due; 0: that is not known.
  */
-export function advanceAlert(db: Db, id: string, from: Cursor, to: Cursor): boolean {
+export function advanceAlert(db: Db, id: string, from: Cursor, to: Cursor, dueAt: Instant = 0): boolean {
   const { changes } = prepared<[Record<string, unknown>]>(
     db,
-    `UPDATE alert SET evaluatedThrough = @through, windowStartAt = @startAt
+    `UPDATE alert SET evaluatedThrough = @through, windowStartAt = @startAt, dueAt = @dueAt
      WHERE id = @id AND enabled = 1 AND evaluatedThrough = @evaluatedThrough AND windowStartAt = @windowStartAt`,
-  ).run({ id, through: to.evaluatedThrough, startAt: to.windowStartAt, ...from })
+  ).run({ id, through: to.evaluatedThrough, startAt: to.windowStartAt, dueAt, ...from })
   return changes === 1
 }
 

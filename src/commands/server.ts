@@ -20,8 +20,10 @@ export interface Running {
 /** Requests that the demo answers beside the program's own. */
 export type Extra = (request: Request) => Promise<Response> | null
 
-/** Less than the 10 s after which a container is killed: https://docs.docker.com/reference/cli/docker/container/stop/ */
-const STOP_MS = 5 * SECOND_MS
+/** With what follows less than the 10 s after which a container is killed: https://docs.docker.com/reference/cli/docker/container/stop/ */
+const STOP_MS = 1.5 * SECOND_MS
+/** Jobs may begin another query before they notice that the program ends. */
+const HANG_UP_MS = 50
 
 /** Lines of JSON on stderr; stdout belongs to what a command prints. */
 export function logTo(level: string): Log {
@@ -54,9 +56,12 @@ export async function startServer(
       collectUrl: urlOf(collectServer ?? server),
       async stop() {
         stopCounting()
+        const ended = jobs.stop()
         await Promise.all(servers.map((one) => stopServer(one, patience.stopMs)))
         app.hangUp()
-        await jobs.stop()
+        const timer = setInterval(app.hangUp, HANG_UP_MS)
+        await ended
+        clearInterval(timer)
         await app.close()
       },
     }

@@ -97,18 +97,25 @@ export function issueOf(record: IssueRecord): Issue {
   }
 }
 
+/** Issues that an evaluation goes on with, or may reopen. */
+const MATTERS = `(status <> 'resolved' OR statusAt >= ?)`
+
 /** For each domain and subject of the alert its unsettled issue, or else the last one that was resolved lately. */
 export function issuesOfAlert(db: Db, alertId: string, now: Instant): IssueRecord[] {
+  const since = now - REOPEN_WITHIN_MS
+  // Most alerts have none, and to put none in order takes twenty times as long as to see it.
+  const any = prepared<[string, number]>(db, `SELECT 1 FROM issue WHERE alertId = ? AND ${MATTERS} LIMIT 1`)
+  if (any.get(alertId, since) === undefined) return []
   return prepared<[string, number], IssueRow>(
     db,
     `SELECT ${ISSUE_COLUMNS} FROM (
        SELECT *, row_number() OVER (
          PARTITION BY ifnull(domainId, ''), subject ORDER BY status <> 'resolved' DESC, statusAt DESC, id DESC
        ) AS place
-       FROM issue WHERE alertId = ? AND (status <> 'resolved' OR statusAt >= ?)
+       FROM issue WHERE alertId = ? AND ${MATTERS}
      ) AS issue WHERE place = 1`,
   )
-    .all(alertId, now - REOPEN_WITHIN_MS)
+    .all(alertId, since)
     .map(recordOf)
 }
 

@@ -1,8 +1,8 @@
 import { isRowsBlind } from '../alerts/blind.ts'
 import { isInRunWindow } from '../alerts/run-window.ts'
-import { activeAlerts, watchedDomains } from '../alerts/store.ts'
-import { alertTypeOf } from '../alerts/types/index.ts'
-import type { Instant } from '../core/clock.ts'
+import { type ActiveAlert, dueAlerts, watchedDomains } from '../alerts/store.ts'
+import { alertTypeOf, alertTypes } from '../alerts/types/index.ts'
+import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { Spool } from '../ingest/spool.ts'
 import type { Follower } from '../signals/follower.ts'
 import { tickBefore } from '../signals/series.ts'
@@ -15,7 +15,7 @@ import {
   type SettleParts,
   settleGroup,
   type Task,
-  tasksOf,
+  tasksOfAll,
 } from './settle-tasks.ts'
 
 export interface EvaluateSeriesParts extends SettleParts {
@@ -25,28 +25,38 @@ export interface EvaluateSeriesParts extends SettleParts {
   suspected(tickAt: Instant): Promise<boolean>
 }
 
+const FOLLOWING = alertTypes.filter(({ series }) => series)
+
 /**
  * One round of the alerts that follow series, at every tick: what has to be learned anew after a start takes its time, and
- * the others don't wait for it. An alert that fails is tried again in the next round; the round fails at its end.
+ * the others don't wait for it. An alert that fails is tried again in the next round; the round fails at its end. Ends
+ * early when the program stops: what is left is due at the next start.
  */
-export async function evaluateSeries(parts: EvaluateSeriesParts): Promise<void> {
+export async function evaluateSeries(parts: EvaluateSeriesParts, stopping?: AbortSignal): Promise<void> {
   const { db, spool } = parts
   const settledAt = spool.settledAt()
-  const following = activeAlerts(db).filter(({ alert }) => alertTypeOf(alert.alertType).series)
-  const tasks = following.flatMap((active) => tasksOf(active, settledAt, false))
+  const following: ActiveAlert[] = []
+  for (const { kind } of FOLLOWING) following.push(...(await dueAlerts(db, kind, settledAt)))
+  const tasks = tasksOfAll(db, following, settledAt, () => false)
   const shared = Map.groupBy(tasks, ({ alert, due: { window } }) => {
     const hours = alert.runWindows ? JSON.stringify([alert.runWindows, alert.timezone]) : ''
-    return [alert.orgId, window.from, window.to, window.complete, hours].join(' ')
+    // Ticks and rows end with a minute, so windows that begin in the same one hold the same.
+    const minute = Math.floor(window.from / MINUTE_MS)
+    return [alert.orgId, minute, window.to, window.complete, hours].join(' ')
   })
   const failures: Failure[] = []
   for (const group of inOrder(shared.values())) {
-    failures.push(...(await settleGroup(parts, group, () => resultsOf(parts, group))))
+    failures.push(...(await settleGroup(parts, group, () => resultsOf(parts, group, stopping), stopping)))
   }
   if (failures.length > 0) throw failureOf(failures)
 }
 
 /** What came of each task; all of them are of one organization, window and run windows. */
-async function resultsOf(parts: EvaluateSeriesParts, group: readonly Task[]): Promise<Result[]> {
+async function resultsOf(
+  parts: EvaluateSeriesParts,
+  group: readonly Task[],
+  stopping?: AbortSignal,
+): Promise<Result[]> {
   const [first] = group
   if (!first) return []
   const { alert, due } = first
@@ -54,7 +64,8 @@ async function resultsOf(parts: EvaluateSeriesParts, group: readonly Task[]): Pr
   const followed = group.map((task) => alertTypeOf(task.alert.alertType).series?.(task.alert, domains) ?? [])
   const { runWindows, timezone } = alert
   const counts = (instant: Instant) => isInRunWindow(runWindows, timezone, instant)
-  const [rows = []] = await parts.follower.verdicts(followed.flat(), [due.window], runWindows ? { counts } : {})
+  const options = { ...(runWindows ? { counts } : {}), ...(stopping ? { stopping } : {}) }
+  const [rows = []] = await parts.follower.verdicts(followed.flat(), [due.window], options)
   const isSuspected = rows.some(isFall) && (await parts.suspected(tickBefore(due.window.to)))
   const byScope = Map.groupBy(isSuspected ? rows.filter((row) => !isFall(row)) : rows, ({ scope }) => scope)
   return group.map((task, index): Result => {

@@ -2,15 +2,15 @@ import { isBlind } from '../alerts/blind.ts'
 import type { Finding } from '../alerts/finding.ts'
 import { lateWindows, unseen } from '../alerts/late-window.ts'
 import { samplesQuery, withSamples } from '../alerts/sample.ts'
-import { activeAlerts, watchedDomains } from '../alerts/store.ts'
-import { measure } from '../alerts/types/alert-type.ts'
-import { alertTypeOf } from '../alerts/types/index.ts'
+import { type ActiveAlert, activeAmong, dueAlerts, watchedDomains } from '../alerts/store.ts'
+import { type AlertType, measure, type WatchedDomain } from '../alerts/types/alert-type.ts'
+import { alertTypeOf, alertTypes } from '../alerts/types/index.ts'
 import type { PhoneRegions } from '../conditions/phone.ts'
 import type { Instant } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { Spool } from '../ingest/spool.ts'
-import type { Db } from '../store/database.ts'
-import type { Warehouse } from '../warehouse/query.ts'
+import { type Db, prepared } from '../store/database.ts'
+import type { Query, Warehouse } from '../warehouse/query.ts'
 import {
   type Failure,
   failureOf,
@@ -20,7 +20,7 @@ import {
   type SettleParts,
   settleGroup,
   type Task,
-  tasksOf,
+  tasksOfAll,
 } from './settle-tasks.ts'
 
 export interface EvaluateParts extends SettleParts {
@@ -42,6 +42,11 @@ export class Woken {
     for (const alertId of alertIds) {
       this.places.set(alertId, (this.places.get(alertId) ?? new Map()).set(domainId, receivedAt))
     }
+  }
+
+  /** Alerts of which `take` may say so; null: it says so of all. */
+  candidates(): string[] | null {
+    return this.all ? null : [...this.failed, ...this.places.keys()]
   }
 
   /**
@@ -69,42 +74,62 @@ export class Woken {
 
 /** True when an issue stands that a further violation would only count on. */
 function isToldOf(db: Db, alertId: string, domainId: string): boolean {
-  const row = db
-    .prepare(
-      `SELECT 1 FROM issue WHERE alertId = ? AND domainId = ?
+  const row = prepared(
+    db,
+    `SELECT 1 FROM issue WHERE alertId = ? AND domainId = ?
        AND (status IN ('open', 'muted') OR (status = 'acknowledged' AND firing = 1))`,
-    )
-    .get(alertId, domainId)
+  ).get(alertId, domainId)
   return row !== undefined
 }
 
+/** Types whose rows come from a query; the others follow series and have a round of their own. */
+const MEASURED = alertTypes.filter(({ series }) => !series)
+
 /**
  * One round: all that is due at this moment, oldest windows first; alerts that share a window share one scan. An alert
- * that fails costs the others nothing and is tried again in the next round; the round fails at its end. Types that follow
- * series have a round of their own.
+ * that fails costs the others nothing and is tried again in the next round; the round fails at its end. Ends early when
+ * the program stops: what is left is due at the next start.
  */
-export async function evaluate(parts: EvaluateParts): Promise<void> {
-  const { db, spool, woken } = parts
-  const settledAt = spool.settledAt()
-  const measured = activeAlerts(db).filter(({ alert }) => !alertTypeOf(alert.alertType).series)
-  const late = lateWindows(db)
-  const tasks = measured.flatMap((active) => [
-    ...(late.get(active.alert.id) ?? [])
-      .filter(({ lastSeq }) => spool.isWritten(lastSeq))
-      .map((one) => lateTaskOf(active, one)),
-    ...tasksOf(active, settledAt, woken.take(db, active.alert.id, settledAt)),
-  ])
-  woken.roundEnded()
-  const shared = Map.groupBy(tasks, ({ alert, due: { window }, late }) => {
-    const scan = alertTypeOf(alert.alertType).scanOf?.(alert, window)
-    return [alert.orgId, alert.alertType, window.from, window.to, window.complete, scan, late?.lastSeq].join(' ')
+export async function evaluate(parts: EvaluateParts, stopping?: AbortSignal): Promise<void> {
+  const settledAt = parts.spool.settledAt()
+  const shared = Map.groupBy(await tasksNow(parts, settledAt), ({ alert, due: { window }, late }) => {
+    const type = alertTypeOf(alert.alertType)
+    const begins = type.measureApart ? alert.period : window.from
+    const scan = type.scanOf?.(alert, window)
+    return [alert.orgId, type.kind, begins, window.to, window.complete, scan, late?.lastSeq].join(' ')
   })
   const failures: Failure[] = []
   for (const group of inOrder(shared.values())) {
-    failures.push(...(await settleGroup(parts, group, () => resultsOf(parts, group))))
+    failures.push(...(await settleGroup(parts, group, () => resultsOf(parts, group), stopping)))
   }
-  for (const { alert } of failures) woken.again(alert.id)
+  for (const { alert } of failures) parts.woken.again(alert.id)
   if (failures.length > 0) throw failureOf(failures)
+}
+
+/** What is due, and what an event woke. Reads no other alerts, however many there are. */
+async function tasksNow({ db, woken, spool }: EvaluateParts, settledAt: Instant): Promise<Task[]> {
+  const candidates = woken.candidates()
+  const early = new Set(candidates?.filter((id) => woken.take(db, id, settledAt)))
+  const found: ActiveAlert[] = []
+  for (const { kind, partial } of MEASURED) {
+    const isWhole = candidates === null && partial
+    found.push(...(await dueAlerts(db, kind, isWhole ? Number.POSITIVE_INFINITY : settledAt)))
+  }
+  woken.roundEnded()
+  const due = new Set(found.map(({ alert }) => alert.id))
+  found.push(...activeAmong(db, [...early].filter((id) => !due.has(id))))
+  const tasks = tasksOfAll(db, found, settledAt, ({ id }) => candidates === null || early.has(id))
+  return [...lateTasks(db, spool), ...tasks]
+}
+
+/** What was not judged when the clock was put back, as soon as all of it can be seen. */
+function lateTasks(db: Db, spool: EvaluateParts['spool']): Task[] {
+  const late = lateWindows(db)
+  return activeAmong(db, [...late.keys()]).flatMap((active) =>
+    (late.get(active.alert.id) ?? [])
+      .filter(({ lastSeq }) => spool.isWritten(lastSeq))
+      .map((one) => lateTaskOf(active, one)),
+  )
 }
 
 /** What came of each task of a group that shares a scan. */
@@ -121,14 +146,25 @@ async function findingsOf(parts: EvaluateParts, group: readonly Task[]): Promise
   const { db, warehouse } = parts
   const [first] = group
   if (!first) return []
-  const { alert, due, late = null } = first
-  const type = alertTypeOf(alert.alertType)
-  const domains = watchedDomains(db, alert.orgId)
-  const alerts = group.map((task) => task.alert)
-  const rows = await warehouse.query<unknown>(unseen(db, measure(type, alerts, due.window, domains), late))
-  const findings = alerts.map((one) => type.judge(one, rows, due.window, domains))
-  const samples = samplesQuery(alert.orgId, findings.flat())
+  const { late = null } = first
+  const { orgId } = first.alert
+  const type = alertTypeOf(first.alert.alertType)
+  const domains = watchedDomains(db, orgId)
+  const rows = await warehouse.query<unknown>(unseen(db, queryOf(type, group, domains), late))
+  const findings = group.map(({ alert, due }) => type.judge(alert, rows, due.window, domains))
+  const samples = samplesQuery(orgId, findings.flat())
   const events = samples ? await warehouse.query<StoredEvent>(samples) : []
-  const regions = parts.regionsOf(alert.orgId)
-  return alerts.map((one, index) => withSamples(one, findings[index] ?? [], events, regions))
+  const regions = parts.regionsOf(orgId)
+  return group.map(({ alert }, index) => withSamples(alert, findings[index] ?? [], events, regions))
+}
+
+/** One scan for all, from where the first of them begins. */
+function queryOf(type: AlertType, group: readonly Task[], domains: readonly WatchedDomain[]): Query {
+  const alerts = group.map(({ alert }) => alert)
+  const windows = group.map(({ due }) => due.window)
+  const begins = windows.map(({ from }) => from)
+  const from = begins.reduce((first, one) => Math.min(first, one))
+  const whole = { to: 0, complete: false, ...windows[0], from }
+  const isApart = begins.some((one) => one !== from)
+  return isApart && type.measureApart ? type.measureApart(alerts, begins, whole) : measure(type, alerts, whole, domains)
 }

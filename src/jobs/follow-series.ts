@@ -12,8 +12,9 @@ export function followSeriesJob({ suspicion, ...parts }: FollowSeriesParts): Job
   return {
     name: 'evaluate series',
     pattern: '*/10 * * * * *',
-    async run() {
-      await evaluateSeries({ ...parts, suspected: (tickAt) => suspicion.at(tickAt) })
+    async run(stopping) {
+      await evaluateSeries({ ...parts, suspected: (tickAt) => suspicion.at(tickAt) }, stopping)
+      if (stopping?.aborted) return
       // Where nothing falls any more, nobody asks whether the suspicion still holds.
       if (suspicion.suspected) await suspicion.at(tickBefore(parts.spool.settledAt()))
     },

@@ -1,11 +1,11 @@
 import type { Alert } from '../alerts/alert.ts'
 import type { GapsOf } from '../alerts/blind.ts'
-import { type Cursor, type DueWindow, dueWindows, scheduleOf } from '../alerts/due.ts'
+import { type Cursor, type DueWindow, dueWindows, nextDueAt, scheduleOf } from '../alerts/due.ts'
 import type { Finding, Window } from '../alerts/finding.ts'
 import { dropLateWindow, type LateWindow } from '../alerts/late-window.ts'
 import { windowAt } from '../alerts/period.ts'
 import { meetsRunWindow } from '../alerts/run-window.ts'
-import { type ActiveAlert, advanceAlert } from '../alerts/store.ts'
+import { type ActiveAlert, advanceAlert, postpone } from '../alerts/store.ts'
 import { allFailed } from '../core/attempt.ts'
 import type { Clock, Instant } from '../core/clock.ts'
 import { messageOf } from '../core/error.ts'
@@ -61,33 +61,60 @@ export function lateTaskOf({ alert, cursor }: ActiveAlert, late: LateWindow): Ta
   return { alert, from: cursor, due: { window, windowStartAt, next: cursor }, late }
 }
 
+/** The same of many; one that turns out not to be due is not looked at again before it is. */
+export function tasksOfAll(
+  db: Db,
+  found: readonly ActiveAlert[],
+  settledAt: Instant,
+  isWoken: (alert: Alert) => boolean,
+): Task[] {
+  const idle: ActiveAlert[] = []
+  const tasks = found.flatMap((active) => {
+    const own = tasksOf(active, settledAt, isWoken(active.alert))
+    if (own.length === 0 && active.dueAt <= settledAt) idle.push(active)
+    return own
+  })
+  if (idle.length > 0) {
+    tx(db, () => {
+      for (const active of idle) postpone(db, active)
+    })
+  }
+  return tasks
+}
+
 /** Windows that end first are evaluated first. */
 export function inOrder(groups: Iterable<readonly Task[]>): (readonly Task[])[] {
   const endOf = ([first]: readonly Task[]): Instant => first?.due.window.to ?? 0
   return [...groups].sort((a, b) => endOf(a) - endOf(b))
 }
 
-/** So many alerts are settled at once; then others get their turn, such as the collector. */
-const SETTLED_AT_ONCE = 250
+/** Settling goes on for so long; then others get their turn, such as the collector. */
+const TURN_MS = 20
 
-/** Evaluates tasks together and settles each. One that can't be settled costs the others nothing. */
+/**
+ * Evaluates tasks together and settles each. One that can't be settled costs the others nothing. What is left when the
+ * program stops is no failure: it is as due as before.
+ */
 export async function settleGroup(
   parts: SettleParts,
   group: readonly Task[],
   evaluated: () => Promise<Result[]>,
+  stopping?: AbortSignal,
 ): Promise<Failure[]> {
   const failures: Failure[] = []
   let settled = 0
   try {
+    if (stopping?.aborted) return []
     const evaluations = together(group, await evaluated())
-    while (settled < group.length) {
-      const end = settled + SETTLED_AT_ONCE
-      failures.push(...settleTasks(parts, evaluations.slice(settled, end)))
-      settled = end
+    while (settled < group.length && !stopping?.aborted) {
+      const turn = settleTasks(parts, evaluations.slice(settled))
+      failures.push(...turn.failures)
+      settled += turn.settled
       if (settled < group.length) await Bun.sleep(0)
     }
     return failures
   } catch (error) {
+    if (stopping?.aborted) return failures
     return [...failures, ...group.slice(settled).map(({ alert }) => ({ alert, error }))]
   }
 }
@@ -105,12 +132,17 @@ function together(tasks: readonly Task[], results: readonly Result[]): Evaluatio
   })
 }
 
-/** In one transaction, which costs one sync to disk; what one of them did is undone when it fails, and no other. */
-function settleTasks(parts: SettleParts, evaluations: readonly Evaluation[]): Failure[] {
+/**
+ * Those of a turn in one transaction, which costs one sync to disk; what one of them did is undone when it fails, and no
+ * other.
+ */
+function settleTasks(parts: SettleParts, evaluations: readonly Evaluation[]): { settled: number; failures: Failure[] } {
   const { db } = parts
+  const end = performance.now() + TURN_MS
   return tx(db, () => {
     const failures: Failure[] = []
-    for (const [task, result] of evaluations) {
+    for (const [index, [task, result]] of evaluations.entries()) {
+      if (index > 0 && performance.now() >= end) return { settled: index, failures }
       try {
         savepoint(db, () => settleTask(parts, task, result))
       } catch (error) {
@@ -119,7 +151,7 @@ function settleTasks(parts: SettleParts, evaluations: readonly Evaluation[]): Fa
         failures.push({ alert: task.alert, error })
       }
     }
-    return failures
+    return { settled: evaluations.length, failures }
   })
 }
 
@@ -131,13 +163,15 @@ function savepoint(db: Db, work: () => void): void {
 /** Issue, history, outbox and cursor, in the caller's transaction: all of it happens, or none. */
 function settleTask({ db, clock, enqueue, gapsOf }: SettleParts, task: Task, { findings, isBlind }: Result): void {
   const { alert, from, due, late } = task
-  const { period } = scheduleOf(alert)
-  const isStill = late ? dropLateWindow(db, late) : advanceAlert(db, alert.id, from, due.next)
+  const schedule = scheduleOf(alert)
+  const isStill = late
+    ? dropLateWindow(db, late)
+    : advanceAlert(db, alert.id, from, due.next, nextDueAt(due.next, schedule))
   if (!isStill) return
   settle(
     db,
     {
-      alert: { ...alert, impactValue: alert.impactValue ?? null, periodMs: period.lengthMs },
+      alert: { ...alert, impactValue: alert.impactValue ?? null, periodMs: schedule.period.lengthMs },
       findings,
       window: { ...due.window, complete: due.window.complete && !isBlind },
       windowStartAt: due.windowStartAt,

@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, statSync, unlinkSync } from 'node:fs'
 import { open, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
-import { DOUBLE, DuckDBInstance, DuckDBTypeId } from '@duckdb/node-api'
+import { DOUBLE, type DuckDBConnection, DuckDBInstance, DuckDBTypeId } from '@duckdb/node-api'
 import { type Clock, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import type { StoredPage } from '../core/page.ts'
@@ -68,6 +68,8 @@ const NOTHING: Surveyed = { file: null, naming: null, content: EMPTY_SEGMENT }
 export class DuckdbWarehouse implements Warehouse {
   private readonly running = new Set<Promise<unknown>>()
   private queue: Promise<unknown>[] = []
+  private readonly asking = new Set<DuckDBConnection>()
+  private isInterrupted = false
 
   private constructor(
     /** Answers queries, on several cores. */
@@ -263,6 +265,12 @@ export class DuckdbWarehouse implements Warehouse {
     return { files, rollups, pages, folder, spool: spoolFiles() }
   }
 
+  /** What the engine is at fails: queries, and writing that is as if it had never begun. */
+  interrupt(): void {
+    this.isInterrupted = true
+    for (const connection of this.asking) connection.interrupt()
+  }
+
   close(): void {
     this.reader.closeSync()
     this.writer.closeSync()
@@ -276,7 +284,7 @@ export class DuckdbWarehouse implements Warehouse {
       return await this.ask<T>(this.reader, sql, query.params, this.options.timeoutMs ?? QUERY_TIMEOUT_MS)
     } catch (error) {
       // What the engine says may quote SQL, paths and values: it is for the operator only.
-      this.options.report?.(error, 'query')
+      if (!this.isInterrupted) this.options.report?.(error, 'query')
       throw new AppError('unavailable', 'the warehouse did not answer', RETRY_AFTER_S)
     }
   }
@@ -288,6 +296,7 @@ export class DuckdbWarehouse implements Warehouse {
     timeoutMs: number | null,
   ): Promise<T[]> {
     const connection = await engine.connect()
+    this.asking.add(connection)
     const timeout = timeoutMs === null ? undefined : setTimeout(() => connection.interrupt(), timeoutMs)
     try {
       // Without values nothing is prepared, which is quicker and is cleaned up off the event loop.
@@ -305,6 +314,7 @@ export class DuckdbWarehouse implements Warehouse {
       return rows as T[]
     } finally {
       clearTimeout(timeout)
+      this.asking.delete(connection)
       connection.closeSync()
     }
   }

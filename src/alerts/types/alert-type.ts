@@ -46,6 +46,11 @@ export interface AlertType<Row = unknown> {
    */
   measure?(alerts: readonly Alert[], window: Window, domains: readonly WatchedDomain[]): Query
   /**
+   * As `measure`, of alerts that begin at instants of their own: `begins` has one for each, none before the window's.
+   * Without it only alerts that begin together are measured together.
+   */
+  measureApart?(alerts: readonly Alert[], begins: readonly Instant[], window: Window): Query
+  /**
    * As `measure`, of one alert for many touching windows at once, and from what the events say instead of what was
    * decided when they came in. Without it `measure` is asked for each window.
    */

@@ -1,8 +1,8 @@
 import type { Instant } from '../../core/clock.ts'
 import { AppError } from '../../core/error.ts'
-import { Binder } from '../../warehouse/query.ts'
+import { Binder, type Query } from '../../warehouse/query.ts'
 import type { Alert } from '../alert.ts'
-import type { Finding } from '../finding.ts'
+import type { Finding, Window } from '../finding.ts'
 import { type AlertType, orgOf, perRows } from './alert-type.ts'
 import { ROWS_AT_ONCE } from './past.ts'
 import { newestViolations, validationPast } from './validation-past.ts'
@@ -54,29 +54,15 @@ export const dataValidation: AlertType<ViolationRow> = {
     const binder = new Binder()
     const isNamed = alerts.length <= MAX_NAMED
     const named = isNamed ? `WHERE alertId IN (${alerts.map(({ id }) => binder.bind(id)).join(', ')})` : ''
-    return {
-      sql: `
-        SELECT alertId, domainId, sum(weight) AS occurrences, min(firstAt) AS firstAt, max(lastAt) AS lastAt,
-          max(lastSeq) AS sampleSeq,
-          CASE WHEN min(firstVendor) = max(lastVendor) THEN min(firstVendor) END AS vendor,
-          CASE WHEN min(firstEvent) = max(lastEvent) THEN min(firstEvent) END AS event,
-          arg_min(host, {weight: -weight, host: host}, ${MAX_HOSTS}) FILTER (WHERE host IS NOT NULL) AS hosts
-        FROM (
-          SELECT alertId, domainId, host, sum(weight) AS weight, min(receivedAt) AS firstAt, max(receivedAt) AS lastAt,
-            max(seq) AS lastSeq, min(vendor) AS firstVendor, max(vendor) AS lastVendor, min(event) AS firstEvent,
-            max(event) AS lastEvent
-          FROM (
-            SELECT unnest(violations) AS alertId, domainId, host, weight, receivedAt, seq, vendor, event
-            FROM events WHERE violated
-          )
-          ${named} GROUP BY alertId, domainId, host
-        )
-        GROUP BY alertId, domainId ORDER BY alertId, domainId`,
-      params: binder.params,
-      keys: [],
-      orgId: orgOf(alerts),
-      window,
-    }
+    return violationsQuery(alerts, window, binder, named)
+  },
+
+  measureApart(alerts, begins, window) {
+    const binder = new Binder()
+    const own = binder.bind(JSON.stringify(alerts.map(({ id }, at) => ({ id, beginsAt: begins[at] }))))
+    const scopes = `SELECT unnest(from_json(${own}, '[{"id": "VARCHAR", "beginsAt": "BIGINT"}]'), recursive := true)`
+    const named = `JOIN (${scopes}) AS own ON own.id = alertId WHERE receivedAt >= beginsAt`
+    return violationsQuery(alerts, window, binder, named)
   },
 
   pastAtOnce: { rows: ROWS_AT_ONCE },
@@ -86,6 +72,33 @@ export const dataValidation: AlertType<ViolationRow> = {
   judge(alert, rows) {
     return (rowsByAlert(rows).get(alert.id) ?? []).map(findingOf)
   },
+}
+
+/** `named`: SQL that leaves the violations of these alerts, by `alertId` and `receivedAt`. */
+function violationsQuery(alerts: readonly Alert[], window: Window, { params }: Binder, named: string): Query {
+  return {
+    sql: `
+      SELECT alertId, domainId, sum(weight) AS occurrences, min(firstAt) AS firstAt, max(lastAt) AS lastAt,
+        max(lastSeq) AS sampleSeq,
+        CASE WHEN min(firstVendor) = max(lastVendor) THEN min(firstVendor) END AS vendor,
+        CASE WHEN min(firstEvent) = max(lastEvent) THEN min(firstEvent) END AS event,
+        arg_min(host, {weight: -weight, host: host}, ${MAX_HOSTS}) FILTER (WHERE host IS NOT NULL) AS hosts
+      FROM (
+        SELECT alertId, domainId, host, sum(weight) AS weight, min(receivedAt) AS firstAt, max(receivedAt) AS lastAt,
+          max(seq) AS lastSeq, min(vendor) AS firstVendor, max(vendor) AS lastVendor, min(event) AS firstEvent,
+          max(event) AS lastEvent
+        FROM (
+          SELECT unnest(violations) AS alertId, domainId, host, weight, receivedAt, seq, vendor, event
+          FROM events WHERE violated
+        )
+        ${named} GROUP BY alertId, domainId, host
+      )
+      GROUP BY alertId, domainId ORDER BY alertId, domainId`,
+    params,
+    keys: [],
+    orgId: orgOf(alerts),
+    window,
+  }
 }
 
 const rowsByAlert = perRows((rows: readonly ViolationRow[]) => Map.groupBy(rows, ({ alertId }) => alertId))

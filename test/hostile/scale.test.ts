@@ -1,0 +1,172 @@
+import { afterEach, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { startServer } from '../../src/commands/server.ts'
+import { readConfig } from '../../src/config.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, systemClock } from '../../src/core/clock.ts'
+import { createDomain } from '../../src/domains/store.ts'
+import { signalListRoutes } from '../../src/insights/signal-list.ts'
+import { initialize } from '../../src/org/store.ts'
+import { CountsStand, MONDAY } from '../../src/signals/follower.fixture.ts'
+import { settingsOf } from '../../src/signals/setting-store.ts'
+import { DuckdbWarehouse } from '../../src/warehouse/duckdb.ts'
+import type { Query } from '../../src/warehouse/query.ts'
+import { testApp } from '../app.ts'
+import { cast, client, credentialsOf, memoryDb, testClock } from '../fakes.ts'
+import { ask, temporaryFolder, until } from '../process.ts'
+
+/*
+ * An organization with very many domains and alerts. Bound: a round of evaluation costs what is due, not what there is;
+ * alerts of one period share one scan, whenever each began; a list costs its page; a stop waits for no query.
+ */
+
+setDefaultTimeout(60_000)
+
+const spies: { mockRestore(): void }[] = []
+afterEach(() => {
+  for (const spy of spies.splice(0)) spy.mockRestore()
+})
+
+const channels = [{ type: 'email', target: 'ops@example.com' }]
+const rule = (name: string, period: string) => ({
+  ...{ name, alertType: 'data_validation', period, channels },
+  conditions: { logic: 'any', items: [{ parameter: 'bad', op: 'equals', values: ['yes'] }] },
+})
+
+/** Notes every question to the history, whoever asks. */
+function noteQueries(): Query[] {
+  const queries: Query[] = []
+  const query = DuckdbWarehouse.prototype.query
+  const noting = spyOn(DuckdbWarehouse.prototype, 'query').mockImplementation(function (this: DuckdbWarehouse, asked) {
+    queries.push(asked)
+    return query.call(this, asked) as Promise<never[]>
+  })
+  spies.push(noting)
+  return queries
+}
+
+describe('a round of evaluation', () => {
+  test.each(['evaluate', 'evaluate series'] as const)('(%s) reads no alert that is not due', async (job) => {
+    await using world = await testApp()
+    for (const name of ['One', 'Two', 'Three']) {
+      const alert = { ...rule(name, '1h'), name }
+      expect((await world.call('POST', '/v1/alerts', { body: alert })).status).toBe(201)
+    }
+    const anomaly = { alertType: 'volume_anomaly', volume: { vendor: 'Shop' }, conditions: undefined }
+    await world.call('POST', '/v1/alerts', { body: { ...rule('Four', '1h'), ...anomaly } })
+    // The first round after a start looks at all.
+    await world.run(job)
+    world.clock.advance(1000)
+    await world.run(job)
+    const reading = spyOn(JSON, 'parse')
+    spies.push(reading)
+    world.clock.advance(1000)
+    await world.run(job)
+    expect(reading.mock.calls).toEqual([])
+  })
+
+  test('scans once for alerts of one period, whenever each began, and each counts its own part only', async () => {
+    await using world = await testApp()
+    const noon = Math.ceil(world.clock.now() / HOUR_MS) * HOUR_MS
+    const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'shop.example' } })
+    world.clock.set(noon)
+    await world.run('flush', 'evaluate')
+    for (let n = 0; n < 30; n++) {
+      world.clock.set(noon + n * MINUTE_MS)
+      await world.call('POST', '/v1/alerts', { body: rule(`Rule ${n}`, '1h') })
+      await world.collect(domain.token, { events: [{ vendor: 'Shop', event: 'buy', params: { bad: 'yes' } }] })
+    }
+    world.clock.set(noon + HOUR_MS)
+    await world.run('flush')
+    const queries = noteQueries()
+    await world.run('evaluate')
+    // The scan, and the samples of what it found.
+    expect(queries.map(({ over = 'events' }) => over)).toEqual(['events', 'events'])
+    const { body } = await world.call('GET', '/v1/issues?limit=200')
+    const counted = body.issues.map((issue: { occurrences: number }) => issue.occurrences)
+    expect(counted.sort((a: number, b: number) => a - b)).toEqual(Array.from({ length: 30 }, (_, n) => n + 1))
+  })
+})
+
+/** A query that ends when it is interrupted, and not before. */
+const ENDLESS: Pick<Query, 'sql' | 'params' | 'keys'> = {
+  sql: 'SELECT sum(hash(a.i + b.i)) FROM range(10000000) a(i), range(10000000) b(i)',
+  params: {},
+  keys: [],
+}
+
+test('a stop waits for no query, and what was not evaluated is evaluated after the next start', async () => {
+  using folder = temporaryFolder()
+  const errors: string[] = []
+  const log = { info() {}, warn() {}, error: (_error: unknown, message: string) => void errors.push(message) }
+  const config = readConfig({ data: folder.path, listen: '127.0.0.1:0' }, {})
+  const first = await startServer(config, log)
+  const { apiKey } = await initialize(first.app.db, first.app.box, systemClock, {
+    ...{ orgName: 'Acme', email: 'alice@example.com', password: null },
+  })
+  const domain = await ask('POST', `${first.url}/v1/domains`, apiKey, { name: 'shop.example' })
+  await ask('POST', `${first.url}/v1/alerts`, apiKey, rule('Bad', '1h'))
+  const query = DuckdbWarehouse.prototype.query
+  let asked = 0
+  const endless = spyOn(DuckdbWarehouse.prototype, 'query').mockImplementation(function (this: DuckdbWarehouse, one) {
+    asked++
+    return query.call(this, { ...one, ...ENDLESS }) as Promise<never[]>
+  })
+  spies.push(endless)
+  const events = [{ vendor: 'Shop', event: 'buy', params: { bad: 'yes' } }]
+  await ask('POST', `${first.url}/api/v1/events`, domain.token, { events })
+  await until('an evaluation to ask', () => asked > 0)
+  await first.stop()
+  expect(errors).toEqual([])
+  endless.mockRestore()
+  const second = await startServer(config, log)
+  try {
+    const issues = () => ask('GET', `${second.url}/v1/issues`, apiKey).then(({ issues }) => issues)
+    const [issue] = await until('the issue', async () => ((await issues()).length > 0 ? issues() : null))
+    expect(issue).toMatchObject({ occurrences: 1 })
+  } finally {
+    await second.stop()
+  }
+})
+
+describe('the list of signals', () => {
+  const NOW = MONDAY + 14 * DAY_MS + 12 * HOUR_MS
+  const DOMAINS = 60
+
+  async function world() {
+    const db = memoryDb()
+    const clock = testClock(NOW)
+    const people = cast(db, clock)
+    const { orgId } = people
+    const ids = Array.from({ length: DOMAINS }, (_, n) => createDomain(db, clock, orgId, { name: `Shop ${n}` }))
+    const traffic = { orgId, vendor: 'GA', event: 'view', from: MONDAY, to: NOW, perHour: 60 }
+    const stand = await CountsStand.with(...ids.map((domainId) => ({ ...traffic, domainId })))
+    const follower = stand.follower({ settingsOf: (id) => settingsOf(db, id) })
+    const call = client({ db, clock }, ...signalListRoutes({ db, clock, follower, settledAt: () => clock.now() }))
+    const as = credentialsOf(people).viewer
+    return {
+      get: (query: string) => call('GET', `/v1/auto/signals${query}`, { as }),
+      [Symbol.asyncDispose]: () => stand[Symbol.asyncDispose](),
+    }
+  }
+
+  test('asks the history a few times for a page, however many domains are on it', async () => {
+    await using stand = await world()
+    const queries = noteQueries()
+    const { body } = await stand.get('?limit=50')
+    expect(body.signals).toHaveLength(50)
+    // Histories are read in parts, each of many domains.
+    expect(queries.length).toBeLessThan(50)
+    queries.length = 0
+    expect((await stand.get('?limit=50')).body).toEqual(body)
+    expect(queries.length).toBeLessThanOrEqual(4)
+  })
+
+  test('with series reads no history twice', async () => {
+    await using stand = await world()
+    const page = await stand.get('?limit=20&series=true')
+    expect(page.body.signals[0].series.length).toBeGreaterThan(100)
+    const queries = noteQueries()
+    expect((await stand.get('?limit=20&series=true')).body).toEqual(page.body)
+    expect(queries.length).toBeLessThanOrEqual(3)
+    expect(Math.min(...queries.map(({ window }) => window.from))).toBeGreaterThan(NOW - DAY_MS)
+  })
+})
