@@ -140,7 +140,7 @@ async function roundMs({ db, warehouse }: Stand): Promise<number> {
     ...{ woken: new Woken(), enqueue: () => undefined, regionsOf: () => [], gapsOf: () => [] },
   }
   return medianMs(async () => {
-    db.prepare('UPDATE alert SET evaluatedThrough = ?, windowStartAt = ?').run(HOUR, HOUR)
+    db.prepare('UPDATE alert SET evaluatedThrough = ?, windowStartAt = ?, dueAt = 0').run(HOUR, HOUR)
     await evaluate(parts)
   }, ROUNDS)
 }

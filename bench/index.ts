@@ -10,6 +10,7 @@ import { benchIngest } from './ingest.ts'
 import { benchJudge } from './judge.ts'
 import { benchNab } from './nab.ts'
 import { benchQuery } from './query.ts'
+import { benchScale } from './scale.ts'
 import { benchSignIn } from './sign-in.ts'
 
 /** `npm run bench [-- NAME…]`: figures of the executable as ratios within this run, beside their budgets. */
@@ -17,6 +18,7 @@ const benches: Record<string, () => Promise<Budget[]>> = {
   ingest: benchIngest,
   judge: benchJudge,
   query: benchQuery,
+  scale: benchScale,
   decode: benchDecode,
   evaluate: benchEvaluate,
   backtest: benchBacktest,

@@ -117,7 +117,12 @@ async function tasksNow({ db, woken, spool }: EvaluateParts, settledAt: Instant)
   }
   woken.roundEnded()
   const due = new Set(found.map(({ alert }) => alert.id))
-  found.push(...activeAmong(db, [...early].filter((id) => !due.has(id))))
+  found.push(
+    ...activeAmong(
+      db,
+      [...early].filter((id) => !due.has(id)),
+    ),
+  )
   const tasks = tasksOfAll(db, found, settledAt, ({ id }) => candidates === null || early.has(id))
   return [...lateTasks(db, spool), ...tasks]
 }

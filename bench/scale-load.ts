@@ -1,0 +1,80 @@
+import { SIGNALS } from './scale-folder.ts'
+
+/**
+ * Traffic on many domains, and how long `/healthz` keeps one waiting meanwhile, in a process of its own:
+ * `bun bench/scale-load.ts URL FILE BATCHES_A_SECOND`, the property tokens being in FILE, a line each. Each batch has five
+ * events. Prints `ScaleLoad` as JSON when its input is closed.
+ */
+export interface ScaleLoad {
+  /** Batches that were taken, and those that were not. */
+  taken: number
+  failed: number
+  p99Ms: number
+  /** The longest that `/healthz` took, and 99 % of the time. */
+  pauseMs: number
+  healthP99Ms: number
+}
+
+const ASK_EVERY_MS = 10
+
+const event = (n: number) => ({
+  ...{ vendor: SIGNALS[n % 2]?.vendor, event: SIGNALS[n % 2]?.event, account: 'G-1', status: 'ok' },
+  params: { value: `${n}.50`, currency: 'EUR', page_title: 'Checkout' },
+})
+const page = { url: 'https://shop.example/checkout', title: 'Checkout' }
+
+/** 0 without an answer. */
+async function statusOf(url: string, order: RequestInit = {}): Promise<number> {
+  try {
+    const response = await fetch(url, order)
+    await response.text()
+    return response.status
+  } catch {
+    return 0
+  }
+}
+
+async function main(url: string, file: string, perSecond: number): Promise<void> {
+  const tokens = (await Bun.file(file).text()).trim().split('\n')
+  const [batches, asked]: [number[], number[]] = [[], []]
+  let failed = 0
+  let isOver = false
+  const send = async (n: number) => {
+    const at = performance.now()
+    const events = Array.from({ length: 5 }, (_, place) => event(n + place))
+    const body = JSON.stringify({ batchId: `${process.pid}-${n}`, sessionId: `s${n % 500}`, page, events })
+    const headers = { authorization: `Bearer ${tokens[n % tokens.length]}`, 'content-type': 'application/json' }
+    const status = await statusOf(`${url}/api/v1/events`, { method: 'POST', headers, body })
+    if (isOver) return
+    if (status !== 202) failed++
+    else batches.push(performance.now() - at)
+  }
+  const ask = async () => {
+    while (!isOver) {
+      const at = performance.now()
+      if ((await statusOf(`${url}/healthz`)) > 0) asked.push(performance.now() - at)
+      await Bun.sleep(ASK_EVERY_MS)
+    }
+  }
+  const startedAt = performance.now()
+  let sent = 0
+  const timer = setInterval(() => {
+    const due = ((performance.now() - startedAt) / 1000) * perSecond
+    while (sent < due) void send(sent++)
+  }, 5)
+  const asking = ask()
+  for await (const _ of Bun.stdin.stream());
+  isOver = true
+  clearInterval(timer)
+  await Promise.race([asking, Bun.sleep(1000)])
+  const at = (values: number[], share: number) => values.sort((a, b) => a - b)[Math.floor(values.length * share)] ?? 0
+  const load: ScaleLoad = {
+    ...{ taken: batches.length, failed, p99Ms: at(batches, 0.99) },
+    ...{ pauseMs: asked.sort((a, b) => a - b).at(-1) ?? 0, healthP99Ms: at(asked, 0.99) },
+  }
+  console.log(JSON.stringify(load))
+  process.exit(0)
+}
+
+const [url = '', file = '', perSecond = '0'] = process.argv.slice(2)
+if (import.meta.main) await main(url, file, Number(perSecond))

@@ -1,0 +1,145 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3/linux-x64'
+import { MINUTE_MS, SECOND_MS } from '../src/core/clock.ts'
+import { type Budget, budget } from './budget.ts'
+import { makeScaleFolder, type ScaleFolder, type Size } from './scale-folder.ts'
+import type { ScaleLoad } from './scale-load.ts'
+import { client, type Measured, start, tagwarden } from './server.ts'
+
+/** The corners of the curve, and last what is bound. */
+const SIZES: Size[] = [
+  { domains: 200, alerts: 1000 },
+  { domains: 200, alerts: 10_000 },
+  { domains: 2000, alerts: 1000 },
+  { domains: 2000, alerts: 10_000 },
+]
+/** The windows of so many minutes are waited for, after the one in which the server started. */
+const MINUTES = 1
+const BATCHES_A_SECOND = 100
+const LONGEST_MS = 3 * MINUTE_MS
+/** A stop is asked for so long after a minute ended: in the midst of its evaluation. */
+const STOP_AFTER_MS = 1200
+/** After a start series are learned, which takes its time; the list is asked for before and after. */
+const LISTS = { all: '', 'of one domain': 'domain', 'with series': 'series' } as const
+
+interface Figures {
+  /** How long after the end of a minute its last alert was evaluated, the worst of all minutes. */
+  lateMs: number
+  /** The longest that any of the lists took. */
+  listMs: number
+  stopMs: number
+  load: ScaleLoad
+  peakMb: number
+}
+
+/** How evaluation, lists and a stop grow with domains and alerts. */
+export async function benchScale(): Promise<Budget[]> {
+  const lines = [
+    '| domains | one-minute alerts | evaluation late, ms | lists, ms | longest pause, ms | stop, ms | memory, MB |',
+  ]
+  lines.push('|---|---|---|---|---|---|---|')
+  let last: Figures | null = null
+  for (const size of SIZES) {
+    const filled = await makeScaleFolder(size)
+    try {
+      last = await measure(filled)
+    } finally {
+      filled.remove()
+    }
+    const cells = [size.domains, size.alerts, last.lateMs, last.listMs, last.load.pauseMs, last.stopMs, last.peakMb]
+    lines.push(`| ${cells.map((cell) => Math.round(cell).toLocaleString('en-US')).join(' | ')} |`)
+    console.log(
+      `  ${lines.at(-1)} batches ${last.load.taken} (${last.load.failed} not), p99 ${last.load.p99Ms.toFixed(0)} ms`,
+    )
+  }
+  console.log(`\n${lines.join('\n')}`)
+  if (!last) return []
+  return [
+    budget('2,000 domains, 10,000 one-minute alerts: evaluation late, ms', last.lateMs, 'at most', 5000),
+    budget('list of signals, slowest, ms', last.listMs, 'at most', 1000),
+    budget('longest pause of the event loop, ms', last.load.pauseMs, 'at most', 100),
+    budget('stop under load, ms', last.stopMs, 'at most', 3000),
+    budget('batches not taken', last.load.failed, 'is', 0),
+  ]
+}
+
+async function measure({ folder, orgs }: ScaleFolder): Promise<Figures> {
+  const tokens = join(folder, 'tokens')
+  writeFileSync(tokens, orgs.flatMap(({ domains }) => domains.map(({ token }) => token)).join('\n'))
+  const env = { TAGWARDEN_RATE_COLLECT_PER_SECOND: '100000' }
+  const server = await start(tagwarden('serve', '--data', folder, '--listen', '127.0.0.1:0'), env)
+  const stopLoad = startLoad(server.url, tokens)
+  const db = new Database(join(folder, 'tagwarden.db'), { readonly: true })
+  try {
+    const lists: number[] = []
+    let isOver = false
+    const listing = (async () => {
+      while (!isOver) {
+        for (const ms of await listTimes(server, orgs)) lists.push(ms)
+        await Bun.sleep(SECOND_MS)
+      }
+    })()
+    const late: number[] = []
+    // Alerts that count begin with the first whole minute, so the first one is not of all.
+    await lateness(db, MINUTE_MS)
+    for (let minute = 0; minute < MINUTES; minute++) late.push(await lateness(db))
+    isOver = true
+    await listing
+    const boundary = Math.ceil(Date.now() / MINUTE_MS) * MINUTE_MS
+    await Bun.sleep(boundary - Date.now() + STOP_AFTER_MS)
+    const peakMb = server.peakMb()
+    const load = await stopLoad()
+    const stopAt = performance.now()
+    await server.stop()
+    const stopMs = performance.now() - stopAt
+    console.log(`  late ${late.map(Math.round)}, lists ${lists.map(Math.round)}`)
+    return { lateMs: Math.max(...late), listMs: Math.max(...lists), stopMs, load, peakMb }
+  } finally {
+    db.close()
+    await stopLoad()
+    await server.stop()
+  }
+}
+
+function startLoad(url: string, tokens: string): () => Promise<ScaleLoad> {
+  const script = join(import.meta.dir, 'scale-load.ts')
+  const child = Bun.spawn([process.execPath, script, url, tokens, String(BATCHES_A_SECOND)], {
+    ...{ stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' },
+  })
+  let answer: Promise<ScaleLoad> | null = null
+  return () => {
+    answer ??= (async () => {
+      child.stdin.end()
+      return JSON.parse(await new Response(child.stdout).text()) as ScaleLoad
+    })()
+    return answer
+  }
+}
+
+/** How long after the end of this minute all alerts of one minute are evaluated up to there. */
+async function lateness(db: Database.Database, longestMs = LONGEST_MS): Promise<number> {
+  const boundary = Math.ceil(Date.now() / MINUTE_MS) * MINUTE_MS
+  const behind = db
+    .prepare<[number], number>(
+      `SELECT 1 FROM alert WHERE evaluatedThrough < ? AND input LIKE '%"period":"1m"%' LIMIT 1`,
+    )
+    .pluck()
+  await Bun.sleep(boundary - Date.now())
+  while (behind.get(boundary) !== undefined && Date.now() < boundary + longestMs) await Bun.sleep(50)
+  return Date.now() - boundary
+}
+
+async function listTimes({ url }: Measured, orgs: ScaleFolder['orgs']): Promise<number[]> {
+  const times: number[] = []
+  const [org] = orgs
+  if (!org) return times
+  const call = client(url, org.key)
+  for (const kind of Object.values(LISTS)) {
+    const query = kind === 'domain' ? `?domainId=${org.domains[0]?.id}` : kind === 'series' ? '?series=true' : ''
+    const at = performance.now()
+    await call('GET', `/v1/auto/signals${query}`)
+    times.push(performance.now() - at)
+  }
+  return times
+}
