@@ -66,4 +66,14 @@ describe('Live', () => {
       { numRuns: 50 },
     )
   })
+
+  test('keeps no more of large events than eight million letters', () => {
+    const live = new Live(testClock())
+    live.look('dom_1', null, 10)
+    const large = (seq: number) => plainEvent({ seq, id: `e${seq}`, params: { a: 'x'.repeat(2 ** 20 - 1) } })
+    for (let seq = 1; seq <= 20; seq++) live.add('dom_1', [large(seq)])
+    expect(seqs(live.look('dom_1', null, 1000).events)).toEqual([13, 14, 15, 16, 17, 18, 19, 20])
+    live.add('dom_1', [plainEvent({ seq: 21, id: 'e21', params: { a: 'b' } })])
+    expect(seqs(live.look('dom_1', 12, 1000).events)).toEqual([14, 15, 16, 17, 18, 19, 20, 21])
+  })
 })

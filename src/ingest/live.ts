@@ -3,8 +3,9 @@ import type { StoredEvent } from '../core/event.ts'
 
 /** How long a look at a domain's events keeps their capture on. */
 export const ARMED_MS = 60 * SECOND_MS
-/** Of each domain the latest events. */
+/** Of each domain the latest events, as long as what they hold is no longer than this; one batch may bring a megabyte. */
 const RING_LENGTH = 1000
+const RING_LETTERS = 8 * 1024 * 1024
 
 /** What a look at the live events of a domain shows. */
 export interface LiveView {
@@ -17,7 +18,7 @@ export interface LiveView {
 
 interface Capture {
   armedUntil: Instant
-  events: StoredEvent[]
+  captured: { event: StoredEvent; letters: number }[]
 }
 
 /**
@@ -38,10 +39,20 @@ export class Live {
       this.captures.delete(domainId)
       return
     }
-    for (const event of events) capture.events.push(event.id === '' ? { ...event, id: `evt_${event.seq}` } : event)
+    const { captured } = capture
+    for (const event of events) {
+      const letters = lettersOf(event)
+      captured.push({ event: event.id === '' ? { ...event, id: `evt_${event.seq}` } : event, letters })
+    }
     // Batches that were written together may arrive in any order.
-    capture.events.sort((a, b) => a.seq - b.seq)
-    capture.events.splice(0, Math.max(0, capture.events.length - RING_LENGTH))
+    captured.sort((a, b) => a.event.seq - b.event.seq)
+    let [first, letters] = [captured.length, 0]
+    while (first > 0 && captured.length - first < RING_LENGTH) {
+      letters += captured[first - 1]?.letters ?? 0
+      if (letters > RING_LETTERS) break
+      first--
+    }
+    captured.splice(0, first)
   }
 
   /**
@@ -51,11 +62,18 @@ export class Live {
   look(domainId: string, since: number | null, limit: number): LiveView {
     const now = this.clock.now()
     for (const [id, { armedUntil }] of this.captures) if (armedUntil < now) this.captures.delete(id)
-    const capture = this.captures.get(domainId) ?? { armedUntil: 0, events: [] }
+    const capture = this.captures.get(domainId) ?? { armedUntil: 0, captured: [] }
     capture.armedUntil = now + ARMED_MS
     this.captures.set(domainId, capture)
-    const events =
-      since === null ? capture.events.slice(-limit) : capture.events.filter(({ seq }) => seq > since).slice(0, limit)
+    const all = capture.captured.map(({ event }) => event)
+    const events = since === null ? all.slice(-limit) : all.filter(({ seq }) => seq > since).slice(0, limit)
     return { events, latestSeq: events.at(-1)?.seq ?? since ?? 0, armedUntil: capture.armedUntil }
   }
+}
+
+/** What its parameters, page and title take, about. */
+function lettersOf({ params, path, title }: StoredEvent): number {
+  let letters = (path?.length ?? 0) + (title?.length ?? 0)
+  for (const key in params) letters += key.length + (params[key]?.length ?? 0)
+  return letters
 }
