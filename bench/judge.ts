@@ -1,115 +1,164 @@
 import type { AlertInput } from '../src/alerts/alert.ts'
 import type { Load } from './batch.ts'
 import { type Budget, budget } from './budget.ts'
+import { differentRule } from './different-rules.ts'
 import { client, load, type Measured, makeFolder, start, tagwarden } from './server.ts'
 
 const CONNECTIONS = 32
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 8)
 const WARM_UP_SECONDS = 2
 const ROUNDS = 2
-const ALERTS = 1000
-const IN_SCOPE = 50
+const SIZES = [0, 1000, 10_000] as const
 const AT_ONCE = 500
+const HEALTH_EVERY_MS = 20
+const CHANGES = 15
 
 const NO_LIMITS = { TAGWARDEN_RATE_COLLECT_PER_SECOND: '10000000', TAGWARDEN_RATE_KEY_PER_MINUTE: '1000000' }
 
-type Rule = Pick<AlertInput, 'filters' | 'conditions' | 'conditionGroups'>
-
-const any = (...items: NonNullable<Rule['conditions']>['items']): NonNullable<Rule['conditions']> => ({
-  logic: 'any',
-  items,
-})
-/** Hold for every event of the load: what filters leave out is not in scope. */
-const sent: NonNullable<Rule['filters']> = [{ parameter: '$status', op: 'equals', values: ['ok'] }]
-const named: NonNullable<Rule['filters']> = [
-  { parameter: '$event', op: 'equals', values: ['page_view', 'purchase', 'add_to_cart', 'scroll'] },
-]
-
-/** What people write, each operator that costs something among them. No event of the load breaks one. */
-const RULES: readonly Rule[] = [
-  { filters: named, conditions: any({ parameter: 'transaction_id', op: 'is_blank' }) },
-  { filters: sent, conditions: any({ parameter: 'currency', op: 'not_equals', values: ['EUR', 'USD'] }) },
-  { filters: sent, conditions: any({ parameter: 'value', op: 'lt', values: ['0'] }) },
-  { conditions: any({ parameter: 'page_location', op: 'not_starts_with', values: ['https://'] }) },
-  { conditions: any({ parameter: 'client_id', op: 'regex', values: ['^[0-9]+$'] }) },
-  { conditions: any({ parameter: 'page_location', op: 'contains', values: ['localhost', 'staging'] }) },
-  { conditions: any({ parameter: 'page_title', op: 'length_gt', values: ['300'] }) },
-  { conditions: any({ parameter: 'page_location', op: 'contains_email' }) },
-  { conditions: any({ parameter: '*', op: 'contains', values: ['[object Object]'] }) },
-  {
-    filters: named,
-    conditionGroups: [
-      { op: 'any', items: [{ parameter: 'language', op: 'is_blank' }] },
-      { op: 'all', items: [{ parameter: 'session_id', op: 'is_blank' }] },
-    ],
-  },
-]
-
-/** As many alerts of the domain as are in scope of each of its events; all others are of another one. */
-function alertsOf(domainId: string, otherId: string): AlertInput[] {
-  return Array.from({ length: ALERTS }, (_, n) => ({
-    name: `Rule ${n}`,
-    alertType: 'data_validation',
-    domainId: n < IN_SCOPE ? domainId : otherId,
-    period: '1h',
-    channels: [{ type: 'email', target: 'ops@example.com' }],
-    ...RULES[n % RULES.length],
-  }))
-}
-
 interface Stand extends Measured {
+  rules: number
   /** Loads the collector for so many seconds. */
   run(seconds: number): Promise<Load>
   /** How many issues there are. */
   issues(): Promise<number>
+  /** The longest that `/healthz` took while `work` ran, asked without a break, ms. */
+  longestPause(work: () => Promise<unknown>): Promise<number>
+  /** What a batch takes longer behind the change of one rule, the median of several, ms. */
+  change(): Promise<number>
   remove(): void
 }
 
-async function stand(hasAlerts: boolean): Promise<Stand> {
+const alertOf = (n: number, domainId: string): AlertInput => ({
+  name: `Rule ${n}`,
+  alertType: 'data_validation',
+  domainId,
+  period: '1h',
+  channels: [{ type: 'email', target: 'ops@example.com' }],
+  ...differentRule(n),
+})
+
+const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
+
+async function stand(rules: number): Promise<Stand> {
   const { folder, key, remove } = await makeFolder()
   const server = await start(tagwarden('serve', '--data', folder, '--listen', '127.0.0.1:0'), NO_LIMITS)
   const call = client(server.url, key)
-  const domain = (name: string) => call<{ id: string; token: string }>('POST', '/v1/domains', { name })
-  const [own, other] = [await domain('bench.example'), await domain('other.example')]
-  const alerts = hasAlerts ? alertsOf(own.id, other.id) : []
-  for (let first = 0; first < alerts.length; first += AT_ONCE) {
-    const { failed } = await call<{ failed: number }>('POST', '/v1/alerts/bulk', {
-      alerts: alerts.slice(first, first + AT_ONCE),
-    })
+  const { id, token } = await call<{ id: string; token: string }>('POST', '/v1/domains', { name: 'bench.example' })
+  for (let first = 0; first < rules; first += AT_ONCE) {
+    const alerts = Array.from({ length: AT_ONCE }, (_, n) => alertOf(first + n, id))
+    const { failed } = await call<{ failed: number }>('POST', '/v1/alerts/bulk', { alerts })
     if (failed > 0) throw new Error(`${failed} alerts were refused`)
+  }
+  const send = async () => {
+    const startedAt = performance.now()
+    const body = JSON.stringify({ events: [{ vendor: 'Own', event: 'view', params: { page_location: 'x' } }] })
+    await (await fetch(`${server.url}/api/v1/events?token=${token}`, { method: 'POST', body })).text()
+    return performance.now() - startedAt
   }
   return {
     ...server,
-    run: (seconds) => load(server.url, { token: own.token, connections: CONNECTIONS, seconds, client: 'ordinary' }),
+    rules,
+    run: (seconds) => load(server.url, { token, connections: CONNECTIONS, seconds, client: 'ordinary' }),
     issues: async () => (await call<{ issues: unknown[] }>('GET', '/v1/issues')).issues.length,
+    longestPause: (work) => longestPause(server.url, work),
+    async change() {
+      const alerts = (await call<{ alerts: { id: string }[] }>('GET', '/v1/alerts?limit=1')).alerts
+      const path = `/v1/alerts/${alerts[0]?.id}/enabled`
+      const [usual, changed] = [[], []] as [number[], number[]]
+      for (let n = 0; n < CHANGES; n++) {
+        await send()
+        usual.push(await send())
+        await call('PUT', path, { enabled: n % 2 === 1 })
+        changed.push(await send())
+      }
+      return median(changed) - median(usual)
+    },
     remove,
   }
 }
 
-/** What judging costs the collector: one server with alerts beside one without, in turns. */
-export async function benchJudge(): Promise<Budget[]> {
-  const stands = [await stand(false), await stand(true)] as const
-  const [plain, judging] = stands
-  try {
-    for (const one of stands) await one.run(WARM_UP_SECONDS)
-    const rates = { plain: 0, judging: 0, failures: 0, plainUs: 0, judgingUs: 0 }
-    for (let round = 0; round < ROUNDS; round++) {
-      for (const [name, server] of [['plain', plain] as const, ['judging', judging] as const]) {
-        const cpu = server.cpuMs()
-        const { requests, seconds, failures } = await server.run(SECONDS)
-        rates[name] += requests / seconds / ROUNDS
-        rates[`${name}Us`] += ((server.cpuMs() - cpu) * 1000) / requests / ROUNDS
-        rates.failures += failures
-      }
+async function longestPause(url: string, work: () => Promise<unknown>): Promise<number> {
+  let isOver = false
+  let longest = 0
+  const asking = (async () => {
+    while (!isOver) {
+      const startedAt = performance.now()
+      await (await fetch(`${url}/healthz`)).text()
+      longest = Math.max(longest, performance.now() - startedAt)
+      await Bun.sleep(HEALTH_EVERY_MS)
     }
-    console.log(
-      `  without alerts ${Math.round(rates.plain)} requests/s (${rates.plainUs.toFixed(1)} us of CPU a request), ` +
-        `with ${ALERTS}, ${IN_SCOPE} in scope, ${Math.round(rates.judging)} requests/s (${rates.judgingUs.toFixed(1)} us)`,
-    )
+  })()
+  await work()
+  isOver = true
+  await asking
+  return longest
+}
+
+interface Rates {
+  /** Requests a second, the mean of the rounds. */
+  rate: number
+  cpuUs: number
+  failures: number
+  /** The longest that the server answered nothing, as far as its own work goes, ms. */
+  pauseMs: number
+}
+
+async function measure(stands: readonly Stand[]): Promise<Map<number, Rates>> {
+  const all = new Map(stands.map(({ rules }) => [rules, { rate: 0, cpuUs: 0, failures: 0, pauseMs: 0 }]))
+  for (const one of stands) await one.run(WARM_UP_SECONDS)
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const one of stands) {
+      const rates = all.get(one.rules) as Rates
+      const cpu = one.cpuMs()
+      const pauseMs = await one.longestPause(async () => {
+        const { requests, seconds, failures } = await one.run(SECONDS)
+        rates.rate += requests / seconds / ROUNDS
+        rates.cpuUs += ((one.cpuMs() - cpu) * 1000) / requests / ROUNDS
+        rates.failures += failures
+      })
+      rates.pauseMs = Math.max(rates.pauseMs, pauseMs)
+    }
+  }
+  return all
+}
+
+/** What judging by rules that are all different costs the collector: servers with none, 1,000 and 10,000, in turns. */
+export async function benchJudge(): Promise<Budget[]> {
+  const stands: Stand[] = []
+  try {
+    for (const rules of SIZES) stands.push(await stand(rules))
+    const all = await measure(stands)
+    for (const [rules, { rate, cpuUs, pauseMs }] of all) {
+      console.log(
+        `  ${rules} rules: ${Math.round(rate)} requests/s, ${cpuUs.toFixed(1)} us of CPU a request, ` +
+          `longest answer of /healthz ${pauseMs.toFixed(0)} ms`,
+      )
+    }
+    const plain = all.get(0)?.rate ?? 0
+    const [, thousand, most] = stands
+    const sum = (of: (rates: Rates) => number) => [...all.values()].reduce((total, rates) => total + of(rates), 0)
     return [
-      budget('ingest with 1,000 alerts, 50 in scope / without', rates.judging / rates.plain, 'at least', 0.6),
-      budget('requests refused or failed', rates.failures, 'at most', 0),
-      budget('issues of rules that nothing breaks', await judging.issues(), 'is', 0),
+      budget(
+        'ingest with 1,000 different rules in scope / without',
+        (all.get(1000)?.rate ?? 0) / plain,
+        'at least',
+        0.5,
+      ),
+      budget('the same with 10,000', (all.get(10_000)?.rate ?? 0) / plain, 'at least', 0.1),
+      budget('longest pause with 10,000, ms', all.get(10_000)?.pauseMs ?? 0, 'at most', 100),
+      budget('one rule more among 10,000, ms', (await most?.change()) ?? 0, 'at most', 5),
+      budget(
+        'requests refused or failed',
+        sum(({ failures }) => failures),
+        'at most',
+        0,
+      ),
+      budget(
+        'issues of rules that nothing breaks',
+        ((await thousand?.issues()) ?? 0) + ((await most?.issues()) ?? 0),
+        'is',
+        0,
+      ),
     ]
   } finally {
     for (const one of stands) {

@@ -41,10 +41,12 @@ export class RulesInForce {
   /** Judges the events of one batch for as long as its organization may take of the server's time. */
   readonly judgeBatch = (orgId: string): BatchJudge => {
     const { meter, end } = this.slices.begin(orgId)
+    let events = 0
     const batch = {
       isOutOfTime: false,
-      end,
+      end: () => end(events),
       judge: (event: StoredEvent): string[] => {
+        events++
         const broken = batch.isOutOfTime ? null : this.brokenBy(event, meter)
         batch.isOutOfTime = broken === null
         return broken ?? NO_RULES

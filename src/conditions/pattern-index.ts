@@ -127,7 +127,7 @@ class PatternSet {
     const tookMs = this.log.measure(text.length * this.instructions, meter, () => {
       found = this.match(text)
     })
-    if (tookMs > 0) this.judge(text.length, tookMs)
+    if (tookMs !== null) this.judge(text.length, tookMs)
     return found
   }
 

@@ -1,7 +1,9 @@
-import type { Meter } from './meter.ts'
+import { type Meter, type Stopwatch, stopwatch } from './meter.ts'
 
-/** Work below this, in letters times weight, is not worth looking at the clock. */
-const MEASURED_FROM = 20_000
+/** Work from here on, in letters times weight, may take milliseconds at worst and is always measured. */
+const MEASURED_FROM = 200_000
+/** Of what is less, one in so many is measured. */
+const SAMPLED = 16
 /** What was slow is believed to be half as slow after so long. */
 const HALF_LIFE_MS = 10_000
 
@@ -10,23 +12,27 @@ export class WorkLog {
   /** Milliseconds for a unit of work, the slowest that it was, and when. */
   private slowest = 0
   private slowestAt = 0
+  private searches = 0
+
+  constructor(private readonly watch: Stopwatch = stopwatch) {}
 
   /**
    * Runs `search`, which does so much work at worst; fails with `OutOfTime` instead when it might take longer than the
-   * meter has left. Answers how many milliseconds it took; 0 for what is too little to be measured.
+   * meter has left. Answers how many milliseconds of the processor it took; null when that was not measured.
    */
-  measure(work: number, meter: Meter, search: () => void): number {
-    if (work < MEASURED_FROM) {
+  measure(work: number, meter: Meter, search: () => void): number | null {
+    if (work < MEASURED_FROM && this.searches++ % SAMPLED !== 0) {
       search()
-      return 0
+      return null
     }
-    const startedAt = performance.now()
-    meter.check(work * this.slownessAt(startedAt))
+    meter.check(work * this.slownessAt(this.watch.wallMs()))
+    const startedAt = this.watch.processorMs()
     search()
-    const endedAt = performance.now()
-    this.slowest = Math.max(this.slownessAt(endedAt), (endedAt - startedAt) / work)
-    this.slowestAt = endedAt
-    return endedAt - startedAt
+    const tookMs = this.watch.processorMs() - startedAt
+    const now = this.watch.wallMs()
+    this.slowest = Math.max(this.slownessAt(now), tookMs / work)
+    this.slowestAt = now
+    return tookMs
   }
 
   private slownessAt(at: number): number {
