@@ -133,6 +133,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
         const step = standingClockStep(db, clock.now())
         return step && { at: step.at, latestAt: step.latestAt }
       },
+      damagedFiles: () => parts.manifest.damaged().map(({ file }) => file.path),
       now: () => clock.now(),
       metrics: keptMetrics(clock, () => metricsOf(parts)),
     }),

@@ -29,6 +29,7 @@ import { notifier } from './integrations/notifier.ts'
 import { plainMail } from './integrations/plain-mail.ts'
 import { recover } from './integrations/queues.ts'
 import { type Transport, transport as transportOf } from './integrations/transport.ts'
+import { checkFilesJob } from './jobs/check-files.ts'
 import { checkHostsJob } from './jobs/check-hosts.ts'
 import { ClockWatch, clockNotice } from './jobs/clock-watch.ts'
 import { compactJob } from './jobs/compact.ts'
@@ -104,7 +105,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const guard = addressGuard(config.outboundAllow)
   const transport = options.transport ?? wayOut(config, guard)
   const tellOperator = operatorOf(config, log, transport)
-  const stores = await openAllStores(config.data, clock, { report, warn: log.warn, tellOperator })
+  const stores = await openAllStores(config.data, clock, { report, log, tellOperator })
   const { db, box, spool, manifest, warehouse } = stores
   const publicUrl = config.publicUrl || ownUrlOf(config.listen)
 
@@ -329,6 +330,7 @@ function jobsOf(parts: JobParts): Job[] {
       },
     },
     compactJob({ warehouse, manifest, folder, clock }),
+    checkFilesJob(warehouse.files),
     {
       name: 'evaluate',
       pattern: everySecond,

@@ -21,7 +21,7 @@ export function keptMetrics(clock: Clock, measure: () => Metric[]): () => Metric
 export interface MetricParts {
   db: Db
   spool: Pick<Spool, 'segments'>
-  manifest: Pick<Manifest, 'files'>
+  manifest: Pick<Manifest, 'files' | 'damaged'>
   gaps: { refusing: boolean }
   suspicion: { suspected: boolean }
 }
@@ -58,6 +58,12 @@ export function metricsOf({ db, spool, manifest, gaps, suspicion }: MetricParts)
       type: 'gauge',
       help: 'Bytes of Parquet files of events.',
       value: files.reduce((sum, file) => sum + file.sizeBytes, 0),
+    },
+    {
+      name: 'tagwarden_damaged_files',
+      type: 'gauge',
+      help: 'Files of the history that are left out of every answer because they are damaged.',
+      value: manifest.damaged().length,
     },
     {
       name: 'tagwarden_open_issues',

@@ -10,6 +10,7 @@ export type JobName =
   | 'heartbeat'
   | 'flush'
   | 'compact'
+  | 'check files'
   | 'evaluate'
   | 'evaluate series'
   | 'signals'

@@ -7,6 +7,7 @@ import { type Db, openDatabase } from '../store/database.ts'
 import { lockFolder } from '../store/folder-lock.ts'
 import { inspectDatabase, isSqliteError, openToRead } from '../store/inspect.ts'
 import { DuckdbWarehouse } from '../warehouse/duckdb.ts'
+import { flawNotice } from '../warehouse/file-check.ts'
 import { Manifest } from '../warehouse/manifest.ts'
 import {
   filesOnDisk,
@@ -65,7 +66,7 @@ export interface FolderReports {
   /** What failed later. */
   report(error: unknown, where: string): void
   /** What an operator should know who reads the log. */
-  warn(message: string): void
+  log: { info(message: string): void; warn(message: string): void }
   /** What an operator must know. */
   tellOperator(notice: { subject: string; text: string }): void
 }
@@ -83,11 +84,11 @@ export async function openAllStores(folder: string, clock: Clock, reports: Folde
   using opened = new DisposableStack()
   opened.adopt(lockFolder(folder), (unlock) => unlock())
   const { strays, leftovers } = await checkFolder(paths, clock)
-  if (strays.length > 0) reports.warn(strayWarning(paths, strays))
+  if (strays.length > 0) reports.log.warn(strayWarning(paths, strays))
   const { db, box } = openChecked(paths)
   opened.adopt(db, (db) => db.close())
   const exposed = keyModeWarning(paths)
-  if (exposed) reports.warn(exposed)
+  if (exposed) reports.log.warn(exposed)
   const manifest = manifestOf(paths, db)
   const warehouse = await DuckdbWarehouse.open({
     folder: paths.events,
@@ -95,9 +96,13 @@ export async function openAllStores(folder: string, clock: Clock, reports: Folde
     clock,
     spoolFiles: () => spool.files(),
     report: reports.report,
+    damaged: (flaws) => reports.tellOperator(flawNotice(flaws)),
+    restored: (files) =>
+      reports.log.info(`files are whole again and in use: ${files.map(({ path }) => path).join(', ')}`),
   })
   opened.adopt(warehouse, (warehouse) => warehouse.close())
   await removeLeftovers(paths.events, leftovers)
+  await warehouse.files.start()
   const spool = openSpool(paths.spool, clock, manifest, reports.tellOperator)
   const all = opened.move()
   const { events, late } = paths

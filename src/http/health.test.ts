@@ -8,6 +8,7 @@ function ask(path: string, parts: Partial<HealthParts> = {}): Promise<Response> 
   const routes = healthRoutes({
     lastFlushAt: () => null,
     lastEvaluationAt: () => TEST_START - 1500,
+    damagedFiles: () => Array.from({ length: 101 }, (_, n) => `${n}.parquet`),
     now: () => TEST_START,
     metrics: () => [],
     ...parts,
@@ -27,11 +28,16 @@ test('the process is up', async () => {
 })
 
 test('it is ready, with the ages of what it does by itself', async () => {
-  const response = await ask('/readyz')
+  const response = await ask('/readyz', { damagedFiles: () => [] })
   expect([response.status, await response.json()]).toEqual([
     200,
-    { ok: true, lastFlushAgeMs: null, lastEvaluationAgeMs: 1500 },
+    { ok: true, lastFlushAgeMs: null, lastEvaluationAgeMs: 1500, damagedFiles: [] },
   ])
+})
+
+test('it is ready although files are damaged, and names the first hundred', async () => {
+  const { ok, damagedFiles } = (await (await ask('/readyz')).json()) as { ok: boolean; damagedFiles: string[] }
+  expect([ok, damagedFiles.length, damagedFiles[0]]).toEqual([true, 100, '0.parquet'])
 })
 
 test('metrics are in the format of Prometheus', async () => {

@@ -17,9 +17,15 @@ const ReadinessSchema = Closed(
         },
       ),
     ),
+    damagedFiles: Type.Array(Type.String(), {
+      description: 'Files of the history that are left out of every answer because they are damaged; the first 100.',
+    }),
   },
   { $id: 'Readiness' },
 )
+
+/** Anybody may ask, so the answer is bounded. */
+const MOST_DAMAGED = 100
 
 /** One line of `/metrics`. Units stand in the name, as Prometheus asks (https://prometheus.io/docs/practices/naming/). */
 export interface Metric {
@@ -35,12 +41,21 @@ export interface HealthParts {
   lastEvaluationAt(): Instant | null
   /** When the clock was put back, and the latest time known before; null, or absent: data has no times to come. */
   clockPutBack?(): { at: Instant; latestAt: Instant } | null
+  /** Paths of files that are left out because they are damaged. */
+  damagedFiles(): readonly string[]
   now(): Instant
   metrics(): Metric[]
 }
 
 /** For load balancers and monitoring: nothing secret, no credential needed. */
-export function healthRoutes({ lastFlushAt, lastEvaluationAt, clockPutBack, now, metrics }: HealthParts): Route[] {
+export function healthRoutes({
+  lastFlushAt,
+  lastEvaluationAt,
+  clockPutBack,
+  damagedFiles,
+  now,
+  metrics,
+}: HealthParts): Route[] {
   const ageMs = (at: Instant | null) => (at === null ? null : now() - at)
   return [
     publicRoute({
@@ -57,13 +72,14 @@ export function healthRoutes({ lastFlushAt, lastEvaluationAt, clockPutBack, now,
       method: 'GET',
       path: '/readyz',
       tag,
-      summary: 'The stores are open, and how old the last flush and evaluation are',
+      summary: 'The stores are open, how old the last flush and evaluation are, and which files are left out',
       answer: ReadinessSchema,
       handle: () => ({
         ok: true,
         lastFlushAgeMs: ageMs(lastFlushAt()),
         lastEvaluationAgeMs: ageMs(lastEvaluationAt()),
         ...clockNote(clockPutBack?.() ?? null),
+        damagedFiles: damagedFiles().slice(0, MOST_DAMAGED),
       }),
     }),
     publicRoute({

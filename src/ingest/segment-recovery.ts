@@ -12,8 +12,8 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { unlessGone } from '../core/file-sum.ts'
 import { BatchLog } from './batch-log.ts'
 import { LINE_END } from './segment-file.ts'
 import { type BrokenPiece, type IntactBatch, readSegment } from './segment-reader.ts'
@@ -80,33 +80,12 @@ export function recoverSegment(path: string, aside: string, isSealed: boolean): 
 
 const NOTHING_LOST = { at: 0, batches: 0, events: 0 }
 
-/** The CRC-32 of a file; null when it is gone. Read bit by bit, so that nothing else waits long. */
-export async function sumOf(path: string): Promise<number | null> {
-  const file = await open(path, 'r').catch(unlessGone)
-  if (!file) return null
-  try {
-    const buffer = Buffer.allocUnsafe(256 * 1024)
-    for (let sum = 0; ; ) {
-      const { bytesRead } = await file.read(buffer, 0, buffer.length)
-      if (bytesRead === 0) return sum
-      sum = Bun.hash.crc32(buffer.subarray(0, bytesRead), sum)
-    }
-  } finally {
-    await file.close()
-  }
-}
-
 function readIfThere(path: string): Buffer | null {
   try {
     return readFileSync(path)
   } catch (error) {
     return unlessGone(error)
   }
-}
-
-function unlessGone(error: unknown): null {
-  if ((error as { code?: string }).code === 'ENOENT') return null
-  throw error
 }
 
 function lostIn(broken: readonly BrokenPiece[]): { batches: number; events: number } {

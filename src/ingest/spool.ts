@@ -14,10 +14,11 @@ import { promisify } from 'node:util'
 import { type Clock, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { AppError, messageOf } from '../core/error.ts'
 import type { StoredEvent } from '../core/event.ts'
+import { sumOf } from '../core/file-sum.ts'
 import type { BatchAnswer } from './batch.ts'
 import { BatchLog } from './batch-log.ts'
 import { type BatchLines, type BatchRecord, linesOf, SegmentEncoder } from './segment-file.ts'
-import { recoverSegment, type SegmentDamage, sumOf, syncFolder } from './segment-recovery.ts'
+import { recoverSegment, type SegmentDamage, syncFolder } from './segment-recovery.ts'
 import { stayAwake } from './stay-awake.ts'
 
 const fdatasyncAsync = promisify(fdatasync)

@@ -6,7 +6,7 @@ import { removeOldGaps } from '../signals/gap-store.ts'
 import { removeOldClockSteps } from '../store/clock-step.ts'
 import { type Db, tx } from '../store/database.ts'
 import type { DuckdbWarehouse } from '../warehouse/duckdb.ts'
-import type { EventFile, Manifest, PageFile, RollupFile } from '../warehouse/manifest.ts'
+import type { EventFile, Manifest, ManifestFile, PageFile, RollupFile } from '../warehouse/manifest.ts'
 import type { Job } from './job.ts'
 
 /** Deliveries, history, counters and counts of events by the minute are kept this long. */
@@ -49,6 +49,12 @@ export async function retain(parts: RetainParts): Promise<void> {
   if (pages.length > 0) {
     manifest.swapPages(pages, [])
     await warehouse.remove(pages.map((file) => join(folder, file.path)))
+  }
+  const isPast = (file: ManifestFile) => ('minMinute' in file ? isOver(file) : isExpired(file))
+  const damaged = manifest.damaged().flatMap(({ file }) => (isPast(file) ? [file] : []))
+  if (damaged.length > 0) {
+    manifest.forget(damaged)
+    await warehouse.remove(damaged.map((file) => join(folder, file.path)))
   }
   forgetRecords(db, now)
   manifest.names.clear()

@@ -24,6 +24,7 @@ function file(values: Partial<EventFile> = {}): EventFile {
     maxSeq: made,
     rows: 1000,
     sizeBytes: 60_000,
+    sum: null,
     level: 'fresh',
     keys: null,
     ...values,

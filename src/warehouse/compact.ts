@@ -5,7 +5,7 @@ import { messageOf } from '../core/error.ts'
 import { columnName, quoteName, quoteText } from './dialect.ts'
 import type { DuckdbWarehouse } from './duckdb.ts'
 import { lineageOf } from './lineage.ts'
-import type { EventFile, Manifest } from './manifest.ts'
+import type { EventFile, Manifest, ManifestFile } from './manifest.ts'
 import { eventsRelation } from './relation.ts'
 import { RELATION_COLUMNS, VIOLATED } from './spooled.ts'
 
@@ -118,9 +118,9 @@ interface FileStore<File> {
 /**
  * Puts what `make` writes in the place of `files`. The swap in the manifest is atomic; a query that is running keeps the
  * files it started with. Dying anywhere leaves the old files in force. Changes nothing when one of them was dropped in
- * the meantime. An error names the first of them, as the engine does not always.
+ * the meantime, or is damaged. An error names the first of them, as the engine does not always.
  */
-export async function replaceFiles<File extends { path: string }>(
+export async function replaceFiles<File extends ManifestFile>(
   warehouse: DuckdbWarehouse,
   folder: string,
   store: FileStore<File>,
@@ -133,6 +133,8 @@ export async function replaceFiles<File extends { path: string }>(
     return files.every((file) => paths.has(file.path))
   }
   try {
+    // A flipped byte would get into the new file unseen. The next plan is made without what is damaged.
+    if (await warehouse.files.leaveOutDamaged(files)) return
     const added = await make()
     if (!isInForce()) return await warehouse.remove(pathsOf(added))
     store.swap(files, added)

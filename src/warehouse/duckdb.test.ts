@@ -6,6 +6,7 @@ import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { messageOf } from '../core/error.ts'
 import type { SegmentCount } from '../ingest/segment-count.ts'
 import type { Segment } from '../ingest/spool.ts'
+import type { Flaw } from './file-check.ts'
 import { anEvent, aValue, HOUR, WarehouseStand } from './warehouse.fixture.ts'
 
 // Real files and databases, on machines that do other things too.
@@ -41,6 +42,7 @@ describe('loading a segment', () => {
         maxSeq: stand.events.at(-1)?.seq ?? 0,
         rows: 5,
         sizeBytes: expect.any(Number),
+        sum: expect.any(Number),
         level: 'fresh',
         keys: null,
       },
@@ -340,15 +342,18 @@ describe('a query that fails', () => {
     expect(await stand.count()).toEqual({ rows: 1, events: 1 })
   })
 
-  test('because a file is lost, does not stop those that do not read it', async () => {
-    await using stand = await WarehouseStand.open()
+  test('because a file is lost, is answered without it, and that is told', async () => {
+    const told: Flaw[] = []
+    await using stand = await WarehouseStand.open({ damaged: (flaws) => void told.push(...flaws) })
     await stand.add(some(1))
     await stand.flush()
     stand.clock.advance(HOUR_MS)
     await stand.add(some(1))
     await stand.flush()
-    unlinkSync(join(stand.folder, stand.manifest.files()[0]?.path ?? ''))
-    expect(stand.count()).rejects.toMatchObject(unavailable)
+    const [lost] = stand.manifest.files()
+    unlinkSync(join(stand.folder, lost?.path ?? ''))
+    expect(await stand.count()).toEqual({ rows: 1, events: 1 })
+    expect(told).toEqual([{ file: expect.objectContaining({ path: lost?.path }), reason: 'it is gone' }])
     expect(await stand.count({ window: { from: HOUR + HOUR_MS, to: HOUR + 2 * HOUR_MS } })).toEqual({
       rows: 1,
       events: 1,

@@ -4,13 +4,22 @@ import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DOUBLE, type DuckDBConnection, DuckDBInstance, DuckDBTypeId } from '@duckdb/node-api'
 import { type Clock, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
-import { AppError } from '../core/error.ts'
+import { AppError, messageOf } from '../core/error.ts'
+import { sumOf } from '../core/file-sum.ts'
 import type { StoredPage } from '../core/page.ts'
 import { EMPTY_SEGMENT, type SegmentContent } from '../ingest/segment-count.ts'
 import type { Crowd, NameCount, Naming } from './counted-names.ts'
 import { quoteText } from './dialect.ts'
+import { FileCheck, type Flaw } from './file-check.ts'
 import { type Lineage, metadataOf } from './lineage.ts'
-import type { EventFile, Manifest, PageFile, RollupFile } from './manifest.ts'
+import {
+  type EventFile,
+  isInScope,
+  type Manifest,
+  type ManifestFile,
+  type PageFile,
+  type RollupFile,
+} from './manifest.ts'
 import { type PageSources, pageLines, pagesIn, pagesRelation } from './pages-relation.ts'
 import type { Query, Warehouse } from './query.ts'
 import { eventsRelation, type Sources } from './relation.ts'
@@ -41,6 +50,10 @@ export interface EngineOptions {
   timeoutMs?: number
   /** Told why a query failed. */
   report?(error: unknown, where: string): void
+  /** Told of files that are not as they were written, and are left out from now on. */
+  damaged?(flaws: readonly Flaw[]): void
+  /** Told of such files that are whole again, and in use. */
+  restored?(files: readonly ManifestFile[]): void
 }
 
 const RETRY_AFTER_S = 5
@@ -51,6 +64,10 @@ const RETRY_AFTER_S = 5
 const FRESH = 'ROW_GROUP_SIZE 20480, WRITE_BLOOM_FILTER false'
 const MAX_RUNNING = 4
 const QUERY_TIMEOUT_MS = 60_000
+/** A query is asked so often, each time without the files that turned out to be damaged. */
+const MAX_ATTEMPTS = 4
+/** Files that were sound so lately are not why a query fails: one that always fails would have them read each time. */
+const RECHECK_MS = MINUTE_MS
 const READER_THREADS = Math.min(4, availableParallelism())
 
 const RELATIONS = { events: eventsRelation, counts: countsRelation, pages: pagesRelation }
@@ -70,6 +87,7 @@ export class DuckdbWarehouse implements Warehouse {
   private queue: Promise<unknown>[] = []
   private readonly asking = new Set<DuckDBConnection>()
   private isInterrupted = false
+  readonly files: FileCheck
 
   private constructor(
     /** Answers queries, on several cores. */
@@ -77,7 +95,11 @@ export class DuckdbWarehouse implements Warehouse {
     /** Loads and compacts on one, so that the collector keeps the others. */
     private readonly writer: DuckDBInstance,
     private readonly options: EngineOptions,
-  ) {}
+  ) {
+    const { folder, manifest, clock, damaged = () => {}, restored = () => {} } = options
+    const decode = (path: string) => this.decode(path)
+    this.files = new FileCheck({ folder, manifest, clock, decode, damaged, restored })
+  }
 
   static async open(options: EngineOptions): Promise<DuckdbWarehouse> {
     const tmp = join(options.folder, 'tmp')
@@ -155,13 +177,12 @@ export class DuckdbWarehouse implements Warehouse {
     const { folder } = this.options
     const own = `${COUNTS}/${path}`
     const rows = await this.write(own, countsOf(named(freshRelation([join(folder, path)]), crowds)), { options: FRESH })
-    const sizeBytes = statSync(join(folder, own)).size
     if (rows === 0) {
       unlinkSync(join(folder, own))
       return null
     }
     const [minMinute, maxMinute] = [minuteOf(minReceivedAt), minuteOf(maxReceivedAt)]
-    return { path: own, orgId, minMinute, maxMinute, rows, sizeBytes, level: 'fresh' }
+    return { path: own, orgId, minMinute, maxMinute, rows, ...(await this.measure(own)), level: 'fresh' }
   }
 
   /**
@@ -203,10 +224,16 @@ export class DuckdbWarehouse implements Warehouse {
       maxReceivedAt: span.last,
       maxSeq: span.maxSeq,
       rows,
-      sizeBytes: statSync(file).size,
+      ...(await this.measure(path)),
       level,
       keys,
     }
+  }
+
+  /** By what it is seen later whether a written file is still as it was. */
+  private async measure(path: string): Promise<{ sizeBytes: number; sum: number | null }> {
+    const file = join(this.options.folder, path)
+    return { sizeBytes: statSync(file).size, sum: await sumOf(file) }
   }
 
   /** The manifest row of a written file of counts. */
@@ -218,7 +245,8 @@ export class DuckdbWarehouse implements Warehouse {
     )
     if (!span) throw new Error(`${path} is empty`)
     const { minMinute, maxMinute, orgs, orgId } = span
-    return { path, orgId: orgs === 1 ? orgId : null, minMinute, maxMinute, rows, sizeBytes: statSync(file).size, level }
+    const own = await this.measure(path)
+    return { path, orgId: orgs === 1 ? orgId : null, minMinute, maxMinute, rows, ...own, level }
   }
 
   /** The manifest row of a written file of `pages`. */
@@ -230,7 +258,7 @@ export class DuckdbWarehouse implements Warehouse {
     )
     if (!span) throw new Error(`${path} is empty`)
     const { orgs, orgId, ...times } = span
-    return { path, orgId: orgs === 1 ? orgId : null, ...times, rows, sizeBytes: statSync(file).size, level }
+    return { path, orgId: orgs === 1 ? orgId : null, ...times, rows, ...(await this.measure(path)), level }
   }
 
   /** When the oldest event was received that is in no Parquet file yet; null when all are. */
@@ -276,17 +304,36 @@ export class DuckdbWarehouse implements Warehouse {
     this.writer.closeSync()
   }
 
-  private async read<T>(query: Query): Promise<T[]> {
+  private async read<T>(query: Query, attempts = 1): Promise<T[]> {
     const { over = 'events' } = query
-    const relation = RELATIONS[over](this.sources(), query)
+    const sources = this.sources()
     try {
-      const sql = `WITH ${over} AS NOT MATERIALIZED (${relation})\n${query.sql}`
+      const sql = `WITH ${over} AS NOT MATERIALIZED (${RELATIONS[over](sources, query)})\n${query.sql}`
       return await this.ask<T>(this.reader, sql, query.params, this.options.timeoutMs ?? QUERY_TIMEOUT_MS)
     } catch (error) {
+      const files = { events: sources.files, counts: sources.rollups, pages: sources.pages }[over]
+      const inScope = files.filter((file) => isInScope(file, query))
+      if (attempts < MAX_ATTEMPTS && (await this.isDamagesDoing(error, inScope, attempts === 1)))
+        return this.read(query, attempts + 1)
       // What the engine says may quote SQL, paths and values: it is for the operator only.
       if (!this.isInterrupted) this.options.report?.(error, 'query')
       throw new AppError('unavailable', 'the warehouse did not answer', RETRY_AFTER_S)
     }
+  }
+
+  /** Whether a query over these files failed because of one of them; it is left out from now on. */
+  private async isDamagesDoing(error: unknown, files: readonly ManifestFile[], isFirst: boolean): Promise<boolean> {
+    const message = messageOf(error)
+    if (message.startsWith('INTERRUPT')) return false
+    // The engine names the file, but not always; where one is damaged there may be many.
+    const named = isFirst ? files.filter(({ path }) => message.includes(path)) : []
+    if (named.length > 0 && (await this.files.leaveOutDamaged(named))) return true
+    return this.files.leaveOutDamaged(files, this.options.clock.now() - RECHECK_MS)
+  }
+
+  /** Every value of a file. */
+  private async decode(path: string): Promise<void> {
+    await this.run(`SELECT bit_xor(hash(file)) FROM read_parquet(${quoteText(path)}) AS file`)
   }
 
   private async ask<T>(
@@ -326,7 +373,7 @@ export class DuckdbWarehouse implements Warehouse {
     const naming = await this.planNames(events)
     const span = spanOf(found)
     const hour = Math.floor(span.minReceivedAt / HOUR_MS) * HOUR_MS
-    const file = { path, ...span, hour, rows, sizeBytes: statSync(absolute).size, level: 'fresh' as const, keys: null }
+    const file = { path, ...span, hour, rows, ...(await this.measure(path)), level: 'fresh' as const, keys: null }
     const counts = countsFrom(found)
     return { file, naming, content: { counts, vendors: naming.vendors, folded: foldedIn(counts, naming.crowds) } }
   }

@@ -1,3 +1,4 @@
+import type { Instant } from '../core/clock.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
 
 /** How files of one kind are kept. */
@@ -11,29 +12,70 @@ export interface FileShape<File extends { path: string }> {
   orderOf(file: File): number
 }
 
+/** A file that is not as it was written. It stays known, and is left out of every answer until it is whole again. */
+export interface DamagedFile<File> {
+  file: File
+  /** When that was found. */
+  damagedAt: Instant
+}
+
 /** A part of the manifest: which files make up a relation. Kept in SQLite, mirrored in memory. */
 export class FileTable<File extends { path: string }> {
   private files: readonly File[]
+  private aside: readonly DamagedFile<File>[]
 
   constructor(
     private readonly db: Db,
     private readonly shape: FileShape<File>,
   ) {
-    this.files = this.rows()
-      .map((row) => this.fileOf(row))
-      .sort((a, b) => (this.isBefore(a, b) ? -1 : 1))
+    const known = this.rows().map(({ damagedAt, ...row }) => ({ damagedAt, file: this.fileOf(row as unknown as File) }))
+    const sound = known.flatMap(({ damagedAt, file }) => (damagedAt ? [] : [file]))
+    this.files = sound.sort((a, b) => (this.isBefore(a, b) ? -1 : 1))
+    this.aside = known.flatMap(({ damagedAt, file }) => (damagedAt ? [{ file, damagedAt }] : []))
   }
 
-  /** None in a database of an earlier version, which has no such table. */
-  private rows(): File[] {
+  /** None in a database of an earlier version, which has no such table, or no file that is damaged. */
+  private rows(): (File & { damagedAt?: Instant | null })[] {
     const { table } = this.shape
     const exists = this.db.prepare(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?`).get(table)
-    return exists ? this.db.prepare<[], File>(`SELECT * FROM ${table}`).all() : []
+    return exists ? this.db.prepare<[], File & { damagedAt?: Instant | null }>(`SELECT * FROM ${table}`).all() : []
   }
 
   /** The files of this moment, in order; the array is never changed afterwards, so a running query may keep it. */
   present(): readonly File[] {
     return this.files
+  }
+
+  /** Those that are not present because they are damaged. */
+  damaged(): readonly DamagedFile<File>[] {
+    return this.aside
+  }
+
+  /** Leaves a present file out from now on; false when it is not present. */
+  setAside(path: string, damagedAt: Instant): boolean {
+    const file = this.files.find((file) => file.path === path)
+    if (!file) return false
+    prepared(this.db, `UPDATE ${this.shape.table} SET damagedAt = ? WHERE path = ?`).run(damagedAt, path)
+    this.mirror([file], [])
+    this.aside = [...this.aside, { file, damagedAt }]
+    return true
+  }
+
+  /** Takes a damaged file back that is whole again; false when it is none. */
+  takeBack(path: string): boolean {
+    const found = this.aside.find(({ file }) => file.path === path)
+    if (!found) return false
+    prepared(this.db, `UPDATE ${this.shape.table} SET damagedAt = NULL WHERE path = ?`).run(path)
+    this.mirror([], [found.file])
+    return true
+  }
+
+  /** The part of a `commit` that takes damaged files of these paths out for good. */
+  forget(paths: ReadonlySet<string>): Mirror {
+    return this.write(
+      this.aside.flatMap(({ file }) => (paths.has(file.path) ? [file] : [])),
+      [],
+    )
   }
 
   /** Puts `added` in the place of `removed`. Not in a transaction of the caller's. */
@@ -60,6 +102,7 @@ export class FileTable<File extends { path: string }> {
       files.splice(files.findLastIndex((other) => this.isBefore(other, file)) + 1, 0, file)
     }
     this.files = files
+    this.aside = this.aside.filter(({ file }) => !gone.has(file.path))
   }
 
   private isBefore(a: File, b: File): boolean {

@@ -9,7 +9,7 @@ const aPath = fc.integer({ min: 0, max: 11 }).map((n) => `${n}.parquet`)
 const ofAnyOrg = fc.constantFrom(null, 'org_1', 'org_2')
 /** Few moments, so that many files share one. */
 const aMoment = fc.integer({ min: 0, max: 4 }).map((n) => n * HOUR_MS)
-const common = { path: aPath, orgId: ofAnyOrg, rows: fc.nat(), sizeBytes: fc.nat() }
+const common = { path: aPath, orgId: ofAnyOrg, rows: fc.nat(), sizeBytes: fc.nat(), sum: fc.option(fc.nat()) }
 
 const anEventFile: fc.Arbitrary<EventFile> = fc.record({
   ...common,
@@ -98,6 +98,7 @@ const file = (n: number, values: Partial<EventFile> = {}): EventFile => ({
   maxSeq: n,
   rows: 1,
   sizeBytes: 1,
+  sum: 7,
   level: 'compacted',
   keys: ['a'],
   ...values,

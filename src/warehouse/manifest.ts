@@ -1,7 +1,7 @@
 import type { Instant } from '../core/clock.ts'
 import type { Db } from '../store/database.ts'
 import { CountedNames, type Naming } from './counted-names.ts'
-import { commit, FileTable } from './file-table.ts'
+import { commit, type DamagedFile, FileTable } from './file-table.ts'
 
 /** `fresh`: one segment as it came; `merged`: several of them; `compacted`: an hour of one organization, sorted and shredded. */
 export type FileLevel = 'fresh' | 'merged' | 'compacted'
@@ -20,6 +20,8 @@ export interface EventFile {
   maxSeq: number
   rows: number
   sizeBytes: number
+  /** CRC-32 of its bytes; null when it was written by a version that kept none. */
+  sum: number | null
   level: FileLevel
   /** Parameters that have a column of their own; null in a file that is not compacted, which keeps all as JSON. */
   keys: string[] | null
@@ -42,6 +44,7 @@ export interface RollupFile {
   maxMinute: Instant
   rows: number
   sizeBytes: number
+  sum: number | null
   level: RollupLevel
 }
 
@@ -55,7 +58,28 @@ export interface PageFile {
   maxReceivedAt: Instant
   rows: number
   sizeBytes: number
+  sum: number | null
   level: 'fresh' | 'merged' | 'hour' | 'day'
+}
+
+export type ManifestFile = EventFile | RollupFile | PageFile
+
+/** From its first row to its last; those of counts are the beginnings of minutes. */
+export function spanOf(file: ManifestFile): { first: Instant; last: Instant } {
+  return 'minMinute' in file
+    ? { first: file.minMinute, last: file.maxMinute }
+    : { first: file.minReceivedAt, last: file.maxReceivedAt }
+}
+
+/** Whether a file may have rows of this window and organization; null: of any. */
+export function isInScope(file: ManifestFile, { orgId, window }: FileScope): boolean {
+  const { first, last } = spanOf(file)
+  return (orgId === null || file.orgId === null || file.orgId === orgId) && last >= window.from && first < window.to
+}
+
+export interface FileScope {
+  orgId: string | null
+  window: { from: Instant; to: Instant }
 }
 
 /** The files that one segment became; null or absent what it held nothing for. */
@@ -77,7 +101,7 @@ export class Manifest {
 
   constructor(private readonly db: Db) {
     this.names = new CountedNames(db)
-    const common = ['path', 'orgId', 'rows', 'sizeBytes', 'level'] as const
+    const common = ['path', 'orgId', 'rows', 'sizeBytes', 'sum', 'level'] as const
     this.events = new FileTable(db, {
       table: 'eventFile',
       columns: [...common, 'hour', 'minReceivedAt', 'maxReceivedAt', 'maxSeq', 'keys'],
@@ -123,9 +147,9 @@ export class Manifest {
     return (this.db.prepare('SELECT max(name) AS name FROM segment').get() as { name: string | null }).name
   }
 
-  /** Latest `receivedAt` of any file; 0 without files. */
-  lastReceivedAt(): Instant {
-    return this.files().reduce((latest, file) => Math.max(latest, file.maxReceivedAt), 0)
+  /** Files of any kind that are left out of every answer because they are not as they were written. */
+  damaged(): readonly DamagedFile<ManifestFile>[] {
+    return this.tables().flatMap((table) => table.damaged())
   }
 
   /** Nothing that the manifest ever knew was received later; 0 when it never knew of anything. */
@@ -135,9 +159,43 @@ export class Manifest {
     return Math.max(loadedAt, this.lastReceivedAt(), pagesAt)
   }
 
-  /** Highest `seq` of any event; 0 without files. */
+  /** Leaves a file out from now on; false when it is not in force. */
+  setAside(path: string, damagedAt: Instant): boolean {
+    return this.tables().some((table) => table.setAside(path, damagedAt))
+  }
+
+  /** Uses a damaged file again; false when it is none. */
+  takeBack(path: string): boolean {
+    return this.tables().some((table) => table.takeBack(path))
+  }
+
+  /** All files in force. */
+  present(): ManifestFile[] {
+    return this.tables().flatMap((table) => [...table.present()])
+  }
+
+  /** Takes damaged files out of the manifest. */
+  forget(damaged: readonly ManifestFile[]): void {
+    const paths = new Set(damaged.map(({ path }) => path))
+    commit(this.db, () => this.tables().map((table) => table.forget(paths)))
+  }
+
+  private tables(): Pick<FileTable<ManifestFile>, 'present' | 'damaged' | 'setAside' | 'takeBack' | 'forget'>[] {
+    return [this.events, this.counted, this.paged]
+  }
+
+  private everyEventFile(): EventFile[] {
+    return [...this.events.present(), ...this.events.damaged().map(({ file }) => file)]
+  }
+
+  /** Latest `receivedAt` of any file, also of damaged ones; 0 without files. */
+  lastReceivedAt(): Instant {
+    return this.everyEventFile().reduce((latest, file) => Math.max(latest, file.maxReceivedAt), 0)
+  }
+
+  /** Highest `seq` of any event, also in damaged files; 0 without files. */
   lastSeq(): number {
-    return this.files().reduce((last, file) => Math.max(last, file.maxSeq), 0)
+    return this.everyEventFile().reduce((last, file) => Math.max(last, file.maxSeq), 0)
   }
 
   /**

@@ -1,6 +1,6 @@
 import { PAGE_COLUMNS } from '../core/page.ts'
 import { quoteText } from './dialect.ts'
-import type { PageFile } from './manifest.ts'
+import { isInScope, type PageFile } from './manifest.ts'
 import type { Query } from './query.ts'
 
 /** Path of a file of `pages`, relative to the folder of events. */
@@ -22,12 +22,7 @@ export function pagesRelation(
   { pages, folder }: PageSources,
   { orgId, window }: Pick<Query, 'orgId' | 'window'>,
 ): string {
-  const inScope = pages.filter(
-    (file) =>
-      (orgId === null || file.orgId === null || file.orgId === orgId) &&
-      file.maxReceivedAt >= window.from &&
-      file.minReceivedAt < window.to,
-  )
+  const inScope = pages.filter((file) => isInScope(file, { orgId, window }))
   const filterFor = (file: PageFile) => {
     const filters: string[] = []
     if (orgId !== null && file.orgId !== orgId) filters.push(`orgId = ${quoteText(orgId)}`)

@@ -1,6 +1,6 @@
 import { EVENT_COLUMNS } from '../core/event.ts'
 import { columnName, duckdbDialect, isStorable, quoteName, quoteText } from './dialect.ts'
-import type { EventFile } from './manifest.ts'
+import { type EventFile, isInScope } from './manifest.ts'
 import type { AnyTest, Query } from './query.ts'
 import { freshRelation, PARAMS, RELATION_COLUMNS, spoolRelation, VIOLATED } from './spooled.ts'
 
@@ -22,17 +22,12 @@ const COLUMNS = RELATION_COLUMNS.join(', ')
  * a filter on another column costs more than the count itself.
  */
 export function eventsRelation(sources: Sources, scope: Scope): string {
-  const inScope = sources.files.filter((file) => overlaps(file, scope))
+  const inScope = sources.files.filter((file) => isInScope(file, scope))
   const branches = groupBy(inScope, (file) => JSON.stringify([shreddedKeys(file, scope), filterFor(file, scope)])).map(
     (files) => parquetBranch(sources.folder, files, scope),
   )
   if (sources.spool.length > 0) branches.push(spoolBranch(sources.spool, scope))
   return branches.length > 0 ? branches.join('\nUNION ALL\n') : emptyBranch(scope)
-}
-
-function overlaps(file: EventFile, { window, orgId }: Scope): boolean {
-  const ours = orgId === null || file.orgId === null || file.orgId === orgId
-  return ours && file.maxReceivedAt >= window.from && file.minReceivedAt < window.to
 }
 
 /** Which of the wanted keys the file has as columns. Where all parameters are read, all of its columns are. */

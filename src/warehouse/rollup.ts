@@ -2,7 +2,7 @@ import { MINUTE_MS } from '../core/clock.ts'
 import { PAGE_VIEWS } from '../decoders/page-view.ts'
 import type { Crowd } from './counted-names.ts'
 import { quoteText } from './dialect.ts'
-import type { RollupFile } from './manifest.ts'
+import { isInScope, type RollupFile } from './manifest.ts'
 import type { Query } from './query.ts'
 import { spoolRelation } from './spooled.ts'
 
@@ -61,7 +61,7 @@ export const isOpen = ({ level }: Pick<RollupFile, 'level'>) => level === 'fresh
  * where the manifest can't promise it.
  */
 export function countsRelation({ rollups, folder, spool }: CountSources, scope: CountScope): string {
-  const inScope = rollups.filter((file) => overlaps(file, scope))
+  const inScope = rollups.filter((file) => isInScope(file, scope))
   const read = (files: readonly RollupFile[], columns: string) =>
     [...Map.groupBy(files, (file) => filterFor(file, scope))].map(
       ([filter, group]) => `SELECT ${columns} FROM ${parquet(folder, group)}${filter}`,
@@ -146,11 +146,6 @@ function closed(source: string): string {
 
 export function parquet(folder: string, files: readonly RollupFile[]): string {
   return `read_parquet([${files.map(({ path }) => quoteText(`${folder}/${path}`)).join(', ')}])`
-}
-
-function overlaps(file: RollupFile, { window, orgId }: CountScope): boolean {
-  const ours = orgId === null || file.orgId === null || file.orgId === orgId
-  return ours && file.maxMinute >= window.from && file.minMinute < window.to
 }
 
 function filterFor(file: RollupFile, { window, orgId }: CountScope): string {

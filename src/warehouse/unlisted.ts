@@ -52,9 +52,10 @@ export function spooledSegments(spoolFolder: string): string[] {
   return readdirSync(spoolFolder).flatMap((name) => /^(\d+)\.ndjson$/.exec(name)?.[1] ?? [])
 }
 
-/** Paths of everything that the manifest lists. */
+/** Paths of everything that the manifest lists, damaged files among it. */
 export function listedPaths(manifest: Manifest): string[] {
-  return [...manifest.files(), ...manifest.rollups(), ...manifest.pages()].map(({ path }) => path)
+  const damaged = manifest.damaged().map(({ file }) => file)
+  return [...manifest.present(), ...damaged].map(({ path }) => path)
 }
 
 /** Compares the disk with the manifest. Changes nothing. */

@@ -155,6 +155,7 @@ export class WarehouseStand {
       spoolFolder: this.spoolFolder,
     }
     await removeLeftovers(this.folder, (await findDifferences(parts)).leftovers)
+    await this.engine.files.start()
   }
 
   /** Takes events in as one batch at the present time. */

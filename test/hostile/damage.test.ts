@@ -1,11 +1,26 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
-import { HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
+import { plainEvent } from '../../src/core/event.fixture.ts'
+import { plainPage } from '../../src/core/page.fixture.ts'
+import { compactJob } from '../../src/jobs/compact.ts'
+import type { Flaw } from '../../src/warehouse/file-check.ts'
+import { HOUR, WarehouseStand } from '../../src/warehouse/warehouse.fixture.ts'
 import { type TestApp, testApp } from '../app.ts'
+import { TEST_START } from '../fakes.ts'
 
 // Many starts, on machines that do other things too.
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 /** What may happen to a file, by name; each changes the file at this path. */
 const DAMAGES: [string, (path: string) => void][] = [
@@ -116,6 +131,152 @@ describe('a spool file of a running server', () => {
       world.clock.advance(MINUTE_MS)
       await world.run('flush')
       expect([await batchesIn(world), await usageIn(world)]).toEqual([ALL, 2 * BATCHES])
+    },
+  )
+})
+
+let touched = TEST_START
+
+/** The engine keeps in memory what it read of a file until the second in which it was changed is another one. */
+function touch(path: string): void {
+  touched += SECOND_MS
+  if (existsSync(path)) utimesSync(path, new Date(touched), new Date(touched))
+}
+
+function put(path: string, bytes: Buffer | undefined): void {
+  if (bytes) writeFileSync(path, bytes)
+  touch(path)
+}
+
+const RELATIONS = ['events', 'counts', 'pages'] as const
+
+/** A history in which there is a Parquet file of each kind and grade, no two with rows of the same minute. */
+async function historyOf(told: Flaw[]) {
+  const stand = await WarehouseStand.open({ damaged: (flaws) => void told.push(...flaws) })
+  const load = async (at: number) => {
+    stand.clock.set(at)
+    const batch = {
+      key: null,
+      orgId: 'org_1',
+      domainId: 'dom_1',
+      receivedAt: at,
+      ledger: [],
+      pages: [plainPage({ receivedAt: at })],
+    }
+    const event = plainEvent({ seq: stand.spool.nextSeq(), receivedAt: at, params: { text: 'x'.repeat(300) } })
+    await stand.spool.append([event], { ...batch, answer: { accepted: 1, rejected: 0, errors: [] } })
+    await stand.flush()
+  }
+  const { warehouse, manifest, folder, clock } = stand
+  const compact = () => compactJob({ warehouse, manifest, folder, clock }).run()
+  for (const before of [75 * DAY_MS, 2 * DAY_MS, 2 * HOUR_MS]) await load(HOUR - before)
+  for (let n = 0; n < 16; n++) await load(HOUR + n * MINUTE_MS)
+  for (let round = 0; round < 3; round++) await compact()
+  await load(HOUR + 20 * MINUTE_MS)
+  const grades = [manifest.files(), manifest.rollups(), manifest.pages()].map((files) =>
+    [...new Set(files.map(({ level }) => level))].sort(),
+  )
+  expect(grades).toEqual([
+    ['compacted', 'fresh', 'merged'],
+    ['day', 'fresh', 'hour', 'merged', 'quarters'],
+    ['day', 'fresh', 'hour', 'merged'],
+  ])
+  return stand
+}
+
+/** All rows of each relation. */
+const answersOf = (stand: WarehouseStand) =>
+  Promise.all(
+    RELATIONS.map(async (over) => {
+      const rows = await stand.query<Record<string, unknown>>(
+        `SELECT * FROM ${over}`,
+        {},
+        { over, wholeParams: over === 'events' },
+      )
+      return rows.map((row) => JSON.stringify(row)).sort()
+    }),
+  )
+
+describe('a Parquet file', () => {
+  test('of a running server is left out when it is damaged, told once, and used again when it is whole', async () => {
+    const told: Flaw[] = []
+    await using stand = await historyOf(told)
+    const whole = await answersOf(stand)
+    for (const file of stand.manifest.present()) {
+      const path = join(stand.folder, file.path)
+      const bytes = readFileSync(path)
+      for (const [name, damage] of DAMAGES) {
+        stand.clock.advance(DAY_MS + 1)
+        damage(path)
+        touch(path)
+        // Some flipped bytes are seen by their checksum alone.
+        await answersOf(stand)
+        await stand.warehouse.files.round()
+        const case_ = `${file.path} ${name}`
+        expect([case_, told.map((flaw) => flaw.file.path)]).toEqual([case_, [file.path]])
+        const answers = await answersOf(stand)
+        for (const [n, rows] of answers.entries()) expect(rows.filter((row) => !whole[n]?.includes(row))).toEqual([])
+        expect([case_, answers.flat().length]).toEqual([case_, whole.flat().length - file.rows])
+        put(path, bytes)
+        await stand.warehouse.files.round()
+        expect(stand.manifest.damaged()).toEqual([])
+        told.length = 0
+      }
+      expect(await answersOf(stand)).toEqual(whole)
+    }
+  })
+
+  test('that is found by a start is left out when it is damaged, and used again after a start that finds it whole', async () => {
+    const told: Flaw[] = []
+    await using stand = await historyOf(told)
+    const whole = await answersOf(stand)
+    for (const [n, files] of [stand.manifest.files(), stand.manifest.rollups(), stand.manifest.pages()].entries()) {
+      const kept = files.map(({ path }) => readFileSync(join(stand.folder, path)))
+      for (const [name, damage] of DAMAGES) {
+        for (const { path } of files) {
+          damage(join(stand.folder, path))
+          touch(join(stand.folder, path))
+        }
+        await stand.reopen()
+        await answersOf(stand)
+        await stand.warehouse.files.round()
+        expect([name, told.map(({ file }) => file.path).sort()]).toEqual([name, files.map(({ path }) => path).sort()])
+        expect(await answersOf(stand)).toEqual(whole.with(n, []))
+        for (const [at, { path }] of files.entries()) put(join(stand.folder, path), kept[at])
+        await stand.reopen()
+        expect(await answersOf(stand)).toEqual(whole)
+        told.length = 0
+      }
+    }
+  })
+
+  test.each(DAMAGES.filter(([name]) => !name.includes('flipped')))(
+    '%s that two organizations share stops no answer to either',
+    async (_, damage) => {
+      const { world, send } = await collected()
+      await using _world = world
+      world.clock.advance(MINUTE_MS)
+      await world.run('flush')
+      const path = join(world.folder, 'events', '000000000001.parquet')
+      const bytes = readFileSync(path)
+      damage(path)
+      await send(BATCHES)
+      expect(await batchesIn(world)).toEqual([BATCHES])
+      expect(world.warnings).toHaveLength(1)
+      expect(world.warnings[0]).toContain(
+        'a file of the history is damaged: 40 rows are left out. events/000000000001.parquet',
+      )
+      for (const start of [async () => {}, () => world.restart()]) {
+        await start()
+        const { status, body } = await world.call('GET', '/readyz')
+        expect([status, body]).toMatchObject([200, { ok: true, damagedFiles: ['000000000001.parquet'] }])
+        expect((await world.call('GET', '/metrics')).body).toContain('tagwarden_damaged_files 1')
+        expect(await batchesIn(world)).toEqual([BATCHES])
+      }
+      expect(world.warnings).toHaveLength(1)
+      await world.restart(() => writeFileSync(path, bytes))
+      expect(await batchesIn(world)).toEqual([...ALL, BATCHES])
+      expect((await world.call('GET', '/readyz')).body.damagedFiles).toEqual([])
     },
   )
 })
