@@ -19,6 +19,7 @@ const ReadinessSchema = Closed(
     ),
     damagedFiles: Type.Array(Type.String(), {
       description: 'Files of the history that are left out of every answer because they are damaged; the first 100.',
+      examples: [['c0-51f3b0a4c2d9e687.parquet']],
     }),
   },
   { $id: 'Readiness' },

@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, statSync, unlinkSync } from 'node:fs'
 import { open, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
-import { DOUBLE, type DuckDBConnection, DuckDBInstance, DuckDBTypeId } from '@duckdb/node-api'
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { type Clock, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { AppError, messageOf } from '../core/error.ts'
 import { sumOf } from '../core/file-sum.ts'
@@ -24,6 +24,7 @@ import { type PageSources, pageLines, pagesIn, pagesRelation } from './pages-rel
 import type { Query, Warehouse } from './query.ts'
 import { eventsRelation, type Sources } from './relation.ts'
 import { COUNTS, type CountSources, countsOf, countsRelation, named } from './rollup.ts'
+import { rowsOf, typesOf } from './rows.ts'
 import { freshRelation, spooledEvents, spoolRelation } from './spooled.ts'
 import {
   countsFrom,
@@ -349,16 +350,7 @@ export class DuckdbWarehouse implements Warehouse {
       // Without values nothing is prepared, which is quicker and is cleaned up off the event loop.
       const values = Object.keys(params).length > 0 ? params : undefined
       const reader = await connection.runAndReadAll(sql, values, values && typesOf(params))
-      const names = reader.columnNames()
-      const isMap = reader.columnTypes().map((type) => type.typeId === DuckDBTypeId.MAP)
-      // Column by column, which is four times as quick as row by row.
-      const columns = reader.getColumnsJS().map((values, at) => values.map((value) => plain(value, isMap[at])))
-      const rows: Record<string, unknown>[] = Array.from({ length: columns[0]?.length ?? 0 }, () => ({}))
-      for (const [at, values] of columns.entries()) {
-        const name = names[at] ?? ''
-        for (const [index, row] of rows.entries()) row[name] = values[index]
-      }
-      return rows as T[]
+      return rowsOf<T>(reader)
     } finally {
       clearTimeout(timeout)
       this.asking.delete(connection)
@@ -394,21 +386,6 @@ export class DuckdbWarehouse implements Warehouse {
     work.then(done, done)
     return work
   }
-}
-
-/** Numbers that are no safe integers are doubles; left to itself, the engine takes 1e300 for a 64-bit integer. */
-function typesOf(params: Query['params']): Record<string, typeof DOUBLE> {
-  const isDouble = (value: unknown) => typeof value === 'number' && !Number.isSafeInteger(value)
-  const names = Object.keys(params).filter((name) => isDouble(params[name]))
-  return Object.fromEntries(names.map((name) => [name, DOUBLE]))
-}
-
-/** 64-bit integers become numbers (all of ours stay below 2^53), the pairs of a map an object. */
-function plain(value: unknown, isMap = false): unknown {
-  if (typeof value === 'bigint') return Number(value)
-  if (!Array.isArray(value)) return value
-  if (isMap) return Object.fromEntries(value.map((entry) => [entry.key, plain(entry.value)]))
-  return value.map((item) => plain(item))
 }
 
 const minuteOf = (instant: Instant) => Math.floor(instant / MINUTE_MS) * MINUTE_MS

@@ -55,7 +55,7 @@ export function spooledSegments(spoolFolder: string): string[] {
 /** Paths of everything that the manifest lists, damaged files among it. */
 export function listedPaths(manifest: Manifest): string[] {
   const damaged = manifest.damaged().map(({ file }) => file)
-  return [...manifest.present(), ...damaged].map(({ path }) => path)
+  return [...manifest.files(), ...manifest.rollups(), ...manifest.pages(), ...damaged].map(({ path }) => path)
 }
 
 /** Compares the disk with the manifest. Changes nothing. */
