@@ -91,7 +91,7 @@ function rebuiltLines(rebuilt: Rebuilt | null): string[] {
   const { setAside, listed, unreadable, gone, orgs, domains } = rebuilt
   const idsOf = (ids: readonly string[]) => (ids.length === 0 ? '' : ` (${named(ids)})`)
   return [
-    ...(setAside ? [`the damaged database lies in ${setAside}`] : []),
+    ...(setAside ? [`what was damaged lies in ${setAside}`] : []),
     `files of events taken in: ${listed.length}`,
     ...(unreadable.length > 0 ? [`files that can't be read, left as they are: ${named(unreadable)}`] : []),
     ...(gone.length > 0 ? [`files that are not there, taken off the list: ${named(gone)}`] : []),

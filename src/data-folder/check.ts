@@ -11,7 +11,7 @@ import { DuckdbWarehouse } from '../warehouse/duckdb.ts'
 import { Manifest } from '../warehouse/manifest.ts'
 import { findDifferences, listedPaths, named, spooledSegments } from '../warehouse/unlisted.ts'
 import type { FolderPaths } from './paths.ts'
-import { doctorCommand, FolderError } from './refusal.ts'
+import { cutDatabase, doctorCommand, FolderError } from './refusal.ts'
 import { checkKey, keyModeWarning } from './sealed.ts'
 
 /** One thing that was looked at. */
@@ -33,7 +33,7 @@ export async function examine(
   paths: FolderPaths,
   { isRunning, progress }: { isRunning: boolean; progress(done: number, of: number): void },
 ): Promise<Finding[]> {
-  const database = databaseFinding(paths)
+  const database = databaseFinding(paths, isRunning)
   const findings = [...folderFindings(paths), database]
   if (database.state !== 'wrong') {
     const db = openToRead(paths.database)
@@ -57,10 +57,11 @@ function folderFindings({ folder }: FolderPaths): Finding[] {
   return [wrong('folder', says)]
 }
 
-function databaseFinding(paths: FolderPaths): Finding {
-  const state = inspectDatabase(paths.database)
+function databaseFinding(paths: FolderPaths, isRunning: boolean): Finding {
+  const state = inspectDatabase(paths.database, isRunning)
   const goOn = `put back a copy, or make a new one by "${doctorCommand(paths, '--rebuild')}"`
   if (state.kind === 'damaged') return wrong('database', `${paths.database} is damaged (${state.reason}); ${goOn}`)
+  if (state.kind === 'cut') return wrong('database', cutDatabase(paths, state.reason).message)
   if (state.kind === 'empty') return wrong('database', `${paths.database} is lost or empty; ${goOn}`)
   const { schema } = state
   if (schema > migrations.length) {

@@ -18,7 +18,7 @@ import {
   spooledSegments,
 } from '../warehouse/unlisted.ts'
 import { type FolderPaths, pathsOf } from './paths.ts'
-import { damagedDatabase, lostDatabase, olderDatabase, strayWarning } from './refusal.ts'
+import { cutDatabase, damagedDatabase, lostDatabase, olderDatabase, strayWarning } from './refusal.ts'
 import { checkKey, keyModeWarning, openBox } from './sealed.ts'
 
 /**
@@ -55,6 +55,7 @@ function toRead({ database }: FolderPaths) {
 export function checkDatabase(paths: FolderPaths): 'sound' | 'empty' {
   const state = inspectDatabase(paths.database)
   if (state.kind === 'damaged') throw damagedDatabase(paths, state.reason)
+  if (state.kind === 'cut') throw cutDatabase(paths, state.reason)
   if (state.kind === 'sound') return state.kind
   const [files, segments] = [filesOnDisk(paths.events).length, spooledSegments(paths.spool).length]
   if (files + segments > 0) throw lostDatabase(paths, { files, segments })

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, renameSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, type Instant, SECOND_MS } from '../core/clock.ts'
 import type { SecretBox } from '../core/secret-box.ts'
@@ -17,7 +17,7 @@ import { openBox } from './sealed.ts'
 
 /** What a rebuild did. Files are named by their paths below `events/`, organizations and domains by their ids. */
 export interface Rebuilt {
-  /** Where a damaged database lies now; null when it was none. */
+  /** Where a damaged database, or its log, lies now; null when there was none. */
   setAside: string | null
   /** Files that are listed now. */
   listed: string[]
@@ -61,12 +61,24 @@ export async function rebuild(
   }
 }
 
-/** Moves a damaged database out of the way, with what belongs to it. */
+/**
+ * Moves a damaged database out of the way, with what belongs to it. Of one whose log alone is damaged the log is copied
+ * there: what of it can be read stays in force.
+ */
 function setDamagedAside({ database }: FolderPaths, now: Instant): string | null {
-  if (inspectDatabase(database).kind !== 'damaged') return null
+  const { kind } = inspectDatabase(database)
   const aside = `${database}.damaged-${now}`
-  for (const end of ['', '-wal', '-shm']) if (existsSync(database + end)) renameSync(database + end, aside + end)
-  return aside
+  const [log, index] = [`${database}-wal`, `${database}-shm`]
+  if (kind === 'damaged') {
+    for (const [from, to] of [[database, aside] as const, [log, `${aside}-wal`] as const]) {
+      if (existsSync(from)) renameSync(from, to)
+    }
+    rmSync(index, { force: true })
+    return aside
+  }
+  if (kind !== 'cut' || !existsSync(log)) return null
+  copyFileSync(log, `${aside}-wal`)
+  return `${aside}-wal`
 }
 
 interface Engine {

@@ -17,6 +17,12 @@ export function damagedDatabase(paths: FolderPaths, reason: string): FolderError
   )
 }
 
+export function cutDatabase(paths: FolderPaths, reason: string): FolderError {
+  return new FolderError(
+    `${paths.database}-wal, which has the latest changes of the database, ${reason}. Nothing was changed. Put back a copy of both files, or let "${doctorCommand(paths, '--rebuild')}" go on without these changes`,
+  )
+}
+
 export function lostDatabase(
   paths: FolderPaths,
   { files, segments }: { files: number; segments: number },

@@ -3,7 +3,7 @@ import { chmodSync, cpSync, existsSync, mkdtempSync, rmSync, truncateSync, write
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ask, call, runProgram, startServer, until, WEBHOOK_SECRET } from '../process.ts'
-import { bytesOf, eventIdsOf, type KilledFolder, killedFolder, readableOf } from './folder.ts'
+import { bytesOf, eventIdsOf, flipByte, type KilledFolder, killedFolder, readableOf } from './folder.ts'
 
 // Every case starts the program two or three times.
 setDefaultTimeout(60_000)
@@ -122,6 +122,24 @@ describe('a rebuild', () => {
     await server.stop()
     expect(kept(folder)).toEqual(expect.arrayContaining(before.filter((name) => name.endsWith('.parquet'))))
     expect((await doctor(folder)).wrong).toEqual([])
+  })
+})
+
+test('a database without its latest changes can be gone on with, and every event is still answered', async () => {
+  const folder = copyOf(whole.path)
+  flipByte(join(folder, 'tagwarden.db-wal'), 0.8)
+  expect(await refusalOf(folder)).toContain('which has the latest changes of the database, can be read for')
+  expect((await doctor(folder)).wrong).toEqual(['database'])
+  const { rebuilt, wrong } = await doctor(folder, '--rebuild')
+  expect(wrong).toEqual([])
+  expect(rebuilt).toMatchObject({ orgs: [], domains: [], setAside: expect.stringMatching(/\.damaged-\d+-wal$/) })
+  await using server = await startServer(folder)
+  const { eventIds, domains } = await readableOf(server.url, whole.apiKey)
+  expect(eventIds).toEqual(whole.eventIds)
+  expect(domains).toHaveLength(1)
+  await until('usage', async () => {
+    const { totalEvents } = await ask('GET', `${server.url}/v1/usage`, whole.apiKey)
+    return totalEvents === whole.eventIds.length
   })
 })
 
