@@ -141,6 +141,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   rules.refresh()
   const late = new LateBatches({
     folder: stores.late,
+    judgeHere: rules.judgeAll,
     judge: (orgId, events) => lateJudge.judge(orgId, events),
     admit: (batch) => collector.admit(batch),
     isKnown: (hash) => spool.answerOf(hash) !== null || batches.answerOf(hash) !== null,

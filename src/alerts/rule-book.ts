@@ -46,6 +46,12 @@ export class RuleBook {
     if (place !== null && set.size === 0) this.byDomain.delete(place)
   }
 
+  /** Compiles what changed, which else the next event waits for. */
+  prepare(): void {
+    this.shared.prepare()
+    for (const set of this.byDomain.values()) set.prepare()
+  }
+
   /** Ids of the alerts whose rule the event breaks, ascending; one and the same empty list when none. Null: out of time. */
   brokenBy(event: StoredEvent, meter: Meter = UNLIMITED): string[] | null {
     const shared = this.shared.brokenBy(event, meter)

@@ -27,6 +27,7 @@ export class RulesInForce {
   private readonly known = new Map<string, Pick<KeptAlert, 'orgId' | 'fingerprint'>>()
   private readonly staleIds = new Set<string>()
   private isAllStale = true
+  private readonly changedBooks = new Set<RuleBook>()
   private readonly slices = new TimeSlices()
   private readonly listeners: RuleListener[] = []
 
@@ -40,6 +41,8 @@ export class RulesInForce {
 
   /** Judges the events of one batch for as long as its organization may take of the server's time. */
   readonly judgeBatch = (orgId: string): BatchJudge => {
+    // What changed is not the sender's doing.
+    this.refresh()
     const { meter, end } = this.slices.begin(orgId)
     let events = 0
     const batch = {
@@ -53,6 +56,14 @@ export class RulesInForce {
       },
     }
     return batch
+  }
+
+  /** As `judgeBatch`, of all events at once: the ids of the alerts that each breaks. Null when it takes too long. */
+  readonly judgeAll = (orgId: string, events: readonly StoredEvent[]): string[][] | null => {
+    const batch = this.judgeBatch(orgId)
+    const violations = events.map(batch.judge)
+    batch.end()
+    return batch.isOutOfTime ? null : violations
   }
 
   /** To be called after a change: of these alerts, or of anything. */
@@ -74,9 +85,12 @@ export class RulesInForce {
 
   /** Reads what changed. At a start it is called before events come, since it may take a while. */
   refresh(): void {
+    if (!this.isAllStale && this.staleIds.size === 0) return
     if (this.isAllStale) this.readAll()
-    else if (this.staleIds.size > 0) this.read([...this.staleIds])
+    else this.read([...this.staleIds])
     this.staleIds.clear()
+    for (const book of this.changedBooks) book.prepare()
+    this.changedBooks.clear()
   }
 
   private brokenBy(event: StoredEvent, meter?: Meter): string[] | null {
@@ -109,7 +123,9 @@ export class RulesInForce {
     if (this.known.get(id)?.fingerprint === fingerprint) return
     const rule = read()
     this.known.set(id, { orgId, fingerprint })
-    this.entryOf(orgId).book.set(rule)
+    const { book } = this.entryOf(orgId)
+    book.set(rule)
+    this.changedBooks.add(book)
     for (const tell of this.listeners) tell(orgId, id, rule)
   }
 

@@ -47,6 +47,10 @@ export class LiteralIndex implements TextIndex {
     }
   }
 
+  prepare(): void {
+    if (this.byText.size > FEW) this.automaton ??= new DynamicAhoCorasick([...this.byText.keys()])
+  }
+
   find(text: string, _key: string, holding: Holding, meter: Meter): void {
     for (const atom of this.memory.recall(text, () => this.search(text, meter))) holding.hold(atom)
   }

@@ -57,6 +57,10 @@ export class PatternIndex implements TextIndex {
     this.sets = this.sets.filter(({ isEmpty }) => !isEmpty)
   }
 
+  prepare(): void {
+    for (const set of this.sets) set.prepare()
+  }
+
   find(text: string, _key: string, holding: Holding, meter: Meter): void {
     for (const atom of this.memory.recall(text, () => this.search(text, meter))) holding.hold(atom)
   }
@@ -119,6 +123,10 @@ class PatternSet {
   parted(): PatternSet[] {
     const middle = this.entries.length >> 1
     return [this.entries.slice(0, middle), this.entries.slice(middle)].map((half) => new PatternSet(half, true))
+  }
+
+  prepare(): void {
+    if (this.entries.length > FEW) this.automaton ??= automatonOf(this.entries)
   }
 
   /** Atoms that hold for the text; one may come more than once. */

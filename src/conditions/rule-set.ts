@@ -77,6 +77,11 @@ export class RuleSet implements Holding {
     for (const { literals } of rule.clauses) for (const { atom } of literals) this.release(atom)
   }
 
+  /** Compiles what changed, which else the next event waits for. */
+  prepare(): void {
+    for (const { index } of this.groups.values()) index.prepare?.()
+  }
+
   /**
    * Ids of the rules that the event breaks, ascending; when there is none, one and the same empty list. Null when the
    * meter ended the work.

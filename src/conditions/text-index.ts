@@ -17,6 +17,8 @@ export interface Holding {
 export interface TextIndex {
   add(atom: Atom): void
   remove(atom: Atom): void
+  /** Compiles what changed, which else the next text waits for. */
+  prepare?(): void
   /** Tells `holding` of every atom that holds for the text under the key. May end with `OutOfTime`. */
   find(text: string, key: string, holding: Holding, meter: Meter): void
 }

@@ -32,6 +32,7 @@ function setUp(folder = mkdtempSync(join(tmpdir(), 'late-'))) {
   let taken = Promise.withResolvers<void>()
   const late = new LateBatches({
     folder,
+    judgeHere: () => null,
     async judge(_orgId, events) {
       judged.push(...events.map(({ event }) => event))
       await gate.promise
@@ -129,7 +130,8 @@ test('a start knows what was taken in before the kill', async () => {
   const done = Promise.withResolvers<void>()
   const late = new LateBatches({
     folder: copy,
-    judge: async (_orgId, events) => events.map(() => []),
+    judgeHere: (_orgId, events) => events.map(() => []),
+    judge: () => Promise.reject(new Error('nothing takes long')),
     async admit({ events }) {
       admitted.push(...events.map(({ event }) => event))
       done.resolve()

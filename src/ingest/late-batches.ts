@@ -29,7 +29,9 @@ export interface LateBatch {
 
 export interface LateParts {
   folder: string
-  /** Judges events of one organization, off the event loop: the ids of the alerts that each breaks. */
+  /** Judges events of one organization: the ids of the alerts that each breaks. Null when that takes too long. */
+  judgeHere(orgId: string, events: readonly StoredEvent[]): string[][] | null
+  /** The same off the event loop, for as long as it takes. */
   judge(orgId: string, events: readonly StoredEvent[]): Promise<string[][]>
   /** Takes in a judged batch. */
   admit(batch: LateBatch): Promise<void>
@@ -43,6 +45,8 @@ const MAX_BYTES = 64 * 1024 * 1024
 const RETRY_AFTER_S = 30
 /** After a failure, which is of the disk or of the process that judges. */
 const PAUSE_MS = 1000
+/** So many events may be taken in before others have their turn. */
+const EVENTS_AT_ONCE = 500
 const FILE = /^(org_\w+)\.ndjson$/
 
 /** One batch of the file of its organization. */
@@ -63,8 +67,8 @@ interface Queue {
 
 /**
  * Acknowledged batches whose rules take longer than their organization's share of the event loop. They lie on disk, one
- * file an organization, are judged elsewhere, organization by organization in turn and each in its order, and are then
- * taken in as if they came at that moment. While one of an organization waits, what comes after it waits behind it.
+ * file an organization, are judged in the background, organization by organization in turn and each in its order, by
+ * another process where this one has no time, and are then taken in as if they came at that moment. While one of an organization waits, what comes after it waits behind it.
  */
 export class LateBatches {
   private readonly queues = new Map<string, Queue>()
@@ -220,13 +224,13 @@ export class LateBatches {
     return { orgId, path, fd: openSync(path, 'w+', 0o600), bytes: 0, places: [] }
   }
 
-  /** One batch of each organization in turn, until none waits. */
+  /** Some batches of each organization in turn, until none waits. */
   private async drain(): Promise<void> {
     while (!this.isClosed && this.queues.size > 0) {
       for (const queue of [...this.queues.values()]) {
         if (this.isClosed) return
         try {
-          await this.judgeFirst(queue)
+          await this.judgeSome(queue)
         } catch (error) {
           if (this.isClosed) return
           this.parts.report(error, 'judging late batches')
@@ -236,21 +240,30 @@ export class LateBatches {
     }
   }
 
-  private async judgeFirst(queue: Queue): Promise<void> {
-    const [place] = queue.places
-    const batch = place && readLine(readPlace(queue, place))
-    if (batch) {
-      const { events, record } = batch
-      const violations = await this.parts.judge(queue.orgId, events)
-      const judged = events.map((event, index) => ({ ...event, violations: orNull(violations[index]) }))
-      await this.parts.admit({ events: judged, record })
+  /** The first batches as far as they are quickly judged here, or else the first one elsewhere. */
+  private async judgeSome(queue: Queue): Promise<void> {
+    const judged: LateBatch[] = []
+    let [done, events] = [0, 0]
+    for (; done < queue.places.length && events < EVENTS_AT_ONCE; done++) {
+      const batch = this.read(queue, queue.places[done])
+      if (!batch) continue
+      const violations = this.parts.judgeHere(queue.orgId, batch.events)
+      if (!violations && done > 0) break
+      judged.push(judgedBy(violations ?? (await this.parts.judge(queue.orgId, batch.events)), batch))
+      events += batch.events.length
     }
-    queue.places.shift()
-    if (place) this.answers.delete(place.hash)
+    await Promise.all(judged.map((batch) => this.parts.admit(batch)))
+    for (const { hash } of queue.places.splice(0, done)) this.answers.delete(hash)
     while (queue.places.length === 0 && this.unwritten.has(queue.orgId)) await this.writing
     if (queue.places.length > 0) return
     this.queues.delete(queue.orgId)
     remove(queue)
+  }
+
+  /** Null: damaged meanwhile, or taken in before something failed. */
+  private read(queue: Queue, place: Place | undefined): LateBatch | null {
+    if (!place || this.parts.isKnown(place.hash)) return null
+    return readLine(readPlace(queue, place))
   }
 
   private async pause(): Promise<void> {
@@ -263,7 +276,10 @@ export class LateBatches {
 
 const LINE_END = 10
 
-const orNull = (ids: string[] | undefined) => (ids && ids.length > 0 ? ids : null)
+function judgedBy(violations: readonly string[][], { events, record }: LateBatch): LateBatch {
+  const idsOf = (index: number) => (violations[index]?.length ? violations[index] : null)
+  return { record, events: events.map((event, index) => ({ ...event, violations: idsOf(index) })) }
+}
 
 /** A batch without an id gets one, by which a start knows whether it was taken in. */
 function withKey({ events, record }: LateBatch): LateBatch {
