@@ -50,12 +50,15 @@ export class DiskBudget {
     if (budgetBytes === 0) return
     if (this.use.bytes() <= budgetBytes) return this.close([])
     const { drops, over } = planDrops(await this.use.pieces(), budgetBytes, clock.now())
-    if (drops.length > 0) await this.drop(drops)
+    const paths = drops.length > 0 ? this.drop(drops) : []
     this.close(over)
+    // Last: queries that still read them are waited for.
+    await this.parts.warehouse.remove(paths)
   }
 
-  private async drop(drops: readonly Drop[]): Promise<void> {
-    const { manifest, warehouse, folder, budgetBytes } = this.parts
+  /** Takes them out of the manifest, and answers which files may be deleted. */
+  private drop(drops: readonly Drop[]): string[] {
+    const { manifest, folder, budgetBytes } = this.parts
     const paths = new Set(drops.flatMap(({ paths }) => paths))
     const isDropped = ({ path }: { path: string }) => paths.has(path)
     manifest.swap(manifest.files().filter(isDropped), [])
@@ -67,7 +70,7 @@ export class DiskBudget {
         `over its share of the disk budget of ${budgetBytes} bytes; dropped: ${own.map(inWords).join(', ')}`,
       )
     }
-    await warehouse.remove([...paths].map((path) => join(folder, path)))
+    return [...paths].map((path) => join(folder, path))
   }
 
   /** From now on it is these whose batches are not taken in. */

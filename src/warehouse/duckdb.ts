@@ -8,7 +8,7 @@ import { AppError, messageOf } from '../core/error.ts'
 import { sumOf } from '../core/file-sum.ts'
 import type { StoredPage } from '../core/page.ts'
 import { EMPTY_SEGMENT, type SegmentContent } from '../ingest/segment-count.ts'
-import type { Crowd, NameCount, Naming } from './counted-names.ts'
+import type { Crowd, Naming } from './counted-names.ts'
 import { quoteText } from './dialect.ts'
 import { FileCheck, type Flaw } from './file-check.ts'
 import { type Lineage, metadataOf } from './lineage.ts'
@@ -26,18 +26,7 @@ import { eventsRelation, type Sources } from './relation.ts'
 import { COUNTS, type CountSources, countsOf, countsRelation, named } from './rollup.ts'
 import { rowsOf, typesOf } from './rows.ts'
 import { freshRelation, spooledEvents, spoolRelation } from './spooled.ts'
-import {
-  countsFrom,
-  foldedIn,
-  isCutOff,
-  type NameRow,
-  nameKey,
-  namesAmong,
-  namesOf,
-  type SurveyRow,
-  spanOf,
-  surveyOf,
-} from './survey.ts'
+import { countsFrom, foldedIn, nameEvents, type SurveyRow, spanOf, surveyOf } from './survey.ts'
 
 export interface EngineOptions {
   /** Where Parquet files lie, those of counts in `counts/`; `tmp/` below it is the engine's own. */
@@ -362,22 +351,12 @@ export class DuckdbWarehouse implements Warehouse {
     const absolute = join(this.options.folder, path)
     const events = freshRelation([absolute])
     const found = await this.run<SurveyRow>(surveyOf(events))
-    const naming = await this.planNames(events)
+    const naming = await nameEvents((sql) => this.run(sql), this.options.manifest.names, events)
     const span = spanOf(found)
     const hour = Math.floor(span.minReceivedAt / HOUR_MS) * HOUR_MS
     const file = { path, ...span, hour, rows, ...(await this.measure(path)), level: 'fresh' as const, keys: null }
     const counts = countsFrom(found)
     return { file, naming, content: { counts, vendors: naming.vendors, folded: foldedIn(counts, naming.crowds) } }
-  }
-
-  private async planNames(events: string): Promise<Naming> {
-    const { names } = this.options.manifest
-    const found = await this.run<NameRow>(namesOf(events))
-    const cutOff = new Set(found.filter(isCutOff).map(({ domainId }) => domainId))
-    const given = new Set(found.filter(isCutOff).map(nameKey))
-    const missing = [...cutOff].flatMap((domainId) => names.of(domainId)).filter((name) => !given.has(nameKey(name)))
-    const more = missing.length > 0 ? await this.run<NameCount>(namesAmong(events, missing)) : []
-    return names.plan([...found, ...more], cutOff)
   }
 
   private track<T>(work: Promise<T>): Promise<T> {

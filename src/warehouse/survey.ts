@@ -1,6 +1,6 @@
 import { HOUR_MS, type Instant } from '../core/clock.ts'
 import type { FoldedNames, SegmentCount } from '../ingest/segment-count.ts'
-import { type Crowd, MAX_NAMES, type NameCount } from './counted-names.ts'
+import { type CountedNames, type Crowd, MAX_NAMES, type NameCount, type Naming } from './counted-names.ts'
 import { quoteText } from './dialect.ts'
 
 /** What one file of events holds, as `surveyOf` asks for it. */
@@ -44,10 +44,25 @@ const NAMES = 'domainId, vendor, event, count(*) AS events, max(receivedAt) AS l
 const MAX_ASKED = 2 * MAX_NAMES
 
 /** A name of a file, and how many its domain has in it. */
-export type NameRow = NameCount & { names: number }
+type NameRow = NameCount & { names: number }
+
+/** Decides what the events of a new file are counted as; `run` answers SQL. */
+export async function nameEvents(
+  run: <T>(sql: string) => Promise<T[]>,
+  names: CountedNames,
+  events: string,
+): Promise<Naming> {
+  const found = await run<NameRow>(namesOf(events))
+  const cutOff = found.filter(({ names }) => names > MAX_ASKED)
+  const domainIds = new Set(cutOff.map(({ domainId }) => domainId))
+  const given = new Set(cutOff.map(nameKey))
+  const missing = [...domainIds].flatMap((domainId) => names.of(domainId)).filter((name) => !given.has(nameKey(name)))
+  const more = missing.length > 0 ? await run<NameCount>(namesAmong(events, missing)) : []
+  return names.plan([...found, ...more], domainIds)
+}
 
 /** Asks for the names in a new file; of a domain with more than `MAX_ASKED` for those with the most events. */
-export function namesOf(events: string): string {
+function namesOf(events: string): string {
   return `SELECT * EXCLUDE (place) FROM (
       SELECT *, count(*) OVER (PARTITION BY domainId) AS names,
         row_number() OVER (PARTITION BY domainId ORDER BY events DESC, vendor, event) AS place
@@ -55,18 +70,16 @@ export function namesOf(events: string): string {
     ) WHERE place <= ${MAX_ASKED}`
 }
 
-/** True when `namesOf` leaves names of its domain out. */
-export const isCutOff = ({ names }: NameRow) => names > MAX_ASKED
+type Name = Pick<NameCount, 'domainId' | 'vendor' | 'event'>
 
 /** Asks for these names in a new file, of which there is one at least. */
-export function namesAmong(events: string, names: readonly Pick<NameCount, 'domainId' | 'vendor' | 'event'>[]): string {
+function namesAmong(events: string, names: readonly Name[]): string {
   const values = names.map((name) => `(${[name.domainId, name.vendor, name.event].map(quoteText).join(', ')})`)
   return `SELECT ${NAMES} FROM ${events} WHERE (domainId, vendor, event) IN (VALUES ${values.join(', ')}) GROUP BY ALL`
 }
 
 /** The same for the same name. */
-export const nameKey = ({ domainId, vendor, event }: Pick<NameCount, 'domainId' | 'vendor' | 'event'>) =>
-  JSON.stringify([domainId, vendor, event])
+const nameKey = ({ domainId, vendor, event }: Name) => JSON.stringify([domainId, vendor, event])
 
 /** How many events of each crowded domain have names that counts don't keep. */
 export function foldedIn(counts: readonly SegmentCount[], crowds: readonly Crowd[]): FoldedNames[] {
