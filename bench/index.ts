@@ -9,6 +9,7 @@ import { benchFaults } from './faults.ts'
 import { benchIngest } from './ingest.ts'
 import { benchJudge } from './judge.ts'
 import { benchNab } from './nab.ts'
+import { benchNeighbours } from './neighbours.ts'
 import { benchQuery } from './query.ts'
 import { benchScale } from './scale.ts'
 import { benchSignIn } from './sign-in.ts'
@@ -19,6 +20,7 @@ const benches: Record<string, () => Promise<Budget[]>> = {
   judge: benchJudge,
   query: benchQuery,
   scale: benchScale,
+  neighbours: benchNeighbours,
   decode: benchDecode,
   evaluate: benchEvaluate,
   backtest: benchBacktest,
