@@ -14,6 +14,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
 import { plainEvent } from '../../src/core/event.fixture.ts'
 import { plainPage } from '../../src/core/page.fixture.ts'
 import { compactJob } from '../../src/jobs/compact.ts'
+import { addMember, createKey, createOrg, createUser } from '../../src/org/store.ts'
 import type { Flaw } from '../../src/warehouse/file-check.ts'
 import { HOUR, WarehouseStand } from '../../src/warehouse/warehouse.fixture.ts'
 import { type TestApp, testApp } from '../app.ts'
@@ -184,6 +185,14 @@ async function historyOf(told: Flaw[]) {
   return stand
 }
 
+/** Makes another organization, and answers its owner's API key. */
+function keyOfAnother({ app: { db, box }, clock }: TestApp): string {
+  const { id: orgId } = createOrg(db, box, clock, { name: 'Another' })
+  const { id: userId } = createUser(db, clock, { email: 'another@example.com', name: null })
+  addMember(db, clock, { orgId, userId, role: 'owner' })
+  return createKey(db, clock, { userId, name: 'a key', expiresInDays: null }).secret
+}
+
 /** All rows of each relation. */
 const answersOf = (stand: WarehouseStand) =>
   Promise.all(
@@ -255,16 +264,26 @@ describe('a Parquet file', () => {
     async (_, damage) => {
       const { world, send } = await collected()
       await using _world = world
+      const key = keyOfAnother(world)
+      const { body: other } = await world.call('POST', '/v1/domains', { as: key, body: { name: 'b.example' } })
+      const sendOther = (id: string) => world.collect(other.token, { events: [{ id, vendor: 'Shop', event: 'buy' }] })
+      const othersIn = async () => {
+        const { status, body } = await world.call('GET', '/v1/events', { as: key })
+        return [status, body.events.map(({ id }: { id: string }) => id)]
+      }
+      await sendOther('lost')
       world.clock.advance(MINUTE_MS)
       await world.run('flush')
       const path = join(world.folder, 'events', '000000000001.parquet')
       const bytes = readFileSync(path)
       damage(path)
       await send(BATCHES)
+      await sendOther('kept')
       expect(await batchesIn(world)).toEqual([BATCHES])
+      expect(await othersIn()).toEqual([200, ['kept']])
       expect(world.warnings).toHaveLength(1)
       expect(world.warnings[0]).toContain(
-        'a file of the history is damaged: 40 rows are left out. events/000000000001.parquet',
+        'a file of the history is damaged: 41 rows are left out. events/000000000001.parquet (several organizations',
       )
       for (const start of [async () => {}, () => world.restart()]) {
         await start()
@@ -272,10 +291,12 @@ describe('a Parquet file', () => {
         expect([status, body]).toMatchObject([200, { ok: true, damagedFiles: ['000000000001.parquet'] }])
         expect((await world.call('GET', '/metrics')).body).toContain('tagwarden_damaged_files 1')
         expect(await batchesIn(world)).toEqual([BATCHES])
+        expect(await othersIn()).toEqual([200, ['kept']])
       }
       expect(world.warnings).toHaveLength(1)
       await world.restart(() => writeFileSync(path, bytes))
       expect(await batchesIn(world)).toEqual([...ALL, BATCHES])
+      expect(await othersIn()).toEqual([200, ['kept', 'lost']])
       expect((await world.call('GET', '/readyz')).body.damagedFiles).toEqual([])
     },
   )
