@@ -134,10 +134,10 @@ export class Spool {
     return { receivedAt: this.lastReceivedAt, seq: this.lastSeq }
   }
 
-  /** The clock was put back: what comes in from now on has its time. Numbers of events go on growing. */
-  putBack(now: Instant): void {
-    this.lastReceivedAt = now
-    if (this.open) this.open.openedAt = now
+  /** The clock was put back: what comes in has this time or a later one. Numbers of events go on growing. */
+  putBack(to: Instant): void {
+    this.lastReceivedAt = to
+    if (this.open) this.open.openedAt = to
   }
 
   /** True when all events up to this number are on disk, or were refused. */

@@ -1,11 +1,11 @@
-import { beginAnew } from '../alerts/late-window.ts'
+import { beginAnew, judgedThrough } from '../alerts/late-window.ts'
 import { CLOCK_STEP_MS, type Clock, DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { recheckHosts } from '../domains/routing-store.ts'
 import type { Spool } from '../ingest/spool.ts'
 import { moveBack } from '../integrations/outbox.ts'
 import { shortenSessions } from '../org/session.ts'
 import { gapsBetween, lastHeartbeat } from '../signals/gap-store.ts'
-import { type ClockStep, keepClockStep, standingClockStep } from '../store/clock-step.ts'
+import { type ClockStep, keepClockStep, latestBeforeSteps } from '../store/clock-step.ts'
 import { type Db, tx } from '../store/database.ts'
 import type { Manifest } from '../warehouse/manifest.ts'
 
@@ -26,16 +26,22 @@ export interface ClockWatchParts {
 export class ClockWatch {
   /** What the clock showed last, in this run or the one before. */
   private seenAt: Instant
+  /** No event that was there at the start has a later time. */
+  private readonly lastReceivedAt: Instant
 
   /** Looks at once. */
   constructor(private readonly parts: ClockWatchParts) {
     const { db, clock, spool } = parts
     const now = clock.now()
-    this.seenAt = lastHeartbeat(db) ?? now
-    // Files know times to come, of before a step that is known.
-    const known = standingClockStep(db, now)
-    if (known && spool.latest.receivedAt <= known.latestAt) spool.putBack(Math.max(now, this.seenAt))
-    this.look()
+    // A heartbeat is up to 30 s older than what was judged.
+    const seenAt = Math.max(lastHeartbeat(db) ?? now, judgedThrough(db))
+    this.seenAt = seenAt
+    this.lastReceivedAt = spool.latest.receivedAt
+    // Events of times to come, of before a step that is known, say nothing about the clock.
+    if (this.lastReceivedAt <= latestBeforeSteps(db))
+      spool.putBack(Math.min(this.lastReceivedAt, Math.max(now, seenAt)))
+    // A small step is waited for: what has the time of what was judged would not be judged.
+    if (!this.look()) spool.putBack(Math.max(seenAt, spool.latest.receivedAt))
   }
 
   /** To be called before anything else that asks for the time, about every second. Answers whether the clock was put back. */
@@ -47,8 +53,8 @@ export class ClockWatch {
     if (isBack) {
       const step = { at: now, fromAt: this.livedFrom(now, latestAt), latestAt, lastSeq: spool.latest.seq }
       tx(db, () => {
+        beginAnew(db, step, Math.max(latestAt, this.lastReceivedAt))
         keepClockStep(db, step)
-        beginAnew(db, step)
         moveBack(db, step)
         shortenSessions(db, now)
         recheckHosts(db, now)

@@ -37,6 +37,18 @@ export function standingClockStep(db: Db, now: Instant): ClockStep | null {
   )
 }
 
+/** The latest time that was known before any step; 0: there was none. */
+export function latestBeforeSteps(db: Db): Instant {
+  return db.prepare<[], number | null>('SELECT max(latestAt) FROM clockStep').pluck().get() ?? 0
+}
+
+/** The highest `lastSeq` of a step that is lower than this; 0: there was none. */
+export function lastStepSeq(db: Db, below = Number.MAX_SAFE_INTEGER): number {
+  return (
+    db.prepare<[number], number | null>('SELECT max(lastSeq) FROM clockStep WHERE lastSeq < ?').pluck().get(below) ?? 0
+  )
+}
+
 /** Those whose times all lie before. */
 export function removeOldClockSteps(db: Db, before: Instant): void {
   db.prepare('DELETE FROM clockStep WHERE latestAt < ?').run(before)

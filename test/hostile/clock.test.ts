@@ -1,4 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import fc from 'fast-check'
 import { type Cursor, dueWindows } from '../../src/alerts/due.ts'
 import { nextWindow, parsePeriod, windowAt } from '../../src/alerts/period.ts'
 import { meetsRunWindow } from '../../src/alerts/run-window.ts'
@@ -158,6 +159,46 @@ test('a start with the right clock after a day ahead says so, is ready, and show
   expect(world.warnings).toHaveLength(2)
   world.clock.advance(DAY_MS + MINUTE_MS)
   expect((await world.call('GET', '/readyz', { as: null })).body.clockPutBack).toBeUndefined()
+})
+
+test('whatever the clock does, each event is judged once', async () => {
+  const step = fc.oneof(
+    fc.constant({ kind: 'send' as const, ms: 0 }),
+    fc.record({ kind: fc.constant('run' as const), ms: fc.integer({ min: 1, max: 5 }).map((s) => s * SECOND_MS) }),
+    fc.record({
+      kind: fc.constantFrom('set' as const, 'restart' as const, 'crash' as const),
+      ms: fc.constantFrom(
+        ...SHIFTS.map(([, ms]) => ms),
+        0,
+        20 * SECOND_MS,
+        -20 * SECOND_MS,
+        -5 * SECOND_MS,
+        40 * MINUTE_MS,
+      ),
+    }),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 12 }), async (steps) => {
+      await using world = await testApp({}, hooks())
+      const { send } = await watched(world)
+      let sent = 0
+      for (const { kind, ms } of steps) {
+        if (kind === 'send') await send(`shop ${sent++ % 2}`)
+        else if (kind === 'run') await runs(world, ms / SECOND_MS)
+        else if (kind === 'set') world.clock.advance(ms)
+        else if (kind === 'restart') await world.restart(() => world.clock.advance(ms))
+        else await world.crash(() => world.clock.advance(ms))
+      }
+      await runs(world, 12)
+      for (let hour = 0; hour < 3; hour++) {
+        world.clock.advance(HOUR_MS)
+        await runs(world)
+      }
+      const judged = (await issuesOf(world)).reduce((sum, { occurrences }) => sum + occurrences, 0)
+      expect([await eventsOf(world), judged]).toEqual([sent, sent])
+    }),
+    { numRuns: 6 },
+  )
 })
 
 test('what was taken in and not judged yet is judged when the clock is put back', async () => {
