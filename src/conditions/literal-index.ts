@@ -1,5 +1,5 @@
-import { DynamicAhoCorasick } from '@monyone/aho-corasick'
 import type { Atom } from './atom.ts'
+import { KeywordAutomaton, MAX_KEYWORD_LETTERS } from './keyword-automaton.ts'
 import type { Meter } from './meter.ts'
 import type { Holding, TextIndex } from './text-index.ts'
 import { NO_ATOMS, TextMemory } from './text-memory.ts'
@@ -7,25 +7,28 @@ import { WorkLog } from './work-log.ts'
 
 /** So many texts are searched for one by one: cheaper than an automaton. */
 const FEW = 16
+/** What a letter costs in an automaton, in the units of `WorkLog`. */
+const LETTER_WORK = 50
 
 type Place = 'contains' | 'starts_with' | 'ends_with'
 
 interface Wanted {
   atom: Atom
-  text: string
   place: Place
 }
 
-/**
- * Texts that are searched for, anywhere or at an end, by one automaton (Aho and Corasick, Efficient string matching, 1975)
- * that texts are added to and taken from without building it anew.
- */
+/** One text that is searched for, for whom, and among which others. */
+interface Keyword {
+  wanted: Wanted[]
+  set: KeywordSet
+}
+
+/** Texts that are searched for, anywhere or at an end, in sets so small that a change, which builds one anew, is quick. */
 export class LiteralIndex implements TextIndex {
-  private readonly byText = new Map<string, Wanted[]>()
+  private readonly keywords = new Map<string, Keyword>()
+  private sets: KeywordSet[] = []
   /** Atoms with an empty text, which is everywhere. */
   private readonly always = new Set<Atom>()
-  /** Null: not needed yet. */
-  private automaton: DynamicAhoCorasick | null = null
   private readonly memory = new TextMemory()
   private readonly log = new WorkLog()
 
@@ -33,7 +36,7 @@ export class LiteralIndex implements TextIndex {
     this.memory.clear()
     for (const text of new Set(atom.condition.values)) {
       if (text === '') this.always.add(atom)
-      else this.want({ atom, text, place: atom.condition.op as Place })
+      else this.keywordOf(text).wanted.push({ atom, place: atom.condition.op as Place })
     }
   }
 
@@ -41,9 +44,10 @@ export class LiteralIndex implements TextIndex {
     this.memory.clear()
     this.always.delete(atom)
     for (const text of new Set(atom.condition.values)) {
-      const rest = this.byText.get(text)?.filter((wanted) => wanted.atom !== atom) ?? []
-      if (rest.length > 0) this.byText.set(text, rest)
-      else if (this.byText.delete(text)) this.automaton?.delete(text)
+      const keyword = this.keywords.get(text)
+      if (!keyword) continue
+      keyword.wanted = keyword.wanted.filter((wanted) => wanted.atom !== atom)
+      if (keyword.wanted.length === 0) this.forget(text, keyword)
     }
   }
 
@@ -55,42 +59,78 @@ export class LiteralIndex implements TextIndex {
     for (const atom of this.memory.recall(text, () => this.search(text, meter))) holding.hold(atom)
   }
 
-  private want(wanted: Wanted): void {
-    const others = this.byText.get(wanted.text)
-    if (others) others.push(wanted)
-    else {
-      this.byText.set(wanted.text, [wanted])
-      this.automaton?.add(wanted.text)
-    }
+  private keywordOf(text: string): Keyword {
+    const known = this.keywords.get(text)
+    if (known) return known
+    const set = this.sets.find((some) => some.hasRoomFor(text)) ?? new KeywordSet()
+    if (set.size === 0) this.sets.push(set)
+    set.add(text)
+    const keyword = { wanted: [], set }
+    this.keywords.set(text, keyword)
+    return keyword
+  }
+
+  private forget(text: string, { set }: Keyword): void {
+    this.keywords.delete(text)
+    set.delete(text)
+    if (set.size === 0) this.sets = this.sets.filter((other) => other !== set)
   }
 
   private search(text: string, meter: Meter): readonly Atom[] {
     const found = new Set(this.always)
-    // At worst each place of the text is the end of many that are wanted.
-    this.log.measure(text.length * Math.sqrt(this.byText.size), meter, () => {
-      if (this.byText.size <= FEW) this.searchEach(text, found)
-      else this.searchAll(text, found)
-    })
+    for (const set of this.sets) {
+      set.prepare(meter)
+      this.log.measure(text.length * Math.min(set.size, LETTER_WORK), meter, () => {
+        for (const part of set.find(text)) this.collect(part, text, found)
+      })
+    }
     return found.size > 0 ? [...found] : NO_ATOMS
   }
 
-  private searchEach(text: string, found: Set<Atom>): void {
-    for (const [part, all] of this.byText) {
-      if (!text.includes(part)) continue
-      for (const { atom, place } of all) {
-        if (place === 'contains' || (place === 'starts_with' ? text.startsWith(part) : text.endsWith(part))) {
-          found.add(atom)
-        }
+  private collect(part: string, text: string, found: Set<Atom>): void {
+    for (const { atom, place } of this.keywords.get(part)?.wanted ?? []) {
+      if (place === 'contains' || (place === 'starts_with' ? text.startsWith(part) : text.endsWith(part))) {
+        found.add(atom)
       }
     }
   }
+}
 
-  private searchAll(text: string, found: Set<Atom>): void {
-    this.automaton ??= new DynamicAhoCorasick([...this.byText.keys()])
-    for (const { begin, end, keyword } of this.automaton.matchInText(text)) {
-      for (const { atom, place } of this.byText.get(keyword) ?? []) {
-        if (place === 'contains' || (place === 'starts_with' ? begin === 0 : end === text.length)) found.add(atom)
-      }
-    }
+class KeywordSet {
+  private readonly keywords = new Set<string>()
+  private letters = 0
+  /** Null: to be built at the next text, or so few that they are searched for one by one. */
+  private automaton: KeywordAutomaton | null = null
+
+  get size(): number {
+    return this.keywords.size
+  }
+
+  hasRoomFor({ length }: string): boolean {
+    return this.letters + length <= MAX_KEYWORD_LETTERS
+  }
+
+  add(keyword: string): void {
+    this.keywords.add(keyword)
+    this.letters += keyword.length
+    this.automaton = null
+  }
+
+  delete(keyword: string): void {
+    this.keywords.delete(keyword)
+    this.letters -= keyword.length
+    this.automaton = null
+  }
+
+  /** To be called before `find`. May end with `OutOfTime`. */
+  prepare(meter: Meter): void {
+    if (this.automaton || this.keywords.size <= FEW) return
+    meter.check(0)
+    this.automaton = new KeywordAutomaton(this.keywords)
+  }
+
+  /** The keywords that the text contains. */
+  find(text: string): string[] {
+    return this.automaton?.find(text) ?? [...this.keywords].filter((keyword) => text.includes(keyword))
   }
 }

@@ -7,6 +7,7 @@ import { readNumber } from './number.ts'
 import { PatternIndex } from './pattern-index.ts'
 import { containsPhone, type PhoneRegions } from './phone.ts'
 import { countCodePoints, isBlank } from './text.ts'
+import { WorkLog } from './work-log.ts'
 
 /** Told of each atom that holds for a text; the same one may come more than once. */
 export interface Holding {
@@ -62,9 +63,9 @@ export function indexOf(kind: IndexKind, regions: () => PhoneRegions): TextIndex
     case 'blank':
       return new ScanIndex(isBlank)
     case 'email':
-      return new ScanIndex(containsEmail, LETTERS_PER_MS)
+      return new ScanIndex(containsEmail, new WorkLog())
     case 'phone':
-      return new ScanIndex((text, key) => containsPhone(key, text, regions()), LETTERS_PER_MS)
+      return new ScanIndex((text, key) => containsPhone(key, text, regions()), new WorkLog())
     case 'text':
       return new LiteralIndex()
     case 'pattern':
@@ -72,8 +73,10 @@ export function indexOf(kind: IndexKind, regions: () => PhoneRegions): TextIndex
   }
 }
 
-/** Letters of the worst of texts that are searched for addresses or phone numbers in a millisecond (measured). */
-const LETTERS_PER_MS = 400
+/** What a letter costs that is searched for addresses or phone numbers, in the units of `WorkLog`. */
+const SCANNED_LETTER_WORK = 200
+/** Shorter texts cost nothing: they are no address and no phone number. */
+const SCANNED_FROM = 6
 
 const valuesOf = (atom: Atom) => atom.condition.values ?? []
 
@@ -203,9 +206,10 @@ class LengthIndex implements TextIndex {
 class ScanIndex implements TextIndex {
   private readonly atoms = new Set<Atom>()
 
+  /** `log`: of a question that may take long; null for others. */
   constructor(
     private readonly holds: (text: string, key: string) => boolean,
-    private readonly lettersPerMs = Number.POSITIVE_INFINITY,
+    private readonly log: WorkLog | null = null,
   ) {}
 
   add(atom: Atom): void {
@@ -217,7 +221,17 @@ class ScanIndex implements TextIndex {
   }
 
   find(text: string, key: string, holding: Holding, meter: Meter): void {
-    if (text.length > this.lettersPerMs) meter.check(text.length / this.lettersPerMs)
-    if (this.holds(text, key)) for (const atom of this.atoms) holding.hold(atom)
+    if (this.ask(text, key, meter)) for (const atom of this.atoms) holding.hold(atom)
+  }
+
+  private ask(text: string, key: string, meter: Meter): boolean {
+    if (!this.log || text.length < SCANNED_FROM) return this.holds(text, key)
+    let holds = false
+    // An event may have hundreds of texts that are too short to be measured each.
+    meter.check(0)
+    this.log.measure(text.length * SCANNED_LETTER_WORK, meter, () => {
+      holds = this.holds(text, key)
+    })
+    return holds
   }
 }

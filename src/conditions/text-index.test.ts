@@ -1,0 +1,17 @@
+import { expect, test } from 'bun:test'
+import { plainEvent } from '../core/event.fixture.ts'
+import { type Meter, OutOfTime } from './meter.ts'
+import { RuleSet } from './rule-set.ts'
+
+test.each(['contains_phone', 'contains_email'] as const)('%s asks for time at each of many short texts', (op) => {
+  const set = new RuleSet()
+  set.set('alr_1', { conditions: { logic: 'any', items: [{ parameter: '*', op }] } })
+  const params = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`p${n}`, `${n} +1234567 a@b `]))
+  let asked = 0
+  const meter: Meter = {
+    check() {
+      if (++asked > 100) throw new OutOfTime()
+    },
+  }
+  expect(set.brokenBy(plainEvent({ params }), meter)).toBeNull()
+})
