@@ -9,8 +9,10 @@ export interface Finding {
   event: string | null
   /** Violating events or sessions; 1 for a volume window that fired. */
   occurrences: number
-  /** In one sentence, without a full stop: `12 events broke the rule`, `0 events, expected at least 10`. */
+  /** In one sentence, without a full stop: ``12 of 340 purchase events had no `value`; expected none``. */
   summary: string
+  /** What every violating event did, to stand behind `events`: ``had no `value` ``. Absent: the rule does not say. */
+  fault?: string
   observed: number | null
   expected: number | null
   /** `expected` in words, where the number is a bound and not what is usual: `more than 10`. */

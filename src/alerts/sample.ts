@@ -5,8 +5,10 @@ import type { StoredEvent } from '../core/event.ts'
 import type { Query } from '../warehouse/query.ts'
 import type { Alert } from './alert.ts'
 import { eventsQuery } from './events-at.ts'
+import type { TotalRow } from './explain.ts'
 import type { Finding } from './finding.ts'
 import { dataOf } from './journey.ts'
+import { alertTypeOf } from './types/index.ts'
 
 /** Asks for the events that `sampleSeq` of these findings names; null when none names one. */
 export function samplesQuery(orgId: string, findings: readonly Finding[]): Query | null {
@@ -18,7 +20,8 @@ export function samplesQuery(orgId: string, findings: readonly Finding[]): Query
 }
 
 /**
- * The alert's findings with their samples, from the answer to `samplesQuery`: as people may see them, with what is
+ * The alert's findings with their samples, from the answer to `samplesQuery`, and with what their type makes of these and
+ * of the answer to `totalsQuery`: as people may see them, with what is
  * personal masked, in what names the trouble too. A finding whose event is no longer there stays without.
  */
 export function withSamples(
@@ -26,18 +29,23 @@ export function withSamples(
   findings: readonly Finding[],
   events: readonly StoredEvent[],
   regions: PhoneRegions = [],
+  totals: readonly TotalRow[] = [],
 ): Finding[] {
+  const { explain } = alertTypeOf(alert.alertType)
   const mask = compileMask([...conditionsOf(alert), ...dataOf(alert.journey)], regions)
   const bySeq = new Map(events.map((event) => [event.seq, event]))
   return findings.map((finding) => {
-    const event = finding.sampleSeq === null ? undefined : bySeq.get(finding.sampleSeq)
-    if (!event) return finding
-    const { orgId, violations, ...sample } = mask(event)
+    const event = (finding.sampleSeq === null ? null : bySeq.get(finding.sampleSeq)) ?? null
+    const masked = event && mask(event)
+    const name = event && masked && finding.event === event.event ? masked.event : finding.event
+    const known = explain ? explain(alert, finding, { event, name, totals, regions }) : finding
+    if (!event || !masked) return known
+    const { orgId, violations, ...sample } = masked
     return {
-      ...finding,
+      ...known,
       // They are those of all events, or for what is missing those of the rule.
       vendor: finding.vendor === event.vendor ? sample.vendor : finding.vendor,
-      event: finding.event === event.event ? sample.event : finding.event,
+      event: name,
       hosts: [...new Set(finding.hosts.map((host) => mask({ ...event, host }).host ?? host))],
       sample,
     }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { cutText, timeText } from './text.ts'
+import { cutText, timeText, unsaidIn } from './text.ts'
 
 test.each<[string, number, '' | '…', string]>([
   ['abc', 2, '', 'ab'],
@@ -39,3 +39,13 @@ test('times are spelled to the minute, in UTC', () => {
     '2026-01-05 12:07 UTC',
   ])
 })
+
+test.each([
+  ['on Shop.', ['Shop'], []],
+  ['on shop.example', ['shop.example'], []],
+  ['Shop.example and Shopping', ['Shop'], ['Shop']],
+  ['the purchase', ['Purchase', null, '', undefined], ['Purchase']],
+  ['GA4 (purchase): a.b*c', ['GA4', 'purchase', 'a.b*c', 'axb'], ['axb']],
+  ['Überkauf', ['kauf'], ['kauf']],
+  ['', ['a'], ['a']],
+])('of the names, %j leaves unsaid', (text, names, unsaid) => expect(unsaidIn(text, names)).toEqual(unsaid))

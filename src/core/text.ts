@@ -18,3 +18,14 @@ export function minuteText(instant: Instant): string {
 
 /** `2026-01-05 12:07 UTC` */
 export const timeText = (instant: Instant): string => `${minuteText(instant)} UTC`
+
+/** Those of the names that a text does not contain as words of their own, letter by letter the same. */
+export function unsaidIn(text: string, names: readonly (string | null | undefined)[]): string[] {
+  return names.flatMap((name) => {
+    if (!name) return []
+    // `Shop` is not said by `shop.example`, nor by `Shopping` or `Shop.example`, but by `on Shop.`
+    const before = String.raw`(?<![\p{L}\p{N}_.-])`
+    const behind = String.raw`(?![\p{L}\p{N}_-]|\.[\p{L}\p{N}])`
+    return new RegExp(`${before}${RegExp.escape(name)}${behind}`, 'u').test(text) ? [] : [name]
+  })
+}

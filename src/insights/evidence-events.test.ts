@@ -104,7 +104,7 @@ test('samples are those that a plain look at all events picks', async () => {
         expect(seqs([found.badSample])).toEqual([bad[0]?.seq])
         // Where SQL can't tell a phone number, an event that may have one is no proof of what is good.
         const isExact = !JSON.stringify(rule.conditions).includes('contains_phone')
-        if (isVolume || isExact) expect(seqs([found.goodSample])).toEqual([(alike ?? good[0])?.seq])
+        if (isVolume || isExact) expect(seqs([found.goodSample])).toEqual([(bad[0] ? alike : good[0])?.seq])
         else if (found.goodSample) expect(seqs(good)).toContain(found.goodSample.seq)
       },
     ),
@@ -145,6 +145,7 @@ describe('a good event', () => {
   const broken = eventOf({
     seq: 50,
     params: { value: '' },
+    host: 'shop.example',
     violations: ['alr_validation'],
     receivedAt: NOON - 4 * HOUR_MS,
   })
@@ -158,7 +159,22 @@ describe('a good event', () => {
       [good({ seq: 1 }), good({ seq: 2, vendor: 'meta' }), good({ seq: 3, event: 'view' })],
       1,
     ],
-    ['is another rather than none', [good({ seq: 1, vendor: 'meta' })], 1],
+    ['is none rather than one of another vendor', [good({ seq: 1, vendor: 'meta' })], null],
+    ['is none rather than another event', [good({ seq: 1, event: 'view' })], null],
+    [
+      'is of the same host rather than new',
+      [
+        good({ seq: 1, host: 'shop.example', receivedAt: NOON - 30 * HOUR_MS }),
+        good({ seq: 2, host: 'm.shop.example' }),
+        good({ seq: 3, host: 'm.shop.example', receivedAt: NOON - 1 }),
+      ],
+      1,
+    ],
+    [
+      'is of another host rather than none',
+      [good({ seq: 1, host: 'm.shop.example' }), good({ seq: 2, host: null })],
+      2,
+    ],
     ['may be a week older than the trouble', [good({ seq: 1, receivedAt: NOON - 5 * HOUR_MS - 7 * DAY_MS })], 1],
     ['is not older', [good({ seq: 1, receivedAt: NOON - 5 * HOUR_MS - 7 * DAY_MS - 1 })], null],
     ['may have broken another rule', [good({ seq: 1, violations: ['alr_other'] })], 1],

@@ -31,8 +31,8 @@ export interface Samples {
   /** The newest of `events`, else what was kept of one when the issue fired last. */
   badSample: SeenEvent | null
   /**
-   * The newest event in scope that is as it should be, of the same vendor and event if there is one; of a journey the
-   * newest that is what sessions missed last.
+   * The newest event in scope that is as it should be, of the same vendor and event as the bad one, and of its host
+   * where there is one; of a journey the newest that is what sessions missed last.
    */
   goodSample: SeenEvent | null
 }
@@ -82,12 +82,11 @@ const readEvent = parser(EventSchema)
 /** The latest is asked for first: mostly it is there, and looking through weeks of events takes long. */
 async function goodEvent(trouble: Trouble, rule: Alert, bad: SeenEvent | null, warehouse: Ask) {
   const { issue, now } = trouble
-  const isLike = (good: SeenEvent) =>
-    !bad || issue.alertType === 'journey' || (good.vendor === bad.vendor && good.event === bad.event)
+  const like = issue.alertType === 'journey' ? null : bad
   let good: SeenEvent | null = null
   for (const from of [now - HOUR_MS, now - DAY_MS, issue.firstSeenAt - GOOD_BEFORE_MS]) {
-    good = await goodEventSince(from, trouble, rule, bad, warehouse)
-    if (good && isLike(good)) break
+    good = await goodEventSince(from, trouble, rule, like, warehouse)
+    if (good && (!like || good.host === like.host)) break
   }
   return good
 }
@@ -96,18 +95,19 @@ async function goodEventSince(
   from: Instant,
   trouble: Trouble,
   rule: Alert,
-  bad: SeenEvent | null,
+  like: SeenEvent | null,
   warehouse: Ask,
 ): Promise<SeenEvent | null> {
   const { issue, regions, now, keptFrom } = trouble
   const binder = new Binder()
   const wanted = goodSql(trouble, rule, binder)
   const isExact = wanted.every(({ exact = true }) => exact)
-  const alike = bad && `vendor = ${binder.bind(bad.vendor)} AND event = ${binder.bind(bad.event)}`
+  const alike = like ? [`vendor = ${binder.bind(like.vendor)}`, `event = ${binder.bind(like.event)}`] : []
+  const first = like?.host ? `(host IS NOT DISTINCT FROM ${binder.bind(like.host)}) DESC, ` : ''
   const places = await warehouse.query<Place>({
     sql: `
-      SELECT seq, receivedAt FROM events WHERE ${wanted.map(({ sql }) => sql).join(' AND ')}
-      ORDER BY ${alike ? `(${alike}) DESC, ` : ''}seq DESC LIMIT ${isExact ? 1 : MAX_CANDIDATES}`,
+      SELECT seq, receivedAt FROM events WHERE ${[...alike, ...wanted.map(({ sql }) => sql)].join(' AND ')}
+      ORDER BY ${first}seq DESC LIMIT ${isExact ? 1 : MAX_CANDIDATES}`,
     params: binder.params,
     keys: [...new Set(wanted.flatMap(({ keys }) => keys))],
     wholeParams: wanted.some(({ wholeParams }) => wholeParams),

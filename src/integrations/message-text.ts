@@ -1,6 +1,6 @@
 import { countsFirings } from '../alerts/types/index.ts'
 import type { StoredEvent } from '../core/event.ts'
-import { timeText } from '../core/text.ts'
+import { timeText, unsaidIn } from '../core/text.ts'
 import type { Message, MessageKind } from './message.ts'
 import { oneLine } from './one-line.ts'
 
@@ -23,7 +23,9 @@ const MAX_SAMPLE_ROWS = 30
 export function subjectOf(message: Message): string {
   const { kind, issue, domain } = message
   if (!issue) return `Tagwarden: ${KIND_TITLES[kind].toLowerCase()}`
-  const place = domain ? ` (${domain.name})` : ''
+  const place = unsaidIn(issue.title, [domain?.name])
+    .map((name) => ` (${name})`)
+    .join('')
   return oneLine(`[${issue.severity}] ${KIND_TITLES[kind]}: ${issue.title}${place}`, 200)
 }
 
@@ -40,6 +42,8 @@ export function rowsOf(message: Message): MessageRow[] {
     event ? ['Event', event] : null,
     issue.hosts?.length ? ['Hosts', issue.hosts.join(', ')] : null,
     ['Severity', issue.severity],
+    issue.resolvedBy ? ['Resolved by', issue.resolvedBy] : null,
+    issue.notes ? ['Note', issue.notes] : null,
     issue.impactValue === null ? null : ['Impact value', numberText(issue.impactValue)],
     heldBack > 0 ? ['Held back', `${heldBack} earlier ${heldBack === 1 ? 'notice' : 'notices'} by the throttle`] : null,
     openNow === null ? null : ['Open now', `${openNow} ${openNow === 1 ? 'issue' : 'issues'}`],

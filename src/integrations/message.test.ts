@@ -156,6 +156,24 @@ test('a sample shows people what is known of the event and one time', () => {
 
 const sentences: [string, MessageFacts, string][] = [
   ['resolved', { ...facts, transition: 'resolved' }, `${facts.issue.title}: resolved on Shop.`],
+  [
+    'resolved by hand',
+    { ...facts, transition: 'resolved', issue: { ...facts.issue, resolvedBy: 'Ann' } },
+    `${facts.issue.title}: resolved by Ann on Shop.`,
+  ],
+  [
+    'names that the summary says',
+    {
+      ...facts,
+      finding: { ...tooFew, summary: '12 of 340 purchase events had no `id`; expected none', event: 'purchase' },
+    },
+    'Purchase has a value: 12 of 340 purchase events had no `id`; expected none (GA4) on Shop.',
+  ],
+  [
+    'names that the alert says',
+    { ...facts, alert: { id: 'alr_1', name: 'GA4 on Shop' }, finding: { ...tooFew, event: 'GA4' } },
+    'GA4 on Shop: 0 events, expected at least 10.',
+  ],
   ['no domain', { ...facts, domain: null }, 'Purchase has a value: 12 events broke the rule (GA4 purchase).'],
   ['no finding', { ...facts, finding: null }, `${facts.issue.title} on Shop.`],
 ]
@@ -170,6 +188,28 @@ test.each([
   ['resolved', '[critical] Resolved: '],
 ] as const)('the subject of %s', (transition, beginning) => {
   expect(subjectOf(buildMessage({ ...facts, transition }))).toBe(`${beginning}${facts.issue.title} (Shop)`)
+})
+
+test.each([
+  ['Shop', 'Purchases: events break the rule on shop.example', ' (Shop)'],
+  ['shop.example', 'Purchases: events break the rule on shop.example', ''],
+  ['Shop', 'Purchases on Shop: 0 events', ''],
+])('the subject names the domain %s once: %s', (name, title, end) => {
+  const message = buildMessage({ ...facts, domain: { id: 'dom_1', name }, issue: { ...facts.issue, title } })
+  expect(subjectOf(message)).toBe(`[critical] New issue: ${title}${end}`)
+})
+
+test('who resolved an issue and what was noted on it stand in the message', () => {
+  const issue = { ...facts.issue, resolvedBy: 'Ann', notes: 'Fixed in\nrelease 42' }
+  const resolved = buildMessage({ ...facts, transition: 'resolved', issue })
+  expect(rowsOf(resolved)).toContainEqual(['Resolved by', 'Ann'])
+  expect(rowsOf(resolved)).toContainEqual(['Note', 'Fixed in release 42'])
+  expect(JSON.parse(webhookBody(resolved)).data.issue).toMatchObject({
+    resolvedBy: 'Ann',
+    notes: 'Fixed in release 42',
+  })
+  const labels = rowsOf(buildMessage({ ...facts, issue })).map(([label]) => label)
+  expect([labels.includes('Resolved by'), labels.includes('Note')]).toEqual([false, true])
 })
 
 test('a test message has nothing but its sentence and a link', () => {

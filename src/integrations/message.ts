@@ -1,6 +1,7 @@
 import type { AlertKind, Severity } from '../alerts/alert.ts'
 import type { Finding } from '../alerts/finding.ts'
 import type { Instant } from '../core/clock.ts'
+import { unsaidIn } from '../core/text.ts'
 import type { IssueStatus, Transition } from '../issues/issue.ts'
 import { oneLine } from './one-line.ts'
 
@@ -21,6 +22,10 @@ export interface MessageIssue {
   lastSeenAt: Instant
   /** Most frequent first, at most 20. */
   hosts: string[] | null
+  /** What people wrote on it. */
+  notes: string | null
+  /** Who resolved it by hand: a person's name, or that of an integration; null while it stands, and when it ended by itself. */
+  resolvedBy: string | null
 }
 
 /**
@@ -60,7 +65,7 @@ export interface MessageFacts {
   at: Instant
   /** Address under which people reach the server, without a slash at its end. */
   publicUrl: string
-  issue: MessageIssue
+  issue: Omit<MessageIssue, 'notes' | 'resolvedBy'> & Partial<Pick<MessageIssue, 'notes' | 'resolvedBy'>>
   alert: { id: string; name: string }
   domain: { id: string; name: string } | null
   /** What fired last; null for an issue that no evaluation raised. */
@@ -69,6 +74,7 @@ export interface MessageFacts {
 }
 
 const MAX_HOSTS = 20
+const MAX_NOTES = 1000
 const MAX_SAMPLE_BYTES = 6000
 const MAX_SAMPLE_DEPTH = 4
 const MAX_SAMPLE_VALUE = 500
@@ -92,6 +98,8 @@ export function buildMessage(facts: MessageFacts): Message {
       firstSeenAt: issue.firstSeenAt,
       lastSeenAt: issue.lastSeenAt,
       hosts: issue.hosts?.slice(0, MAX_HOSTS).map((host) => oneLine(host, 100)) ?? null,
+      notes: issue.notes ? oneLine(issue.notes, MAX_NOTES) : null,
+      resolvedBy: transition === 'resolved' && issue.resolvedBy ? name(issue.resolvedBy) : null,
     },
     alert: { id: alert.id, name: name(alert.name) },
     domain: domain && { id: domain.id, name: name(domain.name) },
@@ -110,11 +118,18 @@ export function buildMessage(facts: MessageFacts): Message {
 const issueUrl = (publicUrl: string, issueId: string) => `${publicUrl}/issues/${encodeURIComponent(issueId)}`
 
 function sentenceOf({ transition, issue, alert, domain, finding }: MessageFacts): string {
-  const place = domain ? ` on ${name(domain.name)}` : ''
-  if (transition === 'resolved') return `${oneLine(issue.title, 300)}: resolved${place}.`
-  if (!finding) return `${oneLine(issue.title, 300)}${place}.`
-  const what = [finding.vendor, finding.event].filter(Boolean).join(' ')
-  return `${name(alert.name)}: ${oneLine(finding.summary, 300)}${what ? ` (${name(what)})` : ''}${place}.`
+  const title = oneLine(issue.title, 300)
+  const placeIn = (text: string) =>
+    unsaidIn(text, [domain && name(domain.name)])
+      .map((place) => ` on ${place}`)
+      .join('')
+  if (transition === 'resolved') {
+    return `${title}: resolved${issue.resolvedBy ? ` by ${name(issue.resolvedBy)}` : ''}${placeIn(title)}.`
+  }
+  if (!finding) return `${title}${placeIn(title)}.`
+  const said = `${name(alert.name)}: ${oneLine(finding.summary, 300)}`
+  const what = unsaidIn(said, [finding.vendor, finding.event]).join(' ')
+  return `${said}${what ? ` (${name(what)})` : ''}${placeIn(said)}.`
 }
 
 /** A copy of what fits into the budget, in order; what does not is left out, long values are cut. */

@@ -175,6 +175,19 @@ test('a resolution by hand waits ten seconds, and is not told when it is taken b
   expect(send()).toEqual(['resolved webhook', 'resolved email'])
 })
 
+test('the end of a trouble says who called it solved, and what was noted', () => {
+  const { notify, byHand, send, deliveries, clock, db } = setUp()
+  notify('opened')
+  send()
+  db.prepare(`UPDATE issue SET notes = 'Rolled back'`).run()
+  byHand('resolved')
+  clock.advance(10_000)
+  send()
+  const last = JSON.parse(deliveries().at(-1)?.message ?? '')
+  expect(last.sentence).toContain(': resolved by Bob')
+  expect(last.issue).toMatchObject({ resolvedBy: 'Bob', notes: 'Rolled back' })
+})
+
 test('the end of a trouble is told although its alert is gone, and nothing else is', () => {
   const { db, orgId, alert, notify, byHand, send, clock } = setUp()
   notify('opened')

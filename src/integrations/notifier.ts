@@ -56,7 +56,7 @@ function notify(
     transition,
     at,
     publicUrl,
-    issue,
+    issue: { ...issue, resolvedBy: transition === 'resolved' ? nameOf(db, issue.statusBy) : null },
     alert: { id: issue.alertId, name: issue.alertName },
     domain: issue.domainId !== null && domain !== null ? { id: issue.domainId, name: domain } : null,
     finding,
@@ -75,6 +75,13 @@ function notify(
     delayMs,
     now: clock.now(),
   })
+}
+
+/** How people know who acts: the user's name, or what an integration is called. Null: nobody did. */
+function nameOf(db: Db, actor: string | null): string | null {
+  if (actor === null) return null
+  const user = db.prepare<[string], { name: string | null }>('SELECT name FROM user WHERE id = ?').get(actor)
+  return user ? user.name || 'a member' : actor
 }
 
 /** Whom the alert tells. A deleted alert tells nobody new; its resolutions still go to those who were told. */

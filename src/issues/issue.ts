@@ -3,7 +3,7 @@ import type { Finding } from '../alerts/finding.ts'
 import { countsFirings } from '../alerts/types/index.ts'
 import type { Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
-import { cutText } from '../core/text.ts'
+import { cutText, unsaidIn } from '../core/text.ts'
 
 export const ISSUE_STATUSES = ['open', 'acknowledged', 'resolved', 'muted'] as const
 export type IssueStatus = (typeof ISSUE_STATUSES)[number]
@@ -225,11 +225,11 @@ function whereOf(finding: Finding): string {
  * occurrences grow; a volume type's title has the numbers of the window that opened the issue.
  */
 export function issueTitle(alert: { name: string; alertType: AlertKind }, finding: Finding): string {
-  const what = [finding.vendor, finding.event].filter(Boolean).join(' ')
+  const what = unsaidIn(alert.name, [finding.vendor, finding.event]).join(' ')
   const title = countsFirings(alert.alertType)
     ? `${alert.name}${what ? ` (${what})` : ''}: ${finding.summary}`
     : alert.alertType === 'journey'
       ? `${alert.name}: sessions do not go as expected${whereOf(finding)}`
-      : `${alert.name}: ${what ? `${what} events` : 'events'} break the rule${whereOf(finding)}`
+      : `${alert.name}: ${what ? `${what} events` : 'events'} ${finding.fault ?? 'break the rule'}${whereOf(finding)}`
   return cutText(title, MAX_TITLE_LENGTH, '…')
 }

@@ -89,7 +89,8 @@ describe('alerts that share a window', () => {
   test('get their samples together, too', async () => {
     using world = await setUp([hourly, hourly], (ids) => [{ violations: ids }, { violations: ids.slice(1), seq: 7 }])
     await world.run()
-    expect(world.queries).toHaveLength(2)
+    // Violations, samples, and how many events there were.
+    expect(world.queries).toHaveLength(3)
     expect(world.counted()).toEqual([1, 2])
   })
 

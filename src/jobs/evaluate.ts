@@ -1,4 +1,5 @@
 import { isBlind } from '../alerts/blind.ts'
+import { type TotalRow, totalsQuery } from '../alerts/explain.ts'
 import type { Finding } from '../alerts/finding.ts'
 import { lateWindows, unseen } from '../alerts/late-window.ts'
 import { samplesQuery, withSamples } from '../alerts/sample.ts'
@@ -158,9 +159,22 @@ async function findingsOf(parts: EvaluateParts, group: readonly Task[]): Promise
   const rows = await warehouse.query<unknown>(unseen(db, queryOf(type, group, domains), late))
   const findings = group.map(({ alert, due }) => type.judge(alert, rows, due.window, domains))
   const samples = samplesQuery(orgId, findings.flat())
-  const events = samples ? await warehouse.query<StoredEvent>(samples) : []
+  const total = totalQueryOf(type, group, findings.flat())
+  const [events, totals] = await Promise.all([
+    samples ? warehouse.query<StoredEvent>(samples) : [],
+    total ? warehouse.query<TotalRow>(total) : [],
+  ])
   const regions = parts.regionsOf(orgId)
-  return group.map(({ alert }, index) => withSamples(alert, findings[index] ?? [], events, regions))
+  return group.map(({ alert }, index) => withSamples(alert, findings[index] ?? [], events, regions, totals))
+}
+
+/** How many events there were like those that were found; not asked for where windows differ or are judged for a second time. */
+function totalQueryOf(type: AlertType, group: readonly Task[], findings: readonly Finding[]): Query | null {
+  const [first] = group
+  if (!type.explain || !first || first.late) return null
+  const { window } = first.due
+  const isShared = group.every(({ due }) => due.window.from === window.from)
+  return isShared ? totalsQuery(first.alert.orgId, findings, window) : null
 }
 
 /** One scan for all, from where the first of them begins. */

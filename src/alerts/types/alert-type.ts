@@ -2,6 +2,7 @@ import type { Instant } from '../../core/clock.ts'
 import type { SeriesScope } from '../../signals/series.ts'
 import type { Query } from '../../warehouse/query.ts'
 import type { Alert, AlertInput, AlertKind } from '../alert.ts'
+import type { Known } from '../explain.ts'
 import type { Finding, Window } from '../finding.ts'
 import type { Newest, NewestOptions, Past, PastOptions } from './past.ts'
 
@@ -57,6 +58,8 @@ export interface AlertType<Row = unknown> {
   past?(alert: Alert, windows: readonly Window[], options: PastOptions): Past<Row>
   /** Of more events in scope, or more windows times domains, `past` is asked in parts; left out: of any number. */
   pastAtOnce?: { events?: number; rows?: number }
+  /** A finding with what is known of its events once they were looked up: which condition they broke, and of how many. */
+  explain?(alert: Alert, finding: Finding, known: Known): Finding
   /** The events that break the rule, newest first. Without it the samples of findings are shown. */
   newest?(alert: Alert, window: Query['window'], options: NewestOptions): Newest
   /**

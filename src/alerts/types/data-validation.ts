@@ -2,6 +2,7 @@ import type { Instant } from '../../core/clock.ts'
 import { AppError } from '../../core/error.ts'
 import { Binder, type Query } from '../../warehouse/query.ts'
 import type { Alert } from '../alert.ts'
+import { explained } from '../explain.ts'
 import type { Finding, Window } from '../finding.ts'
 import { type AlertType, orgOf, perRows } from './alert-type.ts'
 import { ROWS_AT_ONCE } from './past.ts'
@@ -68,6 +69,7 @@ export const dataValidation: AlertType<ViolationRow> = {
   pastAtOnce: { rows: ROWS_AT_ONCE },
   past: validationPast,
   newest: newestViolations,
+  explain: explained,
 
   judge(alert, rows) {
     return (rowsByAlert(rows).get(alert.id) ?? []).map(findingOf)

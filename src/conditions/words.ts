@@ -1,0 +1,153 @@
+import { cutText } from '../core/text.ts'
+import {
+  type Condition,
+  type ConditionEvent,
+  type EventField,
+  type Operator,
+  type Rule,
+  targetOf,
+} from './condition.ts'
+import type { PhoneRegions } from './phone.ts'
+import { compileFilters } from './predicate.ts'
+
+const FIELD_WORDS: Record<EventField, string> = {
+  vendor: 'vendor',
+  event: 'event name',
+  account: 'account',
+  host: 'host',
+  path: 'path',
+  title: 'page title',
+  env: 'environment',
+  status: 'status',
+  sessionId: 'session id',
+  customerId: 'customer id',
+  execMs: 'execution time in ms',
+  durMs: 'duration in ms',
+  bytes: 'size in bytes',
+  version: 'version',
+}
+
+const MAX_VALUES = 3
+const MAX_VALUE_LENGTH = 60
+
+/** `"a"`, `"a" or "b"`, `"a", "b", "c" or 4 more`. */
+function oneOf(
+  values: readonly string[],
+  spell = (value: string) => JSON.stringify(cutText(value, MAX_VALUE_LENGTH, '…')),
+) {
+  const shown = values.slice(0, MAX_VALUES).map(spell)
+  const others = values.length - shown.length
+  const [last = '', ...before] = [...shown, ...(others > 0 ? [`${others} more`] : [])].reverse()
+  return before.length === 0 ? last : `${before.reverse().join(', ')} or ${last}`
+}
+
+const asNumber = (value: string) => value
+
+/** What stands behind a parameter that an operator holds for; null for those that are told in another way. */
+function stateOf(op: Operator, values: readonly string[]): string | null {
+  const numbers = values.map(Number)
+  switch (op) {
+    case 'equals':
+      return `equal to ${oneOf(values)}`
+    case 'not_equals':
+      return `other than ${oneOf(values)}`
+    case 'contains':
+      return `containing ${oneOf(values)}`
+    case 'not_contains':
+      return `not containing ${oneOf(values)}`
+    case 'starts_with':
+      return `starting with ${oneOf(values)}`
+    case 'not_starts_with':
+      return `not starting with ${oneOf(values)}`
+    case 'ends_with':
+      return `ending with ${oneOf(values)}`
+    case 'not_ends_with':
+      return `not ending with ${oneOf(values)}`
+    case 'length_eq':
+      return `of ${oneOf(values, asNumber)} ${values.length === 1 && values[0] === '1' ? 'character' : 'characters'}`
+    case 'length_gt':
+      return `of more than ${Math.min(...numbers)} characters`
+    case 'length_lt':
+      return `of fewer than ${Math.max(...numbers)} characters`
+    // Of several values the easiest decides.
+    case 'gt':
+      return `above ${Math.min(...numbers)}`
+    case 'lt':
+      return `below ${Math.max(...numbers)}`
+    case 'regex':
+      return `matching ${oneOf(values)}`
+    default:
+      return null
+  }
+}
+
+/** The same with `not_` in front, for which no parameter at all may be as the twin says. */
+const POSITIVE: Partial<Record<Operator, Operator>> = {
+  not_equals: 'equals',
+  not_contains: 'contains',
+  not_starts_with: 'starts_with',
+  not_ends_with: 'ends_with',
+}
+
+/**
+ * What an event for which the condition holds did, to stand behind `12 events`: ``had no `transaction_id` ``,
+ * ``had `value` below 0``. It quotes the rule, never an event; values are cut to 60 characters, three are named.
+ */
+export function wordsOf(condition: Condition): string {
+  const { op, values = [] } = condition
+  const target = targetOf(condition)
+  const isAny = target.kind === 'any'
+  const name = isAny ? 'a parameter' : target.kind === 'key' ? `\`${target.key}\`` : FIELD_WORDS[target.field]
+  const place = isAny ? 'a parameter' : name
+  switch (op) {
+    case 'is_blank':
+      return isAny ? 'had a blank parameter' : `had no ${name}`
+    case 'not_blank':
+      return isAny ? 'had no blank parameter' : `had ${name}`
+    case 'contains_email':
+      return `had an e-mail address in ${place}`
+    case 'contains_phone':
+      return `had a phone number in ${place}`
+    case 'custom_pii_regex':
+      return `had personal data in ${place}, matching ${oneOf(values)}`
+    default: {
+      const positive = POSITIVE[op]
+      if (isAny && positive) return `had no parameter ${stateOf(positive, values)}`
+      return `had ${name} ${stateOf(op, values)}`
+    }
+  }
+}
+
+/** How events break a rule, in words. */
+export interface Broken {
+  /** What every event that breaks it did. */
+  always: string[]
+  /** What of the rest this event did; where a rule can be broken in several ways. */
+  here: string[]
+}
+
+/** @param event one that breaks the rule; null: not at hand, so that `here` stays empty */
+export function brokenBy(
+  { conditions, conditionGroups = [] }: Rule,
+  event: ConditionEvent | null,
+  regions: PhoneRegions = [],
+): Broken {
+  const sets = [...(conditions ? [{ op: conditions.logic, items: conditions.items }] : []), ...conditionGroups]
+  const isSure = ({ op, items }: (typeof sets)[number]) => op === 'all' || items.length === 1
+  const words = (items: readonly Condition[]) => items.map(wordsOf)
+  const held = (items: readonly Condition[]) =>
+    event === null ? [] : items.filter((item) => compileFilters([item], regions)(event))
+  const always = [...new Set(sets.filter(isSure).flatMap(({ items }) => words(items)))]
+  const here = [...new Set(sets.filter((set) => !isSure(set)).flatMap(({ items }) => words(held(items))))]
+  return { always, here: here.filter((one) => !always.includes(one)) }
+}
+
+const MAX_CLAUSES = 3
+
+/** ``had no `a`, had `b` below 0 and 2 more``. */
+export function joinWords(clauses: readonly string[]): string {
+  const shown = clauses.slice(0, MAX_CLAUSES)
+  const others = clauses.length - shown.length
+  const all = others > 0 ? [...shown, `${others} more`] : shown
+  return all.length < 2 ? (all[0] ?? '') : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`
+}
