@@ -1,5 +1,5 @@
 import type { AlertInput } from '../src/alerts/alert.ts'
-import type { Load } from './batch.ts'
+import { BATCH_BODY, BATCH_ID, type Load } from './batch.ts'
 import { type Budget, budget } from './budget.ts'
 import { differentRule } from './different-rules.ts'
 import { client, load, type Measured, makeFolder, start, tagwarden } from './server.ts'
@@ -51,7 +51,7 @@ async function stand(rules: number): Promise<Stand> {
   }
   const send = async () => {
     const startedAt = performance.now()
-    const body = JSON.stringify({ events: [{ vendor: 'Own', event: 'view', params: { page_location: 'x' } }] })
+    const body = BATCH_BODY.replace(BATCH_ID, crypto.randomUUID())
     await (await fetch(`${server.url}/api/v1/events?token=${token}`, { method: 'POST', body })).text()
     return performance.now() - startedAt
   }

@@ -1,4 +1,4 @@
-import { type Condition, type Operator, TWINS } from './condition.ts'
+import type { Condition } from './condition.ts'
 import type { RuleGroup } from './rule-group.ts'
 
 /**
@@ -49,10 +49,4 @@ export interface CompiledRule {
   misses: number
   /** The number of the last event for which it was looked at. */
   seenAt: number
-}
-
-/** The positive twin of a condition, and whether the condition is its complement. */
-export function positiveOf({ parameter, op, values }: Condition): { positive: Condition; isNegative: boolean } {
-  const twin: Operator | undefined = TWINS[op]
-  return { positive: { parameter, op: twin ?? op, ...(values && { values }) }, isNegative: twin !== undefined }
 }

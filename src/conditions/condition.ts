@@ -167,7 +167,13 @@ const unknownField = (parameter: string) =>
     .map((field) => `$${field}`)
     .join(' ')}, and a key that begins with $ is written $$`
 
-const WITHOUT_VALUES: ReadonlySet<Operator> = new Set(['is_blank', 'not_blank', 'contains_email', 'contains_phone'])
+/** Operators that need no values, and ignore those that they are given. */
+export const WITHOUT_VALUES: ReadonlySet<Operator> = new Set([
+  'is_blank',
+  'not_blank',
+  'contains_email',
+  'contains_phone',
+])
 
 /** Every condition of a rule. */
 export function conditionsOf(rule: Rule): Condition[] {

@@ -1,4 +1,5 @@
-import { Atom, type Clause, type CompiledRule, type Literal, positiveOf } from './atom.ts'
+import { Atom, type Clause, type CompiledRule, type Literal } from './atom.ts'
+import { type ConditionClause, type ConditionLiteral, clausesOf } from './clauses.ts'
 import type { Condition, Rule } from './condition.ts'
 import { type Meter, OutOfTime, UNLIMITED } from './meter.ts'
 import type { PhoneRegions } from './phone.ts'
@@ -190,33 +191,23 @@ export class RuleSet implements Holding {
     rule.watched = null
   }
 
-  /** All of the lists must hold, each by one of its literals. */
   private clausesOf(rule: Rule, { domainIds, vendors }: Scope): Literal[][] {
-    const sets = [
-      { logic: 'all', items: rule.filters ?? [] },
-      ...(rule.conditions ? [rule.conditions] : []),
-      ...(rule.conditionGroups ?? []).map(({ op, items }) => ({ logic: op, items })),
-    ]
-    const clauses = sets.flatMap(({ logic, items }) => (logic === 'any' ? [items] : items.map((item) => [item])))
-    const literals = clauses.map((items) => distinct(items).map((item) => this.literalOf(item)))
-    const scope = [
-      ...(domainIds.length > 0 ? [[this.positive({ parameter: DOMAIN, op: 'equals', values: [...domainIds] })]] : []),
-      ...(vendors.length > 0 ? [[this.positive({ parameter: '$vendor', op: 'equals', values: [...vendors] })]] : []),
-    ]
-    return [...scope, ...literals]
+    const equals = (parameter: string, values: readonly string[]): Rule =>
+      values.length > 0 ? { filters: [{ parameter, op: 'equals', values: [...values] }] } : {}
+    const scope = [equals(DOMAIN, domainIds), equals('$vendor', vendors)].flatMap(clausesOf)
+    return [...scope, ...clausesOf(rule)].map((clause) => distinct(clause).map((literal) => this.literalOf(literal)))
   }
 
-  private literalOf(condition: Condition): Literal {
-    const { positive, isNegative } = positiveOf(condition)
-    const { atom, holdsByDefault } = this.positive(positive)
-    return { atom, holdsByDefault: holdsByDefault !== isNegative }
+  private literalOf({ positive, isNegative }: ConditionLiteral): Literal {
+    const atom = this.atomOf(positive)
+    return { atom, holdsByDefault: atom.holdsByDefault !== isNegative }
   }
 
-  private positive(condition: Condition): Literal {
+  private atomOf(condition: Condition): Atom {
     const name = JSON.stringify([condition.parameter, condition.op, condition.values])
     const atom = this.atoms.get(name) ?? this.newAtom(name, condition)
     atom.references++
-    return { atom, holdsByDefault: atom.holdsByDefault }
+    return atom
   }
 
   private newAtom(name: string, condition: Condition): Atom {
@@ -264,6 +255,6 @@ export class RuleSet implements Holding {
 /** How many of the clause's literals hold for a missing parameter: rules wait best where none does. */
 const countDefaults = ({ literals }: Clause) => literals.filter(({ holdsByDefault }) => holdsByDefault).length
 
-function distinct(conditions: readonly Condition[]): Condition[] {
-  return [...new Map(conditions.map((condition) => [JSON.stringify(condition), condition])).values()]
+function distinct(clause: ConditionClause): ConditionLiteral[] {
+  return [...new Map(clause.map((literal) => [JSON.stringify(literal), literal])).values()]
 }

@@ -1,0 +1,64 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { anEvent, aRule } from './agreement.fixture.ts'
+import { type ConditionClause, clausesOf } from './clauses.ts'
+import type { Condition, Rule } from './condition.ts'
+import { compileCondition, compileViolation } from './predicate.ts'
+
+const is = (parameter: string, op: Condition['op'], ...values: string[]): Condition => ({
+  parameter,
+  op,
+  ...(values.length > 0 && { values }),
+})
+const spell = (clauses: readonly ConditionClause[]) =>
+  clauses.map((clause) =>
+    clause
+      .map(({ positive: { parameter, op, values = [] }, isNegative }) =>
+        [isNegative ? 'not' : '', parameter, op, values.join('|')].filter(Boolean).join(' '),
+      )
+      .join(' or '),
+  )
+
+test.each<[string, Rule, string[]]>([
+  ['nothing', {}, []],
+  ['any of nothing, which never holds', { conditions: { logic: 'any', items: [] } }, ['']],
+  ['all of nothing', { conditions: { logic: 'all', items: [] } }, []],
+  ['filters, each', { filters: [is('a', 'is_blank'), is('b', 'gt', '1')] }, ['a is_blank', 'b gt 1']],
+  [
+    'any of several values, of several conditions',
+    { conditions: { logic: 'any', items: [is('a', 'equals', 'x', 'y'), is('b', 'is_blank')] } },
+    ['a equals x or a equals y or b is_blank'],
+  ],
+  ['none of several values', { filters: [is('a', 'not_equals', 'x', 'y')] }, ['not a equals x', 'not a equals y']],
+  [
+    'none of several values or another condition',
+    { conditionGroups: [{ op: 'any', items: [is('a', 'not_equals', 'x', 'y'), is('b', 'not_blank')] }] },
+    ['not a equals x or not b is_blank', 'not a equals y or not b is_blank'],
+  ],
+  ['values that are not needed', { filters: [is('a', 'is_blank', 'x')] }, ['a is_blank']],
+])('%s as clauses', (_, rule, expected) => {
+  expect(spell(clausesOf(rule))).toEqual(expected)
+})
+
+test('many values stay together', () => {
+  const values = Array.from({ length: 100 }, (_, n) => `${n}`)
+  const filters = [is('a', 'not_equals', ...values)]
+  expect(clausesOf({ filters })).toEqual([[{ positive: { parameter: 'a', op: 'equals', values }, isNegative: true }]])
+})
+
+test('a rule never becomes more clauses than are worth it', () => {
+  const items = Array.from({ length: 50 }, (_, n) => is(`k${n}`, 'not_contains', 'a', 'b', 'c', 'd'))
+  expect(clausesOf({ conditions: { logic: 'any', items } }).length).toBeLessThanOrEqual(32)
+})
+
+test('the clauses of a rule hold together when the rule is broken', () => {
+  fc.assert(
+    fc.property(aRule, anEvent, ({ rule }, event) => {
+      const holds = clausesOf(rule).every((clause) =>
+        clause.some(({ positive, isNegative }) => compileCondition(positive)(event) !== isNegative),
+      )
+      expect(holds).toBe(compileViolation(rule)(event))
+    }),
+    { numRuns: 3000 },
+  )
+})

@@ -1,0 +1,60 @@
+import { type Condition, type Operator, type Rule, TWINS, WITHOUT_VALUES } from './condition.ts'
+
+/** A condition with a positive operator, or the complement of it. */
+export interface ConditionLiteral {
+  positive: Condition
+  isNegative: boolean
+}
+
+/** Holds when any of its literals does. */
+export type ConditionClause = readonly ConditionLiteral[]
+
+/** Conditions with so many values become one for each, so that rules share what they have in common. */
+const MAX_SPLIT = 8
+/** As many clauses at most as one list of conditions may become. */
+const MAX_CLAUSES = 32
+
+/**
+ * A rule as clauses that all hold for an event that breaks it (conjunctive normal form). A clause without literals never
+ * holds. Conditions with more values than are worth parting stay whole.
+ */
+export function clausesOf(rule: Rule): ConditionClause[] {
+  const groups = rule.conditionGroups ?? []
+  return [
+    ...allOf(rule.filters ?? []),
+    ...(rule.conditions ? listOf(rule.conditions.logic, rule.conditions.items) : []),
+    ...groups.flatMap(({ op, items }) => listOf(op, items)),
+  ]
+}
+
+const listOf = (logic: 'any' | 'all', items: readonly Condition[]) => (logic === 'any' ? anyOf(items) : allOf(items))
+
+const allOf = (items: readonly Condition[]) => items.flatMap((item) => anyOf([item]))
+
+/** Any of the conditions: negative ones with several values hold when each of their literals does. */
+function anyOf(items: readonly Condition[]): ConditionClause[] {
+  const literals = items.map(literalsOf)
+  const positive = literals.flatMap((some) => (some[0]?.isNegative ? [] : some))
+  let clauses: ConditionClause[] = [positive]
+  for (const [index, some] of literals.entries()) {
+    if (!some[0]?.isNegative) continue
+    const parts = clauses.length * some.length <= MAX_CLAUSES ? some : wholeOf(items[index])
+    clauses = clauses.flatMap((clause) => parts.map((literal) => [...clause, literal]))
+  }
+  return clauses
+}
+
+/** Of a positive condition any holds, of a negative one each. */
+function literalsOf(condition: Condition): ConditionLiteral[] {
+  const { values = [] } = condition
+  if (WITHOUT_VALUES.has(condition.op) || values.length > MAX_SPLIT) return wholeOf(condition)
+  return [...new Set(values)].flatMap((value) => wholeOf({ ...condition, values: [value] }))
+}
+
+function wholeOf(condition: Condition | undefined): ConditionLiteral[] {
+  if (!condition) return []
+  const { parameter, op, values = [] } = condition
+  const twin: Operator | undefined = TWINS[op]
+  const positive = { parameter, op: twin ?? op, ...(WITHOUT_VALUES.has(op) ? {} : { values }) }
+  return [{ positive, isNegative: twin !== undefined }]
+}
