@@ -58,7 +58,7 @@ function folderFindings({ folder }: FolderPaths): Finding[] {
 }
 
 function databaseFinding(paths: FolderPaths, isRunning: boolean): Finding {
-  const state = inspectDatabase(paths.database, isRunning)
+  const state = inspectDatabase(paths.database, { isLive: isRunning, isThorough: true })
   const goOn = `put back a copy, or make a new one by "${doctorCommand(paths, '--rebuild')}"`
   if (state.kind === 'damaged') return wrong('database', `${paths.database} is damaged (${state.reason}); ${goOn}`)
   if (state.kind === 'cut') return wrong('database', cutDatabase(paths, state.reason).message)

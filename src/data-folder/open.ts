@@ -5,7 +5,7 @@ import { type SegmentDamage, segmentNotice } from '../ingest/segment-recovery.ts
 import { Spool } from '../ingest/spool.ts'
 import { type Db, openDatabase } from '../store/database.ts'
 import { lockFolder } from '../store/folder-lock.ts'
-import { inspectDatabase, isSqliteError, openToRead } from '../store/inspect.ts'
+import { inspectDatabase, isDamage, openToRead } from '../store/inspect.ts'
 import { DuckdbWarehouse } from '../warehouse/duckdb.ts'
 import { flawNotice } from '../warehouse/file-check.ts'
 import { Manifest } from '../warehouse/manifest.ts'
@@ -31,17 +31,27 @@ export function openStores(folder: string): { db: Db; box: SecretBox } {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (checkDatabase(paths) === 'sound') {
     using db = toRead(paths)
-    checkKey(paths, db.value)
+    readable(paths, () => checkKey(paths, db.value))
   }
   return openChecked(paths)
 }
 
 function openChecked(paths: FolderPaths): { db: Db; box: SecretBox } {
-  const db = openDatabase(paths.database)
+  const db = readable(paths, () => openDatabase(paths.database))
   try {
     return { db, box: openBox(paths, db) }
   } catch (error) {
     db.close()
+    throw error
+  }
+}
+
+/** Fails with `FolderError` where the database shows its damage only now. */
+function readable<T>(paths: FolderPaths, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (isDamage(error)) throw damagedDatabase(paths, error.message)
     throw error
   }
 }
@@ -113,10 +123,9 @@ export async function openAllStores(folder: string, clock: Clock, reports: Folde
 /** Fails with `FolderError` when a cell of the list is not what it can be: SQLite can't tell. */
 export function manifestOf(paths: FolderPaths, db: Db): Manifest {
   try {
-    return new Manifest(db)
+    return readable(paths, () => new Manifest(db))
   } catch (error) {
     if (error instanceof SyntaxError) throw damagedDatabase(paths, 'its list of files is garbled')
-    if (isSqliteError(error)) throw damagedDatabase(paths, error.message)
     throw error
   }
 }
@@ -128,7 +137,7 @@ export function manifestOf(paths: FolderPaths, db: Db): Manifest {
 async function checkFolder(paths: FolderPaths, clock: Clock): Promise<{ strays: string[]; leftovers: string[] }> {
   if (checkDatabase(paths) === 'empty') return { strays: [], leftovers: [] }
   using db = toRead(paths)
-  checkKey(paths, db.value)
+  readable(paths, () => checkKey(paths, db.value))
   const manifest = manifestOf(paths, db.value)
   const listed = new Set(listedPaths(manifest))
   if (filesOnDisk(paths.events).every((path) => listed.has(path))) return { strays: [], leftovers: [] }
