@@ -52,7 +52,7 @@ export class LiteralIndex implements TextIndex {
   }
 
   prepare(): void {
-    if (this.byText.size > FEW) this.automaton ??= new DynamicAhoCorasick([...this.byText.keys()])
+    for (const set of this.sets) set.prepare()
   }
 
   find(text: string, _key: string, holding: Holding, meter: Meter): void {
@@ -79,7 +79,9 @@ export class LiteralIndex implements TextIndex {
   private search(text: string, meter: Meter): readonly Atom[] {
     const found = new Set(this.always)
     for (const set of this.sets) {
-      set.prepare(meter)
+      // One that was not prepared takes longer.
+      if (!set.isPrepared) meter.check(0)
+      set.prepare()
       this.log.measure(text.length * Math.min(set.size, LETTER_WORK), meter, () => {
         for (const part of set.find(text)) this.collect(part, text, found)
       })
@@ -122,11 +124,13 @@ class KeywordSet {
     this.automaton = null
   }
 
-  /** To be called before `find`. May end with `OutOfTime`. */
-  prepare(meter: Meter): void {
-    if (this.automaton || this.keywords.size <= FEW) return
-    meter.check(0)
-    this.automaton = new KeywordAutomaton(this.keywords)
+  get isPrepared(): boolean {
+    return this.automaton !== null || this.keywords.size <= FEW
+  }
+
+  /** To be called before `find`. */
+  prepare(): void {
+    if (!this.isPrepared) this.automaton = new KeywordAutomaton(this.keywords)
   }
 
   /** The keywords that the text contains. */
