@@ -166,7 +166,7 @@ describe('the program', () => {
     const strangers = [...reached].flatMap((path) =>
       importsOf(path, /\.tsx?$/.test(path) ? read(path) : '')
         .map(({ target }) => target)
-        .filter((target) => !/^(?:src|migrations|docs\/\w+\.md$|node:|bun$|package\.json)/.test(target))
+        .filter((target) => !/^(?:src|migrations|docs\/\w+\.md$|node:|bun$|bun:ffi$|package\.json)/.test(target))
         .filter((target) => !Object.hasOwn(dependencies, packageOf(target)) && !target.startsWith(ENGINE))
         .map((target) => `${path} imports ${target}`),
     )

@@ -12,6 +12,9 @@ export const PROGRAM: readonly string[] = BINARY
   ? [BINARY]
   : [process.execPath, '--no-env-file', resolve(import.meta.dir, '../src/main.ts')]
 
+/** As `run` sets it for the sources; the executable does so itself. */
+const WORKERS: Record<string, string> = BINARY ? {} : { UV_THREADPOOL_SIZE: '16' }
+
 const WAIT_MS = 30_000
 const PAUSE_MS = 25
 
@@ -46,7 +49,7 @@ export interface Surroundings {
 function spawn(args: readonly string[], { program = PROGRAM, cwd = '/', env = {} }: Surroundings, stdin: string) {
   return Bun.spawn([...program, ...args], {
     cwd,
-    env: { HOME: process.env.HOME ?? '/', PATH: '/usr/bin:/bin', ...env },
+    env: { HOME: process.env.HOME ?? '/', PATH: '/usr/bin:/bin', ...WORKERS, ...env },
     stdin: Buffer.from(stdin),
     stdout: 'pipe',
     stderr: 'pipe',
