@@ -225,7 +225,7 @@ function faultOfValue(op: Operator, value: string): string | null {
 }
 
 /** Holds each condition of a rule against the language, and their sum against `MAX_RULE_COST`. */
-class RuleCheck {
+export class RuleCheck {
   private cost = 0
 
   /** Refuses the first of the conditions that means nothing, or with which the rule becomes too dear. */
@@ -274,10 +274,11 @@ function named<T>(at: string, work: () => T): T {
 
 /**
  * Refuses conditions that fit the schema and still mean nothing, or that cost too much: `AppError('invalid')` names the
- * first of them, as in `filters[2].values[0]: …` for the path `filters`.
+ * first of them, as in `filters[2].values[0]: …` for the path `filters`. `check`: of a rule whose conditions stand in
+ * several places.
  */
-export function checkConditions(conditions: readonly Condition[], path: string): void {
-  new RuleCheck().conditions(conditions, path)
+export function checkConditions(conditions: readonly Condition[], path: string, check = new RuleCheck()): void {
+  check.conditions(conditions, path)
 }
 
 /** As `checkConditions`, for all of a rule; `path` is where the rule stands, empty for the body itself. */

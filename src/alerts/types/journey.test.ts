@@ -30,6 +30,11 @@ setDefaultTimeout(60_000)
 
 describe('refused', () => {
   const event = (values: object) => stepped([start, values])
+  /** A hundred values that cost 2,000 or so many more. */
+  const dear = (more: number) => {
+    const values = Array.from({ length: 100 }, (_, at) => 'x'.repeat(at === 99 ? 190 + 10 * more : 190))
+    return { vendor: 'a', data: [{ parameter: 'a', op: 'equals', values }] }
+  }
   const cases: [string, object][] = [
     ['volume: has no place', { volume: { op: 'lte', count: 1 } }],
     ['journey: a journey alert needs steps', { journey: undefined }],
@@ -60,6 +65,11 @@ describe('refused', () => {
     [
       'journey.steps[0].expect[0].data[0].op: contains_phone',
       { journey: event({ vendor: 'a', data: [{ parameter: 'a', op: 'contains_phone' }] }) },
+    ],
+    [
+      // Each by itself is far from what a rule may cost.
+      'journey.steps[0].expect[4].data[0].values[99]: up to here the conditions cost 10001, and a rule may cost 10000',
+      { journey: stepped([start, ...Array.from({ length: 5 }, (_, place) => dear(place === 4 ? 1 : 0))]) },
     ],
     ['filters[1].op: contains_phone', { filters: [equal('a', 'b'), { parameter: 'a', op: 'contains_phone' }] }],
     ['conditions: has no place', { conditions: { logic: 'all', items: [equal('a', 'b')] } }],

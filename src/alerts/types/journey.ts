@@ -1,4 +1,4 @@
-import { checkConditions } from '../../conditions/condition.ts'
+import { checkConditions, RuleCheck } from '../../conditions/condition.ts'
 import { filtersSql } from '../../conditions/sql.ts'
 import { HOUR_MS } from '../../core/clock.ts'
 import { AppError } from '../../core/error.ts'
@@ -135,6 +135,7 @@ function checkSpec(spec: JourneySpec): void {
     }
     return
   }
+  const check = new RuleCheck()
   for (const [index, { anchor, expect }] of spec.steps.entries()) {
     const step = `journey.steps[${index}]`
     if (anchor.kind === 'event' && !anchor.vendor && !anchor.event) {
@@ -143,7 +144,7 @@ function checkSpec(spec: JourneySpec): void {
     for (const [place, { label, vendor, event, data = [] }] of expect.entries()) {
       const path = `${step}.expect[${place}]`
       if (!label && !vendor && !event) throw asksNothing(path, 'label, vendor or event')
-      checkConditions(data, `${path}.data`)
+      checkConditions(data, `${path}.data`, check)
       for (const [at, condition] of data.entries()) refuseInexact(condition, `${path}.data[${at}]`)
     }
   }
