@@ -17,6 +17,7 @@ import { healthRoutes } from './http/health.ts'
 import { homePage } from './http/home.ts'
 import { openApiDocument } from './http/openapi.ts'
 import { performer } from './http/perform.ts'
+import type { Questions } from './http/questions.ts'
 import { RateLimit, rateLimited } from './http/rate.ts'
 import type { Route } from './http/route.ts'
 import { router } from './http/router.ts'
@@ -90,7 +91,8 @@ export interface ApiParts {
   follower: Follower
   spool: Spool
   manifest: Manifest
-  warehouse: Warehouse
+  warehouse: Warehouse & { runningQueries: number }
+  questions: Questions
   /** Null when the data folder has an owner. */
   setupToken: SetupToken | null
   warn(message: string): void
@@ -110,7 +112,7 @@ export function openApi(parts: ApiParts): Api {
   const { db, clock, config, publicUrl, report } = parts
   const rate = new RateLimit(clock, config.rateKeyPerMinute / 60, 60)
   const authenticate = rateLimited(authenticator({ db, clock }), rate)
-  const perform = performer({ db, audit: auditor(db, clock) })
+  const perform = performer({ db, audit: auditor(db, clock), questions: parts.questions })
   const mcp = mcpEndpoint({ routes, authenticate, perform, version, publicUrl, report })
   const app = answerErrors(new Elysia({ normalize: false }), report)
     .use(homePage())

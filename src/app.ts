@@ -12,6 +12,7 @@ import { type DomainDirectory, domainDirectory } from './domains/directory.ts'
 import { routingOf } from './domains/domain.ts'
 import { noteLegacyScript } from './domains/routing-store.ts'
 import { findDomain } from './domains/store.ts'
+import { Questions } from './http/questions.ts'
 import { RateLimit } from './http/rate.ts'
 import type { Route } from './http/route.ts'
 import { BatchMemory } from './ingest/batch-memory.ts'
@@ -193,9 +194,14 @@ export async function openApp(options: AppOptions): Promise<App> {
     ...{ ...stores, config, clock, ages, domains, gaps, diskBudget, watch, putBack },
     ...{ flushParts, evaluateParts, seriesParts, signalParts },
   })
+  const questions = new Questions({
+    atOnce: config.questionsAtOnce,
+    perOrganization: config.questionsPerOrganization,
+    perCaller: config.questionsPerCaller,
+  })
   const setup = hasOwner(db) ? null : newSetupToken()
   const { routes, handle } = openApi({
-    ...{ ...stores, config, clock, report, publicUrl, guard, dispatcher, enqueue, rules },
+    ...{ ...stores, config, clock, report, publicUrl, questions, guard, dispatcher, enqueue, rules },
     ...{ domains, ages, gaps, suspicion, follower, live, transport },
     mailConfigured: delivering.mailConfigured,
     setupToken: setup?.token ?? null,

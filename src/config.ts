@@ -208,6 +208,24 @@ const SETTINGS = {
     'Sign-ins a minute from one address',
     whole(1, 1_000_000),
   ),
+  questionsAtOnce: setting(
+    'QUESTIONS_AT_ONCE',
+    '4',
+    'Questions to the event history (search, preview, charts, …) that are answered at once; others wait',
+    whole(1, 1000),
+  ),
+  questionsPerOrganization: setting(
+    'QUESTIONS_PER_ORGANIZATION',
+    '3',
+    'Of those, how many of one organization',
+    whole(1, 1000),
+  ),
+  questionsPerCaller: setting(
+    'QUESTIONS_PER_CALLER',
+    '2',
+    "Of those, how many of one API key, or of one user's sessions",
+    whole(1, 1000),
+  ),
   retentionDays: setting('RETENTION_DAYS', '90', 'Days that events are kept', whole(1, 36_500)),
   diskBudget: setting(
     'DISK_BUDGET',

@@ -28,6 +28,9 @@ test('metrics count what is stored, from nothing to a lost message, and know it 
     tagwarden_collector_refusing: 0,
     tagwarden_collect_gaps: 0,
     tagwarden_collect_gap_seconds: 0,
+    tagwarden_questions_running: 0,
+    tagwarden_questions_waiting: 0,
+    tagwarden_queries_running: 0,
     tagwarden_pipeline_suspected: 0,
   })
 

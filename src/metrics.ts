@@ -1,5 +1,6 @@
 import { type Clock, type Instant, SECOND_MS } from './core/clock.ts'
 import type { Metric } from './http/health.ts'
+import type { Questions } from './http/questions.ts'
 import type { Spool } from './ingest/spool.ts'
 import { gapTotals } from './signals/gap-store.ts'
 import type { Db } from './store/database.ts'
@@ -24,10 +25,13 @@ export interface MetricParts {
   manifest: Pick<Manifest, 'files' | 'damaged'>
   gaps: { refusing: boolean }
   suspicion: { suspected: boolean }
+  questions: Pick<Questions, 'load'>
+  warehouse: { runningQueries: number }
 }
 
 /** What an operator watches. Counters are stored beside what they count, so they survive a restart and never fall. */
-export function metricsOf({ db, spool, manifest, gaps, suspicion }: MetricParts): Metric[] {
+export function metricsOf(parts: MetricParts): Metric[] {
+  const { db, spool, manifest, gaps, suspicion } = parts
   const one = (sql: string) => db.prepare<[], number>(sql).pluck().get() ?? 0
   const total = (name: 'eventsStored' | 'itemsRejected' | 'deliveriesFailed') =>
     db.prepare<[string], number>('SELECT value FROM total WHERE name = ?').pluck().get(name) ?? 0
@@ -90,11 +94,36 @@ export function metricsOf({ db, spool, manifest, gaps, suspicion }: MetricParts)
       value: memory,
     },
     ...gapMetrics(db, gaps),
+    ...questionMetrics(parts),
     {
       name: 'tagwarden_pipeline_suspected',
       type: 'gauge',
       help: '1 while the traffic of all domains has fallen at once, which is hardly their doing.',
       value: suspicion.suspected ? 1 : 0,
+    },
+  ]
+}
+
+function questionMetrics({ questions, warehouse }: Pick<MetricParts, 'questions' | 'warehouse'>): Metric[] {
+  const { running, waiting } = questions.load
+  return [
+    {
+      name: 'tagwarden_questions_running',
+      type: 'gauge',
+      help: "Callers' questions to the event history that are being answered.",
+      value: running,
+    },
+    {
+      name: 'tagwarden_questions_waiting',
+      type: 'gauge',
+      help: "Callers' questions to the event history that wait for their turn.",
+      value: waiting,
+    },
+    {
+      name: 'tagwarden_queries_running',
+      type: 'gauge',
+      help: 'Queries of questions and jobs that the warehouse is at work on.',
+      value: warehouse.runningQueries,
     },
   ]
 }

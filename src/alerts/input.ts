@@ -9,6 +9,9 @@ import { alertTypeOf } from './types/index.ts'
 
 TypeRegistry.Set('ReadByHandler', () => true)
 
+/** A body of one rule: what `MAX_RULE_COST` lets it have, however it is spelled. */
+export const RULE_BODY_BYTES = 1024 * 1024
+
 /**
  * An `AlertInput` in the description of a route whose handler gives the value to `readAlertInput`. So one bad alert
  * among many does not cost the others, and a refusal names the field instead of "one of three shapes".

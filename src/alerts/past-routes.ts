@@ -3,11 +3,11 @@ import type { Clock } from '../core/clock.ts'
 import { type Route, route } from '../http/route.ts'
 import type { SignalSetting } from '../signals/signal.ts'
 import type { Db } from '../store/database.ts'
-import type { Warehouse } from '../warehouse/query.ts'
+import { askedWith, type Warehouse } from '../warehouse/query.ts'
 import type { Alert } from './alert.ts'
 import { AlertBacktestInputSchema, AlertBacktestSchema, backtest } from './backtest.ts'
 import type { GapsOf } from './blind.ts'
-import { readAlertInput, within } from './input.ts'
+import { RULE_BODY_BYTES, readAlertInput, within } from './input.ts'
 import type { PastParts } from './past.ts'
 import { AlertPreviewInputSchema, AlertPreviewSchema, preview } from './preview.ts'
 import { alertFrom, checkDomains, watchedDomains } from './store.ts'
@@ -26,9 +26,9 @@ const tag = 'Alerts'
 
 /** What a rule would have said about the past, before anybody saves it: preview and backtest. */
 export function pastRoutes(parts: PastRouteParts): Route[] {
-  const { db, clock, warehouse, gapsOf, settingsOf } = parts
-  const pastOf = (orgId: string): PastParts => ({
-    ...{ warehouse, gapsOf, settingsOf },
+  const { db, clock, gapsOf, settingsOf } = parts
+  const pastOf = (orgId: string, signal: AbortSignal): PastParts => ({
+    ...{ gapsOf, settingsOf, warehouse: askedWith(parts.warehouse, signal) },
     domains: watchedDomains(db, orgId),
     regions: parts.regionsOf(orgId),
   })
@@ -42,10 +42,12 @@ export function pastRoutes(parts: PastRouteParts): Route[] {
       summary: 'Preview a rule on the last hours; nothing is saved',
       refusals: ['unavailable'],
       tool: true,
+      question: true,
+      maxBodyBytes: RULE_BODY_BYTES,
       body: AlertPreviewInputSchema,
       answer: AlertPreviewSchema,
-      handle: ({ principal: { orgId }, body: { rule, hours = 24 } }) =>
-        preview(ruleOf(db, orgId, rule), hours, clock.now(), pastOf(orgId)),
+      handle: ({ principal: { orgId }, body: { rule, hours = 24 }, signal }) =>
+        preview(ruleOf(db, orgId, rule), hours, clock.now(), pastOf(orgId, signal)),
     }),
     route({
       id: 'backtestAlert',
@@ -59,10 +61,12 @@ export function pastRoutes(parts: PastRouteParts): Route[] {
         'kept longer than events, so a rule about events sees those that are still there.',
       refusals: ['unavailable'],
       tool: true,
+      question: true,
+      maxBodyBytes: RULE_BODY_BYTES,
       body: AlertBacktestInputSchema,
       answer: AlertBacktestSchema,
-      handle: ({ principal: { orgId }, body: { rule, days = 14, sensitivities } }) =>
-        backtest(ruleOf(db, orgId, rule), days, clock.now(), pastOf(orgId), sensitivities),
+      handle: ({ principal: { orgId }, body: { rule, days = 14, sensitivities }, signal }) =>
+        backtest(ruleOf(db, orgId, rule), days, clock.now(), pastOf(orgId, signal), sensitivities),
     }),
   ]
 }

@@ -2,6 +2,7 @@ import { HOUR_MS, type Instant } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { Closed, Int, type Static, Type } from '../core/schema.ts'
 import type { Alert } from './alert.ts'
+import type { Place } from './events-at.ts'
 import type { Finding, Window } from './finding.ts'
 import { RawAlertInputSchema } from './input.ts'
 import { eventsInScope, findInPast, type PastParts } from './past.ts'
@@ -101,6 +102,6 @@ async function newestOf(
   const newest = alertTypeOf(alert.alertType).newest?.(alert, window, { regions, limit: MAX_SAMPLES })
   const [finding] = found
   if (!newest || !finding) return found.slice(0, MAX_SAMPLES)
-  const events = newest.eventsOf(await warehouse.query<never>(newest.query))
+  const events = await warehouse.query<Place>(newest)
   return events.map(({ seq, receivedAt }) => ({ ...finding, sampleSeq: seq, sampleAt: receivedAt }))
 }

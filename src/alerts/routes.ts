@@ -7,7 +7,7 @@ import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import { type Db, tx } from '../store/database.ts'
 import { type Alert, type AlertInput, AlertSchema, type Channel } from './alert.ts'
-import { AlertBulkInputSchema, RawAlertInputSchema, readAlertInput, within } from './input.ts'
+import { AlertBulkInputSchema, RawAlertInputSchema, RULE_BODY_BYTES, readAlertInput, within } from './input.ts'
 import { checkDomains, createAlert, deleteAlert, findAlert, listAlerts, setEnabled, updateAlert } from './store.ts'
 
 const tag = 'Alerts'
@@ -147,6 +147,7 @@ function writingRoutes(actions: ReturnType<typeof alertActions>): Route[] {
       summary: 'Make an alert; it judges what arrives from now on',
       refusals: ['conflict'],
       tool: true,
+      maxBodyBytes: RULE_BODY_BYTES,
       body: RawAlertInputSchema,
       status: 201,
       answer: AlertSchema,
@@ -162,6 +163,7 @@ function writingRoutes(actions: ReturnType<typeof alertActions>): Route[] {
       description: 'Where scope, rule, period or time zone change, what arrives from now on is judged anew.',
       tool: true,
       params: ById,
+      maxBodyBytes: RULE_BODY_BYTES,
       body: RawAlertInputSchema,
       answer: AlertSchema,
       handle: ({ principal, params: { id }, body }) =>

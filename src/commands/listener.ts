@@ -7,6 +7,7 @@ import { type ArrivalLimits, endsConnection, isArriving, limitArrivals } from '.
 import { type CallerAddress, callerAddress } from '../http/caller-address.ts'
 import { bugResponse, errorResponse, refusalOf } from '../http/errors.ts'
 import { noteAddress } from '../http/origin.ts'
+import { endPatience } from '../http/patience.ts'
 import { EVENTS_PATH } from '../ingest/collector.ts'
 
 /** What a server puts up with. */
@@ -127,7 +128,11 @@ async function inTime(request: Request, answer: Promise<Response> | Response, li
   const late = Promise.withResolvers<Response>()
   const giveUp = () => {
     if (isArriving(request)) timer = setTimeout(giveUp, limitMs)
-    else late.resolve(errorResponse(tooLate(request, limitMs)))
+    else {
+      late.resolve(errorResponse(tooLate(request, limitMs)))
+      // Else it would go on for nobody.
+      endPatience(request)
+    }
   }
   let timer = setTimeout(giveUp, limitMs)
   try {

@@ -24,11 +24,11 @@ export function checkJson(value: unknown, path = '', depth = 0): void {
 }
 
 /**
- * The body as JSON; undefined when there is none. Fails with `tooLarge`, `unsupportedType` or, for what is no JSON, what
+ * The body, of `max` bytes at most, as JSON; undefined when there is none. Fails with `tooLarge`, `unsupportedType` or, for what is no JSON, what
  * `checkJson` refuses and what does not arrive whole and in time, `invalid`.
  */
-export async function readJson(request: Request): Promise<unknown> {
-  const text = await receiveText(request, MAX_BODY_BYTES)
+export async function readJson(request: Request, max = MAX_BODY_BYTES): Promise<unknown> {
+  const text = await receiveText(request, max)
   if (text === '') return undefined
   const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
   if (type !== 'application/json') throw new AppError('unsupportedType', 'content-type: must be application/json')

@@ -144,10 +144,14 @@ function parametersOf({ params, query, access, anyOrg }: Route, book: SchemaBook
 }
 
 /** Says who may call it, for people; `x-permission` says the same to programs. */
-function descriptionOf({ description, access }: Route): string {
+function descriptionOf({ description, access, question, maxBodyBytes }: Route): string {
   const { from, writes } = PERMISSIONS[access]
   const who = from === null ? 'Needs no credential.' : `Role: ${from} or above (\`${access}\`).`
-  return [description, `${who}${writes ? ' Not with a read-only key.' : ''}`].filter(Boolean).join('\n\n')
+  const turns =
+    question && 'Asks the event history: callers take turns, and are answered 429 when too many of theirs wait.'
+  const size = maxBodyBytes && `The body has at most ${maxBodyBytes} bytes.`
+  const more = [turns, size].filter(Boolean).join(' ')
+  return [description, more, `${who}${writes ? ' Not with a read-only key.' : ''}`].filter(Boolean).join('\n\n')
 }
 
 function operationOf(route: Route, book: SchemaBook): Operation {

@@ -23,6 +23,7 @@ const callOf = (body: unknown): Call => ({
   query: {},
   body,
   origin: { address: null, userAgent: null },
+  signal: new AbortController().signal,
 })
 
 /** A table that routes write into, and what the audit log was told. */

@@ -2,6 +2,7 @@ import { AppError } from '../core/error.ts'
 import { Closed, parser, type TSchema } from '../core/schema.ts'
 import { type Db, tx } from '../store/database.ts'
 import { PERMISSIONS } from './permission.ts'
+import { Questions } from './questions.ts'
 import type { Call, Route } from './route.ts'
 
 /** Keeps an act in the audit log; called inside its transaction where it has one. */
@@ -9,6 +10,13 @@ export type Audit = (act: { route: Route; call: Call; answer: unknown }) => void
 
 /** Carries out a call of a route, and answers what the route answers. */
 export type Perform = (route: Route, call: Call, options?: { dryRun?: boolean }) => unknown
+
+export interface PerformParts {
+  db: Db
+  audit: Audit
+  /** Where callers wait for their turn. */
+  questions?: Questions
+}
 
 /** Carries the answer of a dry run out of the transaction that is rolled back. */
 class DryRun extends Error {
@@ -49,10 +57,10 @@ function checkAnswer({ id, answer, produces }: Route, value: unknown): unknown {
 
 /**
  * The one way in which a route is carried out, whoever asks: by HTTP or as a tool. What came is held against the
- * route's schemas first. A route that writes runs in one transaction with its entry in the audit log; with `dryRun` the
+ * route's schemas first. A question to the event history waits for its turn. A route that writes runs in one transaction with its entry in the audit log; with `dryRun` the
  * transaction is rolled back, and the answer says what would have been. Fails with the `AppError` of what is refused.
  */
-export function performer({ db, audit }: { db: Db; audit: Audit }): Perform {
+export function performer({ db, audit, questions = new Questions() }: PerformParts): Perform {
   return (route, raw, { dryRun = false } = {}) => {
     const call = checked(route, raw)
     const { writes, audited } = PERMISSIONS[route.access]
@@ -66,7 +74,7 @@ export function performer({ db, audit }: { db: Db; audit: Audit }): Perform {
     }
     if (!writes || route.asynchronous) {
       if (dryRun) throw new Error(`${route.id} can't be tried without effect`)
-      const answer = route.handle(call)
+      const answer = route.question ? questions.ask(call, async () => route.handle(call)) : route.handle(call)
       return answer instanceof Promise ? answer.then(settle).then(done) : done(settle(answer))
     }
     try {

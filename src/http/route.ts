@@ -13,6 +13,8 @@ export interface Call<P = unknown, Q = unknown, B = unknown, C = Principal | nul
   /** Undefined for routes that take no body. */
   body: B
   origin: Origin
+  /** Ends when nobody waits for the answer any more. */
+  signal: AbortSignal
 }
 
 /** What a route says of itself, whatever it takes and answers. */
@@ -33,8 +35,15 @@ interface Description {
   refusals?: readonly ErrorCode[]
   /** True when assistants get it as a tool. Not for one that writes and is asynchronous: it can't be tried without effect. */
   tool?: boolean
+  /**
+   * True when it asks the event history: callers take turns (`Questions`), and `handle`, which answers a promise, stops when
+   * `signal` ends. Not for one that writes.
+   */
+  question?: boolean
   /** True when `handle` writes and waits for something: it looks after its own transactions. */
   asynchronous?: boolean
+  /** A longer body is refused; default `MAX_BODY_BYTES`. */
+  maxBodyBytes?: number
   /** Of a success; default 200. */
   status?: 200 | 201
   /** Content type of the answer, when it is a text instead of JSON. */

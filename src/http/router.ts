@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import { readJson } from './body.ts'
 import { API_HEADERS } from './headers.ts'
 import { originOf } from './origin.ts'
+import { patienceOf } from './patience.ts'
 import type { Perform } from './perform.ts'
 import { PERMISSIONS, requirePermission } from './permission.ts'
 import type { Principal } from './principal.ts'
@@ -39,10 +40,14 @@ async function answer(route: Route, request: Request, params: unknown, { authent
   // A stranger's body is not even read, and a caller without the right learns nothing from its being checked.
   const first = caller(false)
   const query = readQuery(route.query, new URL(request.url).searchParams)
-  const body = route.body === null ? undefined : ((await readJson(request)) ?? null)
+  const body = route.body === null ? undefined : ((await readJson(request, route.maxBodyBytes)) ?? null)
   // A body may take minutes, in which the credential may have ended or the role have changed.
   const principal = route.body === null ? first : caller(true)
-  const result = await perform(route, { principal, params, query, body, origin: originOf(request) })
+  const result = await perform(route, {
+    ...{ principal, params, query, body },
+    origin: originOf(request),
+    signal: patienceOf(request),
+  })
   const { produces = 'application/json', status = 200 } = route
   const text = route.produces ? String(result) : JSON.stringify(result)
   return new Response(text, { status, headers: { ...API_HEADERS, 'content-type': produces } })

@@ -138,6 +138,7 @@ export class World {
       query: {},
       body: undefined,
       origin: { address: null, userAgent: null },
+      signal: new AbortController().signal,
     }
     return (await performer({ db, audit() {} })(route, call)) as Evidence
   }

@@ -15,7 +15,7 @@ import { findIssue, issueRecord } from '../issues/store.ts'
 import { phoneRegionsOf } from '../org/store.ts'
 import type { Follower } from '../signals/follower.ts'
 import type { Db } from '../store/database.ts'
-import type { Warehouse } from '../warehouse/query.ts'
+import { askedWith, type Warehouse } from '../warehouse/query.ts'
 import { EventSchema } from './event-search.ts'
 import { ExplanationSchema, explanationOf } from './evidence-cause.ts'
 import { MAX_EVENTS, samplesOf } from './evidence-events.ts'
@@ -98,10 +98,11 @@ export function evidenceRoutes(parts: EvidenceParts): Route[] {
         'deleted alert there is only what was kept with the issue, because what its rule called personal is not known any more. ' +
         'Viewers see neither channels nor targets.',
       tool: true,
+      question: true,
       refusals: ['unavailable'],
       params: Closed({ id: Type.String() }),
       answer: IssueEvidenceSchema,
-      handle: ({ principal, params }) => evidenceOf(parts, principal, params.id),
+      handle: ({ principal, params, signal }) => evidenceOf(parts, principal, params.id, signal),
     }),
   ]
 }
@@ -110,6 +111,7 @@ async function evidenceOf(
   { db, warehouse, follower, clock, settledAt, retentionMs }: EvidenceParts,
   principal: Principal,
   issueId: string,
+  signal: AbortSignal,
 ): Promise<Static<typeof IssueEvidenceSchema>> {
   const { orgId } = principal
   const issue = issueRecord(db, orgId, issueId)
@@ -139,7 +141,7 @@ async function evidenceOf(
     deliveries: deliveries.slice(0, MAX_DELIVERIES).map((row) => describeDelivery(row, principal)),
   }
   const sources: SeriesSources = {
-    query: (query) => warehouse.query(query),
+    ...askedWith(warehouse, signal),
     chart: (scope, range) => follower.chart(scope, range, settledAt()),
   }
   const [series, samples] = await Promise.all([seriesOf(trouble, sources), samplesOf(trouble, sources)])

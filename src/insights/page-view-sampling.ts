@@ -5,7 +5,7 @@ import { type DomainKey, findDomain } from '../domains/store.ts'
 import { may } from '../http/permission.ts'
 import { ById, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
-import { Binder, type Warehouse } from '../warehouse/query.ts'
+import { askedWith, Binder, type Warehouse } from '../warehouse/query.ts'
 
 /** Shares of sessions whose page views can be kept. */
 export const RATES = [1, 0.5, 0.25, 0.1, 0.05, 0.02, 0.01] as const
@@ -77,9 +77,13 @@ export function samplingRoutes(parts: SamplingParts): Route[] {
       access: 'read',
       summary: 'Share of page views that is kept, and what page views there are',
       tool: true,
+      question: true,
       answer: SamplingSchema,
-      handle: ({ principal, params: { id } }) =>
-        samplingOf({ orgId: principal.orgId, id }, may(principal, 'configure'), parts),
+      handle: ({ principal, params: { id }, signal }) =>
+        samplingOf({ orgId: principal.orgId, id }, may(principal, 'configure'), {
+          ...parts,
+          warehouse: askedWith(parts.warehouse, signal),
+        }),
     }),
     route({
       ...common,

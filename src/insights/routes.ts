@@ -5,7 +5,7 @@ import { type Route, route } from '../http/route.ts'
 import { phoneRegionsOf } from '../org/store.ts'
 import type { Follower } from '../signals/follower.ts'
 import type { Db } from '../store/database.ts'
-import type { Warehouse } from '../warehouse/query.ts'
+import { askedWith, type Warehouse } from '../warehouse/query.ts'
 import { insights } from './index.ts'
 import type { Sources } from './insight.ts'
 import { signalScope } from './series-scope.ts'
@@ -29,18 +29,20 @@ export function insightRoutes(parts: InsightParts): Route[] {
       access: 'read',
       tag: 'Insights',
       tool: true,
+      question: true,
       query: input,
       answer: output,
-      handle: ({ principal, query }) =>
-        answer(sourcesFor(parts, principal.orgId), query, { principal, now: parts.clock.now() }),
+      handle: ({ principal, query, signal }) =>
+        answer(sourcesFor(parts, principal.orgId, signal), query, { principal, now: parts.clock.now() }),
     }),
   )
 }
 
 /** What the history and the settings of one organization say. */
-function sourcesFor({ db, warehouse, follower, settledAt }: InsightParts, orgId: string): Sources {
+function sourcesFor(parts: InsightParts, orgId: string, signal: AbortSignal): Sources {
+  const { db, warehouse, follower, settledAt } = parts
   return {
-    ask: (query) => warehouse.query(query),
+    ask: askedWith(warehouse, signal).query,
     domains: () => watchedDomains(db, orgId),
     regions: () => phoneRegions(phoneRegionsOf(db, orgId)),
     chart: (series, range) => follower.chart(signalScope(db, { ...series, orgId }), range, settledAt()),

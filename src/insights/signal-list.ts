@@ -110,6 +110,7 @@ export function signalListRoutes(parts: SignalListParts): Route[] {
         'A signal is the volume of one vendor and event in one domain, with at least 100 events in the last 7 days, or ' +
         'with an issue or a setting. `explainedBy`: it fell because the whole traffic of its domain did.',
       tool: true,
+      question: true,
       refusals: ['notFound', 'unavailable'],
       query: SignalQuerySchema,
       answer: SignalList,

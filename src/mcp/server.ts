@@ -33,6 +33,8 @@ export interface ServerParts {
 export interface Asker {
   principal: Principal
   origin: Origin
+  /** Ends when nobody waits for the answer any more. */
+  signal: AbortSignal
 }
 
 /** An error with its JSON-RPC code; the SDK's own class writes the code into the sentence too. */
@@ -91,14 +93,14 @@ export function mcpServers(parts: ServerParts): (asker: Asker) => Server {
 async function callTool(
   tool: Tool,
   args: Record<string, unknown>,
-  { principal, origin }: Asker,
+  asker: Asker,
   { perform, report }: ServerParts,
 ): Promise<CallToolResult> {
   const { route, entry } = tool
   try {
-    requirePermission(principal, route.access)
+    requirePermission(asker.principal, route.access)
     const { dryRun, ...call } = tool.read(args)
-    const answer = await perform(route, { ...call, principal, origin }, { dryRun })
+    const answer = await perform(route, { ...call, ...asker }, { dryRun })
     const note = dryRun ? ['This was a dry run: nothing was changed.'] : []
     const content = [JSON.stringify(answer), ...note].map((text) => ({ type: 'text' as const, text }))
     // safe because the answer fits the route's schema, which is an object's
@@ -110,10 +112,10 @@ async function callTool(
   }
 }
 
-function offerResources(server: Server, resources: Resources, { principal, origin }: Asker, parts: ServerParts): void {
+function offerResources(server: Server, resources: Resources, asker: Asker, parts: ServerParts): void {
   const ask: Ask = async (route, { params = {}, query = {} }) => {
-    requirePermission(principal, route.access)
-    return await parts.perform(route, { principal, params, query, body: undefined, origin })
+    requirePermission(asker.principal, route.access)
+    return await parts.perform(route, { ...asker, params, query, body: undefined })
   }
   const orRpcError = async <T>(work: Promise<T>, where: string): Promise<T> => {
     try {

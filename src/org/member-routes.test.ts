@@ -272,7 +272,8 @@ describe('the mail', () => {
     const { userId, orgId, role } = cast.ada
     const principal: Principal = { via: 'session', userId, orgId, role, readOnly: false, keyId: null, sessionId: 's' }
     const origin = { address: null, userAgent: null }
-    const one = { principal, origin, params: {}, query: {}, body }
+    const { signal } = new AbortController()
+    const one = { principal, origin, signal, params: {}, query: {}, body }
     const tried = performer({ db, audit })(inviteMember, one, { dryRun: true })
     expect(tried).toMatchObject({ member: { status: 'invited' } })
     const failing = performer({

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { AppError } from '../core/error.ts'
-import { Turns } from './turns.ts'
+import { Turns } from '../core/turns.ts'
 
 export interface User {
   id: string

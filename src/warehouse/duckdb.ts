@@ -2,12 +2,14 @@ import { mkdirSync, renameSync, statSync, unlinkSync } from 'node:fs'
 import { open, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
-import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import { DuckDBInstance } from '@duckdb/node-api'
 import { type Clock, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { AppError, messageOf } from '../core/error.ts'
 import { sumOf } from '../core/file-sum.ts'
 import type { StoredPage } from '../core/page.ts'
+import { givenUp, Turns } from '../core/turns.ts'
 import { EMPTY_SEGMENT, type SegmentContent } from '../ingest/segment-count.ts'
+import { type AskOptions, ask } from './ask.ts'
 import type { Crowd, Naming } from './counted-names.ts'
 import { quoteText } from './dialect.ts'
 import { FileCheck, type Flaw } from './file-check.ts'
@@ -24,7 +26,6 @@ import { type PageSources, pageLines, pagesIn, pagesRelation } from './pages-rel
 import type { Query, Warehouse } from './query.ts'
 import { eventsRelation, type Sources } from './relation.ts'
 import { COUNTS, type CountSources, countsOf, countsRelation, named } from './rollup.ts'
-import { rowsOf, typesOf } from './rows.ts'
 import { freshRelation, spooledEvents, spoolRelation } from './spooled.ts'
 import { countsFrom, foldedIn, nameEvents, type SurveyRow, spanOf, surveyOf } from './survey.ts'
 
@@ -52,12 +53,16 @@ const RETRY_AFTER_S = 5
  * in them, which is what Bloom filters are for.
  */
 const FRESH = 'ROW_GROUP_SIZE 20480, WRITE_BLOOM_FILTER false'
-const MAX_RUNNING = 4
+/** Queries of callers' questions, and of jobs, at once: neither waits for the other. */
+const MAX_RUNNING = { questions: 4, jobs: 2 }
 const QUERY_TIMEOUT_MS = 60_000
 /** A query is asked so often, each time without the files that turned out to be damaged. */
 const MAX_ATTEMPTS = 4
 /** Files that were sound so lately are not why a query fails: one that always fails would have them read each time. */
 const RECHECK_MS = MINUTE_MS
+const MEMORY = '200MB'
+/** Each thread that reads the spool has 32 MiB for a line, in each query. */
+const READER_MEMORY = '400MB'
 const READER_THREADS = Math.min(4, availableParallelism())
 
 const RELATIONS = { events: eventsRelation, counts: countsRelation, pages: pagesRelation }
@@ -74,14 +79,17 @@ const NOTHING: Surveyed = { file: null, naming: null, content: EMPTY_SEGMENT }
 /** The embedded warehouse: DuckDB over Parquet files and the open spool. */
 export class DuckdbWarehouse implements Warehouse {
   private readonly running = new Set<Promise<unknown>>()
-  private queue: Promise<unknown>[] = []
-  private readonly asking = new Set<DuckDBConnection>()
+  private readonly turns = { questions: new Turns(MAX_RUNNING.questions), jobs: new Turns(MAX_RUNNING.jobs) }
+  /** Of what the engine is at. */
+  private interruption = new AbortController()
   private isInterrupted = false
   readonly files: FileCheck
 
   private constructor(
-    /** Answers queries, on several cores. */
+    /** Answers callers' questions, on several cores. */
     private readonly reader: DuckDBInstance,
+    /** Answers jobs' queries, so that no question takes their memory. */
+    private readonly judge: DuckDBInstance,
     /** Loads and compacts on one, so that the collector keeps the others. */
     private readonly writer: DuckDBInstance,
     private readonly options: EngineOptions,
@@ -95,9 +103,9 @@ export class DuckdbWarehouse implements Warehouse {
     const tmp = join(options.folder, 'tmp')
     for (const path of [tmp, join(options.folder, COUNTS), join(options.folder, pagesIn(''))])
       mkdirSync(path, { recursive: true })
-    const engine = (threads: number) =>
+    const engine = (threads: number, memory: string) =>
       DuckDBInstance.create(':memory:', {
-        memory_limit: options.memoryLimit ?? '200MB',
+        memory_limit: options.memoryLimit ?? memory,
         threads: String(threads),
         temp_directory: tmp,
         // Otherwise memory that is freed goes back to the system only when the engine next works: not while it is idle.
@@ -107,21 +115,18 @@ export class DuckdbWarehouse implements Warehouse {
         autoload_known_extensions: 'false',
         preserve_insertion_order: 'false',
       })
-    return new DuckdbWarehouse(await engine(READER_THREADS), await engine(1), options)
+    const [reader, judge] = [await engine(READER_THREADS, READER_MEMORY), await engine(READER_THREADS, MEMORY)]
+    return new DuckdbWarehouse(reader, judge, await engine(1, MEMORY), options)
   }
 
-  async query<T>(query: Query): Promise<T[]> {
-    while (this.queue.length >= MAX_RUNNING) await Promise.race(this.queue)
-    const work = this.read<T>(query)
-    const ended = work.then(
-      () => {},
-      () => {},
-    )
-    this.queue.push(ended)
-    void ended.then(() => {
-      this.queue = this.queue.filter((other) => other !== ended)
-    })
-    return this.track(work)
+  query<T>(query: Query, signal?: AbortSignal): Promise<T[]> {
+    const work = () => this.track(this.read<T>(query, signal))
+    return (signal ? this.turns.questions : this.turns.jobs).run(work, { signal })
+  }
+
+  /** Queries under way, of jobs too. */
+  get runningQueries(): number {
+    return this.running.size
   }
 
   /**
@@ -261,7 +266,7 @@ export class DuckdbWarehouse implements Warehouse {
 
   /** Runs SQL of our own making, however long it takes; for queries from rules and callers there is `query`. */
   run<T>(sql: string): Promise<T[]> {
-    return this.ask<T>(this.writer, sql, {}, null)
+    return this.ask<T>(this.writer, sql)
   }
 
   /** As `run`; the files that it reads stay until it ended. */
@@ -286,25 +291,29 @@ export class DuckdbWarehouse implements Warehouse {
   /** What the engine is at fails: queries, and writing that is as if it had never begun. */
   interrupt(): void {
     this.isInterrupted = true
-    for (const connection of this.asking) connection.interrupt()
+    this.interruption.abort()
+    this.interruption = new AbortController()
   }
 
   close(): void {
     this.reader.closeSync()
+    this.judge.closeSync()
     this.writer.closeSync()
   }
 
-  private async read<T>(query: Query, attempts = 1): Promise<T[]> {
-    const { over = 'events' } = query
+  private async read<T>(query: Query, signal: AbortSignal | undefined, attempts = 1): Promise<T[]> {
+    const { over = 'events', params, read } = query
     const sources = this.sources()
     try {
       const sql = `WITH ${over} AS NOT MATERIALIZED (${RELATIONS[over](sources, query)})\n${query.sql}`
-      return await this.ask<T>(this.reader, sql, query.params, this.options.timeoutMs ?? QUERY_TIMEOUT_MS)
+      const { timeoutMs = QUERY_TIMEOUT_MS } = this.options
+      return await this.ask<T>(signal ? this.reader : this.judge, sql, { params, read, timeoutMs }, signal)
     } catch (error) {
+      if (signal?.aborted) throw givenUp()
       const files = { events: sources.files, counts: sources.rollups, pages: sources.pages }[over]
       const inScope = files.filter((file) => isInScope(file, query))
       if (attempts < MAX_ATTEMPTS && (await this.isDamagesDoing(error, inScope, attempts === 1)))
-        return this.read(query, attempts + 1)
+        return this.read(query, signal, attempts + 1)
       // What the engine says may quote SQL, paths and values: it is for the operator only.
       if (!this.isInterrupted) this.options.report?.(error, 'query')
       throw new AppError('unavailable', 'the warehouse did not answer', RETRY_AFTER_S)
@@ -326,25 +335,9 @@ export class DuckdbWarehouse implements Warehouse {
     await this.run(`SELECT bit_xor(hash(file)) FROM read_parquet(${quoteText(path)}) AS file`)
   }
 
-  private async ask<T>(
-    engine: DuckDBInstance,
-    sql: string,
-    params: Query['params'],
-    timeoutMs: number | null,
-  ): Promise<T[]> {
-    const connection = await engine.connect()
-    this.asking.add(connection)
-    const timeout = timeoutMs === null ? undefined : setTimeout(() => connection.interrupt(), timeoutMs)
-    try {
-      // Without values nothing is prepared, which is quicker and is cleaned up off the event loop.
-      const values = Object.keys(params).length > 0 ? params : undefined
-      const reader = await connection.runAndReadAll(sql, values, values && typesOf(params))
-      return rowsOf<T>(reader)
-    } finally {
-      clearTimeout(timeout)
-      this.asking.delete(connection)
-      connection.closeSync()
-    }
+  private ask<T>(engine: DuckDBInstance, sql: string, options: AskOptions = {}, signal?: AbortSignal): Promise<T[]> {
+    const signals = [this.interruption.signal, ...(signal ? [signal] : [])]
+    return ask<T>(engine, sql, { ...options, signals })
   }
 
   private async survey(path: string, rows: number): Promise<Surveyed> {

@@ -35,15 +35,26 @@ export interface Query {
   orgId: string | null
   /** Only events with `from <= receivedAt < to`; of `counts` only minutes that begin there, so these are whole ones. */
   window: { from: Instant; to: Instant }
+  /**
+   * What becomes of a row of the answer, in its order; null: it is left out. For what SQL can't tell: of many rows few are
+   * in memory at once, and others have their turn in between.
+   */
+  read?(row: never): unknown
 }
 
 /** The seam to the event history. Asynchronous, so never used inside a SQLite transaction. */
 export interface Warehouse {
   /**
-   * Answers a query with one object a row, columns as named in its SQL, 64-bit integers as numbers.
-   * Fails with `unavailable` when the engine does.
+   * Answers a query with one object a row, columns as named in its SQL, 64-bit integers as numbers, or with what its `read`
+   * makes of them. `signal` is that of whoever asks, and ends the query; without it a job asks, which waits for no question.
+   * Fails with `unavailable` when the engine does, or the signal ends.
    */
-  query<T>(query: Query): Promise<T[]>
+  query<T>(query: Query, signal?: AbortSignal): Promise<T[]>
+}
+
+/** The same history for one question: its queries end with the signal. */
+export function askedWith(warehouse: Pick<Warehouse, 'query'>, signal: AbortSignal): Pick<Warehouse, 'query'> {
+  return { query: (query) => warehouse.query(query, signal) }
 }
 
 /** Collects values while SQL is written, so that no text from outside ever becomes SQL. */

@@ -1,18 +1,23 @@
-import { DOUBLE, type DuckDBResultReader, DuckDBTypeId } from '@duckdb/node-api'
+import { DOUBLE, type DuckDBDataChunk, JSDuckDBValueConverter } from '@duckdb/node-api'
 import type { Query } from './query.ts'
 
-/** What the engine answers, as objects with columns as named in the SQL. */
-export function rowsOf<T>(reader: DuckDBResultReader): T[] {
-  const names = reader.columnNames()
-  const isMap = reader.columnTypes().map((type) => type.typeId === DuckDBTypeId.MAP)
-  // Column by column, which is four times as quick as row by row.
-  const columns = reader.getColumnsJS().map((values, at) => values.map((value) => plain(value, isMap[at])))
-  const rows: Record<string, unknown>[] = Array.from({ length: columns[0]?.length ?? 0 }, () => ({}))
-  for (const [at, values] of columns.entries()) {
-    const name = names[at] ?? ''
-    for (const [index, row] of rows.entries()) row[name] = values[index]
+/** A column of an answer. */
+export interface Column {
+  name: string
+  isMap: boolean
+}
+
+/** Some rows of what the engine answers, as objects. Column by column, which is four times as quick as row by row. */
+export function rowsOf(chunk: DuckDBDataChunk, columns: readonly Column[], from: number, to: number) {
+  const rows: Record<string, unknown>[] = Array.from({ length: to - from }, () => ({}))
+  for (const [at, { name, isMap }] of columns.entries()) {
+    const vector = chunk.getColumnVector(at)
+    for (const [index, row] of rows.entries()) {
+      const value = JSDuckDBValueConverter(vector.getItem(from + index), vector.type, JSDuckDBValueConverter)
+      row[name] = plain(value, isMap)
+    }
   }
-  return rows as T[]
+  return rows
 }
 
 /** Numbers that are no safe integers are doubles; left to itself, the engine takes 1e300 for a 64-bit integer. */

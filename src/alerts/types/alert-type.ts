@@ -4,7 +4,7 @@ import type { Query } from '../../warehouse/query.ts'
 import type { Alert, AlertInput, AlertKind } from '../alert.ts'
 import type { Known } from '../explain.ts'
 import type { Finding, Window } from '../finding.ts'
-import type { Newest, NewestOptions, Past, PastOptions } from './past.ts'
+import type { NewestOptions, Past, PastOptions } from './past.ts'
 
 /** What a rule may look like before its type has checked it: everything fits the schema but `volume` and `journey`. */
 export type DraftAlert = Omit<AlertInput, 'volume' | 'journey'> & { volume?: unknown; journey?: unknown }
@@ -60,8 +60,8 @@ export interface AlertType<Row = unknown> {
   pastAtOnce?: { events?: number; rows?: number }
   /** A finding with what is known of its events once they were looked up: which condition they broke, and of how many. */
   explain?(alert: Alert, finding: Finding, known: Known): Finding
-  /** The events that break the rule, newest first. Without it the samples of findings are shown. */
-  newest?(alert: Alert, window: Query['window'], options: NewestOptions): Newest
+  /** Asks for the places (`Place`) of the events that break the rule, newest first. Without it the samples of findings are shown. */
+  newest?(alert: Alert, window: Query['window'], options: NewestOptions): Query
   /**
    * What the answer to `measure`, or a follower of its series, says about one alert; no finding means that nothing is
    * wrong.

@@ -33,7 +33,7 @@ describe('refused', () => {
   /** A hundred values that cost 2,000 or so many more. */
   const dear = (more: number) => {
     const values = Array.from({ length: 100 }, (_, at) => 'x'.repeat(at === 99 ? 190 + 10 * more : 190))
-    return { vendor: 'a', data: [{ parameter: 'a', op: 'equals', values }] }
+    return { vendor: 'a', data: [{ parameter: 'a', op: 'equals' as const, values }] }
   }
   const cases: [string, object][] = [
     ['volume: has no place', { volume: { op: 'lte', count: 1 } }],

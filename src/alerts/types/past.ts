@@ -1,5 +1,4 @@
 import type { PhoneRegions } from '../../conditions/phone.ts'
-import type { StoredEvent } from '../../core/event.ts'
 import type { Query } from '../../warehouse/query.ts'
 
 /** So many rows are held in memory at once, however many windows and domains there are. */
@@ -27,10 +26,4 @@ export interface Past<Row> {
 export interface NewestOptions {
   regions: PhoneRegions
   limit: number
-}
-
-/** The newest events of a kind, asked for in one go. */
-export interface Newest {
-  query: Query
-  eventsOf(answer: readonly never[]): Pick<StoredEvent, 'seq' | 'receivedAt'>[]
 }

@@ -8,7 +8,7 @@ import type { Window } from '../finding.ts'
 import { parsePeriod } from '../period.ts'
 import { bucketMsOf, byWindow, type Counted, spanOf } from '../window-index.ts'
 import type { ViolationRow } from './data-validation.ts'
-import type { Newest, NewestOptions, Past, PastOptions } from './past.ts'
+import type { NewestOptions, Past, PastOptions } from './past.ts'
 
 /** So many events are looked at, the newest, where SQL can't tell whether the rule holds. */
 const MAX_CANDIDATES = 100_000
@@ -34,23 +34,31 @@ export function validationPast(
     return { method: 'sql', query: query(columns, 'GROUP BY domainId, bucketAt'), rowsOf, isWhole: () => true }
   }
   const isBroken = compileViolation(alert, regions)
+  let candidates = 0
+  const read = (event: StoredEvent) => {
+    candidates++
+    return isBroken(event) ? rowOf(event) : null
+  }
   return {
     method: 'sql',
-    query: query(WHOLE_EVENT, `ORDER BY seq DESC LIMIT ${MAX_CANDIDATES}`),
-    rowsOf: (events: readonly StoredEvent[]) => rowsOf(events.filter(isBroken).map(rowOf)),
-    isWhole: (answer) => answer.length < MAX_CANDIDATES,
+    query: { ...query(WHOLE_EVENT, `ORDER BY seq DESC LIMIT ${MAX_CANDIDATES}`), read },
+    rowsOf,
+    isWhole: () => candidates < MAX_CANDIDATES,
   }
 }
 
-/** The newest events that break the rule. */
-export function newestViolations(alert: Alert, window: Query['window'], { regions, limit }: NewestOptions): Newest {
+/** Asks for the places of the newest events that break the rule. */
+export function newestViolations(alert: Alert, window: Query['window'], { regions, limit }: NewestOptions): Query {
   const { exact, query } = violationsOf(alert, window, { regions, oneIn: 1 })
+  if (exact) return query('seq, receivedAt', `ORDER BY seq DESC LIMIT ${limit}`)
   const isBroken = compileViolation(alert, regions)
-  const newest = `ORDER BY seq DESC LIMIT ${exact ? limit : MAX_CANDIDATES}`
-  return {
-    query: query(exact ? 'seq, receivedAt' : WHOLE_EVENT, newest),
-    eventsOf: (events: readonly StoredEvent[]) => (exact ? events : events.filter(isBroken)).slice(0, limit),
+  let found = 0
+  const read = (event: StoredEvent) => {
+    if (found === limit || !isBroken(event)) return null
+    found++
+    return { seq: event.seq, receivedAt: event.receivedAt }
   }
+  return { ...query(WHOLE_EVENT, `ORDER BY seq DESC LIMIT ${MAX_CANDIDATES}`), read }
 }
 
 /** Asks for events that break the alert's rule, or may where `exact` is false. */

@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'bun:test'
+import { memoryDb } from '../../test/fakes.ts'
+import { Closed, Type } from '../core/schema.ts'
+import { endPatience, patienceOf } from './patience.ts'
+import { performer } from './perform.ts'
+import type { Principal } from './principal.ts'
+import { QUESTION_LIMITS, Questions } from './questions.ts'
+import { type Call, route } from './route.ts'
+
+const caller = (keyId: string | null, orgId: string, userId = 'usr_1'): Principal => ({
+  ...{ via: keyId ? 'key' : 'session', userId, orgId, role: 'viewer', readOnly: true, keyId },
+  sessionId: keyId ? null : 'session',
+})
+
+/** A route that asks and is answered when the test says so, and all that began. */
+function setUp() {
+  const begun: string[] = []
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const questions = new Questions()
+  const perform = performer({ db: memoryDb(), audit: () => {}, questions })
+  const asking = (question: boolean) =>
+    route({
+      ...{ id: 'ask', method: 'GET', path: '/v1/ask', access: 'read', tag: 'Test', summary: 'Test', question },
+      answer: Closed({ ok: Type.Boolean() }),
+      async handle({ principal: { keyId, userId } }) {
+        begun.push(keyId ?? userId)
+        await promise
+        return { ok: true }
+      },
+    })
+  const ask = (principal: Principal, { question = true, signal = new AbortController().signal } = {}) => {
+    const call: Call = {
+      ...{ principal, params: {}, query: {}, body: undefined, signal },
+      origin: { address: null, userAgent: null },
+    }
+    return perform(asking(question), call) as Promise<unknown>
+  }
+  return { begun, questions, ask, answer: resolve }
+}
+
+const { atOnce, perCaller, perOrganization } = QUESTION_LIMITS
+
+describe('questions', () => {
+  test('of one key leave a place to others of the organization, and those to other organizations', () => {
+    const { begun, ask } = setUp()
+    for (let n = 0; n < 10; n++) void ask(caller('key_a', 'org_1'))
+    expect(begun).toEqual(Array(perCaller).fill('key_a'))
+    for (let n = 0; n < 10; n++) void ask(caller('key_b', 'org_1'))
+    expect(begun.length).toBe(perOrganization)
+    void ask(caller('key_c', 'org_2'))
+    expect(begun.length).toBe(atOnce)
+    expect(begun.at(-1)).toBe('key_c')
+  })
+
+  test('of all sessions of a user are those of one caller', () => {
+    const { begun, ask } = setUp()
+    for (let n = 0; n < 5; n++) void ask(caller(null, 'org_1'))
+    expect(begun).toEqual(Array(perCaller).fill('usr_1'))
+    void ask(caller(null, 'org_1', 'usr_2'))
+    expect(begun.at(-1)).toBe('usr_2')
+  })
+
+  test('are all answered in the end, but for those that come when too many wait', async () => {
+    const { ask, answer, questions } = setUp()
+    const asked = Array.from({ length: 30 }, () => ask(caller('key_a', 'org_1')))
+    const settled = Promise.allSettled(asked)
+    await Promise.resolve()
+    expect(questions.load).toEqual({ running: perCaller, waiting: 20 })
+    answer()
+    const answers = await settled
+    expect(answers.filter(({ status }) => status === 'fulfilled').length).toBe(22)
+    for (const one of answers.slice(22)) {
+      expect(one).toMatchObject({ status: 'rejected', reason: { code: 'rateLimited', retryAfterS: 10 } })
+    }
+    expect(questions.load).toEqual({ running: 0, waiting: 0 })
+  })
+
+  test('that nobody waits for any more make room', async () => {
+    const { begun, ask } = setUp()
+    const controller = new AbortController()
+    const { signal } = controller
+    const asked = Array.from({ length: 22 }, () => ask(caller('key_a', 'org_1'), { signal }))
+    const waiting = Promise.allSettled(asked.slice(perCaller))
+    void ask(caller('key_b', 'org_1'))
+    controller.abort()
+    for (const one of await waiting) {
+      expect(one).toMatchObject({ status: 'rejected', reason: { code: 'unavailable' } })
+    }
+    expect(begun).toEqual(['key_a', 'key_a', 'key_b'])
+  })
+
+  test('hold up nothing else', () => {
+    const { begun, ask } = setUp()
+    for (let n = 0; n < 10; n++) void ask(caller('key_a', 'org_1'))
+    const before = begun.length
+    for (let n = 0; n < 10; n++) void ask(caller('key_a', 'org_1'), { question: false })
+    expect(begun.length).toBe(before + 10)
+  })
+})
+
+describe('the patience of a request', () => {
+  test.each<[string, (request: Request, caller: AbortController) => void]>([
+    ['its caller hangs up', (_request, caller) => caller.abort()],
+    ['it was told that it takes too long', (request) => endPatience(request)],
+  ])('ends when %s', (_why, end) => {
+    const controller = new AbortController()
+    const request = new Request('http://localhost/', { signal: controller.signal })
+    const signal = patienceOf(request)
+    expect([signal.aborted, patienceOf(request)]).toEqual([false, signal])
+    end(request, controller)
+    expect(signal.aborted).toBe(true)
+  })
+
+  test('has ended when its caller hung up before', () => {
+    const request = new Request('http://localhost/', { signal: AbortSignal.abort() })
+    expect(patienceOf(request).aborted).toBe(true)
+  })
+})

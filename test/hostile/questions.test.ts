@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Answer } from '../fakes.ts'
+import { ask, call, initialize, type Server, startServer, temporaryFolder, until } from '../process.ts'
+
+/*
+ * A caller with a read-only key asks more than can be answered. Each case says what it was bound to: the right to read,
+ * one key, and what any caller may send. The server is a process of its own, so that nothing of the tests holds it up.
+ */
+
+setDefaultTimeout(120_000)
+
+/** Events with a text on which the pattern below keeps the engine busy, about 1 ms each. */
+const EVENTS = 20_000
+const SLOW_PATTERN = 'A[AB12]{100}X'
+const LIMITED = { env: { TAGWARDEN_REQUEST_TIMEOUT_S: '3' } }
+
+const folder = temporaryFolder()
+let server: Server
+let owner: string
+let reader: string
+let token: string
+
+beforeAll(async () => {
+  owner = await initialize(folder.path)
+  server = await startServer(folder.path)
+  const domain = await ask('POST', `${server.url}/v1/domains`, owner, { name: 'shop.example' })
+  token = domain.token
+  reader = (await ask('POST', `${server.url}/v1/keys`, owner, { name: 'r', readOnly: true, expiresInDays: null }))
+    .secret
+  for (let sent = 0; sent < EVENTS; sent += 1000) await send(slowEvents(1000))
+})
+afterAll(async () => {
+  await server.stop()
+  folder[Symbol.dispose]()
+})
+
+let seed = 1
+function slowText(): string {
+  return Array.from({ length: 200 }, () => {
+    seed = (seed * 48_271) % 2_147_483_647
+    return 'AB12'[seed % 4]
+  }).join('')
+}
+
+const slowEvents = (count: number) =>
+  Array.from({ length: count }, () => ({ vendor: 'Shop', event: 'view', params: { text: slowText() } }))
+const send = (events: object[]) => ask('POST', `${server.url}/api/v1/events?token=${token}`, owner, { events })
+
+const rule = (more: object) => ({
+  ...{ name: 'Hostile', alertType: 'data_validation', period: '1h' },
+  ...{ channels: [{ type: 'email', target: 'ann@example.com' }], ...more },
+})
+const slowRule = () =>
+  rule({ conditions: { logic: 'any', items: [{ parameter: 'text', op: 'regex', values: [SLOW_PATTERN] }] } })
+
+/** Twenty groups of fifty conditions with so many values each. */
+const grouped = (values: number, op: string, textOf: (index: number) => string) =>
+  rule({
+    conditionGroups: Array.from({ length: 20 }, (_, group) => ({
+      op: 'any',
+      items: Array.from({ length: 50 }, (_, item) => ({
+        ...{ parameter: 'text', op },
+        values: Array.from({ length: values }, (_, value) => textOf(group * 10_000 + item * 100 + value)),
+      })),
+    })),
+  })
+
+async function metric(name: string): Promise<number> {
+  const text = await (await fetch(`${server.url}/metrics`)).text()
+  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
+}
+
+const healthz = async () => expect((await call('GET', `${server.url}/healthz`)).status).toBe(200)
+/** A question that may be given up. */
+const asking = (path: string, body: object | undefined, signal: AbortSignal) =>
+  call(body ? 'POST' : 'GET', `${server.url}${path}`, { as: reader, body, signal }).catch(() => null)
+
+const atRest = () =>
+  until(
+    'the engine to be at rest',
+    async () => (await metric('tagwarden_questions_running')) + (await metric('tagwarden_queries_running')) === 0,
+    90_000,
+  )
+
+// Bound to: one body of a read-only key. Silent were 13 s for 1.9 MB of patterns, and minutes for 5.4 MB.
+describe('a rule that is too large', () => {
+  const long = (index: number) => `${index}${'x'.repeat(900)}`
+  const heavy = (index: number) => `[AB]{2,120}1?[B12]{3,90}[^d]{20,200}[h-z]$${index}`
+  const TOO_DEAR = /^rule\.condition\S+: up to here the conditions cost \d+, and a rule may cost 10000/
+  const RULES: [string, number, object, number, RegExp][] = [
+    ['1.9 MB of texts', 1.9e6, grouped(2, 'equals', long), 413, /^body: is larger than/],
+    ['5.4 MB of texts', 5.4e6, grouped(6, 'equals', long), 413, /^body: is larger than/],
+    ['1.9 MB of patterns', 1.9e6, grouped(36, 'regex', heavy), 413, /^body: is larger than/],
+    ['0.9 MB of texts', 0.9e6, grouped(1, 'equals', long), 400, TOO_DEAR],
+    ['a thousand patterns', 1e5, grouped(1, 'regex', heavy), 400, TOO_DEAR],
+    [
+      'patterns in few letters',
+      1000,
+      rule({
+        conditions: {
+          logic: 'any',
+          items: Array.from({ length: 50 }, (_, at) => ({ parameter: 'text', op: 'regex', values: [heavy(at)] })),
+        },
+      }),
+      400,
+      TOO_DEAR,
+    ],
+  ]
+
+  test.each(RULES)('%s is refused before it costs anything', async (_what, size, one, status, message) => {
+    expect(JSON.stringify({ rule: one }).length).toBeGreaterThan(size * 0.8)
+    for (const path of ['/v1/alerts/preview', '/v1/alerts/backtest']) {
+      const refused = await call('POST', `${server.url}${path}`, { as: reader, body: { rule: one } })
+      expect([refused.status, refused.body]).toEqual([status, { error: expect.stringMatching(message) }])
+      await healthz()
+    }
+  })
+
+  test('is refused to assistants too, who send it in a message', async () => {
+    const params = { name: 'preview_alert', arguments: { rule: grouped(6, 'equals', long) } }
+    const response = await fetch(`${server.url}/mcp`, {
+      method: 'POST',
+      headers: {
+        ...{ authorization: `Bearer ${reader}`, 'content-type': 'application/json' },
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+    })
+    const { result } = (await response.json()) as { result: { isError: boolean; content: [{ text: string }] } }
+    expect([result.isError, result.content[0].text]).toEqual([true, expect.stringMatching(TOO_DEAR)])
+    await healthz()
+  })
+})
+
+// Bound to: one read-only key with thirty requests at once, each of which keeps a core busy for 20 s and more.
+describe('thirty questions at once', () => {
+  test('of one key leave the others theirs, the collector its disk and alerts their evaluation', async () => {
+    const alert = await ask('POST', `${server.url}/v1/alerts`, owner, {
+      ...rule({ conditions: { logic: 'any', items: [{ parameter: 'broken', op: 'not_blank' }] } }),
+      name: 'Broken',
+    })
+    const hangUp = new AbortController()
+    const answers: (Answer | null)[] = []
+    const questions = Array.from({ length: 30 }, async (_, index) => {
+      const body = { rule: slowRule() }
+      const asked = [
+        () => asking('/v1/alerts/preview', body, hangUp.signal),
+        () => asking('/v1/alerts/backtest', body, hangUp.signal),
+        () => asking('/v1/events?q=nowhere&limit=200', undefined, hangUp.signal),
+      ][index % 3]
+      answers.push((await asked?.()) ?? null)
+    })
+    await until('all turns to be taken', async () => (await metric('tagwarden_questions_running')) >= 2)
+
+    const search = await call('GET', `${server.url}/v1/events?limit=1`, { as: owner })
+    expect([search.status, search.body.events?.length]).toEqual([200, 1])
+    await send([{ vendor: 'Shop', event: 'buy', params: { broken: 'yes' } }])
+    await until('an issue', async () => {
+      const { issues } = await ask('GET', `${server.url}/v1/issues?alertId=${alert.id}`, owner)
+      return issues.length > 0
+    })
+    await healthz()
+    // All of that while the questions wait.
+    expect(answers.length).toBeLessThan(30)
+    hangUp.abort()
+    await Promise.all(questions)
+    const refused = answers.filter((answer) => answer !== null && answer.status !== 200)
+    // Two are answered and twenty wait, of one key; the rest is told when to come again.
+    expect(refused.length).toBeGreaterThanOrEqual(8)
+    for (const answer of refused) {
+      expect([answer?.status, answer?.headers.get('retry-after')]).toEqual([429, expect.stringMatching(/^\d+$/)])
+    }
+    await atRest()
+  })
+})
+
+// Bound to: callers that hang up, and the limit of an answer.
+describe('a question that nobody waits for', () => {
+  test('ends in the engine too, when the caller hangs up', async () => {
+    const hangUp = new AbortController()
+    const answer = asking('/v1/alerts/preview', { rule: slowRule() }, hangUp.signal)
+    await until('the engine to be at work', async () => (await metric('tagwarden_queries_running')) > 0)
+    hangUp.abort()
+    expect(await answer).toBeNull()
+    await atRest()
+  })
+
+  test('ends in the engine too, when it takes too long', async () => {
+    await server.stop()
+    server = await startServer(folder.path, LIMITED)
+    const late = await call('POST', `${server.url}/v1/alerts/preview`, { as: reader, body: { rule: slowRule() } })
+    expect([late.status, late.headers.get('retry-after'), late.body]).toEqual([
+      ...[503, '1', { error: 'POST /v1/alerts/preview: took longer than 3 s' }],
+    ])
+    await atRest()
+  })
+})
