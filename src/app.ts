@@ -184,7 +184,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const flushParts: FlushParts = { db, batches, spool, warehouse, collector }
   const evaluateParts: EvaluateParts = { db, warehouse, clock, spool, woken, enqueue, regionsOf, gapsOf }
   const seriesParts = { db, clock, spool, enqueue, follower, gapsOf, suspicion }
-  const signalParts = { db, clock, warehouse, enqueue, changed: rules.changed }
+  const signalParts = { db, clock, warehouse, enqueue }
   const putBack = () => {
     follower.forget()
     suspicion.forget()

@@ -23,8 +23,6 @@ export interface SignalsParts {
   clock: Clock
   warehouse: Pick<Warehouse, 'query'>
   enqueue: Enqueue
-  /** Called after every change of alerts. */
-  changed(): void
 }
 
 /** Gives domains their automatic alert when they have their first signal, and takes it away with the domain. */
@@ -33,20 +31,15 @@ export function signalsJob(parts: SignalsParts): Job {
   return { name: 'signals', pattern: '15 */5 * * * *', run: () => keepAutoAlerts(parts, directory) }
 }
 
-async function keepAutoAlerts(
-  { db, clock, enqueue, changed }: SignalsParts,
-  directory: SignalDirectory,
-): Promise<void> {
+async function keepAutoAlerts({ db, clock, enqueue }: SignalsParts, directory: SignalDirectory): Promise<void> {
   const now = clock.now()
-  const removed = removeOrphans(db, ({ id, orgId }) => resolveAll(db, id, { orgId, by: ACTOR, now }, enqueue))
-  if (removed) changed()
+  removeOrphans(db, ({ id, orgId }) => resolveAll(db, id, { orgId, by: ACTOR, now }, enqueue))
   const candidates = domainsToAlert(db, now - TRAFFIC_MS, MIN_EVENTS)
   for (const [orgId, ofOrg] of Map.groupBy(candidates, (domain) => domain.orgId)) {
     for (let at = 0; at < ofOrg.length; at += DOMAINS_AT_ONCE) {
       const some = ofOrg.slice(at, at + DOMAINS_AT_ONCE)
       const ids = await withSignals(directory, orgId, some, now)
-      const made = some.filter((domain) => ids.has(domain.id) && makeAutoAlert(db, clock, domain) !== null)
-      if (made.length > 0) changed()
+      for (const domain of some) if (ids.has(domain.id)) makeAutoAlert(db, clock, domain)
     }
   }
 }
