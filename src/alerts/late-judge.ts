@@ -9,8 +9,7 @@ import { type AlertRule, RuleBook } from './rule-book.ts'
 /** To the process that judges. Rules come before the events that are judged by them. */
 type Request =
   | { kind: 'rule'; orgId: string; id: string; rule: AlertRule | null }
-  | { kind: 'regions'; orgId: string; regions: PhoneRegions }
-  | { kind: 'judge'; number: number; orgId: string; events: readonly StoredEvent[] }
+  | { kind: 'judge'; number: number; orgId: string; regions: PhoneRegions; events: readonly StoredEvent[] }
 
 /** From it: for each event, the ids of the alerts that it breaks. */
 interface Verdict {
@@ -19,8 +18,10 @@ interface Verdict {
 }
 
 export interface LateJudgeParts {
-  /** The rules in force of an organization, and its phone regions. */
-  rulesOf(orgId: string): { rules: readonly AlertRule[]; regions: PhoneRegions }
+  /** To be called before events are judged: tells of the rules that changed. */
+  refresh(): void
+  rulesOf(orgId: string): readonly AlertRule[]
+  regionsOf(orgId: string): PhoneRegions
 }
 
 /** Behind everything else that the machine has to do. */
@@ -44,12 +45,14 @@ export class LateJudge {
   /** The ids of the alerts that each event breaks. Fails when the process ends before it has answered. */
   judge(orgId: string, events: readonly StoredEvent[]): Promise<string[][]> {
     this.child ??= this.start()
+    // Events that wait are not judged at the door, which would ask for changes.
+    this.parts.refresh()
     if (!this.told.has(orgId)) this.tell(orgId)
     const answer = Promise.withResolvers<string[][]>()
     const number = ++this.number
     this.asked.set(number, answer)
     this.stayAwake()
-    this.send({ kind: 'judge', number, orgId, events })
+    this.send({ kind: 'judge', number, orgId, regions: this.parts.regionsOf(orgId), events })
     return answer.promise
   }
 
@@ -66,9 +69,7 @@ export class LateJudge {
 
   private tell(orgId: string): void {
     this.told.add(orgId)
-    const { rules, regions } = this.parts.rulesOf(orgId)
-    this.send({ kind: 'regions', orgId, regions })
-    for (const rule of rules) this.send({ kind: 'rule', orgId, id: rule.id, rule })
+    for (const rule of this.parts.rulesOf(orgId)) this.send({ kind: 'rule', orgId, id: rule.id, rule })
   }
 
   private send(request: Request): void {
@@ -83,7 +84,6 @@ export class LateJudge {
         if (ended === this.child) this.ended()
       },
     })
-    setPriority(child.pid, NICENESS)
     child.unref()
     return child
   }
@@ -115,20 +115,42 @@ function ownCommand(): string[] {
   return existsSync(main) ? [process.execPath, '--no-env-file', main] : [process.execPath]
 }
 
-/** The other end: answers what it is asked until the pipe ends. */
-export function judgeForParent(): Promise<void> {
-  const books = new Map<string, RuleBook>()
-  const regions = new Map<string, PhoneRegions>()
+/** The other end: answers what it is asked, in order, and ends the process with the pipe. */
+export function judgeForParent(): Promise<never> {
+  setPriority(NICENESS)
+  const organizations = new Map<string, Organization>()
+  const answer = async (request: Request) => {
+    const known = organizations.get(request.orgId) ?? newOrganization()
+    organizations.set(request.orgId, known)
+    if (request.kind === 'judge') process.send?.(await verdictOf(request, known))
+    else if (request.rule) known.book.set(request.rule)
+    else known.book.delete(request.id)
+  }
+  let latest = Promise.resolve()
   process.on('message', (request: Request) => {
-    const { orgId } = request
-    const book = books.get(orgId) ?? new RuleBook(() => regions.get(orgId) ?? [])
-    books.set(orgId, book)
-    if (request.kind === 'regions') regions.set(orgId, request.regions)
-    else if (request.kind === 'judge') {
-      const violations = request.events.map((event) => book.brokenBy(event) ?? [])
-      process.send?.({ number: request.number, violations } satisfies Verdict)
-    } else if (request.rule) book.set(request.rule)
-    else book.delete(request.id)
+    latest = latest.then(() => answer(request))
   })
-  return new Promise((resolve) => process.once('disconnect', resolve))
+  process.once('disconnect', () => process.exit())
+  return new Promise(() => {})
+}
+
+interface Organization {
+  regions: PhoneRegions
+  book: RuleBook
+}
+
+function newOrganization(): Organization {
+  const known: Organization = { regions: [], book: new RuleBook(() => known.regions) }
+  return known
+}
+
+async function verdictOf(request: Request & { kind: 'judge' }, known: Organization): Promise<Verdict> {
+  known.regions = request.regions
+  const violations: string[][] = []
+  for (const event of request.events) {
+    violations.push(known.book.brokenBy(event) ?? [])
+    // So that the end of the pipe is noticed.
+    await new Promise(setImmediate)
+  }
+  return { number: request.number, violations }
 }

@@ -5,7 +5,7 @@ import type { StoredEvent } from '../core/event.ts'
 import type { BatchJudge, Judge } from '../ingest/understand.ts'
 import type { Db } from '../store/database.ts'
 import { type AlertRule, RuleBook } from './rule-book.ts'
-import { type KeptAlert, keptAlerts } from './store.ts'
+import { alertsOf, type KeptAlert, keptAlerts } from './store.ts'
 import { TimeSlices } from './time-slices.ts'
 import { isJudgedAtTheDoor } from './types/data-validation.ts'
 
@@ -33,7 +33,8 @@ export class RulesInForce {
 
   constructor(
     private readonly db: Db,
-    private readonly regionsOf: (orgId: string) => PhoneRegions,
+    /** The countries whose national phone numbers an organization looks for. */
+    readonly regionsOf: (orgId: string) => PhoneRegions,
   ) {}
 
   /** Judges for as long as it takes. */
@@ -77,10 +78,9 @@ export class RulesInForce {
     this.listeners.push(listener)
   }
 
-  /** The rules in force of an organization, and the countries whose national phone numbers it looks for. */
-  rulesOf(orgId: string): { rules: AlertRule[]; regions: PhoneRegions } {
-    const rules = keptAlerts(this.db).filter((kept) => kept.orgId === orgId)
-    return { rules: rules.map(({ read }) => read()).filter(isJudgedAtTheDoor), regions: this.regionsOf(orgId) }
+  /** The rules in force of an organization. */
+  rulesOf(orgId: string): AlertRule[] {
+    return alertsOf(this.db, orgId).filter(isJudgedAtTheDoor)
   }
 
   /** Reads what changed. At a start it is called before events come, since it may take a while. */

@@ -79,6 +79,11 @@ export function listAlerts(db: Db, orgId: string, after: string | number | null,
     .map(alertOf)
 }
 
+/** All of an organization, oldest first. */
+export function alertsOf(db: Db, orgId: string): Alert[] {
+  return db.prepare<[string], AlertRow>('SELECT * FROM alert WHERE orgId = ? ORDER BY id').all(orgId).map(alertOf)
+}
+
 /** An alert as it is kept, to be read only where it is not known yet. */
 export interface KeptAlert {
   id: string

@@ -221,7 +221,9 @@ export class Collector {
     try {
       await late?.append(batch)
     } catch (error) {
-      storing?.refused(batch.record.receivedAt)
+      // One that is too far behind with its own rules is no gap of the others.
+      const isRateLimited = error instanceof AppError && error.code === 'rateLimited'
+      if (!isRateLimited) storing?.refused(batch.record.receivedAt)
       throw error
     }
   }

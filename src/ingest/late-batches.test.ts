@@ -175,3 +175,27 @@ test('a judge that fails is asked again; nothing is lost or taken in twice', asy
   expect(stand.reported).toEqual(['Error: the process ended'])
   await stand.late.close()
 })
+
+test('a batch that was damaged while it waited is told', async () => {
+  const stand = setUp()
+  for (const name of ['one', 'two', 'three']) await stand.late.append(batch('org_a', name))
+  const path = join(stand.folder, 'org_a.ndjson')
+  writeFileSync(path, readFileSync(path, 'utf8').replace('"two"', '"owt"'))
+  stand.open()
+  await stand.until(2)
+  expect(stand.names()).toEqual(['one', 'three'])
+  expect(stand.reported).toEqual(['Error: 1 damaged batches were lost'])
+  await stand.late.close()
+})
+
+test('an organization of which too much waits is over its rate; the others are not', async () => {
+  const stand = setUp()
+  const large = batch('org_a', 'large')
+  const events = large.events.map((event) => ({ ...event, params: { text: 'x'.repeat(65 * 1024 * 1024) } }))
+  await stand.late.append({ ...large, events })
+  expect(await stand.late.append(batch('org_a', 'more')).catch(({ code }) => code)).toBe('rateLimited')
+  await stand.late.append(batch('org_b', 'one'))
+  stand.open()
+  await stand.until(2)
+  await stand.late.close()
+})

@@ -18,6 +18,7 @@ import type { StoredEvent } from '../core/event.ts'
 import type { BatchAnswer } from './batch.ts'
 import { hashOf } from './batch-hash.ts'
 import type { BatchRecord } from './segment-file.ts'
+import { syncFolder } from './segment-recovery.ts'
 
 const fdatasyncAsync = promisify(fdatasync)
 
@@ -68,7 +69,8 @@ interface Queue {
 /**
  * Acknowledged batches whose rules take longer than their organization's share of the event loop. They lie on disk, one
  * file an organization, are judged in the background, organization by organization in turn and each in its order, by
- * another process where this one has no time, and are then taken in as if they came at that moment. While one of an organization waits, what comes after it waits behind it.
+ * another process where this one has no time, and are then taken in as if they came at that moment. While one of an
+ * organization waits, what comes after it waits behind it.
  */
 export class LateBatches {
   private readonly queues = new Map<string, Queue>()
@@ -105,11 +107,11 @@ export class LateBatches {
     return this.answers.size
   }
 
-  /** Resolves when the batch is on disk. Fails with `unavailable` when too much waits, or the disk takes nothing. */
+  /** Resolves when the batch is on disk. Fails with `rateLimited` when too much waits, `unavailable` when the disk takes nothing. */
   append(batch: LateBatch): Promise<void> {
     if ((this.queues.get(batch.record.orgId)?.bytes ?? 0) > MAX_BYTES) {
       const error = 'the rules of this organization take longer than its events come; too many wait to be judged'
-      return Promise.reject(new AppError('unavailable', error, RETRY_AFTER_S))
+      return Promise.reject(new AppError('rateLimited', error, RETRY_AFTER_S))
     }
     const done = Promise.withResolvers<void>()
     this.waiting.push({ batch, done })
@@ -162,10 +164,14 @@ export class LateBatches {
       start = end + 1
       queue.bytes = start
     }
-    if (damaged > 0) this.parts.report(new Error(`${damaged} damaged batches were lost`), `spool/late/${orgId}.ndjson`)
+    if (damaged > 0) this.tellDamage(orgId, damaged)
     ftruncateSync(queue.fd, queue.bytes)
     if (queue.places.length > 0) this.queues.set(orgId, queue)
     else remove(queue)
+  }
+
+  private tellDamage(orgId: string, batches: number): void {
+    this.parts.report(new Error(`${batches} damaged batches were lost`), `spool/late/${orgId}.ndjson`)
   }
 
   private enter(queue: Queue, { key, answer }: BatchRecord, start: number, bytes: number): void {
@@ -221,7 +227,9 @@ export class LateBatches {
 
   private newQueue(orgId: string): Queue {
     const path = join(this.parts.folder, `${orgId}.ndjson`)
-    return { orgId, path, fd: openSync(path, 'w+', 0o600), bytes: 0, places: [] }
+    const fd = openSync(path, 'w+', 0o600)
+    syncFolder(this.parts.folder)
+    return { orgId, path, fd, bytes: 0, places: [] }
   }
 
   /** Some batches of each organization in turn, until none waits. */
@@ -263,7 +271,9 @@ export class LateBatches {
   /** Null: damaged meanwhile, or taken in before something failed. */
   private read(queue: Queue, place: Place | undefined): LateBatch | null {
     if (!place || this.parts.isKnown(place.hash)) return null
-    return readLine(readPlace(queue, place))
+    const batch = readLine(readPlace(queue, place))
+    if (!batch) this.tellDamage(queue.orgId, 1)
+    return batch
   }
 
   private async pause(): Promise<void> {
