@@ -5,7 +5,7 @@ import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.
 import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
-import { type Db, tx } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { type Alert, type AlertInput, AlertSchema, type Channel } from './alert.ts'
 import { AlertBulkInputSchema, RawAlertInputSchema, RULE_BODY_BYTES, readAlertInput, within } from './input.ts'
 import { checkDomains, createAlert, deleteAlert, findAlert, listAlerts, setEnabled, updateAlert } from './store.ts'
@@ -58,10 +58,10 @@ export function alertActions({ db, clock, checkChannels, changed, deleted }: Ale
     create: (orgId: string, value: unknown) => thenTell(createAlert(db, clock, orgId, accept(value, orgId))),
 
     /** Each by itself: one that is refused costs its neighbours nothing. */
-    createMany(orgId: string, values: readonly unknown[]) {
+    async createMany(orgId: string, values: readonly unknown[]) {
       const errors: { index: number; error: string }[] = []
       const ids: string[] = []
-      tx(db, () => {
+      try {
         for (const [index, value] of values.entries()) {
           try {
             ids.push(createAlert(db, clock, orgId, accept(value, orgId, `alerts[${index}]`)).id)
@@ -69,9 +69,12 @@ export function alertActions({ db, clock, checkChannels, changed, deleted }: Ale
             if (!(error instanceof AppError)) throw error
             errors.push({ index, error: error.message })
           }
+          // To compile the patterns of hundreds takes seconds, in which others get their turn.
+          await new Promise(setImmediate)
         }
-      })
-      changed(ids)
+      } finally {
+        changed(ids)
+      }
       return { created: ids.length, failed: errors.length, errors }
     },
 
@@ -208,6 +211,7 @@ function writingRoutes(actions: ReturnType<typeof alertActions>): Route[] {
       description: 'Each by itself: one that is refused is listed in `errors`, the others are made.',
       body: AlertBulkInputSchema,
       answer: AlertBulkResultSchema,
+      asynchronous: true,
       handle: ({ principal, body }) => actions.createMany(principal.orgId, body.alerts),
     }),
   ]
