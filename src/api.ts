@@ -180,7 +180,11 @@ function watchingRoutes(parts: ApiParts): Route[] {
 function peopleRoutes(parts: ApiParts, oidc: OidcParts, limits: SignInLimits): Route[] {
   const { rules, domains, mailConfigured } = parts
   const { audit, company } = oidc
-  const changed = () => {
+  const changed = (orgId: string) => {
+    rules.organizationChanged(orgId)
+    domains.invalidate()
+  }
+  const deleted = () => {
     rules.changed()
     domains.invalidate()
   }
@@ -188,7 +192,7 @@ function peopleRoutes(parts: ApiParts, oidc: OidcParts, limits: SignInLimits): R
     ...authRoutes({ ...parts, limits, audit, oidc: () => (company ? { name: company.settings.name } : null) }),
     ...oidcRoutes(oidc),
     ...orgRoutes(parts),
-    ...organizationRoutes({ ...parts, changed, deleted: changed }),
+    ...organizationRoutes({ ...parts, changed, deleted }),
     ...memberRoutes({ ...parts, limits, mail: mailConfigured ? plainMail(parts) : null }),
   ]
 }

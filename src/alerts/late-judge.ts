@@ -2,8 +2,10 @@ import { existsSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import type { Subprocess } from 'bun'
+import { meterOf, stopwatch } from '../conditions/meter.ts'
 import type { PhoneRegions } from '../conditions/phone.ts'
 import type { StoredEvent } from '../core/event.ts'
+import type { Verdicts } from '../ingest/late-batches.ts'
 import { type AlertRule, RuleBook } from './rule-book.ts'
 
 /** To the process that judges. Rules come before the events that are judged by them. */
@@ -14,7 +16,7 @@ type Request =
 /** From it: for each event, the ids of the alerts that it breaks. */
 interface Verdict {
   number: number
-  violations: string[][]
+  violations: Verdicts
 }
 
 export interface LateJudgeParts {
@@ -26,6 +28,8 @@ export interface LateJudgeParts {
 
 /** Behind everything else that the machine has to do. */
 const NICENESS = 10
+/** An event may take so long, and at worst as much again; a large one under the dearest rules would take hours. */
+const MAX_EVENT_MS = 30_000
 /** A process that had nothing to do for so long ends. */
 const IDLE_MS = 10_000
 
@@ -36,19 +40,19 @@ const IDLE_MS = 10_000
 export class LateJudge {
   private child: Subprocess | null = null
   private readonly told = new Set<string>()
-  private readonly asked = new Map<number, PromiseWithResolvers<string[][]>>()
+  private readonly asked = new Map<number, PromiseWithResolvers<Verdicts>>()
   private number = 0
   private idle: Timer | null = null
 
   constructor(private readonly parts: LateJudgeParts) {}
 
-  /** The ids of the alerts that each event breaks. Fails when the process ends before it has answered. */
-  judge(orgId: string, events: readonly StoredEvent[]): Promise<string[][]> {
+  /** The verdict on each event. Fails when the process ends before it has answered. */
+  judge(orgId: string, events: readonly StoredEvent[]): Promise<Verdicts> {
     this.child ??= this.start()
     // Events that wait are not judged at the door, which would ask for changes.
     this.parts.refresh()
     if (!this.told.has(orgId)) this.tell(orgId)
-    const answer = Promise.withResolvers<string[][]>()
+    const answer = Promise.withResolvers<Verdicts>()
     const number = ++this.number
     this.asked.set(number, answer)
     this.stayAwake()
@@ -115,20 +119,16 @@ function ownCommand(): string[] {
   return existsSync(main) ? [process.execPath, '--no-env-file', main] : [process.execPath]
 }
 
-/** The other end: answers what it is asked, in order, and ends the process with the pipe. */
+/** The other end: answers what it is asked, and ends the process with the pipe. */
 export function judgeForParent(): Promise<never> {
   setPriority(NICENESS)
   const organizations = new Map<string, Organization>()
-  const answer = async (request: Request) => {
+  process.on('message', (request: Request) => {
     const known = organizations.get(request.orgId) ?? newOrganization()
     organizations.set(request.orgId, known)
-    if (request.kind === 'judge') process.send?.(await verdictOf(request, known))
+    if (request.kind === 'judge') verdictOf(request, known).then((verdict) => process.send?.(verdict))
     else if (request.rule) known.book.set(request.rule)
     else known.book.delete(request.id)
-  }
-  let latest = Promise.resolve()
-  process.on('message', (request: Request) => {
-    latest = latest.then(() => answer(request))
   })
   process.once('disconnect', () => process.exit())
   return new Promise(() => {})
@@ -146,10 +146,10 @@ function newOrganization(): Organization {
 
 async function verdictOf(request: Request & { kind: 'judge' }, known: Organization): Promise<Verdict> {
   known.regions = request.regions
-  const violations: string[][] = []
+  const violations: (string[] | null)[] = []
   for (const event of request.events) {
-    violations.push(known.book.brokenBy(event) ?? [])
-    // So that the end of the pipe is noticed.
+    violations.push(known.book.brokenBy(event, meterOf(MAX_EVENT_MS, stopwatch)))
+    // Other organizations' events have their turn, and the end of the pipe is noticed.
     await new Promise(setImmediate)
   }
   return { number: request.number, violations }

@@ -73,6 +73,12 @@ export class RulesInForce {
     else this.isAllStale = true
   }
 
+  /** To be called when the settings of an organization changed. */
+  readonly organizationChanged = (orgId: string): void => {
+    const entry = this.entries.get(orgId)
+    if (entry) entry.regions = this.regionsOf(orgId)
+  }
+
   /** `listener` is told of every change from now on. */
   listen(listener: RuleListener): void {
     this.listeners.push(listener)

@@ -188,15 +188,15 @@ function faultOfText(text: string): string | null {
 }
 
 /**
- * What the conditions of one rule may cost. A rule that is large enough to be at this limit fills some 50 kB; the worst of
- * them, all patterns, takes 0.1 ms for each letter of an event.
+ * What the conditions of one rule may cost. A rule that is large enough to be at this limit fills some 200 kB; the worst of
+ * them, all patterns, takes 0.2 ms for each letter of an event.
  */
-export const MAX_RULE_COST = 10_000
+export const MAX_RULE_COST = 20_000
 
-/** What a value may cost at worst: a pattern its instructions, another text a tenth of its letters. At least 1. */
+/** What a value may cost at worst: a pattern its instructions, another text a tenth of its letters, but at least 1. */
 function costOfValue(op: Operator, value: string): number {
   if (op === 'regex' || op === 'custom_pii_regex') return compilePattern(value).size
-  return 1 + Math.floor(value.length / 10)
+  return Math.max(1, Math.floor(value.length / 10))
 }
 
 const costOfCondition = ({ op, values = [] }: Condition) =>

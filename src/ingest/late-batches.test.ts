@@ -30,24 +30,27 @@ function setUp(folder = mkdtempSync(join(tmpdir(), 'late-'))) {
   let gate = Promise.withResolvers<void>()
   let failures = 0
   let taken = Promise.withResolvers<void>()
-  const late = new LateBatches({
-    folder,
-    judgeHere: () => null,
-    async judge(_orgId, events) {
-      judged.push(...events.map(({ event }) => event))
-      await gate.promise
-      if (failures-- > 0) throw new Error('the process ended')
-      return events.map(({ event }) => (event.startsWith('bad') ? ['alr_1'] : []))
+  const late = new LateBatches(
+    {
+      folder,
+      judgeHere: () => null,
+      async judge(_orgId, events) {
+        judged.push(...events.map(({ event }) => event))
+        await gate.promise
+        if (failures-- > 0) throw new Error('the process ended')
+        return events.map(({ event }) => (event.startsWith('bad') ? ['alr_1'] : []))
+      },
+      async admit(one) {
+        admitted.push(one)
+        known.add(hashOf(one.record.key ?? ''))
+        taken.resolve()
+        taken = Promise.withResolvers()
+      },
+      isKnown: (hash) => known.has(hash),
+      report: (error) => void reported.push(String(error)),
     },
-    async admit(one) {
-      admitted.push(one)
-      known.add(hashOf(one.record.key ?? ''))
-      taken.resolve()
-      taken = Promise.withResolvers()
-    },
-    isKnown: (hash) => known.has(hash),
-    report: (error) => void reported.push(String(error)),
-  })
+    1,
+  )
   const names = () => admitted.flatMap(({ events }) => events.map(({ event }) => event))
   return {
     ...{ folder, late, judged, admitted, reported, known, names },
@@ -197,5 +200,29 @@ test('an organization of which too much waits is over its rate; the others are n
   await stand.late.append(batch('org_b', 'one'))
   stand.open()
   await stand.until(2)
+  await stand.late.close()
+})
+
+test('a batch that can not be judged time and again is taken in unjudged, and its ledger says so', async () => {
+  const stand = setUp()
+  stand.failNext(5)
+  for (const name of ['one', 'bad two']) await stand.late.append(batch('org_a', name))
+  stand.open()
+  await stand.until(2)
+  expect(stand.admitted.map(({ events, record }) => [events[0]?.violations, record.ledger])).toEqual([
+    [null, [{ reason: 'not judged: the rules take too long', count: 1, sample: '' }]],
+    [['alr_1'], []],
+  ])
+  expect(stand.reported.length).toBe(5)
+  await stand.late.close()
+})
+
+test('an organization whose batches can not be judged holds up no other', async () => {
+  const stand = setUp()
+  await stand.late.append(batch('org_a', 'hangs'))
+  await stand.late.append(batch('org_b', 'other'))
+  while (stand.judged.length < 2) await Bun.sleep(1)
+  expect(stand.judged.sort()).toEqual(['hangs', 'other'])
+  stand.open()
   await stand.late.close()
 })

@@ -19,6 +19,7 @@ import type { BatchAnswer } from './batch.ts'
 import { hashOf } from './batch-hash.ts'
 import type { BatchRecord } from './segment-file.ts'
 import { syncFolder } from './segment-recovery.ts'
+import type { LedgerNote } from './understand.ts'
 
 const fdatasyncAsync = promisify(fdatasync)
 
@@ -28,12 +29,15 @@ export interface LateBatch {
   record: BatchRecord
 }
 
+/** For each event the ids of the alerts that it breaks; null: its rules take longer than anybody waits. */
+export type Verdicts = readonly (string[] | null)[]
+
 export interface LateParts {
   folder: string
   /** Judges events of one organization: the ids of the alerts that each breaks. Null when that takes too long. */
   judgeHere(orgId: string, events: readonly StoredEvent[]): string[][] | null
-  /** The same off the event loop, for as long as it takes. */
-  judge(orgId: string, events: readonly StoredEvent[]): Promise<string[][]>
+  /** The same off the event loop. Fails when the process that does it ended. */
+  judge(orgId: string, events: readonly StoredEvent[]): Promise<Verdicts>
   /** Takes in a judged batch. */
   admit(batch: LateBatch): Promise<void>
   /** Whether the batch with this hash was taken in before. */
@@ -46,8 +50,10 @@ const MAX_BYTES = 64 * 1024 * 1024
 const RETRY_AFTER_S = 30
 /** After a failure, which is of the disk or of the process that judges. */
 const PAUSE_MS = 1000
-/** So many events may be taken in before others have their turn. */
-const EVENTS_AT_ONCE = 500
+/** So long batches are judged here, one after the other, before others have their turn. */
+const RUN_MS = 10
+/** So often the first of the batches is given to the process that judges. */
+const MAX_FAILURES = 5
 const FILE = /^(org_\w+)\.ndjson$/
 
 /** One batch of the file of its organization. */
@@ -64,6 +70,8 @@ interface Queue {
   bytes: number
   /** Oldest first, each on disk. */
   places: Place[]
+  /** How often in turn its first batch could not be judged. */
+  failures: number
 }
 
 /**
@@ -79,12 +87,15 @@ export class LateBatches {
   /** Batches that were given and are not on disk yet, by organization. */
   private readonly unwritten = new Map<string, number>()
   private waiting: { batch: LateBatch; done: PromiseWithResolvers<void> }[] = []
-  private draining: Promise<void> | null = null
+  private readonly draining = new Map<string, Promise<void>>()
   private readonly stopping = Promise.withResolvers<void>()
   private isClosed = false
 
   /** Takes over what an earlier process left; `start` goes on with it. */
-  constructor(private readonly parts: LateParts) {
+  constructor(
+    private readonly parts: LateParts,
+    private readonly pauseMs = PAUSE_MS,
+  ) {
     mkdirSync(parts.folder, { recursive: true, mode: 0o700 })
     for (const file of readdirSync(parts.folder)) {
       const orgId = FILE.exec(file)?.[1]
@@ -123,19 +134,23 @@ export class LateBatches {
 
   /** Begins to judge what waits. */
   start(): void {
-    if (this.draining || this.isClosed || this.queues.size === 0) return
-    this.draining = this.drain().finally(() => {
-      this.draining = null
-      this.start()
-    })
+    if (this.isClosed) return
+    for (const [orgId, queue] of this.queues) {
+      if (this.draining.has(orgId)) continue
+      const drained = this.drain(queue).finally(() => {
+        this.draining.delete(orgId)
+        this.start()
+      })
+      this.draining.set(orgId, drained)
+    }
   }
 
   /** Resolves when nothing waits any more. */
   async idle(): Promise<void> {
     for (;;) {
       await this.writing
-      if (!this.draining) return
-      await this.draining
+      if (this.draining.size === 0) return
+      await Promise.all(this.draining.values())
     }
   }
 
@@ -144,7 +159,7 @@ export class LateBatches {
     this.isClosed = true
     this.stopping.resolve()
     await this.writing
-    await this.draining
+    await Promise.all(this.draining.values())
     for (const { fd } of this.queues.values()) closeSync(fd)
     this.queues.clear()
   }
@@ -152,7 +167,7 @@ export class LateBatches {
   private recover(orgId: string): void {
     const path = join(this.parts.folder, `${orgId}.ndjson`)
     const bytes = readFileSync(path)
-    const queue: Queue = { orgId, path, fd: openSync(path, 'r+'), bytes: 0, places: [] }
+    const queue: Queue = { orgId, path, fd: openSync(path, 'r+'), bytes: 0, places: [], failures: 0 }
     let damaged = 0
     for (let start = 0; start < bytes.length; ) {
       const end = bytes.indexOf(LINE_END, start)
@@ -229,21 +244,20 @@ export class LateBatches {
     const path = join(this.parts.folder, `${orgId}.ndjson`)
     const fd = openSync(path, 'w+', 0o600)
     syncFolder(this.parts.folder)
-    return { orgId, path, fd, bytes: 0, places: [] }
+    return { orgId, path, fd, bytes: 0, places: [], failures: 0 }
   }
 
-  /** Some batches of each organization in turn, until none waits. */
-  private async drain(): Promise<void> {
-    while (!this.isClosed && this.queues.size > 0) {
-      for (const queue of [...this.queues.values()]) {
+  /** Some batches after others, until none waits. Each organization by itself: none waits for another's. */
+  private async drain(queue: Queue): Promise<void> {
+    while (!this.isClosed && this.queues.get(queue.orgId) === queue) {
+      try {
+        await this.judgeSome(queue)
+        queue.failures = 0
+      } catch (error) {
         if (this.isClosed) return
-        try {
-          await this.judgeSome(queue)
-        } catch (error) {
-          if (this.isClosed) return
-          this.parts.report(error, 'judging late batches')
-          await this.pause()
-        }
+        this.parts.report(error, 'judging late batches')
+        queue.failures++
+        await this.pause()
       }
     }
   }
@@ -251,14 +265,14 @@ export class LateBatches {
   /** The first batches as far as they are quickly judged here, or else the first one elsewhere. */
   private async judgeSome(queue: Queue): Promise<void> {
     const judged: LateBatch[] = []
-    let [done, events] = [0, 0]
-    for (; done < queue.places.length && events < EVENTS_AT_ONCE; done++) {
+    const until = performance.now() + RUN_MS
+    let done = 0
+    for (; done < queue.places.length && (done === 0 || performance.now() < until); done++) {
       const batch = this.read(queue, queue.places[done])
       if (!batch) continue
       const violations = this.parts.judgeHere(queue.orgId, batch.events)
       if (!violations && done > 0) break
-      judged.push(judgedBy(violations ?? (await this.parts.judge(queue.orgId, batch.events)), batch))
-      events += batch.events.length
+      judged.push(judgedBy(violations ?? (await this.judgeElsewhere(queue, batch.events)), batch))
     }
     await Promise.all(judged.map((batch) => this.parts.admit(batch)))
     for (const { hash } of queue.places.splice(0, done)) this.answers.delete(hash)
@@ -266,6 +280,12 @@ export class LateBatches {
     if (queue.places.length > 0) return
     this.queues.delete(queue.orgId)
     remove(queue)
+  }
+
+  /** What made the judging process end time and again is taken in unjudged, so that it holds up nothing for ever. */
+  private judgeElsewhere({ orgId, failures }: Queue, events: readonly StoredEvent[]): Promise<Verdicts> {
+    if (failures >= MAX_FAILURES) return Promise.resolve(events.map(() => null))
+    return this.parts.judge(orgId, events)
   }
 
   /** Null: damaged meanwhile, or taken in before something failed. */
@@ -278,7 +298,7 @@ export class LateBatches {
 
   private async pause(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, PAUSE_MS)
+    const timer = setTimeout(resolve, this.pauseMs)
     await Promise.race([promise, this.stopping.promise])
     clearTimeout(timer)
   }
@@ -286,9 +306,13 @@ export class LateBatches {
 
 const LINE_END = 10
 
-function judgedBy(violations: readonly string[][], { events, record }: LateBatch): LateBatch {
-  const idsOf = (index: number) => (violations[index]?.length ? violations[index] : null)
-  return { record, events: events.map((event, index) => ({ ...event, violations: idsOf(index) })) }
+function judgedBy(verdicts: Verdicts, { events, record }: LateBatch): LateBatch {
+  const unjudged = verdicts.filter((ids) => ids === null).length
+  const note: LedgerNote = { reason: 'not judged: the rules take too long', count: unjudged, sample: '' }
+  return {
+    record: unjudged > 0 ? { ...record, ledger: [...record.ledger, note] } : record,
+    events: events.map((event, index) => ({ ...event, violations: verdicts[index]?.length ? verdicts[index] : null })),
+  }
 }
 
 /** A batch without an id gets one, by which a start knows whether it was taken in. */

@@ -153,6 +153,7 @@ interface Column {
 /** Names of columns by which a row belongs to an organization. */
 const OWNERS = ['orgId', 'domainId', 'issueId', 'projectId'] as const
 const CHOICES: Record<string, string> = {
+  'alert.input': '{}',
   'hostname.status': 'approved',
   'domain.routingMode': 'custom',
   'domain.collectStatus': 'active',

@@ -45,7 +45,7 @@ export interface OrganizationParts {
   box: SecretBox
   clock: Clock
   /** Called after a change of what rules are compiled from. */
-  changed: () => void
+  changed: (orgId: string) => void
   /** Called when an organization is gone from the database, so that the rest of the program lets go of it. */
   deleted: (orgId: string) => void
 }
@@ -131,7 +131,7 @@ function settingsRoutes(parts: OrganizationParts): Route[] {
         return describe(parts, principal)
       },
       note: ({ body }) => ({ ...body }),
-      after: changed,
+      after: ({ principal: { orgId } }) => changed(orgId),
     }),
     route({
       id: 'rotateWebhookSecret',

@@ -106,7 +106,7 @@ test('a rule costs at most so much, and its refusal names the sum', async () => 
   const large = await world.call('POST', '/v1/alerts', { body: plain })
   expect([large.status, large.body.error]).toEqual([
     400,
-    'conditions.items[1].values[9]: up to here the conditions cost 10010, and a rule may cost 10000: ' +
+    'conditions.items[2].values[22]: up to here the conditions cost 20070, and a rule may cost 20000: ' +
       'a pattern its size, another value a tenth of its letters',
   ])
   const patterns = Array.from({ length: 100 }, (_, n) => `[a-z]{1,${200 + n}}x`)
