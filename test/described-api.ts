@@ -19,6 +19,8 @@ export interface Route {
   parameters: readonly Parameter[]
   /** Of what it takes; null when it takes nothing. */
   body: JsonSchema | null
+  /** The largest body that it takes. */
+  maxBodyBytes: number
   /** A body for instance, as the description gives it; undefined when it takes none. */
   example: unknown
   responses: Readonly<Record<string, Response>>
@@ -38,12 +40,16 @@ type Content = Record<string, { schema: JsonSchema; examples?: Record<string, { 
 /** An operation of the document, with every reference followed. */
 interface Operation {
   operationId: string
+  description?: string
   'x-permission'?: unknown
   security?: unknown[]
   parameters?: Parameter[]
   requestBody?: { content: Content }
   responses: Record<string, Response>
 }
+/** Of a body whose description names no other limit. */
+const MAX_BODY_BYTES = 8 * 1024 * 1024
+
 interface Document {
   paths: Record<string, Record<string, Operation>>
 }
@@ -88,6 +94,7 @@ export async function describedRoutes(world: TestApp): Promise<Route[]> {
         path,
         name: `${method.toUpperCase()} ${path}`,
         permission: operation['x-permission'],
+        maxBodyBytes: Number(/at most (\d+) bytes/.exec(operation.description ?? '')?.[1] ?? MAX_BODY_BYTES),
         isPublic: operation.security?.length === 0,
         parameters: (operation.parameters ?? []).filter((one) => one.in !== 'header'),
         body: content?.schema ?? null,

@@ -56,7 +56,17 @@ export class LiteralIndex implements TextIndex {
   }
 
   find(text: string, _key: string, holding: Holding, meter: Meter): void {
+    // Few are searched for sooner than remembered.
+    if (this.keywords.size <= FEW) return this.findEach(text, holding)
     for (const atom of this.memory.recall(text, () => this.search(text, meter))) holding.hold(atom)
+  }
+
+  private findEach(text: string, holding: Holding): void {
+    for (const atom of this.always) holding.hold(atom)
+    for (const [part, { wanted }] of this.keywords) {
+      if (!text.includes(part)) continue
+      for (const { atom, place } of wanted) if (isAt(place, text, part)) holding.hold(atom)
+    }
   }
 
   private keywordOf(text: string): Keyword {
@@ -91,11 +101,14 @@ export class LiteralIndex implements TextIndex {
 
   private collect(part: string, text: string, found: Set<Atom>): void {
     for (const { atom, place } of this.keywords.get(part)?.wanted ?? []) {
-      if (place === 'contains' || (place === 'starts_with' ? text.startsWith(part) : text.endsWith(part))) {
-        found.add(atom)
-      }
+      if (isAt(place, text, part)) found.add(atom)
     }
   }
+}
+
+/** Whether a part of the text is where it is wanted. */
+function isAt(place: Place, text: string, part: string): boolean {
+  return place === 'contains' || (place === 'starts_with' ? text.startsWith(part) : text.endsWith(part))
 }
 
 class KeywordSet {

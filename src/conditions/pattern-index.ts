@@ -62,7 +62,14 @@ export class PatternIndex implements TextIndex {
   }
 
   find(text: string, _key: string, holding: Holding, meter: Meter): void {
-    for (const atom of this.memory.recall(text, () => this.search(text, meter))) holding.hold(atom)
+    // Few are asked sooner than remembered.
+    const found = this.isSmall ? this.search(text, meter) : this.memory.recall(text, () => this.search(text, meter))
+    for (const atom of found) holding.hold(atom)
+  }
+
+  private get isSmall(): boolean {
+    const [only, ...others] = this.sets
+    return others.length === 0 && (only?.isSmall ?? true)
   }
 
   private search(text: string, meter: Meter): readonly Atom[] {
@@ -91,6 +98,11 @@ class PatternSet {
     private readonly isClosed = false,
   ) {
     this.instructions = instructionsOf(entries)
+  }
+
+  /** Whether its patterns are asked one by one. */
+  get isSmall(): boolean {
+    return this.entries.length <= FEW
   }
 
   get isEmpty(): boolean {

@@ -3,7 +3,7 @@ import { type Meter, type Stopwatch, stopwatch } from './meter.ts'
 /** Work from here on, in letters times weight, may take milliseconds at worst and is always measured. */
 const MEASURED_FROM = 200_000
 /** Of what is less, one in so many is measured. */
-const SAMPLED = 16
+const SAMPLED = 64
 /** What was slow is believed to be half as slow after so long. */
 const HALF_LIFE_MS = 10_000
 

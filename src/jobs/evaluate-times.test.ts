@@ -50,11 +50,11 @@ const issuesOf = async (world: TestApp) => (await world.call('GET', '/v1/issues'
 
 describe('a violation opens an issue and is told, or not, by the clock on the wall', () => {
   test.each<[string, object, string, string, boolean]>([
-    ['in a working hour', { hours: [9, 17] }, 'UTC', '2026-01-05T09:00Z', true],
-    ['before it', { hours: [9, 17] }, 'UTC', '2026-01-05T08:45Z', false],
-    ['behind it', { hours: [9, 17] }, 'UTC', '2026-01-05T17:00Z', false],
-    ['in Kolkata in half an hour', { hours: [9, 17] }, KOLKATA, '2026-01-05T03:30Z', true],
-    ['in Kolkata before', { hours: [9, 17] }, KOLKATA, '2026-01-05T03:14Z', false],
+    ['in a working hour', { hours: [9, 17] }, 'UTC', '2026-01-06T09:00Z', true],
+    ['before it', { hours: [9, 17] }, 'UTC', '2026-01-06T08:45Z', false],
+    ['behind it', { hours: [9, 17] }, 'UTC', '2026-01-06T17:00Z', false],
+    ['in Kolkata in half an hour', { hours: [9, 17] }, KOLKATA, '2026-01-06T03:30Z', true],
+    ['in Kolkata before', { hours: [9, 17] }, KOLKATA, '2026-01-06T03:14Z', false],
     ['in a night that began on Saturday', { hours: [22, 6], days: [SATURDAY] }, 'UTC', '2026-01-11T05:45Z', true],
     ['in one that began on Friday', { hours: [22, 6], days: [SATURDAY] }, 'UTC', '2026-01-10T05:45Z', false],
     ['in the night when clocks go forward', { hours: [22, 6], days: [SATURDAY] }, BERLIN, '2026-03-29T03:45Z', true],
