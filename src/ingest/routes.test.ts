@@ -103,8 +103,8 @@ describe('usage', () => {
     }
     expect(await diskOf(people.alice.key)).toEqual([110, 4000])
     expect(await diskOf(people.mallory.key)).toEqual([1100, 3000])
-    db.prepare(`INSERT INTO rollupFile VALUES ('d', ?, 1000, 2000, 1, 7, 'day')`).run(people.orgId)
-    db.prepare(`INSERT INTO pageFile VALUES ('e', NULL, 1000, 2000, 1, 30000, 'fresh')`).run()
+    db.prepare(`INSERT INTO rollupFile VALUES ('d', ?, 1000, 2000, 1, 7, 'day', NULL, NULL)`).run(people.orgId)
+    db.prepare(`INSERT INTO pageFile VALUES ('e', NULL, 1000, 2000, 1, 30000, 'fresh', NULL, NULL)`).run()
     expect(await diskOf(people.alice.key)).toEqual([30_117, 4000])
     expect(await diskOf(people.mallory.key)).toEqual([31_100, 3000])
   })

@@ -37,7 +37,9 @@ test(
     await page.click('#by-key button')
     await page.waitForSelector('#issue', { visible: true })
     await says('#state', 'Acme, as owner.')
-    expect(await textOf('#issue-title')).toStartWith('Personal data on shop.example: Shop contact events break')
+    expect(await textOf('#issue-title')).toStartWith(
+      'Personal data on shop.example: Shop contact events had an e-mail address',
+    )
     expect(await textOf('#issue-summary')).toMatch(/1 time at .* UTC\.$/)
     const minute = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d UTC$/)
     expect(Object.fromEntries(await rowsOf('#issue-facts'))).toEqual({
