@@ -32,7 +32,7 @@ describe('refused', () => {
   const event = (values: object) => stepped([start, values])
   /** A hundred values that cost 2,000 or so many more. */
   const dear = (more: number) => {
-    const values = Array.from({ length: 100 }, (_, at) => 'x'.repeat(at === 99 ? 190 + 10 * more : 190))
+    const values = Array.from({ length: 100 }, (_, at) => 'x'.repeat(at === 99 ? 400 + 10 * more : 400))
     return { vendor: 'a', data: [{ parameter: 'a', op: 'equals' as const, values }] }
   }
   const cases: [string, object][] = [
@@ -68,7 +68,7 @@ describe('refused', () => {
     ],
     [
       // Each by itself is far from what a rule may cost.
-      'journey.steps[0].expect[4].data[0].values[99]: up to here the conditions cost 10001, and a rule may cost 10000',
+      'journey.steps[0].expect[4].data[0].values[99]: up to here the conditions cost 20001, and a rule may cost 20000',
       { journey: stepped([start, ...Array.from({ length: 5 }, (_, place) => dear(place === 4 ? 1 : 0))]) },
     ],
     ['filters[1].op: contains_phone', { filters: [equal('a', 'b'), { parameter: 'a', op: 'contains_phone' }] }],
