@@ -98,7 +98,7 @@ const events = fc.array(anEvent, { minLength: 20, maxLength: 20 })
 test('single conditions: predicate, SQL and reference agree', async () => {
   compared = 0
   const rules = fc.array(aSingle, { minLength: 30, maxLength: 30 })
-  await fc.assert(fc.asyncProperty(events, rules, compare), { numRuns: 60, endOnFailure: true, reporter: report })
+  await fc.assert(fc.asyncProperty(events, rules, compare), { numRuns: 200, endOnFailure: true, reporter: report })
   expect(compared).toBeGreaterThanOrEqual(10_000)
   // Agreement in saying no would be worth little.
   for (const op of OPERATORS) expect({ op, held: (held[op] ?? 0) > 5 }).toEqual({ op, held: true })
