@@ -1,5 +1,14 @@
 import { afterEach, expect, test } from 'bun:test'
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { plainEvent } from '../core/event.fixture.ts'
@@ -8,7 +17,7 @@ import { type LateBatch, LateBatches } from './late-batches.ts'
 
 const folders = new Set<string>()
 afterEach(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true })
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
   folders.clear()
 })
 
@@ -85,6 +94,28 @@ test('batches are judged in the order of their organization, organizations in tu
   await stand.late.close()
   expect(stand.late.has('org_a')).toBe(false)
   expect(readdirSync(stand.folder)).toEqual([])
+})
+
+test('a batch that can not be kept is refused by the code of the system, without a path', async () => {
+  const stand = setUp()
+  rmSync(stand.folder, { recursive: true })
+  expect(await stand.late.append(batch('org_a', 'one')).catch((error) => error)).toMatchObject({
+    code: 'unavailable',
+    message: "the collector can't store: ENOENT",
+  })
+  expect(stand.late.has('org_a')).toBe(false)
+  await stand.late.close()
+})
+
+test.skipIf(!existsSync('/dev/full'))('a batch is refused while the disk is full', async () => {
+  const stand = setUp()
+  const file = join(stand.folder, 'org_a.ndjson')
+  symlinkSync('/dev/full', file)
+  expect(await stand.late.append(batch('org_a', 'one')).catch((error) => error)).toMatchObject({
+    code: 'unavailable',
+    message: "the collector can't store: the disk is full",
+  })
+  await stand.late.close()
 })
 
 test('a batch that waits is answered as before, until it was taken in', async () => {

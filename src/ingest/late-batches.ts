@@ -13,12 +13,13 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { AppError, messageOf } from '../core/error.ts'
+import { AppError } from '../core/error.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { BatchAnswer } from './batch.ts'
 import { hashOf } from './batch-hash.ts'
 import type { BatchRecord } from './segment-file.ts'
 import { syncFolder } from './segment-recovery.ts'
+import { storageRefusal } from './storage-refusal.ts'
 import type { LedgerNote } from './understand.ts'
 
 const fdatasyncAsync = promisify(fdatasync)
@@ -208,8 +209,7 @@ export class LateBatches {
         )
         for (const { done } of some) done.resolve()
       } catch (error) {
-        const refusal = new AppError('unavailable', `the collector can't store: ${messageOf(error)}`, RETRY_AFTER_S)
-        for (const { done } of some) done.reject(refusal)
+        for (const { done } of some) done.reject(storageRefusal(error))
       }
       const left = (this.unwritten.get(orgId) ?? 0) - some.length
       if (left > 0) this.unwritten.set(orgId, left)
@@ -230,7 +230,7 @@ export class LateBatches {
       }
       await fdatasyncAsync(queue.fd)
     } catch (error) {
-      ftruncateSync(queue.fd, queue.bytes)
+      cutBack(queue)
       throw error
     }
     for (const [index, { record }] of batches.entries()) {
@@ -301,6 +301,15 @@ export class LateBatches {
     const timer = setTimeout(resolve, this.pauseMs)
     await Promise.race([promise, this.stopping.promise])
     clearTimeout(timer)
+  }
+}
+
+/** What was written of a refused batch. Where it can't be cut off, the next batch is written over it. */
+function cutBack({ fd, bytes }: Queue): void {
+  try {
+    ftruncateSync(fd, bytes)
+  } catch {
+    // The caller hears why the write failed, which says more.
   }
 }
 

@@ -12,7 +12,6 @@ import {
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Clock, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
-import { AppError, messageOf } from '../core/error.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { sumOf } from '../core/file-sum.ts'
 import type { BatchAnswer } from './batch.ts'
@@ -20,6 +19,7 @@ import { BatchLog } from './batch-log.ts'
 import { type BatchLines, type BatchRecord, linesOf, SegmentEncoder } from './segment-file.ts'
 import { recoverSegment, type SegmentDamage, syncFolder } from './segment-recovery.ts'
 import { stayAwake } from './stay-awake.ts'
+import { storageRefusal } from './storage-refusal.ts'
 
 const fdatasyncAsync = promisify(fdatasync)
 
@@ -62,7 +62,6 @@ export interface SpoolOptions {
 }
 
 /** The collector says 503 and asks to come back when the disk takes nothing. */
-const RETRY_AFTER_S = 5
 
 /**
  * Where acknowledged batches lie until the warehouse has them: files of lines, each with events of one batch, and behind
@@ -271,7 +270,7 @@ export class Spool {
       },
       (error) => {
         ended()
-        group.done.reject(new AppError('unavailable', `the collector can't store: ${reasonOf(error)}`, RETRY_AFTER_S))
+        group.done.reject(storageRefusal(error))
       },
     )
   }
@@ -357,9 +356,4 @@ function closeQuietly(fd: number): void {
 
 function isSystemError(error: unknown): boolean {
   return typeof (error as { code?: unknown }).code === 'string'
-}
-
-function reasonOf(error: unknown): string {
-  const code = (error as { code?: string }).code
-  return code === 'ENOSPC' || code === 'EFBIG' || code === 'EDQUOT' ? 'the disk is full' : (code ?? messageOf(error))
 }
