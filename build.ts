@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { scriptBundle } from './src/ingest/script-bundle.ts'
+import { scriptBundle } from './src/capture/script-bundle.ts'
 
 /** The executable: the program, its runtime and everything they need, in one file. */
 const OUTFILE = 'dist/tagwarden'
 
-const native = resolve(import.meta.dir, 'src/warehouse/native.ts')
+const native = resolve(import.meta.dir, 'src/native/duckdb-bindings.ts')
 
 /** Before the build, which waits for itself when it is asked for another. */
 const bundle = JSON.stringify(await scriptBundle())
@@ -29,7 +29,7 @@ await Bun.build({
     {
       name: 'embed the browser script',
       setup(build) {
-        build.onLoad({ filter: /[/\\]src[/\\]ingest[/\\]script-bundle\.ts$/ }, () => ({
+        build.onLoad({ filter: /[/\\]src[/\\]capture[/\\]script-bundle\.ts$/ }, () => ({
           contents: `const bundle = ${bundle}\nexport const scriptBundle = async () => bundle`,
         }))
       },

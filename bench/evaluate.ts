@@ -8,7 +8,7 @@ import { alertTypeOf } from '../src/alerts/types/index.ts'
 import { HOUR_MS, MINUTE_MS } from '../src/core/clock.ts'
 import { secretBox } from '../src/core/secret-box.ts'
 import { createDomain } from '../src/domains/store.ts'
-import { type EvaluateParts, evaluate, Woken } from '../src/jobs/evaluate.ts'
+import { type EvaluateParts, evaluate, Woken } from '../src/evaluation/evaluate.ts'
 import { createOrg } from '../src/org/store.ts'
 import { type Db, openDatabase } from '../src/store/database.ts'
 import { compactEvents } from '../src/warehouse/compact.ts'
@@ -136,7 +136,7 @@ async function medianMs(work: () => Promise<unknown>, runs = RUNS): Promise<numb
 /** One round of evaluation with all that is stored of it, again and again over the same window. */
 async function roundMs({ db, warehouse }: Stand): Promise<number> {
   const parts: EvaluateParts = {
-    ...{ db, warehouse, clock: { now: () => END }, spool: { settledAt: () => END, isWritten: () => true } },
+    ...{ db, warehouse, clock: { now: () => END }, spool: { watermark: () => END, isWritten: () => true } },
     ...{ woken: new Woken(), enqueue: () => undefined, regionsOf: () => [], gapsOf: () => [] },
   }
   return medianMs(async () => {

@@ -1,6 +1,6 @@
 import { HOUR_MS } from '../src/core/clock.ts'
-import { DetectorSet } from '../src/signals/detector.ts'
-import { madeSeries, type Random, randomOf } from '../src/signals/series.fixture.ts'
+import { DetectorSet } from '../src/detector/detector.ts'
+import { madeSeries, type Random, randomOf } from '../src/detector/series.fixture.ts'
 import { type Budget, budget } from './budget.ts'
 import { nabSeries } from './nab.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { MINUTE_MS } from '../src/core/clock.ts'
-import { DetectorSet } from '../src/signals/detector.ts'
+import { DetectorSet } from '../src/detector/detector.ts'
 import { type Budget, budget } from './budget.ts'
 
 /** Series and labels of the benchmark, beside the project. */

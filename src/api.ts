@@ -3,6 +3,8 @@ import { version } from '../package.json'
 import { pastRoutes } from './alerts/past-routes.ts'
 import { alertRoutes } from './alerts/routes.ts'
 import type { RulesInForce } from './alerts/rules-in-force.ts'
+import { scriptBundle } from './capture/script-bundle.ts'
+import { snippetRoutes } from './capture/snippet-routes.ts'
 import { compileMask } from './conditions/mask.ts'
 import { phoneRegions } from './conditions/phone.ts'
 import { type Config, oidcSettings, retentionMs } from './config.ts'
@@ -11,6 +13,7 @@ import type { SecretBox } from './core/secret-box.ts'
 import type { DomainDirectory } from './domains/directory.ts'
 import { projectRoutes } from './domains/project-routes.ts'
 import { domainRoutes } from './domains/routes.ts'
+import { evidenceRoutes } from './evidence/evidence.ts'
 import { docsPages } from './http/docs.ts'
 import { answerErrors } from './http/errors.ts'
 import { healthRoutes } from './http/health.ts'
@@ -24,10 +27,7 @@ import { router } from './http/router.ts'
 import type { Live } from './ingest/live.ts'
 import { liveRoutes } from './ingest/live-routes.ts'
 import { ingestRoutes } from './ingest/routes.ts'
-import { scriptBundle } from './ingest/script-bundle.ts'
-import { snippetRoutes } from './ingest/snippet-routes.ts'
 import type { Spool } from './ingest/spool.ts'
-import { evidenceRoutes } from './insights/evidence.ts'
 import { samplingRoutes } from './insights/page-view-sampling.ts'
 import { insightRoutes } from './insights/routes.ts'
 import { signalListRoutes } from './insights/signal-list.ts'
@@ -153,7 +153,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
     ...snippetRoutes({ db, clock, collectUrl: config.collectUrl || publicUrl, publicUrl, bundle: scriptBundle }),
     ...liveRoutes({ db, clock, live: parts.live, maskOf: (orgId) => compileMask([], regionsOf(orgId)) }),
     ...samplingRoutes({ db, clock, warehouse, changed: () => domains.invalidate() }),
-    ...insightRoutes({ ...parts, settledAt: () => parts.spool.settledAt() }),
+    ...insightRoutes({ ...parts, watermark: () => parts.spool.watermark() }),
     ...alertRoutes({
       db,
       clock,
@@ -168,9 +168,9 @@ function watchingRoutes(parts: ApiParts): Route[] {
       settingsOf: (orgId) => settingsOf(db, orgId),
     }),
     ...signalRoutes(parts),
-    ...signalListRoutes({ ...parts, settledAt: () => parts.spool.settledAt() }),
+    ...signalListRoutes({ ...parts, watermark: () => parts.spool.watermark() }),
     ...issueRoutes(parts),
-    ...evidenceRoutes({ ...parts, settledAt: () => parts.spool.settledAt(), retentionMs: retentionMs(config) }),
+    ...evidenceRoutes({ ...parts, watermark: () => parts.spool.watermark(), retentionMs: retentionMs(config) }),
     ...integrationRoutes(parts),
     ...deliveryRoutes(parts),
   ]

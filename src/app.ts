@@ -2,6 +2,8 @@ import { autoWatched } from './alerts/auto-alert.ts'
 import { LateJudge } from './alerts/late-judge.ts'
 import { RulesInForce } from './alerts/rules-in-force.ts'
 import { type Ages, openApi } from './api.ts'
+import { scriptBundle } from './capture/script-bundle.ts'
+import { ScriptFiles } from './capture/script-files.ts'
 import { phoneRegions } from './conditions/phone.ts'
 import { type Config, retentionMs } from './config.ts'
 import type { Clock, Instant } from './core/clock.ts'
@@ -12,6 +14,7 @@ import { type DomainDirectory, domainDirectory } from './domains/directory.ts'
 import { routingOf } from './domains/domain.ts'
 import { noteLegacyScript } from './domains/routing-store.ts'
 import { findDomain } from './domains/store.ts'
+import { type EvaluateParts, evaluate, Woken } from './evaluation/evaluate.ts'
 import { Questions } from './http/questions.ts'
 import { RateLimit } from './http/rate.ts'
 import type { Route } from './http/route.ts'
@@ -19,8 +22,6 @@ import { BatchMemory } from './ingest/batch-memory.ts'
 import { Collector } from './ingest/collector.ts'
 import { LateBatches } from './ingest/late-batches.ts'
 import { Live } from './ingest/live.ts'
-import { scriptBundle } from './ingest/script-bundle.ts'
-import { ScriptFiles } from './ingest/script-files.ts'
 import { type AddressGuard, addressGuard } from './integrations/address-guard.ts'
 import type { Delivering } from './integrations/attempt.ts'
 import { Dispatcher } from './integrations/dispatcher.ts'
@@ -36,7 +37,6 @@ import { ClockWatch, clockNotice } from './jobs/clock-watch.ts'
 import { compactJob } from './jobs/compact.ts'
 import { deliverJob } from './jobs/deliver.ts'
 import { DiskBudget, diskBudgetJob } from './jobs/disk-budget.ts'
-import { type EvaluateParts, evaluate, Woken } from './jobs/evaluate.ts'
 import { type FlushParts, flush, lastFlush, SEGMENT_AGE_MS } from './jobs/flush.ts'
 import { type FollowSeriesParts, followSeriesJob } from './jobs/follow-series.ts'
 import { heartbeatJob } from './jobs/heartbeat.ts'
@@ -90,12 +90,12 @@ export interface App {
    * Gives up waiting, for other machines and for the warehouse: what is being sent is sent again after the next start, and
    * queries fail. To be called until the jobs have ended, which may go on with another query.
    */
-  hangUp(): void
+  abort(): void
   /** Resolves when nothing is being sent. */
   idle(): Promise<void>
   /**
    * Writes what is in memory, moves what is in the spool as far as a second goes, and lets go of the data folder. After
-   * `hangUp` and the jobs. The next start moves the rest.
+   * `abort` and the jobs. The next start moves the rest.
    */
   close(): Promise<void>
 }
@@ -104,7 +104,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const { config, clock, log } = options
   const report = (error: unknown, where: string) => log.error(error, where)
   const guard = addressGuard(config.outboundAllow)
-  const transport = options.transport ?? wayOut(config, guard)
+  const transport = options.transport ?? outboundTransport(config, guard)
   const tellOperator = operatorOf(config, log, transport)
   const stores = await openAllStores(config.data, clock, { report, log, tellOperator })
   const { db, box, spool, manifest, warehouse } = stores
@@ -221,7 +221,7 @@ export async function openApp(options: AppOptions): Promise<App> {
       deliverJob({ db, clock, publicUrl }, dispatcher),
       checkHostsJob({ db, clock, transport, changed: () => domains.invalidate() }, stopping.signal),
     ],
-    hangUp() {
+    abort() {
       stopping.abort()
       warehouse.interrupt()
     },
@@ -269,7 +269,7 @@ export function ownUrlOf(listen: Config['listen']): string {
   return `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`
 }
 
-function wayOut(config: Config, guard: AddressGuard): Transport {
+function outboundTransport(config: Config, guard: AddressGuard): Transport {
   return transportOf({
     http: httpTransport({ guard, proxy: config.outboundProxy }),
     mail: mailTransport({ smtpUrl: config.smtpUrl, from: config.mailFrom }),

@@ -8,12 +8,12 @@ const ROOT = join(import.meta.dir, '..')
 
 /** In the order in which data passes through them. A file that lies in `src` itself is a room of its own. */
 const ROOMS = [
-  ...['production', 'core', 'store', 'http', 'org', 'domains', 'decoders', 'ingest', 'warehouse', 'conditions'],
-  ...['signals', 'alerts', 'issues', 'integrations', 'insights', 'digest', 'changes', 'compliance', 'flows', 'audits'],
+  ...['production', 'core', 'store', 'native', 'http', 'org', 'domains', 'decoders', 'capture', 'ingest', 'warehouse'],
+  ...['conditions', 'detector', 'signals', 'alerts', 'issues', 'evaluation', 'integrations', 'insights', 'evidence'],
   ...['data-folder', 'jobs', 'mcp', 'metrics', 'config', 'api', 'app', 'commands', 'main'],
 ]
 /** Run in browsers: they know the others' shapes and nothing else of them. */
-const IN_BROWSERS = ['collector', 'web']
+const IN_BROWSERS = ['script', 'web']
 /** What tests share, beside the files named `<name>.fixture.ts`. */
 const FOR_TESTS = ['src/decoders/decoder-cases.ts', 'src/conditions/agreement-reference.ts']
 /** Only from here are requests sent to other machines. */

@@ -14,8 +14,8 @@ const at = (time: string) => Date.parse(`2026-01-05T${time}Z`)
 const spell = (instant: number) => new Date(instant).toISOString().slice(11, 16)
 
 /** `10:00-11:00`, and `10:00-10:20…` for a part. */
-function spans(cursor: Cursor, rule: Schedule, settledAt: number, woken: boolean): string[] {
-  return dueWindows(cursor, rule, settledAt, woken).map(
+function spans(cursor: Cursor, rule: Schedule, watermark: number, woken: boolean): string[] {
+  return dueWindows(cursor, rule, watermark, woken).map(
     ({ window: { from, to, complete } }) => `${spell(from)}-${spell(to)}${complete ? '' : '…'}`,
   )
 }
@@ -149,7 +149,7 @@ function live({ period, timezone, start, ticks }: Life, partial: boolean, more: 
     now += afterMs
     const due = dueWindows(cursor, rule, now, woken)
     for (const one of due.slice(0, written)) {
-      evaluated.push({ ...one, settledAt: now })
+      evaluated.push({ ...one, watermark: now })
       cursor = one.next
     }
   }
@@ -168,10 +168,10 @@ test('whatever happens, evaluations of a validation alert divide time without ga
     fc.property(life, (life) => {
       const { rule, cursor, evaluated } = live(life, true)
       let through = life.start
-      for (const { window, windowStartAt, settledAt, next } of evaluated) {
+      for (const { window, windowStartAt, watermark, next } of evaluated) {
         expect(window.from).toBe(through)
         expect(window.to).toBeGreaterThan(window.from)
-        expect(window.to).toBeLessThanOrEqual(settledAt)
+        expect(window.to).toBeLessThanOrEqual(watermark)
         expect(next.evaluatedThrough).toBe(window.to)
         expect(windowStartAt).toBe(windowAt(rule.period, rule.timezone, window.from).start)
         const ends = windowAt(rule.period, rule.timezone, window.to).start === window.to
@@ -189,7 +189,7 @@ test('whatever happens, an anomaly alert judges the last 24 windows up to the la
     fc.property(life, (life) => {
       const { rule, evaluated } = live(life, true, { ticks: true })
       let through = life.start
-      for (const { window, windowStartAt, settledAt, next } of evaluated) {
+      for (const { window, windowStartAt, watermark, next } of evaluated) {
         const whole = windowAt(rule.period, rule.timezone, window.from)
         expect(window.from).toBeGreaterThanOrEqual(through)
         // What is left out are whole windows.
@@ -197,7 +197,7 @@ test('whatever happens, an anomaly alert judges the last 24 windows up to the la
         expect(window.to).toBeLessThanOrEqual(whole.end)
         expect(windowStartAt).toBe(whole.start)
         expect(window.complete).toBe(window.to === whole.end)
-        if (!window.complete) expect(window.to).toBe(tickBefore(settledAt))
+        if (!window.complete) expect(window.to).toBe(tickBefore(watermark))
         expect(next.evaluatedThrough).toBe(window.to)
         through = window.to
       }
@@ -211,12 +211,12 @@ test('whatever happens, a volume alert judges whole windows, in order, each once
     fc.property(life, (life) => {
       const { rule, evaluated } = live(life, false)
       let through = life.start
-      for (const { window, windowStartAt, settledAt } of evaluated) {
+      for (const { window, windowStartAt, watermark } of evaluated) {
         expect(window.complete).toBe(true)
         expect(windowAt(rule.period, rule.timezone, window.from)).toEqual({ start: window.from, end: window.to })
         expect(windowStartAt).toBe(window.from)
         expect(window.from).toBeGreaterThanOrEqual(through)
-        expect(window.to).toBeLessThanOrEqual(settledAt)
+        expect(window.to).toBeLessThanOrEqual(watermark)
         through = window.to
       }
     }),

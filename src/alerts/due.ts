@@ -46,15 +46,15 @@ export function firstCursor({ period, timezone, partial }: Schedule, now: Instan
 
 /**
  * What is to be evaluated now, in order: the windows that ended, the last 24 of them at most, and for an alert whose
- * windows may be judged in part, when it is woken or at each tick, also the beginning of the one under way. `settledAt`:
+ * windows may be judged in part, when it is woken or at each tick, also the beginning of the one under way. `watermark`:
  * everything received before it can be queried.
  *
  * Of a type that judges counts, windows before the last 24 are never judged. For the other types the first one reaches
  * back to where the alert stands, so that each event is in exactly one evaluation, whatever happened.
  */
-export function dueWindows(cursor: Cursor, schedule: Schedule, settledAt: Instant, woken: boolean): DueWindow[] {
+export function dueWindows(cursor: Cursor, schedule: Schedule, watermark: Instant, woken: boolean): DueWindow[] {
   const { period, timezone, partial, ticks = false } = schedule
-  const current = windowAt(period, timezone, settledAt)
+  const current = windowAt(period, timezone, watermark)
   const isDue = (window: { start: Instant; end: Instant }) =>
     partial ? window.end > cursor.evaluatedThrough : window.start >= cursor.windowStartAt
   const due: DueWindow[] = []
@@ -77,7 +77,7 @@ export function dueWindows(cursor: Cursor, schedule: Schedule, settledAt: Instan
     first.windowStartAt = windowAt(period, timezone, first.window.from).start
   }
   const from = Math.max(cursor.evaluatedThrough, current.start)
-  const to = ticks ? tickBefore(settledAt) : settledAt
+  const to = ticks ? tickBefore(watermark) : watermark
   if ((woken || ticks) && to > from) {
     due.push({
       window: { from, to, complete: false },
@@ -88,7 +88,7 @@ export function dueWindows(cursor: Cursor, schedule: Schedule, settledAt: Instan
   return due
 }
 
-/** The first `settledAt` at which something of an alert that nothing woke is due. */
+/** The first `watermark` at which something of an alert that nothing woke is due. */
 export function nextDueAt({ evaluatedThrough, windowStartAt }: Cursor, schedule: Schedule): Instant {
   const { period, timezone, partial, ticks = false } = schedule
   if (partial) {

@@ -46,3 +46,12 @@ export interface Window {
   /** False while the alert's window is still being gathered (a first violation woke the alert early). */
   complete: boolean
 }
+
+/**
+ * The signal that a finding of an alert about every vendor is about: each is an event of a vendor, and the event's name
+ * may be empty. Nulls for the whole domain.
+ */
+export function signalNamed(finding: Pick<Finding, 'vendor' | 'event'> | null): Pick<Finding, 'vendor' | 'event'> {
+  const vendor = finding?.vendor ?? null
+  return { vendor, event: vendor === null ? null : (finding?.event ?? '') }
+}

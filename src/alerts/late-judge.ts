@@ -55,7 +55,7 @@ export class LateJudge {
     const answer = Promise.withResolvers<Verdicts>()
     const number = ++this.number
     this.asked.set(number, answer)
-    this.stayAwake()
+    this.busyPoll()
     this.send({ kind: 'judge', number, orgId, regions: this.parts.regionsOf(orgId), events })
     return answer.promise
   }
@@ -95,10 +95,10 @@ export class LateJudge {
   private received({ number, violations }: Verdict): void {
     this.asked.get(number)?.resolve(violations)
     this.asked.delete(number)
-    this.stayAwake()
+    this.busyPoll()
   }
 
-  private stayAwake(): void {
+  private busyPoll(): void {
     if (this.idle) clearTimeout(this.idle)
     this.idle = this.asked.size === 0 ? setTimeout(() => this.close(), IDLE_MS) : null
     this.idle?.unref()

@@ -4,8 +4,8 @@ import { EVERY } from '../signals/series.ts'
 import type { SignalSetting } from '../signals/signal.ts'
 import { Binder, type Query, type Warehouse } from '../warehouse/query.ts'
 import { type Alert, domainsOf } from './alert.ts'
-import { type GapsOf, isBlind } from './blind.ts'
 import type { Finding, Window } from './finding.ts'
+import { type GapsOf, isLostToGaps } from './lost-to-gaps.ts'
 import { isInRunWindow } from './run-window.ts'
 import { type AlertType, measure, type WatchedDomain } from './types/alert-type.ts'
 import { alertTypeOf } from './types/index.ts'
@@ -55,7 +55,7 @@ export async function findInPast(
   if (type.series) return followInPast(type, alert, windows, parts, sensitivities)
   const found = await measureInPast(type, alert, windows, parts)
   const judged = found.findings.map((findings, index) =>
-    isBlind(type, alert, windows[index] ?? missing(), gapsOf) ? [] : findings,
+    isLostToGaps(type, alert, windows[index] ?? missing(), gapsOf) ? [] : findings,
   )
   return { ...found, findings: judged }
 }

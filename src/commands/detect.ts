@@ -1,5 +1,5 @@
 import type { Instant } from '../core/clock.ts'
-import { UnspacedDetector } from '../signals/unspaced.ts'
+import { UnknownStepDetector } from '../detector/unknown-step.ts'
 import { type Command, UsageError } from './command.ts'
 import { linesOf } from './decode.ts'
 
@@ -51,12 +51,12 @@ function readLine(line: string, number: number): { t: Instant; value: number | n
 
 /** Judges the lines of a CSV one by one; each answer is a line and says nothing that a later line could change. */
 export class LineDetector {
-  private readonly detector: UnspacedDetector
+  private readonly detector: UnknownStepDetector
   private number = 0
   private last = Number.NEGATIVE_INFINITY
 
   constructor(sensitivity: number) {
-    this.detector = new UnspacedDetector({ sensitivity })
+    this.detector = new UnknownStepDetector({ sensitivity })
   }
 
   /** The line to print; null where there is nothing to judge. Throws `UsageError` that names the line. */

@@ -23,7 +23,7 @@ export type Extra = (request: Request) => Promise<Response> | null
 /** With what follows less than the 10 s after which a container is killed: https://docs.docker.com/reference/cli/docker/container/stop/ */
 const STOP_MS = 1.5 * SECOND_MS
 /** Jobs may begin another query before they notice that the program ends. */
-const HANG_UP_MS = 50
+const ABORT_MS = 50
 
 /** Lines of JSON on stderr; stdout belongs to what a command prints. */
 export function logTo(level: string): Log {
@@ -58,8 +58,8 @@ export async function startServer(
         stopCounting()
         const ended = jobs.stop()
         await Promise.all(servers.map((one) => stopServer(one, patience.stopMs)))
-        app.hangUp()
-        const timer = setInterval(app.hangUp, HANG_UP_MS)
+        app.abort()
+        const timer = setInterval(app.abort, ABORT_MS)
         await ended
         clearInterval(timer)
         await app.close()

@@ -64,7 +64,7 @@ export function performer({ db, audit, questions = new Questions() }: PerformPar
   return (route, raw, { dryRun = false } = {}) => {
     const call = checked(route, raw)
     const { writes, audited } = PERMISSIONS[route.access]
-    const settle = (answer: unknown) => {
+    const complete = (answer: unknown) => {
       if (audited) audit({ route, call, answer })
       return checkAnswer(route, answer)
     }
@@ -75,11 +75,11 @@ export function performer({ db, audit, questions = new Questions() }: PerformPar
     if (!writes || route.asynchronous) {
       if (dryRun) throw new Error(`${route.id} can't be tried without effect`)
       const answer = route.question ? questions.ask(call, async () => route.handle(call)) : route.handle(call)
-      return answer instanceof Promise ? answer.then(settle).then(done) : done(settle(answer))
+      return answer instanceof Promise ? answer.then(complete).then(done) : done(complete(answer))
     }
     try {
       const answer = tx(db, () => {
-        const answer = settle(route.handle(call))
+        const answer = complete(route.handle(call))
         if (dryRun) throw new DryRun(answer)
         return answer
       })

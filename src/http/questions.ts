@@ -1,4 +1,4 @@
-import { Turns } from '../core/turns.ts'
+import { FairQueue } from '../core/fair-queue.ts'
 import type { Call } from './route.ts'
 
 /** How many questions to the event history are answered at once. */
@@ -17,10 +17,10 @@ const ALL_WAITING = 100
 
 /** Answers questions to the event history in turn, so that no caller and no organization takes all there is. */
 export class Questions {
-  private readonly turns: Turns
+  private readonly queue: FairQueue
 
   constructor(private readonly limits = QUESTION_LIMITS) {
-    this.turns = new Turns(limits.atOnce, limits.atOnce * ALL_WAITING)
+    this.queue = new FairQueue(limits.atOnce, limits.atOnce * ALL_WAITING)
   }
 
   /**
@@ -33,11 +33,11 @@ export class Questions {
     const shares = principal
       ? [share(principal.keyId ?? principal.userId, perCaller), share(principal.orgId, perOrganization)]
       : []
-    return this.turns.run(work, { shares, signal })
+    return this.queue.run(work, { shares, signal })
   }
 
   /** How many are being answered, and how many wait. */
   get load(): { running: number; waiting: number } {
-    return this.turns.load
+    return this.queue.load
   }
 }

@@ -1,4 +1,5 @@
 import { createGunzip } from 'node:zlib'
+import { SCRIPT_PATH, type ScriptFiles } from '../capture/script-files.ts'
 import { type Clock, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { AppError, messageOf } from '../core/error.ts'
 import type { StoredEvent } from '../core/event.ts'
@@ -13,7 +14,6 @@ import type { BatchMemory } from './batch-memory.ts'
 import type { LateBatch, LateBatches } from './late-batches.ts'
 import type { Live } from './live.ts'
 import { OVER_BUDGET, Refusals, type RefusedBatches } from './refusals.ts'
-import { SCRIPT_PATH, type ScriptFiles } from './script-files.ts'
 import type { Spool } from './spool.ts'
 import { type BatchJudge, type Understood, understand } from './understand.ts'
 

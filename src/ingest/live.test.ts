@@ -25,7 +25,7 @@ describe('Live', () => {
     expect(live.look('dom_1', 5, 10)).toMatchObject({ events: [], latestSeq: 5 })
   })
 
-  test('an asker goes on from where it was, whatever another has seen', () => {
+  test('an caller goes on from where it was, whatever another has seen', () => {
     const live = new Live(testClock())
     live.look('dom_1', 900, 10)
     expect(live.look('dom_1', 5, 10)).toMatchObject({ events: [], latestSeq: 5 })

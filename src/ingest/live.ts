@@ -11,7 +11,7 @@ const RING_LETTERS = 8 * 1024 * 1024
 export interface LiveView {
   /** In the order of `seq`. */
   events: StoredEvent[]
-  /** Of the last event shown: what follows it is asked for with this as `since`. Of none, the asker's `since`, or 0. */
+  /** Of the last event shown: what follows it is asked for with this as `since`. Of none, the caller's `since`, or 0. */
   latestSeq: number
   armedUntil: Instant
 }

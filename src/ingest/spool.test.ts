@@ -168,7 +168,7 @@ describe('a segment', () => {
     expect([next.receivedAt, (after[0]?.seq ?? 0) > last.seq]).toEqual([clock.now(), true])
     const later = spool.append(after, next)
     // What waits for the disk came before; only what is earlier than both is settled.
-    expect(spool.settledAt()).toBe(clock.now())
+    expect(spool.watermark()).toBe(clock.now())
     await written
     expect(spool.isWritten(last.seq)).toBe(true)
     await later
@@ -184,11 +184,11 @@ describe('a segment', () => {
       const [events, record] = batchOf(spool, 2)
       hours.push(Math.floor(record.receivedAt / HOUR_MS))
       const stored = spool.append(events, record)
-      expect(spool.settledAt()).toBe(TEST_START + HOUR_MS - 20)
+      expect(spool.watermark()).toBe(TEST_START + HOUR_MS - 20)
       return { ids: idsOf(events), stored }
     })
     await Promise.all(sent.map(({ stored }) => stored))
-    expect(spool.settledAt()).toBe(clock.now())
+    expect(spool.watermark()).toBe(clock.now())
     await spool.close()
     expect(spool.segments().map(({ batches }) => batches.size)).toEqual([3, 2, 2])
     for (const { batches } of spool.segments()) {
@@ -322,9 +322,9 @@ describe('what is settled', () => {
     const receivedAt = new Map<string, number>()
     const answers: Promise<void>[] = []
     const look = () => {
-      const settledAt = spool.settledAt()
+      const watermark = spool.watermark()
       const visible = new Set(keysIn(spool))
-      for (const [key, at] of receivedAt) if (at < settledAt) expect(visible.has(key)).toBe(true)
+      for (const [key, at] of receivedAt) if (at < watermark) expect(visible.has(key)).toBe(true)
     }
     for (let n = 0; n < 200; n++) {
       clock.advance(n % 3)
@@ -337,7 +337,7 @@ describe('what is settled', () => {
       look()
     }
     await Promise.all(answers)
-    expect(spool.settledAt()).toBe(clock.now())
+    expect(spool.watermark()).toBe(clock.now())
     look()
     await spool.close()
   })
@@ -345,11 +345,11 @@ describe('what is settled', () => {
   test('is now while nothing is on its way, and nothing that comes later is before it', async () => {
     const { spool, clock } = open()
     clock.advance(10)
-    const settledAt = spool.settledAt()
-    expect(settledAt).toBe(clock.now())
+    const watermark = spool.watermark()
+    expect(watermark).toBe(clock.now())
     clock.advance(-5)
     const [event] = await append(spool)
-    expect(event?.receivedAt).toBe(settledAt)
+    expect(event?.receivedAt).toBe(watermark)
     await spool.close()
   })
 })
@@ -512,7 +512,7 @@ describe('when the disk fails', () => {
     expect(idsIn(spool)).toEqual(idsOf(first))
     const second = await append(spool, 3)
     expect(idsIn(spool)).toEqual(idsOf([...first, ...second]))
-    expect(spool.settledAt()).toBe(clock.now())
+    expect(spool.watermark()).toBe(clock.now())
     await spool.close()
     expect(spool.segments().flatMap(({ batches }) => batches).length).toBe(2)
     expect(idsIn(open(folder, clock).spool)).toEqual(idsOf([...first, ...second]))

@@ -16,9 +16,9 @@ import type { StoredEvent } from '../core/event.ts'
 import { sumOf } from '../core/file-sum.ts'
 import type { BatchAnswer } from './batch.ts'
 import { BatchLog } from './batch-log.ts'
+import { busyPoll } from './busy-poll.ts'
 import { type BatchLines, type BatchRecord, linesOf, SegmentEncoder } from './segment-file.ts'
 import { recoverSegment, type SegmentDamage, syncFolder } from './segment-recovery.ts'
-import { stayAwake } from './stay-awake.ts'
 import { storageRefusal } from './storage-refusal.ts'
 
 const fdatasyncAsync = promisify(fdatasync)
@@ -155,7 +155,7 @@ export class Spool {
   }
 
   /** Everything received before this is on disk and visible; alerts are judged up to here. */
-  settledAt(): Instant {
+  watermark(): Instant {
     const oldestAt = this.writing?.oldestAt ?? this.waiting[0]?.oldestAt
     // A batch may still wait to be written that came before the clock was put back.
     return oldestAt === undefined ? this.arrivalAt() : Math.min(oldestAt, this.arrivalAt())
@@ -289,7 +289,7 @@ export class Spool {
         written += writeSync(segment.fd, bytes, written, bytes.length - written, segment.bytes + written)
       }
       const synced = fdatasyncAsync(segment.fd)
-      if (group.batches.length >= BUSY_BATCHES) stayAwake(synced)
+      if (group.batches.length >= BUSY_BATCHES) busyPoll(synced)
       await synced
     } catch (error) {
       // Nothing of the group was acknowledged, so nothing of it may stay: its senders will repeat it.

@@ -7,7 +7,7 @@ import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.
 import { may } from '../http/permission.ts'
 import { duckdbDialect } from '../warehouse/dialect.ts'
 import { Binder, type Query } from '../warehouse/query.ts'
-import { type Asker, insight } from './insight.ts'
+import { type Caller, insight } from './insight.ts'
 
 const text = (maxLength: number, description: string) => Type.Optional(Type.String({ maxLength, description }))
 
@@ -93,10 +93,10 @@ export const eventSearch = insight({
   path: '/events',
   input: Input,
   output: Output,
-  async answer({ ask, regions }, input, asker) {
-    const { principal } = asker
+  async answer({ ask, regions }, input, caller) {
+    const { principal } = caller
     const limit = input.limit ?? DEFAULT_LIMIT
-    const found = await ask<Place>(findQuery(input, asker))
+    const found = await ask<Place>(findQuery(input, caller))
     const { items, nextCursor } = page(found, limit, ({ seq }) => [seq])
     // Reading whole events comes second, for the few that are shown.
     const events = await eventsAt(principal.orgId, items, { query: ask })
@@ -107,7 +107,7 @@ export const eventSearch = insight({
 })
 
 /** Asks for places only. */
-function findQuery(input: Static<typeof Input>, { principal, now }: Asker): Query {
+function findQuery(input: Static<typeof Input>, { principal, now }: Caller): Query {
   // Up to and with this millisecond: what was acknowledged a moment ago is to be seen.
   const to = input.to ?? now + 1
   const from = input.from ?? to - DAY_MS

@@ -17,16 +17,16 @@ export type Charted = Pick<SeriesScope, 'domainId' | 'vendor' | 'event' | 'stepM
 /** What an insight may ask. */
 export interface Sources {
   ask: Ask
-  /** All domains of the asker's organization. */
+  /** All domains of the caller's organization. */
   domains(): readonly WatchedDomain[]
-  /** Countries whose national phone numbers the asker's organization looks for. */
+  /** Countries whose national phone numbers the caller's organization looks for. */
   regions(): PhoneRegions
-  /** As `Follower.chart`, as automatic signals see it: of the asker's organization, up to now. */
+  /** As `Follower.chart`, as automatic signals see it: of the caller's organization, up to now. */
   chart(series: Charted, range: Span): Promise<SeriesChart>
 }
 
 /** Who asks, and when. */
-export interface Asker {
+export interface Caller {
   principal: Principal
   now: Instant
 }
@@ -46,8 +46,8 @@ export interface Insight<I extends TObject = TObject, O extends TObject = TObjec
   refusals?: readonly ErrorCode[]
   input: I
   output: O
-  /** Sees only the asker's organization: every query carries its `orgId`. */
-  answer(sources: Sources, input: Static<I>, asker: Asker): Promise<Static<O>>
+  /** Sees only the caller's organization: every query carries its `orgId`. */
+  answer(sources: Sources, input: Static<I>, caller: Caller): Promise<Static<O>>
 }
 
 /** Keeps an insight's own types while it is written. */

@@ -16,7 +16,7 @@ export interface InsightParts {
   follower: Pick<Follower, 'chart'>
   clock: Clock
   /** Up to when counts are known. */
-  settledAt(): Instant
+  watermark(): Instant
 }
 
 /** One `GET` for each insight. */
@@ -40,11 +40,11 @@ export function insightRoutes(parts: InsightParts): Route[] {
 
 /** What the history and the settings of one organization say. */
 function sourcesFor(parts: InsightParts, orgId: string, signal: AbortSignal): Sources {
-  const { db, warehouse, follower, settledAt } = parts
+  const { db, warehouse, follower, watermark } = parts
   return {
     ask: askedWith(warehouse, signal).query,
     domains: () => watchedDomains(db, orgId),
     regions: () => phoneRegions(phoneRegionsOf(db, orgId)),
-    chart: (series, range) => follower.chart(signalScope(db, { ...series, orgId }), range, settledAt()),
+    chart: (series, range) => follower.chart(signalScope(db, { ...series, orgId }), range, watermark()),
   }
 }

@@ -1,12 +1,12 @@
 import type { Alert } from '../alerts/alert.ts'
 import { autoAlertOf, signalSensitivity } from '../alerts/auto-alert.ts'
+import { signalNamed } from '../alerts/finding.ts'
 import { alertTypeOf } from '../alerts/types/index.ts'
 import type { IssueRecord } from '../issues/issue.ts'
 import { EVERY, type Series, type SeriesScope } from '../signals/series.ts'
 import { settingsOf } from '../signals/setting-store.ts'
 import { SIGNAL_SENSITIVITY } from '../signals/signal.ts'
 import type { Db } from '../store/database.ts'
-import { signalNamed } from './evidence-trouble.ts'
 
 /** The series as automatic signals see it, whether its domain has an automatic alert or not. */
 export function signalScope(db: Db, series: Omit<Series, 'timezone'>): SeriesScope {

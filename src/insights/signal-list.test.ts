@@ -4,7 +4,7 @@ import { makeAutoAlert } from '../alerts/auto-alert.ts'
 import type { Finding } from '../alerts/finding.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { createDomain } from '../domains/store.ts'
-import { settle } from '../issues/store.ts'
+import { applyFindings } from '../issues/store.ts'
 import { CountsStand, hours, MONDAY } from '../signals/follower.fixture.ts'
 import { saveSetting, settingsOf } from '../signals/setting-store.ts'
 import { type SignalRow, signalListRoutes } from './signal-list.ts'
@@ -49,7 +49,7 @@ beforeAll(async () => {
   saveSetting(db, clock, orgId, { ...setting, event: 'off', mode: 'off', sensitivity: null })
   saveSetting(db, clock, orgId, { ...setting, event: 'named', mode: 'auto', sensitivity: 3 })
   const follower = stand.follower({ settingsOf: (id) => settingsOf(db, id) })
-  const call = client({ db, clock }, ...signalListRoutes({ db, clock, follower, settledAt: () => clock.now() }))
+  const call = client({ db, clock }, ...signalListRoutes({ db, clock, follower, watermark: () => clock.now() }))
   get = (path = '', as = people.vera.key) => call('GET', `/v1/auto/signals${path}`, { as })
 })
 afterAll(() => stand[Symbol.asyncDispose]())
@@ -204,7 +204,7 @@ test('a signal names its issue, and what explains it', async () => {
     ...values,
   })
   const open = (...findings: Finding[]) =>
-    settle(
+    applyFindings(
       db,
       {
         alert: { ...alert, impactValue: null, periodMs: HOUR_MS },

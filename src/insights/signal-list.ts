@@ -4,6 +4,7 @@ import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
 import { type Route, route } from '../http/route.ts'
+import { ExplanationSchema } from '../issues/explanation.ts'
 import type { IssueRecord } from '../issues/issue.ts'
 import { issuesOfAlert } from '../issues/store.ts'
 import type { Follower } from '../signals/follower.ts'
@@ -11,7 +12,6 @@ import { rowStart, type SeriesScope, SIGNAL_STEP_MS, tickBefore } from '../signa
 import { SIGNAL_MODES, SIGNAL_SENSITIVITY, type Signal } from '../signals/signal.ts'
 import type { Db } from '../store/database.ts'
 import { pointFields, shownBounds, shownPoint } from './count-series.ts'
-import { ExplanationSchema } from './evidence-cause.ts'
 
 const SIGNAL_STATES = ['learning', 'normal', 'high', 'low', 'silent', 'off'] as const
 
@@ -93,7 +93,7 @@ export interface SignalListParts {
   clock: Clock
   follower: Pick<Follower, 'signals' | 'verdicts' | 'charts'>
   /** Up to when counts are known. */
-  settledAt(): Instant
+  watermark(): Instant
 }
 
 /** Every signal and how it stands: `GET /v1/auto/signals`. */
@@ -138,7 +138,7 @@ async function listSignals(
   const { series = false } = query
   const limit = Math.min(query.limit ?? DEFAULT_LIMIT, series ? MOST_SERIES : Number.POSITIVE_INFINITY)
   const after = placeOf(query.cursor)
-  const now = parts.settledAt()
+  const now = parts.watermark()
   const found: Found[] = []
   const domains = domainsFrom(parts.db, orgId, query.domainId ?? null, after?.[0] ?? null)
   for (let at = 0; at < domains.length && found.length <= limit; at += DOMAINS_AT_ONCE) {

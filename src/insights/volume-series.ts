@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
-import type { SeriesState } from '../signals/detector.ts'
+import type { SeriesState } from '../detector/detector.ts'
 import { SIGNAL_STEP_MS } from '../signals/series.ts'
 import type { SeriesChart } from '../signals/verdict-row.ts'
 import { countsIn, NO_BOUNDS, pointFields, type Stretch, shownPoint, sumsIn, wholeEvents } from './count-series.ts'

@@ -7,7 +7,7 @@ import { type Channel, type OrgFacts, verdictOf } from './channels/channel.ts'
 import { channelOf, isIntegrationId } from './channels/index.ts'
 import { type DeliveryRecord, messageOfDelivery, retryAfterMs } from './delivery.ts'
 import { oneLine } from './one-line.ts'
-import type { Outcome } from './settle.ts'
+import type { Outcome } from './outcome.ts'
 import { openSettings, providerOf } from './store.ts'
 import type { Outbound, Reply, Transport } from './transport.ts'
 
@@ -20,7 +20,7 @@ export interface Delivering {
   jitter: () => number
   /** True when mail can be sent: owners are told of lost deliveries by it. */
   mailConfigured: boolean
-  /** Told of what is a bug or a damaged row, not a refusal; the delivery is settled all the same. */
+  /** Told of what is a bug or a damaged row, not a refusal; its outcome is recorded all the same. */
   report: (error: unknown, deliveryId: string) => void
 }
 

@@ -1,14 +1,14 @@
 import { HOUR_MS, type Instant, SECOND_MS } from '../core/clock.ts'
 import { type Attempted, attempt, type Delivering } from './attempt.ts'
 import type { DeliveryRecord } from './delivery.ts'
+import { type Outcome, recordOutcome } from './outcome.ts'
 import { claimNext, dropExpired, Rounds } from './queues.ts'
 import { choose, type Health, healthAfter, healthKey, mayGo, type Way } from './schedule.ts'
-import { type Outcome, settle } from './settle.ts'
 
 /** What is found out when an attempt ends is looked for together, and for at most a tenth of the time. */
 const SHORTEST_REST_MS = 10
 const REST_SHARE = 9
-/** How long a settlement waits that the store refused. */
+/** How long a recording waits that the store refused. */
 const SETTLE_AGAIN_MS = SECOND_MS
 
 /**
@@ -59,7 +59,7 @@ export class Dispatcher {
   }
 
   /**
-   * One attempt at a claimed delivery, counted among what is under way until it is settled, with what `revise` makes of
+   * One attempt at a claimed delivery, counted among what is under way until its outcome is recorded, with what `revise` makes of
    * the outcome. Never throws: what the store does not take is reported and tried again until the program stops.
    */
   send(delivery: DeliveryRecord, way: Way, revise = (outcome: Outcome) => outcome): Promise<Attempted> {
@@ -69,7 +69,7 @@ export class Dispatcher {
       const key = healthKey(way)
       this.health.set(key, healthAfter(this.health.get(key), rest.hung, clock.now()))
       const revised = revise(outcome)
-      await this.settle(delivery, revised)
+      await this.record(delivery, revised)
       return { ...rest, outcome: revised }
     })().finally(() => {
       this.underWay.delete(sending)
@@ -79,11 +79,11 @@ export class Dispatcher {
     return sending
   }
 
-  private async settle(delivery: DeliveryRecord, outcome: Outcome): Promise<void> {
+  private async record(delivery: DeliveryRecord, outcome: Outcome): Promise<void> {
     const { db, clock, report } = this.delivering
     for (;;) {
       try {
-        return settle(db, delivery, outcome, { ...this.delivering, now: clock.now() })
+        return recordOutcome(db, delivery, outcome, { ...this.delivering, now: clock.now() })
       } catch (error) {
         report(error, delivery.id)
         if (this.signal.aborted) return

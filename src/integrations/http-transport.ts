@@ -127,13 +127,13 @@ async function connectAny(
 /** The socket once it has emitted `event`; it is destroyed when it fails or the signal is aborted before. */
 function ready<S extends Socket>(socket: S, event: 'connect' | 'secureConnect', signal: AbortSignal): Promise<S> {
   return new Promise((resolve, reject) => {
-    const settle = (finish: () => void) => {
+    const finishOnce = (finish: () => void) => {
       signal.removeEventListener('abort', onAbort)
       socket.removeListener('error', onError)
       finish()
     }
     const fail = (reason: unknown) =>
-      settle(() => {
+      finishOnce(() => {
         // Destroying may report another error, which has nobody left to tell.
         socket.on('error', () => undefined)
         socket.destroy()
@@ -143,7 +143,7 @@ function ready<S extends Socket>(socket: S, event: 'connect' | 'secureConnect', 
     const onAbort = () => fail(signal.reason)
     if (signal.aborted) return onAbort()
     socket.once('error', onError)
-    socket.once(event, () => settle(() => resolve(socket)))
+    socket.once(event, () => finishOnce(() => resolve(socket)))
     signal.addEventListener('abort', onAbort, { once: true })
   })
 }

@@ -7,7 +7,7 @@ import { applyChanges, setStatus } from '../issues/store.ts'
 import { notifier, tellHeldOpening } from './notifier.ts'
 import { hook, mail, outboxWorld } from './outbox.fixture.ts'
 import { releaseCaps } from './outbox.ts'
-import { settle } from './settle.ts'
+import { recordOutcome } from './outcome.ts'
 
 const input: AlertInput = {
   name: 'Purchase has a value',
@@ -40,8 +40,8 @@ function setUp() {
     setStatus(db, { orgId, by: people.bob.userId, now: clock.now() }, issueId, to, enqueue)
   const send = () => {
     const sent = world.take()
-    const settling = { now: clock.now(), jitter: () => 0, mailConfigured: false }
-    for (const delivery of sent) settle(db, delivery, { verdict: 'delivered', note: null }, settling)
+    const parts = { now: clock.now(), jitter: () => 0, mailConfigured: false }
+    for (const delivery of sent) recordOutcome(db, delivery, { verdict: 'delivered', note: null }, parts)
     return sent.map(({ transition, channelType }) => `${transition} ${channelType}`)
   }
   return { ...world, alert, enqueue, notify, byHand, send }

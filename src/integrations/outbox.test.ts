@@ -6,20 +6,20 @@ import type { DeliveryRecord, Throttle } from './delivery.ts'
 import { replay } from './delivery-log.ts'
 import { hook, mail, outboxWorld } from './outbox.fixture.ts'
 import { withdraw } from './outbox.ts'
+import { type Outcome, recordOutcome } from './outcome.ts'
 import { recover } from './queues.ts'
-import { type Outcome, settle } from './settle.ts'
 
 const ok: Outcome = { verdict: 'delivered', note: null }
 const later: Outcome = { verdict: 'retry', reason: 'HTTP 503', retryAfterMs: null }
 const no: Outcome = { verdict: 'broken', reason: 'HTTP 410' }
-const settling = { jitter: () => 0, mailConfigured: false }
+const parts = { jitter: () => 0, mailConfigured: false }
 
 function setUp() {
   const world = outboxWorld()
   const { db, clock, take } = world
   const end = (delivery: DeliveryRecord | undefined, outcome: Outcome) => {
-    if (!delivery) throw new Error('there is nothing to settle')
-    settle(db, delivery, outcome, { ...settling, now: clock.now() })
+    if (!delivery) throw new Error('there is no delivery')
+    recordOutcome(db, delivery, outcome, { ...parts, now: clock.now() })
   }
   /** Sends what is due, with the same outcome for all; what went, in order. */
   const send = (outcome: Outcome = ok) => {

@@ -111,7 +111,7 @@ function holdBack(db: Db, { issueId, transition, now }: Notice): void {
 }
 
 /** The last opening of an open issue, where nobody was told of it or of anything since. */
-const UNTOLD = `status = 'open' AND NOT EXISTS (
+const UNANNOUNCED = `status = 'open' AND NOT EXISTS (
   SELECT 1 FROM delivery WHERE delivery.issueId = issue.id AND ${IS_STATE} AND transition <> 'resolved'
     AND status <> 'withdrawn' AND createdAt >= (
       SELECT max(createdAt) FROM issueHistory WHERE issueHistory.issueId = issue.id AND kind IN ('opened', 'reopened')))`
@@ -141,18 +141,18 @@ function releaseAlert(
   const limit: Throttle | null = alert.throttle === null ? null : JSON.parse(alert.throttle)
   const hasRoom = () => limit === null || slotFor(limit, latestSlots(db, alert.id, limit, now), now) === now
   if (!hasRoom()) return 0
-  const capped = prepared<[string], { id: string; isUntold: number }>(
+  const capped = prepared<[string], { id: string; isUnannounced: number }>(
     db,
-    `SELECT id, ${UNTOLD} AS isUntold FROM issue WHERE capReached = 1 AND alertId = ?
-     ORDER BY isUntold DESC, firstSeenAt, id`,
+    `SELECT id, ${UNANNOUNCED} AS isUnannounced FROM issue WHERE capReached = 1 AND alertId = ?
+     ORDER BY isUnannounced DESC, firstSeenAt, id`,
   ).all(alert.id)
   let released = 0
-  for (const { id, isUntold } of capped) {
+  for (const { id, isUnannounced } of capped) {
     // Asked anew for each, because an opening takes room.
     if (!hasRoom()) break
     prepared(db, 'UPDATE issue SET capReached = 0 WHERE id = ?').run(id)
     released++
-    if (isUntold) tellOpening(id)
+    if (isUnannounced) tellOpening(id)
   }
   return released
 }

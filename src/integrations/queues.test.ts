@@ -4,11 +4,11 @@ import { SECOND_MS } from '../core/clock.ts'
 import type { Transition } from '../issues/issue.ts'
 import type { Db } from '../store/database.ts'
 import { hook, mail, outboxWorld } from './outbox.fixture.ts'
+import { recordOutcome } from './outcome.ts'
 import { claimNext, orgsWaiting, type Queue, queuesWaiting, Rounds, recover, wayOf } from './queues.ts'
-import { settle } from './settle.ts'
 import { createIntegration } from './store.ts'
 
-const settling = { jitter: () => 0, mailConfigured: false }
+const parts = { jitter: () => 0, mailConfigured: false }
 const webhookAt = (target: string) => ({ type: 'webhook' as const, target })
 
 /** Deliveries that are pending, written straight into the table. */
@@ -138,9 +138,9 @@ test('of one issue at one channel exactly the first is not behind, whatever happ
     fc.property(fc.array(fc.tuple(step, fc.constantFrom('iss_1', 'iss_2')), { maxLength: 30 }), (steps) => {
       const { db, clock, issue, tell, take, deliveries } = outboxWorld()
       for (const id of ['iss_1', 'iss_2']) issue(id)
-      const end = (outcome: Parameters<typeof settle>[2]) => {
+      const end = (outcome: Parameters<typeof recordOutcome>[2]) => {
         const delivery = deliveries().find(({ status }) => status === 'sending')
-        if (delivery) settle(db, delivery, outcome, { ...settling, now: clock.now() })
+        if (delivery) recordOutcome(db, delivery, outcome, { ...parts, now: clock.now() })
       }
       for (const [what, issueId] of steps) {
         const say = (transition: Transition) => tell(transition, issueId, { channels: [hook, mail] })

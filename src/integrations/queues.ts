@@ -62,7 +62,7 @@ function integrationUrl(db: Db, orgId: string, id: string): string {
 export function claimNext(db: Db, queue: Omit<Queue, 'dueAt'>, now: Instant): DeliveryRecord | null {
   return tx(db, () => {
     for (let next = firstDue(db, queue, now); next; next = firstDue(db, queue, now)) {
-      if (next.transition !== 'resolved' || wasTold(db, next)) return claim(db, next.id, now)
+      if (next.transition !== 'resolved' || wasNotified(db, next)) return claim(db, next.id, now)
       drop(db, next, 'the channel was not told of the opening')
     }
     return null
@@ -87,7 +87,7 @@ function claim(db: Db, id: string, now: Instant): DeliveryRecord | null {
 }
 
 /** True when the last word about the issue that reached the channel before this one is the trouble. */
-function wasTold(db: Db, { issueId, channelType, channelTarget, seq }: DeliveryRecord): boolean {
+function wasNotified(db: Db, { issueId, channelType, channelTarget, seq }: DeliveryRecord): boolean {
   const last = prepared<[object], { transition: string }>(
     db,
     `SELECT transition FROM delivery

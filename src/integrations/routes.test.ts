@@ -5,9 +5,9 @@ import { Dispatcher } from './dispatcher.ts'
 import { httpTransport } from './http-transport.ts'
 import { mailTransport } from './mail-transport.ts'
 import { hook, mail, outboxWorld } from './outbox.fixture.ts'
+import { recordOutcome } from './outcome.ts'
 import { receiver } from './receiver.fixture.ts'
 import { deliveryRoutes, integrationRoutes } from './routes.ts'
-import { settle } from './settle.ts'
 import { transport } from './transport.ts'
 
 const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`
@@ -215,7 +215,7 @@ describe('the log of deliveries', () => {
     tell('opened', issue('iss_2'))
     const [first] = world.take(1)
     if (!first) throw new Error('nothing is due')
-    settle(
+    recordOutcome(
       db,
       first,
       { verdict: 'broken', reason: 'HTTP 410' },

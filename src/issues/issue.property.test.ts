@@ -8,7 +8,7 @@ import type { Db } from '../store/database.ts'
 import { databaseWithOrgs, evaluationOf, findingOf, NOON, validationAlert, volumeAlert } from './issue.fixture.ts'
 import { ISSUE_STATUSES, type IssueStatus, type NoticeOrder, type Transition } from './issue.ts'
 import type { AlertFacts } from './reconcile.ts'
-import { findIssue, setStatus, settle } from './store.ts'
+import { applyFindings, findIssue, setStatus } from './store.ts'
 
 const SUBJECTS = ['', 'ga4 purchase', 'ga4 view']
 const LONGEST_WAIT_MS = 10 * SECOND_MS
@@ -93,7 +93,7 @@ function evaluate(world: World, { fires, whole, inRunWindow }: Extract<Step, { d
   )
   const before = new Map(rowsOf(world).map((row) => [row.subject, row]))
   const ordersBefore = world.orders.length
-  settle(
+  applyFindings(
     world.db,
     { ...evaluationOf({ alert }), window, windowStartAt, findings, inRunWindow, now: world.now },
     enqueueOf(world),

@@ -180,7 +180,7 @@ function open(evaluation: Evaluation, finding: Finding): Change[] {
       },
     },
     tally(evaluation, id, finding),
-    entry(id, now, 'opened', told(finding), { transition: 'opened', finding, delayMs: 0 }),
+    entry(id, now, 'opened', detailsOf(finding), { transition: 'opened', finding, delayMs: 0 }),
   ]
 }
 
@@ -203,7 +203,7 @@ function reopen(evaluation: Evaluation, issue: IssueRecord, finding: Finding): C
       issue.id,
       now,
       'reopened',
-      { from: issue.status, ...told(finding) },
+      { from: issue.status, ...detailsOf(finding) },
       { transition: 'reopened', finding, delayMs: 0 },
     ),
   ]
@@ -247,7 +247,7 @@ function report(evaluation: Evaluation, issue: IssueRecord, finding: Finding | n
   const notice: Notice | null = issue.status === 'open' ? { transition: 'repeated', finding, delayMs: 0 } : null
   return [
     { kind: 'update', issueId: issue.id, values: { firedWindowAt: windowStartAt } },
-    entry(issue.id, now, 'fired', finding && told(finding), notice),
+    entry(issue.id, now, 'fired', finding && detailsOf(finding), notice),
   ]
 }
 
@@ -304,6 +304,6 @@ function entry(
   return { kind: 'history', issueId, entry: kind, payload, at, notice }
 }
 
-function told({ summary, occurrences, observed, expected }: Finding) {
+function detailsOf({ summary, occurrences, observed, expected }: Finding) {
   return { summary, occurrences, observed, expected }
 }

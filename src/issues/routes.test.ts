@@ -5,7 +5,7 @@ import { type Principal, ROLES } from '../http/principal.ts'
 import { databaseWithOrgs, evaluationOf, findingOf, NOON } from './issue.fixture.ts'
 import type { NoticeOrder } from './issue.ts'
 import { issueRoutes } from './routes.ts'
-import { issuesOfAlert, settle } from './store.ts'
+import { applyFindings, issuesOfAlert } from './store.ts'
 
 /** `role`, `role read-only` or `role elsewhere`, as the request's authorization says; none without it. */
 function authenticate(headers: Headers): Principal {
@@ -30,7 +30,11 @@ function start() {
   const bugs: unknown[] = []
   const clock = { now: () => NOON }
   const enqueue = (order: NoticeOrder) => void orders.push(order)
-  settle(db, evaluationOf({ findings: [findingOf(), findingOf({ subject: 'b', domainId: null, hosts: [] })] }), enqueue)
+  applyFindings(
+    db,
+    evaluationOf({ findings: [findingOf(), findingOf({ subject: 'b', domainId: null, hosts: [] })] }),
+    enqueue,
+  )
   const ids = issuesOfAlert(db, 'alr_volume', NOON).map((issue) => issue.id)
   const call = client({ db, clock, authenticate }, ...issueRoutes({ db, clock, enqueue }))
   return {

@@ -19,6 +19,7 @@ import { REOPEN_WITHIN_MS, reconcile } from './reconcile.ts'
 import {
   addHistory,
   applyChanges,
+  applyFindings,
   findIssue,
   issueFacts,
   issueHistory,
@@ -27,7 +28,6 @@ import {
   patchIssue,
   setStatus,
   setStatuses,
-  settle,
 } from './store.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'issues-'))
@@ -40,7 +40,7 @@ function opened(values: Parameters<typeof evaluationOf>[0] = {}) {
   const db = databaseWithOrgs()
   const orders: NoticeOrder[] = []
   const enqueue = (order: NoticeOrder) => void orders.push(order)
-  settle(db, evaluationOf({ findings: [findingOf()], ...values }), enqueue)
+  applyFindings(db, evaluationOf({ findings: [findingOf()], ...values }), enqueue)
   const id = issuesOfAlert(db, values.alert?.id ?? volumeAlert.id, NOON)[0]?.id ?? ''
   return { db, orders, enqueue, id }
 }
@@ -75,15 +75,19 @@ test('a window that is evaluated again is told of once', () => {
   const { db, orders, enqueue, id } = opened()
   const window = { from: NOON, to: NOON + HOUR_MS, complete: true }
   for (let n = 0; n < 2; n++)
-    settle(db, evaluationOf({ findings: [findingOf()], window, now: NOON + HOUR_MS }), enqueue)
+    applyFindings(db, evaluationOf({ findings: [findingOf()], window, now: NOON + HOUR_MS }), enqueue)
   expect(orders.map((order) => order.kind === 'notify' && order.transition)).toEqual(['opened', 'repeated'])
   expect(issueHistory(db, id).map((entry) => entry.kind)).toEqual(['opened', 'fired'])
 })
 
 test('facts for a message count what is open in the organization', () => {
   const { db, enqueue, id } = opened()
-  settle(db, evaluationOf({ findings: [findingOf({ subject: 'b', domainId: null })] }), enqueue)
-  settle(db, evaluationOf({ alert: { ...volumeAlert, id: 'alr_b', orgId: 'org_b' }, findings: [findingOf()] }), enqueue)
+  applyFindings(db, evaluationOf({ findings: [findingOf({ subject: 'b', domainId: null })] }), enqueue)
+  applyFindings(
+    db,
+    evaluationOf({ alert: { ...volumeAlert, id: 'alr_b', orgId: 'org_b' }, findings: [findingOf()] }),
+    enqueue,
+  )
   expect(issueFacts(db, id)).toEqual({ issue: issueRecord(db, 'org_a', id), domain: 'Shop', openNow: 2 })
   db.prepare('DELETE FROM domain').run()
   setStatus(db, hand, id, 'resolved', enqueue)
@@ -123,7 +127,7 @@ describe('of one trouble', () => {
     setStatus(db, hand, id, 'resolved', enqueue)
     const later = NOON + 8 * DAY_MS
     const window = { from: later - HOUR_MS, to: later, complete: true }
-    settle(db, evaluationOf({ findings: [findingOf()], window, now: later }), enqueue)
+    applyFindings(db, evaluationOf({ findings: [findingOf()], window, now: later }), enqueue)
     const rival = issuesOfAlert(db, volumeAlert.id, later)[0]?.id
     expect(rival).not.toBe(id)
     expect(() => setStatus(db, hand, id, to, enqueue)).toThrow(
@@ -159,7 +163,7 @@ describe('by hand', () => {
 
   test('many at once: a bad one costs its neighbours nothing', () => {
     const { db, orders, enqueue, id } = opened()
-    settle(db, evaluationOf({ findings: [findingOf({ subject: 'b' })] }), enqueue)
+    applyFindings(db, evaluationOf({ findings: [findingOf({ subject: 'b' })] }), enqueue)
     const other = issuesOfAlert(db, volumeAlert.id, NOON).find((issue) => issue.id !== id)?.id ?? ''
     setStatus(db, hand, other, 'muted', enqueue)
     const result = setStatuses(db, hand, { ids: ['iss_none', id, other, id], status: 'acknowledged' }, enqueue)
@@ -182,7 +186,9 @@ describe('by hand', () => {
       throw new Error('disk full')
     }
     expect(() => setStatuses(db, hand, { ids: [id], status: 'resolved' }, full)).toThrow('disk full')
-    expect(() => settle(db, evaluationOf({ findings: [findingOf({ subject: 'b' })] }), full)).toThrow('disk full')
+    expect(() => applyFindings(db, evaluationOf({ findings: [findingOf({ subject: 'b' })] }), full)).toThrow(
+      'disk full',
+    )
     expect(findIssue(db, 'org_a', id)).toEqual(before)
     expect(issuesOfAlert(db, volumeAlert.id, NOON)).toHaveLength(1)
   })
@@ -208,17 +214,17 @@ describe('evaluations that race', () => {
     expect(issueHistory(second, 'iss_second')).toEqual([])
   })
 
-  test('processes that settle the same troubles open each once and lose no count', async () => {
+  test('processes that report the same troubles open each once and lose no count', async () => {
     const path = join(folder, 'race.db')
     const db = databaseWithOrgs(path)
     const script = `
       const { openDatabase } = await import('${import.meta.dir}/../store/database.ts')
-      const { settle } = await import('${import.meta.dir}/store.ts')
+      const { applyFindings } = await import('${import.meta.dir}/store.ts')
       const { evaluationOf, findingOf, validationAlert: alert } = await import('${import.meta.dir}/issue.fixture.ts')
       const db = openDatabase('${path}')
       let opened = 0
       const enqueue = (order) => { opened += order.transition === 'opened' ? 1 : 0 }
-      for (let n = 0; n < 30; n++) settle(db, evaluationOf({ alert, findings: [findingOf({ subject: String(n) })] }), enqueue)
+      for (let n = 0; n < 30; n++) applyFindings(db, evaluationOf({ alert, findings: [findingOf({ subject: String(n) })] }), enqueue)
       console.log(opened)`
     const racers = [1, 2].map(() => Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe', stderr: 'inherit' }))
     const told = await Promise.all(racers.map(async (racer) => Number(await new Response(racer.stdout).text())))
@@ -233,6 +239,6 @@ test('a validation issue of one alert leaves those of another alone', () => {
   const { db, enqueue, id } = opened()
   const later = NOON + 30 * DAY_MS
   const window = { from: later - HOUR_MS, to: later, complete: true }
-  settle(db, evaluationOf({ alert: validationAlert, window, now: later }), enqueue)
+  applyFindings(db, evaluationOf({ alert: validationAlert, window, now: later }), enqueue)
   expect(issueRecord(db, 'org_a', id).status).toBe('open')
 })

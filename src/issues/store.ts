@@ -123,7 +123,7 @@ export function issuesOfAlert(db: Db, alertId: string, now: Instant): IssueRecor
  * Compares an evaluation with the alert's issues and stores what changes, all in one transaction (or in the caller's),
  * so that two evaluations can't both open an issue. Answers the changes.
  */
-export function settle(db: Db, evaluation: Omit<Evaluation, 'issues' | 'newId'>, enqueue: Enqueue): Change[] {
+export function applyFindings(db: Db, evaluation: Omit<Evaluation, 'issues' | 'newId'>, enqueue: Enqueue): Change[] {
   const { alert, now } = evaluation
   return tx(db, () => {
     const issues = notAhead(db, issuesOfAlert(db, alert.id, now), now)

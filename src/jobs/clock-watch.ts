@@ -1,6 +1,6 @@
-import { beginAnew, judgedThrough } from '../alerts/late-window.ts'
 import { CLOCK_STEP_MS, type Clock, DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { recheckHosts } from '../domains/routing-store.ts'
+import { beginAnew, judgedThrough } from '../evaluation/late-window.ts'
 import type { Spool } from '../ingest/spool.ts'
 import { moveBack } from '../integrations/outbox.ts'
 import { shortenSessions } from '../org/session.ts'

@@ -23,7 +23,7 @@ async function shopOf(world: TestApp, org: string | null = null) {
   return { orgId, token: domain.token as string, events }
 }
 
-const settle = async (world: TestApp) => {
+const runJobs = async (world: TestApp) => {
   world.clock.advance(5 * SECOND_MS)
   await world.run('flush')
 }
@@ -55,7 +55,7 @@ describe('the disk budget', () => {
     for (const day of [0, 1, 2]) {
       if (day > 0) world.clock.advance(DAY_MS)
       await send(world, token, `day ${day}`)
-      await settle(world)
+      await runJobs(world)
     }
     await world.run('disk budget')
     expect(await events()).toEqual(['day 2'])
@@ -70,8 +70,8 @@ describe('the disk budget', () => {
     const refused = await send(world, token, 'more')
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60'])
     expect(refused.body.error).toBe('the organization is over its share of the disk; try again in 60 s')
-    await settle(world)
-    await settle(world)
+    await runJobs(world)
+    await runJobs(world)
     const { body: ledger } = await world.call('GET', '/v1/events/rejected')
     expect(ledger.rejections[0]).toMatchObject({
       reason: 'batch: its organization is over its share of the disk',
@@ -88,7 +88,7 @@ describe('the disk budget', () => {
     const { token, events } = await shopOf(world)
     for (const day of [0, 1, 2]) {
       await send(world, token, `day ${day}`)
-      await settle(world)
+      await runJobs(world)
       world.clock.advance(DAY_MS)
     }
     await world.run('compact', 'disk budget')
@@ -100,7 +100,7 @@ describe('the disk budget', () => {
     await using world = await testApp({ diskBudget: '100kB' })
     const { token, events } = await shopOf(world)
     await send(world, token, 'large', 8)
-    await settle(world)
+    await runJobs(world)
     await world.run('disk budget')
     expect((await send(world, token, 'more')).status).toBe(429)
     world.clock.advance(HOUR_MS)
@@ -114,13 +114,13 @@ describe('the disk budget', () => {
     await using world = await testApp({ diskBudget: '300kB' })
     const [mine, theirs] = [await shopOf(world), await shopOf(world, 'Theirs')]
     await send(world, mine.token, 'yesterday', 4)
-    await settle(world)
+    await runJobs(world)
     world.clock.advance(DAY_MS)
     await world.run('compact')
     // One segment holds a few large events of theirs and many small ones of mine.
     for (let n = 0; n < 30; n++) await send(world, mine.token, `today ${n}`)
     await send(world, theirs.token, 'large', 10)
-    await settle(world)
+    await runJobs(world)
     await send(world, theirs.token, 'waiting', 4)
     await world.run('disk budget')
     expect((await send(world, theirs.token, 'more')).status).toBe(429)
@@ -134,7 +134,7 @@ describe('the disk budget', () => {
     for (const day of [0, 1, 2]) {
       if (day > 0) world.clock.advance(DAY_MS)
       await send(world, token, `day ${day}`, 4)
-      await settle(world)
+      await runJobs(world)
     }
     const before = world.app.db.prepare<[], string>('SELECT path FROM eventFile').pluck().all()
     await world.run('disk budget')

@@ -26,7 +26,7 @@ test('a suspicion ends when traffic is back, although nothing falls any more tha
   const job = followSeriesJob({
     ...{ db: memoryDb(), clock, follower, suspicion },
     enqueue() {},
-    spool: { settledAt: () => clock.now() + MINUTE_MS },
+    spool: { watermark: () => clock.now() + MINUTE_MS },
     gapsOf: () => [],
   })
   await job.run()

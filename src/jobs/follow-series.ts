@@ -1,6 +1,6 @@
+import { type EvaluateSeriesParts, evaluateSeries } from '../evaluation/evaluate-series.ts'
 import { tickBefore } from '../signals/series.ts'
 import type { Suspicion } from '../signals/suspicion.ts'
-import { type EvaluateSeriesParts, evaluateSeries } from './evaluate-series.ts'
 import type { Job } from './job.ts'
 
 export interface FollowSeriesParts extends Omit<EvaluateSeriesParts, 'suspected'> {
@@ -16,7 +16,7 @@ export function followSeriesJob({ suspicion, ...parts }: FollowSeriesParts): Job
       await evaluateSeries({ ...parts, suspected: (tickAt) => suspicion.at(tickAt) }, stopping)
       if (stopping?.aborted) return
       // Where nothing falls any more, nobody asks whether the suspicion still holds.
-      if (suspicion.suspected) await suspicion.at(tickBefore(parts.spool.settledAt()))
+      if (suspicion.suspected) await suspicion.at(tickBefore(parts.spool.watermark()))
     },
   }
 }

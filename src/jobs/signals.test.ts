@@ -4,7 +4,7 @@ import { autoAlertInput, autoAlertOf, autoWatched } from '../alerts/auto-alert.t
 import { readAlertInput } from '../alerts/input.ts'
 import { findAlert, MAX_ALERTS } from '../alerts/store.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts'
-import { settle } from '../issues/store.ts'
+import { applyFindings } from '../issues/store.ts'
 
 interface Shop {
   id: string
@@ -174,7 +174,7 @@ describe('an automatic alert', () => {
     }
     const window = { from: now - HOUR_MS, to: now, complete: true }
     const facts = { ...alert, impactValue: null, periodMs: HOUR_MS }
-    settle(
+    applyFindings(
       db,
       { alert: facts, findings: [finding], window, windowStartAt: window.from, inRunWindow: true, now },
       () => {},

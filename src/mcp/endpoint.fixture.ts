@@ -11,7 +11,7 @@ import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Authenticate } from '../http/router.ts'
 import { evaluationOf, findingOf, volumeAlert } from '../issues/issue.fixture.ts'
 import { issueRoutes } from '../issues/routes.ts'
-import { settle } from '../issues/store.ts'
+import { applyFindings } from '../issues/store.ts'
 import { authenticator } from '../org/authenticate.ts'
 import type { Db } from '../store/database.ts'
 import { type McpParts, mcpEndpoint } from './endpoint.ts'
@@ -211,7 +211,7 @@ export function startMcp(): McpServer {
       const at = clock.now()
       const alert = { ...volumeAlert, orgId, name, id: `alr_${name}` }
       const findings = [findingOf({ domainId: null, firstAt: at, lastAt: at })]
-      settle(db, evaluationOf({ alert, findings }), () => {})
+      applyFindings(db, evaluationOf({ alert, findings }), () => {})
     },
     [Symbol.dispose]() {
       void server.stop(true)

@@ -30,7 +30,7 @@ export interface ServerParts {
 }
 
 /** Who asks, and from where. */
-export interface Asker {
+export interface Caller {
   principal: Principal
   origin: Origin
   /** Ends when nobody waits for the answer any more. */
@@ -64,25 +64,25 @@ const NO_VALIDATOR = {
  * The server for one request. What it offers is drawn from the routes once; fails, as a bug, when two tools have one
  * name or a route can't be a tool.
  */
-export function mcpServers(parts: ServerParts): (asker: Asker) => Server {
+export function mcpServers(parts: ServerParts): (caller: Caller) => Server {
   const tools = parts.routes.filter(({ tool }) => tool).map(toolOf)
   const byName = new Map(tools.map((tool) => [tool.entry.name, tool]))
   if (byName.size < tools.length) throw new Error('two tools have one name')
   const resources = resourcesOf(parts.routes)
-  return (asker) => {
+  return (caller) => {
     const server = new Server(
       { name: 'tagwarden', title: 'Tagwarden', version: parts.version },
       { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS, jsonSchemaValidator: NO_VALIDATOR },
     )
     server.setRequestHandler(ListToolsRequestSchema, () => ({
-      tools: tools.filter(({ route }) => may(asker.principal, route.access)).map(({ entry }) => entry),
+      tools: tools.filter(({ route }) => may(caller.principal, route.access)).map(({ entry }) => entry),
     }))
     server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
       const tool = byName.get(params.name)
       if (!tool) throw new RpcError(ErrorCode.InvalidParams, `unknown tool: ${params.name.slice(0, 100)}`)
-      return await callTool(tool, params.arguments ?? {}, asker, parts)
+      return await callTool(tool, params.arguments ?? {}, caller, parts)
     })
-    offerResources(server, resources, asker, parts)
+    offerResources(server, resources, caller, parts)
     // A request ends before another could take it back; in one batch with it, it would never be answered.
     server.setNotificationHandler(CancelledNotificationSchema, () => {})
     return server
@@ -93,14 +93,14 @@ export function mcpServers(parts: ServerParts): (asker: Asker) => Server {
 async function callTool(
   tool: Tool,
   args: Record<string, unknown>,
-  asker: Asker,
+  caller: Caller,
   { perform, report }: ServerParts,
 ): Promise<CallToolResult> {
   const { route, entry } = tool
   try {
-    requirePermission(asker.principal, route.access)
+    requirePermission(caller.principal, route.access)
     const { dryRun, ...call } = tool.read(args)
-    const answer = await perform(route, { ...call, ...asker }, { dryRun })
+    const answer = await perform(route, { ...call, ...caller }, { dryRun })
     const note = dryRun ? ['This was a dry run: nothing was changed.'] : []
     const content = [JSON.stringify(answer), ...note].map((text) => ({ type: 'text' as const, text }))
     // safe because the answer fits the route's schema, which is an object's
@@ -112,10 +112,10 @@ async function callTool(
   }
 }
 
-function offerResources(server: Server, resources: Resources, asker: Asker, parts: ServerParts): void {
+function offerResources(server: Server, resources: Resources, caller: Caller, parts: ServerParts): void {
   const ask: Ask = async (route, { params = {}, query = {} }) => {
-    requirePermission(asker.principal, route.access)
-    return await parts.perform(route, { ...asker, params, query, body: undefined })
+    requirePermission(caller.principal, route.access)
+    return await parts.perform(route, { ...caller, params, query, body: undefined })
   }
   const orRpcError = async <T>(work: Promise<T>, where: string): Promise<T> => {
     try {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { AppError } from '../core/error.ts'
-import { Turns } from '../core/turns.ts'
+import { FairQueue } from '../core/fair-queue.ts'
 
 export interface User {
   id: string
@@ -45,7 +45,7 @@ function randomPart(): string {
 }
 
 /** Of the whole process, because what it spares is memory: two at once, the others in a queue of about 5 s. */
-const turns = new Turns(2, 100)
+const queue = new FairQueue(2, 100)
 
 /** Different spellings of one text in Unicode are one password, as in NIST SP 800-63B section 5.1.1.2. */
 const normalized = (password: string) => password.normalize('NFKC')
@@ -67,7 +67,7 @@ export function checkPassword(password: string, field = 'password'): void {
  */
 export async function hashPassword(password: string, field = 'password'): Promise<string> {
   checkPassword(password, field)
-  return turns.run(() => Bun.password.hash(normalized(password), COST))
+  return queue.run(() => Bun.password.hash(normalized(password), COST))
 }
 
 /**
@@ -75,6 +75,6 @@ export async function hashPassword(password: string, field = 'password'): Promis
  * that passes, nobody learns which addresses are known. Fails with `unavailable` when too many wait.
  */
 export async function verifyPassword(password: string, hash: string | null): Promise<boolean> {
-  const opens = await turns.run(() => Bun.password.verify(normalized(password), hash ?? NOBODYS_HASH))
+  const opens = await queue.run(() => Bun.password.verify(normalized(password), hash ?? NOBODYS_HASH))
   return opens && hash !== null
 }

@@ -1,6 +1,6 @@
 import { HOUR_MS, type Instant } from '../core/clock.ts'
-import { deviationsOf } from './rarity.ts'
-import { rootOf } from './root.ts'
+import { deviationsOf } from '../detector/rarity.ts'
+import { rootOf } from '../detector/root.ts'
 import { rowStart, type Series, tickBefore } from './series.ts'
 import type { Outcome } from './verdict-row.ts'
 

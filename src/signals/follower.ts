@@ -1,5 +1,6 @@
 import { totalmem } from 'node:os'
 import { type Instant, MINUTE_MS } from '../core/clock.ts'
+import { PriorityLock } from './priority-lock.ts'
 import type { RowCounts } from './row-counts.ts'
 import {
   type Block,
@@ -16,10 +17,9 @@ import { advance, type ReaderParts, rowsAhead, type Track } from './series-reade
 import type { Signal, SignalSetting } from './signal.ts'
 import { SignalDirectory } from './signal-directory.ts'
 import { membersOf, signalsNow } from './signal-members.ts'
-import { Standing } from './standing.ts'
+import { SignalState } from './signal-state.ts'
 import type { Emit, Tracker } from './tracker.ts'
 import { keyOf, LEAD_MS, Remembered, TrackerMemory } from './tracker-memory.ts'
-import { Turns } from './turns.ts'
 import type { SeriesChart, SeriesPoint, VerdictRow } from './verdict-row.ts'
 import { VerdictTable } from './verdict-table.ts'
 
@@ -71,7 +71,7 @@ export class Follower {
   private memory: TrackerMemory
   private readonly directory: SignalDirectory
   /** One after the other: two would move the same trackers on. */
-  private readonly turns = new Turns()
+  private readonly lock = new PriorityLock()
 
   constructor(private readonly parts: FollowerParts) {
     this.memory = this.newMemory()
@@ -104,7 +104,7 @@ export class Follower {
 
   /**
    * The rows that begin in `from <= start < to`, as far as they began before `now`, each beside what was expected of it
-   * then. `now`: up to when counts are known (`settledAt`). The scope is one series, not `*`; vendor and event null:
+   * then. `now`: up to when counts are known (`watermark`). The scope is one series, not `*`; vendor and event null:
    * everything there is. Fails with `unavailable` as the warehouse does.
    */
   async chart(scope: SeriesScope, range: Span, now: Instant): Promise<SeriesChart> {
@@ -142,7 +142,7 @@ export class Follower {
     const listed = of.map((one) => {
       const scope: SeriesScope = { ...one, vendor: EVERY, event: null, stepMs: SIGNAL_STEP_MS }
       const signals = signalsNow(scope, found, settings.get(one.domainId) ?? [])
-      return signals.map((signal) => ({ scope, signal, standing: new Standing() }))
+      return signals.map((signal) => ({ scope, signal, standing: new SignalState() }))
     })
     const followed = listed.flat().flatMap(({ scope, signal: { name, mode, sensitivity }, standing }): Followed[] => {
       if (mode === 'off') return []
@@ -207,7 +207,7 @@ export class Follower {
     for (const group of alike.values()) {
       for (let at = 0; at < group.length; ) {
         const some = group.slice(at, at + AT_ONCE)
-        at += await this.turns.take(() => this.followSome(some, span, stopping), stopping !== undefined)
+        at += await this.lock.take(() => this.followSome(some, span, stopping), stopping !== undefined)
       }
     }
   }
@@ -269,7 +269,7 @@ function chartOf(
   const known = Math.floor(now / MINUTE_MS) * MINUTE_MS
   const first = rowStart(scope, range.from + scope.stepMs - 1)
   const span = { from: first, to: Math.min(rowStart(scope, range.to - 1) + scope.stepMs, known) }
-  const standing = new Standing()
+  const standing = new SignalState()
   const points: SeriesPoint[] = []
   const take: Emit = (_place, outcome) => {
     standing.take(outcome)

@@ -6,7 +6,7 @@ import type { Span } from './series.ts'
 /** So many events in a week make a signal. */
 const ENOUGH = 100
 const WEEK_DAYS = 7
-/** It stays one for so long after its last such week, so that a dead tag's issue does not settle by itself. */
+/** It stays one for so long after its last such week, so that a dead tag's issue does not resolve by itself. */
 const STAYS_DAYS = 28
 /** A domain has at most so many, those with most traffic. */
 export const MAX_SIGNALS = 500

@@ -1,5 +1,5 @@
 import type { Instant } from '../core/clock.ts'
-import type { SeriesState } from './detector.ts'
+import type { SeriesState } from '../detector/detector.ts'
 
 /** `auto`: followed, and its trouble opens issues; `muted`: followed, opens none; `off`: not followed. */
 export const SIGNAL_MODES = ['auto', 'muted', 'off'] as const

@@ -1,6 +1,6 @@
 import { HOUR_MS, type Instant } from '../core/clock.ts'
+import type { SeriesState } from '../detector/detector.ts'
 import { Binder, type Warehouse } from '../warehouse/query.ts'
-import type { SeriesState } from './detector.ts'
 import type { Follower } from './follower.ts'
 import { type SeriesScope, SIGNAL_STEP_MS, type Span, TICK_MS } from './series.ts'
 

@@ -1,5 +1,5 @@
 import type { Instant } from '../core/clock.ts'
-import type { SeriesState } from './detector.ts'
+import type { SeriesState } from '../detector/detector.ts'
 import type { SeriesScope } from './series.ts'
 
 /** The count of one row beside what was expected of it. */

@@ -3,7 +3,7 @@ import { DomainGuard, isDown } from './domain-guard.ts'
 import { rowStart, type Series, type SeriesScope, type Span } from './series.ts'
 import type { Emit } from './tracker.ts'
 import type { Outcome, VerdictRow } from './verdict-row.ts'
-import { type Told, WindowFold } from './window-fold.ts'
+import { WindowFold, type WindowState } from './window-fold.ts'
 
 /** One series that a scope stands for. */
 export interface Member {
@@ -25,7 +25,7 @@ interface Column {
   kind: number
   sensitivity: number
   fold: WindowFold
-  /** Of a signal, what is told when it is known how its domain stood: where it was open. */
+  /** Of a signal, what is said when it is known how its domain stood: where it was open. */
   open: Outcome[]
   /** Place of the window that the last of them lies in, or of the next one. */
   window: number
@@ -33,7 +33,7 @@ interface Column {
   last: Outcome | null
   lastRow: Outcome | null
   /** Of each window. */
-  told: (Told | null)[]
+  state: (WindowState | null)[]
 }
 
 /** Collects what members say of windows. */
@@ -63,17 +63,17 @@ export class VerdictTable {
     const byKind = this.kinds.map((_, kind) => this.columns.filter((column) => column.kind === kind))
     return byKind.map((columns) =>
       this.windows.map((window, at) =>
-        columns.flatMap((column) => this.rowsOf(column, column.told[at] ?? null, window)),
+        columns.flatMap((column) => this.rowsOf(column, column.state[at] ?? null, window)),
       ),
     )
   }
 
   private columnOf(member: Member, kind: number, sensitivity: number): Column {
-    const told: Column['told'] = []
+    const state: Column['state'] = []
     const fold = new WindowFold(this.windows, member.series, this.counts, (window, of) => {
-      told[window] = of
+      state[window] = of
     })
-    const column = { member, kind, sensitivity, fold, open: [], window: 0, last: null, lastRow: null, told }
+    const column = { member, kind, sensitivity, fold, open: [], window: 0, last: null, lastRow: null, state }
     this.columns.push(column)
     return column
   }
@@ -117,18 +117,18 @@ export class VerdictTable {
     return guards[kind]
   }
 
-  private rowsOf({ member, kind, sensitivity }: Column, told: Told | null, { from, to }: Span): VerdictRow[] {
+  private rowsOf({ member, kind, sensitivity }: Column, state: WindowState | null, { from, to }: Span): VerdictRow[] {
     const { scope, series, muted, role } = member
-    if (role === 'signal' && !told?.open) return []
+    if (role === 'signal' && !state?.open) return []
     const { domainId, vendor, event } = series
     const about = { scope, domainId, vendor, event, sensitivity, muted }
-    if (!told) return [{ ...about, ...NOTHING, at: to, since: to }]
+    if (!state) return [{ ...about, ...NOTHING, at: to, since: to }]
     const falls = role === 'whole' ? (this.guardOf(scope, kind)?.falls() ?? []) : []
     const own = falls.filter(({ at }) => at > from && at <= to && this.counts(at - 1))
     const explains = own.length > 0
-    const { row: _row, isHurt: _isHurt, unlikely: _unlikely, ...outcome } = told.outcome
-    const { open, explained } = told
-    const alarm = told.alarm || own.some((fall) => fall.alarm)
+    const { row: _row, isHurt: _isHurt, unlikely: _unlikely, ...outcome } = state.outcome
+    const { open, explained } = state
+    const alarm = state.alarm || own.some((fall) => fall.alarm)
     return [{ ...about, ...outcome, open, alarm, explained, explains, down: isDown(outcome) }]
   }
 }

@@ -4,7 +4,7 @@ import { LEAD_MS } from './tracker-memory.ts'
 import type { Outcome } from './verdict-row.ts'
 
 /** What the outcomes of one series come to in one window. */
-export interface Told {
+export interface WindowState {
   /** The one that says most. */
   outcome: Outcome
   open: boolean
@@ -16,7 +16,7 @@ export interface Told {
 /** Sums outcomes of one series, at one sensitivity, up by the window. They come in the order of time. */
 export class WindowFold {
   private index = 0
-  private told: Told | null = null
+  private state: WindowState | null = null
   /** The last row, for windows in which none ends. */
   private before: Outcome | null = null
 
@@ -28,7 +28,7 @@ export class WindowFold {
     private readonly windows: readonly Span[],
     private readonly series: Pick<Series, 'stepMs'>,
     private readonly counts: (instant: Instant) => boolean,
-    private readonly ended: (window: number, told: Told | null) => void,
+    private readonly ended: (window: number, state: WindowState | null) => void,
   ) {}
 
   take(outcome: Outcome): void {
@@ -49,8 +49,8 @@ export class WindowFold {
   private add(outcome: Outcome): void {
     const { at, open, row, explained = false } = outcome
     const isFirst = open && !explained && !this.counts(at - 1 - (row ? this.series.stepMs : TICK_MS))
-    const before = this.told
-    this.told = {
+    const before = this.state
+    this.state = {
       outcome: before && rankOf(before.outcome) >= rankOf(outcome) ? before.outcome : outcome,
       open: open || before?.open === true,
       alarm: outcome.alarm || isFirst || before?.alarm === true,
@@ -59,12 +59,12 @@ export class WindowFold {
   }
 
   private end({ from }: Span): void {
-    const { before, told, index } = this
+    const { before, state, index } = this
     const isKnown = before !== null && before.at > from - LEAD_MS
     const quiet = isKnown ? { outcome: before, open: false, alarm: false, explained: false } : null
-    this.ended(index, told ?? quiet)
+    this.ended(index, state ?? quiet)
     this.index += 1
-    this.told = null
+    this.state = null
   }
 }
 

@@ -5,14 +5,15 @@ import { dirname, join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { type Clock, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { AppError, messageOf } from '../core/error.ts'
+import { FairQueue, givenUp } from '../core/fair-queue.ts'
 import { sumOf } from '../core/file-sum.ts'
 import type { StoredPage } from '../core/page.ts'
-import { givenUp, Turns } from '../core/turns.ts'
 import { EMPTY_SEGMENT, type SegmentContent } from '../ingest/segment-count.ts'
 import { type AskOptions, ask } from './ask.ts'
 import type { Crowd, Naming } from './counted-names.ts'
 import { quoteText } from './dialect.ts'
 import { FileCheck, type Flaw } from './file-check.ts'
+import { countsFrom, foldedIn, nameEvents, type ProfileRow, profileOf, spanOf } from './file-profile.ts'
 import { type Lineage, metadataOf } from './lineage.ts'
 import {
   type EventFile,
@@ -27,7 +28,6 @@ import type { Query, Warehouse } from './query.ts'
 import { eventsRelation, type Sources } from './relation.ts'
 import { COUNTS, type CountSources, countsOf, countsRelation, named } from './rollup.ts'
 import { freshRelation, spooledEvents, spoolRelation } from './spooled.ts'
-import { countsFrom, foldedIn, nameEvents, type SurveyRow, spanOf, surveyOf } from './survey.ts'
 
 export interface EngineOptions {
   /** Where Parquet files lie, those of counts in `counts/`; `tmp/` below it is the engine's own. */
@@ -79,7 +79,7 @@ const NOTHING: Surveyed = { file: null, naming: null, content: EMPTY_SEGMENT }
 /** The embedded warehouse: DuckDB over Parquet files and the open spool. */
 export class DuckdbWarehouse implements Warehouse {
   private readonly running = new Set<Promise<unknown>>()
-  private readonly turns = { questions: new Turns(MAX_RUNNING.questions), jobs: new Turns(MAX_RUNNING.jobs) }
+  private readonly queue = { questions: new FairQueue(MAX_RUNNING.questions), jobs: new FairQueue(MAX_RUNNING.jobs) }
   /** Of what the engine is at. */
   private interruption = new AbortController()
   private isInterrupted = false
@@ -121,7 +121,7 @@ export class DuckdbWarehouse implements Warehouse {
 
   query<T>(query: Query, signal?: AbortSignal): Promise<T[]> {
     const work = () => this.track(this.read<T>(query, signal))
-    return (signal ? this.turns.questions : this.turns.jobs).run(work, { signal })
+    return (signal ? this.queue.questions : this.queue.jobs).run(work, { signal })
   }
 
   /** Queries under way, of jobs too. */
@@ -343,7 +343,7 @@ export class DuckdbWarehouse implements Warehouse {
   private async survey(path: string, rows: number): Promise<Surveyed> {
     const absolute = join(this.options.folder, path)
     const events = freshRelation([absolute])
-    const found = await this.run<SurveyRow>(surveyOf(events))
+    const found = await this.run<ProfileRow>(profileOf(events))
     const naming = await nameEvents((sql) => this.run(sql), this.options.manifest.names, events)
     const span = spanOf(found)
     const hour = Math.floor(span.minReceivedAt / HOUR_MS) * HOUR_MS

@@ -3,11 +3,11 @@ import { HOUR_MS, type Instant } from '../core/clock.ts'
 import type { SegmentContent, VendorSighting } from '../ingest/segment-count.ts'
 import { keyOfColumn, quoteText } from './dialect.ts'
 import type { DuckdbWarehouse } from './duckdb.ts'
+import { countsFrom, type ProfileRow, profileOf } from './file-profile.ts'
 import type { EventFile, PageFile, RollupFile } from './manifest.ts'
 import { pagesIn } from './pages-relation.ts'
 import { eventsRelation } from './relation.ts'
 import { COUNTS, countsRelation, OTHER } from './rollup.ts'
-import { countsFrom, type SurveyRow, surveyOf } from './survey.ts'
 import type { UnlistedFile } from './unlisted.ts'
 
 /**
@@ -124,7 +124,7 @@ export async function contentOfFiles(
     `SELECT domainId, vendor, max(minute) AS lastReceivedAt FROM (${counts})
      WHERE vendor <> ${quoteText(OTHER)} GROUP BY domainId, vendor`,
   )
-  const content = { counts: countsFrom(await warehouse.run<SurveyRow>(surveyOf(`(${events})`))), vendors }
+  const content = { counts: countsFrom(await warehouse.run<ProfileRow>(profileOf(`(${events})`))), vendors }
   const usage = await warehouse.run<HourUsage>(
     `SELECT orgId, domainId, hour, max(events) AS events FROM (
        SELECT orgId, domainId, receivedAt // ${HOUR_MS} * ${HOUR_MS} AS hour, count(*) AS events

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
+import type { CaptureConfig } from '../../src/capture/capture-config.ts'
 import type { StoredEvent } from '../../src/core/event.ts'
-import type { CaptureConfig } from '../../src/ingest/capture-config.ts'
 import { ask, askAll, initialize, startServer, temporaryFolder, until } from '../process.ts'
 
 /** One call of the collector by a browser. */

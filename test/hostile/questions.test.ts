@@ -142,14 +142,14 @@ describe('thirty questions at once', () => {
       ...rule({ conditions: { logic: 'any', items: [{ parameter: 'broken', op: 'not_blank' }] } }),
       name: 'Broken',
     })
-    const hangUp = new AbortController()
+    const abort = new AbortController()
     const answers: (Answer | null)[] = []
     const questions = Array.from({ length: 30 }, async (_, index) => {
       const body = { rule: slowRule() }
       const asked = [
-        () => asking('/v1/alerts/preview', body, hangUp.signal),
-        () => asking('/v1/alerts/backtest', body, hangUp.signal),
-        () => asking('/v1/events?q=nowhere&limit=200', undefined, hangUp.signal),
+        () => asking('/v1/alerts/preview', body, abort.signal),
+        () => asking('/v1/alerts/backtest', body, abort.signal),
+        () => asking('/v1/events?q=nowhere&limit=200', undefined, abort.signal),
       ][index % 3]
       answers.push((await asked?.()) ?? null)
     })
@@ -165,7 +165,7 @@ describe('thirty questions at once', () => {
     await healthz()
     // All of that while the questions wait.
     expect(answers.length).toBeLessThan(30)
-    hangUp.abort()
+    abort.abort()
     await Promise.all(questions)
     const refused = answers.filter((answer) => answer !== null && answer.status !== 200)
     // Two are answered and twenty wait, of one key; the rest is told when to come again.
@@ -180,10 +180,10 @@ describe('thirty questions at once', () => {
 // Bound to: callers that hang up, and the limit of an answer.
 describe('a question that nobody waits for', () => {
   test('ends in the engine too, when the caller hangs up', async () => {
-    const hangUp = new AbortController()
-    const answer = asking('/v1/alerts/preview', { rule: slowRule() }, hangUp.signal)
+    const abort = new AbortController()
+    const answer = asking('/v1/alerts/preview', { rule: slowRule() }, abort.signal)
     await until('the engine to be at work', async () => (await metric('tagwarden_queries_running')) > 0)
-    hangUp.abort()
+    abort.abort()
     expect(await answer).toBeNull()
     await atRest()
   })

@@ -140,7 +140,7 @@ describe('the list of signals', () => {
     const traffic = { orgId, vendor: 'GA', event: 'view', from: MONDAY, to: NOW, perHour: 60 }
     const stand = await CountsStand.with(...ids.map((domainId) => ({ ...traffic, domainId })))
     const follower = stand.follower({ settingsOf: (id) => settingsOf(db, id) })
-    const call = client({ db, clock }, ...signalListRoutes({ db, clock, follower, settledAt: () => clock.now() }))
+    const call = client({ db, clock }, ...signalListRoutes({ db, clock, follower, watermark: () => clock.now() }))
     const as = credentialsOf(people).viewer
     return {
       get: (query: string) => call('GET', `/v1/auto/signals${query}`, { as }),

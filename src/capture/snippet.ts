@@ -1,0 +1,32 @@
+import template from '../script/tag-manager.tpl' with { type: 'text' }
+
+/** What a customer puts into the pages of a domain. */
+export interface Snippet {
+  /** To be pasted as the first thing in `<head>`. */
+  head: string
+  /** Text of a file that Google Tag Manager imports as a custom template. */
+  template: string
+  scriptUrl: string
+  configUrl: string
+}
+
+/** `base`: any address of the host that the domain's pages reach the collector under. `stub`: see `ScriptBundle`. */
+export function snippetOf({ token, base, stub }: { token: string; base: string; stub: string }): Snippet {
+  const scriptUrl = new URL(`/t/${token}.js`, base).href
+  return {
+    head: `<script>${put(stub, { SCRIPT_URL: JSON.stringify(scriptUrl) })}</script>`,
+    template: tagManagerTemplate(scriptUrl),
+    scriptUrl,
+    configUrl: new URL(`/t/${token}.json`, base).href,
+  }
+}
+
+/** The custom template for Google Tag Manager, with the script's address as a default and as what it may load. */
+export function tagManagerTemplate(scriptUrl: string): string {
+  return put(template, { SCRIPT_URL: scriptUrl, SCRIPT_ORIGIN: new URL(scriptUrl).origin })
+}
+
+/** Replaces names by values, literally. */
+function put(text: string, values: Record<string, string>): string {
+  return Object.entries(values).reduce((done, [name, value]) => done.replaceAll(name, () => value), text)
+}

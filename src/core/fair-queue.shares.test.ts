@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { FairQueue, type Share } from './fair-queue.ts'
+
+/** Work that goes on until it is told to end. */
+function hanging() {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  return { work: () => promise, end: resolve }
+}
+
+const share = (name: string, atOnce: number, waiting = 100): Share => ({ name, atOnce, waiting })
+/** Lets all that is due happen. */
+const settle = () => Bun.sleep(0)
+
+/** Takes queue, and says in which order they began. */
+function stand(queue: FairQueue) {
+  const begun: string[] = []
+  const ends = new Map<string, () => void>()
+  const ask = (name: string, shares: Share[] = [], signal?: AbortSignal) => {
+    const { work, end } = hanging()
+    ends.set(name, end)
+    const begin = () => {
+      begun.push(name)
+      return work()
+    }
+    return queue.run(begin, { shares, signal })
+  }
+  const end = async (name: string) => {
+    ends.get(name)?.()
+    await settle()
+  }
+  return { begun, ask, end }
+}
+
+describe('queue by shares', () => {
+  test('are as many as there are places, the others in the order in which they came', async () => {
+    const { begun, ask, end } = stand(new FairQueue(2))
+    const all = ['a', 'b', 'c', 'd'].map((name) => ask(name))
+    await settle()
+    expect(begun).toEqual(['a', 'b'])
+    await end('b')
+    expect(begun).toEqual(['a', 'b', 'c'])
+    for (const name of ['a', 'c', 'd']) await end(name)
+    await Promise.all(all)
+    expect(begun).toEqual(['a', 'b', 'c', 'd'])
+  })
+
+  test('end with what the work answers, or how it fails', async () => {
+    const queue = new FairQueue(1)
+    expect(await queue.run(async () => 7)).toBe(7)
+    const failing = queue.run(async () => {
+      throw new Error('no')
+    })
+    expect(failing).rejects.toThrow('no')
+    expect(await queue.run(async () => 8)).toBe(8)
+    expect(queue.load).toEqual({ running: 0, waiting: 0 })
+  })
+
+  test('of a share are as many as it may have, and others pass it', async () => {
+    const { begun, ask } = stand(new FairQueue(4))
+    for (const name of ['a', 'b', 'c', 'd']) void ask(name, [share('caller', 2)])
+    void ask('other', [share('another', 2)])
+    await settle()
+    expect(begun).toEqual(['a', 'b', 'other'])
+  })
+
+  test('go to whoever has least at work', async () => {
+    const { begun, ask, end } = stand(new FairQueue(3))
+    const ofAcme = [share('acme', 3)]
+    for (const name of ['a1', 'a2', 'a3', 'a4', 'a5']) void ask(name, ofAcme)
+    void ask('b1', [share('beta', 3)])
+    await end('a1')
+    expect(begun).toEqual(['a1', 'a2', 'a3', 'b1'])
+    await end('a2')
+    expect(begun.at(-1)).toBe('a4')
+  })
+
+  test('that too many of a share wait for are refused, and come back when there is room', async () => {
+    const { ask, end } = stand(new FairQueue(4))
+    const mine = [share('caller', 1, 2)]
+    const taken = ['a', 'b', 'c'].map((name) => ask(name, mine))
+    expect(ask('d', mine)).rejects.toMatchObject({ code: 'rateLimited', retryAfterS: expect.any(Number) })
+    await end('a')
+    taken.push(ask('e', mine))
+    for (const name of ['b', 'c', 'e']) await end(name)
+    await Promise.all(taken)
+  })
+
+  test('that too many wait for altogether are refused', async () => {
+    const { ask } = stand(new FairQueue(1, 1))
+    void ask('a', [share('x', 1)])
+    void ask('b', [share('y', 1)])
+    expect(ask('c', [share('z', 1)])).rejects.toMatchObject({ code: 'unavailable', retryAfterS: expect.any(Number) })
+  })
+
+  test('nobody wants any more never begin', async () => {
+    const { begun, ask, end } = stand(new FairQueue(1))
+    const controller = new AbortController()
+    void ask('a')
+    const given = ask('b', [share('caller', 1)], controller.signal)
+    void ask('c')
+    controller.abort()
+    expect(given).rejects.toMatchObject({ code: 'unavailable' })
+    expect(ask('d', [], controller.signal)).rejects.toMatchObject({ code: 'unavailable' })
+    await end('a')
+    expect(begun).toEqual(['a', 'c'])
+  })
+
+  test('given up while at work leave their place, but count for their share until they end', async () => {
+    const { begun, ask, end } = stand(new FairQueue(1))
+    const controller = new AbortController()
+    const mine = [share('caller', 1)]
+    void ask('a', mine, controller.signal)
+    void ask('b', mine)
+    void ask('other')
+    controller.abort()
+    await settle()
+    expect(begun).toEqual(['a', 'other'])
+    await end('other')
+    expect(begun).toEqual(['a', 'other'])
+    await end('a')
+    expect(begun).toEqual(['a', 'other', 'b'])
+  })
+
+  test('never are more than they may, none is forgotten, and nothing is left of them', async () => {
+    const asked = fc.record({ caller: fc.integer({ min: 0, max: 3 }), steps: fc.integer({ min: 0, max: 5 }) })
+    await fc.assert(
+      fc.asyncProperty(fc.array(asked, { maxLength: 40 }), async (all) => {
+        const queue = new FairQueue(3)
+        const running = new Map<number, number>()
+        const answered = await Promise.all(
+          all.map(({ caller, steps }) =>
+            queue.run(
+              async () => {
+                running.set(caller, (running.get(caller) ?? 0) + 1)
+                expect(running.get(caller)).toBeLessThanOrEqual(2)
+                expect([...running.values()].reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(3)
+                for (let step = 0; step < steps; step++) await Promise.resolve()
+                running.set(caller, (running.get(caller) ?? 0) - 1)
+                return caller
+              },
+              { shares: [share(`${caller}`, 2)] },
+            ),
+          ),
+        )
+        expect(answered).toEqual(all.map(({ caller }) => caller))
+        expect(queue.load).toEqual({ running: 0, waiting: 0 })
+      }),
+    )
+  })
+})

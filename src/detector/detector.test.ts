@@ -1,0 +1,349 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
+import { Detector, DetectorSet, type Verdict } from './detector.ts'
+import { sumsFor } from './measure.ts'
+import { rootOf } from './root.ts'
+import { madeSeries, normal, poisson, profileAt, randomOf } from './series.fixture.ts'
+import { UnknownStepDetector } from './unknown-step.ts'
+
+/** A Monday. */
+const START = Date.UTC(2026, 0, 5)
+const WEEK = 168
+
+interface Run {
+  sensitivity?: number
+  stepMs?: number
+  timezone?: string
+  /** When row 0 starts. */
+  start?: number
+}
+
+function verdictsOf(values: readonly (number | null)[], options: Run = {}): Verdict[] {
+  const { sensitivity = 5, stepMs = HOUR_MS, start = START, ...shape } = options
+  const detector = new Detector({ sensitivity, stepMs, ...shape })
+  return values.map((value, row) => detector.push(start + row * stepMs, value))
+}
+
+const alarmsOf = (verdicts: readonly Verdict[]) => verdicts.flatMap(({ alarm }, row) => (alarm ? [row] : []))
+
+/** Six weeks with a weekly profile; `change` is applied from hour `from` on. */
+function hourly(
+  perHour: number,
+  seed: number,
+  from = Number.POSITIVE_INFINITY,
+  change = (value: number) => value,
+): number[] {
+  return madeSeries(perHour, 6, randomOf(seed)).map((value, row) => (row < from ? value : change(value)))
+}
+
+/** Bursts, silences, nulls and calm stretches. */
+const rough = fc
+  .tuple(fc.nat(), fc.constantFrom(0.5, 5, 60), fc.integer({ min: 50, max: 900 }))
+  .map(([seed, mean, rows]) => {
+    const random = randomOf(seed)
+    let height = 1
+    return Array.from({ length: rows }, () => {
+      if (random() < 0.02) height = Math.exp(2 * normal(random))
+      if (random() < 0.02) return null
+      return random() < 0.03 ? 0 : poisson(mean * height, random)
+    })
+  })
+
+describe('verdicts', () => {
+  test('an alarm is a score that reaches the sensitivity, and an anomaly; a state says which', () => {
+    fc.assert(
+      fc.property(
+        rough,
+        fc.constantFrom(2, 3.5, 5),
+        fc.constantFrom(HOUR_MS, 5 * MINUTE_MS),
+        (values, sensitivity, stepMs) => {
+          for (const verdict of verdictsOf(values, { sensitivity, stepMs })) {
+            const { alarm, anomaly, score, up, down, state, open, low, high } = verdict
+            expect(alarm).toBe(score >= sensitivity)
+            expect(anomaly).toBe(Math.max(up, down) >= sensitivity)
+            expect(['high', 'low', 'silent'].includes(state)).toBe(anomaly)
+            if (anomaly) expect(open).toBe(true)
+            if (low !== null && high !== null) expect(low).toBeLessThanOrEqual(high)
+            expect(
+              Object.values(verdict).filter((field) => typeof field === 'number' && !Number.isFinite(field)),
+            ).toEqual([])
+          }
+        },
+      ),
+      { numRuns: 40 },
+    )
+  })
+
+  test('do not depend on what else is judged at the same time', () => {
+    fc.assert(
+      fc.property(rough, rough, (one, other) => {
+        const [first, second] = [
+          new Detector({ sensitivity: 4, stepMs: HOUR_MS }),
+          new Detector({ sensitivity: 3, stepMs: 5 * MINUTE_MS }),
+        ]
+        const together = one.map((value, row) => {
+          second.push(START + row * 5 * MINUTE_MS, other[row] ?? null)
+          return first.push(START + row * HOUR_MS, value)
+        })
+        expect(together).toEqual(verdictsOf(one, { sensitivity: 4 }))
+      }),
+      { numRuns: 20 },
+    )
+  })
+
+  test('of several sensitivities in one pass are those of each alone', () => {
+    const sensitivities = [2, 3, 4, 4.5, 5, 6, 7, 8]
+    fc.assert(
+      fc.property(rough, (values) => {
+        const set = new DetectorSet({ stepMs: HOUR_MS, sensitivities })
+        const together = values.map((value, row) => set.push(START + row * HOUR_MS, value))
+        sensitivities.forEach((sensitivity, k) => {
+          expect(together.map((verdicts) => verdicts[k])).toEqual(verdictsOf(values, { sensitivity }))
+        })
+      }),
+      { numRuns: 20 },
+    )
+  })
+
+  test('who is less sensitive is never the first to raise an alarm', () => {
+    fc.assert(
+      fc.property(rough, fc.constantFrom(HOUR_MS, 5 * MINUTE_MS), (values, stepMs) => {
+        const first = [2, 3, 4, 5, 6, 7, 8].map(
+          (sensitivity) => alarmsOf(verdictsOf(values, { sensitivity, stepMs }))[0] ?? Number.POSITIVE_INFINITY,
+        )
+        expect(first).toEqual(first.toSorted((a, b) => a - b))
+      }),
+      { numRuns: 30 },
+    )
+  })
+})
+
+const dayOf = (hour: number) => Math.floor(hour / 24) % 7
+const isOffice = (hour: number) => dayOf(hour) < 5 && hour % 24 >= 8 && hour % 24 < 18
+
+describe('nothing is found in', () => {
+  test.each<[string, (number | null)[]]>([
+    ['no events', Array.from({ length: 6 * WEEK }, () => 0)],
+    ['always as many', Array.from({ length: 6 * WEEK }, () => 40)],
+    ['one row', [5]],
+    ['one row of nothing', [null]],
+    ['nothing known', Array.from({ length: WEEK }, () => null)],
+    ['a week that is not known', hourly(200, 1).map((value, row) => (row >= 600 && row < 600 + WEEK ? null : value))],
+    ['a day without a shape', Array.from({ length: 6 * 7 }, () => 10)],
+  ])('%s', (_what, values) => {
+    expect(alarmsOf(verdictsOf(values))).toEqual([])
+  })
+
+  test('a week whose rows are left out', () => {
+    const detector = new Detector({ sensitivity: 5, stepMs: HOUR_MS })
+    const verdicts = hourly(200, 2).flatMap((value, row) =>
+      row >= 700 && row < 700 + WEEK ? [] : [detector.push(START + row * HOUR_MS, value)],
+    )
+    expect(alarmsOf(verdicts)).toEqual([])
+    expect(verdicts.at(-1)?.expected).toBeGreaterThan(20)
+  })
+
+  test('the first weekends of a series that hardly has any', () => {
+    const quiet = (hour: number) => profileAt(hour) * (hour >= 5 * 24 ? 0.4 : 1)
+    for (const seed of [1, 2, 3]) {
+      expect(alarmsOf(verdictsOf(madeSeries(500, 4, randomOf(seed), quiet)))).toEqual([])
+    }
+  })
+
+  test.each<[string, number, (hour: number) => number]>([
+    ['has office hours, from its second weekend on', 8, (hour) => (isOffice(hour) ? 3.3 : 0.02)],
+    ['has a weekday like no other, from its fifth on', 30, (hour) => (dayOf(hour) === 2 ? 0.1 : 1) * profileAt(hour)],
+  ])('a series that %s', (_what, days, profile) => {
+    const found = [1, 2, 3, 4].flatMap((seed) =>
+      alarmsOf(verdictsOf(madeSeries(300, 9, randomOf(seed), profile))).filter((row) => row >= days * 24),
+    )
+    expect(found).toEqual([])
+  })
+
+  test('a series that follows the clock on the wall, over both changes', () => {
+    for (const day of ['2026-03-29', '2026-10-25']) {
+      const start = Date.parse(`${day}T00:00Z`) - 5 * WEEK * HOUR_MS
+      const random = randomOf(4)
+      const values = Array.from({ length: 7 * WEEK }, (_, row) => {
+        const wall = Temporal.Instant.fromEpochMilliseconds(start + row * HOUR_MS).toZonedDateTimeISO('Europe/Berlin')
+        // An edge that is an hour too early or too late is seen.
+        return poisson(wall.hour >= 8 && wall.hour < 20 ? 400 : 20, random)
+      })
+      expect(alarmsOf(verdictsOf(values, { timezone: 'Europe/Berlin', start }))).toEqual([])
+      expect(alarmsOf(verdictsOf(values, { start })).length).toBeGreaterThan(0)
+    }
+  })
+})
+
+describe('what happens is found', () => {
+  const from = 5 * WEEK + 30
+
+  test.each<[string, number, (value: number) => number, Verdict['state'][]]>([
+    ['a drop to zero', 20, () => 0, ['low', 'silent']],
+    ['a drop to zero', 2000, () => 0, ['low', 'silent']],
+    ['a fall to a third', 200, (value) => Math.round(value / 3), ['low']],
+    ['a fall to half', 200, (value) => Math.round(value / 2), ['low']],
+    ['a rise to the threefold', 200, (value) => 3 * value, ['high']],
+  ])('%s of %p an hour, within three hours', (_what, perHour, change, states) => {
+    const verdicts = verdictsOf(hourly(perHour, 5, from, change))
+    const [row = 0, ...more] = alarmsOf(verdicts).filter((alarm) => alarm < from + 12)
+    expect(row).toBeGreaterThanOrEqual(from)
+    expect(row).toBeLessThan(from + 3)
+    expect(states).toContain(verdicts[row]?.state ?? 'normal')
+    expect(more).toEqual([])
+  })
+
+  test('a fall soon after a rise is a trouble of its own', () => {
+    const values = hourly(200, 6).map((value, row) => (row >= from + 6 ? 0 : row >= from ? 5 * value : value))
+    const verdicts = verdictsOf(values)
+    const states = alarmsOf(verdicts)
+      .filter((row) => row < from + 10)
+      .map((row) => verdicts[row]?.state)
+    expect(states[0]).toBe('high')
+    expect(states.at(-1)).not.toBe('high')
+  })
+
+  test('a burst in a series without a shape', () => {
+    const random = randomOf(7)
+    const values = Array.from({ length: 4000 }, () => poisson(20 * Math.exp(0.5 * normal(random)), random))
+    const calm = alarmsOf(verdictsOf(values, { stepMs: 5 * MINUTE_MS })).filter((row) => row > 3000)
+    expect(calm).toEqual([])
+    const burst = values.map((value, row) => (row >= 3500 && row < 3510 ? 30 * value : value))
+    const [row] = alarmsOf(verdictsOf(burst, { stepMs: 5 * MINUTE_MS })).filter((row) => row > 3000)
+    expect(row).toBeGreaterThanOrEqual(3500)
+    expect(row).toBeLessThan(3504)
+  })
+
+  test('it closes after two calm rows, and the rest holds back what comes again', () => {
+    const values = hourly(200, 8).map((value, row) => (row >= from && row < from + 4 ? 0 : value))
+    values[from + 9] = 0
+    values[from + 10] = 0
+    const verdicts = verdictsOf(values)
+    expect(alarmsOf(verdicts.slice(from)).length).toBe(1)
+    expect(verdicts[from + 3]?.open).toBe(true)
+    expect(verdicts[from + 8]?.open).toBe(false)
+    expect(verdicts[from + 10]).toMatchObject({ anomaly: true, alarm: false, open: true, score: 0.99 * 5 })
+  })
+})
+
+describe('silence between rows', () => {
+  const rows = 5 * WEEK
+  const flat = madeSeries(60, 5, randomOf(9), () => 1)
+  function afterRows(values: readonly number[]): { detector: Detector; end: number } {
+    const detector = new Detector({ sensitivity: 5, stepMs: HOUR_MS })
+    for (const [row, value] of values.entries()) detector.push(START + row * HOUR_MS, value)
+    return { detector, end: START + values.length * HOUR_MS }
+  }
+
+  test('a dead tag of 60 events an hour is named within 30 minutes', () => {
+    const { detector, end } = afterRows(flat.slice(0, rows))
+    const minutes = Array.from({ length: 60 }, (_, minute) => minute)
+    const named = (lastEventAt: number) =>
+      minutes.find((minute) => detector.silenceAt(lastEventAt + minute * MINUTE_MS, lastEventAt) >= 5) ?? 60
+    for (const lastEventAt of [end - 17 * MINUTE_MS, end, end + 23 * MINUTE_MS]) {
+      expect(named(lastEventAt)).toBeGreaterThan(15)
+      expect(named(lastEventAt)).toBeLessThan(30)
+    }
+    expect(detector.silenceAt(end + 60 * MINUTE_MS, end + 59 * MINUTE_MS)).toBeLessThan(2)
+  })
+
+  test('grows until the row comes, and says the same then', () => {
+    const { detector, end } = afterRows(flat.slice(0, rows))
+    const growing = [0, 10, 20, 40, 60].map((minute) => detector.silenceAt(end + minute * MINUTE_MS))
+    expect(growing).toEqual(growing.toSorted((a, b) => a - b))
+    expect(growing[0]).toBe(0)
+    const { down } = detector.push(end, 0)
+    expect(detector.silenceAt(end + HOUR_MS)).toBeCloseTo(growing[4] ?? 0, 6)
+    expect(down).toBeGreaterThanOrEqual(growing[4] ?? 0)
+  })
+
+  test('is none before there is anything to expect', () => {
+    const detector = new Detector({ sensitivity: 5, stepMs: HOUR_MS })
+    expect(detector.silenceAt(START)).toBe(0)
+    detector.push(START, 5)
+    expect(detector.silenceAt(START + 5 * HOUR_MS)).toBe(0)
+    expect(detector.silenceAt(START + 5000 * DAY_MS, START)).toBe(0)
+  })
+})
+
+describe('a series is learned', () => {
+  const learnedAfter = (firstDay: number) => {
+    const start = START + firstDay * DAY_MS
+    const verdicts = verdictsOf(hourly(200, 10).slice(0, 11 * 24), { start })
+    expect(verdicts[0]).toMatchObject({ state: 'learning', expected: null, low: null, high: null })
+    const learned = verdicts.findIndex(({ learningUntil }) => learningUntil === null)
+    verdicts.slice(0, learned).forEach(({ learningUntil, state }, row) => {
+      expect(state).toBe('learning')
+      expect(learningUntil).toBeGreaterThan(start + row * HOUR_MS)
+    })
+    expect(verdicts[learned]?.state).toBe('normal')
+    expect(verdicts[0]?.learningUntil).toBe(start + learned * HOUR_MS)
+    return learned / 24
+  }
+
+  test.each([
+    ['a Monday', 0, 8],
+    ['a Sunday', 6, 6],
+    ['a Wednesday', 2, 8],
+  ])('from %s on, when three days could be compared with their like', (_name, day, expected) => {
+    expect(learnedAfter(day)).toBe(expected)
+  })
+})
+
+test('what is within the band is no anomaly of its own, what is far outside is', () => {
+  const values = hourly(200, 11)
+  const row = 5 * WEEK + 15
+  const before = values.slice(0, row)
+  const last = (value: number) => verdictsOf([...before, value]).at(-1)
+  const { low, high, expected } = last(values[row] ?? 0) ?? {}
+  expect(low).toBeLessThan(expected ?? 0)
+  expect(high).toBeGreaterThan(expected ?? Number.POSITIVE_INFINITY)
+  expect([last((low ?? 0) + 1), last((high ?? 0) - 1)].map((verdict) => verdict?.anomaly)).toEqual([false, false])
+  expect([last((low ?? 0) / 3), last(3 * (high ?? 0))].map((verdict) => verdict?.anomaly)).toEqual([true, true])
+})
+
+test('what is expected strays less than the median of the same hour in the weeks before', () => {
+  const random = randomOf(15)
+  const means = Array.from({ length: 6 * WEEK }, (_, hour) => 40 * profileAt(hour % WEEK))
+  const values = means.map((mean) => poisson(mean, random))
+  const misses = verdictsOf(values).flatMap(({ expected }, row) => {
+    if (row < 5 * WEEK) return []
+    const weeks = [1, 2, 3, 4, 5].map((week) => values[row - week * WEEK] ?? 0).toSorted((a, b) => a - b)
+    const miss = (count: number) => (rootOf(count) - rootOf(means[row] ?? 0)) ** 2
+    return [[miss(expected ?? 0), miss(weeks[2] ?? 0)] as const]
+  })
+  const [own = 0, weekly = 0] = [0, 1].map((which) => misses.reduce((sum, miss) => sum + (miss[which] ?? 0), 0))
+  expect(own).toBeLessThan(0.7 * weekly)
+})
+
+test.each([
+  [5 * MINUTE_MS, [3]],
+  [HOUR_MS, [3, 12]],
+  [3 * HOUR_MS, [3, 4]],
+  [6 * HOUR_MS, [3]],
+  [DAY_MS, [3]],
+])('rows %p ms apart are judged in sums of %j', (stepMs, sums) => {
+  expect(sumsFor(stepMs)).toEqual(sums)
+})
+
+test('a detector of hourly rows stays small', () => {
+  expect(new Detector({ sensitivity: 5, stepMs: HOUR_MS }).bytes).toBeLessThan(50_000)
+})
+
+describe('a series whose step is not known', () => {
+  test.each([MINUTE_MS, 5 * MINUTE_MS, HOUR_MS, DAY_MS])('is judged as if it were known: %p ms', (stepMs) => {
+    const values = hourly(50, 12).slice(0, 700)
+    const detector = new UnknownStepDetector({ sensitivity: 4 })
+    const found = values.map((value, row) => detector.push(START + row * stepMs, value))
+    expect(found.slice(1)).toEqual(verdictsOf(values, { stepMs, sensitivity: 4 }).slice(1))
+  })
+
+  test('may begin with a gap, and may have several rows at one time', () => {
+    const detector = new UnknownStepDetector({ sensitivity: 5 })
+    const times = hourly(200, 13).map((_, row) => START + (row === 0 ? -7 : row) * HOUR_MS)
+    const verdicts = hourly(200, 13).map((value, row) => detector.push(times[row === 500 ? 499 : row] ?? 0, value))
+    expect(alarmsOf(verdicts)).toEqual([])
+    expect(verdicts.at(-1)?.learningUntil).toBeNull()
+  })
+})

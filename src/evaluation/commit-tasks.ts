@@ -1,0 +1,198 @@
+import type { Alert } from '../alerts/alert.ts'
+import { type Cursor, type DueWindow, dueWindows, nextDueAt, scheduleOf } from '../alerts/due.ts'
+import type { Finding, Window } from '../alerts/finding.ts'
+import type { GapsOf } from '../alerts/lost-to-gaps.ts'
+import { windowAt } from '../alerts/period.ts'
+import { meetsRunWindow } from '../alerts/run-window.ts'
+import { type ActiveAlert, advanceAlert, postpone } from '../alerts/store.ts'
+import { allFailed } from '../core/attempt.ts'
+import type { Clock, Instant } from '../core/clock.ts'
+import { messageOf } from '../core/error.ts'
+import type { Enqueue } from '../issues/issue.ts'
+import { applyFindings } from '../issues/store.ts'
+import { coveredMs } from '../signals/gap.ts'
+import { type Db, tx } from '../store/database.ts'
+import { dropLateWindow, type LateWindow } from './late-window.ts'
+
+export interface CommitParts {
+  db: Db
+  clock: Clock
+  enqueue: Enqueue
+  gapsOf: GapsOf
+}
+
+/** One evaluation to be made, of one alert. */
+export interface Task {
+  alert: Alert
+  from: Cursor
+  due: DueWindow
+  /** What it judges beside the windows that follow the clock; absent: it moves the alert on. */
+  late?: LateWindow
+}
+
+/** What came of it. */
+export interface Result {
+  findings: Finding[]
+  /** True when gaps of our own hide too much: then nothing is clear, and nothing resolves. */
+  isLostToGaps: boolean
+}
+
+export interface Failure {
+  alert: Alert
+  error: unknown
+}
+
+/** Everything that is due of one alert, in order. */
+export function tasksOf({ alert, cursor }: ActiveAlert, watermark: Instant, isWoken: boolean): Task[] {
+  const tasks: Task[] = []
+  let from = cursor
+  for (const due of dueWindows(cursor, scheduleOf(alert), watermark, isWoken)) {
+    tasks.push({ alert, from, due })
+    from = due.next
+  }
+  return tasks
+}
+
+/** A late window of the alert, as a part of a window: it opens and counts, and clears nothing. */
+export function lateTaskOf({ alert, cursor }: ActiveAlert, late: LateWindow): Task {
+  const { period, timezone } = scheduleOf(alert)
+  const windowStartAt = windowAt(period, timezone, late.fromAt).start
+  const window = { from: late.fromAt, to: late.toAt, complete: false }
+  return { alert, from: cursor, due: { window, windowStartAt, next: cursor }, late }
+}
+
+/** The same of many; one that turns out not to be due is not looked at again before it is. */
+export function tasksOfAll(
+  db: Db,
+  found: readonly ActiveAlert[],
+  watermark: Instant,
+  isWoken: (alert: Alert) => boolean,
+): Task[] {
+  const idle: ActiveAlert[] = []
+  const tasks = found.flatMap((active) => {
+    const own = tasksOf(active, watermark, isWoken(active.alert))
+    if (own.length === 0 && active.dueAt <= watermark) idle.push(active)
+    return own
+  })
+  if (idle.length > 0) {
+    tx(db, () => {
+      for (const active of idle) postpone(db, active)
+    })
+  }
+  return tasks
+}
+
+/** Windows that end first are evaluated first. */
+export function inOrder(groups: Iterable<readonly Task[]>): (readonly Task[])[] {
+  const endOf = ([first]: readonly Task[]): Instant => first?.due.window.to ?? 0
+  return [...groups].sort((a, b) => endOf(a) - endOf(b))
+}
+
+/** Settling goes on for so long; then others get their turn, such as the collector. */
+const TURN_MS = 20
+
+/**
+ * Evaluates tasks together and settles each. One that can't be committed costs the others nothing. What is left when the
+ * program stops is no failure: it is as due as before.
+ */
+export async function evaluateGroup(
+  parts: CommitParts,
+  group: readonly Task[],
+  evaluated: () => Promise<Result[]>,
+  stopping?: AbortSignal,
+): Promise<Failure[]> {
+  const failures: Failure[] = []
+  let committed = 0
+  try {
+    if (stopping?.aborted) return []
+    const evaluations = together(group, await evaluated())
+    while (committed < group.length && !stopping?.aborted) {
+      const turn = commitTasks(parts, evaluations.slice(committed))
+      failures.push(...turn.failures)
+      committed += turn.committed
+      if (committed < group.length) await Bun.sleep(0)
+    }
+    return failures
+  } catch (error) {
+    if (stopping?.aborted) return failures
+    return [...failures, ...group.slice(committed).map(({ alert }) => ({ alert, error }))]
+  }
+}
+
+type Evaluation = readonly [Task, Result]
+
+/** Throws where there is not one result for each task: what is missing would pass for clear, and resolve issues. */
+function together(tasks: readonly Task[], results: readonly Result[]): Evaluation[] {
+  return tasks.map((task, index) => {
+    const result = results[index]
+    if (!result || results.length > tasks.length) {
+      throw new Error(`${tasks.length} evaluations have ${results.length} results`)
+    }
+    return [task, result]
+  })
+}
+
+/**
+ * Those of a turn in one transaction, which costs one sync to disk; what one of them did is undone when it fails, and no
+ * other.
+ */
+function commitTasks(
+  parts: CommitParts,
+  evaluations: readonly Evaluation[],
+): { committed: number; failures: Failure[] } {
+  const { db } = parts
+  const end = performance.now() + TURN_MS
+  return tx(db, () => {
+    const failures: Failure[] = []
+    for (const [index, [task, result]] of evaluations.entries()) {
+      if (index > 0 && performance.now() >= end) return { committed: index, failures }
+      try {
+        savepoint(db, () => commitTask(parts, task, result))
+      } catch (error) {
+        // A full disk ends the whole transaction.
+        if (!db.inTransaction) throw error
+        failures.push({ alert: task.alert, error })
+      }
+    }
+    return { committed: evaluations.length, failures }
+  })
+}
+
+/** A part of the transaction under way that is undone alone. */
+function savepoint(db: Db, work: () => void): void {
+  db.transaction(work)()
+}
+
+/** Issue, history, outbox and cursor, in the caller's transaction: all of it happens, or none. */
+function commitTask({ db, clock, enqueue, gapsOf }: CommitParts, task: Task, { findings, isLostToGaps }: Result): void {
+  const { alert, from, due, late } = task
+  const schedule = scheduleOf(alert)
+  const isStill = late
+    ? dropLateWindow(db, late)
+    : advanceAlert(db, alert.id, from, due.next, nextDueAt(due.next, schedule))
+  if (!isStill) return
+  applyFindings(
+    db,
+    {
+      alert: { ...alert, impactValue: alert.impactValue ?? null, periodMs: schedule.period.lengthMs },
+      findings,
+      window: { ...due.window, complete: due.window.complete && !isLostToGaps },
+      windowStartAt: due.windowStartAt,
+      inRunWindow: meetsRunWindow(alert.runWindows, alert.timezone, meantBy(task)),
+      gapMs: (start, end) => coveredMs(gapsOf(start, end), { from: start, to: end }),
+      now: clock.now(),
+    },
+    enqueue,
+  )
+}
+
+/** Where an alert is evaluated tick by tick, its last part speaks for the whole window. */
+function meantBy({ alert, due: { window, windowStartAt } }: Task): Window {
+  return window.complete && scheduleOf(alert).ticks ? { ...window, from: windowStartAt } : window
+}
+
+/** What a round fails with at its end. */
+export function failureOf(failures: readonly Failure[]): AggregateError {
+  const errors = failures.map(({ alert, error }) => new Error(`${alert.id}: ${messageOf(error)}`, { cause: error }))
+  return allFailed('evaluations', errors)
+}

@@ -1,0 +1,334 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import fc from 'fast-check'
+import { cast, memoryDb, testClock } from '../../test/fakes.ts'
+import type { Alert, AlertInput } from '../alerts/alert.ts'
+import { isNews } from '../alerts/finding.ts'
+import { findInPast } from '../alerts/past.ts'
+import { parsePeriod } from '../alerts/period.ts'
+import { activeAlerts, createAlert, watchedDomains } from '../alerts/store.ts'
+import { wholeWindows } from '../alerts/window-index.ts'
+import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
+import { createDomain } from '../domains/store.ts'
+import type { NoticeOrder } from '../issues/issue.ts'
+import { CountsStand, hours, type Traffic } from '../signals/follower.fixture.ts'
+import type { Gap } from '../signals/gap.ts'
+import { TICK_MS } from '../signals/series.ts'
+import type { SignalSetting } from '../signals/signal.ts'
+import { type EvaluateSeriesParts, evaluateSeries } from './evaluate-series.ts'
+
+// Real files and databases, on machines that do other things too.
+setDefaultTimeout(120_000)
+
+/** A Monday, noon. */
+const NOON = Date.UTC(2026, 2, 9, 12)
+const channels: AlertInput['channels'] = [{ type: 'email', target: 'ann@example.com' }]
+const signals: AlertInput = {
+  name: 'Signals',
+  alertType: 'volume_anomaly',
+  volume: { vendor: '*', sensitivity: 5 },
+  period: '1h',
+  channels,
+}
+const one: AlertInput = { ...signals, name: 'Views', volume: { vendor: 'Shop', event: 'view', sensitivity: 5 } }
+
+interface Told {
+  at: Instant
+  transition: string
+  subject: string
+}
+
+/** Ten weeks of traffic up to some days after noon, and alerts that were saved at eleven. */
+async function setUp(inputs: readonly AlertInput[], traffic: readonly Partial<Traffic>[]) {
+  const db = memoryDb()
+  const clock = testClock(NOON - HOUR_MS)
+  const { orgId } = cast(db, clock)
+  const domainId = createDomain(db, clock, orgId, { name: 'Shop' })
+  const span = { from: NOON - 66 * DAY_MS, to: NOON + 4 * DAY_MS, perHour: 60 }
+  const history = await CountsStand.with(...traffic.map((of) => ({ ...span, orgId, domainId, ...of })))
+  const alerts = inputs.map((input) => createAlert(db, clock, orgId, input))
+  const told: Told[] = []
+  const on = { gaps: [] as Gap[], settings: [] as SignalSetting[], suspected: false, asked: 0 }
+  const gapsOf = (from: Instant, to: Instant) => on.gaps.filter(({ fromAt, toAt }) => fromAt < to && toAt > from)
+  const settingsOf = () => on.settings
+  const subjectOf = (issueId: string) =>
+    db.prepare<[string], string>('SELECT subject FROM issue WHERE id = ?').pluck().get(issueId) ?? ''
+  const newParts = (): EvaluateSeriesParts => ({
+    ...{ db, clock, gapsOf, spool: { watermark: () => clock.now() } },
+    follower: history.follower({ gapsOf, settingsOf }),
+    suspected: async () => on.suspected,
+    enqueue(order: NoticeOrder) {
+      if (order.kind !== 'notify') return
+      told.push({ at: clock.now(), transition: order.transition, subject: subjectOf(order.issueId) })
+    },
+  })
+  let parts = newParts()
+  return {
+    ...{ db, clock, orgId, domainId, alerts, told, on, history },
+    restart() {
+      parts = newParts()
+    },
+    /** Runs a little after each tick. */
+    async until(to: Instant) {
+      for (let at = clock.now(); at < to; at = clock.now()) {
+        clock.set(Math.min(to, (Math.floor(at / TICK_MS) + 1) * TICK_MS + 1000))
+        await evaluateSeries(parts)
+      }
+    },
+    /** Runs once, at once. */
+    async jump(to: Instant) {
+      clock.set(to)
+      await evaluateSeries(parts)
+    },
+    said: () => told.map(({ transition, subject }) => `${transition} ${subject || 'all'}`),
+    issues: () =>
+      db
+        .prepare<[], { subject: string; status: string; occurrences: number; title: string }>(
+          'SELECT subject, status, occurrences, title FROM issue ORDER BY id',
+        )
+        .all(),
+    cursor: () => activeAlerts(db)[0]?.cursor,
+    past: (alert: Alert, windows: Parameters<typeof findInPast>[1]) =>
+      findInPast(alert, windows, {
+        ...{ warehouse: history.stand.warehouse, gapsOf, settingsOf, regions: [] },
+        domains: watchedDomains(db, orgId),
+      }),
+    async [Symbol.asyncDispose]() {
+      await history[Symbol.asyncDispose]()
+      db.close()
+    },
+  }
+}
+
+const dies = (from: Instant, to: Instant) => [{ from, to, factor: 0 }]
+
+describe('a dead tag', () => {
+  const deadAt = NOON + 7 * MINUTE_MS
+  const traffic = [
+    { event: 'view', faults: dies(deadAt, deadAt + hours(5)) },
+    { event: 'buy', perHour: 40 },
+  ]
+
+  test.each([
+    ['by itself', signals],
+    ['by its alert', one],
+  ])('is named within half an hour %s', async (_, input) => {
+    await using world = await setUp([input], traffic)
+    await world.until(NOON + hours(9))
+    expect(world.said()).toEqual(['opened Shop view', 'resolved Shop view'])
+    expect(world.told[0]?.at).toBeLessThanOrEqual(deadAt + 30 * MINUTE_MS)
+    // Five hours in which it was silent, and the one in which it came back.
+    expect(world.issues()).toMatchObject([{ subject: 'Shop view', status: 'resolved', occurrences: 6 }])
+    expect(world.issues()[0]?.title).toMatch(
+      /^\w+ \(Shop view\): no event since 2026-03-09 12:0\d UTC, about \d+ expected$/,
+    )
+  })
+
+  test('is followed on after a start anew', async () => {
+    await using world = await setUp([signals], traffic)
+    await world.until(NOON + hours(1))
+    world.restart()
+    await world.until(NOON + hours(3))
+    world.restart()
+    await world.until(NOON + hours(9))
+    expect(world.said()).toEqual(['opened Shop view', 'resolved Shop view'])
+  })
+
+  test('that is muted is nobody told of; one that is off is not followed', async () => {
+    for (const mode of ['muted', 'off'] as const) {
+      await using world = await setUp([signals], traffic)
+      world.on.settings = [{ domainId: world.domainId, vendor: 'Shop', event: 'view', mode, sensitivity: null }]
+      await world.until(NOON + hours(3))
+      expect(world.issues()).toEqual([])
+    }
+  })
+
+  test('outside the run windows is told of when they begin', async () => {
+    const runWindows = { hours: [15, 20] }
+    await using world = await setUp(
+      [
+        { ...signals, runWindows },
+        { ...signals, period: '1d', runWindows },
+      ],
+      traffic,
+    )
+    await world.until(NOON + hours(4))
+    expect(world.said()).toEqual(['opened Shop view', 'opened Shop view'])
+    for (const { at } of world.told) {
+      expect(at).toBeGreaterThan(NOON + hours(3))
+      expect(at).toBeLessThan(NOON + hours(3) + 10 * MINUTE_MS)
+    }
+  })
+})
+
+describe('the whole traffic of a domain', () => {
+  const downAt = NOON + 10 * MINUTE_MS
+  const backAt = downAt + hours(3)
+  const all = [
+    { event: 'view', faults: dies(downAt, backAt), perHour: 120 },
+    { event: 'buy', faults: dies(downAt, backAt), perHour: 30 },
+    { event: 'cart', faults: dies(downAt, backAt), perHour: 60 },
+  ]
+
+  test('fell: that is one trouble, and none of its signals', async () => {
+    await using world = await setUp([signals], all)
+    await world.until(NOON + hours(9))
+    expect(world.said()).toEqual(['opened all', 'resolved all'])
+    expect(world.issues()).toMatchObject([{ subject: '', status: 'resolved' }])
+    expect(world.issues()[0]?.title).toStartWith('Signals: the whole traffic of the domain fell: no event since')
+  })
+
+  test('came back, and one tag did not: then that one is named', async () => {
+    const [view, buy, cart] = all
+    await using world = await setUp(
+      [signals],
+      [view ?? {}, buy ?? {}, { ...cart, faults: dies(downAt, NOON + DAY_MS) }],
+    )
+    await world.until(NOON + hours(9))
+    expect(world.said()).toEqual(['opened all', 'opened Shop cart', 'resolved all'])
+    expect(world.told[1]?.at).toBeLessThan(backAt + hours(5))
+  })
+
+  test('fell to a third', async () => {
+    const third = all.map((of) => ({ ...of, faults: [{ from: downAt, to: backAt, factor: 0.3 }] }))
+    await using world = await setUp([signals], third)
+    await world.until(NOON + hours(8))
+    expect(world.said()).toEqual(['opened all', 'resolved all'])
+  })
+
+  test('stands, where one of three tags died', async () => {
+    const [view, buy, cart] = all
+    const others = [view, buy].map((of) => ({ ...of, faults: [] }))
+    await using world = await setUp([signals], [...others, cart ?? {}])
+    await world.until(NOON + hours(2))
+    expect(world.said()).toEqual(['opened Shop cart'])
+  })
+
+  test('explains a trouble that stood before, and keeps its issue', async () => {
+    const [view, buy, cart] = all
+    await using world = await setUp(
+      [signals],
+      [view ?? {}, buy ?? {}, { ...cart, faults: dies(NOON - hours(3), backAt) }],
+    )
+    await world.until(NOON + hours(2))
+    // It was named before the alert was saved, so nothing is told of it.
+    expect(world.said()).toEqual(['opened all'])
+  })
+})
+
+describe('what is our own fault', () => {
+  const from = NOON + 7 * MINUTE_MS
+  const traffic = [{ event: 'view', faults: dies(from, from + hours(2)) }]
+
+  test('opens nothing where nothing could be collected, and the alert goes on', async () => {
+    await using world = await setUp([signals], traffic)
+    world.on.gaps = [{ fromAt: from, toAt: from + hours(2), cause: 'down' }]
+    await world.until(NOON + hours(6))
+    expect(world.issues()).toEqual([])
+    expect(world.cursor()).toEqual({ evaluatedThrough: NOON + hours(6), windowStartAt: NOON + hours(6) })
+  })
+
+  test('nor when all domains fell at once; rises are told of', async () => {
+    const rises = { event: 'buy', faults: [{ from, to: from + hours(2), factor: 4 }] }
+    await using world = await setUp([signals], [...traffic, rises])
+    world.on.suspected = true
+    await world.until(NOON + hours(2))
+    expect(world.said()).toEqual(['opened Shop buy'])
+    world.on.suspected = false
+    await world.until(NOON + hours(6))
+    expect(world.said()).toEqual(['opened Shop buy', 'resolved Shop buy'])
+  })
+
+  test('settles no trouble that stood before', async () => {
+    await using world = await setUp(
+      [signals],
+      [{ event: 'view', faults: dies(from, from + hours(12)) }, { event: 'buy' }],
+    )
+    await world.until(NOON + hours(2))
+    const gap: Gap = { fromAt: NOON + hours(2), toAt: NOON + hours(6), cause: 'refused' }
+    world.on.gaps = [gap]
+    await world.until(NOON + hours(8))
+    expect(world.said()).toEqual(['opened Shop view'])
+    expect(world.issues()).toMatchObject([{ status: 'open' }])
+  })
+})
+
+describe('after a stop', () => {
+  test('of some hours the windows since are judged, each by itself', async () => {
+    await using world = await setUp([one], [{ event: 'view', faults: dies(NOON + hours(2), NOON + hours(4)) }])
+    await world.until(NOON + hours(1))
+    world.restart()
+    await world.jump(NOON + hours(8) + 1000)
+    expect(world.said()).toEqual(['opened Shop view', 'resolved Shop view'])
+  })
+
+  test('of days the last 24 windows are', async () => {
+    await using world = await setUp([one], [{ event: 'view', faults: dies(NOON + hours(2), NOON + hours(4)) }])
+    await world.until(NOON + hours(1))
+    world.restart()
+    await world.jump(NOON + 3 * DAY_MS + 1000)
+    expect(world.said()).toEqual([])
+    expect(world.cursor()).toEqual({ evaluatedThrough: NOON + 3 * DAY_MS, windowStartAt: NOON + 3 * DAY_MS })
+  })
+})
+
+test('a backtest says when the scheduler told people', async () => {
+  const fault = fc.record({
+    event: fc.constantFrom('view', 'buy'),
+    from: fc.integer({ min: 0, max: 26 * 12 }),
+    ticks: fc.integer({ min: 3, max: 16 * 12 }),
+    factor: fc.constantFrom(0, 0.3, 4),
+  })
+  const gap = fc.record({ from: fc.integer({ min: 0, max: 28 * 60 }), minutes: fc.integer({ min: 3, max: 200 }) })
+  const world = fc.record({
+    faults: fc.array(fault, { minLength: 1, maxLength: 3 }),
+    gap: fc.option(gap),
+    period: fc.constantFrom('1h', '3h', '1h', '15m'),
+    hours: fc.option(fc.constant<[number, number]>([8, 18])),
+  })
+  await fc.assert(
+    fc.asyncProperty(world, async (given) => {
+      const faultsOf = (event: string) =>
+        given.faults
+          .filter((of) => of.event === event)
+          .map(({ from, ticks, factor }) => {
+            const at = NOON + from * TICK_MS
+            return { from: at, to: at + ticks * TICK_MS, factor }
+          })
+      const runWindows = given.hours ? { runWindows: { hours: given.hours } } : {}
+      const period = given.period === '15m' ? {} : { period: given.period }
+      const inputs = [
+        { ...signals, ...period, ...runWindows },
+        { ...one, period: given.period, ...runWindows },
+      ]
+      const traffic = [
+        { event: 'view', faults: faultsOf('view') },
+        { event: 'buy', faults: faultsOf('buy'), perHour: 20 },
+        { event: 'cart', perHour: 200 },
+      ]
+      await using stand = await setUp(inputs, traffic)
+      const { gap } = given
+      const fromAt = NOON + (gap?.from ?? 0) * MINUTE_MS
+      if (gap) stand.on.gaps = [{ fromAt, toAt: fromAt + gap.minutes * MINUTE_MS, cause: 'down' }]
+      await stand.until(NOON + hours(30))
+      const scheduled = stand.db
+        .prepare<[], { alertId: string; subject: string; kind: string; createdAt: Instant }>(
+          `SELECT alertId, subject, kind, createdAt FROM issueHistory JOIN issue ON issue.id = issueId
+           WHERE kind IN ('opened', 'reopened', 'fired') ORDER BY seq`,
+        )
+        .all()
+      for (const alert of stand.alerts) {
+        const windows = wholeWindows(parsePeriod(alert.period), alert.timezone, NOON, NOON + hours(30))
+        const { findings } = await stand.past(alert, windows)
+        const predicted = findings.flatMap((found, index) =>
+          found.filter(isNews).map(({ subject }) => `${subject} ${windows[index]?.from}`),
+        )
+        const windowOf = (at: Instant) => windows.find(({ from, to }) => at - 1000 > from && at - 1000 <= to)?.from
+        const told = scheduled
+          .filter(({ alertId }) => alertId === alert.id)
+          .map(({ subject, createdAt }) => `${subject} ${windowOf(createdAt)}`)
+        expect(told.toSorted()).toEqual(predicted.toSorted())
+      }
+    }),
+    { numRuns: 2 },
+  )
+})

@@ -1,0 +1,80 @@
+import { areRowsLostToGaps } from '../alerts/lost-to-gaps.ts'
+import { isInRunWindow } from '../alerts/run-window.ts'
+import { type ActiveAlert, dueAlerts, watchedDomains } from '../alerts/store.ts'
+import { alertTypeOf, alertTypes } from '../alerts/types/index.ts'
+import { type Instant, MINUTE_MS } from '../core/clock.ts'
+import type { Spool } from '../ingest/spool.ts'
+import type { Follower } from '../signals/follower.ts'
+import { tickBefore } from '../signals/series.ts'
+import type { VerdictRow } from '../signals/verdict-row.ts'
+import {
+  type CommitParts,
+  evaluateGroup,
+  type Failure,
+  failureOf,
+  inOrder,
+  type Result,
+  type Task,
+  tasksOfAll,
+} from './commit-tasks.ts'
+
+export interface EvaluateSeriesParts extends CommitParts {
+  spool: Pick<Spool, 'watermark'>
+  follower: Pick<Follower, 'verdicts'>
+  /** True when everything fell at the tick that ends then, so that falls are ours rather than those of tags. */
+  suspected(tickAt: Instant): Promise<boolean>
+}
+
+const FOLLOWING = alertTypes.filter(({ series }) => series)
+
+/**
+ * One round of the alerts that follow series, at every tick: what has to be learned anew after a start takes its time, and
+ * the others don't wait for it. An alert that fails is tried again in the next round; the round fails at its end. Ends
+ * early when the program stops: what is left is due at the next start.
+ */
+export async function evaluateSeries(parts: EvaluateSeriesParts, stopping?: AbortSignal): Promise<void> {
+  const { db, spool } = parts
+  const watermark = spool.watermark()
+  const following: ActiveAlert[] = []
+  for (const { kind } of FOLLOWING) following.push(...(await dueAlerts(db, kind, watermark)))
+  const tasks = tasksOfAll(db, following, watermark, () => false)
+  const shared = Map.groupBy(tasks, ({ alert, due: { window } }) => {
+    const hours = alert.runWindows ? JSON.stringify([alert.runWindows, alert.timezone]) : ''
+    // Ticks and rows end with a minute, so windows that begin in the same one hold the same.
+    const minute = Math.floor(window.from / MINUTE_MS)
+    return [alert.orgId, minute, window.to, window.complete, hours].join(' ')
+  })
+  const failures: Failure[] = []
+  for (const group of inOrder(shared.values())) {
+    failures.push(...(await evaluateGroup(parts, group, () => resultsOf(parts, group, stopping), stopping)))
+  }
+  if (failures.length > 0) throw failureOf(failures)
+}
+
+/** What came of each task; all of them are of one organization, window and run windows. */
+async function resultsOf(
+  parts: EvaluateSeriesParts,
+  group: readonly Task[],
+  stopping?: AbortSignal,
+): Promise<Result[]> {
+  const [first] = group
+  if (!first) return []
+  const { alert, due } = first
+  const domains = watchedDomains(parts.db, alert.orgId)
+  const followed = group.map((task) => alertTypeOf(task.alert.alertType).series?.(task.alert, domains) ?? [])
+  const { runWindows, timezone } = alert
+  const counts = (instant: Instant) => isInRunWindow(runWindows, timezone, instant)
+  const options = { ...(runWindows ? { counts } : {}), ...(stopping ? { stopping } : {}) }
+  const [rows = []] = await parts.follower.verdicts(followed.flat(), [due.window], options)
+  const isSuspected = rows.some(isFall) && (await parts.suspected(tickBefore(due.window.to)))
+  const byScope = Map.groupBy(isSuspected ? rows.filter((row) => !isFall(row)) : rows, ({ scope }) => scope)
+  return group.map((task, index): Result => {
+    const scopes = followed[index] ?? []
+    const own = scopes.flatMap((scope) => byScope.get(scope) ?? [])
+    const findings = alertTypeOf(task.alert.alertType).judge(task.alert, own, due.window, domains)
+    const whole = { ...due.window, from: task.due.windowStartAt }
+    return { findings, isLostToGaps: isSuspected || areRowsLostToGaps(scopes[0], whole, parts.gapsOf) }
+  })
+}
+
+const isFall = ({ open, down }: VerdictRow) => open && down

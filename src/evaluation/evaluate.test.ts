@@ -1,0 +1,384 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { testApp } from '../../test/app.ts'
+import { cast, memoryDb, testClock } from '../../test/fakes.ts'
+import { eventOf, NOON, validationInput, volumeInput, warehouseWith } from '../alerts/alert.fixture.ts'
+import type { AlertInput } from '../alerts/alert.ts'
+import { activeAlerts, createAlert, deleteAlert, setEnabled, updateAlert } from '../alerts/store.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
+import type { StoredEvent } from '../core/event.ts'
+import { createDomain } from '../domains/store.ts'
+import type { NoticeOrder } from '../issues/issue.ts'
+import type { Gap } from '../signals/gap.ts'
+import type { Query } from '../warehouse/query.ts'
+import { type EvaluateParts, evaluate, Woken } from './evaluate.ts'
+
+/** Alerts saved an hour before noon, and a warehouse with the events of that hour; it is noon. */
+async function setUp(
+  inputs: readonly AlertInput[],
+  eventsOf: (alertIds: string[], domainId: string, orgId: string) => Partial<StoredEvent>[] = () => [],
+) {
+  const db = memoryDb()
+  const clock = testClock(NOON - HOUR_MS)
+  const { orgId, mallory } = cast(db, clock)
+  const domainId = createDomain(db, clock, orgId, { name: 'Shop' })
+  const alerts = inputs.map((input) => createAlert(db, clock, orgId, input))
+  const ids = alerts.map(({ id }) => id)
+  const events = eventsOf(ids, domainId, orgId).map((event) => eventOf({ orgId, domainId, ...event }))
+  const history = await warehouseWith(events)
+  clock.set(NOON)
+  const queries: Query[] = []
+  const orders: NoticeOrder[] = []
+  /** Replaced by tests in which something goes wrong. */
+  const on = { query: () => {}, enqueue: (_order: NoticeOrder) => {}, gaps: [] as Gap[] }
+  const parts: EvaluateParts = {
+    db,
+    clock,
+    warehouse: {
+      async query<T>(query: Query): Promise<T[]> {
+        queries.push(query)
+        on.query()
+        return history.query<T>(query)
+      },
+    },
+    spool: { watermark: () => clock.now(), isWritten: () => true },
+    woken: new Woken(),
+    enqueue(order) {
+      on.enqueue(order)
+      orders.push(order)
+    },
+    gapsOf: (from, to) => on.gaps.filter(({ fromAt, toAt }) => fromAt < to && toAt > from),
+    regionsOf: () => [],
+  }
+  const occurrences = () =>
+    db.prepare('SELECT alertId, sum(occurrences) AS count FROM issue GROUP BY alertId').all() as {
+      alertId: string
+      count: number
+    }[]
+  return {
+    ...{ db, clock, orgId, mallory, domainId, ids, parts, queries, orders, on },
+    run: () => evaluate(parts),
+    /** Violations counted on the issues of each alert. */
+    counted: () => ids.map((id) => occurrences().find(({ alertId }) => alertId === id)?.count ?? 0),
+    /** How far each alert has been judged. */
+    through: () =>
+      ids.map((id) => activeAlerts(db).find(({ alert }) => alert.id === id)?.cursor.evaluatedThrough ?? null),
+    [Symbol.dispose]: () => history[Symbol.dispose](),
+  }
+}
+
+const hourly = validationInput
+const quarterly = { ...validationInput, period: '15m' }
+
+describe('alerts that share a window', () => {
+  test.each<[string, AlertInput[], number]>([
+    ['two of one type', [hourly, hourly], 1],
+    ['ten of one type', Array.from({ length: 10 }, () => hourly), 1],
+    ['two of two types', [hourly, volumeInput], 2],
+    ['five of two types', [hourly, volumeInput, hourly, volumeInput, volumeInput], 2],
+    ['none: their periods differ', [hourly, quarterly], 5],
+    ['none: there is none', [], 0],
+  ])('are measured together: %s', async (_what, inputs, expected) => {
+    using world = await setUp(inputs)
+    await world.run()
+    expect(world.queries).toHaveLength(expected)
+    await world.run()
+    expect(world.queries).toHaveLength(expected)
+  })
+
+  test('get their samples together, too', async () => {
+    using world = await setUp([hourly, hourly], (ids) => [{ violations: ids }, { violations: ids.slice(1), seq: 7 }])
+    await world.run()
+    // Violations, samples, and how many events there were.
+    expect(world.queries).toHaveLength(3)
+    expect(world.counted()).toEqual([1, 2])
+  })
+
+  test('of another organization are measured apart', async () => {
+    using world = await setUp([volumeInput])
+    createAlert(world.db, { now: () => NOON - HOUR_MS }, world.mallory.orgId, volumeInput)
+    await world.run()
+    expect(new Set(world.queries.map(({ orgId }) => orgId))).toEqual(new Set([world.orgId, world.mallory.orgId]))
+  })
+})
+
+test('windows are judged in the order of their ends, whatever alert they are of', async () => {
+  using world = await setUp([hourly, quarterly])
+  await world.run()
+  expect(world.queries.map(({ window }) => (window.to - NOON) / MINUTE_MS)).toEqual([-45, -30, -15, 0, 0])
+})
+
+describe('where nothing could be collected', () => {
+  const lte: AlertInput = { ...volumeInput, volume: { op: 'lte', count: 5 } }
+  const change: AlertInput = {
+    ...volumeInput,
+    alertType: 'tag_volume_change',
+    volume: { direction: 'decrease', percent: 50 },
+  }
+  const gap = (from: number, to: number): Gap => {
+    return { fromAt: NOON + from * MINUTE_MS, toAt: NOON + to * MINUTE_MS, cause: 'down' }
+  }
+
+  test.each<[string, Gap[], number[]]>([
+    ['nowhere', [], [1, 1]],
+    ['for 3 minutes of the hour', [gap(-20, -17)], [0, 1]],
+    ['for less', [gap(-20, -18)], [1, 1]],
+    ['in the hour before', [gap(-90, -70)], [1, 1]],
+  ])('counts of that time are not judged: %s', async (_, gaps, expected) => {
+    using world = await setUp([lte, hourly, change], (ids) => [{ violations: ids.slice(1, 2) }])
+    world.on.gaps = gaps
+    await world.run()
+    expect(world.counted()).toEqual([...expected, 0])
+    expect(world.through()).toEqual([NOON, NOON, NOON])
+  })
+
+  test('what stands is not over, and what is found later counts', async () => {
+    using world = await setUp([lte])
+    await world.run()
+    for (const [hour, status] of [
+      [1, 'open'],
+      [2, 'open'],
+      [3, 'open'],
+      [4, 'open'],
+    ] as const) {
+      world.on.gaps = [gap((hour - 1) * 60, hour * 60)]
+      world.clock.set(NOON + hour * HOUR_MS)
+      await world.run()
+      expect(world.db.prepare('SELECT status FROM issue').pluck().all()).toEqual([status])
+    }
+    world.on.gaps = []
+    world.clock.set(NOON + 5 * HOUR_MS)
+    await world.run()
+    expect(world.counted()).toEqual([2])
+  })
+})
+
+describe('an alert that fails', () => {
+  const broken: (ids: string[]) => Partial<StoredEvent>[] = (ids) => [{ violations: ids }]
+
+  test('costs the others nothing, keeps its place, and is counted once when it works again', async () => {
+    using world = await setUp([hourly, hourly, quarterly], broken)
+    const [first = ''] = world.ids
+    let isFailing = true
+    world.on.enqueue = (order) => {
+      const alertId = world.db.prepare('SELECT alertId FROM issue WHERE id = ?').pluck().get(order.issueId)
+      if (isFailing && alertId === first) throw new Error('no room')
+    }
+    await expect(world.run()).rejects.toThrow(`1 evaluations failed, such as ${first}: no room`)
+    expect(world.counted()).toEqual([0, 1, 1])
+    expect(world.through()).toEqual([NOON - HOUR_MS, NOON, NOON])
+    await expect(world.run()).rejects.toThrow('no room')
+    isFailing = false
+    await world.run()
+    expect(world.counted()).toEqual([1, 1, 1])
+    await world.run()
+    expect(world.counted()).toEqual([1, 1, 1])
+    expect(world.orders).toHaveLength(3)
+  })
+
+  test('so badly that the transaction ends leaves all of its group for the next round', async () => {
+    using world = await setUp([hourly, hourly], broken)
+    let calls = 0
+    world.on.enqueue = () => {
+      if (++calls !== 2) return
+      world.db.exec('ROLLBACK')
+      throw new Error('disk full')
+    }
+    await expect(world.run()).rejects.toThrow('2 evaluations failed')
+    expect(world.counted()).toEqual([0, 0])
+    expect(world.through()).toEqual([NOON - HOUR_MS, NOON - HOUR_MS])
+    await world.run()
+    expect(world.counted()).toEqual([1, 1])
+  })
+
+  test('among hundreds is the only one, wherever it stands', async () => {
+    const many = Array.from({ length: 600 }, () => hourly)
+    using world = await setUp(many, broken)
+    const failing = world.ids[417]
+    world.on.enqueue = (order) => {
+      const alertId = world.db.prepare('SELECT alertId FROM issue WHERE id = ?').pluck().get(order.issueId)
+      if (alertId === failing) throw new Error('no room')
+    }
+    await expect(world.run()).rejects.toThrow(`1 evaluations failed, such as ${failing}: no room`)
+    expect(world.counted()).toEqual(many.map((_, index) => (index === 417 ? 0 : 1)))
+    world.on.enqueue = () => {}
+    await world.run()
+    expect(world.counted()).toEqual(many.map(() => 1))
+  })
+
+  test('because the warehouse does not answer is judged later, also the part of a window that it was woken for', async () => {
+    using world = await setUp([hourly, hourly], (ids) => [{ violations: ids, receivedAt: NOON + 1 }])
+    await world.run()
+    world.parts.woken.add(world.ids.slice(0, 1), world.domainId, NOON + 1)
+    world.clock.advance(2)
+    world.on.query = () => {
+      throw new Error('out of memory')
+    }
+    await expect(world.run()).rejects.toThrow('out of memory')
+    expect(world.counted()).toEqual([0, 0])
+    world.on.query = () => {}
+    await world.run()
+    expect(world.counted()).toEqual([1, 0])
+    expect(world.through()).toEqual([NOON + 2, NOON])
+  })
+})
+
+describe('an alert that changes while it is measured', () => {
+  const rename = { ...hourly, name: 'Other name' }
+  const widen: AlertInput = { ...hourly, vendors: ['Shop'] }
+  test.each<[string, (world: Awaited<ReturnType<typeof setUp>>, id: string) => void, number]>([
+    ['its name', ({ db, clock, orgId }, id) => updateAlert(db, clock, { orgId, id }, rename), 1],
+    ['its rule', ({ db, clock, orgId }, id) => updateAlert(db, clock, { orgId, id }, widen), 0],
+    ['switched off', ({ db, clock, orgId }, id) => setEnabled(db, clock, { orgId, id }, false), 0],
+    ['deleted', ({ db, orgId }, id) => deleteAlert(db, { orgId, id }, () => {}), 0],
+  ])('%s', async (_what, change, expected) => {
+    using world = await setUp([hourly], (ids) => [{ violations: ids }])
+    world.on.query = () => {
+      world.on.query = () => {}
+      change(world, world.ids[0] ?? '')
+    }
+    await world.run()
+    expect(world.counted()).toEqual([expected])
+    expect(world.orders).toHaveLength(expected)
+  })
+})
+
+describe('what wakes an alert', () => {
+  const issue = (status: string, firing: number) => ({ status, firing })
+  test.each<[string, { status: string; firing: number } | null, boolean]>([
+    ['no issue', null, true],
+    ['an open issue', issue('open', 1), false],
+    ['an open issue that has been clear', issue('open', 0), false],
+    ['a muted issue', issue('muted', 1), false],
+    ['an acknowledged issue that fires', issue('acknowledged', 1), false],
+    ['an acknowledged issue that has been clear', issue('acknowledged', 0), true],
+    ['a resolved issue', issue('resolved', 0), true],
+  ])('is a violation where it has %s', async (_what, state, expected) => {
+    using world = await setUp([hourly], (ids) => [{ violations: ids }])
+    const [id = ''] = world.ids
+    await world.run()
+    if (state) world.db.prepare('UPDATE issue SET status = ?, firing = ?').run(state.status, state.firing)
+    else world.db.prepare('DELETE FROM issue').run()
+    const { woken } = world.parts
+    const take = () => woken.take(world.db, id, NOON + 1)
+    expect(take()).toBe(false)
+    woken.add([id], world.domainId, NOON)
+    expect(take()).toBe(expected)
+    expect(take()).toBe(false)
+    woken.add([id], world.domainId, NOON)
+    woken.add([id], 'dom_other', NOON)
+    expect(take()).toBe(true)
+  })
+
+  test('by an event that this round does not see yet waits for the next', async () => {
+    using world = await setUp([hourly], (ids) => [{ violations: ids, receivedAt: NOON + 5 }])
+    await world.run()
+    const { woken } = world.parts
+    world.clock.set(NOON + 5)
+    woken.add(world.ids, world.domainId, NOON + 5)
+    await world.run()
+    expect(world.counted()).toEqual([0])
+    world.clock.set(NOON + 6)
+    await world.run()
+    expect(world.counted()).toEqual([1])
+  })
+
+  test('is also the start of the program: nobody knows what was violated shortly before', async () => {
+    using world = await setUp([hourly])
+    const woken = new Woken()
+    expect(woken.take(world.db, 'alr_any', NOON)).toBe(true)
+    woken.roundEnded()
+    expect(woken.take(world.db, 'alr_any', NOON)).toBe(false)
+  })
+})
+
+/** What may happen, in any order. */
+type Step =
+  | { do: 'send'; missing: ('a' | 'b' | 'c')[]; domain: 0 | 1; count: number }
+  | { do: 'race'; missing: ('a' | 'b' | 'c')[]; domain: 0 | 1; count: number }
+  | { do: 'wait'; ms: number }
+  | { do: 'run'; job: 'evaluate' | 'flush' | 'compact' | 'deliver' }
+  | { do: 'restart' | 'crash' }
+  | { do: 'patch'; status: 'open' | 'acknowledged' | 'resolved' | 'muted'; which: number }
+
+const missing = fc.subarray(['a', 'b', 'c'] as const).map((keys) => [...keys])
+const sent = { missing, domain: fc.constantFrom(0, 1), count: fc.integer({ min: 1, max: 3 }) }
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('send'), ...sent }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('race'), ...sent }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant('wait'),
+      ms: fc.constantFrom(1, 999, 5000, 7 * MINUTE_MS, HOUR_MS, 3 * HOUR_MS, 26 * HOUR_MS, 8 * DAY_MS),
+    }),
+  },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constant('run'),
+      job: fc.constantFrom('evaluate', 'evaluate', 'flush', 'compact', 'deliver'),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('restart', 'crash') }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('patch'),
+      status: fc.constantFrom('open', 'acknowledged', 'resolved', 'muted'),
+      which: fc.nat({ max: 5 }),
+    }),
+  },
+) as fc.Arbitrary<Step>
+
+test('every violating event is counted on one issue, once, whatever happens in between', async () => {
+  const script = async (steps: readonly Step[]) => {
+    await using world = await testApp(
+      {},
+      { transport: { send: async () => ({ kind: 'status', status: 200, headers: {}, body: '' }) } },
+    )
+    const post = async (path: string, body: object) => (await world.call('POST', path, { body })).body
+    const domains = [await post('/v1/domains', { name: 'One' }), await post('/v1/domains', { name: 'Two' })]
+    const alerts = new Map<string, string>()
+    for (const [key, period] of [
+      ['a', '1h'],
+      ['b', '1h'],
+      ['c', '15m'],
+    ] as const) {
+      const conditions = { logic: 'all', items: [{ parameter: key, op: 'is_blank' }] }
+      alerts.set(key, (await post('/v1/alerts', { ...validationInput, conditions, period })).id)
+    }
+    const violations = new Map<string, number>()
+    const send = async ({ missing, domain, count }: Extract<Step, { do: 'send' | 'race' }>) => {
+      const params = Object.fromEntries(['a', 'b', 'c'].map((key) => [key, missing.includes(key as 'a') ? '' : 'x']))
+      const events = Array.from({ length: count }, () => ({ vendor: 'Shop', event: 'view', params }))
+      const { body } = await world.collect(domains[domain].token, { events })
+      expect(body.accepted).toBe(count)
+      for (const key of missing) violations.set(key, (violations.get(key) ?? 0) + count)
+    }
+    const patch = async (status: string, which: number) => {
+      const { body } = await world.call('GET', '/v1/issues')
+      const issue = body.issues[which]
+      if (issue) await world.call('PATCH', `/v1/issues/${issue.id}`, { body: { status } })
+    }
+    for (const one of steps) {
+      if (one.do === 'send') await send(one)
+      else if (one.do === 'race') await Promise.all([world.run('evaluate'), send(one), world.run('flush')])
+      else if (one.do === 'wait') world.clock.advance(one.ms)
+      else if (one.do === 'run') await world.run(one.job)
+      else if (one.do === 'patch') await patch(one.status, one.which)
+      else await world[one.do]()
+    }
+    world.clock.advance(HOUR_MS)
+    await world.run('evaluate')
+    for (const [key, alertId] of alerts) {
+      const count = world.app.db.prepare('SELECT ifnull(sum(occurrences), 0) FROM issue WHERE alertId = ?')
+      expect([key, count.pluck().get(alertId)]).toEqual([key, violations.get(key) ?? 0])
+      const series = world.app.db.prepare(
+        'SELECT ifnull(sum(count), 0) FROM issueOccurrence JOIN issue ON issue.id = issueId WHERE alertId = ?',
+      )
+      expect([key, series.pluck().get(alertId)]).toEqual([key, violations.get(key) ?? 0])
+    }
+  }
+  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), script), { numRuns: 15 })
+}, 60_000)

@@ -1,0 +1,165 @@
+import { type Cast, cast } from '../../test/fakes.ts'
+import { alertOf, eventOf, NOON } from '../alerts/alert.fixture.ts'
+import type { Alert, AlertInput } from '../alerts/alert.ts'
+import { judgeOf } from '../alerts/judge.fixture.ts'
+import { parsePeriod } from '../alerts/period.ts'
+import { samplesQuery, withSamples } from '../alerts/sample.ts'
+import { activeAlerts, createAlert, deleteAlert } from '../alerts/store.ts'
+import { measure } from '../alerts/types/alert-type.ts'
+import { alertTypeOf } from '../alerts/types/index.ts'
+import { DAY_MS, MINUTE_MS } from '../core/clock.ts'
+import type { StoredEvent } from '../core/event.ts'
+import type { Static } from '../core/schema.ts'
+import { createDomain } from '../domains/store.ts'
+import { performer } from '../http/perform.ts'
+import type { Principal } from '../http/principal.ts'
+import { notifier } from '../integrations/notifier.ts'
+import { issueOfAlert, validationAlert, volumeAlert } from '../issues/issue.fixture.ts'
+import { applyFindings, resolveAll } from '../issues/store.ts'
+import { Follower } from '../signals/follower.ts'
+import { settingsOf } from '../signals/setting-store.ts'
+import type { Warehouse } from '../warehouse/query.ts'
+import { HOUR, type Said, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import { evidenceRoutes, type IssueEvidenceSchema } from './evidence.ts'
+import type { Trouble } from './trouble.ts'
+
+export type Evidence = Static<typeof IssueEvidenceSchema>
+
+export const CALLERS = ['viewer', 'readOnly', 'member', 'admin', 'owner'] as const
+export type Caller = (typeof CALLERS)[number]
+
+/** An organization with a shop that is watched, from noon on. */
+export class World {
+  readonly people: Cast
+  readonly domainId: string
+  private readonly enqueue
+
+  private constructor(readonly stand: WarehouseStand) {
+    const { db, clock } = stand
+    clock.set(HOUR - 30 * DAY_MS)
+    this.people = cast(db, clock)
+    this.domainId = this.addDomain('Shop')
+    this.enqueue = notifier({ db, clock, publicUrl: 'https://watch.example' })
+    clock.set(HOUR)
+  }
+
+  static async open(): Promise<World> {
+    return new World(await WarehouseStand.open())
+  }
+
+  addDomain(name: string): string {
+    return createDomain(this.stand.db, this.stand.clock, this.people.orgId, { name })
+  }
+
+  watch(input: Partial<AlertInput>): Alert {
+    const channels = [{ type: 'email' as const, target: 'ops@example.com' }]
+    const whole = {
+      name: 'Purchase has a value',
+      alertType: 'data_validation' as const,
+      period: '1h',
+      channels,
+      ...input,
+    }
+    return createAlert(this.stand.db, this.stand.clock, this.people.orgId, whole)
+  }
+
+  /** Takes in one event, and judges it, so many minutes after noon. */
+  async send(minute: number, said: Said): Promise<void> {
+    const { db, clock } = this.stand
+    clock.set(HOUR + minute * MINUTE_MS)
+    const event = { orgId: this.people.orgId, domainId: this.domainId, vendor: 'Shop', event: 'purchase', ...said }
+    const judge = judgeOf(activeAlerts(db).map(({ alert }) => alert))
+    const violations = judge(eventOf(event))
+    await this.stand.add([{ ...event, violations: violations.length > 0 ? violations : null }])
+  }
+
+  /** Judges the window between two minutes at its end. */
+  async evaluate(alert: Alert, from: number, to: number): Promise<void> {
+    const { db, clock, warehouse } = this.stand
+    clock.set(HOUR + to * MINUTE_MS)
+    const window = { from: HOUR + from * MINUTE_MS, to: HOUR + to * MINUTE_MS, complete: true }
+    const type = alertTypeOf(alert.alertType)
+    const domains = [{ id: this.domainId, createdAt: 0 }]
+    const findings = type.judge(alert, await warehouse.query(measure(type, [alert], window, domains)), window, domains)
+    const query = samplesQuery(alert.orgId, findings)
+    const samples = query ? await warehouse.query<StoredEvent>(query) : []
+    const periodMs = parsePeriod(alert.period).lengthMs
+    applyFindings(
+      db,
+      {
+        alert: { ...alert, impactValue: null, periodMs },
+        findings: withSamples(alert, findings, samples),
+        window,
+        windowStartAt: window.from,
+        inRunWindow: true,
+        now: clock.now(),
+      },
+      this.enqueue,
+    )
+  }
+
+  /** The shop's issue of an alert. */
+  issueOf({ id }: Pick<Alert, 'id'>): string {
+    const { db } = this.stand
+    const issue = db.prepare('SELECT id FROM issue WHERE alertId = ? AND domainId = ?').pluck().get(id, this.domainId)
+    if (typeof issue !== 'string') throw new Error('there is no issue')
+    return issue
+  }
+
+  remove({ id, orgId }: Alert): void {
+    const { db, clock } = this.stand
+    const hand = { orgId, by: this.people.alice.userId, now: clock.now() }
+    deleteAlert(db, { orgId, id }, () => resolveAll(db, id, hand, this.enqueue))
+  }
+
+  principal(caller: Caller | 'otherOrg'): Principal {
+    const { alice, ada, bob, vera, mallory } = this.people
+    const person = { viewer: vera, readOnly: alice, member: bob, admin: ada, owner: alice, otherOrg: mallory }[caller]
+    const { userId, orgId, role } = person
+    const readOnly = caller === 'readOnly' || role === 'viewer'
+    return { via: 'key', userId, orgId, role, readOnly, keyId: null, sessionId: null }
+  }
+
+  /** As the program answers it: held against its schema. */
+  async ask(
+    issueId: string,
+    caller: Caller | 'otherOrg' = 'owner',
+    warehouse: Pick<Warehouse, 'query'> = this.stand.warehouse,
+  ) {
+    const { db, clock, spool } = this.stand
+    const follower = new Follower({ warehouse, gapsOf: () => [], settingsOf: (orgId) => settingsOf(db, orgId) })
+    const watermark = () => spool.watermark()
+    const [route] = evidenceRoutes({ db, warehouse, follower, clock, watermark, retentionMs: 90 * DAY_MS })
+    if (!route) throw new Error('there is a route')
+    const principal = this.principal(caller)
+    const call = {
+      principal,
+      params: { id: issueId },
+      query: {},
+      body: undefined,
+      origin: { address: null, userAgent: null },
+      signal: new AbortController().signal,
+    }
+    return (await performer({ db, audit() {} })(route, call)) as Evidence
+  }
+}
+
+/** An issue of this alert that began and was last seen so long before noon. */
+export function troubleOf(input: AlertInput, values: { first: number; last?: number } & Partial<Trouble>): Trouble {
+  const { first, last = first, ...others } = values
+  const facts = input.alertType === 'data_validation' ? validationAlert : volumeAlert
+  const rule = alertOf(input, facts.id)
+  const { alertType } = input
+  const issue = issueOfAlert(facts, { alertType, firstSeenAt: NOON - first, lastSeenAt: NOON - last })
+  return {
+    issue,
+    rule,
+    followed: null,
+    occurrences: [],
+    regions: [],
+    domainSince: 0,
+    now: NOON,
+    keptFrom: 0,
+    ...others,
+  }
+}

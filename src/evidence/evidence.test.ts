@@ -1,0 +1,316 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import type { Alert, AlertInput } from '../alerts/alert.ts'
+import { updateAlert } from '../alerts/store.ts'
+import type { Condition } from '../conditions/condition.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { testMessage } from '../integrations/message.ts'
+import { enqueue as addDelivery } from '../integrations/outbox.ts'
+import { addHistory, applyFindings } from '../issues/store.ts'
+import { HOUR, type Said, type WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import { CALLERS, type Evidence, World } from './evidence.fixture.ts'
+
+let world: World
+afterEach(() => world.stand[Symbol.asyncDispose]())
+
+const STORES = {
+  'in the spool': async () => {},
+  'in fresh files': (stand) => stand.flush(),
+  compacted: async (stand) => {
+    await stand.flush()
+    await stand.compact()
+    expect(stand.levels()).toContain('compacted')
+  },
+} satisfies Record<string, (stand: WarehouseStand) => Promise<void>>
+
+const valueMissing: Partial<AlertInput> = {
+  conditions: { logic: 'any', items: [{ parameter: 'value', op: 'is_blank' }] },
+  filters: [{ parameter: '$event', op: 'equals', values: ['purchase'] }],
+}
+
+/** Broken purchases between good ones; the last one is not evaluated yet. At 13:40. */
+async function validationStory(): Promise<{ alert: Alert; issueId: string; expected: object }> {
+  const alert = world.watch(valueMissing)
+  await world.send(5, { id: 'good', params: { value: '49', to: 'bob@example.com' } })
+  await world.send(10, { id: 'bad 1', host: 'shop.example', params: { value: '', to: 'ann@example.com' } })
+  await world.send(15, { id: 'bad 2', weight: 4, host: 'shop.example', params: { value: ' ' } })
+  await world.send(16, { id: 'bad 3', weight: 4, host: 'pay.example', params: {} })
+  await world.send(20, { id: 'not in scope', event: 'view', params: {} })
+  await world.send(25, { id: 'good elsewhere', vendor: 'Other', params: { value: '7' } })
+  await world.send(26, { id: 'other domain', domainId: world.addDomain('Blog'), params: {} })
+  await world.evaluate(alert, 0, 60)
+  await world.send(90, { id: 'bad 4', params: { to: 'ann@example.com' } })
+  world.stand.clock.set(HOUR + 100 * MINUTE_MS)
+  const issueId = world.issueOf(alert)
+  const hours = [0, 0, 0, 0, 0, 0, 9, 1].map((observed, index) => ({
+    ...{ start: HOUR + (index - 6) * HOUR_MS, observed, expected: 0, low: null, high: null, partial: index === 7 },
+  }))
+  const hidden = { to: 'a***@e***.com' }
+  return {
+    alert,
+    issueId,
+    expected: {
+      issue: { id: issueId, status: 'open', occurrences: 9, domain: 'Shop' },
+      alert: { id: alert.id },
+      summary:
+        'Purchase has a value: Shop purchase events break the rule on Shop (shop.example and 1 more host), 9 times ' +
+        'from 2026-01-05 12:10 to 2026-01-05 12:16 UTC.',
+      explainedBy: null,
+      grain: 'hour',
+      series: hours,
+      badSample: { id: 'bad 4', params: hidden },
+      goodSample: { id: 'good', params: { value: '49', to: 'b***@e***.com' } },
+      events: [
+        { id: 'bad 4', receivedAt: HOUR + 90 * MINUTE_MS, violations: [alert.id], params: hidden },
+        { id: 'bad 3', weight: 4, host: 'pay.example', params: {} },
+        { id: 'bad 2', params: { value: ' ' } },
+        { id: 'bad 1', params: { value: '', ...hidden } },
+      ],
+      changes: [],
+      deliveries: [{ issueId, alertId: alert.id, transition: 'opened', status: 'pending' }],
+    },
+  }
+}
+
+/** Too few purchases of a plan in two quarters of an hour. At 12:50. */
+async function volumeStory(): Promise<{ alert: Alert; issueId: string; expected: object }> {
+  const alert = world.watch({
+    name: 'Pro purchases arrive',
+    alertType: 'volume_threshold',
+    period: '15m',
+    volume: { op: 'lte', count: 2, event: 'purchase' },
+    vendors: ['Shop'],
+    filters: [{ parameter: 'plan', op: 'equals', values: ['pro'] }],
+  })
+  const pro = { params: { plan: 'pro', to: 'ann@example.com' } }
+  for (const minute of [5, 6, 7]) await world.send(minute, pro)
+  await world.send(20, { id: 'last', weight: 2, ...pro })
+  await world.evaluate(alert, 15, 30)
+  await world.evaluate(alert, 30, 45)
+  await world.send(46, { params: { plan: 'free' } })
+  await world.send(47, { ...pro, vendor: 'Other' })
+  await world.send(48, { ...pro, event: 'view' })
+  await world.send(49, { ...pro, domainId: world.addDomain('Blog') })
+  world.stand.clock.set(HOUR + 50 * MINUTE_MS)
+  const issueId = world.issueOf(alert)
+  const windows = [0, 0, 0, 0, 0, 3, 2, 0, 0].map((observed, index) => ({
+    ...{
+      start: HOUR + (index - 5) * 15 * MINUTE_MS,
+      observed,
+      expected: null,
+      low: 2,
+      high: null,
+      partial: index === 8,
+    },
+  }))
+  return {
+    alert,
+    issueId,
+    expected: {
+      issue: { id: issueId, occurrences: 2 },
+      alert: { id: alert.id },
+      summary:
+        'Pro purchases arrive: 0 events, expected more than 2 (Shop purchase) on Shop, in 2 windows ' +
+        'from 2026-01-05 12:15 to 2026-01-05 12:44 UTC.',
+      grain: 'hour',
+      series: windows,
+      badSample: null,
+      goodSample: { id: 'last', params: { plan: 'pro', to: 'a***@e***.com' } },
+      events: [],
+      changes: [],
+      deliveries: [{ transition: 'repeated' }, { transition: 'opened' }],
+    },
+  }
+}
+
+const STORIES = { data_validation: validationStory, volume_threshold: volumeStory }
+
+const TABLE = Object.entries(STORIES).flatMap(([type, story]) =>
+  Object.entries(STORES).map(([where, store]) => [type, where, story, store] as const),
+)
+
+describe.each(TABLE)('%s, events %s', (_type, _where, story, store) => {
+  test('everybody who reads gets all of it, viewers without addresses', async () => {
+    world = await World.open()
+    const { issueId, expected } = await story()
+    const channel = { type: 'email' as const, target: 'ops@example.com' }
+    addHistory(world.stand.db, issueId, 'notified', { deliveryId: 'dlv_1', channel }, 1)
+    await store(world.stand)
+    const whole = await world.ask(issueId)
+    expect(whole).toMatchObject(expected)
+    expect(whole.issue.history.at(-1)).toMatchObject({ kind: 'notified', payload: { channel } })
+    expect(whole.alert?.channels).toEqual([channel])
+    expect(whole.deliveries.map((delivery) => delivery.channel)).toEqual(whole.deliveries.map(() => channel))
+    for (const caller of CALLERS.slice(1)) expect(await world.ask(issueId, caller)).toEqual(whole)
+
+    const seen = await world.ask(issueId, 'viewer')
+    expect(JSON.stringify(seen)).not.toContain('ops@example.com')
+    const { channels, ...alert } = whole.alert ?? { channels: [] }
+    expect(seen).toEqual({
+      ...whole,
+      alert: alert as Evidence['alert'],
+      issue: {
+        ...whole.issue,
+        history: whole.issue.history.map((entry) =>
+          entry.kind === 'notified' ? { ...entry, payload: { deliveryId: 'dlv_1' } } : entry,
+        ),
+      },
+      deliveries: whole.deliveries.map((delivery) => ({ ...delivery, channel: { ...channel, target: '' } })),
+    })
+    await expect(world.ask(issueId, 'otherOrg')).rejects.toThrow(
+      new AppError('notFound', `id: there is no issue ${issueId}`),
+    )
+  })
+})
+
+test('an issue that nobody has is not found', async () => {
+  world = await World.open()
+  await expect(world.ask('iss_1')).rejects.toMatchObject({ code: 'notFound' })
+})
+
+/** What the rule looks for, what an event says, and what must be shown nowhere. */
+const PERSONAL: [Condition, Said, string][] = [
+  [{ parameter: 'to', op: 'contains_email' }, { params: { to: 'ann@example.com' } }, 'ann@'],
+  [{ parameter: '*', op: 'contains_email' }, { params: { a: 'x', b: 'mail ann@example.com now' } }, 'ann@'],
+  [{ parameter: 'to', op: 'contains_email' }, { params: { to: 'ann%2540example.com' } }, 'ann%'],
+  [{ parameter: '$path', op: 'contains_email' }, { path: '/of/ann@example.com' }, 'ann@'],
+  [{ parameter: '$title', op: 'contains_email' }, { title: 'ann@example.com' }, 'ann@'],
+  [{ parameter: '$event', op: 'contains_email' }, { event: 'ann@example.com' }, 'ann@'],
+  [{ parameter: '$host', op: 'contains_email' }, { host: 'ann@example.com' }, 'ann@'],
+  [{ parameter: '$sessionId', op: 'contains_email' }, { sessionId: 'ann@example.com' }, 'ann@'],
+  [{ parameter: 'tel', op: 'contains_phone' }, { params: { tel: '+1 506 234 5678' } }, '234'],
+  [{ parameter: 'iban', op: 'custom_pii_regex', values: ['DE[0-9]+'] }, { params: { iban: 'DE12345' } }, 'DE12345'],
+  [{ parameter: '$path', op: 'custom_pii_regex', values: ['patient'] }, { path: '/patient/7' }, 'patient/7'],
+]
+
+test.each(PERSONAL)('what %j finds personal is masked for everybody', async (condition, said, secret) => {
+  world = await World.open()
+  const { clock, db } = world.stand
+  const alert = world.watch({ conditions: { logic: 'any', items: [condition] } })
+  await world.send(5, { id: 'bad', ...said })
+  await world.evaluate(alert, 0, 60)
+  const issueId = world.issueOf(alert)
+  const answers = async () => await Promise.all(CALLERS.map((caller) => world.ask(issueId, caller)))
+  for (const answer of await answers()) {
+    expect(answer).toMatchObject({ badSample: { id: 'bad' }, events: [{ id: 'bad' }] })
+    expect(JSON.stringify({ ...answer, alert: null })).not.toContain(secret)
+  }
+  clock.advance(MINUTE_MS)
+  world.remove(alert)
+  for (const answer of await answers()) {
+    expect(answer).toMatchObject({ alert: null, badSample: { id: 'bad' }, events: [] })
+    expect(JSON.stringify(answer)).not.toContain(secret)
+  }
+  expect(db.prepare('SELECT count(*) FROM alert').pluck().get()).toBe(0)
+})
+
+test('the good sample is masked as the bad one, also where the filters are about phone numbers', async () => {
+  world = await World.open()
+  const alert = world.watch({
+    filters: [{ parameter: 'tel', op: 'contains_phone' }],
+    conditions: { logic: 'any', items: [{ parameter: 'iban', op: 'custom_pii_regex', values: ['DE'] }] },
+  })
+  await world.send(1, { id: 'good', params: { tel: '+1 506 234 5678', mail: 'bob@example.com' } })
+  await world.send(2, { id: 'no phone', params: { tel: '+1 000 000 0000' } })
+  await world.send(3, { id: 'bad', params: { tel: '+1 506 234 5678', iban: 'DE12345' } })
+  await world.evaluate(alert, 0, 60)
+  const { goodSample, badSample } = await world.ask(world.issueOf(alert))
+  expect(goodSample).toMatchObject({ id: 'good', params: { tel: '***78', mail: 'b***@e***.com' } })
+  expect(badSample).toMatchObject({ id: 'bad', params: { tel: '***78', iban: '***' } })
+})
+
+test('a fall is explained by that of the whole traffic', async () => {
+  world = await World.open()
+  const { db, clock } = world.stand
+  const { issueId } = await volumeStory()
+  expect(await world.ask(issueId)).toMatchObject({ explainedBy: null })
+  const [from, to] = [HOUR, HOUR + 45 * MINUTE_MS]
+  const finding = {
+    ...{ domainId: world.domainId, subject: '', vendor: null, event: null, occurrences: 1, observed: 3, expected: 90 },
+    ...{ summary: 'the whole traffic fell to 3 events, expected about 90', firstAt: from, lastAt: to - 1 },
+    ...{ hosts: [], sample: null, sampleSeq: null },
+  }
+  const alert = {
+    ...{ id: 'alr_auto', orgId: world.people.orgId, name: 'Automatic signals: Shop', impactValue: null },
+    ...{ alertType: 'volume_anomaly' as const, severity: 'medium' as const, periodMs: HOUR_MS },
+  }
+  const window = { from, to, complete: false }
+  const evaluation = { alert, findings: [finding], window, windowStartAt: from, inRunWindow: true, now: clock.now() }
+  applyFindings(db, evaluation, () => {})
+  const { explainedBy, summary } = await world.ask(issueId)
+  const title = 'Automatic signals: Shop: the whole traffic fell to 3 events, expected about 90'
+  expect(explainedBy).toEqual({ issueId: world.issueOf({ id: 'alr_auto' }), title })
+  expect(summary).toEndWith(` to 2026-01-05 12:44 UTC; explained by "${title}".`)
+})
+
+describe('of an alert that is gone, or of another type now, there is what was kept', () => {
+  const other: AlertInput = {
+    name: 'Now it counts',
+    alertType: 'volume_threshold',
+    period: '1h',
+    volume: { op: 'gte', count: 0 },
+    channels: [{ type: 'email', target: 'ops@example.com' }],
+  }
+  const LOSSES: [string, (alert: Alert) => void][] = [
+    ['gone', (alert) => world.remove(alert)],
+    ['another type', ({ id, orgId }) => void updateAlert(world.stand.db, world.stand.clock, { id, orgId }, other)],
+  ]
+
+  test.each(LOSSES)('violations: %s', async (_, lose) => {
+    world = await World.open()
+    const { alert, issueId, expected } = await validationStory()
+    lose(alert)
+    const { series, grain } = expected as Evidence
+    const kept = { id: 'bad 3', violations: [alert.id], weight: 4, host: 'pay.example' }
+    expect(await world.ask(issueId)).toMatchObject({ series, grain, events: [], badSample: kept, goodSample: null })
+  })
+
+  test('counts', async () => {
+    world = await World.open()
+    const { alert, issueId } = await volumeStory()
+    world.remove(alert)
+    const nothing = { series: [], events: [], badSample: null, goodSample: null }
+    const { summary, ...answer } = await world.ask(issueId)
+    expect(answer).toMatchObject({ alert: null, issue: { status: 'resolved' }, ...nothing })
+    expect(summary).toEndWith('; it is resolved.')
+  })
+})
+
+test('events that are no longer kept are not asked for', async () => {
+  world = await World.open()
+  const { issueId } = await validationStory()
+  world.stand.clock.advance(91 * DAY_MS)
+  const { badSample, events, goodSample, series, grain } = await world.ask(issueId)
+  expect({ badSample, events, goodSample, grain }).toMatchObject({
+    ...{ badSample: { id: 'bad 3' }, events: [], goodSample: null, grain: 'day' },
+  })
+  expect(series.length).toBe(90)
+  expect(series.every(({ observed }) => observed === 0)).toBe(true)
+})
+
+test('at most fifty deliveries, the newest, and none of other issues', async () => {
+  world = await World.open()
+  const { db, clock } = world.stand
+  const { alert, issueId } = await validationStory()
+  const message = testMessage({ at: 0, publicUrl: '', label: 'x' })
+  const add = (instance: number, issueId: string) =>
+    addDelivery(db, {
+      ...{ orgId: alert.orgId, issueId, alertId: alert.id, transition: 'reopened', instance, message },
+      ...{ channels: alert.channels, throttle: null, delayMs: 0, now: clock.now() },
+    })
+  const elsewhere = db.prepare('SELECT id FROM issue WHERE id <> ?').pluck().get(issueId) as string
+  for (let instance = 1000; instance < 1060; instance++) {
+    add(instance, issueId)
+    add(instance + 1000, elsewhere)
+  }
+  const { deliveries } = await world.ask(issueId)
+  const newest = db.prepare('SELECT id FROM delivery WHERE issueId = ? ORDER BY seq DESC LIMIT 50').pluck().all(issueId)
+  expect(deliveries.map(({ id }) => id)).toEqual(newest as string[])
+})
+
+test('fails as the warehouse does', async () => {
+  world = await World.open()
+  const { issueId } = await validationStory()
+  const refusal = new AppError('unavailable', 'the warehouse did not answer', 5)
+  await expect(world.ask(issueId, 'owner', { query: () => Promise.reject(refusal) })).rejects.toBe(refusal)
+})

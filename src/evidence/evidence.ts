@@ -1,0 +1,165 @@
+import { type Alert, AlertSchema } from '../alerts/alert.ts'
+import { describeAlert } from '../alerts/routes.ts'
+import { findAlert } from '../alerts/store.ts'
+import { phoneRegions } from '../conditions/phone.ts'
+import type { Clock, Instant } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { Closed, InstantSchema, Nullable, type Static, Type } from '../core/schema.ts'
+import type { Principal } from '../http/principal.ts'
+import { type Route, route } from '../http/route.ts'
+import { EventSchema } from '../insights/event-search.ts'
+import { followedScope } from '../insights/series-scope.ts'
+import { DeliverySchema, describeDelivery } from '../integrations/delivery.ts'
+import { listDeliveries } from '../integrations/delivery-log.ts'
+import { ExplanationSchema, explanationOf } from '../issues/explanation.ts'
+import { IssueDetailSchema } from '../issues/issue.ts'
+import { describeIssue } from '../issues/routes.ts'
+import { findIssue, issueRecord } from '../issues/store.ts'
+import { phoneRegionsOf } from '../org/store.ts'
+import type { Follower } from '../signals/follower.ts'
+import type { Db } from '../store/database.ts'
+import { askedWith, type Warehouse } from '../warehouse/query.ts'
+import { MAX_EVENTS, samplesOf } from './events.ts'
+import { type SeriesSources, seriesFields, seriesOf } from './series.ts'
+import { summaryOf } from './summary.ts'
+import type { Trouble } from './trouble.ts'
+
+const MAX_DELIVERIES = 50
+
+export const IssueEvidenceSchema = Closed(
+  {
+    issue: IssueDetailSchema,
+    alert: Nullable(AlertSchema),
+    summary: Type.String({ description: 'One sentence: what is wrong, where, how often and since when' }),
+    explainedBy: Nullable(ExplanationSchema),
+    ...seriesFields,
+    badSample: Nullable(EventSchema),
+    goodSample: Nullable(EventSchema),
+    events: Type.Array(EventSchema, {
+      maxItems: MAX_EVENTS,
+      description: 'Violating events, newest first; none of alerts that judge counts',
+    }),
+    changes: Type.Array(Closed({ id: Type.String(), title: Type.String(), occurredAt: InstantSchema }), {
+      description: 'Changes that may have caused it',
+    }),
+    deliveries: Type.Array(DeliverySchema, {
+      maxItems: MAX_DELIVERIES,
+      description: 'What was sent about the issue, newest first; targets are empty for viewers',
+    }),
+  },
+  { $id: 'IssueEvidence', examples: [example()] },
+)
+
+function example() {
+  const [issue, alert, event, delivery] = [IssueDetailSchema, AlertSchema, EventSchema, DeliverySchema].map(
+    ({ examples }) => examples?.[0],
+  )
+  return {
+    issue,
+    alert,
+    summary:
+      'Purchases have a value: Google Analytics 4 purchase events break the rule on Shop (shop.example), 42 times from ' +
+      '2026-01-05 12:00 to 2026-01-05 12:30 UTC.',
+    explainedBy: null,
+    series: [{ start: 1_767_614_400_000, observed: 42, expected: 0, low: null, high: null, partial: true }],
+    grain: 'hour',
+    badSample: event,
+    goodSample: null,
+    events: [event],
+    changes: [],
+    deliveries: [delivery],
+  }
+}
+
+export interface EvidenceParts {
+  db: Db
+  warehouse: Pick<Warehouse, 'query'>
+  follower: Pick<Follower, 'chart'>
+  clock: Clock
+  /** Up to when counts are known. */
+  watermark(): Instant
+  /** How long events are kept. */
+  retentionMs: number
+}
+
+/** Everything that is needed to judge an issue, in one answer: `/v1/issues/{id}/evidence`. */
+export function evidenceRoutes(parts: EvidenceParts): Route[] {
+  return [
+    route({
+      id: 'investigateIssue',
+      method: 'GET',
+      path: '/v1/issues/{id}/evidence',
+      access: 'read',
+      tag: 'Issues',
+      summary: 'Investigate an issue: all that is needed to judge it, in one answer',
+      description:
+        'The issue with its alert, a sentence that sums it up, what explains it, how it went over time, a bad and a ' +
+        'good event, the events that broke the rule, and who was told. Personal values are masked for everybody. Of a ' +
+        'deleted alert there is only what was kept with the issue, because what its rule called personal is not known any more. ' +
+        'Viewers see neither channels nor targets.',
+      tool: true,
+      question: true,
+      refusals: ['unavailable'],
+      params: Closed({ id: Type.String() }),
+      answer: IssueEvidenceSchema,
+      handle: ({ principal, params, signal }) => evidenceOf(parts, principal, params.id, signal),
+    }),
+  ]
+}
+
+async function evidenceOf(
+  { db, warehouse, follower, clock, watermark, retentionMs }: EvidenceParts,
+  principal: Principal,
+  issueId: string,
+  signal: AbortSignal,
+): Promise<Static<typeof IssueEvidenceSchema>> {
+  const { orgId } = principal
+  const issue = issueRecord(db, orgId, issueId)
+  const detail = findIssue(db, orgId, issueId)
+  const alert = alertOrNull(db, orgId, issue.alertId)
+  const now = clock.now()
+  const regions = phoneRegions(phoneRegionsOf(db, orgId))
+  const rule = alert?.alertType === issue.alertType ? alert : null
+  const trouble: Trouble = {
+    issue,
+    occurrences: detail.occurrenceSeries,
+    rule,
+    followed: rule && followedScope(db, issue, rule),
+    regions,
+    domainSince: domainSince(db, issue.domainId),
+    now,
+    keptFrom: now - retentionMs,
+  }
+  const explainedBy = explanationOf(db, trouble)
+  const deliveries = listDeliveries(db, orgId, { issueId }, { after: null, limit: MAX_DELIVERIES })
+  const shown = {
+    issue: describeIssue(detail, principal),
+    alert: alert && describeAlert(alert, principal),
+    summary: summaryOf(issue, { domain: detail.domain, explainedBy }),
+    explainedBy,
+    changes: [],
+    deliveries: deliveries.slice(0, MAX_DELIVERIES).map((row) => describeDelivery(row, principal)),
+  }
+  const sources: SeriesSources = {
+    ...askedWith(warehouse, signal),
+    chart: (scope, range) => follower.chart(scope, range, watermark()),
+  }
+  const [series, samples] = await Promise.all([seriesOf(trouble, sources), samplesOf(trouble, sources)])
+  return { ...shown, ...series, ...samples }
+}
+
+function alertOrNull(db: Db, orgId: string, id: string): Alert | null {
+  try {
+    return findAlert(db, { orgId, id })
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'notFound') return null
+    throw error
+  }
+}
+
+function domainSince(db: Db, domainId: string | null): Instant {
+  const row = db
+    .prepare<[string | null], { createdAt: number }>('SELECT createdAt FROM domain WHERE id = ?')
+    .get(domainId)
+  return row?.createdAt ?? 0
+}

@@ -1,0 +1,54 @@
+import { countsFirings } from '../alerts/types/index.ts'
+import { minuteText } from '../core/text.ts'
+import { oneLine } from '../integrations/one-line.ts'
+import type { Explanation } from '../issues/explanation.ts'
+import type { IssueDetail, IssueRecord } from '../issues/issue.ts'
+
+const MAX_NAME_LENGTH = 200
+
+/** What the sentence says beside what the issue itself does. */
+export interface SummaryParts extends Pick<IssueDetail, 'domain'> {
+  explainedBy: Explanation | null
+}
+
+/** An issue in one sentence: what is wrong, where, how often and since when, in UTC; and what explains it. */
+export function summaryOf(issue: IssueRecord, { domain, explainedBy }: SummaryParts): string {
+  const { alertName, status } = issue
+  const state = status === 'open' ? '' : `; it is ${status}`
+  const cause = explainedBy === null ? '' : `; explained by "${name(explainedBy.title)}"`
+  const where = placeOf(domain, issue.hosts ?? [])
+  return `${name(alertName)}: ${whatOf(issue)}${where}, ${timesOf(issue)} ${spanOf(issue)} UTC${state}${cause}.`
+}
+
+const name = (text: string) => oneLine(text, MAX_NAME_LENGTH)
+
+function whatOf({ alertType, evidence }: IssueRecord): string {
+  const subject = [evidence?.vendor, evidence?.event].flatMap((part) => (part ? [name(part)] : [])).join(' ')
+  if (countsFirings(alertType)) {
+    return `${evidence ? name(evidence.summary) : 'the volume is wrong'}${subject ? ` (${subject})` : ''}`
+  }
+  if (alertType === 'journey') return 'sessions do not go as expected'
+  return `${subject ? `${subject} ` : ''}events break the rule`
+}
+
+function placeOf(domain: string | null, hosts: readonly string[]): string {
+  const [first, ...others] = hosts
+  const more = others.length === 0 ? '' : ` and ${others.length} more ${others.length === 1 ? 'host' : 'hosts'}`
+  const host = first === undefined ? '' : name(first) + more
+  if (domain === null) return host && ` on ${host}`
+  return ` on ${name(domain)}${host && ` (${host})`}`
+}
+
+/** `12 times`, or for volume types `in 3 windows`. */
+function timesOf({ alertType, occurrences }: IssueRecord): string {
+  const [one, many] = countsFirings(alertType) ? ['window', 'windows'] : ['time', 'times']
+  const count = `${occurrences.toLocaleString('en-US')} ${occurrences === 1 ? one : many}`
+  return countsFirings(alertType) ? `in ${count}` : count
+}
+
+/** `from 2026-01-05 12:00 to 2026-01-05 12:30`; within one minute `at`, or where it was more than once `since` it. */
+function spanOf({ firstSeenAt, lastSeenAt, occurrences }: IssueRecord): string {
+  const [first, last] = [minuteText(firstSeenAt), minuteText(lastSeenAt)]
+  if (first !== last) return `from ${first} to ${last}`
+  return `${occurrences === 1 ? 'at' : 'since'} ${first}`
+}

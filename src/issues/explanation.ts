@@ -1,0 +1,109 @@
+import type { Alert } from '../alerts/alert.ts'
+import { parsePeriod } from '../alerts/period.ts'
+import { countsFirings } from '../alerts/types/index.ts'
+import { HOUR_MS, type Instant } from '../core/clock.ts'
+import { Closed, type Static, Type } from '../core/schema.ts'
+import type { Db } from '../store/database.ts'
+import type { IssueRecord } from './issue.ts'
+import { ISSUE_COLUMNS, type IssueRow, recordOf } from './store.ts'
+
+/** A cause may be seen so much later than what it causes. */
+const LAG_MS = 2 * HOUR_MS
+const MAX_CANDIDATES = 20
+
+export const ExplanationSchema = Closed(
+  { issueId: Type.String(), title: Type.String() },
+  { description: 'The issue about the whole traffic of the domain, where that explains a fall' },
+)
+export type Explanation = Static<typeof ExplanationSchema>
+
+/** An issue, and its alert as it is now; null when that is gone. */
+interface Trouble {
+  issue: IssueRecord
+  rule: Alert | null
+}
+
+/** A stretch of time in which a trouble went on. */
+interface Episode {
+  from: Instant
+  through: Instant
+}
+
+/**
+ * The issue about the domain's whole traffic that explains a fall of a count: the one that the last firing named, else
+ * one that went on at the same time and did not begin after it. Null when there is none, and for what is no such fall.
+ */
+export function explanationOf(db: Db, trouble: Trouble): Explanation | null {
+  const { issue } = trouble
+  if (!countsFirings(issue.alertType) || issue.domainId === null || isOfDomain(issue) || isRise(trouble)) return null
+  const named = issue.evidence?.explainedBy
+  const cause = named === undefined ? lookUp(db, trouble) : (newest(db, issue, named) ?? lookUp(db, trouble))
+  return cause && { issueId: cause.id, title: cause.title }
+}
+
+/** Every other anomaly is about a vendor. */
+const isOfDomain = ({ alertType, subject }: IssueRecord) => alertType === 'volume_anomaly' && subject === ''
+
+function isRise({ issue, rule }: Trouble): boolean {
+  const { volume } = rule ?? {}
+  if (volume && 'op' in volume) return volume.op === 'gte'
+  if (volume && 'direction' in volume) return volume.direction === 'increase'
+  const { observed = null, expected = null } = issue.evidence ?? {}
+  return observed !== null && expected !== null && observed > expected
+}
+
+function newest(db: Db, issue: IssueRecord, subject: string): IssueRecord | null {
+  const row = db
+    .prepare<[string, string, string | null, string, number], IssueRow>(
+      `SELECT ${ISSUE_COLUMNS} FROM issue
+       WHERE orgId = ? AND alertId = ? AND domainId = ? AND subject = ? AND lastSeenAt >= ?
+       ORDER BY lastSeenAt DESC LIMIT 1`,
+    )
+    .get(issue.orgId, issue.alertId, issue.domainId, subject, issue.lastSeenAt - LAG_MS)
+  return row ? recordOf(row) : null
+}
+
+function lookUp(db: Db, { issue, rule }: Trouble): IssueRecord | null {
+  const periodMs = rule ? parsePeriod(rule.period).lengthMs : HOUR_MS
+  const own = episodesOf(db, issue, periodMs).at(-1)
+  if (!own) return null
+  const lagMs = Math.max(LAG_MS, periodMs)
+  const goesAlong = ({ from, through }: Episode) =>
+    from <= own.from + lagMs && from <= own.through && through >= own.from
+  return candidates(db, issue, own).find((cause) => episodesOf(db, cause, HOUR_MS).some(goesAlong)) ?? null
+}
+
+/** Newest first. Those of the issue's own alert are not among them: its firing would have named it. */
+function candidates(db: Db, { orgId, domainId, alertId }: IssueRecord, { from, through }: Episode): IssueRecord[] {
+  return db
+    .prepare<[string, string | null, string, number, number, number], IssueRow>(
+      `SELECT ${ISSUE_COLUMNS} FROM issue
+       WHERE orgId = ? AND domainId = ? AND alertType = 'volume_anomaly' AND subject = '' AND alertId <> ?
+         AND firstSeenAt <= ? AND lastSeenAt >= ?
+       ORDER BY lastSeenAt DESC LIMIT ?`,
+    )
+    .all(orgId, domainId, alertId, through, from, MAX_CANDIDATES)
+    .map(recordOf)
+}
+
+/**
+ * In order: from each opening to what ended or reopened it; the last one to the last occurrence, because an issue that
+ * is muted or acknowledged stays after its trouble has ended. The window that reopened an issue began a period before.
+ */
+function episodesOf(db: Db, { id, firstSeenAt, lastSeenAt }: IssueRecord, periodMs: number): Episode[] {
+  const entries = db
+    .prepare<[string], { kind: string; createdAt: Instant }>(
+      `SELECT kind, createdAt FROM issueHistory
+       WHERE issueId = ? AND kind IN ('reopened', 'resolved') ORDER BY seq`,
+    )
+    .all(id)
+  const episodes: Episode[] = []
+  let from: Instant | null = firstSeenAt
+  for (const { kind, createdAt } of entries) {
+    if (from !== null) episodes.push({ from, through: createdAt })
+    from = kind === 'reopened' ? createdAt - periodMs : null
+  }
+  if (from !== null) return [...episodes, { from, through: lastSeenAt }]
+  const last = episodes.pop()
+  return last ? [...episodes, { ...last, through: Math.min(last.through, lastSeenAt) }] : episodes
+}

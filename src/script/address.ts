@@ -1,0 +1,120 @@
+import type { CaptureConfig } from '../capture/capture-config.ts'
+
+/** A request that is to be captured. */
+export interface Wanted {
+  /** Absolute, without its fragment. */
+  url: string
+  /** Its host when that belongs to another site; else null. */
+  foreignHost: string | null
+  /** False for hosts that no decoder knows: what is sent there is none of our business. Null: that is not known yet. */
+  withBody: boolean | null
+}
+
+/** What is captured of all the page's requests. */
+export interface Filter {
+  /** Null: not captured. */
+  wanted(address: string): Wanted | null
+  /** Host of an absolute address that belongs to another site and is not the collector; null for any other. */
+  foreignHost(address: string): string | null
+  /** Takes in the hosts of vendors, each with its subdomains. */
+  learn(hosts: readonly string[]): void
+}
+
+/** Pieces of a pattern that must occur one behind the other, as the server reads the same pattern. */
+function partsOf(pattern: string): string[] {
+  return withoutScheme(pattern.trim().toLowerCase()).split('*').filter(Boolean)
+}
+
+function withoutScheme(address: string): string {
+  return address.replace(/^(?:[a-z][a-z\d+.-]*:)?\/\//, '')
+}
+
+function holdsInOrder(text: string, parts: readonly string[]): boolean {
+  let from = 0
+  return parts.every((part) => {
+    const at = text.indexOf(part, from)
+    from = at + part.length
+    return at >= 0
+  })
+}
+
+/**
+ * The registrable domain, about: browsers do not tell it, and the list is far too long to bring along. Two labels, three
+ * where the last two are as short as in `co.uk`. Addresses are their own site.
+ */
+export function siteOf(hostname: string): string {
+  if (/^[\d.]+$|:/.test(hostname)) return hostname
+  const labels = hostname.split('.')
+  const isShort = (labels.at(-1) ?? '').length === 2 && (labels.at(-2) ?? '').length <= 3
+  return labels.slice(isShort ? -3 : -2).join('.')
+}
+
+function anyOf(expressions: readonly string[]): RegExp | null {
+  return expressions.length > 0 ? new RegExp(expressions.map((one) => `(?:${one})`).join('|'), 'i') : null
+}
+
+/** `base`: what the page's relative addresses are relative to. */
+export function makeFilter(config: CaptureConfig, pageHost: string, base: () => string): Filter {
+  const patterns = config.patterns.map(partsOf).filter((parts) => parts.length > 0)
+  const paths = anyOf(config.paths)
+  const ignore = anyOf(config.ignore)
+  let vendors: Set<string> | null = null
+  const pageSite = siteOf(pageHost)
+  const ownPrefixes = [config.collectUrl, config.configUrl.replace(/[^/]*$/, '')]
+  const isOwn = (href: string) => ownPrefixes.some((prefix) => href.startsWith(prefix))
+
+  const isVendor = (hostname: string) => {
+    if (!vendors) return null
+    for (let host = hostname; host.includes('.'); host = host.slice(host.indexOf('.') + 1)) {
+      if (vendors.has(host)) return true
+    }
+    return false
+  }
+  const isNamed = (url: URL) => {
+    if (paths?.test(url.pathname)) return true
+    if (patterns.length === 0) return false
+    const address = withoutScheme(url.href.toLowerCase())
+    return patterns.some((parts) => holdsInOrder(address, parts))
+  }
+  const foreignHostOf = (url: URL) => (siteOf(url.hostname) === pageSite ? null : url.hostname)
+
+  return {
+    wanted(address) {
+      const url = parse(address, base)
+      if (!url) return null
+      const href = withoutFragment(url.href)
+      if (isOwn(href)) return null
+      const foreignHost = foreignHostOf(url)
+      if (isNamed(url)) return { url: href, foreignHost, withBody: true }
+      if (!config.crossSite || foreignHost === null || ignore?.test(url.pathname + url.search)) return null
+      return { url: href, foreignHost, withBody: isVendor(foreignHost) }
+    },
+    foreignHost(address) {
+      const url = parse(address, base)
+      return url && !isOwn(url.href) ? foreignHostOf(url) : null
+    },
+    learn(hosts) {
+      vendors = new Set(hosts)
+    },
+  }
+}
+
+/** As it is told of in resource timing. */
+export function withoutFragment(href: string): string {
+  const at = href.indexOf('#')
+  return at < 0 ? href : href.slice(0, at)
+}
+
+/** Null for what is no address of the web. */
+function parse(address: string, base: () => string): URL | null {
+  const isWhole = /^https?:/i.test(address)
+  // Much of what a page loads is `data:`; parsing megabytes of a picture would be ours to pay.
+  if (!isWhole && /^[a-z][a-z\d+.-]*:/i.test(address)) return null
+  try {
+    const url = isWhole ? new URL(address) : new URL(address, base())
+    return url.protocol.startsWith('http') ? url : null
+  } catch {
+    // The browser says so to the page.
+    return null
+  }
+}

@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'bun:test'
+import { batchesOf, type Item, isReady, MAX_LENGTH, PATIENCE_MS } from './batch.ts'
+import { frameOf, hitOf } from './collector.fixture.ts'
+
+const contents = (items: readonly Item[]) => batchesOf(items).map(({ content }) => JSON.parse(JSON.stringify(content)))
+
+test('an item says what is known of its call, and nothing else', () => {
+  const known = hitOf({ method: 'POST', type: 'fetch', content: 'en=purchase', outcome: 204, bytes: 90 }, 'a.1')
+  const unknown = hitOf({ outcome: null, durMs: null }, 'a.2')
+  const shared = { ts: 1_767_614_400_000, url: 'https://vendor.example/p' }
+  expect(contents([known])[0].hits).toEqual([
+    { ...shared, id: 'a.1', method: 'POST', type: 'fetch', body: 'en=purchase', status: 204, durMs: 12, bytes: 90 },
+  ])
+  expect(contents([unknown])[0].hits).toEqual([{ ...shared, id: 'a.2', method: 'GET', type: 'img' }])
+})
+
+test('all kinds of items share a batch, with what they have in common', () => {
+  const frame = frameOf('/cart', { declared: { env: 'dev', version: 12, customerId: 'c-7' }, sampleRate: 0.5 })
+  const [content, ...others] = contents([
+    { list: 'events', frame, event: { id: '1', ts: 1, vendor: 'Tagwarden', event: 'snippet_ran' } },
+    { list: 'tags', frame, tag: { id: '2', ts: 2, container: 'GTM-1', tagId: '7' } },
+    hitOf({ frame }, '3'),
+    { list: 'pageStats', frame, stats: { ts: 4, loaf: true, vendors: [] } },
+  ])
+  expect(others).toEqual([])
+  expect(content).toMatchObject({
+    env: 'dev',
+    version: 12,
+    customerId: 'c-7',
+    sampleRate: 0.5,
+    page: { url: 'https://shop.example/cart', title: 'Shop' },
+    events: [{ id: '1' }],
+    tags: [{ id: '2' }],
+    hits: [{ id: '3' }],
+    pageStats: { ts: 4 },
+  })
+})
+
+describe('a new batch begins', () => {
+  test('where the page, the session or what the page told changes', () => {
+    const [a, b] = [frameOf('/a'), frameOf('/b')]
+    const items = [hitOf({ frame: a }), hitOf({ frame: a }), hitOf({ frame: b }), hitOf({ frame: a })]
+    expect(contents(items).map(({ page, hits }) => [new URL(page.url).pathname, hits.length])).toEqual([
+      ['/a', 2],
+      ['/b', 1],
+      ['/a', 1],
+    ])
+  })
+
+  test('after 50 items, or 30 kB', () => {
+    const frame = frameOf('/')
+    const many = Array.from({ length: 120 }, () => hitOf({ frame }))
+    expect(contents(many).map(({ hits }) => hits.length)).toEqual([50, 50, 20])
+    const large = Array.from({ length: 5 }, () => hitOf({ frame, content: 'x'.repeat(MAX_LENGTH / 2 - 400) }))
+    expect(contents(large).map(({ hits }) => hits.length)).toEqual([2, 2, 1])
+    expect(new Set(batchesOf(large).map(({ batchId }) => batchId)).size).toBe(3)
+  })
+})
+
+test('what would cost a whole batch is cut; an address that is too long is left for the collector to refuse', () => {
+  const page = { url: 'https://shop.example/', referrer: '', title: 't'.repeat(5000) }
+  const [content] = contents([
+    hitOf({ frame: frameOf('/', { page }), url: `https://vendor.example/${'x'.repeat(20_000)}` }),
+  ])
+  expect(content.page.title).toHaveLength(4000)
+  expect(content.hits[0].url).toHaveLength(16 * 1024 + 1)
+})
+
+test.each<[string, boolean, Item]>([
+  ['that ended', true, hitOf({ isTimed: false })],
+  ['of which resource timing told', true, hitOf({ outcome: null })],
+  ['whose answer is still to be looked at', false, hitOf({ outcome: null, whenTimed() {} })],
+  ['whose body is being read', false, hitOf({ isReading: true })],
+  ['under way', false, hitOf({ outcome: null, isTimed: false })],
+])('a call %s is ready: %p, and any call after ten seconds', (_what, ready, item) => {
+  expect(isReady(item, 100)).toBe(ready)
+  expect(isReady(item, PATIENCE_MS + 1)).toBe(true)
+})

@@ -1,0 +1,52 @@
+import type { CaptureConfig } from '../capture/capture-config.ts'
+import { makeFilter } from './address.ts'
+import { makeCalls } from './calls.ts'
+import { replay, takeCommands, takeEarly } from './command-queue.ts'
+import { commandRunner, giveNotice } from './commands.ts'
+import { fetchConfig } from './config-source.ts'
+import { type Delivery, makeDelivery } from './delivery.ts'
+import { violationSeer, watchElements } from './elements.ts'
+import { makeFrames } from './frame.ts'
+import { type Host, hostOf } from './host.ts'
+import { observe, tellsLongFrames } from './observers.ts'
+import { makeStatsKeeper } from './page-stats.ts'
+import { makeRecorder, type Recorder } from './recorder.ts'
+import { makeSession } from './session.ts'
+import { seersOf, watchTransports } from './transports.ts'
+
+/** Begins to capture on this page, in a session with this id unless the page says otherwise. */
+export function startCapture(window: Host['window'], config: CaptureConfig, sessionId: string): void {
+  const early = takeEarly(window)
+  if (config.kill || config.version !== 1) return
+  const host = hostOf(window)
+  const { guard } = host
+  const session = makeSession(config, sessionId, () => window.sessionStorage)
+  const filter = makeFilter(config, window.location.hostname, () => window.document.baseURI)
+  const stats = makeStatsKeeper(tellsLongFrames())
+  const closing = fetchConfig({
+    ...host,
+    configUrl: config.configUrl,
+    take(fresh) {
+      if (fresh.kill) guard.stop()
+      config.sampleRate = fresh.sampleRate
+      filter.learn(fresh.hosts)
+      recorder.decide()
+    },
+  })
+  // What these call is there long before they do.
+  const frames = makeFrames({ ...host, config, session, left: (page) => delivery.finish(page) })
+  const leaving = () => takeEntries?.()
+  const delivery: Delivery = makeDelivery({ ...host, config, frames, stats, closing, leaving })
+  const { add, check: changed } = delivery
+  const recorder: Recorder = makeRecorder({ ...host, filter, frames, calls: makeCalls(), add, changed })
+  const seers = { ...seersOf({ guard, recorder }), securitypolicyviolation: violationSeer(recorder) }
+  const takeEntries = guard.run(() => observe({ ...host, filter, frames, recorder, stats }))
+
+  guard.run(() => watchTransports(window, seers, { guard, recorder }))
+  guard.run(() => watchElements(window, seers, { guard, recorder }))
+  const commands = { ...host, frames, session, add }
+  // First what the page told of itself: it is true of what follows.
+  guard.run(() => takeCommands(window, guard, commandRunner(commands)))
+  if (early) guard.run(() => giveNotice(commands, { vendor: 'Tagwarden', event: 'snippet_ran' }))
+  replay(guard, seers, early ?? [])
+}

@@ -1,0 +1,77 @@
+import type { Item } from './batch.ts'
+import type { Call } from './calls.ts'
+import type { Frame } from './frame.ts'
+
+/** A clock that is moved by hand, and what was to be done later. */
+export interface HandClock {
+  now(): number
+  later(work: () => void, ms: number): void
+  /** Moves on, and does what became due, in order. */
+  pass(ms: number): void
+}
+
+export function handClock(): HandClock {
+  let at = 0
+  let due: { at: number; work: () => void }[] = []
+  return {
+    now: () => at,
+    later(work, ms) {
+      due.push({ at: at + ms, work })
+    },
+    pass(ms) {
+      const end = at + ms
+      for (;;) {
+        const [next] = due.filter((one) => one.at <= end).sort((a, b) => a.at - b.at)
+        if (!next) break
+        due = due.filter((one) => one !== next)
+        at = next.at
+        next.work()
+      }
+      at = end
+    },
+  }
+}
+
+export function frameOf(path: string, more: Partial<Frame> = {}): Frame {
+  return {
+    declared: { env: 'prod' },
+    sessionId: 'f'.repeat(32),
+    sampleRate: 1,
+    page: { url: `https://shop.example${path}`, referrer: '', title: 'Shop' },
+    isSampled: true,
+    from: 0,
+    ...more,
+  }
+}
+
+const FRAME = frameOf('/')
+
+/** A call that has ended, unless said otherwise; all of one page. */
+export function callOf(more: Partial<Call> = {}): Call {
+  return {
+    frame: FRAME,
+    at: 0,
+    ts: 1_767_614_400_000,
+    url: 'https://vendor.example/p',
+    foreignHost: 'vendor.example',
+    method: 'GET',
+    type: 'img',
+    content: null,
+    isReading: false,
+    isConfirmed: true,
+    outcome: 'ok',
+    isOdd: false,
+    isOnline: true,
+    durMs: 12,
+    bytes: null,
+    isTimed: true,
+    whenTimed: null,
+    ...more,
+  }
+}
+
+/** A hit that is ready to be sent, unless said otherwise. */
+export function hitOf(more: Partial<Call> = {}, id = 'h'): Item {
+  const call = callOf(more)
+  return { list: 'hits', frame: call.frame, call, id }
+}

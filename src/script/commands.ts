@@ -1,0 +1,114 @@
+import type { SessionMode } from '../capture/capture-config.ts'
+import type { Item, TagReport } from './batch.ts'
+import type { Frames } from './frame.ts'
+import type { Session } from './session.ts'
+
+export interface CommandParts {
+  frames: Frames
+  session: Session
+  date(): number
+  newId(): string
+  add(item: Item): void
+}
+
+/** What a tag manager tells of one tag: https://developers.google.com/tag-platform/tag-manager/templates/api#addeventcallback */
+interface RanTag {
+  id?: unknown
+  name?: unknown
+  status?: unknown
+  executionTime?: unknown
+}
+
+const TAG_STATUSES: Record<string, NonNullable<TagReport['status']>> = {
+  success: 'ok',
+  failure: 'failure',
+  exception: 'exception',
+  timeout: 'timeout',
+}
+const MODES: readonly SessionMode[] = ['memory', 'sessionStorage', 'customer']
+
+/** Carries out one command of `tagwarden(…)`; what it does not know it ignores. */
+export type RunCommand = (command: ArrayLike<unknown>) => void
+
+/**
+ * - `configure`, `{ env, version, customerId, sessionId, sessionMode }`: what the page knows of itself.
+ * - `consent`, `granted` or `denied`: whether ids may be kept in `sessionStorage`; before it, nothing is.
+ * - `container`, id: a tag manager runs here.
+ * - `tags`, container, event, tags: what became of the tags of one event.
+ */
+export function commandRunner(parts: CommandParts): RunCommand {
+  const containers = new Set<string>()
+  return (command) => {
+    const [name, ...args] = Array.from(command)
+    if (name === 'configure') configure(parts, recordOf(args[0]))
+    else if (name === 'consent') parts.session.allowStorage(args[0] === 'granted')
+    else if (name === 'tags') reportTags(parts, args)
+    else if (name === 'container' && typeof args[0] === 'string' && !containers.has(args[0])) {
+      containers.add(args[0])
+      giveNotice(parts, { vendor: 'Google Tag Manager', event: 'container_loaded', account: args[0] })
+    }
+  }
+}
+
+/** Sends an event of our own: that the script or a tag manager runs on this page. */
+export function giveNotice(
+  { frames, date, newId, add }: CommandParts,
+  what: { vendor: string; event: string; account?: string },
+): void {
+  const frame = frames.current()
+  if (frame.isSampled) add({ list: 'events', frame, event: { id: newId(), ts: date(), ...what } })
+}
+
+function configure({ frames, session }: CommandParts, declared: Record<string, unknown>): void {
+  const { env, version, customerId, sessionId, sessionMode } = declared
+  const mode = MODES.find((one) => one === sessionMode)
+  if (mode) session.setMode(mode)
+  const ownSession = textOf(sessionId)
+  if (ownSession) {
+    session.setCustomerSession(ownSession)
+    // Whoever names the session wants it used.
+    if (!mode) session.setMode('customer')
+  }
+  const number = typeof version === 'string' && version !== '' ? Number(version) : version
+  // Longer ones would have every batch refused.
+  const customer = textOf(customerId).slice(0, 500)
+  frames.tell({
+    ...(env === 'dev' || env === 'prod' ? { env } : {}),
+    ...(typeof number === 'number' && Number.isFinite(number) ? { version: number } : {}),
+    ...(customer ? { customerId: customer } : {}),
+  })
+}
+
+function reportTags({ frames, date, newId, add }: CommandParts, [container, event, tags]: unknown[]): void {
+  const name = textOf(container)
+  if (!name || !Array.isArray(tags)) return
+  const frame = frames.current()
+  if (!frame.isSampled) return
+  for (const tag of tags) {
+    const ran: RanTag = recordOf(tag)
+    const tagId = textOf(ran.id)
+    if (!tagId) continue
+    const report: TagReport = {
+      id: newId(),
+      ts: date(),
+      container: name,
+      tagId,
+      name: textOf(ran.name),
+      event: textOf(event),
+    }
+    const status = TAG_STATUSES[textOf(ran.status)]
+    if (status) report.status = status
+    const execMs = Number(ran.executionTime)
+    if (execMs >= 0) report.execMs = execMs
+    add({ list: 'tags', frame, tag: report })
+  }
+}
+
+function recordOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+}
+
+/** Empty for what is no text. Numbers are texts here: pages give ids either way. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+}

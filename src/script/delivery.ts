@@ -1,0 +1,67 @@
+import type { CaptureConfig } from '../capture/capture-config.ts'
+import type { Item } from './batch.ts'
+import { type Frames, type Page, pageAddress } from './frame.ts'
+import type { Host } from './host.ts'
+import { watchLifecycle } from './lifecycle.ts'
+import type { StatsKeeper } from './page-stats.ts'
+import { makeQueue } from './queue.ts'
+import { makeSender } from './sender.ts'
+
+export interface DeliveryParts extends Host {
+  config: CaptureConfig
+  frames: Frames
+  stats: StatsKeeper
+  /** Called before batches are made. */
+  closing(): void
+  /** Called when the page may end. */
+  leaving(): void
+}
+
+export interface Delivery {
+  add(item: Item): void
+  /** To be called when something of a call in it changed. */
+  check(): void
+  /** Sends what was measured of a stay that is over. */
+  finish(page: Page): void
+}
+
+/** The way of everything that is captured to the collector. */
+export function makeDelivery(parts: DeliveryParts): Delivery {
+  const { window, config, guard, frames, stats, closing, leaving, now, date } = parts
+  const sender = makeSender({ ...parts, url: config.collectUrl, token: config.token })
+  const queue = makeQueue({
+    ...parts,
+    isSpent: () => guard.isSpent(),
+    closing() {
+      updateTitle(window, frames.at(now()).page)
+      closing()
+    },
+    send: (batches) => sender.send(batches),
+  })
+  const finish = (page: Page) => {
+    const frame = frames.at(now())
+    const taken = config.pageStats && frame.isSampled ? stats.take(page, date()) : null
+    if (taken) queue.add({ list: 'pageStats', frame: frame.page === page ? frame : { ...frame, page }, stats: taken })
+  }
+  const finishPage = () => {
+    leaving()
+    finish(frames.current().page)
+  }
+  const changed = watchLifecycle(window, { guard, queue, sender, finishPage })
+  return {
+    add(item) {
+      queue.add(item)
+      changed()
+    },
+    check() {
+      queue.check()
+      changed()
+    },
+    finish,
+  }
+}
+
+/** Scripts name a page after they changed its address. */
+function updateTitle({ document, location }: Window, page: Page): void {
+  if (pageAddress(location.href) === page.url) page.title = document.title
+}

@@ -1,0 +1,86 @@
+import type { Filter } from './address.ts'
+import type { Timing } from './calls.ts'
+import type { Frames } from './frame.ts'
+import type { Guard } from './guard.ts'
+import type { LongFrame, StatsKeeper } from './page-stats.ts'
+import type { Recorder } from './recorder.ts'
+
+export interface ObserverParts {
+  guard: Guard
+  filter: Filter
+  frames: Frames
+  recorder: Recorder
+  stats: StatsKeeper
+  later(work: () => void, ms: number): void
+}
+
+/** Entries are looked at some time after they came: many together cost less than each alone. */
+const DELAY_MS = 100
+/** So many at a time, while this second's share of the main thread is used up. */
+const SLICE = 50
+
+/** True where the browser tells of long animation frames. */
+export function tellsLongFrames(): boolean {
+  return isSupported('long-animation-frame')
+}
+
+function isSupported(type: string): boolean {
+  return globalThis.PerformanceObserver?.supportedEntryTypes?.includes(type) ?? false
+}
+
+/** Our word for what resource timing calls otherwise. */
+const TYPES: Record<string, string> = { xmlhttprequest: 'xhr' }
+
+/**
+ * Listens to what the browser tells of requests and long animation frames, from the beginning of the page. Answers what
+ * looks at all of it that has come until now.
+ */
+export function observe(parts: ObserverParts): () => void {
+  const { guard, filter, frames, recorder, stats } = parts
+  const finishResources = subscribe(parts, 'resource', (entry) => {
+    const { name, initiatorType } = entry as PerformanceResourceTiming
+    const timing = entry as PerformanceResourceTiming & Timing
+    const call = recorder.timing(name, TYPES[initiatorType] ?? initiatorType, timing)
+    const host = call ? call.foreignHost : filter.foreignHost(name)
+    if (host !== null) stats.request(frames.at(entry.startTime).page, host, timing)
+  })
+  const finishLongFrames = subscribe(parts, 'long-animation-frame', (entry) => {
+    stats.longFrame(frames.at(entry.startTime).page, entry as PerformanceEntry & LongFrame)
+  })
+  // Not in every browser; elsewhere the next captured request notices the new address.
+  const { navigation } = globalThis as { navigation?: EventTarget }
+  navigation?.addEventListener('currententrychange', () => guard.run(() => frames.current()))
+  return () => {
+    finishResources()
+    finishLongFrames()
+  }
+}
+
+/** Answers what takes all entries at once. */
+function subscribe({ guard, later }: ObserverParts, type: string, take: (entry: PerformanceEntry) => void): () => void {
+  let waiting: PerformanceEntry[] = []
+  const work = (count: number) => {
+    let at = 0
+    guard.run(() => {
+      // One that fails is left behind, the others are for the next time.
+      for (const entry of waiting.slice(0, count)) {
+        at++
+        take(entry)
+      }
+    })
+    waiting = waiting.slice(at)
+    if (waiting.length > 0) arm()
+  }
+  const arm = () => later(() => work(guard.isSpent() ? SLICE : waiting.length), DELAY_MS)
+  if (!isSupported(type)) return () => undefined
+  const observer = new PerformanceObserver((list) => {
+    if (guard.isOff()) return observer.disconnect()
+    if (waiting.length === 0) arm()
+    waiting = waiting.concat(list.getEntries())
+  })
+  observer.observe({ type, buffered: true })
+  return () => {
+    waiting = waiting.concat(observer.takeRecords())
+    work(waiting.length)
+  }
+}

@@ -1,0 +1,89 @@
+import type { Timing } from './calls.ts'
+import type { Page } from './frame.ts'
+
+/** Of one page: `pageStats` of a batch. */
+export interface PageStats {
+  ts: number
+  /** True where the browser tells of long animation frames; else `blockMs` is unknown and 0. */
+  loaf: boolean
+  vendors: HostStats[]
+}
+
+interface HostStats {
+  host: string
+  requests: number
+  /** Of the first 50 requests. */
+  durMs: number[]
+  blockMs: number
+  /** Of the requests whose size the other site lets us see; absent when it shows none. */
+  bytes?: number
+}
+
+/** As much of a long animation frame as is read here: https://w3c.github.io/long-animation-frames/ */
+export interface LongFrame {
+  startTime: number
+  blockingDuration: number
+  scripts: readonly { sourceURL: string; duration: number }[]
+}
+
+/** Time in scripts without an address: inline handlers, extensions. */
+const UNATTRIBUTED = 'unattributed'
+const MAX_HOSTS = 50
+const MAX_DURATIONS = 50
+
+export interface StatsKeeper {
+  request(page: Page, host: string, timing: Timing): void
+  longFrame(page: Page, longFrame: LongFrame): void
+  /** What is known of a stay, once; null when it was taken already. */
+  take(page: Page, ts: number): PageStats | null
+}
+
+/** `isSupported`: whether the browser tells of long animation frames. */
+export function makeStatsKeeper(isSupported: boolean): StatsKeeper {
+  const pages = new WeakMap<Page, Map<string, HostStats>>()
+  const taken = new WeakSet<Page>()
+
+  const statsOf = (page: Page, host: string): HostStats | null => {
+    if (taken.has(page)) return null
+    const hosts = pages.get(page) ?? new Map<string, HostStats>()
+    pages.set(page, hosts)
+    const stats = hosts.get(host)
+    if (stats || hosts.size >= MAX_HOSTS) return stats ?? null
+    const fresh: HostStats = { host, requests: 0, durMs: [], blockMs: 0 }
+    hosts.set(host, fresh)
+    return fresh
+  }
+  return {
+    request(page, host, { duration, requestStart, transferSize }) {
+      const stats = statsOf(page, host)
+      if (!stats) return
+      stats.requests++
+      if (stats.durMs.length < MAX_DURATIONS) stats.durMs.push(Math.round(duration))
+      if (requestStart) stats.bytes = (stats.bytes ?? 0) + (transferSize ?? 0)
+    },
+    longFrame(page, { blockingDuration, scripts }) {
+      const totalMs = scripts.reduce((sum, { duration }) => sum + duration, 0)
+      if (totalMs === 0 || blockingDuration === 0) return
+      for (const { sourceURL, duration } of scripts) {
+        const stats = statsOf(page, hostOf(sourceURL))
+        if (stats) stats.blockMs += (blockingDuration * duration) / totalMs
+      }
+    },
+    take(page, ts) {
+      if (taken.has(page)) return null
+      const hosts = pages.get(page)?.values() ?? []
+      taken.add(page)
+      pages.delete(page)
+      const vendors = [...hosts].map((stats) => ({ ...stats, blockMs: Math.round(stats.blockMs * 10) / 10 }))
+      return { ts, loaf: isSupported, vendors }
+    },
+  }
+}
+
+function hostOf(address: string): string {
+  try {
+    return new URL(address).hostname || UNATTRIBUTED
+  } catch {
+    return UNATTRIBUTED
+  }
+}

@@ -1,0 +1,206 @@
+import { describe, expect, test } from 'bun:test'
+import type { Item } from './batch.ts'
+import type { Snapshot } from './body.ts'
+import { type Call, makeCalls, type Outcome, type Timing } from './calls.ts'
+import { frameOf, handClock } from './collector.fixture.ts'
+import { makeGuard } from './guard.ts'
+import { makeRecorder } from './recorder.ts'
+
+const URL_A = 'https://vendor.example/a'
+
+function setUp({ withBody = true, isSampled = true }: { withBody?: boolean | null; isSampled?: boolean } = {}) {
+  const clock = handClock()
+  const items: Item[] = []
+  const frames = [frameOf('/', { isSampled })]
+  const state = { withBody, isOnline: true, ids: 0 }
+  const current = () => frames.at(-1) ?? frameOf('/')
+  const recorder = makeRecorder({
+    ...clock,
+    guard: makeGuard(clock.now),
+    filter: {
+      wanted: (url) =>
+        url.startsWith('https://vendor.') ? { url, foreignHost: 'vendor.example', withBody: state.withBody } : null,
+      foreignHost: () => null,
+      learn() {},
+    },
+    frames: { current, at: (instant) => frames.findLast(({ from }) => from <= instant) ?? current(), tell() {} },
+    calls: makeCalls(),
+    date: () => 1_000_000 + clock.now(),
+    isOnline: () => state.isOnline,
+    newId: () => `id.${++state.ids}`,
+    add: (item) => void items.push(item),
+    changed() {},
+  })
+  const see = (address: string, more: { body?: () => Snapshot; isConfirmed?: boolean } = {}): Call => {
+    const call = recorder.see({ address, type: 'fetch', method: 'post', ...more })
+    if (!call) throw new Error('it was not seen')
+    return call
+  }
+  const timingOf = (startTime: number, more: Partial<Timing> = {}): Timing => ({ startTime, duration: 30, ...more })
+  const calls = () => items.flatMap((item) => (item.list === 'hits' ? [item.call] : []))
+  return { ...clock, recorder, frames, state, see, timingOf, calls }
+}
+
+describe('a call', () => {
+  test('says how it was made, when and where', () => {
+    const { see, pass, calls } = setUp()
+    pass(500)
+    see(URL_A, { body: () => 'en=purchase' })
+    expect(calls()).toMatchObject([{ url: URL_A, method: 'POST', content: 'en=purchase', at: 500, ts: 1_000_500 }])
+  })
+
+  test('that is none of ours, or of a session that is left out, is not put down, nor its body read', () => {
+    let reads = 0
+    const body = () => String(reads++)
+    const sighting = { type: 'fetch', method: 'POST', body }
+    expect(setUp().recorder.see({ ...sighting, address: 'https://shop.example/' })).toBeNull()
+    expect(setUp().recorder.see({ ...sighting, address: null })).toBeNull()
+    expect(setUp({ isSampled: false }).recorder.see({ ...sighting, address: URL_A })).toBeNull()
+    const { see, calls } = setUp({ withBody: false })
+    see(URL_A, { body })
+    expect([reads, calls()[0]?.content]).toEqual([0, null])
+  })
+
+  test('that may never be made waits for what tells that it was', () => {
+    const { see, recorder, timingOf, calls } = setUp()
+    see(URL_A, { isConfirmed: false })
+    expect(calls()).toEqual([])
+    recorder.timing(URL_A, 'script', timingOf(1))
+    expect(calls()).toHaveLength(1)
+  })
+})
+
+describe('its body', () => {
+  const later = () => {
+    const read = Promise.withResolvers<Uint8Array | null>()
+    return { read, body: () => () => read.promise }
+  }
+
+  test('may come later', async () => {
+    const { see } = setUp()
+    const { read, body } = later()
+    const call = see(URL_A, { body })
+    expect(call.isReading).toBe(true)
+    read.resolve(new Uint8Array([1]))
+    await read.promise
+    expect(call).toMatchObject({ isReading: false, content: new Uint8Array([1]) })
+  })
+
+  test('that can not be read is left out', async () => {
+    const { see } = setUp()
+    const { read, body } = later()
+    const call = see(URL_A, { body })
+    read.reject(new Error('gone'))
+    await read.promise.catch(() => undefined)
+    expect(call).toMatchObject({ isReading: false, content: null })
+  })
+
+  test.each([
+    [true, 'en=purchase'],
+    [false, null],
+  ])('is kept back until it is known whether the host is a vendor: %p', (isVendor, content) => {
+    const { see, recorder, state } = setUp({ withBody: null })
+    const call = see(URL_A, { body: () => 'en=purchase' })
+    expect(call).toMatchObject({ isReading: true, content: null })
+    state.withBody = isVendor
+    recorder.decide()
+    expect(call).toMatchObject({ isReading: false, content })
+  })
+})
+
+describe('what resource timing tells', () => {
+  test('goes to the call of the address that began before', () => {
+    const { see, recorder, timingOf, pass } = setUp()
+    const first = see(URL_A)
+    pass(100)
+    const second = see(URL_A)
+    recorder.timing(`${URL_A}#top`, 'fetch', timingOf(0.5, { responseStatus: 204, requestStart: 1, transferSize: 90 }))
+    expect(first).toMatchObject({ isTimed: true, outcome: 204, durMs: 30, bytes: 90 })
+    recorder.timing(URL_A, 'fetch', timingOf(100.2, { responseStatus: 500, transferSize: 0 }))
+    expect(second).toMatchObject({ outcome: 500, bytes: null })
+  })
+
+  test('finds its call also where requests of one address end in another order than they began', () => {
+    const { see, recorder, timingOf, pass, calls } = setUp()
+    const first = see(URL_A)
+    pass(1)
+    const second = see(URL_A)
+    pass(1)
+    recorder.see({ address: URL_A, type: 'beacon', method: 'POST' })
+    // The second has to wait until the beacon has begun.
+    recorder.timing(URL_A, 'fetch', timingOf(2.5, { responseStatus: 500 }))
+    recorder.timing(URL_A, 'beacon', timingOf(2.1))
+    recorder.timing(URL_A, 'fetch', timingOf(0.1, { responseStatus: 204 }))
+    expect([first.outcome, second.outcome]).toEqual([204, 500])
+    expect(calls().map(({ isTimed }) => isTimed)).toEqual([true, true, true])
+  })
+
+  test('is a call of its own where nobody saw one, on the page of its time', () => {
+    const { recorder, timingOf, frames, calls } = setUp()
+    frames.push(frameOf('/next', { from: 1000 }))
+    recorder.timing(URL_A, 'img', timingOf(900))
+    expect(calls()).toMatchObject([
+      { type: 'img', method: 'GET', at: 900, ts: 1_000_900, isTimed: true, outcome: null },
+    ])
+    expect(calls()[0]?.frame.page.url).toBe('https://shop.example/')
+    expect(recorder.timing('https://shop.example/app.js', 'script', timingOf(1))).toBeNull()
+  })
+
+  test('lets a promise be looked at in a later task', () => {
+    const { see, recorder, timingOf, pass } = setUp()
+    let looks = 0
+    const [first, second] = [see(URL_A), see(URL_A)]
+    first.whenTimed = () => looks++
+    second.whenTimed = () => looks++
+    recorder.timing(URL_A, 'fetch', timingOf(0))
+    recorder.timing(URL_A, 'fetch', timingOf(0))
+    expect(looks).toBe(0)
+    pass(1)
+    expect(looks).toBe(2)
+  })
+})
+
+describe('how it ended', () => {
+  const REFUSED = { duration: 0.1 }
+
+  test.each<[string, Outcome | null, Partial<Timing>, boolean, Outcome | null]>([
+    ['well', 204, {}, true, 204],
+    ['with a failure', 'failure', {}, true, 'failure'],
+    ['before it left the browser', 'failure', REFUSED, true, 'blocked'],
+    ['at once, because there is no network', 'failure', REFUSED, false, 'failure'],
+    ['oddly, which may be an empty answer', null, {}, true, null],
+    ['oddly and at once', null, REFUSED, true, 'blocked'],
+    ['well, from the cache', 'ok', REFUSED, true, 'ok'],
+  ])('%s', (_what, outcome, timing, isOnline, expected) => {
+    for (const isTimedFirst of [true, false]) {
+      const { see, recorder, timingOf, state } = setUp()
+      state.isOnline = isOnline
+      const call = see(URL_A)
+      if (isTimedFirst) recorder.timing(URL_A, 'fetch', timingOf(0, timing))
+      recorder.end(call, outcome)
+      if (!isTimedFirst) recorder.timing(URL_A, 'fetch', timingOf(0, timing))
+      expect(call.outcome).toBe(expected)
+    }
+  })
+
+  test('is told by address for what others began, and that is one call, whatever is told of it first', () => {
+    for (const isTimedFirst of [true, false]) {
+      const { recorder, timingOf, calls } = setUp()
+      const timing = () => recorder.timing(URL_A, 'script', timingOf(5))
+      if (isTimedFirst) timing()
+      recorder.endOf(URL_A, 'script', 'failure')
+      recorder.endOf(URL_A, 'script', 'failure')
+      if (!isTimedFirst) timing()
+      expect(calls()).toMatchObject([{ type: 'script', at: 5, outcome: 'failure', isTimed: true }])
+    }
+  })
+
+  test('by the page’s policy explains a failure, and an attempt that is told twice is one', () => {
+    const { recorder, timingOf, calls } = setUp()
+    recorder.endOf(URL_A, 'img', null)
+    recorder.endOf(URL_A, 'img', 'blocked')
+    recorder.timing(URL_A, 'img', timingOf(5, REFUSED))
+    recorder.timing(URL_A, 'img', timingOf(9, REFUSED))
+    expect(calls()).toMatchObject([{ outcome: 'blocked' }])
+  })
+})

@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import fc from 'fast-check'
+import { isSampled, makeSession, randomId, SESSION_IDLE_MS, STORAGE_KEY } from './session.ts'
+
+const NOW = 1_767_614_400_000
+const FIRST = 'f'.repeat(32)
+
+/** The part of `Storage` that is used. */
+function memory(kept: Record<string, string> = {}) {
+  const storage = {
+    kept,
+    writes: 0,
+    getItem: (key: string) => storage.kept[key] ?? null,
+    setItem(key: string, value: string) {
+      storage.writes++
+      storage.kept[key] = value
+    },
+    removeItem(key: string) {
+      delete storage.kept[key]
+    },
+  }
+  return storage
+}
+
+function setUp(sessionMode: 'memory' | 'sessionStorage' | 'customer', storage = memory()) {
+  return { storage, session: makeSession({ sessionMode }, FIRST, () => storage as unknown as Storage) }
+}
+
+test('ends after half an hour of silence', () => {
+  const { session } = setUp('memory')
+  expect(session.idAt(NOW)).toBe(FIRST)
+  expect(session.idAt(NOW + SESSION_IDLE_MS - 1)).toBe(FIRST)
+  expect(session.idAt(NOW + 2 * SESSION_IDLE_MS - 2)).toBe(FIRST)
+  const next = session.idAt(NOW + 3 * SESSION_IDLE_MS)
+  expect(next).toMatch(/^[\da-f]{32}$/)
+  expect(next).not.toBe(FIRST)
+})
+
+describe('storage', () => {
+  test.each(['memory', 'customer'] as const)('is never used in mode %s', (mode) => {
+    const { storage, session } = setUp(mode)
+    session.allowStorage(true)
+    session.idAt(NOW)
+    expect(storage.kept).toEqual({})
+  })
+
+  test('is used when it is allowed, once a second, and cleared when it is not', () => {
+    const { storage, session } = setUp('sessionStorage')
+    session.idAt(NOW)
+    expect(storage.writes).toBe(0)
+    session.allowStorage(true)
+    for (const ms of [0, 1, 999, 1000, 1500]) session.idAt(NOW + ms)
+    expect(storage.writes).toBe(2)
+    expect(JSON.parse(storage.kept[STORAGE_KEY] ?? '')).toEqual({ id: FIRST, seenAt: NOW + 1000 })
+    session.allowStorage(false)
+    session.idAt(NOW + 5000)
+    expect(storage.kept).toEqual({})
+  })
+
+  test.each<[string, string, boolean]>([
+    ['that goes on', JSON.stringify({ id: 'a'.repeat(32), seenAt: NOW - 1000 }), true],
+    ['that is over', JSON.stringify({ id: 'a'.repeat(32), seenAt: NOW - SESSION_IDLE_MS }), false],
+    ['of somebody else', JSON.stringify({ id: 'a', seenAt: NOW }), false],
+    ['that is no JSON', '<>', false],
+  ])('a kept session %s', (_what, kept, isTaken) => {
+    const { session } = setUp('sessionStorage', memory({ [STORAGE_KEY]: kept }))
+    session.allowStorage(true)
+    expect(session.idAt(NOW)).toBe(isTaken ? 'a'.repeat(32) : FIRST)
+  })
+})
+
+test('a session that the page names is known by a hash only', () => {
+  const { session } = setUp('customer')
+  expect(session.idAt(NOW)).toBe(FIRST)
+  session.setCustomerSession('PHPSESSID')
+  const hash = createHash('sha256').update('PHPSESSID').digest('hex').slice(0, 32)
+  expect(session.idAt(NOW)).toBe(hash)
+  expect(session.idAt(NOW + 5 * SESSION_IDLE_MS)).toBe(hash)
+})
+
+describe('sampling', () => {
+  test('takes about the share it is declared, and more of the same when that grows', () => {
+    const ids = Array.from({ length: 5000 }, randomId)
+    const taken = ids.filter((id) => isSampled(id, 0.25))
+    // Five standard deviations of a fair draw.
+    expect(Math.abs(taken.length - 1250)).toBeLessThan(155)
+    expect(taken.every((id) => isSampled(id, 0.3))).toBe(true)
+  })
+
+  test('takes all or nothing at the ends', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 32, maxLength: 32 }), (id) => {
+        expect([isSampled(id, 0), isSampled(id, 1)]).toEqual([false, true])
+      }),
+    )
+  })
+})

@@ -1,0 +1,27 @@
+import { expect, test } from 'bun:test'
+import { PriorityLock } from './priority-lock.ts'
+
+test('one works at a time; who asks goes before who works through much, and a failure costs nobody the turn', async () => {
+  const lock = new PriorityLock()
+  const done: string[] = []
+  let underWay = 0
+  const work = (name: string, gives: boolean) =>
+    lock.take(async () => {
+      expect(++underWay).toBe(1)
+      await Bun.sleep(0)
+      underWay--
+      done.push(name)
+      if (name.includes('fails')) throw new Error(name)
+      return name
+    }, gives)
+  const all = await Promise.allSettled([
+    work('first', true),
+    work('second part', true),
+    work('third part', true),
+    work('a question that fails', false),
+    work('another question', false),
+  ])
+  expect(done).toEqual(['first', 'a question that fails', 'another question', 'second part', 'third part'])
+  expect(all.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
+  expect(await work('later', true)).toBe('later')
+})

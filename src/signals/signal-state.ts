@@ -1,0 +1,28 @@
+import type { Instant } from '../core/clock.ts'
+import type { Signal } from './signal.ts'
+import type { Outcome } from './verdict-row.ts'
+
+/** How a series stands, from what is said of it in the order of time. */
+export class SignalState {
+  private lastRow: Outcome | null = null
+  private last: Outcome | null = null
+
+  take(outcome: Outcome): void {
+    if (outcome.row) this.lastRow = outcome
+    this.last = outcome
+  }
+
+  /** At the end of a tick; only silences are told of ticks within a row. */
+  at(tick: Instant): Pick<Signal, 'learningUntil' | 'observed' | 'expected' | 'silentSince'> & {
+    state: NonNullable<Signal['state']>
+  } {
+    const outcome = this.last?.at === tick ? this.last : this.lastRow
+    const { observed = null, expected = null } = this.lastRow?.row ?? {}
+    const { learningUntil = null, silentSince = null } = outcome ?? {}
+    return { state: this.stateOf(outcome), learningUntil, observed, expected, silentSince }
+  }
+
+  private stateOf(outcome: Outcome | null): NonNullable<Signal['state']> {
+    return outcome?.state ?? 'learning'
+  }
+}
