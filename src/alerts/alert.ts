@@ -2,7 +2,7 @@ import { ConditionGroupSchema, ConditionSchema, ConditionSetSchema } from '../co
 import type { Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, OneOf, type Static, Text, Type } from '../core/schema.ts'
 import { ALERT_EXAMPLES } from './examples.ts'
-import { JourneySpecSchema } from './journey-spec.ts'
+import { JourneySpecSchema } from './types/journey/spec.ts'
 
 export const ALERT_TYPES = [
   'data_validation',

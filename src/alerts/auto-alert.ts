@@ -6,7 +6,7 @@ import { SIGNAL_SENSITIVITY } from '../signals/signal.ts'
 import { type Db, tx } from '../store/database.ts'
 import { type Alert, type AlertInput, domainsOf } from './alert.ts'
 import { createAlert, deleteAlert, findAlert } from './store.ts'
-import { sensitivityOf } from './types/volume-anomaly.ts'
+import { sensitivityOf } from './types/volume/anomaly.ts'
 
 /** A domain as its automatic alert needs it. */
 export interface AlertedDomain {

@@ -5,7 +5,7 @@ import type { StoredEvent } from '../core/event.ts'
 import { Binder, type Query } from '../warehouse/query.ts'
 import type { Alert } from './alert.ts'
 import type { Finding } from './finding.ts'
-import { spellCount } from './types/volume-count.ts'
+import { spellCount } from './types/volume/count.ts'
 
 /** Events of one domain, vendor and event name in a window: a sum of weights. */
 export interface TotalRow {

@@ -7,8 +7,8 @@ import type { Alert } from './alert.ts'
 import { eventsQuery } from './events-at.ts'
 import type { TotalRow } from './explain.ts'
 import type { Finding } from './finding.ts'
-import { dataOf } from './journey.ts'
 import { alertTypeOf } from './types/index.ts'
+import { dataOf } from './types/journey/plan.ts'
 
 /** Asks for the events that `sampleSeq` of these findings names; null when none names one. */
 export function samplesQuery(orgId: string, findings: readonly Finding[]): Query | null {

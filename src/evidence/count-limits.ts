@@ -1,5 +1,5 @@
 import type { AlertInput } from '../alerts/alert.ts'
-import { MIN_EVENTS } from '../alerts/types/tag-volume-change.ts'
+import { MIN_EVENTS } from '../alerts/types/volume/change.ts'
 import { type Bounds, NO_BOUNDS } from '../insights/count-series.ts'
 
 type Volume = NonNullable<AlertInput['volume']>

@@ -1,7 +1,7 @@
 import type { Alert } from '../alerts/alert.ts'
 import { eventsAt, type Place, type SeenEvent } from '../alerts/events-at.ts'
-import { dataOf } from '../alerts/journey.ts'
 import { countsFirings } from '../alerts/types/index.ts'
+import { dataOf } from '../alerts/types/journey/plan.ts'
 import { conditionsOf } from '../conditions/condition.ts'
 import { compileMask } from '../conditions/mask.ts'
 import { compileFilters } from '../conditions/predicate.ts'

@@ -1,7 +1,7 @@
 import type { Alert } from '../alerts/alert.ts'
 import { type Period, type PeriodWindow, parsePeriod, previousWindow, windowAt } from '../alerts/period.ts'
 import { countsFirings } from '../alerts/types/index.ts'
-import { volumeSource } from '../alerts/types/volume-count.ts'
+import { volumeSource } from '../alerts/types/volume/count.ts'
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { Closed, OneOf, Type } from '../core/schema.ts'
 import {

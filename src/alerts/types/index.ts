@@ -1,11 +1,11 @@
 import { AppError } from '../../core/error.ts'
 import type { AlertKind } from '../alert.ts'
 import type { AlertType } from './alert-type.ts'
-import { dataValidation } from './data-validation.ts'
-import { journey } from './journey.ts'
-import { tagVolumeChange } from './tag-volume-change.ts'
-import { volumeAnomaly } from './volume-anomaly.ts'
-import { volumeThreshold } from './volume-threshold.ts'
+import { dataValidation } from './data-validation/data-validation.ts'
+import { journey } from './journey/journey.ts'
+import { volumeAnomaly } from './volume/anomaly.ts'
+import { tagVolumeChange } from './volume/change.ts'
+import { volumeThreshold } from './volume/threshold.ts'
 
 /** Every kind of alert that can be saved. */
 export const alertTypes: readonly AlertType[] = [

@@ -1,9 +1,9 @@
-import type { Alert } from '../alert.ts'
-import type { Window } from '../finding.ts'
-import { type PeriodWindow, parsePeriod } from '../period.ts'
-import { bucketMsOf, byWindow, type Counted, spanOf } from '../window-index.ts'
-import type { Past, PastOptions } from './past.ts'
-import { bucketsQuery, type VolumeRow, volumeSource } from './volume-count.ts'
+import type { Alert } from '../../alert.ts'
+import type { Window } from '../../finding.ts'
+import { type PeriodWindow, parsePeriod } from '../../period.ts'
+import { bucketMsOf, byWindow, type Counted, spanOf } from '../../window-index.ts'
+import type { Past, PastOptions } from '../past.ts'
+import { bucketsQuery, type VolumeRow, volumeSource } from './count.ts'
 
 /**
  * Counts window by window. `before`: the window before the first, where each is held against the one before it;

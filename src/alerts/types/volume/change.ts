@@ -1,9 +1,9 @@
-import { parser, type Static } from '../../core/schema.ts'
-import { type Alert, PercentageChangeSchema } from '../alert.ts'
-import type { Window } from '../finding.ts'
-import { type PeriodWindow, parsePeriod, previousWindow } from '../period.ts'
-import type { MeasuredType } from './alert-type.ts'
-import { ROWS_AT_ONCE } from './past.ts'
+import { parser, type Static } from '../../../core/schema.ts'
+import { type Alert, PercentageChangeSchema } from '../../alert.ts'
+import type { Window } from '../../finding.ts'
+import { type PeriodWindow, parsePeriod, previousWindow } from '../../period.ts'
+import type { MeasuredType } from '../alert-type.ts'
+import { ROWS_AT_ONCE } from '../past.ts'
 import {
   refuseForVolume,
   spellCount,
@@ -15,8 +15,8 @@ import {
   volumeQuery,
   volumeSource,
   watchedOf,
-} from './volume-count.ts'
-import { volumePast } from './volume-past.ts'
+} from './count.ts'
+import { volumePast } from './past.ts'
 
 type PercentageChange = Static<typeof PercentageChangeSchema>
 

@@ -1,11 +1,14 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Condition } from '../conditions/condition.ts'
-import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
-import { type Said, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
-import { warehouseWith } from './alert.fixture.ts'
-import type { Alert, AlertInput } from './alert.ts'
-import type { Finding, Window } from './finding.ts'
+import type { Condition } from '../../../conditions/condition.ts'
+import { HOUR_MS, MINUTE_MS } from '../../../core/clock.ts'
+import { type Said, WarehouseStand } from '../../../warehouse/warehouse.fixture.ts'
+import { warehouseWith } from '../../alert.fixture.ts'
+import type { Alert, AlertInput } from '../../alert.ts'
+import type { Finding, Window } from '../../finding.ts'
+import { findInPast } from '../../past.ts'
+import { parsePeriod } from '../../period.ts'
+import { wholeWindows } from '../../window-index.ts'
 import {
   arrived,
   aSpec,
@@ -18,12 +21,9 @@ import {
   visits,
   walkAll,
 } from './journey.fixture.ts'
-import { endedSessions, expectedOf } from './journey-reference.fixture.ts'
-import type { ShapeRow } from './journey-sql.ts'
-import { findInPast } from './past.ts'
-import { parsePeriod } from './period.ts'
-import { journey } from './types/journey.ts'
-import { wholeWindows } from './window-index.ts'
+import { journey } from './journey.ts'
+import { endedSessions, expectedOf } from './reference.fixture.ts'
+import type { ShapeRow } from './sql.ts'
 
 // Real files and databases, on machines that do other things too.
 setDefaultTimeout(120_000)

@@ -1,12 +1,12 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Condition } from '../conditions/condition.ts'
-import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
-import type { StoredEvent } from '../core/event.ts'
-import { HOUR, type Said, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
-import { alertOf, eventOf, HOUR_BEFORE_NOON, NOON, warehouseWith } from './alert.fixture.ts'
-import type { Alert, AlertInput } from './alert.ts'
-import type { Window } from './finding.ts'
+import type { Condition } from '../../../conditions/condition.ts'
+import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../../../core/clock.ts'
+import type { StoredEvent } from '../../../core/event.ts'
+import { HOUR, type Said, WarehouseStand } from '../../../warehouse/warehouse.fixture.ts'
+import { alertOf, eventOf, HOUR_BEFORE_NOON, NOON, warehouseWith } from '../../alert.fixture.ts'
+import type { Alert, AlertInput } from '../../alert.ts'
+import type { Window } from '../../finding.ts'
 import {
   arrived,
   aSession,
@@ -26,9 +26,9 @@ import {
   walkAll,
   wants,
 } from './journey.fixture.ts'
-import { endedSessions, expectedOf } from './journey-reference.fixture.ts'
-import { MAX_SESSION_EVENTS } from './journey-sql.ts'
-import { journey } from './types/journey.ts'
+import { journey } from './journey.ts'
+import { endedSessions, expectedOf } from './reference.fixture.ts'
+import { MAX_SESSION_EVENTS } from './sql.ts'
 
 // Real files and databases, on machines that do other things too.
 setDefaultTimeout(60_000)

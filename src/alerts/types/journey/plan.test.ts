@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Condition } from '../conditions/condition.ts'
-import type { StoredEvent } from '../core/event.ts'
-import { warehouseWith } from './alert.fixture.ts'
+import type { Condition } from '../../../conditions/condition.ts'
+import type { StoredEvent } from '../../../core/event.ts'
+import { warehouseWith } from '../../alert.fixture.ts'
 import {
   arrived,
   aSession,
@@ -20,8 +20,8 @@ import {
   walkAll,
   wants,
 } from './journey.fixture.ts'
-import { type JourneySpec, planOf, readShape, type Shape, walk } from './journey.ts'
-import { shapeOf, verdictOn } from './journey-reference.fixture.ts'
+import { type JourneySpec, planOf, readShape, type Shape, walk } from './plan.ts'
+import { shapeOf, verdictOn } from './reference.fixture.ts'
 
 const legacy = (...names: string[]): JourneySpec => ({ steps: names.map(named) })
 const has = (parameter: string): Condition => ({ parameter, op: 'not_blank' })

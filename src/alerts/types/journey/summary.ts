@@ -1,5 +1,5 @@
-import { targetOf } from '../conditions/condition.ts'
-import type { Ask, Plan, Unmet } from './journey.ts'
+import { targetOf } from '../../../conditions/condition.ts'
+import type { Ask, Plan, Unmet } from './plan.ts'
 
 /** Sessions that do not go as expected, at one and the same expectation. */
 export interface Miss {

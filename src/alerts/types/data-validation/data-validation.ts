@@ -1,12 +1,12 @@
-import type { Instant } from '../../core/clock.ts'
-import { AppError } from '../../core/error.ts'
-import { Binder, type Query } from '../../warehouse/query.ts'
-import type { Alert } from '../alert.ts'
-import { explained } from '../explain.ts'
-import type { Finding, Window } from '../finding.ts'
-import { type AlertType, orgOf, perRows } from './alert-type.ts'
-import { ROWS_AT_ONCE } from './past.ts'
-import { newestViolations, validationPast } from './validation-past.ts'
+import type { Instant } from '../../../core/clock.ts'
+import { AppError } from '../../../core/error.ts'
+import { Binder, type Query } from '../../../warehouse/query.ts'
+import type { Alert } from '../../alert.ts'
+import { explained } from '../../explain.ts'
+import type { Finding, Window } from '../../finding.ts'
+import { type AlertType, orgOf, perRows } from '../alert-type.ts'
+import { ROWS_AT_ONCE } from '../past.ts'
+import { newestViolations, validationPast } from './past.ts'
 
 const MAX_HOSTS = 20
 /** Naming more alerts than this costs more than to be told of all, and those of others are left out by `judge`. */

@@ -1,8 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { HOUR_MS } from '../../core/clock.ts'
-import { AppError } from '../../core/error.ts'
-import type { StoredEvent } from '../../core/event.ts'
-import { NOON, warehouseWith } from '../alert.fixture.ts'
+import { HOUR_MS } from '../../../core/clock.ts'
+import { AppError } from '../../../core/error.ts'
+import type { StoredEvent } from '../../../core/event.ts'
+import { NOON, warehouseWith } from '../../alert.fixture.ts'
+import { samplesQuery, withSamples } from '../../sample.ts'
 import {
   arrived,
   bad,
@@ -20,10 +21,9 @@ import {
   visits,
   walkAll,
   wants,
-} from '../journey.fixture.ts'
-import type { JourneySpec } from '../journey.ts'
-import { samplesQuery, withSamples } from '../sample.ts'
+} from './journey.fixture.ts'
 import { journey } from './journey.ts'
+import type { JourneySpec } from './plan.ts'
 
 // Real files and databases, on machines that do other things too.
 setDefaultTimeout(60_000)

@@ -1,7 +1,7 @@
-import { parser } from '../../core/schema.ts'
-import { CountThresholdSchema } from '../alert.ts'
-import type { MeasuredType } from './alert-type.ts'
-import { ROWS_AT_ONCE } from './past.ts'
+import { parser } from '../../../core/schema.ts'
+import { CountThresholdSchema } from '../../alert.ts'
+import type { MeasuredType } from '../alert-type.ts'
+import { ROWS_AT_ONCE } from '../past.ts'
 import {
   refuseForVolume,
   spellCount,
@@ -12,8 +12,8 @@ import {
   volumeQuery,
   volumeSource,
   watchedOf,
-} from './volume-count.ts'
-import { volumePast } from './volume-past.ts'
+} from './count.ts'
+import { volumePast } from './past.ts'
 
 const readThreshold = parser(CountThresholdSchema)
 

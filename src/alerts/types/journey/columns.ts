@@ -1,9 +1,9 @@
-import type { Condition } from '../conditions/condition.ts'
-import { filtersSql } from '../conditions/sql.ts'
-import { duckdbDialect, isStorable } from '../warehouse/dialect.ts'
-import { type AnyTest, Binder, type Query } from '../warehouse/query.ts'
-import { domainsOf } from './alert.ts'
-import { type Ask, keyOf, type Plan } from './journey.ts'
+import type { Condition } from '../../../conditions/condition.ts'
+import { filtersSql } from '../../../conditions/sql.ts'
+import { duckdbDialect, isStorable } from '../../../warehouse/dialect.ts'
+import { type AnyTest, Binder, type Query } from '../../../warehouse/query.ts'
+import { domainsOf } from '../../alert.ts'
+import { type Ask, keyOf, type Plan } from './plan.ts'
 
 /** An event that belongs to a label; an empty or absent field matches any. */
 export interface LabelMember {

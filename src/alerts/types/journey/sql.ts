@@ -1,7 +1,7 @@
-import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
-import type { Query } from '../warehouse/query.ts'
-import { type AlertSql, JourneyColumns, type MembersOf, type WalkedAlert } from './journey-columns.ts'
-import { spanOf } from './window-index.ts'
+import { HOUR_MS, type Instant, MINUTE_MS } from '../../../core/clock.ts'
+import type { Query } from '../../../warehouse/query.ts'
+import { spanOf } from '../../window-index.ts'
+import { type AlertSql, JourneyColumns, type MembersOf, type WalkedAlert } from './columns.ts'
 
 /** Without an event for so long a session has ended; what its sender calls by the same id later is another one. */
 export const SESSION_GAP_MS = 30 * MINUTE_MS

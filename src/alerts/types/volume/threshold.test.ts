@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Condition } from '../../conditions/condition.ts'
-import { compileFilters } from '../../conditions/predicate.ts'
-import { HOUR_MS } from '../../core/clock.ts'
+import type { Condition } from '../../../conditions/condition.ts'
+import { compileFilters } from '../../../conditions/predicate.ts'
+import { HOUR_MS } from '../../../core/clock.ts'
 import {
   alertOf,
   domainsNamed,
@@ -12,11 +12,11 @@ import {
   NOON,
   volumeInput,
   warehouseWith,
-} from '../alert.fixture.ts'
-import type { AlertInput } from '../alert.ts'
-import { domainsOf } from '../alert.ts'
-import { alertTypeOf } from './index.ts'
-import { volumeThreshold } from './volume-threshold.ts'
+} from '../../alert.fixture.ts'
+import type { AlertInput } from '../../alert.ts'
+import { domainsOf } from '../../alert.ts'
+import { alertTypeOf } from '../index.ts'
+import { volumeThreshold } from './threshold.ts'
 
 const shop = domainsNamed('dom_shop')
 const volume = (values: Partial<AlertInput>, id = 'alr_1') => alertOf({ ...volumeInput, ...values }, id)

@@ -1,9 +1,9 @@
-import { compileFilters } from '../conditions/predicate.ts'
-import { HOUR_MS, type Instant } from '../core/clock.ts'
-import type { StoredEvent } from '../core/event.ts'
-import { type Alert, domainsOf } from './alert.ts'
+import { compileFilters } from '../../../conditions/predicate.ts'
+import { HOUR_MS, type Instant } from '../../../core/clock.ts'
+import type { StoredEvent } from '../../../core/event.ts'
+import { type Alert, domainsOf } from '../../alert.ts'
 import { type Anchor, type Expect, LABELS, type SteppedSpec } from './journey.fixture.ts'
-import type { JourneySpec, Plan, Shape } from './journey.ts'
+import type { JourneySpec, Plan, Shape } from './plan.ts'
 
 /*
  * What a journey means, said a second time and as plainly as possible, with no care for speed and no code in common with

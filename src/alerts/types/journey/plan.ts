@@ -1,6 +1,6 @@
-import type { Condition } from '../conditions/condition.ts'
-import type { Static } from '../core/schema.ts'
-import type { JourneySpecSchema } from './journey-spec.ts'
+import type { Condition } from '../../../conditions/condition.ts'
+import type { Static } from '../../../core/schema.ts'
+import type { JourneySpecSchema } from './spec.ts'
 
 /** What an alert of type journey says in its field `journey`, in either form. */
 export type JourneySpec = Static<typeof JourneySpecSchema>

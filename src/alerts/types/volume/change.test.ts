@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { DAY_MS, HOUR_MS, type Instant } from '../../core/clock.ts'
-import { alertOf, domainsNamed, evaluate, eventOf, HOUR_BEFORE_NOON, NOON, warehouseWith } from '../alert.fixture.ts'
-import type { Alert, AlertInput } from '../alert.ts'
-import { readAlertInput } from '../input.ts'
-import { parsePeriod, previousWindow, windowAt } from '../period.ts'
-import { alertTypeOf } from './index.ts'
-import { tagVolumeChange } from './tag-volume-change.ts'
+import { DAY_MS, HOUR_MS, type Instant } from '../../../core/clock.ts'
+import { alertOf, domainsNamed, evaluate, eventOf, HOUR_BEFORE_NOON, NOON, warehouseWith } from '../../alert.fixture.ts'
+import type { Alert, AlertInput } from '../../alert.ts'
+import { readAlertInput } from '../../input.ts'
+import { parsePeriod, previousWindow, windowAt } from '../../period.ts'
+import { alertTypeOf } from '../index.ts'
+import { tagVolumeChange } from './change.ts'
 
 const shop = domainsNamed('dom_shop')
 const input: AlertInput = {

@@ -1,11 +1,19 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { HOUR_MS } from '../../core/clock.ts'
-import type { StoredEvent } from '../../core/event.ts'
-import { alertOf, evaluate, eventOf, HOUR_BEFORE_NOON, NOON, validationInput, warehouseWith } from '../alert.fixture.ts'
-import type { AlertInput } from '../alert.ts'
-import { judgeOf } from '../judge.fixture.ts'
-import { samplesQuery, withSamples } from '../sample.ts'
+import { HOUR_MS } from '../../../core/clock.ts'
+import type { StoredEvent } from '../../../core/event.ts'
+import {
+  alertOf,
+  evaluate,
+  eventOf,
+  HOUR_BEFORE_NOON,
+  NOON,
+  validationInput,
+  warehouseWith,
+} from '../../alert.fixture.ts'
+import type { AlertInput } from '../../alert.ts'
+import { judgeOf } from '../../judge.fixture.ts'
+import { samplesQuery, withSamples } from '../../sample.ts'
 
 const domains: [] = []
 const one = alertOf(validationInput, 'alr_one')

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import { HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
-import type { SeriesScope } from '../../signals/series.ts'
-import type { VerdictRow } from '../../signals/verdict-row.ts'
-import { alertOf, domainsNamed, HOUR_BEFORE_NOON, NOON } from '../alert.fixture.ts'
-import type { AlertInput } from '../alert.ts'
-import { sensitivityOf, volumeAnomaly } from './volume-anomaly.ts'
+import { HOUR_MS, MINUTE_MS } from '../../../core/clock.ts'
+import type { SeriesScope } from '../../../signals/series.ts'
+import type { VerdictRow } from '../../../signals/verdict-row.ts'
+import { alertOf, domainsNamed, HOUR_BEFORE_NOON, NOON } from '../../alert.fixture.ts'
+import type { AlertInput } from '../../alert.ts'
+import { sensitivityOf, volumeAnomaly } from './anomaly.ts'
 
 const anomaly = (values: Partial<AlertInput> = {}): AlertInput => ({
   ...{ name: 'Strays', alertType: 'volume_anomaly', volume: { vendor: 'ga4' }, period: '1h' },

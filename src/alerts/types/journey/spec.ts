@@ -1,5 +1,5 @@
-import { ConditionSchema } from '../conditions/condition.ts'
-import { Closed, OneOf, Text, Type } from '../core/schema.ts'
+import { ConditionSchema } from '../../../conditions/condition.ts'
+import { Closed, OneOf, Text, Type } from '../../../core/schema.ts'
 
 const vendor = Type.Optional(
   Type.String({

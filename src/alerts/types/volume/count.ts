@@ -1,12 +1,12 @@
-import { targetOf } from '../../conditions/condition.ts'
-import { filtersSql } from '../../conditions/sql.ts'
-import { AppError } from '../../core/error.ts'
-import { duckdbDialect, quoteName } from '../../warehouse/dialect.ts'
-import { Binder, type Query } from '../../warehouse/query.ts'
-import { type Alert, type AlertKind, domainsOf } from '../alert.ts'
-import type { Finding, Window } from '../finding.ts'
-import type { PeriodWindow } from '../period.ts'
-import { type DraftAlert, orgOf, perRows, type WatchedDomain } from './alert-type.ts'
+import { targetOf } from '../../../conditions/condition.ts'
+import { filtersSql } from '../../../conditions/sql.ts'
+import { AppError } from '../../../core/error.ts'
+import { duckdbDialect, quoteName } from '../../../warehouse/dialect.ts'
+import { Binder, type Query } from '../../../warehouse/query.ts'
+import { type Alert, type AlertKind, domainsOf } from '../../alert.ts'
+import type { Finding, Window } from '../../finding.ts'
+import type { PeriodWindow } from '../../period.ts'
+import { type DraftAlert, orgOf, perRows, type WatchedDomain } from '../alert-type.ts'
 
 /**
  * What the types of alert share that count events: scope, subject, and how the history is asked. Alerts without filters
