@@ -13,7 +13,7 @@ export type JobName =
   | 'check files'
   | 'evaluate'
   | 'evaluate series'
-  | 'signals'
+  | 'automatic alerts'
   | 'deliver'
   | 'retain'
   | 'disk budget'

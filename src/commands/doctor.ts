@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { ownUrlOf } from '../app.ts'
+import { ownUrlOf } from '../app/own-url.ts'
 import { systemClock } from '../core/clock.ts'
 import { examine, type Finding } from '../data-folder/check.ts'
 import { checkDatabase } from '../data-folder/open.ts'

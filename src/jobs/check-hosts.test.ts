@@ -4,7 +4,7 @@ import { MINUTE_MS } from '../core/clock.ts'
 import { setRouting } from '../domains/routing-store.ts'
 import { createDomain, findDomain } from '../domains/store.ts'
 import type { Outbound, Reply } from '../integrations/transport.ts'
-import { checkHostsJob } from './check-hosts.ts'
+import { checkHosts } from './check-hosts.ts'
 
 function setUp() {
   const [db, clock, stopping] = [memoryDb(), testClock(), new AbortController()]
@@ -20,7 +20,7 @@ function setUp() {
       return world.reply
     },
   }
-  const job = checkHostsJob({ db, clock, transport, changed: () => void world.changes++ }, stopping.signal)
+  const job = () => checkHosts({ db, clock, transport, changed: () => void world.changes++, signal: stopping.signal })
   const status = () => findDomain(db, { orgId, id }, clock.now()).collectStatus
   return { clock, stopping, token, asked, world, job, status }
 }
@@ -29,21 +29,21 @@ const answered = (status: number, body: string): Reply => ({ kind: 'status', sta
 
 test('a hostname is active when this collector answers there', async () => {
   const { clock, token, asked, world, job, status } = setUp()
-  await job.run()
+  await job()
   expect([status(), world.changes]).toEqual(['failing', 0])
   expect(asked).toMatchObject([{ kind: 'http', method: 'GET', url: `https://c.shop.example/t/${token}.json` }])
-  await job.run()
+  await job()
   expect(asked).toHaveLength(1)
 
   clock.advance(10 * MINUTE_MS + 1)
   world.reply = answered(200, JSON.stringify({ version: 1, token }))
-  await job.run()
+  await job()
   expect([status(), world.changes]).toEqual(['active', 1])
 
   for (const reply of [answered(200, '<html>'), answered(404, `"${token}"`), answered(302, '')]) {
     clock.advance(10 * MINUTE_MS + 1)
     world.reply = reply
-    await job.run()
+    await job()
     expect(status()).toBe('failing')
   }
 })
@@ -51,6 +51,6 @@ test('a hostname is active when this collector answers there', async () => {
 test('a check that is cut off says nothing', async () => {
   const { stopping, job, status } = setUp()
   stopping.abort()
-  await job.run()
+  await job()
   expect(status()).toBe('pending')
 })

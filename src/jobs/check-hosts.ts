@@ -2,7 +2,6 @@ import { type Clock, MINUTE_MS } from '../core/clock.ts'
 import { type CollectHost, hostsToCheck, noteHostCheck } from '../domains/routing-store.ts'
 import type { Transport } from '../integrations/transport.ts'
 import type { Db } from '../store/database.ts'
-import type { Job } from './job.ts'
 
 export interface CheckHostsParts {
   db: Db
@@ -10,6 +9,8 @@ export interface CheckHostsParts {
   transport: Transport
   /** What the collector must know of anew. */
   changed(): void
+  /** Ends when the program does. */
+  signal: AbortSignal
 }
 
 /** A hostname is looked at again after this time. */
@@ -21,11 +22,7 @@ const AT_ONCE = 10
  * Looks whether the customers' own hostnames lead to this collector: a new one soon, the others every ten minutes. An
  * abort ends it without a verdict.
  */
-export function checkHostsJob(parts: CheckHostsParts, signal: AbortSignal): Job {
-  return { name: 'check hosts', pattern: '*/10 * * * * *', run: () => checkHosts(parts, signal) }
-}
-
-async function checkHosts({ db, clock, transport, changed }: CheckHostsParts, signal: AbortSignal): Promise<void> {
+export async function checkHosts({ db, clock, transport, changed, signal }: CheckHostsParts): Promise<void> {
   const hosts = hostsToCheck(db, clock.now() - EVERY_MS, AT_ONCE)
   const found = await Promise.all(hosts.map((host) => leadsHere(host, transport, signal)))
   if (signal.aborted) return

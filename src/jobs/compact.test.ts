@@ -7,7 +7,7 @@ import { plainEvent } from '../core/event.fixture.ts'
 import { plainPage } from '../core/page.fixture.ts'
 import type { Flaw } from '../warehouse/file-check.ts'
 import { WarehouseStand } from '../warehouse/warehouse.fixture.ts'
-import { compactJob } from './compact.ts'
+import { compact } from './compact.ts'
 
 const files = ({ folder }: TestApp) => readdirSync(join(folder, 'events')).filter((name) => name.endsWith('.parquet'))
 const search = async (world: TestApp, query = ''): Promise<object[]> =>
@@ -78,9 +78,8 @@ test('a damaged file costs other hours nothing, is told of once and left out fro
   const { warehouse, manifest, folder, clock } = stand
   const second = present(stand).map((files) => files[1]?.path ?? '')
   for (const path of second) writeFileSync(join(folder, path), 'damaged')
-  const job = compactJob({ warehouse, manifest, folder, clock })
   for (let round = 0; round < 2; round++) {
-    await job.run()
+    await compact({ warehouse, manifest, folder, clock })
     expect(told.map(({ file, reason }) => [file.path, reason.split(' instead')[0]])).toEqual(
       second.map((path) => [path, 'it has 7 bytes']),
     )

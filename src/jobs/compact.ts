@@ -5,25 +5,21 @@ import { compactRollups } from '../warehouse/compact-rollups.ts'
 import type { DuckdbWarehouse } from '../warehouse/duckdb.ts'
 import type { Manifest } from '../warehouse/manifest.ts'
 import { compactPages } from '../warehouse/pages.ts'
-import type { Job } from './job.ts'
+
+export interface CompactParts {
+  warehouse: DuckdbWarehouse
+  manifest: Manifest
+  /** Of event files. */
+  folder: string
+  clock: Clock
+}
 
 /**
  * Makes few sorted files out of many small ones, of events, of their counts and of `pages`. A merge that fails costs the
  * others nothing and is tried again in the next round; the round fails at its end.
  */
-export function compactJob(parts: {
-  warehouse: DuckdbWarehouse
-  manifest: Manifest
-  folder: string
-  clock: Clock
-}): Job {
-  const { warehouse, manifest, folder, clock } = parts
-  return {
-    name: 'compact',
-    pattern: '*/5 * * * * *',
-    run: () =>
-      attemptEach('merges', [compactEvents, compactRollups, compactPages], (compact) =>
-        compact(warehouse, manifest, folder, clock.now()),
-      ),
-  }
+export function compact({ warehouse, manifest, folder, clock }: CompactParts): Promise<void> {
+  return attemptEach('merges', [compactEvents, compactRollups, compactPages], (merge) =>
+    merge(warehouse, manifest, folder, clock.now()),
+  )
 }

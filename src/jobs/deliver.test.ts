@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { Dispatcher } from '../integrations/dispatcher.ts'
 import { hook, outboxWorld } from '../integrations/outbox.fixture.ts'
 import type { Outbound } from '../integrations/transport.ts'
-import { deliverJob } from './deliver.ts'
+import { deliver } from './deliver.ts'
 
 function setUp() {
   const world = outboxWorld()
@@ -26,9 +26,8 @@ function setUp() {
     report,
   }
   const dispatcher = new Dispatcher(delivering, stopping.signal)
-  const job = deliverJob({ ...world, publicUrl: 'https://watch.example' }, dispatcher)
   const run = async () => {
-    await job.run()
+    deliver({ ...world, publicUrl: 'https://watch.example' }, dispatcher)
     await dispatcher.idle()
   }
   return { ...world, sent, stopping, run }

@@ -5,7 +5,6 @@ import { type Drop, planDrops } from '../warehouse/disk-share.ts'
 import { DiskUse } from '../warehouse/disk-use.ts'
 import type { DuckdbWarehouse } from '../warehouse/duckdb.ts'
 import type { Manifest } from '../warehouse/manifest.ts'
-import type { Job } from './job.ts'
 
 /** What an operator is told: a sentence for the subject, and what follows from it. */
 export interface Notice {
@@ -101,10 +100,6 @@ export class DiskBudget {
     const name = this.parts.db.prepare<[string], string>('SELECT name FROM org WHERE id = ?').pluck().get(orgId)
     return name === undefined ? orgId : `${name} (${orgId})`
   }
-}
-
-export function diskBudgetJob(budget: Pick<DiskBudget, 'keep'>): Job {
-  return { name: 'disk budget', pattern: '*/10 * * * * *', run: () => budget.keep() }
 }
 
 function inWords({ what, at }: Drop): string {

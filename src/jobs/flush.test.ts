@@ -5,7 +5,7 @@ import { type TestApp, testApp } from '../../test/app.ts'
 import { HOUR_MS, SECOND_MS } from '../core/clock.ts'
 import { BatchMemory } from '../ingest/batch-memory.ts'
 import { WarehouseStand } from '../warehouse/warehouse.fixture.ts'
-import { flush, lastFlush, SEGMENT_AGE_MS } from './flush.ts'
+import { finalFlush, flush, SEGMENT_AGE_MS } from './flush.ts'
 
 async function setUp() {
   const world = await testApp()
@@ -181,6 +181,16 @@ describe('a flush that fails in part', () => {
   })
 })
 
+/** A log of an end at which nothing goes wrong. */
+const quietLog = {
+  info(message: string) {
+    throw new Error(message)
+  },
+  error(error: unknown) {
+    throw error
+  },
+}
+
 describe('the last flush', () => {
   test('loads what is on its way and what the collector still had to say, and closes the spool', async () => {
     await using stand = await WarehouseStand.open()
@@ -190,7 +200,10 @@ describe('the last flush', () => {
       said.push(stand.add([{}]))
       stand.clock.advance(HOUR_MS / 2)
     }
-    await lastFlush(partsOf(stand, async () => void (await stand.add([{}, {}]))))
+    await finalFlush(
+      partsOf(stand, async () => void (await stand.add([{}, {}]))),
+      quietLog,
+    )
     await Promise.all(said)
     expect([stand.spool.files(), stand.manifest.files().length]).toEqual([[], 2])
     expect(await stand.count()).toEqual({ rows: 5, events: 5 })
@@ -199,8 +212,12 @@ describe('the last flush', () => {
   test('closes the spool and loads, although something could not be written', async () => {
     await using stand = await WarehouseStand.open()
     const said = stand.add([{}])
-    const failed = lastFlush(partsOf(stand, () => Promise.reject(new Error('no'))))
-    expect(await failed.catch((error: unknown) => error)).toBeInstanceOf(AggregateError)
+    const errors: unknown[] = []
+    await finalFlush(
+      partsOf(stand, () => Promise.reject(new Error('no'))),
+      { ...quietLog, error: (error) => void errors.push(error) },
+    )
+    expect(errors).toEqual([expect.any(AggregateError)])
     await said
     expect([stand.spool.files(), (await stand.count()).rows]).toEqual([[], 1])
   })

@@ -26,9 +26,31 @@ export async function flush(parts: FlushParts, minAgeMs = 0): Promise<void> {
   await round(parts, () => parts.spool.seal(minAgeMs))
 }
 
-/** The flush at the end of the program: writes what waits, closes the spool and loads all of it. Fails as `flush` does. */
-export async function lastFlush(parts: FlushParts): Promise<void> {
-  await round(parts, () => parts.spool.close())
+/** What is left in the spool then costs nothing but the time to read it at the next start. */
+const FINAL_FLUSH_MS = 1000
+
+/**
+ * The flush at the end of the program: writes what waits, closes the spool and loads it for as long as a second goes.
+ * Never fails: what can't be moved in time stays in the spool, and `log` hears of it.
+ */
+export async function finalFlush(
+  parts: FlushParts,
+  log: { info(message: string): void; error(error: unknown, message: string): void },
+): Promise<void> {
+  let isLate = false
+  const abort = () => {
+    isLate = true
+    parts.warehouse.interrupt()
+  }
+  const timer = setInterval(abort, FINAL_FLUSH_MS)
+  try {
+    await round(parts, () => parts.spool.close())
+  } catch (error) {
+    if (isLate) log.info('what is left in the spool is loaded at the next start')
+    else log.error(error, `last flush: ${messageOf(error)}`)
+  } finally {
+    clearInterval(timer)
+  }
 }
 
 async function round(parts: FlushParts, seal: () => Promise<void>): Promise<void> {

@@ -7,7 +7,6 @@ import { removeOldClockSteps } from '../store/clock-step.ts'
 import { type Db, tx } from '../store/database.ts'
 import type { DuckdbWarehouse } from '../warehouse/duckdb.ts'
 import type { EventFile, Manifest, ManifestFile, PageFile, RollupFile } from '../warehouse/manifest.ts'
-import type { Job } from './job.ts'
 
 /** Deliveries, history, counters and counts of events by the minute are kept this long. */
 const RECORDS_MS = 400 * DAY_MS
@@ -23,10 +22,6 @@ export interface RetainParts {
 }
 
 /** Drops what is older than it is to be kept or belonged to an organization that was deleted. */
-export function retainJob(parts: RetainParts): Job {
-  return { name: 'retain', pattern: '30 */5 * * * *', run: () => retain(parts) }
-}
-
 export async function retain(parts: RetainParts): Promise<void> {
   const { db, warehouse, manifest, folder, retentionMs } = parts
   const now = parts.agedAt()

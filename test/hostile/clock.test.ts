@@ -297,7 +297,7 @@ test('a clock that runs ahead deletes nothing for 7 days of its running, and end
   await runs(world, 6)
   world.clock.advance(YEARS_MS)
   await runs(world)
-  await world.run('retain', 'compact', 'signals', 'evaluate series')
+  await world.run('retain', 'compact', 'automatic alerts', 'evaluate series')
   await passes(world, 2 * HOUR_MS)
   await world.restart(() => world.clock.advance(YEARS_MS))
   await runs(world)

@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
 import { plainEvent } from '../../src/core/event.fixture.ts'
 import { plainPage } from '../../src/core/page.fixture.ts'
-import { compactJob } from '../../src/jobs/compact.ts'
+import { compact } from '../../src/jobs/compact.ts'
 import { addMember, createKey, createOrg, createUser } from '../../src/org/store.ts'
 import type { Flaw } from '../../src/warehouse/file-check.ts'
 import { HOUR, WarehouseStand } from '../../src/warehouse/warehouse.fixture.ts'
@@ -169,10 +169,10 @@ async function historyOf(told: Flaw[]) {
     await stand.flush()
   }
   const { warehouse, manifest, folder, clock } = stand
-  const compact = () => compactJob({ warehouse, manifest, folder, clock }).run()
+  const merge = () => compact({ warehouse, manifest, folder, clock })
   for (const before of [75 * DAY_MS, 2 * DAY_MS, 2 * HOUR_MS]) await load(HOUR - before)
   for (let n = 0; n < 16; n++) await load(HOUR + n * MINUTE_MS)
-  for (let round = 0; round < 3; round++) await compact()
+  for (let round = 0; round < 3; round++) await merge()
   await load(HOUR + 20 * MINUTE_MS)
   const grades = [manifest.files(), manifest.rollups(), manifest.pages()].map((files) =>
     [...new Set(files.map(({ level }) => level))].sort(),

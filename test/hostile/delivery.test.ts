@@ -10,7 +10,7 @@ import { outboxWorld } from '../../src/integrations/outbox.fixture.ts'
 import { receiver } from '../../src/integrations/receiver.fixture.ts'
 import type { HttpOutbound } from '../../src/integrations/transport.ts'
 import { applyChanges } from '../../src/issues/store.ts'
-import { deliverJob } from '../../src/jobs/deliver.ts'
+import { deliver } from '../../src/jobs/deliver.ts'
 
 /*
  * Receivers of one organization that hang. Bound: eight attempts of an organization at the same time, six of them at hosts
@@ -103,15 +103,15 @@ function setUp(timeoutMs: number) {
     parts,
     dispatcher,
     tellOf: tellOf,
-    job: deliverJob(parts, dispatcher),
+    job: () => deliver(parts, dispatcher),
     mostAtOneHost: () => mostAtOneHost,
   }
 }
 
 /** Runs the job again and again, as the scheduler does, until something is so. */
-async function runUntil(job: { run(): Promise<void> }, isSo: () => boolean) {
+async function runUntil(job: () => void, isSo: () => boolean) {
   while (!isSo()) {
-    await job.run()
+    job()
     await Bun.sleep(5)
   }
 }
@@ -168,7 +168,7 @@ test('a host that hangs is set aside with growing pauses, which cost no attempts
   const tries: number[] = []
   for (let second = 0; second <= 64; second++) {
     const before = hole.accepted()
-    await job.run()
+    job()
     await dispatcher.idle()
     if (hole.accepted() > before) tries.push((clock.now() - start) / SECOND_MS)
     clock.advance(SECOND_MS)
@@ -221,13 +221,13 @@ test('the order about one issue at one channel stays while its host hangs', asyn
   world.issue()
   for (const transition of ['opened', 'reopened', 'resolved', 'reopened'] as const) {
     world.tell(transition, 'iss_1', { channels })
-    await job.run()
+    job()
     await dispatcher.idle()
     clock.advance(SECOND_MS)
   }
   isHanging = false
   clock.advance(MINUTE_MS)
-  await job.run()
+  job()
   await dispatcher.idle()
   expect(heard).toEqual(['issue.opened', 'issue.reopened', 'issue.reopened'])
 })

@@ -98,7 +98,7 @@ test('200,000 invented names on a public token cost little, and names from befor
   const { body: seen } = await world.call('GET', '/v1/events?from=0&limit=1')
   expect(seen.events[0].event).toBe('purchase')
   world.clock.advance(24 * HOUR_MS)
-  await world.run('signals')
+  await world.run('automatic alerts')
   const { body: signals } = await world.call('GET', `/v1/auto/signals?domainId=${shop.id}`)
   expect(signals.signals.map(({ event }: { event: string }) => event)).toEqual(['purchase'])
 })

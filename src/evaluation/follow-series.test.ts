@@ -4,7 +4,7 @@ import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { SeriesScope } from '../signals/series.ts'
 import { Suspicion } from '../signals/suspicion.ts'
 import type { VerdictRow } from '../signals/verdict-row.ts'
-import { followSeriesJob } from './follow-series.ts'
+import { followSeries } from './follow-series.ts'
 
 test('a suspicion ends when traffic is back, although nothing falls any more that would ask', async () => {
   const clock = testClock()
@@ -23,21 +23,21 @@ test('a suspicion ends when traffic is back, although nothing falls any more tha
   const domains = ['a', 'b', 'c'].map((domainId) => ({ orgId: 'o', domainId, sensitivity: 5, timezone: 'UTC' }))
   const warehouse = { query: async () => [] }
   const suspicion = new Suspicion({ warehouse, follower, domains: () => domains, arose() {} })
-  const job = followSeriesJob({
+  const parts = {
     ...{ db: memoryDb(), clock, follower, suspicion },
     enqueue() {},
     spool: { watermark: () => clock.now() + MINUTE_MS },
     gapsOf: () => [],
-  })
-  await job.run()
+  }
+  await followSeries(parts)
   expect(asked).toEqual([])
   expect(await suspicion.at(TEST_START - 5 * MINUTE_MS)).toBe(true)
-  await job.run()
+  await followSeries(parts)
   expect(suspicion.suspected).toBe(true)
   down = false
   clock.advance(5 * MINUTE_MS)
-  await job.run()
-  await job.run()
+  await followSeries(parts)
+  await followSeries(parts)
   expect([suspicion.suspected, asked.map((at) => at - TEST_START)]).toEqual([
     false,
     [-5, 0, 5].map((m) => m * MINUTE_MS),

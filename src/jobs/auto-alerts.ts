@@ -6,7 +6,6 @@ import { SignalDirectory } from '../signals/signal-directory.ts'
 import { dayOf } from '../signals/signal-names.ts'
 import type { Db } from '../store/database.ts'
 import type { Warehouse } from '../warehouse/query.ts'
-import type { Job } from './job.ts'
 
 /** With fewer events in so long a domain can have no signal. */
 const MIN_EVENTS = 100
@@ -18,7 +17,7 @@ const DOMAINS_AT_ONCE = 500
 /** Who resolves the issues of an alert that goes with its domain. */
 const ACTOR = 'Tagwarden'
 
-export interface SignalsParts {
+export interface AutoAlertParts {
   db: Db
   clock: Clock
   warehouse: Pick<Warehouse, 'query'>
@@ -26,12 +25,12 @@ export interface SignalsParts {
 }
 
 /** Gives domains their automatic alert when they have their first signal, and takes it away with the domain. */
-export function signalsJob(parts: SignalsParts): Job {
+export function autoAlertKeeper(parts: AutoAlertParts): () => Promise<void> {
   const directory = new SignalDirectory(parts.warehouse)
-  return { name: 'signals', pattern: '15 */5 * * * *', run: () => keepAutoAlerts(parts, directory) }
+  return () => keepAutoAlerts(parts, directory)
 }
 
-async function keepAutoAlerts({ db, clock, enqueue }: SignalsParts, directory: SignalDirectory): Promise<void> {
+async function keepAutoAlerts({ db, clock, enqueue }: AutoAlertParts, directory: SignalDirectory): Promise<void> {
   const now = clock.now()
   removeOrphans(db, ({ id, orgId }) => resolveAll(db, id, { orgId, by: ACTOR, now }, enqueue))
   const candidates = domainsToAlert(db, now - TRAFFIC_MS, MIN_EVENTS)

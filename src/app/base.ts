@@ -1,0 +1,66 @@
+import type { Config } from '../config.ts'
+import type { Clock } from '../core/clock.ts'
+import { type AddressGuard, addressGuard } from '../integrations/address-guard.ts'
+import { httpTransport } from '../integrations/http-transport.ts'
+import { mailTransport } from '../integrations/mail-transport.ts'
+import { plainMail } from '../integrations/plain-mail.ts'
+import { type Transport, transport as transportOf } from '../integrations/transport.ts'
+import { ownUrlOf } from './own-url.ts'
+
+/** Gets what is a bug or needs an operator. */
+export interface Log {
+  info(message: string): void
+  warn(message: string): void
+  error(error: unknown, message: string): void
+}
+
+export interface AppOptions {
+  config: Config
+  clock: Clock
+  log: Log
+  /** The way out; by default HTTP and SMTP as configured. */
+  transport?: Transport
+  /** From 0 to below 1; spreads repeats. */
+  jitter?: () => number
+}
+
+/** What every part of the program is built with, before any file is opened. */
+export interface Base {
+  config: Config
+  clock: Clock
+  log: Log
+  /** Logs an error that nobody who called can be answered with. */
+  report(error: unknown, where: string): void
+  guard: AddressGuard
+  transport: Transport
+  /** Tells who runs the server: in the log, and by mail where that is set up. */
+  tellOperator(notice: { subject: string; text: string }): void
+  /** Under which people reach the server, without a slash at its end. */
+  publicUrl: string
+}
+
+export function baseOf({ config, clock, log, transport: given }: AppOptions): Base {
+  const guard = addressGuard(config.outboundAllow)
+  const transport = given ?? outboundTransport(config, guard)
+  return {
+    ...{ config, clock, log, guard, transport },
+    report: (error, where) => log.error(error, where),
+    tellOperator: operatorOf(config, log, transport),
+    publicUrl: config.publicUrl || ownUrlOf(config.listen),
+  }
+}
+
+function outboundTransport(config: Config, guard: AddressGuard): Transport {
+  return transportOf({
+    http: httpTransport({ guard, proxy: config.outboundProxy }),
+    mail: mailTransport({ smtpUrl: config.smtpUrl, from: config.mailFrom }),
+  })
+}
+
+function operatorOf({ operatorMail, smtpUrl }: Config, { warn }: Log, transport: Transport): Base['tellOperator'] {
+  const mail = operatorMail !== '' && smtpUrl !== '' ? plainMail({ transport, warn }) : null
+  return ({ subject, text }) => {
+    warn(`${subject}. ${text}`)
+    mail?.(operatorMail, `Tagwarden: ${subject}`, text)
+  }
+}

@@ -1,0 +1,91 @@
+import { LateJudge } from '../alerts/late-judge.ts'
+import { RulesInForce } from '../alerts/rules-in-force.ts'
+import { scriptBundle } from '../capture/script-bundle.ts'
+import { ScriptFiles } from '../capture/script-files.ts'
+import type { PhoneRegions } from '../conditions/phone.ts'
+import type { Stores } from '../data-folder/open.ts'
+import { type DomainDirectory, domainDirectory } from '../domains/directory.ts'
+import { routingOf } from '../domains/domain.ts'
+import { noteLegacyScript } from '../domains/routing-store.ts'
+import { findDomain } from '../domains/store.ts'
+import type { Woken } from '../evaluation/evaluate.ts'
+import { RateLimit } from '../http/rate.ts'
+import { BatchMemory } from '../ingest/batch-memory.ts'
+import { Collector } from '../ingest/collector.ts'
+import { LateBatches } from '../ingest/late-batches.ts'
+import { Live } from '../ingest/live.ts'
+import type { GapWatch } from '../signals/gap-watch.ts'
+import type { Base } from './base.ts'
+
+/** What takes in events and judges them at the door. */
+export interface Collecting {
+  collector: Collector
+  domains: DomainDirectory
+  rules: RulesInForce
+  batches: BatchMemory
+  live: Live
+  /** Batches that wait to be judged. */
+  late: LateBatches
+  /** Ends the judging of late batches; what waits is judged after the next start. */
+  close(): Promise<void>
+}
+
+interface Needs {
+  stores: Stores
+  gaps: GapWatch
+  woken: Woken
+  isOverBudget(orgId: string): boolean
+  regionsOf(orgId: string): PhoneRegions
+}
+
+/** Late batches of an earlier run are judged from now on. */
+export function openCollecting(base: Base, { stores, gaps, woken, isOverBudget, regionsOf }: Needs): Collecting {
+  const { config, clock, report } = base
+  const { db, spool } = stores
+  const domains = domainDirectory({ db, clock })
+  const live = new Live(clock)
+  const batches = new BatchMemory(db, clock)
+  const rules = new RulesInForce(db, regionsOf)
+  const lateJudge = new LateJudge(rules)
+  rules.listen((orgId, id, rule) => lateJudge.changed(orgId, id, rule))
+  rules.refresh()
+  const late = new LateBatches({
+    folder: stores.late,
+    judgeHere: rules.judgeAll,
+    judge: (orgId, events) => lateJudge.judge(orgId, events),
+    admit: (batch) => collector.admit(batch),
+    isKnown: (hash) => spool.answerOf(hash) !== null || batches.answerOf(hash) !== null,
+    report,
+  })
+  const collector: Collector = new Collector({
+    ...{ clock, spool, domains, batches, late, live, report, isOverBudget },
+    rate: new RateLimit(clock, config.rateCollectPerSecond),
+    judge: rules.judgeBatch,
+    violated: (alertIds, domainId, receivedAt) => woken.add(alertIds, domainId, receivedAt),
+    storing: gaps,
+    files: scriptFilesOf(base, stores, domains),
+  })
+  late.start()
+  return {
+    ...{ collector, domains, rules, batches, live, late },
+    async close() {
+      const closed = late.close()
+      lateJudge.close()
+      await closed
+    },
+  }
+}
+
+/** The files that browsers load; each domain's pages send to where its routing says. */
+function scriptFilesOf({ clock, config, publicUrl }: Base, { db }: Stores, domains: DomainDirectory): ScriptFiles {
+  const addresses = { collectUrl: config.collectUrl || publicUrl, publicUrl }
+  const legacyHost = new URL(publicUrl).host
+  return new ScriptFiles({
+    clock,
+    domains,
+    bundle: scriptBundle,
+    collectUrlOf: ({ orgId, id }) => routingOf(findDomain(db, { orgId, id }, clock.now()), addresses).collectEndpoint,
+    legacyHost: legacyHost === new URL(addresses.collectUrl).host ? null : legacyHost,
+    askedAtLegacy: (domainId) => noteLegacyScript(db, domainId, clock.now()),
+  })
+}

@@ -1,0 +1,37 @@
+import { autoWatched } from '../alerts/auto-alert.ts'
+import type { Stores } from '../data-folder/open.ts'
+import { ClockWatch, clockNotice } from '../jobs/clock-watch.ts'
+import { Follower } from '../signals/follower.ts'
+import { gapNotice } from '../signals/gap.ts'
+import { GapWatch } from '../signals/gap-watch.ts'
+import { settingsOf } from '../signals/setting-store.ts'
+import { Suspicion, suspicionNotice } from '../signals/suspicion.ts'
+import type { Base } from './base.ts'
+
+/** What watches the counts of tags, and whether this server itself could see them. */
+export interface Watching {
+  clockWatch: ClockWatch
+  gaps: GapWatch
+  follower: Follower
+  suspicion: Suspicion
+}
+
+export function openWatching({ clock, report, tellOperator }: Base, stores: Stores): Watching {
+  const { db, spool, manifest, warehouse } = stores
+  const clockWatch = new ClockWatch({
+    ...{ db, clock, spool, manifest },
+    stepped: (step) => tellOperator(clockNotice(step)),
+  })
+  const gaps = new GapWatch({ db, clock, report, began: (gap) => tellOperator(gapNotice(gap)) })
+  const follower = new Follower({
+    warehouse,
+    gapsOf: (from, to) => gaps.gapsOf(from, to),
+    settingsOf: (orgId) => settingsOf(db, orgId),
+  })
+  const suspicion = new Suspicion({
+    ...{ warehouse, follower },
+    domains: () => autoWatched(db),
+    arose: (at) => tellOperator(suspicionNotice(at)),
+  })
+  return { clockWatch, gaps, follower, suspicion }
+}

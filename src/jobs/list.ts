@@ -1,0 +1,73 @@
+import type { Clock, Instant } from '../core/clock.ts'
+import type { DomainDirectory } from '../domains/directory.ts'
+import { type EvaluateParts, evaluate } from '../evaluation/evaluate.ts'
+import { type FollowSeriesParts, followSeries } from '../evaluation/follow-series.ts'
+import type { Dispatcher } from '../integrations/dispatcher.ts'
+import type { NotifierParts } from '../integrations/notifier.ts'
+import type { FileCheck } from '../warehouse/file-check.ts'
+import { type AutoAlertParts, autoAlertKeeper } from './auto-alerts.ts'
+import { type CheckHostsParts, checkHosts } from './check-hosts.ts'
+import { type CompactParts, compact } from './compact.ts'
+import { deliver } from './deliver.ts'
+import type { DiskBudget } from './disk-budget.ts'
+import { type FlushParts, flush, SEGMENT_AGE_MS } from './flush.ts'
+import type { Job } from './job.ts'
+import { type RetainParts, retain } from './retain.ts'
+
+/** What the jobs work with. */
+export interface JobParts {
+  clock: Clock
+  /** When jobs last ended well; written here. */
+  ages: { flushAt: Instant | null; evaluationAt: Instant | null }
+  /** Sees whether the clock was put back, leaves a sign of life. */
+  heartbeat(): void
+  flushing: FlushParts
+  compacting: CompactParts
+  files: Pick<FileCheck, 'round'>
+  evaluating: EvaluateParts
+  series: FollowSeriesParts
+  autoAlerts: AutoAlertParts
+  retaining: RetainParts
+  diskBudget: Pick<DiskBudget, 'keep'>
+  domains: Pick<DomainDirectory, 'refresh'>
+  notifying: NotifierParts
+  dispatcher: Dispatcher
+  hosts: CheckHostsParts
+}
+
+const EVERY_SECOND = '* * * * * *'
+
+/** All that runs by itself. The order counts: of jobs that are late together, the first of the list begins first. */
+export function jobsOf(parts: JobParts): Job[] {
+  const { clock, ages } = parts
+  const keepAutoAlerts = autoAlertKeeper(parts.autoAlerts)
+  return [
+    // First, so that nothing judges counts before it is known that nobody collected.
+    { name: 'heartbeat', pattern: EVERY_SECOND, run: async () => parts.heartbeat() },
+    {
+      name: 'flush',
+      pattern: EVERY_SECOND,
+      async run() {
+        await flush(parts.flushing, SEGMENT_AGE_MS)
+        ages.flushAt = clock.now()
+      },
+    },
+    { name: 'compact', pattern: '*/5 * * * * *', run: () => compact(parts.compacting) },
+    { name: 'check files', pattern: '20 * * * * *', run: () => parts.files.round() },
+    {
+      name: 'evaluate',
+      pattern: EVERY_SECOND,
+      async run(stopping) {
+        await evaluate(parts.evaluating, stopping)
+        ages.evaluationAt = clock.now()
+      },
+    },
+    { name: 'evaluate series', pattern: '*/10 * * * * *', run: (stopping) => followSeries(parts.series, stopping) },
+    { name: 'automatic alerts', pattern: '15 */5 * * * *', run: keepAutoAlerts },
+    { name: 'retain', pattern: '30 */5 * * * *', run: () => retain(parts.retaining) },
+    { name: 'disk budget', pattern: '*/10 * * * * *', run: () => parts.diskBudget.keep() },
+    { name: 'refresh domains', pattern: EVERY_SECOND, run: async () => parts.domains.refresh() },
+    { name: 'deliver', pattern: EVERY_SECOND, run: async () => deliver(parts.notifying, parts.dispatcher) },
+    { name: 'check hosts', pattern: '*/10 * * * * *', run: () => checkHosts(parts.hosts) },
+  ]
+}
