@@ -259,7 +259,7 @@ const SETTINGS = {
     groupRoles,
   ),
   oidcOrg: setting('OIDC_ORG', '', 'Id of the organization that people join; empty: the only one there is', text),
-  chromium: setting('CHROMIUM', '', 'Chromium executable for flow tests', text),
+  chromium: setting('CHROMIUM', '', 'Chromium executable; nothing uses it yet', text),
 } satisfies Record<string, Setting<unknown>>
 
 export type SettingName = keyof typeof SETTINGS

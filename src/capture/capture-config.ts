@@ -1,12 +1,6 @@
 import { decoders } from '../decoders/index.ts'
+import type { SessionMode } from '../domains/capture-settings.ts'
 import type { CollectorDomain } from '../domains/directory.ts'
-
-/**
- * `memory`: a session is the life of a page, and nothing is stored. `sessionStorage`: it spans the pages of a tab, once
- * the page said that storage is allowed. `customer`: the page names it.
- */
-export const SESSION_MODES = ['memory', 'sessionStorage', 'customer'] as const
-export type SessionMode = (typeof SESSION_MODES)[number]
 
 /** What the browser script is told of its domain: inlined into `GET /t/{token}.js`. */
 export interface CaptureConfig {
@@ -18,8 +12,9 @@ export interface CaptureConfig {
   configUrl: string
   /** Share of sessions that are captured, 0 to 1. */
   sampleRate: { prod: number; dev: number }
-  /** True: capture nothing, and stop on pages that are open. */
+  /** True: capture nothing, and stop on pages that are open, for good. */
   kill: boolean
+  /** Where the page itself declares no mode. */
   sessionMode: SessionMode
   /** True: every request to another site is captured; false: only what the lists below name. */
   crossSite: boolean
@@ -78,7 +73,7 @@ export interface CaptureAddress {
 
 /** What the script of this domain is told. */
 export function captureConfigOf(
-  { vendors }: CollectorDomain,
+  { vendors, capture: { enabled, sampleRate, sessionMode } }: CollectorDomain,
   { token, collectUrl }: CaptureAddress,
 ): FullCaptureConfig {
   return {
@@ -86,9 +81,9 @@ export function captureConfigOf(
     token,
     collectUrl: new URL('/api/v1/events', collectUrl).href,
     configUrl: new URL(`/t/${token}.json`, collectUrl).href,
-    sampleRate: { prod: 1, dev: 1 },
-    kill: false,
-    sessionMode: 'memory',
+    sampleRate,
+    kill: !enabled,
+    sessionMode,
     crossSite: true,
     patterns: vendors.flatMap(({ urlPatternMatches = [] }) => urlPatternMatches),
     paths,

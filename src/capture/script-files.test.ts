@@ -15,6 +15,7 @@ const DOMAIN: CollectorDomain = {
   vendors: [{ vendorName: 'Own', urlPatternMatches: ['metrics.shop.example/c*'] }, { vendorName: 'Other' }],
   nameVendor: () => null,
   pageViewRate: { dev: 1, prod: 1 },
+  capture: { enabled: true, sampleRate: { prod: 1, dev: 1 }, sessionMode: 'memory' },
 }
 
 function setUp() {
@@ -148,6 +149,13 @@ test('who asks at the address of the interface is noted once an hour', async () 
     await ask('/t/pt_1.json', {}, 'GET', 'tags.example')
   }
   expect(legacy).toEqual(['dom_1', 'dom_1', 'dom_1'])
+})
+
+test('what is set for the domain is in its configuration', () => {
+  const capture = { enabled: false, sampleRate: { prod: 0.1, dev: 0 }, sessionMode: 'customer' } as const
+  expect(
+    captureConfigOf({ ...DOMAIN, capture }, { token: 'pt_1', collectUrl: 'https://collect.example/' }),
+  ).toMatchObject({ kill: true, sampleRate: { prod: 0.1, dev: 0 }, sessionMode: 'customer' })
 })
 
 describe('the configuration', () => {

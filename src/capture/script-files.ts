@@ -23,7 +23,7 @@ export interface ScriptFileParts {
 /** Below it lie the files that browsers load. */
 export const SCRIPT_PATH = '/t/'
 
-/** Changes of a domain's settings, and its kill switch, reach browsers within this time. */
+/** Changes of a domain’s settings reach pages that open within this time. */
 const MAX_AGE_S = 300
 /** A token that is not known now may be in a minute. */
 const UNKNOWN_MAX_AGE_S = 60

@@ -34,6 +34,7 @@ test('a token leads to its domain with the salt of its organization', () => {
       vendors: [{ vendorName: 'ga4', urlPatternMatches: ['/g'] }],
       nameVendor: expect.any(Function),
       pageViewRate: { dev: 1, prod: 1 },
+      capture: { enabled: true, sampleRate: { prod: 1, dev: 1 }, sessionMode: 'memory' },
     })
     expect(directory.byToken(token)?.nameVendor('https://shop.example/g?x')).toBe('ga4')
   }

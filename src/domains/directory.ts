@@ -1,6 +1,7 @@
 import type { Clock, Instant } from '../core/clock.ts'
 import type { Environment } from '../core/event.ts'
 import type { Db } from '../store/database.ts'
+import { type CaptureRow, type CaptureSettings, captureOf } from './capture-settings.ts'
 import { type DomainVendorConfig, normalizeHostname } from './domain.ts'
 import { type NameVendor, vendorsByPattern } from './vendor-pattern.ts'
 
@@ -15,6 +16,8 @@ export interface CollectorDomain {
   nameVendor: NameVendor
   /** Shares of sessions, above 0 to 1, whose page views are kept. */
   pageViewRate: Readonly<Record<Environment, number>>
+  /** What its browser script does. */
+  capture: Readonly<CaptureSettings>
 }
 
 /** The collector's view of all domains, held in memory and read for every request without a query. */
@@ -40,7 +43,7 @@ interface View {
   denied: Map<string, Set<string>>
 }
 
-interface TokenRow {
+interface TokenRow extends CaptureRow {
   id: string
   orgId: string
   customerSalt: string
@@ -57,7 +60,7 @@ function readEntries(db: Db): Map<string, Entry> {
   const rows = db
     .prepare<[], TokenRow>(
       `SELECT domain.id, orgId, customerSalt, vendors, token, previousToken, previousTokenUntil,
-         devRate, prodRate
+         devRate, prodRate, captureEnabled, captureProdRate, captureDevRate, sessionMode
        FROM domain JOIN org ON org.id = domain.orgId`,
     )
     .iterate()
@@ -79,6 +82,7 @@ function domainOf(row: Omit<TokenRow, 'token' | 'previousToken' | 'previousToken
     vendors: configured,
     nameVendor: vendorsByPattern(configured),
     pageViewRate: { dev: devRate, prod: prodRate },
+    capture: captureOf(row),
   }
 }
 

@@ -28,6 +28,9 @@ export type RoutingMode = (typeof ROUTING_MODES)[number]
 export const COLLECT_STATUSES = ['pending', 'active', 'failing'] as const
 export type CollectStatus = (typeof COLLECT_STATUSES)[number]
 
+/** Shares of sessions that can be chosen where only a share of them is kept. */
+export const SAMPLING_RATES = [1, 0.5, 0.25, 0.1, 0.05, 0.02, 0.01] as const
+
 /** Events from a `denied` hostname are dropped by the collector; the other two only say whether a person has looked. */
 export const HOSTNAME_STATUSES = ['unreviewed', 'approved', 'denied'] as const
 export type HostnameStatus = (typeof HOSTNAME_STATUSES)[number]

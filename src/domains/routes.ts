@@ -6,6 +6,7 @@ import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
+import { captureRoutes } from './capture-routes.ts'
 import {
   DomainDetailSchema,
   DomainInputSchema,
@@ -100,7 +101,13 @@ function views({ db, clock, collectUrl, publicUrl }: DomainParts) {
 
 /** Monitored properties, their tokens and their hostnames. */
 export function domainRoutes(parts: DomainParts): Route[] {
-  return [...readingRoutes(parts), ...writingRoutes(parts), ...endpointRoutes(parts), ...hostnameRoutes(parts)]
+  return [
+    ...readingRoutes(parts),
+    ...writingRoutes(parts),
+    ...endpointRoutes(parts),
+    ...captureRoutes(parts),
+    ...hostnameRoutes(parts),
+  ]
 }
 
 function readingRoutes(parts: DomainParts): Route[] {

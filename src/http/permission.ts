@@ -22,12 +22,12 @@ export const PERMISSIONS = {
       'Read everything but secrets, property tokens, channels of alerts, e-mail addresses of members and what is ' +
       'personal in events',
   },
-  own: { from: 'viewer', writes: true, audited: true, meaning: 'Own API keys, own password, own digest' },
+  own: { from: 'viewer', writes: true, audited: true, meaning: 'Own API keys and own password' },
   edit: {
     from: 'member',
     writes: true,
     audited: false,
-    meaning: 'Write alerts, issues, signals, labels, changes, hostnames, flow tests and audits',
+    meaning: 'Write alerts, issues, signals and hostnames',
   },
   seeTokens: { from: 'member', writes: false, audited: false, meaning: 'See property tokens and channels of alerts' },
   seePersonal: {
@@ -40,7 +40,7 @@ export const PERMISSIONS = {
     from: 'admin',
     writes: true,
     audited: true,
-    meaning: 'Create, change and delete domains and integrations; deploy tags',
+    meaning: 'Create, change and delete domains and integrations',
   },
   seeSettings: {
     from: 'admin',

@@ -17,6 +17,7 @@ const DOMAIN: CollectorDomain = {
   vendors: [],
   nameVendor: () => null,
   pageViewRate: { dev: 1, prod: 1 },
+  capture: { enabled: true, sampleRate: { prod: 1, dev: 1 }, sessionMode: 'memory' },
 }
 const GA4 = 'https://www.google-analytics.com/g/collect?v=2&tid=G-1&en=purchase&epn.value=9.5'
 

@@ -1,5 +1,6 @@
 import { type Clock, DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import { Closed, type Static, Type } from '../core/schema.ts'
+import { SAMPLING_RATES } from '../domains/domain.ts'
 import { pageViewRates, setPageViewRates } from '../domains/routing-store.ts'
 import { type DomainKey, findDomain } from '../domains/store.ts'
 import { may } from '../http/permission.ts'
@@ -7,14 +8,12 @@ import { ById, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
 import { askedWith, Binder, type Warehouse } from '../warehouse/query.ts'
 
-/** Shares of sessions whose page views can be kept. */
-export const RATES = [1, 0.5, 0.25, 0.1, 0.05, 0.02, 0.01] as const
 /** What is usual is taken from so many whole hours. */
 const HOURS = (7 * DAY_MS) / HOUR_MS
 const QUIET_SHARE = 0.1
 
 const RateSchema = Type.Union(
-  RATES.map((rate) => Type.Literal(rate)),
+  SAMPLING_RATES.map((rate) => Type.Literal(rate)),
   { description: 'Share of sessions whose page views are kept; everything else is kept whole' },
 )
 
@@ -43,7 +42,7 @@ const SamplingSchema = Closed(
         supported: true,
         devRate: 1,
         prodRate: 0.5,
-        rates: [...RATES],
+        rates: [...SAMPLING_RATES],
         eligible: [{ vendor: 'Google Analytics 4', event: 'page_view' }],
         pageViewsPerHour: { quiet: 120, typical: 900 },
       },
@@ -117,7 +116,7 @@ async function samplingOf(domain: DomainKey, canEdit: boolean, parts: SamplingPa
     canEdit,
     supported: system !== 'server',
     ...rates,
-    rates: [...RATES],
+    rates: [...SAMPLING_RATES],
     eligible,
     pageViewsPerHour: { quiet: quantile(hours, QUIET_SHARE), typical: quantile(hours, 0.5) },
   }

@@ -29,6 +29,7 @@ export function startCapture(window: Host['window'], config: CaptureConfig, sess
     take(fresh) {
       if (fresh.kill) guard.stop()
       config.sampleRate = fresh.sampleRate
+      config.sessionMode = fresh.sessionMode
       filter.learn(fresh.hosts)
       recorder.decide()
     },

@@ -1,4 +1,4 @@
-import type { SessionMode } from '../capture/capture-config.ts'
+import type { SessionMode } from '../domains/capture-settings.ts'
 import type { Item, TagReport } from './batch.ts'
 import type { Frames } from './frame.ts'
 import type { Session } from './session.ts'

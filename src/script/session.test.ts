@@ -70,6 +70,27 @@ describe('storage', () => {
   })
 })
 
+test('a mode that changes takes what was stored with it, and the page’s own word goes before it', () => {
+  const storage = memory()
+  const config: { sessionMode: 'memory' | 'sessionStorage' | 'customer' } = { sessionMode: 'sessionStorage' }
+  const session = makeSession(config, FIRST, () => storage as unknown as Storage)
+  const keptIn = (mode: typeof config.sessionMode, seconds: number) => {
+    config.sessionMode = mode
+    expect(session.idAt(NOW + seconds * 1000)).toBe(FIRST)
+    return Object.keys(storage.kept)
+  }
+  session.allowStorage(true)
+  expect(keptIn('sessionStorage', 0)).toEqual([STORAGE_KEY])
+  expect(keptIn('memory', 1)).toEqual([])
+  expect(keptIn('sessionStorage', 2)).toEqual([STORAGE_KEY])
+  config.sessionMode = 'customer'
+  session.allowStorage(false)
+  expect(storage.kept).toEqual({})
+  session.allowStorage(true)
+  session.setMode('memory')
+  expect(keptIn('sessionStorage', 3)).toEqual([])
+})
+
 test('a session that the page names is known by a hash only', () => {
   const { session } = setUp('customer')
   expect(session.idAt(NOW)).toBe(FIRST)

@@ -1,4 +1,5 @@
-import type { CaptureConfig, SessionMode } from '../capture/capture-config.ts'
+import type { CaptureConfig } from '../capture/capture-config.ts'
+import type { SessionMode } from '../domains/capture-settings.ts'
 import { sha256 } from './sha256.ts'
 
 /** A session ends after so long without a captured request. */
@@ -17,6 +18,7 @@ export interface Session {
   idAt(now: number): string
   /** Nothing is stored before this was called with true; with false, what was stored is removed. */
   allowStorage(isAllowed: boolean): void
+  /** As the page says, whatever the domain's settings are. */
   setMode(mode: SessionMode): void
   /** In mode `customer`. Only its hash leaves the page: it may be as good as a password. */
   setCustomerSession(id: string): void
@@ -33,22 +35,25 @@ export function isSampled(sessionId: string, rate: number): boolean {
   return Number.parseInt(sessionId.slice(0, 8), 16) / 2 ** 32 < rate
 }
 
-/** `id` is the one to begin with. */
-export function makeSession(
-  { sessionMode }: Pick<CaptureConfig, 'sessionMode'>,
-  id: string,
-  storage: () => Storage,
-): Session {
-  let mode = sessionMode
+/** `id` is the one to begin with. The mode of `config` may change at any time. */
+export function makeSession(config: Pick<CaptureConfig, 'sessionMode'>, id: string, storage: () => Storage): Session {
+  let declared: SessionMode | null = null
   let kept: KeptSession = { id, seenAt: 0 }
   let customerId: string | null = null
   let isAllowed = false
   /** 0: not since storage was allowed. */
   let storedAt = 0
 
+  const modeNow = () => declared ?? config.sessionMode
+  const forget = () => {
+    storedAt = 0
+    storage().removeItem(STORAGE_KEY)
+  }
   const isOver = ({ seenAt }: KeptSession, now: number) => seenAt > 0 && now - seenAt >= SESSION_IDLE_MS
   return {
     idAt(now) {
+      const mode = modeNow()
+      if (storedAt > 0 && mode !== 'sessionStorage') forget()
       if (mode === 'customer' && customerId !== null) return customerId
       const isStored = isAllowed && mode === 'sessionStorage'
       const stored = isStored && storedAt === 0 ? read(storage) : null
@@ -64,11 +69,11 @@ export function makeSession(
     },
     allowStorage(allowed) {
       isAllowed = allowed
+      if (!allowed && (storedAt > 0 || modeNow() === 'sessionStorage')) forget()
       storedAt = 0
-      if (!allowed && mode === 'sessionStorage') storage().removeItem(STORAGE_KEY)
     },
-    setMode(next) {
-      mode = next
+    setMode(mode) {
+      declared = mode
     },
     setCustomerSession(id) {
       customerId = sha256(id).slice(0, 32)

@@ -1,0 +1,81 @@
+import { AppError } from '../core/error.ts'
+import { Closed, OneOf, type Static, Type } from '../core/schema.ts'
+import type { Db } from '../store/database.ts'
+import { SAMPLING_RATES } from './domain.ts'
+import type { DomainKey } from './store.ts'
+
+/**
+ * `memory`: a session is the life of a page, and nothing is stored. `sessionStorage`: it spans the pages of a tab, once
+ * the page said that storage is allowed. `customer`: the page names it.
+ */
+export const SESSION_MODES = ['memory', 'sessionStorage', 'customer'] as const
+export type SessionMode = (typeof SESSION_MODES)[number]
+
+const Rate = Type.Union(
+  [...SAMPLING_RATES, 0].map((rate) => Type.Literal(rate)),
+  { description: 'Share of sessions that the script captures; 0: none' },
+)
+
+const fields = {
+  enabled: Type.Boolean({ description: 'False: the script captures nothing, and stops on open pages' }),
+  sampleRate: Closed({ prod: Rate, dev: Rate }),
+  sessionMode: OneOf(SESSION_MODES, {
+    description:
+      'Where a page declares none. memory: a session is the life of a page; sessionStorage: of a tab, once the page ' +
+      'allows storage; customer: the page names it',
+  }),
+}
+const EXAMPLE = { enabled: true, sampleRate: { prod: 0.1, dev: 1 }, sessionMode: 'memory' }
+
+/** What the browser script of a domain does. */
+export const CaptureSettingsSchema = Closed(fields, { $id: 'CaptureSettings', examples: [EXAMPLE] })
+export type CaptureSettings = Static<typeof CaptureSettingsSchema>
+
+/** What is left out stays as it is. */
+export const CaptureSettingsInputSchema = Closed(
+  {
+    enabled: Type.Optional(fields.enabled),
+    sampleRate: Type.Optional(Closed({ prod: Type.Optional(Rate), dev: Type.Optional(Rate) })),
+    sessionMode: Type.Optional(fields.sessionMode),
+  },
+  { $id: 'CaptureSettingsInput', examples: [{ sampleRate: { prod: 0.1 } }] },
+)
+export type CaptureSettingsInput = Static<typeof CaptureSettingsInputSchema>
+
+/** As they are kept with the domain. */
+export interface CaptureRow {
+  captureEnabled: number
+  captureProdRate: number
+  captureDevRate: number
+  sessionMode: SessionMode
+}
+
+export function captureOf({ captureEnabled, captureProdRate, captureDevRate, sessionMode }: CaptureRow) {
+  return {
+    enabled: captureEnabled === 1,
+    sampleRate: { prod: captureProdRate, dev: captureDevRate },
+    sessionMode,
+  } as CaptureSettings
+}
+
+/** Fails with `notFound`. */
+export function captureSettings(db: Db, { orgId, id }: DomainKey): CaptureSettings {
+  const row = db
+    .prepare<[string, string], CaptureRow>(
+      `SELECT captureEnabled, captureProdRate, captureDevRate, sessionMode FROM domain WHERE orgId = ? AND id = ?`,
+    )
+    .get(orgId, id)
+  if (!row) throw new AppError('notFound', 'no such domain')
+  return captureOf(row)
+}
+
+/** Answers the settings as they are then. Fails with `notFound`. */
+export function changeCapture(db: Db, domain: DomainKey, change: CaptureSettingsInput): CaptureSettings {
+  const present = captureSettings(db, domain)
+  const next = { ...present, ...change, sampleRate: { ...present.sampleRate, ...change.sampleRate } }
+  db.prepare(
+    `UPDATE domain SET captureEnabled = @enabled, captureProdRate = @prod, captureDevRate = @dev,
+       sessionMode = @sessionMode WHERE id = @id`,
+  ).run({ id: domain.id, enabled: next.enabled ? 1 : 0, ...next.sampleRate, sessionMode: next.sessionMode })
+  return next
+}
