@@ -29,3 +29,9 @@ export function unsaidIn(text: string, names: readonly (string | null | undefine
     return new RegExp(`${before}${RegExp.escape(name)}${behind}`, 'u').test(text) ? [] : [name]
   })
 }
+
+/** `2,000` */
+export const countText = (count: number): string => count.toLocaleString('en-US')
+
+/** `1 event`, `2,000 events`. */
+export const eventsText = (count: number): string => `${countText(count)} ${count === 1 ? 'event' : 'events'}`

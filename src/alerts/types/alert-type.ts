@@ -2,8 +2,8 @@ import type { Instant } from '../../core/clock.ts'
 import type { SeriesScope } from '../../signals/series.ts'
 import type { Query } from '../../warehouse/query.ts'
 import type { Alert, AlertInput, AlertKind } from '../alert.ts'
-import type { Known } from '../explain.ts'
 import type { Finding, Window } from '../finding.ts'
+import type { Known } from '../totals.ts'
 import type { NewestOptions, Past, PastOptions } from './past.ts'
 
 /** What a rule may look like before its type has checked it: everything fits the schema but `volume` and `journey`. */

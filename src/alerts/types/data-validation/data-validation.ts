@@ -1,33 +1,17 @@
-import type { Instant } from '../../../core/clock.ts'
 import { AppError } from '../../../core/error.ts'
+import { eventsText } from '../../../core/text.ts'
 import { Binder, type Query } from '../../../warehouse/query.ts'
 import type { Alert } from '../../alert.ts'
-import { explained } from '../../explain.ts'
 import type { Finding, Window } from '../../finding.ts'
 import { type AlertType, orgOf, perRows } from '../alert-type.ts'
 import { ROWS_AT_ONCE } from '../past.ts'
+import { explained } from './explained.ts'
 import { newestViolations, validationPast } from './past.ts'
+import type { ViolationRow } from './violation-row.ts'
 
 const MAX_HOSTS = 20
 /** Naming more alerts than this costs more than to be told of all, and those of others are left out by `judge`. */
 const MAX_NAMED = 100
-
-/** Violations of one alert in one domain. */
-export interface ViolationRow {
-  alertId: string
-  domainId: string
-  /** Sum of the events' weights, so not always whole. */
-  occurrences: number
-  firstAt: Instant
-  lastAt: Instant
-  /** The newest. */
-  sampleSeq: number
-  /** Null when there is more than one. */
-  vendor: string | null
-  event: string | null
-  /** Most frequent first; null when no event has one. */
-  hosts: string[] | null
-}
 
 /**
  * Fires for each domain in which events broke the rule. Which ones did was decided when they came in and stands in
@@ -116,7 +100,7 @@ function findingOf(row: ViolationRow): Finding {
     vendor: row.vendor,
     event: row.event || null,
     occurrences,
-    summary: `${occurrences.toLocaleString('en-US')} ${occurrences === 1 ? 'event' : 'events'} broke the rule`,
+    summary: `${eventsText(occurrences)} broke the rule`,
     observed: occurrences,
     expected: 0,
     firstAt: row.firstAt,

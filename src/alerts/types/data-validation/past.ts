@@ -8,7 +8,7 @@ import type { Window } from '../../finding.ts'
 import { parsePeriod } from '../../period.ts'
 import { bucketMsOf, byWindow, type Counted, spanOf } from '../../window-index.ts'
 import type { NewestOptions, Past, PastOptions } from '../past.ts'
-import type { ViolationRow } from './data-validation.ts'
+import type { ViolationRow } from './violation-row.ts'
 
 /** So many events are looked at, the newest, where SQL can't tell whether the rule holds. */
 const MAX_CANDIDATES = 100_000

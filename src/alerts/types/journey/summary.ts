@@ -1,4 +1,5 @@
 import { targetOf } from '../../../conditions/condition.ts'
+import { countText } from '../../../core/text.ts'
 import type { Ask, Plan, Unmet } from './plan.ts'
 
 /** Sessions that do not go as expected, at one and the same expectation. */
@@ -16,15 +17,13 @@ export interface Miss {
  */
 export function journeySummary(plan: Plan, misses: readonly [Miss, ...Miss[]], failed: number, total: number): string {
   const [most, ...others] = misses
-  const share = `${spell(failed)} of ${spell(total)} ${total === 1 ? 'session' : 'sessions'}`
+  const share = `${countText(failed)} of ${countText(total)} ${total === 1 ? 'session' : 'sessions'}`
   const fault = `${most.misplaced ? 'showed' : 'missed'} ${nameOf(most.unmet.ask)}${most.misplaced ? ' out of order' : ''}`
   const what = fault + placeOf(plan, most.unmet)
   return others.length === 0
     ? `${share} ${what}`
-    : `${share} did not go as expected, ${spell(most.sessions)} of them ${what}`
+    : `${share} did not go as expected, ${countText(most.sessions)} of them ${what}`
 }
-
-const spell = (count: number) => count.toLocaleString('en-US')
 
 function placeOf(plan: Plan, { anchor }: Unmet): string {
   if (anchor === null) return ''

@@ -1,14 +1,14 @@
 import { DAY_MS, type Instant } from '../../../core/clock.ts'
 import { AppError } from '../../../core/error.ts'
 import { parser } from '../../../core/schema.ts'
-import { timeText } from '../../../core/text.ts'
+import { countText, eventsText, timeText } from '../../../core/text.ts'
 import { EVERY, type SeriesScope, SIGNAL_STEP_MS, stepMsFor } from '../../../signals/series.ts'
 import type { VerdictRow } from '../../../signals/verdict-row.ts'
 import { type Alert, AnomalySchema } from '../../alert.ts'
 import type { Finding } from '../../finding.ts'
 import { type Period, parsePeriod, windowAt } from '../../period.ts'
 import type { AlertType, DraftAlert } from '../alert-type.ts'
-import { refuseForVolume, spellCount, spellEvents, watchedOf } from './count.ts'
+import { refuseForVolume, watchedOf } from './count.ts'
 
 /** Where an alert does not say. */
 export const DEFAULT_SENSITIVITY = 4
@@ -115,9 +115,9 @@ function wholeFinding(row: VerdictRow): Finding {
 function summaryOf(row: VerdictRow): string {
   const { state, observed, expected, silentSince, since, at } = row
   const about =
-    expected === null ? 'it is not known how many are usual' : `about ${spellCount(rounded(expected))} expected`
+    expected === null ? 'it is not known how many are usual' : `about ${countText(rounded(expected))} expected`
   if (state === 'silent' && silentSince !== null) return `no event since ${timeText(silentSince)}, ${about}`
-  return `${spellEvents(Math.round(observed))} from ${timeText(since)} to ${clockOf(at)}, ${about}${noteOn(row)}`
+  return `${eventsText(Math.round(observed))} from ${timeText(since)} to ${clockOf(at)}, ${about}${noteOn(row)}`
 }
 
 /** Where the row by itself is nothing unusual. */

@@ -1,4 +1,5 @@
 import { parser, type Static } from '../../../core/schema.ts'
+import { countText, eventsText } from '../../../core/text.ts'
 import { type Alert, PercentageChangeSchema } from '../../alert.ts'
 import type { Window } from '../../finding.ts'
 import { type PeriodWindow, parsePeriod, previousWindow } from '../../period.ts'
@@ -6,8 +7,6 @@ import type { MeasuredType } from '../alert-type.ts'
 import { ROWS_AT_ONCE } from '../past.ts'
 import {
   refuseForVolume,
-  spellCount,
-  spellEvents,
   type Volume,
   type VolumeRow,
   volumeFinding,
@@ -65,7 +64,7 @@ export const tagVolumeChange: MeasuredType<VolumeRow> = {
       const volume = volumeIn(alert, rows, domain.id)
       if (!isFiring(change, volume)) return []
       const { count, before } = volume
-      const summary = `${spellEvents(count)}, ${spellChange(volume)} than the ${spellCount(before)} of the window before`
+      const summary = `${eventsText(count)}, ${spellChange(volume)} than the ${countText(before)} of the window before`
       return [volumeFinding(alert, domain.id, window, { summary, observed: count, expected: before })]
     })
   },
@@ -86,5 +85,5 @@ function isFiring({ direction, percent }: PercentageChange, { count, before }: V
 /** `60% fewer`. Rounded down, so that it does not say more than there is. */
 function spellChange({ count, before }: Volume): string {
   const percent = Math.floor((Math.abs(count - before) / before) * 1000) / 10
-  return `${spellCount(percent)}% ${count < before ? 'fewer' : 'more'}`
+  return `${countText(percent)}% ${count < before ? 'fewer' : 'more'}`
 }

@@ -271,10 +271,6 @@ export function volumeFinding(
   }
 }
 
-export const spellCount = (count: number) => count.toLocaleString('en-US')
-/** `1 event`, `2,000 events`. */
-export const spellEvents = (count: number) => `${spellCount(count)} ${count === 1 ? 'event' : 'events'}`
-
 /** What `volume` is made of, by the type of alert. */
 const SHAPES: readonly (readonly [AlertKind, string, string])[] = [
   ['tag_volume_change', 'direction', 'percent'],

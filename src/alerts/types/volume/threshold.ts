@@ -1,11 +1,10 @@
 import { parser } from '../../../core/schema.ts'
+import { countText, eventsText } from '../../../core/text.ts'
 import { CountThresholdSchema } from '../../alert.ts'
 import type { MeasuredType } from '../alert-type.ts'
 import { ROWS_AT_ONCE } from '../past.ts'
 import {
   refuseForVolume,
-  spellCount,
-  spellEvents,
   type VolumeRow,
   volumeFinding,
   volumeIn,
@@ -46,8 +45,8 @@ export const volumeThreshold: MeasuredType<VolumeRow> = {
       const isTooLow = op === 'lte' && count <= limit && domain.createdAt <= window.from
       const isTooHigh = op === 'gte' && count >= limit
       if (!isTooLow && !isTooHigh) return []
-      const expectation = `${op === 'lte' ? 'more' : 'fewer'} than ${spellCount(limit)}`
-      const summary = `${spellEvents(count)}, expected ${expectation}`
+      const expectation = `${op === 'lte' ? 'more' : 'fewer'} than ${countText(limit)}`
+      const summary = `${eventsText(count)}, expected ${expectation}`
       return [volumeFinding(alert, domain.id, window, { summary, observed: count, expected: limit, expectation })]
     })
   },

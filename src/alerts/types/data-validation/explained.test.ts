@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { plainEvent } from '../core/event.fixture.ts'
-import type { Alert } from './alert.ts'
-import { explained, type TotalRow, totalsQuery } from './explain.ts'
-import type { Finding } from './finding.ts'
+import { plainEvent } from '../../../core/event.fixture.ts'
+import type { Alert } from '../../alert.ts'
+import type { Finding } from '../../finding.ts'
+import { type TotalRow, totalsQuery } from '../../totals.ts'
+import { explained } from './explained.ts'
 
 const finding: Finding = {
   domainId: 'dom_1',

@@ -1,11 +1,8 @@
 import type { PhoneRegions } from '../conditions/phone.ts'
-import { type Broken, brokenBy, joinWords } from '../conditions/words.ts'
 import { MINUTE_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { Binder, type Query } from '../warehouse/query.ts'
-import type { Alert } from './alert.ts'
 import type { Finding } from './finding.ts'
-import { spellCount } from './types/volume/count.ts'
 
 /** Events of one domain, vendor and event name in a window: a sum of weights. */
 export interface TotalRow {
@@ -50,7 +47,7 @@ export function totalsQuery(orgId: string, findings: readonly Finding[], window:
 }
 
 /** How many events there were like those of a finding, these included; null when that is not known. */
-function totalOf({ domainId, vendor, event, occurrences }: Finding, rows: readonly TotalRow[]): number | null {
+export function totalOf({ domainId, vendor, event, occurrences }: Finding, rows: readonly TotalRow[]): number | null {
   const like = rows.filter(
     (row) =>
       row.domainId === domainId &&
@@ -69,23 +66,4 @@ export interface Known {
   /** The answer to `totalsQuery`. */
   totals: readonly TotalRow[]
   regions: PhoneRegions
-}
-
-/**
- * A finding about events that broke a rule of conditions, saying which and of how many events:
- * ``12 of 340 purchase events had no `transaction_id`; expected none``.
- */
-export function explained(alert: Alert, finding: Finding, { event, name, totals, regions }: Known): Finding {
-  const broken = brokenBy(alert, event, regions)
-  const total = totalOf(finding, totals)
-  const count = `${spellCount(finding.occurrences)}${total === null ? '' : ` of ${spellCount(total)}`}`
-  const isOne = (total ?? finding.occurrences) === 1
-  const events = [name, isOne ? 'event' : 'events'].filter(Boolean).join(' ')
-  const fault = broken.always.length > 0 ? { fault: joinWords(broken.always) } : {}
-  return { ...finding, ...fault, summary: `${count} ${events} ${didWhat(broken)}; expected none` }
-}
-
-function didWhat({ always, here }: Broken): string {
-  if (here.length === 0) return joinWords(always) || 'broke the rule'
-  return `${always.length > 0 ? joinWords(always) : 'broke the rule'}; the latest ${joinWords(here)}`
 }

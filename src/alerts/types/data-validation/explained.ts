@@ -1,0 +1,24 @@
+import { type Broken, brokenBy, joinWords } from '../../../conditions/words.ts'
+import { countText } from '../../../core/text.ts'
+import type { Alert } from '../../alert.ts'
+import type { Finding } from '../../finding.ts'
+import { type Known, totalOf } from '../../totals.ts'
+
+/**
+ * A finding about events that broke a rule of conditions, saying which and of how many events:
+ * ``12 of 340 purchase events had no `transaction_id`; expected none``.
+ */
+export function explained(alert: Alert, finding: Finding, { event, name, totals, regions }: Known): Finding {
+  const broken = brokenBy(alert, event, regions)
+  const total = totalOf(finding, totals)
+  const count = `${countText(finding.occurrences)}${total === null ? '' : ` of ${countText(total)}`}`
+  const isOne = (total ?? finding.occurrences) === 1
+  const events = [name, isOne ? 'event' : 'events'].filter(Boolean).join(' ')
+  const fault = broken.always.length > 0 ? { fault: joinWords(broken.always) } : {}
+  return { ...finding, ...fault, summary: `${count} ${events} ${didWhat(broken)}; expected none` }
+}
+
+function didWhat({ always, here }: Broken): string {
+  if (here.length === 0) return joinWords(always) || 'broke the rule'
+  return `${always.length > 0 ? joinWords(always) : 'broke the rule'}; the latest ${joinWords(here)}`
+}
