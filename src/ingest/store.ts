@@ -1,5 +1,6 @@
-import type { Instant } from '../core/clock.ts'
+import { DAY_MS, type Instant } from '../core/clock.ts'
 import type { Db } from '../store/database.ts'
+import { RECORDS_KEPT_MS } from '../store/retention.ts'
 import type { BatchLog } from './batch-log.ts'
 import type { BatchMemory } from './batch-memory.ts'
 import type { FoldedNames, SegmentContent, SegmentCount, VendorSighting } from './segment-count.ts'
@@ -118,4 +119,15 @@ function recordHosts(db: Db, counts: readonly SegmentCount[]): void {
     domain.run({ ...count, until })
     if (count.host !== null) hostname.run(count)
   }
+}
+
+/** By the hour it is kept as long as counts, of a hostname for two days; of organizations that were deleted not at all. */
+export function removeOldUsage(db: Db, now: Instant): void {
+  db.prepare('DELETE FROM usage WHERE hour < ? OR orgId IN (SELECT orgId FROM deletedOrg)').run(now - RECORDS_KEPT_MS)
+  db.prepare('DELETE FROM hostnameUsage WHERE hour < ?').run(now - 2 * DAY_MS)
+}
+
+/** Entries of the ledger that were seen last so long ago. */
+export function removeOldLedger(db: Db, now: Instant): void {
+  db.prepare('DELETE FROM rejection WHERE lastSeenAt < ?').run(now - RECORDS_KEPT_MS)
 }

@@ -3,6 +3,7 @@ import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
 import { standingClockStep } from '../store/clock-step.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
+import { RECORDS_KEPT_MS } from '../store/retention.ts'
 import type {
   Change,
   Enqueue,
@@ -358,4 +359,9 @@ export function setStatuses(db: Db, hand: ByHand, { ids, status }: IssueBulkInpu
     }
     return { updated: ids.length - errors.length, failed: errors.length, errors }
   })
+}
+
+/** Old entries of issues' histories; the issues stay. */
+export function removeOldHistory(db: Db, now: Instant): void {
+  db.prepare('DELETE FROM issueHistory WHERE createdAt < ?').run(now - RECORDS_KEPT_MS)
 }

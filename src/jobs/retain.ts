@@ -1,15 +1,28 @@
 import { join } from 'node:path'
-import { DAY_MS, type Instant } from '../core/clock.ts'
+import type { Instant } from '../core/clock.ts'
 import { forgetBatches } from '../ingest/batch-memory.ts'
+import { removeOldLedger, removeOldUsage } from '../ingest/store.ts'
+import { removeOldDeliveries } from '../integrations/delivery-log.ts'
+import { removeOldHistory } from '../issues/store.ts'
 import { removeOldAuditEntries } from '../org/audit-log.ts'
+import { deletedOrgs } from '../org/store.ts'
 import { removeOldGaps } from '../signals/gap-store.ts'
 import { removeOldClockSteps } from '../store/clock-step.ts'
 import { type Db, tx } from '../store/database.ts'
+import { RECORDS_KEPT_MS, type Retention } from '../store/retention.ts'
 import type { DuckdbWarehouse } from '../warehouse/duckdb.ts'
 import type { EventFile, Manifest, ManifestFile, PageFile, RollupFile } from '../warehouse/manifest.ts'
 
-/** Deliveries, history, counters and counts of events by the minute are kept this long. */
-const RECORDS_MS = 400 * DAY_MS
+/** What each room keeps no longer. */
+const RETENTIONS: readonly Retention[] = [
+  removeOldUsage,
+  removeOldLedger,
+  removeOldDeliveries,
+  removeOldHistory,
+  removeOldAuditEntries,
+  removeOldGaps,
+  removeOldClockSteps,
+]
 
 export interface RetainParts {
   db: Db
@@ -25,7 +38,7 @@ export interface RetainParts {
 export async function retain(parts: RetainParts): Promise<void> {
   const { db, warehouse, manifest, folder, retentionMs } = parts
   const now = parts.agedAt()
-  const deleted = new Set(db.prepare<[], string>('SELECT orgId FROM deletedOrg').pluck().all())
+  const deleted = deletedOrgs(db)
   const isExpired = (file: EventFile | PageFile) =>
     file.maxReceivedAt < now - retentionMs || (file.orgId !== null && deleted.has(file.orgId))
   const expired = manifest.files().filter(isExpired)
@@ -34,7 +47,7 @@ export async function retain(parts: RetainParts): Promise<void> {
     await warehouse.remove(expired.map((file) => join(folder, file.path)))
   }
   const isOver = (file: RollupFile) =>
-    file.maxMinute < now - RECORDS_MS || (file.orgId !== null && deleted.has(file.orgId))
+    file.maxMinute < now - RECORDS_KEPT_MS || (file.orgId !== null && deleted.has(file.orgId))
   const counts = manifest.rollups().filter(isOver)
   if (counts.length > 0) {
     manifest.swapRollups(counts, [])
@@ -51,22 +64,10 @@ export async function retain(parts: RetainParts): Promise<void> {
     manifest.forget(damaged)
     await warehouse.remove(damaged.map((file) => join(folder, file.path)))
   }
-  forgetRecords(db, now)
+  tx(db, () => {
+    for (const remove of RETENTIONS) remove(db, now)
+  })
   manifest.names.clear()
   // Bit by bit: the collector's answers would wait for the whole.
   while (tx(db, () => forgetBatches(db, now)) !== null) await new Promise(setImmediate)
-}
-
-function forgetRecords(db: Db, now: Instant): void {
-  const before = now - RECORDS_MS
-  tx(db, () => {
-    db.prepare('DELETE FROM usage WHERE hour < ? OR orgId IN (SELECT orgId FROM deletedOrg)').run(before)
-    db.prepare('DELETE FROM hostnameUsage WHERE hour < ?').run(now - 2 * DAY_MS)
-    db.prepare('DELETE FROM rejection WHERE lastSeenAt < ?').run(before)
-    db.prepare(`DELETE FROM delivery WHERE createdAt < ? AND status NOT IN ('pending', 'sending')`).run(before)
-    db.prepare('DELETE FROM issueHistory WHERE createdAt < ?').run(before)
-    removeOldAuditEntries(db, before)
-    removeOldGaps(db, before)
-    removeOldClockSteps(db, before)
-  })
 }

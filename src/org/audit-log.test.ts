@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { cast, client, memoryDb, testBox, testClock } from '../../test/fakes.ts'
 import { DAY_MS } from '../core/clock.ts'
+import { RECORDS_KEPT_MS } from '../store/retention.ts'
 import { auditor, listAuditEntries, removeOldAuditEntries, writeAuditEntry } from './audit-log.ts'
 import { organizationRoutes } from './org-routes.ts'
 import { orgRoutes } from './routes.ts'
@@ -99,10 +100,10 @@ describe('the audit log', () => {
   test('forgets what is older than it is to be kept', async () => {
     const all = setUp()
     write(all)
-    removeOldAuditEntries(all.db, all.clock.now() - 1000)
+    removeOldAuditEntries(all.db, all.clock.now() + RECORDS_KEPT_MS - 1000)
     expect((await read(all)).entries).toHaveLength(2)
     all.clock.advance(DAY_MS)
-    removeOldAuditEntries(all.db, all.clock.now())
+    removeOldAuditEntries(all.db, all.clock.now() + RECORDS_KEPT_MS)
     expect((await read(all)).entries).toEqual([])
   })
 

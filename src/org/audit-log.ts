@@ -2,6 +2,7 @@ import type { Clock, Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, type Static, Text, Type } from '../core/schema.ts'
 import type { Audit } from '../http/perform.ts'
 import type { Db } from '../store/database.ts'
+import { RECORDS_KEPT_MS } from '../store/retention.ts'
 import type { Slice } from './store.ts'
 
 /** One security-relevant act, as admins read it. */
@@ -88,8 +89,8 @@ export function listAuditEntries(
 }
 
 /** Removes what was done before an instant, in all organizations. */
-export function removeOldAuditEntries(db: Db, before: Instant): void {
-  db.prepare('DELETE FROM auditEntry WHERE at < ?').run(before)
+export function removeOldAuditEntries(db: Db, now: Instant): void {
+  db.prepare('DELETE FROM auditEntry WHERE at < ?').run(now - RECORDS_KEPT_MS)
 }
 
 function idOf(thing: unknown): string | null {

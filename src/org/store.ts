@@ -330,3 +330,8 @@ export function phoneRegionsOf(db: Db, orgId: string): string[] {
   const row = db.prepare<[string], { phoneRegions: string }>('SELECT phoneRegions FROM org WHERE id = ?').get(orgId)
   return row ? (JSON.parse(row.phoneRegions) as string[]) : []
 }
+
+/** Whose files are to be removed. */
+export function deletedOrgs(db: Db): Set<string> {
+  return new Set(db.prepare<[], string>('SELECT orgId FROM deletedOrg').pluck().all())
+}

@@ -1,5 +1,6 @@
 import type { Instant } from '../core/clock.ts'
 import type { Db } from '../store/database.ts'
+import { RECORDS_KEPT_MS } from '../store/retention.ts'
 import type { Gap, Span } from './gap.ts'
 
 /** Keeps a gap, or what is known by now of one that is kept: it is known by its beginning. */
@@ -50,9 +51,9 @@ export function jumps(db: Db): Span[] {
 }
 
 /** Those that ended before, and jumps of the clock. */
-export function removeOldGaps(db: Db, before: Instant): void {
-  db.prepare('DELETE FROM pipelineGap WHERE toAt < ?').run(before)
-  db.prepare('DELETE FROM clockJump WHERE toAt < ?').run(before)
+export function removeOldGaps(db: Db, now: Instant): void {
+  db.prepare('DELETE FROM pipelineGap WHERE toAt < ?').run(now - RECORDS_KEPT_MS)
+  db.prepare('DELETE FROM clockJump WHERE toAt < ?').run(now - RECORDS_KEPT_MS)
 }
 
 /** When the program was last known to run; null: never before. */

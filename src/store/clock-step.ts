@@ -1,5 +1,6 @@
 import type { Instant } from '../core/clock.ts'
 import { type Db, prepared } from './database.ts'
+import { RECORDS_KEPT_MS } from './retention.ts'
 
 /** That the clock was put back, so that times come which it showed before. */
 export interface ClockStep {
@@ -50,6 +51,6 @@ export function lastStepSeq(db: Db, below = Number.MAX_SAFE_INTEGER): number {
 }
 
 /** Those whose times all lie before. */
-export function removeOldClockSteps(db: Db, before: Instant): void {
-  db.prepare('DELETE FROM clockStep WHERE latestAt < ?').run(before)
+export function removeOldClockSteps(db: Db, now: Instant): void {
+  db.prepare('DELETE FROM clockStep WHERE latestAt < ?').run(now - RECORDS_KEPT_MS)
 }
