@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { Glob } from 'bun'
 import { migrations } from '../migrations/index.ts'
+import { memoryDb } from './fakes.ts'
 
 const ROOT = join(import.meta.dir, '..')
 
@@ -121,6 +122,22 @@ describe('rooms', () => {
     expect(faults).toEqual([])
   })
 
+  test('have no circles of imports', () => {
+    const targets = new Map(production.map(({ path, imports }) => [path, imports.map(({ target }) => target)]))
+    const state = new Map<string, 'open' | 'done'>()
+    const circles: string[] = []
+    const visit = (path: string, way: readonly string[]) => {
+      if (state.get(path) === 'done') return
+      if (state.get(path) === 'open') return void circles.push([...way.slice(way.indexOf(path)), path].join(' → '))
+      state.set(path, 'open')
+      for (const target of targets.get(path) ?? []) if (targets.has(target)) visit(target, [...way, path])
+      state.set(path, 'done')
+    }
+    for (const path of targets.keys()) visit(path, [])
+    const known = ['src/alerts/types/', 'src/warehouse/']
+    expect(circles.filter((circle) => !known.some((part) => circle.includes(part)))).toEqual([])
+  })
+
   test('import files that exist', () => {
     const missing = sources.flatMap(({ path, imports }) =>
       imports.filter(({ target }) => target.startsWith('src/') && !existsSync(join(ROOT, target))).map(() => path),
@@ -197,6 +214,90 @@ describe('the program', () => {
     expect(senders.length).toBeGreaterThan(0)
     const others = senders.filter(({ room, path }) => !WAYS_OUT.includes(room) && !WAYS_OUT.includes(path))
     expect(others.map(({ path }) => path)).toEqual([])
+  })
+})
+
+/**
+ * Which rooms name which table of SQLite in their statements: the first one writes it, the others read it. `+` before a
+ * room: it writes too. Files of the history are in the tables of the manifest, whose names `file-table.ts` puts in.
+ */
+const TABLES: Record<string, string> = {
+  alert: 'alerts evaluation integrations',
+  apiKey: 'org',
+  auditEntry: 'org',
+  batch: 'ingest',
+  batchGeneration: 'ingest',
+  clockJump: 'signals',
+  clockStep: 'store',
+  countedName: 'warehouse',
+  deletedOrg: 'org ingest',
+  delivery: 'integrations metrics',
+  domain: 'domains alerts evidence insights issues ingest org signals warehouse',
+  domainVendor: 'domains',
+  eventFile: 'warehouse ingest',
+  heartbeat: 'signals',
+  hostname: 'domains',
+  // Gone with the organization.
+  hostnameUsage: 'domains +org',
+  identity: 'org',
+  integration: 'integrations',
+  // What the throttle held back and how much was sent are columns of the issue.
+  issue: 'issues +integrations evaluation metrics',
+  issueHistory: 'issues integrations',
+  issueOccurrence: 'issues',
+  lateWindow: 'evaluation',
+  member: 'org integrations',
+  org: 'org domains jobs',
+  pageFile: 'warehouse ingest',
+  pipelineGap: 'signals',
+  project: 'domains',
+  // Gone with the domain.
+  rejection: 'ingest +domains',
+  rollupFile: 'warehouse ingest',
+  segment: 'warehouse',
+  session: 'org',
+  signalAlert: 'alerts',
+  signalSetting: 'signals',
+  // Triggers write it.
+  total: 'metrics',
+  usage: 'ingest alerts domains',
+  user: 'org integrations',
+}
+
+describe('tables', () => {
+  const statement = /\b(?:(INTO|UPDATE(?: OR \w+)?|DELETE FROM)|FROM|JOIN)\s+(\w+)/g
+  const named = program.flatMap(({ room, path, source }) =>
+    [...withoutComments(source).matchAll(statement)].flatMap(([, writing, table = '']) =>
+      Object.hasOwn(TABLES, table) ? [{ room, path, table, writes: writing !== undefined }] : [],
+    ),
+  )
+
+  test('are all in the list', () => {
+    const made = memoryDb()
+      .prepare<[], string>(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`)
+      .pluck()
+      .all()
+    expect(Object.keys(TABLES).sort()).toEqual(made.filter((name) => name !== 'migration').sort())
+  })
+
+  test('are named by the rooms that the list says, and written by their own', () => {
+    const faults = named.filter(({ room, table, writes }) => {
+      const [owner, ...others] = TABLES[table]?.split(' ') ?? []
+      return room !== owner && !others.includes(`+${room}`) && (writes || !others.includes(room))
+    })
+    expect(faults.map(({ path, table, writes }) => `${path} ${writes ? 'writes' : 'reads'} ${table}`)).toEqual([])
+  })
+
+  test('are read by every room that may', () => {
+    const idle = Object.entries(TABLES).flatMap(([table, rooms]) =>
+      rooms
+        .split(' ')
+        .slice(1)
+        .map((room) => room.replace('+', ''))
+        .filter((room) => !named.some((one) => one.room === room && one.table === table))
+        .map((room) => `${room} does not name ${table}`),
+    )
+    expect(idle).toEqual([])
   })
 })
 

@@ -275,6 +275,14 @@ export function advanceAlert(db: Db, id: string, from: Cursor, to: Cursor, dueAt
   return changes === 1
 }
 
+/** Puts an alert's cursor where it is to go on from, wherever it stood. */
+export function restartAlert(db: Db, id: string, { evaluatedThrough, windowStartAt }: Cursor): void {
+  prepared<[Instant, Instant, string]>(
+    db,
+    'UPDATE alert SET evaluatedThrough = ?, windowStartAt = ?, dueAt = 0 WHERE id = ?',
+  ).run(evaluatedThrough, windowStartAt, id)
+}
+
 /** All domains of an organization, as alerts look at them. */
 export function watchedDomains(db: Db, orgId: string): WatchedDomain[] {
   return db.prepare<[string], WatchedDomain>('SELECT id, createdAt FROM domain WHERE orgId = ? ORDER BY id').all(orgId)

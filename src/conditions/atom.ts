@@ -1,5 +1,6 @@
-import type { Condition } from './condition.ts'
-import type { RuleGroup } from './rule-group.ts'
+import type { StoredEvent } from '../core/event.ts'
+import type { Condition, ConditionEvent } from './condition.ts'
+import type { Meter } from './meter.ts'
 
 /**
  * One positive condition as a rule set knows it, however many rules have it. Most conditions hold for few events, so
@@ -49,4 +50,41 @@ export interface CompiledRule {
   misses: number
   /** The number of the last event for which it was looked at. */
   seenAt: number
+}
+
+/** What a rule set reads of an event. */
+export type RuleEvent = ConditionEvent & Pick<StoredEvent, 'domainId'>
+
+/** Takes each atom that holds for a text; the same one may come more than once. */
+export interface Holding {
+  hold(atom: Atom): void
+}
+
+/** Conditions of one kind on one parameter, arranged so that a text finds those that hold without asking each. */
+export interface TextIndex {
+  add(atom: Atom): void
+  remove(atom: Atom): void
+  /** Compiles what changed, which else the next text waits for. */
+  prepare?(): void
+  /** Gives `holding` every atom that holds for the text under the key. May end with `OutOfTime`. */
+  find(text: string, key: string, holding: Holding, meter: Meter): void
+}
+
+/** Finds the atoms that hold for an event. False: the parameter is missing, and all are as by default. */
+export type Finder = (event: RuleEvent, holding: Holding, meter: Meter) => boolean
+
+/** Conditions of one kind on one parameter. */
+export interface RuleGroup {
+  /** How many clauses wait for atoms of the group. Zero: it is decided only when a rule that is looked at needs it. */
+  watchers: number
+  readonly name: string
+  readonly index: TextIndex
+  /** The key of `params` that it reads; null for fields and for any parameter. */
+  readonly key: string | null
+  /** The number of the last event for which its atoms were decided. */
+  decidedAt: number
+  atoms: number
+  /** Atoms that hold for a missing parameter. */
+  readonly defaults: Set<Atom>
+  readonly find: Finder
 }

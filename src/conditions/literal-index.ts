@@ -1,7 +1,6 @@
-import type { Atom } from './atom.ts'
+import type { Atom, Holding, TextIndex } from './atom.ts'
 import { KeywordAutomaton, MAX_KEYWORD_LETTERS } from './keyword-automaton.ts'
 import type { Meter } from './meter.ts'
-import type { Holding, TextIndex } from './text-index.ts'
 import { NO_ATOMS, TextMemory } from './text-memory.ts'
 import { WorkLog } from './work-log.ts'
 

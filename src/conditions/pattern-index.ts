@@ -1,8 +1,7 @@
 import { RE2Set } from 're2js'
-import type { Atom } from './atom.ts'
+import type { Atom, Holding, TextIndex } from './atom.ts'
 import type { Meter } from './meter.ts'
 import { compilePattern } from './pattern.ts'
-import type { Holding, TextIndex } from './text-index.ts'
 import { NO_ATOMS, TextMemory } from './text-memory.ts'
 import { WorkLog } from './work-log.ts'
 

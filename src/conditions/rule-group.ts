@@ -1,35 +1,11 @@
-import type { StoredEvent } from '../core/event.ts'
-import type { Atom } from './atom.ts'
-import { type Condition, type ConditionEvent, EVENT_FIELDS, type EventField, keyReader, targetOf } from './condition.ts'
-import type { Meter } from './meter.ts'
+import type { Atom, Finder, RuleEvent, RuleGroup, TextIndex } from './atom.ts'
+import { type Condition, EVENT_FIELDS, type EventField, keyReader, targetOf } from './condition.ts'
 import { spellNumber } from './number.ts'
 import type { PhoneRegions } from './phone.ts'
-import { type Holding, indexOf, kindOf, type TextIndex } from './text-index.ts'
-
-/** What a rule set reads of an event. */
-export type RuleEvent = ConditionEvent & Pick<StoredEvent, 'domainId'>
+import { indexOf, kindOf } from './text-index.ts'
 
 /** What `$domainId` would be; scopes ask for it, people name domains beside the conditions. */
 export const DOMAIN = '$domainId'
-
-/** Finds the atoms that hold for an event. False: the parameter is missing, and all are as by default. */
-type Finder = (event: RuleEvent, holding: Holding, meter: Meter) => boolean
-
-/** Conditions of one kind on one parameter. */
-export interface RuleGroup {
-  /** How many clauses wait for atoms of the group. Zero: it is decided only when a rule that is looked at needs it. */
-  watchers: number
-  readonly name: string
-  readonly index: TextIndex
-  /** The key of `params` that it reads; null for fields and for any parameter. */
-  readonly key: string | null
-  /** The number of the last event for which its atoms were decided. */
-  decidedAt: number
-  atoms: number
-  /** Atoms that hold for a missing parameter. */
-  readonly defaults: Set<Atom>
-  readonly find: Finder
-}
 
 /** What the group of a condition is called: one for each parameter and kind. */
 export const groupNameOf = ({ op, parameter }: Condition) => `${kindOf(op)} ${parameter}`

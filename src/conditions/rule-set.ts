@@ -1,11 +1,18 @@
-import { Atom, type Clause, type CompiledRule, type Literal } from './atom.ts'
+import {
+  Atom,
+  type Clause,
+  type CompiledRule,
+  type Holding,
+  type Literal,
+  type RuleEvent,
+  type RuleGroup,
+} from './atom.ts'
 import { type ConditionClause, type ConditionLiteral, clausesOf } from './clauses.ts'
 import type { Condition, Rule } from './condition.ts'
 import { type Meter, OutOfTime, UNLIMITED } from './meter.ts'
 import type { PhoneRegions } from './phone.ts'
 import { compileTest } from './predicate.ts'
-import { DOMAIN, groupNameOf, groupOf, type RuleEvent, type RuleGroup } from './rule-group.ts'
-import type { Holding } from './text-index.ts'
+import { DOMAIN, groupNameOf, groupOf } from './rule-group.ts'
 
 /** Where events are in a rule's scope. Empty: everywhere. */
 export interface Scope {

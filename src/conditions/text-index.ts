@@ -1,4 +1,4 @@
-import type { Atom } from './atom.ts'
+import type { Atom, Holding, TextIndex } from './atom.ts'
 import type { Operator } from './condition.ts'
 import { containsEmail } from './email.ts'
 import { LiteralIndex } from './literal-index.ts'
@@ -8,21 +8,6 @@ import { PatternIndex } from './pattern-index.ts'
 import { containsPhone, type PhoneRegions } from './phone.ts'
 import { countCodePoints, isBlank } from './text.ts'
 import { WorkLog } from './work-log.ts'
-
-/** Told of each atom that holds for a text; the same one may come more than once. */
-export interface Holding {
-  hold(atom: Atom): void
-}
-
-/** Conditions of one kind on one parameter, arranged so that a text finds those that hold without asking each. */
-export interface TextIndex {
-  add(atom: Atom): void
-  remove(atom: Atom): void
-  /** Compiles what changed, which else the next text waits for. */
-  prepare?(): void
-  /** Tells `holding` of every atom that holds for the text under the key. May end with `OutOfTime`. */
-  find(text: string, key: string, holding: Holding, meter: Meter): void
-}
 
 /** Kinds of index, each with the positive operators that it takes. */
 export type IndexKind = 'equals' | 'number' | 'length' | 'blank' | 'text' | 'pattern' | 'email' | 'phone'

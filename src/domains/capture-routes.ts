@@ -5,7 +5,7 @@ import {
   captureSettings,
   changeCapture,
 } from './capture-settings.ts'
-import type { DomainParts } from './routes.ts'
+import type { DomainParts } from './route-parts.ts'
 
 /** What the browser script of a domain does. */
 export function captureRoutes({ db, changed }: DomainParts): Route[] {

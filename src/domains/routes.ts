@@ -1,11 +1,9 @@
-import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Nullable, OneOf, Type } from '../core/schema.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
 import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
-import type { Db } from '../store/database.ts'
 import { captureRoutes } from './capture-routes.ts'
 import {
   DomainDetailSchema,
@@ -20,6 +18,7 @@ import {
   type Viewpoint,
 } from './domain.ts'
 import { endpointRoutes } from './endpoint-routes.ts'
+import type { DomainParts } from './route-parts.ts'
 import {
   createDomain,
   type DomainKey,
@@ -50,21 +49,6 @@ const HostnameVerdict = Closed(
   { status: OneOf(HOSTNAME_STATUSES) },
   { $id: 'HostnameVerdict', examples: [{ status: 'denied' }] },
 )
-
-export interface DomainParts {
-  db: Db
-  clock: Clock
-  /** Where the collector is reached from outside, without a path: `https://collect.example`. */
-  collectUrl: string
-  /** Where the interface is reached, without a path. */
-  publicUrl: string
-  /** True when nobody may change where domains send their events. */
-  isEndpointLocked: boolean
-  /** True for a hostname that who runs the server has named, so that it may be one of their own network. None when absent. */
-  isHostAllowed?: (hostname: string) => boolean
-  /** Called after every change that the collector must know of. */
-  changed: () => void
-}
 
 /** The spelling to store. Fails with `invalid` when the path names no hostname. */
 function hostnameOf(text: string): string {

@@ -1,5 +1,5 @@
 import { firstCursor, scheduleOf } from '../alerts/due.ts'
-import { activeAlerts } from '../alerts/store.ts'
+import { activeAlerts, restartAlert } from '../alerts/store.ts'
 import { HOUR_MS, type Instant } from '../core/clock.ts'
 import { type ClockStep, clockStepsBetween, lastStepSeq } from '../store/clock-step.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
@@ -26,15 +26,13 @@ export function beginAnew(db: Db, { at, lastSeq }: ClockStep, lastReceivedAt: In
     // Else nothing came since the step before, whose late windows hold all.
     const hasEvents = lastSeq > lastStepSeq(db)
     const addLate = db.prepare('INSERT INTO lateWindow (alertId, fromAt, toAt, lastSeq) VALUES (?, ?, ?, ?)')
-    const move = db.prepare('UPDATE alert SET evaluatedThrough = ?, windowStartAt = ?, dueAt = 0 WHERE id = ?')
     for (const { alert, cursor } of activeAlerts(db)) {
       const schedule = scheduleOf(alert)
       const { partial, ticks = false } = schedule
       if (hasEvents && partial && !ticks && cursor.evaluatedThrough <= lastReceivedAt) {
         addLate.run(alert.id, cursor.evaluatedThrough, lastReceivedAt + 1, lastSeq)
       }
-      const { evaluatedThrough, windowStartAt } = firstCursor(schedule, at)
-      move.run(evaluatedThrough, windowStartAt, alert.id)
+      restartAlert(db, alert.id, firstCursor(schedule, at))
     }
   })
 }

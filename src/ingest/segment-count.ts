@@ -1,22 +1,9 @@
 import type { Instant } from '../core/clock.ts'
+import type { HostSighting, VendorSighting } from '../domains/sightings.ts'
 
 /** What one segment held, counted by origin; in a list, what was said last of a version stands last. */
-export interface SegmentCount {
+export interface SegmentCount extends HostSighting {
   orgId: string
-  domainId: string
-  host: string | null
-  hour: Instant
-  events: number
-  lastReceivedAt: Instant
-  /** Of the last production event that named one. */
-  lastVersion: number | null
-}
-
-/** A vendor whose events a segment held, and when the last of them came in. */
-export interface VendorSighting {
-  domainId: string
-  vendor: string
-  lastReceivedAt: Instant
 }
 
 /** Events of a domain whose names counts don't keep. */

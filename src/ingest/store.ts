@@ -1,9 +1,10 @@
-import { DAY_MS, type Instant } from '../core/clock.ts'
+import type { Instant } from '../core/clock.ts'
+import { recordHostUsage, recordSightings } from '../domains/sightings.ts'
 import type { Db } from '../store/database.ts'
 import { RECORDS_KEPT_MS } from '../store/retention.ts'
 import type { BatchLog } from './batch-log.ts'
 import type { BatchMemory } from './batch-memory.ts'
-import type { FoldedNames, SegmentContent, SegmentCount, VendorSighting } from './segment-count.ts'
+import type { FoldedNames, SegmentContent, SegmentCount } from './segment-count.ts'
 import type { BatchRecord } from './segment-file.ts'
 
 /**
@@ -20,27 +21,8 @@ export function recordSegment(
   memory.record(batches)
   recordLedger(db, [...batches.notable, ...folded.map(noteOf)])
   recordSightings(db, { counts, vendors })
+  recordHostUsage(db, counts)
   recordUsage(db, counts)
-}
-
-/** Writes down what was seen of domains: versions, hostnames, vendors. Doing it again changes nothing. */
-export function recordSightings(db: Db, { counts, vendors }: SegmentContent): void {
-  recordHosts(db, counts)
-  recordVendors(db, vendors)
-}
-
-/** Whoever has the token can make vendors up: a domain keeps this many. */
-const MAX_VENDORS = 1000
-
-function recordVendors(db: Db, vendors: readonly VendorSighting[]): void {
-  const seen = db.prepare(
-    `INSERT INTO domainVendor SELECT @domainId, @vendor, @lastReceivedAt
-     WHERE EXISTS (SELECT 1 FROM domain WHERE id = @domainId)
-       AND (EXISTS (SELECT 1 FROM domainVendor WHERE domainId = @domainId AND vendor = @vendor)
-         OR (SELECT count(*) FROM domainVendor WHERE domainId = @domainId) < ${MAX_VENDORS})
-     ON CONFLICT DO UPDATE SET lastSeenAt = max(lastSeenAt, excluded.lastSeenAt)`,
-  )
-  for (const vendor of vendors) seen.run(vendor)
 }
 
 /** What the ledger says of events whose names are too many. */
@@ -67,24 +49,12 @@ function recordLedger(db: Db, batches: readonly Noted[]): void {
   }
 }
 
-/** The token of a browser is public, so anybody can make hostnames up: a domain keeps this many. */
-const MAX_HOSTNAMES = 1000
-
-/** Hostnames must be written down before. */
 function recordUsage(db: Db, counts: readonly SegmentCount[]): void {
   const usage = db.prepare(
     `INSERT INTO usage VALUES (@domainId, @orgId, @hour, @events)
      ON CONFLICT DO UPDATE SET events = events + excluded.events`,
   )
-  const hostnameUsage = db.prepare(
-    `INSERT INTO hostnameUsage SELECT domainId, hostname, @hour, @events FROM hostname
-     WHERE domainId = @domainId AND hostname = @host
-     ON CONFLICT DO UPDATE SET events = events + excluded.events`,
-  )
-  for (const count of counts) {
-    usage.run(count)
-    if (count.host !== null) hostnameUsage.run(count)
-  }
+  for (const count of counts) usage.run(count)
 }
 
 /** Makes the usage of an hour at least this, where the domain is there. Doing it again changes nothing. */
@@ -100,31 +70,9 @@ export function raiseUsage(
   for (const hour of hours) raise.run(hour)
 }
 
-function recordHosts(db: Db, counts: readonly SegmentCount[]): void {
-  const domain = db.prepare(
-    `UPDATE domain SET lastEventAt = max(ifnull(lastEventAt, 0), @lastReceivedAt),
-       prodVersion = iif(@lastVersion IS NULL OR ifnull(lastEventAt, 0) > @until, prodVersion, @lastVersion)
-     WHERE id = @domainId`,
-  )
-  const hostname = db.prepare(
-    `INSERT INTO hostname SELECT @domainId, @host, 'unreviewed', @lastReceivedAt, @lastReceivedAt
-     WHERE EXISTS (SELECT 1 FROM domain WHERE id = @domainId)
-       AND (EXISTS (SELECT 1 FROM hostname WHERE domainId = @domainId AND hostname = @host)
-         OR (SELECT count(*) FROM hostname WHERE domainId = @domainId) < ${MAX_HOSTNAMES})
-     ON CONFLICT DO UPDATE SET lastSeenAt = max(ifnull(lastSeenAt, 0), excluded.lastSeenAt),
-       firstSeenAt = min(ifnull(firstSeenAt, excluded.firstSeenAt), excluded.firstSeenAt)`,
-  )
-  const until = counts.reduce((latest, { lastReceivedAt }) => Math.max(latest, lastReceivedAt), 0)
-  for (const count of counts) {
-    domain.run({ ...count, until })
-    if (count.host !== null) hostname.run(count)
-  }
-}
-
-/** By the hour it is kept as long as counts, of a hostname for two days; of organizations that were deleted not at all. */
+/** By the hour it is kept as long as counts; of organizations that were deleted not at all. */
 export function removeOldUsage(db: Db, now: Instant): void {
   db.prepare('DELETE FROM usage WHERE hour < ? OR orgId IN (SELECT orgId FROM deletedOrg)').run(now - RECORDS_KEPT_MS)
-  db.prepare('DELETE FROM hostnameUsage WHERE hour < ?').run(now - 2 * DAY_MS)
 }
 
 /** Entries of the ledger that were seen last so long ago. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Instant } from '../core/clock.ts'
+import { removeOldHostUsage } from '../domains/sightings.ts'
 import { forgetBatches } from '../ingest/batch-memory.ts'
 import { removeOldLedger, removeOldUsage } from '../ingest/store.ts'
 import { removeOldDeliveries } from '../integrations/delivery-log.ts'
@@ -15,6 +16,7 @@ import type { EventFile, Manifest, ManifestFile, PageFile, RollupFile } from '..
 
 /** What each room keeps no longer. */
 const RETENTIONS: readonly Retention[] = [
+  removeOldHostUsage,
   removeOldUsage,
   removeOldLedger,
   removeOldDeliveries,

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { HOUR_MS, type Instant } from '../core/clock.ts'
-import type { SegmentContent, VendorSighting } from '../ingest/segment-count.ts'
+import type { VendorSighting } from '../domains/sightings.ts'
+import type { SegmentContent } from '../ingest/segment-count.ts'
 import { keyOfColumn, quoteText } from './dialect.ts'
 import type { DuckdbWarehouse } from './duckdb.ts'
 import { countsFrom, type ProfileRow, profileOf } from './file-profile.ts'
