@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ALERT_TYPES } from '../src/alerts/alert.ts'
+import { ALERT_KINDS } from '../src/alerts/types/index.ts'
 import { EVENT_FIELDS, OPERATORS } from '../src/conditions/condition.ts'
 import { openApiDocument } from '../src/http/openapi.ts'
 import { testApp } from './app.ts'
@@ -31,14 +31,14 @@ test('the guide has ten alerts, of every type, and requests for each that looks 
   expect(examples.map(({ title }) => title.split('.', 1)[0])).toEqual(
     Array.from({ length: 10 }, (_, at) => `${at + 1}`),
   )
-  expect(new Set(examples.map(({ alert }) => alert.alertType))).toEqual(new Set(ALERT_TYPES))
+  expect(new Set(examples.map(({ alert }) => alert.alertType))).toEqual(new Set(ALERT_KINDS))
   for (const { alert, requests } of examples) {
     expect([alert.name, requests.length]).toEqual([alert.name, alert.alertType === 'data_validation' ? 2 : 0])
   }
 })
 
 test('the guide names every type, operator and field of an event', () => {
-  const words = [...ALERT_TYPES, ...OPERATORS, ...Object.keys(EVENT_FIELDS).map((field) => `$${field}`)]
+  const words = [...ALERT_KINDS, ...OPERATORS, ...Object.keys(EVENT_FIELDS).map((field) => `$${field}`)]
   expect(words.filter((word) => !guide.includes(`\`${word}\``))).toEqual([])
 })
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import { ALERT_TYPES } from '../src/alerts/alert.ts'
+import { ALERT_KINDS } from '../src/alerts/types/index.ts'
 import type { JsonSchema } from '../src/http/json-schema.ts'
 import { type OpenApiDocument, type Operation, openApiDocument } from '../src/http/openapi.ts'
 import { PERMISSIONS } from '../src/http/permission.ts'
@@ -168,7 +168,7 @@ test('every body and every success has an example, and all examples fit', () => 
 test('POST /v1/alerts shows an alert of each type', () => {
   const content = api.paths['/v1/alerts']?.post?.requestBody?.content['application/json']
   const types = Object.values(content?.examples ?? {}).map(({ value }) => (value as { alertType: string }).alertType)
-  expect(types.sort()).toEqual([...ALERT_TYPES].sort())
+  expect(types.sort()).toEqual([...ALERT_KINDS].sort())
 })
 
 describe('operations', () => {

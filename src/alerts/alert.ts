@@ -1,17 +1,9 @@
 import { ConditionGroupSchema, ConditionSchema, ConditionSetSchema } from '../conditions/condition.ts'
 import type { Instant } from '../core/clock.ts'
-import { Closed, InstantSchema, Int, OneOf, type Static, Text, Type } from '../core/schema.ts'
-import { ALERT_EXAMPLES } from './examples.ts'
-import { JourneySpecSchema } from './types/journey/spec.ts'
+import { Closed, Int, OneOf, type Static, Text, Type } from '../core/schema.ts'
 
-export const ALERT_TYPES = [
-  'data_validation',
-  'tag_volume_change',
-  'volume_threshold',
-  'volume_anomaly',
-  'journey',
-] as const
-export type AlertKind = (typeof ALERT_TYPES)[number]
+/** The word for a type of alert: one of `ALERT_KINDS`. */
+export type AlertKind = string
 
 export const SEVERITIES = ['low', 'medium', 'high', 'critical'] as const
 export type Severity = (typeof SEVERITIES)[number]
@@ -37,70 +29,6 @@ export const ChannelSchema = Closed(
   },
 )
 export type Channel = Static<typeof ChannelSchema>
-
-const event = Type.Optional(
-  Type.String({
-    maxLength: 200,
-    description: 'The event whose count is meant; left out or empty: all events in scope',
-    examples: ['purchase'],
-  }),
-)
-
-/** The three shapes of `volume`; which one fits is the alert type's to say. */
-export const PercentageChangeSchema = Closed(
-  {
-    direction: OneOf(['increase', 'decrease'], { description: 'Which way is wrong', examples: ['decrease'] }),
-    percent: Type.Number({
-      exclusiveMinimum: 0,
-      maximum: 10_000,
-      description: 'By how many per cent of the window before, at least',
-      examples: [50],
-    }),
-    event,
-  },
-  {
-    description: 'For `tag_volume_change`: the count against that of the period before',
-    examples: [{ direction: 'decrease', percent: 50, event: 'purchase' }],
-  },
-)
-export const CountThresholdSchema = Closed(
-  {
-    op: OneOf(['lte', 'gte'], {
-      description: 'Fires when the count is this much or less (`lte`), or this much or more (`gte`)',
-      examples: ['lte'],
-    }),
-    count: Int({ minimum: 0, maximum: 100_000_000, description: 'Events in one period', examples: [20] }),
-    event,
-  },
-  {
-    description: 'For `volume_threshold`: the count against a fixed number',
-    examples: [{ op: 'lte', count: 20, event: 'purchase' }],
-  },
-)
-export const AnomalySchema = Closed(
-  {
-    vendor: Type.String({
-      minLength: 1,
-      maxLength: 200,
-      description: 'The vendor whose events are followed. `*`: each event of each vendor, by itself',
-      examples: ['Google Analytics 4', '*'],
-    }),
-    event,
-    sensitivity: Type.Optional(
-      Type.Number({
-        minimum: 2,
-        maximum: 8,
-        default: 4,
-        description: 'Robust standard deviations from what is expected: 2 is the most sensitive, 8 the least',
-        examples: [5],
-      }),
-    ),
-  },
-  {
-    description: 'For `volume_anomaly`: the count against what its own past makes likely',
-    examples: [{ vendor: 'Google Analytics 4', event: 'page_view', sensitivity: 5 }],
-  },
-)
 
 const RunWindowsSchema = Closed(
   {
@@ -148,7 +76,8 @@ const channels = Type.Array(ChannelSchema, {
   examples: [[{ type: 'email', target: 'owners' }]],
 })
 
-const inputFields = {
+/** What an alert of every type has, as it comes in. `AlertInputSchema` adds what types have of their own. */
+export const sharedFields = {
   name: Text(1, 200, {
     description: 'Heads every message about it; say what is wrong',
     examples: ['Purchase without transaction id'],
@@ -161,11 +90,7 @@ const inputFields = {
       examples: [[DOMAIN_ID]],
     }),
   ),
-  alertType: OneOf(ALERT_TYPES, {
-    description:
-      '`data_validation`: single events by `conditions`. `volume_threshold`, `tag_volume_change`, `volume_anomaly`: counts, by `volume`. `journey`: sessions, by `journey`',
-    examples: ['data_validation'],
-  }),
+  alertType: Type.String(),
   severity: Type.Optional(
     OneOf(SEVERITIES, { default: 'low', description: 'How grave its issues are; sorts them', examples: ['high'] }),
   ),
@@ -174,8 +99,7 @@ const inputFields = {
       Type.String({ maxLength: 200, description: 'A vendor, as in `docs/vendors.md`', examples: ['Meta Pixel'] }),
       {
         maxItems: 100,
-        description:
-          'Only events of these vendors are looked at; none: all. Without effect on a journey, and not for `volume_anomaly`',
+        description: 'Only events of these vendors are looked at; none: all',
         examples: [['Google Analytics 4', 'Meta Pixel']],
       },
     ),
@@ -184,8 +108,7 @@ const inputFields = {
   filters: Type.Optional(
     Type.Array(ConditionSchema, {
       maxItems: 50,
-      description:
-        'Which events are looked at: those for which all of these hold. For a journey: sessions with such an event',
+      description: 'Which events are looked at: those for which all of these hold',
       examples: [[{ parameter: '$event', op: 'equals', values: ['purchase'] }]],
     }),
   ),
@@ -212,14 +135,6 @@ const inputFields = {
     }),
   ),
   runWindows: Type.Optional(RunWindowsSchema),
-  journey: Type.Optional(JourneySpecSchema),
-  volume: Type.Optional(
-    Type.Union([PercentageChangeSchema, CountThresholdSchema, AnomalySchema], {
-      description:
-        'Which count is wrong: `direction` and `percent` for `tag_volume_change`, `op` and `count` for `volume_threshold`, `vendor` for `volume_anomaly`. No other type takes it',
-      examples: [{ op: 'lte', count: 20, event: 'purchase' }],
-    }),
-  ),
   throttle: Type.Optional(ThrottleSchema),
   channels,
   impactValue: Type.Optional(
@@ -235,13 +150,12 @@ const inputFields = {
   ),
 }
 
-export const AlertInputSchema = Closed(inputFields, {
-  $id: 'AlertInput',
-  description: 'An alert as it is made; `docs/alerts.md` has the language and ten of them',
-  examples: ALERT_EXAMPLES,
-})
-/** As it comes in. */
-export type AlertInput = Static<typeof AlertInputSchema>
+const SharedObject = Type.Object(sharedFields)
+
+/** As it comes in. What its type has of its own stands in a field of that type's (`Configuration`), which reads it. */
+export interface AlertInput extends Static<typeof SharedObject> {
+  [field: string]: unknown
+}
 
 /** As it is kept: defaults filled in. Which domains it watches is asked of `domainsOf`. */
 export interface Alert extends AlertInput {
@@ -253,38 +167,6 @@ export interface Alert extends AlertInput {
   createdAt: Instant
   updatedAt: Instant
 }
-
-export const AlertSchema = Closed(
-  {
-    ...inputFields,
-    channels: Type.Optional(
-      Type.Array(ChannelSchema, {
-        maxItems: 10,
-        description: 'Left out for viewers: targets are addresses of people, and some are secrets',
-        examples: [[{ type: 'email', target: 'owners' }]],
-      }),
-    ),
-    id: Type.String({ description: 'Of the alert', examples: ['alr_01ke7jpe008wq2m5x0t4c9r7hv'] }),
-    orgId: Type.String({ description: 'Of its organization', examples: ['org_01ke7jhv00p5s9c2g4w8e6m1xr'] }),
-    createdAt: InstantSchema,
-    updatedAt: InstantSchema,
-  },
-  {
-    $id: 'Alert',
-    description: 'An alert as it is kept: defaults are filled in',
-    examples: [
-      {
-        ...ALERT_EXAMPLES[0],
-        timezone: 'UTC',
-        enabled: true,
-        id: 'alr_01ke7jpe008wq2m5x0t4c9r7hv',
-        orgId: 'org_01ke7jhv00p5s9c2g4w8e6m1xr',
-        createdAt: 1_767_614_400_000,
-        updatedAt: 1_767_614_400_000,
-      },
-    ],
-  },
-)
 
 /** Every domain the alert watches; empty means all of its organization's. */
 export function domainsOf(alert: Pick<AlertInput, 'domainId' | 'domainIds'>): string[] {

@@ -1,12 +1,12 @@
 import type { Clock, Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { cutText } from '../core/text.ts'
-import { EVERY } from '../signals/series.ts'
 import { SIGNAL_SENSITIVITY } from '../signals/signal.ts'
 import { type Db, tx } from '../store/database.ts'
 import { type Alert, type AlertInput, domainsOf } from './alert.ts'
 import { createAlert, deleteAlert, findAlert } from './store.ts'
-import { sensitivityOf } from './types/volume/anomaly.ts'
+import { alertTypeOf } from './types/index.ts'
+import { everySignal } from './types/volume/anomaly.ts'
 
 /** A domain as its automatic alert needs it. */
 export interface AlertedDomain {
@@ -23,10 +23,8 @@ export function autoAlertInput({ id, name }: AlertedDomain): AlertInput {
   return {
     name: cutText(NAME + name, MAX_NAME_LENGTH, '…'),
     domainId: id,
-    alertType: 'volume_anomaly',
     severity: 'medium',
-    volume: { vendor: EVERY, sensitivity: SIGNAL_SENSITIVITY },
-    period: '1h',
+    ...everySignal(SIGNAL_SENSITIVITY),
     channels: [{ type: 'email', target: 'owners' }],
   }
 }
@@ -85,7 +83,7 @@ export function autoWatched(db: Db): { orgId: string; domainId: string; sensitiv
 
 /** That of signals which have none of their own. The alert may be anything by now. */
 export function signalSensitivity(alert: Alert): number {
-  return alert.alertType === 'volume_anomaly' ? sensitivityOf(alert) : SIGNAL_SENSITIVITY
+  return alertTypeOf(alert.alertType).sensitivityOf?.(alert) ?? SIGNAL_SENSITIVITY
 }
 
 /**

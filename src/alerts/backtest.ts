@@ -8,6 +8,7 @@ import { findInPast, type PastParts } from './past.ts'
 import { parsePeriod } from './period.ts'
 import { meetsRunWindow } from './run-window.ts'
 import { alertTypeOf } from './types/index.ts'
+import { kindsWith, saidByType } from './types/said.ts'
 import { wholeWindows } from './window-index.ts'
 
 export const AlertBacktestInputSchema = Closed(
@@ -20,7 +21,7 @@ export const AlertBacktestInputSchema = Closed(
       Type.Array(Type.Number({ minimum: 2, maximum: 8 }), {
         minItems: 1,
         maxItems: 13,
-        description: 'Of volume_anomaly only: others to be tried',
+        description: `Of ${kindsWith(({ series }) => series !== undefined)} only: others to be tried`,
       }),
     ),
   },
@@ -50,7 +51,7 @@ export const AlertBacktestSchema = Closed(
     buckets: Type.Array(
       Closed({
         start: InstantSchema,
-        matchCount: Int({ description: 'Violating events or sessions; of volume types firings' }),
+        matchCount: Int({ description: saidByType(({ unit }) => unit.meaning) }),
         wouldFire: Type.Boolean({ description: 'Whether somebody would have been told; run windows count' }),
       }),
     ),

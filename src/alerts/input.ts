@@ -2,9 +2,10 @@ import { Kind, TypeRegistry } from '@sinclair/typebox'
 import { checkRule } from '../conditions/condition.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, parser, type Static, Type } from '../core/schema.ts'
-import { type AlertInput, AlertInputSchema } from './alert.ts'
+import type { AlertInput } from './alert.ts'
+import { AlertInputSchema } from './alert-schema.ts'
+import { CONFIGURATION_FIELDS, checkConfiguration } from './configuration.ts'
 import { checkTimezone, parsePeriod } from './period.ts'
-import type { DraftAlert } from './types/alert-type.ts'
 import { alertTypeOf } from './types/index.ts'
 
 TypeRegistry.Set('ReadByHandler', () => true)
@@ -24,11 +25,11 @@ export const AlertBulkInputSchema = Closed(
 )
 export type AlertBulkInput = Static<typeof AlertBulkInputSchema>
 
-const readDraft = parser(
+/** All but what types have of their own, which these read themselves. */
+const readShared = parser(
   Closed({
     ...AlertInputSchema.properties,
-    volume: Type.Optional(Type.Unknown()),
-    journey: Type.Optional(Type.Unknown()),
+    ...Object.fromEntries(CONFIGURATION_FIELDS.map((field) => [field, Type.Optional(Type.Unknown())])),
   }),
 )
 
@@ -38,16 +39,16 @@ const readDraft = parser(
  * (`alerts[3]`, empty for the whole body). Domains and channels, which need more than the value, are not looked at.
  */
 export function readAlertInput(value: unknown, root = ''): AlertInput {
-  const draft: DraftAlert = readDraft(value, root)
+  const input: AlertInput = readShared(value, root)
   return within(root, () => {
-    if (!draft.name.trim()) throw new AppError('invalid', 'name: must not be blank')
-    const type = alertTypeOf(draft.alertType)
-    parsePeriod(draft.period)
-    checkTimezone(draft.timezone ?? 'UTC')
-    checkRule(draft)
-    type.check(draft)
-    // safe because the type has checked the two fields that a draft leaves open
-    return draft as AlertInput
+    if (!input.name.trim()) throw new AppError('invalid', 'name: must not be blank')
+    const type = alertTypeOf(input.alertType)
+    parsePeriod(input.period)
+    checkTimezone(input.timezone ?? 'UTC')
+    checkRule(input)
+    checkConfiguration(type, input)
+    type.check(input)
+    return input
   })
 }
 

@@ -1,6 +1,5 @@
 import type { PhoneRegions } from '../conditions/phone.ts'
 import { Follower } from '../signals/follower.ts'
-import { EVERY } from '../signals/series.ts'
 import type { SignalSetting } from '../signals/signal.ts'
 import { Binder, type Query, type Warehouse } from '../warehouse/query.ts'
 import { type Alert, domainsOf } from './alert.ts'
@@ -9,6 +8,7 @@ import { type GapsOf, isLostToGaps } from './lost-to-gaps.ts'
 import { isInRunWindow } from './run-window.ts'
 import { type AlertType, measure, type WatchedDomain } from './types/alert-type.ts'
 import { alertTypeOf } from './types/index.ts'
+import { scopeTests } from './types/scope.ts'
 import { spanOf } from './window-index.ts'
 
 /** More events in scope than this are thinned, so that an answer comes in seconds. */
@@ -149,12 +149,8 @@ export async function eventsInScope(
   warehouse: Pick<Warehouse, 'query'>,
 ): Promise<{ events: number; weight: number }> {
   const binder = new Binder()
-  const tests = [
-    'true',
-    ...binder.among('domainId', domainsOf(alert)),
-    ...binder.among('vendor', vendorsOf(alert)),
-    ...binder.among('event', alert.volume?.event ? [alert.volume.event] : []),
-  ]
+  const scope = { domainIds: domainsOf(alert), ...alertTypeOf(alert.alertType).scope(alert) }
+  const tests = ['true', ...scopeTests(scope, binder)]
   const [row] = await warehouse.query<{ events: number | null; weight: number | null }>({
     sql: `SELECT sum(events) AS events, sum(weight) AS weight FROM counts WHERE ${tests.join(' AND ')}`,
     over: 'counts',
@@ -164,12 +160,4 @@ export async function eventsInScope(
     window,
   })
   return { events: row?.events ?? 0, weight: row?.weight ?? 0 }
-}
-
-/** Empty: all. */
-function vendorsOf({ alertType, vendors = [], volume }: Alert): readonly string[] {
-  // A journey looks at sessions whole.
-  if (alertType === 'journey') return []
-  if (!volume || !('vendor' in volume)) return vendors
-  return volume.vendor === EVERY ? [] : [volume.vendor]
 }

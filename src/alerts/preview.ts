@@ -9,6 +9,7 @@ import { eventsInScope, findInPast, type PastParts } from './past.ts'
 import { parsePeriod } from './period.ts'
 import { samplesQuery, withSamples } from './sample.ts'
 import { alertTypeOf } from './types/index.ts'
+import { saidByType } from './types/said.ts'
 import { lastWindow, wholeWindows } from './window-index.ts'
 
 /** At most so many samples are shown. */
@@ -25,7 +26,7 @@ export const AlertPreviewInputSchema = Closed(
 export const AlertPreviewSchema = Closed(
   {
     scanned: Int({ description: "Events of the rule's domains, vendors and event, by weight" }),
-    matched: Int({ description: 'Violating events or sessions; of volume types firings' }),
+    matched: Int({ description: saidByType(({ unit }) => unit.meaning) }),
     windowHours: Type.Number(),
     samples: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
       maxItems: MAX_SAMPLES,

@@ -3,7 +3,7 @@ import type { PhoneRegions } from '../conditions/phone.ts'
 import { RuleSet } from '../conditions/rule-set.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { type Alert, domainsOf } from './alert.ts'
-import { isJudgedAtTheDoor } from './types/data-validation/data-validation.ts'
+import { isJudgedAtTheDoor } from './types/index.ts'
 
 /** What of an alert decides which events break it. */
 export type AlertRule = Pick<

@@ -7,7 +7,7 @@ import type { Db } from '../store/database.ts'
 import { type AlertRule, RuleBook } from './rule-book.ts'
 import { alertsOf, type KeptAlert, keptAlerts } from './store.ts'
 import { TimeSlices } from './time-slices.ts'
-import { isJudgedAtTheDoor } from './types/data-validation/data-validation.ts'
+import { isJudgedAtTheDoor } from './types/index.ts'
 
 /** What is kept of one organization. */
 interface Entry {

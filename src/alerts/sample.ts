@@ -8,7 +8,6 @@ import { eventsQuery } from './events-at.ts'
 import type { Finding } from './finding.ts'
 import type { TotalRow } from './totals.ts'
 import { alertTypeOf } from './types/index.ts'
-import { dataOf } from './types/journey/plan.ts'
 
 /** Asks for the events that `sampleSeq` of these findings names; null when none names one. */
 export function samplesQuery(orgId: string, findings: readonly Finding[]): Query | null {
@@ -17,6 +16,12 @@ export function samplesQuery(orgId: string, findings: readonly Finding[]): Query
     sampleSeq === null ? [] : [{ seq: sampleSeq, receivedAt: sampleAt }],
   )
   return places.length === 0 ? null : eventsQuery(orgId, places)
+}
+
+/** Hides what is personal in an event: by itself, and by what any condition of the alert calls so. */
+export function maskOf(alert: Alert, regions: PhoneRegions): ReturnType<typeof compileMask> {
+  const own = alertTypeOf(alert.alertType).ownConditions?.(alert) ?? []
+  return compileMask([...conditionsOf(alert), ...own], regions)
 }
 
 /**
@@ -32,7 +37,7 @@ export function withSamples(
   totals: readonly TotalRow[] = [],
 ): Finding[] {
   const { explain } = alertTypeOf(alert.alertType)
-  const mask = compileMask([...conditionsOf(alert), ...dataOf(alert.journey)], regions)
+  const mask = maskOf(alert, regions)
   const bySeq = new Map(events.map((event) => [event.seq, event]))
   return findings.map((finding) => {
     const event = (finding.sampleSeq === null ? null : bySeq.get(finding.sampleSeq)) ?? null

@@ -41,7 +41,7 @@ export interface ActiveAlert {
 const noSuchAlert = () => new AppError('notFound', 'no such alert')
 
 function alertOf({ id, orgId, input, enabled, createdAt, updatedAt }: AlertRow): Alert {
-  const kept = JSON.parse(input) as Omit<Alert, 'id' | 'orgId' | 'enabled' | 'createdAt' | 'updatedAt'>
+  const kept = JSON.parse(input) as AlertInput & Pick<Alert, 'severity' | 'timezone'>
   return { ...kept, enabled: enabled === 1, id, orgId, createdAt, updatedAt }
 }
 
@@ -240,14 +240,11 @@ function write(db: Db, alert: Alert, cursor: Cursor): void {
   if (alert.enabled) checkCost(totalsOf(db, alert.orgId).cost)
 }
 
-/** What decides which events an alert judges, how, and in which windows. */
-function ruleOf(alert: Alert) {
-  const { alertType, period, timezone, domainId, domainIds, vendors } = alert
-  const { conditions, filters, conditionGroups, journey, volume } = alert
-  return {
-    ...{ alertType, period, timezone, domainId, domainIds, vendors },
-    ...{ conditions, filters, conditionGroups, journey, volume },
-  }
+/** What decides which events an alert judges, how, and in which windows: all but what it is called and who is told when. */
+function ruleOf(alert: Alert): object {
+  const { id, orgId, createdAt, updatedAt, enabled, ...input } = alert
+  const { name, severity, runWindows, throttle, channels, impactValue, ...rule } = input
+  return rule
 }
 
 /**

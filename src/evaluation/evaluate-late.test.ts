@@ -1,7 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { type TestApp, testApp } from '../../test/app.ts'
 import { TEST_START } from '../../test/fakes.ts'
-import { ALERT_TYPES, type AlertKind } from '../alerts/alert.ts'
 import { MAX_LATE_WINDOWS } from '../alerts/due.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 
@@ -15,7 +14,7 @@ const HISTORY_MS = 8 * DAY_MS
 const SAVED_AT = TEST_START + HISTORY_MS
 const at = (hours: number): Instant => SAVED_AT + hours * HOUR_MS
 
-const RULES: Record<AlertKind, object> = {
+const RULES = {
   data_validation: { conditions: { logic: 'any', items: [{ parameter: 'value', op: 'equals', values: ['bad'] }] } },
   tag_volume_change: { volume: { direction: 'increase', percent: 100 } },
   volume_threshold: { volume: { op: 'gte', count: 100 } },
@@ -30,11 +29,14 @@ const RULES: Record<AlertKind, object> = {
   },
 }
 
+type Kind = keyof typeof RULES
+const KINDS = Object.keys(RULES) as Kind[]
+
 interface Shop {
   world: TestApp
   token: string
   /** By type. */
-  ids: Record<AlertKind, string>
+  ids: Record<Kind, string>
   /** Messages that went out. */
   told: string[]
 }
@@ -60,7 +62,7 @@ async function setUp(historyMs = HISTORY_MS): Promise<Shop & AsyncDisposable> {
   world.clock.set(SAVED_AT)
   await alive(world)
   await world.run('flush')
-  for (const alertType of ALERT_TYPES) {
+  for (const alertType of KINDS) {
     const channels = [{ type: 'webhook', target: 'https://hooks.example.com/a' }]
     const body = { name: alertType, alertType, period: '1h', channels, ...RULES[alertType] }
     const saved = await world.call('POST', '/v1/alerts', { body })
@@ -94,7 +96,7 @@ async function send({ world, token }: Pick<Shop, 'world' | 'token'>, now: Instan
 const evaluate = ({ world }: Shop) => world.run('flush', 'evaluate', 'evaluate series', 'deliver')
 
 /** How far each evaluation of an alert went, in hours since it was saved, in the order in which they were stored. */
-function evaluations({ world, ids }: Shop, kind: AlertKind): number[] {
+function evaluations({ world, ids }: Shop, kind: Kind): number[] {
   const log = world.app.db.prepare<[string], number>('SELECT through FROM evaluation WHERE alertId = ? ORDER BY rowid')
   return log
     .pluck()
@@ -105,7 +107,7 @@ function evaluations({ world, ids }: Shop, kind: AlertKind): number[] {
 /** How often each alert found something, and what was told. */
 function state({ world, ids, told }: Shop) {
   const count = world.app.db.prepare('SELECT ifnull(sum(occurrences), 0) FROM issue WHERE alertId = ?').pluck()
-  const found = Object.fromEntries(ALERT_TYPES.map((kind) => [kind, count.get(ids[kind])]))
+  const found = Object.fromEntries(KINDS.map((kind) => [kind, count.get(ids[kind])]))
   return { found, told: told.length }
 }
 
@@ -116,7 +118,7 @@ test('what nobody evaluated for three hours is evaluated once, window by window,
   world.clock.set(at(3))
   await alive(world)
   await evaluate(shop)
-  for (const kind of ALERT_TYPES) expect([kind, evaluations(shop, kind)]).toEqual([kind, [1, 2, 3]])
+  for (const kind of KINDS) expect([kind, evaluations(shop, kind)]).toEqual([kind, [1, 2, 3]])
   const { found } = state(shop)
   expect(found).toMatchObject({
     data_validation: 2 + 3 + 4,
@@ -137,7 +139,7 @@ test('what nobody evaluated for three hours is evaluated once, window by window,
     await again()
     await evaluate(shop)
     expect(state(shop)).toEqual(before)
-    for (const kind of ALERT_TYPES) expect([kind, evaluations(shop, kind)]).toEqual([kind, [1, 2, 3]])
+    for (const kind of KINDS) expect([kind, evaluations(shop, kind)]).toEqual([kind, [1, 2, 3]])
   }
 })
 
@@ -155,7 +157,7 @@ test('after three hours without the program: what came before is found, what was
   world.clock.set(at(4.5))
   await world.crash()
   await evaluate(shop)
-  for (const kind of ALERT_TYPES) {
+  for (const kind of KINDS) {
     const through = evaluations(shop, kind)
     // Those that look at parts of windows have seen the running one, too.
     const isPartial = !['tag_volume_change', 'volume_threshold'].includes(kind)
@@ -184,9 +186,9 @@ test('after three days the last 24 windows are evaluated, and violations from be
   await world.crash()
   await evaluate(shop)
   const last = Array.from({ length: MAX_LATE_WINDOWS }, (_, n) => 72 - MAX_LATE_WINDOWS + 1 + n)
-  for (const kind of ALERT_TYPES) expect([kind, evaluations(shop, kind)]).toEqual([kind, last])
+  for (const kind of KINDS) expect([kind, evaluations(shop, kind)]).toEqual([kind, last])
   expect(state(shop).found).toMatchObject({ data_validation: 5, journey: 1, volume_threshold: 0 })
   await world.restart()
   await evaluate(shop)
-  for (const kind of ALERT_TYPES) expect([kind, evaluations(shop, kind)]).toEqual([kind, last])
+  for (const kind of KINDS) expect([kind, evaluations(shop, kind)]).toEqual([kind, last])
 })

@@ -1,19 +1,14 @@
 import type { Alert } from '../alerts/alert.ts'
 import { eventsAt, type Place, type SeenEvent } from '../alerts/events-at.ts'
-import { countsFirings } from '../alerts/types/index.ts'
-import { dataOf } from '../alerts/types/journey/plan.ts'
-import { conditionsOf } from '../conditions/condition.ts'
+import { maskOf } from '../alerts/sample.ts'
+import { alertTypeOf } from '../alerts/types/index.ts'
 import { compileMask } from '../conditions/mask.ts'
-import { compileFilters } from '../conditions/predicate.ts'
-import { filtersSql, violationSql } from '../conditions/sql.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { parser } from '../core/schema.ts'
-import { scopeTests } from '../insights/count-series.ts'
 import { EventSchema } from '../insights/event-search.ts'
-import { duckdbDialect } from '../warehouse/dialect.ts'
 import { Binder, type Query, type Warehouse } from '../warehouse/query.ts'
-import { countScope, scopeSql, type Trouble, violatingSql } from './trouble.ts'
+import type { Trouble } from './trouble.ts'
 
 /** At most so many violating events are shown. */
 export const MAX_EVENTS = 20
@@ -26,7 +21,7 @@ type Ask = Pick<Warehouse, 'query'>
 
 /** All with what is personal masked. */
 export interface Samples {
-  /** Violating events, newest first, at most 20; none where the type judges counts. */
+  /** Violating events, newest first, at most 20; none where the type has none. */
   events: SeenEvent[]
   /** The newest of `events`, else what was kept of one when the issue fired last. */
   badSample: SeenEvent | null
@@ -42,21 +37,24 @@ export async function samplesOf(trouble: Trouble, warehouse: Ask): Promise<Sampl
   const { rule, regions } = trouble
   const found = rule === null ? [] : await violatingEvents(trouble, warehouse)
   const bad = found[0] ?? keptSample(trouble)
-  const good = rule === null ? null : await goodEvent(trouble, rule, bad, warehouse)
-  const mask = compileMask(rule === null ? [] : [...conditionsOf(rule), ...dataOf(rule.journey)], regions)
+  const good = rule === null ? null : await goodEvent({ ...trouble, rule }, bad, warehouse)
+  const mask = rule === null ? compileMask([], regions) : maskOf(rule, regions)
   const show = (event: SeenEvent | null) => (event === null ? null : mask(event))
   return { events: found.map((event) => mask(event)), badSample: show(bad), goodSample: show(good) }
 }
 
+type Ruled = Trouble & { rule: Alert }
+
 async function violatingEvents(trouble: Trouble, warehouse: Ask): Promise<SeenEvent[]> {
   const { issue, now, keptFrom } = trouble
-  if (countsFirings(issue.alertType)) return []
   const binder = new Binder()
-  const where = violatingSql(trouble, binder)
+  const tests = alertTypeOf(issue.alertType).evidence.violating?.(trouble, binder)
+  if (!tests) return []
+  const { sql, ...reads } = tests
   const places = await warehouse.query<Place>({
-    sql: `SELECT seq, receivedAt FROM events WHERE ${where} ORDER BY seq DESC LIMIT ${MAX_EVENTS}`,
+    sql: `SELECT seq, receivedAt FROM events WHERE ${sql} ORDER BY seq DESC LIMIT ${MAX_EVENTS}`,
     params: binder.params,
-    keys: [],
+    ...reads,
     orgId: issue.orgId,
     // What came after the last evaluation belongs to the issue as well, unless that is over.
     window: windowOf(issue.firstSeenAt, issue.status === 'resolved' ? issue.lastSeenAt : now, keptFrom),
@@ -80,12 +78,12 @@ function keptSample({ issue }: Trouble): SeenEvent | null {
 const readEvent = parser(EventSchema)
 
 /** The latest is asked for first: mostly it is there, and looking through weeks of events takes long. */
-async function goodEvent(trouble: Trouble, rule: Alert, bad: SeenEvent | null, warehouse: Ask) {
+async function goodEvent(trouble: Ruled, bad: SeenEvent | null, warehouse: Ask): Promise<SeenEvent | null> {
   const { issue, now } = trouble
-  const like = issue.alertType === 'journey' ? null : bad
+  const like = alertTypeOf(issue.alertType).evidence.isGoodAlike ? bad : null
   let good: SeenEvent | null = null
   for (const from of [now - HOUR_MS, now - DAY_MS, issue.firstSeenAt - GOOD_BEFORE_MS]) {
-    good = await goodEventSince(from, trouble, rule, like, warehouse)
+    good = await goodEventSince(from, trouble, like, warehouse)
     if (good && (!like || good.host === like.host)) break
   }
   return good
@@ -93,70 +91,27 @@ async function goodEvent(trouble: Trouble, rule: Alert, bad: SeenEvent | null, w
 
 async function goodEventSince(
   from: Instant,
-  trouble: Trouble,
-  rule: Alert,
+  trouble: Ruled,
   like: SeenEvent | null,
   warehouse: Ask,
 ): Promise<SeenEvent | null> {
-  const { issue, regions, now, keptFrom } = trouble
+  const { issue, now, keptFrom } = trouble
   const binder = new Binder()
-  const wanted = goodSql(trouble, rule, binder)
-  const isExact = wanted.every(({ exact = true }) => exact)
+  const { sql, keys, wholeParams = false, isGood } = alertTypeOf(issue.alertType).evidence.good(trouble, binder)
   const alike = like ? [`vendor = ${binder.bind(like.vendor)}`, `event = ${binder.bind(like.event)}`] : []
   const first = like?.host ? `(host IS NOT DISTINCT FROM ${binder.bind(like.host)}) DESC, ` : ''
   const places = await warehouse.query<Place>({
     sql: `
-      SELECT seq, receivedAt FROM events WHERE ${[...alike, ...wanted.map(({ sql }) => sql)].join(' AND ')}
-      ORDER BY ${first}seq DESC LIMIT ${isExact ? 1 : MAX_CANDIDATES}`,
+      SELECT seq, receivedAt FROM events WHERE ${[...alike, sql].join(' AND ')}
+      ORDER BY ${first}seq DESC LIMIT ${isGood ? MAX_CANDIDATES : 1}`,
     params: binder.params,
-    keys: [...new Set(wanted.flatMap(({ keys }) => keys))],
-    wholeParams: wanted.some(({ wholeParams }) => wholeParams),
+    keys: [...new Set(keys)],
+    wholeParams,
     orgId: issue.orgId,
     window: windowOf(from, now, keptFrom),
   })
   const events = await eventsAt(issue.orgId, places, warehouse)
-  return (isExact ? events[0] : events.find(compileFilters(rule.filters ?? [], regions))) ?? null
-}
-
-/** Tests of one event, to be joined by AND. */
-type Tests = Pick<Query, 'sql' | 'keys' | 'wholeParams'> & { exact?: boolean }
-
-function goodSql(trouble: Trouble, rule: Alert, binder: Binder): Tests[] {
-  const { alertType } = trouble.issue
-  if (alertType === 'journey') return [metSql(trouble, rule, binder)]
-  const scope = scopeSql(trouble, rule, binder)
-  return countsFirings(alertType) ? [scope] : [scope, soundSql(trouble, rule, binder)]
-}
-
-/** What a journey expects of one event, in either form. */
-type Expectation = Extract<NonNullable<Alert['journey']>, { version: 2 }>['steps'][number]['expect'][number]
-
-/** Events as the sessions of the last firing should have shown one. None are where these missed several things. */
-function metSql({ issue }: Trouble, rule: Alert, binder: Binder): Tests {
-  const { vendor = null, event = null } = issue.evidence ?? {}
-  const missed = expectationsOf(rule).filter(
-    (one) => !one.label && (one.vendor || null) === vendor && (one.event || null) === event,
-  )
-  const data = missed.map((one) => filtersSql(one.data ?? [], duckdbDialect, binder))
-  const name = { domainIds: countScope({ issue }, rule).domainIds, vendors: vendor === null ? [] : [vendor], event }
-  return {
-    sql: [...scopeTests(name, binder), `(${['false', ...data.map(({ sql }) => sql)].join(' OR ')})`].join(' AND '),
-    keys: data.flatMap(({ keys }) => keys),
-    wholeParams: data.some(({ wholeParams }) => wholeParams),
-  }
-}
-
-function expectationsOf({ journey }: Alert): readonly Expectation[] {
-  if (!journey) return []
-  return 'version' in journey ? journey.steps.flatMap(({ expect }) => expect) : journey.steps
-}
-
-/** Events that were found good when they came in, and that the rule as it is now would find good. */
-function soundSql({ issue, regions }: Trouble, rule: Alert, binder: Binder): Tests {
-  const broke = `coalesce(list_contains(violations, ${binder.bind(issue.alertId)}), false)`
-  // Where SQL can't tell exactly it says yes too often, so that whatever it denies is good.
-  const breaks = violationSql({ ...rule, filters: [] }, duckdbDialect, binder, regions)
-  return { keys: breaks.keys, wholeParams: breaks.wholeParams, sql: `NOT ${broke} AND NOT ${breaks.sql}` }
+  return (isGood ? events.find(isGood) : events[0]) ?? null
 }
 
 /** From an instant through another, this millisecond included. */

@@ -1,4 +1,5 @@
-import { type Alert, AlertSchema } from '../alerts/alert.ts'
+import type { Alert } from '../alerts/alert.ts'
+import { AlertSchema } from '../alerts/alert-schema.ts'
 import { describeAlert } from '../alerts/routes.ts'
 import { findAlert } from '../alerts/store.ts'
 import { phoneRegions } from '../conditions/phone.ts'

@@ -1,26 +1,14 @@
-import type { Alert } from '../alerts/alert.ts'
 import { type Period, type PeriodWindow, parsePeriod, previousWindow, windowAt } from '../alerts/period.ts'
-import { countsFirings } from '../alerts/types/index.ts'
-import { volumeSource } from '../alerts/types/volume/count.ts'
+import type { CountedSeries } from '../alerts/types/evidence.ts'
+import { alertTypeOf } from '../alerts/types/index.ts'
+import { saidByType } from '../alerts/types/said.ts'
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { Closed, OneOf, Type } from '../core/schema.ts'
-import {
-  type Bounds,
-  type Counted,
-  countsIn,
-  countsKeptFrom,
-  NO_BOUNDS,
-  type Point,
-  pointFields,
-  shownPoint,
-  sumsIn,
-  wholeEvents,
-} from '../insights/count-series.ts'
+import { countsKeptFrom, type Point, pointFields, shownPoint, sumsIn, wholeEvents } from '../insights/count-series.ts'
 import { rowStart, type SeriesScope, type Span } from '../signals/series.ts'
 import type { SeriesChart } from '../signals/verdict-row.ts'
 import type { Binder, Warehouse } from '../warehouse/query.ts'
-import { changeLimits, thresholdLimits } from './count-limits.ts'
-import { countScope, scopeSql, type Trouble, violatingSql } from './trouble.ts'
+import type { Trouble } from './trouble.ts'
 
 /** A series has at most so many buckets. */
 export const MAX_BUCKETS = 400
@@ -36,9 +24,8 @@ export const seriesFields = {
   series: Type.Array(Closed(pointFields), {
     maxItems: MAX_BUCKETS,
     description:
-      'Oldest first, without gaps, up to now. Of a data_validation alert: violating events; of a journey: sessions ' +
-      'that did not go as expected; of a volume alert: events in scope in each of its own windows, or the rows by ' +
-      'which an anomaly is judged. Empty when a volume alert is gone. What is no longer kept is not in it',
+      `Oldest first, without gaps, up to now. ${saidByType(({ evidence }) => evidence.counted)}. ` +
+      'Empty when nobody knows any more what an alert counted. What is no longer kept is not in it',
   }),
   grain: OneOf(['hour', 'day']),
 }
@@ -55,33 +42,31 @@ export interface SeriesSources extends Pick<Warehouse, 'query'> {
   chart(scope: SeriesScope, range: Span): Promise<SeriesChart>
 }
 
-/** How the time is cut, what is counted in each piece, and what it is held against. */
-interface Plan {
+/** How the time is cut. */
+interface Grid {
   period: Period
   timezone: string
   /** Nothing older is known. */
   keptFrom: Instant
-  count(binder: Binder): Counted
-  /** True when a bucket is held against the one before it. */
-  isRelative: boolean
-  /** `before`: the count of the bucket before; null where that is not known. */
-  boundsOf(before: number | null): Bounds
 }
 
 /** How often the trouble was to be seen, from a little before it began until now. */
 export async function seriesOf(trouble: Trouble, sources: SeriesSources): Promise<Series> {
   const { issue, followed } = trouble
-  if (issue.alertType === 'journey') return sessionsByDay(trouble)
   if (followed !== null) return followedRows(trouble, followed, sources)
-  const plan = planOf(trouble)
-  if (plan === null) return { series: [], grain: 'hour' }
-  const { period, timezone, keptFrom, boundsOf } = plan
-  const buckets = bucketsOf(trouble, plan)
+  const counted = alertTypeOf(issue.alertType).evidence.series(trouble)
+  if (counted === 'occurrences') return occurrencesByDay(trouble)
+  if (counted === null) return { series: [], grain: 'hour' }
+  const { over, where, boundsOf, isRelative = false } = counted
+  const grid = gridOf(trouble, counted)
+  const { period, timezone, keptFrom } = grid
+  const buckets = bucketsOf(trouble, grid)
   const [first] = buckets
   if (!first) return { series: [], grain: grainOf(period) }
   const before = previousWindow(period, timezone, first)
-  const all = plan.isRelative && before.start >= keptFrom ? [before, ...buckets] : buckets
-  const counts = (await sumsIn(all, plan.count, sources)).map(({ weight }) => wholeEvents(weight))
+  const all = isRelative && before.start >= keptFrom ? [before, ...buckets] : buckets
+  const count = (binder: Binder) => ({ over, ...where(binder), orgId: issue.orgId })
+  const counts = (await sumsIn(all, count, sources)).map(({ weight }) => wholeEvents(weight))
   const series = all.map((bucket, index) => ({
     start: bucket.start,
     observed: counts[index] ?? 0,
@@ -91,10 +76,18 @@ export async function seriesOf(trouble: Trouble, sources: SeriesSources): Promis
   return { series: series.slice(all.length - buckets.length), grain: grainOf(period) }
 }
 
+/** The alert's own windows, or hours, and days of a trouble that is long. */
+function gridOf({ issue, rule, now, keptFrom }: Trouble, { by, over }: CountedSeries): Grid {
+  const own = by === 'windows' ? rule : null
+  const hours = now - issue.firstSeenAt > LONGEST_BY_HOUR_MS ? '1d' : '1h'
+  const period = parsePeriod(own?.period ?? hours)
+  const kept = over === 'counts' ? countsKeptFrom(period, now) : keptFrom
+  return { period, timezone: own?.timezone ?? 'UTC', keptFrom: kept }
+}
+
 const grainOf = ({ unit }: Period) => (unit === 'm' || unit === 'h' ? 'hour' : 'day')
 
-/** Which sessions they were is not in the events; how many, the issue knows. */
-function sessionsByDay(trouble: Trouble): Series {
+function occurrencesByDay(trouble: Trouble): Series {
   const counts = new Map(trouble.occurrences.map(({ day, count }) => [day, count]))
   const buckets = bucketsOf(trouble, { period: parsePeriod('1d'), timezone: 'UTC', keptFrom: 0 })
   const series = buckets.map(({ start, end }) => ({
@@ -121,47 +114,7 @@ async function followedRows(trouble: Trouble, scope: SeriesScope, { chart }: Ser
   return { series: points.map(shownPoint), grain: 'hour' }
 }
 
-/** Null when nobody knows any more what was counted. */
-function planOf(trouble: Trouble): Plan | null {
-  const { issue, rule, now, keptFrom } = trouble
-  if (!countsFirings(issue.alertType)) {
-    return {
-      period: parsePeriod(now - issue.firstSeenAt > LONGEST_BY_HOUR_MS ? '1d' : '1h'),
-      timezone: 'UTC',
-      keptFrom,
-      count: (binder) => ({ over: 'events', sql: violatingSql(trouble, binder), keys: [], orgId: issue.orgId }),
-      isRelative: false,
-      boundsOf: () => ({ ...NO_BOUNDS, expected: 0 }),
-    }
-  }
-  if (rule === null) return null
-  const period = parsePeriod(rule.period)
-  const isRelative = rule.alertType === 'tag_volume_change'
-  const shared = { period, timezone: rule.timezone, isRelative, boundsOf: boundsFor(rule) }
-  if (volumeSource(rule) === 'counts') {
-    const count = (binder: Binder) => countsIn(issue.orgId, countScope(trouble, rule), binder)
-    return { ...shared, count, keptFrom: countsKeptFrom(period, now) }
-  }
-  return {
-    ...shared,
-    keptFrom,
-    count(binder) {
-      const { sql, keys, wholeParams } = scopeSql(trouble, rule, binder)
-      return { over: 'events', sql, keys, wholeParams, orgId: issue.orgId }
-    },
-  }
-}
-
-function boundsFor({ volume }: Alert): Plan['boundsOf'] {
-  if (volume && 'op' in volume) return () => thresholdLimits(volume)
-  if (volume && 'direction' in volume) return (before) => changeLimits(volume, before)
-  return () => NO_BOUNDS
-}
-
-function bucketsOf(
-  trouble: Trouble,
-  { period, timezone, keptFrom }: Pick<Plan, 'period' | 'timezone' | 'keptFrom'>,
-): PeriodWindow[] {
+function bucketsOf(trouble: Trouble, { period, timezone, keptFrom }: Grid): PeriodWindow[] {
   return stretchesOf(trouble, {
     at: (instant) => windowAt(period, timezone, instant),
     before: (window) => previousWindow(period, timezone, window),

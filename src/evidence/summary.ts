@@ -1,5 +1,5 @@
-import { countsFirings } from '../alerts/types/index.ts'
-import { minuteText } from '../core/text.ts'
+import { alertTypeOf } from '../alerts/types/index.ts'
+import { countText, minuteText } from '../core/text.ts'
 import { oneLine } from '../integrations/one-line.ts'
 import type { Explanation } from '../issues/explanation.ts'
 import type { IssueDetail, IssueRecord } from '../issues/issue.ts'
@@ -24,11 +24,7 @@ const name = (text: string) => oneLine(text, MAX_NAME_LENGTH)
 
 function whatOf({ alertType, evidence }: IssueRecord): string {
   const subject = [evidence?.vendor, evidence?.event].flatMap((part) => (part ? [name(part)] : [])).join(' ')
-  if (countsFirings(alertType)) {
-    return `${evidence ? name(evidence.summary) : 'the volume is wrong'}${subject ? ` (${subject})` : ''}`
-  }
-  if (alertType === 'journey') return 'sessions do not go as expected'
-  return `${subject ? `${subject} ` : ''}events break the rule`
+  return alertTypeOf(alertType).words.summary({ subject, summary: evidence && name(evidence.summary) })
 }
 
 function placeOf(domain: string | null, hosts: readonly string[]): string {
@@ -39,11 +35,12 @@ function placeOf(domain: string | null, hosts: readonly string[]): string {
   return ` on ${name(domain)}${host && ` (${host})`}`
 }
 
-/** `12 times`, or for volume types `in 3 windows`. */
+/** `12 times`, or where windows fire `in 3 windows`. */
 function timesOf({ alertType, occurrences }: IssueRecord): string {
-  const [one, many] = countsFirings(alertType) ? ['window', 'windows'] : ['time', 'times']
-  const count = `${occurrences.toLocaleString('en-US')} ${occurrences === 1 ? one : many}`
-  return countsFirings(alertType) ? `in ${count}` : count
+  const { countsFirings, unit } = alertTypeOf(alertType)
+  const [one, many] = countsFirings ? [unit.one, unit.many] : ['time', 'times']
+  const count = `${countText(occurrences)} ${occurrences === 1 ? one : many}`
+  return countsFirings ? `in ${count}` : count
 }
 
 /** `from 2026-01-05 12:00 to 2026-01-05 12:30`; within one minute `at`, or where it was more than once `since` it. */

@@ -1,4 +1,6 @@
 import type { Period } from '../alerts/period.ts'
+import type { Bounds } from '../alerts/types/evidence.ts'
+import { type EventScope, scopeTests } from '../alerts/types/scope.ts'
 import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
 import type { SeriesPoint } from '../signals/verdict-row.ts'
@@ -26,15 +28,6 @@ export interface Stretch {
   start: Instant
   end: Instant
 }
-
-/** What is known of a stretch of time beside how much was observed in it. */
-export interface Bounds {
-  expected: number | null
-  low: number | null
-  high: number | null
-}
-
-export const NO_BOUNDS: Bounds = { expected: null, low: null, high: null }
 
 const PointObject = Type.Object(pointFields)
 export type Point = Static<typeof PointObject>
@@ -72,24 +65,8 @@ export interface Sums {
 /** What is summed up: of `events`, `pageViews` is always 0. */
 export type Counted = Pick<Query, 'sql' | 'keys' | 'orgId'> & { over: 'counts' | 'events'; wholeParams?: boolean }
 
-/** Which events somebody counts, beside their time and organization. Empty lists and null mean all there are. */
-export interface CountScope {
-  domainIds: readonly string[]
-  vendors: readonly string[]
-  event: string | null
-}
-
-/** Tests, to be joined by AND. */
-export function scopeTests({ domainIds, vendors, event }: CountScope, binder: Binder): string[] {
-  return [
-    ...binder.among('domainId', domainIds),
-    ...binder.among('vendor', vendors),
-    ...binder.among('event', event === null ? [] : [event]),
-  ]
-}
-
 /** Counts by the minute in this scope, as `sumsIn` takes them. */
-export function countsIn(orgId: string, scope: CountScope, binder: Binder): Counted {
+export function countsIn(orgId: string, scope: EventScope, binder: Binder): Counted {
   return { over: 'counts', sql: ['true', ...scopeTests(scope, binder)].join(' AND '), keys: [], orgId }
 }
 

@@ -1,10 +1,11 @@
+import { NO_BOUNDS } from '../alerts/types/evidence.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 import type { SeriesState } from '../detector/detector.ts'
 import { SIGNAL_STEP_MS } from '../signals/series.ts'
 import type { SeriesChart } from '../signals/verdict-row.ts'
-import { countsIn, NO_BOUNDS, pointFields, type Stretch, shownPoint, sumsIn, wholeEvents } from './count-series.ts'
+import { countsIn, pointFields, type Stretch, shownPoint, sumsIn, wholeEvents } from './count-series.ts'
 import { insight, type Sources } from './insight.ts'
 
 const MAX_HOURS = 9600

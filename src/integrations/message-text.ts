@@ -1,4 +1,4 @@
-import { countsFirings } from '../alerts/types/index.ts'
+import { alertTypeOf } from '../alerts/types/index.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { timeText, unsaidIn } from '../core/text.ts'
 import type { Message, MessageKind } from './message.ts'
@@ -58,11 +58,12 @@ function comparisonOf({ issue, observed, expected, expectation }: Message): Mess
     if (observed !== null) rows.push(['Observed', numberText(observed)])
     return rows
   }
-  if (!issue || countsFirings(issue.alertType)) return []
-  const noun = issue.alertType === 'journey' ? 'session' : 'event'
+  if (!issue) return []
+  const { unit, words } = alertTypeOf(issue.alertType)
+  if (words.expected === null) return []
   return [
-    ['Expected', `no ${noun} that breaks the rule`],
-    ['Observed', `${numberText(issue.occurrences)} ${noun}${issue.occurrences === 1 ? '' : 's'} so far`],
+    ['Expected', words.expected],
+    ['Observed', `${numberText(issue.occurrences)} ${issue.occurrences === 1 ? unit.one : unit.many} so far`],
   ]
 }
 

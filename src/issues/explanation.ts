@@ -1,6 +1,6 @@
 import type { Alert } from '../alerts/alert.ts'
 import { parsePeriod } from '../alerts/period.ts'
-import { countsFirings } from '../alerts/types/index.ts'
+import { alertTypeOf, alertTypes, countsFirings } from '../alerts/types/index.ts'
 import { HOUR_MS, type Instant } from '../core/clock.ts'
 import { Closed, type Static, Type } from '../core/schema.ts'
 import type { Db } from '../store/database.ts'
@@ -41,13 +41,14 @@ export function explanationOf(db: Db, trouble: Trouble): Explanation | null {
   return cause && { issueId: cause.id, title: cause.title }
 }
 
-/** Every other anomaly is about a vendor. */
-const isOfDomain = ({ alertType, subject }: IssueRecord) => alertType === 'volume_anomaly' && subject === ''
+/** Types whose issues without a subject are about all traffic of a domain. */
+const EXPLAINING = alertTypes.flatMap(({ kind, explainsFalls }) => (explainsFalls ? [kind] : []))
+
+const isOfDomain = ({ alertType, subject }: IssueRecord) => subject === '' && EXPLAINING.includes(alertType)
 
 function isRise({ issue, rule }: Trouble): boolean {
-  const { volume } = rule ?? {}
-  if (volume && 'op' in volume) return volume.op === 'gte'
-  if (volume && 'direction' in volume) return volume.direction === 'increase'
+  const said = rule && alertTypeOf(rule.alertType).isRise?.(rule)
+  if (said !== null && said !== undefined) return said
   const { observed = null, expected = null } = issue.evidence ?? {}
   return observed !== null && expected !== null && observed > expected
 }
@@ -76,13 +77,13 @@ function lookUp(db: Db, { issue, rule }: Trouble): IssueRecord | null {
 /** Newest first. Those of the issue's own alert are not among them: its firing would have named it. */
 function candidates(db: Db, { orgId, domainId, alertId }: IssueRecord, { from, through }: Episode): IssueRecord[] {
   return db
-    .prepare<[string, string | null, string, number, number, number], IssueRow>(
+    .prepare<[string, string | null, string, string, number, number, number], IssueRow>(
       `SELECT ${ISSUE_COLUMNS} FROM issue
-       WHERE orgId = ? AND domainId = ? AND alertType = 'volume_anomaly' AND subject = '' AND alertId <> ?
+       WHERE orgId = ? AND domainId = ? AND alertType IN (SELECT value FROM json_each(?)) AND subject = '' AND alertId <> ?
          AND firstSeenAt <= ? AND lastSeenAt >= ?
        ORDER BY lastSeenAt DESC LIMIT ?`,
     )
-    .all(orgId, domainId, alertId, through, from, MAX_CANDIDATES)
+    .all(orgId, domainId, JSON.stringify(EXPLAINING), alertId, through, from, MAX_CANDIDATES)
     .map(recordOf)
 }
 

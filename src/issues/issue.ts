@@ -1,6 +1,7 @@
-import { ALERT_TYPES, type AlertKind, SEVERITIES, type Severity } from '../alerts/alert.ts'
+import { type AlertKind, SEVERITIES, type Severity } from '../alerts/alert.ts'
 import type { Finding } from '../alerts/finding.ts'
-import { countsFirings } from '../alerts/types/index.ts'
+import { ALERT_KINDS, alertTypeOf } from '../alerts/types/index.ts'
+import { saidByType } from '../alerts/types/said.ts'
 import type { Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 import { cutText, unsaidIn } from '../core/text.ts'
@@ -38,8 +39,8 @@ const issueFields = {
   status: OneOf(ISSUE_STATUSES),
   severity: OneOf(SEVERITIES),
   title: Type.String({ description: 'One sentence: the alert and what it found' }),
-  alertType: OneOf(ALERT_TYPES),
-  occurrences: Int({ description: 'Violating events or sessions; for volume types the windows that fired' }),
+  alertType: OneOf(ALERT_KINDS),
+  occurrences: Int({ description: saidByType(({ unit }) => unit.meaning) }),
   capReached: Type.Boolean({ description: 'The throttle holds notifications back' }),
   notificationsSent: Int(),
   impactValue: Nullable(Int()),
@@ -220,16 +221,10 @@ function whereOf(finding: Finding): string {
   return ` on ${first} and ${rest.length} more ${rest.length === 1 ? 'host' : 'hosts'}`
 }
 
-/**
- * One sentence for lists, tickets and subject lines. It carries no running total, because it stays while the
- * occurrences grow; a volume type's title has the numbers of the window that opened the issue.
- */
+/** One sentence for lists, tickets and subject lines, in the words of the alert's type. */
 export function issueTitle(alert: { name: string; alertType: AlertKind }, finding: Finding): string {
   const what = unsaidIn(alert.name, [finding.vendor, finding.event]).join(' ')
-  const title = countsFirings(alert.alertType)
-    ? `${alert.name}${what ? ` (${what})` : ''}: ${finding.summary}`
-    : alert.alertType === 'journey'
-      ? `${alert.name}: sessions do not go as expected${whereOf(finding)}`
-      : `${alert.name}: ${what ? `${what} events` : 'events'} ${finding.fault ?? 'break the rule'}${whereOf(finding)}`
-  return cutText(title, MAX_TITLE_LENGTH, '…')
+  const { title } = alertTypeOf(alert.alertType).words
+  const parts = { name: alert.name, what, where: whereOf(finding), finding }
+  return cutText(title(parts), MAX_TITLE_LENGTH, '…')
 }

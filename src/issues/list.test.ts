@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { ALERT_TYPES, SEVERITIES } from '../alerts/alert.ts'
+import { SEVERITIES } from '../alerts/alert.ts'
+import { ALERT_KINDS } from '../alerts/types/index.ts'
 import { AppError } from '../core/error.ts'
 import { encodeCursor } from '../http/paging.ts'
 import type { Db } from '../store/database.ts'
@@ -103,10 +104,10 @@ describe('filters', () => {
 
 test('every alert type and severity can be stored and asked for', () => {
   const db = databaseOf(
-    ALERT_TYPES.map((alertType, index) => ({ alertType, severity: SEVERITIES[index % 4] ?? 'low' })),
+    ALERT_KINDS.map((alertType, index) => ({ alertType, severity: SEVERITIES[index % 4] ?? 'low' })),
   )
-  expect(ALERT_TYPES.flatMap((alertType) => walk(db, { alertType }))).toHaveLength(ALERT_TYPES.length)
-  expect(SEVERITIES.flatMap((severity) => walk(db, { severity }))).toHaveLength(ALERT_TYPES.length)
+  expect(ALERT_KINDS.flatMap((alertType) => walk(db, { alertType }))).toHaveLength(ALERT_KINDS.length)
+  expect(SEVERITIES.flatMap((severity) => walk(db, { severity }))).toHaveLength(ALERT_KINDS.length)
 })
 
 test('open issues are counted by severity, other ones are not', () => {

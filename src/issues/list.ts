@@ -1,4 +1,5 @@
-import { ALERT_TYPES, SEVERITIES, type Severity } from '../alerts/alert.ts'
+import { SEVERITIES, type Severity } from '../alerts/alert.ts'
+import { ALERT_KINDS } from '../alerts/types/index.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, OneOf, type Static, Type } from '../core/schema.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
@@ -13,7 +14,7 @@ export const IssueQuerySchema = Closed({
   severity: Type.Optional(OneOf(SEVERITIES)),
   alertId: Type.Optional(Type.String()),
   domainId: Type.Optional(Type.String()),
-  alertType: Type.Optional(OneOf(ALERT_TYPES)),
+  alertType: Type.Optional(OneOf(ALERT_KINDS)),
   q: Type.Optional(Type.String({ maxLength: 200, description: 'Text in title, notes or ticket key, or the id' })),
   since: Type.Optional(InstantSchema),
   sort: Type.Optional(OneOf(SORTS, { default: 'severity' })),

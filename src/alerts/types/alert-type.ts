@@ -1,13 +1,27 @@
+import type { Condition } from '../../conditions/condition.ts'
 import type { Instant } from '../../core/clock.ts'
+import type { TSchema } from '../../core/schema.ts'
 import type { SeriesScope } from '../../signals/series.ts'
 import type { Query } from '../../warehouse/query.ts'
 import type { Alert, AlertInput, AlertKind } from '../alert.ts'
 import type { Finding, Window } from '../finding.ts'
 import type { Known } from '../totals.ts'
+import type { Evidence } from './evidence.ts'
 import type { NewestOptions, Past, PastOptions } from './past.ts'
+import type { NamedEvents } from './scope.ts'
+import type { Unit, Words } from './words.ts'
 
-/** What a rule may look like before its type has checked it: everything fits the schema but `volume` and `journey`. */
-export type DraftAlert = Omit<AlertInput, 'volume' | 'journey'> & { volume?: unknown; journey?: unknown }
+/** What an alert of a type has beside what all alerts have: one field, required. */
+export interface Configuration {
+  /** Its name. Types may share one; then each has a shape of its own there. */
+  field: string
+  /** With description and examples: it is a part of `AlertInput`. */
+  schema: TSchema
+  /** The value at `path` as the schema has it, or `AppError('invalid')` naming the first field that does not fit. */
+  read(value: unknown, path: string): unknown
+  /** What the field is about, where types share it: `Which count is wrong`. */
+  about?: string
+}
 
 /** A domain of the organization whose alerts are evaluated. */
 export interface WatchedDomain {
@@ -16,19 +30,46 @@ export interface WatchedDomain {
 }
 
 /**
- * One kind of alert, in a file of its own and a line in `index.ts`. All of it is pure: what is to be asked of the
- * event history comes back as a query, and what its answer means as findings.
+ * All there is to one type of alert, in a file or folder of its own and a line in `index.ts`: its shape, what it asks and
+ * finds, its words, its evidence. All of it is pure: what is to be asked of the event history comes back as a query, and
+ * what its answer means as findings.
  */
 export interface AlertType<Row = unknown> {
   kind: AlertKind
   /** For people. */
   title: string
+  /** For the documentation, what it looks at and by which field: ``single events by `conditions` ``. */
+  looksAt: string
+  /** What is to be known of fields that all alerts have, to stand behind their description; by name of the field. */
+  notes?: Readonly<Record<string, string>>
+  /** An alert of it, as it is made. */
+  example: object
+  /** Absent: it has nothing of its own. */
+  configuration?: Configuration
+  unit: Unit
+  words: Words
+  evidence: Evidence
   /** True when part of a window may be judged, so that trouble shows at once; otherwise windows are judged whole. */
   partial: boolean
   /** True when what it finds are windows whose count is wrong; otherwise they are single events or sessions. */
   countsFirings: boolean
-  /** Throws `AppError('invalid')` naming the field of `input` that this type needs, or has no use for. */
-  check(input: DraftAlert): void
+  /** True when its rule is decided for each event that comes in, and stands in the event's `violations`. */
+  atTheDoor?: boolean
+  /** True when an issue of it without a subject is about the whole traffic of its domain, which explains falls of others. */
+  explainsFalls?: boolean
+  /**
+   * Throws `AppError('invalid')` naming the field of `input` that this type needs, or has no use for. Everything fits its
+   * schema, and its own field is there.
+   */
+  check(input: AlertInput): void
+  /** Conditions in its own field. What these call personal is masked, as of all conditions. */
+  ownConditions?(alert: Alert): readonly Condition[]
+  /** Which events it looks at, whatever its filters say. `finding`: only those that this one is about. */
+  scope(alert: Alert, finding?: Pick<Finding, 'vendor' | 'event'> | null): NamedEvents
+  /** Which way is wrong: true when it fires on more. Without it a finding that observed more than was expected is a rise. */
+  isRise?(alert: Alert): boolean
+  /** Of a type that follows series: how sensitive it is, in deviations. */
+  sensitivityOf?(alert: Alert): number
   /**
    * What it follows over time, for types that judge a count by its past: their rows come from a `Follower`, they have no
    * `measure`, and are evaluated at every tick. `domains`: all of the organization's.

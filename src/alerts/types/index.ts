@@ -1,5 +1,5 @@
 import { AppError } from '../../core/error.ts'
-import type { AlertKind } from '../alert.ts'
+import type { Alert, AlertKind } from '../alert.ts'
 import type { AlertType } from './alert-type.ts'
 import { dataValidation } from './data-validation/data-validation.ts'
 import { journey } from './journey/journey.ts'
@@ -7,7 +7,7 @@ import { volumeAnomaly } from './volume/anomaly.ts'
 import { tagVolumeChange } from './volume/change.ts'
 import { volumeThreshold } from './volume/threshold.ts'
 
-/** Every kind of alert that can be saved. */
+/** Every type of alert that can be saved, in the order in which they are named. */
 export const alertTypes: readonly AlertType[] = [
   dataValidation,
   tagVolumeChange,
@@ -15,6 +15,9 @@ export const alertTypes: readonly AlertType[] = [
   volumeAnomaly,
   journey,
 ]
+
+/** The word for each. */
+export const ALERT_KINDS: readonly AlertKind[] = alertTypes.map(({ kind }) => kind)
 
 /** Throws `AppError('invalid')` for a kind that this version does not know. */
 export function alertTypeOf(kind: AlertKind): AlertType {
@@ -26,4 +29,9 @@ export function alertTypeOf(kind: AlertKind): AlertType {
 /** `AlertType.countsFirings` of a kind. */
 export function countsFirings(kind: AlertKind): boolean {
   return alertTypeOf(kind).countsFirings
+}
+
+/** The alerts whose rules are decided event by event, when events come in. */
+export function isJudgedAtTheDoor({ alertType, enabled }: Pick<Alert, 'alertType' | 'enabled'>): boolean {
+  return enabled && alertTypes.some(({ kind, atTheDoor }) => kind === alertType && atTheDoor)
 }

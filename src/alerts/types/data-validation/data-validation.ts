@@ -5,6 +5,7 @@ import type { Alert } from '../../alert.ts'
 import type { Finding, Window } from '../../finding.ts'
 import { type AlertType, orgOf, perRows } from '../alert-type.ts'
 import { ROWS_AT_ONCE } from '../past.ts'
+import { validationEvidence } from './evidence.ts'
 import { explained } from './explained.ts'
 import { newestViolations, validationPast } from './past.ts'
 import type { ViolationRow } from './violation-row.ts'
@@ -20,12 +21,35 @@ const MAX_NAMED = 100
 export const dataValidation: AlertType<ViolationRow> = {
   kind: 'data_validation',
   title: 'Data validation',
+  looksAt: 'single events by `conditions`',
   partial: true,
   countsFirings: false,
+  atTheDoor: true,
+  unit: { one: 'event', many: 'events', meaning: 'violating events' },
+  evidence: validationEvidence,
 
-  check({ conditions, conditionGroups = [], volume, journey }) {
-    if (volume !== undefined) throw new AppError('invalid', 'volume: has no place in a data_validation alert')
-    if (journey !== undefined) throw new AppError('invalid', 'journey: has no place in a data_validation alert')
+  words: {
+    title: ({ name, what, where, finding: { fault = 'break the rule' } }) =>
+      `${name}: ${what ? `${what} events` : 'events'} ${fault}${where}`,
+    summary: ({ subject }) => `${subject ? `${subject} ` : ''}events break the rule`,
+    expected: 'no event that breaks the rule',
+  },
+
+  example: {
+    name: 'Purchase without transaction id',
+    domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta',
+    alertType: 'data_validation',
+    severity: 'high',
+    vendors: ['Google Analytics 4'],
+    filters: [{ parameter: '$event', op: 'equals', values: ['purchase'] }],
+    conditions: { logic: 'any', items: [{ parameter: 'ep.transaction_id', op: 'is_blank' }] },
+    period: '1h',
+    throttle: { count: 1, per: 4, unit: 'hours' },
+    channels: [{ type: 'email', target: 'ann@example.com' }],
+    impactValue: 900,
+  },
+
+  check({ conditions, conditionGroups = [] }) {
     const items = [...(conditions?.items ?? []), ...conditionGroups.flatMap((group) => group.items)]
     if (items.length === 0) {
       throw new AppError('invalid', 'conditions: a data_validation alert needs a condition, here or in conditionGroups')
@@ -49,6 +73,8 @@ export const dataValidation: AlertType<ViolationRow> = {
     const named = `JOIN (${scopes}) AS own ON own.id = alertId WHERE receivedAt >= beginsAt`
     return violationsQuery(alerts, window, binder, named)
   },
+
+  scope: ({ vendors = [] }) => ({ vendors, event: null }),
 
   pastAtOnce: { rows: ROWS_AT_ONCE },
   past: validationPast,
@@ -109,9 +135,4 @@ function findingOf(row: ViolationRow): Finding {
     sample: null,
     sampleSeq: row.sampleSeq,
   }
-}
-
-/** The alerts whose rules are decided event by event, when events come in. */
-export function isJudgedAtTheDoor({ alertType, enabled }: Pick<Alert, 'alertType' | 'enabled'>): boolean {
-  return enabled && alertType === 'data_validation'
 }

@@ -8,7 +8,7 @@ import type { Alert, AlertInput } from '../../alert.ts'
 import type { Finding, Window } from '../../finding.ts'
 import type { MembersOf } from './columns.ts'
 import { journey } from './journey.ts'
-import type { JourneySpec } from './plan.ts'
+import type { JourneySpec } from './spec.ts'
 import type { ShapeRow } from './sql.ts'
 
 export type SteppedSpec = Extract<JourneySpec, { version: 2 }>

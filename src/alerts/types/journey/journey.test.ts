@@ -3,6 +3,7 @@ import { HOUR_MS } from '../../../core/clock.ts'
 import { AppError } from '../../../core/error.ts'
 import type { StoredEvent } from '../../../core/event.ts'
 import { NOON, warehouseWith } from '../../alert.fixture.ts'
+import { readAlertInput } from '../../input.ts'
 import { samplesQuery, withSamples } from '../../sample.ts'
 import {
   arrived,
@@ -22,8 +23,7 @@ import {
   walkAll,
   wants,
 } from './journey.fixture.ts'
-import { journey } from './journey.ts'
-import type { JourneySpec } from './plan.ts'
+import type { JourneySpec } from './spec.ts'
 
 // Real files and databases, on machines that do other things too.
 setDefaultTimeout(60_000)
@@ -84,7 +84,7 @@ describe('refused', () => {
     ],
   ]
   test.each(cases)('%s', (message, values) => {
-    const refusal = () => journey.check({ ...journeyInput(thanks), ...values })
+    const refusal = () => readAlertInput({ ...journeyInput(thanks), ...values })
     expect(refusal).toThrow(AppError)
     expect(refusal).toThrow(message)
     try {
@@ -104,7 +104,7 @@ test.each<[string, object]>([
   ['no conditions', { conditions: { logic: 'all', items: [] }, conditionGroups: [] }],
   ['filters', { filters: [equal('$host', 'shop.example')] }],
 ])('accepted: %s', (_, values) => {
-  expect(() => journey.check({ ...journeyInput(thanks), ...values })).not.toThrow()
+  expect(() => readAlertInput({ ...journeyInput(thanks), ...values })).not.toThrow()
 })
 
 describe('a finding', () => {

@@ -1,17 +1,17 @@
 import { checkConditions, RuleCheck } from '../../../conditions/condition.ts'
-import { filtersSql } from '../../../conditions/sql.ts'
 import { HOUR_MS } from '../../../core/clock.ts'
 import { AppError } from '../../../core/error.ts'
-import { parser } from '../../../core/schema.ts'
-import { duckdbDialect } from '../../../warehouse/dialect.ts'
-import { Binder, type Query } from '../../../warehouse/query.ts'
-import type { Alert } from '../../alert.ts'
+import type { Query } from '../../../warehouse/query.ts'
+import type { Alert, AlertInput } from '../../alert.ts'
 import type { Finding, Window } from '../../finding.ts'
-import { type AlertType, type DraftAlert, orgOf, perRows, type WatchedDomain } from '../alert-type.ts'
+import { type AlertType, orgOf, perRows, type WatchedDomain } from '../alert-type.ts'
 import type { Past, PastOptions } from '../past.ts'
+import { refuseConditions, refuseInexact } from '../refusals.ts'
+import type { TitleParts } from '../words.ts'
 import type { MembersOf } from './columns.ts'
-import { type Hit, type JourneySpec, type Plan, planOf, readShape, type Unmet, walk } from './plan.ts'
-import { JourneySpecSchema } from './spec.ts'
+import { journeyEvidence } from './evidence.ts'
+import { dataOf, type Hit, type Plan, planOf, readShape, type Unmet, walk } from './plan.ts'
+import { type JourneySpec, JourneySpecSchema, readSpec } from './spec.ts'
 import { journeysSql, MAX_SHAPES, type ShapeRow } from './sql.ts'
 import { journeySummary, type Miss } from './summary.ts'
 
@@ -21,18 +21,9 @@ const LONG_WINDOW_MS = 6 * HOUR_MS
 /** Sessions of so many events fit into the engine's memory; more would go to disk and back. */
 const EVENTS_AT_ONCE = 2_000_000
 
-const [SteppedSchema, LegacySchema] = JourneySpecSchema.anyOf
-const readStepped = parser(SteppedSchema)
-const readLegacy = parser(LegacySchema)
-
-/** Of the two forms the one that is meant, so that a refusal speaks of it. */
-function readSpec(value: unknown): JourneySpec {
-  const isStepped = typeof value === 'object' && value !== null && 'version' in value
-  return isStepped ? readStepped(value, 'journey') : readLegacy(value, 'journey')
-}
-
 const noMembers: MembersOf = () => []
 const byAlert = perRows((rows: readonly ShapeRow[]) => Map.groupBy(rows, ({ alertId }) => alertId))
+const FAULT = 'sessions do not go as expected'
 const planFor = (alert: Alert) => planOf(readSpec(alert.journey))
 
 /**
@@ -45,16 +36,54 @@ const planFor = (alert: Alert) => planOf(readSpec(alert.journey))
 export const journey = {
   kind: 'journey',
   title: 'Journey',
+  looksAt: 'sessions, by `journey`',
+  notes: { vendors: 'Without effect on a journey', filters: 'For a journey: sessions with such an event' },
+  configuration: { field: 'journey', schema: JourneySpecSchema, read: readSpec },
   partial: true,
   countsFirings: false,
+  unit: { one: 'session', many: 'sessions', meaning: 'sessions that did not go as expected' },
+  evidence: journeyEvidence,
 
-  check(input: DraftAlert): void {
-    if (input.volume !== undefined) throw new AppError('invalid', 'volume: has no place in a journey alert')
-    if (input.journey === undefined) throw new AppError('invalid', 'journey: a journey alert needs steps')
-    refuseConditions(input)
-    for (const [index, filter] of (input.filters ?? []).entries()) refuseInexact(filter, `filters[${index}]`)
+  words: {
+    title: ({ name, where }: TitleParts) => `${name}: ${FAULT}${where}`,
+    summary: () => FAULT,
+    expected: 'no session that breaks the rule',
+  },
+
+  example: {
+    name: 'Thank-you page without conversion',
+    domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta',
+    alertType: 'journey',
+    severity: 'high',
+    journey: {
+      version: 2,
+      steps: [
+        {
+          anchor: { kind: 'page', path: '/checkout/thanks', op: 'starts_with' },
+          expect: [
+            { vendor: 'Google Analytics 4', event: 'purchase' },
+            { vendor: 'Meta Pixel', event: 'Purchase' },
+          ],
+        },
+      ],
+    },
+    period: '1h',
+    channels: [{ type: 'email', target: 'ann@example.com' }],
+  },
+
+  check(input: AlertInput): void {
+    refuseConditions(
+      input,
+      'has no place in a journey alert; data of an expectation says how its event must be, filters choose sessions',
+    )
+    refuseInexact(input.filters ?? [], 'filters')
     checkSpec(readSpec(input.journey))
   },
+
+  ownConditions: ({ journey }: Alert) => dataOf(readSpec(journey)),
+
+  // It looks at sessions whole.
+  scope: () => ({ vendors: [], event: null }),
 
   // The sessions of a long window times many alerts do not fit into memory together.
   scanOf: ({ id }: Alert, { from, to }: Window) => (to - from > LONG_WINDOW_MS ? id.slice(-1) : ''),
@@ -105,28 +134,6 @@ export const journey = {
 
 const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1)
 
-function refuseConditions({ conditions, conditionGroups = [] }: DraftAlert): void {
-  if (conditions && conditions.items.length > 0) throw noPlace('conditions')
-  const index = conditionGroups.findIndex((group) => group.items.length > 0)
-  if (index >= 0) throw noPlace(`conditionGroups[${index}]`)
-}
-
-const noPlace = (field: string) =>
-  new AppError(
-    'invalid',
-    `${field}: has no place in a journey alert; data of an expectation says how its event must be, filters choose sessions`,
-  )
-
-type Condition = NonNullable<DraftAlert['filters']>[number]
-
-function refuseInexact(condition: Condition, path: string): void {
-  if (filtersSql([condition], duckdbDialect, new Binder()).exact) return
-  throw new AppError(
-    'invalid',
-    `${path}.op: ${condition.op} works in data_validation alerts only, where each event is looked at`,
-  )
-}
-
 /** Refuses a journey that fits the schema and asks for nothing somewhere, or for what no condition can say. */
 function checkSpec(spec: JourneySpec): void {
   if (!('version' in spec)) {
@@ -145,7 +152,7 @@ function checkSpec(spec: JourneySpec): void {
       const path = `${step}.expect[${place}]`
       if (!label && !vendor && !event) throw asksNothing(path, 'label, vendor or event')
       checkConditions(data, `${path}.data`, check)
-      for (const [at, condition] of data.entries()) refuseInexact(condition, `${path}.data[${at}]`)
+      refuseInexact(data, `${path}.data`)
     }
   }
 }

@@ -20,8 +20,9 @@ import {
   walkAll,
   wants,
 } from './journey.fixture.ts'
-import { type JourneySpec, planOf, readShape, type Shape, walk } from './plan.ts'
+import { planOf, readShape, type Shape, walk } from './plan.ts'
 import { shapeOf, verdictOn } from './reference.fixture.ts'
+import type { JourneySpec } from './spec.ts'
 
 const legacy = (...names: string[]): JourneySpec => ({ steps: names.map(named) })
 const has = (parameter: string): Condition => ({ parameter, op: 'not_blank' })

@@ -1,9 +1,6 @@
 import type { Condition } from '../../../conditions/condition.ts'
-import type { Static } from '../../../core/schema.ts'
-import type { JourneySpecSchema } from './spec.ts'
+import type { JourneySpec } from './spec.ts'
 
-/** What an alert of type journey says in its field `journey`, in either form. */
-export type JourneySpec = Static<typeof JourneySpecSchema>
 type Step = Extract<JourneySpec, { version: 2 }>['steps'][number]
 
 /** What a step or an expectation asks of one event; null and no data ask nothing. */
@@ -82,9 +79,9 @@ export function planOf(spec: JourneySpec): Plan {
 /** Equal for asks that every event answers alike. */
 export const keyOf = ({ page, label, vendor, event, data }: Ask) => JSON.stringify([page, label, vendor, event, data])
 
-/** Every condition that a journey has on events; none without a journey. */
-export function dataOf(spec: JourneySpec | undefined): Condition[] {
-  if (!spec || !('version' in spec)) return []
+/** Every condition that a journey has on events. */
+export function dataOf(spec: JourneySpec): Condition[] {
+  if (!('version' in spec)) return []
   return spec.steps.flatMap(({ expect }) => expect.flatMap(({ data = [] }) => data))
 }
 

@@ -3,7 +3,8 @@ import { HOUR_MS, type Instant } from '../../../core/clock.ts'
 import type { StoredEvent } from '../../../core/event.ts'
 import { type Alert, domainsOf } from '../../alert.ts'
 import { type Anchor, type Expect, LABELS, type SteppedSpec } from './journey.fixture.ts'
-import type { JourneySpec, Plan, Shape } from './plan.ts'
+import type { Plan, Shape } from './plan.ts'
+import { type JourneySpec, readSpec } from './spec.ts'
 
 /*
  * What a journey means, said a second time and as plainly as possible, with no care for speed and no code in common with
@@ -133,14 +134,15 @@ export function expectedOf(
   domainIds: readonly string[],
   seen: Set<string> = new Set(),
 ) {
-  const { journey: spec, filters = [] } = alert
+  const { journey, filters = [] } = alert
+  const spec = readSpec(journey)
   const own = domainsOf(alert)
   const passes = compileFilters(filters)
   return domainIds.flatMap((domainId) => {
     const violating = sessions.filter((session) => {
       if (session[0]?.domainId !== domainId || (own.length > 0 && !own.includes(domainId)) || !session.some(passes))
         return false
-      const verdict = verdictOn(spec ?? { steps: [] }, session)
+      const verdict = verdictOn(spec, session)
       seen.add(/\d/.test(verdict) ? 'violated' : verdict)
       return /\d/.test(verdict)
     })

@@ -1,5 +1,5 @@
 import { ConditionSchema } from '../../../conditions/condition.ts'
-import { Closed, OneOf, Text, Type } from '../../../core/schema.ts'
+import { Closed, OneOf, parser, type Static, Text, Type } from '../../../core/schema.ts'
 
 const vendor = Type.Optional(
   Type.String({
@@ -118,3 +118,15 @@ export const JourneySpecSchema = Type.Union([SteppedSchema, LegacySchema], {
     },
   ],
 })
+
+/** What an alert of type journey says in its field `journey`, in either form. */
+export type JourneySpec = Static<typeof JourneySpecSchema>
+
+const readStepped = parser(SteppedSchema)
+const readLegacy = parser(LegacySchema)
+
+/** What stands at `path`: of the two forms the one that is meant, so that a refusal speaks of it. */
+export function readSpec(value: unknown, path = 'journey'): JourneySpec {
+  const isStepped = typeof value === 'object' && value !== null && 'version' in value
+  return isStepped ? readStepped(value, path) : readLegacy(value, path)
+}

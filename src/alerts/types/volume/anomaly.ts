@@ -1,23 +1,64 @@
 import { DAY_MS, type Instant } from '../../../core/clock.ts'
 import { AppError } from '../../../core/error.ts'
-import { parser } from '../../../core/schema.ts'
+import { Closed, parser, Type } from '../../../core/schema.ts'
 import { countText, eventsText, timeText } from '../../../core/text.ts'
 import { EVERY, type SeriesScope, SIGNAL_STEP_MS, stepMsFor } from '../../../signals/series.ts'
 import type { VerdictRow } from '../../../signals/verdict-row.ts'
-import { type Alert, AnomalySchema } from '../../alert.ts'
-import type { Finding } from '../../finding.ts'
+import type { Alert, AlertInput } from '../../alert.ts'
+import { type Finding, signalNamed } from '../../finding.ts'
 import { type Period, parsePeriod, windowAt } from '../../period.ts'
-import type { AlertType, DraftAlert } from '../alert-type.ts'
-import { refuseForVolume, watchedOf } from './count.ts'
+import type { AlertType } from '../alert-type.ts'
+import { NO_BOUNDS } from '../evidence.ts'
+import type { NamedEvents } from '../scope.ts'
+import { countedEvent, refuseForVolume, volumeConfiguration, watchedOf } from './count.ts'
+import { LOOKS_AT, volumeEvidence } from './evidence.ts'
+import { volumeWords, windowUnit } from './words.ts'
 
 /** Where an alert does not say. */
 export const DEFAULT_SENSITIVITY = 4
 
+export const AnomalySchema = Closed(
+  {
+    vendor: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'The vendor whose events are followed. `*`: each event of each vendor, by itself',
+      examples: ['Google Analytics 4', '*'],
+    }),
+    event: countedEvent,
+    sensitivity: Type.Optional(
+      Type.Number({
+        minimum: 2,
+        maximum: 8,
+        default: 4,
+        description: 'Robust standard deviations from what is expected: 2 is the most sensitive, 8 the least',
+        examples: [5],
+      }),
+    ),
+  },
+  {
+    description: 'For `volume_anomaly`: the count against what its own past makes likely',
+    examples: [{ vendor: 'Google Analytics 4', event: 'page_view', sensitivity: 5 }],
+  },
+)
+
 const readAnomaly = parser(AnomalySchema)
 
+/** What an alert has that follows every signal of its domains. */
+export function everySignal(sensitivity: number): Pick<AlertInput, 'alertType' | 'period'> & { volume: object } {
+  return { alertType: volumeAnomaly.kind, volume: { vendor: EVERY, sensitivity }, period: '1h' }
+}
+
 /** The sensitivity of an alert of this type. */
-export function sensitivityOf(alert: Pick<Alert, 'volume'>): number {
-  return readAnomaly(alert.volume, 'volume').sensitivity ?? DEFAULT_SENSITIVITY
+export function sensitivityOf({ volume }: AlertInput): number {
+  return readAnomaly(volume, 'volume').sensitivity ?? DEFAULT_SENSITIVITY
+}
+
+function scopeOf({ volume }: Alert, finding?: Pick<Finding, 'vendor' | 'event'> | null): NamedEvents {
+  const { vendor, event } = readAnomaly(volume, 'volume')
+  if (vendor !== EVERY) return { vendors: [vendor], event: event || null }
+  const signal = signalNamed(finding ?? null)
+  return { vendors: signal.vendor === null ? [] : [signal.vendor], event: signal.event }
 }
 
 /**
@@ -28,11 +69,28 @@ export function sensitivityOf(alert: Pick<Alert, 'volume'>): number {
 export const volumeAnomaly: AlertType<VerdictRow> = {
   kind: 'volume_anomaly',
   title: 'Anomaly of volume',
+  looksAt: LOOKS_AT,
+  notes: { vendors: 'Not for `volume_anomaly`' },
+  configuration: volumeConfiguration(AnomalySchema),
   partial: true,
   countsFirings: true,
+  explainsFalls: true,
+  unit: windowUnit,
+  words: volumeWords,
+  evidence: volumeEvidence('the rows by which an anomaly is judged', scopeOf, () => ({ boundsOf: () => NO_BOUNDS })),
+
+  example: {
+    name: 'Page views are not as usual',
+    domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta',
+    alertType: 'volume_anomaly',
+    severity: 'critical',
+    volume: { vendor: 'Google Analytics 4', event: 'page_view', sensitivity: 5 },
+    period: '1h',
+    channels: [{ type: 'email', target: 'ann@example.com' }],
+  },
 
   check(input) {
-    refuseForVolume(input, 'vendor', readAnomaly)
+    refuseForVolume(input)
     const { vendor, event } = readAnomaly(input.volume, 'volume')
     refuseScope(input, vendor)
     if (vendor !== EVERY) return
@@ -44,6 +102,9 @@ export const volumeAnomaly: AlertType<VerdictRow> = {
       )
     }
   },
+
+  scope: scopeOf,
+  sensitivityOf,
 
   series(alert, domains) {
     const { vendor, event } = readAnomaly(alert.volume, 'volume')
@@ -62,7 +123,7 @@ export const volumeAnomaly: AlertType<VerdictRow> = {
   },
 }
 
-function refuseScope({ filters = [], vendors = [] }: DraftAlert, vendor: string): void {
+function refuseScope({ filters = [], vendors = [] }: AlertInput, vendor: string): void {
   if (filters.length > 0) {
     throw new AppError(
       'invalid',

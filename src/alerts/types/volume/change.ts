@@ -1,26 +1,44 @@
-import { parser, type Static } from '../../../core/schema.ts'
+import { Closed, OneOf, parser, type Static, Type } from '../../../core/schema.ts'
 import { countText, eventsText } from '../../../core/text.ts'
-import { type Alert, PercentageChangeSchema } from '../../alert.ts'
+import type { Alert } from '../../alert.ts'
 import type { Window } from '../../finding.ts'
 import { type PeriodWindow, parsePeriod, previousWindow } from '../../period.ts'
 import type { MeasuredType } from '../alert-type.ts'
 import { ROWS_AT_ONCE } from '../past.ts'
 import {
+  countedEvent,
   refuseForVolume,
   type Volume,
   type VolumeRow,
+  volumeConfiguration,
   volumeFinding,
   volumeIn,
   volumeQuery,
   volumeSource,
   watchedOf,
 } from './count.ts'
+import { LOOKS_AT, OWN_WINDOWS, volumeEvidence, volumeScope } from './evidence.ts'
+import { changeLimits, MIN_EVENTS } from './limits.ts'
 import { volumePast } from './past.ts'
+import { volumeWords, windowUnit } from './words.ts'
 
+export const PercentageChangeSchema = Closed(
+  {
+    direction: OneOf(['increase', 'decrease'], { description: 'Which way is wrong', examples: ['decrease'] }),
+    percent: Type.Number({
+      exclusiveMinimum: 0,
+      maximum: 10_000,
+      description: 'By how many per cent of the window before, at least',
+      examples: [50],
+    }),
+    event: countedEvent,
+  },
+  {
+    description: 'For `tag_volume_change`: the count against that of the period before',
+    examples: [{ direction: 'decrease', percent: 50, event: 'purchase' }],
+  },
+)
 type PercentageChange = Static<typeof PercentageChangeSchema>
-
-/** Where both windows have fewer events than this, a change is chance. */
-export const MIN_EVENTS = 20
 
 const readChange = parser(PercentageChangeSchema)
 
@@ -31,12 +49,31 @@ const readChange = parser(PercentageChangeSchema)
 export const tagVolumeChange: MeasuredType<VolumeRow> = {
   kind: 'tag_volume_change',
   title: 'Change of volume',
+  looksAt: LOOKS_AT,
+  configuration: volumeConfiguration(PercentageChangeSchema),
   partial: false,
   countsFirings: true,
+  unit: windowUnit,
+  words: volumeWords,
+  evidence: volumeEvidence(OWN_WINDOWS, volumeScope, ({ volume }) => {
+    const change = readChange(volume, 'volume')
+    return { isRelative: true, boundsOf: (before) => changeLimits(change, before) }
+  }),
 
-  check(input) {
-    refuseForVolume(input, 'direction and percent', readChange)
+  example: {
+    name: 'Meta Pixel sends half as much again',
+    domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta',
+    alertType: 'tag_volume_change',
+    severity: 'medium',
+    vendors: ['Meta Pixel'],
+    volume: { direction: 'increase', percent: 50 },
+    period: '1d',
+    channels: [{ type: 'email', target: 'ann@example.com' }],
   },
+
+  check: refuseForVolume,
+  scope: volumeScope,
+  isRise: ({ volume }) => readChange(volume, 'volume').direction === 'increase',
 
   // Windows of one length may follow on days of different lengths, by their time zones.
   scanOf: (alert, window) => `${volumeSource(alert)} ${beforeOf(alert, window).start}`,

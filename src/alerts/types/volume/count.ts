@@ -1,12 +1,13 @@
 import { targetOf } from '../../../conditions/condition.ts'
 import { filtersSql } from '../../../conditions/sql.ts'
-import { AppError } from '../../../core/error.ts'
+import { parser, type TSchema, Type } from '../../../core/schema.ts'
 import { duckdbDialect, quoteName } from '../../../warehouse/dialect.ts'
 import { Binder, type Query } from '../../../warehouse/query.ts'
-import { type Alert, type AlertKind, domainsOf } from '../../alert.ts'
+import { type Alert, type AlertInput, domainsOf } from '../../alert.ts'
 import type { Finding, Window } from '../../finding.ts'
 import type { PeriodWindow } from '../../period.ts'
-import { type DraftAlert, orgOf, perRows, type WatchedDomain } from '../alert-type.ts'
+import { type Configuration, orgOf, perRows, type WatchedDomain } from '../alert-type.ts'
+import { refuseConditions, refuseInexact } from '../refusals.ts'
 
 /**
  * What the types of alert share that count events: scope, subject, and how the history is asked. Alerts without filters
@@ -245,8 +246,8 @@ export function watchedOf(alert: Alert, domains: readonly WatchedDomain[]): read
   return ids.size > 0 ? domains.filter(({ id }) => ids.has(id)) : domains
 }
 
-/** The event that the alert names; null: all. */
-const eventOf = ({ volume }: Alert) => volume?.event || null
+/** The event that the alert names; null: all. Each shape of `volume` has it. */
+export const eventOf = ({ volume }: Alert) => (volume as { event?: string } | undefined)?.event || null
 
 /** The finding of a window that fired, about the one vendor and the event that the alert names. */
 export function volumeFinding(
@@ -271,46 +272,22 @@ export function volumeFinding(
   }
 }
 
-/** What `volume` is made of, by the type of alert. */
-const SHAPES: readonly (readonly [AlertKind, string, string])[] = [
-  ['tag_volume_change', 'direction', 'percent'],
-  ['volume_threshold', 'op', 'count'],
-  ['volume_anomaly', 'vendor', 'sensitivity'],
-]
+/** Of each shape of `volume`. */
+export const countedEvent = Type.Optional(
+  Type.String({
+    maxLength: 200,
+    description: 'The event whose count is meant; left out or empty: all events in scope',
+    examples: ['purchase'],
+  }),
+)
 
-/** Refuses the shape of another type of alert, saying whose it is: a schema would name the fields that are missing. */
-function refuseOtherShape(alertType: AlertKind, volume: unknown, needs: string): void {
-  const has = (field: string) => typeof volume === 'object' && volume !== null && field in volume
-  const [, ...own] = SHAPES.find(([type]) => type === alertType) ?? ['']
-  const other = SHAPES.find(([type, ...fields]) => type !== alertType && fields.some(has))
-  if (other === undefined || own.some(has)) return
-  const [type, ...fields] = other
-  const theirs = fields.filter(has)
-  throw new AppError(
-    'invalid',
-    `volume.${own[0]}: a ${alertType} alert needs ${needs}; ${theirs.join(' and ')} ${theirs.length === 1 ? 'is' : 'are'} for ${type}`,
-  )
+/** `volume` in one of its shapes. */
+export function volumeConfiguration(schema: TSchema): Configuration {
+  return { field: 'volume', about: 'Which count is wrong', schema, read: parser(schema) }
 }
 
-/**
- * Refuses, naming the field, what an alert that counts has no use for. `needs`: what its volume is made of; `read`
- * throws when it is not.
- */
-export function refuseForVolume(input: DraftAlert, needs: string, read: (value: unknown, path: string) => unknown) {
-  const { alertType, conditions, conditionGroups = [], filters = [], journey, volume } = input
-  if (journey !== undefined) throw new AppError('invalid', `journey: has no place in a ${alertType} alert`)
-  if (volume === undefined) throw new AppError('invalid', `volume: a ${alertType} alert needs ${needs}`)
-  refuseOtherShape(alertType, volume, needs)
-  read(volume, 'volume')
-  const onlyFilters = (field: string) =>
-    new AppError('invalid', `${field}: a ${alertType} alert counts what its filters let through; use filters`)
-  if (conditions && conditions.items.length > 0) throw onlyFilters('conditions')
-  const group = conditionGroups.findIndex(({ items }) => items.length > 0)
-  if (group >= 0) throw onlyFilters(`conditionGroups[${group}]`)
-  const inexact = filters.findIndex((filter) => !filtersSql([filter], duckdbDialect, new Binder()).exact)
-  if (inexact < 0) return
-  throw new AppError(
-    'invalid',
-    `filters[${inexact}].op: ${filters[inexact]?.op} works in data_validation alerts only, where each event is looked at`,
-  )
+/** Refuses, naming the field, what an alert that counts has no use for. */
+export function refuseForVolume(input: AlertInput): void {
+  refuseConditions(input, `a ${input.alertType} alert counts what its filters let through; use filters`)
+  refuseInexact(input.filters ?? [], 'filters')
 }

@@ -1,18 +1,37 @@
-import { parser } from '../../../core/schema.ts'
+import { Closed, Int, OneOf, parser } from '../../../core/schema.ts'
 import { countText, eventsText } from '../../../core/text.ts'
-import { CountThresholdSchema } from '../../alert.ts'
 import type { MeasuredType } from '../alert-type.ts'
 import { ROWS_AT_ONCE } from '../past.ts'
 import {
+  countedEvent,
   refuseForVolume,
   type VolumeRow,
+  volumeConfiguration,
   volumeFinding,
   volumeIn,
   volumeQuery,
   volumeSource,
   watchedOf,
 } from './count.ts'
+import { LOOKS_AT, OWN_WINDOWS, volumeEvidence, volumeScope } from './evidence.ts'
+import { thresholdLimits } from './limits.ts'
 import { volumePast } from './past.ts'
+import { volumeWords, windowUnit } from './words.ts'
+
+export const CountThresholdSchema = Closed(
+  {
+    op: OneOf(['lte', 'gte'], {
+      description: 'Fires when the count is this much or less (`lte`), or this much or more (`gte`)',
+      examples: ['lte'],
+    }),
+    count: Int({ minimum: 0, maximum: 100_000_000, description: 'Events in one period', examples: [20] }),
+    event: countedEvent,
+  },
+  {
+    description: 'For `volume_threshold`: the count against a fixed number',
+    examples: [{ op: 'lte', count: 20, event: 'purchase' }],
+  },
+)
 
 const readThreshold = parser(CountThresholdSchema)
 
@@ -20,12 +39,32 @@ const readThreshold = parser(CountThresholdSchema)
 export const volumeThreshold: MeasuredType<VolumeRow> = {
   kind: 'volume_threshold',
   title: 'Volume threshold',
+  looksAt: LOOKS_AT,
+  configuration: volumeConfiguration(CountThresholdSchema),
   partial: false,
   countsFirings: true,
+  unit: windowUnit,
+  words: volumeWords,
+  evidence: volumeEvidence(OWN_WINDOWS, volumeScope, ({ volume }) => {
+    const limits = thresholdLimits(readThreshold(volume, 'volume'))
+    return { boundsOf: () => limits }
+  }),
 
-  check(input) {
-    refuseForVolume(input, 'op and count', readThreshold)
+  example: {
+    name: 'Fewer than 20 purchases a day',
+    domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta',
+    alertType: 'volume_threshold',
+    severity: 'high',
+    vendors: ['Google Analytics 4'],
+    volume: { op: 'lte', count: 19, event: 'purchase' },
+    period: '1d',
+    timezone: 'Europe/Berlin',
+    channels: [{ type: 'email', target: 'ann@example.com' }],
   },
+
+  check: refuseForVolume,
+  scope: volumeScope,
+  isRise: ({ volume }) => readThreshold(volume, 'volume').op === 'gte',
 
   scanOf: volumeSource,
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { alertOf, domainsNamed, HOUR_BEFORE_NOON, volumeInput } from '../alerts/alert.fixture.ts'
-import type { AlertInput } from '../alerts/alert.ts'
-import { alertTypeOf } from '../alerts/types/index.ts'
-import { changeLimits, thresholdLimits } from './count-limits.ts'
+import { alertOf, domainsNamed, HOUR_BEFORE_NOON, volumeInput } from '../../alert.fixture.ts'
+import type { AlertInput } from '../../alert.ts'
+import { alertTypeOf } from '../index.ts'
+import { changeLimits, thresholdLimits } from './limits.ts'
 
 /** Whether the alert fires on a window with so many events, after one with so many. */
 function fires(input: AlertInput, count: number, before: number): boolean {

@@ -1,17 +1,16 @@
-import type { AlertInput } from '../alerts/alert.ts'
-import { MIN_EVENTS } from '../alerts/types/volume/change.ts'
-import { type Bounds, NO_BOUNDS } from '../insights/count-series.ts'
+import { type Bounds, NO_BOUNDS } from '../evidence.ts'
 
-type Volume = NonNullable<AlertInput['volume']>
+/** Where both windows have fewer events than this, a change is chance. */
+export const MIN_EVENTS = 20
 
 /** What a threshold holds a window against. */
-export function thresholdLimits({ op, count }: Extract<Volume, { op: unknown }>): Bounds {
+export function thresholdLimits({ op, count }: { op: 'lte' | 'gte'; count: number }): Bounds {
   return op === 'lte' ? { ...NO_BOUNDS, low: count } : { ...NO_BOUNDS, high: count }
 }
 
 /** What a change holds a window against: whole events in the window before, null when that is not known. */
 export function changeLimits(
-  { direction, percent }: Extract<Volume, { direction: unknown }>,
+  { direction, percent }: { direction: 'increase' | 'decrease'; percent: number },
   before: number | null,
 ): Bounds {
   if (before === null || before === 0) return { ...NO_BOUNDS, expected: before }

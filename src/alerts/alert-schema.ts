@@ -1,0 +1,63 @@
+import { Closed, InstantSchema, OneOf, type TSchema, Type } from '../core/schema.ts'
+import { ChannelSchema, sharedFields } from './alert.ts'
+import { configurationFields } from './configuration.ts'
+import { ALERT_KINDS, alertTypes } from './types/index.ts'
+import { lookedAt } from './types/said.ts'
+
+/** The schema with what types say of the field behind its description. */
+function noted<T extends TSchema>(field: string, schema: T): T {
+  const notes = alertTypes.flatMap(({ notes }) => notes?.[field] ?? [])
+  return notes.length === 0 ? schema : { ...schema, description: [schema.description, ...notes].join('. ') }
+}
+
+const { throttle, channels, impactValue, enabled, ...before } = sharedFields
+
+const inputFields = {
+  ...before,
+  alertType: OneOf(ALERT_KINDS, { description: lookedAt(), examples: ALERT_KINDS.slice(0, 1) }),
+  vendors: noted('vendors', before.vendors),
+  filters: noted('filters', before.filters),
+  // Their names are the types' business, and no code outside these knows them.
+  ...(configurationFields as Record<never, TSchema>),
+  ...{ throttle, channels, impactValue, enabled },
+}
+
+const examples = alertTypes.map(({ example }) => example)
+
+export const AlertInputSchema = Closed(inputFields, {
+  $id: 'AlertInput',
+  description: 'An alert as it is made; `docs/alerts.md` has the language and ten of them',
+  examples,
+})
+
+export const AlertSchema = Closed(
+  {
+    ...inputFields,
+    channels: Type.Optional(
+      Type.Array(ChannelSchema, {
+        maxItems: 10,
+        description: 'Left out for viewers: targets are addresses of people, and some are secrets',
+        examples: [[{ type: 'email', target: 'owners' }]],
+      }),
+    ),
+    id: Type.String({ description: 'Of the alert', examples: ['alr_01ke7jpe008wq2m5x0t4c9r7hv'] }),
+    orgId: Type.String({ description: 'Of its organization', examples: ['org_01ke7jhv00p5s9c2g4w8e6m1xr'] }),
+    createdAt: InstantSchema,
+    updatedAt: InstantSchema,
+  },
+  {
+    $id: 'Alert',
+    description: 'An alert as it is kept: defaults are filled in',
+    examples: [
+      {
+        ...examples[0],
+        timezone: 'UTC',
+        enabled: true,
+        id: 'alr_01ke7jpe008wq2m5x0t4c9r7hv',
+        orgId: 'org_01ke7jhv00p5s9c2g4w8e6m1xr',
+        createdAt: 1_767_614_400_000,
+        updatedAt: 1_767_614_400_000,
+      },
+    ],
+  },
+)

@@ -1,0 +1,83 @@
+import { AppError } from '../core/error.ts'
+import { type TSchema, Type } from '../core/schema.ts'
+import type { AlertInput } from './alert.ts'
+import type { AlertType, Configuration } from './types/alert-type.ts'
+import { alertTypes } from './types/index.ts'
+
+/** A type with something of its own. */
+interface Configured {
+  kind: string
+  configuration: Configuration
+}
+
+/** The types that have a field of their own, by its name. */
+const byField = Map.groupBy(
+  alertTypes.flatMap(({ kind, configuration }): Configured[] => (configuration ? [{ kind, configuration }] : [])),
+  ({ configuration: { field } }) => field,
+)
+
+/** Names of the fields that types have of their own. */
+export const CONFIGURATION_FIELDS: readonly string[] = [...byField.keys()]
+
+/** Each of these fields as it is described, optional: what types need of it is theirs to say. */
+export const configurationFields: Readonly<Record<string, TSchema>> = Object.fromEntries(
+  [...byField].map(([field, types]) => [field, Type.Optional(schemaOf(types))]),
+)
+
+function schemaOf(types: readonly Configured[]): TSchema {
+  const [first, ...others] = types.map(({ configuration }) => configuration)
+  if (first && others.length === 0) return first.schema
+  const schemas = types.map(({ configuration: { schema } }) => schema)
+  const shapes = types.map(({ kind, configuration: { schema } }) => {
+    const needed = neededIn(schema).map((name) => `\`${name}\``)
+    return `${needed.join(' and ')} for \`${kind}\``
+  })
+  return Type.Union(schemas, {
+    description: `${first?.about ?? 'By type'}: ${shapes.join(', ')}. No other type takes it`,
+    examples: schemas.flatMap(({ examples = [] }) => examples),
+  })
+}
+
+/** Fields that a shape can't do without; of several forms, that none of them can. */
+function neededIn({ required = [], anyOf }: TSchema): string[] {
+  if (!anyOf) return required
+  const [first = [], ...others] = (anyOf as TSchema[]).map(neededIn)
+  return first.filter((name) => others.every((names) => names.includes(name)))
+}
+
+/**
+ * Refuses what `input` says in fields that are no business of its type, and what its own field should say and does not:
+ * `AppError('invalid')` names the first.
+ */
+export function checkConfiguration({ kind, configuration }: AlertType, input: AlertInput): void {
+  const foreign = CONFIGURATION_FIELDS.find((field) => field !== configuration?.field && input[field] !== undefined)
+  if (foreign !== undefined) throw new AppError('invalid', `${foreign}: has no place in a ${kind} alert`)
+  if (!configuration) return
+  const { field, schema } = configuration
+  const value = input[field]
+  const needs = neededIn(schema).join(' and ')
+  if (value === undefined) throw new AppError('invalid', `${field}: a ${kind} alert needs ${needs}`)
+  refuseOtherShape({ kind, configuration }, value, needs)
+  configuration.read(value, field)
+}
+
+/** Refuses the shape of another type, saying whose it is: a schema would name the fields that are missing. */
+function refuseOtherShape({ kind, configuration: { field, schema } }: Configured, value: unknown, needs: string): void {
+  const types = byField.get(field) ?? []
+  const has = (name: string) => typeof value === 'object' && value !== null && name in value
+  const other = types.find((type) => type.kind !== kind && marksOf(type).some(has))
+  const own = types.find((type) => type.kind === kind)
+  if (!other || !own || marksOf(own).some(has)) return
+  const theirs = marksOf(other).filter(has)
+  throw new AppError(
+    'invalid',
+    `${field}.${neededIn(schema)[0]}: a ${kind} alert needs ${needs}; ${theirs.join(' and ')} ${theirs.length === 1 ? 'is' : 'are'} for ${other.kind}`,
+  )
+}
+
+/** What no other type has in the same field: by these names a shape is told. */
+function marksOf({ kind, configuration: { field, schema } }: Configured): string[] {
+  const others = (byField.get(field) ?? []).filter((type) => type.kind !== kind)
+  const theirs = new Set(others.flatMap((type) => Object.keys(type.configuration.schema.properties ?? {})))
+  return Object.keys(schema.properties ?? {}).filter((name) => !theirs.has(name))
+}

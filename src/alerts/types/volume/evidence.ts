@@ -1,0 +1,54 @@
+import type { Binder } from '../../../warehouse/query.ts'
+import type { Alert } from '../../alert.ts'
+import type { Finding } from '../../finding.ts'
+import type { CountedSeries, Evidence, Incident } from '../evidence.ts'
+import { confirmedBy, filteredSql, type NamedEvents, scopeOfIssue, scopeTests } from '../scope.ts'
+import { eventOf, volumeSource } from './count.ts'
+
+/** `AlertType.looksAt` of types that count. */
+export const LOOKS_AT = 'counts, by `volume`'
+/** `Evidence.counted` of types that judge windows by themselves. */
+export const OWN_WINDOWS = 'events in scope in each of its own windows'
+
+type Known = Incident & { rule: Alert }
+
+/** What an alert of this kind is about. */
+export const volumeScope = (alert: Alert): NamedEvents => ({ vendors: alert.vendors ?? [], event: eventOf(alert) })
+
+/**
+ * The counts of the alert's own windows. `scope`: as the type's; `limits`: what each window is held against.
+ */
+export function volumeEvidence(
+  counted: string,
+  scope: (alert: Alert, finding: Finding | null) => NamedEvents,
+  limits: (alert: Alert) => Pick<CountedSeries, 'boundsOf' | 'isRelative'>,
+): Evidence {
+  const scopeIn = (incident: Known) => scopeOfIssue(incident, scope(incident.rule, incident.issue.evidence))
+  // As alerts count.
+  const filtered = (incident: Known, binder: Binder) =>
+    filteredSql(incident, scopeIn(incident), binder, [`kind <> 'library'`])
+  return {
+    counted,
+
+    series({ rule, ...others }) {
+      if (rule === null) return null
+      const incident = { rule, ...others }
+      const series = { by: 'windows', ...limits(rule) } as const
+      if (volumeSource(rule) === 'events') {
+        return { ...series, over: 'events', where: (binder) => filtered(incident, binder) }
+      }
+      const where = (binder: Binder) => ({
+        sql: ['true', ...scopeTests(scopeIn(incident), binder)].join(' AND '),
+        keys: [],
+      })
+      return { ...series, over: 'counts', where }
+    },
+
+    isGoodAlike: true,
+
+    good(incident, binder) {
+      const scoped = filtered(incident, binder)
+      return { ...scoped, ...confirmedBy(scoped, incident) }
+    },
+  }
+}
