@@ -28,7 +28,6 @@ import type { Live } from './ingest/live.ts'
 import { liveRoutes } from './ingest/live-routes.ts'
 import { ingestRoutes } from './ingest/routes.ts'
 import type { Spool } from './ingest/spool.ts'
-import { samplingRoutes } from './insights/page-view-sampling.ts'
 import { insightRoutes } from './insights/routes.ts'
 import { signalListRoutes } from './insights/signal-list.ts'
 import type { AddressGuard } from './integrations/address-guard.ts'
@@ -152,7 +151,6 @@ function watchingRoutes(parts: ApiParts): Route[] {
     ...ingestRoutes(parts),
     ...snippetRoutes({ db, clock, collectUrl: config.collectUrl || publicUrl, publicUrl, bundle: scriptBundle }),
     ...liveRoutes({ db, clock, live: parts.live, maskOf: (orgId) => compileMask([], regionsOf(orgId)) }),
-    ...samplingRoutes({ db, clock, warehouse, changed: () => domains.invalidate() }),
     ...insightRoutes({ ...parts, watermark: () => parts.spool.watermark() }),
     ...alertRoutes({
       db,

@@ -18,6 +18,7 @@ import {
   type Viewpoint,
 } from './domain.ts'
 import { endpointRoutes } from './endpoint-routes.ts'
+import { pageViewRoutes } from './page-view-routes.ts'
 import type { DomainParts } from './route-parts.ts'
 import {
   createDomain,
@@ -90,6 +91,7 @@ export function domainRoutes(parts: DomainParts): Route[] {
     ...writingRoutes(parts),
     ...endpointRoutes(parts),
     ...captureRoutes(parts),
+    ...pageViewRoutes(parts),
     ...hostnameRoutes(parts),
   ]
 }

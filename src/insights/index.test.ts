@@ -9,12 +9,12 @@ test('no two insights share an id or an address', () => {
 
 describe.each(insights.map((insight) => [insight.id, insight] as const))(
   '%s',
-  (id, { path, summary, input, output }) => {
+  (id, { path, summary, params, input, output }) => {
     test('is spelled as its routes and tools need it', () => {
       expect(id).toMatch(/^[a-z]+([A-Z][a-z]+)+$/)
-      expect(path).toMatch(/^\/[a-z/-]+$/)
+      expect(path).toMatch(/^(\/([a-z-]+|\{[a-z]+\}))+$/i)
       expect(summary).toMatch(/^[A-Z].*[^.]$/)
-      for (const schema of [input, output]) expect(schema.additionalProperties).toBe(false)
+      for (const schema of [params, input, output]) expect(schema?.additionalProperties ?? false).toBe(false)
     })
 
     test('has a route of its own, described by its schemas', async () => {
@@ -22,7 +22,10 @@ describe.each(insights.map((insight) => [insight.id, insight] as const))(
       const { body } = await world.call('GET', '/openapi.json', { as: null })
       const { get } = body.paths[`/v1${path}`]
       expect(get.summary).toBe(summary)
-      expect(get.parameters.map(({ name }: { name: string }) => name)).toEqual(Object.keys(input.properties))
+      expect((get.parameters ?? []).map(({ name }: { name: string }) => name)).toEqual([
+        ...Object.keys(params?.properties ?? {}),
+        ...Object.keys(input?.properties ?? {}),
+      ])
       expect((await world.call('GET', `/v1${path}`, { as: null })).status).toBe(401)
       expect((await world.call('GET', `/v1${path}?surprise=1`)).status).toBe(400)
     })

@@ -3,9 +3,11 @@ import type { PhoneRegions } from '../conditions/phone.ts'
 import type { Instant } from '../core/clock.ts'
 import type { ErrorCode } from '../core/error.ts'
 import type { Static, TObject } from '../core/schema.ts'
+import type { Permission } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import type { SeriesScope, Span } from '../signals/series.ts'
 import type { SeriesChart } from '../signals/verdict-row.ts'
+import type { Db } from '../store/database.ts'
 import type { Query } from '../warehouse/query.ts'
 
 /** Puts a query to the warehouse; a row is an object. */
@@ -16,7 +18,10 @@ export type Charted = Pick<SeriesScope, 'domainId' | 'vendor' | 'event' | 'stepM
 
 /** What an insight may ask. */
 export interface Sources {
+  /** Stops when the caller's answer is given up. */
   ask: Ask
+  /** Settings and issues, which know of all organizations: every statement names the caller's. */
+  db: Db
   /** All domains of the caller's organization. */
   domains(): readonly WatchedDomain[]
   /** Countries whose national phone numbers the caller's organization looks for. */
@@ -35,22 +40,37 @@ export interface Caller {
  * A question to the event history. One value gives the REST route `GET /v1/<path>`, its entry in OpenAPI and
  * the tool for assistants.
  */
-export interface Insight<I extends TObject = TObject, O extends TObject = TObject> {
+export interface Insight<
+  I extends TObject = TObject,
+  O extends TObject = TObject,
+  P extends TObject = TObject<Record<never, never>>,
+> {
   /** Unique, a verb and a noun in camel case: the route's. */
   id: string
+  /** Heads its entry in the documentation; default `Insights`. */
+  tag?: string
   summary: string
   description?: string
-  /** Below `/v1`, with its slash. */
+  /** Default: whoever may read. */
+  access?: Exclude<Permission, 'public'>
+  /** Below `/v1`, with its slash; with names in braces where it has `params`. */
   path: string
   /** What it refuses beside what follows from its input. */
   refusals?: readonly ErrorCode[]
-  input: I
+  /** What stands in the path. */
+  params?: P
+  /** What stands in the query; nothing when absent. */
+  input?: I
   output: O
-  /** Sees only the caller's organization: every query carries its `orgId`. */
-  answer(sources: Sources, input: Static<I>, caller: Caller): Promise<Static<O>>
+  /** `input`: of path and query together. Sees only the caller's organization: every query carries its `orgId`. */
+  answer(sources: Sources, input: Static<P> & Static<I>, caller: Caller): Promise<Static<O>>
 }
 
 /** Keeps an insight's own types while it is written. */
-export function insight<I extends TObject, O extends TObject>(value: Insight<I, O>): Insight<I, O> {
+export function insight<
+  O extends TObject,
+  I extends TObject = TObject<Record<never, never>>,
+  P extends TObject = TObject<Record<never, never>>,
+>(value: Insight<I, O, P>): Insight<I, O, P> {
   return value
 }

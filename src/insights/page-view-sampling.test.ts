@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { cast, client, memoryDb, testClock } from '../../test/fakes.ts'
 import { DAY_MS, HOUR_MS } from '../core/clock.ts'
+import { pageViewRoutes } from '../domains/page-view-routes.ts'
 import { createDomain } from '../domains/store.ts'
+import { Follower } from '../signals/follower.ts'
 import { HOUR, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
-import { samplingRoutes } from './page-view-sampling.ts'
+import { insightRoutes } from './routes.ts'
 
 async function setUp(stand: WarehouseStand) {
   const [db, clock] = [memoryDb(), testClock(HOUR)]
@@ -11,7 +13,16 @@ async function setUp(stand: WarehouseStand) {
   const { orgId } = people
   const id = createDomain(db, clock, orgId, { name: 'Shop' })
   let changes = 0
-  const routes = samplingRoutes({ db, clock, warehouse: stand.warehouse, changed: () => void changes++ })
+  const { warehouse } = stand
+  const follower = new Follower({ warehouse, gapsOf: () => [], settingsOf: () => [] })
+  const publicUrl = 'https://watch.example'
+  const routes = [
+    ...insightRoutes({ db, clock, warehouse, follower, watermark: () => clock.now() }),
+    ...pageViewRoutes({
+      ...{ db, clock, publicUrl, collectUrl: publicUrl, isEndpointLocked: false },
+      changed: () => void changes++,
+    }),
+  ]
   const call = client({ db, clock }, ...routes)
   const path = `/v1/domains/${id}/page-view-sampling`
   return { db, clock, people, orgId, id, call, path, changes: () => changes }

@@ -1,21 +1,16 @@
-import { type Clock, DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
-import { Closed, type Static, Type } from '../core/schema.ts'
+import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
+import { Closed, Type } from '../core/schema.ts'
 import { SAMPLING_RATES } from '../domains/domain.ts'
-import { pageViewRates, setPageViewRates } from '../domains/routing-store.ts'
+import { pageViewRates } from '../domains/routing-store.ts'
 import { type DomainKey, findDomain } from '../domains/store.ts'
 import { may } from '../http/permission.ts'
-import { ById, type Route, route } from '../http/route.ts'
-import type { Db } from '../store/database.ts'
-import { askedWith, Binder, type Warehouse } from '../warehouse/query.ts'
+import { ById } from '../http/route.ts'
+import { Binder } from '../warehouse/query.ts'
+import { type Ask, insight } from './insight.ts'
 
 /** What is usual is taken from so many whole hours. */
 const HOURS = (7 * DAY_MS) / HOUR_MS
 const QUIET_SHARE = 0.1
-
-const RateSchema = Type.Union(
-  SAMPLING_RATES.map((rate) => Type.Literal(rate)),
-  { description: 'Share of sessions whose page views are kept; everything else is kept whole' },
-)
 
 const SamplingSchema = Closed(
   {
@@ -49,78 +44,31 @@ const SamplingSchema = Closed(
     ],
   },
 )
-type Sampling = Static<typeof SamplingSchema>
-
-const SamplingInput = Closed(
-  { devRate: Type.Optional(RateSchema), prodRate: Type.Optional(RateSchema) },
-  { $id: 'PageViewSamplingInput', examples: [{ prodRate: 0.5 }] },
-)
-
-export interface SamplingParts {
-  db: Db
-  clock: Clock
-  warehouse: Pick<Warehouse, 'query'>
-  /** Called after every change that the collector must know of. */
-  changed(): void
-}
 
 /** How many page views of a property are kept, and what that means for it. */
-export function samplingRoutes(parts: SamplingParts): Route[] {
-  const { db, clock, changed } = parts
-  const common = { path: '/v1/domains/{id}/page-view-sampling', tag: 'Domains', params: ById } as const
-  return [
-    route({
-      ...common,
-      id: 'getPageViewSampling',
-      method: 'GET',
-      access: 'read',
-      summary: 'Share of page views that is kept, and what page views there are',
-      tool: true,
-      question: true,
-      answer: SamplingSchema,
-      handle: ({ principal, params: { id }, signal }) =>
-        samplingOf({ orgId: principal.orgId, id }, may(principal, 'configure'), {
-          ...parts,
-          warehouse: askedWith(parts.warehouse, signal),
-        }),
-    }),
-    route({
-      ...common,
-      id: 'setPageViewSampling',
-      method: 'PUT',
-      access: 'configure',
-      summary: 'Choose the share of sessions whose page views are kept',
-      body: SamplingInput,
-      answer: Closed({ devRate: Type.Number(), prodRate: Type.Number() }, { $id: 'PageViewRates' }),
-      handle({ principal: { orgId }, params: { id }, body }) {
-        findDomain(db, { orgId, id }, clock.now())
-        setPageViewRates(db, { orgId, id }, body)
-        changed()
-        return pageViewRates(db, { orgId, id })
-      },
-      note: ({ body }) => ({ ...body }),
-    }),
-  ]
-}
-
-async function samplingOf(domain: DomainKey, canEdit: boolean, parts: SamplingParts): Promise<Sampling> {
-  const { system } = findDomain(parts.db, domain, parts.clock.now())
-  const rates = pageViewRates(parts.db, domain)
-  const to = Math.floor(parts.clock.now() / HOUR_MS) * HOUR_MS
-  const [eligible, hours] = await Promise.all([
-    pageViewEvents(domain, to, parts.warehouse),
-    pageViewsByHour(domain, to, parts.warehouse),
-  ])
-  return {
-    available: eligible.length > 0,
-    canEdit,
-    supported: system !== 'server',
-    ...rates,
-    rates: [...SAMPLING_RATES],
-    eligible,
-    pageViewsPerHour: { quiet: quantile(hours, QUIET_SHARE), typical: quantile(hours, 0.5) },
-  }
-}
+export const pageViewSampling = insight({
+  id: 'getPageViewSampling',
+  tag: 'Domains',
+  summary: 'Share of page views that is kept, and what page views there are',
+  path: '/domains/{id}/page-view-sampling',
+  params: ById,
+  output: SamplingSchema,
+  async answer({ db, ask }, { id }, { principal, now }) {
+    const domain = { orgId: principal.orgId, id }
+    const { system } = findDomain(db, domain, now)
+    const to = Math.floor(now / HOUR_MS) * HOUR_MS
+    const [eligible, hours] = await Promise.all([pageViewEvents(domain, to, ask), pageViewsByHour(domain, to, ask)])
+    return {
+      available: eligible.length > 0,
+      canEdit: may(principal, 'configure'),
+      supported: system !== 'server',
+      ...pageViewRates(db, domain),
+      rates: [...SAMPLING_RATES],
+      eligible,
+      pageViewsPerHour: { quiet: quantile(hours, QUIET_SHARE), typical: quantile(hours, 0.5) },
+    }
+  },
+})
 
 /** One question to the page views of a domain in the hours before `to`. */
 function pageViewQuery({ orgId, id }: DomainKey, to: Instant, sql: (where: string) => string) {
@@ -130,8 +78,8 @@ function pageViewQuery({ orgId, id }: DomainKey, to: Instant, sql: (where: strin
   return { sql: sql(where), over: 'counts', params: binder.params, keys: [], orgId, window } as const
 }
 
-function pageViewEvents(domain: DomainKey, to: Instant, warehouse: SamplingParts['warehouse']) {
-  return warehouse.query<{ vendor: string; event: string }>(
+function pageViewEvents(domain: DomainKey, to: Instant, ask: Ask) {
+  return ask<{ vendor: string; event: string }>(
     pageViewQuery(
       domain,
       // The hour under way counts here: a new property wants to see its page views at once.
@@ -143,8 +91,8 @@ function pageViewEvents(domain: DomainKey, to: Instant, warehouse: SamplingParts
 }
 
 /** Of each hour, in no order; an hour without any is 0. */
-async function pageViewsByHour(domain: DomainKey, to: Instant, warehouse: SamplingParts['warehouse']) {
-  const rows = await warehouse.query<{ pageViews: number }>(
+async function pageViewsByHour(domain: DomainKey, to: Instant, ask: Ask) {
+  const rows = await ask<{ pageViews: number }>(
     pageViewQuery(
       domain,
       to,

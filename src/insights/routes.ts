@@ -21,19 +21,22 @@ export interface InsightParts {
 
 /** One `GET` for each insight. */
 export function insightRoutes(parts: InsightParts): Route[] {
-  return insights.map(({ path, input, output, answer, ...rest }) =>
+  return insights.map(({ path, params, input, output, answer, ...rest }) =>
     route({
-      ...rest,
+      ...{ access: 'read', tag: 'Insights', ...rest },
       method: 'GET',
       path: `/v1${path}`,
-      access: 'read',
-      tag: 'Insights',
       tool: true,
       question: true,
-      query: input,
+      ...(params ? { params } : {}),
+      ...(input ? { query: input } : {}),
       answer: output,
-      handle: ({ principal, query, signal }) =>
-        answer(sourcesFor(parts, principal.orgId, signal), query, { principal, now: parts.clock.now() }),
+      handle: ({ principal, params, query, signal }) =>
+        answer(
+          sourcesFor(parts, principal.orgId, signal),
+          { ...params, ...query },
+          { principal, now: parts.clock.now() },
+        ),
     }),
   )
 }
@@ -42,6 +45,7 @@ export function insightRoutes(parts: InsightParts): Route[] {
 function sourcesFor(parts: InsightParts, orgId: string, signal: AbortSignal): Sources {
   const { db, warehouse, follower, watermark } = parts
   return {
+    db,
     ask: askedWith(warehouse, signal).query,
     domains: () => watchedDomains(db, orgId),
     regions: () => phoneRegions(phoneRegionsOf(db, orgId)),

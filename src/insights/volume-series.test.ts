@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type TestApp, testApp } from '../../test/app.ts'
+import { memoryDb } from '../../test/fakes.ts'
 import { eventOf, NOON, warehouseWith } from '../alerts/alert.fixture.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
@@ -37,6 +38,7 @@ function standFor(history: Pick<Sources, 'ask'>, domains = DOMAINS, now = NOW) {
   }
   const follower = new Follower({ warehouse: { query }, gapsOf: () => [], settingsOf: () => [] })
   const sources: Sources = {
+    db: memoryDb(),
     ask: query,
     domains: () => domains,
     regions: () => [],

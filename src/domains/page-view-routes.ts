@@ -1,0 +1,40 @@
+import { Closed, Type } from '../core/schema.ts'
+import { ById, type Route, route } from '../http/route.ts'
+import { SAMPLING_RATES } from './domain.ts'
+import type { DomainParts } from './route-parts.ts'
+import { pageViewRates, setPageViewRates } from './routing-store.ts'
+import { findDomain } from './store.ts'
+
+const RateSchema = Type.Union(
+  SAMPLING_RATES.map((rate) => Type.Literal(rate)),
+  { description: 'Share of sessions whose page views are kept; everything else is kept whole' },
+)
+
+const SamplingInput = Closed(
+  { devRate: Type.Optional(RateSchema), prodRate: Type.Optional(RateSchema) },
+  { $id: 'PageViewSamplingInput', examples: [{ prodRate: 0.5 }] },
+)
+
+/** Which share of a domain's page views is kept. What there is of them is a question to the history. */
+export function pageViewRoutes({ db, clock, changed }: DomainParts): Route[] {
+  return [
+    route({
+      id: 'setPageViewSampling',
+      path: '/v1/domains/{id}/page-view-sampling',
+      tag: 'Domains',
+      params: ById,
+      method: 'PUT',
+      access: 'configure',
+      summary: 'Choose the share of sessions whose page views are kept',
+      body: SamplingInput,
+      answer: Closed({ devRate: Type.Number(), prodRate: Type.Number() }, { $id: 'PageViewRates' }),
+      handle({ principal: { orgId }, params: { id }, body }) {
+        findDomain(db, { orgId, id }, clock.now())
+        setPageViewRates(db, { orgId, id }, body)
+        changed()
+        return pageViewRates(db, { orgId, id })
+      },
+      note: ({ body }) => ({ ...body }),
+    }),
+  ]
+}
