@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { scriptBundle } from './src/capture/script-bundle.ts'
+import type { StaticFile } from './src/http/static-files.ts'
+import { ASSETS_PATH, buildWeb, PAGES, type WebBundle } from './src/http/web-bundle.ts'
 
 /** The executable: the program, its runtime and everything they need, in one file. */
 const OUTFILE = 'dist/tagwarden'
@@ -8,7 +10,8 @@ const OUTFILE = 'dist/tagwarden'
 const native = resolve(import.meta.dir, 'src/native/duckdb-bindings.ts')
 
 /** Before the build, which waits for itself when it is asked for another. */
-const bundle = JSON.stringify(await scriptBundle())
+const scripts = JSON.stringify(await scriptBundle())
+const web = sourceOf(await buildWeb(PAGES, { effort: 'best' }))
 
 await Bun.build({
   entrypoints: [resolve(import.meta.dir, 'src/main.ts')],
@@ -30,7 +33,17 @@ await Bun.build({
       name: 'embed the browser script',
       setup(build) {
         build.onLoad({ filter: /[/\\]src[/\\]capture[/\\]script-bundle\.ts$/ }, () => ({
-          contents: `const bundle = ${bundle}\nexport const scriptBundle = async () => bundle`,
+          contents: `const bundle = ${scripts}\nexport const scriptBundle = async () => bundle`,
+        }))
+      },
+    },
+    {
+      name: 'embed the pages',
+      setup(build) {
+        build.onLoad({ filter: /[/\\]src[/\\]http[/\\]web-bundle\.ts$/ }, () => ({
+          contents: `const bundle = ${web}
+export const ASSETS_PATH = ${JSON.stringify(ASSETS_PATH)}
+export const webBundle = async () => bundle`,
         }))
       },
     },
@@ -38,3 +51,17 @@ await Bun.build({
 })
 
 console.log(`${OUTFILE}: ${(statSync(resolve(import.meta.dir, OUTFILE)).size / 1e6).toFixed(0)} MB`)
+
+/** JavaScript that makes the same bundle. */
+function sourceOf({ pages, assets }: WebBundle): string {
+  const bytes = (content: Uint8Array) => `Buffer.from('${content.toBase64()}', 'base64')`
+  const file = ({ type, body, packed, hash }: StaticFile) => {
+    const forms = Object.entries(packed).map(([encoding, content]) => `${encoding}: ${bytes(content)}`)
+    return `{ type: '${type}', hash: '${hash}', body: ${bytes(body)}, packed: { ${forms.join(', ')} } }`
+  }
+  const files = (all: Readonly<Record<string, StaticFile>>) =>
+    `{ ${Object.entries(all)
+      .map(([name, one]) => `'${name}': ${file(one)}`)
+      .join(', ')} }`
+  return `{ pages: ${files(pages)}, assets: ${files(assets)} }`
+}

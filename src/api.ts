@@ -14,16 +14,16 @@ import type { DomainDirectory } from './domains/directory.ts'
 import { projectRoutes } from './domains/project-routes.ts'
 import { domainRoutes } from './domains/routes.ts'
 import { evidenceRoutes } from './evidence/evidence.ts'
-import { docsPages } from './http/docs.ts'
 import { answerErrors } from './http/errors.ts'
 import { healthRoutes } from './http/health.ts'
-import { homePage } from './http/home.ts'
 import { openApiDocument } from './http/openapi.ts'
+import { webPages } from './http/pages.ts'
 import { performer } from './http/perform.ts'
 import type { Questions } from './http/questions.ts'
 import { RateLimit, rateLimited } from './http/rate.ts'
 import type { Route } from './http/route.ts'
 import { router } from './http/router.ts'
+import { webBundle } from './http/web-bundle.ts'
 import type { Live } from './ingest/live.ts'
 import { liveRoutes } from './ingest/live-routes.ts'
 import { ingestRoutes } from './ingest/routes.ts'
@@ -113,13 +113,12 @@ export function openApi(parts: ApiParts): Api {
   const authenticate = rateLimited(authenticator({ db, clock }), rate)
   const perform = performer({ db, audit: auditor(db, clock), questions: parts.questions })
   const mcp = mcpEndpoint({ routes, authenticate, perform, version, publicUrl, report })
+  const pages = webPages({ bundle: webBundle, describe: () => openApiDocument(routes) })
   const app = answerErrors(new Elysia({ normalize: false }), report)
-    .use(homePage())
-    .use(docsPages(() => openApiDocument(routes)))
     .use(oidcPages(oidc))
     .all('/mcp', ({ request }) => mcp(request), { parse: 'none' })
     .use(router(routes, { authenticate, perform }))
-  return { routes, handle: (request) => Promise.resolve(app.handle(request)) }
+  return { routes, handle: (request) => pages(request) ?? Promise.resolve(app.handle(request)) }
 }
 
 /** Monitored properties, what comes from them, and what is wrong with it. */

@@ -244,7 +244,6 @@ describe('what needs no credential', () => {
     ['/metrics', 'text/plain; version=0.0.4', /^tagwarden_events_stored_total \d+$/m],
     ['/openapi.json', 'application/json', /"openapi":"3\.1\.0"/],
     ['/', 'text/html; charset=utf-8', /<title>Tagwarden<\/title>/],
-    ['/home.js', 'text/javascript; charset=utf-8', /\/v1\/whoami/],
   ])('GET %s', async (path, type, content) => {
     const response = await fetch(server.url + path)
     expect(response.status).toBe(200)
@@ -274,6 +273,14 @@ describe('what needs no credential', () => {
     expect(headers.get('content-security-policy')).toContain("default-src 'none'")
     const page = await (await fetch(`${server.url}/`)).text()
     expect(page.match(/(?:src|href)="https?:/g)).toBeNull()
+    const named = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path)
+    expect(named.map((path) => path.replace(/^.*\./, '')).sort()).toEqual(['css', 'js'])
+    for (const path of named) {
+      const file = await fetch(server.url + path)
+      expect([file.status, file.headers.get('content-encoding')]).toEqual([200, 'br'])
+      expect(file.headers.get('cache-control')).toContain('immutable')
+      if (path.endsWith('.js')) expect(await file.text()).toContain('/v1/whoami')
+    }
   })
 })
 

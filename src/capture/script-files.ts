@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
-import { gzipSync } from 'node:zlib'
 import { type Clock, HOUR_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import type { CollectorDomain, DomainDirectory } from '../domains/directory.ts'
 import { errorResponse } from '../http/errors.ts'
-import { isKnownTo } from '../http/static-file.ts'
+import { fileResponse, type StaticFile, staticFile } from '../http/static-files.ts'
 import { captureConfigOf } from './capture-config.ts'
 import type { ScriptBundle } from './script-bundle.ts'
 
@@ -27,8 +26,8 @@ export const SCRIPT_PATH = '/t/'
 const MAX_AGE_S = 300
 /** A token that is not known now may be in a minute. */
 const UNKNOWN_MAX_AGE_S = 60
-/** Packed files that are kept in memory, about 10 kB each. */
-const MAX_PACKED = 1000
+/** Files that are kept in memory, about 40 kB each. */
+const MAX_FILES = 500
 
 /** For pages of every site, those that let nothing in that does not allow it included. */
 const HEADERS = {
@@ -38,16 +37,10 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 }
 
-interface File {
-  type: string
-  text: string
-  etag: string
-}
-
 /** `GET /t/{token}.js`, the browser script with the domain's configuration, and `GET /t/{token}.json`, that alone. */
 export class ScriptFiles {
   private readonly legacyAt = new Map<string, Instant>()
-  private readonly packed = new Map<string, Uint8Array<ArrayBuffer>>()
+  private readonly files = new Map<string, StaticFile>()
 
   constructor(private readonly parts: ScriptFileParts) {}
 
@@ -56,31 +49,19 @@ export class ScriptFiles {
     if (request.method !== 'GET' && request.method !== 'HEAD') return notFound('this route takes GET only')
     const file = await this.file(new URL(request.url))
     if (!file) return notFound('no such script')
-    const headers = {
-      ...HEADERS,
-      'cache-control': `public, max-age=${MAX_AGE_S}`,
-      'content-type': `${file.type}; charset=utf-8`,
-      etag: file.etag,
-      vary: 'accept-encoding',
-    }
-    if (isKnownTo(request, file.etag)) return new Response(null, { status: 304, headers })
-    const isPacked = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '')
-    const body = isPacked ? this.pack(file) : file.text
-    return new Response(request.method === 'HEAD' ? null : body, {
-      headers: isPacked ? { ...headers, 'content-encoding': 'gzip' } : headers,
-    })
+    return fileResponse(request, file, { ...HEADERS, 'cache-control': `public, max-age=${MAX_AGE_S}` })
   }
 
   /** Null: nobody has this token. */
-  private async file({ pathname, host }: URL): Promise<File | null> {
+  private async file({ pathname, host }: URL): Promise<StaticFile | null> {
     const [, token = '', extension] = /^\/t\/([^/]+)\.(js|json)$/.exec(pathname) ?? []
     const domain = this.parts.domains.byToken(token)
     if (!domain) return null
     if (host === this.parts.legacyHost) this.noteLegacy(domain.id)
     const { hosts, ...config } = captureConfigOf(domain, { token, collectUrl: this.parts.collectUrlOf(domain) })
-    if (extension === 'json') return fileOf('application/json', JSON.stringify({ ...config, hosts }))
+    if (extension === 'json') return this.fileOf('application/json', JSON.stringify({ ...config, hosts }))
     const { script } = await this.parts.bundle()
-    return fileOf('text/javascript', `(function(CONFIG){${script}})(${JSON.stringify(config)});`)
+    return this.fileOf('text/javascript', `(function(CONFIG){${script}})(${JSON.stringify(config)});`)
   }
 
   private noteLegacy(domainId: string): void {
@@ -90,19 +71,17 @@ export class ScriptFiles {
     this.parts.askedAtLegacy(domainId)
   }
 
-  private pack({ etag, text }: File): Uint8Array<ArrayBuffer> {
-    const known = this.packed.get(etag)
+  /** The same text is compressed once; by gzip alone, as pages wait for it and it is made anew with every change of a domain. */
+  private fileOf(type: string, text: string): StaticFile {
+    const key = createHash('sha256').update(text).digest('base64url')
+    const known = this.files.get(key)
     if (known) return known
-    const bytes = gzipSync(text, { level: 9 })
-    const [oldest] = this.packed.keys()
-    if (this.packed.size >= MAX_PACKED && oldest !== undefined) this.packed.delete(oldest)
-    this.packed.set(etag, bytes)
-    return bytes
+    const file = staticFile(`${type}; charset=utf-8`, text, { effort: 'best', encodings: ['gzip'] })
+    const [oldest] = this.files.keys()
+    if (this.files.size >= MAX_FILES && oldest !== undefined) this.files.delete(oldest)
+    this.files.set(key, file)
+    return file
   }
-}
-
-function fileOf(type: string, text: string): File {
-  return { type, text, etag: `"${createHash('sha256').update(text).digest('base64url')}"` }
 }
 
 /** Cacheable, or a page with an old token would ask at every view. */

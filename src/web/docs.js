@@ -1,4 +1,4 @@
-import '/docs/rapidoc.js'
+import 'rapidoc/dist/rapidoc-min.js'
 
 const COLORS = {
   light: {

@@ -28,6 +28,21 @@ function signatureOf({ headers, body }: { headers: Record<string, string>; body:
   return `v1,${createHmac('sha256', key).update(signed).digest('base64')}`
 }
 
+/** Every page and what it loads come out of the executable, compressed. */
+async function loadsPages(url: string): Promise<void> {
+  for (const path of ['/', '/docs']) {
+    const page = await (await fetch(url + path)).text()
+    const named = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, asset = '']) => asset)
+    expect(named).toHaveLength(2)
+    for (const asset of named) {
+      const file = await fetch(url + asset, { headers: { 'accept-encoding': 'br' } })
+      expect([file.status, file.headers.get('content-encoding')]).toEqual([200, 'br'])
+      expect(file.headers.get('cache-control')).toContain('immutable')
+      expect((await file.text()).length).toBeGreaterThan(100)
+    }
+  }
+}
+
 describe.skipIf(BINARY === null)('the executable, alone in a folder', () => {
   const folder = temporaryFolder()
   // No Bun and no Node in the path, no settings, no cache.
@@ -167,6 +182,7 @@ describe.skipIf(BINARY === null)('the executable, alone in a folder', () => {
         expect(refused.status).toBe(400)
         expect(JSON.stringify(refused.body)).not.toContain('canary')
 
+        await loadsPages(server.url)
         const property = { name: 'shop.example', hookUrl: `${hooks.url}/hook`, secret: WEBHOOK_SECRET }
         const { token, domainId } = await watch(server.url, apiKey, property)
         const imported = await run(['import', 'har', 'ga4.har', '--url', server.url, '--token', token, '--json'])

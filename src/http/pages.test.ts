@@ -1,0 +1,127 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { webPages } from './pages.ts'
+import { type WebBundle, webBundle } from './web-bundle.ts'
+
+let asked = 0
+const pages = webPages({ bundle: webBundle, describe: () => ({ asked: ++asked, much: 'the same '.repeat(100) }) })
+const NOT_OURS = new Response('not ours', { status: 418 })
+const answer = async (request: Request) => (await pages(request)) ?? NOT_OURS.clone()
+const get = (path: string, headers = {}, method = 'GET') =>
+  answer(new Request(`http://localhost${path}`, { method, headers }))
+
+/** The assets that a page names, by the beginning of their names. */
+async function assetOf(page: string, name: string): Promise<string> {
+  const html = await (await get(page)).text()
+  const found = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path)
+  return found.find((path) => path.startsWith('/assets/') && new RegExp(name).test(path)) ?? `no ${name} in ${page}`
+}
+
+test('the description is asked for once', async () => {
+  for (let round = 0; round < 2; round++) expect(await (await get('/openapi.json')).json()).toMatchObject({ asked: 1 })
+})
+
+const JAVASCRIPT = 'text/javascript; charset=utf-8'
+const CSS = 'text/css; charset=utf-8'
+const HTML = 'text/html; charset=utf-8'
+
+describe.each<[string, () => Promise<string>, string, RegExp]>([
+  ['/openapi.json', async () => '/openapi.json', 'application/json', /^\{/],
+  ['/docs', async () => '/docs', HTML, /<rapi-doc /],
+  ['/', async () => '/', HTML, /<title>Tagwarden</],
+  ['/issues/iss_1', async () => '/issues/iss_1', HTML, /<title>Tagwarden</],
+  ['the script of /docs', () => assetOf('/docs', String.raw`\.js$`), JAVASCRIPT, /RapiDoc 9/],
+  ['the style of /docs', () => assetOf('/docs', String.raw`\.css$`), CSS, /rapi-doc/],
+  ['the script of /', () => assetOf('/', String.raw`\.js$`), JAVASCRIPT, /\/v1\/issues/],
+  ['the style of /', () => assetOf('/', String.raw`\.css$`), CSS, /--muted/],
+])('GET %s', (what, pathOf, type, content) => {
+  test('is kept by browsers: what is named by its content for ever, else until it changes', async () => {
+    const path = await pathOf()
+    const response = await get(path)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toBe(type)
+    const isAsset = path.startsWith('/assets/')
+    expect(isAsset).toBe(what.startsWith('the '))
+    if (isAsset) expect(path).toMatch(/-[\da-z]{8}\.(?:js|css)$/)
+    const kept = isAsset ? 'public, max-age=31536000, immutable' : 'no-cache'
+    expect(response.headers.get('cache-control')).toBe(kept)
+    expect(await response.text()).toMatch(content)
+    const etag = response.headers.get('etag') ?? ''
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const again = await get(path, { 'if-none-match': known })
+      expect([again.status, again.headers.get('etag'), await again.text()]).toEqual([304, etag, ''])
+      expect(again.headers.get('cache-control')).toBe(kept)
+    }
+    expect((await get(path, { 'if-none-match': '"other"' })).status).toBe(200)
+  })
+
+  test('comes compressed as the browser accepts, and each form has a tag of its own', async () => {
+    const path = await pathOf()
+    const plain = Buffer.from(await (await get(path)).arrayBuffer())
+    const tags = new Set<string | null>()
+    for (const [accepted, encoding, unpack] of [
+      ['identity', null, (bytes: Buffer) => bytes],
+      ['gzip', 'gzip', gunzipSync],
+      ['gzip, deflate, br, zstd', 'br', brotliDecompressSync],
+    ] as const) {
+      const response = await get(path, { 'accept-encoding': accepted })
+      expect(response.headers.get('content-encoding')).toBe(encoding)
+      expect(response.headers.get('vary')).toBe('accept-encoding')
+      expect(Buffer.compare(unpack(Buffer.from(await response.arrayBuffer())), plain)).toBe(0)
+      tags.add(response.headers.get('etag'))
+    }
+    expect(tags.size).toBe(3)
+  })
+
+  test('belongs into no frame and lets no script in', async () => {
+    const policy = (await get(await pathOf())).headers.get('content-security-policy') ?? ''
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toContain("frame-ancestors 'none'")
+    const scripts = policy.split('; ').find((part) => part.startsWith('script-src')) ?? ''
+    expect(scripts).not.toMatch(/unsafe|https?:|\*/)
+  })
+})
+
+test('the start page takes styles from files only', async () => {
+  expect((await get('/')).headers.get('content-security-policy')).toContain("style-src 'self';")
+  expect(await (await get('/')).text()).not.toMatch(/<style|style=|<script(?![^>]*src=)/)
+})
+
+test.each([
+  ['/assets/', 'GET', 404],
+  ['/assets/home.js', 'GET', 404],
+  ['/assets/home.html', 'GET', 404],
+  ['/assets/constructor', 'GET', 404],
+  ['/assets/__proto__', 'HEAD', 404],
+  ['/assets/..%2fhome.html', 'GET', 404],
+  ['/assets/%2e%2e/%2e%2e/package.json', 'GET', 418],
+  ['/home.js', 'GET', 418],
+  ['/home.html', 'GET', 418],
+  ['/issues/', 'GET', 418],
+  ['/issues/a/b', 'GET', 418],
+  ['/', 'POST', 418],
+])('%s by %s is no file', async (path, method, status) => {
+  expect((await get(path, {}, method)).status).toBe(status)
+})
+
+describe('over a connection', () => {
+  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: answer })
+  afterAll(() => server.stop(true))
+
+  test.each(['identity', 'br'])('HEAD says what GET would, of %s', async (accepted) => {
+    const ask = (path: string, method: string) =>
+      fetch(new URL(path, server.url), { method, headers: { 'accept-encoding': accepted }, decompress: false })
+    for (const path of ['/', '/openapi.json', await assetOf('/', String.raw`\.js$`)]) {
+      const [full, head] = [await ask(path, 'GET'), await ask(path, 'HEAD')]
+      const headers = ({ headers }: Response) => Object.fromEntries([...headers].filter(([name]) => name !== 'date'))
+      expect(headers(head)).toEqual(headers(full))
+      expect(Number(head.headers.get('content-length'))).toBe((await full.arrayBuffer()).byteLength)
+      expect(await head.text()).toBe('')
+    }
+  })
+})
+
+test('what is built is built once', async () => {
+  const bundle: WebBundle = await webBundle()
+  expect(await webBundle()).toBe(bundle)
+})

@@ -1,0 +1,79 @@
+import { expect, test } from 'bun:test'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryFolder } from '../../test/process.ts'
+import { buildWeb, PAGES } from './web-bundle.ts'
+
+/** An application as they are written: two pages, styles, parts that are loaded later and shared. */
+const SOURCES: Record<string, string> = {
+  'a.html':
+    '<!doctype html><title>A</title><link rel="stylesheet" href="./a.css"><script type="module" src="./a.tsx"></script>',
+  'b.html': '<!doctype html><title>B</title><script type="module" src="./b.ts"></script>',
+  'a.css': '@import "./shared.css"; .mark { background: url(./mark.png) }',
+  'shared.css': '.shared { color: teal }',
+  'a.tsx': `import { shared } from './shared.ts'; const later = import(/* not now */ './later.ts'); console.log(shared, later)`,
+  'b.ts': `import { shared } from './shared.ts'; const later = import(/* not now */ './later.ts'); console.log(shared, later, 'b')`,
+  'later.ts': `import { shared } from './shared.ts'; export const later: string = 'LATER' + shared`,
+  'shared.ts': `export const shared: string = 'SHARED'`,
+}
+// Too large to be put into the style as text.
+const PICTURE = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(200_000, 7)])
+
+async function build(folder: string, change: Record<string, string> = {}) {
+  mkdirSync(folder, { recursive: true })
+  for (const [name, text] of Object.entries({ ...SOURCES, ...change })) writeFileSync(join(folder, name), text)
+  writeFileSync(join(folder, 'mark.png'), PICTURE)
+  return buildWeb(['a.html', 'b.html'].map((name) => join(folder, name)))
+}
+
+const text = (file: { body: Uint8Array } | undefined) => Buffer.from(file?.body ?? '').toString()
+
+test('several pages with styles, pictures and parts that are loaded later; no source maps, no sources', async () => {
+  using folder = temporaryFolder()
+  const { pages, assets } = await build(join(folder.path, 'one'))
+  expect(Object.keys(pages).sort()).toEqual(['a.html', 'b.html'])
+  const names = Object.keys(assets)
+  for (const name of names) expect(name).toMatch(/^[\w-]+-[\da-z]{8}\.(?:js|css|png)$/)
+  const scripts = names.filter((name) => name.endsWith('.js'))
+  // Both pages, what they share, and what is loaded later.
+  expect(scripts.length).toBeGreaterThanOrEqual(4)
+  expect(scripts.filter((name) => text(assets[name]).includes('LATER'))).toHaveLength(1)
+  expect(scripts.filter((name) => text(assets[name]).includes('"SHARED"'))).toHaveLength(1)
+  expect(names.filter((name) => name.endsWith('.css')).map((name) => text(assets[name]))).toEqual([
+    expect.stringMatching(/\.shared.*\.mark/s),
+  ])
+  expect(names.find((name) => name.endsWith('.png'))).toBeString()
+  expect(JSON.stringify([...Object.values(pages), ...Object.values(assets)].map(text))).not.toContain('sourceMapping')
+})
+
+test('everything that a file names is there, under the address below which it is served', async () => {
+  using folder = temporaryFolder()
+  const { pages, assets } = await build(join(folder.path, 'one'))
+  const named = (content: string) => [...content.matchAll(/["'(](?:\/assets\/|\.\/)([\w.-]+)["')]/g)].map(([, n]) => n)
+  for (const file of [...Object.values(pages), ...Object.values(assets)]) {
+    for (const name of named(text(file))) expect(Object.keys(assets)).toContain(name ?? '')
+  }
+  expect(named(text(pages['a.html'])).length).toBe(3)
+})
+
+test('a name changes with what is in the file, and with what the file loads', async () => {
+  using folder = temporaryFolder()
+  const one = await build(join(folder.path, 'one'))
+  const changed = await build(join(folder.path, 'one'), {
+    'later.ts': SOURCES['later.ts']?.replace('LATER', 'LATE') ?? '',
+  })
+  const kept = Object.keys(one.assets).filter((name) => name in changed.assets)
+  for (const name of kept) expect(text(changed.assets[name])).toBe(text(one.assets[name]))
+  expect(kept.some((name) => /\.(?:css|png)$/.test(name))).toBe(true)
+  expect(kept.filter((name) => text(one.assets[name]).includes('later-'))).toEqual([])
+})
+
+test('what does not compile is refused', async () => {
+  using folder = temporaryFolder()
+  await expect(build(join(folder.path, 'bad'), { 'a.tsx': 'import {' })).rejects.toThrow()
+})
+
+test('our own pages are small', async () => {
+  const { pages } = await buildWeb(PAGES)
+  for (const file of Object.values(pages)) expect(file.body.length).toBeLessThan(10_000)
+})
