@@ -4,19 +4,20 @@ import { configurationFields } from './configuration.ts'
 import { ALERT_KINDS, alertTypes } from './types/index.ts'
 import { lookedAt } from './types/said.ts'
 
-/** The schema with what types say of the field behind its description. */
-function noted<T extends TSchema>(field: string, schema: T): T {
-  const notes = alertTypes.flatMap(({ notes }) => notes?.[field] ?? [])
-  return notes.length === 0 ? schema : { ...schema, description: [schema.description, ...notes].join('. ') }
+/** The fields with what types say of them behind their descriptions. */
+function noted<Fields extends Record<string, TSchema>>(fields: Fields): Fields {
+  const withNotes = Object.entries(fields).map(([field, schema]) => {
+    const notes = alertTypes.flatMap(({ notes }) => notes?.[field] ?? [])
+    return [field, notes.length === 0 ? schema : { ...schema, description: [schema.description, ...notes].join('. ') }]
+  })
+  return Object.fromEntries(withNotes)
 }
 
-const { throttle, channels, impactValue, enabled, ...before } = sharedFields
+const { throttle, channels, impactValue, enabled, ...before } = noted(sharedFields)
 
 const inputFields = {
   ...before,
   alertType: OneOf(ALERT_KINDS, { description: lookedAt(), examples: ALERT_KINDS.slice(0, 1) }),
-  vendors: noted('vendors', before.vendors),
-  filters: noted('filters', before.filters),
   // Their names are the types' business, and no code outside these knows them.
   ...(configurationFields as Record<never, TSchema>),
   ...{ throttle, channels, impactValue, enabled },

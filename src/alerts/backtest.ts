@@ -7,7 +7,7 @@ import { RawAlertInputSchema } from './input.ts'
 import { findInPast, type PastParts } from './past.ts'
 import { parsePeriod } from './period.ts'
 import { meetsRunWindow } from './run-window.ts'
-import { alertTypeOf } from './types/index.ts'
+import { alertTypeOf, alertTypes } from './types/index.ts'
 import { kindsWith, saidByType } from './types/said.ts'
 import { wholeWindows } from './window-index.ts'
 
@@ -29,13 +29,7 @@ export const AlertBacktestInputSchema = Closed(
     $id: 'AlertBacktestInput',
     examples: [
       {
-        rule: {
-          name: 'Google Analytics 4 as usual',
-          alertType: 'volume_anomaly',
-          volume: { vendor: 'Google Analytics 4', event: 'purchase' },
-          period: '1h',
-          channels: [{ type: 'email', target: 'ann@example.com' }],
-        },
+        rule: alertTypes.find(({ series }) => series)?.example,
         days: 14,
         sensitivities: [3, 4, 5],
       },

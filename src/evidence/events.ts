@@ -26,8 +26,8 @@ export interface Samples {
   /** The newest of `events`, else what was kept of one when the issue fired last. */
   badSample: SeenEvent | null
   /**
-   * The newest event in scope that is as it should be, of the same vendor and event as the bad one, and of its host
-   * where there is one; of a journey the newest that is what sessions missed last.
+   * The newest event that the type calls good; where it wants that, of the same vendor and event as the bad one, and of
+   * its host where there is one.
    */
   goodSample: SeenEvent | null
 }

@@ -57,7 +57,7 @@ const EXAMPLE = {
   status: 'open',
   severity: 'high',
   title: 'Purchases have a value: Google Analytics 4 purchase events break the rule on shop.example',
-  alertType: 'data_validation',
+  alertType: ALERT_KINDS[0],
   occurrences: 42,
   capReached: false,
   notificationsSent: 1,

@@ -14,9 +14,9 @@ import {
 
 /** A resolved issue that fires again within this time is reopened; later it is a new one. */
 export const REOPEN_WITHIN_MS = 7 * DAY_MS
-/** Whole windows without a firing after which a volume issue is over. */
+/** Whole windows without a firing after which an issue about counts is over. */
 const CLEAR_WINDOWS = 2
-/** The shortest silence after which a validation or journey issue is over. */
+/** The shortest silence after which an issue about violations is over. */
 const MIN_QUIET_MS = 24 * HOUR_MS
 const QUIET_PERIODS = 3
 
@@ -56,9 +56,9 @@ export interface Evaluation {
  * A part of a window (`complete: false`) opens, reopens and counts; only a whole one clears or resolves. Violations are
  * repeated when their window ends, a count's firing at once; each window is told of once, and counted once for a count.
  * What only continues, or is explained by something else, keeps an unsettled issue and does nothing else.
- * Outside the run windows nothing opens, reopens, clears, resolves or is told: validation and journey findings still
- * count on an unsettled issue, because a violation is one at any hour; volume windows there count for nothing, because
- * what is usual in those hours was never said. A muted issue stays muted until somebody lifts that: were it resolved
+ * Outside the run windows nothing opens, reopens, clears, resolves or is told: violations still count on
+ * an unsettled issue, because a violation is one at any hour; counts of windows there count for nothing, because what is
+ * usual in those hours was never said. A muted issue stays muted until somebody lifts that: were it resolved
  * by silence, its next firing would be loud.
  */
 export function reconcile(evaluation: Evaluation): Change[] {

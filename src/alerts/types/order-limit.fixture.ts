@@ -1,0 +1,138 @@
+import type { Condition } from '../../conditions/condition.ts'
+import type { Instant } from '../../core/clock.ts'
+import { AppError } from '../../core/error.ts'
+import { Closed, parser, Text, Type } from '../../core/schema.ts'
+import { countText } from '../../core/text.ts'
+import { duckdbDialect } from '../../warehouse/dialect.ts'
+import { Binder } from '../../warehouse/query.ts'
+import { type Alert, domainsOf } from '../alert.ts'
+import { type AlertType, orgOf } from './alert-type.ts'
+import { type Incident, NO_BOUNDS, type Tests } from './evidence.ts'
+import { refuseConditions } from './refusals.ts'
+import { scopeOfIssue, scopeTests } from './scope.ts'
+
+/*
+ * A type of alert that nobody has: no file of the program knows anything of it. `one-type-more.ts` puts its line into the
+ * list of types.
+ */
+
+const OrderLimitSchema = Closed(
+  {
+    parameter: Text(1, 200, { description: 'The parameter that says what an order is worth', examples: ['value'] }),
+    most: Type.Number({ exclusiveMinimum: 0, description: 'What an order may be worth at most', examples: [100] }),
+    secret: Type.Optional(Text(1, 200, { description: 'A parameter that nobody may see', examples: ['card'] })),
+  },
+  {
+    $id: 'OrderLimit',
+    description: 'For `order_limit`: what an order may be worth',
+    examples: [{ parameter: 'value', most: 100 }],
+  },
+)
+const readLimit = parser(OrderLimitSchema)
+
+/** Orders of one domain above the limit of one alert. */
+interface OrderRow {
+  domainId: string
+  orders: number
+  firstAt: Instant
+  lastAt: Instant
+  lastSeq: number
+}
+
+const ALL = { vendors: [], event: null }
+const ABOVE = 'orders above the limit'
+
+/** Fires for each domain in which an order was worth more than the alert says. */
+export const orderLimit: AlertType<OrderRow> = {
+  kind: 'order_limit',
+  title: 'Order limit',
+  looksAt: 'orders, by `limit`',
+  notes: { conditions: 'Not for `order_limit`' },
+  configuration: { field: 'limit', schema: OrderLimitSchema, read: readLimit },
+  partial: true,
+  countsFirings: false,
+  unit: { one: 'order', many: 'orders', meaning: ABOVE },
+
+  words: {
+    title: ({ name, where }) => `${name}: there are ${ABOVE}${where}`,
+    summary: ({ summary }) => `orders are worth too much, lately ${summary}`,
+    expected: 'no order above the limit',
+  },
+
+  evidence: {
+    counted: ABOVE,
+    series: (incident) => {
+      const { rule } = incident
+      if (rule === null) return null
+      const boundsOf = () => ({ ...NO_BOUNDS, expected: 0, high: 1 })
+      return { by: 'hours', over: 'events', where: (binder) => ordersOf({ ...incident, rule }, '>', binder), boundsOf }
+    },
+    violating: ({ rule, ...others }, binder) =>
+      rule ? ordersOf({ ...others, rule }, '>', binder) : { sql: 'false', keys: [] },
+    isGoodAlike: true,
+    good: (incident, binder) => ordersOf(incident, '<=', binder),
+  },
+
+  example: {
+    name: 'Orders above 100',
+    alertType: 'order_limit',
+    limit: { parameter: 'value', most: 100 },
+    period: '1h',
+    channels: [{ type: 'email', target: 'ann@example.com' }],
+  },
+
+  check(input) {
+    refuseConditions(input, 'has no place in an order_limit alert')
+    if (readLimit(input.limit, 'limit').parameter !== '*') return
+    throw new AppError('invalid', 'limit.parameter: name one')
+  },
+
+  ownConditions({ limit }): Condition[] {
+    const { secret } = readLimit(limit, 'limit')
+    return secret === undefined ? [] : [{ parameter: secret, op: 'custom_pii_regex', values: ['.+'] }]
+  },
+
+  scope: () => ALL,
+  scanOf: ({ id }) => id,
+
+  measure(alerts, window) {
+    const [alert] = alerts
+    if (!alert) throw new Error('there is an alert')
+    const binder = new Binder()
+    const { sql, keys } = worthOf(alert, '>', binder)
+    const tests = [...scopeTests({ domainIds: domainsOf(alert), ...ALL }, binder), sql]
+    return {
+      sql: `SELECT domainId, sum(weight) AS orders, min(receivedAt) AS firstAt, max(receivedAt) AS lastAt, max(seq) AS lastSeq
+        FROM events WHERE ${tests.join(' AND ')} GROUP BY domainId ORDER BY domainId`,
+      params: binder.params,
+      keys,
+      orgId: orgOf(alerts),
+      window,
+    }
+  },
+
+  judge(alert, rows) {
+    const { most } = readLimit(alert.limit, 'limit')
+    return rows.map(({ domainId, orders, firstAt, lastAt, lastSeq }) => ({
+      domainId,
+      subject: '',
+      ...{ vendor: null, event: null, observed: null, expected: null, hosts: [], sample: null },
+      occurrences: orders,
+      summary: `${countText(orders)} ${orders === 1 ? 'order' : 'orders'} above ${countText(most)}`,
+      ...{ firstAt, lastAt, sampleSeq: lastSeq },
+    }))
+  },
+}
+
+function worthOf({ limit }: Alert, op: '>' | '<=', binder: Binder): Tests {
+  const { parameter, most } = readLimit(limit, 'limit')
+  return {
+    sql: `${duckdbDialect.readNumber(duckdbDialect.key(parameter))} ${op} ${binder.bind(most)}`,
+    keys: [parameter],
+  }
+}
+
+function ordersOf(incident: Incident & { rule: Alert }, op: '>' | '<=', binder: Binder): Tests {
+  const { sql, keys } = worthOf(incident.rule, op, binder)
+  return { sql: [...scopeTests(scopeOfIssue(incident, ALL), binder), sql].join(' AND '), keys }
+}

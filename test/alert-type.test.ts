@@ -1,0 +1,53 @@
+import { expect, test } from 'bun:test'
+import { join, resolve } from 'node:path'
+import { Glob } from 'bun'
+import { ALERT_KINDS, alertTypes } from '../src/alerts/types/index.ts'
+
+const ROOT = resolve(import.meta.dir, '..')
+const TEST_MS = 120_000
+
+const sources = [...new Glob('src/**/*.{ts,tsx}').scanSync({ cwd: ROOT })]
+  .filter((path) => !/\.(test|fixture)\.tsx?$/.test(path))
+  .sort()
+const read = (path: string) => Bun.file(join(ROOT, path)).text()
+
+test(
+  'a new type of alert is its file and a line in the list',
+  async () => {
+    const story = Bun.spawn(
+      [
+        process.execPath,
+        'test',
+        '--preload',
+        './test/one-type-more.ts',
+        '--timeout=60000',
+        './test/alert-type.story.ts',
+      ],
+      { cwd: ROOT, stdout: 'ignore', stderr: 'pipe' },
+    )
+    const [said, code] = await Promise.all([new Response(story.stderr).text(), story.exited])
+    expect({ said, code }).toMatchObject({ code: 0 })
+    for (const path of sources) {
+      expect({ path, knows: /order_limit|orderLimit|order-limit/.test(await read(path)) }).toEqual({
+        path,
+        knows: false,
+      })
+    }
+  },
+  TEST_MS,
+)
+
+test('nobody but the types and the sample shop names a type, or asks for what only one has', async () => {
+  const fields = alertTypes.flatMap(({ configuration }) => configuration?.field ?? [])
+  const words = [
+    ...ALERT_KINDS.map((kind) => `['"\`]${kind}['"\`]`),
+    ...fields.map((field) => String.raw`\.${field}\b`),
+  ]
+  const named = new RegExp(words.join('|'))
+  const others = sources.filter(
+    (path) => !path.startsWith('src/alerts/types/') && path !== 'src/commands/demo/sample.ts',
+  )
+  const knowing: string[] = []
+  for (const path of others) if (named.test(await read(path))) knowing.push(path)
+  expect(knowing).toEqual([])
+})
