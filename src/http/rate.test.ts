@@ -92,6 +92,40 @@ describe('a limit', () => {
   })
 })
 
+describe('too many names', () => {
+  const strangers = (limit: RateLimit, count: number, times = 1) => {
+    for (let n = 0; n < count; n++) for (let one = 0; one < times; one++) limit.take(`stranger ${n}`)
+  }
+
+  test('do not bring back what somebody has used up, nor anybody’s full burst', () => {
+    const limit = new RateLimit(testClock(), 1, 10)
+    takes(limit, 10, 'attacker')
+    takes(limit, 6, 'busy')
+    strangers(limit, 300_000)
+    expect(letThrough(takes(limit, 10, 'attacker'))).toBe(0)
+    expect(letThrough(takes(limit, 10, 'busy'))).toBe(4)
+  })
+
+  test('forget those that would gain least, as they stand now', () => {
+    const clock = testClock()
+    const limit = new RateLimit(clock, 1, 10)
+    takes(limit, 10, 'long ago')
+    clock.advance(10 * SECOND_MS)
+    takes(limit, 7, 'now')
+    // A little less than full, and there are more of them than have to go.
+    strangers(limit, 100_000, 3)
+    expect(letThrough(takes(limit, 10, 'now'))).toBe(3)
+    expect(letThrough(takes(limit, 10, 'long ago'))).toBe(10)
+  })
+
+  test('of whom all are as good go the oldest first, and some only', () => {
+    const limit = new RateLimit(testClock(), 1, 10)
+    strangers(limit, 100_001)
+    const isKnown = (n: number) => letThrough(takes(limit, 10, `stranger ${n}`)) === 9
+    expect([0, 9_999, 10_000, 100_000].map(isKnown)).toEqual([false, false, true, true])
+  })
+})
+
 describe('callers with a limit', () => {
   const principal: Principal = {
     via: 'key',
