@@ -7,7 +7,7 @@ import { createDomain } from '../domains/store.ts'
 import { applyFindings } from '../issues/store.ts'
 import { CountsStand, hours, MONDAY } from '../signals/follower.fixture.ts'
 import { saveSetting, settingsOf } from '../signals/setting-store.ts'
-import { type SignalRow, signalListRoutes } from './signal-list.ts'
+import { type SignalListParts, type SignalRow, signalListRoutes } from './signal-list.ts'
 
 /** A Thursday, some minutes past noon, ten weeks on. */
 const NOW = MONDAY + 70 * DAY_MS + 3 * DAY_MS + 12 * HOUR_MS + 10 * MINUTE_MS
@@ -26,6 +26,8 @@ const keys = credentialsOf(people)
 const traffic = { orgId, domainId: shop, vendor: 'GA', from: MONDAY, to: NOW }
 const setting = { domainId: shop, vendor: 'GA', event: 'muted', mode: 'muted', sensitivity: 7 } as const
 let stand: CountsStand
+/** Of which it was asked how they stand. */
+const learned: { vendor: string; event: string }[] = []
 let get: (
   path?: string,
   as?: string | null,
@@ -49,7 +51,17 @@ beforeAll(async () => {
   saveSetting(db, clock, orgId, { ...setting, event: 'off', mode: 'off', sensitivity: null })
   saveSetting(db, clock, orgId, { ...setting, event: 'named', mode: 'auto', sensitivity: 3 })
   const follower = stand.follower({ settingsOf: (id) => settingsOf(db, id) })
-  const call = client({ db, clock }, ...signalListRoutes({ db, clock, follower, watermark: () => clock.now() }))
+  const watching: SignalListParts['follower'] = {
+    async signals(...asked) {
+      const signals = await follower.signals(...asked)
+      learned.push(...signals.flat().filter(({ mode }) => mode !== 'off'))
+      return signals
+    },
+    verdicts: (...asked) => follower.verdicts(...asked),
+    charts: (...asked) => follower.charts(...asked),
+  }
+  const routes = signalListRoutes({ db, clock, follower: watching, watermark: () => clock.now() })
+  const call = client({ db, clock }, ...routes)
   get = (path = '', as = people.vera.key) => call('GET', `/v1/auto/signals${path}`, { as })
 })
 afterAll(() => stand[Symbol.asyncDispose]())
@@ -133,6 +145,32 @@ describe('of all of them', () => {
     const first = await get('?event=view&limit=1')
     expect(first.body.signals.map(nameOf)).toEqual(['Shop GA view'])
     expect(await namesOf(`?event=view&limit=1&cursor=${first.body.nextCursor}`)).toEqual(['Blog Ads view'])
+  })
+})
+
+describe('what is learned for a page', () => {
+  test.each<[string, string[]]>([
+    // One more says that there is a next page.
+    ['?limit=2', ['buy', 'lead', 'muted']],
+    ['?limit=9', [...SHOP, ...BLOG].map((name) => name.split(' ')[2] ?? '').filter((event) => event !== 'off')],
+    ['?vendor=Ads', ['view']],
+    ['?mode=muted', ['muted']],
+    ['?mode=off', []],
+    ['?state=off', []],
+    ['?state=low&limit=1&vendor=GA', ['buy', 'lead', 'muted', 'named', 'new', 'rise', 'view']],
+    ['?state=learning&limit=1&domainId={shop}', ['buy', 'lead', 'muted', 'named', 'new']],
+    ['?domainId={quiet}', []],
+  ])('%s', async (path, events) => {
+    learned.length = 0
+    await get(path.replace('{shop}', shop).replace('{quiet}', quiet))
+    expect(learned.map(({ event }) => event)).toEqual(events)
+  })
+
+  test('is the page alone, wherever it begins', async () => {
+    const { body } = await get('?limit=4')
+    learned.length = 0
+    await get(`?limit=2&cursor=${body.nextCursor}`)
+    expect(learned.map(({ event }) => event)).toEqual(['new', 'rise'])
   })
 })
 

@@ -7,7 +7,7 @@ import { type Route, route } from '../http/route.ts'
 import { ExplanationSchema } from '../issues/explanation.ts'
 import type { IssueRecord } from '../issues/issue.ts'
 import { issuesOfAlert } from '../issues/store.ts'
-import type { Follower } from '../signals/follower.ts'
+import type { Follower, KnownSignal } from '../signals/follower.ts'
 import { rowStart, type SeriesScope, SIGNAL_STEP_MS, tickBefore } from '../signals/series.ts'
 import { SIGNAL_MODES, SIGNAL_SENSITIVITY, type Signal } from '../signals/signal.ts'
 import type { Db } from '../store/database.ts'
@@ -21,7 +21,7 @@ const SERIES_MS = 7 * DAY_MS
 /** Each is gone through by the hour from the beginning of its history. */
 const MOST_SERIES = 50
 
-/** So many domains are looked at together, until there are enough signals. */
+/** The names of the signals of so many domains are asked for together. */
 const DOMAINS_AT_ONCE = 50
 
 const EXAMPLE = {
@@ -142,8 +142,16 @@ async function listSignals(
   const found: Found[] = []
   const domains = domainsFrom(parts.db, orgId, query.domainId ?? null, after?.[0] ?? null)
   for (let at = 0; at < domains.length && found.length <= limit; at += DOMAINS_AT_ONCE) {
-    const signals = await signalsOf(parts, orgId, domains.slice(at, at + DOMAINS_AT_ONCE), now)
-    found.push(...signals.filter(({ row }) => fits(row, query) && (after === null || isBehind(row, after))))
+    const some = domains.slice(at, at + DOMAINS_AT_ONCE)
+    for (let place = after; found.length <= limit; ) {
+      // How a signal stands has to be learned, which takes long: only of as many as the page still has room for.
+      const most = limit + 1 - found.length
+      const signals = await signalsOf(parts, orgId, some, wanted(query, place, most), now)
+      found.push(...signals.filter(({ row }) => query.state === undefined || row.state === query.state))
+      const end = signals.at(-1)
+      if (!end || signals.length < most) break
+      place = placeIn(end.row)
+    }
   }
   const { items, nextCursor } = page(found, limit, ({ row }) => [row.domainId, row.vendor, row.event])
   const signals = await inDetail(parts, orgId, items, now)
@@ -221,11 +229,24 @@ function domainsFrom(db: Db, orgId: string, only: string | null, first: string |
   return domains.filter(({ id }) => first === null || id >= first)
 }
 
-/** The signals of these domains, in the order of the list. */
+/** True of the first of those behind the place that fit, as far as that is known before it is known how they stand. */
+function wanted(query: SignalQuery, after: Place | null, most: number): (signal: KnownSignal) => boolean {
+  let count = 0
+  return (signal) => {
+    const fits = (['vendor', 'event', 'mode'] as const).every(
+      (field) => query[field] === undefined || query[field] === signal[field],
+    )
+    const mayStand = query.state === undefined || (query.state === 'off') === (signal.mode === 'off')
+    return fits && mayStand && (after === null || isBehind(signal, after)) && ++count <= most
+  }
+}
+
+/** The signals of these domains that are wanted, in the order of the list. */
 async function signalsOf(
   { db, clock, follower }: SignalListParts,
   orgId: string,
   domains: readonly Domain[],
+  isWanted: (signal: KnownSignal) => boolean,
   now: Instant,
 ): Promise<Found[]> {
   const watched = domains.map((domain) => {
@@ -236,12 +257,13 @@ async function signalsOf(
     const sensitivity = alert ? signalSensitivity(alert) : SIGNAL_SENSITIVITY
     return { orgId, domainId: domain.id, sensitivity, timezone }
   })
-  const signals = await follower.signals(scopes, now)
+  const signals = await follower.signals(scopes, now, isWanted)
   return watched.flatMap(({ domain, alert, timezone }, index) => {
-    const issues = alert ? issuesOfAlert(db, alert.id, clock.now()).filter((issue) => isOf(issue, domain)) : []
+    const own = signals[index] ?? []
+    const issues =
+      alert && own.length > 0 ? issuesOfAlert(db, alert.id, clock.now()).filter((issue) => isOf(issue, domain)) : []
     const ofDomain = issues.find(({ subject }) => subject === '') ?? null
-    const rows = (signals[index] ?? []).map((signal) => ({ row: rowOf(signal, domain, issues, ofDomain), timezone }))
-    return rows.sort((a, b) => (isBehind(a.row, placeIn(b.row)) ? 1 : -1))
+    return own.map((signal) => ({ row: rowOf(signal, domain, issues, ofDomain), timezone }))
   })
 }
 
@@ -270,17 +292,11 @@ function rowOf(
   }
 }
 
-function fits(row: SignalRow, query: SignalQuery): boolean {
-  return (['vendor', 'event', 'state', 'mode'] as const).every(
-    (field) => query[field] === undefined || query[field] === row[field],
-  )
-}
-
-const placeIn = ({ domainId, vendor, event }: SignalRow): Place => [domainId, vendor, event]
+const placeIn = ({ domainId, vendor, event }: KnownSignal): Place => [domainId, vendor, event]
 
 /** True when the signal comes behind the place in the order of the list. */
-function isBehind(row: SignalRow, place: Place): boolean {
-  const own = placeIn(row)
+function isBehind(signal: KnownSignal, place: Place): boolean {
+  const own = placeIn(signal)
   const index = own.findIndex((part, at) => part !== place[at])
   return index >= 0 && (own[index] ?? '') > (place[index] ?? '')
 }

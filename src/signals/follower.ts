@@ -52,6 +52,9 @@ export interface SignalScope {
   timezone: string
 }
 
+/** What is known of a signal without learning anything. */
+export type KnownSignal = Pick<Signal, 'domainId' | 'vendor' | 'event' | 'mode'>
+
 /** One tracker's worth of what is asked for. */
 interface Followed {
   series: Series
@@ -129,9 +132,14 @@ export class Follower {
 
   /**
    * The signals of domains of one organization and how they stand now, of each domain by vendor and event, those that are
-   * off among them. `now`: up to when counts are known. Fails with `unavailable` as the warehouse does.
+   * off among them. `now`: up to when counts are known. `isWanted` is asked of each in that order; of those that are not
+   * wanted nothing is learned, and they are left out. Fails with `unavailable` as the warehouse does.
    */
-  async signals(of: readonly SignalScope[], now: Instant): Promise<Signal[][]> {
+  async signals(
+    of: readonly SignalScope[],
+    now: Instant,
+    isWanted: (signal: KnownSignal) => boolean = () => true,
+  ): Promise<Signal[][]> {
     const [first] = of
     if (!first) return []
     const { orgId } = first
@@ -142,7 +150,8 @@ export class Follower {
     const listed = of.map((one) => {
       const scope: SeriesScope = { ...one, vendor: EVERY, event: null, stepMs: SIGNAL_STEP_MS }
       const signals = signalsNow(scope, found, settings.get(one.domainId) ?? [])
-      return signals.map((signal) => ({ scope, signal, standing: new SignalState() }))
+      const wanted = signals.filter(({ name, mode }) => isWanted({ domainId: one.domainId, ...name, mode }))
+      return wanted.map((signal) => ({ scope, signal, standing: new SignalState() }))
     })
     const followed = listed.flat().flatMap(({ scope, signal: { name, mode, sensitivity }, standing }): Followed[] => {
       if (mode === 'off') return []
