@@ -11,6 +11,7 @@ import { benchJudge } from './judge.ts'
 import { benchNab } from './nab.ts'
 import { benchNeighbours } from './neighbours.ts'
 import { benchQuery } from './query.ts'
+import { benchQuestions } from './questions.ts'
 import { benchScale } from './scale.ts'
 import { benchSignIn } from './sign-in.ts'
 
@@ -19,6 +20,7 @@ const benches: Record<string, () => Promise<Budget[]>> = {
   ingest: benchIngest,
   judge: benchJudge,
   query: benchQuery,
+  questions: benchQuestions,
   scale: benchScale,
   neighbours: benchNeighbours,
   decode: benchDecode,
