@@ -40,6 +40,8 @@ export interface AlertType<Row = unknown> {
   title: string
   /** For the documentation, what it looks at and by which field: ``single events by `conditions` ``. */
   looksAt: string
+  /** Its row in the guide (`docs/alerts.md`): when it fires, and what an alert of it can't do without. Markdown. */
+  guide: { fires: string; needs: string }
   /** What is to be known of fields that all alerts have, to stand behind their description; by name of the field. */
   notes?: Readonly<Record<string, string>>
   /** An alert of it, as it is made. */

@@ -47,6 +47,7 @@ export const orderLimit: AlertType<OrderRow> = {
   kind: 'order_limit',
   title: 'Order limit',
   looksAt: 'orders, by `limit`',
+  guide: { fires: 'for orders above a limit', needs: '`limit`: `{"parameter": "value", "most": 100}`' },
   notes: { conditions: 'Not for `order_limit`' },
   configuration: { field: 'limit', schema: OrderLimitSchema, read: readLimit },
   partial: true,

@@ -22,6 +22,10 @@ export const dataValidation: AlertType<ViolationRow> = {
   kind: 'data_validation',
   title: 'Data validation',
   looksAt: 'single events by `conditions`',
+  guide: {
+    fires: 'for events that break a rule, within seconds',
+    needs: '`conditions` or `conditionGroups`',
+  },
   partial: true,
   countsFirings: false,
   atTheDoor: true,

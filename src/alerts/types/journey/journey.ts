@@ -37,6 +37,7 @@ export const journey = {
   kind: 'journey',
   title: 'Journey',
   looksAt: 'sessions, by `journey`',
+  guide: { fires: 'for sessions that do not go as they must', needs: '`journey`' },
   notes: { vendors: 'Without effect on a journey', filters: 'For a journey: sessions with such an event' },
   configuration: { field: 'journey', schema: JourneySpecSchema, read: readSpec },
   partial: true,

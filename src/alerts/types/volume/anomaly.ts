@@ -70,6 +70,10 @@ export const volumeAnomaly: AlertType<VerdictRow> = {
   kind: 'volume_anomaly',
   title: 'Anomaly of volume',
   looksAt: LOOKS_AT,
+  guide: {
+    fires: 'when a count is not what its own past makes likely, or stops',
+    needs: '`volume`: `{"vendor": "Meta Pixel"}`',
+  },
   notes: { vendors: 'Not for `volume_anomaly`' },
   configuration: volumeConfiguration(AnomalySchema),
   partial: true,

@@ -50,6 +50,10 @@ export const tagVolumeChange: MeasuredType<VolumeRow> = {
   kind: 'tag_volume_change',
   title: 'Change of volume',
   looksAt: LOOKS_AT,
+  guide: {
+    fires: "when a period's count fell or rose against the period before",
+    needs: '`volume`: `{"direction": "decrease", "percent": 50}`',
+  },
   configuration: volumeConfiguration(PercentageChangeSchema),
   partial: false,
   countsFirings: true,

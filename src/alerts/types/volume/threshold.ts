@@ -40,6 +40,10 @@ export const volumeThreshold: MeasuredType<VolumeRow> = {
   kind: 'volume_threshold',
   title: 'Volume threshold',
   looksAt: LOOKS_AT,
+  guide: {
+    fires: "when a period's count is too low or too high",
+    needs: '`volume`: `{"op": "lte", "count": 20}` or `gte`',
+  },
   configuration: volumeConfiguration(CountThresholdSchema),
   partial: false,
   countsFirings: true,
