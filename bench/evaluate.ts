@@ -11,11 +11,11 @@ import { createDomain } from '../src/domains/store.ts'
 import { type EvaluateParts, evaluate, Woken } from '../src/evaluation/evaluate.ts'
 import { createOrg } from '../src/org/store.ts'
 import { type Db, openDatabase } from '../src/store/database.ts'
-import { compactEvents } from '../src/warehouse/compact.ts'
-import { compactRollups } from '../src/warehouse/compact-rollups.ts'
-import { DuckdbWarehouse } from '../src/warehouse/duckdb.ts'
-import { Manifest } from '../src/warehouse/manifest.ts'
-import type { Query } from '../src/warehouse/query.ts'
+import { compactEvents } from '../src/warehouse/duckdb/compact.ts'
+import { compactRollups } from '../src/warehouse/duckdb/compact-rollups.ts'
+import { Manifest } from '../src/warehouse/duckdb/manifest.ts'
+import { DuckdbWarehouse } from '../src/warehouse/duckdb/warehouse.ts'
+import { query } from '../src/warehouse/query.ts'
 import { type Budget, budget } from './budget.ts'
 
 const EVENTS = 1_000_000
@@ -162,10 +162,10 @@ export async function benchEvaluate(): Promise<Budget[]> {
     const started = performance.now()
     await fill(stand, manifest, folder)
     console.log(`  filled with ${EVENTS} events in ${Math.round(performance.now() - started)} ms`)
-    const asked: Query = {
-      sql: 'SELECT domainId, count(*) AS events FROM events GROUP BY domainId',
-      ...{ params: {}, keys: [], orgId, window },
-    }
+    const asked = query('bench.events', {
+      ...{ orgId, window },
+      write: () => ({ sql: 'SELECT domainId, count(*) AS events FROM events GROUP BY domainId' }),
+    })
     const plainMs = await medianMs(() => warehouse.query(asked))
     const ruleMs = await measureMs(stand)
     const validationMs = await roundMs(stand)

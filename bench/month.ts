@@ -2,12 +2,12 @@ import { join } from 'node:path'
 import { SESSION_GAP_MS } from '../src/alerts/types/journey/sql.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../src/core/clock.ts'
 import { EVENT_COLUMNS } from '../src/core/event.ts'
-import { compactEvents } from '../src/warehouse/compact.ts'
-import { compactRollups } from '../src/warehouse/compact-rollups.ts'
-import { quoteText } from '../src/warehouse/dialect.ts'
-import type { DuckdbWarehouse } from '../src/warehouse/duckdb.ts'
-import type { Manifest } from '../src/warehouse/manifest.ts'
-import { countsOf } from '../src/warehouse/rollup.ts'
+import { compactEvents } from '../src/warehouse/duckdb/compact.ts'
+import { compactRollups } from '../src/warehouse/duckdb/compact-rollups.ts'
+import { quoteText } from '../src/warehouse/duckdb/dialect.ts'
+import type { Manifest } from '../src/warehouse/duckdb/manifest.ts'
+import { countsOf } from '../src/warehouse/duckdb/rollup.ts'
+import type { DuckdbWarehouse } from '../src/warehouse/duckdb/warehouse.ts'
 
 const DAYS = 30
 const EVENTS = 10_000_000

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { HOUR_MS, systemClock } from '../src/core/clock.ts'
 import { openDatabase } from '../src/store/database.ts'
-import { compactEvents } from '../src/warehouse/compact.ts'
-import { duckdbDialect } from '../src/warehouse/dialect.ts'
-import { DuckdbWarehouse } from '../src/warehouse/duckdb.ts'
-import { Manifest } from '../src/warehouse/manifest.ts'
+import { compactEvents } from '../src/warehouse/duckdb/compact.ts'
+import { Manifest } from '../src/warehouse/duckdb/manifest.ts'
+import { DuckdbWarehouse } from '../src/warehouse/duckdb/warehouse.ts'
+import { query } from '../src/warehouse/query.ts'
 import { type Budget, budget } from './budget.ts'
 
 const EVENTS = 2_000_000
@@ -124,13 +124,16 @@ export async function benchQuery(): Promise<Budget[]> {
       return Number(answer.getRowsJS()[0]?.[0])
     }
     const ours = () =>
-      warehouse.query<{ count: number }>({
-        sql: `SELECT count(*) AS count FROM events WHERE ${isBlank(duckdbDialect.key(KEY))}`,
-        params: {},
-        keys: [KEY],
-        orgId: ORG,
-        window: { from: lastHour, to: now },
-      })
+      warehouse.query<{ count: number }>(
+        query('bench.blank', {
+          orgId: ORG,
+          window: { from: lastHour, to: now },
+          write: ({ dialect }) => ({
+            sql: `SELECT count(*) AS count FROM events WHERE ${isBlank(dialect.key(KEY))}`,
+            keys: [KEY],
+          }),
+        }),
+      )
     const compactedOnly = { plainMs: await medianMs(plain), oursMs: await medianMs(ours) }
     for (let file = 0; file < FRESH_FILES; file++) await load(file * FRESH_EVENTS, FRESH_EVENTS, () => now - 10_000)
     spool.push(join(folder, 'open.ndjson'))

@@ -9,9 +9,9 @@ import { openStores } from '../src/data-folder/open.ts'
 import { createDomain, findDomain } from '../src/domains/store.ts'
 import { createKey, createOrg, createOwner } from '../src/org/store.ts'
 import { tx } from '../src/store/database.ts'
-import { quoteText } from '../src/warehouse/dialect.ts'
-import { DuckdbWarehouse } from '../src/warehouse/duckdb.ts'
-import { Manifest } from '../src/warehouse/manifest.ts'
+import { quoteText } from '../src/warehouse/duckdb/dialect.ts'
+import { Manifest } from '../src/warehouse/duckdb/manifest.ts'
+import { DuckdbWarehouse } from '../src/warehouse/duckdb/warehouse.ts'
 
 /** How much an installation has to do. */
 export interface Size {

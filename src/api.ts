@@ -59,8 +59,8 @@ import { signalRoutes } from './signals/signal-routes.ts'
 import type { Suspicion } from './signals/suspicion.ts'
 import { standingClockStep } from './store/clock-step.ts'
 import type { Db } from './store/database.ts'
-import type { Manifest } from './warehouse/manifest.ts'
-import type { Warehouse } from './warehouse/query.ts'
+import type { Manifest } from './warehouse/duckdb/manifest.ts'
+import type { Warehouse } from './warehouse/warehouse.ts'
 
 /** When jobs last ended well; null: not yet since the start. */
 export interface Ages {

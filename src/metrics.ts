@@ -4,7 +4,7 @@ import type { Questions } from './http/questions.ts'
 import type { Spool } from './ingest/spool.ts'
 import { gapTotals } from './signals/gap-store.ts'
 import type { Db } from './store/database.ts'
-import type { Manifest } from './warehouse/manifest.ts'
+import type { Manifest } from './warehouse/duckdb/manifest.ts'
 
 /** Anybody may ask, and each answer reads whole tables. */
 const KEPT_MS = 5 * SECOND_MS

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { inSql, plainQuery } from '../warehouse/warehouse.fixture.ts'
 import { eventOf, NOON, warehouseWith } from './alert.fixture.ts'
 import { eventsAt, eventsQuery } from './events-at.ts'
 
@@ -30,10 +31,13 @@ test('of no places nothing is asked', async () => {
 
 test('places are bound as integers, so that the engine can skip what lies elsewhere', async () => {
   using history = await warehouseWith(EVENTS)
-  const { sql, params, ...query } = eventsQuery(ORG, EVENTS)
+  const query = eventsQuery(ORG, EVENTS)
+  const { sql, params } = inSql(query)
   const names = Object.keys(params)
   expect(names.every((name) => sql.includes(`$${name}`))).toBe(true)
   const types = names.map((name) => `typeof($${name}) AS ${name}`).join(', ')
-  const [row = {}] = await history.query<Record<string, string>>({ ...query, sql: `SELECT ${types}`, params })
+  const [row = {}] = await history.query<Record<string, string>>(
+    plainQuery({ sql: `SELECT ${types}`, params, orgId: ORG, window: query.window }),
+  )
   expect(new Set(Object.values(row))).toEqual(new Set(['INTEGER', 'BIGINT']))
 })

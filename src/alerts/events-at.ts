@@ -1,6 +1,7 @@
 import type { Instant } from '../core/clock.ts'
 import { EVENT_COLUMNS, type StoredEvent } from '../core/event.ts'
-import { Binder, type Query, type Warehouse } from '../warehouse/query.ts'
+import { type Query, query } from '../warehouse/query.ts'
+import type { Warehouse } from '../warehouse/warehouse.ts'
 
 /** Where an event stands in the history; `receivedAt` spares looking for it. */
 export interface Place {
@@ -13,17 +14,19 @@ export type SeenEvent = Omit<StoredEvent, 'orgId'>
 
 /** Asks for whole events (`StoredEvent`) at these places, at least one, in no order. */
 export function eventsQuery(orgId: string, places: readonly Place[]): Query {
-  const binder = new Binder()
   const times = places.map(({ receivedAt }) => receivedAt)
-  const seqs = [...new Set(places.map(({ seq }) => seq))].map((seq) => binder.bind(seq))
-  return {
-    sql: `SELECT ${Object.keys(EVENT_COLUMNS).join(', ')}, params FROM events WHERE seq IN (${seqs.join(', ')})`,
-    params: binder.params,
-    keys: [],
-    wholeParams: true,
+  const seqs = [...new Set(places.map(({ seq }) => seq))]
+  return query('alerts.events-at', {
     orgId,
     window: { from: Math.min(...times), to: Math.max(...times) + 1 },
-  }
+    write(binder) {
+      const bound = seqs.map((seq) => binder.bind(seq)).join(', ')
+      return {
+        sql: `SELECT ${Object.keys(EVENT_COLUMNS).join(', ')}, params FROM events WHERE seq IN (${bound})`,
+        wholeParams: true,
+      }
+    },
+  })
 }
 
 /** Whole events at these places, in their order. Those that are no longer there are left out. */

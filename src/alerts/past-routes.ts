@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts'
 import { type Route, route } from '../http/route.ts'
 import type { SignalSetting } from '../signals/signal.ts'
 import type { Db } from '../store/database.ts'
-import { askedWith, type Warehouse } from '../warehouse/query.ts'
+import { type Warehouse, withSignal } from '../warehouse/warehouse.ts'
 import type { Alert } from './alert.ts'
 import { AlertBacktestInputSchema, AlertBacktestSchema, backtest } from './backtest.ts'
 import { RULE_BODY_BYTES, readAlertInput, within } from './input.ts'
@@ -28,7 +28,7 @@ const tag = 'Alerts'
 export function pastRoutes(parts: PastRouteParts): Route[] {
   const { db, clock, gapsOf, settingsOf } = parts
   const pastOf = (orgId: string, signal: AbortSignal): PastParts => ({
-    ...{ gapsOf, settingsOf, warehouse: askedWith(parts.warehouse, signal) },
+    ...{ gapsOf, settingsOf, warehouse: withSignal(parts.warehouse, signal) },
     domains: watchedDomains(db, orgId),
     regions: parts.regionsOf(orgId),
   })

@@ -1,7 +1,8 @@
 import type { PhoneRegions } from '../conditions/phone.ts'
 import { Follower } from '../signals/follower.ts'
 import type { SignalSetting } from '../signals/signal.ts'
-import { Binder, type Query, type Warehouse } from '../warehouse/query.ts'
+import { type Query, query } from '../warehouse/query.ts'
+import type { Warehouse } from '../warehouse/warehouse.ts'
 import { type Alert, domainsOf } from './alert.ts'
 import type { Finding, Window } from './finding.ts'
 import { type GapsOf, isLostToGaps } from './lost-to-gaps.ts'
@@ -148,16 +149,16 @@ export async function eventsInScope(
   window: Query['window'],
   warehouse: Pick<Warehouse, 'query'>,
 ): Promise<{ events: number; weight: number }> {
-  const binder = new Binder()
-  const scope = { domainIds: domainsOf(alert), ...alertTypeOf(alert.alertType).scope(alert) }
-  const tests = ['true', ...scopeTests(scope, binder)]
-  const [row] = await warehouse.query<{ events: number | null; weight: number | null }>({
-    sql: `SELECT sum(events) AS events, sum(weight) AS weight FROM counts WHERE ${tests.join(' AND ')}`,
+  const inScope = query('alerts.in-scope', {
     over: 'counts',
-    params: binder.params,
-    keys: [],
     orgId: alert.orgId,
     window,
+    write(binder) {
+      const scope = { domainIds: domainsOf(alert), ...alertTypeOf(alert.alertType).scope(alert) }
+      const tests = ['true', ...scopeTests(scope, binder)]
+      return { sql: `SELECT sum(events) AS events, sum(weight) AS weight FROM counts WHERE ${tests.join(' AND ')}` }
+    },
   })
+  const [row] = await warehouse.query<{ events: number | null; weight: number | null }>(inScope)
   return { events: row?.events ?? 0, weight: row?.weight ?? 0 }
 }

@@ -1,7 +1,7 @@
 import type { PhoneRegions } from '../conditions/phone.ts'
 import { MINUTE_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
-import { Binder, type Query } from '../warehouse/query.ts'
+import { type Query, query } from '../warehouse/query.ts'
 import type { Finding } from './finding.ts'
 
 /** Events of one domain, vendor and event name in a window: a sum of weights. */
@@ -22,28 +22,25 @@ const MAX_FINDINGS = 100
 export function totalsQuery(orgId: string, findings: readonly Finding[], window: Query['window']): Query | null {
   const domainIds = findings.flatMap(({ domainId }) => domainId ?? [])
   if (domainIds.length === 0 || findings.length > MAX_FINDINGS || window.from % MINUTE_MS !== 0) return null
-  const binder = new Binder()
-  const among = (column: string, names: readonly (string | null)[]) =>
-    names.includes(null) ? [] : binder.among(column, [...new Set(names.flatMap((name) => name ?? []))])
-  const where = [
-    ...among('domainId', domainIds),
-    ...among(
-      'vendor',
-      findings.map(({ vendor }) => vendor),
-    ),
-    ...among(
-      'event',
-      findings.map(({ event }) => event),
-    ),
-  ]
-  return {
-    sql: `SELECT domainId, vendor, event, sum(weight) AS "count" FROM counts WHERE ${where.join(' AND ')} GROUP BY ALL`,
+  const named = (names: readonly (string | null)[]) =>
+    names.includes(null) ? [] : [...new Set(names.flatMap((name) => name ?? []))]
+  const vendors = named(findings.map(({ vendor }) => vendor))
+  const events = named(findings.map(({ event }) => event))
+  return query('alerts.totals', {
     over: 'counts',
-    params: binder.params,
-    keys: [],
     orgId,
     window,
-  }
+    write(binder) {
+      const where = [
+        ...binder.among('domainId', domainIds),
+        ...binder.among('vendor', vendors),
+        ...binder.among('event', events),
+      ]
+      return {
+        sql: `SELECT domainId, vendor, event, sum(weight) AS "count" FROM counts WHERE ${where.join(' AND ')} GROUP BY ALL`,
+      }
+    },
+  })
 }
 
 /** How many events there were like those of a finding, these included; null when that is not known. */

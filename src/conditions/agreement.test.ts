@@ -2,8 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type DuckDBConnection, DuckDBInstance, LIST, MAP, mapValue, VARCHAR } from '@duckdb/node-api'
 import fc from 'fast-check'
 import { EVENT_COLUMNS, type StoredEvent } from '../core/event.ts'
-import { columnName, duckdbDialect, quoteName, quoteText } from '../warehouse/dialect.ts'
-import { Binder } from '../warehouse/query.ts'
+import { newBinder } from '../warehouse/warehouse.fixture.ts'
 import { anEvent, aRule, aSingle, KEYS } from './agreement.fixture.ts'
 import { type Node, violationReference } from './agreement-reference.ts'
 import { checkRule, OPERATORS, type Rule } from './condition.ts'
@@ -16,13 +15,14 @@ import { violationSql } from './sql.ts'
  * that of `agreement-reference.ts`, which is written as plainly as it can be said and shares no code with the others.
  */
 
+const { dialect } = newBinder()
 let connection: DuckDBConnection
 beforeAll(async () => {
   const database = await DuckDBInstance.create(':memory:')
   connection = await database.connect()
-  const columns = Object.entries(EVENT_COLUMNS).map(([name, type]) => `${quoteName(name)} ${type}`)
+  const columns = Object.entries(EVENT_COLUMNS).map(([name, type]) => `${dialect.name(name)} ${type}`)
   await connection.run(`CREATE TABLE stored (${columns.join(', ')}, params MAP(VARCHAR, VARCHAR))`)
-  const keys = KEYS.map((key) => `params[${quoteText(key)}] AS ${quoteName(columnName(key))}`)
+  const keys = KEYS.map((key) => `params['${key.replaceAll("'", "''")}'] AS ${dialect.key(key)}`)
   await connection.run(`CREATE VIEW events AS SELECT *, ${keys.join(', ')} FROM stored`)
 })
 afterAll(() => connection.closeSync())
@@ -52,8 +52,8 @@ async function ask(
   rules: readonly Rule[],
   regions: readonly PhoneRegions[] = [],
 ): Promise<{ rows: unknown[][]; exact: boolean[] }> {
-  const binder = new Binder()
-  const compiled = rules.map((rule, index) => violationSql(rule, duckdbDialect, binder, regions[index]))
+  const binder = newBinder()
+  const compiled = rules.map((rule, index) => violationSql(rule, binder, regions[index]))
   const select = `SELECT ${compiled.map(({ sql }) => sql).join(', ')} FROM events ORDER BY seq`
   const values = Object.keys(binder.params).length > 0 ? binder.params : undefined
   const answer = await connection.runAndReadAll(select, values)

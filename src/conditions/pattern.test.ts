@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type DuckDBConnection, DuckDBInstance, listValue } from '@duckdb/node-api'
 import fc from 'fast-check'
 import { AppError } from '../core/error.ts'
-import { duckdbDialect } from '../warehouse/dialect.ts'
-import { Binder } from '../warehouse/query.ts'
+import { newBinder } from '../warehouse/warehouse.fixture.ts'
 import { compilePattern, type TextPattern } from './pattern.ts'
 
 let connection: DuckDBConnection
@@ -18,8 +17,8 @@ afterAll(() => connection.closeSync())
 
 /** For each pattern which of the texts it matches in DuckDB. */
 async function inDuckdb(patterns: readonly TextPattern[], texts: readonly string[]): Promise<boolean[][]> {
-  const binder = new Binder()
-  const columns = patterns.map(({ portable }) => duckdbDialect.matches('v', binder.bind(portable)))
+  const binder = newBinder()
+  const columns = patterns.map(({ portable }) => binder.dialect.matches('v', binder.bind(portable)))
   const from = 'FROM (SELECT unnest($texts) AS v, generate_subscripts($texts, 1) AS i) ORDER BY i'
   const values = { ...binder.params, texts: listValue([...texts]) }
   const rows = (await connection.runAndReadAll(`SELECT ${columns.join(', ')} ${from}`, values)).getRows()
@@ -126,7 +125,7 @@ describe('every character', () => {
     async (source) => {
       const pattern = compilePattern(`^${source}$`)
       const points = (
-        await connection.runAndReadAll(`SELECT i::INT FROM point WHERE ${duckdbDialect.matches('c', '$p')}`, {
+        await connection.runAndReadAll(`SELECT i::INT FROM point WHERE ${newBinder().dialect.matches('c', '$p')}`, {
           p: pattern.portable,
         })
       ).getRows()

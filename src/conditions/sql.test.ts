@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { CountryCode } from 'libphonenumber-js/max'
-import { duckdbDialect } from '../warehouse/dialect.ts'
-import { type AnyTest, Binder } from '../warehouse/query.ts'
+import type { AnyTest } from '../warehouse/query.ts'
+import { newBinder } from '../warehouse/warehouse.fixture.ts'
 import type { Condition, Rule } from './condition.ts'
 import { filtersSql, violationSql } from './sql.ts'
 
@@ -11,9 +11,9 @@ const condition = (parameter: string, op: Condition['op'], ...values: string[]):
   values,
 })
 
-const compile = (rule: Rule, regions: Parameters<typeof violationSql>[3] = []) => {
-  const binder = new Binder()
-  return { ...violationSql(rule, duckdbDialect, binder, regions), params: binder.params }
+const compile = (rule: Rule, regions: Parameters<typeof violationSql>[2] = []) => {
+  const binder = newBinder()
+  return { ...violationSql(rule, binder, regions), params: binder.params }
 }
 const all = (...items: Condition[]): Rule => ({ conditions: { logic: 'all', items } })
 
@@ -77,12 +77,8 @@ test('the candidates for phone numbers are fewer without regions', () => {
 })
 
 test('filters alone', () => {
-  const binder = new Binder('f')
-  const { sql, keys } = filtersSql(
-    [condition('a', 'equals', 'x'), condition('b', 'not_equals', 'y')],
-    duckdbDialect,
-    binder,
-  )
+  const binder = newBinder('f')
+  const { sql, keys } = filtersSql([condition('a', 'equals', 'x'), condition('b', 'not_equals', 'y')], binder)
   expect(sql).toBe('(("p:a" IS NOT NULL AND ("p:a" = $f0)) AND (NOT ("p:b" IS NOT NULL AND ("p:b" = $f1))))')
   expect(keys).toEqual(['a', 'b'])
 })
@@ -92,9 +88,9 @@ test('tests on any parameter go along with the query when it takes them, and rea
     filters: [condition('*', 'contains', `'); DROP TABLE events; --`)],
     ...all(condition('*', 'contains_phone'), condition('a', 'is_blank'), condition('*', 'not_equals', 'x')),
   }
-  const binder = new Binder()
+  const binder = newBinder()
   const anyTests: AnyTest[] = []
-  const { sql, keys, wholeParams, exact } = violationSql(rule, duckdbDialect, binder, [], anyTests)
+  const { sql, keys, wholeParams, exact } = violationSql(rule, binder, [], anyTests)
   expect({ keys, wholeParams, exact }).toEqual({ keys: ['a'], wholeParams: false, exact: false })
   expect(anyTests.map(({ column }) => column)).toEqual(['any0', 'any1', 'any2'])
   for (const { column } of anyTests) expect(sql).toContain(`"${column}"`)
@@ -111,7 +107,7 @@ test.each<[string, string | null, readonly CountryCode[], string]>([
   ['another key where national numbers count', 'note', ['DE'], 'any'],
 ])('what %s leaves of the test for phone numbers', (_, key, regions, expected) => {
   const anyTests: AnyTest[] = []
-  violationSql(all(condition('*', 'contains_phone')), duckdbDialect, new Binder(), regions, anyTests)
+  violationSql(all(condition('*', 'contains_phone')), newBinder(), regions, anyTests)
   const [test] = anyTests
   const [own = '', any = ''] = [test?.of(key), test?.of(null)]
   if (expected === 'narrower') expect([own === any, own.includes(any)]).toEqual([false, true])
@@ -124,8 +120,8 @@ test('tests too long to be written for every column look through the map', () =>
     condition('*', 'contains_email'),
     condition('*', 'contains', ...Array.from({ length: 100 }, (_, n) => `x${n}`)),
   )
-  const binder = new Binder()
-  const { sql, wholeParams } = violationSql(long, duckdbDialect, binder, [], anyTests)
+  const binder = newBinder()
+  const { sql, wholeParams } = violationSql(long, binder, [], anyTests)
   expect([anyTests.length, wholeParams]).toEqual([1, true])
   expect(sql).not.toContain('{value}')
   const text = [sql, ...anyTests.map(({ of }) => of(null))].join('\n')

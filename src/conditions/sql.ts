@@ -1,6 +1,6 @@
 import type { Dialect } from '../warehouse/dialect.ts'
 import type { AnyTest, Binder } from '../warehouse/query.ts'
-import { type Condition, EVENT_FIELDS, type Operator, type Rule, TWINS, targetOf } from './condition.ts'
+import { type Condition, conditionsOf, EVENT_FIELDS, type Operator, type Rule, TWINS, targetOf } from './condition.ts'
 import { DENSE_IMAGE_PATTERN, EMAIL_PATTERN } from './email.ts'
 import { NUMBER_PATTERN, readNumber } from './number.ts'
 import { compilePattern } from './pattern.ts'
@@ -27,6 +27,13 @@ const INTERNATIONAL_PATTERN = '[+%]|00'
 /** Tests on any parameter are written for each of hundreds of columns; longer ones take the engine seconds to read. */
 const MAX_ANY_LENGTH = 1500
 
+/** Whether SQL can tell if the condition holds. No engine knows what makes a phone number valid. */
+export function isExact(condition: Condition): boolean {
+  const target = targetOf(condition)
+  const key = target.kind === 'key' ? target.key : target.kind === 'field' ? condition.parameter : null
+  return condition.op !== 'contains_phone' || (key !== null && isIdentifierKey(key))
+}
+
 const TRUE = '(1 = 1)'
 const FALSE = '(1 = 0)'
 
@@ -41,17 +48,19 @@ const inCase = (first: string, second: string) => `CASE WHEN ${first} THEN ${sec
 class Compiler {
   readonly keys = new Set<string>()
   wholeParams = false
-  exact = true
 
   constructor(
-    private readonly dialect: Dialect,
     private readonly binder: Binder,
     private readonly regions: PhoneRegions,
     private readonly anyTests: AnyTest[] | null,
   ) {}
 
-  result(sql: string): ConditionSql {
-    return { sql, keys: [...this.keys], wholeParams: this.wholeParams, exact: this.exact }
+  private get dialect(): Dialect {
+    return this.binder.dialect
+  }
+
+  result(sql: string, conditions: readonly Condition[]): ConditionSql {
+    return { sql, keys: [...this.keys], wholeParams: this.wholeParams, exact: conditions.every(isExact) }
   }
 
   group(logic: 'any' | 'all', items: readonly Condition[]): string {
@@ -187,10 +196,9 @@ class Compiler {
     return `(${plain} OR ${encoded})`
   }
 
-  /** No engine knows what makes a phone number valid; this lets through what could be one. */
+  /** Lets through what could be one. */
   private phone(text: string, key: string | null): string {
     if (key !== null && isIdentifierKey(key)) return FALSE
-    this.exact = false
     const digits = this.matches(text, SEVEN_DIGITS_PATTERN)
     if (key === null || isPhoneKey(key) || this.regions.length > 0) return digits
     return `(${inCase(this.matches(text, INTERNATIONAL_PATTERN), digits)})`
@@ -203,13 +211,12 @@ class Compiler {
  */
 export function filtersSql(
   filters: readonly Condition[],
-  dialect: Dialect,
   binder: Binder,
   regions: PhoneRegions = [],
   anyTests: AnyTest[] | null = null,
 ): ConditionSql {
-  const compiler = new Compiler(dialect, binder, regions, anyTests)
-  return compiler.result(compiler.group('all', filters))
+  const compiler = new Compiler(binder, regions, anyTests)
+  return compiler.result(compiler.group('all', filters), filters)
 }
 
 /**
@@ -219,16 +226,15 @@ export function filtersSql(
  */
 export function violationSql(
   rule: Rule,
-  dialect: Dialect,
   binder: Binder,
   regions: PhoneRegions = [],
   anyTests: AnyTest[] | null = null,
 ): ConditionSql {
-  const compiler = new Compiler(dialect, binder, regions, anyTests)
+  const compiler = new Compiler(binder, regions, anyTests)
   const parts = [
     ...(rule.filters?.length ? [compiler.group('all', rule.filters)] : []),
     ...(rule.conditions ? [compiler.group(rule.conditions.logic, rule.conditions.items)] : []),
     ...(rule.conditionGroups ?? []).map((group) => compiler.group(group.op, group.items)),
   ]
-  return compiler.result(join('all', parts))
+  return compiler.result(join('all', parts), conditionsOf(rule))
 }

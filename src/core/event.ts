@@ -44,7 +44,7 @@ export interface StoredEvent {
   params: Record<string, string>
 }
 
-/** Columns of the relation `events` beside `params`, in order, with their DuckDB types. */
+/** Columns of the relation `events` beside `params`, in order, with their SQL types. */
 export const EVENT_COLUMNS = {
   seq: 'BIGINT',
   id: 'VARCHAR',

@@ -30,7 +30,7 @@ export interface StoredPage {
   bytes: number | null
 }
 
-/** Columns of the relation `pages`, in order, with their DuckDB types. */
+/** Columns of the relation `pages`, in order, with their SQL types. */
 export const PAGE_COLUMNS = {
   page: 'BIGINT',
   ts: 'BIGINT',

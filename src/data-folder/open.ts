@@ -6,9 +6,8 @@ import { Spool } from '../ingest/spool.ts'
 import { type Db, openDatabase } from '../store/database.ts'
 import { lockFolder } from '../store/folder-lock.ts'
 import { inspectDatabase, isDamage, openToRead } from '../store/inspect.ts'
-import { DuckdbWarehouse } from '../warehouse/duckdb.ts'
-import { flawNotice } from '../warehouse/file-check.ts'
-import { Manifest } from '../warehouse/manifest.ts'
+import { flawNotice } from '../warehouse/duckdb/file-check.ts'
+import { Manifest } from '../warehouse/duckdb/manifest.ts'
 import {
   filesOnDisk,
   findDifferences,
@@ -16,7 +15,8 @@ import {
   listedPaths,
   removeLeftovers,
   spooledSegments,
-} from '../warehouse/unlisted.ts'
+} from '../warehouse/duckdb/unlisted.ts'
+import { DuckdbWarehouse } from '../warehouse/duckdb/warehouse.ts'
 import { type FolderPaths, pathsOf } from './paths.ts'
 import { cutDatabase, damagedDatabase, lostDatabase, olderDatabase, strayWarning } from './refusal.ts'
 import { checkKey, keyModeWarning, openBox } from './sealed.ts'

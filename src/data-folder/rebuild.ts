@@ -8,10 +8,17 @@ import { raiseUsage } from '../ingest/store.ts'
 import { recoverOrg } from '../org/store.ts'
 import { type Db, openDatabase } from '../store/database.ts'
 import { inspectDatabase } from '../store/inspect.ts'
-import { DuckdbWarehouse } from '../warehouse/duckdb.ts'
-import type { Manifest } from '../warehouse/manifest.ts'
-import { addToListing, contentOfFiles, type Listing, type Owner, ownersOf, worthListing } from '../warehouse/relist.ts'
-import { filesOnDisk, findDifferences, spooledSegments } from '../warehouse/unlisted.ts'
+import type { Manifest } from '../warehouse/duckdb/manifest.ts'
+import {
+  addToListing,
+  contentOfFiles,
+  type Listing,
+  type Owner,
+  ownersOf,
+  worthListing,
+} from '../warehouse/duckdb/relist.ts'
+import { filesOnDisk, findDifferences, spooledSegments } from '../warehouse/duckdb/unlisted.ts'
+import { DuckdbWarehouse } from '../warehouse/duckdb/warehouse.ts'
 import { manifestOf } from './open.ts'
 import type { FolderPaths } from './paths.ts'
 import { openBox } from './sealed.ts'

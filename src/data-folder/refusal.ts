@@ -1,4 +1,4 @@
-import { named } from '../warehouse/unlisted.ts'
+import { named } from '../warehouse/duckdb/unlisted.ts'
 import type { FolderPaths } from './paths.ts'
 
 /** Why a data folder is not used as it is: one sentence or two that say what is wrong, what stays, and how to go on. */

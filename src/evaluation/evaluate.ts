@@ -10,7 +10,8 @@ import type { Instant } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { Spool } from '../ingest/spool.ts'
 import { type Db, prepared } from '../store/database.ts'
-import type { Query, Warehouse } from '../warehouse/query.ts'
+import type { Query } from '../warehouse/query.ts'
+import type { Warehouse } from '../warehouse/warehouse.ts'
 import {
   type CommitParts,
   evaluateGroup,

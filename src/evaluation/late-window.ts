@@ -3,7 +3,7 @@ import { activeAlerts, restartAlert } from '../alerts/store.ts'
 import { HOUR_MS, type Instant } from '../core/clock.ts'
 import { type ClockStep, clockStepsBetween, lastStepSeq } from '../store/clock-step.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
-import type { Query } from '../warehouse/query.ts'
+import { narrowed, type Query } from '../warehouse/query.ts'
 
 /**
  * What an alert had not judged yet when the clock was put back: events of `fromAt <= receivedAt < toAt` up to `lastSeq`, and
@@ -68,6 +68,5 @@ export function unseen(db: Db, query: Query, late: LateWindow | null): Query {
     : clockStepsBetween(db, from - BEFORE_MS, to).map(
         (step) => `NOT (receivedAt >= ${step.at} AND seq <= ${step.lastSeq})`,
       )
-  if (tests.length === 0) return query
-  return { ...query, where: [...(query.where === undefined ? [] : [`(${query.where})`]), ...tests].join(' AND ') }
+  return narrowed(query, tests)
 }

@@ -7,7 +7,8 @@ import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { parser } from '../core/schema.ts'
 import { EventSchema } from '../insights/event-search.ts'
-import { Binder, type Query, type Warehouse } from '../warehouse/query.ts'
+import { type Query, query } from '../warehouse/query.ts'
+import type { Warehouse } from '../warehouse/warehouse.ts'
 import type { Trouble } from './trouble.ts'
 
 /** At most so many violating events are shown. */
@@ -47,19 +48,18 @@ type Ruled = Trouble & { rule: Alert }
 
 async function violatingEvents(trouble: Trouble, warehouse: Ask): Promise<SeenEvent[]> {
   const { issue, now, keptFrom } = trouble
-  const binder = new Binder()
-  const tests = alertTypeOf(issue.alertType).evidence.violating?.(trouble, binder)
-  if (!tests) return []
-  const { sql, ...reads } = tests
-  const places = await warehouse.query<Place>({
-    sql: `SELECT seq, receivedAt FROM events WHERE ${sql} ORDER BY seq DESC LIMIT ${MAX_EVENTS}`,
-    params: binder.params,
-    ...reads,
+  const { violating } = alertTypeOf(issue.alertType).evidence
+  if (!violating) return []
+  const violations = query('evidence.violations', {
     orgId: issue.orgId,
     // What came after the last evaluation belongs to the issue as well, unless that is over.
     window: windowOf(issue.firstSeenAt, issue.status === 'resolved' ? issue.lastSeenAt : now, keptFrom),
+    write(binder) {
+      const { sql, ...reads } = violating(trouble, binder)
+      return { ...reads, sql: `SELECT seq, receivedAt FROM events WHERE ${sql} ORDER BY seq DESC LIMIT ${MAX_EVENTS}` }
+    },
   })
-  return eventsAt(issue.orgId, places, warehouse)
+  return eventsAt(issue.orgId, await warehouse.query<Place>(violations), warehouse)
 }
 
 /** As it was masked when the issue fired; null when there is none that can be shown. */
@@ -96,21 +96,24 @@ async function goodEventSince(
   warehouse: Ask,
 ): Promise<SeenEvent | null> {
   const { issue, now, keptFrom } = trouble
-  const binder = new Binder()
-  const { sql, keys, wholeParams = false, isGood } = alertTypeOf(issue.alertType).evidence.good(trouble, binder)
-  const alike = like ? [`vendor = ${binder.bind(like.vendor)}`, `event = ${binder.bind(like.event)}`] : []
-  const first = like?.host ? `(host IS NOT DISTINCT FROM ${binder.bind(like.host)}) DESC, ` : ''
-  const places = await warehouse.query<Place>({
-    sql: `
-      SELECT seq, receivedAt FROM events WHERE ${[...alike, sql].join(' AND ')}
-      ORDER BY ${first}seq DESC LIMIT ${isGood ? MAX_CANDIDATES : 1}`,
-    params: binder.params,
-    keys: [...new Set(keys)],
-    wholeParams,
+  const { where, isGood } = alertTypeOf(issue.alertType).evidence.good(trouble)
+  const good = query('evidence.good', {
     orgId: issue.orgId,
     window: windowOf(from, now, keptFrom),
+    write(binder) {
+      const { sql, keys = [], ...reads } = where(binder)
+      const alike = like ? [`vendor = ${binder.bind(like.vendor)}`, `event = ${binder.bind(like.event)}`] : []
+      const first = like?.host ? `(host IS NOT DISTINCT FROM ${binder.bind(like.host)}) DESC, ` : ''
+      return {
+        ...reads,
+        sql: `
+          SELECT seq, receivedAt FROM events WHERE ${[...alike, sql].join(' AND ')}
+          ORDER BY ${first}seq DESC LIMIT ${isGood ? MAX_CANDIDATES : 1}`,
+        keys: [...new Set(keys)],
+      }
+    },
   })
-  const events = await eventsAt(issue.orgId, places, warehouse)
+  const events = await eventsAt(issue.orgId, await warehouse.query<Place>(good), warehouse)
   return (isGood ? events.find(isGood) : events[0]) ?? null
 }
 

@@ -18,8 +18,8 @@ import { issueOfAlert, validationAlert, volumeAlert } from '../issues/issue.fixt
 import { applyFindings, resolveAll } from '../issues/store.ts'
 import { Follower } from '../signals/follower.ts'
 import { settingsOf } from '../signals/setting-store.ts'
-import type { Warehouse } from '../warehouse/query.ts'
 import { HOUR, type Said, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import type { Warehouse } from '../warehouse/warehouse.ts'
 import { evidenceRoutes, type IssueEvidenceSchema } from './evidence.ts'
 import type { Trouble } from './trouble.ts'
 

@@ -19,7 +19,7 @@ import { findIssue, issueRecord } from '../issues/store.ts'
 import { phoneRegionsOf } from '../org/store.ts'
 import type { Follower } from '../signals/follower.ts'
 import type { Db } from '../store/database.ts'
-import { askedWith, type Warehouse } from '../warehouse/query.ts'
+import { type Warehouse, withSignal } from '../warehouse/warehouse.ts'
 import { MAX_EVENTS, samplesOf } from './events.ts'
 import { type SeriesSources, seriesFields, seriesOf } from './series.ts'
 import { summaryOf } from './summary.ts'
@@ -142,7 +142,7 @@ async function evidenceOf(
     deliveries: deliveries.slice(0, MAX_DELIVERIES).map((row) => describeDelivery(row, principal)),
   }
   const sources: SeriesSources = {
-    ...askedWith(warehouse, signal),
+    ...withSignal(warehouse, signal),
     chart: (scope, range) => follower.chart(scope, range, watermark()),
   }
   const [series, samples] = await Promise.all([seriesOf(trouble, sources), samplesOf(trouble, sources)])

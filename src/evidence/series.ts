@@ -7,7 +7,7 @@ import { Closed, OneOf, Type } from '../core/schema.ts'
 import { countsKeptFrom, type Point, pointFields, shownPoint, sumsIn, wholeEvents } from '../insights/count-series.ts'
 import { rowStart, type SeriesScope, type Span } from '../signals/series.ts'
 import type { SeriesChart } from '../signals/verdict-row.ts'
-import type { Binder, Warehouse } from '../warehouse/query.ts'
+import type { Warehouse } from '../warehouse/warehouse.ts'
 import type { Trouble } from './trouble.ts'
 
 /** A series has at most so many buckets. */
@@ -65,8 +65,9 @@ export async function seriesOf(trouble: Trouble, sources: SeriesSources): Promis
   if (!first) return { series: [], grain: grainOf(period) }
   const before = previousWindow(period, timezone, first)
   const all = isRelative && before.start >= keptFrom ? [before, ...buckets] : buckets
-  const count = (binder: Binder) => ({ over, ...where(binder), orgId: issue.orgId })
-  const counts = (await sumsIn(all, count, sources)).map(({ weight }) => wholeEvents(weight))
+  const counts = (await sumsIn(all, { over, where, orgId: issue.orgId }, sources)).map(({ weight }) =>
+    wholeEvents(weight),
+  )
   const series = all.map((bucket, index) => ({
     start: bucket.start,
     observed: counts[index] ?? 0,

@@ -4,8 +4,10 @@ import { type EventScope, scopeTests } from '../alerts/types/scope.ts'
 import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
 import type { SeriesPoint } from '../signals/verdict-row.ts'
-import { MINUTES_MS } from '../warehouse/compact-rollups.ts'
-import { Binder, type Query, type Warehouse } from '../warehouse/query.ts'
+import { bucketOf } from '../warehouse/dialect.ts'
+import { type Binder, type Query, query, type Statement } from '../warehouse/query.ts'
+import { MINUTES_MS } from '../warehouse/relations.ts'
+import type { Warehouse } from '../warehouse/warehouse.ts'
 
 /** Fields of one stretch of time in every series. */
 export const pointFields = {
@@ -63,38 +65,51 @@ export interface Sums {
 }
 
 /** What is summed up: of `events`, `pageViews` is always 0. */
-export type Counted = Pick<Query, 'sql' | 'keys' | 'orgId'> & { over: 'counts' | 'events'; wholeParams?: boolean }
+export interface Counted {
+  over: 'counts' | 'events'
+  orgId: string
+  /** What stands behind WHERE, as `sql`, and what that reads. */
+  where(binder: Binder): Statement
+}
 
 /** Counts by the minute in this scope, as `sumsIn` takes them. */
-export function countsIn(orgId: string, scope: EventScope, binder: Binder): Counted {
-  return { over: 'counts', sql: ['true', ...scopeTests(scope, binder)].join(' AND '), keys: [], orgId }
+export function countsIn(orgId: string, scope: EventScope): Counted {
+  const where = (binder: Binder) => ({ sql: ['true', ...scopeTests(scope, binder)].join(' AND ') })
+  return { over: 'counts', orgId, where }
 }
 
 /**
- * The sums in each of these touching buckets, in their order, in one query. `count` gets the binder of the query; its
- * `sql` is what stands behind WHERE. Minutes that the history has as quarters of an hour count where these begin.
+ * The sums in each of these touching buckets, in their order, in one query. Minutes that the history has as quarters of an
+ * hour count where these begin.
  */
 export async function sumsIn(
   buckets: readonly Stretch[],
-  count: (binder: Binder) => Counted,
+  counted: Counted,
   warehouse: Pick<Warehouse, 'query'>,
 ): Promise<Sums[]> {
   const [first, last] = [buckets.at(0), buckets.at(-1)]
   if (!first || !last) return []
   const stepMs = [...buckets.map(({ start }) => start), last.end].reduce(commonDivisor)
-  const binder = new Binder()
-  const { sql, over, ...reads } = count(binder)
-  const [time, pageViews] = over === 'counts' ? ['minute', 'sum(pageViews)'] : ['receivedAt', '0']
-  const rows = await warehouse.query<Sums & { startAt: Instant }>({
-    sql: `SELECT ${time} // ${stepMs} * ${stepMs} AS startAt, sum(weight) AS weight, ${pageViews} AS pageViews
-      FROM ${over} WHERE ${sql} GROUP BY ALL`,
-    over,
-    params: binder.params,
-    ...reads,
-    window: { from: first.start, to: last.end },
-  })
+  const window = { from: first.start, to: last.end }
+  const rows = await warehouse.query<Sums & { startAt: Instant }>(sumsQuery(counted, stepMs, window))
   const sums = new Map(rows.map((row) => [row.startAt, row]))
   return buckets.map((bucket) => sumOf(bucket, stepMs, sums))
+}
+
+function sumsQuery({ over, orgId, where }: Counted, stepMs: number, window: Query['window']): Query {
+  const [time, pageViews] = over === 'counts' ? ['minute', 'sum(pageViews)'] : ['receivedAt', '0']
+  return query('insights.sums', {
+    ...{ over, orgId, window },
+    write(binder) {
+      const { sql, ...reads } = where(binder)
+      const startAt = bucketOf(binder.dialect, time, stepMs)
+      return {
+        ...reads,
+        sql: `SELECT ${startAt} AS startAt, sum(weight) AS weight, ${pageViews} AS pageViews
+          FROM ${over} WHERE ${sql} GROUP BY ALL`,
+      }
+    },
+  })
 }
 
 /** Where days are an hour longer or shorter, and zones are not whole hours apart, it is this that fits into all. */

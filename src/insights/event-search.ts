@@ -5,8 +5,7 @@ import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
 import { may } from '../http/permission.ts'
-import { duckdbDialect } from '../warehouse/dialect.ts'
-import { Binder, type Query } from '../warehouse/query.ts'
+import { type Binder, type Query, query } from '../warehouse/query.ts'
 import { type Caller, insight } from './insight.ts'
 
 const text = (maxLength: number, description: string) => Type.Optional(Type.String({ maxLength, description }))
@@ -113,27 +112,32 @@ function findQuery(input: Static<typeof Input>, { principal, now }: Caller): Que
   const from = input.from ?? to - DAY_MS
   if (from >= to) throw new AppError('invalid', 'query.from: must be before `to`')
   const place = placeOf(input.cursor)
-  const binder = new Binder()
-  const filters = ['true']
-  if (place !== null) filters.push(`seq < ${binder.bind(place)}`)
+  const limit = input.limit ?? DEFAULT_LIMIT
+  return query('insights.search', {
+    orgId: principal.orgId,
+    window: { from, to },
+    write: (binder) => ({
+      sql: `SELECT seq, receivedAt FROM events WHERE ${testsOf(input, place, binder).join(' AND ')} ORDER BY seq DESC LIMIT ${limit + 1}`,
+      wholeParams: Boolean(input.q),
+    }),
+  })
+}
+
+function testsOf(input: Static<typeof Input>, place: number | null, binder: Binder): string[] {
+  const { dialect } = binder
+  const tests = ['true']
+  if (place !== null) tests.push(`seq < ${binder.bind(place)}`)
   for (const column of ['domainId', 'vendor', 'event'] as const) {
     const value = input[column]
-    if (value !== undefined) filters.push(`${column} = ${binder.bind(value)}`)
+    if (value !== undefined) tests.push(`${column} = ${binder.bind(value)}`)
   }
   if (input.q) {
     const part = binder.bind(input.q)
-    const holds = (value: string) => duckdbDialect.contains(value, part)
+    const holds = (value: string) => dialect.contains(value, part)
     const columns = ['host', 'path', 'title'].map((column) => `coalesce(${holds(column)}, false)`)
-    filters.push(`(${[...columns, duckdbDialect.anyValue(holds)].join(' OR ')})`)
+    tests.push(`(${[...columns, dialect.anyValue(holds)].join(' OR ')})`)
   }
-  return {
-    sql: `SELECT seq, receivedAt FROM events WHERE ${filters.join(' AND ')} ORDER BY seq DESC LIMIT ${(input.limit ?? DEFAULT_LIMIT) + 1}`,
-    params: binder.params,
-    keys: [],
-    wholeParams: Boolean(input.q),
-    orgId: principal.orgId,
-    window: { from, to },
-  }
+  return tests
 }
 
 /** The `seq` that a cursor stands for; null for none. */

@@ -5,7 +5,7 @@ import { pageViewRates } from '../domains/routing-store.ts'
 import { type DomainKey, findDomain } from '../domains/store.ts'
 import { may } from '../http/permission.ts'
 import { ById } from '../http/route.ts'
-import { Binder } from '../warehouse/query.ts'
+import { type Binder, type Query, query } from '../warehouse/query.ts'
 import { type Ask, insight } from './insight.ts'
 
 /** What is usual is taken from so many whole hours. */
@@ -70,35 +70,42 @@ export const pageViewSampling = insight({
   },
 })
 
-/** One question to the page views of a domain in the hours before `to`. */
-function pageViewQuery({ orgId, id }: DomainKey, to: Instant, sql: (where: string) => string) {
-  const binder = new Binder()
-  const where = `WHERE ${binder.among('domainId', [id]).join('')} AND pageViews > 0`
-  const window = { from: to - HOURS * HOUR_MS, to }
-  return { sql: sql(where), over: 'counts', params: binder.params, keys: [], orgId, window } as const
+/** The page views of a domain in the hours before `to`. */
+const scopeOf = ({ orgId }: DomainKey, to: Instant) =>
+  ({ over: 'counts', orgId, window: { from: to - HOURS * HOUR_MS, to } }) as const
+
+const pageViewTests = ({ id }: DomainKey, binder: Binder) =>
+  [...binder.among('domainId', [id]), 'pageViews > 0'].join(' AND ')
+
+function pageViewEventsQuery(domain: DomainKey, to: Instant): Query {
+  return query('insights.page-view-events', {
+    ...scopeOf(domain, to),
+    write: (binder) => ({
+      sql: `SELECT vendor, event FROM counts WHERE ${pageViewTests(domain, binder)}
+        GROUP BY ALL ORDER BY sum(pageViews) DESC, vendor, event LIMIT 200`,
+    }),
+  })
 }
 
+function pageViewHoursQuery(domain: DomainKey, to: Instant): Query {
+  return query('insights.page-views-by-hour', {
+    ...scopeOf(domain, to),
+    write: (binder) => ({
+      sql: `SELECT sum(pageViews) AS pageViews FROM counts WHERE ${pageViewTests(domain, binder)}
+        GROUP BY ${binder.dialect.quotient('minute', HOUR_MS)}`,
+    }),
+  })
+}
+
+/** Most frequent first. */
 function pageViewEvents(domain: DomainKey, to: Instant, ask: Ask) {
-  return ask<{ vendor: string; event: string }>(
-    pageViewQuery(
-      domain,
-      // The hour under way counts here: a new property wants to see its page views at once.
-      to + HOUR_MS,
-      (where) =>
-        `SELECT vendor, event FROM counts ${where} GROUP BY ALL ORDER BY sum(pageViews) DESC, vendor, event LIMIT 200`,
-    ),
-  )
+  // The hour under way counts here: a new property wants to see its page views at once.
+  return ask<{ vendor: string; event: string }>(pageViewEventsQuery(domain, to + HOUR_MS))
 }
 
 /** Of each hour, in no order; an hour without any is 0. */
 async function pageViewsByHour(domain: DomainKey, to: Instant, ask: Ask) {
-  const rows = await ask<{ pageViews: number }>(
-    pageViewQuery(
-      domain,
-      to,
-      (where) => `SELECT sum(pageViews) AS pageViews FROM counts ${where} GROUP BY minute // ${HOUR_MS}`,
-    ),
-  )
+  const rows = await ask<{ pageViews: number }>(pageViewHoursQuery(domain, to))
   const counts = rows.map(({ pageViews }) => Math.round(pageViews))
   return [...counts, ...Array<number>(Math.max(0, HOURS - counts.length)).fill(0)]
 }

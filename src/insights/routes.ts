@@ -5,7 +5,7 @@ import { type Route, route } from '../http/route.ts'
 import { phoneRegionsOf } from '../org/store.ts'
 import type { Follower } from '../signals/follower.ts'
 import type { Db } from '../store/database.ts'
-import { askedWith, type Warehouse } from '../warehouse/query.ts'
+import { type Warehouse, withSignal } from '../warehouse/warehouse.ts'
 import { insights } from './index.ts'
 import type { Sources } from './insight.ts'
 import { signalScope } from './series-scope.ts'
@@ -46,7 +46,7 @@ function sourcesFor(parts: InsightParts, orgId: string, signal: AbortSignal): So
   const { db, warehouse, follower, watermark } = parts
   return {
     db,
-    ask: askedWith(warehouse, signal).query,
+    ask: withSignal(warehouse, signal).query,
     domains: () => watchedDomains(db, orgId),
     regions: () => phoneRegions(phoneRegionsOf(db, orgId)),
     chart: (series, range) => follower.chart(signalScope(db, { ...series, orgId }), range, watermark()),

@@ -192,14 +192,11 @@ test('series are the hours of the last 7 days, each beside what was expected', a
     expect(count).toBe(Number(count.toFixed(2)))
   }
   expect(points.at(-2)).toMatchObject({ observed: view?.observed, low: view?.low, high: view?.high })
-  const [{ total = 0 } = {}] = await stand.stand.warehouse.query<{ total: number }>({
-    sql: `SELECT sum(weight) AS total FROM counts WHERE domainId = '${shop}' AND event = 'view'`,
-    over: 'counts',
-    params: {},
-    keys: [],
-    orgId,
-    window: { from: points[0]?.start ?? 0, to: NOW },
-  })
+  const [{ total = 0 } = {}] = await stand.stand.query<{ total: number }>(
+    `SELECT sum(weight) AS total FROM counts WHERE domainId = '${shop}' AND event = 'view'`,
+    {},
+    { over: 'counts', orgId, window: { from: points[0]?.start ?? 0, to: NOW } },
+  )
   expect(points.reduce((sum, { observed }) => sum + observed, 0)).toBe(total)
   expect(byName.get('off')).toEqual([])
 })

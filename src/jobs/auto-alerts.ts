@@ -5,7 +5,7 @@ import { resolveAll } from '../issues/store.ts'
 import { SignalDirectory } from '../signals/signal-directory.ts'
 import { dayOf } from '../signals/signal-names.ts'
 import type { Db } from '../store/database.ts'
-import type { Warehouse } from '../warehouse/query.ts'
+import type { Warehouse } from '../warehouse/warehouse.ts'
 
 /** With fewer events in so long a domain can have no signal. */
 const MIN_EVENTS = 100

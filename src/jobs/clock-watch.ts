@@ -7,7 +7,7 @@ import { shortenSessions } from '../org/session.ts'
 import { gapsBetween, lastHeartbeat } from '../signals/gap-store.ts'
 import { type ClockStep, keepClockStep, latestBeforeSteps } from '../store/clock-step.ts'
 import { type Db, tx } from '../store/database.ts'
-import type { Manifest } from '../warehouse/manifest.ts'
+import type { Manifest } from '../warehouse/duckdb/manifest.ts'
 
 export interface ClockWatchParts {
   db: Db

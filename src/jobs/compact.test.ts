@@ -5,7 +5,7 @@ import { type TestApp, testApp } from '../../test/app.ts'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { plainEvent } from '../core/event.fixture.ts'
 import { plainPage } from '../core/page.fixture.ts'
-import type { Flaw } from '../warehouse/file-check.ts'
+import type { Flaw } from '../warehouse/duckdb/file-check.ts'
 import { WarehouseStand } from '../warehouse/warehouse.fixture.ts'
 import { compact } from './compact.ts'
 

@@ -1,10 +1,10 @@
 import { attemptEach } from '../core/attempt.ts'
 import type { Clock } from '../core/clock.ts'
-import { compactEvents } from '../warehouse/compact.ts'
-import { compactRollups } from '../warehouse/compact-rollups.ts'
-import type { DuckdbWarehouse } from '../warehouse/duckdb.ts'
-import type { Manifest } from '../warehouse/manifest.ts'
-import { compactPages } from '../warehouse/pages.ts'
+import { compactEvents } from '../warehouse/duckdb/compact.ts'
+import { compactRollups } from '../warehouse/duckdb/compact-rollups.ts'
+import type { Manifest } from '../warehouse/duckdb/manifest.ts'
+import { compactPages } from '../warehouse/duckdb/pages.ts'
+import type { DuckdbWarehouse } from '../warehouse/duckdb/warehouse.ts'
 
 export interface CompactParts {
   warehouse: DuckdbWarehouse

@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import { type Clock, DAY_MS, type Instant } from '../core/clock.ts'
 import type { Db } from '../store/database.ts'
 import { type Drop, planDrops } from '../warehouse/disk-share.ts'
-import { DiskUse } from '../warehouse/disk-use.ts'
-import type { DuckdbWarehouse } from '../warehouse/duckdb.ts'
-import type { Manifest } from '../warehouse/manifest.ts'
+import { DiskUse } from '../warehouse/duckdb/disk-use.ts'
+import type { Manifest } from '../warehouse/duckdb/manifest.ts'
+import type { DuckdbWarehouse } from '../warehouse/duckdb/warehouse.ts'
 
 /** What an operator is told: a sentence for the subject, and what follows from it. */
 export interface Notice {

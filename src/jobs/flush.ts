@@ -5,7 +5,7 @@ import type { Collector } from '../ingest/collector.ts'
 import type { Segment, Spool } from '../ingest/spool.ts'
 import { recordSegment } from '../ingest/store.ts'
 import type { Db } from '../store/database.ts'
-import type { DuckdbWarehouse } from '../warehouse/duckdb.ts'
+import type { DuckdbWarehouse } from '../warehouse/duckdb/warehouse.ts'
 
 /** Events reach Parquet, and usage its counters, about this long after they came in. */
 export const SEGMENT_AGE_MS = 4000

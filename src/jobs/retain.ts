@@ -11,8 +11,8 @@ import { removeOldGaps } from '../signals/gap-store.ts'
 import { removeOldClockSteps } from '../store/clock-step.ts'
 import { type Db, tx } from '../store/database.ts'
 import { RECORDS_KEPT_MS, type Retention } from '../store/retention.ts'
-import type { DuckdbWarehouse } from '../warehouse/duckdb.ts'
-import type { EventFile, Manifest, ManifestFile, PageFile, RollupFile } from '../warehouse/manifest.ts'
+import type { EventFile, Manifest, ManifestFile, PageFile, RollupFile } from '../warehouse/duckdb/manifest.ts'
+import type { DuckdbWarehouse } from '../warehouse/duckdb/warehouse.ts'
 
 /** What each room keeps no longer. */
 const RETENTIONS: readonly Retention[] = [

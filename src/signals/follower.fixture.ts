@@ -1,5 +1,5 @@
 import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
-import { quoteText } from '../warehouse/dialect.ts'
+import { quoteText } from '../warehouse/duckdb/dialect.ts'
 import { WarehouseStand } from '../warehouse/warehouse.fixture.ts'
 import { Follower, type FollowerParts } from './follower.ts'
 import { type SeriesScope, type Span, TICK_MS } from './series.ts'

@@ -1,5 +1,5 @@
 import { type Instant, MINUTE_MS } from '../core/clock.ts'
-import { Binder, type Query } from '../warehouse/query.ts'
+import { type Binder, type Query, query, type Statement } from '../warehouse/query.ts'
 import type { Series, Span } from './series.ts'
 
 /** Minutes of a row are told as bits, so many in each of two numbers. */
@@ -89,12 +89,18 @@ const KINDS = [['domainId'], ['domainId', 'vendor'], ['domainId', 'vendor', 'eve
  * of it and the same offset. `span` begins with a row; of the row in which it ends, what came before that is counted.
  */
 export function rowCountsQuery(series: readonly [Series, ...Series[]], { from, to }: Span): Query {
-  const [{ orgId, stepMs }] = series
-  const binder = new Binder()
-  const into = `minute - ${from}`
+  const [{ orgId }] = series
+  const window = { from, to }
+  return query('signals.row-counts', { over: 'counts', orgId, window, write: (sql) => rowCountsSql(series, from, sql) })
+}
+
+function rowCountsSql(series: readonly [Series, ...Series[]], from: Instant, binder: Binder): Statement {
+  const [{ stepMs }] = series
+  const { quotient, bit } = binder.dialect
+  const into = `(minute - ${from})`
   const bits = (first: number) => {
-    const bit = `(${into}) % ${stepMs} // ${MINUTE_MS} - ${first}`
-    return `bit_or(CASE WHEN ${bit} BETWEEN 0 AND ${BITS - 1} THEN 1 << (${bit})::INTEGER ELSE 0 END)`
+    const place = `${quotient(`(${into} % ${stepMs})`, MINUTE_MS)} - ${first}`
+    return `bit_or(CASE WHEN ${place} BETWEEN 0 AND ${BITS - 1} THEN ${bit(place)} ELSE 0 END)`
   }
   const branches = KINDS.flatMap((names, kind) => {
     const wanted = series.flatMap((one, place) => (kindOf(one) === kind ? [{ one, place }] : []))
@@ -104,22 +110,17 @@ export function rowCountsQuery(series: readonly [Series, ...Series[]], { from, t
     )
     // The engine skips parts of files by the domain alone.
     const domains = binder.among('domainId', [...new Set(wanted.map(({ one }) => one.domainId))])
-    return `SELECT place, (${into}) // ${stepMs} AS "row", weight, events, minute FROM counts
+    return `SELECT place, ${quotient(into, stepMs)} AS "row", weight, events, minute FROM counts
       JOIN (VALUES ${values.join(', ')}) AS wanted(place, ${names.join(', ')}) USING (${names.join(', ')})
       WHERE ${domains.join(' AND ')}`
   })
   return {
-    sql: `SELECT place, list("row"::INTEGER) AS "rows", list(weight) AS weights, list(events::DOUBLE) AS counts,
-        list(early) AS early, list(late) AS late
+    sql: `SELECT place, array_agg(CAST("row" AS INTEGER)) AS "rows", array_agg(weight) AS weights,
+        array_agg(CAST(events AS DOUBLE)) AS counts, array_agg(early) AS early, array_agg(late) AS late
       FROM (
         SELECT place, "row", sum(weight) AS weight, sum(events) AS events, ${bits(0)} AS early, ${bits(BITS)} AS late
         FROM (${branches.join(' UNION ALL ')}) GROUP BY ALL
       ) GROUP BY place`,
-    over: 'counts',
-    params: binder.params,
-    keys: [],
-    orgId,
-    window: { from, to },
   }
 }
 

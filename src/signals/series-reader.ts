@@ -1,5 +1,5 @@
 import { DAY_MS, type Instant } from '../core/clock.ts'
-import type { Warehouse } from '../warehouse/query.ts'
+import type { Warehouse } from '../warehouse/warehouse.ts'
 import type { Gap } from './gap.ts'
 import { GapRows } from './gap-rows.ts'
 import { type RowCounts, readRowCounts, rowCountsQuery } from './row-counts.ts'

@@ -1,4 +1,4 @@
-import type { Warehouse } from '../warehouse/query.ts'
+import type { Warehouse } from '../warehouse/warehouse.ts'
 import type { Span } from './series.ts'
 import { type DailyEvents, dailyEventsQuery, dayOf, type SignalName, signalsOn } from './signal-names.ts'
 

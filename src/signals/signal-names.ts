@@ -1,6 +1,6 @@
 import { DAY_MS, type Instant } from '../core/clock.ts'
-import { Binder, type Query } from '../warehouse/query.ts'
-import { OTHER } from '../warehouse/rollup.ts'
+import { type Query, query } from '../warehouse/query.ts'
+import { OTHER } from '../warehouse/relations.ts'
 import type { Span } from './series.ts'
 
 /** So many events in a week make a signal. */
@@ -31,22 +31,24 @@ export const dayOf = (instant: Instant) => Math.floor(instant / DAY_MS)
  * together are none: what they count changes with what is made up.
  */
 export function dailyEventsQuery(orgId: string, domainIds: readonly string[], { from, to }: Span): Query {
-  const binder = new Binder()
-  const other = binder.bind(OTHER)
-  const where = [...binder.among('domainId', domainIds), `vendor <> ${other}`, `event <> ${other}`]
-  return {
-    sql: `SELECT domainId, vendor, event, list("day"::INTEGER) AS days, list(events::DOUBLE) AS counts
-      FROM (
-        SELECT domainId, vendor, event, minute // ${DAY_MS} AS "day", sum(events) AS events
-        FROM counts WHERE ${where.join(' AND ')} GROUP BY ALL
-      )
-      GROUP BY domainId, vendor, event HAVING sum(events) >= ${ENOUGH}`,
+  return query('signals.daily-events', {
     over: 'counts',
-    params: binder.params,
-    keys: [],
     orgId,
     window: { from: (dayOf(from) - STAYS_DAYS - WEEK_DAYS + 1) * DAY_MS, to: dayOf(to) * DAY_MS },
-  }
+    write(binder) {
+      const other = binder.bind(OTHER)
+      const where = [...binder.among('domainId', domainIds), `vendor <> ${other}`, `event <> ${other}`]
+      return {
+        sql: `SELECT domainId, vendor, event, array_agg(CAST("day" AS INTEGER)) AS days,
+            array_agg(CAST(events AS DOUBLE)) AS counts
+          FROM (
+            SELECT domainId, vendor, event, ${binder.dialect.quotient('minute', DAY_MS)} AS "day", sum(events) AS events
+            FROM counts WHERE ${where.join(' AND ')} GROUP BY ALL
+          )
+          GROUP BY domainId, vendor, event HAVING sum(events) >= ${ENOUGH}`,
+      }
+    },
+  })
 }
 
 /**

@@ -1,6 +1,7 @@
 import { HOUR_MS, type Instant } from '../core/clock.ts'
 import type { SeriesState } from '../detector/detector.ts'
-import { Binder, type Warehouse } from '../warehouse/query.ts'
+import { query } from '../warehouse/query.ts'
+import type { Warehouse } from '../warehouse/warehouse.ts'
 import type { Follower } from './follower.ts'
 import { type SeriesScope, SIGNAL_STEP_MS, type Span, TICK_MS } from './series.ts'
 
@@ -116,10 +117,15 @@ export class Suspicion {
 
   private async hasTraffic(domainIds: readonly string[], window: Span): Promise<boolean> {
     if (domainIds.length === 0) return false
-    const binder = new Binder()
-    const [among] = binder.among('domainId', domainIds)
-    const query = { sql: `SELECT 1 FROM counts WHERE ${among} LIMIT 1`, over: 'counts', params: binder.params } as const
-    return (await this.parts.warehouse.query({ ...query, keys: [], orgId: null, window })).length > 0
+    const traffic = query('signals.traffic', {
+      over: 'counts',
+      orgId: null,
+      window,
+      write: (binder) => ({
+        sql: `SELECT 1 FROM counts WHERE ${binder.among('domainId', domainIds).join('')} LIMIT 1`,
+      }),
+    })
+    return (await this.parts.warehouse.query(traffic)).length > 0
   }
 }
 

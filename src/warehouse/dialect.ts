@@ -1,18 +1,24 @@
+import type { SqlValue } from './query.ts'
+
 /**
- * What differs between engines, and nothing else: how to read a parameter, match a pattern, measure a text. Every
- * method takes and gives SQL text; values come in as placeholders of a `Binder`. DuckDB's is the one that stands.
+ * What differs between engines, and nothing else. Every method takes and gives SQL; values come in as placeholders of a
+ * `Binder`. What queries use beside it, both DuckDB and ClickHouse understand: `FILTER`, `QUALIFY`, `GROUP BY ALL`, windows,
+ * `any_value`, `array_agg`, `unnest`, `VALUES` and subqueries in `FROM` and `JOIN` with an alias, materialized CTEs.
  */
 export interface Dialect {
+  /** What stands for a bound value. */
+  placeholder(name: string, value: SqlValue): string
+  /** A name of a column. */
+  name(name: string): string
+
   /** The column that holds one parameter in the relation `events`; NULL where the event lacks it. */
   key(key: string): string
   /** True when `test` holds for the value of at least one parameter. `test` gets the SQL of one value. */
   anyValue(test: (value: string) => string): string
   /** The column that holds a field of the event itself. */
   field(name: string): string
-  /**
-   * RE2 partial match. The pattern must be one group, `(…)`: DuckDB rewrites others to `LIKE` and loses `^` and `$`
-   * from some of them, as in `a$b`.
-   */
+
+  /** RE2 partial match, in which `.` is no line break. The pattern must be one group, `(…)`. */
   matches(text: string, pattern: string): string
   /** Every match of a pattern replaced by a plain text. */
   replaceAll(text: string, pattern: string, replacement: string): string
@@ -27,63 +33,45 @@ export interface Dialect {
   contains(text: string, part: string): string
   startsWith(text: string, part: string): string
   endsWith(text: string, part: string): string
+  /** A whole number from 0 to below 2^64, always the same for the same text; which one is the engine's own. */
+  hash(text: string): string
+  /** Those of these texts that are not NULL, in one; the separator is a plain text. */
+  joined(separator: string, texts: readonly string[]): string
+
+  /** How often a whole number goes into another; neither is negative. */
+  quotient(number: string, divisor: number): string
+  /** The number of which the one bit at a place, 0 to 30, is set. */
+  bit(place: string): string
+
+  /** Whether a list of texts has this one; false where the list is NULL. */
+  has(list: string, text: string): string
+  /** Items of a SELECT that make a row for each place of lists, all of one length, with the lists' items under these names. */
+  rowsOf(lists: Readonly<Record<string, readonly string[]>>): string
+  /** A relation without a name: one row for each object of a list that is bound as JSON. */
+  rowsOfJson(json: string, columns: Readonly<Record<string, 'text' | 'integer'>>): string
+
+  /** Aggregate: the value in the row in which `by` is largest, of rows in which neither is NULL. */
+  argMax(value: string, by: string): string
+  /** Aggregate: the values of so many rows, the first in the order of `by`; rows where the value is NULL are left out. */
+  firstOf(value: string, by: readonly string[], limit: number): string
+  /** Aggregate: rows of these columns as a list, in the order of the first column, then of the second, and so on. */
+  sortedRows(columns: readonly string[]): string
+  /**
+   * A text made of each row of such a list for which `test` holds, in one; both get a name whose fields (`row.seq`) are the
+   * columns. Empty where the list is NULL.
+   */
+  rowsText(list: string, test: (row: string) => string, text: (row: string) => string, separator: string): string
+
+  /** What stands before the parentheses of a CTE that is to be written anew wherever it is used. */
+  readonly inlined: string
 }
 
-/**
- * A name that stays distinct where identifiers are compared without case, as DuckDB does: `userId` → `user^id`,
- * `^` → `^^`, a capital beyond ASCII its code, `É` → `^201;`, because several have the same small letter. The same name
- * is a column of compacted files.
- */
-export function columnName(key: string): string {
-  let name = 'p:'
-  for (const character of key) {
-    const lower = character.toLowerCase()
-    if (character === '^') name += '^^'
-    else if (!isStorable(character)) name += `^${character.charCodeAt(0)};`
-    else if (lower === character) name += character
-    else name += character < '\x7f' ? `^${lower}` : `^${character.codePointAt(0)};`
-  }
-  return name
-}
-
-/** The key whose column has this name; null for a name that `columnName` makes for none. */
-export function keyOfColumn(name: string): string | null {
-  if (!name.startsWith('p:')) return null
-  return name
-    .slice(2)
-    .replaceAll(/\^(?:(\d+);|(.))/gsu, (_, code, letter) =>
-      code === undefined ? letter.toUpperCase() : String.fromCodePoint(Number(code)),
-    )
+/** The start of the stretch of time of this length that an instant lies in. */
+export function bucketOf({ quotient }: Pick<Dialect, 'quotient'>, instant: string, lengthMs: number): string {
+  return `${quotient(instant, lengthMs)} * ${lengthMs}`
 }
 
 /** False for a text with NUL or lone surrogates: no stored text has them, and SQL can't spell them. */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
-}
-
-export function quoteName(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
-}
-
-/** A text literal; only for what cannot be a bound value, such as file names and keys inside `params['…']`. */
-export function quoteText(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
-}
-
-/** See https://duckdb.org/docs/stable/sql/functions/text.html */
-export const duckdbDialect: Dialect = {
-  key: (key) => quoteName(columnName(key)),
-  anyValue: (test) => `coalesce(len(list_filter(map_values(params), lambda v: ${test('v')})), 0) > 0`,
-  field: (name) => quoteName(name),
-  matches: (text, pattern) => `regexp_matches(${text}, ${pattern})`,
-  replaceAll: (text, pattern, replacement) => `regexp_replace(${text}, ${pattern}, ${quoteText(replacement)}, 'g')`,
-  // url_decode fails on bytes that are no UTF-8; the escaped `%` keeps all bytes beyond ASCII from it.
-  percentDecode: (text) => `url_decode(regexp_replace(${text}, '%([89A-Fa-f][0-9A-Fa-f])', '%25\\1', 'g'))`,
-  readNumber: (text) => `try_cast(${text} AS DOUBLE)`,
-  // Adding 0 makes 0 of -0.
-  numberText: (number) => `regexp_replace(to_json(${number} + 0)::VARCHAR, '\\.0$', '')`,
-  codePoints: (text) => `length(${text})`,
-  contains: (text, part) => `contains(${text}, ${part})`,
-  startsWith: (text, part) => `starts_with(${text}, ${part})`,
-  endsWith: (text, part) => `suffix(${text}, ${part})`,
 }

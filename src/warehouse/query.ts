@@ -1,4 +1,5 @@
 import type { Instant } from '../core/clock.ts'
+import type { Dialect } from './dialect.ts'
 
 export type SqlValue = string | number | boolean | null
 
@@ -10,31 +11,35 @@ export interface AnyTest {
   of(key: string | null): string
 }
 
-/**
- * A question to the event history, as a value. The warehouse builds the relation `events`, `counts` or `pages` for it, so that the
- * text is written once, whatever engine and files stand behind.
- */
-export interface Query {
-  /** One `SELECT` (no leading `WITH`) over the relation that `over` names. Every name in `params` occurs in it, `where` or `anyTests`, as `$name`. */
-  sql: string
+/** A query in the SQL of one engine, but for its values, which are in the binder that it was written with. */
+export interface Statement {
   /**
-   * `events` (also when left out); `counts`: events by minute, of which `COUNT_COLUMNS` says what is known; or `pages`:
-   * what browsers said of the speed of vendors' code, a row a page and vendor, as in `PAGE_COLUMNS`.
+   * One `SELECT` (no leading `WITH`) over the relation that `over` names. Every placeholder that was bound occurs in it, in
+   * `where` or in `anyTests`.
    */
-  over?: 'events' | 'counts' | 'pages'
-  params: Record<string, SqlValue>
-  /** Parameters it reads, each as the column `dialect.key(k)`; only `events` has any. */
-  keys: readonly string[]
+  sql: string
+  /** Parameters it reads, each as the column `dialect.key(k)`; only `events` has any. Left out: none. */
+  keys?: readonly string[]
   /** True when it reads the whole map `params`, which costs far more than a few keys. */
   wholeParams?: boolean
   /** Tests on any parameter, each as the column that it names. Far cheaper than to look through the map. */
   anyTests?: readonly AnyTest[]
   /** SQL on columns of `events` beside `params`: all other events are left out, before maps are made of them. */
   where?: string
+}
+
+interface QueryParts {
+  /**
+   * `events` (also when left out); `counts`: events by minute, of which `COUNT_COLUMNS` says what is known; or `pages`:
+   * what browsers said of the speed of vendors' code, a row a page and vendor, as in `PAGE_COLUMNS`.
+   */
+  over?: 'events' | 'counts' | 'pages'
   /** The organization whose events it sees; null (jobs only): every organization's. */
   orgId: string | null
   /** Only events with `from <= receivedAt < to`; of `counts` only minutes that begin there, so these are whole ones. */
   window: { from: Instant; to: Instant }
+  /** Pure; what differs between engines comes from `binder.dialect`. */
+  write(binder: Binder): Statement
   /**
    * What becomes of a row of the answer, in its order; null: it is left out. For what SQL can't tell: of many rows few are
    * in memory at once, and others have their turn in between.
@@ -42,33 +47,61 @@ export interface Query {
   read?(row: never): unknown
 }
 
-/** The seam to the event history. Asynchronous, so never used inside a SQLite transaction. */
-export interface Warehouse {
-  /**
-   * Answers a query with one object a row, columns as named in its SQL, 64-bit integers as numbers, or with what its `read`
-   * makes of them. `signal` is that of whoever asks, and ends the query; without it a job asks, which waits for no question.
-   * Fails with `unavailable` when the engine does, or the signal ends.
-   */
-  query<T>(query: Query, signal?: AbortSignal): Promise<T[]>
+declare const named: unique symbol
+
+/**
+ * A query of the event history, as a value. The warehouse builds the relation `events`, `counts` or `pages` for it, so that
+ * it is written once, whatever engine and files stand behind. Made by `query` only.
+ */
+export interface Query extends QueryParts {
+  readonly [named]: true
+  /** By what it is known in the list of those that every engine answers the same: `room.noun`. */
+  readonly name: string
 }
 
-/** The same history for one question: its queries end with the signal. */
-export function askedWith(warehouse: Pick<Warehouse, 'query'>, signal: AbortSignal): Pick<Warehouse, 'query'> {
-  return { query: (query) => warehouse.query(query, signal) }
+/** A query of this name, which is written out where it is called, so that a list of all can be made from the code. */
+export function query(name: string, parts: QueryParts): Query {
+  return { name, ...parts } as Query
 }
 
-/** Collects values while SQL is written, so that no text from outside ever becomes SQL. */
+/** The same query without the events that fail one of these tests: SQL on columns of `events` beside `params`. */
+export function narrowed(query: Query, tests: readonly string[]): Query {
+  if (tests.length === 0) return query
+  return {
+    ...query,
+    write(binder) {
+      const statement = query.write(binder)
+      const { where } = statement
+      return { ...statement, where: [...(where === undefined ? [] : [`(${where})`]), ...tests].join(' AND ') }
+    },
+  }
+}
+
+/** A query in the SQL of an engine, with the values of its placeholders. */
+export interface WrittenQuery extends Statement {
+  params: Readonly<Record<string, SqlValue>>
+}
+
+export function writeQuery(query: Query, dialect: Dialect): WrittenQuery {
+  const binder = new Binder(dialect)
+  return { ...query.write(binder), params: binder.params }
+}
+
+/** Collects values while SQL is written for an engine, so that no text from outside ever becomes SQL. */
 export class Binder {
   readonly params: Record<string, SqlValue> = {}
   private count = 0
 
-  constructor(private readonly prefix = 'p') {}
+  constructor(
+    readonly dialect: Dialect,
+    private readonly prefix = 'p',
+  ) {}
 
-  /** Answers the placeholder that stands for the value: `$p0`. */
+  /** Answers the placeholder that stands for the value. */
   bind(value: SqlValue): string {
     const name = `${this.prefix}${this.count++}`
     this.params[name] = value
-    return `$${name}`
+    return this.dialect.placeholder(name, value)
   }
 
   /** Tests, to be joined by AND, that a column has one of these values: none for an empty list, which means all. */

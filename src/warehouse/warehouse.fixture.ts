@@ -9,13 +9,13 @@ import type { StoredEvent } from '../core/event.ts'
 import type { SegmentCount } from '../ingest/segment-count.ts'
 import { Spool } from '../ingest/spool.ts'
 import { type Db, openDatabase } from '../store/database.ts'
-import { planMerges, runMerge } from './compact.ts'
-import { compactRollups } from './compact-rollups.ts'
-import { columnName, quoteName } from './dialect.ts'
-import { DuckdbWarehouse, type EngineOptions } from './duckdb.ts'
-import { type EventFile, Manifest } from './manifest.ts'
-import type { Query } from './query.ts'
-import { findDifferences, removeLeftovers } from './unlisted.ts'
+import { planMerges, runMerge } from './duckdb/compact.ts'
+import { compactRollups } from './duckdb/compact-rollups.ts'
+import { duckdbDialect } from './duckdb/dialect.ts'
+import { type EventFile, Manifest } from './duckdb/manifest.ts'
+import { findDifferences, removeLeftovers } from './duckdb/unlisted.ts'
+import { DuckdbWarehouse, type EngineOptions } from './duckdb/warehouse.ts'
+import { Binder, type Query, query, type Statement, type WrittenQuery, writeQuery } from './query.ts'
 
 /** The start of an hour. */
 export const HOUR = TEST_START
@@ -95,6 +95,25 @@ export const anEvent: fc.Arbitrary<Said> = fc.record(
   },
   { requiredKeys: ['orgId'] },
 )
+
+/** What a query is to the engine that the program has. */
+export const inSql = (query: Query): WrittenQuery => writeQuery(query, duckdbDialect)
+
+/** Collects values of SQL for the engine that the program has. */
+export const newBinder = (prefix?: string) => new Binder(duckdbDialect, prefix)
+
+/** A query as SQL of the engine that the program has, in which `$name` stands for a value of `params`. */
+export interface PlainQuery extends Statement, Partial<Omit<Query, 'write' | 'name'>> {
+  params?: WrittenQuery['params']
+}
+
+export function plainQuery({ over, orgId = null, window = WHOLE, read, params, ...statement }: PlainQuery): Query {
+  const write = (binder: Binder) => {
+    Object.assign(binder.params, params)
+    return statement
+  }
+  return query('test', { ...(over && { over }), ...(read && { read }), orgId, window, write })
+}
 
 const WHOLE: Query['window'] = { from: 0, to: Number.MAX_SAFE_INTEGER }
 
@@ -206,10 +225,10 @@ export class WarehouseStand {
 
   query<T>(
     sql: string,
-    params: Query['params'] = {},
-    asked: Asked & Pick<Query, 'wholeParams' | 'over'> = {},
+    params: WrittenQuery['params'] = {},
+    asked: Asked & Pick<PlainQuery, 'wholeParams' | 'over'> = {},
   ): Promise<T[]> {
-    return this.warehouse.query<T>({ sql, params, keys: [], orgId: null, window: WHOLE, ...asked })
+    return this.warehouse.query<T>(plainQuery({ sql, params, ...asked }))
   }
 
   /** How many rows, and how many different events. */
@@ -224,7 +243,7 @@ export class WarehouseStand {
 
   /** The values of these keys, one row an event; null where the event lacks the key. */
   async valuesOf(keys: readonly string[], asked: Asked = {}): Promise<(string | null)[][]> {
-    const columns = keys.map((key, at) => `${quoteName(columnName(key))} AS k${at}`)
+    const columns = keys.map((key, at) => `${duckdbDialect.key(key)} AS k${at}`)
     const rows = await this.query<Record<string, string | null>>(
       `SELECT ${['seq', ...columns].join(', ')} FROM events ORDER BY seq`,
       {},

@@ -7,7 +7,7 @@ import { signalListRoutes } from '../../src/insights/signal-list.ts'
 import { initialize } from '../../src/org/store.ts'
 import { CountsStand, MONDAY } from '../../src/signals/follower.fixture.ts'
 import { settingsOf } from '../../src/signals/setting-store.ts'
-import { DuckdbWarehouse } from '../../src/warehouse/duckdb.ts'
+import { DuckdbWarehouse } from '../../src/warehouse/duckdb/warehouse.ts'
 import type { Query } from '../../src/warehouse/query.ts'
 import { testApp } from '../app.ts'
 import { cast, client, credentialsOf, memoryDb, testClock } from '../fakes.ts'
@@ -87,11 +87,7 @@ describe('a round of evaluation', () => {
 })
 
 /** A query that ends when it is interrupted, and not before. */
-const ENDLESS: Pick<Query, 'sql' | 'params' | 'keys'> = {
-  sql: 'SELECT sum(hash(a.i + b.i)) FROM range(10000000) a(i), range(10000000) b(i)',
-  params: {},
-  keys: [],
-}
+const ENDLESS = { sql: 'SELECT sum(hash(a.i + b.i)) FROM range(10000000) a(i), range(10000000) b(i)' }
 
 test('a stop waits for no query, and what was not evaluated is evaluated after the next start', async () => {
   using folder = temporaryFolder()
@@ -108,7 +104,7 @@ test('a stop waits for no query, and what was not evaluated is evaluated after t
   let asked = 0
   const endless = spyOn(DuckdbWarehouse.prototype, 'query').mockImplementation(function (this: DuckdbWarehouse, one) {
     asked++
-    return query.call(this, { ...one, ...ENDLESS }) as Promise<never[]>
+    return query.call(this, { ...one, write: () => ENDLESS }) as Promise<never[]>
   })
   spies.push(endless)
   const events = [{ vendor: 'Shop', event: 'buy', params: { bad: 'yes' } }]

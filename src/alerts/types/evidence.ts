@@ -1,6 +1,6 @@
 import type { PhoneRegions } from '../../conditions/phone.ts'
 import type { StoredEvent } from '../../core/event.ts'
-import type { Binder, Query } from '../../warehouse/query.ts'
+import type { Binder, Statement } from '../../warehouse/query.ts'
 import type { Alert } from '../alert.ts'
 import type { Finding } from '../finding.ts'
 
@@ -29,7 +29,7 @@ export interface Bounds {
 export const NO_BOUNDS: Bounds = { expected: null, low: null, high: null }
 
 /** Rows of a relation: a boolean expression to stand behind WHERE, its values in the binder that was given. */
-export type Tests = Pick<Query, 'sql' | 'keys' | 'wholeParams'>
+export type Tests = Pick<Statement, 'sql' | 'keys' | 'wholeParams'>
 
 /** A series that is counted anew. */
 export interface CountedSeries {
@@ -45,8 +45,9 @@ export interface CountedSeries {
 }
 
 /** Events as they should be. */
-export interface GoodEvents extends Tests {
-  /** Where SQL can't tell: decides it for an event that `sql` let through. */
+export interface GoodEvents {
+  where(binder: Binder): Tests
+  /** Where SQL can't tell: decides it for an event that `where` let through. */
   isGood?(event: Omit<StoredEvent, 'orgId'>): boolean
 }
 
@@ -64,5 +65,5 @@ export interface Evidence {
   /** True when the good event is to be of the same vendor and event as the bad one, and of its host where there is one. */
   isGoodAlike: boolean
   /** The events of which the newest is shown as the good one. */
-  good(incident: Incident & { rule: Alert }, binder: Binder): GoodEvents
+  good(incident: Incident & { rule: Alert }): GoodEvents
 }

@@ -3,8 +3,7 @@ import type { Instant } from '../../core/clock.ts'
 import { AppError } from '../../core/error.ts'
 import { Closed, parser, Text, Type } from '../../core/schema.ts'
 import { countText } from '../../core/text.ts'
-import { duckdbDialect } from '../../warehouse/dialect.ts'
-import { Binder } from '../../warehouse/query.ts'
+import { type Binder, query } from '../../warehouse/query.ts'
 import { type Alert, domainsOf } from '../alert.ts'
 import { type AlertType, orgOf } from './alert-type.ts'
 import { type Incident, NO_BOUNDS, type Tests } from './evidence.ts'
@@ -68,10 +67,9 @@ export const orderLimit: AlertType<OrderRow> = {
       const boundsOf = () => ({ ...NO_BOUNDS, expected: 0, high: 1 })
       return { by: 'hours', over: 'events', where: (binder) => ordersOf({ ...incident, rule }, '>', binder), boundsOf }
     },
-    violating: ({ rule, ...others }, binder) =>
-      rule ? ordersOf({ ...others, rule }, '>', binder) : { sql: 'false', keys: [] },
+    violating: ({ rule, ...others }, binder) => (rule ? ordersOf({ ...others, rule }, '>', binder) : { sql: 'false' }),
     isGoodAlike: true,
-    good: (incident, binder) => ordersOf(incident, '<=', binder),
+    good: (incident) => ({ where: (binder) => ordersOf(incident, '<=', binder) }),
   },
 
   example: {
@@ -99,17 +97,19 @@ export const orderLimit: AlertType<OrderRow> = {
   measure(alerts, window) {
     const [alert] = alerts
     if (!alert) throw new Error('there is an alert')
-    const binder = new Binder()
-    const { sql, keys } = worthOf(alert, '>', binder)
-    const tests = [...scopeTests({ domainIds: domainsOf(alert), ...ALL }, binder), sql]
-    return {
-      sql: `SELECT domainId, sum(weight) AS orders, min(receivedAt) AS firstAt, max(receivedAt) AS lastAt, max(seq) AS lastSeq
-        FROM events WHERE ${tests.join(' AND ')} GROUP BY domainId ORDER BY domainId`,
-      params: binder.params,
-      keys,
+    return query('test.order-limit', {
       orgId: orgOf(alerts),
       window,
-    }
+      write(binder) {
+        const { sql, ...reads } = worthOf(alert, '>', binder)
+        const tests = [...scopeTests({ domainIds: domainsOf(alert), ...ALL }, binder), sql]
+        return {
+          ...reads,
+          sql: `SELECT domainId, sum(weight) AS orders, min(receivedAt) AS firstAt, max(receivedAt) AS lastAt, max(seq) AS lastSeq
+            FROM events WHERE ${tests.join(' AND ')} GROUP BY domainId ORDER BY domainId`,
+        }
+      },
+    })
   },
 
   judge(alert, rows) {
@@ -126,14 +126,15 @@ export const orderLimit: AlertType<OrderRow> = {
 }
 
 function worthOf({ limit }: Alert, op: '>' | '<=', binder: Binder): Tests {
+  const { dialect } = binder
   const { parameter, most } = readLimit(limit, 'limit')
   return {
-    sql: `${duckdbDialect.readNumber(duckdbDialect.key(parameter))} ${op} ${binder.bind(most)}`,
+    sql: `${dialect.readNumber(dialect.key(parameter))} ${op} ${binder.bind(most)}`,
     keys: [parameter],
   }
 }
 
 function ordersOf(incident: Incident & { rule: Alert }, op: '>' | '<=', binder: Binder): Tests {
-  const { sql, keys } = worthOf(incident.rule, op, binder)
-  return { sql: [...scopeTests(scopeOfIssue(incident, ALL), binder), sql].join(' AND '), keys }
+  const { sql, ...reads } = worthOf(incident.rule, op, binder)
+  return { ...reads, sql: [...scopeTests(scopeOfIssue(incident, ALL), binder), sql].join(' AND ') }
 }

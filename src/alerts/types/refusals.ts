@@ -1,8 +1,6 @@
 import type { Condition } from '../../conditions/condition.ts'
-import { filtersSql } from '../../conditions/sql.ts'
+import { isExact } from '../../conditions/sql.ts'
 import { AppError } from '../../core/error.ts'
-import { duckdbDialect } from '../../warehouse/dialect.ts'
-import { Binder } from '../../warehouse/query.ts'
 import type { AlertInput } from '../alert.ts'
 
 /** Refuses conditions of an alert whose type has no use for them; `why` stands behind the name of the field. */
@@ -16,7 +14,7 @@ export function refuseConditions({ conditions, conditionGroups = [] }: AlertInpu
 /** Refuses conditions that SQL can't decide, for a type that looks at no event by itself. `path`: of the list. */
 export function refuseInexact(conditions: readonly Condition[], path: string): void {
   for (const [index, condition] of conditions.entries()) {
-    if (filtersSql([condition], duckdbDialect, new Binder()).exact) continue
+    if (isExact(condition)) continue
     throw new AppError(
       'invalid',
       `${path}[${index}].op: ${condition.op} works in data_validation alerts only, where each event is looked at`,

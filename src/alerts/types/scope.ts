@@ -1,6 +1,5 @@
 import { compileFilters } from '../../conditions/predicate.ts'
-import { type ConditionSql, filtersSql } from '../../conditions/sql.ts'
-import { duckdbDialect } from '../../warehouse/dialect.ts'
+import { type ConditionSql, filtersSql, isExact } from '../../conditions/sql.ts'
 import type { Binder } from '../../warehouse/query.ts'
 import { type Alert, domainsOf } from '../alert.ts'
 import type { GoodEvents, Incident } from './evidence.ts'
@@ -37,14 +36,12 @@ export function filteredSql(
   binder: Binder,
   tests: readonly string[] = [],
 ): ConditionSql {
-  const condition = filtersSql(rule.filters ?? [], duckdbDialect, binder, regions)
+  const condition = filtersSql(rule.filters ?? [], binder, regions)
   return { ...condition, sql: [...scopeTests(scope, binder), ...tests, condition.sql].join(' AND ') }
 }
 
 /** How an event is confirmed that `filteredSql` let through, where that is needed. */
-export function confirmedBy(
-  { exact }: ConditionSql,
-  { rule, regions }: Incident & { rule: Alert },
-): Pick<GoodEvents, 'isGood'> {
-  return exact ? {} : { isGood: compileFilters(rule.filters ?? [], regions) }
+export function confirmedBy({ rule, regions }: Incident & { rule: Alert }): Pick<GoodEvents, 'isGood'> {
+  const { filters = [] } = rule
+  return filters.every(isExact) ? {} : { isGood: compileFilters(filters, regions) }
 }

@@ -1,8 +1,7 @@
 import { AppError } from '../../../core/error.ts'
 import { eventsText } from '../../../core/text.ts'
-import { Binder, type Query } from '../../../warehouse/query.ts'
-import type { Alert } from '../../alert.ts'
-import type { Finding, Window } from '../../finding.ts'
+import { type Binder, query, type Statement } from '../../../warehouse/query.ts'
+import type { Finding } from '../../finding.ts'
 import { type AlertType, orgOf, perRows } from '../alert-type.ts'
 import { ROWS_AT_ONCE } from '../past.ts'
 import { validationEvidence } from './evidence.ts'
@@ -64,18 +63,24 @@ export const dataValidation: AlertType<ViolationRow> = {
   },
 
   measure(alerts, window) {
-    const binder = new Binder()
-    const isNamed = alerts.length <= MAX_NAMED
-    const named = isNamed ? `WHERE alertId IN (${alerts.map(({ id }) => binder.bind(id)).join(', ')})` : ''
-    return violationsQuery(alerts, window, binder, named)
+    const ids = alerts.length <= MAX_NAMED ? alerts.map(({ id }) => id) : []
+    return query('alerts.violations', {
+      orgId: orgOf(alerts),
+      window,
+      write: (binder) => violationsOf(binder, ids.length > 0 ? `WHERE ${binder.among('alertId', ids).join('')}` : ''),
+    })
   },
 
   measureApart(alerts, begins, window) {
-    const binder = new Binder()
-    const own = binder.bind(JSON.stringify(alerts.map(({ id }, at) => ({ id, beginsAt: begins[at] }))))
-    const scopes = `SELECT unnest(from_json(${own}, '[{"id": "VARCHAR", "beginsAt": "BIGINT"}]'), recursive := true)`
-    const named = `JOIN (${scopes}) AS own ON own.id = alertId WHERE receivedAt >= beginsAt`
-    return violationsQuery(alerts, window, binder, named)
+    return query('alerts.violations-apart', {
+      orgId: orgOf(alerts),
+      window,
+      write(binder) {
+        const begun = binder.bind(JSON.stringify(alerts.map(({ id }, at) => ({ id, beginsAt: begins[at] }))))
+        const own = binder.dialect.rowsOfJson(begun, { id: 'text', beginsAt: 'integer' })
+        return violationsOf(binder, `JOIN ${own} AS own ON own.id = alertId WHERE receivedAt >= beginsAt`)
+      },
+    })
   },
 
   scope: ({ vendors = [] }) => ({ vendors, event: null }),
@@ -91,14 +96,14 @@ export const dataValidation: AlertType<ViolationRow> = {
 }
 
 /** `named`: SQL that leaves the violations of these alerts, by `alertId` and `receivedAt`. */
-function violationsQuery(alerts: readonly Alert[], window: Window, { params }: Binder, named: string): Query {
+function violationsOf({ dialect }: Binder, named: string): Statement {
   return {
     sql: `
       SELECT alertId, domainId, sum(weight) AS occurrences, min(firstAt) AS firstAt, max(lastAt) AS lastAt,
         max(lastSeq) AS sampleSeq,
         CASE WHEN min(firstVendor) = max(lastVendor) THEN min(firstVendor) END AS vendor,
         CASE WHEN min(firstEvent) = max(lastEvent) THEN min(firstEvent) END AS event,
-        arg_min(host, {weight: -weight, host: host}, ${MAX_HOSTS}) FILTER (WHERE host IS NOT NULL) AS hosts
+        ${dialect.firstOf('host', ['-weight', 'host'], MAX_HOSTS)} AS hosts
       FROM (
         SELECT alertId, domainId, host, sum(weight) AS weight, min(receivedAt) AS firstAt, max(receivedAt) AS lastAt,
           max(seq) AS lastSeq, min(vendor) AS firstVendor, max(vendor) AS lastVendor, min(event) AS firstEvent,
@@ -110,10 +115,6 @@ function violationsQuery(alerts: readonly Alert[], window: Window, { params }: B
         ${named} GROUP BY alertId, domainId, host
       )
       GROUP BY alertId, domainId ORDER BY alertId, domainId`,
-    params,
-    keys: [],
-    orgId: orgOf(alerts),
-    window,
   }
 }
 

@@ -1,8 +1,9 @@
+import { conditionsOf } from '../../../conditions/condition.ts'
 import { compileViolation } from '../../../conditions/predicate.ts'
-import { violationSql } from '../../../conditions/sql.ts'
+import { isExact, violationSql } from '../../../conditions/sql.ts'
 import { EVENT_COLUMNS, type StoredEvent } from '../../../core/event.ts'
-import { duckdbDialect } from '../../../warehouse/dialect.ts'
-import { type AnyTest, Binder, type Query } from '../../../warehouse/query.ts'
+import { bucketOf } from '../../../warehouse/dialect.ts'
+import { type AnyTest, type Binder, type Query, query, type Statement } from '../../../warehouse/query.ts'
 import { type Alert, domainsOf } from '../../alert.ts'
 import type { Window } from '../../finding.ts'
 import { parsePeriod } from '../../period.ts'
@@ -25,32 +26,45 @@ export function validationPast(
   { regions, oneIn }: PastOptions,
 ): Past<ViolationRow> {
   const bucketMs = bucketMsOf(parsePeriod(alert.period))
-  const { exact, query } = violationsOf(alert, spanOf(windows), { regions, oneIn })
+  const window = spanOf(windows)
   const rowsOf = (rows: readonly BucketRow[]) =>
     byWindow(rows, windows).map((group) => mergeByDomain(alert.id, group, oneIn))
-  if (exact) {
-    const columns = `domainId, receivedAt // ${bucketMs} * ${bucketMs} AS bucketAt, sum(weight) AS occurrences,
-      min(receivedAt) AS firstAt, max(receivedAt) AS lastAt, max(seq) AS sampleSeq`
-    return { method: 'sql', query: query(columns, 'GROUP BY domainId, bucketAt'), rowsOf, isWhole: () => true }
+  if (isDecidedBySql(alert)) {
+    const broken = query('alerts.past-violations', {
+      orgId: alert.orgId,
+      window,
+      write(binder) {
+        const columns = `domainId, ${bucketOf(binder.dialect, 'receivedAt', bucketMs)} AS bucketAt,
+          sum(weight) AS occurrences, min(receivedAt) AS firstAt, max(receivedAt) AS lastAt, max(seq) AS sampleSeq`
+        return violationsOf(alert, binder, { regions, oneIn }, columns, 'GROUP BY domainId, bucketAt')
+      },
+    })
+    return { method: 'sql', query: broken, rowsOf, isWhole: () => true }
   }
   const isBroken = compileViolation(alert, regions)
-  let candidates = 0
+  let looked = 0
   const read = (event: StoredEvent) => {
-    candidates++
+    looked++
     return isBroken(event) ? rowOf(event) : null
   }
   return {
     method: 'sql',
-    query: { ...query(WHOLE_EVENT, `ORDER BY seq DESC LIMIT ${MAX_CANDIDATES}`), read },
+    query: candidates(alert, window, { regions, oneIn }, read),
     rowsOf,
-    isWhole: () => candidates < MAX_CANDIDATES,
+    isWhole: () => looked < MAX_CANDIDATES,
   }
 }
 
 /** Asks for the places of the newest events that break the rule. */
 export function newestViolations(alert: Alert, window: Query['window'], { regions, limit }: NewestOptions): Query {
-  const { exact, query } = violationsOf(alert, window, { regions, oneIn: 1 })
-  if (exact) return query('seq, receivedAt', `ORDER BY seq DESC LIMIT ${limit}`)
+  const options = { regions, oneIn: 1 }
+  if (isDecidedBySql(alert)) {
+    return query('alerts.newest-violations', {
+      orgId: alert.orgId,
+      window,
+      write: (binder) => violationsOf(alert, binder, options, 'seq, receivedAt', `ORDER BY seq DESC LIMIT ${limit}`),
+    })
+  }
   const isBroken = compileViolation(alert, regions)
   let found = 0
   const read = (event: StoredEvent) => {
@@ -58,31 +72,52 @@ export function newestViolations(alert: Alert, window: Query['window'], { region
     found++
     return { seq: event.seq, receivedAt: event.receivedAt }
   }
-  return { ...query(WHOLE_EVENT, `ORDER BY seq DESC LIMIT ${MAX_CANDIDATES}`), read }
+  return candidates(alert, window, options, read)
 }
 
-/** Asks for events that break the alert's rule, or may where `exact` is false. */
-function violationsOf(alert: Alert, window: Query['window'], { regions, oneIn }: PastOptions) {
-  const binder = new Binder()
+const isDecidedBySql = (alert: Alert) => conditionsOf(alert).every(isExact)
+
+/** Asks for the newest events that may break the rule, whole, for `read` to decide. */
+function candidates(
+  alert: Alert,
+  window: Query['window'],
+  options: PastOptions,
+  read: (event: StoredEvent) => unknown,
+): Query {
+  return query('alerts.violation-candidates', {
+    orgId: alert.orgId,
+    window,
+    read,
+    write(binder) {
+      const newest = `ORDER BY seq DESC LIMIT ${MAX_CANDIDATES}`
+      return { ...violationsOf(alert, binder, options, WHOLE_EVENT, newest), wholeParams: true }
+    },
+  })
+}
+
+/** Selects of the events that break the alert's rule, or may where SQL can't tell. */
+function violationsOf(
+  alert: Alert,
+  binder: Binder,
+  { regions, oneIn }: PastOptions,
+  select: string,
+  more: string,
+): Statement {
   const anyTests: AnyTest[] = []
-  const { sql, keys, wholeParams, exact } = violationSql(alert, duckdbDialect, binder, regions, anyTests)
+  const { sql, keys, wholeParams } = violationSql(alert, binder, regions, anyTests)
   const scope = [
     ...binder.among('domainId', domainsOf(alert)),
     ...binder.among('vendor', alert.vendors ?? []),
     ...(oneIn > 1 ? [`seq % ${oneIn} = 0`] : []),
   ]
   const where = [...scope, ...(wholeParams ? [] : [sql])].join(' AND ')
-  const query = (select: string, more: string): Query => ({
+  return {
     sql: `SELECT ${select} FROM events ${wholeParams ? `WHERE ${sql} ` : ''}${more}`,
-    params: binder.params,
     keys,
-    wholeParams: wholeParams || !exact,
+    wholeParams,
     anyTests,
     ...(where && { where }),
-    orgId: alert.orgId,
-    window,
-  })
-  return { exact, query }
+  }
 }
 
 const rowOf = ({ domainId, receivedAt, seq, weight }: StoredEvent): BucketRow => ({

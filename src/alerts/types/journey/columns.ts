@@ -1,7 +1,7 @@
 import type { Condition } from '../../../conditions/condition.ts'
 import { filtersSql } from '../../../conditions/sql.ts'
-import { duckdbDialect, isStorable } from '../../../warehouse/dialect.ts'
-import { type AnyTest, Binder, type Query } from '../../../warehouse/query.ts'
+import { type Dialect, isStorable } from '../../../warehouse/dialect.ts'
+import type { AnyTest, Binder } from '../../../warehouse/query.ts'
 import { domainsOf } from '../../alert.ts'
 import { type Ask, keyOf, type Plan } from './plan.ts'
 
@@ -46,17 +46,16 @@ export class JourneyColumns {
   readonly keys = new Set<string>()
   readonly anyTests: AnyTest[] = []
   wholeParams = false
-  private readonly binder = new Binder()
   private readonly known = new Map<string, string>()
 
-  constructor(private readonly membersOf: MembersOf) {}
-
-  get params(): Query['params'] {
-    return this.binder.params
-  }
+  constructor(
+    private readonly binder: Binder,
+    private readonly membersOf: MembersOf,
+  ) {}
 
   alert(alert: WalkedAlert): AlertSql {
     const { plan, filters = [] } = alert
+    const { dialect } = this.binder
     const id = this.binder.bind(alert.id)
     const asks = plan.asks.map((ask) => this.askColumn(ask))
     const domains = this.binder.among('domainId', domainsOf(alert))
@@ -67,10 +66,10 @@ export class JourneyColumns {
     return {
       id,
       hit: [...domains, asks.length > 0 ? `(${asks.join(' OR ')})` : NEVER].join(' AND '),
-      code: asks.length > 0 ? codeSql(asks) : "''",
-      text: asks.length > 0 ? shapeSql(asks) : "''",
+      code: asks.length > 0 ? codeSql(dialect, asks) : "''",
+      text: asks.length > 0 ? shapeSql(dialect, asks) : "''",
       inScope: chosen.length > 0 ? `CASE WHEN ${chosen.join(' AND ')} THEN ${id} END` : id,
-      matters: [...domains, ...[...reached, ...filter].map((column) => `bool_or(${column})`), ALWAYS].join(' AND '),
+      matters: [...domains, ...[...reached, ...filter].map((column) => `max(${column})`), ALWAYS].join(' AND '),
       fromStart: first === null,
     }
   }
@@ -114,7 +113,8 @@ export class JourneyColumns {
     const text = this.text(path)
     if (text === null) return NEVER
     if (op === 'equals') return `coalesce(path = ${text}, false)`
-    const test = op === 'contains' ? duckdbDialect.contains('path', text) : duckdbDialect.startsWith('path', text)
+    const { dialect } = this.binder
+    const test = op === 'contains' ? dialect.contains('path', text) : dialect.startsWith('path', text)
     return `coalesce(${test}, false)`
   }
 
@@ -133,7 +133,7 @@ export class JourneyColumns {
   }
 
   private conditions(conditions: readonly Condition[]): string {
-    const { sql, keys, wholeParams } = filtersSql(conditions, duckdbDialect, this.binder, [], this.anyTests)
+    const { sql, keys, wholeParams } = filtersSql(conditions, this.binder, [], this.anyTests)
     for (const key of keys) this.keys.add(key)
     this.wholeParams ||= wholeParams
     return sql
@@ -154,13 +154,19 @@ function firstAsk(plan: Plan): number | null {
 }
 
 /** The places of the asks that an event answers: `0,2`. */
-const codeSql = (asks: readonly string[]) =>
-  `concat_ws(',', ${asks.map((ask, place) => `CASE WHEN ${ask} THEN '${place}' END`).join(', ')})`
+const codeSql = ({ joined }: Dialect, asks: readonly string[]) =>
+  joined(
+    ',',
+    asks.map((ask, place) => `CASE WHEN ${ask} THEN '${place}' END`),
+  )
 
 /** What the list `hits` of a session shows of these asks, as `readShape` reads it. */
-function shapeSql(asks: readonly string[]): string {
-  const own = asks.map((ask) => `hit.${ask}`)
-  const hit = `concat_ws('+', ${codeSql(own)}, hit.seq - startSeq, hit.receivedAt - startAt)`
-  const hits = `list_filter(hits, lambda hit: ${own.join(' OR ')})`
-  return `coalesce(array_to_string(list_transform(${hits}, lambda hit: ${hit}), ';'), '')`
+function shapeSql(dialect: Dialect, asks: readonly string[]): string {
+  const own = (hit: string) => asks.map((ask) => `${hit}.${ask}`)
+  return dialect.rowsText(
+    'hits',
+    (hit) => own(hit).join(' OR '),
+    (hit) => `${codeSql(dialect, own(hit))} || '+' || (${hit}.seq - startSeq) || '+' || (${hit}.receivedAt - startAt)`,
+    ';',
+  )
 }

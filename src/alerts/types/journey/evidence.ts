@@ -1,6 +1,7 @@
 import { filtersSql } from '../../../conditions/sql.ts'
-import { duckdbDialect } from '../../../warehouse/dialect.ts'
-import type { Evidence } from '../evidence.ts'
+import type { Binder } from '../../../warehouse/query.ts'
+import type { Alert } from '../../alert.ts'
+import type { Evidence, Incident, Tests } from '../evidence.ts'
 import { scopeOfIssue, scopeTests } from '../scope.ts'
 import { type JourneySpec, readSpec } from './spec.ts'
 
@@ -15,20 +16,24 @@ export const journeyEvidence: Evidence = {
 
   isGoodAlike: false,
 
-  /** Events as the sessions of the last firing should have shown one. None are where these missed several things. */
-  good(incident, binder) {
-    const { vendor = null, event = null } = incident.issue.evidence ?? {}
-    const missed = expectationsOf(readSpec(incident.rule.journey)).filter(
-      (one) => !one.label && (one.vendor || null) === vendor && (one.event || null) === event,
-    )
-    const data = missed.map((one) => filtersSql(one.data ?? [], duckdbDialect, binder))
-    const scope = scopeOfIssue(incident, { vendors: vendor === null ? [] : [vendor], event })
-    return {
-      sql: [...scopeTests(scope, binder), `(${['false', ...data.map(({ sql }) => sql)].join(' OR ')})`].join(' AND '),
-      keys: data.flatMap(({ keys }) => keys),
-      wholeParams: data.some(({ wholeParams }) => wholeParams),
-    }
-  },
+  good: (incident) => ({
+    where: (binder) => metSql(incident, binder),
+  }),
+}
+
+/** Events as the sessions of the last firing should have shown one. None are where these missed several things. */
+function metSql(incident: Incident & { rule: Alert }, binder: Binder): Tests {
+  const { vendor = null, event = null } = incident.issue.evidence ?? {}
+  const missed = expectationsOf(readSpec(incident.rule.journey)).filter(
+    (one) => !one.label && (one.vendor || null) === vendor && (one.event || null) === event,
+  )
+  const data = missed.map((one) => filtersSql(one.data ?? [], binder))
+  const scope = scopeOfIssue(incident, { vendors: vendor === null ? [] : [vendor], event })
+  return {
+    sql: [...scopeTests(scope, binder), `(${['false', ...data.map(({ sql }) => sql)].join(' OR ')})`].join(' AND '),
+    keys: data.flatMap(({ keys }) => keys),
+    wholeParams: data.some(({ wholeParams }) => wholeParams),
+  }
 }
 
 function expectationsOf(spec: JourneySpec): readonly Expectation[] {

@@ -12,7 +12,7 @@ import type { MembersOf } from './columns.ts'
 import { journeyEvidence } from './evidence.ts'
 import { dataOf, type Hit, type Plan, planOf, readShape, type Unmet, walk } from './plan.ts'
 import { type JourneySpec, JourneySpecSchema, readSpec } from './spec.ts'
-import { journeysSql, MAX_SHAPES, type ShapeRow } from './sql.ts'
+import { journeysQuery, MAX_SHAPES, type ShapeRow } from './sql.ts'
 import { journeySummary, type Miss } from './summary.ts'
 
 const MAX_HOSTS = 20
@@ -97,7 +97,7 @@ export const journey = {
     membersOf: MembersOf = noMembers,
   ): Query {
     const walked = alerts.map((alert) => ({ ...alert, plan: planFor(alert) }))
-    return { ...journeysSql(walked, [window], { membersOf }), orgId: orgOf(alerts) }
+    return journeysQuery(orgOf(alerts), walked, [window], { membersOf })
   },
 
   pastAtOnce: { events: EVENTS_AT_ONCE },
@@ -115,10 +115,7 @@ export const journey = {
     }
     return {
       method: 'sql',
-      query: {
-        ...journeysSql([{ ...alert, plan: planFor(alert) }], windows, { membersOf, oneIn }),
-        orgId: alert.orgId,
-      },
+      query: journeysQuery(alert.orgId, [{ ...alert, plan: planFor(alert) }], windows, { membersOf, oneIn }),
       rowsOf,
       isWhole: (answer) => rowsOf(answer).every((rows) => rows.length < MAX_SHAPES),
     }

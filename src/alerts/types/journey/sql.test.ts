@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { Condition } from '../../../conditions/condition.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../../../core/clock.ts'
 import type { StoredEvent } from '../../../core/event.ts'
-import { HOUR, type Said, WarehouseStand } from '../../../warehouse/warehouse.fixture.ts'
+import { HOUR, inSql, type Said, WarehouseStand } from '../../../warehouse/warehouse.fixture.ts'
 import { alertOf, eventOf, HOUR_BEFORE_NOON, NOON, warehouseWith } from '../../alert.fixture.ts'
 import type { Alert, AlertInput } from '../../alert.ts'
 import type { Window } from '../../finding.ts'
@@ -118,14 +118,18 @@ describe('sessions', () => {
   test('are asked for with the parameters that are read, and a day before the window', () => {
     const spec = stepped([start, wants('a.', equal('k', '1'), equal('$path', '/')), wants('b.', equal('K', '1'))])
     const measured = journey.measure([journeyAlert(spec, { filters: [equal('l', '1')] })], HOUR_BEFORE_NOON, [])
-    expect({ ...measured, keys: measured.keys.toSorted() }).toMatchObject({
+    const { keys = [], ...statement } = inSql(measured)
+    expect({ ...measured, ...statement, keys: keys.toSorted() }).toMatchObject({
       keys: ['K', 'k', 'l'],
       anyTests: [],
       orgId: 'org_a',
       window: { from: HOUR_BEFORE_NOON.from - DAY_MS, to: NOON },
     })
     const any = journeyAlert(stepped([start, wants('a.', equal('*', '1'))]))
-    expect(journey.measure([any], HOUR_BEFORE_NOON, [])).toMatchObject({ keys: [], anyTests: [{ column: 'any0' }] })
+    expect(inSql(journey.measure([any], HOUR_BEFORE_NOON, []))).toMatchObject({
+      keys: [],
+      anyTests: [{ column: 'any0' }],
+    })
     const elsewhere = alertOf(journeyInput(thanks), 'alr_2', 'org_b')
     expect(() => journey.measure([any, elsewhere], HOUR_BEFORE_NOON, [])).toThrow('one organization')
   })

@@ -1,5 +1,6 @@
 import { HOUR_MS, type Instant, MINUTE_MS } from '../../../core/clock.ts'
-import type { Query } from '../../../warehouse/query.ts'
+import type { Dialect } from '../../../warehouse/dialect.ts'
+import { type Binder, type Query, query, type Statement } from '../../../warehouse/query.ts'
 import { spanOf } from '../../window-index.ts'
 import { type AlertSql, JourneyColumns, type MembersOf, type WalkedAlert } from './columns.ts'
 
@@ -48,36 +49,51 @@ export interface JourneyOptions {
  * last event: so a session ends in exactly one of windows that touch, and nothing that comes later changes what it
  * shows. Sessions without any event that the journey begins with are left out: they are no fault, and count nowhere.
  */
-export function journeysSql(
+export function journeysQuery(
+  orgId: string,
   alerts: readonly WalkedAlert[],
   windows: readonly Span[],
-  { membersOf, oneIn = 1 }: JourneyOptions,
-): Pick<Query, 'sql' | 'params' | 'keys' | 'wholeParams' | 'anyTests' | 'window'> {
-  const columns = new JourneyColumns(membersOf)
-  const parts = alerts.map((alert) => columns.alert(alert))
+  options: JourneyOptions,
+): Query {
   const span = spanOf(windows)
   const ended = { from: span.from - SESSION_GAP_MS, to: span.to - SESSION_GAP_MS }
+  return query('alerts.journeys', {
+    orgId,
+    window: { from: ended.from - MAX_SESSION_MS, to: span.to },
+    write: (binder) => journeysSql(alerts, windows, ended, options, binder),
+  })
+}
+
+function journeysSql(
+  alerts: readonly WalkedAlert[],
+  windows: readonly Span[],
+  ended: Span,
+  { membersOf, oneIn = 1 }: JourneyOptions,
+  binder: Binder,
+): Statement {
+  const { dialect } = binder
+  const columns = new JourneyColumns(binder, membersOf)
+  const parts = alerts.map((alert) => columns.alert(alert))
   const visited = [
     `sessionId <> ''`,
     ...columns.inAnyDomain(alerts),
-    ...(oneIn > 1 ? [`hash(sessionId) % ${oneIn} = 0`] : []),
+    ...(oneIn > 1 ? [`${dialect.hash('sessionId')} % ${oneIn} = 0`] : []),
   ]
   const sql = `
     SELECT * FROM (
-      WITH ${eventsSql(columns)},
+      WITH ${eventsSql(columns, dialect)},
       ${visitsSql(parts, ended, visited)},
       ${walkedSql(columns, ended)},
-      ${shapesSql(columns, parts, { windows, oneIn })}
+      ${shapesSql(columns, parts, { windows, oneIn, dialect })}
     )`
-  const { keys, wholeParams, anyTests, params } = columns
-  const window = { from: ended.from - MAX_SESSION_MS, to: span.to }
-  return { sql, params, keys: [...keys], wholeParams, anyTests, window }
+  const { keys, wholeParams, anyTests } = columns
+  return { sql, keys: [...keys], wholeParams, anyTests }
 }
 
 /** Every event with what it answers. */
-function eventsSql({ columns }: JourneyColumns): string {
+function eventsSql({ columns }: JourneyColumns, { inlined }: Dialect): string {
   const answers = [...columns].map(([name, sql]) => `, ${sql} AS ${name}`).join('')
-  return `answered AS NOT MATERIALIZED (
+  return `answered AS ${inlined} (
     SELECT domainId, sessionId, receivedAt, ts, seq, host, weight${answers} FROM events
   )`
 }
@@ -92,7 +108,7 @@ function visitsSql(parts: readonly AlertSql[], { from, to }: Span, visited: read
   const isShort = to - from < MAX_SESSION_MS
   const recent = `SEMI JOIN (
       SELECT DISTINCT domainId, sessionId FROM events WHERE receivedAt >= ${from} AND receivedAt < ${to} AND ${where}
-    ) USING (domainId, sessionId)`
+    ) AS recent USING (domainId, sessionId)`
   return `visits AS MATERIALIZED (
     SELECT domainId, sessionId, min(seq) AS sid, max(receivedAt) AS lastAt,
       max(receivedAt) - min(receivedAt) >= ${SESSION_GAP_MS} AS hasGap
@@ -118,7 +134,8 @@ function walkedSql({ columns }: JourneyColumns, { from, to }: Span): string {
             SELECT *, CASE
                 WHEN receivedAt - lag(receivedAt) OVER (${visit}) < ${SESSION_GAP_MS} THEN NULL ELSE seq
               END AS opens
-            FROM answered SEMI JOIN (SELECT domainId, sessionId FROM visits WHERE hasGap) USING (domainId, sessionId)
+            FROM answered
+            SEMI JOIN (SELECT domainId, sessionId FROM visits WHERE hasGap) AS gapped USING (domainId, sessionId)
           )
         )
       )
@@ -129,7 +146,7 @@ function walkedSql({ columns }: JourneyColumns, { from, to }: Span): string {
       UNION ALL
       SELECT sid, lastAt, ${names} FROM answered JOIN (
         SELECT domainId, sessionId, sid, lastAt FROM visits WHERE NOT hasGap AND ${hasEnded}
-      ) USING (domainId, sessionId)
+      ) AS whole USING (domainId, sessionId)
     )`
 }
 
@@ -140,24 +157,24 @@ function walkedSql({ columns }: JourneyColumns, { from, to }: Span): string {
 function shapesSql(
   { askColumns, filterColumns }: JourneyColumns,
   parts: readonly AlertSql[],
-  { windows, oneIn }: { windows: readonly Span[]; oneIn: number },
+  { windows, oneIn, dialect }: { windows: readonly Span[]; oneIn: number; dialect: Dialect },
 ): string {
-  const list = (items: readonly string[]) => `[${items.join(', ')}]`
   const each = (write: (part: AlertSql, index: number) => string) => parts.map(write).join('')
   const asked = askColumns.length > 0 ? askColumns.join(' OR ') : '(1 = 0)'
   const fromStart = parts.filter(({ fromStart }) => fromStart).map(({ id }) => id)
   const orNothing = fromStart.length > 0 ? ` OR alertId IN (${fromStart.join(', ')})` : ''
+  const { argMax, hash, rowsOf, sortedRows } = dialect
   const session = 'PARTITION BY sid ORDER BY ts, seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW'
   return `
     ended AS (
-      SELECT sid, any_value(domainId) AS domainId, arg_max(host, seq) AS host, max(weight) * ${oneIn} AS weight,
+      SELECT sid, any_value(domainId) AS domainId, ${argMax('host', 'seq')} AS host, max(weight) * ${oneIn} AS weight,
         max(lastAt) AS lastAt, max(seq) AS lastSeq, min(seq) AS startSeq, min(receivedAt) AS startAt,
-        ${indexSql(`max(lastAt) + ${SESSION_GAP_MS}`, windows)} AS windowIndex
-        ${filterColumns.map((name) => `, bool_or(${name}) AS ${name}`).join('')}
+        ${indexSql(dialect, `max(lastAt) + ${SESSION_GAP_MS}`, windows)} AS windowIndex
+        ${filterColumns.map((name) => `, max(${name}) AS ${name}`).join('')}
       FROM walked GROUP BY sid HAVING count(*) <= ${MAX_SESSION_EVENTS}
     ),
     marked AS (
-      SELECT sid${each(({ hit, code }, n) => `, bit_xor(hash(place${n} || ':' || ${code})) FILTER (WHERE ${hit}) AS mark${n}`)}
+      SELECT sid${each(({ hit, code }, n) => `, bit_xor(${hash(`place${n} || ':' || ${code}`)}) FILTER (WHERE ${hit}) AS mark${n}`)}
       FROM (
         SELECT *${each(({ hit }, n) => `, count(*) FILTER (WHERE ${hit}) OVER (${session}) AS place${n}`)}
         FROM walked WHERE ${asked}
@@ -165,14 +182,13 @@ function shapesSql(
       GROUP BY sid
     ),
     sessions AS (
-      SELECT ended.*, unnest(${list(parts.map(({ inScope }) => inScope))}) AS alertId,
-        unnest(${list(parts.map((_, n) => `mark${n}`))}) AS mark
+      SELECT ended.*, ${rowsOf({ alertId: parts.map(({ inScope }) => inScope), mark: parts.map((_, n) => `mark${n}`) })}
       FROM ended LEFT JOIN marked USING (sid)
     ),
     shapes AS MATERIALIZED (
       SELECT alertId, domainId, windowIndex, host, sum(weight) AS sessions, min(lastAt) AS firstAt, max(lastAt) AS lastAt,
-        max(lastSeq) AS lastSeq, arg_max(startSeq, lastSeq) AS startSeq, arg_max(startAt, lastSeq) AS startAt,
-        arg_max(sid, lastSeq) AS sid
+        max(lastSeq) AS lastSeq, ${argMax('startSeq', 'lastSeq')} AS startSeq,
+        ${argMax('startAt', 'lastSeq')} AS startAt, ${argMax('sid', 'lastSeq')} AS sid
       FROM sessions WHERE alertId IS NOT NULL AND (mark IS NOT NULL${orNothing})
       GROUP BY alertId, domainId, windowIndex, host, mark
       QUALIFY row_number() OVER (
@@ -180,18 +196,18 @@ function shapesSql(
       ) <= ${MAX_SHAPES}
     ),
     shown AS (
-      SELECT sid, list_sort(list({ts: ts, seq: seq, receivedAt: receivedAt${askColumns.map((name) => `, ${name}: ${name}`).join('')}})) AS hits
-      FROM walked SEMI JOIN (SELECT DISTINCT sid FROM shapes) USING (sid) WHERE ${asked} GROUP BY sid
+      SELECT sid, ${sortedRows(['ts', 'seq', 'receivedAt', ...askColumns])} AS hits
+      FROM walked SEMI JOIN (SELECT DISTINCT sid FROM shapes) AS chosen USING (sid) WHERE ${asked} GROUP BY sid
     )
-    SELECT * EXCLUDE (sid, hits), CASE alertId${each(({ id, text }) => ` WHEN ${id} THEN ${text}`)} END AS shape
+    SELECT alertId, domainId, windowIndex, host, sessions, firstAt, lastAt, lastSeq, startSeq, startAt, CASE alertId${each(({ id, text }) => ` WHEN ${id} THEN ${text}`)} END AS shape
     FROM shapes LEFT JOIN shown USING (sid)`
 }
 
 /** The place of the window that holds an instant which one of them does. */
-function indexSql(instant: string, windows: readonly Span[]): string {
+function indexSql({ quotient }: Dialect, instant: string, windows: readonly Span[]): string {
   const [first, ...others] = windows
   if (!first || others.length === 0) return '0'
   const lengthMs = first.to - first.from
-  if (others.every(({ from, to }) => to - from === lengthMs)) return `(${instant} - ${first.from}) // ${lengthMs}`
+  if (others.every(({ from, to }) => to - from === lengthMs)) return quotient(`(${instant} - ${first.from})`, lengthMs)
   return `CASE${others.map(({ from }, place) => ` WHEN ${instant} < ${from} THEN ${place}`).join('')} ELSE ${others.length} END`
 }

@@ -1,8 +1,8 @@
 import { targetOf } from '../../../conditions/condition.ts'
 import { filtersSql } from '../../../conditions/sql.ts'
 import { parser, type TSchema, Type } from '../../../core/schema.ts'
-import { duckdbDialect, quoteName } from '../../../warehouse/dialect.ts'
-import { Binder, type Query } from '../../../warehouse/query.ts'
+import { bucketOf } from '../../../warehouse/dialect.ts'
+import { type Binder, type Query, query, type Statement } from '../../../warehouse/query.ts'
 import { type Alert, type AlertInput, domainsOf } from '../../alert.ts'
 import type { Finding, Window } from '../../finding.ts'
 import type { PeriodWindow } from '../../period.ts'
@@ -57,12 +57,15 @@ export function bucketsQuery(alert: Alert, span: Query['window'], bucketMs: numb
 }
 
 function queryOf(alerts: readonly Alert[], spans: Spans): Query {
-  const isPlain = alerts.every((alert) => volumeSource(alert) === 'counts')
-  return isPlain ? countsQuery(alerts, spans) : eventsQuery(alerts, spans)
+  const scope = { orgId: orgOf(alerts), window: { from: spans.from, to: spans.window.to } }
+  if (alerts.every((alert) => volumeSource(alert) === 'counts')) {
+    return query('alerts.volume', { ...scope, over: 'counts', write: (binder) => countsSql(alerts, spans, binder) })
+  }
+  return query('alerts.volume-filtered', { ...scope, write: (binder) => eventsSql(alerts, spans, binder) })
 }
 
-const bucketOf = (instant: string, { buckets }: Spans) =>
-  buckets ? `, ${instant} // ${buckets.bucketMs} * ${buckets.bucketMs} AS bucketAt` : ''
+const bucketColumn = (instant: string, { buckets }: Spans, { dialect }: Binder) =>
+  buckets ? `, ${bucketOf(dialect, instant, buckets.bucketMs)} AS bucketAt` : ''
 
 interface Spans {
   window: Window
@@ -73,9 +76,8 @@ interface Spans {
 }
 
 /** The smallest answer that serves all: names that no alert asks for are one. */
-function countsQuery(alerts: readonly Alert[], spans: Spans): Query {
-  const { window, from, hasBefore } = spans
-  const binder = new Binder()
+function countsSql(alerts: readonly Alert[], spans: Spans, binder: Binder): Statement {
+  const { window, hasBefore } = spans
   const vendors = namesOf(alerts, ({ vendors = [] }) => vendors)
   const events = namesOf(alerts, (alert) => [eventOf(alert) ?? []].flat())
   const scope = [
@@ -88,12 +90,7 @@ function countsQuery(alerts: readonly Alert[], spans: Spans): Query {
   const sum = (time: string) => `sum(weight) FILTER (WHERE minute ${time} ${window.from})`
   const sums = hasBefore ? `${sum('>=')} AS "count", ${sum('<')} AS "before"` : 'sum(weight) AS "count"'
   return {
-    sql: `SELECT domainId, ${names}, ${sums}${bucketOf('minute', spans)} FROM counts${where} GROUP BY ALL`,
-    over: 'counts',
-    params: binder.params,
-    keys: [],
-    orgId: orgOf(alerts),
-    window: { from, to: window.to },
+    sql: `SELECT domainId, ${names}, ${sums}${bucketColumn('minute', spans, binder)} FROM counts${where} GROUP BY ALL`,
   }
 }
 
@@ -117,18 +114,17 @@ function inScope(column: string, { names, isAll }: Names, binder: Binder): strin
 }
 
 function asNamed(column: string, { names, isAll }: Names, binder: Binder): string {
-  if (names.length === 0) return 'CAST(NULL AS VARCHAR)'
+  if (names.length === 0) return 'NULL'
   if (!isAll || names.length > MAX_NAMES) return column
   return `CASE WHEN ${column} IN (${listSql(names, binder)}) THEN ${column} END`
 }
 
-function eventsQuery(alerts: readonly Alert[], spans: Spans): Query {
-  const { window, from, hasBefore, buckets: { oneIn } = { oneIn: 1 } } = spans
-  const binder = new Binder()
+function eventsSql(alerts: readonly Alert[], spans: Spans, binder: Binder): Statement {
+  const { window, hasBefore, buckets: { oneIn } = { oneIn: 1 } } = spans
   const columns = alerts.flatMap((alert) => {
     const scope = scopeSql(alert, binder)
     const sum = (name: string, time: string) =>
-      `sum(weight) FILTER (WHERE ${time}${scope}) * ${oneIn} AS ${quoteName(name)}`
+      `sum(weight) FILTER (WHERE ${time}${scope}) * ${oneIn} AS ${binder.dialect.name(name)}`
     if (!hasBefore) return [sum(alert.id, '')]
     const [now, before] = [`receivedAt >= ${window.from} AND `, `receivedAt < ${window.from} AND `]
     return [sum(alert.id, now), sum(beforeColumn(alert), before)]
@@ -144,12 +140,9 @@ function eventsQuery(alerts: readonly Alert[], spans: Spans): Query {
     ),
   ]
   return {
-    sql: `SELECT domainId, ${columns.join(', ')}${bucketOf('receivedAt', spans)} FROM events
+    sql: `SELECT domainId, ${columns.join(', ')}${bucketColumn('receivedAt', spans, binder)} FROM events
       WHERE ${shared.join(' AND ')} GROUP BY ALL`,
-    params: binder.params,
     ...parametersOf(alerts),
-    orgId: orgOf(alerts),
-    window: { from, to: window.to },
   }
 }
 
@@ -160,11 +153,11 @@ function scopeSql(alert: Alert, binder: Binder): string {
   const tests = [...binder.among('domainId', domainsOf(alert)), ...binder.among('vendor', alert.vendors ?? [])]
   const event = eventOf(alert)
   if (event !== null) tests.push(`event = ${binder.bind(event)}`)
-  return [...tests, filtersSql(alert.filters ?? [], duckdbDialect, binder).sql].join(' AND ')
+  return [...tests, filtersSql(alert.filters ?? [], binder).sql].join(' AND ')
 }
 
 /** What the filters of all these alerts read. */
-function parametersOf(alerts: readonly Alert[]): Pick<Query, 'keys' | 'wholeParams'> {
+function parametersOf(alerts: readonly Alert[]): Pick<Statement, 'keys' | 'wholeParams'> {
   const targets = alerts.flatMap(({ filters = [] }) => filters.map(targetOf))
   const keys = targets.flatMap((target) => (target.kind === 'key' ? [target.key] : []))
   return { keys: [...new Set(keys)], wholeParams: targets.some(({ kind }) => kind === 'any') }

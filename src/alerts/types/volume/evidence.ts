@@ -39,16 +39,12 @@ export function volumeEvidence(
       }
       const where = (binder: Binder) => ({
         sql: ['true', ...scopeTests(scopeIn(incident), binder)].join(' AND '),
-        keys: [],
       })
       return { ...series, over: 'counts', where }
     },
 
     isGoodAlike: true,
 
-    good(incident, binder) {
-      const scoped = filtered(incident, binder)
-      return { ...scoped, ...confirmedBy(scoped, incident) }
-    },
+    good: (incident) => ({ where: (binder) => filtered(incident, binder), ...confirmedBy(incident) }),
   }
 }

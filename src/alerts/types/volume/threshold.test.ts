@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import type { Condition } from '../../../conditions/condition.ts'
 import { compileFilters } from '../../../conditions/predicate.ts'
 import { HOUR_MS } from '../../../core/clock.ts'
+import { inSql } from '../../../warehouse/warehouse.fixture.ts'
 import {
   alertOf,
   domainsNamed,
@@ -145,10 +146,11 @@ describe('alerts without filters', () => {
   const named = [volume({ vendors: ['ga4'], domainId: 'dom_a' }, 'alr_1'), volume({ vendors: ['meta'] }, 'alr_2')]
 
   test('read counts, of which only vendors and domains that some alert names', () => {
-    const { sql, over, keys } = measure(named, HOUR_BEFORE_NOON, shop)
+    const query = measure(named, HOUR_BEFORE_NOON, shop)
+    const { sql, keys = [] } = inSql(query)
     expect(sql).toMatch(/FROM counts WHERE vendor IN \(\$p\d+, \$p\d+\) GROUP BY/)
-    expect({ over, keys }).toEqual({ over: 'counts', keys: [] })
-    const all = measure([...named, volume({}, 'alr_3')], HOUR_BEFORE_NOON, shop)
+    expect({ over: query.over, keys }).toEqual({ over: 'counts', keys: [] })
+    const all = inSql(measure([...named, volume({}, 'alr_3')], HOUR_BEFORE_NOON, shop))
     expect(all.sql).toContain('FROM counts GROUP BY')
     expect(all.sql).toMatch(/^SELECT domainId, CASE WHEN vendor IN \(\$p\d+, \$p\d+\) THEN vendor END AS vendor/)
   })

@@ -1,0 +1,125 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import fc from 'fast-check'
+import type { StoredEvent } from '../../core/event.ts'
+import type { AnyTest } from '../query.ts'
+import { aKey, anEvent, aValue, NASTY_KEYS, paramOf, plainQuery, WarehouseStand } from '../warehouse.fixture.ts'
+
+// Real files and databases, on machines that do other things too.
+setDefaultTimeout(60_000)
+
+const aBatch = fc.record({
+  events: fc.array(anEvent, { minLength: 1, maxLength: 12 }),
+  work: fc.constantFrom('nothing', 'flush', 'merge', 'compact'),
+})
+
+/** Parameters that equal a value, unless their name begins with a letter that is left out. */
+const equalTo = (value: string, leftOut: string): AnyTest & { holds(event: StoredEvent): boolean } => ({
+  column: 'any0',
+  of: (key) => (key?.startsWith(leftOut) ? '(1 = 0)' : '({value} = $wanted)'),
+  holds: ({ params }) => Object.entries(params).some(([key, own]) => own === value && !key.startsWith(leftOut)),
+})
+
+test('a test on any parameter finds it in columns, maps and the spool, and nothing is made of other events', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(aBatch, { minLength: 1, maxLength: 4 }),
+      aValue,
+      fc.option(aKey, { nil: 'a' }),
+      async (batches, wanted, read) => {
+        await using stand = await WarehouseStand.open()
+        for (const { events, work } of batches) {
+          await stand.add(events)
+          if (work !== 'nothing') await stand.flush()
+          if (work === 'merge') await stand.merge()
+          if (work === 'compact') await stand.compact()
+        }
+        // What a key leaves of a test shows only where keys have columns, so this one is the same for all.
+        const own = equalTo(wanted, '\0')
+        const found = await stand.warehouse.query<StoredEvent>(
+          plainQuery({
+            sql: 'SELECT * FROM events ORDER BY seq',
+            params: { wanted },
+            keys: [read],
+            wholeParams: true,
+            anyTests: [own],
+            where: `any0 AND vendor <> ''`,
+            orgId: null,
+            window: { from: 0, to: Number.MAX_SAFE_INTEGER },
+          }),
+        )
+        const expected = stand.events.filter((event) => own.holds(event) && event.vendor !== '')
+        expect(found.map(({ seq, params }) => ({ seq, params }))).toEqual(
+          expected.map(({ seq, params }) => ({ seq, params })),
+        )
+        const without = await stand.warehouse.query<{ seq: number; any0: boolean }>(
+          plainQuery({
+            sql: 'SELECT seq, any0 FROM events ORDER BY seq',
+            params: { wanted },
+            keys: [],
+            anyTests: [own],
+            orgId: null,
+            window: { from: 0, to: Number.MAX_SAFE_INTEGER },
+          }),
+        )
+        expect(without).toEqual(stand.events.map((event) => ({ seq: event.seq, any0: own.holds(event) })))
+      },
+    ),
+    { numRuns: 40 },
+  )
+})
+
+test('what is too rare for a column of its own is found in the map beside the columns', async () => {
+  await using stand = await WarehouseStand.open()
+  await stand.add(
+    Array.from({ length: 150 }, (_, n) => ({ params: { often: 'x', ...(n === 77 ? { seldom: 'needle' } : {}) } })),
+  )
+  await stand.flush()
+  await stand.compact()
+  expect(stand.manifest.files().map(({ keys }) => keys)).toEqual([['often']])
+  const found = await stand.warehouse.query<StoredEvent>(
+    plainQuery({
+      sql: 'SELECT params FROM events',
+      params: { wanted: 'needle' },
+      keys: [],
+      wholeParams: true,
+      anyTests: [equalTo('needle', '\0')],
+      where: 'any0',
+      orgId: null,
+      window: { from: 0, to: Number.MAX_SAFE_INTEGER },
+    }),
+  )
+  expect(found).toEqual([expect.objectContaining({ params: { often: 'x', seldom: 'needle' } })])
+})
+
+test('where a name says enough, its column is not looked at', async () => {
+  await using stand = await WarehouseStand.open()
+  const params = { apple: 'x', pear: 'y' }
+  await stand.add(Array.from({ length: 3 }, () => ({ params })))
+  await stand.flush()
+  await stand.compact()
+  const count = async (wanted: string) => {
+    const rows = await stand.warehouse.query(
+      plainQuery({
+        sql: 'SELECT seq FROM events',
+        params: { wanted },
+        keys: [],
+        anyTests: [equalTo(wanted, 'a')],
+        where: 'any0',
+        orgId: null,
+        window: { from: 0, to: Number.MAX_SAFE_INTEGER },
+      }),
+    )
+    return rows.length
+  }
+  expect(stand.events.map((event) => paramOf(event, 'apple'))).toEqual(['x', 'x', 'x'])
+  expect([await count('x'), await count('y')]).toEqual([0, 3])
+})
+
+test('an empty history answers, whatever is bound', async () => {
+  await using stand = await WarehouseStand.open()
+  const query = { sql: 'SELECT seq FROM events', keys: [...NASTY_KEYS], orgId: 'org_1' }
+  const own = equalTo('x', 'a')
+  const window = { from: 0, to: 1 }
+  const asked = { ...query, params: { wanted: 'x' }, anyTests: [own], where: 'any0', wholeParams: true, window }
+  expect(await stand.warehouse.query(plainQuery(asked))).toEqual([])
+})

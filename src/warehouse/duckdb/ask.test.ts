@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { HOUR_MS } from '../../core/clock.ts'
+import type { Query } from '../query.ts'
+import { HOUR, plainQuery, WarehouseStand } from '../warehouse.fixture.ts'
+
+// Real files and databases, on machines that do other things too.
+setDefaultTimeout(60_000)
+
+let stand: WarehouseStand
+beforeAll(async () => {
+  stand = await WarehouseStand.open()
+  await stand.add([{ orgId: 'org_1', params: { a: '1' } }])
+})
+afterAll(() => stand[Symbol.asyncDispose]())
+
+const query = (sql: string, more: Pick<Query, 'read'> = {}): Query =>
+  plainQuery({ sql, orgId: 'org_1', window: { from: HOUR, to: HOUR + HOUR_MS }, ...more })
+/** Takes hours, and looks often whether it is to end. */
+const ENDLESS = 'SELECT count(*) AS n FROM range(10000000) a, range(10000000) b WHERE (a.range * b.range) % 7 = 3'
+const numbers = (count: number) => `SELECT range AS n FROM range(${count}) ORDER BY n`
+const givenUp = { code: 'unavailable', message: 'nobody waits for the answer any more' }
+
+describe('what is made of rows', () => {
+  test.each([0, 1, 49, 50, 51, 2048, 2049, 5000])(
+    'is made of each of %d, in their order, and null is nothing',
+    async (count) => {
+      const read = ({ n }: { n: number }) => (n % 3 === 0 ? n : null)
+      const thirds = Array.from({ length: count }, (_, n) => n).filter((n) => n % 3 === 0)
+      expect(await stand.warehouse.query<number>(query(numbers(count), { read }))).toEqual(thirds)
+    },
+  )
+
+  test('takes as long as it likes, and others have their turn', async () => {
+    let turns = 0
+    const others = setInterval(() => turns++, 0)
+    const turnsBefore: number[] = []
+    const read = () => {
+      const until = performance.now() + 10
+      while (performance.now() < until);
+      turnsBefore.push(turns)
+      return null
+    }
+    await stand.warehouse.query(query(numbers(20), { read }))
+    clearInterval(others)
+    // Not all twenty in one go, which would be one turn of others at most.
+    expect(new Set(turnsBefore).size).toBeGreaterThan(5)
+  })
+})
+
+describe('a question', () => {
+  test('ends in the engine when its signal does, while the engine is at work', async () => {
+    const controller = new AbortController()
+    const asked = stand.warehouse.query(query(ENDLESS), controller.signal)
+    expect(stand.warehouse.runningQueries).toBe(1)
+    await Bun.sleep(0)
+    controller.abort()
+    await expect(asked).rejects.toMatchObject(givenUp)
+    expect(stand.warehouse.runningQueries).toBe(0)
+  })
+
+  test('ends when its signal does, while rows are read', async () => {
+    const controller = new AbortController()
+    let read = 0
+    const slowly = () => {
+      const until = performance.now() + 10
+      while (performance.now() < until);
+      if (++read === 3) controller.abort()
+      return read
+    }
+    const asked = stand.warehouse.query(query(numbers(1000), { read: slowly }), controller.signal)
+    await expect(asked).rejects.toMatchObject(givenUp)
+    expect(read).toBeLessThan(10)
+  })
+
+  test('does not begin when nobody waits any more', async () => {
+    const controller = new AbortController()
+    controller.abort()
+    await expect(stand.warehouse.query(query(ENDLESS), controller.signal)).rejects.toMatchObject(givenUp)
+    expect(stand.warehouse.runningQueries).toBe(0)
+  })
+
+  test('holds up no job, however many there are', async () => {
+    const controller = new AbortController()
+    const asked = Array.from({ length: 20 }, () => stand.warehouse.query(query(ENDLESS), controller.signal))
+    expect(await stand.count()).toEqual({ rows: 1, events: 1 })
+    // They are still there.
+    expect(stand.warehouse.runningQueries).toBe(4)
+    controller.abort()
+    for (const one of await Promise.allSettled(asked)) {
+      expect(one).toMatchObject({ status: 'rejected', reason: givenUp })
+    }
+    expect(stand.warehouse.runningQueries).toBe(0)
+  })
+})

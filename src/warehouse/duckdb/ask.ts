@@ -1,0 +1,84 @@
+import {
+  type DuckDBConnection,
+  type DuckDBInstance,
+  type DuckDBMaterializedResult,
+  DuckDBTypeId,
+} from '@duckdb/node-api'
+import { Pace } from '../../core/pace.ts'
+import type { Query, WrittenQuery } from '../query.ts'
+import { rowsOf, typesOf } from './rows.ts'
+
+/** Made objects of in one go: an event may have hundreds of parameters. */
+const ROWS_AT_ONCE = 50
+/** The engine forgets an interruption that comes before it began to work. */
+const INTERRUPT_EVERY_MS = 20
+
+export interface AskOptions {
+  params?: WrittenQuery['params']
+  read?: Query['read']
+  /** Longer, and it is given up; null: never. */
+  timeoutMs?: number | null
+  /** It is given up when one of these ends. */
+  signals?: readonly AbortSignal[]
+}
+
+/** Runs SQL on a connection of its own, and answers an object a row. Others have their turn while rows are read. */
+export async function ask<T>(engine: DuckDBInstance, sql: string, options: AskOptions = {}): Promise<T[]> {
+  const { params = {}, read, timeoutMs = null, signals = [] } = options
+  const connection = await engine.connect()
+  const end = endOf(connection, timeoutMs, signals)
+  try {
+    // Without values nothing is prepared, which is quicker and is cleaned up off the event loop.
+    const values = Object.keys(params).length > 0 ? params : undefined
+    end.check()
+    const result = await connection.run(sql, values, values && typesOf(params))
+    return await readAll<T>(result, read, end.check)
+  } finally {
+    end.clear()
+    connection.closeSync()
+  }
+}
+
+/** Interrupts the connection when its time is over; `check` throws from then on. */
+function endOf(connection: DuckDBConnection, timeoutMs: number | null, signals: readonly AbortSignal[]) {
+  let ended = signals.some(({ aborted }) => aborted)
+  let repeat: ReturnType<typeof setInterval> | undefined
+  const end = () => {
+    ended = true
+    connection.interrupt()
+    repeat ??= setInterval(() => connection.interrupt(), INTERRUPT_EVERY_MS)
+  }
+  const timeout = timeoutMs === null ? undefined : setTimeout(end, timeoutMs)
+  for (const signal of signals) signal.addEventListener('abort', end)
+  return {
+    check() {
+      if (ended) throw new Error('INTERRUPT: it was given up')
+    },
+    clear() {
+      clearTimeout(timeout)
+      clearInterval(repeat)
+      for (const signal of signals) signal.removeEventListener('abort', end)
+    },
+  }
+}
+
+async function readAll<T>(result: DuckDBMaterializedResult, read: Query['read'], check: () => void): Promise<T[]> {
+  const columns = result
+    .columnNames()
+    .map((name, at) => ({ name, isMap: result.columnTypeId(at) === DuckDBTypeId.MAP }))
+  const pace = new Pace()
+  const answer: unknown[] = []
+  for (;;) {
+    const chunk = await result.fetchChunk()
+    if (!chunk || chunk.rowCount === 0) return answer as T[]
+    for (let from = 0; from < chunk.rowCount; from += ROWS_AT_ONCE) {
+      for (const row of rowsOf(chunk, columns, from, Math.min(chunk.rowCount, from + ROWS_AT_ONCE))) {
+        const made = read ? read(row as never) : row
+        if (made !== null) answer.push(made)
+        if (!pace.isDue) continue
+        await pace.rest()
+        check()
+      }
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import { attemptEach } from '../../core/attempt.ts'
+import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../../core/clock.ts'
+import { MINUTES_MS } from '../relations.ts'
+import { GRACE_MS, nameOf, replaceFiles } from './compact.ts'
+import { lineageOf } from './lineage.ts'
+import type { Manifest, RollupFile } from './manifest.ts'
+import { finalCounts, isOpen, mergedCounts, parquet } from './rollup.ts'
+import type { DuckdbWarehouse } from './warehouse.ts'
+
+/** Files of counts that should become one, or one for each organization. */
+export interface RollupMerge {
+  files: RollupFile[]
+  level: Exclude<RollupFile['level'], 'fresh'>
+}
+
+/** So many small files of a running hour become one. */
+const FAN_IN = 16
+/** Windows of days begin at midnight somewhere, and zones lie quarters of an hour apart. */
+const COARSE_MS = 15 * MINUTE_MS
+
+/**
+ * What is worth merging now: small files of running hours together, ended hours, ended days, and days whose minutes
+ * nobody needs any more. Nothing more will come that was received before `closedAt`.
+ */
+export function planRollups(files: readonly RollupFile[], closedAt: Instant, now: Instant): RollupMerge[] {
+  const days = Map.groupBy(files, ({ minMinute }) => startOf(minMinute, DAY_MS))
+  return [...days].flatMap(([day, group]): RollupMerge[] => {
+    if (day + DAY_MS > closedAt) return hourMerges(group, closedAt)
+    const fine = group.filter(({ level }) => level !== 'quarters')
+    if (fine.some(({ level }) => level !== 'day')) return [{ files: fine, level: 'day' }]
+    if (day + DAY_MS + MINUTES_MS > now) return []
+    return fine.map((file) => ({ files: [file], level: 'quarters' }))
+  })
+}
+
+function hourMerges(files: readonly RollupFile[], closedAt: Instant): RollupMerge[] {
+  const hours = Map.groupBy(files, ({ minMinute }) => startOf(minMinute, HOUR_MS))
+  return [...hours].flatMap(([hour, group]): RollupMerge[] => {
+    const open = group.filter(isOpen)
+    if (hour + HOUR_MS <= closedAt) return open.length > 0 ? [{ files: group, level: 'hour' }] : []
+    return open.length < FAN_IN ? [] : [{ files: open.slice(0, FAN_IN), level: 'merged' }]
+  })
+}
+
+/** As `compactEvents`, of counts. */
+export async function compactRollups(
+  warehouse: DuckdbWarehouse,
+  manifest: Manifest,
+  folder: string,
+  now: Instant,
+): Promise<void> {
+  const plan = (closedAt: Instant) => planRollups(manifest.rollups(), closedAt, now)
+  const first = plan(now - GRACE_MS)
+  if (first.length === 0) return
+  // Events may wait for longer than that after trouble. Asked before the files are listed, so that none comes between.
+  const waiting = first.some(({ level }) => level !== 'merged') ? await warehouse.firstUnloadedAt() : null
+  const merges = plan(Math.min(now - GRACE_MS, waiting ?? now))
+  await attemptEach('merges', merges, (merge) => runRollupMerge(warehouse, manifest, folder, merge))
+}
+
+/** Carries out one merge, as `runMerge` does for events. */
+export async function runRollupMerge(
+  warehouse: DuckdbWarehouse,
+  manifest: Manifest,
+  folder: string,
+  merge: RollupMerge,
+): Promise<void> {
+  const store = {
+    present: () => manifest.rollups(),
+    swap: (removed: readonly RollupFile[], added: readonly RollupFile[]) => manifest.swapRollups(removed, added),
+  }
+  await replaceFiles(warehouse, folder, store, merge.files, () => mergedFiles(warehouse, folder, merge))
+}
+
+async function mergedFiles(
+  warehouse: DuckdbWarehouse,
+  folder: string,
+  { files, level }: RollupMerge,
+): Promise<RollupFile[]> {
+  const write = async (path: string, select: string, parts = 1) => {
+    const rows = await warehouse.write(path, select, { lineage: lineageOf(files, parts) })
+    return warehouse.describeRollup(path, rows, level)
+  }
+  if (level === 'merged') return [await write(nameOf('counts/m', files), mergedCounts(folder, files))]
+  if (level === 'hour') return [await write(nameOf('counts/h', files), finalCounts(folder, files))]
+  const stepMs = level === 'quarters' ? COARSE_MS : MINUTE_MS
+  const added: RollupFile[] = []
+  const orgIds = await orgsOf(warehouse, folder, files)
+  for (const [index, orgId] of orgIds.entries()) {
+    const path = nameOf(`counts/${level === 'day' ? 'd' : 'q'}${index}`, files)
+    added.push(await write(path, finalCounts(folder, files, { orgId, stepMs }), orgIds.length))
+  }
+  return added
+}
+
+/** The organizations that these files have counts of, in order. */
+async function orgsOf(warehouse: DuckdbWarehouse, folder: string, files: readonly RollupFile[]): Promise<string[]> {
+  const known = files.flatMap(({ orgId }) => orgId ?? [])
+  const shared = files.filter(({ orgId }) => orgId === null)
+  const sql = `SELECT DISTINCT orgId FROM ${parquet(folder, shared)}`
+  const found = shared.length === 0 ? [] : await warehouse.run<{ orgId: string }>(sql)
+  return [...new Set([...known, ...found.map(({ orgId }) => orgId)])].sort()
+}
+
+const startOf = (instant: Instant, lengthMs: number) => Math.floor(instant / lengthMs) * lengthMs

@@ -1,0 +1,321 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { copyFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
+import { anEvent, HOUR, WarehouseStand } from '../warehouse.fixture.ts'
+import { planMerges, runMerge } from './compact.ts'
+import { type EventFile, Manifest } from './manifest.ts'
+
+// Real files and databases, on machines that do other things too.
+setDefaultTimeout(60_000)
+
+const GRACE_MS = 2 * MINUTE_MS
+
+let made = 0
+function file(values: Partial<EventFile> = {}): EventFile {
+  const hour = values.hour ?? HOUR
+  return {
+    path: `${++made}.parquet`,
+    orgId: 'org_1',
+    hour,
+    minReceivedAt: hour,
+    maxReceivedAt: hour + HOUR_MS - 1,
+    maxSeq: made,
+    rows: 1000,
+    sizeBytes: 60_000,
+    sum: null,
+    level: 'fresh',
+    keys: null,
+    ...values,
+  }
+}
+const files = (count: number, values: Partial<EventFile> = {}) => Array.from({ length: count }, () => file(values))
+const M = 1_000_000
+const MB = 1024 * 1024
+
+/** Merges as `level: rows + rows`. */
+const inShort = (all: readonly EventFile[], now: number) =>
+  planMerges(all, now).map(({ level, files }) => `${level}: ${files.map(({ rows }) => rows).join(' + ')}`)
+
+const RUNNING = HOUR + HOUR_MS + GRACE_MS - 1
+const ENDED = HOUR + HOUR_MS + GRACE_MS
+
+describe('worth merging', () => {
+  test.each<[string, EventFile[], number, string[]]>([
+    ['is nothing of nothing', [], ENDED, []],
+    ['are all files of an hour that ended', [file({ rows: 1 }), file({ rows: 2 })], ENDED, ['compacted: 1 + 2']],
+    ['is also a single one', [file({ rows: 5 })], ENDED, ['compacted: 5']],
+    ['is also what was merged before', [file({ rows: 5, level: 'merged' })], ENDED, ['compacted: 5']],
+    ['is nothing until two minutes after its hour', [file({ rows: 5 })], RUNNING, []],
+    ['is nothing that is compacted', files(3, { level: 'compacted' }), ENDED, []],
+    [
+      'are what is compacted and what came late',
+      [file({ level: 'compacted', rows: 7 }), file({ rows: 1 })],
+      ENDED,
+      ['compacted: 7 + 1'],
+    ],
+    [
+      'is what came late alone, beside a large file',
+      [file({ level: 'compacted', rows: 2 * M + 1 }), file({ rows: 1 })],
+      ENDED,
+      ['compacted: 1'],
+    ],
+    [
+      'are so many at a time as can be sorted',
+      files(5, { rows: 1.5 * M }),
+      ENDED,
+      ['compacted: 1500000 + 1500000', 'compacted: 1500000 + 1500000', 'compacted: 1500000'],
+    ],
+    [
+      'is one that is larger than that, alone',
+      [file({ rows: 5 * M }), file({ rows: 1 })],
+      ENDED,
+      ['compacted: 5000000', 'compacted: 1'],
+    ],
+    [
+      'are no more bytes at a time than can be sorted either',
+      files(5, { rows: 10, sizeBytes: 12 * MB }),
+      ENDED,
+      ['compacted: 10 + 10', 'compacted: 10 + 10', 'compacted: 10'],
+    ],
+    ['is nothing of many bytes while the hour runs', files(16, { sizeBytes: 2 * MB }), RUNNING, []],
+    [
+      'is not what is compacted and would be alone',
+      [file({ level: 'compacted', rows: 2 * M }), file({ rows: 3 * M })],
+      ENDED,
+      ['compacted: 3000000'],
+    ],
+    [
+      'are sixteen small files of the hour that runs',
+      files(16, { rows: 2 }),
+      RUNNING,
+      [`merged: ${Array(16).fill(2).join(' + ')}`],
+    ],
+    ['are not fifteen', files(15), RUNNING, []],
+    ['are sixteen of them at a time', files(40, { rows: 1 }), RUNNING, [`merged: ${Array(16).fill(1).join(' + ')}`]],
+    [
+      'are small merged files again',
+      files(16, { level: 'merged', rows: 1 }),
+      RUNNING,
+      [`merged: ${Array(16).fill(1).join(' + ')}`],
+    ],
+    ['are no large ones while the hour runs', files(16, { rows: 50_000 }), RUNNING, []],
+    ['are no compacted ones while the hour runs', files(16, { level: 'compacted' }), RUNNING, []],
+    [
+      'is each hour alone',
+      [file({ rows: 1 }), file({ rows: 2, hour: HOUR - HOUR_MS })],
+      ENDED,
+      ['compacted: 1', 'compacted: 2'],
+    ],
+  ])('%s', (_what, all, now, expected) => {
+    expect(inShort(all, now)).toEqual(expected)
+  })
+
+  test('is no file twice, none of two hours, and in the end nothing', () => {
+    const aFile = fc.record({
+      hour: fc.integer({ min: -3, max: 1 }).map((n) => HOUR + n * HOUR_MS),
+      rows: fc.oneof(fc.integer({ min: 1, max: 1000 }), fc.integer({ min: 1, max: 5 * M })),
+      level: fc.constantFrom<EventFile['level']>('fresh', 'merged', 'compacted'),
+    })
+    fc.assert(
+      fc.property(fc.array(aFile, { maxLength: 60 }), (values) => {
+        let all = values.map(file)
+        const rowsOf = (some: readonly EventFile[]) => some.reduce((sum, { rows }) => sum + rows, 0)
+        const rows = rowsOf(all)
+        for (let round = 0; ; round++) {
+          const merges = planMerges(all, ENDED)
+          if (merges.length === 0) break
+          expect(round).toBeLessThan(60)
+          const used = merges.flatMap((merge) => merge.files)
+          expect(new Set(used).size).toBe(used.length)
+          for (const merge of merges) {
+            expect(new Set(merge.files.map(({ hour }) => hour)).size).toBe(1)
+            all = all.filter((each) => !merge.files.includes(each))
+            all.push(file({ hour: merge.files[0]?.hour ?? 0, rows: rowsOf(merge.files), level: merge.level }))
+          }
+        }
+        expect(rowsOf(all)).toBe(rows)
+        expect(all.every(({ hour, level }) => hour + HOUR_MS + GRACE_MS > ENDED || level === 'compacted')).toBe(true)
+      }),
+    )
+  })
+})
+
+const some = (count: number, orgId = 'org_1') =>
+  Array.from({ length: count }, (_, n) => ({ orgId, params: { a: `${n}` } }))
+const parquetIn = (folder: string) =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.parquet'))
+    .toSorted()
+const pathsOf = (manifest: Manifest) =>
+  manifest
+    .files()
+    .map(({ path }) => path)
+    .toSorted()
+
+describe('compaction', () => {
+  test('makes one file for each organization and hour, sorted as questions are asked', async () => {
+    await using stand = await WarehouseStand.open()
+    const names = ['b', 'a', 'c']
+    for (let n = 0; n < 6; n++) {
+      const event = {
+        domainId: `dom_${names[n % 3]}`,
+        vendor: names[(n + 1) % 3] ?? '',
+        event: names[(n + 2) % 3] ?? '',
+      }
+      await stand.add([
+        { ...event, orgId: 'org_1' },
+        { ...event, orgId: 'org_2' },
+      ])
+      stand.clock.advance(HOUR_MS / 4)
+      await stand.flush()
+    }
+    await stand.compact()
+    expect(stand.manifest.files().map(({ orgId, hour, rows }) => [orgId, (hour - HOUR) / HOUR_MS, rows])).toEqual([
+      ['org_1', 0, 4],
+      ['org_2', 0, 4],
+      ['org_1', 1, 2],
+      ['org_2', 1, 2],
+    ])
+    expect(parquetIn(stand.folder)).toEqual(pathsOf(stand.manifest))
+    for (const { path, sizeBytes } of stand.manifest.files()) {
+      const rows = await stand.warehouse.run<Record<string, string>>(
+        `SELECT domainId, vendor, event FROM read_parquet('${join(stand.folder, path)}')`,
+      )
+      const places = rows.map(({ domainId, vendor, event }) => `${domainId} ${vendor} ${event}`)
+      expect(places).toEqual(places.toSorted())
+      expect(sizeBytes).toBeGreaterThan(0)
+    }
+  })
+
+  test('keeps what the manifest says of a file true, whatever is in it', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(anEvent, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 5 }),
+        async (batches) => {
+          await using stand = await WarehouseStand.open()
+          for (const batch of batches) {
+            await stand.add(batch)
+            stand.clock.advance(25 * MINUTE_MS)
+            await stand.flush()
+          }
+          await stand.compact()
+          await stand.add(batches[0] ?? [])
+          await stand.flush()
+          for (const { path, orgId, hour, minReceivedAt, maxReceivedAt, maxSeq, rows } of stand.manifest.files()) {
+            const [found] = await stand.warehouse.run<Record<string, number | string | null>>(
+              `SELECT min(receivedAt) AS minReceivedAt, max(receivedAt) AS maxReceivedAt, max(seq) AS maxSeq, count(*) AS rows,
+               CASE WHEN count(DISTINCT orgId) = 1 THEN min(orgId) END AS orgId
+             FROM read_parquet('${join(stand.folder, path)}')`,
+            )
+            expect(found ?? {}).toEqual({ minReceivedAt, maxReceivedAt, maxSeq, rows, orgId })
+            expect(hour).toBe(Math.floor(minReceivedAt / HOUR_MS) * HOUR_MS)
+          }
+          expect(stand.manifest.lastSeq()).toBe(stand.events.at(-1)?.seq ?? 0)
+          expect(stand.manifest.lastReceivedAt()).toBe(stand.events.at(-1)?.receivedAt ?? 0)
+        },
+      ),
+      { numRuns: 10 },
+    )
+  })
+
+  test('takes in what came late', async () => {
+    await using stand = await WarehouseStand.open()
+    await stand.add(some(3))
+    await stand.flush()
+    await stand.compact()
+    await stand.add(some(2))
+    await stand.flush()
+    expect(stand.levels().toSorted()).toEqual(['compacted', 'fresh'])
+    await stand.compact()
+    expect(stand.levels()).toEqual(['compacted'])
+    expect(await stand.count()).toEqual({ rows: 5, events: 5 })
+    expect(parquetIn(stand.folder)).toEqual(pathsOf(stand.manifest))
+  })
+})
+
+test.each(['merged', 'compacted'] as const)(
+  'in a %s file violations stand together, before all else',
+  async (level) => {
+    await using stand = await WarehouseStand.open()
+    for (let n = 0; n < 4; n++) {
+      await stand.add([0, 1, 2].map((index) => ({ violations: index === 1 ? [`alr_${n}`] : null })))
+      await stand.flush()
+    }
+    await runMerge(stand.warehouse, stand.manifest, stand.folder, { files: [...stand.manifest.files()], level })
+    const [file] = stand.manifest.files()
+    const rows = await stand.warehouse.run<{ violations: string[] | null }>(
+      `SELECT violations FROM read_parquet('${join(stand.folder, file?.path ?? '')}') ORDER BY file_row_number`,
+    )
+    expect(rows.map(({ violations }) => violations !== null)).toEqual([...Array(4).fill(true), ...Array(8).fill(false)])
+  },
+)
+
+/** Dies where the manifest would be changed. */
+class Dying extends Manifest {
+  override swap(): void {
+    throw new Error('killed')
+  }
+}
+
+describe('dying while files are merged', () => {
+  test.each(['merged', 'compacted'] as const)(
+    'into a %s one, before the manifest knows: the old files stay in force',
+    async (level) => {
+      await using stand = await WarehouseStand.open()
+      for (const orgId of ['org_1', 'org_2']) {
+        await stand.add(some(3, orgId))
+        await stand.flush()
+      }
+      const before = pathsOf(stand.manifest)
+      const merge = { files: [...stand.manifest.files()], level }
+      const dying = runMerge(stand.warehouse, new Dying(stand.db), stand.folder, merge)
+      expect(dying).rejects.toThrow('killed')
+      await dying.catch(() => {})
+      expect(parquetIn(stand.folder).length).toBeGreaterThan(2)
+      expect(await stand.count()).toEqual({ rows: 6, events: 6 })
+
+      await stand.reopen()
+      expect(parquetIn(stand.folder)).toEqual(before)
+      expect(await stand.count()).toEqual({ rows: 6, events: 6 })
+      await stand.compact()
+      expect(await stand.count()).toEqual({ rows: 6, events: 6 })
+    },
+  )
+
+  test('after the manifest knows, before the old files are removed: the next start removes them', async () => {
+    await using stand = await WarehouseStand.open()
+    for (let n = 0; n < 3; n++) {
+      await stand.add(some(2))
+      await stand.flush()
+    }
+    const old = pathsOf(stand.manifest)
+    for (const path of old) copyFileSync(join(stand.folder, path), join(stand.folder, `${path}.kept`))
+    await stand.compact()
+    for (const path of old) copyFileSync(join(stand.folder, `${path}.kept`), join(stand.folder, path))
+    expect(await stand.count()).toEqual({ rows: 6, events: 6 })
+    await stand.reopen()
+    expect(parquetIn(stand.folder)).toEqual(pathsOf(stand.manifest))
+    expect(await stand.count()).toEqual({ rows: 6, events: 6 })
+  })
+})
+
+test('what was dropped while it was being merged does not come back', async () => {
+  await using stand = await WarehouseStand.open()
+  for (let n = 0; n < 2; n++) {
+    await stand.add(some(2000))
+    await stand.flush()
+  }
+  const [first, second] = stand.manifest.files()
+  if (!first || !second) throw new Error('expected two files')
+  const merging = stand.compact()
+  stand.manifest.swap([first], [])
+  await stand.warehouse.remove([join(stand.folder, first.path)])
+  await merging
+  expect(pathsOf(stand.manifest)).toEqual([second.path])
+  expect(await stand.count()).toEqual({ rows: 2000, events: 2000 })
+  await stand.compact()
+  expect(stand.levels()).toEqual(['compacted'])
+  expect(await stand.count()).toEqual({ rows: 2000, events: 2000 })
+})

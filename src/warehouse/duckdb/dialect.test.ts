@@ -1,0 +1,67 @@
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import fc from 'fast-check'
+import { aKey, NASTY_KEYS, WarehouseStand } from '../warehouse.fixture.ts'
+import { columnName, quoteName, quoteText } from './dialect.ts'
+
+// Real files and databases, on machines that do other things too.
+setDefaultTimeout(60_000)
+
+const stand = await WarehouseStand.open()
+afterAll(() => stand[Symbol.asyncDispose]())
+const { warehouse } = stand
+
+/** As DuckDB compares identifiers: without the case of ASCII letters. */
+const folded = (name: string) => name.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+
+describe('the column of a key', () => {
+  test.each([
+    ['userid', 'p:userid'],
+    ['userId', 'p:user^id'],
+    ['^', 'p:^^'],
+    ['', 'p:'],
+    ['ep.value', 'p:ep.value'],
+    ['É', 'p:^201;'],
+  ])('%p is %p', (key, name) => {
+    expect(columnName(key)).toBe(name)
+  })
+
+  test('is another one for another key, also where names are compared without case, by whatever rule', () => {
+    fc.assert(
+      fc.property(aKey, aKey, (a, b) => {
+        fc.pre(a !== b)
+        const [one, two] = [columnName(a), columnName(b)]
+        expect(folded(one)).not.toBe(folded(two))
+        expect(one.toLowerCase()).not.toBe(two.toLowerCase())
+      }),
+      { numRuns: 3000 },
+    )
+    const names = NASTY_KEYS.map(columnName)
+    expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(names.length)
+  })
+
+  test('can stand beside all others in one table', async () => {
+    const columns = NASTY_KEYS.map((key, at) => `${at} AS ${quoteName(columnName(key))}`).join(', ')
+    for (const [at, key] of NASTY_KEYS.entries()) {
+      const rows = await warehouse.run(`SELECT ${quoteName(columnName(key))} AS n FROM (SELECT ${columns})`)
+      expect(rows).toEqual([{ n: at }])
+    }
+  })
+})
+
+test('a quoted text is that text, and nothing else', async () => {
+  const aText = fc.oneof(aKey, fc.constantFrom("'; DROP TABLE x; --", "\\'", "''", "'||version()||'", '$1', '%'))
+  await fc.assert(
+    fc.asyncProperty(aText, async (text) => {
+      expect(await warehouse.run(`SELECT ${quoteText(text)} AS text`)).toEqual([{ text }])
+    }),
+  )
+})
+
+test('a quoted name is one name', async () => {
+  await fc.assert(
+    fc.asyncProperty(aKey, async (key) => {
+      const name = columnName(key)
+      expect(await warehouse.run(`SELECT 1 AS ${quoteName(name)}`)).toEqual([{ [name]: 1 }])
+    }),
+  )
+})

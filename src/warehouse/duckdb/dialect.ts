@@ -1,0 +1,91 @@
+import { type Dialect, isStorable } from '../dialect.ts'
+
+/**
+ * A name that stays distinct where identifiers are compared without case, as DuckDB does: `userId` → `user^id`,
+ * `^` → `^^`, a capital beyond ASCII its code, `É` → `^201;`, because several have the same small letter. The same name
+ * is a column of compacted files.
+ */
+export function columnName(key: string): string {
+  let name = 'p:'
+  for (const character of key) {
+    const lower = character.toLowerCase()
+    if (character === '^') name += '^^'
+    else if (!isStorable(character)) name += `^${character.charCodeAt(0)};`
+    else if (lower === character) name += character
+    else name += character < '\x7f' ? `^${lower}` : `^${character.codePointAt(0)};`
+  }
+  return name
+}
+
+/** The key whose column has this name; null for a name that `columnName` makes for none. */
+export function keyOfColumn(name: string): string | null {
+  if (!name.startsWith('p:')) return null
+  return name
+    .slice(2)
+    .replaceAll(/\^(?:(\d+);|(.))/gsu, (_, code, letter) =>
+      code === undefined ? letter.toUpperCase() : String.fromCodePoint(Number(code)),
+    )
+}
+
+export function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+/** A text literal; only for what cannot be a bound value, such as file names and keys inside `params['…']`. */
+export function quoteText(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
+}
+
+const TYPES = { text: 'VARCHAR', integer: 'BIGINT' }
+
+/** See https://duckdb.org/docs/stable/sql/functions/overview.html */
+export const duckdbDialect: Dialect = {
+  placeholder: (name) => `$${name}`,
+  name: quoteName,
+
+  key: (key) => quoteName(columnName(key)),
+  anyValue: (test) => `coalesce(len(list_filter(map_values(params), lambda v: ${test('v')})), 0) > 0`,
+  field: quoteName,
+
+  // A pattern that is no group would be rewritten to `LIKE`, which loses `^` and `$` from some, as in `a$b`.
+  matches: (text, pattern) => `regexp_matches(${text}, ${pattern})`,
+  replaceAll: (text, pattern, replacement) => `regexp_replace(${text}, ${pattern}, ${quoteText(replacement)}, 'g')`,
+  // url_decode fails on bytes that are no UTF-8; the escaped `%` keeps all bytes beyond ASCII from it.
+  percentDecode: (text) => `url_decode(regexp_replace(${text}, '%([89A-Fa-f][0-9A-Fa-f])', '%25\\1', 'g'))`,
+  readNumber: (text) => `try_cast(${text} AS DOUBLE)`,
+  // Adding 0 makes 0 of -0.
+  numberText: (number) => `regexp_replace(to_json(${number} + 0)::VARCHAR, '\\.0$', '')`,
+  codePoints: (text) => `length(${text})`,
+  contains: (text, part) => `contains(${text}, ${part})`,
+  startsWith: (text, part) => `starts_with(${text}, ${part})`,
+  endsWith: (text, part) => `suffix(${text}, ${part})`,
+  hash: (text) => `hash(${text})`,
+  joined: (separator, texts) => `concat_ws(${quoteText(separator)}, ${texts.join(', ')})`,
+
+  quotient: (number, divisor) => `${number} // ${divisor}`,
+  bit: (place) => `1 << (${place})::INTEGER`,
+
+  has: (list, text) => `coalesce(list_contains(${list}, ${text}), false)`,
+  rowsOf: (lists) =>
+    Object.entries(lists)
+      .map(([name, items]) => `unnest([${items.join(', ')}]) AS ${name}`)
+      .join(', '),
+  rowsOfJson(json, columns) {
+    const types = Object.entries(columns).map(([name, type]) => `"${name}": "${TYPES[type]}"`)
+    return `(SELECT unnest(from_json(${json}, ${quoteText(`[{${types.join(', ')}}]`)}), recursive := true))`
+  },
+
+  argMax: (value, by) => `arg_max(${value}, ${by})`,
+  firstOf(value, by, limit) {
+    const order = by.map((item, at) => `by${at}: ${item}`)
+    return `arg_min(${value}, {${order.join(', ')}}, ${limit}) FILTER (WHERE ${value} IS NOT NULL)`
+  },
+  sortedRows: (columns) => `list_sort(list({${columns.map((name) => `${name}: ${name}`).join(', ')}}))`,
+  rowsText(list, test, text, separator) {
+    const wanted = `list_filter(${list}, lambda item: ${test('item')})`
+    const texts = `list_transform(${wanted}, lambda item: ${text('item')})`
+    return `coalesce(array_to_string(${texts}, ${quoteText(separator)}), '')`
+  },
+
+  inlined: 'NOT MATERIALIZED',
+}

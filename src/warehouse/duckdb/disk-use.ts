@@ -1,0 +1,116 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { messageOf } from '../../core/error.ts'
+import type { Piece } from '../disk-share.ts'
+import { quoteText } from './dialect.ts'
+import type { EventFile, PageFile, RollupFile } from './manifest.ts'
+import { isOpen } from './rollup.ts'
+import { spooledEvents } from './spooled.ts'
+import type { DuckdbWarehouse } from './warehouse.ts'
+
+/** How much of a file is whose, as shares of 1. */
+type Shares = readonly { orgId: string; share: number }[]
+
+/** A file of the manifest. */
+interface Held {
+  kind: 'events' | 'pages' | 'counts'
+  path: string
+  orgId: string | null
+  from: number
+  sizeBytes: number
+  /** SQL: about how many bytes a row of it takes. */
+  weight: string
+}
+
+export interface DiskUseParts {
+  warehouse: DuckdbWarehouse
+  /** Told why it is not known whose a file is. */
+  report(error: unknown, where: string): void
+}
+
+/** What lies on disk, and whose it is: files of events, of counts and of `pages`, and the spool. */
+export class DiskUse {
+  /** Of files that several organizations share, by path; a file never changes. */
+  private shares = new Map<string, Shares>()
+
+  constructor(private readonly parts: DiskUseParts) {}
+
+  /** Bytes of everything. */
+  bytes(): number {
+    const { files, rollups, pages, spool } = this.parts.warehouse.sources()
+    const held = [...files, ...rollups, ...pages].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+    return held + sizeOf(spool)
+  }
+
+  /**
+   * Everything, by organization. A file that several share is each one's by about the bytes of its rows; one that can't
+   * be read is nobody's.
+   */
+  async pieces(): Promise<Piece[]> {
+    const { files, rollups, pages } = this.parts.warehouse.sources()
+    const held = [...files.map(ofEvents), ...rollups.map(ofCounts), ...pages.map(ofPages)]
+    const shared = held.filter(({ orgId }) => orgId === null)
+    const shares = new Map<string, Shares>()
+    for (const file of shared) shares.set(file.path, this.shares.get(file.path) ?? (await this.sharesOf(file)))
+    this.shares = shares
+    return [...held.flatMap((file) => piecesOf(file, shares.get(file.path) ?? [])), ...(await this.spooled())]
+  }
+
+  private async sharesOf({ path, weight }: Held): Promise<Shares> {
+    const { folder } = this.parts.warehouse.sources()
+    try {
+      return await this.weigh(`read_parquet(${quoteText(join(folder, path))})`, weight)
+    } catch (error) {
+      if (this.isThere(path)) this.parts.report(error, `disk budget: ${path}: ${messageOf(error)}`)
+      return []
+    }
+  }
+
+  private async spooled(): Promise<Piece[]> {
+    const { spool } = this.parts.warehouse.sources()
+    if (spool.length === 0) return []
+    const bytes = sizeOf(spool)
+    const shares = await this.weigh(spooledEvents(spool), EVENT_BYTES)
+    return shares.map(({ orgId, share }) => ({ orgId, kind: 'spool', from: 0, bytes: bytes * share, path: null }))
+  }
+
+  private async weigh(source: string, weight: string): Promise<Shares> {
+    const sql = `SELECT orgId, sum(${weight})::DOUBLE AS weight FROM ${source} GROUP BY orgId`
+    const rows = await this.parts.warehouse.look<{ orgId: string; weight: number }>(sql)
+    const all = rows.reduce((sum, row) => sum + row.weight, 0)
+    return rows.map((row) => ({ orgId: row.orgId, share: row.weight / all }))
+  }
+
+  /** A file that was merged or dropped meanwhile is none that can't be read. */
+  private isThere(path: string): boolean {
+    const { files, rollups, pages } = this.parts.warehouse.sources()
+    return [...files, ...rollups, ...pages].some((file) => file.path === path)
+  }
+}
+
+const EVENT_BYTES = '100 + strlen(params::VARCHAR)'
+const COUNT_BYTES = '50 + strlen(vendor) + strlen(event)'
+const PAGE_BYTES = `100 + strlen(coalesce(path, '')) + 8 * len(durMs)`
+
+const ofEvents = ({ path, orgId, minReceivedAt, sizeBytes }: EventFile): Held => ({
+  ...{ kind: 'events', path, orgId, from: minReceivedAt, sizeBytes, weight: EVENT_BYTES },
+})
+
+const ofCounts = (file: RollupFile): Held => ({
+  ...{ kind: 'counts', path: file.path, orgId: file.orgId, from: file.minMinute, sizeBytes: file.sizeBytes },
+  weight: isOpen(file) ? `${COUNT_BYTES} + 8 * len(sessionHashes)` : COUNT_BYTES,
+})
+
+const ofPages = ({ path, orgId, minReceivedAt, sizeBytes }: PageFile): Held => ({
+  ...{ kind: 'pages', path, orgId, from: minReceivedAt, sizeBytes, weight: PAGE_BYTES },
+})
+
+function piecesOf({ kind, path, orgId, from, sizeBytes }: Held, shares: Shares): Piece[] {
+  if (orgId !== null) return [{ orgId, kind, from, bytes: sizeBytes, path }]
+  return shares.map(({ orgId, share }) => ({ orgId, kind, from, bytes: sizeBytes * share, path: null }))
+}
+
+/** A spool file may go while it is looked at. */
+function sizeOf(paths: readonly string[]): number {
+  return paths.reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0)
+}

@@ -1,0 +1,105 @@
+import { expect, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
+import { WarehouseStand } from '../warehouse.fixture.ts'
+import { type Flaw, flawNotice } from './file-check.ts'
+
+/** A warehouse with so many files of one event, and what it told. */
+async function filesOf(count: number) {
+  const told: Flaw[] = []
+  const stand = await WarehouseStand.open({ damaged: (flaws) => void told.push(...flaws) })
+  for (let n = 0; n < count; n++) {
+    await stand.add([{ params: { n: `${n}` } }])
+    await stand.flush()
+  }
+  return { stand, told }
+}
+
+function spoil(stand: WarehouseStand, path: string): void {
+  const bytes = readFileSync(join(stand.folder, path))
+  bytes.writeUInt8(bytes.readUInt8(40) ^ 1, 40)
+  writeFileSync(join(stand.folder, path), bytes)
+}
+
+test('a file of a version that kept no checksum is read as a whole', async () => {
+  const { stand, told } = await filesOf(2)
+  await using _ = stand
+  for (const table of ['eventFile', 'rollupFile']) stand.db.exec(`UPDATE ${table} SET sum = NULL`)
+  await stand.reopen()
+  await stand.warehouse.files.round()
+  expect([told, (await stand.count()).rows]).toEqual([[], 2])
+  const { path = '' } = stand.manifest.files()[0] ?? {}
+  const bytes = readFileSync(join(stand.folder, path))
+  // As long as before, and no Parquet at all.
+  writeFileSync(join(stand.folder, path), Buffer.alloc(bytes.length, 'x'))
+  await stand.reopen()
+  await stand.warehouse.files.round()
+  expect(told.map(({ file }) => file.path)).toEqual([path])
+  expect((await stand.count()).rows).toBe(1)
+})
+
+test('a round looks at each file once a day', async () => {
+  const { stand, told } = await filesOf(1)
+  await using _ = stand
+  const { path = '' } = stand.manifest.files()[0] ?? {}
+  await stand.warehouse.files.round()
+  spoil(stand, path)
+  await stand.warehouse.files.round()
+  expect(told).toEqual([])
+  stand.clock.advance(DAY_MS)
+  await stand.warehouse.files.round()
+  expect(told.map(({ file }) => file.path)).toEqual([path])
+})
+
+test('a query that always fails has its files read once a minute, not each time', async () => {
+  const { stand, told } = await filesOf(1)
+  await using _ = stand
+  const { path = '' } = stand.manifest.files()[0] ?? {}
+  const failing = () => stand.query("SELECT CAST(vendor || 'x' AS INTEGER) FROM events")
+  await expect(failing()).rejects.toMatchObject({ code: 'unavailable' })
+  spoil(stand, path)
+  await expect(failing()).rejects.toMatchObject({ code: 'unavailable' })
+  expect(told).toEqual([])
+  stand.clock.advance(MINUTE_MS + 1)
+  await failing().catch(() => {})
+  expect(told.map(({ file }) => file.path)).toEqual([path])
+})
+
+test('a flipped byte does not get into the file that a merge makes', async () => {
+  const { stand, told } = await filesOf(3)
+  await using _ = stand
+  const { path = '' } = stand.manifest.files()[1] ?? {}
+  spoil(stand, path)
+  await stand.compact()
+  expect([told.length, stand.levels()]).toEqual([1, ['fresh', 'fresh']])
+  await stand.compact()
+  expect([stand.levels(), (await stand.count()).events]).toEqual([['compacted'], 2])
+})
+
+test('seqs and times of events in a damaged file are not used again', async () => {
+  const { stand } = await filesOf(1)
+  await using _ = stand
+  const { path = '', maxSeq = 0, maxReceivedAt = 0 } = stand.manifest.files()[0] ?? {}
+  writeFileSync(join(stand.folder, path), '')
+  stand.clock.advance(-HOUR_MS)
+  await stand.reopen()
+  expect(stand.manifest.files()).toEqual([])
+  expect([stand.manifest.lastSeq(), stand.manifest.lastReceivedAt()]).toEqual([maxSeq, maxReceivedAt])
+})
+
+test('the operator reads of each file whose it is, its time, its rows and what is wrong', async () => {
+  const { stand } = await filesOf(1)
+  await using _ = stand
+  const [file] = stand.manifest.files()
+  if (!file) throw new Error('expected a file')
+  const flaw = { file, reason: 'it is gone' }
+  const { subject, text } = flawNotice([flaw])
+  expect(subject).toBe('a file of the history is damaged: 1 rows are left out')
+  expect(text).toStartWith(
+    'events/000000000001.parquet (organization org_1, 2026-01-05T12:00:00.000Z to 2026-01-05T12:00:00.000Z, 1 rows): it is gone.',
+  )
+  const many = flawNotice(Array.from({ length: 30 }, () => flaw))
+  expect(many.subject).toBe('30 files of the history are damaged: 30 rows are left out')
+  expect(many.text).toContain('And 10 more.')
+})

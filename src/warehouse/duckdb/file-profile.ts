@@ -1,0 +1,115 @@
+import { HOUR_MS, type Instant } from '../../core/clock.ts'
+import type { FoldedNames, SegmentCount } from '../../ingest/segment-count.ts'
+import { type CountedNames, type Crowd, MAX_NAMES, type NameCount, type Naming } from './counted-names.ts'
+import { quoteText } from './dialect.ts'
+
+/** What one file of events holds, as `profileOf` asks for it. */
+export interface ProfileRow {
+  orgId: string
+  domainId: string
+  host: string | null
+  hour: Instant
+  events: number
+  firstReceivedAt: Instant
+  lastReceivedAt: Instant
+  maxSeq: number
+  /** What a production event said last of its version, and that event's `seq`; null when none did. */
+  lastVersion: number | null
+  versionSeq: number | null
+}
+
+/** Of so many hosts of a domain each is asked for by itself; all others, which somebody made up, as if they had none. */
+const MAX_HOSTS = 1000
+
+/** Everything that is asked of a new file beside its names, in one look at it. */
+export function profileOf(events: string): string {
+  return `SELECT orgId, domainId, CASE WHEN place <= ${MAX_HOSTS} THEN host END AS host, hour, sum(events)::BIGINT AS events,
+      min(firstReceivedAt) AS firstReceivedAt, max(lastReceivedAt) AS lastReceivedAt, max(maxSeq) AS maxSeq,
+      arg_max(lastVersion, versionSeq) AS lastVersion, max(versionSeq) AS versionSeq
+    FROM (
+      SELECT *, row_number() OVER (PARTITION BY domainId, hour ORDER BY events DESC, host) AS place
+      FROM (
+        SELECT orgId, domainId, host, receivedAt // ${HOUR_MS} * ${HOUR_MS} AS hour, count(*) AS events,
+          min(receivedAt) AS firstReceivedAt, max(receivedAt) AS lastReceivedAt, max(seq) AS maxSeq,
+          arg_max(version, seq) FILTER (env = 'prod') AS lastVersion,
+          max(seq) FILTER (env = 'prod' AND version IS NOT NULL) AS versionSeq
+        FROM ${events} GROUP BY ALL
+      )
+    ) GROUP BY ALL`
+}
+
+const NAMES = 'domainId, vendor, event, count(*) AS events, max(receivedAt) AS lastReceivedAt'
+
+/** Of so many names that are not kept, all that can find a place are among them. */
+const MAX_ASKED = 2 * MAX_NAMES
+
+/** A name of a file, and how many its domain has in it. */
+type NameRow = NameCount & { names: number }
+
+/** Decides what the events of a new file are counted as; `run` answers SQL. */
+export async function nameEvents(
+  run: <T>(sql: string) => Promise<T[]>,
+  names: CountedNames,
+  events: string,
+): Promise<Naming> {
+  const found = await run<NameRow>(namesOf(events))
+  const cutOff = found.filter(({ names }) => names > MAX_ASKED)
+  const domainIds = new Set(cutOff.map(({ domainId }) => domainId))
+  const given = new Set(cutOff.map(nameKey))
+  const missing = [...domainIds].flatMap((domainId) => names.of(domainId)).filter((name) => !given.has(nameKey(name)))
+  const more = missing.length > 0 ? await run<NameCount>(namesAmong(events, missing)) : []
+  return names.plan([...found, ...more], domainIds)
+}
+
+/** Asks for the names in a new file; of a domain with more than `MAX_ASKED` for those with the most events. */
+function namesOf(events: string): string {
+  return `SELECT * EXCLUDE (place) FROM (
+      SELECT *, count(*) OVER (PARTITION BY domainId) AS names,
+        row_number() OVER (PARTITION BY domainId ORDER BY events DESC, vendor, event) AS place
+      FROM (SELECT ${NAMES} FROM ${events} GROUP BY ALL)
+    ) WHERE place <= ${MAX_ASKED}`
+}
+
+type Name = Pick<NameCount, 'domainId' | 'vendor' | 'event'>
+
+/** Asks for these names in a new file, of which there is one at least. */
+function namesAmong(events: string, names: readonly Name[]): string {
+  const values = names.map((name) => `(${[name.domainId, name.vendor, name.event].map(quoteText).join(', ')})`)
+  return `SELECT ${NAMES} FROM ${events} WHERE (domainId, vendor, event) IN (VALUES ${values.join(', ')}) GROUP BY ALL`
+}
+
+/** The same for the same name. */
+const nameKey = ({ domainId, vendor, event }: Name) => JSON.stringify([domainId, vendor, event])
+
+/** How many events of each crowded domain have names that counts don't keep. */
+export function foldedIn(counts: readonly SegmentCount[], crowds: readonly Crowd[]): FoldedNames[] {
+  return crowds.flatMap(({ domainId, names }) => {
+    const own = counts.filter((count) => count.domainId === domainId)
+    const [first] = own
+    const all = own.reduce((sum, { events }) => sum + events, 0)
+    const events = names.reduce((left, name) => left - name.events, all)
+    const lastReceivedAt = own.reduce((last, count) => Math.max(last, count.lastReceivedAt), 0)
+    return first && events > 0 ? [{ orgId: first.orgId, domainId, events, lastReceivedAt }] : []
+  })
+}
+
+/** The rows of a survey; what was said last of a version stands last. */
+export function countsFrom(rows: readonly ProfileRow[]): SegmentCount[] {
+  return rows
+    .toSorted((a, b) => (a.versionSeq ?? 0) - (b.versionSeq ?? 0))
+    .map(({ firstReceivedAt, maxSeq, versionSeq, ...count }) => count)
+}
+
+/** From when to when, up to which `seq`, and whose: null when of several organizations. */
+export function spanOf(rows: readonly ProfileRow[]) {
+  const [first] = rows
+  if (!first) throw new Error('a file without events has no span')
+  let [minReceivedAt, maxReceivedAt, maxSeq] = [first.firstReceivedAt, first.lastReceivedAt, first.maxSeq]
+  for (const row of rows) {
+    minReceivedAt = Math.min(minReceivedAt, row.firstReceivedAt)
+    maxReceivedAt = Math.max(maxReceivedAt, row.lastReceivedAt)
+    maxSeq = Math.max(maxSeq, row.maxSeq)
+  }
+  const orgId = rows.every((row) => row.orgId === first.orgId) ? first.orgId : null
+  return { orgId, minReceivedAt, maxReceivedAt, maxSeq }
+}

@@ -1,0 +1,52 @@
+import { PAGE_COLUMNS } from '../../core/page.ts'
+import type { Query } from '../query.ts'
+import { quoteText } from './dialect.ts'
+import { isInScope, type PageFile } from './manifest.ts'
+
+/** Path of a file of `pages`, relative to the folder of events. */
+export const pagesIn = (name: string) => `pages/${name}`
+
+const COLUMNS = Object.keys(PAGE_COLUMNS).join(', ')
+
+/** What stands behind the relation `pages` at one moment. */
+export interface PageSources {
+  pages: readonly PageFile[]
+  folder: string
+}
+
+/**
+ * The relation `pages` as one SELECT. Files outside the window or of other organizations are left out, and a filter
+ * stands only where the manifest can't promise it. What has not been flushed yet is not in it.
+ */
+export function pagesRelation(
+  { pages, folder }: PageSources,
+  { orgId, window }: Pick<Query, 'orgId' | 'window'>,
+): string {
+  const inScope = pages.filter((file) => isInScope(file, { orgId, window }))
+  const filterFor = (file: PageFile) => {
+    const filters: string[] = []
+    if (orgId !== null && file.orgId !== orgId) filters.push(`orgId = ${quoteText(orgId)}`)
+    if (file.minReceivedAt < window.from) filters.push(`receivedAt >= ${window.from}`)
+    if (file.maxReceivedAt >= window.to) filters.push(`receivedAt < ${window.to}`)
+    return filters.length > 0 ? ` WHERE ${filters.join(' AND ')}` : ''
+  }
+  const branches = [...Map.groupBy(inScope, filterFor)].map(
+    ([filter, files]) => `SELECT ${COLUMNS} FROM ${parquetOf(folder, files)}${filter}`,
+  )
+  return branches.length > 0 ? branches.join('\nUNION ALL\n') : emptyRelation()
+}
+
+export function parquetOf(folder: string, files: readonly PageFile[]): string {
+  return `read_parquet([${files.map(({ path }) => quoteText(`${folder}/${path}`)).join(', ')}])`
+}
+
+/** Rows that lie in a file, one JSON object a line. */
+export function pageLines(path: string): string {
+  const columns = Object.entries(PAGE_COLUMNS).map(([name, type]) => `${name}: ${quoteText(type)}`)
+  return `read_json([${quoteText(path)}], format = 'newline_delimited', columns = {${columns.join(', ')}})`
+}
+
+function emptyRelation(): string {
+  const columns = Object.entries(PAGE_COLUMNS).map(([name, type]) => `NULL::${type} AS ${name}`)
+  return `SELECT ${columns.join(', ')} WHERE false`
+}

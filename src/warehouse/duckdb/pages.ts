@@ -1,0 +1,78 @@
+import { attemptEach } from '../../core/attempt.ts'
+import { DAY_MS, HOUR_MS, type Instant } from '../../core/clock.ts'
+import { PAGE_COLUMNS } from '../../core/page.ts'
+import { GRACE_MS, MAX_SORTED_BYTES, nameOf, replaceFiles, runsOf, SMALL_BYTES } from './compact.ts'
+import { quoteText } from './dialect.ts'
+import { lineageOf } from './lineage.ts'
+import type { Manifest, PageFile } from './manifest.ts'
+import { pagesIn, parquetOf } from './pages-relation.ts'
+import type { DuckdbWarehouse } from './warehouse.ts'
+
+/** Files of `pages` that should become one, or one for each organization. */
+export interface PageMerge {
+  files: PageFile[]
+  level: Exclude<PageFile['level'], 'fresh'>
+}
+
+const FAN_IN = 16
+
+/** What is worth merging now: small files of running hours, ended hours, ended days. Nothing more will come of before `closedAt`. */
+export function planPages(files: readonly PageFile[], closedAt: Instant): PageMerge[] {
+  const days = Map.groupBy(files, ({ minReceivedAt }) => startOf(minReceivedAt, DAY_MS))
+  return [...days].flatMap(([day, group]): PageMerge[] => {
+    if (day + DAY_MS <= closedAt) return sortedMerges(group, 'day')
+    const hours = Map.groupBy(group, ({ minReceivedAt }) => startOf(minReceivedAt, HOUR_MS))
+    return [...hours].flatMap(([hour, files]): PageMerge[] => {
+      if (hour + HOUR_MS <= closedAt) return sortedMerges(files, 'hour')
+      const open = files.filter(({ level, sizeBytes }) => level !== 'hour' && sizeBytes < SMALL_BYTES)
+      return open.length < FAN_IN ? [] : [{ files: open.slice(0, FAN_IN), level: 'merged' }]
+    })
+  })
+}
+
+function sortedMerges(files: readonly PageFile[], level: 'hour' | 'day'): PageMerge[] {
+  const fillOf = ({ sizeBytes }: PageFile) => sizeBytes / MAX_SORTED_BYTES
+  return runsOf(files, fillOf, (file) => file.level === level).map((files) => ({ files, level }))
+}
+
+/** As `compactEvents`, of `pages`. */
+export async function compactPages(
+  warehouse: DuckdbWarehouse,
+  manifest: Manifest,
+  folder: string,
+  now: Instant,
+): Promise<void> {
+  const store = {
+    present: () => manifest.pages(),
+    swap: (removed: readonly PageFile[], added: readonly PageFile[]) => manifest.swapPages(removed, added),
+  }
+  await attemptEach('merges', planPages(manifest.pages(), now - GRACE_MS), (merge) =>
+    replaceFiles(warehouse, folder, store, merge.files, () => mergedFiles(warehouse, folder, merge)),
+  )
+}
+
+async function mergedFiles(
+  warehouse: DuckdbWarehouse,
+  folder: string,
+  { files, level }: PageMerge,
+): Promise<PageFile[]> {
+  const columns = Object.keys(PAGE_COLUMNS).join(', ')
+  const source = parquetOf(folder, files)
+  const orgIds = level === 'merged' ? [null] : await orgsOf(warehouse, source)
+  const added: PageFile[] = []
+  for (const [index, orgId] of orgIds.entries()) {
+    const path = nameOf(pagesIn(`${level}${index}`), files)
+    const where = orgId === null ? '' : ` WHERE orgId = ${quoteText(orgId)}`
+    const select = `SELECT ${columns} FROM ${source}${where} ORDER BY orgId, domainId, vendor, receivedAt`
+    const rows = await warehouse.write(path, select, { lineage: lineageOf(files, orgIds.length) })
+    added.push(await warehouse.describePages(path, rows, level))
+  }
+  return added
+}
+
+async function orgsOf(warehouse: DuckdbWarehouse, source: string): Promise<string[]> {
+  const rows = await warehouse.run<{ orgId: string }>(`SELECT DISTINCT orgId FROM ${source} ORDER BY orgId`)
+  return rows.map(({ orgId }) => orgId)
+}
+
+const startOf = (instant: Instant, lengthMs: number) => Math.floor(instant / lengthMs) * lengthMs

@@ -1,0 +1,137 @@
+import { EVENT_COLUMNS } from '../../core/event.ts'
+import { isStorable } from '../dialect.ts'
+import type { AnyTest, Query, Statement } from '../query.ts'
+import { columnName, duckdbDialect, quoteName, quoteText } from './dialect.ts'
+import { type EventFile, isInScope } from './manifest.ts'
+import { freshRelation, PARAMS, RELATION_COLUMNS, spoolRelation, VIOLATED } from './spooled.ts'
+
+/** What stands behind the relation `events` at one moment. Paths are absolute. */
+export interface Sources {
+  files: readonly EventFile[]
+  folder: string
+  /** Spool files, whose events are in no Parquet file yet. */
+  spool: readonly string[]
+}
+
+export type Scope = Omit<Statement, 'sql'> & Pick<Query, 'orgId' | 'window'>
+
+const COLUMNS = RELATION_COLUMNS.join(', ')
+
+/**
+ * The relation `events` as one SELECT: a branch for each kind of file, each giving the same columns. Files outside the
+ * window or of other organizations are left out, and a filter stands only where the manifest can't promise it, because
+ * a filter on another column costs more than the count itself.
+ */
+export function eventsRelation(sources: Sources, scope: Scope): string {
+  const inScope = sources.files.filter((file) => isInScope(file, scope))
+  const branches = groupBy(inScope, (file) => JSON.stringify([shreddedKeys(file, scope), filterFor(file, scope)])).map(
+    (files) => parquetBranch(sources.folder, files, scope),
+  )
+  if (sources.spool.length > 0) branches.push(spoolBranch(sources.spool, scope))
+  return branches.length > 0 ? branches.join('\nUNION ALL\n') : emptyBranch(scope)
+}
+
+/** Which of the wanted keys the file has as columns. Where all parameters are read, all of its columns are. */
+function shreddedKeys(file: EventFile, scope: Scope): boolean[] | 'shredded' | 'fresh' {
+  if (file.keys === null) return 'fresh'
+  if (readsAll(scope)) return 'shredded'
+  const own = new Set(file.keys)
+  return keysOf(scope).map((key) => own.has(key))
+}
+
+const keysOf = ({ keys = [] }: Scope) => keys
+const readsAll = ({ wholeParams = false, anyTests = [] }: Scope) => wholeParams || anyTests.length > 0
+
+function filterFor(file: EventFile, { window, orgId }: Scope): string {
+  const filters: string[] = []
+  if (orgId !== null && file.orgId !== orgId) filters.push(`orgId = ${quoteText(orgId)}`)
+  if (file.minReceivedAt < window.from) filters.push(`receivedAt >= ${window.from}`)
+  if (file.maxReceivedAt >= window.to) filters.push(`receivedAt < ${window.to}`)
+  return filters.length > 0 ? ` WHERE ${filters.join(' AND ')}` : ''
+}
+
+function parquetBranch(folder: string, files: readonly EventFile[], scope: Scope): string {
+  const [first] = files
+  if (!first) return emptyBranch(scope)
+  const absolute = files.map((file) => `${folder}/${file.path}`)
+  if (first.keys === null) return branch(`${freshRelation(absolute)}${filterFor(first, scope)}`, [], scope)
+  const shredded = [...new Set(readsAll(scope) ? files.flatMap((file) => file.keys ?? []) : first.keys)]
+  const union = files.length > 1 ? ', union_by_name = true' : ''
+  return branch(
+    `read_parquet([${absolute.map(quoteText).join(', ')}]${union})${filterFor(first, scope)}`,
+    shredded,
+    scope,
+  )
+}
+
+/** The same columns from any source, in which parameters of some names are `shredded` into columns of their own. */
+function branch(source: string, shredded: readonly string[], scope: Scope): string {
+  const { keys = [], wholeParams = false, anyTests = [], where } = scope
+  const own = new Set(shredded)
+  const isMixed = readsAll(scope)
+  const columns = keys.map((key) =>
+    own.has(key) && !isMixed
+      ? quoteName(columnName(key))
+      : `${keyValue(key, own.has(key))} AS ${quoteName(columnName(key))}`,
+  )
+  const answers = anyTests.map((test) => `${anyOf(test, shredded)} AS ${quoteName(test.column)}`)
+  const params = wholeParams ? [`${wholeMap(shredded)} AS params`] : []
+  if (where === undefined) return `SELECT ${[COLUMNS, ...columns, ...answers, ...params].join(', ')} FROM ${source}`
+  // A map is made of what passed only: the engine would make it first and look afterwards.
+  const others = wholeParams ? ['params', ...shredded.filter((key) => !keys.includes(key)).map(columnOf)] : []
+  const passed = [...keys.map(columnOf), ...anyTests.map(({ column }) => quoteName(column)), ...params]
+  const within = `SELECT ${[COLUMNS, ...columns, ...answers, ...others].join(', ')} FROM ${source}`
+  return `SELECT ${[COLUMNS, ...passed].join(', ')} FROM (${within}) WHERE ${where}`
+}
+
+const columnOf = (key: string) => quoteName(columnName(key))
+
+/** True where a parameter passes the test, as a column or in the map; never NULL. */
+function anyOf({ of }: AnyTest, shredded: readonly string[]): string {
+  const test = (key: string | null, value: string) => of(key).replaceAll('{value}', () => value)
+  // Sorted by vendor, most of these columns have nothing for thousands of rows, and that is seen at once.
+  const columns = shredded.map(
+    (key) => `CASE WHEN ${columnOf(key)} IS NULL THEN false ELSE ${test(key, columnOf(key))} END`,
+  )
+  const inMap = duckdbDialect.anyValue((value) => test(null, value))
+  if (columns.length === 0) return `(${inMap})`
+  return `(${columns.join(' OR ')} OR CASE WHEN cardinality(params) = 0 THEN false ELSE ${inMap} END)`
+}
+
+/** Among files that are read together, one may hold a key as a column and the next in its map. */
+function keyValue(key: string, mayBeColumn: boolean): string {
+  if (!isStorable(key)) return 'NULL::VARCHAR'
+  const inMap = `params[${quoteText(key)}]`
+  return mayBeColumn ? `coalesce(${columnOf(key)}, ${inMap})` : inMap
+}
+
+function wholeMap(keys: readonly string[]): string {
+  if (keys.length === 0) return 'params'
+  const entries = keys.map((key) => `{key: ${quoteText(key)}, value: ${columnOf(key)}}`).join(', ')
+  return `map_concat(params, map_from_entries(list_filter([${entries}], lambda e: e.value IS NOT NULL)))`
+}
+
+function spoolBranch(paths: readonly string[], scope: Scope): string {
+  const window = `receivedAt >= ${scope.window.from} AND receivedAt < ${scope.window.to}`
+  const org = scope.orgId === null ? '' : ` AND orgId = ${quoteText(scope.orgId)}`
+  const withParams = readsAll(scope) || keysOf(scope).length > 0
+  return branch(`${spoolRelation(paths, withParams)} WHERE ${window}${org}`, [], scope)
+}
+
+/** `read_parquet` refuses an empty list, and a fresh installation has no file. */
+function emptyBranch(scope: Scope): string {
+  const types = { ...EVENT_COLUMNS, [VIOLATED]: 'BOOLEAN', params: PARAMS }
+  const columns = Object.entries(types).map(([name, type]) => `NULL::${type} AS ${name}`)
+  return branch(`(SELECT ${columns.join(', ')}) WHERE false`, [], scope)
+}
+
+function groupBy<T>(items: readonly T[], nameOf: (item: T) => string): T[][] {
+  const groups = new Map<string, T[]>()
+  for (const item of items) {
+    const name = nameOf(item)
+    const group = groups.get(name)
+    if (group) group.push(item)
+    else groups.set(name, [item])
+  }
+  return [...groups.values()]
+}

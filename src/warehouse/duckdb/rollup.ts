@@ -1,0 +1,142 @@
+import { MINUTE_MS } from '../../core/clock.ts'
+import { PAGE_VIEWS } from '../../decoders/page-view.ts'
+import type { Query } from '../query.ts'
+import { COUNT_COLUMNS, OTHER } from '../relations.ts'
+import type { Crowd } from './counted-names.ts'
+import { quoteText } from './dialect.ts'
+import { isInScope, type RollupFile } from './manifest.ts'
+import { spoolRelation } from './spooled.ts'
+
+/** Files of counts, below the folder of events. */
+export const COUNTS = 'counts'
+
+/** What stands behind the relation `counts` at one moment. Paths are absolute. */
+export interface CountSources {
+  rollups: readonly RollupFile[]
+  folder: string
+  /** Spool files, whose events are in no file of counts yet. */
+  spool: readonly string[]
+}
+
+export type CountScope = Pick<Query, 'orgId' | 'window'>
+
+const KEY = 'orgId, domainId, vendor, event, env'
+const IS_PAGE_VIEW = `lower(event) IN (${PAGE_VIEWS.map(quoteText).join(', ')})`
+const SESSIONS = 'list_distinct(flatten(list(sessionHashes)))'
+
+/** Minutes that may still grow know their sessions one by one; the others how many there were. */
+export const isOpen = ({ level }: Pick<RollupFile, 'level'>) => level === 'fresh' || level === 'merged'
+
+/**
+ * The relation `counts` as one SELECT. What is final is read as it is; what may still grow, and what is in no file of
+ * counts yet, is added up. Files outside the window or of other organizations are left out, and a filter stands only
+ * where the manifest can't promise it.
+ */
+export function countsRelation({ rollups, folder, spool }: CountSources, scope: CountScope): string {
+  const inScope = rollups.filter((file) => isInScope(file, scope))
+  const read = (files: readonly RollupFile[], columns: string) =>
+    [...Map.groupBy(files, (file) => filterFor(file, scope))].map(
+      ([filter, group]) => `SELECT ${columns} FROM ${parquet(folder, group)}${filter}`,
+    )
+  const final = `${KEY}, minute, events, weight, sessions`
+  const open = `${KEY}, minute, events, weight, sessionHashes`
+  const growing = read(inScope.filter(isOpen), open)
+  if (spool.length > 0) growing.push(`SELECT ${open} FROM (${countsOf(spoolInScope(spool, scope))})`)
+  const branches = read(
+    inScope.filter((file) => !isOpen(file)),
+    final,
+  )
+  if (growing.length > 0) branches.push(closed(growing.join(' UNION ALL ')))
+  if (branches.length === 0) return emptyRelation()
+  const pageViews = `CASE WHEN ${IS_PAGE_VIEW} THEN weight ELSE 0 END`
+  return `SELECT *, ${pageViews}::DOUBLE AS pageViews FROM (${branches.join('\nUNION ALL\n')})`
+}
+
+/** Counts of the events of `source`, for a file of level `fresh`. Sessions as hashes: so few that no two meet. */
+export function countsOf(source: string): string {
+  return `SELECT ${KEY}, minute, sum(events)::BIGINT AS events, sum(weight) AS weight,
+      coalesce(list(session) FILTER (WHERE session IS NOT NULL), []) AS sessionHashes
+    FROM (
+      SELECT ${KEY}, receivedAt // ${MINUTE_MS} * ${MINUTE_MS} AS minute,
+        CASE WHEN sessionId IS NOT NULL THEN hash(sessionId) END AS session, count(*) AS events, sum(weight) AS weight
+      FROM ${source} WHERE kind <> 'library' GROUP BY ALL
+    ) GROUP BY ALL`
+}
+
+/** The events of `source` under the names by which they are counted. */
+export function named(source: string, crowds: readonly Crowd[]): string {
+  if (crowds.length === 0) return source
+  const among = (columns: string, rows: readonly (readonly string[])[]) => {
+    const values = rows.map((row) => `(${row.map(quoteText).join(', ')})`)
+    return `(${columns}) IN (VALUES ${values.join(', ')})`
+  }
+  // An id of ours is never empty, and a list of values must not be.
+  const nothing = ['', '', '']
+  const names = crowds.flatMap((crowd) => crowd.names.map(({ vendor, event }) => [crowd.domainId, vendor, event]))
+  const vendors = crowds.flatMap(({ domainId, vendors }) => vendors.map((vendor) => [domainId, vendor]))
+  const domains = crowds.map(({ domainId }) => quoteText(domainId)).join(', ')
+  const isKept = among('domainId, vendor, event', [nothing, ...names])
+  const other = quoteText(OTHER)
+  return `(
+    SELECT * EXCLUDE (isOther, isStranger) REPLACE (
+      CASE WHEN isOther AND isStranger THEN ${other} ELSE vendor END AS vendor,
+      CASE WHEN NOT isOther THEN event WHEN ${IS_PAGE_VIEW} THEN lower(event) ELSE ${other} END AS event)
+    FROM (
+      SELECT *, domainId IN (${domains}) AND NOT ${isKept} AS isOther,
+        NOT ${among('domainId, vendor', [nothing.slice(1), ...vendors])} AS isStranger
+      FROM ${source}
+    ))`
+}
+
+/** Counts of minutes that may still grow, each once. */
+export function mergedCounts(folder: string, files: readonly RollupFile[]): string {
+  return `SELECT ${KEY}, minute, sum(events)::BIGINT AS events, sum(weight) AS weight, ${SESSIONS} AS sessionHashes
+    FROM ${parquet(folder, files)} GROUP BY ALL`
+}
+
+/** Counts of these files, of any level, as final ones, sorted; `stepMs`: how long what is called a minute is. */
+export function finalCounts(
+  folder: string,
+  files: readonly RollupFile[],
+  { orgId = null, stepMs = MINUTE_MS }: { orgId?: string | null; stepMs?: number } = {},
+): string {
+  const [open, final] = [files.filter(isOpen), files.filter((file) => !isOpen(file))]
+  const where = orgId === null ? '' : ` WHERE orgId = ${quoteText(orgId)}`
+  const branches = [
+    ...(open.length > 0 ? [closed(`SELECT * FROM ${parquet(folder, open)}${where}`)] : []),
+    ...(final.length > 0 ? [`SELECT * FROM ${parquet(folder, final)}${where}`] : []),
+  ]
+  return `SELECT ${KEY}, minute // ${stepMs} * ${stepMs} AS minute, sum(events)::BIGINT AS events, sum(weight) AS weight,
+      sum(sessions)::BIGINT AS sessions
+    FROM (${branches.join(' UNION ALL BY NAME ')}) GROUP BY ALL ORDER BY orgId, domainId, vendor, event, minute`
+}
+
+function closed(source: string): string {
+  return `SELECT ${KEY}, minute, sum(events)::BIGINT AS events, sum(weight) AS weight, len(${SESSIONS}) AS sessions
+    FROM (${source}) GROUP BY ALL`
+}
+
+export function parquet(folder: string, files: readonly RollupFile[]): string {
+  return `read_parquet([${files.map(({ path }) => quoteText(`${folder}/${path}`)).join(', ')}])`
+}
+
+function filterFor(file: RollupFile, { window, orgId }: CountScope): string {
+  const filters: string[] = []
+  if (orgId !== null && file.orgId !== orgId) filters.push(`orgId = ${quoteText(orgId)}`)
+  if (file.minMinute < window.from) filters.push(`minute >= ${window.from}`)
+  if (file.maxMinute >= window.to) filters.push(`minute < ${window.to}`)
+  return filters.length > 0 ? ` WHERE ${filters.join(' AND ')}` : ''
+}
+
+function spoolInScope(paths: readonly string[], { window, orgId }: CountScope): string {
+  const minute = (instant: number) => Math.ceil(instant / MINUTE_MS) * MINUTE_MS
+  const org = orgId === null ? '' : ` AND orgId = ${quoteText(orgId)}`
+  const inWindow = `receivedAt >= ${minute(window.from)} AND receivedAt < ${minute(window.to)}`
+  return `(SELECT * FROM ${spoolRelation(paths, false)} WHERE ${inWindow}${org})`
+}
+
+/** `read_parquet` refuses an empty list, and a fresh installation has no file. */
+function emptyRelation(): string {
+  const columns = Object.entries(COUNT_COLUMNS).map(([name, type]) => `NULL::${type} AS ${name}`)
+  return `SELECT ${columns.join(', ')} WHERE false`
+}
