@@ -31,11 +31,12 @@ import type { Spool } from './ingest/spool.ts'
 import { insightRoutes } from './insights/routes.ts'
 import { signalListRoutes } from './insights/signal-list.ts'
 import type { AddressGuard } from './integrations/address-guard.ts'
-import { checkChannels } from './integrations/channels/index.ts'
 import type { Dispatcher } from './integrations/dispatcher.ts'
 import { plainMail } from './integrations/plain-mail.ts'
 import { deliveryRoutes, integrationRoutes } from './integrations/routes.ts'
+import { signInPages } from './integrations/sign-in.ts'
 import { providerOf } from './integrations/store.ts'
+import { checkChannels } from './integrations/targets.ts'
 import type { Transport } from './integrations/transport.ts'
 import type { Enqueue } from './issues/issue.ts'
 import { issueRoutes } from './issues/routes.ts'
@@ -116,6 +117,7 @@ export function openApi(parts: ApiParts): Api {
   const pages = webPages({ bundle: webBundle, describe: () => openApiDocument(routes) })
   const app = answerErrors(new Elysia({ normalize: false }), report)
     .use(oidcPages(oidc))
+    .use(signInPages(parts))
     .all('/mcp', ({ request }) => mcp(request), { parse: 'none' })
     .use(router(routes, { authenticate, perform }))
   return { routes, handle: (request) => pages(request) ?? Promise.resolve(app.handle(request)) }

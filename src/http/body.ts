@@ -32,6 +32,11 @@ export async function readJson(request: Request, max = MAX_BODY_BYTES): Promise<
   if (text === '') return undefined
   const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
   if (type !== 'application/json') throw new AppError('unsupportedType', 'content-type: must be application/json')
+  return jsonOf(text)
+}
+
+/** Fails with `invalid` for what is no JSON, and for what `checkJson` refuses. */
+export function jsonOf(text: string): unknown {
   const value = parseJson(text)
   checkJson(value)
   return value

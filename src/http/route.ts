@@ -12,6 +12,8 @@ export interface Call<P = unknown, Q = unknown, B = unknown, C = Principal | nul
   query: Q
   /** Undefined for routes that take no body. */
   body: B
+  /** The request as it came, for routes that are `raw`. */
+  raw?: { headers: Headers; text: string }
   origin: Origin
   /** Ends when nobody waits for the answer any more. */
   signal: AbortSignal
@@ -44,6 +46,8 @@ interface Description {
   asynchronous?: boolean
   /** A longer body is refused; default `MAX_BODY_BYTES`. */
   maxBodyBytes?: number
+  /** True when it needs the bytes of the body and the headers, to check a signature. The body's content type is not looked at. */
+  raw?: boolean
   /** Of a success; default 200. */
   status?: 200 | 201
   /** Content type of the answer, when it is a text instead of JSON. */
@@ -64,6 +68,8 @@ export interface Route extends Description {
   note?(call: Call): Record<string, unknown>
   /** Id of what it was done to, for the audit log; absent: the id in the path, else that of the answer. */
   target?(answer: unknown): string
+  /** Headers of the answer beside the usual ones. */
+  headers?(answer: unknown): Record<string, string>
   /** Called when what was done is stored for good, and never in a dry run: for what can't be taken back. Must not fail. */
   after?(call: Call, answer: unknown): void
 }
@@ -79,6 +85,7 @@ interface Typed<P, Q, B, A extends TSchema, C> extends Description {
   handle(call: Call<Taken<P, None>, Taken<Q, None>, Taken<B, undefined>, C>): Static<A> | Promise<Static<A>>
   note?(call: Call<Taken<P, None>, Taken<Q, None>, Taken<B, undefined>, C>): Record<string, unknown>
   target?(answer: Static<A>): string
+  headers?(answer: Static<A>): Record<string, string>
   after?(call: Call<Taken<P, None>, Taken<Q, None>, Taken<B, undefined>, C>, answer: Static<A>): void
 }
 

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
-import { readJson } from './body.ts'
+import { receiveText } from './arrival.ts'
+import { jsonOf, MAX_BODY_BYTES, readJson } from './body.ts'
 import { API_HEADERS } from './headers.ts'
 import { originOf } from './origin.ts'
 import { patienceOf } from './patience.ts'
@@ -40,15 +41,24 @@ async function answer(route: Route, request: Request, params: unknown, { authent
   // A stranger's body is not even read, and a caller without the right learns nothing from its being checked.
   const first = caller(false)
   const query = readQuery(route.query, new URL(request.url).searchParams)
-  const body = route.body === null ? undefined : ((await readJson(request, route.maxBodyBytes)) ?? null)
+  const raw = route.raw
+    ? { headers: request.headers, text: await receiveText(request, route.maxBodyBytes ?? MAX_BODY_BYTES) }
+    : null
+  const body = raw ? jsonOf(raw.text) : await bodyOf(route, request)
   // A body may take minutes, in which the credential may have ended or the role have changed.
   const principal = route.body === null ? first : caller(true)
   const result = await perform(route, {
     ...{ principal, params, query, body },
+    ...(raw ? { raw } : {}),
     origin: originOf(request),
     signal: patienceOf(request),
   })
   const { produces = 'application/json', status = 200 } = route
   const text = route.produces ? String(result) : JSON.stringify(result)
-  return new Response(text, { status, headers: { ...API_HEADERS, 'content-type': produces } })
+  const headers = { ...API_HEADERS, ...route.headers?.(result), 'content-type': produces }
+  return new Response(text, { status, headers })
+}
+
+async function bodyOf(route: Route, request: Request): Promise<unknown> {
+  return route.body === null ? undefined : ((await readJson(request, route.maxBodyBytes)) ?? null)
 }

@@ -1,17 +1,19 @@
-import type { Clock, Instant } from '../core/clock.ts'
+import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
+import { oneAtATime } from '../core/one-at-a-time.ts'
 import type { SecretBox } from '../core/secret-box.ts'
-import { openWebhookSecret } from '../org/store.ts'
 import type { Db } from '../store/database.ts'
-import { type Channel, type OrgFacts, verdictOf } from './channels/channel.ts'
-import { channelOf, isIntegrationId } from './channels/index.ts'
-import { type DeliveryRecord, messageOfDelivery, retryAfterMs } from './delivery.ts'
-import { oneLine } from './one-line.ts'
-import type { Outcome } from './outcome.ts'
-import { openSettings, providerOf } from './store.ts'
-import type { Outbound, Reply, Transport } from './transport.ts'
+import { type DeliveryRecord, messageOfDelivery } from './delivery.ts'
+import type { Message } from './message.ts'
+import { OpenDelivery } from './open-context.ts'
+import { PROVIDERS } from './providers/index.ts'
+import type { Provider } from './providers/provider.ts'
+import { type Outcome, outcomeOfError, Unusable } from './reply.ts'
+import { findProvider } from './targets.ts'
+import type { Transport } from './transport.ts'
 
-export interface Delivering {
+/** What deliveries are sent with. */
+export interface DeliveryParts {
   db: Db
   transport: Transport
   clock: Clock
@@ -22,6 +24,10 @@ export interface Delivering {
   mailConfigured: boolean
   /** Told of what is a bug or a damaged row, not a refusal; its outcome is recorded all the same. */
   report: (error: unknown, deliveryId: string) => void
+  /** Default: all there are. */
+  providers?: readonly Provider[]
+  /** What who runs the server has set for providers, by name. */
+  operator?: Readonly<Record<string, string>>
 }
 
 export interface Attempted {
@@ -32,87 +38,82 @@ export interface Attempted {
   said: string
 }
 
+/** An attempt of several steps that takes longer is ended, and tried again from its last checkpoint. */
+export const ATTEMPT_TIMEOUT_MS = 120_000
+
 /** Sends one claimed delivery. Never throws: what can't be rendered is broken, with the reason. */
 export async function attempt(
-  delivering: Delivering,
+  parts: DeliveryParts,
   delivery: DeliveryRecord,
-  signal: AbortSignal,
+  stopping: AbortSignal,
 ): Promise<Attempted> {
-  const { clock, transport, report } = delivering
+  let context: OpenDelivery | null = null
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(), ATTEMPT_TIMEOUT_MS)
   try {
-    const { channel, outbound } = render(delivering, delivery)
-    const reply = await transport.send(outbound, signal)
-    const outcome = outcomeOf(channel, outbound, reply, clock.now())
-    if (outcome.verdict !== 'delivered' && signal.aborted)
-      return { outcome: { verdict: 'stopped' }, hung: false, said: '' }
-    if (reply.kind === 'error') return { outcome, hung: reply.hung === true, said: '' }
-    return { outcome, hung: false, said: oneLine(reply.body, 200) }
+    const { provider, message } = providerAndMessage(parts, delivery)
+    context = new OpenDelivery(parts, provider, delivery, AbortSignal.any([stopping, late.signal]))
+    const outcome = await deliverOnce(parts, provider, context, { delivery, message })
+    if (outcome.verdict !== 'delivered' && stopping.aborted) return STOPPED
+    return context.ended(outcome)
   } catch (error) {
-    const broken = (reason: string): Attempted => ({ outcome: { verdict: 'broken', reason }, hung: false, said: '' })
-    if (error instanceof AppError) return broken(error.message)
-    report(error, delivery.id)
-    // The error itself may quote what could not be read.
-    return broken('it could not be rendered; the log of the server says more')
+    if (stopping.aborted) return STOPPED
+    const outcome = late.signal.aborted ? TOO_LATE : outcomeOfError(error, parts.clock.now())
+    if (!outcome) parts.report(context?.withoutSecrets(error) ?? error, delivery.id)
+    return context?.ended(outcome ?? UNKNOWN) ?? { outcome: outcome ?? UNKNOWN, hung: false, said: '' }
+  } finally {
+    clearTimeout(timer)
   }
 }
 
-function render(
-  { db, box, clock }: Delivering,
+const STOPPED: Attempted = { outcome: { verdict: 'stopped' }, hung: false, said: '' }
+const TOO_LATE: Outcome = {
+  verdict: 'retry',
+  reason: `not done within ${ATTEMPT_TIMEOUT_MS / 1000} s`,
+  retryAfterMs: null,
+}
+// The error itself may quote what could not be read.
+const UNKNOWN: Outcome = { verdict: 'broken', reason: 'it could not be rendered; the log of the server says more' }
+
+function providerAndMessage(
+  { providers = PROVIDERS }: DeliveryParts,
   delivery: DeliveryRecord,
-): { channel: Channel<object>; outbound: Outbound } {
-  const { id, orgId, channelType, channelTarget } = delivery
-  const channel = channelOf(channelType)
-  if (!channel) throw new AppError('invalid', `${channelType} is not available in this version`)
+): { provider: Provider; message: Message } {
+  const { channelType } = delivery
+  const provider = findProvider(providers, channelType)
+  if (!provider) throw new AppError('invalid', `${channelType} is not available in this version`)
   const message = messageOfDelivery(delivery)
   if (!message) throw new AppError('invalid', 'the stored message is damaged')
-  const config = configOf(db, box, channel, { orgId, target: channelTarget })
-  return { channel, outbound: channel.render(message, config, { deliveryId: id, at: clock.now() }) }
+  return { provider, message }
 }
 
-function configOf(
-  db: Db,
-  box: SecretBox,
-  channel: Channel<object>,
-  { orgId, target }: { orgId: string; target: string },
-) {
-  if (!isIntegrationId(target) || !channel.config) return channel.configOf(target, orgFacts(db, box, orgId))
-  const key = { orgId, id: target }
-  if (providerOf(db, key) !== channel.kind) throw new AppError('invalid', 'the integration was deleted')
-  return openSettings(db, box, key)
+/** Whatever is done about one issue through one channel is done one after the other: each sees what the last remembered. */
+function deliverOnce(
+  { db }: DeliveryParts,
+  provider: Provider,
+  context: OpenDelivery,
+  { delivery, message }: { delivery: DeliveryRecord; message: Message },
+): Promise<Outcome> {
+  const { transition, issueId, channelType, channelTarget } = delivery
+  if (transition === 'test' && provider.test) return provider.test(context)
+  const { deliver } = provider
+  if (!deliver) throw new AppError('invalid', `${channelType} is no channel`)
+  if (transition !== 'test') refuseUnusable(context)
+  const work = () => deliver(context, message)
+  return issueId === null ? work() : oneAtATime(db, issueKey(issueId, channelType, channelTarget), work)
 }
 
-function orgFacts(db: Db, box: SecretBox, orgId: string): OrgFacts {
-  return {
-    webhookSecret: () => openWebhookSecret(db, box, orgId),
-    ownerAddresses: () =>
-      db
-        .prepare<[string], { email: string }>(
-          `SELECT email FROM member JOIN user ON user.id = member.userId
-           WHERE orgId = ? AND role = 'owner' AND inviteHash IS NULL ORDER BY member.createdAt, userId`,
-        )
-        .all(orgId)
-        .map(({ email }) => email),
+export const issueKey = (issueId: string, type: string, target: string) => `issue ${issueId} ${type} ${target}`
+
+const UNUSABLE = {
+  incomplete: 'something has to be chosen in the integration first',
+  reauth_required: 'the integration has to be connected anew: somebody has to sign in at the other side',
+  disabled: 'the other side wants no more; a test that arrives, or new settings, begin anew',
+}
+
+/** Fails with `Unusable` while nothing may go through the integration. */
+export function refuseUnusable({ status }: { status: string }): void {
+  if (status === 'incomplete' || status === 'reauth_required' || status === 'disabled') {
+    throw new Unusable(status, UNUSABLE[status])
   }
-}
-
-/** What an answer means for the delivery. */
-export function outcomeOf(channel: Channel<object>, outbound: Outbound, reply: Reply, now: Instant): Outcome {
-  const verdict = channel.verdict?.(reply) ?? verdictOf(reply)
-  if (verdict === 'delivered') {
-    const note = outbound.kind === 'mail' && reply.kind === 'status' && reply.body !== '' ? reply.body : null
-    return { verdict, note }
-  }
-  const reason = reasonOf(reply)
-  if (verdict === 'broken') return { verdict, reason }
-  return {
-    verdict,
-    reason,
-    retryAfterMs: reply.kind === 'status' ? retryAfterMs(reply.headers['retry-after'], now) : null,
-  }
-}
-
-function reasonOf(reply: Reply): string {
-  if (reply.kind === 'error') return reply.message
-  const redirected = reply.status >= 300 && reply.status < 400
-  return redirected ? `HTTP ${reply.status}: redirects are not followed` : `HTTP ${reply.status}`
 }

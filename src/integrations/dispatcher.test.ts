@@ -8,7 +8,7 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { openWebhookSecret } from '../org/store.ts'
 import { openDatabase } from '../store/database.ts'
 import { addressGuard } from './address-guard.ts'
-import type { Delivering } from './attempt.ts'
+import type { DeliveryParts } from './attempt.ts'
 import { replay } from './delivery-log.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { httpTransport } from './http-transport.ts'
@@ -33,7 +33,7 @@ interface Options {
 function setUp({ smtpPort, jitter = 0, timeoutMs = 2000, world = outboxWorld() }: Options = {}) {
   const reported: unknown[] = []
   const smtpUrl = smtpPort === undefined ? null : `smtp://127.0.0.1:${smtpPort}`
-  const delivering: Delivering = {
+  const delivering: DeliveryParts = {
     db: world.db,
     clock: world.clock,
     box: world.box,

@@ -1,15 +1,16 @@
 import { HOUR_MS, type Instant, SECOND_MS } from '../core/clock.ts'
-import { type Attempted, attempt, type Delivering } from './attempt.ts'
+import { type Attempted, attempt, type DeliveryParts } from './attempt.ts'
 import type { DeliveryRecord } from './delivery.ts'
-import { type Outcome, recordOutcome } from './outcome.ts'
+import { recordOutcome } from './outcome.ts'
 import { claimNext, dropExpired, Rounds } from './queues.ts'
+import type { Outcome } from './reply.ts'
 import { choose, type Health, healthAfter, healthKey, mayGo, type Way } from './schedule.ts'
 
 /** What is found out when an attempt ends is looked for together, and for at most a tenth of the time. */
 const SHORTEST_REST_MS = 10
 const REST_SHARE = 9
 /** How long a recording waits that the store refused. */
-const SETTLE_AGAIN_MS = SECOND_MS
+const RECORD_AGAIN_MS = SECOND_MS
 
 /**
  * Sends what waits in the outbox: `start` begins what may go now, and each attempt that ends makes room for others. What
@@ -25,19 +26,19 @@ export class Dispatcher {
   /** How long the last look took. */
   private lookedMs = 0
 
-  /** @param signal aborted when the program stops: nothing more is taken, and what is under way becomes pending again. */
+  /** @param stopping aborted when the program stops: nothing more is taken, and what is under way becomes pending again. */
   constructor(
-    readonly delivering: Delivering,
-    private readonly signal: AbortSignal,
+    readonly parts: DeliveryParts,
+    readonly stopping: AbortSignal,
   ) {
-    this.rounds = new Rounds(delivering.db)
+    this.rounds = new Rounds(parts.db)
   }
 
   /** Begins every attempt that may go now, without waiting for any, and answers how many. Fails only when the store does. */
   start(): number {
-    if (this.signal.aborted) return 0
-    const now = this.delivering.clock.now()
-    dropExpired(this.delivering.db, now)
+    if (this.stopping.aborted) return 0
+    const now = this.parts.clock.now()
+    dropExpired(this.parts.db, now)
     for (const [key, { until }] of this.health) if (until < now - HOUR_MS) this.health.delete(key)
     let started = 0
     // A queue is offered once at a time, and its host may have room for two.
@@ -46,10 +47,10 @@ export class Dispatcher {
   }
 
   private startSome(now: Instant): number {
-    const { delivering, rounds } = this
+    const { parts, rounds } = this
     let started = 0
     for (const waiting of choose(rounds.next(now), this.traffic(now))) {
-      const delivery = claimNext(delivering.db, waiting.queue, now)
+      const delivery = claimNext(parts.db, waiting.queue, now)
       if (!delivery) continue
       rounds.served(waiting)
       started++
@@ -63,37 +64,43 @@ export class Dispatcher {
    * the outcome. Never throws: what the store does not take is reported and tried again until the program stops.
    */
   send(delivery: DeliveryRecord, way: Way, revise = (outcome: Outcome) => outcome): Promise<Attempted> {
-    const { clock } = this.delivering
-    const sending = (async () => {
-      const { outcome, ...rest } = await attempt(this.delivering, delivery, this.signal)
-      const key = healthKey(way)
-      this.health.set(key, healthAfter(this.health.get(key), rest.hung, clock.now()))
+    return this.visit(way, async (ended) => {
+      const { outcome, ...rest } = await attempt(this.parts, delivery, this.stopping)
+      ended(rest.hung)
       const revised = revise(outcome)
       await this.record(delivery, revised)
       return { ...rest, outcome: revised }
-    })().finally(() => {
-      this.underWay.delete(sending)
+    })
+  }
+
+  /** Counts `work` among what is under way until it settles; it says `ended` when it knows if the host hung. */
+  visit<T>(way: Way, work: (ended: (hung: boolean) => void) => Promise<T>): Promise<T> {
+    const key = healthKey(way)
+    const visiting = work((hung) => {
+      this.health.set(key, healthAfter(this.health.get(key), hung, this.parts.clock.now()))
+    }).finally(() => {
+      this.underWay.delete(visiting)
       this.lookSoon()
     })
-    this.underWay.set(sending, way)
-    return sending
+    this.underWay.set(visiting, way)
+    return visiting
   }
 
   private async record(delivery: DeliveryRecord, outcome: Outcome): Promise<void> {
-    const { db, clock, report } = this.delivering
+    const { db, clock, report } = this.parts
     for (;;) {
       try {
-        return recordOutcome(db, delivery, outcome, { ...this.delivering, now: clock.now() })
+        return recordOutcome(db, delivery, outcome, { ...this.parts, now: clock.now() })
       } catch (error) {
         report(error, delivery.id)
-        if (this.signal.aborted) return
-        await Bun.sleep(SETTLE_AGAIN_MS)
+        if (this.stopping.aborted) return
+        await Bun.sleep(RECORD_AGAIN_MS)
       }
     }
   }
 
   private lookSoon(): void {
-    if (this.rest || this.signal.aborted) return
+    if (this.rest || this.stopping.aborted) return
     this.rest = Bun.sleep(Math.max(SHORTEST_REST_MS, this.lookedMs * REST_SHARE)).then(() => {
       this.rest = null
       const before = performance.now()
@@ -101,7 +108,7 @@ export class Dispatcher {
         this.start()
       } catch (error) {
         // The next run of the job tries again.
-        this.delivering.report(error, 'deliver')
+        this.parts.report(error, 'deliver')
       }
       this.lookedMs = performance.now() - before
     })
@@ -114,7 +121,9 @@ export class Dispatcher {
 
   /** Resolves when nothing is under way, nor about to be because of what ended. */
   async idle(): Promise<void> {
-    while (this.underWay.size > 0 || this.rest) await (this.rest ?? Promise.race(this.underWay.keys()))
+    while (this.underWay.size > 0 || this.rest) {
+      await (this.rest ?? Promise.race([...this.underWay.keys()].map((one) => one.catch(() => undefined))))
+    }
   }
 
   /** True when one more attempt may go this way, whether or not the host is set aside. */

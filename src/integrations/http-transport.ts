@@ -1,6 +1,7 @@
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
-import { type ConnectionOptions, connect as connectTls } from 'node:tls'
+import { type ConnectionOptions, connect as connectTls, createSecureContext } from 'node:tls'
+import { trustedBeside } from '../core/authorities.ts'
 import { AppError } from '../core/error.ts'
 import type { AddressGuard, Resolve } from './address-guard.ts'
 import { type HttpOutbound, type Reply, SEND_TIMEOUT_MS } from './transport.ts'
@@ -16,11 +17,11 @@ export interface HttpTransportOptions {
    */
   proxy?: string | null
   timeoutMs?: number
-  /** Certificates, PEM, trusted instead of the system's. */
+  /** Certificates of authorities, PEM, trusted beside those that every system trusts. */
   ca?: string
 }
 
-/** More of an answer is not read: nothing in it is used past its beginning. */
+/** More of an answer is not read where nobody says how much they want. */
 export const MAX_REPLY_BYTES = 64 * 1024
 
 /**
@@ -30,39 +31,43 @@ export const MAX_REPLY_BYTES = 64 * 1024
  */
 export function httpTransport({ guard, resolve, proxy = null, timeoutMs = SEND_TIMEOUT_MS, ca }: HttpTransportOptions) {
   const way = proxy === null || proxy === '' ? null : parseProxy(proxy)
+  // Once: to read all that every system trusts takes 12 ms.
+  const tls: ConnectionOptions = ca ? { secureContext: createSecureContext({ ca: trustedBeside(ca) }) } : {}
 
-  async function open(url: URL, signal: AbortSignal): Promise<Socket> {
-    const tls: ConnectionOptions = ca === undefined ? {} : { ca }
+  async function open(url: URL, within: number, signal: AbortSignal): Promise<Socket> {
     if (way) {
-      const socket = await connectAny([way], way.port, timeoutMs, signal)
+      const socket = await connectAny([way], way.port, within, signal)
       if (url.protocol === 'http:') return socket
       await openTunnel(socket, url, way.authorization, signal)
       return secure(socket, url.hostname, tls, signal)
     }
     const { host, port, addresses } = await guard.vet(url, resolve)
-    const socket = await connectAny(addresses, port, timeoutMs, signal)
+    const socket = await connectAny(addresses, port, within, signal)
     return url.protocol === 'https:' ? secure(socket, host, tls, signal) : socket
   }
 
-  async function exchange(outbound: HttpOutbound, signal: AbortSignal): Promise<Reply> {
+  async function exchange(outbound: HttpOutbound, within: number, signal: AbortSignal): Promise<Reply> {
     const url = guard.checkUrl(outbound.url)
-    const socket = await open(url, signal)
+    const socket = await open(url, within, signal)
     const absolute = way !== null && url.protocol === 'http:'
     const headers: Record<string, string> = { ...outbound.headers, host: url.host, connection: 'close' }
     if (absolute && way.authorization) headers['proxy-authorization'] = way.authorization
     const path = absolute ? `${url.origin}${url.pathname}${url.search}` : `${url.pathname}${url.search}`
-    return ask(socket, { method: outbound.method, path, headers, body: outbound.body }, signal)
+    const { method, body, maxAnswerBytes } = outbound
+    return ask(socket, { method, path, headers, body, maxAnswerBytes }, signal)
   }
 
   return async function sendHttp(outbound: HttpOutbound, signal: AbortSignal): Promise<Reply> {
-    const timeout = AbortSignal.timeout(timeoutMs)
+    const within = outbound.timeoutMs ?? timeoutMs
+    const timeout = AbortSignal.timeout(within)
     const either = AbortSignal.any([signal, timeout])
     try {
-      return await abortable(exchange(outbound, either), either)
+      return await abortable(exchange(outbound, within, either), either)
     } catch (error) {
-      if (timeout.aborted) return { ...failure(`no answer within ${timeoutMs / 1000} s`), hung: true }
+      if (timeout.aborted) return { ...failure(`no answer within ${within / 1000} s`), hung: true }
       if (signal.aborted) return failure('stopped before an answer came')
-      if (error instanceof AppError) return failure(error.message, error.code === 'invalid')
+      if (error instanceof AppError)
+        return failure(error.message, error.code === 'invalid' || error.code === 'tooLarge')
       // Codes only (ECONNREFUSED, CERT_HAS_EXPIRED): a message may repeat what was sent.
       return failure(`the connection failed: ${codeOf(error)}`)
     }
@@ -207,9 +212,14 @@ interface Question {
   path: string
   headers: Record<string, string>
   body: string
+  maxAnswerBytes: number | undefined
 }
 
-function ask(socket: Socket, { method, path, headers, body }: Question, signal: AbortSignal): Promise<Reply> {
+function ask(
+  socket: Socket,
+  { method, path, headers, body, maxAnswerBytes }: Question,
+  signal: AbortSignal,
+): Promise<Reply> {
   const bytes = Buffer.from(body)
   return new Promise<Reply>((resolve, reject) => {
     const length = { 'content-length': String(bytes.length) }
@@ -218,19 +228,23 @@ function ask(socket: Socket, { method, path, headers, body }: Question, signal: 
     outgoing.once('error', reject)
     if (signal.aborted) return stop()
     signal.addEventListener('abort', stop, { once: true })
-    outgoing.once('response', (incoming) => readReply(incoming).then(resolve, reject))
+    outgoing.once('response', (incoming) => readReply(incoming, maxAnswerBytes).then(resolve, reject))
     outgoing.once('close', () => signal.removeEventListener('abort', stop))
     outgoing.end(bytes)
   }).finally(() => socket.destroy())
 }
 
-async function readReply(incoming: IncomingMessage): Promise<Reply> {
+/** Fails with `tooLarge` where more comes than is wanted; without a wish the rest of a long answer is left unread. */
+async function readReply(incoming: IncomingMessage, maxAnswerBytes: number | undefined): Promise<Reply> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of incoming) {
     chunks.push(chunk)
     size += chunk.length
-    if (size >= MAX_REPLY_BYTES) break
+    if (maxAnswerBytes === undefined && size >= MAX_REPLY_BYTES) break
+    if (maxAnswerBytes !== undefined && size > maxAnswerBytes) {
+      throw new AppError('tooLarge', `the answer is larger than ${maxAnswerBytes} bytes`)
+    }
   }
   const headers = Object.fromEntries(
     Object.entries(incoming.headers).map(([name, value]) => [
@@ -238,6 +252,8 @@ async function readReply(incoming: IncomingMessage): Promise<Reply> {
       Array.isArray(value) ? value.join(', ') : (value ?? ''),
     ]),
   )
-  const body = Buffer.concat(chunks).subarray(0, MAX_REPLY_BYTES).toString('utf8')
+  const body = Buffer.concat(chunks)
+    .subarray(0, maxAnswerBytes ?? MAX_REPLY_BYTES)
+    .toString('utf8')
   return { kind: 'status', status: incoming.statusCode ?? 0, headers, body }
 }

@@ -1,11 +1,8 @@
 import type { Instant } from '../core/clock.ts'
-import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
-import type { Channel } from './channels/channel.ts'
-import { channelOf } from './channels/index.ts'
 
-/** What can be connected; `providerChannel` knows what this version can. */
-export const PROVIDERS = [
+/** What can be connected; `PROVIDERS` has those of this version. */
+export const PROVIDER_TYPES = [
   'tag_manager',
   'team_chat',
   'office_chat',
@@ -13,17 +10,20 @@ export const PROVIDERS = [
   'webhook',
   'email_digest',
 ] as const
-export type Provider = (typeof PROVIDERS)[number]
+export type ProviderType = (typeof PROVIDER_TYPES)[number]
 
-/** `failing`: the last delivery or test through it was lost. */
-export const INTEGRATION_STATUSES = ['connected', 'failing'] as const
+/**
+ * `failing`: the last delivery or test through it was lost. Nothing goes through one that is `incomplete` (something has to be
+ * chosen), `reauth_required` (somebody has to sign in at the other side) or `disabled` (the other side wants no more).
+ */
+export const INTEGRATION_STATUSES = ['connected', 'failing', 'incomplete', 'reauth_required', 'disabled'] as const
 export type IntegrationStatus = (typeof INTEGRATION_STATUSES)[number]
 
 export const DEFAULT_LABEL = 'default'
 
 export const IntegrationInputSchema = Closed(
   {
-    provider: OneOf(PROVIDERS),
+    provider: OneOf(PROVIDER_TYPES),
     label: Type.Optional(Type.String({ minLength: 1, maxLength: 100, default: DEFAULT_LABEL })),
     config: Type.Record(Type.String(), Type.Unknown(), { description: 'For webhook: {url, secret?}' }),
   },
@@ -36,7 +36,7 @@ export type IntegrationInput = Static<typeof IntegrationInputSchema>
 
 const shared = {
   id: Type.String(),
-  provider: OneOf(PROVIDERS),
+  provider: OneOf(PROVIDER_TYPES),
   label: Type.String(),
   status: OneOf(INTEGRATION_STATUSES),
   createdAt: InstantSchema,
@@ -63,11 +63,23 @@ export const IntegrationDetailSchema = Closed(
 )
 export type IntegrationDetail = Static<typeof IntegrationDetailSchema>
 
+const SHOWN_ONCE = {
+  secret: Type.Optional(Type.String({ description: 'The secret that was made; it is never shown again' })),
+  webhookUrl: Type.Optional(
+    Type.String({ description: 'Where the other side is to call, for those that do; it is never shown again' }),
+  ),
+}
+
+export const RotatedSchema = Closed(SHOWN_ONCE, {
+  $id: 'RotatedSecret',
+  examples: [{ secret: 'whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=' }],
+})
+
 export const NewIntegrationSchema = Closed(
   {
     ...shared,
     config,
-    secret: Type.Optional(Type.String({ description: 'The secret that was made; it is never shown again' })),
+    ...SHOWN_ONCE,
   },
   {
     $id: 'NewIntegration',
@@ -80,7 +92,7 @@ export type NewIntegration = Static<typeof NewIntegrationSchema>
 export interface IntegrationRecord {
   id: string
   orgId: string
-  provider: Provider
+  provider: ProviderType
   label: string
   status: IntegrationStatus
   config: Record<string, unknown>
@@ -89,13 +101,6 @@ export interface IntegrationRecord {
 
 export function describeIntegration({ id, provider, label, status, createdAt }: IntegrationRecord): Integration {
   return { id, provider, label, status, createdAt }
-}
-
-/** The channel that integrations of a provider configure. Fails with `invalid` when this version has none. */
-export function providerChannel(provider: Provider): Channel<object> {
-  const channel = channelOf(provider)
-  if (!channel?.config) throw new AppError('invalid', `provider: ${provider} is not available in this version`)
-  return channel
 }
 
 /** Settings in the two parts in which they are stored. */

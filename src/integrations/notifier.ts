@@ -78,7 +78,7 @@ function notify(
 }
 
 /** How people know who acts: the user's name, or what an integration is called. Null: nobody did. */
-function nameOf(db: Db, actor: string | null): string | null {
+export function nameOf(db: Db, actor: string | null): string | null {
   if (actor === null) return null
   const user = db.prepare<[string], { name: string | null }>('SELECT name FROM user WHERE id = ?').get(actor)
   return user ? user.name || 'a member' : actor

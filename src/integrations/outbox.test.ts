@@ -6,8 +6,9 @@ import type { DeliveryRecord, Throttle } from './delivery.ts'
 import { replay } from './delivery-log.ts'
 import { hook, mail, outboxWorld } from './outbox.fixture.ts'
 import { withdraw } from './outbox.ts'
-import { type Outcome, recordOutcome } from './outcome.ts'
+import { recordOutcome } from './outcome.ts'
 import { recover } from './queues.ts'
+import type { Outcome } from './reply.ts'
 
 const ok: Outcome = { verdict: 'delivered', note: null }
 const later: Outcome = { verdict: 'retry', reason: 'HTTP 503', retryAfterMs: null }

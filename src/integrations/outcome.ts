@@ -2,20 +2,15 @@ import { HOUR_MS, type Instant } from '../core/clock.ts'
 import { newId } from '../core/id.ts'
 import { addHistory } from '../issues/store.ts'
 import { type Db, tx } from '../store/database.ts'
-import { OWNERS_TARGET } from './channels/email.ts'
-import { channelOf, isIntegrationId } from './channels/index.ts'
 import { type DeliveryRecord, messageOfDelivery, retryDelayMs } from './delivery.ts'
+import type { IntegrationStatus } from './integration.ts'
 import { failureMessage } from './message.ts'
+import { OWNERS_TARGET } from './providers/email/email.ts'
+import { PROVIDERS } from './providers/index.ts'
+import type { Provider } from './providers/provider.ts'
+import type { Outcome } from './reply.ts'
 import { setIntegrationStatus } from './store.ts'
-
-/** How one attempt ended. Texts are fit for the delivery log. */
-export type Outcome =
-  /** `note`: what went wrong all the same; null when nothing did. */
-  | { verdict: 'delivered'; note: string | null }
-  | { verdict: 'retry'; reason: string; retryAfterMs: number | null }
-  | { verdict: 'broken'; reason: string }
-  /** The program is being stopped: the attempt does not count. */
-  | { verdict: 'stopped' }
+import { findProvider, parseTarget } from './targets.ts'
 
 export interface RecordingParts {
   now: Instant
@@ -23,6 +18,8 @@ export interface RecordingParts {
   jitter: () => number
   /** True when mail can be sent: owners are told of lost deliveries by it. */
   mailConfigured: boolean
+  /** Default: all there are. */
+  providers?: readonly Provider[]
 }
 
 /**
@@ -36,10 +33,18 @@ export function recordOutcome(db: Db, delivery: DeliveryRecord, outcome: Outcome
       update(db, delivery, `status = 'pending', attempts = attempts - 1`, {})
       return
     }
+    if (outcome.verdict === 'wait') {
+      const dueAt = parts.now + outcome.waitMs
+      update(db, delivery, `status = 'pending', attempts = attempts - 1, dueAt = @dueAt`, { dueAt })
+      return
+    }
     const { reason } = outcome
     const delayMs =
       outcome.verdict === 'retry' ? retryDelayMs(delivery.attempts, outcome.retryAfterMs, parts.jitter()) : null
-    if (delayMs === null) return failed(db, delivery, reason, parts)
+    if (delayMs === null) {
+      const status = (outcome.verdict === 'broken' && outcome.status) || 'failing'
+      return failed(db, delivery, { reason, status }, parts)
+    }
     update(db, delivery, `status = 'pending', dueAt = @dueAt, lastError = @reason`, {
       dueAt: parts.now + delayMs,
       reason,
@@ -64,7 +69,7 @@ function delivered(db: Db, delivery: DeliveryRecord, note: string | null, now: I
   const values = `status = 'delivered', lastError = @note, deliveredAt = ifnull(deliveredAt, @now)`
   if (!update(db, delivery, values, { note, now })) return
   const { issueId, transition, channelType, channelTarget } = delivery
-  if (isIntegrationId(channelTarget)) setIntegrationStatus(db, channelTarget, 'connected')
+  setStatusOf(db, channelTarget, 'connected')
   if (issueId === null || transition === 'delivery_failed') return
   // A replay is the same notification once more.
   if (delivery.deliveredAt === null) {
@@ -74,23 +79,33 @@ function delivered(db: Db, delivery: DeliveryRecord, note: string | null, now: I
   addHistory(db, issueId, 'notified', { deliveryId: delivery.id, transition, channel, ...(note ? { note } : {}) }, now)
 }
 
-function failed(db: Db, delivery: DeliveryRecord, reason: string, { now, mailConfigured }: RecordingParts): void {
+function setStatusOf(db: Db, target: string, status: IntegrationStatus): void {
+  const { integrationId } = parseTarget(target)
+  if (integrationId !== null) setIntegrationStatus(db, integrationId, status)
+}
+
+function failed(
+  db: Db,
+  delivery: DeliveryRecord,
+  { reason, status }: { reason: string; status: IntegrationStatus },
+  parts: RecordingParts,
+): void {
   if (!update(db, delivery, `status = 'failed', lastError = @reason`, { reason })) return
   const { id, issueId, transition, channelType, channelTarget } = delivery
-  if (isIntegrationId(channelTarget)) setIntegrationStatus(db, channelTarget, 'failing')
+  setStatusOf(db, channelTarget, status)
   if (issueId === null || transition === 'delivery_failed') return
   const channel = { type: channelType, target: channelTarget }
-  addHistory(db, issueId, 'delivery_failed', { deliveryId: id, transition, channel, reason }, now)
-  if (mailConfigured && channelType !== 'email') tellOwners(db, delivery, reason, now)
+  addHistory(db, issueId, 'delivery_failed', { deliveryId: id, transition, channel, reason }, parts.now)
+  if (parts.mailConfigured && channelType !== 'email') tellOwners(db, delivery, reason, parts)
 }
 
 /** One mail for each channel and hour: a receiver that is down loses many notices, and one mail about it is enough. */
-function tellOwners(db: Db, delivery: DeliveryRecord, reason: string, now: Instant): void {
+function tellOwners(db: Db, delivery: DeliveryRecord, reason: string, { now, providers }: RecordingParts): void {
   const { orgId, issueId, alertId, channelType, channelTarget } = delivery
   const owner = db.prepare(`SELECT 1 FROM member WHERE orgId = ? AND role = 'owner' AND inviteHash IS NULL`).get(orgId)
   const lost = messageOfDelivery(delivery)
   if (!owner || !lost) return
-  const message = failureMessage(lost, { at: now, channel: channelName(db, delivery), reason })
+  const message = failureMessage(lost, { at: now, channel: channelName(db, delivery, providers), reason })
   const noticeKey = `${orgId}:delivery_failed:${channelType}:${channelTarget}:${Math.floor(now / HOUR_MS)}`
   db.prepare(
     `INSERT OR IGNORE INTO delivery (id, orgId, issueId, alertId, transition, noticeKey, transitionKey, channelType,
@@ -110,9 +125,14 @@ function tellOwners(db: Db, delivery: DeliveryRecord, reason: string, now: Insta
 }
 
 /** The way in words, without what may be secret in a URL: `Webhook hooks.example.com`. */
-function channelName(db: Db, { channelType, channelTarget }: DeliveryRecord): string {
-  const title = channelOf(channelType)?.title ?? channelType
-  if (!isIntegrationId(channelTarget)) return `${title} ${URL.parse(channelTarget)?.host ?? ''}`.trim()
-  const row = db.prepare<[string], { label: string }>('SELECT label FROM integration WHERE id = ?').get(channelTarget)
+function channelName(
+  db: Db,
+  { channelType, channelTarget }: DeliveryRecord,
+  providers: readonly Provider[] = PROVIDERS,
+): string {
+  const title = findProvider(providers, channelType)?.title ?? channelType
+  const { integrationId } = parseTarget(channelTarget)
+  if (integrationId === null) return `${title} ${URL.parse(channelTarget)?.host ?? ''}`.trim()
+  const row = db.prepare<[string], { label: string }>('SELECT label FROM integration WHERE id = ?').get(integrationId)
   return `${title} ${row?.label ?? channelTarget}`
 }

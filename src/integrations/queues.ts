@@ -1,9 +1,9 @@
 import type { Instant } from '../core/clock.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
-import { isIntegrationId } from './channels/index.ts'
 import { DELIVERY_COLUMNS, type DeliveryRecord } from './delivery.ts'
 import { drop, IS_STATE } from './outbox.ts'
 import type { Way } from './schedule.ts'
+import { parseTarget } from './targets.ts'
 
 /** Deliveries of one organization to one target that wait for nothing but their time and a place. */
 export type Queue = Pick<DeliveryRecord, 'orgId' | 'channelType' | 'channelTarget'> & {
@@ -45,15 +45,20 @@ export function queuesWaiting(db: Db, orgId: string, after: Queue | null, most: 
 /** Which way the deliveries of a queue go; the host is empty when there is none to be found. */
 export function wayOf(db: Db, { orgId, channelType, channelTarget }: Omit<Queue, 'dueAt'>): Way {
   if (channelType === 'email') return { orgId, kind: 'mail', host: '' }
-  const url = isIntegrationId(channelTarget) ? integrationUrl(db, orgId, channelTarget) : channelTarget
-  const host = URL.parse(url)?.hostname.replace(/\.$/, '') ?? ''
-  return { orgId, kind: 'http', host }
+  const { integrationId } = parseTarget(channelTarget)
+  if (integrationId !== null) return wayOfIntegration(db, { orgId, id: integrationId })
+  return { orgId, kind: 'http', host: hostOf(channelTarget) }
 }
 
-function integrationUrl(db: Db, orgId: string, id: string): string {
-  const sql = `SELECT json_extract(config, '$.url') AS url FROM integration WHERE id = ? AND orgId = ?`
-  return String(prepared<[string, string], { url: unknown }>(db, sql).get(id, orgId)?.url ?? '')
+/** Which way the calls of an integration go. */
+export function wayOfIntegration(db: Db, { orgId, id }: { orgId: string; id: string }): Way {
+  const sql = `SELECT host, json_extract(config, '$.url') AS url FROM integration WHERE id = ? AND orgId = ?`
+  const row = prepared<[string, string], { host: string | null; url: unknown }>(db, sql).get(id, orgId)
+  return { orgId, kind: 'http', host: row?.host ?? hostOf(String(row?.url ?? '')) }
 }
+
+/** Empty when it is no URL. */
+export const hostOf = (url: string): string => URL.parse(url)?.hostname.replace(/\.$/, '') ?? ''
 
 /**
  * Claims the delivery of a queue that is longest due: it is `sending` from now on, and nobody else gets it. A resolution

@@ -33,7 +33,7 @@ function setUp() {
     },
   }
   const dispatcher = new Dispatcher(delivering, new AbortController().signal)
-  const parts = { db, clock, box, guard, dispatcher, publicUrl: 'https://watch.example' }
+  const parts = { db, clock, box, guard, dispatcher, publicUrl: 'https://watch.example', enqueue: () => undefined }
   const call = client({ db, clock }, ...integrationRoutes(parts), ...deliveryRoutes(parts))
   const keys = credentialsOf(people)
   const as = (caller: Caller) => (method: string, path: string, body?: unknown) =>

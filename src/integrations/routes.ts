@@ -1,13 +1,14 @@
 import type { Clock } from '../core/clock.ts'
-import { AppError } from '../core/error.ts'
 import { Closed, Nullable, OneOf, Type } from '../core/schema.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
 import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
+import type { Enqueue } from '../issues/issue.ts'
 import type { Db } from '../store/database.ts'
 import type { AddressGuard } from './address-guard.ts'
+import { type ConfigureParts, create, replace } from './configure.ts'
 import { DELIVERY_STATUSES, DeliverySchema, describeDelivery } from './delivery.ts'
 import { listDeliveries, replay } from './delivery-log.ts'
 import type { Dispatcher } from './dispatcher.ts'
@@ -16,25 +17,14 @@ import {
   describeIntegration,
   type IntegrationDetail,
   IntegrationDetailSchema,
-  type IntegrationInput,
   IntegrationInputSchema,
   type IntegrationRecord,
   IntegrationSchema,
   NewIntegrationSchema,
-  providerChannel,
-  splitSettings,
 } from './integration.ts'
-import { sendTest } from './send-test.ts'
-import {
-  createIntegration,
-  deleteIntegration,
-  findIntegration,
-  hasSecrets,
-  type IntegrationKey,
-  listIntegrations,
-  openSettings,
-  updateIntegration,
-} from './store.ts'
+import { providerRoutes } from './provider-routes.ts'
+import { testIntegration } from './send-test.ts'
+import { deleteIntegration, findIntegration, listIntegrations } from './store.ts'
 
 export interface IntegrationParts {
   db: Db
@@ -44,6 +34,8 @@ export interface IntegrationParts {
   guard: AddressGuard
   /** Address under which people reach the server, without a slash at its end. */
   publicUrl: string
+  /** Called inside the transaction in which somebody at another side changes an issue. */
+  enqueue: Enqueue
 }
 
 const tag = 'Integrations'
@@ -51,7 +43,10 @@ const nextCursor = Nullable(Type.String())
 const IntegrationList = Closed({ integrations: Type.Array(IntegrationSchema), nextCursor }, { $id: 'IntegrationList' })
 const DeliveryList = Closed({ deliveries: Type.Array(DeliverySchema), nextCursor }, { $id: 'DeliveryList' })
 const TestResult = Closed(
-  { ok: Type.Boolean(), deliveryId: Type.String() },
+  {
+    ok: Type.Boolean(),
+    deliveryId: Nullable(Type.String({ description: 'Null for an integration that is no channel' })),
+  },
   { $id: 'IntegrationTestResult', examples: [{ ok: true, deliveryId: 'dlv_01ke7k3h40c8s5d2w7y1g9f3qn' }] },
 )
 const DeliveryQuery = Closed({
@@ -65,50 +60,11 @@ function detailOf(record: IntegrationRecord, principal: Principal): IntegrationD
   return { ...describeIntegration(record), config: may(principal, 'seeSettings') ? record.config : null }
 }
 
-function create({ db, box, clock, guard }: IntegrationParts, orgId: string, input: IntegrationInput) {
-  const channel = providerChannel(input.provider)
-  const settings: Record<string, unknown> = { ...channel.prepare(input.config, guard) }
-  const { provider, label = DEFAULT_LABEL } = input
-  const split = splitSettings(settings, channel.secrets)
-  const record = createIntegration(db, box, { orgId, provider, label, ...split, createdAt: clock.now() })
-  const made = channel.secrets.find((name) => input.config[name] === undefined)
-  return { record, secret: made === undefined ? null : String(settings[made]) }
-}
-
-function replace(
-  { db, box, guard }: IntegrationParts,
-  key: IntegrationKey,
-  input: IntegrationInput,
-): IntegrationRecord {
-  const present = findIntegration(db, key)
-  if (input.provider !== present.provider) {
-    throw new AppError('invalid', `provider: is ${present.provider} and stays so; create another integration`)
-  }
-  const channel = providerChannel(present.provider)
-  const settings = channel.prepare({ ...presentSecrets(db, box, key, channel.secrets, input), ...input.config }, guard)
-  return updateIntegration(db, box, key, {
-    label: input.label ?? DEFAULT_LABEL,
-    ...splitSettings(settings, channel.secrets),
-  })
-}
-
-/** What the input leaves as it is. Fails with `invalid` when it leaves out a secret that was lost. */
-function presentSecrets(
-  db: Db,
-  box: SecretBox,
-  key: IntegrationKey,
-  names: readonly string[],
-  { config }: IntegrationInput,
-): Record<string, unknown> {
-  if (hasSecrets(db, key)) return splitSettings(openSettings(db, box, key), names).secrets
-  const missing = names.find((name) => config[name] === undefined)
-  if (missing === undefined) return {}
-  throw new AppError('invalid', `config.${missing}: the present one was lost, so it must be given anew`)
-}
-
 /** Integrations: `/v1/integrations`. Secrets come in and never go out, but for one that was made, once. */
 export function integrationRoutes(parts: IntegrationParts): Route[] {
-  return [...readingRoutes(parts.db), ...writingRoutes(parts)]
+  const { operator, providers, transport } = parts.dispatcher.parts
+  const known = { ...parts, transport, ...(providers ? { providers } : {}), ...(operator ? { operator } : {}) }
+  return [...readingRoutes(parts.db), ...writingRoutes(parts, known), ...providerRoutes(known)]
 }
 
 function readingRoutes(db: Db): Route[] {
@@ -144,7 +100,7 @@ function readingRoutes(db: Db): Route[] {
   ]
 }
 
-function writingRoutes(parts: IntegrationParts): Route[] {
+function writingRoutes(parts: IntegrationParts, known: ConfigureParts): Route[] {
   const { db } = parts
   return [
     route({
@@ -158,8 +114,8 @@ function writingRoutes(parts: IntegrationParts): Route[] {
       status: 201,
       answer: NewIntegrationSchema,
       handle({ principal, body }) {
-        const { record, secret } = create(parts, principal.orgId, body)
-        return { ...detailOf(record, principal), ...(secret === null ? {} : { secret }) }
+        const { record, shown } = create(known, principal.orgId, body)
+        return { ...detailOf(record, principal), ...shown }
       },
       note: ({ body: { provider, label = DEFAULT_LABEL } }) => ({ provider, label }),
     }),
@@ -174,7 +130,7 @@ function writingRoutes(parts: IntegrationParts): Route[] {
       body: IntegrationInputSchema,
       answer: IntegrationDetailSchema,
       handle: ({ principal, params: { id }, body }) =>
-        detailOf(replace(parts, { orgId: principal.orgId, id }, body), principal),
+        detailOf(replace(known, { orgId: principal.orgId, id }, body), principal),
     }),
     route({
       id: 'deleteIntegration',
@@ -202,7 +158,11 @@ function writingRoutes(parts: IntegrationParts): Route[] {
       params: ById,
       answer: TestResult,
       async handle({ principal: { orgId }, params: { id } }) {
-        const { deliveryId } = await sendTest(parts.dispatcher, findIntegration(db, { orgId, id }), parts.publicUrl)
+        const { deliveryId } = await testIntegration(
+          parts.dispatcher,
+          findIntegration(db, { orgId, id }),
+          parts.publicUrl,
+        )
         return { ok: true, deliveryId }
       },
     }),

@@ -4,9 +4,33 @@ import { newId } from '../core/id.ts'
 import type { Db } from '../store/database.ts'
 import { findDelivery } from './delivery-log.ts'
 import type { Dispatcher } from './dispatcher.ts'
-import { type IntegrationRecord, providerChannel } from './integration.ts'
+import type { IntegrationRecord } from './integration.ts'
 import { testMessage } from './message.ts'
-import { wayOf } from './queues.ts'
+import { OpenIssue } from './open-context.ts'
+import { PROVIDERS } from './providers/index.ts'
+import type { Provider } from './providers/provider.ts'
+import { wayOfIntegration } from './queues.ts'
+import { type Outcome, outcomeOfError } from './reply.ts'
+import type { Way } from './schedule.ts'
+import { setIntegrationStatus } from './store.ts'
+import { configuredProvider } from './targets.ts'
+
+/**
+ * Tests an integration at once and once. Null for one that is no channel: nothing stands in the log of deliveries then. Fails
+ * as `sendTest` does, and with `conflict` when something has to be chosen first.
+ */
+export async function testIntegration(
+  dispatcher: Dispatcher,
+  integration: IntegrationRecord,
+  publicUrl: string,
+): Promise<{ deliveryId: string | null }> {
+  const { providers = PROVIDERS } = dispatcher.parts
+  const provider = configuredProvider(providers, integration.provider)
+  if (integration.status === 'incomplete') throw new AppError('conflict', 'something has to be chosen in it first')
+  if (provider.deliver) return sendTest(dispatcher, integration, publicUrl)
+  await testAside(dispatcher, provider, integration)
+  return { deliveryId: null }
+}
 
 /**
  * Sends a test through an integration at once and once, and answers the id of its delivery, which is in the log like
@@ -18,20 +42,52 @@ export async function sendTest(
   integration: IntegrationRecord,
   publicUrl: string,
 ): Promise<{ deliveryId: string }> {
-  const { db, clock } = dispatcher.delivering
-  const { orgId, provider, id } = integration
-  const way = wayOf(db, { orgId, channelType: providerChannel(provider).kind, channelTarget: id })
-  if (!dispatcher.hasRoom(way)) {
-    throw new AppError('conflict', 'other deliveries to this host are under way; try again when they have ended')
-  }
+  const { db, clock } = dispatcher.parts
+  const way = requireRoom(dispatcher, integration)
   const delivery = insertTest(db, integration, publicUrl, clock.now())
-  const { outcome, said } = await dispatcher.send(delivery, way, (result) => {
-    // Whoever asked is told now; a repeat later would surprise them.
-    if (result.verdict === 'retry') return { verdict: 'broken', reason: result.reason }
-    return result.verdict === 'stopped' ? { verdict: 'broken', reason: 'the server was stopped' } : result
+  const { outcome, said } = await dispatcher.send(delivery, way, onlyOnce)
+  if (outcome.verdict === 'broken') throw failure(outcome.reason, said)
+  return { deliveryId: delivery.id }
+}
+
+function requireRoom(dispatcher: Dispatcher, integration: IntegrationRecord): Way {
+  const way = wayOfIntegration(dispatcher.parts.db, integration)
+  if (dispatcher.hasRoom(way)) return way
+  throw new AppError('conflict', 'other deliveries to this host are under way; try again when they have ended')
+}
+
+/** Whoever asked is told now; a repeat later would surprise them. */
+function onlyOnce(outcome: Outcome): Outcome {
+  if (outcome.verdict === 'retry') return { verdict: 'broken', reason: outcome.reason }
+  if (outcome.verdict === 'wait') return { verdict: 'broken', reason: 'the other side wants no more at this moment' }
+  return outcome.verdict === 'stopped' ? { verdict: 'broken', reason: 'the server was stopped' } : outcome
+}
+
+const failure = (reason: string, said: string) =>
+  new AppError('upstream', `the test failed: ${reason}${said ? ` (${said})` : ''}`)
+
+async function testAside(dispatcher: Dispatcher, provider: Provider, integration: IntegrationRecord): Promise<void> {
+  const { id, orgId } = integration
+  const { parts, stopping } = dispatcher
+  const context = new OpenIssue(parts, provider, { orgId, channel: null, target: id }, stopping)
+  const { outcome, said } = await dispatcher.visit(requireRoom(dispatcher, integration), async (ended) => {
+    const attempted = context.ended(onlyOnce(await testOnce(provider, context)))
+    ended(attempted.hung)
+    return attempted
   })
-  if (outcome.verdict !== 'broken') return { deliveryId: delivery.id }
-  throw new AppError('upstream', `the test failed: ${outcome.reason}${said ? ` (${said})` : ''}`)
+  setIntegrationStatus(parts.db, id, outcome.verdict === 'broken' ? (outcome.status ?? 'failing') : 'connected')
+  if (outcome.verdict === 'broken') throw failure(outcome.reason, said)
+}
+
+async function testOnce(provider: Provider, context: OpenIssue): Promise<Outcome> {
+  try {
+    if (provider.test) return await provider.test(context)
+    throw new AppError('invalid', 'it can not be tested')
+  } catch (error) {
+    const outcome = outcomeOfError(error, context.now())
+    if (outcome) return outcome
+    throw context.withoutSecrets(error)
+  }
 }
 
 function insertTest(db: Db, { id, orgId, provider, label }: IntegrationRecord, publicUrl: string, now: Instant) {

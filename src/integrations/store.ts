@@ -1,9 +1,10 @@
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
-import type { SecretBox } from '../core/secret-box.ts'
-import type { Db } from '../store/database.ts'
-import type { IntegrationRecord, IntegrationStatus, Provider, SplitSettings } from './integration.ts'
+import { type SecretBox, secretHash } from '../core/secret-box.ts'
+import { type Db, prepared } from '../store/database.ts'
+import type { IntegrationRecord, IntegrationStatus, ProviderType, SplitSettings } from './integration.ts'
+import { memoryText } from './issue-memory.ts'
 
 /** Names an integration of one organization. */
 export interface IntegrationKey {
@@ -21,19 +22,23 @@ const recordOf = (row: IntegrationRow): IntegrationRecord => ({ ...row, config: 
 
 export interface NewIntegrationRow extends SplitSettings {
   orgId: string
-  provider: Provider
+  provider: ProviderType
   label: string
   createdAt: Instant
+  /** Default `connected`. */
+  status?: IntegrationStatus
+  /** That its calls go to; absent or null: the one of `config.url`. */
+  host?: string | null
 }
 
 /** Stores an integration; its secrets are sealed. */
 export function createIntegration(db: Db, box: SecretBox, integration: NewIntegrationRow): IntegrationRecord {
-  const { config, secrets, ...rest } = integration
-  const record: IntegrationRecord = { ...rest, id: newId('int', rest.createdAt), status: 'connected', config }
+  const { config, secrets, host = null, status = 'connected', ...rest } = integration
+  const record: IntegrationRecord = { ...rest, id: newId('int', rest.createdAt), status, config }
   db.prepare(
-    `INSERT INTO integration (id, orgId, provider, label, status, config, secrets, createdAt)
-     VALUES (@id, @orgId, @provider, @label, @status, @config, @secrets, @createdAt)`,
-  ).run({ ...record, config: JSON.stringify(config), secrets: box.seal(JSON.stringify(secrets)) })
+    `INSERT INTO integration (id, orgId, provider, label, status, config, secrets, host, createdAt)
+     VALUES (@id, @orgId, @provider, @label, @status, @config, @secrets, @host, @createdAt)`,
+  ).run({ ...record, host, config: JSON.stringify(config), secrets: box.seal(JSON.stringify(secrets)) })
   return record
 }
 
@@ -47,27 +52,82 @@ export function findIntegration(db: Db, { orgId, id }: IntegrationKey): Integrat
 }
 
 /** The provider of an integration; null when the organization has none of that id. */
-export function providerOf(db: Db, { orgId, id }: IntegrationKey): Provider | null {
-  const find = db.prepare<[string, string], { provider: Provider }>(
+export function providerOf(db: Db, { orgId, id }: IntegrationKey): ProviderType | null {
+  const find = db.prepare<[string, string], { provider: ProviderType }>(
     'SELECT provider FROM integration WHERE id = ? AND orgId = ?',
   )
   return find.get(id, orgId)?.provider ?? null
 }
 
+/** What the provider made itself stands among the sealed secrets under this name. */
+const TOKENS = 'tokens'
+
+/** An integration as its provider sees it. */
+export interface Kept extends IntegrationKey {
+  provider: ProviderType
+  label: string
+  status: IntegrationStatus
+  /** Configuration and secrets together. */
+  settings: Record<string, unknown>
+  /** Secrets that the provider made itself. */
+  tokens: Record<string, unknown>
+  /** What it remembers; null before the first time. */
+  state: unknown
+  /** The secrets as they are stored. */
+  sealed: Buffer
+}
+
+type KeptRow = IntegrationKey &
+  Pick<Kept, 'provider' | 'label' | 'status'> & { config: string; secrets: Buffer; state: string | null }
+
 /**
- * Configuration and secrets together, for sending. Fails with `notFound`, with `conflict` when the secrets were lost, and
- * when they were sealed with another key.
+ * Null when the organization has none of that id. Fails with `conflict` when the secrets were lost, and when they were
+ * sealed with another key.
  */
-export function openSettings(db: Db, box: SecretBox, { orgId, id }: IntegrationKey): Record<string, unknown> {
-  const row = db
-    .prepare<[string, string], { config: string; secrets: Buffer }>(
-      'SELECT config, secrets FROM integration WHERE id = ? AND orgId = ?',
-    )
-    .get(id, orgId)
-  if (!row) throw new AppError('notFound', 'no such integration')
-  if (row.secrets.length === 0)
+export function openIntegration(db: Db, box: SecretBox, { orgId, id }: IntegrationKey): Kept | null {
+  const row = prepared<[string, string], KeptRow>(
+    db,
+    'SELECT id, orgId, provider, label, status, config, secrets, state FROM integration WHERE id = ? AND orgId = ?',
+  ).get(id, orgId)
+  if (!row) return null
+  const { config, secrets: sealed, state, ...rest } = row
+  if (sealed.length === 0)
     throw new AppError('conflict', 'the secrets of this integration were lost; configure it anew')
-  return { ...JSON.parse(row.config), ...JSON.parse(box.open(row.secrets)) }
+  const { [TOKENS]: tokens = {}, ...secrets } = JSON.parse(box.open(sealed))
+  const settings = { ...JSON.parse(config), ...secrets }
+  return { ...rest, settings, tokens, state: state === null ? null : JSON.parse(state), sealed }
+}
+
+const sealedOf = (box: SecretBox, secrets: object, tokens: object) =>
+  box.seal(JSON.stringify(Object.keys(tokens).length === 0 ? secrets : { ...secrets, [TOKENS]: tokens }))
+
+/** Replaces what the provider made itself, unless the secrets are not those any more that `kept` was read with. */
+export function keepTokens(db: Db, box: SecretBox, { id, sealed }: Kept, tokens: object): void {
+  const { [TOKENS]: _, ...secrets } = JSON.parse(box.open(sealed))
+  const sql = 'UPDATE integration SET secrets = ? WHERE id = ? AND secrets = ?'
+  prepared(db, sql).run(sealedOf(box, secrets, tokens), id, sealed)
+}
+
+/** Replaces what the provider remembers of an integration. Fails with `invalid` when it is longer than 64 KiB. */
+export function keepState(db: Db, id: string, state: unknown): void {
+  prepared(db, 'UPDATE integration SET state = ? WHERE id = ?').run(memoryText(state), id)
+}
+
+/** From now on the token opens the integration's way in; only its hash is kept. */
+export function keepInboundToken(db: Db, id: string, token: string): void {
+  prepared(db, 'UPDATE integration SET inboundHash = ? WHERE id = ?').run(secretHash(token), id)
+}
+
+/** Whose way in the token opens, of this provider's; null: nobody's. */
+export function integrationOfToken(db: Db, provider: string, token: string): IntegrationKey | null {
+  const sql = 'SELECT id, orgId FROM integration WHERE inboundHash = ? AND provider = ?'
+  return prepared<[Buffer, string], IntegrationKey>(db, sql).get(secretHash(token), provider) ?? null
+}
+
+/** All organizations' integrations with a provider, oldest first. */
+export function integrationsOf(db: Db, provider: string): IntegrationRecord[] {
+  const sql = `SELECT ${COLUMNS} FROM integration WHERE provider = ? ORDER BY id`
+  return prepared<[string], IntegrationRow>(db, sql).all(provider).map(recordOf)
 }
 
 /** The sealed secrets of all integrations that have theirs. */
@@ -109,17 +169,26 @@ export function listIntegrations(
     .map(recordOf)
 }
 
+interface NewSettings extends SplitSettings {
+  label: string
+  status: IntegrationStatus
+  /** What the provider made itself, where that is still good. */
+  tokens: object
+  /** Null: the host of `config.url`. */
+  host: string | null
+}
+
 /** Replaces label and settings. Fails with `notFound` when the organization has none of that id. */
 export function updateIntegration(
   db: Db,
   box: SecretBox,
   { orgId, id }: IntegrationKey,
-  { label, config, secrets }: SplitSettings & { label: string },
+  { config, secrets, tokens, ...rest }: NewSettings,
 ): IntegrationRecord {
   db.prepare(
-    `UPDATE integration SET label = @label, config = @config, secrets = @secrets, status = 'connected'
+    `UPDATE integration SET label = @label, config = @config, secrets = @secrets, status = @status, host = @host
      WHERE id = @id AND orgId = @orgId`,
-  ).run({ id, orgId, label, config: JSON.stringify(config), secrets: box.seal(JSON.stringify(secrets)) })
+  ).run({ ...rest, id, orgId, config: JSON.stringify(config), secrets: sealedOf(box, secrets, tokens) })
   return findIntegration(db, { orgId, id })
 }
 
@@ -127,6 +196,12 @@ export function updateIntegration(
 export function deleteIntegration(db: Db, { orgId, id }: IntegrationKey): void {
   const { changes } = db.prepare('DELETE FROM integration WHERE id = ? AND orgId = ?').run(id, orgId)
   if (changes === 0) throw new AppError('notFound', 'no such integration')
+}
+
+/** Nothing has to be chosen any more; null keeps the label. Does nothing when the integration is gone. */
+export function completeIntegration(db: Db, { orgId, id }: IntegrationKey, label: string | null): void {
+  const sql = `UPDATE integration SET status = 'connected', label = ifnull(?, label) WHERE id = ? AND orgId = ?`
+  prepared(db, sql).run(label, id, orgId)
 }
 
 /** Does nothing when the integration is gone. */

@@ -1,12 +1,22 @@
 /** What is to be sent, as a value: nothing in it depends on how it is carried. */
 export type Outbound = HttpOutbound | MailOutbound
 
+export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
 export interface HttpOutbound {
   kind: 'http'
   url: string
-  method: 'GET' | 'POST' | 'PUT'
+  method: HttpMethod
   headers: Record<string, string>
+  /** Empty: none. */
   body: string
+  /**
+   * An answer with a larger body is an error, never a part of it. Absent: no more than its first 64 KiB are read, for those
+   * to whom the status says enough.
+   */
+  maxAnswerBytes?: number
+  /** From the first DNS question to the last byte of the answer; absent: `SEND_TIMEOUT_MS`. */
+  timeoutMs?: number
 }
 
 export interface MailOutbound {

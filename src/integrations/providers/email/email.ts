@@ -1,7 +1,8 @@
-import { AppError } from '../../core/error.ts'
-import { htmlOf } from '../message-html.ts'
-import { subjectOf, textOf } from '../message-text.ts'
-import type { Channel } from './channel.ts'
+import { AppError } from '../../../core/error.ts'
+import { htmlOf } from '../../message-html.ts'
+import { subjectOf, textOf } from '../../message-text.ts'
+import { sendOne } from '../../send-one.ts'
+import { type Addresses, provider } from '../provider.ts'
 
 export interface EmailConfig {
   to: string[]
@@ -38,35 +39,34 @@ function addressesOf(target: string): string[] {
   return addresses
 }
 
-/** One mail to all addresses of the target; a program that threads mails shows those of one issue together. */
-export const email: Channel<EmailConfig> = {
-  kind: 'email',
-  title: 'E-mail',
-  config: null,
-  secrets: [],
-  checkTarget(target) {
+export const mailTargets: Addresses<EmailConfig> = {
+  check(target) {
     if (target === OWNERS_TARGET) return
     addressesOf(target)
     checkList(target)
   },
-  configOf(target, org) {
+  settingsOf(target, org) {
     if (target !== OWNERS_TARGET) return { to: addressesOf(target) }
     const to = org.ownerAddresses()
     if (to.length === 0) throw new AppError('invalid', 'the organization has no owner')
     return { to }
   },
-  prepare() {
-    throw new AppError('invalid', 'provider: e-mail needs no integration')
-  },
-  render(message, { to }, { deliveryId }) {
-    return {
+}
+
+/** One mail to all addresses of the target; a program that threads mails shows those of one issue together. */
+export const email = provider<EmailConfig>({
+  type: 'email',
+  title: 'E-mail',
+  connect: { by: 'none' },
+  addresses: mailTargets,
+  deliver: (context, message) =>
+    sendOne(context, {
       kind: 'mail',
-      to,
+      to: context.settings.to,
       subject: subjectOf(message),
       text: textOf(message),
       html: htmlOf(message),
-      messageId: deliveryId,
+      messageId: context.deliveryId,
       threadId: message.issue?.id ?? null,
-    }
-  },
-}
+    }),
+})

@@ -1,8 +1,12 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { AppError } from '../../core/error.ts'
-import { Closed, parser, Text, Type } from '../../core/schema.ts'
-import type { Message, MessageKind } from '../message.ts'
-import type { Channel } from './channel.ts'
+import type { Instant } from '../../../core/clock.ts'
+import { AppError } from '../../../core/error.ts'
+import { Closed, parser, Text, Type } from '../../../core/schema.ts'
+import type { AddressGuard } from '../../address-guard.ts'
+import type { Message, MessageKind } from '../../message.ts'
+import { sendOne } from '../../send-one.ts'
+import type { HttpOutbound } from '../../transport.ts'
+import { provider } from '../provider.ts'
 
 export interface WebhookConfig {
   url: string
@@ -70,43 +74,54 @@ export function webhookBody(message: Message): string {
 
 const parse = parser(WebhookConfigSchema)
 
-/** Signed JSON by POST, after Standard Webhooks 1.0.0. */
-export const webhook: Channel<WebhookConfig> = {
-  kind: 'webhook',
-  title: 'Webhook',
-  config: WebhookConfigSchema,
-  secrets: ['secret'],
-  checkTarget(target, guard) {
-    guard.checkUrl(target)
-  },
-  configOf: (target, org) => ({ url: target, secret: org.webhookSecret() }),
-  prepare(input, guard) {
-    const { url, secret = PREFIX + randomBytes(32).toString('base64') } = parse(input, 'config')
-    try {
-      guard.checkUrl(url)
-    } catch (error) {
-      if (error instanceof AppError) throw new AppError(error.code, `config.url: ${error.message}`)
-      throw error
-    }
-    if (!keyOf(secret))
-      throw new AppError('invalid', `config.secret: must be ${PREFIX} and the base64 of 24 to 64 bytes`)
-    return { url, secret }
-  },
-  render(message, { url, secret }, { deliveryId, at }) {
-    const body = webhookBody(message)
-    const sentAtS = Math.floor(at / 1000)
-    return {
-      kind: 'http',
-      method: 'POST',
-      url,
-      headers: {
-        'content-type': 'application/json',
-        'user-agent': 'Tagwarden',
-        'webhook-id': deliveryId,
-        'webhook-timestamp': String(sentAtS),
-        'webhook-signature': signature(secret, deliveryId, sentAtS, body),
-      },
-      body,
-    }
-  },
+/** The one request of a delivery: signed at the time of this attempt. */
+export function webhookRequest(
+  message: Message,
+  { url, secret }: WebhookConfig,
+  { deliveryId, at }: { deliveryId: string; at: Instant },
+): HttpOutbound {
+  const body = webhookBody(message)
+  const sentAtS = Math.floor(at / 1000)
+  return {
+    kind: 'http',
+    method: 'POST',
+    url,
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'Tagwarden',
+      'webhook-id': deliveryId,
+      'webhook-timestamp': String(sentAtS),
+      'webhook-signature': signature(secret, deliveryId, sentAtS, body),
+    },
+    body,
+  }
 }
+
+/** Completes what was configured; a missing secret is made. Fails with `invalid`, naming the field. */
+export function prepareWebhook(input: object, guard: AddressGuard): WebhookConfig {
+  const { url, secret = PREFIX + randomBytes(32).toString('base64') } = parse(input, 'config')
+  try {
+    guard.checkUrl(url)
+  } catch (error) {
+    if (error instanceof AppError) throw new AppError(error.code, `config.url: ${error.message}`)
+    throw error
+  }
+  if (!keyOf(secret)) throw new AppError('invalid', `config.secret: must be ${PREFIX} and the base64 of 24 to 64 bytes`)
+  return { url, secret }
+}
+
+/** Signed JSON by POST, after Standard Webhooks 1.0.0. */
+export const webhook = provider<WebhookConfig>({
+  type: 'webhook',
+  title: 'Webhook',
+  connect: { by: 'secret', fields: ['secret'], neverSent: true },
+  configured: { schema: WebhookConfigSchema, prepare: prepareWebhook },
+  addresses: {
+    check(target, guard) {
+      guard.checkUrl(target)
+    },
+    settingsOf: (target, org) => ({ url: target, secret: org.webhookSecret() }),
+  },
+  deliver: (context, message) =>
+    sendOne(context, webhookRequest(message, context.settings, { deliveryId: context.deliveryId, at: context.now() })),
+})

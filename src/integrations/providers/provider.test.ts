@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { addressGuard } from '../address-guard.ts'
+import { type Verdict, verdictOf } from '../reply.ts'
+import { checkChannels, findProvider } from '../targets.ts'
 import type { Reply } from '../transport.ts'
-import { type OrgFacts, type Verdict, verdictOf } from './channel.ts'
-import { email } from './email.ts'
-import { CHANNELS, channelOf, checkChannels } from './index.ts'
+import { mailTargets } from './email/email.ts'
+import { PROVIDERS } from './index.ts'
+import type { OrgFacts } from './provider.ts'
 
 const guard = addressGuard([])
 
@@ -74,7 +76,7 @@ describe('e-mail addresses', () => {
     ['root@localhost', ['root@localhost']],
     ['owners', ['alice@example.com']],
   ]
-  test.each(taken)('%j', (target, to) => expect(email.configOf(target, org)).toEqual({ to }))
+  test.each(taken)('%j', (target, to) => expect(mailTargets.settingsOf(target, org)).toEqual({ to }))
 
   const refused = [
     '',
@@ -97,11 +99,11 @@ describe('e-mail addresses', () => {
     Array.from({ length: 51 }, (_, index) => `a${index}@example.com`).join(','),
   ]
   test.each(refused)('%j is refused', (target) => {
-    expect(() => email.checkTarget(target, guard)).toThrow(expect.objectContaining({ code: 'invalid' }))
+    expect(() => mailTargets.check(target, guard)).toThrow(expect.objectContaining({ code: 'invalid' }))
   })
 
   test('without an owner nobody can be told', () => {
-    expect(() => email.configOf('owners', { ...org, ownerAddresses: () => [] })).toThrow('no owner')
+    expect(() => mailTargets.settingsOf('owners', { ...org, ownerAddresses: () => [] })).toThrow('no owner')
   })
 })
 
@@ -146,8 +148,8 @@ describe('the channels of an alert', () => {
   })
 })
 
-test('every channel is found by its kind, and each kind once', () => {
-  for (const channel of CHANNELS) expect(channelOf(channel.kind)).toBe(channel)
-  expect(new Set(CHANNELS.map(({ kind }) => kind)).size).toBe(CHANNELS.length)
-  expect(channelOf('pigeon')).toBeNull()
+test('every provider is found by its type, and each type once', () => {
+  for (const provider of PROVIDERS) expect(findProvider(PROVIDERS, provider.type)).toBe(provider)
+  expect(new Set(PROVIDERS.map(({ type }) => type)).size).toBe(PROVIDERS.length)
+  expect(findProvider(PROVIDERS, 'pigeon')).toBeNull()
 })

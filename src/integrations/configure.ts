@@ -1,0 +1,158 @@
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import type { SecretBox } from '../core/secret-box.ts'
+import type { Db } from '../store/database.ts'
+import type { AddressGuard } from './address-guard.ts'
+import {
+  DEFAULT_LABEL,
+  type IntegrationInput,
+  type IntegrationRecord,
+  type IntegrationStatus,
+  splitSettings,
+} from './integration.ts'
+import { PROVIDERS } from './providers/index.ts'
+import { type Provider, secretFieldsOf } from './providers/provider.ts'
+import {
+  createIntegration,
+  findIntegration,
+  hasSecrets,
+  type IntegrationKey,
+  integrationsOf,
+  type Kept,
+  keepInboundToken,
+  openIntegration,
+  updateIntegration,
+} from './store.ts'
+import { configuredProvider } from './targets.ts'
+
+export interface ConfigureParts {
+  db: Db
+  box: SecretBox
+  clock: Clock
+  guard: AddressGuard
+  publicUrl: string
+  providers?: readonly Provider[]
+  operator?: Readonly<Record<string, string>>
+}
+
+/** What is shown once, where it was made: a secret, and the address at which the other side calls. */
+export interface Shown {
+  secret?: string
+  webhookUrl?: string
+}
+
+/** Fails with `invalid`, naming the field, and with `conflict` when the organization may have no second one. */
+export function create(parts: ConfigureParts, orgId: string, input: IntegrationInput) {
+  const { db, box, clock, guard, providers = PROVIDERS } = parts
+  const provider = configuredProvider(providers, input.provider)
+  const { configured, type } = provider
+  if (configured.single && integrationsOf(db, type).some((one) => one.orgId === orgId)) {
+    throw new AppError('conflict', `provider: the organization has its ${type} integration already`)
+  }
+  const settings = configured.prepare(input.config, guard)
+  const fields = secretFieldsOf(provider)
+  const record = createIntegration(db, box, {
+    ...{ orgId, provider: input.provider, label: input.label ?? DEFAULT_LABEL, createdAt: clock.now() },
+    ...splitSettings(settings, fields),
+    ...standing(parts, provider, settings, { tokens: {}, state: null }),
+  })
+  const secrets: Record<string, unknown> = splitSettings(settings, fields).secrets
+  const made = fields.find((name) => input.config[name] === undefined && typeof secrets[name] === 'string')
+  const shown: Shown = made === undefined ? {} : { secret: String(secrets[made]) }
+  return { record, shown: { ...shown, ...newInboundToken(parts, provider, record.id) } }
+}
+
+/** Fails with `invalid`, naming the field; another provider is refused, and a secret that has to be given anew. */
+export function replace(parts: ConfigureParts, key: IntegrationKey, input: IntegrationInput): IntegrationRecord {
+  const { db, box, guard, providers = PROVIDERS } = parts
+  const present = findIntegration(db, key)
+  if (input.provider !== present.provider) {
+    throw new AppError('invalid', `provider: is ${present.provider} and stays so; create another integration`)
+  }
+  const provider = configuredProvider(providers, present.provider)
+  const kept = hasSecrets(db, key) ? openIntegration(db, box, key) : null
+  const fields = secretFieldsOf(provider)
+  const secrets = kept ? splitSettings(kept.settings, fields).secrets : refuseLost(fields, input)
+  const settings = provider.configured.prepare({ ...secrets, ...input.config }, guard)
+  const moved = kept !== null && isMoved(kept.settings, settings)
+  if (moved) refuseUnasked(provider, secrets, input)
+  const isSame = (name: string) => input.config[name] === undefined || input.config[name] === secrets[name]
+  const tokens = kept && !moved && fields.every(isSame) ? kept.tokens : {}
+  return updateIntegration(db, box, key, {
+    label: input.label ?? DEFAULT_LABEL,
+    tokens,
+    ...splitSettings(settings, fields),
+    ...standing(parts, provider, settings, { tokens, state: kept?.state ?? null }),
+  })
+}
+
+/** What the input leaves out was lost. */
+function refuseLost(fields: readonly string[], { config }: IntegrationInput): Record<string, unknown> {
+  const missing = fields.find((name) => config[name] === undefined)
+  if (missing === undefined) return {}
+  throw new AppError('invalid', `config.${missing}: the present one was lost, so it must be given anew`)
+}
+
+/** Who may configure and does not know a secret could else have it sent to themselves. */
+function refuseUnasked({ connect }: Provider, secrets: Record<string, unknown>, { config }: IntegrationInput): void {
+  if (connect.by === 'secret' && connect.neverSent) return
+  const asked = Object.keys(secrets).find((name) => config[name] === undefined)
+  if (asked === undefined) return
+  throw new AppError('invalid', `config.${asked}: must be given again, because it would go to another address`)
+}
+
+/** True when a URL of the settings leads to another place. */
+function isMoved(before: object, after: object): boolean {
+  const origins = (settings: object) =>
+    new Map(Object.entries(settings).map(([name, value]) => [name, originOf(value)]))
+  const old = origins(before)
+  return [...origins(after)].some(([name, origin]) => origin !== (old.get(name) ?? null))
+}
+
+const originOf = (value: unknown): string | null => {
+  const url = typeof value === 'string' ? URL.parse(value) : null
+  return url && /^https?:$/.test(url.protocol) ? url.origin : null
+}
+
+/** What follows from settings: where calls go, and if anything may go yet. */
+function standing(
+  { operator = {} }: ConfigureParts,
+  { configured, connect, host }: Provider,
+  settings: object,
+  { tokens, state }: Pick<Kept, 'tokens' | 'state'>,
+): { status: IntegrationStatus; host: string | null } {
+  const isSignedIn = connect.by !== 'oauth' || Object.keys(tokens).length > 0
+  const isComplete = configured?.isComplete?.(settings, state) ?? true
+  return {
+    status: !isSignedIn ? 'reauth_required' : isComplete ? 'connected' : 'incomplete',
+    host: host?.(settings, operator) ?? null,
+  }
+}
+
+/** Nothing for providers that need no token to be called. */
+function newInboundToken({ db, publicUrl }: ConfigureParts, { type, receiver }: Provider, id: string): Shown {
+  if (!receiver || receiver.addressee) return {}
+  const token = randomBytes(32).toString('base64url')
+  keepInboundToken(db, id, token)
+  return { webhookUrl: `${publicUrl}/v1/integrations/${type}/${receiver.path}?t=${token}` }
+}
+
+/** True when something of it can be replaced by `rotate`. */
+export const canRotate = ({ rotate, receiver }: Provider) =>
+  rotate !== undefined || (receiver !== undefined && !receiver.addressee)
+
+/** Replaces a signing secret, or the token with which the other side calls, which opens nothing any more. */
+export function rotate(parts: ConfigureParts, key: IntegrationKey): Shown {
+  const { db, box, clock, providers = PROVIDERS } = parts
+  const { provider: type } = findIntegration(db, key)
+  const provider = configuredProvider(providers, type)
+  const kept = openIntegration(db, box, key)
+  if (!kept || !canRotate(provider)) throw new AppError('conflict', `a ${type} integration has nothing to replace so`)
+  if (!provider.rotate) return newInboundToken(parts, provider, key.id)
+  const { settings, tokens, secret } = provider.rotate(kept.settings, kept.tokens, clock.now())
+  const { label, status } = kept
+  const { host } = standing(parts, provider, settings, kept)
+  updateIntegration(db, box, key, { label, status, host, tokens, ...splitSettings(settings, secretFieldsOf(provider)) })
+  return { secret }
+}

@@ -1,0 +1,258 @@
+import type { Clock, Instant } from '../core/clock.ts'
+import { AppError, messageOf } from '../core/error.ts'
+import { oneAtATime } from '../core/one-at-a-time.ts'
+import type { SecretBox } from '../core/secret-box.ts'
+import { openWebhookSecret } from '../org/store.ts'
+import type { Db } from '../store/database.ts'
+import { fetchTokens, goodToken } from './access-token.ts'
+import type { Attempted } from './attempt.ts'
+import type { DeliveryRecord } from './delivery.ts'
+import type { IntegrationStatus } from './integration.ts'
+import { type IssueChannel, keepMemory, memoryOf } from './issue-memory.ts'
+import type {
+  AccessTokens,
+  CallAnswer,
+  CallRequest,
+  DeliveryContext,
+  IntegrationContext,
+  IssueContext,
+} from './providers/context.ts'
+import { type OrgFacts, type Provider, secretFieldsOf } from './providers/provider.ts'
+import { CallFailed, type Outcome, saidIn } from './reply.ts'
+import { type Kept, keepState, keepTokens, openIntegration } from './store.ts'
+import { parseTarget } from './targets.ts'
+import type { Outbound, Reply, Transport } from './transport.ts'
+
+/** What contexts are made with. */
+export interface ContextParts {
+  db: Db
+  box: SecretBox
+  clock: Clock
+  transport: Transport
+  operator?: Readonly<Record<string, string>>
+}
+
+const DEFAULT_ANSWER_BYTES = 64 * 1024
+const LARGEST_ANSWER_BYTES = 32 * 1024 * 1024
+
+/** What is sent to, opened: an integration, or what an address stands for. */
+interface Opened {
+  orgId: string
+  /** Null: an address. */
+  integrationId: string | null
+  settings: object
+  status: IntegrationStatus
+}
+
+/** Carries out what a provider asks for, and keeps what it made out of everything that is said. */
+export class OpenContext implements IntegrationContext {
+  readonly orgId: string
+  readonly integrationId: string | null
+  readonly settings: object
+  readonly status: IntegrationStatus
+  readonly operator: Readonly<Record<string, string>>
+  /** True when the last call had no answer in time. */
+  hung = false
+  private said = ''
+  /** While tokens are fetched, what the other side says is secret. */
+  private renewing = 0
+
+  constructor(
+    protected readonly parts: ContextParts,
+    private readonly provider: Provider,
+    { orgId, integrationId, settings, status }: Opened,
+    readonly signal: AbortSignal,
+  ) {
+    this.orgId = orgId
+    this.integrationId = integrationId
+    this.settings = settings
+    this.status = status
+    this.operator = parts.operator ?? {}
+  }
+
+  now(): Instant {
+    return this.parts.clock.now()
+  }
+
+  async send(outbound: Outbound): Promise<Reply> {
+    const reply = await this.parts.transport.send(outbound, this.signal)
+    this.hung = reply.kind === 'error' && reply.hung === true
+    this.said = this.renewing > 0 ? '' : saidIn(reply)
+    return reply
+  }
+
+  async call(request: CallRequest): Promise<CallAnswer> {
+    const { headers = {}, body = '', maxAnswerBytes = DEFAULT_ANSWER_BYTES, ...rest } = request
+    const most = Math.min(maxAnswerBytes, LARGEST_ANSWER_BYTES)
+    const reply = await this.send({ kind: 'http', ...rest, headers, body, maxAnswerBytes: most })
+    if (reply.kind === 'error') throw new CallFailed(reply)
+    return reply
+  }
+
+  async ask(request: CallRequest): Promise<CallAnswer> {
+    const answer = await this.call(request)
+    if (answer.status < 200 || answer.status > 299) throw new CallFailed({ kind: 'status', ...answer })
+    return answer
+  }
+
+  private kept(): Kept | null {
+    const { db, box } = this.parts
+    return this.integrationId === null ? null : openIntegration(db, box, { orgId: this.orgId, id: this.integrationId })
+  }
+
+  private requireId(): string {
+    if (this.integrationId !== null) return this.integrationId
+    throw new AppError('invalid', 'this needs an integration: an address has nothing to keep')
+  }
+
+  get tokens(): Record<string, unknown> {
+    return this.kept()?.tokens ?? {}
+  }
+
+  async renew(work: () => Promise<object>): Promise<void> {
+    const { db, box } = this.parts
+    const id = this.requireId()
+    await oneAtATime(db, `tokens ${id}`, async () => {
+      const before = this.kept()
+      this.renewing++
+      try {
+        const tokens = await work()
+        if (before) keepTokens(db, box, before, tokens)
+      } finally {
+        this.renewing--
+      }
+    })
+  }
+
+  fetchTokens(url: string, form: Record<string, string>): Promise<AccessTokens> {
+    return fetchTokens(this, url, form)
+  }
+
+  async accessToken(fetch: () => Promise<AccessTokens>): Promise<string> {
+    const present = () => goodToken(this.tokens, this.now())
+    if (present() === null)
+      await this.renew(async () => (present() === null ? { ...this.tokens, ...(await fetch()) } : this.tokens))
+    const token = present()
+    if (token === null) throw new AppError('unavailable', 'the integration was configured anew meanwhile')
+    return token
+  }
+
+  get state(): unknown {
+    return this.kept()?.state ?? null
+  }
+
+  async keepState(state: unknown): Promise<void> {
+    keepState(this.parts.db, this.requireId(), state)
+  }
+
+  /** How an attempt ended, in words without anything secret. */
+  ended(outcome: Outcome): Attempted {
+    return { outcome: this.scrub(outcome), hung: this.hung, said: this.scrub({ said: this.said }).said }
+  }
+
+  /** The same error for a log. */
+  withoutSecrets(error: unknown): Error {
+    const { message, stack } = this.scrub({
+      message: messageOf(error),
+      stack: (error instanceof Error && error.stack) || '',
+    })
+    return Object.assign(new Error(message), stack === '' ? {} : { stack })
+  }
+
+  /** The same texts without any secret of the integration: others repeat what they were sent. */
+  private scrub<T extends object>(texts: T): T {
+    const secrets = this.secrets()
+    const clean = (text: string) => secrets.reduce((rest, secret) => rest.replaceAll(secret, '…'), text)
+    const entries = Object.entries(texts).map(([key, value]) => [key, typeof value === 'string' ? clean(value) : value])
+    return Object.fromEntries(entries) as T
+  }
+
+  private secrets(): string[] {
+    const fields = secretFieldsOf(this.provider)
+    const own = Object.entries(this.settings).filter(([name]) => fields.includes(name))
+    let tokens: object = {}
+    try {
+      tokens = this.tokens
+    } catch {
+      // Deleted meanwhile: then there are none.
+    }
+    return textsIn([own.map(([, value]) => value), tokens]).sort((a, b) => b.length - a.length)
+  }
+}
+
+/** Shorter texts are no secrets, and would tear words apart. */
+const SHORTEST_SECRET = 8
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return value.length < SHORTEST_SECRET ? [] : [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
+}
+
+/** Fails with `invalid` when the integration was deleted, with `conflict` when its secrets were lost. */
+export function openTarget(
+  { db, box }: ContextParts,
+  provider: Provider,
+  { orgId, target }: { orgId: string; target: string },
+): Opened {
+  const { integrationId } = parseTarget(target)
+  if (integrationId !== null && provider.configured) {
+    const kept = openIntegration(db, box, { orgId, id: integrationId })
+    if (kept?.provider !== provider.type) throw new AppError('invalid', 'the integration was deleted')
+    return { orgId, integrationId, settings: kept.settings, status: kept.status }
+  }
+  if (!provider.addresses) throw new AppError('invalid', `${provider.type} needs an integration`)
+  const settings = provider.addresses.settingsOf(target, orgFacts(db, box, orgId))
+  return { orgId, integrationId: null, settings, status: 'connected' }
+}
+
+function orgFacts(db: Db, box: SecretBox, orgId: string): OrgFacts {
+  return {
+    webhookSecret: () => openWebhookSecret(db, box, orgId),
+    ownerAddresses: () =>
+      db
+        .prepare<[string], { email: string }>(
+          `SELECT email FROM member JOIN user ON user.id = member.userId
+           WHERE orgId = ? AND role = 'owner' AND inviteHash IS NULL ORDER BY member.createdAt, userId`,
+        )
+        .all(orgId)
+        .map(({ email }) => email),
+  }
+}
+
+/** What is done about one issue through one channel. */
+export class OpenIssue extends OpenContext implements IssueContext {
+  readonly detail: string | null
+
+  constructor(
+    parts: ContextParts,
+    provider: Provider,
+    private readonly about: { orgId: string; channel: IssueChannel | null; target: string },
+    signal: AbortSignal,
+  ) {
+    super(parts, provider, openTarget(parts, provider, about), signal)
+    this.detail = parseTarget(about.target).detail
+  }
+
+  get memory(): unknown {
+    const { channel } = this.about
+    return channel && (memoryOf(this.parts.db, channel)?.memory ?? null)
+  }
+
+  async remember(memory: unknown, ticketKey?: string): Promise<void> {
+    const { channel } = this.about
+    if (!channel) return
+    const { integrationId } = this
+    keepMemory(this.parts.db, channel, { memory, integrationId, ticketKey: ticketKey ?? null, now: this.now() })
+  }
+}
+
+export class OpenDelivery extends OpenIssue implements DeliveryContext {
+  readonly deliveryId: string
+
+  constructor(parts: ContextParts, provider: Provider, delivery: DeliveryRecord, signal: AbortSignal) {
+    const { orgId, issueId, channelType, channelTarget: target } = delivery
+    const channel = issueId === null ? null : { issueId, channelType, channelTarget: target }
+    super(parts, provider, { orgId, channel, target }, signal)
+    this.deliveryId = delivery.id
+  }
+}

@@ -1,0 +1,86 @@
+import { AppError } from '../core/error.ts'
+import { atLeast, type Role } from '../http/principal.ts'
+import type { Enqueue, IssueStatus } from '../issues/issue.ts'
+import { issueFacts, setStatus } from '../issues/store.ts'
+import { tx } from '../store/database.ts'
+import { issueOfTicket, linkedIssues, needNotFollow, noteTaken, rememberThrough, wasTaken } from './issue-memory.ts'
+import { type ContextParts, OpenContext, openTarget } from './open-context.ts'
+import type { InboundContext, LinkedIssue } from './providers/context.ts'
+import type { Provider } from './providers/provider.ts'
+import { CallFailed } from './reply.ts'
+
+export interface InboundParts extends ContextParts {
+  /** Called inside the transaction that changes an issue. */
+  enqueue: Enqueue
+}
+
+/** An integration through which others act on issues. */
+export class OpenInbound extends OpenContext implements InboundContext {
+  private readonly id: string
+  private readonly title: string
+  private readonly enqueue: Enqueue
+
+  constructor(
+    parts: InboundParts,
+    provider: Provider,
+    { orgId, id }: { orgId: string; id: string },
+    signal: AbortSignal,
+  ) {
+    super(parts, provider, openTarget(parts, provider, { orgId, target: id }), signal)
+    this.id = id
+    this.title = provider.title
+    this.enqueue = parts.enqueue
+  }
+
+  issueOf(ticketKey: string): LinkedIssue | null {
+    return issueOfTicket(this.parts.db, this.id, ticketKey)
+  }
+
+  issues(limit: number): LinkedIssue[] {
+    return linkedIssues(this.parts.db, this.id, limit)
+  }
+
+  async remember(issueId: string, memory: unknown): Promise<void> {
+    rememberThrough(this.parts.db, this.id, issueId, memory)
+  }
+
+  setStatus(issueId: string, status: IssueStatus, by: string | null = null): boolean {
+    const { db } = this.parts
+    return tx(db, () => {
+      const present = issueFacts(db, issueId)?.issue
+      if (!present || present.orgId !== this.orgId || present.status === status) return false
+      try {
+        setStatus(db, { orgId: this.orgId, by: by ?? this.title, now: this.now() }, issueId, status, this.enqueue)
+      } catch (error) {
+        if (error instanceof AppError && error.code === 'conflict') return false
+        throw error
+      }
+      needNotFollow(db, this.id, issueId)
+      return true
+    })
+  }
+
+  isRepeat(key: string): boolean {
+    return wasTaken(this.parts.db, this.id, key, this.now())
+  }
+
+  noteCall(key: string): void {
+    noteTaken(this.parts.db, this.id, key, this.now())
+  }
+
+  editorOf(email: string): { userId: string } | null {
+    const find = this.parts.db.prepare<[string, string], { userId: string; role: Role }>(
+      `SELECT userId, role FROM member JOIN user ON user.id = member.userId
+       WHERE orgId = ? AND lower(email) = lower(?) AND inviteHash IS NULL`,
+    )
+    const found = find.get(this.orgId, email)
+    return found && atLeast(found.role, 'member') ? { userId: found.userId } : null
+  }
+
+  /** What a caller is told of what was thrown: a refusal without secrets; a bug stays one. */
+  refusal(error: unknown): Error {
+    const clean = this.withoutSecrets(error)
+    if (error instanceof CallFailed) return new AppError('upstream', clean.message)
+    return error instanceof AppError ? new AppError(error.code, clean.message, error.retryAfterS) : clean
+  }
+}

@@ -1,0 +1,95 @@
+import { AppError } from '../core/error.ts'
+import { Closed, Type } from '../core/schema.ts'
+import { ById, type Route, route } from '../http/route.ts'
+import { type ConfigureParts, canRotate, rotate } from './configure.ts'
+import type { Dispatcher } from './dispatcher.ts'
+import { inboundRoutes } from './inbound.ts'
+import { RotatedSchema } from './integration.ts'
+import { type InboundParts, OpenInbound } from './open-inbound.ts'
+import { PROVIDERS } from './providers/index.ts'
+import type { Provider, ProviderTools } from './providers/provider.ts'
+import { wayOfIntegration } from './queues.ts'
+import { beginSignIn, needsSignIn, signInCookie } from './sign-in.ts'
+import { completeIntegration, integrationsOf } from './store.ts'
+
+type Parts = ConfigureParts & InboundParts & { dispatcher: Dispatcher }
+
+const tag = 'Integrations'
+const BegunSchema = Closed(
+  { url: Type.String({ description: 'Where the browser that asked goes on, within 10 minutes' }) },
+  { $id: 'SignInBegun', examples: [{ url: 'https://accounts.example.com/authorize?state=…' }] },
+)
+
+/** What follows from the providers there are: a route that none of them needs is not there. */
+export function providerRoutes(parts: Parts): Route[] {
+  const { providers = PROVIDERS } = parts
+  return [
+    ...(providers.some(canRotate) ? [rotateRoute(parts)] : []),
+    ...(providers.some(needsSignIn) ? [signInRoute(parts)] : []),
+    ...inboundRoutes(parts, providers),
+    ...providers.flatMap((provider) => provider.routes?.(toolsOf(parts, provider)) ?? []),
+  ]
+}
+
+function rotateRoute(parts: Parts): Route {
+  return route({
+    id: 'rotateIntegration',
+    method: 'POST',
+    path: '/v1/integrations/{id}/rotate',
+    access: 'configure',
+    tag,
+    summary: 'Replace the secret of an integration, or the address at which the other side calls; shown once',
+    refusals: ['conflict'],
+    params: ById,
+    answer: RotatedSchema,
+    handle: ({ principal: { orgId }, params: { id } }) => rotate(parts, { orgId, id }),
+  })
+}
+
+function signInRoute(parts: Parts): Route {
+  return route({
+    id: 'connectIntegration',
+    method: 'POST',
+    path: '/v1/integrations/{id}/connect',
+    access: 'configure',
+    tag,
+    summary: 'Begin to sign in at the other side, for an integration that needs it',
+    description:
+      'The same browser comes back to `/v1/integrations/<provider>/callback`, and from there to the page of the ' +
+      'integration, with `#connected` or `#connect-error=<sentence>`.',
+    refusals: ['conflict'],
+    params: ById,
+    answer: BegunSchema,
+    handle: ({ principal, params: { id } }) => beginSignIn(parts, principal, id),
+    headers: (begun) => signInCookie(parts.publicUrl, begun),
+  })
+}
+
+function toolsOf(parts: Parts, provider: Provider): ProviderTools<object, unknown, object, unknown> {
+  const { db, dispatcher } = parts
+  return {
+    integrations: (orgId) =>
+      integrationsOf(db, provider.type)
+        .filter((one) => one.orgId === orgId)
+        .map(({ id }) => id),
+    open: (key, signal) => new OpenInbound(parts, provider, key, signal),
+    async visit(context, work) {
+      const { orgId, integrationId: id } = context
+      const way = wayOfIntegration(db, { orgId, id: id ?? '' })
+      if (!dispatcher.hasRoom(way))
+        throw new AppError('conflict', 'other calls to this host are under way; try again soon')
+      return dispatcher.visit(way, async (ended) => {
+        try {
+          return await work()
+        } catch (error) {
+          throw context instanceof OpenInbound ? context.refusal(error) : error
+        } finally {
+          ended(context instanceof OpenInbound && context.hung)
+        }
+      })
+    },
+    complete({ orgId, integrationId: id }, label) {
+      if (id !== null) completeIntegration(db, { orgId, id }, label ?? null)
+    },
+  }
+}

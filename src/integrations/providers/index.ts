@@ -1,0 +1,6 @@
+import { email } from './email/email.ts'
+import type { Provider } from './provider.ts'
+import { webhook } from './webhook/webhook.ts'
+
+/** Every product that Tagwarden speaks with. A new one is a folder beside these and a line here. */
+export const PROVIDERS: readonly Provider[] = [email, webhook]

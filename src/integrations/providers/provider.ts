@@ -1,0 +1,178 @@
+import type { CHANNEL_TYPES } from '../../alerts/alert.ts'
+import type { Instant } from '../../core/clock.ts'
+import type { TSchema } from '../../core/schema.ts'
+import type { Route } from '../../http/route.ts'
+import type { AddressGuard } from '../address-guard.ts'
+import type { ProviderType } from '../integration.ts'
+import type { Message } from '../message.ts'
+import type { Outcome } from '../reply.ts'
+import type { DeliveryContext, InboundContext, IntegrationContext, IssueContext, StatusChange } from './context.ts'
+
+export type ChannelType = (typeof CHANNEL_TYPES)[number]
+
+/** What a target that is no integration takes from its organization; asked for when it is needed. */
+export interface OrgFacts {
+  webhookSecret(): string
+  /** Addresses of the present owners. */
+  ownerAddresses(): string[]
+}
+
+/** What alerts may name in place of an integration: an address. */
+export interface Addresses<S> {
+  /** Refuses with `invalid` one that nothing can be sent to; the message begins where the name of the field ends. */
+  check(target: string, guard: AddressGuard): void
+  /** What it stands for. */
+  settingsOf(target: string, org: OrgFacts): S
+}
+
+/** What a user configures for an integration. */
+export interface Configured<S> {
+  /** Of the `config` in a request. */
+  schema: TSchema
+  /** Completes what was configured, with the secrets that are kept put in. Fails with `invalid`, naming the field: `config.url: …`. */
+  prepare(config: object, guard: AddressGuard): S
+  /** True when an organization has one at most. */
+  single?: true
+  /** False while something has to be chosen (a channel) before anything goes through; absent: never. */
+  isComplete?(settings: S, state: unknown): boolean
+}
+
+/**
+ * How an integration comes to its secrets. `none`: it has none. `secret`: who configures it types them in, or `prepare`
+ * makes one. `oauth`: who configures it signs in at the other side, which sends the browser back with a code. `fields` are
+ * those of the settings that are kept sealed and never answered.
+ */
+export type Connect<S extends object, T extends object> =
+  | { by: 'none' }
+  | {
+      by: 'secret'
+      fields: readonly (keyof S & string)[]
+      /** True when they sign and are never sent: another address may go on with them. */
+      neverSent?: true
+    }
+  | ({ by: 'oauth'; fields: readonly (keyof S & string)[] } & SignIn<S, T>)
+
+/** Signing in at the other side: OAuth 2.0, authorization code with state and PKCE (RFC 6749, RFC 7636). */
+export interface SignIn<S extends object, T extends object> {
+  /** Where the browser goes; the three texts belong into its query. */
+  authorizeUrl(settings: S, begun: { redirectUri: string; state: string; codeChallenge: string }): URL
+  /** The tokens for the code with which the browser came back; they are sealed and kept. Fails as any call does. */
+  exchange(
+    context: IntegrationContext<S, T>,
+    back: { code: string; redirectUri: string; codeVerifier: string },
+  ): Promise<T>
+}
+
+/** A setting of who runs the server, by environment: `TAGWARDEN_<name>`. Never an organization's, never a secret. */
+export interface OperatorSetting {
+  name: string
+  default: string
+  meaning: string
+  /** Why a text does not fit, as `must be …`; null when it does. */
+  fault(text: string): string | null
+}
+
+/** A call from outside, as it came. */
+export interface InboundCall {
+  headers: Headers
+  /** The body as it came: what a signature is over. */
+  raw: string
+  /** The same as JSON, an object. */
+  body: Record<string, unknown>
+}
+
+/** The one route at which the other side calls: `POST /v1/integrations/<type>/<path>`. It needs no credential of ours. */
+export interface Receiver<S extends object, M, T extends object, I> {
+  path: string
+  summary: string
+  /** What is answered with 200. */
+  answer: TSchema
+  /**
+   * Which integration the call says that it is for; `receive` checks if that is true. Null: none, which is 401. Absent: that
+   * whose capability token is in the query parameter `t`, made with the integration and shown once.
+   */
+  addressee?(call: InboundCall, integrations: readonly Addressee[]): string | null
+  /** Fails with `unauthorized` or `forbidden` when the call is not what it seems; nothing of it may have been done then. */
+  receive(context: InboundContext<S, M, T, I>, call: InboundCall): Promise<unknown>
+}
+
+/** An integration without its secrets. */
+export interface Addressee {
+  id: string
+  config: Readonly<Record<string, unknown>>
+}
+
+/** Something that is looked at again and again, by each connected integration for itself and never twice at once. */
+export interface Poll<S extends object, M, T extends object, I> {
+  /** Time from one end to the next beginning; null: this one is not to be asked. */
+  everyMs(config: Readonly<Record<string, unknown>>): number | null
+  run(context: InboundContext<S, M, T, I>): Promise<void>
+}
+
+/** What replaces secrets, and the new one, which is shown once. */
+export interface Rotated<S, T> {
+  settings: S
+  tokens: Partial<T>
+  secret: string
+}
+
+/** What routes of a provider's own are made with. */
+export interface ProviderTools<S extends object, M, T extends object, I> {
+  /** Ids of the organization's integrations with this provider, oldest first. */
+  integrations(orgId: string): string[]
+  /** Fails with `notFound` when the organization has none of that id with this provider. */
+  open(key: { orgId: string; id: string }, signal: AbortSignal): InboundContext<S, M, T, I>
+  /** Runs what calls the other side as one of the attempts at its host. Fails with `conflict` while there is no place. */
+  visit<R>(context: IntegrationContext<S, T, I>, work: () => Promise<R>): Promise<R>
+  /** What was chosen is kept in the integration's `state`; this says that nothing has to be chosen any more. */
+  complete(context: IntegrationContext<S, T, I>, label?: string): void
+}
+
+/**
+ * A product that Tagwarden speaks with, as a value in a folder of its own. All but `type`, `title` and `connect` is there
+ * where the product has it. S: its settings. M: what it remembers of one issue (ticket, message, thread). T: the secrets
+ * that it makes itself (tokens). I: what it remembers of an integration. M and I are small JSON.
+ */
+export interface Provider<S extends object = object, M = unknown, T extends object = object, I = unknown> {
+  /** `email` is a channel and no integration; `tag_manager` and `email_digest` are integrations and no channel. */
+  type: ProviderType | ChannelType
+  title: string
+  connect: Connect<S, T>
+  /** Absent: there are no integrations of it. */
+  configured?: Configured<S>
+  /** Absent: alerts name integrations of it only. */
+  addresses?: Addresses<S>
+  /** Refuses with `invalid` what stands behind the colon of `int_…:detail`; absent: nothing may. */
+  checkDetail?(detail: string): void
+  /** The host that integrations call; absent: that of `config.url`. What is under way at one time is counted by it. */
+  host?(settings: S, operator: Readonly<Record<string, string>>): string
+  /** What who runs the server may set. */
+  operator?: readonly OperatorSetting[]
+  /** Tells of an issue. Absent: it is no channel. */
+  deliver?(context: DeliveryContext<S, M, T, I>, message: Message): Promise<Outcome>
+  /**
+   * Shows the other side that an issue's status is another one than when it was last told of it; called for issues of which
+   * something is remembered. It is no notification: nothing counts it. What does not arrive is tried again as deliveries are.
+   */
+  follow?(context: IssueContext<S, M, T, I>, change: StatusChange): Promise<Outcome>
+  /** Tries an integration without leaving anything; absent: a test message is delivered. */
+  test?(context: IntegrationContext<S, T, I>): Promise<Outcome>
+  receiver?: Receiver<S, M, T, I>
+  poll?: Poll<S, M, T, I>
+  /** Replaces secrets on request; absent: only a capability token can be replaced. */
+  rotate?(settings: S, tokens: Partial<T>, now: Instant): Rotated<S, T>
+  /** What people can do with it beside: routes below `/v1/integrations/<type>/`. */
+  routes?(tools: ProviderTools<S, M, T, I>): Route[]
+}
+
+/** Checks a provider against its own types, which nobody else needs to know. */
+export function provider<S extends object, M = unknown, T extends object = Record<never, never>, I = unknown>(
+  value: Provider<S, M, T, I>,
+): Provider {
+  return value as unknown as Provider
+}
+
+/** The settings of a provider that are kept sealed and never answered. */
+export function secretFieldsOf({ connect }: Provider): readonly string[] {
+  return connect.by === 'none' ? [] : connect.fields
+}

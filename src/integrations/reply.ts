@@ -1,0 +1,95 @@
+import type { Instant } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { retryAfterMs } from './delivery.ts'
+import type { IntegrationStatus } from './integration.ts'
+import { oneLine } from './one-line.ts'
+import type { Outbound, Reply } from './transport.ts'
+
+/** `retry`: a repeat may succeed. `broken`: it would meet the same refusal. */
+export type Verdict = 'delivered' | 'retry' | 'broken'
+
+/** How one attempt ended. Texts are fit for the delivery log. */
+export type Outcome =
+  /** `note`: what went wrong all the same; null when nothing did. */
+  | { verdict: 'delivered'; note: string | null }
+  | { verdict: 'retry'; reason: string; retryAfterMs: number | null }
+  /** `status`: what its integration is from now on, where that is not `failing`: nothing goes through it until it is mended. */
+  | { verdict: 'broken'; reason: string; status?: IntegrationStatus }
+  /** It was too early, by the other side's own limits: the attempt does not count. */
+  | { verdict: 'wait'; waitMs: number }
+  /** The program is being stopped: the attempt does not count. */
+  | { verdict: 'stopped' }
+
+/** Below 500 these say "not now"; every other 4xx says "not like this". */
+const NOT_NOW = [408, 425, 429]
+
+/**
+ * Only 2xx is success. A redirect is a failure: its target was not vetted. Source: Standard Webhooks 1.0.0,
+ * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+ */
+export function verdictOf(reply: Reply): Verdict {
+  if (reply.kind === 'error') return reply.permanent ? 'broken' : 'retry'
+  const { status } = reply
+  if (status >= 200 && status < 300) return 'delivered'
+  return NOT_NOW.includes(status) || (status >= 500 && status < 600) ? 'retry' : 'broken'
+}
+
+/** What an answer means for the delivery. */
+export function outcomeOf(outbound: Pick<Outbound, 'kind'>, reply: Reply, now: Instant): Outcome {
+  const verdict = verdictOf(reply)
+  if (verdict === 'delivered') {
+    const note = outbound.kind === 'mail' && reply.kind === 'status' && reply.body !== '' ? reply.body : null
+    return { verdict, note }
+  }
+  const reason = reasonOf(reply)
+  if (verdict === 'broken') return { verdict, reason }
+  return {
+    verdict,
+    reason,
+    retryAfterMs: reply.kind === 'status' ? retryAfterMs(reply.headers['retry-after'], now) : null,
+  }
+}
+
+function reasonOf(reply: Reply): string {
+  if (reply.kind === 'error') return reply.message
+  const redirected = reply.status >= 300 && reply.status < 400
+  return redirected ? `HTTP ${reply.status}: redirects are not followed` : `HTTP ${reply.status}`
+}
+
+/** The beginning of what the other side said, for admins only; empty when it said nothing. */
+export function saidIn(reply: Reply): string {
+  return reply.kind === 'status' ? oneLine(reply.body, 200) : ''
+}
+
+/** A call that nobody answered, or that was refused; thrown out of a provider it becomes what `outcomeOf` makes of the reply. */
+export class CallFailed extends Error {
+  override readonly name = 'CallFailed'
+  constructor(readonly reply: Reply) {
+    super(reasonOf(reply))
+  }
+}
+
+/** Nothing goes through the integration until somebody mends it; thrown anywhere in a provider it gets this status. */
+export class Unusable extends AppError {
+  constructor(
+    readonly status: Exclude<IntegrationStatus, 'connected' | 'failing'>,
+    message: string,
+  ) {
+    super('conflict', message)
+  }
+}
+
+/** What it means for an attempt that this was thrown out of it; null: it is a bug or a damaged row. */
+export function outcomeOfError(error: unknown, now: Instant): Outcome | null {
+  if (error instanceof CallFailed) {
+    const outcome = outcomeOf({ kind: 'http' }, error.reply, now)
+    // Who throws away a success did not understand it.
+    return outcome.verdict === 'delivered' ? { verdict: 'broken', reason: `${error.message}, not understood` } : outcome
+  }
+  if (error instanceof Unusable) return { verdict: 'broken', reason: error.message, status: error.status }
+  if (!(error instanceof AppError)) return null
+  const mayPass = error.code === 'upstream' || error.code === 'unavailable'
+  return mayPass
+    ? { verdict: 'retry', reason: error.message, retryAfterMs: null }
+    : { verdict: 'broken', reason: error.message }
+}

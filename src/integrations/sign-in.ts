@@ -1,0 +1,153 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { Elysia } from 'elysia'
+import { type Clock, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { Closed, Int, parser, Type } from '../core/schema.ts'
+import { type SecretBox, secretHash } from '../core/secret-box.ts'
+import { API_HEADERS } from '../http/headers.ts'
+import { originOf } from '../http/origin.ts'
+import { atLeast, type Principal, type Role } from '../http/principal.ts'
+import { writeAuditEntry } from '../org/audit-log.ts'
+import type { Db } from '../store/database.ts'
+import { type InboundParts, OpenInbound } from './open-inbound.ts'
+import { PROVIDERS } from './providers/index.ts'
+import type { Provider, SignIn } from './providers/provider.ts'
+import { findIntegration, type IntegrationKey, openIntegration, setIntegrationStatus } from './store.ts'
+import { findProvider } from './targets.ts'
+
+const COOKIE = 'tagwarden_connect'
+const COOKIE_VALUE = new RegExp(`(?:^|; *)${COOKIE}=([\\w-]+)`)
+/** How long somebody may take at the other side. */
+const BEGUN_MS = 10 * MINUTE_MS
+
+export interface SignInParts extends InboundParts {
+  publicUrl: string
+  providers?: readonly Provider[]
+}
+
+/** What is known of a sign-in when the browser comes back: sealed, it is the `state` of the way there. */
+const BegunSchema = Closed({
+  orgId: Type.String(),
+  id: Type.String(),
+  userId: Type.String(),
+  codeVerifier: Type.String(),
+  until: Int(),
+})
+const parseBegun = parser(BegunSchema)
+
+const callbackUrl = (publicUrl: string, type: string) => `${publicUrl}/v1/integrations/${type}/callback`
+
+export const needsSignIn = ({ connect }: Provider): boolean => connect.by === 'oauth'
+
+function signInOf(provider: Provider | null): SignIn<object, object> {
+  if (provider?.connect.by === 'oauth') return provider.connect
+  throw new AppError('conflict', 'there is nothing to sign in at for this integration')
+}
+
+/** Where the browser of who configures an integration goes to sign in at the other side. Fails with `notFound`, `conflict`. */
+export function beginSignIn(parts: SignInParts, { orgId, userId }: Principal, id: string): { url: string } {
+  const { db, box, clock, publicUrl, providers = PROVIDERS } = parts
+  const { provider: type } = findIntegration(db, { orgId, id })
+  const signIn = signInOf(findProvider(providers, type))
+  const settings = openIntegration(db, box, { orgId, id })?.settings ?? {}
+  const codeVerifier = randomBytes(32).toString('base64url')
+  const begun = { orgId, id, userId, codeVerifier, until: clock.now() + BEGUN_MS }
+  const state = box.seal(JSON.stringify(begun)).toString('base64url')
+  const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url')
+  const redirectUri = callbackUrl(publicUrl, type)
+  return { url: signIn.authorizeUrl(settings, { redirectUri, state, codeChallenge }).href }
+}
+
+/** Binds the way back to the browser that began: nobody can have somebody else's account connected to their integration. */
+export function signInCookie(publicUrl: string, { url }: { url: string }): Record<string, string> {
+  const state = new URL(url).searchParams.get('state') ?? ''
+  return { 'set-cookie': cookie(publicUrl, browserKey(state), BEGUN_MS) }
+}
+
+const browserKey = (state: string) => secretHash(state).toString('base64url')
+
+/** `publicUrl` may lead through a proxy that puts a path before ours. */
+function cookie(publicUrl: string, value: string, ageMs: number): string {
+  const { protocol, pathname } = new URL(publicUrl)
+  const path = `${pathname.replace(/\/+$/, '')}/v1/integrations`
+  const secure = protocol === 'https:' ? '; Secure' : ''
+  return `${COOKIE}=${value}; Path=${path}; Max-Age=${ageMs / SECOND_MS}; HttpOnly; SameSite=Lax${secure}`
+}
+
+/** What the other side sends browsers back to: one address for each provider at which people sign in. */
+export function signInPages(parts: SignInParts) {
+  const app = new Elysia({ normalize: false })
+  for (const provider of parts.providers ?? PROVIDERS) {
+    if (!needsSignIn(provider)) continue
+    app.get(`/v1/integrations/${provider.type}/callback`, ({ request }) => comeBack(parts, provider, request))
+  }
+  return app
+}
+
+/** To the page of the integration, which is told how it went; the address with the code in it is told to no other page. */
+async function comeBack(parts: SignInParts, provider: Provider, request: Request): Promise<Response> {
+  const { publicUrl } = parts
+  const back = (path: string, fragment: string) => {
+    const headers = {
+      ...API_HEADERS,
+      location: `${publicUrl}/integrations${path}#${fragment}`,
+      'referrer-policy': 'no-referrer',
+    }
+    return new Response(null, { status: 303, headers: { ...headers, 'set-cookie': cookie(publicUrl, '', 0) } })
+  }
+  try {
+    const { id } = await finish(parts, provider, request)
+    return back(`/${id}`, 'connected')
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return back('', `connect-error=${encodeURIComponent(error.message)}`)
+  }
+}
+
+async function finish(parts: SignInParts, provider: Provider, request: Request): Promise<IntegrationKey> {
+  const { db, clock, publicUrl } = parts
+  const { searchParams } = new URL(request.url)
+  const { codeVerifier, userId, ...key } = begunBy(parts, request, searchParams.get('state') ?? '')
+  if (!mayConfigure(db, key.orgId, userId))
+    throw new AppError('forbidden', 'who began this may not configure integrations any more')
+  const code = searchParams.get('code')
+  if (!code)
+    throw new AppError('upstream', `${provider.title} did not let us in (${wordOf(searchParams.get('error'))})`)
+  const context = new OpenInbound(parts, provider, key, request.signal)
+  try {
+    const redirectUri = callbackUrl(publicUrl, provider.type)
+    await context.renew(() => signInOf(provider).exchange(context, { code, redirectUri, codeVerifier }))
+  } catch (error) {
+    throw context.refusal(error)
+  }
+  const kept = openIntegration(db, parts.box, key)
+  if (!kept || Object.keys(kept.tokens).length === 0) {
+    throw new AppError('conflict', 'the integration was configured anew meanwhile; sign in again')
+  }
+  const isComplete = provider.configured?.isComplete?.(kept.settings, kept.state) ?? true
+  setIntegrationStatus(db, key.id, isComplete ? 'connected' : 'incomplete')
+  const { address } = originOf(request)
+  writeAuditEntry(db, clock, { orgId: key.orgId, act: 'integrationConnected', userId, address, target: key.id })
+  return key
+}
+
+const wordOf = (error: string | null) => (error && /^[\w.-]{1,60}$/.test(error) ? error : 'without a reason')
+
+/** Fails with `invalid` unless this browser began it, and lately. */
+function begunBy({ box, clock }: { box: SecretBox; clock: Clock }, request: Request, state: string) {
+  const other = new AppError('invalid', 'this began in another browser or more than 10 minutes ago; connect again')
+  if (request.headers.get('cookie')?.match(COOKIE_VALUE)?.[1] !== browserKey(state)) throw other
+  try {
+    const { until, ...begun } = parseBegun(JSON.parse(box.open(Buffer.from(state, 'base64url'))))
+    if (clock.now() < until) return begun
+  } catch {
+    // Sealed by somebody else, or by us in another data folder.
+  }
+  throw other
+}
+
+function mayConfigure(db: Db, orgId: string, userId: string): boolean {
+  const find = db.prepare<[string, string], { role: Role }>('SELECT role FROM member WHERE orgId = ? AND userId = ?')
+  const member = find.get(orgId, userId)
+  return member !== undefined && atLeast(member.role, 'admin')
+}
