@@ -31,6 +31,7 @@ import type { Spool } from './ingest/spool.ts'
 import { insightRoutes } from './insights/routes.ts'
 import { signalListRoutes } from './insights/signal-list.ts'
 import type { AddressGuard } from './integrations/address-guard.ts'
+import { authoritiesOf } from './integrations/authorities.ts'
 import type { Dispatcher } from './integrations/dispatcher.ts'
 import { plainMail } from './integrations/plain-mail.ts'
 import { deliveryRoutes, integrationRoutes } from './integrations/routes.ts'
@@ -206,6 +207,8 @@ function companyParts({ db, box, clock, config, publicUrl, warn }: ApiParts, lim
     publicUrl,
     limits,
     audit: (entry: NewAuditEntry) => writeAuditEntry(db, clock, entry),
-    company: settings && companySignIn(settings, { clock, warn, proxy: config.outboundProxy }),
+    company:
+      settings &&
+      companySignIn(settings, { clock, warn, proxy: config.outboundProxy, ...authoritiesOf(config.outboundCa) }),
   }
 }

@@ -3,7 +3,7 @@ import { type AppOptions, type Base, baseOf } from './app/base.ts'
 import { type Collecting, openCollecting } from './app/collecting.ts'
 import { openWatching, type Watching } from './app/watching.ts'
 import { type PhoneRegions, phoneRegions } from './conditions/phone.ts'
-import { retentionMs } from './config.ts'
+import { operatorOf, retentionMs } from './config.ts'
 import type { SecretBox } from './core/secret-box.ts'
 import { openAllStores, type Stores } from './data-folder/open.ts'
 import { Woken } from './evaluation/evaluate.ts'
@@ -12,7 +12,9 @@ import type { Route } from './http/route.ts'
 import type { Collector } from './ingest/collector.ts'
 import type { LateBatches } from './ingest/late-batches.ts'
 import { Dispatcher } from './integrations/dispatcher.ts'
+import { Followers } from './integrations/follow.ts'
 import { notifier } from './integrations/notifier.ts'
+import { Polls } from './integrations/polls.ts'
 import { recover } from './integrations/queues.ts'
 import type { Enqueue } from './issues/issue.ts'
 import { DiskBudget } from './jobs/disk-budget.ts'
@@ -76,6 +78,8 @@ export async function openApp(options: AppOptions): Promise<App> {
   const flushing: FlushParts = { db, spool, warehouse, batches: collecting.batches, collector: collecting.collector }
   const jobs = jobsOf({
     ...{ clock, ages, flushing, diskBudget, dispatcher, domains: collecting.domains },
+    followers: new Followers(dispatcher),
+    polls: new Polls(dispatcher, { ...dispatcher.parts, enqueue }),
     ...maintenanceParts(base, { stores, watching, collecting, dispatcher, stopping: stopping.signal }),
     ...evaluationParts(base, { stores, watching, woken, enqueue, regionsOf }),
   })
@@ -120,7 +124,11 @@ function openDispatcher({ jitter }: AppOptions, base: Base, { db, box }: Stores,
   const { clock, transport, config, report } = base
   recover(db)
   const mailConfigured = config.smtpUrl !== ''
-  return new Dispatcher({ db, box, clock, transport, jitter: jitter ?? Math.random, mailConfigured, report }, stopping)
+  const operator = operatorOf(config)
+  return new Dispatcher(
+    { db, box, clock, transport, jitter: jitter ?? Math.random, mailConfigured, report, operator },
+    stopping,
+  )
 }
 
 function questionsOf({ questionsAtOnce, questionsPerOrganization, questionsPerCaller }: Base['config']): Questions {

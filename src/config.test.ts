@@ -20,6 +20,7 @@ test('without anything the defaults hold', () => {
     operatorMail: '',
     outboundAllow: [],
     outboundProxy: '',
+    outboundCa: '',
     trustedProxies: [],
     maxConnections: 4000,
     requestTimeoutS: 60,

@@ -1,7 +1,11 @@
+import { X509Certificate } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
 import { DAY_MS } from './core/clock.ts'
 import { AppError } from './core/error.ts'
 import { type Cidr, parseCidr } from './core/network.ts'
 import { ROLES } from './http/principal.ts'
+import { PROVIDERS } from './integrations/providers/index.ts'
+import type { OperatorSetting } from './integrations/providers/provider.ts'
 import type { OidcSettings } from './org/oidc.ts'
 import type { GroupRole } from './org/oidc-user.ts'
 import { checkEmail } from './org/user.ts'
@@ -95,6 +99,27 @@ function blocks(value: string, name: string): Cidr[] {
   })
 }
 
+/** The text of a PEM file. */
+function certificates(path: string, name: string): string {
+  if (path === '') return ''
+  const fault = (what: string) => new SettingError(`${name}: must be a PEM file of certificates; ${path} ${what}`)
+  if (!existsSync(path)) throw fault('is not there')
+  const text = readFileSync(path, 'utf8')
+  const blocks = text.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? []
+  if (blocks.length === 0) throw fault('has none')
+  for (const [index, block] of blocks.entries())
+    if (!isCertificate(block)) throw fault(`has none at place ${index + 1}`)
+  return blocks.join('\n')
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0
+  } catch {
+    return false
+  }
+}
+
 const UNITS: Record<string, number> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 }
 
 function size(value: string, name: string): number {
@@ -176,6 +201,12 @@ const SETTINGS = {
     ),
     secret: true,
   },
+  outboundCa: setting(
+    'OUTBOUND_CA',
+    '',
+    "PEM file of authorities that are trusted beside the system's, for everything that leaves; empty: none",
+    certificates,
+  ),
   trustedProxies: setting(
     'TRUSTED_PROXIES',
     '',
@@ -265,25 +296,49 @@ const SETTINGS = {
 export type SettingName = keyof typeof SETTINGS
 export type Config = { [K in SettingName]: ReturnType<(typeof SETTINGS)[K]['read']> }
 
+const OF_PROVIDERS = PROVIDERS.flatMap(({ operator = [] }) => operator)
+
+/** A text that its provider finds no fault with. */
+function ofProvider({ name, default: fallback, meaning, fault }: OperatorSetting): Setting<unknown> {
+  return setting(name, fallback, meaning, (value, envName) => {
+    const wrong = fault(value)
+    if (wrong === null) return value
+    throw new SettingError(`${envName}: ${wrong}`)
+  })
+}
+
+/** Those of providers stand under their names. */
+const ALL: Readonly<Record<string, Setting<unknown>>> = {
+  ...SETTINGS,
+  ...Object.fromEntries(OF_PROVIDERS.map((one) => [one.name, ofProvider(one)])),
+}
+
 const PREFIX = 'TAGWARDEN_'
 
+type Flags = Partial<Record<string, string>>
+
 /** Raw texts by setting; flags win over environment, environment over defaults. */
-function rawOf(name: SettingName, flags: Partial<Record<SettingName, string>>, env: NodeJS.ProcessEnv): string {
-  return flags[name] ?? env[PREFIX + SETTINGS[name].name] ?? SETTINGS[name].default
+function rawOf(key: string, flags: Flags, env: NodeJS.ProcessEnv): string {
+  const entry = ALL[key]
+  return flags[key] ?? (entry && (env[PREFIX + entry.name] ?? entry.default)) ?? ''
 }
 
 /** Reads all settings. Fails with `SettingError` at a bad value and at a `TAGWARDEN_` variable that is none of ours. */
 export function readConfig(flags: Partial<Record<SettingName, string>>, env: NodeJS.ProcessEnv): Config {
-  const known = new Set(Object.values(SETTINGS).map((entry) => PREFIX + entry.name))
+  const known = new Set(Object.values(ALL).map((entry) => PREFIX + entry.name))
   const stranger = Object.keys(env).find((name) => name.startsWith(PREFIX) && !known.has(name))
   if (stranger) throw new SettingError(`${stranger}: there is no such setting; see tagwarden config`)
-  const read = (name: SettingName) => {
-    const { read, name: envName } = SETTINGS[name]
-    return [name, read(rawOf(name, flags, env), PREFIX + envName)]
-  }
-  const config = Object.fromEntries((Object.keys(SETTINGS) as SettingName[]).map(read)) as Config
+  const config = Object.fromEntries(
+    Object.entries(ALL).map(([key, { name, read }]) => [key, read(rawOf(key, flags, env), PREFIX + name)]),
+  ) as Config
   oidcSettings(config)
   return config
+}
+
+/** What providers of integrations let an operator set, by its name in the environment. */
+export function operatorOf(config: Config): Record<string, string> {
+  const all: Record<string, unknown> = config
+  return Object.fromEntries(OF_PROVIDERS.map(({ name }) => [name, String(all[name])]))
 }
 
 /** How people sign in through their company; null: they don't. Fails with `SettingError` at what is missing. */
@@ -307,11 +362,9 @@ export function oidcSettings(config: Config): OidcSettings | null {
 
 /** Every setting as an operator sees it; secrets masked. */
 export function describeConfig(flags: Partial<Record<SettingName, string>>, env: NodeJS.ProcessEnv) {
-  return (Object.keys(SETTINGS) as SettingName[]).map((key) => {
-    const entry: Setting<unknown> = SETTINGS[key]
+  return Object.entries(ALL).map(([key, { name, default: fallback, meaning, secret }]) => {
     const raw = rawOf(key, flags, env)
-    const value = entry.secret && raw !== '' ? '(secret)' : raw
-    return { name: PREFIX + entry.name, value, default: entry.default, meaning: entry.meaning }
+    return { name: PREFIX + name, value: secret && raw !== '' ? '(secret)' : raw, default: fallback, meaning }
   })
 }
 

@@ -240,10 +240,13 @@ const TABLES: Record<string, string> = {
   // Gone with the organization.
   hostnameUsage: 'domains +org',
   identity: 'org',
+  // Gone with the integration.
+  inboundCall: 'integrations',
   integration: 'integrations',
   // What the throttle held back and how much was sent are columns of the issue.
   issue: 'issues +integrations evaluation metrics',
   issueHistory: 'issues integrations',
+  issueMemory: 'integrations',
   issueOccurrence: 'issues',
   lateWindow: 'evaluation',
   member: 'org integrations',

@@ -52,8 +52,8 @@ export function baseOf({ config, clock, log, transport: given }: AppOptions): Ba
 
 function outboundTransport(config: Config, guard: AddressGuard): Transport {
   return transportOf({
-    http: httpTransport({ guard, proxy: config.outboundProxy }),
-    mail: mailTransport({ smtpUrl: config.smtpUrl, from: config.mailFrom }),
+    http: httpTransport({ guard, proxy: config.outboundProxy, ca: config.outboundCa }),
+    mail: mailTransport({ smtpUrl: config.smtpUrl, from: config.mailFrom, ca: config.outboundCa }),
   })
 }
 

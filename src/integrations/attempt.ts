@@ -8,7 +8,7 @@ import type { Message } from './message.ts'
 import { OpenDelivery } from './open-context.ts'
 import { PROVIDERS } from './providers/index.ts'
 import type { Provider } from './providers/provider.ts'
-import { type Outcome, outcomeOfError, Unusable } from './reply.ts'
+import { type Attempted, type Outcome, outcomeOfError, Unusable } from './reply.ts'
 import { findProvider } from './targets.ts'
 import type { Transport } from './transport.ts'
 
@@ -28,14 +28,6 @@ export interface DeliveryParts {
   providers?: readonly Provider[]
   /** What who runs the server has set for providers, by name. */
   operator?: Readonly<Record<string, string>>
-}
-
-export interface Attempted {
-  outcome: Outcome
-  /** No answer came in time. */
-  hung: boolean
-  /** The beginning of what the other side said, for admins only; empty when it said nothing. */
-  said: string
 }
 
 /** An attempt of several steps that takes longer is ended, and tried again from its last checkpoint. */

@@ -1,9 +1,9 @@
 import { HOUR_MS, type Instant, SECOND_MS } from '../core/clock.ts'
-import { type Attempted, attempt, type DeliveryParts } from './attempt.ts'
+import { attempt, type DeliveryParts } from './attempt.ts'
 import type { DeliveryRecord } from './delivery.ts'
 import { recordOutcome } from './outcome.ts'
 import { claimNext, dropExpired, Rounds } from './queues.ts'
-import type { Outcome } from './reply.ts'
+import type { Attempted, Outcome } from './reply.ts'
 import { choose, type Health, healthAfter, healthKey, mayGo, type Way } from './schedule.ts'
 
 /** What is found out when an attempt ends is looked for together, and for at most a tenth of the time. */

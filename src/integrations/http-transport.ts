@@ -1,9 +1,9 @@
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls, createSecureContext } from 'node:tls'
-import { trustedBeside } from '../core/authorities.ts'
 import { AppError } from '../core/error.ts'
 import type { AddressGuard, Resolve } from './address-guard.ts'
+import { trustedBeside } from './authorities.ts'
 import { type HttpOutbound, type Reply, SEND_TIMEOUT_MS } from './transport.ts'
 
 export interface HttpTransportOptions {

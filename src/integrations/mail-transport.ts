@@ -1,5 +1,6 @@
 import { createTransport } from 'nodemailer'
 import { SECOND_MS } from '../core/clock.ts'
+import { trustedBeside } from './authorities.ts'
 import { oneLine } from './one-line.ts'
 import type { MailOutbound, Reply } from './transport.ts'
 
@@ -12,6 +13,8 @@ export interface MailTransportOptions {
   /** `Tagwarden <tagwarden@example.com>`, or the address alone. Its domain is the one of message ids. */
   from: string
   timeoutMs?: number
+  /** Certificates of authorities, PEM, trusted beside those that every system trusts. */
+  ca?: string
 }
 
 /** A server may scan a mail for a while before it answers; giving up early would send the mail twice. */
@@ -23,19 +26,20 @@ const MAIL_TIMEOUT_MS = 60 * SECOND_MS
  * section 4.2.1), those with 4xx and lost connections are not.
  * @throws Error when the URL is none of a mail server; the message does not repeat it.
  */
-export function mailTransport({ smtpUrl, from, timeoutMs = MAIL_TIMEOUT_MS }: MailTransportOptions) {
+export function mailTransport({ smtpUrl, from, timeoutMs = MAIL_TIMEOUT_MS, ca }: MailTransportOptions) {
   if (!smtpUrl) return async (): Promise<Reply> => failure('no mail server is configured (TAGWARDEN_SMTP_URL)', true)
   const url = URL.parse(smtpUrl)
   if (!url || !/^smtps?:$/.test(url.protocol) || url.hostname === '') {
     throw new Error('TAGWARDEN_SMTP_URL: must be smtp://user:password@host:port')
   }
   const domain = /@([^\s<>@]+)>?\s*$/.exec(from)?.[1] ?? 'localhost'
+  const tls = ca ? { tls: { ca: trustedBeside(ca) } } : {}
 
   return async function sendMail(outbound: MailOutbound, signal: AbortSignal): Promise<Reply> {
     const { to, subject, text, html, messageId, threadId } = outbound
     const timeout = AbortSignal.timeout(timeoutMs)
     try {
-      const { accepted, rejected } = await createTransport({ url: smtpUrl }).sendMail({
+      const { accepted, rejected } = await createTransport({ url: smtpUrl, ...tls }).sendMail({
         from,
         to: to.map((address) => ({ name: '', address })),
         subject,

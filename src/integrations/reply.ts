@@ -20,6 +20,14 @@ export type Outcome =
   /** The program is being stopped: the attempt does not count. */
   | { verdict: 'stopped' }
 
+export interface Attempted {
+  outcome: Outcome
+  /** No answer came in time. */
+  hung: boolean
+  /** The beginning of what the other side said, for admins only; empty when it said nothing. */
+  said: string
+}
+
 /** Below 500 these say "not now"; every other 4xx says "not like this". */
 const NOT_NOW = [408, 425, 429]
 

@@ -64,6 +64,8 @@ export interface ProviderParts {
   warn(message: string): void
   /** `http://[user:password@]host:port`; empty or absent: none. */
   proxy?: string
+  /** Certificates, PEM, of the authorities that are trusted; absent: those that every system trusts. */
+  authorities?: readonly string[]
   /** For each request; default 10. A sign-in makes four at most after the browser came back. */
   timeoutS?: number
 }
@@ -80,11 +82,14 @@ class Unreachable extends Error {}
  * failures are not. Signatures are checked although the token comes from the provider itself, because the way to it may
  * lead through others. Not for issuers that stand for many companies, such as Entra's `common`: of those, anybody is one.
  */
-export function oidcProvider(settings: OidcSettings, { clock, warn, proxy = '', timeoutS }: ProviderParts): Provider {
+export function oidcProvider(
+  settings: OidcSettings,
+  { clock, warn, proxy = '', authorities, timeoutS }: ProviderParts,
+): Provider {
   const { issuer, clientId, clientSecret, name, groupsClaim } = settings
   const timeout = timeoutS ?? TIMEOUT_S
   const insecure = issuer.startsWith('http:') ? [allowInsecureRequests] : []
-  const ask = (url: string, options: CustomFetchOptions) => send(url, options, proxy)
+  const ask = (url: string, options: CustomFetchOptions) => send(url, options, { proxy, authorities })
   let known: { metadata: ServerMetadata; until: Instant } | null = null
 
   async function metadata(): Promise<ServerMetadata> {
@@ -164,7 +169,11 @@ export function oidcProvider(settings: OidcSettings, { clock, warn, proxy = '', 
 }
 
 /** The one request that this sends: no redirect is followed, and no more than the first megabyte is read. */
-async function send(url: string, options: CustomFetchOptions, proxy: string): Promise<Response> {
+async function send(
+  url: string,
+  options: CustomFetchOptions,
+  { proxy, authorities }: { proxy: string; authorities: readonly string[] | undefined },
+): Promise<Response> {
   const { method, headers, body, signal } = options
   try {
     const response = await fetch(url, {
@@ -174,6 +183,7 @@ async function send(url: string, options: CustomFetchOptions, proxy: string): Pr
       ...(body instanceof URLSearchParams ? { body } : {}),
       ...(signal ? { signal } : {}),
       ...(proxy === '' ? {} : { proxy }),
+      ...(authorities ? { tls: { ca: [...authorities] } } : {}),
     })
     const bytes = await readAll(response)
     const kept = ['content-type', 'www-authenticate'].flatMap((name) => {
