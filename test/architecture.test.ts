@@ -30,6 +30,8 @@ interface Import {
   /** From the root of the project where it names a file, else the package. */
   target: string
   typeOnly: boolean
+  /** Loaded when it is used. */
+  isLazy?: true
 }
 
 const STATEMENT =
@@ -42,6 +44,7 @@ function importsOf(path: string, source: string): Import[] {
     return {
       target: target.startsWith('.') ? relative(ROOT, join(ROOT, dirname(path), target)) : target,
       typeOnly: type !== undefined,
+      ...(dynamic === undefined ? {} : { isLazy: true as const }),
     }
   })
 }
@@ -74,7 +77,7 @@ test.each<[string, Import[]]>([
     ['b', 'c'].map((b) => ({ target: `src/x/${b}.ts`, typeOnly: false })),
   ],
   [`export type { A } from './b.ts'`, [{ target: 'src/x/b.ts', typeOnly: true }]],
-  [`const { a } = await import('./b.ts')`, [{ target: 'src/x/b.ts', typeOnly: false }]],
+  [`const { a } = await import('./b.ts')`, [{ target: 'src/x/b.ts', typeOnly: false, isLazy: true }]],
   [`import page from './b.html' with { type: 'text' }`, [{ target: 'src/x/b.html', typeOnly: false }]],
   [`const text = 'from'\nexport const sql = \`SELECT * FROM 'b'\``, []],
 ])('the scanner reads %j', (source, expected) => {
@@ -155,16 +158,20 @@ describe('rooms', () => {
 })
 
 describe('the program', () => {
-  const reached = new Set<string>()
-  const follow = (path: string) => {
+  const follow = (path: string, reached: Set<string>, lazily: boolean) => {
     if (reached.has(path)) return
     reached.add(path)
-    for (const { target } of importsOf(path, /\.tsx?$/.test(path) ? read(path) : '')) {
-      if (target.startsWith('src/') || target.startsWith('test/')) follow(target)
+    for (const { target, isLazy } of importsOf(path, /\.tsx?$/.test(path) ? read(path) : '')) {
+      const isOurs = target.startsWith('src/') || target.startsWith('test/')
+      if (isOurs && (lazily || !isLazy)) follow(target, reached, lazily)
     }
   }
+  const reached = new Set<string>()
+  /** What every command loads. */
+  const loaded = new Set<string>()
+  follow('src/main.ts', loaded, false)
   const build = list('*.ts').map(read).join()
-  for (const { path } of program) if (path === 'src/main.ts' || build.includes(path)) follow(path)
+  for (const { path } of program) if (path === 'src/main.ts' || build.includes(path)) follow(path, reached, true)
 
   test('imports nothing that is there for tests', () => {
     expect([...reached].filter(isForTests)).toEqual([])
@@ -179,15 +186,20 @@ describe('the program', () => {
   })
 
   test('imports packages that are installed with it', () => {
-    const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> }
-    const strangers = [...reached].flatMap((path) =>
-      importsOf(path, /\.tsx?$/.test(path) ? read(path) : '')
-        .map(({ target }) => target)
-        .filter((target) => !/^(?:src|migrations|docs\/\w+\.md$|node:|bun$|bun:ffi$|package\.json)/.test(target))
-        .filter((target) => !Object.hasOwn(dependencies, packageOf(target)) && !target.startsWith(ENGINE))
-        .map((target) => `${path} imports ${target}`),
-    )
-    expect(strangers).toEqual([])
+    const { dependencies, optionalDependencies } = JSON.parse(read('package.json')) as {
+      [kind: string]: Record<string, string>
+    }
+    const strangersOf = (paths: Iterable<string>, known: object) =>
+      [...paths].flatMap((path) =>
+        importsOf(path, /\.tsx?$/.test(path) ? read(path) : '')
+          .map(({ target }) => target)
+          .filter((target) => !/^(?:src|migrations|docs\/\w+\.md$|node:|bun$|bun:ffi$|package\.json)/.test(target))
+          .filter((target) => !Object.hasOwn(known, packageOf(target)) && !target.startsWith(ENGINE))
+          .map((target) => `${path} imports ${target}`),
+      )
+    expect(strangersOf(reached, { ...dependencies, ...optionalDependencies })).toEqual([])
+    // What the demo alone needs.
+    expect(strangersOf(loaded, dependencies ?? {})).toEqual([])
   })
 
   test('has no file of more than 400 lines', () => {

@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { systemClock } from '../../core/clock.ts'
+import { openStores } from '../../data-folder/open.ts'
+import { initialize } from '../../org/store.ts'
+import { type Invocation, UsageError } from '../command.ts'
+import { parseHar, type RecordedHit } from '../har.ts'
+import { logTo, type Running, startServer, untilStopped } from '../server.ts'
+import { configOf } from '../settings.ts'
+import { type InboxMessage, openInbox } from './inbox.ts'
+import { recordings } from './recordings/index.ts'
+import { sampleAlerts } from './sample.ts'
+import { type Replayed, visit } from './traffic.ts'
+
+const TRAFFIC_EVERY_MS = 1000
+
+/** Runs the demo until it is stopped. Answers the exit code. */
+export async function runDemo(invocation: Invocation): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'tagwarden-demo-'))
+  const inbox = await openInbox(announce)
+  try {
+    const settings = { data: folder, smtpUrl: inbox.smtpUrl, outboundAllow: '127.0.0.1', logLevel: 'warn' }
+    const config = configOf(invocation, settings)
+    if (!config.listen) throw new UsageError('demo: --listen is empty')
+    const owner = await makeOwner(folder)
+    const showInbox = (request: Request) =>
+      new URL(request.url).pathname === '/demo/inbox'
+        ? Promise.resolve(Response.json({ messages: inbox.messages() }))
+        : null
+    const running = await startServer(config, logTo(config.logLevel), showInbox)
+    try {
+      const stopTraffic = await fill(running, owner.key, inbox.webhookUrl)
+      greet(running.url, owner, folder)
+      await untilStopped()
+      stopTraffic()
+    } finally {
+      await running.stop()
+    }
+    return 0
+  } finally {
+    await inbox.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** How to get in as the owner of the sample organization. */
+interface Owner {
+  email: string
+  password: string
+  key: string
+}
+
+async function makeOwner(folder: string): Promise<Owner> {
+  const { db, box } = openStores(folder)
+  const owner = { email: 'owner@shop.example', password: randomBytes(9).toString('base64url') }
+  const { apiKey } = await initialize(db, box, systemClock, { ...owner, orgName: 'Sample Shop' })
+  db.close()
+  return { ...owner, key: apiKey }
+}
+
+/** Sets up the sample organization through the API, as anybody would, and lets traffic flow. Answers how to stop it. */
+async function fill({ url, collectUrl }: Running, key: string, webhookUrl: string): Promise<() => void> {
+  const post = async <T>(path: string, body: unknown): Promise<T> => {
+    const response = await fetch(url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`)
+    return (await response.json()) as T
+  }
+  const domain = await post<{ id: string; token: string }>('/v1/domains', {
+    name: 'shop.example',
+    monitoredUrls: ['https://shop.example/'],
+  })
+  for (const alert of sampleAlerts(domain.id, webhookUrl)) await post('/v1/alerts', alert)
+  return sendTraffic(collectUrl, domain.token)
+}
+
+function sendTraffic(collectUrl: string, token: string): () => void {
+  const recorded = recordings.flatMap((har, index) => parseHar(har, `recording ${index}`)).map(withoutTime)
+  const startedAt = Date.now()
+  let second = 0
+  const timer = setInterval(async () => {
+    for (const batch of visit(recorded, second++, Date.now() - startedAt)) {
+      const send = fetch(`${collectUrl}/api/v1/events?token=${token}`, { method: 'POST', body: JSON.stringify(batch) })
+      await send.catch((error: unknown) => console.error(`traffic: ${error}`))
+    }
+  }, TRAFFIC_EVERY_MS)
+  return () => clearInterval(timer)
+}
+
+function withoutTime({ ts, pageUrl, ...hit }: RecordedHit): Replayed {
+  return hit
+}
+
+function greet(url: string, { email, password, key }: Owner, folder: string): void {
+  console.log(
+    [
+      '',
+      'Tagwarden demo: a sample shop whose tags break while you watch.',
+      '',
+      `  look at   ${url}/#key=${key}&demo`,
+      `  sign in   ${email}   ${password}`,
+      `  API key   ${key}   (organization Sample Shop, role owner)`,
+      `  try       curl -H "Authorization: Bearer ${key}" ${url}/v1/issues`,
+      `  data      ${folder}   (removed at the end)`,
+      '',
+      'Messages from the built-in inbox follow; stop with Ctrl-C.',
+      '',
+    ].join('\n'),
+  )
+}
+
+function announce({ at, via, title }: InboxMessage): void {
+  console.log(`${new Date(at).toISOString().slice(11, 19)}  ${via.padEnd(8)} ${title}`)
+}
