@@ -13,7 +13,7 @@ import type { SecretBox } from './core/secret-box.ts'
 import type { DomainDirectory } from './domains/directory.ts'
 import { projectRoutes } from './domains/project-routes.ts'
 import { domainRoutes } from './domains/routes.ts'
-import { evidenceRoutes } from './evidence/evidence.ts'
+import { issueEvidence } from './evidence/evidence.ts'
 import { answerErrors } from './http/errors.ts'
 import { healthRoutes } from './http/health.ts'
 import { openApiDocument } from './http/openapi.ts'
@@ -28,8 +28,8 @@ import type { Live } from './ingest/live.ts'
 import { liveRoutes } from './ingest/live-routes.ts'
 import { ingestRoutes } from './ingest/routes.ts'
 import type { Spool } from './ingest/spool.ts'
+import { insights } from './insights/index.ts'
 import { insightRoutes } from './insights/routes.ts'
-import { signalListRoutes } from './insights/signal-list.ts'
 import type { AddressGuard } from './integrations/address-guard.ts'
 import { authoritiesOf } from './integrations/authorities.ts'
 import type { Dispatcher } from './integrations/dispatcher.ts'
@@ -153,7 +153,10 @@ function watchingRoutes(parts: ApiParts): Route[] {
     ...ingestRoutes(parts),
     ...snippetRoutes({ db, clock, collectUrl: config.collectUrl || publicUrl, publicUrl, bundle: scriptBundle }),
     ...liveRoutes({ db, clock, live: parts.live, maskOf: (orgId) => compileMask([], regionsOf(orgId)) }),
-    ...insightRoutes({ ...parts, watermark: () => parts.spool.watermark() }),
+    ...insightRoutes({ ...parts, watermark: () => parts.spool.watermark(), retentionMs: retentionMs(config) }, [
+      ...insights,
+      issueEvidence,
+    ]),
     ...alertRoutes({
       db,
       clock,
@@ -168,9 +171,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
       settingsOf: (orgId) => settingsOf(db, orgId),
     }),
     ...signalRoutes(parts),
-    ...signalListRoutes({ ...parts, watermark: () => parts.spool.watermark() }),
     ...issueRoutes(parts),
-    ...evidenceRoutes({ ...parts, watermark: () => parts.spool.watermark(), retentionMs: retentionMs(config) }),
     ...integrationRoutes(parts),
     ...deliveryRoutes(parts),
   ]

@@ -13,6 +13,7 @@ import type { Static } from '../core/schema.ts'
 import { createDomain } from '../domains/store.ts'
 import { performer } from '../http/perform.ts'
 import type { Principal } from '../http/principal.ts'
+import { insightRoutes } from '../insights/routes.ts'
 import { notifier } from '../integrations/notifier.ts'
 import { issueOfAlert, validationAlert, volumeAlert } from '../issues/issue.fixture.ts'
 import { applyFindings, resolveAll } from '../issues/store.ts'
@@ -20,7 +21,7 @@ import { Follower } from '../signals/follower.ts'
 import { settingsOf } from '../signals/setting-store.ts'
 import { HOUR, type Said, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
 import type { Warehouse } from '../warehouse/warehouse.ts'
-import { evidenceRoutes, type IssueEvidenceSchema } from './evidence.ts'
+import { type IssueEvidenceSchema, issueEvidence } from './evidence.ts'
 import type { Trouble } from './trouble.ts'
 
 export type Evidence = Static<typeof IssueEvidenceSchema>
@@ -129,7 +130,8 @@ export class World {
     const { db, clock, spool } = this.stand
     const follower = new Follower({ warehouse, gapsOf: () => [], settingsOf: (orgId) => settingsOf(db, orgId) })
     const watermark = () => spool.watermark()
-    const [route] = evidenceRoutes({ db, warehouse, follower, clock, watermark, retentionMs: 90 * DAY_MS })
+    const parts = { db, warehouse, follower, clock, watermark, retentionMs: 90 * DAY_MS }
+    const [route] = insightRoutes(parts, [issueEvidence])
     if (!route) throw new Error('there is a route')
     const principal = this.principal(caller)
     const call = {

@@ -2,13 +2,11 @@ import type { Alert } from '../alerts/alert.ts'
 import { AlertSchema } from '../alerts/alert-schema.ts'
 import { describeAlert } from '../alerts/routes.ts'
 import { findAlert } from '../alerts/store.ts'
-import { phoneRegions } from '../conditions/phone.ts'
-import type { Clock, Instant } from '../core/clock.ts'
+import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Nullable, type Static, Type } from '../core/schema.ts'
-import type { Principal } from '../http/principal.ts'
-import { type Route, route } from '../http/route.ts'
 import { EventSchema } from '../insights/event-search.ts'
+import { insight, type Sources } from '../insights/insight.ts'
 import { followedScope } from '../insights/series-scope.ts'
 import { DeliverySchema, describeDelivery } from '../integrations/delivery.ts'
 import { listDeliveries } from '../integrations/delivery-log.ts'
@@ -16,10 +14,7 @@ import { ExplanationSchema, explanationOf } from '../issues/explanation.ts'
 import { IssueDetailSchema } from '../issues/issue.ts'
 import { describeIssue } from '../issues/routes.ts'
 import { findIssue, issueRecord } from '../issues/store.ts'
-import { phoneRegionsOf } from '../org/store.ts'
-import type { Follower } from '../signals/follower.ts'
 import type { Db } from '../store/database.ts'
-import { type Warehouse, withSignal } from '../warehouse/warehouse.ts'
 import { MAX_EVENTS, samplesOf } from './events.ts'
 import { type SeriesSources, seriesFields, seriesOf } from './series.ts'
 import { summaryOf } from './summary.ts'
@@ -72,81 +67,65 @@ function example() {
   }
 }
 
-export interface EvidenceParts {
-  db: Db
-  warehouse: Pick<Warehouse, 'query'>
-  follower: Pick<Follower, 'chart'>
-  clock: Clock
-  /** Up to when counts are known. */
-  watermark(): Instant
-  /** How long events are kept. */
-  retentionMs: number
-}
+/** Everything that is needed to judge an issue, in one answer. */
+export const issueEvidence = insight({
+  id: 'investigateIssue',
+  tag: 'Issues',
+  summary: 'Investigate an issue: all that is needed to judge it, in one answer',
+  description:
+    'The issue with its alert, a sentence that sums it up, what explains it, how it went over time, a bad and a ' +
+    'good event, the events that broke the rule, and who was told. Personal values are masked for everybody. Of a ' +
+    'deleted alert there is only what was kept with the issue, because what its rule called personal is not known any more. ' +
+    'Viewers see neither channels nor targets.',
+  path: '/issues/{id}/evidence',
+  refusals: ['unavailable'],
+  params: Closed({ id: Type.String() }),
+  output: IssueEvidenceSchema,
+  async answer(sources, { id }, { principal, now }) {
+    const { db, ask, follower, watermark } = sources
+    const { orgId } = principal
+    const detail = findIssue(db, orgId, id)
+    const trouble = troubleOf(sources, orgId, detail, now)
+    const explainedBy = explanationOf(db, trouble)
+    const alert = alertOrNull(db, orgId, trouble.issue.alertId)
+    const deliveries = listDeliveries(db, orgId, { issueId: id }, { after: null, limit: MAX_DELIVERIES })
+    const history: SeriesSources = {
+      query: ask,
+      chart: (scope, range) => follower.chart(scope, range, watermark()),
+    }
+    const [series, samples] = await Promise.all([seriesOf(trouble, history), samplesOf(trouble, history)])
+    return {
+      issue: describeIssue(detail, principal),
+      alert: alert && describeAlert(alert, principal),
+      summary: summaryOf(trouble.issue, { domain: detail.domain, explainedBy }),
+      explainedBy,
+      changes: [],
+      deliveries: deliveries.slice(0, MAX_DELIVERIES).map((row) => describeDelivery(row, principal)),
+      ...series,
+      ...samples,
+    }
+  },
+})
 
-/** Everything that is needed to judge an issue, in one answer: `/v1/issues/{id}/evidence`. */
-export function evidenceRoutes(parts: EvidenceParts): Route[] {
-  return [
-    route({
-      id: 'investigateIssue',
-      method: 'GET',
-      path: '/v1/issues/{id}/evidence',
-      access: 'read',
-      tag: 'Issues',
-      summary: 'Investigate an issue: all that is needed to judge it, in one answer',
-      description:
-        'The issue with its alert, a sentence that sums it up, what explains it, how it went over time, a bad and a ' +
-        'good event, the events that broke the rule, and who was told. Personal values are masked for everybody. Of a ' +
-        'deleted alert there is only what was kept with the issue, because what its rule called personal is not known any more. ' +
-        'Viewers see neither channels nor targets.',
-      tool: true,
-      question: true,
-      refusals: ['unavailable'],
-      params: Closed({ id: Type.String() }),
-      answer: IssueEvidenceSchema,
-      handle: ({ principal, params, signal }) => evidenceOf(parts, principal, params.id, signal),
-    }),
-  ]
-}
-
-async function evidenceOf(
-  { db, warehouse, follower, clock, watermark, retentionMs }: EvidenceParts,
-  principal: Principal,
-  issueId: string,
-  signal: AbortSignal,
-): Promise<Static<typeof IssueEvidenceSchema>> {
-  const { orgId } = principal
-  const issue = issueRecord(db, orgId, issueId)
-  const detail = findIssue(db, orgId, issueId)
+function troubleOf(
+  { db, regions, retentionMs }: Sources,
+  orgId: string,
+  { id, occurrenceSeries }: Static<typeof IssueDetailSchema>,
+  now: Instant,
+): Trouble {
+  const issue = issueRecord(db, orgId, id)
   const alert = alertOrNull(db, orgId, issue.alertId)
-  const now = clock.now()
-  const regions = phoneRegions(phoneRegionsOf(db, orgId))
   const rule = alert?.alertType === issue.alertType ? alert : null
-  const trouble: Trouble = {
+  return {
     issue,
-    occurrences: detail.occurrenceSeries,
+    occurrences: occurrenceSeries,
     rule,
     followed: rule && followedScope(db, issue, rule),
-    regions,
+    regions: regions(),
     domainSince: domainSince(db, issue.domainId),
     now,
     keptFrom: now - retentionMs,
   }
-  const explainedBy = explanationOf(db, trouble)
-  const deliveries = listDeliveries(db, orgId, { issueId }, { after: null, limit: MAX_DELIVERIES })
-  const shown = {
-    issue: describeIssue(detail, principal),
-    alert: alert && describeAlert(alert, principal),
-    summary: summaryOf(issue, { domain: detail.domain, explainedBy }),
-    explainedBy,
-    changes: [],
-    deliveries: deliveries.slice(0, MAX_DELIVERIES).map((row) => describeDelivery(row, principal)),
-  }
-  const sources: SeriesSources = {
-    ...withSignal(warehouse, signal),
-    chart: (scope, range) => follower.chart(scope, range, watermark()),
-  }
-  const [series, samples] = await Promise.all([seriesOf(trouble, sources), samplesOf(trouble, sources)])
-  return { ...shown, ...series, ...samples }
 }
 
 function alertOrNull(db: Db, orgId: string, id: string): Alert | null {

@@ -5,6 +5,7 @@ import type { ErrorCode } from '../core/error.ts'
 import type { Static, TObject } from '../core/schema.ts'
 import type { Permission } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
+import type { Follower } from '../signals/follower.ts'
 import type { SeriesScope, Span } from '../signals/series.ts'
 import type { SeriesChart } from '../signals/verdict-row.ts'
 import type { Db } from '../store/database.ts'
@@ -28,6 +29,11 @@ export interface Sources {
   regions(): PhoneRegions
   /** As `Follower.chart`, as automatic signals see it: of the caller's organization, up to now. */
   chart(series: Charted, range: Span): Promise<SeriesChart>
+  follower: Pick<Follower, 'chart' | 'charts' | 'signals' | 'verdicts'>
+  /** Up to when counts are known. */
+  watermark(): Instant
+  /** How long events are kept. */
+  retentionMs: number
 }
 
 /** Who asks, and when. */
@@ -73,4 +79,12 @@ export function insight<
   P extends TObject = TObject<Record<never, never>>,
 >(value: Insight<I, O, P>): Insight<I, O, P> {
   return value
+}
+
+/** Any insight, in lists: each is given only what fits its own schemas. */
+export type AnyInsight = Omit<Insight, 'params' | 'input' | 'output' | 'answer'> & {
+  params?: TObject
+  input?: TObject
+  output: TObject
+  answer(sources: Sources, input: never, caller: Caller): Promise<Static<TObject>>
 }

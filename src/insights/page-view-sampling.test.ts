@@ -5,6 +5,7 @@ import { pageViewRoutes } from '../domains/page-view-routes.ts'
 import { createDomain } from '../domains/store.ts'
 import { Follower } from '../signals/follower.ts'
 import { HOUR, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import { insights } from './index.ts'
 import { insightRoutes } from './routes.ts'
 
 async function setUp(stand: WarehouseStand) {
@@ -17,7 +18,10 @@ async function setUp(stand: WarehouseStand) {
   const follower = new Follower({ warehouse, gapsOf: () => [], settingsOf: () => [] })
   const publicUrl = 'https://watch.example'
   const routes = [
-    ...insightRoutes({ db, clock, warehouse, follower, watermark: () => clock.now() }),
+    ...insightRoutes(
+      { db, clock, warehouse, follower, watermark: () => clock.now(), retentionMs: 90 * DAY_MS },
+      insights,
+    ),
     ...pageViewRoutes({
       ...{ db, clock, publicUrl, collectUrl: publicUrl, isEndpointLocked: false },
       changed: () => void changes++,

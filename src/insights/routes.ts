@@ -3,24 +3,24 @@ import { phoneRegions } from '../conditions/phone.ts'
 import type { Clock, Instant } from '../core/clock.ts'
 import { type Route, route } from '../http/route.ts'
 import { phoneRegionsOf } from '../org/store.ts'
-import type { Follower } from '../signals/follower.ts'
 import type { Db } from '../store/database.ts'
 import { type Warehouse, withSignal } from '../warehouse/warehouse.ts'
-import { insights } from './index.ts'
-import type { Sources } from './insight.ts'
+import type { AnyInsight, Sources } from './insight.ts'
 import { signalScope } from './series-scope.ts'
 
 export interface InsightParts {
   db: Db
   warehouse: Pick<Warehouse, 'query'>
-  follower: Pick<Follower, 'chart'>
+  follower: Sources['follower']
   clock: Clock
   /** Up to when counts are known. */
   watermark(): Instant
+  /** How long events are kept. */
+  retentionMs: number
 }
 
 /** One `GET` for each insight. */
-export function insightRoutes(parts: InsightParts): Route[] {
+export function insightRoutes(parts: InsightParts, insights: readonly AnyInsight[]): Route[] {
   return insights.map(({ path, params, input, output, answer, ...rest }) =>
     route({
       ...{ access: 'read', tag: 'Insights', ...rest },
@@ -32,20 +32,19 @@ export function insightRoutes(parts: InsightParts): Route[] {
       ...(input ? { query: input } : {}),
       answer: output,
       handle: ({ principal, params, query, signal }) =>
-        answer(
-          sourcesFor(parts, principal.orgId, signal),
-          { ...params, ...query },
-          { principal, now: parts.clock.now() },
-        ),
+        answer(sourcesFor(parts, principal.orgId, signal), { ...params, ...query } as never, {
+          principal,
+          now: parts.clock.now(),
+        }),
     }),
   )
 }
 
 /** What the history and the settings of one organization say. */
 function sourcesFor(parts: InsightParts, orgId: string, signal: AbortSignal): Sources {
-  const { db, warehouse, follower, watermark } = parts
+  const { db, warehouse, follower, watermark, retentionMs } = parts
   return {
-    db,
+    ...{ db, follower, watermark, retentionMs },
     ask: withSignal(warehouse, signal).query,
     domains: () => watchedDomains(db, orgId),
     regions: () => phoneRegions(phoneRegionsOf(db, orgId)),

@@ -7,7 +7,9 @@ import { createDomain } from '../domains/store.ts'
 import { applyFindings } from '../issues/store.ts'
 import { CountsStand, hours, MONDAY } from '../signals/follower.fixture.ts'
 import { saveSetting, settingsOf } from '../signals/setting-store.ts'
-import { type SignalListParts, type SignalRow, signalListRoutes } from './signal-list.ts'
+import type { Sources } from './insight.ts'
+import { insightRoutes } from './routes.ts'
+import { type SignalRow, signalList } from './signal-list.ts'
 
 /** A Thursday, some minutes past noon, ten weeks on. */
 const NOW = MONDAY + 70 * DAY_MS + 3 * DAY_MS + 12 * HOUR_MS + 10 * MINUTE_MS
@@ -51,7 +53,8 @@ beforeAll(async () => {
   saveSetting(db, clock, orgId, { ...setting, event: 'off', mode: 'off', sensitivity: null })
   saveSetting(db, clock, orgId, { ...setting, event: 'named', mode: 'auto', sensitivity: 3 })
   const follower = stand.follower({ settingsOf: (id) => settingsOf(db, id) })
-  const watching: SignalListParts['follower'] = {
+  const watching: Sources['follower'] = {
+    chart: (...asked) => follower.chart(...asked),
     async signals(...asked) {
       const signals = await follower.signals(...asked)
       learned.push(...signals.flat().filter(({ mode }) => mode !== 'off'))
@@ -60,7 +63,15 @@ beforeAll(async () => {
     verdicts: (...asked) => follower.verdicts(...asked),
     charts: (...asked) => follower.charts(...asked),
   }
-  const routes = signalListRoutes({ db, clock, follower: watching, watermark: () => clock.now() })
+  const parts = {
+    db,
+    clock,
+    warehouse: stand.stand.warehouse,
+    follower: watching,
+    watermark: () => clock.now(),
+    retentionMs: 90 * DAY_MS,
+  }
+  const routes = insightRoutes(parts, [signalList])
   const call = client({ db, clock }, ...routes)
   get = (path = '', as = people.vera.key) => call('GET', `/v1/auto/signals${path}`, { as })
 })

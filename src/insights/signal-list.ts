@@ -1,17 +1,17 @@
 import { autoAlertOf, signalSensitivity } from '../alerts/auto-alert.ts'
-import { type Clock, DAY_MS, type Instant } from '../core/clock.ts'
+import { DAY_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
-import { type Route, route } from '../http/route.ts'
 import { ExplanationSchema } from '../issues/explanation.ts'
 import type { IssueRecord } from '../issues/issue.ts'
 import { issuesOfAlert } from '../issues/store.ts'
-import type { Follower, KnownSignal } from '../signals/follower.ts'
+import type { KnownSignal } from '../signals/follower.ts'
 import { rowStart, type SeriesScope, SIGNAL_STEP_MS, tickBefore } from '../signals/series.ts'
 import { SIGNAL_MODES, SIGNAL_SENSITIVITY, type Signal } from '../signals/signal.ts'
 import type { Db } from '../store/database.ts'
 import { pointFields, shownBounds, shownPoint } from './count-series.ts'
+import { insight, type Sources } from './insight.ts'
 
 const SIGNAL_STATES = ['learning', 'normal', 'high', 'low', 'silent', 'off'] as const
 
@@ -88,36 +88,23 @@ const SignalQuerySchema = Closed({
 })
 type SignalQuery = Static<typeof SignalQuerySchema>
 
-export interface SignalListParts {
-  db: Db
-  clock: Clock
-  follower: Pick<Follower, 'signals' | 'verdicts' | 'charts'>
-  /** Up to when counts are known. */
-  watermark(): Instant
-}
+/** Every signal and how it stands. */
+export const signalList = insight({
+  id: 'listSignals',
+  tag: 'Signals',
+  summary: 'Signals and how they stand, by domain, vendor and event',
+  description:
+    'A signal is the volume of one vendor and event in one domain, with at least 100 events in the last 7 days, or ' +
+    'with an issue or a setting. `explainedBy`: it fell because the whole traffic of its domain did.',
+  path: '/auto/signals',
+  refusals: ['notFound', 'unavailable'],
+  input: SignalQuerySchema,
+  output: SignalList,
+  answer: (sources, query, { principal: { orgId }, now }) => listSignals({ ...sources, now }, orgId, query),
+})
 
-/** Every signal and how it stands: `GET /v1/auto/signals`. */
-export function signalListRoutes(parts: SignalListParts): Route[] {
-  return [
-    route({
-      id: 'listSignals',
-      method: 'GET',
-      path: '/v1/auto/signals',
-      access: 'read',
-      tag: 'Signals',
-      summary: 'Signals and how they stand, by domain, vendor and event',
-      description:
-        'A signal is the volume of one vendor and event in one domain, with at least 100 events in the last 7 days, or ' +
-        'with an issue or a setting. `explainedBy`: it fell because the whole traffic of its domain did.',
-      tool: true,
-      question: true,
-      refusals: ['notFound', 'unavailable'],
-      query: SignalQuerySchema,
-      answer: SignalList,
-      handle: ({ principal: { orgId }, query }) => listSignals(parts, orgId, query),
-    }),
-  ]
-}
+/** What the list is made from. */
+type ListSources = Pick<Sources, 'db' | 'follower' | 'watermark'> & { now: Instant }
 
 interface Domain {
   id: string
@@ -130,11 +117,7 @@ interface Found {
   timezone: string
 }
 
-async function listSignals(
-  parts: SignalListParts,
-  orgId: string,
-  query: SignalQuery,
-): Promise<Static<typeof SignalList>> {
+async function listSignals(parts: ListSources, orgId: string, query: SignalQuery): Promise<Static<typeof SignalList>> {
   const { series = false } = query
   const limit = Math.min(query.limit ?? DEFAULT_LIMIT, series ? MOST_SERIES : Number.POSITIVE_INFINITY)
   const after = placeOf(query.cursor)
@@ -161,7 +144,7 @@ async function listSignals(
 
 /** With their hours; those that are off have none. */
 async function withSeries(
-  { follower }: SignalListParts,
+  { follower }: ListSources,
   orgId: string,
   signals: readonly SignalRow[],
   items: readonly Found[],
@@ -183,7 +166,7 @@ function scopeOf(orgId: string, { domainId, vendor, event, sensitivity }: Signal
 
 /** With what else the last hour and the ticks since say of each that is followed. */
 async function inDetail(
-  { follower }: SignalListParts,
+  { follower }: ListSources,
   orgId: string,
   items: readonly Found[],
   now: Instant,
@@ -243,7 +226,7 @@ function wanted(query: SignalQuery, after: Place | null, most: number): (signal:
 
 /** The signals of these domains that are wanted, in the order of the list. */
 async function signalsOf(
-  { db, clock, follower }: SignalListParts,
+  { db, follower, now: today }: ListSources,
   orgId: string,
   domains: readonly Domain[],
   isWanted: (signal: KnownSignal) => boolean,
@@ -261,7 +244,7 @@ async function signalsOf(
   return watched.flatMap(({ domain, alert, timezone }, index) => {
     const own = signals[index] ?? []
     const issues =
-      alert && own.length > 0 ? issuesOfAlert(db, alert.id, clock.now()).filter((issue) => isOf(issue, domain)) : []
+      alert && own.length > 0 ? issuesOfAlert(db, alert.id, today).filter((issue) => isOf(issue, domain)) : []
     const ofDomain = issues.find(({ subject }) => subject === '') ?? null
     return own.map((signal) => ({ row: rowOf(signal, domain, issues, ofDomain), timezone }))
   })

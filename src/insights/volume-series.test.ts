@@ -38,7 +38,7 @@ function standFor(history: Pick<Sources, 'ask'>, domains = DOMAINS, now = NOW) {
   }
   const follower = new Follower({ warehouse: { query }, gapsOf: () => [], settingsOf: () => [] })
   const sources: Sources = {
-    db: memoryDb(),
+    ...{ db: memoryDb(), follower, watermark: () => now, retentionMs: 90 * DAY_MS },
     ask: query,
     domains: () => domains,
     regions: () => [],

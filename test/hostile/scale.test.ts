@@ -3,7 +3,8 @@ import { startServer } from '../../src/commands/server.ts'
 import { readConfig } from '../../src/config.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, systemClock } from '../../src/core/clock.ts'
 import { createDomain } from '../../src/domains/store.ts'
-import { signalListRoutes } from '../../src/insights/signal-list.ts'
+import { insightRoutes } from '../../src/insights/routes.ts'
+import { signalList } from '../../src/insights/signal-list.ts'
 import { initialize } from '../../src/org/store.ts'
 import { CountsStand, MONDAY } from '../../src/signals/follower.fixture.ts'
 import { settingsOf } from '../../src/signals/setting-store.ts'
@@ -136,7 +137,15 @@ describe('the list of signals', () => {
     const traffic = { orgId, vendor: 'GA', event: 'view', from: MONDAY, to: NOW, perHour: 60 }
     const stand = await CountsStand.with(...ids.map((domainId) => ({ ...traffic, domainId })))
     const follower = stand.follower({ settingsOf: (id) => settingsOf(db, id) })
-    const call = client({ db, clock }, ...signalListRoutes({ db, clock, follower, watermark: () => clock.now() }))
+    const parts = {
+      db,
+      clock,
+      warehouse: stand.stand.warehouse,
+      follower,
+      watermark: () => clock.now(),
+      retentionMs: 90 * DAY_MS,
+    }
+    const call = client({ db, clock }, ...insightRoutes(parts, [signalList]))
     const as = credentialsOf(people).viewer
     return {
       get: (query: string) => call('GET', `/v1/auto/signals${query}`, { as }),
