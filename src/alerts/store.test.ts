@@ -9,6 +9,7 @@ import {
   advanceAlert,
   createAlert,
   deleteAlert,
+  dueAlerts,
   findAlert,
   MAX_ALERTS,
   setEnabled,
@@ -98,4 +99,26 @@ test('an organization can not have more than the limit; another one can have its
   expect(() => createAlert(db, clock, key.orgId, validationInput)).toThrow(`at most ${MAX_ALERTS} alerts`)
   const other = db.prepare<[string], string>('SELECT id FROM org WHERE id <> ?').pluck().get(key.orgId) ?? ''
   expect(createAlert(db, clock, other, validationInput).orgId).toBe(other)
+})
+
+test('a round reads what is due, soonest first, and nothing else, however much there is', async () => {
+  const { db, clock, key } = setUp()
+  const now = clock.now()
+  deleteAlert(db, key, () => undefined)
+  // More than are read at once, and as many that are not due, are of another type or are switched off.
+  const due = (n: number) => createAlert(db, clock, key.orgId, { ...validationInput, name: `${n}` }).id
+  const ids = Array.from({ length: 1200 }, (_, n) => due(n))
+  const set = db.prepare('UPDATE alert SET dueAt = ?, enabled = ? WHERE id = ?')
+  for (const [n, id] of ids.entries()) set.run(now + (n % 3 === 0 ? -1 - (n % 7) : 1 + n), n % 5 === 0 ? 0 : 1, id)
+  const found = await dueAlerts(db, 'data_validation', now)
+  const expected = ids
+    .map((id, n) => ({ id, dueAt: now - 1 - (n % 7), isDue: n % 3 === 0 && n % 5 !== 0 }))
+    .filter(({ isDue }) => isDue)
+    .sort((a, b) => a.dueAt - b.dueAt || (a.id < b.id ? -1 : 1))
+  expect(found.map(({ alert, dueAt }) => ({ id: alert.id, dueAt }))).toEqual(
+    expected.map(({ id, dueAt }) => ({ id, dueAt })),
+  )
+  expect(found.length).toBeGreaterThan(250)
+  expect(await dueAlerts(db, 'journey', now)).toEqual([])
+  expect(await dueAlerts(db, 'data_validation', Number.POSITIVE_INFINITY)).toHaveLength(960)
 })

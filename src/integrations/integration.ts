@@ -23,7 +23,7 @@ export const DEFAULT_LABEL = 'default'
 
 export const IntegrationInputSchema = Closed(
   {
-    provider: OneOf(PROVIDER_TYPES),
+    provider: OneOf(PROVIDER_TYPES, { description: '`webhook` is available in this version', examples: ['webhook'] }),
     label: Type.Optional(Type.String({ minLength: 1, maxLength: 100, default: DEFAULT_LABEL })),
     config: Type.Record(Type.String(), Type.Unknown(), { description: 'For webhook: {url, secret?}' }),
   },
