@@ -1,4 +1,4 @@
-import { cast, memoryDb, testBox, testClock } from '../../test/fakes.ts'
+import { type Cast, cast, memoryDb, testBox, testClock } from '../../test/fakes.ts'
 import type { Channel } from '../alerts/alert.ts'
 import type { Finding } from '../alerts/finding.ts'
 import type { Transition } from '../issues/issue.ts'
@@ -32,10 +32,10 @@ const finding: Finding = {
 const FIRST = `SELECT * FROM delivery WHERE status = 'pending' AND behind = 0 ORDER BY dueAt, seq LIMIT 1`
 
 /** A database with people, and the verbs that tests of the outbox are written in. */
-export function outboxWorld(path?: Db) {
+export function outboxWorld(path?: Db, known?: Cast) {
   const db = path ?? memoryDb()
   const clock = testClock()
-  const people = cast(db, clock)
+  const people = known ?? cast(db, clock)
   const { orgId } = people
   let instance = 0
 

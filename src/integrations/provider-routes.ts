@@ -10,7 +10,7 @@ import { PROVIDERS } from './providers/index.ts'
 import type { Provider, ProviderTools } from './providers/provider.ts'
 import { wayOfIntegration } from './queues.ts'
 import { beginSignIn, needsSignIn, signInCookie } from './sign-in.ts'
-import { completeIntegration, integrationsOf } from './store.ts'
+import { completeIntegration, integrationsOf, providerOf } from './store.ts'
 
 type Parts = ConfigureParts & InboundParts & { dispatcher: Dispatcher }
 
@@ -72,7 +72,10 @@ function toolsOf(parts: Parts, provider: Provider): ProviderTools<object, unknow
       integrationsOf(db, provider.type)
         .filter((one) => one.orgId === orgId)
         .map(({ id }) => id),
-    open: (key, signal) => new OpenInbound(parts, provider, key, signal),
+    open(key, signal) {
+      if (providerOf(db, key) !== provider.type) throw new AppError('notFound', `no such ${provider.type} integration`)
+      return new OpenInbound(parts, provider, key, signal)
+    },
     async visit(context, work) {
       const { orgId, integrationId: id } = context
       const way = wayOfIntegration(db, { orgId, id: id ?? '' })

@@ -1,0 +1,101 @@
+import { type Cast, client } from '../../../../test/fakes.ts'
+import type { Db } from '../../../store/database.ts'
+import { addressGuard } from '../../address-guard.ts'
+import { Dispatcher } from '../../dispatcher.ts'
+import { Followers } from '../../follow.ts'
+import { httpTransport } from '../../http-transport.ts'
+import { notifier } from '../../notifier.ts'
+import { outboxWorld } from '../../outbox.fixture.ts'
+import { Polls } from '../../polls.ts'
+import { deliveryRoutes, integrationRoutes } from '../../routes.ts'
+import { signInPages } from '../../sign-in.ts'
+import { type HttpOutbound, transport } from '../../transport.ts'
+import { PROVIDERS } from '../index.ts'
+import { desk } from './desk.fixture.ts'
+import { BOOK, CLIENT, deskServer } from './desk-server.fixture.ts'
+
+export { BOOK, deskServer }
+export type DeskServer = ReturnType<typeof deskServer>
+
+export const SIGNING_SECRET = 's1gning-secret'
+const publicUrl = 'https://watch.example'
+
+/** The program with the made-up tracker in its list. */
+export function deskWorld(db?: Db, people?: Cast) {
+  const world = outboxWorld(db, people)
+  const reported: unknown[] = []
+  const guard = addressGuard(['127.0.0.0/8'])
+  const stopping = new AbortController()
+  const http = httpTransport({ guard, timeoutMs: 5000 })
+  /** True: what was asked is done, and nobody hears the answer. */
+  const wayOut = { loses: (_outbound: HttpOutbound): boolean => false }
+  const parts = {
+    ...{ db: world.db, clock: world.clock, box: world.box, mailConfigured: false, jitter: () => 0 },
+    transport: transport({
+      async http(outbound, signal) {
+        const reply = await http(outbound, signal)
+        const isLost = wayOut.loses(outbound)
+        return isLost ? { kind: 'error', message: 'the connection failed: ECONNRESET', permanent: false } : reply
+      },
+      mail: async () => ({ kind: 'error', message: 'no mail', permanent: true }),
+    }),
+    report: (error: unknown) => void reported.push(error),
+    providers: [...PROVIDERS, desk],
+    operator: { DESK_REGION: 'south' },
+  }
+  const enqueue = notifier({ db: world.db, clock: world.clock, publicUrl })
+  const dispatcher = new Dispatcher(parts, stopping.signal)
+  const followers = new Followers(dispatcher)
+  const polls = new Polls(dispatcher, { ...parts, enqueue })
+  const routes = integrationRoutes({ ...parts, guard, dispatcher, publicUrl, enqueue })
+  const call = client(world, ...routes, ...deliveryRoutes(parts))
+  const { alice, ada, vera, mallory } = world.people
+  const pages = signInPages({ ...parts, enqueue, publicUrl })
+
+  const input = (server: DeskServer, more: object = {}) => ({
+    provider: 'issue_tracker',
+    label: 'Desk',
+    config: { url: server.url, ...CLIENT, signingSecret: SIGNING_SECRET, ...more },
+  })
+  const make = (server: DeskServer, more: object = {}) =>
+    call('POST', '/v1/integrations', { as: ada.key, body: input(server, more) })
+
+  /** Begins to sign in; what the browser then has. */
+  async function begin(id: string) {
+    const { status, body, headers } = await call('POST', `/v1/integrations/${id}/connect`, { as: ada.key })
+    return { status, url: String(body.url), cookie: headers.get('set-cookie')?.split(';')[0] ?? '' }
+  }
+
+  /** The browser comes back; where it is sent on. */
+  async function comeBack(url: string, cookie: string) {
+    const response = await pages.handle(new Request(url, { headers: { cookie } }))
+    return { status: response.status, location: response.headers.get('location') ?? '' }
+  }
+
+  /** An integration that somebody has signed in for. */
+  async function connected(server: DeskServer, more: object = {}): Promise<{ id: string; webhookUrl: string }> {
+    const { body } = await make(server, more)
+    const { url, cookie } = await begin(body.id)
+    const { location } = await comeBack(server.consent(url), cookie)
+    if (!location.endsWith('#connected')) throw new Error(location)
+    return body
+  }
+
+  const deliver = async () => {
+    dispatcher.start()
+    await dispatcher.idle()
+  }
+  const follow = async () => {
+    followers.start()
+    await dispatcher.idle()
+  }
+  const poll = async () => {
+    polls.start()
+    await dispatcher.idle()
+  }
+  const statusOf = async (id: string) => (await call('GET', `/v1/integrations/${id}`, { as: ada.key })).body.status
+  return {
+    ...{ ...world, reported, stopping, wayOut, dispatcher, routes, call, alice, ada, vera, mallory },
+    ...{ input, make, begin, comeBack, connected, deliver, follow, poll, statusOf, enqueue },
+  }
+}

@@ -1,0 +1,190 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { AppError } from '../../../core/error.ts'
+import { Closed, parser, Text, Type } from '../../../core/schema.ts'
+import { route } from '../../../http/route.ts'
+import type { IssueStatus } from '../../../issues/issue.ts'
+import type { Message } from '../../message.ts'
+import type { AccessTokens, CallAnswer, CallRequest, IntegrationContext, IssueContext } from '../context.ts'
+import { provider } from '../provider.ts'
+
+interface Settings {
+  url: string
+  clientId: string
+  clientSecret: string
+  /** With which calls from outside are signed. */
+  signingSecret: string
+  pollSeconds?: number
+}
+
+/** What is remembered of an issue's ticket: each step is remembered before the next one. */
+interface Ticket {
+  key: string
+  watched: boolean
+  tidied: boolean
+}
+
+type Desk = IntegrationContext<Settings, AccessTokens, { cursor: number }>
+
+const ConfigSchema = Closed({
+  url: Text(1, 2000),
+  clientId: Text(1, 100),
+  clientSecret: Text(1, 100),
+  signingSecret: Text(8, 100),
+  pollSeconds: Type.Optional(Type.Number()),
+})
+const parse = parser(ConfigSchema)
+
+const client = ({ settings }: Desk) => ({ client_id: settings.clientId, client_secret: settings.clientSecret })
+
+/** A call in the name of whoever signed in; the token is fetched anew where it is needed. */
+async function ask(context: Desk, request: Omit<CallRequest, 'url' | 'body'> & { path: string; json?: object }) {
+  const { path, json, headers, ...rest } = request
+  const { url } = context.settings
+  const token = await context.accessToken(() =>
+    context.fetchTokens(`${url}/token`, {
+      grant_type: 'refresh_token',
+      refresh_token: context.tokens.refreshToken ?? '',
+      ...client(context),
+    }),
+  )
+  return context.ask({
+    ...rest,
+    url: `${url}${path}`,
+    headers: { ...headers, authorization: `Bearer ${token}`, 'x-region': context.operator.DESK_REGION ?? '' },
+    ...(json ? { body: JSON.stringify(json) } : {}),
+  })
+}
+
+const jsonOf = ({ body }: CallAnswer) => JSON.parse(body)
+
+/** Its ticket, which is made once whatever answer is lost: it is looked for by its label before it is made. */
+async function ticketOf(context: IssueContext<Settings, Ticket, AccessTokens>, message: Message): Promise<Ticket> {
+  if (context.memory) return context.memory
+  const label = `tagwarden-${message.issue?.id}`
+  const [found] = jsonOf(await ask(context as Desk, { method: 'GET', path: `/tickets?label=${label}` }))
+  const { key } =
+    found ??
+    jsonOf(await ask(context as Desk, { method: 'POST', path: '/tickets', json: { label, title: message.sentence } }))
+  const ticket = { key, watched: false, tidied: false }
+  await context.remember(ticket, key)
+  return ticket
+}
+
+const show = (context: Desk, key: string, status: IssueStatus) =>
+  ask(context, { method: 'PATCH', path: `/tickets/${key}`, json: { status } })
+
+/** A made-up tracker that uses everything that a provider can. */
+export const desk = provider<Settings, Ticket, AccessTokens, { cursor: number }>({
+  type: 'issue_tracker',
+  title: 'Desk',
+  operator: [
+    {
+      name: 'DESK_REGION',
+      default: 'north',
+      meaning: 'Where the desk is',
+      fault: (text) => (text === '' ? 'must not be empty' : null),
+    },
+  ],
+  configured: {
+    schema: ConfigSchema,
+    prepare(config, guard) {
+      const settings = parse(config, 'config')
+      guard.checkUrl(settings.url)
+      return settings
+    },
+    single: true,
+  },
+  connect: {
+    by: 'oauth',
+    fields: ['clientSecret', 'signingSecret'],
+    authorizeUrl({ url, clientId }, { redirectUri, state, codeChallenge }) {
+      const to = new URL(`${url}/authorize`)
+      const query = { client_id: clientId, redirect_uri: redirectUri, state, code_challenge: codeChallenge }
+      for (const [name, value] of Object.entries(query)) to.searchParams.set(name, value)
+      return to
+    },
+    exchange: (context, { code, redirectUri, codeVerifier }) =>
+      context.fetchTokens(`${context.settings.url}/token`, {
+        grant_type: 'authorization_code',
+        ...{ code, redirect_uri: redirectUri, code_verifier: codeVerifier },
+        ...client(context as Desk),
+      }),
+  },
+  checkDetail(detail) {
+    if (!/^[A-Z]+$/.test(detail)) throw new AppError('invalid', 'a project has capital letters')
+  },
+  host: ({ url }) => new URL(url).hostname,
+  async deliver(context, message) {
+    let ticket = await ticketOf(context, message)
+    if (!ticket.watched) {
+      await ask(context, { method: 'PUT', path: `/tickets/${ticket.key}/watchers`, json: ['us'] })
+      ticket = { ...ticket, watched: true }
+      await context.remember(ticket)
+    }
+    if (!ticket.tidied) {
+      await ask(context, { method: 'DELETE', path: `/tickets/${ticket.key}/draft` })
+      await context.remember({ ...ticket, tidied: true })
+    }
+    await show(context, ticket.key, message.issue?.status ?? 'open')
+    return { verdict: 'delivered', note: null }
+  },
+  async follow(context, { status }) {
+    if (context.memory) await show(context, context.memory.key, status)
+    return { verdict: 'delivered', note: null }
+  },
+  async test(context) {
+    await ask(context, { method: 'GET', path: '/me' })
+    return { verdict: 'delivered', note: null }
+  },
+  receiver: {
+    path: 'webhook',
+    summary: 'Take in what happened to a ticket',
+    answer: Closed({ processed: Type.Boolean() }),
+    async receive(context, { headers, raw, body }) {
+      const expected = createHmac('sha256', context.settings.signingSecret).update(raw).digest()
+      const given = Buffer.from(headers.get('x-desk-signature') ?? '', 'hex')
+      if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
+        throw new AppError('unauthorized', 'the signature does not hold')
+      }
+      const id = headers.get('x-desk-id') ?? ''
+      const linked = context.issueOf(String(body.ticket))
+      if (!linked || context.isRepeat(id)) return { processed: false }
+      const processed = context.setStatus(linked.issueId, body.status as IssueStatus)
+      context.noteCall(id)
+      return { processed }
+    },
+  },
+  poll: {
+    everyMs: ({ pollSeconds }) => (typeof pollSeconds === 'number' ? pollSeconds * 1000 : null),
+    async run(context) {
+      const since = context.state?.cursor ?? 0
+      const { changes, cursor } = jsonOf(await ask(context, { method: 'GET', path: `/changes?since=${since}` }))
+      for (const { ticket, status } of changes) {
+        const linked = context.issueOf(ticket)
+        if (linked) context.setStatus(linked.issueId, status)
+      }
+      await context.keepState({ cursor })
+    },
+  },
+  routes: (tools) => [
+    route({
+      id: 'readDeskBook',
+      method: 'GET',
+      path: '/v1/integrations/issue_tracker/{id}/book',
+      access: 'read',
+      tag: 'Integrations',
+      summary: 'Read a long answer',
+      refusals: ['upstream'],
+      params: Closed({ id: Text(1, 100) }),
+      query: Closed({ maxBytes: Text(1, 20) }),
+      answer: Closed({ characters: Type.Number() }),
+      async handle({ principal: { orgId }, params: { id }, query, signal }) {
+        const context = tools.open({ orgId, id }, signal)
+        const { body } = await tools.visit(context, () =>
+          ask(context, { method: 'GET', path: '/book', maxAnswerBytes: Number(query.maxBytes) }),
+        )
+        return { characters: body.length }
+      },
+    }),
+  ],
+})

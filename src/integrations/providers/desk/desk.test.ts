@@ -1,0 +1,501 @@
+import { describe, expect, test } from 'bun:test'
+import { createHmac } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
+import { setStatus } from '../../../issues/store.ts'
+import { openDatabase } from '../../../store/database.ts'
+import { recover } from '../../queues.ts'
+import { BOOK, type DeskServer, deskServer, deskWorld, SIGNING_SECRET } from './desk-world.fixture.ts'
+
+/*
+ * A made-up tracker that uses everything that a provider can, against a server of its own: what a next provider needs is
+ * its folder and its line in the list.
+ */
+
+type World = ReturnType<typeof deskWorld>
+
+const channel = (id: string) => ({ type: 'issue_tracker' as const, target: id })
+
+const asked = ({ requests }: DeskServer, from = 0) =>
+  requests.slice(from).map(({ method, path }) => `${method} ${path.split('?')[0]}`)
+
+/** As somebody there: signed over the bytes. */
+function callIn({ call }: World, webhookUrl: string, body: string, headers: Record<string, string> = {}) {
+  const signature = createHmac('sha256', SIGNING_SECRET).update(body).digest('hex')
+  const { pathname, search } = new URL(webhookUrl)
+  return call('POST', pathname + search, {
+    body,
+    headers: { 'x-desk-signature': signature, 'x-desk-id': 'call-1', ...headers },
+  })
+}
+
+async function opened(world: World, id: string, issueId = 'iss_1') {
+  world.tell('opened', world.issue(issueId), { channels: [channel(id)] })
+  await world.deliver()
+}
+
+const byHand = (
+  { db, alice, clock, enqueue }: World,
+  status: 'open' | 'acknowledged' | 'resolved',
+  issueId = 'iss_1',
+) => setStatus(db, { orgId: alice.orgId, by: alice.userId, now: clock.now() }, issueId, status, enqueue)
+
+describe('signing in at the other side', () => {
+  test('a code for the browser that began becomes tokens, which nobody sees', async () => {
+    await using server = deskServer()
+    const world = deskWorld()
+    const { body } = await world.make(server)
+    expect(body.status).toBe('reauth_required')
+    const { status, url, cookie } = await world.begin(body.id)
+    expect(status).toBe(200)
+    const { origin, searchParams } = new URL(url)
+    expect([origin, searchParams.get('redirect_uri')]).toEqual([
+      server.url,
+      'https://watch.example/v1/integrations/issue_tracker/callback',
+    ])
+    const back = server.consent(url)
+    expect(await world.comeBack(back, cookie)).toEqual({
+      status: 303,
+      location: `https://watch.example/integrations/${body.id}#connected`,
+    })
+    expect(await world.statusOf(body.id)).toBe('connected')
+    expect(server.tokens).toEqual(['access-t0ken-0'])
+  })
+
+  const refused: [string, (back: string, cookie: string, world: World) => [string, string], string][] = [
+    ['another browser', (back) => [back, ''], 'this began in another browser'],
+    [
+      "somebody else's state",
+      (back, cookie) => [back.replace(/state=[^&]{9}/, 'state=AAAAAAAAA'), cookie],
+      'this began',
+    ],
+    [
+      'more than ten minutes',
+      (back, cookie, { clock }) => {
+        clock.advance(11 * MINUTE_MS)
+        return [back, cookie]
+      },
+      'this began',
+    ],
+    ['a code of its own', (back, cookie) => [back.replace('code=c0de-0', 'code=mine'), cookie], 'invalid_grant'],
+    ['a refusal', (back, cookie) => [back.replace('code=c0de-0', 'error=access_denied'), cookie], 'access_denied'],
+    [
+      'somebody who may not any more',
+      (back, cookie, { db, ada }) => {
+        db.prepare(`UPDATE member SET role = 'viewer' WHERE userId = ?`).run(ada.userId)
+        return [back, cookie]
+      },
+      'may not configure integrations any more',
+    ],
+  ]
+  test.each(refused)('%s connects nothing', async (_name, change, message) => {
+    await using server = deskServer()
+    const world = deskWorld()
+    const { body } = await world.make(server)
+    const { url, cookie } = await world.begin(body.id)
+    const { location } = await world.comeBack(...change(server.consent(url), cookie, world))
+    expect(decodeURIComponent(location)).toContain(`/integrations#connect-error=`)
+    expect(decodeURIComponent(location)).toContain(message)
+    expect(await world.statusOf(body.id)).toBe('reauth_required')
+  })
+
+  test('nothing goes through before, nor when the other side takes the sign-in no more', async () => {
+    await using server = deskServer()
+    const world = deskWorld()
+    const { body } = await world.make(server)
+    await opened(world, body.id)
+    expect(world.deliveries()).toMatchObject([{ status: 'failed', lastError: expect.stringContaining('sign in') }])
+    expect(server.requests).toEqual([])
+
+    const { url, cookie } = await world.begin(body.id)
+    await world.comeBack(server.consent(url), cookie)
+    server.refreshTokens.push('another')
+    world.clock.advance(2 * 60 * MINUTE_MS)
+    await opened(world, body.id, 'iss_2')
+    expect(world.deliveries()[1]).toMatchObject({
+      status: 'failed',
+      lastError: expect.stringContaining('invalid_grant'),
+    })
+    expect(await world.statusOf(body.id)).toBe('reauth_required')
+  })
+})
+
+describe('a fresh token', () => {
+  test('is fetched once for all who need it, sealed, and used by the next', async () => {
+    await using server = deskServer()
+    const world = deskWorld()
+    const { id } = await world.connected(server)
+    world.clock.advance(60 * MINUTE_MS)
+    for (const issueId of ['iss_1', 'iss_2']) {
+      world.tell('opened', world.issue(issueId), { channels: [channel(id)] })
+    }
+    await world.deliver()
+    expect(world.summary()).toEqual(['opened delivered', 'opened delivered'])
+    expect(server.tokens).toEqual(['access-t0ken-0', 'access-t0ken-1'])
+    await opened(world, id, 'iss_3')
+    expect(server.tokens).toHaveLength(2)
+  })
+
+  test('is dropped when the integration was configured anew while it was fetched', async () => {
+    await using server = deskServer()
+    const world = deskWorld()
+    const { id } = await world.connected(server)
+    world.clock.advance(60 * MINUTE_MS)
+    server.behaviour.instead = ({ path }) => {
+      if (path !== '/token') return null
+      const { config } = world.input(server)
+      const body = { provider: 'issue_tracker', config: { ...config, signingSecret: 'another-secret' } }
+      return world
+        .call('PUT', `/v1/integrations/${id}`, { as: world.ada.key, body })
+        .then(() => Response.json({ access_token: 'of-the-old-settings', expires_in: 3600 }))
+    }
+    await opened(world, id)
+    expect(world.deliveries()).toMatchObject([{ status: 'pending', lastError: expect.stringContaining('meanwhile') }])
+    expect(await world.statusOf(id)).toBe('reauth_required')
+  })
+})
+
+test('a ticket is made in steps, and every method goes out', async () => {
+  await using server = deskServer()
+  const world = deskWorld()
+  const { id } = await world.connected(server)
+  const from = server.requests.length
+  await opened(world, id)
+  expect(asked(server, from)).toEqual([
+    'GET /tickets',
+    'POST /tickets',
+    'PUT /tickets/DESK-1/watchers',
+    'DELETE /tickets/DESK-1/draft',
+    'PATCH /tickets/DESK-1',
+  ])
+  expect(server.requests.at(-1)?.headers['x-region']).toBe('south')
+  expect(server.tickets).toEqual([{ key: 'DESK-1', label: 'tagwarden-iss_1', status: 'open' }])
+  expect(world.issueRow()?.trackerKey).toBe('DESK-1')
+  expect(world.history().map(({ kind }) => kind)).toEqual(['tracker_linked', 'notified'])
+})
+
+test.each([
+  ['looked for', 'GET'],
+  ['made', 'POST'],
+  ['watched', 'PUT'],
+  ['tidied', 'DELETE'],
+  ['shown', 'PATCH'],
+])('a ticket is made once when the answer is lost with which it was %s', async (_name, method) => {
+  await using server = deskServer()
+  const world = deskWorld()
+  const { id } = await world.connected(server)
+  let lost = 0
+  world.wayOut.loses = (outbound) => outbound.url.includes('/tickets') && outbound.method === method && lost++ === 0
+  await opened(world, id)
+  expect(world.deliveries()).toMatchObject([{ status: 'pending', lastError: 'the connection failed: ECONNRESET' }])
+  world.clock.advance(6 * SECOND_MS)
+  await world.deliver()
+  expect(world.summary()).toEqual(['opened delivered'])
+  expect(server.tickets).toHaveLength(1)
+})
+
+test('what is killed between two steps goes on from there', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tagwarden-desk-'))
+  await using server = deskServer()
+  const file = join(folder, 'tagwarden.db')
+  const before = deskWorld(openDatabase(file))
+  const { id } = await before.connected(server)
+  const reached = Promise.withResolvers<void>()
+  const never = Promise.withResolvers<Response>()
+  server.behaviour.instead = ({ method }) => {
+    if (method !== 'PUT') return null
+    reached.resolve()
+    return never.promise
+  }
+  before.tell('opened', before.issue(), { channels: [channel(id)] })
+  before.dispatcher.start()
+  await reached.promise
+  // The database as a kill would leave it; nobody tells it anything any more.
+  const copy = join(folder, 'copy.db')
+  before.db.prepare('VACUUM INTO ?').run(copy)
+  server.behaviour.instead = () => null
+  const db = openDatabase(copy)
+  recover(db)
+  const from = server.requests.length
+  const after = deskWorld(db, before.people)
+  await after.deliver()
+  expect(asked(server, from)).toEqual([
+    'PUT /tickets/DESK-1/watchers',
+    'DELETE /tickets/DESK-1/draft',
+    'PATCH /tickets/DESK-1',
+  ])
+  expect(after.summary()).toEqual(['opened delivered'])
+  expect(server.tickets).toHaveLength(1)
+  never.resolve(new Response(null, { status: 204 }))
+  before.stopping.abort()
+  await before.dispatcher.idle()
+  rmSync(folder, { recursive: true })
+})
+
+describe('a long answer', () => {
+  const read = async (world: World, id: string, maxBytes: number) =>
+    world.call('GET', `/v1/integrations/issue_tracker/${id}/book?maxBytes=${maxBytes}`, { as: world.vera.key })
+
+  test('comes whole up to the size that is asked for', async () => {
+    await using server = deskServer()
+    const world = deskWorld()
+    const { id } = await world.connected(server)
+    expect((await read(world, id, BOOK.length)).body).toEqual({ characters: BOOK.length })
+  })
+
+  test.each([1, 64 * 1024, BOOK.length - 1])('is refused past %i bytes, and never cut', async (most) => {
+    await using server = deskServer()
+    const world = deskWorld()
+    const { id } = await world.connected(server)
+    const { status, body } = await read(world, id, most)
+    expect([status, body.error]).toEqual([502, `the answer is larger than ${most} bytes`])
+  })
+
+  test("is not for another organization's integration", async () => {
+    await using server = deskServer()
+    const world = deskWorld()
+    const { id } = await world.connected(server)
+    const path = `/v1/integrations/issue_tracker/${id}/book?maxBytes=1`
+    expect((await world.call('GET', path, { as: world.mallory.key })).status).toBe(404)
+  })
+})
+
+describe('a call from outside', () => {
+  async function linked(server: DeskServer) {
+    const world = deskWorld()
+    const { id, webhookUrl } = await world.connected(server)
+    await opened(world, id)
+    return { ...world, id, webhookUrl, world }
+  }
+  const resolved = '{"ticket": "DESK-1",   "status": "resolved"}'
+
+  test('changes the status of its issue, once, and is not sent back', async () => {
+    await using server = deskServer()
+    const { world, webhookUrl, issueRow, history, follow } = await linked(server)
+    const from = server.requests.length
+    expect((await callIn(world, webhookUrl, resolved)).body).toEqual({ processed: true })
+    expect(issueRow()).toMatchObject({ status: 'resolved', statusBy: 'Desk' })
+    expect(history()).toContainEqual({ kind: 'resolved', by: 'Desk', from: 'open' })
+    await follow()
+    expect(asked(server, from)).toEqual([])
+    byHand(world, 'open')
+    expect((await callIn(world, webhookUrl, resolved)).body).toEqual({ processed: false })
+    expect(issueRow()?.status).toBe('open')
+    expect((await callIn(world, webhookUrl, resolved, { 'x-desk-id': 'call-2' })).body).toEqual({ processed: true })
+  })
+
+  test.each<[string, (world: World, url: string) => ReturnType<typeof callIn>, number]>([
+    ['another body than was signed', (world, url) => callIn(world, url, resolved, { 'x-desk-signature': '00' }), 401],
+    ['a token of nobody', (world, url) => callIn(world, url.replace(/t=.*/, 't=guessed'), resolved), 401],
+    ['no token', (world, url) => callIn(world, url.replace(/\?.*/, ''), resolved), 400],
+    ['no JSON', (world, url) => callIn(world, url, '{'), 400],
+    ['a list', (world, url) => callIn(world, url, '[]'), 400],
+    ['too much', (world, url) => callIn(world, url, `{"a": "${BOOK}"}`), 413],
+  ])('with %s is refused and changes nothing', async (_name, send, status) => {
+    await using server = deskServer()
+    const { world, webhookUrl, issueRow } = await linked(server)
+    expect((await send(world, webhookUrl)).status).toBe(status)
+    expect(issueRow()?.status).toBe('open')
+  })
+
+  test('about a ticket that is not ours is nothing', async () => {
+    await using server = deskServer()
+    const { world, webhookUrl } = await linked(server)
+    const body = '{"ticket": "DESK-9", "status": "resolved"}'
+    expect((await callIn(world, webhookUrl, body)).body).toEqual({ processed: false })
+  })
+
+  test('comes to an address that is shown once, and to no old one', async () => {
+    await using server = deskServer()
+    const { world, id, webhookUrl, ada, vera, call, db } = await linked(server)
+    const [, token = ''] = webhookUrl.split('?t=')
+    expect(Buffer.from(token, 'base64url')).toHaveLength(32)
+    expect(JSON.stringify((await call('GET', `/v1/integrations/${id}`, { as: ada.key })).body)).not.toContain(token)
+    expect(db.serialize().includes(token)).toBe(false)
+    expect((await call('POST', `/v1/integrations/${id}/rotate`, { as: vera.key })).status).toBe(403)
+    const { body } = await call('POST', `/v1/integrations/${id}/rotate`, { as: ada.key })
+    expect((await callIn(world, webhookUrl, resolved)).status).toBe(401)
+    expect((await callIn(world, body.webhookUrl, resolved)).body).toEqual({ processed: true })
+  })
+})
+
+describe('a change of state', () => {
+  test('is shown to the other side, the latest of them, and counts as no notification', async () => {
+    await using server = deskServer()
+    const world = deskWorld()
+    const { id } = await world.connected(server)
+    await opened(world, id)
+    const sent = world.issueRow()?.notificationsSent
+    byHand(world, 'acknowledged')
+    await world.follow()
+    expect(server.tickets[0]?.status).toBe('acknowledged')
+    const from = server.requests.length
+    await world.follow()
+    byHand(world, 'open')
+    byHand(world, 'resolved')
+    await world.follow()
+    expect(asked(server, from)).toEqual(['PATCH /tickets/DESK-1'])
+    expect(server.tickets[0]?.status).toBe('resolved')
+    expect(world.issueRow()?.notificationsSent).toBe(sent)
+  })
+
+  test('is tried again until it is shown', async () => {
+    await using server = deskServer()
+    const world = deskWorld()
+    const { id } = await world.connected(server)
+    await opened(world, id)
+    let refusals = 2
+    server.behaviour.instead = ({ method }) =>
+      method === 'PATCH' && refusals-- > 0 ? new Response('', { status: 503 }) : null
+    byHand(world, 'acknowledged')
+    for (const wait of [0, 5, 30]) {
+      expect(server.tickets[0]?.status).toBe('open')
+      world.clock.advance(wait * SECOND_MS)
+      await world.follow()
+    }
+    expect(server.tickets[0]?.status).toBe('acknowledged')
+  })
+
+  test('before the ticket was there is shown when it is', async () => {
+    await using server = deskServer()
+    const world = deskWorld()
+    const { id } = await world.connected(server)
+    world.tell('opened', world.issue(), { channels: [channel(id)] })
+    byHand(world, 'acknowledged')
+    await world.deliver()
+    expect(server.tickets[0]?.status).toBe('open')
+    await world.follow()
+    expect(server.tickets[0]?.status).toBe('acknowledged')
+  })
+})
+
+describe('the poll', () => {
+  test('is run again and again, and goes on where it was', async () => {
+    await using server = deskServer()
+    const world = deskWorld()
+    const { id } = await world.connected(server, { pollSeconds: 60 })
+    await opened(world, id)
+    const from = server.requests.length
+    const polled = () => server.requests.slice(from).map(({ path }) => path)
+    await world.poll()
+    await world.poll()
+    server.changes.push({ ticket: 'DESK-1', status: 'acknowledged' }, { ticket: 'DESK-9', status: 'resolved' })
+    world.clock.advance(59 * SECOND_MS)
+    await world.poll()
+    expect(polled()).toEqual(['/changes?since=0'])
+    world.clock.advance(SECOND_MS)
+    await world.poll()
+    expect(world.issueRow()).toMatchObject({ status: 'acknowledged', statusBy: 'Desk' })
+    world.clock.advance(MINUTE_MS)
+    await world.poll()
+    expect(polled()).toEqual(['/changes?since=0', '/changes?since=0', '/changes?since=2'])
+    await world.follow()
+    expect(polled()).toHaveLength(3)
+  })
+
+  test('is left out where nobody wants it', async () => {
+    await using server = deskServer()
+    const world = deskWorld()
+    await world.connected(server)
+    await world.poll()
+    expect(asked(server)).toEqual(['POST /token'])
+  })
+})
+
+describe('a test', () => {
+  test('leaves nothing on the other side', async () => {
+    await using server = deskServer()
+    const world = deskWorld()
+    const { id } = await world.connected(server)
+    const { status, body } = await world.call('POST', `/v1/integrations/${id}/test`, { as: world.ada.key })
+    expect([status, body.ok]).toEqual([200, true])
+    expect(asked(server)).toEqual(['POST /token', 'GET /me'])
+  })
+
+  test('that fails says why', async () => {
+    await using server = deskServer()
+    const world = deskWorld()
+    const { id } = await world.connected(server)
+    server.behaviour.instead = () => new Response('the desk is closed', { status: 503 })
+    const { status, body } = await world.call('POST', `/v1/integrations/${id}/test`, { as: world.ada.key })
+    expect([status, body.error]).toEqual([502, 'the test failed: HTTP 503 (the desk is closed)'])
+    expect(await world.statusOf(id)).toBe('failing')
+  })
+})
+
+test('no secret reaches a caller, a log or the database, whatever the other side repeats', async () => {
+  await using server = deskServer()
+  const world = deskWorld()
+  const { id } = await world.connected(server)
+  server.behaviour.instead = ({ headers, path }) =>
+    path === '/token' ? null : new Response(`no: ${headers.authorization} ${SIGNING_SECRET}`, { status: 400 })
+  world.clock.advance(60 * MINUTE_MS)
+  await opened(world, id)
+  const { ada, call } = world
+  const answers = await Promise.all([
+    call('GET', `/v1/integrations/${id}`, { as: ada.key }),
+    call('GET', '/v1/integrations', { as: ada.key }),
+    call('GET', '/v1/notifications/deliveries', { as: ada.key }),
+    call('POST', `/v1/integrations/${id}/test`, { as: ada.key }),
+    call('GET', `/v1/integrations/issue_tracker/${id}/book?maxBytes=100000`, { as: ada.key }),
+  ])
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 502, 502])
+  const seen =
+    JSON.stringify(answers.map(({ body }) => body)) + JSON.stringify(world.history()) + String(world.reported)
+  expect(seen).toContain('no: Bearer … …')
+  const bytes = world.db.serialize()
+  for (const secret of [...server.tokens, ...server.refreshTokens, SIGNING_SECRET, 'cl1ent-secret']) {
+    expect(seen).not.toContain(secret)
+    expect(bytes.includes(secret)).toBe(false)
+  }
+})
+
+describe('what is configured', () => {
+  test('is one for each organization, where the provider says so', async () => {
+    await using server = deskServer()
+    const world = deskWorld()
+    await world.make(server)
+    expect((await world.make(server)).status).toBe(409)
+    const { mallory, call, input } = world
+    expect((await call('POST', '/v1/integrations', { as: mallory.key, body: input(server) })).status).toBe(201)
+  })
+
+  test('keeps its secrets and its sign-in, but for another address', async () => {
+    await using server = deskServer()
+    const world = deskWorld()
+    const { id } = await world.connected(server)
+    const put = (config: object) =>
+      world.call('PUT', `/v1/integrations/${id}`, {
+        as: world.ada.key,
+        body: { provider: 'issue_tracker', label: 'Renamed', config },
+      })
+    const { url, clientId } = world.input(server).config
+    expect((await put({ url: `${url}/`, clientId })).body).toMatchObject({ status: 'connected', label: 'Renamed' })
+    const moved = await put({ url: 'https://elsewhere.example', clientId })
+    expect([moved.status, moved.body.error]).toEqual([
+      400,
+      'config.clientSecret: must be given again, because it would go to another address',
+    ])
+    const given = { clientSecret: 'an0ther', signingSecret: 'an0ther-one' }
+    const anew = await put({ url: 'https://elsewhere.example', clientId, ...given })
+    expect(anew.body.status).toBe('reauth_required')
+  })
+})
+
+test('routes are there for the providers of the list, and no others', () => {
+  const paths = (world: { routes: readonly { path: string }[] }) => world.routes.map(({ path }) => path)
+  const world = deskWorld()
+  expect(paths(world)).toEqual(
+    expect.arrayContaining([
+      '/v1/integrations/{id}/rotate',
+      '/v1/integrations/{id}/connect',
+      '/v1/integrations/issue_tracker/webhook',
+      '/v1/integrations/issue_tracker/{id}/book',
+    ]),
+  )
+  const { paths: shipped } = JSON.parse(readFileSync(join(import.meta.dir, '../../../../docs/openapi.json'), 'utf8'))
+  const own = Object.keys(shipped).filter((path) => path.startsWith('/v1/integrations'))
+  expect(own.sort()).toEqual(['/v1/integrations', '/v1/integrations/{id}', '/v1/integrations/{id}/test'])
+})
