@@ -16,12 +16,14 @@ const byField = Map.groupBy(
   ({ configuration: { field } }) => field,
 )
 
-/** Names of the fields that types have of their own. */
-export const CONFIGURATION_FIELDS: readonly string[] = [...byField.keys()]
-
 /** Each of these fields as it is described, optional: what types need of it is theirs to say. */
 export const configurationFields: Readonly<Record<string, TSchema>> = Object.fromEntries(
   [...byField].map(([field, types]) => [field, Type.Optional(schemaOf(types))]),
+)
+
+/** Names of those that may have one of several shapes. */
+export const SHAPED_FIELDS: readonly string[] = Object.entries(configurationFields).flatMap(([field, { anyOf }]) =>
+  anyOf ? [field] : [],
 )
 
 function schemaOf(types: readonly Configured[]): TSchema {
@@ -50,7 +52,9 @@ function neededIn({ required = [], anyOf }: TSchema): string[] {
  * `AppError('invalid')` names the first.
  */
 export function checkConfiguration({ kind, configuration }: AlertType, input: AlertInput): void {
-  const foreign = CONFIGURATION_FIELDS.find((field) => field !== configuration?.field && input[field] !== undefined)
+  const foreign = Object.keys(configurationFields).find(
+    (field) => field !== configuration?.field && input[field] !== undefined,
+  )
   if (foreign !== undefined) throw new AppError('invalid', `${foreign}: has no place in a ${kind} alert`)
   if (!configuration) return
   const { field, schema } = configuration

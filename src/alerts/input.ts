@@ -4,7 +4,7 @@ import { AppError } from '../core/error.ts'
 import { Closed, parser, type Static, Type } from '../core/schema.ts'
 import type { AlertInput } from './alert.ts'
 import { AlertInputSchema } from './alert-schema.ts'
-import { CONFIGURATION_FIELDS, checkConfiguration } from './configuration.ts'
+import { checkConfiguration, SHAPED_FIELDS } from './configuration.ts'
 import { checkTimezone, parsePeriod } from './period.ts'
 import { alertTypeOf } from './types/index.ts'
 
@@ -25,11 +25,11 @@ export const AlertBulkInputSchema = Closed(
 )
 export type AlertBulkInput = Static<typeof AlertBulkInputSchema>
 
-/** All but what types have of their own, which these read themselves. */
+/** All but fields that may have one of several shapes: which one is meant, the type knows. */
 const readShared = parser(
   Closed({
     ...AlertInputSchema.properties,
-    ...Object.fromEntries(CONFIGURATION_FIELDS.map((field) => [field, Type.Optional(Type.Unknown())])),
+    ...Object.fromEntries(SHAPED_FIELDS.map((field) => [field, Type.Optional(Type.Unknown())])),
   }),
 )
 
