@@ -1,4 +1,4 @@
-import template from '../script/tag-manager.tpl' with { type: 'text' }
+import template from './tag-manager.tpl' with { type: 'text' }
 
 /** What a customer puts into the pages of a domain. */
 export interface Snippet {
