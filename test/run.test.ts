@@ -23,15 +23,18 @@ function project(path: string): (...args: string[]) => string[] {
 const EVERYTHING = 'install --frozen-lockfile --ignore-scripts --silent'
 const PROGRAM = 'install --production --frozen-lockfile --ignore-scripts --silent'
 
-test('the program is installed without what tests need, unless that is there', () => {
+test.each([
+  ['src/main.ts', 'demo'],
+  ['build.ts', ''],
+])('%s %s: what only tests need is not installed, unless it is there', (...args) => {
   using folder = temporaryFolder()
   const run = project(folder.path)
-  expect(run('src/main.ts', 'demo')).toEqual([PROGRAM, '--no-env-file src/main.ts demo'])
+  expect(run(...args)).toEqual([PROGRAM, `--no-env-file ${args.join(' ')}`.trim()])
   mkdirSync(join(folder.path, 'node_modules/@biomejs/biome'), { recursive: true })
-  expect(run('src/main.ts', 'demo')[0]).toBe(EVERYTHING)
+  expect(run(...args)[0]).toBe(EVERYTHING)
 })
 
-test.each([[['test']], [['test/all.ts', 'check']], [['build.ts']], [['bench/index.ts']], [[]]])(
+test.each([[['test']], [['test/all.ts', 'check']], [['bench/index.ts']], [[]]])(
   'for %j everything is installed',
   (args) => {
     using folder = temporaryFolder()
