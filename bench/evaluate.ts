@@ -69,8 +69,8 @@ async function fill(stand: Stand, manifest: Manifest, folder: string): Promise<v
     const segment = { name: String(first / SEGMENT_EVENTS + 1).padStart(12, '0'), path }
     const nothing = () => undefined
     await warehouse.load(segment, nothing, nothing)
-    await compactEvents(warehouse, manifest, folder, END)
-    await compactRollups(warehouse, manifest, folder, END)
+    await compactEvents(warehouse.parquet, manifest, folder, END)
+    await compactRollups(warehouse.parquet, manifest, folder, END)
   }
 }
 

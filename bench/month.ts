@@ -116,13 +116,13 @@ export async function fillMonth(
 ): Promise<void> {
   for (let hour = 0; hour < DAYS * 24; hour++) {
     const path = `hour-${hour}.parquet`
-    const rows = await warehouse.write(path, hourSql(hour, orgId, domainIds))
-    const file = await warehouse.describe(path, rows, 'fresh', null)
+    const rows = await warehouse.parquet.write(path, hourSql(hour, orgId, domainIds))
+    const file = await warehouse.parquet.describe(path, rows, 'fresh', null)
     const counted = countsOf(`read_parquet(${quoteText(join(folder, path))})`)
-    const counts = await warehouse.write(`counts/${path}`, counted)
-    const rollup = await warehouse.describeRollup(`counts/${path}`, counts, 'fresh')
+    const counts = await warehouse.parquet.write(`counts/${path}`, counted)
+    const rollup = await warehouse.parquet.describeRollup(`counts/${path}`, counts, 'fresh')
     manifest.addSegment(String(hour + 1).padStart(12, '0'), { file, rollup }, MONTH_END, () => undefined)
-    await compactEvents(warehouse, manifest, folder, MONTH_END + DAY_MS)
+    await compactEvents(warehouse.parquet, manifest, folder, MONTH_END + DAY_MS)
   }
-  await compactRollups(warehouse, manifest, folder, MONTH_END + DAY_MS)
+  await compactRollups(warehouse.parquet, manifest, folder, MONTH_END + DAY_MS)
 }

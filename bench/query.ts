@@ -107,10 +107,10 @@ export async function benchQuery(): Promise<Budget[]> {
     }
     for (let first = 0; first < EVENTS; first += SEGMENT_EVENTS) await load(first, SEGMENT_EVENTS, inLastHour)
     const started = performance.now()
-    await compactEvents(warehouse, manifest, events, now)
+    await compactEvents(warehouse.parquet, manifest, events, now)
     console.log(`  compacted ${EVENTS} events in ${Math.round(performance.now() - started)} ms`)
 
-    await warehouse.run(
+    await warehouse.parquet.run(
       `COPY (SELECT * EXCLUDE (params, "p:${KEY}"), "p:${KEY}" AS ${KEY} FROM
        read_parquet('${events}/c*.parquet') ORDER BY receivedAt) TO '${folder}/plain.parquet' (FORMAT parquet, COMPRESSION zstd)`,
     )

@@ -115,7 +115,7 @@ async function addHistory(
   for (let from = Math.floor((end - HISTORY_MS) / DAY_MS) * DAY_MS; from < end; from += DAY_MS) {
     const path = `counts/d-${id}-${from}.parquet`
     const steps = (Math.min(end, from + DAY_MS) - from) / (HOUR_MS / 4)
-    const rows = await warehouse.write(
+    const rows = await warehouse.parquet.write(
       path,
       `SELECT ${quoteText(id)} AS orgId, domainId, vendor, event, 'prod' AS env, minute,
          (perHour / 4 + hash(domainId, minute) % 5)::BIGINT AS events,
@@ -124,6 +124,6 @@ async function addHistory(
          (VALUES ${ids.join(', ')}) d(domainId), (VALUES ${names.join(', ')}) n(vendor, event, perHour)
        ORDER BY domainId, vendor, event, minute`,
     )
-    manifest.swapRollups([], [await warehouse.describeRollup(path, rows, 'day')])
+    manifest.swapRollups([], [await warehouse.parquet.describeRollup(path, rows, 'day')])
   }
 }

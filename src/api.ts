@@ -61,7 +61,6 @@ import { signalRoutes } from './signals/signal-routes.ts'
 import type { Suspicion } from './signals/suspicion.ts'
 import { standingClockStep } from './store/clock-step.ts'
 import type { Db } from './store/database.ts'
-import type { Manifest } from './warehouse/duckdb/manifest.ts'
 import type { Warehouse } from './warehouse/warehouse.ts'
 
 /** When jobs last ended well; null: not yet since the start. */
@@ -91,8 +90,7 @@ export interface ApiParts {
   suspicion: Suspicion
   follower: Follower
   spool: Spool
-  manifest: Manifest
-  warehouse: Warehouse & { runningQueries: number }
+  warehouse: Warehouse
   questions: Questions
   /** Null when the data folder has an owner. */
   setupToken: SetupToken | null
@@ -136,7 +134,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
         const step = standingClockStep(db, clock.now())
         return step && { at: step.at, latestAt: step.latestAt }
       },
-      damagedFiles: () => parts.manifest.damaged().map(({ file }) => file.path),
+      damagedFiles: () => warehouse.storage().flatMap(({ name, isDamaged }) => (isDamaged ? [name] : [])),
       now: () => clock.now(),
       metrics: keptMetrics(clock, () => metricsOf(parts)),
     }),

@@ -111,10 +111,10 @@ export async function openApp(options: AppOptions): Promise<App> {
   }
 }
 
-function diskBudgetOf({ config, clock, log, tellOperator, report }: Base, stores: Stores): DiskBudget {
-  const { db, warehouse, manifest, events: folder } = stores
+function diskBudgetOf({ config, clock, log, tellOperator }: Base, stores: Stores): DiskBudget {
+  const { db, warehouse } = stores
   return new DiskBudget({
-    ...{ db, warehouse, manifest, folder, clock, tellOperator, report },
+    ...{ db, warehouse, clock, tellOperator },
     ...{ budgetBytes: config.diskBudget, warn: log.warn },
   })
 }
@@ -172,8 +172,8 @@ interface MaintenanceNeeds {
 function maintenanceParts(
   { clock, config, transport, publicUrl }: Base,
   { stores, watching, collecting, dispatcher, stopping }: MaintenanceNeeds,
-): Pick<JobParts, 'heartbeat' | 'compacting' | 'files' | 'retaining' | 'notifying' | 'hosts'> {
-  const { db, warehouse, manifest, events: folder } = stores
+): Pick<JobParts, 'heartbeat' | 'warehouse' | 'retaining' | 'notifying' | 'hosts'> {
+  const { db, warehouse } = stores
   const { clockWatch, gaps, follower, suspicion } = watching
   const { domains } = collecting
   return {
@@ -181,9 +181,8 @@ function maintenanceParts(
       if (clockWatch.look()) for (const learned of [follower, suspicion, dispatcher]) learned.forget()
       gaps.beat()
     },
-    compacting: { warehouse, manifest, folder, clock },
-    files: warehouse.files,
-    retaining: { db, warehouse, manifest, folder, agedAt: () => gaps.agedAt(), retentionMs: retentionMs(config) },
+    warehouse,
+    retaining: { db, warehouse, agedAt: () => gaps.agedAt(), retentionMs: retentionMs(config) },
     notifying: { db, clock, publicUrl },
     hosts: { db, clock, transport, changed: () => domains.invalidate(), signal: stopping },
   }

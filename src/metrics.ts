@@ -4,7 +4,7 @@ import type { Questions } from './http/questions.ts'
 import type { Spool } from './ingest/spool.ts'
 import { gapTotals } from './signals/gap-store.ts'
 import type { Db } from './store/database.ts'
-import type { Manifest } from './warehouse/duckdb/manifest.ts'
+import type { Warehouse } from './warehouse/warehouse.ts'
 
 /** Anybody may ask, and each answer reads whole tables. */
 const KEPT_MS = 5 * SECOND_MS
@@ -22,20 +22,20 @@ export function keptMetrics(clock: Clock, measure: () => Metric[]): () => Metric
 export interface MetricParts {
   db: Db
   spool: Pick<Spool, 'segments'>
-  manifest: Pick<Manifest, 'files' | 'damaged'>
   gaps: { refusing: boolean }
   suspicion: { suspected: boolean }
   questions: Pick<Questions, 'load'>
-  warehouse: { runningQueries: number }
+  warehouse: Pick<Warehouse, 'runningQueries' | 'storage'>
 }
 
 /** What an operator watches. Counters are stored beside what they count, so they survive a restart and never fall. */
 export function metricsOf(parts: MetricParts): Metric[] {
-  const { db, spool, manifest, gaps, suspicion } = parts
+  const { db, spool, warehouse, gaps, suspicion } = parts
   const one = (sql: string) => db.prepare<[], number>(sql).pluck().get() ?? 0
   const total = (name: 'eventsStored' | 'itemsRejected' | 'deliveriesFailed') =>
     db.prepare<[string], number>('SELECT value FROM total WHERE name = ?').pluck().get(name) ?? 0
-  const files = manifest.files()
+  const stored = warehouse.storage()
+  const files = stored.filter(({ kind, isDamaged }) => kind === 'events' && !isDamaged)
   const memory = process.memoryUsage.rss()
   return [
     {
@@ -61,13 +61,13 @@ export function metricsOf(parts: MetricParts): Metric[] {
       name: 'tagwarden_event_bytes',
       type: 'gauge',
       help: 'Bytes of Parquet files of events.',
-      value: files.reduce((sum, file) => sum + file.sizeBytes, 0),
+      value: files.reduce((sum, file) => sum + file.bytes, 0),
     },
     {
       name: 'tagwarden_damaged_files',
       type: 'gauge',
       help: 'Files of the history that are left out of every answer because they are damaged.',
-      value: manifest.damaged().length,
+      value: stored.filter(({ isDamaged }) => isDamaged).length,
     },
     {
       name: 'tagwarden_open_issues',

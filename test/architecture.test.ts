@@ -137,8 +137,22 @@ describe('rooms', () => {
       state.set(path, 'done')
     }
     for (const path of targets.keys()) visit(path, [])
-    const known = ['src/alerts/types/', 'src/warehouse/']
+    const known = ['src/alerts/types/']
     expect(circles.filter((circle) => !known.some((part) => circle.includes(part)))).toEqual([])
+  })
+
+  test('know nothing of the engine behind the warehouse', () => {
+    const isEngines = (target: string) => target.startsWith('src/warehouse/duckdb/') || target.startsWith('@duckdb/')
+    const others = production.filter(
+      ({ room, imports }) => !['warehouse', 'native'].includes(room) && imports.some(({ target }) => isEngines(target)),
+    )
+    expect(others.map(({ path }) => path)).toEqual([])
+    // Of the warehouse itself, what is the same for any engine.
+    const choosing = ['src/warehouse/open.ts', 'src/warehouse/folder.ts']
+    const ofAny = production.filter(({ path }) => /^src\/warehouse\/[^/]+$/.test(path) && !choosing.includes(path))
+    expect(ofAny.length).toBeGreaterThan(0)
+    const faults = ofAny.filter(({ imports }) => imports.some(({ target }) => isEngines(target)))
+    expect(faults.map(({ path }) => path)).toEqual([])
   })
 
   test('import files that exist', () => {

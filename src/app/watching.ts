@@ -17,9 +17,9 @@ export interface Watching {
 }
 
 export function openWatching({ clock, report, tellOperator }: Base, stores: Stores): Watching {
-  const { db, spool, manifest, warehouse } = stores
+  const { db, spool, warehouse } = stores
   const clockWatch = new ClockWatch({
-    ...{ db, clock, spool, manifest },
+    ...{ db, clock, spool, warehouse },
     stepped: (step) => tellOperator(clockNotice(step)),
   })
   const gaps = new GapWatch({ db, clock, report, began: (gap) => tellOperator(gapNotice(gap)) })

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { ownUrlOf } from '../app/own-url.ts'
 import { systemClock } from '../core/clock.ts'
+import { firstFew } from '../core/text.ts'
 import { examine, type Finding } from '../data-folder/check.ts'
 import { checkDatabase } from '../data-folder/open.ts'
 import { type FolderPaths, pathsOf } from '../data-folder/paths.ts'
@@ -8,7 +9,6 @@ import { type Rebuilt, rebuild } from '../data-folder/rebuild.ts'
 import { forgetLost, type SealedCounts } from '../data-folder/sealed.ts'
 import { openDatabase } from '../store/database.ts'
 import { FolderInUse, lockFolder } from '../store/folder-lock.ts'
-import { named } from '../warehouse/duckdb/unlisted.ts'
 import { type Command, UsageError } from './command.ts'
 import { hintsOf } from './serve.ts'
 import { configOf, DATA_FLAG } from './settings.ts'
@@ -89,12 +89,12 @@ function forgottenLines(forgotten: SealedCounts | null): string[] {
 function rebuiltLines(rebuilt: Rebuilt | null): string[] {
   if (!rebuilt) return []
   const { setAside, listed, unreadable, gone, orgs, domains } = rebuilt
-  const idsOf = (ids: readonly string[]) => (ids.length === 0 ? '' : ` (${named(ids)})`)
+  const idsOf = (ids: readonly string[]) => (ids.length === 0 ? '' : ` (${firstFew(ids)})`)
   return [
     ...(setAside ? [`what was damaged lies in ${setAside}`] : []),
     `files of events taken in: ${listed.length}`,
-    ...(unreadable.length > 0 ? [`files that can't be read, left as they are: ${named(unreadable)}`] : []),
-    ...(gone.length > 0 ? [`files that are not there, taken off the list: ${named(gone)}`] : []),
+    ...(unreadable.length > 0 ? [`files that can't be read, left as they are: ${firstFew(unreadable)}`] : []),
+    ...(gone.length > 0 ? [`files that are not there, taken off the list: ${firstFew(gone)}`] : []),
     `organizations made anew: ${orgs.length}${idsOf(orgs)}, domains: ${domains.length}${idsOf(domains)}`,
     ...(orgs.length > 0 ? [OWNERS_TO_BE] : []),
     '',

@@ -35,3 +35,11 @@ export const countText = (count: number): string => count.toLocaleString('en-US'
 
 /** `1 event`, `2,000 events`. */
 export const eventsText = (count: number): string => `${countText(count)} ${count === 1 ? 'event' : 'events'}`
+
+const NAMED = 3
+
+/** The first few of some paths, and how many more there are. */
+export function firstFew(paths: readonly string[]): string {
+  const more = paths.length - NAMED
+  return `${paths.slice(0, NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}

@@ -1,15 +1,11 @@
 import { existsSync, readFileSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { migrations } from '../../migrations/index.ts'
-import { systemClock } from '../core/clock.ts'
-import { messageOf } from '../core/error.ts'
-import { readSegment } from '../ingest/segment-reader.ts'
+import { firstFew } from '../core/text.ts'
+import { readSegment, spooledSegments } from '../ingest/segment-reader.ts'
 import type { Db } from '../store/database.ts'
 import { inspectDatabase, openToRead } from '../store/inspect.ts'
-import { quoteText } from '../warehouse/duckdb/dialect.ts'
-import { Manifest } from '../warehouse/duckdb/manifest.ts'
-import { findDifferences, listedPaths, named, spooledSegments } from '../warehouse/duckdb/unlisted.ts'
-import { DuckdbWarehouse } from '../warehouse/duckdb/warehouse.ts'
+import { type Examined, examineFolder, ListError } from '../warehouse/folder.ts'
 import type { FolderPaths } from './paths.ts'
 import { cutDatabase, doctorCommand, FolderError } from './refusal.ts'
 import { checkKey, keyModeWarning } from './sealed.ts'
@@ -89,74 +85,29 @@ async function fileFindings(
   progress: (done: number, of: number) => void,
 ): Promise<Finding[]> {
   if (!existsSync(paths.events)) return [good('files', 'there are none yet')]
-  let manifest: Manifest
   try {
-    manifest = new Manifest(db)
+    const parts = { db, folder: paths.events, spoolFolder: paths.spool }
+    const { listed, broken, unlisted } = await examineFolder(parts, { isRunning, progress })
+    const findings = [
+      ...broken.map(({ path, fault }) => wrong('files', `${path} ${fault}`)),
+      ...(unlisted ? unlistedFindings(paths, unlisted) : [NOT_LOOKED_FOR]),
+    ]
+    return findings.length > 0 ? findings : [good('files', `all ${listed} are there and can be read to their ends`)]
   } catch (error) {
-    return [wrong('files', `the list of files can't be read (${messageOf(error)})`)]
-  }
-  const warehouse = await DuckdbWarehouse.open({
-    ...{ folder: paths.events, manifest, clock: systemClock, spoolFiles: () => [] },
-  })
-  try {
-    const broken = await brokenFiles(paths, db, { manifest, warehouse }, progress)
-    const differences = isRunning
-      ? [note('files', 'files that no list has were not looked for, because a server is running and writes some')]
-      : await differenceFindings(paths, { manifest, warehouse })
-    if (broken.length + differences.length > 0) return [...broken, ...differences]
-    return [good('files', `all ${listedPaths(manifest).length} are there and can be read to their ends`)]
-  } finally {
-    warehouse.close()
+    if (error instanceof ListError) return [wrong('files', `the list of files can't be read (${error.message})`)]
+    throw error
   }
 }
 
-/** Reads every listed file to its end. */
-async function brokenFiles(
-  { events }: FolderPaths,
-  db: Db,
-  { manifest, warehouse }: { manifest: Manifest; warehouse: DuckdbWarehouse },
-  progress: (done: number, of: number) => void,
-): Promise<Finding[]> {
-  const files = [...manifest.files(), ...manifest.rollups(), ...manifest.pages()]
-  const findings: Finding[] = []
-  for (const [index, { path, rows, sizeBytes }] of files.entries()) {
-    const fault = await faultOf(warehouse, join(events, path), { rows, sizeBytes })
-    // A server that runs may have put another in its place meanwhile.
-    if (fault !== null && listedPaths(new Manifest(db)).includes(path))
-      findings.push(wrong('files', `${path} ${fault}`))
-    progress(index + 1, files.length)
-  }
-  return findings
-}
+const NOT_LOOKED_FOR = note(
+  'files',
+  'files that no list has were not looked for, because a server is running and writes some',
+)
 
-async function faultOf(
-  warehouse: DuckdbWarehouse,
-  file: string,
-  { rows, sizeBytes }: { rows: number; sizeBytes: number },
-): Promise<string | null> {
-  if (!existsSync(file)) return 'is listed and not there'
-  try {
-    // Every cell has a part in it, so every page is unpacked.
-    const [found] = await warehouse.run<{ rows: number }>(
-      `SELECT count(*) AS rows, bit_xor(hash(cells)) AS cells FROM read_parquet(${quoteText(file)}) cells`,
-    )
-    if (found?.rows !== rows) return `has ${found?.rows} rows instead of ${rows}`
-    const bytes = statSync(file).size
-    return bytes === sizeBytes ? null : `has ${bytes} bytes instead of ${sizeBytes}`
-  } catch (error) {
-    return `can't be read (${messageOf(error).split('\n', 1)[0]})`
-  }
-}
-
-async function differenceFindings(
-  paths: FolderPaths,
-  engine: { manifest: Manifest; warehouse: DuckdbWarehouse },
-): Promise<Finding[]> {
-  const { strays, leftovers } = await findDifferences({ ...engine, folder: paths.events, spoolFolder: paths.spool })
-  const unlisted = strays.map(({ path }) => path)
-  const says = `the list does not have ${unlisted.length} of the files (${named(unlisted)}); "${doctorCommand(paths, '--rebuild')}" takes them in`
+function unlistedFindings(paths: FolderPaths, { strays, leftovers }: NonNullable<Examined['unlisted']>): Finding[] {
+  const says = `the list does not have ${strays.length} of the files (${firstFew(strays)}); "${doctorCommand(paths, '--rebuild')}" takes them in`
   return [
-    ...(unlisted.length > 0 ? [wrong('files', says)] : []),
+    ...(strays.length > 0 ? [wrong('files', says)] : []),
     ...(leftovers.length > 0
       ? [note('files', `the next start removes ${leftovers.length} that a kill left behind`)]
       : []),
@@ -176,7 +127,7 @@ function spoolFinding({ spool }: FolderPaths): Finding {
   if (damaged.length > 0) {
     return wrong(
       'spool',
-      `${damaged.length} of ${names.length} segments have batches that can't be read; the next start keeps the others (${named(damaged)})`,
+      `${damaged.length} of ${names.length} segments have batches that can't be read; the next start keeps the others (${firstFew(damaged)})`,
     )
   }
   return good('spool', names.length === 0 ? 'it is empty' : `${names.length} segments wait to be loaded`)

@@ -1,22 +1,15 @@
 import { mkdirSync } from 'node:fs'
 import type { Clock } from '../core/clock.ts'
 import type { SecretBox } from '../core/secret-box.ts'
+import { spooledSegments } from '../ingest/segment-reader.ts'
 import { type SegmentDamage, segmentNotice } from '../ingest/segment-recovery.ts'
 import { Spool } from '../ingest/spool.ts'
 import { type Db, openDatabase } from '../store/database.ts'
 import { lockFolder } from '../store/folder-lock.ts'
 import { inspectDatabase, isDamage, openToRead } from '../store/inspect.ts'
-import { flawNotice } from '../warehouse/duckdb/file-check.ts'
-import { Manifest } from '../warehouse/duckdb/manifest.ts'
-import {
-  filesOnDisk,
-  findDifferences,
-  isManifestOlder,
-  listedPaths,
-  removeLeftovers,
-  spooledSegments,
-} from '../warehouse/duckdb/unlisted.ts'
-import { DuckdbWarehouse } from '../warehouse/duckdb/warehouse.ts'
+import { compareFolder, ListError, storedFiles } from '../warehouse/folder.ts'
+import { openWarehouse } from '../warehouse/open.ts'
+import type { Warehouse } from '../warehouse/warehouse.ts'
 import { type FolderPaths, pathsOf } from './paths.ts'
 import { cutDatabase, damagedDatabase, lostDatabase, olderDatabase, strayWarning } from './refusal.ts'
 import { checkKey, keyModeWarning, openBox } from './sealed.ts'
@@ -67,7 +60,7 @@ export function checkDatabase(paths: FolderPaths): 'sound' | 'empty' {
   if (state.kind === 'damaged') throw damagedDatabase(paths, state.reason)
   if (state.kind === 'cut') throw cutDatabase(paths, state.reason)
   if (state.kind === 'sound') return state.kind
-  const [files, segments] = [filesOnDisk(paths.events).length, spooledSegments(paths.spool).length]
+  const [files, segments] = [storedFiles(paths.events), spooledSegments(paths.spool).length]
   if (files + segments > 0) throw lostDatabase(paths, { files, segments })
   return state.kind
 }
@@ -100,32 +93,28 @@ export async function openAllStores(folder: string, clock: Clock, reports: Folde
   opened.adopt(db, (db) => db.close())
   const exposed = keyModeWarning(paths)
   if (exposed) reports.log.warn(exposed)
-  const manifest = manifestOf(paths, db)
-  const warehouse = await DuckdbWarehouse.open({
-    folder: paths.events,
-    manifest,
-    clock,
-    spoolFiles: () => spool.files(),
-    report: reports.report,
-    damaged: (flaws) => reports.tellOperator(flawNotice(flaws)),
-    restored: (files) =>
-      reports.log.info(`files are whole again and in use: ${files.map(({ path }) => path).join(', ')}`),
-  })
+  const warehouse = await readList(paths, () =>
+    openWarehouse({
+      ...{ folder: paths.events, db, clock, leftovers },
+      spoolFiles: () => spool.files(),
+      report: reports.report,
+      info: (message) => reports.log.info(message),
+      tellOperator: reports.tellOperator,
+    }),
+  )
   opened.adopt(warehouse, (warehouse) => warehouse.close())
-  await removeLeftovers(paths.events, leftovers)
-  await warehouse.files.start()
-  const spool = openSpool(paths.spool, clock, manifest, reports.tellOperator)
+  const spool = openSpool(paths.spool, clock, warehouse, reports.tellOperator)
   const all = opened.move()
-  const { events, late } = paths
-  return { db, box, manifest, spool, warehouse, events, late, close: () => all.dispose() }
+  return { db, box, spool, warehouse, late: paths.late, close: () => all.dispose() }
 }
 
-/** Fails with `FolderError` when a cell of the list is not what it can be: SQLite can't tell. */
-export function manifestOf(paths: FolderPaths, db: Db): Manifest {
+/** Fails with `FolderError` when the list of files is damaged. */
+export async function readList<T>(paths: FolderPaths, work: () => Promise<T>): Promise<T> {
   try {
-    return readable(paths, () => new Manifest(db))
+    return await work()
   } catch (error) {
-    if (error instanceof SyntaxError) throw damagedDatabase(paths, 'its list of files is garbled')
+    if (error instanceof ListError) throw damagedDatabase(paths, 'its list of files is garbled')
+    if (isDamage(error)) throw damagedDatabase(paths, error.message)
     throw error
   }
 }
@@ -138,36 +127,21 @@ async function checkFolder(paths: FolderPaths, clock: Clock): Promise<{ strays: 
   if (checkDatabase(paths) === 'empty') return { strays: [], leftovers: [] }
   using db = toRead(paths)
   readable(paths, () => checkKey(paths, db.value))
-  const manifest = manifestOf(paths, db.value)
-  const listed = new Set(listedPaths(manifest))
-  if (filesOnDisk(paths.events).every((path) => listed.has(path))) return { strays: [], leftovers: [] }
-  const warehouse = await DuckdbWarehouse.open({ folder: paths.events, manifest, clock, spoolFiles: () => [] })
-  try {
-    const parts = { manifest, warehouse, folder: paths.events, spoolFolder: paths.spool }
-    const differences = await findDifferences(parts)
-    const strays = differences.strays.map(({ path }) => path)
-    if (await isManifestOlder(parts, differences)) throw olderDatabase(paths, strays)
-    return { strays, leftovers: differences.leftovers }
-  } finally {
-    warehouse.close()
-  }
+  const parts = { db: db.value, folder: paths.events, spoolFolder: paths.spool }
+  const { strays, leftovers, isOlder } = await readList(paths, () => compareFolder(parts, clock))
+  if (isOlder) throw olderDatabase(paths, strays)
+  return { strays, leftovers }
 }
 
 /** What is found damaged in the spool is told at once. */
 function openSpool(
   folder: string,
   clock: Clock,
-  manifest: Manifest,
+  { loaded }: Pick<Warehouse, 'loaded'>,
   tellOperator: FolderReports['tellOperator'],
 ): Spool {
   const found: SegmentDamage[] = []
   let damaged = (damage: SegmentDamage): void => void found.push(damage)
-  const loaded = {
-    has: (name: string) => manifest.hasSegment(name),
-    last: manifest.lastSegment(),
-    lastReceivedAt: manifest.lastReceivedAt(),
-    lastSeq: manifest.lastSeq(),
-  }
   const spool = new Spool(folder, clock, loaded, { damaged: (damage) => damaged(damage) })
   // Of a start that finds many one notice is enough.
   if (found.length > 0) tellOperator(segmentNotice(found))

@@ -1,4 +1,4 @@
-import { named } from '../warehouse/duckdb/unlisted.ts'
+import { firstFew } from '../core/text.ts'
 import type { FolderPaths } from './paths.ts'
 
 /** Why a data folder is not used as it is: one sentence or two that say what is wrong, what stays, and how to go on. */
@@ -38,13 +38,13 @@ export function lostDatabase(
 
 export function olderDatabase(paths: FolderPaths, strays: readonly string[]): FolderError {
   return new FolderError(
-    `${paths.database} does not belong to the files in ${paths.events}: it is younger or older than they are and does not list ${strays.length} of them (${named(strays)}). Nothing was changed. Put the right one back, or let "${doctorCommand(paths, '--rebuild')}" list these files too`,
+    `${paths.database} does not belong to the files in ${paths.events}: it is younger or older than they are and does not list ${strays.length} of them (${firstFew(strays)}). Nothing was changed. Put the right one back, or let "${doctorCommand(paths, '--rebuild')}" list these files too`,
   )
 }
 
 /** What an operator is told of files that a start leaves alone. */
 export function strayWarning(paths: FolderPaths, strays: readonly string[]): string {
-  return `no list of files has ${strays.length} of those in ${paths.events} (${named(strays)}): they are kept and not read; "${doctorCommand(paths, '--rebuild')}" takes them in`
+  return `no list of files has ${strays.length} of those in ${paths.events} (${firstFew(strays)}): they are kept and not read; "${doctorCommand(paths, '--rebuild')}" takes them in`
 }
 
 interface Counts {

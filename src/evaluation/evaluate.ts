@@ -26,7 +26,7 @@ import {
 import { lateWindows, unseen } from './late-window.ts'
 
 export interface EvaluateParts extends CommitParts {
-  warehouse: Warehouse
+  warehouse: Pick<Warehouse, 'query'>
   spool: Pick<Spool, 'watermark' | 'isWritten'>
   woken: Woken
   regionsOf(orgId: string): PhoneRegions

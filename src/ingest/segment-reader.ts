@@ -1,3 +1,4 @@
+import { existsSync, readdirSync } from 'node:fs'
 import type { BatchRecord } from './segment-file.ts'
 import { CHECK_MARK, LINE_END } from './segment-file.ts'
 
@@ -149,4 +150,10 @@ function parsed<T>(text: string): T | null {
     if (!(error instanceof SyntaxError)) throw error
     return null
   }
+}
+
+/** Names of the segments in the spool, read from the disk; none when the folder is not there. */
+export function spooledSegments(spoolFolder: string): string[] {
+  if (!existsSync(spoolFolder)) return []
+  return readdirSync(spoolFolder).flatMap((name) => /^(\d+)\.ndjson$/.exec(name)?.[1] ?? [])
 }

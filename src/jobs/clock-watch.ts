@@ -7,13 +7,13 @@ import { shortenSessions } from '../org/session.ts'
 import { gapsBetween, lastHeartbeat } from '../signals/gap-store.ts'
 import { type ClockStep, keepClockStep, latestBeforeSteps } from '../store/clock-step.ts'
 import { type Db, tx } from '../store/database.ts'
-import type { Manifest } from '../warehouse/duckdb/manifest.ts'
+import type { Warehouse } from '../warehouse/warehouse.ts'
 
 export interface ClockWatchParts {
   db: Db
   clock: Clock
   spool: Pick<Spool, 'latest' | 'putBack'>
-  manifest: Pick<Manifest, 'files'>
+  warehouse: Pick<Warehouse, 'storage'>
   /** Told of every step, once. */
   stepped(step: ClockStep): void
 }
@@ -68,8 +68,9 @@ export class ClockWatch {
 
   /** Since when the program ran before: not in a gap that the clock made by being put on, nor before the first event. */
   private livedFrom(now: Instant, latestAt: Instant): Instant {
-    const { db, manifest } = this.parts
-    const firstAt = manifest.files()[0]?.minReceivedAt ?? now
+    const { db, warehouse } = this.parts
+    const events = warehouse.storage().find(({ kind, isDamaged }) => kind === 'events' && !isDamaged)
+    const firstAt = events?.firstAt ?? now
     const [gap] = gapsBetween(db, now, now + 1)
     return Math.min(Math.max(now, firstAt, gap?.toAt ?? now), latestAt)
   }

@@ -7,7 +7,6 @@ import { plainEvent } from '../core/event.fixture.ts'
 import { plainPage } from '../core/page.fixture.ts'
 import type { Flaw } from '../warehouse/duckdb/file-check.ts'
 import { WarehouseStand } from '../warehouse/warehouse.fixture.ts'
-import { compact } from './compact.ts'
 
 const files = ({ folder }: TestApp) => readdirSync(join(folder, 'events')).filter((name) => name.endsWith('.parquet'))
 const search = async (world: TestApp, query = ''): Promise<object[]> =>
@@ -75,11 +74,11 @@ test('a damaged file costs other hours nothing, is told of once and left out fro
   const told: Flaw[] = []
   await using stand = await WarehouseStand.open({ damaged: (flaws) => void told.push(...flaws) })
   await loadHours(stand, 4)
-  const { warehouse, manifest, folder, clock } = stand
+  const { warehouse, manifest, folder } = stand
   const second = present(stand).map((files) => files[1]?.path ?? '')
   for (const path of second) writeFileSync(join(folder, path), 'damaged')
   for (let round = 0; round < 2; round++) {
-    await compact({ warehouse, manifest, folder, clock })
+    await warehouse.compact()
     expect(told.map(({ file, reason }) => [file.path, reason.split(' instead')[0]])).toEqual(
       second.map((path) => [path, 'it has 7 bytes']),
     )

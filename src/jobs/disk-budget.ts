@@ -1,10 +1,7 @@
-import { join } from 'node:path'
 import { type Clock, DAY_MS, type Instant } from '../core/clock.ts'
 import type { Db } from '../store/database.ts'
 import { type Drop, planDrops } from '../warehouse/disk-share.ts'
-import { DiskUse } from '../warehouse/duckdb/disk-use.ts'
-import type { Manifest } from '../warehouse/duckdb/manifest.ts'
-import type { DuckdbWarehouse } from '../warehouse/duckdb/warehouse.ts'
+import type { Warehouse } from '../warehouse/warehouse.ts'
 
 /** What an operator is told: a sentence for the subject, and what follows from it. */
 export interface Notice {
@@ -14,29 +11,22 @@ export interface Notice {
 
 export interface DiskBudgetParts {
   db: Db
-  warehouse: DuckdbWarehouse
-  manifest: Manifest
-  /** Of event files. */
-  folder: string
+  warehouse: Pick<Warehouse, 'bytes' | 'pieces' | 'drop'>
   clock: Clock
   /** What everything collected may take together; 0: no limit. */
   budgetBytes: number
   warn(message: string): void
   /** Told of what was lost, at most once a day of each organization. */
   tellOperator(notice: Notice): void
-  report(error: unknown, where: string): void
 }
 
 /** Keeps what was collected within the disk budget, and knows whose batches can't be taken in because of it. */
 export class DiskBudget {
-  private readonly use: DiskUse
   private over: ReadonlySet<string> = new Set()
   /** When the operator was last told of an organization. */
   private readonly toldAt = new Map<string, Instant>()
 
-  constructor(private readonly parts: DiskBudgetParts) {
-    this.use = new DiskUse(parts)
-  }
+  constructor(private readonly parts: DiskBudgetParts) {}
 
   /** True while the organization is over its share with nothing left to drop: what it sends would cost others theirs. */
   isOver(orgId: string): boolean {
@@ -45,31 +35,28 @@ export class DiskBudget {
 
   /** Drops what the budget does not hold, by `planDrops`. Doing it again, or dying in between, changes nothing. */
   async keep(): Promise<void> {
-    const { budgetBytes, clock } = this.parts
+    const { warehouse, budgetBytes, clock } = this.parts
     if (budgetBytes === 0) return
-    if (this.use.bytes() <= budgetBytes) return this.close([])
-    const { drops, over } = planDrops(await this.use.pieces(), budgetBytes, clock.now())
-    const paths = drops.length > 0 ? this.drop(drops) : []
+    if (warehouse.bytes <= budgetBytes) return this.close([])
+    const { drops, over } = planDrops(await warehouse.pieces(), budgetBytes, clock.now())
+    const dropped = this.drop(drops)
     this.close(over)
-    // Last: queries that still read them are waited for.
-    await this.parts.warehouse.remove(paths)
+    // Last: queries that still read it are waited for.
+    await dropped
   }
 
-  /** Takes them out of the manifest, and answers which files may be deleted. */
-  private drop(drops: readonly Drop[]): string[] {
-    const { manifest, folder, budgetBytes } = this.parts
-    const paths = new Set(drops.flatMap(({ paths }) => paths))
-    const isDropped = ({ path }: { path: string }) => paths.has(path)
-    manifest.swap(manifest.files().filter(isDropped), [])
-    manifest.swapPages(manifest.pages().filter(isDropped), [])
-    manifest.swapRollups(manifest.rollups().filter(isDropped), [])
+  private async drop(drops: readonly Drop[]): Promise<void> {
+    const { warehouse, budgetBytes } = this.parts
+    if (drops.length === 0) return
+    const names = new Set(drops.flatMap(({ parts }) => parts))
+    const dropped = warehouse.drop(({ name }) => names.has(name))
     for (const [orgId, own] of Map.groupBy(drops, (drop) => drop.orgId)) {
       this.tell(
         orgId,
         `over its share of the disk budget of ${budgetBytes} bytes; dropped: ${own.map(inWords).join(', ')}`,
       )
     }
-    return [...paths].map((path) => join(folder, path))
+    await dropped
   }
 
   /** From now on it is these whose batches are not taken in. */

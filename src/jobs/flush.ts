@@ -5,7 +5,7 @@ import type { Collector } from '../ingest/collector.ts'
 import type { Segment, Spool } from '../ingest/spool.ts'
 import { recordSegment } from '../ingest/store.ts'
 import type { Db } from '../store/database.ts'
-import type { DuckdbWarehouse } from '../warehouse/duckdb/warehouse.ts'
+import type { Warehouse } from '../warehouse/warehouse.ts'
 
 /** Events reach Parquet, and usage its counters, about this long after they came in. */
 export const SEGMENT_AGE_MS = 4000
@@ -14,7 +14,7 @@ export interface FlushParts {
   db: Db
   batches: BatchMemory
   spool: Spool
-  warehouse: DuckdbWarehouse
+  warehouse: Pick<Warehouse, 'load' | 'discard' | 'interrupt'>
   collector: Pick<Collector, 'recordRefusals'>
 }
 
@@ -71,7 +71,7 @@ async function load({ db, batches, spool, warehouse }: FlushParts, segment: Segm
       (content) => recordSegment(db, batches, segment.batches, content),
       () => spool.release(segment),
     )
-    await warehouse.remove([segment.path])
+    await warehouse.discard(segment)
   } catch (error) {
     throw new Error(`segment ${segment.name}: ${messageOf(error)}`, { cause: error })
   }

@@ -6,10 +6,9 @@ import type { Dispatcher } from '../integrations/dispatcher.ts'
 import type { Followers } from '../integrations/follow.ts'
 import type { NotifierParts } from '../integrations/notifier.ts'
 import type { Polls } from '../integrations/polls.ts'
-import type { FileCheck } from '../warehouse/duckdb/file-check.ts'
+import type { Warehouse } from '../warehouse/warehouse.ts'
 import { type AutoAlertParts, autoAlertKeeper } from './auto-alerts.ts'
 import { type CheckHostsParts, checkHosts } from './check-hosts.ts'
-import { type CompactParts, compact } from './compact.ts'
 import { deliver } from './deliver.ts'
 import type { DiskBudget } from './disk-budget.ts'
 import { type FlushParts, flush, SEGMENT_AGE_MS } from './flush.ts'
@@ -24,8 +23,7 @@ export interface JobParts {
   /** Sees whether the clock was put back, leaves a sign of life. */
   heartbeat(): void
   flushing: FlushParts
-  compacting: CompactParts
-  files: Pick<FileCheck, 'round'>
+  warehouse: Pick<Warehouse, 'compact' | 'check'>
   evaluating: EvaluateParts
   series: FollowSeriesParts
   autoAlerts: AutoAlertParts
@@ -56,8 +54,8 @@ export function jobsOf(parts: JobParts): Job[] {
         ages.flushAt = clock.now()
       },
     },
-    { name: 'compact', pattern: '*/5 * * * * *', run: () => compact(parts.compacting) },
-    { name: 'check files', pattern: '20 * * * * *', run: () => parts.files.round() },
+    { name: 'compact', pattern: '*/5 * * * * *', run: () => parts.warehouse.compact() },
+    { name: 'check files', pattern: '20 * * * * *', run: () => parts.warehouse.check() },
     {
       name: 'evaluate',
       pattern: EVERY_SECOND,

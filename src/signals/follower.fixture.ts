@@ -59,15 +59,11 @@ const weightSql = ({ sampled }: Traffic) =>
   sampled ? `CASE WHEN minute >= ${sampled.from} THEN ${sampled.weight}::DOUBLE ELSE 1.0 END` : '1.0::DOUBLE'
 
 /** Puts what came into the history, as a file of counts. Names must differ. */
-export async function addTraffic(
-  { warehouse, manifest }: WarehouseStand,
-  name: string,
-  traffic: Traffic,
-): Promise<void> {
+export async function addTraffic({ parquet, manifest }: WarehouseStand, name: string, traffic: Traffic): Promise<void> {
   const columns = 'orgId, domainId, vendor, event, env, minute, events, weight, sessions'
   const path = `counts/${name}.parquet`
-  const rows = await warehouse.write(path, `SELECT * FROM (${countsSql(traffic)}) AS t(${columns})`)
-  manifest.swapRollups([], [await warehouse.describeRollup(path, rows, 'day')])
+  const rows = await parquet.write(path, `SELECT * FROM (${countsSql(traffic)}) AS t(${columns})`)
+  manifest.swapRollups([], [await parquet.describeRollup(path, rows, 'day')])
 }
 
 /** A history of counts in real files. */

@@ -1,4 +1,4 @@
-import type { SqlValue } from './query.ts'
+export type SqlValue = string | number | boolean | null
 
 /**
  * What differs between engines, and nothing else. Every method takes and gives SQL; values come in as placeholders of a

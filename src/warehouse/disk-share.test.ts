@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { DAY_MS, HOUR_MS } from '../core/clock.ts'
-import { type Drop, type Piece, planDrops, shareOf } from './disk-share.ts'
+import { type Drop, planDrops, shareOf } from './disk-share.ts'
+import type { Piece } from './warehouse.ts'
 
 /** Ten minutes past twelve. */
 const NOW = Date.UTC(2026, 0, 5, 12, 10)
 const TODAY = NOW - (NOW % DAY_MS)
 
 const piece = (values: Partial<Piece> = {}): Piece => ({
-  ...{ orgId: 'org_1', kind: 'events', from: TODAY - DAY_MS, bytes: 10, path: 'a' },
+  ...{ orgId: 'org_1', kind: 'events', from: TODAY - DAY_MS, bytes: 10, part: 'a' },
   ...values,
 })
 const inShort = ({ drops, over }: ReturnType<typeof planDrops>) => [
@@ -37,18 +38,18 @@ describe('a share', () => {
 
 describe('of one organization', () => {
   const all = [
-    piece({ path: 'n', from: TODAY - 200 * DAY_MS, kind: 'counts' }),
-    piece({ path: 'o', from: TODAY - 2 * DAY_MS, kind: 'counts' }),
-    piece({ path: 'a', from: TODAY - 2 * DAY_MS }),
-    piece({ path: 'b', from: TODAY - 2 * DAY_MS + 23 * HOUR_MS }),
-    piece({ path: 'c', from: TODAY - 2 * DAY_MS, kind: 'pages' }),
-    piece({ path: 'd', from: TODAY - DAY_MS }),
-    piece({ path: 'e', from: TODAY + 3 * HOUR_MS }),
-    piece({ path: 'f', from: TODAY + 3 * HOUR_MS, kind: 'pages' }),
-    piece({ path: 'g', from: TODAY + 11 * HOUR_MS }),
-    piece({ path: 'h', from: TODAY + 12 * HOUR_MS }),
-    piece({ path: 'i', from: TODAY, kind: 'counts' }),
-    piece({ path: null, from: TODAY + 12 * HOUR_MS, kind: 'spool' }),
+    piece({ part: 'n', from: TODAY - 200 * DAY_MS, kind: 'counts' }),
+    piece({ part: 'o', from: TODAY - 2 * DAY_MS, kind: 'counts' }),
+    piece({ part: 'a', from: TODAY - 2 * DAY_MS }),
+    piece({ part: 'b', from: TODAY - 2 * DAY_MS + 23 * HOUR_MS }),
+    piece({ part: 'c', from: TODAY - 2 * DAY_MS, kind: 'pages' }),
+    piece({ part: 'd', from: TODAY - DAY_MS }),
+    piece({ part: 'e', from: TODAY + 3 * HOUR_MS }),
+    piece({ part: 'f', from: TODAY + 3 * HOUR_MS, kind: 'pages' }),
+    piece({ part: 'g', from: TODAY + 11 * HOUR_MS }),
+    piece({ part: 'h', from: TODAY + 12 * HOUR_MS }),
+    piece({ part: 'i', from: TODAY, kind: 'counts' }),
+    piece({ part: null, from: TODAY + 12 * HOUR_MS, kind: 'spool' }),
   ]
   const inTurn = [
     'org_1 day 01-03T00',
@@ -83,13 +84,13 @@ describe('of one organization', () => {
   })
 
   test('stays its part of a file that it shares', () => {
-    expect(inShort(planDrops([piece({ path: null })], 1, NOW))).toEqual(['org_1 over'])
+    expect(inShort(planDrops([piece({ part: null })], 1, NOW))).toEqual(['org_1 over'])
   })
 })
 
 describe('of several organizations', () => {
   const orgOf = (orgId: string, bytes: number[]) =>
-    bytes.map((bytes, days) => piece({ orgId, bytes, from: TODAY - (days + 1) * DAY_MS, path: `${orgId} ${days}` }))
+    bytes.map((bytes, days) => piece({ orgId, bytes, from: TODAY - (days + 1) * DAY_MS, part: `${orgId} ${days}` }))
 
   test('the one most over its share loses, until all fit', () => {
     const pieces = [...orgOf('org_1', [10, 10]), ...orgOf('org_2', [30, 30, 30]), ...orgOf('org_3', [40, 40])]
@@ -99,7 +100,7 @@ describe('of several organizations', () => {
   })
 
   test('one that can lose nothing more costs the others nothing within their shares', () => {
-    const flood = piece({ orgId: 'org_1', bytes: 10_000, from: NOW, path: null })
+    const flood = piece({ orgId: 'org_1', bytes: 10_000, from: NOW, part: null })
     expect(inShort(planDrops([flood, ...orgOf('org_2', [25, 25])], 100, NOW))).toEqual(['org_1 over'])
     expect(inShort(planDrops([flood, ...orgOf('org_2', [25, 25, 1])], 100, NOW))).toEqual([
       'org_2 day 01-02T00',
@@ -113,7 +114,7 @@ const aPiece: fc.Arbitrary<Piece> = fc.record({
   kind: fc.constantFrom('events', 'pages', 'counts', 'spool'),
   from: fc.tuple(fc.nat(5), fc.nat(23)).map(([days, hours]) => Math.min(NOW, TODAY - days * DAY_MS + hours * HOUR_MS)),
   bytes: fc.integer({ min: 1, max: 100 }),
-  path: fc.option(fc.uuid(), { freq: 8 }),
+  part: fc.option(fc.uuid(), { freq: 8 }),
 })
 const somePieces = fc.array(aPiece, { maxLength: 40 })
 const aBudget = fc.integer({ min: 1, max: 1500 })
@@ -159,8 +160,8 @@ test('it fits in the end unless what is over its share can lose nothing more, an
   fc.assert(
     fc.property(somePieces, aBudget, (pieces, budget) => {
       const { drops, over } = planDrops(pieces, budget, NOW)
-      const gone = new Set(drops.flatMap(({ paths }) => paths))
-      const kept = pieces.filter(({ path }) => path === null || !gone.has(path))
+      const gone = new Set(drops.flatMap(({ parts }) => parts))
+      const kept = pieces.filter(({ part }) => part === null || !gone.has(part))
       if (over.length === 0) expect(sum(useOf(kept).values())).toBeLessThanOrEqual(budget)
       const share = shareOf(
         [...useOf(kept).values()].map((bytes) => ({ bytes })),
@@ -169,9 +170,9 @@ test('it fits in the end unless what is over its share can lose nothing more, an
       for (const orgId of over) {
         const own = kept.filter((one) => one.orgId === orgId)
         const counts = own.filter(({ kind }) => kind === 'counts')
-        const ended = own.filter(({ kind, path, from }) => {
+        const ended = own.filter(({ kind, part, from }) => {
           const isOver = kind === 'counts' ? from < TODAY : kind !== 'spool' && from < NOW - (NOW % HOUR_MS)
-          return path !== null && isOver
+          return part !== null && isOver
         })
         const left =
           sum(counts.map(({ bytes }) => bytes)) > share ? ended : ended.filter((one) => !counts.includes(one))
@@ -184,8 +185,8 @@ test('it fits in the end unless what is over its share can lose nothing more, an
         }
         const last = own.at(-1)
         const older = kept.filter(
-          ({ orgId, path, kind, from }) =>
-            path !== null && orgId === last?.orgId && kind !== 'counts' && kind !== 'spool' && from < last.at,
+          ({ orgId, part, kind, from }) =>
+            part !== null && orgId === last?.orgId && kind !== 'counts' && kind !== 'spool' && from < last.at,
         )
         if (last?.what !== 'counts') expect(older).toEqual([])
       }
@@ -198,7 +199,7 @@ test('an organization that holds an equal part or less loses nothing, whatever t
   fc.assert(
     fc.property(somePieces, aBudget, (others, budget) => {
       const [organizations, part] = [5, Math.floor(budget / 5)]
-      const mine = piece({ orgId: 'org_mine', bytes: part, path: 'mine' })
+      const mine = piece({ orgId: 'org_mine', bytes: part, part: 'mine' })
       fc.pre(new Set(others.map(({ orgId }) => orgId)).size < organizations)
       const { drops, over } = planDrops([mine, ...others], budget, NOW)
       expect([...drops.map(({ orgId }) => orgId), ...over]).not.toContain('org_mine')

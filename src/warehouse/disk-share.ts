@@ -1,15 +1,5 @@
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
-
-/** A file, or an organization's part of one that several share. */
-export interface Piece {
-  orgId: string
-  kind: 'events' | 'pages' | 'counts' | 'spool'
-  /** When the first of what it holds came in. */
-  from: Instant
-  bytes: number
-  /** The file, relative to `events/`; null when it can't be dropped for this organization alone. */
-  path: string | null
-}
+import type { Piece } from './warehouse.ts'
 
 /** What an organization loses at once: its files of a day, or of an hour of the running day. */
 export interface Drop {
@@ -18,7 +8,8 @@ export interface Drop {
   /** The start of the day or hour. */
   at: Instant
   bytes: number
-  paths: string[]
+  /** Names of the parts that it is. */
+  parts: string[]
 }
 
 export interface DiskPlan {
@@ -100,17 +91,17 @@ const ORDER: readonly Drop['what'][] = ['day', 'hour', 'counts']
 
 function dropsOf(orgId: string, pieces: readonly Piece[], now: Instant): Drop[] {
   const drops = new Map<string, Drop>()
-  for (const { kind, from, bytes, path } of pieces) {
-    const when = path === null ? null : goesWith(kind, from, now)
-    if (path === null || when === null) continue
+  for (const { kind, from, bytes, part } of pieces) {
+    const when = part === null ? null : goesWith(kind, from, now)
+    if (part === null || when === null) continue
     const name = `${when.what} ${when.at}`
-    const drop = drops.get(name) ?? { orgId, ...when, bytes: 0, paths: [] }
+    const drop = drops.get(name) ?? { orgId, ...when, bytes: 0, parts: [] }
     drop.bytes += bytes
-    drop.paths.push(path)
+    drop.parts.push(part)
     drops.set(name, drop)
   }
   return [...drops.values()]
-    .map((drop) => ({ ...drop, paths: drop.paths.sort() }))
+    .map((drop) => ({ ...drop, parts: drop.parts.sort() }))
     .sort((a, b) => ORDER.indexOf(a.what) - ORDER.indexOf(b.what) || a.at - b.at)
 }
 

@@ -1,7 +1,5 @@
 import type { Instant } from '../core/clock.ts'
-import type { Dialect } from './dialect.ts'
-
-export type SqlValue = string | number | boolean | null
+import type { Dialect, SqlValue } from './dialect.ts'
 
 /** A test of which it is asked whether any parameter of an event passes it. */
 export interface AnyTest {

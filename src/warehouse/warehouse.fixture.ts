@@ -13,6 +13,7 @@ import { planMerges, runMerge } from './duckdb/compact.ts'
 import { compactRollups } from './duckdb/compact-rollups.ts'
 import { duckdbDialect } from './duckdb/dialect.ts'
 import { type EventFile, Manifest } from './duckdb/manifest.ts'
+import type { ParquetFiles } from './duckdb/parquet-files.ts'
 import { findDifferences, removeLeftovers } from './duckdb/unlisted.ts'
 import { DuckdbWarehouse, type EngineOptions } from './duckdb/warehouse.ts'
 import { Binder, type Query, query, type Statement, type WrittenQuery, writeQuery } from './query.ts'
@@ -155,6 +156,11 @@ export class WarehouseStand {
     return this.engine
   }
 
+  /** Its files, and the engines that write and read them. */
+  get parquet(): ParquetFiles {
+    return this.warehouse.parquet
+  }
+
   /** Starts anew on what is on disk, as after a crash. */
   async reopen(): Promise<void> {
     this.engine?.close()
@@ -168,13 +174,13 @@ export class WarehouseStand {
       ...this.settings,
     })
     const parts = {
-      warehouse: this.engine,
+      parquet: this.engine.parquet,
       manifest: this.manifest,
       folder: this.folder,
       spoolFolder: this.spoolFolder,
     }
     await removeLeftovers(this.folder, (await findDifferences(parts)).leftovers)
-    await this.engine.files.start()
+    await this.engine.parquet.check.start()
   }
 
   /** Takes events in as one batch at the present time. */
@@ -201,26 +207,26 @@ export class WarehouseStand {
         ({ counts }) => this.counts.push(...counts),
         () => this.spool.release(segment),
       )
-      await this.warehouse.remove([segment.path])
+      await this.warehouse.discard(segment)
     }
   }
 
   /** Makes one file of all that are not compacted. */
   async merge(): Promise<void> {
     const files = this.manifest.files().filter(({ level }) => level !== 'compacted')
-    if (files.length > 0) await runMerge(this.warehouse, this.manifest, this.folder, { files, level: 'merged' })
+    if (files.length > 0) await runMerge(this.parquet, this.manifest, this.folder, { files, level: 'merged' })
   }
 
   /** As the job does it, at a time when all hours that hold events have ended. */
   async compact(now = this.clock.now() + HOUR_MS + 3 * MINUTE_MS): Promise<void> {
     for (const merge of planMerges(this.manifest.files(), now)) {
-      await runMerge(this.warehouse, this.manifest, this.folder, merge)
+      await runMerge(this.parquet, this.manifest, this.folder, merge)
     }
   }
 
   /** As the job does it, for the counts; by default at the present time. */
   compactCounts(now = this.clock.now()): Promise<void> {
-    return compactRollups(this.warehouse, this.manifest, this.folder, now)
+    return compactRollups(this.parquet, this.manifest, this.folder, now)
   }
 
   query<T>(

@@ -13,7 +13,6 @@ import { join } from 'node:path'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
 import { plainEvent } from '../../src/core/event.fixture.ts'
 import { plainPage } from '../../src/core/page.fixture.ts'
-import { compact } from '../../src/jobs/compact.ts'
 import { addMember, createKey, createOrg, createUser } from '../../src/org/store.ts'
 import type { Flaw } from '../../src/warehouse/duckdb/file-check.ts'
 import { HOUR, WarehouseStand } from '../../src/warehouse/warehouse.fixture.ts'
@@ -168,8 +167,8 @@ async function historyOf(told: Flaw[]) {
     await stand.spool.append([event], { ...batch, answer: { accepted: 1, rejected: 0, errors: [] } })
     await stand.flush()
   }
-  const { warehouse, manifest, folder, clock } = stand
-  const merge = () => compact({ warehouse, manifest, folder, clock })
+  const { warehouse, manifest } = stand
+  const merge = () => warehouse.compact()
   for (const before of [75 * DAY_MS, 2 * DAY_MS, 2 * HOUR_MS]) await load(HOUR - before)
   for (let n = 0; n < 16; n++) await load(HOUR + n * MINUTE_MS)
   for (let round = 0; round < 3; round++) await merge()
@@ -220,14 +219,14 @@ describe('a Parquet file', () => {
         touch(path)
         // Some flipped bytes are seen by their checksum alone.
         await answersOf(stand)
-        await stand.warehouse.files.round()
+        await stand.warehouse.check()
         const case_ = `${file.path} ${name}`
         expect([case_, told.map((flaw) => flaw.file.path)]).toEqual([case_, [file.path]])
         const answers = await answersOf(stand)
         for (const [n, rows] of answers.entries()) expect(rows.filter((row) => !whole[n]?.includes(row))).toEqual([])
         expect([case_, answers.flat().length]).toEqual([case_, whole.flat().length - file.rows])
         put(path, bytes)
-        await stand.warehouse.files.round()
+        await stand.warehouse.check()
         expect(stand.manifest.damaged()).toEqual([])
         told.length = 0
       }
@@ -248,7 +247,7 @@ describe('a Parquet file', () => {
         }
         await stand.reopen()
         await answersOf(stand)
-        await stand.warehouse.files.round()
+        await stand.warehouse.check()
         expect([name, told.map(({ file }) => file.path).sort()]).toEqual([name, files.map(({ path }) => path).sort()])
         expect(await answersOf(stand)).toEqual(whole.with(n, []))
         for (const [at, { path }] of files.entries()) put(join(stand.folder, path), kept[at])

@@ -4,8 +4,8 @@ import { MINUTES_MS } from '../relations.ts'
 import { GRACE_MS, nameOf, replaceFiles } from './compact.ts'
 import { lineageOf } from './lineage.ts'
 import type { Manifest, RollupFile } from './manifest.ts'
-import { finalCounts, isOpen, mergedCounts, parquet } from './rollup.ts'
-import type { DuckdbWarehouse } from './warehouse.ts'
+import type { ParquetFiles } from './parquet-files.ts'
+import { countFiles, finalCounts, isOpen, mergedCounts } from './rollup.ts'
 
 /** Files of counts that should become one, or one for each organization. */
 export interface RollupMerge {
@@ -44,7 +44,7 @@ function hourMerges(files: readonly RollupFile[], closedAt: Instant): RollupMerg
 
 /** As `compactEvents`, of counts. */
 export async function compactRollups(
-  warehouse: DuckdbWarehouse,
+  parquet: ParquetFiles,
   manifest: Manifest,
   folder: string,
   now: Instant,
@@ -53,14 +53,14 @@ export async function compactRollups(
   const first = plan(now - GRACE_MS)
   if (first.length === 0) return
   // Events may wait for longer than that after trouble. Asked before the files are listed, so that none comes between.
-  const waiting = first.some(({ level }) => level !== 'merged') ? await warehouse.firstUnloadedAt() : null
+  const waiting = first.some(({ level }) => level !== 'merged') ? await parquet.firstUnloadedAt() : null
   const merges = plan(Math.min(now - GRACE_MS, waiting ?? now))
-  await attemptEach('merges', merges, (merge) => runRollupMerge(warehouse, manifest, folder, merge))
+  await attemptEach('merges', merges, (merge) => runRollupMerge(parquet, manifest, folder, merge))
 }
 
 /** Carries out one merge, as `runMerge` does for events. */
 export async function runRollupMerge(
-  warehouse: DuckdbWarehouse,
+  parquet: ParquetFiles,
   manifest: Manifest,
   folder: string,
   merge: RollupMerge,
@@ -69,23 +69,23 @@ export async function runRollupMerge(
     present: () => manifest.rollups(),
     swap: (removed: readonly RollupFile[], added: readonly RollupFile[]) => manifest.swapRollups(removed, added),
   }
-  await replaceFiles(warehouse, folder, store, merge.files, () => mergedFiles(warehouse, folder, merge))
+  await replaceFiles(parquet, folder, store, merge.files, () => mergedFiles(parquet, folder, merge))
 }
 
 async function mergedFiles(
-  warehouse: DuckdbWarehouse,
+  parquet: ParquetFiles,
   folder: string,
   { files, level }: RollupMerge,
 ): Promise<RollupFile[]> {
   const write = async (path: string, select: string, parts = 1) => {
-    const rows = await warehouse.write(path, select, { lineage: lineageOf(files, parts) })
-    return warehouse.describeRollup(path, rows, level)
+    const rows = await parquet.write(path, select, { lineage: lineageOf(files, parts) })
+    return parquet.describeRollup(path, rows, level)
   }
   if (level === 'merged') return [await write(nameOf('counts/m', files), mergedCounts(folder, files))]
   if (level === 'hour') return [await write(nameOf('counts/h', files), finalCounts(folder, files))]
   const stepMs = level === 'quarters' ? COARSE_MS : MINUTE_MS
   const added: RollupFile[] = []
-  const orgIds = await orgsOf(warehouse, folder, files)
+  const orgIds = await orgsOf(parquet, folder, files)
   for (const [index, orgId] of orgIds.entries()) {
     const path = nameOf(`counts/${level === 'day' ? 'd' : 'q'}${index}`, files)
     added.push(await write(path, finalCounts(folder, files, { orgId, stepMs }), orgIds.length))
@@ -94,11 +94,11 @@ async function mergedFiles(
 }
 
 /** The organizations that these files have counts of, in order. */
-async function orgsOf(warehouse: DuckdbWarehouse, folder: string, files: readonly RollupFile[]): Promise<string[]> {
+async function orgsOf(parquet: ParquetFiles, folder: string, files: readonly RollupFile[]): Promise<string[]> {
   const known = files.flatMap(({ orgId }) => orgId ?? [])
   const shared = files.filter(({ orgId }) => orgId === null)
-  const sql = `SELECT DISTINCT orgId FROM ${parquet(folder, shared)}`
-  const found = shared.length === 0 ? [] : await warehouse.run<{ orgId: string }>(sql)
+  const sql = `SELECT DISTINCT orgId FROM ${countFiles(folder, shared)}`
+  const found = shared.length === 0 ? [] : await parquet.run<{ orgId: string }>(sql)
   return [...new Set([...known, ...found.map(({ orgId }) => orgId)])].sort()
 }
 

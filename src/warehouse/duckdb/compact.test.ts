@@ -180,7 +180,7 @@ describe('compaction', () => {
     ])
     expect(parquetIn(stand.folder)).toEqual(pathsOf(stand.manifest))
     for (const { path, sizeBytes } of stand.manifest.files()) {
-      const rows = await stand.warehouse.run<Record<string, string>>(
+      const rows = await stand.parquet.run<Record<string, string>>(
         `SELECT domainId, vendor, event FROM read_parquet('${join(stand.folder, path)}')`,
       )
       const places = rows.map(({ domainId, vendor, event }) => `${domainId} ${vendor} ${event}`)
@@ -204,7 +204,7 @@ describe('compaction', () => {
           await stand.add(batches[0] ?? [])
           await stand.flush()
           for (const { path, orgId, hour, minReceivedAt, maxReceivedAt, maxSeq, rows } of stand.manifest.files()) {
-            const [found] = await stand.warehouse.run<Record<string, number | string | null>>(
+            const [found] = await stand.parquet.run<Record<string, number | string | null>>(
               `SELECT min(receivedAt) AS minReceivedAt, max(receivedAt) AS maxReceivedAt, max(seq) AS maxSeq, count(*) AS rows,
                CASE WHEN count(DISTINCT orgId) = 1 THEN min(orgId) END AS orgId
              FROM read_parquet('${join(stand.folder, path)}')`,
@@ -243,9 +243,9 @@ test.each(['merged', 'compacted'] as const)(
       await stand.add([0, 1, 2].map((index) => ({ violations: index === 1 ? [`alr_${n}`] : null })))
       await stand.flush()
     }
-    await runMerge(stand.warehouse, stand.manifest, stand.folder, { files: [...stand.manifest.files()], level })
+    await runMerge(stand.parquet, stand.manifest, stand.folder, { files: [...stand.manifest.files()], level })
     const [file] = stand.manifest.files()
-    const rows = await stand.warehouse.run<{ violations: string[] | null }>(
+    const rows = await stand.parquet.run<{ violations: string[] | null }>(
       `SELECT violations FROM read_parquet('${join(stand.folder, file?.path ?? '')}') ORDER BY file_row_number`,
     )
     expect(rows.map(({ violations }) => violations !== null)).toEqual([...Array(4).fill(true), ...Array(8).fill(false)])
@@ -270,7 +270,7 @@ describe('dying while files are merged', () => {
       }
       const before = pathsOf(stand.manifest)
       const merge = { files: [...stand.manifest.files()], level }
-      const dying = runMerge(stand.warehouse, new Dying(stand.db), stand.folder, merge)
+      const dying = runMerge(stand.parquet, new Dying(stand.db), stand.folder, merge)
       expect(dying).rejects.toThrow('killed')
       await dying.catch(() => {})
       expect(parquetIn(stand.folder).length).toBeGreaterThan(2)
@@ -311,7 +311,7 @@ test('what was dropped while it was being merged does not come back', async () =
   if (!first || !second) throw new Error('expected two files')
   const merging = stand.compact()
   stand.manifest.swap([first], [])
-  await stand.warehouse.remove([join(stand.folder, first.path)])
+  await stand.parquet.remove([join(stand.folder, first.path)])
   await merging
   expect(pathsOf(stand.manifest)).toEqual([second.path])
   expect(await stand.count()).toEqual({ rows: 2000, events: 2000 })

@@ -5,9 +5,9 @@ import { messageOf } from '../../core/error.ts'
 import { columnName, quoteName, quoteText } from './dialect.ts'
 import { lineageOf } from './lineage.ts'
 import type { EventFile, Manifest, ManifestFile } from './manifest.ts'
+import type { ParquetFiles } from './parquet-files.ts'
 import { eventsRelation } from './relation.ts'
 import { RELATION_COLUMNS, VIOLATED } from './spooled.ts'
-import type { DuckdbWarehouse } from './warehouse.ts'
 
 /** Files that should become one. */
 export interface Merge {
@@ -83,29 +83,22 @@ export function runsOf<File>(
 
 /** Merges all events that are worth it. Killed anywhere and run again, it has the same end. Fails as `attemptEach`. */
 export async function compactEvents(
-  warehouse: DuckdbWarehouse,
+  parquet: ParquetFiles,
   manifest: Manifest,
   folder: string,
   now: Instant,
 ): Promise<void> {
-  await attemptEach('merges', planMerges(manifest.files(), now), (merge) =>
-    runMerge(warehouse, manifest, folder, merge),
-  )
+  await attemptEach('merges', planMerges(manifest.files(), now), (merge) => runMerge(parquet, manifest, folder, merge))
 }
 
 /** Carries out one merge. */
-export async function runMerge(
-  warehouse: DuckdbWarehouse,
-  manifest: Manifest,
-  folder: string,
-  merge: Merge,
-): Promise<void> {
+export async function runMerge(parquet: ParquetFiles, manifest: Manifest, folder: string, merge: Merge): Promise<void> {
   const store = {
     present: () => manifest.files(),
     swap: (removed: readonly EventFile[], added: readonly EventFile[]) => manifest.swap(removed, added),
   }
-  await replaceFiles(warehouse, folder, store, merge.files, async () =>
-    merge.level === 'merged' ? [await mergeFiles(warehouse, folder, merge)] : compactFiles(warehouse, folder, merge),
+  await replaceFiles(parquet, folder, store, merge.files, async () =>
+    merge.level === 'merged' ? [await mergeFiles(parquet, folder, merge)] : compactFiles(parquet, folder, merge),
   )
 }
 
@@ -121,7 +114,7 @@ interface FileStore<File> {
  * the meantime, or is damaged. An error names the first of them, as the engine does not always.
  */
 export async function replaceFiles<File extends ManifestFile>(
-  warehouse: DuckdbWarehouse,
+  parquet: ParquetFiles,
   folder: string,
   store: FileStore<File>,
   files: readonly File[],
@@ -134,41 +127,41 @@ export async function replaceFiles<File extends ManifestFile>(
   }
   try {
     // A flipped byte would get into the new file unseen. The next plan is made without what is damaged.
-    if (await warehouse.files.leaveOutDamaged(files)) return
+    if (await parquet.check.leaveOutDamaged(files)) return
     const added = await make()
-    if (!isInForce()) return await warehouse.remove(pathsOf(added))
+    if (!isInForce()) return await parquet.remove(pathsOf(added))
     store.swap(files, added)
   } catch (error) {
     // Reading failed because a file is gone, as it should be.
     if (!isInForce()) return
     throw new Error(`${files[0]?.path}: ${messageOf(error)}`, { cause: error })
   }
-  await warehouse.remove(pathsOf(files))
+  await parquet.remove(pathsOf(files))
 }
 
-async function mergeFiles(warehouse: DuckdbWarehouse, folder: string, { files }: Merge): Promise<EventFile> {
+async function mergeFiles(parquet: ParquetFiles, folder: string, { files }: Merge): Promise<EventFile> {
   const path = nameOf('m', files)
   const columns = [...RELATION_COLUMNS, 'params'].join(', ')
   const source = `read_parquet([${files.map(({ path }) => quoteText(join(folder, path))).join(', ')}])`
   const part = (test: string) => `SELECT ${columns} FROM ${source} WHERE ${test}`
   // Evaluation looks for violations only: where they stand together, the other columns are hardly read.
   const select = `${part(VIOLATED)} UNION ALL ${part(`NOT ${VIOLATED}`)}`
-  const rows = await warehouse.write(path, select, { lineage: lineageOf(files) })
-  return warehouse.describe(path, rows, 'merged', null)
+  const rows = await parquet.write(path, select, { lineage: lineageOf(files) })
+  return parquet.describe(path, rows, 'merged', null)
 }
 
-async function compactFiles(warehouse: DuckdbWarehouse, folder: string, { files }: Merge): Promise<EventFile[]> {
+async function compactFiles(parquet: ParquetFiles, folder: string, { files }: Merge): Promise<EventFile[]> {
   const source = everything(folder, files)
-  const orgs = await warehouse.run<{ orgId: string; rows: number }>(
+  const orgs = await parquet.run<{ orgId: string; rows: number }>(
     `SELECT orgId, count(*) AS rows FROM (${source}) GROUP BY orgId ORDER BY orgId`,
   )
   const added: EventFile[] = []
   for (const [index, { orgId, rows }] of orgs.entries()) {
     const ours = `(SELECT * FROM (${source}) WHERE orgId = ${quoteText(orgId)})`
-    const { keys, isAll } = await keysWorthAColumn(warehouse, ours, rows)
+    const { keys, isAll } = await keysWorthAColumn(parquet, ours, rows)
     const path = nameOf(`c${index}`, files)
-    await warehouse.write(path, shredded(ours, keys, isAll), { lineage: lineageOf(files, orgs.length) })
-    added.push(await warehouse.describe(path, rows, 'compacted', keys))
+    await parquet.write(path, shredded(ours, keys, isAll), { lineage: lineageOf(files, orgs.length) })
+    added.push(await parquet.describe(path, rows, 'compacted', keys))
   }
   return added
 }
@@ -190,11 +183,11 @@ function restOf(keys: readonly string[], isAll: boolean): string {
 
 /** The parameters that get a column; `isAll` when there are no others. */
 async function keysWorthAColumn(
-  warehouse: DuckdbWarehouse,
+  parquet: ParquetFiles,
   source: string,
   rows: number,
 ): Promise<{ keys: string[]; isAll: boolean }> {
-  const found = await warehouse.run<{ key: string; events: number }>(
+  const found = await parquet.run<{ key: string; events: number }>(
     `SELECT key, count(*) AS events FROM (SELECT unnest(map_keys(params)) AS key FROM ${source}) GROUP BY key
      ORDER BY events DESC, key LIMIT ${MAX_KEYS + 1}`,
   )

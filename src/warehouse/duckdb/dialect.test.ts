@@ -8,7 +8,7 @@ setDefaultTimeout(60_000)
 
 const stand = await WarehouseStand.open()
 afterAll(() => stand[Symbol.asyncDispose]())
-const { warehouse } = stand
+const { parquet } = stand
 
 /** As DuckDB compares identifiers: without the case of ASCII letters. */
 const folded = (name: string) => name.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
@@ -42,7 +42,7 @@ describe('the column of a key', () => {
   test('can stand beside all others in one table', async () => {
     const columns = NASTY_KEYS.map((key, at) => `${at} AS ${quoteName(columnName(key))}`).join(', ')
     for (const [at, key] of NASTY_KEYS.entries()) {
-      const rows = await warehouse.run(`SELECT ${quoteName(columnName(key))} AS n FROM (SELECT ${columns})`)
+      const rows = await parquet.run(`SELECT ${quoteName(columnName(key))} AS n FROM (SELECT ${columns})`)
       expect(rows).toEqual([{ n: at }])
     }
   })
@@ -52,7 +52,7 @@ test('a quoted text is that text, and nothing else', async () => {
   const aText = fc.oneof(aKey, fc.constantFrom("'; DROP TABLE x; --", "\\'", "''", "'||version()||'", '$1', '%'))
   await fc.assert(
     fc.asyncProperty(aText, async (text) => {
-      expect(await warehouse.run(`SELECT ${quoteText(text)} AS text`)).toEqual([{ text }])
+      expect(await parquet.run(`SELECT ${quoteText(text)} AS text`)).toEqual([{ text }])
     }),
   )
 })
@@ -61,7 +61,7 @@ test('a quoted name is one name', async () => {
   await fc.assert(
     fc.asyncProperty(aKey, async (key) => {
       const name = columnName(key)
-      expect(await warehouse.run(`SELECT 1 AS ${quoteName(name)}`)).toEqual([{ [name]: 1 }])
+      expect(await parquet.run(`SELECT 1 AS ${quoteName(name)}`)).toEqual([{ [name]: 1 }])
     }),
   )
 })

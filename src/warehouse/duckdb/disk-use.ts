@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '../../core/error.ts'
-import type { Piece } from '../disk-share.ts'
+import type { Piece } from '../warehouse.ts'
 import { quoteText } from './dialect.ts'
 import type { EventFile, PageFile, RollupFile } from './manifest.ts'
+import type { ParquetFiles } from './parquet-files.ts'
 import { isOpen } from './rollup.ts'
 import { spooledEvents } from './spooled.ts'
-import type { DuckdbWarehouse } from './warehouse.ts'
 
 /** How much of a file is whose, as shares of 1. */
 type Shares = readonly { orgId: string; share: number }[]
@@ -22,22 +22,20 @@ interface Held {
   weight: string
 }
 
-export interface DiskUseParts {
-  warehouse: DuckdbWarehouse
-  /** Told why it is not known whose a file is. */
-  report(error: unknown, where: string): void
-}
-
 /** What lies on disk, and whose it is: files of events, of counts and of `pages`, and the spool. */
 export class DiskUse {
   /** Of files that several organizations share, by path; a file never changes. */
   private shares = new Map<string, Shares>()
 
-  constructor(private readonly parts: DiskUseParts) {}
+  constructor(
+    private readonly parquet: ParquetFiles,
+    /** Told why it is not known whose a file is. */
+    private readonly report: (error: unknown, where: string) => void,
+  ) {}
 
   /** Bytes of everything. */
   bytes(): number {
-    const { files, rollups, pages, spool } = this.parts.warehouse.sources()
+    const { files, rollups, pages, spool } = this.parquet.sources()
     const held = [...files, ...rollups, ...pages].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
     return held + sizeOf(spool)
   }
@@ -47,7 +45,7 @@ export class DiskUse {
    * be read is nobody's.
    */
   async pieces(): Promise<Piece[]> {
-    const { files, rollups, pages } = this.parts.warehouse.sources()
+    const { files, rollups, pages } = this.parquet.sources()
     const held = [...files.map(ofEvents), ...rollups.map(ofCounts), ...pages.map(ofPages)]
     const shared = held.filter(({ orgId }) => orgId === null)
     const shares = new Map<string, Shares>()
@@ -57,33 +55,33 @@ export class DiskUse {
   }
 
   private async sharesOf({ path, weight }: Held): Promise<Shares> {
-    const { folder } = this.parts.warehouse.sources()
+    const { folder } = this.parquet.sources()
     try {
       return await this.weigh(`read_parquet(${quoteText(join(folder, path))})`, weight)
     } catch (error) {
-      if (this.isThere(path)) this.parts.report(error, `disk budget: ${path}: ${messageOf(error)}`)
+      if (this.isThere(path)) this.report(error, `disk budget: ${path}: ${messageOf(error)}`)
       return []
     }
   }
 
   private async spooled(): Promise<Piece[]> {
-    const { spool } = this.parts.warehouse.sources()
+    const { spool } = this.parquet.sources()
     if (spool.length === 0) return []
     const bytes = sizeOf(spool)
     const shares = await this.weigh(spooledEvents(spool), EVENT_BYTES)
-    return shares.map(({ orgId, share }) => ({ orgId, kind: 'spool', from: 0, bytes: bytes * share, path: null }))
+    return shares.map(({ orgId, share }) => ({ orgId, kind: 'spool', from: 0, bytes: bytes * share, part: null }))
   }
 
   private async weigh(source: string, weight: string): Promise<Shares> {
     const sql = `SELECT orgId, sum(${weight})::DOUBLE AS weight FROM ${source} GROUP BY orgId`
-    const rows = await this.parts.warehouse.look<{ orgId: string; weight: number }>(sql)
+    const rows = await this.parquet.look<{ orgId: string; weight: number }>(sql)
     const all = rows.reduce((sum, row) => sum + row.weight, 0)
     return rows.map((row) => ({ orgId: row.orgId, share: row.weight / all }))
   }
 
   /** A file that was merged or dropped meanwhile is none that can't be read. */
   private isThere(path: string): boolean {
-    const { files, rollups, pages } = this.parts.warehouse.sources()
+    const { files, rollups, pages } = this.parquet.sources()
     return [...files, ...rollups, ...pages].some((file) => file.path === path)
   }
 }
@@ -106,8 +104,8 @@ const ofPages = ({ path, orgId, minReceivedAt, sizeBytes }: PageFile): Held => (
 })
 
 function piecesOf({ kind, path, orgId, from, sizeBytes }: Held, shares: Shares): Piece[] {
-  if (orgId !== null) return [{ orgId, kind, from, bytes: sizeBytes, path }]
-  return shares.map(({ orgId, share }) => ({ orgId, kind, from, bytes: sizeBytes * share, path: null }))
+  if (orgId !== null) return [{ orgId, kind, from, bytes: sizeBytes, part: path }]
+  return shares.map(({ orgId, share }) => ({ orgId, kind, from, bytes: sizeBytes * share, part: null }))
 }
 
 /** A spool file may go while it is looked at. */

@@ -27,14 +27,14 @@ test('a file of a version that kept no checksum is read as a whole', async () =>
   await using _ = stand
   for (const table of ['eventFile', 'rollupFile']) stand.db.exec(`UPDATE ${table} SET sum = NULL`)
   await stand.reopen()
-  await stand.warehouse.files.round()
+  await stand.warehouse.check()
   expect([told, (await stand.count()).rows]).toEqual([[], 2])
   const { path = '' } = stand.manifest.files()[0] ?? {}
   const bytes = readFileSync(join(stand.folder, path))
   // As long as before, and no Parquet at all.
   writeFileSync(join(stand.folder, path), Buffer.alloc(bytes.length, 'x'))
   await stand.reopen()
-  await stand.warehouse.files.round()
+  await stand.warehouse.check()
   expect(told.map(({ file }) => file.path)).toEqual([path])
   expect((await stand.count()).rows).toBe(1)
 })
@@ -43,12 +43,12 @@ test('a round looks at each file once a day', async () => {
   const { stand, told } = await filesOf(1)
   await using _ = stand
   const { path = '' } = stand.manifest.files()[0] ?? {}
-  await stand.warehouse.files.round()
+  await stand.warehouse.check()
   spoil(stand, path)
-  await stand.warehouse.files.round()
+  await stand.warehouse.check()
   expect(told).toEqual([])
   stand.clock.advance(DAY_MS)
-  await stand.warehouse.files.round()
+  await stand.warehouse.check()
   expect(told.map(({ file }) => file.path)).toEqual([path])
 })
 

@@ -70,10 +70,11 @@ export class FileTable<File extends { path: string }> {
     return true
   }
 
-  /** The part of a `commit` that takes damaged files of these paths out for good. */
-  forget(paths: ReadonlySet<string>): Mirror {
+  /** The part of a `commit` that takes files of these paths out for good, damaged ones too. */
+  drop(paths: ReadonlySet<string>): Mirror {
+    const known = [...this.files, ...this.aside.map(({ file }) => file)]
     return this.write(
-      this.aside.flatMap(({ file }) => (paths.has(file.path) ? [file] : [])),
+      known.filter(({ path }) => paths.has(path)),
       [],
     )
   }

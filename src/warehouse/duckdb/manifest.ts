@@ -174,13 +174,12 @@ export class Manifest {
     return this.tables().flatMap((table) => [...table.present()])
   }
 
-  /** Takes damaged files out of the manifest. */
-  forget(damaged: readonly ManifestFile[]): void {
-    const paths = new Set(damaged.map(({ path }) => path))
-    commit(this.db, () => this.tables().map((table) => table.forget(paths)))
+  /** Takes files of any kind off the list, damaged ones too, in one transaction, which is none of the caller's. */
+  drop(paths: ReadonlySet<string>): void {
+    if (paths.size > 0) commit(this.db, () => this.tables().map((table) => table.drop(paths)))
   }
 
-  private tables(): Pick<FileTable<ManifestFile>, 'present' | 'damaged' | 'setAside' | 'takeBack' | 'forget'>[] {
+  private tables(): Pick<FileTable<ManifestFile>, 'present' | 'damaged' | 'setAside' | 'takeBack' | 'drop'>[] {
     return [this.events, this.counted, this.paged]
   }
 
@@ -265,4 +264,17 @@ const KEPT_SEGMENTS = 1000
 
 function segmentBefore(name: string, distance: number): string {
   return String(Math.max(0, Number.parseInt(name, 10) - distance)).padStart(name.length, '0')
+}
+
+/** A cell of the list of files is not what it can be: SQLite can't tell. */
+export class ListError extends Error {}
+
+/** Fails with `ListError`, and as SQLite does. */
+export function readManifest(db: Db): Manifest {
+  try {
+    return new Manifest(db)
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new ListError(error.message, { cause: error })
+    throw error
+  }
 }

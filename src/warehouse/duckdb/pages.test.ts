@@ -40,8 +40,7 @@ const ask = (stand: WarehouseStand, orgId: string | null, window = { from: 0, to
     }),
   )
 
-const compactAt = (stand: WarehouseStand, now: number) =>
-  compactPages(stand.warehouse, stand.manifest, stand.folder, now)
+const compactAt = (stand: WarehouseStand, now: number) => compactPages(stand.parquet, stand.manifest, stand.folder, now)
 
 const aPage = fc.record({
   receivedAt: fc.integer({ min: HOUR, max: HOUR + 3 * DAY_MS }),

@@ -6,7 +6,7 @@ import { quoteText } from './dialect.ts'
 import { lineageOf } from './lineage.ts'
 import type { Manifest, PageFile } from './manifest.ts'
 import { pagesIn, parquetOf } from './pages-relation.ts'
-import type { DuckdbWarehouse } from './warehouse.ts'
+import type { ParquetFiles } from './parquet-files.ts'
 
 /** Files of `pages` that should become one, or one for each organization. */
 export interface PageMerge {
@@ -37,7 +37,7 @@ function sortedMerges(files: readonly PageFile[], level: 'hour' | 'day'): PageMe
 
 /** As `compactEvents`, of `pages`. */
 export async function compactPages(
-  warehouse: DuckdbWarehouse,
+  parquet: ParquetFiles,
   manifest: Manifest,
   folder: string,
   now: Instant,
@@ -47,31 +47,27 @@ export async function compactPages(
     swap: (removed: readonly PageFile[], added: readonly PageFile[]) => manifest.swapPages(removed, added),
   }
   await attemptEach('merges', planPages(manifest.pages(), now - GRACE_MS), (merge) =>
-    replaceFiles(warehouse, folder, store, merge.files, () => mergedFiles(warehouse, folder, merge)),
+    replaceFiles(parquet, folder, store, merge.files, () => mergedFiles(parquet, folder, merge)),
   )
 }
 
-async function mergedFiles(
-  warehouse: DuckdbWarehouse,
-  folder: string,
-  { files, level }: PageMerge,
-): Promise<PageFile[]> {
+async function mergedFiles(parquet: ParquetFiles, folder: string, { files, level }: PageMerge): Promise<PageFile[]> {
   const columns = Object.keys(PAGE_COLUMNS).join(', ')
   const source = parquetOf(folder, files)
-  const orgIds = level === 'merged' ? [null] : await orgsOf(warehouse, source)
+  const orgIds = level === 'merged' ? [null] : await orgsOf(parquet, source)
   const added: PageFile[] = []
   for (const [index, orgId] of orgIds.entries()) {
     const path = nameOf(pagesIn(`${level}${index}`), files)
     const where = orgId === null ? '' : ` WHERE orgId = ${quoteText(orgId)}`
     const select = `SELECT ${columns} FROM ${source}${where} ORDER BY orgId, domainId, vendor, receivedAt`
-    const rows = await warehouse.write(path, select, { lineage: lineageOf(files, orgIds.length) })
-    added.push(await warehouse.describePages(path, rows, level))
+    const rows = await parquet.write(path, select, { lineage: lineageOf(files, orgIds.length) })
+    added.push(await parquet.describePages(path, rows, level))
   }
   return added
 }
 
-async function orgsOf(warehouse: DuckdbWarehouse, source: string): Promise<string[]> {
-  const rows = await warehouse.run<{ orgId: string }>(`SELECT DISTINCT orgId FROM ${source} ORDER BY orgId`)
+async function orgsOf(parquet: ParquetFiles, source: string): Promise<string[]> {
+  const rows = await parquet.run<{ orgId: string }>(`SELECT DISTINCT orgId FROM ${source} ORDER BY orgId`)
   return rows.map(({ orgId }) => orgId)
 }
 

@@ -214,7 +214,7 @@ describe('a query', () => {
     const [first, second] = stand.manifest.files()
     if (!first || !second) throw new Error('expected two files')
     // Were it read, it would be found to be gone.
-    await stand.warehouse.remove([`${stand.folder}/${second.path}`])
+    await stand.parquet.remove([`${stand.folder}/${second.path}`])
     expect(await stand.count({ orgId: 'org_1' })).toEqual({ rows: 1, events: 1 })
     expect(await stand.count({ window: { from: 0, to: HOUR + HOUR_MS } })).toEqual({ rows: 1, events: 1 })
     expect(stand.manifest.damaged()).toEqual([])

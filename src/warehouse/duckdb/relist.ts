@@ -7,10 +7,10 @@ import { keyOfColumn, quoteText } from './dialect.ts'
 import { countsFrom, type ProfileRow, profileOf } from './file-profile.ts'
 import type { EventFile, PageFile, RollupFile } from './manifest.ts'
 import { pagesIn } from './pages-relation.ts'
+import type { ParquetFiles } from './parquet-files.ts'
 import { eventsRelation } from './relation.ts'
 import { COUNTS, countsRelation } from './rollup.ts'
 import type { UnlistedFile } from './unlisted.ts'
-import type { DuckdbWarehouse } from './warehouse.ts'
 
 /**
  * Which strays are to be listed: all but those whose place others took, and those that were to take the place of others
@@ -44,22 +44,22 @@ export interface Listing {
 /** Reads a file that is not listed and adds it to `listing`. Its name says what level it is of. Fails when it can't be read. */
 export async function addToListing(
   listing: Listing,
-  warehouse: DuckdbWarehouse,
+  parquet: ParquetFiles,
   folder: string,
   path: string,
 ): Promise<void> {
   const source = `read_parquet(${quoteText(join(folder, path))})`
-  const [{ rows } = { rows: 0 }] = await warehouse.run<{ rows: number }>(`SELECT count(*) AS rows FROM ${source}`)
+  const [{ rows } = { rows: 0 }] = await parquet.run<{ rows: number }>(`SELECT count(*) AS rows FROM ${source}`)
   const name = path.split('/').at(-1) ?? ''
   if (path.startsWith(`${COUNTS}/`)) {
-    listing.rollups.push(await warehouse.describeRollup(path, rows, rollupLevel(name)))
+    listing.rollups.push(await parquet.describeRollup(path, rows, rollupLevel(name)))
   } else if (path.startsWith(pagesIn(''))) {
-    listing.pages.push(await warehouse.describePages(path, rows, pageLevel(name)))
+    listing.pages.push(await parquet.describePages(path, rows, pageLevel(name)))
   } else {
     const level = eventLevel(name)
-    const columns = await warehouse.run<{ column_name: string }>(`DESCRIBE SELECT * FROM ${source}`)
+    const columns = await parquet.run<{ column_name: string }>(`DESCRIBE SELECT * FROM ${source}`)
     const keys = level === 'compacted' ? columns.flatMap(({ column_name }) => keyOfColumn(column_name) ?? []) : null
-    listing.files.push(await warehouse.describe(path, rows, level, keys))
+    listing.files.push(await parquet.describe(path, rows, level, keys))
   }
 }
 
@@ -91,13 +91,13 @@ export interface Owner {
 
 /** Whom these files and spool files belong to, oldest first. */
 export async function ownersOf(
-  warehouse: DuckdbWarehouse,
+  parquet: ParquetFiles,
   folder: string,
   { files, rollups, spool }: Listing & { spool: readonly string[] },
 ): Promise<Owner[]> {
   const events = eventsRelation({ files, folder, spool }, { ...EVERYTHING, keys: [] })
   const counts = countsRelation({ rollups, folder, spool: [] }, EVERYTHING)
-  return warehouse.run<Owner>(
+  return parquet.run<Owner>(
     `SELECT orgId, domainId, min(seenAt) AS firstAt, mode(host) AS host FROM (
        SELECT orgId, domainId, receivedAt AS seenAt, host FROM (${events})
        UNION ALL SELECT orgId, domainId, minute AS seenAt, NULL AS host FROM (${counts})
@@ -115,19 +115,19 @@ export interface HourUsage {
 
 /** What these files hold, without loads of a vendor's code where only the counts are left. */
 export async function contentOfFiles(
-  warehouse: DuckdbWarehouse,
+  parquet: ParquetFiles,
   folder: string,
   { files, rollups }: Listing,
 ): Promise<{ content: SegmentContent; usage: HourUsage[] }> {
   const events = eventsRelation({ files, folder, spool: [] }, { ...EVERYTHING, keys: [] })
   const counts = countsRelation({ rollups, folder, spool: [] }, EVERYTHING)
   // Of names that somebody made up, counts keep no more than a domain may have.
-  const vendors = await warehouse.run<VendorSighting>(
+  const vendors = await parquet.run<VendorSighting>(
     `SELECT domainId, vendor, max(minute) AS lastReceivedAt FROM (${counts})
      WHERE vendor <> ${quoteText(OTHER)} GROUP BY domainId, vendor`,
   )
-  const content = { counts: countsFrom(await warehouse.run<ProfileRow>(profileOf(`(${events})`))), vendors }
-  const usage = await warehouse.run<HourUsage>(
+  const content = { counts: countsFrom(await parquet.run<ProfileRow>(profileOf(`(${events})`))), vendors }
+  const usage = await parquet.run<HourUsage>(
     `SELECT orgId, domainId, hour, max(events) AS events FROM (
        SELECT orgId, domainId, receivedAt // ${HOUR_MS} * ${HOUR_MS} AS hour, count(*) AS events
        FROM (${events}) GROUP BY ALL

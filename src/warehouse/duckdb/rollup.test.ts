@@ -211,7 +211,7 @@ describe('counts', () => {
     await stand.add([{}, {}])
     await stand.flush()
     const [file] = stand.manifest.files()
-    await stand.warehouse.remove([join(stand.folder, file?.path ?? '')])
+    await stand.parquet.remove([join(stand.folder, file?.path ?? '')])
     await agree(stand)
   })
 
@@ -345,7 +345,7 @@ describe('files of counts', () => {
     }
     expect(new Set(levelsOf(stand)).size).toBeGreaterThan(1)
     for (const { path, orgId, minMinute, maxMinute, rows } of stand.manifest.rollups()) {
-      const [found] = await stand.warehouse.run<{ rows: number; first: Instant; last: Instant; orgId: string | null }>(
+      const [found] = await stand.parquet.run<{ rows: number; first: Instant; last: Instant; orgId: string | null }>(
         `SELECT count(*) AS rows, min(minute) AS first, max(minute) AS last,
            CASE WHEN count(DISTINCT orgId) = 1 THEN min(orgId) END AS orgId
          FROM read_parquet('${join(stand.folder, path)}')`,
@@ -373,7 +373,7 @@ describe('files of counts', () => {
     const [first] = stand.manifest.rollups()
     if (!first) throw new Error('expected a file')
     const merge = { files: [...stand.manifest.rollups()], level: 'hour' as const }
-    const merging = runRollupMerge(stand.warehouse, stand.manifest, stand.folder, merge)
+    const merging = runRollupMerge(stand.parquet, stand.manifest, stand.folder, merge)
     stand.manifest.swapRollups([first], [])
     await merging
     expect(levelsOf(stand)).toEqual(['fresh'])

@@ -36,7 +36,7 @@ export function countsRelation({ rollups, folder, spool }: CountSources, scope: 
   const inScope = rollups.filter((file) => isInScope(file, scope))
   const read = (files: readonly RollupFile[], columns: string) =>
     [...Map.groupBy(files, (file) => filterFor(file, scope))].map(
-      ([filter, group]) => `SELECT ${columns} FROM ${parquet(folder, group)}${filter}`,
+      ([filter, group]) => `SELECT ${columns} FROM ${countFiles(folder, group)}${filter}`,
     )
   const final = `${KEY}, minute, events, weight, sessions`
   const open = `${KEY}, minute, events, weight, sessionHashes`
@@ -91,7 +91,7 @@ export function named(source: string, crowds: readonly Crowd[]): string {
 /** Counts of minutes that may still grow, each once. */
 export function mergedCounts(folder: string, files: readonly RollupFile[]): string {
   return `SELECT ${KEY}, minute, sum(events)::BIGINT AS events, sum(weight) AS weight, ${SESSIONS} AS sessionHashes
-    FROM ${parquet(folder, files)} GROUP BY ALL`
+    FROM ${countFiles(folder, files)} GROUP BY ALL`
 }
 
 /** Counts of these files, of any level, as final ones, sorted; `stepMs`: how long what is called a minute is. */
@@ -103,8 +103,8 @@ export function finalCounts(
   const [open, final] = [files.filter(isOpen), files.filter((file) => !isOpen(file))]
   const where = orgId === null ? '' : ` WHERE orgId = ${quoteText(orgId)}`
   const branches = [
-    ...(open.length > 0 ? [closed(`SELECT * FROM ${parquet(folder, open)}${where}`)] : []),
-    ...(final.length > 0 ? [`SELECT * FROM ${parquet(folder, final)}${where}`] : []),
+    ...(open.length > 0 ? [closed(`SELECT * FROM ${countFiles(folder, open)}${where}`)] : []),
+    ...(final.length > 0 ? [`SELECT * FROM ${countFiles(folder, final)}${where}`] : []),
   ]
   return `SELECT ${KEY}, minute // ${stepMs} * ${stepMs} AS minute, sum(events)::BIGINT AS events, sum(weight) AS weight,
       sum(sessions)::BIGINT AS sessions
@@ -116,7 +116,7 @@ function closed(source: string): string {
     FROM (${source}) GROUP BY ALL`
 }
 
-export function parquet(folder: string, files: readonly RollupFile[]): string {
+export function countFiles(folder: string, files: readonly RollupFile[]): string {
   return `read_parquet([${files.map(({ path }) => quoteText(`${folder}/${path}`)).join(', ')}])`
 }
 

@@ -3,24 +3,17 @@ import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { MINUTE_MS } from '../../core/clock.ts'
+import { firstFew } from '../../core/text.ts'
 import { aKey, anEvent, NASTY_KEYS, WarehouseStand } from '../warehouse.fixture.ts'
 import { compactEvents } from './compact.ts'
 import { columnName, keyOfColumn } from './dialect.ts'
 import { Manifest } from './manifest.ts'
 import { compactPages } from './pages.ts'
 import { addToListing, type Listing, worthListing } from './relist.ts'
-import {
-  filesOnDisk,
-  findDifferences,
-  isManifestOlder,
-  listedPaths,
-  named,
-  segmentOf,
-  type UnlistedFile,
-} from './unlisted.ts'
+import { filesOnDisk, findDifferences, isManifestOlder, listedPaths, segmentOf, type UnlistedFile } from './unlisted.ts'
 
 const partsOf = (stand: WarehouseStand, manifest = stand.manifest) => ({
-  ...{ warehouse: stand.warehouse, manifest, folder: stand.folder, spoolFolder: stand.spoolFolder },
+  ...{ parquet: stand.parquet, manifest, folder: stand.folder, spoolFolder: stand.spoolFolder },
 })
 
 /** A stand with files of every level, of three organizations. */
@@ -31,9 +24,9 @@ async function filled(): Promise<WarehouseStand> {
     await stand.add(events.slice(at, at + 3))
     await stand.flush()
     stand.clock.advance(20 * MINUTE_MS)
-    await compactEvents(stand.warehouse, stand.manifest, stand.folder, stand.clock.now())
+    await compactEvents(stand.parquet, stand.manifest, stand.folder, stand.clock.now())
     await stand.compactCounts()
-    await compactPages(stand.warehouse, stand.manifest, stand.folder, stand.clock.now())
+    await compactPages(stand.parquet, stand.manifest, stand.folder, stand.clock.now())
   }
   return stand
 }
@@ -43,7 +36,7 @@ async function relisted(stand: WarehouseStand): Promise<Listing> {
   const strays: UnlistedFile[] = (await findDifferences(partsOf(stand, emptyManifest(stand)))).strays
   const listing: Listing = { files: [], rollups: [], pages: [] }
   for (const path of worthListing(strays, filesOnDisk(stand.folder))) {
-    await addToListing(listing, stand.warehouse, stand.folder, path)
+    await addToListing(listing, stand.parquet, stand.folder, path)
   }
   return listing
 }
@@ -133,6 +126,6 @@ test.each([
 })
 
 test('of many paths a few are named', () => {
-  expect(named(['a', 'b', 'c'])).toBe('a, b, c')
-  expect(named(['a', 'b', 'c', 'd', 'e'])).toBe('a, b, c and 2 more')
+  expect(firstFew(['a', 'b', 'c'])).toBe('a, b, c')
+  expect(firstFew(['a', 'b', 'c', 'd', 'e'])).toBe('a, b, c and 2 more')
 })

@@ -2,12 +2,13 @@ import { existsSync, readdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Instant } from '../../core/clock.ts'
+import { spooledSegments } from '../../ingest/segment-reader.ts'
 import { quoteText } from './dialect.ts'
-import { type Lineage, readLineage } from './lineage.ts'
+import { LINEAGE_KEY, type Lineage } from './lineage.ts'
 import type { Manifest } from './manifest.ts'
 import { pagesIn } from './pages-relation.ts'
+import type { ParquetFiles } from './parquet-files.ts'
 import { COUNTS } from './rollup.ts'
-import type { DuckdbWarehouse } from './warehouse.ts'
 
 /** A Parquet file that the manifest does not list. */
 export interface UnlistedFile {
@@ -27,7 +28,7 @@ export interface Differences {
 }
 
 export interface FolderParts {
-  warehouse: DuckdbWarehouse
+  parquet: ParquetFiles
   manifest: Manifest
   /** Of events. */
   folder: string
@@ -46,12 +47,6 @@ export function filesOnDisk(folder: string): string[] {
   })
 }
 
-/** Names of the segments in the spool, read from the disk; none when the folder is not there. */
-export function spooledSegments(spoolFolder: string): string[] {
-  if (!existsSync(spoolFolder)) return []
-  return readdirSync(spoolFolder).flatMap((name) => /^(\d+)\.ndjson$/.exec(name)?.[1] ?? [])
-}
-
 /** Paths of everything that the manifest lists, damaged files among it. */
 export function listedPaths(manifest: Manifest): string[] {
   const damaged = manifest.damaged().map(({ file }) => file)
@@ -59,23 +54,36 @@ export function listedPaths(manifest: Manifest): string[] {
 }
 
 /** Compares the disk with the manifest. Changes nothing. */
-export async function findDifferences({ warehouse, manifest, folder, spoolFolder }: FolderParts): Promise<Differences> {
+export async function findDifferences({ parquet, manifest, folder, spoolFolder }: FolderParts): Promise<Differences> {
   const onDisk = filesOnDisk(folder)
   const listed = new Set(listedPaths(manifest))
   const present = onDisk.filter((path) => listed.has(path))
   const missing = [...listed].filter((path) => !onDisk.includes(path))
   const unlisted: UnlistedFile[] = []
   for (const path of onDisk) {
-    if (!listed.has(path)) unlisted.push({ path, lineage: await readLineage(warehouse, folder, path) })
+    if (!listed.has(path)) unlisted.push({ path, lineage: await readLineage(parquet, folder, path) })
   }
   const isSpooled = isNamedAfter(spooledSegments(spoolFolder))
   const isUnfinished = unfinishedIn(present)
   const unexplained = unlisted.filter((file) => !isSpooled(file) && !isUnfinished(file))
   // Their own files say what they replaced; there are thousands of them, and seldom a reason to ask.
-  const replaced = unexplained.length > 0 ? await replacedBy(warehouse, folder, present) : new Set<string>()
+  const replaced = unexplained.length > 0 ? await replacedBy(parquet, folder, present) : new Set<string>()
   const strays = unexplained.filter(({ path }) => !replaced.has(path))
   const leftovers = unlisted.filter((file) => !strays.includes(file)).map(({ path }) => path)
   return { missing, leftovers, strays }
+}
+
+/** Null of a file that replaces none, and of one that can't be read. `path` is relative to the folder of events. */
+async function readLineage(parquet: ParquetFiles, folder: string, path: string): Promise<Lineage | null> {
+  const sql = `SELECT decode(value) AS text FROM parquet_kv_metadata(${quoteText(join(folder, path))})
+    WHERE decode(key) = ${quoteText(LINEAGE_KEY)}`
+  try {
+    const [row] = await parquet.run<{ text: string }>(sql)
+    return row ? (JSON.parse(row.text) as Lineage) : null
+  } catch {
+    // Whether it can be read is asked elsewhere; here it only says nothing.
+    return null
+  }
 }
 
 /** A segment that is still in the spool is written again, into the same file. */
@@ -91,10 +99,10 @@ function unfinishedIn(present: readonly string[]): (file: UnlistedFile) => boole
 }
 
 /** What these files were written in the place of. */
-async function replacedBy(warehouse: DuckdbWarehouse, folder: string, paths: readonly string[]): Promise<Set<string>> {
+async function replacedBy(parquet: ParquetFiles, folder: string, paths: readonly string[]): Promise<Set<string>> {
   const replaced = new Set<string>()
   for (const path of paths.filter((path) => segmentOf(path) === null)) {
-    for (const source of (await readLineage(warehouse, folder, path))?.replaces ?? []) replaced.add(source)
+    for (const source of (await readLineage(parquet, folder, path))?.replaces ?? []) replaced.add(source)
   }
   return replaced
 }
@@ -105,10 +113,10 @@ export function segmentOf(path: string): string | null {
 }
 
 /** Start of the latest minute of a file of counts, latest `receivedAt` of any other; null when it can't be read. */
-export async function lastInstantOf(warehouse: DuckdbWarehouse, folder: string, path: string): Promise<Instant | null> {
+export async function lastInstantOf(parquet: ParquetFiles, folder: string, path: string): Promise<Instant | null> {
   const column = path.startsWith(`${COUNTS}/`) ? 'minute' : 'receivedAt'
   try {
-    const [row] = await warehouse.run<{ last: Instant | null }>(
+    const [row] = await parquet.run<{ last: Instant | null }>(
       `SELECT max(${column}) AS last FROM read_parquet(${quoteText(join(folder, path))})`,
     )
     return row?.last ?? null
@@ -120,7 +128,7 @@ export async function lastInstantOf(warehouse: DuckdbWarehouse, folder: string, 
 
 /** True when files are there that came after everything the manifest ever knew: it does not belong to them. */
 export async function isManifestOlder(
-  { warehouse, manifest, folder }: FolderParts,
+  { parquet, manifest, folder }: FolderParts,
   { missing, strays }: Differences,
 ): Promise<boolean> {
   const lastSegment = manifest.lastSegment()
@@ -131,17 +139,9 @@ export async function isManifestOlder(
     if (lineage?.replaces.some((source) => gone.has(source))) return true
     const segment = segmentOf(path)
     if (segment !== null && segment > lastSegment) return true
-    if (((await lastInstantOf(warehouse, folder, path)) ?? 0) > lastKnownAt) return true
+    if (((await lastInstantOf(parquet, folder, path)) ?? 0) > lastKnownAt) return true
   }
   return false
-}
-
-const NAMED = 3
-
-/** The first few of some paths, and how many more there are. */
-export function named(paths: readonly string[]): string {
-  const more = paths.length - NAMED
-  return `${paths.slice(0, NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 /** Removes what killed processes left behind: drafts, and files that hold nothing that is not elsewhere. */

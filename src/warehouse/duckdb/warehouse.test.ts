@@ -368,7 +368,7 @@ test('a file is not removed while a query may still read it', async () => {
   const path = join(stand.folder, stand.manifest.files()[0]?.path ?? '')
   const running = stand.query('SELECT count(*) AS n FROM events, range(3000000) WHERE seq > range')
   let removed = false
-  const removal = stand.warehouse.remove([path]).then(() => {
+  const removal = stand.parquet.remove([path]).then(() => {
     removed = true
   })
   await Promise.resolve()
@@ -378,6 +378,6 @@ test('a file is not removed while a query may still read it', async () => {
   expect(existsSync(path)).toBe(false)
   // What is gone already is no reason to keep the others.
   writeFileSync(join(stand.folder, 'other'), '')
-  await stand.warehouse.remove([path, join(stand.folder, 'other')])
+  await stand.parquet.remove([path, join(stand.folder, 'other')])
   expect(existsSync(join(stand.folder, 'other'))).toBe(false)
 })

@@ -13,7 +13,7 @@ const ROWS_AT_ONCE = 50
 /** The engine forgets an interruption that comes before it began to work. */
 const INTERRUPT_EVERY_MS = 20
 
-export interface AskOptions {
+export interface ExecuteOptions {
   params?: WrittenQuery['params']
   read?: Query['read']
   /** Longer, and it is given up; null: never. */
@@ -23,7 +23,7 @@ export interface AskOptions {
 }
 
 /** Runs SQL on a connection of its own, and answers an object a row. Others have their turn while rows are read. */
-export async function ask<T>(engine: DuckDBInstance, sql: string, options: AskOptions = {}): Promise<T[]> {
+export async function execute<T>(engine: DuckDBInstance, sql: string, options: ExecuteOptions = {}): Promise<T[]> {
   const { params = {}, read, timeoutMs = null, signals = [] } = options
   const connection = await engine.connect()
   const end = endOf(connection, timeoutMs, signals)

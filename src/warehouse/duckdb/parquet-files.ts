@@ -1,0 +1,234 @@
+import { mkdirSync, renameSync, statSync } from 'node:fs'
+import { open, rm } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
+import { dirname, join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { type Clock, HOUR_MS, type Instant } from '../../core/clock.ts'
+import { sumOf } from '../../core/file-sum.ts'
+import { quoteText } from './dialect.ts'
+import { type ExecuteOptions, execute } from './execute.ts'
+import { FileCheck, type Flaw } from './file-check.ts'
+import { type Lineage, metadataOf } from './lineage.ts'
+import type { EventFile, Manifest, ManifestFile, PageFile, RollupFile } from './manifest.ts'
+import { type PageSources, pagesIn } from './pages-relation.ts'
+import type { Sources } from './relation.ts'
+import { COUNTS, type CountSources } from './rollup.ts'
+import { spoolRelation } from './spooled.ts'
+
+export interface ParquetOptions {
+  /** Where Parquet files lie, those of counts in `counts/`; `tmp/` below it is the engine's own. */
+  folder: string
+  manifest: Manifest
+  clock: Clock
+  /** Files that hold events the warehouse does not have yet. */
+  spoolFiles(): string[]
+  memoryLimit?: string
+  /** Told of files that are not as they were written, and are left out from now on. */
+  damaged?(flaws: readonly Flaw[]): void
+  /** Told of such files that are whole again, and in use. */
+  restored?(files: readonly ManifestFile[]): void
+}
+
+const MEMORY = '200MB'
+/** Each thread that reads the spool has 32 MiB for a line, in each query. */
+const READER_MEMORY = '400MB'
+const READER_THREADS = Math.min(4, availableParallelism())
+
+/** Who waits for an answer: each has an engine, so that none takes the memory of another. */
+type Reader = 'callers' | 'jobs'
+
+/** The files of the history, and the engines that write and read them. */
+export class ParquetFiles {
+  private readonly running = new Set<Promise<unknown>>()
+  /** Of what the engines are at. */
+  private interruption = new AbortController()
+  /** True once they were interrupted. */
+  isInterrupted = false
+  readonly check: FileCheck
+
+  private constructor(
+    private readonly readers: Record<Reader, DuckDBInstance>,
+    /** Loads and compacts on one core, so that the collector keeps the others. */
+    private readonly writer: DuckDBInstance,
+    private readonly options: ParquetOptions,
+  ) {
+    const { folder, manifest, clock, damaged = () => {}, restored = () => {} } = options
+    const decode = (path: string) => this.decode(path)
+    this.check = new FileCheck({ folder, manifest, clock, decode, damaged, restored })
+  }
+
+  static async open(options: ParquetOptions): Promise<ParquetFiles> {
+    const tmp = join(options.folder, 'tmp')
+    for (const path of [tmp, join(options.folder, COUNTS), join(options.folder, pagesIn(''))])
+      mkdirSync(path, { recursive: true })
+    const engine = (threads: number, memory: string) =>
+      DuckDBInstance.create(':memory:', {
+        memory_limit: options.memoryLimit ?? memory,
+        threads: String(threads),
+        temp_directory: tmp,
+        // Otherwise memory that is freed goes back to the system only when the engine next works: not while it is idle.
+        allocator_background_threads: 'true',
+        // No network, no extension from anywhere: everything that is needed is linked in.
+        autoinstall_known_extensions: 'false',
+        autoload_known_extensions: 'false',
+        preserve_insertion_order: 'false',
+      })
+    const [callers, jobs] = [await engine(READER_THREADS, READER_MEMORY), await engine(READER_THREADS, MEMORY)]
+    return new ParquetFiles({ callers, jobs }, await engine(1, MEMORY), options)
+  }
+
+  get folder(): string {
+    return this.options.folder
+  }
+
+  get manifest(): Manifest {
+    return this.options.manifest
+  }
+
+  /** What stands behind `events`, `counts` and `pages` right now. */
+  sources(): Sources & CountSources & PageSources {
+    const { manifest, folder, spoolFiles } = this.options
+    const [files, rollups, pages] = [manifest.files(), manifest.rollups(), manifest.pages()]
+    return { files, rollups, pages, folder, spool: spoolFiles() }
+  }
+
+  /** When the oldest event was received that is in no Parquet file yet; null when all are. */
+  async firstUnloadedAt(): Promise<Instant | null> {
+    const paths = this.options.spoolFiles()
+    if (paths.length === 0) return null
+    const sql = `SELECT min(receivedAt) AS first FROM ${spoolRelation(paths, false)}`
+    return (await this.look<{ first: Instant | null }>(sql))[0]?.first ?? null
+  }
+
+  /** Queries under way; of `run` those whose files stay. */
+  get runningQueries(): number {
+    return this.running.size
+  }
+
+  /** Answers a query; the files that it reads stay until it ended. Fails when the engine does, or one of the signals ends. */
+  read<T>(reader: Reader, sql: string, { signals = [], ...options }: ExecuteOptions): Promise<T[]> {
+    return this.execute<T>(this.readers[reader], sql, { ...options, signals })
+  }
+
+  /** Runs SQL of our own making, however long it takes. */
+  run<T>(sql: string): Promise<T[]> {
+    return this.execute<T>(this.writer, sql)
+  }
+
+  /** As `run`; the files that it reads stay until it ended. */
+  look<T>(sql: string): Promise<T[]> {
+    return this.track(this.run<T>(sql))
+  }
+
+  /** Keeps all files until the work has ended. */
+  track<T>(work: Promise<T>): Promise<T> {
+    this.running.add(work)
+    const done = () => this.running.delete(work)
+    work.then(done, done)
+    return work
+  }
+
+  /** What the engines are at fails: queries, and writing that is as if it had never begun. */
+  interrupt(): void {
+    this.isInterrupted = true
+    this.interruption.abort()
+    this.interruption = new AbortController()
+  }
+
+  close(): void {
+    for (const engine of [...Object.values(this.readers), this.writer]) engine.closeSync()
+  }
+
+  /** Deletes files that left the manifest, once no query that may still read them is running. */
+  async remove(paths: readonly string[]): Promise<void> {
+    await Promise.allSettled([...this.running])
+    // Not in the event loop: to let go of a large file takes milliseconds.
+    for (const path of paths) await rm(path, { force: true })
+  }
+
+  /**
+   * Writes the answer of a SELECT into a file that appears whole or not at all, with `options` of DuckDB's Parquet
+   * writer. A file that is written in the place of others says so in itself. Answers its number of rows.
+   */
+  async write(
+    path: string,
+    select: string,
+    { lineage, options = '' }: { lineage?: Lineage; options?: string } = {},
+  ): Promise<number> {
+    const { folder } = this.options
+    const [draft, file] = [join(folder, 'tmp', path.replaceAll('/', '-')), join(folder, path)]
+    const format = ['FORMAT parquet', 'COMPRESSION zstd', options, lineage ? metadataOf(lineage) : '']
+      .filter(Boolean)
+      .join(', ')
+    const [row] = await this.run<{ Count: number }>(`COPY (${select}) TO ${quoteText(draft)} (${format})`)
+    // Not in the event loop: the collector's answers would wait for it.
+    await syncPath(draft)
+    renameSync(draft, file)
+    await syncPath(dirname(file))
+    return row?.Count ?? 0
+  }
+
+  /** The manifest row of a written file. */
+  async describe(path: string, rows: number, level: EventFile['level'], keys: string[] | null): Promise<EventFile> {
+    const columns = `min(receivedAt) AS first, max(receivedAt) AS last, max(seq) AS maxSeq`
+    const { orgId, first, last, maxSeq } = await this.spanOf<{ first: number; last: number; maxSeq: number }>(
+      path,
+      columns,
+    )
+    const span = { hour: Math.floor(first / HOUR_MS) * HOUR_MS, minReceivedAt: first, maxReceivedAt: last }
+    return { path, orgId, ...span, maxSeq, rows, ...(await this.measure(path)), level, keys }
+  }
+
+  /** The manifest row of a written file of counts. */
+  async describeRollup(path: string, rows: number, level: RollupFile['level']): Promise<RollupFile> {
+    const span = await this.spanOf<{ minMinute: number; maxMinute: number }>(
+      path,
+      'min(minute) AS minMinute, max(minute) AS maxMinute',
+    )
+    return { path, ...span, rows, ...(await this.measure(path)), level }
+  }
+
+  /** The manifest row of a written file of `pages`. */
+  async describePages(path: string, rows: number, level: PageFile['level']): Promise<PageFile> {
+    const span = await this.spanOf<{ minReceivedAt: number; maxReceivedAt: number }>(
+      path,
+      'min(receivedAt) AS minReceivedAt, max(receivedAt) AS maxReceivedAt',
+    )
+    return { path, ...span, rows, ...(await this.measure(path)), level }
+  }
+
+  /** By what it is seen later whether a written file is still as it was. */
+  async measure(path: string): Promise<{ sizeBytes: number; sum: number | null }> {
+    const file = join(this.options.folder, path)
+    return { sizeBytes: statSync(file).size, sum: await sumOf(file) }
+  }
+
+  /** Whose a file is, null: several organizations', and what else is asked of all its rows. */
+  private async spanOf<T extends object>(path: string, columns: string): Promise<T & { orgId: string | null }> {
+    const file = join(this.options.folder, path)
+    const [found] = await this.run<T & { orgs: number; orgId: string }>(
+      `SELECT ${columns}, count(DISTINCT orgId) AS orgs, min(orgId) AS orgId FROM read_parquet(${quoteText(file)})`,
+    )
+    if (!found) throw new Error(`${path} is empty`)
+    const { orgs, orgId, ...span } = found
+    return { ...(span as unknown as T), orgId: orgs === 1 ? orgId : null }
+  }
+
+  /** Every value of a file. */
+  private async decode(path: string): Promise<void> {
+    await this.run(`SELECT bit_xor(hash(file)) FROM read_parquet(${quoteText(path)}) AS file`)
+  }
+
+  private execute<T>(engine: DuckDBInstance, sql: string, options: ExecuteOptions = {}): Promise<T[]> {
+    return execute<T>(engine, sql, { ...options, signals: [this.interruption.signal, ...(options.signals ?? [])] })
+  }
+}
+
+async function syncPath(path: string): Promise<void> {
+  const file = await open(path, 'r')
+  try {
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
