@@ -188,6 +188,34 @@ test('no more than 64 kB of an answer are read, and the rest is not waited for',
   await gone
 })
 
+describe('an answer of known size', () => {
+  const ask = async (size: number, maxAnswerBytes: number) => {
+    await using server = receiver(() => new Response('x'.repeat(size)))
+    const send = httpTransport({ guard: local })
+    return await send({ kind: 'http', method: 'GET', url: server.url, headers: {}, body: '', maxAnswerBytes }, never)
+  }
+
+  test.each([0, 1, MAX_REPLY_BYTES, 1024 * 1024])('%i bytes come whole', async (size) => {
+    expect(await ask(size, size)).toMatchObject({ kind: 'status', status: 200, body: 'x'.repeat(size) })
+  })
+
+  test.each([1, MAX_REPLY_BYTES + 1, 1024 * 1024])('%i bytes are an error where one less is wanted', async (size) => {
+    expect(await ask(size, size - 1)).toEqual({
+      kind: 'error',
+      message: `the answer is larger than ${size - 1} bytes`,
+      permanent: true,
+    })
+  })
+})
+
+test.each(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const)('%s goes out as it is', async (method) => {
+  await using server = receiver()
+  const send = httpTransport({ guard: local })
+  const body = method === 'GET' || method === 'HEAD' ? '' : 'höhe'
+  expect(await send({ kind: 'http', method, url: server.url, headers: {}, body }, never)).toMatchObject({ status: 200 })
+  expect(server.requests).toMatchObject([{ method, body }])
+})
+
 test('a header with a line break is not sent', async () => {
   await using server = receiver()
   const send = httpTransport({ guard: local })

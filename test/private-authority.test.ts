@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readConfig } from '../src/config.ts'
+import { systemClock } from '../src/core/clock.ts'
+import { addressGuard } from '../src/integrations/address-guard.ts'
+import { authoritiesOf, trustedBeside } from '../src/integrations/authorities.ts'
+import { httpTransport } from '../src/integrations/http-transport.ts'
+import { mailTransport } from '../src/integrations/mail-transport.ts'
+import { mailbox } from '../src/integrations/receiver.fixture.ts'
+import { oidcProvider } from '../src/org/oidc.ts'
+
+/*
+ * What leaves trusts, beside what every system trusts, the authorities of the file in TAGWARDEN_OUTBOUND_CA: requests of
+ * integrations, mail, and the sign-in through the company.
+ */
+
+const openssl = Bun.which('openssl')
+
+describe.skipIf(!openssl)('a certificate of a private authority', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tagwarden-authority-'))
+  const file = (name: string) => join(folder, name)
+  const run = (...words: string[]) => {
+    const { exitCode, stderr } = Bun.spawnSync([openssl ?? '', ...words])
+    if (exitCode !== 0) throw new Error(stderr.toString())
+  }
+  let key = ''
+  let cert = ''
+  let web: ReturnType<typeof Bun.serve>
+  const signal = new AbortController().signal
+  const configured = () => readConfig({}, { TAGWARDEN_OUTBOUND_CA: file('ca.pem') }).outboundCa
+
+  beforeAll(() => {
+    const ec = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+    run('req', '-x509', '-days', '2', ...ec, '-keyout', file('ca.key'), '-out', file('ca.pem'), '-subj', '/CN=Our own')
+    run('req', ...ec, '-keyout', file('key.pem'), '-out', file('request.pem'), '-subj', '/CN=inside')
+    writeFileSync(file('names'), 'subjectAltName=IP:127.0.0.1')
+    const signed = ['-CA', file('ca.pem'), '-CAkey', file('ca.key'), '-CAcreateserial', '-extfile', file('names')]
+    run('x509', '-req', '-days', '2', '-in', file('request.pem'), ...signed, '-out', file('cert.pem'))
+    key = readFileSync(file('key.pem'), 'utf8')
+    cert = readFileSync(file('cert.pem'), 'utf8')
+    web = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      tls: { key, cert },
+      fetch({ url }) {
+        const issuer = new URL(url).origin
+        const endpoints = { authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` }
+        return Response.json({ issuer, ...endpoints, jwks_uri: `${issuer}/keys`, response_types_supported: ['code'] })
+      },
+    })
+  })
+  afterAll(async () => {
+    await web.stop(true)
+    rmSync(folder, { recursive: true })
+  })
+
+  test('is trusted by requests of integrations', async () => {
+    const send = (ca: string) =>
+      httpTransport({ guard: addressGuard(['127.0.0.1']), ca })(
+        { kind: 'http', method: 'GET', url: `https://127.0.0.1:${web.port}/`, headers: {}, body: '' },
+        signal,
+      )
+    expect(await send(configured())).toMatchObject({ kind: 'status', status: 200 })
+    expect(await send('')).toMatchObject({ kind: 'error', message: expect.stringContaining('UNABLE_TO_VERIFY') })
+  })
+
+  test('is trusted by mail', async () => {
+    await using box = await mailbox({ secure: true, key, cert })
+    const letter = { to: ['ann@example.com'], subject: 'a', text: 'b', html: 'c', messageId: 'd', threadId: null }
+    const send = (ca: string) =>
+      mailTransport({ smtpUrl: `smtps://127.0.0.1:${box.port}`, from: 'watch@tagwarden.example', ca })(
+        { kind: 'mail', ...letter },
+        signal,
+      )
+    expect(await send(configured())).toMatchObject({ kind: 'status', status: 250 })
+    expect(await send('')).toMatchObject({ kind: 'error' })
+    expect(box.mails).toHaveLength(1)
+  })
+
+  test('is trusted by the sign-in through the company', async () => {
+    const issuer = `https://127.0.0.1:${web.port}`
+    const begin = (ca: string) => {
+      const settings = { clientId: 'a', clientSecret: '', name: 'us', groupsClaim: 'groups', roles: [], orgId: null }
+      const parts = { clock: systemClock, warn: () => undefined, ...authoritiesOf(ca) }
+      return oidcProvider({ issuer, ...settings }, parts).begin('https://watch.example/back')
+    }
+    expect((await begin(configured())).url.origin).toBe(issuer)
+    expect(begin('')).rejects.toThrow('can not be reached')
+  })
+
+  test('takes no trust from those that every system has', () => {
+    const all = trustedBeside(configured())
+    expect(all.length).toBeGreaterThan(100)
+    expect(all.at(-1)).toBe(readFileSync(file('ca.pem'), 'utf8').trim())
+  })
+
+  test.each([
+    ['that is not there', () => file('none.pem'), 'is not there'],
+    ['without one', () => file('names'), 'has none'],
+    [
+      'with a damaged one',
+      () => {
+        writeFileSync(file('damaged.pem'), `${cert}\n-----BEGIN CERTIFICATE-----\nabcd\n-----END CERTIFICATE-----\n`)
+        return file('damaged.pem')
+      },
+      'has none at place 2',
+    ],
+  ])('in a file %s stops the start', (_name, path, message) => {
+    expect(() => readConfig({}, { TAGWARDEN_OUTBOUND_CA: path() })).toThrow(
+      expect.objectContaining({ name: 'SettingError', message: expect.stringContaining(message) }),
+    )
+  })
+})
