@@ -23,16 +23,16 @@ function project(path: string): (...args: string[]) => string[] {
 const EVERYTHING = 'install --frozen-lockfile --ignore-scripts --silent'
 const PROGRAM = 'install --production --frozen-lockfile --ignore-scripts --silent'
 
-test.each([
-  ['src/main.ts', 'demo'],
-  ['build.ts', ''],
-])('%s %s: what only tests need is not installed, unless it is there', (...args) => {
-  using folder = temporaryFolder()
-  const run = project(folder.path)
-  expect(run(...args)).toEqual([PROGRAM, `--no-env-file ${args.join(' ')}`.trim()])
-  mkdirSync(join(folder.path, 'node_modules/@biomejs/biome'), { recursive: true })
-  expect(run(...args)[0]).toBe(EVERYTHING)
-})
+test.each([[['src/main.ts', 'demo']], [['build.ts']]])(
+  'for %j what only tests need is not installed, unless it is there',
+  (args) => {
+    using folder = temporaryFolder()
+    const run = project(folder.path)
+    expect(run(...args)).toEqual([PROGRAM, `--no-env-file ${args.join(' ')}`])
+    mkdirSync(join(folder.path, 'node_modules/@biomejs/biome'), { recursive: true })
+    expect(run(...args)[0]).toBe(EVERYTHING)
+  },
+)
 
 test.each([[['test']], [['test/all.ts', 'check']], [['bench/index.ts']], [[]]])(
   'for %j everything is installed',
