@@ -59,7 +59,7 @@ import type { GapWatch } from './signals/gap-watch.ts'
 import { settingsOf } from './signals/setting-store.ts'
 import { signalRoutes } from './signals/signal-routes.ts'
 import type { Suspicion } from './signals/suspicion.ts'
-import { standingClockStep } from './store/clock-step.ts'
+import { activeClockStep } from './store/clock-step.ts'
 import type { Db } from './store/database.ts'
 import type { Warehouse } from './warehouse/warehouse.ts'
 
@@ -131,7 +131,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
       lastFlushAt: () => ages.flushAt,
       lastEvaluationAt: () => ages.evaluationAt,
       clockPutBack() {
-        const step = standingClockStep(db, clock.now())
+        const step = activeClockStep(db, clock.now())
         return step && { at: step.at, latestAt: step.latestAt }
       },
       damagedFiles: () => warehouse.storage().flatMap(({ name, isDamaged }) => (isDamaged ? [name] : [])),

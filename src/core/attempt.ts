@@ -2,15 +2,15 @@ import { messageOf } from './error.ts'
 
 const NAMED = 5
 
-/** All of several failures as one; `what` they are stands in the message, with the first five. */
+/** Returns several errors as one: `3 <what> failed, such as …`, with the messages of the first five. */
 export function allFailed(what: string, errors: readonly unknown[]): AggregateError {
   const named = errors.slice(0, NAMED).map(messageOf).join('; ')
   return new AggregateError(errors, `${errors.length} ${what} failed, such as ${named}`)
 }
 
 /**
- * Does `work` with one after another. One that fails costs the others nothing; what failed is thrown at the end, all
- * together as an `AggregateError`, and is not tried again.
+ * Runs `work` for each item, one after another. A failed item does not stop the others; at the end all errors are
+ * thrown together as an `AggregateError`. Nothing is retried.
  */
 export async function attemptEach<T>(
   what: string,

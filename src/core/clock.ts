@@ -13,12 +13,12 @@ export const MINUTE_MS = 60 * SECOND_MS
 export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
 
-/** A clock that differs from the time that passed by so much was set. */
+/** A clock that moved by this much more or less than the time that passed was set by someone. */
 export const CLOCK_STEP_MS = 10 * SECOND_MS
 
 /**
- * Answers a question that may be asked again and again: was the clock set since it was last asked, on or back, by more
- * than `CLOCK_STEP_MS`? `elapsed`: milliseconds that never go back. After the machine slept it may seem so too.
+ * Returns a function that is true when the clock was set forward or back by more than `CLOCK_STEP_MS` since its last
+ * call. `elapsed` is a monotonic clock in milliseconds. A machine that was suspended may look like a step as well.
  */
 export function clockSteps(clock = systemClock, elapsed = () => performance.now()): () => boolean {
   const difference = () => clock.now() - elapsed()

@@ -12,22 +12,22 @@ export type ErrorCode =
   | 'unavailable'
 
 /**
- * An expected refusal. The message is shown to the caller as it stands: one sentence that says what is wrong and
- * where (`alerts[3].period: …`), without SQL, stack or server paths. Anything else that is thrown is a bug.
+ * An expected refusal. The caller sees the message unchanged: one sentence that says what is wrong and where
+ * (`alerts[3].period: …`), without SQL, stack or server paths. Anything else that is thrown is a bug.
  */
 export class AppError extends Error {
   override readonly name = 'AppError'
   constructor(
     readonly code: ErrorCode,
     message: string,
-    /** Seconds after which a repeat may succeed; sent as `Retry-After`. */
+    /** Seconds after which a retry may succeed; sent as `Retry-After`. */
     readonly retryAfterS?: number,
   ) {
     super(message)
   }
 }
 
-/** The message of whatever was thrown, for logs and ledgers. */
+/** Returns the message of any thrown value, for logs and ledgers. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)
 }

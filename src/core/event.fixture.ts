@@ -1,8 +1,10 @@
 import type { StoredEvent } from './event.ts'
 
-/** An event of which nothing is known but what is said: received at 0, of organization `org_1` and domain `dom_1`. */
-export function plainEvent(said: Partial<StoredEvent> = {}): StoredEvent {
-  const { seq = 1, receivedAt = 0 } = said
+/**
+ * An event with these fields set; all others have a default: received at 0, of organization `org_1` and domain `dom_1`.
+ */
+export function plainEvent(fields: Partial<StoredEvent> = {}): StoredEvent {
+  const { seq = 1, receivedAt = 0 } = fields
   return {
     seq,
     id: `evt_${seq}`,
@@ -28,6 +30,6 @@ export function plainEvent(said: Partial<StoredEvent> = {}): StoredEvent {
     weight: 1,
     violations: null,
     params: {},
-    ...said,
+    ...fields,
   }
 }

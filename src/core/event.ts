@@ -1,6 +1,6 @@
 import type { Instant } from './clock.ts'
 
-/** `event`: the vendor says that something happened; `hit`: a request nobody could read; `tag`: a tag manager's
+/** `event`: an event decoded from a vendor's request; `hit`: a request that no decoder could read; `tag`: a tag manager's
  * report on one of its tags; `library`: the vendor's code being loaded. */
 export type EventKind = 'event' | 'hit' | 'tag' | 'library'
 export type Environment = 'prod' | 'dev'
@@ -11,11 +11,11 @@ export type EventStatus = (typeof EVENT_STATUSES)[number]
 export interface StoredEvent {
   /** Order of arrival, unique in an installation; grows with `receivedAt`. Below 2^53. */
   seq: number
-  /** The sender's id, or `evt_<seq>`; empty instead of the latter before it is stored. */
+  /** The sender's id, or `evt_<seq>`; empty until it is stored when the sender gave none. */
   id: string
   /** When it happened, corrected by the sender's clock skew. */
   ts: Instant
-  /** When it was taken in. Never decreases from one event to the next; alert windows are cut by it. */
+  /** When the collector received it. Never decreases from one event to the next; alert windows are cut by it. */
   receivedAt: Instant
   orgId: string
   domainId: string

@@ -2,22 +2,22 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { FairQueue, type Share } from './fair-queue.ts'
 
-/** Work that goes on until it is told to end. */
-function hanging() {
+/** Work that runs until the test ends it. */
+function openEnded() {
   const { promise, resolve } = Promise.withResolvers<void>()
   return { work: () => promise, end: resolve }
 }
 
 const share = (name: string, atOnce: number, waiting = 100): Share => ({ name, atOnce, waiting })
-/** Lets all that is due happen. */
+/** Lets pending promises and callbacks run. */
 const settle = () => Bun.sleep(0)
 
-/** Takes queue, and says in which order they began. */
-function stand(queue: FairQueue) {
+/** Adds tasks to the queue, and records the order in which they start. */
+function recorder(queue: FairQueue) {
   const begun: string[] = []
   const ends = new Map<string, () => void>()
   const ask = (name: string, shares: Share[] = [], signal?: AbortSignal) => {
-    const { work, end } = hanging()
+    const { work, end } = openEnded()
     ends.set(name, end)
     const begin = () => {
       begun.push(name)
@@ -33,8 +33,8 @@ function stand(queue: FairQueue) {
 }
 
 describe('queue by shares', () => {
-  test('are as many as there are places, the others in the order in which they came', async () => {
-    const { begun, ask, end } = stand(new FairQueue(2))
+  test('starts as many tasks as there are slots, and the others in the order of the calls', async () => {
+    const { begun, ask, end } = recorder(new FairQueue(2))
     const all = ['a', 'b', 'c', 'd'].map((name) => ask(name))
     await settle()
     expect(begun).toEqual(['a', 'b'])
@@ -45,7 +45,7 @@ describe('queue by shares', () => {
     expect(begun).toEqual(['a', 'b', 'c', 'd'])
   })
 
-  test('end with what the work answers, or how it fails', async () => {
+  test('returns what the work returns, or fails as it does', async () => {
     const queue = new FairQueue(1)
     expect(await queue.run(async () => 7)).toBe(7)
     const failing = queue.run(async () => {
@@ -56,16 +56,16 @@ describe('queue by shares', () => {
     expect(queue.load).toEqual({ running: 0, waiting: 0 })
   })
 
-  test('of a share are as many as it may have, and others pass it', async () => {
-    const { begun, ask } = stand(new FairQueue(4))
+  test('runs no more of a share than its limit, and lets others overtake it', async () => {
+    const { begun, ask } = recorder(new FairQueue(4))
     for (const name of ['a', 'b', 'c', 'd']) void ask(name, [share('caller', 2)])
     void ask('other', [share('another', 2)])
     await settle()
     expect(begun).toEqual(['a', 'b', 'other'])
   })
 
-  test('go to whoever has least at work', async () => {
-    const { begun, ask, end } = stand(new FairQueue(3))
+  test('gives a free slot to the share with the fewest running', async () => {
+    const { begun, ask, end } = recorder(new FairQueue(3))
     const ofAcme = [share('acme', 3)]
     for (const name of ['a1', 'a2', 'a3', 'a4', 'a5']) void ask(name, ofAcme)
     void ask('b1', [share('beta', 3)])
@@ -75,8 +75,8 @@ describe('queue by shares', () => {
     expect(begun.at(-1)).toBe('a4')
   })
 
-  test('that too many of a share wait for are refused, and come back when there is room', async () => {
-    const { ask, end } = stand(new FairQueue(4))
+  test('refuses a task when too many of its share wait, and accepts it when there is room', async () => {
+    const { ask, end } = recorder(new FairQueue(4))
     const mine = [share('caller', 1, 2)]
     const taken = ['a', 'b', 'c'].map((name) => ask(name, mine))
     expect(ask('d', mine)).rejects.toMatchObject({ code: 'rateLimited', retryAfterS: expect.any(Number) })
@@ -86,15 +86,15 @@ describe('queue by shares', () => {
     await Promise.all(taken)
   })
 
-  test('that too many wait for altogether are refused', async () => {
-    const { ask } = stand(new FairQueue(1, 1))
+  test('refuses a task when too many wait in total', async () => {
+    const { ask } = recorder(new FairQueue(1, 1))
     void ask('a', [share('x', 1)])
     void ask('b', [share('y', 1)])
     expect(ask('c', [share('z', 1)])).rejects.toMatchObject({ code: 'unavailable', retryAfterS: expect.any(Number) })
   })
 
-  test('nobody wants any more never begin', async () => {
-    const { begun, ask, end } = stand(new FairQueue(1))
+  test('never starts a task whose signal aborted while it waited', async () => {
+    const { begun, ask, end } = recorder(new FairQueue(1))
     const controller = new AbortController()
     void ask('a')
     const given = ask('b', [share('caller', 1)], controller.signal)
@@ -106,8 +106,8 @@ describe('queue by shares', () => {
     expect(begun).toEqual(['a', 'c'])
   })
 
-  test('given up while at work leave their place, but count for their share until they end', async () => {
-    const { begun, ask, end } = stand(new FairQueue(1))
+  test('frees the slot of a running task that was aborted, but counts it for its share until it ends', async () => {
+    const { begun, ask, end } = recorder(new FairQueue(1))
     const controller = new AbortController()
     const mine = [share('caller', 1)]
     void ask('a', mine, controller.signal)
@@ -122,10 +122,10 @@ describe('queue by shares', () => {
     expect(begun).toEqual(['a', 'other', 'b'])
   })
 
-  test('never are more than they may, none is forgotten, and nothing is left of them', async () => {
-    const asked = fc.record({ caller: fc.integer({ min: 0, max: 3 }), steps: fc.integer({ min: 0, max: 5 }) })
+  test('keeps every limit, runs every task, and is empty at the end', async () => {
+    const call = fc.record({ caller: fc.integer({ min: 0, max: 3 }), steps: fc.integer({ min: 0, max: 5 }) })
     await fc.assert(
-      fc.asyncProperty(fc.array(asked, { maxLength: 40 }), async (all) => {
+      fc.asyncProperty(fc.array(call, { maxLength: 40 }), async (all) => {
         const queue = new FairQueue(3)
         const running = new Map<number, number>()
         const answered = await Promise.all(

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { FairQueue } from './fair-queue.ts'
 
-/** Work that ends when it is told to. */
+/** Work that ends when the test resolves or rejects it. */
 function task() {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   let begun = false
@@ -16,7 +16,7 @@ function task() {
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('queue', () => {
-  test('are taken in the order of coming, whoever ends first', async () => {
+  test('starts tasks in the order of the calls, whichever ends first', async () => {
     const queue = new FairQueue(2, 10)
     const tasks = Array.from({ length: 5 }, task)
     const results = tasks.map(({ work }) => queue.run(work))
@@ -35,7 +35,7 @@ describe('queue', () => {
     await Promise.all([results[0], results[3], results[4]])
   })
 
-  test('are refused past the end of the queue, and given again once it is shorter', async () => {
+  test('refuses tasks while it is full, and accepts them again once it is shorter', async () => {
     const queue = new FairQueue(1, 2)
     const [running, ...waiting] = Array.from({ length: 3 }, task)
     const results = [running, ...waiting].map((task) => queue.run(task?.work ?? Promise.reject))
@@ -50,7 +50,7 @@ describe('queue', () => {
     await Promise.all(results)
   })
 
-  test('never more at once than may be, and as many as may be', async () => {
+  test('runs as many tasks at once as the limit allows, and never more', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 4 }),

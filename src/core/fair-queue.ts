@@ -1,16 +1,18 @@
 import { AppError } from './error.ts'
 
-/** Those who share a limit: so many of them are at work at once, and so many wait. */
+/** A limit that calls with the same `name` share, such as all calls of one organization. */
 export interface Share {
   name: string
+  /** At most this many run at once. */
   atOnce: number
+  /** At most this many wait. */
   waiting: number
 }
 
-export interface TurnOptions {
-  /** Limits beside that of all, the narrowest first; none when left out. */
+export interface RunOptions {
+  /** Limits in addition to the queue's own, the narrowest first; none when left out. */
   shares?: readonly Share[]
-  /** Ends when nobody wants the work any more: what has not begun by then never does. */
+  /** When it aborts, work that has not begun never does. */
   signal?: AbortSignal | undefined
 }
 
@@ -22,33 +24,33 @@ interface Waiting {
 const RETRY_AFTER_S = 10
 
 /**
- * Lets work begin: so much at once, the rest waits. When a place is free, the one of whose widest share least is at work
- * begins, the oldest of those: who asks much waits for himself. Work whose signal ended may take its time to stop: its place
- * is free for others at once, and counts for its shares until the end.
+ * A queue that runs at most `atOnce` tasks at a time. When a slot is free, the next task is the one whose widest share
+ * has the fewest running, the oldest of those: a caller with many tasks delays only itself. A running task whose signal
+ * aborts frees its slot at once, but counts for its shares until it ends.
  */
 export class FairQueue {
   private running = 0
   private readonly waiting = new Set<Waiting>()
-  /** By name of the share; without those that have nothing. */
+  /** By name of the share; only shares with something running or waiting have an entry. */
   private readonly counts = new Map<string, { running: number; waiting: number }>()
 
   constructor(
     private readonly atOnce: number,
-    /** So many wait at most. */
+    /** At most this many wait. */
     private readonly mostWaiting = Number.POSITIVE_INFINITY,
   ) {}
 
-  /** How many are at work for somebody, and how many wait. */
+  /** The number of running tasks whose signal has not aborted, and of waiting ones. */
   get load(): { running: number; waiting: number } {
     return { running: this.running, waiting: this.waiting.size }
   }
 
   /**
-   * Answers what `work` answers. Fails as it does; with `rateLimited` when too many of a share wait; with `unavailable` when
-   * too many wait altogether, or the signal ends before the work began.
+   * Returns what `work` returns. Fails as it does; with `rateLimited` when too many of a share wait; with `unavailable`
+   * when too many wait in total, or the signal aborts before the work began.
    */
-  async run<T>(work: () => Promise<T>, { shares = [], signal }: TurnOptions = {}): Promise<T> {
-    if (signal?.aborted) throw givenUp()
+  async run<T>(work: () => Promise<T>, { shares = [], signal }: RunOptions = {}): Promise<T> {
+    if (signal?.aborted) throw abortedError()
     if (this.running < this.atOnce && this.hasRoom(shares)) this.begin(shares)
     else await this.wait(shares, signal)
     let holdsPlace = true
@@ -84,7 +86,7 @@ export class FairQueue {
       }
       const giveUp = () => {
         leave()
-        reject(givenUp())
+        reject(abortedError())
       }
       const begin = () => {
         leave()
@@ -130,5 +132,5 @@ export class FairQueue {
 const tooMany = (code: 'rateLimited' | 'unavailable') =>
   new AppError(code, `too many wait already; try again in ${RETRY_AFTER_S} s`, RETRY_AFTER_S)
 
-/** What ends work that nobody wants any more; hardly anybody hears it. */
-export const givenUp = () => new AppError('unavailable', 'nobody waits for the answer any more', RETRY_AFTER_S)
+/** The error of work whose caller has gone; it is rarely shown to anyone. */
+export const abortedError = () => new AppError('unavailable', 'nobody waits for the answer any more', RETRY_AFTER_S)

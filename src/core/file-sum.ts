@@ -2,7 +2,9 @@ import { open } from 'node:fs/promises'
 
 const PART_BYTES = 256 * 1024
 
-/** The CRC-32 of a file; null when it is gone. Read part by part, so that nothing else waits long. */
+/**
+ * Returns the CRC-32 of a file; null when there is no such file. Reads in parts, so that the event loop is not blocked.
+ */
 export async function sumOf(path: string): Promise<number | null> {
   const file = await open(path, 'r').catch(unlessGone)
   if (!file) return null
@@ -18,7 +20,9 @@ export async function sumOf(path: string): Promise<number | null> {
   }
 }
 
-/** To be given the error of a call that opens a file: null when it says that there is none; any other is thrown. */
+/**
+ * A `catch` handler for opening a file: returns null when there is no such file, and throws every other error again.
+ */
 export function unlessGone(error: unknown): null {
   if ((error as { code?: string }).code === 'ENOENT') return null
   throw error

@@ -7,7 +7,7 @@ import { newId, newSecret } from './id.ts'
 const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz'
 const anInstant = fc.integer({ min: 0, max: 2 ** 48 - 1 })
 
-test('ids sort by the millisecond of their making, as texts', () => {
+test('ids sort as texts by the millisecond in which they were made', () => {
   fc.assert(
     fc.property(fc.array(anInstant, { minLength: 2, maxLength: 20 }), (instants) => {
       const byTime = [...new Set(instants)].sort((a, b) => a - b).map((at) => newId('iss', at))
@@ -27,7 +27,7 @@ test('an id is its prefix and 26 characters, the first ten of them its time', ()
   )
 })
 
-test('no two are equal, even in one millisecond', () => {
+test('no two ids are equal, even in one millisecond', () => {
   const ids = Array.from({ length: 20_000 }, () => newId('alr', TEST_START))
   expect(new Set(ids).size).toBe(ids.length)
 })

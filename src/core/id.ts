@@ -26,15 +26,18 @@ function base32(value: bigint, length: number): string {
   return text
 }
 
-/** `<prefix>_` and 26 characters: 48 bits of time, 80 of chance. Ids sort by the millisecond of their making. */
+/**
+ * Returns `<prefix>_` and 26 characters: 48 bits of time, 80 random ones. Ids sort by the millisecond they were made
+ * in.
+ */
 export function newId(prefix: IdPrefix, at: Instant): string {
   const chance = BigInt(`0x${randomBytes(10).toString('hex')}`)
   return `${prefix}_${base32(BigInt(at), 10)}${base32(chance, 16)}`
 }
 
 /**
- * A secret of 256 random bits behind its prefix: API keys `ak_`, property tokens `pt_`, sessions `st_`, invitations
- * `in_`, setting up `su_`.
+ * Returns a secret of 256 random bits after its prefix: API key `ak_`, property token `pt_`, session `st_`, invitation
+ * `in_`, set-up link `su_`.
  */
 export function newSecret(prefix: 'ak' | 'pt' | 'st' | 'in' | 'su'): string {
   return `${prefix}_${randomBytes(32).toString('base64url')}`

@@ -10,7 +10,7 @@ function address(text: string): Address {
 }
 
 describe('text', () => {
-  test('of every address comes back the same value', () => {
+  test('every address can be formatted and read back', () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (text) => {
         const parsed = address(text)
@@ -59,7 +59,7 @@ test('a block holds exactly the addresses that share its first bits', () => {
   expect(contains({ base: address('0.0.0.0'), bits: 0 }, address('::1'))).toBe(false)
 })
 
-/** Texts that look like addresses, most of them none. */
+/** Texts that look like addresses; most are not. */
 const nearly = fc
   .oneof(
     fc.array(
@@ -76,10 +76,10 @@ const nearly = fc
       : [text, at, more, ...rest].join(''),
   )
 
-test('addresses are what the system takes for addresses', () => {
+test('a text is an address exactly when `node:net` says so', () => {
   fc.assert(
     fc.property(nearly, (text) => {
-      // Zones are cut off before.
+      // Zones are cut off beforehand.
       fc.pre(!text.includes('%'))
       expect(parseAddress(text)?.family ?? null).toBe(isIPv4(text) ? 4 : isIPv6(text) ? 6 : null)
     }),

@@ -12,7 +12,7 @@ export interface Cidr {
 
 const width = (family: 4 | 6) => (family === 4 ? 32 : 128)
 
-/** Reads an address in dotted or colon notation, with or without brackets or a zone; null when it is none. */
+/** Parses an address in dotted or colon notation, with or without brackets or a zone; null when it is none. */
 export function parseAddress(text: string): Address | null {
   const bare = text.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '')
   const v4 = parseV4(bare)
@@ -28,7 +28,9 @@ function parseV4(text: string): bigint | null {
   return parts.reduce((value, part) => (value << 8n) | BigInt(part), 0n)
 }
 
-/** https://www.rfc-editor.org/rfc/rfc4291#section-2.2: eight groups, `::` for those that are zero, the last two dotted. */
+/**
+ * https://www.rfc-editor.org/rfc/rfc4291#section-2.2: eight groups, `::` for those that are zero, the last two dotted.
+ */
 function parseV6(text: string): bigint | null {
   if (text.length > LONGEST_V6 || !text.includes(':')) return null
   const tail = /[^:]+\.[^:]+$/.exec(text)?.[0]
@@ -52,14 +54,14 @@ function parseV6(text: string): bigint | null {
 /** Eight groups of four, the last two as an IPv4 address. */
 const LONGEST_V6 = 45
 
-/** `10.0.0.1`, or eight groups in hexadecimal without compression: what sockets take. */
+/** Returns `10.0.0.1`, or eight groups in hexadecimal without compression, which sockets accept. */
 export function formatAddress({ family, value }: Address): string {
   const part = (shift: number, mask: bigint) => (value >> BigInt(shift)) & mask
   if (family === 4) return [24, 16, 8, 0].map((shift) => part(shift, 0xffn)).join('.')
   return [112, 96, 80, 64, 48, 32, 16, 0].map((shift) => part(shift, 0xffffn).toString(16)).join(':')
 }
 
-/** Reads `10.0.0.0/8`, or an address as the block of itself alone; null when it is neither. */
+/** Parses `10.0.0.0/8`, or an address as a block of one; null when it is neither. */
 export function parseCidr(text: string): Cidr | null {
   const [host = '', length, ...more] = text.split('/')
   const base = parseAddress(host)
@@ -75,12 +77,12 @@ export function contains({ base, bits }: Cidr, address: Address): boolean {
   return base.value >> shift === address.value >> shift
 }
 
-/** An IPv6 address that only carries an IPv4 address (RFC 4291, 2.5.5.2) as that one; any other as it is. */
+/** Returns the IPv4 address in an IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2); any other address unchanged. */
 export function unmapped(address: Address): Address {
   return isMapped(address) ? { family: 4, value: address.value & 0xffff_ffffn } : address
 }
 
-/** A mapped block is what it stands for: `::ffff:10.0.0.0/104` is `10.0.0.0/8`. */
+/** Returns the IPv4 block of an IPv4-mapped one: `::ffff:10.0.0.0/104` is `10.0.0.0/8`; any other unchanged. */
 export function unmappedBlock({ base, bits }: Cidr): Cidr {
   return isMapped(base) && bits >= 96 ? { base: unmapped(base), bits: bits - 96 } : { base, bits }
 }

@@ -1,8 +1,8 @@
 const tails = new WeakMap<object, Map<string, Promise<unknown>>>()
 
 /**
- * Runs `work` when nothing else of the same `key` runs any more, in the order of the calls, and settles as it does. Keys of
- * different owners (a database) have nothing to do with each other.
+ * Runs `work` once all earlier calls with the same owner and key have ended, and settles as `work` does. Calls with
+ * different keys, or different owners (such as a database), run side by side.
  */
 export async function oneAtATime<T>(owner: object, key: string, work: () => Promise<T>): Promise<T> {
   const keys = tails.get(owner) ?? new Map<string, Promise<unknown>>()

@@ -1,16 +1,18 @@
-/** Others, such as the collector, wait no longer than this for their turn. */
+/** Long work blocks the event loop for no longer than this, so that requests are not delayed. */
 const TURN_MS = 5
 
-/** Keeps long work from holding up everything else: it is done in small pieces, with `rest` in between where it is due. */
+/**
+ * Keeps long work from blocking the event loop: the caller splits it into small steps, and awaits `rest` when `isDue`.
+ */
 export class Pace {
   private since = performance.now()
 
-  /** True when the pieces since the last rest took long. */
+  /** True when more than `TURN_MS` passed since the last `rest`. */
   get isDue(): boolean {
     return performance.now() - this.since > TURN_MS
   }
 
-  /** Lets others have their turn. */
+  /** Yields to the event loop. */
   async rest(): Promise<void> {
     await Bun.sleep(0)
     this.since = performance.now()

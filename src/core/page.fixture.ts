@@ -1,8 +1,10 @@
 import type { StoredPage } from './page.ts'
 
-/** A row of which nothing is known but what is said: received at 0, of organization `org_1` and domain `dom_1`. */
-export function plainPage(said: Partial<StoredPage> = {}): StoredPage {
-  const { receivedAt = 0 } = said
+/**
+ * A row with these fields set; all others have a default: received at 0, of organization `org_1` and domain `dom_1`.
+ */
+export function plainPage(fields: Partial<StoredPage> = {}): StoredPage {
+  const { receivedAt = 0 } = fields
   return {
     page: 1,
     ts: receivedAt,
@@ -22,6 +24,6 @@ export function plainPage(said: Partial<StoredPage> = {}): StoredPage {
     durMs: [12.5],
     blockMs: 0,
     bytes: null,
-    ...said,
+    ...fields,
   }
 }

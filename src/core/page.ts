@@ -1,7 +1,7 @@
 import type { Instant } from './clock.ts'
 import type { Environment } from './event.ts'
 
-/** What one page view said of one vendor's requests: a row of the relation `pages`. Null means "not known". */
+/** What one page view measured of one vendor's requests: a row of the relation `pages`. Null means "not known". */
 export interface StoredPage {
   /** The same for all rows of one page view, unique in an installation. Below 2^53. */
   page: number
@@ -16,16 +16,16 @@ export interface StoredPage {
   version: number | null
   /** 1 / sampling rate. */
   weight: number
-  /** True when the browser tells what blocks the main thread. */
+  /** True when the browser reports long animation frames, from which `blockMs` is measured. */
   loaf: boolean
   /** Empty, with 0 requests, in the one row of a page without any vendor. */
   vendor: string
   /** The vendor's host. */
   vendorHost: string
   requests: number
-  /** Of each request whose duration is known. */
+  /** Duration in milliseconds of each request for which the browser reports one. */
   durMs: number[]
-  /** Time in which its code blocked the main thread; null where the browser does not tell. */
+  /** Milliseconds for which its code blocked the main thread; null where the browser does not report them. */
   blockMs: number | null
   bytes: number | null
 }

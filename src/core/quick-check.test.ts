@@ -18,10 +18,10 @@ const SCHEMA = Closed({
 })
 
 const odd = fc.constantFrom('ok', 'failure', 'a', 'b', '', 'long', 'toString', 1, null, [], {}, true)
-/** Mostly what fits. */
+/** Mostly values that fit. */
 const most = (fitting: fc.Arbitrary<unknown>) =>
   fc.oneof({ weight: 20, arbitrary: fitting }, { weight: 1, arbitrary: odd })
-/** Rarely a field that is not named. */
+/** An object that rarely has an unknown field. */
 const record = (fields: Record<string, fc.Arbitrary<unknown>>) =>
   fc
     .tuple(fc.record(fields, { requiredKeys: [] }), fc.nat(20), fc.constantFrom('more', 'toString', '__proto__'))
@@ -41,7 +41,7 @@ const aValue = most(
   }),
 )
 
-test('says what the whole check says', () => {
+test('agrees with the full check', () => {
   const whole = TypeCompiler.Compile(SCHEMA)
   const quick = quickCheck(SCHEMA)
   let [good, bad] = [0, 0]

@@ -32,7 +32,7 @@ function refusalOf(value: unknown, root?: string): string {
   return 'was taken'
 }
 
-test('answers the very value when it fits', () => {
+test('returns the value itself when it fits', () => {
   const value: unknown = { name: 'a', count: 5, color: 'red', note: null, tags: ['x'], deep: { list: [{ at: 0 }] } }
   expect(parse(value) as unknown).toBe(value)
 })
@@ -95,7 +95,7 @@ describe('a refusal names the first field that does not fit', () => {
     expect(() => parser(schema)(value)).toThrow(expect.objectContaining({ code: 'invalid', message }))
   })
 
-  test('below the name of where it stands', () => {
+  test('below the name of the root', () => {
     expect(refusalOf({ name: '' }, 'alerts[3]')).toStartWith('alerts[3].name: ')
     expect(refusalOf('x', 'alerts[3]')).toStartWith('alerts[3]: ')
   })
@@ -112,7 +112,7 @@ describe('a refusal names the first field that does not fit', () => {
     )
   })
 
-  test('at no great length, however long the name', () => {
+  test('cut short when the name is long', () => {
     const message = refusalOf({ name: 'a', ['x'.repeat(100_000)]: 1 })
     expect(message).toBe(`${'x'.repeat(200)}…: there is no such field`)
   })

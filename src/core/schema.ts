@@ -26,7 +26,7 @@ export const OneOf = <const T extends readonly string[]>(
   options: { default?: T[number]; description?: string; examples?: T[number][] } = {},
 ) => Type.Unsafe<T[number]>({ [Kind]: 'OneOf', type: 'string', enum: [...words], ...options })
 
-/** What the documentation says of a schema; with `$id` it stands there under this name. */
+/** What the API documentation shows of a schema; with `$id`, the schema is a named component there. */
 export interface SchemaNotes {
   $id?: string
   description?: string
@@ -47,7 +47,7 @@ export const Text = (
 export type { Static, TObject, TSchema }
 export { Type }
 
-/** Names come from outside, and what is said of them is kept. */
+/** Field names come from callers, and error messages with them are stored in the ledger. */
 const MAX_NAME_LENGTH = 200
 
 /** `/channels/0/type` → `channels[0].type`; the root is `body`. */
@@ -63,11 +63,11 @@ function fieldName(path: string, root: string): string {
 }
 
 function deepest(error: ValueError): ValueError {
-  // A failed union says only "expected union value". Meant is a branch whose constants fit, and of those the one that
-  // got furthest.
+  // A failed union says only "expected union value". The caller most likely meant a branch whose constants fit, and of
+  // those the one whose first error is deepest.
   const branches = error.errors.map((branch) => [...branch])
-  const meant = branches.filter((errors) => errors.every(({ type }) => type !== ValueErrorType.Literal))
-  const inner = (meant.length > 0 ? meant : branches).flat().map(deepest)
+  const likely = branches.filter((errors) => errors.every(({ type }) => type !== ValueErrorType.Literal))
+  const inner = (likely.length > 0 ? likely : branches).flat().map(deepest)
   if (inner.length === 0) return error
   const wrongKind = (e: ValueError) => (e.path === error.path ? 1 : 0)
   return inner.reduce((best, e) => (wrongKind(e) < wrongKind(best) || e.path.length > best.path.length ? e : best))
@@ -75,7 +75,7 @@ function deepest(error: ValueError): ValueError {
 
 const characters = (count: number) => `${count} ${count === 1 ? 'character' : 'characters'}`
 
-/** What is wrong, in our words; TypeBox's own for what no schema of ours asks for. */
+/** Returns what is wrong with the field; TypeBox's own message for checks that no schema here uses. */
 function faultOf({ type, schema, message }: ValueError): string {
   if (type === ValueErrorType.ObjectRequiredProperty) return 'is missing'
   if (schema.enum) return `must be one of ${schema.enum.join(', ')}`
@@ -117,15 +117,15 @@ function faultOf({ type, schema, message }: ValueError): string {
   }
 }
 
-/** One sentence that names the field: `alerts[3].name: must not be empty`. */
+/** Returns one sentence that names the field: `alerts[3].name: must not be empty`. */
 export function describeError(error: ValueError, root = ''): string {
   const cause = deepest(error)
   return `${fieldName(cause.path, root)}: ${faultOf(cause)}`
 }
 
 /**
- * Compiles a schema at its first use; the result answers the value or throws `AppError('invalid')` naming the first bad
- * field.
+ * Returns a function that returns the value when it fits the schema, or throws `AppError('invalid')` naming the first
+ * bad field. The schema is compiled at the first call.
  */
 export function parser<T extends TSchema>(schema: T): (value: unknown, root?: string) => Static<T> {
   let check: TypeCheck<T> | null = null

@@ -5,7 +5,7 @@ const TAG_BYTES = 16
 
 /** Encrypts secrets at rest with AES-256-GCM. The box of one data folder opens only what it sealed. */
 export interface SecretBox {
-  /** Nonce, tag and cipher text in one buffer. */
+  /** Returns nonce, tag and cipher text in one buffer. */
   seal(text: string): Buffer
   /** Fails when the bytes were not sealed with this key or were changed. */
   open(sealed: Uint8Array): string
@@ -28,7 +28,7 @@ export function secretBox(key: Uint8Array): SecretBox {
   }
 }
 
-/** What is stored instead of a bearer secret. */
+/** Returns the SHA-256 that is stored instead of a bearer secret. */
 export function secretHash(secret: string): Buffer {
   return createHash('sha256').update(secret).digest()
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { cutText, timeText, unsaidIn } from './text.ts'
+import { cutText, namesMissingIn, timeText } from './text.ts'
 
 test.each<[string, number, '' | '…', string]>([
   ['abc', 2, '', 'ab'],
@@ -14,7 +14,7 @@ test.each<[string, number, '' | '…', string]>([
   ['😀', 1, '…', '…'],
 ])('%j cut to %i with %j behind it', (text, length, mark, cut) => expect(cutText(text, length, mark)).toBe(cut))
 
-test('what is cut is the beginning, as long as may be, and never ends in half a character', () => {
+test('cutText keeps the longest beginning that fits, and never half a character', () => {
   const text = fc.string({ unit: fc.constantFrom('a', '…', '😀', 'é'), maxLength: 12 })
   fc.assert(
     fc.property(
@@ -48,4 +48,4 @@ test.each([
   ['GA4 (purchase): a.b*c', ['GA4', 'purchase', 'a.b*c', 'axb'], ['axb']],
   ['Überkauf', ['kauf'], ['kauf']],
   ['', ['a'], ['a']],
-])('of the names, %j leaves unsaid', (text, names, unsaid) => expect(unsaidIn(text, names)).toEqual(unsaid))
+])('of the names, %j leaves unsaid', (text, names, unsaid) => expect(namesMissingIn(text, names)).toEqual(unsaid))

@@ -1,8 +1,8 @@
 import type { Instant } from './clock.ts'
 
 /**
- * The text itself, or where it is longer than `length` UTF-16 units its beginning and `mark` behind it, so long
- * together; one unit less where that would split a character.
+ * Returns the text cut to at most `length` UTF-16 units, `mark` at its end included; unchanged when it is not longer.
+ * One unit less where the cut would split a surrogate pair.
  */
 export function cutText(text: string, length: number, mark: '' | '…' = ''): string {
   if (text.length <= length) return text
@@ -19,11 +19,11 @@ export function minuteText(instant: Instant): string {
 /** `2026-01-05 12:07 UTC` */
 export const timeText = (instant: Instant): string => `${minuteText(instant)} UTC`
 
-/** Those of the names that a text does not contain as words of their own, letter by letter the same. */
-export function unsaidIn(text: string, names: readonly (string | null | undefined)[]): string[] {
+/** Returns the names that a text does not contain as whole words (case-sensitive); null and empty ones are skipped. */
+export function namesMissingIn(text: string, names: readonly (string | null | undefined)[]): string[] {
   return names.flatMap((name) => {
     if (!name) return []
-    // `Shop` is not said by `shop.example`, nor by `Shopping` or `Shop.example`, but by `on Shop.`
+    // `on Shop.` contains `Shop`; `shop.example`, `Shopping` and `Shop.example` do not.
     const before = String.raw`(?<![\p{L}\p{N}_.-])`
     const behind = String.raw`(?![\p{L}\p{N}_-]|\.[\p{L}\p{N}])`
     return new RegExp(`${before}${RegExp.escape(name)}${behind}`, 'u').test(text) ? [] : [name]
@@ -38,7 +38,7 @@ export const eventsText = (count: number): string => `${countText(count)} ${coun
 
 const NAMED = 3
 
-/** The first few of some paths, and how many more there are. */
+/** `a, b, c and 2 more`: the first three paths, and the number of the others. */
 export function firstFew(paths: readonly string[]): string {
   const more = paths.length - NAMED
   return `${paths.slice(0, NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`

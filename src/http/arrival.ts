@@ -28,7 +28,7 @@ interface Arrival {
 
 /** Bodies that are on their way. One timer looks after them all: one for each would cost more than most requests. */
 const arrivals = new Map<Request, Arrival>()
-const givenUp = new WeakSet<Request>()
+const abortedError = new WeakSet<Request>()
 let limits = ARRIVAL_LIMITS
 let watching = false
 
@@ -45,7 +45,7 @@ export function isArriving(request: Request): boolean {
 /** True when what a refused request may still send is not waited for: its connection can't carry another request. */
 export function endsConnection(request: Request): boolean {
   const { headers } = request
-  if (givenUp.has(request) || headers.has('transfer-encoding')) return true
+  if (abortedError.has(request) || headers.has('transfer-encoding')) return true
   return Number(headers.get('content-length')) > LARGEST_IGNORED_BYTES
 }
 
@@ -79,7 +79,7 @@ function arrival<T>(request: Request, bytes: number, body: Promise<T>, cancel?: 
   return new Promise((resolve, reject) => {
     const giveUp = () => {
       arrivals.delete(request)
-      givenUp.add(request)
+      abortedError.add(request)
       cancel?.()
       reject(new AppError('invalid', 'body: did not arrive in time'))
     }

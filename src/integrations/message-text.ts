@@ -1,6 +1,6 @@
 import { alertTypeOf } from '../alerts/types/index.ts'
 import type { StoredEvent } from '../core/event.ts'
-import { timeText, unsaidIn } from '../core/text.ts'
+import { namesMissingIn, timeText } from '../core/text.ts'
 import type { Message, MessageKind } from './message.ts'
 import { oneLine } from './one-line.ts'
 
@@ -23,7 +23,7 @@ const MAX_SAMPLE_ROWS = 30
 export function subjectOf(message: Message): string {
   const { kind, issue, domain } = message
   if (!issue) return `Tagwarden: ${KIND_TITLES[kind].toLowerCase()}`
-  const place = unsaidIn(issue.title, [domain?.name])
+  const place = namesMissingIn(issue.title, [domain?.name])
     .map((name) => ` (${name})`)
     .join('')
   return oneLine(`[${issue.severity}] ${KIND_TITLES[kind]}: ${issue.title}${place}`, 200)

@@ -1,7 +1,7 @@
 import type { AlertKind, Severity } from '../alerts/alert.ts'
 import type { Finding } from '../alerts/finding.ts'
 import type { Instant } from '../core/clock.ts'
-import { unsaidIn } from '../core/text.ts'
+import { namesMissingIn } from '../core/text.ts'
 import type { IssueStatus, Transition } from '../issues/issue.ts'
 import { oneLine } from './one-line.ts'
 
@@ -24,7 +24,10 @@ export interface MessageIssue {
   hosts: string[] | null
   /** What people wrote on it. */
   notes: string | null
-  /** Who resolved it by hand: a person's name, or that of an integration; null while it stands, and when it ended by itself. */
+  /**
+   * Who resolved it by hand: a person's name, or that of an integration; null while it stands, and when it ended by
+   * itself.
+   */
   resolvedBy: string | null
 }
 
@@ -120,7 +123,7 @@ const issueUrl = (publicUrl: string, issueId: string) => `${publicUrl}/issues/${
 function sentenceOf({ transition, issue, alert, domain, finding }: MessageFacts): string {
   const title = oneLine(issue.title, 300)
   const placeIn = (text: string) =>
-    unsaidIn(text, [domain && name(domain.name)])
+    namesMissingIn(text, [domain && name(domain.name)])
       .map((place) => ` on ${place}`)
       .join('')
   if (transition === 'resolved') {
@@ -128,7 +131,7 @@ function sentenceOf({ transition, issue, alert, domain, finding }: MessageFacts)
   }
   if (!finding) return `${title}${placeIn(title)}.`
   const said = `${name(alert.name)}: ${oneLine(finding.summary, 300)}`
-  const what = unsaidIn(said, [finding.vendor, finding.event]).join(' ')
+  const what = namesMissingIn(said, [finding.vendor, finding.event]).join(' ')
   return `${said}${what ? ` (${name(what)})` : ''}${placeIn(said)}.`
 }
 

@@ -4,7 +4,7 @@ import { ALERT_KINDS, alertTypeOf } from '../alerts/types/index.ts'
 import { saidByType } from '../alerts/types/said.ts'
 import type { Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
-import { cutText, unsaidIn } from '../core/text.ts'
+import { cutText, namesMissingIn } from '../core/text.ts'
 
 export const ISSUE_STATUSES = ['open', 'acknowledged', 'resolved', 'muted'] as const
 export type IssueStatus = (typeof ISSUE_STATUSES)[number]
@@ -223,7 +223,7 @@ function whereOf(finding: Finding): string {
 
 /** One sentence for lists, tickets and subject lines, in the words of the alert's type. */
 export function issueTitle(alert: { name: string; alertType: AlertKind }, finding: Finding): string {
-  const what = unsaidIn(alert.name, [finding.vendor, finding.event]).join(' ')
+  const what = namesMissingIn(alert.name, [finding.vendor, finding.event]).join(' ')
   const { title } = alertTypeOf(alert.alertType).words
   const parts = { name: alert.name, what, where: whereOf(finding), finding }
   return cutText(title(parts), MAX_TITLE_LENGTH, '…')

@@ -1,7 +1,7 @@
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
-import { standingClockStep } from '../store/clock-step.ts'
+import { activeClockStep } from '../store/clock-step.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
 import { RECORDS_KEPT_MS } from '../store/retention.ts'
 import type {
@@ -135,14 +135,14 @@ export function applyFindings(db: Db, evaluation: Omit<Evaluation, 'issues' | 'n
 }
 
 /**
- * Issues as they stand by the present clock. A time to come is from before the clock was put back, and it counts as that
- * moment: else nothing would clear, reopen or repeat until the clock comes there.
+ * Issues as they stand by the present clock. A time to come is from before the clock was put back, and it counts as
+ * that moment: else nothing would clear, reopen or repeat until the clock comes there.
  */
 function notAhead(db: Db, issues: readonly IssueRecord[], now: Instant): readonly IssueRecord[] {
   const isAhead = ({ lastSeenAt, statusAt, firedWindowAt }: IssueRecord) =>
     Math.max(lastSeenAt, statusAt, firedWindowAt) > now
   if (!issues.some(isAhead)) return issues
-  const putBackAt = standingClockStep(db, now)?.at ?? now
+  const putBackAt = activeClockStep(db, now)?.at ?? now
   const present = (instant: Instant) => (instant > now ? putBackAt : instant)
   return issues.map((issue) => ({
     ...issue,

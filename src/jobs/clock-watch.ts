@@ -5,7 +5,7 @@ import type { Spool } from '../ingest/spool.ts'
 import { moveBack } from '../integrations/outbox.ts'
 import { shortenSessions } from '../org/session.ts'
 import { gapsBetween, lastHeartbeat } from '../signals/gap-store.ts'
-import { type ClockStep, keepClockStep, latestBeforeSteps } from '../store/clock-step.ts'
+import { addClockStep, type ClockStep, latestBeforeSteps } from '../store/clock-step.ts'
 import { type Db, tx } from '../store/database.ts'
 import type { Warehouse } from '../warehouse/warehouse.ts'
 
@@ -44,7 +44,10 @@ export class ClockWatch {
     if (!this.look()) spool.putBack(Math.max(seenAt, spool.latest.receivedAt))
   }
 
-  /** To be called before anything else that asks for the time, about every second. Answers whether the clock was put back. */
+  /**
+   * To be called before anything else that asks for the time, about every second. Answers whether the clock was put
+   * back.
+   */
   look(): boolean {
     const { db, clock, spool, stepped } = this.parts
     const now = clock.now()
@@ -54,7 +57,7 @@ export class ClockWatch {
       const step = { at: now, fromAt: this.livedFrom(now, latestAt), latestAt, lastSeq: spool.latest.seq }
       tx(db, () => {
         beginAnew(db, step, Math.max(latestAt, this.lastReceivedAt))
-        keepClockStep(db, step)
+        addClockStep(db, step)
         moveBack(db, step)
         shortenSessions(db, now)
         recheckHosts(db, now)
@@ -66,7 +69,9 @@ export class ClockWatch {
     return isBack
   }
 
-  /** Since when the program ran before: not in a gap that the clock made by being put on, nor before the first event. */
+  /**
+   * Since when the program ran before: not in a gap that the clock made by being put on, nor before the first event.
+   */
   private livedFrom(now: Instant, latestAt: Instant): Instant {
     const { db, warehouse } = this.parts
     const events = warehouse.storage().find(({ kind, isDamaged }) => kind === 'events' && !isDamaged)

@@ -5,15 +5,15 @@ import { messageOf } from '../core/error.ts'
 import { cacheFolders, unpack } from './unpack.ts'
 
 /**
- * DuckDB's bindings inside the executable, where `build.ts` puts this module in the place of `@duckdb/node-bindings`.
- * The system's loader opens files on disk only, and finds the library beside the addon under its own name.
+ * DuckDB's bindings inside the executable, in which `build.ts` replaces `@duckdb/node-bindings` by this module. The
+ * system's loader opens only files on disk, and finds the library beside the addon by its file name.
  */
 const files = [
   { name: 'libduckdb.so', source: library },
   { name: 'duckdb.node', source: addon },
 ]
 
-/** The embedded files are named after their content. */
+/** The names of the embedded files hold a hash of their content. */
 const version = files.map(({ source }) => basename(source)).join('-')
 
 function load(): object {
@@ -24,7 +24,7 @@ function load(): object {
       return module.exports
     })
   } catch (error) {
-    // Nothing else of the program is loaded yet that could say so.
+    // Nothing that could report the error is loaded yet.
     console.error(`tagwarden: ${messageOf(error)}`)
     process.exit(1)
   }

@@ -28,15 +28,15 @@ const files = () => [
   { name: 'lib.so', source: join(root, 'a.bin') },
   { name: 'addon.node', source: join(root, 'b.bin') },
 ]
-/** A folder that is not there yet. */
+/** A folder that does not exist yet. */
 const fresh = () => join(root, `cache-${next++}`)
-/** What must not be needed. */
+/** A path that must not be used. */
 const nowhere = () => join(root, 'missing')
 const contents = (folder: string) =>
   Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
 const whole = { 'lib.so': 'the library', 'addon.node': 'the addon' }
 
-test('the first start writes, later ones find', () => {
+test('the first start writes the files, later ones reuse them', () => {
   const base = join(fresh(), 'deep', 'tagwarden')
   const folder = join(base, 'v1')
   expect(unpack(files(), 'v1', { folders: [base], spare: nowhere() }, (path) => path)).toBe(folder)
@@ -50,14 +50,14 @@ test('the first start writes, later ones find', () => {
   expect(unpack(files(), 'v2', { folders: [base], spare: nowhere() }, (path) => path)).toBe(join(base, 'v2'))
 })
 
-test('what is cut off is written again', () => {
+test('a truncated file is written again', () => {
   const base = fresh()
   const folder = unpack(files(), 'v1', { folders: [base], spare: nowhere() }, (path) => path)
   writeFileSync(join(folder, 'lib.so'), 'the li')
   expect(unpack(files(), 'v1', { folders: [base], spare: nowhere() }, contents)).toEqual(whole)
 })
 
-describe('a folder that somebody else may have filled is not used', () => {
+describe('a folder that another user may have filled is not used', () => {
   const spoil: Record<string, (base: string) => void> = {
     'a link': (base) => {
       const elsewhere = fresh()
@@ -82,7 +82,7 @@ describe('a folder that somebody else may have filled is not used', () => {
     const [bad, good] = [fresh(), fresh()]
     spoil[name]?.(bad)
     expect(unpack(files(), 'v1', { folders: [bad, good], spare: nowhere() }, (path) => path)).toBe(join(good, 'v1'))
-    // Where there is no other, one is made for this start alone.
+    // With no other folder, a temporary one is made for this start.
     expect(unpack(files(), 'v1', { folders: [bad], spare: root }, contents)).toEqual(whole)
     expect(readdirSync(root).filter((left) => left.startsWith('tagwarden-'))).toEqual([])
   })
@@ -95,7 +95,7 @@ describe('a folder that somebody else may have filled is not used', () => {
   })
 })
 
-test('where the loader refuses, the next folder is tried', () => {
+test('when the loader refuses, the next folder is tried', () => {
   const [noexec, good] = [fresh(), fresh()]
   const tried: string[] = []
   const folder = unpack(files(), 'v1', { folders: [noexec, good], spare: nowhere() }, (path) => {
@@ -107,7 +107,7 @@ test('where the loader refuses, the next folder is tried', () => {
   expect(tried).toEqual([join(noexec, 'v1'), folder])
 })
 
-test('a source that cannot be read leaves nothing behind and says why', () => {
+test('an unreadable source leaves no file behind and fails with the reason', () => {
   const base = fresh()
   const missing = [{ name: 'lib.so', source: join(root, 'missing') }]
   expect(() => unpack(missing, 'v1', { folders: [base], spare: root }, contents)).toThrow(

@@ -5,30 +5,30 @@ import { dirname, isAbsolute, join } from 'node:path'
 import { messageOf } from '../core/error.ts'
 import { writeWhole } from '../store/private-file.ts'
 
-/** A file to be on disk: its name there, and the path to read it from. */
+/** A file to unpack: its name on disk, and the path to read it from. */
 export interface Packed {
   name: string
   source: string
 }
 
 export interface CacheFolders {
-  /** Where files may stay from one start to the next, best first. */
+  /** Folders in which files stay from one start to the next, preferred first. */
   folders: readonly string[]
-  /** Where a folder for one start may be made. */
+  /** The parent of a temporary folder for one start. */
   spare: string
 }
 
-/** The user's cache folder, then the system's one for temporary files. */
+/** Returns the user's cache folder, then the system's folder for temporary files. */
 export function cacheFolders({ XDG_CACHE_HOME: cache = '' }: NodeJS.ProcessEnv): CacheFolders {
   const own = isAbsolute(cache) ? cache : join(homedir(), '.cache')
   return { folders: [join(own, 'tagwarden'), join(tmpdir(), `tagwarden-${userId()}`)], spare: tmpdir() }
 }
 
 /**
- * Puts the files side by side into `<folder>/<version>` of the first folder that will do, and answers what `use` makes
- * of that path. Files that are there already are kept: each appears whole or not at all, and only in folders that
- * nobody else can write to. Where none of them will do, a folder is made in `spare` and removed after its use. Fails
- * with all reasons when that will not do either.
+ * Writes the files into `<folder>/<version>` of the first usable folder, and returns what `use` returns for that path.
+ * Existing files of the right size are kept, because files are written atomically, and only into folders that no other
+ * user can write to. Where no folder is usable, a temporary one is made in `spare` and removed afterwards. Fails with
+ * the reasons for all folders when that one is not usable either.
  */
 export function unpack<T>(
   files: readonly Packed[],
@@ -43,7 +43,7 @@ export function unpack<T>(
       for (const file of files) place(file, folder)
       return { result: use(folder) }
     } catch (error) {
-      // A full disk, somebody else's folder, a file system that executes nothing: the next folder may do.
+      // A full disk, another user's folder, a file system mounted noexec: the next folder may work.
       reasons.push(`${folder}: ${messageOf(error)}`)
       return null
     }
@@ -65,7 +65,7 @@ export function unpack<T>(
   throw new Error(`no folder takes the libraries of this program: ${reasons.join('; ')}`)
 }
 
-/** What lies in the folder becomes part of this process, so nobody else may be able to put it there. */
+/** Makes the folder if needed. Its files become part of this process, so it fails when another user can write to it. */
 function takeFolder(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   try {
@@ -84,7 +84,7 @@ function place({ name, source }: Packed, folder: string): void {
   if (lstatSync(path, { throwIfNoEntry: false })?.size === statSync(source).size) return
   const draft = `${path}.${randomBytes(6).toString('hex')}`
   try {
-    // A file whose name outlived a power cut and whose content did not would stand in the way forever.
+    // Synced before it is renamed: a power cut could otherwise leave a file of the right size without its content.
     writeWhole(draft, readFileSync(source), 0o700)
     renameSync(draft, path)
   } catch (error) {

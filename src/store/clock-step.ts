@@ -2,25 +2,25 @@ import type { Instant } from '../core/clock.ts'
 import { type Db, prepared } from './database.ts'
 import { RECORDS_KEPT_MS } from './retention.ts'
 
-/** That the clock was put back, so that times come which it showed before. */
+/** A step of the clock back, after which it shows times again that it has shown before. */
 export interface ClockStep {
-  /** What it showed after it. */
+  /** What the clock showed right after the step. */
   at: Instant
-  /** From here to `latestAt` the program had run before: counts of these times are of both. */
+  /** From here to `latestAt` the program ran before the step as well: counts of these times hold both runs. */
   fromAt: Instant
-  /** The latest time that was known before it. */
+  /** The latest time recorded before the step. */
   latestAt: Instant
-  /** Events of `at <= receivedAt <= latestAt` with this `seq` or a lower one came before it. */
+  /** Events with `at <= receivedAt <= latestAt` and this `seq` or a lower one were received before the step. */
   lastSeq: number
 }
 
 const COLUMNS = 'at, fromAt, latestAt, lastSeq'
 
-export function keepClockStep(db: Db, step: ClockStep): void {
+export function addClockStep(db: Db, step: ClockStep): void {
   db.prepare(`INSERT INTO clockStep (${COLUMNS}) VALUES (@at, @fromAt, @latestAt, @lastSeq)`).run({ ...step })
 }
 
-/** Those whose times that come twice reach into `from <= t < to`, oldest first. */
+/** Returns the steps whose repeated times overlap `from <= t < to`, oldest first. */
 export function clockStepsBetween(db: Db, from: Instant, to: Instant): ClockStep[] {
   return prepared<[object], ClockStep>(
     db,
@@ -28,8 +28,8 @@ export function clockStepsBetween(db: Db, from: Instant, to: Instant): ClockStep
   ).all({ from, to })
 }
 
-/** The last one, while what was known before it lies ahead of `now`; null: the clock is where it should be. */
-export function standingClockStep(db: Db, now: Instant): ClockStep | null {
+/** Returns the last step as long as its `latestAt` is later than `now`; null when the clock has caught up. */
+export function activeClockStep(db: Db, now: Instant): ClockStep | null {
   return (
     prepared<[Instant], ClockStep>(
       db,
@@ -38,19 +38,19 @@ export function standingClockStep(db: Db, now: Instant): ClockStep | null {
   )
 }
 
-/** The latest time that was known before any step; 0: there was none. */
+/** Returns the latest time recorded before any step; 0 when there was no step. */
 export function latestBeforeSteps(db: Db): Instant {
   return db.prepare<[], number | null>('SELECT max(latestAt) FROM clockStep').pluck().get() ?? 0
 }
 
-/** The highest `lastSeq` of a step that is lower than this; 0: there was none. */
+/** Returns the highest `lastSeq` of a step that is lower than `below`; 0 when there is none. */
 export function lastStepSeq(db: Db, below = Number.MAX_SAFE_INTEGER): number {
   return (
     db.prepare<[number], number | null>('SELECT max(lastSeq) FROM clockStep WHERE lastSeq < ?').pluck().get(below) ?? 0
   )
 }
 
-/** Those whose times all lie before. */
+/** Deletes steps whose times are all older than `RECORDS_KEPT_MS`. */
 export function removeOldClockSteps(db: Db, now: Instant): void {
   db.prepare('DELETE FROM clockStep WHERE latestAt < ?').run(now - RECORDS_KEPT_MS)
 }

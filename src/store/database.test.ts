@@ -14,7 +14,7 @@ const schemaOf = (db: Db) => db.prepare('SELECT type, name, sql FROM sqlite_sche
 const versionOf = (db: Db) => db.pragma('user_version', { simple: true })
 
 describe('opening', () => {
-  test('brings an empty file to the present schema, and finds it there the next time', () => {
+  test('brings an empty file to the current schema, and keeps it at the next opening', () => {
     const path = join(folder, 'fresh.db')
     const first = openDatabase(path)
     expect(versionOf(first)).toBe(migrations.length)
@@ -35,7 +35,7 @@ describe('opening', () => {
     expect(settings).toEqual(['wal', 2, 1])
   })
 
-  test('lets nobody else read its files, in whatever folder they are', () => {
+  test('gives other users no access to its files, whatever the mode of the folder', () => {
     const shared = mkdtempSync(join(folder, 'shared-'))
     chmodSync(shared, 0o755)
     const unlock = lockFolder(shared)
@@ -50,7 +50,7 @@ describe('opening', () => {
     unlock()
   })
 
-  test('refuses a database that a newer version wrote, changes nothing in it and lets go of it', () => {
+  test('refuses a database that a newer version wrote, changes nothing in it and closes it', () => {
     const path = join(folder, 'newer.db')
     const newer = openDatabase(path)
     newer.pragma(`user_version = ${migrations.length + 1}`)
@@ -110,12 +110,12 @@ describe('a transaction', () => {
   db.exec('CREATE TABLE mark (n INTEGER) STRICT')
   const marks = () => db.prepare('SELECT n FROM mark ORDER BY rowid').pluck().all()
 
-  test('answers what its work answers', () => {
+  test('returns what its work returns', () => {
     expect(tx(db, () => 7)).toBe(7)
     expect(tx(db, () => tx(db, () => 'inside'))).toBe('inside')
   })
 
-  test('is all or nothing, with everything that was done inside it, at whatever depth', () => {
+  test('is all or nothing, with everything inside it, at any depth', () => {
     fc.assert(
       fc.property(fc.array(aStep, { maxLength: 6 }), (steps) => {
         db.exec('DELETE FROM mark')
@@ -133,7 +133,7 @@ describe('a transaction', () => {
     )
   })
 
-  test('holds the write lock from its start, so that what it read stays true', () => {
+  test('holds the write lock from its start, so that what it read cannot change', () => {
     const path = join(folder, 'locked.db')
     const [mine, other] = [openDatabase(path), openDatabase(path)]
     other.pragma('busy_timeout = 0')

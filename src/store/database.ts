@@ -10,7 +10,7 @@ export type Db = Database.Database
  * Fails when the file was written by a newer version: going back would lose what that version stored.
  */
 export function openDatabase(path: string): Db {
-  // SQLite would let everybody on the machine read it; the files beside it get the mode of this one.
+  // SQLite would make it readable for every user of the machine; its other files get the mode of this one.
   if (path !== ':memory:') makePrivateFile(path)
   const db = new Database(path)
   try {
@@ -26,7 +26,7 @@ function setUp(db: Db): void {
   db.pragma('journal_mode = WAL')
   // FULL: an acknowledged change survives a power cut, not only a killed process.
   db.pragma('synchronous = FULL')
-  // Moving pages from the log into the database holds everything up, so it is done rarely and for many at once.
+  // A checkpoint blocks the event loop, so it is done rarely and for many pages at once.
   db.pragma('wal_autocheckpoint = 8000')
   db.pragma('foreign_keys = ON')
   db.pragma('busy_timeout = 5000')
@@ -52,8 +52,9 @@ function migrate(db: Db): void {
 type Settled<T> = T extends PromiseLike<unknown> ? never : T
 
 /**
- * Runs `work` in one transaction that takes the write lock at its start; a throw rolls everything back. Inside
- * another `tx` it becomes part of that one. The type refuses a promise: a transaction is never held across an await.
+ * Runs `work` in one transaction that takes the write lock at its start, and returns its result; a throw rolls
+ * everything back. Inside another `tx` it becomes part of that one. The type refuses a promise: a transaction is never
+ * held across an await.
  */
 export function tx<T>(db: Db, work: () => Settled<T>): Settled<T> {
   return db.inTransaction ? work() : db.transaction(work).immediate()
@@ -62,19 +63,20 @@ export function tx<T>(db: Db, work: () => Settled<T>): Settled<T> {
 const statements = new WeakMap<Db, Map<string, Database.Statement>>()
 
 /**
- * The statement of a text, compiled once for each database: compiling takes longer than most statements run. For texts
- * of which there are few, and to be used as it is: `pluck` and the like would change it for everybody.
+ * Returns the compiled statement of an SQL text, cached for each database: compiling takes longer than most statements
+ * run. For a limited number of texts only. Callers share the statement, so they must not change it by `pluck` and the
+ * like.
  */
 export function prepared<Bound extends unknown[], Row = unknown>(db: Db, sql: string): Database.Statement<Bound, Row> {
-  let known = statements.get(db)
-  if (!known) {
-    known = new Map()
-    statements.set(db, known)
+  let cache = statements.get(db)
+  if (!cache) {
+    cache = new Map()
+    statements.set(db, cache)
   }
-  let statement = known.get(sql)
+  let statement = cache.get(sql)
   if (!statement) {
     statement = db.prepare(sql)
-    known.set(sql, statement)
+    cache.set(sql, statement)
   }
   return statement as Database.Statement<Bound, Row>
 }

@@ -10,7 +10,7 @@ const newFolder = () => mkdtempSync(join(root, 'data-'))
 
 const REFUSED = 'another tagwarden is running on the data folder'
 
-/** A process that takes the lock, says so, and lives until it is ended. */
+/** A process that takes the lock, prints a line, and runs until it is killed. */
 async function processHolding(folder: string) {
   const module = JSON.stringify(join(import.meta.dir, 'folder-lock.ts'))
   const script = `
@@ -19,14 +19,14 @@ async function processHolding(folder: string) {
     setInterval(() => {}, 1000)`
   const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe' })
   const { value } = await child.stdout.getReader().read()
-  return { child, said: new TextDecoder().decode(value).trim() }
+  return { child, output: new TextDecoder().decode(value).trim() }
 }
 
 describe('a folder that another process holds', () => {
-  test('is refused while that one lives, and free once it was killed', async () => {
+  test('is refused while that process runs, and free once it was killed', async () => {
     const folder = newFolder()
-    const { child, said } = await processHolding(folder)
-    expect(said).toBe('held')
+    const { child, output } = await processHolding(folder)
+    expect(output).toBe('held')
     expect(() => lockFolder(folder)).toThrow(`${REFUSED} ${folder}`)
     expect(() => lockFolder(folder)).toThrow(REFUSED)
     child.kill('SIGKILL')
@@ -37,15 +37,15 @@ describe('a folder that another process holds', () => {
   test('is refused to the second process too', async () => {
     const folder = newFolder()
     const unlock = lockFolder(folder)
-    const { child, said } = await processHolding(folder)
+    const { child, output } = await processHolding(folder)
     child.kill('SIGKILL')
     await child.exited
-    expect(said).toStartWith(REFUSED)
+    expect(output).toStartWith(REFUSED)
     unlock()
   })
 })
 
-test('a folder is free after it was let go, and others are not touched', () => {
+test('a folder is free after its lock was released, and other folders are not affected', () => {
   const [mine, other] = [newFolder(), newFolder()]
   const unlock = lockFolder(mine)
   expect(() => lockFolder(mine)).toThrow(REFUSED)
@@ -54,6 +54,6 @@ test('a folder is free after it was let go, and others are not touched', () => {
   lockFolder(mine)()
 })
 
-test('a folder that is not there is a plain error, not a running program', () => {
+test('a missing folder is an ordinary error, not `FolderInUse`', () => {
   expect(() => lockFolder(join(root, 'nowhere'))).toThrow(/^(?!another tagwarden)/)
 })

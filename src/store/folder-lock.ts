@@ -7,12 +7,12 @@ export class FolderInUse extends Error {
 }
 
 /**
- * Holds a data folder for one process until that process ends, however it ends: the operating system drops the lock.
- * Fails with `FolderInUse` when another process holds it. Answers the release.
+ * Locks a data folder until this process ends, however it ends: the operating system drops the lock. Returns a function
+ * that releases it. Fails with `FolderInUse` when another process holds it.
  */
 export function lockFolder(path: string): () => void {
   const file = `${path}/lock`
-  // Whoever may read it may lock it.
+  // A process that can read the file could lock it.
   makePrivateFile(file)
   const db = new Database(file, { timeout: 0 })
   try {

@@ -6,7 +6,7 @@ import { faultOfLog } from './log-check.ts'
 
 /** What a database file is, found without changing it. */
 export type DatabaseState =
-  /** There is none, or one in which nothing was ever stored. */
+  /** There is no file, or nothing was ever stored in it. */
   | { kind: 'empty' }
   | { kind: 'sound'; schema: number }
   /** SQLite can't read all of it, or it contradicts itself. */
@@ -14,25 +14,28 @@ export type DatabaseState =
   /** It is sound, but without its latest changes: the write-ahead log is gone or damaged. */
   | { kind: 'cut'; reason: string }
 
-export interface Look {
-  /** A server writes to it: its log is taken as it is. */
+export interface InspectOptions {
+  /** True when a server is writing to it: its write-ahead log is not checked. */
   isLive?: boolean
-  /** However long it takes. */
+  /** True to check all tables, however long it takes. */
   isThorough?: boolean
 }
 
 /**
- * Reads all of a database file, with what is in its write-ahead log; of a large one without the batches that are
- * remembered, unless it `isThorough`. What SQLite keeps no checksums of (letters within a text, digits of a number) it
- * can't find fault with. See https://www.sqlite.org/pragma.html#pragma_integrity_check
+ * Checks a whole database file with its write-ahead log; of a large file without the table of recognised batches,
+ * unless `isThorough`. SQLite keeps no checksums of values, so a changed character of a text or digit of a number is
+ * not found. See https://www.sqlite.org/pragma.html#pragma_integrity_check
  */
-export function inspectDatabase(path: string, { isLive = false, isThorough = false }: Look = {}): DatabaseState {
-  // SQLite drops the log of a file that it finds empty.
+export function inspectDatabase(
+  path: string,
+  { isLive = false, isThorough = false }: InspectOptions = {},
+): DatabaseState {
+  // SQLite deletes the log of an empty file.
   if (!existsSync(path) || statSync(path).size === 0) return { kind: 'empty' }
-  // Before it is opened, because that makes an empty log.
+  // Before the database is opened, because opening makes an empty log.
   const cut = isLive ? null : faultOfLog(path)
   try {
-    // Opened for reading, it neither moves the log into the file nor drops what of the log it can't read.
+    // Opened read-only, SQLite neither checkpoints the log nor cuts off its unreadable part.
     const db = openToRead(path)
     try {
       const fault = faultOf(db, isThorough)
@@ -50,12 +53,14 @@ export function inspectDatabase(path: string, { isLive = false, isThorough = fal
   }
 }
 
-/** Read in about five seconds. */
+/** Takes about five seconds to check. */
 const LARGE_BYTES = 200 * 2 ** 20
-/** The one table that grows with the traffic, to a hundred million rows: a start can't wait for those. */
+/**
+ * The one table that grows with the traffic, up to a hundred million rows: checking it would delay the start too long.
+ */
 const BATCHES = 'batch'
 
-/** The first thing that SQLite finds wrong; null when it finds nothing. */
+/** Returns the first problem that SQLite finds; null when it finds none. */
 function faultOf(db: Db, isThorough: boolean): string | null {
   const bytes = Number(db.pragma('page_count', { simple: true })) * Number(db.pragma('page_size', { simple: true }))
   for (const part of isThorough || bytes < LARGE_BYTES ? ['1'] : tablesBut(db, BATCHES)) {
@@ -70,12 +75,12 @@ function tablesBut(db: Db, table: string): string[] {
   return db.prepare<[string], string>(sql).pluck().all(table)
 }
 
-/** Opens a database that is there for reading alone: closing it leaves its files as they are. */
+/** Opens an existing database read-only; closing it leaves its files unchanged. */
 export function openToRead(path: string): Db {
   return new Database(path, { readonly: true, fileMustExist: true })
 }
 
-/** True for what SQLite says of a file that is not as it should be; not of one that it may not open, or a full disk. */
+/** True for SQLite's errors about a damaged file; not for missing permission or a full disk. */
 export function isDamage(error: unknown): error is Error {
   return /^SQLITE_(?:CORRUPT|NOTADB|ERROR)/.test(String((error as { code?: unknown } | null)?.code))
 }

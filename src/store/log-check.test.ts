@@ -28,7 +28,7 @@ const whole = (() => {
 })()
 
 let copies = 0
-/** What is found in a copy whose log was changed so. */
+/** The fault found in a copy with this change to its log. */
 function faultAfter(change: (log: string) => void): string | null {
   const copy = join(root, `copy-${++copies}.db`)
   for (const end of ['', '-wal', '-shm']) cpSync(whole + end, copy + end)
@@ -44,7 +44,7 @@ const flip = (at: number) => (log: string) => {
   writeFileSync(log, bytes)
 }
 
-/** Frames of this round: one for each change, or two where it began a page. */
+/** Frames written since the last checkpoint: one for each change, or two where it began a page. */
 const frames = (() => {
   const log = readFileSync(`${whole}-wal`)
   let count = 0
@@ -53,14 +53,14 @@ const frames = (() => {
 })()
 
 describe('a write-ahead log', () => {
-  test('as it was written, behind it frames of an earlier round, has no fault', () => {
+  test('has no fault as it was written, with frames of an earlier round at its end', () => {
     expect(frames).toBeGreaterThanOrEqual(CHANGES)
     expect(readFileSync(`${whole}-wal`).length).toBeGreaterThan(32 + frames * FRAME_BYTES)
     expect(faultOfLog(whole)).toBeNull()
     expect(inspectDatabase(whole).kind).toBe('sound')
   })
 
-  test('of which one byte changed is known to be damaged, wherever that is before the last two changes', () => {
+  test('is damaged when one byte changed anywhere before the last two changes', () => {
     const places = fc.integer({ min: 0, max: 32 + (frames - 4) * FRAME_BYTES - 1 })
     fc.assert(
       fc.property(places, (at) => {
@@ -73,17 +73,17 @@ describe('a write-ahead log', () => {
     )
   })
 
-  test('of which the last change is not whole, as after a power cut, has no fault', () => {
+  test('has no fault when only its last change is incomplete, as after a power cut', () => {
     expect(faultAfter(flip(32 + (frames - 1) * FRAME_BYTES + 100))).toBeNull()
   })
 
-  test('that ends anywhere has no fault: nobody can tell', () => {
+  test('has no fault when it is cut off anywhere, which cannot be noticed', () => {
     for (const share of [0, 0.3, 0.77]) {
       expect(faultAfter((log) => truncateSync(log, Math.floor((32 + frames * FRAME_BYTES) * share)))).toBeNull()
     }
   })
 
-  test('that is gone, and was not taken away with its index, is missing', () => {
+  test('is missing when it is gone but its index is still there', () => {
     expect(faultAfter((log) => rmSync(log))).toBe('is gone')
     const closed = join(root, 'closed.db')
     openDatabase(closed).close()

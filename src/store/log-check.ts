@@ -2,17 +2,17 @@ import { existsSync, readFileSync } from 'node:fs'
 
 const HEADER_BYTES = 32
 const FRAME_HEADER_BYTES = 24
-/** With the last bit set, sums are of big-endian words. */
+/** With the last bit set, checksums are computed from big-endian words. */
 const MAGIC = 0x377f0682
 
 /**
- * What is wrong with the write-ahead log of a database; SQLite takes damage for the end of the log, without a word. Null
- * when nothing is, and when what can't be read may be the one change that a power cut left unfinished.
- * See https://www.sqlite.org/fileformat2.html#the_write_ahead_log
+ * Returns what is wrong with the write-ahead log of a database: SQLite silently treats damage as the end of the log.
+ * Null when nothing is wrong, and when the unreadable part may be the one change that a power cut left unfinished. See
+ * https://www.sqlite.org/fileformat2.html#the_write_ahead_log
  */
 export function faultOfLog(database: string): string | null {
   const path = `${database}-wal`
-  // Whoever ends well removes both.
+  // A clean shutdown removes both files.
   if (!existsSync(path)) return existsSync(`${database}-shm`) ? 'is gone' : null
   const log = readFileSync(path)
   if (log.length < HEADER_BYTES) return null
@@ -20,7 +20,7 @@ export function faultOfLog(database: string): string | null {
   const pageBytes = log.readUInt32BE(8)
   const isHead = (magic & ~1) === MAGIC && isPageSize(pageBytes)
   if (!isHead) return NOTHING_READABLE
-  const addTo = summer(log, (magic & 1) === 1)
+  const addTo = checksumOver(log, (magic & 1) === 1)
   const head = addTo([0, 0], 0, HEADER_BYTES - 8)
   if (!isSum(log, HEADER_BYTES - 8, head)) return NOTHING_READABLE
   const frameBytes = FRAME_HEADER_BYTES + pageBytes
@@ -28,7 +28,8 @@ export function faultOfLog(database: string): string | null {
   let sum = head
   let [readable, lost, isBroken] = [0, 0, false]
   for (let at = HEADER_BYTES; at + frameBytes <= log.length; at += frameBytes) {
-    // Frames of an earlier round lie behind those of this one.
+    // After a checkpoint SQLite writes the log from its start again: frames of the earlier round, with another salt,
+    // follow.
     const isOurs = log.subarray(at + 8, at + 16).equals(salt)
     if (!isBroken) {
       const next = addTo(addTo(sum, at, 8), at + FRAME_HEADER_BYTES, pageBytes)
@@ -56,8 +57,8 @@ type Sum = readonly [number, number]
 const isSum = (log: Buffer, at: number, [one, two]: Sum) =>
   log.readUInt32BE(at) === one && log.readUInt32BE(at + 4) === two
 
-/** Adds bytes of the log to a sum, eight by eight. */
-function summer(log: Buffer, isBigEndian: boolean): (sum: Sum, from: number, bytes: number) => Sum {
+/** Returns a function that adds bytes of the log to a running checksum, eight at a time. */
+function checksumOver(log: Buffer, isBigEndian: boolean): (sum: Sum, from: number, bytes: number) => Sum {
   const words = new DataView(log.buffer, log.byteOffset, log.length)
   return ([one, two], from, bytes) => {
     let [first, second] = [one, two]

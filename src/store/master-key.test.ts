@@ -24,7 +24,7 @@ describe('the key file', () => {
     expect(() => masterKey(path)).toThrow(`is not a master key: it has ${length} bytes instead of 32`)
     expect(statSync(path).size).toBe(length)
   })
-  test('that another start made in the meantime stays, and no draft is left', () => {
+  test('that another process made in the meantime stays, and no draft is left', () => {
     const own = join(folder, 'raced')
     mkdirSync(own)
     const path = join(own, 'master.key')

@@ -5,8 +5,8 @@ import { makeWholeFile } from './private-file.ts'
 export const KEY_BYTES = 32
 
 /**
- * Reads the 32-byte key file, or makes it (mode 600): on disk before anything is sealed with it, because what was can be
- * opened with no other. Fails when the file is not a key.
+ * Reads the 32-byte key file, or makes it (mode 600). A new key is synced to disk before it is returned, because
+ * nothing else opens what it seals. Fails when the file does not have 32 bytes.
  */
 export function masterKey(path: string): Buffer {
   if (!existsSync(path)) makeWholeFile(path, randomBytes(KEY_BYTES))

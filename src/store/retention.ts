@@ -1,8 +1,10 @@
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import type { Db } from './database.ts'
 
-/** What is written down beside events (usage, ledger, history, deliveries, audit log, gaps) is kept this long, as counts are. */
+/**
+ * Records beside events (usage, ledger, history, deliveries, audit log, gaps) are kept for this long, as counts are.
+ */
 export const RECORDS_KEPT_MS = 400 * DAY_MS
 
-/** Deletes what a room no longer keeps, by its age at `now`, in a transaction of the caller's. Doing it again changes nothing. */
+/** Deletes a room's records that are too old at `now`, in the caller's transaction. Idempotent. */
 export type Retention = (db: Db, now: Instant) => void

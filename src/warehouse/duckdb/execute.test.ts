@@ -18,7 +18,7 @@ const query = (sql: string, more: Pick<Query, 'read'> = {}): Query =>
 /** Takes hours, and looks often whether it is to end. */
 const ENDLESS = 'SELECT count(*) AS n FROM range(10000000) a, range(10000000) b WHERE (a.range * b.range) % 7 = 3'
 const numbers = (count: number) => `SELECT range AS n FROM range(${count}) ORDER BY n`
-const givenUp = { code: 'unavailable', message: 'nobody waits for the answer any more' }
+const abortedError = { code: 'unavailable', message: 'nobody waits for the answer any more' }
 
 describe('what is made of rows', () => {
   test.each([0, 1, 49, 50, 51, 2048, 2049, 5000])(
@@ -54,7 +54,7 @@ describe('a question', () => {
     expect(stand.warehouse.runningQueries).toBe(1)
     await Bun.sleep(0)
     controller.abort()
-    await expect(asked).rejects.toMatchObject(givenUp)
+    await expect(asked).rejects.toMatchObject(abortedError)
     expect(stand.warehouse.runningQueries).toBe(0)
   })
 
@@ -68,14 +68,14 @@ describe('a question', () => {
       return read
     }
     const asked = stand.warehouse.query(query(numbers(1000), { read: slowly }), controller.signal)
-    await expect(asked).rejects.toMatchObject(givenUp)
+    await expect(asked).rejects.toMatchObject(abortedError)
     expect(read).toBeLessThan(10)
   })
 
   test('does not begin when nobody waits any more', async () => {
     const controller = new AbortController()
     controller.abort()
-    await expect(stand.warehouse.query(query(ENDLESS), controller.signal)).rejects.toMatchObject(givenUp)
+    await expect(stand.warehouse.query(query(ENDLESS), controller.signal)).rejects.toMatchObject(abortedError)
     expect(stand.warehouse.runningQueries).toBe(0)
   })
 
@@ -87,7 +87,7 @@ describe('a question', () => {
     expect(stand.warehouse.runningQueries).toBe(4)
     controller.abort()
     for (const one of await Promise.allSettled(asked)) {
-      expect(one).toMatchObject({ status: 'rejected', reason: givenUp })
+      expect(one).toMatchObject({ status: 'rejected', reason: abortedError })
     }
     expect(stand.warehouse.runningQueries).toBe(0)
   })

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { attemptEach } from '../../core/attempt.ts'
 import { MINUTE_MS } from '../../core/clock.ts'
 import { AppError, messageOf } from '../../core/error.ts'
-import { FairQueue, givenUp } from '../../core/fair-queue.ts'
+import { abortedError, FairQueue } from '../../core/fair-queue.ts'
 import type { SegmentContent } from '../../ingest/segment-count.ts'
 import { type Query, type WrittenQuery, writeQuery } from '../query.ts'
 import type { Loaded, Piece, SealedSegment, StoredPart, Warehouse } from '../warehouse.ts'
@@ -141,7 +141,7 @@ export class DuckdbWarehouse implements Warehouse {
       const options = { params, read, timeoutMs, signals: signal ? [signal] : [] }
       return await this.parquet.read<T>(signal ? 'callers' : 'jobs', sql, options)
     } catch (error) {
-      if (signal?.aborted) throw givenUp()
+      if (signal?.aborted) throw abortedError()
       const files = { events: sources.files, counts: sources.rollups, pages: sources.pages }[over]
       const inScope = files.filter((file) => isInScope(file, query))
       if (attempts < MAX_ATTEMPTS && (await this.isDamagesDoing(error, inScope, attempts === 1)))
