@@ -42,7 +42,7 @@ async function main(url: string, file: string, perSecond: number): Promise<void>
   const send = async (n: number) => {
     const at = performance.now()
     const events = Array.from({ length: 5 }, (_, place) => event(n + place))
-    const body = JSON.stringify({ batchId: `${process.pid}-${n}`, sessionId: `s${n % 500}`, page, events })
+    const body = JSON.stringify({ batchId: `scale-${process.pid}-${n}`, sessionId: `s${n % 500}`, page, events })
     const headers = { authorization: `Bearer ${tokens[n % tokens.length]}`, 'content-type': 'application/json' }
     const status = await statusOf(`${url}/api/v1/events`, { method: 'POST', headers, body })
     if (isOver) return
