@@ -2,7 +2,7 @@ import type { Clock, Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { cutText } from '../core/text.ts'
 import { SIGNAL_SENSITIVITY } from '../signals/signal.ts'
-import { type Db, tx } from '../store/database.ts'
+import { type Db, prepared, tx } from '../store/database.ts'
 import { type Alert, type AlertInput, domainsOf } from './alert.ts'
 import { createAlert, deleteAlert, findAlert } from './store.ts'
 import { alertTypeOf } from './types/index.ts'
@@ -58,13 +58,11 @@ export function makeAutoAlert(db: Db, clock: Clock, domain: AlertedDomain): Aler
 
 /** The automatic alert of a domain as it is now; null: it has none yet, or somebody deleted it. */
 export function autoAlertOf(db: Db, { orgId, domainId }: { orgId: string; domainId: string }): Alert | null {
-  const alertId = db
-    .prepare<[string, string], string>(
-      `SELECT alertId FROM signalAlert JOIN alert ON alert.id = alertId WHERE domainId = ? AND orgId = ?`,
-    )
-    .pluck()
-    .get(domainId, orgId)
-  return alertId === undefined ? null : findAlert(db, { orgId, id: alertId })
+  const found = prepared<[string, string], { alertId: string }>(
+    db,
+    'SELECT alertId FROM signalAlert JOIN alert ON alert.id = alertId WHERE domainId = ? AND orgId = ?',
+  ).get(domainId, orgId)
+  return found ? findAlert(db, { orgId, id: found.alertId }) : null
 }
 
 /** Whose whole traffic is followed by an automatic alert that is switched on, and how. */

@@ -263,3 +263,12 @@ test('what passes for small enough is small enough for DuckDB', async () => {
   expect(largest).toEqual([true])
   await inDuckdb([compilePattern(String.raw`^[\pL ]{1,100}$`)], ['a'])
 }, 60_000)
+
+test('what was compiled lately is not compiled again, and of many patterns the latest are remembered', () => {
+  const pattern = compilePattern('[ab]{2,50}[^d]{20,200}x$')
+  expect(compilePattern('[ab]{2,50}[^d]{20,200}x$')).toBe(pattern)
+  const others = Array.from({ length: 300 }, (_, n) => compilePattern(`[ab]{2,${100 + n}}[^d]{20,200}y$`))
+  expect(compilePattern('[ab]{2,399}[^d]{20,200}y$')).toBe(others.at(-1) as TextPattern)
+  expect(compilePattern('[ab]{2,50}[^d]{20,200}x$')).not.toBe(pattern)
+  expect(refusal('(')).toBe(refusal('('))
+})

@@ -1,5 +1,6 @@
 import { RE2JS, RE2JSException } from 're2js'
 import { AppError } from '../core/error.ts'
+import { recall } from './pattern-memory.ts'
 
 /** A pattern that asks for no more than plain text at one place; much cheaper than a pattern. */
 export interface Literal {
@@ -208,8 +209,14 @@ const NOWHERE = escapePoint(0x10fffe)
  *   them apart.
  * - `\B` matches inside of a character where the engine walks over bytes: refused where that could show.
  * - `(?i)` with letters that got their other case after Unicode 15 (U+019B, U+0264 and historic scripts) differs.
+ *
+ * What was compiled lately is remembered, as long as it is not too large.
  */
 export function compilePattern(source: string): TextPattern {
+  return recall(source, () => compileAnew(source))
+}
+
+function compileAnew(source: string): TextPattern {
   if (!source.isWellFormed()) throw new AppError('invalid', 'the pattern is not valid Unicode')
   const pattern = compile(source)
   const size = pattern.programSize()
