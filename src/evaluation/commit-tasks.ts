@@ -8,6 +8,7 @@ import { type ActiveAlert, advanceAlert, postpone } from '../alerts/store.ts'
 import { allFailed } from '../core/attempt.ts'
 import type { Clock, Instant } from '../core/clock.ts'
 import { messageOf } from '../core/error.ts'
+import { Pace } from '../core/pace.ts'
 import type { Enqueue } from '../issues/issue.ts'
 import { applyFindings } from '../issues/store.ts'
 import { coveredMs } from '../signals/gap.ts'
@@ -88,9 +89,6 @@ export function inOrder(groups: Iterable<readonly Task[]>): (readonly Task[])[] 
   return [...groups].sort((a, b) => endOf(a) - endOf(b))
 }
 
-/** Settling goes on for so long; then others get their turn, such as the collector. */
-const TURN_MS = 20
-
 /**
  * Evaluates tasks together and settles each. One that can't be committed costs the others nothing. What is left when the
  * program stops is no failure: it is as due as before.
@@ -106,11 +104,13 @@ export async function evaluateGroup(
   try {
     if (stopping?.aborted) return []
     const evaluations = together(group, await evaluated())
+    // A batch on its way to the disk takes several turns of the event loop, and may wait for one of these in each.
+    const pace = new Pace()
     while (committed < group.length && !stopping?.aborted) {
-      const turn = commitTasks(parts, evaluations.slice(committed))
+      const turn = commitTasks(parts, evaluations.slice(committed), pace)
       failures.push(...turn.failures)
       committed += turn.committed
-      if (committed < group.length) await Bun.sleep(0)
+      if (committed < group.length) await pace.rest()
     }
     return failures
   } catch (error) {
@@ -139,13 +139,13 @@ function together(tasks: readonly Task[], results: readonly Result[]): Evaluatio
 function commitTasks(
   parts: CommitParts,
   evaluations: readonly Evaluation[],
+  pace: Pace,
 ): { committed: number; failures: Failure[] } {
   const { db } = parts
-  const end = performance.now() + TURN_MS
   return tx(db, () => {
     const failures: Failure[] = []
     for (const [index, [task, result]] of evaluations.entries()) {
-      if (index > 0 && performance.now() >= end) return { committed: index, failures }
+      if (index > 0 && pace.isDue) return { committed: index, failures }
       try {
         savepoint(db, () => commitTask(parts, task, result))
       } catch (error) {
