@@ -1,6 +1,6 @@
 import { RE2JS, RE2JSException } from 're2js'
 import { AppError } from '../core/error.ts'
-import { recall } from './pattern-memory.ts'
+import { PatternMemory } from './pattern-memory.ts'
 
 /** A pattern that asks for no more than plain text at one place; much cheaper than a pattern. */
 export interface Literal {
@@ -213,8 +213,10 @@ const NOWHERE = escapePoint(0x10fffe)
  * What was compiled lately is remembered, as long as it is not too large.
  */
 export function compilePattern(source: string): TextPattern {
-  return recall(source, () => compileAnew(source))
+  return memory.recall(source, () => compileAnew(source))
 }
+
+const memory = new PatternMemory<TextPattern>()
 
 function compileAnew(source: string): TextPattern {
   if (!source.isWellFormed()) throw new AppError('invalid', 'the pattern is not valid Unicode')
