@@ -7,7 +7,7 @@ import { type ArrivalLimits, endsConnection, isArriving, limitArrivals } from '.
 import { type CallerAddress, callerAddress } from '../http/caller-address.ts'
 import { bugResponse, errorResponse, refusalOf } from '../http/errors.ts'
 import { noteAddress } from '../http/origin.ts'
-import { endPatience } from '../http/patience.ts'
+import { abortRequest } from '../http/request-signal.ts'
 import { EVENTS_PATH } from '../ingest/collector.ts'
 
 /** What a server puts up with. */
@@ -96,17 +96,17 @@ function eventsRoute(collector: App['collector'], isBusy: (server: Server) => bo
 }
 
 /**
- * True when `Host` is there twice, which Bun joins with a comma; what stands before this server may have read the other one.
- * https://www.rfc-editor.org/rfc/rfc9112#section-3.2: such a request is refused with 400.
+ * True when `Host` is there twice, which Bun joins with a comma; what stands before this server may have read the other
+ * one. https://www.rfc-editor.org/rfc/rfc9112#section-3.2: such a request is refused with 400.
  */
 function hasTwoHosts({ headers }: Request): boolean {
   return headers.get('host')?.includes(',') ?? false
 }
 
 /**
- * The request with an address in which its path is found: without a `Host`, as in HTTP/1.0, Bun gives the path alone, and
- * Elysia 1.4 looks for the path behind the eleventh character, so that it misses a host of three. Null when what was sent
- * makes no address.
+ * The request with an address in which its path is found: without a `Host`, as in HTTP/1.0, Bun gives the path alone,
+ * and Elysia 1.4 looks for the path behind the eleventh character, so that it misses a host of three. Null when what
+ * was sent makes no address.
  */
 function withPlainUrl(request: Request): Request | null {
   const { url } = request
@@ -131,7 +131,7 @@ async function inTime(request: Request, answer: Promise<Response> | Response, li
     else {
       late.resolve(errorResponse(tooLate(request, limitMs)))
       // Else it would go on for nobody.
-      endPatience(request)
+      abortRequest(request)
     }
   }
   let timer = setTimeout(giveUp, limitMs)

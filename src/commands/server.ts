@@ -20,7 +20,10 @@ export interface Running {
 /** Requests that the demo answers beside the program's own. */
 export type Extra = (request: Request) => Promise<Response> | null
 
-/** With what follows less than the 10 s after which a container is killed: https://docs.docker.com/reference/cli/docker/container/stop/ */
+/**
+ * With what follows less than the 10 s after which a container is killed:
+ * https://docs.docker.com/reference/cli/docker/container/stop/
+ */
 const STOP_MS = 1.5 * SECOND_MS
 /** Jobs may begin another query before they notice that the program ends. */
 const ABORT_MS = 50
@@ -40,7 +43,7 @@ export async function startServer(
   config: Config,
   log: Log,
   extra: Extra = () => null,
-  patience: Patience = patienceOf(config),
+  patience: Patience = requestSignal(config),
 ): Promise<Running> {
   const app = await openApp({ config, clock: systemClock, log })
   try {
@@ -71,7 +74,7 @@ export async function startServer(
   }
 }
 
-function patienceOf({ requestTimeoutS }: Config): Patience {
+function requestSignal({ requestTimeoutS }: Config): Patience {
   return { answerMs: requestTimeoutS * SECOND_MS, stopMs: STOP_MS, countMs: SECOND_MS, bodies: ARRIVAL_LIMITS }
 }
 
@@ -106,7 +109,9 @@ const LISTEN_FAULTS: Record<string, string> = {
   EACCES: 'the system does not let this user have the port; those below 1024 need a right of their own',
 }
 
-/** What `open` answers; when it can't listen, fails with a sentence that names the address and what is wrong with it. */
+/**
+ * What `open` answers; when it can't listen, fails with a sentence that names the address and what is wrong with it.
+ */
 function opened<T>({ at: { hostname, port } }: Listening, open: () => T): T {
   try {
     return open()

@@ -4,7 +4,7 @@ import { endsConnection, isArriving, receiveBytes, receiveText } from './arrival
 
 const URL_ = 'http://localhost/'
 
-/** A request whose body comes in pieces and does not say its length. */
+/** A request whose body comes in chunks, without a content length. */
 function inPieces(pieces: readonly Uint8Array[]): Request {
   const left = [...pieces]
   const body = new ReadableStream({
@@ -21,13 +21,13 @@ function whole(bytes: Uint8Array<ArrayBuffer>): Request {
   return new Request(URL_, { method: 'POST', body: bytes, headers: { 'content-length': String(bytes.length) } })
 }
 
-/** Also what is no UTF-8, and byte order marks. */
+/** Includes invalid UTF-8 and byte order marks. */
 const bytes = fc
   .array(fc.oneof(fc.uint8Array({ maxLength: 40 }), fc.constant(new Uint8Array([0xef, 0xbb, 0xbf]))), { maxLength: 6 })
   .map((parts) => new Uint8Array(Buffer.concat(parts)))
 
 describe('a body', () => {
-  test('is the same however it comes', async () => {
+  test('is the same with and without a content length', async () => {
     await fc.assert(
       fc.asyncProperty(bytes, fc.array(fc.nat(100), { maxLength: 8 }), async (body, cuts) => {
         const places = [...new Set([0, ...cuts.filter((at) => at < body.length)])].sort((a, b) => a - b)
@@ -41,7 +41,7 @@ describe('a body', () => {
     )
   })
 
-  test('of many sizes is whole', async () => {
+  test('is complete at many sizes', async () => {
     for (const size of [0, 1, 16_383, 16_384, 16_385, 40_000, 100_000]) {
       const body = Buffer.alloc(size, 'abc')
       const pieces = Array.from({ length: Math.ceil(size / 7000) }, (_, at) =>
@@ -71,14 +71,14 @@ describe('a body', () => {
     }
   })
 
-  test('that was read before is a bug, and no refusal', async () => {
+  test('that was read before throws an error that is no refusal', async () => {
     const request = whole(new Uint8Array([97]))
     await request.text()
     await expect(receiveText(request, 10)).rejects.toThrow(TypeError)
     expect(isArriving(request)).toBe(false)
   })
 
-  test('is known to be on its way until it is here', async () => {
+  test('is arriving until it was read to its end', async () => {
     const stream = new TransformStream<Uint8Array, Uint8Array>()
     const writer = stream.writable.getWriter()
     const request = new Request(URL_, { method: 'POST', body: stream.readable })

@@ -1,34 +1,34 @@
 import { AppError } from '../core/error.ts'
 
-/** How long a body may take. */
+/** How long a request body may take to arrive. */
 export interface ArrivalLimits {
-  /** Time for every body, however small. */
-  leastMs: number
-  /** On average over all of a body; big ones get more time accordingly. */
+  /** Allowed for every body, however small. */
+  baseMs: number
+  /** The least average rate: each byte adds 1 / `bytesPerSecond` to the time allowed. */
   bytesPerSecond: number
-  /** How often is looked; a body may take this much longer. */
-  lookEveryMs: number
+  /** Interval of the check; a body may exceed its time by this much. */
+  checkEveryMs: number
 }
 
 /**
- * What holds unless others are set. The rate is also what Bun asks of a body while it arrives, measured over the
- * server's idle timeout.
+ * The default limits. Bun itself also closes connections whose body arrives more slowly than this rate, measured over
+ * the server's idle timeout.
  */
-export const ARRIVAL_LIMITS: ArrivalLimits = { leastMs: 30_000, bytesPerSecond: 16 * 1024, lookEveryMs: 1000 }
+export const ARRIVAL_LIMITS: ArrivalLimits = { baseMs: 30_000, bytesPerSecond: 16 * 1024, checkEveryMs: 1000 }
 
-/** A body that is too large is let through to nowhere up to here, so that its sender gets to read the answer. */
+/** A body that is too large is read and discarded up to this size, so that its sender gets to read the answer. */
 const LARGEST_IGNORED_BYTES = 32 * 1024 * 1024
 
 interface Arrival {
   startedAt: number
-  /** What was promised, or has come so far. */
+  /** The length by the header; without one, the bytes received so far. */
   bytes: number
-  giveUp(): void
+  abort(): void
 }
 
-/** Bodies that are on their way. One timer looks after them all: one for each would cost more than most requests. */
+/** Bodies that are arriving. One timer checks them all: one for each would cost more than most requests. */
 const arrivals = new Map<Request, Arrival>()
-const abortedError = new WeakSet<Request>()
+const aborted = new WeakSet<Request>()
 let limits = ARRIVAL_LIMITS
 let watching = false
 
@@ -37,21 +37,21 @@ export function limitArrivals(other: ArrivalLimits): void {
   limits = other
 }
 
-/** True while a body is being read and has not come to its end. */
+/** True while the body of the request is being read. */
 export function isArriving(request: Request): boolean {
   return arrivals.has(request)
 }
 
-/** True when what a refused request may still send is not waited for: its connection can't carry another request. */
+/** True when the rest of a refused request's body is not read, so its connection can't be used for another request. */
 export function endsConnection(request: Request): boolean {
   const { headers } = request
-  if (abortedError.has(request) || headers.has('transfer-encoding')) return true
+  if (aborted.has(request) || headers.has('transfer-encoding')) return true
   return Number(headers.get('content-length')) > LARGEST_IGNORED_BYTES
 }
 
 /**
- * The body as text; empty when there is none. Fails with `tooLarge` beyond `max` bytes, of which it never holds more in
- * memory, and with `invalid` when the body stops half-way or takes too long.
+ * Returns the body as text; empty when there is none. Fails with `tooLarge` beyond `max` bytes, and never holds more in
+ * memory; with `invalid` when the body stops before its end or takes too long.
  */
 export function receiveText(request: Request, max: number): Promise<string> {
   const length = lengthOf(request)
@@ -59,14 +59,14 @@ export function receiveText(request: Request, max: number): Promise<string> {
   return length > max ? Promise.reject(tooLarge(max)) : arrival(request, length, request.text())
 }
 
-/** The body as bytes; else like `receiveText`. */
+/** Returns the body as bytes; otherwise like `receiveText`. */
 export function receiveBytes(request: Request, max: number): Promise<Uint8Array> {
   const length = lengthOf(request)
   if (length === null) return gather(request, max)
   return length > max ? Promise.reject(tooLarge(max)) : arrival(request, length, request.bytes())
 }
 
-/** As the request says, null when it doesn't; the server takes no body for longer than it is said to be. */
+/** The content length by the header, null without one; the server reads no more of a body than that. */
 function lengthOf({ headers }: Request): number | null {
   const length = headers.get('content-length')
   return length === null ? null : Number(length)
@@ -74,16 +74,16 @@ function lengthOf({ headers }: Request): number | null {
 
 const tooLarge = (max: number) => new AppError('tooLarge', `body: is larger than ${max} bytes`)
 
-/** The same promise, but that it is given up when it takes too long. */
+/** Returns a promise that settles as `body` does, but fails with `invalid` when it takes too long. */
 function arrival<T>(request: Request, bytes: number, body: Promise<T>, cancel?: () => void): Promise<T> {
   return new Promise((resolve, reject) => {
-    const giveUp = () => {
+    const abort = () => {
       arrivals.delete(request)
-      abortedError.add(request)
+      aborted.add(request)
       cancel?.()
       reject(new AppError('invalid', 'body: did not arrive in time'))
     }
-    arrivals.set(request, { startedAt: performance.now(), bytes, giveUp })
+    arrivals.set(request, { startedAt: performance.now(), bytes, abort })
     if (!watching) watch()
     body.then(
       (value) => {
@@ -98,15 +98,15 @@ function arrival<T>(request: Request, bytes: number, body: Promise<T>, cancel?: 
   })
 }
 
-/** What Bun says when the other side went away. */
+/** True for the error that Bun throws when the other side disconnects. */
 function isDisconnect(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError'
 }
 
-function look(): void {
+function checkAll(): void {
   const now = performance.now()
-  for (const { startedAt, bytes, giveUp } of arrivals.values()) {
-    if (now - startedAt > limits.leastMs + (bytes / limits.bytesPerSecond) * 1000) giveUp()
+  for (const { startedAt, bytes, abort } of arrivals.values()) {
+    if (now - startedAt > limits.baseMs + (bytes / limits.bytesPerSecond) * 1000) abort()
   }
   watching = false
   if (arrivals.size > 0) watch()
@@ -114,10 +114,10 @@ function look(): void {
 
 function watch(): void {
   watching = true
-  setTimeout(look, limits.lookEveryMs).unref()
+  setTimeout(checkAll, limits.checkEveryMs).unref()
 }
 
-/** A body that does not say how long it is. */
+/** Reads a body without a content length. */
 function gather(request: Request, max: number): Promise<Uint8Array> {
   if (request.body === null) return Promise.resolve(new Uint8Array())
   const reader = request.body.getReader()
@@ -126,7 +126,7 @@ function gather(request: Request, max: number): Promise<Uint8Array> {
 }
 
 async function readAll(request: Request, reader: ReadableStreamDefaultReader<Uint8Array>, max: number) {
-  // Not a list of pieces: somebody may send each byte by itself.
+  // Not a list of chunks: a sender may send each byte by itself.
   let held = new Uint8Array(Math.min(max, FIRST_BYTES))
   let bytes = 0
   for (;;) {
@@ -136,8 +136,8 @@ async function readAll(request: Request, reader: ReadableStreamDefaultReader<Uin
     if (end > held.length && end <= max) held = grown(held, bytes, Math.min(max, Math.max(end, 2 * held.length)))
     if (end <= max) held.set(value, bytes)
     bytes = end
-    const known = arrivals.get(request)
-    if (known) known.bytes = bytes
+    const arriving = arrivals.get(request)
+    if (arriving) arriving.bytes = bytes
     if (bytes > max + LARGEST_IGNORED_BYTES) {
       void reader.cancel().catch(() => {})
       throw tooLarge(max)

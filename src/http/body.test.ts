@@ -13,7 +13,7 @@ function read(body: string | null, type: string | null = JSON_TYPE): Promise<unk
 const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
 
 describe('a body', () => {
-  test('is what it says', async () => {
+  test('is parsed as JSON', async () => {
     // `__proto__` and what is never equal to itself are tested elsewhere.
     const value = fc.jsonValue({ maxDepth: 5, stringUnit: 'grapheme' }).filter((one) => {
       const text = JSON.stringify(one)

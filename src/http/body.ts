@@ -1,15 +1,15 @@
 import { AppError } from '../core/error.ts'
 import { receiveText } from './arrival.ts'
 
-/** What a request may send: 500 alerts of a usual size, or a domain with its picture, with room to spare. */
+/** The largest body: enough for 500 alerts of a usual size, or a domain with its picture. */
 export const MAX_BODY_BYTES = 8 * 1024 * 1024
 
-/** No schema goes half as deep, and TypeBox walks by recursion, which ends somewhere. */
+/** No schema is half as deep, and TypeBox's recursion could overflow the stack. */
 const MAX_DEPTH = 50
 
 /**
- * Refuses what fits JSON and still can't be worked with: what is nested too deeply, and texts that neither SQLite nor
- * the engine keeps as they are, so that compared later they would not be equal.
+ * Fails with `invalid` for valid JSON that can't be processed: nested too deeply, or with texts (NUL, lone surrogates)
+ * that neither SQLite nor the engine stores unchanged, so that they would not compare equal later.
  */
 export function checkJson(value: unknown, path = '', depth = 0): void {
   if (typeof value === 'string' && (!value.isWellFormed() || value.includes('\0'))) {
@@ -24,8 +24,9 @@ export function checkJson(value: unknown, path = '', depth = 0): void {
 }
 
 /**
- * The body, of `max` bytes at most, as JSON; undefined when there is none. Fails with `tooLarge`, `unsupportedType` or, for what is no JSON, what
- * `checkJson` refuses and what does not arrive whole and in time, `invalid`.
+ * Returns the body parsed as JSON; undefined when there is none. Fails with `tooLarge` above `max` bytes, with
+ * `unsupportedType`, or with `invalid` when it is no JSON, `checkJson` refuses it, or it does not arrive whole and in
+ * time.
  */
 export async function readJson(request: Request, max = MAX_BODY_BYTES): Promise<unknown> {
   const text = await receiveText(request, max)
@@ -35,14 +36,14 @@ export async function readJson(request: Request, max = MAX_BODY_BYTES): Promise<
   return jsonOf(text)
 }
 
-/** Fails with `invalid` for what is no JSON, and for what `checkJson` refuses. */
+/** Parses JSON. Fails with `invalid` when it is none, or `checkJson` refuses it. */
 export function jsonOf(text: string): unknown {
   const value = parseJson(text)
   checkJson(value)
   return value
 }
 
-/** Fails with `invalid` for what is no JSON. */
+/** Parses JSON without `checkJson`. Fails with `invalid` when it is none. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -12,11 +12,11 @@ const behind = callerAddress(blocks('10.0.0.0/8', 'fd00::/8', '::ffff:192.168.0.
 
 describe('whom a request comes from', () => {
   test.each<[peer: string | null, forwardedFor: string | null, caller: string | null]>([
-    // From a stranger the header counts nothing.
+    // The header of an untrusted peer is ignored.
     ['203.0.113.9', null, '203.0.113.9'],
     ['203.0.113.9', '198.51.100.1', '203.0.113.9'],
     ['203.0.113.9', '10.0.0.1', '203.0.113.9'],
-    // From a proxy its own entry counts, which is the last.
+    // A trusted proxy's own entry counts, which is the last.
     ['10.0.0.1', null, '10.0.0.1'],
     ['10.0.0.1', '', '10.0.0.1'],
     ['10.0.0.1', '198.51.100.1', '198.51.100.1'],
@@ -26,7 +26,7 @@ describe('whom a request comes from', () => {
     ['10.0.0.1', '198.51.100.1, 10.9.9.9', '198.51.100.1'],
     ['10.0.0.1', '10.6.6.6, 198.51.100.1, fd00::7, 10.9.9.9', '198.51.100.1'],
     ['10.0.0.1', '10.0.0.3, 10.0.0.2', '10.0.0.3'],
-    // What is no address ends the walk.
+    // An entry that is no address ends the walk.
     ['10.0.0.1', 'unknown', '10.0.0.1'],
     ['10.0.0.1', '198.51.100.1, unknown, 10.0.0.2', '10.0.0.2'],
     ['10.0.0.1', '198.51.100.1,,10.0.0.2', '10.0.0.2'],
@@ -34,7 +34,7 @@ describe('whom a request comes from', () => {
     ['10.0.0.1', '_hidden, 10.0.0.2', '10.0.0.2'],
     ['10.0.0.1', '198.51.100.256', '10.0.0.1'],
     ['10.0.0.1', 'for=198.51.100.1', '10.0.0.1'],
-    // In one spelling.
+    // Addresses are normalized.
     ['::ffff:203.0.113.9', null, '203.0.113.9'],
     ['::ffff:10.0.0.1', '::ffff:198.51.100.1', '198.51.100.1'],
     ['192.168.3.4', '198.51.100.1', '192.168.3.4'],
@@ -51,7 +51,7 @@ describe('whom a request comes from', () => {
     expect(behind(peer, forwardedFor)).toBe(caller)
   })
 
-  test('without trusted proxies is the other end of the connection', () => {
+  test('without trusted proxies is the peer of the connection', () => {
     const direct = callerAddress([])
     fc.assert(
       fc.property(fc.ipV4(), fc.string(), (peer, header) => {
@@ -60,7 +60,7 @@ describe('whom a request comes from', () => {
     )
   })
 
-  test('can not be changed by what the caller writes before', () => {
+  test('is not changed by entries that the caller writes first', () => {
     const entry = fc.oneof(fc.ipV4(), fc.ipV6(), fc.constantFrom('10.0.0.7', 'fd00::1', '', 'unknown', '"', ' ,'))
     fc.assert(
       fc.property(fc.array(entry), fc.string(), (entries, junk) => {

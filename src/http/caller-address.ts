@@ -9,15 +9,15 @@ import {
 } from '../core/network.ts'
 
 /**
- * The address of whoever a request comes from, in one spelling. `peer` is the other end of the connection,
- * `forwardedFor` the header `X-Forwarded-For`. Null when the peer is unknown.
+ * Returns the caller's IP address, normalized. `peer` is the other end of the connection, `forwardedFor` the header
+ * `X-Forwarded-For`. Null when the peer is unknown.
  */
 export type CallerAddress = (peer: string | null, forwardedFor: string | null) => string | null
 
 /**
- * @param trusted proxies that write down truthfully whom a request came from. Each appends what it saw, so the header
- * is read from its end for as long as the one who wrote it is trusted; what is no address ends the walk, because
- * nobody can tell who wrote what stands before it. From anybody else the header counts nothing.
+ * @param trusted proxies whose entries in `X-Forwarded-For` are believed. Each proxy appends the address it saw, so the
+ * header is read from its end for as long as the writer of an entry is trusted; an entry that is no address ends the
+ * walk, because the writer of the entries before it is unknown. The header of any other peer is ignored.
  */
 export function callerAddress(trusted: readonly Cidr[]): CallerAddress {
   const blocks = trusted.map(unmappedBlock)
@@ -44,7 +44,7 @@ function entryOf(entry: string): Address | null {
   return address && unmapped(address)
 }
 
-/** IPv6 as https://www.rfc-editor.org/rfc/rfc5952 writes it, which is how URLs do. */
+/** Formats an address; IPv6 by https://www.rfc-editor.org/rfc/rfc5952, as in URLs. */
 function spelled(address: Address): string {
   const text = formatAddress(address)
   return address.family === 4 ? text : new URL(`http://[${text}]`).hostname.slice(1, -1)

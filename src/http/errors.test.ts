@@ -5,11 +5,11 @@ import { openDatabase } from '../store/database.ts'
 import { answerErrors, errorResponse } from './errors.ts'
 import { STATUS } from './status.ts'
 
-interface Asked {
+interface Result {
   status: number
   headers: Headers
   body: unknown
-  /** What was reported, and where. */
+  /** Reported errors, and their routes. */
   reports: [unknown, string][]
 }
 
@@ -37,7 +37,7 @@ function setUp() {
     })
     .get('/half', fail(Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_WRITE' })))
     .get('/busy', fail(Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' })))
-  return async (method: string, path: string, init: RequestInit = {}): Promise<Asked> => {
+  return async (method: string, path: string, init: RequestInit = {}): Promise<Result> => {
     reports.length = 0
     const response = await app.handle(new Request(`http://localhost${path}`, { method, ...init }))
     const { status, headers } = response
@@ -65,7 +65,7 @@ describe('a refusal', () => {
   )
 })
 
-test('a route that there is not is not found', async () => {
+test('an unknown route is not found', async () => {
   for (const [method, path] of [
     ['GET', '/nowhere'],
     ['POST', '/bug'],
@@ -77,7 +77,7 @@ test('a route that there is not is not found', async () => {
 })
 
 describe('a full disk', () => {
-  test.each(['/full', '/half'])('is answered with 503 and when to come back: %s', async (path) => {
+  test.each(['/full', '/half'])('is answered with 503 and `retry-after`: %s', async (path) => {
     const { status, headers, body } = await ask('GET', path)
     expect([status, body, headers.get('retry-after')]).toEqual([503, { error: 'the disk is full' }, '30'])
   })
@@ -98,7 +98,7 @@ describe('a bug', () => {
     ])
   })
 
-  test('is one also when it throws no error', async () => {
+  test('may throw a value that is no error', async () => {
     const { status, body, reports } = await ask('GET', '/text')
     expect([status, body, reports.length]).toEqual([500, nothing, 1])
   })

@@ -8,7 +8,7 @@ function errorBody(status: number, message: string, more: Record<string, string>
   return new Response(JSON.stringify({ error: message }), { status, headers })
 }
 
-/** The only shape of an error body. */
+/** Returns the response of a refusal: `{"error": message}` with its status, and `retry-after` if it has one. */
 export function errorResponse({ code, message, retryAfterS }: AppError): Response {
   return errorBody(STATUS[code], message, {
     ...(code === 'unauthorized' ? { 'www-authenticate': 'Bearer' } : {}),
@@ -16,27 +16,29 @@ export function errorResponse({ code, message, retryAfterS }: AppError): Respons
   })
 }
 
-/** The answer to what is a bug of ours. */
+/** Returns the response to an unexpected error: 500, without details. */
 export function bugResponse(): Response {
   return errorBody(500, 'internal error; the log of the server says more')
 }
 
 const RETRY_AFTER_S = 30
 
-/** https://www.sqlite.org/rescode.html#full; a write that fails half-way shows as an I/O error. */
+/** https://www.sqlite.org/rescode.html#full; a write that fails half-way is reported as an I/O error. */
 function isFullDisk(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code
   return code === 'SQLITE_FULL' || code === 'SQLITE_IOERR_WRITE'
 }
 
-/** What a throw means to the caller; null for a bug. */
+/** Returns the refusal that a thrown value means to the caller; null for a bug. */
 export function refusalOf(error: unknown): AppError | null {
   if (error instanceof AppError) return error
   if (isFullDisk(error)) return new AppError('unavailable', 'the disk is full', RETRY_AFTER_S)
   return null
 }
 
-/** Answers every throw below `app` as `{"error"}`. A bug becomes a 500 that says nothing and goes to `report`. */
+/**
+ * Answers every error thrown in `app` as `{"error"}`. A bug becomes a 500 without details, and is passed to `report`.
+ */
 export function answerErrors(app: Elysia, report: (error: unknown, route: string) => void): Elysia {
   return app.onError(({ error, code, path, request }) => {
     const refusal = code === 'NOT_FOUND' ? new AppError('notFound', 'no such route') : refusalOf(error)

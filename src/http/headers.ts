@@ -1,4 +1,4 @@
-/** Answers of the API are for their caller alone, are no page, and belong into no frame. */
+/** For answers of the API: not cached, not sniffed, not framed. */
 export const API_HEADERS = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -8,7 +8,7 @@ export const API_HEADERS = {
 const pagePolicy = (styles: string) =>
   `default-src 'none'; connect-src 'self'; img-src 'self' data:; style-src ${styles}; script-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`
 
-/** Pages load nothing from elsewhere, run no script and no style that does not come as a file of ours, and belong into no frame. */
+/** For pages: they load scripts and styles only as files of this server, and can't be framed. */
 export const PAGE_HEADERS = {
   'content-security-policy': pagePolicy("'self'"),
   'cross-origin-opener-policy': 'same-origin',
@@ -17,5 +17,5 @@ export const PAGE_HEADERS = {
   'x-frame-options': 'DENY',
 }
 
-/** What draws the description of the API has its styles in its elements. */
+/** For the API documentation, whose renderer needs inline styles. */
 export const DOCS_HEADERS = { ...PAGE_HEADERS, 'content-security-policy': pagePolicy("'self' 'unsafe-inline'") }

@@ -22,12 +22,12 @@ function ask(path: string, parts: Partial<HealthParts> = {}): Promise<Response> 
   return Promise.resolve(app.handle(new Request(`http://localhost${path}`)))
 }
 
-test('the process is up', async () => {
+test('/healthz answers that the process is up', async () => {
   const response = await ask('/healthz')
   expect([response.status, await response.json()]).toEqual([200, { ok: true }])
 })
 
-test('it is ready, with the ages of what it does by itself', async () => {
+test('/readyz answers with the ages of the last flush and evaluation', async () => {
   const response = await ask('/readyz', { damagedFiles: () => [] })
   expect([response.status, await response.json()]).toEqual([
     200,
@@ -35,7 +35,7 @@ test('it is ready, with the ages of what it does by itself', async () => {
   ])
 })
 
-test('it is ready although files are damaged, and names the first hundred', async () => {
+test('/readyz is ready although files are damaged, and names the first hundred', async () => {
   const { ok, damagedFiles } = (await (await ask('/readyz')).json()) as { ok: boolean; damagedFiles: string[] }
   expect([ok, damagedFiles.length, damagedFiles[0]]).toEqual([true, 100, '0.parquet'])
 })

@@ -25,10 +25,12 @@ const ReadinessSchema = Closed(
   { $id: 'Readiness' },
 )
 
-/** Anybody may ask, so the answer is bounded. */
+/** The route is public, so its answer is bounded. */
 const MOST_DAMAGED = 100
 
-/** One line of `/metrics`. Units stand in the name, as Prometheus asks (https://prometheus.io/docs/practices/naming/). */
+/**
+ * One line of `/metrics`. Units stand in the name, as Prometheus asks (https://prometheus.io/docs/practices/naming/).
+ */
 export interface Metric {
   name: string
   type: 'counter' | 'gauge'
@@ -37,18 +39,20 @@ export interface Metric {
 }
 
 export interface HealthParts {
-  /** When events were last moved into the warehouse and alerts last judged; null: not yet since the start. */
+  /** When events were last moved into the warehouse, and alerts last judged; null when not yet since the start. */
   lastFlushAt(): Instant | null
   lastEvaluationAt(): Instant | null
-  /** When the clock was put back, and the latest time known before; null, or absent: data has no times to come. */
+  /**
+   * When the clock was set back, and the latest time before; null, or left out, when no data is dated in the future.
+   */
   clockPutBack?(): { at: Instant; latestAt: Instant } | null
-  /** Paths of files that are left out because they are damaged. */
+  /** Paths of damaged files, which queries leave out. */
   damagedFiles(): readonly string[]
   now(): Instant
   metrics(): Metric[]
 }
 
-/** For load balancers and monitoring: nothing secret, no credential needed. */
+/** Routes for load balancers and monitoring: nothing secret, no credential needed. */
 export function healthRoutes({
   lastFlushAt,
   lastEvaluationAt,

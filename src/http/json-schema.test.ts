@@ -57,7 +57,7 @@ describe('a schema', () => {
 })
 
 describe('a name', () => {
-  test('stands for its schema wherever it is used, and the schema is described once', () => {
+  test('is referred to wherever its schema is used, and the schema is written once', () => {
     const book = schemaBook()
     const $ref = '#/components/schemas/Pet'
     expect(book.refer(Type.Array(Pet))).toEqual({ type: 'array', items: { $ref } })

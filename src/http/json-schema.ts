@@ -1,21 +1,21 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { TSchema } from '../core/schema.ts'
 
-/** A schema as plain JSON Schema 2020-12 (https://json-schema.org/draft/2020-12), the dialect of OpenAPI 3.1. */
+/** Plain JSON Schema 2020-12 (https://json-schema.org/draft/2020-12), the dialect of OpenAPI 3.1. */
 export type JsonSchema = { [word: string]: unknown }
 
-/** Schemas that are described once, under their `$id`, and referred to from everywhere else. */
+/** A collection of named schemas, each written once under its `$id` and referred to by `$ref`. */
 export interface SchemaBook {
   /**
-   * The schema for a place where it is used: a `$ref` when it has a name, else itself. Fails when another schema has
-   * the same name, and for a pattern of property names, which has no plain counterpart.
+   * Returns a `$ref` for a schema with a name, else the schema itself as plain JSON Schema. Throws when a different
+   * schema has the same name, and for a pattern of property names, which this translation does not support.
    */
   refer(schema: TSchema): JsonSchema
-  /** All that have a name and were referred to so far, by name in alphabetical order. */
+  /** Returns the named schemas that were referred to so far, in alphabetical order. */
   named(): Record<string, JsonSchema>
 }
 
-/** An empty book. */
+/** Makes an empty book. */
 export function schemaBook(): SchemaBook {
   const named = new Map<string, JsonSchema>()
   const refer = (schema: TSchema): JsonSchema => {
@@ -35,7 +35,10 @@ export function schemaBook(): SchemaBook {
 
 type Refer = (schema: TSchema) => JsonSchema
 
-/** The schema itself, what is inside it by reference. TypeBox keeps what is its own under symbols, which stay behind. */
+/**
+ * Returns the schema as plain JSON Schema, its named parts by reference. TypeBox's own fields, kept under symbols, are
+ * left out.
+ */
 export function plain(schema: TSchema, refer: Refer): JsonSchema {
   const { $id: _, type, multipleOf, properties, patternProperties, ...rest } = schema
   const isWhole = type === 'number' && multipleOf === 1
@@ -51,7 +54,7 @@ export function plain(schema: TSchema, refer: Refer): JsonSchema {
 const each = (schemas: Record<string, TSchema>, refer: Refer) =>
   Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, refer(schema)]))
 
-/** What `Type.Record` with any text as its key means. */
+/** Returns the schema of the values of a `Type.Record` whose keys are any text; throws for a narrower pattern. */
 function ofAnyName(patterns: Record<string, TSchema>): TSchema {
   const [[pattern, schema] = [], ...more] = Object.entries(patterns)
   if (pattern !== '^(.*)$' || !schema || more.length > 0) throw new Error(`a record with keys like ${pattern}`)
@@ -65,8 +68,8 @@ function described(word: string, value: unknown, refer: Refer): unknown {
 }
 
 /**
- * A value that fits the schema: the first of its `examples`, or composed from those of its parts. Undefined when a
- * required part has none; an optional part without one is left out.
+ * Returns a value that fits the schema: the first of its `examples`, or one composed from those of its parts. Undefined
+ * when a required part has none; an optional part without one is left out.
  */
 export function exampleOf(schema: TSchema): unknown {
   const { examples, type, anyOf, properties, required = [], items } = schema

@@ -1,7 +1,7 @@
 import alertsGuide from '../../docs/alerts.md' with { type: 'text' }
 import { permissionTable, TABLE_NOTE } from './roles.ts'
 
-/** What the groups of routes are about, in the order in which they are shown. */
+/** The descriptions of the tags, in the order in which they are shown. */
 export const TAGS: Readonly<Record<string, string>> = {
   Organization: 'The organization that a request acts in, its members and its settings',
   'Sign-in': 'Sessions for people: sign-in, passwords and invitations',
@@ -21,7 +21,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Health: 'For load balancers and monitoring',
 }
 
-/** Heads the documentation; Markdown. */
+/** Returns the introduction of the API documentation, in Markdown. */
 export function introduction(): string {
   return `Watches the analytics and marketing tags of websites and apps.
 

@@ -48,7 +48,7 @@ function operationOf(one: Route): Operation {
 const statusesOf = (one: Route) => Object.keys(operationOf(one).responses)
 
 describe('an operation', () => {
-  test('carries what the route says', () => {
+  test('has all fields of the route', () => {
     expect(operationOf(writing)).toMatchObject({
       operationId: 'replaceThing',
       tags: ['Things'],
@@ -94,7 +94,7 @@ describe('an operation', () => {
     expect(statusesOf(one)).toEqual(statuses.split(' '))
   })
 
-  test('without credential says so', () => {
+  test('without credential is marked as public', () => {
     const { security, parameters, responses } = operationOf(open)
     expect({ security, parameters }).toEqual({ security: [], parameters: undefined })
     expect(responses['200']).toEqual({
@@ -108,7 +108,7 @@ describe('an operation', () => {
 })
 
 describe('the document', () => {
-  test('says what it describes', () => {
+  test('has a title and an introduction', () => {
     const { openapi, info, security, tags, components } = openApiDocument([open, plain, writing])
     expect(openapi).toBe('3.1.0')
     expect(info).toMatchObject({ title: 'Tagwarden', version: '1.0.0', license: { identifier: 'MIT' } })

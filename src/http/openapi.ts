@@ -58,7 +58,7 @@ const ErrorSchema = Closed(
   { $id: 'Error', examples: [{ error: 'name: must not be empty' }] },
 )
 
-/** Every refusal: the name of its response, when it comes, and what it says for instance. */
+/** For every error code the name of its response, when it is sent, and an example message. */
 const REFUSALS: Record<ErrorCode, [name: string, description: string, example: string]> = {
   invalid: [
     'BadRequest',
@@ -86,7 +86,7 @@ const HEADERS = {
 }
 const header = (name: keyof typeof HEADERS): Reference => ({ $ref: `#/components/headers/${name}` })
 
-/** These answer without looking into a store. */
+/** Paths of routes that access no database, so never answer 503. */
 const STORELESS: ReadonlySet<string> = new Set(['/healthz'])
 
 function refusalsOf(route: Route): Set<ErrorCode> {
@@ -119,7 +119,7 @@ function contentOf(schema: TSchema, book: SchemaBook, type = 'application/json')
   return { [type]: { schema: book.refer(schema), ...(examples === null ? {} : { examples }) } }
 }
 
-/** Where a schema has several examples, all of them: under their `name`, if they have one. */
+/** Returns all examples of a schema that has several, keyed by their `name` if they have one; null for fewer. */
 function examplesOf(schema: TSchema): Examples | null {
   const several: unknown = schema.examples
   if (!Array.isArray(several) || several.length < 2) {
@@ -133,7 +133,7 @@ function examplesOf(schema: TSchema): Examples | null {
 function parametersOf({ params, query, access, anyOrg }: Route, book: SchemaBook): (Parameter | Reference)[] {
   const of = (place: 'path' | 'query', object: Route['query']) =>
     Object.entries<TSchema>(object?.properties ?? {}).map(([name, field]): Parameter => {
-      // Documentation pages fill their fields with examples, and who tries a call would send them.
+      // Documentation pages fill their fields with examples, so trying a call would send them.
       const { description, examples: _, ...schema } = book.refer(field)
       const required = object?.required?.includes(name) ?? false
       return { name, in: place, required, ...(typeof description === 'string' ? { description } : {}), schema }
@@ -143,7 +143,7 @@ function parametersOf({ params, query, access, anyOrg }: Route, book: SchemaBook
   return [...of('path', params), ...of('query', query), ...org]
 }
 
-/** Says who may call it, for people; `x-permission` says the same to programs. */
+/** Returns the description with a sentence on who may call it; `x-permission` has the same for programs. */
 function descriptionOf({ description, access, question, maxBodyBytes }: Route): string {
   const { from, writes } = PERMISSIONS[access]
   const who = from === null ? 'Needs no credential.' : `Role: ${from} or above (\`${access}\`).`
@@ -190,7 +190,7 @@ function pathsOf(routes: readonly Route[], book: SchemaBook): OpenApiDocument['p
   return paths
 }
 
-/** Those that are used: the known ones in their order, then the others in that of the routes. */
+/** Returns the tags in use: those of `TAGS` in its order, then the others in the order of the routes. */
 function tagsOf(routes: readonly Route[]): OpenApiDocument['tags'] {
   const used = new Set(routes.map(({ tag }) => tag))
   const known = Object.keys(TAGS).filter((name) => used.has(name))
@@ -201,8 +201,8 @@ function tagsOf(routes: readonly Route[]): OpenApiDocument['tags'] {
 }
 
 /**
- * The description of these routes as OpenAPI 3.1.0. Fails, as for a bug, when two routes have one id or one place, or
- * two different schemas one name.
+ * Returns the OpenAPI 3.1.0 document of these routes. Throws a plain `Error` when two routes share an id, or method and
+ * path, or two different schemas share a name.
  */
 export function openApiDocument(routes: readonly Route[]): OpenApiDocument {
   const book = schemaBook()

@@ -1,15 +1,15 @@
-/** Where a request comes from. */
+/** The source of a request. */
 export interface Origin {
-  /** The caller's network address; null where nobody said it (in tests, and for calls from inside). */
+  /** The caller's IP address; null when it was not noted (in tests, and for internal calls). */
   address: string | null
-  /** As the caller's program names itself, cut to 200 characters; null when it does not. */
+  /** The `user-agent`, cut to 200 characters; null without one. */
   userAgent: string | null
 }
 
 const USER_AGENT_LENGTH_MAX = 200
 const addresses = new WeakMap<Request, string>()
 
-/** Remembers for `originOf` from where a request came. */
+/** Stores the caller's address of a request for `originOf`. */
 export function noteAddress(request: Request, address: string): void {
   addresses.set(request, address)
 }

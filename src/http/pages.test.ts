@@ -17,7 +17,7 @@ async function assetOf(page: string, name: string): Promise<string> {
   return found.find((path) => path.startsWith('/assets/') && new RegExp(name).test(path)) ?? `no ${name} in ${page}`
 }
 
-test('the description is asked for once', async () => {
+test('the OpenAPI document is made once', async () => {
   for (let round = 0; round < 2; round++) expect(await (await get('/openapi.json')).json()).toMatchObject({ asked: 1 })
 })
 
@@ -35,7 +35,7 @@ describe.each<[string, () => Promise<string>, string, RegExp]>([
   ['the script of /', () => assetOf('/', String.raw`\.js$`), JAVASCRIPT, /\/v1\/issues/],
   ['the style of /', () => assetOf('/', String.raw`\.css$`), CSS, /--muted/],
 ])('GET %s', (what, pathOf, type, content) => {
-  test('is kept by browsers: what is named by its content for ever, else until it changes', async () => {
+  test('is cached by browsers: for good with a hash in its name, else until it changes', async () => {
     const path = await pathOf()
     const response = await get(path)
     expect(response.status).toBe(200)
@@ -55,7 +55,7 @@ describe.each<[string, () => Promise<string>, string, RegExp]>([
     expect((await get(path, { 'if-none-match': '"other"' })).status).toBe(200)
   })
 
-  test('comes compressed as the browser accepts, and each form has a tag of its own', async () => {
+  test('is compressed as the browser accepts, and each encoding has its own etag', async () => {
     const path = await pathOf()
     const plain = Buffer.from(await (await get(path)).arrayBuffer())
     const tags = new Set<string | null>()
@@ -73,7 +73,7 @@ describe.each<[string, () => Promise<string>, string, RegExp]>([
     expect(tags.size).toBe(3)
   })
 
-  test('belongs into no frame and lets no script in', async () => {
+  test('can not be framed and runs no inline script', async () => {
     const policy = (await get(await pathOf())).headers.get('content-security-policy') ?? ''
     expect(policy).toContain("default-src 'none'")
     expect(policy).toContain("frame-ancestors 'none'")
@@ -108,7 +108,7 @@ describe('over a connection', () => {
   const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: answer })
   afterAll(() => server.stop(true))
 
-  test.each(['identity', 'br'])('HEAD says what GET would, of %s', async (accepted) => {
+  test.each(['identity', 'br'])('HEAD has the headers of GET, with %s', async (accepted) => {
     const ask = (path: string, method: string) =>
       fetch(new URL(path, server.url), { method, headers: { 'accept-encoding': accepted }, decompress: false })
     for (const path of ['/', '/openapi.json', await assetOf('/', String.raw`\.js$`)]) {
@@ -121,7 +121,7 @@ describe('over a connection', () => {
   })
 })
 
-test('what is built is built once', async () => {
+test('the pages are built once', async () => {
   const bundle: WebBundle = await webBundle()
   expect(await webBundle()).toBe(bundle)
 })

@@ -6,26 +6,26 @@ import { ASSETS_PATH, type WebBundle } from './web-bundle.ts'
 
 export interface PageParts {
   bundle(): Promise<WebBundle>
-  /** The description of the API; asked for once, at its first use. */
+  /** Returns the OpenAPI document; called once, at its first use. */
   describe(): object
 }
 
-/** Answers a request for a page, or for something that a page loads; null: it is for something else. */
+/** Answers a request for a page or one of its assets; returns null for any other request. */
 export type Pages = (request: Request) => Promise<Response> | null
 
-/** A file that is there, or null, with how it is to be sent. */
+/** A file to send and its headers; the file is null when there is none at the address. */
 interface Found {
   file: StaticFile | null
   headers: Record<string, string>
 }
 
-/** Which page is found at which address; links of messages lead to `/issues/{id}`. */
+/** Addresses of the pages; links in messages lead to `/issues/{id}`. */
 const PAGES = [
   { paths: /^\/(?:issues\/[^/]+)?$/, name: 'home.html', headers: PAGE_HEADERS },
   { paths: /^\/docs$/, name: 'docs.html', headers: DOCS_HEADERS },
 ]
 
-/** What browsers load of the server itself: its pages, their assets, and `/openapi.json`. */
+/** Serves the pages, their assets, and `/openapi.json`. */
 export function webPages({ bundle, describe }: PageParts): Pages {
   let description: StaticFile | null = null
   const page = async (name: string, headers: Record<string, string>): Promise<Found> => ({

@@ -20,7 +20,7 @@ function refusal(cursor: string, length: number): string {
 }
 
 describe('a cursor', () => {
-  test('comes back as the place it was made of', () => {
+  test('decodes to the values it was made of', () => {
     fc.assert(
       fc.property(fc.array(aPart, { maxLength: 4 }), (place) => {
         const cursor = encodeCursor(place)
@@ -32,11 +32,11 @@ describe('a cursor', () => {
     )
   })
 
-  test('that is none is the beginning', () => {
+  test('that is left out is the beginning', () => {
     expect(decodeCursor(undefined, 2)).toBeNull()
   })
 
-  test('of another list, or of nobody, is refused', () => {
+  test('of another list, or made up, is refused', () => {
     const foreign = [
       encodeCursor([]),
       encodeCursor(['a']),
@@ -57,7 +57,7 @@ describe('a cursor', () => {
 })
 
 describe('pages', () => {
-  /** Reads a list by pages, as routes do: `limit + 1` rows behind the cursor. */
+  /** Reads a list by pages, as routes do: `limit + 1` rows after the cursor. */
   function readAll(rows: readonly number[], limit: number): number[][] {
     const pages: number[][] = []
     let cursor: string | undefined
@@ -71,7 +71,7 @@ describe('pages', () => {
     }
   }
 
-  test('give every row once, none of them empty but the only one', () => {
+  test('have every row once, and only a single page may be empty', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(fc.integer(), { maxLength: 30 }),

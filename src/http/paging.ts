@@ -9,12 +9,12 @@ export const pagingFields = {
 
 export const DEFAULT_LIMIT = 50
 
-/** A place in a list, opaque to callers: the sort values of the last item seen. */
+/** Returns an opaque cursor that holds the sort values of the last item of a page. */
 export function encodeCursor(place: readonly (string | number | null)[]): string {
   return Buffer.from(JSON.stringify(place)).toString('base64url')
 }
 
-/** The place a cursor stands for; null for none. Fails with `invalid` when it is not one of this list's. */
+/** Returns the sort values of a cursor; null without one. Fails with `invalid` when it is not a cursor of this list. */
 export function decodeCursor(cursor: string | undefined, length: number): (string | number | null)[] | null {
   if (cursor === undefined) return null
   try {
@@ -27,7 +27,7 @@ export function decodeCursor(cursor: string | undefined, length: number): (strin
   throw new AppError('invalid', 'cursor: is not a cursor of this list')
 }
 
-/** Cuts a page from `limit + 1` rows: what goes out, and the cursor of what follows. */
+/** Makes a page of at most `limit` from `limit + 1` rows: its items, and the cursor of the next page. */
 export function page<T>(rows: T[], limit: number, placeOf: (row: T) => (string | number | null)[]) {
   const items = rows.slice(0, limit)
   const last = items.at(-1)

@@ -26,7 +26,7 @@ const callOf = (body: unknown): Call => ({
   signal: new AbortController().signal,
 })
 
-/** A table that routes write into, and what the audit log was told. */
+/** A table that routes write into, and the recorded audit log entries. */
 function setUp(audit?: Audit) {
   const db = memoryDb()
   db.exec('CREATE TABLE pile (text TEXT UNIQUE) STRICT')
@@ -69,7 +69,7 @@ describe('a route that writes', () => {
     expect(rows()).toEqual(['a', 'b'])
   })
 
-  test('does nothing when it can’t be kept in the audit log', () => {
+  test('is rolled back when its audit log entry fails', () => {
     const { perform, rows, write } = setUp(() => {
       throw new Error('no log')
     })
@@ -77,7 +77,7 @@ describe('a route that writes', () => {
     expect(rows()).toEqual([])
   })
 
-  test('does nothing when its answer is not as it says', () => {
+  test('is rolled back when its answer does not fit its schema', () => {
     const { perform, rows, write } = setUp()
     const wrong = write('edit', { answer: Closed({ rows: Type.String() }) })
     expect(() => perform(wrong, callOf({ texts: ['secret value'] }))).toThrow(
@@ -86,7 +86,7 @@ describe('a route that writes', () => {
     expect(rows()).toEqual([])
   })
 
-  test('tried without effect says what would be, and leaves nothing', () => {
+  test('answers a dry run as a real call, and changes nothing', () => {
     const { perform, rows, put, write, acts } = setUp()
     put('a')
     for (const access of ['own', 'edit', 'configure', 'administer', 'govern'] as const) {
@@ -98,7 +98,7 @@ describe('a route that writes', () => {
     expect(acts.length).toBeGreaterThan(0)
   })
 
-  test('and waits for something can’t be tried', () => {
+  test('has no dry run when it is asynchronous', () => {
     const { perform, rows, write } = setUp()
     const later = write('edit', { asynchronous: true })
     expect(() => perform(later, callOf({ texts: ['a'] }), { dryRun: true })).toThrow("can't be tried")
@@ -115,7 +115,7 @@ test.each(Object.entries(PERMISSIONS).filter(([row]) => row !== 'public'))(
   },
 )
 
-test('what waits is kept in the audit log when it is done, and not when it fails', async () => {
+test('an asynchronous route is written to the audit log when it succeeds, and not when it fails', async () => {
   const { perform, write, acts } = setUp()
   const done = write('own', { asynchronous: true, handle: async () => ({ rows: 7 }) })
   expect(await perform(done, callOf({ texts: [] }))).toEqual({ rows: 7 })

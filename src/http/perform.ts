@@ -5,16 +5,16 @@ import { PERMISSIONS } from './permission.ts'
 import { Questions } from './questions.ts'
 import type { Call, Route } from './route.ts'
 
-/** Keeps an act in the audit log; called inside its transaction where it has one. */
+/** Writes a call to the audit log; runs inside the transaction of the call where there is one. */
 export type Audit = (act: { route: Route; call: Call; answer: unknown }) => void
 
-/** Carries out a call of a route, and answers what the route answers. */
+/** Performs a call of a route, and returns the route's answer, or a promise of it. */
 export type Perform = (route: Route, call: Call, options?: { dryRun?: boolean }) => unknown
 
 export interface PerformParts {
   db: Db
   audit: Audit
-  /** Where callers wait for their turn. */
+  /** The queue for calls that query the event history. */
   questions?: Questions
 }
 
@@ -29,9 +29,9 @@ const NOTHING = Closed({})
 const parsers = new WeakMap<TSchema, (value: unknown, root?: string) => unknown>()
 
 function parse(schema: TSchema, value: unknown, root: string): unknown {
-  const known = parsers.get(schema) ?? parser(schema)
-  parsers.set(schema, known)
-  return known(value, root)
+  const parseValue = parsers.get(schema) ?? parser(schema)
+  parsers.set(schema, parseValue)
+  return parseValue(value, root)
 }
 
 function checked(route: Route, call: Call): Call {
@@ -44,7 +44,7 @@ function checked(route: Route, call: Call): Call {
   }
 }
 
-/** An answer outside its schema is a bug of ours, whoever asked. */
+/** Returns the answer. One that does not fit its schema is a bug, so it throws a plain `Error`, not an `AppError`. */
 function checkAnswer({ id, answer, produces }: Route, value: unknown): unknown {
   if (produces) return value
   try {
@@ -56,9 +56,9 @@ function checkAnswer({ id, answer, produces }: Route, value: unknown): unknown {
 }
 
 /**
- * The one way in which a route is carried out, whoever asks: by HTTP or as a tool. What came is held against the
- * route's schemas first. A question to the event history waits for its turn. A route that writes runs in one transaction with its entry in the audit log; with `dryRun` the
- * transaction is rolled back, and the answer says what would have been. Fails with the `AppError` of what is refused.
+ * Returns the function by which every call is performed, from HTTP or as a tool. It checks the call against the route's
+ * schemas. A query of the event history is queued. A route that writes runs in one transaction with its audit log
+ * entry; with `dryRun` that transaction is rolled back after the answer is made. Refusals are thrown as `AppError`.
  */
 export function performer({ db, audit, questions = new Questions() }: PerformParts): Perform {
   return (route, raw, { dryRun = false } = {}) => {

@@ -2,16 +2,16 @@ import { AppError } from '../core/error.ts'
 import { atLeast, type Principal, type Role } from './principal.ts'
 
 interface PermissionRow {
-  /** The least role that has it; null: anybody, without a credential. */
+  /** The lowest role that has it; null: everyone, without a credential. */
   from: Role | null
-  /** Read-only keys never have it. */
+  /** True for changes: read-only keys never have it. */
   writes: boolean
-  /** Each use is kept in the organization's audit log. */
+  /** True when each use is written to the organization's audit log. */
   audited: boolean
   meaning: string
 }
 
-/** Who may do what: the one table. Every route names a row as its `access`; `docs/roles.md` is drawn from it. */
+/** The one table of permissions. Every route names a row as its `access`; `docs/roles.md` is generated from it. */
 export const PERMISSIONS = {
   public: { from: null, writes: false, audited: false, meaning: 'Needs no credential' },
   read: {
@@ -64,13 +64,13 @@ export const PERMISSIONS = {
 
 export type Permission = keyof typeof PERMISSIONS
 
-/** True when the caller may do what the row of this name says. */
+/** True when the caller has the permission. */
 export function may(principal: Principal, permission: Permission): boolean {
   const { from, writes } = PERMISSIONS[permission]
   return from === null || (atLeast(principal.role, from) && !(writes && principal.readOnly))
 }
 
-/** Fails with `forbidden`, naming what is missing. */
+/** Fails with `forbidden`, naming the missing role or right, when the caller does not have the permission. */
 export function requirePermission(principal: Principal, permission: Permission): void {
   if (may(principal, permission)) return
   if (PERMISSIONS[permission].writes && principal.readOnly) throw new AppError('forbidden', 'this key can only read')

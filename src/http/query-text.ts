@@ -2,15 +2,15 @@ import { AppError } from '../core/error.ts'
 import type { TObject, TSchema } from '../core/schema.ts'
 
 function typed(schema: TSchema | undefined, text: string): unknown {
-  // `Number` reads much more than decimal numbers: white space, hexadecimal, nothing at all.
+  // `Number` accepts much more than decimal numbers: white space, hexadecimal, the empty text.
   if (schema?.type === 'number') return /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : text
   if (schema?.type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text
   return text
 }
 
 /**
- * The fields of a query as values of the types that the schema gives them; what does not read as its type stays a text,
- * for the schema to refuse. Fails with `invalid` at a field that is there twice, or that is not well-formed text.
+ * Returns the fields of a query string, converted to the types of the schema; a value that does not convert stays a
+ * text, which the schema then refuses. Fails with `invalid` when a field occurs twice or is not well-formed text.
  */
 export function readQuery(schema: TObject | null, search: URLSearchParams): Record<string, unknown> {
   const fields: Record<string, unknown> = Object.create(null)

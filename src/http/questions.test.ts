@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { memoryDb } from '../../test/fakes.ts'
 import { Closed, Type } from '../core/schema.ts'
-import { endPatience, patienceOf } from './patience.ts'
 import { performer } from './perform.ts'
 import type { Principal } from './principal.ts'
 import { QUESTION_LIMITS, Questions } from './questions.ts'
+import { abortRequest, requestSignal } from './request-signal.ts'
 import { type Call, route } from './route.ts'
 
 const caller = (keyId: string | null, orgId: string, userId = 'usr_1'): Principal => ({
@@ -12,7 +12,7 @@ const caller = (keyId: string | null, orgId: string, userId = 'usr_1'): Principa
   sessionId: keyId ? null : 'session',
 })
 
-/** A route that asks and is answered when the test says so, and all that began. */
+/** A route whose queries the test answers, and the list of queries that began. */
 function setUp() {
   const begun: string[] = []
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -41,7 +41,7 @@ function setUp() {
 const { atOnce, perCaller, perOrganization } = QUESTION_LIMITS
 
 describe('questions', () => {
-  test('of one key leave a place to others of the organization, and those to other organizations', () => {
+  test('of one key leave a slot to others of the organization, and those leave one to other organizations', () => {
     const { begun, ask } = setUp()
     for (let n = 0; n < 10; n++) void ask(caller('key_a', 'org_1'))
     expect(begun).toEqual(Array(perCaller).fill('key_a'))
@@ -52,7 +52,7 @@ describe('questions', () => {
     expect(begun.at(-1)).toBe('key_c')
   })
 
-  test('of all sessions of a user are those of one caller', () => {
+  test('of all sessions of a user count as one caller', () => {
     const { begun, ask } = setUp()
     for (let n = 0; n < 5; n++) void ask(caller(null, 'org_1'))
     expect(begun).toEqual(Array(perCaller).fill('usr_1'))
@@ -60,10 +60,10 @@ describe('questions', () => {
     expect(begun.at(-1)).toBe('usr_2')
   })
 
-  test('are all answered in the end, but for those that come when too many wait', async () => {
+  test('are all answered in the end, except those that are refused because too many wait', async () => {
     const { ask, answer, questions } = setUp()
-    const asked = Array.from({ length: 30 }, () => ask(caller('key_a', 'org_1')))
-    const settled = Promise.allSettled(asked)
+    const results = Array.from({ length: 30 }, () => ask(caller('key_a', 'org_1')))
+    const settled = Promise.allSettled(results)
     await Promise.resolve()
     expect(questions.load).toEqual({ running: perCaller, waiting: 20 })
     answer()
@@ -75,12 +75,12 @@ describe('questions', () => {
     expect(questions.load).toEqual({ running: 0, waiting: 0 })
   })
 
-  test('that nobody waits for any more make room', async () => {
+  test('that are aborted free their slot', async () => {
     const { begun, ask } = setUp()
     const controller = new AbortController()
     const { signal } = controller
-    const asked = Array.from({ length: 22 }, () => ask(caller('key_a', 'org_1'), { signal }))
-    const waiting = Promise.allSettled(asked.slice(perCaller))
+    const results = Array.from({ length: 22 }, () => ask(caller('key_a', 'org_1'), { signal }))
+    const waiting = Promise.allSettled(results.slice(perCaller))
     void ask(caller('key_b', 'org_1'))
     controller.abort()
     for (const one of await waiting) {
@@ -89,7 +89,7 @@ describe('questions', () => {
     expect(begun).toEqual(['key_a', 'key_a', 'key_b'])
   })
 
-  test('hold up nothing else', () => {
+  test('do not delay other routes', () => {
     const { begun, ask } = setUp()
     for (let n = 0; n < 10; n++) void ask(caller('key_a', 'org_1'))
     const before = begun.length
@@ -98,21 +98,21 @@ describe('questions', () => {
   })
 })
 
-describe('the patience of a request', () => {
+describe('the signal of a request', () => {
   test.each<[string, (request: Request, caller: AbortController) => void]>([
-    ['its caller hangs up', (_request, caller) => caller.abort()],
-    ['it was told that it takes too long', (request) => endPatience(request)],
-  ])('ends when %s', (_why, end) => {
+    ['its caller disconnects', (_request, caller) => caller.abort()],
+    ['it takes too long', (request) => abortRequest(request)],
+  ])('aborts when %s', (_why, end) => {
     const controller = new AbortController()
     const request = new Request('http://localhost/', { signal: controller.signal })
-    const signal = patienceOf(request)
-    expect([signal.aborted, patienceOf(request)]).toEqual([false, signal])
+    const signal = requestSignal(request)
+    expect([signal.aborted, requestSignal(request)]).toEqual([false, signal])
     end(request, controller)
     expect(signal.aborted).toBe(true)
   })
 
-  test('has ended when its caller hung up before', () => {
+  test('is aborted when its caller has disconnected before', () => {
     const request = new Request('http://localhost/', { signal: AbortSignal.abort() })
-    expect(patienceOf(request).aborted).toBe(true)
+    expect(requestSignal(request).aborted).toBe(true)
   })
 })

@@ -1,21 +1,21 @@
 import { FairQueue } from '../core/fair-queue.ts'
 import type { Call } from './route.ts'
 
-/** How many questions to the event history are answered at once. */
+/** How many queries of the event history run at once. */
 export interface QuestionLimits {
   atOnce: number
   perOrganization: number
-  /** For one API key, or one user's sessions. */
+  /** For one API key, or all sessions of one user. */
   perCaller: number
 }
 
 export const QUESTION_LIMITS: QuestionLimits = { atOnce: 4, perOrganization: 3, perCaller: 2 }
 
-/** For each that is answered at once, so many wait; of all together a few times as many, for there are many to wait. */
+/** Up to this many wait for each slot of a caller or organization; a few times as many for all together. */
 const WAITING = 10
 const ALL_WAITING = 100
 
-/** Answers questions to the event history in turn, so that no caller and no organization takes all there is. */
+/** Queues queries of the event history, so that no caller and no organization takes all slots. */
 export class Questions {
   private readonly queue: FairQueue
 
@@ -24,8 +24,8 @@ export class Questions {
   }
 
   /**
-   * Answers what `work` answers, when it is the caller's turn. Fails as it does; with `rateLimited` when too many of the
-   * caller or the organization wait already; with `unavailable` when too many wait altogether or nobody waits any more.
+   * Runs `work` when a slot is free, and returns its result. Fails as it does; with `rateLimited` when too many queries
+   * of the caller or the organization wait already; with `unavailable` when too many wait in total or `signal` aborts.
    */
   ask<T>({ principal, signal }: Pick<Call, 'principal' | 'signal'>, work: () => Promise<T>): Promise<T> {
     const { perCaller, perOrganization } = this.limits
@@ -36,7 +36,7 @@ export class Questions {
     return this.queue.run(work, { shares, signal })
   }
 
-  /** How many are being answered, and how many wait. */
+  /** The number of queries that run, and of those that wait. */
   get load(): { running: number; waiting: number } {
     return this.queue.load
   }

@@ -6,7 +6,7 @@ import { AppError } from '../core/error.ts'
 import type { Principal } from './principal.ts'
 import { RateLimit, rateLimited } from './rate.ts'
 
-/** Seconds to wait; 0 when it was let through. */
+/** Seconds to wait; 0 when it was allowed. */
 function take(limit: RateLimit, name = 'a'): number {
   try {
     limit.take(name)
@@ -35,7 +35,7 @@ describe('a limit', () => {
     expect(take(limit)).toBe(waitS)
   })
 
-  test('never lets through more than a burst and what time brings, and not a whole one less', () => {
+  test('allows a burst and what the elapsed time adds, no more, and not a whole one less', () => {
     const steps = fc.array(fc.record({ wait: fc.nat(5000), count: fc.nat(30) }), { maxLength: 20 })
     fc.assert(
       fc.property(fc.constantFrom(0.5, 2, 10), fc.constantFrom(1, 5), steps, (perSecond, burstS, steps) => {
@@ -54,7 +54,7 @@ describe('a limit', () => {
     )
   })
 
-  test('keeps its word: after the seconds it named, one is let through', () => {
+  test('allows one after the seconds of `retryAfterS`', () => {
     fc.assert(
       fc.property(fc.constantFrom(0.01, 0.3, 1, 7), fc.nat(20_000), (perSecond, wait) => {
         const clock = testClock()
@@ -69,7 +69,7 @@ describe('a limit', () => {
     )
   })
 
-  test('counts each name alone', () => {
+  test('counts each name separately', () => {
     const limit = new RateLimit(testClock(), 1)
     expect(['a', 'b', 'a', 'b', '__proto__', '__proto__'].map((name) => take(limit, name))).toEqual([0, 0, 1, 1, 0, 1])
   })
@@ -84,7 +84,7 @@ describe('a limit', () => {
     expect(letThrough(takes(limit, 10))).toBe(3)
   })
 
-  test('forgets names rather than grow without end', () => {
+  test('evicts names rather than grow without limit', () => {
     const limit = new RateLimit(testClock(), 1)
     expect([take(limit, 'early'), take(limit, 'early')]).toEqual([0, 1])
     for (let n = 0; n <= 100_001; n++) limit.take(`stranger ${n}`)
@@ -93,34 +93,34 @@ describe('a limit', () => {
 })
 
 describe('too many names', () => {
-  const strangers = (limit: RateLimit, count: number, times = 1) => {
+  const unknownCallers = (limit: RateLimit, count: number, times = 1) => {
     for (let n = 0; n < count; n++) for (let one = 0; one < times; one++) limit.take(`stranger ${n}`)
   }
 
-  test('do not bring back what somebody has used up, nor anybody’s full burst', () => {
+  test('do not give tokens back to a name that used them up, nor a full burst to any other', () => {
     const limit = new RateLimit(testClock(), 1, 10)
     takes(limit, 10, 'attacker')
     takes(limit, 6, 'busy')
-    strangers(limit, 300_000)
+    unknownCallers(limit, 300_000)
     expect(letThrough(takes(limit, 10, 'attacker'))).toBe(0)
     expect(letThrough(takes(limit, 10, 'busy'))).toBe(4)
   })
 
-  test('forget those that would gain least, as they stand now', () => {
+  test('evict those with the most tokens at present', () => {
     const clock = testClock()
     const limit = new RateLimit(clock, 1, 10)
     takes(limit, 10, 'long ago')
     clock.advance(10 * SECOND_MS)
     takes(limit, 7, 'now')
     // A little less than full, and there are more of them than have to go.
-    strangers(limit, 100_000, 3)
+    unknownCallers(limit, 100_000, 3)
     expect(letThrough(takes(limit, 10, 'now'))).toBe(3)
     expect(letThrough(takes(limit, 10, 'long ago'))).toBe(10)
   })
 
-  test('of whom all are as good go the oldest first, and some only', () => {
+  test('that are all equal are evicted oldest first, and only some of them', () => {
     const limit = new RateLimit(testClock(), 1, 10)
-    strangers(limit, 100_001)
+    unknownCallers(limit, 100_001)
     const isKnown = (n: number) => letThrough(takes(limit, 10, `stranger ${n}`)) === 9
     expect([0, 9_999, 10_000, 100_000].map(isKnown)).toEqual([false, false, true, true])
   })
@@ -137,7 +137,7 @@ describe('callers with a limit', () => {
     sessionId: null,
   }
 
-  test('are counted by key, and by person where there is no key', () => {
+  test('are counted by key, and by user where there is no key', () => {
     const clock = testClock()
     const callers: Record<string, Principal> = {
       one: principal,
@@ -157,7 +157,7 @@ describe('callers with a limit', () => {
     expect(call('one')).toBe(principal)
   })
 
-  test('who are looked up again for one request count once', () => {
+  test('that are authenticated twice for one request count once', () => {
     const limit = new RateLimit(testClock(), 1)
     const authenticate = rateLimited(() => principal, limit)
     authenticate(new Headers())
@@ -165,7 +165,7 @@ describe('callers with a limit', () => {
     expect(() => authenticate(new Headers())).toThrow('too many requests')
   })
 
-  test('who are not known are refused as that', () => {
+  test('that are unknown are refused with `unauthorized`', () => {
     const authenticate = rateLimited(() => {
       throw new AppError('unauthorized', 'no credential')
     }, new RateLimit(testClock(), 1))

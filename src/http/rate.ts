@@ -2,13 +2,13 @@ import type { Clock, Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import type { Authenticate } from './router.ts'
 
-/** What a name may still have, as it was at an instant. */
+/** The tokens left for a name, as of an instant (token bucket). */
 interface Bucket {
   tokens: number
   at: Instant
 }
 
-/** Lets through at most `perSecond` of a name on average, and bursts of as many as fit `burstS` seconds. */
+/** A token bucket for each name: at most `perSecond` on average, and bursts of `burstS` seconds' worth. */
 export class RateLimit {
   private readonly buckets = new Map<string, Bucket>()
   private readonly full: number
@@ -21,13 +21,13 @@ export class RateLimit {
     this.full = perSecond * burstS
   }
 
-  /** Counts one. Fails with `rateLimited` and the seconds to wait when there are too many. */
+  /** Takes one token. Fails with `rateLimited` and the seconds to wait when there is none. */
   take(name: string): void {
     const now = this.clock.now()
     const bucket = this.buckets.get(name) ?? this.begin(name, now)
     bucket.tokens = this.tokensOf(bucket, now)
     bucket.at = now
-    // A little less does: fractions don't add up exactly.
+    // Slightly less than one is enough: fractions don't add up exactly.
     if (bucket.tokens < 1 - 1e-9) {
       const waitS = Math.max(1, Math.ceil((1 - bucket.tokens) / this.perSecond))
       throw new AppError('rateLimited', `too many requests; try again in ${waitS} s`, waitS)
@@ -43,11 +43,11 @@ export class RateLimit {
   }
 
   private tokensOf({ tokens, at }: Bucket, now: Instant): number {
-    // A clock that was set back brings nothing, and takes nothing away.
+    // A clock that was set back adds no tokens, and removes none.
     return Math.min(this.full, tokens + (Math.max(0, now - at) / 1000) * this.perSecond)
   }
 
-  /** A name that is forgotten begins with a full bucket: so those go that gain least by it, of equal ones the oldest. */
+  /** Evicts the fullest buckets, of equal ones the oldest: an evicted name starts again with a full bucket. */
   private forgetFullest(now: Instant): void {
     const levels = Float64Array.from(this.buckets.values(), (bucket) => this.tokensOf(bucket, now)).sort()
     const least = levels.at(-FORGOTTEN_AT_ONCE) ?? 0
@@ -60,11 +60,11 @@ export class RateLimit {
   }
 }
 
-/** Names come from outside. Past so many some are forgotten, many at once because it takes milliseconds. */
+/** Callers choose names. Above this number some are evicted, many at once because it takes milliseconds. */
 const MAX_NAMES = 100_000
 const FORGOTTEN_AT_ONCE = MAX_NAMES / 10
 
-/** The same callers, each at most as often as the limit lets through; being asked for `again` counts nothing. */
+/** Returns `authenticate` with a rate limit for each caller; a call with `again` is not counted. */
 export function rateLimited(authenticate: Authenticate, limit: RateLimit): Authenticate {
   return (headers, options) => {
     const principal = authenticate(headers, options)

@@ -29,7 +29,7 @@ test('every permission has a row', () => {
   expect(rows.slice(2).map(([name]) => name)).toEqual(Object.keys(PERMISSIONS).map((name) => `\`${name}\``))
 })
 
-test('every route stands under its permission', () => {
+test('every route is listed under its permission', () => {
   const common = { tag: 'T', answer: OkSchema, handle: () => OK } as const
   const text = rolesDocument([
     route({ ...common, id: 'a', method: 'POST', path: '/a/{id}', access: 'edit', summary: 'Does a' }),

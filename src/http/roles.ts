@@ -4,7 +4,7 @@ import type { Route } from './route.ts'
 
 const permissions = Object.keys(PERMISSIONS) as Permission[]
 
-/** Who may do what, as a table in Markdown: one line for each permission, one column for each role. */
+/** Returns the permissions as a table in Markdown: one line for each permission, one column for each role. */
 export function permissionTable(): string {
   const head = ['permission', 'what it lets one do', ...ROLES]
   const lines = permissions.map((permission) => {
@@ -18,7 +18,7 @@ export function permissionTable(): string {
 export const TABLE_NOTE =
   '¹ Not with a key that was made read-only, and not with a key of a viewer: such keys read and nothing else.'
 
-/** `docs/roles.md`: the table, and under each permission the routes that need it. */
+/** Returns `docs/roles.md`: the table, and under each permission the routes that need it. */
 export function rolesDocument(routes: readonly Route[]): string {
   const sections = permissions.map((permission) => {
     const { meaning, audited } = PERMISSIONS[permission]

@@ -6,57 +6,61 @@ import type { Principal } from './principal.ts'
 
 /** One call of a route: everything in it fits the route's schemas. */
 export interface Call<P = unknown, Q = unknown, B = unknown, C = Principal | null> {
-  /** Who calls; null for routes that are public. */
+  /** The caller; null for public routes. */
   principal: C
   params: P
   query: Q
   /** Undefined for routes that take no body. */
   body: B
-  /** The request as it came, for routes that are `raw`. */
+  /** Headers and unparsed body, for routes that are `raw`. */
   raw?: { headers: Headers; text: string }
   origin: Origin
-  /** Ends when nobody waits for the answer any more. */
+  /** Aborts when the caller disconnects or the request times out. */
   signal: AbortSignal
 }
 
-/** What a route says of itself, whatever it takes and answers. */
+/** The fields of a route that do not depend on its schemas. */
 interface Description {
-  /** Unique, a verb and a noun in camel case: `listAlerts`. `operationId` in OpenAPI; as `list_alerts` the tool's name. */
+  /**
+   * Unique, a verb and a noun in camel case: `listAlerts`. `operationId` in OpenAPI; the tool's name is `list_alerts`.
+   */
   id: string
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** As OpenAPI spells it: `/v1/alerts/{id}`. */
+  /** In OpenAPI's notation: `/v1/alerts/{id}`. */
   path: string
   access: Permission
-  /** True when it is about the user alone: of several organizations none needs to be named. */
+  /** True when it concerns the user alone, so that a user of several organizations needs no `X-Org-Id`. */
   anyOrg?: boolean
-  /** Heads its entry in the documentation. */
+  /** The group of routes under which the documentation lists it. */
   tag: string
   summary: string
   description?: string
-  /** What it refuses beside what follows from its access, path, query and body. */
+  /** Error codes beyond those that follow from its access, path, query and body. */
   refusals?: readonly ErrorCode[]
-  /** True when assistants get it as a tool. Not for one that writes and is asynchronous: it can't be tried without effect. */
+  /** True when assistants get it as a tool. Not for one that writes and is asynchronous: it has no dry run. */
   tool?: boolean
   /**
-   * True when it asks the event history: callers take turns (`Questions`), and `handle`, which answers a promise, stops when
-   * `signal` ends. Not for one that writes.
+   * True when it queries the event history: calls are queued (`Questions`), and `handle`, which returns a promise,
+   * stops when `signal` aborts. Not for one that writes.
    */
   question?: boolean
-  /** True when `handle` writes and waits for something: it looks after its own transactions. */
+  /** True when `handle` writes and returns a promise: it opens its own transactions. */
   asynchronous?: boolean
-  /** A longer body is refused; default `MAX_BODY_BYTES`. */
+  /** A larger body is refused with `tooLarge`; default `MAX_BODY_BYTES`. */
   maxBodyBytes?: number
-  /** True when it needs the bytes of the body and the headers, to check a signature. The body's content type is not looked at. */
+  /**
+   * True when it needs the headers and the unparsed body, to check a signature. The content type is then not checked.
+   */
   raw?: boolean
-  /** Of a success; default 200. */
+  /** Status of a success; default 200. */
   status?: 200 | 201
-  /** Content type of the answer, when it is a text instead of JSON. */
+  /** Content type of a text answer; JSON when left out. */
   produces?: string
 }
 
 /**
- * One thing that callers can do. The REST route, its entry in OpenAPI and the tool for assistants are drawn from this
- * value. A `handle` that is synchronous runs inside one transaction when it writes.
+ * One operation of the API. The REST route, its entry in OpenAPI and the tool for assistants are made from this value.
+ * A synchronous `handle` that writes runs inside one transaction.
  */
 export interface Route extends Description {
   params: TObject | null
@@ -64,13 +68,16 @@ export interface Route extends Description {
   body: TSchema | null
   answer: TSchema
   handle(call: Call): unknown
-  /** What the audit log keeps of a call beside who, when and its target; never a secret. */
+  /** Returns what the audit log keeps of a call beside caller, time and target; never a secret. */
   note?(call: Call): Record<string, unknown>
-  /** Id of what it was done to, for the audit log; absent: the id in the path, else that of the answer. */
+  /**
+   * Returns the id of the changed object, for the audit log; when left out, the id in the path, else that of the
+   * answer.
+   */
   target?(answer: unknown): string
-  /** Headers of the answer beside the usual ones. */
+  /** Returns additional response headers. */
   headers?(answer: unknown): Record<string, string>
-  /** Called when what was done is stored for good, and never in a dry run: for what can't be taken back. Must not fail. */
+  /** Called after the commit, never in a dry run: for effects that can't be rolled back. Must not fail. */
   after?(call: Call, answer: unknown): void
 }
 
@@ -92,7 +99,7 @@ interface Typed<P, Q, B, A extends TSchema, C> extends Description {
 const erase = <P, Q, B, A extends TSchema, C>(typed: Typed<P, Q, B, A, C>): Route =>
   ({ params: null, query: null, body: null, ...typed }) as unknown as Route
 
-/** A route whose caller is known. */
+/** Makes a route that needs a credential. */
 export function route<
   A extends TSchema,
   P extends TObject | undefined = undefined,
@@ -102,7 +109,7 @@ export function route<
   return erase(typed)
 }
 
-/** A route for anybody. */
+/** Makes a route that needs no credential. */
 export function publicRoute<
   A extends TSchema,
   P extends TObject | undefined = undefined,
@@ -112,9 +119,9 @@ export function publicRoute<
   return erase({ ...typed, access: 'public' } as Typed<P, Q, B, A, null>)
 }
 
-/** Path parameters of most routes about one thing. */
+/** Path parameters of most routes about one object. */
 export const ById = Closed({ id: Type.String({ maxLength: 100 }) })
 
-/** The answer of what has nothing to say but that it was done. */
+/** The answer of routes that return nothing but success. */
 export const OkSchema = Closed({ ok: Type.Boolean() }, { $id: 'Ok' })
 export const OK = { ok: true }

@@ -59,11 +59,11 @@ function postAndGet(access: Exclude<Permission, 'public'>): Route[] {
   ]
 }
 
-/** Counts how often somebody is looked up, but for the look after the body has come. */
-const asked: string[] = []
+/** Names that were authenticated, without the second call after the body has arrived. */
+const authenticated: string[] = []
 const authenticate: Authenticate = (headers, options) => {
   const name = headers.get('authorization')?.replace('Bearer ', '')
-  if (!options?.again) asked.push(name ?? '')
+  if (!options?.again) authenticated.push(name ?? '')
   return principalOf(name)
 }
 const routes = [
@@ -106,14 +106,14 @@ describe('a role', () => {
     }
   })
 
-  test('that is too low is told what is needed', () => {
+  test('that is too low is refused with the role that is needed', () => {
     const refused = (who: string, row: Permission) => () => requirePermission(principalOf(who), row)
     expect(refused('viewer', 'configure')).toThrow('this needs the role admin; yours is viewer')
     expect(refused('owner readonly', 'own')).toThrow('this key can only read')
   })
 })
 
-/** Bodies that a caller who may send them is refused for, and how. */
+/** Bodies that are refused for a caller with permission, and the refusals. */
 const BAD: [string, string | undefined, Record<string, string>, number, string][] = [
   ['no JSON', '{broken', {}, 400, 'body: is not valid JSON'],
   ['another type', '{"n": 1}', { 'content-type': 'text/plain' }, 415, 'content-type: must be application/json'],
@@ -136,17 +136,17 @@ const BAD: [string, string | undefined, Record<string, string>, number, string][
 ]
 
 describe('a body that is bad', () => {
-  test.each(BAD)('because it is %s is refused, and says why', async (_what, body, headers, status, error) => {
+  test.each(BAD)('because it is %s is refused with the reason', async (_what, body, headers, status, error) => {
     const answer = await call('POST', '/v1/edit', { as: 'owner', body, headers })
     expect([answer.status, answer.body]).toEqual([status, { error: expect.stringContaining(error) }])
   })
 
-  test.each(BAD)('because it is %s says nothing to a stranger', async (_what, body, headers) => {
+  test.each(BAD)('because it is %s is not reported to a caller without credential', async (_what, body, headers) => {
     const answer = await call('POST', '/v1/edit', { as: 'nobody', body, headers })
     expect([answer.status, answer.body]).toEqual([401, { error: 'unknown credential' }])
   })
 
-  test.each(BAD)('because it is %s says nothing to a caller without the right', async (_what, body, headers) => {
+  test.each(BAD)('because it is %s is not reported to a caller without permission', async (_what, body, headers) => {
     const answer = await call('POST', '/v1/configure', { as: 'member', body, headers })
     expect([answer.status, answer.body]).toEqual([403, { error: 'this needs the role admin; yours is member' }])
   })
@@ -161,7 +161,7 @@ describe('a body that is bad', () => {
       stream.enqueue(new TextEncoder().encode('{"n": 1}'))
       stream.close()
     }
-    // Without a place to wait in, nothing is pulled before somebody reads.
+    // Without a queue, nothing is pulled before the body is read.
     const body = new ReadableStream({ pull }, { highWaterMark: 0 })
     const headers = { 'content-type': 'application/json' }
     const request = new Request('http://localhost/v1/edit', { method: 'POST', headers, body })
@@ -233,7 +233,7 @@ describe('a query', () => {
     ])
   })
 
-  test('says so to those who may ask, and to nobody else', async () => {
+  test('that is bad is reported to callers with permission only', async () => {
     const statuses = []
     for (const as of ['member', 'viewer', 'nobody']) statuses.push((await call('GET', '/v1/edit/a?n=x', { as })).status)
     expect(statuses).toEqual([400, 403, 401])
@@ -246,13 +246,13 @@ test('a path that does not fit is refused with its name', async () => {
 })
 
 test('a caller is counted once for each request', async () => {
-  asked.length = 0
+  authenticated.length = 0
   await call('POST', '/v1/edit', { as: 'member', body: { n: 1 } })
   await call('GET', '/v1/read/a', { as: 'viewer' })
-  expect(asked).toEqual(['member', 'viewer'])
+  expect(authenticated).toEqual(['member', 'viewer'])
 })
 
-test('answers are for their caller alone, and belong into no page', async () => {
+test('answers are not cached and can not be framed', async () => {
   for (const as of ['viewer', 'nobody']) {
     const { headers } = await call('GET', '/v1/read/a', { as })
     expect(headers.get('cache-control')).toBe('no-store')
@@ -262,12 +262,12 @@ test('answers are for their caller alone, and belong into no page', async () => 
   }
 })
 
-test('a route for anybody asks for no credential, and knows where a call comes from', async () => {
-  asked.length = 0
+test('a public route needs no credential, and gets the origin of the call', async () => {
+  authenticated.length = 0
   const app = router(routes, { authenticate, perform: performer({ db: world.db, audit: () => {} }) })
   const request = new Request('http://localhost/open', { headers: { 'user-agent': 'a'.repeat(500) } })
   noteAddress(request, '192.0.2.7')
   const response = await app.handle(request)
-  expect([response.status, response.headers.get('content-type'), asked]).toEqual([200, 'text/plain', []])
+  expect([response.status, response.headers.get('content-type'), authenticated]).toEqual([200, 'text/plain', []])
   expect(await response.json()).toEqual({ address: '192.0.2.7', userAgent: 'a'.repeat(200) })
 })

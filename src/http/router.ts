@@ -3,16 +3,17 @@ import { receiveText } from './arrival.ts'
 import { jsonOf, MAX_BODY_BYTES, readJson } from './body.ts'
 import { API_HEADERS } from './headers.ts'
 import { originOf } from './origin.ts'
-import { patienceOf } from './patience.ts'
 import type { Perform } from './perform.ts'
 import { PERMISSIONS, requirePermission } from './permission.ts'
 import type { Principal } from './principal.ts'
 import { readQuery } from './query-text.ts'
+import { requestSignal } from './request-signal.ts'
 import type { Route } from './route.ts'
 
 /**
- * Finds out who a request acts as. Fails with `unauthorized`, or `invalid` when `X-Org-Id` is needed. With `anyOrg` the
- * first of several organizations does when none is named. `again`: the request was counted when it was asked for first.
+ * Returns the principal of a request. Fails with `unauthorized`, or with `invalid` when `X-Org-Id` is needed. With
+ * `anyOrg` a user of several organizations who names none gets the first. `again` marks the second call for one
+ * request, which rate limits do not count.
  */
 export type Authenticate = (headers: Headers, options?: { anyOrg?: boolean; again?: boolean }) => Principal
 
@@ -21,7 +22,7 @@ export interface RouterParts {
   perform: Perform
 }
 
-/** Answers requests to these routes; fails as they and `authenticate` fail. */
+/** Returns an app that serves these routes; it throws what they and `authenticate` throw. */
 export function router(routes: readonly Route[], parts: RouterParts): Elysia {
   const app = new Elysia({ normalize: false })
   for (const route of routes) {
@@ -38,20 +39,20 @@ async function answer(route: Route, request: Request, params: unknown, { authent
     requirePermission(principal, route.access)
     return principal
   }
-  // A stranger's body is not even read, and a caller without the right learns nothing from its being checked.
+  // Before the body is read: a caller without credential or permission must learn nothing from how its body is checked.
   const first = caller(false)
   const query = readQuery(route.query, new URL(request.url).searchParams)
   const raw = route.raw
     ? { headers: request.headers, text: await receiveText(request, route.maxBodyBytes ?? MAX_BODY_BYTES) }
     : null
   const body = raw ? jsonOf(raw.text) : await bodyOf(route, request)
-  // A body may take minutes, in which the credential may have ended or the role have changed.
+  // The body may have taken minutes, in which the credential may have expired or the role changed.
   const principal = route.body === null ? first : caller(true)
   const result = await perform(route, {
     ...{ principal, params, query, body },
     ...(raw ? { raw } : {}),
     origin: originOf(request),
-    signal: patienceOf(request),
+    signal: requestSignal(request),
   })
   const { produces = 'application/json', status = 200 } = route
   const text = route.produces ? String(result) : JSON.stringify(result)

@@ -6,7 +6,7 @@ import { type Encoding, encodingFor, fileResponse, staticFile } from './static-f
 const TEXT = 'the same again and again, '.repeat(50)
 const file = staticFile('text/plain; charset=utf-8', TEXT)
 
-describe('of what a caller accepts the best is taken', () => {
+describe('the preferred encoding is chosen', () => {
   test.each<[string | null, Encoding | null]>([
     [null, null],
     ['', null],
@@ -34,13 +34,13 @@ describe('of what a caller accepts the best is taken', () => {
     expect(encodingFor(accepted, file)).toBe(encoding)
   })
 
-  test('of those that the file has', () => {
+  test('among those that the file has', () => {
     const gzipped = staticFile('text/plain', TEXT, { encodings: ['gzip'] })
     expect(encodingFor('br', gzipped)).toBeNull()
     expect(encodingFor('br, gzip;q=0.5', gzipped)).toBe('gzip')
   })
 
-  test('and whatever stands there, the answer is what the file is', () => {
+  test('and for any `accept-encoding` the decoded answer is the file', () => {
     const some = fc.constantFrom('br', 'gzip', 'identity', '*', 'q=', ';', ',', '0', '1', '0.5', ' ', 'zstd')
     fc.assert(
       fc.property(fc.array(some, { maxLength: 20 }), (parts) => {
@@ -53,13 +53,13 @@ describe('of what a caller accepts the best is taken', () => {
   })
 })
 
-test('what gains nothing by it is not compressed', () => {
+test('files that would not get smaller are not compressed', () => {
   expect(staticFile('text/plain', 'a').packed).toEqual({})
   expect(staticFile('image/png', 'a'.repeat(1000)).packed).toEqual({})
   expect(Object.keys(staticFile('image/svg+xml', 'a'.repeat(1000)).packed)).toEqual(['br', 'gzip'])
 })
 
-test('more effort makes files smaller, and the same', () => {
+test('more effort makes files smaller, with the same content', () => {
   const text = Array.from({ length: 5000 }, (_, n) => `line ${(n * 7919) % 1009}`).join('\n')
   const [fast, best] = [staticFile('text/plain', text), staticFile('text/plain', text, { effort: 'best' })]
   expect(best.packed.br?.length ?? 0).toBeLessThan(fast.packed.br?.length ?? 0)
@@ -67,7 +67,7 @@ test('more effort makes files smaller, and the same', () => {
   expect(brotliDecompressSync(best.packed.br ?? '').toString()).toBe(text)
 })
 
-test('a caller that has another form of the file gets the one asked for', async () => {
+test('a caller that has the file in another encoding gets the accepted one', async () => {
   const ask = (headers: Record<string, string>) =>
     fileResponse(new Request('http://localhost/', { headers }), file, { 'cache-control': 'no-cache' })
   const etag = ask({ 'accept-encoding': 'br' }).headers.get('etag') ?? ''

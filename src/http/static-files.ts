@@ -1,34 +1,36 @@
 import { createHash } from 'node:crypto'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
-/** A file as it is sent: made once, never changed. */
+/** An immutable file in memory, with its compressed forms. */
 export interface StaticFile {
-  /** For `content-type`, charset included. */
+  /** The `content-type`, charset included. */
   type: string
   body: Uint8Array<ArrayBuffer>
-  /** The body compressed, by the name of the encoding; without those that would save nothing. */
+  /** The compressed bodies by encoding; encodings that would save nothing are left out. */
   packed: Partial<Record<Encoding, Uint8Array<ArrayBuffer>>>
-  /** Of what the body is: changes with it. */
+  /** A hash of the body. */
   hash: string
 }
 
-/** Best first. https://www.rfc-editor.org/rfc/rfc9110#section-8.4.1, brotli: https://www.rfc-editor.org/rfc/rfc7932 */
+/**
+ * Preferred first. https://www.rfc-editor.org/rfc/rfc9110#section-8.4.1, brotli: https://www.rfc-editor.org/rfc/rfc7932
+ */
 export const ENCODINGS = ['br', 'gzip'] as const
 export type Encoding = (typeof ENCODINGS)[number]
 
-/** How long callers may keep a file: a name with a hash of the content in it never means anything else. */
+/** `cache-control` of files with a hash of their content in the name: cached for a year. */
 export const IMMUTABLE = 'public, max-age=31536000, immutable'
-/** Kept, and asked for each time whether it changed. */
+/** `cache-control` of files that are cached but revalidated at each request. */
 export const REVALIDATED = 'no-cache'
 
-/** How much work compressing may be: `fast` while somebody waits for the file, `best` at a build. */
+/** The compression level: `fast` during a request, `best` at a build. */
 export type Effort = 'fast' | 'best'
 const LEVELS: Record<Effort, { br: number; gzip: number }> = {
   fast: { br: 5, gzip: 6 },
   best: { br: constants.BROTLI_MAX_QUALITY, gzip: constants.Z_BEST_COMPRESSION },
 }
 
-/** What gains nothing from being compressed: it is already. */
+/** Types that are already compressed. */
 const IS_PACKED = /^(?:image\/(?!svg)|font\/|audio\/|video\/)/
 
 export interface FileOptions {
@@ -36,7 +38,7 @@ export interface FileOptions {
   encodings?: readonly Encoding[]
 }
 
-/** The file with this body, compressed. */
+/** Returns the file with this body, compressed in each encoding that saves bytes. */
 export function staticFile(
   type: string,
   content: string | Uint8Array<ArrayBuffer>,
@@ -56,23 +58,23 @@ export function staticFile(
 }
 
 /**
- * Answers GET and HEAD: the file as the caller can read it, or 304 when the caller has it. `headers` say how long it may be
- * kept (`cache-control`) and what it may do.
+ * Answers GET and HEAD: the file in an encoding that the caller accepts, or 304 when its `if-none-match` has the etag.
+ * `headers` are added to the response (`cache-control`, security policy).
  */
 export function fileResponse(request: Request, file: StaticFile, headers: Record<string, string>): Response {
   const encoding = encodingFor(request.headers.get('accept-encoding'), file)
   const body = (encoding && file.packed[encoding]) ?? file.body
-  // Each compressed form is another sequence of bytes: https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3.3
+  // Each encoding needs an etag of its own: https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3.3
   const etag = `"${file.hash}${encoding ? `-${encoding}` : ''}"`
   const all = { ...headers, 'content-type': file.type, etag, vary: 'accept-encoding' }
-  if (isKnownTo(request, etag)) return new Response(null, { status: 304, headers: all })
+  if (isCachedBy(request, etag)) return new Response(null, { status: 304, headers: all })
   const sent = encoding ? { ...all, 'content-encoding': encoding } : all
   if (request.method !== 'HEAD') return new Response(body, { headers: sent })
   return new Response(null, { headers: { ...sent, 'content-length': String(body.length) } })
 }
 
 /**
- * The encoding that the caller likes best of those that the file has; null: none, as it is.
+ * Returns the encoding of the file that the caller prefers; null for the uncompressed body.
  * https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3
  */
 export function encodingFor(accepted: string | null, { packed }: Pick<StaticFile, 'packed'>): Encoding | null {
@@ -87,7 +89,7 @@ export function encodingFor(accepted: string | null, { packed }: Pick<StaticFile
   return best
 }
 
-/** `br;q=0.5, *` → br 0.5, * 1. What is no weight counts as 0: nothing is sent that was not clearly asked for. */
+/** `br;q=0.5, *` → br 0.5, * 1. A malformed weight counts as 0, so that encoding is not sent. */
 function weightsOf(accepted: string): Map<string, number> {
   const weights = new Map<string, number>()
   for (const part of accepted.toLowerCase().split(',')) {
@@ -99,8 +101,8 @@ function weightsOf(accepted: string): Map<string, number> {
   return weights
 }
 
-/** True when the caller has what has this tag already. */
-function isKnownTo({ headers }: Request, etag: string): boolean {
+/** True when `if-none-match` says that the caller has the body with this etag. */
+function isCachedBy({ headers }: Request, etag: string): boolean {
   const known = headers.get('if-none-match')?.split(',') ?? []
   // A proxy that changes the bytes marks the tag as weak: https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3
   return known.some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')))

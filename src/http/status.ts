@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../core/error.ts'
 
-/** The one place where refusals become HTTP. */
+/** The HTTP status of each error code. */
 export const STATUS: Record<ErrorCode, number> = {
   invalid: 400,
   unauthorized: 401,

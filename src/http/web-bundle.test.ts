@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { temporaryFolder } from '../../test/process.ts'
 import { buildWeb, PAGES } from './web-bundle.ts'
 
-/** An application as they are written: two pages, styles, parts that are loaded later and shared. */
+/** A typical application: two pages, styles, shared and dynamically imported modules. */
 const SOURCES: Record<string, string> = {
   'a.html':
     '<!doctype html><title>A</title><link rel="stylesheet" href="./a.css"><script type="module" src="./a.tsx"></script>',
@@ -28,14 +28,14 @@ async function build(folder: string, change: Record<string, string> = {}) {
 
 const text = (file: { body: Uint8Array } | undefined) => Buffer.from(file?.body ?? '').toString()
 
-test('several pages with styles, pictures and parts that are loaded later; no source maps, no sources', async () => {
+test('bundles several pages with styles, pictures and dynamic imports; no source maps, no sources', async () => {
   using folder = temporaryFolder()
   const { pages, assets } = await build(join(folder.path, 'one'))
   expect(Object.keys(pages).sort()).toEqual(['a.html', 'b.html'])
   const names = Object.keys(assets)
   for (const name of names) expect(name).toMatch(/^[\w-]+-[\da-z]{8}\.(?:js|css|png)$/)
   const scripts = names.filter((name) => name.endsWith('.js'))
-  // Both pages, what they share, and what is loaded later.
+  // Both pages, the shared module, and the dynamic import.
   expect(scripts.length).toBeGreaterThanOrEqual(4)
   expect(scripts.filter((name) => text(assets[name]).includes('LATER'))).toHaveLength(1)
   expect(scripts.filter((name) => text(assets[name]).includes('"SHARED"'))).toHaveLength(1)
@@ -46,7 +46,7 @@ test('several pages with styles, pictures and parts that are loaded later; no so
   expect(JSON.stringify([...Object.values(pages), ...Object.values(assets)].map(text))).not.toContain('sourceMapping')
 })
 
-test('everything that a file names is there, under the address below which it is served', async () => {
+test('every file that a file refers to exists, at the path where it is served', async () => {
   using folder = temporaryFolder()
   const { pages, assets } = await build(join(folder.path, 'one'))
   const named = (content: string) => [...content.matchAll(/["'(](?:\/assets\/|\.\/)([\w.-]+)["')]/g)].map(([, n]) => n)
@@ -56,7 +56,7 @@ test('everything that a file names is there, under the address below which it is
   expect(named(text(pages['a.html'])).length).toBe(3)
 })
 
-test('a name changes with what is in the file, and with what the file loads', async () => {
+test('a name changes with the content of the file, and of the files it loads', async () => {
   using folder = temporaryFolder()
   const one = await build(join(folder.path, 'one'))
   const changed = await build(join(folder.path, 'one'), {
@@ -68,7 +68,7 @@ test('a name changes with what is in the file, and with what the file loads', as
   expect(kept.filter((name) => text(one.assets[name]).includes('later-'))).toEqual([])
 })
 
-test('what does not compile is refused', async () => {
+test('fails for sources that do not compile', async () => {
   using folder = temporaryFolder()
   await expect(build(join(folder.path, 'bad'), { 'a.tsx': 'import {' })).rejects.toThrow()
 })

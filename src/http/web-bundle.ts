@@ -1,26 +1,26 @@
 import { join } from 'node:path'
 import { type FileOptions, type StaticFile, staticFile } from './static-files.ts'
 
-/** What people's browsers load of the server itself, ready to be sent. */
+/** The pages of the server and the files that they load, ready to be sent. */
 export interface WebBundle {
-  /** By name, `home.html`: the addresses that they are found at are the router's. They name assets. */
+  /** By file name, `home.html`; `pages.ts` maps addresses to names. They refer to assets. */
   pages: Readonly<Record<string, StaticFile>>
-  /** Scripts, styles, pictures, by the end of their address: `home-rcsx9z4h.js`, with a hash of what is in it. */
+  /** Scripts, styles, pictures, by the last part of their path: `home-rcsx9z4h.js`, with a hash of the content. */
   assets: Readonly<Record<string, StaticFile>>
 }
 
-/** Below it lie the assets. */
+/** The path prefix of all assets. */
 export const ASSETS_PATH = '/assets/'
 
 const SOURCES = join(import.meta.dir, '../web')
-/** Their sources. */
+/** The sources of the pages. */
 export const PAGES = ['home.html', 'docs.html'].map((name) => join(SOURCES, name))
 
 let built: Promise<WebBundle> | null = null
 
 /**
- * All pages and what they load, built from their sources at the first call. The executable has no sources: `build.ts` puts
- * a module that answers the same in the place of this one. Fails when they do not compile.
+ * Returns all pages and what they load, built from their sources at the first call. The executable has no sources:
+ * there, `build.ts` replaces this module by one that returns the same bundle. Fails when they do not compile.
  */
 export function webBundle(): Promise<WebBundle> {
   built ??= buildWeb(PAGES)
@@ -28,8 +28,8 @@ export function webBundle(): Promise<WebBundle> {
 }
 
 /**
- * Builds pages with the scripts and styles that they name; what several of them load, or load later, is a file of its own.
- * Fails when they do not compile.
+ * Builds pages with the scripts and styles that they name; code that several of them share, or import dynamically,
+ * becomes a file of its own. Fails when they do not compile.
  */
 export async function buildWeb(pages: readonly string[], options: FileOptions = {}): Promise<WebBundle> {
   const { outputs } = await Bun.build({

@@ -4,8 +4,8 @@ import { readJson } from '../http/body.ts'
 import { bugResponse, errorResponse, refusalOf } from '../http/errors.ts'
 import { API_HEADERS } from '../http/headers.ts'
 import { originOf } from '../http/origin.ts'
-import { patienceOf } from '../http/patience.ts'
 import type { Principal } from '../http/principal.ts'
+import { requestSignal } from '../http/request-signal.ts'
 import type { Authenticate } from '../http/router.ts'
 import { mcpServers, type ServerParts } from './server.ts'
 
@@ -36,7 +36,7 @@ export function mcpEndpoint(parts: McpParts): (request: Request) => Promise<Resp
       // It may take minutes, in which the credential may have ended or the role have changed.
       const principal = parts.authenticate(request.headers, { again: true })
       countMessages(body, () => parts.authenticate(request.headers))
-      const server = serverFor({ principal, origin: originOf(request), signal: patienceOf(request) })
+      const server = serverFor({ principal, origin: originOf(request), signal: requestSignal(request) })
       return await answer(request, body, server)
     } catch (error) {
       const refusal = refusalOf(error)

@@ -10,7 +10,7 @@ export const IMPATIENT: Patience = {
   answerMs: 10_000,
   stopMs: 5_000,
   countMs: 20,
-  bodies: { ...ARRIVAL_LIMITS, lookEveryMs: 20 },
+  bodies: { ...ARRIVAL_LIMITS, checkEveryMs: 20 },
 }
 
 export interface Listening extends Running {

@@ -8,7 +8,7 @@ import { listening } from './listening.ts'
 /** Routes that read a body before they know who sent it. */
 const OPEN_ROUTES = ['/v1/auth/login', EVENTS_PATH]
 const JSON_TYPE = { 'content-type': 'application/json' }
-const SHORT = { bodies: { leastMs: 60, bytesPerSecond: 16 * 1024, lookEveryMs: 20 } }
+const SHORT = { bodies: { baseMs: 60, bytesPerSecond: 16 * 1024, checkEveryMs: 20 } }
 
 describe.each(OPEN_ROUTES)('a body for %s', (path) => {
   const start = (headers: Record<string, string>, begin: string) =>
@@ -48,7 +48,7 @@ describe.each(OPEN_ROUTES)('a body for %s', (path) => {
   })
 
   test('has the more time the longer it is', async () => {
-    const patience = { bodies: { leastMs: 50, bytesPerSecond: 1000, lookEveryMs: 10 } }
+    const patience = { bodies: { baseMs: 50, bytesPerSecond: 1000, checkEveryMs: 10 } }
     await using server = await listening(patience)
     using small = await connectTo(server.url, start({ 'content-length': '10' }, '{'))
     using large = await connectTo(server.url, start({ 'content-length': '100000' }, '{'))
@@ -59,7 +59,7 @@ describe.each(OPEN_ROUTES)('a body for %s', (path) => {
   })
 
   test('in chunks has time as long as they come quickly enough', async () => {
-    const patience = { bodies: { leastMs: 50, bytesPerSecond: 2500, lookEveryMs: 10 } }
+    const patience = { bodies: { baseMs: 50, bytesPerSecond: 2500, checkEveryMs: 10 } }
     await using server = await listening(patience)
     const startedAt = performance.now()
     using sender = await connectTo(server.url, start({ 'transfer-encoding': 'chunked' }, ''))
@@ -159,7 +159,7 @@ test('many bytes that come one by one take no more memory than their number', as
 })
 
 test('two hundred senders that stop half-way keep nobody from being served, and all are ended', async () => {
-  await using server = await listening({ bodies: { leastMs: 300, bytesPerSecond: 16 * 1024, lookEveryMs: 20 } })
+  await using server = await listening({ bodies: { baseMs: 300, bytesPerSecond: 16 * 1024, checkEveryMs: 20 } })
   const text = `${requestOf('POST', '/v1/auth/login', { ...JSON_TYPE, 'content-length': '99' })}{`
   const senders = await Promise.all(Array.from({ length: 200 }, () => connectTo(server.url, text)))
   expect((await call('GET', `${server.url}/healthz`)).status).toBe(200)

@@ -1,10 +1,10 @@
 const controllers = new WeakMap<Request, AbortController>()
 
 /**
- * Ends when nobody waits for the answer to a request any more: its caller hung up, or was told by `endPatience` that it took
- * too long.
+ * Returns a signal that aborts when the caller of the request disconnects, or when `abortRequest` is called because it
+ * takes too long.
  */
-export function patienceOf(request: Request): AbortSignal {
+export function requestSignal(request: Request): AbortSignal {
   const known = controllers.get(request)
   if (known) return known.signal
   const controller = new AbortController()
@@ -15,7 +15,7 @@ export function patienceOf(request: Request): AbortSignal {
   return controller.signal
 }
 
-/** Ends what is still done for a request. */
-export function endPatience(request: Request): void {
+/** Aborts the work for a request. */
+export function abortRequest(request: Request): void {
   controllers.get(request)?.abort()
 }
