@@ -1,7 +1,7 @@
 import type { Instant } from '../core/clock.ts'
 import { EVENT_COLUMNS, type StoredEvent } from '../core/event.ts'
 import { type Query, query } from '../warehouse/query.ts'
-import type { Warehouse } from '../warehouse/warehouse.ts'
+import type { History } from '../warehouse/warehouse.ts'
 
 /** Where an event stands in the history; `receivedAt` spares looking for it. */
 export interface Place {
@@ -30,13 +30,9 @@ export function eventsQuery(orgId: string, places: readonly Place[]): Query {
 }
 
 /** Whole events at these places, in their order. Those that are no longer there are left out. */
-export async function eventsAt(
-  orgId: string,
-  places: readonly Place[],
-  warehouse: Pick<Warehouse, 'query'>,
-): Promise<SeenEvent[]> {
+export async function eventsAt(orgId: string, places: readonly Place[], history: History): Promise<SeenEvent[]> {
   if (places.length === 0) return []
-  const events = await warehouse.query<StoredEvent>(eventsQuery(orgId, places))
+  const events = await history.query<StoredEvent>(eventsQuery(orgId, places))
   const bySeq = new Map(events.map(({ orgId: _, ...event }) => [event.seq, event]))
   return places.flatMap(({ seq }) => bySeq.get(seq) ?? [])
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts'
 import { type Route, route } from '../http/route.ts'
 import type { SignalSetting } from '../signals/signal.ts'
 import type { Db } from '../store/database.ts'
-import { type Warehouse, withSignal } from '../warehouse/warehouse.ts'
+import { type History, withSignal } from '../warehouse/warehouse.ts'
 import type { Alert } from './alert.ts'
 import { AlertBacktestInputSchema, AlertBacktestSchema, backtest } from './backtest.ts'
 import { RULE_BODY_BYTES, readAlertInput, within } from './input.ts'
@@ -15,7 +15,7 @@ import { alertFrom, checkDomains, watchedDomains } from './store.ts'
 export interface PastRouteParts {
   db: Db
   clock: Clock
-  warehouse: Pick<Warehouse, 'query'>
+  warehouse: History
   /** Countries whose national phone numbers an organization looks for. */
   regionsOf(orgId: string): PhoneRegions
   gapsOf: GapsOf

@@ -2,7 +2,7 @@ import type { PhoneRegions } from '../conditions/phone.ts'
 import { Follower } from '../signals/follower.ts'
 import type { SignalSetting } from '../signals/signal.ts'
 import { type Query, query } from '../warehouse/query.ts'
-import type { Warehouse } from '../warehouse/warehouse.ts'
+import type { History } from '../warehouse/warehouse.ts'
 import { type Alert, domainsOf } from './alert.ts'
 import type { Finding, Window } from './finding.ts'
 import { type GapsOf, isLostToGaps } from './lost-to-gaps.ts'
@@ -16,7 +16,7 @@ import { spanOf } from './window-index.ts'
 const MAX_SCANNED = 20_000_000
 
 export interface PastParts {
-  warehouse: Pick<Warehouse, 'query'>
+  warehouse: History
   /** All of the organization's. */
   domains: readonly WatchedDomain[]
   regions: PhoneRegions
@@ -147,7 +147,7 @@ const missing = (): never => {
 export async function eventsInScope(
   alert: Alert,
   window: Query['window'],
-  warehouse: Pick<Warehouse, 'query'>,
+  history: History,
 ): Promise<{ events: number; weight: number }> {
   const inScope = query('alerts.in-scope', {
     over: 'counts',
@@ -159,6 +159,6 @@ export async function eventsInScope(
       return { sql: `SELECT sum(events) AS events, sum(weight) AS weight FROM counts WHERE ${tests.join(' AND ')}` }
     },
   })
-  const [row] = await warehouse.query<{ events: number | null; weight: number | null }>(inScope)
+  const [row] = await history.query<{ events: number | null; weight: number | null }>(inScope)
   return { events: row?.events ?? 0, weight: row?.weight ?? 0 }
 }

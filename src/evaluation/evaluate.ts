@@ -11,7 +11,7 @@ import type { StoredEvent } from '../core/event.ts'
 import type { Spool } from '../ingest/spool.ts'
 import { type Db, prepared } from '../store/database.ts'
 import type { Query } from '../warehouse/query.ts'
-import type { Warehouse } from '../warehouse/warehouse.ts'
+import type { History } from '../warehouse/warehouse.ts'
 import {
   type CommitParts,
   evaluateGroup,
@@ -26,7 +26,7 @@ import {
 import { lateWindows, unseen } from './late-window.ts'
 
 export interface EvaluateParts extends CommitParts {
-  warehouse: Pick<Warehouse, 'query'>
+  warehouse: History
   spool: Pick<Spool, 'watermark' | 'isWritten'>
   woken: Woken
   regionsOf(orgId: string): PhoneRegions

@@ -8,7 +8,7 @@ import { AppError } from '../core/error.ts'
 import { parser } from '../core/schema.ts'
 import { EventSchema } from '../insights/event-search.ts'
 import { type Query, query } from '../warehouse/query.ts'
-import type { Warehouse } from '../warehouse/warehouse.ts'
+import type { History } from '../warehouse/warehouse.ts'
 import type { Trouble } from './trouble.ts'
 
 /** At most so many violating events are shown. */
@@ -17,8 +17,6 @@ export const MAX_EVENTS = 20
 const GOOD_BEFORE_MS = 7 * DAY_MS
 /** So many events are looked at where SQL can't tell whether the filters let them through. */
 const MAX_CANDIDATES = 50
-
-type Ask = Pick<Warehouse, 'query'>
 
 /** All with what is personal masked. */
 export interface Samples {
@@ -34,11 +32,11 @@ export interface Samples {
 }
 
 /** What the trouble looks like, and what it would look like without. */
-export async function samplesOf(trouble: Trouble, warehouse: Ask): Promise<Samples> {
+export async function samplesOf(trouble: Trouble, history: History): Promise<Samples> {
   const { rule, regions } = trouble
-  const found = rule === null ? [] : await violatingEvents(trouble, warehouse)
+  const found = rule === null ? [] : await violatingEvents(trouble, history)
   const bad = found[0] ?? keptSample(trouble)
-  const good = rule === null ? null : await goodEvent({ ...trouble, rule }, bad, warehouse)
+  const good = rule === null ? null : await goodEvent({ ...trouble, rule }, bad, history)
   const mask = rule === null ? compileMask([], regions) : maskOf(rule, regions)
   const show = (event: SeenEvent | null) => (event === null ? null : mask(event))
   return { events: found.map((event) => mask(event)), badSample: show(bad), goodSample: show(good) }
@@ -46,7 +44,7 @@ export async function samplesOf(trouble: Trouble, warehouse: Ask): Promise<Sampl
 
 type Ruled = Trouble & { rule: Alert }
 
-async function violatingEvents(trouble: Trouble, warehouse: Ask): Promise<SeenEvent[]> {
+async function violatingEvents(trouble: Trouble, history: History): Promise<SeenEvent[]> {
   const { issue, now, keptFrom } = trouble
   const { violating } = alertTypeOf(issue.alertType).evidence
   if (!violating) return []
@@ -59,7 +57,7 @@ async function violatingEvents(trouble: Trouble, warehouse: Ask): Promise<SeenEv
       return { ...reads, sql: `SELECT seq, receivedAt FROM events WHERE ${sql} ORDER BY seq DESC LIMIT ${MAX_EVENTS}` }
     },
   })
-  return eventsAt(issue.orgId, await warehouse.query<Place>(violations), warehouse)
+  return eventsAt(issue.orgId, await history.query<Place>(violations), history)
 }
 
 /** As it was masked when the issue fired; null when there is none that can be shown. */
@@ -78,12 +76,12 @@ function keptSample({ issue }: Trouble): SeenEvent | null {
 const readEvent = parser(EventSchema)
 
 /** The latest is asked for first: mostly it is there, and looking through weeks of events takes long. */
-async function goodEvent(trouble: Ruled, bad: SeenEvent | null, warehouse: Ask): Promise<SeenEvent | null> {
+async function goodEvent(trouble: Ruled, bad: SeenEvent | null, history: History): Promise<SeenEvent | null> {
   const { issue, now } = trouble
   const like = alertTypeOf(issue.alertType).evidence.isGoodAlike ? bad : null
   let good: SeenEvent | null = null
   for (const from of [now - HOUR_MS, now - DAY_MS, issue.firstSeenAt - GOOD_BEFORE_MS]) {
-    good = await goodEventSince(from, trouble, like, warehouse)
+    good = await goodEventSince(from, trouble, like, history)
     if (good && (!like || good.host === like.host)) break
   }
   return good
@@ -93,7 +91,7 @@ async function goodEventSince(
   from: Instant,
   trouble: Ruled,
   like: SeenEvent | null,
-  warehouse: Ask,
+  history: History,
 ): Promise<SeenEvent | null> {
   const { issue, now, keptFrom } = trouble
   const { where, isGood } = alertTypeOf(issue.alertType).evidence.good(trouble)
@@ -113,7 +111,7 @@ async function goodEventSince(
       }
     },
   })
-  const events = await eventsAt(issue.orgId, await warehouse.query<Place>(good), warehouse)
+  const events = await eventsAt(issue.orgId, await history.query<Place>(good), history)
   return (isGood ? events.find(isGood) : events[0]) ?? null
 }
 

@@ -55,7 +55,7 @@ describe('of an anomaly', () => {
     })
     const charted: SeriesScope[] = []
     const sources: SeriesSources = {
-      query: () => Promise.reject(new Error('nothing else is asked')),
+      history: { query: () => Promise.reject(new Error('nothing else is asked')) },
       chart(scope, range) {
         charted.push(scope)
         return follower.chart(scope, range, NOON)

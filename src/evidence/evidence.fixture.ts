@@ -20,7 +20,7 @@ import { applyFindings, resolveAll } from '../issues/store.ts'
 import { Follower } from '../signals/follower.ts'
 import { settingsOf } from '../signals/setting-store.ts'
 import { HOUR, type Said, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
-import type { Warehouse } from '../warehouse/warehouse.ts'
+import type { History } from '../warehouse/warehouse.ts'
 import { type IssueEvidenceSchema, issueEvidence } from './evidence.ts'
 import type { Trouble } from './trouble.ts'
 
@@ -122,11 +122,7 @@ export class World {
   }
 
   /** As the program answers it: held against its schema. */
-  async ask(
-    issueId: string,
-    caller: Caller | 'otherOrg' = 'owner',
-    warehouse: Pick<Warehouse, 'query'> = this.stand.warehouse,
-  ) {
+  async ask(issueId: string, caller: Caller | 'otherOrg' = 'owner', warehouse: History = this.stand.warehouse) {
     const { db, clock, spool } = this.stand
     const follower = new Follower({ warehouse, gapsOf: () => [], settingsOf: (orgId) => settingsOf(db, orgId) })
     const watermark = () => spool.watermark()

@@ -82,18 +82,15 @@ export const issueEvidence = insight({
   params: Closed({ id: Type.String() }),
   output: IssueEvidenceSchema,
   async answer(sources, { id }, { principal, now }) {
-    const { db, ask, follower, watermark } = sources
+    const { db, history, follower, watermark } = sources
     const { orgId } = principal
     const detail = findIssue(db, orgId, id)
     const trouble = troubleOf(sources, orgId, detail, now)
     const explainedBy = explanationOf(db, trouble)
     const alert = alertOrNull(db, orgId, trouble.issue.alertId)
     const deliveries = listDeliveries(db, orgId, { issueId: id }, { after: null, limit: MAX_DELIVERIES })
-    const history: SeriesSources = {
-      query: ask,
-      chart: (scope, range) => follower.chart(scope, range, watermark()),
-    }
-    const [series, samples] = await Promise.all([seriesOf(trouble, history), samplesOf(trouble, history)])
+    const chart: SeriesSources['chart'] = (scope, range) => follower.chart(scope, range, watermark())
+    const [series, samples] = await Promise.all([seriesOf(trouble, { history, chart }), samplesOf(trouble, history)])
     return {
       issue: describeIssue(detail, principal),
       alert: alert && describeAlert(alert, principal),

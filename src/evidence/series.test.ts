@@ -12,7 +12,7 @@ import { MAX_BUCKETS, seriesOf } from './series.ts'
 import type { Trouble } from './trouble.ts'
 
 const chart = () => Promise.reject(new Error('nobody follows it'))
-const nothing = { query: <T>(): Promise<T[]> => Promise.resolve([]), chart }
+const nothing = { history: { query: <T>(): Promise<T[]> => Promise.resolve([]) }, chart }
 
 const changeInput: AlertInput = {
   ...volumeInput,
@@ -57,7 +57,7 @@ test('buckets touch, reach from the beginning to now, and hold what a plain coun
       )
       using history = await warehouseWith(events)
       const input = limits ? { ...volumeInput, ...limits } : validationInput
-      const { series, grain } = await seriesOf(troubleOf(input, { first }), { ...history, chart })
+      const { series, grain } = await seriesOf(troubleOf(input, { first }), { history, chart })
       const [period, timezone] = limits
         ? [parsePeriod(limits.period), limits.timezone]
         : [parsePeriod(first > 7 * DAY_MS ? '1d' : '1h'), 'UTC']
@@ -190,7 +190,7 @@ describe('a change', () => {
       eventOf({ weight, receivedAt: NOON - (7 - hour) * HOUR_MS, seq: hour + 1 }),
     )
     using history = await warehouseWith(events.slice(1))
-    const { series } = await seriesOf(troubleOf({ ...changeInput, volume }, { first: 0 }), { ...history, chart })
+    const { series } = await seriesOf(troubleOf({ ...changeInput, volume }, { first: 0 }), { history, chart })
     expect(series.map(({ observed, expected, low, high }) => [observed, expected, low, high])).toEqual(expected)
   })
 
@@ -209,7 +209,7 @@ async function asked(trouble: Trouble) {
     queries.push(query)
     return Promise.resolve([])
   }
-  const { series } = await seriesOf(trouble, { query, chart })
+  const { series } = await seriesOf(trouble, { history: { query }, chart })
   return { queries, series }
 }
 

@@ -7,7 +7,7 @@ import { Closed, OneOf, Type } from '../core/schema.ts'
 import { countsKeptFrom, type Point, pointFields, shownPoint, sumsIn, wholeEvents } from '../insights/count-series.ts'
 import { rowStart, type SeriesScope, type Span } from '../signals/series.ts'
 import type { SeriesChart } from '../signals/verdict-row.ts'
-import type { Warehouse } from '../warehouse/warehouse.ts'
+import type { History } from '../warehouse/warehouse.ts'
 import type { Trouble } from './trouble.ts'
 
 /** A series has at most so many buckets. */
@@ -37,7 +37,8 @@ export interface Series {
 }
 
 /** What a series is made from. */
-export interface SeriesSources extends Pick<Warehouse, 'query'> {
+export interface SeriesSources {
+  history: History
   /** As `Follower.chart`, up to now. */
   chart(scope: SeriesScope, range: Span): Promise<SeriesChart>
 }
@@ -65,7 +66,7 @@ export async function seriesOf(trouble: Trouble, sources: SeriesSources): Promis
   if (!first) return { series: [], grain: grainOf(period) }
   const before = previousWindow(period, timezone, first)
   const all = isRelative && before.start >= keptFrom ? [before, ...buckets] : buckets
-  const counts = (await sumsIn(all, { over, where, orgId: issue.orgId }, sources)).map(({ weight }) =>
+  const counts = (await sumsIn(all, { over, where, orgId: issue.orgId }, sources.history)).map(({ weight }) =>
     wholeEvents(weight),
   )
   const series = all.map((bucket, index) => ({

@@ -7,7 +7,7 @@ import type { SeriesPoint } from '../signals/verdict-row.ts'
 import { bucketOf } from '../warehouse/dialect.ts'
 import { type Binder, type Query, query, type Statement } from '../warehouse/query.ts'
 import { MINUTES_MS } from '../warehouse/relations.ts'
-import type { Warehouse } from '../warehouse/warehouse.ts'
+import type { History } from '../warehouse/warehouse.ts'
 
 /** Fields of one stretch of time in every series. */
 export const pointFields = {
@@ -82,16 +82,12 @@ export function countsIn(orgId: string, scope: EventScope): Counted {
  * The sums in each of these touching buckets, in their order, in one query. Minutes that the history has as quarters of an
  * hour count where these begin.
  */
-export async function sumsIn(
-  buckets: readonly Stretch[],
-  counted: Counted,
-  warehouse: Pick<Warehouse, 'query'>,
-): Promise<Sums[]> {
+export async function sumsIn(buckets: readonly Stretch[], counted: Counted, history: History): Promise<Sums[]> {
   const [first, last] = [buckets.at(0), buckets.at(-1)]
   if (!first || !last) return []
   const stepMs = [...buckets.map(({ start }) => start), last.end].reduce(commonDivisor)
   const window = { from: first.start, to: last.end }
-  const rows = await warehouse.query<Sums & { startAt: Instant }>(sumsQuery(counted, stepMs, window))
+  const rows = await history.query<Sums & { startAt: Instant }>(sumsQuery(counted, stepMs, window))
   const sums = new Map(rows.map((row) => [row.startAt, row]))
   return buckets.map((bucket) => sumOf(bucket, stepMs, sums))
 }

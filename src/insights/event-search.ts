@@ -92,13 +92,13 @@ export const eventSearch = insight({
   path: '/events',
   input: Input,
   output: Output,
-  async answer({ ask, regions }, input, caller) {
+  async answer({ history, regions }, input, caller) {
     const { principal } = caller
     const limit = input.limit ?? DEFAULT_LIMIT
-    const found = await ask<Place>(findQuery(input, caller))
+    const found = await history.query<Place>(findQuery(input, caller))
     const { items, nextCursor } = page(found, limit, ({ seq }) => [seq])
     // Reading whole events comes second, for the few that are shown.
-    const events = await eventsAt(principal.orgId, items, { query: ask })
+    const events = await eventsAt(principal.orgId, items, history)
     if (may(principal, 'seePersonal')) return { events, nextCursor }
     const mask = compileMask([], regions())
     return { events: events.map((event) => mask(event)), nextCursor }

@@ -9,18 +9,15 @@ import type { Follower } from '../signals/follower.ts'
 import type { SeriesScope, Span } from '../signals/series.ts'
 import type { SeriesChart } from '../signals/verdict-row.ts'
 import type { Db } from '../store/database.ts'
-import type { Query } from '../warehouse/query.ts'
-
-/** Puts a query to the warehouse; a row is an object. */
-export type Ask = <T>(query: Query) => Promise<T[]>
+import type { History } from '../warehouse/warehouse.ts'
 
 /** A series of a domain: of a vendor of it, or of all where that is null; of one event, or of all of the vendor. */
 export type Charted = Pick<SeriesScope, 'domainId' | 'vendor' | 'event' | 'stepMs'>
 
 /** What an insight may ask. */
 export interface Sources {
-  /** Stops when the caller's answer is given up. */
-  ask: Ask
+  /** Its queries end when the caller's request is aborted. */
+  history: History
   /** Settings and issues, which know of all organizations: every statement names the caller's. */
   db: Db
   /** All domains of the caller's organization. */

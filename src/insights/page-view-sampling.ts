@@ -6,7 +6,8 @@ import { type DomainKey, findDomain } from '../domains/store.ts'
 import { may } from '../http/permission.ts'
 import { ById } from '../http/route.ts'
 import { type Binder, type Query, query } from '../warehouse/query.ts'
-import { type Ask, insight } from './insight.ts'
+import type { History } from '../warehouse/warehouse.ts'
+import { insight } from './insight.ts'
 
 /** What is usual is taken from so many whole hours. */
 const HOURS = (7 * DAY_MS) / HOUR_MS
@@ -53,11 +54,14 @@ export const pageViewSampling = insight({
   path: '/domains/{id}/page-view-sampling',
   params: ById,
   output: SamplingSchema,
-  async answer({ db, ask }, { id }, { principal, now }) {
+  async answer({ db, history }, { id }, { principal, now }) {
     const domain = { orgId: principal.orgId, id }
     const { system } = findDomain(db, domain, now)
     const to = Math.floor(now / HOUR_MS) * HOUR_MS
-    const [eligible, hours] = await Promise.all([pageViewEvents(domain, to, ask), pageViewsByHour(domain, to, ask)])
+    const [eligible, hours] = await Promise.all([
+      pageViewEvents(domain, to, history),
+      pageViewsByHour(domain, to, history),
+    ])
     return {
       available: eligible.length > 0,
       canEdit: may(principal, 'configure'),
@@ -98,14 +102,14 @@ function pageViewHoursQuery(domain: DomainKey, to: Instant): Query {
 }
 
 /** Most frequent first. */
-function pageViewEvents(domain: DomainKey, to: Instant, ask: Ask) {
+function pageViewEvents(domain: DomainKey, to: Instant, history: History) {
   // The hour under way counts here: a new property wants to see its page views at once.
-  return ask<{ vendor: string; event: string }>(pageViewEventsQuery(domain, to + HOUR_MS))
+  return history.query<{ vendor: string; event: string }>(pageViewEventsQuery(domain, to + HOUR_MS))
 }
 
 /** Of each hour, in no order; an hour without any is 0. */
-async function pageViewsByHour(domain: DomainKey, to: Instant, ask: Ask) {
-  const rows = await ask<{ pageViews: number }>(pageViewHoursQuery(domain, to))
+async function pageViewsByHour(domain: DomainKey, to: Instant, history: History) {
+  const rows = await history.query<{ pageViews: number }>(pageViewHoursQuery(domain, to))
   const counts = rows.map(({ pageViews }) => Math.round(pageViews))
   return [...counts, ...Array<number>(Math.max(0, HOURS - counts.length)).fill(0)]
 }

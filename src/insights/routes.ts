@@ -4,13 +4,13 @@ import type { Clock, Instant } from '../core/clock.ts'
 import { type Route, route } from '../http/route.ts'
 import { phoneRegionsOf } from '../org/store.ts'
 import type { Db } from '../store/database.ts'
-import { type Warehouse, withSignal } from '../warehouse/warehouse.ts'
+import { type History, withSignal } from '../warehouse/warehouse.ts'
 import type { AnyInsight, Sources } from './insight.ts'
 import { signalScope } from './series-scope.ts'
 
 export interface InsightParts {
   db: Db
-  warehouse: Pick<Warehouse, 'query'>
+  warehouse: History
   follower: Sources['follower']
   clock: Clock
   /** Up to when counts are known. */
@@ -45,7 +45,7 @@ function sourcesFor(parts: InsightParts, orgId: string, signal: AbortSignal): So
   const { db, warehouse, follower, watermark, retentionMs } = parts
   return {
     ...{ db, follower, watermark, retentionMs },
-    ask: withSignal(warehouse, signal).query,
+    history: withSignal(warehouse, signal),
     domains: () => watchedDomains(db, orgId),
     regions: () => phoneRegions(phoneRegionsOf(db, orgId)),
     chart: (series, range) => follower.chart(signalScope(db, { ...series, orgId }), range, watermark()),

@@ -12,6 +12,7 @@ import { addMember, createKey, createOrg, createUser } from '../org/store.ts'
 import { Follower } from '../signals/follower.ts'
 import type { Query } from '../warehouse/query.ts'
 import { HOUR, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import type { History } from '../warehouse/warehouse.ts'
 import type { Charted, Sources } from './insight.ts'
 import { volumeSeries } from './volume-series.ts'
 
@@ -29,17 +30,17 @@ const DOMAINS = [
 ]
 
 /** What the history says, and what was asked of it. */
-function standFor(history: Pick<Sources, 'ask'>, domains = DOMAINS, now = NOW) {
+function standFor(history: History, domains = DOMAINS, now = NOW) {
   const queries: Query[] = []
   const charted: Charted[] = []
-  const query: Sources['ask'] = (one) => {
+  const query: History['query'] = (one) => {
     queries.push(one)
-    return history.ask(one)
+    return history.query(one)
   }
   const follower = new Follower({ warehouse: { query }, gapsOf: () => [], settingsOf: () => [] })
   const sources: Sources = {
     ...{ db: memoryDb(), follower, watermark: () => now, retentionMs: 90 * DAY_MS },
-    ask: query,
+    history: { query },
     domains: () => domains,
     regions: () => [],
     chart(series, range) {
@@ -78,7 +79,7 @@ test('whatever is asked, buckets touch and hold what a plain count finds in them
         eventOf({ ...values, receivedAt: NOW - ago, seq: index + 1 }),
       )
       using history = await warehouseWith(events)
-      const { answer } = standFor({ ask: (query) => history.query(query) })
+      const { answer } = standFor(history)
       const { grain, series } = await answer(input)
       const { hours = 72, domainId, vendor, event } = input
       const stepMs = STEPS[grain]
@@ -127,7 +128,7 @@ describe('what was expected', () => {
   afterAll(() => history[Symbol.dispose]())
 
   test('stands beside what came, and how that stands now', async () => {
-    const { answer } = standFor({ ask: (query) => history.query(query) })
+    const { answer } = standFor(history)
     const { series, state, learningUntil } = await answer({ domainId: 'dom_shop' })
     expect(series).toHaveLength(73)
     expect({ state, learningUntil }).toEqual({ state: 'low', learningUntil: null })
@@ -155,7 +156,7 @@ describe('what was expected', () => {
     [{ domainId: 'dom_shop', event: 'purchase' }, {}, 'not followed'],
     [{}, {}, 'not followed'],
   ])('%j: as %j', async (input, series, how) => {
-    const { answer, charted } = standFor({ ask: (query) => history.query(query) })
+    const { answer, charted } = standFor(history)
     const found = await answer(input)
     if (how === 'followed') {
       expect(charted).toMatchObject([{ domainId: 'dom_shop', ...series }])
@@ -168,12 +169,12 @@ describe('what was expected', () => {
   })
 
   test('of the only domain needs no name', async () => {
-    const { answer } = standFor({ ask: (query) => history.query(query) }, DOMAINS.slice(0, 1))
+    const { answer } = standFor(history, DOMAINS.slice(0, 1))
     expect(await answer({ hours: 30 })).toEqual(await answer({ hours: 30, domainId: 'dom_shop' }))
   })
 
   test('of days is not known, but how the last hours stand', async () => {
-    const { answer, charted } = standFor({ ask: (query) => history.query(query) })
+    const { answer, charted } = standFor(history)
     const { grain, series, state } = await answer({ domainId: 'dom_shop', hours: 745 })
     expect({ grain, state, length: series.length }).toEqual({ grain: 'day', state: 'low', length: 32 })
     expect(charted).toMatchObject([{ stepMs: HOUR_MS }])
@@ -182,7 +183,7 @@ describe('what was expected', () => {
 
   test('is not known while it is learned', async () => {
     using young = await warehouseWith(shop.filter(({ receivedAt }) => receivedAt > NOON - 2 * DAY_MS))
-    const { answer } = standFor({ ask: (query) => young.query(query) })
+    const { answer } = standFor(young)
     const { state, learningUntil } = await answer({ domainId: 'dom_shop' })
     expect(state).toBe('learning')
     expect(learningUntil ?? 0).toBeGreaterThan(NOON)
@@ -201,7 +202,7 @@ test('400 days, most of them by the quarter of an hour, are one query, and none 
   for (const _ of ['by the day', 'by the quarter']) await stand.compactCounts(now)
   const levels = Map.groupBy(stand.manifest.rollups(), ({ level }) => level)
   expect(levels.get('quarters')?.length).toBeGreaterThan(30)
-  const { answer, queries } = standFor({ ask: (query) => stand.warehouse.query(query) }, DOMAINS, now)
+  const { answer, queries } = standFor(stand.warehouse, DOMAINS, now)
   const { grain, series } = await answer({ hours: 9600 })
   expect({ grain, length: series.length }).toEqual({ grain: 'day', length: 401 })
   const shown = series.flatMap(({ observed }, index) => (observed > 0 ? [[index - 1, observed]] : []))
@@ -210,13 +211,13 @@ test('400 days, most of them by the quarter of an hour, are one query, and none 
 }, 60_000)
 
 test('without a domain there is nothing to show', async () => {
-  const { answer, queries } = standFor({ ask: () => Promise.reject(new Error('nothing is to be asked')) }, [])
+  const { answer, queries } = standFor({ query: () => Promise.reject(new Error('nothing is to be asked')) }, [])
   expect(await answer({})).toEqual({ grain: 'hour', series: [], state: null, learningUntil: null })
   expect(queries).toEqual([])
 })
 
 test('a domain that the organization does not have is refused', async () => {
-  const { answer } = standFor({ ask: () => Promise.reject(new Error('nothing is to be asked')) })
+  const { answer } = standFor({ query: () => Promise.reject(new Error('nothing is to be asked')) })
   await expect(answer({ domainId: 'dom_other' })).rejects.toEqual(
     new AppError('notFound', 'query.domainId: no such domain'),
   )

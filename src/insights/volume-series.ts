@@ -93,7 +93,7 @@ export const volumeSeries = insight({
     const { vendor, event = null } = input
     const scope = { domainIds: domains.map(({ id }) => id), vendors: vendor === undefined ? [] : [vendor], event }
     const [sums, chart] = await Promise.all([
-      sumsIn(buckets, countsIn(principal.orgId, scope), { query: sources.ask }),
+      sumsIn(buckets, countsIn(principal.orgId, scope), sources.history),
       chartOf(sources, input, domains, buckets, stepMs),
     ])
     const points = new Map(chart?.points.map((point) => [point.start, shownPoint(point)]))

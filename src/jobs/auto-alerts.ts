@@ -5,7 +5,7 @@ import { resolveAll } from '../issues/store.ts'
 import { SignalDirectory } from '../signals/signal-directory.ts'
 import { dayOf } from '../signals/signal-names.ts'
 import type { Db } from '../store/database.ts'
-import type { Warehouse } from '../warehouse/warehouse.ts'
+import type { History } from '../warehouse/warehouse.ts'
 
 /** With fewer events in so long a domain can have no signal. */
 const MIN_EVENTS = 100
@@ -20,7 +20,7 @@ const ACTOR = 'Tagwarden'
 export interface AutoAlertParts {
   db: Db
   clock: Clock
-  warehouse: Pick<Warehouse, 'query'>
+  warehouse: History
   enqueue: Enqueue
 }
 

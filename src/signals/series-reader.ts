@@ -1,5 +1,5 @@
 import { DAY_MS, type Instant } from '../core/clock.ts'
-import type { Warehouse } from '../warehouse/warehouse.ts'
+import type { History } from '../warehouse/warehouse.ts'
 import type { Gap } from './gap.ts'
 import { GapRows } from './gap-rows.ts'
 import { type RowCounts, readRowCounts, rowCountsQuery } from './row-counts.ts'
@@ -15,7 +15,7 @@ const TOGETHER_MS = 7 * DAY_MS
 const ROWS_A_TURN = 400
 
 export interface ReaderParts {
-  warehouse: Pick<Warehouse, 'query'>
+  warehouse: History
   /** When nothing could be collected; in order, without overlaps. */
   gapsOf(from: Instant, to: Instant): readonly Gap[]
 }

@@ -1,4 +1,4 @@
-import type { Warehouse } from '../warehouse/warehouse.ts'
+import type { History } from '../warehouse/warehouse.ts'
 import type { Span } from './series.ts'
 import { type DailyEvents, dailyEventsQuery, dayOf, type SignalName, signalsOn } from './signal-names.ts'
 
@@ -12,7 +12,7 @@ const KEPT_DAYS = 2
 export class SignalDirectory {
   private readonly known = new Map<string, SignalsByDay>()
 
-  constructor(private readonly warehouse: Pick<Warehouse, 'query'>) {}
+  constructor(private readonly warehouse: History) {}
 
   /** The signals of domains of one organization on each day of `from < t <= to`. Fails as the warehouse does. */
   async find(orgId: string, domainIds: readonly string[], { from, to }: Span): Promise<Map<string, SignalsByDay>> {

@@ -1,7 +1,7 @@
 import { HOUR_MS, type Instant } from '../core/clock.ts'
 import type { SeriesState } from '../detector/detector.ts'
 import { query } from '../warehouse/query.ts'
-import type { Warehouse } from '../warehouse/warehouse.ts'
+import type { History } from '../warehouse/warehouse.ts'
 import type { Follower } from './follower.ts'
 import { type SeriesScope, SIGNAL_STEP_MS, type Span, TICK_MS } from './series.ts'
 
@@ -46,7 +46,7 @@ export function commonFall(domains: readonly DomainState[]): CommonFall | null {
 export type WatchedTraffic = Pick<SeriesScope, 'orgId' | 'domainId' | 'sensitivity' | 'timezone'>
 
 export interface SuspicionParts {
-  warehouse: Pick<Warehouse, 'query'>
+  warehouse: History
   follower: Pick<Follower, 'verdicts'>
   /** All domains with signals, of all organizations. */
   domains(): readonly WatchedTraffic[]

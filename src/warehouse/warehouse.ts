@@ -94,7 +94,10 @@ export interface Warehouse {
   close(): void
 }
 
-/** The same history for one caller: its queries end with the signal. */
-export function withSignal(warehouse: Pick<Warehouse, 'query'>, signal: AbortSignal): Pick<Warehouse, 'query'> {
-  return { query: (query) => warehouse.query(query, signal) }
+/** The event history, for code that only queries it. */
+export type History = Pick<Warehouse, 'query'>
+
+/** Returns the same history for one caller: the signal ends its queries. */
+export function withSignal(history: History, signal: AbortSignal): History {
+  return { query: (query) => history.query(query, signal) }
 }
