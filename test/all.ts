@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { temporaryFolder } from './process.ts'
 
@@ -43,7 +44,7 @@ function tool(title: string, ...args: string[]): Promise<Part> {
 }
 
 /** Files run side by side, one at a time on each core. Every worker goes on with the modules that it has loaded. */
-const ON_ALL_CORES = ['--parallel', '--no-isolate']
+const ON_ALL_CORES = [`--parallel=${availableParallelism()}`, '--no-isolate']
 
 interface TestRun {
   /** Files or folders; none: all. */

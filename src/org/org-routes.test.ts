@@ -153,6 +153,7 @@ interface Column {
 /** Names of columns by which a row belongs to an organization. */
 const OWNERS = ['orgId', 'domainId', 'issueId', 'projectId'] as const
 const CHOICES: Record<string, string> = {
+  'domain.sessionMode': 'memory',
   'alert.input': '{}',
   'hostname.status': 'approved',
   'domain.routingMode': 'custom',
