@@ -12,10 +12,10 @@ import type { Route } from './http/route.ts'
 import type { Collector } from './ingest/collector.ts'
 import type { LateBatches } from './ingest/late-batches.ts'
 import { Dispatcher } from './integrations/dispatcher.ts'
-import { Followers } from './integrations/follow.ts'
 import { notifier } from './integrations/notifier.ts'
 import { Polls } from './integrations/polls.ts'
 import { recover } from './integrations/queues.ts'
+import { StatusSync } from './integrations/status-sync.ts'
 import type { Enqueue } from './issues/issue.ts'
 import { DiskBudget } from './jobs/disk-budget.ts'
 import { type FlushParts, finalFlush } from './jobs/flush.ts'
@@ -78,7 +78,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const flushing: FlushParts = { db, spool, warehouse, batches: collecting.batches, collector: collecting.collector }
   const jobs = jobsOf({
     ...{ clock, ages, flushing, diskBudget, dispatcher, domains: collecting.domains },
-    followers: new Followers(dispatcher),
+    statusSync: new StatusSync(dispatcher),
     polls: new Polls(dispatcher, { ...dispatcher.parts, enqueue }),
     ...maintenanceParts(base, { stores, watching, collecting, dispatcher, stopping: stopping.signal }),
     ...evaluationParts(base, { stores, watching, woken, enqueue, regionsOf }),

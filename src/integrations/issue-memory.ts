@@ -105,14 +105,14 @@ export function needNotFollow(db: Db, integrationId: string, issueId: string): v
 }
 
 /** A channel that is to be shown its issue's status. */
-export interface ToFollow extends IssueChannel {
+export interface ToSync extends IssueChannel {
   orgId: string
   followAttempts: number
 }
 
 /** Those that are due, the longest first. */
-export function issuesToFollow(db: Db, now: Instant, limit: number): ToFollow[] {
-  return prepared<[Instant, number], ToFollow>(
+export function issuesToSync(db: Db, now: Instant, limit: number): ToSync[] {
+  return prepared<[Instant, number], ToSync>(
     db,
     `SELECT issue.orgId, issueId, channelType, channelTarget, followAttempts
      FROM issueMemory JOIN issue ON issue.id = issueMemory.issueId
@@ -121,7 +121,7 @@ export function issuesToFollow(db: Db, now: Instant, limit: number): ToFollow[] 
 }
 
 /** It was shown `status`; when the issue has another one by now it stays due. */
-export function followed(db: Db, channel: IssueChannel, status: IssueStatus): void {
+export function synced(db: Db, channel: IssueChannel, status: IssueStatus): void {
   prepared(
     db,
     `UPDATE issueMemory SET followAt = NULL, followAttempts = 0
@@ -130,7 +130,7 @@ export function followed(db: Db, channel: IssueChannel, status: IssueStatus): vo
 }
 
 /** It is tried again at `at`; null: not before the next change. */
-export function followLater(db: Db, channel: IssueChannel, at: Instant | null, counts: boolean): void {
+export function syncLater(db: Db, channel: IssueChannel, at: Instant | null, counts: boolean): void {
   prepared(db, `UPDATE issueMemory SET followAt = @at, followAttempts = followAttempts + @counts WHERE ${KEY}`).run({
     ...pick(channel),
     at,

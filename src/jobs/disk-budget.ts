@@ -4,7 +4,7 @@ import { type Drop, planDrops } from '../warehouse/disk-share.ts'
 import type { Warehouse } from '../warehouse/warehouse.ts'
 
 /** What an operator is told: a sentence for the subject, and what follows from it. */
-export interface Notice {
+export interface OperatorNotice {
   subject: string
   text: string
 }
@@ -17,7 +17,7 @@ export interface DiskBudgetParts {
   budgetBytes: number
   warn(message: string): void
   /** Told of what was lost, at most once a day of each organization. */
-  tellOperator(notice: Notice): void
+  tellOperator(notice: OperatorNotice): void
 }
 
 /** Keeps what was collected within the disk budget, and knows whose batches can't be taken in because of it. */

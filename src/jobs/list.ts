@@ -3,9 +3,9 @@ import type { DomainDirectory } from '../domains/directory.ts'
 import { type EvaluateParts, evaluate } from '../evaluation/evaluate.ts'
 import { type FollowSeriesParts, followSeries } from '../evaluation/follow-series.ts'
 import type { Dispatcher } from '../integrations/dispatcher.ts'
-import type { Followers } from '../integrations/follow.ts'
 import type { NotifierParts } from '../integrations/notifier.ts'
 import type { Polls } from '../integrations/polls.ts'
+import type { StatusSync } from '../integrations/status-sync.ts'
 import type { Warehouse } from '../warehouse/warehouse.ts'
 import { type AutoAlertParts, autoAlertKeeper } from './auto-alerts.ts'
 import { type CheckHostsParts, checkHosts } from './check-hosts.ts'
@@ -32,7 +32,7 @@ export interface JobParts {
   domains: Pick<DomainDirectory, 'refresh'>
   notifying: NotifierParts
   dispatcher: Dispatcher
-  followers: Pick<Followers, 'start'>
+  statusSync: Pick<StatusSync, 'start'>
   polls: Pick<Polls, 'start'>
   hosts: CheckHostsParts
 }
@@ -70,7 +70,7 @@ export function jobsOf(parts: JobParts): Job[] {
     { name: 'disk budget', pattern: '*/10 * * * * *', run: () => parts.diskBudget.keep() },
     { name: 'refresh domains', pattern: EVERY_SECOND, run: async () => parts.domains.refresh() },
     { name: 'deliver', pattern: EVERY_SECOND, run: async () => deliver(parts.notifying, parts.dispatcher) },
-    { name: 'follow issues', pattern: EVERY_SECOND, run: async () => parts.followers.start() },
+    { name: 'sync statuses', pattern: EVERY_SECOND, run: async () => parts.statusSync.start() },
     { name: 'poll', pattern: EVERY_SECOND, run: async () => parts.polls.start() },
     { name: 'check hosts', pattern: '*/10 * * * * *', run: () => checkHosts(parts.hosts) },
   ]

@@ -154,7 +154,7 @@ export interface Provider<S extends object = object, M = unknown, T extends obje
    * Shows the other side that an issue's status is another one than when it was last told of it; called for issues of which
    * something is remembered. It is no notification: nothing counts it. What does not arrive is tried again as deliveries are.
    */
-  follow?(context: IssueContext<S, M, T, I>, change: StatusChange): Promise<Outcome>
+  syncStatus?(context: IssueContext<S, M, T, I>, change: StatusChange): Promise<Outcome>
   /** Tries an integration without leaving anything; absent: a test message is delivered. */
   test?(context: IntegrationContext<S, T, I>): Promise<Outcome>
   receiver?: Receiver<S, M, T, I>

@@ -2,13 +2,13 @@ import { type Cast, client } from '../../../../test/fakes.ts'
 import type { Db } from '../../../store/database.ts'
 import { addressGuard } from '../../address-guard.ts'
 import { Dispatcher } from '../../dispatcher.ts'
-import { Followers } from '../../follow.ts'
 import { httpTransport } from '../../http-transport.ts'
 import { notifier } from '../../notifier.ts'
 import { outboxWorld } from '../../outbox.fixture.ts'
 import { Polls } from '../../polls.ts'
 import { deliveryRoutes, integrationRoutes } from '../../routes.ts'
 import { signInPages } from '../../sign-in.ts'
+import { StatusSync } from '../../status-sync.ts'
 import { type HttpOutbound, transport } from '../../transport.ts'
 import { PROVIDERS } from '../index.ts'
 import { desk } from './desk.fixture.ts'
@@ -45,7 +45,7 @@ export function deskWorld(db?: Db, people?: Cast) {
   }
   const enqueue = notifier({ db: world.db, clock: world.clock, publicUrl })
   const dispatcher = new Dispatcher(parts, stopping.signal)
-  const followers = new Followers(dispatcher)
+  const statusSync = new StatusSync(dispatcher)
   const polls = new Polls(dispatcher, { ...parts, enqueue })
   const routes = integrationRoutes({ ...parts, guard, dispatcher, publicUrl, enqueue })
   const call = client(world, ...routes, ...deliveryRoutes(parts))
@@ -86,7 +86,7 @@ export function deskWorld(db?: Db, people?: Cast) {
     await dispatcher.idle()
   }
   const follow = async () => {
-    followers.start()
+    statusSync.start()
     await dispatcher.idle()
   }
   const poll = async () => {

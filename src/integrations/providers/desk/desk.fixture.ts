@@ -128,7 +128,7 @@ export const desk = provider<Settings, Ticket, AccessTokens, { cursor: number }>
     await show(context, ticket.key, message.issue?.status ?? 'open')
     return { verdict: 'delivered', note: null }
   },
-  async follow(context, { status }) {
+  async syncStatus(context, { status }) {
     if (context.memory) await show(context, context.memory.key, status)
     return { verdict: 'delivered', note: null }
   },

@@ -5,7 +5,7 @@ import type { Db } from '../store/database.ts'
 import { issueKey, refuseUnusable } from './attempt.ts'
 import { messageOfDelivery, retryDelayMs } from './delivery.ts'
 import type { Dispatcher } from './dispatcher.ts'
-import { followed, followLater, issuesToFollow, type ToFollow } from './issue-memory.ts'
+import { issuesToSync, synced, syncLater, type ToSync } from './issue-memory.ts'
 import { nameOf } from './notifier.ts'
 import { OpenIssue } from './open-context.ts'
 import type { StatusChange } from './providers/context.ts'
@@ -25,7 +25,7 @@ const MENDED_MS = 5 * MINUTE_MS
  * Shows other sides how issues stand of which their providers remember something. What is stored is only that an issue's status
  * is another one than was shown, so the latest is what is shown, and a kill loses nothing.
  */
-export class Followers {
+export class StatusSync {
   private readonly underWay = new Set<string>()
 
   constructor(private readonly dispatcher: Dispatcher) {}
@@ -34,66 +34,66 @@ export class Followers {
   start(): void {
     const { db, clock, report, providers = PROVIDERS } = this.dispatcher.parts
     if (this.dispatcher.stopping.aborted) return
-    for (const channel of issuesToFollow(db, clock.now(), AT_ONCE)) {
+    for (const channel of issuesToSync(db, clock.now(), AT_ONCE)) {
       const key = issueKey(channel.issueId, channel.channelType, channel.channelTarget)
       const provider = findProvider(providers, channel.channelType)
-      if (!provider?.follow) {
-        followLater(db, channel, null, false)
+      if (!provider?.syncStatus) {
+        syncLater(db, channel, null, false)
         continue
       }
       const way = wayOf(db, { orgId: channel.orgId, ...queueOf(channel) })
       if (this.underWay.has(key) || !this.dispatcher.hasRoom(way)) continue
       this.underWay.add(key)
       void this.dispatcher
-        .visit(way, (ended) => oneAtATime(db, key, () => this.show(channel, provider, ended)))
+        .visit(way, (ended) => oneAtATime(db, key, () => this.sync(channel, provider, ended)))
         .catch((error: unknown) => report(error, channel.issueId))
         .finally(() => this.underWay.delete(key))
     }
   }
 
-  private async show(channel: ToFollow, provider: Provider, ended: (hung: boolean) => void): Promise<void> {
+  private async sync(channel: ToSync, provider: Provider, ended: (hung: boolean) => void): Promise<void> {
     const { parts, stopping } = this.dispatcher
     const { orgId, channelTarget: target } = channel
     const change = changeOf(parts.db, channel)
     // Without a word of its opening there is nothing that could be shown anew.
-    if (!change) return followLater(parts.db, channel, null, false)
+    if (!change) return syncLater(parts.db, channel, null, false)
     let context: OpenIssue | null = null
     let outcome: Outcome | null = null
     try {
       context = new OpenIssue(parts, provider, { orgId, channel, target }, stopping)
       refuseUnusable(context)
-      outcome = (await provider.follow?.(context, change)) ?? null
+      outcome = (await provider.syncStatus?.(context, change)) ?? null
     } catch (error) {
       outcome = outcomeOfError(error, parts.clock.now())
       if (!outcome) parts.report(context?.withoutSecrets(error) ?? error, channel.issueId)
     }
     ended(context?.hung ?? false)
     if (stopping.aborted && outcome?.verdict !== 'delivered') return
-    this.settle(channel, change, context?.integrationId ?? null, outcome)
+    this.record(channel, change, context?.integrationId ?? null, outcome)
   }
 
-  private settle(channel: ToFollow, { status }: StatusChange, id: string | null, outcome: Outcome | null): void {
+  private record(channel: ToSync, { status }: StatusChange, id: string | null, outcome: Outcome | null): void {
     const { db, clock, jitter } = this.dispatcher.parts
     const now = clock.now()
-    if (outcome?.verdict === 'delivered') return followed(db, channel, status)
-    if (outcome?.verdict === 'wait') return followLater(db, channel, now + outcome.waitMs, false)
+    if (outcome?.verdict === 'delivered') return synced(db, channel, status)
+    if (outcome?.verdict === 'wait') return syncLater(db, channel, now + outcome.waitMs, false)
     const unusable = outcome?.verdict === 'broken' ? outcome.status : undefined
     if (unusable && id !== null) {
       setIntegrationStatus(db, id, unusable)
-      return followLater(db, channel, now + MENDED_MS, false)
+      return syncLater(db, channel, now + MENDED_MS, false)
     }
     const delay =
       outcome?.verdict === 'retry' ? retryDelayMs(channel.followAttempts + 1, outcome.retryAfterMs, jitter()) : null
-    followLater(db, channel, delay === null ? null : now + delay, true)
+    syncLater(db, channel, delay === null ? null : now + delay, true)
     if (delay !== null || id === null) return
     setIntegrationStatus(db, id, 'failing')
   }
 }
 
-const queueOf = ({ channelType, channelTarget }: ToFollow) => ({ channelType: channelType as 'webhook', channelTarget })
+const queueOf = ({ channelType, channelTarget }: ToSync) => ({ channelType: channelType as 'webhook', channelTarget })
 
 /** Null when nobody was told of the opening, or that is too long ago. */
-function changeOf(db: Db, { issueId, channelType, channelTarget }: ToFollow): StatusChange | null {
+function changeOf(db: Db, { issueId, channelType, channelTarget }: ToSync): StatusChange | null {
   const opening = db
     .prepare<[string, string, string], { message: string }>(
       `SELECT message FROM delivery WHERE issueId = ? AND channelType = ? AND channelTarget = ?
