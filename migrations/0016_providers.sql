@@ -11,15 +11,15 @@ CREATE TABLE issueMemory (                            -- what a provider remembe
   integrationId TEXT REFERENCES integration ON DELETE CASCADE,   -- null: the target is an address
   memory TEXT NOT NULL,                               -- JSON
   ticketKey TEXT,                                     -- what the other side calls the issue
-  followAt INTEGER,                                   -- when the other side is shown the issue's status; null: it shows it
-  followAttempts INTEGER NOT NULL DEFAULT 0,          -- that failed in a row
+  syncAt INTEGER,                                   -- when the other side is shown the issue's status; null: it shows it
+  syncAttempts INTEGER NOT NULL DEFAULT 0,          -- that failed in a row
   PRIMARY KEY (issueId, channelType, channelTarget)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX issueMemoryByTicket ON issueMemory (integrationId, ticketKey);
-CREATE INDEX issueMemoryToFollow ON issueMemory (followAt) WHERE followAt IS NOT NULL;
+CREATE INDEX issueMemoryToFollow ON issueMemory (syncAt) WHERE syncAt IS NOT NULL;
 
 CREATE TRIGGER issueStatusMoved AFTER UPDATE OF status ON issue WHEN NEW.status <> OLD.status BEGIN
-  UPDATE issueMemory SET followAt = 0, followAttempts = 0 WHERE issueId = NEW.id;
+  UPDATE issueMemory SET syncAt = 0, syncAttempts = 0 WHERE issueId = NEW.id;
 END;
 
 CREATE TABLE inboundCall (                            -- calls from outside that were taken, so that a repeat is known

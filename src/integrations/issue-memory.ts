@@ -41,7 +41,7 @@ interface NewMemory {
 
 /**
  * Stores what is remembered, and links the issue with its ticket. The first memory of an issue that has been given another
- * status since it opened is followed at once. Does nothing when issue or integration is gone.
+ * status since it opened is synced at once. Does nothing when issue or integration is gone.
  */
 export function keepMemory(db: Db, channel: IssueChannel, { memory, integrationId, ticketKey, now }: NewMemory): void {
   const text = memoryText(memory)
@@ -49,7 +49,7 @@ export function keepMemory(db: Db, channel: IssueChannel, { memory, integrationI
     const before = memoryOf(db, channel)
     const { changes } = prepared(
       db,
-      `INSERT INTO issueMemory (issueId, channelType, channelTarget, integrationId, memory, ticketKey, followAt)
+      `INSERT INTO issueMemory (issueId, channelType, channelTarget, integrationId, memory, ticketKey, syncAt)
        SELECT issue.id, @channelType, @channelTarget, @integrationId, @text, @ticketKey,
          CASE issue.status WHEN 'open' THEN NULL ELSE 0 END
        FROM issue WHERE issue.id = @issueId
@@ -100,23 +100,23 @@ export function rememberThrough(db: Db, integrationId: string, issueId: string, 
 
 /** The other side shows the issue's present status: it came from there. */
 export function needNotFollow(db: Db, integrationId: string, issueId: string): void {
-  const sql = 'UPDATE issueMemory SET followAt = NULL WHERE integrationId = ? AND issueId = ?'
+  const sql = 'UPDATE issueMemory SET syncAt = NULL WHERE integrationId = ? AND issueId = ?'
   prepared(db, sql).run(integrationId, issueId)
 }
 
 /** A channel that is to be shown its issue's status. */
 export interface ToSync extends IssueChannel {
   orgId: string
-  followAttempts: number
+  syncAttempts: number
 }
 
 /** Those that are due, the longest first. */
 export function issuesToSync(db: Db, now: Instant, limit: number): ToSync[] {
   return prepared<[Instant, number], ToSync>(
     db,
-    `SELECT issue.orgId, issueId, channelType, channelTarget, followAttempts
+    `SELECT issue.orgId, issueId, channelType, channelTarget, syncAttempts
      FROM issueMemory JOIN issue ON issue.id = issueMemory.issueId
-     WHERE followAt <= ? ORDER BY followAt LIMIT ?`,
+     WHERE syncAt <= ? ORDER BY syncAt LIMIT ?`,
   ).all(now, limit)
 }
 
@@ -124,14 +124,14 @@ export function issuesToSync(db: Db, now: Instant, limit: number): ToSync[] {
 export function synced(db: Db, channel: IssueChannel, status: IssueStatus): void {
   prepared(
     db,
-    `UPDATE issueMemory SET followAt = NULL, followAttempts = 0
+    `UPDATE issueMemory SET syncAt = NULL, syncAttempts = 0
      WHERE ${KEY} AND (SELECT status FROM issue WHERE id = @issueId) = @status`,
   ).run({ ...pick(channel), status })
 }
 
 /** It is tried again at `at`; null: not before the next change. */
 export function syncLater(db: Db, channel: IssueChannel, at: Instant | null, counts: boolean): void {
-  prepared(db, `UPDATE issueMemory SET followAt = @at, followAttempts = followAttempts + @counts WHERE ${KEY}`).run({
+  prepared(db, `UPDATE issueMemory SET syncAt = @at, syncAttempts = syncAttempts + @counts WHERE ${KEY}`).run({
     ...pick(channel),
     at,
     counts: counts ? 1 : 0,

@@ -83,7 +83,7 @@ export class StatusSync {
       return syncLater(db, channel, now + MENDED_MS, false)
     }
     const delay =
-      outcome?.verdict === 'retry' ? retryDelayMs(channel.followAttempts + 1, outcome.retryAfterMs, jitter()) : null
+      outcome?.verdict === 'retry' ? retryDelayMs(channel.syncAttempts + 1, outcome.retryAfterMs, jitter()) : null
     syncLater(db, channel, delay === null ? null : now + delay, true)
     if (delay !== null || id === null) return
     setIntegrationStatus(db, id, 'failing')
