@@ -1,6 +1,6 @@
 import { HOUR_MS, type Instant } from '../core/clock.ts'
 import type { SeriesState } from '../detector/detector.ts'
-import { query } from '../warehouse/query.ts'
+import { type Query, query } from '../warehouse/query.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import type { Follower } from './follower.ts'
 import { type SeriesScope, SIGNAL_STEP_MS, type Span, TICK_MS } from './series.ts'
@@ -117,16 +117,18 @@ export class Suspicion {
 
   private async hasTraffic(domainIds: readonly string[], window: Span): Promise<boolean> {
     if (domainIds.length === 0) return false
-    const traffic = query('signals.traffic', {
-      over: 'counts',
-      orgId: null,
-      window,
-      write: (binder) => ({
-        sql: `SELECT 1 FROM counts WHERE ${binder.among('domainId', domainIds).join('')} LIMIT 1`,
-      }),
-    })
-    return (await this.parts.warehouse.query(traffic)).length > 0
+    return (await this.parts.warehouse.query(trafficQuery(domainIds, window))).length > 0
   }
+}
+
+/** Finds a row where one of these domains, at least one, has traffic; for all organizations. */
+export function trafficQuery(domainIds: readonly string[], window: Span): Query {
+  return query('signals.traffic', {
+    over: 'counts',
+    orgId: null,
+    window,
+    write: (binder) => ({ sql: `SELECT 1 FROM counts WHERE ${binder.among('domainId', domainIds).join('')} LIMIT 1` }),
+  })
 }
 
 /** What an operator is told of it. */

@@ -52,7 +52,7 @@ export interface Dialect {
 
   /** Aggregate: the value in the row in which `by` is largest, of rows in which neither is NULL. */
   argMax(value: string, by: string): string
-  /** Aggregate: the values of so many rows, the first in the order of `by`; rows where the value is NULL are left out. */
+  /** Aggregate: the values of so many rows, the first in the order of `by`, as a list; rows where the value is NULL are left out. */
   firstOf(value: string, by: readonly string[], limit: number): string
   /** Aggregate: rows of these columns as a list, in the order of the first column, then of the second, and so on. */
   sortedRows(columns: readonly string[]): string

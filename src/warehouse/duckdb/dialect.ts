@@ -78,7 +78,7 @@ export const duckdbDialect: Dialect = {
   argMax: (value, by) => `arg_max(${value}, ${by})`,
   firstOf(value, by, limit) {
     const order = by.map((item, at) => `by${at}: ${item}`)
-    return `arg_min(${value}, {${order.join(', ')}}, ${limit}) FILTER (WHERE ${value} IS NOT NULL)`
+    return `coalesce(arg_min(${value}, {${order.join(', ')}}, ${limit}) FILTER (WHERE ${value} IS NOT NULL), [])`
   },
   sortedRows: (columns) => `list_sort(list({${columns.map((name) => `${name}: ${name}`).join(', ')}}))`,
   rowsText(list, test, text, separator) {

@@ -111,7 +111,7 @@ function violationsOf({ dialect }: Binder, named: string): Statement {
         FROM (
           SELECT unnest(violations) AS alertId, domainId, host, weight, receivedAt, seq, vendor, event
           FROM events WHERE violated
-        )
+        ) AS violations
         ${named} GROUP BY alertId, domainId, host
       )
       GROUP BY alertId, domainId ORDER BY alertId, domainId`,

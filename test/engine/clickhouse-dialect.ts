@@ -1,0 +1,73 @@
+import type { Dialect, SqlValue } from '../../src/warehouse/dialect.ts'
+
+/** See https://clickhouse.com/docs/sql-reference/functions */
+export const clickhouseDialect: Dialect = {
+  placeholder: (name, value) => `{${name}:${typeOf(value)}}`,
+  name: quoteName,
+
+  key: (key) => quoteName(columnName(key)),
+  anyValue: (test) => `arrayExists(v -> ${test('v')}, mapValues(params))`,
+  field: quoteName,
+
+  // Left to itself, `.` matches line breaks as well.
+  matches: (text, pattern) => `match(${text}, concat('(?-s)', ${pattern}))`,
+  replaceAll: (text, pattern, replacement) => `replaceRegexpAll(${text}, ${pattern}, ${quoteText(replacement)})`,
+  // It decodes bytes that are no UTF-8 too; the escaped `%` keeps all bytes beyond ASCII from it.
+  percentDecode: (text) =>
+    `decodeURLComponent(replaceRegexpAll(${text}, '%([89A-Fa-f][0-9A-Fa-f])', ${quoteText('%25\\1')}))`,
+  readNumber: (text) => `toFloat64OrNull(${text})`,
+  numberText: (number) => `toString(${number} + 0)`,
+  codePoints: (text) => `lengthUTF8(${text})`,
+  contains: (text, part) => `(position(${text}, ${part}) > 0)`,
+  startsWith: (text, part) => `startsWith(${text}, ${part})`,
+  endsWith: (text, part) => `endsWith(${text}, ${part})`,
+  hash: (text) => `cityHash64(${text})`,
+  joined: (separator, texts) => `arrayStringConcat([${texts.join(', ')}], ${quoteText(separator)})`,
+
+  quotient: (number, divisor) => `intDiv(${number}, ${divisor})`,
+  bit: (place) => `bitShiftLeft(toInt32(1), toUInt8(${place}))`,
+
+  has: (list, text) => `has(${list}, ${text})`,
+  rowsOf(lists) {
+    const zipped = Object.values(lists).map((items) => `[${items.join(', ')}]`)
+    const columns = Object.keys(lists).map((name, at) => `tupleElement(zipped, ${at + 1}) AS ${name}`)
+    return [`arrayJoin(arrayZip(${zipped.join(', ')})) AS zipped`, ...columns].join(', ')
+  },
+  rowsOfJson(json, columns) {
+    const read = { text: 'JSONExtractString', integer: 'JSONExtractInt' }
+    const fields = Object.entries(columns).map(([name, type]) => `${read[type]}(item, ${quoteText(name)}) AS ${name}`)
+    return `(SELECT ${fields.join(', ')} FROM (SELECT arrayJoin(JSONExtractArrayRaw(${json})) AS item))`
+  },
+
+  argMax: (value, by) => `argMax(${value}, ${by})`,
+  firstOf(value, by, limit) {
+    const sorted = `arraySort(groupArrayIf(tuple(${[...by, value].join(', ')}), ${value} IS NOT NULL))`
+    return `arraySlice(arrayMap(item -> tupleElement(item, ${by.length + 1}), ${sorted}), 1, ${limit})`
+  },
+  sortedRows: (columns) => `arraySort(groupArray(tuple(${columns.join(', ')})))`,
+  rowsText(list, test, text, separator) {
+    const wanted = `arrayFilter(item -> ${test('item')}, ${list})`
+    return `arrayStringConcat(arrayMap(item -> ${text('item')}, ${wanted}), ${quoteText(separator)})`
+  },
+
+  inlined: '',
+}
+
+export const columnName = (key: string) => `p:${key}`
+
+export function quoteName(name: string): string {
+  return `"${escaped(name).replaceAll('"', '\\"')}"`
+}
+
+export function quoteText(text: string): string {
+  return `'${escaped(text).replaceAll("'", "\\'")}'`
+}
+
+const escaped = (text: string) => text.replaceAll('\\', '\\\\')
+
+function typeOf(value: SqlValue): string {
+  if (typeof value === 'string') return 'String'
+  if (typeof value === 'boolean') return 'Bool'
+  if (value === null) return 'Nullable(String)'
+  return Number.isSafeInteger(value) ? 'Int64' : 'Float64'
+}

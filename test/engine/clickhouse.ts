@@ -1,0 +1,130 @@
+import { EVENT_COLUMNS, type StoredEvent } from '../../src/core/event.ts'
+import { PAGE_VIEWS } from '../../src/decoders/page-view.ts'
+import { type Query, type WrittenQuery, writeQuery } from '../../src/warehouse/query.ts'
+import { clickhouseDialect, columnName, quoteName, quoteText } from './clickhouse-dialect.ts'
+
+/**
+ * Without these, ClickHouse gives 0 where nothing is summed up and the empty text where a join finds nothing, takes a name in
+ * an expression for the alias of another, and works materialized CTEs out wherever they are used.
+ */
+const SETTINGS = {
+  aggregate_functions_null_for_empty: 1,
+  join_use_nulls: 1,
+  prefer_column_name_to_alias: 1,
+  enable_named_columns_in_function_tuple: 1,
+  enable_materialized_cte: 1,
+  precise_float_parsing: 1,
+  output_format_json_quote_64bit_integers: 0,
+  output_format_json_quote_denormals: 1,
+}
+
+const TYPES: Record<string, string> = {
+  BIGINT: 'Int64',
+  DOUBLE: 'Float64',
+  VARCHAR: 'String',
+  'VARCHAR[]': 'Array(String)',
+}
+/** Those that are never NULL. */
+const SURE = [
+  'seq',
+  'id',
+  'ts',
+  'receivedAt',
+  'orgId',
+  'domainId',
+  'env',
+  'vendor',
+  'event',
+  'kind',
+  'weight',
+  'violations',
+]
+
+const COLUMNS = Object.entries(EVENT_COLUMNS).map(([name, type]) => {
+  const own = TYPES[type] ?? type
+  return `${name} ${SURE.includes(name) ? own : `Nullable(${own})`}`
+})
+
+type Session = import('chdb').Session
+
+/** Null: ClickHouse can't be loaded on this machine, and why. */
+export async function loadClickhouse(): Promise<{ open(): Session } | string> {
+  try {
+    const { Session } = await import('chdb')
+    return { open: () => new Session() }
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+/** A second engine that answers the queries of the program: ClickHouse in this process. Its tables hold these events. */
+export class ClickhouseHistory {
+  private constructor(private readonly session: Session) {}
+
+  static async with(session: Session, events: readonly StoredEvent[]): Promise<ClickhouseHistory> {
+    for (const [name, value] of Object.entries(SETTINGS)) session.query(`SET ${name} = ${value}`)
+    session.query(
+      `CREATE TABLE stored (${COLUMNS.join(', ')}, violated Bool, params Map(String, String))
+       ENGINE = MergeTree ORDER BY (orgId, receivedAt, seq)`,
+    )
+    const lines = events.map((event) => {
+      const violations = event.violations ?? []
+      return `${JSON.stringify({ ...event, violations, violated: violations.length > 0 })}\n`
+    })
+    await session.insert({ table: 'stored', values: Buffer.from(lines.join('')), format: 'JSONEachRow' })
+    const pageViews = PAGE_VIEWS.map(quoteText).join(', ')
+    session.query(
+      `CREATE TABLE counted ENGINE = MergeTree ORDER BY (orgId, minute) AS
+       SELECT orgId, domainId, vendor, event, env, intDiv(receivedAt, 60000) * 60000 AS minute,
+         toInt64(count(*)) AS events, ifNull(sum(weight), 0) AS weight, toInt64(uniqExact(sessionId)) AS sessions,
+         ifNull(sumIf(weight, lower(event) IN (${pageViews})), 0) AS pageViews
+       FROM stored WHERE kind <> 'library' GROUP BY ALL`,
+    )
+    return new ClickhouseHistory(session)
+  }
+
+  /** The rows of the answer; of its `read` it knows nothing. */
+  async query<T = Record<string, unknown>>(query: Query): Promise<T[]> {
+    const { over = 'events' } = query
+    const statement = writeQuery(query, clickhouseDialect)
+    const relation = over === 'counts' ? countsRelation(query) : eventsRelation(query, statement)
+    const sql = `WITH ${over} AS (${relation})\n${statement.sql}`
+    const answer = await this.session.queryBindAsync(sql, statement.params, { format: 'JSONEachRow' })
+    return answer
+      .text()
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => rowOf(JSON.parse(line)) as T)
+  }
+
+  close(): void {
+    this.session.close()
+  }
+}
+
+/** A list is never NULL there. */
+function rowOf(row: Record<string, unknown>): Record<string, unknown> {
+  if (Array.isArray(row.violations) && row.violations.length === 0) row.violations = null
+  return row
+}
+
+function scopeOf({ orgId, window }: Query, time: string): string {
+  const tests = [`${time} >= ${window.from}`, `${time} < ${window.to}`]
+  if (orgId !== null) tests.push(`orgId = ${quoteText(orgId)}`)
+  return tests.join(' AND ')
+}
+
+const countsRelation = (query: Query) => `SELECT * FROM counted WHERE ${scopeOf(query, 'minute')}`
+
+function eventsRelation(query: Query, { keys = [], anyTests = [], where }: WrittenQuery): string {
+  const parameters = keys.map((key) => {
+    const text = quoteText(key)
+    return `if(mapContains(params, ${text}), params[${text}], NULL) AS ${quoteName(columnName(key))}`
+  })
+  const any = anyTests.map(({ column, of }) => {
+    const test = of(null)
+    return `${clickhouseDialect.anyValue((value) => test.replaceAll('{value}', () => value))} AS ${quoteName(column)}`
+  })
+  const all = `SELECT ${['*', ...parameters, ...any].join(', ')} FROM stored WHERE ${scopeOf(query, 'receivedAt')}`
+  return where === undefined ? all : `SELECT * FROM (${all}) WHERE ${where}`
+}

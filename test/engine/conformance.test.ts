@@ -1,0 +1,323 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Glob } from 'bun'
+import fc from 'fast-check'
+import type { Alert } from '../../src/alerts/alert.ts'
+import { eventsAt } from '../../src/alerts/events-at.ts'
+import { findInPast } from '../../src/alerts/past.ts'
+import { parsePeriod } from '../../src/alerts/period.ts'
+import { totalsQuery } from '../../src/alerts/totals.ts'
+import { measure } from '../../src/alerts/types/alert-type.ts'
+import { alertTypeOf } from '../../src/alerts/types/index.ts'
+import { aSpec, journeyInput, membersOf } from '../../src/alerts/types/journey/journey.fixture.ts'
+import { journey } from '../../src/alerts/types/journey/journey.ts'
+import { wholeWindows } from '../../src/alerts/window-index.ts'
+import { aRule } from '../../src/conditions/agreement.fixture.ts'
+import { conditionsOf, type Rule } from '../../src/conditions/condition.ts'
+import { compileFilters, compileViolation } from '../../src/conditions/predicate.ts'
+import { isExact } from '../../src/conditions/sql.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
+import { samplesOf } from '../../src/evidence/events.ts'
+import { seriesOf } from '../../src/evidence/series.ts'
+import type { Trouble } from '../../src/evidence/trouble.ts'
+import { eventSearch } from '../../src/insights/event-search.ts'
+import { pageViewSampling } from '../../src/insights/page-view-sampling.ts'
+import { volumeSeries } from '../../src/insights/volume-series.ts'
+import { findingOf, issueOfAlert } from '../../src/issues/issue.fixture.ts'
+import { rowCountsQuery } from '../../src/signals/row-counts.ts'
+import { dailyEventsQuery } from '../../src/signals/signal-names.ts'
+import { trafficQuery } from '../../src/signals/suspicion.ts'
+import { narrowed } from '../../src/warehouse/query.ts'
+import { loadClickhouse } from './clickhouse.ts'
+import { openWorld, type World } from './world.ts'
+
+/*
+ * Every query of the program is put to two engines that hold the same events: DuckDB, as the program has it, and ClickHouse
+ * in this process. Their answers are the same, so no query says anything in words that only one of them knows.
+ */
+
+setDefaultTimeout(300_000)
+
+const loaded = await loadClickhouse()
+const reason = typeof loaded === 'string' ? ` (ClickHouse can't be loaded here: ${loaded})` : ''
+
+/** The names of all queries, as they stand in the code of the program. */
+function queriesInCode(): string[] {
+  const root = join(import.meta.dir, '../../src')
+  const files = [...new Glob('**/*.ts').scanSync({ cwd: root })].filter((path) => !/\.(?:test|fixture)\.ts$/.test(path))
+  const names = files.flatMap((path) =>
+    [...readFileSync(join(root, path), 'utf8').matchAll(/(?<![.\w])query\(\s*'([^']+)'/g)].map(
+      ([, name]) => name ?? '',
+    ),
+  )
+  return names.sort()
+}
+
+const sample = <T>(arbitrary: fc.Arbitrary<T>, numRuns: number) => fc.sample(arbitrary, { numRuns, seed: 4711 })
+
+describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason}`, () => {
+  let world: World
+  beforeAll(async () => {
+    if (typeof loaded === 'string') return
+    world = await openWorld(loaded)
+  })
+  afterAll(() => world?.[Symbol.asyncDispose]())
+
+  test('at least 20,000 events', () => {
+    expect(world.stand.events.length).toBeGreaterThanOrEqual(20_000)
+    expect(new Set(world.stand.levels())).toEqual(new Set(['compacted', 'fresh']))
+    expect(world.stand.spool.files().length).toBeGreaterThan(0)
+  })
+
+  test('whole events', async () => {
+    const ours = world.stand.events.filter(({ orgId }) => orgId === world.orgId)
+    for (let at = 0; at < ours.length; at += 5000) await eventsAt(world.orgId, ours.slice(at, at + 5000), world.both)
+  })
+
+  test('what broke the rules', async () => {
+    const { both, window, alert } = world
+    const ids = ['alr_1', 'alr_2', "alr_'4", 'alr_5']
+    const alerts = ids.map((id) => alert({}, id))
+    const type = alertTypeOf('data_validation')
+    const many = [...alerts, ...Array.from({ length: 120 }, (_, n) => alert({}, `alr_none${n}`))]
+    for (const some of [alerts, alerts.slice(0, 1), many]) {
+      const query = measure(type, some, { ...window, complete: true }, [])
+      const rows = await both.query<never>(query)
+      // After the clock was put back.
+      await both.query(
+        narrowed(query, [`NOT (receivedAt >= ${window.from + HOUR_MS} AND seq <= ${window.from * 1000})`]),
+      )
+      const findings = some.flatMap((one) => type.judge(one, rows, { ...window, complete: true }, []))
+      expect(findings.length).toBeGreaterThan(0)
+      const totals = totalsQuery(world.orgId, findings, window)
+      if (totals) await both.query(totals)
+    }
+    const begins = alerts.map((_, n) => window.from + n * 5 * HOUR_MS)
+    const apart = type.measureApart?.(alerts, begins, { ...window, complete: true })
+    if (apart) await both.query(apart)
+  })
+
+  test('rules of every kind in the past, and the newest events that break them', async () => {
+    const { both, alert, window, domainIds } = world
+    const rules = sample(aRule, 100)
+    for (const [n, { rule }] of rules.entries()) {
+      const scope = n % 3 === 0 ? { domainIds: [domainIds[n % 2] ?? ''], vendors: n % 2 ? ['GA4'] : [] } : {}
+      const one = alert({ ...(rule as object), ...scope })
+      both.confirm = conditionsOf(one).every(isExact) ? null : compileViolation(one)
+      const windows = wholeWindows(parsePeriod('6h'), 'UTC', window.from, window.to)
+      const type = alertTypeOf('data_validation')
+      const { query } = type.past?.(one, windows, { regions: [], oneIn: n % 5 === 0 ? 3 : 1 }) ?? {}
+      if (query) await both.query(query)
+      if (n % 4 === 0) {
+        const newest = type.newest?.(one, window, { regions: [], limit: 20 })
+        if (newest) await both.query(newest)
+      }
+    }
+    both.confirm = null
+    await findInPast(
+      alert({ conditions: { logic: 'any', items: [{ parameter: 'k', op: 'is_blank' }] } }),
+      wholeWindows(parsePeriod('1h'), 'UTC', window.from, window.to),
+      { warehouse: both, domains: [], regions: [] },
+    )
+  })
+
+  test('counts, with filters and without', async () => {
+    const { both, alert, window, domainIds } = world
+    const type = alertTypeOf('tag_volume_change')
+    const half = window.from + DAY_MS
+    const shapes = sample(aRule, 60).map(({ rule }, n) => {
+      const filters = conditionsOf(rule as Rule).filter(isExact)
+      const event = ['', 'purchase', "it's"][n % 3] ?? ''
+      return alert(
+        {
+          alertType: 'tag_volume_change',
+          volume: { direction: 'drop', percent: 20, event },
+          ...(n % 2 === 0 ? { vendors: ['Meta Pixel', `o'neill "x" \\`] } : {}),
+          ...(n % 4 === 0 ? { domainId: domainIds[0] } : {}),
+          filters: n % 3 === 0 ? [] : filters,
+        },
+        `alr_${n}`,
+      )
+    })
+    const groups = Map.groupBy(shapes, (one) => type.scanOf?.(one, { from: half, to: window.to, complete: true }))
+    for (const some of groups.values()) {
+      await both.query(measure(type, some, { from: half, to: half + DAY_MS, complete: true }, []))
+    }
+    const windows = wholeWindows(parsePeriod('1h'), 'UTC', window.from, window.to)
+    for (const one of shapes) {
+      const { query } = type.past?.(one, windows, { regions: [], oneIn: 1 }) ?? {}
+      if (query) await both.query(query)
+    }
+  })
+
+  test('journeys, now and in the past', async () => {
+    const { both, alert, window, domainIds } = world
+    const alerts = sample(aSpec, 30).map((spec, n) =>
+      alert(
+        {
+          ...journeyInput(spec),
+          ...(n % 4 === 0 ? { filters: [{ parameter: n % 8 === 0 ? '*' : 'k', op: 'equals', values: ['1'] }] } : {}),
+          ...(n % 5 === 0 ? { domainId: domainIds[1] } : {}),
+        },
+        `alr_${n}`,
+      ),
+    )
+    const one = { from: window.from + DAY_MS, to: window.from + DAY_MS + HOUR_MS, complete: true }
+    for (let at = 0; at < alerts.length; at += 6) {
+      await both.query(journey.measure(alerts.slice(at, at + 6), one, [], membersOf))
+    }
+    const windows = wholeWindows(parsePeriod('1h'), 'UTC', window.from, window.to)
+    for (const alert of alerts.slice(0, 8)) {
+      await both.query(journey.past(alert, windows, { regions: [], oneIn: 1 }, membersOf).query)
+    }
+  })
+
+  test('of some sessions in the past each engine chooses its own, and both about as many', async () => {
+    const { both, alert, window, stand } = world
+    const windows = wholeWindows(parsePeriod('1h'), 'UTC', window.from, window.to)
+    const any = alert(journeyInput({ steps: [{ vendor: 'a' }] }))
+    const sampled = (oneIn: number) => journey.past(any, windows, { regions: [], oneIn }, membersOf).query
+    const sessions = (rows: readonly object[]) =>
+      (rows as { sessions: number }[]).reduce((sum, row) => sum + row.sessions, 0)
+    const whole = sessions(await both.query(sampled(1)))
+    for (const engine of [stand.warehouse, both.clickhouse]) {
+      const share = sessions(await engine.query<object>(sampled(3))) / whole
+      expect(share).toBeGreaterThan(0.5)
+      expect(share).toBeLessThan(1.5)
+    }
+  })
+
+  test('evidence', async () => {
+    const { both, alert, window, orgId, domainIds, stand } = world
+    const history = {
+      query: <T>(query: Parameters<typeof both.query>[0]) => both.query<T>(query),
+      chart: () => Promise.reject(new Error('no series is followed')),
+    }
+    const rules = sample(aRule, 30)
+    for (const [n, { rule }] of rules.entries()) {
+      const kind = (['data_validation', 'volume_threshold', 'journey'] as const)[n % 3] ?? 'journey'
+      const one = alertFor(kind, rule as Rule, n)
+      const evidence = findingOf({ domainId: domainIds[0], vendor: 'a', event: 'x' })
+      const issue = issueOfAlert(
+        { ...one, impactValue: null, periodMs: HOUR_MS },
+        {
+          orgId,
+          domainId: n % 2 === 0 ? domainIds[0] : null,
+          evidence,
+          firstSeenAt: window.from + DAY_MS,
+          lastSeenAt: window.to - HOUR_MS,
+        },
+      )
+      const trouble: Trouble = {
+        issue,
+        rule: one,
+        occurrences: [],
+        followed: null,
+        regions: [],
+        domainSince: 0,
+        now: stand.clock.now(),
+        keptFrom: 0,
+      }
+      both.confirm = one.filters?.every(isExact) === false ? compileFilters(one.filters, []) : null
+      await Promise.all([seriesOf(trouble, history), samplesOf(trouble, history)])
+    }
+    both.confirm = null
+
+    function alertFor(alertType: 'data_validation' | 'volume_threshold' | 'journey', rule: Rule, n: number): Alert {
+      if (alertType === 'data_validation') return alert({ alertType, ...rule } as never, ['alr_1', 'alr_2'][n % 2])
+      if (alertType === 'journey') return alert(journeyInput(sample(aSpec, 60)[n] ?? { steps: [] }))
+      const filters = conditionsOf(rule).filter(isExact)
+      return alert({
+        alertType,
+        volume: { op: 'lte', count: 10, event: n % 2 ? 'x' : '' },
+        filters: n % 6 === 1 ? [] : filters,
+      })
+    }
+  })
+
+  test('search', async () => {
+    const { sources, principal, domainIds, window } = world
+    const texts = [
+      '%',
+      '_',
+      "it's",
+      '\\',
+      '"',
+      '😀',
+      'é',
+      'İ',
+      '@',
+      'NULL',
+      'page',
+      '\n',
+      '1e400',
+      'ß',
+      '$p0',
+      '{p0:String}',
+      '\t',
+    ]
+    const inputs = [
+      {},
+      ...texts.map((q) => ({ q })),
+      ...['', 'purchase', "it's", 'add "to" cart\\'].map((event) => ({ event, vendor: 'Meta Pixel' })),
+      { domainId: domainIds[0], q: 'a', limit: 200 },
+      { from: window.from + 1, to: window.from + HOUR_MS, vendor: '' },
+    ]
+    for (const input of inputs) {
+      const { nextCursor } = await eventSearch.answer(
+        sources,
+        { from: window.from, ...input },
+        { principal, now: window.to },
+      )
+      if (nextCursor !== null && !('q' in input))
+        await eventSearch.answer(
+          sources,
+          { from: window.from, ...input, cursor: nextCursor },
+          { principal, now: window.to },
+        )
+    }
+  })
+
+  test('counts over time', async () => {
+    const { sources, principal, domainIds, window, both, orgId } = world
+    const caller = { principal, now: window.to }
+    for (const grain of ['minute', 'five_minutes', 'hour', 'day'] as const) {
+      for (const scope of [{}, { vendor: 'Meta Pixel' }, { vendor: '', event: "it's" }, { domainId: domainIds[1] }]) {
+        const from = grain === 'minute' ? window.to - 3 * HOUR_MS : window.from
+        await volumeSeries.answer(sources, { grain, from, to: window.to, ...scope } as never, caller)
+      }
+    }
+    for (const id of domainIds.slice(0, 2)) await pageViewSampling.answer(sources, { id }, caller)
+    const series = [null, 'Meta Pixel', '', `o'neill "x" \\`].flatMap((vendor) =>
+      domainIds
+        .slice(0, 2)
+        .flatMap((domainId) =>
+          (vendor === null ? [null] : [null, 'purchase', 'größe 😀']).map((event) => ({
+            orgId,
+            domainId,
+            vendor,
+            event,
+            timezone: 'UTC',
+          })),
+        ),
+    )
+    for (const stepMs of [15 * MINUTE_MS, HOUR_MS]) {
+      const [first, ...rest] = series.map((one) => ({ ...one, stepMs }))
+      if (first) await both.query(rowCountsQuery([first, ...rest], window))
+    }
+    await both.query(dailyEventsQuery(orgId, domainIds.slice(0, 2), { from: window.from, to: window.to + 2 * DAY_MS }))
+    for (const id of [...domainIds, 'dom_none']) await both.query(trafficQuery([id, 'dom_gone'], window))
+  })
+
+  test.each(queriesInCode())('%s', (name) => {
+    // Put to both above, and answered alike: else one of the tests had failed.
+    expect(world.both.compared.get(name)).toBeGreaterThan(0)
+  })
+})
+
+test('every query has a name of its own', () => {
+  const names = queriesInCode()
+  expect(names.length).toBeGreaterThan(0)
+  expect(names).toEqual([...new Set(names)])
+})

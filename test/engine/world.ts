@@ -1,0 +1,79 @@
+import { alertOf } from '../../src/alerts/alert.fixture.ts'
+import type { Alert, AlertInput } from '../../src/alerts/alert.ts'
+import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../../src/core/clock.ts'
+import { createDomain } from '../../src/domains/store.ts'
+import type { Principal } from '../../src/http/principal.ts'
+import type { Sources } from '../../src/insights/insight.ts'
+import { Follower } from '../../src/signals/follower.ts'
+import { HOUR, WarehouseStand } from '../../src/warehouse/warehouse.fixture.ts'
+import { cast } from '../fakes.ts'
+import { BothEngines } from './both.ts'
+import { ClickhouseHistory, type loadClickhouse } from './clickhouse.ts'
+import { batchesFrom, type Place } from './events.ts'
+
+const EVENTS = 20_000
+
+/** Two days of an organization with two domains, and of another with one, in both engines. */
+export interface World {
+  both: BothEngines
+  stand: WarehouseStand
+  orgId: string
+  /** The organization's, then the other's. */
+  domainIds: readonly [string, string, string]
+  /** All events lie in here; it begins and ends with an hour. */
+  window: { from: Instant; to: Instant }
+  alert(input: Partial<AlertInput>, id?: string): Alert
+  principal: Principal
+  sources: Sources
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+type Clickhouse = Exclude<Awaited<ReturnType<typeof loadClickhouse>>, string>
+
+export async function openWorld({ open }: Clickhouse): Promise<World> {
+  const stand = await WarehouseStand.open()
+  const { db, clock } = stand
+  const { alice, mallory } = cast(db, clock)
+  const { orgId, userId } = alice
+  const shop = (name: string, of = orgId) => createDomain(db, clock, of, { name })
+  const domainIds = [shop('Shop'), shop('Blog'), shop('Other', mallory.orgId)] as const
+  const places: Place[] = domainIds.map((domainId, at) => ({ orgId: at === 2 ? mallory.orgId : orgId, domainId }))
+  await fill(stand, places)
+  const clickhouse = await ClickhouseHistory.with(open(), stand.events)
+  const both = new BothEngines(stand, clickhouse)
+  const to = Math.ceil((clock.now() + 1) / HOUR_MS) * HOUR_MS
+  const follower = new Follower({ warehouse: both, gapsOf: () => [], settingsOf: () => [] })
+  const watched = domainIds.slice(0, 2).map((id) => ({ id, createdAt: 0 }))
+  return {
+    ...{ both, stand, orgId, domainIds, window: { from: HOUR, to } },
+    alert: (input, id = 'alr_1') =>
+      alertOf({ name: 'A', alertType: 'data_validation', period: '1h', channels: [], ...input }, id, orgId),
+    principal: { via: 'key', userId, orgId, role: 'owner', readOnly: false, keyId: null, sessionId: null },
+    sources: {
+      ...{ db, follower, watermark: () => to, retentionMs: 90 * DAY_MS },
+      ask: (query) => both.query(query),
+      domains: () => watched,
+      regions: () => [],
+      chart: (series, range) => follower.chart({ ...series, orgId, sensitivity: 5, timezone: 'UTC' }, range, to),
+    },
+    async [Symbol.asyncDispose]() {
+      clickhouse.close()
+      await stand[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** So that some events lie in files of each kind, and the last ones in the spool. */
+async function fill(stand: WarehouseStand, places: readonly Place[]): Promise<void> {
+  const batches = batchesFrom(HOUR, places, EVENTS)
+  for (const [n, { at, events }] of batches.entries()) {
+    stand.clock.set(at)
+    await stand.add(events)
+    const left = batches.length - n
+    if (n % 40 === 39 && left > 5) await stand.flush()
+    if (n % 120 === 119 && left > 40) {
+      await stand.compact(at + MINUTE_MS)
+      await stand.compactCounts(at + MINUTE_MS)
+    }
+  }
+}
