@@ -1,6 +1,6 @@
 import type { Query } from '../../src/warehouse/query.ts'
 import { inSql, type WarehouseStand } from '../../src/warehouse/warehouse.fixture.ts'
-import type { Warehouse } from '../../src/warehouse/warehouse.ts'
+import type { History } from '../../src/warehouse/warehouse.ts'
 import type { ClickhouseHistory } from './clickhouse.ts'
 
 type Row = Record<string, unknown>
@@ -15,7 +15,7 @@ const COLUMNWISE: Record<string, readonly string[]> = {
  * The history as two engines tell it: puts each query to both, fails unless their answers are the same, and answers it. What
  * a query makes of its rows is done once, because it may count them.
  */
-export class BothEngines implements Pick<Warehouse, 'query'> {
+export class BothEngines implements History {
   /** How many rows were compared, by the name of the query. */
   readonly compared = new Map<string, number>()
   /** Where SQL may let too much through: what is left of it. */

@@ -190,10 +190,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
 
   test('evidence', async () => {
     const { both, alert, window, orgId, domainIds, stand } = world
-    const history = {
-      query: <T>(query: Parameters<typeof both.query>[0]) => both.query<T>(query),
-      chart: () => Promise.reject(new Error('no series is followed')),
-    }
+    const sources = { history: both, chart: () => Promise.reject(new Error('no series is followed')) }
     const rules = sample(aRule, 30)
     for (const [n, { rule }] of rules.entries()) {
       const kind = (['data_validation', 'volume_threshold', 'journey'] as const)[n % 3] ?? 'journey'
@@ -220,7 +217,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
         keptFrom: 0,
       }
       both.confirm = one.filters?.every(isExact) === false ? compileFilters(one.filters, []) : null
-      await Promise.all([seriesOf(trouble, history), samplesOf(trouble, history)])
+      await Promise.all([seriesOf(trouble, sources), samplesOf(trouble, both)])
     }
     both.confirm = null
 
@@ -290,17 +287,15 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
     }
     for (const id of domainIds.slice(0, 2)) await pageViewSampling.answer(sources, { id }, caller)
     const series = [null, 'Meta Pixel', '', `o'neill "x" \\`].flatMap((vendor) =>
-      domainIds
-        .slice(0, 2)
-        .flatMap((domainId) =>
-          (vendor === null ? [null] : [null, 'purchase', 'größe 😀']).map((event) => ({
-            orgId,
-            domainId,
-            vendor,
-            event,
-            timezone: 'UTC',
-          })),
-        ),
+      domainIds.slice(0, 2).flatMap((domainId) =>
+        (vendor === null ? [null] : [null, 'purchase', 'größe 😀']).map((event) => ({
+          orgId,
+          domainId,
+          vendor,
+          event,
+          timezone: 'UTC',
+        })),
+      ),
     )
     for (const stepMs of [15 * MINUTE_MS, HOUR_MS]) {
       const [first, ...rest] = series.map((one) => ({ ...one, stepMs }))

@@ -51,7 +51,7 @@ export async function openWorld({ open }: Clickhouse): Promise<World> {
     principal: { via: 'key', userId, orgId, role: 'owner', readOnly: false, keyId: null, sessionId: null },
     sources: {
       ...{ db, follower, watermark: () => to, retentionMs: 90 * DAY_MS },
-      ask: (query) => both.query(query),
+      history: both,
       domains: () => watched,
       regions: () => [],
       chart: (series, range) => follower.chart({ ...series, orgId, sensitivity: 5, timezone: 'UTC' }, range, to),
