@@ -14,14 +14,14 @@ const aBatch = fc
     return { key, orgId: 'org_1', domainId: 'dom_1', receivedAt, answer, ledger: isNoted ? [note] : [] }
   })
 
-/** What the first batch of each key was told. */
+/** The answer of the first batch of each key. */
 function answersIn(batches: readonly BatchRecord[]) {
   const answers = new Map<string, BatchRecord['answer']>()
   for (const { key, answer } of batches) if (key !== null && !answers.has(key)) answers.set(key, answer)
   return answers
 }
 
-test('a log says of every batch what a map of them says, and of no other', () => {
+test('a log gives the same answers as a map of its batches, and none for other batches', () => {
   fc.assert(
     fc.property(fc.array(aBatch, { maxLength: 100 }), fc.array(fc.string({ maxLength: 3 })), (batches, others) => {
       const [log, answers] = [BatchLog.of(batches), answersIn(batches)]
@@ -44,7 +44,7 @@ test('a log says of every batch what a map of them says, and of no other', () =>
   )
 })
 
-test('it grows with what it holds', () => {
+test('a log grows with its batches', () => {
   const answer = { accepted: 1, rejected: 0, errors: [] }
   const batchOf = (n: number): BatchRecord => ({
     ...{ key: `batch ${n}`, orgId: 'org_1', domainId: 'dom_1', receivedAt: n, ledger: [] },

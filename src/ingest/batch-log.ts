@@ -7,7 +7,7 @@ import type { BatchRecord } from './segment-file.ts'
 export interface KnownBatch {
   hash: bigint
   accepted: number
-  /** Null: nothing was refused. */
+  /** Null when nothing was refused. */
   refused: Refused | null
 }
 
@@ -18,25 +18,25 @@ export const NOTHING_REFUSED: Refused = { rejected: 0, errors: [] }
 const FIRST_CAPACITY = 512
 
 /**
- * The batches of one segment until the warehouse has them. Those of which nothing is to say but how many items were
- * accepted are numbers in a table: thousands of small objects that live for seconds would scatter over the memory that
- * requests use again and again, and make each of them cost a tenth more.
+ * The batches of one segment until the warehouse has them. Batches of which only the number of accepted items is known
+ * are kept as numbers in a hash table: thousands of small objects that live for seconds would fragment the memory that
+ * requests reuse, and make each request cost a tenth more.
  */
 export class BatchLog {
-  /** All batches, those without an id among them. */
+  /** Number of all batches, also of those without an id. */
   size = 0
-  /** Of the first batch; infinite when there is none. */
+  /** Time of the first batch; infinite when there is none. */
   firstReceivedAt: Instant = Number.POSITIVE_INFINITY
-  /** Of the last batch; 0 when there is none. */
+  /** Time of the last batch; 0 when there is none. */
   lastReceivedAt: Instant = 0
-  /** Batches that say more: something was refused or changed, or pages were measured. */
+  /** Batches kept in full: something was refused or changed, or pages were measured. */
   readonly notable: BatchRecord[] = []
   private readonly refusedBy = new Map<bigint, Refused>()
   private known = 0
   /** Two numbers for each hash, its lower half first. */
   private halves = new Uint32Array(2 * FIRST_CAPACITY)
   private accepted = new Uint32Array(FIRST_CAPACITY)
-  /** Open addressing (Knuth, The Art of Computer Programming 3, 6.4): 1 + the place of the batch, 0 where none is. */
+  /** Open addressing (Knuth, The Art of Computer Programming 3, 6.4): 1 + the index of the batch; 0 for a free slot. */
   private slots = new Uint32Array(4 * FIRST_CAPACITY)
 
   /** A log of these batches. */
@@ -46,7 +46,7 @@ export class BatchLog {
     return log
   }
 
-  /** A batch whose id is here already changes no answer: the first one counts. */
+  /** Adds a batch. When its id is known already, the answer of the first one stays. */
   add(batch: BatchRecord): void {
     const { key, receivedAt, answer, ledger, pages = [] } = batch
     this.size++
@@ -56,7 +56,7 @@ export class BatchLog {
     if (key !== null) this.remember(hashOf(key), answer)
   }
 
-  /** What the sender of a batch was told; null when it is not here. */
+  /** Returns the answer that the sender of a batch got; null when the batch is unknown. */
   answerOf(hash: bigint): BatchAnswer | null {
     const place = this.slots[this.slotOf(lowHalf(hash), highHalf(hash))] ?? 0
     if (place === 0) return null
@@ -64,7 +64,7 @@ export class BatchLog {
     return { accepted: this.accepted[place - 1] ?? 0, ...refused }
   }
 
-  /** The batches that have an id, in the order in which they came. */
+  /** The batches that have an id, in the order of arrival. */
   *knownBatches(): Generator<KnownBatch> {
     const hashes = new BigInt64Array(this.halves.buffer, 0, this.known)
     for (const [index, hash] of hashes.entries()) {
@@ -72,7 +72,7 @@ export class BatchLog {
     }
   }
 
-  /** How many have an id. */
+  /** Number of batches that have an id. */
   get knownCount(): number {
     return this.known
   }
@@ -89,7 +89,7 @@ export class BatchLog {
     if (refused.rejected > 0) this.refusedBy.set(hash, refused)
   }
 
-  /** The slot that holds the hash, or the free one where it belongs. */
+  /** Returns the slot of the hash, or the free slot where it would be inserted. */
   private slotOf(low: number, high: number): number {
     const { slots, halves } = this
     const mask = slots.length - 1

@@ -15,7 +15,7 @@ function recordOf(key: string | null, receivedAt: number, rejected = 0): BatchRe
   return { key, orgId: 'org_1', domainId: 'dom_1', receivedAt, answer: { accepted: 2, rejected, errors }, ledger: [] }
 }
 
-test('every batch of the last 24 hours is known with its answer, and no other, over cleaning up and restarts', () => {
+test('every batch of the last 24 hours is known with its answer, and no other, across clean-ups and restarts', () => {
   const aStep = fc.oneof(
     { weight: 4, arbitrary: fc.record({ key: fc.integer({ min: 0, max: 30 }), rejected: fc.nat(1) }) },
     { weight: 2, arbitrary: fc.integer({ min: 1, max: 30 }) },
@@ -31,11 +31,11 @@ test('every batch of the last 24 hours is known with its answer, and no other, o
         else if (step === 'restart') memory = new BatchMemory(db, clock)
         else if (step === 'clean up') {
           while (forgetBatches(db, clock.now()) !== null);
-          // What shares its generation with later ones is known a little longer.
+          // A batch that shares its generation with later ones is known a little longer.
           for (const [key, { receivedAt }] of model) if (receivedAt < clock.now() - 25 * HOUR_MS) model.delete(key)
         } else {
           const record = recordOf(`dom_1 batch ${step.key}`, clock.now(), step.rejected)
-          // As the collector does: what is known is not recorded again.
+          // As the collector does: a known batch is not recorded again.
           if (memory.answerOf(hashOf(record.key ?? '')) === null) {
             memory.record(BatchLog.of([record, recordOf(null, clock.now())]))
             model.set(record.key ?? '', record)
@@ -44,7 +44,7 @@ test('every batch of the last 24 hours is known with its answer, and no other, o
         for (let key = 0; key <= 30; key++) {
           const known = model.get(`dom_1 batch ${key}`)
           const answer = memory.answerOf(hashOf(`dom_1 batch ${key}`))
-          // What is older may be known still, until it is cleaned up.
+          // Older ones may still be known until the clean-up.
           if (known && known.receivedAt >= clock.now() - 24 * HOUR_MS) expect(answer).toEqual(known.answer)
           else if (answer !== null) expect(answer).toEqual(known?.answer ?? { accepted: -1, rejected: 0, errors: [] })
         }
@@ -54,7 +54,7 @@ test('every batch of the last 24 hours is known with its answer, and no other, o
   )
 })
 
-test('no batch is taken for another, of however many', () => {
+test('no batch is mistaken for another, among many', () => {
   const [db, clock] = [memoryDb(), testClock()]
   const memory = new BatchMemory(db, clock)
   const keys = Array.from({ length: 3000 }, (_, n) => `dom_${n % 7} batch-${n}`)
@@ -63,7 +63,7 @@ test('no batch is taken for another, of however many', () => {
   expect(known).toEqual(keys.map((_, n) => (n < 1500 ? n : -1)))
 })
 
-test('what is old is cleaned up 10,000 at a time, by generation', () => {
+test('expired batches are deleted 10,000 at a time, by generation', () => {
   const [db, clock] = [memoryDb(), testClock()]
   const memory = new BatchMemory(db, clock)
   const record = (from: number, count: number) =>
@@ -84,7 +84,7 @@ test('what is old is cleaned up 10,000 at a time, by generation', () => {
   expect(left()).toBe(0)
 })
 
-test('batches of a segment that came late take nothing from the time of later ones', () => {
+test('batches of a segment that was loaded late do not shorten the time of later ones', () => {
   const [db, clock] = [memoryDb(), testClock()]
   const memory = new BatchMemory(db, clock)
   const start = clock.now()
@@ -96,7 +96,7 @@ test('batches of a segment that came late take nothing from the time of later on
   expect(memory.answerOf(hashOf('dom_1 now'))?.accepted).toBe(2)
 })
 
-test('generations stay few, and a start knows what the last process wrote, before and after it has read all of it', () => {
+test('generations stay few, and a restart knows the stored batches before and after the filter is filled', () => {
   const [db, clock] = [memoryDb(), testClock()]
   let memory = new BatchMemory(db, clock)
   const keys = Array.from({ length: 50 }, (_, n) => Array.from({ length: 2000 }, (_, k) => `dom_1 batch-${n}-${k}`))

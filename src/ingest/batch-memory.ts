@@ -6,10 +6,10 @@ import { SeenFilter } from './seen-filter.ts'
 
 /** A repeated batch is recognised for this long. */
 const MEMORY_MS = DAY_MS
-/** A generation takes so many batches, or more when there are so many that they would make more than 64 generations. */
+/** Batches in a generation; more when there would otherwise be more than 64 generations. */
 const GENERATION_BATCHES = 20_000
 const GENERATIONS = 64
-/** So many batches are forgotten at a time: no call holds everything up. */
+/** Batches deleted by one call, so that none blocks the event loop for long. */
 const FORGOTTEN_AT_ONCE = 10_000
 
 interface Generation {
@@ -25,8 +25,8 @@ interface BatchRow {
 }
 
 /**
- * Which batches the warehouse has, and what their senders were told. Kept in SQLite by generation; mirrored by a filter
- * in memory, from the latest generation to the oldest, one with each segment that comes.
+ * The batches that the warehouse has, and the answers their senders got. Stored in SQLite by generation. After a start,
+ * a Bloom filter in memory is filled from the latest generation to the oldest, one with each segment that is recorded.
  */
 export class BatchMemory {
   private readonly seen: SeenFilter
@@ -41,7 +41,9 @@ export class BatchMemory {
     this.mirroredFrom = (latestOf(db)?.id ?? 0) + 1
   }
 
-  /** What the sender was told, by the hash of its batch; null for a batch that was not seen in 24 hours. */
+  /**
+   * Returns the answer that the sender got, by the hash of its batch; null for a batch that was not seen in 24 hours.
+   */
   answerOf(hash: bigint): BatchAnswer | null {
     const isLikely = this.seen.mayHold(hash)
     if (!isLikely && this.mirroredFrom === FIRST_GENERATION) return null
@@ -55,7 +57,7 @@ export class BatchMemory {
     return { accepted: row.accepted, ...refused }
   }
 
-  /** Writes the batches of one segment down, inside the transaction that adds its events. */
+  /** Stores the batches of one segment, inside the transaction that adds its events. */
   record(batches: BatchLog): void {
     if (batches.knownCount === 0) return
     this.mirrorOne()
@@ -66,7 +68,7 @@ export class BatchMemory {
     for (const { hash, accepted, refused } of known) {
       if (refused) insert.run(generation, hash, accepted, JSON.stringify(refused))
     }
-    // Thousands at once: row by row they would hold the event loop twice as long.
+    // Thousands at once: inserted row by row they would block the event loop twice as long.
     const insertAll = this.db.prepare('INSERT OR IGNORE INTO batch SELECT ?, value, ?, NULL FROM json_each(?)')
     const plain = known.filter(({ refused }) => refused === null)
     for (const [accepted, some] of Map.groupBy(plain, (batch) => batch.accepted)) {
@@ -111,8 +113,7 @@ function latestOf(db: Db): Generation | undefined {
 }
 
 /**
- * Drops up to 10,000 batches that are no longer recognised, in a transaction of the caller's. Answers how many;
- * null when none was left.
+ * Deletes up to 10,000 expired batches, in the caller's transaction. Returns how many; null when none was left.
  */
 export function forgetBatches(db: Db, now: Instant): number | null {
   const old = db

@@ -24,7 +24,7 @@ const EventItemSchema = Closed({
   status,
   execMs: duration,
   durMs: duration,
-  // Any object: its values are made flat texts later. A schema for them would be run over every one.
+  // Any object: its values are flattened to texts later. A schema for them would be checked for each value.
   params: Type.Optional(Type.Object({})),
 })
 export type EventItem = Static<typeof EventItemSchema>
@@ -38,7 +38,7 @@ const HitItemSchema = Closed({
   bodyBase64: Type.Optional(Type.String()),
   contentEncoding: Type.Optional(Type.String({ maxLength: 50 })),
   type: Type.Optional(Type.String({ maxLength: 200 })),
-  // An HTTP status where the sender saw one, else its own word for the outcome.
+  // An HTTP status if the sender saw one, else one of `EVENT_STATUSES`.
   status: Type.Optional(Type.Union([OneOf(EVENT_STATUSES), Int({ minimum: 0, maximum: 999 })])),
   durMs: duration,
   bytes: duration,
@@ -71,7 +71,7 @@ export type PageVendorItem = Static<typeof PageVendorSchema>
 
 const items = Type.Optional(Type.Array(Type.Unknown(), { maxItems: MAX_ITEMS }))
 
-/** The frame of a batch. Items are checked one by one later, so that a bad one never costs its neighbours. */
+/** The envelope of a batch. Items are checked one by one later, so that an invalid one does not refuse the others. */
 export const BatchSchema = Closed({
   token: Type.Optional(Type.String()),
   batchId: Type.Optional(Text(8, 64)),
@@ -80,7 +80,7 @@ export const BatchSchema = Closed({
   sessionId: Type.Optional(Text(1, 200)),
   customerId: Type.Optional(Text(1, 500)),
   version: Type.Optional(Type.Number()),
-  // Smaller ones would make weights in which every other count drowns.
+  // A smaller rate would make a weight so large that all other counts become negligible.
   sampleRate: Type.Optional(Type.Number({ minimum: 0.000001, maximum: 1 })),
   page: Type.Optional(
     Closed({
@@ -105,15 +105,17 @@ export type Batch = Static<typeof BatchSchema>
 const isBatch = quickCheck(BatchSchema)
 const parseSlowly = parser(BatchSchema)
 
-/** The value as a batch; fails with `invalid`, naming the field. */
+/** Returns the value as a batch. Fails with `invalid`, naming the field. */
 export function parseBatch(value: unknown): Batch {
   return isBatch(value) ? value : parseSlowly(value)
 }
 
-/** An item or the error that says why it is none. The reason is one of few: it names no field that is not ours. */
+/**
+ * A valid item, or the error and its reason. Reasons are a small set, because they name no fields chosen by the sender.
+ */
 export type Checked<T> = { item: T; error: null; reason: null } | { item: null; error: string; reason: string }
 
-/** Checks one item. Only a bad one meets the whole schema, which then says why. */
+/** Returns a check of one item. Only an invalid item is checked against the full schema, for its error message. */
 function checker<T extends TObject>(schema: T): (value: unknown) => Checked<Static<T>> {
   const check = TypeCompiler.Compile(schema)
   const fits = quickCheck(schema)
@@ -131,7 +133,7 @@ export const checkHit = checker(HitItemSchema)
 export const checkTag = checker(TagItemSchema)
 export const checkPageVendor = checker(PageVendorSchema)
 
-/** What the sender is told, and told again when it repeats the batch. */
+/** The answer to the sender, which is the same when it repeats the batch. */
 export interface BatchAnswer {
   accepted: number
   rejected: number

@@ -1,8 +1,8 @@
 const POLL_MS = 1
 
 /**
- * Keeps the event loop turning until the promise is done, for a millisecond at most. A sync often takes less, and to
- * fall asleep and be woken by it costs a busy server a tenth of its requests (measured).
+ * Keeps the event loop awake until the promise settles, for at most a millisecond. A sync often takes less, and
+ * sleeping until its completion wakes the process costs a busy server a tenth of its requests (measured).
  */
 export function busyPoll(until: Promise<unknown>): void {
   const end = performance.now() + POLL_MS

@@ -67,7 +67,7 @@ interface Line {
   vendor: string[]
 }
 
-/** What a line of the spool says in fewer words, said in full. */
+/** Returns the events of a spool line, with the shared and default values filled in. */
 function eventsOf(line: Line): StoredEvent[] {
   return line.vendor.map((_, index) => {
     const said = Object.entries(line).map(([name, value]) => [name, Array.isArray(value) ? value[index] : value])
@@ -77,7 +77,7 @@ function eventsOf(line: Line): StoredEvent[] {
   })
 }
 
-/** What the warehouse remembers of the segments that it took over, in as much as the spool asks for it. */
+/** A stand-in for the warehouse's record of loaded segments, with what the spool reads of it. */
 class Loaded {
   readonly names = new Set<string>()
   last: string | null = null
@@ -98,16 +98,16 @@ class Loaded {
   }
 }
 
-/** A collector over a data folder of its own, with two domains of one organization and one of another. */
-export class CollectorStand {
+/** A collector with its own data folder, two domains of one organization and one of another. */
+export class TestCollector {
   readonly clock = testClock()
   readonly shop: Property
   readonly blog: Property
   readonly elsewhere: Property
-  /** What was told to be violated: alert ids and domain. */
+  /** Recorded calls of `violated`: alert ids and domain. */
   readonly violated: [string[], string][] = []
   readonly bugs: unknown[] = []
-  /** What the operator was told, beside bugs. */
+  /** Reported errors that are `AppError`s. */
   readonly troubles: AppError[] = []
   /** Events of segments that were flushed. */
   readonly flushed: StoredEvent[] = []
@@ -131,7 +131,7 @@ export class CollectorStand {
     this.collector = this.newCollector()
   }
 
-  /** Sends an object as JSON, a text or bytes as they stand. */
+  /** Sends an object as JSON; a text or bytes unchanged. */
   async send(batch: unknown, { token, headers = {}, query = '', method = 'POST' }: Sending = {}) {
     const credential = token === undefined ? this.shop.token : token
     const isRaw = typeof batch === 'string' || batch instanceof Uint8Array || batch instanceof ReadableStream
@@ -147,14 +147,14 @@ export class CollectorStand {
     return this.answer(request)
   }
 
-  /** What the collector answers; the body is JSON, or null when there is none. */
+  /** Returns the collector's answer; its body parsed as JSON, or null when there is none. */
   async answer(request: Request): Promise<CollectorAnswer> {
     const response = await this.collector.fetch(request)
     const text = await response.text()
     return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) }
   }
 
-  /** Everything that is on disk, in the order of its arrival. */
+  /** Returns everything on disk, in the order of arrival. */
   stored(): Stored {
     const { events, batches } = readSpool(this.spool.files())
     return { events: [...this.flushed, ...events], batches }
@@ -166,7 +166,7 @@ export class CollectorStand {
     )
   }
 
-  /** As the flush does it, but for the file of events. */
+  /** Does what the flush job does, except for writing the Parquet file. */
   async flush(): Promise<void> {
     await this.spool.seal()
     for (const segment of [...this.spool.segments()]) {
@@ -179,7 +179,7 @@ export class CollectorStand {
     }
   }
 
-  /** Starts anew on what is on disk at this moment, as if the process had been killed. */
+  /** Restarts from what is on disk at this moment, as after a kill. */
   restart(): void {
     const copy = `${this.folder}+`
     cpSync(this.folder, copy, { recursive: true })

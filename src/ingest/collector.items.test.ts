@@ -1,15 +1,15 @@
 import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
-import { CollectorStand } from './collector.fixture.ts'
+import { TestCollector } from './collector.fixture.ts'
 
 // Real files and databases, on machines that do other things too.
 setDefaultTimeout(60_000)
 
 const GA4 = 'https://www.google-analytics.com/g/collect?v=2&tid=G-1&en=purchase'
 
-const stand = new CollectorStand()
+const stand = new TestCollector()
 afterAll(() => stand[Symbol.asyncDispose]())
-// So that little has to be read again to see what came.
+// So that each test reads only its own events.
 beforeEach(() => stand.flush())
 
 type List = 'events' | 'hits' | 'tags'
@@ -20,12 +20,12 @@ interface Item {
   good: boolean
 }
 
-/** Texts that JSON has no other way to say. */
+/** A number that JSON can write and `JSON.stringify` can't. */
 const BIG = '1e400'
 const text = (length: number) => 'x'.repeat(length)
 const urlOf = (length: number) => `https://u.example/${text(length - 18)}`
 
-/** A field at its border, and one past it. */
+/** Values at the limit of a field, and beyond it. */
 const BORDERS: [List, string, unknown[], unknown[]][] = [
   ['events', 'id', [text(1), text(100)], ['', text(101), 7, null]],
   ['events', 'ts', [0, 1.5, 4e12], [-1, '5', null]],
@@ -100,7 +100,7 @@ test('a bad field is named in the error', async () => {
   }
 })
 
-test('one bad item never costs its neighbours', async () => {
+test('one bad item never refuses the others', async () => {
   const anItem = fc.constantFrom(...ITEMS)
   await fc.assert(
     fc.asyncProperty(fc.array(anItem, { maxLength: 60 }), async (items) => {
@@ -180,7 +180,7 @@ describe('hostile parameters', () => {
     expect(({} as { polluted?: string }).polluted).toBeUndefined()
   })
 
-  test('of great depth are cut where keys end', async () => {
+  test('that are nested deeply are cut at the length limit of keys', async () => {
     for (const [open, close] of [
       ['{"k":', '}'],
       ['[', ']'],
@@ -206,7 +206,7 @@ describe('hostile parameters', () => {
     )
   })
 
-  test('are cut at 200 characters of a key and 4,000 of a value, and that is noted', async () => {
+  test('are cut at 200 characters of a key and 4,000 of a value, with an entry in the ledger', async () => {
     const params = { [text(200)]: text(4000), [`${text(200)}y`]: '1', long: `${text(4000)}y`, pair: `${text(3999)}😀` }
     const event = await storedOf(JSON.stringify({ events: [{ vendor: 'V', params }] }))
     expect({ ...event.params }).toEqual({ [text(200)]: text(4000), long: text(4000), pair: text(3999) })
@@ -221,7 +221,7 @@ describe('hostile parameters', () => {
     ])
   })
 
-  test('never make a line of the spool into two, and come back as they were said', async () => {
+  test('never split a line of the spool, and are read back unchanged', async () => {
     const aText = fc.string({ unit: 'binary', maxLength: 30 })
     const clean = (value: string) => value.toWellFormed().replaceAll('\0', '\ufffd')
     await fc.assert(
@@ -266,7 +266,7 @@ describe('hostile texts elsewhere', () => {
     expect([tag.account, tag.event, tag.params.tagId, tag.params.name]).toEqual(Array(4).fill(cleaned))
   })
 
-  test('are in the ledger as texts that a database can hold', async () => {
+  test('are stored in the ledger as texts that a database can hold', async () => {
     const { body } = await stand.send({
       events: [
         { vendor: nasty, params: { [text(300)]: 1 } },

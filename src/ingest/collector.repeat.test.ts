@@ -3,17 +3,17 @@ import { mkdirSync, rmSync } from 'node:fs'
 import fc from 'fast-check'
 import { HOUR_MS } from '../core/clock.ts'
 import { forgetBatches } from './batch-memory.ts'
-import { CollectorStand } from './collector.fixture.ts'
+import { TestCollector } from './collector.fixture.ts'
 
 // Real files and databases, on machines that do other things too.
 setDefaultTimeout(60_000)
 
 const EVENT = { vendor: 'Shop API', event: 'order' }
 const batchOf = (batchId: string, ...ids: string[]) => ({ batchId, events: ids.map((id) => ({ ...EVENT, id })) })
-const idsOf = (stand: CollectorStand) => stand.stored().events.map(({ id }) => id)
+const idsOf = (stand: TestCollector) => stand.stored().events.map(({ id }) => id)
 
 describe('a repeated batch is answered as before and counted once', () => {
-  /** One good item, one bad one, so that the answer is not any. */
+  /** One good item and one bad one, so that the answer is recognisable. */
   const batch = { batchId: 'batch-0001', events: [{ ...EVENT, id: 'only' }, { vendor: 7 }] }
   const answer = {
     accepted: 1,
@@ -21,8 +21,8 @@ describe('a repeated batch is answered as before and counted once', () => {
     errors: [{ list: 'events', index: 1, error: 'vendor: must be a text' }],
   }
 
-  /** What happens between the two. */
-  const between: [string, (stand: CollectorStand) => void | Promise<void>][] = [
+  /** What happens between the batch and its repeat. */
+  const between: [string, (stand: TestCollector) => void | Promise<void>][] = [
     ['at once', () => {}],
     ['after it was flushed', (stand) => stand.flush()],
     ['after a restart', (stand) => stand.restart()],
@@ -52,10 +52,10 @@ describe('a repeated batch is answered as before and counted once', () => {
   ]
 
   test.each(between)('%s', async (_when, happens) => {
-    await using stand = new CollectorStand()
+    await using stand = new TestCollector()
     expect(await stand.send(batch)).toMatchObject({ status: 202, body: answer })
     await happens(stand)
-    // What it holds the second time does not matter.
+    // The content of the repeat does not matter.
     for (const again of [batch, { ...batch, events: [] }]) {
       expect(await stand.send(again)).toMatchObject({ status: 202, body: answer })
     }
@@ -63,25 +63,25 @@ describe('a repeated batch is answered as before and counted once', () => {
   })
 
   test('while the first is still being written, and not before it is on disk', async () => {
-    await using stand = new CollectorStand()
+    await using stand = new TestCollector()
     const answers = await Promise.all(
       Array.from({ length: 20 }, async () => {
         const { body } = await stand.send(batch)
-        // Whoever is answered finds it on disk.
+        // At each answer the batch is on disk.
         return [body, idsOf(stand)]
       }),
     )
     for (const each of answers) expect(each).toEqual([answer, ['only']])
   })
 
-  test('in whatever order batches, repeats, flushes and restarts come', async () => {
+  test('in any order of batches, repeats, flushes and restarts', async () => {
     const aStep = fc.oneof(
       { weight: 8, arbitrary: fc.record({ batch: fc.nat(5), property: fc.constantFrom('shop', 'blog', 'elsewhere') }) },
       { weight: 2, arbitrary: fc.constantFrom('flush', 'restart') },
     )
     await fc.assert(
       fc.asyncProperty(fc.array(aStep, { maxLength: 25 }), async (steps) => {
-        await using stand = new CollectorStand()
+        await using stand = new TestCollector()
         const expected = new Set<string>()
         for (const step of steps) {
           if (step === 'flush') await stand.flush()
@@ -103,7 +103,7 @@ describe('a repeated batch is answered as before and counted once', () => {
 
 describe('is another batch', () => {
   test('the same id on another domain, of this organization or of another', async () => {
-    await using stand = new CollectorStand()
+    await using stand = new TestCollector()
     for (const { token, id } of [stand.shop, stand.blog, stand.elsewhere]) {
       await stand.send(batchOf('batch-0001', id), { token })
     }
@@ -111,7 +111,7 @@ describe('is another batch', () => {
   })
 
   test('another id, however alike', async () => {
-    await using stand = new CollectorStand()
+    await using stand = new TestCollector()
     const ids = ['batch-01', 'batch-010', 'Batch-01', 'batch-01 ', 'constructor', '__proto__', 'hasOwnProperty']
     for (let round = 0; round < 2; round++) {
       for (const id of ids) await stand.send(batchOf(id, id))
@@ -121,13 +121,13 @@ describe('is another batch', () => {
   })
 
   test('one without an id, always', async () => {
-    await using stand = new CollectorStand()
+    await using stand = new TestCollector()
     for (let n = 0; n < 3; n++) await stand.send({ events: [EVENT] })
     expect(stand.stored().events.length).toBe(3)
   })
 
   test('the same id more than 24 hours later, once old ones were cleaned up', async () => {
-    await using stand = new CollectorStand()
+    await using stand = new TestCollector()
     await stand.send(batchOf('batch-0001', 'first'))
     await stand.flush()
     stand.clock.advance(24 * HOUR_MS + 1)
@@ -137,8 +137,8 @@ describe('is another batch', () => {
   })
 })
 
-test('a batch that could not be stored is not remembered, by nobody who waited for it, and is taken later', async () => {
-  await using stand = new CollectorStand({ judge: () => ['alr_1'] })
+test('a batch that could not be stored is refused for all concurrent repeats, and accepted later', async () => {
+  await using stand = new TestCollector({ judge: () => ['alr_1'] })
   const batch = batchOf('batch-0001', 'x')
   rmSync(stand.spoolFolder, { recursive: true })
   const refused = await Promise.all(Array.from({ length: 5 }, () => stand.send(batch)))
@@ -147,7 +147,7 @@ test('a batch that could not be stored is not remembered, by nobody who waited f
     expect([headers.get('retry-after'), headers.get('access-control-allow-origin')]).toEqual(['5', '*'])
   }
   expect(stand.violated).toEqual([])
-  // Once, however many were refused.
+  // Reported once, however many were refused.
   expect(stand.troubles.map(({ message }) => message)).toEqual(["the collector can't store: ENOENT"])
   mkdirSync(stand.spoolFolder)
   for (let n = 0; n < 2; n++) expect(await stand.send(batch)).toMatchObject({ status: 202, body: { accepted: 1 } })
@@ -156,14 +156,14 @@ test('a batch that could not be stored is not remembered, by nobody who waited f
 })
 
 test('a batch that was refused as a whole is not remembered', async () => {
-  await using stand = new CollectorStand()
+  await using stand = new TestCollector()
   expect((await stand.send({ ...batchOf('batch-0001', 'x'), env: 'test' })).status).toBe(400)
   expect((await stand.send(batchOf('batch-0001', 'x'))).body).toMatchObject({ accepted: 1 })
   expect(idsOf(stand)).toEqual(['x'])
 })
 
-test('a repeat keeps its whole answer over a restart, with all that was refused', async () => {
-  await using stand = new CollectorStand()
+test('a repeat gets the same full answer after a restart, with all refused items', async () => {
+  await using stand = new TestCollector()
   const batch = { batchId: 'batch-0001', events: Array(50).fill(null), tags: [{ container: 'C', tagId: 1 }] }
   const { body } = await stand.send(batch)
   expect([body.accepted, body.rejected, body.errors.length]).toEqual([1, 50, 20])

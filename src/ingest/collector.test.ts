@@ -2,7 +2,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { deflateSync, gzipSync } from 'node:zlib'
 import { HOUR_MS, SECOND_MS } from '../core/clock.ts'
 import { rotateToken, setHostnameStatus } from '../domains/store.ts'
-import { CollectorStand, type Sending } from './collector.fixture.ts'
+import { type Sending, TestCollector } from './collector.fixture.ts'
 
 // Real files and databases, on machines that do other things too.
 setDefaultTimeout(60_000)
@@ -12,7 +12,7 @@ const EVENT = { vendor: 'Shop API', event: 'order' }
 const BATCH = { events: [EVENT] }
 const TAKEN = { accepted: 1, rejected: 0, errors: [] }
 
-const stand = new CollectorStand()
+const stand = new TestCollector()
 afterAll(() => stand[Symbol.asyncDispose]())
 const { shop, blog } = stand
 
@@ -22,7 +22,7 @@ function batchOfBytes(bytes: number): string {
   return text('x'.repeat(bytes - text('').length))
 }
 
-/** A body whose length nobody declared. */
+/** A body without a content length. */
 function streamed(text: string): ReadableStream {
   const bytes = new TextEncoder().encode(text)
   return new ReadableStream({
@@ -79,7 +79,7 @@ describe('the token', () => {
   })
 
   test('that was replaced works for another day, for the same domain', async () => {
-    await using own = new CollectorStand()
+    await using own = new TestCollector()
     const old = own.shop.token
     const fresh = rotateToken(own.db, own.clock, own.shop).token
     const send = async (token: string) => (await own.send(BATCH, { token })).status
@@ -181,7 +181,7 @@ describe('a body', () => {
       expect((await stand.send(batch)).status).toBe(413)
     })
 
-    test('is refused by what it says of itself, before it is read', async () => {
+    test('is refused by its content length, before it is read', async () => {
       const request = new Request('http://localhost/api/v1/events', {
         method: 'POST',
         headers: { authorization: `Bearer ${shop.token}`, 'content-length': String(MIB + 1) },
@@ -195,7 +195,7 @@ describe('a body', () => {
       expect(await stand.answer(request)).toMatchObject({ status: 413, body: { error: longer } })
     })
 
-    test('is refused when it is a bomb of gzip, and without unpacking it', async () => {
+    test('is refused when it is a gzip bomb, without unpacking it', async () => {
       const bomb = gzipSync(Buffer.alloc(200 * MIB, 0x20), { level: 9 })
       expect(bomb.length).toBeLessThan(MIB)
       const before = process.memoryUsage.rss()
@@ -205,7 +205,7 @@ describe('a body', () => {
   })
 })
 
-describe('the frame of a batch', () => {
+describe('the envelope of a batch', () => {
   const good = {
     batchId: 'batch-01',
     sentAt: 0,
@@ -220,7 +220,7 @@ describe('the frame of a batch', () => {
     tags: [],
   }
 
-  test('may be whole, and empty', async () => {
+  test('may have all fields, or none', async () => {
     expect((await stand.send(good)).body).toEqual({ accepted: 0, rejected: 0, errors: [] })
     expect((await stand.send({})).body).toEqual({ accepted: 0, rejected: 0, errors: [] })
   })
@@ -253,7 +253,7 @@ describe('the frame of a batch', () => {
     ['page', {}, null],
   ]
 
-  test.each(borders)('takes and refuses %s at its border: %#', async (field, inside, outside) => {
+  test.each(borders)('accepts %s at its limit and refuses it beyond: %#', async (field, inside, outside) => {
     expect((await stand.send({ [field]: inside })).status).toBe(202)
     const refused = await stand.send({ [field]: outside })
     expect(refused.status).toBe(400)
@@ -266,14 +266,14 @@ describe('the frame of a batch', () => {
     ['title', 't'.repeat(4000), 't'.repeat(4001)],
   ]
 
-  test.each(pageBorders)('takes and refuses page.%s at its border', async (field, inside, outside) => {
+  test.each(pageBorders)('accepts page.%s at its limit and refuses it beyond', async (field, inside, outside) => {
     expect((await stand.send({ page: { [field]: inside } })).status).toBe(202)
     const refused = await stand.send({ page: { [field]: outside } })
     expect(refused.status).toBe(400)
     expect(refused.body.error).toStartWith(`page.${field}: `)
   })
 
-  test('refuses what is more than 1,000 items together, one by one, behind those that fit', async () => {
+  test('refuses items beyond 1,000 one by one, and accepts those before', async () => {
     const { body } = await stand.send({
       events: Array(600).fill(EVENT),
       tags: Array(401).fill({ container: 'GTM-1', tagId: 1 }),
@@ -288,7 +288,7 @@ describe('the frame of a batch', () => {
 
 describe('a denied hostname', () => {
   test('is answered with 202, dropped, and counted in the ledger', async () => {
-    await using own = new CollectorStand()
+    await using own = new TestCollector()
     setHostnameStatus(own.db, own.shop, 'evil.example', 'denied')
     setHostnameStatus(own.db, own.shop, 'xn--mller-kva.example', 'denied')
     const hit = { url: 'https://www.google-analytics.com/g/collect?v=2&tid=G-1&en=page_view' }
@@ -309,7 +309,7 @@ describe('a denied hostname', () => {
       ['tags: hostname denied', [1, 1, 1]],
     ])
     expect(own.ledger()[0]?.sample).toBe('evil.example')
-    // The other domain does not know of it, and neither does its neighbour below the same name.
+    // It is denied for one domain only, and not for other hosts below the same name.
     const url = 'https://evil.example/'
     expect((await own.send({ ...BATCH, page: { url } }, { token: own.blog.token })).body).toEqual(TAKEN)
     expect((await own.send({ ...BATCH, page: { url: 'https://sub.evil.example/' } })).body).toEqual(TAKEN)
@@ -317,8 +317,8 @@ describe('a denied hostname', () => {
 })
 
 describe('the rate', () => {
-  test('is limited for each domain, by whichever token, and says when to come back', async () => {
-    await using own = new CollectorStand({ perSecond: 2 })
+  test('is limited for each domain, with any of its tokens, and answers with `retry-after`', async () => {
+    await using own = new TestCollector({ perSecond: 2 })
     const old = own.shop.token
     const fresh = rotateToken(own.db, own.clock, own.shop).token
     const statuses = async (...tokens: string[]) => {
@@ -336,13 +336,13 @@ describe('the rate', () => {
   })
 
   test('counts a batch once, also when the token is in its body', async () => {
-    await using own = new CollectorStand({ perSecond: 2 })
+    await using own = new TestCollector({ perSecond: 2 })
     const send = async () => (await own.send({ ...BATCH, token: own.shop.token }, { token: null })).status
     expect([await send(), await send(), await send()]).toEqual([202, 202, 429])
   })
 
-  test("of strangers is nobody's", async () => {
-    await using own = new CollectorStand({ perSecond: 1 })
+  test('of requests without a valid token counts for no domain', async () => {
+    await using own = new TestCollector({ perSecond: 1 })
     for (let n = 0; n < 5; n++) expect((await own.send(BATCH, { token: 'pt_nobody' })).status).toBe(401)
     expect((await own.send(BATCH)).status).toBe(202)
   })
@@ -366,15 +366,15 @@ describe('browsers of any site', () => {
     expect(answer.headers.get('content-type')).toBe('application/json')
   })
 
-  test('may read that there were too many, and when to come back', async () => {
-    await using own = new CollectorStand({ perSecond: 1 })
+  test('may read a 429 and its `retry-after`', async () => {
+    await using own = new TestCollector({ perSecond: 1 })
     await own.send(BATCH)
     const { status, headers } = await own.send(BATCH)
     expect([status, headers.get('access-control-allow-origin'), headers.get('retry-after')]).toEqual([429, '*', '1'])
     expect(headers.get('access-control-expose-headers')).toBe('retry-after')
   })
 
-  test('ask first, and are told what they may send', async () => {
+  test('get an answer to their preflight request', async () => {
     const request = new Request('http://localhost/api/v1/events', {
       method: 'OPTIONS',
       headers: {
@@ -391,8 +391,8 @@ describe('browsers of any site', () => {
     expect(allowed.toSorted()).toEqual(['authorization', 'content-encoding', 'content-type'])
   })
 
-  test('read the answer to a bug as well, and nothing about it', async () => {
-    const own = new CollectorStand({
+  test('may read the 500 of a bug, which has no details', async () => {
+    const own = new TestCollector({
       judge: () => {
         throw new Error('secret detail')
       },
@@ -407,9 +407,9 @@ describe('browsers of any site', () => {
   })
 })
 
-test('what an event violates is told once its batch is on disk', async () => {
+test('violated alerts are notified once the batch is on disk', async () => {
   const judged: string[] = []
-  await using own: CollectorStand = new CollectorStand({
+  await using own: TestCollector = new TestCollector({
     judge: (event) => {
       judged.push(event.event)
       return event.params.bad === undefined ? [] : [`alr_${event.params.bad}`, 'alr_all']
@@ -432,9 +432,9 @@ test('owns the paths of the collector only', () => {
   expect(blog.orgId).toBe(shop.orgId)
 })
 
-describe('a batch that is refused whole', () => {
-  test('is in the ledger of its domain, with its reason and how often', async () => {
-    await using stand = new CollectorStand()
+describe('a batch that is refused entirely', () => {
+  test('is in the ledger of its domain, with reason and count', async () => {
+    await using stand = new TestCollector()
     for (const batch of ['{', '{"nonsense":1}', '{"page":{"url":7}}']) await stand.send(batch)
     await stand.send('x', { headers: { 'content-type': 'text/html' } })
     await stand.send(`"${'x'.repeat(1024 * 1024)}"`)
@@ -456,8 +456,8 @@ describe('a batch that is refused whole', () => {
     ])
   })
 
-  test('for being one too many is counted too', async () => {
-    await using stand = new CollectorStand({ perSecond: 2 })
+  test('because of the rate limit is counted too', async () => {
+    await using stand = new TestCollector({ perSecond: 2 })
     const answers = await Promise.all(Array.from({ length: 5 }, () => stand.send({ events: [] })))
     expect(answers.map(({ status }) => status)).toEqual([202, 202, 429, 429, 429])
     await stand.collector.recordRefusals()

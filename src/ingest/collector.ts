@@ -23,19 +23,19 @@ export interface CollectorParts {
   domains: Pick<DomainDirectory, 'byToken' | 'isDenied'>
   batches: Pick<BatchMemory, 'answerOf'>
   rate: RateLimit
-  /** True while nothing more of the organization may be stored. */
+  /** True while the organization is over its share of the disk. */
   isOverBudget?(orgId: string): boolean
-  /** A judge for one batch of the organization. */
+  /** Returns a judge for one batch of the organization. */
   judge(orgId: string): BatchJudge
-  /** Where batches wait that take too long to judge; without it they are taken in unjudged. */
+  /** The queue for batches that take too long to judge; without it they are stored unjudged. */
   late?: Pick<LateBatches, 'has' | 'answerOf' | 'append'>
-  /** Called once the events are visible, with the alerts that they violate. */
+  /** Called once violating events are visible to queries, with the ids of the alerts. */
   violated(alertIds: ReadonlySet<string>, domainId: string, receivedAt: Instant): void
-  /** Told of every batch whether it is on disk, by when it came; one that is not was refused with 503. */
+  /** Called for every batch: `stored` when it is on disk, `refused` when it could not be written (503). */
   storing?: { stored(receivedAt: Instant): void; refused(receivedAt: Instant): void }
-  /** The files that browsers load; without it there are none. */
+  /** Serves the browser script's files; without it they are not found. */
   files?: Pick<ScriptFiles, 'answer'>
-  /** Shown what is on disk, for those who watch. */
+  /** Gets the stored events, for the live view. */
   live?: Pick<Live, 'add'>
   report(error: unknown, route: string): void
 }
@@ -49,34 +49,34 @@ const CORS = {
   'x-content-type-options': 'nosniff',
 }
 
-/** An object of this kind is copied twice as fast as a plain one. */
+/** A `Headers` object is copied twice as fast as a plain one. */
 const ANSWER_HEADERS = new Headers({
   'access-control-allow-origin': '*',
   'content-type': 'application/json',
   'x-content-type-options': 'nosniff',
 })
 
-/** How soon the disk may have room again. */
+/** `Retry-After` for an organization over its share of the disk. */
 const ROOM_AFTER_S = 60
 
-/** The one address that takes batches in. */
+/** The path that batches are sent to. */
 export const EVENTS_PATH = '/api/v1/events'
 
-/** `POST /api/v1/events`: takes in batches, and acknowledges what is on disk. */
+/** `POST /api/v1/events`: receives batches, and acknowledges them once they are on disk. */
 export class Collector {
-  /** Batches that are being stored, by key; each with the moment it is on disk. */
-  private readonly underWay = new Map<string, { answer: BatchAnswer; stored: Promise<void> }>()
+  /** Batches that are being stored, by key; `stored` resolves when the batch is on disk. */
+  private readonly inFlight = new Map<string, { answer: BatchAnswer; stored: Promise<void> }>()
   private readonly refusals = new Refusals()
-  private toldAt: Instant = Number.NEGATIVE_INFINITY
+  private reportedAt: Instant = Number.NEGATIVE_INFINITY
 
   constructor(private readonly parts: CollectorParts) {}
 
-  /** True for the addresses that are the collector's. */
+  /** True for the paths that the collector serves. */
   owns(path: string): boolean {
     return path.startsWith('/api/v1/') || path.startsWith(SCRIPT_PATH)
   }
 
-  /** Answers a request to any address that the collector owns. */
+  /** Answers a request to any path that the collector serves. */
   async fetch(request: Request): Promise<Response> {
     const [address = ''] = request.url.split('?', 1)
     const path = pathOf(address)
@@ -85,9 +85,9 @@ export class Collector {
     return this.refuse(request, new AppError('notFound', 'no such route'))
   }
 
-  /** The answer to a request that is not looked at. */
+  /** Returns the error response to a request. */
   refuse(request: Request, error: AppError): Response {
-    return lastWord(request, errorResponse(error))
+    return withHeaders(request, errorResponse(error))
   }
 
   /** Answers a request to `EVENTS_PATH`. Never throws. */
@@ -97,7 +97,7 @@ export class Collector {
       if (request.method === 'OPTIONS') return new Response(null, { status: 204, headers: CORS })
       if (request.method !== 'POST') throw new AppError('notFound', 'this route takes POST only')
       const token = bearerOf(request.headers.get('authorization')) ?? tokenOf(request.url)
-      // With the token at hand, a stranger's body is not even read.
+      // With the token in header or query, the body of an unauthorized request is not read.
       if (token !== null) known = this.domainOf(token)
       const text = await receiveBatch(request)
       const answer = await this.take(text, known)
@@ -107,7 +107,9 @@ export class Collector {
     }
   }
 
-  /** Puts into the ledger which batches were refused whole. Fails as `Spool.append` does; the next call tries again. */
+  /**
+   * Writes the counts of entirely refused batches to the ledger. Fails as `Spool.append` does; the next call retries.
+   */
   async recordRefusals(): Promise<void> {
     await Promise.all(this.refusals.take().map((refused) => this.recordRefused(refused)))
   }
@@ -124,31 +126,31 @@ export class Collector {
     }
   }
 
-  /** Once a minute: every batch is refused while the trouble lasts. */
-  private tellOperator(trouble: AppError): void {
+  /** Reports an error at most once a minute: every batch is refused while the disk can't be written. */
+  private reportUnavailable(error: AppError): void {
     const now = this.parts.clock.now()
-    if (Math.abs(now - this.toldAt) < MINUTE_MS) return
-    this.toldAt = now
-    this.parts.report(trouble, `POST ${EVENTS_PATH}`)
+    if (Math.abs(now - this.reportedAt) < MINUTE_MS) return
+    this.reportedAt = now
+    this.parts.report(error, `POST ${EVENTS_PATH}`)
   }
 
   private failed(request: Request, error: unknown, known: CollectorDomain | null): Response {
     if (!(error instanceof AppError)) {
       this.parts.report(error, `POST ${EVENTS_PATH}`)
-      return lastWord(request, bugResponse())
+      return withHeaders(request, bugResponse())
     }
     if (known) this.refusals.add(known, error)
-    if (error.code === 'unavailable') this.tellOperator(error)
+    if (error.code === 'unavailable') this.reportUnavailable(error)
     return this.refuse(request, error)
   }
 
-  /** Not itself asynchronous, as nothing on the way of every batch is that need not be: promises are a tenth of its cost. */
+  /** Returns the answer to a batch, or a promise of it. Not `async`: promises are a tenth of the cost of a batch. */
   private take(text: string, known: CollectorDomain | null): BatchAnswer | Promise<BatchAnswer> {
     const batch = parseBatch(parseJson(text))
     const domain = known ?? this.domainOf(batch.token ?? null)
     if (batch.batchId === undefined) return this.store(batch, domain, null, text)
     const key = `${domain.id} ${batch.batchId}`
-    const earlier = this.underWay.get(key)
+    const earlier = this.inFlight.get(key)
     if (earlier) return earlier.stored.then(() => earlier.answer)
     const hash = hashOf(key)
     return this.answerOf(hash) ?? this.store(batch, domain, key, text)
@@ -172,7 +174,7 @@ export class Collector {
     return domain
   }
 
-  /** What the sender of a batch was told, by the hash of its key; null for a batch that is not known. */
+  /** Returns the answer that the sender of a batch got, by the hash of its key; null for an unknown batch. */
   answerOf(hash: bigint): BatchAnswer | null {
     const { spool, batches, late } = this.parts
     return spool.answerOf(hash) ?? batches.answerOf(hash) ?? late?.answerOf(hash) ?? null
@@ -188,16 +190,19 @@ export class Collector {
       await stored
       return answer
     }
-    this.underWay.set(key, { answer, stored })
+    this.inFlight.set(key, { answer, stored })
     try {
       await stored
     } finally {
-      this.underWay.delete(key)
+      this.inFlight.delete(key)
     }
     return answer
   }
 
-  /** Late: the organization has batches that wait to be judged, or this one took too long. */
+  /**
+   * Decodes and judges a batch. `isLate`: its organization has batches that wait to be judged, or this one took too
+   * long.
+   */
   private understand(batch: Batch, domain: CollectorDomain, receivedAt: Instant, text: string) {
     const { spool, domains, late } = this.parts
     const isBehind = late?.has(domain.orgId) ?? false
@@ -208,27 +213,27 @@ export class Collector {
       nextSeq: () => spool.nextSeq(),
       isDenied: (domainId, hostname) => domains.isDenied(domainId, hostname),
       judge: isBehind ? NOT_JUDGED : judging.judge,
-      // JSON can spell them by an escape only: https://www.rfc-editor.org/rfc/rfc8259#section-7
+      // In JSON, NUL and lone surrogates can only be escapes: https://www.rfc-editor.org/rfc/rfc8259#section-7
       isClean: !text.includes('\\u'),
     })
     judging.end()
     return { ...understood, isLate: late !== undefined && (isBehind || judging.isOutOfTime) }
   }
 
-  /** Puts a batch on disk that will be judged later. */
+  /** Writes a batch to the queue of batches that are judged later. */
   private async postpone(batch: LateBatch): Promise<void> {
     const { late, storing } = this.parts
     try {
       await late?.append(batch)
     } catch (error) {
-      // One that is too far behind with its own rules is no gap of the others.
+      // An organization whose queue is full because of its own rules is not a gap in the collection.
       const isRateLimited = error instanceof AppError && error.code === 'rateLimited'
       if (!isRateLimited) storing?.refused(batch.record.receivedAt)
       throw error
     }
   }
 
-  /** Takes in a batch that waited to be judged, as if it came now. Fails as `Spool.append` does. */
+  /** Stores a batch that waited to be judged, as if it arrived now. Fails as `Spool.append` does. */
   admit({ events, record }: LateBatch): Promise<void> {
     const { spool } = this.parts
     const receivedAt = spool.arrivalAt()
@@ -239,7 +244,7 @@ export class Collector {
     })
   }
 
-  /** Puts a judged batch on disk and tells whom it concerns. */
+  /** Writes a judged batch to the spool, then notifies the live view and the violated alerts. */
   private async keep({ events, record }: LateBatch): Promise<void> {
     const { spool, storing, live } = this.parts
     const { domainId, receivedAt } = record
@@ -258,7 +263,7 @@ export class Collector {
 
 const NOT_JUDGED = () => []
 
-/** Ids of the alerts that any of the events violates; null when none does. */
+/** Returns the ids of the alerts that any of the events violates; null when there are none. */
 function violatedBy(events: readonly StoredEvent[]): Set<string> | null {
   let alertIds: Set<string> | null = null
   for (const { violations } of events) {
@@ -269,7 +274,7 @@ function violatedBy(events: readonly StoredEvent[]): Set<string> | null {
   return alertIds
 }
 
-/** The property token of the header; null when it holds none, as when somebody tries with an API key at hand. */
+/** Returns the property token of the `authorization` header; null without one, also when it holds an API key. */
 function bearerOf(header: string | null): string | null {
   return header === null ? null : (/^bearer\s+(pt_\S+)\s*$/i.exec(header)?.[1] ?? null)
 }
@@ -279,8 +284,8 @@ function tokenOf(url: string): string | null {
   return query < 0 ? null : new URLSearchParams(url.slice(query + 1)).get('token')
 }
 
-/** For scripts on every page, and the end of a connection on which more of the body may come. */
-function lastWord(request: Request, response: Response): Response {
+/** Adds CORS headers, and `connection: close` when the rest of the body is not read. */
+function withHeaders(request: Request, response: Response): Response {
   for (const [name, value] of Object.entries(CORS)) response.headers.set(name, value)
   if (endsConnection(request)) response.headers.set('connection', 'close')
   return response
@@ -291,14 +296,14 @@ function pathOf(address: string): string {
   return address.slice(address.indexOf('/', 'https://'.length))
 }
 
-/** The body, unpacked. Fails with `tooLarge`, `unsupportedType` or `invalid`. */
+/** Returns the body, decompressed. Fails with `tooLarge`, `unsupportedType` or `invalid`. */
 function receiveBatch(request: Request): Promise<string> {
   const type = request.headers.get('content-type')
   if (type !== null && !/^(application\/json|text\/plain)\s*(;|$)/i.test(type)) {
     throw new AppError('unsupportedType', 'content-type: must be application/json or text/plain')
   }
   const encoding = request.headers.get('content-encoding')?.toLowerCase() ?? 'identity'
-  // https://www.rfc-editor.org/rfc/rfc9110#section-8.4.1.3: `x-gzip` is another name of it.
+  // https://www.rfc-editor.org/rfc/rfc9110#section-8.4.1.3: `x-gzip` is equivalent to `gzip`.
   const isGzip = encoding === 'gzip' || encoding === 'x-gzip'
   if (!isGzip && encoding !== 'identity') {
     throw new AppError('unsupportedType', 'content-encoding: must be gzip or absent')

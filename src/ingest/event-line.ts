@@ -1,12 +1,12 @@
 import type { Instant } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 
-/** The engine reads thousands of lines at a time, and each whole, so a long batch takes several. */
+/** The engine holds thousands of whole lines in memory at a time, so a long batch is split into several. */
 const MAX_LINE_EVENTS = 20
 /** In UTF-16 units. The engine takes lines of up to 16 MiB, more than the largest single event. */
 const MAX_LINE_LENGTH = 1024 * 1024
 
-/** Events of one batch as lines of JSON, without their ends; none for none. */
+/** Returns the events of one batch as lines of JSON, without line ends; empty for no events. */
 export function eventLines(events: readonly StoredEvent[]): string[] {
   const [first] = events
   if (!first) return []
@@ -17,13 +17,13 @@ export function eventLines(events: readonly StoredEvent[]): string[] {
   return line.length > MAX_LINE_LENGTH && events.length > 1 ? inTwo() : [line]
 }
 
-/** Of the values of each event, which most have none of. */
+/** The values of a field by event; undefined while no event has one. */
 type List<T> = (T | null)[] | undefined
 
 /**
- * A line of events. It holds once what they share, and of everything else a list with the value of each; what is null or
- * goes without saying is left out, and `spoolRelation` of the warehouse puts it back. No name of a field is written
- * twice and no list made that stays empty, because this is where a server under load spends its time.
+ * A line of events, by column: values that they share once, and of every other field a list with the value of each.
+ * Null and default values are left out, and `spoolRelation` of the warehouse restores them. No field name is written
+ * twice and no empty list is made, because this is where a server under load spends its time.
  */
 class EventLine {
   readonly seq: number
@@ -37,7 +37,7 @@ class EventLine {
   readonly sessionId: string | undefined
   readonly customerId: string | undefined
   readonly version: number | undefined
-  /** How far each is behind the first; undefined where they follow each other. */
+  /** Distance of each event's `seq` from the first; undefined when they are consecutive. */
   readonly place: number[] | undefined
   id: List<string>
   ts: List<Instant>
@@ -87,7 +87,7 @@ class EventLine {
   }
 }
 
-/** The list with this value; the values that it is made with are null. */
+/** Sets a value of the list and returns it; a new list is filled with null. */
 function put<T>(list: List<T>, value: T, at: number, length: number): List<T> {
   const values = list ?? new Array<T | null>(length).fill(null)
   values[at] = value

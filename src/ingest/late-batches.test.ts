@@ -29,7 +29,7 @@ const batch = (orgId: string, name: string, key: string | null = `dom_${orgId} $
   },
 })
 
-/** Late batches whose judge waits until it is told to go on. */
+/** Late batches whose judge waits until the test lets it continue. */
 function setUp(folder = mkdtempSync(join(tmpdir(), 'late-'))) {
   folders.add(folder)
   const judged: string[] = []
@@ -76,7 +76,7 @@ function setUp(folder = mkdtempSync(join(tmpdir(), 'late-'))) {
   }
 }
 
-test('batches are judged in the order of their organization, organizations in turn', async () => {
+test('batches are judged in order within an organization, organizations in turn', async () => {
   const stand = setUp()
   await Promise.all(['a1', 'bad a2', 'a3', 'a4'].map((name) => stand.late.append(batch('org_a', name))))
   await Promise.all(['b1', 'b2'].map((name) => stand.late.append(batch('org_b', name))))
@@ -96,7 +96,7 @@ test('batches are judged in the order of their organization, organizations in tu
   expect(readdirSync(stand.folder)).toEqual([])
 })
 
-test('a batch that can not be kept is refused by the code of the system, without a path', async () => {
+test("a batch that can not be written is refused with the system's error code, without a path", async () => {
   const stand = setUp()
   rmSync(stand.folder, { recursive: true })
   expect(await stand.late.append(batch('org_a', 'one')).catch((error) => error)).toMatchObject({
@@ -118,7 +118,7 @@ test.skipIf(!existsSync('/dev/full'))('a batch is refused while the disk is full
   await stand.late.close()
 })
 
-test('a batch that waits is answered as before, until it was taken in', async () => {
+test('a repeat of a waiting batch gets the same answer, until the batch is stored', async () => {
   const stand = setUp()
   const hash = hashOf('dom_org_a one')
   await stand.late.append(batch('org_a', 'one'))
@@ -130,11 +130,11 @@ test('a batch that waits is answered as before, until it was taken in', async ()
   expect(stand.known.has(hash)).toBe(true)
 })
 
-test('what waited at a kill is judged at the next start, but for what was taken in', async () => {
+test('batches that waited at a kill are judged at the next start, except those that were stored', async () => {
   const first = setUp()
   for (const name of ['one', 'two', 'three']) await first.late.append(batch('org_a', name))
   await first.late.append(batch('org_a', 'without an id', null))
-  // As a kill leaves it, in the middle of a line that nobody was told of.
+  // As a kill leaves it, in the middle of a line that was not acknowledged.
   const [file = ''] = readdirSync(first.folder)
   const copy = mkdtempSync(join(tmpdir(), 'late-'))
   writeFileSync(join(copy, file), readFileSync(join(first.folder, file)))
@@ -154,7 +154,7 @@ test('what waited at a kill is judged at the next start, but for what was taken 
   await Promise.all([first.late.close(), third.late.close()])
 })
 
-test('a start knows what was taken in before the kill', async () => {
+test('a restart knows the batches that were stored before the kill', async () => {
   const first = setUp()
   for (const name of ['one', 'two']) await first.late.append(batch('org_a', name))
   const copy = mkdtempSync(join(tmpdir(), 'late-'))
@@ -181,7 +181,7 @@ test('a start knows what was taken in before the kill', async () => {
   await first.late.close()
 })
 
-test('a damaged line costs its batch alone, and is told', async () => {
+test('a damaged line loses only its batch, and is reported', async () => {
   const first = setUp()
   for (const name of ['one', 'two', 'three']) await first.late.append(batch('org_a', name))
   const bytes = readFileSync(join(first.folder, 'org_a.ndjson'))
@@ -199,7 +199,7 @@ test('a damaged line costs its batch alone, and is told', async () => {
   await Promise.all([first.late.close(), second.late.close()])
 })
 
-test('a judge that fails is asked again; nothing is lost or taken in twice', async () => {
+test('a judge that fails is retried; no batch is lost or stored twice', async () => {
   const stand = setUp()
   stand.failNext(1)
   for (const name of ['one', 'two']) await stand.late.append(batch('org_a', name))
@@ -210,7 +210,7 @@ test('a judge that fails is asked again; nothing is lost or taken in twice', asy
   await stand.late.close()
 })
 
-test('a batch that was damaged while it waited is told', async () => {
+test('a batch that was damaged while it waited is reported', async () => {
   const stand = setUp()
   for (const name of ['one', 'two', 'three']) await stand.late.append(batch('org_a', name))
   const path = join(stand.folder, 'org_a.ndjson')
@@ -222,7 +222,7 @@ test('a batch that was damaged while it waited is told', async () => {
   await stand.late.close()
 })
 
-test('an organization of which too much waits is over its rate; the others are not', async () => {
+test('an organization whose queue is full is rate limited; the others are not', async () => {
   const stand = setUp()
   const large = batch('org_a', 'large')
   const events = large.events.map((event) => ({ ...event, params: { text: 'x'.repeat(65 * 1024 * 1024) } }))
@@ -234,7 +234,7 @@ test('an organization of which too much waits is over its rate; the others are n
   await stand.late.close()
 })
 
-test('a batch that can not be judged time and again is taken in unjudged, and its ledger says so', async () => {
+test('a batch that fails to be judged repeatedly is stored unjudged, with an entry in the ledger', async () => {
   const stand = setUp()
   stand.failNext(5)
   for (const name of ['one', 'bad two']) await stand.late.append(batch('org_a', name))
@@ -248,7 +248,7 @@ test('a batch that can not be judged time and again is taken in unjudged, and it
   await stand.late.close()
 })
 
-test('an organization whose batches can not be judged holds up no other', async () => {
+test('an organization whose batches can not be judged delays no other', async () => {
   const stand = setUp()
   await stand.late.append(batch('org_a', 'hangs'))
   await stand.late.append(batch('org_b', 'other'))

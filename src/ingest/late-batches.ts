@@ -24,40 +24,42 @@ import type { LedgerNote } from './understand.ts'
 
 const fdatasyncAsync = promisify(fdatasync)
 
-/** What was understood of a batch. */
+/** A decoded batch that is to be judged. */
 export interface LateBatch {
   events: readonly StoredEvent[]
   record: BatchRecord
 }
 
-/** For each event the ids of the alerts that it breaks; null: its rules take longer than anybody waits. */
+/** For each event the ids of the alerts that it violates; null when its rules took longer than the time limit. */
 export type Verdicts = readonly (string[] | null)[]
 
 export interface LateParts {
   folder: string
-  /** Judges events of one organization: the ids of the alerts that each breaks. Null when that takes too long. */
+  /**
+   * Judges events on the event loop: returns the ids of the alerts that each violates, null when that takes too long.
+   */
   judgeHere(orgId: string, events: readonly StoredEvent[]): string[][] | null
-  /** The same off the event loop. Fails when the process that does it ended. */
+  /** Judges events in another process. Fails when that process ended. */
   judge(orgId: string, events: readonly StoredEvent[]): Promise<Verdicts>
-  /** Takes in a judged batch. */
+  /** Stores a judged batch. */
   admit(batch: LateBatch): Promise<void>
-  /** Whether the batch with this hash was taken in before. */
+  /** True when the batch with this hash was stored before. */
   isKnown(hash: bigint): boolean
   report(error: unknown, where: string): void
 }
 
-/** So much may wait of one organization. */
+/** Limit of the waiting batches of one organization. */
 const MAX_BYTES = 64 * 1024 * 1024
 const RETRY_AFTER_S = 30
-/** After a failure, which is of the disk or of the process that judges. */
+/** Pause after a failure of the disk or of the judging process. */
 const PAUSE_MS = 1000
-/** So long batches are judged here, one after the other, before others have their turn. */
+/** Batches are judged on the event loop for this long at a time. */
 const RUN_MS = 5
-/** So often the first of the batches is given to the process that judges. */
+/** After this many failures in a row, the first batch of a queue is stored unjudged. */
 const MAX_FAILURES = 5
 const FILE = /^(org_\w+)\.ndjson$/
 
-/** One batch of the file of its organization. */
+/** The position of one batch in the file of its organization. */
 interface Place {
   start: number
   bytes: number
@@ -69,30 +71,30 @@ interface Queue {
   path: string
   fd: number
   bytes: number
-  /** Oldest first, each on disk. */
+  /** Batches on disk, oldest first. */
   places: Place[]
-  /** How often in turn its first batch could not be judged. */
+  /** Failures in a row to judge the first batch. */
   failures: number
 }
 
 /**
- * Acknowledged batches whose rules take longer than their organization's share of the event loop. They lie on disk, one
- * file an organization, are judged in the background, organization by organization in turn and each in its order, by
- * another process where this one has no time, and are then taken in as if they came at that moment. While one of an
- * organization waits, what comes after it waits behind it.
+ * A queue on disk, one file for each organization, of acknowledged batches whose rules take longer than their
+ * organization's share of the event loop. They are judged in the background, in order within an organization and
+ * organizations in turn, by another process when they take too long here. Then they are stored as if they arrived at
+ * that moment. While a batch of an organization waits, its later batches are queued as well.
  */
 export class LateBatches {
   private readonly queues = new Map<string, Queue>()
   private readonly answers = new Map<bigint, BatchAnswer>()
   private writing: Promise<void> = Promise.resolve()
-  /** Batches that were given and are not on disk yet, by organization. */
+  /** Number of appended batches that are not on disk yet, by organization. */
   private readonly unwritten = new Map<string, number>()
   private waiting: { batch: LateBatch; done: PromiseWithResolvers<void> }[] = []
   private readonly draining = new Map<string, Promise<void>>()
   private readonly stopping = Promise.withResolvers<void>()
   private isClosed = false
 
-  /** Takes over what an earlier process left; `start` goes on with it. */
+  /** Reads the queues that an earlier process left; `start` continues with them. */
   constructor(
     private readonly parts: LateParts,
     private readonly pauseMs = PAUSE_MS,
@@ -104,22 +106,25 @@ export class LateBatches {
     }
   }
 
-  /** Whether batches of the organization wait. */
+  /** True when batches of the organization wait. */
   has(orgId: string): boolean {
     return this.queues.has(orgId) || this.unwritten.has(orgId)
   }
 
-  /** What the sender of a batch that waits was told; null when it is not here. */
+  /** Returns the answer that the sender of a waiting batch got; null when the batch does not wait here. */
   answerOf(hash: bigint): BatchAnswer | null {
     return this.answers.get(hash) ?? null
   }
 
-  /** How many batches wait. */
+  /** Number of batches that wait. */
   get size(): number {
     return this.answers.size
   }
 
-  /** Resolves when the batch is on disk. Fails with `rateLimited` when too much waits, `unavailable` when the disk takes nothing. */
+  /**
+   * Resolves when the batch is on disk. Fails with `rateLimited` when the queue is full, `unavailable` when the write
+   * fails.
+   */
   append(batch: LateBatch): Promise<void> {
     if ((this.queues.get(batch.record.orgId)?.bytes ?? 0) > MAX_BYTES) {
       const error = 'the rules of this organization take longer than its events come; too many wait to be judged'
@@ -133,7 +138,7 @@ export class LateBatches {
     return done.promise
   }
 
-  /** Begins to judge what waits. */
+  /** Starts to judge the queues that are not being worked on. */
   start(): void {
     if (this.isClosed) return
     for (const [orgId, queue] of this.queues) {
@@ -146,7 +151,7 @@ export class LateBatches {
     }
   }
 
-  /** Resolves when nothing waits any more. */
+  /** Resolves when all queues are empty. */
   async idle(): Promise<void> {
     for (;;) {
       await this.writing
@@ -155,7 +160,7 @@ export class LateBatches {
     }
   }
 
-  /** Writes what was given. What waits to be judged stays on disk for the next start. */
+  /** Waits for pending writes and closes the files. Batches that are not judged stay on disk for the next start. */
   async close(): Promise<void> {
     this.isClosed = true
     this.stopping.resolve()
@@ -172,7 +177,7 @@ export class LateBatches {
     let damaged = 0
     for (let start = 0; start < bytes.length; ) {
       const end = bytes.indexOf(LINE_END, start)
-      // Without its end, a line was not acknowledged.
+      // A line without its end was not acknowledged.
       if (end < 0) break
       const batch = readLine(bytes.subarray(start, end))
       if (batch) this.enter(queue, batch.record, start, end + 1 - start)
@@ -180,13 +185,13 @@ export class LateBatches {
       start = end + 1
       queue.bytes = start
     }
-    if (damaged > 0) this.tellDamage(orgId, damaged)
+    if (damaged > 0) this.reportDamage(orgId, damaged)
     ftruncateSync(queue.fd, queue.bytes)
     if (queue.places.length > 0) this.queues.set(orgId, queue)
     else remove(queue)
   }
 
-  private tellDamage(orgId: string, batches: number): void {
+  private reportDamage(orgId: string, batches: number): void {
     this.parts.report(new Error(`${batches} damaged batches were lost`), `spool/late/${orgId}.ndjson`)
   }
 
@@ -197,7 +202,7 @@ export class LateBatches {
     this.answers.set(hash, answer)
   }
 
-  /** All that wait, with one sync for each organization. */
+  /** Writes all pending appends, with one sync for each organization. */
   private async writeWaiting(): Promise<void> {
     const waiting = this.waiting
     this.waiting = []
@@ -247,7 +252,7 @@ export class LateBatches {
     return { orgId, path, fd, bytes: 0, places: [], failures: 0 }
   }
 
-  /** Some batches after others, until none waits. Each organization by itself: none waits for another's. */
+  /** Judges the batches of one queue until it is empty or the object is closed. Queues don't wait for each other. */
   private async drain(queue: Queue): Promise<void> {
     while (!this.isClosed && this.queues.get(queue.orgId) === queue) {
       try {
@@ -262,7 +267,7 @@ export class LateBatches {
     }
   }
 
-  /** The first batches as far as they are quickly judged here, or else the first one elsewhere. */
+  /** Judges and stores the first batches: as many as take `RUN_MS` here, or the first one in the other process. */
   private async judgeSome(queue: Queue): Promise<void> {
     const judged: LateBatch[] = []
     const until = performance.now() + RUN_MS
@@ -282,17 +287,20 @@ export class LateBatches {
     remove(queue)
   }
 
-  /** What made the judging process end time and again is taken in unjudged, so that it holds up nothing for ever. */
+  /**
+   * After `MAX_FAILURES`, returns null for each event, so that the batch is stored unjudged and does not block its
+   * queue.
+   */
   private judgeElsewhere({ orgId, failures }: Queue, events: readonly StoredEvent[]): Promise<Verdicts> {
     if (failures >= MAX_FAILURES) return Promise.resolve(events.map(() => null))
     return this.parts.judge(orgId, events)
   }
 
-  /** Null: damaged meanwhile, or taken in before something failed. */
+  /** Returns a batch; null when it is damaged, or was stored before an earlier failure. */
   private read(queue: Queue, place: Place | undefined): LateBatch | null {
     if (!place || this.parts.isKnown(place.hash)) return null
     const batch = readLine(readPlace(queue, place))
-    if (!batch) this.tellDamage(queue.orgId, 1)
+    if (!batch) this.reportDamage(queue.orgId, 1)
     return batch
   }
 
@@ -304,12 +312,12 @@ export class LateBatches {
   }
 }
 
-/** What was written of a refused batch. Where it can't be cut off, the next batch is written over it. */
+/** Truncates the file behind its last acknowledged batch. If that fails, the next batch overwrites the rest. */
 function cutBack({ fd, bytes }: Queue): void {
   try {
     ftruncateSync(fd, bytes)
   } catch {
-    // The caller hears why the write failed, which says more.
+    // The caller throws the error of the write, which tells more.
   }
 }
 
@@ -324,7 +332,7 @@ function judgedBy(verdicts: Verdicts, { events, record }: LateBatch): LateBatch 
   }
 }
 
-/** A batch without an id gets one, by which a start knows whether it was taken in. */
+/** Gives a batch without an id one, by which a restart recognises whether it was stored. */
 function withKey({ events, record }: LateBatch): LateBatch {
   return { events, record: { ...record, key: record.key ?? `${record.domainId} late ${randomUUID()}` } }
 }

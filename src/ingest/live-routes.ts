@@ -50,11 +50,11 @@ export interface LiveParts {
   db: Db
   clock: Clock
   live: Live
-  /** Hides what is personal from those who may not see it. */
+  /** Returns a function that masks personal data, for callers who may not see it. */
   maskOf(orgId: string): (event: StoredEvent) => StoredEvent
 }
 
-/** Events of one domain as they come in. */
+/** Routes for the events of one domain as they arrive. */
 export function liveRoutes({ db, clock, live, maskOf }: LiveParts): Route[] {
   return [
     route({
@@ -71,7 +71,7 @@ export function liveRoutes({ db, clock, live, maskOf }: LiveParts): Route[] {
       handle({ principal, params: { id }, query: { since = null, limit = DEFAULT_EVENTS } }) {
         const { orgId } = principal
         findDomain(db, { orgId, id }, clock.now())
-        const { events, latestSeq, armedUntil } = live.look(id, since, limit)
+        const { events, latestSeq, armedUntil } = live.read(id, since, limit)
         const shown = may(principal, 'seePersonal') ? events : events.map(maskOf(orgId))
         return {
           events: shown.map((event) => ({ seq: event.seq, ts: event.ts, event: { ...event } })),

@@ -1,36 +1,36 @@
 import { type Clock, type Instant, SECOND_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 
-/** How long a look at a domain's events keeps their capture on. */
+/** How long reading a domain's live events keeps their capture on. */
 export const ARMED_MS = 60 * SECOND_MS
-/** Of each domain the latest events, as long as what they hold is no longer than this; one batch may bring a megabyte. */
+/** Limits of the buffer of each domain, in events and characters; one batch may have a megabyte. */
 const RING_LENGTH = 1000
-const RING_LETTERS = 8 * 1024 * 1024
+const RING_CHARACTERS = 8 * 1024 * 1024
 
-/** What a look at the live events of a domain shows. */
+/** The result of reading the live events of a domain. */
 export interface LiveView {
   /** In the order of `seq`. */
   events: StoredEvent[]
-  /** Of the last event shown: what follows it is asked for with this as `since`. Of none, the caller's `since`, or 0. */
+  /** `seq` of the last event, to be sent as `since` for the next ones; without events, the caller's `since`, or 0. */
   latestSeq: number
   armedUntil: Instant
 }
 
 interface Capture {
   armedUntil: Instant
-  captured: { event: StoredEvent; letters: number }[]
+  captured: { event: StoredEvent; characters: number }[]
 }
 
 /**
- * The latest events of the domains that somebody looks at. Capture is on for a minute from each look, so that nobody
- * pays for domains that nobody watches; when it ends, what was captured is forgotten.
+ * Buffers the latest events of domains that are being watched. Capture is on for a minute from each read, so that other
+ * domains cost nothing; when it ends, the buffer is dropped.
  */
 export class Live {
   private readonly captures = new Map<string, Capture>()
 
   constructor(private readonly clock: Clock) {}
 
-  /** To be called once events are on disk. Costs nothing while nobody watches. */
+  /** Adds events to the buffer of their domain, if it is watched. Call it once they are on disk. */
   add(domainId: string, events: readonly StoredEvent[]): void {
     if (this.captures.size === 0) return
     const capture = this.captures.get(domainId)
@@ -41,25 +41,25 @@ export class Live {
     }
     const { captured } = capture
     for (const event of events) {
-      const letters = lettersOf(event)
-      captured.push({ event: event.id === '' ? { ...event, id: `evt_${event.seq}` } : event, letters })
+      const characters = charactersOf(event)
+      captured.push({ event: event.id === '' ? { ...event, id: `evt_${event.seq}` } : event, characters })
     }
-    // Batches that were written together may arrive in any order.
+    // Batches that were written together may be added in any order.
     captured.sort((a, b) => a.event.seq - b.event.seq)
-    let [first, letters] = [captured.length, 0]
+    let [first, characters] = [captured.length, 0]
     while (first > 0 && captured.length - first < RING_LENGTH) {
-      letters += captured[first - 1]?.letters ?? 0
-      if (letters > RING_LETTERS) break
+      characters += captured[first - 1]?.characters ?? 0
+      if (characters > RING_CHARACTERS) break
       first--
     }
     captured.splice(0, first)
   }
 
   /**
-   * Turns capture on for a minute and answers events with `seq` above `since`, the first `limit` of them; without
-   * `since` the latest ones. After a pause of more than a minute it begins anew, empty.
+   * Turns capture on for a minute, and returns the first `limit` events with `seq` above `since`; without `since` the
+   * latest ones. After a pause of more than a minute the buffer starts empty again.
    */
-  look(domainId: string, since: number | null, limit: number): LiveView {
+  read(domainId: string, since: number | null, limit: number): LiveView {
     const now = this.clock.now()
     for (const [id, { armedUntil }] of this.captures) if (armedUntil < now) this.captures.delete(id)
     const capture = this.captures.get(domainId) ?? { armedUntil: 0, captured: [] }
@@ -71,9 +71,9 @@ export class Live {
   }
 }
 
-/** What its parameters, page and title take, about. */
-function lettersOf({ params, path, title }: StoredEvent): number {
-  let letters = (path?.length ?? 0) + (title?.length ?? 0)
-  for (const key in params) letters += key.length + (params[key]?.length ?? 0)
-  return letters
+/** Returns the approximate size of an event in characters: parameters, path and title. */
+function charactersOf({ params, path, title }: StoredEvent): number {
+  let characters = (path?.length ?? 0) + (title?.length ?? 0)
+  for (const key in params) characters += key.length + (params[key]?.length ?? 0)
+  return characters
 }

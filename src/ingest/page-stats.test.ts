@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { CollectorStand } from './collector.fixture.ts'
+import { TestCollector } from './collector.fixture.ts'
 
 const vendor = { host: 'connect.facebook.net', requests: 2, durMs: [10, 12.5], blockMs: 7, bytes: 900 }
 
-/** Sends a batch, and gives the answer and the pages that are on disk. */
+/** Sends a batch, and returns the answer and the stored pages. */
 async function send(batch: object) {
-  await using stand = new CollectorStand()
+  await using stand = new TestCollector()
   const { status, body } = await stand.send(batch)
   return { status, body, stand, pages: stand.stored().batches.flatMap(({ pages = [] }) => pages) }
 }
@@ -49,12 +49,12 @@ describe('page statistics', () => {
     expect(pages).toMatchObject([{ vendor: '', requests: 0, durMs: [], blockMs: null, bytes: null, loaf: false }])
   })
 
-  test('of a browser that does not tell what blocks say nothing about it', async () => {
+  test('of a browser that does not report blocking time have null for it', async () => {
     const { pages } = await send({ pageStats: { loaf: false, vendors: [vendor] } })
     expect(pages).toMatchObject([{ blockMs: null }])
   })
 
-  test('lose a bad vendor alone', async () => {
+  test('lose only a bad vendor', async () => {
     const bad = [{}, { host: '', requests: 1 }, { ...vendor, requests: -1 }, { ...vendor, more: 1 }, 7]
     const { body, pages } = await send({ events: [{ vendor: 'A' }], pageStats: { vendors: [...bad, vendor] } })
     expect([body.accepted, body.rejected]).toEqual([1, bad.length])

@@ -5,10 +5,10 @@ import { thirdPartyOf } from '../decoders/third-party.ts'
 import type { NameVendor } from '../domains/vendor-pattern.ts'
 import type { PageVendorItem } from './batch.ts'
 
-/** What all rows of one page view share. */
+/** The fields that all rows of one page view share. */
 export type PageFrame = Omit<StoredPage, 'vendor' | 'vendorHost' | 'requests' | 'durMs' | 'blockMs' | 'bytes'>
 
-/** One row for each vendor's host; one row without a vendor for a page that called none. */
+/** Returns one row for each vendor's host; one row without a vendor for a page that called none. */
 export function pagesOf(frame: PageFrame, vendors: readonly PageVendorItem[], nameVendor: NameVendor): StoredPage[] {
   if (vendors.length === 0) {
     return [{ ...frame, vendor: '', vendorHost: '', requests: 0, durMs: [], blockMs: null, bytes: null }]

@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync, rmSync } from 'node:fs'
 import fc from 'fast-check'
 import { AppError } from '../core/error.ts'
-import { CollectorStand } from './collector.fixture.ts'
+import { TestCollector } from './collector.fixture.ts'
 import { Refusals } from './refusals.ts'
 
 // Real files and databases, on machines that do other things too.
@@ -63,14 +63,14 @@ describe('refusals', () => {
     )
   })
 
-  test('that the sender is to repeat are none', () => {
+  test('that the sender will repeat are not counted', () => {
     const refusals = new Refusals()
     refusals.add(domainOf('dom_1'), new AppError('unavailable', 'the disk is full', 5))
     expect(refusals.take()).toEqual([])
   })
 
-  test('are written once the disk takes something again, each once', async () => {
-    await using stand = new CollectorStand()
+  test('are written once the disk can be written again, each once', async () => {
+    await using stand = new TestCollector()
     rmSync(stand.spoolFolder, { recursive: true })
     for (const token of [stand.shop.token, stand.blog.token]) await stand.send('{', { token })
     for (let round = 0; round < 2; round++) {

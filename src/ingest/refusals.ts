@@ -4,7 +4,7 @@ import { cleanText } from '../decoders/params.ts'
 import type { CollectorDomain } from '../domains/directory.ts'
 import type { LedgerNote } from './understand.ts'
 
-/** Few words, because the ledger counts by them; the sample says more. */
+/** The ledger counts by reason, so there are few of them; the sample has the details. */
 const REASONS: Partial<Record<ErrorCode, string>> = {
   invalid: 'batch: is not one',
   tooLarge: 'batch: is too large',
@@ -16,18 +16,18 @@ const MAX_SAMPLE_LENGTH = 300
 
 type Origin = Pick<CollectorDomain, 'id' | 'orgId'>
 
-/** The batches of one domain that were refused whole, counted by reason. */
+/** The batches of one domain that were refused entirely, counted by reason. */
 export interface RefusedBatches {
   domain: Origin
   ledger: LedgerNote[]
 }
 
-/** Batches of known domains that were refused whole, counted until they are written into the ledger. */
+/** Counts the batches of known domains that were refused entirely, until they are written to the ledger. */
 export class Refusals {
   /** By domain, and by reason. */
   private notes = new Map<string, { domain: Origin; notes: Map<string, LedgerNote> }>()
 
-  /** Counts a refusal; one that the sender is to repeat (503) is none. */
+  /** Counts a refusal; a 503 is not counted, because the sender repeats the batch. */
   add(domain: Origin, error: AppError, reason = REASONS[error.code]): void {
     if (reason === undefined) return
     const notes = this.notesOf(domain)
@@ -35,14 +35,14 @@ export class Refusals {
     notes.set(reason, { reason, count, sample: cleanText(cutText(error.message, MAX_SAMPLE_LENGTH)) })
   }
 
-  /** What was counted since the last time, by domain. */
+  /** Returns the counts since the last call, by domain, and resets them. */
   take(): RefusedBatches[] {
     const taken = [...this.notes.values()].map(({ domain, notes }) => ({ domain, ledger: [...notes.values()] }))
     this.notes = new Map()
     return taken
   }
 
-  /** Counts again what was taken and could not be written. */
+  /** Adds counts again that were taken and could not be written. */
   putBack({ domain, ledger }: RefusedBatches): void {
     const notes = this.notesOf(domain)
     for (const note of ledger) {

@@ -20,7 +20,7 @@ function setUp() {
   return { db, clock, people, call, use, refuse }
 }
 
-describe('who may ask', () => {
+describe('permissions', () => {
   const statusOf: Record<Caller, number> = {
     nobody: 401,
     stranger: 401,
@@ -65,7 +65,7 @@ describe('usage', () => {
     })
   })
 
-  test('is of as many days as asked for, today with them, and 30 when nobody says', async () => {
+  test('covers the requested number of days including today, by default 30', async () => {
     const { clock, people, call, use } = setUp()
     const today = Math.floor(clock.now() / DAY_MS) * DAY_MS
     for (let day = 0; day < 420; day++) use('dom_a', today - day * DAY_MS, 1)
@@ -85,7 +85,7 @@ describe('usage', () => {
     }
   })
 
-  test('of the disk is what lies in files that hold something of the organization', async () => {
+  test('of the disk is the size of all files with events of the organization', async () => {
     const { db, people, call } = setUp()
     const put = (path: string, orgId: string | null, minReceivedAt: number, sizeBytes: number) =>
       db
@@ -143,7 +143,7 @@ describe('the ledger', () => {
     )
   })
 
-  test('can be asked of one domain, and a cursor of another list is refused', async () => {
+  test('can be limited to one domain, and a cursor of another list is refused', async () => {
     const { clock, people, call, refuse } = setUp()
     refuse('dom_a', 'r', clock.now())
     refuse('dom_b', 'r', clock.now())

@@ -67,7 +67,7 @@ interface UsageRow {
 function usageOf(db: Db, orgId: string, from: Instant) {
   const rows = db
     .prepare<[string, number], UsageRow>(
-      // Not a bound value: those are doubles, and the day would be a fraction.
+      // Not a bound parameter: numbers are bound as doubles, and the day would be a fraction.
       `SELECT domainId, hour / ${DAY_MS} AS day, sum(events) AS events FROM usage
        WHERE orgId = ? AND hour >= ? GROUP BY domainId, day ORDER BY day, domainId`,
     )
@@ -84,7 +84,7 @@ interface StorageRow {
   oldestEventAt: Instant | null
 }
 
-/** What was collected of the organization takes this much, without the spool; a file shared by several counts for each. */
+/** Returns the disk space of an organization's events without the spool; a file shared by several counts for each. */
 function storageOf(db: Db, orgId: string): StorageRow {
   const row = db
     .prepare<[string], StorageRow>(
@@ -98,7 +98,7 @@ function storageOf(db: Db, orgId: string): StorageRow {
   return row ?? { diskBytes: null, oldestEventAt: null }
 }
 
-/** What came in, and what did not. */
+/** Routes for usage, storage, and the ledger of refused items. */
 export function ingestRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
   return [
     route({

@@ -7,7 +7,7 @@ import { createDomain, findDomain } from '../domains/store.ts'
 import { linesOf } from './segment-file.ts'
 import { type Understood, understand } from './understand.ts'
 
-/** A domain that keeps these shares of its page views, and reads batches. */
+/** A domain that keeps these shares of its page views. */
 function setUp(rates: { devRate: number; prodRate: number }) {
   const [db, clock] = [memoryDb(), testClock()]
   const { orgId } = cast(db, clock)
@@ -31,7 +31,7 @@ const view = { vendor: 'A', event: 'Page_View' }
 const purchase = { vendor: 'A', event: 'purchase' }
 
 describe('page views', () => {
-  test('are kept for whole sessions, and each kept one counts for those that were not', () => {
+  test('are sampled by session, and the weight of each kept one stands for the others', () => {
     fc.assert(
       fc.property(fc.constantFrom(0.5, 0.25, 0.1), fc.integer(), (prodRate, salt) => {
         const read = setUp({ devRate: 1, prodRate })
@@ -54,7 +54,7 @@ describe('page views', () => {
     )
   })
 
-  test('of a session are kept or not, whatever the batch', () => {
+  test('of a session are all kept or all dropped, in any batch', () => {
     const read = setUp({ devRate: 1, prodRate: 0.5 })
     for (let n = 0; n < 50; n++) {
       const kept = () => read({ sessionId: `s-${n}`, events: [view] }).events.length
@@ -75,7 +75,7 @@ describe('page views', () => {
     expect(new Set(weights)).toEqual(new Set([20]))
   })
 
-  test('beside other events keep their own weight in the spool', () => {
+  test('keep their own weight in the spool beside other events', () => {
     const read = setUp({ devRate: 1, prodRate: 0.5 })
     const batch = Array.from({ length: 20 }, (_, n) => read({ sessionId: `s-${n}`, events: [purchase, view] })).find(
       ({ events }) => events.length === 2,

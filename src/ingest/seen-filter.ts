@@ -6,15 +6,15 @@ const FILTER_BITS = 2 ** FILTER_POWER
 const MASK = FILTER_BITS - 1
 
 /**
- * A Bloom filter (https://doi.org/10.1145/362686.362692) of 4 MiB a period: says for sure that a hash was not added, or
- * that it may have been. It spares the database a look-up for almost every batch, because almost every one is new.
+ * A Bloom filter (https://doi.org/10.1145/362686.362692) of 4 MiB a period: tells that a hash was certainly not added,
+ * or that it may have been. It saves a database look-up for almost every batch, because almost every one is new.
  */
 export class SeenFilter {
   private current = new Uint32Array(FILTER_BITS / 32)
   private before = new Uint32Array(FILTER_BITS / 32)
   private begunAt: Instant
 
-  /** What was added is held for `periodMs` at least, and for twice that at most. */
+  /** A hash is kept for at least `periodMs`, and at most twice that. */
   constructor(
     private readonly clock: Clock,
     private readonly periodMs: number,
@@ -22,10 +22,10 @@ export class SeenFilter {
     this.begunAt = clock.now()
   }
 
-  /** Of the hash, 64 bits count. */
+  /** Adds the lowest 64 bits of a hash. */
   add(hash: bigint): void {
     const now = this.clock.now()
-    // The clock was put back: the period is counted anew.
+    // The clock was set back: the period starts again.
     if (now < this.begunAt) this.begunAt = now
     if (now - this.begunAt >= this.periodMs) {
       this.before = this.current

@@ -5,24 +5,24 @@ import type { BatchAnswer } from './batch.ts'
 import { eventLines } from './event-line.ts'
 import type { LedgerNote } from './understand.ts'
 
-/** What a batch leaves beside its events. Its line in the spool is the batch's commit mark. */
+/** The record of a batch beside its events. Its line in the spool commits the batch. */
 export interface BatchRecord {
-  /** Domain and batchId; null for a batch without one, which is never recognised again. */
+  /** Domain and batchId; null for a batch without one, whose repeats are not recognised. */
   key: string | null
   orgId: string
   domainId: string
   receivedAt: Instant
   answer: BatchAnswer
   ledger: LedgerNote[]
-  /** What the batch said of the speed of vendors' code; absent: nothing. */
+  /** What the batch measured of the speed of vendors' code; left out when nothing. */
   pages?: StoredPage[]
 }
 
-/** A batch on its way into the spool. */
+/** A batch to be appended to the spool. */
 export interface BatchLines {
-  /** Lines of JSON without their ends: its events, and the line `{"batch": …}` that commits them. */
+  /** Lines of JSON without line ends: its events, and the line `{"batch": …}` that commits them. */
   lines: string[]
-  /** How many events it has. */
+  /** Number of events. */
   events: number
 }
 
@@ -34,15 +34,17 @@ export function linesOf(events: readonly StoredEvent[], batch: BatchRecord): Bat
 
 export const LINE_END = 10
 
-/** What the line that commits a batch ends with: how many events it has, its bytes up to here, and their CRC-32. */
+/** Starts the end of a commit line: the number of events, the bytes of the batch up to here, and their CRC-32. */
 export const CHECK_MARK = ',"check":['
 const MOST_CHECK_BYTES = 64
 
-/** Turns batches into the bytes of a segment, in memory that is used again and again: fresh buffers cost more than the copying. */
+/**
+ * Encodes batches as bytes of a segment, in a buffer that is reused: allocating new ones costs more than the copying.
+ */
 export class SegmentEncoder {
   private scratch = Buffer.allocUnsafe(1024 * 1024)
 
-  /** Good until the next call. */
+  /** Returns a view of the reused buffer, which is valid until the next call. */
   encode(batches: readonly BatchLines[]): Buffer {
     let mostBytes = 0
     for (const { lines } of batches) {
@@ -59,7 +61,7 @@ export class SegmentEncoder {
     const { scratch } = this
     let end = start
     for (const line of lines) {
-      // Joined with its end, a line would be copied once more.
+      // The line end is written separately, because joining it to the line would copy the line once more.
       end += scratch.write(line, end)
       scratch[end++] = LINE_END
     }

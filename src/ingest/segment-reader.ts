@@ -2,39 +2,39 @@ import { existsSync, readdirSync } from 'node:fs'
 import type { BatchRecord } from './segment-file.ts'
 import { CHECK_MARK, LINE_END } from './segment-file.ts'
 
-/** A batch of a segment, all of whose bytes are as they were written. */
+/** A batch of a segment whose checksum matches. */
 export interface IntactBatch {
   record: BatchRecord
-  /** Where its first line begins, and where its last one ends: behind `}`, before the line end. */
+  /** Byte offsets of its first line, and of the end of its last one (after `}`, before the line end). */
   start: number
   end: number
-  /** Of its last event; null when it has none. */
+  /** `seq` of its last event; null when it has none. */
   lastSeq: number | null
 }
 
-/** A piece of a segment between intact batches, or behind the last one, that is not as it was written. */
+/** A damaged piece of a segment, between intact batches or after the last one. */
 export interface BrokenPiece {
   start: number
   end: number
-  /** Batches of which this is the rest, and their events as far as that is still known. */
+  /** Number of batches lost in it, and of their events as far as that is still known. */
   batches: number
   events: number
 }
 
 export interface SegmentContents {
   intact: IntactBatch[]
-  /** In order; never empty pieces. */
+  /** In order; no piece is empty. */
   broken: BrokenPiece[]
   /**
-   * What stands behind the last intact batch was never committed: a kill leaves the beginning of what was being written,
-   * a power cut holes of zeros in what was not synced.
+   * True when the bytes after the last intact batch were never committed: a kill leaves the beginning of a batch, a
+   * power cut leaves zeros where nothing was synced.
    */
   isTorn: boolean
 }
 
 /**
- * Reads a segment batch by batch, by the check at the end of each: a damaged byte costs the batch that it is in, and no
- * other. Segments of versions before checks are read line by line.
+ * Reads a segment batch by batch, with the checksum at the end of each: a damaged byte costs only the batch that it is
+ * in. Segments of versions without checksums are read line by line.
  */
 export function readSegment(bytes: Buffer): SegmentContents {
   const batches = bytes.includes(CHECK_MARK) ? checkedBatches(bytes) : uncheckedBatches(bytes)
@@ -44,7 +44,7 @@ export function readSegment(bytes: Buffer): SegmentContents {
   let hasLineEnd = true
   let failed: FailedCheck[] = []
   const endPiece = (end: number) => {
-    // A line end that is none any more costs nothing.
+    // A damaged line end loses no batch.
     const isLoss = failed.length > 0 || end - from > (hasLineEnd ? 0 : 1)
     const events = failed.reduce((sum, check) => sum + check.events, 0)
     if (end > from) broken.push({ start: from, end, batches: isLoss ? Math.max(1, failed.length) : 0, events })
@@ -66,12 +66,12 @@ export function readSegment(bytes: Buffer): SegmentContents {
   return { intact, broken, isTorn }
 }
 
-/** What is left of a batch whose bytes are no longer those of its check. */
+/** A batch whose bytes do not match its checksum. */
 interface FailedCheck {
   events: number
 }
 
-/** Its numbers stand in no string of JSON, whose quotes are escaped. */
+/** Can't occur inside a JSON string, where quotes are escaped. */
 const CHECK = /^,"check":\[(\d{1,9}),(\d{1,12}),(\d{1,10})\]\}/
 const MOST_CHECK_BYTES = 50
 
@@ -87,7 +87,7 @@ function* checkedBatches(bytes: Buffer): Generator<IntactBatch | FailedCheck> {
     const [events = 0, length = 0, sum = 0] = found.slice(1).map(Number)
     const start = at - length
     const end = at + found[0].length
-    // Without its line end it is not committed; a line end that turned into something else is damage that costs nothing.
+    // A batch without its line end is not committed; a damaged line end loses nothing.
     if (end === bytes.length) return
     if (bytes[end] === 0 || start < from || Bun.hash.crc32(bytes.subarray(start, at)) !== sum) {
       yield { events }
@@ -131,13 +131,15 @@ function batchOf(
   return { record, start, end, lastSeq: lastSeqOf(lastLine) }
 }
 
-/** Null for a line that can't be read, of a version whose lines had no check. */
+/** Returns the last `seq` of a line of a version without checksums; null when the line can't be parsed. */
 function lastSeqOf(line: string): number | null {
   const event = parsed<{ seq: number; place?: number[]; vendor: string[] }>(line)
   return event && event.seq + (event.place?.at(-1) ?? event.vendor.length - 1)
 }
 
-/** Whether a batch that is being written may look so far; any line that is not JSON, and any that commits, may not. */
+/**
+ * True when the bytes may be the beginning of a batch that was being written: whole lines are JSON, and none commits.
+ */
 function isBeginning(tail: Buffer): boolean {
   const lines = tail.toString('utf8').split('\n').slice(0, -1)
   return lines.every((line) => !line.startsWith(COMMIT_MARK.toString()) && parsed(line) !== null)
@@ -152,7 +154,7 @@ function parsed<T>(text: string): T | null {
   }
 }
 
-/** Names of the segments in the spool, read from the disk; none when the folder is not there. */
+/** Returns the names of the segments in the spool folder; none when there is no folder. */
 export function spooledSegments(spoolFolder: string): string[] {
   if (!existsSync(spoolFolder)) return []
   return readdirSync(spoolFolder).flatMap((name) => /^(\d+)\.ndjson$/.exec(name)?.[1] ?? [])

@@ -48,7 +48,7 @@ function segmentOf(count: number): Buffer {
   return Buffer.from(new SegmentEncoder().encode(batches.map(({ events, record }) => linesOf(events, record))))
 }
 
-/** As versions before checks wrote it. */
+/** The same in the format of versions without checksums. */
 function oldSegmentOf(count: number): Buffer {
   const lines = Array.from({ length: count }, (_, number) => {
     const { record, events } = batchOf(number)
@@ -63,30 +63,30 @@ function oldSegmentOf(count: number): Buffer {
   )
 }
 
-/** Recovers a file of these bytes: which batches it holds afterwards, and what was told. */
+/** Recovers a file of these bytes: returns the batches it holds afterwards, and the reported damage. */
 function recovered(bytes: Uint8Array, isSealed = false) {
   const folder = mkdtempSync(join(root, 'spool-'))
   const path = join(folder, '000000000001.ndjson')
   writeFileSync(path, bytes)
-  const aside = join(folder, 'damaged')
-  const kept = recoverSegment(path, aside, isSealed)
+  const damagedFolder = join(folder, 'damaged')
+  const kept = recoverSegment(path, damagedFolder, isSealed)
   const { batches, events } = readSpool([path])
   const numbers = batches.map(({ receivedAt }) => receivedAt as number)
   expect([...kept.batches.knownBatches()].map(({ hash }) => hash)).toEqual(numbers.map((n) => hashOf(`dom_1 b${n}`)))
   expect(events.map(({ seq }) => seq)).toEqual(numbers.flatMap((n) => batchOf(n).events.map(({ seq }) => seq)))
   expect(kept.lastSeq).toBe(events.at(-1)?.seq ?? 0)
   expect(kept.sum).toBe(Bun.hash.crc32(readFileSync(path)))
-  const copies = kept.damage ? readdirSync(aside).map((name) => readFileSync(join(aside, name))) : []
+  const copies = kept.damage ? readdirSync(damagedFolder).map((name) => readFileSync(join(damagedFolder, name))) : []
   expect(copies.map((copy) => copy.equals(bytes))).toEqual(kept.damage ? [true] : [])
   expect(readdirSync(folder).length).toBe(kept.damage ? 2 : 1)
-  return { numbers, damage: kept.damage, again: recoverSegment(path, aside, isSealed).damage }
+  return { numbers, damage: kept.damage, again: recoverSegment(path, damagedFolder, isSealed).damage }
 }
 
 const except = (count: number, ...lost: number[]) =>
   Array.from({ length: count }, (_, n) => n).filter((n) => !lost.includes(n))
 
 describe('a damaged byte', () => {
-  test('costs the batch that it is in and no other; that is told, and the file is kept as it was', () => {
+  test('loses only the batch that it is in; that is reported, and the file is copied unchanged', () => {
     const bytes = segmentOf(8)
     const length = bytes.length
     fc.assert(
@@ -95,7 +95,7 @@ describe('a damaged byte', () => {
         damaged[at] = (damaged[at] ?? 0) ^ flip
         const { numbers, damage, again } = recovered(damaged)
         expect(numbers.length).toBeGreaterThanOrEqual(7)
-        // Zeros at the end may be what a power cut leaves of a batch that nobody was told of.
+        // Zeros at the end may be what a power cut leaves of a batch that was not acknowledged.
         const looksTorn = damaged[at] === 0 && numbers.at(-1) !== 7
         if (!looksTorn) expect(damage).toMatchObject({ at: expect.any(Number), batches: 8 - numbers.length })
         expect(again).toBeNull()
@@ -104,13 +104,13 @@ describe('a damaged byte', () => {
     )
   })
 
-  test('says how many events the lost batch had', () => {
+  test('is reported with the number of lost events', () => {
     const bytes = segmentOf(5)
     bytes[bytes.indexOf('"seq":200') + 7] = 0x39
     expect(recovered(bytes)).toMatchObject({ numbers: except(5, 2), damage: { batches: 1, events: 4 } })
   })
 
-  test('at each of ten places of a file costs at most ten batches', () => {
+  test('at each of ten places of a file loses at most ten batches', () => {
     const bytes = segmentOf(100)
     for (let n = 0; n < 10; n++) {
       const at = Math.floor(((n + 0.5) * bytes.length) / 10)
@@ -121,7 +121,7 @@ describe('a damaged byte', () => {
     expect(damage).toMatchObject({ batches: 10 })
   })
 
-  test('where a batch ends costs nothing', () => {
+  test('in place of a line end loses nothing', () => {
     for (const count of [1, 2, 3]) {
       const bytes = segmentOf(3)
       bytes[segmentOf(count).length - 1] = 0x20
@@ -130,7 +130,7 @@ describe('a damaged byte', () => {
   })
 })
 
-test('anything overwritten, cut out or put in costs the batches that it touches', () => {
+test('anything overwritten, removed or inserted loses only the batches that it touches', () => {
   const bytes = segmentOf(12)
   const ends = [...Array(12).keys()].map((n) => segmentOf(n + 1).length)
   const piece = fc.record({ at: fc.nat(bytes.length - 1), length: fc.nat(400), more: fc.uint8Array({ maxLength: 60 }) })
@@ -148,8 +148,8 @@ test('anything overwritten, cut out or put in costs the batches that it touches'
   )
 })
 
-describe('what a kill tore off', () => {
-  test('is cut without a word in the last file, and told in one that was closed', () => {
+describe('a torn end', () => {
+  test('is cut off silently in the last file, and reported in a sealed one', () => {
     const bytes = segmentOf(3)
     const second = segmentOf(2).length
     for (let cut = second + 1; cut < bytes.length; cut += 7) {
@@ -162,36 +162,36 @@ describe('what a kill tore off', () => {
   })
 })
 
-describe('a file of a version without checks', () => {
-  test('is read as it was', () => {
+describe('a file of a version without checksums', () => {
+  test('is read unchanged', () => {
     expect(recovered(oldSegmentOf(5))).toEqual({ numbers: [0, 1, 2, 3, 4], damage: null, again: null })
     expect(recovered(oldSegmentOf(5).subarray(0, -3))).toEqual({ numbers: [0, 1, 2, 3], damage: null, again: null })
   })
 
-  test('is read behind a damaged line, too', () => {
+  test('is read after a damaged line, too', () => {
     const bytes = oldSegmentOf(5)
     bytes[bytes.indexOf('{"batch":{"key":"dom_1 b1"') + 3] = 0x01
-    // Its own line no longer says where it ends, so the next one counts too many.
+    // The end of its batch is unknown, so its events count with the next one.
     expect(recovered(bytes)).toMatchObject({ numbers: [0, 3, 4], damage: { batches: 1 } })
   })
 })
 
-test('copies of damaged files take so much room and no more, the newest stay', () => {
+test('copies of damaged files are limited in size, and the newest stay', () => {
   const folder = mkdtempSync(join(root, 'spool-'))
-  const aside = join(folder, 'damaged')
-  mkdirSync(aside)
+  const damagedFolder = join(folder, 'damaged')
+  mkdirSync(damagedFolder)
   for (const name of ['old', 'older']) {
-    writeFileSync(join(aside, name), '')
-    truncateSync(join(aside, name), 200 * 1024 * 1024)
+    writeFileSync(join(damagedFolder, name), '')
+    truncateSync(join(damagedFolder, name), 200 * 1024 * 1024)
   }
   const path = join(folder, '000000000001.ndjson')
   const bytes = segmentOf(3)
   bytes[10] = 0x01
   writeFileSync(path, bytes)
-  const { damage } = recoverSegment(path, aside, false)
-  const names = readdirSync(aside)
+  const { damage } = recoverSegment(path, damagedFolder, false)
+  const names = readdirSync(damagedFolder)
   expect(names.length).toBe(2)
-  expect(damage?.aside).toBe(join(aside, names.find((name) => name.endsWith('.ndjson')) ?? ''))
+  expect(damage?.copy).toBe(join(damagedFolder, names.find((name) => name.endsWith('.ndjson')) ?? ''))
 })
 
 describe('a spool that runs', () => {
@@ -199,7 +199,10 @@ describe('a spool that runs', () => {
     const folder = mkdtempSync(join(root, 'spool-'))
     const clock = testClock()
     const told: SegmentDamage[] = []
-    const options = { aside: join(folder, 'damaged'), damaged: (damage: SegmentDamage) => void told.push(damage) }
+    const options = {
+      damagedFolder: join(folder, 'damaged'),
+      damaged: (damage: SegmentDamage) => void told.push(damage),
+    }
     const spool = new Spool(folder, clock, NOTHING, options)
     for (let n = 0; n < count; n++) {
       const { events, record } = batchOf(n)
@@ -211,18 +214,18 @@ describe('a spool that runs', () => {
     return { spool, segment, told, clock }
   }
 
-  test('finds damage before a segment is loaded, forgets the batches that are lost, and keeps the others', async () => {
+  test('finds damage before a segment is loaded, forgets the lost batches, and keeps the others', async () => {
     const { spool, segment, told } = await sealed(6)
-    expect(await spool.mend(segment)).toBe(true)
+    expect(await spool.repair(segment)).toBe(true)
     expect(told).toEqual([])
     const bytes = readFileSync(segment.path)
     bytes[bytes.indexOf('"seq":300') + 7] = 0x39
     writeFileSync(segment.path, bytes)
-    expect(await spool.mend(segment)).toBe(true)
+    expect(await spool.repair(segment)).toBe(true)
     expect(told).toMatchObject([{ path: segment.path, batches: 1, events: 2 }])
     expect(spool.answerOf(hashOf('dom_1 b3'))).toBeNull()
     expect(spool.answerOf(hashOf('dom_1 b4'))).toMatchObject({ accepted: 3 })
-    expect(await spool.mend(segment)).toBe(true)
+    expect(await spool.repair(segment)).toBe(true)
     expect(told.length).toBe(1)
     await spool.close()
   })
@@ -230,29 +233,29 @@ describe('a spool that runs', () => {
   test('knows how many batches were cut off', async () => {
     const { spool, segment, told } = await sealed(6)
     truncateSync(segment.path, Math.floor(statSync(segment.path).size / 2))
-    expect(await spool.mend(segment)).toBe(true)
+    expect(await spool.repair(segment)).toBe(true)
     expect(told).toMatchObject([{ batches: 6 - segment.batches.size }])
     expect(segment.batches.size).toBeLessThan(4)
     await spool.close()
   })
 
-  test('waits a minute for a file that is gone, then tells it and takes repeats in', async () => {
+  test('waits a minute for a missing file, then reports it and accepts repeats', async () => {
     const { spool, segment, told, clock } = await sealed(3)
     rmSync(segment.path)
     expect(spool.files()).toEqual([])
-    expect(spool.mend(segment)).rejects.toThrow('gone')
+    expect(spool.repair(segment)).rejects.toThrow('gone')
     clock.advance(MINUTE_MS - SECOND_MS)
-    expect(spool.mend(segment)).rejects.toThrow('gone')
+    expect(spool.repair(segment)).rejects.toThrow('gone')
     clock.advance(SECOND_MS)
-    expect(await spool.mend(segment)).toBe(false)
-    expect(told).toMatchObject([{ path: segment.path, aside: null, batches: 3 }])
+    expect(await spool.repair(segment)).toBe(false)
+    expect(told).toMatchObject([{ path: segment.path, copy: null, batches: 3 }])
     expect([spool.segments(), spool.answerOf(hashOf('dom_1 b1'))]).toEqual([[], null])
     await spool.close()
   })
 })
 
-test('the operator reads which file it is, what is lost and where the copy lies', () => {
-  const damage = { path: '/d/spool/1.ndjson', aside: '/d/damaged/1-ab.ndjson', at: 4711, batches: 2, events: 30 }
+test('the mail to the operator names the file, the loss and the copy', () => {
+  const damage = { path: '/d/spool/1.ndjson', copy: '/d/damaged/1-ab.ndjson', at: 4711, batches: 2, events: 30 }
   const { subject, text } = segmentNotice([damage])
   expect(subject).toBe('spool files are damaged: 2 acknowledged batches are lost, of 30 known events')
   expect(text).toContain('/d/spool/1.ndjson is damaged from byte 4711 on; a copy of it is /d/damaged/1-ab.ndjson.')

@@ -18,63 +18,63 @@ import { BatchLog } from './batch-log.ts'
 import { LINE_END } from './segment-file.ts'
 import { type BrokenPiece, type IntactBatch, readSegment } from './segment-reader.ts'
 
-/** What a file holds for sure. */
+/** The intact contents of a file. */
 export interface Kept {
   batches: BatchLog
-  /** Of the last event; 0 when there is none. */
+  /** `seq` of the last event; 0 when there is none. */
   lastSeq: number
   /** CRC-32 of the file as it is now. */
   sum: number
-  /** What was committed and can't be read any more; null when nothing was. */
+  /** What was committed and can't be read any more; null when there is no damage. */
   damage: SegmentDamage | null
 }
 
 export interface SegmentDamage {
-  /** Of the segment. */
+  /** Path of the segment. */
   path: string
-  /** A copy of the file as it was found; null when there was nothing in it. */
-  aside: string | null
-  /** Where the damage begins, in bytes. */
+  /** Path of a copy of the damaged file; null when it was missing or empty. */
+  copy: string | null
+  /** Byte offset of the first damage. */
   at: number
-  /** How many are lost. */
+  /** Number of lost batches. */
   batches: number
-  /** How many these had, as far as that is known. */
+  /** Number of their events, as far as that is known. */
   events: number
 }
 
-/** What an operator is told of damaged spool files, once; of at least one. */
+/** Returns the mail to the operator about damaged spool files, of which there is at least one. */
 export function segmentNotice(damages: readonly SegmentDamage[]): { subject: string; text: string } {
   const batches = damages.reduce((sum, damage) => sum + damage.batches, 0)
   const events = damages.reduce((sum, damage) => sum + damage.events, 0)
   const lost = batches === 0 ? 'nothing is lost' : `${batches} acknowledged batches are lost, of ${events} known events`
-  const files = damages.map(({ path, aside, at }) =>
-    aside === null ? `${path} is gone, or empty.` : `${path} is damaged from byte ${at} on; a copy of it is ${aside}.`,
+  const files = damages.map(({ path, copy, at }) =>
+    copy === null ? `${path} is gone, or empty.` : `${path} is damaged from byte ${at} on; a copy of it is ${copy}.`,
   )
   const rest = batches === 0 ? '' : ' Everything else was read. A repeat of what is lost will be taken in.'
   return { subject: `spool files are damaged: ${lost}`, text: `${files.join(' ')}${rest} Is the disk failing?` }
 }
 
 /**
- * Leaves in a file the batches that are as they were written, and answers them. What a kill left of a batch that was never
- * committed is cut off. Of a file with damage a copy is kept in the folder `aside`, which holds 256 MiB at most. `isSealed`:
- * everything in the file was committed, so whatever is torn off was damage. A file that is gone was empty.
+ * Reduces a file to its intact batches, and returns them. The rest of a batch that was never committed, as a kill
+ * leaves it, is cut off. A damaged file is copied to `damagedFolder` first, which holds 256 MiB at most. With
+ * `isSealed`, everything in the file was committed, so a torn end is damage. A missing file counts as empty.
  */
-export function recoverSegment(path: string, aside: string, isSealed: boolean): Kept {
+export function recoverSegment(path: string, damagedFolder: string, isSealed: boolean): Kept {
   const bytes = readIfThere(path)
   const { intact, broken, isTorn } = readSegment(bytes ?? Buffer.alloc(0))
   const tail = isTorn && !isSealed && broken.at(-1)?.end === bytes?.length ? broken.pop() : undefined
   const lastSeq = intact.reduce((last, batch) => batch.lastSeq ?? last, 0)
   const batches = BatchLog.of(intact.map(({ record }) => record))
   const isGone = bytes === null || (isSealed && bytes.length === 0)
-  if (isGone) return { batches, lastSeq, sum: 0, damage: { path, aside: null, ...NOTHING_LOST } }
+  if (isGone) return { batches, lastSeq, sum: 0, damage: { path, copy: null, ...NOTHING_LOST } }
   const [first] = broken
   if (!first) {
     if (tail) truncateSync(path, tail.start)
     return { batches, lastSeq, sum: Bun.hash.crc32(bytes.subarray(0, tail?.start)), damage: null }
   }
   const kept = joined(bytes, intact)
-  const copy = setAside(path, kept, aside)
-  const damage = { path, aside: copy, at: first.start, ...lostIn(broken) }
+  const copy = replaceDamaged(path, kept, damagedFolder)
+  const damage = { path, copy, at: first.start, ...lostIn(broken) }
   return { batches, lastSeq, sum: Bun.hash.crc32(kept), damage }
 }
 
@@ -103,23 +103,24 @@ function joined(bytes: Buffer, intact: readonly IntactBatch[]): Buffer {
 const MOST_ASIDE_BYTES = 256 * 1024 * 1024
 
 /**
- * Puts `kept` in the place of a file, whose old content goes into the folder `aside`; answers its path there. Killed
- * anywhere, the old content is in one place or in both.
+ * Replaces the content of a file by `kept`, after copying it to `damagedFolder`; returns the path of the copy. After a
+ * kill at any point, the old content is in one of the two places or in both.
  */
-function setAside(path: string, kept: Buffer, aside: string): string {
+function replaceDamaged(path: string, kept: Buffer, damagedFolder: string): string {
   const draft = `${path}.draft`
   writeFileSync(draft, kept, { mode: 0o600, flush: true })
-  mkdirSync(aside, { recursive: true, mode: 0o700 })
-  const copy = join(aside, `${basename(path, '.ndjson')}-${Bun.hash.crc32(readFileSync(path)).toString(16)}.ndjson`)
+  mkdirSync(damagedFolder, { recursive: true, mode: 0o700 })
+  const name = `${basename(path, '.ndjson')}-${Bun.hash.crc32(readFileSync(path)).toString(16)}.ndjson`
+  const copy = join(damagedFolder, name)
   rmSync(copy, { force: true })
   linkSync(path, copy)
   renameSync(draft, path)
-  for (const folder of [aside, dirname(path)]) syncFolder(folder)
-  makeRoom(aside, basename(copy))
+  for (const folder of [damagedFolder, dirname(path)]) syncFolder(folder)
+  makeRoom(damagedFolder, basename(copy))
   return copy
 }
 
-/** Drops the oldest files of the folder when they grow too many, never the newest one. */
+/** Deletes the oldest files of the folder while it is over its limit, but never `newest`. */
 function makeRoom(folder: string, newest: string): void {
   const files = readdirSync(folder).map((name) => ({ name, ...statOf(join(folder, name)) }))
   let bytes = files.reduce((sum, { size }) => sum + size, 0)

@@ -37,7 +37,7 @@ afterAll(() => {
 })
 const newFolder = () => mkdtempSync(join(root, 'data-'))
 
-/** A file system of 256 KiB; null where this user may not mount one. */
+/** Mounts a file system of 256 KiB; null where this user may not mount one. */
 function tinyDisk(folder: string): string | null {
   mkdirSync(folder)
   const { exitCode } = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', folder], { stderr: 'ignore' })
@@ -81,7 +81,7 @@ const idsIn = (spool: Spool) => readSpool(spool.files()).events.map(({ id }) => 
 const keysIn = (spool: Spool) => readSpool(spool.files()).batches.map(({ key }) => key)
 const idsOf = (events: readonly StoredEvent[]) => events.map(({ id }) => id)
 
-/** The message of its refusal; null when the batch was taken. */
+/** Returns the message of the refusal; null when the batch was accepted. */
 async function refusal(spool: Spool, count = 1, values: Partial<StoredEvent> = {}): Promise<string | null> {
   try {
     await append(spool, count, values)
@@ -93,20 +93,20 @@ async function refusal(spool: Spool, count = 1, values: Partial<StoredEvent> = {
 }
 
 describe('a batch that was appended', () => {
-  test('is on disk when the promise resolves, events in order, its record behind them', async () => {
+  test('is on disk when the promise resolves, events in order, then its record', async () => {
     const { spool } = open()
     const [events, record] = batchOf(spool, 3, { violations: ['alr_1'], host: 'a.example', execMs: 0 })
     await spool.append(events, record)
     const [path] = spool.files()
     const stored = readSpool(path ? [path] : [])
     expect(stored.batches).toEqual([expect.objectContaining(record)])
-    // What is null is left out of the lines.
+    // Null values are left out of the lines.
     const known = events.map((event) => Object.fromEntries(Object.entries(event).filter(([, value]) => value !== null)))
     expect(stored.events as unknown[]).toEqual(known)
     await spool.close()
   })
 
-  test('is found again in the order in which batches came, however many share a sync', async () => {
+  test('is found again in the order of the appends, however many share a sync', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(fc.nat(4), fc.boolean()), { maxLength: 40 }), async (steps) => {
         const { spool } = open()
@@ -156,7 +156,7 @@ describe('a segment', () => {
     expect(spool.segments().map(({ batches }) => batches.size)).toEqual([1, 2, 1])
   })
 
-  test('holds one hour when the clock is put back, and what comes then has the new time and higher numbers', async () => {
+  test('holds one hour when the clock is set back, and later events have the new time and higher numbers', async () => {
     const { spool, clock } = open()
     const [before, record] = batchOf(spool, 2)
     const written = spool.append(before, record)
@@ -167,7 +167,7 @@ describe('a segment', () => {
     const [after, next] = batchOf(spool, 2)
     expect([next.receivedAt, (after[0]?.seq ?? 0) > last.seq]).toEqual([clock.now(), true])
     const later = spool.append(after, next)
-    // What waits for the disk came before; only what is earlier than both is settled.
+    // A batch from before the step still waits for the disk; only times before both are settled.
     expect(spool.watermark()).toBe(clock.now())
     await written
     expect(spool.isWritten(last.seq)).toBe(true)
@@ -176,7 +176,7 @@ describe('a segment', () => {
     expect(spool.segments().map(({ batches }) => batches.firstReceivedAt)).toEqual([TEST_START, clock.now()])
   })
 
-  test('holds one hour, when the hour ends while batches wait together for the disk, too', async () => {
+  test('holds one hour when the hour ends while batches wait for the disk, too', async () => {
     const { folder, spool, clock } = open()
     const hours: number[] = []
     const sent = [20, 10, 5, 0, -5, -HOUR_MS, -HOUR_MS - 5].map((beforeMs) => {
@@ -200,7 +200,7 @@ describe('a segment', () => {
     expect(idsIn(open(folder, clock).spool)).toEqual(idsIn(spool))
   })
 
-  test('takes no more once it has its size', async () => {
+  test('gets no more batches once it has its size', async () => {
     const { spool } = open(newFolder(), testClock(), NOTHING, { maxSegmentBytes: 2000 })
     for (let n = 0; n < 12; n++) await append(spool, 1)
     await spool.close()
@@ -213,7 +213,7 @@ describe('a segment', () => {
     expect(idsIn(spool).length).toBe(12)
   })
 
-  test('is closed when it is as old as that, and not when it is empty', async () => {
+  test('is sealed at the given age, and not when it is empty', async () => {
     const { spool, clock } = open()
     await spool.seal()
     expect(spool.segments()).toEqual([])
@@ -231,7 +231,7 @@ describe('a segment', () => {
     expect(spool.segments().length).toBe(2)
   })
 
-  test("that was released is no longer read, and its file is the caller's to remove", async () => {
+  test('that was released is no longer read, and the caller removes its file', async () => {
     const { spool } = open()
     await append(spool)
     await spool.seal()
@@ -270,7 +270,7 @@ describe('time and order', () => {
     )
   })
 
-  test('go on where they were after a restart: from the spool, and from what is loaded', async () => {
+  test('continue after a restart: from the spool, and from what is loaded', async () => {
     const counts = fc.array(fc.integer({ min: 1, max: 2500 }), { minLength: 1, maxLength: 4 })
     await fc.assert(
       fc.asyncProperty(counts, fc.boolean(), fc.integer({ min: -HOUR_MS, max: 5 }), async (counts, isLoaded, move) => {
@@ -309,14 +309,14 @@ describe('time and order', () => {
       expect(more).toEqual([])
       names.push(segment?.name ?? '')
       loaded.last = segment?.name ?? null
-      // Half of them were removed by the flush, half are there when the next process starts.
+      // Half of the files were removed by the flush, half are there when the next process starts.
       if (round % 2 === 0 && segment) unlinkSync(segment.path)
     }
     expect(names).toEqual(['000000000001', '000000000002', '000000000003', '000000000004'])
   })
 })
 
-describe('what is settled', () => {
+describe('the watermark', () => {
   test('never passes a batch that is not yet on disk and visible', async () => {
     const { spool, clock } = open()
     const receivedAt = new Map<string, number>()
@@ -342,7 +342,7 @@ describe('what is settled', () => {
     await spool.close()
   })
 
-  test('is now while nothing is on its way, and nothing that comes later is before it', async () => {
+  test('is now while nothing is being written, and no later batch is before it', async () => {
     const { spool, clock } = open()
     clock.advance(10)
     const watermark = spool.watermark()
@@ -355,7 +355,7 @@ describe('what is settled', () => {
 })
 
 describe('after a crash', () => {
-  /** A segment as bytes, and where each of its batches ends. */
+  /** The bytes of a segment, and the end of each of its batches. */
   async function segmentOf(counts: readonly number[]) {
     const { spool } = open()
     const ends: number[] = []
@@ -371,7 +371,7 @@ describe('after a crash', () => {
     return { bytes, ends, batches }
   }
 
-  /** Starts on these bytes; they must hold the first batches whole, and nothing else. */
+  /** Opens a spool on these bytes; it must have exactly these batches. */
   function expectKept(bytes: Uint8Array, batches: readonly { key: string | null; ids: string[] }[]): void {
     const folder = newFolder()
     writeFileSync(join(folder, '000000000007.ndjson'), bytes)
@@ -394,7 +394,7 @@ describe('after a crash', () => {
     }
   })
 
-  test('with anything behind the last commit, the same', async () => {
+  test('with any bytes after the last commit, the same', async () => {
     const { bytes, ends, batches } = await segmentOf([2, 1, 2])
     const garbage = fc.oneof(
       fc.uint8Array({ maxLength: 50 }),
@@ -411,7 +411,7 @@ describe('after a crash', () => {
     fc.assert(
       fc.property(fc.nat(ends.length), fc.nat(200), fc.array(garbage, { maxLength: 3 }), (kept, more, tail) => {
         const end = ends[kept - 1] ?? 0
-        // Not so much that the next batch would be whole again.
+        // Not so many that the next batch would be complete again.
         const next = bytes.subarray(end, Math.min(end + more, (ends[kept] ?? end) - 1))
         const parts = [bytes.subarray(0, end), next, ...tail.map((part) => Buffer.from(part as string))]
         expectKept(Buffer.concat(parts), batches.slice(0, kept))
@@ -420,7 +420,7 @@ describe('after a crash', () => {
     )
   })
 
-  test('of the machine, which may leave holes in what was not synced, no batch is kept in part', async () => {
+  test('of the machine, which may leave holes where nothing was synced, no batch is kept in part', async () => {
     const { bytes, ends, batches } = await segmentOf([2, 3])
     const first = ends[0] ?? 0
     fc.assert(
@@ -460,7 +460,7 @@ describe('after a crash', () => {
     expect(batches.length).toBe(1)
   })
 
-  test('in the middle of many appends, what was acknowledged is kept, and nothing twice', async () => {
+  test('in the middle of many appends, acknowledged batches are kept, and none twice', async () => {
     for (let round = 0; round < 10; round++) {
       const { folder, clock, spool } = open(newFolder(), testClock(), NOTHING, { maxSegmentBytes: 3000 })
       const acknowledged = new Set<string>()
@@ -487,7 +487,7 @@ describe('after a crash', () => {
   })
 })
 
-/** The spool's own open file, so that it can be taken away. */
+/** The file descriptor of the spool's open file, so that a test can close it. */
 function descriptorOf(path: string): number {
   const found = readdirSync('/proc/self/fd').find((fd) => {
     try {
@@ -518,7 +518,7 @@ describe('when the disk fails', () => {
     expect(idsIn(open(folder, clock).spool)).toEqual(idsOf([...first, ...second]))
   })
 
-  test('batches of the hour that failed are refused, and not those of the next that waited with them', async () => {
+  test('batches of the failed hour are refused, and not those of the next hour that waited as well', async () => {
     const { folder, spool, clock } = open()
     clock.set(TEST_START + HOUR_MS - 10)
     const first = await append(spool)
@@ -532,7 +532,7 @@ describe('when the disk fails', () => {
     expect(idsIn(open(folder, clock).spool)).toEqual(idsOf([...first, ...late]))
   })
 
-  test('all that wait for it are refused, and what comes later is taken', async () => {
+  test('all waiting batches are refused, and later ones accepted', async () => {
     const { folder, clock, spool } = open()
     await append(spool)
     closeSync(descriptorOf(spool.files()[0] ?? ''))
@@ -555,7 +555,7 @@ describe('when the disk fails', () => {
 })
 
 describe('when the disk is full', () => {
-  test.skipIf(disk === null)('batches are refused and leave nothing, and are taken once there is room', async () => {
+  test.skipIf(disk === null)('batches are refused and leave nothing, and are accepted once there is room', async () => {
     const folder = join(disk ?? '', 'spool')
     mkdirSync(folder)
     const { clock, spool } = open(folder)

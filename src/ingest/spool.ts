@@ -28,66 +28,67 @@ export interface Segment {
   name: string
   path: string
   batches: BatchLog
-  /** CRC-32 of what was written. */
+  /** CRC-32 of the file as it was written. */
   sum: number
-  /** Since when its file has been missing. */
-  goneAt?: Instant | undefined
+  /** When its file was first found missing; undefined while it is there. */
+  missingSince?: Instant | undefined
 }
 
 interface OpenSegment extends Segment {
   fd: number
-  /** Of what is written and synced. */
+  /** Written and synced bytes. */
   bytes: number
   hour: number
   openedAt: Instant
 }
 
-/** Batches of one hour that share a write and a sync. */
+/** Batches of one hour that are written and synced together. */
 interface Group {
   hour: number
   lines: BatchLines[]
   batches: BatchRecord[]
   oldestAt: Instant
-  /** Lowest of its events; infinite without events. */
+  /** Lowest `seq` of its events; infinite without events. */
   firstSeq: number
   done: PromiseWithResolvers<void>
 }
 
 export interface SpoolOptions {
   maxSegmentBytes?: number
-  /** Where copies of damaged files go; by default beside the spool. */
-  aside?: string
-  /** Told of everything that was acknowledged and can't be read any more. */
+  /** The folder for copies of damaged files; by default `damaged` beside the spool. */
+  damagedFolder?: string
+  /** Called for each file of which acknowledged batches can't be read any more. */
   damaged?(damage: SegmentDamage): void
 }
 
-/** The collector says 503 and asks to come back when the disk takes nothing. */
-
 /**
- * Where acknowledged batches lie until the warehouse has them: files of lines, each with events of one batch, and behind
- * those of each batch one line `{"batch": …}` that commits it. Appends that wait together share one `fdatasync`.
+ * The write-ahead store of acknowledged batches until the warehouse has them: files of lines, each with events of one
+ * batch, and after those of each batch one line `{"batch": …}` that commits it. Appends that wait together share one
+ * `fdatasync`.
  */
 export class Spool {
   private open: OpenSegment | null = null
-  /** In the order of their hours: one group, or more when an hour ends while the disk is busy. */
+  /** Groups to write, in the order of their hours: one, or more when an hour ends while the disk is busy. */
   private readonly waiting: Group[] = []
   /**
-   * One group at a time: more would be no faster (measured), and Linux tells of a failed write once for a descriptor, so
-   * a second sync under way could take the news and let the first group be acknowledged.
+   * The group that is being written. One at a time: more would be no faster (measured), and Linux reports a failed
+   * write only once for a descriptor, so a concurrent sync could get the error and let the failed group be
+   * acknowledged.
    */
   private writing: Group | null = null
   private isScheduled = false
   private readonly sealed: Segment[] = []
   private readonly encoder = new SegmentEncoder()
   private readonly maxSegmentBytes: number
-  private readonly aside: string
+  private readonly damagedFolder: string
   private nextNumber: number
   private lastReceivedAt = 0
   private lastSeq = 0
 
   /**
-   * Takes over what an earlier process left: cuts off what was never committed, tells what is damaged, and seals the rest.
-   * `loaded` names segments that the warehouse has; their files are removed. Its `lastSeq` is the highest of any event.
+   * Recovers the files of an earlier process: cuts off what was never committed, reports damage, and seals the rest.
+   * `loaded` knows the segments that the warehouse has, whose files are removed; its `lastSeq` is the highest of any
+   * event.
    */
   constructor(
     private readonly folder: string,
@@ -96,7 +97,7 @@ export class Spool {
     private readonly options: SpoolOptions = {},
   ) {
     this.maxSegmentBytes = options.maxSegmentBytes ?? 32 * 1024 * 1024
-    this.aside = options.aside ?? join(dirname(folder), 'damaged')
+    this.damagedFolder = options.damagedFolder ?? join(dirname(folder), 'damaged')
     this.nextNumber = loaded.last === null ? 1 : Number.parseInt(loaded.last, 10) + 1
     this.lastReceivedAt = loaded.lastReceivedAt
     this.lastSeq = loaded.lastSeq
@@ -104,7 +105,7 @@ export class Spool {
     for (const name of names.sort()) {
       const path = join(folder, `${name}.ndjson`)
       this.nextNumber = Math.max(this.nextNumber, Number.parseInt(name, 10) + 1)
-      const kept = loaded.has(name) ? null : recoverSegment(path, this.aside, name !== names.at(-1))
+      const kept = loaded.has(name) ? null : recoverSegment(path, this.damagedFolder, name !== names.at(-1))
       if (kept?.damage) options.damaged?.(kept.damage)
       if (!kept || kept.batches.size === 0) {
         unlinkSync(path)
@@ -116,35 +117,40 @@ export class Spool {
     }
   }
 
-  /** The time to stamp on a batch that is appended in the same turn of the event loop. Goes back by `putBack` only. */
+  /**
+   * Returns the `receivedAt` of a batch that is appended in the same turn of the event loop. Only `putBack` makes it go
+   * back.
+   */
   arrivalAt(): Instant {
     this.lastReceivedAt = Math.max(this.lastReceivedAt, this.clock.now())
     return this.lastReceivedAt
   }
 
-  /** Grows with time and from one call to the next; stays below 2^53 until the year 2255. */
+  /** Returns the next event number. It grows with time and with each call, and stays below 2^53 until the year 2255. */
   nextSeq(): number {
     this.lastSeq = Math.max(this.lastSeq + 1, this.lastReceivedAt * SEQ_PER_MS)
     return this.lastSeq
   }
 
-  /** The latest time that a batch had, and the highest number of an event. */
+  /** The latest `receivedAt` of a batch, and the highest number of an event. */
   get latest(): { receivedAt: Instant; seq: number } {
     return { receivedAt: this.lastReceivedAt, seq: this.lastSeq }
   }
 
-  /** The clock was put back: what comes in has this time or a later one. Numbers of events go on growing. */
+  /** Follows a clock that was set back: later batches have this time or a later one. Event numbers go on growing. */
   putBack(to: Instant): void {
     this.lastReceivedAt = to
     if (this.open) this.open.openedAt = to
   }
 
-  /** True when all events up to this number are on disk, or were refused. */
+  /** True when no event up to this number waits to be written: each is on disk, or was refused. */
   isWritten(seq: number): boolean {
     return [this.writing, ...this.waiting].every((group) => group === null || group.firstSeq > seq)
   }
 
-  /** Resolves when the batch is on disk. Fails with `unavailable` when the disk takes nothing; then nothing was kept. */
+  /**
+   * Resolves when the batch is on disk. Fails with `unavailable` when it can't be written; then nothing of it is kept.
+   */
   append(events: readonly StoredEvent[], batch: BatchRecord): Promise<void> {
     const group = this.groupFor(batch.receivedAt)
     group.lines.push(linesOf(events, batch))
@@ -154,25 +160,25 @@ export class Spool {
     return group.done.promise
   }
 
-  /** Everything received before this is on disk and visible; alerts are judged up to here. */
+  /** The watermark: everything received before it is on disk and visible. Alerts are judged up to here. */
   watermark(): Instant {
     const oldestAt = this.writing?.oldestAt ?? this.waiting[0]?.oldestAt
-    // A batch may still wait to be written that came before the clock was put back.
+    // A batch that was received before the clock was set back may still wait to be written.
     return oldestAt === undefined ? this.arrivalAt() : Math.min(oldestAt, this.arrivalAt())
   }
 
-  /** Paths of all files that hold events the warehouse does not have yet, but for those that somebody removed. */
+  /** Paths of all files with events that the warehouse does not have yet, without files that are missing. */
   files(): string[] {
     const open = this.open && this.open.bytes > 0 ? [this.open] : []
     return [...this.sealed, ...open].map(({ path }) => path).filter((path) => existsSync(path))
   }
 
-  /** Segments that wait to be loaded, oldest first. */
+  /** Sealed segments that wait to be loaded, oldest first. */
   segments(): readonly Segment[] {
     return this.sealed
   }
 
-  /** What the sender of a batch was told that the warehouse does not have yet; null when it is not here. */
+  /** Returns the answer that the sender of a batch in the spool got; null when the batch is not in the spool. */
   answerOf(hash: bigint): BatchAnswer | null {
     const latest = this.open?.batches.answerOf(hash)
     if (latest) return latest
@@ -183,28 +189,29 @@ export class Spool {
     return null
   }
 
-  /** Closes the open file, if it is at least that old, so that it can be loaded. */
+  /** Seals the open segment, if it is at least `minAgeMs` old, so that it can be loaded. */
   async seal(minAgeMs = 0): Promise<void> {
     await this.groupEnd()
     if (this.open && this.clock.now() - this.open.openedAt >= minAgeMs) this.endSegment()
   }
 
   /**
-   * To be called before a sealed segment is loaded: if its file is not as it was written, what it lost is told and
-   * forgotten, so that a repeat is taken in. False when nothing of it is left. Fails while a file that is gone may still
-   * come back, which is for a minute.
+   * Must be called before a sealed segment is loaded. When its checksum no longer matches, the lost batches are
+   * reported and forgotten, so that repeats of them are accepted. False when nothing of the segment is left. Fails for
+   * the first minute in which its file is missing, because it may come back.
    */
-  async mend(segment: Segment): Promise<boolean> {
+  async repair(segment: Segment): Promise<boolean> {
     const sum = await sumOf(segment.path)
-    segment.goneAt = sum === null ? (segment.goneAt ?? this.clock.now()) : undefined
+    segment.missingSince = sum === null ? (segment.missingSince ?? this.clock.now()) : undefined
     if (sum === segment.sum) return true
-    if (segment.goneAt !== undefined && this.clock.now() - segment.goneAt < GONE_MS) throw new Error('its file is gone')
-    return this.mendDamaged(segment)
+    if (segment.missingSince !== undefined && this.clock.now() - segment.missingSince < MISSING_MS)
+      throw new Error('its file is gone')
+    return this.repairDamaged(segment)
   }
 
-  private mendDamaged(segment: Segment): boolean {
+  private repairDamaged(segment: Segment): boolean {
     const known = segment.batches.size
-    const { batches, sum, damage } = recoverSegment(segment.path, this.aside, true)
+    const { batches, sum, damage } = recoverSegment(segment.path, this.damagedFolder, true)
     Object.assign(segment, { batches, sum })
     if (damage) this.options.damaged?.({ ...damage, batches: known - batches.size })
     if (batches.size > 0) return true
@@ -213,13 +220,16 @@ export class Spool {
     return false
   }
 
-  /** Forgets a loaded segment. The file stays until `remove`, because a running query may still read it. */
+  /**
+   * Removes a loaded segment from the list. The caller deletes its file later, because a running query may still read
+   * it.
+   */
   release(segment: Segment): void {
     const index = this.sealed.indexOf(segment)
     if (index >= 0) this.sealed.splice(index, 1)
   }
 
-  /** Writes what waits, then closes. The object is not usable afterwards. */
+  /** Writes pending batches and closes the files. The object is not usable afterwards. */
   async close(): Promise<void> {
     while (this.waiting.length > 0 || this.writing) {
       this.startWriting()
@@ -228,7 +238,7 @@ export class Spool {
     this.endSegment()
   }
 
-  /** The group that a batch joins. A segment holds one hour, so a batch of another hour begins another group. */
+  /** Returns the group for a batch. A segment holds one hour, so a batch of another hour starts another group. */
   private groupFor(receivedAt: Instant): Group {
     const hour = Math.floor(receivedAt / HOUR_MS)
     const latest = this.waiting.at(-1)
@@ -244,7 +254,9 @@ export class Spool {
     return group
   }
 
-  /** At the end of this turn of the event loop, so that all requests that are read in it share one write and sync. */
+  /**
+   * Starts writing at the end of this turn of the event loop, so that all requests read in it share one write and sync.
+   */
   private schedule(): void {
     if (this.isScheduled || this.writing) return
     this.isScheduled = true
@@ -284,7 +296,7 @@ export class Spool {
     const segment = this.segmentFor(group.hour)
     const bytes = this.encoder.encode(group.lines)
     try {
-      // Into the page cache this takes microseconds; only the sync is worth a trip to another thread.
+      // Writing to the page cache takes microseconds; only the sync is worth another thread.
       for (let written = 0; written < bytes.length; ) {
         written += writeSync(segment.fd, bytes, written, bytes.length - written, segment.bytes + written)
       }
@@ -292,9 +304,9 @@ export class Spool {
       if (group.batches.length >= BUSY_BATCHES) busyPoll(synced)
       await synced
     } catch (error) {
-      // Nothing of the group was acknowledged, so nothing of it may stay: its senders will repeat it.
+      // The group was not acknowledged, and its senders will repeat it, so nothing of it may stay.
       cut(segment.path, segment.bytes)
-      // The next group gets a file of its own, in case it is this one that takes no more.
+      // The next group gets a new file, in case only this file can't be written.
       this.endSegment()
       throw error
     }
@@ -329,14 +341,14 @@ export class Spool {
 }
 
 const SEQ_PER_MS = 1000
-/** A file that is missing for so long does not come back. */
-const GONE_MS = MINUTE_MS
+/** A file that is missing for this long is treated as lost. */
+const MISSING_MS = MINUTE_MS
 const SEGMENT_FILE = /^(\d{12})\.ndjson$/
 
-/** A group of so many batches means that more are coming while it is written. */
+/** A group of at least this many batches means that more will arrive while it is written. */
 const BUSY_BATCHES = 4
 
-/** On a disk that fails so badly that this does too, the next start cuts what was never committed. */
+/** Truncates a file. If the disk fails here too, the next start cuts off what was never committed. */
 function cut(path: string, bytes: number): void {
   try {
     truncateSync(path, bytes)
@@ -345,7 +357,7 @@ function cut(path: string, bytes: number): void {
   }
 }
 
-/** Everything worth keeping was synced before. */
+/** Closes a file, ignoring errors of the disk: everything acknowledged was synced before. */
 function closeQuietly(fd: number): void {
   try {
     closeSync(fd)

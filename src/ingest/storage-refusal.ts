@@ -2,10 +2,10 @@ import { AppError, messageOf } from '../core/error.ts'
 
 const RETRY_AFTER_S = 5
 
-/** The file system has no room, the file may not grow, or its owner may not store more; all end with room. */
+/** Errors that end when there is room: full file system, file size limit, quota. */
 const FULL = new Set(['ENOSPC', 'EFBIG', 'EDQUOT'])
 
-/** What a sender is told when its batch could not be written: the system's own code, never a path of the server. */
+/** Returns the error for a sender whose batch could not be written: with the system's error code, never a path. */
 export function storageRefusal(error: unknown): AppError {
   const { code } = error as { code?: string }
   const reason = code !== undefined && FULL.has(code) ? 'the disk is full' : (code ?? messageOf(error))

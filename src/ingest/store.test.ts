@@ -47,8 +47,8 @@ function setUp() {
   return { db, clock, shop, record, countOf, batchOf, domain, hostnames, ledger, usage }
 }
 
-describe('what a segment brought', () => {
-  test('is added up by domain, hour and host, whatever came in which segment', () => {
+describe('the records of a segment', () => {
+  test('are added up by domain, hour and host, in any order of segments', () => {
     const aCount = fc.record({
       host: fc.constantFrom(null, 'a.example', 'b.example'),
       hours: fc.nat(3),
@@ -84,7 +84,7 @@ describe('what a segment brought', () => {
     )
   })
 
-  test('tells of a hostname when it was seen first and last, and leaves what a person said of it', () => {
+  test('set when a hostname was seen first and last, and keep its status', () => {
     const { db, clock, shop, record, countOf, hostnames } = setUp()
     setHostnameStatus(db, shop, 'a.example', 'approved')
     const first = clock.now()
@@ -103,7 +103,7 @@ describe('what a segment brought', () => {
     ])
   })
 
-  test('moves the version of a domain to the last one said, up or down, and never back to none', () => {
+  test('set the version of a domain to the latest one, up or down, and never back to none', () => {
     const { record, countOf, domain } = setUp()
     const versions = []
     for (const lastVersion of [null, 7, null, 6.5, 8]) {
@@ -115,7 +115,7 @@ describe('what a segment brought', () => {
     expect(domain().prodVersion).toBe(3)
   })
 
-  test('is the same at the end, though a segment that failed at first came after later ones', () => {
+  test('are the same at the end when a segment that failed at first is recorded after later ones', () => {
     const statesOf = (order: readonly number[]) => {
       const { db, clock, shop, record, countOf, batchOf, ledger, domain, hostnames } = setUp()
       const start = clock.now()
@@ -151,7 +151,7 @@ describe('what a segment brought', () => {
     for (const order of ['021', '102', '120', '201', '210']) expect(statesOf([...order].map(Number))).toEqual(inOrder)
   })
 
-  test('never moves the last event of a domain back', () => {
+  test('never move the last event of a domain back', () => {
     const { clock, record, countOf, domain } = setUp()
     const now = clock.now()
     record([], [countOf({ lastReceivedAt: now }), countOf({ host: 'b.example', lastReceivedAt: now - 1 })])
@@ -177,7 +177,7 @@ describe('the ledger', () => {
   })
 })
 
-test('of a domain that was deleted in the meantime only the usage is counted', () => {
+test('only the usage of a domain that was deleted in the meantime is counted', () => {
   const { db, shop, record, countOf, batchOf, ledger, usage } = setUp()
   deleteDomain(db, shop)
   record([batchOf([{ reason: 'r', count: 1, sample: '' }])], [countOf({ events: 5, lastVersion: 1 })])
@@ -186,7 +186,7 @@ test('of a domain that was deleted in the meantime only the usage is counted', (
   expect(db.prepare('SELECT count(*) FROM hostname').pluck().get()).toBe(0)
 })
 
-test('nothing of it is kept when its transaction fails', () => {
+test('nothing is kept when the transaction fails', () => {
   const { db, clock, countOf, batchOf, ledger, usage } = setUp()
   const memory = new BatchMemory(db, clock)
   const batch = { ...batchOf([{ reason: 'r', count: 1, sample: '' }]), key: 'dom_1 batch-1' }

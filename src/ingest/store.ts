@@ -8,9 +8,9 @@ import type { FoldedNames, SegmentContent, SegmentCount } from './segment-count.
 import type { BatchRecord } from './segment-file.ts'
 
 /**
- * Writes down what a segment brought beside its events: batches to recognise, usage, hostnames, the ledger. Inside
- * the transaction that adds the segment's file, so all of it counts exactly once. A segment that could not be loaded at
- * first comes after later ones, and takes back nothing that they said.
+ * Records what a segment holds beside its events: batches to recognise, usage, hostnames, the ledger. Runs inside the
+ * transaction that adds the segment's file, so all of it counts exactly once. A segment that failed at first is
+ * recorded after later ones, and does not overwrite newer values of theirs.
  */
 export function recordSegment(
   db: Db,
@@ -25,7 +25,7 @@ export function recordSegment(
   recordUsage(db, counts)
 }
 
-/** What the ledger says of events whose names are too many. */
+/** Returns the ledger entry for events whose names exceed the limit. */
 const noteOf = ({ events, lastReceivedAt, ...origin }: FoldedNames): Noted => ({
   ...origin,
   receivedAt: lastReceivedAt,
@@ -35,7 +35,7 @@ const noteOf = ({ events, lastReceivedAt, ...origin }: FoldedNames): Noted => ({
 type Noted = Pick<BatchRecord, 'orgId' | 'domainId' | 'receivedAt' | 'ledger'>
 
 function recordLedger(db: Db, batches: readonly Noted[]): void {
-  // The domain may have been deleted while its last batches were on their way.
+  // The domain may have been deleted before its last batches were loaded.
   const note = db.prepare(
     `INSERT INTO rejection (domainId, orgId, reason, count, sample, firstSeenAt, lastSeenAt)
      SELECT @domainId, @orgId, @reason, @count, @sample, @receivedAt, @receivedAt
@@ -57,7 +57,7 @@ function recordUsage(db: Db, counts: readonly SegmentCount[]): void {
   for (const count of counts) usage.run(count)
 }
 
-/** Makes the usage of an hour at least this, where the domain is there. Doing it again changes nothing. */
+/** Raises the usage of an hour to at least this, if the domain exists. Idempotent. */
 export function raiseUsage(
   db: Db,
   hours: readonly { orgId: string; domainId: string; hour: Instant; events: number }[],
@@ -70,12 +70,12 @@ export function raiseUsage(
   for (const hour of hours) raise.run(hour)
 }
 
-/** By the hour it is kept as long as counts; of organizations that were deleted not at all. */
+/** Deletes hourly usage that is older than counts are kept, and all of deleted organizations. */
 export function removeOldUsage(db: Db, now: Instant): void {
   db.prepare('DELETE FROM usage WHERE hour < ? OR orgId IN (SELECT orgId FROM deletedOrg)').run(now - RECORDS_KEPT_MS)
 }
 
-/** Entries of the ledger that were seen last so long ago. */
+/** Deletes ledger entries that were last seen before the retention time. */
 export function removeOldLedger(db: Db, now: Instant): void {
   db.prepare('DELETE FROM rejection WHERE lastSeenAt < ?').run(now - RECORDS_KEPT_MS)
 }

@@ -47,7 +47,7 @@ const readEvent = (event: object, frame: Batch = {}) =>
   only(read({ ...frame, events: [{ vendor: 'Shop API', event: 'order', ...event }] }))
 const readHit = (hit: object, frame: Batch = {}) => read({ ...frame, hits: [hit] })
 
-test('an understood event is stored as it was said, with what the batch says of all', () => {
+test('an event is stored unchanged, with the shared values of its batch', () => {
   const frame: Batch = {
     env: 'dev',
     sessionId: 's-1',
@@ -84,7 +84,7 @@ test('an understood event is stored as it was said, with what the batch says of 
   })
 })
 
-test('what nobody said is null, and an id is made', () => {
+test('values that were not sent are null, and an id is made', () => {
   const event = readEvent({ event: undefined })
   expect(event).toMatchObject({ id: '', ts: NOW, env: 'prod', event: '', weight: 1, params: {} })
   const { account, host, path, title, sessionId, customerId, status, execMs, durMs, bytes, version } = event
@@ -94,7 +94,7 @@ test('what nobody said is null, and an id is made', () => {
 })
 
 describe('a vendor request', () => {
-  test('becomes the event that it carries', () => {
+  test('becomes the event in it', () => {
     const hit = { id: 'h-1', ts: NOW - 9, url: GA4, status: 204, durMs: 80, bytes: 43 }
     const event = only(readHit(hit, { page: { url: 'https://shop.example/' } }))
     expect(event).toMatchObject({
@@ -145,7 +145,7 @@ describe('a vendor request', () => {
     }
   })
 
-  test('that loads a library is kept as that', () => {
+  test('that loads a library is kept with the kind `library`', () => {
     const urls = [
       ['https://www.googletagmanager.com/gtag/js?id=G-1', 'Google Analytics 4', 'G-1'],
       ['https://cdn.segment.com/analytics.js/v1/wk/analytics.min.js', 'Segment', 'wk'],
@@ -162,7 +162,7 @@ describe('a vendor request', () => {
     }
   })
 
-  test('that carries nothing is taken, and leaves nothing', () => {
+  test('without an event is accepted, and stores nothing', () => {
     expect(readHit({ url: GA4, method: 'options' })).toMatchObject({ events: [], answer: { accepted: 1, rejected: 0 } })
     expect(readHit({ url: 'https://api.segment.io/v1/m', method: 'POST', body: '{}' })).toMatchObject({
       events: [],
@@ -180,7 +180,7 @@ describe('a vendor request', () => {
     expect(only(read({ hits: [{ url }] }, { domain: { ...DOMAIN, nameVendor } })).vendor).toBe(vendor)
   })
 
-  test('of nobody known is kept as it was seen', () => {
+  test('of an unknown vendor is kept as it was seen', () => {
     const url = 'https://collect.unknown.example:8443/track/%C3%BC?uid=7&a.b=1&uid=8&empty#frag'
     const event = only(readHit({ url, method: 'POST', body: 'left alone', status: 500, durMs: 3, bytes: 9 }))
     expect(event).toMatchObject({
@@ -199,7 +199,7 @@ describe('a vendor request', () => {
     })
   })
 
-  test('of nobody known keeps its own address, also when its query has a parameter of that name', () => {
+  test('of an unknown vendor keeps its own URL, also when its query has a parameter `url`', () => {
     const { params } = only(readHit({ url: 'https://unknown.example/p?url=https%3A%2F%2Fshop.example%2F&url=b&x=1' }))
     expect({ ...params }).toEqual({
       url: 'https://unknown.example/p',
@@ -276,7 +276,7 @@ describe('what can not be read', () => {
     expect(JSON.stringify({ answer, ledger })).not.toContain('secret')
   })
 
-  test('costs nothing else of its batch', () => {
+  test('does not refuse other items of its batch', () => {
     const hits = [{ url: segment, method: 'POST', body: '{' }, { url: GA4 }, { url: 'x' }, { url: GA4 }]
     const { events, answer } = read({ hits, events: [null, { vendor: 'A' }] })
     expect(events.map(({ vendor }) => vendor)).toEqual(['A', 'Google Analytics 4', 'Google Analytics 4'])
@@ -308,7 +308,7 @@ describe('the ledger', () => {
     ])
   })
 
-  test('has one reason for all fields that nobody knows, whatever strangers call them', () => {
+  test('has one reason for all unknown fields, whatever their names', () => {
     const { answer, ledger } = read({
       events: Array.from({ length: 300 }, (_, n) => ({ vendor: 'A', [`field${n}`]: 1 })),
       tags: [{ container: 'C', tagId: 1, ['y\0'.repeat(50_000)]: 1 }],
@@ -323,7 +323,7 @@ describe('the ledger', () => {
     expect(JSON.stringify(ledger).length).toBeLessThan(1500)
   })
 
-  test('takes a page without an absolute address, and keeps the events', () => {
+  test('notes a page without an absolute URL, and its events are kept', () => {
     const { events, ledger } = read({ page: { url: '/cart?q=1' }, events: [{ vendor: 'A' }] })
     expect([events.length, events[0]?.host, events[0]?.path]).toEqual([1, null, null])
     expect(ledger).toEqual([{ reason: 'page.url: is not an absolute address', count: 1, sample: '' }])
@@ -333,13 +333,13 @@ describe('the ledger', () => {
 describe('a name that is made to be large', () => {
   const host = `${'a'.repeat(300)}.example`
 
-  test('is no host of a page, and costs its events nothing', () => {
+  test('is not kept as host of a page, whose events are kept', () => {
     const { events, ledger } = read({ page: { url: `https://${host}/cart` }, events: [{ vendor: 'A' }] })
     expect(events.map(({ host, path }) => [host, path])).toEqual([[null, '/cart']])
     expect(ledger).toEqual([{ reason: 'page.url: its host is longer than a host can be', count: 1, sample: '' }])
   })
 
-  test('is cut where it is the vendor of a request of nobody known', () => {
+  test('is cut where it is the vendor of an unknown request', () => {
     expect(only(readHit({ url: `https://${host}/x` })).vendor).toBe('a'.repeat(200))
   })
 
@@ -458,7 +458,7 @@ describe('a batch that would grow', () => {
   const shared = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`key${n}`, 'x'.repeat(4000)]))
   const wide = JSON.stringify({ batch: calls, ...shared })
 
-  test('because each of its events repeats what all share, is refused where it would', () => {
+  test('because each of its events repeats the shared values, is refused where it would exceed the limit', () => {
     const hit = { url: 'https://api.segment.io/v1/batch', method: 'POST', body: wide }
     const { events, answer, ledger } = read({ hits: [hit, { url: GA4 }], events: [{ vendor: 'A' }] })
     expect(events.length).toBe(2)
@@ -468,7 +468,7 @@ describe('a batch that would grow', () => {
     ])
   })
 
-  test('because each of its events repeats the page, is refused where it would', () => {
+  test('because each of its events repeats the page, is refused where it would exceed the limit', () => {
     const body = JSON.stringify({ batch: Array(1000).fill({ type: 'page' }) })
     const hit = { url: 'https://api.segment.io/v1/batch', method: 'POST', body }
     const url = `https://shop.example/${'x'.repeat(16_000)}`
@@ -477,7 +477,7 @@ describe('a batch that would grow', () => {
     expect(read({ page: { url: 'https://shop.example/' }, hits: Array(5).fill(hit) }).events.length).toBe(5000)
   })
 
-  test('because its bodies are compressed, is refused where it would', () => {
+  test('because its bodies are compressed, is refused where it would exceed the limit', () => {
     const bodyBase64 = gzipSync(JSON.stringify({ type: 'track', event: 'e', pad: ' '.repeat(1_000_000) })).toString(
       'base64',
     )
@@ -486,12 +486,12 @@ describe('a batch that would grow', () => {
     expect(answer.accepted).toBeLessThanOrEqual(9)
     expect(answer.accepted).toBeGreaterThanOrEqual(8)
     expect(answer.accepted + answer.rejected).toBe(30)
-    // Those with nothing packed in them do not pay for it.
+    // Uncompressed items are not affected.
     const plain = [{ url: GA4 }, { ...hit, bodyBase64: undefined, body: '{"type":"track","event":"e"}' }]
     expect(read({ hits: [...Array(30).fill(hit), ...plain] }).answer.accepted).toBe(answer.accepted + 2)
   })
 
-  test('only as honest ones do, is taken', () => {
+  test('only as ordinary ones do, is accepted', () => {
     const events = Array.from({ length: 25 }, (_, n) => `en=e${n}&epn.value=${n}`).join('\r\n')
     const url = `https://www.google-analytics.com/g/collect?v=2&tid=G-1&ep.context=${'c'.repeat(2000)}`
     const { answer, events: stored } = read({ hits: Array(100).fill({ url, method: 'POST', body: events }) })

@@ -27,43 +27,43 @@ import {
 
 import { type PageFrame, pagesOf } from './page-stats.ts'
 
-/** Ids of the alerts whose rule the event breaks; empty when none. */
+/** Returns the ids of the alerts whose rule the event violates; empty when none. */
 export type Judge = (event: StoredEvent) => string[]
 
-/** Judges the events of one batch, for as long as their organization may take of the server's time. */
+/** Judges the events of one batch, within its organization's share of time on the event loop. */
 export interface BatchJudge {
   judge: Judge
-  /** True when the time ran out: what `judge` answered is void. */
+  /** True when the time ran out: the results of `judge` are then void. */
   readonly isOutOfTime: boolean
-  /** To be called when the batch was judged, or given up. */
+  /** Must be called when the batch was judged, or judging was stopped. */
   end(): void
 }
 
-/** What the batch came through, and when. */
+/** The domain and time of a batch, and the functions that decoding needs. */
 export interface Arrival {
   domain: CollectorDomain
   receivedAt: Instant
-  /** Answers a new number at each call, growing. */
+  /** Returns a larger number at each call. */
   nextSeq(): number
   isDenied(domainId: string, hostname: string): boolean
   judge: Judge
-  /** True when no text in the batch can hold lone surrogates or NUL: the whole was looked through at once. */
+  /** True when no text in the batch has lone surrogates or NUL, known from a single search of the body. */
   isClean: boolean
 }
 
-/** Something refused or changed, for the ledger. The sample says where, never a value: values may be personal. */
+/** A ledger entry for items refused or changed. The sample names a place, never a value: values may be personal. */
 export interface LedgerNote {
   reason: string
   count: number
   sample: string
 }
 
-/** A batch as the warehouse will know it. */
+/** A decoded batch, as it will be stored. */
 export interface Understood {
   events: StoredEvent[]
   answer: BatchAnswer
   ledger: LedgerNote[]
-  /** What it said of the speed of vendors' code. */
+  /** What it measured of the speed of vendors' code. */
   pages: StoredPage[]
 }
 
@@ -71,11 +71,11 @@ type List = BatchAnswer['errors'][number]['list']
 type Fields = Pick<StoredEvent, 'vendor' | 'event' | 'account' | 'kind' | 'status' | 'execMs' | 'durMs' | 'bytes'>
 
 /**
- * Bodies of one batch may unpack to this much together, and so may events that repeat what their body says once; small
- * batches must not become gigabytes.
+ * Limit of all unpacked bodies of one batch together, and of the shared values that its events repeat, so that a small
+ * batch can't become gigabytes.
  */
 const MAX_UNPACKED_BYTES = 8 * 1024 * 1024
-/** Others (`data:`, `blob:`, `about:`) reach no vendor. */
+/** URLs of other schemes (`data:`, `blob:`, `about:`) reach no vendor. */
 const ON_THE_WEB = /^\s*(?:https?|wss?):/i
 /** Every row of a page repeats its path, and a batch may have 200 of them. */
 const MAX_PAGE_PATH = 1000
@@ -85,8 +85,8 @@ const NOT_ON_THE_WEB = 'url: is no http, https, ws or wss address'
 const UNPACKED_TOO_LARGE = 'bodies of the batch unpack to more than 8 MiB'
 
 /**
- * Turns a batch into events: decodes, flattens, judges. Pure but for `nextSeq`. An item that can't be understood is
- * refused alone, with its reason in the answer and in the ledger.
+ * Turns a batch into events: decodes, flattens, judges. Pure except for `nextSeq`. An invalid item is refused by
+ * itself, with its reason in the answer and in the ledger.
  */
 export function understand(batch: Batch, arrival: Arrival): Understood {
   const reading = new Reading(batch, arrival)
@@ -111,8 +111,8 @@ export function understand(batch: Batch, arrival: Arrival): Understood {
 }
 
 /**
- * Of most batches nothing is refused. Thousands of them are remembered until they are in the warehouse, so they share
- * what they have in common.
+ * Most batches have no refused items. Thousands of them are kept until they are in the warehouse, so they share empty
+ * lists.
  */
 const NO_NOTES: LedgerNote[] = []
 const NO_PAGES: StoredPage[] = []
@@ -140,7 +140,7 @@ class Reading {
   private readonly skewMs: number
   private readonly weight: number
   private readonly pageViewRate: number
-  /** What each event repeats of its batch, about. */
+  /** Approximate characters of the batch's shared values that each event repeats. */
   private readonly frameLength: number
   private unpackedBytes = 0
 
@@ -184,7 +184,7 @@ class Reading {
     const { item, error, reason } = checkHit(value)
     if (error !== null) return this.refuse('hits', index, reason, '', error)
     const sample = placeOf(item.url)
-    // What is not packed has the room of the batch itself, whatever its neighbours took.
+    // An uncompressed body is limited by the batch itself, so it does not count with the unpacked ones.
     const isPacked = item.bodyBase64 !== undefined
     const isOver = () => this.unpackedBytes > MAX_UNPACKED_BYTES
     if (isPacked && isOver()) return this.refuse('hits', index, UNPACKED_TOO_LARGE, sample)
@@ -233,31 +233,31 @@ class Reading {
     this.pages = pagesOf(frame, fitting, domain.nameVendor)
   }
 
-  /** A time of the sender's clock, by ours. */
+  /** Converts a time of the sender's clock to the server's. */
   private correct(ts: number | undefined): Instant {
     const { receivedAt } = this.arrival
     return ts === undefined ? receivedAt : clamp(Math.round(ts + this.skewMs), 0, receivedAt)
   }
 
-  /** A request that no decoder knows: whose it is, by the domain's own patterns first. */
+  /** Stores a request that no decoder knows, with its vendor by the domain's own patterns first. */
   private unread(item: HitItem, sample: string): void {
     const url = new URL(item.url)
     const vendor =
       this.arrival.domain.nameVendor(item.url) ?? thirdPartyOf(url.hostname) ?? cutText(url.hostname, MAX_NAME_LENGTH)
-    // The address first: a parameter of its query that is called the same becomes `url.1`.
+    // `url` comes first: a query parameter of the same name becomes `url.1`.
     const query = readQuery(`url=${encodeURIComponent(sample)}&${url.search.slice(1)}`)
-    // Percent-encoding can hide what the text of the batch does not show.
+    // Percent-encoding can hide characters that the search of the body did not find.
     this.store(item, hitFields(item, vendor, '', null, 'hit'), this.flatten(query, sample, false))
   }
 
-  /** The reason counts in the ledger, the error is what the sender reads. */
+  /** Refuses an item: the ledger counts by `reason`, the sender gets `error`. */
   refuse(list: List, index: number, reason: string, sample: string, error = reason): void {
     this.answer.rejected++
     if (this.answer.errors.length < MAX_ERRORS) this.answer.errors.push({ list, index, error })
     this.note(`${list}: ${reason}`, 1, sample || (error === reason ? '' : error))
   }
 
-  /** A text of the batch itself, fit for storage. */
+  /** Cleans a text of the batch for storage. */
   private clean(text: string): string {
     return this.arrival.isClean ? text : cleanText(text)
   }
@@ -300,7 +300,9 @@ class Reading {
     return flat.params
   }
 
-  /** Whole sessions are kept or left out, and each always alike. */
+  /**
+   * True when page views of this session are kept: sampled by session, the same session always with the same result.
+   */
   private keepsPageView(id: string | undefined): boolean {
     const session = this.sessionId ?? this.customerId ?? id ?? String(this.arrival.nextSeq())
     return Bun.hash.xxHash32(`${this.arrival.domain.id} ${session}`) < this.pageViewRate * 2 ** 32
@@ -365,7 +367,7 @@ function hitFields(item: HitItem, vendor: string, event: string, account: string
   return { vendor, event, account, kind, status: outcomeOf(item.status), execMs: null, durMs, bytes }
 }
 
-/** HTTP 400 and above is a failure; 0 is what a browser gives for a request that never got an answer. */
+/** HTTP 400 and above is a failure; browsers report 0 for a request that got no answer. */
 function outcomeOf(status: HitItem['status']): EventStatus | null {
   if (typeof status !== 'number') return status ?? null
   return status === 0 || status >= 400 ? 'failure' : 'ok'
@@ -375,7 +377,7 @@ function clamp(value: number, min: number, max: number): number {
   return Math.min(Math.max(value, min), max)
 }
 
-/** Characters that the parameters of the events take. */
+/** Returns the number of characters in the parameters of the events. */
 function lengthOf(events: readonly FlatEvent[]): number {
   let length = 0
   for (const { params } of events) for (const key in params) length += key.length + (params[key]?.length ?? 0)

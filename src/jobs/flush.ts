@@ -19,8 +19,8 @@ export interface FlushParts {
 }
 
 /**
- * Seals the spool when it is that old, and loads every sealed segment into the warehouse, oldest first. A part that fails
- * costs the others nothing and is tried again in the next round; the round fails at its end.
+ * Seals the spool when it is that old, and loads every sealed segment into the warehouse, oldest first. A part that
+ * fails costs the others nothing and is tried again in the next round; the round fails at its end.
  */
 export async function flush(parts: FlushParts, minAgeMs = 0): Promise<void> {
   await round(parts, () => parts.spool.seal(minAgeMs))
@@ -64,7 +64,7 @@ async function round(parts: FlushParts, seal: () => Promise<void>): Promise<void
 
 async function load({ db, batches, spool, warehouse }: FlushParts, segment: Segment): Promise<void> {
   try {
-    if (!(await spool.mend(segment))) return
+    if (!(await spool.repair(segment))) return
     const pages = segment.batches.notable.flatMap((batch) => batch.pages ?? [])
     await warehouse.load(
       { ...segment, pages },
