@@ -11,7 +11,7 @@ import { abortRequest } from '../http/request-signal.ts'
 import { EVENTS_PATH } from '../ingest/collector.ts'
 
 /** What a server puts up with. */
-export interface Patience {
+export interface ServerTimeouts {
   /** A request that takes longer is answered 503. */
   answerMs: number
   /** Requests under way are cut off when the server stops for longer. */
@@ -45,16 +45,21 @@ const NO_HOST = new AppError('invalid', 'host: is no name of a host')
 const TWO_HOSTS = new AppError('invalid', 'host: is there more than once')
 const BUSY = new AppError('unavailable', 'the server has too many requests at work', RETRY_AFTER_S)
 
-/** Listens, and answers every request as the settings and `patience` allow. Throws when the port is taken. */
-export function serve({ at, collector, answer }: Listening, config: Config, log: Log, patience: Patience): Server {
-  limitArrivals(patience.bodies)
+/** Listens, and answers every request as the settings and `timeouts` allow. Throws when the port is taken. */
+export function serve(
+  { at, collector, answer }: Listening,
+  config: Config,
+  log: Log,
+  timeouts: ServerTimeouts,
+): Server {
+  limitArrivals(timeouts.bodies)
   const callerOf = callerAddress(config.trustedProxies)
   const isBusy = (server: Server) => server.pendingRequests > config.maxConnections
   const web = async (request: Request, path: string, server: Server) => {
     // Whoever asks whether the process is alive would end it for being busy.
     if (isBusy(server) && path !== '/healthz') return errorResponse(BUSY)
     try {
-      return await inTime(request, answer(request, path), patience.answerMs)
+      return await inTime(request, answer(request, path), timeouts.answerMs)
     } catch (error) {
       const refusal = refusalOf(error)
       if (refusal) return errorResponse(refusal)
@@ -68,7 +73,7 @@ export function serve({ at, collector, answer }: Listening, config: Config, log:
     development: false,
     // Without it two servers share a port unnoticed, and the kernel deals requests between them.
     reusePort: false,
-    idleTimeout: Math.max(IDLE_TIMEOUT_S, Math.ceil(patience.answerMs / SECOND_MS) + 15),
+    idleTimeout: Math.max(IDLE_TIMEOUT_S, Math.ceil(timeouts.answerMs / SECOND_MS) + 15),
     // Bodies are measured where they are read: the server's own refusal is not JSON.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     // Its own route, because it is asked thousands of times a second.

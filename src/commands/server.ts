@@ -6,7 +6,7 @@ import { AppError } from '../core/error.ts'
 import { ARRIVAL_LIMITS } from '../http/arrival.ts'
 import { errorResponse } from '../http/errors.ts'
 import { runJobs } from '../jobs/job.ts'
-import { type Listening, limitConnections, type Patience, type Server, serve, stopServer } from './listener.ts'
+import { type Listening, limitConnections, type Server, type ServerTimeouts, serve, stopServer } from './listener.ts'
 
 /** A server that is up. */
 export interface Running {
@@ -43,15 +43,15 @@ export async function startServer(
   config: Config,
   log: Log,
   extra: Extra = () => null,
-  patience: Patience = requestSignal(config),
+  timeouts: ServerTimeouts = timeoutsOf(config),
 ): Promise<Running> {
   const app = await openApp({ config, clock: systemClock, log })
   try {
     const { server, collectServer } = listen(app, config, extra, (listening) =>
-      opened(listening, () => serve(listening, config, log, patience)),
+      opened(listening, () => serve(listening, config, log, timeouts)),
     )
     const servers = collectServer ? [server, collectServer] : [server]
-    const stopCounting = limitConnections(servers, config, log, patience.countMs)
+    const stopCounting = limitConnections(servers, config, log, timeouts.countMs)
     const jobs = runJobs(app.jobs, (error, job) => log.error(error, job))
     return {
       app,
@@ -60,7 +60,7 @@ export async function startServer(
       async stop() {
         stopCounting()
         const ended = jobs.stop()
-        await Promise.all(servers.map((one) => stopServer(one, patience.stopMs)))
+        await Promise.all(servers.map((one) => stopServer(one, timeouts.stopMs)))
         app.abort()
         const timer = setInterval(app.abort, ABORT_MS)
         await ended
@@ -74,7 +74,7 @@ export async function startServer(
   }
 }
 
-function requestSignal({ requestTimeoutS }: Config): Patience {
+function timeoutsOf({ requestTimeoutS }: Config): ServerTimeouts {
   return { answerMs: requestTimeoutS * SECOND_MS, stopMs: STOP_MS, countMs: SECOND_MS, bodies: ARRIVAL_LIMITS }
 }
 

@@ -7,7 +7,7 @@ import {
 } from './capture-settings.ts'
 import type { DomainParts } from './route-parts.ts'
 
-/** What the browser script of a domain does. */
+/** Routes for the settings of a domain's browser script. */
 export function captureRoutes({ db, changed }: DomainParts): Route[] {
   const common = {
     path: '/v1/domains/{id}/capture',

@@ -5,8 +5,8 @@ import { SAMPLING_RATES } from './domain.ts'
 import type { DomainKey } from './store.ts'
 
 /**
- * `memory`: a session is the life of a page, and nothing is stored. `sessionStorage`: it spans the pages of a tab, once
- * the page said that storage is allowed. `customer`: the page names it.
+ * `memory`: a session lasts as long as a page, and nothing is stored. `sessionStorage`: it spans the pages of a tab,
+ * once the page has allowed storage. `customer`: the page sets its id.
  */
 export const SESSION_MODES = ['memory', 'sessionStorage', 'customer'] as const
 export type SessionMode = (typeof SESSION_MODES)[number]
@@ -27,11 +27,11 @@ const fields = {
 }
 const EXAMPLE = { enabled: true, sampleRate: { prod: 0.1, dev: 1 }, sessionMode: 'memory' }
 
-/** What the browser script of a domain does. */
+/** The settings of a domain's browser script. */
 export const CaptureSettingsSchema = Closed(fields, { $id: 'CaptureSettings', examples: [EXAMPLE] })
 export type CaptureSettings = Static<typeof CaptureSettingsSchema>
 
-/** What is left out stays as it is. */
+/** Fields that are left out stay unchanged. */
 export const CaptureSettingsInputSchema = Closed(
   {
     enabled: Type.Optional(fields.enabled),
@@ -42,7 +42,7 @@ export const CaptureSettingsInputSchema = Closed(
 )
 export type CaptureSettingsInput = Static<typeof CaptureSettingsInputSchema>
 
-/** As they are kept with the domain. */
+/** The columns of the domain that hold them. */
 export interface CaptureRow {
   captureEnabled: number
   captureProdRate: number
@@ -58,7 +58,7 @@ export function captureOf({ captureEnabled, captureProdRate, captureDevRate, ses
   } as CaptureSettings
 }
 
-/** Fails with `notFound`. */
+/** Returns the settings of a domain. Fails with `notFound`. */
 export function captureSettings(db: Db, { orgId, id }: DomainKey): CaptureSettings {
   const row = db
     .prepare<[string, string], CaptureRow>(
@@ -69,7 +69,7 @@ export function captureSettings(db: Db, { orgId, id }: DomainKey): CaptureSettin
   return captureOf(row)
 }
 
-/** Answers the settings as they are then. Fails with `notFound`. */
+/** Changes the settings and returns the new ones. Fails with `notFound`. */
 export function changeCapture(db: Db, domain: DomainKey, change: CaptureSettingsInput): CaptureSettings {
   const present = captureSettings(db, domain)
   const next = { ...present, ...change, sampleRate: { ...present.sampleRate, ...change.sampleRate } }

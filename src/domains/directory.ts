@@ -5,36 +5,36 @@ import { type CaptureRow, type CaptureSettings, captureOf } from './capture-sett
 import { type DomainVendorConfig, normalizeHostname } from './domain.ts'
 import { type NameVendor, vendorsByPattern } from './vendor-pattern.ts'
 
-/** What the collector needs to know of a domain. */
+/** A domain as the collector needs it. */
 export interface CollectorDomain {
   id: string
   orgId: string
-  /** The organization's; goes into the hash of customer ids. */
+  /** The organization's salt for the hash of customer ids. */
   customerSalt: string
   vendors: readonly DomainVendorConfig[]
-  /** By the domain's own patterns. */
+  /** Names the vendor of a request by the domain's own patterns. */
   nameVendor: NameVendor
   /** Shares of sessions, above 0 to 1, whose page views are kept. */
   pageViewRate: Readonly<Record<Environment, number>>
-  /** What its browser script does. */
+  /** The settings of its browser script. */
   capture: Readonly<CaptureSettings>
 }
 
-/** The collector's view of all domains, held in memory and read for every request without a query. */
+/** A cache of all domains in memory, which the collector reads for every request without a database query. */
 export interface DomainDirectory {
-  /** The domain of a property token; null when the token is unknown, or replaced more than 24 hours ago. */
+  /** Returns the domain of a property token; null when the token is unknown, or was replaced more than 24 hours ago. */
   byToken(token: string): CollectorDomain | null
-  /** True when events from this host are to be dropped. Hosts are compared as `normalizeHostname` spells them. */
+  /** True when events from this host are to be dropped. Hosts are normalized by `normalizeHostname` first. */
   isDenied(domainId: string, hostname: string): boolean
-  /** Looks for changes that other connections made. Costs microseconds when there are none: call it once a second. */
+  /** Reloads the cache if another connection changed the database. Costs microseconds if not: call it once a second. */
   refresh(): void
-  /** To be called after a change through the connection of this directory: what is asked next is answered anew. */
+  /** Invalidates the cache. Must be called after a change through this directory's own connection. */
   invalidate(): void
 }
 
 interface Entry {
   domain: CollectorDomain
-  /** When the token stops working; null for the present one. */
+  /** When the token stops working; null for the current one. */
   until: Instant | null
 }
 
@@ -107,7 +107,7 @@ export function domainDirectory({ db, clock }: { db: Db; clock: Clock }): Domain
   let view: View | null = null
 
   const read = (): View => {
-    // Before reading: a commit in between then counts as one more change instead of none.
+    // Set before reading: a commit in between then causes one more reload instead of being missed.
     seenVersion = dataVersion.get()
     view = { entries: readEntries(db), denied: readDenied(db) }
     return view

@@ -18,20 +18,20 @@ export const DOMAIN_STATUSES = ['waiting', 'active', 'silent'] as const
 export type DomainStatus = (typeof DOMAIN_STATUSES)[number]
 
 /**
- * Which address the script and the events of a domain go to: the collector's, a hostname of the customer that points to
- * it, or the one of the interface, where the collector was before it was given an address of its own.
+ * The host for the script and the events of a domain. `default`: the collector's; `custom`: a hostname of the customer
+ * that points to it; `legacy`: the interface's, where the collector was before it had a host of its own.
  */
 export const ROUTING_MODES = ['legacy', 'custom', 'default'] as const
 export type RoutingMode = (typeof ROUTING_MODES)[number]
 
-/** Whether a customer's hostname was found to lead to the collector: not looked at yet, yes, no. */
+/** Whether a customer's hostname leads to the collector: not checked yet, yes, no. */
 export const COLLECT_STATUSES = ['pending', 'active', 'failing'] as const
 export type CollectStatus = (typeof COLLECT_STATUSES)[number]
 
-/** Shares of sessions that can be chosen where only a share of them is kept. */
+/** The sampling rates that can be chosen. */
 export const SAMPLING_RATES = [1, 0.5, 0.25, 0.1, 0.05, 0.02, 0.01] as const
 
-/** Events from a `denied` hostname are dropped by the collector; the other two only say whether a person has looked. */
+/** The collector drops events from a `denied` hostname; the other two only say whether a user has reviewed it. */
 export const HOSTNAME_STATUSES = ['unreviewed', 'approved', 'denied'] as const
 export type HostnameStatus = (typeof HOSTNAME_STATUSES)[number]
 
@@ -186,7 +186,7 @@ export interface DomainRecord {
   collectHostname: string | null
   collectStatus: CollectStatus
   legacyScriptAt: Instant | null
-  /** Seen in the last 7 days. */
+  /** Vendors seen in the last 7 days. */
   vendorsSeen: string[]
 }
 
@@ -195,17 +195,17 @@ export function domainStatus(lastEventAt: Instant | null, now: Instant): DomainS
   return now - lastEventAt < DAY_MS ? 'active' : 'silent'
 }
 
-/** How one caller sees domains at one moment. */
+/** The context in which domains are described: time, and public URLs. */
 export interface Viewpoint {
   now: Instant
-  /** Where the collector is reached from outside, without a path. */
+  /** Public URL of the collector, without a path. */
   collectUrl: string
-  /** Where the interface is, without a path. */
+  /** Public URL of the interface, without a path. */
   publicUrl: string
   showToken: boolean
 }
 
-/** A domain as the interface spells it. */
+/** Returns a domain as the API shows it. */
 export function describeDomain(record: DomainRecord, viewpoint: Viewpoint): Domain {
   const { id, orgId, name, system, monitoredUrls, createdAt, projectId, events24h, lastEventAt, prodVersion } = record
   const { now, showToken } = viewpoint
@@ -230,7 +230,7 @@ export function describeDomain(record: DomainRecord, viewpoint: Viewpoint): Doma
   }
 }
 
-/** Where a domain's script is loaded from and its events go to. A mode without its hostname is the default one. */
+/** Returns the routing of a domain's script and events. Mode `custom` without a hostname counts as `default`. */
 export function routingOf(
   { routingMode, collectHostname }: Pick<DomainRecord, 'routingMode' | 'collectHostname'>,
   { collectUrl, publicUrl }: Pick<Viewpoint, 'collectUrl' | 'publicUrl'>,
@@ -244,30 +244,33 @@ export function routingOf(
   }
 }
 
-/** As `describeDomain`, with the settings that a `PUT` replaces. */
+/** Like `describeDomain`, with the settings that a `PUT` replaces. */
 export function describeDomainInDetail(record: DomainRecord, viewpoint: Viewpoint): DomainDetail {
   const { vendors, allowManualMonitoring, screenshotBase64 } = record
   return { ...describeDomain(record, viewpoint), vendors, allowManualMonitoring, screenshotBase64 }
 }
 
 /**
- * Ends of names that nobody can own on the internet: this machine (`localhost`), the link (`local`), a network of its own
- * (`internal`, `home.arpa`), other ways to find hosts (`onion`, `alt`), none at all (`invalid`, `test`), addresses (`arpa`).
- * https://www.rfc-editor.org/rfc/rfc6761, rfc6762, rfc7686, rfc8375, rfc9476; ICANN resolution 2024.07.29.06 for `internal`.
- * `example` may stay: it leads nowhere.
+ * Top-level names that can't be registered on the internet: this machine (`localhost`), the link (`local`), private
+ * networks (`internal`, `home.arpa`), other name systems (`onion`, `alt`), reserved (`invalid`, `test`), addresses
+ * (`arpa`). https://www.rfc-editor.org/rfc/rfc6761, rfc6762, rfc7686, rfc8375, rfc9476; ICANN resolution 2024.07.29.06
+ * for `internal`. `example` is allowed: it is never resolved.
  */
 const SPECIAL_ENDS = ['localhost', 'local', 'internal', 'onion', 'alt', 'invalid', 'test', 'arpa']
 
-/** A label: letters, digits and hyphens inside, https://www.rfc-editor.org/rfc/rfc1123#section-2.1; and `_`, which DNS allows. */
+/**
+ * A label: letters, digits and hyphens inside, https://www.rfc-editor.org/rfc/rfc1123#section-2.1; and `_`, which DNS
+ * allows.
+ */
 const LABEL = /^(?!-)[a-z\d_-]{1,63}(?<!-)$/
 
-/** True for a name of at least two labels, as `normalizeHostname` spells it, that is no address. */
+/** True for a normalized name of at least two labels that is no address. */
 export function isFullName(hostname: string): boolean {
   const labels = hostname.split('.')
   return labels.length > 1 && labels.every((label) => LABEL.test(label)) && !/^\d+$/.test(labels.at(-1) ?? '')
 }
 
-/** True when the name ends in one that nobody can own: only who runs the network can know where it leads. */
+/** True when the name ends in one of `SPECIAL_ENDS`, so that it may resolve to a host of the operator's network. */
 export function isSpecialName(hostname: string): boolean {
   return SPECIAL_ENDS.includes(hostname.slice(hostname.lastIndexOf('.') + 1))
 }
@@ -275,12 +278,12 @@ export function isSpecialName(hostname: string): boolean {
 const HOSTNAME_LENGTH_MAX = 253
 
 /**
- * The one spelling under which hostnames are kept and compared: lower case, international names in punycode, no dots
- * at the end; addresses as the URL standard writes them (https://url.spec.whatwg.org/#host-parsing). Null when the
- * text is not a hostname alone: with a port, a path, a user, white space or percent signs.
+ * Returns the normalized hostname, under which hostnames are stored and compared: lower case, international names in
+ * punycode, no dots at the end; addresses by the URL standard (https://url.spec.whatwg.org/#host-parsing). Null when
+ * the text is not only a hostname: with a port, a path, a user, white space or percent signs.
  */
 export function normalizeHostname(text: string): string | null {
-  // The URL parser would drop or decode these silently, and so read another name than the one that was given.
+  // The URL parser would drop or decode these silently, and return another name than the given one.
   if (/[\s\p{Cc}/\\?#@%]/u.test(text) || (text.includes(':') && !/^\[[\da-f:.]+\]$/i.test(text))) return null
   const bare = text.replace(/[.。．｡]+$/, '')
   const { hostname } = URL.parse(`http://${bare}`) ?? { hostname: '' }

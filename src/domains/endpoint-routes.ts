@@ -37,7 +37,7 @@ const EndpointSchema = Closed(
   },
 )
 
-/** Where a domain's script is loaded from and its events go to. */
+/** Routes for the host from which a domain's script is loaded and to which its events are sent. */
 export function endpointRoutes(parts: DomainParts): Route[] {
   const { db, clock, changed, isEndpointLocked } = parts
   return [
@@ -68,7 +68,7 @@ export function endpointRoutes(parts: DomainParts): Route[] {
 
 function hostnameOf(text: string, { isHostAllowed }: DomainParts): string {
   const hostname = normalizeHostname(text)
-  // Browsers want a certificate, which addresses and bare names don't get.
+  // Browsers need a certificate, which is not issued for addresses and single-label names.
   if (hostname === null || !isFullName(hostname)) throw new AppError('invalid', 'hostname: is not the name of a host')
   if (isSpecialName(hostname) && !isHostAllowed?.(hostname)) {
     const end = hostname.slice(hostname.lastIndexOf('.') + 1)

@@ -15,7 +15,7 @@ const SamplingInput = Closed(
   { $id: 'PageViewSamplingInput', examples: [{ prodRate: 0.5 }] },
 )
 
-/** Which share of a domain's page views is kept. What there is of them is a question to the history. */
+/** Routes for the share of a domain's page views that is kept. */
 export function pageViewRoutes({ db, clock, changed }: DomainParts): Route[] {
   return [
     route({

@@ -5,7 +5,7 @@ import { type Db, tx } from '../store/database.ts'
 import type { Project, ProjectInput, ProjectPatch } from './project.ts'
 import type { Slice } from './store.ts'
 
-/** Which project, as seen from one organization: another organization's project does not exist. */
+/** Identifies a project within one organization; projects of other organizations are not found. */
 export interface ProjectKey {
   orgId: string
   id: string
@@ -21,7 +21,7 @@ const SELECT_PROJECT = `
 
 const projectOf = (row: ProjectRow): Project => ({ ...row, domainIds: JSON.parse(row.domainIds) })
 
-/** Oldest first; at most `limit + 1`, so that the caller sees if more follow. */
+/** Returns projects, oldest first; at most `limit + 1`, so that the caller sees whether more follow. */
 export function listProjects(db: Db, orgId: string, { after, limit }: Slice): Project[] {
   return db
     .prepare<[object], ProjectRow>(`${SELECT_PROJECT} AND (@after IS NULL OR id > @after) ORDER BY id LIMIT @limit + 1`)
@@ -29,14 +29,17 @@ export function listProjects(db: Db, orgId: string, { after, limit }: Slice): Pr
     .map(projectOf)
 }
 
-/** Fails with `notFound` when the organization has no such project. */
+/** Returns the project. Fails with `notFound` when the organization has none with this id. */
 export function findProject(db: Db, { orgId, id }: ProjectKey): Project {
   const row = db.prepare<[object], ProjectRow>(`${SELECT_PROJECT} AND id = @id`).get({ orgId, id })
   if (!row) throw new AppError('notFound', 'no such project')
   return projectOf(row)
 }
 
-/** The name to store. Fails with `invalid` when it is blank, `conflict` when another project of the organization has it. */
+/**
+ * Returns the trimmed name. Fails with `invalid` when it is blank, `conflict` when another project of the organization
+ * has it.
+ */
 function freeName(db: Db, { orgId, id }: ProjectKey, name: string): string {
   const trimmed = name.trim()
   if (!trimmed) throw new AppError('invalid', 'name: must not be blank')
@@ -47,7 +50,7 @@ function freeName(db: Db, { orgId, id }: ProjectKey, name: string): string {
   return trimmed
 }
 
-/** Makes these the domains of a project. Fails with `invalid`, naming the first that the organization does not have. */
+/** Sets the domains of a project. Fails with `invalid`, naming the first that the organization does not have. */
 function setDomains(db: Db, { orgId, id }: ProjectKey, domainIds: readonly string[]): void {
   db.prepare('UPDATE domain SET projectId = NULL WHERE projectId = ?').run(id)
   const move = db.prepare('UPDATE domain SET projectId = ? WHERE orgId = ? AND id = ?')
@@ -57,7 +60,10 @@ function setDomains(db: Db, { orgId, id }: ProjectKey, domainIds: readonly strin
   }
 }
 
-/** Fails with `invalid` on a blank name or an unknown domain, `conflict` when the name is taken, in whatever case. */
+/**
+ * Makes a project. Fails with `invalid` on a blank name or an unknown domain, `conflict` when the name is taken,
+ * ignoring case.
+ */
 export function createProject(db: Db, clock: Clock, orgId: string, { name, domainIds = [] }: ProjectInput): Project {
   const createdAt = clock.now()
   const project = { orgId, id: newId('prj', createdAt) }
@@ -72,7 +78,7 @@ export function createProject(db: Db, clock: Clock, orgId: string, { name, domai
   })
 }
 
-/** Changes what is given. Fails with `notFound`, and as `createProject` does. */
+/** Changes the given fields. Fails with `notFound`, and as `createProject` does. */
 export function updateProject(db: Db, project: ProjectKey, { name, domainIds }: ProjectPatch): Project {
   return tx(db, () => {
     findProject(db, project)
@@ -84,7 +90,7 @@ export function updateProject(db: Db, project: ProjectKey, { name, domainIds }: 
   })
 }
 
-/** Its domains stay, in no project. Fails with `notFound`. */
+/** Deletes a project; its domains are then in none. Fails with `notFound`. */
 export function deleteProject(db: Db, project: ProjectKey): void {
   tx(db, () => {
     findProject(db, project)

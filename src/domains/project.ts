@@ -5,7 +5,7 @@ const DomainIdsSchema = Type.Array(Text(1, 100), { maxItems: 1000 })
 
 const EXAMPLE = { name: 'Shops', domainIds: ['dom_01ke7jm2q0d3k8f1z6y5b7n4ta'] }
 
-/** A group of domains. A domain is in one at most. */
+/** A group of domains. A domain is in at most one. */
 export const ProjectSchema = Closed(
   { id: Type.String(), name: Type.String(), domainIds: Type.Array(Type.String()), createdAt: InstantSchema },
   {
@@ -15,14 +15,14 @@ export const ProjectSchema = Closed(
 )
 export type Project = Static<typeof ProjectSchema>
 
-/** A domain that is named and is in another project moves from there. */
+/** A named domain that is in another project is moved. */
 export const ProjectInputSchema = Closed(
   { name: NameSchema, domainIds: Type.Optional(DomainIdsSchema) },
   { $id: 'ProjectInput', examples: [EXAMPLE] },
 )
 export type ProjectInput = Static<typeof ProjectInputSchema>
 
-/** What is left out stays; `domainIds` replaces all of them. */
+/** Fields that are left out stay unchanged; `domainIds` replaces the whole list. */
 export const ProjectPatchSchema = Closed(
   { name: Type.Optional(NameSchema), domainIds: Type.Optional(DomainIdsSchema) },
   { $id: 'ProjectPatch', examples: [{ name: 'Web shops' }] },

@@ -1,18 +1,18 @@
 import type { Clock } from '../core/clock.ts'
 import type { Db } from '../store/database.ts'
 
-/** What the routes of domains work with. */
+/** The dependencies of the routes of domains. */
 export interface DomainParts {
   db: Db
   clock: Clock
-  /** Where the collector is reached from outside, without a path: `https://collect.example`. */
+  /** Public URL of the collector, without a path: `https://collect.example`. */
   collectUrl: string
-  /** Where the interface is reached, without a path. */
+  /** Public URL of the interface, without a path. */
   publicUrl: string
-  /** True when nobody may change where domains send their events. */
+  /** True when the operator does not allow domains to change where they send their events. */
   isEndpointLocked: boolean
-  /** True for a hostname that who runs the server has named, so that it may be one of their own network. None when absent. */
+  /** True for a hostname that the operator allowed, so that it may be in a private network. None when left out. */
   isHostAllowed?: (hostname: string) => boolean
-  /** Called after every change that the collector must know of. */
+  /** Called after every change that affects the collector. */
   changed: () => void
 }

@@ -51,14 +51,14 @@ const HostnameVerdict = Closed(
   { $id: 'HostnameVerdict', examples: [{ status: 'denied' }] },
 )
 
-/** The spelling to store. Fails with `invalid` when the path names no hostname. */
+/** Returns the normalized hostname. Fails with `invalid` when the path has none. */
 function hostnameOf(text: string): string {
   const hostname = normalizeHostname(text)
   if (hostname === null) throw new AppError('invalid', 'path.hostname: is not a hostname')
   return hostname
 }
 
-/** What the handlers below share: the caller's view of a domain, and of one place in a list. */
+/** Functions that the handlers below share. */
 function views({ db, clock, collectUrl, publicUrl }: DomainParts) {
   const viewpoint = (principal: Principal): Viewpoint => ({
     now: clock.now(),
@@ -84,7 +84,7 @@ function views({ db, clock, collectUrl, publicUrl }: DomainParts) {
   }
 }
 
-/** Monitored properties, their tokens and their hostnames. */
+/** Routes for domains, their tokens and their hostnames. */
 export function domainRoutes(parts: DomainParts): Route[] {
   return [
     ...readingRoutes(parts),

@@ -10,9 +10,9 @@ interface RoutingRow {
 }
 
 /**
- * Sets where the domain's script and events go. `hostname`: the customer's, for mode custom; left out, it is the one
- * named before, or else `collect.` before the host that the domain monitors. A hostname that is new waits to be
- * checked. Fails with `notFound`, and with `invalid` where no hostname is known.
+ * Sets the routing of the domain's script and events. `hostname`: the customer's, for mode custom; null for the
+ * previous one, or else `collect.` before the host that the domain monitors. A new hostname is `pending` until it is
+ * checked. Fails with `notFound`, and with `invalid` when no hostname is known.
  */
 export function setRouting(db: Db, { orgId, id }: DomainKey, mode: RoutingMode, hostname: string | null): void {
   const row = db
@@ -32,7 +32,10 @@ export function setRouting(db: Db, { orgId, id }: DomainKey, mode: RoutingMode, 
   ).run({ id, mode, named })
 }
 
-/** `collect.shop.example` for a domain that monitors `https://www.shop.example/`, or is called that. */
+/**
+ * Returns `collect.shop.example` for a domain that monitors `https://www.shop.example/`, or has that name; null for no
+ * host.
+ */
 function likelyHostname({ monitoredUrls, name }: RoutingRow): string | null {
   const [url] = JSON.parse(monitoredUrls) as string[]
   const host = normalizeHostname((url && URL.parse(url)?.hostname) || name)
@@ -47,7 +50,7 @@ export interface CollectHost {
   status: CollectStatus
 }
 
-/** Hostnames that were not looked at since `checkedBefore`, or never; at most `limit`, longest ago first. */
+/** Returns hostnames last checked before `checkedBefore`, or never; at most `limit`, longest ago first. */
 export function hostsToCheck(db: Db, checkedBefore: number, limit: number): CollectHost[] {
   return db
     .prepare<[number, number], CollectHost>(
@@ -57,12 +60,12 @@ export function hostsToCheck(db: Db, checkedBefore: number, limit: number): Coll
     .all(checkedBefore, limit)
 }
 
-/** The clock was put back: hostnames that were looked at in time to come are looked at soon. */
+/** After the clock was set back, makes hostnames that were checked in the future due for a check. */
 export function recheckHosts(db: Db, now: number): void {
   db.prepare('UPDATE domain SET collectCheckedAt = NULL WHERE collectCheckedAt > ?').run(now)
 }
 
-/** Keeps what a check found, unless another hostname was named meanwhile. */
+/** Stores the result of a check, unless the hostname was changed meanwhile. */
 export function noteHostCheck(db: Db, { id, hostname }: CollectHost, status: CollectStatus, now: number): void {
   db.prepare('UPDATE domain SET collectStatus = ?, collectCheckedAt = ? WHERE id = ? AND collectHostname = ?').run(
     status,
@@ -72,7 +75,7 @@ export function noteHostCheck(db: Db, { id, hostname }: CollectHost, status: Col
   )
 }
 
-/** Keeps that pages still ask for the script of the domain at the legacy address. */
+/** Stores when pages last requested the domain's script at the legacy host. */
 export function noteLegacyScript(db: Db, id: string, now: number): void {
   db.prepare('UPDATE domain SET legacyScriptAt = ? WHERE id = ?').run(now, id)
 }
@@ -83,7 +86,7 @@ export interface PageViewRates {
   prodRate: number
 }
 
-/** Fails with `notFound`. */
+/** Returns the rates of a domain. Fails with `notFound`. */
 export function pageViewRates(db: Db, { orgId, id }: DomainKey): PageViewRates {
   const row = db
     .prepare<[string, string], PageViewRates>('SELECT devRate, prodRate FROM domain WHERE orgId = ? AND id = ?')
@@ -92,7 +95,7 @@ export function pageViewRates(db: Db, { orgId, id }: DomainKey): PageViewRates {
   return row
 }
 
-/** What is left out stays as it is. Fails with `notFound`. */
+/** Sets the given rates. Fails with `notFound`. */
 export function setPageViewRates(db: Db, { orgId, id }: DomainKey, rates: Partial<PageViewRates>): void {
   const { devRate, prodRate } = { ...pageViewRates(db, { orgId, id }), ...rates }
   db.prepare('UPDATE domain SET devRate = ?, prodRate = ? WHERE id = ?').run(devRate, prodRate, id)

@@ -1,33 +1,33 @@
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import type { Db } from '../store/database.ts'
 
-/** What came in of a domain from one hostname in one hour; without a hostname from apps and servers. */
+/** The events of a domain from one hostname in one hour; without a hostname those of apps and servers. */
 export interface HostSighting {
   domainId: string
   host: string | null
   hour: Instant
   events: number
   lastReceivedAt: Instant
-  /** Of the last production event that named one. */
+  /** The version of the last production event that had one. */
   lastVersion: number | null
 }
 
-/** A vendor of a domain, and when its last event came in. */
+/** A vendor of a domain, and when its last event was received. */
 export interface VendorSighting {
   domainId: string
   vendor: string
   lastReceivedAt: Instant
 }
 
-/** Whoever has the token can make vendors up: a domain keeps this many. */
+/** Limit for a domain, because anyone with its token can invent vendors. */
 const MAX_VENDORS = 1000
 
-/** The token of a browser is public, so anybody can make hostnames up: a domain keeps this many. */
+/** Limit for a domain: the token in a browser is public, so anyone can invent hostnames. */
 const MAX_HOSTNAMES = 1000
 
 /**
- * Records what was seen of domains: versions, hostnames, vendors. Doing it again changes nothing. What comes late, behind
- * what was seen later, takes nothing of that back. A domain that is gone is passed over.
+ * Records the versions, hostnames and vendors seen of domains. Idempotent. Sightings that are recorded late do not
+ * overwrite newer ones. Deleted domains are skipped.
  */
 export function recordSightings(
   db: Db,
@@ -69,7 +69,7 @@ function recordHosts(db: Db, counts: readonly HostSighting[]): void {
   }
 }
 
-/** Adds to how many events each hostname had in an hour. Hostnames must be recorded before. */
+/** Adds to the hourly event counts of hostnames, which must have been recorded before. */
 export function recordHostUsage(db: Db, counts: readonly HostSighting[]): void {
   const add = db.prepare(
     `INSERT INTO hostnameUsage SELECT domainId, hostname, @hour, @events FROM hostname
@@ -79,7 +79,7 @@ export function recordHostUsage(db: Db, counts: readonly HostSighting[]): void {
   for (const count of counts) if (count.host !== null) add.run(count)
 }
 
-/** It says how many events a hostname had in the last day; two are kept. */
+/** Deletes hourly counts older than two days; only those of the last day are shown. */
 export function removeOldHostUsage(db: Db, now: Instant): void {
   db.prepare('DELETE FROM hostnameUsage WHERE hour < ?').run(now - 2 * DAY_MS)
 }

@@ -5,16 +5,16 @@ import { type Db, tx } from '../store/database.ts'
 import type { DomainInput, DomainRecord, Hostname, HostnameStatus } from './domain.ts'
 import { isBlankPattern } from './vendor-pattern.ts'
 
-/** How long a property token still works after it was replaced. */
+/** How long a property token works after it was replaced. */
 export const TOKEN_GRACE_MS = DAY_MS
 
-/** Which domain, as seen from one organization: another organization's domain does not exist. */
+/** Identifies a domain within one organization; domains of other organizations are not found. */
 export interface DomainKey {
   orgId: string
   id: string
 }
 
-/** One page of a list: up to `limit` rows that follow the place `after`; null is the start. */
+/** One page of a list: up to `limit` rows after the position `after`; null for the first page. */
 export interface Slice {
   after: string | number | null
   limit: number
@@ -27,7 +27,7 @@ interface DomainRow extends Omit<DomainRecord, 'monitoredUrls' | 'vendors' | 'al
   allowManualMonitoring: number
 }
 
-// `usage` is kept by the hour: the hours that began in the last 24 hours, the present one included.
+// `usage` is stored by hour: the hours that began in the last 24 hours, including the current one.
 const SELECT_DOMAIN = `
   SELECT id, orgId, projectId, name, system, token, monitoredUrls, vendors, allowManualMonitoring, lastEventAt,
     prodVersion, createdAt, routingMode, collectHostname, collectStatus, legacyScriptAt,
@@ -50,7 +50,7 @@ const since = (now: Instant) => ({ since: now - DAY_MS, seenSince: now - SEEN_MS
 
 const noSuchDomain = () => new AppError('notFound', 'no such domain')
 
-/** Fails with `notFound` when the organization has no such domain. */
+/** Returns the domain. Fails with `notFound` when the organization has none with this id. */
 export function findDomain(db: Db, { orgId, id }: DomainKey, now: Instant): DomainRecord {
   const row = db
     .prepare<[object], DomainRow>(`${SELECT_DOMAIN}, screenshotBase64 FROM domain WHERE orgId = @orgId AND id = @id`)
@@ -59,7 +59,9 @@ export function findDomain(db: Db, { orgId, id }: DomainKey, now: Instant): Doma
   return recordOf(row)
 }
 
-/** Oldest first, without their screenshots; at most `limit + 1`, so that the caller sees if more follow. */
+/**
+ * Returns domains, oldest first, without screenshots; at most `limit + 1`, so that the caller sees whether more follow.
+ */
 export function listDomains(db: Db, orgId: string, { after, limit }: Slice, now: Instant): DomainRecord[] {
   return db
     .prepare<[object], DomainRow>(
@@ -70,7 +72,10 @@ export function listDomains(db: Db, orgId: string, { after, limit }: Slice, now:
     .map(recordOf)
 }
 
-/** The name to store. Fails with `invalid` when it is blank, `conflict` when another domain of the organization has it. */
+/**
+ * Returns the trimmed name. Fails with `invalid` when it is blank, `conflict` when another domain of the organization
+ * has it.
+ */
 function freeName(db: Db, { orgId, id, name }: { orgId: string; id: string | null; name: string }): string {
   const trimmed = name.trim()
   if (!trimmed) throw new AppError('invalid', 'name: must not be blank')
@@ -81,7 +86,7 @@ function freeName(db: Db, { orgId, id, name }: { orgId: string; id: string | nul
   return trimmed
 }
 
-/** Column values of an input, with the defaults filled in. Fails with `invalid` when a pattern would fit everything. */
+/** Returns the column values of an input, with defaults. Fails with `invalid` when a pattern would match everything. */
 function columnsOf(input: DomainInput) {
   for (const [index, { urlPatternMatches = [] }] of (input.vendors ?? []).entries()) {
     const blank = urlPatternMatches.findIndex(isBlankPattern)
@@ -98,8 +103,8 @@ function columnsOf(input: DomainInput) {
 }
 
 /**
- * Makes a domain anew of which only the id is known; one that is there stays as it is. Its token is a new one. True when
- * it made it; false when there is no such organization.
+ * Recreates a domain of which only the id is known, with a new token. False, with nothing changed, when it exists or
+ * its organization does not.
  */
 export function recoverDomain(
   db: Db,
@@ -117,7 +122,7 @@ export function recoverDomain(
   return changes > 0
 }
 
-/** Answers the id of the new domain, which has a property token of its own. Fails as `renameDomain` does. */
+/** Makes a domain with a property token, and returns its id. Fails as `renameDomain` does. */
 export function createDomain(db: Db, clock: Clock, orgId: string, input: DomainInput): string {
   const createdAt = clock.now()
   const id = newId('dom', createdAt)
@@ -139,7 +144,7 @@ export function createDomain(db: Db, clock: Clock, orgId: string, input: DomainI
   return id
 }
 
-/** Replaces all settings; what the input leaves out gets its default. Fails as `renameDomain` does. */
+/** Replaces all settings; fields that the input leaves out get their defaults. Fails as `renameDomain` does. */
 export function updateDomain(db: Db, { orgId, id }: DomainKey, input: DomainInput): void {
   tx(db, () => {
     renameDomain(db, { orgId, id }, input.name)
@@ -151,8 +156,8 @@ export function updateDomain(db: Db, { orgId, id }: DomainKey, input: DomainInpu
 }
 
 /**
- * Fails with `notFound`, with `invalid` when the name is blank, and with `conflict` when another domain of the
- * organization has it, in whatever case.
+ * Renames a domain. Fails with `notFound`, with `invalid` when the name is blank, and with `conflict` when another
+ * domain of the organization has it, ignoring case.
  */
 export function renameDomain(db: Db, { orgId, id }: DomainKey, name: string): void {
   tx(db, () => {
@@ -162,8 +167,8 @@ export function renameDomain(db: Db, { orgId, id }: DomainKey, name: string): vo
 }
 
 /**
- * A new property token. The one it replaces works for another 24 hours; a token that had been replaced before that
- * stops at once. Fails with `notFound`.
+ * Makes a new property token. The current one works for another 24 hours; one that was replaced earlier stops at once.
+ * Fails with `notFound`.
  */
 export function rotateToken(db: Db, clock: Clock, { orgId, id }: DomainKey) {
   const token = newSecret('pt')
@@ -179,8 +184,8 @@ export function rotateToken(db: Db, clock: Clock, { orgId, id }: DomainKey) {
 }
 
 /**
- * Removes the domain, its hostnames and its ledger of refused events; its usage stays, because it was used. Collected
- * events stay until their retention ends. Fails with `notFound`.
+ * Deletes the domain, its hostnames and its ledger. Its usage is kept for the organization's totals, and its events
+ * until their retention ends. Fails with `notFound`.
  */
 export function deleteDomain(db: Db, { orgId, id }: DomainKey): void {
   tx(db, () => {
@@ -195,7 +200,7 @@ function requireDomain(db: Db, { orgId, id }: DomainKey): void {
   if (!db.prepare('SELECT 1 FROM domain WHERE orgId = ? AND id = ?').get(orgId, id)) throw noSuchDomain()
 }
 
-/** By name; at most `limit + 1`. Fails with `notFound` when the organization has no such domain. */
+/** Returns hostnames by name; at most `limit + 1`. Fails with `notFound` when the organization has no such domain. */
 export function listHostnames(db: Db, domain: DomainKey, { after, limit }: Slice, now: Instant): Hostname[] {
   requireDomain(db, domain)
   return db
@@ -208,7 +213,7 @@ export function listHostnames(db: Db, domain: DomainKey, { after, limit }: Slice
     .all({ id: domain.id, after, limit, since: now - DAY_MS })
 }
 
-/** Judges a hostname, seen or not, in the spelling of `normalizeHostname`. Fails with `notFound` when there is no such domain. */
+/** Sets the status of a normalized hostname, seen or not. Fails with `notFound` when there is no such domain. */
 export function setHostnameStatus(db: Db, domain: DomainKey, hostname: string, status: HostnameStatus): void {
   tx(db, () => {
     requireDomain(db, domain)

@@ -1,17 +1,17 @@
 import type { DomainVendorConfig } from './domain.ts'
 
-/** Names the vendor of a request by the patterns of a domain; null when none fits. */
+/** Returns the vendor of a request by the patterns of a domain; null when none matches. */
 export type NameVendor = (url: string) => string | null
 
 interface Pattern {
   vendorName: string
-  /** What must occur, one behind the other. */
+  /** Texts that must occur in this order. */
   parts: readonly string[]
 }
 
 /**
- * Vendors by the patterns that a domain was given, in their order. A pattern is a piece of the address without its
- * scheme, in which `*` stands for anything: `metrics.shop.example/c*&k=`. Capitals make no difference. Takes linear time.
+ * Returns a function that names vendors by a domain's patterns; the first match counts. A pattern is a part of the URL
+ * without its scheme, in which `*` matches anything: `metrics.shop.example/c*&k=`. Case is ignored. Takes linear time.
  */
 export function vendorsByPattern(vendors: readonly DomainVendorConfig[]): NameVendor {
   const patterns = vendors.flatMap(({ vendorName, urlPatternMatches = [] }) =>
@@ -24,7 +24,7 @@ export function vendorsByPattern(vendors: readonly DomainVendorConfig[]): NameVe
   }
 }
 
-/** True for a pattern that would fit every address. */
+/** True for a pattern that would match every URL. */
 export function isBlankPattern(pattern: string): boolean {
   return partsOf(pattern).length === 0
 }

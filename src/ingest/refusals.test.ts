@@ -18,7 +18,7 @@ const CODES = ['invalid', 'tooLarge', 'unsupportedType', 'rateLimited'] as const
 const domainOf = (id: string) => ({ id, orgId: 'org_1' })
 
 describe('refusals', () => {
-  test('that could not be written count on: none is lost, none counts twice, the sample is the latest', () => {
+  test('that could not be written are kept: none is lost, none counts twice, the sample is the latest', () => {
     const aRefusal = fc.record({ id: fc.constantFrom('dom_1', 'dom_2'), code: fc.constantFrom(...CODES) })
     const aStep = fc.oneof(
       { weight: 4, arbitrary: aRefusal },

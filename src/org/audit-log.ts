@@ -5,7 +5,7 @@ import type { Db } from '../store/database.ts'
 import { RECORDS_KEPT_MS } from '../store/retention.ts'
 import type { Slice } from './store.ts'
 
-/** One security-relevant act, as admins read it. */
+/** An entry of the audit log: one security-relevant act. */
 export const AuditEntrySchema = Closed(
   {
     id: Type.String(),
@@ -37,7 +37,7 @@ export const AuditEntrySchema = Closed(
 )
 export type AuditEntry = Static<typeof AuditEntrySchema>
 
-/** Which entries a list shows; absent: all of them. */
+/** Filters of the list; without them it shows all entries. */
 export const auditFilterFields = {
   act: Type.Optional(Text(1, 100)),
   userId: Type.Optional(Text(1, 100)),
@@ -47,7 +47,7 @@ export const auditFilterFields = {
 const AuditFilter = Closed(auditFilterFields)
 export type AuditFilter = Static<typeof AuditFilter>
 
-/** What is written of an act; what is absent is not known. */
+/** A new entry; fields that are left out are unknown. */
 export interface NewAuditEntry {
   orgId: string
   act: string
@@ -59,7 +59,9 @@ export interface NewAuditEntry {
   note?: Record<string, unknown>
 }
 
-/** Keeps an act, done now. Nothing is kept for an organization that does not exist any more: its log went with it. */
+/**
+ * Writes an entry with the current time. Nothing is written for an organization that was deleted, as its log was too.
+ */
 export function writeAuditEntry(db: Db, clock: Clock, entry: NewAuditEntry): void {
   const { orgId, act, userId = null, keyId = null, address = null, target = null, note = {} } = entry
   db.prepare(
@@ -68,7 +70,10 @@ export function writeAuditEntry(db: Db, clock: Clock, entry: NewAuditEntry): voi
   ).run({ orgId, at: clock.now(), act, userId, keyId, address, target, note: JSON.stringify(note) })
 }
 
-/** Newest first; at most `limit + 1`, so that the caller sees if more follow. `after` is the id of the last one seen. */
+/**
+ * Returns entries, newest first; at most `limit + 1`, so that the caller sees whether more follow. `after`: the last id
+ * seen.
+ */
 export function listAuditEntries(
   db: Db,
   orgId: string,
@@ -88,7 +93,7 @@ export function listAuditEntries(
   return rows.map((row) => ({ ...row, note: JSON.parse(row.note) }))
 }
 
-/** Removes what was done before an instant, in all organizations. */
+/** Deletes entries of all organizations that are older than the retention time. */
 export function removeOldAuditEntries(db: Db, now: Instant): void {
   db.prepare('DELETE FROM auditEntry WHERE at < ?').run(now - RECORDS_KEPT_MS)
 }
@@ -99,8 +104,8 @@ function idOf(thing: unknown): string | null {
 }
 
 /**
- * Keeps what was carried out: who did which route to what, and the route's own note. What nobody signed in for is left
- * to the route itself.
+ * Returns the function that writes performed calls to the audit log: caller, route, target, and the route's note.
+ * Public routes write their own entries.
  */
 export function auditor(db: Db, clock: Clock): Audit {
   return ({ route, call, answer }) => {

@@ -33,13 +33,13 @@ const SignInMethodsSchema = Closed(
 )
 
 export interface AuthParts extends SetUpParts {
-  /** The company's own sign-in as people call it; null: there is none. */
+  /** Returns the display name of sign-in through the company; null when it is not configured. */
   oidc(): { name: string } | null
 }
 
 const TAG = 'Sign-in'
 
-/** Setting up, signing in and out, and the own password. */
+/** Routes for the set-up, signing in and out, and the caller's password. */
 export function authRoutes(parts: AuthParts): Route[] {
   return [...publicRoutes(parts), ...ownRoutes(parts)]
 }

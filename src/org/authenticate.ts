@@ -6,7 +6,7 @@ import type { Authenticate } from '../http/router.ts'
 import type { Db } from '../store/database.ts'
 import { SESSION_MS } from './session.ts'
 
-/** A credential as it is stored: one row for each organization of its user, one with nulls when there is none. */
+/** A stored credential: one row for each organization of its user, or one row with nulls when there is none. */
 interface Row {
   userId: string
   expiresAt: Instant | null
@@ -20,7 +20,7 @@ interface KeyRow extends Row {
   readOnly: number
 }
 
-// Who was invited and did not accept yet is no member.
+// An invited user who has not accepted yet is not a member.
 const FIND_KEY = `
   SELECT apiKey.id AS keyId, apiKey.userId, readOnly, expiresAt, lastUsedAt, orgId, role
   FROM apiKey LEFT JOIN member ON member.userId = apiKey.userId AND member.inviteHash IS NULL
@@ -39,7 +39,7 @@ function bearerOf(headers: Headers): string {
   return credential
 }
 
-/** The rows of a credential in force. */
+/** Returns the rows of a credential. Fails with `unauthorized` when it is unknown, revoked or expired. */
 function inForce<R extends Row>(rows: R[], now: Instant): { rows: R[]; first: R } {
   const first = rows[0]
   if (!first || (first.expiresAt !== null && first.expiresAt <= now)) {
@@ -48,10 +48,10 @@ function inForce<R extends Row>(rows: R[], now: Instant): { rows: R[]; first: R 
   return { rows, first }
 }
 
-/** What the request says of the organization that it is for. */
+/** The organization that a request is for. */
 interface Wanted {
   orgId: string | null
-  /** With none named the first one will do. */
+  /** True when the first organization is used if none is named. */
   any: boolean
 }
 
@@ -106,10 +106,10 @@ function bySession({ db, clock }: { db: Db; clock: Clock }): Known {
 }
 
 /**
- * Knows callers by their API key or the token of their session, with the role that the user has at this moment. Fails
- * with `unauthorized` for every credential that is not in force, without saying why; `invalid` when the user belongs to
- * several organizations and `X-Org-Id` is missing (the message lists their ids); `forbidden` when the user is not a
- * member of the one named. `lastUsedAt`, and with it the end of a session, is exact to a minute.
+ * Returns a function that authenticates by API key or session token, and returns the principal with the user's current
+ * role. It fails with `unauthorized` for every credential that is not in force, without a reason; with `invalid` when
+ * the user belongs to several organizations and `X-Org-Id` is missing (the message lists their ids); with `forbidden`
+ * when the user is not a member of the one named. `lastUsedAt`, and with it the end of a session, is exact to a minute.
  */
 export function authenticator(parts: { db: Db; clock: Clock }): Authenticate {
   const key = byKey(parts)

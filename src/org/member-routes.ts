@@ -47,18 +47,18 @@ export interface MemberParts {
   db: Db
   clock: Clock
   limits: SignInLimits
-  /** Address under which people reach the server, without a slash at its end. */
+  /** Public URL of the server, without a slash at its end. */
   publicUrl: string
-  /** Sends a mail some time later, and looks after its failures; null when no mail server is configured. */
+  /** Sends a mail in the background, and handles its failures; null when no mail server is configured. */
   mail: ((to: string, subject: string, text: string) => void) | null
 }
 
-/** Who becomes or is an owner is for owners to say. */
+/** Fails with `forbidden` when one of the roles is owner and the caller is not: only owners change owners. */
 function requireRight(principal: Principal, ...roles: (Role | undefined)[]): void {
   if (roles.includes('owner')) requirePermission(principal, 'govern')
 }
 
-/** Members and invitations under `/v1/org/members`, and what accepts an invitation. */
+/** Routes for members and invitations under `/v1/org/members`, and for accepting an invitation. */
 export function memberRoutes(parts: MemberParts): Route[] {
   const { db, clock } = parts
   return [
@@ -159,7 +159,7 @@ function inviteRoute({ db, clock, publicUrl, mail }: MemberParts): Route {
 }
 
 function letterOf({ inviteUrl, member }: Invitation, orgName: string): { subject: string; text: string } {
-  // What somebody named their organization is no more than a name in somebody else's mail.
+  // The organization's name is user input in another person's mail: no line breaks or control characters.
   const name = orgName.replaceAll(/[\s\p{C}]+/gu, ' ').trim()
   return {
     subject: `Tagwarden: you are invited to ${name}`,
@@ -233,7 +233,7 @@ async function acceptInvitation(
   const { orgId, userId } = invited
   const audit = (entry: NewAuditEntry) => writeAuditEntry(db, clock, entry)
   const entry = { userId, address: origin.address }
-  // Whoever invites somebody knows the token, and might try passwords with it.
+  // The inviting admin knows the token, and could try passwords with it.
   limits.byAccount(invited.email, origin)
   const passwordHash = await provenPassword(invited, password)
   if (passwordHash === null) {
@@ -250,10 +250,10 @@ async function acceptInvitation(
   })
 }
 
-/** The hash to store; null when the user has another password. */
+/** Returns the password hash to store; null when the user already has a different password. */
 async function provenPassword({ passwordHash, established }: Invited, password: string): Promise<string | null> {
   if (passwordHash !== null) return (await verifyPassword(password, passwordHash)) ? passwordHash : null
-  // Whoever invites them holds the token, and could otherwise take over what they have elsewhere.
+  // The inviting admin knows the token, and could otherwise take over the user's access to other organizations.
   if (established === 1) {
     throw new AppError('conflict', 'password: this user gets in without one; join signed in, by POST /v1/orgs/join')
   }

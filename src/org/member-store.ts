@@ -8,19 +8,19 @@ import { INVITATION_MS, type MemberRecord } from './member.ts'
 import { createUser, endAccess, type Slice } from './store.ts'
 import { checkEmail } from './user.ts'
 
-/** Which member, as seen from one organization: another organization's member does not exist. */
+/** Identifies a member within one organization; members of other organizations are not found. */
 export interface MemberKey {
   orgId: string
   id: string
 }
 
-// What somebody is called elsewhere is not for the organization that invites them to know.
+// The name of an invited user comes from other organizations, so it is hidden until they accept.
 const SELECT_MEMBER = `
   SELECT user.id, email, iif(inviteHash IS NULL, name, NULL) AS name, role,
     iif(inviteHash IS NULL, 'active', 'invited') AS status, member.createdAt
   FROM member JOIN user ON user.id = member.userId`
 
-/** Members and those invited, in the order in which their users were made; at most `limit + 1`. */
+/** Returns members and invited users, in the order in which the users were made; at most `limit + 1`. */
 export function listMembers(db: Db, orgId: string, { after, limit }: Slice): MemberRecord[] {
   return db
     .prepare<[object], MemberRecord>(
@@ -29,28 +29,28 @@ export function listMembers(db: Db, orgId: string, { after, limit }: Slice): Mem
     .all({ orgId, after, limit })
 }
 
-/** A member or somebody invited. Fails with `notFound`. */
+/** Returns a member or invited user. Fails with `notFound`. */
 export function findMember(db: Db, key: MemberKey): MemberRecord {
   const member = findMemberOrNull(db, key)
   if (!member) throw new AppError('notFound', 'no such member')
   return member
 }
 
-/** Null when the user is neither a member nor invited. */
+/** Returns a member or invited user; null when the user is neither. */
 export function findMemberOrNull(db: Db, { orgId, id }: MemberKey): MemberRecord | null {
   const find = db.prepare<[string, string], MemberRecord>(`${SELECT_MEMBER} WHERE orgId = ? AND userId = ?`)
   return find.get(orgId, id) ?? null
 }
 
-/** Null when nobody with this address is a member or invited. */
+/** Returns the member or invited user with this address; null when there is none. */
 export function findMemberByEmail(db: Db, orgId: string, email: string): MemberRecord | null {
   const find = db.prepare<[string, string], MemberRecord>(`${SELECT_MEMBER} WHERE orgId = ? AND email = ?`)
   return find.get(orgId, email.trim()) ?? null
 }
 
 /**
- * Invites an address for the next 7 days; the user is made when there is none. Whoever is invited already gets the new
- * role and token instead of the old ones. Fails with `invalid` when it is no address, `conflict` when it is a member's.
+ * Invites an address for 7 days; makes the user if there is none. For a user who is invited already, the new role and
+ * token replace the old ones. Fails with `invalid` when it is no address, `conflict` when it is a member's.
  */
 export function invite(
   db: Db,
@@ -77,7 +77,7 @@ export function invite(
   return { member, token }
 }
 
-/** Whether the member owns the organization and nobody else does: what nobody owns, nobody can govern any more. */
+/** True when the member is the only owner of the organization, who can't be removed. */
 export function isLastOwner(db: Db, { orgId, id }: MemberKey): boolean {
   const owners = db
     .prepare<[string], { userId: string }>(
@@ -92,7 +92,9 @@ function keepAnOwner(db: Db, member: MemberKey): void {
   throw new AppError('conflict', 'the organization must keep an owner: make somebody else one first')
 }
 
-/** Works from the next request on. Fails with `notFound`, and with `conflict` when it would leave no owner. */
+/**
+ * Changes the role, from the next request on. Fails with `notFound`, and with `conflict` when it would leave no owner.
+ */
 export function changeRole(db: Db, member: MemberKey, role: Role): MemberRecord {
   return tx(db, () => {
     findMember(db, member)
@@ -103,7 +105,8 @@ export function changeRole(db: Db, member: MemberKey, role: Role): MemberRecord 
 }
 
 /**
- * Ends a membership or an invitation, and with the last one what `endAccess` ends. Fails with `notFound`, and with `conflict` when it would leave no owner.
+ * Ends a membership or an invitation; with a user's last one, `endAccess` ends the user's access. Fails with
+ * `notFound`, and with `conflict` when it would leave no owner.
  */
 export function removeMember(db: Db, clock: Clock, member: MemberKey): void {
   tx(db, () => {
@@ -114,17 +117,17 @@ export function removeMember(db: Db, clock: Clock, member: MemberKey): void {
   })
 }
 
-/** An invitation in force, and what is known of the user it is for. */
+/** An invitation in force, and its user. */
 export interface Invited {
   orgId: string
   userId: string
   email: string
   passwordHash: string | null
-  /** 1 when the user has another way in: a membership elsewhere, or the company's own sign-in. */
+  /** 1 when the user has access otherwise: a membership elsewhere, or sign-in through the company. */
   established: number
 }
 
-/** Null when the token is unknown, was used or replaced, or has expired. */
+/** Returns the invitation of a token; null when the token is unknown, was used or replaced, or has expired. */
 export function findInvited(db: Db, token: string, now: Instant): Invited | null {
   const find = db.prepare<[object], Invited>(
     `SELECT orgId, userId, email, passwordHash,
@@ -136,8 +139,8 @@ export function findInvited(db: Db, token: string, now: Instant): Invited | null
 }
 
 /**
- * Makes the invited a member with this password hash, and with a name when one is given. False, with nothing changed,
- * when the invitation is not in force any more or the password is another one than `invited` says.
+ * Makes the invited user a member with this password hash, and with a name when one is given. False, with nothing
+ * changed, when the invitation is no longer in force or the password was changed since `invited` was read.
  */
 export function accept(
   db: Db,

@@ -5,7 +5,7 @@ import { ROLES } from '../http/principal.ts'
 /** How long an invitation can be accepted. */
 export const INVITATION_MS = 7 * DAY_MS
 
-/** `invited`: has not accepted yet, and can do nothing until then. */
+/** `invited`: has not accepted the invitation yet, and has no access until then. */
 export const MEMBER_STATUSES = ['active', 'invited'] as const
 
 const EXAMPLE = {
@@ -30,7 +30,7 @@ export const MemberSchema = Closed(
   { $id: 'Member', examples: [EXAMPLE] },
 )
 
-/** A member or somebody invited, with the address that admins see. */
+/** A member or invited user, with the address that admins see. */
 export type MemberRecord = Static<typeof MemberSchema> & { email: string }
 
 export const MemberInputSchema = Closed(

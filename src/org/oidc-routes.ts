@@ -18,10 +18,10 @@ import { auditEverywhere, type SignInLimits } from './sign-in.ts'
 const PATH = '/v1/auth/oidc'
 const COOKIE = 'tagwarden_oidc'
 const COOKIE_VALUE = new RegExp(`(?:^|; *)${COOKIE}=([\\w-]+)`)
-/** How long somebody may take at the provider. */
+/** How long a sign-in at the provider may take. */
 const BEGUN_MS = 10 * MINUTE_MS
 const CODE_MS = 60 * SECOND_MS
-/** More than sign in within a minute; past this the oldest are dropped. */
+/** More than the sign-ins of a minute; above it the oldest codes are dropped. */
 const MAX_CODES = 10_000
 
 interface Admitted {
@@ -29,7 +29,7 @@ interface Admitted {
   orgId: string
 }
 
-/** One-time codes with which a page gets the session of whom the provider just sent back. Kept in memory, hashed. */
+/** One-time codes that a page exchanges for a session after the provider redirected back. Kept in memory, hashed. */
 class SignInCodes {
   private readonly waiting = new Map<string, Admitted & { until: Instant }>()
 
@@ -46,7 +46,7 @@ class SignInCodes {
     return code
   }
 
-  /** Null when the code is unknown, was used or has expired. */
+  /** Returns and removes what the code stands for; null when it is unknown, was used or has expired. */
   take(code: string): Admitted | null {
     const hash = hashOf(code)
     const found = this.waiting.get(hash)
@@ -57,7 +57,7 @@ class SignInCodes {
 
 const hashOf = (code: string) => secretHash(code).toString('hex')
 
-/** The company's own sign-in while the program runs. */
+/** The running state of sign-in through the company. */
 export interface CompanySignIn {
   settings: OidcSettings
   provider: Provider
@@ -72,12 +72,12 @@ export interface OidcParts {
   db: Db
   box: SecretBox
   clock: Clock
-  /** Address under which people reach the server, without a slash at its end. */
+  /** Public URL of the server, without a slash at its end. */
   publicUrl: string
   limits: Pick<SignInLimits, 'byAddress'>
-  /** Keeps an entry in the audit log of its organization. */
+  /** Writes an entry to the audit log of its organization. */
   audit(entry: NewAuditEntry): void
-  /** Null: there is none. */
+  /** Null when sign-in through a company is not configured. */
   company: CompanySignIn | null
 }
 
@@ -91,7 +91,7 @@ const CodeSchema = Closed(
   { $id: 'SignInCode', examples: [{ code: 'q3Yt0w2mJm0m3yXJ3l8vX4b1cQk7nVd5sTz9aHfRuEo' }] },
 )
 
-/** What exchanges the one-time code of a sign-in through the company for a session. */
+/** The route that exchanges the one-time code of a sign-in through the company for a session. */
 export function oidcRoutes(parts: OidcParts): Route[] {
   return [
     publicRoute({
@@ -127,7 +127,7 @@ function redeem(parts: OidcParts, code: string, origin: Origin): SignedIn {
   })
 }
 
-/** What browsers are sent to: the way to the provider, and the way back. */
+/** The two pages of the flow: the redirect to the provider, and the callback. */
 export function oidcPages(parts: OidcParts) {
   return new Elysia({ normalize: false })
     .get(`${PATH}/start`, ({ request }) => start(parts, originOf(request)))
@@ -136,13 +136,13 @@ export function oidcPages(parts: OidcParts) {
 
 const callbackUrl = ({ publicUrl }: OidcParts) => `${publicUrl}${PATH}/callback`
 
-/** Nothing of it is kept anywhere, and the address, which has a code in it, is told to no other page. */
+/** Returns a redirect that is not cached, and sends no referrer, because its URL has a code in it. */
 function redirect(status: 302 | 303, location: string, cookie: string): Response {
   const headers = { ...API_HEADERS, 'referrer-policy': 'no-referrer', location, 'set-cookie': cookie }
   return new Response(null, { status, headers })
 }
 
-/** `publicUrl` may lead through a proxy that puts a path before ours. */
+/** Returns the cookie for the callback; the path of `publicUrl` may come from a proxy. */
 function cookieOf({ publicUrl }: OidcParts, value: string, ageMs: number): string {
   const { protocol, pathname } = new URL(publicUrl)
   const path = `${pathname.replace(/\/+$/, '')}${PATH}`
@@ -154,7 +154,7 @@ async function start(parts: OidcParts, origin: Origin): Promise<Response> {
   const { db, box, clock, limits } = parts
   const { provider, settings } = requireCompany(parts)
   limits.byAddress(origin)
-  // Nobody is sent to the provider in vain.
+  // Checked first, so that no user signs in at the provider in vain.
   joinedOrg(db, settings.orgId)
   const { url, checks } = await provider.begin(callbackUrl(parts))
   const sealed = box.seal(JSON.stringify({ ...checks, until: clock.now() + BEGUN_MS })).toString('base64url')
@@ -175,7 +175,7 @@ async function callback(parts: OidcParts, request: Request): Promise<Response> {
   }
 }
 
-/** The one-time code of whom the provider sent back. Fails with a sentence for the person. */
+/** Finishes the sign-in, and returns a one-time code. Fails with a sentence for the user. */
 async function receive(parts: OidcParts, request: Request, origin: Origin): Promise<string> {
   const { db } = parts
   const { provider, settings, codes } = requireCompany(parts)
@@ -213,7 +213,7 @@ function refuse(
 
 const parseBegun = parser(Closed({ state: Type.String(), nonce: Type.String(), verifier: Type.String(), until: Int() }))
 
-/** What this browser began, if it still counts. */
+/** Returns the checks from the cookie of the browser; null when there are none or they have expired. */
 function checksOf({ box, clock }: OidcParts, request: Request): Checks | null {
   const sealed = request.headers.get('cookie')?.match(COOKIE_VALUE)?.[1]
   if (sealed === undefined) return null
@@ -221,7 +221,7 @@ function checksOf({ box, clock }: OidcParts, request: Request): Checks | null {
     const { until, ...checks } = parseBegun(JSON.parse(box.open(Buffer.from(sealed, 'base64url'))))
     return clock.now() < until ? checks : null
   } catch {
-    // Sealed by somebody else, or by us in another data folder.
+    // Sealed with another key, as of another data folder, or forged.
     return null
   }
 }

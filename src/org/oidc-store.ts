@@ -8,10 +8,10 @@ import type { CompanyUser } from './oidc-user.ts'
 import { endSessionsOf } from './session.ts'
 import { addMember, createUser } from './store.ts'
 
-/** Keeps what was done in the audit log; called inside the transaction of what was done. */
+/** Writes an audit log entry; called inside the transaction of the change. */
 export type NoteAct = (act: Pick<NewAuditEntry, 'orgId' | 'act' | 'target' | 'note'> & { userId: string }) => void
 
-/** The organization that the operator named, else the only one there is. Fails with `conflict` when neither is. */
+/** Returns the organization that the operator configured, else the only one. Fails with `conflict` without either. */
 export function joinedOrg(db: Db, orgId: string | null): string {
   const ids = db
     .prepare<[object], { id: string }>('SELECT id FROM org WHERE @orgId IS NULL OR id = @orgId LIMIT 2')
@@ -28,7 +28,7 @@ function findByIdentity(db: Db, { issuer, subject }: CompanyUser): string | null
   return find.get(issuer, subject)?.userId ?? null
 }
 
-/** The user whom this account belongs to from now on, as a member of `orgId`. */
+/** Links the provider's account to a user, new or known by the address, and returns the user's id. */
 function link(db: Db, clock: Clock, user: CompanyUser, orgId: string): string {
   const { issuer, subject, email, emailVerified, name } = user
   if (email === null) throw new AppError('forbidden', 'the company did not tell your e-mail address')
@@ -36,7 +36,7 @@ function link(db: Db, clock: Clock, user: CompanyUser, orgId: string): string {
   if (known && !emailVerified) {
     throw new AppError('forbidden', 'a user has this e-mail address, and the company does not confirm that it is yours')
   }
-  // Addresses are given to new people, and what the first one may see is not for them.
+  // Companies reuse addresses: a new employee must not get the access of the previous one.
   if (known && db.prepare('SELECT 1 FROM identity WHERE userId = ? AND issuer = ?').get(known.id, issuer)) {
     throw new AppError('forbidden', 'another account of the company signs in with this e-mail address')
   }
@@ -52,8 +52,8 @@ function link(db: Db, clock: Clock, user: CompanyUser, orgId: string): string {
 }
 
 /**
- * Ends everything that let somebody in as this user. Where the organization has not met the user yet, another one made
- * it, and whoever answered its invitation may not be who has the address.
+ * Ends all sessions, keys and passwords of this user. When the user is not a member of the organization yet, another
+ * organization made it, and the person who accepted that invitation may not be the holder of the address.
  */
 function endFormerAccess(db: Db, clock: Clock, userId: string): void {
   db.prepare('UPDATE user SET passwordHash = NULL WHERE id = ?').run(userId)
@@ -61,7 +61,7 @@ function endFormerAccess(db: Db, clock: Clock, userId: string): void {
   endSessionsOf(db, userId)
 }
 
-/** Makes the user a member with this role; an open invitation is accepted by it. The last owner stays one. */
+/** Makes the user a member with this role, which accepts an open invitation. The last owner stays owner. */
 function join(db: Db, clock: Clock, { orgId, id }: MemberKey, role: Role, note: NoteAct): void {
   const before = findMemberOrNull(db, { orgId, id })
   const about = { orgId, userId: id, target: id }
@@ -83,9 +83,9 @@ function join(db: Db, clock: Clock, { orgId, id }: MemberKey, role: Role, note: 
 }
 
 /**
- * Lets somebody in whose groups have this role, and answers the id of the user: the one who has this account, else the
- * one with this address when the company confirms it, else a new one. Fails with `forbidden` when the address is
- * missing, unusable, or somebody else's.
+ * Signs in a user of the company with the role of its groups, and returns the user's id: the one linked to this
+ * account, else the one with this address when the provider has verified it, else a new one. Fails with `forbidden`
+ * when the address is missing, unusable, or belongs to another user.
  */
 export function admit(
   db: Db,
@@ -102,8 +102,8 @@ export function admit(
 }
 
 /**
- * Shuts somebody out whose groups have no role any more: their sessions end, and their membership too unless they are
- * the last owner. Answers the id of the user; null, with nothing done, when nobody signed in with this account before.
+ * Ends the sessions of a user whose groups have no role any more, and the membership unless it is the last owner's.
+ * Returns the user's id; null, with nothing done, when this account never signed in before.
  */
 export function shutOut(
   db: Db,

@@ -1,19 +1,19 @@
 import { ROLES, type Role } from '../http/principal.ts'
 
-/** What the members of a group at the company are here. */
+/** The role of the members of a company's group. */
 export interface GroupRole {
   group: string
   role: Role
 }
 
-/** Somebody as the company's provider knows them. */
+/** A user as the company's provider describes them. */
 export interface CompanyUser {
   issuer: string
-  /** Unique at the issuer, and never given to anybody else. */
+  /** Unique at the issuer, and never reassigned. */
   subject: string
-  /** Null when the provider does not tell it. */
+  /** Null when the provider does not send it. */
   email: string | null
-  /** True only when the provider says that the address is theirs. */
+  /** True only when the provider has verified the address. */
   emailVerified: boolean
   name: string | null
   groups: readonly string[]
@@ -25,14 +25,14 @@ const NAME_LENGTH_MAX = 200
 /** https://openid.net/specs/openid-connect-core-1_0.html#IDToken */
 const SUBJECT_LENGTH_MAX = 255
 
-/** Null for what is no text that can be stored and compared. */
+/** Returns the claim as a text; null when it is no text that can be stored and compared. */
 function textOf(value: unknown, lengthMax: number): string | null {
   if (typeof value !== 'string' || !value.isWellFormed() || value.includes('\0')) return null
   const trimmed = value.trim()
   return trimmed !== '' && trimmed.length <= lengthMax ? trimmed : null
 }
 
-/** Null where the claim is absent. One group may come without a list around it. */
+/** Returns the groups; null when the claim is absent. A single group may be a text instead of a list. */
 function groupsOf(value: unknown): string[] | null {
   if (value === undefined || value === null) return null
   const list = Array.isArray(value) ? value : [value]
@@ -40,8 +40,8 @@ function groupsOf(value: unknown): string[] | null {
 }
 
 /**
- * Somebody out of a verified ID token and, for what is not in it, out of userinfo. An address and whether it is verified
- * come from one and the same of them. Fails when the issuer or the subject is no usable text.
+ * Returns the user by the claims of a verified ID token, and of userinfo for those it lacks. `email` and
+ * `emailVerified` always come from the same source. Fails when the issuer or the subject is no usable text.
  */
 export function userOf(idToken: Claims, userinfo: Claims, groupsClaim: string): CompanyUser {
   const { iss, sub } = idToken
@@ -60,7 +60,7 @@ export function userOf(idToken: Claims, userinfo: Claims, groupsClaim: string): 
   }
 }
 
-/** The highest role that one of the groups has; null when none has one. Groups are compared to the letter. */
+/** Returns the highest role of the groups; null when none has one. Group names are case-sensitive. */
 export function roleOf(groups: readonly string[], roles: readonly GroupRole[]): Role | null {
   const held = roles.filter(({ group }) => groups.includes(group)).map(({ role }) => role)
   return ROLES.findLast((role) => held.includes(role)) ?? null

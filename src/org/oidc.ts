@@ -25,48 +25,49 @@ import { type Clock, HOUR_MS, type Instant, SECOND_MS, systemClock } from '../co
 import { AppError, messageOf } from '../core/error.ts'
 import { type CompanyUser, type GroupRole, userOf } from './oidc-user.ts'
 
-/** The company's own sign-in, as the operator describes it. */
+/** The settings of sign-in through the company. */
 export interface OidcSettings {
-  /** As the provider spells it. Plain http is for the loopback address alone. */
+  /** Exactly as in the provider's metadata. Plain http only for loopback addresses. */
   issuer: string
   clientId: string
-  /** Empty: a public client, known by its redirect address and PKCE alone. */
+  /** Empty for a public client, which is authenticated by redirect address and PKCE only. */
   clientSecret: string
-  /** What people call it. */
+  /** Display name. */
   name: string
   groupsClaim: string
   roles: readonly GroupRole[]
-  /** Null: the only organization there is. */
+  /** Null for the only organization. */
   orgId: string | null
 }
 
-/** What ties a browser to the sign-in it began: kept by it and nobody else, and sealed. */
+/** State, nonce and PKCE verifier, which tie a sign-in to the browser that began it; kept sealed in its cookie. */
 export interface Checks {
   state: string
   nonce: string
   verifier: string
 }
 
-/** An OpenID Connect provider, asked by the authorization code flow with PKCE, state and nonce. */
+/** A client of an OpenID Connect provider: authorization code flow with PKCE, state and nonce. */
 export interface Provider {
-  /** Where to send the browser. Fails with `upstream` when the provider does not answer as one. */
+  /** Returns the URL to redirect the browser to. Fails with `upstream` when the provider does not answer properly. */
   begin(redirectUri: string): Promise<{ url: URL; checks: Checks }>
   /**
-   * Whom the provider sent back to `url`: state, signature, issuer, audience, times and nonce are right. Fails with
-   * `forbidden` when the provider refuses, else `upstream`; the message is a sentence for the person.
+   * Returns the user whom the provider redirected back to `url`, after checking state, signature, issuer, audience,
+   * times and nonce. Fails with `forbidden` when the provider refuses, else `upstream`; the message is a sentence for
+   * the user.
    */
   finish(url: URL, checks: Checks): Promise<CompanyUser>
 }
 
 export interface ProviderParts {
   clock: Clock
-  /** Told what an operator should know; never a secret. */
+  /** Called with warnings for the operator; never a secret. */
   warn(message: string): void
-  /** `http://[user:password@]host:port`; empty or absent: none. */
+  /** `http://[user:password@]host:port`; empty or left out for none. */
   proxy?: string
-  /** Certificates, PEM, of the authorities that are trusted; absent: those that every system trusts. */
+  /** PEM certificates of the trusted authorities; left out for the system's defaults. */
   authorities?: readonly string[]
-  /** For each request; default 10. A sign-in makes four at most after the browser came back. */
+  /** Timeout of each request; default 10. A sign-in makes at most four after the browser was redirected back. */
   timeoutS?: number
 }
 
@@ -74,13 +75,13 @@ const TIMEOUT_S = 10
 /** Discovery documents, key sets and tokens have some kilobytes. */
 const MAX_ANSWER_BYTES = 1024 * 1024
 
-/** A provider that could not be asked at all, or not to the end. */
+/** The provider could not be reached, or its answer was cut off. */
 class Unreachable extends Error {}
 
 /**
- * Times in tokens are held against `clock`, with 30 s of tolerance. What discovery tells is remembered for an hour, its
- * failures are not. Signatures are checked although the token comes from the provider itself, because the way to it may
- * lead through others. Not for issuers that stand for many companies, such as Entra's `common`: of those, anybody is one.
+ * Makes a provider. Times in tokens are compared with `clock`, with 30 s of tolerance. Discovery is cached for an hour,
+ * failures of it are not. Signatures are checked although the token comes from the provider directly, because a proxy
+ * may be in between. Not for multi-tenant issuers such as Entra's `common`, which accept users of any company.
  */
 export function oidcProvider(
   settings: OidcSettings,
@@ -168,7 +169,7 @@ export function oidcProvider(
   }
 }
 
-/** The one request that this sends: no redirect is followed, and no more than the first megabyte is read. */
+/** Sends a request: follows no redirect, and reads at most one megabyte. */
 async function send(
   url: string,
   options: CustomFetchOptions,
@@ -207,20 +208,22 @@ async function readAll(response: Response): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(Buffer.concat(chunks))
 }
 
-/** Without a word of the provider's it is Basic: https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderMetadata */
+/** Basic by default: https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderMetadata */
 function authentication(server: ServerMetadata, secret: string): ClientAuth {
   if (secret === '') return None()
   const post = server.token_endpoint_auth_methods_supported?.includes('client_secret_post')
   return post ? ClientSecretPost(secret) : ClientSecretBasic(secret)
 }
 
-/** Some providers tell groups only to those who ask for a scope of that name; others refuse scopes they don't know. */
+/** Some providers send groups only with a scope of that name; others refuse unknown scopes. */
 function scopeOf(server: ServerMetadata, groupsClaim: string): string {
   const scopes = ['openid', 'email', 'profile']
   return (server.scopes_supported?.includes(groupsClaim) ? [...scopes, groupsClaim] : scopes).join(' ')
 }
 
-/** https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1 allows more; what does not look like a word is not repeated. */
+/**
+ * Returns the error code if it looks like a word; https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1 allows more.
+ */
 function codeOf(error: string): string {
   return /^[\w.-]{1,60}$/.test(error) ? error : 'without a reason'
 }
@@ -234,7 +237,7 @@ function causes(error: unknown, depth = 0): unknown[] {
 
 const LOG_LENGTH_MAX = 500
 
-/** One line for the log. */
+/** Returns the causes of an error as one line for the log. */
 function describe(error: unknown): string {
   const words = causes(error)
     .filter((cause) => cause instanceof Error)

@@ -44,18 +44,18 @@ export interface OrganizationParts {
   db: Db
   box: SecretBox
   clock: Clock
-  /** Called after a change of what rules are compiled from. */
+  /** Called after a change that affects compiled rules. */
   changed: (orgId: string) => void
-  /** Called when an organization is gone from the database, so that the rest of the program lets go of it. */
+  /** Called after an organization was deleted from the database, so that caches and jobs drop it. */
   deleted: (orgId: string) => void
 }
 
-/** Organizations as such: what they are called and look for, and what was done to them. */
+/** Routes for organizations: settings, memberships, deletion, audit log. */
 export function organizationRoutes(parts: OrganizationParts): Route[] {
   return [...membershipRoutes(parts), ...settingsRoutes(parts), deleteRoute(parts), auditLogRoute(parts)]
 }
 
-/** How a caller sees the organization. */
+/** Returns the organization as the caller may see it. */
 function describe({ db, box }: OrganizationParts, principal: Principal): Organization {
   const { id, name, createdAt } = requireOrg(db, principal.orgId)
   const webhookSecret = may(principal, 'seeSettings') ? openWebhookSecret(db, box, id) : null
@@ -94,7 +94,7 @@ function membershipRoutes({ db, box, clock }: OrganizationParts): Route[] {
       handle({ principal: { userId, keyId }, body, origin: { address } }) {
         const { id, name } = createOrg(db, box, clock, { name: checkName(body.name, 'name') })
         addMember(db, clock, { orgId: id, userId, role: 'owner' })
-        // The log of the organization it was made from has it anyway.
+        // The audit log of the caller's organization has an entry already.
         writeAuditEntry(db, clock, { orgId: id, act: 'createOrganization', userId, keyId, address, target: id })
         return { id, name, role: 'owner' as const }
       },

@@ -9,7 +9,7 @@ const NAME_LENGTH_MAX = 200
 
 export const OrgNameSchema = Text(1, NAME_LENGTH_MAX)
 
-/** What an organization is to the rest of the program. */
+/** An organization as other rooms use it. */
 export interface Org {
   id: string
   name: string
@@ -49,7 +49,7 @@ export const OrganizationInputSchema = Closed(
   { $id: 'OrganizationInput', examples: [{ name: 'Acme Europe' }] },
 )
 
-/** What is left out stays. */
+/** Fields that are left out stay unchanged. */
 export const OrganizationPatchSchema = Closed(
   {
     name: Type.Optional(OrgNameSchema),
@@ -103,7 +103,7 @@ export const WhoamiSchema = Closed(
   },
 )
 
-/** Fails with `invalid`, naming the first that is no country whose numbering plan is known. */
+/** Fails with `invalid`, naming the first region that has no known numbering plan. */
 export function checkPhoneRegions(regions: readonly string[]): void {
   for (const [index, region] of regions.entries()) {
     if (isSupportedCountry(region)) continue
@@ -111,18 +111,21 @@ export function checkPhoneRegions(regions: readonly string[]): void {
   }
 }
 
-/** A signing secret as Standard Webhooks spells it: https://github.com/standard-webhooks/standard-webhooks (spec). */
+/**
+ * Returns a signing secret in the format of Standard Webhooks: https://github.com/standard-webhooks/standard-webhooks
+ * (spec).
+ */
 export function newWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }
 
-/** 256 random bits as text. */
+/** Returns 256 random bits as text. */
 export function newCustomerSalt(): string {
   return randomBytes(32).toString('base64url')
 }
 
 /**
- * The name without white space at its ends. Fails with `invalid`, naming `field`, when nothing is left or it is longer
+ * Returns the trimmed name. Fails with `invalid`, naming `field`, when nothing is left or it is longer
  * than `lengthMax` characters.
  */
 export function checkName(name: string, field: string, lengthMax: number = NAME_LENGTH_MAX): string {

@@ -6,7 +6,7 @@ import { endSessionsOf } from './session.ts'
 import { auditEverywhere, type SignInParts } from './sign-in.ts'
 import { hashPassword, verifyPassword } from './user.ts'
 
-/** Of the caller's session. Fails with `conflict` for an API key. */
+/** Returns the id of the caller's session. Fails with `conflict` for an API key. */
 export function sessionOf({ sessionId }: Principal): string {
   if (sessionId === null) throw new AppError('conflict', 'this works with a session only, not with an API key')
   return sessionId
@@ -15,9 +15,9 @@ export function sessionOf({ sessionId }: Principal): string {
 const wrong = () => new AppError('forbidden', 'currentPassword: is not the present password')
 
 /**
- * Gives the caller another password and ends all other sessions of the user. Fails with `forbidden` when the present
- * one is another, `conflict` for an API key and for users without a password, `rateLimited` when it was tried too
- * often, `invalid` when the new one does not fit.
+ * Changes the caller's password and ends all other sessions of the user. Fails with `forbidden` when the current
+ * password is wrong, `conflict` for an API key and for users without a password, `rateLimited` after too many tries,
+ * `invalid` when the new one does not fit.
  */
 export async function changePassword(
   parts: SignInParts,
@@ -36,7 +36,7 @@ export async function changePassword(
   if (!(await verifyPassword(currentPassword, user.passwordHash))) throw wrong()
   const passwordHash = await hashPassword(newPassword, 'newPassword')
   tx(db, () => {
-    // Another call may have changed it meanwhile, and ended this session with it.
+    // Another call may have changed the password meanwhile, and ended this session.
     if (find.get(userId)?.passwordHash !== user.passwordHash) throw wrong()
     db.prepare('UPDATE user SET passwordHash = ? WHERE id = ?').run(passwordHash, userId)
     endSessionsOf(db, userId, { except: sessionId })

@@ -15,8 +15,8 @@ import { createKey, findUser, type KeyOwner, listKeys, requireOrg, revokeKey } f
 const ListQuery = Closed(pagingFields)
 const KeyList = Closed({ keys: Type.Array(KeySchema), nextCursor: Nullable(Type.String()) }, { $id: 'KeyList' })
 
-/** Admins look after the keys of all members of their organization, everybody else after their own. */
-function keysInReach(principal: Principal): KeyOwner {
+/** Returns whose keys the caller may manage: admins those of all members, others their own. */
+function manageableKeys(principal: Principal): KeyOwner {
   const { orgId, userId } = principal
   return atLeast(principal.role, PERMISSIONS.administer.from) ? { orgId } : { userId }
 }
@@ -29,7 +29,7 @@ function whoami(db: Db, principal: Principal) {
   return { userId, email: user.email, name: user.name, orgId, orgName, role, readOnly, via, keyId }
 }
 
-/** Who the caller is, and API keys. */
+/** Routes for the caller's identity, and for API keys. */
 export function orgRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
   return [
     route({
@@ -51,8 +51,10 @@ const noteOf = ({ name, expiresInDays, readOnly = false }: KeyInput) => ({ name,
 
 function keyRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
   const tag = 'Keys'
-  /** A key works in all organizations of its user, and each may know; the log of the caller's own is kept by itself. */
-  const tellOthers = (keyUserId: string, { userId, keyId, orgId }: Principal, act: Omit<NewAuditEntry, 'orgId'>) => {
+  /**
+   * A key works in all organizations of its user, so each gets an audit log entry; the caller's own has one already.
+   */
+  const auditOthers = (keyUserId: string, { userId, keyId, orgId }: Principal, act: Omit<NewAuditEntry, 'orgId'>) => {
     const audit = (entry: NewAuditEntry) => writeAuditEntry(db, clock, entry)
     auditEverywhere({ db, audit }, keyUserId, { userId, keyId, ...act }, orgId)
   }
@@ -68,7 +70,7 @@ function keyRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
       answer: KeyList,
       handle({ principal, query: { cursor, limit = DEFAULT_LIMIT } }) {
         const after = decodeCursor(cursor, 1)?.[0] ?? null
-        const rows = listKeys(db, keysInReach(principal), { after, limit })
+        const rows = listKeys(db, manageableKeys(principal), { after, limit })
         const { items, nextCursor } = page(rows, limit, ({ id }) => [id])
         return { keys: items, nextCursor }
       },
@@ -87,7 +89,7 @@ function keyRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
         const { userId, role } = principal
         const readOnly = body.readOnly === true || role === 'viewer'
         const key = createKey(db, clock, { ...body, userId, readOnly })
-        tellOthers(userId, principal, { act: 'createKey', address, target: key.id, note: noteOf(body) })
+        auditOthers(userId, principal, { act: 'createKey', address, target: key.id, note: noteOf(body) })
         return key
       },
       note: ({ body }) => noteOf(body),
@@ -102,8 +104,8 @@ function keyRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
       params: ById,
       answer: OkSchema,
       handle({ principal, params: { id }, origin: { address } }) {
-        const keyUserId = revokeKey(db, clock, keysInReach(principal), id)
-        tellOthers(keyUserId, principal, { act: 'revokeKey', address, target: id })
+        const keyUserId = revokeKey(db, clock, manageableKeys(principal), id)
+        auditOthers(keyUserId, principal, { act: 'revokeKey', address, target: id })
         return OK
       },
     }),

@@ -6,20 +6,20 @@ import { type Db, tx } from '../store/database.ts'
 import { MembershipSchema } from './org.ts'
 import { findUser, listMemberships } from './store.ts'
 
-/** A session ends when nobody used it for so long. */
+/** A session ends after this long without use. */
 export const SESSION_MS = 12 * HOUR_MS
 
-/** The organizations that an answer to a sign-in names; more than anybody belongs to. */
+/** Limit of the organizations in the answer to a sign-in; no user belongs to that many. */
 const ORGS_MAX = 1000
 
-/** A session that was just opened: the only place where its token is known. */
+/** A new session: the only place where its token is known. */
 export interface NewSession {
   /** `st_…`; its SHA-256 is stored. */
   token: string
   expiresAt: Instant
 }
 
-/** The answer to everything that signs somebody in. */
+/** The answer to every kind of sign-in. */
 export const SignedInSchema = Closed(
   {
     token: Type.String({ description: 'Sent as `Authorization: Bearer`; shown only here' }),
@@ -41,12 +41,12 @@ export const SignedInSchema = Closed(
 )
 export type SignedIn = Static<typeof SignedInSchema>
 
-/** Names a session in the program without being its token: the SHA-256 in hexadecimal digits. */
+/** Returns the id of a session, which is safe to keep: the SHA-256 of its token in hexadecimal digits. */
 export function sessionIdOf(token: string): string {
   return secretHash(token).toString('hex')
 }
 
-/** Opens a session of 12 hours, and removes those of everybody that have expired. */
+/** Opens a session of 12 hours, and deletes the expired sessions of all users. */
 export function openSession(
   db: Db,
   clock: Clock,
@@ -65,24 +65,24 @@ export function openSession(
   return session
 }
 
-/** The clock was put back: sessions that were used in time to come count as used at this moment. */
+/** After the clock was set back, sets sessions that were last used in the future to be used now. */
 export function shortenSessions(db: Db, now: Instant): void {
   const used = { now, expiresAt: now + SESSION_MS }
   db.prepare('UPDATE session SET lastUsedAt = @now, expiresAt = @expiresAt WHERE lastUsedAt > @now').run(used)
 }
 
-/** From the next request on the session is refused. Nothing happens when there is none. */
+/** Deletes a session, if it exists; the next request with it is refused. */
 export function endSession(db: Db, sessionId: string): void {
   db.prepare('DELETE FROM session WHERE tokenHash = ?').run(Buffer.from(sessionId, 'hex'))
 }
 
-/** Ends all sessions of a user, but for the one named. */
+/** Ends all sessions of a user, except `except`. */
 export function endSessionsOf(db: Db, userId: string, { except = null }: { except?: string | null } = {}): void {
   const kept = except === null ? null : Buffer.from(except, 'hex')
   db.prepare('DELETE FROM session WHERE userId = @userId AND tokenHash IS NOT @kept').run({ userId, kept })
 }
 
-/** What somebody who just signed in is answered. */
+/** Returns the answer to a sign-in. */
 export function signedIn(db: Db, { token, expiresAt }: NewSession, userId: string): SignedIn {
   const user = findUser(db, userId)
   if (!user) throw new Error(`there is no user ${userId}`)

@@ -9,7 +9,7 @@ import { openSession, type SignedIn, signedIn } from './session.ts'
 import type { SignInParts } from './sign-in.ts'
 import { hasOwner, makeFirstOwner } from './store.ts'
 
-/** What the first owner says. */
+/** The input of the set-up: the first organization and its owner. */
 export const SetUpInputSchema = Closed(
   {
     token: Text(1, 200),
@@ -33,7 +33,9 @@ export const SetUpInputSchema = Closed(
 )
 export type SetUpInput = Static<typeof SetUpInputSchema>
 
-/** Lets whoever started the program, and nobody else, make its first owner. Lives as long as the process. */
+/**
+ * The one-time token of the set-up link, with which the operator makes the first owner. Lives as long as the process.
+ */
 export class SetupToken {
   private hash: Buffer | null
 
@@ -41,7 +43,7 @@ export class SetupToken {
     this.hash = secretHash(secret)
   }
 
-  /** True until it was used. */
+  /** True until the token was used. */
   get inForce(): boolean {
     return this.hash !== null
   }
@@ -55,7 +57,7 @@ export class SetupToken {
   }
 }
 
-/** A new token, and its secret `su_…` to be shown once to whoever starts the program. */
+/** Makes a token, and its secret `su_…`, which is shown once in the log. */
 export function newSetupToken(): { token: SetupToken; secret: string } {
   const secret = newSecret('su')
   return { token: new SetupToken(secret), secret }
@@ -67,14 +69,14 @@ export interface SetUpParts extends SignInParts {
   setupToken: SetupToken | null
 }
 
-/** True when the next caller with the token makes the first owner. */
+/** True when the token is in force and there is no owner yet. */
 export function canSetUp({ db, setupToken }: Pick<SetUpParts, 'db' | 'setupToken'>): boolean {
   return setupToken?.inForce === true && !hasOwner(db)
 }
 
 /**
- * Makes the first organization and its owner, signed in; the token ends with it. Fails with `conflict` when an owner
- * exists, `unauthorized` when the token is not the one in force, `rateLimited` when it was tried too often, `invalid`
+ * Makes the first organization and its owner, signs the owner in, and ends the token. Fails with `conflict` when an
+ * owner exists, `unauthorized` when the token is not the one in force, `rateLimited` after too many tries, `invalid`
  * when a field does not fit.
  */
 export async function setUp(parts: SetUpParts, { token, ...input }: SetUpInput, origin: Origin): Promise<SignedIn> {

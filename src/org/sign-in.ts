@@ -9,35 +9,35 @@ import { openSession, type SignedIn, signedIn } from './session.ts'
 import { listMemberships } from './store.ts'
 import { verifyPassword } from './user.ts'
 
-/** How often somebody may try to get in, whatever with: passwords, invitations, the company's own sign-in. */
+/** Rate limits of all kinds of sign-in: passwords, invitations, the company's provider. */
 export interface SignInLimits {
   /** Counts one try from this address. Fails with `rateLimited` and the seconds to wait. */
   byAddress(origin: Pick<Origin, 'address'>): void
   /**
-   * Counts one try for this account, whether it exists or not, from this address. Fails with `rateLimited` and the seconds
-   * to wait.
+   * Counts one try for this account, whether it exists or not, from this address. Fails with `rateLimited` and the
+   * seconds to wait.
    */
   byAccount(email: string, origin: Pick<Origin, 'address'>): void
 }
 
 const ACCOUNT_PER_MINUTE = 10
-/** From everywhere together: enough that nobody is locked out by a stranger's few addresses. */
-const ACCOUNT_ALTOGETHER_PER_MINUTE = 100
+/** From all addresses together: high enough that an attacker with few addresses can't lock a user out. */
+const ACCOUNT_TOTAL_PER_MINUTE = 100
 const WINDOW_S = 60
 
 /**
- * Limits of their own for one process, a minute: `addressPerMinute` tries from one address; for one account 10 from one
- * address, 100 altogether.
+ * Makes the limits of one process, each for a minute: `addressPerMinute` tries from one address; for one account 10
+ * from one address, 100 in total.
  */
 export function signInLimits(clock: Clock, addressPerMinute: number): SignInLimits {
   const addresses = new RateLimit(clock, addressPerMinute / WINDOW_S, WINDOW_S)
   const accounts = new RateLimit(clock, ACCOUNT_PER_MINUTE / WINDOW_S, WINDOW_S)
-  const altogether = new RateLimit(clock, ACCOUNT_ALTOGETHER_PER_MINUTE / WINDOW_S, WINDOW_S)
+  const altogether = new RateLimit(clock, ACCOUNT_TOTAL_PER_MINUTE / WINDOW_S, WINDOW_S)
   return {
     byAddress: ({ address }) => addresses.take(networkOf(address)),
     byAccount(email, { address }) {
       const account = email.trim().toLowerCase()
-      // Blanks stand in no address, so no two pairs are spelled alike.
+      // Addresses contain no spaces, so each pair has a key of its own.
       accounts.take(`${networkOf(address)} ${account}`)
       altogether.take(account)
     },
@@ -45,9 +45,9 @@ export function signInLimits(clock: Clock, addressPerMinute: number): SignInLimi
 }
 
 /**
- * What counts as one address: an IPv4 address, or the /64 of an IPv6 address, because whoever has one address of it has
- * them all (https://www.rfc-editor.org/rfc/rfc6177). IPv4 inside IPv6 (`::ffff:192.0.2.1`) is IPv4. Callers whose
- * address nobody knows are one.
+ * Returns the key under which an address is counted: an IPv4 address, or the /64 of an IPv6 address, because a customer
+ * usually has the whole /64 (https://www.rfc-editor.org/rfc/rfc6177). IPv4 inside IPv6 (`::ffff:192.0.2.1`) is IPv4.
+ * Callers without a known address share one key.
  */
 export function networkOf(address: string | null): string {
   if (address === null) return 'unknown'
@@ -62,15 +62,15 @@ export interface SignInParts {
   db: Db
   clock: Clock
   limits: SignInLimits
-  /** Keeps an entry in the audit log of its organization. */
+  /** Writes an entry to the audit log of its organization. */
   audit(entry: NewAuditEntry): void
-  /** Told of what fails after the caller was answered. */
+  /** Called for errors after the response was sent. */
   report(error: unknown, where: string): void
 }
 
 const AUDITED_ORGS_MAX = 1000
 
-/** Keeps what happened to an account in the audit log of each organization of its user, but for the one named. */
+/** Writes an entry about a user to the audit log of each of its organizations, except the one named. */
 export function auditEverywhere(
   { db, audit }: Pick<SignInParts, 'db' | 'audit'>,
   ofUserId: string,
@@ -90,9 +90,9 @@ interface Account {
 const wrong = () => new AppError('unauthorized', 'e-mail address or password is wrong')
 
 /**
- * Opens a session for whoever knows the password. Fails with `unauthorized` in the same words and the same time whether
- * the address is unknown, its user has no password, or the password is wrong; `forbidden` when the user belongs to no
- * organization; `rateLimited` when it was tried too often, `unavailable` when too many wait.
+ * Signs in by address and password. Fails with `unauthorized`, with the same message after the same time, whether the
+ * address is unknown, its user has no password, or the password is wrong; `forbidden` when the user belongs to no
+ * organization; `rateLimited` after too many tries, `unavailable` when too many wait.
  */
 export async function signIn(
   parts: SignInParts,
@@ -106,7 +106,7 @@ export async function signIn(
   const account = find.get(email.trim())
   const fits = await verifyPassword(password, account?.passwordHash ?? null)
   if (!account || !fits) {
-    // Written after the answer: the write takes time, and only known users have something to write.
+    // Written after the response: the write takes time, and happens only for known users.
     setTimeout(() => noteFailure(parts, account, origin), 0)
     throw wrong()
   }

@@ -8,13 +8,13 @@ import { expiryOf, type Key, type KeyInput, type NewKey } from './key.ts'
 import { checkName, type Membership, newCustomerSalt, newWebhookSecret, type Org } from './org.ts'
 import { checkEmail, hashPassword, type User } from './user.ts'
 
-/** One page of a list: up to `limit` rows that follow the place `after` (an id); null is the start. */
+/** One page of a list: up to `limit` rows after the id `after`; null for the first page. */
 export interface Slice {
   after: string | number | null
   limit: number
 }
 
-/** Stores an organization with a webhook secret and a customer salt of its own. Fails with `invalid` on a blank name. */
+/** Makes an organization with its own webhook secret and customer salt. Fails with `invalid` on a blank name. */
 export function createOrg(db: Db, box: SecretBox, clock: Clock, { name }: { name: string }): Org {
   const createdAt = clock.now()
   const org: Org = {
@@ -30,7 +30,9 @@ export function createOrg(db: Db, box: SecretBox, clock: Clock, { name }: { name
   return org
 }
 
-/** Makes an organization anew of which only the id is known; one that is there, or was deleted, stays so. True when it made it. */
+/**
+ * Recreates an organization of which only the id is known. False, with nothing changed, when it exists or was deleted.
+ */
 export function recoverOrg(db: Db, box: SecretBox, org: { id: string; createdAt: Instant }): boolean {
   const { changes } = db
     .prepare(
@@ -47,20 +49,23 @@ export function recoverOrg(db: Db, box: SecretBox, org: { id: string; createdAt:
   return changes > 0
 }
 
-/** Null when there is no such organization. */
+/** Returns the organization; null when there is none. */
 export function findOrg(db: Db, orgId: string): Org | null {
   const find = db.prepare<[string], Org>('SELECT id, name, customerSalt, createdAt FROM org WHERE id = ?')
   return find.get(orgId) ?? null
 }
 
-/** Fails with `notFound` when there is no such organization. */
+/** Returns the organization. Fails with `notFound` when there is none. */
 export function requireOrg(db: Db, orgId: string): Org {
   const org = findOrg(db, orgId)
   if (!org) throw new AppError('notFound', 'no such organization')
   return org
 }
 
-/** `whsec_…`. Fails with `notFound` when there is no such organization, and when it was sealed with another key. */
+/**
+ * Returns `whsec_…`. Fails with `notFound` when there is no such organization; throws when it was sealed with another
+ * key.
+ */
 export function openWebhookSecret(db: Db, box: SecretBox, orgId: string): string {
   const find = db.prepare<[string], { webhookSecret: Buffer }>('SELECT webhookSecret FROM org WHERE id = ?')
   const row = find.get(orgId)
@@ -68,19 +73,19 @@ export function openWebhookSecret(db: Db, box: SecretBox, orgId: string): string
   return box.open(row.webhookSecret)
 }
 
-/** The sealed webhook secrets of all organizations. */
+/** Returns the sealed webhook secrets of all organizations. */
 export function sealedOrgs(db: Db): { id: string; secret: Buffer }[] {
   return db.prepare<[], { id: string; secret: Buffer }>('SELECT id, webhookSecret AS secret FROM org').all()
 }
 
-/** Replaces the secret that signs webhooks which are no integrations; answers the new one. */
+/** Replaces the secret that signs webhooks outside integrations; returns the new one. */
 export function rotateWebhookSecret(db: Db, box: SecretBox, orgId: string): string {
   const secret = newWebhookSecret()
   db.prepare('UPDATE org SET webhookSecret = ? WHERE id = ?').run(box.seal(secret), orgId)
   return secret
 }
 
-/** Changes what is given. Fails with `invalid` on a blank name. */
+/** Changes the given fields. Fails with `invalid` on a blank name. */
 export function updateOrg(
   db: Db,
   orgId: string,
@@ -96,8 +101,8 @@ export function updateOrg(
 }
 
 /**
- * Removes an organization with everything that the database knows of it, and ends the access of members who were in no
- * other. The files of its events stay listed for whoever removes those of `deletedOrg`. Fails with `conflict` when it is the only one.
+ * Deletes an organization with all its rows, and ends the access of members who are in no other. Its event files stay
+ * listed until a job removes those of `deletedOrg`. Fails with `conflict` when it is the only organization.
  */
 export function deleteOrg(db: Db, clock: Clock, orgId: string): void {
   tx(db, () => {
@@ -119,8 +124,8 @@ export function deleteOrg(db: Db, clock: Clock, orgId: string): void {
 }
 
 /**
- * Signs out those of the users who belong to no organization any more, and revokes their keys. Who never had a way in
- * and is invited nowhere any more is forgotten.
+ * Ends the sessions and keys of those of the users who belong to no organization any more. Deletes users who never had
+ * access and have no open invitation any more.
  */
 export function endAccess(db: Db, clock: Clock, userIds: readonly string[]): void {
   const belongs = db.prepare('SELECT 1 FROM member WHERE userId = ? AND inviteHash IS NULL')
@@ -141,8 +146,8 @@ export function endAccess(db: Db, clock: Clock, userIds: readonly string[]): voi
 }
 
 /**
- * The organizations that a user belongs to, oldest first, without those that only invited them; at most `limit + 1`, so
- * that the caller sees if more follow.
+ * Returns the organizations that a user is a member of, oldest first, without open invitations; at most `limit + 1`, so
+ * that the caller sees whether more follow.
  */
 export function listMemberships(db: Db, userId: string, { after, limit }: Slice): Membership[] {
   return db
@@ -157,11 +162,11 @@ export function listMemberships(db: Db, userId: string, { after, limit }: Slice)
 export interface NewUser {
   email: string
   name?: string | null
-  /** As `hashPassword` answers it; null or absent: the user can't sign in with a password. */
+  /** From `hashPassword`; null or left out when the user can't sign in with a password. */
   passwordHash?: string | null
 }
 
-/** Stores a user who belongs to no organization yet. Fails with `invalid` or, when the address is taken, `conflict`. */
+/** Makes a user without an organization. Fails with `invalid` or, when the address is taken, `conflict`. */
 export function createUser(db: Db, clock: Clock, { email, name, passwordHash }: NewUser): User {
   const createdAt = clock.now()
   const user: User = { id: newId('usr', createdAt), email: checkEmail(email), name: name ?? null }
@@ -183,7 +188,7 @@ export function addMember(db: Db, clock: Clock, member: { orgId: string; userId:
   })
 }
 
-/** A new user who owns the organization. Fails as `createUser` does. */
+/** Makes a user who owns the organization. Fails as `createUser` does. */
 export function createOwner(db: Db, clock: Clock, { orgId, ...owner }: NewUser & { orgId: string }): User {
   return tx(db, () => {
     const user = createUser(db, clock, owner)
@@ -192,12 +197,12 @@ export function createOwner(db: Db, clock: Clock, { orgId, ...owner }: NewUser &
   })
 }
 
-/** Null when there is no such user. */
+/** Returns the user; null when there is none. */
 export function findUser(db: Db, userId: string): User | null {
   return db.prepare<[string], User>('SELECT id, email, name FROM user WHERE id = ?').get(userId) ?? null
 }
 
-/** The only place where the secret of a key is known: its SHA-256 is stored. */
+/** Makes a key and returns it with its secret, of which only the SHA-256 is stored. */
 export function createKey(db: Db, clock: Clock, { userId, ...input }: KeyInput & { userId: string }): NewKey {
   const createdAt = clock.now()
   const secret = newSecret('ak')
@@ -221,7 +226,7 @@ export function createKey(db: Db, clock: Clock, { userId, ...input }: KeyInput &
   return { ...key, secret }
 }
 
-/** Whose keys: one user's, or those of all members of an organization. */
+/** The owner of keys: one user, or all members of an organization. */
 export type KeyOwner = { userId: string } | { orgId: string }
 
 const OWNED = `(apiKey.userId = @userId OR apiKey.userId IN
@@ -231,7 +236,7 @@ function ownedBy(owner: KeyOwner): { userId: string | null; orgId: string | null
   return { userId: null, orgId: null, ...owner }
 }
 
-/** Newest first, without revoked ones; expired ones stay. At most `limit + 1`. */
+/** Returns keys, newest first, without revoked ones but with expired ones. At most `limit + 1`. */
 export function listKeys(db: Db, owner: KeyOwner, { after, limit }: Slice): Key[] {
   const rows = db
     .prepare<[object], Omit<Key, 'readOnly'> & { readOnly: number }>(
@@ -243,8 +248,8 @@ export function listKeys(db: Db, owner: KeyOwner, { after, limit }: Slice): Key[
 }
 
 /**
- * From the next request on the key is refused. Answers the id of the user it acted as. Fails with `notFound` when the
- * owner has no such key in force.
+ * Revokes a key, so that the next request with it is refused. Returns the id of its user. Fails with `notFound` when
+ * the owner has no such key in force.
  */
 export function revokeKey(db: Db, clock: Clock, owner: KeyOwner, keyId: string): string {
   const revoked = db
@@ -256,7 +261,7 @@ export function revokeKey(db: Db, clock: Clock, owner: KeyOwner, keyId: string):
   return revoked.userId
 }
 
-/** True when somebody owns an organization of this data folder. */
+/** True when any organization of this data folder has an owner. */
 export function hasOwner(db: Db): boolean {
   return db.prepare(`SELECT 1 FROM member WHERE role = 'owner' AND inviteHash IS NULL`).get() !== undefined
 }
@@ -269,27 +274,27 @@ export interface Initial {
   orgName: string
   email: string
   name?: string | null
-  /** Null: the owner can't sign in with a password yet. */
+  /** Null when the owner can't sign in with a password yet. */
   password: string | null
 }
 
-/** Organizations without a member, oldest first: such as were made anew from their events. */
-function orgsOfNobody(db: Db): string[] {
+/** Returns the organizations without members, oldest first, such as those recreated from their events. */
+function orgsWithoutMembers(db: Db): string[] {
   const sql = 'SELECT id FROM org WHERE NOT EXISTS (SELECT 1 FROM member WHERE orgId = org.id) ORDER BY createdAt, id'
   return db.prepare<[], string>(sql).pluck().all()
 }
 
-/** Gives the oldest organization without a member this name, and answers its id; null when there is none. */
+/** Renames the oldest organization without members, and returns its id; null when there is none. */
 function takeOverOrg(db: Db, name: string): string | null {
-  const [orgId] = orgsOfNobody(db)
+  const [orgId] = orgsWithoutMembers(db)
   if (orgId === undefined) return null
   updateOrg(db, orgId, { name })
   return orgId
 }
 
 /**
- * The first organization, its owner, and what `also` adds: all or nothing. Answers what `also` answers. Where there are
- * organizations without a member, the owner gets those: the oldest is the first one, and takes the name. Fails with
+ * Makes the first organization and its owner, and runs `also`, in one transaction. Returns what `also` returns. If
+ * there are organizations without members, the owner gets those instead, and the oldest takes the name. Fails with
  * `conflict` when any owner exists, `invalid` when a field does not fit.
  */
 export async function makeFirstOwner<T>(
@@ -302,17 +307,17 @@ export async function makeFirstOwner<T>(
   refuseSecondOwner(db)
   const passwordHash = password === null ? null : await hashPassword(password)
   const work = () => {
-    // Again: another call may have finished while the password was hashed.
+    // Checked again: another call may have finished while the password was hashed.
     refuseSecondOwner(db)
     const orgId = takeOverOrg(db, orgName) ?? createOrg(db, box, clock, { name: orgName }).id
     const user = createOwner(db, clock, { orgId, email, name: name ?? null, passwordHash })
-    for (const other of orgsOfNobody(db)) addMember(db, clock, { orgId: other, userId: user.id, role: 'owner' })
+    for (const other of orgsWithoutMembers(db)) addMember(db, clock, { orgId: other, userId: user.id, role: 'owner' })
     return { value: also({ orgId, userId: user.id }) }
   }
   return tx(db, work).value
 }
 
-/** As `makeFirstOwner`, with one full API key that never expires. */
+/** Like `makeFirstOwner`, with a full API key that never expires. */
 export function initialize(
   db: Db,
   box: SecretBox,
@@ -325,13 +330,13 @@ export function initialize(
   })
 }
 
-/** Countries (ISO 3166-1 alpha-2) whose national phone numbers the organization looks for; empty: none. */
+/** Returns the countries (ISO 3166-1 alpha-2) whose national phone numbers the organization looks for; may be empty. */
 export function phoneRegionsOf(db: Db, orgId: string): string[] {
   const row = db.prepare<[string], { phoneRegions: string }>('SELECT phoneRegions FROM org WHERE id = ?').get(orgId)
   return row ? (JSON.parse(row.phoneRegions) as string[]) : []
 }
 
-/** Whose files are to be removed. */
+/** Returns the ids of deleted organizations whose files are still to be removed. */
 export function deletedOrgs(db: Db): Set<string> {
   return new Set(db.prepare<[], string>('SELECT orgId FROM deletedOrg').pluck().all())
 }

@@ -5,7 +5,7 @@ import { FairQueue } from '../core/fair-queue.ts'
 export interface User {
   id: string
   email: string
-  /** Null until the user gave one. */
+  /** Null until the user has set one. */
   name: string | null
 }
 
@@ -19,7 +19,7 @@ const MAILBOX = /^[\w.!#$%&'*+/=?^`{|}~-]+$/
 const DNS_LABEL = /^[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/i
 
 /**
- * The address without white space at its ends. Fails with `invalid` when it is not what browsers accept as an e-mail
+ * Returns the trimmed address. Fails with `invalid` when browsers would not accept it as an e-mail
  * address: https://html.spec.whatwg.org/multipage/input.html#valid-e-mail-address.
  */
 export function checkEmail(email: string): string {
@@ -33,18 +33,18 @@ export function checkEmail(email: string): string {
   return trimmed
 }
 
-/** 64 MiB and two passes, above what OWASP asks for at least: https://cheatsheetseries.owasp.org (Password Storage). */
+/** 64 MiB and two passes, above the minimum of OWASP: https://cheatsheetseries.owasp.org (Password Storage). */
 const COST = { algorithm: 'argon2id', memoryCost: 65_536, timeCost: 2 } as const
 
-/** A hash of the same cost that no password is known to open: it stands in where there is none. */
-const NOBODYS_HASH = `$argon2id$v=19$m=${COST.memoryCost},t=${COST.timeCost},p=1$${randomPart()}$${randomPart()}`
+/** A random hash of the same cost, against which passwords of unknown users are verified. */
+const DUMMY_HASH = `$argon2id$v=19$m=${COST.memoryCost},t=${COST.timeCost},p=1$${randomPart()}$${randomPart()}`
 
-/** As the text of a hash has it: base 64 without padding. */
+/** Returns 32 random bytes in the encoding of a hash: base 64 without padding. */
 function randomPart(): string {
   return randomBytes(32).toString('base64').replaceAll('=', '')
 }
 
-/** Of the whole process, because what it spares is memory: two at once, the others in a queue of about 5 s. */
+/** One queue for the process, to limit memory: two hashes at once, the others wait for up to about 5 s. */
 const queue = new FairQueue(2, 100)
 
 /** Different spellings of one text in Unicode are one password, as in NIST SP 800-63B section 5.1.1.2. */
@@ -62,8 +62,8 @@ export function checkPassword(password: string, field = 'password'): void {
 }
 
 /**
- * The argon2id hash to store. Takes about 0.1 s, off the main thread. Fails as `checkPassword`, and with `unavailable`
- * when too many wait.
+ * Returns the argon2id hash to store. Takes about 0.1 s, off the main thread. Fails as `checkPassword`, and with
+ * `unavailable` when too many wait.
  */
 export async function hashPassword(password: string, field = 'password'): Promise<string> {
   checkPassword(password, field)
@@ -71,10 +71,10 @@ export async function hashPassword(password: string, field = 'password'): Promis
 }
 
 /**
- * True when the hash was made of this password. Without a hash it is false and costs exactly as much: from the time
- * that passes, nobody learns which addresses are known. Fails with `unavailable` when too many wait.
+ * True when the hash was made of this password. Without a hash it is false after the same time, so that the response
+ * time does not reveal which addresses are known. Fails with `unavailable` when too many wait.
  */
 export async function verifyPassword(password: string, hash: string | null): Promise<boolean> {
-  const opens = await queue.run(() => Bun.password.verify(normalized(password), hash ?? NOBODYS_HASH))
+  const opens = await queue.run(() => Bun.password.verify(normalized(password), hash ?? DUMMY_HASH))
   return opens && hash !== null
 }

@@ -1,4 +1,4 @@
-import type { Patience } from '../../src/commands/listener.ts'
+import type { ServerTimeouts } from '../../src/commands/listener.ts'
 import { type Extra, type Running, startServer } from '../../src/commands/server.ts'
 import { readConfig, type SettingName } from '../../src/config.ts'
 import { ARRIVAL_LIMITS, receiveText } from '../../src/http/arrival.ts'
@@ -6,7 +6,7 @@ import { originOf } from '../../src/http/origin.ts'
 import { temporaryFolder } from '../process.ts'
 
 /** Time limits a test can wait for. */
-export const IMPATIENT: Patience = {
+export const SHORT_TIMEOUTS: ServerTimeouts = {
   answerMs: 10_000,
   stopMs: 5_000,
   countMs: 20,
@@ -29,7 +29,7 @@ export interface Listening extends Running {
  * request comes from, `/test/large` answers 50 MB, `/test/events` is a stream of one event, `/test/echo` sends back.
  */
 export async function listening(
-  patience: Partial<Patience> = {},
+  timeouts: Partial<ServerTimeouts> = {},
   settings: Partial<Record<SettingName, string>> = {},
 ): Promise<Listening> {
   const folder = temporaryFolder()
@@ -57,7 +57,7 @@ export async function listening(
     warn: (message: string) => void warnings.push(message),
     error: (error: unknown) => void errors.push(error),
   }
-  const running = await startServer(config, log, extra, { ...IMPATIENT, ...patience })
+  const running = await startServer(config, log, extra, { ...SHORT_TIMEOUTS, ...timeouts })
   const release = () => {
     for (const answer of waiting) answer()
     waiting.clear()

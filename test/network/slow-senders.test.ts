@@ -48,8 +48,8 @@ describe.each(OPEN_ROUTES)('a body for %s', (path) => {
   })
 
   test('has the more time the longer it is', async () => {
-    const patience = { bodies: { baseMs: 50, bytesPerSecond: 1000, checkEveryMs: 10 } }
-    await using server = await listening(patience)
+    const timeouts = { bodies: { baseMs: 50, bytesPerSecond: 1000, checkEveryMs: 10 } }
+    await using server = await listening(timeouts)
     using small = await connectTo(server.url, start({ 'content-length': '10' }, '{'))
     using large = await connectTo(server.url, start({ 'content-length': '100000' }, '{'))
     expect((await small.answer()).status).toBe(400)
@@ -59,8 +59,8 @@ describe.each(OPEN_ROUTES)('a body for %s', (path) => {
   })
 
   test('in chunks has time as long as they come quickly enough', async () => {
-    const patience = { bodies: { baseMs: 50, bytesPerSecond: 2500, checkEveryMs: 10 } }
-    await using server = await listening(patience)
+    const timeouts = { bodies: { baseMs: 50, bytesPerSecond: 2500, checkEveryMs: 10 } }
+    await using server = await listening(timeouts)
     const startedAt = performance.now()
     using sender = await connectTo(server.url, start({ 'transfer-encoding': 'chunked' }, ''))
     // Worth 200 ms beyond the least.
