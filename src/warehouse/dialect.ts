@@ -50,6 +50,8 @@ export interface Dialect {
   /** A relation without a name: one row for each object of a list that is bound as JSON. */
   rowsOfJson(json: string, columns: Readonly<Record<string, 'text' | 'integer'>>): string
 
+  /** Aggregate: whether this is true in any row; it is never NULL. */
+  anyTrue(test: string): string
   /** Aggregate: the value in the row in which `by` is largest, of rows in which neither is NULL. */
   argMax(value: string, by: string): string
   /** Aggregate: the values of so many rows, the first in the order of `by`, as a list; rows where the value is NULL are left out. */

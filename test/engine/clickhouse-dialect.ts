@@ -39,6 +39,7 @@ export const clickhouseDialect: Dialect = {
     return `(SELECT ${fields.join(', ')} FROM (SELECT arrayJoin(JSONExtractArrayRaw(${json})) AS item))`
   },
 
+  anyTrue: (test) => `max(${test})`,
   argMax: (value, by) => `argMax(${value}, ${by})`,
   firstOf(value, by, limit) {
     const sorted = `arraySort(groupArrayIf(tuple(${[...by, value].join(', ')}), ${value} IS NOT NULL))`

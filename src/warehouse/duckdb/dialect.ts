@@ -75,6 +75,7 @@ export const duckdbDialect: Dialect = {
     return `(SELECT unnest(from_json(${json}, ${quoteText(`[{${types.join(', ')}}]`)}), recursive := true))`
   },
 
+  anyTrue: (test) => `bool_or(${test})`,
   argMax: (value, by) => `arg_max(${value}, ${by})`,
   firstOf(value, by, limit) {
     const order = by.map((item, at) => `by${at}: ${item}`)

@@ -69,7 +69,7 @@ export class JourneyColumns {
       code: asks.length > 0 ? codeSql(dialect, asks) : "''",
       text: asks.length > 0 ? shapeSql(dialect, asks) : "''",
       inScope: chosen.length > 0 ? `CASE WHEN ${chosen.join(' AND ')} THEN ${id} END` : id,
-      matters: [...domains, ...[...reached, ...filter].map((column) => `max(${column})`), ALWAYS].join(' AND '),
+      matters: [...domains, ...[...reached, ...filter].map(dialect.anyTrue), ALWAYS].join(' AND '),
       fromStart: first === null,
     }
   }

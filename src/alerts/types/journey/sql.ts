@@ -163,14 +163,14 @@ function shapesSql(
   const asked = askColumns.length > 0 ? askColumns.join(' OR ') : '(1 = 0)'
   const fromStart = parts.filter(({ fromStart }) => fromStart).map(({ id }) => id)
   const orNothing = fromStart.length > 0 ? ` OR alertId IN (${fromStart.join(', ')})` : ''
-  const { argMax, hash, rowsOf, sortedRows } = dialect
+  const { anyTrue, argMax, hash, rowsOf, sortedRows } = dialect
   const session = 'PARTITION BY sid ORDER BY ts, seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW'
   return `
     ended AS (
       SELECT sid, any_value(domainId) AS domainId, ${argMax('host', 'seq')} AS host, max(weight) * ${oneIn} AS weight,
         max(lastAt) AS lastAt, max(seq) AS lastSeq, min(seq) AS startSeq, min(receivedAt) AS startAt,
         ${indexSql(dialect, `max(lastAt) + ${SESSION_GAP_MS}`, windows)} AS windowIndex
-        ${filterColumns.map((name) => `, max(${name}) AS ${name}`).join('')}
+        ${filterColumns.map((name) => `, ${anyTrue(name)} AS ${name}`).join('')}
       FROM walked GROUP BY sid HAVING count(*) <= ${MAX_SESSION_EVENTS}
     ),
     marked AS (
