@@ -2,76 +2,76 @@ import { decoders } from '../decoders/index.ts'
 import type { SessionMode } from '../domains/capture-settings.ts'
 import type { CollectorDomain } from '../domains/directory.ts'
 
-/** What the browser script is told of its domain: inlined into `GET /t/{token}.js`. */
+/** The configuration of the browser script: inlined into `GET /t/{token}.js`. */
 export interface CaptureConfig {
-  /** Of this format. A script that knows only others captures nothing. */
+  /** Version of this format. A script that does not know it captures nothing. */
   version: 1
   token: string
-  /** Where batches go, and where this configuration is found; absolute. */
+  /** Absolute URLs to which batches are sent, and from which this configuration is loaded. */
   collectUrl: string
   configUrl: string
-  /** Share of sessions that are captured, 0 to 1. */
+  /** Share of captured sessions, 0 to 1. */
   sampleRate: { prod: number; dev: number }
-  /** True: capture nothing, and stop on pages that are open, for good. */
+  /** True to capture nothing, and to stop for good on open pages. */
   kill: boolean
-  /** Where the page itself declares no mode. */
+  /** Used when the page itself sets no mode. */
   sessionMode: SessionMode
-  /** True: every request to another site is captured; false: only what the lists below name. */
+  /** True to capture every request to another site; false for only those that the lists below match. */
   crossSite: boolean
-  /** Captured on any host, with body: pieces of the address without its scheme; `*` stands for anything. */
+  /** Captured on any host, with body: parts of the URL without its scheme; `*` matches anything. */
   patterns: readonly string[]
   /** Captured on any host, with body: regular expressions for the path. */
   paths: readonly string[]
-  /** Regular expressions for path and query of what is not captured on other sites, unless a list above names it. */
+  /** Not captured on other sites unless a list above matches: regular expressions for path and query. */
   ignore: readonly string[]
-  /** True: timings of pages are sent. */
+  /** True to send page timings. */
   pageStats: boolean
 }
 
 /**
- * The whole configuration, `GET /t/{token}.json`. The script asks for it too, once a page: the list of hosts grows with
+ * The full configuration, `GET /t/{token}.json`. The script loads it once a page, because the list of hosts grows with
  * every vendor, and the script should not.
  */
 export interface FullCaptureConfig extends CaptureConfig {
-  /** Hosts of vendors, each with its subdomains. Bodies that go to other sites are captured for these only. */
+  /** Hosts of vendors, each with its subdomains. Bodies sent to other sites are captured for these only. */
   hosts: readonly string[]
 }
 
-/** Pictures, fonts, films and styles are no tag traffic; a PNG or GIF with a query may be a tracking pixel. */
+/** Images, fonts, videos and styles are no tag traffic; a PNG or GIF with a query may be a tracking pixel. */
 const IGNORE = [
   String.raw`^[^?]*\.(?:css|woff2?|[ot]tf|eot|jpe?g|webp|avif|svg|ico|mp[34]|webm|m4s|m3u8|wasm|map)(?:\?|$)`,
   String.raw`^[^?]*\.(?:png|gif)$`,
 ]
 
-/** Vendors' hosts, each without those below it. */
+/** Vendors' hosts, without subdomains of listed hosts. */
 const hosts = [...new Set(decoders.flatMap((decoder) => decoder.hosts))]
   .filter((host, _index, all) => !all.some((other) => host.endsWith(`.${other}`)))
   .sort()
 
-/** Google's collection under the customer's own name; `when` of its routes looks at the query too. */
+/** Google's collection on the customer's own host; `when` of its routes checks the query too. */
 const FIRST_PARTY_PATHS = ['/(?:g|ccm)/(?:s/)?collect/?$']
 
 /**
- * Paths by which vendors are told that run under the customer's own name. Routes that need more than the path to be told
- * are left out, as they would take in what is no vendor's; so is loading of code.
+ * Paths by which vendors on the customer's own host are recognised. Routes that need more than the path are left out,
+ * because they would match other requests; so are routes that load code.
  */
 const paths = [
   ...FIRST_PARTY_PATHS,
   ...decoders
     .flatMap(({ routes }) => routes)
     .filter(({ anyHost, when, path }) => anyHost && !when && !/\.js\)?\$?$/.test(path.source))
-    // Two groups of one name are an error in browsers when such expressions are read as one.
+    // Named groups are removed: browsers refuse duplicates when the expressions are joined.
     .map(({ path }) => path.source.replaceAll(/\(\?<\w+>/g, '(?:')),
 ]
 
-/** Where a domain's script finds the collector. */
+/** The collector's URL for a domain's script. */
 export interface CaptureAddress {
   token: string
-  /** Any address of the collector's host. */
+  /** Any URL of the collector's host. */
   collectUrl: string
 }
 
-/** What the script of this domain is told. */
+/** Returns the configuration of this domain's script. */
 export function captureConfigOf(
   { vendors, capture: { enabled, sampleRate, sessionMode } }: CollectorDomain,
   { token, collectUrl }: CaptureAddress,

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 
-/** What runs on the pages of customers, ready to be served but for what the server puts in. */
+/** The code that runs on customers' pages, in which the server replaces the names below. */
 export interface ScriptBundle {
-  /** The browser script; its configuration is the name `CONFIG`. */
+  /** The browser script; `CONFIG` is replaced by its configuration. */
   script: string
-  /** What pages hold in their head; the script's address is the name `SCRIPT_URL`. */
+  /** The snippet in the page's head; `SCRIPT_URL` is replaced by the script's URL. */
   stub: string
 }
 
@@ -13,8 +13,8 @@ const SOURCES = join(import.meta.dir, '../script')
 let built: Promise<ScriptBundle> | null = null
 
 /**
- * Both, built from their sources at the first call. The executable has no sources: `build.ts` puts a module that answers
- * the same in the place of this one. Fails when they do not compile.
+ * Returns both, built from their sources at the first call. The executable has no sources: there, `build.ts` replaces
+ * this module by one that returns the same. Fails when they do not compile.
  */
 export function scriptBundle(): Promise<ScriptBundle> {
   built ??= Promise.all([build('main.ts'), build('stub.ts')]).then(([script, stub]) => ({ script, stub }))

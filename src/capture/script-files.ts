@@ -9,27 +9,27 @@ import type { ScriptBundle } from './script-bundle.ts'
 
 export interface ScriptFileParts {
   domains: Pick<DomainDirectory, 'byToken'>
-  /** Where the pages of a domain reach the collector; any address of that host. */
+  /** Returns the URL at which the pages of a domain reach the collector; only its host matters. */
   collectUrlOf(domain: CollectorDomain): string
   clock: Clock
-  /** The host of the interface, where it is not the collector's too: who asks there uses an old snippet. */
+  /** The host of the interface, if it is not the collector's: requests there come from old snippets. Null if it is. */
   legacyHost: string | null
-  /** Called when pages ask there, at most once an hour for a domain. */
+  /** Called when pages load the script from that host, at most once an hour for a domain. */
   askedAtLegacy(domainId: string): void
   bundle(): Promise<ScriptBundle>
 }
 
-/** Below it lie the files that browsers load. */
+/** Path prefix of the files that browsers load. */
 export const SCRIPT_PATH = '/t/'
 
-/** Changes of a domain’s settings reach pages that open within this time. */
+/** Cache lifetime: within this time changed settings of a domain reach newly opened pages. */
 const MAX_AGE_S = 300
-/** A token that is not known now may be in a minute. */
+/** Cache lifetime of a 404: an unknown token may be known in a minute. */
 const UNKNOWN_MAX_AGE_S = 60
-/** Files that are kept in memory, about 40 kB each. */
+/** Limit of the files in memory, about 40 kB each. */
 const MAX_FILES = 500
 
-/** For pages of every site, those that let nothing in that does not allow it included. */
+/** Lets pages of every site load the files, also those with a cross-origin embedder policy. */
 const HEADERS = {
   'access-control-allow-origin': '*',
   'cross-origin-resource-policy': 'cross-origin',
@@ -37,14 +37,17 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 }
 
-/** `GET /t/{token}.js`, the browser script with the domain's configuration, and `GET /t/{token}.json`, that alone. */
+/**
+ * Serves `GET /t/{token}.js`, the browser script with the domain's configuration, and `GET /t/{token}.json`, the
+ * configuration.
+ */
 export class ScriptFiles {
   private readonly legacyAt = new Map<string, Instant>()
   private readonly files = new Map<string, StaticFile>()
 
   constructor(private readonly parts: ScriptFileParts) {}
 
-  /** Answers a request to an address below `SCRIPT_PATH`. */
+  /** Answers a request to a path below `SCRIPT_PATH`. */
   async answer(request: Request): Promise<Response> {
     if (request.method !== 'GET' && request.method !== 'HEAD') return notFound('this route takes GET only')
     const file = await this.file(new URL(request.url))
@@ -52,7 +55,7 @@ export class ScriptFiles {
     return fileResponse(request, file, { ...HEADERS, 'cache-control': `public, max-age=${MAX_AGE_S}` })
   }
 
-  /** Null: nobody has this token. */
+  /** Returns the file; null when the token is unknown. */
   private async file({ pathname, host }: URL): Promise<StaticFile | null> {
     const [, token = '', extension] = /^\/t\/([^/]+)\.(js|json)$/.exec(pathname) ?? []
     const domain = this.parts.domains.byToken(token)
@@ -71,7 +74,10 @@ export class ScriptFiles {
     this.parts.askedAtLegacy(domainId)
   }
 
-  /** The same text is compressed once; by gzip alone, as pages wait for it and it is made anew with every change of a domain. */
+  /**
+   * Returns a cached file. A text is compressed once, by gzip only, because pages wait for it and every change makes a
+   * new one.
+   */
   private fileOf(type: string, text: string): StaticFile {
     const key = createHash('sha256').update(text).digest('base64url')
     const known = this.files.get(key)
@@ -84,7 +90,7 @@ export class ScriptFiles {
   }
 }
 
-/** Cacheable, or a page with an old token would ask at every view. */
+/** Returns a cacheable 404, or a page with an old token would send a request at every view. */
 function notFound(message: string): Response {
   const response = errorResponse(new AppError('notFound', message))
   const headers = { ...HEADERS, 'cache-control': `public, max-age=${UNKNOWN_MAX_AGE_S}` }

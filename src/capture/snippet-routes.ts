@@ -30,13 +30,13 @@ const SnippetSchema = Closed(
 export interface SnippetParts {
   db: Db
   clock: Clock
-  /** Where the collector and the interface are reached from outside, without a path. */
+  /** Public URLs of the collector and the interface, without a path. */
   collectUrl: string
   publicUrl: string
   bundle(): Promise<ScriptBundle>
 }
 
-/** What customers put into their pages. */
+/** Routes for the code that customers put into their pages. */
 export function snippetRoutes(parts: SnippetParts): Route[] {
   const { db, clock, bundle } = parts
   return [

@@ -1,16 +1,16 @@
 import template from './tag-manager.tpl' with { type: 'text' }
 
-/** What a customer puts into the pages of a domain. */
+/** The code that a customer puts into the pages of a domain. */
 export interface Snippet {
-  /** To be pasted as the first thing in `<head>`. */
+  /** HTML to be pasted at the beginning of `<head>`. */
   head: string
-  /** Text of a file that Google Tag Manager imports as a custom template. */
+  /** Content of a file that Google Tag Manager imports as a custom template. */
   template: string
   scriptUrl: string
   configUrl: string
 }
 
-/** `base`: any address of the host that the domain's pages reach the collector under. `stub`: see `ScriptBundle`. */
+/** `base`: any URL of the host at which the domain's pages reach the collector. `stub`: see `ScriptBundle`. */
 export function snippetOf({ token, base, stub }: { token: string; base: string; stub: string }): Snippet {
   const scriptUrl = new URL(`/t/${token}.js`, base).href
   return {
@@ -21,12 +21,12 @@ export function snippetOf({ token, base, stub }: { token: string; base: string; 
   }
 }
 
-/** The custom template for Google Tag Manager, with the script's address as a default and as what it may load. */
+/** Returns the custom template for Google Tag Manager, with the script's URL as default and as the URL it may load. */
 export function tagManagerTemplate(scriptUrl: string): string {
   return put(template, { SCRIPT_URL: scriptUrl, SCRIPT_ORIGIN: new URL(scriptUrl).origin })
 }
 
-/** Replaces names by values, literally. */
+/** Replaces names by their values, literally. */
 function put(text: string, values: Record<string, string>): string {
   return Object.entries(values).reduce((done, [name, value]) => done.replaceAll(name, () => value), text)
 }

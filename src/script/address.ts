@@ -1,26 +1,26 @@
 import type { CaptureConfig } from '../capture/capture-config.ts'
 
-/** A request that is to be captured. */
+/** A request to capture. */
 export interface Wanted {
   /** Absolute, without its fragment. */
   url: string
-  /** Its host when that belongs to another site; else null. */
+  /** The host when it belongs to another site; else null. */
   foreignHost: string | null
-  /** False for hosts that no decoder knows: what is sent there is none of our business. Null: that is not known yet. */
+  /** False for hosts that no decoder knows, whose bodies are private. Null while the list of hosts is not loaded. */
   withBody: boolean | null
 }
 
-/** What is captured of all the page's requests. */
+/** Decides which requests of the page are captured. */
 export interface Filter {
-  /** Null: not captured. */
+  /** Returns the request to capture; null when it is not captured. */
   wanted(address: string): Wanted | null
-  /** Host of an absolute address that belongs to another site and is not the collector; null for any other. */
+  /** Returns the host of an absolute URL of another site; null for the own site and for the collector. */
   foreignHost(address: string): string | null
-  /** Takes in the hosts of vendors, each with its subdomains. */
+  /** Adds the hosts of vendors, each with its subdomains. */
   learn(hosts: readonly string[]): void
 }
 
-/** Pieces of a pattern that must occur one behind the other, as the server reads the same pattern. */
+/** Returns the parts of a pattern, which must occur in this order; the server reads patterns in the same way. */
 function partsOf(pattern: string): string[] {
   return withoutScheme(pattern.trim().toLowerCase()).split('*').filter(Boolean)
 }
@@ -39,8 +39,8 @@ function holdsInOrder(text: string, parts: readonly string[]): boolean {
 }
 
 /**
- * The registrable domain, about: browsers do not tell it, and the list is far too long to bring along. Two labels, three
- * where the last two are as short as in `co.uk`. Addresses are their own site.
+ * Returns the approximate registrable domain: browsers don't expose it, and the public suffix list is too long to
+ * include. Two labels, three when the last two are as short as in `co.uk`. An IP address is its own site.
  */
 export function siteOf(hostname: string): string {
   if (/^[\d.]+$|:/.test(hostname)) return hostname
@@ -53,7 +53,7 @@ function anyOf(expressions: readonly string[]): RegExp | null {
   return expressions.length > 0 ? new RegExp(expressions.map((one) => `(?:${one})`).join('|'), 'i') : null
 }
 
-/** `base`: what the page's relative addresses are relative to. */
+/** `base` returns the base of the page's relative URLs. */
 export function makeFilter(config: CaptureConfig, pageHost: string, base: () => string): Filter {
   const patterns = config.patterns.map(partsOf).filter((parts) => parts.length > 0)
   const paths = anyOf(config.paths)
@@ -99,22 +99,22 @@ export function makeFilter(config: CaptureConfig, pageHost: string, base: () => 
   }
 }
 
-/** As it is told of in resource timing. */
+/** Returns the URL without its fragment, as in resource timing. */
 export function withoutFragment(href: string): string {
   const at = href.indexOf('#')
   return at < 0 ? href : href.slice(0, at)
 }
 
-/** Null for what is no address of the web. */
+/** Parses a URL; null when it is not http(s). */
 function parse(address: string, base: () => string): URL | null {
   const isWhole = /^https?:/i.test(address)
-  // Much of what a page loads is `data:`; parsing megabytes of a picture would be ours to pay.
+  // Pages load many `data:` URLs; parsing megabytes of an image would cost the page time.
   if (!isWhole && /^[a-z][a-z\d+.-]*:/i.test(address)) return null
   try {
     const url = isWhole ? new URL(address) : new URL(address, base())
     return url.protocol.startsWith('http') ? url : null
   } catch {
-    // The browser says so to the page.
+    // The browser reports the invalid URL to the page.
     return null
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { batchesOf, type Item, isReady, MAX_LENGTH, PATIENCE_MS } from './batch.ts'
+import { batchesOf, type Item, isReady, MAX_LENGTH, OUTCOME_TIMEOUT_MS } from './batch.ts'
 import { frameOf, hitOf } from './collector.fixture.ts'
 
 const contents = (items: readonly Item[]) => batchesOf(items).map(({ content }) => JSON.parse(JSON.stringify(content)))
@@ -74,5 +74,5 @@ test.each<[string, boolean, Item]>([
   ['under way', false, hitOf({ outcome: null, isTimed: false })],
 ])('a call %s is ready: %p, and any call after ten seconds', (_what, ready, item) => {
   expect(isReady(item, 100)).toBe(ready)
-  expect(isReady(item, PATIENCE_MS + 1)).toBe(true)
+  expect(isReady(item, OUTCOME_TIMEOUT_MS + 1)).toBe(true)
 })

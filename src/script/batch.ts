@@ -4,7 +4,7 @@ import type { Frame } from './frame.ts'
 import type { PageStats } from './page-stats.ts'
 import { randomId } from './session.ts'
 
-/** A tag that the tag manager ran: an item of `tags`. */
+/** A tag run by the tag manager: an item of `tags`. */
 export interface TagReport {
   id: string
   ts: number
@@ -16,7 +16,7 @@ export interface TagReport {
   execMs?: number
 }
 
-/** Something that this script says itself: an item of `events`. */
+/** An event of this script itself: an item of `events`. */
 export interface Notice {
   id: string
   ts: number
@@ -25,41 +25,41 @@ export interface Notice {
   account?: string
 }
 
-/** One thing to be sent, and what goes with it. */
+/** One item to be sent, with its frame. */
 export type Item =
   | { list: 'hits'; frame: Frame; call: Call; id: string }
   | { list: 'tags'; frame: Frame; tag: TagReport }
   | { list: 'events'; frame: Frame; event: Notice }
   | { list: 'pageStats'; frame: Frame; stats: PageStats }
 
-/** A batch in the shape of section 3 of the contract, but for the token and `sentAt`, which are put in when it is sent. */
+/** A batch in the shape of section 3 of the contract, without token and `sentAt`, which are added when it is sent. */
 export interface Batch {
   batchId: string
-  /** About, in characters. */
+  /** Approximate, in characters. */
   length: number
   content: Record<string, unknown>
 }
 
-/** More is not put into one batch. Every request costs the page about as much as capturing ten items does. */
+/** Limits of one batch. Each request costs the page about as much as capturing ten items. */
 const MAX_ITEMS = 50
 export const MAX_LENGTH = 30_000
-/** Longer addresses are refused by the collector; one character more is enough for that. */
+/** The collector refuses longer URLs, for which one character too many is enough. */
 const MAX_URL_LENGTH = 16 * 1024 + 1
 /** With a longer one the whole batch would be refused. */
 const MAX_TITLE_LENGTH = 4000
-/** What an item takes beside its address and body. */
+/** Approximate length of an item without URL and body. */
 const ITEM_LENGTH = 150
-/** A call whose end is not known waits so long for it. */
-export const PATIENCE_MS = 10_000
+/** How long a call waits for its outcome before it is sent without. */
+export const OUTCOME_TIMEOUT_MS = 10_000
 
-/** True when the item may be sent: what will still be told of it is not waited for any longer. */
+/** True when the item may be sent: it is complete, or has waited long enough. */
 export function isReady(item: Item, now: number): boolean {
   if (item.list !== 'hits') return true
   const { call } = item
-  return isDone(call) || now - call.at > PATIENCE_MS
+  return isDone(call) || now - call.at > OUTCOME_TIMEOUT_MS
 }
 
-/** About, in characters. */
+/** Approximate, in characters. */
 export function lengthOf(item: Item): number {
   if (item.list === 'pageStats') return item.stats.vendors.length * 200
   if (item.list !== 'hits') return ITEM_LENGTH

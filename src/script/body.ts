@@ -1,19 +1,22 @@
-/** More of a body is not kept. */
+/** Larger bodies are left out. */
 const MAX_BODY_BYTES = 64 * 1024
 
-/** A body as the collector takes it. */
+/** A body in the format of the collector. */
 export interface SentBody {
   body?: string
   bodyBase64?: string
   contentEncoding?: string
 }
 
-/** A body at the time of the call: a text, bytes of our own, or a way to read them later. Null: none that may be read. */
+/**
+ * A body at the time of the call: a text, copied bytes, or a function that reads them later. Null when it can't be
+ * read.
+ */
 export type Snapshot = string | Uint8Array | (() => Promise<string | Uint8Array | null>) | null
 
 /**
- * Copies what the page could still change, and nothing else. Streams are never read: the page has only one of each.
- * Texts and bytes of more than 64 kB are left out.
+ * Takes a snapshot of a body, copying what the page could still change. Streams are not read, because they can be read
+ * only once. Texts and bytes of more than 64 kB are left out.
  */
 export function snapshotOf(body: unknown): Snapshot {
   if (typeof body === 'string') return body.length > MAX_BODY_BYTES ? null : body
@@ -27,7 +30,9 @@ export function snapshotOf(body: unknown): Snapshot {
   return new Uint8Array(view.buffer, view.byteOffset, view.byteLength).slice()
 }
 
-/** As a query string, which is how vendors that send forms take the same fields; of files the name of the field only. */
+/**
+ * Returns the form as a query string, the format in which vendors get the same fields; of files only the field name.
+ */
 function formText(form: FormData): string {
   const fields = new URLSearchParams()
   form.forEach((value, key) => {
@@ -37,14 +42,14 @@ function formText(form: FormData): string {
 }
 
 /**
- * The body of a request of the page, read from a copy, which must be made before the page's own call uses the request up.
- * Reading ends at the limit, so that an endless one is let go.
+ * Takes a snapshot of a `Request`'s body, from a clone, which must be made before the page's own call consumes the
+ * request. Reading stops at the limit, so that an endless body is cancelled.
  */
 export function snapshotOfRequest(request: Request): Snapshot {
   if (request.body === null || request.bodyUsed || /^(?:GET|HEAD)$/.test(request.method)) return null
   const copy = request.clone()
   return async () => {
-    // Not every browser shows the body of a request as a stream.
+    // Not every browser exposes the body of a request as a stream.
     const bytes = copy.body ? await readUpTo(copy.body) : new Uint8Array(await copy.arrayBuffer())
     const type = request.headers.get('content-type') ?? ''
     if (!bytes || !/^multipart\/form-data/i.test(type)) return bytes
@@ -52,7 +57,7 @@ export function snapshotOfRequest(request: Request): Snapshot {
   }
 }
 
-/** Null when there is more than is kept. */
+/** Reads a stream to its end; null when it exceeds the limit. */
 async function readUpTo(stream: ReadableStream<Uint8Array>): Promise<Uint8Array<ArrayBuffer> | null> {
   const reader = stream.getReader()
   const parts: Uint8Array[] = []
@@ -77,8 +82,8 @@ async function readUpTo(stream: ReadableStream<Uint8Array>): Promise<Uint8Array<
 }
 
 /**
- * As text where it is one, else in base64. How it is packed is told by its first bytes: beacons can't say it in a header,
- * and of the others the header says nothing else. https://www.rfc-editor.org/rfc/rfc1952#section-2.3.1,
+ * Encodes a body as text if it is one, else in base64. Compression is detected by the first bytes, because beacons have
+ * no header for it and other headers agree with the bytes. https://www.rfc-editor.org/rfc/rfc1952#section-2.3.1,
  * https://www.rfc-editor.org/rfc/rfc1950#section-2.2
  */
 export function encodeBody(content: string | Uint8Array): SentBody {
@@ -96,7 +101,7 @@ export function encodeBody(content: string | Uint8Array): SentBody {
 
 function base64(bytes: Uint8Array): string {
   let text = ''
-  // A call takes only so many arguments.
+  // The number of arguments of a call is limited.
   for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192))
   return btoa(text)
 }

@@ -1,64 +1,64 @@
 import type { Frame } from './frame.ts'
 
-/** How a request ended: an HTTP status, or the collector's word where the browser does not tell that. */
+/** The outcome of a request: its HTTP status, or a status word of the collector where the browser hides it. */
 export type Outcome = number | 'ok' | 'failure' | 'exception' | 'timeout' | 'blocked'
 
 /** One captured request. */
 export interface Call {
   frame: Frame
-  /** On the page's own clock, ms; an entry of resource timing that began before is another request. */
+  /** Start on the page's monotonic clock, ms; a resource timing entry that began earlier belongs to another request. */
   at: number
   /** Ms since the epoch. */
   ts: number
   url: string
-  /** Its host when that belongs to another site; else null. */
+  /** The host when it belongs to another site; else null. */
   foreignHost: string | null
   method: string
   type: string
-  /** The body; null when there was none, or none that may be read. */
+  /** The body; null when there was none, or it may not be read. */
   content: string | Uint8Array | null
   /** True while the body is being read. */
   isReading: boolean
-  /** False: it is not known yet whether the browser asks for it at all (a script that is not in the page yet). */
+  /** False while it is not certain that the browser makes the request (a script that is not in the page yet). */
   isConfirmed: boolean
   outcome: Outcome | null
-  /** False: the browser had no network when it was made. */
+  /** False when the browser was offline at the time. */
   isOnline: boolean
-  /** True when it failed or brought something unexpected; a picture that is none may be an empty answer. */
+  /** True when it may have failed: an image error can also be an empty response. */
   isOdd: boolean
   durMs: number | null
   bytes: number | null
-  /** True when resource timing has told of it. */
+  /** True once it has a resource timing entry. */
   isTimed: boolean
-  /** Called when resource timing tells of it, so that a promise is looked at only after it settled. */
+  /** Called when its resource timing entry arrives, so that a promise is examined only after it settled. */
   whenTimed: (() => void) | null
 }
 
-/** As much of a resource timing entry as is read here. */
+/** The fields of a resource timing entry that are used. */
 export interface Timing {
   startTime: number
   duration: number
   responseStatus?: number
   transferSize?: number
   encodedBodySize?: number
-  /** 0 where the other site does not let us see: then sizes say nothing. */
+  /** 0 when the other site does not expose timing: then sizes are meaningless. */
   requestStart?: number
 }
 
 /** Clocks are rounded: https://www.w3.org/TR/hr-time-3/#dfn-coarsen-time */
 const CLOCK_SLACK_MS = 0.2
-/** Calls that are kept for what is reported of them late. */
+/** Calls kept for entries that arrive late. */
 const MAX_CALLS = 1000
 
-/** Calls by address, so that what is reported of an address finds its call. */
+/** An index of calls by URL, which matches reports to their calls. */
 export interface Calls {
   add(call: Call): void
   /**
-   * The call that an entry of resource timing tells of: of those of its address that none told of yet and that began before
-   * it the last, rather one of its own type. Entries come in the order in which requests end. Null: none of ours.
+   * Returns the call of a resource timing entry: the last one of its URL that began before it and has no entry yet,
+   * preferably of its type. Entries arrive in the order in which requests end. Null when no recorded call matches.
    */
   untimed(url: string, type: string, startedAt: number): Call | null
-  /** The youngest call of this address, one whose end is not known before others; null when there is none. */
+  /** Returns the latest call of this URL, preferring those without outcome; null when there is none. */
   youngest(url: string): Call | null
 }
 
@@ -90,22 +90,22 @@ export function makeCalls(): Calls {
   }
 }
 
-/** Puts down how a call ended. What is known already stays, but that it was blocked explains a failure. */
+/** Sets the outcome of a call. A known outcome stays, except that `blocked` replaces `failure`. */
 export function setOutcome(call: Call, outcome: Outcome): void {
   if (call.outcome === null || outcome === 'blocked') call.outcome = outcome
 }
 
-/** Puts down what resource timing says: https://www.w3.org/TR/resource-timing/#sec-performanceresourcetiming */
+/** Applies a resource timing entry: https://www.w3.org/TR/resource-timing/#sec-performanceresourcetiming */
 export function applyTiming(call: Call, { startTime, duration, ...entry }: Timing): void {
   call.isTimed = true
   call.durMs = Math.round(duration * 10) / 10
   if (call.at < 0) call.at = startTime
   if (entry.requestStart) call.bytes = entry.transferSize || entry.encodedBodySize || 0
-  // 0 where the other site does not let us see, and for a failure: https://fetch.spec.whatwg.org/#create-an-opaque-timing-info
+  // 0 when the other site hides it, and for failures: https://fetch.spec.whatwg.org/#create-an-opaque-timing-info
   if (entry.responseStatus) setOutcome(call, entry.responseStatus)
 }
 
-/** True when nothing more of importance will be told of it. */
+/** True when nothing important about the call is outstanding. */
 export function isDone({ isReading, isTimed, outcome, whenTimed }: Call): boolean {
   return !isReading && (outcome !== null || (isTimed && whenTimed === null))
 }

@@ -2,19 +2,19 @@ import type { CaptureConfig } from '../capture/capture-config.ts'
 import { makeFilter } from './address.ts'
 import { makeCalls } from './calls.ts'
 import { replay, takeCommands, takeEarly } from './command-queue.ts'
-import { commandRunner, giveNotice } from './commands.ts'
+import { addNotice, commandRunner } from './commands.ts'
 import { fetchConfig } from './config-source.ts'
 import { type Delivery, makeDelivery } from './delivery.ts'
 import { violationSeer, watchElements } from './elements.ts'
 import { makeFrames } from './frame.ts'
 import { type Host, hostOf } from './host.ts'
-import { observe, tellsLongFrames } from './observers.ts'
+import { observe, supportsLongFrames } from './observers.ts'
 import { makeStatsKeeper } from './page-stats.ts'
 import { makeRecorder, type Recorder } from './recorder.ts'
 import { makeSession } from './session.ts'
 import { seersOf, watchTransports } from './transports.ts'
 
-/** Begins to capture on this page, in a session with this id unless the page says otherwise. */
+/** Starts capturing on this page, in a session with this id unless the page sets another. */
 export function startCapture(window: Host['window'], config: CaptureConfig, sessionId: string): void {
   const early = takeEarly(window)
   if (config.kill || config.version !== 1) return
@@ -22,7 +22,7 @@ export function startCapture(window: Host['window'], config: CaptureConfig, sess
   const { guard } = host
   const session = makeSession(config, sessionId, () => window.sessionStorage)
   const filter = makeFilter(config, window.location.hostname, () => window.document.baseURI)
-  const stats = makeStatsKeeper(tellsLongFrames())
+  const stats = makeStatsKeeper(supportsLongFrames())
   const closing = fetchConfig({
     ...host,
     configUrl: config.configUrl,
@@ -34,7 +34,7 @@ export function startCapture(window: Host['window'], config: CaptureConfig, sess
       recorder.decide()
     },
   })
-  // What these call is there long before they do.
+  // The callbacks below use values that are defined before they are first called.
   const frames = makeFrames({ ...host, config, session, left: (page) => delivery.finish(page) })
   const leaving = () => takeEntries?.()
   const delivery: Delivery = makeDelivery({ ...host, config, frames, stats, closing, leaving })
@@ -46,8 +46,8 @@ export function startCapture(window: Host['window'], config: CaptureConfig, sess
   guard.run(() => watchTransports(window, seers, { guard, recorder }))
   guard.run(() => watchElements(window, seers, { guard, recorder }))
   const commands = { ...host, frames, session, add }
-  // First what the page told of itself: it is true of what follows.
+  // Queued commands first: what they declare applies to the buffered requests.
   guard.run(() => takeCommands(window, guard, commandRunner(commands)))
-  if (early) guard.run(() => giveNotice(commands, { vendor: 'Tagwarden', event: 'snippet_ran' }))
+  if (early) guard.run(() => addNotice(commands, { vendor: 'Tagwarden', event: 'snippet_ran' }))
   replay(guard, seers, early ?? [])
 }

@@ -3,7 +3,7 @@ import type { Guard } from './guard.ts'
 import type { CommandQueue, EarlyCall, SharedWindow } from './shared-window.ts'
 import type { Seers } from './transports.ts'
 
-/** Takes over what the snippet kept of requests. Null: there is no snippet on this page. */
+/** Takes the requests that the snippet buffered. Null when the page has no snippet. */
 export function takeEarly(window: SharedWindow): EarlyCall[] | null {
   const queue = window.tagwardenQueue
   const early = queue?.early ?? null
@@ -11,12 +11,12 @@ export function takeEarly(window: SharedWindow): EarlyCall[] | null {
   return early
 }
 
-/** Puts down the requests that were made before this script came. */
+/** Records the requests that were made before this script ran. */
 export function replay(guard: Guard, seers: Seers, early: readonly EarlyCall[]): void {
   for (const [name, self, args, at] of early) guard.run(() => seers[name]?.(self, args, at))
 }
 
-/** Carries out the commands that wait, and from now on each as it comes, whoever holds which function or list. */
+/** Runs queued commands, and from now on each at once, also by callers that hold the old function or list. */
 export function takeCommands(window: SharedWindow, guard: Guard, run: RunCommand): void {
   const queue: CommandQueue = window.tagwardenQueue ?? []
   window.tagwardenQueue = queue

@@ -11,7 +11,10 @@ export interface CommandParts {
   add(item: Item): void
 }
 
-/** What a tag manager tells of one tag: https://developers.google.com/tag-platform/tag-manager/templates/api#addeventcallback */
+/**
+ * A tag manager's report of one tag:
+ * https://developers.google.com/tag-platform/tag-manager/templates/api#addeventcallback
+ */
 interface RanTag {
   id?: unknown
   name?: unknown
@@ -27,7 +30,7 @@ const TAG_STATUSES: Record<string, NonNullable<TagReport['status']>> = {
 }
 const MODES: readonly SessionMode[] = ['memory', 'sessionStorage', 'customer']
 
-/** Carries out one command of `tagwarden(…)`; what it does not know it ignores. */
+/** Runs one command of `tagwarden(…)`; ignores unknown ones. */
 export type RunCommand = (command: ArrayLike<unknown>) => void
 
 /**
@@ -45,13 +48,13 @@ export function commandRunner(parts: CommandParts): RunCommand {
     else if (name === 'tags') reportTags(parts, args)
     else if (name === 'container' && typeof args[0] === 'string' && !containers.has(args[0])) {
       containers.add(args[0])
-      giveNotice(parts, { vendor: 'Google Tag Manager', event: 'container_loaded', account: args[0] })
+      addNotice(parts, { vendor: 'Google Tag Manager', event: 'container_loaded', account: args[0] })
     }
   }
 }
 
-/** Sends an event of our own: that the script or a tag manager runs on this page. */
-export function giveNotice(
+/** Sends an event of this script: that it or a tag manager runs on this page. */
+export function addNotice(
   { frames, date, newId, add }: CommandParts,
   what: { vendor: string; event: string; account?: string },
 ): void {
@@ -66,11 +69,11 @@ function configure({ frames, session }: CommandParts, declared: Record<string, u
   const ownSession = textOf(sessionId)
   if (ownSession) {
     session.setCustomerSession(ownSession)
-    // Whoever names the session wants it used.
+    // A page that sets a session id wants it used.
     if (!mode) session.setMode('customer')
   }
   const number = typeof version === 'string' && version !== '' ? Number(version) : version
-  // Longer ones would have every batch refused.
+  // With a longer one every batch would be refused.
   const customer = textOf(customerId).slice(0, 500)
   frames.tell({
     ...(env === 'dev' || env === 'prod' ? { env } : {}),
@@ -108,7 +111,7 @@ function recordOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
 
-/** Empty for what is no text. Numbers are texts here: pages give ids either way. */
+/** Returns a text or number as text, because pages pass ids as either; else an empty text. */
 function textOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }

@@ -2,7 +2,7 @@ import type { FullCaptureConfig } from '../capture/capture-config.ts'
 import type { Guard } from './guard.ts'
 import type { WaysOut } from './sender.ts'
 
-/** A page that stays open asks for its configuration again so often: it may have been switched off meanwhile. */
+/** How often an open page reloads its configuration: capture may have been switched off meanwhile. */
 const CONFIG_AGE_MS = 60 * 60_000
 
 export interface ConfigSourceParts {
@@ -10,11 +10,11 @@ export interface ConfigSourceParts {
   guard: Guard
   ways: WaysOut
   now(): number
-  /** Called with each configuration that came. */
+  /** Called with each configuration that was loaded. */
   take(config: FullCaptureConfig): void
 }
 
-/** Asks for the whole configuration at once. Answers what is to be called now and then: it asks again when it should. */
+/** Loads the full configuration at once. Returns a function to be called regularly, which reloads it when it is due. */
 export function fetchConfig({ configUrl, guard, ways, now, take }: ConfigSourceParts): () => void {
   let askAt = 0
   const ask = async () => {
@@ -25,7 +25,7 @@ export function fetchConfig({ configUrl, guard, ways, now, take }: ConfigSourceP
   }
   const askWhenDue = () => {
     if (now() < askAt) return
-    // Not before the answer is due.
+    // Not again while the response is outstanding.
     askAt = now() + 5000
     void ask().catch(() => undefined)
   }

@@ -19,13 +19,13 @@ export interface DeliveryParts extends Host {
 
 export interface Delivery {
   add(item: Item): void
-  /** To be called when something of a call in it changed. */
+  /** Must be called when a queued call changed. */
   check(): void
-  /** Sends what was measured of a stay that is over. */
+  /** Sends the measurements of a page view that has ended. */
   finish(page: Page): void
 }
 
-/** The way of everything that is captured to the collector. */
+/** Connects queue, batches and sender: delivers captured items to the collector. */
 export function makeDelivery(parts: DeliveryParts): Delivery {
   const { window, config, guard, frames, stats, closing, leaving, now, date } = parts
   const sender = makeSender({ ...parts, url: config.collectUrl, token: config.token })
@@ -61,7 +61,7 @@ export function makeDelivery(parts: DeliveryParts): Delivery {
   }
 }
 
-/** Scripts name a page after they changed its address. */
+/** Updates the title of the page view, because scripts often set it after they changed the URL. */
 function updateTitle({ document, location }: Window, page: Page): void {
   if (pageAddress(location.href) === page.url) page.title = document.title
 }

@@ -9,7 +9,7 @@ export interface ElementParts {
   recorder: Recorder
 }
 
-/** Watches the addresses that scripts give to pictures and scripts, and how elements load. */
+/** Observes the URLs that scripts set on images and scripts, and how elements load. */
 export function watchElements(
   window: Window & typeof globalThis,
   seers: Seers,
@@ -22,19 +22,20 @@ export function watchElements(
   const onImage = ({ type, target }: Event) => {
     guard.run(() => {
       const call = target instanceof HTMLImageElement && latest.get(target)
-      // An empty answer is no picture, and is how many vendors answer: only the status could tell it from a failure.
+      // Many vendors answer with an empty body, which is an image error too: only the status could tell it from a
+      // failure.
       if (call) recorder.end(call, type === 'load' ? 'ok' : null)
     })
   }
   const see = (element: unknown) => {
     const isImage = element instanceof HTMLImageElement
     if (!isImage && !(element instanceof HTMLScriptElement)) return
-    // A picture is asked for at once unless it is lazy; a script when it comes into the page, which may be never.
+    // An image is requested at once unless it is lazy; a script when it is added to the page, which may be never.
     const isConfirmed = isImage && element.loading !== 'lazy'
     const type = isImage ? 'img' : 'script'
     const call = recorder.see({ address: element.src, type, method: 'GET', isConfirmed })
     if (!call || !isImage) return
-    // Pictures that are in no page have no other way to say how they ended.
+    // Events of images outside the document don't reach the document's listeners.
     if (!latest.has(element)) for (const event of ['load', 'error']) Reflect.apply(listen, element, [event, onImage])
     latest.set(element, call)
   }
@@ -50,7 +51,7 @@ function isSource([name]: readonly unknown[]): boolean {
   return typeof name === 'string' && name.length === 3 && name.toLowerCase() === 'src'
 }
 
-/** Loads and failures of elements in the page, whoever put them there. */
+/** Observes loads and errors of all elements in the page. */
 function watchLoading(document: Document, { guard, recorder }: ElementParts): void {
   const onEnd = ({ type, target }: Event) => {
     guard.run(() => {
@@ -61,16 +62,18 @@ function watchLoading(document: Document, { guard, recorder }: ElementParts): vo
       recorder.endOf(address, kind, type === 'load' ? 'ok' : failure)
     })
   }
-  // Such events do not bubble, but are caught on their way down.
+  // These events do not bubble, but can be captured.
   document.addEventListener('load', onEnd, true)
   document.addEventListener('error', onEnd, true)
 }
 
-/** Puts down what the page's policy forbade; as one of the ways that are seen, because it may be before this script. */
+/**
+ * Records requests that the page's content security policy blocked. A `See`, because they may be buffered by the stub.
+ */
 export function violationSeer(recorder: Recorder): See {
   return (_self, [event]) => {
     const { disposition, blockedURI, effectiveDirective } = event as SecurityPolicyViolationEvent
-    // A policy may be there only to report: https://www.w3.org/TR/CSP3/#violation-disposition
+    // A policy may be report-only: https://www.w3.org/TR/CSP3/#violation-disposition
     if (disposition === 'enforce') recorder.endOf(blockedURI, effectiveDirective.replace(/-src.*$/, ''), 'blocked')
     return null
   }

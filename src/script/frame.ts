@@ -2,8 +2,8 @@ import type { CaptureConfig } from '../capture/capture-config.ts'
 import { isSampled, type Session } from './session.ts'
 
 /**
- * One stay on a page; frames of the same stay share it. Addresses are without query and fragment: those may say who the
- * visitor is, and are not stored.
+ * One page view; frames of the same page view share it. URLs have no query and fragment, which may identify the visitor
+ * and are not stored.
  */
 export interface Page {
   url: string
@@ -11,48 +11,48 @@ export interface Page {
   title: string
 }
 
-/** What the page told of itself. */
+/** Values that the page declared with `configure`. */
 export interface Declared {
   env: 'prod' | 'dev'
   customerId?: string
   version?: number
 }
 
-/** What the items of one batch have in common. */
+/** The values that the items of one batch share. */
 export interface Frame {
   declared: Declared
   sessionId: string
   sampleRate: number
   page: Page
-  /** False: nothing of this session is captured. */
+  /** False when this session is not captured. */
   isSampled: boolean
-  /** When it began, on the page's own clock (ms since the page began to load). */
+  /** Start on the page's monotonic clock (ms since the page began to load). */
   from: number
 }
 
 export interface Frames {
-  /** The frame of now: another one after the page's address, the session or what it told has changed. */
+  /** Returns the current frame; a new one after the URL, the session or declared values changed. */
   current(): Frame
-  /** The frame at an instant of the page's own clock. */
+  /** Returns the frame at a time of the page's monotonic clock. */
   at(instant: number): Frame
   tell(declared: Partial<Declared>): void
 }
 
-/** Earlier frames that are kept for what is reported late. */
+/** Earlier frames kept for entries that arrive late. */
 const MAX_FRAMES = 20
 
 export interface FrameParts {
   window: { document: Pick<Document, 'title' | 'referrer'>; location: Pick<Location, 'href'> }
   config: Pick<CaptureConfig, 'sampleRate'>
   session: Pick<Session, 'idAt'>
-  /** Ms since the page began to load, and since the epoch. */
+  /** Ms since the page began to load; `date` returns ms since the epoch. */
   now(): number
   date(): number
-  /** Called when a stay is over because the page has another address. */
+  /** Called when a page view ends because the URL changed. */
   left(page: Page): void
 }
 
-/** `https://shop.example/cart?id=7#top` → `https://shop.example/cart`; empty for what is no address of a page. */
+/** `https://shop.example/cart?id=7#top` → `https://shop.example/cart`; empty for a URL that is no page's. */
 export function pageAddress(href: string): string {
   return /^https?:/.test(href) ? (href.split(/[?#]/, 1)[0] ?? '').slice(0, 4000) : ''
 }
@@ -95,7 +95,7 @@ export function makeFrames({ window, config, session, now, date, left }: FramePa
     at: (instant) => frames.findLast((frame) => frame.from <= instant) ?? frames[0] ?? current(),
     tell(more) {
       const next = { ...declared, ...more }
-      // Tag managers say the same at every event, and what is said anew begins another batch.
+      // Tag managers declare the same values at every event, and a change would start another batch.
       if (JSON.stringify(next) !== JSON.stringify(declared)) declared = next
     },
   }

@@ -1,21 +1,21 @@
-/** After so many errors of our own the script does nothing more on this page. */
+/** After this many own errors the script stops on this page. */
 const MAX_ERRORS = 5
-/** Of every second on the main thread, at most this much is ours. */
+/** Time budget of the script on the main thread, in each second. */
 const BUDGET_MS = 5
 const BUDGET_WINDOW_MS = 1000
 
-/** Everything of ours runs in here: nothing of it can throw into the page, and it ends when it fails too often. */
+/** Runs all code of the script: catches its errors, so that none reaches the page, and stops it after too many. */
 export interface Guard {
-  /** What `work` answers; undefined when it threw, and when the guard is off. */
+  /** Returns what `work` returns; undefined when it threw, or the guard was stopped. */
   run<T>(work: () => T): T | undefined
-  /** True when this second's share of the main thread is used up, or `times` as much: what can wait, waits. */
+  /** True when this second's time budget, or `times` as much, is used up: work that can wait is then delayed. */
   isSpent(times?: number): boolean
   isOff(): boolean
-  /** For good: wrapped functions do nothing any more but call what they wrap. */
+  /** Stops for good: wrapped functions then only call the originals. */
   stop(): void
 }
 
-/** `now` in ms, of a clock that never goes back. */
+/** `now` returns ms of a monotonic clock. */
 export function makeGuard(now: () => number): Guard {
   let errors = 0
   let isOff = false
@@ -25,7 +25,7 @@ export function makeGuard(now: () => number): Guard {
   return {
     run(work) {
       if (isOff) return undefined
-      // Only the outermost is measured, or time would count twice.
+      // Only the outermost call is measured, or time would count twice.
       const startedAt = depth++ === 0 ? now() : 0
       try {
         return work()

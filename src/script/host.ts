@@ -3,19 +3,19 @@ import type { WaysOut } from './sender.ts'
 import { randomId } from './session.ts'
 import type { SharedWindow } from './shared-window.ts'
 
-/** What the script has of the page and the browser; tests give it something else. */
+/** The page and browser functions that the script uses; tests replace them. */
 export interface Host {
   window: Window & typeof globalThis & SharedWindow
   guard: Guard
-  /** As they were before anybody watched them. */
+  /** The browser's functions before they were wrapped. */
   ways: WaysOut
-  /** The page's own clock: ms since it began to load. It never goes back. */
+  /** The page's monotonic clock: ms since it began to load. */
   now(): number
   /** Ms since the epoch. */
   date(): number
   later(work: () => void, ms: number): void
   isOnline(): boolean
-  /** For items: unique, and short. */
+  /** Returns a short unique id for an item. */
   newId(): string
 }
 
@@ -41,7 +41,7 @@ function waysOut({ fetch, navigator, Request }: Host['window']): WaysOut {
   const beacon = navigator.sendBeacon
   return {
     fetch: typeof fetch === 'function' ? fetch.bind(window) : undefined,
-    // Content blockers take it away.
+    // Content blockers may remove it.
     beacon: typeof beacon === 'function' ? beacon.bind(navigator) : undefined,
     canKeep: 'keepalive' in Request.prototype,
   }

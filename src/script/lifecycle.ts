@@ -6,11 +6,11 @@ export interface LifecycleParts {
   guard: Guard
   queue: Queue
   sender: Sender
-  /** Puts what was measured of the page into the queue. */
+  /** Puts the measurements of the page into the queue. */
   finishPage(): void
 }
 
-/** Sends what there is when the page may end. Answers what to call when something came into the queue. */
+/** Sends everything when the page may end. Returns a function to be called when an item was queued. */
 export function watchLifecycle(
   window: Window & typeof globalThis,
   { guard, queue, sender, finishPage }: LifecycleParts,
@@ -41,7 +41,7 @@ export function watchLifecycle(
   return () => {
     if (until === 'ready' || isScheduled) return
     isScheduled = true
-    // Vendors send their last words in listeners that run after ours; nothing later may run at all.
+    // Vendors send their last requests in listeners that run after this one; later tasks may not run at all.
     queueMicrotask(() => {
       isScheduled = false
       leave()

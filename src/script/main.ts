@@ -2,10 +2,10 @@ import type { CaptureConfig } from '../capture/capture-config.ts'
 import { startCapture } from './capture.ts'
 import { randomId } from './session.ts'
 
-/** The domain's configuration; put in by the server. */
+/** The domain's configuration; inserted by the server. */
 declare const CONFIG: CaptureConfig
 
-/** No names, so that no list of the page's properties shows them; the same for every copy of this script. */
+/** Symbols, so that listing the window's properties does not show them; the same for every copy of this script. */
 const INSTALLED = Symbol.for('tagwarden.installed')
 const SESSION = Symbol.for('tagwarden.session')
 
@@ -15,18 +15,20 @@ try {
     startCapture(window, CONFIG, sharedSession() ?? randomId())
   }
 } catch {
-  // Nothing of ours may reach the page.
+  // No error of this script may reach the page.
 }
 
-/** The id with which a page and its frames begin their session, whichever is first; null where they can't reach each other. */
+/**
+ * Returns the first session id, shared by a page and its frames; null when the outermost window is of another origin.
+ */
 function sharedSession(): string | null {
   try {
     const outermost: object = window.top ?? window
-    // Fails when it is there already.
+    // Does nothing when it is defined already.
     Reflect.defineProperty(outermost, SESSION, { value: randomId() })
     return String(Reflect.get(outermost, SESSION))
   } catch {
-    // Of another origin.
+    // The outermost window is of another origin.
     return null
   }
 }

@@ -14,13 +14,13 @@ export interface ObserverParts {
   later(work: () => void, ms: number): void
 }
 
-/** Entries are looked at some time after they came: many together cost less than each alone. */
+/** Delay before entries are processed: many together cost less than each alone. */
 const DELAY_MS = 100
-/** So many at a time, while this second's share of the main thread is used up. */
+/** Entries processed at a time while this second's time budget is used up. */
 const SLICE = 50
 
-/** True where the browser tells of long animation frames. */
-export function tellsLongFrames(): boolean {
+/** True when the browser reports long animation frames. */
+export function supportsLongFrames(): boolean {
   return isSupported('long-animation-frame')
 }
 
@@ -28,12 +28,12 @@ function isSupported(type: string): boolean {
   return globalThis.PerformanceObserver?.supportedEntryTypes?.includes(type) ?? false
 }
 
-/** Our word for what resource timing calls otherwise. */
+/** Names of request types that resource timing calls differently. */
 const TYPES: Record<string, string> = { xmlhttprequest: 'xhr' }
 
 /**
- * Listens to what the browser tells of requests and long animation frames, from the beginning of the page. Answers what
- * looks at all of it that has come until now.
+ * Observes resource timing and long animation frames, from the start of the page. Returns a function that processes all
+ * entries received so far.
  */
 export function observe(parts: ObserverParts): () => void {
   const { guard, filter, frames, recorder, stats } = parts
@@ -47,7 +47,7 @@ export function observe(parts: ObserverParts): () => void {
   const finishLongFrames = subscribe(parts, 'long-animation-frame', (entry) => {
     stats.longFrame(frames.at(entry.startTime).page, entry as PerformanceEntry & LongFrame)
   })
-  // Not in every browser; elsewhere the next captured request notices the new address.
+  // Not in every browser; without it the next captured request notices the new URL.
   const { navigation } = globalThis as { navigation?: EventTarget }
   navigation?.addEventListener('currententrychange', () => guard.run(() => frames.current()))
   return () => {
@@ -56,13 +56,13 @@ export function observe(parts: ObserverParts): () => void {
   }
 }
 
-/** Answers what takes all entries at once. */
+/** Observes one type of entries. Returns a function that processes all that are waiting. */
 function subscribe({ guard, later }: ObserverParts, type: string, take: (entry: PerformanceEntry) => void): () => void {
   let waiting: PerformanceEntry[] = []
   const work = (count: number) => {
     let at = 0
     guard.run(() => {
-      // One that fails is left behind, the others are for the next time.
+      // An entry that fails is skipped; the remaining ones are processed next time.
       for (const entry of waiting.slice(0, count)) {
         at++
         take(entry)

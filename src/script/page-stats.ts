@@ -1,10 +1,10 @@
 import type { Timing } from './calls.ts'
 import type { Page } from './frame.ts'
 
-/** Of one page: `pageStats` of a batch. */
+/** The measurements of one page view: `pageStats` of a batch. */
 export interface PageStats {
   ts: number
-  /** True where the browser tells of long animation frames; else `blockMs` is unknown and 0. */
+  /** True when the browser reports long animation frames; else `blockMs` is unknown and 0. */
   loaf: boolean
   vendors: HostStats[]
 }
@@ -12,21 +12,21 @@ export interface PageStats {
 interface HostStats {
   host: string
   requests: number
-  /** Of the first 50 requests. */
+  /** Durations of the first 50 requests. */
   durMs: number[]
   blockMs: number
-  /** Of the requests whose size the other site lets us see; absent when it shows none. */
+  /** Total size of the requests whose size the other site exposes; left out when there are none. */
   bytes?: number
 }
 
-/** As much of a long animation frame as is read here: https://w3c.github.io/long-animation-frames/ */
+/** The fields of a long animation frame that are used: https://w3c.github.io/long-animation-frames/ */
 export interface LongFrame {
   startTime: number
   blockingDuration: number
   scripts: readonly { sourceURL: string; duration: number }[]
 }
 
-/** Time in scripts without an address: inline handlers, extensions. */
+/** Key for time in scripts without a URL: inline handlers, extensions. */
 const UNATTRIBUTED = 'unattributed'
 const MAX_HOSTS = 50
 const MAX_DURATIONS = 50
@@ -34,11 +34,11 @@ const MAX_DURATIONS = 50
 export interface StatsKeeper {
   request(page: Page, host: string, timing: Timing): void
   longFrame(page: Page, longFrame: LongFrame): void
-  /** What is known of a stay, once; null when it was taken already. */
+  /** Returns the measurements of a page view once; null when they were taken already. */
   take(page: Page, ts: number): PageStats | null
 }
 
-/** `isSupported`: whether the browser tells of long animation frames. */
+/** `isSupported`: true when the browser reports long animation frames. */
 export function makeStatsKeeper(isSupported: boolean): StatsKeeper {
   const pages = new WeakMap<Page, Map<string, HostStats>>()
   const taken = new WeakSet<Page>()

@@ -1,25 +1,25 @@
 import { type Batch, batchesOf, type Item, isReady, lengthOf, MAX_LENGTH } from './batch.ts'
 
-/** So many items are sent as soon as they are ready. */
+/** This many ready items are sent at once. */
 const MAX_READY = 20
-/** Items wait at most about so long for others to go with them. */
+/** Ready items wait about this long for others of their batch. */
 export const FLUSH_MS = 5000
-/** Looking costs more than what changes, and changes come together. */
+/** Interval of checks: a check costs more than a change, and changes come in groups. */
 const CHECK_MS = 100
-/** Later, when this second's share of the main thread is used up. */
+/** Interval while this second's time budget is used up. */
 const SPENT_MS = 1000
-/** More are not kept; the oldest go first. */
+/** Limit of the queue; the oldest items are dropped first. */
 const MAX_WAITING = 500
 
 /**
- * What is sent: `ready` things; when the page is `hidden` also calls whose end is not known, because it may be its last
- * moment; at its `end` even those whose body could not be read yet.
+ * Which items are sent: `ready` ones; when the page is `hidden`, and may not run again, also calls without an outcome;
+ * at its `end` also those whose body is still being read.
  */
 export type Until = 'ready' | 'hidden' | 'end'
 
 export interface Queue {
   add(item: Item): void
-  /** To be called when a call changed: enough may be ready for a batch. */
+  /** Must be called when a call changed, because enough items may be ready now. */
   check(): void
   flush(until: Until): void
 }
@@ -33,7 +33,7 @@ export interface QueueParts {
   closing(): void
 }
 
-/** What waits to be sent. It goes as soon as 20 items or 30 kB are ready; what is ready goes every 5 s. */
+/** The queue of items to send. They are sent once 20 items or 30 kB are ready, and at least every 5 s. */
 export function makeQueue({ now, later, isSpent, send, closing }: QueueParts): Queue {
   let waiting: Item[] = []
   let isArmed = false

@@ -5,31 +5,31 @@ import { applyTiming, type Call, type Calls, type Outcome, setOutcome, type Timi
 import type { Frame, Frames } from './frame.ts'
 import type { Guard } from './guard.ts'
 
-/** What a call says of itself before it is made. */
+/** A call that was observed before it is made. */
 export interface Sighting {
-  /** As the page wrote it; null: that can't be told without running the page's code. */
+  /** The URL as the page wrote it; null when it can't be read without running the page's code. */
   address: string | null
   type: string
   method: string
-  /** Called only when the body may be kept. */
+  /** Returns the body; called only when it may be kept. */
   body?: () => Snapshot
-  /** False: evidence that the browser asks for it comes later. */
+  /** False when it is not certain yet that the browser makes the request. */
   isConfirmed?: boolean
-  /** When it was seen, if that was before this script came: on the page's own clock. */
+  /** When it was observed, if that was before this script ran: on the page's monotonic clock. */
   at?: number | undefined
 }
 
-/** Puts down what the page asks for, and what becomes of it. */
+/** Records the page's requests and their outcomes. */
 export interface Recorder {
-  /** Null: this request is not captured. */
+  /** Records a call; returns null when it is not captured. */
   see(sighting: Sighting): Call | null
-  /** How a call ended. Null: not well, but that may be no failure. */
+  /** Sets how a call ended. Null for an error that may be no failure. */
   end(call: Call, outcome: Outcome | null): void
-  /** The same of an address, whoever asked for it; `type` names what is not known yet. */
+  /** Sets how the latest call of a URL ended, and records one of this `type` if there is none. */
   endOf(address: string, type: string, outcome: Outcome | null): void
-  /** To be called when the filter has learnt which hosts are vendors'. */
+  /** Must be called when the filter has got the hosts of vendors: decides about bodies that waited for it. */
   decide(): void
-  /** What resource timing tells. Answers the call that it tells of; null: it is not captured. */
+  /** Applies a resource timing entry. Returns its call; null when it is not captured. */
   timing(address: string, type: string, timing: Timing): Call | null
 }
 
@@ -44,13 +44,13 @@ export interface RecorderParts {
   isOnline(): boolean
   newId(): string
   add(item: Item): void
-  /** Called when something of a call changed. */
+  /** Called when a call changed. */
   changed(): void
 }
 
-/** What took less did not leave the browser; clocks are rounded to 0.1 ms. */
+/** A request that took less was not sent; clocks are rounded to 0.1 ms. */
 const REFUSED_MS = 0.2
-/** Beyond so many times the second's share, requests are only counted by resource timing. */
+/** Above this multiple of the second's time budget, calls are recorded by resource timing only. */
 const OVERRUN = 10
 
 export function makeRecorder(parts: RecorderParts): Recorder {
@@ -61,7 +61,7 @@ export function makeRecorder(parts: RecorderParts): Recorder {
     call.isConfirmed = true
     add({ list: 'hits', frame: call.frame, call, id: newId() })
   }
-  /** Something became known of a call. */
+  /** Notifies the queue that a call changed. */
   const note = (call: Call) => {
     const isRefused = (call.isOdd || call.outcome === 'failure') && call.isTimed && (call.durMs ?? 0) < REFUSED_MS
     if (isRefused && call.isOnline) setOutcome(call, 'blocked')
@@ -91,7 +91,7 @@ export function makeRecorder(parts: RecorderParts): Recorder {
     return begun
   }
   const settled: (() => void)[] = []
-  /** Bodies of which it is not known yet whether they may be read. */
+  /** Bodies that wait for the list of vendors' hosts, which decides whether they may be read. */
   const undecided: [call: Call, snapshot: Snapshot][] = []
   const read = (call: Call, snapshot: Snapshot) => {
     if (typeof snapshot !== 'function') {
@@ -104,7 +104,7 @@ export function makeRecorder(parts: RecorderParts): Recorder {
       call.content = content
       changed()
     }
-    // The page's own call still uses what is read here; what can't be read is left out.
+    // The page's own call uses the original; a body that can't be read is left out.
     void snapshot().then(
       (content) => guard.run(() => done(content)),
       () => guard.run(() => done(null)),
@@ -143,7 +143,7 @@ export function makeRecorder(parts: RecorderParts): Recorder {
       const known = calls.youngest(found.url)
       const frame = known?.frame ?? frames.current()
       if (!frame.isSampled) return
-      // Begun before anything that resource timing may tell of it.
+      // Dated before any resource timing entry of it.
       const call = known ?? begin(frame, found, { type, at: -1, ts: date() })
       end(call, outcome)
     },
@@ -155,10 +155,10 @@ export function makeRecorder(parts: RecorderParts): Recorder {
       changed()
     },
     timing(address, type, timing) {
-      // Most are of calls that are known: then nothing of the address has to be looked at.
+      // Most entries are of recorded calls: then the URL need not be parsed.
       const url = withoutFragment(address)
       const known = calls.untimed(url, type, timing.startTime)
-      // Browsers that look ahead in the page's text tell twice that they did not ask for something.
+      // Browsers with a preload scanner report a blocked request twice.
       if (!known && timing.duration < REFUSED_MS && calls.youngest(url)?.outcome === 'blocked') return null
       const found = known ? null : filter.wanted(address)
       const frame = known?.frame ?? frames.at(timing.startTime)
@@ -167,7 +167,7 @@ export function makeRecorder(parts: RecorderParts): Recorder {
       if (!call) return null
       applyTiming(call, timing)
       if (call.whenTimed && settled.push(call.whenTimed) === 1) {
-        // In a task of its own: by then what the call answered has settled, whichever of both is told first.
+        // In a later task, by which the call's promise has settled, whichever of the two comes first.
         later(() => {
           for (const look of settled.splice(0)) look()
         }, 0)

@@ -1,35 +1,38 @@
 import type { Batch } from './batch.ts'
 import type { Guard } from './guard.ts'
 
-/** The page's own ways out as they were before anybody watched them. */
+/** The browser's functions for sending, before they were wrapped. */
 export interface WaysOut {
   fetch: typeof fetch | undefined
   beacon: ((url: string, body: string) => boolean) | undefined
-  /** True where a request can outlive its page: https://developer.mozilla.org/docs/Web/API/RequestInit#keepalive */
+  /**
+   * True when the browser supports requests that outlive the page:
+   * https://developer.mozilla.org/docs/Web/API/RequestInit#keepalive
+   */
   canKeep: boolean
 }
 
 export interface Sender {
   send(batches: readonly Batch[]): void
-  /** Sends what is left in a way that outlives the page; what was under way is sent again under the same id. */
+  /** Sends all remaining batches so that they outlive the page; a batch in flight is sent again with the same id. */
   sendLast(): void
-  /** Tries at once what waits for its next try. */
+  /** Retries waiting batches at once. */
   retryNow(): void
 }
 
-/** Batches that wait; the oldest go first when there are more. */
+/** Limit of waiting batches; the oldest are dropped first. */
 const MAX_WAITING = 30
 const FIRST_RETRY_MS = 1000
 const LAST_RETRY_MS = 60_000
 /**
- * Of the 64 KiB that all requests of a page together may leave behind (https://fetch.spec.whatwg.org/#http-network-or-cache-fetch),
- * so much is ours: the rest is the vendors'.
+ * The share of this script in the 64 KiB that `keepalive` requests of a page may have in total
+ * (https://fetch.spec.whatwg.org/#http-network-or-cache-fetch): the rest is for vendors.
  */
 const MAX_KEPT_BYTES = 40_000
 
 interface Waiting extends Batch {
   isUnderWay: boolean
-  /** True when it was sent in a way that outlives the page. */
+  /** True when it was sent so that it outlives the page. */
   isKept: boolean
 }
 
@@ -42,7 +45,7 @@ export interface SenderParts {
   later(work: () => void, ms: number): void
 }
 
-/** Sends batches one after the other, until each was answered; repeats have the id of the first try. */
+/** Sends batches one after another, with retries; a retry has the same id. */
 export function makeSender({ url, token, ways, guard, date, later }: SenderParts): Sender {
   let waiting: Waiting[] = []
   let tries = 0
@@ -50,7 +53,7 @@ export function makeSender({ url, token, ways, guard, date, later }: SenderParts
   let isBusy = false
   let keptBytes = 0
 
-  // `sentAt` belongs to the try: the collector corrects our clock by it.
+  // `sentAt` is set for each try: the collector corrects the page's clock by it.
   const textOf = ({ batchId, content }: Batch) => JSON.stringify({ token, batchId, sentAt: date(), ...content })
   const drop = (batch: Waiting) => {
     waiting = waiting.filter((one) => one !== batch)
@@ -59,7 +62,7 @@ export function makeSender({ url, token, ways, guard, date, later }: SenderParts
   /** https://fetch.spec.whatwg.org/#cors-safelisted-request-header: as plain text it needs no preflight. */
   const post = async (body: string, keepalive: boolean): Promise<Reply> => {
     if (!ways.fetch || (keepalive && !ways.canKeep)) {
-      // It does not tell more than that it was queued.
+      // `sendBeacon` returns only whether the request was queued.
       return { status: ways.beacon?.(url, body) ? 202 : 0, retryAfterMs: 0 }
     }
     const reply = await ways.fetch(url, {
@@ -68,7 +71,7 @@ export function makeSender({ url, token, ways, guard, date, later }: SenderParts
       referrerPolicy: 'no-referrer',
       priority: 'low',
     })
-    // Until an answer is read, its request counts among those that may outlive the page.
+    // Until its response is read, a request counts against the `keepalive` limit.
     void reply.text().catch(() => '')
     return { status: reply.status, retryAfterMs: Number(reply.headers.get('retry-after')) * 1000 || 0 }
   }
@@ -78,7 +81,7 @@ export function makeSender({ url, token, ways, guard, date, later }: SenderParts
     batch.isUnderWay = false
     batch.isKept = false
     if (status === 401) {
-      // The token was replaced: this page is too old.
+      // The token was replaced after this page was loaded.
       waiting = []
       guard.stop()
     } else if (status === 0 || status === 429 || status >= 500) {

@@ -2,25 +2,25 @@ import type { CaptureConfig } from '../capture/capture-config.ts'
 import type { SessionMode } from '../domains/capture-settings.ts'
 import { sha256 } from './sha256.ts'
 
-/** A session ends after so long without a captured request. */
+/** A session ends after this long without a captured request. */
 export const SESSION_IDLE_MS = 30 * 60_000
-/** Where the id is kept in mode `sessionStorage`, and only there. */
+/** Key of the id in `sessionStorage`, used only in that mode. */
 export const STORAGE_KEY = 'tagwarden.session'
 
-/** What is kept of a session across the pages of a tab. */
+/** The stored session, which spans the pages of a tab. */
 interface KeptSession {
   id: string
   seenAt: number
 }
 
 export interface Session {
-  /** Id of the session that goes on at this instant; begins a new one after half an hour of silence. */
+  /** Returns the id of the session at this instant; starts a new one after half an hour without requests. */
   idAt(now: number): string
-  /** Nothing is stored before this was called with true; with false, what was stored is removed. */
+  /** Allows storage, which is not used before; with false, deletes what is stored. */
   allowStorage(isAllowed: boolean): void
-  /** As the page says, whatever the domain's settings are. */
+  /** Sets the mode by the page, which overrides the domain's settings. */
   setMode(mode: SessionMode): void
-  /** In mode `customer`. Only its hash leaves the page: it may be as good as a password. */
+  /** Sets the id for mode `customer`. Only its hash is sent, because it may be a secret. */
   setCustomerSession(id: string): void
 }
 
@@ -30,18 +30,18 @@ export function randomId(): string {
   return [...words].map((word) => word.toString(16).padStart(8, '0')).join('')
 }
 
-/** Whether a session is among the share that is captured. The same for every page and rate: a higher rate only adds. */
+/** True when the session is in the captured sample. Deterministic: a higher rate only adds sessions. */
 export function isSampled(sessionId: string, rate: number): boolean {
   return Number.parseInt(sessionId.slice(0, 8), 16) / 2 ** 32 < rate
 }
 
-/** `id` is the one to begin with. The mode of `config` may change at any time. */
+/** `id` is the first session id. The mode of `config` may change at any time. */
 export function makeSession(config: Pick<CaptureConfig, 'sessionMode'>, id: string, storage: () => Storage): Session {
   let declared: SessionMode | null = null
   let kept: KeptSession = { id, seenAt: 0 }
   let customerId: string | null = null
   let isAllowed = false
-  /** 0: not since storage was allowed. */
+  /** 0 until the first write since storage was allowed. */
   let storedAt = 0
 
   const modeNow = () => declared ?? config.sessionMode
@@ -81,7 +81,7 @@ export function makeSession(config: Pick<CaptureConfig, 'sessionMode'>, id: stri
   }
 }
 
-/** Null when there is none, or something else stands in its place. */
+/** Returns the stored session; null when there is none, or it is not valid. */
 function read(storage: () => Storage): KeptSession | null {
   try {
     const { id, seenAt } = JSON.parse(storage().getItem(STORAGE_KEY) ?? '{}')

@@ -1,4 +1,7 @@
-/** First 32 bits of the fractional parts of roots of primes: https://csrc.nist.gov/pubs/fips/180-4/upd1/final, 4.2.2, 5.3.3 */
+/**
+ * First 32 bits of the fractional parts of roots of primes: https://csrc.nist.gov/pubs/fips/180-4/upd1/final, 4.2.2,
+ * 5.3.3
+ */
 function fractions(count: number, root: number): number[] {
   const words: number[] = []
   const isPrime = (candidate: number) => {
@@ -11,14 +14,14 @@ function fractions(count: number, root: number): number[] {
   return words
 }
 
-/** The exclusive or of the word turned right by three numbers of bits; the last of them shifts when it is below 0. */
+/** Returns the XOR of the word rotated right by each number of bits; a negative number shifts instead. */
 function mix(word: number, ...by: number[]): number {
   return by.reduce((mixed, bits) => mixed ^ (word >>> Math.abs(bits)) ^ (bits < 0 ? 0 : word << (32 - bits)), 0)
 }
 
 /**
- * SHA-256 of a text's UTF-8, in hex. Ours, because the browser's own needs a secure page and answers late; the session
- * must be known when the first request is captured.
+ * Returns the SHA-256 of a text's UTF-8, in hex. The browser's own needs a secure page and is asynchronous, but the
+ * session must be known when the first request is captured.
  */
 export function sha256(text: string): string {
   const constants = fractions(64, 3)

@@ -1,12 +1,12 @@
 import type { CommandQueue, SharedWindow } from './shared-window.ts'
 
-/** Address of the script; put in by the server. */
+/** URL of the script; inserted by the server. */
 declare const SCRIPT_URL: string
 
-/** More are not kept, should the script never come. */
+/** Limit of the buffer, in case the script never loads. */
 const MAX_EARLY = 100
 
-/** Runs inside the page's head: keeps commands and requests until the script is there, and fetches it. */
+/** Runs inside the page's head: loads the script, and buffers commands and requests until it runs. */
 ;(() => {
   const shared = window as SharedWindow
   if (shared.tagwardenQueue?.isSnippet) return
@@ -22,11 +22,11 @@ const MAX_EARLY = 100
     try {
       if (!early || early.length >= MAX_EARLY) return
       const [first] = args
-      // A request can be read once, and the page's own call does.
+      // A `Request` can be read only once, by the page's own call.
       const kept = first instanceof Request ? [first.clone(), ...args.slice(1)] : args
       early.push([name, self, kept, performance.now()])
     } catch {
-      // Nothing of ours may reach the page.
+      // No error of this script may reach the page.
     }
   }
   const watch = (owner: object | undefined, name: string) => {
@@ -49,13 +49,14 @@ const MAX_EARLY = 100
   try {
     const script = document.createElement('script')
     script.async = true
-    // Of pages that let scripts in by it.
+    // For pages whose content security policy needs it.
     script.nonce = document.currentScript?.nonce ?? ''
     script.src = SCRIPT_URL
     document.head.append(script)
-    // By default the browser keeps 250 entries: https://www.w3.org/TR/resource-timing/#sec-extensions-performance-interface
+    // By default the browser keeps 250 entries:
+    // https://www.w3.org/TR/resource-timing/#sec-extensions-performance-interface
     performance.setResourceTimingBufferSize(1000)
   } catch {
-    // A policy of the page's that lets nobody add scripts.
+    // The page's content security policy may forbid adding scripts.
   }
 })()

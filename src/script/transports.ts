@@ -4,7 +4,7 @@ import type { Guard } from './guard.ts'
 import type { Recorder } from './recorder.ts'
 import { type After, watchMethod } from './watch.ts'
 
-/** The browser's own: pages replace it too. */
+/** The browser's own function, because pages may replace it. */
 const listen = EventTarget.prototype.addEventListener
 
 export interface TransportParts {
@@ -12,13 +12,15 @@ export interface TransportParts {
   recorder: Recorder
 }
 
-/** Puts down a call that is about to be made, or was made `at` an earlier instant; null: it is not captured. */
+/** Records a call that is about to be made, or was made earlier, `at`; returns null when it is not captured. */
 export type See = (self: unknown, args: readonly unknown[], at?: number) => Call | null
 
-/** By the name of the function that is called. */
+/** By the name of the called function. */
 export type Seers = Record<string, See>
 
-/** Anything else could run the page's code when it is made a text. */
+/**
+ * Returns the URL of an argument; null for other objects, because converting them to text could run the page's code.
+ */
 function addressOf(input: unknown): string | null {
   if (typeof input === 'string') return input
   if (input instanceof URL) return input.href
@@ -29,9 +31,9 @@ function methodOf(value: unknown, fallback = 'GET'): string {
   return typeof value === 'string' ? value : fallback
 }
 
-/** How each way in which scripts send requests is put down. */
+/** Returns the recorders of calls of each function that sends requests. */
 export function seersOf({ guard, recorder }: TransportParts): Seers {
-  /** Null: it was opened for something that can't be told. */
+  /** URL and method of opened requests; the URL is null when it can't be read. */
   const opened = new WeakMap<object, { address: string | null; method: string }>()
 
   const fetchAs =
@@ -49,7 +51,7 @@ export function seersOf({ guard, recorder }: TransportParts): Seers {
     }
   return {
     fetch: fetchAs('fetch'),
-    // https://developer.mozilla.org/docs/Web/API/Window/fetchLater: sent at the end of the page, or after a time.
+    // https://developer.mozilla.org/docs/Web/API/Window/fetchLater: sent at the end of the page, or after a delay.
     fetchLater: fetchAs('fetchLater'),
     sendBeacon: (_self, [input, body], at) =>
       recorder.see({ address: addressOf(input), type: 'beacon', method: 'POST', body: () => snapshotOf(body), at }),
@@ -66,7 +68,7 @@ export function seersOf({ guard, recorder }: TransportParts): Seers {
         const isLate = xhr.timeout > 0 && performance.now() - startedAt >= xhr.timeout
         guard.run(() => recorder.end(call, xhr.status || (isLate ? 'timeout' : 'failure')))
       }
-      // Comes last, whatever came before: https://xhr.spec.whatwg.org/#request-error-steps
+      // Fires last, after success and errors: https://xhr.spec.whatwg.org/#request-error-steps
       Reflect.apply(listen, xhr, ['loadend', end, { once: true }])
       if (xhr.readyState === XMLHttpRequest.DONE) end()
       return call
@@ -74,7 +76,7 @@ export function seersOf({ guard, recorder }: TransportParts): Seers {
   }
 }
 
-/** Watches every way in which scripts send requests. */
+/** Wraps every function with which scripts send requests. */
 export function watchTransports(window: Window & typeof globalThis, seers: Seers, parts: TransportParts): void {
   const { guard, recorder } = parts
   const watch = (owner: object | undefined, name: string, after: (call: Call, result: unknown) => void) => {
@@ -108,7 +110,7 @@ function followFetch(window: Window, { guard, recorder }: TransportParts) {
     call.whenTimed = () => {
       if (call.outcome !== null) return
       void promise.then(
-        // An opaque answer has no status that we may see, but it is one.
+        // An opaque response hides its status, but means success.
         (response) => guard.run(() => recorder.end(call, response.status || 'ok')),
         (error) => guard.run(() => recorder.end(call, failureOf(error))),
       )

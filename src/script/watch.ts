@@ -1,8 +1,8 @@
 import type { Guard } from './guard.ts'
 
-/** What to do when the call is over: with what it answered, or with nothing when it threw. */
+/** Called after a call: with its result, or with undefined when it threw. */
 export type After = (result: unknown, threw: boolean) => void
-/** Looks at a call before it is made; must not change the arguments. */
+/** Called before a call; must not change the arguments. */
 export type Before = (self: unknown, args: readonly unknown[]) => After | undefined
 
 // biome-ignore lint/complexity/noBannedTypes: any function of the page
@@ -11,8 +11,9 @@ type AnyFunction = Function
 const always: (args: readonly unknown[]) => boolean = () => true
 
 /**
- * The function with a look at each call. Receiver, arguments, result, what it throws, its name and all its properties
- * stay as they are: https://tc39.es/ecma262/#sec-proxy-object-internal-methods-and-internal-slots-call-thisargument-argumentslist
+ * Wraps a function so that `before` sees each call. Receiver, arguments, result, errors, name and properties are
+ * unchanged:
+ * https://tc39.es/ecma262/#sec-proxy-object-internal-methods-and-internal-slots-call-thisargument-argumentslist
  */
 function watched(guard: Guard, original: AnyFunction, before: Before, concerns = always): AnyFunction {
   return new Proxy(original, {
@@ -33,9 +34,9 @@ function watched(guard: Guard, original: AnyFunction, before: Before, concerns =
 }
 
 /**
- * Watches a method of a prototype, or a function of the window; of calls that happen thousands of times only those that
- * `concerns` names, by what it can tell at once. Where another script locked it nothing happens: resource
- * timing shows such requests, without their bodies.
+ * Wraps a method of a prototype, or a function of the window; `concerns` is a quick filter for functions that are
+ * called thousands of times. If another script locked the property, nothing happens: resource timing shows such
+ * requests, without their bodies.
  */
 export function watchMethod(
   guard: Guard,
@@ -46,11 +47,11 @@ export function watchMethod(
 ): void {
   const own = owner && Object.getOwnPropertyDescriptor(owner, name)
   if (!owner || typeof own?.value !== 'function') return
-  // Unlike `defineProperty` it answers false for what is locked.
+  // Unlike `Object.defineProperty` it returns false for a locked property.
   Reflect.defineProperty(owner, name, { ...own, value: watched(guard, own.value, before, concerns) })
 }
 
-/** Watches what is set: `after` gets the object whose property was set. */
+/** Wraps a setter: `after` gets the object whose property was set. */
 export function watchSetter(
   guard: Guard,
   owner: object | undefined,
