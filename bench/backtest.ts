@@ -16,14 +16,16 @@ const DAYS = 30
 const RUNS = 3
 const ORG = 'org_01k9m2c4d0e0f0g0h0j0k0m0n0'
 const DOMAINS = Array.from({ length: 20 }, (_, n) => `dom_01k9m2c4d0e0f0g0h0j0k0m0${n}`)
-/** Every fifth session buys, and a session is in the domain of its number: the other domains sell nothing. */
+/**
+ * Every fifth session buys, and session n is in domain n modulo their number, so the other domains have no purchases.
+ */
 const WITHOUT_PURCHASE = DOMAINS.length - DOMAINS.length / 5
 
 const any = (...items: object[]) => ({ logic: 'any', items })
 const page = (path: string) => ({ kind: 'page', path })
-/** What an anomaly is also tried at, all from one pass. */
+/** Further sensitivities of the anomaly backtest, all from one pass. */
 const SENSITIVITIES = [2, 3, 5, 6]
-/** What is backtested, the figures with a budget first. */
+/** The backtested rules, those with a budget first. */
 const RULES: Record<string, object> = {
   volume: { alertType: 'volume_threshold', volume: { op: 'lte', count: 3, event: 'purchase' } },
   validation: {
@@ -97,7 +99,7 @@ async function timed(rule: object, parts: PastParts): Promise<Timed> {
   return { medianMs: times[RUNS >> 1] ?? 0, matched, exact }
 }
 
-/** What rules of every type would have said about a month with ten million events, by the hour. */
+/** Measures backtests of rules of every type over a month with ten million events, by the hour. */
 export async function benchBacktest(): Promise<Budget[]> {
   const root = mkdtempSync(join(tmpdir(), 'tagwarden-bench-'))
   const folder = join(root, 'events')

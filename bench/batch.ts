@@ -1,14 +1,14 @@
 /** What a load generator prints. */
 export interface Load {
   requests: number
-  /** Answers that were not 202. */
+  /** Responses other than 202. */
   failures: number
   seconds: number
   p50Ms: number
   p99Ms: number
 }
 
-/** Of the time that each request took, in milliseconds, and of when all began (as `performance.now()` says it). */
+/** Makes the figures from the latency of each request, in milliseconds, and the start (`performance.now()`). */
 export function loadOf(latencies: number[], failures: number, startedAt: number): Load {
   const sorted = latencies.toSorted((a, b) => a - b)
   const at = (share: number) => Number((sorted[Math.floor(sorted.length * share)] ?? 0).toFixed(2))
@@ -16,7 +16,7 @@ export function loadOf(latencies: number[], failures: number, startedAt: number)
   return { requests: sorted.length, failures, seconds, p50Ms: at(0.5), p99Ms: at(0.99) }
 }
 
-/** Stands in the body where each request has an id of its own. */
+/** Placeholder in the body for the id of each request. */
 export const BATCH_ID = 'x'.repeat(24)
 
 const event = (n: number) => ({

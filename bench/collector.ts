@@ -5,12 +5,12 @@ import { startBrowser } from '../test/browser/chromium.ts'
 import { type Budget, budget } from './budget.ts'
 
 const REQUESTS = 200
-/** Loads of each page, in turns. */
+/** Number of loads of each page, alternating. */
 const ROUNDS = 8
-/** The script sends what it has after five seconds at the latest. */
+/** The script sends everything after five seconds at the latest. */
 const LAST_SENT_MS = 5500
 
-/** A shop whose vendors send 200 requests of about 1 kB in every way, ten at a time. */
+/** A shop whose vendors send 200 requests of about 1 kB with every browser function, ten at a time. */
 function html(site: CaptureSite, head: string): string {
   const url = site.url('metrics.vendor.test', '/g/collect?v=2&tid=G-TEST&en=ping&answer=')
   const fields = Array.from({ length: 30 }, (_, at) => [`ep.parameter_${at}`, `value number ${at}`])
@@ -38,7 +38,7 @@ function html(site: CaptureSite, head: string): string {
   </script></body></html>`
 }
 
-/** Time of the page's main thread from its first byte until everything was sent, ms. */
+/** Returns the main-thread time of the page from its first byte until everything was sent, ms. */
 async function mainThreadMs(browser: Browser, url: string): Promise<number> {
   const page = await browser.newPage()
   const session = await page.createCDPSession()
@@ -56,7 +56,10 @@ async function mainThreadMs(browser: Browser, url: string): Promise<number> {
   return after - before
 }
 
-/** What the browser script costs the pages that it runs on: bytes, and time of the main thread beside the same page without it. */
+/**
+ * Measures the cost of the browser script for a page: bytes, and main-thread time compared with the same page without
+ * it.
+ */
 export async function benchCollector(): Promise<Budget[]> {
   await using site = await captureSite()
   await using chromium = await startBrowser([SITE_HOSTS])
@@ -72,7 +75,7 @@ export async function benchCollector(): Promise<Budget[]> {
       times[which].push(await mainThreadMs(chromium.browser, pages[which]))
     }
   }
-  // Whatever else the machine did only adds to a page's time.
+  // The minimum, because other work of the machine only adds to the time.
   const [without, withScript] = [Math.min(...times.without), Math.min(...times.with)]
   console.log(`main thread ${without.toFixed(0)} ms without the script, ${withScript.toFixed(0)} ms with it`)
   return [

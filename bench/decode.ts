@@ -32,7 +32,7 @@ function captured(): { folder: string; hits: Captured[] } {
   return { folder, hits }
 }
 
-/** How many requests as they were really made are decoded in a second, on one core. */
+/** Measures how many recorded real requests are decoded in a second, on one core. */
 export async function benchDecode(): Promise<Budget[]> {
   const { hits } = captured()
   const known = hits.filter(({ url, method, ...sent }) => decodeHit({ url, method, body: readBody(sent).text }).vendor)
@@ -45,7 +45,7 @@ export async function benchDecode(): Promise<Budget[]> {
   ]
 }
 
-/** Requests a second. */
+/** Returns requests a second. */
 function rateOf(hits: readonly Captured[]): number {
   const decodeAll = () => {
     for (const { url, method, ...sent } of hits) decodeHit({ url, method, body: readBody(sent).text })

@@ -18,11 +18,11 @@ const KEYS = [
 const any = (...items: Condition[]): Rule => ({ conditions: { logic: 'any', items } })
 const is = (parameter: string, op: Condition['op'], ...values: string[]): Condition => ({ parameter, op, values })
 
-/** Hold for every event of the load, so that filters leave nothing out. */
+/** True for every event of the load, so that filters exclude none. */
 const sent = is('$status', 'equals', 'ok')
 const named = is('$event', 'equals', 'page_view', 'purchase', 'add_to_cart', 'scroll')
 
-/** What people write: each kind of condition, no two alike. */
+/** Typical rules: each kind of condition, no two alike. */
 const SHAPES: readonly ((n: number, key: string) => Rule)[] = [
   (n) => ({ filters: [named], ...any(is(`absent_${n}`, 'not_blank')) }),
   (n, key) => ({ filters: [named], ...any(is(key, 'equals', `bad ${n}`)) }),
@@ -59,7 +59,7 @@ const SHAPES: readonly ((n: number, key: string) => Rule)[] = [
   }),
 ]
 
-/** The n-th of rules that are all different. No event of the load breaks one; each is in scope of all of them. */
+/** Returns the n-th of many different rules. Every event of the load is in scope of each, and violates none. */
 export function differentRule(n: number): Rule {
   const shape = SHAPES[n % SHAPES.length] as (typeof SHAPES)[number]
   return shape(n, KEYS[Math.floor(n / SHAPES.length) % KEYS.length] as string)

@@ -25,13 +25,13 @@ const VENDORS = ['Google Analytics 4', 'Meta Pixel', 'Matomo', 'TikTok Pixel', '
 const NAMES = ['page_view', 'purchase', 'add_to_cart', 'scroll', 'view_item', 'login', 'search']
 const VALIDATIONS = 1000
 const VOLUMES = 10_000
-/** One event of so many broke a rule, and one rule of ten is broken: as much trouble as there is on a bad day. */
+/** One in this many events violates a rule, and one rule of ten is violated: as on a bad day. */
 const BAD_ONE_IN = 100
 const BROKEN = VALIDATIONS / 10
 const RUNS = 31
 const ROUNDS = 5
 
-/** The start of the hour that is judged, at its end. */
+/** The start of the hour that is evaluated. */
 const HOUR = Date.UTC(2026, 0, 5, 12)
 const END = HOUR + HOUR_MS
 const window = { from: HOUR, to: END }
@@ -42,7 +42,7 @@ interface Stand {
   orgId: string
   domainIds: string[]
   warehouse: DuckdbWarehouse
-  /** Ids of the alerts that events may break. */
+  /** Ids of the alerts that events may violate. */
   alertIds: string[]
 }
 
@@ -57,7 +57,7 @@ function eventLine(n: number, { orgId, domainIds, alertIds }: Stand): string {
   })
 }
 
-/** As it is at the end of the hour: segments came one by one, and small files became larger ones. */
+/** Fills the warehouse as at the end of an hour: segments were loaded one by one, and small files merged. */
 async function fill(stand: Stand, manifest: Manifest, folder: string): Promise<void> {
   const { warehouse } = stand
   const path = join(folder, '..', 'segment.ndjson')
@@ -110,7 +110,7 @@ function volumes({ db, orgId, domainIds }: Stand): void {
   }
 }
 
-/** What is asked of the history and what is made of its answer, without what is stored of it. */
+/** Returns the time of queries and judging, without storing the result, ms. */
 async function measureMs({ db, warehouse, domainIds }: Stand): Promise<number> {
   const alerts = activeAlerts(db).map(({ alert }) => alert)
   const type = alertTypeOf('data_validation')
@@ -133,7 +133,7 @@ async function medianMs(work: () => Promise<unknown>, runs = RUNS): Promise<numb
   return times[runs >> 1] ?? 0
 }
 
-/** One round of evaluation with all that is stored of it, again and again over the same window. */
+/** Returns the median time of a full evaluation round with storing, repeated over the same window, ms. */
 async function roundMs({ db, warehouse }: Stand): Promise<number> {
   const parts: EvaluateParts = {
     ...{ db, warehouse, clock: { now: () => END }, spool: { watermark: () => END, isWritten: () => true } },
@@ -145,7 +145,7 @@ async function roundMs({ db, warehouse }: Stand): Promise<number> {
   }, ROUNDS)
 }
 
-/** What a thousand rules and ten thousand counts cost at the end of an hour. */
+/** Measures the evaluation of a thousand rules and ten thousand counts at the end of an hour. */
 export async function benchEvaluate(): Promise<Budget[]> {
   const root = mkdtempSync(join(tmpdir(), 'tagwarden-bench-'))
   const folder = join(root, 'events')

@@ -10,14 +10,14 @@ const ENOUGH = 20
 const WEEK = 168
 const WEEKS = 12
 const SIGNALS = 4
-/** Enough history for the season of the week. */
+/** Enough history for the weekly seasonality. */
 const LEARNED = 4 * WEEK
 const HORIZONS = [3, 24] as const
 const LONGEST = 24
-/** A Monday, 00:00 UTC, with which the profile of made series begins. */
+/** A Monday, 00:00 UTC, the start of the profile of synthetic series. */
 const MONDAY = Date.UTC(2024, 0, 1)
 
-/** One hourly series, and which of its rows may be expected to raise nothing. */
+/** One hourly series, and the rows in which no alarm is expected. */
 interface Base {
   name: string
   perHour: number
@@ -54,7 +54,7 @@ function basesOf(random: Random): Base[] {
         values.slice(12 * hour, 12 * hour + 12).reduce((a, b) => a + b, 0),
       )
       const perHour = hours.reduce((a, b) => a + b, 0) / hours.length
-      // What people labelled as unusual may well be named, and so may what follows it.
+      // Alarms in windows labelled as unusual, and shortly after them, are not false.
       const labelled = windows.map(([from, to]) => [Math.floor(from / 12), Math.ceil(to / 12)] as const)
       return {
         ...{ name: `tweets ${name.replace(/.*_|\.csv/g, '')}, ${perHour.toFixed(0)}/h`, perHour },
@@ -65,7 +65,7 @@ function basesOf(random: Random): Base[] {
   return [...made, ...real]
 }
 
-/** A copy that goes its own way from here. Functions are shared. */
+/** Returns an independent deep copy; functions are shared. */
 function copyOf<T>(value: T): T {
   if (ArrayBuffer.isView(value)) return structuredClone(value)
   if (typeof value !== 'object' || value === null) return value
@@ -78,12 +78,12 @@ interface Tally {
   perHour: number
   weeks: number
   falseAlarms: number[]
-  /** By hours, then by fault, then by sensitivity. */
+  /** By hours until found, then by fault, then by sensitivity. */
   found: number[][][]
   starts: number
 }
 
-/** Runs one base through, and from every hour of its last weeks each fault for a day. */
+/** Runs the detector over one base, and from every hour of its last weeks over each fault for a day. */
 function run({ start, values, calm }: Base, tally: Tally, random: Random, weeksOfFaults: number): void {
   const detector = new DetectorSet({ stepMs: HOUR_MS, sensitivities: SENSITIVITIES })
   const firstFault = values.length - weeksOfFaults * WEEK - LONGEST
@@ -110,7 +110,7 @@ function run({ start, values, calm }: Base, tally: Tally, random: Random, weeksO
   })
 }
 
-/** For each sensitivity, with which hour of the fault an alarm names it; infinite when none does. */
+/** Returns for each sensitivity the hours until an alarm finds the fault; infinite when none does. */
 function hoursToFind(
   detector: DetectorSet,
   start: number,
@@ -135,7 +135,7 @@ const emptyTally = (perHour: number): Tally => ({
   found: HORIZONS.map(() => FAULTS.map(() => SENSITIVITIES.map(() => 0))),
 })
 
-/** Faults put into hourly series: what share is found within three hours, and how many alarms come without one. */
+/** Measures faults inserted into hourly series: the share found within three hours, and the number of false alarms. */
 export async function benchFaults(): Promise<Budget[]> {
   const random = randomOf(20_240_101)
   const tallies = new Map<string, Tally>()

@@ -37,7 +37,7 @@ const [cpu] = cpus()
 console.log(
   `${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpu?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Bun ${Bun.version}`,
 )
-// Built anew, so that what is measured is what stands here.
+// Rebuilt, so that the current sources are measured.
 await import('../build.ts')
 let missed = 0
 for (const [name, bench] of Object.entries(benches)) {

@@ -8,16 +8,16 @@ import { type Client, client, load, type Measured, makeFolder, start, tagwarden 
 const CONNECTIONS = 32
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 20)
 const EVENTS_PER_REQUEST = 10
-/** A probe reads the whole open spool, so it is asked rarely enough not to be the load itself. */
+/** Interval of probes. Each reads the whole open spool, so they are rare enough not to add to the load. */
 const PROBE_EVERY_MS = 5000
-/** How long memory has to go back to the system after the load. */
+/** Time for memory to be returned to the system after the load. */
 const SETTLED_AFTER_S = 10
 const BARE_SECONDS = Number(process.env.BENCH_BARE_SECONDS ?? 5)
 
-/** Settings under which the limits of the product don't stand in the way of a load test. */
+/** Settings that raise the rate limits for a load test. */
 const NO_LIMITS = { TAGWARDEN_RATE_COLLECT_PER_SECOND: '10000000', TAGWARDEN_RATE_KEY_PER_MINUTE: '1000000' }
 
-/** Durable ingest beside the least a server can do, with everything that runs beside it. */
+/** Measures durable ingest with all background jobs, compared with a minimal server. */
 export async function benchIngest(): Promise<Budget[]> {
   const { folder, key, remove } = await makeFolder()
   const bare = await start([process.execPath, join(import.meta.dir, 'bare.ts')])
@@ -83,7 +83,7 @@ function rateOf({ requests, seconds }: Load): number {
   return requests / seconds
 }
 
-/** While the load runs: how late an event is visible, how far flushing is behind. */
+/** Measures during the load how late an event is visible, and how far flushing is behind. */
 function watchLoad(server: Measured, folder: string, key: string, token: string) {
   const get = client(server.url, key)
   const seen = { visibleMs: 0, segments: 0, files: 0, probes: 0 }
@@ -116,7 +116,7 @@ function watchLoad(server: Measured, folder: string, key: string, token: string)
   }
 }
 
-/** How long until usage, which counts what is in Parquet, has everything. */
+/** Returns the time until usage, which counts events in Parquet, has everything. */
 async function drained(server: Measured, key: string, events: number): Promise<number> {
   const started = performance.now()
   const get = client(server.url, key)

@@ -17,13 +17,13 @@ const NO_LIMITS = { TAGWARDEN_RATE_COLLECT_PER_SECOND: '10000000', TAGWARDEN_RAT
 
 interface Stand extends Measured {
   rules: number
-  /** Loads the collector for so many seconds. */
+  /** Loads the collector for this many seconds. */
   run(seconds: number): Promise<Load>
-  /** How many issues there are. */
+  /** Returns the number of issues. */
   issues(): Promise<number>
-  /** The longest that `/healthz` took while `work` ran, asked without a break, ms. */
+  /** Returns the longest response time of `/healthz` while `work` ran, with continuous requests, ms. */
   longestPause(work: () => Promise<unknown>): Promise<number>
-  /** What a batch takes longer behind the change of one rule, the median of several, ms. */
+  /** Returns the additional time of a batch after the change of one rule, the median of several, ms. */
   change(): Promise<number>
   remove(): void
 }
@@ -99,7 +99,7 @@ interface Rates {
   rate: number
   cpuUs: number
   failures: number
-  /** The longest that the server answered nothing, as far as its own work goes, ms. */
+  /** The longest time in which the server answered nothing because of its own work, ms. */
   pauseMs: number
 }
 
@@ -122,7 +122,7 @@ async function measure(stands: readonly Stand[]): Promise<Map<number, Rates>> {
   return all
 }
 
-/** What judging by rules that are all different costs the collector: servers with none, 1,000 and 10,000, in turns. */
+/** Measures the cost of judging by different rules in the collector: servers with 0, 1,000 and 10,000, alternating. */
 export async function benchJudge(): Promise<Budget[]> {
   const stands: Stand[] = []
   try {

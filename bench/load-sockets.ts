@@ -1,6 +1,6 @@
 /**
- * The same load from a client that costs as little as one can: plain sockets, ready-made bytes. It takes about half the
- * processor time of an ordinary client and leaves it to the bare server, so ratios come out lower.
+ * The same load from a minimal client: plain sockets, ready-made bytes. It takes about half the CPU time of an ordinary
+ * client, which leaves more to the bare server, so ratios are lower.
  */
 import { BATCH_BODY, BATCH_ID, loadOf } from './batch.ts'
 

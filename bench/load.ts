@@ -1,9 +1,8 @@
 import { BATCH_BODY, BATCH_ID, loadOf } from './batch.ts'
 
 /**
- * A load generator in a process of its own: `bun bench/load.ts URL TOKEN CONNECTIONS SECONDS`. So many senders, each with
- * one request under way on a connection that is kept alive; each request is a batch of 10 events with an id of its own.
- * Prints `Load` as JSON.
+ * A load generator in a separate process: `bun bench/load.ts URL TOKEN CONNECTIONS SECONDS`. Each connection is kept
+ * alive and has one request in flight; each request is a batch of 10 events with its own id. Prints `Load` as JSON.
  */
 const [address = '', token = '', connections = '32', seconds = '20'] = process.argv.slice(2)
 const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }

@@ -12,19 +12,19 @@ import type { DuckdbWarehouse } from '../src/warehouse/duckdb/warehouse.ts'
 const DAYS = 30
 const EVENTS = 10_000_000
 const PER_HOUR = Math.ceil(EVENTS / (DAYS * 24))
-/** Sessions that are under way at the same time, and how many events each has. */
+/** Number of concurrent sessions, and of the events of each. */
 const AT_ONCE = 200
 const STEPS = 10
 
 /** When the month ends, a Monday. */
 export const MONTH_END: Instant = Date.UTC(2026, 1, 2)
 export const MONTH_START: Instant = MONTH_END - DAYS * DAY_MS
-/** How many events there are. */
+/** Number of events. */
 export const MONTH_EVENTS = PER_HOUR * 24 * DAYS
-/** One purchase of so many lacks its `transaction_id` and is not told to Meta; one session of so many buys. */
+/** One in this many purchases lacks its `transaction_id` and is not sent to Meta; one in this many sessions buys. */
 const BAD_ONE_IN = 500
 const BUYS_ONE_IN = 5
-/** The step of a session in which Google Analytics is told of a purchase. */
+/** The step of a session in which a purchase is sent to Google Analytics. */
 const PURCHASE_STEP = 8
 
 const STEP_NAMES = ['page_view', 'PageView', 'view_item', 'ViewContent', 'add_to_cart', 'AddToCart', 'scroll', 'scroll']
@@ -35,8 +35,8 @@ const byStep = (values: readonly string[], bought: string, left: string) =>
   `CASE WHEN step < ${PURCHASE_STEP} THEN [${values.map(quoteText).join(', ')}][step + 1] WHEN buys THEN ${bought} ELSE ${left} END`
 
 /**
- * One hour of a shop: sessions of ten events in nine minutes, in turns of two vendors, the last two of them a purchase
- * that both are told of. `params` as the collector leaves them.
+ * Returns the SQL of one hour of a shop: sessions of ten events in nine minutes, alternating between two vendors, the
+ * last two of them a purchase that is sent to both. `params` as the collector stores them.
  */
 function hourSql(hour: number, orgId: string, domainIds: readonly string[]): string {
   const from = MONTH_START + hour * HOUR_MS
@@ -95,7 +95,7 @@ function hourSql(hour: number, orgId: string, domainIds: readonly string[]): str
     )`
 }
 
-/** How many events `purchase` have no id, and of the sessions that hold them how many ended: Meta is not told of these. */
+/** Returns the number of `purchase` events without id, and of their sessions that ended, which are not sent to Meta. */
 export function badPurchases(): { events: number; ended: number } {
   const count = { events: 0, ended: 0 }
   for (let session = 0; ; session += BUYS_ONE_IN * BAD_ONE_IN) {
@@ -107,7 +107,10 @@ export function badPurchases(): { events: number; ended: number } {
   }
 }
 
-/** Fills an empty warehouse as it is at the end of the month: an hour is one sorted, shredded file, a day one of counts. */
+/**
+ * Fills an empty warehouse as at the end of the month: one sorted, shredded file for each hour, one of counts for each
+ * day.
+ */
 export async function fillMonth(
   warehouse: DuckdbWarehouse,
   manifest: Manifest,

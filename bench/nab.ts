@@ -13,7 +13,7 @@ const SENSITIVITIES = [2, 3, 3.5, 4, 4.5, 5, 6, 7, 8]
 const JUDGED_AT = 4
 const STEP_MS = 5 * MINUTE_MS
 
-/** What a window that is found, a row that is false and a window that is missed weigh. */
+/** The weights of a found window, a false row and a missed window. */
 interface Profile {
   name: string
   found: number
@@ -45,7 +45,7 @@ function worth(position: number): number {
 const probation = (rows: number) => Math.floor(0.15 * Math.min(rows, 5000))
 
 export interface Score {
-  /** Of a detector that raises nothing. */
+  /** The score of a detector that raises no alarm. */
   nothing: number
   perfect: number
   points: number
@@ -90,7 +90,7 @@ export function scoreOf(
   return score
 }
 
-/** Of several series: 0 for a detector that raises nothing, 100 for a perfect one. */
+/** Returns the score over several series: 0 for a detector that raises no alarm, 100 for a perfect one. */
 export function normalised(scores: readonly Score[]): number {
   const sum = (field: 'points' | 'nothing' | 'perfect') => scores.reduce((total, score) => total + score[field], 0)
   return (100 * (sum('points') - sum('nothing'))) / (sum('perfect') - sum('nothing'))
@@ -128,7 +128,7 @@ function judge({ times, values }: LabelledSeries): { scores: number[][]; alarms:
   return { scores, alarms, microseconds }
 }
 
-/** The detector on the seven Twitter series of the benchmark, by its own rules. */
+/** Scores the detector on the seven Twitter series of the benchmark, by the benchmark's rules. */
 export async function benchNab(): Promise<Budget[]> {
   const series = nabSeries()
   if (!series) {

@@ -1,18 +1,18 @@
 import { EXPENSIVE, HANGING_HOOKS, type Hostile } from './neighbours.ts'
 
 /**
- * The hostile organization, in a process of its own until it is killed: `bun bench/neighbour.ts FILE`, the file being a
- * `Hostile`. Paced at what limits let through, because it shares the machine with what it attacks.
+ * The hostile organization, in a separate process that runs until it is killed: `bun bench/neighbour.ts FILE`, in which
+ * FILE has a `Hostile`. It sends only as much as the limits allow, because it shares the machine with the server.
  */
-const LETTERS = 4000
-/** Batches of 250 events each of which an expensive pattern has to look through, and of events with new names. */
+const TEXT_LENGTH = 4000
+/** Rate of batches of 250 events, with texts for expensive patterns or with new names. */
 const HEAVY_A_SECOND = 0.5
 const NAMES_A_SECOND = 10
-/** Previews, backtests and searches are asked for so many at a time; a key may ask 600 times a minute. */
+/** Number of concurrent previews, backtests and searches; a key may send 600 requests a minute. */
 const QUESTIONS_AT_ONCE = 8
 const QUESTION_PAUSE_MS = 800
 
-const text = 'AB12'.repeat(LETTERS / 4)
+const text = 'AB12'.repeat(TEXT_LENGTH / 4)
 const value = { parameter: '*', op: 'regex', values: [EXPENSIVE] }
 const channels = [{ type: 'email', target: 'ops@example.com' }]
 const rule = {

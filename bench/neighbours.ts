@@ -11,21 +11,21 @@ import { type Budget, budget } from './budget.ts'
 import { oneMinuteAlert } from './scale-folder.ts'
 import { client, start, tagwarden } from './server.ts'
 
-/** So often the neighbour is away and there, in turns. */
+/** Rounds without and with the neighbour, alternating. */
 const ROUNDS = 3
 const ROUND_MS = 20 * SECOND_MS
-/** Before each round, so that what the one before it left is over. */
+/** Pause before each round, so that the work of the previous one has ended. */
 const SETTLE_MS = 5 * SECOND_MS
 const BATCH_EVERY_MS = 50
 const QUERY_EVERY_MS = 500
 const PROBE_EVERY_MS = 2 * SECOND_MS
 const PROBES = Math.ceil((2 * ROUNDS * ROUND_MS) / PROBE_EVERY_MS) + 1
 
-/** What the other organization has. */
+/** Size of the hostile organization. */
 const HOSTILE_DOMAINS = 200
 const HOSTILE_ALERTS = 2000
 export const HANGING_HOOKS = 100
-/** Rules are offered until the budget of an organization refuses one. */
+/** Rules are added until the organization's budget refuses one. */
 const HOSTILE_RULES = 300
 export const EXPENSIVE = '[AB]{2,120}1?[B12]{3,90}[^d]{20,200}[h-z]$'
 
@@ -37,23 +37,26 @@ interface Side {
   token: string
 }
 
-/** What the neighbour is given, in a file. */
+/** The input of the neighbour's process, in a file. */
 export interface Hostile {
   url: string
   token: string
   readOnlyKey: string
 }
 
-/** How the victim fared in one round, ms. */
-interface Fared {
+/** The victim's measurements of one round, ms. */
+interface VictimTimes {
   batches: number[]
   hooks: number[]
   queries: number[]
-  /** Batches that were not taken, and violations that nobody was told of. */
+  /** Refused batches, and violations without a message. */
   lost: number
 }
 
-/** Two organizations on one server, one of them hostile in every way at once; how the other one fares, beside how it does alone. */
+/**
+ * Measures two organizations on one server, one of them hostile in every way at once: the other's times with and
+ * without it.
+ */
 export async function benchNeighbours(): Promise<Budget[]> {
   const folder = mkdtempSync(join(tmpdir(), 'tagwarden-neighbours-'))
   const hooks = hookReceiver()
@@ -90,9 +93,9 @@ export async function benchNeighbours(): Promise<Budget[]> {
   }
 }
 
-const nothingYet = (): Fared => ({ batches: [], hooks: [], queries: [], lost: 0 })
+const nothingYet = (): VictimTimes => ({ batches: [], hooks: [], queries: [], lost: 0 })
 
-function budgetsOf(alone: Fared, beside: Fared): Budget[] {
+function budgetsOf(alone: VictimTimes, beside: VictimTimes): Budget[] {
   const ratio = (part: 'batches' | 'hooks' | 'queries', share: number) =>
     at(beside[part], share) / at(alone[part], share)
   return [
@@ -106,7 +109,7 @@ function budgetsOf(alone: Fared, beside: Fared): Budget[] {
 const at = (values: readonly number[], share: number) =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.NaN
 
-function textOf({ batches, hooks, queries, lost }: Fared): string {
+function textOf({ batches, hooks, queries, lost }: VictimTimes): string {
   const ms = (values: number[], share: number) => `${at(values, share).toFixed(1)} ms`
   return `collector p99 ${ms(batches, 0.99)}, webhook ${ms(hooks, 0.5)} of ${hooks.length}, query ${ms(queries, 0.5)}, lost ${lost}`
 }
@@ -140,7 +143,7 @@ const rule = (name: string, items: object[], channels: object[]) => ({
   ...{ name, alertType: 'data_validation', period: '1h', channels, conditions: { logic: 'any', items } },
 })
 
-/** A rule for each violation that is sent later: the issue of the one before is open, and says no more. */
+/** Makes a rule for each violation that is sent later, because a rule with an open issue sends no further message. */
 async function prepareVictim(url: string, { key }: Side, hookUrl: string): Promise<void> {
   const call = client(url, key)
   const config = { url: hookUrl }
@@ -151,7 +154,7 @@ async function prepareVictim(url: string, { key }: Side, hookUrl: string): Promi
   }
 }
 
-/** Expensive rules as far as they are accepted, and rules that are told of by receivers that hang. */
+/** Makes as many expensive rules as are accepted, and rules whose webhook receivers never respond. */
 async function prepareHostile(url: string, { key }: Side, port: number): Promise<number> {
   const call = client(url, key)
   for (let n = 0; n < HANGING_HOOKS; n++) {
@@ -185,8 +188,13 @@ function startNeighbour(order: string) {
   })
 }
 
-/** One round of the victim: batches, a violation now and then, questions. */
-async function fare(url: string, { key, token, domainId }: Side, hooks: Hooks, firstProbe: number): Promise<Fared> {
+/** Runs one round of the victim: batches, occasional violations, queries. */
+async function fare(
+  url: string,
+  { key, token, domainId }: Side,
+  hooks: Hooks,
+  firstProbe: number,
+): Promise<VictimTimes> {
   const fared = nothingYet()
   const end = performance.now() + ROUND_MS
   const send = async (n: number, params: Record<string, string>) => {
@@ -213,9 +221,9 @@ async function fare(url: string, { key, token, domainId }: Side, hooks: Hooks, f
     every(PROBE_EVERY_MS, async (n) => {
       const name = `probe-${firstProbe + n}`
       const sentAt = performance.now()
-      const told = hooks.told(name)
+      const arrivalOf = hooks.arrivalOf(name)
       await send(n, { probe: name })
-      const toldAt = await Promise.race([told, Bun.sleep(30 * SECOND_MS).then(() => null)])
+      const toldAt = await Promise.race([arrivalOf, Bun.sleep(30 * SECOND_MS).then(() => null)])
       if (toldAt === null) fared.lost++
       else fared.hooks.push(toldAt - sentAt)
     }),
@@ -230,8 +238,8 @@ async function fare(url: string, { key, token, domainId }: Side, hooks: Hooks, f
 
 interface Hooks {
   url: string
-  /** Resolves with the time at which a message came that names it. */
-  told(name: string): Promise<number>
+  /** Resolves with the time at which a message with this name arrived. */
+  arrivalOf(name: string): Promise<number>
   stop(): void
 }
 
@@ -249,12 +257,12 @@ function hookReceiver(): Hooks {
   })
   return {
     url: `http://127.0.0.1:${server.port}/`,
-    told: (name) => new Promise((resolve) => waiting.set(name, resolve)),
+    arrivalOf: (name) => new Promise((resolve) => waiting.set(name, resolve)),
     stop: () => void server.stop(true),
   }
 }
 
-/** Accepts on every loopback address, and never answers. */
+/** Accepts connections on every loopback address, and never responds. */
 async function hangingReceiver(): Promise<{ port: number; stop(): void }> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {

@@ -9,9 +9,9 @@ import { type Budget, budget } from './budget.ts'
 import { client, type Measured, start, tagwarden } from './server.ts'
 
 const QUESTIONS = 200
-/** As many as one organization is answered at once. */
+/** Limit of an organization's concurrent queries. */
 const AT_ONCE = 3
-/** More than an organization's questions have places. */
+/** More keys than an organization has slots. */
 const KEYS = 10
 const EVENTS = 200_000
 const BATCH_EVENTS = 500
@@ -20,7 +20,7 @@ const PROBES = 20
 const GIVE_UP_MS = 60 * SECOND_MS
 const LOOK_MS = 50
 
-/** Each reads every letter of every parameter, so that one question keeps a core busy for many seconds. */
+/** Reads every character of every parameter, so that one query keeps a core busy for many seconds. */
 const SLOW_RULE = {
   ...{ name: 'Slow', alertType: 'data_validation', period: '1h' },
   channels: [{ type: 'email', target: 'ann@example.com' }],
@@ -37,16 +37,18 @@ interface Side {
   keys: string[]
 }
 
-/** What was seen while the questions were there. */
+/** Measurements while the queries ran. */
 interface Seen {
   evaluationAgeMs: number[]
   searchMs: number[]
   rssMb: number[]
-  /** From giving up all of them to an engine that is at rest. */
+  /** Time from aborting all of them until the engine is idle. */
   goneMs: number
 }
 
-/** 200 slow questions of one organization at once: what evaluation, another organization and the memory make of it. */
+/**
+ * Measures 200 concurrent slow queries of one organization: the effect on evaluation, another organization and memory.
+ */
 export async function benchQuestions(): Promise<Budget[]> {
   const folder = mkdtempSync(join(tmpdir(), 'tagwarden-questions-'))
   const { asking, other } = makeSides(folder)
@@ -125,7 +127,7 @@ async function askAndGiveUp(server: Measured, asking: Side, other: Side, count: 
   return { ...seen, goneMs }
 }
 
-/** Previews, a third of them backtests; refused or given up, each of them ends. */
+/** Sends previews, a third of them backtests; each promise settles, also when it is refused or aborted. */
 function askAll(url: string, { keys }: Side, count: number, signal: AbortSignal): Promise<string>[] {
   return Array.from({ length: count }, async (_, n) => {
     const headers = { authorization: `Bearer ${keys[n % keys.length]}`, 'content-type': 'application/json' }
@@ -156,7 +158,7 @@ async function watch(server: Measured, { keys, domainId }: Side): Promise<Omit<S
   return seen
 }
 
-/** How long the process goes on working, ms: until it uses less than a third of a core, seen to 50 ms. */
+/** Returns how long the process keeps working, ms: until it uses less than a third of a core, measured every 50 ms. */
 async function restAfter(server: Measured): Promise<number> {
   const startedAt = performance.now()
   let [at, used] = [startedAt, server.cpuMs()]

@@ -13,10 +13,10 @@ import { quoteText } from '../src/warehouse/duckdb/dialect.ts'
 import { Manifest } from '../src/warehouse/duckdb/manifest.ts'
 import { DuckdbWarehouse } from '../src/warehouse/duckdb/warehouse.ts'
 
-/** How much an installation has to do. */
+/** The size of an installation. */
 export interface Size {
   domains: number
-  /** One-minute alerts of all types; each domain has its automatic alert beside them. */
+  /** One-minute alerts of all types; each domain also has its automatic alert. */
   alerts: number
 }
 
@@ -27,7 +27,7 @@ export interface BenchOrg {
   domains: { id: string; token: string }[]
 }
 
-/** A data folder of that size, with two signals a domain; gone after `remove`. */
+/** A data folder of that size, with two signals for each domain; `remove` deletes it. */
 export interface ScaleFolder {
   folder: string
   orgs: BenchOrg[]
@@ -35,9 +35,9 @@ export interface ScaleFolder {
 }
 
 const ORGS = 4
-/** So long a signal is known: enough to have learned from. */
+/** Age of the signals: long enough to learn from. */
 const HISTORY_MS = 21 * DAY_MS
-/** What a domain sends, and how often an hour. */
+/** The signals of a domain, and their events an hour. */
 export const SIGNALS = [
   { vendor: 'Google Analytics 4', event: 'page_view', perHour: 60 },
   { vendor: 'Meta Pixel', event: 'PageView', perHour: 30 },
@@ -45,7 +45,9 @@ export const SIGNALS = [
 
 const channels: AlertInput['channels'] = [{ type: 'email', target: 'ops@example.com' }]
 
-/** Of ten alerts six look at events, three count, and of the last of ten one in ten follows sessions. Few of them fire. */
+/**
+ * Of ten alerts six validate events, three count, and one in ten of the last kind follows sessions. Few of them fire.
+ */
 export function oneMinuteAlert(n: number, domainId: string): AlertInput {
   const shared = { name: `Alert ${n}`, domainId, period: '1m', channels } as const
   const vendors = [n % 2 === 0 ? SIGNALS[0].vendor : SIGNALS[1].vendor]
@@ -102,7 +104,7 @@ export async function makeScaleFolder(size: Size): Promise<ScaleFolder> {
   return { folder, orgs, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-/** Files of counts by the day, as they are when days have ended. */
+/** Adds files of counts by day, as for days that have ended. */
 async function addHistory(
   warehouse: DuckdbWarehouse,
   manifest: Manifest,

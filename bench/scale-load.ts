@@ -1,16 +1,16 @@
 import { SIGNALS } from './scale-folder.ts'
 
 /**
- * Traffic on many domains, and how long `/healthz` keeps one waiting meanwhile, in a process of its own:
- * `bun bench/scale-load.ts URL FILE BATCHES_A_SECOND`, the property tokens being in FILE, a line each. Each batch has five
- * events. Prints `ScaleLoad` as JSON when its input is closed.
+ * Sends traffic on many domains, and measures the response time of `/healthz`, in a separate process: `bun
+ * bench/scale-load.ts URL FILE BATCHES_A_SECOND`. FILE has the property tokens, one a line. Each batch has five events.
+ * Prints `ScaleLoad` as JSON when its input is closed.
  */
 export interface ScaleLoad {
-  /** Batches that were taken, and those that were not. */
+  /** Accepted batches, and refused ones. */
   taken: number
   failed: number
   p99Ms: number
-  /** The longest that `/healthz` took, and 99 % of the time. */
+  /** Maximum and 99th percentile of the response time of `/healthz`. */
   pauseMs: number
   healthP99Ms: number
 }
@@ -23,7 +23,7 @@ const event = (n: number) => ({
 })
 const page = { url: 'https://shop.example/checkout', title: 'Checkout' }
 
-/** 0 without an answer. */
+/** Returns the status; 0 without a response. */
 async function statusOf(url: string, order: RequestInit = {}): Promise<number> {
   try {
     const response = await fetch(url, order)

@@ -7,33 +7,33 @@ import { makeScaleFolder, type ScaleFolder, type Size } from './scale-folder.ts'
 import type { ScaleLoad } from './scale-load.ts'
 import { client, type Measured, start, tagwarden } from './server.ts'
 
-/** The corners of the curve, and last what is bound. */
+/** The measured sizes; the last one has a budget. */
 const SIZES: Size[] = [
   { domains: 200, alerts: 1000 },
   { domains: 200, alerts: 10_000 },
   { domains: 2000, alerts: 1000 },
   { domains: 2000, alerts: 10_000 },
 ]
-/** The windows of so many minutes are waited for, after the one in which the server started. */
+/** Number of minutes whose windows are measured, after the one in which the server started. */
 const MINUTES = 1
 const BATCHES_A_SECOND = 100
 const LONGEST_MS = 3 * MINUTE_MS
-/** A stop is asked for so long after a minute ended: in the midst of its evaluation. */
+/** The stop begins this long after the end of a minute, in the middle of its evaluation. */
 const STOP_AFTER_MS = 1200
-/** After a start series are learned, which takes its time; the list is asked for before and after. */
+/** The lists whose time is measured, before and after series are learned, which takes a while after a start. */
 const LISTS = { all: '', 'of one domain': 'domain', 'with series': 'series' } as const
 
 interface Figures {
-  /** How long after the end of a minute its last alert was evaluated, the worst of all minutes. */
+  /** Maximum time from the end of a minute to the evaluation of its last alert. */
   lateMs: number
-  /** The longest that any of the lists took. */
+  /** Maximum response time of the lists. */
   listMs: number
   stopMs: number
   load: ScaleLoad
   peakMb: number
 }
 
-/** How evaluation, lists and a stop grow with domains and alerts. */
+/** Measures how the times of evaluation, lists and a stop grow with domains and alerts. */
 export async function benchScale(): Promise<Budget[]> {
   const lines = [
     '| domains | one-minute alerts | evaluation late, ms | lists, ms | longest pause, ms | stop, ms | memory, MB |',
@@ -81,7 +81,7 @@ async function measure({ folder, orgs }: ScaleFolder): Promise<Figures> {
       }
     })()
     const late: number[] = []
-    // Alerts that count begin with the first whole minute, so the first one is not of all.
+    // Counting alerts begin with the first whole minute, so the first minute does not include all.
     await lateness(db, MINUTE_MS)
     for (let minute = 0; minute < MINUTES; minute++) late.push(await lateness(db))
     isOver = true
@@ -117,7 +117,7 @@ function startLoad(url: string, tokens: string): () => Promise<ScaleLoad> {
   }
 }
 
-/** How long after the end of this minute all alerts of one minute are evaluated up to there. */
+/** Returns the time from the end of this minute until all one-minute alerts are evaluated up to it. */
 async function lateness(db: Database.Database, longestMs = LONGEST_MS): Promise<number> {
   const boundary = Math.ceil(Date.now() / MINUTE_MS) * MINUTE_MS
   const behind = db

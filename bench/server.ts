@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Load } from './batch.ts'
 
-/** A process of its own under measurement. */
+/** A measured process. */
 export interface Measured {
   url: string
   pid: number
   /** From start to its line "listening". */
   readyMs: number
-  /** Resident memory now, MB. */
+  /** Returns the current resident memory, MB. */
   rssMb(): number
-  /** The most resident memory so far, by the kernel's own count, MB. */
+  /** Returns the peak resident memory by the kernel, MB. */
   peakMb(): number
-  /** User and system time so far, ms. */
+  /** Returns user and system time so far, ms. */
   cpuMs(): number
   stop(): Promise<void>
 }
@@ -51,7 +51,7 @@ export async function start(command: string[], env: Record<string, string> = {})
   }
 }
 
-/** `ordinary` sends as most programs do; `sockets` costs as little as one can. */
+/** `ordinary` uses `fetch`; `sockets` is a minimal client. */
 export type Client = 'ordinary' | 'sockets'
 
 export interface LoadOrder {
@@ -61,7 +61,7 @@ export interface LoadOrder {
   client: Client
 }
 
-/** Runs a load generator against an address to its end. */
+/** Runs a load generator against a URL, and returns its result. */
 export async function load(url: string, { token, connections, seconds, client }: LoadOrder): Promise<Load> {
   const script = client === 'ordinary' ? 'load.ts' : 'load-sockets.ts'
   const child = Bun.spawn(
@@ -71,12 +71,12 @@ export async function load(url: string, { token, connections, seconds, client }:
   return JSON.parse(await new Response(child.stdout).text()) as Load
 }
 
-/** How the program is started: the executable of this version, or the one that BENCH_BINARY names. */
+/** Returns the command that starts the program: the executable of this version, or `BENCH_BINARY`. */
 export function tagwarden(...args: string[]): string[] {
   return [process.env.BENCH_BINARY ?? join(import.meta.dir, '../dist/tagwarden'), ...args]
 }
 
-/** A fresh data folder with an owner; answers its key. */
+/** Makes a data folder with an owner, and returns it with the owner's API key. */
 export async function makeFolder(): Promise<{ folder: string; key: string; remove(): void }> {
   const folder = mkdtempSync(join(tmpdir(), 'tagwarden-bench-'))
   const child = Bun.spawn(
@@ -90,7 +90,7 @@ export async function makeFolder(): Promise<{ folder: string; key: string; remov
   return { folder, key: apiKey, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-/** The API with a key; fails on anything but 2xx. */
+/** Makes a client of the API with a key; it fails on any status but 2xx. */
 export function client(url: string, key: string) {
   return async <T>(method: string, path: string, body?: unknown): Promise<T> => {
     const response = await fetch(url + path, {

@@ -2,14 +2,14 @@ import { type Budget, budget } from './budget.ts'
 import { client, makeFolder, start, tagwarden } from './server.ts'
 
 const USERS = 20
-/** Of each account; as many sign-ins as the limit of one account lets through. */
+/** Tries for each account: as many as the rate limit of one account allows. */
 const TRIES = 10
 const PASSWORD = 'correct horse battery staple'
 const SHARE = 0.1
 
 /**
- * Whether the time of a refused sign-in tells which addresses have an account: wrong passwords of users against
- * addresses that nobody has, one after the other in turns, over HTTP.
+ * Measures whether the response time of a refused sign-in reveals which addresses have an account: wrong passwords of
+ * users against unknown addresses, alternating, over HTTP.
  */
 export async function benchSignIn(): Promise<Budget[]> {
   const { folder, key, remove } = await makeFolder()
@@ -30,7 +30,7 @@ export async function benchSignIn(): Promise<Budget[]> {
     const times = { user: [] as number[], stranger: [] as number[] }
     for (let round = 0; round < TRIES; round++) {
       for (let n = 0; n < USERS; n++) {
-        // Whoever is second may find caches warm, so they take turns in being it.
+        // The second one may profit from warm caches, so the order alternates.
         const pair = n % 2 === 0 ? (['user', 'stranger'] as const) : (['stranger', 'user'] as const)
         for (const who of pair) times[who].push(await refusedAfterMs(server.url, `${who}${n}@example.com`))
       }
@@ -60,7 +60,7 @@ async function refusedAfterMs(url: string, email: string): Promise<number> {
   return performance.now() - startedAt
 }
 
-/** Without the slowest twentieth, which is what other programs on the machine did. */
+/** Returns the mean without the slowest twentieth, which is due to other programs on the machine. */
 function trimmedMean(times: readonly number[]): number {
   const kept = times.toSorted((a, b) => a - b).slice(0, Math.ceil(times.length * 0.95))
   return kept.reduce((sum, time) => sum + time, 0) / kept.length

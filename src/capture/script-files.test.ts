@@ -96,8 +96,8 @@ test.each([
   })
 })
 
-describe('who has it already', () => {
-  test('is told so, until the settings change', async () => {
+describe('a browser with a cached file', () => {
+  test('gets 304, until the settings change', async () => {
     const { ask, domains } = setUp()
     const etag = (await ask('/t/pt_1.js')).headers.get('etag') ?? ''
     const again = await ask('/t/pt_1.js', { 'if-none-match': `"other", W/${etag}` })
@@ -109,7 +109,7 @@ describe('who has it already', () => {
   })
 })
 
-test('it is packed for who can unpack it', async () => {
+test('it is compressed if the browser accepts that', async () => {
   const { ask } = setUp()
   const plain = await (await ask('/t/pt_1.js')).text()
   for (let n = 0; n < 2; n++) {
@@ -119,7 +119,7 @@ test('it is packed for who can unpack it', async () => {
   }
 })
 
-test('asked for the head alone, it is the head alone', async () => {
+test('HEAD has no body', async () => {
   const { status, headers, body } = await setUp().ask('/t/pt_1.js', {}, 'HEAD')
   expect([status, body, headers.get('etag') === null]).toEqual([200, null, false])
 })
@@ -140,7 +140,7 @@ test.each([
   })
 })
 
-test('who asks at the address of the interface is noted once an hour', async () => {
+test('requests at the host of the interface are reported once an hour', async () => {
   const { ask, clock, legacy } = setUp()
   await ask('/t/pt_1.js')
   expect(legacy).toEqual([])
@@ -151,7 +151,7 @@ test('who asks at the address of the interface is noted once an hour', async () 
   expect(legacy).toEqual(['dom_1', 'dom_1', 'dom_1'])
 })
 
-test('what is set for the domain is in its configuration', () => {
+test('the settings of the domain are in its configuration', () => {
   const capture = { enabled: false, sampleRate: { prod: 0.1, dev: 0 }, sessionMode: 'customer' } as const
   expect(
     captureConfigOf({ ...DOMAIN, capture }, { token: 'pt_1', collectUrl: 'https://collect.example/' }),

@@ -24,7 +24,9 @@ const permissions = new Map<string, any[]>(
   ),
 )
 
-/** Which permission each function needs: https://developers.google.com/tag-platform/tag-manager/templates/permissions */
+/**
+ * Which permission each function needs: https://developers.google.com/tag-platform/tag-manager/templates/permissions
+ */
 const NEEDS: Record<string, string | null> = {
   addEventCallback: 'read_event_metadata',
   copyFromDataLayer: 'read_data_layer',
@@ -156,7 +158,7 @@ describe('the template file', () => {
 })
 
 describe('the template', () => {
-  test('says that its container runs before any tag ends, and of each event how its tags did', () => {
+  test('reports its container before any tag ends, and the tags of each event', () => {
     const { commands, queues, tell, injected, ends } = runTemplate({
       scriptUrl: '',
       customerId: 'c-7',
@@ -178,7 +180,7 @@ describe('the template', () => {
     expect([injected, ends]).toEqual([[], ['success']])
   })
 
-  test.each([{ debugMode: true }, { previewMode: true }])('tells a trial from the real thing: %j', (version) => {
+  test.each([{ debugMode: true }, { previewMode: true }])('marks debug and preview mode: %j', (version) => {
     expect(runTemplate({}, { version }).commands()[0]).toEqual(['configure', expect.objectContaining({ env: 'dev' })])
   })
 

@@ -17,7 +17,7 @@ const read = (command: Command, ...args: string[]): Omit<Invocation, 'env'> => {
   return { flags: { ...flags }, names }
 }
 
-describe('what stands behind the name of a command', () => {
+describe('the arguments of a command', () => {
   test.each<[string[], Invocation['flags']]>([
     [[], {}],
     [['--colour', 'red'], { colour: 'red' }],
@@ -29,7 +29,7 @@ describe('what stands behind the name of a command', () => {
     expect(read(paint, ...args)).toEqual({ flags, names: [] })
   })
 
-  test('names are taken where the command has a use for them', () => {
+  test('positional arguments are accepted if the command has operands', () => {
     expect(read(paintAll, 'north', '--twice', 'south')).toEqual({ flags: { twice: true }, names: ['north', 'south'] })
     expect(read(paintAll, '--', '--twice')).toEqual({ flags: {}, names: ['--twice'] })
   })
@@ -48,7 +48,7 @@ describe('what stands behind the name of a command', () => {
     expect(attempt).toThrow(/^[^\n]+$/)
   })
 
-  test('nothing else is ever thrown', () => {
+  test('only `UsageError` is ever thrown', () => {
     fc.assert(
       fc.property(fc.array(fc.string()), (args) => {
         try {
@@ -70,11 +70,11 @@ test.each<[Invocation['flags']]>([[{}], [{ colour: '' }], [{ colour: true }], [{
   },
 )
 
-test('a flag that must be there is answered', () => {
+test('a required flag is returned', () => {
   expect(required(paint, { flags: { colour: 'red' }, names: [], env: {} }, 'colour')).toBe('red')
 })
 
-test('the help names everything the command takes', () => {
+test('the help names all arguments of the command', () => {
   expect(helpOf(paintAll)).toBe(
     [
       'usage: tagwarden paint all [options] WALL…',

@@ -3,15 +3,15 @@ import { parseArgs } from 'node:util'
 /** One flag of a command. */
 export interface Flag {
   type: 'string' | 'boolean'
-  /** For a string: what stands for its value in the help. */
+  /** For a string: the placeholder for its value in the help. */
   value?: string
   meaning: string
 }
 
-/** What a command gets. Flags that were not given are absent. */
+/** The arguments of a command. Flags that were not given are left out. */
 export interface Invocation {
   flags: Record<string, string | boolean | undefined>
-  /** What stands on the line beside flags. */
+  /** The positional arguments. */
   names: string[]
   env: NodeJS.ProcessEnv
 }
@@ -20,22 +20,22 @@ export interface Invocation {
 export interface Command {
   /** One or two words: `serve`, `import har`. */
   name: string
-  /** What stands behind the name in the usage line. */
+  /** The text after the name in the usage line. */
   operands?: string
   summary: string
-  /** Started by the program itself, so left out of the help. */
+  /** Started only by the program itself, so left out of the help. */
   isInternal?: true
   flags: Record<string, Flag>
-  /** Answers the exit code. Fails with `UsageError` for what the caller typed. */
+  /** Returns the exit code. Fails with `UsageError` for wrong arguments. */
   run(invocation: Invocation): Promise<number>
 }
 
-/** Bad use: one line on stderr and exit 2. */
+/** Wrong use of a command: one line on stderr and exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** Reads what follows the command's name. Fails with `UsageError`. */
+/** Parses the arguments after the command's name. Fails with `UsageError`. */
 export function readInvocation(command: Command, args: string[], env: NodeJS.ProcessEnv): Invocation {
   const options = Object.fromEntries(Object.entries(command.flags).map(([name, { type }]) => [name, { type }]))
   try {
@@ -45,13 +45,13 @@ export function readInvocation(command: Command, args: string[], env: NodeJS.Pro
     }
     return { flags: values as Invocation['flags'], names: positionals, env }
   } catch (error) {
-    // Its first sentence says what is wrong; the others, on lines of their own, give advice.
+    // The first sentence of the message says what is wrong; the others give advice.
     if (error instanceof TypeError) throw new UsageError(`${command.name}: ${error.message.split(/\.\s/, 1)[0]}`)
     throw error
   }
 }
 
-/** A string flag that must be there. */
+/** Returns a string flag. Fails with `UsageError` when it was not given. */
 export function required(command: Command, { flags }: Invocation, name: string): string {
   const value = flags[name]
   if (typeof value !== 'string' || value === '') throw new UsageError(`${command.name}: --${name} is missing`)

@@ -34,7 +34,7 @@ describe('a request', () => {
     expect(events.map(({ event }) => event)).toEqual(['a', 'b'])
   })
 
-  test('that loads the code of a vendor is the vendor’s, without an event', () => {
+  test('that loads the code of a vendor has the vendor, without an event', () => {
     expect(decodeLine({ url: 'https://www.googletagmanager.com/gtag/js?id=G-SHOP1' })).toEqual({
       vendor: 'Google Analytics 4',
       kind: 'library',
@@ -44,7 +44,7 @@ describe('a request', () => {
     })
   })
 
-  test('of nobody that is known is no error', () => {
+  test('of an unknown vendor is no error', () => {
     expect(decodeLine({ url: 'https://shop.example/logo.png', method: null, body: null })).toEqual(nobody(null))
   })
 
@@ -67,7 +67,7 @@ describe('a request', () => {
     expect(decodeLine(value)).toEqual(nobody(error))
   })
 
-  test('whatever it is, there is an answer', () => {
+  test('of any kind is answered', () => {
     const keys = ['vendor', 'kind', 'account', 'events', 'error']
     const text = fc.oneof(fc.string(), fc.webUrl({ withQueryParameters: true }), fc.constant(GA4))
     const parts = fc.record({ url: text, method: text, body: text, bodyBase64: text }, { requiredKeys: [] })
@@ -111,7 +111,7 @@ describe('lines', () => {
     expect(await split(text, [])).toEqual(lines)
   })
 
-  test('are the same however the stream is cut', async () => {
+  test('are the same however the stream is chunked', async () => {
     const text = fc.array(fc.constantFrom('a', 'é', '😀', '\u2028', '\n', '\r\n', '"'), { maxLength: 40 })
     const sizes = fc.array(fc.nat({ max: 7 }), { maxLength: 20 })
     await fc.assert(
@@ -147,7 +147,7 @@ describe('the command', () => {
     }
   })
 
-  test('answers nothing to nothing', async () => {
+  test('prints nothing for empty input', async () => {
     expect(await runProgram(['decode'])).toEqual({ code: 0, stdout: '', stderr: '' })
   })
 

@@ -3,11 +3,11 @@ import { decodeHit } from '../decoders/index.ts'
 import type { Command } from './command.ts'
 import { readHar } from './har.ts'
 
-/** What a line may say beside `url`. */
+/** Optional fields of a line beside `url`. */
 const OPTIONAL = ['method', 'body', 'bodyBase64', 'contentEncoding'] as const
 type Input = { url: string } & { [Field in (typeof OPTIONAL)[number]]?: string | null }
 
-/** What keeps a value from being a request; null when nothing does. */
+/** Returns why a value is no request; null when it is one. */
 function faultOf(value: unknown): string | null {
   const fields: Record<string, unknown> = { ...(value as object | null) }
   if (typeof fields.url !== 'string') return 'url: is missing'
@@ -17,17 +17,17 @@ function faultOf(value: unknown): string | null {
 
 const nothing = (error: string) => ({ vendor: null, kind: null, account: null, events: [], error })
 
-/** What one request says: the line that is printed. Never throws; what is no request is answered with its fault. */
+/** Returns the output for one request. Never throws; for a value that is no request it returns the fault. */
 export function decodeLine(value: unknown) {
   const fault = faultOf(value)
   if (fault !== null) return nothing(fault)
-  // safe because nothing was found wrong with it
+  // safe because `faultOf` checked it
   const { url, method, ...sent } = value as Input
   const body = readBody(sent)
   if (body.error !== null) return nothing(`body: ${body.error}`)
   const hit = { url, method: (method ?? 'GET').toUpperCase(), body: body.text }
   const { vendor, kind, account, events, error } = decodeHit(hit)
-  // Loading a library is the vendor's request, but no event.
+  // The load of a library is a request of the vendor, but no event.
   const shown = events.filter((event) => event.kind === 'event')
   return {
     vendor,
@@ -38,7 +38,7 @@ export function decodeLine(value: unknown) {
   }
 }
 
-/** As `decodeLine`, of the text of a line. */
+/** Like `decodeLine`, for the text of a line. */
 export function decodeText(line: string) {
   try {
     return decodeLine(JSON.parse(line))
@@ -48,7 +48,7 @@ export function decodeText(line: string) {
   }
 }
 
-/** What stands between line feeds. `readline` would cut at U+2028 too, which may stand bare in JSON. */
+/** Yields the texts between line feeds. `readline` would also split at U+2028, which JSON may contain unescaped. */
 export async function* linesOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let rest = ''

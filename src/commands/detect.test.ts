@@ -35,7 +35,7 @@ describe('a time', () => {
     expect(instant === null ? null : new Date(instant).toISOString()).toBe(expected)
   })
 
-  test('in ISO is what the engine reads', () => {
+  test('in ISO format is parsed as the engine does', () => {
     const date = fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true })
     fc.assert(fc.property(date, (one) => parseTime(one.toISOString()) === one.getTime()))
   })
@@ -68,7 +68,7 @@ describe('lines', () => {
 })
 
 describe('the command', () => {
-  test('answers what the detector says', async () => {
+  test('prints the results of the detector', async () => {
     const { code, stdout, stderr } = await runProgram(['detect', '--sensitivity', '4.5'], {}, lines.join('\n'))
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     const [header, ...rows] = stdout.trimEnd().split('\n')
@@ -90,7 +90,7 @@ describe('the command', () => {
     expect(first).toBeLessThan(803)
   })
 
-  test('says why a row may be marked below the sensitivity, which is so', async () => {
+  test('gives the correct reason for a row that is marked below the sensitivity', async () => {
     const { stdout } = await runProgram(['detect', '--help'])
     expect(stdout).toContain('A row marked with a score just below K is unusual')
     const detector = new LineDetector(4)
@@ -107,7 +107,7 @@ describe('the command', () => {
     for (const { score, marked } of rows) expect(score < 4 || marked).toBe(true)
   })
 
-  test('says nothing of a row that a later one could change', async () => {
+  test('prints nothing for a row that a later one could change', async () => {
     const whole = (await runProgram(['detect'], {}, `timestamp,value\n${lines.join('\n')}\n`)).stdout
     for (const rows of [0, 1, 2, 3, 47, 300, 801]) {
       const { stdout } = await runProgram(['detect'], {}, `timestamp,value\n${lines.slice(0, rows).join('\n')}`)
@@ -116,7 +116,7 @@ describe('the command', () => {
     }
   })
 
-  test('says nothing that depends on later rows where their steps differ', () => {
+  test('prints nothing that depends on later rows with another step', () => {
     const gaps = fc.array(fc.constantFrom(HOUR_MS, HOUR_MS, 2 * HOUR_MS, 24 * HOUR_MS), {
       minLength: 2,
       maxLength: 120,

@@ -8,13 +8,13 @@ const HEADER = 'timestamp,value,expected,score,anomaly'
 const TIME = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(Z|[+-]\d\d:?\d\d)?)?$/i
 const MILLISECONDS = /^-?\d{1,15}$/
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
-/** Scores are cut, not rounded: one just below the sensitivity must not look like an alarm. */
+/** Scores are truncated, not rounded: one just below the sensitivity must not look like an anomaly. */
 const SCORE_DIGITS = 1e6
 const EXPECTED_DIGITS = 1e3
 
 /**
- * Reads milliseconds since the epoch, or a date with or without time as ISO 8601 writes it, with a space for the `T` as
- * well; UTC where no offset is given. Null for anything else, such as February 30.
+ * Parses milliseconds since the epoch, or an ISO 8601 date with or without time, also with a space for the `T`; UTC
+ * when there is no offset. Null for anything else, such as February 30.
  */
 export function parseTime(text: string): Instant | null {
   if (MILLISECONDS.test(text)) return Number(text)
@@ -23,7 +23,7 @@ export function parseTime(text: string): Instant | null {
   if (matched === undefined) return null
   const [h, m, s] = [Number(hour), Number(minute), Number(second)]
   const date = Date.UTC(Number(year), Number(month) - 1, Number(day))
-  // A day that a month does not have would come out as one of the next.
+  // `Date` would turn a day that a month does not have into one of the next month.
   if (h > 23 || m > 59 || s > 59 || new Date(date).toISOString().slice(0, 10) !== `${year}-${month}-${day}`) return null
   const [, sign = '+', zoneHours = '0', zoneMinutes = '0'] = /^([+-])(\d\d):?(\d\d)$/.exec(zone) ?? []
   const offset = (Number(zoneHours) * 60 + Number(zoneMinutes)) * (sign === '-' ? -1 : 1)
@@ -32,7 +32,7 @@ export function parseTime(text: string): Instant | null {
 
 const unquoted = (text: string) => text.trim().replace(/^"(.*)"$/, '$1')
 
-/** A line of the input: what to judge and how it was written; null for the header and for lines with nothing on them. */
+/** Parses a line of the input; null for the header and for empty lines. */
 function readLine(line: string, number: number): { t: Instant; value: number | null; written: string } | null {
   const written = line.replace(/\r$/, '')
   if (written.trim() === '') return null
@@ -49,7 +49,7 @@ function readLine(line: string, number: number): { t: Instant; value: number | n
   return { t, value: text === '' ? null : Number(text), written }
 }
 
-/** Judges the lines of a CSV one by one; each answer is a line and says nothing that a later line could change. */
+/** Judges the lines of a CSV one by one; the output for a line never depends on later lines. */
 export class LineDetector {
   private readonly detector: UnknownStepDetector
   private number = 0
@@ -59,7 +59,7 @@ export class LineDetector {
     this.detector = new UnknownStepDetector({ sensitivity })
   }
 
-  /** The line to print; null where there is nothing to judge. Throws `UsageError` that names the line. */
+  /** Returns the line to print; null when there is nothing to judge. Throws `UsageError` that names the line. */
   judge(line: string): string | null {
     this.number += 1
     const row = readLine(line, this.number)
@@ -93,7 +93,7 @@ export const detect: Command = {
   },
   async run({ flags }) {
     const detector = new LineDetector(sensitivityOf(flags.sensitivity))
-    // Whoever reads may have seen enough, as `head` does.
+    // The reader of the pipe may close it, as `head` does.
     process.stdout.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error
       process.exit(0)
@@ -106,7 +106,7 @@ export const detect: Command = {
     async function* parts() {
       for await (const part of process.stdin) {
         yield part as Uint8Array
-        // Here every whole line of this part is judged.
+        // All complete lines of this chunk have been judged.
         flush()
       }
     }

@@ -7,17 +7,17 @@ import { runProgram, startServer, temporaryFolder } from '../../test/process.ts'
 // The program is started several times.
 setDefaultTimeout(60_000)
 
-/** What the doctor says of a folder, line by line, with its exit code. */
+/** The lines that the doctor prints for a folder, with its exit code. */
 async function check(data: string, ...flags: string[]) {
   const { code, stdout, stderr } = await runProgram(['doctor', '--data', data, ...flags])
   return { code, stderr, lines: stdout.trimEnd().split('\n') }
 }
 
-/** Sums of all files, but for those that are there while somebody reads. */
+/** Checksums of all files, except those that exist only while SQLite reads. */
 const stored = (data: string) =>
   [...bytesOf(data)].flatMap(([name, bytes]) => (/-shm$|^lock/.test(name) ? [] : [`${name} ${Bun.hash(bytes)}`]))
 
-test('a folder as it should be: a line for each check, and nothing in it is changed', async () => {
+test('a sound folder: a line for each check, and nothing in it is changed', async () => {
   using root = temporaryFolder()
   const { path } = await killedFolder(join(root.path, 'data'))
   const before = stored(path)
@@ -75,7 +75,7 @@ test('beside a running server it reads, and changes nothing', async () => {
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
 })
 
-test('a folder that is not there is bad use, and is not made', async () => {
+test('a missing folder is a usage error, and is not made', async () => {
   using root = temporaryFolder()
   const data = join(root.path, 'nowhere')
   expect(await check(data)).toMatchObject({ code: 2, stderr: `tagwarden: doctor: there is no data folder ${data}\n` })

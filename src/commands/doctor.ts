@@ -56,7 +56,10 @@ export const doctor: Command = {
 
 const lineOf = ({ check, state, says }: Finding) => `${MARKS[state]} ${check}: ${says}`
 
-/** Null while a server runs on the folder; a change then fails with `FolderInUse`. */
+/**
+ * Locks the folder, and returns the release. Returns null while a server runs on it, or fails with `FolderInUse` for a
+ * change.
+ */
 function lockUnlessRunning({ folder }: FolderPaths, isChange: boolean): (() => void) | null {
   try {
     return lockFolder(folder)
@@ -101,11 +104,11 @@ function rebuiltLines(rebuilt: Rebuilt | null): string[] {
   ]
 }
 
-/** What a rebuild can't know. */
+/** The note on what a rebuild can't restore. */
 const OWNERS_TO_BE =
   'Whoever opens the link that the next start shows, or "tagwarden init", owns them. Each domain has a new token, which pages and apps must be given; denied hostnames, alerts and users are to be made anew'
 
-/** Shows on a terminal how far something is that takes long. */
+/** Returns a function that shows the progress on a terminal. */
 function progressOf(done: string): (files: number, of: number) => void {
   const started = performance.now()
   return (files, of) => {

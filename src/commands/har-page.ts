@@ -1,4 +1,4 @@
-/** What is read of a recording to tell the pages of its entries. Recorders leave much of it out. */
+/** The fields of a recording from which the pages of entries are found. Recorders leave many out. */
 export interface HarPages {
   pages?: unknown
   entries: readonly (HarDocument | null)[]
@@ -19,9 +19,9 @@ const HTML = /^(?:text\/html|application\/xhtml\+xml)\b/i
 const REDIRECTS: readonly unknown[] = [301, 302, 303, 307, 308]
 
 /**
- * Addresses of a recording's pages by the `pageref` of an entry; null where it says nothing of them. A page's title is its
- * address in Chrome's exports; where it is another text, the page is the first document that was asked for, behind
- * redirects. Entries that name no page belong to the only one there is, else they are one page by themselves.
+ * Returns a function that gives the page URL for the `pageref` of an entry; null when the recording does not have it.
+ * In Chrome's exports a page's title is its URL; if it is another text, the URL is that of the first document, after
+ * redirects. Entries without a page belong to the only one, or else form a page together.
  */
 export function pageFinder({ pages, entries }: HarPages): (pageref: unknown) => string | null {
   const listed = (Array.isArray(pages) ? (pages as HarPage[]) : []).filter((page) => typeof page?.id === 'string')
@@ -43,7 +43,7 @@ function isDocument({ _resourceType: type, response }: HarDocument): boolean {
   return type === undefined ? typeof mimeType === 'string' && HTML.test(mimeType) : type === 'document'
 }
 
-/** The order of the file where one of them has no time. */
+/** Compares by time; keeps the order of the file when one has no time. */
 function byTime(one: HarDocument | null, other: HarDocument | null): number {
   return timeOf(one) - timeOf(other) || 0
 }

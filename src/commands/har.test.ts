@@ -11,7 +11,7 @@ const read = (...entries: unknown[]) => parseHar(harOf(...entries), 'a.har')
 const URL = 'https://shop.example/collect?a=1'
 
 describe('an entry', () => {
-  test('is read with all that the collector takes', () => {
+  test('is read with all fields of the collector', () => {
     const entry = {
       startedDateTime: '2026-01-05T12:00:00.250Z',
       time: 12.5,
@@ -40,7 +40,7 @@ describe('an entry', () => {
     ])
   })
 
-  test('may say no more than its address', () => {
+  test('may have only its URL', () => {
     expect(read({ request: { url: URL } })).toEqual([{ url: URL, method: 'GET', pageUrl: null }])
   })
 
@@ -75,7 +75,7 @@ describe('an entry', () => {
     expect(read({ request: { url: URL }, ...parts })).toEqual([{ url: URL, method: 'GET', pageUrl: null, ...expected }])
   })
 
-  test('that is no request is left out, and others stay whatever their address', () => {
+  test('that is no request is left out, and others are kept with any URL', () => {
     const urls = [
       'data:text/plain,x',
       'ws://shop.example/',
@@ -165,7 +165,7 @@ describe('the page of an entry', () => {
     expect(pageOf(pages, ...entries)).toBe(expected)
   })
 
-  test('is its Referer before all that', () => {
+  test('is taken from its Referer first', () => {
     const headers = [{ name: 'Referer', value: 'https://shop.example/start' }]
     expect(pageOf(titled(SHOP), { pageref: 'page_1', request: { url: URL, headers } })).toBe(
       'https://shop.example/start',

@@ -3,7 +3,7 @@ import { messageOf } from '../core/error.ts'
 import { UsageError } from './command.ts'
 import { pageFinder } from './har-page.ts'
 
-/** One request of a recording, as the collector takes it in. */
+/** One request of a recording, in the collector's format. */
 export interface RecordedHit {
   url: string
   method: string
@@ -12,13 +12,13 @@ export interface RecordedHit {
   contentEncoding?: string
   status?: number
   durMs?: number
-  /** When it was sent, milliseconds since the epoch; absent where the recording does not say. */
+  /** When it was sent, milliseconds since the epoch; left out when the recording does not have it. */
   ts?: number
-  /** Address of the page it came from: its Referer, else what the recording says of its page; null when neither does. */
+  /** URL of the page: from `Referer`, else from the recording's page; null without either. */
   pageUrl: string | null
 }
 
-/** What is read of an entry. Recorders leave much of it out and write other things in its place. */
+/** The fields of an entry that are read. Recorders leave many out, or write other types. */
 interface HarEntry {
   pageref?: unknown
   startedDateTime?: unknown
@@ -28,7 +28,7 @@ interface HarEntry {
 }
 type HarBody = { text?: unknown; encoding?: unknown; params?: unknown } | null | undefined
 
-/** What the system says of a file that can't be read, in words. */
+/** The system's error codes for unreadable files, in words. */
 const FILE_FAULTS: Record<string, string> = {
   ENOENT: 'there is no such file',
   ENOTDIR: 'there is no such file',
@@ -38,7 +38,10 @@ const FILE_FAULTS: Record<string, string> = {
 
 const codeOf = (error: unknown) => String((error as { code?: unknown } | null)?.code ?? '')
 
-/** Requests of a HAR file, whatever their addresses (http://www.softwareishard.com/blog/har-12-spec/). Fails with `UsageError` when it is none. */
+/**
+ * Returns the requests of a HAR file, to any URL (http://www.softwareishard.com/blog/har-12-spec/). Fails with
+ * `UsageError` when it is none.
+ */
 export function readHar(path: string): RecordedHit[] {
   try {
     return parseHar(readFileSync(path, 'utf8'), path)
@@ -48,7 +51,7 @@ export function readHar(path: string): RecordedHit[] {
   }
 }
 
-/** Requests of a HAR's text; `name` is what a refusal calls it. */
+/** Returns the requests of a HAR's text; error messages use `name`. */
 export function parseHar(text: string, name: string): RecordedHit[] {
   // Some recorders write a byte order mark.
   const har: { log?: { pages?: unknown; entries?: unknown } } = JSON.parse(text.replace(/^\uFEFF/, ''))
@@ -58,7 +61,7 @@ export function parseHar(text: string, name: string): RecordedHit[] {
   return entries.flatMap((entry: HarEntry | null) => hitOf(entry ?? {}, pageOf) ?? [])
 }
 
-/** The pairs of a list of `{name, value}`, without what is none. */
+/** Returns the valid pairs of a list of `{name, value}`. */
 function pairsOf(list: unknown): [name: string, value: string][] {
   if (!Array.isArray(list)) return []
   return list.flatMap((one: { name?: unknown; value?: unknown } | null) =>

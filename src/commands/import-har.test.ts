@@ -14,7 +14,7 @@ const hitOf = (url: string, values: Partial<RecordedHit> = {}): RecordedHit => (
 })
 
 describe('batches', () => {
-  test('hold what came from one page, in order', () => {
+  test('hold the hits of one page, in order', () => {
     const hits = [hitOf('1', { pageUrl: 'a' }), hitOf('2', { pageUrl: 'a' }), hitOf('3'), hitOf('4', { pageUrl: 'a' })]
     expect(batchesOf(hits).map(({ page, hits }) => [page, hits.map(({ url }) => url.at(-1))])).toEqual([
       ['a', ['1', '2']],
@@ -23,13 +23,13 @@ describe('batches', () => {
     ])
   })
 
-  test('carry what a hit says but its page and its time, because it counts as received now', () => {
+  test('have the fields of a hit without page and time, because it counts as received now', () => {
     expect(batchesOf([hitOf('1', { status: 200, durMs: 5, ts: 9, body: 'x' })])).toEqual([
       { page: null, hits: [{ url: 'https://t.example/1', method: 'GET', status: 200, durMs: 5, body: 'x' }] },
     ])
   })
 
-  test('fit the limits of the collector, whatever the hits are', () => {
+  test('fit the limits of the collector for any hits', () => {
     const body = fc.nat({ max: 400_000 }).map((length) => 'é'.repeat(length))
     const hit = fc.tuple(fc.constantFrom('a', 'b', null), fc.oneof({ weight: 20, arbitrary: fc.constant('') }, body))
     fc.assert(
@@ -50,7 +50,7 @@ describe('batches', () => {
 describe('sending', () => {
   const taken = () => Response.json({ accepted: 1, rejected: 1, errors: [] }, { status: 202 })
 
-  test('gives each batch an id of its own, its page and the token, and adds up the answers', async () => {
+  test('gives each batch its own id, its page and the token, and adds up the answers', async () => {
     await using collector = receiver(taken)
     const seen: number[] = []
     const hits = [hitOf('1', { pageUrl: 'https://shop.example/' }), hitOf('2'), hitOf('3')]
@@ -68,7 +68,7 @@ describe('sending', () => {
     }
   })
 
-  test('goes on behind a hit that is too large', async () => {
+  test('continues after a hit that is too large', async () => {
     await using collector = receiver((_request, index) => (index === 0 ? new Response('', { status: 413 }) : taken()))
     const hits = [hitOf('1', { body: 'x'.repeat(600_000) }), hitOf('2')]
     expect(await sendHits(hits, { url: collector.url, token: 'pt_x' })).toEqual({ accepted: 1, rejected: 2 })
@@ -86,7 +86,7 @@ describe('sending', () => {
   })
 })
 
-test('the command imports files, and says how many', async () => {
+test('the command imports files, and prints the counts', async () => {
   await using collector = receiver(() => Response.json({ accepted: 2, rejected: 0, errors: [] }, { status: 202 }))
   using folder = temporaryFolder()
   const path = `${folder.path}/a.har`

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { type Command, required, UsageError } from './command.ts'
 import { type RecordedHit, readHar } from './har.ts'
 
-/** The others in a recording (`data:`, `blob:`) were sent to nobody. */
+/** Other requests in a recording (`data:`, `blob:`) were not sent to a server. */
 const TO_A_WEB_SERVER = /^https?:/i
 const BATCH_HITS = 100
 const BATCH_BYTES = 500_000
 const PROGRESS_AFTER_MS = 2000
 
-/** Hits as batches that fit the collector's limits; those of one page stay together. */
+/** Groups hits by page into batches that fit the collector's limits. */
 export function batchesOf(
   hits: readonly RecordedHit[],
 ): { page: string | null; hits: Omit<RecordedHit, 'pageUrl' | 'ts'>[] }[] {
@@ -33,7 +33,9 @@ export interface Imported {
   rejected: number
 }
 
-/** Sends hits to a collector; one that is too large for it counts as refused. Fails when it refuses a batch otherwise. */
+/**
+ * Sends hits to a collector; one that is too large counts as refused. Fails when a batch is refused for another reason.
+ */
 export async function sendHits(
   hits: readonly RecordedHit[],
   to: { url: string; token: string },

@@ -41,7 +41,7 @@ describe.concurrent('the program', () => {
     },
   )
 
-  test.each(commands.map(({ name }) => name))('%s --help says what it takes', async (name) => {
+  test.each(commands.map(({ name }) => name))('%s --help lists its arguments', async (name) => {
     const { code, stdout, stderr } = await runProgram([...name.split(' '), '--help'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toStartWith(`usage: tagwarden ${name}`)
@@ -57,7 +57,7 @@ describe.concurrent('the program', () => {
     }
   })
 
-  test('without a command it says how it is used: exit 2', async () => {
+  test('without a command it prints the usage: exit 2', async () => {
     expect(await runProgram([])).toMatchObject({ code: 2, stdout: expect.stringContaining('usage: tagwarden COMMAND') })
   })
 
@@ -65,7 +65,7 @@ describe.concurrent('the program', () => {
     expect(await runProgram(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
   })
 
-  test('what goes wrong without being bad use is one line, too: exit 1', async () => {
+  test('an error other than wrong use is one line, too: exit 1', async () => {
     using folder = temporaryFolder()
     await Bun.write(`${folder.path}/data`, 'a file where the folder should be')
     const { code, stderr } = await runProgram(['serve', '--data', `${folder.path}/data`, '--listen', '127.0.0.1:0'])

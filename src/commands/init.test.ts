@@ -19,7 +19,7 @@ const args = (data: string, ...more: string[]) => [
 const mode = (path: string) => statSync(path).mode & 0o777
 
 describe('init', () => {
-  test('makes an owner and a key that works, once, in a folder for nobody else', async () => {
+  test('makes an owner and a working key, once, in a private folder', async () => {
     using folder = temporaryFolder()
     const data = join(folder.path, 'deep', 'data')
     const { code, stdout, stderr } = await runProgram(args(data, '--json'))
@@ -38,7 +38,7 @@ describe('init', () => {
     expect(again).toEqual({ code: 2, stdout: '', stderr: 'tagwarden: an owner exists already\n' })
   })
 
-  test('prints for people without --json', async () => {
+  test('prints text without --json', async () => {
     using folder = temporaryFolder()
     const { code, stdout } = await runProgram(args(folder.path))
     expect(code).toBe(0)

@@ -1,7 +1,7 @@
 import { judgeForParent } from '../alerts/late-judge.ts'
 import { type Command, UsageError } from './command.ts'
 
-/** Started by the server itself, which speaks to it through a pipe. */
+/** Judges late batches; started by the server, which communicates with it through a pipe. */
 export const judge: Command = {
   name: 'judge',
   isInternal: true,

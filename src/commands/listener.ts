@@ -10,13 +10,13 @@ import { noteAddress } from '../http/origin.ts'
 import { abortRequest } from '../http/request-signal.ts'
 import { EVENTS_PATH } from '../ingest/collector.ts'
 
-/** What a server puts up with. */
+/** Timeouts and intervals of a server. */
 export interface ServerTimeouts {
   /** A request that takes longer is answered 503. */
   answerMs: number
-  /** Requests under way are cut off when the server stops for longer. */
+  /** At a stop, requests that are still running after this time are cut off. */
   stopMs: number
-  /** How often connections are counted. */
+  /** Interval at which connections are counted. */
   countMs: number
   bodies: ArrivalLimits
 }
@@ -26,7 +26,7 @@ export type Answer = (request: Request, path: string) => Promise<Response> | Res
 
 export interface Listening {
   at: { hostname: string; port: number }
-  /** Takes batches at `EVENTS_PATH`, past everything else; null: they are not taken here. */
+  /** Receives batches at `EVENTS_PATH` directly; null when this listener does not receive them. */
   collector: App['collector'] | null
   answer: Answer
 }
@@ -34,9 +34,9 @@ export interface Listening {
 export type Server = Bun.Server<undefined>
 
 /**
- * Longer than proxies keep a connection, which is 60 s for many: else one would send a request into a connection that
- * is just being closed. Bun asks 16 KiB a second of a body over this time, and gives the first head of a connection
- * 10 s.
+ * Longer than proxies keep idle connections, which is 60 s for many: otherwise a proxy could send a request on a
+ * connection that is being closed. Bun requires 16 KiB a second of a body over this time, and allows 10 s for the first
+ * request header of a connection.
  */
 const IDLE_TIMEOUT_S = 65
 const RETRY_AFTER_S = 1
@@ -56,7 +56,7 @@ export function serve(
   const callerOf = callerAddress(config.trustedProxies)
   const isBusy = (server: Server) => server.pendingRequests > config.maxConnections
   const web = async (request: Request, path: string, server: Server) => {
-    // Whoever asks whether the process is alive would end it for being busy.
+    // A monitor that gets no answer from `/healthz` would restart a process that is only busy.
     if (isBusy(server) && path !== '/healthz') return errorResponse(BUSY)
     try {
       return await inTime(request, answer(request, path), timeouts.answerMs)
@@ -71,12 +71,12 @@ export function serve(
   return Bun.serve({
     ...at,
     development: false,
-    // Without it two servers share a port unnoticed, and the kernel deals requests between them.
+    // With `true` two servers could share a port unnoticed, and the kernel would distribute requests between them.
     reusePort: false,
     idleTimeout: Math.max(IDLE_TIMEOUT_S, Math.ceil(timeouts.answerMs / SECOND_MS) + 15),
-    // Bodies are measured where they are read: the server's own refusal is not JSON.
+    // Body size is checked while reading, because Bun's own refusal is not JSON.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    // Its own route, because it is asked thousands of times a second.
+    // A separate route, because it gets thousands of requests a second.
     ...(collector ? { routes: { [EVENTS_PATH]: eventsRoute(collector, isBusy, isSecure) } } : {}),
     async fetch(original, server) {
       const request = withPlainUrl(original)
@@ -84,7 +84,7 @@ export function serve(
       if (!request || refusal) return finished(original, errorResponse(refusal ?? NO_HOST), isSecure)
       noteCaller(request, server.requestIP(original), callerOf)
       const response = finished(request, await web(request, pathOf(request.url), server), isSecure)
-      // Else it would be cut off like an idle connection, whatever is sent on it.
+      // Otherwise an event stream would be closed like an idle connection.
       if (response.headers.get('content-type')?.startsWith('text/event-stream')) server.timeout(original, 0)
       return response
     },
@@ -101,17 +101,17 @@ function eventsRoute(collector: App['collector'], isBusy: (server: Server) => bo
 }
 
 /**
- * True when `Host` is there twice, which Bun joins with a comma; what stands before this server may have read the other
- * one. https://www.rfc-editor.org/rfc/rfc9112#section-3.2: such a request is refused with 400.
+ * True when there are two `Host` headers, which Bun joins with a comma; a proxy may have used the other one.
+ * https://www.rfc-editor.org/rfc/rfc9112#section-3.2: such a request is refused with 400.
  */
 function hasTwoHosts({ headers }: Request): boolean {
   return headers.get('host')?.includes(',') ?? false
 }
 
 /**
- * The request with an address in which its path is found: without a `Host`, as in HTTP/1.0, Bun gives the path alone,
- * and Elysia 1.4 looks for the path behind the eleventh character, so that it misses a host of three. Null when what
- * was sent makes no address.
+ * Returns the request with a URL in which Elysia finds the path: without a `Host`, as in HTTP/1.0, Bun sets only the
+ * path, and Elysia 1.4 searches the path from the eleventh character, which misses a host of three characters. Null
+ * when the request makes no valid URL.
  */
 function withPlainUrl(request: Request): Request | null {
   const { url } = request
@@ -127,7 +127,7 @@ function noteCaller(request: Request, peer: { address: string } | null, callerOf
   if (address !== null) noteAddress(request, address)
 }
 
-/** The answer, or a 503 when it takes longer; time in which the body still arrives has limits of its own. */
+/** Returns the response, or a 503 after the time limit; while the body still arrives, its own limits apply. */
 async function inTime(request: Request, answer: Promise<Response> | Response, limitMs: number): Promise<Response> {
   if (!(answer instanceof Promise)) return answer
   const late = Promise.withResolvers<Response>()
@@ -135,7 +135,7 @@ async function inTime(request: Request, answer: Promise<Response> | Response, li
     if (isArriving(request)) timer = setTimeout(giveUp, limitMs)
     else {
       late.resolve(errorResponse(tooLate(request, limitMs)))
-      // Else it would go on for nobody.
+      // Stops the work, whose answer is no longer needed.
       abortRequest(request)
     }
   }
@@ -163,15 +163,15 @@ function withHsts(response: Response): Response {
   return response
 }
 
-/** Without parsing the whole address; `/` alone when it has no path. */
+/** Returns the path without parsing the whole URL; `/` when it has none. */
 function pathOf(url: string): string {
   const at = url.indexOf('/', 'http://'.length)
   return at < 0 ? '/' : url.slice(at)
 }
 
 /**
- * Closes connections without a request while there are more than `config.maxConnections`. What they are is told by the
- * number of open files, which Linux says since 6.2; elsewhere nothing happens. Answers how to end it.
+ * Closes idle connections while there are more than `config.maxConnections`, estimated by the number of open files,
+ * which Linux reports since 6.2; elsewhere nothing happens. Returns a function that stops it.
  */
 export function limitConnections(servers: readonly Server[], config: Config, log: Log, everyMs: number): () => void {
   let toldAt = Number.NEGATIVE_INFINITY
@@ -191,8 +191,8 @@ function openFiles(): number {
 }
 
 /**
- * Answers requests under way, and closes connections. After `withinMs` it cuts off what is left; connections on which
- * no request has come whole are not waited for.
+ * Waits for running requests, and closes connections. After `withinMs` it cuts off the rest; connections without a
+ * complete request are not waited for.
  */
 export async function stopServer(server: Server, withinMs: number): Promise<void> {
   const end = performance.now() + withinMs

@@ -21,7 +21,7 @@ export const serve: Command = {
   },
 }
 
-/** What an operator would miss later and can mend now. */
+/** Returns hints for the operator about settings that are missing. */
 export function hintsOf({ publicUrl, smtpUrl }: Pick<Config, 'publicUrl' | 'smtpUrl'>, ownUrl: string): string[] {
   const here = `TAGWARDEN_PUBLIC_URL is not set: links and the browser script name ${ownUrl}, which works on this machine only`
   const noMail = 'TAGWARDEN_SMTP_URL is not set: no e-mail can be sent'

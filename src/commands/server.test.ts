@@ -14,7 +14,7 @@ const configOf = (data: string, settings: Partial<Record<SettingName, string>> =
   readConfig({ data, listen: '127.0.0.1:0', ...settings }, {})
 
 describe('a server', () => {
-  test('answers until it is stopped, and lets go of its folder and its port', async () => {
+  test('answers until it is stopped, and releases its folder and its port', async () => {
     using folder = temporaryFolder()
     const running = await startServer(configOf(folder.path), quiet)
     expect(running.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
@@ -34,7 +34,7 @@ describe('a server', () => {
     await running.stop()
   })
 
-  test('refuses the port of another one of its kind', async () => {
+  test('refuses the port of another server', async () => {
     using folder = temporaryFolder()
     using other = temporaryFolder()
     const running = await startServer(configOf(folder.path), quiet)
@@ -45,7 +45,7 @@ describe('a server', () => {
     await running.stop()
   })
 
-  test('refuses an address that the machine has not', async () => {
+  test('refuses an address that the machine does not have', async () => {
     using folder = temporaryFolder()
     await expect(startServer(configOf(folder.path, { listen: '192.0.2.7:8787' }), quiet)).rejects.toThrow(
       'cannot listen on http://192.0.2.7:8787: this machine has no such address',
@@ -75,7 +75,7 @@ describe('a server', () => {
     await (await startServer(configOf(folder.path), quiet)).stop()
   })
 
-  test('asks others first who answer beside it', async () => {
+  test('calls the additional handler first', async () => {
     using folder = temporaryFolder()
     const extra = (request: Request) =>
       new URL(request.url).pathname === '/extra' ? Promise.resolve(new Response('extra')) : null
@@ -85,7 +85,7 @@ describe('a server', () => {
     await running.stop()
   })
 
-  test('that is stopped does not wait for receivers that hang: their messages are sent again, and no attempt counts', async () => {
+  test('that is stopped does not wait for receivers that hang: messages are sent again, and no attempt counts', async () => {
     using folder = temporaryFolder()
     const asked = Promise.withResolvers<void>()
     using receiver = Bun.serve({
@@ -113,7 +113,7 @@ describe('a server', () => {
     left.close()
   })
 
-  test('spells an IPv6 address as it stands in a URL', async () => {
+  test('formats an IPv6 address for URLs', async () => {
     using folder = temporaryFolder()
     const running = await startServer(configOf(folder.path, { listen: '[::1]:0' }), quiet)
     expect(running.url).toMatch(/^http:\/\/\[::1\]:\d+$/)

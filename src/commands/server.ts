@@ -8,27 +8,27 @@ import { errorResponse } from '../http/errors.ts'
 import { runJobs } from '../jobs/job.ts'
 import { type Listening, limitConnections, type Server, type ServerTimeouts, serve, stopServer } from './listener.ts'
 
-/** A server that is up. */
+/** A running server. */
 export interface Running {
   app: App
-  /** Where it listens: `http://127.0.0.1:8787`. */
+  /** Its URL: `http://127.0.0.1:8787`. */
   url: string
   collectUrl: string
   stop(): Promise<void>
 }
 
-/** Requests that the demo answers beside the program's own. */
+/** Answers additional requests in the demo; returns null for those of the program. */
 export type Extra = (request: Request) => Promise<Response> | null
 
 /**
- * With what follows less than the 10 s after which a container is killed:
+ * Together with the rest of the stop, less than the 10 s after which a container is killed:
  * https://docs.docker.com/reference/cli/docker/container/stop/
  */
 const STOP_MS = 1.5 * SECOND_MS
-/** Jobs may begin another query before they notice that the program ends. */
+/** Interval at which queries are aborted, because jobs may start another one before they notice the stop. */
 const ABORT_MS = 50
 
-/** Lines of JSON on stderr; stdout belongs to what a command prints. */
+/** Makes a log of JSON lines on stderr; stdout is for the output of commands. */
 export function logTo(level: string): Log {
   const logger = pino({ level, base: null }, pino.destination({ dest: 2, sync: true }))
   return {
@@ -38,7 +38,7 @@ export function logTo(level: string): Log {
   }
 }
 
-/** Opens the data folder, listens and starts jobs. When it can't listen, it lets go of the folder and fails. */
+/** Opens the data folder, listens and starts jobs. When it can't listen, it closes the folder and fails. */
 export async function startServer(
   config: Config,
   log: Log,
@@ -102,7 +102,7 @@ function listen(app: App, config: Config, extra: Extra, open: (listening: Listen
   }
 }
 
-/** Why the system does not let us listen somewhere. */
+/** The system's error codes of `listen`, in words. */
 const LISTEN_FAULTS: Record<string, string> = {
   EADDRINUSE: 'another program uses this port; stop it, or choose another port',
   EADDRNOTAVAIL: 'this machine has no such address',
@@ -110,7 +110,7 @@ const LISTEN_FAULTS: Record<string, string> = {
 }
 
 /**
- * What `open` answers; when it can't listen, fails with a sentence that names the address and what is wrong with it.
+ * Returns what `open` returns. Fails with a sentence that names the address and the reason when it can't listen.
  */
 function opened<T>({ at: { hostname, port } }: Listening, open: () => T): T {
   try {
@@ -131,7 +131,7 @@ function urlOf(server: { hostname: string | undefined; port: number | undefined 
   return `http://${host}:${server.port}`
 }
 
-/** Resolves at SIGINT or SIGTERM, and when the terminal is closed. */
+/** Resolves at SIGINT, SIGTERM, or when the terminal is closed (SIGHUP). */
 export function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve())

@@ -12,7 +12,7 @@ export const LISTEN_FLAGS = {
 
 const BY_FLAG: Record<string, SettingName> = { data: 'data', listen: 'listen', 'collect-listen': 'collectListen' }
 
-/** The settings that flags of this invocation give. */
+/** Returns the settings that the flags of this invocation set. */
 export function settingsOf({ flags }: Invocation): Partial<Record<SettingName, string>> {
   const given = Object.entries(flags).flatMap(([flag, value]) => {
     const setting = BY_FLAG[flag]
@@ -21,7 +21,7 @@ export function settingsOf({ flags }: Invocation): Partial<Record<SettingName, s
   return Object.fromEntries(given)
 }
 
-/** All settings; a bad one is bad use. */
+/** Returns all settings. Fails with `UsageError` for a bad one. */
 export function configOf(invocation: Invocation, more: Partial<Record<SettingName, string>> = {}): Config {
   try {
     return readConfig({ ...settingsOf(invocation), ...more }, invocation.env)

@@ -10,20 +10,20 @@ import type { FolderPaths } from './paths.ts'
 import { cutDatabase, doctorCommand, FolderError } from './refusal.ts'
 import { checkKey, keyModeWarning } from './sealed.ts'
 
-/** One thing that was looked at. */
+/** The result of one check. */
 export interface Finding {
   check: 'folder' | 'database' | 'key' | 'files' | 'spool' | 'disk' | 'settings'
-  /** `note`: nothing is wrong, but it is worth knowing. */
+  /** `note`: not wrong, but worth knowing. */
   state: 'good' | 'note' | 'wrong'
   says: string
 }
 
-/** With less, SQLite and the spool soon can't write. */
+/** With less free space, SQLite and the spool will soon fail to write. */
 const LEAST_FREE_BYTES = 500 * 2 ** 20
 
 /**
- * Looks at everything in a data folder and changes nothing. While a server is running on it, what that one is writing at
- * the moment is left out. `progress` hears after each file how many are done.
+ * Checks everything in a data folder and changes nothing. While a server is running on it, files that it is writing are
+ * left out. `progress` is called after each file with the number of checked files.
  */
 export async function examine(
   paths: FolderPaths,
@@ -118,10 +118,10 @@ function spoolFinding({ spool }: FolderPaths): Finding {
   const names = spooledSegments(spool)
   const damaged = names.filter((name) => {
     const path = join(spool, `${name}.ndjson`)
-    // A server that runs may have loaded it meanwhile.
+    // A running server may have loaded it meanwhile.
     if (!existsSync(path)) return false
     const { broken, isTorn } = readSegment(readFileSync(path))
-    // What a kill cut off was never acknowledged.
+    // A torn end was never acknowledged.
     return broken.some(({ batches }) => batches > 0) && !(isTorn && broken.length === 1)
   })
   if (damaged.length > 0) {

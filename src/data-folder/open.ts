@@ -15,8 +15,8 @@ import { cutDatabase, damagedDatabase, lostDatabase, olderDatabase, strayWarning
 import { checkKey, keyModeWarning, openBox } from './sealed.ts'
 
 /**
- * The database and the key of a data folder. Both are made in a folder that has no data yet. Fails with `FolderError`,
- * and changes nothing, when the database is damaged, is not there although the folder has data, or has secrets that the
+ * Opens the database and the key of a data folder, and makes both in a folder without data. Fails with `FolderError`,
+ * and changes nothing, when the database is damaged, is missing although the folder has data, or has secrets that the
  * key does not open.
  */
 export function openStores(folder: string): { db: Db; box: SecretBox } {
@@ -39,7 +39,7 @@ function openChecked(paths: FolderPaths): { db: Db; box: SecretBox } {
   }
 }
 
-/** Fails with `FolderError` where the database shows its damage only now. */
+/** Returns what `work` returns. Fails with `FolderError` when damage of the database shows only then. */
 function readable<T>(paths: FolderPaths, work: () => T): T {
   try {
     return work()
@@ -54,7 +54,9 @@ function toRead({ database }: FolderPaths) {
   return { value: db, [Symbol.dispose]: () => db.close() }
 }
 
-/** Fails with `FolderError` when the database is damaged, or not there although there are events. */
+/**
+ * Returns the state of the database. Fails with `FolderError` when it is damaged, or missing although there are events.
+ */
 export function checkDatabase(paths: FolderPaths): 'sound' | 'empty' {
   const state = inspectDatabase(paths.database)
   if (state.kind === 'damaged') throw damagedDatabase(paths, state.reason)
@@ -65,22 +67,22 @@ export function checkDatabase(paths: FolderPaths): 'sound' | 'empty' {
   return state.kind
 }
 
-/** Who hears of what. */
+/** Callbacks for errors, the log, and the operator. */
 export interface FolderReports {
-  /** What failed later. */
+  /** Called for errors after the start. */
   report(error: unknown, where: string): void
-  /** What an operator should know who reads the log. */
+  /** The log. */
   log: { info(message: string): void; warn(message: string): void }
-  /** What an operator must know. */
+  /** Sends a mail to the operator. */
   tellOperator(notice: { subject: string; text: string }): void
 }
 
-/** Everything of a data folder, for one process. */
+/** All opened stores of a data folder. */
 export type Stores = Awaited<ReturnType<typeof openAllStores>>
 
 /**
- * Opens everything on disk, for this process alone. Fails with `FolderError` when the folder's parts don't belong
- * together; then nothing was changed.
+ * Locks the folder and opens all its stores. Fails with `FolderError` when its parts don't belong together; then
+ * nothing was changed.
  */
 export async function openAllStores(folder: string, clock: Clock, reports: FolderReports) {
   const paths = pathsOf(folder)
@@ -108,7 +110,7 @@ export async function openAllStores(folder: string, clock: Clock, reports: Folde
   return { db, box, spool, warehouse, late: paths.late, close: () => all.dispose() }
 }
 
-/** Fails with `FolderError` when the list of files is damaged. */
+/** Returns what `work` returns. Fails with `FolderError` when the list of files is damaged. */
 export async function readList<T>(paths: FolderPaths, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -120,8 +122,8 @@ export async function readList<T>(paths: FolderPaths, work: () => Promise<T>): P
 }
 
 /**
- * Looks whether the parts of the folder belong together; answers the files of events that the database does not list, all
- * by their paths. Reads only, so that a folder that is refused stays as it is. Fails with `FolderError`.
+ * Checks that the parts of the folder belong together; returns the paths of event files that the database does not
+ * list. Reads only, so that a refused folder is unchanged. Fails with `FolderError`.
  */
 async function checkFolder(paths: FolderPaths, clock: Clock): Promise<{ strays: string[]; leftovers: string[] }> {
   if (checkDatabase(paths) === 'empty') return { strays: [], leftovers: [] }
@@ -133,7 +135,7 @@ async function checkFolder(paths: FolderPaths, clock: Clock): Promise<{ strays: 
   return { strays, leftovers }
 }
 
-/** What is found damaged in the spool is told at once. */
+/** Opens the spool, and mails damage to the operator. */
 function openSpool(
   folder: string,
   clock: Clock,
@@ -143,7 +145,7 @@ function openSpool(
   const found: SegmentDamage[] = []
   let damaged = (damage: SegmentDamage): void => void found.push(damage)
   const spool = new Spool(folder, clock, loaded, { damaged: (damage) => damaged(damage) })
-  // Of a start that finds many one notice is enough.
+  // One mail for all damage found at the start.
   if (found.length > 0) tellOperator(segmentNotice(found))
   damaged = (damage) => tellOperator(segmentNotice([damage]))
   return spool

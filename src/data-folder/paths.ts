@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-/** Where everything lies in a data folder. */
+/** The paths in a data folder. */
 export interface FolderPaths {
   folder: string
   database: string

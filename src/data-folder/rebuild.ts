@@ -12,25 +12,25 @@ import { readList } from './open.ts'
 import type { FolderPaths } from './paths.ts'
 import { openBox } from './sealed.ts'
 
-/** What a rebuild did. Files are named by their paths below `events/`, organizations and domains by their ids. */
+/** The result of a rebuild. Files are paths below `events/`; organizations and domains are ids. */
 export interface Rebuilt {
-  /** Where a damaged database, or its log, lies now; null when there was none. */
+  /** New path of a damaged database, or of its log; null when there was none. */
   setAside: string | null
-  /** Files that are listed now. */
+  /** Files that were added to the list. */
   listed: string[]
-  /** Files that can't be read; they stay where they are, and are not listed. */
+  /** Unreadable files; they are left in place, and not listed. */
   unreadable: string[]
-  /** Files that were listed and are not there; they are not listed any more. */
+  /** Missing files, which were removed from the list. */
   gone: string[]
-  /** Made anew. */
+  /** Recreated ones. */
   orgs: string[]
   domains: string[]
 }
 
 /**
- * Lists the files of events that the database does not know, and makes anew the organizations and domains that only their
- * events tell of. Deletes no file. For a process that holds the folder; `progress` hears after each file how many are
- * done. Doing it again changes nothing. Fails with `FolderError` when the key does not open what is sealed.
+ * Adds event files that the database does not list, and recreates the organizations and domains that only occur in
+ * them. Deletes no file. The caller must hold the folder's lock. `progress` is called after each file with the number
+ * of files done. Idempotent. Fails with `FolderError` when the key does not open the sealed secrets.
  */
 export async function rebuild(
   paths: FolderPaths,
@@ -58,8 +58,8 @@ export async function rebuild(
 }
 
 /**
- * Moves a damaged database out of the way, with what belongs to it. Of one whose log alone is damaged the log is copied
- * there: what of it can be read stays in force.
+ * Renames a damaged database with its log, and returns the new path. If only the log is damaged, it is copied instead,
+ * and its readable part stays in use.
  */
 function setDamagedAside({ database }: FolderPaths, now: Instant): string | null {
   const { kind } = inspectDatabase(database)

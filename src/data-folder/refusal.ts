@@ -1,12 +1,14 @@
 import { firstFew } from '../core/text.ts'
 import type { FolderPaths } from './paths.ts'
 
-/** Why a data folder is not used as it is: one sentence or two that say what is wrong, what stays, and how to go on. */
+/**
+ * A data folder can't be used: its message says in a sentence or two what is wrong, what is kept, and how to continue.
+ */
 export class FolderError extends Error {
   override readonly name = 'FolderError'
 }
 
-/** The command that mends a folder. */
+/** Returns the command that repairs a folder. */
 export function doctorCommand({ folder }: Pick<FolderPaths, 'folder'>, flag: string): string {
   return `tagwarden doctor --data ${/^[\w./-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", "'\\''")}'`} ${flag}`
 }
@@ -42,7 +44,7 @@ export function olderDatabase(paths: FolderPaths, strays: readonly string[]): Fo
   )
 }
 
-/** What an operator is told of files that a start leaves alone. */
+/** Returns the warning about files that a start ignores. */
 export function strayWarning(paths: FolderPaths, strays: readonly string[]): string {
   return `no list of files has ${strays.length} of those in ${paths.events} (${firstFew(strays)}): they are kept and not read; "${doctorCommand(paths, '--rebuild')}" takes them in`
 }
@@ -54,7 +56,7 @@ interface Counts {
 
 const count = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`
 
-/** How to go on without a key that opens everything. */
+/** Returns advice on how to continue without a key that opens everything. */
 function withoutKey(paths: FolderPaths): string {
   return `Nothing was changed. Put back the ${paths.key} that belongs to this database; or go on without them by "${doctorCommand(paths, '--forget-secrets')}": receivers of webhooks are then given new secrets, and integrations theirs anew`
 }

@@ -9,13 +9,13 @@ import { KEY_BYTES, masterKey } from '../store/master-key.ts'
 import type { FolderPaths } from './paths.ts'
 import { closedKey, lostKey } from './refusal.ts'
 
-/** What is sealed in a database: the webhook secrets of organizations, the secrets of integrations. */
+/** The sealed secrets in a database: webhook secrets of organizations, secrets of integrations. */
 export interface Sealed {
   orgs: { id: string; secret: Buffer }[]
   integrations: { id: string; orgId: string; secret: Buffer }[]
 }
 
-/** How much of each. */
+/** The number of each. */
 export interface SealedCounts {
   orgs: number
   integrations: number
@@ -31,14 +31,14 @@ function countsOf({ orgs, integrations }: Sealed): SealedCounts {
 
 const total = ({ orgs, integrations }: SealedCounts) => orgs + integrations
 
-/** What of the sealed the box does not open. */
-function closedTo(box: SecretBox, { orgs, integrations }: Sealed): Sealed {
+/** Returns the sealed secrets that the box can't open. */
+function unopenable(box: SecretBox, { orgs, integrations }: Sealed): Sealed {
   const isClosed = ({ secret }: { secret: Buffer }) => {
     try {
       box.open(secret)
       return false
     } catch {
-      // Sealed with another key, or changed since.
+      // Sealed with another key, or damaged.
       return true
     }
   }
@@ -46,27 +46,30 @@ function closedTo(box: SecretBox, { orgs, integrations }: Sealed): Sealed {
 }
 
 /**
- * Fails with `FolderError` when the key is gone, is none, or does not open what is sealed: a lost secret would show when
- * it is needed, and too late. No key is fine where nothing is sealed yet.
+ * Fails with `FolderError` when the key is missing, invalid, or does not open the sealed secrets, which would otherwise
+ * be noticed only when a secret is needed. No key is needed while nothing is sealed.
  */
 export function checkKey(paths: FolderPaths, db: Db): void {
   const sealed = sealedIn(db)
   const problem = keyProblem(paths)
   if (problem === null) {
-    const closed = countsOf(closedTo(secretBox(masterKey(paths.key)), sealed))
+    const closed = countsOf(unopenable(secretBox(masterKey(paths.key)), sealed))
     if (total(closed) > 0) throw closedKey(paths, { closed, sealed: countsOf(sealed) })
   } else if (existsSync(paths.key) || total(countsOf(sealed)) > 0) {
     throw lostKey(paths, problem, countsOf(sealed))
   }
 }
 
-/** What seals and opens secrets in this folder. A key is made where nothing is sealed yet. Fails as `checkKey` does. */
+/**
+ * Returns the box that seals and opens secrets in this folder; makes a key if nothing is sealed yet. Fails as
+ * `checkKey` does.
+ */
 export function openBox(paths: FolderPaths, db: Db): SecretBox {
   checkKey(paths, db)
   return secretBox(masterKey(paths.key))
 }
 
-/** Why the file can't be a key; null when it can. */
+/** Returns why the file can't be a key; null when it can. */
 function keyProblem({ key }: FolderPaths): string | null {
   if (!existsSync(key)) return 'is not there'
   const bytes = statSync(key).size
@@ -74,14 +77,15 @@ function keyProblem({ key }: FolderPaths): string | null {
 }
 
 /**
- * Goes on without what the key does not open: organizations get new webhook secrets, integrations need theirs anew, and
- * the audit log of each organization says so. A key is made where there is none; a file that is no key is set aside.
+ * Drops the secrets that the key does not open: organizations get new webhook secrets, integrations need theirs entered
+ * again, with an entry in the audit log of each organization. Makes a key if there is none; renames an invalid key
+ * file.
  */
 export function forgetLost(paths: FolderPaths, db: Db, clock: Clock): SealedCounts {
   const aside = `${paths.key}.damaged-${clock.now()}`
   if (keyProblem(paths) && existsSync(paths.key)) renameSync(paths.key, aside)
   const box = secretBox(masterKey(paths.key))
-  const closed = closedTo(box, sealedIn(db))
+  const closed = unopenable(box, sealedIn(db))
   tx(db, () => {
     for (const { id } of closed.orgs) {
       rotateWebhookSecret(db, box, id)
@@ -95,7 +99,7 @@ export function forgetLost(paths: FolderPaths, db: Db, clock: Clock): SealedCoun
   return countsOf(closed)
 }
 
-/** What an operator is told of a key that others on the machine can read; null when nobody else can. */
+/** Returns a warning when other users of the machine can read the key; else null. */
 export function keyModeWarning({ key }: FolderPaths): string | null {
   const mode = statSync(key).mode & 0o777
   if ((mode & 0o077) === 0) return null

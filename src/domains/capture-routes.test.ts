@@ -27,7 +27,7 @@ function setUp() {
 
 const DEFAULTS = { enabled: true, sampleRate: { prod: 1, dev: 1 }, sessionMode: 'memory' } as const
 
-test('everything is captured until somebody says otherwise; what is left out stays', async () => {
+test('everything is captured by default; fields that are left out stay unchanged', async () => {
   const { get, put, known } = setUp()
   expect([await get(), await known()]).toEqual([DEFAULTS, DEFAULTS])
   const settings: Record<string, unknown> = { ...DEFAULTS }
@@ -45,14 +45,14 @@ test('everything is captured until somebody says otherwise; what is left out sta
   }
 })
 
-test('the settings of a domain that are replaced leave it alone', async () => {
+test('replacing the settings of a domain does not change its capture settings', async () => {
   const { people, id, call, get, put } = setUp()
   await put({ enabled: false })
   await call('PUT', `/v1/domains/${id}`, { as: people.ada.key, body: { name: 'Other' } })
   expect(await get()).toMatchObject({ enabled: false })
 })
 
-test('it is changed by who may, in its own organization', async () => {
+test('changing needs permission in the own organization', async () => {
   const { people, get, put } = setUp()
   const change = { enabled: false }
   expect((await put(change, people.bob.key)).status).toBe(403)

@@ -85,7 +85,7 @@ test('a hostname is denied for one domain, however it is spelled', () => {
 })
 
 describe('keeps up', () => {
-  test('with changes through its own connection once it is told', () => {
+  test('with changes through its own connection after `invalidate`', () => {
     const { db, directory, create } = setUp()
     expect(directory.byToken('pt_none')).toBeNull()
     const { token, ...domain } = create('Shop')
@@ -111,7 +111,7 @@ describe('keeps up', () => {
     expect(directory.byToken(token)?.id).toBe(id)
   })
 
-  test('without reading again when nothing changed: the same values are given', () => {
+  test('without reading again when nothing changed: the same objects are returned', () => {
     const { directory, create } = setUp()
     const { token } = create('Shop')
     const before = directory.byToken(token)

@@ -25,7 +25,7 @@ function setUp({ isEndpointLocked = false, name = 'Shop', monitoredUrls = [] as 
 }
 
 describe('the endpoint of a domain', () => {
-  test('goes from one mode to the other, and remembers the own hostname', async () => {
+  test('switches between modes, and keeps the custom hostname', async () => {
     const { set, domain } = setUp()
     const custom = {
       mode: 'custom',
@@ -113,14 +113,14 @@ describe('the endpoint of a domain', () => {
     expect([status, body.error]).toEqual([400, expect.stringMatching(/^hostname: /)])
   })
 
-  test('that is locked is nobody’s to change', async () => {
+  test('that is locked can not be changed', async () => {
     const { set, domain } = setUp({ isEndpointLocked: true })
     expect((await set({ mode: 'legacy' })).status).toBe(403)
     expect((await domain()).routing.mode).toBe('default')
   })
 })
 
-test('another hostname waits for its own check', async () => {
+test('a new hostname is pending until it is checked', async () => {
   const { db, clock, set, domain } = setUp()
   await set({ mode: 'custom', hostname: 'a.shop.example' })
   const [host] = hostsToCheck(db, clock.now(), 10)

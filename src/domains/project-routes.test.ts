@@ -26,7 +26,7 @@ function setUp() {
   return { db, clock, cast: people, call, domain, create, list }
 }
 
-describe('who may call', () => {
+describe('permissions', () => {
   type Expected = Record<Exclude<Caller, 'nobody' | 'stranger' | 'revoked' | 'expired'>, number>
   const readers = { viewer: 200, readOnly: 200, member: 200, admin: 200, owner: 200, otherOrg: 200 }
   const admins = { viewer: 403, readOnly: 403, member: 403, admin: 200, owner: 200, otherOrg: 404 }
@@ -57,7 +57,7 @@ describe('who may call', () => {
 })
 
 describe('a project', () => {
-  test('is made, read, changed and deleted; its domains show it and stay', async () => {
+  test('is made, read, changed and deleted; its domains show it and are kept', async () => {
     const { clock, call, cast, domain, create, list } = setUp()
     const [one, two] = [domain('One'), domain('Two')]
     const project = await create({ name: ' Shops ', domainIds: [one, one] })
@@ -88,7 +88,7 @@ describe('a project', () => {
     expect(await Promise.all([one, two].map(inProject))).toEqual([null, null])
   })
 
-  test('has a name of its own in its organization, whatever the case', async () => {
+  test('has a unique name in its organization, ignoring case', async () => {
     const { call, cast, create } = setUp()
     const { id } = await create({ name: 'Shops' })
     const again = await call('POST', '/v1/projects', { as: cast.ada.key, body: { name: ' SHOPS ' } })
@@ -99,7 +99,7 @@ describe('a project', () => {
     expect((await create({ name: 'Shops' }, cast.mallory.key)).id).not.toBe(id)
   })
 
-  test('takes only domains of its organization, and refused it is not made or changed', async () => {
+  test('accepts only domains of its organization, and a refusal changes nothing', async () => {
     const { db, call, cast, domain, create } = setUp()
     const [mine, theirs] = [domain('Mine'), domain('Theirs', cast.mallory.orgId)]
     const { id } = await create({ name: 'Shops', domainIds: [mine] })
@@ -130,7 +130,7 @@ describe('a project', () => {
     expect((await call('POST', '/v1/projects', { as: cast.ada.key, body })).status).toBe(status)
   })
 
-  test('takes 1,000 domains', async () => {
+  test('may have 1,000 domains', async () => {
     const { db, clock, cast, create } = setUp()
     const ids = Array.from({ length: 1000 }, (_, i) => createDomain(db, clock, cast.orgId, { name: `Domain ${i}` }))
     expect((await create({ name: 'Shops', domainIds: ids })).domainIds).toHaveLength(1000)
@@ -151,7 +151,7 @@ describe('a project', () => {
   })
 })
 
-test('whatever is grouped in whatever order, a domain is where it was put last', () => {
+test('after any sequence of changes, a domain is in the project where it was put last', () => {
   const project = fc.nat({ max: 3 })
   const domains = fc.uniqueArray(fc.nat({ max: 4 }), { maxLength: 5 })
   const act = fc.oneof(

@@ -49,7 +49,7 @@ const ROUTES: [string, string, unknown, Expected][] = [
   ['PUT', '/v1/domains/{id}/hostnames/shop.example', { status: 'denied' }, members],
 ]
 
-describe('who may call', () => {
+describe('permissions', () => {
   const cases = ROUTES.flatMap(([method, path, body, expected]) =>
     CALLERS.map((caller) => {
       const status = caller in expected ? expected[caller as keyof Expected] : 401
@@ -278,7 +278,7 @@ describe('hostnames', () => {
     })
   })
 
-  test('are judged at once in the collector, and judged anew', async () => {
+  test('get a status that the collector applies at once, and that can be changed', async () => {
     const { call, cast, create, directory } = setUp()
     const id = create('Shop')
     const judge = (name: string, status: string) =>
@@ -398,7 +398,7 @@ describe('bad input', () => {
     expect(made).toMatchObject({ status: 201, body: { ...body, vendorCount: 200 } })
   })
 
-  test('whatever comes, a refusal is 4xx and no bug', async () => {
+  test('any input is answered with 4xx, never a bug', async () => {
     const { call, cast, create } = setUp()
     const id = create('Shop')
     const text = fc.string({ unit: 'binary' })

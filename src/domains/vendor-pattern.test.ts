@@ -20,7 +20,7 @@ describe('vendorsByPattern', () => {
     expect(vendorOf(url)).toBe(fits ? 'Own' : null)
   })
 
-  test('the first one that fits', () => {
+  test('the first match counts', () => {
     const vendorOf = vendorsByPattern([
       { vendorName: 'None' },
       { vendorName: 'A', urlPatternMatches: ['x.example/a', 'x.example/b'] },
@@ -29,7 +29,7 @@ describe('vendorsByPattern', () => {
     expect(['a', 'b', 'c'].map((path) => vendorOf(`https://x.example/${path}`))).toEqual(['A', 'A', 'B'])
   })
 
-  test('any piece of an address fits it', () => {
+  test('any part of a URL matches it', () => {
     const piece = fc.stringMatching(/^[a-z0-9/?&=._-]{1,30}$/)
     fc.assert(
       fc.property(
@@ -45,6 +45,6 @@ describe('vendorsByPattern', () => {
   })
 })
 
-test.each(['', ' ', '*', '**', 'https://', '//*'])('%p would fit everything', (pattern) => {
+test.each(['', ' ', '*', '**', 'https://', '//*'])('%p would match everything', (pattern) => {
   expect(isBlankPattern(pattern)).toBe(true)
 })

@@ -19,10 +19,10 @@ import { type McpParts, mcpEndpoint } from './endpoint.ts'
 export const VERSION = '9.8.7'
 export const PUBLIC_URL = 'https://tags.example'
 
-/** What `connect` gives: the SDK's own client, after `initialize`. Gone at the end of its block. */
+/** The SDK's own client, after `initialize`; closed at the end of its block. */
 export type Connected = Client & AsyncDisposable
 
-/** The SDK's own client at a server of this address. */
+/** Connects the SDK's own client to the server at this URL. */
 export async function connect(url: string, key: string, headers: Record<string, string> = {}): Promise<Connected> {
   const client = new Client({ name: 'test', version: '1' })
   const requestInit = { headers: { authorization: `Bearer ${key}`, ...headers } }
@@ -32,7 +32,7 @@ export async function connect(url: string, key: string, headers: Record<string, 
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.close() })
 }
 
-/** What a tool answered: its value, or the sentence of its refusal. */
+/** Returns the answer of a tool: its value, or the message of its refusal. */
 export async function callTool(client: Client, name: string, args: Record<string, unknown> = {}) {
   const result = await client.callTool({ name, arguments: args })
   const texts = (result.content as { type: string; text: string }[]).map(({ text }) => text)
@@ -44,7 +44,7 @@ export async function callTool(client: Client, name: string, args: Record<string
   }
 }
 
-/** Every row of every table. */
+/** Returns every row of every table. */
 export function everyRow(db: Db): Record<string, unknown[]> {
   const tables = db
     .prepare<[], { name: string }>(`SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name`)
@@ -52,7 +52,7 @@ export function everyRow(db: Db): Record<string, unknown[]> {
   return Object.fromEntries(tables.map(({ name }) => [name, db.prepare(`SELECT * FROM "${name}"`).all()]))
 }
 
-/** What no room has: fields in all three places, an audited act, answers that fail. */
+/** Routes with features that no room combines: fields in all three parts, an audited act, answers that fail. */
 export function oddRoutes(db: Db): Route[] {
   const tag = 'Odd'
   const read = { method: 'GET', access: 'read', tag, tool: true } as const
@@ -136,17 +136,17 @@ export interface McpServer extends Disposable {
   db: Db
   clock: TestClock
   people: Cast
-  /** What was reported as a bug, with its place; taken away by who expects it. */
+  /** Reported bugs and their places; a test that expects some empties it. */
   bugs: [unknown, string][]
-  /** How many requests were counted. */
+  /** Returns the number of counted requests. */
   counted: () => number
-  /** Makes an alert of the organization, and answers its id. */
+  /** Makes an alert of the organization, and returns its id. */
   addAlert(name: string): string
   /** Makes an issue of an alert of this name, later than the one before. */
   addIssue(name: string): void
 }
 
-/** The endpoint alone, on a database of its own. */
+/** Makes the endpoint without a server, on its own database. */
 export function mcpOf(parts: Pick<McpParts, 'authenticate'>, db = memoryDb(), clock = testClock()) {
   const rooms = { db, clock, box: testBox, enqueue() {}, checkChannels() {}, changed() {}, deleted() {} }
   const bugs: [unknown, string][] = []
@@ -165,7 +165,7 @@ export function mcpOf(parts: Pick<McpParts, 'authenticate'>, db = memoryDb(), cl
   return Object.assign(answer, { bugs })
 }
 
-/** The endpoint behind a real server, with the routes of alerts and issues and some odd ones. */
+/** Starts the endpoint behind a real server, with the routes of alerts and issues and `oddRoutes`. */
 export function startMcp(): McpServer {
   const db = memoryDb()
   const clock = testClock()

@@ -29,7 +29,7 @@ interface Sent {
   body?: unknown
 }
 
-/** Headers that are null are left out; a text is sent as it stands. */
+/** Headers that are null are left out; a text is sent unchanged. */
 async function send({ method = 'POST', key = server.people.alice.key, headers = {}, body = PING }: Sent = {}) {
   const all: Record<string, string | null> = {
     authorization: key && `Bearer ${key}`,
@@ -56,7 +56,7 @@ const refused = async (sent: Sent) => {
   return [status, body?.error]
 }
 
-test('a message is answered as JSON, for its caller alone', async () => {
+test('a message is answered as JSON, which is not cached', async () => {
   const { status, headers, body } = await send()
   expect([status, body]).toEqual([200, { jsonrpc: '2.0', id: 1, result: {} }])
   expect(headers.get('content-type')).toBe('application/json')
@@ -65,7 +65,7 @@ test('a message is answered as JSON, for its caller alone', async () => {
   expect([...headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
 })
 
-test('a notice is taken in without an answer', async () => {
+test('a notification is accepted without an answer', async () => {
   const { status, body } = await send({ body: { jsonrpc: '2.0', method: 'notifications/initialized' } })
   expect([status, body]).toEqual([202, null])
 })
@@ -82,13 +82,13 @@ describe('credentials', () => {
     },
   )
 
-  test.each(['nobody', 'viewer'] as const)('of %s are looked at before the body is read', async (caller) => {
+  test.each(['nobody', 'viewer'] as const)('of %s are checked before the body is read', async (caller) => {
     let isRead = false
     const pull = (controller: ReadableStreamDefaultController) => {
       isRead = true
       controller.close()
     }
-    // Without a place to wait in, nothing is pulled before somebody reads.
+    // Without a queue, nothing is pulled before the body is read.
     const body = new ReadableStream({ pull }, { highWaterMark: 0 })
     const answer = mcpOf({
       authenticate() {
@@ -101,7 +101,7 @@ describe('credentials', () => {
     expect([status === 401, isRead]).toEqual([caller === 'nobody', caller === 'viewer'])
   })
 
-  test('that ended while the body came are refused', async () => {
+  test('that expired while the body arrived are refused', async () => {
     const { userId, orgId } = server.people.vera
     let ended = false
     const pull = (controller: ReadableStreamDefaultController) => {
@@ -121,7 +121,7 @@ describe('credentials', () => {
     expect(status).toBe(401)
   })
 
-  test('a rate limit says when to come again', async () => {
+  test('a rate limit answers with `retry-after`', async () => {
     const answer = mcpOf({
       authenticate() {
         throw new AppError('rateLimited', 'too many requests; try again in 7 s', 7)
@@ -132,7 +132,7 @@ describe('credentials', () => {
   })
 })
 
-test('a bug is reported, and nothing of it is told', async () => {
+test('a bug is reported, and answered without details', async () => {
   const bug = new TypeError('/home/someone/secret')
   const answer = mcpOf({
     authenticate() {
@@ -147,7 +147,7 @@ test('a bug is reported, and nothing of it is told', async () => {
   expect(answer.bugs).toEqual([[bug, 'POST /mcp']])
 })
 
-test.each(['GET', 'DELETE', 'PUT', 'PATCH', 'HEAD', 'OPTIONS'])('%s is not for it', async (method) => {
+test.each(['GET', 'DELETE', 'PUT', 'PATCH', 'HEAD', 'OPTIONS'])('%s is not supported', async (method) => {
   for (const key of [server.people.alice.key, null]) {
     const { status, headers } = await send({ method, key })
     expect([status, headers.get('allow')]).toEqual([405, 'POST'])
@@ -199,13 +199,13 @@ describe('bodies', () => {
     expect([code, error?.slice(0, sentence.length)]).toEqual([status, sentence])
   })
 
-  test('of the greatest length are read', async () => {
+  test('of the largest size are read', async () => {
     expect((await send({ body: padded(MAX_BODY_BYTES) })).status).toBe(200)
   })
 })
 
-describe('messages together', () => {
-  test('are answered together, and count one by one', async () => {
+describe('a batch of messages', () => {
+  test('is answered as a batch, and each message counts', async () => {
     const before = server.counted()
     const { body } = await send({ body: [PING, call('list_alerts', {}, 2), call('nothing', {}, 'three')] })
     expect(server.counted() - before).toBe(3)
@@ -215,13 +215,13 @@ describe('messages together', () => {
     expect(byId.get('three')).toMatchObject({ error: { code: -32602, message: 'unknown tool: nothing' } })
   })
 
-  test('of which one takes another back are answered all the same', async () => {
+  test('in which one cancels another is answered all the same', async () => {
     const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }
     const { body } = await send({ body: [call('ask_slowly'), cancel] })
     expect([body].flat()).toMatchObject([{ id: 1, result: { structuredContent: { ok: true } } }])
   })
 
-  test('with one id are answered once', async () => {
+  test('with the same id is answered once', async () => {
     const { body } = await send({ body: [PING, PING] })
     expect([body].flat()).toEqual([{ jsonrpc: '2.0', id: 1, result: {} }])
   })
@@ -239,9 +239,9 @@ test('a call outside its own shape is a JSON-RPC error', async () => {
   }
 })
 
-describe('whatever the arguments are', () => {
+describe('with any arguments', () => {
   const tools = ['list_alerts', 'get_alert', 'create_alert', 'rename_thing', 'change_issue']
-  test('an answer or a refusal comes, and nothing is a bug', async () => {
+  test('a tool answers or refuses, and there is no bug', async () => {
     const known = fc.record(
       Object.fromEntries(
         [

@@ -11,17 +11,17 @@ import { mcpServers, type ServerParts } from './server.ts'
 
 export interface McpParts extends ServerParts {
   authenticate: Authenticate
-  /** Address under which people reach the server. */
+  /** Public URL of the server. */
   publicUrl: string
 }
 
-/** As many as the SDK takes. */
+/** The SDK's own limit. */
 const MAX_MESSAGES = 100
 
 /**
- * The Model Context Protocol over streamable HTTP, for assistants: every request stands for itself, and is answered as
- * JSON. What HTTP refuses (credential, origin, size, a body that is no message) is answered as `{"error"}` like
- * everywhere, what a message asks in vain as its JSON-RPC error or, for a tool, as a result with `isError`.
+ * The Model Context Protocol over streamable HTTP, for assistants: stateless, with answers in JSON. Errors of HTTP
+ * (credential, origin, size, a body that is no message) are answered as `{"error"}` like everywhere, errors of a
+ * message as JSON-RPC errors or, for a tool, as a result with `isError`.
  */
 export function mcpEndpoint(parts: McpParts): (request: Request) => Promise<Response> {
   const serverFor = mcpServers(parts)
@@ -30,10 +30,10 @@ export function mcpEndpoint(parts: McpParts): (request: Request) => Promise<Resp
     try {
       if (request.method !== 'POST') return methodRefused()
       checkOrigin(request.headers.get('origin'), ownOrigin)
-      // A stranger's body is not even read.
+      // Before the body is read, so that unauthorized bodies are not.
       parts.authenticate(request.headers)
       const body = await readJson(request)
-      // It may take minutes, in which the credential may have ended or the role have changed.
+      // The body may have taken minutes, in which the credential may have expired or the role changed.
       const principal = parts.authenticate(request.headers, { again: true })
       countMessages(body, () => parts.authenticate(request.headers))
       const server = serverFor({ principal, origin: originOf(request), signal: requestSignal(request) })
@@ -53,15 +53,15 @@ function methodRefused(): Response {
 }
 
 /**
- * Only browsers send it. A page of somebody else's that reaches this server under a name of its own is refused, as
- * https://modelcontextprotocol.io/specification/2025-06-18/basic/transports#security-warning asks.
+ * Refuses an `Origin`, which only browsers send, of another site: a protection against DNS rebinding, as
+ * https://modelcontextprotocol.io/specification/2025-06-18/basic/transports#security-warning requires.
  */
 function checkOrigin(origin: string | null, own: string): void {
   if (origin === null || origin === own) return
   throw new AppError('forbidden', `origin: must be ${own}`)
 }
 
-/** Messages that come together count as they would one by one. Fails with `invalid` when they are too many. */
+/** Counts each message of a batch for the rate limit. Fails with `invalid` when there are too many. */
 function countMessages(body: unknown, count: () => Principal): void {
   if (!Array.isArray(body)) return
   if (body.length > MAX_MESSAGES) throw new AppError('invalid', `body: has more than ${MAX_MESSAGES} messages`)
@@ -69,7 +69,7 @@ function countMessages(body: unknown, count: () => Principal): void {
 }
 
 async function answer(request: Request, body: unknown, server: ReturnType<ReturnType<typeof mcpServers>>) {
-  // Without a generator of ids there are no sessions.
+  // Without a generator of session ids the transport is stateless.
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
   await server.connect(transport)
   try {
@@ -82,7 +82,7 @@ async function answer(request: Request, body: unknown, server: ReturnType<Return
   }
 }
 
-/** The SDK writes a JSON-RPC error without an id, which the protocol allows and nobody reads. */
+/** Converts the SDK's JSON-RPC error without an id, which clients can't assign to a request, to `{"error"}`. */
 async function asErrorBody(response: Response): Promise<Response> {
   const { error } = (await response.json()) as { error: { message: string } }
   return Response.json({ error: error.message }, { status: response.status, headers: API_HEADERS })

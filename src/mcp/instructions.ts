@@ -1,4 +1,4 @@
-/** What assistants are told at the start. */
+/** The instructions that assistants get at the start. */
 export const INSTRUCTIONS = `\
 Tagwarden watches the analytics and marketing tags of websites and apps. Events that tags send are judged by alerts; \
 when an alert finds something wrong it opens an issue, or counts on in the one that is open.

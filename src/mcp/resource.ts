@@ -2,21 +2,21 @@ import type { Resource, ResourceTemplate } from '@modelcontextprotocol/sdk/types
 import { AppError } from '../core/error.ts'
 import type { Route } from '../http/route.ts'
 
-/** Carries out a route for the one who asks, with the right to it. */
+/** Performs a route for the caller, after checking the permission. */
 export type Ask = (route: Route, parts: { params?: object; query?: object }) => Promise<unknown>
 
-/** Things that assistants can put into a conversation by their address. */
+/** Objects that assistants can add to a conversation by their URI. */
 export interface Resources {
   templates: readonly ResourceTemplate[]
-  /** The latest of each kind. */
+  /** Returns the latest of each kind. */
   list(ask: Ask): Promise<Resource[]>
-  /** Fails with `notFound` for an address that is none of these, and as the route fails. */
+  /** Returns the resource of a URI. Fails with `notFound` for an unknown URI, and as the route fails. */
   read(uri: string, ask: Ask): Promise<unknown>
 }
 
-/** This many of each kind are listed. */
+/** Limit of the listed resources of each kind. */
 export const MAX_LISTED = 50
-/** As many as a list gives at once. */
+/** The largest page of a list. */
 const MAX_PAGE = 200
 
 const mimeType = 'application/json'
@@ -41,7 +41,7 @@ function routeOf(routes: readonly Route[], id: string): Route {
   return route
 }
 
-/** One page of a list, whose answer fits its schema because every answer is held against it. */
+/** Returns one page of a list. The casts are safe because every answer is checked against its schema. */
 async function pageOf(ask: Ask, route: Route, noun: string, query: object): Promise<Page> {
   const answer = (await ask(route, { query })) as Record<string, unknown>
   return { items: answer[noun] as Listed[], nextCursor: answer.nextCursor as string | null }
@@ -65,7 +65,7 @@ function kindsOf(routes: readonly Route[]): Kind[] {
       description: 'A rule: what it watches, when it fires and whom it tells',
       read: routeOf(routes, 'getAlert'),
       async latest(ask) {
-        // The list has the oldest first, and no other order.
+        // The list is always oldest first, so all pages are read.
         let latest: Listed[] = []
         let cursor: string | null = null
         do {
@@ -80,7 +80,7 @@ function kindsOf(routes: readonly Route[]): Kind[] {
   ]
 }
 
-/** Fails, as a bug, when a route that they are drawn from is missing. */
+/** Makes the resources from the routes. Throws a plain `Error` when a route that they need is missing. */
 export function resourcesOf(routes: readonly Route[]): Resources {
   const kinds = kindsOf(routes)
   return {

@@ -39,7 +39,7 @@ const alert = {
   channels: [{ type: 'email', target: 'ops@example.com' }],
 }
 
-test('it says what it is, and how to work with it', async () => {
+test('the server sends its name and instructions', async () => {
   await using client = await as('viewer')
   expect(client.getServerVersion()).toMatchObject({ name: 'tagwarden', version: VERSION })
   expect(client.getInstructions()).toContain('list_issues')
@@ -81,7 +81,7 @@ describe('tools', () => {
     expect(everyRow(server.db)).toEqual(before)
   })
 
-  test('answer what the route answers, as a value and as text', async () => {
+  test('answer with the route’s answer, as a value and as text', async () => {
     const id = server.addAlert('One')
     await using client = await as('member')
     await client.listTools()
@@ -93,14 +93,14 @@ describe('tools', () => {
     expect((await callTool(client, 'ask_slowly')).value).toEqual({ ok: true })
   })
 
-  test('show only what is the organization’s', async () => {
+  test('show only data of the organization', async () => {
     const id = server.addAlert('One')
     await using client = await as('otherOrg')
     expect((await callTool(client, 'list_alerts')).value.alerts).toEqual([])
     expect((await callTool(client, 'get_alert', { id })).refusal).toContain('no such alert')
   })
 
-  test('write, and say from where', async () => {
+  test('write, with the origin of the call', async () => {
     await using client = await as('admin')
     await client.listTools()
     const { value, texts } = await callTool(client, 'rename_thing', { id: 'a', name: 'ab', times: 2 })
@@ -160,7 +160,7 @@ describe('refusals', () => {
     }
   })
 
-  test('a bug is reported, and nothing of it is told', async () => {
+  test('a bug is reported, and answered without details', async () => {
     await using client = await as('viewer')
     const { refusal } = await callTool(client, 'break_thing')
     expect(refusal).toBe('internal error; the log of the server says more')
@@ -176,7 +176,7 @@ describe('refusals', () => {
     expect(error).toMatchObject({ code: 401 })
   })
 
-  test('who belongs to several organizations names one', async () => {
+  test('a user of several organizations must name one', async () => {
     const { alice, mallory } = server.people
     addMember(server.db, server.clock, { orgId: mallory.orgId, userId: alice.userId, role: 'viewer' })
     const error = await as('owner').catch((thrown: unknown) => thrown)
@@ -205,7 +205,7 @@ describe('resources', () => {
     expect(ofKind('issues')[49]).toMatchObject({ title: expect.stringContaining('Issue 10 ') })
   })
 
-  test('are told of by templates', async () => {
+  test('have templates', async () => {
     await using client = await as('viewer')
     const { resourceTemplates } = await client.listResourceTemplates()
     expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
@@ -245,7 +245,7 @@ describe('resources', () => {
     },
   )
 
-  test('a bug while they are read is told of without what it is', async () => {
+  test('a bug while they are read is answered without details', async () => {
     const id = server.addAlert('One')
     server.db.prepare('UPDATE alert SET updatedAt = createdAt - ?').run(DAY_MS)
     server.db.exec('DROP TABLE alert')
@@ -258,13 +258,13 @@ describe('resources', () => {
   })
 })
 
-describe('what is wrong with the routes shows at the start', () => {
+describe('faulty routes fail at the start', () => {
   const parts = { perform: () => null, version: VERSION, report() {} }
-  test('when resources have none', () => {
+  test('when routes of resources are missing', () => {
     expect(() => mcpServers({ ...parts, routes: [] })).toThrow('there is no route listIssues')
   })
 
-  test('when two tools have one name', () => {
+  test('when two tools share a name', () => {
     const routes = oddRoutes(server.db).filter(({ id }) => id === 'deleteThing')
     expect(() => mcpServers({ ...parts, routes: [...routes, ...routes] })).toThrow('two tools have one name')
   })

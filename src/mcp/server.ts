@@ -23,21 +23,21 @@ import { type Tool, toolOf } from './tool.ts'
 export interface ServerParts {
   routes: readonly Route[]
   perform: Perform
-  /** Of the program. */
+  /** Version of the program. */
   version: string
-  /** Told of bugs. */
+  /** Called for bugs. */
   report: (error: unknown, where: string) => void
 }
 
-/** Who asks, and from where. */
+/** The caller of a request. */
 export interface Caller {
   principal: Principal
   origin: Origin
-  /** Ends when nobody waits for the answer any more. */
+  /** Aborts when the caller disconnects or the request times out. */
   signal: AbortSignal
 }
 
-/** An error with its JSON-RPC code; the SDK's own class writes the code into the sentence too. */
+/** An error with a JSON-RPC code; the SDK's own class adds the code to the message. */
 class RpcError extends Error {
   constructor(
     readonly code: number,
@@ -47,13 +47,13 @@ class RpcError extends Error {
   }
 }
 
-/** All that callers hear of a bug. */
+/** The message that callers get for a bug. */
 const BUG_MESSAGE = 'internal error; the log of the server says more'
 
 /** https://modelcontextprotocol.io/specification/2025-06-18/server/resources#error-handling */
 const RESOURCE_NOT_FOUND = -32002
 
-/** Elicitation is all that a server validates by itself, and nobody is asked anything here. */
+/** The SDK's server validates only elicitation, which is not used here. */
 const NO_VALIDATOR = {
   getValidator: (): never => {
     throw new Error('nothing is elicited')
@@ -61,8 +61,8 @@ const NO_VALIDATOR = {
 }
 
 /**
- * The server for one request. What it offers is drawn from the routes once; fails, as a bug, when two tools have one
- * name or a route can't be a tool.
+ * Returns a function that makes the server for one request. Tools and resources are made from the routes once; throws a
+ * plain `Error` when two tools share a name or a route can't be a tool.
  */
 export function mcpServers(parts: ServerParts): (caller: Caller) => Server {
   const tools = parts.routes.filter(({ tool }) => tool).map(toolOf)
@@ -83,13 +83,17 @@ export function mcpServers(parts: ServerParts): (caller: Caller) => Server {
       return await callTool(tool, params.arguments ?? {}, caller, parts)
     })
     offerResources(server, resources, caller, parts)
-    // A request ends before another could take it back; in one batch with it, it would never be answered.
+    // Ignored: a request ends before another could cancel it, and one cancelled in the same batch would never be
+    // answered.
     server.setNotificationHandler(CancelledNotificationSchema, () => {})
     return server
   }
 }
 
-/** Refusals are results, because the assistant can mend its call; so are bugs, but without what they are. */
+/**
+ * Calls a tool. Refusals are results with `isError`, because the assistant can correct its call; so are bugs, without
+ * details.
+ */
 async function callTool(
   tool: Tool,
   args: Record<string, unknown>,

@@ -32,7 +32,7 @@ test.each([
   ['getGa4Events', 'get_ga4_events'],
 ])('%s is called %s', (id, name) => expect(toolName(id)).toBe(name))
 
-test('the input is one closed object of all that a call takes', () => {
+test('the input is one closed object of all arguments of a call', () => {
   expect(toolOf(routeWith({})).entry.inputSchema).toEqual({
     type: 'object',
     properties: {
@@ -46,7 +46,7 @@ test('the input is one closed object of all that a call takes', () => {
   })
 })
 
-test('summary and description say what it does', () => {
+test('summary and description become the description', () => {
   const { title, description } = toolOf(routeWith({ description: 'Its id stays.' })).entry
   expect([title, description]).toEqual(['Rename a thing', 'Rename a thing. Its id stays.'])
   expect(toolOf(routeWith({})).entry.description).toBe('Rename a thing')
@@ -66,7 +66,7 @@ test.each<[Partial<Route>, string]>([
   expect('dryRun' in (inputSchema.properties ?? {})).toBe(hints !== 'readOnly')
 })
 
-test('schemas with names compile, though a name is there twice', () => {
+test('named schemas compile, also when a name occurs twice', () => {
   const answer = Closed({ one: Named, two: Named, many: Type.Array(Named) }, { $id: 'Twice' })
   const schema = toolOf(routeWith({ answer })).entry.outputSchema ?? {}
   expect(JSON.stringify(schema)).not.toMatch(/\$id|\$ref|examples/)
@@ -75,7 +75,7 @@ test('schemas with names compile, though a name is there twice', () => {
   expect(check({ one: { name: 'a' }, two: { name: 1 }, many: [] }).valid).toBe(false)
 })
 
-test('a named schema says of its parts at its first place only, and one that tools write not in answers', () => {
+test('a named schema is described where it first occurs, and one that tools write not in answers', () => {
   const Told = Closed({ name: Type.String({ description: 'Its name' }) }, { $id: 'Told', description: 'A thing' })
   const Channel = Closed({ type: Type.String({ description: 'How' }) }, { $id: 'Channel' })
   const fields = Closed({ one: Told, many: Type.Array(Told), description: Type.String(), to: Channel })
@@ -86,7 +86,7 @@ test('a named schema says of its parts at its first place only, and one that too
   expect(Object.keys(outputSchema?.properties ?? {})).toEqual(['one', 'many', 'description', 'to'])
 })
 
-describe('a route that can be no tool is a bug at the start', () => {
+describe('a route that can not be a tool throws at the start', () => {
   const clash = Closed({ id: Type.String() })
   test.each<[string, Partial<Route>, RegExp]>([
     ['one name in path and body', { body: clash }, /id is in its params and in its body/],
@@ -109,7 +109,7 @@ describe('a route that can be no tool is a bug at the start', () => {
   })
 })
 
-/** The sentence with which arguments are refused. */
+/** The message with which arguments are refused. */
 function refusalOf(tool: Tool, args: Record<string, unknown>): string {
   try {
     tool.read(args)
@@ -121,7 +121,7 @@ function refusalOf(tool: Tool, args: Record<string, unknown>): string {
 }
 
 describe('arguments', () => {
-  test('go where they belong, whatever they are called', () => {
+  test('are assigned to the right part, whatever their names', () => {
     const names = fc.uniqueArray(
       fc.oneof(
         fc.constantFrom('__proto__', 'constructor', 'toString', 'params', 'options', 'id'),
@@ -157,12 +157,12 @@ describe('arguments', () => {
     ['a path field that is missing', { name: 'b' }, 'id: is missing'],
   ])('%s is refused by name', (_, args, sentence) => expect(refusalOf(toolOf(routeWith({})), args)).toBe(sentence))
 
-  test('names that are refused are cut', () => {
+  test('refused names are cut', () => {
     const strange = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`${index}${'x'.repeat(1000)}`, 1]))
     expect(refusalOf(toolOf(routeWith({})), strange).length).toBeLessThan(2000)
   })
 
-  test('a tool that only reads knows no dryRun', () => {
+  test('a read-only tool has no dryRun', () => {
     const tool = toolOf(routeWith({ method: 'GET', access: 'read', params: null, query: null, body: null }))
     expect(tool.read({})).toEqual({ params: {}, query: {}, body: undefined, dryRun: false })
     expect(refusalOf(tool, { dryRun: true })).toBe('dryRun: unknown; this tool takes no arguments')

@@ -5,50 +5,50 @@ import { type JsonSchema, plain } from '../http/json-schema.ts'
 import { PERMISSIONS } from '../http/permission.ts'
 import type { Call, Route } from '../http/route.ts'
 
-/** A route as assistants see it. */
+/** A route as a tool for assistants. */
 export interface Tool {
   route: Route
-  /** As `tools/list` shows it. */
+  /** Its entry in `tools/list`. */
   entry: ToolEntry
   /**
-   * Arguments, which are one flat object, as the parts of a call. The body is left for the route to check. Fails with
+   * Splits arguments, which are one flat object, into the parts of a call. The route checks the body. Fails with
    * `invalid`, naming the argument.
    */
-  read(args: Record<string, unknown>): Asked
+  read(args: Record<string, unknown>): CallParts
 }
 
-export interface Asked extends Pick<Call, 'params' | 'query' | 'body'> {
+export interface CallParts extends Pick<Call, 'params' | 'query' | 'body'> {
   dryRun: boolean
 }
 
 const PLACES = ['params', 'query', 'body', 'options'] as const
 type Place = (typeof PLACES)[number]
 
-/** What tools take beside the route's own fields. */
+/** Arguments of tools beside the route's own fields. */
 const OPTIONS = {
   dryRun: Type.Optional(Type.Boolean({ default: false, description: 'Say what would happen, and change nothing' })),
 }
 
-/** The part of JSON Schema that names an object's fields. */
+/** The keywords of JSON Schema for an object's fields. */
 interface Fields {
   properties: Record<string, object>
   required?: string[]
 }
 
-/** Named schemas whose parts are described where they are written: an answer that has them says no more than their names. */
+/** Named schemas that are described in the tools that write them, so the schemas of answers have only their names. */
 const WRITTEN = ['Alert', 'Channel', 'Condition', 'JourneySpec']
 
 /**
- * Everything in its place, because a name that is there twice is refused by validators, and assistants read references
- * badly. Without examples, and what a named schema says of its parts only at its first place: both would cost every
- * conversation their length. `told`: names of those that are known already.
+ * Returns a function that inlines all references, because validators refuse duplicate names and assistants handle
+ * references badly. Examples are left out, and a named schema is described only where it first occurs, because every
+ * conversation pays for the length. `described`: names of schemas that are described already.
  */
-function inliner(told: Set<string>): (schema: TSchema) => JsonSchema {
+function inliner(described: Set<string>): (schema: TSchema) => JsonSchema {
   const terse = ({ examples: _, description: __, ...schema }: TSchema): JsonSchema => plain(schema as TSchema, terse)
   const inlined = ({ examples: _, ...schema }: TSchema): JsonSchema => {
     const { $id: name } = schema
-    if (name !== undefined && told.has(name)) return terse(schema as TSchema)
-    if (name !== undefined) told.add(name)
+    if (name !== undefined && described.has(name)) return terse(schema as TSchema)
+    if (name !== undefined) described.add(name)
     return plain(schema as TSchema, inlined)
   }
   return inlined
@@ -67,7 +67,7 @@ export function toolName(id: string): string {
   return id.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** Which part of a call each argument belongs to, and the schema of all of them together. */
+/** Returns the part of a call that each argument belongs to, and the schema of all arguments. */
 function inputOf(route: Route) {
   const inlined = inliner(new Set())
   const { params, query, body, access } = route
@@ -91,7 +91,7 @@ function inputOf(route: Route) {
   return { places, schema: { type: 'object' as const, properties, required, additionalProperties: false } }
 }
 
-/** Fails with `invalid`, naming what is not known and what is. */
+/** Splits arguments by part. Fails with `invalid`, naming unknown arguments and the known ones. */
 function split(args: Record<string, unknown>, places: ReadonlyMap<string, Place>) {
   const parts: Record<Place, Record<string, unknown>> = { params: {}, query: {}, body: {}, options: {} }
   const unknown: string[] = []
@@ -125,7 +125,7 @@ function entryOf(route: Route, inputSchema: ToolEntry['inputSchema']): ToolEntry
   }
 }
 
-/** Fails, as a bug, for a route that can't be a tool: nothing of it may depend on who calls it with what. */
+/** Makes the tool of a route. Throws a plain `Error` for a route that can't be a tool, whatever the call. */
 export function toolOf(route: Route): Tool {
   const { answer, params, query, access, asynchronous, produces } = route
   if (produces || !isObject(answer)) throw bug(route, 'its answer is not an object')

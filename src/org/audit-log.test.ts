@@ -31,7 +31,7 @@ describe('the audit log', () => {
   const read = async ({ call, cast }: ReturnType<typeof setUp>, query = '') =>
     (await call('GET', `/v1/org/audit-log${query}`, { as: cast.ada.key })).body
 
-  test('is read newest first, with the addresses of users who are still there', async () => {
+  test('is listed newest first, with the addresses of users who still exist', async () => {
     const all = setUp()
     write(all)
     const { entries, nextCursor } = await read(all)
@@ -81,7 +81,7 @@ describe('the audit log', () => {
     expect(seen).toEqual(Array.from({ length: 25 }, (_, i) => `act${24 - i}`))
   })
 
-  test('keeps what was carried out, and not what was refused or only read', async () => {
+  test('has the performed changes, and no refused calls or reads', async () => {
     const all = setUp()
     const { call, cast } = all
     const { body } = await call('POST', '/v1/orgs', { as: cast.alice.key, body: { name: 'New' }, address: '192.0.2.7' })
@@ -97,7 +97,7 @@ describe('the audit log', () => {
     expect(JSON.stringify(entries)).not.toContain(secret.body.webhookSecret)
   })
 
-  test('forgets what is older than it is to be kept', async () => {
+  test('deletes entries older than the retention time', async () => {
     const all = setUp()
     write(all)
     removeOldAuditEntries(all.db, all.clock.now() + RECORDS_KEPT_MS - 1000)
@@ -107,7 +107,7 @@ describe('the audit log', () => {
     expect((await read(all)).entries).toEqual([])
   })
 
-  test('takes nothing for an organization that is gone', () => {
+  test('gets no entries for a deleted organization', () => {
     const { db, clock } = setUp()
     writeAuditEntry(db, clock, { orgId: 'org_gone', act: 'signIn' })
     expect(db.prepare('SELECT count(*) AS n FROM auditEntry').get()).toEqual({ n: 0 })
@@ -122,7 +122,7 @@ describe('the audit log', () => {
   )
 })
 
-test('what was done to a key is in the logs of all organizations in which it works, once each', async () => {
+test('changes of a key are in the logs of all organizations in which it works, once each', async () => {
   const { db, clock, cast } = setUp()
   const { bob, mallory, ada } = cast
   addMember(db, clock, { orgId: mallory.orgId, userId: bob.userId, role: 'viewer' })
@@ -131,7 +131,7 @@ test('what was done to a key is in the logs of all organizations in which it wor
   const body = { name: 'CI', expiresInDays: 30 }
   const { id } = (await call('POST', '/v1/keys', { as: bob.key, headers: here, body, address: '192.0.2.7' })).body
   await call('DELETE', `/v1/keys/${id}`, { as: mallory.key, address: '192.0.2.8' })
-  // Refused, so nothing is kept.
+  // Refused, so there is no entry.
   await call('DELETE', `/v1/keys/${id}`, { as: ada.key })
   const note = { name: 'CI', expiresInDays: 30, readOnly: false }
   for (const orgId of [cast.orgId, mallory.orgId]) {

@@ -40,7 +40,7 @@ function peopleOf(...[db, clock]: Parameters<typeof cast>) {
   return { ...people, token, twice }
 }
 
-/** A data folder with people in it. */
+/** A data folder with users. */
 function inhabited(options: { perMinute?: number } = {}) {
   const { people, ...rest } = setUp(options)
   if (!people) throw new Error('no people')
@@ -48,7 +48,7 @@ function inhabited(options: { perMinute?: number } = {}) {
 }
 
 describe('the ways to sign in', () => {
-  test('are told to anybody', async () => {
+  test('are public', async () => {
     const { call, secret } = setUp({ people: false })
     const methods = async () => (await call('GET', '/v1/auth/methods')).body
     expect(await methods()).toEqual({ password: true, setUp: true, oidc: null })
@@ -59,7 +59,7 @@ describe('the ways to sign in', () => {
     expect((await call('GET', '/v1/whoami', { as: answer.body.token })).body).toMatchObject({ role: 'owner' })
   })
 
-  test("have the company's own by its name", async () => {
+  test("include the company's provider by its name", async () => {
     const { db, clock } = setUp({ people: false })
     const parts = {
       db,
@@ -88,7 +88,7 @@ describe('signing in', () => {
     expect(stored).not.toContain(body.token)
   })
 
-  test('is refused with 401, in the same words for all reasons', async () => {
+  test('is refused with 401, with the same message for all reasons', async () => {
     const { login } = inhabited()
     const answers = [await login('bob@example.com', 'wrong'), await login('nobody@example.com')]
     for (const { status, body } of answers) {
@@ -96,7 +96,7 @@ describe('signing in', () => {
     }
   })
 
-  test('is limited by address and by account, and says how long to wait', async () => {
+  test('is limited by address and by account, with `retry-after`', async () => {
     const { clock, login } = inhabited({ perMinute: 3 })
     for (const name of ['a', 'b', 'c']) expect((await login(`${name}@example.com`)).status).toBe(401)
     const limited = await login('bob@example.com')
@@ -126,7 +126,7 @@ describe('signing in', () => {
 })
 
 describe('signing out', () => {
-  test('ends this session and no other, and is told of in each organization once', async () => {
+  test('ends this session and no other, with one audit log entry in each organization', async () => {
     const { call, people, entries } = inhabited()
     people.twice()
     const [token, other] = [people.token(people.bob), people.token(people.bob)]
@@ -141,7 +141,7 @@ describe('signing out', () => {
     expect(written).toEqual(orgIds.map((orgId) => ({ ...entry, orgId })))
   })
 
-  test('is for viewers too, and not for API keys', async () => {
+  test('is possible for viewers, and not for API keys', async () => {
     const { call, people } = inhabited()
     expect((await call('POST', '/v1/auth/logout', { as: people.token(people.vera) })).status).toBe(200)
     const byKey = await call('POST', '/v1/auth/logout', { as: people.bob.key })
@@ -151,13 +151,13 @@ describe('signing out', () => {
   })
 })
 
-describe('another password', () => {
+describe('a new password', () => {
   const change = (currentPassword: string, newPassword = 'another horse') => ({
     body: { currentPassword, newPassword },
   })
   const PATH = '/v1/auth/password'
 
-  test('takes the place of the old one, and ends all other sessions of the user', async () => {
+  test('replaces the old one, and ends all other sessions of the user', async () => {
     const { call, login, people, entries } = inhabited()
     people.twice()
     const { token, bob, alice, mallory } = people
@@ -175,7 +175,7 @@ describe('another password', () => {
     expect((await login('bob@example.com', 'another horse')).status).toBe(200)
   })
 
-  test('needs the present one, and what fits', async () => {
+  test('needs the current one, and must be valid', async () => {
     const { call, login, people, entries } = inhabited()
     const mine = people.token(people.vera)
     const cases = [
@@ -190,7 +190,7 @@ describe('another password', () => {
     expect((await login('vera@example.com')).status).toBe(200)
   })
 
-  test('is not for API keys, nor for users without one', async () => {
+  test('can not be set by API keys, nor by users without one', async () => {
     const { call, people } = inhabited()
     const answers = [
       await call('PUT', PATH, { as: people.bob.key, ...change(PASSWORD) }),
@@ -239,7 +239,7 @@ test('a session follows its user: the role counts from the next request on, and 
   expect((await whoami()).status).toBe(401)
 })
 
-test('whatever is sent, the answer is a polite refusal', async () => {
+test('any input is answered by a refusal, never a bug', async () => {
   const { call, people, secret } = inhabited({ perMinute: 1_000_000 })
   const mine = people.token(people.bob)
   const targets = [

@@ -25,7 +25,7 @@ function setUp() {
   return { db, clock, cast: people, authenticate, as, setRole, session, invite }
 }
 
-test.each(['alice', 'ada', 'bob', 'vera', 'mallory'] as const)('%s is known by the key', (name) => {
+test.each(['alice', 'ada', 'bob', 'vera', 'mallory'] as const)('%s is authenticated by the key', (name) => {
   const { cast, as } = setUp()
   const { userId, orgId, role, keyId, key } = cast[name]
   expect(as(key)).toEqual({ via: 'key', userId, orgId, role, keyId, sessionId: null, readOnly: role === 'viewer' })
@@ -199,7 +199,7 @@ describe('an invitation that was not accepted', () => {
     }
   })
 
-  test('is not enough to be a member of anything', () => {
+  test('does not count as a membership', () => {
     const { db, cast, as, session, invite } = setUp()
     const { userId, key } = cast.bob
     db.prepare('DELETE FROM member WHERE userId = ?').run(userId)
@@ -226,13 +226,13 @@ describe('X-Org-Id', () => {
     expect(() => as(cast.bob.key)).toThrow(expect.objectContaining({ code: 'invalid', message }))
     expect(as(cast.bob.key, cast.orgId)).toMatchObject({ orgId: cast.orgId, role: 'member', readOnly: false })
     expect(as(cast.bob.key, second)).toMatchObject({ orgId: second, role: 'viewer', readOnly: true })
-    // What is about the user alone does without; a name that is given still has to fit.
+    // Routes about the user alone don't need it; if it is given, it must still fit.
     expect(as(cast.bob.key, undefined, true)).toMatchObject({ orgId: cast.orgId, role: 'member' })
     expect(as(cast.bob.key, second, true)).toMatchObject({ orgId: second })
     expect(() => as(cast.bob.key, cast.mallory.orgId, true)).toThrow('not a member of this organization')
   })
 
-  test('of an organization of others, or of none, is forbidden alike', () => {
+  test('of an organization of others, or of an unknown one, is forbidden alike', () => {
     const { cast, as } = setUp()
     for (const orgId of [cast.mallory.orgId, 'org_none']) {
       expect(() => as(cast.bob.key, orgId)).toThrow(

@@ -42,7 +42,7 @@ function setUp({ addressPerMinute = 1000, withMail = true } = {}) {
 
 const PASSWORD = 'correct horse battery'
 
-describe('who may call', () => {
+describe('permissions', () => {
   type Expected = Record<Exclude<Caller, 'nobody' | 'stranger' | 'revoked' | 'expired'>, number>
   const readers = { viewer: 200, readOnly: 200, member: 200, admin: 200, owner: 200, otherOrg: 200 }
   const admins = { viewer: 403, readOnly: 403, member: 403, admin: 200, owner: 200, otherOrg: 404 }
@@ -98,7 +98,7 @@ describe('who may call', () => {
 })
 
 describe('the list', () => {
-  test('shows addresses to admins only, and who is invited', async () => {
+  test('shows addresses and invited users to admins only', async () => {
     const { call, cast, invite, clock } = setUp()
     await invite('new@example.com', 'viewer')
     const seen = async (as: string) => (await call('GET', '/v1/org/members', { as })).body.members
@@ -131,7 +131,7 @@ describe('the list', () => {
 })
 
 describe('an invitation', () => {
-  test('makes a member, once, who can act from then on and not before', async () => {
+  test('makes a member, once, who has access only after accepting', async () => {
     const { call, cast, accept, clock, passwordHashOf, db } = setUp()
     const body = { email: 'Ann@example.com', role: 'admin' }
     const made = await call('POST', '/v1/org/members', { as: cast.ada.key, body })
@@ -171,7 +171,7 @@ describe('an invitation', () => {
     expect(db.prepare('SELECT count(*) AS n FROM session').get()).toEqual({ n: 0 })
   })
 
-  test('of a user with a password needs that one, and leaves it as it is', async () => {
+  test('of a user with a password needs that password, and does not change it', async () => {
     const { db, call, cast, invite, accept, setPassword, passwordHashOf, acts } = setUp()
     await setPassword(cast.bob.userId, PASSWORD)
     const before = passwordHashOf('bob@example.com')
@@ -191,7 +191,7 @@ describe('an invitation', () => {
     expect(JSON.stringify(db.prepare('SELECT * FROM auditEntry').all())).not.toContain(token)
   })
 
-  test('does not give a password to somebody who gets in elsewhere without one: they join signed in', async () => {
+  test('does not set a password for a user who has access elsewhere without one: they join while signed in', async () => {
     const { call, cast, invite, accept, passwordHashOf, acts } = setUp()
     const token = await invite('bob@example.com', 'viewer', cast.mallory.key)
     expect((await accept(token, PASSWORD)).status).toBe(409)
@@ -209,7 +209,7 @@ describe('an invitation', () => {
     expect((await call('POST', '/v1/orgs/join', again)).status).toBe(401)
   })
 
-  test('that is not accepted shows nothing and opens nothing', async () => {
+  test('that is not accepted gives no data and no access', async () => {
     const { call, cast, invite } = setUp()
     await invite('bob@example.com', 'owner', cast.mallory.key)
     const keys = (await call('GET', '/v1/keys', { as: cast.mallory.key })).body.keys
@@ -248,7 +248,7 @@ describe('an invitation', () => {
     expect((await accept('in_none', PASSWORD)).status).toBe(401)
   })
 
-  test('takes so many wrong passwords and no more', async () => {
+  test('limits the number of wrong passwords', async () => {
     const { call, cast, setPassword, invite } = setUp({ addressPerMinute: 60 })
     const from = (address: string, token: string, password: string) =>
       call('POST', '/v1/auth/invite', { address, body: { token, password } })
@@ -264,7 +264,7 @@ describe('an invitation', () => {
 describe('the mail', () => {
   const body = { email: 'ann@example.com', role: 'member' }
 
-  test('goes once it is certain: not when it is refused, tried without effect or rolled back', async () => {
+  test('is sent after the commit: not for a refusal, a dry run or a rollback', async () => {
     const { db, call, cast, mails, routes, audit } = setUp()
     await call('POST', '/v1/org/members', { as: cast.ada.key, body: { ...body, email: 'bob@example.com' } })
     const inviteMember = routes.find(({ id }) => id === 'inviteMember')
@@ -296,7 +296,7 @@ describe('the mail', () => {
     ])
   })
 
-  test('is not needed', async () => {
+  test('is not sent without a mail server', async () => {
     const { call, cast, mails } = setUp({ withMail: false })
     expect((await call('POST', '/v1/org/members', { as: cast.ada.key, body })).status).toBe(201)
     expect(mails).toEqual([])
@@ -311,7 +311,7 @@ describe('the mail', () => {
   })
 })
 
-test('a change of role and a removal hold from the next request on', async () => {
+test('a change of role and a removal apply from the next request on', async () => {
   const { call, cast } = setUp()
   const { alice, bob } = cast
   const bobs = `/v1/org/members/${bob.userId}`
@@ -322,7 +322,7 @@ test('a change of role and a removal hold from the next request on', async () =>
   expect((await call('DELETE', bobs, { as: bob.key })).status).toBe(409)
 })
 
-test('who is removed from one of two organizations keeps the other', async () => {
+test('a user who is removed from one of two organizations keeps access to the other', async () => {
   const { db, clock, call, cast } = setUp()
   const { id } = createOrg(db, testBox, clock, { name: 'Second' })
   addMember(db, clock, { orgId: id, userId: cast.bob.userId, role: 'viewer' })
@@ -330,7 +330,7 @@ test('who is removed from one of two organizations keeps the other', async () =>
   expect((await call('GET', '/v1/whoami', { as: cast.bob.key })).body).toMatchObject({ orgId: id, role: 'viewer' })
 })
 
-test('the log says who invited, changed and removed whom, and holds no token', async () => {
+test('the audit log has invitations, changes and removals with both users, and no token', async () => {
   const { db, call, cast, invite, acts } = setUp()
   const token = await invite('ann@example.com', 'viewer', cast.ada.key)
   const find = db.prepare<[], { id: string }>(`SELECT id FROM user WHERE email = 'ann@example.com'`)

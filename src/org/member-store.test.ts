@@ -49,7 +49,7 @@ type Model = Map<string, { role: Role; status: 'active' | 'invited' }>
 
 const activeOwners = (model: Model) => [...model].filter(([, it]) => it.role === 'owner' && it.status === 'active')
 
-/** What the act must be refused with; null, with the model changed, when it must not. */
+/** The code of the expected refusal; null, with the model changed, when the act must succeed. */
 function expected(model: Model, step: { kind: string; email: string; role?: Role }): string | null {
   const { kind, email, role = 'viewer' } = step
   const present = model.get(email)
@@ -70,7 +70,7 @@ function expected(model: Model, step: { kind: string; email: string; role?: Role
   return null
 }
 
-test('whatever is done in whatever order, members are as a plain table has them, and one owner stays', () => {
+test('after any sequence of acts, members are as in a simple model, and one owner stays', () => {
   fc.assert(
     fc.property(fc.array(act, { maxLength: 40 }), (steps) => {
       const { db, clock, orgId, join } = setUp()
@@ -149,7 +149,7 @@ describe('invitations', () => {
     })
   })
 
-  test('a user of another organization is invited without a trace there, and keeps the name to himself', () => {
+  test('a user of another organization is invited without a trace there, and the name stays hidden', () => {
     const { db, clock, orgId, owner } = setUp()
     const { id: elsewhere } = createOrg(db, testBox, clock, { name: 'Elsewhere' })
     const { member } = invite(db, clock, { orgId: elsewhere, email: OWNER, role: 'viewer' })
@@ -196,7 +196,7 @@ describe('removal', () => {
     expect(count('session')).toBe(0)
   })
 
-  test('of an invitation forgets who was nothing but invited, once no other one waits', () => {
+  test('of the last invitation deletes a user who was only invited', () => {
     const { db, clock, orgId, count } = setUp()
     const { id: elsewhere } = createOrg(db, testBox, clock, { name: 'Elsewhere' })
     const [one, two] = [orgId, elsewhere].map(

@@ -18,7 +18,7 @@ import {
   zoe,
 } from './oidc-flow.fixture.ts'
 
-describe('the way there', () => {
+describe('the redirect to the provider', () => {
   test('asks the provider with PKCE, state and nonce, and leaves a sealed cookie', async () => {
     await using all = await setUp()
     const response = await all.get(START)
@@ -47,7 +47,7 @@ describe('the way there', () => {
     expect(another.get('code_challenge')).not.toBe(code_challenge)
   })
 
-  test('asks for a scope of the groups where there is one', async () => {
+  test('requests the scope of the groups claim if the provider has one', async () => {
     await using all = await setUp()
     all.behaviour.metadata = { scopes_supported: ['openid', 'groups'] }
     const { searchParams } = new URL((await all.get(START)).headers.get('location') ?? '')
@@ -68,7 +68,7 @@ describe('the way there', () => {
     expect(cleared).toStartWith(`tagwarden_oidc=; Path=${path}; Max-Age=0; HttpOnly; SameSite=Lax`)
   })
 
-  test('discovery is asked once an hour, and its failures are forgotten', async () => {
+  test('discovery is cached for an hour, and its failures are not', async () => {
     await using all = await setUp()
     const asked = () => all.provider.requests.filter(({ path }) => path.startsWith('/.well-known/')).length
     all.behaviour.instead = () => new Response('down', { status: 503 })
@@ -99,7 +99,7 @@ describe('the way there', () => {
     expect(ways.includes('client_secret') && ways.includes('authorization')).toBe(false)
   })
 
-  test('a provider that refuses our secret is no bug, and the log says why', async () => {
+  test('a provider that refuses the client secret is no bug, and the reason is logged', async () => {
     await using all = await setUp({ settings: { clientSecret: 'wrong-secret' } })
     expect(await refusalOf(all)).toBe('Acme ID did not confirm the sign-in (invalid_client); start again')
     expect(all.warnings.join()).toContain('invalid_client')
@@ -125,10 +125,10 @@ describe('the way there', () => {
   })
 })
 
-describe('the way back', () => {
+describe('the callback', () => {
   const STRANGE = 'this sign-in began in another browser or more than 10 minutes ago; start again'
 
-  /** The address to which the provider sends the browser. */
+  /** The URL to which the provider redirects the browser. */
   async function backOf({ browser }: SetUp): Promise<URL> {
     return new URL(await browser.follow(await browser.follow(PUBLIC_URL + START)))
   }
@@ -216,7 +216,7 @@ describe('the way back', () => {
     expect(all.warnings).toEqual([expect.stringMatching(/^\P{C}+$/u)])
   })
 
-  test('with anything twice is refused', async () => {
+  test('with a duplicate parameter is refused', async () => {
     await using all = await setUp()
     for (const name of ['code', 'state', 'error']) {
       const back = await backOf(all)
@@ -226,7 +226,7 @@ describe('the way back', () => {
   })
 })
 
-describe('the code that the page is given', () => {
+describe('the one-time code of the page', () => {
   const redeem = (all: SetUp, code: string) => all.call('POST', '/v1/auth/oidc/session', { body: { code } })
 
   async function codeOf(all: SetUp): Promise<string> {
@@ -282,7 +282,7 @@ test('too many tries from one address are refused, at each step', async () => {
   expect((await all.get(START)).status).toBe(302)
 })
 
-test('without a company there is nothing of it', async () => {
+test('without a configured provider the routes do not exist', async () => {
   await using all = await setUp({ off: true })
   for (const path of [START, CALLBACK, `${CALLBACK}?code=x&state=y`]) {
     const answer = await all.get(path)

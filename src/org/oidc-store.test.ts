@@ -6,7 +6,7 @@ import { ADDRESS, countOf, principalOf, refusalOf, roleIn, START, setUp, signInA
 import { openSession } from './session.ts'
 import { addMember, createKey, createUser } from './store.ts'
 
-describe('somebody whom the company knows', () => {
+describe('a user of the company', () => {
   test('is signed in, and is a new user of the organization', async () => {
     await using all = await setUp()
     const { token, expiresAt, user, orgs } = await signInAs(all, zoe)
@@ -19,7 +19,7 @@ describe('somebody whom the company knows', () => {
     expect(all.browser.jar.size).toBe(0)
   })
 
-  test('is the same user the next time, whatever the provider calls them then', async () => {
+  test('is the same user the next time, also with another name or address', async () => {
     await using all = await setUp()
     const first = await signInAs(all, zoe)
     const again = await signInAs(all, { ...zoe, email: 'zoe.new@example.com', email_verified: false, name: 'Z' })
@@ -37,7 +37,7 @@ describe('somebody whom the company knows', () => {
     expect(roleIn(all, bob.userId)).toBe('member')
   })
 
-  test('is who has the address, whoever made its user elsewhere: what let that one in does no more', async () => {
+  test('takes over a user that another organization made, whose password, keys and sessions end', async () => {
     await using all = await setUp()
     const { db, clock, cast } = all
     const planted = createUser(db, clock, { email: zoe.email, passwordHash: 'a password that Mallory knows' })
@@ -72,7 +72,7 @@ describe('somebody whom the company knows', () => {
     expect((await signInAs(all, zoe)).orgs).toEqual([{ id: all.cast.orgId, name: 'Acme', role: 'viewer' }])
   })
 
-  test('joins no organization that is not there', async () => {
+  test('does not join an organization that does not exist', async () => {
     await using all = await setUp({ settings: { orgId: 'org_gone' } })
     expect((await all.get(START)).status).toBe(409)
     expect(all.provider.requests).toEqual([])
@@ -110,7 +110,7 @@ describe('the groups decide', () => {
     expect(all.db.prepare('SELECT 1 FROM user WHERE email = ?').all(zoe.email)).toEqual([])
   })
 
-  test('up and down, at every sign-in, and the audit log says so', async () => {
+  test('the role at every sign-in, up and down, with an entry in the audit log', async () => {
     await using all = await setUp()
     const { id } = (await signInAs(all, zoe)).user
     for (const [group, role] of [
@@ -140,7 +140,7 @@ describe('the groups decide', () => {
     const alice = { sub: 'u-alice', email: cast.alice.email, email_verified: true }
     await signInAs(all, { ...alice, groups: ['staff'] })
     expect(roleIn(all, cast.alice.userId)).toBe('owner')
-    // Whoever is only invited owns nothing yet.
+    // An invited owner does not count as an owner.
     invite(db, clock, { orgId: cast.orgId, email: 'later@example.com', role: 'owner' })
     await signInAs(all, { ...alice, groups: ['staff'] })
     expect(roleIn(all, cast.alice.userId)).toBe('owner')
@@ -149,7 +149,7 @@ describe('the groups decide', () => {
     expect(roleIn(all, cast.alice.userId)).toBe('viewer')
   })
 
-  test('out: whose groups have no role any more loses sessions and membership', async () => {
+  test('removal: a user whose groups have no role any more loses sessions and membership', async () => {
     await using all = await setUp()
     const { db, cast } = all
     const { token, user } = await signInAs(all, zoe)
@@ -167,7 +167,7 @@ describe('the groups decide', () => {
     expect(db.prepare('SELECT count(*) AS n FROM member WHERE orgId = ?').get(cast.orgId)).toEqual({ n: 5 })
   })
 
-  test('out: the last owner stays one, without a session', async () => {
+  test('removal: the last owner stays one, without a session', async () => {
     await using all = await setUp()
     const alice = { sub: 'u-alice', email: all.cast.alice.email, email_verified: true }
     const { token } = await signInAs(all, { ...alice, groups: ['board'] })
@@ -186,7 +186,7 @@ describe('the groups decide', () => {
     expect(principalOf(all, session.token).role).toBe('member')
   })
 
-  test('not when userinfo, which would tell them, fails', async () => {
+  test('nothing when userinfo, which has them, fails', async () => {
     await using all = await setUp()
     const { token } = await signInAs(all, zoe)
     const { groups: _, ...groupless } = zoe
@@ -219,12 +219,12 @@ describe('an address', () => {
     expect([countOf(all, 'user'), countOf(all, 'identity'), countOf(all, 'session')]).toEqual([users, 0, 0])
   })
 
-  test('that nobody has makes a new user, confirmed or not', async () => {
+  test('that is unknown makes a new user, verified or not', async () => {
     await using all = await setUp()
     expect((await signInAs(all, { ...zoe, email_verified: false })).user.email).toBe(zoe.email)
   })
 
-  test('of somebody who has an account of the company already is not for a second one', async () => {
+  test('of a user who is linked to an account of the company is refused for a second account', async () => {
     await using all = await setUp()
     await signInAs(all, { ...zoe, email_verified: false })
     all.behaviour.claims = { ...zoe, sub: 'u-second' }

@@ -15,7 +15,7 @@ test('of the roles of all groups the highest counts', () => {
   )
 })
 
-test('whatever a provider says of somebody, what is taken of it can be stored', () => {
+test('for any claims of a provider, the returned user can be stored', () => {
   const odd = fc.oneof(fc.string({ unit: 'binary' }), fc.jsonValue(), fc.constantFrom(undefined, ' ', 'a\0b', '\ud800'))
   const claims = fc.record({ email: odd, email_verified: odd, name: odd, groups: odd })
   fc.assert(

@@ -5,15 +5,15 @@ import { HOUR_MS, SECOND_MS } from '../core/clock.ts'
 import { CLIENT_ID, CLIENT_SECRET, type ProviderBehaviour, signWith } from './oidc.fixture.ts'
 import { countOf, outcomeOf, PUBLIC_URL, refusalOf, roleIn, START, setUp, signInAs, zoe } from './oidc-flow.fixture.ts'
 
-describe('what the ID token does not say', () => {
-  test('is asked of userinfo', async () => {
+describe('claims that the ID token lacks', () => {
+  test('are read from userinfo', async () => {
     await using all = await setUp()
     const { sub, ...rest } = zoe
     all.behaviour.userinfo = rest
     expect((await signInAs(all, { sub })).user).toMatchObject({ email: 'zoe@example.com', name: 'Zoe' })
   })
 
-  test('userinfo of somebody else is not believed', async () => {
+  test('userinfo of another subject is ignored', async () => {
     await using all = await setUp()
     const { groups: _, ...claims } = zoe
     all.behaviour.claims = claims
@@ -21,7 +21,7 @@ describe('what the ID token does not say', () => {
     expect(await refusalOf(all)).toContain('can not be trusted')
   })
 
-  test('userinfo is not asked when nothing is missing, and where there is none', async () => {
+  test('userinfo is not requested when nothing is missing, or the provider has none', async () => {
     await using all = await setUp()
     await signInAs(all, zoe)
     expect(all.provider.requests.map(({ path }) => path)).not.toContain('/userinfo')
@@ -31,7 +31,7 @@ describe('what the ID token does not say', () => {
     expect(await refusalOf(without)).toContain('none of your groups')
   })
 
-  test('an address of the ID token is not verified by what userinfo says of another', async () => {
+  test('an address of the ID token is not verified by userinfo with another address', async () => {
     await using all = await setUp()
     all.behaviour.claims = { sub: 'u-9', email: all.cast.bob.email }
     all.behaviour.userinfo = { email: 'mine@example.com', email_verified: true, groups: ['staff'] }
@@ -48,7 +48,7 @@ describe('what the ID token does not say', () => {
   })
 })
 
-describe('a provider that does not answer as one', () => {
+describe('a provider with a wrong answer', () => {
   test('that is down: 502 at the start, a sentence on the way back', async () => {
     const all = await setUp()
     const toProvider = await all.browser.follow(PUBLIC_URL + START)
@@ -177,12 +177,12 @@ describe('an ID token', () => {
     )
     expect([countOf(all, 'identity'), countOf(all, 'session')]).toEqual([0, 0])
     expect(all.warnings).toEqual([expect.stringMatching(reason)])
-    // The same provider, as it should be.
+    // The same provider with a correct token.
     Object.assign(all.behaviour, { claims: zoe, sign: null })
     await signInAs(all, zoe)
   })
 
-  test('is held against our clock', async () => {
+  test('is checked by the server clock', async () => {
     await using all = await setUp()
     all.clock.advance(1000 * HOUR_MS)
     await signInAs(all, zoe)

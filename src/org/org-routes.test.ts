@@ -22,7 +22,7 @@ function setUp() {
   return { db, clock, cast: people, told, call }
 }
 
-describe('who may call', () => {
+describe('permissions', () => {
   type Expected = Record<Exclude<Caller, 'nobody' | 'stranger' | 'revoked' | 'expired'>, number>
   const readers = { viewer: 200, readOnly: 200, member: 200, admin: 200, owner: 200, otherOrg: 200 }
   const seers = { ...readers, viewer: 403, member: 403 }
@@ -57,7 +57,7 @@ describe('who may call', () => {
 })
 
 describe('another organization', () => {
-  test('belongs to who made it, and to nobody else', async () => {
+  test('belongs to the user who made it only', async () => {
     const { call, cast, db } = setUp()
     const { status, body } = await call('POST', '/v1/orgs', { as: cast.alice.key, body: { name: ' Acme Europe ' } })
     expect(status).toBe(201)
@@ -72,7 +72,7 @@ describe('another organization', () => {
     expect(stranger.status).toBe(403)
   })
 
-  test('is made by an owner of the one in which the request acts', async () => {
+  test('can be made by an owner of the current organization', async () => {
     const { db, clock, call, cast } = setUp()
     const { id } = createOrg(db, testBox, clock, { name: 'Second' })
     addMember(db, clock, { orgId: id, userId: cast.alice.userId, role: 'admin' })
@@ -96,7 +96,7 @@ describe('another organization', () => {
 })
 
 describe('settings', () => {
-  test('that are left out stay, and rules are compiled anew', async () => {
+  test('that are left out stay unchanged, and rules are recompiled', async () => {
     const { call, cast, told } = setUp()
     const patch = (body: unknown) => call('PATCH', '/v1/org', { as: cast.ada.key, body })
     expect((await patch({ phoneRegions: ['DE', 'US', 'DE'] })).body).toMatchObject({
@@ -130,7 +130,7 @@ describe('settings', () => {
     expect(told).toEqual([])
   })
 
-  test('the webhook secret is replaced in this organization alone', async () => {
+  test('the webhook secret is replaced only in this organization', async () => {
     const { db, call, cast } = setUp()
     const before = openWebhookSecret(db, testBox, cast.orgId)
     const other = openWebhookSecret(db, testBox, cast.mallory.orgId)
@@ -187,7 +187,7 @@ function fill(db: Db, orgId: string): void {
   db.pragma('foreign_keys = OFF')
   for (const [table, columns] of columnsOf(db)) {
     if (!columns.some(({ name }) => OWNERS.some((owner) => owner === name))) continue
-    // A lone number as the key is the row's own, which SQLite gives it.
+    // An integer primary key is the rowid, which SQLite assigns.
     const isRowId = ({ type, pk }: Column) =>
       pk > 0 && type === 'INTEGER' && columns.filter(({ pk }) => pk > 0).length === 1
     const wanted = columns.filter((it) => (it.notnull || it.pk || it.name in known) && !isRowId(it))
@@ -218,7 +218,7 @@ function rowsOf(db: Db, orgId: string): Record<string, number> {
 }
 
 describe('deleting', () => {
-  test('leaves nothing in the database but what jobs remove, and other organizations alone', async () => {
+  test('leaves only rows that jobs remove later, and does not change other organizations', async () => {
     const { db, call, cast, told } = setUp()
     const { orgId, mallory } = cast
     for (const id of [orgId, mallory.orgId]) fill(db, id)
@@ -227,7 +227,7 @@ describe('deleting', () => {
     expect(Object.keys(others).length).toBeGreaterThan(12)
     const answer = await call('DELETE', '/v1/org?name=Acme', { as: cast.alice.key })
     expect([answer.status, answer.body]).toEqual([200, { ok: true }])
-    // Whose files are to go stays known; the last one goes with the next round of the signals.
+    // The ids whose files are to be removed are kept; the last row is removed by the next round of the signals.
     expect(rowsOf(db, orgId)).toEqual({ deletedOrg: 1, eventFile: 1, pageFile: 1, rollupFile: 1, signalAlert: 1 })
     expect(rowsOf(db, mallory.orgId)).toEqual(others)
     expect(told).toEqual([`deleted ${orgId}`])

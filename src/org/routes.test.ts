@@ -25,7 +25,7 @@ function setUp() {
   const parts = { db, box: testBox, clock, changed() {}, deleted() {} }
   const routes = [...orgRoutes(parts), ...organizationRoutes(parts)]
   const call = client({ db, clock }, ...routes)
-  /** The same routes for somebody who signed in instead of sending a key. */
+  /** The same routes for a user with a session instead of a key. */
   const signedIn = ({ userId, orgId, role }: Person) => {
     const principal: Principal = {
       via: 'session',
@@ -43,10 +43,10 @@ function setUp() {
 
 const newKey = { name: 'CI', expiresInDays: 30 }
 
-describe('who may call', () => {
+describe('permissions', () => {
   const everybody = { viewer: 200, readOnly: 200, member: 200, admin: 200, owner: 200, otherOrg: 200 }
   const fullKeys = { viewer: 403, readOnly: 403, member: 201, admin: 201, owner: 201, otherOrg: 201 }
-  /** Of Bob's key: he and the admins of his organization may revoke it. */
+  /** Bob's key: he and the admins of his organization may revoke it. */
   const revokers = { viewer: 403, readOnly: 403, member: 200, admin: 200, owner: 200, otherOrg: 404 }
   type Expected = Record<Exclude<Caller, 'nobody' | 'stranger' | 'revoked' | 'expired'>, number>
 
@@ -56,7 +56,7 @@ describe('who may call', () => {
     ['GET', '/v1/org', undefined, everybody],
     ['GET', '/v1/keys', undefined, everybody],
     ['POST', '/v1/keys', newKey, fullKeys],
-    // Without the right a caller hears of that first, not of what is wrong with the body.
+    // A missing permission is reported before a bad body.
     ['POST', '/v1/keys', {}, { ...fullKeys, member: 400, admin: 400, owner: 400, otherOrg: 400 }],
     ['DELETE', '/v1/keys/{bob}', undefined, revokers],
   ]
@@ -75,7 +75,7 @@ describe('who may call', () => {
   })
 })
 
-test('whoami says as whom the request acts', async () => {
+test('whoami answers with the user of the request', async () => {
   const { call, cast, signedIn } = setUp()
   const { userId, orgId, email, keyId } = cast.vera
   const vera = {
@@ -94,7 +94,7 @@ test('whoami says as whom the request acts', async () => {
   expect(session.body).toEqual({ ...vera, readOnly: false, via: 'session', keyId: null })
 })
 
-test('a user of several organizations names one', async () => {
+test('a user of several organizations must name one', async () => {
   const { db, clock, call, cast } = setUp()
   const second = createOrg(db, testBox, clock, { name: 'Second' }).id
   addMember(db, clock, { orgId: second, userId: cast.bob.userId, role: 'viewer' })
@@ -145,7 +145,7 @@ describe('keys', () => {
     expect((await call('DELETE', `/v1/keys/${key.id}`, { as: cast.bob.key })).status).toBe(404)
   })
 
-  test('a viewer who signed in makes keys that read only, for good', async () => {
+  test('a viewer with a session makes read-only keys, which stay read-only', async () => {
     const { db, call, cast, signedIn } = setUp()
     const { body } = await signedIn(cast.vera)('POST', '/v1/keys', { body: { ...newKey, readOnly: false } })
     expect(body.readOnly).toBe(true)
@@ -153,7 +153,7 @@ describe('keys', () => {
     expect((await call('POST', '/v1/keys', { as: body.secret, body: newKey })).status).toBe(403)
   })
 
-  test('a member sees and revokes only his own; an admin those of all members of the organization', async () => {
+  test('a member sees and revokes only own keys; an admin those of all members of the organization', async () => {
     const { call, cast } = setUp()
     const owners = async ({ key }: Person) => {
       const { body } = await call('GET', '/v1/keys', { as: key })
@@ -216,7 +216,7 @@ describe('bad input', () => {
     expect((await call('GET', path, { as: cast.bob.key })).status).toBe(400)
   })
 
-  test('the shortest and the longest life of a key are taken, and no end', async () => {
+  test('the shortest and the longest life of a key are accepted, and none', async () => {
     const { call, cast } = setUp()
     for (const expiresInDays of [7, 365, null]) {
       const { status } = await call('POST', '/v1/keys', { as: cast.bob.key, body: { name: 'CI', expiresInDays } })
@@ -224,7 +224,7 @@ describe('bad input', () => {
     }
   })
 
-  test('whatever comes, a refusal is 4xx and no bug', async () => {
+  test('any input is answered with 4xx, never a bug', async () => {
     const { call, cast } = setUp()
     const key = fc.record(
       {

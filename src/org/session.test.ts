@@ -49,7 +49,7 @@ test('ending one leaves the others alone; ending none does nothing', () => {
   expect(hashes()).toEqual([secretHash(two)])
 })
 
-test('who signed in is told of the organizations, but not of invitations', () => {
+test('the answer to a sign-in has the organizations, but no invitations', () => {
   const { db, clock, cast } = setUp()
   const { userId, email } = cast.bob
   clock.advance(1)

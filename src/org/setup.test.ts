@@ -61,7 +61,7 @@ describe('with the token', () => {
       code: 'conflict',
       message: 'an owner exists already',
     })
-    // Also when the owner went away.
+    // Also when the owner was removed.
     db.exec('DELETE FROM org; DELETE FROM user')
     expect(parts.setupToken?.fits(token)).toBe(false)
     await expect(run()).rejects.toMatchObject({ code: 'unauthorized' })
@@ -75,7 +75,7 @@ describe('with the token', () => {
     expect(rows()).toEqual([1, 1, 1, 1, 0])
   })
 
-  test('nothing is made when another way was faster', async () => {
+  test('nothing is made when an owner was made otherwise in the meantime', async () => {
     const { db, clock, parts, run, rows } = world()
     const running = run()
     await initialize(db, testBox, clock, { orgName: 'First', email: 'first@example.com', password: null })

@@ -41,7 +41,7 @@ function setUp({ perMinute = 60 } = {}) {
 
 const REFUSED = { code: 'unauthorized', message: 'e-mail address or password is wrong' }
 
-describe('who knows the password', () => {
+describe('a right password', () => {
   test.each([
     ['bob@example.com', PASSWORD],
     [' BOB@Example.com\n', PASSWORD],
@@ -58,7 +58,7 @@ describe('who knows the password', () => {
     expect(entries).toEqual([{ orgId, act: 'signIn', userId, address: '192.0.2.1', note }])
   })
 
-  test('is told of in each of the organizations, but not where an invitation waits', async () => {
+  test('is in the audit log of each organization of the user, without those of open invitations', async () => {
     const { db, clock, cast, entries, enter } = setUp()
     const { userId, orgId } = cast.bob
     addMember(db, clock, { orgId: cast.mallory.orgId, userId, role: 'viewer' })
@@ -74,7 +74,7 @@ describe('who knows the password', () => {
     expect(entries.map(({ orgId }) => orgId)).toEqual([orgId])
   })
 
-  test('and belongs to no organization is refused, and has no session', async () => {
+  test('of a user without an organization is refused, without a session', async () => {
     const { db, clock, enter } = setUp()
     createUser(db, clock, { email: 'lone@example.com', passwordHash })
     await expect(enter('lone@example.com', PASSWORD)).rejects.toMatchObject({
@@ -85,7 +85,7 @@ describe('who knows the password', () => {
   })
 })
 
-describe('who does not know it', () => {
+describe('a wrong password', () => {
   const cases: [string, string, string][] = [
     ['an unknown address', 'nobody@example.com', PASSWORD],
     ['no address at all', "' OR 1=1 --", PASSWORD],
@@ -93,7 +93,7 @@ describe('who does not know it', () => {
     ['a wrong password', 'bob@example.com', 'correct horse'],
     ['the hash', 'bob@example.com', passwordHash],
   ]
-  test.each(cases)('is refused in the same words after one verification: %s', async (_name, email, password) => {
+  test.each(cases)('is refused with the same message after one verification: %s', async (_name, email, password) => {
     const { db, enter } = setUp()
     using verify = spyOn(Bun.password, 'verify')
     await expect(enter(email, password)).rejects.toMatchObject(REFUSED)
@@ -103,14 +103,14 @@ describe('who does not know it', () => {
     expect(db.prepare('SELECT * FROM session').all()).toEqual([])
   })
 
-  test('a right password costs one verification too', async () => {
+  test('costs as many verifications as a right one', async () => {
     const { enter } = setUp()
     using verify = spyOn(Bun.password, 'verify')
     await enter('bob@example.com', PASSWORD)
     expect(verify).toHaveBeenCalledTimes(1)
   })
 
-  test('is told of in the organizations of the user who is meant, after the answer', async () => {
+  test('is in the audit logs of the organizations of the user, after the response', async () => {
     const { cast, entries, enter } = setUp()
     await expect(enter('nobody@example.com', PASSWORD)).rejects.toMatchObject(REFUSED)
     await expect(enter('bob@example.com', 'wrong')).rejects.toMatchObject(REFUSED)
@@ -129,7 +129,7 @@ describe('who does not know it', () => {
     ])
   })
 
-  test('a log that can not be written is reported, and is no accident', async () => {
+  test('does not fail when the audit log can not be written, which is reported', async () => {
     const { db, reported, enter } = setUp()
     db.exec('DROP TABLE auditEntry')
     await expect(enter('bob@example.com', 'wrong')).rejects.toMatchObject(REFUSED)
@@ -138,14 +138,14 @@ describe('who does not know it', () => {
   })
 })
 
-test('a session and its entry in the log are made together, or not at all', async () => {
+test('a session and its audit log entry are made together, or not at all', async () => {
   const { db, enter } = setUp()
   db.exec('DROP TABLE auditEntry')
   await expect(enter('bob@example.com', PASSWORD)).rejects.toThrow('auditEntry')
   expect(db.prepare('SELECT * FROM session').all()).toEqual([])
 })
 
-test('a password that is changed while it is verified opens nothing', async () => {
+test('a password that is changed while it is verified makes no session', async () => {
   const { db, cast, setPassword, enter } = setUp()
   const entering = enter('bob@example.com', PASSWORD)
   setPassword(cast.bob.userId, anotherHash)
@@ -153,7 +153,7 @@ test('a password that is changed while it is verified opens nothing', async () =
   expect(db.prepare('SELECT * FROM session').all()).toEqual([])
 })
 
-/** Seconds to wait; 0 when it was let through. */
+/** Seconds to wait; 0 when it was allowed. */
 function waitOf(take: () => void): number {
   try {
     take()
@@ -205,11 +205,11 @@ describe('tries are limited', () => {
     using verify = spyOn(Bun.password, 'verify')
     verify.mockImplementation(() => Promise.resolve(false))
     for (let n = 0; n < 10; n++) await expect(enter('bob@example.com', 'wrong')).rejects.toMatchObject(REFUSED)
-    // The account is used up, with the right password too, but not for whoever comes from elsewhere.
+    // The limit of the account is used up, also for the right password, but not from another address.
     const limited = { code: 'rateLimited', message: 'too many requests; try again in 6 s', retryAfterS: 6 }
     await expect(enter('bob@example.com', PASSWORD)).rejects.toMatchObject(limited)
     await expect(enter('BOB@example.com', PASSWORD, '198.51.100.7')).rejects.toMatchObject(REFUSED)
-    // Others from the same address are not, until that is used up; that costs the account nothing.
+    // Other accounts are not limited until the limit of the address is used up, which does not count for the accounts.
     await expect(enter('ada@example.com', 'wrong')).rejects.toMatchObject(REFUSED)
     await expect(enter('alice@example.com', 'wrong')).rejects.toMatchObject({
       code: 'rateLimited',

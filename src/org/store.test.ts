@@ -28,7 +28,7 @@ function setUp() {
 const start = { after: null, limit: 50 }
 
 describe('organizations', () => {
-  test('what was created is found, with a webhook secret and a salt of its own', () => {
+  test('a created organization is found, with its own webhook secret and salt', () => {
     const { db, clock } = setUp()
     const [one, two] = [
       createOrg(db, testBox, clock, { name: ' One ' }),
@@ -71,7 +71,7 @@ describe('organizations', () => {
     expect(() => openWebhookSecret(db, testBox, 'org_none')).toThrow('no such organization')
   })
 
-  test('a user sees the organizations he belongs to, page by page', () => {
+  test('the memberships of a user are listed page by page', () => {
     const { db, clock, cast } = setUp()
     clock.advance(1)
     const second = createOrg(db, testBox, clock, { name: 'Second' })
@@ -161,8 +161,8 @@ describe('keys', () => {
   })
 })
 
-describe('organizations made anew', () => {
-  test('belong to the first owner, the oldest under the name that is given', async () => {
+describe('recreated organizations', () => {
+  test('belong to the first owner, and the oldest gets the given name', async () => {
     const [db, clock] = [memoryDb(), testClock()]
     for (const [id, createdAt] of [['org_b', 2] as const, ['org_a', 5] as const]) {
       expect(recoverOrg(db, testBox, { id, createdAt })).toBe(true)
@@ -179,7 +179,7 @@ describe('organizations made anew', () => {
     expect(openWebhookSecret(db, testBox, 'org_a')).toStartWith('whsec_')
   })
 
-  test('are none that were deleted', () => {
+  test('do not include deleted ones', () => {
     const { db, clock, cast } = setUp()
     deleteOrg(db, clock, cast.orgId)
     expect(recoverOrg(db, testBox, { id: cast.orgId, createdAt: 1 })).toBe(false)

@@ -53,7 +53,7 @@ describe('hashPassword', () => {
     expect(await Bun.password.verify('correct horsf', hash)).toBe(false)
   })
 
-  test('takes both Unicode spellings of one text for one password', async () => {
+  test('treats both Unicode spellings of one text as one password', async () => {
     const hash = await hashPassword('pass phrase e\u0301')
     expect(await Bun.password.verify('pass phrase \u00e9', hash)).toBe(true)
   })
@@ -95,7 +95,7 @@ describe('verifyPassword', () => {
   })
 })
 
-test('at most two passwords are worked on at once', async () => {
+test('at most two passwords are hashed at once', async () => {
   let running = 0
   let most = 0
   const counted =

@@ -58,7 +58,7 @@ describe('captured', () => {
     expect(filter().wanted(address)?.url ?? null).toBe(url)
   })
 
-  test('are only the named ones where other sites are left out', () => {
+  test('are only listed requests when other sites are left out', () => {
     const { wanted } = filter({ crossSite: false })
     expect(wanted('https://vendor.example/p')).toBeNull()
     expect(wanted('https://vendor.example/g/collect')?.withBody).toBe(true)
@@ -66,7 +66,7 @@ describe('captured', () => {
   })
 })
 
-test('bodies are for vendors; of which hosts are theirs nothing is known at first', () => {
+test('bodies are captured for vendors, whose hosts are unknown at first', () => {
   const { wanted, learn } = filter()
   const withBody = () =>
     [
@@ -80,7 +80,7 @@ test('bodies are for vendors; of which hosts are theirs nothing is known at firs
   expect(withBody()).toEqual([true, true, false, true])
 })
 
-test('hosts of other sites are told from the own one and from the collector', () => {
+test('hosts of other sites are distinguished from the own one and the collector', () => {
   const { foreignHost } = filter()
   const addresses = [
     'https://a.vendor.example/x.jpg',

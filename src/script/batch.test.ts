@@ -4,7 +4,7 @@ import { frameOf, hitOf } from './collector.fixture.ts'
 
 const contents = (items: readonly Item[]) => batchesOf(items).map(({ content }) => JSON.parse(JSON.stringify(content)))
 
-test('an item says what is known of its call, and nothing else', () => {
+test('an item has the known fields of its call, and nothing else', () => {
   const known = hitOf({ method: 'POST', type: 'fetch', content: 'en=purchase', outcome: 204, bytes: 90 }, 'a.1')
   const unknown = hitOf({ outcome: null, durMs: null }, 'a.2')
   const shared = { ts: 1_767_614_400_000, url: 'https://vendor.example/p' }
@@ -14,7 +14,7 @@ test('an item says what is known of its call, and nothing else', () => {
   expect(contents([unknown])[0].hits).toEqual([{ ...shared, id: 'a.2', method: 'GET', type: 'img' }])
 })
 
-test('all kinds of items share a batch, with what they have in common', () => {
+test('all kinds of items share a batch, with their shared values', () => {
   const frame = frameOf('/cart', { declared: { env: 'dev', version: 12, customerId: 'c-7' }, sampleRate: 0.5 })
   const [content, ...others] = contents([
     { list: 'events', frame, event: { id: '1', ts: 1, vendor: 'Tagwarden', event: 'snippet_ran' } },
@@ -37,7 +37,7 @@ test('all kinds of items share a batch, with what they have in common', () => {
 })
 
 describe('a new batch begins', () => {
-  test('where the page, the session or what the page told changes', () => {
+  test('when the page, the session or declared values change', () => {
     const [a, b] = [frameOf('/a'), frameOf('/b')]
     const items = [hitOf({ frame: a }), hitOf({ frame: a }), hitOf({ frame: b }), hitOf({ frame: a })]
     expect(contents(items).map(({ page, hits }) => [new URL(page.url).pathname, hits.length])).toEqual([
@@ -57,7 +57,7 @@ describe('a new batch begins', () => {
   })
 })
 
-test('what would cost a whole batch is cut; an address that is too long is left for the collector to refuse', () => {
+test('values for which the whole batch would be refused are cut; the collector refuses a URL that is too long', () => {
   const page = { url: 'https://shop.example/', referrer: '', title: 't'.repeat(5000) }
   const [content] = contents([
     hitOf({ frame: frameOf('/', { page }), url: `https://vendor.example/${'x'.repeat(20_000)}` }),

@@ -43,20 +43,20 @@ describe('configure', () => {
     expect(declared).toEqual(expected)
   })
 
-  test.each([[undefined], [null], ['x'], [[]]])('of %p means nothing', (given) => {
+  test.each([[undefined], [null], ['x'], [[]]])('with %p changes nothing', (given) => {
     const { run, declared } = setUp()
     run('configure', given)
     expect(declared).toEqual([{}])
   })
 })
 
-test('only the word itself allows storage', () => {
+test('only `granted` allows storage', () => {
   const { run, declared } = setUp()
   for (const word of ['granted', 'denied', true, undefined]) run('consent', word)
   expect(declared).toEqual([true, false, false, false].map((isAllowed) => ['storage', isAllowed]))
 })
 
-test('a container is told of once', () => {
+test('a container is reported once', () => {
   const { run, items } = setUp()
   for (const id of ['GTM-1', 'GTM-1', 'GTM-2', undefined]) run('container', id)
   expect(items).toMatchObject(
@@ -64,7 +64,7 @@ test('a container is told of once', () => {
   )
 })
 
-test('tags are told of as they ran; what names none is left out', () => {
+test('tags are reported as they ran; entries without a tag are left out', () => {
   const { run, items } = setUp()
   run('tags', 'GTM-1', 'purchase', [
     { id: 7, name: 'Purchase', status: 'success', executionTime: 3 },
@@ -81,7 +81,7 @@ test('tags are told of as they ran; what names none is left out', () => {
   ])
 })
 
-test('of a session that is left out nothing is told, and what is not known is ignored', () => {
+test('nothing is reported of a session outside the sample, and unknown commands are ignored', () => {
   const { run, items } = setUp(false)
   run('tags', 'GTM-1', 'purchase', [{ id: 7 }])
   run('container', 'GTM-1')

@@ -64,7 +64,7 @@ test('a frame lasts as long as nothing of it changes', () => {
   expect(state.left).toEqual([])
 })
 
-test('another address is another stay, and what is told late goes to the stay of its time', () => {
+test('another URL is another page view, and late entries belong to the page view of their time', () => {
   const { frames, pass, location, document, state } = setUp()
   const first = frames.current()
   pass(1000)
@@ -76,7 +76,7 @@ test('another address is another stay, and what is told late goes to the stay of
   expect([frames.at(0), frames.at(999.9), frames.at(1000), frames.at(5000)]).toEqual([first, first, second, second])
 })
 
-test('a page of many stays keeps the last ones', () => {
+test('of many page views the last ones are kept', () => {
   const { frames, pass, location } = setUp()
   for (let n = 0; n < 50; n++) {
     location.href = `https://shop.example/${n}`

@@ -13,7 +13,7 @@ function setUp() {
 }
 
 describe('errors', () => {
-  test('go no further, and the fifth is the last', () => {
+  test('are caught, and the fifth stops the script', () => {
     const { guard } = setUp()
     let runs = 0
     const fail = () => {
@@ -26,14 +26,14 @@ describe('errors', () => {
     expect(guard.run(() => 7)).toBeUndefined()
   })
 
-  test('stopping is for good', () => {
+  test('stopping is final', () => {
     const { guard } = setUp()
     guard.stop()
     expect(guard.run(() => 7)).toBeUndefined()
   })
 })
 
-test('five milliseconds of a second are ours, counted once however deep', () => {
+test('the budget is five milliseconds of a second, counted once for nested calls', () => {
   const { guard, pass } = setUp()
   pass(2000)
   guard.run(() => guard.run(() => pass(4)))

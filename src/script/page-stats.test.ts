@@ -24,7 +24,7 @@ test('requests count by host; sizes only where they can be seen', () => {
   })
 })
 
-test('what blocks is shared out by the time of each script', () => {
+test('blocking time is divided by the duration of each script', () => {
   const stats = makeStatsKeeper(true)
   const scripts = [
     { sourceURL: 'https://a.example/tag.js', duration: 75 },
@@ -40,7 +40,7 @@ test('what blocks is shared out by the time of each script', () => {
   ])
 })
 
-test('a stay is told once, also one that called nobody, and what comes after is left out', () => {
+test('a page view is reported once, also without requests, and later entries are left out', () => {
   const stats = makeStatsKeeper(false)
   expect(stats.take(page, 7)).toEqual({ ts: 7, loaf: false, vendors: [] })
   stats.request(page, 'a.example', timing(10))

@@ -18,8 +18,8 @@ function setUp() {
   return { ...clock, queue, sent, state }
 }
 
-describe('what is ready goes', () => {
-  test('five seconds after the first of it came', () => {
+describe('ready items are sent', () => {
+  test('five seconds after the first one', () => {
     const { queue, pass, sent } = setUp()
     queue.add(hitOf())
     pass(FLUSH_MS - 1)
@@ -47,7 +47,7 @@ describe('what is ready goes', () => {
     expect(sent.reduce((sum, one) => sum + one, 0)).toBe(count)
   })
 
-  test('later, when our share of the main thread is used up', () => {
+  test('later, when the time budget is used up', () => {
     const { queue, pass, sent, state } = setUp()
     state.isSpent = true
     queue.add(hitOf())
@@ -74,14 +74,14 @@ test.each([
   expect(sent.reduce((sum, one) => sum + one, 0)).toBe(3)
 })
 
-test('of more than 500 that wait the oldest are dropped', () => {
+test('of more than 500 waiting items the oldest are dropped', () => {
   const { queue, sent } = setUp()
   for (let n = 0; n < 700; n++) queue.add(hitOf({ outcome: null, isTimed: false }))
   queue.flush('end')
   expect(sent.reduce((sum, one) => sum + one, 0)).toBe(500)
 })
 
-test('before batches are made, and only then, it is said', () => {
+test('`closing` is called only before batches are made', () => {
   const { queue, state } = setUp()
   queue.flush('end')
   expect(state.closed).toBe(0)

@@ -42,14 +42,14 @@ function setUp({ withBody = true, isSampled = true }: { withBody?: boolean | nul
 }
 
 describe('a call', () => {
-  test('says how it was made, when and where', () => {
+  test('has its method, type, time and page', () => {
     const { see, pass, calls } = setUp()
     pass(500)
     see(URL_A, { body: () => 'en=purchase' })
     expect(calls()).toMatchObject([{ url: URL_A, method: 'POST', content: 'en=purchase', at: 500, ts: 1_000_500 }])
   })
 
-  test('that is none of ours, or of a session that is left out, is not put down, nor its body read', () => {
+  test('that is not captured, or of a session outside the sample, is not recorded, nor its body read', () => {
     let reads = 0
     const body = () => String(reads++)
     const sighting = { type: 'fetch', method: 'POST', body }
@@ -61,7 +61,7 @@ describe('a call', () => {
     expect([reads, calls()[0]?.content]).toEqual([0, null])
   })
 
-  test('that may never be made waits for what tells that it was', () => {
+  test('that may never be made waits for evidence that it was', () => {
     const { see, recorder, timingOf, calls } = setUp()
     see(URL_A, { isConfirmed: false })
     expect(calls()).toEqual([])
@@ -76,7 +76,7 @@ describe('its body', () => {
     return { read, body: () => () => read.promise }
   }
 
-  test('may come later', async () => {
+  test('may be read later', async () => {
     const { see } = setUp()
     const { read, body } = later()
     const call = see(URL_A, { body })
@@ -108,8 +108,8 @@ describe('its body', () => {
   })
 })
 
-describe('what resource timing tells', () => {
-  test('goes to the call of the address that began before', () => {
+describe('a resource timing entry', () => {
+  test('is applied to the call of the URL that began before', () => {
     const { see, recorder, timingOf, pass } = setUp()
     const first = see(URL_A)
     pass(100)
@@ -120,7 +120,7 @@ describe('what resource timing tells', () => {
     expect(second).toMatchObject({ outcome: 500, bytes: null })
   })
 
-  test('finds its call also where requests of one address end in another order than they began', () => {
+  test('finds its call also when requests of one URL end in another order than they began', () => {
     const { see, recorder, timingOf, pass, calls } = setUp()
     const first = see(URL_A)
     pass(1)
@@ -135,7 +135,7 @@ describe('what resource timing tells', () => {
     expect(calls().map(({ isTimed }) => isTimed)).toEqual([true, true, true])
   })
 
-  test('is a call of its own where nobody saw one, on the page of its time', () => {
+  test('makes a call when none was recorded, on the page of its time', () => {
     const { recorder, timingOf, frames, calls } = setUp()
     frames.push(frameOf('/next', { from: 1000 }))
     recorder.timing(URL_A, 'img', timingOf(900))
@@ -146,7 +146,7 @@ describe('what resource timing tells', () => {
     expect(recorder.timing('https://shop.example/app.js', 'script', timingOf(1))).toBeNull()
   })
 
-  test('lets a promise be looked at in a later task', () => {
+  test('delays the examination of a promise to a later task', () => {
     const { see, recorder, timingOf, pass } = setUp()
     let looks = 0
     const [first, second] = [see(URL_A), see(URL_A)]
@@ -160,7 +160,7 @@ describe('what resource timing tells', () => {
   })
 })
 
-describe('how it ended', () => {
+describe('the outcome', () => {
   const REFUSED = { duration: 0.1 }
 
   test.each<[string, Outcome | null, Partial<Timing>, boolean, Outcome | null]>([
@@ -183,7 +183,7 @@ describe('how it ended', () => {
     }
   })
 
-  test('is told by address for what others began, and that is one call, whatever is told of it first', () => {
+  test('is reported by URL for requests that were not observed, which makes one call in any order of reports', () => {
     for (const isTimedFirst of [true, false]) {
       const { recorder, timingOf, calls } = setUp()
       const timing = () => recorder.timing(URL_A, 'script', timingOf(5))
@@ -195,7 +195,7 @@ describe('how it ended', () => {
     }
   })
 
-  test('by the page’s policy explains a failure, and an attempt that is told twice is one', () => {
+  test('blocked by the page’s policy replaces a failure, and a duplicate report makes no second call', () => {
     const { recorder, timingOf, calls } = setUp()
     recorder.endOf(URL_A, 'img', null)
     recorder.endOf(URL_A, 'img', 'blocked')

@@ -12,7 +12,7 @@ interface Try {
   answer(status: number, headers?: Record<string, string>): Promise<void>
 }
 
-/** Lets everything run that waits for nothing but its turn. */
+/** Lets pending promises run. */
 const turns = () => new Promise((resolve) => setImmediate(resolve))
 
 function setUp(change: Partial<WaysOut> = {}) {
@@ -50,7 +50,7 @@ const batch = (batchId: string, length = 100): Batch => ({
   content: { hits: [{ url: 'x'.repeat(length) }] },
 })
 
-test('batches go one after the other', async () => {
+test('batches are sent one after another', async () => {
   const { sender, tries, ids } = setUp()
   sender.send([batch('a'), batch('b')])
   expect(ids()).toEqual(['a'])
@@ -61,7 +61,7 @@ test('batches go one after the other', async () => {
   expect(ids()).toEqual(['a', 'b'])
 })
 
-describe('a batch that was not taken', () => {
+describe('a batch that was not accepted', () => {
   test.each([0, 429, 500, 503])(
     'for %p is sent again later and later, with the same id and the time of the try',
     async (status) => {
@@ -80,7 +80,7 @@ describe('a batch that was not taken', () => {
     },
   )
 
-  test('waits as long as the collector asks, at the most a minute by itself', async () => {
+  test('waits as long as `retry-after` says, without it at most a minute', async () => {
     const { sender, tries, pass, ids } = setUp()
     sender.send([batch('a')])
     await tries[0]?.answer(503, { 'retry-after': '30' })
@@ -94,7 +94,7 @@ describe('a batch that was not taken', () => {
     }
   })
 
-  test('is tried at once when the page is online again', async () => {
+  test('is retried at once when the page is online again', async () => {
     const { sender, tries, ids } = setUp()
     sender.send([batch('a')])
     await tries[0]?.answer(0)
@@ -102,14 +102,14 @@ describe('a batch that was not taken', () => {
     expect(ids()).toEqual(['a', 'a'])
   })
 
-  test.each([400, 403, 404, 413])('for %p never will be, and is dropped', async (status) => {
+  test.each([400, 403, 404, 413])('with %p is dropped', async (status) => {
     const { sender, tries, ids } = setUp()
     sender.send([batch('a'), batch('b')])
     await tries[0]?.answer(status)
     expect(ids()).toEqual(['a', 'b'])
   })
 
-  test('because the token is not known any more ends it all', async () => {
+  test('because the token is unknown ends all sending', async () => {
     const { sender, tries, guard, ids } = setUp()
     sender.send([batch('a'), batch('b')])
     await tries[0]?.answer(401)
@@ -129,7 +129,7 @@ describe('a batch that was not taken', () => {
 })
 
 describe('when the page may end', () => {
-  test('what waits and what is under way goes in a way that outlives it, once', async () => {
+  test('waiting and in-flight batches are sent once so that they outlive it', async () => {
     const { sender, tries, ids } = setUp()
     sender.send([batch('a'), batch('b')])
     sender.sendLast()
@@ -141,7 +141,7 @@ describe('when the page may end', () => {
     expect(ids()).toHaveLength(3)
   })
 
-  test('at most 40 kB of it, because vendors have last words too; the rest goes if the page stays', async () => {
+  test('at most 40 kB are sent, because vendors send last requests too; the rest is sent if the page stays', async () => {
     const { sender, tries, ids } = setUp()
     sender.send([batch('a', 25_000), batch('b', 25_000), batch('c', 10_000)])
     sender.sendLast()
@@ -162,7 +162,7 @@ describe('when the page may end', () => {
   })
 })
 
-test('without any way out nothing fails', async () => {
+test('without any function to send nothing fails', async () => {
   const { sender, pass } = setUp({ fetch: undefined, beacon: undefined })
   sender.send([batch('a')])
   sender.sendLast()

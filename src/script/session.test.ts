@@ -27,7 +27,7 @@ function setUp(sessionMode: 'memory' | 'sessionStorage' | 'customer', storage = 
   return { storage, session: makeSession({ sessionMode }, FIRST, () => storage as unknown as Storage) }
 }
 
-test('ends after half an hour of silence', () => {
+test('ends after half an hour without requests', () => {
   const { session } = setUp('memory')
   expect(session.idAt(NOW)).toBe(FIRST)
   expect(session.idAt(NOW + SESSION_IDLE_MS - 1)).toBe(FIRST)
@@ -70,7 +70,7 @@ describe('storage', () => {
   })
 })
 
-test('a mode that changes takes what was stored with it, and the page’s own word goes before it', () => {
+test('a change of mode deletes what was stored, and the page’s own setting overrides it', () => {
   const storage = memory()
   const config: { sessionMode: 'memory' | 'sessionStorage' | 'customer' } = { sessionMode: 'sessionStorage' }
   const session = makeSession(config, FIRST, () => storage as unknown as Storage)
@@ -91,7 +91,7 @@ test('a mode that changes takes what was stored with it, and the page’s own wo
   expect(keptIn('sessionStorage', 3)).toEqual([])
 })
 
-test('a session that the page names is known by a hash only', () => {
+test('of a session id set by the page only the hash is used', () => {
   const { session } = setUp('customer')
   expect(session.idAt(NOW)).toBe(FIRST)
   session.setCustomerSession('PHPSESSID')
@@ -101,7 +101,7 @@ test('a session that the page names is known by a hash only', () => {
 })
 
 describe('sampling', () => {
-  test('takes about the share it is declared, and more of the same when that grows', () => {
+  test('captures about the given share, and adds sessions when it grows', () => {
     const ids = Array.from({ length: 5000 }, randomId)
     const taken = ids.filter((id) => isSampled(id, 0.25))
     // Five standard deviations of a fair draw.

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import PostalMime from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
 
-/** Something that a channel delivered. */
+/** A message that a channel delivered. */
 export interface InboxMessage {
   id: string
   at: number
@@ -11,7 +11,7 @@ export interface InboxMessage {
   text: string
 }
 
-/** A real mail server and a real webhook receiver on loopback, which keep what they get. */
+/** A real mail server and a real webhook receiver on loopback, which keep the received messages. */
 export interface Inbox {
   smtpUrl: string
   webhookUrl: string

@@ -16,7 +16,7 @@ import { type Replayed, visit } from './traffic.ts'
 
 const TRAFFIC_EVERY_MS = 1000
 
-/** Runs the demo until it is stopped. Answers the exit code. */
+/** Runs the demo until it is stopped. Returns the exit code. */
 export async function runDemo(invocation: Invocation): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'tagwarden-demo-'))
   const inbox = await openInbox(announce)
@@ -45,7 +45,7 @@ export async function runDemo(invocation: Invocation): Promise<number> {
   }
 }
 
-/** How to get in as the owner of the sample organization. */
+/** The credentials of the owner of the sample organization. */
 interface Owner {
   email: string
   password: string
@@ -60,7 +60,7 @@ async function makeOwner(folder: string): Promise<Owner> {
   return { ...owner, key: apiKey }
 }
 
-/** Sets up the sample organization through the API, as anybody would, and lets traffic flow. Answers how to stop it. */
+/** Sets up the sample organization through the API, and starts the traffic. Returns a function that stops it. */
 async function fill({ url, collectUrl }: Running, key: string, webhookUrl: string): Promise<() => void> {
   const post = async <T>(path: string, body: unknown): Promise<T> => {
     const response = await fetch(url + path, {

@@ -1,6 +1,6 @@
 import type { AlertInput } from '../../alerts/alert.ts'
 
-/** Alerts of the sample organization, one of each type there is. */
+/** Returns the alerts of the sample organization, one of each type. */
 export function sampleAlerts(domainId: string, webhookUrl: string): AlertInput[] {
   const channels: AlertInput['channels'] = [
     { type: 'email', target: 'marketing@shop.example' },

@@ -4,10 +4,10 @@ import type { RecordedHit } from '../har.ts'
 export type Replayed = Omit<RecordedHit, 'ts' | 'pageUrl'>
 
 const PAGES = ['/', '/category/shirts', '/product/blue-shirt', '/cart', '/checkout', '/thank-you']
-/** From then on purchases lose their transaction id, as after a careless release. */
+/** After this time purchases have no transaction id, as after a faulty release. */
 export const RELEASE_AFTER_MS = 12_000
 
-/** A batch as the collector takes it. */
+/** A batch in the collector's format. */
 export interface DemoBatch {
   batchId: string
   sessionId: string
@@ -17,8 +17,8 @@ export interface DemoBatch {
 }
 
 /**
- * What visitors of the sample shop cause in one second: recorded requests, each visitor on a page of the shop.
- * `elapsedMs`: since the demo began.
+ * Returns the batches of one second of the sample shop: recorded requests, each visitor on a page of the shop.
+ * `elapsedMs`: time since the demo started.
  */
 export function visit(recorded: readonly Replayed[], second: number, elapsedMs: number): DemoBatch[] {
   const isReleased = elapsedMs >= RELEASE_AFTER_MS
