@@ -36,7 +36,7 @@ async function statusOf(url: string, order: RequestInit = {}): Promise<number> {
 
 async function main(url: string, file: string, perSecond: number): Promise<void> {
   const tokens = (await Bun.file(file).text()).trim().split('\n')
-  const [batches, asked]: [number[], number[]] = [[], []]
+  const [batches, responses]: [number[], number[]] = [[], []]
   let failed = 0
   let isOver = false
   const send = async (n: number) => {
@@ -52,7 +52,7 @@ async function main(url: string, file: string, perSecond: number): Promise<void>
   const ask = async () => {
     while (!isOver) {
       const at = performance.now()
-      if ((await statusOf(`${url}/healthz`)) > 0) asked.push(performance.now() - at)
+      if ((await statusOf(`${url}/healthz`)) > 0) responses.push(performance.now() - at)
       await Bun.sleep(ASK_EVERY_MS)
     }
   }
@@ -70,7 +70,7 @@ async function main(url: string, file: string, perSecond: number): Promise<void>
   const at = (values: number[], share: number) => values.sort((a, b) => a - b)[Math.floor(values.length * share)] ?? 0
   const load: ScaleLoad = {
     ...{ taken: batches.length, failed, p99Ms: at(batches, 0.99) },
-    ...{ pauseMs: asked.sort((a, b) => a - b).at(-1) ?? 0, healthP99Ms: at(asked, 0.99) },
+    ...{ pauseMs: responses.sort((a, b) => a - b).at(-1) ?? 0, healthP99Ms: at(responses, 0.99) },
   }
   console.log(JSON.stringify(load))
   process.exit(0)

@@ -27,19 +27,19 @@ export async function benchSignIn(): Promise<Budget[]> {
       })
       await call('POST', '/v1/auth/invite', { token, password: PASSWORD })
     }
-    const times = { user: [] as number[], stranger: [] as number[] }
+    const times = { user: [] as number[], unknown: [] as number[] }
     for (let round = 0; round < TRIES; round++) {
       for (let n = 0; n < USERS; n++) {
         // The second one may profit from warm caches, so the order alternates.
-        const pair = n % 2 === 0 ? (['user', 'stranger'] as const) : (['stranger', 'user'] as const)
+        const pair = n % 2 === 0 ? (['user', 'unknown'] as const) : (['unknown', 'user'] as const)
         for (const who of pair) times[who].push(await refusedAfterMs(server.url, `${who}${n}@example.com`))
       }
     }
-    const [user, stranger] = [trimmedMean(times.user), trimmedMean(times.stranger)]
-    console.log(`wrong password ${user.toFixed(1)} ms, no such user ${stranger.toFixed(1)} ms`)
+    const [user, unknown] = [trimmedMean(times.user), trimmedMean(times.unknown)]
+    console.log(`wrong password ${user.toFixed(1)} ms, no such user ${unknown.toFixed(1)} ms`)
     return [
-      budget('sign-in, wrong password / no such user', user / stranger, 'at least', 1 - SHARE),
-      budget('sign-in, no such user / wrong password', stranger / user, 'at least', 1 - SHARE),
+      budget('sign-in, wrong password / no such user', user / unknown, 'at least', 1 - SHARE),
+      budget('sign-in, no such user / wrong password', unknown / user, 'at least', 1 - SHARE),
     ]
   } finally {
     await server.stop()

@@ -138,7 +138,7 @@ export function ingestRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
   ]
 }
 
-function rejectionsOf(db: Db, asked: { orgId: string; domainId: string | null; limit: number }, cursor?: string) {
+function rejectionsOf(db: Db, filter: { orgId: string; domainId: string | null; limit: number }, cursor?: string) {
   const [lastSeenAt, lastDomainId, lastReason] = decodeCursor(cursor, 3) ?? [null, null, null]
   return db
     .prepare<Record<string, unknown>, Static<typeof RejectionSchema>>(
@@ -147,5 +147,5 @@ function rejectionsOf(db: Db, asked: { orgId: string; domainId: string | null; l
          AND (@lastSeenAt IS NULL OR (-lastSeenAt, domainId, reason) > (-@lastSeenAt, @lastDomainId, @lastReason))
        ORDER BY -lastSeenAt, domainId, reason LIMIT @limit`,
     )
-    .all({ ...asked, lastSeenAt, lastDomainId, lastReason })
+    .all({ ...filter, lastSeenAt, lastDomainId, lastReason })
 }

@@ -60,7 +60,7 @@ export interface SetUp {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** An organization with its cast, a provider, and what leads from one to the other. */
+/** Makes an organization with its cast, a provider, and a browser between them. */
 export async function setUp(options: Options = {}): Promise<SetUp> {
   const { settings = {}, publicUrl = PUBLIC_URL, perMinute = 1000, off = false, secret = CLIENT_SECRET } = options
   const db = memoryDb()
@@ -123,7 +123,7 @@ export async function setUp(options: Options = {}): Promise<SetUp> {
 
 export type Outcome = { code: string } | { refusal: string }
 
-/** What the page that the browser ends at is told. */
+/** Returns the code or refusal in the URL of the final page. */
 export function outcomeOf(location: string): Outcome {
   const { origin, pathname, search, hash } = new URL(location)
   expect([origin, pathname, search]).toEqual([PUBLIC_URL, '/', ''])
@@ -136,7 +136,7 @@ export function outcomeOf(location: string): Outcome {
   return { refusal: decodeURIComponent(value) }
 }
 
-/** From the button to the page. */
+/** Follows the whole flow, from the button to the final page. */
 export async function walk({ browser }: Pick<SetUp, 'browser'>): Promise<Outcome> {
   const toProvider = await browser.follow(PUBLIC_URL + START)
   const back = await browser.follow(toProvider)

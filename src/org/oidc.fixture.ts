@@ -7,19 +7,19 @@ export const CLIENT_SECRET = 'correct horse: battery&staple'
 
 export type Sign = (claims: JWTPayload) => Promise<string>
 
-/** What a provider in a test does, changed as a test goes on. */
+/** The behaviour of a test provider, which tests may change at any time. */
 export interface ProviderBehaviour {
-  /** Of whoever comes next; `sub` and what else is known of them. In the ID token. */
+  /** Claims of the next user's ID token: `sub` and others. */
   claims: JWTPayload
-  /** What userinfo adds to `sub`; null: there is no userinfo. */
+  /** Claims of userinfo beside `sub`; null when the provider has no userinfo. */
   userinfo: Record<string, unknown> | null
-  /** Goes into the discovery document. */
+  /** Merged into the discovery document. */
   metadata: Record<string, unknown>
-  /** Makes the ID token of these claims instead of what signs it rightly. */
+  /** Replaces the correct signing of the ID token; null for the correct one. */
   sign: ((claims: JWTPayload, rightly: Sign) => Promise<string> | string) | null
-  /** Answers instead of the provider; null: the provider answers. */
+  /** Answers a path in place of the provider; returns null to let the provider answer. */
   instead: (path: string) => Response | Promise<Response> | null
-  /** Goes into the redirect back, in place of the code and beside the state. */
+  /** Parameters of the redirect back, in place of the code and beside the state. */
   refusal: Record<string, string> | null
 }
 
@@ -85,7 +85,7 @@ export async function openIdProvider({ clock, secret = CLIENT_SECRET }: { clock:
     ...(behaviour.userinfo ? { userinfo_endpoint: `${issuer}/userinfo` } : {}),
     response_types_supported: ['code'],
     subject_types_supported: ['public'],
-    // More than is safe, so that only the check of a signature stands between a token and its reader.
+    // More than is safe, so that only the check of the signature can refuse a token.
     id_token_signing_alg_values_supported: ['ES256', 'RS256', 'HS256', 'none'],
     code_challenge_methods_supported: ['S256'],
     ...behaviour.metadata,
@@ -149,15 +149,15 @@ export async function openIdProvider({ clock, secret = CLIENT_SECRET }: { clock:
 
 export type OpenIdProvider = Awaited<ReturnType<typeof openIdProvider>>
 
-/** Signs as the provider does, with this key. */
+/** Returns a function that signs as the provider does, with this key. */
 export const signWith =
   (key: CryptoKey | Uint8Array, alg = 'ES256') =>
   (claims: JWTPayload) =>
     new SignJWT(claims).setProtectedHeader({ alg, kid: KEY_ID }).sign(key)
 
 /**
- * A browser as far as a sign-in needs one: it keeps cookies for the paths they are for, and follows redirects when it is
- * told to. Addresses below `origin` are answered by `handle`, others are asked for.
+ * A minimal browser for a sign-in: it keeps cookies by path, and follows redirects when a test calls for it. URLs below
+ * `origin` are answered by `handle`, others are fetched.
  */
 export function fakeBrowser(origin: string, handle: (request: Request) => Promise<Response>) {
   const jar = new Map<string, { value: string; path: string }>()
@@ -180,7 +180,7 @@ export function fakeBrowser(origin: string, handle: (request: Request) => Promis
     return response
   }
 
-  /** Where a redirect leads; fails when it is none. */
+  /** Returns the target of a redirect; fails when the response is none. */
   async function follow(url: string): Promise<string> {
     const response = await get(url)
     const location = response.headers.get('location')

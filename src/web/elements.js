@@ -5,7 +5,7 @@ export const number = (value) => value.toLocaleString()
 /** `2026-01-05 12:07 UTC` */
 export const time = (at) => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
-/** What is inside may be texts, which are never read as HTML, and elements. */
+/** Makes an element. Children are elements, or texts, which are never parsed as HTML. */
 export function element(name, ...inside) {
   const made = document.createElement(name)
   made.append(...inside)
@@ -21,12 +21,12 @@ export function issueLink(id, title) {
   return link
 }
 
-/** What the page says of itself, in one line at its top. */
+/** Shows a message in the line at the top of the page. */
 export function say(text) {
   byId('state').textContent = text
 }
 
-/** Calls `act` with the fields that were filled in; what it fails with is told to the person. */
+/** Calls `act` with the non-empty fields; shows the message when it fails. */
 export function onSubmit(id, act, tell = say) {
   byId(id).addEventListener('submit', async (submit) => {
     submit.preventDefault()

@@ -3,7 +3,7 @@ import { loadIssue } from './issue.js'
 import { ask, isSession, isSignedIn, openEntrance, showEntrance } from './sign-in.js'
 
 const REFRESH_MS = 3000
-/** As it is in the address; undefined on the start page. */
+/** Id of the issue in the URL; undefined on the start page. */
 const issueId = /^\/issues\/([^/]+)$/.exec(location.pathname)?.[1]
 const view = byId(issueId ? 'issue' : 'board')
 
@@ -13,7 +13,7 @@ byId('curl').textContent = `curl -H "Authorization: Bearer ak_…" ${location.or
 /** Counters of the last minute, oldest first. */
 const counts = []
 
-/** From how fast the counter grows; 0 until it was read twice. */
+/** The rate at which the counter grows; 0 until it was read twice. */
 function eventsAMinute(totalEvents) {
   counts.push({ at: Date.now(), totalEvents })
   while (counts.length > 2 && counts.at(-1).at - counts[0].at > 60_000) counts.shift()
@@ -46,7 +46,7 @@ async function loadBoard() {
 
 function drawIssues(issues) {
   const list = byId('issues')
-  // Renewed below somebody's finger or focus, a link would lose it.
+  // Replacing a link would lose the user's focus or click.
   if (list.matches(':active')) return
   const focused = list.contains(document.activeElement) ? document.activeElement.id : null
   list.replaceChildren(
@@ -60,10 +60,10 @@ function drawIssues(issues) {
   if (focused) byId(focused)?.focus({ preventScroll: true })
 }
 
-/** False where there is no demo; null: nobody asked yet. */
+/** False without a demo; null until it was requested. */
 let isDemo = null
 
-/** What the demo delivered, latest first; null where there is no demo. */
+/** Messages that the demo delivered, latest first; null without a demo. */
 async function demoInbox() {
   if (isDemo === false) return null
   const response = await fetch('/demo/inbox')
@@ -84,7 +84,7 @@ function drawInbox(messages) {
   )
 }
 
-/** Counts who came, went and chose an organization: an answer for one is not to be shown to the next. */
+/** Incremented at each sign-in, sign-out and choice of organization, so that answers for the previous one are not shown. */
 let sitting = 0
 
 async function show() {
@@ -131,5 +131,5 @@ await openEntrance(() => {
   sayOfKey()
   return show()
 })
-// An issue costs more to ask for, and is read at leisure.
+// An issue costs more to load, and is read for longer.
 if (!issueId) setInterval(show, REFRESH_MS)

@@ -1,10 +1,10 @@
 import { byId, element, issueLink, number, row, time } from './elements.js'
 import { ask } from './sign-in.js'
 
-/** Fields of an event that tell what it was; conditions spell them with a dollar sign, as is done here. */
+/** Fields that describe an event, with a dollar sign as in conditions. */
 const FIELDS = ['vendor', 'event', 'account', 'env', 'host', 'path', 'title', 'status', 'sessionId', 'customerId']
 
-/** Asks for the issue, and answers how to show it. Fails with a sentence, also when there is none. */
+/** Loads the issue, and returns a function that shows it. Fails with a sentence, also when there is none. */
 export async function loadIssue(id) {
   const evidence = await ask('GET', `/v1/issues/${id}/evidence`).catch((error) => {
     throw error.status === 404 ? new Error('There is no such issue in this organization.') : error
@@ -16,7 +16,7 @@ function draw({ issue, alert, summary, explainedBy, events, badSample, goodSampl
   document.title = `${issue.title} – Tagwarden`
   byId('issue-title').textContent = issue.title
   byId('issue-summary').textContent = summary
-  // Only the history keeps what an evaluation compared.
+  // The compared values of an evaluation are only in the history.
   const fired = issue.history.findLast(({ payload }) => typeof payload?.observed === 'number')?.payload
   const bad = events.length === 0 && badSample ? [badSample] : events
   const facts = {
@@ -48,7 +48,7 @@ function draw({ issue, alert, summary, explainedBy, events, badSample, goodSampl
 
 const namesOf = (events, field) => [...new Set(events.map((event) => event[field]))].join(', ')
 
-/** Without what is not there. */
+/** Returns the list without missing values. */
 function parametersOf(event) {
   if (event === null) return new Map()
   const fields = FIELDS.map((name) => [`$${name}`, event[name]])
@@ -56,7 +56,7 @@ function parametersOf(event) {
   return new Map(all.filter(([, value]) => value !== null))
 }
 
-/** One column for each event that there is. */
+/** Makes a table with one column for each event. */
 function drawSamples(samples) {
   const columns = Object.entries(samples).filter(([, parameters]) => parameters.size > 0)
   const names = new Set(columns.flatMap(([, parameters]) => [...parameters.keys()]))
@@ -75,7 +75,7 @@ function wide(text) {
   return made
 }
 
-/** `by usr_1 · from open`; what was said in a sentence by itself. */
+/** Returns `by usr_1 · from open`, without the fields that are shown in sentences of their own. */
 function words(payload) {
   if (payload === null) return ''
   const { summary, text, reason, channel, transition, deliveryId, ...rest } = payload

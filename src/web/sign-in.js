@@ -1,11 +1,11 @@
 import { byId, onSubmit, say } from './elements.js'
 
-// The credential comes by a form, or in the address behind # (which no server sees), and stays in this tab.
+// The credential comes from a form, or from the URL's fragment (which is not sent to servers), and is kept in this tab.
 const SET_UP_ALREADY = 'This server is set up already, and the link of its first start is used up: sign in.'
 const fromAddress = new URLSearchParams(location.hash.slice(1))
 if (location.hash) history.replaceState(null, '', location.pathname)
 
-/** Asks the server as whoever is signed in; fails with the server's own sentence, and the answer's `status`. */
+/** Sends a request with the credential; fails with the server's message, and the response's `status`. */
 export async function ask(method, path, body) {
   const credential = sessionStorage.getItem('credential')
   const org = sessionStorage.getItem('org')
@@ -25,7 +25,7 @@ export async function ask(method, path, body) {
 }
 
 export const isSignedIn = () => sessionStorage.getItem('credential') !== null
-/** False for who came with an API key. */
+/** False for a user with an API key. */
 export const isSession = () => sessionStorage.getItem('credential')?.startsWith('st_') === true
 
 function remember(credential, orgs = []) {
@@ -39,7 +39,7 @@ function forget() {
   for (const name of ['credential', 'orgs', 'org']) sessionStorage.removeItem(name)
 }
 
-/** Shows the forms, or who is signed in and the organizations to choose from. */
+/** Shows the forms, or the signed-in user and the organizations to choose from. */
 export function showEntrance() {
   byId('enter').hidden = isSignedIn()
   byId('sign-out').hidden = !isSession()
@@ -49,7 +49,7 @@ export function showEntrance() {
   byId('org').value = sessionStorage.getItem('org') ?? ''
 }
 
-/** Prepares the forms; `changed` is called whenever somebody signed in or out. Resolves when the page is ready. */
+/** Prepares the forms; `changed` is called after each sign-in and sign-out. Resolves when the page is ready. */
 export async function openEntrance(changed) {
   const onEntry = (id, enter) =>
     onSubmit(id, async (given) => {
@@ -87,22 +87,22 @@ async function setUp(given) {
   try {
     await open('setup', given)
   } catch (error) {
-    // It is the link that is refused, not what was typed.
+    // The link is refused, not the input.
     if (error.status !== 401 && error.status !== 409) throw error
     fromAddress.delete('setup')
     throw new Error(await offerForms())
   }
 }
 
-/** What the address says on arrival. */
+/** Reads the credential from the URL when the page opens. */
 async function arrive() {
   if (['setup', 'invite'].some((word) => fromAddress.has(word))) forget()
   try {
-    // Only the demo gives out keys in links: elsewhere one from somebody could sign a person in as that somebody.
+    // Only in the demo: elsewhere a link with a key could sign a user in as its sender (login CSRF).
     if (fromAddress.has('demo') && fromAddress.has('key') && (await fetch('/demo/inbox')).ok) {
       remember(fromAddress.get('key'))
     }
-    // Only where this tab began it, for the same reason.
+    // Only if this tab began the sign-in, for the same reason.
     const beganAt = sessionStorage.getItem('oidc')
     sessionStorage.removeItem('oidc')
     if (beganAt && fromAddress.has('signin-error')) say(fromAddress.get('signin-error'))
@@ -117,7 +117,7 @@ async function arrive() {
   }
 }
 
-/** Shows the forms that are of use now. Answers what is to be said with them; null: nothing. */
+/** Shows the forms that apply now. Returns the message to show with them; null for none. */
 async function offerForms() {
   const { setUp: canSetUp, oidc } = await ask('GET', '/v1/auth/methods')
   const hasLink = fromAddress.has('setup')
