@@ -162,11 +162,11 @@ export async function benchEvaluate(): Promise<Budget[]> {
     const started = performance.now()
     await fill(stand, manifest, folder)
     console.log(`  filled with ${EVENTS} events in ${Math.round(performance.now() - started)} ms`)
-    const counted = query('bench.events', {
+    const plainCount = query('bench.events', {
       ...{ orgId, window },
       write: () => ({ sql: 'SELECT domainId, count(*) AS events FROM events GROUP BY domainId' }),
     })
-    const plainMs = await medianMs(() => warehouse.query(counted))
+    const plainMs = await medianMs(() => warehouse.query(plainCount))
     const ruleMs = await measureMs(stand)
     const validationMs = await roundMs(stand)
     const counted = db.prepare('SELECT count(*) FROM issue').pluck().get()
