@@ -1,10 +1,10 @@
 import { Closed, InstantSchema, OneOf, type TSchema, Type } from '../core/schema.ts'
 import { ChannelSchema, sharedFields } from './alert.ts'
 import { configurationFields } from './configuration.ts'
+import { lookedAt } from './types/describe.ts'
 import { ALERT_KINDS, alertTypes } from './types/index.ts'
-import { lookedAt } from './types/said.ts'
 
-/** The fields with what types say of them behind their descriptions. */
+/** Returns the fields with the types' notes appended to their descriptions. */
 function noted<Fields extends Record<string, TSchema>>(fields: Fields): Fields {
   const withNotes = Object.entries(fields).map(([field, schema]) => {
     const notes = alertTypes.flatMap(({ notes }) => notes?.[field] ?? [])
@@ -18,7 +18,7 @@ const { throttle, channels, impactValue, enabled, ...before } = noted(sharedFiel
 const inputFields = {
   ...before,
   alertType: OneOf(ALERT_KINDS, { description: lookedAt(), examples: ALERT_KINDS.slice(0, 1) }),
-  // Their names are the types' business, and no code outside these knows them.
+  // Typed as empty: only the types know these names.
   ...(configurationFields as Record<never, TSchema>),
   ...{ throttle, channels, impactValue, enabled },
 }

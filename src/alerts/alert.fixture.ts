@@ -32,7 +32,7 @@ export const volumeInput: AlertInput = {
   channels: [{ type: 'email', target: 'ops@example.com' }],
 }
 
-/** An alert that was saved long ago. */
+/** Returns an alert that was saved long ago. */
 export function alertOf(input: AlertInput, id = 'alr_1', orgId = 'org_a'): Alert {
   const createdAt = NOON - 30 * DAY_MS
   return { severity: 'low', timezone: 'UTC', enabled: true, ...input, id, orgId, createdAt, updatedAt: createdAt }
@@ -41,7 +41,7 @@ export function alertOf(input: AlertInput, id = 'alr_1', orgId = 'org_a'): Alert
 export const domainsNamed = (...ids: string[]): WatchedDomain[] =>
   ids.map((id) => ({ id, createdAt: NOON - 60 * DAY_MS }))
 
-/** An event of the shop, received just before noon. */
+/** Returns an event of the shop, received just before noon. */
 export function eventOf(values: Partial<StoredEvent> = {}): StoredEvent {
   const { receivedAt = NOON - 1000 } = values
   const place = { orgId: 'org_a', domainId: 'dom_shop', host: 'shop.example', path: '/' }
@@ -54,7 +54,7 @@ const BATCH: BatchRecord = {
   ...{ answer: { accepted: 1, rejected: 0, errors: [] }, ledger: [] },
 }
 
-/** A warehouse of its own that holds these events: the first half in Parquet, the others still in the spool. */
+/** Returns a warehouse of its own with these events: the first half in Parquet, the others still in the spool. */
 export async function warehouseWith(events: readonly StoredEvent[]) {
   const root = mkdtempSync(join(tmpdir(), 'alerts-'))
   const folder = join(root, 'events')
@@ -90,7 +90,7 @@ export async function warehouseWith(events: readonly StoredEvent[]) {
 
 export const HOUR_BEFORE_NOON: Window = { from: NOON - 3_600_000, to: NOON, complete: true }
 
-/** Evaluates alerts of one type and organization together, as the program does. Findings by alert id. */
+/** Evaluates alerts of one type and organization together, with the production code. Returns findings by alert id. */
 export async function evaluate(
   warehouse: Pick<DuckdbWarehouse, 'query'>,
   alerts: readonly [Alert, ...Alert[]],

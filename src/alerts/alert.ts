@@ -2,7 +2,7 @@ import { ConditionGroupSchema, ConditionSchema, ConditionSetSchema } from '../co
 import type { Instant } from '../core/clock.ts'
 import { Closed, Int, OneOf, type Static, Text, Type } from '../core/schema.ts'
 
-/** The word for a type of alert: one of `ALERT_KINDS`. */
+/** The wire name of an alert type: one of `ALERT_KINDS`. */
 export type AlertKind = string
 
 export const SEVERITIES = ['low', 'medium', 'high', 'critical'] as const
@@ -76,7 +76,7 @@ const channels = Type.Array(ChannelSchema, {
   examples: [[{ type: 'email', target: 'owners' }]],
 })
 
-/** What an alert of every type has, as it comes in. `AlertInputSchema` adds what types have of their own. */
+/** The fields that alerts of every type have in requests. `AlertInputSchema` adds the types' own fields. */
 export const sharedFields = {
   name: Text(1, 200, {
     description: 'Heads every message about it; say what is wrong',
@@ -152,12 +152,15 @@ export const sharedFields = {
 
 const SharedObject = Type.Object(sharedFields)
 
-/** As it comes in. What its type has of its own stands in a field of that type's (`Configuration`), which reads it. */
+/**
+ * An alert in a request. The configuration of its type is in the type's own field (`Configuration`), which only the
+ * type reads.
+ */
 export interface AlertInput extends Static<typeof SharedObject> {
   [field: string]: unknown
 }
 
-/** As it is kept: defaults filled in. Which domains it watches is asked of `domainsOf`. */
+/** A stored alert: defaults are filled in. `domainsOf` returns which domains it watches. */
 export interface Alert extends AlertInput {
   id: string
   orgId: string
@@ -168,7 +171,7 @@ export interface Alert extends AlertInput {
   updatedAt: Instant
 }
 
-/** Every domain the alert watches; empty means all of its organization's. */
+/** Returns every domain the alert watches; an empty list means all domains of its organization. */
 export function domainsOf(alert: Pick<AlertInput, 'domainId' | 'domainIds'>): string[] {
   return [...new Set([...(alert.domainId ? [alert.domainId] : []), ...(alert.domainIds ?? [])])]
 }

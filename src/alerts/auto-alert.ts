@@ -8,7 +8,7 @@ import { createAlert, deleteAlert, findAlert } from './store.ts'
 import { alertTypeOf } from './types/index.ts'
 import { everySignal } from './types/volume/anomaly.ts'
 
-/** A domain as its automatic alert needs it. */
+/** A domain in the form that its automatic alert needs. */
 export interface AlertedDomain {
   id: string
   orgId: string
@@ -18,7 +18,10 @@ export interface AlertedDomain {
 const NAME = 'Automatic signals: '
 const MAX_NAME_LENGTH = 200
 
-/** The alert that a domain is given: every signal of it, told to whoever owns the organization. */
+/**
+ * Returns the input of a domain's automatic alert: it follows every signal, and notifies the owners of the
+ * organization.
+ */
 export function autoAlertInput({ id, name }: AlertedDomain): AlertInput {
   return {
     name: cutText(NAME + name, MAX_NAME_LENGTH, '…'),
@@ -29,7 +32,10 @@ export function autoAlertInput({ id, name }: AlertedDomain): AlertInput {
   }
 }
 
-/** Domains that never had an automatic alert and got at least so many events since then, whatever they were. */
+/**
+ * Returns the domains that never had an automatic alert and received at least `minEvents` events of any kind since
+ * then.
+ */
 export function domainsToAlert(db: Db, since: Instant, minEvents: number): AlertedDomain[] {
   return db
     .prepare<[object], AlertedDomain>(
@@ -41,7 +47,10 @@ export function domainsToAlert(db: Db, since: Instant, minEvents: number): Alert
     .all({ since, minEvents })
 }
 
-/** Gives a domain its automatic alert, once for ever. Null when it has had one, and while its organization has too many. */
+/**
+ * Creates a domain's automatic alert, once for ever. Returns null when it has had one, or while its organization has
+ * too many alerts.
+ */
 export function makeAutoAlert(db: Db, clock: Clock, domain: AlertedDomain): Alert | null {
   return tx(db, () => {
     if (db.prepare('SELECT 1 FROM signalAlert WHERE domainId = ?').get(domain.id)) return null
@@ -56,7 +65,7 @@ export function makeAutoAlert(db: Db, clock: Clock, domain: AlertedDomain): Aler
   })
 }
 
-/** The automatic alert of a domain as it is now; null: it has none yet, or somebody deleted it. */
+/** Returns the automatic alert of a domain as it is now; null when it has none yet, or it was deleted. */
 export function autoAlertOf(db: Db, { orgId, domainId }: { orgId: string; domainId: string }): Alert | null {
   const found = prepared<[string, string], { alertId: string }>(
     db,
@@ -65,7 +74,10 @@ export function autoAlertOf(db: Db, { orgId, domainId }: { orgId: string; domain
   return found ? findAlert(db, { orgId, id: found.alertId }) : null
 }
 
-/** Whose whole traffic is followed by an automatic alert that is switched on, and how. */
+/**
+ * Returns the domains whose whole traffic is followed by an enabled automatic alert, with its sensitivity and time
+ * zone.
+ */
 export function autoWatched(db: Db): { orgId: string; domainId: string; sensitivity: number; timezone: string }[] {
   return db
     .prepare<[], { id: string; orgId: string; domainId: string }>(
@@ -79,14 +91,17 @@ export function autoWatched(db: Db): { orgId: string; domainId: string; sensitiv
     })
 }
 
-/** That of signals which have none of their own. The alert may be anything by now. */
+/**
+ * Returns the sensitivity of signals without one of their own. Accepts any type, because users may have changed the
+ * alert's.
+ */
 export function signalSensitivity(alert: Alert): number {
   return alertTypeOf(alert.alertType).sensitivityOf?.(alert) ?? SIGNAL_SENSITIVITY
 }
 
 /**
- * Removes the automatic alerts of domains that are gone, unless somebody made them watch another domain as well.
- * `deleted` is called before, in the same transaction. True when there was one.
+ * Removes the automatic alerts of deleted domains, unless a user made them watch another domain as well. `deleted` is
+ * called first, in the same transaction. Returns true when there was one.
  */
 export function removeOrphans(db: Db, deleted: (alert: Alert) => void): boolean {
   return tx(db, () => {

@@ -7,8 +7,8 @@ import { RawAlertInputSchema } from './input.ts'
 import { findInPast, type PastParts } from './past.ts'
 import { parsePeriod } from './period.ts'
 import { meetsRunWindow } from './run-window.ts'
+import { describeByType, kindsWith } from './types/describe.ts'
 import { alertTypeOf, alertTypes } from './types/index.ts'
-import { kindsWith, saidByType } from './types/said.ts'
 import { wholeWindows } from './window-index.ts'
 
 export const AlertBacktestInputSchema = Closed(
@@ -45,7 +45,7 @@ export const AlertBacktestSchema = Closed(
     buckets: Type.Array(
       Closed({
         start: InstantSchema,
-        matchCount: Int({ description: saidByType(({ unit }) => unit.meaning) }),
+        matchCount: Int({ description: describeByType(({ unit }) => unit.meaning) }),
         wouldFire: Type.Boolean({ description: 'Whether somebody would have been told; run windows count' }),
       }),
     ),
@@ -78,9 +78,9 @@ export const AlertBacktestSchema = Closed(
 export type AlertBacktest = Static<typeof AlertBacktestSchema>
 
 /**
- * What the alert would have done in the last days: its own whole windows that ended by `now`, judged as the scheduler
- * judges them. A bucket is a window, or an hour's windows where these are shorter. `sensitivities`: others to be tried;
- * refused with `invalid` for types that have none.
+ * Returns what the alert would have done in the last `days`: its whole windows that ended by `now`, judged as the
+ * scheduler judges them. A bucket is a window, or an hour where windows are shorter. `sensitivities`: others to try;
+ * refused with `invalid` for types without sensitivity.
  */
 export async function backtest(
   alert: Alert,
@@ -96,12 +96,12 @@ export async function backtest(
   const period = parsePeriod(alert.period)
   const windows = wholeWindows(period, alert.timezone, now - days * DAY_MS, now)
   const { findings, alternatives, ...how } = await findInPast(alert, windows, parts, sensitivities)
-  const tolds = (found: readonly Finding[], window: Window) =>
+  const notified = (found: readonly Finding[], window: Window) =>
     meetsRunWindow(alert.runWindows, alert.timezone, window) ? found.filter(isNews) : []
   const judged = windows.map((window, index) => {
     const found = findings[index] ?? []
     const matchCount = countsFirings ? found.length : found.reduce((sum, { occurrences }) => sum + occurrences, 0)
-    return { start: window.from, matchCount, wouldFire: tolds(found, window).length > 0 }
+    return { start: window.from, matchCount, wouldFire: notified(found, window).length > 0 }
   })
   return {
     grain: period.lengthMs < DAY_MS ? 'hour' : 'day',
@@ -111,7 +111,7 @@ export async function backtest(
     ...(sensitivities && {
       alternatives: sensitivities.map((sensitivity, index) => ({
         sensitivity,
-        fired: windows.reduce((sum, window, at) => sum + tolds(alternatives[index]?.[at] ?? [], window).length, 0),
+        fired: windows.reduce((sum, window, at) => sum + notified(alternatives[index]?.[at] ?? [], window).length, 0),
       })),
     }),
   }

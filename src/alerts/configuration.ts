@@ -4,7 +4,7 @@ import type { AlertInput } from './alert.ts'
 import type { AlertType, Configuration } from './types/alert-type.ts'
 import { alertTypes } from './types/index.ts'
 
-/** A type with something of its own. */
+/** A type that has a field of its own. */
 interface Configured {
   kind: string
   configuration: Configuration
@@ -16,12 +16,12 @@ const byField = Map.groupBy(
   ({ configuration: { field } }) => field,
 )
 
-/** Each of these fields as it is described, optional: what types need of it is theirs to say. */
+/** The schemas of these fields by name, each optional: whether a field is required depends on the type. */
 export const configurationFields: Readonly<Record<string, TSchema>> = Object.fromEntries(
   [...byField].map(([field, types]) => [field, Type.Optional(schemaOf(types))]),
 )
 
-/** Names of those that may have one of several shapes. */
+/** Names of the fields that have one shape for each of several types. */
 export const SHAPED_FIELDS: readonly string[] = Object.entries(configurationFields).flatMap(([field, { anyOf }]) =>
   anyOf ? [field] : [],
 )
@@ -40,7 +40,7 @@ function schemaOf(types: readonly Configured[]): TSchema {
   })
 }
 
-/** Fields that a shape can't do without; of several forms, that none of them can. */
+/** Returns the required fields of a shape; of a shape with alternatives, those that all alternatives require. */
 function neededIn({ required = [], anyOf }: TSchema): string[] {
   if (!anyOf) return required
   const [first = [], ...others] = (anyOf as TSchema[]).map(neededIn)
@@ -48,8 +48,8 @@ function neededIn({ required = [], anyOf }: TSchema): string[] {
 }
 
 /**
- * Refuses what `input` says in fields that are no business of its type, and what its own field should say and does not:
- * `AppError('invalid')` names the first.
+ * Throws `AppError('invalid')`, naming the first field, when `input` has a field that belongs to other types, or when
+ * the type's own field is absent or does not fit.
  */
 export function checkConfiguration({ kind, configuration }: AlertType, input: AlertInput): void {
   const foreign = Object.keys(configurationFields).find(
@@ -65,7 +65,10 @@ export function checkConfiguration({ kind, configuration }: AlertType, input: Al
   configuration.read(value, field)
 }
 
-/** Refuses the shape of another type, saying whose it is: a schema would name the fields that are missing. */
+/**
+ * Throws when the value has the shape of another type, and names that type; a schema error would only list the missing
+ * fields.
+ */
 function refuseOtherShape({ kind, configuration: { field, schema } }: Configured, value: unknown, needs: string): void {
   const types = byField.get(field) ?? []
   const has = (name: string) => typeof value === 'object' && value !== null && name in value
@@ -79,7 +82,7 @@ function refuseOtherShape({ kind, configuration: { field, schema } }: Configured
   )
 }
 
-/** What no other type has in the same field: by these names a shape is told. */
+/** Returns the field names that no other type has in the same field; they identify the shape. */
 function marksOf({ kind, configuration: { field, schema } }: Configured): string[] {
   const others = (byField.get(field) ?? []).filter((type) => type.kind !== kind)
   const theirs = new Set(others.flatMap((type) => Object.keys(type.configuration.schema.properties ?? {})))

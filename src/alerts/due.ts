@@ -5,39 +5,40 @@ import type { Window } from './finding.ts'
 import { nextWindow, type Period, parsePeriod, previousWindow, windowAt } from './period.ts'
 import { alertTypeOf } from './types/index.ts'
 
-/** At most so many windows are evaluated late, after the program was down. */
+/** The most windows that are evaluated late, after the program was down. */
 export const MAX_LATE_WINDOWS = 24
 
 /** How far an alert has been evaluated. */
 export interface Cursor {
-  /** Everything received before this has been judged, or came before the alert. */
+  /** Everything received before this has been judged, or was received before the alert existed. */
   evaluatedThrough: Instant
-  /** Start of the window that is being gathered; for a type that judges whole windows it may lie ahead. */
+  /** Start of the current window; for a type that judges whole windows it may lie in the future. */
   windowStartAt: Instant
 }
 
-/** What decides when an alert is due. */
+/** The settings that decide when an alert is due. */
 export interface Schedule {
   period: Period
   timezone: string
   /** True when part of a window may be judged; otherwise a window is judged once, whole. */
   partial: boolean
-  /** True when parts of a window are judged at the end of every tick; absent: when something woke the alert. */
+  /** True when parts of a window are judged at the end of every tick; absent: when a violation woke the alert. */
   ticks?: boolean
 }
 
-/** One evaluation to be made. */
+/** One due evaluation. */
 export interface DueWindow {
   window: Window
   /** Start of the alert's window that `window` is the whole or a part of. */
   windowStartAt: Instant
-  /** Where the alert stands once this has been evaluated. */
+  /** The alert's cursor after this evaluation. */
   next: Cursor
 }
 
 /**
- * Where an alert begins when it is saved, changed or switched on. What may be judged in part begins at once; the other
- * types begin with the first window that starts then or later, because the count of a cut window says nothing.
+ * Returns the cursor of an alert that is created, changed or enabled. Types that judge partial windows begin at once;
+ * the others begin with the first window that starts then or later, because the count of a partial window means
+ * nothing.
  */
 export function firstCursor({ period, timezone, partial }: Schedule, now: Instant): Cursor {
   const { start, end } = windowAt(period, timezone, now)
@@ -45,12 +46,12 @@ export function firstCursor({ period, timezone, partial }: Schedule, now: Instan
 }
 
 /**
- * What is to be evaluated now, in order: the windows that ended, the last 24 of them at most, and for an alert whose
- * windows may be judged in part, when it is woken or at each tick, also the beginning of the one under way. `watermark`:
- * everything received before it can be queried.
+ * Returns what is to be evaluated now, in order: the windows that ended, at most the last 24, and for an alert with
+ * partial windows, when it is woken or at each tick, also the beginning of the current one. `watermark`: everything
+ * received before it can be queried.
  *
- * Of a type that judges counts, windows before the last 24 are never judged. For the other types the first one reaches
- * back to where the alert stands, so that each event is in exactly one evaluation, whatever happened.
+ * Types that judge counts never judge windows before the last 24. For other types the first window reaches back to the
+ * cursor, so that each event is in exactly one evaluation, whatever happened.
  */
 export function dueWindows(cursor: Cursor, schedule: Schedule, watermark: Instant, woken: boolean): DueWindow[] {
   const { period, timezone, partial, ticks = false } = schedule
@@ -88,7 +89,7 @@ export function dueWindows(cursor: Cursor, schedule: Schedule, watermark: Instan
   return due
 }
 
-/** The first `watermark` at which something of an alert that nothing woke is due. */
+/** Returns the first `watermark` at which an alert that nothing woke is due. */
 export function nextDueAt({ evaluatedThrough, windowStartAt }: Cursor, schedule: Schedule): Instant {
   const { period, timezone, partial, ticks = false } = schedule
   if (partial) {
@@ -99,7 +100,7 @@ export function nextDueAt({ evaluatedThrough, windowStartAt }: Cursor, schedule:
   return window.start >= windowStartAt ? window.end : nextWindow(period, timezone, window).end
 }
 
-/** Throws `AppError('invalid')` for a type of alert that this version does not know. */
+/** Returns the alert's schedule. Throws `AppError('invalid')` for a type of alert that this version does not know. */
 export function scheduleOf({ alertType, period, timezone }: Alert): Schedule {
   const { partial, series } = alertTypeOf(alertType)
   return { period: parsePeriod(period), timezone, partial, ticks: series !== undefined }

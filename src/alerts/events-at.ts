@@ -3,16 +3,16 @@ import { EVENT_COLUMNS, type StoredEvent } from '../core/event.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import type { History } from '../warehouse/warehouse.ts'
 
-/** Where an event stands in the history; `receivedAt` spares looking for it. */
+/** The position of an event in the history; `receivedAt` makes the lookup cheap. */
 export interface Place {
   seq: number
   receivedAt: Instant
 }
 
-/** An event as its organization sees it. */
+/** An event without its organization. */
 export type SeenEvent = Omit<StoredEvent, 'orgId'>
 
-/** Asks for whole events (`StoredEvent`) at these places, at least one, in no order. */
+/** Returns the query for the whole events (`StoredEvent`) at these places, at least one, in no order. */
 export function eventsQuery(orgId: string, places: readonly Place[]): Query {
   const times = places.map(({ receivedAt }) => receivedAt)
   const seqs = [...new Set(places.map(({ seq }) => seq))]
@@ -29,7 +29,7 @@ export function eventsQuery(orgId: string, places: readonly Place[]): Query {
   })
 }
 
-/** Whole events at these places, in their order. Those that are no longer there are left out. */
+/** Returns the whole events at these places, in the places' order. Events that no longer exist are left out. */
 export async function eventsAt(orgId: string, places: readonly Place[], history: History): Promise<SeenEvent[]> {
   if (places.length === 0) return []
   const events = await history.query<StoredEvent>(eventsQuery(orgId, places))

@@ -1,55 +1,58 @@
 import type { Instant } from '../core/clock.ts'
 
-/** What one evaluation says about one subject of an alert. An alert without a finding for a subject is clear there. */
+/** The result of one evaluation for one subject of an alert. A subject without a finding is clear. */
 export interface Finding {
   domainId: string | null
-  /** What the alert type names beside alert and domain: `vendor event` for volume types, empty for validation. */
+  /** The part of the issue's key beside alert and domain: `vendor event` for volume types, empty for validation. */
   subject: string
   vendor: string | null
   event: string | null
   /** Violating events or sessions; 1 for a volume window that fired. */
   occurrences: number
-  /** In one sentence, without a full stop: ``12 of 340 purchase events had no `value`; expected none``. */
+  /** One sentence without a full stop: ``12 of 340 purchase events had no `value`; expected none``. */
   summary: string
-  /** What every violating event did, to stand behind `events`: ``had no `value` ``. Absent: the rule does not say. */
+  /**
+   * What every violating event did, as text that follows `events`: ``had no `value` ``. Absent when the rule does not
+   * name it.
+   */
   fault?: string
   observed: number | null
   expected: number | null
-  /** `expected` in words, where the number is a bound and not what is usual: `more than 10`. */
+  /** `expected` as text, where the number is a bound and not the usual count: `more than 10`. */
   expectation?: string
   firstAt: Instant
   lastAt: Instant
   /** Most frequent first, at most 20. */
   hosts: string[]
-  /** One violating event with personal data masked; null where the type has none. */
+  /** One violating event with personal data masked; null for types without samples. */
   sample: Record<string, unknown> | null
-  /** `seq` of the event from which `sample` is made, the newest violating one; null where the type has none. */
+  /** `seq` of the event from which `sample` is made, the newest violating one; null for types without samples. */
   sampleSeq: number | null
-  /** When that event was received; absent: at `lastAt`. */
+  /** When that event was received; `lastAt` when absent. */
   sampleAt?: Instant
-  /** The trouble of an earlier window goes on: an issue of it is kept, and nobody is told again. */
+  /** The violation began in an earlier window: an existing issue is kept open, and nobody is notified again. */
   continues?: true
   /**
-   * Subject of the finding of the same evaluation and domain that explains this one; empty: the one about the whole
-   * domain. Such a finding opens nothing and tells nobody; it only keeps an issue that stands.
+   * Subject of the finding of the same evaluation and domain that explains this one; empty for the finding about the
+   * whole domain. Such a finding opens no issue and sends no notification; it only keeps an open issue alive.
    */
   explainedBy?: string
 }
 
-/** True when people are to hear of it: it is new, and nothing else explains it. */
+/** True when the finding causes a notification: it is new, and no other finding explains it. */
 export const isNews = ({ continues, explainedBy }: Finding) => !continues && explainedBy === undefined
 
-/** What was judged: `from <= receivedAt < to`. */
+/** The time range that was judged: `from <= receivedAt < to`. */
 export interface Window {
   from: Instant
   to: Instant
-  /** False while the alert's window is still being gathered (a first violation woke the alert early). */
+  /** False while the alert's window has not ended yet (a violation woke the alert early). */
   complete: boolean
 }
 
 /**
- * The signal that a finding of an alert about every vendor is about: each is an event of a vendor, and the event's name
- * may be empty. Nulls for the whole domain.
+ * Returns the signal that a finding is about, for alerts on every vendor: an event of a vendor, whose name may be
+ * empty. Returns nulls for the whole domain.
  */
 export function signalNamed(finding: Pick<Finding, 'vendor' | 'event'> | null): Pick<Finding, 'vendor' | 'event'> {
   const vendor = finding?.vendor ?? null

@@ -10,12 +10,12 @@ import { alertTypeOf } from './types/index.ts'
 
 TypeRegistry.Set('ReadByHandler', () => true)
 
-/** A body of one rule: what `MAX_RULE_COST` lets it have, however it is spelled. */
+/** The largest body of a request with one rule: as much as `MAX_RULE_COST` allows, however it is written. */
 export const RULE_BODY_BYTES = 1024 * 1024
 
 /**
- * An `AlertInput` in the description of a route whose handler gives the value to `readAlertInput`. So one bad alert
- * among many does not cost the others, and a refusal names the field instead of "one of three shapes".
+ * `AlertInput` for routes whose handler passes the value to `readAlertInput`. One invalid alert among many then fails
+ * alone, and the error names the field instead of "one of three shapes".
  */
 export const RawAlertInputSchema = Type.Unsafe<AlertInput>({ ...AlertInputSchema, [Kind]: 'ReadByHandler' })
 
@@ -25,7 +25,7 @@ export const AlertBulkInputSchema = Closed(
 )
 export type AlertBulkInput = Static<typeof AlertBulkInputSchema>
 
-/** All but fields that may have one of several shapes: which one is meant, the type knows. */
+/** Checks all fields but those with a shape for each type, which the type checks. */
 const readShared = parser(
   Closed({
     ...AlertInputSchema.properties,
@@ -34,9 +34,9 @@ const readShared = parser(
 )
 
 /**
- * Reads an alert as it comes in. `AppError('invalid')` names the first field that does not fit the schema, the type
- * of alert, or the language of periods, time zones and conditions; `root` is what the body calls the alert itself
- * (`alerts[3]`, empty for the whole body). Domains and channels, which need more than the value, are not looked at.
+ * Validates an alert in a request. Throws `AppError('invalid')` naming the first field that does not fit the schema,
+ * the type of alert, or the syntax of periods, time zones and conditions; `root` is the path of the alert in the body
+ * (`alerts[3]`, empty for the whole body). Domains and channels are not checked here.
  */
 export function readAlertInput(value: unknown, root = ''): AlertInput {
   const input: AlertInput = readShared(value, root)
@@ -52,7 +52,7 @@ export function readAlertInput(value: unknown, root = ''): AlertInput {
   })
 }
 
-/** Runs `work`; a refusal that it throws says `alerts[3].period: …` where it said `period: …`. */
+/** Runs `work`; in an `AppError` that it throws, `period: …` becomes `alerts[3].period: …`. */
 export function within<T>(root: string, work: () => T): T {
   try {
     return work()

@@ -85,7 +85,7 @@ test('what is decided at the door is what SQL says later: scope, filters, condit
       ...{ ...event, orgId: 'org_a', domainId, vendor },
     }))
     await receive(stand, events)
-    const atTheDoor = stand.events.map((event) => new Set(judge(event)))
+    const judgedOnArrival = stand.events.map((event) => new Set(judge(event)))
     const windows = wholeWindows(parsePeriod('1m'), 'UTC', start, stand.clock.now())
     const parts = { warehouse: stand.warehouse, domains: domainsNamed(...DOMAINS), regions }
     for (const alert of alerts) {
@@ -93,7 +93,7 @@ test('what is decided at the door is what SQL says later: scope, filters, condit
       expect(exact).toBe(true)
       for (const [index, event] of stand.events.entries()) {
         const found = findings[index]?.map(({ domainId }) => domainId) ?? []
-        const expected = atTheDoor[index]?.has(alert.id) ? [event.domainId] : []
+        const expected = judgedOnArrival[index]?.has(alert.id) ? [event.domainId] : []
         if (found.join() !== expected.join())
           expect({ alert, event, inSql: found }).toEqual({ alert, event, inSql: expected })
         pairs++

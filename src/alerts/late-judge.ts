@@ -8,71 +8,74 @@ import type { StoredEvent } from '../core/event.ts'
 import type { Verdicts } from '../ingest/late-batches.ts'
 import { type AlertRule, RuleBook } from './rule-book.ts'
 
-/** To the process that judges. Rules come before the events that are judged by them. */
+/** Sent to the judging process. Rules are sent before the events that are judged by them. */
 type Request =
   | { kind: 'rule'; orgId: string; id: string; rule: AlertRule | null }
   | { kind: 'judge'; number: number; orgId: string; regions: PhoneRegions; events: readonly StoredEvent[] }
 
-/** From it: for each event, the ids of the alerts that it breaks. */
+/** Sent back: for each event, the ids of the alerts that it breaks. */
 interface Verdict {
   number: number
   violations: Verdicts
 }
 
 export interface LateJudgeParts {
-  /** To be called before events are judged: tells of the rules that changed. */
+  /** Reads changed rules and reports them by `changed`; is called before events are judged. */
   refresh(): void
   rulesOf(orgId: string): readonly AlertRule[]
   regionsOf(orgId: string): PhoneRegions
 }
 
-/** Behind everything else that the machine has to do. */
+/** Lowest-priority work on the machine. */
 const NICENESS = 10
-/** An event may take so long, and at worst as much again; a large one under the dearest rules would take hours. */
+/**
+ * The time one event may take, and at worst as much again; a large event under the most expensive rules would take
+ * hours.
+ */
 const MAX_EVENT_MS = 30_000
-/** A process that had nothing to do for so long ends. */
+/** The process ends after this long without work. */
 const IDLE_MS = 10_000
 
 /**
- * Judges in a process of its own, started when it is needed, so that rules that take long hold up nobody. It dies with this
- * process, because the pipe between them ends.
+ * Judges in a separate process, started on demand, so that slow rules do not block the server. The process ends with
+ * this one, because the pipe between them closes.
  */
 export class LateJudge {
   private child: Subprocess | null = null
-  private readonly told = new Set<string>()
-  private readonly asked = new Map<number, PromiseWithResolvers<Verdicts>>()
+  private readonly loadedOrgs = new Set<string>()
+  private readonly pending = new Map<number, PromiseWithResolvers<Verdicts>>()
   private number = 0
   private idle: Timer | null = null
 
   constructor(private readonly parts: LateJudgeParts) {}
 
-  /** The verdict on each event. Fails when the process ends before it has answered. */
+  /** Returns the verdict on each event. Fails when the process ends before it has answered. */
   judge(orgId: string, events: readonly StoredEvent[]): Promise<Verdicts> {
     this.child ??= this.start()
-    // Events that wait are not judged at the door, which would ask for changes.
+    // Events in the late queue are not judged on arrival, where changed rules would be read.
     this.parts.refresh()
-    if (!this.told.has(orgId)) this.tell(orgId)
+    if (!this.loadedOrgs.has(orgId)) this.sendRules(orgId)
     const answer = Promise.withResolvers<Verdicts>()
     const number = ++this.number
-    this.asked.set(number, answer)
-    this.busyPoll()
+    this.pending.set(number, answer)
+    this.restartIdleTimer()
     this.send({ kind: 'judge', number, orgId, regions: this.parts.regionsOf(orgId), events })
     return answer.promise
   }
 
-  /** To be called when a rule changes; null when it is gone. */
+  /** To be called when a rule changes; `rule` is null when it was deleted. */
   changed(orgId: string, id: string, rule: AlertRule | null): void {
-    if (this.told.has(orgId)) this.send({ kind: 'rule', orgId, id, rule })
+    if (this.loadedOrgs.has(orgId)) this.send({ kind: 'rule', orgId, id, rule })
   }
 
-  /** Ends the process; what it was asked fails. */
+  /** Ends the process; its pending requests fail. */
   close(): void {
     this.child?.kill('SIGKILL')
-    this.ended()
+    this.onEnd()
   }
 
-  private tell(orgId: string): void {
-    this.told.add(orgId)
+  private sendRules(orgId: string): void {
+    this.loadedOrgs.add(orgId)
     for (const rule of this.parts.rulesOf(orgId)) this.send({ kind: 'rule', orgId, id: rule.id, rule })
   }
 
@@ -83,43 +86,43 @@ export class LateJudge {
   private start(): Subprocess {
     const child = Bun.spawn([...ownCommand(), 'judge'], {
       stdio: ['ignore', 'ignore', 'inherit'],
-      ipc: (message) => this.received(message as Verdict),
-      onExit: (ended) => {
-        if (ended === this.child) this.ended()
+      ipc: (message) => this.onVerdict(message as Verdict),
+      onExit: (exited) => {
+        if (exited === this.child) this.onEnd()
       },
     })
     child.unref()
     return child
   }
 
-  private received({ number, violations }: Verdict): void {
-    this.asked.get(number)?.resolve(violations)
-    this.asked.delete(number)
-    this.busyPoll()
+  private onVerdict({ number, violations }: Verdict): void {
+    this.pending.get(number)?.resolve(violations)
+    this.pending.delete(number)
+    this.restartIdleTimer()
   }
 
-  private busyPoll(): void {
+  private restartIdleTimer(): void {
     if (this.idle) clearTimeout(this.idle)
-    this.idle = this.asked.size === 0 ? setTimeout(() => this.close(), IDLE_MS) : null
+    this.idle = this.pending.size === 0 ? setTimeout(() => this.close(), IDLE_MS) : null
     this.idle?.unref()
   }
 
-  private ended(): void {
+  private onEnd(): void {
     this.child = null
-    this.told.clear()
+    this.loadedOrgs.clear()
     if (this.idle) clearTimeout(this.idle)
-    for (const { reject } of this.asked.values()) reject(new Error('the process that judges late batches ended'))
-    this.asked.clear()
+    for (const { reject } of this.pending.values()) reject(new Error('the process that judges late batches ended'))
+    this.pending.clear()
   }
 }
 
-/** How this program is started: the executable itself, or from its sources. */
+/** Returns the command that starts this program: the executable itself, or its sources. */
 function ownCommand(): string[] {
   const main = join(import.meta.dir, '../main.ts')
   return existsSync(main) ? [process.execPath, '--no-env-file', main] : [process.execPath]
 }
 
-/** The other end: answers what it is asked, and ends the process with the pipe. */
+/** The child process: answers requests, and exits when the pipe closes. */
 export function judgeForParent(): Promise<never> {
   setPriority(NICENESS)
   const organizations = new Map<string, Organization>()
@@ -149,7 +152,7 @@ async function verdictOf(request: Request & { kind: 'judge' }, known: Organizati
   const violations: (string[] | null)[] = []
   for (const event of request.events) {
     violations.push(known.book.brokenBy(event, meterOf(MAX_EVENT_MS, stopwatch)))
-    // Other organizations' events have their turn, and the end of the pipe is noticed.
+    // Lets requests of other organizations proceed, and notices the end of the pipe.
     await new Promise(setImmediate)
   }
   return { number: request.number, violations }

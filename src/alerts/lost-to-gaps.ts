@@ -5,10 +5,10 @@ import type { Alert } from './alert.ts'
 import type { Window } from './finding.ts'
 import type { AlertType } from './types/alert-type.ts'
 
-/** When nothing could be collected; in order, without overlaps. */
+/** Returns the collection gaps in a time range; in order, without overlaps. */
 export type GapsOf = (from: Instant, to: Instant) => readonly Gap[]
 
-/** True when gaps of our own hide too much of what decides about the window. */
+/** True when collection gaps cover too much of the time that decides about the window. */
 export function isLostToGaps(
   { counted }: Pick<AlertType, 'counted'>,
   alert: Alert,
@@ -19,8 +19,8 @@ export function isLostToGaps(
 }
 
 /**
- * The same for a type that follows series: a row that a gap lies in is not judged, so it counts whole. What the other
- * rows and silences say stands; but where too much is hidden, nothing is clear.
+ * The same for a type that follows series. A row that touches a gap is not judged, so it counts as lost in whole. The
+ * other rows and silences are still judged; but where too much is lost, the window does not clear an issue.
  */
 export function areRowsLostToGaps(
   scope: Pick<SeriesScope, 'stepMs' | 'offsetMs'> | undefined,
@@ -29,11 +29,11 @@ export function areRowsLostToGaps(
 ): boolean {
   if (!scope) return false
   const start = rowStart(scope, from)
-  const hurt: Gap[] = []
+  const lost: Gap[] = []
   for (const gap of gapsOf(start, to)) {
-    const fromAt = Math.max(rowStart(scope, gap.fromAt), hurt.at(-1)?.toAt ?? start)
+    const fromAt = Math.max(rowStart(scope, gap.fromAt), lost.at(-1)?.toAt ?? start)
     const toAt = rowStart(scope, gap.toAt - 1) + scope.stepMs
-    if (toAt > fromAt) hurt.push({ ...gap, fromAt, toAt })
+    if (toAt > fromAt) lost.push({ ...gap, fromAt, toAt })
   }
-  return isCovered(hurt, { from, to })
+  return isCovered(lost, { from, to })
 }

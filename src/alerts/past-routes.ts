@@ -16,7 +16,7 @@ export interface PastRouteParts {
   db: Db
   clock: Clock
   warehouse: History
-  /** Countries whose national phone numbers an organization looks for. */
+  /** Returns the countries whose national phone numbers an organization recognises. */
   regionsOf(orgId: string): PhoneRegions
   gapsOf: GapsOf
   settingsOf(orgId: string): readonly SignalSetting[]
@@ -24,7 +24,7 @@ export interface PastRouteParts {
 
 const tag = 'Alerts'
 
-/** What a rule would have said about the past, before anybody saves it: preview and backtest. */
+/** Preview and backtest: the results of a rule for the past, before it is saved. */
 export function pastRoutes(parts: PastRouteParts): Route[] {
   const { db, clock, gapsOf, settingsOf } = parts
   const pastOf = (orgId: string, signal: AbortSignal): PastParts => ({
@@ -71,7 +71,7 @@ export function pastRoutes(parts: PastRouteParts): Route[] {
   ]
 }
 
-/** An alert that nobody keeps. Refusals name fields as `rule.period`. */
+/** Returns an alert that is not stored. Errors name fields as `rule.period`. */
 function ruleOf(db: Db, orgId: string, value: unknown): Alert {
   const input = readAlertInput(value, 'rule')
   within('rule', () => checkDomains(db, orgId, input))

@@ -12,7 +12,7 @@ import { alertTypeOf } from './types/index.ts'
 import { scopeTests } from './types/scope.ts'
 import { spanOf } from './window-index.ts'
 
-/** More events in scope than this are thinned, so that an answer comes in seconds. */
+/** More events in scope than this are sampled, so that an answer comes in seconds. */
 const MAX_SCANNED = 20_000_000
 
 export interface PastParts {
@@ -20,30 +20,30 @@ export interface PastParts {
   /** All of the organization's. */
   domains: readonly WatchedDomain[]
   regions: PhoneRegions
-  /** None when absent. */
+  /** No gaps when absent. */
   gapsOf?: GapsOf
-  /** What people set for signals; nothing when absent. */
+  /** Returns the settings of signals; none when absent. */
   settingsOf?(orgId: string): readonly SignalSetting[]
 }
 
-/** What an alert would have found in windows of the past. */
+/** The findings of an alert in windows of the past. */
 export interface PastFindings {
-  /** Of each window, in their order. */
+  /** One list for each window, in order. */
   findings: Finding[][]
-  /** The same at each of the other sensitivities that were asked for. */
+  /** The same at each of the other sensitivities. */
   alternatives: Finding[][][]
   /** `rollup`: from counts by minute; `sql`: from every event in scope; `sampled`: from some of them. */
   method: 'rollup' | 'sql' | 'sampled'
-  /** Events looked at and events in scope; null unless they were thinned. */
+  /** Events read and events in scope; null when all were read. */
   coverage: { sampled: number; total: number } | null
-  /** False when not all there is was looked at. */
+  /** False when the result is incomplete. */
   exact: boolean
 }
 
 /**
- * Judges touching windows of the past with the code that judges those of the present. Alert types that can be asked for
- * many windows at once are, the others one after the other. Windows of which gaps of our own hide too much are not
- * judged. `sensitivities`: others to be tried, of types that follow series. Fails with `unavailable` as the warehouse does.
+ * Judges adjacent windows of the past with the code that judges current ones. Alert types with `past` query many
+ * windows at once, the others one after the other. Windows that collection gaps cover too much are not judged.
+ * `sensitivities`: others to try, for types that follow series. Fails with `unavailable` when the warehouse does.
  */
 export async function findInPast(
   alert: Alert,
@@ -61,7 +61,7 @@ export async function findInPast(
   return { ...found, findings: judged }
 }
 
-/** What a type that follows series would have found, by a follower of its own. */
+/** Returns the findings of a type that follows series, by a follower of its own. */
 async function followInPast(
   type: AlertType,
   alert: Alert,
@@ -89,7 +89,7 @@ async function measureInPast(
 ): Promise<PastFindings> {
   const { warehouse, domains, regions } = parts
   if (windows.length === 0 || !type.past) return oneByOne(type, alert, windows, parts)
-  // Compiled once where nothing is thinned or divided: large rules take a while.
+  // Compiled once where nothing is sampled or split: large rules take a while.
   const whole = type.past(alert, windows, { regions, oneIn: 1 })
   const { method } = whole
   const total = method === 'sql' ? (await eventsInScope(alert, spanOf(windows), warehouse)).events : 0
@@ -108,7 +108,7 @@ async function measureInPast(
   return { findings, alternatives: [], method: coverage ? 'sampled' : method, coverage, exact }
 }
 
-/** The windows in parts that the type wants to be asked for at once. */
+/** Splits the windows into parts within the type's limits for one query. */
 function divided(
   windows: readonly Window[],
   { pastAtOnce: most = {} }: AlertType,
@@ -137,12 +137,12 @@ async function oneByOne(
 }
 
 const missing = (): never => {
-  throw new Error('there are rows of more windows than were asked for')
+  throw new Error('there are rows of more windows than were requested')
 }
 
 /**
- * Events of the alert's domains, event and, where they restrict it, vendors, whatever its filters say: as they are stored,
- * and by weight.
+ * Returns how many events of the alert's domains, event and, where they restrict it, vendors there are, without regard
+ * to its filters: stored events, and their weight.
  */
 export async function eventsInScope(
   alert: Alert,

@@ -7,21 +7,24 @@ type Unit = keyof typeof UNIT_MS
 const LONGEST_MS = 4 * UNIT_MS.w
 const WORDS: Readonly<Record<string, string>> = { hourly: '1h', daily: '1d', weekly: '1w' }
 
-/** How often an alert is evaluated, and how far each evaluation looks back. */
+/** The length of an alert's windows. */
 export interface Period {
   count: number
   unit: Unit
-  /** With days of 24 hours: real ones are an hour longer or shorter when clocks change. */
+  /** With days of 24 hours; real days are an hour longer or shorter when clocks change. */
   lengthMs: number
 }
 
-/** The stretch of time that one evaluation of a whole period looks at: `start <= receivedAt < end`. */
+/** The time range of one whole window: `start <= receivedAt < end`. */
 export interface PeriodWindow {
   start: Instant
   end: Instant
 }
 
-/** Reads `15m`, `6h`, `2d`, `4w`, `hourly`, `daily`, `weekly`; from 1 minute to 4 weeks, else `AppError('invalid')`. */
+/**
+ * Parses `15m`, `6h`, `2d`, `4w`, `hourly`, `daily`, `weekly`; from 1 minute to 4 weeks, else throws
+ * `AppError('invalid')`.
+ */
 export function parsePeriod(text: string): Period {
   const [, digits, unit] = /^([1-9]\d*)([mhdw])$/.exec(WORDS[text] ?? text) ?? []
   const count = Number(digits)
@@ -35,7 +38,10 @@ export function parsePeriod(text: string): Period {
   return { count, unit: unit as Unit, lengthMs }
 }
 
-/** Throws `AppError('invalid')` when there is no such time zone. Names of the IANA database and offsets `+05:30` are known. */
+/**
+ * Throws `AppError('invalid')` when there is no such time zone. Valid are names of the IANA database and offsets such
+ * as `+05:30`.
+ */
 export function checkTimezone(timezone: string): void {
   try {
     new Intl.DateTimeFormat('en', { timeZone: timezone })
@@ -49,10 +55,10 @@ export function checkTimezone(timezone: string): void {
 const FIRST_MONDAY = 4
 
 /**
- * The window that an instant lies in. Windows touch: every instant is in exactly one. Minutes and hours are multiples
- * since the epoch. Days and weeks begin at midnight in `timezone`, weeks on Monday; several of them are counted from
- * 1970-01-01 and 1970-01-05. A day has 23 or 25 hours when clocks change, begins at 01:00 where midnight is left out,
- * and one that a country never had (Samoa's 2011-12-30) has no window.
+ * Returns the window that contains an instant. Windows are adjacent: every instant is in exactly one. Minutes and hours
+ * are multiples since the epoch. Days and weeks begin at midnight in `timezone`, weeks on Monday; several of them are
+ * counted from 1970-01-01 and 1970-01-05. A day has 23 or 25 hours when clocks change, begins at 01:00 where midnight
+ * is skipped, and one that a country skipped (Samoa's 2011-12-30) has no window.
  */
 export function windowAt(period: Period, timezone: string, instant: Instant): PeriodWindow {
   const { count, unit, lengthMs } = period
@@ -64,28 +70,28 @@ export function windowAt(period: Period, timezone: string, instant: Instant): Pe
   const origin = unit === 'w' ? FIRST_MONDAY : 0
   const first = Math.floor((dayOf(instant, timezone) - origin) / days) * days + origin
   const end = startOfDay(first + days, timezone)
-  // Where clocks went back across midnight, the old date is shown once more after the new day began.
+  // Where clocks went back across midnight, the old date repeats after the new day began.
   if (instant >= end) return { start: end, end: startOfDay(first + 2 * days, timezone) }
   return { start: startOfDay(first, timezone), end }
 }
 
-/** The window that begins where this one ends. */
+/** Returns the window that begins where this one ends. */
 export function nextWindow(period: Period, timezone: string, { end }: PeriodWindow): PeriodWindow {
   return windowAt(period, timezone, end)
 }
 
-/** The window that ends where this one begins. */
+/** Returns the window that ends where this one begins. */
 export function previousWindow(period: Period, timezone: string, { start }: PeriodWindow): PeriodWindow {
   return windowAt(period, timezone, start - 1)
 }
 
-/** The local date of an instant, in days since 1970-01-01. */
+/** Returns the local date of an instant, in days since 1970-01-01. */
 function dayOf(instant: Instant, timezone: string): number {
   const { year, month, day } = Temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(timezone)
   return Date.UTC(year, month - 1, day) / DAY_MS
 }
 
-/** The first instant of a local date; where a country left that date out, of the next it had. */
+/** Returns the first instant of a local date; where a country skipped that date, the first of the next one. */
 function startOfDay(day: number, timezone: string): Instant {
   // Without a time this is the start of the day, not 00:00, https://tc39.es/proposal-temporal/docs/plaindate.html
   return new Temporal.PlainDate(1970, 1, 1).add({ days: day }).toZonedDateTime(timezone).epochMilliseconds

@@ -8,11 +8,11 @@ import { RawAlertInputSchema } from './input.ts'
 import { eventsInScope, findInPast, type PastParts } from './past.ts'
 import { parsePeriod } from './period.ts'
 import { samplesQuery, withSamples } from './sample.ts'
+import { describeByType } from './types/describe.ts'
 import { alertTypeOf } from './types/index.ts'
-import { saidByType } from './types/said.ts'
 import { lastWindow, wholeWindows } from './window-index.ts'
 
-/** At most so many samples are shown. */
+/** The most samples that are shown. */
 const MAX_SAMPLES = 20
 
 export const AlertPreviewInputSchema = Closed(
@@ -26,7 +26,7 @@ export const AlertPreviewInputSchema = Closed(
 export const AlertPreviewSchema = Closed(
   {
     scanned: Int({ description: "Events of the rule's domains, vendors and event, by weight" }),
-    matched: Int({ description: saidByType(({ unit }) => unit.meaning) }),
+    matched: Int({ description: describeByType(({ unit }) => unit.meaning) }),
     windowHours: Type.Number(),
     samples: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
       maxItems: MAX_SAMPLES,
@@ -41,8 +41,8 @@ export const AlertPreviewSchema = Closed(
 export type AlertPreview = Static<typeof AlertPreviewSchema>
 
 /**
- * What the rule says about the last hours. Types that judge counts are shown their own that ended by now, the last
- * one at least; the others the hours as one window.
+ * Returns what the rule finds in the last hours. Types that judge counts are shown their own windows that ended by now,
+ * at least the last one; the others the hours as one window.
  */
 export async function preview(alert: Alert, hours: number, now: Instant, parts: PastParts): Promise<AlertPreview> {
   const type = alertTypeOf(alert.alertType)
@@ -55,11 +55,11 @@ export async function preview(alert: Alert, hours: number, now: Instant, parts: 
   const found = findings.flat()
   const matched = type.countsFirings ? found.length : found.reduce((sum, { occurrences }) => sum + occurrences, 0)
   const samples = type.countsFirings ? firingsOf(found) : await eventsOf(alert, found, window, parts)
-  // Whatever is matched counts for what it was sampled from, and so does what was looked at.
+  // Counts are weighted: a sampled event counts as several, in both figures.
   return { scanned: Math.round(weight), matched, windowHours: hours, samples }
 }
 
-/** With the millisecond that is running: what was acknowledged a moment ago is to be seen. */
+/** Includes the current millisecond, so that events acknowledged a moment ago are found. */
 const lastHours = (hours: number, now: Instant): Window => ({
   from: now - hours * HOUR_MS,
   to: now + 1,
@@ -81,7 +81,7 @@ function firingsOf(found: readonly Finding[]): Record<string, unknown>[] {
     })
 }
 
-/** The type's own newest violations, else the samples of its findings. */
+/** Returns the type's own newest violations, else the samples of its findings. */
 async function eventsOf(
   alert: Alert,
   found: readonly Finding[],

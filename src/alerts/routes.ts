@@ -33,7 +33,7 @@ const AlertBulkResultSchema = Closed(
 export interface AlertParts {
   db: Db
   clock: Clock
-  /** Refuses, with an `AppError` that names it (`channels[2].target: …`), a channel nothing can be sent through. */
+  /** Throws an `AppError` that names it (`channels[2].target: …`) for a channel that can't deliver. */
   checkChannels: (channels: readonly Channel[], orgId: string) => void
   /** Called after every change, with the ids of the alerts that changed. */
   changed: (ids: readonly string[]) => void
@@ -41,7 +41,7 @@ export interface AlertParts {
   deleted: (alert: Alert, by: string) => void
 }
 
-/** What may be done to alerts; each refuses with an `AppError`, and tells `changed` when something did change. */
+/** The operations on alerts; each throws `AppError`, and calls `changed` after a change. */
 export function alertActions({ db, clock, checkChannels, changed, deleted }: AlertParts) {
   const accept = (value: unknown, orgId: string, root = ''): AlertInput => {
     const input = readAlertInput(value, root)
@@ -51,14 +51,14 @@ export function alertActions({ db, clock, checkChannels, changed, deleted }: Ale
     })
     return input
   }
-  const thenTell = (alert: Alert): Alert => {
+  const notified = (alert: Alert): Alert => {
     changed([alert.id])
     return alert
   }
   return {
-    create: (orgId: string, value: unknown) => thenTell(createAlert(db, clock, orgId, accept(value, orgId))),
+    create: (orgId: string, value: unknown) => notified(createAlert(db, clock, orgId, accept(value, orgId))),
 
-    /** Each by itself: one that is refused costs its neighbours nothing. */
+    /** Each alert by itself: an invalid one does not prevent the others. */
     async createMany(orgId: string, values: readonly unknown[]) {
       const errors: { index: number; error: string }[] = []
       const ids: string[] = []
@@ -70,7 +70,7 @@ export function alertActions({ db, clock, checkChannels, changed, deleted }: Ale
             if (!(error instanceof AppError)) throw error
             errors.push({ index, error: error.message })
           }
-          // To compile the patterns of hundreds takes seconds, in which others get their turn.
+          // Compiling the patterns of hundreds of alerts takes seconds; other requests are served in between.
           await new Promise(setImmediate)
         }
       } finally {
@@ -81,11 +81,11 @@ export function alertActions({ db, clock, checkChannels, changed, deleted }: Ale
 
     update(orgId: string, id: string, value: unknown) {
       findAlert(db, { orgId, id })
-      return thenTell(updateAlert(db, clock, { orgId, id }, accept(value, orgId)))
+      return notified(updateAlert(db, clock, { orgId, id }, accept(value, orgId)))
     },
 
     setEnabled: (orgId: string, id: string, enabled: boolean) =>
-      thenTell(setEnabled(db, clock, { orgId, id }, enabled)),
+      notified(setEnabled(db, clock, { orgId, id }, enabled)),
 
     remove(orgId: string, id: string, by: string) {
       deleteAlert(db, { orgId, id }, (alert) => deleted(alert, by))
@@ -94,7 +94,7 @@ export function alertActions({ db, clock, checkChannels, changed, deleted }: Ale
   }
 }
 
-/** How a caller sees an alert. */
+/** Returns an alert as the caller may see it: without channels for those who may not see them. */
 export function describeAlert({ channels, ...alert }: Alert, principal: Principal) {
   return may(principal, 'seeTokens') ? { ...alert, channels } : alert
 }

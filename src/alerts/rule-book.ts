@@ -3,33 +3,33 @@ import type { PhoneRegions } from '../conditions/phone.ts'
 import { RuleSet } from '../conditions/rule-set.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { type Alert, domainsOf } from './alert.ts'
-import { isJudgedAtTheDoor } from './types/index.ts'
+import { isJudgedOnArrival } from './types/index.ts'
 
-/** What of an alert decides which events break it. */
+/** The fields of an alert that decide which events break it. */
 export type AlertRule = Pick<
   Alert,
   'id' | 'alertType' | 'enabled' | 'domainId' | 'domainIds' | 'vendors' | 'filters' | 'conditions' | 'conditionGroups'
 >
 
 /**
- * The validation rules in force of one organization. Rules of one domain are a set of their own, so that its events cost
- * nothing but them and the rules of several or all domains.
+ * The enabled validation rules of one organization. Rules of a single domain are in a set of that domain, so that its
+ * events are checked only against them and the rules of several or all domains.
  */
 export class RuleBook {
   private readonly shared: RuleSet
   private readonly byDomain = new Map<string, RuleSet>()
-  /** The domain of each rule that is in a set of its own; null for the shared ones. */
+  /** The domain of each rule that is in a domain's own set; null for rules in the shared set. */
   private readonly places = new Map<string, string | null>()
 
-  /** `regions`: the countries whose national phone numbers the organization looks for. */
+  /** `regions`: returns the countries whose national phone numbers the organization recognises. */
   constructor(private readonly regions: () => PhoneRegions = () => []) {
     this.shared = new RuleSet(regions)
   }
 
-  /** Adds the rule of an alert or replaces it; an alert that is off, or of another type, has none. */
+  /** Adds or replaces the rule of an alert; removes it when the alert is disabled or of another type. */
   set(alert: AlertRule): void {
     this.delete(alert.id)
-    if (!isJudgedAtTheDoor(alert)) return
+    if (!isJudgedOnArrival(alert)) return
     const domainIds = domainsOf(alert)
     const [only] = domainIds
     const place = only !== undefined && domainIds.length === 1 ? only : null
@@ -46,13 +46,16 @@ export class RuleBook {
     if (place !== null && set.size === 0) this.byDomain.delete(place)
   }
 
-  /** Compiles what changed, which else the next event waits for. */
+  /** Compiles changed rules, so that the next event does not wait for it. */
   prepare(): void {
     this.shared.prepare()
     for (const set of this.byDomain.values()) set.prepare()
   }
 
-  /** Ids of the alerts whose rule the event breaks, ascending; one and the same empty list when none. Null: out of time. */
+  /**
+   * Returns the ids of the alerts whose rule the event breaks, ascending; the same empty list object when none. Null:
+   * out of time.
+   */
   brokenBy(event: StoredEvent, meter: Meter = UNLIMITED): string[] | null {
     const shared = this.shared.brokenBy(event, meter)
     const own = this.byDomain.get(event.domainId)?.brokenBy(event, meter)

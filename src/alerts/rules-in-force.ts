@@ -7,20 +7,20 @@ import type { Db } from '../store/database.ts'
 import { type AlertRule, RuleBook } from './rule-book.ts'
 import { alertsOf, type KeptAlert, keptAlerts } from './store.ts'
 import { TimeSlices } from './time-slices.ts'
-import { isJudgedAtTheDoor } from './types/index.ts'
+import { isJudgedOnArrival } from './types/index.ts'
 
-/** What is kept of one organization. */
+/** The rules and settings of one organization. */
 interface Entry {
   book: RuleBook
   regions: PhoneRegions
 }
 
-/** Told of every change: the rule as it is now; null when there is none any more. */
+/** Is called with every change: the current rule, or null when it was deleted. */
 export type RuleListener = (orgId: string, id: string, rule: AlertRule | null) => void
 
 /**
- * The validation rules of this moment, in memory. What was said to be changed is read at the next event, because changes
- * come in bursts and inside transactions; the rest stays as it is.
+ * The enabled validation rules of all organizations, in memory. Changed rules are read before the next event is judged,
+ * because changes come in bursts and inside transactions; the others stay cached.
  */
 export class RulesInForce {
   private readonly entries = new Map<string, Entry>()
@@ -33,16 +33,16 @@ export class RulesInForce {
 
   constructor(
     private readonly db: Db,
-    /** The countries whose national phone numbers an organization looks for. */
+    /** Returns the countries whose national phone numbers an organization recognises. */
     readonly regionsOf: (orgId: string) => PhoneRegions,
   ) {}
 
-  /** Judges for as long as it takes. */
+  /** Judges without a time limit. */
   readonly judge: Judge = (event) => this.brokenBy(event) ?? NO_RULES
 
-  /** Judges the events of one batch for as long as its organization may take of the server's time. */
+  /** Judges the events of one batch within the time its organization may take of the server. */
   readonly judgeBatch = (orgId: string): BatchJudge => {
-    // What changed is not the sender's doing.
+    // Reading changed rules is not charged to the sender.
     this.refresh()
     const { meter, end } = this.slices.begin(orgId)
     let events = 0
@@ -59,7 +59,10 @@ export class RulesInForce {
     return batch
   }
 
-  /** As `judgeBatch`, of all events at once: the ids of the alerts that each breaks. Null when it takes too long. */
+  /**
+   * As `judgeBatch`, for all events at once: returns the ids of the alerts that each event breaks, or null when time
+   * runs out.
+   */
   readonly judgeAll = (orgId: string, events: readonly StoredEvent[]): string[][] | null => {
     const batch = this.judgeBatch(orgId)
     const violations = events.map(batch.judge)
@@ -67,29 +70,29 @@ export class RulesInForce {
     return batch.isOutOfTime ? null : violations
   }
 
-  /** To be called after a change: of these alerts, or of anything. */
+  /** Marks these alerts as changed, or all alerts. */
   readonly changed = (ids?: readonly string[]): void => {
     if (ids) for (const id of ids) this.staleIds.add(id)
     else this.isAllStale = true
   }
 
-  /** To be called when the settings of an organization changed. */
+  /** Rereads an organization's settings; to be called after they changed. */
   readonly organizationChanged = (orgId: string): void => {
     const entry = this.entries.get(orgId)
     if (entry) entry.regions = this.regionsOf(orgId)
   }
 
-  /** `listener` is told of every change from now on. */
+  /** Calls `listener` with every change from now on. */
   listen(listener: RuleListener): void {
     this.listeners.push(listener)
   }
 
-  /** The rules in force of an organization. */
+  /** Returns the enabled validation rules of an organization. */
   rulesOf(orgId: string): AlertRule[] {
-    return alertsOf(this.db, orgId).filter(isJudgedAtTheDoor)
+    return alertsOf(this.db, orgId).filter(isJudgedOnArrival)
   }
 
-  /** Reads what changed. At a start it is called before events come, since it may take a while. */
+  /** Reads what changed. At a start it is called before events arrive, since it may take a while. */
   refresh(): void {
     if (!this.isAllStale && this.staleIds.size === 0) return
     if (this.isAllStale) this.readAll()
@@ -132,7 +135,7 @@ export class RulesInForce {
     const { book } = this.entryOf(orgId)
     book.set(rule)
     this.changedBooks.add(book)
-    for (const tell of this.listeners) tell(orgId, id, rule)
+    for (const notify of this.listeners) notify(orgId, id, rule)
   }
 
   private remove(id: string): void {
@@ -140,7 +143,7 @@ export class RulesInForce {
     if (!known) return
     this.known.delete(id)
     this.entries.get(known.orgId)?.book.delete(id)
-    for (const tell of this.listeners) tell(known.orgId, id, null)
+    for (const notify of this.listeners) notify(known.orgId, id, null)
   }
 
   private entryOf(orgId: string): Entry {

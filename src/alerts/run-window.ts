@@ -2,18 +2,18 @@ import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { AlertInput } from './alert.ts'
 import type { Window } from './finding.ts'
 
-/** When an alert may open issues and tell people; absent means always. */
+/** When an alert may open issues and send notifications; absent means always. */
 export type RunWindows = AlertInput['runWindows']
 
 /** Local hours begin at multiples of this everywhere, https://data.iana.org/time-zones/theory.html. */
 const STEP_MS = 15 * MINUTE_MS
-/** Every hour of every weekday is in a stretch of this length, whatever clocks do in it. */
+/** A range of this length contains every hour of every weekday, whatever clocks do in it. */
 const WEEK_AND_DAY_MS = 8 * DAY_MS
 
 /**
- * True when the clock on a wall in `timezone` shows an hour in `[from, to)` of one of the days (0 = Sunday; no days:
- * every day). Hours may wrap midnight; such a night belongs to the day on which it began, so `[22, 6)` on Fridays ends
- * on Saturday at 6. Equal hours mean the whole calendar day.
+ * True when the local time in `timezone` is in hours `[from, to)` of one of the days (0 = Sunday; no days: every day).
+ * Hours may wrap midnight; such a night belongs to the day on which it began, so `[22, 6)` on Fridays ends on Saturday
+ * at 6. Equal hours mean the whole calendar day.
  */
 export function isInRunWindow(runWindows: RunWindows, timezone: string, instant: Instant): boolean {
   if (!runWindows) return true
@@ -28,7 +28,7 @@ export function isInRunWindow(runWindows: RunWindows, timezone: string, instant:
 
 /**
  * True when any instant of an evaluated window is in a run window. So the hour from 16 to 17 counts for `[9, 17)` and
- * the hour from 8 to 9 does not, and a window of a day or more, which ends at midnight, is not left out for ever.
+ * the hour from 8 to 9 does not, and a window of a day or more, which ends at midnight, can still report.
  */
 export function meetsRunWindow(runWindows: RunWindows, timezone: string, { from, to }: Window): boolean {
   if (!runWindows || to - from >= WEEK_AND_DAY_MS) return true

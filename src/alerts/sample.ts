@@ -9,7 +9,7 @@ import type { Finding } from './finding.ts'
 import type { TotalRow } from './totals.ts'
 import { alertTypeOf } from './types/index.ts'
 
-/** Asks for the events that `sampleSeq` of these findings names; null when none names one. */
+/** Returns the query for the events that `sampleSeq` of these findings names; null when there is none. */
 export function samplesQuery(orgId: string, findings: readonly Finding[]): Query | null {
   // The newest violation is the one that was received last.
   const places = findings.flatMap(({ sampleSeq, lastAt, sampleAt = lastAt }) =>
@@ -18,16 +18,19 @@ export function samplesQuery(orgId: string, findings: readonly Finding[]): Query
   return places.length === 0 ? null : eventsQuery(orgId, places)
 }
 
-/** Hides what is personal in an event: by itself, and by what any condition of the alert calls so. */
+/**
+ * Returns a function that masks personal data in an event: data recognised as personal, and parameters that a condition
+ * of the alert tests for it.
+ */
 export function maskOf(alert: Alert, regions: PhoneRegions): ReturnType<typeof compileMask> {
   const own = alertTypeOf(alert.alertType).ownConditions?.(alert) ?? []
   return compileMask([...conditionsOf(alert), ...own], regions)
 }
 
 /**
- * The alert's findings with their samples, from the answer to `samplesQuery`, and with what their type makes of these and
- * of the answer to `totalsQuery`: as people may see them, with what is
- * personal masked, in what names the trouble too. A finding whose event is no longer there stays without.
+ * Returns the alert's findings with their samples, from the result of `samplesQuery`, and explained by their type with
+ * these and the result of `totalsQuery`. Personal data is masked, also in the names of vendor, event and hosts. The
+ * sample is null when its event no longer exists.
  */
 export function withSamples(
   alert: Alert,
@@ -48,7 +51,7 @@ export function withSamples(
     const { orgId, violations, ...sample } = masked
     return {
       ...known,
-      // They are those of all events, or for what is missing those of the rule.
+      // They are common to all events, or of the rule where an event is missing.
       vendor: finding.vendor === event.vendor ? sample.vendor : finding.vendor,
       event: name,
       hosts: [...new Set(finding.hosts.map((host) => mask({ ...event, host }).host ?? host))],

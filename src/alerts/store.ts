@@ -7,13 +7,13 @@ import type { Alert, AlertInput, AlertKind } from './alert.ts'
 import { type Cursor, firstCursor, nextDueAt, scheduleOf } from './due.ts'
 import type { WatchedDomain } from './types/alert-type.ts'
 
-/** An organization can have so many alerts. */
+/** The most alerts an organization can have. */
 export const MAX_ALERTS = 10_000
 
-/** What the rules in force of an organization may cost together, as `costOf` counts it. */
+/** The most that the enabled rules of an organization may cost together, in units of `costOf`. */
 export const MAX_ORGANIZATION_COST = 200_000
 
-/** Which alert, as seen from one organization: another organization's alert does not exist. */
+/** Identifies an alert within one organization: another organization's alert is not found. */
 export interface AlertKey {
   orgId: string
   id: string
@@ -23,18 +23,18 @@ interface AlertRow extends Cursor {
   dueAt: Instant
   id: string
   orgId: string
-  /** JSON of the input with its defaults, but for `enabled`. */
+  /** JSON of the input with its defaults, without `enabled`. */
   input: string
   enabled: number
   createdAt: Instant
   updatedAt: Instant
 }
 
-/** An alert that is switched on, and how far it has been evaluated. */
+/** An enabled alert, and how far it has been evaluated. */
 export interface ActiveAlert {
   alert: Alert
   cursor: Cursor
-  /** Before this nothing of it is due; 0: that is not known. */
+  /** Before this instant nothing of the alert is due; 0 when that is unknown. */
   dueAt: Instant
 }
 
@@ -45,7 +45,7 @@ function alertOf({ id, orgId, input, enabled, createdAt, updatedAt }: AlertRow):
   return { ...kept, enabled: enabled === 1, id, orgId, createdAt, updatedAt }
 }
 
-/** With the defaults filled in. */
+/** Returns the alert with defaults filled in. */
 export function alertFrom(input: AlertInput, row: Pick<Alert, 'id' | 'orgId' | 'createdAt' | 'updatedAt'>): Alert {
   const { severity = 'low', timezone = 'UTC', enabled = true } = input
   return { ...input, severity, timezone, enabled, ...row }
@@ -64,12 +64,15 @@ function rowOf(db: Db, { orgId, id }: AlertKey): AlertRow {
   return row
 }
 
-/** Fails with `notFound` when the organization has no such alert. */
+/** Returns the alert. Fails with `notFound` when the organization has no such alert. */
 export function findAlert(db: Db, key: AlertKey): Alert {
   return alertOf(rowOf(db, key))
 }
 
-/** Oldest first, those whose ids follow `after`; at most `limit + 1`, so that the caller sees if more follow. */
+/**
+ * Returns the alerts whose ids follow `after` (null: from the first), oldest first; at most `limit + 1`, so that the
+ * caller sees whether more follow.
+ */
 export function listAlerts(db: Db, orgId: string, after: string | number | null, limit: number): Alert[] {
   return db
     .prepare<[object], AlertRow>(
@@ -79,21 +82,24 @@ export function listAlerts(db: Db, orgId: string, after: string | number | null,
     .map(alertOf)
 }
 
-/** All of an organization, oldest first. */
+/** Returns all alerts of an organization, oldest first. */
 export function alertsOf(db: Db, orgId: string): Alert[] {
   return db.prepare<[string], AlertRow>('SELECT * FROM alert WHERE orgId = ? ORDER BY id').all(orgId).map(alertOf)
 }
 
-/** An alert as it is kept, to be read only where it is not known yet. */
+/** A stored alert whose JSON is parsed only when `read` is called. */
 export interface KeptAlert {
   id: string
   orgId: string
-  /** Another one when anything about the alert is another. */
+  /** Changes whenever anything about the alert changes. */
   fingerprint: number | bigint
   read(): Alert
 }
 
-/** These alerts, or all of all organizations, switched off ones too, oldest first. What is not there is left out. */
+/**
+ * Returns these alerts, or all alerts of all organizations when `ids` is absent; oldest first, disabled ones included.
+ * Ids that do not exist are left out.
+ */
 export function keptAlerts(db: Db, ids?: readonly string[]): KeptAlert[] {
   const rows = ids
     ? db
@@ -108,7 +114,7 @@ export function keptAlerts(db: Db, ids?: readonly string[]): KeptAlert[] {
   }))
 }
 
-/** Those that are switched on, of all organizations, oldest first. */
+/** Returns the enabled alerts of all organizations, oldest first. */
 export function activeAlerts(db: Db): ActiveAlert[] {
   return db.prepare<[], AlertRow>('SELECT * FROM alert WHERE enabled = 1 ORDER BY id').all().map(activeOf)
 }
@@ -118,10 +124,13 @@ function activeOf(row: AlertRow): ActiveAlert {
   return { alert: alertOf(row), cursor: { evaluatedThrough, windowStartAt }, dueAt }
 }
 
-/** Reading so many takes 2 ms; then others get their turn, such as the collector. */
+/** Alerts read before the event loop is released; reading this many takes 2 ms. */
 const READ_AT_ONCE = 250
 
-/** Those of one type that are switched on and may be due by then (`Infinity`: all), of all organizations, soonest first. */
+/**
+ * Returns the enabled alerts of one type, of all organizations, that may be due by `dueBy` (`Infinity`: all); the
+ * earliest due first.
+ */
 export async function dueAlerts(db: Db, kind: AlertKind, dueBy: Instant): Promise<ActiveAlert[]> {
   const find = prepared<[object], AlertRow>(
     db,
@@ -140,13 +149,13 @@ export async function dueAlerts(db: Db, kind: AlertKind, dueBy: Instant): Promis
   }
 }
 
-/** Those of these alerts that are switched on. */
+/** Returns the enabled ones of these alerts. */
 export function activeAmong(db: Db, ids: readonly string[]): ActiveAlert[] {
   const find = prepared<[string], AlertRow>(db, 'SELECT * FROM alert WHERE id = ? AND enabled = 1')
   return ids.flatMap((id) => find.get(id) ?? []).map(activeOf)
 }
 
-/** An alert of which it is not known when it is due is not looked at before. */
+/** Stores when an alert is due whose due time was unknown, so that it is not read before then. */
 export function postpone(db: Db, { alert, cursor }: ActiveAlert): void {
   const dueAt = nextDueAt(cursor, scheduleOf(alert))
   prepared<[object]>(
@@ -157,8 +166,8 @@ export function postpone(db: Db, { alert, cursor }: ActiveAlert): void {
 }
 
 /**
- * Refuses domains that the organization does not have: `invalid`, naming the first as in `domainIds[3]`. They may be
- * gone later; then the alert stays and no longer looks there.
+ * Throws `AppError('invalid')` for domains that the organization does not have, naming the first as in `domainIds[3]`.
+ * A domain may be deleted later; the alert then stays and ignores it.
  */
 export function checkDomains(db: Db, orgId: string, { domainId, domainIds = [] }: AlertInput): void {
   const find = db.prepare('SELECT 1 FROM domain WHERE orgId = ? AND id = ?')
@@ -168,7 +177,7 @@ export function checkDomains(db: Db, orgId: string, { domainId, domainIds = [] }
   if (index >= 0) throw new AppError('invalid', `domainIds[${index}]: no such domain`)
 }
 
-/** How many alerts an organization has, and what those cost together that are switched on. */
+/** Returns how many alerts an organization has, and what its enabled ones cost together. */
 function totalsOf(db: Db, orgId: string): { alerts: number; cost: number } {
   const row = db
     .prepare<[string], { alerts: number; cost: number }>(
@@ -187,7 +196,10 @@ function checkCost(cost: number): void {
   )
 }
 
-/** The alert begins to judge now. Fails with `conflict` when the organization has too many, or too dear ones. */
+/**
+ * Creates the alert; it judges from now on. Fails with `conflict` when the organization's alerts are too many, or cost
+ * too much together.
+ */
 export function createAlert(db: Db, clock: Clock, orgId: string, input: AlertInput): Alert {
   return tx(db, () => {
     const { alerts, cost } = totalsOf(db, orgId)
@@ -206,21 +218,24 @@ export function createAlert(db: Db, clock: Clock, orgId: string, input: AlertInp
 }
 
 /**
- * Replaces the alert; what the input leaves out gets its default. Where its rule changes, and where it is
- * switched on, it begins anew from now: what came before is not judged by the new rule. Fails with `notFound`.
+ * Replaces the alert; fields that the input leaves out get their defaults. When the rule changes, or the alert is
+ * enabled, its cursor restarts from now: earlier events are not judged by the new rule. Fails with `notFound`.
  */
 export function updateAlert(db: Db, clock: Clock, key: AlertKey, input: AlertInput): Alert {
   return tx(db, () => {
     const row = rowOf(db, key)
     const before = alertOf(row)
     const alert = alertFrom(input, { ...key, createdAt: before.createdAt, updatedAt: clock.now() })
-    const isAnew = !Bun.deepEquals(ruleOf(alert), ruleOf(before)) || (alert.enabled && !before.enabled)
-    write(db, alert, isAnew ? firstCursor(scheduleOf(alert), alert.updatedAt) : row)
+    const restarts = !Bun.deepEquals(ruleOf(alert), ruleOf(before)) || (alert.enabled && !before.enabled)
+    write(db, alert, restarts ? firstCursor(scheduleOf(alert), alert.updatedAt) : row)
     return alert
   })
 }
 
-/** Switched on again, the alert judges from now. Nothing changes when it is so already. Fails with `notFound`. */
+/**
+ * Enables or disables the alert; an enabled alert judges from now on. Without a change nothing is written. Fails with
+ * `notFound`.
+ */
 export function setEnabled(db: Db, clock: Clock, key: AlertKey, enabled: boolean): Alert {
   return tx(db, () => {
     const row = rowOf(db, key)
@@ -240,7 +255,10 @@ function write(db: Db, alert: Alert, cursor: Cursor): void {
   if (alert.enabled) checkCost(totalsOf(db, alert.orgId).cost)
 }
 
-/** What decides which events an alert judges, how, and in which windows: all but what it is called and who is told when. */
+/**
+ * Returns the part of an alert that decides which events it judges, how, and in which windows: everything but its name
+ * and its notifications.
+ */
 function ruleOf(alert: Alert): object {
   const { id, orgId, createdAt, updatedAt, enabled, ...input } = alert
   const { name, severity, runWindows, throttle, channels, impactValue, ...rule } = input
@@ -248,8 +266,8 @@ function ruleOf(alert: Alert): object {
 }
 
 /**
- * Removes the alert. `deleted` is called before, in the same transaction, for what hangs on the alert; it does no more
- * than write. Fails with `notFound`.
+ * Deletes the alert. `deleted` is called first, in the same transaction, for dependent rows; it may only write to the
+ * database. Fails with `notFound`.
  */
 export function deleteAlert(db: Db, key: AlertKey, deleted: (alert: Alert) => void): void {
   tx(db, () => {
@@ -259,9 +277,9 @@ export function deleteAlert(db: Db, key: AlertKey, deleted: (alert: Alert) => vo
 }
 
 /**
- * Moves an alert from one cursor to the next, in the transaction that writes what the evaluation found. False when the
- * alert was changed, switched off or deleted meanwhile: then what was found is void, and nothing is written.
- * `dueAt`: before it nothing more is due; 0: that is not known.
+ * Moves an alert from one cursor to the next, in the transaction that writes the results of the evaluation. Returns
+ * false, and writes nothing, when the alert was changed, disabled or deleted meanwhile: the results are then void.
+ * `dueAt`: before it nothing more is due; 0 when that is unknown.
  */
 export function advanceAlert(db: Db, id: string, from: Cursor, to: Cursor, dueAt: Instant = 0): boolean {
   const { changes } = prepared<[Record<string, unknown>]>(
@@ -272,7 +290,7 @@ export function advanceAlert(db: Db, id: string, from: Cursor, to: Cursor, dueAt
   return changes === 1
 }
 
-/** Puts an alert's cursor where it is to go on from, wherever it stood. */
+/** Sets an alert's cursor unconditionally. */
 export function restartAlert(db: Db, id: string, { evaluatedThrough, windowStartAt }: Cursor): void {
   prepared<[Instant, Instant, string]>(
     db,
@@ -280,7 +298,7 @@ export function restartAlert(db: Db, id: string, { evaluatedThrough, windowStart
   ).run(evaluatedThrough, windowStartAt, id)
 }
 
-/** All domains of an organization, as alerts look at them. */
+/** Returns all domains of an organization, in the form that alerts need. */
 export function watchedDomains(db: Db, orgId: string): WatchedDomain[] {
   return db.prepare<[string], WatchedDomain>('SELECT id, createdAt FROM domain WHERE orgId = ? ORDER BY id').all(orgId)
 }

@@ -1,15 +1,18 @@
 import { type Meter, meterOf, type Stopwatch, stopwatch } from '../conditions/meter.ts'
 
-/** What one batch may take while nobody else sends, and at worst as much again: how long the server answers nothing. */
+/**
+ * The time one batch may take while no other organization sends, and at worst as much again; the server answers nothing
+ * meanwhile.
+ */
 const ALONE_MS = 25
-/** What one batch may take while another organization sends too. */
+/** The time one batch may take while another organization sends too. */
 const SHARED_MS = 3
-/** What an organization may take of the time that others share with it, and how much of it at once. */
+/** The part of shared time that refills an organization's account, and the most the account holds. */
 const SHARE = 0.25
 const BURST_MS = 50
-/** Events that cost less are not counted: with 10,000 rules that differ, one takes half of it. */
+/** Batches that cost less per event are not charged: with 10,000 different rules an event costs half of this. */
 const FREE_MS = 0.1
-/** An organization that sent nothing for so long shares nothing. */
+/** An organization that sent nothing for this long does not count as sending. */
 const ACTIVE_MS = 1000
 
 interface Account {
@@ -18,24 +21,25 @@ interface Account {
 }
 
 /**
- * How long the events of an organization may be judged at the door. By time that passes, not by the clock of events: the
- * server's own work is what is shared out.
+ * Limits how long the events of an organization may be judged on arrival. Measures real time, not the clock of events,
+ * because it shares out the server's own work.
  */
 export class TimeSlices {
   private readonly accounts = new Map<string, Account>()
   private latest: { orgId: string; at: number } = { orgId: '', at: Number.NEGATIVE_INFINITY }
-  /** When somebody else than the latest last sent. */
+  /** When an organization other than the latest last sent. */
   private othersAt = Number.NEGATIVE_INFINITY
 
   constructor(private readonly watch: Stopwatch = stopwatch) {}
 
-  /** A meter for one batch, and what to call at its end with the number of its events. */
+  /** Returns a meter for one batch, and `end` to be called when the batch is judged, with the number of its events. */
   begin(orgId: string): { meter: Meter; end(events: number): void } {
     const startedAt = this.watch.wallMs()
     const account = this.accountOf(orgId, startedAt)
     const isShared = this.isShared(orgId, startedAt)
     const meter = meterOf(isShared ? Math.min(SHARED_MS, account.leftMs) : ALONE_MS, this.watch)
-    // Who was dear before is measured more closely, without the time that the machine had other things to do.
+    // An organization that used much time before is measured by processor time, without the time the machine spent on
+    // other work.
     const clock = account.leftMs < BURST_MS ? this.watch.processorMs : this.watch.wallMs
     const from = clock()
     return {

@@ -12,12 +12,12 @@ export interface TotalRow {
   count: number
 }
 
-/** Beyond so many findings at once nobody is told how many events were fine. */
+/** With more findings than this at once, the totals are not queried and left out of the summaries. */
 const MAX_FINDINGS = 100
 
 /**
- * Asks for the events among which those of the findings are. Null where there is nothing to ask for, and where counts,
- * which are kept by the minute, don't know the window.
+ * Returns the query for how many events there were of the findings' domains, vendors and names. Null when there is no
+ * finding to ask for, and when counts, which are kept by the minute, don't cover the window.
  */
 export function totalsQuery(orgId: string, findings: readonly Finding[], window: Query['window']): Query | null {
   const domainIds = findings.flatMap(({ domainId }) => domainId ?? [])
@@ -43,7 +43,7 @@ export function totalsQuery(orgId: string, findings: readonly Finding[], window:
   })
 }
 
-/** How many events there were like those of a finding, these included; null when that is not known. */
+/** Returns how many events there were of the finding's vendor and name, violating ones included; null when unknown. */
 export function totalOf({ domainId, vendor, event, occurrences }: Finding, rows: readonly TotalRow[]): number | null {
   const like = rows.filter(
     (row) =>
@@ -56,11 +56,11 @@ export function totalOf({ domainId, vendor, event, occurrences }: Finding, rows:
 }
 
 export interface Known {
-  /** The event of the finding's sample; null when it is not there any more. */
+  /** The event of the finding's sample; null when it no longer exists. */
   event: StoredEvent | null
-  /** The name of all events of the finding as people may see it; null when there are several. */
+  /** The common name of all events of the finding, with personal data masked; null when there are several. */
   name: string | null
-  /** The answer to `totalsQuery`. */
+  /** The result of `totalsQuery`. */
   totals: readonly TotalRow[]
   regions: PhoneRegions
 }

@@ -2,7 +2,7 @@ import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { Window } from './finding.ts'
 import { nextWindow, type Period, previousWindow, windowAt } from './period.ts'
 
-/** The windows of an alert that lie wholly in `[from, to)`, in order; they touch. */
+/** Returns the windows of an alert that lie entirely in `[from, to)`, in order; they are adjacent. */
 export function wholeWindows(period: Period, timezone: string, from: Instant, to: Instant): Window[] {
   const windows: Window[] = []
   const first = windowAt(period, timezone, from)
@@ -13,27 +13,27 @@ export function wholeWindows(period: Period, timezone: string, from: Instant, to
   return windows
 }
 
-/** The newest window that ended by `to`. */
+/** Returns the newest window that ended by `to`. */
 export function lastWindow(period: Period, timezone: string, to: Instant): Window {
   const { start, end } = previousWindow(period, timezone, windowAt(period, timezone, to))
   return { from: start, to: end, complete: true }
 }
 
 /**
- * The stretches of time that the history is counted by, so that each lies in one window whole: windows of minutes and
- * hours themselves, which are multiples since the epoch, and quarters of an hour for days, because local days begin at
- * those everywhere (https://data.iana.org/time-zones/theory.html).
+ * Returns the bucket length in which the history is counted, so that each bucket lies in one window: the window length
+ * for minutes and hours, which are multiples since the epoch, and 15 minutes for days, because local days begin at
+ * multiples of that everywhere (https://data.iana.org/time-zones/theory.html).
  */
 export function bucketMsOf({ unit, lengthMs }: Period): number {
   return unit === 'd' || unit === 'w' ? 15 * MINUTE_MS : lengthMs
 }
 
-/** Something that was counted in the bucket that begins, or at an instant that lies, here. */
+/** A count with the start of its bucket, or with the instant of a single event. */
 export interface Counted {
   bucketAt: Instant
 }
 
-/** Puts what was counted into the window that it lies in; a bucket that began before the first belongs to that. */
+/** Groups counted rows by window; a bucket that began before the first window belongs to the first. */
 export function byWindow<T extends Counted>(rows: readonly T[], windows: readonly Window[]): T[][] {
   const { from } = spanOf(windows)
   const groups: T[][] = windows.map(() => [])
@@ -41,7 +41,7 @@ export function byWindow<T extends Counted>(rows: readonly T[], windows: readonl
   return groups
 }
 
-/** Place of the window that holds an instant; -1 when none does. The windows are in order and touch. */
+/** Returns the index of the window that contains an instant; -1 when none does. Windows are in order and adjacent. */
 function indexOf(windows: readonly Window[], instant: Instant): number {
   let low = 0
   let high = windows.length - 1
@@ -55,7 +55,7 @@ function indexOf(windows: readonly Window[], instant: Instant): number {
   return -1
 }
 
-/** From the first to the last of windows that touch; empty for none. */
+/** Returns the time range from the first to the last of adjacent windows; empty for no windows. */
 export function spanOf(windows: readonly Omit<Window, 'complete'>[]): { from: Instant; to: Instant } {
   return { from: windows[0]?.from ?? 0, to: windows.at(-1)?.to ?? 0 }
 }

@@ -1,7 +1,7 @@
 import { type Period, type PeriodWindow, parsePeriod, previousWindow, windowAt } from '../alerts/period.ts'
+import { describeByType } from '../alerts/types/describe.ts'
 import type { CountedSeries } from '../alerts/types/evidence.ts'
 import { alertTypeOf } from '../alerts/types/index.ts'
-import { saidByType } from '../alerts/types/said.ts'
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { Closed, OneOf, Type } from '../core/schema.ts'
 import { countsKeptFrom, type Point, pointFields, shownPoint, sumsIn, wholeEvents } from '../insights/count-series.ts'
@@ -24,7 +24,7 @@ export const seriesFields = {
   series: Type.Array(Closed(pointFields), {
     maxItems: MAX_BUCKETS,
     description:
-      `Oldest first, without gaps, up to now. ${saidByType(({ evidence }) => evidence.counted)}. ` +
+      `Oldest first, without gaps, up to now. ${describeByType(({ evidence }) => evidence.counted)}. ` +
       'Empty when nobody knows any more what an alert counted. What is no longer kept is not in it',
   }),
   grain: OneOf(['hour', 'day']),

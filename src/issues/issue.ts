@@ -1,7 +1,7 @@
 import { type AlertKind, SEVERITIES, type Severity } from '../alerts/alert.ts'
 import type { Finding } from '../alerts/finding.ts'
+import { describeByType } from '../alerts/types/describe.ts'
 import { ALERT_KINDS, alertTypeOf } from '../alerts/types/index.ts'
-import { saidByType } from '../alerts/types/said.ts'
 import type { Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 import { cutText, namesMissingIn } from '../core/text.ts'
@@ -40,7 +40,7 @@ const issueFields = {
   severity: OneOf(SEVERITIES),
   title: Type.String({ description: 'One sentence: the alert and what it found' }),
   alertType: OneOf(ALERT_KINDS),
-  occurrences: Int({ description: saidByType(({ unit }) => unit.meaning) }),
+  occurrences: Int({ description: describeByType(({ unit }) => unit.meaning) }),
   capReached: Type.Boolean({ description: 'The throttle holds notifications back' }),
   notificationsSent: Int(),
   impactValue: Nullable(Int()),

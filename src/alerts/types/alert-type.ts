@@ -11,13 +11,16 @@ import type { NewestOptions, Past, PastOptions } from './past.ts'
 import type { NamedEvents } from './scope.ts'
 import type { Unit, Words } from './words.ts'
 
-/** What an alert of a type has beside what all alerts have: one field, required. */
+/** The configuration that only alerts of one type have: one required field of the alert. */
 export interface Configuration {
-  /** Its name. Types may share one; then each has a shape of its own there. */
+  /** The field's name. Types may share one; each type then has its own shape of it. */
   field: string
-  /** With description and examples: it is a part of `AlertInput`. */
+  /** A part of `AlertInput`, with description and examples. */
   schema: TSchema
-  /** The value at `path` as the schema has it, or `AppError('invalid')` naming the first field that does not fit. */
+  /**
+   * Returns the value at `path` in the shape of the schema, or throws `AppError('invalid')` naming the first field that
+   * does not fit.
+   */
   read(value: unknown, path: string): unknown
   /** What the field is about, where types share it: `Which count is wrong`. */
   about?: string
@@ -30,84 +33,113 @@ export interface WatchedDomain {
 }
 
 /**
- * All there is to one type of alert, in a file or folder of its own and a line in `index.ts`: its shape, what it asks and
- * finds, its words, its evidence. All of it is pure: what is to be asked of the event history comes back as a query, and
- * what its answer means as findings.
+ * Everything about one type of alert, in a file or folder of its own and a line in `index.ts`: its configuration, its
+ * queries and findings, its words, its evidence. All functions are pure: they return queries for the event history, and
+ * turn the rows of a query into findings.
  */
 export interface AlertType<Row = unknown> {
   kind: AlertKind
-  /** For people. */
+  /** The name that users see. */
   title: string
-  /** For the documentation, what it looks at and by which field: ``single events by `conditions` ``. */
+  /** For the documentation: what the type looks at and by which field, such as ``single events by `conditions` ``. */
   looksAt: string
-  /** Its row in the guide (`docs/alerts.md`): when it fires, and what an alert of it can't do without. Markdown. */
+  /** Its row in the guide (`docs/alerts.md`), Markdown: when it fires, and which fields an alert of it requires. */
   guide: { fires: string; needs: string }
-  /** What is to be known of fields that all alerts have, to stand behind their description; by name of the field. */
+  /** Type-specific notes that are appended to the descriptions of shared fields; keyed by field name. */
   notes?: Readonly<Record<string, string>>
-  /** An alert of it, as it is made. */
+  /** An example alert, as callers create it. */
   example: object
-  /** Absent: it has nothing of its own. */
+  /** Absent when the type has no field of its own. */
   configuration?: Configuration
   unit: Unit
   words: Words
   evidence: Evidence
-  /** True when part of a window may be judged, so that trouble shows at once; otherwise windows are judged whole. */
+  /**
+   * True when part of a window may be judged, so that violations are reported at once; otherwise only whole windows are
+   * judged.
+   */
   partial: boolean
-  /** True when what it finds are windows whose count is wrong; otherwise they are single events or sessions. */
+  /** True when a finding is a window whose count is wrong; false when a finding is about single events or sessions. */
   countsFirings: boolean
-  /** True when its rule is decided for each event that comes in, and stands in the event's `violations`. */
-  atTheDoor?: boolean
-  /** True when an issue of it without a subject is about the whole traffic of its domain, which explains falls of others. */
+  /**
+   * True when the rule is evaluated for each event as it arrives, and the result is stored in the event's `violations`.
+   */
+  judgedOnArrival?: boolean
+  /**
+   * True when an issue of it without a subject is about the whole traffic of its domain. Such an issue explains falls
+   * of single signals.
+   */
   explainsFalls?: boolean
   /**
-   * Throws `AppError('invalid')` naming the field of `input` that this type needs, or has no use for. Everything fits its
-   * schema, and its own field is there.
+   * Throws `AppError('invalid')` naming the field of `input` that this type requires or does not allow. Is called after
+   * `input` passed its schema, with the type's own field present.
    */
   check(input: AlertInput): void
-  /** Conditions in its own field. What these call personal is masked, as of all conditions. */
+  /**
+   * Returns the conditions in the type's own field. Parameters that these call personal are masked, as with all
+   * conditions.
+   */
   ownConditions?(alert: Alert): readonly Condition[]
-  /** Which events it looks at, whatever its filters say. `finding`: only those that this one is about. */
+  /**
+   * Returns which events the alert looks at, without regard to its filters. `finding`: only those that the finding is
+   * about.
+   */
   scope(alert: Alert, finding?: Pick<Finding, 'vendor' | 'event'> | null): NamedEvents
-  /** Which way is wrong: true when it fires on more. Without it a finding that observed more than was expected is a rise. */
+  /**
+   * Returns the direction that is wrong: true when the alert fires on more. When absent, a finding that observed more
+   * than was expected is a rise.
+   */
   isRise?(alert: Alert): boolean
-  /** Of a type that follows series: how sensitive it is, in deviations. */
+  /** Returns the sensitivity in deviations. Only for types that follow series. */
   sensitivityOf?(alert: Alert): number
   /**
-   * What it follows over time, for types that judge a count by its past: their rows come from a `Follower`, they have no
-   * `measure`, and are evaluated at every tick. `domains`: all of the organization's.
+   * Returns the series that the alert follows, for types that judge a count by its past. Their rows come from a
+   * `Follower`, they have no `measure`, and are evaluated at every tick. `domains`: all of the organization's.
    */
   series?(alert: Alert, domains: readonly WatchedDomain[]): SeriesScope[]
   /**
-   * The stretches of time whose counts decide about a window. Where gaps of our own hide too much of one, the window is
-   * not judged. Without it, gaps don't matter.
+   * Returns the time ranges whose counts decide about a window. When collection gaps cover too much of one, the window
+   * is not judged. When absent, gaps are ignored.
    */
   counted?(alert: Alert, window: Window): readonly Query['window'][]
-  /** Alerts for which this differs are measured apart; without it all are measured together. */
+  /**
+   * Returns a grouping key: alerts with different keys are measured by separate queries. When absent, all are measured
+   * together.
+   */
   scanOf?(alert: Alert, window: Window): string
   /**
-   * One scan for all of these alerts: at least one, all of this type and of one organization, judged over one window.
-   * `domains`: all of the organization's.
+   * Returns one query for all of these alerts: at least one, all of this type and of one organization, judged over one
+   * window. `domains`: all of the organization's.
    */
   measure?(alerts: readonly Alert[], window: Window, domains: readonly WatchedDomain[]): Query
   /**
-   * As `measure`, of alerts that begin at instants of their own: `begins` has one for each, none before the window's.
-   * Without it only alerts that begin together are measured together.
+   * As `measure`, for alerts that begin at different instants: `begins` has one for each alert, none before the
+   * window's start. When absent, only alerts that begin together are measured together.
    */
   measureApart?(alerts: readonly Alert[], begins: readonly Instant[], window: Window): Query
   /**
-   * As `measure`, of one alert for many touching windows at once, and from what the events say instead of what was
-   * decided when they came in. Without it `measure` is asked for each window.
+   * As `measure`, for one alert and many adjacent windows at once. Evaluates the rule on the stored events instead of
+   * reading the `violations` that were stored when they arrived. When absent, `measure` is called for each window.
    */
   past?(alert: Alert, windows: readonly Window[], options: PastOptions): Past<Row>
-  /** Of more events in scope, or more windows times domains, `past` is asked in parts; left out: of any number. */
+  /**
+   * Limits of one `past` query: events in scope, and windows times domains. Larger requests are split; an absent limit
+   * is no limit.
+   */
   pastAtOnce?: { events?: number; rows?: number }
-  /** A finding with what is known of its events once they were looked up: which condition they broke, and of how many. */
+  /**
+   * Returns the finding completed with what its looked-up events show: which condition they broke, and out of how many
+   * events.
+   */
   explain?(alert: Alert, finding: Finding, known: Known): Finding
-  /** Asks for the places (`Place`) of the events that break the rule, newest first. Without it the samples of findings are shown. */
+  /**
+   * Returns a query for the places (`Place`) of the events that break the rule, newest first. When absent, the samples
+   * of findings are shown.
+   */
   newest?(alert: Alert, window: Query['window'], options: NewestOptions): Query
   /**
-   * What the answer to `measure`, or a follower of its series, says about one alert; no finding means that nothing is
-   * wrong.
+   * Returns the findings of one alert from the rows of `measure`, or of a follower of its series; an empty list means
+   * that nothing is wrong.
    */
   judge(alert: Alert, rows: readonly Row[], window: Window, domains: readonly WatchedDomain[]): Finding[]
 }
@@ -115,13 +147,13 @@ export interface AlertType<Row = unknown> {
 /** A type whose rows come from one query. */
 export type MeasuredType<Row = unknown> = AlertType<Row> & Required<Pick<AlertType<Row>, 'measure'>>
 
-/** As the type's `measure`; to be called for types that have one. */
-export function measure(type: AlertType, ...asked: Parameters<MeasuredType['measure']>): Query {
+/** Calls the type's `measure`. Throws for types that have none. */
+export function measure(type: AlertType, ...args: Parameters<MeasuredType['measure']>): Query {
   if (!type.measure) throw new Error(`${type.kind} follows series, and has nothing to measure`)
-  return type.measure(...asked)
+  return type.measure(...args)
 }
 
-/** Makes `build` remember its answer for each array of rows: many alerts are judged by the same one. */
+/** Returns `build` with its result cached for each array of rows, because many alerts are judged by the same array. */
 export function perRows<Row, Index>(build: (rows: readonly Row[]) => Index): (rows: readonly Row[]) => Index {
   const built = new WeakMap<readonly Row[], { index: Index }>()
   return (rows) => {
@@ -134,7 +166,7 @@ export function perRows<Row, Index>(build: (rows: readonly Row[]) => Index): (ro
   }
 }
 
-/** The organization whose alerts these are. */
+/** Returns the one organization of these alerts. Throws when there is no alert or more than one organization. */
 export function orgOf(alerts: readonly Alert[]): string {
   const orgs = new Set(alerts.map(({ orgId }) => orgId))
   const [orgId] = orgs

@@ -4,7 +4,7 @@ import type { Binder, Statement } from '../../warehouse/query.ts'
 import type { Alert } from '../alert.ts'
 import type { Finding } from '../finding.ts'
 
-/** An issue, and what a type of alert needs to know to say what is to be looked for. */
+/** An issue, with what its alert type needs to choose the evidence. */
 export interface Incident {
   issue: {
     orgId: string
@@ -13,13 +13,13 @@ export interface Incident {
     /** The last firing. */
     evidence: Finding | null
   }
-  /** The alert as it is now. Null when it is gone or has become one of another type: its rule is not known any more. */
+  /** The current alert. Null when it was deleted or is of another type now: its former rule is unknown. */
   rule: Alert | null
-  /** Countries whose national phone numbers count. */
+  /** Countries whose national phone numbers are recognised. */
   regions: PhoneRegions
 }
 
-/** What a count is held against; null where nothing is expected or there is no such limit. */
+/** The bounds a count is compared with; null where nothing is expected or there is no such bound. */
 export interface Bounds {
   expected: number | null
   low: number | null
@@ -28,42 +28,46 @@ export interface Bounds {
 
 export const NO_BOUNDS: Bounds = { expected: null, low: null, high: null }
 
-/** Rows of a relation: a boolean expression to stand behind WHERE, its values in the binder that was given. */
+/** A filter on the rows of a relation: a boolean expression for WHERE, with its values in the given binder. */
 export type Tests = Pick<Statement, 'sql' | 'keys' | 'wholeParams'>
 
-/** A series that is counted anew. */
+/** A series that is counted anew from the history. */
 export interface CountedSeries {
-  /** `windows`: those of the alert; `hours`: where it would be too many of these, days. */
+  /** `windows`: the alert's own; `hours`: hours, or days where hours would be too many. */
   by: 'windows' | 'hours'
   over: 'counts' | 'events'
-  /** What is counted, beside its organization and time. */
+  /** Returns the filter on what is counted, beside its organization and time. */
   where(binder: Binder): Tests
-  /** True when each window is held against the one before it. */
+  /** True when each window is compared with the one before it. */
   isRelative?: boolean
-  /** `before`: whole events in the window before; null where that is not known. */
+  /** Returns the bounds of a window. `before`: whole events in the window before; null when unknown. */
   boundsOf(before: number | null): Bounds
 }
 
-/** Events as they should be. */
+/** Events that comply with the rule. */
 export interface GoodEvents {
   where(binder: Binder): Tests
-  /** Where SQL can't tell: decides it for an event that `where` let through. */
+  /** Decides for an event that `where` let through. Present where SQL alone is not exact. */
   isGood?(event: Omit<StoredEvent, 'orgId'>): boolean
 }
 
-/** What of the event history shows the trouble, and what it would look like without: descriptions, carried out by others. */
+/**
+ * Describes which events and counts of the history show a violation, and which show the good case. `src/evidence` runs
+ * the queries.
+ */
 export interface Evidence {
-  /** What is counted in the series, for the documentation: `violating events`. */
+  /** What the series counts, for the documentation: `violating events`. */
   counted: string
   /**
-   * How the trouble went over time. `occurrences`: by the day, as the issue itself has it; null: nobody knows any more what
-   * was counted. Not asked of a type whose alert follows a series (`AlertType.series`): its rows are shown.
+   * Returns the series that shows the issue over time. `occurrences`: the issue's own occurrences by day; null: it is
+   * no longer known what was counted. Is not called for types that follow a series (`AlertType.series`); their rows are
+   * shown.
    */
   series(incident: Incident): CountedSeries | 'occurrences' | null
-  /** The events that broke the rule; absent: there are none to be shown. */
+  /** Returns the filter for the events that broke the rule. Absent when no such events can be shown. */
   violating?(incident: Incident, binder: Binder): Tests
-  /** True when the good event is to be of the same vendor and event as the bad one, and of its host where there is one. */
+  /** True when the good event must have the vendor and event of the bad one, and its host where there is one. */
   isGoodAlike: boolean
-  /** The events of which the newest is shown as the good one. */
+  /** Returns the events of which the newest is shown as the good one. */
   good(incident: Incident & { rule: Alert }): GoodEvents
 }

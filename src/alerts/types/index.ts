@@ -7,7 +7,7 @@ import { volumeAnomaly } from './volume/anomaly.ts'
 import { tagVolumeChange } from './volume/change.ts'
 import { volumeThreshold } from './volume/threshold.ts'
 
-/** Every type of alert that can be saved, in the order in which they are named. */
+/** Every type of alert that can be saved, in the order of the documentation. */
 export const alertTypes: readonly AlertType[] = [
   dataValidation,
   tagVolumeChange,
@@ -16,22 +16,22 @@ export const alertTypes: readonly AlertType[] = [
   journey,
 ]
 
-/** The word for each. */
+/** The wire name of each type. */
 export const ALERT_KINDS: readonly AlertKind[] = alertTypes.map(({ kind }) => kind)
 
-/** Throws `AppError('invalid')` for a kind that this version does not know. */
+/** Returns the type. Throws `AppError('invalid')` for a kind that this version does not know. */
 export function alertTypeOf(kind: AlertKind): AlertType {
   const type = alertTypes.find((candidate) => candidate.kind === kind)
   if (!type) throw new AppError('invalid', `alertType: ${kind} is not available in this version`)
   return type
 }
 
-/** `AlertType.countsFirings` of a kind. */
+/** Returns `AlertType.countsFirings` of a kind. */
 export function countsFirings(kind: AlertKind): boolean {
   return alertTypeOf(kind).countsFirings
 }
 
-/** The alerts whose rules are decided event by event, when events come in. */
-export function isJudgedAtTheDoor({ alertType, enabled }: Pick<Alert, 'alertType' | 'enabled'>): boolean {
-  return enabled && alertTypes.some(({ kind, atTheDoor }) => kind === alertType && atTheDoor)
+/** True for enabled alerts whose rule is evaluated for each event as it arrives. */
+export function isJudgedOnArrival({ alertType, enabled }: Pick<Alert, 'alertType' | 'enabled'>): boolean {
+  return enabled && alertTypes.some(({ kind, judgedOnArrival }) => kind === alertType && judgedOnArrival)
 }

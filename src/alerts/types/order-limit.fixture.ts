@@ -41,7 +41,7 @@ interface OrderRow {
 const ALL = { vendors: [], event: null }
 const ABOVE = 'orders above the limit'
 
-/** Fires for each domain in which an order was worth more than the alert says. */
+/** Fires for each domain in which an order was worth more than the alert's limit. */
 export const orderLimit: AlertType<OrderRow> = {
   kind: 'order_limit',
   title: 'Order limit',

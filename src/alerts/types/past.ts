@@ -1,28 +1,28 @@
 import type { PhoneRegions } from '../../conditions/phone.ts'
 import type { Query } from '../../warehouse/query.ts'
 
-/** So many rows are held in memory at once, however many windows and domains there are. */
+/** The most rows that are held in memory at once, however many windows and domains there are. */
 export const ROWS_AT_ONCE = 100_000
 
-/** How the past is asked. */
+/** How past events are queried. */
 export interface PastOptions {
   regions: PhoneRegions
-  /** Of so many events one is looked at, and counts for all of them; 1: all are. */
+  /** One of this many events is read and counts for all of them; 1: every event is read. */
   oneIn: number
 }
 
-/** What one alert would have been given to judge in windows of the past, asked in one go. */
+/** The query for what one alert would have judged in many windows of the past, and how to read its rows. */
 export interface Past<Row> {
   /** `rollup`: from counts by minute; `sql`: from the events themselves. */
   method: 'rollup' | 'sql'
   query: Query
-  /** The rows that `judge` is given for each window, in the order of the windows, from the answer to `query`. */
+  /** Returns the rows that `judge` gets for each window, in the order of the windows, from the result of `query`. */
   rowsOf(answer: readonly never[]): Row[][]
-  /** False when the answer does not hold all there is. */
+  /** Returns false when the result is incomplete. */
   isWhole(answer: readonly never[]): boolean
 }
 
-/** How many of the newest are wanted, at most. */
+/** `limit`: the most events to return, newest first. */
 export interface NewestOptions {
   regions: PhoneRegions
   limit: number

@@ -3,7 +3,10 @@ import { isExact } from '../../conditions/sql.ts'
 import { AppError } from '../../core/error.ts'
 import type { AlertInput } from '../alert.ts'
 
-/** Refuses conditions of an alert whose type has no use for them; `why` stands behind the name of the field. */
+/**
+ * Throws `AppError('invalid')` when an alert has conditions that its type has no use for; `why` follows the field's
+ * name in the message.
+ */
 export function refuseConditions({ conditions, conditionGroups = [] }: AlertInput, why: string): void {
   const refusal = (field: string) => new AppError('invalid', `${field}: ${why}`)
   if (conditions && conditions.items.length > 0) throw refusal('conditions')
@@ -11,7 +14,10 @@ export function refuseConditions({ conditions, conditionGroups = [] }: AlertInpu
   if (group >= 0) throw refusal(`conditionGroups[${group}]`)
 }
 
-/** Refuses conditions that SQL can't decide, for a type that looks at no event by itself. `path`: of the list. */
+/**
+ * Throws `AppError('invalid')` for conditions that SQL can't evaluate exactly, for types that never evaluate single
+ * events. `path`: of the list.
+ */
 export function refuseInexact(conditions: readonly Condition[], path: string): void {
   for (const [index, condition] of conditions.entries()) {
     if (isExact(condition)) continue

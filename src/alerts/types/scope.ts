@@ -4,18 +4,18 @@ import type { Binder } from '../../warehouse/query.ts'
 import { type Alert, domainsOf } from '../alert.ts'
 import type { GoodEvents, Incident } from './evidence.ts'
 
-/** Which events somebody looks at, by name. An empty list and null mean all there are. */
+/** A selection of events by name. An empty list and null mean all. */
 export interface NamedEvents {
   vendors: readonly string[]
   event: string | null
 }
 
-/** The same, and where. Beside time and organization; an empty list means all domains. */
+/** A selection of events by name and domain, beside time and organization. An empty list means all domains. */
 export interface EventScope extends NamedEvents {
   domainIds: readonly string[]
 }
 
-/** Tests, to be joined by AND. */
+/** Returns SQL tests, to be joined by AND. */
 export function scopeTests({ domainIds, vendors, event }: EventScope, binder: Binder): string[] {
   return [
     ...binder.among('domainId', domainIds),
@@ -24,12 +24,14 @@ export function scopeTests({ domainIds, vendors, event }: EventScope, binder: Bi
   ]
 }
 
-/** What the rule looks at, where the issue is. */
+/** Returns the events that the rule looks at, restricted to the issue's domain, vendor and event. */
 export function scopeOfIssue({ issue, rule }: Incident & { rule: Alert }, named: NamedEvents): EventScope {
   return { domainIds: issue.domainId === null ? domainsOf(rule) : [issue.domainId], ...named }
 }
 
-/** The events in this scope that the rule's filters let through; `tests`: more of them, to be joined by AND. */
+/**
+ * Returns SQL for the events in this scope that pass the rule's filters; `tests`: more SQL tests, to be joined by AND.
+ */
 export function filteredSql(
   { rule, regions }: Incident & { rule: Alert },
   scope: EventScope,
@@ -40,7 +42,10 @@ export function filteredSql(
   return { ...condition, sql: [...scopeTests(scope, binder), ...tests, condition.sql].join(' AND ') }
 }
 
-/** How an event is confirmed that `filteredSql` let through, where that is needed. */
+/**
+ * Returns `isGood`, which decides for an event that `filteredSql` let through, where SQL alone is not exact; otherwise
+ * nothing.
+ */
 export function confirmedBy({ rule, regions }: Incident & { rule: Alert }): Pick<GoodEvents, 'isGood'> {
   const { filters = [] } = rule
   return filters.every(isExact) ? {} : { isGood: compileFilters(filters, regions) }

@@ -1,6 +1,6 @@
 import type { Finding } from '../finding.ts'
 
-/** What one occurrence of an issue is. */
+/** The name of one occurrence of an issue. */
 export interface Unit {
   one: string
   many: string
@@ -10,24 +10,24 @@ export interface Unit {
 
 /** What the title of an issue is made of. */
 export interface TitleParts {
-  /** The alert's. */
+  /** The alert's name. */
   name: string
-  /** Vendor and event, as far as the name does not say them; empty: nothing more is to be said. */
+  /** Vendor and event, as far as the name does not contain them; empty when nothing is to be added. */
   what: string
-  /** Hosts, to stand behind a sentence, as in ` on shop.example and 2 more hosts`; empty where none is known. */
+  /** Hosts, as text that ends a sentence, such as ` on shop.example and 2 more hosts`; empty when none is known. */
   where: string
   finding: Finding
 }
 
-/** The sentences of a type of alert, without a full stop. */
+/** The texts of a type of alert, without a full stop. */
 export interface Words {
-  /** Heads an issue. Without running totals, because it stays while the occurrences grow. */
+  /** Returns the title of an issue. It has no running totals, because it stays the same while occurrences grow. */
   title(parts: TitleParts): string
   /**
-   * What is wrong, before where, how often and since when. `subject`: vendor and event, may be empty; `summary`: that of
-   * the last finding, null when that was not kept. Both are safe to be shown.
+   * Returns what is wrong, as text that precedes where, how often and since when. `subject`: vendor and event, may be
+   * empty; `summary`: that of the last finding, null when it was not kept. Both contain no personal data.
    */
-  summary(said: { subject: string; summary: string | null }): string
-  /** What is expected, where a finding has no numbers: `no event that breaks the rule`. Null: then nothing is said of it. */
+  summary(parts: { subject: string; summary: string | null }): string
+  /** What is expected, where a finding has no numbers: `no event that breaks the rule`. Null: the text is left out. */
   expected: string | null
 }

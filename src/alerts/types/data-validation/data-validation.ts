@@ -10,12 +10,15 @@ import { newestViolations, validationPast } from './past.ts'
 import type { ViolationRow } from './violation-row.ts'
 
 const MAX_HOSTS = 20
-/** Naming more alerts than this costs more than to be told of all, and those of others are left out by `judge`. */
+/**
+ * With more alerts than this an id filter costs more than reading the violations of all alerts; `judge` ignores those
+ * of others.
+ */
 const MAX_NAMED = 100
 
 /**
- * Fires for each domain in which events broke the rule. Which ones did was decided when they came in and stands in
- * their column `violations`; no condition is looked at here.
+ * Fires for each domain in which events broke the rule. The rule was evaluated when the events arrived, and the result
+ * is stored in their column `violations`; no condition is evaluated here.
  */
 export const dataValidation: AlertType<ViolationRow> = {
   kind: 'data_validation',
@@ -27,7 +30,7 @@ export const dataValidation: AlertType<ViolationRow> = {
   },
   partial: true,
   countsFirings: false,
-  atTheDoor: true,
+  judgedOnArrival: true,
   unit: { one: 'event', many: 'events', meaning: 'violating events' },
   evidence: validationEvidence,
 
@@ -95,7 +98,10 @@ export const dataValidation: AlertType<ViolationRow> = {
   },
 }
 
-/** `named`: SQL that leaves the violations of these alerts, by `alertId` and `receivedAt`. */
+/**
+ * Returns SQL for the violations by alert and domain. `named`: a clause that selects these alerts' rows, by `alertId`
+ * and `receivedAt`.
+ */
 function violationsOf({ dialect }: Binder, named: string): Statement {
   return {
     sql: `

@@ -4,7 +4,7 @@ import type { Alert } from '../../alert.ts'
 import { type Evidence, type Incident, NO_BOUNDS, type Tests } from '../evidence.ts'
 import { confirmedBy, filteredSql, scopeOfIssue } from '../scope.ts'
 
-/** The events that broke the rule, as that was decided when they came in. */
+/** Shows the events that broke the rule, by the `violations` stored when they arrived. */
 export const validationEvidence: Evidence = {
   counted: 'violating events',
 
@@ -43,10 +43,10 @@ function violating({ issue }: Incident, binder: Binder): Tests {
   return { sql: tests.join(' AND ') }
 }
 
-/** Events that were found good when they came in, and that the rule as it is now would find good. */
+/** Returns SQL for events that complied when they arrived, and that comply with the current rule. */
 function soundSql({ issue, rule, regions }: Incident & { rule: Alert }, binder: Binder) {
   const broke = binder.dialect.has('violations', binder.bind(issue.alertId))
-  // Where SQL can't tell exactly it says yes too often, so that whatever it denies is good.
+  // Where SQL is not exact it also matches compliant events, so every event that it does not match complies.
   const breaks = violationSql({ ...rule, filters: [] }, binder, regions)
   return { keys: breaks.keys, wholeParams: breaks.wholeParams, sql: `NOT ${broke} AND NOT ${breaks.sql}` }
 }

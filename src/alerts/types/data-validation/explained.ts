@@ -5,8 +5,8 @@ import type { Finding } from '../../finding.ts'
 import { type Known, totalOf } from '../../totals.ts'
 
 /**
- * A finding about events that broke a rule of conditions, saying which and of how many events:
- * ``12 of 340 purchase events had no `transaction_id`; expected none``.
+ * Returns the finding with a summary that says which condition was broken and by how many of all events: ``12 of 340
+ * purchase events had no `transaction_id`; expected none``.
  */
 export function explained(alert: Alert, finding: Finding, { event, name, totals, regions }: Known): Finding {
   const broken = brokenBy(alert, event, regions)

@@ -11,15 +11,15 @@ import { bucketMsOf, byWindow, type Counted, spanOf } from '../../window-index.t
 import type { NewestOptions, Past, PastOptions } from '../past.ts'
 import type { ViolationRow } from './violation-row.ts'
 
-/** So many events are looked at, the newest, where SQL can't tell whether the rule holds. */
+/** The most events, newest first, that are checked in code where SQL can't evaluate the rule exactly. */
 const MAX_CANDIDATES = 100_000
 
-/** Violations of one domain in one stretch of time. */
+/** Violations of one domain in one bucket. */
 type BucketRow = Counted & Pick<ViolationRow, 'domainId' | 'occurrences' | 'firstAt' | 'lastAt' | 'sampleSeq'>
 
 const WHOLE_EVENT = `${Object.keys(EVENT_COLUMNS).join(', ')}, params`
 
-/** Decides the rule anew, from what the events say; what was decided when they came in plays no part. */
+/** Evaluates the rule anew on the stored events; the `violations` stored when they arrived are not read. */
 export function validationPast(
   alert: Alert,
   windows: readonly Window[],
@@ -42,20 +42,20 @@ export function validationPast(
     return { method: 'sql', query: broken, rowsOf, isWhole: () => true }
   }
   const isBroken = compileViolation(alert, regions)
-  let looked = 0
+  let checked = 0
   const read = (event: StoredEvent) => {
-    looked++
+    checked++
     return isBroken(event) ? rowOf(event) : null
   }
   return {
     method: 'sql',
     query: candidates(alert, window, { regions, oneIn }, read),
     rowsOf,
-    isWhole: () => looked < MAX_CANDIDATES,
+    isWhole: () => checked < MAX_CANDIDATES,
   }
 }
 
-/** Asks for the places of the newest events that break the rule. */
+/** Returns the query for the places of the newest events that break the rule. */
 export function newestViolations(alert: Alert, window: Query['window'], { regions, limit }: NewestOptions): Query {
   const options = { regions, oneIn: 1 }
   if (isDecidedBySql(alert)) {
@@ -77,7 +77,7 @@ export function newestViolations(alert: Alert, window: Query['window'], { region
 
 const isDecidedBySql = (alert: Alert) => conditionsOf(alert).every(isExact)
 
-/** Asks for the newest events that may break the rule, whole, for `read` to decide. */
+/** Returns the query for the newest whole events that may break the rule; `read` decides. */
 function candidates(
   alert: Alert,
   window: Query['window'],
@@ -95,7 +95,7 @@ function candidates(
   })
 }
 
-/** Selects of the events that break the alert's rule, or may where SQL can't tell. */
+/** Returns a SELECT of the events that break the alert's rule, or that may where SQL is not exact. */
 function violationsOf(
   alert: Alert,
   binder: Binder,
@@ -125,7 +125,7 @@ const rowOf = ({ domainId, receivedAt, seq, weight }: StoredEvent): BucketRow =>
   ...{ firstAt: receivedAt, lastAt: receivedAt, sampleSeq: seq },
 })
 
-/** Names and hosts are left out: they are of interest where somebody is told. */
+/** Returns one row for each domain. Vendor, event and hosts are left out: only notifications need them. */
 function mergeByDomain(alertId: string, rows: readonly BucketRow[], oneIn: number): ViolationRow[] {
   return [...Map.groupBy(rows, ({ domainId }) => domainId)].map(([domainId, group]) => ({
     alertId,

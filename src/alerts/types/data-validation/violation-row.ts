@@ -8,9 +8,9 @@ export interface ViolationRow {
   occurrences: number
   firstAt: Instant
   lastAt: Instant
-  /** The newest. */
+  /** `seq` of the newest violating event. */
   sampleSeq: number
-  /** Null when there is more than one. */
+  /** Null when there are several. */
   vendor: string | null
   event: string | null
   /** Most frequent first; null when no event has one. */

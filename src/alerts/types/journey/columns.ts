@@ -3,17 +3,17 @@ import { filtersSql } from '../../../conditions/sql.ts'
 import { type Dialect, isStorable } from '../../../warehouse/dialect.ts'
 import type { AnyTest, Binder } from '../../../warehouse/query.ts'
 import { domainsOf } from '../../alert.ts'
-import { type Ask, keyOf, type Plan } from './plan.ts'
+import { keyOf, type Matcher, type Plan } from './plan.ts'
 
 /** An event that belongs to a label; an empty or absent field matches any. */
 export interface LabelMember {
   vendor?: string
   event?: string
 }
-/** The members of a label of the organization; none for a label that does not exist. */
+/** Returns the members of a label of the organization; none for a label that does not exist. */
 export type MembersOf = (label: string) => readonly LabelMember[]
 
-/** An alert of which sessions are asked for. */
+/** An alert whose sessions are queried. */
 export interface WalkedAlert {
   id: string
   plan: Plan
@@ -22,26 +22,26 @@ export interface WalkedAlert {
   filters?: readonly Condition[]
 }
 
-/** What SQL is made of for one alert. */
+/** The SQL expressions of one alert. */
 export interface AlertSql {
   id: string
-  /** Whether an event answers anything, and if so what. */
+  /** Whether the event matches any matcher of the plan. */
   hit: string
   code: string
   text: string
-  /** Of a session, its id where the alert walks it. */
+  /** The session's id where the alert looks at the session. */
   inScope: string
-  /** Aggregate over the events of one sender: false when no session among them can be one that the alert speaks of. */
+  /** Aggregate over the events of one sender: false when the alert can't apply to any session among them. */
   matters: string
-  /** Whether a session that answers nothing may be at fault. */
+  /** Whether a session without any matching event may be at fault. */
   fromStart: boolean
 }
 
-/** Gathers the columns that say of each event what it answers, those that alerts share only once. */
+/** Collects the columns with the matchers that each event matches; columns that alerts share occur once. */
 export class JourneyColumns {
   /** Boolean expressions by the name of their column. */
   readonly columns = new Map<string, string>()
-  readonly askColumns: string[] = []
+  readonly matcherColumns: string[] = []
   readonly filterColumns: string[] = []
   readonly keys = new Set<string>()
   readonly anyTests: AnyTest[] = []
@@ -57,32 +57,32 @@ export class JourneyColumns {
     const { plan, filters = [] } = alert
     const { dialect } = this.binder
     const id = this.binder.bind(alert.id)
-    const asks = plan.asks.map((ask) => this.askColumn(ask))
+    const matchers = plan.matchers.map((matcher) => this.matcherColumn(matcher))
     const domains = this.binder.among('domainId', domainsOf(alert))
     const filter = filters.length > 0 ? [this.filterColumn(filters)] : []
     const chosen = [...domains, ...filter]
-    const first = firstAsk(plan)
-    const reached = first === null ? [] : [asks[first] ?? NEVER]
+    const first = firstMatcher(plan)
+    const reached = first === null ? [] : [matchers[first] ?? NEVER]
     return {
       id,
-      hit: [...domains, asks.length > 0 ? `(${asks.join(' OR ')})` : NEVER].join(' AND '),
-      code: asks.length > 0 ? codeSql(dialect, asks) : "''",
-      text: asks.length > 0 ? shapeSql(dialect, asks) : "''",
+      hit: [...domains, matchers.length > 0 ? `(${matchers.join(' OR ')})` : NEVER].join(' AND '),
+      code: matchers.length > 0 ? codeSql(dialect, matchers) : "''",
+      text: matchers.length > 0 ? shapeSql(dialect, matchers) : "''",
       inScope: chosen.length > 0 ? `CASE WHEN ${chosen.join(' AND ')} THEN ${id} END` : id,
       matters: [...domains, ...[...reached, ...filter].map(dialect.anyTrue), ALWAYS].join(' AND '),
       fromStart: first === null,
     }
   }
 
-  /** Nothing where some alert watches every domain. */
+  /** Returns a domain filter; empty when an alert watches every domain. */
   inAnyDomain(alerts: readonly WalkedAlert[]): string[] {
     const lists = alerts.map(domainsOf)
     const union = lists.some((list) => list.length === 0) ? [] : [...new Set(lists.flat())]
     return this.binder.among('domainId', union)
   }
 
-  private askColumn(ask: Ask): string {
-    return this.column(this.askColumns, 'ask', keyOf(ask), () => this.ask(ask))
+  private matcherColumn(matcher: Matcher): string {
+    return this.column(this.matcherColumns, 'matcher', keyOf(matcher), () => this.matcher(matcher))
   }
 
   private filterColumn(filters: readonly Condition[]): string {
@@ -99,7 +99,7 @@ export class JourneyColumns {
     return name
   }
 
-  private ask({ page, label, vendor, event, data }: Ask): string {
+  private matcher({ page, label, vendor, event, data }: Matcher): string {
     const tests = [
       ...(page ? [this.page(page)] : []),
       ...(label === null ? [] : [this.label(label)]),
@@ -109,7 +109,7 @@ export class JourneyColumns {
     return `(${tests.join(' AND ')})`
   }
 
-  private page({ op, path }: NonNullable<Ask['page']>): string {
+  private page({ op, path }: NonNullable<Matcher['page']>): string {
     const text = this.text(path)
     if (text === null) return NEVER
     if (op === 'equals') return `coalesce(path = ${text}, false)`
@@ -139,7 +139,7 @@ export class JourneyColumns {
     return sql
   }
 
-  /** Null for a text that no event has. */
+  /** Returns null for a text that no event has. */
   private text(text: string): string | null {
     return isStorable(text) ? this.binder.bind(text) : null
   }
@@ -148,21 +148,23 @@ export class JourneyColumns {
 const NEVER = '(1 = 0)'
 const ALWAYS = '(1 = 1)'
 
-/** What a session must show at least that is at fault, or that counts as one that got so far; null: nothing. */
-function firstAsk(plan: Plan): number | null {
+/**
+ * Returns the matcher that every session at fault, or counted as reaching that far, matches; null when there is none.
+ */
+function firstMatcher(plan: Plan): number | null {
   return plan.form === 'steps' ? (plan.steps[0]?.anchor ?? null) : (plan.order.at(-1) ?? null)
 }
 
-/** The places of the asks that an event answers: `0,2`. */
-const codeSql = ({ joined }: Dialect, asks: readonly string[]) =>
+/** Returns SQL for the indexes of the matchers that an event matches: `0,2`. */
+const codeSql = ({ joined }: Dialect, matchers: readonly string[]) =>
   joined(
     ',',
-    asks.map((ask, place) => `CASE WHEN ${ask} THEN '${place}' END`),
+    matchers.map((matcher, place) => `CASE WHEN ${matcher} THEN '${place}' END`),
   )
 
-/** What the list `hits` of a session shows of these asks, as `readShape` reads it. */
-function shapeSql(dialect: Dialect, asks: readonly string[]): string {
-  const own = (hit: string) => asks.map((ask) => `${hit}.${ask}`)
+/** Returns SQL that writes the list `hits` of a session in the form that `readShape` parses. */
+function shapeSql(dialect: Dialect, matchers: readonly string[]): string {
+  const own = (hit: string) => matchers.map((matcher) => `${hit}.${matcher}`)
   return dialect.rowsText(
     'hits',
     (hit) => own(hit).join(' OR '),

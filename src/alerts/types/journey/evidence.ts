@@ -5,10 +5,10 @@ import type { Evidence, Incident, Tests } from '../evidence.ts'
 import { scopeOfIssue, scopeTests } from '../scope.ts'
 import { type JourneySpec, readSpec } from './spec.ts'
 
-/** What a journey expects of one event, in either form. */
+/** One expected event of a journey, in either form. */
 type Expectation = Extract<JourneySpec, { version: 2 }>['steps'][number]['expect'][number]
 
-/** Which sessions went wrong is not in the events; how many, the issue knows. */
+/** The series is the issue's own occurrences, because the events do not show which sessions failed. */
 export const journeyEvidence: Evidence = {
   counted: 'sessions that did not go as expected',
 
@@ -21,7 +21,10 @@ export const journeyEvidence: Evidence = {
   }),
 }
 
-/** Events as the sessions of the last firing should have shown one. None are where these missed several things. */
+/**
+ * Returns a filter for events that the sessions of the last firing should have had. It matches none when these missed
+ * several expectations.
+ */
 function metSql(incident: Incident & { rule: Alert }, binder: Binder): Tests {
   const { vendor = null, event = null } = incident.issue.evidence ?? {}
   const missed = expectationsOf(readSpec(incident.rule.journey)).filter(

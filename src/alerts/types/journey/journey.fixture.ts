@@ -110,7 +110,7 @@ export const visits = (texts: readonly string[], values: Partial<StoredEvent> = 
   texts.map((text, index) => sessionOf(text, { sessionId: `s${index}`, ...values }))
 
 export const thanks = stepped([page('/thanks'), wants('meta.Purchase')])
-/** Sessions that break `thanks`, and do not. */
+/** Sessions that violate the journey `thanks`, and that follow it. */
 export const bad = 'ga4.page_view@/thanks'
 export const good = 'ga4.page_view@/thanks meta.Purchase@/thanks'
 
@@ -122,7 +122,7 @@ export function arrived(sessions: readonly StoredEvent[][]): StoredEvent[] {
     .map((event, index) => ({ ...event, seq: index + 1, id: `evt_${index + 1}` }))
 }
 
-/** As the program does it. Findings by alert id. */
+/** Evaluates with the production code. Returns findings by alert id. */
 export async function walkAll(
   warehouse: Pick<DuckdbWarehouse, 'query'>,
   alerts: readonly [Alert, ...Alert[]],
@@ -148,7 +148,7 @@ const aDatum: fc.Arbitrary<Condition> = fc.record({
 const anExpect: fc.Arbitrary<Expect> = fc
   .tuple(aName, fc.boolean(), fc.option(fc.constantFrom('ab', 'gone'), { freq: 4 }), fc.array(aDatum, { maxLength: 1 }))
   .map(([name, ordered, label, data]) => ({ ...named(name), ordered, data, ...(label && { label }) }))
-/** Short words over a small alphabet, so that journeys are reached, met and broken about equally often. */
+/** Short words over a small alphabet, so that journeys are reached, met and violated about equally often. */
 export const aSpec: fc.Arbitrary<JourneySpec> = fc.oneof(
   {
     weight: 3,

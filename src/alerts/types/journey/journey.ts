@@ -16,9 +16,9 @@ import { journeysQuery, MAX_SHAPES, type ShapeRow } from './sql.ts'
 import { journeySummary, type Miss } from './summary.ts'
 
 const MAX_HOSTS = 20
-/** Alerts with longer windows are asked for a few at a time. */
+/** Alerts with longer windows are measured in several queries. */
 const LONG_WINDOW_MS = 6 * HOUR_MS
-/** Sessions of so many events fit into the engine's memory; more would go to disk and back. */
+/** The sessions of this many events fit into the engine's memory; more would spill to disk. */
 const EVENTS_AT_ONCE = 2_000_000
 
 const noMembers: MembersOf = () => []
@@ -27,11 +27,11 @@ const FAULT = 'sessions do not go as expected'
 const planFor = (alert: Alert) => planOf(readSpec(alert.journey))
 
 /**
- * Fires for each domain in which a session that ended in the window did not go as the journey says.
+ * Fires for each domain in which a session that ended in the window does not follow the journey.
  *
- * An alert walks the sessions of its domains in which at least one event passes all of its `filters`; in them every
- * event counts, whatever its kind, environment and vendor. `vendors` restrict nothing: left to the events of one vendor,
- * an alert could not see that this vendor is missing.
+ * An alert looks at the sessions of its domains in which at least one event passes all of its `filters`; in these every
+ * event counts, whatever its kind, environment and vendor. `vendors` restrict nothing: with the events of one vendor
+ * alone, an alert could not see that this vendor is missing.
  */
 export const journey = {
   kind: 'journey',
@@ -83,13 +83,13 @@ export const journey = {
 
   ownConditions: ({ journey }: Alert) => dataOf(readSpec(journey)),
 
-  // It looks at sessions whole.
+  // => Whole sessions are evaluated.
   scope: () => ({ vendors: [], event: null }),
 
-  // The sessions of a long window times many alerts do not fit into memory together.
+  // The sessions of a long window for many alerts do not fit into memory together.
   scanOf: ({ id }: Alert, { from, to }: Window) => (to - from > LONG_WINDOW_MS ? id.slice(-1) : ''),
 
-  /** `membersOf`: what the organization's labels stand for. */
+  /** `membersOf`: the members of the organization's labels. */
   measure(
     alerts: readonly Alert[],
     window: Window,
@@ -102,7 +102,7 @@ export const journey = {
 
   pastAtOnce: { events: EVENTS_AT_ONCE },
 
-  /** As `measure`, and `membersOf` as there. Sampled are senders, with all of their sessions. */
+  /** As `measure`. Sampling selects senders, with all of their sessions. */
   past(
     alert: Alert,
     windows: readonly Window[],
@@ -132,7 +132,10 @@ export const journey = {
 
 const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1)
 
-/** Refuses a journey that fits the schema and asks for nothing somewhere, or for what no condition can say. */
+/**
+ * Throws `AppError('invalid')` for a journey that fits the schema but has an empty expectation, or one that no
+ * condition can express.
+ */
 function checkSpec(spec: JourneySpec): void {
   if (!('version' in spec)) {
     for (const [index, step] of spec.steps.entries()) {
@@ -158,7 +161,7 @@ function checkSpec(spec: JourneySpec): void {
 const asksNothing = (path: string, fields: string) =>
   new AppError('invalid', `${path}: needs ${fields}; without, every event would do`)
 
-/** A shape with its sessions, and what is wrong with them. */
+/** A shape with its sessions, and where they fail. */
 interface Walked {
   row: ShapeRow
   hits: readonly Hit[]
@@ -168,7 +171,7 @@ interface Walked {
 function findingsIn(domainId: string, rows: readonly ShapeRow[], plan: Plan, isCut: boolean): Finding[] {
   const verdicts = rows.map((row) => {
     const hits = readShape(row.shape)
-    const shape = hits.map(({ answers }) => answers)
+    const shape = hits.map(({ matches }) => matches)
     return { row, hits, ...walk(plan, shape) }
   })
   const failed = verdicts.flatMap(({ unmet, ...walked }): Walked[] => (unmet ? [{ ...walked, unmet }] : []))
@@ -183,8 +186,8 @@ function findingsIn(domainId: string, rows: readonly ShapeRow[], plan: Plan, isC
     {
       domainId,
       subject: '',
-      vendor: only(failed.map(({ unmet }) => unmet.ask.vendor)),
-      event: only(failed.map(({ unmet }) => unmet.ask.event)),
+      vendor: only(failed.map(({ unmet }) => unmet.matcher.vendor)),
+      event: only(failed.map(({ unmet }) => unmet.matcher.event)),
       occurrences,
       summary: isCut ? `at least ${summary}` : summary,
       observed: occurrences,
@@ -200,7 +203,7 @@ function findingsIn(domainId: string, rows: readonly ShapeRow[], plan: Plan, isC
 
 const sumOf = (walked: readonly { row: ShapeRow }[]) => walked.reduce((sum, { row }) => sum + row.sessions, 0)
 
-/** What is missed, most sessions first. */
+/** Returns the failed expectations, those with most sessions first. */
 function missesOf(failed: readonly Walked[]): Miss[] {
   const byPlace = Map.groupBy(failed, ({ unmet }) => unmet.step * 1000 + unmet.expect)
   return [...byPlace.values()]
@@ -213,7 +216,7 @@ function missesOf(failed: readonly Walked[]): Miss[] {
     .sort((a, b) => b.sessions - a.sessions || a.unmet.step - b.unmet.step || a.unmet.expect - b.unmet.expect)
 }
 
-/** The event that began the step, of which people know what should have come with it. */
+/** Returns the event that began the failed step: it shows what should have followed. */
 function sampleOf({ row, hits, unmet }: Walked): { sampleSeq: number; sampleAt: number } {
   const { seq = 0, receivedAt = 0 } = hits[unmet.at] ?? {}
   return { sampleSeq: row.startSeq + seq, sampleAt: row.startAt + receivedAt }
@@ -224,7 +227,7 @@ function only(values: readonly (string | null)[]): string | null {
   return others.length === 0 ? first : null
 }
 
-/** Most frequent first, equal ones by name. */
+/** Most frequent first, then by name. */
 function hostsOf(failed: readonly Walked[]): string[] {
   const sessions = new Map<string, number>()
   for (const { row } of failed) {

@@ -46,8 +46,8 @@ const late = stepped([page('/a')], [start, wants('ga4.never')])
 const shop = legacy('ga4.view', 'ga4.cart', 'ga4.purchase')
 const checkout = stepped([labelled('checkout'), withLabel('pixel'), wants('ga4.')])
 
-/** `0,2;1`: an event that answers 0 and 2, then one that answers 1. */
-const shapeFrom = (text: string): Shape => readShape(text).map(({ answers }) => answers)
+/** `0,2;1`: an event that matches 0 and 2, then one that matches 1. */
+const shapeFrom = (text: string): Shape => readShape(text).map(({ matches }) => matches)
 
 function walkOf(spec: JourneySpec, events: readonly StoredEvent[]): string {
   const plan = planOf(spec)
@@ -198,8 +198,8 @@ test('a walk and the plain reading agree on random journeys and sessions', () =>
 
 describe('a plan', () => {
   test('has each thing that is asked once', () => {
-    const { asks } = planOf(stepped([on('a.b'), wants('a.b'), wants('c.')], [on('a.b'), inOrder('c.')]))
-    expect(asks.map(({ vendor, event }) => [vendor, event])).toEqual([
+    const { matchers } = planOf(stepped([on('a.b'), wants('a.b'), wants('c.')], [on('a.b'), inOrder('c.')]))
+    expect(matchers.map(({ vendor, event }) => [vendor, event])).toEqual([
       ['a', 'b'],
       ['c', null],
     ])

@@ -55,21 +55,21 @@ function legacyVerdict(steps: readonly Expect[], events: readonly StoredEvent[])
   return missing < 0 ? 'fine' : `0.${missing}`
 }
 
-/** The session as a plan of this specification sees it. */
+/** Returns the shape of the session for this plan. */
 export function shapeOf(plan: Plan, events: readonly StoredEvent[]): Shape {
   return [...events]
     .sort((a, b) => a.ts - b.ts || a.seq - b.seq)
     .map((event) =>
-      plan.asks.flatMap(({ page, label, vendor, event: name, data }, place) => {
+      plan.matchers.flatMap(({ page, label, vendor, event: name, data }, place) => {
         const rest = { ...(label && { label }), ...(vendor && { vendor }), ...(name && { event: name }) }
         const asked = page ? { kind: 'page' as const, ...page } : { ...rest, data: [...data] }
         return isMet(asked, event) ? [place] : []
       }),
     )
-    .filter((answers) => answers.length > 0)
+    .filter((matches) => matches.length > 0)
 }
 
-/** Whether the asks are answered in their order, each by an event of its own. */
+/** Whether the expectations are met in order, each by an event of its own. */
 function isThere([first, ...others]: readonly Expect[], events: readonly StoredEvent[]): boolean {
   if (!first) return true
   return events.some((event, at) => isMet(first, event) && isThere(others, events.slice(at + 1)))
@@ -98,7 +98,7 @@ function isMet(said: Anchor | Expect, event: StoredEvent): boolean {
   )
 }
 
-/** The sessions that ended in the window, each with its events of the last 23.5 hours. */
+/** Returns the sessions that ended in the window, each with its events of the last 23.5 hours. */
 export function endedSessions(
   events: readonly StoredEvent[],
   { from, to }: { from: Instant; to: Instant },
@@ -125,8 +125,8 @@ export function endedSessions(
 }
 
 /**
- * What an alert finds in each domain among sessions that ended in one window. `seen`: told of each verdict, as
- * `violated`, `fine` or `unreached`.
+ * Returns the findings of an alert in each domain among sessions that ended in one window. `seen` is called with each
+ * verdict: `violated`, `fine` or `unreached`.
  */
 export function expectedOf(
   alert: Alert,

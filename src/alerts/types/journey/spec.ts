@@ -119,13 +119,16 @@ export const JourneySpecSchema = Type.Union([SteppedSchema, LegacySchema], {
   ],
 })
 
-/** What an alert of type journey says in its field `journey`, in either form. */
+/** The field `journey` of an alert of type journey, in either form. */
 export type JourneySpec = Static<typeof JourneySpecSchema>
 
 const readStepped = parser(SteppedSchema)
 const readLegacy = parser(LegacySchema)
 
-/** What stands at `path`: of the two forms the one that is meant, so that a refusal speaks of it. */
+/**
+ * Returns the specification. Throws `AppError('invalid')` with paths under `path`, checked against the form that
+ * `version` selects, so that the error is about that form.
+ */
 export function readSpec(value: unknown, path = 'journey'): JourneySpec {
   const isStepped = typeof value === 'object' && value !== null && 'version' in value
   return isStepped ? readStepped(value, path) : readLegacy(value, path)

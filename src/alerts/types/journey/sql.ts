@@ -4,31 +4,31 @@ import { type Binder, type Query, query, type Statement } from '../../../warehou
 import { spanOf } from '../../window-index.ts'
 import { type AlertSql, JourneyColumns, type MembersOf, type WalkedAlert } from './columns.ts'
 
-/** Without an event for so long a session has ended; what its sender calls by the same id later is another one. */
+/** A session ends after this long without an event; later events with the same id belong to another session. */
 export const SESSION_GAP_MS = 30 * MINUTE_MS
-/** Of a longer session only the events of so long before its last one are walked. */
+/** Of a longer session only the events of this long before its last one are evaluated. */
 export const MAX_SESSION_MS = 24 * HOUR_MS - SESSION_GAP_MS
-/** A session of more events than that is a program's, and is not judged: cut, it would show faults it doesn't have. */
+/** A session with more events comes from a program and is not judged: cut, it would seem to fail. */
 export const MAX_SESSION_EVENTS = 5000
-/** So many different shapes of an alert's sessions are looked at in one window, the most frequent ones. */
+/** The most shapes of an alert's sessions that are evaluated in one window, the most frequent first. */
 export const MAX_SHAPES = 10_000
 
-/** Sessions of one alert in one domain that show the same. */
+/** Sessions of one alert in one domain with the same shape. */
 export interface ShapeRow {
   alertId: string
   domainId: string
-  /** Place of the window in which they ended. */
+  /** Index of the window in which they ended. */
   windowIndex: number
-  /** Of their last event that has one. */
+  /** Host of the last event that has one. */
   host: string | null
-  /** The newest of them, for `readShape`; empty when they show nothing that the alert asks for. */
+  /** The shape of the newest session, for `readShape`; empty when no event matches. */
   shape: string
-  /** Sum of the sessions' weights, so not always whole. A session stands for as many as its most thinned part. */
+  /** Sum of the sessions' weights, so not always whole. A session's weight is the largest weight of its events. */
   sessions: number
-  /** When the last event of the first and of the last session that ended was received. */
+  /** When the last event of the session that ended first, and of the one that ended last, was received. */
   firstAt: Instant
   lastAt: Instant
-  /** Of the newest of them. */
+  /** `seq` of the last event of the newest session. */
   lastSeq: number
   startSeq: number
   startAt: Instant
@@ -39,15 +39,15 @@ type Span = Query['window']
 
 export interface JourneyOptions {
   membersOf: MembersOf
-  /** Of so many senders one is looked at, and counts for all of them. */
+  /** One sender of this many is read and counts for all of them. */
   oneIn?: number
 }
 
 /**
- * Asks for the sessions that ended in each of these touching windows, in groups of the same shape, once for all alerts.
- * A session is what one domain receives under one id without a gap of 30 minutes, and it ended 30 minutes behind its
- * last event: so a session ends in exactly one of windows that touch, and nothing that comes later changes what it
- * shows. Sessions without any event that the journey begins with are left out: they are no fault, and count nowhere.
+ * Returns the query for the sessions that ended in each of these adjacent windows, grouped by shape, once for all
+ * alerts. A session is what one domain receives under one id without a gap of 30 minutes, and it ended 30 minutes after
+ * its last event: so a session ends in exactly one of adjacent windows, and later events do not change its shape.
+ * Sessions without any event that can begin the journey are left out: they do not fail, and are not counted.
  */
 export function journeysQuery(
   orgId: string,
@@ -90,21 +90,21 @@ function journeysSql(
   return { sql, keys: [...keys], wholeParams, anyTests }
 }
 
-/** Every event with what it answers. */
+/** Returns SQL for every event with a column for each matcher. */
 function eventsSql({ columns }: JourneyColumns, { inlined }: Dialect): string {
-  const answers = [...columns].map(([name, sql]) => `, ${sql} AS ${name}`).join('')
-  return `answered AS ${inlined} (
-    SELECT domainId, sessionId, receivedAt, ts, seq, host, weight${answers} FROM events
+  const matches = [...columns].map(([name, sql]) => `, ${sql} AS ${name}`).join('')
+  return `tested AS ${inlined} (
+    SELECT domainId, sessionId, receivedAt, ts, seq, host, weight${matches} FROM events
   )`
 }
 
 /**
- * What came under one id. Most ids are those of one session; the others have to be cut, which costs many times as much.
- * `hasGap` is true for all that may have a gap.
+ * Returns SQL for the events under one id. Most ids have one session; the others have to be split, which costs many
+ * times as much. `hasGap` is true for all that may have a gap.
  */
 function visitsSql(parts: readonly AlertSql[], { from, to }: Span, visited: readonly string[]): string {
   const where = visited.join(' AND ')
-  // In a short window end far fewer sessions than are seen in the day before it.
+  // In a short window far fewer sessions end than occur in the day before it.
   const isShort = to - from < MAX_SESSION_MS
   const recent = `SEMI JOIN (
       SELECT DISTINCT domainId, sessionId FROM events WHERE receivedAt >= ${from} AND receivedAt < ${to} AND ${where}
@@ -112,14 +112,17 @@ function visitsSql(parts: readonly AlertSql[], { from, to }: Span, visited: read
   return `visits AS MATERIALIZED (
     SELECT domainId, sessionId, min(seq) AS sid, max(receivedAt) AS lastAt,
       max(receivedAt) - min(receivedAt) >= ${SESSION_GAP_MS} AS hasGap
-    FROM answered ${isShort ? recent : `WHERE ${where}`}
+    FROM tested ${isShort ? recent : `WHERE ${where}`}
     GROUP BY domainId, sessionId
     HAVING max(receivedAt) >= ${from} AND min(receivedAt) < ${to}
       AND (${parts.map(({ matters }) => `(${matters})`).join(' OR ')})
   )`
 }
 
-/** The events of the sessions that ended; `sid` is one of their `seq`, `lastAt` the time of their last one. */
+/**
+ * Returns SQL for the events of the sessions that ended; `sid` is the `seq` of one of them, `lastAt` the time of the
+ * last one.
+ */
 function walkedSql({ columns }: JourneyColumns, { from, to }: Span): string {
   const visit = 'PARTITION BY domainId, sessionId ORDER BY receivedAt, seq'
   const names = ['domainId', 'receivedAt', 'ts', 'seq', 'host', 'weight', ...columns.keys()].join(', ')
@@ -134,7 +137,7 @@ function walkedSql({ columns }: JourneyColumns, { from, to }: Span): string {
             SELECT *, CASE
                 WHEN receivedAt - lag(receivedAt) OVER (${visit}) < ${SESSION_GAP_MS} THEN NULL ELSE seq
               END AS opens
-            FROM answered
+            FROM tested
             SEMI JOIN (SELECT domainId, sessionId FROM visits WHERE hasGap) AS gapped USING (domainId, sessionId)
           )
         )
@@ -144,23 +147,23 @@ function walkedSql({ columns }: JourneyColumns, { from, to }: Span): string {
     walked AS MATERIALIZED (
       SELECT sid, lastAt, ${names} FROM cut
       UNION ALL
-      SELECT sid, lastAt, ${names} FROM answered JOIN (
+      SELECT sid, lastAt, ${names} FROM tested JOIN (
         SELECT domainId, sessionId, sid, lastAt FROM visits WHERE NOT hasGap AND ${hasEnded}
       ) AS whole USING (domainId, sessionId)
     )`
 }
 
 /**
- * Sessions in groups that show the same. Lists in an aggregate stay in memory, however many sessions there are. So
- * sessions are told apart by a hash of what they show in which place, and only one of each shape is then spelled out.
+ * Returns SQL for sessions grouped by shape. Lists in an aggregate stay in memory, however many sessions there are. So
+ * sessions are grouped by a hash of their matches, and the shape is written out for only one session of each group.
  */
 function shapesSql(
-  { askColumns, filterColumns }: JourneyColumns,
+  { matcherColumns, filterColumns }: JourneyColumns,
   parts: readonly AlertSql[],
   { windows, oneIn, dialect }: { windows: readonly Span[]; oneIn: number; dialect: Dialect },
 ): string {
   const each = (write: (part: AlertSql, index: number) => string) => parts.map(write).join('')
-  const asked = askColumns.length > 0 ? askColumns.join(' OR ') : '(1 = 0)'
+  const matchesAny = matcherColumns.length > 0 ? matcherColumns.join(' OR ') : '(1 = 0)'
   const fromStart = parts.filter(({ fromStart }) => fromStart).map(({ id }) => id)
   const orNothing = fromStart.length > 0 ? ` OR alertId IN (${fromStart.join(', ')})` : ''
   const { anyTrue, argMax, hash, rowsOf, sortedRows } = dialect
@@ -177,7 +180,7 @@ function shapesSql(
       SELECT sid${each(({ hit, code }, n) => `, bit_xor(${hash(`place${n} || ':' || ${code}`)}) FILTER (WHERE ${hit}) AS mark${n}`)}
       FROM (
         SELECT *${each(({ hit }, n) => `, count(*) FILTER (WHERE ${hit}) OVER (${session}) AS place${n}`)}
-        FROM walked WHERE ${asked}
+        FROM walked WHERE ${matchesAny}
       )
       GROUP BY sid
     ),
@@ -196,14 +199,14 @@ function shapesSql(
       ) <= ${MAX_SHAPES}
     ),
     shown AS (
-      SELECT sid, ${sortedRows(['ts', 'seq', 'receivedAt', ...askColumns])} AS hits
-      FROM walked SEMI JOIN (SELECT DISTINCT sid FROM shapes) AS chosen USING (sid) WHERE ${asked} GROUP BY sid
+      SELECT sid, ${sortedRows(['ts', 'seq', 'receivedAt', ...matcherColumns])} AS hits
+      FROM walked SEMI JOIN (SELECT DISTINCT sid FROM shapes) AS chosen USING (sid) WHERE ${matchesAny} GROUP BY sid
     )
     SELECT alertId, domainId, windowIndex, host, sessions, firstAt, lastAt, lastSeq, startSeq, startAt, CASE alertId${each(({ id, text }) => ` WHEN ${id} THEN ${text}`)} END AS shape
     FROM shapes LEFT JOIN shown USING (sid)`
 }
 
-/** The place of the window that holds an instant which one of them does. */
+/** Returns SQL for the index of the window that contains an instant; one of them must. */
 function indexSql({ quotient }: Dialect, instant: string, windows: readonly Span[]): string {
   const [first, ...others] = windows
   if (!first || others.length === 0) return '0'

@@ -1,24 +1,25 @@
 import { targetOf } from '../../../conditions/condition.ts'
 import { countText } from '../../../core/text.ts'
-import type { Ask, Plan, Unmet } from './plan.ts'
+import type { Matcher, Plan, Unmet } from './plan.ts'
 
-/** Sessions that do not go as expected, at one and the same expectation. */
+/** Sessions that fail at the same expectation. */
 export interface Miss {
   unmet: Unmet
   /** Whole, at least 1. */
   sessions: number
-  /** True when every one of them shows what is asked for, in the wrong order. */
+  /** True when every one of them has the expected event, in the wrong order. */
   misplaced: boolean
 }
 
 /**
- * In one sentence, without a full stop: `12 of 240 sessions missed Meta Pixel Purchase after page /thanks`. `misses` has
- * at least one, the most frequent first; `failed` are all that do not go as expected, `total` those that got so far.
+ * Returns one sentence without a full stop: `12 of 240 sessions missed Meta Pixel Purchase after page /thanks`.
+ * `misses` has at least one, the most frequent first; `failed`: all sessions that fail, `total`: all that reached the
+ * step.
  */
 export function journeySummary(plan: Plan, misses: readonly [Miss, ...Miss[]], failed: number, total: number): string {
   const [most, ...others] = misses
   const share = `${countText(failed)} of ${countText(total)} ${total === 1 ? 'session' : 'sessions'}`
-  const fault = `${most.misplaced ? 'showed' : 'missed'} ${nameOf(most.unmet.ask)}${most.misplaced ? ' out of order' : ''}`
+  const fault = `${most.misplaced ? 'showed' : 'missed'} ${nameOf(most.unmet.matcher)}${most.misplaced ? ' out of order' : ''}`
   const what = fault + placeOf(plan, most.unmet)
   return others.length === 0
     ? `${share} ${what}`
@@ -30,14 +31,14 @@ function placeOf(plan: Plan, { anchor }: Unmet): string {
   return ` ${plan.form === 'legacy' ? 'before' : 'after'} ${nameOf(anchor)}`
 }
 
-function nameOf({ page, label, vendor, event, data }: Ask): string {
+function nameOf({ page, label, vendor, event, data }: Matcher): string {
   if (page) return { equals: 'page ', contains: 'a page with ', starts_with: 'a page under ' }[page.op] + page.path
   const name = [vendor, event, ...(label === null ? [] : [`${vendor || event ? 'of ' : ''}label ${label}`])]
   return [...name.filter(Boolean), ...(data.length > 0 ? [`with the expected ${dataOf(data)}`] : [])].join(' ')
 }
 
-/** Values are left out: the rule may say of them that they are personal. */
-function dataOf(data: Ask['data']): string {
+/** Values are left out: the rule may treat them as personal. */
+function dataOf(data: Matcher['data']): string {
   const isNamed = data.every((condition) => targetOf(condition).kind !== 'any')
   return isNamed ? [...new Set(data.map(({ parameter }) => parameter))].join(', ') : 'data'
 }

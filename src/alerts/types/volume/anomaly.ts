@@ -14,7 +14,7 @@ import { countedEvent, refuseForVolume, volumeConfiguration, watchedOf } from '.
 import { LOOKS_AT, volumeEvidence } from './evidence.ts'
 import { volumeWords, windowUnit } from './words.ts'
 
-/** Where an alert does not say. */
+/** In deviations; for alerts without a sensitivity. */
 export const DEFAULT_SENSITIVITY = 4
 
 export const AnomalySchema = Closed(
@@ -44,12 +44,12 @@ export const AnomalySchema = Closed(
 
 const readAnomaly = parser(AnomalySchema)
 
-/** What an alert has that follows every signal of its domains. */
+/** Returns the configuration of an alert that follows every signal of its domains. */
 export function everySignal(sensitivity: number): Pick<AlertInput, 'alertType' | 'period'> & { volume: object } {
   return { alertType: volumeAnomaly.kind, volume: { vendor: EVERY, sensitivity }, period: '1h' }
 }
 
-/** The sensitivity of an alert of this type. */
+/** Returns the sensitivity of an alert of this type. */
 export function sensitivityOf({ volume }: AlertInput): number {
   return readAnomaly(volume, 'volume').sensitivity ?? DEFAULT_SENSITIVITY
 }
@@ -62,9 +62,9 @@ function scopeOf({ volume }: Alert, finding?: Pick<Finding, 'vendor' | 'event'> 
 }
 
 /**
- * Fires where a count strays from what was to be expected of it. One alert follows all events of a vendor in a domain, one
- * of them, or (`*`) each event of each vendor that is a signal; when the whole traffic of a domain fell, that is the
- * trouble, and it explains those of its signals.
+ * Fires when a count deviates from its baseline. One alert follows all events of a vendor in a domain, one event of it,
+ * or (`*`) each event of each vendor that is a signal. When the whole traffic of a domain fell, that is the finding,
+ * and it explains the falls of the domain's signals.
  */
 export const volumeAnomaly: AlertType<VerdictRow> = {
   kind: 'volume_anomaly',
@@ -139,13 +139,19 @@ function refuseScope({ filters = [], vendors = [] }: AlertInput, vendor: string)
   }
 }
 
-/** Where rows begin, so that days of the time zone are whole rows. The same at any time, whatever its clocks do. */
+/**
+ * Returns where rows begin, so that days of the time zone are whole rows. Constant over time, whatever the zone's
+ * clocks do.
+ */
 function offsetOf(period: Period, timezone: string, stepMs: number): number {
   if (period.unit === 'm' || period.unit === 'h') return 0
   return windowAt({ count: 1, unit: 'd', lengthMs: DAY_MS }, timezone, Date.UTC(2026, 0, 15)).end % stepMs
 }
 
-/** Where the whole traffic of a domain fell, that is one finding, and the falls of its signals are explained by it. */
+/**
+ * Returns the findings. When the whole traffic of a domain fell, that is one finding, and it explains the falls of its
+ * signals.
+ */
 function findingsIn(rows: readonly VerdictRow[]): Finding[] {
   const causes = rows.filter(({ explains }) => explains)
   const signals = rows.filter(({ vendor, open, muted }) => vendor !== null && open && !muted)
@@ -185,13 +191,13 @@ function summaryOf(row: VerdictRow): string {
   return `${eventsText(Math.round(observed))} from ${timeText(since)} to ${clockOf(at)}, ${about}${noteOn(row)}`
 }
 
-/** Where the row by itself is nothing unusual. */
+/** Returns a note where the row alone lies within its band. */
 function noteOn({ alarm, down, observed, low, high }: VerdictRow): string {
   if ((low !== null && observed < low) || (high !== null && observed > high)) return ''
   return alarm ? `; too ${down ? 'few' : 'many'} over the last hours` : '; not over yet'
 }
 
-/** Whole from 10 on. */
+/** Rounds to whole numbers from 10 on, to one decimal below. */
 const rounded = (count: number) => (count >= 10 ? Math.round(count) : Math.round(count * 10) / 10)
 
 const clockOf = (instant: Instant) => new Date(instant).toISOString().slice(11, 16)

@@ -44,7 +44,8 @@ const readChange = parser(PercentageChangeSchema)
 
 /**
  * Fires for each domain whose count of events in scope fell or rose by so many per cent from one window to the next.
- * Days and weeks are held against the calendar's one before, as they are: a day of 23 hours has fewer events.
+ * Days and weeks are compared with the previous calendar day or week without correction: a day of 23 hours has fewer
+ * events.
  */
 export const tagVolumeChange: MeasuredType<VolumeRow> = {
   kind: 'tag_volume_change',
@@ -79,7 +80,7 @@ export const tagVolumeChange: MeasuredType<VolumeRow> = {
   scope: volumeScope,
   isRise: ({ volume }) => readChange(volume, 'volume').direction === 'increase',
 
-  // Windows of one length may follow on days of different lengths, by their time zones.
+  // Windows of the same length may follow windows of different lengths, depending on their time zones.
   scanOf: (alert, window) => `${volumeSource(alert)} ${beforeOf(alert, window).start}`,
 
   counted(alert, window) {
@@ -119,11 +120,11 @@ function beforeOf({ period, timezone }: Alert, { from, to }: Window): PeriodWind
 function isFiring({ direction, percent }: PercentageChange, { count, before }: Volume): boolean {
   if (before === 0 || Math.max(count, before) < MIN_EVENTS) return false
   const change = direction === 'increase' ? count - before : before - count
-  // As exact as decimals can be: 130.52 times 12,500 is not a whole number to a computer.
+  // Rounded to 6 decimals: in floating point 130.52 times 12,500 is not a whole number.
   return change * 100 >= Number((percent * before).toFixed(6))
 }
 
-/** `60% fewer`. Rounded down, so that it does not say more than there is. */
+/** Returns `60% fewer`. Rounded down, so that it never overstates. */
 function spellChange({ count, before }: Volume): string {
   const percent = Math.floor((Math.abs(count - before) / before) * 1000) / 10
   return `${countText(percent)}% ${count < before ? 'fewer' : 'more'}`

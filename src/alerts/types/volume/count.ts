@@ -15,7 +15,7 @@ import { refuseConditions, refuseInexact } from '../refusals.ts'
  * these. Both count the same: every environment, and no loads of a vendor's code.
  */
 
-/** Whole events in one domain: in the window, and in the one before it (0 when that was not asked for). */
+/** Whole events in one domain: in the window, and in the one before it (0 when that was not queried). */
 export interface Volume {
   count: number
   before: number
@@ -24,32 +24,35 @@ export interface Volume {
 /** Sums of weights in one domain; null where nothing is in scope. */
 export interface VolumeRow {
   domainId: string
-  /** Of this vendor and event, as long as no alert has filters; null: of all that no alert names. */
+  /** The row is of this vendor and event, when no alert has filters; null: of all names that no alert lists. */
   vendor?: string | null
   event?: string | null
   count?: number | null
   before?: number | null
-  /** Of the alert with this id, when alerts have filters; its window before as `before <id>`. */
+  /** The sum of the alert with this id, when alerts have filters; of its window before as `before <id>`. */
   [alertColumn: string]: string | number | null | undefined
 }
 
-/** Longer lists of names are not sent along: what nobody asked for is then answered too, and left out. */
+/** Longer lists of names are left out of the query: it then returns all names, and those not needed are ignored. */
 const MAX_NAMES = 500
 
-/** Which relation answers for the alert. Alerts of one scan have the same one. */
+/** Returns the relation that the alert's count is read from. Alerts measured together have the same one. */
 export function volumeSource({ filters = [] }: Alert): 'counts' | 'events' {
   return filters.length === 0 ? 'counts' : 'events'
 }
 
-/** One scan for alerts of one organization and `volumeSource`. `before`: the window before, when it matters. */
+/**
+ * Returns one query for alerts of one organization and `volumeSource`. `before`: the window before, null when not
+ * needed.
+ */
 export function volumeQuery(alerts: readonly Alert[], window: Window, before: PeriodWindow | null): Query {
   const spans = { window, from: before?.start ?? window.from, hasBefore: before !== null }
   return queryOf(alerts, spans)
 }
 
 /**
- * The same for one alert, counted apart in buckets (`bucketAt`, their start). Of events that are looked at one by one,
- * one of `oneIn` is, and counts for all of them.
+ * The same for one alert, counted by bucket (`bucketAt`, its start). Where single events are read, one of `oneIn` is
+ * read and counts for all of them.
  */
 export function bucketsQuery(alert: Alert, span: Query['window'], bucketMs: number, oneIn: number): Query {
   const window = { ...span, complete: true }
@@ -71,11 +74,11 @@ interface Spans {
   window: Window
   from: number
   hasBefore: boolean
-  /** Null and absent: counted together. */
+  /** Null and absent: one count for the whole span. */
   buckets?: { bucketMs: number; oneIn: number }
 }
 
-/** The smallest answer that serves all: names that no alert asks for are one. */
+/** Returns the smallest result that serves all alerts: names that no alert lists are summed in one row. */
 function countsSql(alerts: readonly Alert[], spans: Spans, binder: Binder): Statement {
   const { window, hasBefore } = spans
   const vendors = namesOf(alerts, ({ vendors = [] }) => vendors)
@@ -94,10 +97,10 @@ function countsSql(alerts: readonly Alert[], spans: Spans, binder: Binder): Stat
   }
 }
 
-/** What alerts ask for by name. */
+/** The names that alerts list. */
 interface Names {
   names: readonly string[]
-  /** Whether one of them asks for all there are. */
+  /** True when an alert counts all names. */
   isAll: boolean
 }
 
@@ -108,7 +111,7 @@ function namesOf(alerts: readonly Alert[], asked: (alert: Alert) => readonly str
 
 const listSql = (names: readonly string[], binder: Binder) => names.map((name) => binder.bind(name)).join(', ')
 
-/** What no alert asks for need not be read. */
+/** Returns a filter on the names that alerts need. */
 function inScope(column: string, { names, isAll }: Names, binder: Binder): string[] {
   return isAll || names.length > MAX_NAMES ? [] : [`${column} IN (${listSql(names, binder)})`]
 }
@@ -148,7 +151,7 @@ function eventsSql(alerts: readonly Alert[], spans: Spans, binder: Binder): Stat
 
 const beforeColumn = ({ id }: Alert) => `before ${id}`
 
-/** Which events an alert counts, wherever they were. */
+/** Returns the filter on the events that an alert counts, in any domain. */
 function scopeSql(alert: Alert, binder: Binder): string {
   const tests = [...binder.among('domainId', domainsOf(alert)), ...binder.among('vendor', alert.vendors ?? [])]
   const event = eventOf(alert)
@@ -156,14 +159,14 @@ function scopeSql(alert: Alert, binder: Binder): string {
   return [...tests, filtersSql(alert.filters ?? [], binder).sql].join(' AND ')
 }
 
-/** What the filters of all these alerts read. */
+/** Returns the parameters that the filters of these alerts read. */
 function parametersOf(alerts: readonly Alert[]): Pick<Statement, 'keys' | 'wholeParams'> {
   const targets = alerts.flatMap(({ filters = [] }) => filters.map(targetOf))
   const keys = targets.flatMap((target) => (target.kind === 'key' ? [target.key] : []))
   return { keys: [...new Set(keys)], wholeParams: targets.some(({ kind }) => kind === 'any') }
 }
 
-/** Sums of one domain, by what an alert may name. */
+/** Sums of one domain, by vendor and event. */
 interface DomainSums {
   all: Volume
   byVendor: Map<string, Volume>
@@ -171,7 +174,7 @@ interface DomainSums {
   byBoth: Map<string, Volume>
 }
 
-/** No name holds NUL. */
+/** Joins with NUL, which no name contains. */
 const bothOf = (vendor: string, event: string) => `${vendor}\0${event}`
 
 const sumsOf = perRows((rows: readonly VolumeRow[]) => {
@@ -204,7 +207,10 @@ function addTo(sums: Map<string, Volume>, name: string, volume: Volume): void {
   else sums.set(name, { ...volume })
 }
 
-/** What the alert counts in a domain, from the answer to `volumeQuery`. Costs the same however many rows there are. */
+/**
+ * Returns the alert's count in a domain, from the result of `volumeQuery`. Takes constant time, however many rows there
+ * are.
+ */
 export function volumeIn(alert: Alert, rows: readonly VolumeRow[], domainId: string): Volume {
   const sum = { count: 0, before: 0 }
   if (volumeSource(alert) === 'events') {
@@ -226,23 +232,27 @@ function partsOf(alert: Alert, sums: DomainSums): (Volume | undefined)[] {
 }
 
 /**
- * Sampled events stand for several, so a sum can be fractional; what is compared is what is shown. The last digits of a
- * sum depend on the order in which it was made, and must not decide what is rounded up.
+ * Rounds a sum of weights, which may be fractional because a sampled event counts as several; the value compared is the
+ * value shown. Rounds to 6 decimals first: the last digits of a sum depend on the order of addition, and must not
+ * decide the rounding.
  */
 function wholeEvents(weight: number): number {
   return Math.round(Number(weight.toFixed(6)))
 }
 
-/** Of the organization's domains those that the alert watches; a domain that is gone is watched no more. */
+/** Returns those of the organization's domains that the alert watches; deleted domains are not watched. */
 export function watchedOf(alert: Alert, domains: readonly WatchedDomain[]): readonly WatchedDomain[] {
   const ids = new Set(domainsOf(alert))
   return ids.size > 0 ? domains.filter(({ id }) => ids.has(id)) : domains
 }
 
-/** The event that the alert names; null: all. Each shape of `volume` has it. */
+/** Returns the event that the alert counts; null: all. Each shape of `volume` has it. */
 export const eventOf = ({ volume }: Alert) => (volume as { event?: string } | undefined)?.event || null
 
-/** The finding of a window that fired, about the one vendor and the event that the alert names. */
+/**
+ * Returns the finding of a window that fired, about the vendor and the event that the alert counts, where there is only
+ * one.
+ */
 export function volumeFinding(
   alert: Alert,
   domainId: string,
@@ -265,7 +275,7 @@ export function volumeFinding(
   }
 }
 
-/** Of each shape of `volume`. */
+/** The field `event`, common to all shapes of `volume`. */
 export const countedEvent = Type.Optional(
   Type.String({
     maxLength: 200,
@@ -274,12 +284,12 @@ export const countedEvent = Type.Optional(
   }),
 )
 
-/** `volume` in one of its shapes. */
+/** Returns the configuration with one shape of `volume`. */
 export function volumeConfiguration(schema: TSchema): Configuration {
   return { field: 'volume', about: 'Which count is wrong', schema, read: parser(schema) }
 }
 
-/** Refuses, naming the field, what an alert that counts has no use for. */
+/** Throws `AppError('invalid')`, naming the field, for fields that an alert that counts does not use. */
 export function refuseForVolume(input: AlertInput): void {
   refuseConditions(input, `a ${input.alertType} alert counts what its filters let through; use filters`)
   refuseInexact(input.filters ?? [], 'filters')

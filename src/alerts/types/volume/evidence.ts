@@ -7,24 +7,22 @@ import { eventOf, volumeSource } from './count.ts'
 
 /** `AlertType.looksAt` of types that count. */
 export const LOOKS_AT = 'counts, by `volume`'
-/** `Evidence.counted` of types that judge windows by themselves. */
+/** `Evidence.counted` of types that judge each window by itself. */
 export const OWN_WINDOWS = 'events in scope in each of its own windows'
 
 type Known = Incident & { rule: Alert }
 
-/** What an alert of this kind is about. */
+/** Returns which events an alert of this kind counts. */
 export const volumeScope = (alert: Alert): NamedEvents => ({ vendors: alert.vendors ?? [], event: eventOf(alert) })
 
-/**
- * The counts of the alert's own windows. `scope`: as the type's; `limits`: what each window is held against.
- */
+/** Shows the counts of the alert's own windows. `scope`: as the type's; `limits`: the bounds of each window. */
 export function volumeEvidence(
   counted: string,
   scope: (alert: Alert, finding: Finding | null) => NamedEvents,
   limits: (alert: Alert) => Pick<CountedSeries, 'boundsOf' | 'isRelative'>,
 ): Evidence {
   const scopeIn = (incident: Known) => scopeOfIssue(incident, scope(incident.rule, incident.issue.evidence))
-  // As alerts count.
+  // The same events that alerts count.
   const filtered = (incident: Known, binder: Binder) =>
     filteredSql(incident, scopeIn(incident), binder, [`kind <> 'library'`])
   return {

@@ -3,19 +3,19 @@ import { type Bounds, NO_BOUNDS } from '../evidence.ts'
 /** Where both windows have fewer events than this, a change is chance. */
 export const MIN_EVENTS = 20
 
-/** What a threshold holds a window against. */
+/** Returns the bounds of a threshold. */
 export function thresholdLimits({ op, count }: { op: 'lte' | 'gte'; count: number }): Bounds {
   return op === 'lte' ? { ...NO_BOUNDS, low: count } : { ...NO_BOUNDS, high: count }
 }
 
-/** What a change holds a window against: whole events in the window before, null when that is not known. */
+/** Returns the bounds of a change. `before`: whole events in the window before, null when unknown. */
 export function changeLimits(
   { direction, percent }: { direction: 'increase' | 'decrease'; percent: number },
   before: number | null,
 ): Bounds {
   if (before === null || before === 0) return { ...NO_BOUNDS, expected: before }
   const change = (before * percent) / 100
-  // As exact as decimals can be, so that a limit that is a whole number stays one.
+  // Rounded to 6 decimals, so that a limit that is a whole number stays one in floating point.
   const exact = (limit: number) => Number(limit.toFixed(6))
   if (direction === 'increase') {
     return {

@@ -6,8 +6,8 @@ import type { Past, PastOptions } from '../past.ts'
 import { bucketsQuery, type VolumeRow, volumeSource } from './count.ts'
 
 /**
- * Counts window by window. `before`: the window before the first, where each is held against the one before it;
- * windows touch, so the others are among them.
+ * Counts each window. `before`: the window before the first, where each is compared with the one before it; windows are
+ * adjacent, so the others are among them.
  */
 export function volumePast(
   alert: Alert,
@@ -29,7 +29,7 @@ export function volumePast(
   }
 }
 
-/** One row for each domain and name, as the window by itself would have been answered. */
+/** Returns one row for each domain and name, in the form of a query for the window alone. */
 function sumUp(alert: Alert, rows: readonly VolumeRow[], rowsBefore: readonly VolumeRow[]): VolumeRow[] {
   const sums = new Map<string, VolumeRow>()
   const add = (row: VolumeRow, column: 'count' | 'before') => {
