@@ -3,34 +3,34 @@ import type { Compared, Spread } from './comparison.ts'
 import type { Reading } from './measure.ts'
 import { countOf, rootOf } from './root.ts'
 
-/** After an alarm none of its direction is raised for so long. */
+/** After an alarm none of the same direction is raised for this long. */
 export const REST_MS = 12 * HOUR_MS
 const WORSE_BY = 2
 const CALM_ROWS = 2
-/** One row alone must be so many deviations further out than two in a row. */
+/** A single row must deviate by this many deviations more than two consecutive rows. */
 const ALONE = 3
-/** Of a root: 20 % of a count. */
+/** As a root: 20 % of a count. */
 const LARGEST_LEVEL = 0.1
 const LARGEST_FALL = 0.7
 const SMALLEST_RISE = 1.5
 const SMALLEST_CHANGE = 5
-/** What a row scores that belongs to an alarm raised before. */
+/** Factor for the score of a row that belongs to an earlier alarm. */
 const SAME_ALARM = 0.99
 
-/** How one row is judged at one sensitivity. */
+/** The judgement on one row at one sensitivity. */
 export interface Judgement {
   up: number
   down: number
-  /** The larger of both at a row that raises an alarm or that is no anomaly; just below the sensitivity at others. */
+  /** The larger of both for a row that raises an alarm or is no anomaly; just below the sensitivity for other rows. */
   score: number
   anomaly: boolean
   alarm: boolean
   open: boolean
-  /** True when the silence is what is furthest out. */
+  /** True when the silence deviates most. */
   silent: boolean
 }
 
-/** The part of a detector that depends on its sensitivity: what is an alarm, and whether it is over. */
+/** The part of a detector that depends on its sensitivity: raises alarms, and decides when they are over. */
 export class Alarm {
   private isOpen = false
   private calm = 0
@@ -47,7 +47,7 @@ export class Alarm {
   }
 
   judge(row: Reading): Judgement {
-    // While something is wrong its level is not learned.
+    // The level is not learned while an alarm is open.
     if (row.levels && !this.isOpen) this.levels = row.levels
     const { up, down, silent } = this.distances(row)
     const worst = Math.max(up, down)
@@ -64,7 +64,7 @@ export class Alarm {
     return { up, down, score, anomaly, alarm, open: this.isOpen, silent }
   }
 
-  /** The counts between which a row is no anomaly by the season; null while that isn't known. */
+  /** Returns the band by the season: counts between which a row is no anomaly; null while unknown. */
   band(row: Reading): { low: number; high: number } | null {
     const { scale, root } = row
     const [spread] = scale?.spreads ?? []
@@ -78,8 +78,9 @@ export class Alarm {
   }
 
   /**
-   * One trouble, one alarm: none of the same direction for half a day, unless a burst becomes much worse. All else grows
-   * by itself: silences and sums with every row, and deviations from a season with the traffic of the hour.
+   * One alarm for one deviation: none of the same direction for half a day, unless a burst becomes much worse. All
+   * other measures grow by themselves: silences and sums with every row, and deviations from a season with the traffic
+   * of the hour.
    */
   private raises({ t, scale }: Reading, up: number, down: number): boolean {
     if (down > up) {
@@ -108,7 +109,10 @@ export class Alarm {
     return { up, down: Math.max(fall, row.silence), silent: row.silence > fall && row.silence > up }
   }
 
-  /** Of the row or of one of the sums; 0 where nothing is known, or where the change is too small to matter. */
+  /**
+   * Returns the deviations of the row or of one of the sums; 0 where nothing is known, or where the change is too small
+   * to matter.
+   */
   private deviationsAt(at: number, { compared, afterGap }: Reading, { noise }: Spread): number {
     const one = compared[at]
     if (!one || Number.isNaN(one.residual)) return 0
@@ -117,7 +121,7 @@ export class Alarm {
     return floored(at === 0 ? this.withBefore(deviations, afterGap) : deviations, one)
   }
 
-  /** Two rows in a row, or one that is much further out. Sums need no second one. */
+  /** Requires two consecutive rows, or one that deviates much more. Sums need no second one. */
   private withBefore(deviations: number, afterGap: boolean): number {
     const before = afterGap ? 0 : this.before
     this.before = deviations
@@ -132,7 +136,7 @@ export class Alarm {
   }
 }
 
-/** 0 where the change is too small in itself, however unlikely it is. */
+/** Returns 0 where the change is too small in itself, however unlikely it is. */
 function floored(deviations: number, { count, root }: Compared): number {
   const expected = countOf(root)
   if (deviations < 0) {

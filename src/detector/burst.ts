@@ -2,7 +2,7 @@ const BIN = 0.02
 /** Up to e^22, 3.6 billion events a row. */
 const BINS = 1100
 const LAST_BIN = BINS - 1
-/** Before so many rows, none can be called one in 500. */
+/** With fewer rows, none can be called one in 500. */
 const LEARNING_ROWS = 500
 const QUANTILE = 0.99
 /** Beyond the quantile a row is one in 10^2. */
@@ -11,20 +11,20 @@ const DECADES_PER_K = 0.675
 const FLATTEST = 0.05
 
 /**
- * How rare a level is by the series' own last rows: the counts above their 99 % quantile fall off like a power, whose
- * exponent is estimated from them (Hill 1975, https://doi.org/10.1214/aos/1176343247). Few rows say little about it, so
- * the share of rows to come that lie higher is averaged over what it may be: of `n` rows above the quantile and a level
- * `x` slopes beyond it, (1 + x/n)^−n instead of e^−x.
+ * Estimates how rare a level is, from the series' own last rows: the counts above their 99 % quantile follow a power
+ * law, whose exponent is estimated from them (Hill 1975, https://doi.org/10.1214/aos/1176343247). Few rows give an
+ * uncertain exponent, so the share of higher rows is averaged over its possible values: for `n` rows above the quantile
+ * and a level `x` slopes beyond it, (1 + x/n)^−n instead of e^−x.
  */
 export class Burst {
   private readonly bins = new Uint32Array(BINS)
   private readonly ring: Uint16Array
   private rows = 0
-  /** No bin above this one has a row. */
+  /** No bin above this one contains a row. */
   private top = 0
   private quantile = Number.NaN
   private slope = Number.NaN
-  /** How many rows the slope is made of. */
+  /** Number of rows that the slope is estimated from. */
   private above = 0
 
   /** `width`: of how many rows the judged counts are sums. `memory`: of how many rows the tail is made. */
@@ -35,7 +35,10 @@ export class Burst {
     this.ring = new Uint16Array(memory)
   }
 
-  /** In deviations, k: each is 4.7 times rarer, and 4 is one row in 500. NaN while there are too few rows. */
+  /**
+   * Returns the rarity in deviations, k: each is 4.7 times rarer, and 4 is one row in 500. NaN while there are too few
+   * rows.
+   */
   score(sum: number): number {
     this.fit()
     const beyond = (this.levelOf(sum) - this.quantile) / this.slope
@@ -43,14 +46,16 @@ export class Burst {
     return Math.max(0, (DECADES + rarity / Math.LN10) / DECADES_PER_K)
   }
 
-  /** The smallest sum that would have scored `k` when `score` was last asked; NaN while there were too few rows. */
+  /**
+   * Returns the smallest sum that would have scored `k` at the last call of `score`; NaN while there were too few rows.
+   */
   sumAt(k: number): number {
     const rarity = Math.LN10 * (k * DECADES_PER_K - DECADES)
     const beyond = rarity > 0 ? this.above * Math.expm1(rarity / this.above) : rarity
     return this.width * Math.max(0, Math.exp(this.quantile + this.slope * beyond) - 1)
   }
 
-  /** Takes a row into the history. To be called after it was judged. */
+  /** Adds a row to the history. To be called after it was judged. */
   remember(sum: number): void {
     const bin = Math.min(LAST_BIN, Math.round(this.levelOf(sum) / BIN))
     const place = this.rows % this.ring.length
@@ -73,7 +78,7 @@ export class Burst {
     this.bins[bin] = (this.bins[bin] ?? 0) + change
   }
 
-  /** Finds quantile and slope of the rows so far; they stay NaN while these are too few. */
+  /** Computes quantile and slope of the rows so far; they stay NaN while there are too few. */
   private fit(): void {
     const rows = Math.min(this.rows, this.ring.length)
     if (rows <= LEARNING_ROWS) return
@@ -82,7 +87,7 @@ export class Burst {
     let left = this.above
     let weight = 0
     let bin = this.top
-    // Rows in the quantile's own bin exceed it by nothing and count all the same: small counts have many ties.
+    // Rows in the quantile's own bin exceed it by 0 and are counted all the same: small counts have many ties.
     for (let here = this.bins[bin] ?? 0; here <= left; here = this.bins[bin] ?? 0) {
       left -= here
       weight += here * bin

@@ -3,20 +3,20 @@ import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 const WEEK_MS = 7 * DAY_MS
 const SCALE_DAYS = 28
 const SCALE_ROWS = 84
-/** Of three days of hours, less what is lost where a sum reaches into a day of another kind. */
+/** Three days of hours, less what is lost where a sum reaches into a day of another kind. */
 const NEEDED_RESIDUALS = 60
 const NEEDED_DAYS = 3
 
-/** Lengths in rows, for rows that are so far apart. A block is what one residual is kept of: an hour, or a longer row. */
+/** Lengths in rows, for a row length. A block has one residual: an hour, or a longer row. */
 export interface Calendar {
   day: number
   week: number
   block: number
-  /** In blocks: a day, what scales are made of, and the least that these need. */
+  /** In blocks: a day, the period that scales are estimated from, and the least that they need. */
   dayBlocks: number
   scaleBlocks: number
   neededBlocks: number
-  /** From this slot there is a season by the day. */
+  /** The slot from which there is a daily season. */
   seasonFrom: number
 }
 
@@ -32,5 +32,5 @@ export function calendarOf(stepMs: number): Calendar {
   }
 }
 
-/** No calendar has more blocks to make scales of: rows 40 minutes apart make 36 of a day. */
+/** No calendar estimates scales from more blocks: rows of 40 minutes have 36 blocks a day. */
 export const MOST_BLOCKS = 36 * SCALE_DAYS

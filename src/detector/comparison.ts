@@ -7,42 +7,42 @@ import { SlotRing } from './slot-ring.ts'
 const WEEKS = 8
 const NEEDED_WEEKS = 4
 export const PAST_DAYS = 14
-/** A median is of at least so many. */
+/** The least values that a median is taken of. */
 export const NEEDED_PAST = 2
 const NEEDED_LEVEL = 12
-/** What one hour of the week is drawn towards the same hour of other days, in deviations, at most. */
+/** The most deviations by which one hour of the week is drawn towards the same hour of other days. */
 const MOST_DRAWN = 0.5
-/** Weekdays and weekends are two things where they lie so many deviations apart. */
+/** Weekdays and weekends are separate where they differ by this many deviations. */
 const CLEARLY = 3
 
 const scratch = new Float64Array(MOST_BLOCKS)
 const expected = new Float64Array(MOST_BLOCKS)
 const past = new Float64Array(WEEKS * 7)
 
-/** How far residuals lie apart. */
+/** The distribution of residuals. */
 export interface Spread {
-  /** Their median absolute deviation, and that of what they are residuals of. */
+  /** The median absolute deviation of the residuals, and that of the values that they are residuals of. */
   deviation: number
   whole: number
-  /** What is usual, by the height of what is expected. */
+  /** The usual noise, by the size of the baseline. */
   noise: Noise
-  /** How many times heavier their tails are than those of a normal distribution, at least 1. */
+  /** How many times heavier the tails are than those of a normal distribution, at least 1. */
   heavy: number
 }
 
-/** A count beside what is expected in its slot. */
+/** A count with the baseline of its slot. */
 export interface Compared {
   count: number
-  /** The expected root; NaN while there is no history for it. */
+  /** The root of the baseline; NaN while there is no history for it. */
   root: number
-  /** The count's root less what it may be held against; NaN where there is nothing like it. */
+  /** The count's root minus the baseline it is compared with; NaN where there is no comparable history. */
   residual: number
 }
 
 /**
- * Rows, or sums of `span` rows, beside those of earlier slots: the same hour of the week in up to 8 weeks, steadied by
- * the same hour of all days of its kind; and before there are 4, the same hour of up to 14 days. Knows nothing later
- * than the slot that it is asked for.
+ * Compares rows, or sums of `span` rows, with earlier slots: the same hour of the week in up to 8 weeks, smoothed by
+ * the same hour of all days of its kind; and before there are 4 weeks, the same hour of up to 14 days. Uses nothing
+ * later than the given slot.
  */
 export class Comparison {
   private readonly roots: SlotRing
@@ -60,14 +60,14 @@ export class Comparison {
     this.samples = new SlotRing(calendar.scaleBlocks + calendar.dayBlocks)
   }
 
-  /** `regular`: the season explains the series. The count is NaN when it isn't known. */
+  /** `regular`: the season explains the series. The count is NaN when unknown. */
   compare(slot: number, count: number, regular: boolean): Compared {
     const basis = this.basis(slot, regular)
     const root = Number.isNaN(basis) ? this.anyDay(slot) : basis
     return { count, root, residual: rootOf(count) - basis }
   }
 
-  /** The root that is expected in a slot; NaN while there is no history for it. */
+  /** Returns the root of a slot's baseline; NaN while there is no history for it. */
   expected(slot: number, regular: boolean): number {
     const basis = this.basis(slot, regular)
     return Number.isNaN(basis) ? this.anyDay(slot) : basis
@@ -81,13 +81,13 @@ export class Comparison {
     this.samples.set(block, Number.isNaN(residual) ? residual : root)
   }
 
-  /** The median residual of the day before a block; null while there are too few. */
+  /** Returns the median residual of the day before a block; null while there are too few. */
   levelBefore(block: number): number | null {
     const size = this.residuals.collect(block - this.calendar.dayBlocks, block, scratch)
     return size < NEEDED_LEVEL ? null : medianOf(scratch, size)
   }
 
-  /** Of the four weeks before a block; null while there are too few residuals. */
+  /** Returns the spread of the four weeks before a block; null while there are too few residuals. */
   spreadBefore(block: number): Spread | null {
     const from = block - this.calendar.scaleBlocks
     const size = this.residuals.collect(from, block, scratch)
@@ -118,14 +118,14 @@ export class Comparison {
     if (slot < seasonFrom) return Number.NaN
     const like = this.medianAlike(slot, PAST_DAYS)
     if (Number.isNaN(like) || regular) return like
-    // In a bursty series a median of few days strays more than days of two kinds differ, unless they clearly do.
+    // In a bursty series a median of few days varies more than days of two kinds differ, unless they clearly do.
     const any = this.anyDay(slot)
     return this.noise !== null && Math.abs(like - any) > CLEARLY * this.noise.at(any) ? like : any
   }
 
   /**
-   * A median of few weeks strays: it is drawn halfway to that of the same hour on all days of its kind. Not far, so that
-   * a weekday that is like no other keeps its own shape.
+   * A median of few weeks is unstable: it is drawn halfway to that of the same hour on all days of its kind, by a
+   * limited amount, so that a weekday with a shape of its own keeps it.
    */
   private steadied(slot: number, weekly: number): number {
     const like = this.medianAlike(slot, past.length)
@@ -139,7 +139,7 @@ export class Comparison {
     return slot < seasonFrom ? Number.NaN : this.medianBack(slot, day, PAST_DAYS)
   }
 
-  /** The median of up to `times` values that lie `apart` slots from each other; NaN when too few are there. */
+  /** Returns the median of up to `times` values that are `apart` slots from each other; NaN when there are too few. */
   private medianBack(slot: number, apart: number, times: number): number {
     let found = 0
     for (let back = 1; back <= times; back++) {
@@ -149,7 +149,7 @@ export class Comparison {
     return found < NEEDED_PAST ? Number.NaN : medianOf(past, found)
   }
 
-  /** As `medianBack`, of days whose first and last row lie on the same kind of day, a weekend or not. */
+  /** As `medianBack`, for days whose first and last row are on the same kind of day, a weekend or not. */
   private medianAlike(slot: number, times: number): number {
     const [back, { day }] = [this.span - 1, this.calendar]
     const [first, last] = [this.isWeekend(slot - back), this.isWeekend(slot)]

@@ -2,30 +2,32 @@ import type { Instant } from '../core/clock.ts'
 import { Alarm, type Judgement } from './alarm.ts'
 import { Measure, type Reading, type SeriesShape } from './measure.ts'
 
-/** What is the matter with a series at a row. */
+/** The state of a series at a row. */
 export type SeriesState = 'learning' | 'normal' | 'high' | 'low' | 'silent'
 
-/** What a row is worth, at one sensitivity. */
+/** The verdict on a row, at one sensitivity. */
 export interface Verdict {
-  /** As a count; null before the second row. */
+  /** The baseline as a count; null before the second row. */
   expected: number | null
-  /** The counts that are no anomaly, ends included. Null while they aren't known. */
+  /** The band: counts that are no anomaly, ends included. Null while unknown. */
   low: number | null
   high: number | null
-  /** How far above and below what was expected, in deviations, k; at least 0. */
+  /** How far above and below the baseline, in deviations, k; at least 0. */
   up: number
   down: number
   /** At least the sensitivity exactly when `alarm`. */
   score: number
-  /** True at each row that is as far out as the sensitivity. */
+  /** True for each row that deviates by at least the sensitivity. */
   anomaly: boolean
-  /** True exactly when a new alarm is raised: none of its direction for 12 hours, unless a burst becomes 2 k worse. */
+  /**
+   * True exactly when a new alarm is raised: none of the same direction for 12 hours, unless a burst becomes 2 k worse.
+   */
   alarm: boolean
   /** From an alarm until two rows within half the sensitivity. */
   open: boolean
-  /** `learning` is never an anomaly; bursts and silences are found before it ends. */
+  /** Never an anomaly while `learning`; bursts and silences are found before it ends. */
   state: SeriesState
-  /** When the shape of the series is known, as far as that can be said; null when it is. */
+  /** When the season of the series will be known, as far as can be estimated; null when it is known. */
   learningUntil: Instant | null
 }
 
@@ -34,15 +36,15 @@ export class DetectorSet {
   private readonly measure: Measure
   private readonly alarms: readonly Alarm[]
 
-  /** Sensitivities: deviations from what is expected, 2 (most sensitive) to 8. */
+  /** Sensitivities: deviations from the baseline, 2 (most sensitive) to 8. */
   constructor(shape: SeriesShape & { sensitivities: readonly number[] }) {
     this.measure = new Measure(shape)
     this.alarms = shape.sensitivities.map((sensitivity) => new Alarm(sensitivity))
   }
 
   /**
-   * The verdicts in the order of the sensitivities. `t` is the start of the row; rows come in the order of time, and
-   * one that is left out, or null, is not known, which is not zero.
+   * Returns the verdicts in the order of the sensitivities. `t` is the start of the row; rows come in the order of
+   * time, and a row that is left out, or null, is unknown, not zero.
    */
   push(t: Instant, value: number | null): Verdict[] {
     const row = this.measure.take(t, value)
@@ -67,7 +69,7 @@ export class DetectorSet {
     return this.measure.silenceGuard
   }
 
-  /** What is expected of a row that starts at `t`; null while that isn't known. */
+  /** Returns the baseline of a row that starts at `t`; null while unknown. */
   expectedAt(t: Instant): number | null {
     return orNull(this.measure.expectedAt(t))
   }
@@ -121,7 +123,7 @@ export class Detector {
     return this.set.silenceAt(now, lastEventAt)
   }
 
-  /** Memory of the arrays that it holds. */
+  /** Bytes of the arrays that it holds. */
   get bytes(): number {
     return this.set.bytes
   }

@@ -2,43 +2,45 @@ import { HOUR_MS, type Instant } from '../core/clock.ts'
 import { REST_MS } from './alarm.ts'
 import type { Verdict } from './detector.ts'
 
-/** A fall that comes back within this time is the same one. Longer than any row, so that rows alone carry it on. */
+/** A fall that returns within this time is the same one. Longer than any row, so that rows alone carry it on. */
 const QUIET_MS = 2 * HOUR_MS
 
-/** What silences between rows make of an instant is decided by what was so long before it. */
+/** Silences between rows are judged by what happened within this time before. */
 export const EPISODE_MEMORY_MS = REST_MS + QUIET_MS
 
-/** So many events must be expected in the rows that show that a series is back; at least two and at most half a day. */
+/**
+ * The baseline of the rows that show a recovery must have this many events; at least two rows, and at most half a day.
+ */
 const ENOUGH = 30
 const FEWEST_ROWS = 2
 const MOST_ROWS = 12
-/** Shares of what is expected: a series is back from there, and gone again from here. */
+/** Shares of the baseline: from here a series has recovered, and from `GONE` it deviates again. */
 const BACK = { low: 0.85, high: 1.2 }
 const GONE = { low: 0.7, high: 1.5 }
 
-/** What an episode is when a row ends, or a tick within it. */
+/** The state of an episode at the end of a row or tick. */
 export interface Judged {
   alarm: boolean
-  /** What is open by the rows so far; null: nothing. */
+  /** The open deviation by the rows so far; null: none. */
   trouble: 'high' | 'low' | null
 }
 
 /**
- * Makes one trouble of what rows say and of silences that are found between them. A dead tag is named before its hour
- * ends, and not again when the hour's count says the same. It ends when the last rows are as they should be, although
- * sums of half a day still hold the outage.
+ * Combines the verdicts on rows and the silences found between them into one incident. A dead tag is reported before
+ * its hour ends, and not again when the hour's count confirms it. The episode ends when the last rows are normal again,
+ * although sums of half a day still contain the outage.
  */
 export class Episode {
   private isOpen = false
   private direction: 'high' | 'low' = 'high'
-  /** True when the rows since show that it is over, whatever the sums say. */
+  /** True when the rows since show that it is over, whatever the sums show. */
   private isBack = false
   private readonly rows: { count: number; expected: number }[] = []
   private fellAt = Number.NEGATIVE_INFINITY
-  /** When this fall was named by a silence. */
+  /** When a silence reported this fall. */
   private namedAt = Number.NEGATIVE_INFINITY
 
-  /** `row`: the row that ends now and what the detector says of it; null within a row, and of one that isn't known. */
+  /** `row`: the row that ends now with its verdict; null inside a row, and for an unknown row. */
   judge(at: Instant, row: (Verdict & { count: number }) | null, isSilent: boolean): Judged {
     const isRaised = row !== null && this.takeRow(row)
     const trouble = this.isOpen && !this.isBack ? this.direction : null
@@ -52,7 +54,7 @@ export class Episode {
     return { alarm: byRow || bySilence, trouble }
   }
 
-  /** True when an alarm is raised. */
+  /** Returns true when an alarm is raised. */
   private takeRow(row: Verdict & { count: number }): boolean {
     const { anomaly, open, alarm, up, down } = row
     this.remember(row)
@@ -69,7 +71,7 @@ export class Episode {
     this.rows.push({ count, expected: expected ?? Number.NaN })
   }
 
-  /** True when enough of the last rows are on this side of what was expected. */
+  /** True when enough of the last rows are on this side of their baseline. */
   private isLike(share: typeof BACK): boolean {
     const sum = { count: 0, expected: 0 }
     for (let rows = 1; rows <= this.rows.length; rows++) {

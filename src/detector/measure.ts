@@ -10,37 +10,37 @@ import { WallSlots } from './wall-slots.ts'
 const BURST_MS = 15 * MINUTE_MS
 const BURST_DAYS = 21
 const BURST_ROWS = 1344
-/** A sum of rows reaches over so many slots without a row. */
+/** Sums continue across at most this many slots without a row. */
 const BRIDGED = 3
 const SHORT_SUM = 3
-/** A silence between rows is followed this far. */
+/** A silence between rows is followed at most this long. */
 const LOOK_MS = 7 * DAY_MS
 
-/** What a series is made of. */
+/** The settings of a series. */
 export interface SeriesShape {
-  /** From one row to the next; taken as a second when it is less. */
+  /** Row length in ms; a second when it is less. */
   stepMs: number
-  /** Whose hours and weekdays the season follows; UTC when absent. */
+  /** The time zone of the season's hours and weekdays; UTC when absent. */
   timezone?: string
-  /** Of how many rows the sums are that are judged beside each row, sliding by the row; see `sumsFor` when absent. */
+  /** Lengths, in rows, of the sliding sums that are judged beside each row; from `sumsFor` when absent. */
   sums?: readonly number[]
 }
 
 /**
- * The sums that suit rows so far apart. Three rows show a fault within three of them. Half a day finds what is small:
- * a half of 20 events an hour, or the silence of 2; rows closer than an hour are there for what is fast.
+ * Returns the sums that suit a row length. Three rows show a fault within three rows. Half a day shows small changes: a
+ * half of 20 events an hour, or the silence of 2; rows shorter than an hour serve to detect fast changes.
  */
 export function sumsFor(stepMs: number): number[] {
   const halfDay = stepMs < HOUR_MS ? 0 : Math.round(DAY_MS / 2 / stepMs)
   return halfDay > SHORT_SUM ? [SHORT_SUM, halfDay] : [SHORT_SUM]
 }
 
-/** A row beside what was expected of it, in everything that does not depend on how sensitive one is. */
+/** A row with its baseline and all measures that do not depend on the sensitivity. */
 export interface Reading {
   t: Instant
-  /** The row, and the sums that end with it, beside what was expected; counts are NaN while there are too few rows. */
+  /** The row, and the sums that end with it, with their baselines; counts are NaN while there are too few rows. */
   compared: readonly Compared[]
-  /** The expected root of the row; NaN while there is no history for it. */
+  /** The root of the row's baseline; NaN while there is no history for it. */
   root: number
   scale: Scale | null
   /** Medians of the last day's residuals, at the first row of an hour. */
@@ -49,13 +49,13 @@ export interface Reading {
   recent: number
   /** In deviations; NaN while there are too few rows. */
   burst: number
-  /** In deviations. */
+  /** The silence, in deviations. */
   silence: number
   /** True when slots were left out before this row. */
   afterGap: boolean
 }
 
-/** Takes the rows of one series in the order of time and says what each is worth. */
+/** Measures the rows of one series, which come in the order of time. */
 export class Measure {
   readonly stepMs: number
   private readonly slots: WallSlots
@@ -69,7 +69,7 @@ export class Measure {
   private first = Number.NaN
   private last = Number.NaN
   private lastOffset = Number.NaN
-  /** The start of the last row with events. */
+  /** Start of the last row with events. */
   private lively = Number.NaN
 
   constructor({ stepMs, timezone = 'UTC', sums }: SeriesShape) {
@@ -83,14 +83,17 @@ export class Measure {
     this.burstSum = new RecentSum(this.burstRows)
   }
 
-  /** `t`: the start of the row. Rows come in the order of time. Null for a row whose count isn't known, or not finite. */
+  /**
+   * Takes a row; `t` is its start. Rows come in the order of time. `value` is null, or not finite, for a row whose
+   * count is unknown.
+   */
   take(t: Instant, value: number | null): Reading | null {
     if (Number.isNaN(this.first)) this.first = t
     const slot = this.slots.slotOf(t)
     if (value === null || !Number.isFinite(value)) return null
     const missing = Number.isNaN(this.last) ? 0 : Math.round((t - this.last) / this.stepMs) - 1
     if (missing >= BRIDGED) this.burstSum.restart()
-    // Where clocks change, the last hours are others than the same sum had in earlier weeks.
+    // Where clocks change, a sum contains other hours than in earlier weeks.
     const isTorn = missing >= BRIDGED || this.slots.offset !== this.lastOffset
     if (isTorn) for (const sum of this.sums) sum.restart()
     this.lastOffset = this.slots.offset
@@ -98,13 +101,13 @@ export class Measure {
     return this.read(t, slot, value, missing > 0)
   }
 
-  /** What is expected of a row that starts at `t`, as a count; NaN while that isn't known. */
+  /** Returns the baseline of a row that starts at `t`, as a count; NaN while unknown. */
   expectedAt(t: Instant): number {
     const root = this.season.expected(this.slots.slotOf(t))
     return Number.isNaN(root) ? root : countOf(root)
   }
 
-  /** When the season and its scale are known, if no row is missing; null when they are. */
+  /** Returns when the season and its scale will be known, if no row is missing; null when they are. */
   learningUntil(t: Instant): Instant | null {
     if (this.season.scale) return null
     const at = Number.isNaN(this.first) ? t : this.first
@@ -113,12 +116,14 @@ export class Measure {
     return until > t ? until : until + (Math.floor((t - until) / day) + 1) * day
   }
 
-  /** What was expected of a row; before its season is known, the mean of the rows before it. NaN at the first. */
+  /**
+   * Returns the baseline of a row; before its season is known, the mean of the rows before it. NaN at the first row.
+   */
   expectedOf({ root, recent }: Reading): number {
     return Number.isNaN(root) ? recent : countOf(root)
   }
 
-  /** The count at which rows like the one just taken begin to be a burst of `k`; NaN while that isn't known. */
+  /** Returns the count from which rows like the last one are a burst of `k`; NaN while unknown. */
   burstFrom(k: number, { root }: Reading): number {
     const own = this.burst.sumAt(k)
     const poisson = Number.isNaN(root) ? 0 : countOf(rootOf(this.burstRows * countOf(root)) + k)
@@ -126,14 +131,14 @@ export class Measure {
   }
 
   /**
-   * How unusual the silence at `now` is, in deviations, between rows as well. `lastEventAt`: the last event, where that
-   * is known better than by rows; else it counts as having come at the end of its row.
+   * Returns how unusual the silence at `now` is, in deviations, between rows as well. `lastEventAt`: the last event,
+   * where it is known more exactly than by rows; else the last event counts as having come at the end of its row.
    */
   silenceAt(now: Instant, lastEventAt: Instant | null = null): number {
     return this.silence.scoreOf(this.missingAt(now, lastEventAt))
   }
 
-  /** How many events were expected in the silence at `now`; as `silenceAt`. */
+  /** Returns how many events the baseline has for the silence at `now`; parameters as in `silenceAt`. */
   missingAt(now: Instant, lastEventAt: Instant | null = null): number {
     if (Number.isNaN(this.last)) return 0
     const end = this.last + this.stepMs
@@ -146,7 +151,7 @@ export class Measure {
     return this.silence.missing + more
   }
 
-  /** How many times more events must be missing for a silence to be as unusual as by Poisson's law. */
+  /** Factor by which more events must be missing than by Poisson's law for a silence to be as unusual. */
   get silenceGuard(): number {
     return this.silence.guard
   }
@@ -176,7 +181,7 @@ export class Measure {
     if (Number.isNaN(sum)) return Number.NaN
     const score = this.burst.score(sum)
     this.burst.remember(sum)
-    // Rare by its own history and by Poisson's law.
+    // Rare both by its own history and by Poisson's law.
     return Number.isNaN(root) ? score : Math.min(score, rootOf(sum) - rootOf(this.burstRows * countOf(root)))
   }
 

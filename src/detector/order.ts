@@ -1,20 +1,23 @@
-/** Up to so many values are put in order by insertion, which is faster there. */
+/** Up to this many values are sorted by insertion, which is faster there. */
 const FEW = 32
 
-/** The value below which the share `q` of the first `size` lies. Their order changes; they may not be NaN. NaN of none. */
+/**
+ * Returns the value below which the share `q` of the first `size` values lies. Reorders them; they may not be NaN. NaN
+ * when there are none.
+ */
 export function quantileOf(values: Float64Array, size: number, q: number): number {
   if (size === 0) return Number.NaN
   return select(values, size, Math.floor(q * (size - 1)))
 }
 
-/** The median of the first `size` values. Their order changes; they may not be NaN. NaN of none. */
+/** Returns the median of the first `size` values. Reorders them; they may not be NaN. NaN when there are none. */
 export function medianOf(values: Float64Array, size: number): number {
   if (size === 0) return Number.NaN
   const upper = size >> 1
   const high = select(values, size, upper)
   if (size % 2 === 1) return high
   let low = Number.NEGATIVE_INFINITY
-  // Selection puts what is not larger before it.
+  // `select` leaves no larger value before `upper`.
   for (let at = 0; at < upper; at++) low = Math.max(low, values[at] ?? 0)
   return (low + high) / 2
 }
@@ -26,8 +29,8 @@ export function centre(values: Float64Array, size: number): void {
 }
 
 /**
- * The value that would stand at `place` if the first `size` were in order; no larger ones stand before it then (Hoare's
- * Find, https://doi.org/10.1145/366622.366647). Several times as quick as putting all in order.
+ * Returns the value that would be at `place` in sorted order, and leaves no larger value before it (Hoare's Find,
+ * https://doi.org/10.1145/366622.366647). Several times faster than sorting.
  */
 function select(values: Float64Array, size: number, place: number): number {
   let first = 0
@@ -54,7 +57,7 @@ function select(values: Float64Array, size: number, place: number): number {
 
 const middleOf = (a: number, b: number, c: number) => Math.max(Math.min(a, b), Math.min(Math.max(a, b), c))
 
-/** Puts the values from `first` to `last` in rising order. */
+/** Sorts the values from `first` to `last` in rising order. */
 function insert(values: Float64Array, first: number, last: number): void {
   for (let at = first + 1; at <= last; at++) {
     const value = values[at] ?? 0

@@ -3,7 +3,7 @@ const FINENESS = 20
 const LAST_K = 40
 
 /**
- * −ln of the share of a normal distribution that lies more than `k` deviations above its middle, for k >= 1, by the
+ * Returns −ln of the share of a normal distribution more than `k` deviations above its mean, for k >= 1, by the
  * continued fraction of Laplace (https://dlmf.nist.gov/7.9.E1).
  */
 function tailOf(k: number): number {
@@ -15,8 +15,8 @@ function tailOf(k: number): number {
 const TAILS = Float64Array.from({ length: (LAST_K - 1) * FINENESS + 1 }, (_, at) => tailOf(1 + at / FINENESS))
 
 /**
- * How many deviations of a normal distribution are as rare, to one side, as no event where `expected` were expected
- * (probability e^−expected): 3, 4, 5, 6 for 6.6, 10.4, 15.1, 20.7. Below 1 a straight line from 0; never above 40.
+ * Returns how many deviations of a normal distribution are as rare, to one side, as no event where `expected` were
+ * expected (probability e^−expected): 3, 4, 5, 6 for 6.6, 10.4, 15.1, 20.7. Linear from 0 below 1; never above 40.
  */
 export function deviationsOf(expected: number): number {
   const first = TAILS[0] ?? 0

@@ -7,18 +7,18 @@ export class RecentSum {
     this.rows = new Float64Array(width)
   }
 
-  /** The sum that ends with this row; NaN until there are enough. */
+  /** Returns the sum that ends with this row; NaN until there are enough. */
   add(value: number): number {
     this.rows[this.count++ % this.width] = value
     return this.count < this.width ? Number.NaN : this.total()
   }
 
-  /** The mean of what is there, NaN of nothing. */
+  /** Returns the mean of the rows so far; NaN when there are none. */
   mean(): number {
     return this.total() / Math.min(this.count, this.width)
   }
 
-  /** Forgets everything: rows that are far apart are not summed. */
+  /** Drops all rows: rows that are far apart are not summed. */
   restart(): void {
     this.count = 0
   }
@@ -28,7 +28,7 @@ export class RecentSum {
   }
 
   private total(): number {
-    // Summed anew for each row: a running sum would drift with what it took in and out.
+    // Computed anew for each row: a running sum would accumulate rounding errors.
     let sum = 0
     for (let at = Math.min(this.count, this.width) - 1; at >= 0; at--) sum += this.rows[at] ?? 0
     return sum

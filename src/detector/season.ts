@@ -4,21 +4,23 @@ import { type Compared, Comparison, NEEDED_PAST, PAST_DAYS, type Spread } from '
 const REGULAR_FROM = 0.85
 const REGULAR_UNTIL = 0.8
 /**
- * Residuals hardly wider than Poisson's, with tails as light, are all noise: nothing is left for a season to explain.
+ * Residuals hardly wider than Poisson's, with tails as light, are pure noise: nothing is left for a season to explain.
  * A median absolute deviation of 0.67 is Poisson's.
  */
 const NARROW = 0.88
 const LIGHT = 1.1
 
-/** How far a series strays from its season. */
+/** How far a series deviates from its season. */
 export interface Scale {
-  /** Of rows, and of each of the sums; null where one isn't known yet, which row and first sum always are. */
+  /**
+   * Spreads of rows, and of each of the sums; null while unknown, which those of the row and the first sum never are.
+   */
   spreads: readonly (Spread | null)[]
-  /** True when the season explains the series, so that what it leaves may be judged. */
+  /** True when the season explains the series, so that the residuals may be judged. */
   regular: boolean
 }
 
-/** The weekly or daily shape of a series: its rows, and sums of them that slide by the row. */
+/** The weekly or daily season of a series: of its rows, and of sliding sums of them. */
 export class Season {
   readonly calendar: Calendar
   private readonly comparisons: readonly Comparison[]
@@ -27,7 +29,10 @@ export class Season {
   private found: Scale | null = null
   private learned: number | null = null
 
-  /** `spans`: how many rows each comparison sums; the first is 1, and the second says whether the series is regular. */
+  /**
+   * `spans`: the number of rows of each comparison; the first is 1, and the second decides whether the series is
+   * regular.
+   */
   constructor(
     stepMs: number,
     spans: readonly number[],
@@ -42,7 +47,10 @@ export class Season {
     return this.found
   }
 
-  /** The slot with which the scale is known, when nothing is left out: three days that could be compared with their like. */
+  /**
+   * The slot from which the scale is known, when no row is missing: three days that could be compared with similar
+   * ones.
+   */
   get learnedFrom(): number {
     if (this.learned === null) {
       const { block, day, seasonFrom, neededBlocks } = this.calendar
@@ -54,8 +62,8 @@ export class Season {
   }
 
   /**
-   * To be called with the slot of a row before it is compared. `isNewDay`: the first row of a day; `levels`: the medians
-   * of the last day's residuals at the first row of an hour, when there are enough, else null.
+   * To be called with the slot of a row before it is compared. `isNewDay`: the row is the first of a day; `levels`: the
+   * medians of the last day's residuals at the first row of an hour, when there are enough, else null.
    */
   begin(slot: number): { isNewDay: boolean; levels: readonly number[] | null } {
     const day = Math.floor(slot / this.calendar.day)
@@ -66,18 +74,18 @@ export class Season {
     return { isNewDay, levels: block > this.block ? this.levelsBefore(block) : null }
   }
 
-  /** The row of a slot and the sums that end with it, as given for each span; NaN for what isn't known. */
+  /** Compares the row of a slot and the sums that end with it, in the order of `spans`; NaN for unknown counts. */
   compare(slot: number, counts: readonly number[]): Compared[] {
     const regular = this.found?.regular ?? false
     return this.comparisons.map((comparison, at) => comparison.compare(slot, counts[at] ?? Number.NaN, regular))
   }
 
-  /** The root that is expected of a row; NaN while there is no history for it. */
+  /** Returns the root of a row's baseline; NaN while there is no history for it. */
   expected(slot: number): number {
     return this.comparisons[0]?.expected(slot, this.found?.regular ?? false) ?? Number.NaN
   }
 
-  /** Takes what was compared into the history. */
+  /** Adds the compared values to the history. */
   remember(slot: number, compared: readonly Compared[]): void {
     const block = Math.floor(slot / this.calendar.block)
     const isFirst = block > this.block
@@ -102,7 +110,7 @@ export class Season {
     return row && sum ? { spreads, regular: this.isRegular(sum) } : null
   }
 
-  /** True when enough days of the same kind come before the one of a slot. */
+  /** True when there are enough days of the same kind before that of a slot. */
   private hasPast(slot: number): boolean {
     const { day } = this.calendar
     let found = 0

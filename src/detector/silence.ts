@@ -3,22 +3,22 @@ import { deviationsOf } from './rarity.ts'
 
 const REMEMBERED = 500
 const NEEDED = 20
-/** Real events come in lumps: so many times more of them must be missing than by Poisson's law. */
+/** Real events come in clusters: this many times more of them must be missing than by Poisson's law. */
 const GUARD = 1.5
 const ROOM = 1.25
 
 const scratch = new Float64Array(REMEMBERED)
 
-/** How many events are missing since the last one, and how unusual that is for this series. */
+/** Counts how many events are missing since the last one, and how unusual that is for this series. */
 export class Silence {
   /** Events that were expected since the last one. */
   missing = 0
   private readonly lapses = new Float32Array(REMEMBERED)
   private ended = 0
-  /** So many times more events must be missing than by Poisson's law. */
+  /** Factor by which more events must be missing than by Poisson's law. */
   guard = GUARD
 
-  /** `expected`: how many events such a row has; NaN when that isn't known, which adds nothing. */
+  /** `expected`: the baseline of the row; NaN when unknown, which adds nothing. */
   add(value: number, expected: number): void {
     if (value <= 0) {
       if (expected > 0) this.missing += expected
@@ -28,7 +28,7 @@ export class Silence {
     this.missing = 0
   }
 
-  /** In deviations, k. */
+  /** Returns the silence in deviations, k. */
   score(): number {
     return this.scoreOf(this.missing)
   }

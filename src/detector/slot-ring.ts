@@ -1,4 +1,4 @@
-/** The values of the newest slots of a series. A slot without a value, or too old, answers NaN. */
+/** The values of the newest slots of a series. A slot without a value, or too old, is NaN. */
 export class SlotRing {
   private readonly values: Float32Array
   private newest = -1
@@ -7,7 +7,7 @@ export class SlotRing {
     this.values = new Float32Array(size).fill(Number.NaN)
   }
 
-  /** Slots come in rising order; one that was written before may be written again while it is remembered. */
+  /** Slots come in rising order; a slot may be written again while it is kept. */
   set(slot: number, value: number): void {
     const size = this.values.length
     if (slot > this.newest) {
@@ -24,7 +24,7 @@ export class SlotRing {
     return this.values[slot % size] ?? Number.NaN
   }
 
-  /** The values of `from <= slot < to` that are there, into `into`; answers how many. */
+  /** Copies the values of `from <= slot < to` that exist to `into`; returns how many. */
   collect(from: number, to: number, into: Float64Array): number {
     let found = 0
     for (let slot = Math.max(0, from); slot < to; slot++) {

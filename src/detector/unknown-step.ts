@@ -1,12 +1,12 @@
 import { HOUR_MS, type Instant } from '../core/clock.ts'
 import { Detector, type Verdict } from './detector.ts'
 
-/** The median of so many differences is the step. */
+/** The step is the median of this many differences. */
 const DIFFERENCES = 48
 
 /**
- * Judges a series whose step isn't known: it is the median difference of the rows so far, up to the first 48. Where a
- * row changes that, the rows before it are judged again, so that what is said of a row never depends on later ones.
+ * Judges a series whose step is unknown: it is the median difference of the rows so far, up to the first 48. Where a
+ * row changes it, the rows before are judged again, so that a verdict never depends on later rows.
  */
 export class UnknownStepDetector {
   private readonly rows: { t: Instant; value: number | null }[] = []

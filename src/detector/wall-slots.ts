@@ -4,13 +4,12 @@ import { DAY_MS, type Instant } from '../core/clock.ts'
 const FIRST_WEEKDAY = 4
 
 /**
- * Numbers the slots of a series by the clock on a wall, from 0 at the first instant that is asked for. So the same hour
- * of the week is always the same number of slots apart; when clocks go forward slots are left out, and when they go
- * back slots are met twice.
+ * Numbers the slots of a series by local time, from 0 at the first instant. So the same hour of the week is always the
+ * same number of slots apart; when clocks go forward slots are skipped, and when they go back slots repeat.
  */
 export class WallSlots {
   private origin = Number.NaN
-  /** How far the wall clock was ahead of UTC at the instant last asked for, in ms. */
+  /** Offset of local time from UTC at the last instant, in ms. */
   offset = 0
   private from = Number.POSITIVE_INFINITY
   private to = Number.NEGATIVE_INFINITY
@@ -32,7 +31,7 @@ export class WallSlots {
     return weekday === 0 || weekday === 6
   }
 
-  /** Asks for a time zone's rules only where they change. */
+  /** Looks up a time zone's rules only where they change. */
   private offsetAt(instant: Instant): number {
     if (this.timezone === 'UTC') return 0
     if (instant >= this.from && instant < this.to) return this.offset

@@ -4,21 +4,26 @@ import { rootOf } from '../detector/root.ts'
 import { rowStart, type Series, tickBefore } from './series.ts'
 import type { Outcome } from './verdict-row.ts'
 
-/** At or below this share of what was expected a series has fallen, when so many deviations of chance lie between. */
+/**
+ * A series has fallen at or below this share of its baseline, when the difference is at least this many deviations of
+ * chance.
+ */
 const FALLEN = 0.7
 const BEYOND_CHANCE = 1.5
-/** The same for what is left of a domain without the signals that were down before. */
+/** The same for a domain without the signals that were down before. */
 const WELL_BEYOND_CHANCE = 3
-/** Where fewer are expected, not even none is beyond chance. */
+/** With a smaller baseline, even no event is within chance. */
 const FEWEST = 2
-/** When nothing comes for so long, it is the domain, whatever was down before. */
+/** A silence this long is the domain's, whatever was down before. */
 const LONG_MS = 2 * HOUR_MS
-/** What is found of a domain at the end of a row holds until the next one ends. */
+/** A fall found at the end of a row holds until the next one ends. */
 const HOLDS_MS = HOUR_MS
-/** A signal that is down when its domain has been back for so long fell for reasons of its own. */
+/** A signal that is still down this long after its domain recovered fell for another reason. */
 const LINGER_MS = 2 * HOUR_MS
 
-/** The end of a row or tick at which a domain had fallen; `alarm`: when that is new, or to be told again. */
+/**
+ * The end of a row or tick at which a domain had fallen; `alarm`: true when the fall is new, or must be reported again.
+ */
 export interface Fall {
   at: Instant
   alarm: boolean
@@ -33,33 +38,33 @@ function hasFallen(observed: number, expected: number, beyond: number): boolean 
   return observed <= FALLEN * expected && rootOf(expected) - rootOf(observed) >= beyond
 }
 
-/** True when it has fallen, whether that is an anomaly or not. */
+/** True when it has fallen, whether as an anomaly or not. */
 function isFallen({ state, row }: Outcome): boolean {
   return state === 'silent' || (row !== null && hasFallen(row.observed, row.expected ?? 0, BEYOND_CHANCE))
 }
 
-/** True when a fall would show. */
+/** True when a fall would be visible. */
 const isJudged = ({ state, row }: Outcome) =>
   state === 'silent' || (state !== 'learning' && row !== null && (row.expected ?? 0) >= FEWEST)
 
-/** What the signals of a domain were at the end of a row, or tick. */
+/** Sums over the signals of a domain at the end of a row or tick. */
 interface Tally {
   /** Those that are not learning. */
   followed: number
-  /** Of those that were not down before. */
+  /** Among the signals that were not down before. */
   judged: number
   fallen: number
-  /** Counts of those that were. */
+  /** Counts of the signals that were down before. */
   observed: number
   expected: number
-  /** What is expected in a row of those that are down now; at a tick, of those that were not so at the last row. */
+  /** The baseline of the signals that are down now; at a tick, of those that were not down at the last row. */
   down: number
 }
 
 /**
- * Knows when the whole traffic of a domain had fallen: when it is low, and with it more than half of the signals that are
- * judged; and when nothing comes at all. What was down before does not count: where the largest signal is dead, the
- * others are small, and often silent for a while. Then the domain is the trouble, and explains the falls of its signals.
+ * Detects falls of a domain's whole traffic: when the domain is low together with more than half of its judged signals,
+ * or when it is silent. Signals that were down before do not count: where the largest signal is dead, the others are
+ * small, and often silent for a while. A fall of the domain explains the falls of its signals.
  */
 export class DomainGuard {
   private readonly whole: Outcome[] = []
@@ -67,19 +72,19 @@ export class DomainGuard {
   private readonly tallies = new Map<Instant, Tally>()
   private found: Fall[] | null = null
 
-  /** `series`: how the rows of all of them are cut. `sensitivity`: of the whole. */
+  /** `series`: the row length and offset of all signals. `sensitivity`: for the whole traffic. */
   constructor(
     private readonly series: Pick<Series, 'stepMs' | 'offsetMs'>,
     private readonly sensitivity: number,
   ) {}
 
-  /** What is said of all events together, in the order of time. */
+  /** Takes the outcomes of all events together, in the order of time. */
   takeWhole(outcome: Outcome): void {
     if (outcome.row) this.expected.set(outcome.at, outcome.row.expected ?? 0)
     if (isOpenDown(outcome)) this.whole.push(outcome)
   }
 
-  /** What is said of one signal, and what was said of it before: last, and at the end of its last row. */
+  /** Takes an outcome of one signal; `last`: its previous outcome, `lastRow`: that at the end of its last row. */
   takeSignal(outcome: Outcome, last: Outcome | null, lastRow: Outcome | null): void {
     const { row, at } = outcome
     const tally = this.tallyAt(at)
@@ -99,7 +104,7 @@ export class DomainGuard {
     }
   }
 
-  /** The ends of rows and ticks at which the domain had fallen, in order. Everything must have been taken. */
+  /** Returns the ends of rows and ticks at which the domain had fallen, in order. All outcomes must have been taken. */
   falls(): readonly Fall[] {
     if (this.found) return this.found
     const falls: Fall[] = []
@@ -112,12 +117,15 @@ export class DomainGuard {
     return falls
   }
 
-  /** What the domain makes of a signal's outcome. */
+  /**
+   * Returns a signal's outcome, marked as explained during a fall of the domain, or as an alarm when it stays down
+   * after it.
+   */
   explain(outcome: Outcome): Outcome {
     if (!isOpenDown(outcome)) return outcome
     const sinceMs = outcome.at - this.lastFall(outcome.at)
     if (sinceMs < HOLDS_MS) return { ...outcome, alarm: false, explained: true }
-    // Said once: one row ends in this hour.
+    // Reported once: one row ends in this hour.
     const isDue = outcome.row !== null && sinceMs > LINGER_MS && sinceMs <= LINGER_MS + HOUR_MS
     const isOnItsOwn = isDue && isFallen(outcome)
     return isOnItsOwn ? { ...outcome, alarm: true } : outcome
@@ -132,7 +140,7 @@ export class DomainGuard {
     return tally
   }
 
-  /** The last one up to an instant; far in the past when there was none. */
+  /** Returns the last fall up to an instant; −Infinity when there was none. */
   private lastFall(instant: Instant): Instant {
     const falls = this.falls()
     let [low, high] = [0, falls.length]

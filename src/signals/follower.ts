@@ -19,61 +19,64 @@ import { SignalDirectory } from './signal-directory.ts'
 import { membersOf, signalsNow } from './signal-members.ts'
 import { SignalState } from './signal-state.ts'
 import type { Emit, Tracker } from './tracker.ts'
-import { keyOf, LEAD_MS, Remembered, TrackerMemory } from './tracker-memory.ts'
+import { CachedTracker, keyOf, LEAD_MS, TrackerMemory } from './tracker-memory.ts'
 import type { SeriesChart, SeriesPoint, VerdictRow } from './verdict-row.ts'
 import { VerdictTable } from './verdict-table.ts'
 
-/** Trackers of 1,400 series with rows of an hour; on larger machines of more, because to learn anew takes far longer. */
+/**
+ * Enough for the trackers of 1,400 series with hourly rows; more on larger machines, because relearning takes far
+ * longer.
+ */
 const MEMORY_BYTES = Math.max(72 * 1024 * 1024, totalmem() / 8)
-/** So many series, and about so many rows, are gone through together; then who asks how signals stand gets a turn. */
+/** The most series, and about the most rows, in one turn; waiting callers are served between turns. */
 const AT_ONCE = 500
 const ROWS_AT_ONCE = 10_000
 
 export interface FollowerParts extends ReaderParts {
   settingsOf(orgId: string): readonly SignalSetting[]
-  /** What it may keep of what it has learned; 0: nothing. */
+  /** The most memory for trackers; 0: none are kept. */
   memoryBytes?: number
 }
 
-/** How windows are judged. */
+/** Options for judging windows. */
 export interface VerdictOptions {
-  /** Which instants count; those of ticks and rows are their last ones. All when absent. */
+  /** Returns whether an instant counts; ticks and rows are represented by their last instant. All count when absent. */
   counts?(instant: Instant): boolean
-  /** Given by who works through many and lets others go first; aborted, it fails with the signal's reason. */
+  /** Passed by background callers, which yield to others; when it is aborted, the call fails with its reason. */
   stopping?: AbortSignal
 }
 
-/** Whose signals are listed. */
+/** The domain whose signals are listed. */
 export interface SignalScope {
   orgId: string
   domainId: string
-  /** Of signals that have none of their own. */
+  /** For signals without a sensitivity of their own. */
   sensitivity: number
   timezone: string
 }
 
-/** What is known of a signal without learning anything. */
+/** What is known of a signal without judging its counts. */
 export type KnownSignal = Pick<Signal, 'domainId' | 'vendor' | 'event' | 'mode'>
 
-/** One tracker's worth of what is asked for. */
+/** The series of one tracker in a call. */
 interface Followed {
   series: Series
   sensitivities: readonly number[]
   emits: Emit[]
-  ended?(tracker: Tracker, counts: RowCounts | null): void
-  /** True when what is said of rows will do, but for the end of the span. */
-  rowsDo?: boolean
+  onEnd?(tracker: Tracker, counts: RowCounts | null): void
+  /** True when rows suffice, without ticks, except for the end of the span. */
+  rowsSuffice?: boolean
 }
 
 /**
- * Follows series of counts and says how they stand. What it says depends on the counts alone, never on when it was made
- * or what it was asked before: it keeps what it has learned of the series it was asked for lately, and learns anew from
- * the counts what it has not.
+ * Follows series of counts and returns their state. The result depends on the counts alone, never on when the follower
+ * was created or what was queried before: it keeps the trackers of recently queried series, and relearns the others
+ * from the counts.
  */
 export class Follower {
   private memory: TrackerMemory
   private readonly directory: SignalDirectory
-  /** One after the other: two would move the same trackers on. */
+  /** Calls run one after the other, because they advance the same trackers. */
   private readonly lock = new PriorityLock()
 
   constructor(private readonly parts: FollowerParts) {
@@ -82,9 +85,9 @@ export class Follower {
   }
 
   /**
-   * Of each window, in their order, one row for each series; of the signals that a `*` stands for, only those that were
-   * open. Windows are in order and don't overlap; of a window that has not ended, `to` is the end of its last tick. All
-   * scopes are of one organization. Fails with `unavailable` as the warehouse does.
+   * Returns one row for each series, for each window in order; of the signals that a `*` covers, only those that were
+   * open. Windows are in order and don't overlap; for a window that has not ended, `to` is the end of its last tick.
+   * All scopes are of one organization. Fails with `unavailable` when the warehouse does.
    */
   async verdicts(
     scopes: readonly SeriesScope[],
@@ -95,7 +98,7 @@ export class Follower {
     return rows
   }
 
-  /** The same at several sensitivities, in their order; signals that have one of their own keep it. */
+  /** As `verdicts`, at several sensitivities, in their order; signals with a sensitivity of their own keep it. */
   alternatives(
     scopes: readonly SeriesScope[],
     sensitivities: readonly number[],
@@ -106,9 +109,9 @@ export class Follower {
   }
 
   /**
-   * The rows that begin in `from <= start < to`, as far as they began before `now`, each beside what was expected of it
-   * then. `now`: up to when counts are known (`watermark`). The scope is one series, not `*`; vendor and event null:
-   * everything there is. Fails with `unavailable` as the warehouse does.
+   * Returns the rows that begin in `from <= start < to` and before `now`, each with its baseline at that time. `now`:
+   * up to when counts are known (`watermark`). The scope is one series, not `*`; vendor and event null: all events.
+   * Fails with `unavailable` when the warehouse does.
    */
   async chart(scope: SeriesScope, range: Span, now: Instant): Promise<SeriesChart> {
     const [chart] = await this.charts([scope], range, now)
@@ -116,10 +119,10 @@ export class Follower {
     return chart
   }
 
-  /** The same of several series of one organization, in their order. */
+  /** As `chart`, for several series of one organization, in their order. */
   async charts(scopes: readonly SeriesScope[], range: Span, now: Instant): Promise<SeriesChart[]> {
-    const drawn = scopes.map((scope) => chartOf(scope, range, now))
-    for (const group of Map.groupBy(drawn, ({ span }) => `${span.from} ${span.to}`).values()) {
+    const drafts = scopes.map((scope) => chartOf(scope, range, now))
+    for (const group of Map.groupBy(drafts, ({ span }) => `${span.from} ${span.to}`).values()) {
       const [first] = group
       if (first && first.span.to > first.span.from)
         await this.follow(
@@ -127,13 +130,14 @@ export class Follower {
           first.span,
         )
     }
-    return drawn.map(({ chart }) => chart())
+    return drafts.map(({ chart }) => chart())
   }
 
   /**
-   * The signals of domains of one organization and how they stand now, of each domain by vendor and event, those that are
-   * off among them. `now`: up to when counts are known. `isWanted` is asked of each in that order; of those that are not
-   * wanted nothing is learned, and they are left out. Fails with `unavailable` as the warehouse does.
+   * Returns the signals of domains of one organization with their current state, for each domain by vendor and event,
+   * including those that are off. `now`: up to when counts are known. `isWanted` is called for each signal in that
+   * order; unwanted signals are left out, and their counts are not read. Fails with `unavailable` when the warehouse
+   * does.
    */
   async signals(
     of: readonly SignalScope[],
@@ -151,28 +155,30 @@ export class Follower {
       const scope: SeriesScope = { ...one, vendor: EVERY, event: null, stepMs: SIGNAL_STEP_MS }
       const signals = signalsNow(scope, found, settings.get(one.domainId) ?? [])
       const wanted = signals.filter(({ name, mode }) => isWanted({ domainId: one.domainId, ...name, mode }))
-      return wanted.map((signal) => ({ scope, signal, standing: new SignalState() }))
+      return wanted.map((signal) => ({ scope, signal, signalState: new SignalState() }))
     })
-    const followed = listed.flat().flatMap(({ scope, signal: { name, mode, sensitivity }, standing }): Followed[] => {
-      if (mode === 'off') return []
-      const emits: Emit[] = [(_place, outcome) => standing.take(outcome)]
-      return [{ series: seriesOf(scope, name), sensitivities: [sensitivity], emits }]
-    })
+    const followed = listed
+      .flat()
+      .flatMap(({ scope, signal: { name, mode, sensitivity }, signalState }): Followed[] => {
+        if (mode === 'off') return []
+        const emits: Emit[] = [(_place, outcome) => signalState.take(outcome)]
+        return [{ series: seriesOf(scope, name), sensitivities: [sensitivity], emits }]
+      })
     await this.follow(followed, { from: rowStart({ stepMs: SIGNAL_STEP_MS }, tick) - 1, to: tick })
     return listed.map((ofDomain) =>
-      ofDomain.map(({ scope: { domainId }, signal: { name, mode, sensitivity }, standing }) => ({
+      ofDomain.map(({ scope: { domainId }, signal: { name, mode, sensitivity }, signalState }) => ({
         ...{ domainId, ...name, mode, sensitivity },
-        ...(mode === 'off' ? NOT_FOLLOWED : standing.at(tick)),
+        ...(mode === 'off' ? NOT_FOLLOWED : signalState.at(tick)),
       })),
     )
   }
 
-  /** Memory of what it keeps. */
+  /** Bytes of the trackers that it keeps. */
   get bytes(): number {
     return this.memory.bytes
   }
 
-  /** The clock was put back: what was learned of times to come helps nobody. */
+  /** Drops all trackers; for a clock that was set back, after which they are ahead of time. */
   forget(): void {
     this.memory = this.newMemory()
   }
@@ -210,7 +216,7 @@ export class Follower {
     return scopes.flatMap((scope) => membersOf(scope, sensitivities, found, settings.get(scope.domainId) ?? []))
   }
 
-  /** Tells of all that ends in `from < t <= to`, and of some that ended shortly before. */
+  /** Emits everything that ends in `from < t <= to`, and some outcomes that ended shortly before. */
   private async follow(followed: readonly Followed[], span: Span, stopping?: AbortSignal): Promise<void> {
     const alike = Map.groupBy(followed, ({ series }) => `${series.stepMs} ${series.offsetMs ?? 0}`)
     for (const group of alike.values()) {
@@ -221,7 +227,7 @@ export class Follower {
     }
   }
 
-  /** Goes through the first of them, as many as make a turn; answers how many. */
+  /** Advances as many of the first series as fit in a turn; returns how many. */
   private async followSome(followed: readonly Followed[], span: Span, stopping?: AbortSignal): Promise<number> {
     stopping?.throwIfAborted()
     const tracks: (Track & { key: string })[] = []
@@ -234,7 +240,7 @@ export class Follower {
       if (rows >= ROWS_AT_ONCE) break
     }
     await advance(tracks, this.parts, stopping)
-    for (const { key, remembered } of tracks) this.memory.keep(key, remembered, span.to)
+    for (const { key, cached } of tracks) this.memory.keep(key, cached, span.to)
     return count
   }
 
@@ -259,16 +265,16 @@ export class Follower {
       for (const each of one.emits) each(place, outcome)
     }
     const known = this.memory.find(key, block)
-    const isKnown = known?.knows(start) || (one.rowsDo && known?.recalls({ from: start, to: end }))
-    const remembered = isKnown && known ? known : Remembered.from(one.series, block, one.sensitivities, start)
-    const track = { key, remembered, from: start, to: end, emit, before }
-    if (!one.ended || end < to) return track
-    const { ended } = one
-    return { ...track, ended: (counts) => ended(remembered.tracker, counts) }
+    const isKnown = known?.knows(start) || (one.rowsSuffice && known?.recalls({ from: start, to: end }))
+    const cached = isKnown && known ? known : CachedTracker.from(one.series, block, one.sensitivities, start)
+    const track = { key, cached, from: start, to: end, emit, before }
+    if (!one.onEnd || end < to) return track
+    const { onEnd } = one
+    return { ...track, onEnd: (counts) => onEnd(cached.tracker, counts) }
   }
 }
 
-/** What is to be followed for a chart, over which span, and the chart that comes of it. */
+/** Returns what must be followed for a chart, over which span, and a function that returns the chart afterwards. */
 function chartOf(
   scope: SeriesScope,
   range: Span,
@@ -278,23 +284,23 @@ function chartOf(
   const known = Math.floor(now / MINUTE_MS) * MINUTE_MS
   const first = rowStart(scope, range.from + scope.stepMs - 1)
   const span = { from: first, to: Math.min(rowStart(scope, range.to - 1) + scope.stepMs, known) }
-  const standing = new SignalState()
+  const signalState = new SignalState()
   const points: SeriesPoint[] = []
   const take: Emit = (_place, outcome) => {
-    standing.take(outcome)
+    signalState.take(outcome)
     if (!outcome.row || outcome.at <= first) return
-    points.push({ start: outcome.at - scope.stepMs, ...outcome.row, partial: outcome.isHurt })
+    points.push({ start: outcome.at - scope.stepMs, ...outcome.row, partial: outcome.touchesGap })
   }
-  const ended = (tracker: Tracker, counts: RowCounts | null) => {
+  const onEnd = (tracker: Tracker, counts: RowCounts | null) => {
     if (tracker.rowStart >= first && tracker.rowStart < span.to) {
       points.push({ start: tracker.rowStart, ...tracker.running(counts), low: null, high: null, partial: true })
     }
   }
   const chart = () => {
-    const { state, learningUntil } = standing.at(tickBefore(span.to))
+    const { state, learningUntil } = signalState.at(tickBefore(span.to))
     return { points, state, learningUntil }
   }
-  return { followed: { series, sensitivities: [sensitivity], emits: [take], ended, rowsDo: true }, span, chart }
+  return { followed: { series, sensitivities: [sensitivity], emits: [take], onEnd, rowsSuffice: true }, span, chart }
 }
 
 const NOT_FOLLOWED = { state: null, learningUntil: null, observed: null, expected: null, silentSince: null }

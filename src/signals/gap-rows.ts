@@ -2,7 +2,7 @@ import type { Instant } from '../core/clock.ts'
 import type { Gap } from './gap.ts'
 import { rowStart, type Series } from './series.ts'
 
-/** What gaps of our own do to rows of one length. */
+/** The rows of one length that collection gaps touch. */
 export class GapRows {
   private readonly starts = new Set<Instant>()
 
@@ -16,12 +16,15 @@ export class GapRows {
     }
   }
 
-  /** True when the count of the row that begins then isn't known. */
-  hurts(start: Instant): boolean {
+  /** True when a gap touches the row that begins at `start`, so that its count is unknown. */
+  touches(start: Instant): boolean {
     return this.starts.has(start)
   }
 
-  /** Up to when, before an instant, nothing was collected, or that instant in a gap; null when there was none. */
+  /**
+   * Returns the end of the last gap that began before `instant`, or `instant` when it lies in that gap; null when there
+   * was none.
+   */
   endBefore(instant: Instant): Instant | null {
     const last = this.gaps.findLast(({ fromAt }) => fromAt < instant)
     return last ? Math.min(last.toAt, instant) : null

@@ -4,33 +4,33 @@ import { type Db, tx } from '../store/database.ts'
 import { agedAt, apart, type Gap, joined, outside, PAUSE_MS, type Span } from './gap.ts'
 import { cutGaps, gapsBetween, jumps, keepGap, keepHeartbeat, keepJump, lastGap, lastHeartbeat } from './gap-store.ts'
 
-/** Written so rarely; a start after a crash knows the end of the run before as exactly as that. */
+/** The interval of written heartbeats; after a crash the next start knows the end of the previous run this exactly. */
 const HEARTBEAT_MS = 30 * SECOND_MS
 
 export interface GapWatchParts {
   db: Db
   clock: Clock
-  /** Told of every gap once: when it is known. */
+  /** Called once for every gap, when it is detected. */
   began(gap: Gap): void
-  /** Told of what could not be written; it is tried again. */
+  /** Called with errors of writing; the write is tried again. */
   report(error: unknown, where: string): void
 }
 
 /**
- * Knows when nothing could be collected, across restarts. What can't be written, because the disk is full, is kept in
- * memory until it can; should the process end before that, the start after it sees the missing heartbeats.
+ * Detects collection gaps, across restarts. What can't be written, because the disk is full, is kept in memory until it
+ * can; if the process ends before, the next start detects the missing heartbeats.
  */
 export class GapWatch {
-  /** The last gap there was. */
+  /** The last gap. */
   private latest: Gap | null
-  /** True from the first batch that could not be stored to the next that was. */
+  /** True from the first batch that could not be stored until the next that was. */
   private isRefusing = false
   private readonly unwritten = new Map<Instant, Gap>()
   private unwrittenJumps: Span[] = []
   private aliveAt: Instant
   private writtenAt = Number.NEGATIVE_INFINITY
 
-  /** If the last run ended too long ago, that is a gap. */
+  /** When the last run ended too long ago, that is a gap. */
   constructor(private readonly parts: GapWatchParts) {
     const { db, clock } = parts
     this.latest = lastGap(db, clock.now())
@@ -39,9 +39,9 @@ export class GapWatch {
   }
 
   /**
-   * A sign of life, expected about every second and written every 30 s. If there was none for two minutes, the process
-   * stood still, and that is a gap too; but for what it had lived through before the clock was put back. What it lives
-   * through once more counts twice, and is a gap as well.
+   * A sign of life, expected about every second and written every 30 s. Without one for two minutes the process was
+   * suspended, which is a gap; except for the time before the clock was set back. Time that the clock shows twice is
+   * counted twice, and is a gap as well.
    */
   beat(): void {
     const now = this.parts.clock.now()
@@ -60,11 +60,11 @@ export class GapWatch {
       }
     }
     this.aliveAt = now
-    // A clock that was put back would keep this from being written for as long.
+    // After the clock was set back, `now` stays below the last write for that long.
     if (Math.abs(now - this.writtenAt) >= HEARTBEAT_MS) this.write(now)
   }
 
-  /** A batch that arrived then was stored. */
+  /** To be called when a batch that arrived then was stored. */
   stored(receivedAt: Instant): void {
     if (!this.isRefusing) return
     this.isRefusing = false
@@ -72,7 +72,7 @@ export class GapWatch {
     this.write(this.aliveAt)
   }
 
-  /** A batch that arrived then could not be stored, and was refused. */
+  /** To be called when a batch that arrived then could not be stored, and was refused. */
   refused(receivedAt: Instant): void {
     if (this.isRefusing) return
     this.isRefusing = true
@@ -85,7 +85,9 @@ export class GapWatch {
     return this.isRefusing
   }
 
-  /** Those that reach into `from <= t < to`, in order, without overlaps. One that goes on reaches to this moment. */
+  /**
+   * Returns the gaps that overlap `from <= t < to`, in order, without overlaps. A gap that lasts ends at this moment.
+   */
   gapsOf(from: Instant, to: Instant): Gap[] {
     if (this.isRefusing) this.extend(this.parts.clock.now())
     const { unwritten } = this
@@ -94,18 +96,18 @@ export class GapWatch {
     return apart([...written, ...others].sort((a, b) => a.fromAt - b.fromAt))
   }
 
-  /** The time by which it is judged what is too old to be kept. */
+  /** Returns the time by which the age of data is judged. */
   agedAt(): Instant {
     const now = this.parts.clock.now()
     return agedAt([...jumps(this.parts.db), ...this.unwrittenJumps], now)
   }
 
-  /** The program ends now: the next start counts from here. */
+  /** The program ends: the next start measures from here. */
   close(): void {
     this.write(this.parts.clock.now())
   }
 
-  /** A gap that reaches beyond this moment was none: the clock had been wrong. */
+  /** Removes the part of a gap beyond this moment: the clock was wrong. */
   private putBack(now: Instant): void {
     this.isRefusing = false
     this.write(now)
@@ -118,7 +120,7 @@ export class GapWatch {
     const whole = this.latest && joined(this.latest, gap)
     this.latest = whole ?? gap
     this.unwritten.set(this.latest.fromAt, this.latest)
-    // Of a time that is shown again the operator was told when the clock was put back.
+    // The operator was notified of time that the clock shows again when the clock was set back.
     if (!whole && gap.cause !== 'clock') this.parts.began(gap)
   }
 

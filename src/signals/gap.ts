@@ -6,23 +6,23 @@ import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
  */
 export type GapCause = 'down' | 'refused' | 'clock'
 
-/** A time whose counts say nothing because of us: `fromAt <= t < toAt`. */
+/** A collection gap: counts of `fromAt <= t < toAt` are unreliable because of this server. */
 export interface Gap {
   fromAt: Instant
   toAt: Instant
-  /** Why it began. */
+  /** The cause at its beginning. */
   cause: GapCause
 }
 
 export type Span = Pick<Gap, 'fromAt' | 'toAt'>
 
-/** A shorter standstill is none: senders repeat what they could not send. Gaps nearer to each other are one. */
+/** A shorter pause is no gap: senders repeat what they could not send. Gaps closer to each other are merged. */
 export const PAUSE_MS = 2 * MINUTE_MS
 
-/** From this share on a gap hides too much of a window for its count to be judged. */
+/** A window of which gaps cover this share or more is not judged. */
 const MAX_COVERED_SHARE = 0.05
 
-/** What an operator is told of a gap, once: a sentence for the subject, and what follows from it. */
+/** Returns the message to the operator about a gap, sent once. */
 export function gapNotice({ fromAt, toAt, cause }: Gap): { subject: string; text: string } {
   const since = new Date(fromAt).toISOString()
   if (cause === 'refused') {
@@ -37,13 +37,13 @@ export function gapNotice({ fromAt, toAt, cause }: Gap): { subject: string; text
   }
 }
 
-/** The earlier gap with the later one added to it; null when they are two. */
+/** Returns the earlier gap extended by the later one; null when they stay separate. */
 export function joined(earlier: Gap, later: Gap): Gap | null {
   if (later.fromAt < earlier.fromAt || later.fromAt - earlier.toAt > PAUSE_MS) return null
   return { ...earlier, toAt: Math.max(earlier.toAt, later.toAt) }
 }
 
-/** Gaps in order, those that overlap as one: what was recorded while the clock was wrong may lie in others. */
+/** Returns gaps in order, overlapping ones merged: gaps recorded while the clock was wrong may overlap others. */
 export function apart(gaps: readonly Gap[]): Gap[] {
   const kept: Gap[] = []
   for (const gap of gaps) {
@@ -54,19 +54,19 @@ export function apart(gaps: readonly Gap[]): Gap[] {
   return kept
 }
 
-/** So long the clock must have run on before what it jumped over counts for how old things are. */
+/** A jump of the clock counts for the age of data only after the program has run this long since. */
 export const BELIEVED_AFTER_MS = 7 * DAY_MS
 
 /**
- * The time by which it is judged what is too old to be kept: a jump may be no more than a wrong clock, so it does not count
- * until the program ran for 7 days after it. `jumps`: of the clock, in order.
+ * Returns the time by which the age of data is judged: a jump may be a wrong clock, so it does not count until the
+ * program has run for 7 days after it. `jumps`: of the clock, in order.
  */
 export function agedAt(jumps: readonly Span[], now: Instant): Instant {
   let at = now
   let ranMs = 0
   let ranUntil = now
   for (const { fromAt, toAt } of jumps.toReversed()) {
-    // The clock was put back since: it is not there.
+    // The clock was set back since: the jump is void.
     if (toAt > ranUntil) continue
     ranMs += ranUntil - toAt
     if (ranMs >= BELIEVED_AFTER_MS) break
@@ -76,7 +76,7 @@ export function agedAt(jumps: readonly Span[], now: Instant): Instant {
   return at
 }
 
-/** What of a time lies outside of others: pieces in order. The others are in any order. */
+/** Returns the parts of a time range outside of others, in order. The others are in any order. */
 export function outside(time: Span, others: readonly Span[]): Span[] {
   let pieces = [time]
   for (const { fromAt, toAt } of others) {
@@ -96,7 +96,7 @@ export function isCovered(gaps: readonly Gap[], window: { from: Instant; to: Ins
   return covered > 0 && covered >= (window.to - window.from) * MAX_COVERED_SHARE
 }
 
-/** How much of the window lies in gaps, which do not overlap. */
+/** Returns how many milliseconds of the window lie in gaps, which do not overlap. */
 export function coveredMs(gaps: readonly Gap[], { from, to }: { from: Instant; to: Instant }): number {
   return gaps.reduce((sum, { fromAt, toAt }) => sum + Math.max(0, Math.min(toAt, to) - Math.max(fromAt, from)), 0)
 }

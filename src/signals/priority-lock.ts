@@ -1,9 +1,9 @@
-/** Lets one at a time work: who asks and waits goes before who works through much, each in the order of asking. */
+/** Lets one caller work at a time: waiting users go before background work, each in the order of calls. */
 export class PriorityLock {
   private readonly waiting: Record<'urgent' | 'yielding', (() => void)[]> = { urgent: [], yielding: [] }
   private isTaken = false
 
-  /** `yields`: the caller works through much and lets others go first. */
+  /** `yields`: the caller is background work and lets others go first. */
   async take<T>(work: () => Promise<T>, yields: boolean): Promise<T> {
     if (this.isTaken) await new Promise<void>((begin) => this.waiting[yields ? 'yielding' : 'urgent'].push(begin))
     this.isTaken = true
@@ -11,7 +11,7 @@ export class PriorityLock {
       return await work()
     } finally {
       const next = this.waiting.urgent.shift() ?? this.waiting.yielding.shift()
-      // Taken on, so that nobody comes between.
+      // The lock is handed over directly, so that no other caller takes it in between.
       if (next) next()
       else this.isTaken = false
     }

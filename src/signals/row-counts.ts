@@ -2,10 +2,10 @@ import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import { type Binder, type Query, query, type Statement } from '../warehouse/query.ts'
 import type { Series, Span } from './series.ts'
 
-/** Minutes of a row are told as bits, so many in each of two numbers. */
+/** The minutes of a row with events are bits, this many in each of two numbers. */
 const BITS = 30
 
-/** What came in each row of one series. */
+/** The counts of one series by row. */
 export class RowCounts {
   private readonly weights: Float64Array
   private readonly counts: Float64Array
@@ -24,24 +24,27 @@ export class RowCounts {
   }
 
   set(row: number, { weight, events, early, late }: Bucket): void {
-    // The last digits of a sum depend on the order in which it was made, and must not decide.
+    // Rounded: the last digits of a sum depend on the order of addition.
     this.weights[row] = Math.round(weight * 1e6) / 1e6
     this.counts[row] = events
     this.early[row] = early
     this.late[row] = late
   }
 
-  /** Weighted events of the row that begins then; 0 where nothing is known of it. */
+  /** Returns the weighted events of the row that begins at `start`; 0 when there are none. */
   weightAt(start: Instant): number {
     return this.weights[this.rowOf(start)] ?? 0
   }
 
-  /** Events of the row that begins then, each once however it was sampled. */
+  /** Returns the stored events of the row that begins at `start`, without weights. */
   eventsAt(start: Instant): number {
     return this.counts[this.rowOf(start)] ?? 0
   }
 
-  /** The end of the last minute with events in the row that begins at `start`, as far as it lies before `end`; else null. */
+  /**
+   * Returns the end of the last minute with events in the row that begins at `start`, before `end`; null when there is
+   * none.
+   */
   lastEventAt(start: Instant, end: Instant): Instant | null {
     const row = this.rowOf(start)
     const minutes = Math.floor((end - start) / MINUTE_MS)
@@ -55,7 +58,7 @@ export class RowCounts {
   }
 }
 
-/** The highest bit that is set among the first so many; -1 when none is. */
+/** Returns the highest bit that is set among the first `count`; -1 when there is none. */
 function highestBit(bits: number, count: number): number {
   if (count <= 0) return -1
   return 31 - Math.clz32(count >= BITS ? bits : bits & ((1 << count) - 1))
@@ -64,16 +67,16 @@ function highestBit(bits: number, count: number): number {
 interface Bucket {
   weight: number
   events: number
-  /** A bit for each of the first 30 minutes of the row, and for each of the others, set when it has events. */
+  /** Bits of the first 30 minutes of the row, and of the others; set when the minute has events. */
   early: number
   late: number
 }
 
-/** What came in the rows of one series, column by column: rows without events are left out, the others are in no order. */
+/** The rows of one series, column by column; rows without events are left out, the others are in no order. */
 interface Answer {
-  /** Its place among the series that were asked for. */
+  /** Index among the queried series. */
   place: number
-  /** Places of the rows, from the first that was asked for. */
+  /** Indexes of the rows, from the first queried one. */
   rows: number[]
   weights: number[]
   counts: number[]
@@ -81,12 +84,12 @@ interface Answer {
   late: number[]
 }
 
-/** What counts in which series. Columns that a kind has no name for are not looked at. */
+/** The columns that identify a series of each kind; other columns are ignored. */
 const KINDS = [['domainId'], ['domainId', 'vendor'], ['domainId', 'vendor', 'event']] as const
 
 /**
- * Asks for the rows of many series at once: of one organization, and with rows of one length, that all begin at multiples
- * of it and the same offset. `span` begins with a row; of the row in which it ends, what came before that is counted.
+ * Returns the query for the rows of many series: of one organization, with rows of one length and offset. `span` begins
+ * at a row start; the row in which it ends is counted up to the end.
  */
 export function rowCountsQuery(series: readonly [Series, ...Series[]], { from, to }: Span): Query {
   const [{ orgId }] = series
@@ -126,7 +129,7 @@ function rowCountsSql(series: readonly [Series, ...Series[]], from: Instant, bin
 
 const kindOf = ({ vendor, event }: Series) => (vendor === null ? 0 : event === null ? 1 : 2)
 
-/** What the answer to `rowCountsQuery` says of each series, in their order; null where nothing came. */
+/** Returns the counts of each series from the result of `rowCountsQuery`, in their order; null where there are none. */
 export function readRowCounts(
   answers: readonly Answer[],
   series: readonly [Series, ...Series[]],

@@ -5,70 +5,70 @@ import { GapRows } from './gap-rows.ts'
 import { type RowCounts, readRowCounts, rowCountsQuery } from './row-counts.ts'
 import type { Series, Span } from './series.ts'
 import type { Emit, Tracker } from './tracker.ts'
-import type { Remembered } from './tracker-memory.ts'
+import type { CachedTracker } from './tracker-memory.ts'
 
-/** One query answers at most about so many rows. */
+/** The approximate limit of rows in the result of one query. */
 const ROWS_AT_ONCE = 150_000
-/** Histories that begin within this time of each other are read together. */
+/** Histories that begin within this time of each other are read by one query. */
 const TOGETHER_MS = 7 * DAY_MS
-/** After so many rows others get their turn, such as the collector: 5 ms. */
+/** The event loop is released after this many rows: 5 ms. */
 const ROWS_A_TURN = 400
 
 export interface ReaderParts {
   warehouse: History
-  /** When nothing could be collected; in order, without overlaps. */
+  /** Returns the collection gaps; in order, without overlaps. */
   gapsOf(from: Instant, to: Instant): readonly Gap[]
 }
 
-/** A tracker that is to go on to an instant. */
+/** A tracker to be advanced to an instant. */
 export interface Track {
-  remembered: Remembered
-  /** Of what ended after `from` everything is told, or the rows. */
+  cached: CachedTracker
+  /** Everything that ended after `from` is emitted, or its rows. */
   from: Instant
   to: Instant
-  /** Told in the order of time, also of what was said before. */
+  /** Called in the order of time, also with kept outcomes. */
   emit: Emit
-  /** That of the block before, which is told first. */
+  /** The track of the previous block, which is replayed first. */
   before: Track | null
-  /** Given the counts of the row under way at the end, when that is wanted. */
-  ended?(counts: RowCounts | null): void
+  /** Called at the end with the counts of the current row. */
+  onEnd?(counts: RowCounts | null): void
 }
 
-/** Tracks that have told what they said before. */
-type Begun = Set<Track>
+/** Tracks that have replayed their kept outcomes. */
+type Replayed = Set<Track>
 
-function begin(track: Track, begun: Begun): void {
-  if (begun.has(track)) return
-  begun.add(track)
-  if (track.before) begin(track.before, begun)
-  track.remembered.repeat(track, track.emit)
+function replay(track: Track, replayed: Replayed): void {
+  if (replayed.has(track)) return
+  replayed.add(track)
+  if (track.before) replay(track.before, replayed)
+  track.cached.replay(track, track.emit)
 }
 
-/** How many rows it has to go through. */
-export const rowsAhead = ({ remembered, to }: Track) => Math.max(0, rowsTo(remembered.tracker, to))
+/** Returns how many rows must be judged. */
+export const rowsAhead = ({ cached, to }: Track) => Math.max(0, rowsTo(cached.tracker, to))
 
 /**
- * Gives trackers of one organization, with rows of one kind, the counts that they need. Fails as the warehouse does, and
- * with the signal's reason when that is aborted meanwhile.
+ * Reads the counts that trackers of one organization, with the same row length and offset, need, and advances them.
+ * Fails when the warehouse does, and with the signal's reason when that is aborted.
  */
 export async function advance(tracks: readonly Track[], parts: ReaderParts, signal?: AbortSignal): Promise<void> {
-  const begun: Begun = new Set()
-  await readOn(tracks, begun, parts, signal)
-  for (const track of tracks) begin(track, begun)
+  const replayed: Replayed = new Set()
+  await readOn(tracks, replayed, parts, signal)
+  for (const track of tracks) replay(track, replayed)
 }
 
 async function readOn(
   tracks: readonly Track[],
-  begun: Begun,
+  replayed: Replayed,
   { warehouse, gapsOf }: ReaderParts,
   signal?: AbortSignal,
 ): Promise<void> {
-  let open = tracks.filter(({ remembered, to, ended }) => remembered.tracker.position < to || ended)
+  let open = tracks.filter(({ cached, to, onEnd }) => cached.tracker.position < to || onEnd)
   const [first] = open
   if (!first) return
-  const { series } = first.remembered.tracker
+  const { series } = first.cached.tracker
   const to = Math.max(...open.map((track) => track.to))
-  const since = Math.min(...open.map(({ remembered }) => remembered.tracker.knownUntil))
+  const since = Math.min(...open.map(({ cached }) => cached.tracker.knownUntil))
   const gaps = new GapRows(gapsOf(since, to), series)
   const turn = { rows: 0 }
   while (open.length > 0) {
@@ -77,16 +77,16 @@ async function readOn(
     const counts = await read(wanted, span, warehouse)
     for (const [place, track] of wanted.entries()) {
       signal?.throwIfAborted()
-      begin(track, begun)
-      await give(track, counts[place] ?? null, span, gaps, turn)
+      replay(track, replayed)
+      await feed(track, counts[place] ?? null, span, gaps, turn)
     }
     open = open.filter((track) => track.to > span.to)
   }
 }
 
-const startOf = ({ remembered }: Track) => remembered.tracker.rowStart
+const startOf = ({ cached }: Track) => cached.tracker.rowStart
 
-/** What is read next: from where the hindmost stand, and no further than others that stand far ahead. */
+/** Returns the span of the next query: from the earliest position, and up to the start of tracks that are far ahead. */
 function nextSpan(open: readonly Track[], stepMs: number): Span {
   const starts = open.map(startOf)
   const from = Math.min(...starts)
@@ -103,34 +103,34 @@ async function read(
   warehouse: ReaderParts['warehouse'],
 ): Promise<(RowCounts | null)[]> {
   // Several trackers may follow one series: at the end of a block, or with several sensitivities.
-  const [first, ...rest] = tracks.map(({ remembered }) => remembered.tracker.series)
+  const [first, ...rest] = tracks.map(({ cached }) => cached.tracker.series)
   if (!first) return []
   const series: [Series, ...Series[]] = [first, ...rest]
   return readRowCounts(await warehouse.query(rowCountsQuery(series, span)), series, span)
 }
 
-async function give(
-  { remembered, to, emit, ended }: Track,
+async function feed(
+  { cached, to, emit, onEnd }: Track,
   counts: RowCounts | null,
   span: Span,
   gaps: GapRows,
   turn: { rows: number },
 ): Promise<void> {
-  const { tracker } = remembered
+  const { tracker } = cached
   const end = Math.min(to, span.to)
-  const note: Emit = (place, outcome) => {
-    if (remembered.note(place, outcome)) emit(place, outcome)
+  const record: Emit = (place, outcome) => {
+    if (cached.record(place, outcome)) emit(place, outcome)
   }
   while (tracker.position < end) {
     const next = Math.min(end, tracker.rowStart + ROWS_A_TURN * tracker.series.stepMs)
     turn.rows += rowsTo(tracker, next)
-    tracker.advance(counts, next, gaps, note)
+    tracker.advance(counts, next, gaps, record)
     if (turn.rows >= ROWS_A_TURN) {
       turn.rows = 0
       await Bun.sleep(0)
     }
   }
-  if (end === to) ended?.(counts)
+  if (end === to) onEnd?.(counts)
 }
 
 const rowsTo = ({ rowStart, series }: Tracker, to: Instant) => Math.ceil((to - rowStart) / series.stepMs)

@@ -103,7 +103,7 @@ describe('gaps of our own', () => {
     [300, true],
     [360, false],
   ])('hurt the row that begins after %i minutes: %p', (minutes, expected) => {
-    expect(rows.hurts(at(minutes))).toBe(expected)
+    expect(rows.touches(at(minutes))).toBe(expected)
   })
 
   test.each([

@@ -3,10 +3,10 @@ import { AppError } from '../core/error.ts'
 import { type Db, tx } from '../store/database.ts'
 import type { SignalSetting } from './signal.ts'
 
-/** A domain can have settings of so many signals. */
+/** The most signals of a domain that can have settings. */
 export const MAX_SETTINGS = 1000
 
-/** All of the organization's. Signals without one are `auto`, with the sensitivity of their alert. */
+/** Returns all settings of the organization. Signals without one are `auto`, with the sensitivity of their alert. */
 export function settingsOf(db: Db, orgId: string): SignalSetting[] {
   return db
     .prepare<[string], SignalSetting>(
@@ -17,8 +17,8 @@ export function settingsOf(db: Db, orgId: string): SignalSetting[] {
 }
 
 /**
- * Says how a signal is watched, seen or not. A sensitivity that is left out stays; with null it is again that of the
- * alert. Fails with `notFound` when the organization has no such domain, `conflict` when that has too many settings.
+ * Stores the setting of a signal, known or not. An absent sensitivity stays; null resets it to the alert's. Fails with
+ * `notFound` when the organization has no such domain, `conflict` when the domain has too many settings.
  */
 export function saveSetting(
   db: Db,

@@ -4,19 +4,19 @@ import type { SignalsByDay } from './signal-directory.ts'
 import { dayOf, type SignalName } from './signal-names.ts'
 import type { Member } from './verdict-table.ts'
 
-/** A signal, and what is to be done about it. */
+/** A signal and its setting. */
 interface KnownSignal {
   name: SignalName
   mode: SignalMode
-  /** Null: that of the scope. */
+  /** Null: the scope's. */
   sensitivity: number | null
-  /** Days on which it has enough traffic; null: a setting makes it one on every day. */
+  /** Days on which it has enough traffic; null: a setting makes it a signal on every day. */
   days: ReadonlySet<number> | null
 }
 
 /**
- * The series that a scope stands for. `sensitivities`: those to be tried, null for the scope's own; a signal that has one
- * of its own keeps it. `found`: the signals of each domain.
+ * Returns the series that a scope covers. `sensitivities`: those to try, null for the scope's own; a signal with its
+ * own keeps it. `found`: the signals of each domain.
  */
 export function membersOf(
   scope: SeriesScope,
@@ -25,21 +25,21 @@ export function membersOf(
   settings: readonly SignalSetting[],
 ): Member[] {
   const { sensitivity, ...series } = scope
-  const asked = sensitivities ?? [sensitivity]
-  if (scope.vendor !== EVERY) return [{ scope, series, role: 'one', muted: false, sensitivities: asked }]
+  const wanted = sensitivities ?? [sensitivity]
+  if (scope.vendor !== EVERY) return [{ scope, series, role: 'one', muted: false, sensitivities: wanted }]
   const whole = { ...series, vendor: null, event: null }
   const signals = knownSignals(scope, found, settings).flatMap(({ name, mode, sensitivity: own, days }): Member[] => {
     if (mode === 'off') return []
     const member: Member = {
       ...{ scope, series: { ...series, ...name }, role: 'signal', muted: mode === 'muted' },
-      sensitivities: own === null ? asked : asked.map(() => own),
+      sensitivities: own === null ? wanted : wanted.map(() => own),
     }
     return [days === null ? member : { ...member, isOn: (instant) => days.has(dayOf(instant)) }]
   })
-  return [{ scope, series: whole, role: 'whole', muted: false, sensitivities: asked }, ...signals]
+  return [{ scope, series: whole, role: 'whole', muted: false, sensitivities: wanted }, ...signals]
 }
 
-/** The signals of a scope `*`, by vendor and event, those that are off among them. */
+/** Returns the signals of a scope `*`, by vendor and event, including those that are off. */
 export function signalsNow(
   scope: SeriesScope,
   found: ReadonlyMap<string, SignalsByDay>,
@@ -74,5 +74,5 @@ function knownSignals(
   return [...known].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, signal]) => signal)
 }
 
-/** No name holds NUL, which comes before all else. */
+/** Joins with NUL, which no name contains and which sorts before everything. */
 const keyOf = ({ vendor, event }: SignalName) => `${vendor}\0${event}`

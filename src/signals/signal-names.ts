@@ -3,12 +3,12 @@ import { type Query, query } from '../warehouse/query.ts'
 import { OTHER } from '../warehouse/relations.ts'
 import type { Span } from './series.ts'
 
-/** So many events in a week make a signal. */
+/** An event name with this many events in a week is a signal. */
 const ENOUGH = 100
 const WEEK_DAYS = 7
-/** It stays one for so long after its last such week, so that a dead tag's issue does not resolve by itself. */
+/** It stays a signal this long after its last such week, so that a dead tag's issue does not resolve by itself. */
 const STAYS_DAYS = 28
-/** A domain has at most so many, those with most traffic. */
+/** The most signals of a domain; those with most traffic are kept. */
 export const MAX_SIGNALS = 500
 
 /** One event of one vendor. */
@@ -17,7 +17,7 @@ export interface SignalName {
   event: string
 }
 
-/** Events of one name by the day, days counted from 1970. */
+/** Events of one name by day; days are counted from 1970. */
 export interface DailyEvents extends SignalName {
   domainId: string
   days: number[]
@@ -27,8 +27,8 @@ export interface DailyEvents extends SignalName {
 export const dayOf = (instant: Instant) => Math.floor(instant / DAY_MS)
 
 /**
- * Asks for what decides which signals these domains have at any time in `from <= t <= to`. Names that are counted
- * together are none: what they count changes with what is made up.
+ * Returns the query that decides which signals these domains have at any time in `from <= t <= to`. The name `(other)`
+ * is left out, because the names behind it change.
  */
 export function dailyEventsQuery(orgId: string, domainIds: readonly string[], { from, to }: Span): Query {
   return query('signals.daily-events', {
@@ -52,8 +52,8 @@ export function dailyEventsQuery(orgId: string, domainIds: readonly string[], { 
 }
 
 /**
- * The signals of one domain on a UTC day: at least 100 events in one of the weeks that ended with a day of the last four
- * weeks, the day itself not counted. Most traffic first; at most 500.
+ * Returns the signals of one domain on a UTC day: at least 100 events in one of the weeks that ended with a day of the
+ * last four weeks, the day itself not counted. Most traffic first; at most 500.
  */
 export function signalsOn(day: number, daily: readonly DailyEvents[]): SignalName[] {
   const names = daily.flatMap(({ vendor, event, days, counts }) => {

@@ -35,7 +35,7 @@ const SignalInputSchema = Closed(
   },
 )
 
-/** How signals are watched: `PUT /v1/auto/signals`. */
+/** Settings of signals: `PUT /v1/auto/signals`. */
 export function signalRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
   return [
     route({

@@ -2,7 +2,7 @@ import type { Instant } from '../core/clock.ts'
 import type { Signal } from './signal.ts'
 import type { Outcome } from './verdict-row.ts'
 
-/** How a series stands, from what is said of it in the order of time. */
+/** The state of a series, from its outcomes in the order of time. */
 export class SignalState {
   private lastRow: Outcome | null = null
   private last: Outcome | null = null
@@ -12,7 +12,7 @@ export class SignalState {
     this.last = outcome
   }
 
-  /** At the end of a tick; only silences are told of ticks within a row. */
+  /** Returns the state at the end of a tick; ticks inside a row have outcomes only in a silence. */
   at(tick: Instant): Pick<Signal, 'learningUntil' | 'observed' | 'expected' | 'silentSince'> & {
     state: NonNullable<Signal['state']>
   } {

@@ -9,16 +9,16 @@ import type { VerdictRow } from './verdict-row.ts'
 const AT = Date.UTC(2026, 0, 5, 12)
 const ago = (minutes: number) => AT - minutes * MINUTE_MS
 
-const standing = (state: DomainState['state'], minutes: number): DomainState => ({
+const stateOf = (state: DomainState['state'], minutes: number): DomainState => ({
   domainId: `dom_${state}_${minutes}`,
   state,
   down: state === 'silent' || state === 'low',
   since: ago(minutes),
 })
-const silent = (minutes: number) => standing('silent', minutes)
-const low = (minutes: number) => standing('low', minutes)
-const normal = standing('normal', 60)
-const learning = standing('learning', 60)
+const silent = (minutes: number) => stateOf('silent', minutes)
+const low = (minutes: number) => stateOf('low', minutes)
+const normal = stateOf('normal', 60)
+const learning = stateOf('learning', 60)
 
 describe('we are suspected', () => {
   const doubtful = [normal.domainId]
@@ -44,7 +44,7 @@ describe('we are suspected', () => {
       { since: ago(20), doubtful: [] },
     ],
     ['when they fell long ago, together', [silent(900), silent(901), silent(925)], { since: ago(900), doubtful: [] }],
-    ['not by a rise', [silent(20), silent(21), standing('high', 60), standing('high', 60), standing('high', 60)], null],
+    ['not by a rise', [silent(20), silent(21), stateOf('high', 60), stateOf('high', 60), stateOf('high', 60)], null],
   ])('%s', (_, domains, expected) => {
     expect(commonFall(domains)).toEqual(expected)
   })

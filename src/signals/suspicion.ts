@@ -8,41 +8,45 @@ import { type SeriesScope, SIGNAL_STEP_MS, type Span, TICK_MS } from './series.t
 /** Fewer domains can fall at once by chance. */
 const MIN_DOMAINS = 3
 
-/** Domains that fell so long before the last one fell for reasons of their own. */
+/** Domains that fell this long before the last one are left out: they fell for other reasons. */
 const SPREAD_MS = 3 * HOUR_MS
 
-/** How the whole traffic of one domain stands. */
+/** The state of the whole traffic of one domain. */
 export interface DomainState {
   domainId: string
   state: SeriesState
   /** True when it is low or silent. */
   down: boolean
-  /** Since when it is so: start of the row, or end of the last minute with events. */
+  /** Start of the state: of the row, or the end of the last minute with events. */
   since: Instant
 }
 
-/** Domains that fell at once, beyond doubt or by what it looks like. */
+/** Domains that fell at once, certainly or possibly. */
 export interface CommonFall {
-  /** When the last of those fell that did beyond doubt. */
+  /** When the last domain that certainly fell did so. */
   since: Instant
-  /** Of the others; that it was no fall of ours is shown by any event of theirs since. */
+  /**
+   * Domains that have not certainly fallen; any event of theirs after `since` shows that the server did not cause the
+   * fall.
+   */
   doubtful: string[]
 }
 
 /**
- * What looks as if not the domains fell, but we: of at least three whose traffic is known half or more fell within three
- * hours. The others may be too quiet for a silence to show yet. Null when it does not look so.
+ * Returns the common fall when the server, not the domains, may be the cause: of at least three domains with known
+ * traffic, half or more fell within three hours. The others may have too little traffic for a silence to show yet.
+ * Returns null otherwise.
  */
 export function commonFall(domains: readonly DomainState[]): CommonFall | null {
   const known = domains.filter(({ state }) => state !== 'learning')
   const since = known.reduce((last, one) => (one.down ? Math.max(last, one.since) : last), Number.NEGATIVE_INFINITY)
-  const standing = known.filter((one) => !one.down || one.since >= since - SPREAD_MS)
-  const doubtful = standing.filter(({ down }) => !down).map(({ domainId }) => domainId)
-  if (standing.length < MIN_DOMAINS || doubtful.length * 2 > standing.length) return null
+  const relevant = known.filter((one) => !one.down || one.since >= since - SPREAD_MS)
+  const doubtful = relevant.filter(({ down }) => !down).map(({ domainId }) => domainId)
+  if (relevant.length < MIN_DOMAINS || doubtful.length * 2 > relevant.length) return null
   return { since, doubtful }
 }
 
-/** Whose traffic is followed, and how. */
+/** A domain whose whole traffic is followed. */
 export type WatchedTraffic = Pick<SeriesScope, 'orgId' | 'domainId' | 'sensitivity' | 'timezone'>
 
 export interface SuspicionParts {
@@ -50,57 +54,59 @@ export interface SuspicionParts {
   follower: Pick<Follower, 'verdicts'>
   /** All domains with signals, of all organizations. */
   domains(): readonly WatchedTraffic[]
-  /** Told when a suspicion arises, and not again while it lasts. */
+  /** Called when a suspicion arises, and not again while it lasts. */
   arose(at: Instant): void
 }
 
-/** Whether falls of signals are ours, because everything fell at once: then only the operator is told. */
+/**
+ * Decides whether the server itself, not the domains, caused a fall of all traffic; then only the operator is notified.
+ */
 export class Suspicion {
   private last: { at: Instant; answer: Promise<boolean> } | null = null
   private isSuspected = false
 
   constructor(private readonly parts: SuspicionParts) {}
 
-  /** As of the last tick that was asked for. */
+  /** The result for the last evaluated tick. */
   get suspected(): boolean {
     return this.isSuspected
   }
 
   /**
-   * Whether everything fell at the tick that ends then. Ticks may be asked for again and in any order. Fails with
-   * `unavailable` as the warehouse does.
+   * Returns whether all traffic fell at the tick that ends then. Ticks may be repeated and in any order. Fails with
+   * `unavailable` when the warehouse does.
    */
   at(tickAt: Instant): Promise<boolean> {
     if (this.last?.at === tickAt) return this.last.answer
     const isLater = this.last === null || tickAt > this.last.at
-    const answer = this.look(tickAt)
+    const answer = this.evaluate(tickAt)
     if (!isLater) return answer
-    const asked = { at: tickAt, answer }
-    this.last = asked
+    const request = { at: tickAt, answer }
+    this.last = request
     return answer.then(
       (suspected) => {
-        if (this.last === asked) this.note(suspected, tickAt)
+        if (this.last === request) this.record(suspected, tickAt)
         return suspected
       },
       (error: unknown) => {
-        if (this.last === asked) this.last = null
+        if (this.last === request) this.last = null
         throw error
       },
     )
   }
 
-  /** The clock was put back: what is asked next is later than anything before. */
+  /** Resets the state; for a clock that was set back, after which it is ahead of time. */
   forget(): void {
     this.last = null
     this.isSuspected = false
   }
 
-  private note(suspected: boolean, tickAt: Instant): void {
+  private record(suspected: boolean, tickAt: Instant): void {
     if (suspected && !this.isSuspected) this.parts.arose(tickAt)
     this.isSuspected = suspected
   }
 
-  private async look(tickAt: Instant): Promise<boolean> {
+  private async evaluate(tickAt: Instant): Promise<boolean> {
     const { follower, domains } = this.parts
     const watched = domains()
     if (watched.length < MIN_DOMAINS) return false
@@ -121,7 +127,7 @@ export class Suspicion {
   }
 }
 
-/** Finds a row where one of these domains, at least one, has traffic; for all organizations. */
+/** Returns the query for any event of these domains, at least one, of all organizations. */
 export function trafficQuery(domainIds: readonly string[], window: Span): Query {
   return query('signals.traffic', {
     over: 'counts',
@@ -131,7 +137,7 @@ export function trafficQuery(domainIds: readonly string[], window: Span): Query 
   })
 }
 
-/** What an operator is told of it. */
+/** Returns the message to the operator. */
 export function suspicionNotice(at: Instant): { subject: string; text: string } {
   return {
     subject: `the traffic of all domains fell at once, before ${new Date(at).toISOString()}`,

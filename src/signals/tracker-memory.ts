@@ -4,23 +4,23 @@ import { type Block, nameOf, rowStart, type Series, type Span } from './series.t
 import { type Emit, Tracker } from './tracker.ts'
 import type { Outcome } from './verdict-row.ts'
 
-/** What was said lately is kept, so that whoever asks again, or how things stand, is answered from memory. */
+/** Recent outcomes are kept this long, so that repeated queries and current states are answered from memory. */
 const KEPT_MS = 10 * HOUR_MS
-/** What is said of a window takes this time before it into account. */
+/** The verdict on a window takes this much time before it into account. */
 export const LEAD_MS = 7 * HOUR_MS
-/** Who was not asked for in so long is forgotten. */
+/** Trackers that were not queried for this long are dropped. */
 const IDLE_MS = HOUR_MS
 const MOST_KEPT = 1000
-/** What a tracker takes beside the arrays that it counts, and each of the things that it said. */
+/** Bytes of a tracker beside its arrays, and of each kept outcome. */
 const OVERHEAD_BYTES = 5000
 const OUTCOME_BYTES = 350
 
-/** A tracker, and what it said lately. */
-export class Remembered {
+/** A tracker with its recent outcomes. */
+export class CachedTracker {
   private outcomes: { place: number; outcome: Outcome }[] = []
-  /** Where there is but one sensitivity: for charts, which reach further back. */
+  /** Present when there is one sensitivity: the rows for charts, which reach further back than outcomes. */
   private readonly log: RowLog | null
-  /** Of what ended later, everything is known. */
+  /** All outcomes that ended later are kept. */
   private knownFrom: Instant
 
   private constructor(readonly tracker: Tracker) {
@@ -28,32 +28,32 @@ export class Remembered {
     this.log = tracker.sensitivities.length === 1 ? new RowLog(tracker.series.stepMs) : null
   }
 
-  /** A new one that has everything to learn; it will know what ends after `from`, and some time before. */
-  static from(series: Series, block: Block, sensitivities: readonly number[], from: Instant): Remembered {
+  /** Returns a new tracker with nothing learned; it will keep what ends after `from`, and some time before. */
+  static from(series: Series, block: Block, sensitivities: readonly number[], from: Instant): CachedTracker {
     const knownFrom = Math.max(block.from - 1, rowStart(series, from) - KEPT_MS)
-    const remembered = new Remembered(new Tracker(series, block, sensitivities, knownFrom))
-    remembered.knownFrom = knownFrom
-    return remembered
+    const cached = new CachedTracker(new Tracker(series, block, sensitivities, knownFrom))
+    cached.knownFrom = knownFrom
+    return cached
   }
 
-  /** True when it can say how everything stood that ended after `from`. */
+  /** True when it keeps all outcomes that ended after `from`. */
   knows(from: Instant): boolean {
     return this.knownFrom <= from
   }
 
-  /** True when it can say at least what the rows were that ended after `from`, and how everything stood at `to`. */
+  /** True when it keeps at least the rows that ended after `from`, and the outcome at `to`. */
   recalls({ from, to }: Span): boolean {
     return this.log?.reaches(from) === true && to > this.knownFrom + this.tracker.series.stepMs
   }
 
-  /** Tells what it said before of what ended in `from < t <= to`; of what it does not know whole, the rows. */
-  repeat({ from, to }: Span, emit: Emit): void {
-    this.log?.repeat({ from, to: Math.min(to, this.knownFrom) }, (outcome) => emit(0, outcome))
+  /** Emits the kept outcomes that ended in `from < t <= to`; where only rows are kept, the rows. */
+  replay({ from, to }: Span, emit: Emit): void {
+    this.log?.replay({ from, to: Math.min(to, this.knownFrom) }, (outcome) => emit(0, outcome))
     for (const { place, outcome } of this.outcomes) if (outcome.at <= to) emit(place, outcome)
   }
 
-  /** Takes note of an outcome of the tracker. False when it isn't to be told: it belongs to the block before. */
-  note(place: number, outcome: Outcome): boolean {
+  /** Keeps an outcome of the tracker. Returns false when it must not be emitted: it belongs to the previous block. */
+  record(place: number, outcome: Outcome): boolean {
     this.log?.add(outcome)
     if (outcome.at <= this.knownFrom) return false
     this.outcomes.push({ place, outcome })
@@ -61,7 +61,7 @@ export class Remembered {
     return true
   }
 
-  /** Forgets what is no longer to be repeated. */
+  /** Drops outcomes that are older than needed. */
   trim(): void {
     const from = this.tracker.position - KEPT_MS
     if (from <= this.knownFrom) return
@@ -74,7 +74,7 @@ export class Remembered {
   }
 }
 
-/** Two that are equal are followed alike, by one tracker in each block. */
+/** Returns equal keys for series and sensitivities that share one tracker in each block. */
 export function keyOf(series: Series, sensitivities: readonly number[]): string {
   const { stepMs, offsetMs = 0, timezone } = series
   return `${nameOf(series)} ${stepMs} ${offsetMs} ${timezone} ${sensitivities}`
@@ -82,9 +82,9 @@ export function keyOf(series: Series, sensitivities: readonly number[]): string 
 
 const placeOf = (key: string, { from }: Pick<Block, 'from'>) => `${key} ${from}`
 
-/** The trackers that are kept in memory, so many that they fit. */
+/** The trackers that are kept in memory, up to a number of bytes. */
 export class TrackerMemory {
-  private readonly entries = new Map<string, { remembered: Remembered; bytes: number; usedAt: Instant }>()
+  private readonly entries = new Map<string, { cached: CachedTracker; bytes: number; usedAt: Instant }>()
   private used = 0
   private cleanedAt = Number.NEGATIVE_INFINITY
 
@@ -94,22 +94,22 @@ export class TrackerMemory {
     return this.used
   }
 
-  find(key: string, block: Block): Remembered | null {
-    return this.entries.get(placeOf(key, block))?.remembered ?? null
+  find(key: string, block: Block): CachedTracker | null {
+    return this.entries.get(placeOf(key, block))?.cached ?? null
   }
 
-  /** Keeps it for the next time, if there is room beside those that were asked for lately. `at`: up to when it was asked. */
-  keep(key: string, remembered: Remembered, at: Instant): void {
-    const { tracker } = remembered
+  /** Keeps the tracker, if there is room beside those that were queried recently. `at`: up to when it was queried. */
+  keep(key: string, cached: CachedTracker, at: Instant): void {
+    const { tracker } = cached
     const place = placeOf(key, tracker.block)
     const before = this.entries.get(place)
-    if (before && before.remembered.tracker.position > tracker.position) return
+    if (before && before.cached.tracker.position > tracker.position) return
     this.drop(place)
     if (at >= this.cleanedAt + IDLE_MS) this.dropIdle(at)
-    remembered.trim()
-    const { bytes } = remembered
+    cached.trim()
+    const { bytes } = cached
     if (this.used + bytes > this.maxBytes) return
-    this.entries.set(place, { remembered, bytes, usedAt: at })
+    this.entries.set(place, { cached, bytes, usedAt: at })
     this.used += bytes
   }
 

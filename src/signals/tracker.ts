@@ -6,30 +6,33 @@ import type { RowCounts } from './row-counts.ts'
 import { type Block, rowStart, type Series, TICK_MS } from './series.ts'
 import type { Outcome, RowNumbers } from './verdict-row.ts'
 
-/** Told of each row, and of each tick within one at which there is a silence. `place`: of the sensitivity. */
+/**
+ * Is called with each row, and with each tick inside a row at which there is a silence. `place`: index of the
+ * sensitivity.
+ */
 export type Emit = (place: number, outcome: Outcome) => void
 
 /**
- * Goes through one series from the beginning of a block's history, row by row and tick by tick, at several sensitivities
- * in one pass.
+ * Judges one series from the beginning of a block's history, row by row and tick by tick, at several sensitivities in
+ * one pass.
  */
 export class Tracker {
   private readonly detectors: DetectorSet
   private readonly episodes: readonly Episode[]
-  /** Ticks within rows are looked at from here. */
+  /** Ticks inside rows are judged from here on. */
   private readonly ticksFrom: Instant
-  /** Start of the row under way: what came before it is not asked for again. */
+  /** Start of the current row: earlier counts are not needed again. */
   rowStart: Instant
   /** Everything that ends by then has been judged. */
   position: Instant
-  /** The end of the last row that no gap lies in: gaps since then matter. */
+  /** The end of the last row that touches no gap; only gaps after it matter. */
   knownUntil: Instant
-  /** For how many events one of them stands; NaN before the first. */
+  /** Events that one stored event of the series stands for; NaN before the first. */
   private weight = Number.NaN
   private lastEventAt: Instant | null = null
   private learningUntil: Instant | null = null
 
-  /** `judgedFrom`: of what ends later, everything is told. */
+  /** `judgedFrom`: outcomes of everything that ends later are emitted. */
   constructor(
     readonly series: Series,
     readonly block: Block,
@@ -46,8 +49,8 @@ export class Tracker {
   }
 
   /**
-   * Takes what came up to `to`. `counts`: of the rows from the one under way on; null when nothing came in them. Of a row
-   * that has not ended by `to` only its ticks are judged; it is to be given again.
+   * Judges everything up to `to`. `counts`: of the rows from the current one on; null when they have no events. Of a
+   * row that has not ended by `to` only the ticks are judged; its counts must be passed again.
    */
   advance(counts: RowCounts | null, to: Instant, gaps: GapRows, emit: Emit): void {
     const { stepMs } = this.series
@@ -61,26 +64,26 @@ export class Tracker {
     this.position = Math.max(this.position, to)
   }
 
-  /** What was seen of the row under way, and what is expected of the whole of it. */
+  /** Returns the count of the current row so far, and the baseline of the whole row; null before the first events. */
   running(counts: RowCounts | null): { observed: number; expected: number | null } {
     const observed = counts?.weightAt(this.rowStart) ?? 0
-    if (!this.isBegun) return { observed, expected: null }
+    if (!this.hasEvents) return { observed, expected: null }
     return { observed, expected: this.weighted(this.detectors.expectedAt(this.rowStart)) }
   }
 
-  /** Memory of the arrays that it holds. */
+  /** Bytes of the arrays that it holds. */
   get bytes(): number {
     return this.detectors.bytes
   }
 
-  /** False before the first events: the rows until then say nothing. */
-  private get isBegun(): boolean {
+  /** False before the first events; until then rows have no baseline. */
+  private get hasEvents(): boolean {
     return !Number.isNaN(this.weight)
   }
 
   /**
-   * From when on nothing came: the last event, or the end of a gap of our own, in which nobody can say that nothing did.
-   * Rows since a gap are known, and what came before it is in the detector.
+   * Returns the start of the silence: the last event, or the end of a later collection gap, in which events may have
+   * been missed. Rows after a gap are known, and everything before it is in the detector.
    */
   private knownAt(lastEventAt: Instant | null, gaps: GapRows, at: Instant): Instant | null {
     const gapEnd = gaps.endBefore(at)
@@ -88,7 +91,7 @@ export class Tracker {
   }
 
   private takeTicks(counts: RowCounts | null, to: Instant, gaps: GapRows, emit: Emit): void {
-    if (!this.isBegun || to < this.ticksFrom) return
+    if (!this.hasEvents || to < this.ticksFrom) return
     const after = Math.max(this.position, this.ticksFrom, this.rowStart)
     for (let at = (Math.floor(after / TICK_MS) + 1) * TICK_MS; at <= to; at += TICK_MS) {
       const lastEventAt = counts?.lastEventAt(this.rowStart, at) ?? this.lastEventAt
@@ -98,7 +101,7 @@ export class Tracker {
         const isSilent = score >= (this.sensitivities[place] ?? 0)
         const { alarm } = episode.judge(at, null, isSilent)
         if (!isSilent) continue
-        emit(place, { ...this.silence(at, since, lastEventAt, score), alarm, row: null, isHurt: false })
+        emit(place, { ...this.silence(at, since, lastEventAt, score), alarm, row: null, touchesGap: false })
       }
     }
   }
@@ -106,27 +109,27 @@ export class Tracker {
   private takeRow(counts: RowCounts | null, end: Instant, gaps: GapRows, emit: Emit): void {
     const start = this.rowStart
     const [observed, events] = [counts?.weightAt(start) ?? 0, counts?.eventsAt(start) ?? 0]
-    const isHurt = gaps.hurts(start)
+    const touchesGap = gaps.touches(start)
     this.lastEventAt = counts?.lastEventAt(start, end) ?? this.lastEventAt
-    if (!this.isBegun && events > 0 && !isHurt) this.weight = observed / events || 1
-    if (!this.isBegun) {
-      for (const place of this.episodes.keys()) emit(place, this.unknown(end, observed, isHurt))
+    if (!this.hasEvents && events > 0 && !touchesGap) this.weight = observed / events || 1
+    if (!this.hasEvents) {
+      for (const place of this.episodes.keys()) emit(place, this.unknown(end, observed, touchesGap))
       return
     }
-    if (!isHurt) this.knownUntil = end
+    if (!touchesGap) this.knownUntil = end
     const since = this.knownAt(this.lastEventAt, gaps, end)
     const count = observed / this.weight
-    const verdicts = this.detectors.push(start, isHurt ? null : count)
+    const verdicts = this.detectors.push(start, touchesGap ? null : count)
     const score = this.detectors.silenceAt(end, since)
     this.learningUntil = verdicts[0]?.learningUntil ?? null
     for (const [place, verdict] of verdicts.entries()) {
-      const isSilent = score >= (this.sensitivities[place] ?? 0) || (!isHurt && verdict.state === 'silent')
-      const judged = this.episodes[place]?.judge(end, isHurt ? null : { ...verdict, count }, isSilent)
+      const isSilent = score >= (this.sensitivities[place] ?? 0) || (!touchesGap && verdict.state === 'silent')
+      const judged = this.episodes[place]?.judge(end, touchesGap ? null : { ...verdict, count }, isSilent)
       const row = this.numbers(observed, verdict)
       const shown = isSilent
         ? this.silence(end, since, this.lastEventAt, Math.max(score, verdict.down))
-        : this.calm(end, row, verdict, isHurt ? null : (judged?.trouble ?? null))
-      emit(place, { ...shown, alarm: judged?.alarm ?? false, row, isHurt })
+        : this.calm(end, row, verdict, touchesGap ? null : (judged?.trouble ?? null))
+      emit(place, { ...shown, alarm: judged?.alarm ?? false, row, touchesGap })
     }
   }
 
@@ -144,7 +147,7 @@ export class Tracker {
     }
   }
 
-  /** `trouble`: what is open, which its last row need not show any more. */
+  /** `trouble`: the open deviation, which its last row need not show any more. */
   private calm(
     at: Instant,
     row: RowNumbers,
@@ -153,7 +156,7 @@ export class Tracker {
   ): Shown {
     const state = trouble ?? (learningUntil === null ? 'normal' : 'learning')
     const { lastEventAt } = this
-    // Sums that still hold a trouble which is over say nothing.
+    // Sums that still include a deviation that is over do not count.
     const score = anomaly && trouble === null ? 0 : Math.max(up, down)
     return {
       ...{ at, since: this.rowStart, ...row, state, learningUntil },
@@ -161,18 +164,18 @@ export class Tracker {
     }
   }
 
-  private unknown(at: Instant, observed: number, isHurt: boolean): Outcome {
+  private unknown(at: Instant, observed: number, touchesGap: boolean): Outcome {
     const row = { observed, expected: null, low: null, high: null }
     return {
-      ...{ at, since: this.rowStart, ...row, row, isHurt, state: 'learning', learningUntil: null },
+      ...{ at, since: this.rowStart, ...row, row, touchesGap, state: 'learning', learningUntil: null },
       ...{ open: false, alarm: false, silentSince: null, lastEventAt: this.lastEventAt, score: 0, unlikely: 0 },
     }
   }
 
-  /** What the detector is given is counted in events of the first sampling rate; people are told what they stand for. */
+  /** The detector counts in events of the first sampling rate; outcomes are in weighted events. */
   private weighted(count: number | null): number | null {
     return count === null ? null : count * this.weight
   }
 }
 
-type Shown = Omit<Outcome, 'alarm' | 'row' | 'isHurt'>
+type Shown = Omit<Outcome, 'alarm' | 'row' | 'touchesGap'>

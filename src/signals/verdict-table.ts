@@ -5,50 +5,54 @@ import type { Emit } from './tracker.ts'
 import type { Outcome, VerdictRow } from './verdict-row.ts'
 import { WindowFold, type WindowState } from './window-fold.ts'
 
-/** One series that a scope stands for. */
+/** One series that a scope covers. */
 export interface Member {
   scope: SeriesScope
   series: Series
   /** `one`: the scope is this series; of `*` the domain's `whole` traffic, and each `signal`. */
   role: 'one' | 'whole' | 'signal'
   muted: boolean
-  /** One for each that was asked for, or the signal's own. */
+  /** One for each queried sensitivity, or the signal's own. */
   sensitivities: readonly number[]
-  /** False for instants at which it is no signal; always true when absent. */
+  /** Returns false for instants at which it is no signal; always true when absent. */
   isOn?(instant: Instant): boolean
 }
 
-/** A member at one of the sensitivities that were asked for. */
+/** A member at one of the queried sensitivities. */
 interface Column {
   member: Member
-  /** Place of the sensitivity. */
+  /** Index of the sensitivity. */
   kind: number
   sensitivity: number
   fold: WindowFold
-  /** Of a signal, what is said when it is known how its domain stood: where it was open. */
+  /** The open outcomes of a signal, which are taken once the state of its domain is known. */
   open: Outcome[]
-  /** Place of the window that the last of them lies in, or of the next one. */
+  /** Index of the window that contains the last of them, or of the next one. */
   window: number
-  /** What was said last, and of the last row. */
+  /** The last outcome, and that of the last row. */
   last: Outcome | null
   lastRow: Outcome | null
-  /** Of each window. */
+  /** By window. */
   state: (WindowState | null)[]
 }
 
-/** Collects what members say of windows. */
+/** Collects the outcomes of members by window. */
 export class VerdictTable {
   private readonly columns: Column[] = []
   private readonly guards = new Map<SeriesScope, DomainGuard[]>()
 
-  /** `kinds`: the sensitivities that were asked for, null: the scopes' own. `counts`: false for instants left out. */
+  /**
+   * `kinds`: the queried sensitivities, null: the scopes' own. `counts`: returns false for instants that are left out.
+   */
   constructor(
     private readonly windows: readonly Span[],
     private readonly kinds: readonly (number | null)[],
     private readonly counts: (instant: Instant) => boolean,
   ) {}
 
-  /** Takes what a tracker with these sensitivities says of the member, in the order of time. */
+  /**
+   * Returns the `Emit` for a tracker of the member with these sensitivities; outcomes must come in the order of time.
+   */
   sink(member: Member, sensitivities: readonly number[]): Emit {
     const columns = member.sensitivities.map((sensitivity, kind) => this.columnOf(member, kind, sensitivity))
     return (place, outcome) => {
@@ -57,7 +61,7 @@ export class VerdictTable {
     }
   }
 
-  /** The rows of each sensitivity and window, in the order in which the members were named. */
+  /** Returns the rows by sensitivity and window, in the order in which the members were added. */
   rows(): VerdictRow[][][] {
     for (const column of this.columns) this.end(column)
     const byKind = this.kinds.map((_, kind) => this.columns.filter((column) => column.kind === kind))
@@ -89,7 +93,7 @@ export class VerdictTable {
     if (outcome.open && this.isWorthKeeping(column, outcome)) open.push(outcome)
   }
 
-  /** A silence says the same at every tick; one is kept in each row and window. */
+  /** A silence has the same outcome at every tick; one is kept for each row and window. */
   private isWorthKeeping(column: Column, { row, alarm, at }: Outcome): boolean {
     while ((this.windows[column.window]?.to ?? at) < at) column.window += 1
     const before = column.open.at(-1)?.at ?? Number.NEGATIVE_INFINITY
@@ -126,7 +130,7 @@ export class VerdictTable {
     const falls = role === 'whole' ? (this.guardOf(scope, kind)?.falls() ?? []) : []
     const own = falls.filter(({ at }) => at > from && at <= to && this.counts(at - 1))
     const explains = own.length > 0
-    const { row: _row, isHurt: _isHurt, unlikely: _unlikely, ...outcome } = state.outcome
+    const { row: _row, touchesGap: _touchesGap, unlikely: _unlikely, ...outcome } = state.outcome
     const { open, explained } = state
     const alarm = state.alarm || own.some((fall) => fall.alarm)
     return [{ ...about, ...outcome, open, alarm, explained, explains, down: isDown(outcome) }]
@@ -135,7 +139,7 @@ export class VerdictTable {
 
 type About = 'scope' | 'domainId' | 'vendor' | 'event' | 'sensitivity' | 'muted'
 
-/** Of a series of which nothing came. */
+/** The verdict on a series without events. */
 const NOTHING: Omit<VerdictRow, About | 'at' | 'since'> = {
   ...{ state: 'learning', learningUntil: null, observed: 0, expected: null, low: null, high: null },
   ...{ open: false, alarm: false, down: false, explained: false, explains: false },

@@ -3,17 +3,17 @@ import { type Series, type Span, TICK_MS } from './series.ts'
 import { LEAD_MS } from './tracker-memory.ts'
 import type { Outcome } from './verdict-row.ts'
 
-/** What the outcomes of one series come to in one window. */
+/** The outcomes of one series in one window, merged. */
 export interface WindowState {
-  /** The one that says most. */
+  /** The most significant one. */
   outcome: Outcome
   open: boolean
   alarm: boolean
-  /** True when it was open, and explained wherever it was. */
+  /** True when it was open, and at all times explained. */
   explained: boolean
 }
 
-/** Sums outcomes of one series, at one sensitivity, up by the window. They come in the order of time. */
+/** Merges the outcomes of one series, at one sensitivity, by window. They must come in the order of time. */
 export class WindowFold {
   private index = 0
   private state: WindowState | null = null
@@ -21,14 +21,14 @@ export class WindowFold {
   private before: Outcome | null = null
 
   /**
-   * Windows are in order and don't overlap. `ended` is told of each, with null where nothing is known. `counts`: false for
-   * instants that are left out; what goes on when they end is new to whoever did not look before.
+   * Windows are in order and don't overlap. `onEnd` is called for each, with null where nothing is known. `counts`:
+   * returns false for instants that are left out; a deviation that is open after them is reported as new.
    */
   constructor(
     private readonly windows: readonly Span[],
     private readonly series: Pick<Series, 'stepMs'>,
     private readonly counts: (instant: Instant) => boolean,
-    private readonly ended: (window: number, state: WindowState | null) => void,
+    private readonly onEnd: (window: number, state: WindowState | null) => void,
   ) {}
 
   take(outcome: Outcome): void {
@@ -37,11 +37,11 @@ export class WindowFold {
     }
     const window = this.windows[this.index]
     if (outcome.row) this.before = outcome
-    // An instant is the end of something, which came before it.
+    // Outcomes carry the end of their row or tick, whose last instant is before it.
     if (window && outcome.at > window.from && this.counts(outcome.at - 1)) this.add(outcome)
   }
 
-  /** There is nothing more. */
+  /** Ends all windows; to be called after the last outcome. */
   endAll(): void {
     for (let window = this.windows[this.index]; window; window = this.windows[this.index]) this.end(window)
   }
@@ -62,14 +62,14 @@ export class WindowFold {
     const { before, state, index } = this
     const isKnown = before !== null && before.at > from - LEAD_MS
     const quiet = isKnown ? { outcome: before, open: false, alarm: false, explained: false } : null
-    this.ended(index, state ?? quiet)
+    this.onEnd(index, state ?? quiet)
     this.index += 1
     this.state = null
   }
 }
 
-/** An alarm says more than what goes on, and that more than what is usual, of which the last says most. */
-function rankOf({ open, alarm, score, isHurt, at }: Outcome): number {
+/** Alarms rank above open deviations, these above normal rows, of which the latest ranks highest. */
+function rankOf({ open, alarm, score, touchesGap, at }: Outcome): number {
   if (open) return (alarm ? 2e9 : 1e9) + score
-  return isHurt ? 0 : at / 1e6
+  return touchesGap ? 0 : at / 1e6
 }
