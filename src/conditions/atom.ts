@@ -3,20 +3,20 @@ import type { Condition, ConditionEvent } from './condition.ts'
 import type { Meter } from './meter.ts'
 
 /**
- * One positive condition as a rule set knows it, however many rules have it. Most conditions hold for few events, so
- * what is kept of an event is where an atom differs from what it is for a missing parameter.
+ * A positive condition in a rule set, shared by all rules that have it. Most conditions hold for few events, so only
+ * the atoms that differ from their default, the result for a missing parameter, are recorded for an event.
  */
 export class Atom {
-  /** The number of the last event for which it held, where that is its default. */
+  /** The number of the last event for which it held; recorded when it holds by default. */
   heldAt = 0
-  /** The number of the last event for which it was not as for a missing parameter. */
+  /** The number of the last event for which it differed from its default. */
   flippedAt = 0
   /** How many literals of rules in the set refer to it. */
   references = 0
-  /** Clauses with a rule that waits for a flip. */
+  /** Watched clauses whose rule becomes a candidate when the atom flips. */
   readonly onFlip = new Set<Clause>()
-  /** Clauses with a rule that is looked at for each event that does not flip the atom. */
-  readonly standing = new Set<Clause>()
+  /** Watched clauses whose rule becomes a candidate for each event that does not flip the atom. */
+  readonly onNoFlip = new Set<Clause>()
 
   constructor(
     readonly name: string,
@@ -44,44 +44,47 @@ export interface Clause {
 export interface CompiledRule {
   id: string
   clauses: readonly Clause[]
-  /** The rule is looked at when this one holds. Null for a rule without clauses, which every event breaks. */
+  /** The rule becomes a candidate when this clause holds. Null for a rule without clauses, which every event breaks. */
   watched: Clause | null
-  /** How often it was looked at in vain since `watched` changed. */
+  /** How often it was a candidate without being broken, since `watched` changed. */
   misses: number
-  /** The number of the last event for which it was looked at. */
+  /** The number of the last event for which it was a candidate. */
   seenAt: number
 }
 
-/** What a rule set reads of an event. */
+/** The part of an event that a rule set reads. */
 export type RuleEvent = ConditionEvent & Pick<StoredEvent, 'domainId'>
 
-/** Takes each atom that holds for a text; the same one may come more than once. */
+/** Receives each atom that holds for a text, possibly more than once. */
 export interface Holding {
   hold(atom: Atom): void
 }
 
-/** Conditions of one kind on one parameter, arranged so that a text finds those that hold without asking each. */
+/** Conditions of one kind on one parameter, indexed so that a text finds those that hold without testing each. */
 export interface TextIndex {
   add(atom: Atom): void
   remove(atom: Atom): void
-  /** Compiles what changed, which else the next text waits for. */
+  /** Compiles changes, so that the next text does not wait for it. */
   prepare?(): void
-  /** Gives `holding` every atom that holds for the text under the key. May end with `OutOfTime`. */
+  /** Passes every atom that holds for the text under the key to `holding`. May throw `OutOfTime`. */
   find(text: string, key: string, holding: Holding, meter: Meter): void
 }
 
-/** Finds the atoms that hold for an event. False: the parameter is missing, and all are as by default. */
+/**
+ * Finds the atoms that hold for an event. Returns false when the parameter is missing, and all atoms have their
+ * default.
+ */
 export type Finder = (event: RuleEvent, holding: Holding, meter: Meter) => boolean
 
 /** Conditions of one kind on one parameter. */
 export interface RuleGroup {
-  /** How many clauses wait for atoms of the group. Zero: it is decided only when a rule that is looked at needs it. */
+  /** How many watched clauses have atoms of the group. Zero: it is evaluated only when a candidate needs it. */
   watchers: number
   readonly name: string
   readonly index: TextIndex
   /** The key of `params` that it reads; null for fields and for any parameter. */
   readonly key: string | null
-  /** The number of the last event for which its atoms were decided. */
+  /** The number of the last event for which its atoms were evaluated. */
   decidedAt: number
   atoms: number
   /** Atoms that hold for a missing parameter. */

@@ -1,6 +1,6 @@
 import { type Condition, type Operator, type Rule, TWINS, WITHOUT_VALUES } from './condition.ts'
 
-/** A condition with a positive operator, or the complement of it. */
+/** A condition with a positive operator, or its complement. */
 export interface ConditionLiteral {
   positive: Condition
   isNegative: boolean
@@ -9,14 +9,14 @@ export interface ConditionLiteral {
 /** Holds when any of its literals does. */
 export type ConditionClause = readonly ConditionLiteral[]
 
-/** Conditions with so many values become one for each, so that rules share what they have in common. */
+/** Conditions with up to this many values are split into one for each value, so that rules share them. */
 const MAX_SPLIT = 8
-/** As many clauses at most as one list of conditions may become. */
+/** The most clauses that one list of conditions may become. */
 const MAX_CLAUSES = 32
 
 /**
- * A rule as clauses that all hold for an event that breaks it (conjunctive normal form). A clause without literals never
- * holds. Conditions with more values than are worth parting stay whole.
+ * Returns a rule as clauses that all hold for an event that breaks it (conjunctive normal form). A clause without
+ * literals never holds. Conditions with many values are not split.
  */
 export function clausesOf(rule: Rule): ConditionClause[] {
   const groups = rule.conditionGroups ?? []
@@ -44,7 +44,7 @@ function anyOf(items: readonly Condition[]): ConditionClause[] {
   return clauses
 }
 
-/** Of a positive condition any holds, of a negative one each. */
+/** A positive condition holds when any literal does, a negative one when each does. */
 function literalsOf(condition: Condition): ConditionLiteral[] {
   const { values = [] } = condition
   if (WITHOUT_VALUES.has(condition.op) || values.length > MAX_SPLIT) return wholeOf(condition)

@@ -27,7 +27,7 @@ export const OPERATORS = [
 ] as const
 export type Operator = (typeof OPERATORS)[number]
 
-/** Negative operators and the twin of which each is the exact complement. */
+/** Negative operators, each with the operator of which it is the exact complement. */
 export const TWINS: Readonly<Partial<Record<Operator, Operator>>> = {
   not_equals: 'equals',
   not_contains: 'contains',
@@ -104,14 +104,14 @@ export const ConditionGroupSchema = Closed(
 )
 export type ConditionGroup = Static<typeof ConditionGroupSchema>
 
-/** The part of an alert that is written in conditions. What is absent holds. */
+/** The conditions of an alert. Absent parts hold. */
 export interface Rule {
   conditions?: Static<typeof ConditionSetSchema>
   conditionGroups?: readonly ConditionGroup[]
   filters?: readonly Condition[]
 }
 
-/** Fields of the event itself that a condition may name, each behind a `$`. */
+/** Fields of the event itself that a condition may name, each after a `$`. */
 export const EVENT_FIELDS = {
   vendor: 'text',
   event: 'text',
@@ -130,15 +130,15 @@ export const EVENT_FIELDS = {
 } as const satisfies Partial<Record<keyof StoredEvent, 'text' | 'number'>>
 export type EventField = keyof typeof EVENT_FIELDS
 
-/** What conditions read of an event. */
+/** The part of an event that conditions read. */
 export type ConditionEvent = Pick<StoredEvent, EventField | 'params'>
 
-/** Where a condition looks. */
+/** The part of an event that a condition tests. */
 export type Target = { kind: 'any' } | { kind: 'field'; field: EventField } | { kind: 'key'; key: string }
 
 /**
- * Reads `parameter`: `*`, `$field`, or a key of `params`. A key that itself begins with `$` is written with one more
- * (`$$os` is the key `$os`). Null: a `$` with no such field behind it.
+ * Parses `parameter`: `*`, `$field`, or a key of `params`. A key that itself begins with `$` is written with one more
+ * (`$$os` is the key `$os`). Returns null for a `$` followed by no such field.
  */
 export function readParameter(parameter: string): Target | null {
   if (parameter === '*') return { kind: 'any' }
@@ -148,16 +148,16 @@ export function readParameter(parameter: string): Target | null {
   return Object.hasOwn(EVENT_FIELDS, name) ? { kind: 'field', field: name as EventField } : null
 }
 
-/** As `readParameter`, for conditions that were checked. Throws `AppError('invalid')` for the others. */
+/** As `readParameter`, for conditions that were checked. Throws `AppError('invalid')` for invalid ones. */
 export function targetOf({ parameter }: Condition): Target {
   const target = readParameter(parameter)
   if (!target) throw new AppError('invalid', `parameter: ${unknownField(parameter)}`)
   return target
 }
 
-/** Reads one key of `params`; the empty text when it is missing. */
+/** Returns a function that reads one key of `params`; the empty text when it is missing. */
 export function keyReader(key: string): (event: Pick<ConditionEvent, 'params'>) => string {
-  // What every object inherits (`constructor`) is no parameter. Asking costs, so only where it matters.
+  // Inherited properties (`constructor`) are no parameters. The check is costly, so it is made only where needed.
   if (key in Object.prototype) return ({ params }) => (Object.hasOwn(params, key) ? (params[key] ?? '') : '')
   return ({ params }) => params[key] ?? ''
 }
@@ -167,7 +167,7 @@ const unknownField = (parameter: string) =>
     .map((field) => `$${field}`)
     .join(' ')}, and a key that begins with $ is written $$`
 
-/** Operators that need no values, and ignore those that they are given. */
+/** Operators that need no values, and ignore given ones. */
 export const WITHOUT_VALUES: ReadonlySet<Operator> = new Set([
   'is_blank',
   'not_blank',
@@ -175,25 +175,27 @@ export const WITHOUT_VALUES: ReadonlySet<Operator> = new Set([
   'contains_phone',
 ])
 
-/** Every condition of a rule. */
+/** Returns every condition of a rule. */
 export function conditionsOf(rule: Rule): Condition[] {
   const groups = rule.conditionGroups?.flatMap((group) => group.items) ?? []
   return [...(rule.filters ?? []), ...(rule.conditions?.items ?? []), ...groups]
 }
 
-/** What keeps a text from standing in an event, and in SQL; null when nothing does. */
+/** Returns why a text can't be in an event or in SQL; null when it can. */
 function faultOfText(text: string): string | null {
   if (!text.isWellFormed()) return 'not valid Unicode'
   return text.includes('\0') ? 'has a NUL character, which no event has' : null
 }
 
 /**
- * What the conditions of one rule may cost. A rule that is large enough to be at this limit fills some 200 kB; the worst of
- * them, all patterns, takes 0.2 ms for each letter of an event.
+ * The most that the conditions of one rule may cost. A rule at this limit has some 200 kB; the worst, all patterns,
+ * takes 0.2 ms for each character of an event.
  */
 export const MAX_RULE_COST = 20_000
 
-/** What a value may cost at worst: a pattern its instructions, another text a tenth of its letters, but at least 1. */
+/**
+ * Returns the worst cost of a value: a pattern its instructions, another text a tenth of its length, but at least 1.
+ */
 function costOfValue(op: Operator, value: string): number {
   if (op === 'regex' || op === 'custom_pii_regex') return compilePattern(value).size
   return Math.max(1, Math.floor(value.length / 10))
@@ -202,12 +204,15 @@ function costOfValue(op: Operator, value: string): number {
 const costOfCondition = ({ op, values = [] }: Condition) =>
   WITHOUT_VALUES.has(op) ? 1 : values.reduce((sum, value) => sum + costOfValue(op, value), 0)
 
-/** What a rule that passed `checkRule` costs: the sum over the values of all its conditions, at most `MAX_RULE_COST`. */
+/**
+ * Returns the cost of a rule that passed `checkRule`: the sum over the values of all its conditions, at most
+ * `MAX_RULE_COST`.
+ */
 export function costOf(rule: Rule): number {
   return conditionsOf(rule).reduce((sum, condition) => sum + costOfCondition(condition), 0)
 }
 
-/** What is wrong with a value for its operator; null when nothing is. */
+/** Returns what is wrong with a value for its operator; null when nothing is. */
 function faultOfValue(op: Operator, value: string): string | null {
   const fault = faultOfText(value)
   if (fault !== null) return fault
@@ -224,11 +229,11 @@ function faultOfValue(op: Operator, value: string): string | null {
   }
 }
 
-/** Holds each condition of a rule against the language, and their sum against `MAX_RULE_COST`. */
+/** Checks each condition of a rule, and the sum of their costs against `MAX_RULE_COST`. */
 export class RuleCheck {
   private cost = 0
 
-  /** Refuses the first of the conditions that means nothing, or with which the rule becomes too dear. */
+  /** Throws `AppError('invalid')` for the first condition that is invalid, or that exceeds the rule's cost limit. */
   conditions(conditions: readonly Condition[], path: string): void {
     for (const [index, { parameter, op, values = [] }] of conditions.entries()) {
       const at = `${path}[${index}]`
@@ -250,7 +255,7 @@ export class RuleCheck {
     )
   }
 
-  /** What comes after the limit is not even looked at, so that a body of megabytes costs no more than one at the limit. */
+  /** Stops at the limit, so that checking a body of megabytes costs no more than one at the limit. */
   private pay(cost: number, at: string): void {
     this.cost += cost
     if (this.cost <= MAX_RULE_COST) return
@@ -262,7 +267,7 @@ export class RuleCheck {
   }
 }
 
-/** Runs `work`; a refusal that it throws says where. */
+/** Runs `work`; an error that it throws gets the path. */
 function named<T>(at: string, work: () => T): T {
   try {
     return work()
@@ -273,15 +278,15 @@ function named<T>(at: string, work: () => T): T {
 }
 
 /**
- * Refuses conditions that fit the schema and still mean nothing, or that cost too much: `AppError('invalid')` names the
- * first of them, as in `filters[2].values[0]: …` for the path `filters`. `check`: of a rule whose conditions stand in
- * several places.
+ * Throws `AppError('invalid')` for conditions that fit the schema and are still invalid, or cost too much, naming the
+ * first, as in `filters[2].values[0]: …` for the path `filters`. `check`: shared by the conditions of a rule in several
+ * places.
  */
 export function checkConditions(conditions: readonly Condition[], path: string, check = new RuleCheck()): void {
   check.conditions(conditions, path)
 }
 
-/** As `checkConditions`, for all of a rule; `path` is where the rule stands, empty for the body itself. */
+/** As `checkConditions`, for all of a rule; `path` is the path of the rule, empty for the body itself. */
 export function checkRule(rule: Rule, path = ''): void {
   const root = path ? `${path}.` : ''
   const check = new RuleCheck()

@@ -10,7 +10,7 @@ const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
 const DOMAIN = String.raw`(?:${LABEL}\.)+(?:[Xx][Nn]--[A-Za-z0-9-]{1,59}|[A-Za-z]{2,24})`
 export const EMAIL_PATTERN = `[A-Za-z0-9_][${LOCAL}]*@${DOMAIN}(?:[^A-Za-z0-9]|$)`
 
-/** Names of image files for dense screens (`logo@2x.png`) look like addresses; they are taken out before. */
+/** Names of image files for dense screens (`logo@2x.png`) look like addresses; they are removed before the search. */
 export const DENSE_IMAGE_PATTERN = String.raw`@[0-9](?:\.[0-9])?x\.(?:png|jpg|jpeg|gif|webp|avif|svg)`
 
 const denseImage = new RegExp(DENSE_IMAGE_PATTERN, 'g')
@@ -23,7 +23,7 @@ export interface Span {
   end: number
 }
 
-/** The address around one `@`. Going outwards from it keeps this linear, which one pattern would not be. */
+/** Returns the address around one `@`. Searching outwards from it is linear, which a single pattern would not be. */
 function addressAt(text: string, at: number, from: number): Span | null {
   domain.lastIndex = at + 1
   if (!domain.test(text)) return null
@@ -33,12 +33,12 @@ function addressAt(text: string, at: number, from: number): Span | null {
   return start < at ? { start, end: domain.lastIndex } : null
 }
 
-/** Addresses that stand in the text as it is, without decoding, in order and apart from each other. */
+/** Returns the addresses in the text, without decoding, in order and without overlaps. */
 export function findEmails(text: string): Span[] {
   const found: Span[] = []
   let at = text.indexOf('@')
   if (at < 0) return found
-  // Blanked out rather than removed, so that positions stay.
+  // Replaced by spaces, so that positions stay.
   const searched = text.replaceAll(denseImage, (name) => ' '.repeat(name.length))
   for (; at >= 0; at = searched.indexOf('@', at + 1)) {
     const span = addressAt(searched, at, found.at(-1)?.end ?? 0)
@@ -47,7 +47,7 @@ export function findEmails(text: string): Span[] {
   return found
 }
 
-/** Whether the text, or what up to two rounds of percent-decoding make of it, contains an e-mail address. */
+/** Whether the text, or its percent-decoded forms of up to two rounds, contains an e-mail address. */
 export function containsEmail(text: string): boolean {
   if (!text.includes('@') && !text.includes('%')) return false
   return decodings(text).some((decoded) => findEmails(decoded).length > 0)

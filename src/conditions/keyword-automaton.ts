@@ -1,30 +1,30 @@
 /**
- * Letters of all keywords of one automaton together. A state and a letter fit into a small integer, and so many take 5 to
- * 10 ms to build.
+ * The most characters of all keywords of one automaton together. A state and a character then fit into a small integer,
+ * and building takes 5 to 10 ms.
  */
-export const MAX_KEYWORD_LETTERS = 8000
+export const MAX_KEYWORD_CHARACTERS = 8000
 
 const START = 0
 
 /**
  * Finds which of many keywords a text contains, in one pass over it (Aho and Corasick, Efficient string matching, 1975,
- * https://doi.org/10.1145/360825.360855). Each keyword that is found is looked at once, so that a text costs no more than
- * its letters and the keywords in it, however they overlap; and a state knows the longest keyword that ends there, not all,
- * so that memory is for letters alone.
+ * https://doi.org/10.1145/360825.360855). Each found keyword is processed once, so that the cost of a text is its
+ * length and the keywords in it, however they overlap; and a state stores only the longest keyword that ends there, so
+ * that memory grows with the characters alone.
  */
 export class KeywordAutomaton {
-  /** The state that follows, by a state and a letter. */
+  /** The next state, by state and character. */
   private readonly next = new Map<number, number>()
-  /** Of each state the longest end that is a state too. */
+  /** The longest suffix of each state that is a state too. */
   private readonly failure: Int32Array
-  /** Of each state the longest keyword that it ends with, as a state; `START`: none. */
+  /** The longest keyword that each state ends with, as a state; `START`: none. */
   private readonly output: Int32Array
-  /** Of each state that is a keyword the number of the search that last found it. */
+  /** For states that are keywords: the number of the search that last found it. */
   private readonly foundAt: Float64Array
   private readonly keywordOf = new Map<number, string>()
   private searches = 0
 
-  /** `keywords` are not empty, and have at most `MAX_KEYWORD_LETTERS` together. */
+  /** `keywords` are not empty, and have at most `MAX_KEYWORD_CHARACTERS` together. */
   constructor(keywords: Iterable<string>) {
     const steps: Step[][] = []
     let states = 1
@@ -46,11 +46,11 @@ export class KeywordAutomaton {
     this.failure = new Int32Array(states)
     this.output = new Int32Array(states)
     this.foundAt = new Float64Array(states)
-    // Those nearer to the start first: each needs what shorter ones know.
+    // In the order of length: each needs the links of shorter ones.
     for (const step of steps.flat()) this.link(step)
   }
 
-  /** The keywords that the text contains, each once. */
+  /** Returns the keywords that the text contains, each once. */
   find(text: string): string[] {
     const found: string[] = []
     const search = ++this.searches
@@ -84,7 +84,7 @@ export class KeywordAutomaton {
     }
   }
 
-  /** The next shorter keyword that this one ends with. */
+  /** Returns the next shorter keyword that this one ends with. */
   private shorter(keyword: number): number {
     return this.output[this.failure[keyword] ?? START] ?? START
   }

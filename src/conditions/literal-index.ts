@@ -1,13 +1,13 @@
 import type { Atom, Holding, TextIndex } from './atom.ts'
-import { KeywordAutomaton, MAX_KEYWORD_LETTERS } from './keyword-automaton.ts'
+import { KeywordAutomaton, MAX_KEYWORD_CHARACTERS } from './keyword-automaton.ts'
 import type { Meter } from './meter.ts'
 import { NO_ATOMS, TextMemory } from './text-memory.ts'
 import { WorkLog } from './work-log.ts'
 
-/** So many texts are searched for one by one: cheaper than an automaton. */
+/** Up to this many texts are searched for one by one, which is cheaper than an automaton. */
 const FEW = 16
-/** What a letter costs in an automaton, in the units of `WorkLog`. */
-const LETTER_WORK = 50
+/** The cost of a character in an automaton, in the units of `WorkLog`. */
+const CHARACTER_WORK = 50
 
 type Place = 'contains' | 'starts_with' | 'ends_with'
 
@@ -16,17 +16,17 @@ interface Wanted {
   place: Place
 }
 
-/** One text that is searched for, for whom, and among which others. */
+/** A searched text, with the atoms that search for it, and its set. */
 interface Keyword {
   wanted: Wanted[]
   set: KeywordSet
 }
 
-/** Texts that are searched for, anywhere or at an end, in sets so small that a change, which builds one anew, is quick. */
+/** Texts that are searched for anywhere or at an end, in sets small enough to be rebuilt quickly after a change. */
 export class LiteralIndex implements TextIndex {
   private readonly keywords = new Map<string, Keyword>()
   private sets: KeywordSet[] = []
-  /** Atoms with an empty text, which is everywhere. */
+  /** Atoms with an empty text, which every text contains. */
   private readonly always = new Set<Atom>()
   private readonly memory = new TextMemory()
   private readonly log = new WorkLog()
@@ -55,7 +55,7 @@ export class LiteralIndex implements TextIndex {
   }
 
   find(text: string, _key: string, holding: Holding, meter: Meter): void {
-    // Few are searched for sooner than remembered.
+    // Searching for few texts is faster than a lookup.
     if (this.keywords.size <= FEW) return this.findEach(text, holding)
     for (const atom of this.memory.recall(text, () => this.search(text, meter))) holding.hold(atom)
   }
@@ -88,10 +88,10 @@ export class LiteralIndex implements TextIndex {
   private search(text: string, meter: Meter): readonly Atom[] {
     const found = new Set(this.always)
     for (const set of this.sets) {
-      // One that was not prepared takes longer.
+      // Building the automaton takes time.
       if (!set.isPrepared) meter.check(0)
       set.prepare()
-      this.log.measure(text.length * Math.min(set.size, LETTER_WORK), meter, () => {
+      this.log.measure(text.length * Math.min(set.size, CHARACTER_WORK), meter, () => {
         for (const part of set.find(text)) this.collect(part, text, found)
       })
     }
@@ -105,15 +105,15 @@ export class LiteralIndex implements TextIndex {
   }
 }
 
-/** Whether a part of the text is where it is wanted. */
+/** Whether a part of the text is at the required place. */
 function isAt(place: Place, text: string, part: string): boolean {
   return place === 'contains' || (place === 'starts_with' ? text.startsWith(part) : text.endsWith(part))
 }
 
 class KeywordSet {
   private readonly keywords = new Set<string>()
-  private letters = 0
-  /** Null: to be built at the next text, or so few that they are searched for one by one. */
+  private characters = 0
+  /** Null: to be built at the next text, or not needed because the texts are few. */
   private automaton: KeywordAutomaton | null = null
 
   get size(): number {
@@ -121,18 +121,18 @@ class KeywordSet {
   }
 
   hasRoomFor({ length }: string): boolean {
-    return this.letters + length <= MAX_KEYWORD_LETTERS
+    return this.characters + length <= MAX_KEYWORD_CHARACTERS
   }
 
   add(keyword: string): void {
     this.keywords.add(keyword)
-    this.letters += keyword.length
+    this.characters += keyword.length
     this.automaton = null
   }
 
   delete(keyword: string): void {
     this.keywords.delete(keyword)
-    this.letters -= keyword.length
+    this.characters -= keyword.length
     this.automaton = null
   }
 
@@ -145,7 +145,7 @@ class KeywordSet {
     if (!this.isPrepared) this.automaton = new KeywordAutomaton(this.keywords)
   }
 
-  /** The keywords that the text contains. */
+  /** Returns the keywords that the text contains. */
   find(text: string): string[] {
     return this.automaton?.find(text) ?? [...this.keywords].filter((keyword) => text.includes(keyword))
   }

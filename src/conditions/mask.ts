@@ -4,9 +4,9 @@ import { compilePattern } from './pattern.ts'
 import { percentDecode } from './percent.ts'
 import { findPhones, type PhoneRegions } from './phone.ts'
 
-/** What stands for a value that a rule marks as personal, whatever it was. */
+/** Replaces a value that a rule marks as personal. */
 const HIDDEN = '***'
-/** A text in which there is still something after so many rounds of masking or decoding was made for that. */
+/** A text that still contains personal data after this many rounds of masking or decoding was crafted. */
 const ROUNDS = 8
 
 /** `john@mail.example.com` → `j***@m***.com` */
@@ -29,9 +29,9 @@ function replaceSpans(text: string, spans: readonly Span[], mask: (part: string)
 }
 
 /**
- * A value of the parameter `key` (of a field: behind `$`) with its e-mail addresses as `j***@m***.com` and its phone numbers as `***78`, where
- * `contains_email` and `contains_phone` would see them. A value that shows one only when percent-decoded comes back
- * decoded.
+ * Returns a value of the parameter `key` (a field: with `$`) with e-mail addresses as `j***@m***.com` and phone numbers
+ * as `***78`, where `contains_email` and `contains_phone` find them. A value that contains one only when
+ * percent-decoded is returned decoded.
  */
 export function maskPersonal(value: string, key = '', regions: PhoneRegions = []): string {
   let shown = hide(value, key, regions)
@@ -46,7 +46,7 @@ export function maskPersonal(value: string, key = '', regions: PhoneRegions = []
 
 function hide(text: string, key: string, regions: PhoneRegions): string {
   let shown = text
-  // Two addresses may share a part (`a@b.co@c.de`): what is left of the second shows when the first is masked.
+  // Two addresses may overlap (`a@b.co@c.de`): the rest of the second is found once the first is masked.
   for (let round = 0; round < ROUNDS; round++) {
     const withoutEmails = replaceSpans(shown, findEmails(shown), maskEmail)
     const hidden = replaceSpans(withoutEmails, findPhones(key, withoutEmails, regions), maskPhone)
@@ -58,11 +58,11 @@ function hide(text: string, key: string, regions: PhoneRegions): string {
 
 type ValueTest = (value: string) => boolean
 
-/** Fields whose text comes from outside, so that anything may stand in it. */
+/** Fields whose text comes from outside, and may contain anything. */
 const OPEN_FIELDS = ['vendor', 'event', 'account', 'host', 'path', 'title', 'sessionId'] as const
 
 /**
- * Compiles what samples, evidence and notifications may show of an event. The function answers a copy in which e-mail
+ * Returns a function that prepares an event for samples, evidence and notifications: it returns a copy in which e-mail
  * addresses and phone numbers are masked, and a value that a `custom_pii_regex` among the conditions matches is `***`.
  */
 export function compileMask(

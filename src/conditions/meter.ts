@@ -1,22 +1,22 @@
-/** Thrown inside a rule set when the time of a caller is used up; never leaves it. */
+/** Thrown inside a rule set when the caller's time is used up; is always caught there. */
 export class OutOfTime extends Error {
   override readonly name = 'OutOfTime'
 }
 
-/** How long a rule set may work for its caller. */
+/** Limits how long a rule set may work for its caller. */
 export interface Meter {
   /** Throws `OutOfTime` when less than `neededMs` is left. */
   check(neededMs: number): void
 }
 
-/** Where nobody waits. */
+/** For work that no caller waits for. */
 export const UNLIMITED: Meter = { check() {} }
 
 /** Clocks that never go back, in milliseconds from any moment. */
 export interface Stopwatch {
-  /** Time that passes. */
+  /** Real time. */
   wallMs(): number
-  /** Time that the processor spends on this thread; dearer to ask for. */
+  /** Processor time of this thread; more expensive to read. */
   processorMs(): number
 }
 
@@ -29,8 +29,8 @@ export const stopwatch: Stopwatch = {
 }
 
 /**
- * A meter that ends after `ms`, and after as much work again where more time than that has passed: a machine may be busy
- * with other things meanwhile, for which nobody is to blame.
+ * Returns a meter that ends after `ms` of real time, and after as much processor time again where the machine was busy
+ * with other work meanwhile.
  */
 export function meterOf(ms: number, { wallMs, processorMs }: Stopwatch): Meter {
   const end = wallMs() + ms

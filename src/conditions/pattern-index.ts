@@ -9,32 +9,32 @@ import { WorkLog } from './work-log.ts'
 interface Entry {
   atom: Atom
   source: string
-  /** Instructions: what a letter costs at worst. */
+  /** Number of instructions, which is the worst cost of a character. */
   size: number
   matches(text: string): boolean
 }
 
-/** So many patterns are asked one by one: cheaper than an automaton. */
+/** Up to this many patterns are matched one by one, which is cheaper than an automaton. */
 const FEW = 2
 /**
- * Patterns of one set. Of more, the states outgrow the memory, and a change, which compiles one set anew, takes longer.
- * Measured over addresses of 80 letters: 1.1 µs a text with 32 patterns, 9 µs with 64.
+ * Patterns of one set. With more, the states outgrow the memory, and a change, which compiles one set anew, takes
+ * longer. Measured over addresses of 80 characters: 1.1 µs a text with 32 patterns, 9 µs with 64.
  */
 const MAX_ENTRIES = 32
 const MAX_INSTRUCTIONS = 2000
 /** Bytes for the states of one set's automaton. */
 const AUTOMATON_BYTES = 1024 * 1024
 /**
- * A set is slow when a letter costs so much for each of its patterns, time and again over so many letters: a busy machine
- * is slow now and then. Usual is 0.4 ns, and 5 ns for a pattern by itself.
+ * A set is slow when a character costs this much for each of its patterns, several times in a row over so many
+ * characters, because a busy machine is slow now and then. Usual is 0.4 ns, and 5 ns for a single pattern.
  */
 const SLOW_NS = 10
-const JUDGED_LETTERS = 20_000
+const JUDGED_CHARACTERS = 20_000
 const SLOW_TIMES = 3
 
 /**
- * Patterns as sets of RE2, each of which is one automaton that reads a text once:
- * https://github.com/google/re2/blob/main/re2/set.h. A set whose patterns are slow together is parted.
+ * Patterns in sets of RE2, each of which is one automaton that reads a text once:
+ * https://github.com/google/re2/blob/main/re2/set.h. A set that is slow is split.
  */
 export class PatternIndex implements TextIndex {
   private sets: PatternSet[] = []
@@ -61,7 +61,7 @@ export class PatternIndex implements TextIndex {
   }
 
   find(text: string, _key: string, holding: Holding, meter: Meter): void {
-    // Few are asked sooner than remembered.
+    // Matching few patterns is faster than a lookup.
     const found = this.isSmall ? this.search(text, meter) : this.memory.recall(text, () => this.search(text, meter))
     for (const atom of found) holding.hold(atom)
   }
@@ -74,32 +74,32 @@ export class PatternIndex implements TextIndex {
   private search(text: string, meter: Meter): readonly Atom[] {
     const found = this.sets.flatMap((set) => set.find(text, meter))
     if (this.sets.some(({ isSlow }) => isSlow)) {
-      this.sets = this.sets.flatMap((set) => (set.isSlow ? set.parted() : [set]))
+      this.sets = this.sets.flatMap((set) => (set.isSlow ? set.split() : [set]))
     }
     return found
   }
 }
 
 class PatternSet {
-  /** Null: to be compiled at the next text, or so few that they are asked one by one. */
+  /** Null: to be compiled at the next text, or not needed because the patterns are few. */
   private automaton: RE2Set | null = null
   private instructions: number
   private readonly log = new WorkLog()
-  /** Of what was measured since it was last found slow or not. */
-  private letters = 0
+  /** Characters measured since the last decision whether it is slow. */
+  private characters = 0
   private workedMs = 0
-  /** How often in turn it was found slow. */
+  /** How often in a row it was slow. */
   private slowTimes = 0
 
   constructor(
     private entries: Entry[],
-    /** Parts of a set that was slow take in nothing more. */
+    /** Parts of a slow set accept no more patterns. */
     private readonly isClosed = false,
   ) {
     this.instructions = instructionsOf(entries)
   }
 
-  /** Whether its patterns are asked one by one. */
+  /** Whether its patterns are matched one by one. */
   get isSmall(): boolean {
     return this.entries.length <= FEW
   }
@@ -108,7 +108,7 @@ class PatternSet {
     return this.entries.length === 0
   }
 
-  /** Whether its patterns cost more together than each by itself would. */
+  /** Whether its patterns cost more together than one by one. */
   get isSlow(): boolean {
     return this.slowTimes >= SLOW_TIMES && this.entries.length > FEW
   }
@@ -131,7 +131,7 @@ class PatternSet {
     this.automaton = null
   }
 
-  parted(): PatternSet[] {
+  split(): PatternSet[] {
     const middle = this.entries.length >> 1
     return [this.entries.slice(0, middle), this.entries.slice(middle)].map((half) => new PatternSet(half, true))
   }
@@ -140,7 +140,7 @@ class PatternSet {
     if (this.entries.length > FEW) this.automaton ??= automatonOf(this.entries)
   }
 
-  /** Atoms that hold for the text; one may come more than once. */
+  /** Returns the atoms that hold for the text, possibly with repetitions. */
   find(text: string, meter: Meter): readonly Atom[] {
     let found = NO_ATOMS
     const tookMs = this.log.measure(text.length * this.instructions, meter, () => {
@@ -159,13 +159,13 @@ class PatternSet {
     return indices.length > 0 ? indices.flatMap((index) => this.entries[index]?.atom ?? []) : NO_ATOMS
   }
 
-  private judge(letters: number, tookMs: number): void {
-    this.letters += letters
+  private judge(characters: number, tookMs: number): void {
+    this.characters += characters
     this.workedMs += tookMs
-    if (this.letters < JUDGED_LETTERS) return
-    const isSlow = this.workedMs * 1e6 > this.letters * SLOW_NS * this.entries.length
+    if (this.characters < JUDGED_CHARACTERS) return
+    const isSlow = this.workedMs * 1e6 > this.characters * SLOW_NS * this.entries.length
     this.slowTimes = isSlow ? this.slowTimes + 1 : 0
-    this.letters = 0
+    this.characters = 0
     this.workedMs = 0
   }
 }

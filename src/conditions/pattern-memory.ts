@@ -1,8 +1,8 @@
-/** Instructions and letters of all that is remembered: a few of the dearest rules, 10 MB at most. */
+/** Instructions and characters of all cached patterns: a few of the most expensive rules, 10 MB at most. */
 const MAX_SIZE = 80_000
 
 interface Sized {
-  /** Instructions. */
+  /** Number of instructions. */
   size: number
   portable: string
 }
@@ -10,15 +10,15 @@ interface Sized {
 const sizeOf = ({ size, portable }: Sized) => size + portable.length
 
 /**
- * Patterns that were compiled lately. One question compiles those of its rule two to five times, a millisecond each: when
+ * Caches recently compiled patterns. One request compiles those of its rule two to five times, a millisecond each: when
  * the rule is checked, and for each query it makes.
  */
 export class PatternMemory<P extends Sized> {
-  /** The one that was asked for last comes last. */
+  /** In the order of use, the most recent last. */
   private readonly known = new Map<string, P>()
   private size = 0
 
-  /** The pattern of a source, by `compile` when it is not remembered. What that throws is not remembered. */
+  /** Returns the pattern of a source, from `compile` when it is not cached. Errors of `compile` are not cached. */
   recall(source: string, compile: () => P): P {
     const pattern = this.known.get(source) ?? compile()
     if (sizeOf(pattern) > MAX_SIZE) return pattern

@@ -2,24 +2,24 @@ import { RE2JS, RE2JSException } from 're2js'
 import { AppError } from '../core/error.ts'
 import { PatternMemory } from './pattern-memory.ts'
 
-/** A pattern that asks for no more than plain text at one place; much cheaper than a pattern. */
+/** A pattern that is equivalent to plain text at one place; much cheaper than a pattern. */
 export interface Literal {
   at: 'anywhere' | 'start' | 'end' | 'whole'
   text: string
 }
 
-/** A pattern of a user, readable by both engines. */
+/** A pattern of a user that both engines understand. */
 export interface TextPattern {
-  /** Partial match in linear time. Backtracking never happens, whatever the pattern. */
+  /** Partial match in linear time, without backtracking, whatever the pattern. */
   matches(text: string): boolean
   literal: Literal | null
-  /** Instructions: what a letter of a text costs at worst. */
+  /** Number of instructions, which is the worst cost of a character. */
   size: number
-  /** The same language spelled for the other engine: see `translate`. */
+  /** The same language in the syntax of the other engine: see `translate`. */
   portable: string
 }
 
-/** Larger programs would cost milliseconds for each value. `^.{1,1000}$` has 2,003 instructions. */
+/** Larger programs would take milliseconds for each value. `^.{1,1000}$` has 2,003 instructions. */
 const PROGRAM_LIMIT = 2500
 /**
  * The C++ RE2 refuses programs above (8 MiB × 2/3) / 4 / 16 = 87,381 instructions over bytes ("pattern too large"),
@@ -50,12 +50,12 @@ export function holdsLiteral({ at, text: part }: Literal, text: string): boolean
 type Range = readonly [low: number, high: number]
 const knownRanges = new Map<string, readonly Range[]>()
 
-/** The characters that one atom such as `\pL` or `(?i)\P{Lu}` matches, ascending, without surrogates. */
+/** Returns the characters that one atom such as `\pL` or `(?i)\P{Lu}` matches, ascending, without surrogates. */
 function rangesOf(atom: string): readonly Range[] {
   const known = knownRanges.get(atom)
   if (known) return known
   const ranges: Range[] = []
-  // The library keeps a class as pairs of its first and last characters, in one instruction.
+  // The library stores a class as pairs of its first and last characters, in one instruction.
   for (const { runes = [] } of RE2JS.compile(atom).re2Input.prog.inst as { runes?: number[] }[]) {
     for (let at = 0; at < runes.length; at += 2) addRange(ranges, runes[at] ?? 0, runes[at + 1] ?? 0)
   }
@@ -77,9 +77,9 @@ function addRange(ranges: Range[], low: number, high: number): void {
 
 const escapePoint = (point: number) => `\\x{${point.toString(16)}}`
 
-/** Always `low-high`, also for one character, so that a `-` behind it can't make another range of it. */
+/** Always writes `low-high`, also for one character, so that a following `-` can't extend the range. */
 function spellRanges(ranges: readonly Range[]): string {
-  // Surrogates do not occur in text: a class with nothing in it, where an empty one can't be written.
+  // Surrogates do not occur in text: used as an empty class, which the syntax lacks.
   if (ranges.length === 0) return escapePoint(0xd800)
   return ranges.map(([low, high]) => `${escapePoint(low)}-${escapePoint(high)}`).join('')
 }
@@ -92,13 +92,13 @@ interface Translation {
   innerBoundary: boolean
 }
 
-/** Walks over a pattern that is known to compile, so it needs to tell apart only what it rewrites. */
+/** Rewrites a pattern that is known to compile, so it distinguishes only what it rewrites. */
 class Translator {
   private at = 0
   private text = ''
   private weight = CHARACTER_WEIGHT
   private innerBoundary = false
-  /** Whether case is ignored here, and in each group that is open around. */
+  /** Whether case is ignored here, and in each enclosing group. */
   private fold = false
   private readonly outer: boolean[] = []
 
@@ -126,7 +126,7 @@ class Translator {
     return part
   }
 
-  /** `\Q…` may stay open until the end; closed, something can stand behind it. */
+  /** `\Q…` may stay open until the end; it is closed, so that something can follow it. */
   private quotation(): void {
     const end = this.source.indexOf('\\E', this.at + 2)
     this.copy((end < 0 ? this.source.length : end + 2) - this.at)
@@ -142,7 +142,7 @@ class Translator {
     return start === '\\p' || start === '\\P'
   }
 
-  /** Spells a Unicode property as ranges and answers their weight. */
+  /** Writes a Unicode property as ranges and returns their weight. */
   private property(open: string, close: string): number {
     const atom = /^\\[pP](?:\{[^}]*\}|.)/su.exec(this.source.slice(this.at))?.[0] ?? ''
     const ranges = rangesOf(this.fold ? `(?i)${atom}` : atom)
@@ -192,7 +192,7 @@ class Translator {
   }
 }
 
-/** Two characters that no pattern names: what matches between them matches nothing at all. */
+/** A character that no pattern contains: a pattern that matches between two of them matches the empty text. */
 const NOWHERE = escapePoint(0x10fffe)
 
 /**

@@ -2,17 +2,17 @@ import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from
 import type { Span } from './email.ts'
 import { decodings } from './percent.ts'
 
-/** ISO 3166 codes of the countries whose national notation is looked for; none: international notation only. */
+/** ISO 3166 codes of the countries whose national notation is recognised; none: international notation only. */
 export type PhoneRegions = readonly CountryCode[]
 
-/** The supported ones of an organization's settings, `['de', 'US', '??']` → `['DE', 'US']`. */
+/** Returns the supported codes of an organization's settings: `['de', 'US', '??']` → `['DE', 'US']`. */
 export function phoneRegions(codes: readonly string[]): CountryCode[] {
   return codes.map((code) => code.toUpperCase()).filter((code) => isSupportedCountry(code))
 }
 
 /**
- * Keys whose values are identifiers, clocks or chance numbers at the vendors who use them, compared in lower case.
- * A number that would pass for a phone number by chance stands mostly under one of these.
+ * Keys whose values are identifiers, times or random numbers at the vendors that use them, in lower case. A number that
+ * looks like a phone number by chance is mostly under one of these.
  */
 const IDENTIFIER_KEYS: ReadonlySet<string> = new Set(
   `_p _s _ss _gid _ga _fbp _fbc auid cb cid client_id clientid correlationid dclid eid epik event_id eventid
@@ -22,16 +22,16 @@ const IDENTIFIER_KEYS: ReadonlySet<string> = new Set(
   zx`.split(/\s+/),
 )
 
-/** Keys that say what they hold: there digits alone will do. */
+/** Keys that name phone numbers: under these, digits alone are recognised. */
 const PHONE_KEY = /phone|mobile|msisdn|whatsapp|(?:^|[._-])(?:ph|tel|telefon|fax|cell)(?:$|[._-])/i
 
-/** The key as its vendor wrote it, without the path that flattening put before it: `user.ids.gid` → `gid`. */
+/** Returns the vendor's own key, without the path that flattening prepended: `user.ids.gid` → `gid`. */
 const lastName = (key: string) => key.slice(key.lastIndexOf('.') + 1)
 
-/** Whether a key is known to hold identifiers, so that nothing under it is taken for a phone number. */
+/** Whether a key is known to hold identifiers, so that no value of it is a phone number. */
 export const isIdentifierKey = (key: string) => IDENTIFIER_KEYS.has(lastName(key).toLowerCase())
 
-/** Whether a key says that it holds phone numbers. */
+/** Whether a key names phone numbers. */
 export const isPhoneKey = (key: string) => PHONE_KEY.test(key)
 
 const GAP = String.raw`[ \u00a0\u2010-\u2015().\/-]`
@@ -43,17 +43,17 @@ const INTERNATIONAL = new RegExp(
 const NATIONAL = new RegExp(String.raw`(?<![\w+.,/-])\(?[0-9](?:${GAP}{0,3}[0-9]){6,14}(?![\w@]|[.,/-]\w)`, 'g')
 const DIGITS = /^\s*[0-9]{7,15}\s*$/
 const gaps = new RegExp(GAP, 'g')
-/** Dates, addresses of the Internet protocol and decimal fractions use the same separators. */
+/** Dates, IP addresses and decimal fractions use the same separators. */
 const NO_PHONE =
   /^\(?(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4}|\d{1,3}(?:\.\d{1,3}){3}|\d+\.\d+)(?!\d)/
 
 function isInternational(written: string): boolean {
-  // The `(0)` of `+46 (0)8 …`, dialled only inside of the country, is known to the library.
+  // The library handles the `(0)` of `+46 (0)8 …`, which is dialled only inside the country.
   const plain = written.replaceAll(gaps, '')
   return parsePhoneNumberFromString(plain.replace(/^00/, '+'))?.isValid() ?? false
 }
 
-/** The longest beginning that is a number: something else may follow after a gap (`+1 415 555 0132 2024`). */
+/** Returns the length of the longest prefix that is a number: other text may follow a gap (`+1 415 555 0132 2024`). */
 function lengthOfInternational(written: string): number {
   for (let end = written.length; end >= 8; ) {
     const candidate = written.slice(0, end)
@@ -68,7 +68,7 @@ function isNational(written: string, regions: PhoneRegions): boolean {
   return regions.some((region) => parsePhoneNumberFromString(written, region)?.isValid() ?? false)
 }
 
-/** Whether a text holds the 7 digits that the shortest of numbers has. */
+/** Whether a text has the 7 digits of the shortest number. */
 function hasDigits(text: string): boolean {
   let count = 0
   for (let at = 0; at < text.length; at++) {
@@ -79,10 +79,10 @@ function hasDigits(text: string): boolean {
 }
 
 /**
- * Phone numbers that stand in the text as it is, without decoding, in order: what begins with `+` or `00` and is valid
- * in its country, https://github.com/google/libphonenumber with full metadata; `00` among other text only with
- * separators. With regions, also national notation with separators. Under a key that says phone, also digits alone.
- * None under the key of an identifier.
+ * Returns the phone numbers in the text, without decoding, in order: those that begin with `+` or `00` and are valid in
+ * their country, https://github.com/google/libphonenumber with full metadata; `00` within other text only with
+ * separators. With regions, also national notation with separators. Under a key that names phone numbers, also digits
+ * alone. None under the key of an identifier.
  */
 export function findPhones(key: string, text: string, regions: PhoneRegions): Span[] {
   if (!hasDigits(text) || isIdentifierKey(key)) return []
@@ -107,7 +107,7 @@ export function findPhones(key: string, text: string, regions: PhoneRegions): Sp
   return found.sort((a, b) => a.start - b.start)
 }
 
-/** Whether the text, or what up to two rounds of percent-decoding make of it, contains a phone number. */
+/** Whether the text, or its percent-decoded forms of up to two rounds, contains a phone number. */
 export function containsPhone(key: string, text: string, regions: PhoneRegions): boolean {
   if (!hasDigits(text) || isIdentifierKey(key)) return false
   return decodings(text).some((decoded) => findPhones(key, decoded, regions).length > 0)

@@ -14,7 +14,7 @@ import { compilePattern } from './pattern.ts'
 import { containsPhone, type PhoneRegions } from './phone.ts'
 import { countCodePoints, isBlank } from './text.ts'
 
-/** Whether an event is as the rule says. */
+/** Returns whether an event satisfies the conditions. */
 export type Predicate = (event: ConditionEvent) => boolean
 type TextTest = (text: string, key: string) => boolean
 
@@ -30,7 +30,7 @@ function anyOf(tests: readonly TextTest[]): TextTest {
 
 function testNumber(op: 'gt' | 'lt', values: readonly string[]): (value: number | null) => boolean {
   const limits = values.map(readNumber).filter((limit) => limit !== null)
-  // Any of several values: the easiest decides.
+  // One of several values suffices, so the weakest limit decides.
   const limit = op === 'gt' ? Math.min(...limits) : Math.max(...limits)
   return op === 'gt' ? (value) => value !== null && value > limit : (value) => value !== null && value < limit
 }
@@ -42,7 +42,7 @@ function testLength(op: 'length_eq' | 'length_gt' | 'length_lt', value: string):
   return (text) => text.length < limit || countCodePoints(text) < limit
 }
 
-/** The test of a positive operator on the text of one parameter, and for phone numbers its key. */
+/** Returns the test of a positive operator on the text of one parameter; phone numbers also depend on its key. */
 export function compileTest(op: Operator, values: readonly string[], regions: PhoneRegions): TextTest {
   const each = (test: (value: string) => TextTest) => anyOf(values.map(test))
   switch (op) {
@@ -135,9 +135,9 @@ export function compileFilters(filters: readonly Condition[], regions: PhoneRegi
 }
 
 /**
- * Compiles a rule that passed `checkRule` to the question "does this event break it": all filters, the conditions and
- * every group hold. What is absent holds, so a rule without any condition is broken by every event that its filters
- * let through. Domain and vendor are not asked here. `regions`: countries whose national phone numbers count.
+ * Compiles a rule that passed `checkRule` to the predicate "the event breaks it": all filters, the conditions and every
+ * group hold. Absent parts hold, so a rule without any condition is broken by every event that passes its filters.
+ * Domain and vendor are not tested here. `regions`: countries whose national phone numbers are recognised.
  */
 export function compileViolation(rule: Rule, regions: PhoneRegions = []): Predicate {
   const compile = (logic: 'any' | 'all', items: readonly Condition[]) =>

@@ -4,13 +4,13 @@ import { spellNumber } from './number.ts'
 import type { PhoneRegions } from './phone.ts'
 import { indexOf, kindOf } from './text-index.ts'
 
-/** What `$domainId` would be; scopes ask for it, people name domains beside the conditions. */
+/** Used by scopes only: users set domains beside the conditions. */
 export const DOMAIN = '$domainId'
 
-/** What the group of a condition is called: one for each parameter and kind. */
+/** Returns the name of a condition's group: one for each parameter and kind. */
 export const groupNameOf = ({ op, parameter }: Condition) => `${kindOf(op)} ${parameter}`
 
-/** An empty group for conditions like this one. */
+/** Returns an empty group for conditions like this one. */
 export function groupOf(condition: Condition, regions: () => PhoneRegions): RuleGroup {
   const index = indexOf(kindOf(condition.op), regions)
   const group = { index, name: groupNameOf(condition), decidedAt: 0, watchers: 0, atoms: 0, defaults: new Set<Atom>() }

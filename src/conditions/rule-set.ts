@@ -14,42 +14,42 @@ import type { PhoneRegions } from './phone.ts'
 import { compileTest } from './predicate.ts'
 import { DOMAIN, groupNameOf, groupOf } from './rule-group.ts'
 
-/** Where events are in a rule's scope. Empty: everywhere. */
+/** The events that a rule applies to; an empty list applies to all. */
 export interface Scope {
   domainIds: readonly string[]
   vendors: readonly string[]
 }
 
-/** What events break that break no rule: always the same list. */
+/** The result for an event that breaks no rule: always the same list. */
 export const NO_RULES: string[] = []
 Object.freeze(NO_RULES)
 
-/** A rule that was looked at in vain so often waits for the clause that was false. */
+/** A rule that was a candidate this often without being broken watches the clause that was false. */
 const PATIENCE = 4
 
 /**
- * Rules of which one event breaks few. Conditions are grouped by parameter and kind, and a text finds those that hold in
- * the index of its group, however many there are. A rule is looked at only when the clause holds that it waits for; found
- * unbroken, it soon waits for a clause that was false. So the time at each clause is the longer the more rarely it holds,
- * as with the watched literals of solvers for satisfiability (https://doi.org/10.1145/378239.379017).
+ * Finds the few rules that an event breaks. Conditions are grouped by parameter and kind, and a text finds those that
+ * hold in the index of its group, however many there are. Each rule watches one clause, and is a candidate only when
+ * that holds; a candidate that is not broken soon watches a clause that was false. So rules spend most time on clauses
+ * that rarely hold, as with the watched literals of SAT solvers (https://doi.org/10.1145/378239.379017).
  */
 export class RuleSet implements Holding {
   private readonly rules = new Map<string, CompiledRule>()
   private readonly atoms = new Map<string, Atom>()
   private readonly groups = new Map<string, RuleGroup>()
   private readonly byKey = new Map<string, Set<RuleGroup>>()
-  /** Of fields and of any parameter. */
+  /** Groups of fields and of any parameter. */
   private readonly unkeyed = new Set<RuleGroup>()
-  /** Atoms by whose default a clause holds that a rule waits for. */
-  private readonly standing = new Set<Atom>()
+  /** Atoms by whose default a watched clause holds. */
+  private readonly watchedDefaults = new Set<Atom>()
   private readonly always = new Set<CompiledRule>()
-  /** The number of the event that is looked at. */
-  private now = 0
+  /** The number of the current event. */
+  private eventNumber = 0
   private event: RuleEvent | null = null
   private meter: Meter = UNLIMITED
   private candidates: CompiledRule[] = []
 
-  /** `regions`: the countries whose national phone numbers count, asked at each text. */
+  /** `regions`: returns the countries whose national phone numbers are recognised; called for each text. */
   constructor(private readonly regions: () => PhoneRegions = () => []) {}
 
   /** How many rules there are. */
@@ -57,7 +57,7 @@ export class RuleSet implements Holding {
     return this.rules.size
   }
 
-  /** Adds a rule that passed `checkRule`, or replaces the one with this id. Compiles nothing of the others. */
+  /** Adds a rule that passed `checkRule`, or replaces the one with this id. Compiles nothing of the other rules. */
   set(id: string, rule: Rule, scope: Scope = { domainIds: [], vendors: [] }): void {
     this.delete(id)
     const compiled: { -readonly [K in keyof CompiledRule]: CompiledRule[K] } = {
@@ -85,17 +85,17 @@ export class RuleSet implements Holding {
     for (const { literals } of rule.clauses) for (const { atom } of literals) this.release(atom)
   }
 
-  /** Compiles what changed, which else the next event waits for. */
+  /** Compiles changes, so that the next event does not wait for it. */
   prepare(): void {
     for (const { index } of this.groups.values()) index.prepare?.()
   }
 
   /**
-   * Ids of the rules that the event breaks, ascending; when there is none, one and the same empty list. Null when the
-   * meter ended the work.
+   * Returns the ids of the rules that the event breaks, ascending; the same empty list object when none. Null when the
+   * meter ran out.
    */
   brokenBy(event: RuleEvent, meter: Meter = UNLIMITED): string[] | null {
-    this.now++
+    this.eventNumber++
     this.event = event
     this.meter = meter
     this.candidates = []
@@ -111,9 +111,9 @@ export class RuleSet implements Holding {
     }
   }
 
-  /** Called by an index: the atom holds for the event. */
+  /** Called by an index when the atom holds for the event. */
   hold(atom: Atom): void {
-    if (atom.holdsByDefault) atom.heldAt = this.now
+    if (atom.holdsByDefault) atom.heldAt = this.eventNumber
     else this.flip(atom)
   }
 
@@ -123,27 +123,27 @@ export class RuleSet implements Holding {
       if (groups) for (const group of groups) if (group.watchers > 0) this.decide(group)
     }
     for (const group of this.unkeyed) if (group.watchers > 0) this.decide(group)
-    for (const atom of this.standing) {
-      if (atom.flippedAt !== this.now) for (const clause of atom.standing) this.lookAt(clause)
+    for (const atom of this.watchedDefaults) {
+      if (atom.flippedAt !== this.eventNumber) for (const clause of atom.onNoFlip) this.nominate(clause)
     }
   }
 
   private decide(group: RuleGroup): void {
-    if (group.decidedAt === this.now || !this.event) return
-    group.decidedAt = this.now
+    if (group.decidedAt === this.eventNumber || !this.event) return
+    group.decidedAt = this.eventNumber
     if (!group.find(this.event, this, this.meter)) return
-    for (const atom of group.defaults) if (atom.heldAt !== this.now) this.flip(atom)
+    for (const atom of group.defaults) if (atom.heldAt !== this.eventNumber) this.flip(atom)
   }
 
   private flip(atom: Atom): void {
-    if (atom.flippedAt === this.now) return
-    atom.flippedAt = this.now
-    for (const clause of atom.onFlip) this.lookAt(clause)
+    if (atom.flippedAt === this.eventNumber) return
+    atom.flippedAt = this.eventNumber
+    for (const clause of atom.onFlip) this.nominate(clause)
   }
 
-  private lookAt({ rule }: Clause): void {
-    if (rule.seenAt === this.now) return
-    rule.seenAt = this.now
+  private nominate({ rule }: Clause): void {
+    if (rule.seenAt === this.eventNumber) return
+    rule.seenAt = this.eventNumber
     this.candidates.push(rule)
   }
 
@@ -170,7 +170,7 @@ export class RuleSet implements Holding {
   private holds({ literals }: Clause): boolean {
     for (const { atom, holdsByDefault } of literals) {
       this.decide(atom.group)
-      if ((atom.flippedAt === this.now) !== holdsByDefault) return true
+      if ((atom.flippedAt === this.eventNumber) !== holdsByDefault) return true
     }
     return false
   }
@@ -182,8 +182,8 @@ export class RuleSet implements Holding {
     for (const { atom, holdsByDefault } of clause.literals) {
       atom.group.watchers++
       if (holdsByDefault) {
-        atom.standing.add(clause)
-        this.standing.add(atom)
+        atom.onNoFlip.add(clause)
+        this.watchedDefaults.add(atom)
       } else atom.onFlip.add(clause)
     }
   }
@@ -192,8 +192,8 @@ export class RuleSet implements Holding {
     if (!rule.watched) return
     for (const { atom, holdsByDefault } of rule.watched.literals) {
       atom.group.watchers--
-      ;(holdsByDefault ? atom.standing : atom.onFlip).delete(rule.watched)
-      if (atom.standing.size === 0) this.standing.delete(atom)
+      ;(holdsByDefault ? atom.onNoFlip : atom.onFlip).delete(rule.watched)
+      if (atom.onNoFlip.size === 0) this.watchedDefaults.delete(atom)
     }
     rule.watched = null
   }
@@ -220,7 +220,7 @@ export class RuleSet implements Holding {
   private newAtom(name: string, condition: Condition): Atom {
     const group = this.groupFor(condition)
     const { parameter, op, values = [] } = condition
-    // Of no parameter at all, none matches.
+    // Without any parameter, no condition on any parameter holds.
     const holdsByDefault = parameter !== '*' && compileTest(op, values, this.regions())('', parameter)
     const atom = new Atom(name, condition, group, holdsByDefault)
     this.atoms.set(name, atom)
@@ -259,7 +259,7 @@ export class RuleSet implements Holding {
   }
 }
 
-/** How many of the clause's literals hold for a missing parameter: rules wait best where none does. */
+/** Returns how many of the clause's literals hold for a missing parameter: a clause without any is best watched. */
 const countDefaults = ({ literals }: Clause) => literals.filter(({ holdsByDefault }) => holdsByDefault).length
 
 function distinct(clause: ConditionClause): ConditionLiteral[] {

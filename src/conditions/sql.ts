@@ -9,25 +9,27 @@ import { compileTest } from './predicate.ts'
 
 /** A condition on the relation `events`: true or false for every row, never NULL. */
 export interface ConditionSql {
-  /** A boolean expression in parentheses; its values are in the binder that was given. */
+  /** A boolean expression in parentheses; its values are in the given binder. */
   sql: string
   /** For the fields of `Query` with the same names. */
   keys: string[]
   wholeParams: boolean
-  /** False: it also lets through events for which the rule does not hold; the predicate must confirm each. */
+  /** False: it also matches events for which the rule does not hold; the predicate must confirm each. */
   exact: boolean
 }
 
-/** White space as `String.prototype.trim` takes it, https://tc39.es/ecma262/#sec-white-space and line terminators. */
+/** White space as in `String.prototype.trim`, https://tc39.es/ecma262/#sec-white-space and line terminators. */
 const BLANK_PATTERN = String.raw`^[\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}]*$`
-/** What the predicate asks for first, too. An encoded digit (`%35`) counts as two, so none is missed. */
+/** The predicate tests this first, too. An encoded digit (`%35`) counts as two, so none is missed. */
 const SEVEN_DIGITS_PATTERN = '(?:[0-9][^0-9]*){7}'
 const INTERNATIONAL_PATTERN = '[+%]|00'
 
-/** Tests on any parameter are written for each of hundreds of columns; longer ones take the engine seconds to read. */
+/**
+ * Tests on any parameter are written for each of hundreds of columns; the engine takes seconds to parse longer ones.
+ */
 const MAX_ANY_LENGTH = 1500
 
-/** Whether SQL can tell if the condition holds. No engine knows what makes a phone number valid. */
+/** Whether SQL can evaluate the condition exactly. No engine knows which phone numbers are valid. */
 export function isExact(condition: Condition): boolean {
   const target = targetOf(condition)
   const key = target.kind === 'key' ? target.key : target.kind === 'field' ? condition.parameter : null
@@ -42,7 +44,7 @@ function join(logic: 'any' | 'all', parts: readonly string[]): string {
   return parts.length === 1 ? (parts[0] ?? TRUE) : `(${parts.join(logic === 'any' ? ' OR ' : ' AND ')})`
 }
 
-/** As AND, of which only a filter leaves out the second part where the first is false; for one that costs much. */
+/** As AND, but guaranteed not to evaluate the second part where the first is false; for expensive tests. */
 const inCase = (first: string, second: string) => `CASE WHEN ${first} THEN ${second} ELSE false END`
 
 class Compiler {
@@ -111,14 +113,14 @@ class Compiler {
     return this.dialect.field(column)
   }
 
-  /** Of the test that lets any key's phone numbers through, what the key leaves of it. */
+  /** Restricts a test that accepts any key's phone numbers to what the key allows. */
   private phoneUnder(key: string, test: string): string {
     if (isIdentifierKey(key)) return FALSE
     if (isPhoneKey(key) || this.regions.length > 0) return test
     return inCase(this.dialect.matches('{value}', `'(${INTERNATIONAL_PATTERN})'`), test)
   }
 
-  /** A missing value is the empty text, and what holds for that is known beforehand. */
+  /** A missing value is the empty text, and its result is known at compile time. */
   private orMissing({ values = [] }: Condition, op: Operator, column: string, test: string): string {
     return compileTest(op, values, [])('', '')
       ? `(${column} IS NULL OR ${test})`
@@ -128,7 +130,7 @@ class Compiler {
   private compare(op: 'gt' | 'lt', values: readonly string[], number: string): string {
     const limits = values.map(readNumber).filter((limit) => limit !== null)
     const limit = op === 'gt' ? Math.min(...limits) : Math.max(...limits)
-    // As text, because whole numbers beyond 64 bits can't be bound as numbers.
+    // As text, because integers beyond 64 bits can't be bound as numbers.
     const bound = this.dialect.readNumber(this.binder.bind(String(limit)))
     return `(${number} ${op === 'gt' ? '>' : '<'} ${bound})`
   }
@@ -196,7 +198,7 @@ class Compiler {
     return `(${plain} OR ${encoded})`
   }
 
-  /** Lets through what could be one. */
+  /** Matches what could be a phone number. */
   private phone(text: string, key: string | null): string {
     if (key !== null && isIdentifierKey(key)) return FALSE
     const digits = this.matches(text, SEVEN_DIGITS_PATTERN)
@@ -206,8 +208,8 @@ class Compiler {
 }
 
 /**
- * As `compileFilters`, for the relation `events`. Tests on any parameter are added to `anyTests`, which the query then
- * takes along; without it, and beyond some length, they look through the map, which costs far more.
+ * As `compileFilters`, for the relation `events`. Tests on any parameter are added to `anyTests`, which the query must
+ * include; without it, and beyond a certain length, they search the map, which costs far more.
  */
 export function filtersSql(
   filters: readonly Condition[],
@@ -220,9 +222,8 @@ export function filtersSql(
 }
 
 /**
- * As `compileViolation`, for the relation `events`. Phone numbers are the one thing that SQL can't tell (`exact`), and
- * as no operator is the complement of `contains_phone`, what is let through is always a superset. `anyTests`: as for
- * `filtersSql`.
+ * As `compileViolation`, for the relation `events`. SQL is inexact for phone numbers only (`exact`), and as no operator
+ * is the complement of `contains_phone`, it then matches a superset. `anyTests`: as for `filtersSql`.
  */
 export function violationSql(
   rule: Rule,

@@ -9,7 +9,7 @@ import { containsPhone, type PhoneRegions } from './phone.ts'
 import { countCodePoints, isBlank } from './text.ts'
 import { WorkLog } from './work-log.ts'
 
-/** Kinds of index, each with the positive operators that it takes. */
+/** The kinds of index, each for certain positive operators. */
 export type IndexKind = 'equals' | 'number' | 'length' | 'blank' | 'text' | 'pattern' | 'email' | 'phone'
 
 const KINDS: Readonly<Partial<Record<Operator, IndexKind>>> = {
@@ -29,14 +29,17 @@ const KINDS: Readonly<Partial<Record<Operator, IndexKind>>> = {
   contains_phone: 'phone',
 }
 
-/** The kind of index for a positive operator. */
+/** Returns the kind of index for a positive operator. */
 export function kindOf(op: Operator): IndexKind {
   const kind = KINDS[op]
   if (!kind) throw new Error(`${op} is the complement of another operator`)
   return kind
 }
 
-/** An empty index of the kind. `regions`: the countries whose national phone numbers count, asked at each text. */
+/**
+ * Returns an empty index of the kind. `regions`: returns the countries whose national phone numbers are recognised;
+ * called for each text.
+ */
 export function indexOf(kind: IndexKind, regions: () => PhoneRegions): TextIndex {
   switch (kind) {
     case 'equals':
@@ -58,9 +61,9 @@ export function indexOf(kind: IndexKind, regions: () => PhoneRegions): TextIndex
   }
 }
 
-/** What a letter costs that is searched for addresses or phone numbers, in the units of `WorkLog`. */
-const SCANNED_LETTER_WORK = 200
-/** Shorter texts cost nothing: they are no address and no phone number. */
+/** The cost of a character that is searched for addresses or phone numbers, in the units of `WorkLog`. */
+const SCANNED_CHARACTER_WORK = 200
+/** Shorter texts cost nothing: they contain no address and no phone number. */
 const SCANNED_FROM = 6
 
 const valuesOf = (atom: Atom) => atom.condition.values ?? []
@@ -121,7 +124,7 @@ class Limits {
     }
   }
 
-  /** How many limits come before this one. */
+  /** Returns how many limits come before this one. */
   private below(limit: number): number {
     let [low, high] = [0, this.steps.length]
     while (low < high) {
@@ -141,7 +144,7 @@ class NumberIndex implements TextIndex {
     const limits = valuesOf(atom)
       .map(readNumber)
       .filter((limit) => limit !== null)
-    // Any of several values: the easiest decides.
+    // One of several values suffices, so the weakest limit decides.
     if (atom.condition.op === 'gt') this.above.add(Math.min(...limits), atom)
     else this.under.add(Math.max(...limits), atom)
   }
@@ -187,11 +190,11 @@ class LengthIndex implements TextIndex {
   }
 }
 
-/** One question, asked once for all who have it. */
+/** One test, made once for all atoms that have it. */
 class ScanIndex implements TextIndex {
   private readonly atoms = new Set<Atom>()
 
-  /** `log`: of a question that may take long; null for others. */
+  /** `log`: for tests that may take long; null for others. */
   constructor(
     private readonly holds: (text: string, key: string) => boolean,
     private readonly log: WorkLog | null = null,
@@ -206,15 +209,15 @@ class ScanIndex implements TextIndex {
   }
 
   find(text: string, key: string, holding: Holding, meter: Meter): void {
-    if (this.ask(text, key, meter)) for (const atom of this.atoms) holding.hold(atom)
+    if (this.test(text, key, meter)) for (const atom of this.atoms) holding.hold(atom)
   }
 
-  private ask(text: string, key: string, meter: Meter): boolean {
+  private test(text: string, key: string, meter: Meter): boolean {
     if (!this.log || text.length < SCANNED_FROM) return this.holds(text, key)
     let holds = false
     // An event may have hundreds of texts that are too short to be measured each.
     meter.check(0)
-    this.log.measure(text.length * SCANNED_LETTER_WORK, meter, () => {
+    this.log.measure(text.length * SCANNED_CHARACTER_WORK, meter, () => {
       holds = this.holds(text, key)
     })
     return holds

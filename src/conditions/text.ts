@@ -1,4 +1,4 @@
-/** How many characters a text has, each counted once also where UTF-16 needs two units for it. */
+/** Returns how many characters a text has, counting those of two UTF-16 units once. */
 export function countCodePoints(text: string): number {
   let count = text.length
   for (let at = 0; at < text.length - 1; at++) {

@@ -43,7 +43,7 @@ function oneOf(
 
 const asNumber = (value: string) => value
 
-/** What stands behind a parameter that an operator holds for; null for those that are told in another way. */
+/** Returns the text that follows a parameter for which the operator holds; null for operators with other wording. */
 function stateOf(op: Operator, values: readonly string[]): string | null {
   const numbers = values.map(Number)
   switch (op) {
@@ -81,7 +81,7 @@ function stateOf(op: Operator, values: readonly string[]): string | null {
   }
 }
 
-/** The same with `not_` in front, for which no parameter at all may be as the twin says. */
+/** The twins of the `not_` operators, for which no parameter at all may match as the twin describes. */
 const POSITIVE: Partial<Record<Operator, Operator>> = {
   not_equals: 'equals',
   not_contains: 'contains',
@@ -90,8 +90,8 @@ const POSITIVE: Partial<Record<Operator, Operator>> = {
 }
 
 /**
- * What an event for which the condition holds did, to stand behind `12 events`: ``had no `transaction_id` ``,
- * ``had `value` below 0``. It quotes the rule, never an event; values are cut to 60 characters, three are named.
+ * Returns what an event for which the condition holds did, as text that follows `12 events`: ``had no `transaction_id`
+ * ``, ``had `value` below 0``. It quotes the rule, never an event; values are cut to 60 characters, three are listed.
  */
 export function wordsOf(condition: Condition): string {
   const { op, values = [] } = condition
@@ -118,11 +118,11 @@ export function wordsOf(condition: Condition): string {
   }
 }
 
-/** How events break a rule, in words. */
+/** How events break a rule, as text. */
 export interface Broken {
   /** What every event that breaks it did. */
   always: string[]
-  /** What of the rest this event did; where a rule can be broken in several ways. */
+  /** What else this event did, where a rule can be broken in several ways. */
   here: string[]
 }
 

@@ -1,15 +1,15 @@
 import { type Meter, type Stopwatch, stopwatch } from './meter.ts'
 
-/** Work from here on, in letters times weight, may take milliseconds at worst and is always measured. */
+/** Work from here on, in characters times weight, may take milliseconds at worst and is always measured. */
 const MEASURED_FROM = 200_000
-/** Of what is less, one in so many is measured. */
+/** Of smaller work, one in this many is measured. */
 const SAMPLED = 64
-/** What was slow is believed to be half as slow after so long. */
+/** The estimate of the slowest rate halves after this long. */
 const HALF_LIFE_MS = 10_000
 
-/** What searching a text costs at worst, as experience has it. */
+/** Estimates the worst cost of searching a text, from measurements. */
 export class WorkLog {
-  /** Milliseconds for a unit of work, the slowest that it was, and when. */
+  /** Milliseconds for a unit of work at the slowest, and when that was measured. */
   private slowest = 0
   private slowestAt = 0
   private searches = 0
@@ -17,8 +17,8 @@ export class WorkLog {
   constructor(private readonly watch: Stopwatch = stopwatch) {}
 
   /**
-   * Runs `search`, which does so much work at worst; fails with `OutOfTime` instead when it might take longer than the
-   * meter has left. Answers how many milliseconds of the processor it took; null when that was not measured.
+   * Runs `search`, which does at most `work`; throws `OutOfTime` instead when it might take longer than the meter has
+   * left. Returns the milliseconds of processor time it took; null when that was not measured.
    */
   measure(work: number, meter: Meter, search: () => void): number | null {
     if (work < MEASURED_FROM && this.searches++ % SAMPLED !== 0) {
