@@ -8,7 +8,7 @@ import { alertTypeOf } from '../src/alerts/types/index.ts'
 import { HOUR_MS, MINUTE_MS } from '../src/core/clock.ts'
 import { secretBox } from '../src/core/secret-box.ts'
 import { createDomain } from '../src/domains/store.ts'
-import { type EvaluateParts, evaluate, Woken } from '../src/evaluation/evaluate.ts'
+import { type EvaluateParts, evaluate, WokenAlerts } from '../src/evaluation/evaluate.ts'
 import { createOrg } from '../src/org/store.ts'
 import { type Db, openDatabase } from '../src/store/database.ts'
 import { compactEvents } from '../src/warehouse/duckdb/compact.ts'
@@ -137,7 +137,7 @@ async function medianMs(work: () => Promise<unknown>, runs = RUNS): Promise<numb
 async function roundMs({ db, warehouse }: Stand): Promise<number> {
   const parts: EvaluateParts = {
     ...{ db, warehouse, clock: { now: () => END }, spool: { watermark: () => END, isWritten: () => true } },
-    ...{ woken: new Woken(), enqueue: () => undefined, regionsOf: () => [], gapsOf: () => [] },
+    ...{ woken: new WokenAlerts(), enqueue: () => undefined, regionsOf: () => [], gapsOf: () => [] },
   }
   return medianMs(async () => {
     db.prepare('UPDATE alert SET evaluatedThrough = ?, windowStartAt = ?, dueAt = 0').run(HOUR, HOUR)

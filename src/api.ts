@@ -63,8 +63,8 @@ import { activeClockStep } from './store/clock-step.ts'
 import type { Db } from './store/database.ts'
 import type { Warehouse } from './warehouse/warehouse.ts'
 
-/** When jobs last ended well; null: not yet since the start. */
-export interface Ages {
+/** When jobs last succeeded; null: not yet since the start. */
+export interface LastRuns {
   flushAt: Instant | null
   evaluationAt: Instant | null
 }
@@ -74,7 +74,7 @@ export interface ApiParts {
   box: SecretBox
   clock: Clock
   config: Config
-  /** Address under which people reach the server, without a slash at its end. */
+  /** Public address of the server, without a slash at its end. */
   publicUrl: string
   guard: AddressGuard
   dispatcher: Dispatcher
@@ -84,7 +84,7 @@ export interface ApiParts {
   enqueue: Enqueue
   rules: RulesInForce
   domains: DomainDirectory
-  ages: Ages
+  lastRuns: LastRuns
   gaps: GapWatch
   live: Live
   suspicion: Suspicion
@@ -98,7 +98,7 @@ export interface ApiParts {
   report(error: unknown, where: string): void
 }
 
-/** Everything that callers can do but sending events, and what answers them. */
+/** All routes but sending events, and what handles their requests. */
 export interface Api {
   routes: readonly Route[]
   handle(request: Request): Promise<Response>
@@ -122,14 +122,14 @@ export function openApi(parts: ApiParts): Api {
   return { routes, handle: (request) => pages(request) ?? Promise.resolve(app.handle(request)) }
 }
 
-/** Monitored properties, what comes from them, and what is wrong with it. */
+/** Routes about properties, their events, and their issues. */
 function watchingRoutes(parts: ApiParts): Route[] {
-  const { db, clock, config, publicUrl, guard, enqueue, rules, domains, ages, warehouse } = parts
+  const { db, clock, config, publicUrl, guard, enqueue, rules, domains, lastRuns, warehouse } = parts
   const regionsOf = (orgId: string) => phoneRegions(phoneRegionsOf(db, orgId))
   return [
     ...healthRoutes({
-      lastFlushAt: () => ages.flushAt,
-      lastEvaluationAt: () => ages.evaluationAt,
+      lastFlushAt: () => lastRuns.flushAt,
+      lastEvaluationAt: () => lastRuns.evaluationAt,
       clockPutBack() {
         const step = activeClockStep(db, clock.now())
         return step && { at: step.at, latestAt: step.latestAt }
@@ -175,7 +175,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
   ]
 }
 
-/** Who may do what here: signing in, organizations, members, keys. */
+/** Routes about access: sign-in, organizations, members, keys. */
 function peopleRoutes(parts: ApiParts, oidc: OidcParts, limits: SignInLimits): Route[] {
   const { rules, domains, mailConfigured } = parts
   const { audit, company } = oidc
@@ -196,7 +196,7 @@ function peopleRoutes(parts: ApiParts, oidc: OidcParts, limits: SignInLimits): R
   ]
 }
 
-/** What the company's own sign-in needs. */
+/** Returns what sign-in through the company needs. */
 function companyParts({ db, box, clock, config, publicUrl, warn }: ApiParts, limits: SignInLimits): OidcParts {
   const settings = oidcSettings(config)
   return {

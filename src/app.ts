@@ -1,4 +1,4 @@
-import { type Ages, openApi } from './api.ts'
+import { type LastRuns, openApi } from './api.ts'
 import { type AppOptions, type Base, baseOf } from './app/base.ts'
 import { type Collecting, openCollecting } from './app/collecting.ts'
 import { openWatching, type Watching } from './app/watching.ts'
@@ -6,7 +6,7 @@ import { type PhoneRegions, phoneRegions } from './conditions/phone.ts'
 import { operatorOf, retentionMs } from './config.ts'
 import type { SecretBox } from './core/secret-box.ts'
 import { openAllStores, type Stores } from './data-folder/open.ts'
-import { Woken } from './evaluation/evaluate.ts'
+import { WokenAlerts } from './evaluation/evaluate.ts'
 import { Questions } from './http/questions.ts'
 import type { Route } from './http/route.ts'
 import type { Collector } from './ingest/collector.ts'
@@ -27,33 +27,33 @@ import type { Db } from './store/database.ts'
 
 export type { AppOptions, Log } from './app/base.ts'
 
-/** The whole program but for its listening sockets: everything is built here, and only here. */
+/** The whole program without its listening sockets: everything is built here, and only here. */
 export interface App {
-  /** Under which people reach the server, as configured or else on this machine. */
+  /** Public address of the server, as configured or else on this machine. */
   publicUrl: string
-  /** Everything but the collector. */
+  /** Handles requests for everything but the collector. */
   fetch(request: Request): Promise<Response>
-  /** Where the first owner is made; a secret, good until it was used. Null when there is an owner. */
+  /** Address at which the first owner is created; a secret, valid until it was used. Null when there is an owner. */
   setupUrl: string | null
-  /** What `fetch` answers, but for pages. */
+  /** The routes of `fetch`, without pages. */
   routes: readonly Route[]
   collector: Collector
-  /** Batches that wait to be judged. */
+  /** Batches that are still to be judged. */
   late: LateBatches
   db: Db
   box: SecretBox
-  /** What is to be run again and again; tests run them by name. */
+  /** The jobs to schedule; tests run them by name. */
   jobs: readonly Job[]
   /**
-   * Gives up waiting, for other machines and for the warehouse: what is being sent is sent again after the next start, and
-   * queries fail. To be called until the jobs have ended, which may go on with another query.
+   * Aborts waiting for other machines and for the warehouse: deliveries under way are sent again after the next start,
+   * and queries fail. To be called until the jobs have ended, which may continue with another query.
    */
   abort(): void
-  /** Resolves when nothing is being sent. */
+  /** Resolves when no delivery is under way. */
   idle(): Promise<void>
   /**
-   * Writes what is in memory, moves what is in the spool as far as a second goes, and lets go of the data folder. After
-   * `abort` and the jobs. The next start moves the rest.
+   * Writes what is in memory, loads the spool for up to a second, and releases the data folder. To be called after
+   * `abort` and the end of the jobs. The next start loads the rest.
    */
   close(): Promise<void>
 }
@@ -68,16 +68,16 @@ export async function openApp(options: AppOptions): Promise<App> {
 
   const watching = openWatching(base, stores)
   const diskBudget = diskBudgetOf(base, stores)
-  const woken = new Woken()
+  const woken = new WokenAlerts()
   const isOverBudget = (orgId: string) => diskBudget.isOver(orgId)
   const collecting = openCollecting(base, { stores, gaps: watching.gaps, woken, isOverBudget, regionsOf })
   const enqueue = notifier({ db, clock, publicUrl })
   const dispatcher = openDispatcher(options, base, stores, stopping.signal)
 
-  const ages: Ages = { flushAt: null, evaluationAt: null }
+  const lastRuns: LastRuns = { flushAt: null, evaluationAt: null }
   const flushing: FlushParts = { db, spool, warehouse, batches: collecting.batches, collector: collecting.collector }
   const jobs = jobsOf({
-    ...{ clock, ages, flushing, diskBudget, dispatcher, domains: collecting.domains },
+    ...{ clock, lastRuns, flushing, diskBudget, dispatcher, domains: collecting.domains },
     statusSync: new StatusSync(dispatcher),
     polls: new Polls(dispatcher, { ...dispatcher.parts, enqueue }),
     ...maintenanceParts(base, { stores, watching, collecting, dispatcher, stopping: stopping.signal }),
@@ -85,7 +85,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   })
   const setup = hasOwner(db) ? null : newSetupToken()
   const api = openApi({
-    ...{ ...base, ...stores, ...watching, ...collecting, dispatcher, enqueue, ages },
+    ...{ ...base, ...stores, ...watching, ...collecting, dispatcher, enqueue, lastRuns },
     questions: questionsOf(config),
     mailConfigured: config.smtpUrl !== '',
     setupToken: setup?.token ?? null,
@@ -119,7 +119,7 @@ function diskBudgetOf({ config, clock, log, tellOperator }: Base, stores: Stores
   })
 }
 
-/** What was being sent at a kill is sent again. */
+/** Opens the dispatcher; deliveries that were under way at a kill are sent again. */
 function openDispatcher({ jitter }: AppOptions, base: Base, { db, box }: Stores, stopping: AbortSignal): Dispatcher {
   const { clock, transport, config, report } = base
   recover(db)
@@ -142,7 +142,7 @@ function questionsOf({ questionsAtOnce, questionsPerOrganization, questionsPerCa
 interface EvaluationNeeds {
   stores: Stores
   watching: Watching
-  woken: Woken
+  woken: WokenAlerts
   enqueue: Enqueue
   regionsOf(orgId: string): PhoneRegions
 }

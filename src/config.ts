@@ -10,9 +10,9 @@ import type { OidcSettings } from './org/oidc.ts'
 import type { GroupRole } from './org/oidc-user.ts'
 import { checkEmail } from './org/user.ts'
 
-/** One thing an operator can set, by flag or as `TAGWARDEN_<NAME>`. */
+/** A setting of the server, by flag or as `TAGWARDEN_<NAME>`. */
 interface Setting<T> {
-  /** As the environment spells it, without the prefix. */
+  /** The name in the environment, without the prefix. */
   name: string
   default: string
   meaning: string
@@ -20,7 +20,7 @@ interface Setting<T> {
   read(text: string, name: string): T
 }
 
-/** A value that does not fit; the message names the setting. */
+/** A value that is not valid; the message names the setting. */
 export class SettingError extends Error {
   override readonly name = 'SettingError'
 }
@@ -54,7 +54,7 @@ function webAddress(value: string, name: string): string {
   throw new SettingError(`${name}: must be an http or https address, not "${value}"`)
 }
 
-/** Addresses that may carry a password: what does not fit is not repeated. */
+/** For addresses that may contain a password: an error does not repeat the value. */
 function secretAddress(form: string, ...protocols: string[]) {
   return (value: string, name: string) => {
     if (value === '') return value
@@ -64,12 +64,17 @@ function secretAddress(form: string, ...protocols: string[]) {
   }
 }
 
-/** Who can read what goes to the provider can sign in as anybody; only on the machine itself nobody else can. */
+/**
+ * Plain HTTP is allowed on the machine itself only: whoever reads the traffic to the provider can sign in as anybody.
+ */
 function isLoopback(hostname: string): boolean {
   return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname)
 }
 
-/** As the provider spells itself: a slash at the end belongs to it. What does not fit may have a password in it. */
+/**
+ * Keeps the provider's own spelling, including a slash at the end. An error does not repeat the value, which may
+ * contain a password.
+ */
 function issuer(value: string, name: string): string {
   if (value === '') return value
   const url = URL.parse(value)
@@ -78,7 +83,7 @@ function issuer(value: string, name: string): string {
   throw new SettingError(`${name}: must be an https address without query and password`)
 }
 
-/** `group=role,…`; what is before the last `=` is the group, so that it may have `=` itself. */
+/** Parses `group=role,…`; the group is everything before the last `=`, so it may contain `=` itself. */
 function groupRoles(value: string, name: string): GroupRole[] {
   const parts = value.split(',').filter((part) => part.trim() !== '')
   return parts.map((part) => {
@@ -99,7 +104,7 @@ function blocks(value: string, name: string): Cidr[] {
   })
 }
 
-/** The text of a PEM file. */
+/** Returns the text of a PEM file. */
 function certificates(path: string, name: string): string {
   if (path === '') return ''
   const fault = (what: string) => new SettingError(`${name}: must be a PEM file of certificates; ${path} ${what}`)
@@ -298,7 +303,7 @@ export type Config = { [K in SettingName]: ReturnType<(typeof SETTINGS)[K]['read
 
 const OF_PROVIDERS = PROVIDERS.flatMap(({ operator = [] }) => operator)
 
-/** A text that its provider finds no fault with. */
+/** A setting of a provider, which checks the text itself. */
 function ofProvider({ name, default: fallback, meaning, fault }: OperatorSetting): Setting<unknown> {
   return setting(name, fallback, meaning, (value, envName) => {
     const wrong = fault(value)
@@ -307,7 +312,7 @@ function ofProvider({ name, default: fallback, meaning, fault }: OperatorSetting
   })
 }
 
-/** Those of providers stand under their names. */
+/** All settings; those of providers by their own names. */
 const ALL: Readonly<Record<string, Setting<unknown>>> = {
   ...SETTINGS,
   ...Object.fromEntries(OF_PROVIDERS.map((one) => [one.name, ofProvider(one)])),
@@ -317,13 +322,13 @@ const PREFIX = 'TAGWARDEN_'
 
 type Flags = Partial<Record<string, string>>
 
-/** Raw texts by setting; flags win over environment, environment over defaults. */
+/** Returns the raw text of a setting; flags override the environment, which overrides defaults. */
 function rawOf(key: string, flags: Flags, env: NodeJS.ProcessEnv): string {
   const entry = ALL[key]
   return flags[key] ?? (entry && (env[PREFIX + entry.name] ?? entry.default)) ?? ''
 }
 
-/** Reads all settings. Fails with `SettingError` at a bad value and at a `TAGWARDEN_` variable that is none of ours. */
+/** Reads all settings. Fails with `SettingError` for an invalid value and for an unknown `TAGWARDEN_` variable. */
 export function readConfig(flags: Partial<Record<SettingName, string>>, env: NodeJS.ProcessEnv): Config {
   const known = new Set(Object.values(ALL).map((entry) => PREFIX + entry.name))
   const stranger = Object.keys(env).find((name) => name.startsWith(PREFIX) && !known.has(name))
@@ -335,13 +340,16 @@ export function readConfig(flags: Partial<Record<SettingName, string>>, env: Nod
   return config
 }
 
-/** What providers of integrations let an operator set, by its name in the environment. */
+/** Returns the settings of integration providers, by their name in the environment. */
 export function operatorOf(config: Config): Record<string, string> {
   const all: Record<string, unknown> = config
   return Object.fromEntries(OF_PROVIDERS.map(({ name }) => [name, String(all[name])]))
 }
 
-/** How people sign in through their company; null: they don't. Fails with `SettingError` at what is missing. */
+/**
+ * Returns the settings of sign-in through the company; null when it is not configured. Fails with `SettingError` when
+ * one is missing.
+ */
 export function oidcSettings(config: Config): OidcSettings | null {
   const { oidcIssuer, oidcClientId, oidcClientSecret, oidcName, oidcGroupsClaim, oidcRoles, oidcOrg } = config
   if (oidcIssuer === '') return null
@@ -360,7 +368,7 @@ export function oidcSettings(config: Config): OidcSettings | null {
   }
 }
 
-/** Every setting as an operator sees it; secrets masked. */
+/** Returns every setting for the operator; secrets are masked. */
 export function describeConfig(flags: Partial<Record<SettingName, string>>, env: NodeJS.ProcessEnv) {
   return Object.entries(ALL).map(([key, { name, default: fallback, meaning, secret }]) => {
     const raw = rawOf(key, flags, env)
@@ -368,7 +376,7 @@ export function describeConfig(flags: Partial<Record<SettingName, string>>, env:
   })
 }
 
-/** How long events are kept, in milliseconds. */
+/** Returns how long events are kept, in milliseconds. */
 export function retentionMs(config: Pick<Config, 'retentionDays'>): number {
   return config.retentionDays * DAY_MS
 }

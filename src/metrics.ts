@@ -6,10 +6,10 @@ import { gapTotals } from './signals/gap-store.ts'
 import type { Db } from './store/database.ts'
 import type { Warehouse } from './warehouse/warehouse.ts'
 
-/** Anybody may ask, and each answer reads whole tables. */
+/** Anybody may request metrics, and each measurement reads whole tables. */
 const KEPT_MS = 5 * SECOND_MS
 
-/** Answers what `measure` answered in the last 5 seconds, else what it answers now. */
+/** Returns `measure` with its result cached for 5 seconds. */
 export function keptMetrics(clock: Clock, measure: () => Metric[]): () => Metric[] {
   let kept: { at: Instant; metrics: Metric[] } | null = null
   return () => {
@@ -28,7 +28,10 @@ export interface MetricParts {
   warehouse: Pick<Warehouse, 'runningQueries' | 'storage'>
 }
 
-/** What an operator watches. Counters are stored beside what they count, so they survive a restart and never fall. */
+/**
+ * Returns the metrics for operators. Counters are stored beside what they count, so they survive a restart and never
+ * fall.
+ */
 export function metricsOf(parts: MetricParts): Metric[] {
   const { db, spool, warehouse, gaps, suspicion } = parts
   const one = (sql: string) => db.prepare<[], number>(sql).pluck().get() ?? 0

@@ -7,7 +7,7 @@ import { plainMail } from '../integrations/plain-mail.ts'
 import { type Transport, transport as transportOf } from '../integrations/transport.ts'
 import { ownUrlOf } from './own-url.ts'
 
-/** Gets what is a bug or needs an operator. */
+/** Receives what is a bug or needs an operator. */
 export interface Log {
   info(message: string): void
   warn(message: string): void
@@ -18,9 +18,9 @@ export interface AppOptions {
   config: Config
   clock: Clock
   log: Log
-  /** The way out; by default HTTP and SMTP as configured. */
+  /** Outgoing requests and mail; by default HTTP and SMTP as configured. */
   transport?: Transport
-  /** From 0 to below 1; spreads repeats. */
+  /** number => Returns 0 to below 1; spreads retries. */
   jitter?: () => number
 }
 
@@ -29,13 +29,13 @@ export interface Base {
   config: Config
   clock: Clock
   log: Log
-  /** Logs an error that nobody who called can be answered with. */
+  /** Logs an error that can't be returned to a caller. */
   report(error: unknown, where: string): void
   guard: AddressGuard
   transport: Transport
-  /** Tells who runs the server: in the log, and by mail where that is set up. */
+  /** Notifies the operator of the server: in the log, and by mail where that is configured. */
   tellOperator(notice: { subject: string; text: string }): void
-  /** Under which people reach the server, without a slash at its end. */
+  /** Public address of the server, without a slash at its end. */
   publicUrl: string
 }
 

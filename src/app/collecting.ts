@@ -8,7 +8,7 @@ import { type DomainDirectory, domainDirectory } from '../domains/directory.ts'
 import { routingOf } from '../domains/domain.ts'
 import { noteLegacyScript } from '../domains/routing-store.ts'
 import { findDomain } from '../domains/store.ts'
-import type { Woken } from '../evaluation/evaluate.ts'
+import type { WokenAlerts } from '../evaluation/evaluate.ts'
 import { RateLimit } from '../http/rate.ts'
 import { BatchMemory } from '../ingest/batch-memory.ts'
 import { Collector } from '../ingest/collector.ts'
@@ -17,28 +17,28 @@ import { Live } from '../ingest/live.ts'
 import type { GapWatch } from '../signals/gap-watch.ts'
 import type { Base } from './base.ts'
 
-/** What takes in events and judges them at the door. */
+/** What receives events and judges them on arrival. */
 export interface Collecting {
   collector: Collector
   domains: DomainDirectory
   rules: RulesInForce
   batches: BatchMemory
   live: Live
-  /** Batches that wait to be judged. */
+  /** Batches that are still to be judged. */
   late: LateBatches
-  /** Ends the judging of late batches; what waits is judged after the next start. */
+  /** Ends the judging of late batches; pending ones are judged after the next start. */
   close(): Promise<void>
 }
 
 interface Needs {
   stores: Stores
   gaps: GapWatch
-  woken: Woken
+  woken: WokenAlerts
   isOverBudget(orgId: string): boolean
   regionsOf(orgId: string): PhoneRegions
 }
 
-/** Late batches of an earlier run are judged from now on. */
+/** Opens the collector; late batches of an earlier run are judged from now on. */
 export function openCollecting(base: Base, { stores, gaps, woken, isOverBudget, regionsOf }: Needs): Collecting {
   const { config, clock, report } = base
   const { db, spool } = stores
@@ -76,7 +76,7 @@ export function openCollecting(base: Base, { stores, gaps, woken, isOverBudget, 
   }
 }
 
-/** The files that browsers load; each domain's pages send to where its routing says. */
+/** Returns the files that browsers load; each domain's pages send to the address of its routing. */
 function scriptFilesOf({ clock, config, publicUrl }: Base, { db }: Stores, domains: DomainDirectory): ScriptFiles {
   const addresses = { collectUrl: config.collectUrl || publicUrl, publicUrl }
   const legacyHost = new URL(publicUrl).host

@@ -8,7 +8,7 @@ import { settingsOf } from '../signals/setting-store.ts'
 import { Suspicion, suspicionNotice } from '../signals/suspicion.ts'
 import type { Base } from './base.ts'
 
-/** What watches the counts of tags, and whether this server itself could see them. */
+/** What follows the counts of tags, and detects gaps of collection. */
 export interface Watching {
   clockWatch: ClockWatch
   gaps: GapWatch

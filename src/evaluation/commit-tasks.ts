@@ -22,19 +22,19 @@ export interface CommitParts {
   gapsOf: GapsOf
 }
 
-/** One evaluation to be made, of one alert. */
+/** One evaluation of one alert. */
 export interface Task {
   alert: Alert
   from: Cursor
   due: DueWindow
-  /** What it judges beside the windows that follow the clock; absent: it moves the alert on. */
+  /** A late window to judge; absent: the task moves the alert's cursor. */
   late?: LateWindow
 }
 
-/** What came of it. */
+/** The result of an evaluation. */
 export interface Result {
   findings: Finding[]
-  /** True when gaps of our own hide too much: then nothing is clear, and nothing resolves. */
+  /** True when collection gaps cover too much of the window: it then clears and resolves nothing. */
   isLostToGaps: boolean
 }
 
@@ -43,7 +43,7 @@ export interface Failure {
   error: unknown
 }
 
-/** Everything that is due of one alert, in order. */
+/** Returns everything that is due of one alert, in order. */
 export function tasksOf({ alert, cursor }: ActiveAlert, watermark: Instant, isWoken: boolean): Task[] {
   const tasks: Task[] = []
   let from = cursor
@@ -54,7 +54,7 @@ export function tasksOf({ alert, cursor }: ActiveAlert, watermark: Instant, isWo
   return tasks
 }
 
-/** A late window of the alert, as a part of a window: it opens and counts, and clears nothing. */
+/** Returns the task for a late window, as a part of a window: it opens and counts, and clears nothing. */
 export function lateTaskOf({ alert, cursor }: ActiveAlert, late: LateWindow): Task {
   const { period, timezone } = scheduleOf(alert)
   const windowStartAt = windowAt(period, timezone, late.fromAt).start
@@ -62,7 +62,7 @@ export function lateTaskOf({ alert, cursor }: ActiveAlert, late: LateWindow): Ta
   return { alert, from: cursor, due: { window, windowStartAt, next: cursor }, late }
 }
 
-/** The same of many; one that turns out not to be due is not looked at again before it is. */
+/** Returns the tasks of many alerts; for those without any, stores when they are next due. */
 export function tasksOfAll(
   db: Db,
   found: readonly ActiveAlert[],
@@ -83,15 +83,15 @@ export function tasksOfAll(
   return tasks
 }
 
-/** Windows that end first are evaluated first. */
+/** Returns the groups by the end of their windows, earliest first. */
 export function inOrder(groups: Iterable<readonly Task[]>): (readonly Task[])[] {
   const endOf = ([first]: readonly Task[]): Instant => first?.due.window.to ?? 0
   return [...groups].sort((a, b) => endOf(a) - endOf(b))
 }
 
 /**
- * Evaluates tasks together and settles each. One that can't be committed costs the others nothing. What is left when the
- * program stops is no failure: it is as due as before.
+ * Evaluates tasks together and commits each. One that can't be committed does not affect the others. Tasks left when
+ * the program stops are no failure: they stay due. Returns the failures.
  */
 export async function evaluateGroup(
   parts: CommitParts,
@@ -103,7 +103,7 @@ export async function evaluateGroup(
   let committed = 0
   try {
     if (stopping?.aborted) return []
-    const evaluations = together(group, await evaluated())
+    const evaluations = paired(group, await evaluated())
     // A batch on its way to the disk takes several turns of the event loop, and may wait for one of these in each.
     const pace = new Pace()
     while (committed < group.length && !stopping?.aborted) {
@@ -121,8 +121,8 @@ export async function evaluateGroup(
 
 type Evaluation = readonly [Task, Result]
 
-/** Throws where there is not one result for each task: what is missing would pass for clear, and resolve issues. */
-function together(tasks: readonly Task[], results: readonly Result[]): Evaluation[] {
+/** Throws where there is not one result for each task: a missing one would count as clear, and resolve issues. */
+function paired(tasks: readonly Task[], results: readonly Result[]): Evaluation[] {
   return tasks.map((task, index) => {
     const result = results[index]
     if (!result || results.length > tasks.length) {
@@ -133,8 +133,8 @@ function together(tasks: readonly Task[], results: readonly Result[]): Evaluatio
 }
 
 /**
- * Those of a turn in one transaction, which costs one sync to disk; what one of them did is undone when it fails, and no
- * other.
+ * Commits the tasks of one turn in one transaction, which costs one sync to disk; a task that fails is rolled back
+ * alone.
  */
 function commitTasks(
   parts: CommitParts,
@@ -158,12 +158,12 @@ function commitTasks(
   })
 }
 
-/** A part of the transaction under way that is undone alone. */
+/** Runs `work` in a part of the current transaction that is rolled back alone. */
 function savepoint(db: Db, work: () => void): void {
   db.transaction(work)()
 }
 
-/** Issue, history, outbox and cursor, in the caller's transaction: all of it happens, or none. */
+/** Writes issue, history, outbox and cursor in the caller's transaction: all or none. */
 function commitTask({ db, clock, enqueue, gapsOf }: CommitParts, task: Task, { findings, isLostToGaps }: Result): void {
   const { alert, from, due, late } = task
   const schedule = scheduleOf(alert)
@@ -178,7 +178,7 @@ function commitTask({ db, clock, enqueue, gapsOf }: CommitParts, task: Task, { f
       findings,
       window: { ...due.window, complete: due.window.complete && !isLostToGaps },
       windowStartAt: due.windowStartAt,
-      inRunWindow: meetsRunWindow(alert.runWindows, alert.timezone, meantBy(task)),
+      inRunWindow: meetsRunWindow(alert.runWindows, alert.timezone, judgedWindow(task)),
       gapMs: (start, end) => coveredMs(gapsOf(start, end), { from: start, to: end }),
       now: clock.now(),
     },
@@ -186,12 +186,12 @@ function commitTask({ db, clock, enqueue, gapsOf }: CommitParts, task: Task, { f
   )
 }
 
-/** Where an alert is evaluated tick by tick, its last part speaks for the whole window. */
-function meantBy({ alert, due: { window, windowStartAt } }: Task): Window {
+/** For an alert that is evaluated tick by tick, its last part covers the whole window. */
+function judgedWindow({ alert, due: { window, windowStartAt } }: Task): Window {
   return window.complete && scheduleOf(alert).ticks ? { ...window, from: windowStartAt } : window
 }
 
-/** What a round fails with at its end. */
+/** Returns the error that a round fails with. */
 export function failureOf(failures: readonly Failure[]): AggregateError {
   const errors = failures.map(({ alert, error }) => new Error(`${alert.id}: ${messageOf(error)}`, { cause: error }))
   return allFailed('evaluations', errors)

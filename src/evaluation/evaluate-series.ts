@@ -21,16 +21,18 @@ import {
 export interface EvaluateSeriesParts extends CommitParts {
   spool: Pick<Spool, 'watermark'>
   follower: Pick<Follower, 'verdicts'>
-  /** True when everything fell at the tick that ends then, so that falls are ours rather than those of tags. */
+  /**
+   * Returns true when all traffic fell at the tick that ends then, so that the server, not the tags, may be the cause.
+   */
   suspected(tickAt: Instant): Promise<boolean>
 }
 
 const FOLLOWING = alertTypes.filter(({ series }) => series)
 
 /**
- * One round of the alerts that follow series, at every tick: what has to be learned anew after a start takes its time, and
- * the others don't wait for it. An alert that fails is tried again in the next round; the round fails at its end. Ends
- * early when the program stops: what is left is due at the next start.
+ * One round of the alerts that follow series, at every tick. It is separate because relearning after a start takes
+ * time, for which the other alerts must not wait. An alert that fails is tried again in the next round; the round then
+ * rejects at its end. Ends early when the program stops: the rest is due at the next start.
  */
 export async function evaluateSeries(parts: EvaluateSeriesParts, stopping?: AbortSignal): Promise<void> {
   const { db, spool } = parts
@@ -40,7 +42,7 @@ export async function evaluateSeries(parts: EvaluateSeriesParts, stopping?: Abor
   const tasks = tasksOfAll(db, following, watermark, () => false)
   const shared = Map.groupBy(tasks, ({ alert, due: { window } }) => {
     const hours = alert.runWindows ? JSON.stringify([alert.runWindows, alert.timezone]) : ''
-    // Ticks and rows end with a minute, so windows that begin in the same one hold the same.
+    // Ticks and rows end with a minute, so windows that begin in the same minute contain the same ones.
     const minute = Math.floor(window.from / MINUTE_MS)
     return [alert.orgId, minute, window.to, window.complete, hours].join(' ')
   })
@@ -51,7 +53,7 @@ export async function evaluateSeries(parts: EvaluateSeriesParts, stopping?: Abor
   if (failures.length > 0) throw failureOf(failures)
 }
 
-/** What came of each task; all of them are of one organization, window and run windows. */
+/** Returns the result of each task; all of them have the same organization, window and run windows. */
 async function resultsOf(
   parts: EvaluateSeriesParts,
   group: readonly Task[],

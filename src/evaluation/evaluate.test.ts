@@ -11,7 +11,7 @@ import { createDomain } from '../domains/store.ts'
 import type { NoticeOrder } from '../issues/issue.ts'
 import type { Gap } from '../signals/gap.ts'
 import type { Query } from '../warehouse/query.ts'
-import { type EvaluateParts, evaluate, Woken } from './evaluate.ts'
+import { type EvaluateParts, evaluate, WokenAlerts } from './evaluate.ts'
 
 /** Alerts saved an hour before noon, and a warehouse with the events of that hour; it is noon. */
 async function setUp(
@@ -42,7 +42,7 @@ async function setUp(
       },
     },
     spool: { watermark: () => clock.now(), isWritten: () => true },
-    woken: new Woken(),
+    woken: new WokenAlerts(),
     enqueue(order) {
       on.enqueue(order)
       orders.push(order)
@@ -285,7 +285,7 @@ describe('what wakes an alert', () => {
 
   test('is also the start of the program: nobody knows what was violated shortly before', async () => {
     using world = await setUp([hourly])
-    const woken = new Woken()
+    const woken = new WokenAlerts()
     expect(woken.take(world.db, 'alr_any', NOON)).toBe(true)
     woken.roundEnded()
     expect(woken.take(world.db, 'alr_any', NOON)).toBe(false)

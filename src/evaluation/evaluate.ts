@@ -23,21 +23,21 @@ import {
   type Task,
   tasksOfAll,
 } from './commit-tasks.ts'
-import { lateWindows, unseen } from './late-window.ts'
+import { lateWindows, onlyUnjudged } from './late-window.ts'
 
 export interface EvaluateParts extends CommitParts {
   warehouse: History
   spool: Pick<Spool, 'watermark' | 'isWritten'>
-  woken: Woken
+  woken: WokenAlerts
   regionsOf(orgId: string): PhoneRegions
 }
 
-/** Alerts that an event has just violated, and where. Filled by the collector, emptied by the evaluation. */
-export class Woken {
-  /** By alert and domain: when the latest of those events came in. */
+/** Alerts that an arriving event violated, with its domain. The collector adds to it, the evaluation takes from it. */
+export class WokenAlerts {
+  /** By alert and domain: when the latest of those events was received. */
   private readonly places = new Map<string, Map<string, Instant>>()
   private readonly failed = new Set<string>()
-  /** What was violated shortly before a stop is known to nobody but the history, so the first round looks at all. */
+  /** Violations from shortly before a stop are only in the history, so the first round looks at all alerts. */
   private all = true
 
   add(alertIds: Iterable<string>, domainId: string, receivedAt: Instant): void {
@@ -46,14 +46,14 @@ export class Woken {
     }
   }
 
-  /** Alerts of which `take` may say so; null: it says so of all. */
+  /** Returns the alerts for which `take` may return true; null: it does for all. */
   candidates(): string[] | null {
     return this.all ? null : [...this.failed, ...this.places.keys()]
   }
 
   /**
-   * Whether the alert is to be looked at before its window ends: somewhere it has no issue yet that says so. What came in
-   * at `watermark` or later is not seen by this round, and is kept for the next.
+   * Returns whether the alert is to be evaluated before its window ends: it has no active issue yet in one of the
+   * domains. Events received at `watermark` or later are not in this round, and are kept for the next.
    */
   take(db: Db, alertId: string, watermark: Instant): boolean {
     const places = [...(this.places.get(alertId) ?? [])]
@@ -61,11 +61,11 @@ export class Woken {
     if (later.length > 0) this.places.set(alertId, new Map(later))
     else this.places.delete(alertId)
     if (this.failed.delete(alertId) || this.all) return true
-    return places.some(([domainId, receivedAt]) => receivedAt < watermark && !isToldOf(db, alertId, domainId))
+    return places.some(([domainId, receivedAt]) => receivedAt < watermark && !hasActiveIssue(db, alertId, domainId))
   }
 
-  /** What woke the alert was taken, and not seen: it is to be looked at again. */
-  again(alertId: string): void {
+  /** The evaluation of a taken alert failed: it is evaluated again in the next round. */
+  retry(alertId: string): void {
     this.failed.add(alertId)
   }
 
@@ -74,8 +74,8 @@ export class Woken {
   }
 }
 
-/** True when an issue stands that a further violation would only count on. */
-function isToldOf(db: Db, alertId: string, domainId: string): boolean {
+/** True when there is an issue on which a further violation would only be counted. */
+function hasActiveIssue(db: Db, alertId: string, domainId: string): boolean {
   const row = prepared(
     db,
     `SELECT 1 FROM issue WHERE alertId = ? AND domainId = ?
@@ -88,9 +88,9 @@ function isToldOf(db: Db, alertId: string, domainId: string): boolean {
 const MEASURED = alertTypes.filter(({ series }) => !series)
 
 /**
- * One round: all that is due at this moment, oldest windows first; alerts that share a window share one scan. An alert
- * that fails costs the others nothing and is tried again in the next round; the round fails at its end. Ends early when
- * the program stops: what is left is due at the next start.
+ * One round: evaluates all that is due now, oldest windows first; alerts with the same window share one query. An alert
+ * that fails does not affect the others and is tried again in the next round; the round then rejects at its end. Ends
+ * early when the program stops: the rest is due at the next start.
  */
 export async function evaluate(parts: EvaluateParts, stopping?: AbortSignal): Promise<void> {
   const watermark = parts.spool.watermark()
@@ -104,11 +104,11 @@ export async function evaluate(parts: EvaluateParts, stopping?: AbortSignal): Pr
   for (const group of inOrder(shared.values())) {
     failures.push(...(await evaluateGroup(parts, group, () => resultsOf(parts, group), stopping)))
   }
-  for (const { alert } of failures) parts.woken.again(alert.id)
+  for (const { alert } of failures) parts.woken.retry(alert.id)
   if (failures.length > 0) throw failureOf(failures)
 }
 
-/** What is due, and what an event woke. Reads no other alerts, however many there are. */
+/** Returns what is due, and what an event woke. Reads no other alerts, however many there are. */
 async function tasksNow({ db, woken, spool }: EvaluateParts, watermark: Instant): Promise<Task[]> {
   const candidates = woken.candidates()
   const early = new Set(candidates?.filter((id) => woken.take(db, id, watermark)))
@@ -129,7 +129,7 @@ async function tasksNow({ db, woken, spool }: EvaluateParts, watermark: Instant)
   return [...lateTasks(db, spool), ...tasks]
 }
 
-/** What was not judged when the clock was put back, as soon as all of it can be seen. */
+/** Returns what was not judged when the clock was set back, once all of it can be queried. */
 function lateTasks(db: Db, spool: EvaluateParts['spool']): Task[] {
   const late = lateWindows(db)
   return activeAmong(db, [...late.keys()]).flatMap((active) =>
@@ -139,17 +139,16 @@ function lateTasks(db: Db, spool: EvaluateParts['spool']): Task[] {
   )
 }
 
-/** What came of each task of a group that shares a scan. */
+/** Returns the result of each task of a group that shares a query. */
 async function resultsOf(parts: EvaluateParts, group: readonly Task[]): Promise<Result[]> {
-  const isBlindTo = ({ alert, due }: Task) =>
-    isLostToGaps(alertTypeOf(alert.alertType), alert, due.window, parts.gapsOf)
-  const blind = new Set(group.filter(isBlindTo))
-  const seeing = group.filter((task) => !blind.has(task))
-  const findings = new Map((await findingsOf(parts, seeing)).map((found, index) => [seeing[index], found]))
-  return group.map((task) => ({ findings: findings.get(task) ?? [], isLostToGaps: blind.has(task) }))
+  const isLost = ({ alert, due }: Task) => isLostToGaps(alertTypeOf(alert.alertType), alert, due.window, parts.gapsOf)
+  const lost = new Set(group.filter(isLost))
+  const judged = group.filter((task) => !lost.has(task))
+  const findings = new Map((await findingsOf(parts, judged)).map((found, index) => [judged[index], found]))
+  return group.map((task) => ({ findings: findings.get(task) ?? [], isLostToGaps: lost.has(task) }))
 }
 
-/** What each alert of a group found, with samples. */
+/** Returns the findings of each alert of a group, with samples. */
 async function findingsOf(parts: EvaluateParts, group: readonly Task[]): Promise<Finding[][]> {
   const { db, warehouse } = parts
   const [first] = group
@@ -158,7 +157,7 @@ async function findingsOf(parts: EvaluateParts, group: readonly Task[]): Promise
   const { orgId } = first.alert
   const type = alertTypeOf(first.alert.alertType)
   const domains = watchedDomains(db, orgId)
-  const rows = await warehouse.query<unknown>(unseen(db, queryOf(type, group, domains), late))
+  const rows = await warehouse.query<unknown>(onlyUnjudged(db, queryOf(type, group, domains), late))
   const findings = group.map(({ alert, due }) => type.judge(alert, rows, due.window, domains))
   const samples = samplesQuery(orgId, findings.flat())
   const total = totalQueryOf(type, group, findings.flat())
@@ -170,7 +169,7 @@ async function findingsOf(parts: EvaluateParts, group: readonly Task[]): Promise
   return group.map(({ alert }, index) => withSamples(alert, findings[index] ?? [], events, regions, totals))
 }
 
-/** How many events there were like those that were found; not asked for where windows differ or are judged for a second time. */
+/** Returns the query for the total of similar events; null where windows differ, or are judged a second time. */
 function totalQueryOf(type: AlertType, group: readonly Task[], findings: readonly Finding[]): Query | null {
   const [first] = group
   if (!type.explain || !first || first.late) return null
@@ -179,7 +178,7 @@ function totalQueryOf(type: AlertType, group: readonly Task[], findings: readonl
   return isShared ? totalsQuery(first.alert.orgId, findings, window) : null
 }
 
-/** One scan for all, from where the first of them begins. */
+/** Returns one query for all, from the earliest begin on. */
 function queryOf(type: AlertType, group: readonly Task[], domains: readonly WatchedDomain[]): Query {
   const alerts = group.map(({ alert }) => alert)
   const windows = group.map(({ due }) => due.window)

@@ -10,6 +10,6 @@ export interface FollowSeriesParts extends Omit<EvaluateSeriesParts, 'suspected'
 export async function followSeries({ suspicion, ...parts }: FollowSeriesParts, stopping?: AbortSignal): Promise<void> {
   await evaluateSeries({ ...parts, suspected: (tickAt) => suspicion.at(tickAt) }, stopping)
   if (stopping?.aborted) return
-  // Where nothing falls any more, nobody asks whether the suspicion still holds.
+  // Without falls the evaluation does not query whether the suspicion still holds.
   if (suspicion.suspected) await suspicion.at(tickBefore(parts.spool.watermark()))
 }

@@ -6,8 +6,8 @@ import { type Db, prepared, tx } from '../store/database.ts'
 import { narrowed, type Query } from '../warehouse/query.ts'
 
 /**
- * What an alert had not judged yet when the clock was put back: events of `fromAt <= receivedAt < toAt` up to `lastSeq`, and
- * behind that of the step before. It is judged once, beside the windows that follow the clock.
+ * What an alert had not judged when the clock was set back: events of `fromAt <= receivedAt < toAt` up to `lastSeq`,
+ * and after the `lastSeq` of the step before. It is judged once, in addition to the regular windows.
  */
 export interface LateWindow {
   alertId: string
@@ -17,13 +17,13 @@ export interface LateWindow {
 }
 
 /**
- * Every alert goes on from what the clock shows now: its cursor may lie ahead, and it would judge nothing until then. What
- * it had not judged becomes a late window; of a type that judges whole windows only, the window under way is given up. To be
- * called before the step is kept. `lastReceivedAt`: no event has a later time.
+ * Restarts every alert at the present time: its cursor may lie in the future, and it would judge nothing until then.
+ * What it had not judged becomes a late window; for types that judge whole windows only, the current window is dropped.
+ * To be called before the step is stored. `lastReceivedAt`: no event has a later time.
  */
-export function beginAnew(db: Db, { at, lastSeq }: ClockStep, lastReceivedAt: Instant): void {
+export function restartAlerts(db: Db, { at, lastSeq }: ClockStep, lastReceivedAt: Instant): void {
   tx(db, () => {
-    // Else nothing came since the step before, whose late windows hold all.
+    // Without new events since the step before, its late windows contain all.
     const hasEvents = lastSeq > lastStepSeq(db)
     const addLate = db.prepare('INSERT INTO lateWindow (alertId, fromAt, toAt, lastSeq) VALUES (?, ?, ?, ?)')
     for (const { alert, cursor } of activeAlerts(db)) {
@@ -37,30 +37,33 @@ export function beginAnew(db: Db, { at, lastSeq }: ClockStep, lastReceivedAt: In
   })
 }
 
-/** Up to when an alert has judged what came in, of those that are switched on; 0: none is. */
+/** Returns up to when the most advanced enabled alert has judged; 0 when none is enabled. */
 export function judgedThrough(db: Db): Instant {
   return db.prepare<[], number | null>('SELECT max(evaluatedThrough) FROM alert WHERE enabled = 1').pluck().get() ?? 0
 }
 
-/** Those that wait, by alert. */
+/** Returns the pending late windows by alert. */
 export function lateWindows(db: Db): Map<string, LateWindow[]> {
   const rows = prepared<[], LateWindow>(db, 'SELECT alertId, fromAt, toAt, lastSeq FROM lateWindow').all()
   return Map.groupBy(rows, ({ alertId }) => alertId)
 }
 
-/** In the transaction that writes what its evaluation found. False when it is gone, with its alert. */
+/**
+ * Deletes a late window, in the transaction that writes the results of its evaluation. Returns false when it was
+ * deleted with its alert.
+ */
 export function dropLateWindow(db: Db, { alertId, lastSeq }: LateWindow): boolean {
   return db.prepare('DELETE FROM lateWindow WHERE alertId = ? AND lastSeq = ?').run(alertId, lastSeq).changes === 1
 }
 
-/** What is asked of a window may be older by so much: journeys are walked from their beginning. */
+/** A window's query may read events this much older: sessions of journeys are read from their beginning. */
 const BEFORE_MS = 24 * HOUR_MS
 
 /**
- * The same question about events that no evaluation has seen: without those that came before the clock was put back and
- * have a time of after it; of a late window, those that came between two steps.
+ * Returns the same query, restricted to events that no evaluation has judged: without those that were received before
+ * the clock was set back and have a time after it; for a late window, those received between two steps.
  */
-export function unseen(db: Db, query: Query, late: LateWindow | null): Query {
+export function onlyUnjudged(db: Db, query: Query, late: LateWindow | null): Query {
   if (query.over === 'counts' || query.over === 'pages') return query
   const { from, to } = query.window
   const tests = late

@@ -7,7 +7,7 @@ import type { Db } from '../store/database.ts'
 import type { IssueRecord } from './issue.ts'
 import { ISSUE_COLUMNS, type IssueRow, recordOf } from './store.ts'
 
-/** A cause may be seen so much later than what it causes. */
+/** A cause may be detected this much later than its effect. */
 const LAG_MS = 2 * HOUR_MS
 const MAX_CANDIDATES = 20
 
@@ -17,21 +17,22 @@ export const ExplanationSchema = Closed(
 )
 export type Explanation = Static<typeof ExplanationSchema>
 
-/** An issue, and its alert as it is now; null when that is gone. */
+/** An issue, and its current alert; null when that was deleted. */
 interface Trouble {
   issue: IssueRecord
   rule: Alert | null
 }
 
-/** A stretch of time in which a trouble went on. */
+/** A time range in which an incident lasted. */
 interface Episode {
   from: Instant
   through: Instant
 }
 
 /**
- * The issue about the domain's whole traffic that explains a fall of a count: the one that the last firing named, else
- * one that went on at the same time and did not begin after it. Null when there is none, and for what is no such fall.
+ * Returns the issue about the domain's whole traffic that explains a fall of a count: the one named by the last firing,
+ * else one that was open at the same time and did not begin after it. Null when there is none, and for issues that are
+ * no such fall.
  */
 export function explanationOf(db: Db, trouble: Trouble): Explanation | null {
   const { issue } = trouble
@@ -74,7 +75,7 @@ function lookUp(db: Db, { issue, rule }: Trouble): IssueRecord | null {
   return candidates(db, issue, own).find((cause) => episodesOf(db, cause, HOUR_MS).some(goesAlong)) ?? null
 }
 
-/** Newest first. Those of the issue's own alert are not among them: its firing would have named it. */
+/** Newest first. Issues of the issue's own alert are left out: its firing would have named them. */
 function candidates(db: Db, { orgId, domainId, alertId }: IssueRecord, { from, through }: Episode): IssueRecord[] {
   return db
     .prepare<[string, string | null, string, string, number, number, number], IssueRow>(
@@ -88,8 +89,9 @@ function candidates(db: Db, { orgId, domainId, alertId }: IssueRecord, { from, t
 }
 
 /**
- * In order: from each opening to what ended or reopened it; the last one to the last occurrence, because an issue that
- * is muted or acknowledged stays after its trouble has ended. The window that reopened an issue began a period before.
+ * Returns the episodes in order: from each opening to the resolution or reopening that follows; the last one to the
+ * last occurrence, because an issue that is muted or acknowledged stays after its incident has ended. The window that
+ * reopened an issue began a period before.
  */
 function episodesOf(db: Db, { id, firstSeenAt, lastSeenAt }: IssueRecord, periodMs: number): Episode[] {
   const entries = db

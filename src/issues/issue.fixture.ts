@@ -76,7 +76,7 @@ export function issueOfAlert(alert: AlertFacts, values: Partial<IssueRecord> = {
   }
 }
 
-/** The hour before noon, evaluated at noon. */
+/** Returns an evaluation of the hour before noon, made at noon. */
 export function evaluationOf(values: Partial<Evaluation> = {}): Evaluation {
   const window: Window = { from: NOON - HOUR_MS, to: NOON, complete: true }
   let made = 0
@@ -93,7 +93,7 @@ export function evaluationOf(values: Partial<Evaluation> = {}): Evaluation {
   }
 }
 
-/** A database with two organizations and a domain in the first. */
+/** Returns a database with two organizations and a domain in the first. */
 export function databaseWithOrgs(path = ':memory:'): Db {
   const db = openDatabase(path)
   const org = db.prepare('INSERT INTO org (id, name, webhookSecret, customerSalt, createdAt) VALUES (?, ?, ?, ?, ?)')
@@ -105,7 +105,7 @@ export function databaseWithOrgs(path = ':memory:'): Db {
   return db
 }
 
-/** What changes come to, in words: for tables of expectations. */
+/** Returns the effect of changes in words, for tables of expectations. */
 export function outcomeOf(changes: readonly Change[]) {
   const history = changes.filter((change) => change.kind === 'history')
   const updates = changes.filter((change) => change.kind === 'update').map((change) => change.values)

@@ -9,7 +9,7 @@ import { cutText, namesMissingIn } from '../core/text.ts'
 export const ISSUE_STATUSES = ['open', 'acknowledged', 'resolved', 'muted'] as const
 export type IssueStatus = (typeof ISSUE_STATUSES)[number]
 
-/** At most this many hosts are kept with an issue. */
+/** The most hosts that are kept with an issue. */
 export const MAX_HOSTS = 20
 const MAX_TITLE_LENGTH = 300
 
@@ -30,7 +30,7 @@ export const HISTORY_KINDS = [
 ] as const
 export type HistoryKind = (typeof HISTORY_KINDS)[number]
 
-/** What happened to an issue, in the words of its kind: who (`by`), or what (`summary`, `occurrences`, `reason`). */
+/** Details of a history entry, depending on its kind: who (`by`), or what (`summary`, `occurrences`, `reason`). */
 export type HistoryPayload = Record<string, unknown>
 
 const issueFields = {
@@ -125,7 +125,7 @@ export const IssuePatchSchema = Closed(
 )
 export type IssuePatch = Static<typeof IssuePatchSchema>
 
-/** An issue as it is kept: what callers see, and what the state machine remembers. */
+/** A stored issue: the public fields, and the state of the state machine. */
 export interface IssueRecord {
   id: string
   orgId: string
@@ -133,14 +133,14 @@ export interface IssueRecord {
   alertName: string
   alertType: AlertKind
   domainId: string | null
-  /** What the alert type names beside alert and domain; empty when it names nothing. */
+  /** The part of its key beside alert and domain; empty when the type has none. */
   subject: string
   status: IssueStatus
   severity: Severity
   title: string
   occurrences: number
   capReached: boolean
-  /** Notifications held back since the last one that went. */
+  /** Notifications held back since the last one that was sent. */
   heldBack: number
   notificationsSent: number
   impactValue: number | null
@@ -149,22 +149,22 @@ export interface IssueRecord {
   firstSeenAt: Instant
   lastSeenAt: Instant
   statusAt: Instant
-  /** User or integration that gave it its status by hand; null when an evaluation did. */
+  /** User or integration that set the status by hand; null when an evaluation did. */
   statusBy: string | null
-  /** When people hear of its resolution, which may be yet to come; null: as far as they know it is open. */
+  /** When the notification of its resolution is sent, possibly in the future; null: recipients believe it is open. */
   resolutionToldAt: Instant | null
-  /** Whole windows without a firing since the last one; not counted beyond 2. */
+  /** Whole windows without a firing since the last one; counted up to 2. */
   clearWindows: number
   /** True until a whole window passes without a firing. */
   firing: boolean
-  /** Start of the last window whose firing is in the history: a window is told of once. */
+  /** Start of the last window whose firing is in the history, which has one entry for each window. */
   firedWindowAt: Instant
   hosts: string[] | null
   /** The last firing. */
   evidence: Finding | null
 }
 
-/** An issue before its first occurrence; it starts without notes, ticket and notifications. */
+/** An issue before its first occurrence; it has no notes, ticket or notifications. */
 export type NewIssue = Omit<
   IssueRecord,
   'occurrences' | 'capReached' | 'heldBack' | 'notificationsSent' | 'notes' | 'trackerKey'
@@ -172,18 +172,18 @@ export type NewIssue = Omit<
 
 export type Transition = 'opened' | 'reopened' | 'repeated' | 'resolved'
 
-/** That people are to be told. Who, and whether a throttle holds it back, is decided where it is sent. */
+/** A request to notify. The outbox decides who is notified, and whether a throttle holds the notification back. */
 export interface Notice {
   transition: Transition
-  /** What fired, or fired last. */
+  /** The finding, or that of the last firing. */
   finding: Finding | null
-  /** How long it waits, in which it may be withdrawn. */
+  /** How long it waits; until then it may be withdrawn. */
   delayMs: number
 }
 
 /**
- * What is to be done to the store, in this order. Occurrences change by `count` alone, so that the number on an issue
- * and the sum of its days agree; a notice always stands on the history entry that says what happened.
+ * A change to the store; changes are carried out in order. Occurrences change by `count` alone, so that the number on
+ * an issue and the sum of its days agree; a notice always belongs to the history entry of its cause.
  */
 export type Change =
   | { kind: 'open'; issue: NewIssue }
@@ -197,19 +197,19 @@ export type Change =
       at: Instant
       notice: Notice | null
     }
-  /** The issue is not resolved after all: notices of its resolution that still wait must not go. */
+  /** The issue is not resolved after all: pending notices of its resolution must not be sent. */
   | { kind: 'withdraw'; issueId: string }
 
 /**
- * What the outbox is asked for inside the transaction that changes the issue. `historySeq` names the history entry
- * behind the notice: unique, so that it can be part of a delivery's key.
+ * A request to the outbox, made inside the transaction that changes the issue. `historySeq` is the number of the
+ * history entry behind the notice: unique, so that it can be part of a delivery's key.
  */
 export type NoticeOrder =
   | ({ kind: 'notify'; issueId: string; historySeq: number; at: Instant } & Notice)
   | { kind: 'withdraw'; issueId: string }
 export type Enqueue = (order: NoticeOrder) => void
 
-/** Equal for two findings, or a finding and an issue, of one alert that mean one trouble. */
+/** Returns the key of an incident: equal for findings and issues of one alert about the same domain and subject. */
 export function troubleKey(of: Pick<Finding, 'domainId' | 'subject'>): string {
   return `${of.domainId ?? ''}\n${of.subject}`
 }
@@ -221,7 +221,7 @@ function whereOf(finding: Finding): string {
   return ` on ${first} and ${rest.length} more ${rest.length === 1 ? 'host' : 'hosts'}`
 }
 
-/** One sentence for lists, tickets and subject lines, in the words of the alert's type. */
+/** Returns one sentence for lists, tickets and subject lines, with the words of the alert's type. */
 export function issueTitle(alert: { name: string; alertType: AlertKind }, finding: Finding): string {
   const what = namesMissingIn(alert.name, [finding.vendor, finding.event]).join(' ')
   const { title } = alertTypeOf(alert.alertType).words

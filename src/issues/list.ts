@@ -22,10 +22,10 @@ export const IssueQuerySchema = Closed({
 })
 export type IssueQuery = Static<typeof IssueQuerySchema>
 
-/** Open issues of each severity. */
+/** Number of open issues of each severity. */
 export type OpenCounts = Record<Severity, number>
 
-/** What each place of a cursor and of the order stands for: most first, never equal for two issues. */
+/** The columns of each sort order, which are also the values of a cursor: highest first, unique for each issue. */
 const ORDER: Record<(typeof SORTS)[number], readonly string[]> = {
   severity: ['severityRank', 'ifnull(impactValue, -1)', 'lastSeenAt', 'id'],
   impactValue: ['ifnull(impactValue, -1)', 'severityRank', 'lastSeenAt', 'id'],
@@ -58,7 +58,7 @@ function conditionsOf(orgId: string, query: IssueQuery): Conditions {
 /** One SQL statement, and the values of its placeholders. */
 type Statement = { sql: string; values: (string | number | null)[] }
 
-/** Selects one row more than the page holds, so that it shows whether another follows. */
+/** Selects one row more than the page holds, to see whether another page follows. */
 export function listStatement(orgId: string, query: IssueQuery): Statement {
   const { sort = 'severity', limit = DEFAULT_LIMIT } = query
   const order = ORDER[sort]
@@ -79,9 +79,9 @@ export function listStatement(orgId: string, query: IssueQuery): Statement {
 }
 
 /**
- * One page of the organization's issues that fit every filter. `since` asks for what was seen at or after it; `q`
- * ignores the case of ASCII letters. Without an impact value an issue comes after all that have one. Fails with
- * `invalid` when the cursor is not one of this list in this order.
+ * Returns one page of the organization's issues that match every filter. `since`: last seen at or after it; `q` ignores
+ * the case of ASCII letters. Issues without an impact value come last. Fails with `invalid` when the cursor does not
+ * belong to this list in this order.
  */
 export function listIssues(db: Db, orgId: string, query: IssueQuery): { issues: Issue[]; nextCursor: string | null } {
   const { sort = 'severity', limit = DEFAULT_LIMIT } = query
@@ -94,7 +94,7 @@ export function listIssues(db: Db, orgId: string, query: IssueQuery): { issues: 
   return { issues: items.map((row) => issueOf(recordOf(row))), nextCursor }
 }
 
-/** Of the whole organization, whatever the list is filtered by: what waits for somebody. */
+/** Returns the open issues of the whole organization, whatever the list is filtered by. */
 export function openCounts(db: Db, orgId: string): OpenCounts {
   const counts: OpenCounts = { critical: 0, high: 0, medium: 0, low: 0 }
   const rows = db

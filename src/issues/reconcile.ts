@@ -12,15 +12,15 @@ import {
   troubleKey,
 } from './issue.ts'
 
-/** A resolved issue that fires again within this time is reopened; later it is a new one. */
+/** A resolved issue that fires again within this time is reopened; later a new one is opened. */
 export const REOPEN_WITHIN_MS = 7 * DAY_MS
-/** Whole windows without a firing after which an issue about counts is over. */
+/** After this many whole windows without a firing an issue about counts is resolved. */
 const CLEAR_WINDOWS = 2
-/** The shortest silence after which an issue about violations is over. */
+/** The shortest time without a violation after which an issue about violations is resolved. */
 const MIN_QUIET_MS = 24 * HOUR_MS
 const QUIET_PERIODS = 3
 
-/** What an issue takes over from its alert. */
+/** The fields that an issue copies from its alert. */
 export interface AlertFacts {
   id: string
   orgId: string
@@ -31,19 +31,22 @@ export interface AlertFacts {
   periodMs: number
 }
 
-/** One evaluation of one alert, ready to be compared with the issues there are. */
+/** One evaluation of one alert, to be compared with its issues. */
 export interface Evaluation {
   alert: AlertFacts
   /** The alert's latest issue for each domain and subject: unsettled, or resolved within `REOPEN_WITHIN_MS`. */
   issues: readonly IssueRecord[]
-  /** What this evaluation found. Each violation is in the findings of one evaluation only. */
+  /** The findings of this evaluation. Each violation is in the findings of one evaluation only. */
   findings: readonly Finding[]
   window: Window
   /** Start of the alert's window that `window` is the whole or a part of: at most `window.from`. */
   windowStartAt: Instant
-  /** False when the alert's run windows leave this evaluation out. */
+  /** False when the evaluation is outside the alert's run windows. */
   inRunWindow: boolean
-  /** How much of `from <= t < to` we could not see: it is no silence. None when absent. */
+  /**
+   * Returns how much of `from <= t < to` lies in collection gaps, which does not count as quiet time. No gaps when
+   * absent.
+   */
   gapMs?: (from: Instant, to: Instant) => number
   now: Instant
   /** Makes the id of a new issue. */
@@ -51,15 +54,15 @@ export interface Evaluation {
 }
 
 /**
- * Compares what an evaluation found with the issues there are, and answers what is to change.
+ * Compares the findings of an evaluation with the existing issues, and returns the changes.
  *
  * A part of a window (`complete: false`) opens, reopens and counts; only a whole one clears or resolves. Violations are
- * repeated when their window ends, a count's firing at once; each window is told of once, and counted once for a count.
- * What only continues, or is explained by something else, keeps an unsettled issue and does nothing else.
- * Outside the run windows nothing opens, reopens, clears, resolves or is told: violations still count on
- * an unsettled issue, because a violation is one at any hour; counts of windows there count for nothing, because what is
- * usual in those hours was never said. A muted issue stays muted until somebody lifts that: were it resolved
- * by silence, its next firing would be loud.
+ * reported again when their window ends, a count's firing at once; each window is reported once, and counted once for a
+ * count. A finding that continues, or is explained by another, keeps an unsettled issue and does nothing else. Outside
+ * the run windows nothing opens, reopens, clears, resolves or notifies: violations still count on an unsettled issue,
+ * because a violation is one at any hour; counts of windows there are ignored, because the alert does not define what
+ * is usual in those hours. A muted issue stays muted until a user unmutes it: were it resolved after quiet windows, its
+ * next firing would notify.
  */
 export function reconcile(evaluation: Evaluation): Change[] {
   const { findings, issues, window, inRunWindow } = evaluation
@@ -98,7 +101,7 @@ function onFinding(evaluation: Evaluation, issue: IssueRecord | undefined, findi
   }
   if (issue.status === 'resolved') {
     if (!inRunWindow) return []
-    // What happened before somebody called it solved does not prove them wrong, however late it is looked at.
+    // A violation from before the issue was resolved by hand does not reopen it, however late it is evaluated.
     const isStale = issue.statusBy !== null && troubleAt(evaluation, finding) < issue.statusAt
     if (isStale) return count(evaluation, issue, finding)
     return reopen(evaluation, issue, finding)
@@ -117,10 +120,10 @@ function keep(evaluation: Evaluation, issue: IssueRecord | undefined, finding: F
   return count(evaluation, issue, finding, inRunWindow ? { clearWindows: 0 } : {})
 }
 
-/** A window ended, inside the run windows, and its last evaluation found nothing for this unsettled issue. */
+/** A window ended, inside the run windows, and its last evaluation had no finding for this unsettled issue. */
 function onSilence(evaluation: Evaluation, issue: IssueRecord): Change[] {
   const { alert, window, windowStartAt } = evaluation
-  // An earlier part of this window has fired and was counted then, and a count's firing told of.
+  // An earlier part of this window fired and was counted then; a count's firing was reported then, too.
   if (countsFirings(alert.alertType)) {
     if (issue.lastSeenAt >= windowStartAt) return []
   } else if (issue.firing && issue.lastSeenAt >= windowStartAt) return report(evaluation, issue, issue.evidence)
@@ -132,19 +135,19 @@ function onSilence(evaluation: Evaluation, issue: IssueRecord): Change[] {
 
 function isOver({ alert, window, gapMs }: Evaluation, issue: IssueRecord, clearWindows: number): boolean {
   if (countsFirings(alert.alertType)) return clearWindows >= CLEAR_WINDOWS
-  // Whoever opens an issue by hand is given the whole wait again, or the next evaluation would undo it.
+  // An issue opened by hand gets the whole quiet time again, or the next evaluation would resolve it.
   const openedByHandAt = issue.status === 'open' && issue.statusBy !== null ? issue.statusAt : 0
   const quietFrom = Math.max(issue.lastSeenAt, openedByHandAt)
   const quietMs = window.to - quietFrom - (gapMs?.(quietFrom, window.to) ?? 0)
   return quietMs >= Math.max(MIN_QUIET_MS, QUIET_PERIODS * alert.periodMs)
 }
 
-/** When the finding's last trouble was; the end of a window is not part of it. */
+/** Returns when the finding's last occurrence was; the end of a window is not part of it. */
 function seenAt({ window }: Evaluation, finding: Finding): Instant {
   return Math.min(finding.lastAt, window.to - 1)
 }
 
-/** The last moment that the finding speaks for: a count is about its whole window. */
+/** Returns the last moment that the finding covers: a count covers its whole window. */
 function troubleAt(evaluation: Evaluation, finding: Finding): Instant {
   return countsFirings(evaluation.alert.alertType) ? evaluation.window.to - 1 : seenAt(evaluation, finding)
 }
@@ -184,7 +187,7 @@ function open(evaluation: Evaluation, finding: Finding): Change[] {
   ]
 }
 
-/** By a firing: a resolved issue, or an acknowledged one that had been clear. */
+/** Reopens by a firing: a resolved issue, or an acknowledged one that had been clear. */
 function reopen(evaluation: Evaluation, issue: IssueRecord, finding: Finding): Change[] {
   const { alert, now, windowStartAt } = evaluation
   return [
@@ -237,8 +240,8 @@ function resolve({ alert, now }: Evaluation, issue: IssueRecord, window: Window)
 }
 
 /**
- * Puts a window that fired into the history, once; on an open issue people are told. More violations may come until the
- * window ends.
+ * Adds a window that fired to the history, once; an open issue also causes a notification. More violations may come
+ * until the window ends.
  */
 function report(evaluation: Evaluation, issue: IssueRecord, finding: Finding | null): Change[] {
   const { alert, now, window, windowStartAt } = evaluation
@@ -252,8 +255,8 @@ function report(evaluation: Evaluation, issue: IssueRecord, finding: Finding | n
 }
 
 /**
- * Adds a finding to an issue, whose facts follow its alert; `values` is what else becomes of it. A window of counts is one
- * occurrence, however many of its parts fire.
+ * Adds a finding to an issue, and updates the fields copied from its alert; `values`: more fields to set. A window of
+ * counts is one occurrence, however many of its parts fire.
  */
 function count(
   evaluation: Evaluation,
@@ -281,7 +284,7 @@ function count(
   ]
 }
 
-/** Which hosts come first is known for each side only; the side with more occurrences leads. */
+/** Merges hosts. Their order is known for each side only; the side with more occurrences comes first. */
 function hostsOf(issue: IssueRecord, finding: Finding): string[] {
   const before = issue.hosts ?? []
   const [lead, rest] = finding.occurrences >= issue.occurrences ? [finding.hosts, before] : [before, finding.hosts]

@@ -35,14 +35,14 @@ const IssueBulkResultSchema = Closed(
   { $id: 'IssueBulkResult', examples: [{ updated: 1, failed: 1, errors: [{ index: 1, error: 'no such issue' }] }] },
 )
 
-/** `enqueue` is called inside the transaction of a change, for every notice that it causes or takes back. */
+/** `enqueue` is called inside the transaction of a change, for every notice that it causes or withdraws. */
 export interface IssueRoutesParts {
   db: Db
   clock: Clock
   enqueue: Enqueue
 }
 
-/** How a caller sees an issue: viewers don't see through which channels people were told. */
+/** Returns an issue as the caller may see it: viewers don't see the channels of notifications. */
 export function describeIssue(detail: IssueDetail, principal: Principal): IssueDetail {
   if (may(principal, 'seeTokens')) return detail
   return { ...detail, history: detail.history.map(withoutChannel) }

@@ -51,7 +51,7 @@ const COLUMNS = [
   'evidence',
 ] as const satisfies readonly (keyof IssueRecord)[]
 
-/** What to select for `recordOf`, from the table `issue`. */
+/** The columns that `recordOf` needs, from the table `issue`. */
 export const ISSUE_COLUMNS = COLUMNS.map((column) => `issue.${column}`).join(', ')
 
 type Flag = 'capReached' | 'firing'
@@ -77,7 +77,7 @@ export function recordOf(row: IssueRow): IssueRecord {
   }
 }
 
-/** What callers of the API see of an issue. */
+/** Returns the public fields of an issue. */
 export function issueOf(record: IssueRecord): Issue {
   return {
     id: record.id,
@@ -98,14 +98,17 @@ export function issueOf(record: IssueRecord): Issue {
   }
 }
 
-/** Issues that an evaluation goes on with, or may reopen. */
-const MATTERS = `(status <> 'resolved' OR statusAt >= ?)`
+/** Issues that an evaluation continues, or may reopen. */
+const RELEVANT = `(status <> 'resolved' OR statusAt >= ?)`
 
-/** For each domain and subject of the alert its unsettled issue, or else the last one that was resolved lately. */
+/**
+ * Returns for each domain and subject of the alert its unsettled issue, or else the last one if it was resolved
+ * recently.
+ */
 export function issuesOfAlert(db: Db, alertId: string, now: Instant): IssueRecord[] {
   const since = now - REOPEN_WITHIN_MS
-  // Most alerts have none, and to put none in order takes twenty times as long as to see it.
-  const any = prepared<[string, number]>(db, `SELECT 1 FROM issue WHERE alertId = ? AND ${MATTERS} LIMIT 1`)
+  // Most alerts have none, and sorting an empty result takes twenty times as long as this check.
+  const any = prepared<[string, number]>(db, `SELECT 1 FROM issue WHERE alertId = ? AND ${RELEVANT} LIMIT 1`)
   if (any.get(alertId, since) === undefined) return []
   return prepared<[string, number], IssueRow>(
     db,
@@ -113,7 +116,7 @@ export function issuesOfAlert(db: Db, alertId: string, now: Instant): IssueRecor
        SELECT *, row_number() OVER (
          PARTITION BY ifnull(domainId, ''), subject ORDER BY status <> 'resolved' DESC, statusAt DESC, id DESC
        ) AS place
-       FROM issue WHERE alertId = ? AND ${MATTERS}
+       FROM issue WHERE alertId = ? AND ${RELEVANT}
      ) AS issue WHERE place = 1`,
   )
     .all(alertId, since)
@@ -121,13 +124,13 @@ export function issuesOfAlert(db: Db, alertId: string, now: Instant): IssueRecor
 }
 
 /**
- * Compares an evaluation with the alert's issues and stores what changes, all in one transaction (or in the caller's),
- * so that two evaluations can't both open an issue. Answers the changes.
+ * Compares an evaluation with the alert's issues and stores the changes, all in one transaction (or in the caller's),
+ * so that two evaluations can't both open an issue. Returns the changes.
  */
 export function applyFindings(db: Db, evaluation: Omit<Evaluation, 'issues' | 'newId'>, enqueue: Enqueue): Change[] {
   const { alert, now } = evaluation
   return tx(db, () => {
-    const issues = notAhead(db, issuesOfAlert(db, alert.id, now), now)
+    const issues = withoutFutureTimes(db, issuesOfAlert(db, alert.id, now), now)
     const changes = reconcile({ ...evaluation, issues, newId: () => newId('iss', now) })
     applyChanges(db, changes, enqueue)
     return changes
@@ -135,10 +138,10 @@ export function applyFindings(db: Db, evaluation: Omit<Evaluation, 'issues' | 'n
 }
 
 /**
- * Issues as they stand by the present clock. A time to come is from before the clock was put back, and it counts as
- * that moment: else nothing would clear, reopen or repeat until the clock comes there.
+ * Returns the issues with times in the future, from before the clock was set back, replaced by `now`: else nothing
+ * would clear, reopen or be reported until the clock gets there.
  */
-function notAhead(db: Db, issues: readonly IssueRecord[], now: Instant): readonly IssueRecord[] {
+function withoutFutureTimes(db: Db, issues: readonly IssueRecord[], now: Instant): readonly IssueRecord[] {
   const isAhead = ({ lastSeenAt, statusAt, firedWindowAt }: IssueRecord) =>
     Math.max(lastSeenAt, statusAt, firedWindowAt) > now
   if (!issues.some(isAhead)) return issues
@@ -154,8 +157,8 @@ function notAhead(db: Db, issues: readonly IssueRecord[], now: Instant): readonl
 }
 
 /**
- * Carries out changes in the transaction in which the issues they were decided from have been read. `enqueue` is called
- * inside it and does no more than write.
+ * Stores changes in the transaction in which the issues they are based on were read. `enqueue` is called inside it and
+ * may only write to the database.
  */
 export function applyChanges(db: Db, changes: readonly Change[], enqueue: Enqueue): void {
   tx(db, () => {
@@ -205,7 +208,7 @@ function applyChange(db: Db, change: Change, enqueue: Enqueue): void {
   }
 }
 
-/** Answers the entry's number: unique, and growing with time. */
+/** Returns the entry's number: unique, and rising with time. */
 export function addHistory(
   db: Db,
   issueId: string,
@@ -219,7 +222,7 @@ export function addHistory(
   return Number(lastInsertRowid)
 }
 
-/** The issue's last 500 entries, oldest first. */
+/** Returns the issue's last 500 entries, oldest first. */
 export function issueHistory(db: Db, issueId: string): IssueDetail['history'] {
   return db
     .prepare<[string, number], { kind: string; payload: string | null; createdAt: number }>(
@@ -230,7 +233,7 @@ export function issueHistory(db: Db, issueId: string): IssueDetail['history'] {
     .map((row) => ({ ...row, payload: row.payload === null ? null : JSON.parse(row.payload) }))
 }
 
-/** Occurrences of each UTC day that had any, oldest first; they add up to the issue's `occurrences`. */
+/** Returns the occurrences of each UTC day that had any, oldest first; they add up to the issue's `occurrences`. */
 export function occurrenceSeries(db: Db, issueId: string): IssueDetail['occurrenceSeries'] {
   return db
     .prepare<[string], { day: string; count: number }>(
@@ -239,7 +242,7 @@ export function occurrenceSeries(db: Db, issueId: string): IssueDetail['occurren
     .all(issueId)
 }
 
-/** The issue as it is kept. `notFound` when the organization has none of that id. */
+/** Returns the stored issue. Fails with `notFound` when the organization has no such issue. */
 export function issueRecord(db: Db, orgId: string, issueId: string): IssueRecord {
   const row = db
     .prepare<[string, string], IssueRow>(`SELECT ${ISSUE_COLUMNS} FROM issue WHERE id = ? AND orgId = ?`)
@@ -253,7 +256,7 @@ function domainName(db: Db, domainId: string | null): string | null {
   return row?.name ?? null
 }
 
-/** `notFound` when the organization has none of that id. */
+/** Returns the issue with its history. Fails with `notFound` when the organization has no such issue. */
 export function findIssue(db: Db, orgId: string, issueId: string): IssueDetail {
   const record = issueRecord(db, orgId, issueId)
   return {
@@ -265,16 +268,16 @@ export function findIssue(db: Db, orgId: string, issueId: string): IssueDetail {
   }
 }
 
-/** What a message says of an issue, read when it is written. */
+/** What a message needs of an issue, read when it is written. */
 export interface IssueFacts {
   issue: IssueRecord
-  /** Name of the domain; null when it is gone or none is meant. */
+  /** Name of the domain; null when it was deleted or the issue has none. */
   domain: string | null
-  /** Open issues of the organization, this one included. */
+  /** Open issues of the organization, including this one. */
   openNow: number
 }
 
-/** The entry of its history that says how an issue came to be open the last time; null when there is none. */
+/** Returns the history entry of the issue's last opening; null when there is none. */
 export function lastOpening(db: Db, issueId: string): { seq: number; kind: 'opened' | 'reopened' } | null {
   const find = db.prepare<[string], { seq: number; kind: 'opened' | 'reopened' }>(
     `SELECT seq, kind FROM issueHistory WHERE issueId = ? AND kind IN ('opened', 'reopened') ORDER BY seq DESC LIMIT 1`,
@@ -282,7 +285,7 @@ export function lastOpening(db: Db, issueId: string): { seq: number; kind: 'open
   return find.get(issueId) ?? null
 }
 
-/** Null when the issue is gone. */
+/** Returns null when the issue was deleted. */
 export function issueFacts(db: Db, issueId: string): IssueFacts | null {
   const row = db.prepare<[string], IssueRow>(`SELECT ${ISSUE_COLUMNS} FROM issue WHERE id = ?`).get(issueId)
   if (!row) return null
@@ -292,7 +295,7 @@ export function issueFacts(db: Db, issueId: string): IssueFacts | null {
   return { issue: recordOf(row), domain: domainName(db, row.domainId), openNow: open?.count ?? 0 }
 }
 
-/** Who does something by hand, and when. */
+/** Who changes something by hand, and when. */
 export interface ByHand {
   orgId: string
   by: Actor
@@ -300,8 +303,8 @@ export interface ByHand {
 }
 
 /**
- * Changes an issue's status by hand. `notFound` when the organization has none of that id; `conflict` when its status
- * does not allow it, or when a newer issue has taken over from this resolved one.
+ * Changes an issue's status by hand. Fails with `notFound` when the organization has no such issue; `conflict` when its
+ * status does not allow the change, or when a newer issue has replaced this resolved one.
  */
 export function setStatus(db: Db, hand: ByHand, issueId: string, to: IssueStatus, enqueue: Enqueue): void {
   tx(db, () => {
@@ -321,7 +324,10 @@ function refuseRival(db: Db, issue: IssueRecord): void {
   if (rival) throw new AppError('conflict', `status: the issue ${rival.id} has taken over; change that one`)
 }
 
-/** Both or neither: notes first, so that the notice of a resolution can quote them. Refuses as `setStatus` does. */
+/**
+ * Applies both changes or neither: notes first, so that the notice of a resolution can quote them. Fails as `setStatus`
+ * does.
+ */
 export function patchIssue(db: Db, hand: ByHand, issueId: string, patch: IssuePatch, enqueue: Enqueue): IssueDetail {
   return tx(db, () => {
     const issue = issueRecord(db, hand.orgId, issueId)
@@ -331,21 +337,21 @@ export function patchIssue(db: Db, hand: ByHand, issueId: string, patch: IssuePa
   })
 }
 
-/** Resolves by hand what stands open of an alert that is being deleted. */
+/** Resolves by hand the unresolved issues of an alert that is being deleted. */
 export function resolveAll(db: Db, alertId: string, hand: ByHand, enqueue: Enqueue): void {
   for (const { id, status } of issuesOfAlert(db, alertId, hand.now)) {
     if (status !== 'resolved') setStatus(db, hand, id, 'resolved', enqueue)
   }
 }
 
-/** How many have the status now, how many could not be given it, and why: `index` is the place in `ids`. */
+/** How many issues have the status now, how many could not get it, and why: `index` is the index in `ids`. */
 export interface BulkResult {
   updated: number
   failed: number
   errors: { index: number; error: string }[]
 }
 
-/** Each issue by itself: one that is unknown or refuses the status costs its neighbours nothing. */
+/** Changes each issue by itself: one that is unknown or can't have the status does not affect the others. */
 export function setStatuses(db: Db, hand: ByHand, { ids, status }: IssueBulkInput, enqueue: Enqueue): BulkResult {
   return tx(db, () => {
     const errors: BulkResult['errors'] = []
@@ -361,7 +367,7 @@ export function setStatuses(db: Db, hand: ByHand, { ids, status }: IssueBulkInpu
   })
 }
 
-/** Old entries of issues' histories; the issues stay. */
+/** Deletes old history entries; the issues stay. */
 export function removeOldHistory(db: Db, now: Instant): void {
   db.prepare('DELETE FROM issueHistory WHERE createdAt < ?').run(now - RECORDS_KEPT_MS)
 }

@@ -3,13 +3,13 @@ import { type Instant, SECOND_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import type { Change, HistoryKind, IssueRecord, IssueStatus, Notice } from './issue.ts'
 
-/** How long the notice of a resolution by hand waits for a change of mind. */
+/** How long the notice of a resolution by hand is delayed, so that it can be withdrawn. */
 export const RESOLUTION_DELAY_MS = 10 * SECOND_MS
 
-/** Who acts: a user's id, or the name of the integration through which somebody acted. */
+/** A user's id, or the name of the integration through which a user acted. */
 export type Actor = string
 
-/** What may be done by hand, and how the history calls it. What is missing is refused. */
+/** The transitions allowed by hand, with their kind of history entry. All others are refused. */
 const BY_HAND: Record<IssueStatus, Partial<Record<IssueStatus, HistoryKind>>> = {
   open: { acknowledged: 'acknowledged', resolved: 'resolved', muted: 'muted' },
   acknowledged: { open: 'reopened', resolved: 'resolved', muted: 'muted' },
@@ -18,15 +18,15 @@ const BY_HAND: Record<IssueStatus, Partial<Record<IssueStatus, HistoryKind>>> = 
 }
 
 /**
- * A change of status by hand. Nothing changes when the issue has that status already; `conflict` when its present one
- * does not lead there. Whether another issue has taken over from a resolved one is the store's to check.
+ * Changes the status by hand. Returns no change when the issue has that status already; fails with `conflict` when its
+ * present one does not allow it. The store checks whether another issue has replaced a resolved one.
  */
 export function transition(issue: IssueRecord, to: IssueStatus, by: Actor, now: Instant): Change[] {
   if (issue.status === to) return []
   const entry = BY_HAND[issue.status][to]
   if (!entry) throw new AppError('conflict', `status: a ${issue.status} issue cannot become ${to}; open it first`)
-  // A notice that still waits is withdrawn when the issue leaves `resolved`, so nobody will have heard.
-  const toldAt = issue.resolutionToldAt !== null && issue.resolutionToldAt <= now ? issue.resolutionToldAt : null
+  // A pending notice is withdrawn when the issue leaves `resolved`, so it was never sent.
+  const notifiedAt = issue.resolutionToldAt !== null && issue.resolutionToldAt <= now ? issue.resolutionToldAt : null
   const reviving = to === 'open' && issue.status !== 'acknowledged'
   return [
     {
@@ -36,7 +36,8 @@ export function transition(issue: IssueRecord, to: IssueStatus, by: Actor, now: 
         status: to,
         statusAt: now,
         statusBy: by,
-        resolutionToldAt: to === 'open' ? null : to === 'resolved' ? (toldAt ?? now + RESOLUTION_DELAY_MS) : toldAt,
+        resolutionToldAt:
+          to === 'open' ? null : to === 'resolved' ? (notifiedAt ?? now + RESOLUTION_DELAY_MS) : notifiedAt,
         ...(reviving ? { clearWindows: 0 } : {}),
       },
     },
@@ -47,19 +48,19 @@ export function transition(issue: IssueRecord, to: IssueStatus, by: Actor, now: 
       entry,
       payload: { by, from: issue.status },
       at: now,
-      notice: noticeOf(to, toldAt, issue.evidence),
+      notice: noticeOf(to, notifiedAt, issue.evidence),
     },
   ]
 }
 
-/** People are told what they don't know yet; muting is nobody's business but the one's who mutes. */
-function noticeOf(to: IssueStatus, toldAt: Instant | null, finding: Finding | null): Notice | null {
-  if (to === 'resolved' && toldAt === null) return { transition: 'resolved', finding, delayMs: RESOLUTION_DELAY_MS }
-  if (to === 'open' && toldAt !== null) return { transition: 'reopened', finding, delayMs: 0 }
+/** Returns a notice when recipients have to learn of the change; muting notifies nobody. */
+function noticeOf(to: IssueStatus, notifiedAt: Instant | null, finding: Finding | null): Notice | null {
+  if (to === 'resolved' && notifiedAt === null) return { transition: 'resolved', finding, delayMs: RESOLUTION_DELAY_MS }
+  if (to === 'open' && notifiedAt !== null) return { transition: 'reopened', finding, delayMs: 0 }
   return null
 }
 
-/** Replaces the notes of an issue; empty text removes them. Nothing changes when they are the same. */
+/** Replaces the notes of an issue; empty text removes them. Returns no change when they are the same. */
 export function rewriteNotes(issue: IssueRecord, text: string, by: Actor, now: Instant): Change[] {
   const notes = text === '' ? null : text
   if (notes === issue.notes) return []

@@ -7,14 +7,14 @@ import { dayOf } from '../signals/signal-names.ts'
 import type { Db } from '../store/database.ts'
 import type { History } from '../warehouse/warehouse.ts'
 
-/** With fewer events in so long a domain can have no signal. */
+/** A domain with fewer events within `TRAFFIC_MS` can have no signal. */
 const MIN_EVENTS = 100
 const TRAFFIC_MS = 36 * DAY_MS
 
-/** So many domains are asked for in one query. */
+/** The most domains in one query. */
 const DOMAINS_AT_ONCE = 500
 
-/** Who resolves the issues of an alert that goes with its domain. */
+/** The actor that resolves the issues of an alert that is removed with its domain. */
 const ACTOR = 'Tagwarden'
 
 export interface AutoAlertParts {
@@ -24,7 +24,7 @@ export interface AutoAlertParts {
   enqueue: Enqueue
 }
 
-/** Gives domains their automatic alert when they have their first signal, and takes it away with the domain. */
+/** Returns the job: it creates a domain's automatic alert at its first signal, and removes it with the domain. */
 export function autoAlertKeeper(parts: AutoAlertParts): () => Promise<void> {
   const directory = new SignalDirectory(parts.warehouse)
   return () => keepAutoAlerts(parts, directory)
@@ -43,7 +43,7 @@ async function keepAutoAlerts({ db, clock, enqueue }: AutoAlertParts, directory:
   }
 }
 
-/** Which of the domains have a signal today. */
+/** Returns those of the domains that have a signal today. */
 async function withSignals(
   directory: SignalDirectory,
   orgId: string,

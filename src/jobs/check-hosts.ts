@@ -7,20 +7,20 @@ export interface CheckHostsParts {
   db: Db
   clock: Clock
   transport: Transport
-  /** What the collector must know of anew. */
+  /** Called when the collector must reread the hostnames. */
   changed(): void
-  /** Ends when the program does. */
+  /** Aborted when the program ends. */
   signal: AbortSignal
 }
 
-/** A hostname is looked at again after this time. */
+/** A hostname is checked again after this time. */
 const EVERY_MS = 10 * MINUTE_MS
-/** In one round; the others follow in the next. */
+/** The most hostnames in one round; the others follow in the next. */
 const AT_ONCE = 10
 
 /**
- * Looks whether the customers' own hostnames lead to this collector: a new one soon, the others every ten minutes. An
- * abort ends it without a verdict.
+ * Checks whether the customers' own hostnames lead to this collector: new ones soon, the others every ten minutes. An
+ * abort leaves their status unchanged.
  */
 export async function checkHosts({ db, clock, transport, changed, signal }: CheckHostsParts): Promise<void> {
   const hosts = hostsToCheck(db, clock.now() - EVERY_MS, AT_ONCE)

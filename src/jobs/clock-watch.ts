@@ -1,6 +1,6 @@
 import { CLOCK_STEP_MS, type Clock, DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { recheckHosts } from '../domains/routing-store.ts'
-import { beginAnew, judgedThrough } from '../evaluation/late-window.ts'
+import { judgedThrough, restartAlerts } from '../evaluation/late-window.ts'
 import type { Spool } from '../ingest/spool.ts'
 import { moveBack } from '../integrations/outbox.ts'
 import { shortenSessions } from '../org/session.ts'
@@ -14,39 +14,38 @@ export interface ClockWatchParts {
   clock: Clock
   spool: Pick<Spool, 'latest' | 'putBack'>
   warehouse: Pick<Warehouse, 'storage'>
-  /** Told of every step, once. */
+  /** Called once for every step. */
   stepped(step: ClockStep): void
 }
 
 /**
- * Knows when the clock shows less than the data folder has seen: it was put back, or it was ahead, or it is behind now,
- * which nobody here can tell apart. So nothing that was stored is changed or deleted; what waits for a time is made to
- * wait from now, and what comes in is judged at once. Steps of up to 10 s are waited for.
+ * Detects when the clock shows less than times in the data folder: it was set back, or it was ahead, or it is behind
+ * now, which can't be told apart. So nothing stored is changed or deleted; pending times are recomputed from now, and
+ * new events are judged at once. Steps of up to 10 s are waited out.
  */
 export class ClockWatch {
-  /** What the clock showed last, in this run or the one before. */
+  /** The last time seen, in this run or the previous one. */
   private seenAt: Instant
-  /** No event that was there at the start has a later time. */
+  /** No event that was stored at the start has a later time. */
   private readonly lastReceivedAt: Instant
 
-  /** Looks at once. */
+  /** Checks the clock at once. */
   constructor(private readonly parts: ClockWatchParts) {
     const { db, clock, spool } = parts
     const now = clock.now()
-    // A heartbeat is up to 30 s older than what was judged.
+    // A heartbeat may be 30 s older than the last judged time.
     const seenAt = Math.max(lastHeartbeat(db) ?? now, judgedThrough(db))
     this.seenAt = seenAt
     this.lastReceivedAt = spool.latest.receivedAt
-    // Events of times to come, of before a step that is known, say nothing about the clock.
+    // Events with future times, from before a known step, do not show a new step.
     if (this.lastReceivedAt <= latestBeforeSteps(db))
       spool.putBack(Math.min(this.lastReceivedAt, Math.max(now, seenAt)))
-    // A small step is waited for: what has the time of what was judged would not be judged.
+    // A small step is waited out: events with times that were judged already would not be judged.
     if (!this.look()) spool.putBack(Math.max(seenAt, spool.latest.receivedAt))
   }
 
   /**
-   * To be called before anything else that asks for the time, about every second. Answers whether the clock was put
-   * back.
+   * To be called before anything else that uses the time, about every second. Returns whether the clock was set back.
    */
   look(): boolean {
     const { db, clock, spool, stepped } = this.parts
@@ -56,7 +55,7 @@ export class ClockWatch {
     if (isBack) {
       const step = { at: now, fromAt: this.livedFrom(now, latestAt), latestAt, lastSeq: spool.latest.seq }
       tx(db, () => {
-        beginAnew(db, step, Math.max(latestAt, this.lastReceivedAt))
+        restartAlerts(db, step, Math.max(latestAt, this.lastReceivedAt))
         addClockStep(db, step)
         moveBack(db, step)
         shortenSessions(db, now)
@@ -70,7 +69,8 @@ export class ClockWatch {
   }
 
   /**
-   * Since when the program ran before: not in a gap that the clock made by being put on, nor before the first event.
+   * Returns since when the program ran before: excludes gaps of a clock that was set forward, and times before the
+   * first event.
    */
   private livedFrom(now: Instant, latestAt: Instant): Instant {
     const { db, warehouse } = this.parts
@@ -81,7 +81,7 @@ export class ClockWatch {
   }
 }
 
-/** What an operator is told of a step, once: a sentence for the subject, and what follows from it. */
+/** Returns the message to the operator about a step, sent once. */
 export function clockNotice({ at, fromAt, latestAt }: ClockStep): { subject: string; text: string } {
   const [now, from, latest] = [at, fromAt, latestAt].map((instant) => new Date(instant).toISOString())
   return {
@@ -97,7 +97,7 @@ const UNITS = [
   [SECOND_MS, 'second'],
 ] as const
 
-/** `1 day`, `3 hours`, to the unit. */
+/** Formats as `1 day`, `3 hours`, in the largest unit. */
 function spelled(ms: number): string {
   const [unitMs, unit] = UNITS.find(([size]) => ms >= size) ?? [SECOND_MS, 'second']
   const count = Math.round(ms / unitMs)

@@ -3,7 +3,7 @@ import type { Db } from '../store/database.ts'
 import { type Drop, planDrops } from '../warehouse/disk-share.ts'
 import type { Warehouse } from '../warehouse/warehouse.ts'
 
-/** What an operator is told: a sentence for the subject, and what follows from it. */
+/** A message to the operator. */
 export interface OperatorNotice {
   subject: string
   text: string
@@ -13,27 +13,29 @@ export interface DiskBudgetParts {
   db: Db
   warehouse: Pick<Warehouse, 'bytes' | 'pieces' | 'drop'>
   clock: Clock
-  /** What everything collected may take together; 0: no limit. */
+  /** Bytes for everything collected together; 0: no limit. */
   budgetBytes: number
   warn(message: string): void
-  /** Told of what was lost, at most once a day of each organization. */
+  /** Called with what was lost, at most once a day for each organization. */
   tellOperator(notice: OperatorNotice): void
 }
 
-/** Keeps what was collected within the disk budget, and knows whose batches can't be taken in because of it. */
+/** Keeps collected data within the disk budget, and decides whose batches are refused because of it. */
 export class DiskBudget {
   private over: ReadonlySet<string> = new Set()
-  /** When the operator was last told of an organization. */
-  private readonly toldAt = new Map<string, Instant>()
+  /** When the operator was last notified about an organization. */
+  private readonly notifiedAt = new Map<string, Instant>()
 
   constructor(private readonly parts: DiskBudgetParts) {}
 
-  /** True while the organization is over its share with nothing left to drop: what it sends would cost others theirs. */
+  /**
+   * True while the organization is over its share with nothing left to drop: its batches would cost others their data.
+   */
   isOver(orgId: string): boolean {
     return this.over.has(orgId)
   }
 
-  /** Drops what the budget does not hold, by `planDrops`. Doing it again, or dying in between, changes nothing. */
+  /** Drops what exceeds the budget, by `planDrops`. Repeating it, or a crash in between, does no harm. */
   async keep(): Promise<void> {
     const { warehouse, budgetBytes, clock } = this.parts
     if (budgetBytes === 0) return
@@ -59,7 +61,7 @@ export class DiskBudget {
     await dropped
   }
 
-  /** From now on it is these whose batches are not taken in. */
+  /** Refuses the batches of these organizations from now on. */
   private close(over: readonly string[]): void {
     const before = this.over
     this.over = new Set(over)
@@ -78,8 +80,8 @@ export class DiskBudget {
   private tell(orgId: string, text: string): void {
     const { clock, warn, tellOperator } = this.parts
     const sentence = `${this.nameOf(orgId)} is ${text}`
-    if (clock.now() - (this.toldAt.get(orgId) ?? Number.NEGATIVE_INFINITY) < DAY_MS) return warn(sentence)
-    this.toldAt.set(orgId, clock.now())
+    if (clock.now() - (this.notifiedAt.get(orgId) ?? Number.NEGATIVE_INFINITY) < DAY_MS) return warn(sentence)
+    this.notifiedAt.set(orgId, clock.now())
     tellOperator({ subject: 'the disk budget is spent', text: sentence })
   }
 

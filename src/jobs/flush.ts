@@ -7,7 +7,7 @@ import { recordSegment } from '../ingest/store.ts'
 import type { Db } from '../store/database.ts'
 import type { Warehouse } from '../warehouse/warehouse.ts'
 
-/** Events reach Parquet, and usage its counters, about this long after they came in. */
+/** Events reach Parquet, and usage its counters, about this long after they arrive. */
 export const SEGMENT_AGE_MS = 4000
 
 export interface FlushParts {
@@ -19,19 +19,20 @@ export interface FlushParts {
 }
 
 /**
- * Seals the spool when it is that old, and loads every sealed segment into the warehouse, oldest first. A part that
- * fails costs the others nothing and is tried again in the next round; the round fails at its end.
+ * Seals the spool when it is at least `minAgeMs` old, and loads every sealed segment into the warehouse, oldest first.
+ * A segment that fails does not affect the others and is tried again in the next round; the round then rejects at its
+ * end.
  */
 export async function flush(parts: FlushParts, minAgeMs = 0): Promise<void> {
   await round(parts, () => parts.spool.seal(minAgeMs))
 }
 
-/** What is left in the spool then costs nothing but the time to read it at the next start. */
+/** What is left in the spool then only costs time to read at the next start. */
 const FINAL_FLUSH_MS = 1000
 
 /**
- * The flush at the end of the program: writes what waits, closes the spool and loads it for as long as a second goes.
- * Never fails: what can't be moved in time stays in the spool, and `log` hears of it.
+ * The flush at the end of the program: writes pending batches, closes the spool and loads segments for up to a second.
+ * Never fails: the rest stays in the spool, and is reported to `log`.
  */
 export async function finalFlush(
   parts: FlushParts,

@@ -15,12 +15,12 @@ import { type FlushParts, flush, SEGMENT_AGE_MS } from './flush.ts'
 import type { Job } from './job.ts'
 import { type RetainParts, retain } from './retain.ts'
 
-/** What the jobs work with. */
+/** What the jobs need. */
 export interface JobParts {
   clock: Clock
-  /** When jobs last ended well; written here. */
-  ages: { flushAt: Instant | null; evaluationAt: Instant | null }
-  /** Sees whether the clock was put back, leaves a sign of life. */
+  /** When jobs last succeeded; written here. */
+  lastRuns: { flushAt: Instant | null; evaluationAt: Instant | null }
+  /** Checks whether the clock was set back, and records a heartbeat. */
   heartbeat(): void
   flushing: FlushParts
   warehouse: Pick<Warehouse, 'compact' | 'check'>
@@ -39,19 +39,19 @@ export interface JobParts {
 
 const EVERY_SECOND = '* * * * * *'
 
-/** All that runs by itself. The order counts: of jobs that are late together, the first of the list begins first. */
+/** Returns all jobs. The order matters: of jobs that are late together, the first in the list starts first. */
 export function jobsOf(parts: JobParts): Job[] {
-  const { clock, ages } = parts
+  const { clock, lastRuns } = parts
   const keepAutoAlerts = autoAlertKeeper(parts.autoAlerts)
   return [
-    // First, so that nothing judges counts before it is known that nobody collected.
+    // First, so that collection gaps are known before counts are judged.
     { name: 'heartbeat', pattern: EVERY_SECOND, run: async () => parts.heartbeat() },
     {
       name: 'flush',
       pattern: EVERY_SECOND,
       async run() {
         await flush(parts.flushing, SEGMENT_AGE_MS)
-        ages.flushAt = clock.now()
+        lastRuns.flushAt = clock.now()
       },
     },
     { name: 'compact', pattern: '*/5 * * * * *', run: () => parts.warehouse.compact() },
@@ -61,7 +61,7 @@ export function jobsOf(parts: JobParts): Job[] {
       pattern: EVERY_SECOND,
       async run(stopping) {
         await evaluate(parts.evaluating, stopping)
-        ages.evaluationAt = clock.now()
+        lastRuns.evaluationAt = clock.now()
       },
     },
     { name: 'evaluate series', pattern: '*/10 * * * * *', run: (stopping) => followSeries(parts.series, stopping) },
