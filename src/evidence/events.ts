@@ -11,27 +11,27 @@ import { type Query, query } from '../warehouse/query.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import type { Trouble } from './trouble.ts'
 
-/** At most so many violating events are shown. */
+/** The most violating events that are shown. */
 export const MAX_EVENTS = 20
-/** A good event may be this much older than the trouble. */
+/** A good event may be this much older than the issue's first occurrence. */
 const GOOD_BEFORE_MS = 7 * DAY_MS
-/** So many events are looked at where SQL can't tell whether the filters let them through. */
+/** The most events that are checked in code where SQL can't evaluate the filters exactly. */
 const MAX_CANDIDATES = 50
 
-/** All with what is personal masked. */
+/** Sample events, with personal data masked. */
 export interface Samples {
-  /** Violating events, newest first, at most 20; none where the type has none. */
+  /** Violating events, newest first, at most 20; none for types without any. */
   events: SeenEvent[]
-  /** The newest of `events`, else what was kept of one when the issue fired last. */
+  /** The newest of `events`, else the stored sample of the last firing. */
   badSample: SeenEvent | null
   /**
-   * The newest event that the type calls good; where it wants that, of the same vendor and event as the bad one, and of
-   * its host where there is one.
+   * The newest event that the type calls good; where it requires that, of the same vendor and event as the bad one, and
+   * of its host where there is one.
    */
   goodSample: SeenEvent | null
 }
 
-/** What the trouble looks like, and what it would look like without. */
+/** Returns events that violate the rule, and one that complies. */
 export async function samplesOf(trouble: Trouble, history: History): Promise<Samples> {
   const { rule, regions } = trouble
   const found = rule === null ? [] : await violatingEvents(trouble, history)
@@ -50,7 +50,7 @@ async function violatingEvents(trouble: Trouble, history: History): Promise<Seen
   if (!violating) return []
   const violations = query('evidence.violations', {
     orgId: issue.orgId,
-    // What came after the last evaluation belongs to the issue as well, unless that is over.
+    // Events after the last evaluation belong to the issue as well, unless it is resolved.
     window: windowOf(issue.firstSeenAt, issue.status === 'resolved' ? issue.lastSeenAt : now, keptFrom),
     write(binder) {
       const { sql, ...reads } = violating(trouble, binder)
@@ -60,14 +60,14 @@ async function violatingEvents(trouble: Trouble, history: History): Promise<Seen
   return eventsAt(issue.orgId, await history.query<Place>(violations), history)
 }
 
-/** As it was masked when the issue fired; null when there is none that can be shown. */
+/** Returns the sample as it was masked when the issue fired; null when there is none that can be shown. */
 function keptSample({ issue }: Trouble): SeenEvent | null {
   const sample = issue.evidence?.sample
   if (!sample) return null
   try {
     return readEvent({ ...sample, violations: [issue.alertId] }) as SeenEvent
   } catch (error) {
-    // An event of an earlier version may have had other fields.
+    // An event stored by an earlier version may have other fields.
     if (error instanceof AppError) return null
     throw error
   }
@@ -75,7 +75,7 @@ function keptSample({ issue }: Trouble): SeenEvent | null {
 
 const readEvent = parser(EventSchema)
 
-/** The latest is asked for first: mostly it is there, and looking through weeks of events takes long. */
+/** Searches the last hour first: it mostly contains one, and searching weeks of events takes long. */
 async function goodEvent(trouble: Ruled, bad: SeenEvent | null, history: History): Promise<SeenEvent | null> {
   const { issue, now } = trouble
   const like = alertTypeOf(issue.alertType).evidence.isGoodAlike ? bad : null
@@ -115,7 +115,7 @@ async function goodEventSince(
   return (isGood ? events.find(isGood) : events[0]) ?? null
 }
 
-/** From an instant through another, this millisecond included. */
+/** Returns the window from an instant through another, including that millisecond. */
 function windowOf(from: Instant, through: Instant, keptFrom: Instant): Query['window'] {
   return { from: Math.max(from, keptFrom), to: through + 1 }
 }

@@ -29,7 +29,7 @@ export type Evidence = Static<typeof IssueEvidenceSchema>
 export const CALLERS = ['viewer', 'readOnly', 'member', 'admin', 'owner'] as const
 export type Caller = (typeof CALLERS)[number]
 
-/** An organization with a shop that is watched, from noon on. */
+/** An organization with a shop whose events are judged, from noon on. */
 export class World {
   readonly people: Cast
   readonly domainId: string
@@ -64,7 +64,7 @@ export class World {
     return createAlert(this.stand.db, this.stand.clock, this.people.orgId, whole)
   }
 
-  /** Takes in one event, and judges it, so many minutes after noon. */
+  /** Adds one event this many minutes after noon, and judges it. */
   async send(minute: number, said: Said): Promise<void> {
     const { db, clock } = this.stand
     clock.set(HOUR + minute * MINUTE_MS)
@@ -74,7 +74,7 @@ export class World {
     await this.stand.add([{ ...event, violations: violations.length > 0 ? violations : null }])
   }
 
-  /** Judges the window between two minutes at its end. */
+  /** Evaluates the window between two minutes at its end. */
   async evaluate(alert: Alert, from: number, to: number): Promise<void> {
     const { db, clock, warehouse } = this.stand
     clock.set(HOUR + to * MINUTE_MS)
@@ -99,7 +99,7 @@ export class World {
     )
   }
 
-  /** The shop's issue of an alert. */
+  /** Returns the shop's issue of an alert. */
   issueOf({ id }: Pick<Alert, 'id'>): string {
     const { db } = this.stand
     const issue = db.prepare('SELECT id FROM issue WHERE alertId = ? AND domainId = ?').pluck().get(id, this.domainId)
@@ -121,7 +121,7 @@ export class World {
     return { via: 'key', userId, orgId, role, readOnly, keyId: null, sessionId: null }
   }
 
-  /** As the program answers it: held against its schema. */
+  /** Returns the evidence by the production route, which checks it against its schema. */
   async ask(issueId: string, caller: Caller | 'otherOrg' = 'owner', warehouse: History = this.stand.warehouse) {
     const { db, clock, spool } = this.stand
     const follower = new Follower({ warehouse, gapsOf: () => [], settingsOf: (orgId) => settingsOf(db, orgId) })
@@ -142,7 +142,7 @@ export class World {
   }
 }
 
-/** An issue of this alert that began and was last seen so long before noon. */
+/** Returns an issue of this alert that began and was last seen this long before noon. */
 export function troubleOf(input: AlertInput, values: { first: number; last?: number } & Partial<Trouble>): Trouble {
   const { first, last = first, ...others } = values
   const facts = input.alertType === 'data_validation' ? validationAlert : volumeAlert

@@ -67,7 +67,7 @@ function example() {
   }
 }
 
-/** Everything that is needed to judge an issue, in one answer. */
+/** Everything that is needed to judge an issue, in one response. */
 export const issueEvidence = insight({
   id: 'investigateIssue',
   tag: 'Issues',

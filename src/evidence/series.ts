@@ -10,16 +10,16 @@ import type { SeriesChart } from '../signals/verdict-row.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import type { Trouble } from './trouble.ts'
 
-/** A series has at most so many buckets. */
+/** The most buckets of a series. */
 export const MAX_BUCKETS = 400
-/** So many buckets before the first occurrence show how it was before. */
+/** Buckets shown before the first occurrence, for comparison. */
 const LEAD_BUCKETS = 6
-/** So many rows before an anomaly show what is usual. */
+/** Rows shown before an anomaly, for comparison. */
 const LEAD_ROWS = 48
-/** A longer stretch of violations is shown by the day. */
+/** Violations over a longer time are shown by day. */
 const LONGEST_BY_HOUR_MS = 7 * DAY_MS
 
-/** Fields of an answer that has a series. */
+/** Fields of a response with a series. */
 export const seriesFields = {
   series: Type.Array(Closed(pointFields), {
     maxItems: MAX_BUCKETS,
@@ -32,26 +32,26 @@ export const seriesFields = {
 
 export interface Series {
   series: Point[]
-  /** `day` where buckets are days or several of them. */
+  /** `day` where buckets are a day or several days. */
   grain: 'hour' | 'day'
 }
 
-/** What a series is made from. */
+/** The data for a series. */
 export interface SeriesSources {
   history: History
   /** As `Follower.chart`, up to now. */
   chart(scope: SeriesScope, range: Span): Promise<SeriesChart>
 }
 
-/** How the time is cut. */
+/** The bucket boundaries. */
 interface Grid {
   period: Period
   timezone: string
-  /** Nothing older is known. */
+  /** Data before this is no longer stored. */
   keptFrom: Instant
 }
 
-/** How often the trouble was to be seen, from a little before it began until now. */
+/** Returns the counts of the issue over time, from a little before its first occurrence until now. */
 export async function seriesOf(trouble: Trouble, sources: SeriesSources): Promise<Series> {
   const { issue, followed } = trouble
   if (followed !== null) return followedRows(trouble, followed, sources)
@@ -78,7 +78,7 @@ export async function seriesOf(trouble: Trouble, sources: SeriesSources): Promis
   return { series: series.slice(all.length - buckets.length), grain: grainOf(period) }
 }
 
-/** The alert's own windows, or hours, and days of a trouble that is long. */
+/** The alert's own windows, or hours; days for an issue that lasts long. */
 function gridOf({ issue, rule, now, keptFrom }: Trouble, { by, over }: CountedSeries): Grid {
   const own = by === 'windows' ? rule : null
   const hours = now - issue.firstSeenAt > LONGEST_BY_HOUR_MS ? '1d' : '1h'
@@ -101,7 +101,7 @@ function occurrencesByDay(trouble: Trouble): Series {
   return { series, grain: 'day' }
 }
 
-/** Where rows and windows begin differently, it is the rows that were judged. */
+/** Returns rows, not windows, where their boundaries differ: the rows were judged. */
 async function followedRows(trouble: Trouble, scope: SeriesScope, { chart }: SeriesSources): Promise<Series> {
   const { stepMs } = scope
   const rowAt = (instant: Instant) => {
@@ -125,7 +125,7 @@ function bucketsOf(trouble: Trouble, { period, timezone, keptFrom }: Grid): Peri
   })
 }
 
-/** How time is cut, and how much of it is of interest before the first occurrence. */
+/** The bucket boundaries, and how much is shown before the first occurrence. */
 interface Cut {
   at(instant: Instant): PeriodWindow
   before(window: PeriodWindow): PeriodWindow
@@ -133,7 +133,10 @@ interface Cut {
   keptFrom: Instant
 }
 
-/** Of windows too many to be shown the latest ones; those of the trouble's end where it ended before all of these. */
+/**
+ * Returns the buckets. When there are too many, the latest ones; those at the end of the incident when it ended before
+ * all of these.
+ */
 function stretchesOf({ issue, domainSince, now }: Trouble, { at, before, leadMs, keptFrom }: Cut): PeriodWindow[] {
   const upTo = (instant: Instant) => {
     const buckets: PeriodWindow[] = []

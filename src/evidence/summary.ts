@@ -6,12 +6,12 @@ import type { IssueDetail, IssueRecord } from '../issues/issue.ts'
 
 const MAX_NAME_LENGTH = 200
 
-/** What the sentence says beside what the issue itself does. */
+/** What the summary needs beside the issue itself. */
 export interface SummaryParts extends Pick<IssueDetail, 'domain'> {
   explainedBy: Explanation | null
 }
 
-/** An issue in one sentence: what is wrong, where, how often and since when, in UTC; and what explains it. */
+/** Returns the issue in one sentence: what is wrong, where, how often and since when, in UTC; and what explains it. */
 export function summaryOf(issue: IssueRecord, { domain, explainedBy }: SummaryParts): string {
   const { alertName, status } = issue
   const state = status === 'open' ? '' : `; it is ${status}`
@@ -35,7 +35,7 @@ function placeOf(domain: string | null, hosts: readonly string[]): string {
   return ` on ${name(domain)}${host && ` (${host})`}`
 }
 
-/** `12 times`, or where windows fire `in 3 windows`. */
+/** Returns `12 times`, or for types that count windows `in 3 windows`. */
 function timesOf({ alertType, occurrences }: IssueRecord): string {
   const { countsFirings, unit } = alertTypeOf(alertType)
   const [one, many] = countsFirings ? [unit.one, unit.many] : ['time', 'times']
@@ -43,7 +43,10 @@ function timesOf({ alertType, occurrences }: IssueRecord): string {
   return countsFirings ? `in ${count}` : count
 }
 
-/** `from 2026-01-05 12:00 to 2026-01-05 12:30`; within one minute `at`, or where it was more than once `since` it. */
+/**
+ * Returns `from 2026-01-05 12:00 to 2026-01-05 12:30`; within one minute `at`, or `since` when there was more than one
+ * occurrence.
+ */
 function spanOf({ firstSeenAt, lastSeenAt, occurrences }: IssueRecord): string {
   const [first, last] = [minuteText(firstSeenAt), minuteText(lastSeenAt)]
   if (first !== last) return `from ${first} to ${last}`

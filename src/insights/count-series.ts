@@ -9,7 +9,7 @@ import { type Binder, type Query, query, type Statement } from '../warehouse/que
 import { MINUTES_MS } from '../warehouse/relations.ts'
 import type { History } from '../warehouse/warehouse.ts'
 
-/** Fields of one stretch of time in every series. */
+/** Fields of one bucket in every series. */
 export const pointFields = {
   start: InstantSchema,
   observed: Int({ description: 'Weighted count, rounded to whole events' }),
@@ -25,7 +25,7 @@ export const pointFields = {
   partial: Type.Boolean({ description: 'The bucket still runs, or something of it is missing because of us' }),
 }
 
-/** What is counted together: `start <= receivedAt < end`. */
+/** A bucket: `start <= receivedAt < end`. */
 export interface Stretch {
   start: Instant
   end: Instant
@@ -34,12 +34,15 @@ export interface Stretch {
 const PointObject = Type.Object(pointFields)
 export type Point = Static<typeof PointObject>
 
-/** As it is shown: whole events, and bounds to the hundredth, so that the same whole counts lie between them. */
+/**
+ * Returns the point rounded for display: whole events, and bounds to the hundredth, so that the same whole counts lie
+ * between them.
+ */
 export function shownPoint({ start, observed, partial, ...bounds }: SeriesPoint): Point {
   return { start, observed: wholeEvents(observed), ...shownBounds(bounds), partial }
 }
 
-/** As `shownPoint` shows them. */
+/** Rounds as `shownPoint` does. */
 export function shownBounds({ expected, low, high }: Bounds): Bounds {
   const hundredths = (count: number | null, round: (count: number) => number) => count && round(count * 100) / 100
   return {
@@ -49,11 +52,11 @@ export function shownBounds({ expected, low, high }: Bounds): Bounds {
   }
 }
 
-/** Counts are kept so long. */
+/** How long counts are kept. */
 export const COUNTS_KEPT_MS = 400 * DAY_MS
 const QUARTER_MS = 15 * MINUTE_MS
 
-/** From when on counts are known as finely as such windows need them. */
+/** Returns the first instant from which counts are stored finely enough for such windows. */
 export function countsKeptFrom({ lengthMs }: Pick<Period, 'lengthMs'>, now: Instant): Instant {
   return now - (lengthMs % QUARTER_MS === 0 ? COUNTS_KEPT_MS : MINUTES_MS)
 }
@@ -64,23 +67,23 @@ export interface Sums {
   pageViews: number
 }
 
-/** What is summed up: of `events`, `pageViews` is always 0. */
+/** What is summed; for `events`, `pageViews` is always 0. */
 export interface Counted {
   over: 'counts' | 'events'
   orgId: string
-  /** What stands behind WHERE, as `sql`, and what that reads. */
+  /** Returns the WHERE expression as `sql`, with what it reads. */
   where(binder: Binder): Statement
 }
 
-/** Counts by the minute in this scope, as `sumsIn` takes them. */
+/** Returns the counts by minute in this scope, for `sumsIn`. */
 export function countsIn(orgId: string, scope: EventScope): Counted {
   const where = (binder: Binder) => ({ sql: ['true', ...scopeTests(scope, binder)].join(' AND ') })
   return { over: 'counts', orgId, where }
 }
 
 /**
- * The sums in each of these touching buckets, in their order, in one query. Minutes that the history has as quarters of an
- * hour count where these begin.
+ * Returns the sums in each of these adjacent buckets, in order, by one query. Minutes that the history has merged to
+ * quarters of an hour count at the start of the quarter.
  */
 export async function sumsIn(buckets: readonly Stretch[], counted: Counted, history: History): Promise<Sums[]> {
   const [first, last] = [buckets.at(0), buckets.at(-1)]
@@ -108,7 +111,7 @@ function sumsQuery({ over, orgId, where }: Counted, stepMs: number, window: Quer
   })
 }
 
-/** Where days are an hour longer or shorter, and zones are not whole hours apart, it is this that fits into all. */
+/** Used as bucket length in the query: it fits days of 23 and 25 hours, and zones that are not whole hours apart. */
 function commonDivisor(a: number, b: number): number {
   return b === 0 ? a : commonDivisor(b, a % b)
 }
@@ -123,5 +126,5 @@ function sumOf({ start, end }: Stretch, stepMs: number, sums: ReadonlyMap<Instan
   return sum
 }
 
-/** As alerts round: the last digits of a sum depend on the order in which it was made. */
+/** Rounds as alerts do: the last digits of a sum depend on the order of addition. */
 export const wholeEvents = (weight: number) => Math.round(Number(weight.toFixed(6)))

@@ -85,7 +85,7 @@ export const EventSchema = Closed(
 
 const Output = Closed({ events: Type.Array(EventSchema), nextCursor: texts }, { $id: 'EventList' })
 
-/** Events, newest first: the evidence behind everything. Viewers see e-mail addresses and phone numbers masked. */
+/** Events, newest first. Viewers see e-mail addresses and phone numbers masked. */
 export const eventSearch = insight({
   id: 'searchEvents',
   summary: 'Search captured events, newest first',
@@ -97,7 +97,7 @@ export const eventSearch = insight({
     const limit = input.limit ?? DEFAULT_LIMIT
     const found = await history.query<Place>(findQuery(input, caller))
     const { items, nextCursor } = page(found, limit, ({ seq }) => [seq])
-    // Reading whole events comes second, for the few that are shown.
+    // Whole events are read by a second query, only for the few that are shown.
     const events = await eventsAt(principal.orgId, items, history)
     if (may(principal, 'seePersonal')) return { events, nextCursor }
     const mask = compileMask([], regions())
@@ -105,9 +105,9 @@ export const eventSearch = insight({
   },
 })
 
-/** Asks for places only. */
+/** Returns the query for the events' places only. */
 function findQuery(input: Static<typeof Input>, { principal, now }: Caller): Query {
-  // Up to and with this millisecond: what was acknowledged a moment ago is to be seen.
+  // Includes the current millisecond, so that events acknowledged a moment ago are found.
   const to = input.to ?? now + 1
   const from = input.from ?? to - DAY_MS
   if (from >= to) throw new AppError('invalid', 'query.from: must be before `to`')
@@ -140,12 +140,12 @@ function testsOf(input: Static<typeof Input>, place: number | null, binder: Bind
   return tests
 }
 
-/** The `seq` that a cursor stands for; null for none. */
+/** Returns the `seq` of a cursor; null without a cursor. */
 function placeOf(cursor: string | undefined): number | null {
   const place = decodeCursor(cursor, 1)
   if (place === null) return null
   const [seq] = place
-  // A text or a fraction would be the engine's to refuse, in its own words.
+  // The engine's own error for a text or a fraction would be unclear.
   if (!Number.isSafeInteger(seq)) throw new AppError('invalid', 'cursor: is not a cursor of this list')
   return Number(seq)
 }

@@ -11,20 +11,20 @@ import type { SeriesChart } from '../signals/verdict-row.ts'
 import type { Db } from '../store/database.ts'
 import type { History } from '../warehouse/warehouse.ts'
 
-/** A series of a domain: of a vendor of it, or of all where that is null; of one event, or of all of the vendor. */
+/** A series of a domain: of one vendor, or all when null; of one event of the vendor, or all when null. */
 export type Charted = Pick<SeriesScope, 'domainId' | 'vendor' | 'event' | 'stepMs'>
 
-/** What an insight may ask. */
+/** The data that an insight may read. */
 export interface Sources {
   /** Its queries end when the caller's request is aborted. */
   history: History
-  /** Settings and issues, which know of all organizations: every statement names the caller's. */
+  /** Settings and issues of all organizations: every statement must name the caller's. */
   db: Db
   /** All domains of the caller's organization. */
   domains(): readonly WatchedDomain[]
-  /** Countries whose national phone numbers the caller's organization looks for. */
+  /** Returns the countries whose national phone numbers the caller's organization recognises. */
   regions(): PhoneRegions
-  /** As `Follower.chart`, as automatic signals see it: of the caller's organization, up to now. */
+  /** As `Follower.chart`, with the settings of automatic signals: of the caller's organization, up to now. */
   chart(series: Charted, range: Span): Promise<SeriesChart>
   follower: Pick<Follower, 'chart' | 'charts' | 'signals' | 'verdicts'>
   /** Up to when counts are known. */
@@ -33,14 +33,14 @@ export interface Sources {
   retentionMs: number
 }
 
-/** Who asks, and when. */
+/** The caller, and the time of the request. */
 export interface Caller {
   principal: Principal
   now: Instant
 }
 
 /**
- * A question to the event history. One value gives the REST route `GET /v1/<path>`, its entry in OpenAPI and
+ * A read-only query of the event history. One value defines the REST route `GET /v1/<path>`, its entry in OpenAPI and
  * the tool for assistants.
  */
 export interface Insight<
@@ -48,28 +48,31 @@ export interface Insight<
   O extends TObject = TObject,
   P extends TObject = TObject<Record<never, never>>,
 > {
-  /** Unique, a verb and a noun in camel case: the route's. */
+  /** Unique, the route's id: a verb and a noun in camel case. */
   id: string
-  /** Heads its entry in the documentation; default `Insights`. */
+  /** Heading of its entry in the documentation; default `Insights`. */
   tag?: string
   summary: string
   description?: string
-  /** Default: whoever may read. */
+  /** Default: everybody who may read. */
   access?: Exclude<Permission, 'public'>
-  /** Below `/v1`, with its slash; with names in braces where it has `params`. */
+  /** Path below `/v1`, with its slash; names in braces are in `params`. */
   path: string
-  /** What it refuses beside what follows from its input. */
+  /** Errors beside those that follow from its input. */
   refusals?: readonly ErrorCode[]
-  /** What stands in the path. */
+  /** Path parameters. */
   params?: P
-  /** What stands in the query; nothing when absent. */
+  /** Query parameters; none when absent. */
   input?: I
   output: O
-  /** `input`: of path and query together. Sees only the caller's organization: every query carries its `orgId`. */
+  /**
+   * Returns the response. `input`: path and query parameters together. Must read the caller's organization only: every
+   * query carries its `orgId`.
+   */
   answer(sources: Sources, input: Static<P> & Static<I>, caller: Caller): Promise<Static<O>>
 }
 
-/** Keeps an insight's own types while it is written. */
+/** Returns the value unchanged; infers its types. */
 export function insight<
   O extends TObject,
   I extends TObject = TObject<Record<never, never>>,
@@ -78,7 +81,7 @@ export function insight<
   return value
 }
 
-/** Any insight, in lists: each is given only what fits its own schemas. */
+/** Any insight, for lists; each gets only input that fits its own schemas. */
 export type AnyInsight = Omit<Insight, 'params' | 'input' | 'output' | 'answer'> & {
   params?: TObject
   input?: TObject

@@ -9,7 +9,7 @@ import { type Binder, type Query, query } from '../warehouse/query.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import { insight } from './insight.ts'
 
-/** What is usual is taken from so many whole hours. */
+/** The typical values are taken from this many whole hours. */
 const HOURS = (7 * DAY_MS) / HOUR_MS
 const QUIET_SHARE = 0.1
 
@@ -46,7 +46,7 @@ const SamplingSchema = Closed(
   },
 )
 
-/** How many page views of a property are kept, and what that means for it. */
+/** The share of page views of a property that is kept, and how many page views there are. */
 export const pageViewSampling = insight({
   id: 'getPageViewSampling',
   tag: 'Domains',
@@ -103,18 +103,18 @@ function pageViewHoursQuery(domain: DomainKey, to: Instant): Query {
 
 /** Most frequent first. */
 function pageViewEvents(domain: DomainKey, to: Instant, history: History) {
-  // The hour under way counts here: a new property wants to see its page views at once.
+  // The current hour is included: a new property should see its page views at once.
   return history.query<{ vendor: string; event: string }>(pageViewEventsQuery(domain, to + HOUR_MS))
 }
 
-/** Of each hour, in no order; an hour without any is 0. */
+/** Returns one number for each hour, in no order; 0 for an hour without any. */
 async function pageViewsByHour(domain: DomainKey, to: Instant, history: History) {
   const rows = await history.query<{ pageViews: number }>(pageViewHoursQuery(domain, to))
   const counts = rows.map(({ pageViews }) => Math.round(pageViews))
   return [...counts, ...Array<number>(Math.max(0, HOURS - counts.length)).fill(0)]
 }
 
-/** The value that this share of them does not exceed. */
+/** Returns the value that this share of the values does not exceed. */
 function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.ceil(share * sorted.length) - 1] ?? 0

@@ -19,7 +19,7 @@ export interface InsightParts {
   retentionMs: number
 }
 
-/** One `GET` for each insight. */
+/** Returns one `GET` route for each insight. */
 export function insightRoutes(parts: InsightParts, insights: readonly AnyInsight[]): Route[] {
   return insights.map(({ path, params, input, output, answer, ...rest }) =>
     route({
@@ -40,7 +40,7 @@ export function insightRoutes(parts: InsightParts, insights: readonly AnyInsight
   )
 }
 
-/** What the history and the settings of one organization say. */
+/** Returns the sources for one organization; queries end with the signal. */
 function sourcesFor(parts: InsightParts, orgId: string, signal: AbortSignal): Sources {
   const { db, warehouse, follower, watermark, retentionMs } = parts
   return {

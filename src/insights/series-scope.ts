@@ -8,14 +8,14 @@ import { settingsOf } from '../signals/setting-store.ts'
 import { SIGNAL_SENSITIVITY } from '../signals/signal.ts'
 import type { Db } from '../store/database.ts'
 
-/** The series as automatic signals see it, whether its domain has an automatic alert or not. */
+/** Returns the series with the settings of automatic signals, whether its domain has an automatic alert or not. */
 export function signalScope(db: Db, series: Omit<Series, 'timezone'>): SeriesScope {
   const alert = autoAlertOf(db, series)
   const sensitivity = alert ? signalSensitivity(alert) : SIGNAL_SENSITIVITY
   return withSetting(db, { ...series, sensitivity, timezone: alert?.timezone ?? 'UTC' })
 }
 
-/** The series that an issue is about, as the alert follows it; null for types that follow none. */
+/** Returns the series that an issue is about, as its alert follows it; null for types that follow none. */
 export function followedScope(db: Db, { domainId, evidence }: IssueRecord, rule: Alert): SeriesScope | null {
   const { series } = alertTypeOf(rule.alertType)
   if (!series || domainId === null) return null
@@ -24,7 +24,7 @@ export function followedScope(db: Db, { domainId, evidence }: IssueRecord, rule:
   return withSetting(db, { ...scope, ...signalNamed(evidence) })
 }
 
-/** With the sensitivity that somebody gave the signal, if it is one and somebody did. */
+/** Returns the scope with the signal's own sensitivity, if it is a signal that has one. */
 function withSetting(db: Db, scope: SeriesScope): SeriesScope {
   const { orgId, domainId, vendor, event } = scope
   const own = settingsOf(db, orgId).find(

@@ -15,13 +15,13 @@ import { insight, type Sources } from './insight.ts'
 
 const SIGNAL_STATES = ['learning', 'normal', 'high', 'low', 'silent', 'off'] as const
 
-/** How far back series of signals reach. */
+/** The length of the series of signals. */
 const SERIES_MS = 7 * DAY_MS
 
-/** Each is gone through by the hour from the beginning of its history. */
+/** The most signals of a page with series: each is judged by the hour from the beginning of its history. */
 const MOST_SERIES = 50
 
-/** The names of the signals of so many domains are asked for together. */
+/** The names of the signals of this many domains are queried together. */
 const DOMAINS_AT_ONCE = 50
 
 const EXAMPLE = {
@@ -88,7 +88,7 @@ const SignalQuerySchema = Closed({
 })
 type SignalQuery = Static<typeof SignalQuerySchema>
 
-/** Every signal and how it stands. */
+/** Every signal with its state. */
 export const signalList = insight({
   id: 'listSignals',
   tag: 'Signals',
@@ -103,7 +103,7 @@ export const signalList = insight({
   answer: (sources, query, { principal: { orgId }, now }) => listSignals({ ...sources, now }, orgId, query),
 })
 
-/** What the list is made from. */
+/** The data for the list. */
 type ListSources = Pick<Sources, 'db' | 'follower' | 'watermark'> & { now: Instant }
 
 interface Domain {
@@ -111,7 +111,7 @@ interface Domain {
   name: string
 }
 
-/** A signal with the alert by which it is watched. */
+/** A signal with the alert that follows it. */
 interface Found {
   row: SignalRow
   timezone: string
@@ -127,7 +127,7 @@ async function listSignals(parts: ListSources, orgId: string, query: SignalQuery
   for (let at = 0; at < domains.length && found.length <= limit; at += DOMAINS_AT_ONCE) {
     const some = domains.slice(at, at + DOMAINS_AT_ONCE)
     for (let place = after; found.length <= limit; ) {
-      // How a signal stands has to be learned, which takes long: only of as many as the page still has room for.
+      // Learning the state of a signal takes long, so it is done only for as many as the page has room for.
       const most = limit + 1 - found.length
       const signals = await signalsOf(parts, orgId, some, wanted(query, place, most), now)
       found.push(...signals.filter(({ row }) => query.state === undefined || row.state === query.state))
@@ -142,7 +142,7 @@ async function listSignals(parts: ListSources, orgId: string, query: SignalQuery
   return { signals: await withSeries(parts, orgId, signals, items, now), nextCursor }
 }
 
-/** With their hours; those that are off have none. */
+/** Adds the hourly series; signals that are off have none. */
 async function withSeries(
   { follower }: ListSources,
   orgId: string,
@@ -164,7 +164,7 @@ function scopeOf(orgId: string, { domainId, vendor, event, sensitivity }: Signal
   return { orgId, domainId, vendor, event, sensitivity, stepMs: SIGNAL_STEP_MS, timezone }
 }
 
-/** With what else the last hour and the ticks since say of each that is followed. */
+/** Adds what the last hour and the ticks since show of each followed signal. */
 async function inDetail(
   { follower }: ListSources,
   orgId: string,
@@ -201,7 +201,10 @@ function placeOf(cursor: string | undefined): Place | null {
   throw new AppError('invalid', 'cursor: is not a cursor of this list')
 }
 
-/** In the order of their ids, from this one on. Fails with `notFound` when the organization has not the one asked for. */
+/**
+ * Returns the domains in the order of their ids, from `first` on. Fails with `notFound` when the organization does not
+ * have the domain `only`.
+ */
 function domainsFrom(db: Db, orgId: string, only: string | null, first: string | null): Domain[] {
   const domains = db
     .prepare<[object], Domain>(
@@ -212,7 +215,10 @@ function domainsFrom(db: Db, orgId: string, only: string | null, first: string |
   return domains.filter(({ id }) => first === null || id >= first)
 }
 
-/** True of the first of those behind the place that fit, as far as that is known before it is known how they stand. */
+/**
+ * Returns a filter for the first `most` signals after the place that match, as far as that is known without their
+ * state.
+ */
 function wanted(query: SignalQuery, after: Place | null, most: number): (signal: KnownSignal) => boolean {
   let count = 0
   return (signal) => {
@@ -224,7 +230,7 @@ function wanted(query: SignalQuery, after: Place | null, most: number): (signal:
   }
 }
 
-/** The signals of these domains that are wanted, in the order of the list. */
+/** Returns the matching signals of these domains, in the order of the list. */
 async function signalsOf(
   { db, follower, now: today }: ListSources,
   orgId: string,
@@ -277,7 +283,7 @@ function rowOf(
 
 const placeIn = ({ domainId, vendor, event }: KnownSignal): Place => [domainId, vendor, event]
 
-/** True when the signal comes behind the place in the order of the list. */
+/** True when the signal comes after the place in the order of the list. */
 function isBehind(signal: KnownSignal, place: Place): boolean {
   const own = placeIn(signal)
   const index = own.findIndex((part, at) => part !== place[at])

@@ -11,7 +11,7 @@ import { insight, type Sources } from './insight.ts'
 const MAX_HOURS = 9600
 const DEFAULT_HOURS = 72
 
-/** How finely so many hours are shown, at most. Days begin at midnight UTC. */
+/** The grain for each maximal number of hours. Days begin at midnight UTC. */
 const GRAINS = [
   { grain: 'minute', stepMs: MINUTE_MS, upToHours: 2 },
   { grain: 'five_minutes', stepMs: 5 * MINUTE_MS, upToHours: 24 },
@@ -21,7 +21,7 @@ const GRAINS = [
 
 const STATES = ['learning', 'normal', 'high', 'low', 'silent'] as const satisfies readonly SeriesState[]
 
-/** Of the grain that has most: all its rows, and the one under way. */
+/** The most rows of any grain, and the current one. */
 const MAX_POINTS = Math.max(...GRAINS.map(({ stepMs, upToHours }) => (upToHours * HOUR_MS) / stepMs)) + 1
 
 const text = (maxLength: number, description: string) => Type.Optional(Type.String({ maxLength, description }))
@@ -74,7 +74,7 @@ const Output = Closed(
   },
 )
 
-/** How many events came, beside how many were to be expected, as automatic signals see it. */
+/** How many events came, with the baseline and band of automatic signals. */
 export const volumeSeries = insight({
   id: 'getVolume',
   summary: 'Show how many events came, beside how many were expected',
@@ -128,7 +128,7 @@ function domainsMeant(sources: Sources, { domainId }: Asked) {
   return named
 }
 
-/** Those that the asked time touches; the last one still runs. */
+/** Returns the buckets that overlap the requested time; the last one has not ended. */
 function bucketsOf(input: Asked, now: Instant, stepMs: number): Stretch[] {
   const startOf = (instant: Instant) => Math.floor(instant / stepMs) * stepMs
   const first = startOf(now - hoursOf(input) * HOUR_MS)
@@ -139,7 +139,10 @@ function bucketsOf(input: Asked, now: Instant, stepMs: number): Stretch[] {
   }))
 }
 
-/** Null where nobody follows what is asked for. Of days there are no rows: only how the last hours stand. */
+/**
+ * Returns null where no series is followed for the request. For days there is no band, only the state of the last
+ * hours.
+ */
 async function chartOf(
   sources: Sources,
   { vendor, event }: Asked,
@@ -153,7 +156,7 @@ async function chartOf(
   if (!domain || !first || !last || !isSeries) return null
   const series = { domainId: domain.id, vendor: vendor ?? null, event: event ?? null }
   if (stepMs <= SIGNAL_STEP_MS) return sources.chart({ ...series, stepMs }, { from: first.start, to: last.end })
-  // An hour more, for the day may have begun a moment ago.
+  // Includes one hour before, because the day may have begun a moment ago.
   const range = { from: last.start - SIGNAL_STEP_MS, to: last.end }
   const chart = await sources.chart({ ...series, stepMs: SIGNAL_STEP_MS }, range)
   return { ...chart, points: [] }
