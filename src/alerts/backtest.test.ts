@@ -166,9 +166,9 @@ async function receive(stand: WarehouseStand, sent: readonly Sent[], alerts: rea
     const place = { orgId: 'org_1', domainId: DOMAINS[domain]?.id ?? '', sessionId }
     await stand.add(
       events.map((event) => {
-        const said = { ...place, ...event }
-        const violations = judge(plainEvent(said))
-        return { ...said, violations: violations.length > 0 ? [...violations] : null }
+        const values = { ...place, ...event }
+        const violations = judge(plainEvent(values))
+        return { ...values, violations: violations.length > 0 ? [...violations] : null }
       }),
     )
     if (index % 7 === 3) await stand.flush()
@@ -191,19 +191,19 @@ async function judged(stand: WarehouseStand, alert: Alert, now: Instant) {
     verdicts.push({
       start: window.from,
       fired: found.some(isNews),
-      found: found.map(said),
+      found: found.map(fieldsOf),
     })
   }
   return verdicts
 }
 
 /** What matters of a finding, whoever made it. */
-const said = ({ domainId, subject, occurrences, observed, expected, continues, explainedBy }: Finding) => ({
+const fieldsOf = ({ domainId, subject, occurrences, observed, expected, continues, explainedBy }: Finding) => ({
   ...{ domainId, subject, occurrences, observed, expected },
   ...{ continues: continues ?? false, explainedBy: explainedBy ?? null },
 })
 
-test('a rule says of the past what it said when that was the present', async () => {
+test('a backtest has the findings that the scheduler had at the time', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(rule, { minLength: 4, maxLength: 6 }), traffic, async (rules, sent) => {
       await using stand = await WarehouseStand.open()
@@ -221,7 +221,7 @@ test('a rule says of the past what it said when that was the present', async () 
           wholeWindows(parsePeriod(alert.period), alert.timezone, now - DAYS * DAY_MS, now),
           parts,
         )
-        const found = findings.map((of) => of.map(said).toSorted(byDomain))
+        const found = findings.map((of) => of.map(fieldsOf).toSorted(byDomain))
         expect(found).toEqual(expected.map(({ found }) => found.toSorted(byDomain)))
         expect(exact).toBe(true)
         const tested: AlertBacktest = await backtest(alert, DAYS, now, parts)
@@ -303,7 +303,7 @@ describe('a backtest of anomalies', () => {
     }
   })
 
-  test('says how often other sensitivities would have told people, in one pass', async () => {
+  test('counts how often other sensitivities would have notified, in one pass', async () => {
     const { stand, parts } = await shop()
     await using _stand = stand
     const sensitivities = [2, 4, 8]

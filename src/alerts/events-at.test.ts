@@ -25,7 +25,7 @@ test('events come whole, in the order of the places; those that are gone or of o
   )
 })
 
-test('of no places nothing is asked', async () => {
+test('without places there is no query', async () => {
   expect(await eventsAt(ORG, [], { query: () => Promise.reject(new Error('nothing is to be asked')) })).toEqual([])
 })
 

@@ -16,7 +16,7 @@ test('what waited is judged by the rules and the countries of the moment it is j
   let regions: PhoneRegions = []
   let isDeleted = false
   const judge = new LateJudge({
-    // As the rules in force do: they tell of a change when they are asked to look.
+    // As the rules in force do: they report a change at the next refresh.
     refresh() {
       if (isDeleted && rules.delete('alr_1')) judge.changed('org_a', 'alr_1', null)
     },

@@ -65,7 +65,7 @@ describe('rows', () => {
     ['of a quarter of an hour, one of four', { stepMs: 15 * MINUTE_MS }, hour, [[59, 60]], true],
     ['of a day, one of 24', hourly, day, [[10, 20]], false],
     [
-      'of a day, one of 24, hurt twice',
+      'of a day, one of 24, touched twice',
       hourly,
       day,
       [

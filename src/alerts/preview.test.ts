@@ -48,7 +48,7 @@ describe('a preview', () => {
     expect((await world.call('GET', '/v1/issues')).body.issues).toEqual([])
   })
 
-  test('counts a sampled event for those it stands for, scanned or matched', async () => {
+  test('counts a sampled event by its weight, scanned or matched', async () => {
     await using world = await testApp()
     const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'Sampled' } })
     const events = ['ann@example.com', 'bob@example.com', 'nobody'].map((to) => ({

@@ -14,7 +14,7 @@ function setUp() {
   const clock = testClock()
   const people = cast(db, clock)
   /** How often alerts changed, and which were deleted by whom. */
-  const told = { changes: 0, deleted: [] as [string, string][] }
+  const calls = { changes: 0, deleted: [] as [string, string][] }
   const call = client(
     { db, clock },
     ...alertRoutes({
@@ -24,17 +24,17 @@ function setUp() {
         const index = channels.findIndex(({ target }) => target === 'int_gone')
         if (index >= 0) throw new AppError('invalid', `channels[${index}].target: no such integration in ${orgId}`)
       },
-      changed: () => told.changes++,
+      changed: () => calls.changes++,
       deleted(alert, by) {
         if (!db.inTransaction) throw new Error('issues are settled in the transaction that deletes their alert')
-        told.deleted.push([alert.id, by])
+        calls.deleted.push([alert.id, by])
       },
     }),
   )
   const create = (input: AlertInput = validationInput, orgId = people.orgId) => createAlert(db, clock, orgId, input).id
   const cursors = () => Object.fromEntries(activeAlerts(db).map(({ alert, cursor }) => [alert.id, cursor]))
   const domain = (name: string, orgId = people.orgId) => createDomain(db, clock, orgId, { name })
-  return { db, clock, cast: people, told, call, create, cursors, domain }
+  return { db, clock, cast: people, calls, call, create, cursors, domain }
 }
 
 type Expected = Record<Exclude<Caller, 'nobody' | 'stranger' | 'revoked' | 'expired'>, number>
@@ -64,7 +64,7 @@ describe('who may call', () => {
     }),
   )
   test.each(cases)('%s %s as %s: %i', async (method, path, caller, status, body) => {
-    const { call, cast, create, db, told } = setUp()
+    const { call, cast, create, db, calls } = setUp()
     const id = create()
     const dump = () => JSON.stringify(db.prepare('SELECT * FROM alert').all())
     const before = dump()
@@ -72,7 +72,7 @@ describe('who may call', () => {
     expect(answer.status).toBe(status)
     const isChange = status < 400 && method !== 'GET'
     expect(dump() !== before).toBe(isChange)
-    expect(told.changes).toBe(isChange ? 1 : 0)
+    expect(calls.changes).toBe(isChange ? 1 : 0)
   })
 
   test('the list of another organization shows nothing of this one', async () => {
@@ -98,10 +98,10 @@ describe('who may call', () => {
 test.each(ROUTES.filter(([, path]) => path.includes('{id}')))(
   '%s %s without such an alert: 404',
   async (method, path, body) => {
-    const { call, cast, told } = setUp()
+    const { call, cast, calls } = setUp()
     const answer = await call(method, path.replace('{id}', 'alr_none'), { as: cast.alice.key, body })
     expect(answer).toMatchObject({ status: 404, body: { error: 'no such alert' } })
-    expect(told.changes).toBe(0)
+    expect(calls.changes).toBe(0)
   },
 )
 
@@ -298,18 +298,18 @@ describe('an alert begins to judge', () => {
 })
 
 test('deleting tells who did it, once, and the alert is gone', async () => {
-  const { call, cast, create, told } = setUp()
+  const { call, cast, create, calls } = setUp()
   const id = create()
   const path = `/v1/alerts/${id}`
   expect((await call('DELETE', path, { as: cast.bob.key })).body).toEqual({ ok: true })
-  expect(told.deleted).toEqual([[id, cast.bob.userId]])
+  expect(calls.deleted).toEqual([[id, cast.bob.userId]])
   for (const method of ['GET', 'DELETE']) expect((await call(method, path, { as: cast.bob.key })).status).toBe(404)
-  expect(told.deleted).toHaveLength(1)
+  expect(calls.deleted).toHaveLength(1)
 })
 
 describe('many alerts at once', () => {
   test('each by itself, with one notice of change', async () => {
-    const { call, cast, told } = setUp()
+    const { call, cast, calls } = setUp()
     const alerts = [
       validationInput,
       { ...validationInput, name: '' },
@@ -332,7 +332,7 @@ describe('many alerts at once', () => {
     expect(list.alerts.map(({ name }: AlertInput) => name).sort()).toEqual(
       [validationInput.name, volumeInput.name].sort(),
     )
-    expect(told.changes).toBe(1)
+    expect(calls.changes).toBe(1)
   })
 
   test.each([
@@ -350,7 +350,7 @@ describe('many alerts at once', () => {
   })
 
   test('500 of them, of which some are refused: each by its place, the others are there', async () => {
-    const { call, cast, told } = setUp()
+    const { call, cast, calls } = setUp()
     const refused: [unknown, string][] = [
       [null, ': '],
       [{ ...validationInput, name: '' }, '.name: '],
@@ -379,7 +379,7 @@ describe('many alerts at once', () => {
       cursor = `&cursor=${page.nextCursor}`
     }
     expect(names.size).toBe(333)
-    expect(told.changes).toBe(1)
+    expect(calls.changes).toBe(1)
   })
 
   test.each<[string, unknown]>([

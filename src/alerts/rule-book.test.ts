@@ -100,7 +100,7 @@ describe('an event is judged by', () => {
     expect(reads).toBe(0)
   })
 
-  test('without a violation the answer is always the same empty list, which nobody can change', () => {
+  test('without a violation the result is always the same frozen empty list', () => {
     const none = judge(eventOf({ params: { value: '1' } }))
     expect(judgeOf([])(eventOf())).toBe(none)
     expect(() => none.push('x')).toThrow(TypeError)
@@ -120,7 +120,7 @@ describe('an event is judged by', () => {
   })
 })
 
-test('the index changes nothing: each alert is asked as if it were alone', () => {
+test('the index changes nothing: each alert is judged as if it were alone', () => {
   const words = fc.constantFrom('a', 'b', 'c', 'd')
   const some = fc.option(fc.uniqueArray(words, { maxLength: 3 }), { nil: undefined })
   const alert = fc

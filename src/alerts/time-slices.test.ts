@@ -30,7 +30,7 @@ function setUp() {
 }
 
 describe('a batch may take', () => {
-  test('a slice and as much again when nobody else sends, however often', () => {
+  test('a slice and as much again when no other organization sends, however often', () => {
     const { work } = setUp()
     for (let n = 0; n < 20; n++) expect(work('org_a', 1000)).toBeWithin(25, 51)
   })

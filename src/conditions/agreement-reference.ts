@@ -205,8 +205,8 @@ function conditionReference(
     Object.getOwnPropertyDescriptor(field ? event : event.params, field ? parameter.slice(1) : key)?.value ?? ''
   const spelled = String(own).replace('+', typeof own === 'number' ? '' : '+')
   const read: [string, string][] = parameter === '*' ? Object.entries(event.params) : [[key, spelled]]
-  const asked = /blank|email|phone/.test(positive) ? [''] : values
-  const any = read.some(([name, text]) => asked.some((value) => holdsReference(positive, value, text, name, patterns)))
+  const tested = /blank|email|phone/.test(positive) ? [''] : values
+  const any = read.some(([name, text]) => tested.some((value) => holdsReference(positive, value, text, name, patterns)))
   return any !== negative
 }
 

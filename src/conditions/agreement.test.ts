@@ -117,7 +117,7 @@ test('no phone number is missing among the candidates', async () => {
     ...['tel:', ' ', '-', 'x', '@', '%20'],
   )
   const value = fc.array(piece, { minLength: 1, maxLength: 5 }).map((pieces) => pieces.join(''))
-  const asked = ['k', 'cid', 'phone', '*', '$title'].flatMap((parameter) =>
+  const singles = ['k', 'cid', 'phone', '*', '$title'].flatMap((parameter) =>
     ([[], ['CA'], ['DE', 'FR']] as const).map((regions) => {
       const rule: Rule = { filters: [{ parameter, op: 'contains_phone' }] }
       return { rule, regions, holds: compileViolation(rule, regions) }
@@ -130,11 +130,11 @@ test('no phone number is missing among the candidates', async () => {
     const tried = values.map((text) => ({ ...base, title: text, params: { k: text, cid: text, phone: text } }))
     await store(tried)
     const { rows } = await ask(
-      asked.map(({ rule }) => rule),
-      asked.map(({ regions }) => regions),
+      singles.map(({ rule }) => rule),
+      singles.map(({ regions }) => regions),
     )
     for (const [row, event] of tried.entries()) {
-      for (const [column, { rule, regions, holds }] of asked.entries()) {
+      for (const [column, { rule, regions, holds }] of singles.entries()) {
         if (!holds(event)) continue
         found++
         expect({ rule, regions, title: event.title, sql: rows[row]?.[column] }).toMatchObject({ sql: true })

@@ -44,7 +44,7 @@ describe('schema', () => {
     else expect(message).toContain(named)
   })
 
-  test('a list holds 50 conditions, wherever it stands', () => {
+  test('a list may have 50 conditions, wherever it is', () => {
     const whole = parser(
       Type.Object({ conditions: ConditionSetSchema, conditionGroups: Type.Array(ConditionGroupSchema) }),
     )

@@ -72,12 +72,12 @@ test.each([
   expect(findPhones(key, text, regions).map(cut(text))).toEqual([...found])
 })
 
-test('regions that nobody knows are left out', () => {
+test('unknown regions are left out', () => {
   expect(phoneRegions(['de', 'US', '??', ''])).toEqual(['DE', 'US'])
 })
 
 describe('real cases', () => {
-  test.skipIf(absent)('every e-mail address, where it stands', () => {
+  test.skipIf(absent)('every e-mail address, at its position', () => {
     for (const { text, spans } of read<{ text: string; spans: number[][] }>('presidio.email.json')) {
       expect({ text, spans: findEmails(text).map(({ start, end }) => [start, end]) }).toEqual({ text, spans })
     }

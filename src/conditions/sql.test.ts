@@ -64,7 +64,7 @@ test('a key becomes a quoted name', () => {
   expect(compile(all(condition('a" OR 1=1 --', 'equals', 'x'))).sql).toContain('"p:a"" ^o^r 1=1 --"')
 })
 
-test('plain text is not asked as a pattern', () => {
+test('plain text is not queried as a pattern', () => {
   const { sql, params } = compile(all(condition('a', 'regex', 'abc', '^/x', String.raw`\.png$`, '^only$')))
   expect(sql).not.toContain('regexp')
   expect(Object.values(params)).toEqual(['abc', '/x', '.png', 'only'])

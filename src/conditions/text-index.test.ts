@@ -7,10 +7,10 @@ test.each(['contains_phone', 'contains_email'] as const)('%s asks for time at ea
   const set = new RuleSet()
   set.set('alr_1', { conditions: { logic: 'any', items: [{ parameter: '*', op }] } })
   const params = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`p${n}`, `${n} +1234567 a@b `]))
-  let asked = 0
+  let calls = 0
   const meter: Meter = {
     check() {
-      if (++asked > 100) throw new OutOfTime()
+      if (++calls > 100) throw new OutOfTime()
     },
   }
   expect(set.brokenBy(plainEvent({ params }), meter)).toBeNull()

@@ -13,8 +13,8 @@ const calm: Verdict & { count: number } = {
 const fallen = { anomaly: true, open: true, down: 9, count: 5 }
 const risen = { anomaly: true, open: true, up: 9, count: 400 }
 
-/** What is said at each step: `!` for an alarm, and what is open by the rows. */
-function said(steps: readonly Step[]): string[] {
+/** The outcome of each step: `!` for an alarm, and what is open by the rows. */
+function outcomesOf(steps: readonly Step[]): string[] {
   const episode = new Episode()
   return steps.map(([minute, row, isSilent]) => {
     const { alarm, trouble } = episode.judge(minute * MINUTE_MS, row && { ...calm, ...row }, isSilent)
@@ -53,7 +53,7 @@ describe('an episode', () => {
     ],
     ['both at once are one', [[60, { ...fallen, alarm: true }, true]], ['low!']],
     [
-      'half a day later it is told of again',
+      'half a day later it raises an alarm again',
       [
         [25, null, true],
         [60, { ...fallen, alarm: true }, true],
@@ -73,7 +73,7 @@ describe('an episode', () => {
       ['!', '', '', '', '!'],
     ],
     [
-      'a rise beside a silence is told of',
+      'a rise beside a silence raises an alarm',
       [
         [25, null, true],
         [60, { ...risen, alarm: true }, false],
@@ -145,6 +145,6 @@ describe('an episode', () => {
       ['low!', 'low'],
     ],
   ])('%s', (_, steps, expected) => {
-    expect(said(steps)).toEqual(expected)
+    expect(outcomesOf(steps)).toEqual(expected)
   })
 })

@@ -36,7 +36,7 @@ test('roots of Poisson counts have a variance of 1', () => {
 })
 
 describe('order', () => {
-  test('is what sorting finds, and what stands behind the values stays', () => {
+  test('is what sorting finds, and elements after the values stay', () => {
     fc.assert(
       fc.property(numbers(1), (values) => {
         const typed = Float64Array.from([...values, -99])

@@ -38,7 +38,7 @@ describe('an evaluation', () => {
     expect(through()).toEqual([NOON + HOUR_MS, NOON + HOUR_MS])
   })
 
-  test.each([1, 3])('of two alerts with %i results settles none: nobody knows whose they are', async (count) => {
+  test.each([1, 3])('of two alerts with %i results commits none: results cannot be matched to tasks', async (count) => {
     const { evaluate, states, through } = await setUp()
     const failures = await evaluate(Array.from({ length: count }, () => clear))
     expect(failures.map(({ alert, error }) => `${alert.name}: ${error}`).sort()).toEqual([

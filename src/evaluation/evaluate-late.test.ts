@@ -38,26 +38,26 @@ interface Shop {
   /** By type. */
   ids: Record<Kind, string>
   /** Messages that went out. */
-  told: string[]
+  sent: string[]
 }
 
 /** Usual traffic for so long, then alerts of every type, all of the hour; each evaluation that is stored is noted. */
 async function setUp(historyMs = HISTORY_MS): Promise<Shop & AsyncDisposable> {
-  const told: string[] = []
+  const sent: string[] = []
   const received = { kind: 'status', status: 200, headers: {}, body: '' } as const
   const world = await testApp(
     {},
     {
       transport: {
         async send(outbound) {
-          if (outbound.kind === 'http') told.push(JSON.parse(outbound.body).type)
+          if (outbound.kind === 'http') sent.push(JSON.parse(outbound.body).type)
           return received
         },
       },
     },
   )
   const { body: domain } = await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })
-  const shop = { world, token: domain.token as string, told, ids: {} as Shop['ids'] }
+  const shop = { world, token: domain.token as string, sent, ids: {} as Shop['ids'] }
   for (let hour = -historyMs / HOUR_MS; hour < 0; hour++) await send(shop, at(hour) + 20 * MINUTE_MS, USUAL)
   world.clock.set(SAVED_AT)
   await alive(world)
@@ -104,14 +104,14 @@ function evaluations({ world, ids }: Shop, kind: Kind): number[] {
     .map((through) => (through - SAVED_AT) / HOUR_MS)
 }
 
-/** How often each alert found something, and what was told. */
-function state({ world, ids, told }: Shop) {
+/** How often each alert found something, and what was sent. */
+function state({ world, ids, sent }: Shop) {
   const count = world.app.db.prepare('SELECT ifnull(sum(occurrences), 0) FROM issue WHERE alertId = ?').pluck()
   const found = Object.fromEntries(KINDS.map((kind) => [kind, count.get(ids[kind])]))
-  return { found, told: told.length }
+  return { found, sent: sent.length }
 }
 
-test('what nobody evaluated for three hours is evaluated once, window by window, in order', async () => {
+test('three hours without evaluation are evaluated once, window by window, in order', async () => {
   await using shop = await setUp()
   const { world } = shop
   for (const hour of [0, 1, 2]) await send(shop, at(hour) + 10 * MINUTE_MS, MANY, 2 + hour)

@@ -31,7 +31,7 @@ const signals: AlertInput = {
 }
 const one: AlertInput = { ...signals, name: 'Views', volume: { vendor: 'Shop', event: 'view', sensitivity: 5 } }
 
-interface Told {
+interface Notification {
   at: Instant
   transition: string
   subject: string
@@ -46,8 +46,8 @@ async function setUp(inputs: readonly AlertInput[], traffic: readonly Partial<Tr
   const span = { from: NOON - 66 * DAY_MS, to: NOON + 4 * DAY_MS, perHour: 60 }
   const history = await CountsStand.with(...traffic.map((of) => ({ ...span, orgId, domainId, ...of })))
   const alerts = inputs.map((input) => createAlert(db, clock, orgId, input))
-  const told: Told[] = []
-  const on = { gaps: [] as Gap[], settings: [] as SignalSetting[], suspected: false, asked: 0 }
+  const notifications: Notification[] = []
+  const on = { gaps: [] as Gap[], settings: [] as SignalSetting[], suspected: false, calls: 0 }
   const gapsOf = (from: Instant, to: Instant) => on.gaps.filter(({ fromAt, toAt }) => fromAt < to && toAt > from)
   const settingsOf = () => on.settings
   const subjectOf = (issueId: string) =>
@@ -58,12 +58,12 @@ async function setUp(inputs: readonly AlertInput[], traffic: readonly Partial<Tr
     suspected: async () => on.suspected,
     enqueue(order: NoticeOrder) {
       if (order.kind !== 'notify') return
-      told.push({ at: clock.now(), transition: order.transition, subject: subjectOf(order.issueId) })
+      notifications.push({ at: clock.now(), transition: order.transition, subject: subjectOf(order.issueId) })
     },
   })
   let parts = newParts()
   return {
-    ...{ db, clock, orgId, domainId, alerts, told, on, history },
+    ...{ db, clock, orgId, domainId, alerts, notifications, on, history },
     restart() {
       parts = newParts()
     },
@@ -79,7 +79,7 @@ async function setUp(inputs: readonly AlertInput[], traffic: readonly Partial<Tr
       clock.set(to)
       await evaluateSeries(parts)
     },
-    said: () => told.map(({ transition, subject }) => `${transition} ${subject || 'all'}`),
+    transitions: () => notifications.map(({ transition, subject }) => `${transition} ${subject || 'all'}`),
     issues: () =>
       db
         .prepare<[], { subject: string; status: string; occurrences: number; title: string }>(
@@ -114,8 +114,8 @@ describe('a dead tag', () => {
   ])('is named within half an hour %s', async (_, input) => {
     await using world = await setUp([input], traffic)
     await world.until(NOON + hours(9))
-    expect(world.said()).toEqual(['opened Shop view', 'resolved Shop view'])
-    expect(world.told[0]?.at).toBeLessThanOrEqual(deadAt + 30 * MINUTE_MS)
+    expect(world.transitions()).toEqual(['opened Shop view', 'resolved Shop view'])
+    expect(world.notifications[0]?.at).toBeLessThanOrEqual(deadAt + 30 * MINUTE_MS)
     // Five hours in which it was silent, and the one in which it came back.
     expect(world.issues()).toMatchObject([{ subject: 'Shop view', status: 'resolved', occurrences: 6 }])
     expect(world.issues()[0]?.title).toMatch(
@@ -130,10 +130,10 @@ describe('a dead tag', () => {
     await world.until(NOON + hours(3))
     world.restart()
     await world.until(NOON + hours(9))
-    expect(world.said()).toEqual(['opened Shop view', 'resolved Shop view'])
+    expect(world.transitions()).toEqual(['opened Shop view', 'resolved Shop view'])
   })
 
-  test('that is muted is nobody told of; one that is off is not followed', async () => {
+  test('that is muted notifies nobody; one that is off is not followed', async () => {
     for (const mode of ['muted', 'off'] as const) {
       await using world = await setUp([signals], traffic)
       world.on.settings = [{ domainId: world.domainId, vendor: 'Shop', event: 'view', mode, sensitivity: null }]
@@ -142,7 +142,7 @@ describe('a dead tag', () => {
     }
   })
 
-  test('outside the run windows is told of when they begin', async () => {
+  test('outside the run windows is reported when they begin', async () => {
     const runWindows = { hours: [15, 20] }
     await using world = await setUp(
       [
@@ -152,8 +152,8 @@ describe('a dead tag', () => {
       traffic,
     )
     await world.until(NOON + hours(4))
-    expect(world.said()).toEqual(['opened Shop view', 'opened Shop view'])
-    for (const { at } of world.told) {
+    expect(world.transitions()).toEqual(['opened Shop view', 'opened Shop view'])
+    for (const { at } of world.notifications) {
       expect(at).toBeGreaterThan(NOON + hours(3))
       expect(at).toBeLessThan(NOON + hours(3) + 10 * MINUTE_MS)
     }
@@ -172,7 +172,7 @@ describe('the whole traffic of a domain', () => {
   test('fell: that is one trouble, and none of its signals', async () => {
     await using world = await setUp([signals], all)
     await world.until(NOON + hours(9))
-    expect(world.said()).toEqual(['opened all', 'resolved all'])
+    expect(world.transitions()).toEqual(['opened all', 'resolved all'])
     expect(world.issues()).toMatchObject([{ subject: '', status: 'resolved' }])
     expect(world.issues()[0]?.title).toStartWith('Signals: the whole traffic of the domain fell: no event since')
   })
@@ -184,23 +184,23 @@ describe('the whole traffic of a domain', () => {
       [view ?? {}, buy ?? {}, { ...cart, faults: dies(downAt, NOON + DAY_MS) }],
     )
     await world.until(NOON + hours(9))
-    expect(world.said()).toEqual(['opened all', 'opened Shop cart', 'resolved all'])
-    expect(world.told[1]?.at).toBeLessThan(backAt + hours(5))
+    expect(world.transitions()).toEqual(['opened all', 'opened Shop cart', 'resolved all'])
+    expect(world.notifications[1]?.at).toBeLessThan(backAt + hours(5))
   })
 
   test('fell to a third', async () => {
     const third = all.map((of) => ({ ...of, faults: [{ from: downAt, to: backAt, factor: 0.3 }] }))
     await using world = await setUp([signals], third)
     await world.until(NOON + hours(8))
-    expect(world.said()).toEqual(['opened all', 'resolved all'])
+    expect(world.transitions()).toEqual(['opened all', 'resolved all'])
   })
 
-  test('stands, where one of three tags died', async () => {
+  test('stays open where one of three tags died', async () => {
     const [view, buy, cart] = all
     const others = [view, buy].map((of) => ({ ...of, faults: [] }))
     await using world = await setUp([signals], [...others, cart ?? {}])
     await world.until(NOON + hours(2))
-    expect(world.said()).toEqual(['opened Shop cart'])
+    expect(world.transitions()).toEqual(['opened Shop cart'])
   })
 
   test('explains a trouble that stood before, and keeps its issue', async () => {
@@ -210,8 +210,8 @@ describe('the whole traffic of a domain', () => {
       [view ?? {}, buy ?? {}, { ...cart, faults: dies(NOON - hours(3), backAt) }],
     )
     await world.until(NOON + hours(2))
-    // It was named before the alert was saved, so nothing is told of it.
-    expect(world.said()).toEqual(['opened all'])
+    // It was reported before the alert was saved, so nothing is notified.
+    expect(world.transitions()).toEqual(['opened all'])
   })
 })
 
@@ -227,15 +227,15 @@ describe('what is our own fault', () => {
     expect(world.cursor()).toEqual({ evaluatedThrough: NOON + hours(6), windowStartAt: NOON + hours(6) })
   })
 
-  test('nor when all domains fell at once; rises are told of', async () => {
+  test('nor when all domains fell at once; rises are reported', async () => {
     const rises = { event: 'buy', faults: [{ from, to: from + hours(2), factor: 4 }] }
     await using world = await setUp([signals], [...traffic, rises])
     world.on.suspected = true
     await world.until(NOON + hours(2))
-    expect(world.said()).toEqual(['opened Shop buy'])
+    expect(world.transitions()).toEqual(['opened Shop buy'])
     world.on.suspected = false
     await world.until(NOON + hours(6))
-    expect(world.said()).toEqual(['opened Shop buy', 'resolved Shop buy'])
+    expect(world.transitions()).toEqual(['opened Shop buy', 'resolved Shop buy'])
   })
 
   test('settles no trouble that stood before', async () => {
@@ -247,7 +247,7 @@ describe('what is our own fault', () => {
     const gap: Gap = { fromAt: NOON + hours(2), toAt: NOON + hours(6), cause: 'refused' }
     world.on.gaps = [gap]
     await world.until(NOON + hours(8))
-    expect(world.said()).toEqual(['opened Shop view'])
+    expect(world.transitions()).toEqual(['opened Shop view'])
     expect(world.issues()).toMatchObject([{ status: 'open' }])
   })
 })
@@ -258,7 +258,7 @@ describe('after a stop', () => {
     await world.until(NOON + hours(1))
     world.restart()
     await world.jump(NOON + hours(8) + 1000)
-    expect(world.said()).toEqual(['opened Shop view', 'resolved Shop view'])
+    expect(world.transitions()).toEqual(['opened Shop view', 'resolved Shop view'])
   })
 
   test('of days the last 24 windows are', async () => {
@@ -266,12 +266,12 @@ describe('after a stop', () => {
     await world.until(NOON + hours(1))
     world.restart()
     await world.jump(NOON + 3 * DAY_MS + 1000)
-    expect(world.said()).toEqual([])
+    expect(world.transitions()).toEqual([])
     expect(world.cursor()).toEqual({ evaluatedThrough: NOON + 3 * DAY_MS, windowStartAt: NOON + 3 * DAY_MS })
   })
 })
 
-test('a backtest says when the scheduler told people', async () => {
+test('a backtest fires when the scheduler notified', async () => {
   const fault = fc.record({
     event: fc.constantFrom('view', 'buy'),
     from: fc.integer({ min: 0, max: 26 * 12 }),
@@ -323,10 +323,10 @@ test('a backtest says when the scheduler told people', async () => {
           found.filter(isNews).map(({ subject }) => `${subject} ${windows[index]?.from}`),
         )
         const windowOf = (at: Instant) => windows.find(({ from, to }) => at - 1000 > from && at - 1000 <= to)?.from
-        const told = scheduled
+        const notifications = scheduled
           .filter(({ alertId }) => alertId === alert.id)
           .map(({ subject, createdAt }) => `${subject} ${windowOf(createdAt)}`)
-        expect(told.toSorted()).toEqual(predicted.toSorted())
+        expect(notifications.toSorted()).toEqual(predicted.toSorted())
       }
     }),
     { numRuns: 2 },

@@ -132,7 +132,7 @@ describe('where nothing could be collected', () => {
     expect(world.through()).toEqual([NOON, NOON, NOON])
   })
 
-  test('what stands is not over, and what is found later counts', async () => {
+  test('an open issue is not resolved, and later findings count', async () => {
     using world = await setUp([lte])
     await world.run()
     for (const [hour, status] of [
@@ -191,7 +191,7 @@ describe('an alert that fails', () => {
     expect(world.counted()).toEqual([1, 1])
   })
 
-  test('among hundreds is the only one, wherever it stands', async () => {
+  test('among hundreds is the only one, at any position', async () => {
     const many = Array.from({ length: 600 }, () => hourly)
     using world = await setUp(many, broken)
     const failing = world.ids[417]
@@ -283,7 +283,7 @@ describe('what wakes an alert', () => {
     expect(world.counted()).toEqual([1])
   })
 
-  test('is also the start of the program: nobody knows what was violated shortly before', async () => {
+  test('is also the start of the program: violations from shortly before are not in memory', async () => {
     using world = await setUp([hourly])
     const woken = new WokenAlerts()
     expect(woken.take(world.db, 'alr_any', NOON)).toBe(true)

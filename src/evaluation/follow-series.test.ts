@@ -9,10 +9,10 @@ import { followSeries } from './follow-series.ts'
 test('a suspicion ends when traffic is back, although nothing falls any more that would ask', async () => {
   const clock = testClock()
   let down = true
-  const asked: Instant[] = []
+  const evaluated: Instant[] = []
   const follower = {
     async verdicts(scopes: readonly SeriesScope[], [window]: readonly { to: Instant }[]) {
-      if (window) asked.push(window.to)
+      if (window) evaluated.push(window.to)
       const since = clock.now() - HOUR_MS
       // Nothing but how a domain stands is looked at.
       return [
@@ -30,7 +30,7 @@ test('a suspicion ends when traffic is back, although nothing falls any more tha
     gapsOf: () => [],
   }
   await followSeries(parts)
-  expect(asked).toEqual([])
+  expect(evaluated).toEqual([])
   expect(await suspicion.at(TEST_START - 5 * MINUTE_MS)).toBe(true)
   await followSeries(parts)
   expect(suspicion.suspected).toBe(true)
@@ -38,7 +38,7 @@ test('a suspicion ends when traffic is back, although nothing falls any more tha
   clock.advance(5 * MINUTE_MS)
   await followSeries(parts)
   await followSeries(parts)
-  expect([suspicion.suspected, asked.map((at) => at - TEST_START)]).toEqual([
+  expect([suspicion.suspected, evaluated.map((at) => at - TEST_START)]).toEqual([
     false,
     [-5, 0, 5].map((m) => m * MINUTE_MS),
   ])

@@ -46,7 +46,7 @@ test('samples are those that a plain look at all events picks', async () => {
     }),
     vendors: fc.constantFrom<string[]>([], ['ga4']),
   })
-  const said = fc.record({
+  const anEvent = fc.record({
     ago: fc.oneof(fc.nat(3 * HOUR_MS), fc.nat(10 * DAY_MS)),
     vendor: fc.constantFrom('ga4', 'meta'),
     event: fc.constantFrom('purchase', 'view'),
@@ -58,7 +58,7 @@ test('samples are those that a plain look at all events picks', async () => {
   const status = fc.constantFrom('open' as const, 'resolved' as const, 'muted' as const)
   await fc.assert(
     fc.asyncProperty(
-      fc.array(said, { maxLength: 50 }),
+      fc.array(anEvent, { maxLength: 50 }),
       rule,
       fc.boolean(),
       status,

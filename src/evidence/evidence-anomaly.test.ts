@@ -106,7 +106,7 @@ describe('of an anomaly', () => {
     }
   })
 
-  test('are judged as somebody set it for a signal', async () => {
+  test('are judged by the setting of the signal', async () => {
     const widthOf = async (volume: AlertInput['volume'] & object) => {
       const { series, charted } = await anomaly({ volume })
       const { low, high } = series[0] ?? {}

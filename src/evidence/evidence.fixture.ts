@@ -65,10 +65,10 @@ export class World {
   }
 
   /** Adds one event this many minutes after noon, and judges it. */
-  async send(minute: number, said: Said): Promise<void> {
+  async send(minute: number, values: Said): Promise<void> {
     const { db, clock } = this.stand
     clock.set(HOUR + minute * MINUTE_MS)
-    const event = { orgId: this.people.orgId, domainId: this.domainId, vendor: 'Shop', event: 'purchase', ...said }
+    const event = { orgId: this.people.orgId, domainId: this.domainId, vendor: 'Shop', event: 'purchase', ...values }
     const judge = judgeOf(activeAlerts(db).map(({ alert }) => alert))
     const violations = judge(eventOf(event))
     await this.stand.add([{ ...event, violations: violations.length > 0 ? violations : null }])

@@ -163,7 +163,7 @@ describe.each(TABLE)('%s, events %s', (_type, _where, story, store) => {
   })
 })
 
-test('an issue that nobody has is not found', async () => {
+test('an issue that does not exist is not found', async () => {
   world = await World.open()
   await expect(world.ask('iss_1')).rejects.toMatchObject({ code: 'notFound' })
 })
@@ -183,11 +183,11 @@ const PERSONAL: [Condition, Said, string][] = [
   [{ parameter: '$path', op: 'custom_pii_regex', values: ['patient'] }, { path: '/patient/7' }, 'patient/7'],
 ]
 
-test.each(PERSONAL)('what %j finds personal is masked for everybody', async (condition, said, secret) => {
+test.each(PERSONAL)('what %j finds personal is masked for every caller', async (condition, values, secret) => {
   world = await World.open()
   const { clock, db } = world.stand
   const alert = world.watch({ conditions: { logic: 'any', items: [condition] } })
-  await world.send(5, { id: 'bad', ...said })
+  await world.send(5, { id: 'bad', ...values })
   await world.evaluate(alert, 0, 60)
   const issueId = world.issueOf(alert)
   const answers = async () => await Promise.all(CALLERS.map((caller) => world.ask(issueId, caller)))
@@ -276,7 +276,7 @@ describe('of an alert that is gone, or of another type now, there is what was ke
   })
 })
 
-test('events that are no longer kept are not asked for', async () => {
+test('events that are no longer stored are not queried', async () => {
   world = await World.open()
   const { issueId } = await validationStory()
   world.stand.clock.advance(91 * DAY_MS)

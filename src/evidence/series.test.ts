@@ -28,7 +28,7 @@ const journeyInput: AlertInput = {
 }
 
 test('buckets touch, reach from the beginning to now, and hold what a plain count finds in them', async () => {
-  const said = fc.record({
+  const anEvent = fc.record({
     ago: fc.oneof(fc.nat(3 * HOUR_MS), fc.nat(12 * DAY_MS)),
     weight: fc.constantFrom(1, 2.5, 1 / 0.3),
     broke: fc.constantFrom<string[] | null>(null, ['alr_validation'], ['alr_other', 'alr_validation'], ['alr_other']),
@@ -51,7 +51,7 @@ test('buckets touch, reach from the beginning to now, and hold what a plain coun
   })
   const first = fc.integer({ min: 0, max: 10 * DAY_MS })
   await fc.assert(
-    fc.asyncProperty(fc.array(said, { maxLength: 40 }), fc.option(volume), first, async (all, limits, first) => {
+    fc.asyncProperty(fc.array(anEvent, { maxLength: 40 }), fc.option(volume), first, async (all, limits, first) => {
       const events = all.map(({ ago, broke, ...values }, index) =>
         eventOf({ ...values, receivedAt: NOON - ago, seq: index + 1, violations: broke }),
       )
@@ -202,8 +202,8 @@ describe('a change', () => {
   })
 })
 
-/** What was asked, and the series. */
-async function asked(trouble: Trouble) {
+/** Returns the queries, and the series. */
+async function queriesOf(trouble: Trouble) {
   const queries: Query[] = []
   const query = <T>(query: Query): Promise<T[]> => {
     queries.push(query)
@@ -213,7 +213,7 @@ async function asked(trouble: Trouble) {
   return { queries, series }
 }
 
-describe('how it is asked', () => {
+describe('the query', () => {
   const filters: AlertInput['filters'] = [{ parameter: 'plan', op: 'equals', values: ['pro'] }]
 
   test.each<[AlertInput, ('counts' | 'events')[]]>([
@@ -224,7 +224,7 @@ describe('how it is asked', () => {
     [validationInput, ['events']],
     [journeyInput, []],
   ])('in one query at most, of counts where these know enough: %#', async (input, expected) => {
-    const { queries } = await asked(troubleOf(input, { first: DAY_MS }))
+    const { queries } = await queriesOf(troubleOf(input, { first: DAY_MS }))
     expect(queries.map(({ over }) => over ?? 'events')).toEqual(expected)
   })
 
@@ -236,7 +236,7 @@ describe('how it is asked', () => {
     // Older minutes are quarters of an hour by now.
     ['20m', MINUTES_MS + DAY_MS, 0],
   ])('reach as far back as these know windows of %s: %d ms', async (period, agoMs, length) => {
-    const { queries, series } = await asked(troubleOf({ ...volumeInput, period }, { first: agoMs }))
+    const { queries, series } = await queriesOf(troubleOf({ ...volumeInput, period }, { first: agoMs }))
     expect([series.length, queries.length]).toEqual([length, length > 0 ? 1 : 0])
   })
 })
@@ -267,7 +267,7 @@ describe('of a journey', () => {
   })
 })
 
-test('of a volume alert that is gone nobody knows what it counted', async () => {
+test('a deleted volume alert has no series: what it counted is unknown', async () => {
   const gone = { ...troubleOf(volumeInput, { first: HOUR_MS }), rule: null }
   expect(await seriesOf(gone, nothing)).toEqual({ series: [], grain: 'hour' })
 })

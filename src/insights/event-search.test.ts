@@ -67,7 +67,7 @@ async function walk(query: Record<string, string | number>): Promise<string[]> {
   return ids
 }
 
-test('whatever is asked, page by page, it is what a plain look at all events finds, newest first', async () => {
+test('for any query, the pages have the events that a plain loop finds, newest first', async () => {
   // At most the present: without `to`, a later `from` is refused.
   const minute = fc.integer({ min: -5, max: 177 })
   const question = fc.record(
@@ -96,8 +96,8 @@ test('whatever is asked, page by page, it is what a plain look at all events fin
     { requiredKeys: [] },
   )
   await fc.assert(
-    fc.asyncProperty(question, async ({ domain, from, length, ...asked }) => {
-      const { vendor, event, q } = asked
+    fc.asyncProperty(question, async ({ domain, from, length, ...filters }) => {
+      const { vendor, event, q } = filters
       const start = from === undefined ? -1 : from
       const end = from === undefined || length === undefined ? 1e6 : from + length
       const expected = EVENTS.filter(
@@ -114,7 +114,7 @@ test('whatever is asked, page by page, it is what a plain look at all events fin
       )
       const at = (minutes: number) => TEST_START + minutes * MINUTE_MS
       const query = {
-        ...asked,
+        ...filters,
         ...(domain === undefined ? {} : { domainId: domains[domain]?.id ?? '' }),
         ...(from === undefined ? {} : { from: at(from), ...(length === undefined ? {} : { to: at(end) }) }),
       }

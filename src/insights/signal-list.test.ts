@@ -28,7 +28,7 @@ const keys = credentialsOf(people)
 const traffic = { orgId, domainId: shop, vendor: 'GA', from: MONDAY, to: NOW }
 const setting = { domainId: shop, vendor: 'GA', event: 'muted', mode: 'muted', sensitivity: 7 } as const
 let stand: CountsStand
-/** Of which it was asked how they stand. */
+/** Signals whose state was queried. */
 const learned: { vendor: string; event: string }[] = []
 let get: (
   path?: string,
@@ -54,14 +54,14 @@ beforeAll(async () => {
   saveSetting(db, clock, orgId, { ...setting, event: 'named', mode: 'auto', sensitivity: 3 })
   const follower = stand.follower({ settingsOf: (id) => settingsOf(db, id) })
   const watching: Sources['follower'] = {
-    chart: (...asked) => follower.chart(...asked),
-    async signals(...asked) {
-      const signals = await follower.signals(...asked)
+    chart: (...args) => follower.chart(...args),
+    async signals(...args) {
+      const signals = await follower.signals(...args)
       learned.push(...signals.flat().filter(({ mode }) => mode !== 'off'))
       return signals
     },
-    verdicts: (...asked) => follower.verdicts(...asked),
-    charts: (...asked) => follower.charts(...asked),
+    verdicts: (...args) => follower.verdicts(...args),
+    charts: (...args) => follower.charts(...args),
   }
   const parts = {
     db,
@@ -84,7 +84,7 @@ const SHOP = ['buy', 'lead', 'muted', 'named', 'new', 'off', 'rise', 'view'].map
 const BLOG = ['Blog Ads view', 'Blog Pixel ']
 const ALL = [...SHOP, ...BLOG]
 
-test('every signal is listed with how it stands, by domain, vendor and event', async () => {
+test('every signal is listed with its state, by domain, vendor and event', async () => {
   const { status, body } = await get()
   expect(status).toBe(200)
   expect(body.nextCursor).toBeNull()

@@ -29,7 +29,7 @@ const DOMAINS = [
   { id: 'dom_new', createdAt: NOON - HOUR_MS },
 ]
 
-/** What the history says, and what was asked of it. */
+/** The insight on this history, with the queries that it made. */
 function standFor(history: History, domains = DOMAINS, now = NOW) {
   const queries: Query[] = []
   const charted: Charted[] = []
@@ -53,8 +53,8 @@ function standFor(history: History, domains = DOMAINS, now = NOW) {
 
 const STEPS = { minute: MINUTE_MS, five_minutes: 5 * MINUTE_MS, hour: HOUR_MS, day: DAY_MS }
 
-test('whatever is asked, buckets touch and hold what a plain count finds in them', async () => {
-  const said = fc.record({
+test('for any query, buckets are adjacent and have the counts of a plain loop', async () => {
+  const anEvent = fc.record({
     ago: fc.oneof(fc.nat(2 * HOUR_MS), fc.nat(3 * DAY_MS), fc.nat(35 * DAY_MS)),
     weight: fc.constantFrom(1, 2.5, 1 / 0.3),
     vendor: fc.constantFrom('ga4', 'meta'),
@@ -74,7 +74,7 @@ test('whatever is asked, buckets touch and hold what a plain count finds in them
     { requiredKeys: [] },
   )
   await fc.assert(
-    fc.asyncProperty(fc.array(said, { maxLength: 40 }), input, async (all, input) => {
+    fc.asyncProperty(fc.array(anEvent, { maxLength: 40 }), input, async (all, input) => {
       const events = all.map(({ ago, ...values }, index) =>
         eventOf({ ...values, receivedAt: NOW - ago, seq: index + 1 }),
       )
@@ -120,14 +120,14 @@ const shop = madeSeries(80, 3, randomOf(5)).flatMap((count, hour): StoredEvent[]
   })
 })
 
-describe('what was expected', () => {
+describe('the baseline', () => {
   let history: Awaited<ReturnType<typeof warehouseWith>>
   beforeAll(async () => {
     history = await warehouseWith(shop)
   })
   afterAll(() => history[Symbol.dispose]())
 
-  test('stands beside what came, and how that stands now', async () => {
+  test('is beside what came, with the current state', async () => {
     const { answer } = standFor(history)
     const { series, state, learningUntil } = await answer({ domainId: 'dom_shop' })
     expect(series).toHaveLength(73)
@@ -173,7 +173,7 @@ describe('what was expected', () => {
     expect(await answer({ hours: 30 })).toEqual(await answer({ hours: 30, domainId: 'dom_shop' }))
   })
 
-  test('of days is not known, but how the last hours stand', async () => {
+  test('is unknown for days, but not the state of the last hours', async () => {
     const { answer, charted } = standFor(history)
     const { grain, series, state } = await answer({ domainId: 'dom_shop', hours: 745 })
     expect({ grain, state, length: series.length }).toEqual({ grain: 'day', state: 'low', length: 32 })

@@ -48,8 +48,8 @@ const EXPLAINING = alertTypes.flatMap(({ kind, explainsFalls }) => (explainsFall
 const isOfDomain = ({ alertType, subject }: IssueRecord) => subject === '' && EXPLAINING.includes(alertType)
 
 function isRise({ issue, rule }: Trouble): boolean {
-  const said = rule && alertTypeOf(rule.alertType).isRise?.(rule)
-  if (said !== null && said !== undefined) return said
+  const isRise = rule && alertTypeOf(rule.alertType).isRise?.(rule)
+  if (isRise !== null && isRise !== undefined) return isRise
   const { observed = null, expected = null } = issue.evidence ?? {}
   return observed !== null && expected !== null && observed > expected
 }

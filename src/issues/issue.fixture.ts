@@ -114,7 +114,7 @@ export function outcomeOf(changes: readonly Change[]) {
     status: opened?.issue.status ?? updates.findLast((values) => values.status)?.status ?? 'same',
     counted: changes.reduce((sum, change) => sum + (change.kind === 'count' ? change.count : 0), 0),
     history: history.map((change) => change.entry).join(' '),
-    told: changes
+    notified: changes
       .map((change) =>
         change.kind === 'withdraw' ? 'withdraw' : change.kind === 'history' ? (change.notice?.transition ?? '') : '',
       )

@@ -13,7 +13,7 @@ import { applyFindings, findIssue, setStatus } from './store.ts'
 const SUBJECTS = ['', 'ga4 purchase', 'ga4 view']
 const LONGEST_WAIT_MS = 10 * SECOND_MS
 
-/** What goes on and what is explained is said of anomalies only. */
+/** Only anomalies continue, or are explained. */
 const MARKS = [{}, {}, { continues: true as const }, { explainedBy: '' }]
 type Fire = { subject: string; occurrences: number; marks: (typeof MARKS)[number] }
 type Step =
@@ -209,7 +209,7 @@ function checkMessages(world: World): void {
       if (message === 'resolved') expect(before).not.toBe('resolved')
       if (message === 'repeated') expect(before).not.toBe('resolved')
     }
-    // Muting is not told: to people a muted issue is what it was before.
+    // Muting sends no notification: recipients see a muted issue as before.
     if (status !== 'muted') expect(messages.at(-1) === 'resolved').toBe(status === 'resolved')
   }
 }

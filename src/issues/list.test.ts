@@ -41,7 +41,7 @@ const anyIssue = fc.record({
   orgId: fc.constantFrom('org_a', 'org_a', 'org_b'),
 })
 
-test('a walk through the pages meets every issue once, in the order asked for', () => {
+test('the pages contain every issue once, in the requested order', () => {
   fc.assert(
     fc.property(
       fc.array(anyIssue, { maxLength: 12 }),
@@ -102,7 +102,7 @@ describe('filters', () => {
   })
 })
 
-test('every alert type and severity can be stored and asked for', () => {
+test('every alert type and severity can be stored and queried', () => {
   const db = databaseOf(
     ALERT_KINDS.map((alertType, index) => ({ alertType, severity: SEVERITIES[index % 4] ?? 'low' })),
   )

@@ -16,7 +16,7 @@ import { type Evaluation, REOPEN_WITHIN_MS, reconcile } from './reconcile.ts'
 const STATES: Record<string, Partial<IssueRecord> | null> = {
   none: null,
   open: { status: 'open' },
-  'open, told of this window': { status: 'open', firedWindowAt: NOON - HOUR_MS },
+  'open, this window reported': { status: 'open', firedWindowAt: NOON - HOUR_MS },
   'open, clear for a window': { status: 'open', firing: false, clearWindows: 1 },
   acknowledged: { status: 'acknowledged', statusBy: 'usr_1' },
   'acknowledged, clear for a window': { status: 'acknowledged', statusBy: 'usr_1', firing: false, clearWindows: 1 },
@@ -33,8 +33,8 @@ const fires = [findingOf()]
 const part = { from: NOON - HOUR_MS, to: NOON - MINUTE_MS, complete: false }
 const early = [findingOf({ lastAt: NOON - 2 * MINUTE_MS })]
 
-/** status counted history told */
-type Expected = [status: string, counted: number, history: string, told: string]
+/** status counted history notified */
+type Expected = [status: string, counted: number, history: string, notified: string]
 const NOTHING: Expected = ['same', 0, '', '']
 const ONLY_COUNTS: Expected = ['same', 3, '', '']
 const OPENS: Expected = ['open', 3, 'opened', 'opened']
@@ -47,7 +47,7 @@ const RESOLVES: Expected = ['resolved', 0, 'resolved', 'resolved']
 const wholeFires: Record<State, Expected> = {
   none: OPENS,
   open: REPEATS,
-  'open, told of this window': ONLY_COUNTS,
+  'open, this window reported': ONLY_COUNTS,
   'open, clear for a window': REPEATS,
   acknowledged: COUNTS_AND_WRITES,
   'acknowledged, clear for a window': WAKES,
@@ -130,8 +130,10 @@ describe.each(Object.entries(EVENTS))('when %s', (_, { evaluation, volume, valid
   ] as const) {
     test.each(Object.entries(STATES))(`${alert.alertType}: %s`, (state, values) => {
       const issues = values ? [issueOfAlert(alert, values)] : []
-      const { status, counted, history, told } = outcomeOf(reconcile(evaluationOf({ alert, issues, ...evaluation })))
-      expect([status, counted, history, told]).toEqual(table[state] ?? [])
+      const { status, counted, history, notified } = outcomeOf(
+        reconcile(evaluationOf({ alert, issues, ...evaluation })),
+      )
+      expect([status, counted, history, notified]).toEqual(table[state] ?? [])
     })
   }
 })
@@ -180,9 +182,9 @@ describe('a window whose parts were judged before', () => {
   const inTheLast = NOON - 61 * MINUTE_MS
 
   test.each([
-    ['fired early, then was silent: told at its end', { lastSeenAt: inThisWindow }, 'repeated', 'fired'],
+    ['fired early, then was silent: reported at its end', { lastSeenAt: inThisWindow }, 'repeated', 'fired'],
     [
-      'fired early and opened the issue: told already',
+      'fired early and opened the issue: reported already',
       { lastSeenAt: inThisWindow, firedWindowAt: NOON - HOUR_MS },
       '',
       '',
@@ -190,21 +192,21 @@ describe('a window whose parts were judged before', () => {
     ['fired early on an acknowledged issue', { status: 'acknowledged', lastSeenAt: inThisWindow }, '', 'fired'],
     ['the trouble was in the window before', { lastSeenAt: inTheLast }, '', ''],
     ['the early trouble was outside the run window', { lastSeenAt: inThisWindow, firing: false }, '', ''],
-  ] as const)('%s', (_, values, told, history) => {
+  ] as const)('%s', (_, values, notified, history) => {
     const issue = issueOfAlert(validationAlert, values)
     const outcome = outcomeOf(reconcile(evaluationOf({ ...evaluation, issues: [issue] })))
-    expect(outcome).toEqual({ status: 'same', counted: 0, told, history })
+    expect(outcome).toEqual({ status: 'same', counted: 0, notified, history })
   })
 
   test.each([
-    ['was counted and told of then', { lastSeenAt: inThisWindow, firedWindowAt: NOON - HOUR_MS }, {}, 0, '', ''],
+    ['was counted and reported then', { lastSeenAt: inThisWindow, firedWindowAt: NOON - HOUR_MS }, {}, 0, '', ''],
     ['went on then, and is new now', { lastSeenAt: inThisWindow }, {}, 0, 'repeated', 'fired'],
     ['goes on, and was not seen in it before', { lastSeenAt: inTheLast }, { continues: true }, 3, '', ''],
-  ] as const)('a count that %s', (_, values, marks, counted, told, history) => {
+  ] as const)('a count that %s', (_, values, marks, counted, notified, history) => {
     const issue = issueOfAlert(volumeAlert, values)
     const findings = [findingOf(marks)]
     const outcome = outcomeOf(reconcile(evaluationOf({ ...evaluation, alert: volumeAlert, findings, issues: [issue] })))
-    expect(outcome).toEqual({ status: 'same', counted, told, history })
+    expect(outcome).toEqual({ status: 'same', counted, notified, history })
   })
 
   test.each([true, false])('a count of which an earlier part fired is not clear (firing: %p)', (firing) => {
@@ -235,7 +237,7 @@ describe('validation and journey are over after a silence', () => {
       const issue = issueOfAlert(alert, { lastSeenAt: NOON - silentMs, ...values })
       const outcome = outcomeOf(reconcile(evaluationOf({ alert, issues: [issue] })))
       expect(outcome.status).toBe(expected)
-      expect(outcome.told).toBe(expected === 'resolved' ? 'resolved' : '')
+      expect(outcome.notified).toBe(expected === 'resolved' ? 'resolved' : '')
     }
   })
 })

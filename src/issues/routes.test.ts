@@ -79,7 +79,7 @@ describe('who may', () => {
     expect(bugs).toEqual([])
   })
 
-  test('a stranger finds nothing', async () => {
+  test('another organization finds nothing', async () => {
     const { ask, ids } = start()
     const [id = ''] = ids
     const missing = { status: 404, body: { error: `id: there is no issue ${id}` } }
@@ -164,10 +164,10 @@ test('an issue goes through its life by hand, and the history says who', async (
     ['resolved', 'usr_owner'],
     ['reopened', 'usr_owner'],
   ])
-  const told = orders
+  const notices = orders
     .filter((order) => order.issueId === id)
     .map((order) => ('transition' in order ? order : order.kind))
-  expect(told).toEqual([
+  expect(notices).toEqual([
     expect.objectContaining({ transition: 'opened', delayMs: 0 }),
     expect.objectContaining({ transition: 'resolved', delayMs: 10_000 }),
     'withdraw',

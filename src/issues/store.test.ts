@@ -71,7 +71,7 @@ test('a firing becomes an issue that reads back as it was decided', () => {
   expect(orders).toEqual([{ kind: 'notify', issueId: id, historySeq: 1, at: NOON, ...notice }])
 })
 
-test('a window that is evaluated again is told of once', () => {
+test('a window that is evaluated again is reported once', () => {
   const { db, orders, enqueue, id } = opened()
   const window = { from: NOON, to: NOON + HOUR_MS, complete: true }
   for (let n = 0; n < 2; n++)
@@ -227,9 +227,9 @@ describe('evaluations that race', () => {
       for (let n = 0; n < 30; n++) applyFindings(db, evaluationOf({ alert, findings: [findingOf({ subject: String(n) })] }), enqueue)
       console.log(opened)`
     const racers = [1, 2].map(() => Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe', stderr: 'inherit' }))
-    const told = await Promise.all(racers.map(async (racer) => Number(await new Response(racer.stdout).text())))
+    const counts = await Promise.all(racers.map(async (racer) => Number(await new Response(racer.stdout).text())))
     const issues = issuesOfAlert(db, validationAlert.id, NOON)
-    expect(told.reduce((sum, count) => sum + count, 0)).toBe(30)
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(30)
     expect(issues).toHaveLength(30)
     expect(issues.every((issue) => issue.occurrences === 6)).toBe(true)
   })

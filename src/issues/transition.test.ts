@@ -13,7 +13,7 @@ const issueIn = (status: IssueStatus, values: Partial<IssueRecord> = {}) => {
 }
 
 const SAME = ['same', '', '']
-/** From each status to each: status, history and what is told; null is refused. */
+/** From each status to each: status, history and notification; null is refused. */
 const TABLE: Record<IssueStatus, Record<IssueStatus, string[] | null>> = {
   open: {
     open: SAME,
@@ -49,8 +49,8 @@ describe.each([...ISSUE_STATUSES])('from %s', (from) => {
       expect(change).toThrow(new AppError('conflict', `status: a ${from} issue cannot become ${to}; open it first`))
       return
     }
-    const { status, history, told, counted } = outcomeOf(change())
-    expect([status, history, told, counted]).toEqual([...expected, 0])
+    const { status, history, notified, counted } = outcomeOf(change())
+    expect([status, history, notified, counted]).toEqual([...expected, 0])
   })
 })
 
@@ -82,10 +82,10 @@ test.each([
   ['muted', 'open', NOON - 1, 'reopened', null],
   ['muted', 'resolved', NOON - 1, '', NOON - 1],
   ['open', 'muted', null, '', null],
-] as const)('from %s to %s when people hear of the resolution at %p', (from, to, toldAt, told, toldAfter) => {
-  const changes = transition(issueIn(from, { resolutionToldAt: toldAt }), to, 'usr_1', NOON)
-  expect(outcomeOf(changes).told).toBe(told)
-  expect(changes[0]).toMatchObject({ values: { resolutionToldAt: toldAfter } })
+] as const)('from %s to %s when the resolution is notified at %p', (from, to, notifiedAt, notified, notifiedAfter) => {
+  const changes = transition(issueIn(from, { resolutionToldAt: notifiedAt }), to, 'usr_1', NOON)
+  expect(outcomeOf(changes).notified).toBe(notified)
+  expect(changes[0]).toMatchObject({ values: { resolutionToldAt: notifiedAfter } })
 })
 
 test.each([

@@ -127,7 +127,7 @@ describe('a domain', () => {
 })
 
 describe('an automatic alert', () => {
-  test('stays as somebody made it', async () => {
+  test('stays as a user changed it', async () => {
     await using world = await testApp()
     const { alert } = await watched(world)
     const { id, orgId, createdAt, updatedAt, ...input } = alert
@@ -151,7 +151,7 @@ describe('an automatic alert', () => {
     expect([(await alertsOf(world)).length, autoWatched(world.app.db)]).toEqual([1, []])
   })
 
-  test('that somebody deletes is never made again', async () => {
+  test('that a user deletes is never created again', async () => {
     await using world = await testApp()
     const { shop, alert } = await watched(world)
     expect((await world.call('DELETE', `/v1/alerts/${alert.id}`)).status).toBe(200)
@@ -187,7 +187,7 @@ describe('an automatic alert', () => {
     expect(db.prepare('SELECT count(*) FROM signalAlert').pluck().get()).toBe(0)
   })
 
-  test('stays when its domain goes and somebody made it watch another one too, or all', async () => {
+  test('stays when its domain is deleted and a user made it watch another one too, or all', async () => {
     await using world = await testApp()
     const [first, second] = [await watched(world), await watched(world)]
     const change = (id: string, domains: object) => {

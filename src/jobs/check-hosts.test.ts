@@ -12,28 +12,28 @@ function setUp() {
   const id = createDomain(db, clock, orgId, { name: 'Shop' })
   setRouting(db, { orgId, id }, 'custom', 'c.shop.example')
   const { token } = findDomain(db, { orgId, id }, clock.now())
-  const asked: Outbound[] = []
+  const requests: Outbound[] = []
   const world = { changes: 0, reply: { kind: 'error', message: 'no such name', permanent: false } as Reply }
   const transport = {
     async send(outbound: Outbound) {
-      asked.push(outbound)
+      requests.push(outbound)
       return world.reply
     },
   }
   const job = () => checkHosts({ db, clock, transport, changed: () => void world.changes++, signal: stopping.signal })
   const status = () => findDomain(db, { orgId, id }, clock.now()).collectStatus
-  return { clock, stopping, token, asked, world, job, status }
+  return { clock, stopping, token, requests, world, job, status }
 }
 
 const answered = (status: number, body: string): Reply => ({ kind: 'status', status, headers: {}, body })
 
 test('a hostname is active when this collector answers there', async () => {
-  const { clock, token, asked, world, job, status } = setUp()
+  const { clock, token, requests, world, job, status } = setUp()
   await job()
   expect([status(), world.changes]).toEqual(['failing', 0])
-  expect(asked).toMatchObject([{ kind: 'http', method: 'GET', url: `https://c.shop.example/t/${token}.json` }])
+  expect(requests).toMatchObject([{ kind: 'http', method: 'GET', url: `https://c.shop.example/t/${token}.json` }])
   await job()
-  expect(asked).toHaveLength(1)
+  expect(requests).toHaveLength(1)
 
   clock.advance(10 * MINUTE_MS + 1)
   world.reply = answered(200, JSON.stringify({ version: 1, token }))

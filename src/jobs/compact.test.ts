@@ -70,16 +70,16 @@ async function loadHours(stand: WarehouseStand, hours: number): Promise<void> {
   stand.clock.advance(HOUR_MS)
 }
 
-test('a damaged file costs other hours nothing, is told of once and left out from then on', async () => {
-  const told: Flaw[] = []
-  await using stand = await WarehouseStand.open({ damaged: (flaws) => void told.push(...flaws) })
+test('a damaged file does not affect other hours, is reported once and left out from then on', async () => {
+  const reported: Flaw[] = []
+  await using stand = await WarehouseStand.open({ damaged: (flaws) => void reported.push(...flaws) })
   await loadHours(stand, 4)
   const { warehouse, manifest, folder } = stand
   const second = present(stand).map((files) => files[1]?.path ?? '')
   for (const path of second) writeFileSync(join(folder, path), 'damaged')
   for (let round = 0; round < 2; round++) {
     await warehouse.compact()
-    expect(told.map(({ file, reason }) => [file.path, reason.split(' instead')[0]])).toEqual(
+    expect(reported.map(({ file, reason }) => [file.path, reason.split(' instead')[0]])).toEqual(
       second.map((path) => [path, 'it has 7 bytes']),
     )
     expect(manifest.damaged().map(({ file }) => file.path)).toEqual(second)

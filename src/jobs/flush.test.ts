@@ -194,31 +194,31 @@ const quietLog = {
 describe('the last flush', () => {
   test('loads what is on its way and what the collector still had to say, and closes the spool', async () => {
     await using stand = await WarehouseStand.open()
-    const said: Promise<unknown>[] = []
+    const additions: Promise<unknown>[] = []
     // Batches of two hours wait for the disk together.
     for (let n = 0; n < 3; n++) {
-      said.push(stand.add([{}]))
+      additions.push(stand.add([{}]))
       stand.clock.advance(HOUR_MS / 2)
     }
     await finalFlush(
       partsOf(stand, async () => void (await stand.add([{}, {}]))),
       quietLog,
     )
-    await Promise.all(said)
+    await Promise.all(additions)
     expect([stand.spool.files(), stand.manifest.files().length]).toEqual([[], 2])
     expect(await stand.count()).toEqual({ rows: 5, events: 5 })
   })
 
   test('closes the spool and loads, although something could not be written', async () => {
     await using stand = await WarehouseStand.open()
-    const said = stand.add([{}])
+    const additions = stand.add([{}])
     const errors: unknown[] = []
     await finalFlush(
       partsOf(stand, () => Promise.reject(new Error('no'))),
       { ...quietLog, error: (error) => void errors.push(error) },
     )
     expect(errors).toEqual([expect.any(AggregateError)])
-    await said
+    await additions
     expect([stand.spool.files(), (await stand.count()).rows]).toEqual([[], 1])
   })
 })

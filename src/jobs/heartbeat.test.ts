@@ -27,7 +27,7 @@ async function alive(world: TestApp, seconds: number) {
   }
 }
 
-test('after a kill it is known since when nothing was collected, and the operator is told once', async () => {
+test('after a kill the start of the gap is known, and the operator is notified once', async () => {
   await using post = await mailbox()
   await using world = await testApp({ smtpUrl: `smtp://127.0.0.1:${post.port}`, operatorMail: OPERATOR })
   await alive(world, 95)

@@ -76,22 +76,22 @@ describe('a domain', () => {
     ['is silent for hours, whatever was dead before', [silent(200, 60)], [[low(3, counted(0, 240))]], [`${200 / 60}!`]],
     ['stays so', [low(1, few), low(2, few)], [rows(60, 20, 20), rows(60, 20, 20)], ['1!', '2']],
     ['is so again after some hours', [low(0, few), low(3, few)], [rows(20, 60, 60, 20)], ['0!', '3!']],
-    ['is told of again', [low(1, few), low(2, { ...few, alarm: true })], [rows(60, 20, 20)], ['1!', '2!']],
+    ['is reported again', [low(1, few), low(2, { ...few, alarm: true })], [rows(60, 20, 20)], ['1!', '2!']],
   ])('that %s', (_, whole, signals, expected) => {
     expect(fallsOf(guardOf(whole, signals))).toEqual(expected)
   })
 
   test('explains falls while it is down; one that outlasts it by two hours is on its own, once', () => {
     const guard = guardOf([low(1, few), low(2, few)], [rows(60, 20, 20)])
-    const said = (one: Outcome) => {
+    const markOf = (one: Outcome) => {
       const { explained = false, alarm } = guard.explain(one)
       return `${explained ? 'explained' : ''}${alarm ? '!' : ''}`
     }
-    const alarms = [1, 2, 2.5, 3, 4, 5, 6].map((hour) => said(low(hour, { alarm: hour < 3 })))
+    const alarms = [1, 2, 2.5, 3, 4, 5, 6].map((hour) => markOf(low(hour, { alarm: hour < 3 })))
     expect(alarms).toEqual(['explained', 'explained', 'explained', '', '', '!', ''])
     // Almost back.
-    expect(said(low(5, counted(55)))).toBe('')
-    expect(said(outcome(2, { state: 'high', open: true, alarm: true }))).toBe('!')
-    expect(said(low(0.5, { alarm: true }))).toBe('!')
+    expect(markOf(low(5, counted(55)))).toBe('')
+    expect(markOf(outcome(2, { state: 'high', open: true, alarm: true }))).toBe('!')
+    expect(markOf(low(0.5, { alarm: true }))).toBe('!')
   })
 })

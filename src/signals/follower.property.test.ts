@@ -12,7 +12,7 @@ setDefaultTimeout(120_000)
 const every = scope({ vendor: EVERY, event: null })
 const END = MONDAY + 70 * DAY_MS
 
-test('what is said depends on the counts alone: not on when one began to follow, nor on what one was asked', async () => {
+test('verdicts depend on the counts alone: not on when the follower began, nor on earlier queries', async () => {
   const fault = fc.record({
     // Some began so long before that an alarm of theirs still rests.
     from: fc.integer({ min: -18 * 12, max: 40 }).map((ticks) => ticks * TICK_MS),

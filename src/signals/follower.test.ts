@@ -46,7 +46,7 @@ describe('a dead tag', () => {
     expect(rows.flat().at(-1)).toMatchObject({ state: 'normal', open: false })
   })
 
-  test('is told of again after half a day', async () => {
+  test('raises an alarm again after half a day', async () => {
     const [one] = dead.faults ?? []
     await using stand = await CountsStand.with({ ...dead, faults: one ? [{ ...one, to: NOON + hours(40) }] : [] })
     const rows = await stand.follower().verdicts([scope()], [{ from: NOON, to: NOON + hours(30) }])
@@ -60,7 +60,7 @@ describe('a dead tag', () => {
     expect(rows[0]?.[0]).toMatchObject({ open: true, alarm: true, state: 'silent' })
   })
 
-  test('is named when somebody begins to look, where only some hours count', async () => {
+  test('is reported when the counting hours begin', async () => {
     await using stand = await CountsStand.with(dead)
     const counts = (instant: Instant) => instant >= NOON + hours(4)
     const windows = Array.from({ length: 8 }, (_, at) => ({ from: NOON + hours(at), to: NOON + hours(at + 1) }))
@@ -87,10 +87,10 @@ describe('nothing is wrong', () => {
     expect(chart.state).toBe('normal')
   })
 
-  test('when events begin to be sampled: what is sent is counted, not what it stands for', async () => {
+  test('when sampling begins: stored events are counted, not their weight', async () => {
     const { chart, rows } = await quiet({ ...view, sampled: { from: START, weight: 4 } })
     expect(alarmsOf(rows)).toEqual([])
-    // People are told what the events stand for.
+    // Outcomes are weighted.
     const expected = chart.points.map((point) => point.expected ?? 0)
     expect(Math.max(...expected)).toBeGreaterThan(60)
     const changed = await quiet({ ...view, sampled: { from: NOON, weight: 2 } })
@@ -196,7 +196,7 @@ describe('signals', () => {
     expect(set[0]).toMatchObject({ observed: null, expected: null, silentSince: null })
   })
 
-  test('are told of where they are open, beside the whole domain', async () => {
+  test('have a row where they are open, beside the whole domain', async () => {
     await using stand = await world()
     const [rows = []] = await stand.follower().verdicts([every], after)
     expect(namesOf(rows)).toEqual(['null null', 'Shop view'])
@@ -293,11 +293,11 @@ test('no more is kept in memory than may be: the others are learned anew, and sa
     expect(follower.bytes).toBeLessThanOrEqual(room * share)
     expect(Math.round((3 * follower.bytes) / room)).toBe(kept)
   }
-  // Who is not asked for any more makes room.
-  const asked: Query[] = []
+  // Trackers that are no longer queried are dropped.
+  const queries: Query[] = []
   const warehouse = {
     query<T>(query: Query): Promise<T[]> {
-      asked.push(query)
+      queries.push(query)
       return stand.stand.warehouse.query<T>(query)
     },
   }
@@ -308,22 +308,22 @@ test('no more is kept in memory than may be: the others are learned anew, and sa
   ] as const) {
     const from = NOON + hours(hour)
     await follow(follower, [scope({ timezone })], { from, to: from + hours(1) })
-    asked.length = 0
+    queries.length = 0
     await follow(follower, [scope({ timezone })], { from: from + hours(1), to: from + hours(2) })
     // Nothing is learned anew.
-    expect(Math.min(...asked.map(({ window }) => window.from))).toBe(from + hours(1))
+    expect(Math.min(...queries.map(({ window }) => window.from))).toBe(from + hours(1))
   }
 })
 
-test('where the history does not answer, nothing is lost: asked again it says the same', async () => {
+test('when the history fails, nothing is lost: a repeated query has the same result', async () => {
   await using stand = await CountsStand.with({ ...view, faults: [{ from: NOON, to: END, factor: 0 }] })
   const span = { from: NOON - hours(1), to: NOON + hours(3) }
   const expected = await follow(stand.follower(), [scope()], span)
-  let asked = 0
+  let calls = 0
   const warehouse = {
     query<T>(query: Query): Promise<T[]> {
-      asked += 1
-      if (asked % 3 === 2) return Promise.reject(new AppError('unavailable', 'try again', 1))
+      calls += 1
+      if (calls % 3 === 2) return Promise.reject(new AppError('unavailable', 'try again', 1))
       return stand.stand.warehouse.query<T>(query)
     },
   }
@@ -346,7 +346,7 @@ test('where the history does not answer, nothing is lost: asked again it says th
   expect(rows).toEqual(expected)
 })
 
-describe('a chart that is asked for again', () => {
+describe('a chart that is queried again', () => {
   const gone = { from: NOON - hours(30), to: NOON - hours(27), factor: 0 }
 
   test.each([0, 1, 5])(
@@ -372,7 +372,7 @@ describe('a chart that is asked for again', () => {
   )
 })
 
-test('who is told to stop goes no further', async () => {
+test('an aborted call goes no further', async () => {
   await using stand = await CountsStand.with(view)
   const verdicts = stand.follower().verdicts([scope()], [{ from: NOON, to: NOON + hours(1) }], {
     stopping: AbortSignal.abort(new Error('the end')),

@@ -10,10 +10,10 @@ import { GapWatch } from './gap-watch.ts'
 function stand() {
   const db = memoryDb()
   const clock = testClock()
-  const told: Gap[] = []
+  const notified: Gap[] = []
   const reported: unknown[] = []
   const newWatch = () =>
-    new GapWatch({ db, clock, began: (gap) => told.push(gap), report: (error) => reported.push(error) })
+    new GapWatch({ db, clock, began: (gap) => notified.push(gap), report: (error) => reported.push(error) })
   const minutes = ({ fromAt, toAt, cause }: Gap) =>
     `${cause} ${(fromAt - TEST_START) / MINUTE_MS}–${(toAt - TEST_START) / MINUTE_MS}`
   let watch = newWatch()
@@ -26,7 +26,7 @@ function stand() {
     }
   }
   return {
-    ...{ db, clock, told, reported, until },
+    ...{ db, clock, notified, reported, until },
     get watch() {
       return watch
     },
@@ -51,7 +51,7 @@ describe('a gap', () => {
     const world = stand()
     world.until(10)
     world.stored()
-    expect([world.gaps(), world.told, world.reported]).toEqual([[], [], []])
+    expect([world.gaps(), world.notified, world.reported]).toEqual([[], [], []])
   })
 
   test.each<[string, (world: ReturnType<typeof stand>) => void, string[]]>([
@@ -78,7 +78,7 @@ describe('a gap', () => {
       ['down 10–20', 'down 30–40'],
     ],
     [
-      'is a standstill of the process',
+      'is a suspension of the process',
       (world) => {
         world.clock.set(TEST_START + 60 * MINUTE_MS)
         world.watch.beat()
@@ -137,7 +137,7 @@ describe('a gap', () => {
     happens(world)
     expect(world.gaps()).toEqual(expected)
     expect(world.kept()).toEqual(expected)
-    expect(world.told).toHaveLength(expected.length)
+    expect(world.notified).toHaveLength(expected.length)
     expect(world.reported).toEqual([])
   })
 
@@ -166,13 +166,13 @@ describe('a gap', () => {
     world.until(30)
     world.stored()
     const gaps = ['refused 10–20', 'refused 25–30']
-    expect([world.gaps(), world.kept(), world.told.length]).toEqual([gaps, [], 2])
+    expect([world.gaps(), world.kept(), world.notified.length]).toEqual([gaps, [], 2])
     expect(world.reported.length).toBeGreaterThan(0)
     // Every half minute, and when something begins or ends: not with every batch.
     expect(world.reported.length).toBeLessThan(50)
     world.db.pragma('query_only = OFF')
     world.until(31)
-    expect([world.gaps(), world.kept(), world.told.length]).toEqual([gaps, gaps, 2])
+    expect([world.gaps(), world.kept(), world.notified.length]).toEqual([gaps, gaps, 2])
   })
 
   test('that was never written is seen at the next start, by its missing heartbeats', () => {
@@ -198,7 +198,7 @@ describe('a gap', () => {
 
 type Step = { kind: 'run' | 'kill' | 'stop' | 'refuse' | 'store'; seconds: number }
 
-test('gaps are apart, in order, told once each, and cover every time when nothing could be stored', () => {
+test('gaps are separate, in order, reported once each, and cover every time when nothing could be stored', () => {
   const step = fc.record({
     kind: fc.constantFrom<Step['kind']>('run', 'kill', 'stop', 'refuse', 'store'),
     seconds: fc.integer({ min: 1, max: 400 }),
@@ -232,7 +232,7 @@ test('gaps are apart, in order, told once each, and cover every time when nothin
         const next = gaps[index + 1]
         if (next) expect(next.fromAt - gap.toAt).toBeGreaterThan(PAUSE_MS)
       }
-      expect(world.told).toHaveLength(gaps.length)
+      expect(world.notified).toHaveLength(gaps.length)
       const uncovered = lost.filter(([from, to]) => !gaps.some(({ fromAt, toAt }) => fromAt <= from && toAt >= to))
       expect(uncovered).toEqual([])
     }),

@@ -1,7 +1,7 @@
 import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 
 /**
- * `down`: the program did not run; `refused`: the collector could not store what came, and said so to its senders;
+ * `down`: the program did not run; `refused`: the collector could not store events, and refused them;
  * `clock`: the clock showed this time twice, and counts are of both.
  */
 export type GapCause = 'down' | 'refused' | 'clock'

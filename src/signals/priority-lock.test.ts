@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { PriorityLock } from './priority-lock.ts'
 
-test('one works at a time; who asks goes before who works through much, and a failure costs nobody the turn', async () => {
+test('one caller works at a time; waiting users go before background work, and a failure releases the lock', async () => {
   const lock = new PriorityLock()
   const done: string[] = []
   let underWay = 0

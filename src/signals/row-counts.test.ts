@@ -19,7 +19,7 @@ const SERIES: Omit<Series, 'stepMs'>[] = [
   { ...name, domainId: 'dom_2', vendor: null, event: null },
 ]
 
-const said = fc.record({
+const anEvent = fc.record({
   orgId: fc.constantFrom('org_1', 'org_1', 'org_2'),
   domainId: fc.constantFrom('dom_1', 'dom_2'),
   vendor: fc.constantFrom('Shop', 'Other'),
@@ -29,7 +29,7 @@ const said = fc.record({
   kind: fc.constantFrom<NonNullable<Said['kind']>>('event', 'event', 'library'),
 })
 const traffic = fc.array(
-  fc.record({ afterMs: fc.nat({ max: 40 * MINUTE_MS }), events: fc.array(said, { minLength: 1, maxLength: 4 }) }),
+  fc.record({ afterMs: fc.nat({ max: 40 * MINUTE_MS }), events: fc.array(anEvent, { minLength: 1, maxLength: 4 }) }),
   { minLength: 3, maxLength: 14 },
 )
 

@@ -47,8 +47,8 @@ describe('a setting', () => {
       [{ mode: 'auto', sensitivity: null }, []],
       [{ mode: 'off', sensitivity: 8 }, [{ mode: 'off', sensitivity: 8 }]],
     ]
-    for (const [said, kept] of steps) {
-      expect((await put({ domainId, ...signal, ...said })).status).toBe(200)
+    for (const [values, kept] of steps) {
+      expect((await put({ domainId, ...signal, ...values })).status).toBe(200)
       expect(settings()).toEqual(kept.map((one) => ({ domainId, ...signal, ...one })) as never)
     }
   })
@@ -90,7 +90,7 @@ describe('a setting', () => {
     expect((await put({ domainId, vendor: 'one more', mode: 'off' })).status).toBe(200)
   })
 
-  test('says after any calls what the last one of each signal said', () => {
+  test('returns after any calls the last setting of each signal', () => {
     const call = fc.record({
       vendor: fc.constantFrom('A', 'B'),
       mode: fc.constantFrom(...SIGNAL_MODES),

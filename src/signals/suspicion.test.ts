@@ -30,7 +30,7 @@ describe('we are suspected', () => {
     ['not when two fell', [silent(20), silent(21)], null],
     ['not when two fell and others are learning', [silent(20), silent(21), learning, learning], null],
     ['when something else is learning', [silent(20), silent(21), low(20), learning], { since: ago(20), doubtful: [] }],
-    ['in doubt when one stands', [silent(20), silent(21), silent(25), normal], { since: ago(20), doubtful }],
+    ['doubtful when one has not fallen', [silent(20), silent(21), silent(25), normal], { since: ago(20), doubtful }],
     [
       'in doubt when half of them stand',
       [silent(20), normal, silent(25), normal],
@@ -67,7 +67,7 @@ describe('we are suspected', () => {
 function stand() {
   const world = {
     states: {} as Record<string, DomainState>,
-    asked: [] as { scopes: readonly SeriesScope[]; windows: readonly Span[] }[],
+    calls: [] as { scopes: readonly SeriesScope[]; windows: readonly Span[] }[],
     arose: [] as Instant[],
     fails: false,
     hasTraffic: true,
@@ -80,7 +80,7 @@ function stand() {
   }))
   const follower = {
     async verdicts(scopes: readonly SeriesScope[], windows: readonly Span[]): Promise<VerdictRow[][]> {
-      world.asked.push({ scopes, windows })
+      world.calls.push({ scopes, windows })
       if (world.fails) throw new Error('no answer')
       // Nothing but how a domain stands is looked at.
       return [scopes.map(({ domainId }) => world.states[domainId] ?? learning)] as VerdictRow[][]
@@ -94,14 +94,14 @@ function stand() {
   return { world, watched, suspicion, all }
 }
 
-test('a suspicion is told when it arises, asked once a tick, and ends', async () => {
+test('a suspicion is reported when it arises, evaluated once a tick, and ends', async () => {
   const { world, suspicion, all } = stand()
   all(normal)
   expect(await suspicion.at(AT)).toBe(false)
   all(silent(20))
   // The tick was looked at.
   expect(await suspicion.at(AT)).toBe(false)
-  expect(world.asked).toHaveLength(2)
+  expect(world.calls).toHaveLength(2)
   for (const minute of [5, 10, 15]) expect(await suspicion.at(AT + minute * MINUTE_MS)).toBe(true)
   expect([world.arose, suspicion.suspected]).toEqual([[AT + 5 * MINUTE_MS], true])
   all(normal)
@@ -113,7 +113,7 @@ test('a suspicion is told when it arises, asked once a tick, and ends', async ()
   expect(suspicionNotice(AT).subject).toContain('2026-01-05T12:00:00.000Z')
 })
 
-test('ticks of the past are answered, and tell nobody', async () => {
+test('ticks of the past are evaluated, and not reported', async () => {
   const { world, suspicion, all } = stand()
   all(normal)
   await suspicion.at(AT)
@@ -122,20 +122,20 @@ test('ticks of the past are answered, and tell nobody', async () => {
   expect([world.arose, suspicion.suspected]).toEqual([[], false])
 })
 
-test('all asked at once share one look; one that failed is looked at again', async () => {
+test('concurrent calls share one evaluation; a failed one is repeated', async () => {
   const { world, suspicion, all } = stand()
   all(silent(20))
   world.fails = true
   expect(suspicion.at(AT)).rejects.toThrow('no answer')
   await suspicion.at(AT).catch(() => {})
   world.fails = false
-  world.asked.length = 0
+  world.calls.length = 0
   expect(await Promise.all([suspicion.at(AT), suspicion.at(AT), suspicion.at(AT)])).toEqual([true, true, true])
-  expect(world.asked.map(({ scopes }) => scopes.map(({ orgId, domainId }) => `${orgId} ${domainId}`))).toEqual([
+  expect(world.calls.map(({ scopes }) => scopes.map(({ orgId, domainId }) => `${orgId} ${domainId}`))).toEqual([
     ['one a', 'one b'],
     ['two c'],
   ])
-  for (const { scopes, windows } of world.asked) {
+  for (const { scopes, windows } of world.calls) {
     expect(windows).toEqual([{ from: AT - 5 * MINUTE_MS, to: AT }])
     for (const scope of scopes) expect(scope).toMatchObject({ vendor: null, event: null, stepMs: HOUR_MS })
   }
@@ -172,9 +172,9 @@ test('an outage of ours is known within the half hour, by what the counts say, a
   expect(theirs).toEqual(ticks.map(() => false))
 })
 
-test('two domains are not asked for', async () => {
+test('two domains are not queried', async () => {
   const { world, watched, suspicion, all } = stand()
   all(silent(20))
   watched.pop()
-  expect([await suspicion.at(AT), world.asked]).toEqual([false, []])
+  expect([await suspicion.at(AT), world.calls]).toEqual([false, []])
 })

@@ -71,7 +71,7 @@ test('violations are counted for each alert and domain, by weight', async () => 
   })
 })
 
-test('only the part of the window that is asked for is counted', async () => {
+test('only the requested part of the window is counted', async () => {
   const minutes = [10, 20, 30, 40].map((minute) => NOON - HOUR_MS + minute * 60_000)
   using history = await warehouseWith(minutes.map((receivedAt) => eventOf({ receivedAt, violations: ['alr_one'] })))
   const part = { from: minutes[1] ?? 0, to: minutes[3] ?? 0, complete: false }
@@ -119,7 +119,7 @@ describe('a sample', () => {
   }
   const alert = alertOf(personal, 'alr_one')
 
-  test('is the newest violation, with what is personal masked', async () => {
+  test('is the newest violation, with personal data masked', async () => {
     using history = await warehouseWith([
       eventOf({ receivedAt: NOON - 3000, id: 'older', violations: ['alr_one'], params: { ssn: '111-22' } }),
       eventOf({
@@ -141,11 +141,11 @@ describe('a sample', () => {
     expect(Object.keys(finding?.sample ?? {})).not.toContain('orgId')
   })
 
-  test('names what is wrong as the sample does, so that nothing personal stands there either', async () => {
-    const said = { violations: ['alr_one'], vendor: 'to jo@a.co', event: 'mail jo@a.co' }
+  test('has vendor, event and hosts masked as in the sample', async () => {
+    const shared = { violations: ['alr_one'], vendor: 'to jo@a.co', event: 'mail jo@a.co' }
     using history = await warehouseWith([
-      eventOf({ ...said, seq: 1, receivedAt: NOON - 3000, host: 'jo@a.co' }),
-      eventOf({ ...said, seq: 2, receivedAt: NOON - 2000, host: 'shop.example' }),
+      eventOf({ ...shared, seq: 1, receivedAt: NOON - 3000, host: 'jo@a.co' }),
+      eventOf({ ...shared, seq: 2, receivedAt: NOON - 2000, host: 'shop.example' }),
     ])
     const { alr_one: findings = [] } = await evaluate(history, [alert], domains)
     const query = samplesQuery('org_a', findings)
@@ -156,7 +156,7 @@ describe('a sample', () => {
     expect(finding?.hosts.toSorted()).toEqual(['j***@a***.co', 'shop.example'])
   })
 
-  test('is left out where the event is gone, and asked for only where there is one', () => {
+  test('is left out where the event was deleted, and queried only where there is one', () => {
     const finding = {
       ...{ domainId: 'dom_shop', subject: '', vendor: null, event: null, occurrences: 1, summary: '', observed: 1 },
       ...{ expected: 0, firstAt: NOON, lastAt: NOON, hosts: [], sample: null, sampleSeq: 1 },

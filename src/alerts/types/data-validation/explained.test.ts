@@ -69,7 +69,7 @@ describe('a finding says which condition was broken, and of how many events', ()
   ])('%s', (_name, summary, expected) => expect(summary).toBe(expected))
 })
 
-test('totals are not asked for where counts by the minute do not know the window, nor for very many', () => {
+test('totals are not queried where counts by minute do not cover the window, nor for very many findings', () => {
   const whole = { from: 60_000, to: 120_500 }
   expect(totalsQuery('org', [finding], whole)?.over).toBe('counts')
   expect(totalsQuery('org', [finding], { ...whole, from: 60_001 })).toBeNull()

@@ -100,8 +100,8 @@ export function sessionOf(text: string, values: Partial<StoredEvent> = {}, endsA
       ]
     })
   const shift = endsAt - (events.at(-1)?.receivedAt ?? 0)
-  return events.map((said) =>
-    eventOf({ sessionId: 'visit', ...said, ts: said.ts + shift, receivedAt: said.receivedAt + shift, ...values }),
+  return events.map((one) =>
+    eventOf({ sessionId: 'visit', ...one, ts: one.ts + shift, receivedAt: one.receivedAt + shift, ...values }),
   )
 }
 

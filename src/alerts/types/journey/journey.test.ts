@@ -208,7 +208,7 @@ describe('a finding', () => {
     expect(alr_1).toMatchObject([{ summary: summary.replace('…', '1 of 1 session'), vendor, event }])
   })
 
-  test('stands for each domain of the alert, and for no other', async () => {
+  test('is about each domain of the alert, and about no other', async () => {
     const events = ['dom_a', 'dom_b', 'dom_c'].flatMap((domainId) => visits([bad, good], { domainId }))
     using history = await warehouseWith(arrived([...events, ...visits([bad], { orgId: 'org_b', domainId: 'dom_a' })]))
     const findings = await walkAll(history, [
@@ -224,7 +224,7 @@ describe('a finding', () => {
     })
   })
 
-  test('counts a sampled session for those it stands for, by its most thinned part', async () => {
+  test('counts a sampled session by the largest weight of its events', async () => {
     const [first = [], second = []] = visits([`${bad} server.paid`, good], { weight: 1 / 0.3 })
     const server = first.map((event) => (event.vendor === 'server' ? { ...event, weight: 1 } : event))
     using history = await warehouseWith(arrived([server, second, ...visits([bad], { sessionId: 'other' })]))
@@ -244,7 +244,7 @@ describe('a finding', () => {
     expect(others).toEqual(hosts.filter((host) => host !== first && host !== second).slice(0, 18))
   })
 
-  test('has as its sample the event that began the step, with what is personal masked', async () => {
+  test('has as its sample the event that began the step, with personal data masked', async () => {
     const spec = stepped([
       page('/thanks'),
       {

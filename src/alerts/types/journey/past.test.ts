@@ -78,7 +78,7 @@ async function receive(stand: WarehouseStand, sent: readonly Sent[]): Promise<vo
   for (const { afterMs, work, events } of sent) {
     stand.clock.advance(afterMs)
     const now = stand.clock.now()
-    await stand.add(events.map(({ lateMs, ...said }) => ({ orgId: 'org_a', ts: now - lateMs, ...said })))
+    await stand.add(events.map(({ lateMs, ...values }) => ({ orgId: 'org_a', ts: now - lateMs, ...values })))
     if (work === 'nothing') continue
     await stand.flush()
     if (work === 'merge') await stand.merge()
@@ -86,7 +86,7 @@ async function receive(stand: WarehouseStand, sent: readonly Sent[]): Promise<vo
   }
 }
 
-/** What the past says of these windows, asked in parts of so many. */
+/** Returns the findings of these windows, queried in parts of this size. */
 async function inParts(stand: WarehouseStand, alert: Alert, windows: readonly Window[], size: number) {
   const findings: Finding[][] = []
   for (let first = 0; first < windows.length; first += size) {
@@ -103,7 +103,7 @@ const brief = (findings: readonly Finding[]) =>
     ...{ domainId, count: occurrences, hosts: hosts.toSorted(), lastAt, firstAt },
   }))
 
-test('asked for many windows at once, each is as the scheduler finds it and as the plain reading says', async () => {
+test('of many windows at once, each has the findings of the scheduler and of the reference', async () => {
   const seen = new Set<string>()
   await fc.assert(
     fc.asyncProperty(
@@ -172,7 +172,7 @@ test('events of any vendor are in scope, whatever vendors the rule names', async
   expect([method, exact]).toEqual(['sql', true])
 })
 
-test('more shapes than are looked at make the answer a part of it', () => {
+test('more shapes than the limit make the result incomplete', () => {
   const past = journey.past(
     journeyAlert(thanks),
     [0, 1].map((n) => ({ from: n, to: n + 1, complete: true })),

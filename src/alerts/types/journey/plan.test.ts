@@ -197,7 +197,7 @@ test('a walk and the plain reading agree on random journeys and sessions', () =>
 })
 
 describe('a plan', () => {
-  test('has each thing that is asked once', () => {
+  test('has each matcher once', () => {
     const { matchers } = planOf(stepped([on('a.b'), wants('a.b'), wants('c.')], [on('a.b'), inOrder('c.')]))
     expect(matchers.map(({ vendor, event }) => [vendor, event])).toEqual([
       ['a', 'b'],
@@ -206,8 +206,8 @@ describe('a plan', () => {
   })
 
   test('takes an empty text for an absent one', () => {
-    const [empty, absent] = [{ vendor: 'a', event: '', label: '' }, { vendor: 'a' }].map((said) =>
-      planOf(stepped([start, said])),
+    const [empty, absent] = [{ vendor: 'a', event: '', label: '' }, { vendor: 'a' }].map((expectation) =>
+      planOf(stepped([start, expectation])),
     )
     expect(empty).toEqual(absent)
   })

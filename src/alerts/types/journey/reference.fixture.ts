@@ -62,8 +62,8 @@ export function shapeOf(plan: Plan, events: readonly StoredEvent[]): Shape {
     .map((event) =>
       plan.matchers.flatMap(({ page, label, vendor, event: name, data }, place) => {
         const rest = { ...(label && { label }), ...(vendor && { vendor }), ...(name && { event: name }) }
-        const asked = page ? { kind: 'page' as const, ...page } : { ...rest, data: [...data] }
-        return isMet(asked, event) ? [place] : []
+        const wanted = page ? { kind: 'page' as const, ...page } : { ...rest, data: [...data] }
+        return isMet(wanted, event) ? [place] : []
       }),
     )
     .filter((matches) => matches.length > 0)
@@ -75,14 +75,14 @@ function isThere([first, ...others]: readonly Expect[], events: readonly StoredE
   return events.some((event, at) => isMet(first, event) && isThere(others, events.slice(at + 1)))
 }
 
-function isMet(said: Anchor | Expect, event: StoredEvent): boolean {
-  if ('kind' in said && said.kind === 'page') {
+function isMet(expected: Anchor | Expect, event: StoredEvent): boolean {
+  if ('kind' in expected && expected.kind === 'page') {
     const { path } = event
     if (path === null) return false
-    if (said.op === 'contains') return path.includes(said.path)
-    return said.op === 'starts_with' ? path.startsWith(said.path) : path === said.path
+    if (expected.op === 'contains') return path.includes(expected.path)
+    return expected.op === 'starts_with' ? path.startsWith(expected.path) : path === expected.path
   }
-  const { label, vendor, event: name, data = [] } = said as Expect
+  const { label, vendor, event: name, data = [] } = expected as Expect
   const members = label ? (LABELS[label] ?? []) : []
   const isMember = members.some(
     (member) =>

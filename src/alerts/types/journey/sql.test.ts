@@ -75,7 +75,7 @@ describe('sessions', () => {
     expect(await occurrencesIn([sessionOf(bad, { sessionId: null }), sessionOf(bad, { sessionId: '' })])).toBe(0)
   })
 
-  test('that show the same in another order are told apart', async () => {
+  test('with the same events in another order have different shapes', async () => {
     const spec = stepped([start, ...['a.', 'b.', 'c.', 'd.'].map((name) => inOrder(name))])
     const permute = (left: readonly string[]): string[][] =>
       left.length < 2 ? [[...left]] : left.flatMap((one, at) => permute(left.toSpliced(at, 1)).map((o) => [one, ...o]))
@@ -115,7 +115,7 @@ describe('sessions', () => {
     expect(await occurrencesIn(sessions, values)).toBe(count)
   })
 
-  test('are asked for with the parameters that are read, and a day before the window', () => {
+  test('are queried with the needed parameters, and from a day before the window', () => {
     const spec = stepped([start, wants('a.', equal('k', '1'), equal('$path', '/')), wants('b.', equal('K', '1'))])
     const measured = journey.measure([journeyAlert(spec, { filters: [equal('l', '1')] })], HOUR_BEFORE_NOON, [])
     const { keys = [], ...statement } = inSql(measured)
@@ -157,11 +157,11 @@ describe('sessions', () => {
 
 describe('sessions over midnight and over borders of files', () => {
   const midnight = HOUR + 12 * HOUR_MS
-  const said = (sessionId: string, vendor: string, event: string, path: string): Said => ({
+  const sent = (sessionId: string, vendor: string, event: string, path: string): Said => ({
     ...{ orgId: 'org_a', domainId: 'dom_shop', host: 'shop.example', sessionId, vendor, event, path },
   })
-  const view = (id: string) => said(id, 'ga4', 'page_view', '/thanks')
-  const purchase = (id: string) => said(id, 'meta', 'Purchase', '/thanks')
+  const view = (id: string) => sent(id, 'ga4', 'page_view', '/thanks')
+  const purchase = (id: string) => sent(id, 'meta', 'Purchase', '/thanks')
   const windows = Array.from({ length: 4 }, (_, index) => {
     const from = midnight - HOUR_MS + index * (HOUR_MS / 2)
     return { from, to: from + HOUR_MS / 2, complete: true }
@@ -180,10 +180,10 @@ describe('sessions over midnight and over borders of files', () => {
       await stand.add(events)
       await between(stand)
     }
-    await at(-55, [said('whole', 'ga4', 'x', '/'), said('short', 'ga4', 'x', '/'), said('early', 'ga4', 'x', '/')])
-    await at(-30, [said('whole', 'ga4', 'x', '/cart'), view('short'), view('early')])
-    await at(-3, [view('whole'), said('short', 'ga4', 'y', '/')])
-    await at(2, [purchase('whole'), said('short', 'ga4', 'z', '/')])
+    await at(-55, [sent('whole', 'ga4', 'x', '/'), sent('short', 'ga4', 'x', '/'), sent('early', 'ga4', 'x', '/')])
+    await at(-30, [sent('whole', 'ga4', 'x', '/cart'), view('short'), view('early')])
+    await at(-3, [view('whole'), sent('short', 'ga4', 'y', '/')])
+    await at(2, [purchase('whole'), sent('short', 'ga4', 'z', '/')])
     // Another session under the same id, which ends later and does show what the first one missed.
     await at(33, [view('short'), purchase('short')])
     stand.clock.set(midnight + 2 * HOUR_MS)

@@ -40,7 +40,7 @@ describe('what is followed', () => {
     expect(scopesOf(anomaly({ domainIds: ['dom_b', 'dom_gone'] })).map(({ domainId }) => domainId)).toEqual(['dom_b'])
   })
 
-  test('is 4 deviations away where nobody says how many', () => {
+  test('is 4 deviations away by default', () => {
     expect(sensitivityOf(anomaly())).toBe(4)
   })
 })
@@ -130,10 +130,10 @@ describe('a finding', () => {
 
 describe('of every signal', () => {
   const whole = { vendor: null, event: null }
-  const said = (rows: VerdictRow[]) =>
+  const summariesOf = (rows: VerdictRow[]) =>
     judge(every, rows).map(({ subject, continues = false, explainedBy = null }) => [subject, continues, explainedBy])
 
-  test.each<[string, VerdictRow[], ReturnType<typeof said>]>([
+  test.each<[string, VerdictRow[], ReturnType<typeof summariesOf>]>([
     ['nothing is open', [rowOf(whole), rowOf()], []],
     [
       'one is',
@@ -163,7 +163,7 @@ describe('of every signal', () => {
       ],
     ],
   ])('%s', (_, rows, expected) => {
-    expect(said(rows)).toEqual(expected)
+    expect(summariesOf(rows)).toEqual(expected)
   })
 
   test('that is explained says so', () => {

@@ -101,11 +101,11 @@ test('each domain in scope is judged by itself, with and without filters', async
     [change(two, 'plain'), change({ ...two, filters }, 'filtered'), change({ filters }, 'everywhere')],
     domainsNamed('dom_shop', 'dom_blog', 'dom_other'),
   )
-  const said = Object.entries(findings).map(([id, found]) => [
+  const summaries = Object.entries(findings).map(([id, found]) => [
     id,
     ...found.map(({ domainId, observed, expected }) => [domainId, observed, expected]),
   ])
-  expect(said).toEqual([
+  expect(summaries).toEqual([
     ['plain', ['dom_blog', 20, 100]],
     ['filtered', ['dom_shop', 10, 100]],
     ['everywhere', ['dom_shop', 10, 100], ['dom_other', 0, 100]],
@@ -170,12 +170,12 @@ describe('the window before', () => {
         (period, timezone, hours) => {
           const window = windowAt(parsePeriod(period), timezone, NOON - 200 * DAY_MS + hours * HOUR_MS)
           const before = previousWindow(parsePeriod(period), timezone, window)
-          const asked = tagVolumeChange.measure(
+          const measured = tagVolumeChange.measure(
             [change({ period, timezone })],
             { from: window.start, to: window.end, complete: true },
             shop,
           )
-          expect(asked.window).toEqual({ from: before.start, to: window.end })
+          expect(measured.window).toEqual({ from: before.start, to: window.end })
           expect(before.end).toBe(window.start)
         },
       ),

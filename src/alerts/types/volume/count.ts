@@ -10,7 +10,7 @@ import { type Configuration, orgOf, perRows, type WatchedDomain } from '../alert
 import { refuseConditions, refuseInexact } from '../refusals.ts'
 
 /**
- * What the types of alert share that count events: scope, subject, and how the history is asked. Alerts without filters
+ * What the types of alert share that count events: scope, subject, and how the history is queried. Alerts without filters
  * read `counts`, where an hour is a few rows; parameters are known to `events` only, so alerts with filters go through
  * these. Both count the same: every environment, and no loads of a vendor's code.
  */
@@ -104,8 +104,8 @@ interface Names {
   isAll: boolean
 }
 
-function namesOf(alerts: readonly Alert[], asked: (alert: Alert) => readonly string[]): Names {
-  const lists = alerts.map(asked)
+function namesOf(alerts: readonly Alert[], namesIn: (alert: Alert) => readonly string[]): Names {
+  const lists = alerts.map(namesIn)
   return { names: [...new Set(lists.flat())], isAll: lists.some((list) => list.length === 0) }
 }
 
@@ -257,7 +257,7 @@ export function volumeFinding(
   alert: Alert,
   domainId: string,
   window: Window,
-  said: Pick<Finding, 'summary' | 'observed' | 'expected' | 'expectation'>,
+  fields: Pick<Finding, 'summary' | 'observed' | 'expected' | 'expectation'>,
 ): Finding {
   const [vendor = null, ...others] = alert.vendors ?? []
   const subject = { vendor: others.length === 0 ? vendor : null, event: eventOf(alert) }
@@ -266,7 +266,7 @@ export function volumeFinding(
     subject: [subject.vendor, subject.event].filter(Boolean).join(' '),
     ...subject,
     occurrences: 1,
-    ...said,
+    ...fields,
     firstAt: window.from,
     lastAt: window.to - 1,
     hosts: [],
