@@ -221,9 +221,9 @@ async function fare(
     every(PROBE_EVERY_MS, async (n) => {
       const name = `probe-${firstProbe + n}`
       const sentAt = performance.now()
-      const arrivalOf = hooks.arrivalOf(name)
+      const arrival = hooks.arrivalOf(name)
       await send(n, { probe: name })
-      const toldAt = await Promise.race([arrivalOf, Bun.sleep(30 * SECOND_MS).then(() => null)])
+      const toldAt = await Promise.race([arrival, Bun.sleep(30 * SECOND_MS).then(() => null)])
       if (toldAt === null) fared.lost++
       else fared.hooks.push(toldAt - sentAt)
     }),
