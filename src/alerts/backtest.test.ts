@@ -197,7 +197,7 @@ async function judged(stand: WarehouseStand, alert: Alert, now: Instant) {
   return verdicts
 }
 
-/** What matters of a finding, whoever made it. */
+/** The fields of a finding that must agree. */
 const fieldsOf = ({ domainId, subject, occurrences, observed, expected, continues, explainedBy }: Finding) => ({
   ...{ domainId, subject, occurrences, observed, expected },
   ...{ continues: continues ?? false, explainedBy: explainedBy ?? null },

@@ -14,7 +14,7 @@ const longerThan = (length: number): NonNullable<AlertInput['conditions']> => ({
   items: [{ parameter: 'value', op: 'length_gt', values: [`${length}`] }],
 })
 
-/** Parameters that tell of each time somebody reads one. */
+/** Parameters that report each read. */
 function counted(params: Record<string, string>, read: () => void): Record<string, string> {
   return new Proxy(params, {
     get(target, key) {

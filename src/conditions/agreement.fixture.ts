@@ -192,7 +192,7 @@ const parameter = fc.oneof(
   },
 )
 
-/** A condition, and of each pattern in it what it stands for. */
+/** A condition, with the reference form of each pattern in it. */
 interface Case {
   condition: Condition
   patterns: [string, Node][]
@@ -215,7 +215,7 @@ const condition: fc.Arbitrary<Case> = fc
     })
   })
 
-/** A whole rule, and of each pattern in it what it stands for. */
+/** A whole rule, with the reference form of each pattern in it. */
 export const aRule = fc
   .record({
     filters: fc.array(condition, { maxLength: 1 }),

@@ -14,7 +14,7 @@ const LARGEST_LEVEL = 0.1
 const LARGEST_FALL = 0.7
 const SMALLEST_RISE = 1.5
 const SMALLEST_CHANGE = 5
-/** Factor for the score of a row that belongs to an earlier alarm. */
+/** The share of the sensitivity that a row of an earlier alarm scores. */
 const SAME_ALARM = 0.99
 
 /** The judgement on one row at one sensitivity. */

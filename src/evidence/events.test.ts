@@ -74,7 +74,7 @@ test('samples are those that a plain look at all events picks', async () => {
           .map(({ ago, ...values }) => ({ ...values, receivedAt: NOON - ago }))
           .sort((a, b) => a.receivedAt - b.receivedAt)
           .map((values, index) => eventOf({ ...values, seq: index + 1 }))
-          // What came before the alert was saved was judged by nobody.
+          // Events from before the alert was saved were not judged.
           .map((event) => ({ ...event, violations: event.seq % 5 === 0 ? null : judge(event) }))
         using history = await warehouseWith(events)
 

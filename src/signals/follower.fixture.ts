@@ -26,7 +26,7 @@ export interface Traffic {
   /** On average; at most 240. */
   perHour: number
   faults?: readonly Fault[]
-  /** Each event stands for so many from an instant on; 1 before. */
+  /** The weight of each event from an instant on; 1 before. */
   sampled?: { from: Instant; weight: number }
 }
 

@@ -11,7 +11,7 @@ import { refuseConditions } from './refusals.ts'
 import { scopeOfIssue, scopeTests } from './scope.ts'
 
 /*
- * A type of alert that nobody has: no file of the program knows anything of it. `one-type-more.ts` puts its line into the
+ * A type of alert for tests: no file of the program refers to it. `one-type-more.ts` puts its line into the
  * list of types.
  */
 
