@@ -1,34 +1,17 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { alertOf, eventOf, NOON, validationInput, volumeInput, warehouseWith } from '../alerts/alert.fixture.ts'
+import { eventOf, NOON, validationInput, volumeInput, warehouseWith } from '../alerts/alert.fixture.ts'
 import type { AlertInput } from '../alerts/alert.ts'
 import { judgeOf } from '../alerts/judge.fixture.ts'
 import type { Condition } from '../conditions/condition.ts'
 import { compileFilters, compileViolation } from '../conditions/predicate.ts'
 import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
-import { findingOf, issueOfAlert, validationAlert, volumeAlert } from '../issues/issue.fixture.ts'
+import { findingOf } from '../issues/issue.fixture.ts'
 import type { IssueRecord } from '../issues/issue.ts'
 import { MAX_EVENTS, samplesOf } from './events.ts'
+import { troubleWith } from './evidence.fixture.ts'
 import type { Trouble } from './trouble.ts'
-
-function troubleOf(input: AlertInput, issue: Partial<IssueRecord> = {}, others: Partial<Trouble> = {}): Trouble {
-  const facts = input.alertType === 'data_validation' ? validationAlert : volumeAlert
-  const rule = alertOf(input, facts.id)
-  return {
-    ...{
-      issue: issueOfAlert(facts, issue),
-      rule,
-      followed: null,
-      occurrences: [],
-      regions: [],
-      domainSince: 0,
-      now: NOON,
-      keptFrom: 0,
-    },
-    ...others,
-  }
-}
 
 const seqs = (events: readonly ({ seq: number } | null)[]) => events.map((event) => event?.seq)
 
@@ -66,7 +49,7 @@ test('samples are those that a plain look at all events picks', async () => {
         const input: AlertInput = isVolume
           ? { ...volumeInput, vendors: rule.vendors, volume: { op: 'lte', count: 1, event: 'view' } }
           : { ...validationInput, ...rule }
-        const trouble = troubleOf(input, { status, evidence: null }, { keptFrom: NOON - 9 * DAY_MS })
+        const trouble = troubleWith(input, { status, evidence: null }, { keptFrom: NOON - 9 * DAY_MS })
         const { issue, rule: alert } = trouble
         if (!alert) throw new Error('there is a rule')
         const judge = judgeOf([alert])
@@ -130,12 +113,12 @@ describe('what was kept when the issue fired', () => {
     ['may be missing with all of the firing', {}, { evidence: null }, null],
   ])('%s', async (_, others, issue, expected) => {
     using history = await warehouseWith([])
-    const samples = await samplesOf(troubleOf(validationInput, issue, others), history)
+    const samples = await samplesOf(troubleWith(validationInput, issue, others), history)
     expect(samples).toEqual({ events: [], badSample: expected as typeof samples.badSample, goodSample: null })
   })
 
   test('of a rule that is gone no event is read, because what it called personal is not known', async () => {
-    const trouble = troubleOf(validationInput, { evidence: null }, { rule: null })
+    const trouble = troubleWith(validationInput, { evidence: null }, { rule: null })
     const samples = await samplesOf(trouble, { query: () => Promise.reject(new Error('nothing is to be asked')) })
     expect(samples).toEqual({ events: [], badSample: null, goodSample: null })
   })
@@ -182,7 +165,7 @@ describe('a good event', () => {
     ['is good by the present rule', [good({ seq: 1, params: { value: ' ' } })], null],
   ])('%s', async (_, events, expected) => {
     using history = await warehouseWith([...events, broken])
-    const { goodSample, badSample } = await samplesOf(troubleOf(validationInput), history)
+    const { goodSample, badSample } = await samplesOf(troubleWith(validationInput), history)
     expect(seqs([goodSample, badSample])).toEqual([expected ?? undefined, 50])
   })
 })

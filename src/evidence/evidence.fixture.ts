@@ -16,6 +16,7 @@ import type { Principal } from '../http/principal.ts'
 import { insightRoutes } from '../insights/routes.ts'
 import { notifier } from '../integrations/notifier.ts'
 import { issueOfAlert, validationAlert, volumeAlert } from '../issues/issue.fixture.ts'
+import type { IssueRecord } from '../issues/issue.ts'
 import { applyFindings, resolveAll } from '../issues/store.ts'
 import { Follower } from '../signals/follower.ts'
 import { settingsOf } from '../signals/setting-store.ts'
@@ -145,13 +146,20 @@ export class World {
 /** Returns an issue of this alert that began and was last seen this long before noon. */
 export function troubleOf(input: AlertInput, values: { first: number; last?: number } & Partial<Trouble>): Trouble {
   const { first, last = first, ...others } = values
-  const facts = input.alertType === 'data_validation' ? validationAlert : volumeAlert
-  const rule = alertOf(input, facts.id)
   const { alertType } = input
-  const issue = issueOfAlert(facts, { alertType, firstSeenAt: NOON - first, lastSeenAt: NOON - last })
+  return troubleWith(input, { alertType, firstSeenAt: NOON - first, lastSeenAt: NOON - last }, others)
+}
+
+/** Returns an issue of this alert with these values. */
+export function troubleWith(
+  input: AlertInput,
+  issue: Partial<IssueRecord> = {},
+  others: Partial<Trouble> = {},
+): Trouble {
+  const facts = input.alertType === 'data_validation' ? validationAlert : volumeAlert
   return {
-    issue,
-    rule,
+    issue: issueOfAlert(facts, issue),
+    rule: alertOf(input, facts.id),
     followed: null,
     occurrences: [],
     regions: [],
