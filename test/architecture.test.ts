@@ -9,8 +9,9 @@ const ROOT = join(import.meta.dir, '..')
 
 /** In the order in which data passes through them. A file that lies in `src` itself is a room of its own. */
 const ROOMS = [
-  ...['production', 'core', 'store', 'native', 'http', 'org', 'domains', 'decoders', 'capture', 'ingest', 'warehouse'],
-  ...['conditions', 'detector', 'signals', 'alerts', 'issues', 'evaluation', 'integrations', 'insights', 'evidence'],
+  ...['production', 'core', 'store', 'native', 'http', 'org', 'domains', 'labels', 'decoders', 'capture', 'ingest'],
+  ...['warehouse', 'conditions', 'detector', 'signals', 'alerts', 'issues', 'evaluation', 'integrations'],
+  ...['compliance', 'orders', 'changes', 'insights', 'evidence'],
   ...['data-folder', 'jobs', 'mcp', 'metrics', 'config', 'api', 'app', 'commands', 'main'],
 ]
 /** Run in browsers: they know the others' shapes and nothing else of them. */
