@@ -1,0 +1,37 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { capturedEvents, capturesFolder, openHistory } from './history.fixture.ts'
+
+setDefaultTimeout(120_000)
+
+test('the made history has files of all levels, and events of every kind', async () => {
+  await using history = await openHistory()
+  const { events, stand } = history
+  expect(events.length).toBeGreaterThanOrEqual(20_000)
+  expect(new Set(stand.levels())).toEqual(new Set(['compacted', 'merged', 'fresh']))
+  expect(stand.spool.files().length).toBeGreaterThan(0)
+  expect(await stand.count()).toEqual({ rows: events.length, events: events.length })
+  expect(new Set(events.map(({ kind }) => kind))).toEqual(new Set(['event', 'hit', 'tag', 'library']))
+  expect(new Set(events.map(({ env }) => env))).toEqual(new Set(['prod', 'dev']))
+  for (const field of ['path', 'sessionId', 'status', 'execMs'] as const) {
+    expect(events.some((event) => event[field] === null)).toBe(true)
+    expect(events.some((event) => event[field] !== null)).toBe(true)
+  }
+  expect(events.some(({ weight }) => weight > 1)).toBe(true)
+})
+
+test('it is the same each time', async () => {
+  await using one = await openHistory({ events: 500 })
+  await using other = await openHistory({ events: 500 })
+  const said = ({ events, domains }: typeof one) =>
+    events.map(({ orgId: _, domainId, ...event }) => ({
+      ...event,
+      domain: domains.findIndex(({ id }) => id === domainId),
+    }))
+  expect(said(one)).toEqual(said(other))
+})
+
+test.skipIf(capturesFolder === null)('real captures are events of many vendors', () => {
+  const events = capturedEvents(capturesFolder ?? '', { id: 'dom_1', orgId: 'org_1' })
+  expect(events.length).toBeGreaterThan(100)
+  expect(new Set(events.map(({ vendor }) => vendor)).size).toBeGreaterThan(10)
+})

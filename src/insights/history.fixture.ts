@@ -1,0 +1,254 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { batchesFrom } from '../../test/engine/events.ts'
+import { cast } from '../../test/fakes.ts'
+import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
+import type { EventStatus, StoredEvent } from '../core/event.ts'
+import { type Random, randomOf } from '../detector/series.fixture.ts'
+import { createDomain } from '../domains/store.ts'
+import type { Principal } from '../http/principal.ts'
+import { understand } from '../ingest/understand.ts'
+import { Follower } from '../signals/follower.ts'
+import { HOUR, type Said, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import type { History } from '../warehouse/warehouse.ts'
+import type { Caller, Sources } from './insight.ts'
+
+/** Ten days of an organization with two domains, and of another with one, for tests of insights. */
+export interface HistoryStand {
+  stand: WarehouseStand
+  orgId: string
+  /** Of the organization that asks; the third one is another organization's. */
+  domains: readonly { id: string; name: string }[]
+  /** Everything that was taken in, of both organizations, in order. */
+  events: readonly StoredEvent[]
+  /** After the last event. */
+  now: Instant
+  /** What the organization's owner may ask; of another history when one is given. */
+  sources(history?: History): Sources
+  caller: Caller
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export interface HistoryOptions {
+  /** At least so many events; default 20,000. */
+  events?: number
+  seed?: number
+  /** Added at the end, to the first domain. */
+  more?: readonly Said[]
+}
+
+const DAYS = 10
+/** The share of events that engines could read differently; they are of the last days. */
+const ODD_SHARE = 0.3
+
+/** Fills a real warehouse: its events lie in compacted, merged and fresh files, the last ones in the spool. */
+export async function openHistory({
+  events = 20_000,
+  seed = 1,
+  more = [],
+}: HistoryOptions = {}): Promise<HistoryStand> {
+  const stand = await WarehouseStand.open()
+  const { db, clock } = stand
+  const { alice, mallory } = cast(db, clock)
+  const { orgId, userId } = alice
+  const domain = (name: string, of: string) => ({ id: createDomain(db, clock, of, { name }), name, orgId: of })
+  const domains = [domain('Shop', orgId), domain('Blog', orgId), domain('Other', mallory.orgId)] as const
+  const places = domains.map(({ id, orgId }) => ({ orgId, domainId: id }))
+  const odd = Math.ceil(events * ODD_SHARE)
+  const oddBatches = batchesFrom(HOUR + (DAYS - 2) * DAY_MS, places, odd)
+  const batches = [...trafficFrom(HOUR, places, events - odd, randomOf(seed)), ...oddBatches]
+  batches.sort((a, b) => a.at - b.at)
+  await fill(stand, batches)
+  if (more.length > 0) await stand.add(more.map((said) => ({ orgId, domainId: domains[0].id, ...said })))
+  const now = clock.now() + 1
+  const principal: Principal = {
+    ...{ via: 'key', userId, orgId, role: 'owner', readOnly: false, keyId: null, sessionId: null },
+  }
+  return {
+    ...{ stand, orgId, domains, events: stand.events, now, caller: { principal, now } },
+    sources: (history = stand.warehouse) => sourcesOf(stand, orgId, domains, history, now),
+    [Symbol.asyncDispose]: () => stand[Symbol.asyncDispose](),
+  }
+}
+
+function sourcesOf(
+  { db }: WarehouseStand,
+  orgId: string,
+  domains: readonly { id: string; orgId: string }[],
+  history: History,
+  now: Instant,
+): Sources {
+  const follower = new Follower({ warehouse: history, gapsOf: () => [], settingsOf: () => [] })
+  const own = domains.filter((domain) => domain.orgId === orgId)
+  return {
+    ...{ db, follower, history, watermark: () => now, retentionMs: 90 * DAY_MS },
+    domains: () => own.map(({ id }) => ({ id, createdAt: 0 })),
+    regions: () => ['DE'],
+    chart: (series, range) => follower.chart({ ...series, orgId, sensitivity: 5, timezone: 'UTC' }, range, now),
+  }
+}
+
+interface Batch {
+  at: Instant
+  events: Said[]
+}
+
+async function fill(stand: WarehouseStand, batches: readonly Batch[]): Promise<void> {
+  for (const [n, { at, events }] of batches.entries()) {
+    stand.clock.set(at)
+    await stand.add(events)
+    const left = batches.length - n
+    if (n % 20 === 19 && left > 6) await stand.flush()
+    if (n % 100 === 99 && left > 60) {
+      await stand.compact(at + MINUTE_MS)
+      await stand.compactCounts(at + MINUTE_MS)
+    }
+    if (left === 30) {
+      await stand.flush()
+      await stand.merge()
+    }
+    if (left === 15) await stand.flush()
+  }
+}
+
+/** What happens in a session: the page, and what each vendor is told there. */
+const STEPS = [
+  { path: '/', ga4: 'page_view', meta: 'PageView' },
+  { path: '/products/{n}', ga4: 'view_item', meta: 'ViewContent' },
+  { path: '/products/{n}', ga4: 'add_to_cart', meta: 'AddToCart' },
+  { path: '/cart', ga4: 'page_view', meta: 'PageView' },
+  { path: '/checkout', ga4: 'begin_checkout', meta: 'InitiateCheckout' },
+  { path: '/orders/4711000{n}/done', ga4: 'purchase', meta: 'Purchase' },
+] as const
+
+const GA4 = 'Google Analytics 4'
+const META = 'Meta Pixel'
+const STATUSES: readonly (EventStatus | null)[] = [
+  'ok',
+  'ok',
+  'ok',
+  'ok',
+  'failure',
+  'timeout',
+  'exception',
+  'blocked',
+  null,
+]
+/** Sums of these are not exact in binary. */
+const WEIGHTS = [1, 1, 1, 1, 2, 10, 1 / 0.3]
+
+/** Sessions that come in at once: each batch waits for the disk. */
+const VISITS = 5
+
+/** Sessions of a shop through days and nights: `count` events at least. */
+function* trafficFrom(
+  start: Instant,
+  places: readonly { orgId: string; domainId: string }[],
+  count: number,
+  random: Random,
+): Iterable<Batch> {
+  const everyMs = Math.floor((DAYS * DAY_MS) / (count / 8))
+  let made = 0
+  for (let n = 0; made < count; n += VISITS) {
+    const visits = Array.from({ length: VISITS }, (_, visit) =>
+      visitOf(n + visit, random, places[Math.floor(random() ** 2 * places.length)]),
+    )
+    made += visits.flat().length
+    yield { at: start + n * everyMs, events: visits.flat() }
+  }
+}
+
+/** A session's events. */
+function visitOf(n: number, random: Random, place: Said = {}): Said[] {
+  const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T
+  const steps = STEPS.slice(0, 1 + Math.floor(random() * STEPS.length))
+  const shared: Said = {
+    ...place,
+    env: random() < 0.1 ? 'dev' : 'prod',
+    sessionId: random() < 0.9 ? `session-${n}` : null,
+    weight: pick(WEIGHTS),
+    version: n % 2 === 0 ? 12 : 13,
+    host: pick(['shop.example', 'www.shop.example', null]),
+  }
+  const at = start(n)
+  return steps.flatMap((step, index): Said[] => {
+    const path = random() < 0.95 ? step.path.replace('{n}', String(Math.floor(random() ** 3 * 400))) : null
+    const common = { ...shared, path, ts: at + index * MINUTE_MS, title: pick(['Shop', 'Größe 😀', '', null]) }
+    const sent = (vendor: string, event: string, kind: StoredEvent['kind'] = 'event'): Said => ({
+      ...{ ...common, vendor, event, kind, status: pick(STATUSES) },
+      execMs: random() < 0.3 ? Math.round(random() * 9000) / 10 : null,
+      params: paramsOf(n, event, random),
+    })
+    return [
+      sent(GA4, step.ga4),
+      ...(random() < 0.8 ? [sent(META, step.meta)] : []),
+      ...(index === 0 ? [sent(GA4, '', 'library')] : []),
+      ...(random() < 0.1 ? [sent('Google Tag Manager', 'GA4 - purchase', 'tag')] : []),
+      ...(random() < 0.1 ? [sent('cdn.example', '', 'hit')] : []),
+    ]
+  })
+}
+
+const start = (n: number) => HOUR + n * MINUTE_MS
+
+const MAILS = ['jo.doe@example.com', 'jane@example.com', 'jim%40example.com', 'x@shop.example', 'no mail']
+const PHONES = ['+49 30 901820', '+4930901820', '+1 650 253 0000', '030 901820', '12']
+
+/** Keys and values of every kind: few and many different ones, numbers, truths, blanks, personal ones, odd ones. */
+function paramsOf(n: number, event: string, random: Random): Record<string, string> {
+  const pick = (values: readonly string[]) => values[Math.floor(random() * values.length)] ?? ''
+  const params: Record<string, string> = {
+    currency: pick(['EUR', 'EUR', 'EUR', 'USD', '', ' ']),
+    value: String(Math.round(random() ** 2 * 1e5) / 100),
+    client_id: `${Math.floor(random() * 1e9)}.${1_700_000_000 + n}`,
+    page_location: `https://shop.example/products/${Math.floor(random() ** 3 * 1800)}`,
+    logged_in: pick(['true', 'false']),
+    items: pick(['1', '2', '3', 'many']),
+    Currency: pick(['eur', 'EUR']),
+    'ep.promo': pick(['', '\t', '\u00a0', 'SPRING', 'größe 😀', 'x'.repeat(500)]),
+  }
+  if (random() < 0.3) params.user_email = pick(MAILS)
+  if (random() < 0.2) params.user_phone = pick(PHONES)
+  if (random() < 0.1)
+    params[pick(['', '$os', '__proto__', 'a=b', 'jo.doe@example.com', '^k"'])] = pick(['1e400', '0', '٣'])
+  if (/purchase/i.test(event)) params.transaction_id = random() < 0.95 ? `T-${n}` : ''
+  return params
+}
+
+const CAPTURES = join(import.meta.dir, '../../../shared/data/har')
+
+/** The folder of real captures; null where there is none. */
+export const capturesFolder = existsSync(CAPTURES) ? CAPTURES : null
+
+interface HarEntry {
+  startedDateTime?: string
+  request: { url: string; method: string; postData?: { text?: string } }
+}
+
+/** The events of all real captures, each of the organization and domain given; those that can't be read are left out. */
+export function capturedEvents(folder: string, domain: { id: string; orgId: string }): Said[] {
+  let seq = 0
+  const nextSeq = () => ++seq
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.har'))
+    .flatMap((name) => {
+      const { entries }: { entries: HarEntry[] } = JSON.parse(readFileSync(join(folder, name), 'utf8')).log
+      const hits = entries.map(({ request: { url, method, postData } }) => ({ url, method, body: postData?.text }))
+      const batches = Array.from({ length: Math.ceil(hits.length / 500) }, (_, n) => hits.slice(n * 500, (n + 1) * 500))
+      return batches.flatMap(
+        (hits) =>
+          understand(
+            { sessionId: name, page: { url: 'https://captured.example/' }, hits },
+            {
+              domain: {
+                ...{ id: domain.id, orgId: domain.orgId, customerSalt: 'salt', vendors: [], nameVendor: () => null },
+                pageViewRate: { dev: 1, prod: 1 },
+                capture: { enabled: true, sampleRate: { prod: 1, dev: 1 }, sessionMode: 'memory' },
+              },
+              ...{ receivedAt: HOUR, nextSeq, isDenied: () => false, judge: () => [], isClean: false },
+            },
+          ).events,
+      )
+    })
+    .map(({ seq: _, receivedAt, ...said }) => said)
+}
