@@ -86,6 +86,7 @@ function hourSql(hour: number, orgId: string, domainIds: readonly string[]): str
     ([name, type]) => `(${columns[name as keyof typeof EVENT_COLUMNS]})::${type} AS ${name}`,
   )
   return `SELECT ${selected.join(', ')},
+      violations IS NOT NULL AS violated,
       map_from_entries(list_filter([${entries.join(', ')}], lambda entry: entry.value IS NOT NULL))::JSON AS params
     FROM (
       SELECT n, n // ${AT_ONCE} % ${STEPS} AS step, n // ${AT_ONCE * STEPS} * ${AT_ONCE} + n % ${AT_ONCE} AS session,

@@ -87,6 +87,16 @@ export function alertsOf(db: Db, orgId: string): Alert[] {
   return db.prepare<[string], AlertRow>('SELECT * FROM alert WHERE orgId = ? ORDER BY id').all(orgId).map(alertOf)
 }
 
+/** Returns how many alerts of an organization have an impact value above 0, disabled ones included. */
+export function valuedAlerts(db: Db, orgId: string): number {
+  return (
+    db
+      .prepare<[string], number>(`SELECT count(*) FROM alert WHERE orgId = ? AND input ->> '$.impactValue' > 0`)
+      .pluck()
+      .get(orgId) ?? 0
+  )
+}
+
 /** A stored alert whose JSON is parsed only when `read` is called. */
 export interface KeptAlert {
   id: string

@@ -5,6 +5,7 @@ import { findAlert } from '../alerts/store.ts'
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Nullable, type Static, Type } from '../core/schema.ts'
+import { causeOfIssue, IssueCauseSchema } from '../insights/causes.ts'
 import { EventSchema } from '../insights/event-search.ts'
 import { insight, type Sources } from '../insights/insight.ts'
 import { followedScope } from '../insights/series-scope.ts'
@@ -28,6 +29,7 @@ export const IssueEvidenceSchema = Closed(
     alert: Nullable(AlertSchema),
     summary: Type.String({ description: 'One sentence: what is wrong, where, how often and since when' }),
     explainedBy: Nullable(ExplanationSchema),
+    cause: Nullable(IssueCauseSchema),
     ...seriesFields,
     badSample: Nullable(EventSchema),
     goodSample: Nullable(EventSchema),
@@ -57,6 +59,7 @@ function example() {
       'Purchases have a value: Google Analytics 4 purchase events break the rule on Shop (shop.example), 42 times from ' +
       '2026-01-05 12:00 to 2026-01-05 12:30 UTC.',
     explainedBy: null,
+    cause: { kind: 'tag', title: 'Google Analytics 4 on Shop', changeId: null },
     series: [{ start: 1_767_614_400_000, observed: 42, expected: 0, low: null, high: null, partial: true }],
     grain: 'hour',
     badSample: event,
@@ -90,12 +93,17 @@ export const issueEvidence = insight({
     const alert = alertOrNull(db, orgId, trouble.issue.alertId)
     const deliveries = listDeliveries(db, orgId, { issueId: id }, { after: null, limit: MAX_DELIVERIES })
     const chart: SeriesSources['chart'] = (scope, range) => follower.chart(scope, range, watermark())
-    const [series, samples] = await Promise.all([seriesOf(trouble, { history, chart }), samplesOf(trouble, history)])
+    const [series, samples, cause] = await Promise.all([
+      seriesOf(trouble, { history, chart }),
+      samplesOf(trouble, history),
+      causeOfIssue(sources, trouble.issue, now),
+    ])
     return {
       issue: describeIssue(detail, principal),
       alert: alert && describeAlert(alert, principal),
       summary: summaryOf(trouble.issue, { domain: detail.domain, explainedBy }),
       explainedBy,
+      cause,
       changes: [],
       deliveries: deliveries.slice(0, MAX_DELIVERIES).map((row) => describeDelivery(row, principal)),
       ...series,

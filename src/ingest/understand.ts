@@ -5,6 +5,7 @@ import type { StoredPage } from '../core/page.ts'
 import { cutText } from '../core/text.ts'
 import { readBody } from '../decoders/body.ts'
 import { MAX_NAME_LENGTH } from '../decoders/decoded.ts'
+import { googleTagManager } from '../decoders/google-tag-manager.ts'
 import { decodeHit, type FlatEvent } from '../decoders/index.ts'
 import { isPageView } from '../decoders/page-view.ts'
 import { cleanText, flattenParams, readQuery } from '../decoders/params.ts'
@@ -277,7 +278,7 @@ class Reading {
 
   private tagFields(item: TagItem): Fields {
     return {
-      vendor: 'Google Tag Manager',
+      vendor: googleTagManager.vendor,
       event: this.clean(item.event ?? ''),
       account: this.clean(item.container),
       kind: 'tag',

@@ -1,8 +1,19 @@
+import { causes } from './causes.ts'
 import { eventSearch } from './event-search.ts'
 import type { AnyInsight } from './insight.ts'
+import { orgValue } from './org-value.ts'
 import { pageViewSampling } from './page-view-sampling.ts'
+import { scores } from './scores.ts'
 import { signalList } from './signal-list.ts'
 import { volumeSeries } from './volume-series.ts'
 
 /** All insights; that for the evidence of an issue is in `src/evidence`. */
-export const insights: readonly AnyInsight[] = [eventSearch, volumeSeries, pageViewSampling, signalList]
+export const insights: readonly AnyInsight[] = [
+  eventSearch,
+  volumeSeries,
+  pageViewSampling,
+  signalList,
+  causes,
+  scores,
+  orgValue,
+]

@@ -112,7 +112,7 @@ interface Domain {
 }
 
 /** A signal with the alert that follows it. */
-interface Found {
+export interface FoundSignal {
   row: SignalRow
   timezone: string
 }
@@ -122,7 +122,7 @@ async function listSignals(parts: ListSources, orgId: string, query: SignalQuery
   const limit = Math.min(query.limit ?? DEFAULT_LIMIT, series ? MOST_SERIES : Number.POSITIVE_INFINITY)
   const after = placeOf(query.cursor)
   const now = parts.watermark()
-  const found: Found[] = []
+  const found: FoundSignal[] = []
   const domains = domainsFrom(parts.db, orgId, query.domainId ?? null, after?.[0] ?? null)
   for (let at = 0; at < domains.length && found.length <= limit; at += DOMAINS_AT_ONCE) {
     const some = domains.slice(at, at + DOMAINS_AT_ONCE)
@@ -147,7 +147,7 @@ async function withSeries(
   { follower }: ListSources,
   orgId: string,
   signals: readonly SignalRow[],
-  items: readonly Found[],
+  items: readonly FoundSignal[],
   now: Instant,
 ): Promise<SignalRow[]> {
   const scopes = signals.map((row, index) => scopeOf(orgId, row, items[index]?.timezone ?? 'UTC'))
@@ -168,7 +168,7 @@ function scopeOf(orgId: string, { domainId, vendor, event, sensitivity }: Signal
 async function inDetail(
   { follower }: ListSources,
   orgId: string,
-  items: readonly Found[],
+  items: readonly FoundSignal[],
   now: Instant,
 ): Promise<SignalRow[]> {
   const to = tickBefore(now)
@@ -231,13 +231,13 @@ function wanted(query: SignalQuery, after: Place | null, most: number): (signal:
 }
 
 /** Returns the matching signals of these domains, in the order of the list. */
-async function signalsOf(
+export async function signalsOf(
   { db, follower, now: today }: ListSources,
   orgId: string,
   domains: readonly Domain[],
   isWanted: (signal: KnownSignal) => boolean,
   now: Instant,
-): Promise<Found[]> {
+): Promise<FoundSignal[]> {
   const watched = domains.map((domain) => {
     const alert = autoAlertOf(db, { orgId, domainId: domain.id })
     return { domain, alert, timezone: alert?.timezone ?? 'UTC' }

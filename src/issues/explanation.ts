@@ -42,6 +42,11 @@ export function explanationOf(db: Db, trouble: Trouble): Explanation | null {
   return cause && { issueId: cause.id, title: cause.title }
 }
 
+/** True for an issue about the fall of the whole traffic of a domain, which explains others. */
+export function isDomainFall(trouble: Trouble): boolean {
+  return trouble.issue.domainId !== null && isOfDomain(trouble.issue) && !isRise(trouble)
+}
+
 /** Types whose issues without a subject are about all traffic of a domain. */
 const EXPLAINING = alertTypes.flatMap(({ kind, explainsFalls }) => (explainsFalls ? [kind] : []))
 

@@ -4,7 +4,7 @@ import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, OneOf, type Static, Type } from '../core/schema.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
 import type { Db } from '../store/database.ts'
-import { ISSUE_STATUSES, type Issue } from './issue.ts'
+import { ISSUE_STATUSES, type Issue, type IssueRecord } from './issue.ts'
 import { ISSUE_COLUMNS, type IssueRow, issueOf, recordOf } from './store.ts'
 
 const SORTS = ['severity', 'impactValue', 'lastSeenAt'] as const
@@ -92,6 +92,18 @@ export function listIssues(db: Db, orgId: string, query: IssueQuery): { issues: 
     ...ORDER[sort].map((_, index) => row[`place${index}`] ?? null),
   ])
   return { issues: items.map((row) => issueOf(recordOf(row))), nextCursor }
+}
+
+/** Returns all open and acknowledged issues of an organization, of one domain or, when null, of all; oldest first. */
+export function unresolvedIssues(db: Db, orgId: string, domainId: string | null = null): IssueRecord[] {
+  return db
+    .prepare<[object], IssueRow>(
+      `SELECT ${ISSUE_COLUMNS} FROM issue
+       WHERE orgId = @orgId AND status IN ('open', 'acknowledged') AND (@domainId IS NULL OR domainId = @domainId)
+       ORDER BY firstSeenAt, id`,
+    )
+    .all({ orgId, domainId })
+    .map(recordOf)
 }
 
 /** Returns the open issues of the whole organization, whatever the list is filtered by. */

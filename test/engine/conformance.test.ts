@@ -22,9 +22,11 @@ import { samplesOf } from '../../src/evidence/events.ts'
 import { seriesOf } from '../../src/evidence/series.ts'
 import type { Trouble } from '../../src/evidence/trouble.ts'
 import { eventSearch } from '../../src/insights/event-search.ts'
+import { factsOf } from '../../src/insights/issue-facts.ts'
 import { pageViewSampling } from '../../src/insights/page-view-sampling.ts'
+import { brokenRulesQuery, namedTotalsQuery, statusesQuery } from '../../src/insights/scores.ts'
 import { volumeSeries } from '../../src/insights/volume-series.ts'
-import { findingOf, issueOfAlert } from '../../src/issues/issue.fixture.ts'
+import { findingOf, issueOfAlert, volumeAlert } from '../../src/issues/issue.fixture.ts'
 import { rowCountsQuery } from '../../src/signals/row-counts.ts'
 import { dailyEventsQuery } from '../../src/signals/signal-names.ts'
 import { trafficQuery } from '../../src/signals/suspicion.ts'
@@ -303,6 +305,21 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
     }
     await both.query(dailyEventsQuery(orgId, domainIds.slice(0, 2), { from: window.from, to: window.to + 2 * DAY_MS }))
     for (const id of [...domainIds, 'dom_none']) await both.query(trafficQuery([id, 'dom_gone'], window))
+  })
+
+  test('scores, and what is known around the beginning of issues', async () => {
+    const { sources, orgId, domainIds, window, both } = world
+    const ours = domainIds.slice(0, 2)
+    for (const made of [statusesQuery, brokenRulesQuery, namedTotalsQuery]) await both.query(made(orgId, ours, window))
+    const issues = ['Meta Pixel', `o'neill "x" \\`, null].flatMap((vendor, n) =>
+      ours.map((domainId, at) =>
+        issueOfAlert(volumeAlert, {
+          ...{ id: `iss_${n}${at}`, orgId, domainId, firstSeenAt: window.from + (30 + n) * HOUR_MS + at },
+          evidence: findingOf({ domainId, vendor }),
+        }),
+      ),
+    )
+    await factsOf(sources, orgId, issues, window.to)
   })
 
   test.each(queriesInCode())('%s', (name) => {

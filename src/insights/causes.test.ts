@@ -1,0 +1,102 @@
+import { expect, test } from 'bun:test'
+import { type TestApp, testApp } from '../../test/app.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
+
+const rule = (vendors: string[]) => ({
+  ...{ name: 'Has a value', alertType: 'data_validation', severity: 'high', period: '1h', impactValue: 100, vendors },
+  conditions: { logic: 'any', items: [{ parameter: 'value', op: 'equals', values: ['bad'] }] },
+  channels: [{ type: 'email', target: 'owners' }],
+})
+
+interface Property {
+  id: string
+  token: string
+}
+
+/** A day of a shop: every 20 minutes two reports of the tag manager, and requests of two vendors. */
+async function aDay(world: TestApp, { token }: Property): Promise<void> {
+  for (let at = 0; at < DAY_MS + 2 * HOUR_MS; at += 20 * MINUTE_MS) {
+    world.clock.advance(20 * MINUTE_MS)
+    await visit(world, token, { reports: 2 })
+  }
+}
+
+async function visit(world: TestApp, token: string, { reports = 0, failed = 0, bad = 0 }): Promise<void> {
+  const tags = Array.from({ length: reports }, () => ({ container: 'GTM-1', tagId: '7', event: 'load' }))
+  const events = Array.from({ length: 10 }, (_, n) => ({
+    ...{ vendor: n % 2 ? 'GA' : 'Meta', event: 'buy', status: n < failed ? 'failure' : 'ok' },
+    params: { value: n < bad ? 'bad' : '1' },
+  }))
+  await world.collect(token, { tags, events })
+}
+
+const property = async (world: TestApp, name: string): Promise<Property> =>
+  (await world.call('POST', '/v1/domains', { body: { name } })).body
+
+const causes = async (world: TestApp, query = '') =>
+  (await world.call('GET', `/v1/insights/causes${query}`)).body.causes
+
+const settle = (world: TestApp) => world.at(world.clock.now() + 10 * SECOND_MS)
+
+test('without an issue there is no cause; of an unknown domain it is refused', async () => {
+  await using world = await testApp()
+  expect(await causes(world)).toEqual([])
+  expect((await world.call('GET', '/v1/insights/causes?domainId=dom_none')).status).toBe(404)
+})
+
+test.each<[string, Parameters<typeof visit>[2], object]>([
+  ['tag', { reports: 2, bad: 1 }, { title: 'Meta on Shop', vendor: 'Meta' }],
+  ['container', { bad: 1 }, { title: 'Reports of the tag manager stopped on Shop', vendor: null }],
+  ['vendor', { reports: 2, bad: 1, failed: 5 }, { title: 'Meta itself is in trouble', vendor: 'Meta' }],
+])(
+  '%s, after a usual day',
+  async (kind, last, expected) => {
+    await using world = await testApp()
+    const shop = await property(world, 'Shop')
+    await world.call('POST', '/v1/alerts', { body: rule([]) })
+    await aDay(world, shop)
+    world.clock.advance(20 * MINUTE_MS)
+    await visit(world, shop.token, last)
+    await settle(world)
+    const [cause, ...others] = await causes(world)
+    expect(others).toEqual([])
+    expect(cause).toMatchObject({ kind, ...expected, domainId: shop.id, severity: 'high', impactValue: 100 })
+    const { body } = await world.call('GET', `/v1/issues/${cause.issueIds[0]}/evidence`)
+    expect(body.cause).toEqual({ kind, title: cause.title, changeId: null })
+    await world.call('PATCH', `/v1/issues/${cause.issueIds[0]}`, { body: { status: 'resolved' } })
+    expect(await causes(world)).toEqual([])
+    expect((await world.call('GET', `/v1/issues/${cause.issueIds[0]}/evidence`)).body.cause).toBeNull()
+  },
+  60_000,
+)
+
+test('one vendor in two domains, each asked for by itself', async () => {
+  await using world = await testApp()
+  const [shop, blog] = [await property(world, 'Shop'), await property(world, 'Blog')]
+  await world.call('POST', '/v1/alerts', { body: rule([]) })
+  await visit(world, shop.token, { bad: 1 })
+  await settle(world)
+  world.clock.advance(HOUR_MS)
+  await visit(world, blog.token, { bad: 1 })
+  await settle(world)
+  const [cause] = await causes(world)
+  expect(cause).toMatchObject({ kind: 'vendor', vendor: 'Meta', domainId: null, impactValue: 200 })
+  expect(cause.issueIds).toHaveLength(2)
+  for (const { id } of [shop, blog]) {
+    expect(await causes(world, `?domainId=${id}`)).toMatchObject([
+      { kind: 'vendor', domainId: id, issueIds: [expect.any(String)] },
+    ])
+  }
+}, 60_000)
+
+test('a gap of ours at the beginning of an issue', async () => {
+  await using world = await testApp()
+  const shop = await property(world, 'Shop')
+  await world.call('POST', '/v1/alerts', { body: rule([]) })
+  await world.run('heartbeat')
+  world.clock.advance(30 * MINUTE_MS)
+  await world.run('heartbeat')
+  await visit(world, shop.token, { bad: 1 })
+  await settle(world)
+  expect(await causes(world)).toMatchObject([{ kind: 'pipeline', vendor: null, domainId: shop.id }])
+}, 60_000)

@@ -1,0 +1,91 @@
+import { SEVERITIES } from '../alerts/alert.ts'
+import type { Instant } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { Closed, InstantSchema, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
+import type { IssueRecord } from '../issues/issue.ts'
+import { unresolvedIssues } from '../issues/list.ts'
+import { insight, type Sources } from './insight.ts'
+import { factsOf } from './issue-facts.ts'
+import { CAUSE_KINDS, causesOf, rungOf } from './ladder.ts'
+
+const CauseSchema = Closed({
+  kind: OneOf(CAUSE_KINDS),
+  title: Type.String(),
+  detail: Type.String({ description: 'One sentence: how many issues, and why they are thought to have this cause' }),
+  since: InstantSchema,
+  domainId: Nullable(Type.String({ description: 'Null when its issues are of several domains' })),
+  vendor: Nullable(Type.String()),
+  changeId: Nullable(Type.String()),
+  issueIds: Type.Array(Type.String(), { description: 'Open and acknowledged ones, the oldest first' }),
+  severity: OneOf(SEVERITIES, { description: 'The worst of its issues' }),
+  impactValue: Type.Number({ description: 'Of its issues, added up' }),
+})
+
+const CauseListSchema = Closed(
+  { causes: Type.Array(CauseSchema, { description: 'The gravest first' }) },
+  {
+    $id: 'CauseList',
+    examples: [
+      {
+        causes: [
+          {
+            kind: 'release',
+            title: 'Release 42',
+            detail: '10 issues began in the watch window of this change.',
+            since: 1_767_614_400_000,
+            domainId: 'dom_01ke7jm2q0d3k8f1z6y5b7n4ta',
+            vendor: null,
+            changeId: 'chg_01ke7k0x4m8q2w6e9r3t5y7u1i',
+            issueIds: ['iss_01ke7k3h20x6b4n8r1t9v5c7zd'],
+            severity: 'high',
+            impactValue: 12_000,
+          },
+        ],
+      },
+    ],
+  },
+)
+
+/** What caused the issues that are open or acknowledged: each is in exactly one cause. */
+export const causes = insight({
+  id: 'listCauses',
+  summary: 'What caused the open issues: one entry for all that have the same cause',
+  description:
+    'The first of these that holds for an issue: `pipeline` (this server could not collect), `traffic` (the whole domain ' +
+    'fell), `container` (the tag manager stopped), `consent`, `vendor` (in several domains, or its requests fail), ' +
+    '`release` (in the watch window of a change), `tag` (none of these). `docs/causes.md` says when each holds.',
+  path: '/insights/causes',
+  refusals: ['notFound', 'unavailable'],
+  input: Closed({ domainId: Type.Optional(Type.String({ maxLength: 100 })) }),
+  output: CauseListSchema,
+  async answer(sources, { domainId }, { principal: { orgId }, now }) {
+    if (domainId !== undefined && !sources.domains().some(({ id }) => id === domainId)) {
+      throw new AppError('notFound', 'query.domainId: no such domain')
+    }
+    const all = unresolvedIssues(sources.db, orgId)
+    const issues = domainId === undefined ? all : all.filter((issue) => issue.domainId === domainId)
+    return { causes: causesOf(await factsOf(sources, orgId, issues, now), all) }
+  },
+})
+
+export const IssueCauseSchema = Closed(
+  { kind: OneOf(CAUSE_KINDS), title: Type.String(), changeId: Nullable(Type.String()) },
+  { description: 'What caused it, as in `GET /v1/insights/causes`; null unless it is open or acknowledged' },
+)
+
+/** Returns the cause of one issue; null when it is neither open nor acknowledged. */
+export async function causeOfIssue(
+  sources: Pick<Sources, 'db' | 'history' | 'domains' | 'regions'>,
+  issue: IssueRecord,
+  now: Instant,
+): Promise<Static<typeof IssueCauseSchema> | null> {
+  if (issue.status !== 'open' && issue.status !== 'acknowledged') return null
+  const [facts] = await factsOf(sources, issue.orgId, [issue], now)
+  if (!facts) return null
+  const vendor = issue.evidence?.vendor ?? null
+  const peers = unresolvedIssues(sources.db, issue.orgId).filter(
+    ({ evidence }) => (evidence?.vendor ?? null) === vendor,
+  )
+  const { kind, title, changeId } = rungOf(facts, peers)
+  return { kind, title, changeId }
+}

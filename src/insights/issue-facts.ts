@@ -1,0 +1,186 @@
+import { keptAlerts } from '../alerts/store.ts'
+import { maskPersonal } from '../conditions/mask.ts'
+import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
+import { googleTagManager } from '../decoders/google-tag-manager.ts'
+import { explanationOf, isDomainFall } from '../issues/explanation.ts'
+import type { IssueRecord } from '../issues/issue.ts'
+import { gapsBetween } from '../signals/gap-store.ts'
+import type { Dialect } from '../warehouse/dialect.ts'
+import { type Query, query } from '../warehouse/query.ts'
+import type { Sources } from './insight.ts'
+import type { IssueFacts } from './ladder.ts'
+
+/** A gap this close to the beginning of an issue may have caused it. */
+const GAP_NEAR_MS = 15 * MINUTE_MS
+/** Counts before an issue are of the day that ended this long before it: what caused it may have begun earlier. */
+const BEFORE_MS = DAY_MS
+const LEAD_MS = HOUR_MS
+/** Counts since its beginning are of at least and at most so long. */
+const SINCE_MS = { least: 15 * MINUTE_MS, most: HOUR_MS }
+/** The history is asked about issues that began so lately; of others the counts around their beginning stay unknown. */
+const ASKED_MS = 14 * DAY_MS
+
+type FactSources = Pick<Sources, 'db' | 'history' | 'domains' | 'regions'>
+
+/** Returns what is known around the beginning of these issues of one organization, in their order. */
+export async function factsOf(
+  sources: FactSources,
+  orgId: string,
+  issues: readonly IssueRecord[],
+  now: Instant,
+): Promise<IssueFacts[]> {
+  const { db, regions } = sources
+  const recent = issues
+    .filter(({ firstSeenAt }) => firstSeenAt > now - ASKED_MS)
+    .map((issue) => stretchesOf(issue, now))
+  const [reports, failures] = await Promise.all([reportsOf(sources, orgId, recent), failuresOf(sources, orgId, recent)])
+  const rules = new Map(keptAlerts(db, [...new Set(issues.map(({ alertId }) => alertId))]).map((one) => [one.id, one]))
+  const names = domainNames(sources, orgId)
+  const masked = (text: string) => maskPersonal(text, '', regions())
+  return issues.map((issue) => {
+    const { id, domainId, firstSeenAt } = issue
+    const rule = rules.get(issue.alertId)?.read() ?? null
+    const ofType = rule?.alertType === issue.alertType ? rule : null
+    const explanation = isDomainFall({ issue, rule: ofType })
+      ? { issueId: id, title: issue.title }
+      : explanationOf(db, { issue, rule: ofType })
+    const [gap = null] = gapsBetween(db, firstSeenAt - GAP_NEAR_MS, firstSeenAt + GAP_NEAR_MS)
+    return {
+      issue,
+      domain: domainId === null ? null : masked(names.get(domainId) ?? ''),
+      gap,
+      traffic: explanation && { issueId: explanation.issueId, title: masked(explanation.title) },
+      container: reports.get(id) ?? null,
+      consent: null,
+      failures: failures.get(id) ?? null,
+      change: null,
+    }
+  })
+}
+
+function domainNames({ db }: FactSources, orgId: string): Map<string, string> {
+  const rows = db.prepare<[string], { id: string; name: string }>('SELECT id, name FROM domain WHERE orgId = ?')
+  return new Map(rows.all(orgId).map(({ id, name }) => [id, name]))
+}
+
+/** An issue, and the stretches of time before and since its beginning whose counts are compared. */
+interface Stretches {
+  id: string
+  domainId: string | null
+  vendor: string | null
+  before: Query['window']
+  since: Query['window']
+}
+
+function stretchesOf({ id, domainId, firstSeenAt, evidence }: IssueRecord, now: Instant): Stretches {
+  const to = Math.min(now, firstSeenAt + SINCE_MS.most)
+  const from = Math.min(firstSeenAt, to - SINCE_MS.least)
+  const before = { from: from - LEAD_MS - BEFORE_MS, to: from - LEAD_MS }
+  return { id, domainId, vendor: evidence?.vendor ?? null, before, since: { from, to } }
+}
+
+const hoursOf = ({ from, to }: Query['window']) => (to - from) / HOUR_MS
+
+function windowOf(issues: readonly Stretches[]): Query['window'] {
+  const from = Math.min(...issues.map(({ before }) => before.from))
+  return { from, to: Math.max(...issues.map(({ since }) => since.to)) }
+}
+
+/** The stretches as a relation `own` to join with: `before <= t < lead`, `since <= t < until`. */
+const boundsOf = (issues: readonly Stretches[]) =>
+  JSON.stringify(
+    issues.map(({ id, domainId, vendor, before, since }) => ({
+      ...{ id, ownDomain: domainId ?? '', ownVendor: vendor ?? '' },
+      ...{ beforeAt: before.from, leadAt: before.to, sinceAt: since.from, untilAt: since.to },
+    })),
+  )
+const BOUNDS: Parameters<Dialect['rowsOfJson']>[1] = {
+  ...{ id: 'text', ownDomain: 'text', ownVendor: 'text' },
+  ...{ beforeAt: 'integer', leadAt: 'integer', sinceAt: 'integer', untilAt: 'integer' },
+}
+
+/** Returns the rates of tag-manager reports and of other events in the domain of each issue. */
+async function reportsOf(
+  { history }: FactSources,
+  orgId: string,
+  issues: readonly Stretches[],
+): Promise<Map<string, IssueFacts['container']>> {
+  const own = issues.filter(({ domainId }) => domainId !== null)
+  if (own.length === 0) return new Map()
+  const rows = await history.query<
+    Record<'reportsBefore' | 'reportsSince' | 'allBefore' | 'allSince', number> & { id: string }
+  >(reportsQuery(orgId, own))
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return new Map(
+    own.flatMap(({ id, before, since }) => {
+      const row = byId.get(id)
+      if (!row) return []
+      const rates = (ofBefore: number, ofSince: number) => ({
+        before: ofBefore / hoursOf(before),
+        since: ofSince / hoursOf(since),
+      })
+      const reports = rates(row.reportsBefore, row.reportsSince)
+      const others = rates(row.allBefore - row.reportsBefore, row.allSince - row.reportsSince)
+      return [[id, { reports, others, reported: row.reportsBefore }]]
+    }),
+  )
+}
+
+function reportsQuery(orgId: string, issues: readonly Stretches[]): Query {
+  return query('insights.tag-manager-reports', {
+    ...{ over: 'counts' as const, orgId, window: windowOf(issues) },
+    write(binder) {
+      const own = binder.dialect.rowsOfJson(binder.bind(boundsOf(issues)), BOUNDS)
+      const manager = binder.bind(googleTagManager.vendor)
+      const sum = (test: string) => `sum(CASE WHEN ${test} THEN weight ELSE 0 END)`
+      const [isBefore, isSince] = ['minute < leadAt', 'minute >= sinceAt']
+      return {
+        sql: `SELECT id, ${sum(isBefore)} AS allBefore, ${sum(isSince)} AS allSince,
+            ${sum(`${isBefore} AND vendor = ${manager}`)} AS reportsBefore,
+            ${sum(`${isSince} AND vendor = ${manager}`)} AS reportsSince
+          FROM counts JOIN ${own} AS own ON own.ownDomain = domainId
+          WHERE minute >= beforeAt AND minute < untilAt AND (${isBefore} OR ${isSince}) GROUP BY id`,
+      }
+    },
+  })
+}
+
+/** Returns the shares of failed requests of the vendor of each issue, in all domains together. */
+async function failuresOf(
+  { history }: FactSources,
+  orgId: string,
+  issues: readonly Stretches[],
+): Promise<Map<string, IssueFacts['failures']>> {
+  const own = issues.filter(({ vendor }) => vendor !== null)
+  if (own.length === 0) return new Map()
+  const rows = await history.query<
+    Record<'allBefore' | 'allSince' | 'failedBefore' | 'failedSince', number> & { id: string }
+  >(failuresQuery(orgId, own))
+  const share = (failed: number, known: number) => (known > 0 ? failed / known : 0)
+  return new Map(
+    rows.map(({ id, ...row }) => [
+      id,
+      { before: share(row.failedBefore, row.allBefore), since: share(row.failedSince, row.allSince) },
+    ]),
+  )
+}
+
+function failuresQuery(orgId: string, issues: readonly Stretches[]): Query {
+  return query('insights.vendor-failures', {
+    ...{ orgId, window: windowOf(issues) },
+    write(binder) {
+      const own = binder.dialect.rowsOfJson(binder.bind(boundsOf(issues)), BOUNDS)
+      const vendors = [...new Set(issues.flatMap(({ vendor }) => vendor ?? []))]
+      const sum = (test: string) => `sum(CASE WHEN ${test} THEN weight ELSE 0 END)`
+      const [isBefore, isSince] = ['receivedAt < leadAt', 'receivedAt >= sinceAt']
+      const failed = `status IN ('failure', 'exception', 'timeout')`
+      return {
+        where: [...binder.among('vendor', vendors), 'status IS NOT NULL', `kind <> 'library'`].join(' AND '),
+        sql: `SELECT own.id AS id, ${sum(isBefore)} AS allBefore, ${sum(isSince)} AS allSince,
+            ${sum(`${isBefore} AND ${failed}`)} AS failedBefore, ${sum(`${isSince} AND ${failed}`)} AS failedSince
+          FROM events JOIN ${own} AS own ON own.ownVendor = vendor
+          WHERE receivedAt >= beforeAt AND receivedAt < untilAt AND (${isBefore} OR ${isSince}) GROUP BY own.id`,
+      }
+    },
+  })
+}

@@ -1,0 +1,186 @@
+import type { Severity } from '../alerts/alert.ts'
+import { HOUR_MS, type Instant } from '../core/clock.ts'
+import { countText } from '../core/text.ts'
+import type { IssueRecord } from '../issues/issue.ts'
+
+/** What may have caused an issue, in the order in which it is looked for. */
+export const CAUSE_KINDS = ['pipeline', 'traffic', 'container', 'consent', 'vendor', 'release', 'tag'] as const
+export type CauseKind = (typeof CAUSE_KINDS)[number]
+
+/** How long before an issue a finding of consent may begin that caused it, and how far apart a vendor's issues may be. */
+export const TOGETHER_MS = 2 * HOUR_MS
+/** The share of a vendor's requests that fail, above which, when it has doubled, the vendor is the cause. */
+const MIN_FAILURE_SHARE = 0.1
+const FAILURE_RISE = 2
+/** Tag-manager reports have stopped when no more than this share of the usual is left, while other events go on. */
+const STOPPED_SHARE = 0.05
+const GOES_ON_SHARE = 0.25
+/** Reports must have been this many in the time before, or their absence says nothing. */
+const MIN_REPORTS = 20
+
+/** Counts around the beginning of an issue: in the day before, and since, each scaled to one hour. */
+export interface HourlyRates {
+  before: number
+  since: number
+}
+
+/** What is known around the beginning of one issue. */
+export interface IssueFacts {
+  issue: Pick<IssueRecord, 'id' | 'domainId' | 'firstSeenAt' | 'severity' | 'impactValue' | 'title' | 'evidence'>
+  /** Name of its domain; null when it has none. */
+  domain: string | null
+  /** A gap of collection at its beginning. */
+  gap: { fromAt: Instant } | null
+  /** The issue about the whole traffic of its domain: itself, or the one that explains it. */
+  traffic: { issueId: string; title: string } | null
+  /** Reports of the tag manager and other events of its domain; null when unknown. `reported`: reports in the day before. */
+  container: { reports: HourlyRates; others: HourlyRates; reported: number } | null
+  /** The latest finding of consent in its domain that began in the 2 hours before. */
+  consent: { vendor: string; kind: string; firstSeenAt: Instant } | null
+  /** Shares of its vendor's requests that failed, 0 to 1; null when unknown. */
+  failures: { before: number; since: number } | null
+  /** The latest change in whose watch window it began. */
+  change: { id: string; title: string; occurredAt: Instant } | null
+}
+
+/** The cause of one issue; issues with the same `key` have the same cause. */
+export interface Rung {
+  kind: CauseKind
+  key: string
+  title: string
+  /** When the cause began; null: with its first issue. */
+  since: Instant | null
+  vendor: string | null
+  changeId: string | null
+}
+
+/** One cause with all of its issues. */
+export interface Cause {
+  kind: CauseKind
+  title: string
+  detail: string
+  since: Instant
+  /** Null when its issues are of several domains. */
+  domainId: string | null
+  vendor: string | null
+  changeId: string | null
+  issueIds: string[]
+  severity: Severity
+  impactValue: number
+}
+
+const RANK: Readonly<Record<Severity, number>> = { critical: 3, high: 2, medium: 1, low: 0 }
+
+/**
+ * Returns the causes of these issues, the gravest first. Each issue is in one: the first kind that holds for it. `all`:
+ * every open and acknowledged issue of the organization, these included.
+ */
+export function causesOf(
+  facts: readonly IssueFacts[],
+  all: readonly (Peer & Pick<IssueRecord, 'evidence'>)[],
+): Cause[] {
+  const ofVendor = Map.groupBy(all, ({ evidence }) => evidence?.vendor ?? null)
+  const rungs = facts.map((one) => ({
+    ...one,
+    rung: rungOf(one, ofVendor.get(one.issue.evidence?.vendor ?? null) ?? []),
+  }))
+  return [...Map.groupBy(rungs, ({ rung }) => rung.key).values()]
+    .map(causeOf)
+    .sort((a, b) => RANK[b.severity] - RANK[a.severity] || b.impactValue - a.impactValue || b.since - a.since)
+}
+
+/** An issue as the others of its vendor see it. */
+export type Peer = Pick<IssueRecord, 'domainId' | 'firstSeenAt'>
+
+/** Returns the cause of one issue. `peers`: the open and acknowledged issues of its vendor, itself included. */
+export function rungOf(facts: IssueFacts, peers: readonly Peer[]): Rung {
+  const { issue, gap, traffic, consent, change } = facts
+  const vendor = issue.evidence?.vendor ?? null
+  const where = facts.domain === null ? '' : ` on ${facts.domain}`
+  const none = { since: null, vendor: null, changeId: null }
+  if (gap) {
+    const title = 'Tagwarden could not collect'
+    return { ...none, kind: 'pipeline', key: `pipeline ${gap.fromAt}`, title, since: gap.fromAt }
+  }
+  if (traffic) return { ...none, kind: 'traffic', key: `traffic ${traffic.issueId}`, title: traffic.title }
+  if (hasStopped(facts)) {
+    const title = `Reports of the tag manager stopped${where}`
+    return { ...none, kind: 'container', key: `container ${issue.domainId}`, title }
+  }
+  if (consent) {
+    const { kind, firstSeenAt } = consent
+    const title = `Consent changed: ${kind} of ${consent.vendor}${where}`
+    const key = `consent ${issue.domainId} ${kind} ${consent.vendor}`
+    return { ...none, kind: 'consent', key, title, since: firstSeenAt, vendor: consent.vendor }
+  }
+  if (vendor !== null && (isOfSeveralDomains(facts, peers) || hasFailures(facts))) {
+    return { ...none, kind: 'vendor', key: `vendor ${vendor}`, title: `${vendor} itself is in trouble`, vendor }
+  }
+  if (change) {
+    const { id, title, occurredAt } = change
+    return { kind: 'release', key: `release ${id}`, title, since: occurredAt, vendor: null, changeId: id }
+  }
+  const title = `${vendor ?? 'A tag'}${where}`
+  return { ...none, kind: 'tag', key: `tag ${issue.domainId} ${vendor ?? issue.id}`, title, vendor }
+}
+
+function hasStopped({ container }: IssueFacts): boolean {
+  if (!container || container.reported < MIN_REPORTS) return false
+  const { reports, others } = container
+  return reports.since <= reports.before * STOPPED_SHARE && others.since > others.before * GOES_ON_SHARE
+}
+
+/** True when another domain has an issue of the same vendor that began within 2 hours. */
+function isOfSeveralDomains({ issue }: IssueFacts, peers: readonly Peer[]): boolean {
+  return peers.some(
+    ({ domainId, firstSeenAt }) =>
+      domainId !== issue.domainId && Math.abs(firstSeenAt - issue.firstSeenAt) <= TOGETHER_MS,
+  )
+}
+
+function hasFailures({ failures }: IssueFacts): boolean {
+  return failures !== null && failures.since >= MIN_FAILURE_SHARE && failures.since >= failures.before * FAILURE_RISE
+}
+
+function causeOf(members: readonly (IssueFacts & { rung: Rung })[]): Cause {
+  const [first, ...others] = members
+  if (!first) throw new Error('a cause has at least one issue')
+  const { kind, title, vendor, changeId, since } = first.rung
+  const issues = members.map(({ issue }) => issue)
+  const begins = issues.map(({ firstSeenAt }) => firstSeenAt)
+  const isOfOne = others.every(({ issue }) => issue.domainId === first.issue.domainId)
+  return {
+    ...{ kind, title, vendor, changeId },
+    detail: detailOf(first.rung, members),
+    since: since ?? Math.min(...begins),
+    domainId: isOfOne ? first.issue.domainId : null,
+    issueIds: issues.map(({ id }) => id),
+    severity: issues.reduce<Severity>(
+      (worst, { severity }) => (RANK[severity] > RANK[worst] ? severity : worst),
+      'low',
+    ),
+    impactValue: issues.reduce((sum, { impactValue }) => sum + (impactValue ?? 0), 0),
+  }
+}
+
+/** Returns one sentence: how many issues, and why they are thought to have this cause. */
+function detailOf({ kind, vendor }: Rung, members: readonly IssueFacts[]): string {
+  const count = `${countText(members.length)} ${members.length === 1 ? 'issue' : 'issues'}`
+  const domains = new Set(members.map(({ issue }) => issue.domainId)).size
+  const failures = Math.max(0, ...members.map((member) => (hasFailures(member) ? (member.failures?.since ?? 0) : 0)))
+  const why: Readonly<Record<CauseKind, string>> = {
+    pipeline: 'began when this server could not collect',
+    traffic: 'began when the whole traffic of the domain fell',
+    container: 'began when the tag manager stopped reporting, while other events went on',
+    consent: 'began within 2 hours of a finding of consent',
+    vendor:
+      failures > 0
+        ? `began when ${percent(failures)} of the requests to ${vendor} failed`
+        : `of ${vendor} began within 2 hours in ${countText(domains)} domains`,
+    release: 'began in the watch window of this change',
+    tag: 'with no cause beyond the tag itself',
+  }
+  return `${count} ${why[kind]}.`
+}
+
+const percent = (share: number) => `${Number((share * 100).toPrecision(2))} %`

@@ -1,0 +1,46 @@
+import { valuedAlerts } from '../alerts/store.ts'
+import { Closed, Int } from '../core/schema.ts'
+import { issueValueFields, issueValueOf } from '../issues/value.ts'
+import { insight } from './insight.ts'
+
+const { topIssues, ...sums } = issueValueFields
+
+const OrgValueSchema = Closed(
+  { ...sums, valuedAlerts: Int({ description: 'Alerts with an `impactValue` above 0' }), topIssues },
+  {
+    $id: 'OrgValue',
+    examples: [
+      {
+        openValue: 12_900,
+        resolvedValue30d: 41_000,
+        resolvedValueTotal: 180_500,
+        valuedAlerts: 7,
+        topIssues: [
+          {
+            id: 'iss_01ke7k3h20x6b4n8r1t9v5c7zd',
+            title: 'Purchases have a value: Google Analytics 4 purchase events break the rule on shop.example',
+            status: 'open',
+            severity: 'high',
+            impactValue: 12_000,
+            occurrences: 42,
+          },
+        ],
+      },
+    ],
+  },
+)
+
+/** What is at stake in open issues, and what was protected by those that were resolved. */
+export const orgValue = insight({
+  id: 'getOrgValue',
+  summary: 'Impact value that monitoring protects: of open, and of resolved issues',
+  description:
+    'The value of an issue is the `impactValue` of its alert, in a unit of your own. An issue that is open again counts ' +
+    'as open; a muted one counts nowhere.',
+  path: '/org/value',
+  output: OrgValueSchema,
+  answer: async ({ db }, _, { principal: { orgId }, now }) => ({
+    ...issueValueOf(db, orgId, now),
+    valuedAlerts: valuedAlerts(db, orgId),
+  }),
+})

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type TestApp, testApp } from '../../test/app.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
+
+interface Scores {
+  overall: number
+  availability: { score: number; detail: string }
+  accuracy: { score: number; detail: string }
+  compliance: { score: number; detail: string }
+}
+
+let world: TestApp
+let shop: { id: string; token: string }
+let blog: { id: string; token: string }
+
+beforeAll(async () => {
+  world = await testApp()
+  shop = (await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })).body
+  blog = (await world.call('POST', '/v1/domains', { body: { name: 'Blog' } })).body
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+const scores = async (query = ''): Promise<Scores> => {
+  const { status, body } = await world.call('GET', `/v1/insights/scores${query}`)
+  expect({ status, body }).toMatchObject({ status: 200 })
+  expect(body.overall).toBe(Math.round((body.availability.score + body.accuracy.score + body.compliance.score) / 3))
+  return body
+}
+
+/** Sends a batch, and loads it. */
+async function send(token: string, events: object[]) {
+  await world.collect(token, { events })
+  world.clock.advance(10 * SECOND_MS)
+  await world.run('flush')
+}
+const times = (count: number, event: object) => Array.from({ length: count }, () => event)
+const ok = [
+  ...times(60, { vendor: 'GA', event: 'purchase', status: 'ok', params: { value: '9' } }),
+  ...times(40, { vendor: 'Meta', event: 'Purchase', status: 'ok' }),
+]
+
+describe('scores', () => {
+  test('without any event nothing is available, and nothing is wrong with the data', async () => {
+    expect(await scores()).toEqual({
+      overall: 67,
+      availability: { score: 0, detail: 'No event came in the last 24 hours.' },
+      accuracy: { score: 100, detail: 'No event broke a rule.' },
+      compliance: { score: 100, detail: 'There is no open finding.' },
+    })
+  })
+
+  test('of a healthy domain are high, whatever another one lacks that never sent anything', async () => {
+    await send(shop.token, ok)
+    expect(await scores()).toMatchObject({
+      availability: { score: 100, detail: 'All tags work as usual.' },
+      accuracy: { score: 100 },
+      compliance: { score: 100 },
+    })
+  })
+
+  test('fall when half of one of two vendors fails', async () => {
+    await send(shop.token, times(40, { vendor: 'Meta', event: 'Purchase', status: 'failure' }))
+    // Of loads of code, of other statuses and without one nothing is known.
+    await send(shop.token, times(40, { vendor: 'GA', event: 'purchase', params: { value: '1' } }))
+    const { availability } = await scores()
+    expect(availability.score).toBeLessThanOrEqual(95)
+    expect(availability.detail).toBe('50 % of Meta failed on Shop.')
+  })
+
+  test('fall when 30 % of the events of a rule break it, of enabled rules only', async () => {
+    const body = {
+      name: 'Has a value',
+      alertType: 'data_validation',
+      vendors: ['GA'],
+      conditions: { logic: 'any', items: [{ parameter: 'value', op: 'is_blank' }] },
+      period: '1h',
+      channels: [{ type: 'email', target: 'owners' }],
+    }
+    const { body: alert } = await world.call('POST', '/v1/alerts', { body })
+    await send(shop.token, times(43, { vendor: 'GA', event: 'purchase' }))
+    const { accuracy } = await scores()
+    expect(accuracy.score).toBeLessThanOrEqual(95)
+    expect(accuracy.detail).toBe('30 % of GA purchase events on Shop break "Has a value".')
+    await world.call('PUT', `/v1/alerts/${alert.id}/enabled`, { body: { enabled: false } })
+    expect((await scores()).accuracy.score).toBe(100)
+    await world.call('PUT', `/v1/alerts/${alert.id}/enabled`, { body: { enabled: true } })
+  })
+
+  test('are of one project where one is named', async () => {
+    const { body: project } = await world.call('POST', '/v1/projects', { body: { name: 'P', domainIds: [blog.id] } })
+    expect((await scores(`?projectId=${project.id}`)).availability.score).toBe(0)
+    await send(blog.token, ok)
+    expect(await scores(`?projectId=${project.id}`)).toMatchObject({
+      availability: { score: 100 },
+      accuracy: { score: 100 },
+    })
+    // Half the mean, half the worst of both domains.
+    const all = await scores()
+    expect(all.accuracy.score).toBeGreaterThan(85)
+    expect(all.accuracy.score).toBeLessThanOrEqual(95)
+    expect((await world.call('GET', '/v1/insights/scores?projectId=prj_none')).status).toBe(404)
+  })
+
+  test('count a gap of ours, and a domain that has stopped', async () => {
+    await world.run('heartbeat')
+    world.clock.advance(HOUR_MS)
+    await world.run('heartbeat')
+    await send(blog.token, ok)
+    await send(shop.token, ok)
+    expect((await scores()).availability.detail).toContain('could be collected for 4.2 % of the time')
+    // As far apart as heartbeats may be without a gap.
+    for (let beat = 0; beat < 50 * 15; beat++) {
+      world.clock.advance(2 * MINUTE_MS)
+      if (beat === 25 * 15) await send(blog.token, ok)
+      await world.run('heartbeat')
+    }
+    await world.run('flush')
+    const { availability } = await scores()
+    expect(availability.detail).toContain('No event came from Shop in 24 hours')
+    expect(availability.score).toBeLessThanOrEqual(50)
+  })
+
+  test('look at the last 24 hours', async () => {
+    world.clock.advance(DAY_MS)
+    await world.run('flush')
+    expect(await scores()).toMatchObject({ availability: { score: 0 }, accuracy: { score: 100 } })
+  })
+})

@@ -1,0 +1,192 @@
+import type { Alert } from '../alerts/alert.ts'
+import { keptAlerts } from '../alerts/store.ts'
+import { maskPersonal } from '../conditions/mask.ts'
+import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
+import { Closed, Int, Type } from '../core/schema.ts'
+import { cutText } from '../core/text.ts'
+import { findProject } from '../domains/project-store.ts'
+import { apart, coveredMs } from '../signals/gap.ts'
+import { gapsBetween } from '../signals/gap-store.ts'
+import type { Db } from '../store/database.ts'
+import { type Query, query } from '../warehouse/query.ts'
+import { accuracyOf, availabilityOf, complianceOf, type DomainHealth, scoreOf } from './health.ts'
+import { insight, type Sources } from './insight.ts'
+import { signalsOf } from './signal-list.ts'
+
+const ScorePartSchema = Closed({
+  score: Int({ minimum: 0, maximum: 100 }),
+  detail: Type.String({ description: 'One sentence with its up to three largest causes' }),
+})
+
+const ScoresSchema = Closed(
+  {
+    overall: Int({ minimum: 0, maximum: 100, description: 'The mean of the three' }),
+    availability: ScorePartSchema,
+    accuracy: ScorePartSchema,
+    compliance: ScorePartSchema,
+  },
+  {
+    $id: 'Scores',
+    examples: [
+      {
+        overall: 88,
+        availability: { score: 94, detail: 'Meta Pixel Purchase is silent on Shop.' },
+        accuracy: {
+          score: 86,
+          detail: '7.5 % of Google Analytics 4 purchase events on Shop break "Purchases have a value".',
+        },
+        compliance: { score: 85, detail: 'email in dl of Google Analytics 4 on Shop.' },
+      },
+    ],
+  },
+)
+
+/** How well the tags of the organization work, how right their data are, and what they give away. */
+export const scores = insight({
+  id: 'getScores',
+  summary: 'Scores of the last 24 hours: availability, accuracy, compliance',
+  description:
+    'From 0 to 100, of all domains or those of a project: half the mean of the domains, half the worst one. ' +
+    '`docs/scores.md` has the formulas. Domains that never sent an event are left out.',
+  path: '/insights/scores',
+  refusals: ['notFound', 'unavailable'],
+  input: Closed({ projectId: Type.Optional(Type.String({ maxLength: 100 })) }),
+  output: ScoresSchema,
+  async answer(sources, { projectId }, { principal: { orgId }, now }) {
+    if (projectId !== undefined) findProject(sources.db, { orgId, id: projectId })
+    const domains = await healthOf(sources, orgId, projectId ?? null, now)
+    const parts = {
+      availability:
+        domains.length > 0
+          ? scoreOf(domains.map(availabilityOf), 'All tags work as usual.')
+          : { score: 0, detail: 'No event came in the last 24 hours.' },
+      accuracy: scoreOf(domains.map(accuracyOf), 'No event broke a rule.'),
+      compliance: scoreOf(domains.map(complianceOf), 'There is no open finding.'),
+    }
+    const sum = Object.values(parts).reduce((sum, { score }) => sum + score, 0)
+    return { overall: Math.round(sum / 3), ...parts }
+  },
+})
+
+interface Domain {
+  id: string
+  name: string
+  lastEventAt: Instant
+}
+
+/** Returns the domains that ever sent an event, of one project or, when null, of all. */
+function domainsOf(db: Db, orgId: string, projectId: string | null): Domain[] {
+  return db
+    .prepare<[object], Domain>(
+      `SELECT id, name, lastEventAt FROM domain
+       WHERE orgId = @orgId AND lastEventAt IS NOT NULL AND (@projectId IS NULL OR projectId = @projectId) ORDER BY id`,
+    )
+    .all({ orgId, projectId })
+}
+
+const MAX_NAME_LENGTH = 80
+
+async function healthOf(
+  sources: Sources,
+  orgId: string,
+  projectId: string | null,
+  now: Instant,
+): Promise<DomainHealth[]> {
+  const { db, history, follower, watermark } = sources
+  const domains = domainsOf(db, orgId, projectId)
+  if (domains.length === 0) return []
+  const ids = domains.map(({ id }) => id)
+  const window = { from: Math.floor((now - DAY_MS) / MINUTE_MS) * MINUTE_MS, to: now + 1 }
+  const [statuses, broken, totals, signals] = await Promise.all([
+    history.query<StatusRow>(statusesQuery(orgId, ids, window)),
+    history.query<BrokenRow>(brokenRulesQuery(orgId, ids, window)),
+    history.query<TotalRow>(namedTotalsQuery(orgId, ids, window)),
+    signalsOf({ db, follower, watermark, now }, orgId, domains, ({ mode }) => mode === 'auto', watermark()),
+  ])
+  const gaps = apart(gapsBetween(db, window.from, now))
+  const gapShare = coveredMs(gaps, { from: window.from, to: now }) / (now - window.from)
+  const rules = enabledRules(db, [...new Set(broken.map(({ alertId }) => alertId))])
+  const totalOf = new Map(totals.map((row) => [keyOf(row), row.weight]))
+  const masked = maskOf(sources)
+  return domains.map(({ id, name, lastEventAt }) => {
+    const isOwn = ({ domainId }: { domainId: string }) => domainId === id
+    return {
+      name: masked(name),
+      hasEvents: lastEventAt >= now - DAY_MS,
+      signals: signals
+        .filter(({ row }) => isOwn(row))
+        .map(({ row }) => ({ ...row, vendor: masked(row.vendor), event: masked(row.event) })),
+      vendors: statuses.filter(isOwn).map((row) => ({ ...row, vendor: masked(row.vendor) })),
+      rules: broken.filter(isOwn).flatMap((row) => {
+        const rule = rules.get(row.alertId)
+        if (!rule) return []
+        const { severity } = rule
+        const total = totalOf.get(keyOf(row)) ?? row.weight
+        const names = { alert: masked(rule.name), vendor: masked(row.vendor), event: masked(row.event) }
+        return [{ ...names, severity, violating: row.weight, total }]
+      }),
+      findings: [],
+      gapShare,
+    }
+  })
+}
+
+function enabledRules(db: Db, ids: readonly string[]): Map<string, Alert> {
+  const rules = keptAlerts(db, ids).map(({ read }) => read())
+  return new Map(rules.flatMap((rule) => (rule.enabled ? [[rule.id, rule] as const] : [])))
+}
+
+/** Returns a function that makes names fit for a sentence: personal data is masked, long ones are cut. */
+function maskOf({ regions }: Sources): (name: string) => string {
+  const own = regions()
+  return (name) => cutText(maskPersonal(name, '', own), MAX_NAME_LENGTH, '…')
+}
+
+interface Named {
+  domainId: string
+  vendor: string
+  event: string
+}
+
+const keyOf = ({ domainId, vendor, event }: Named) => `${domainId}\0${vendor}\0${event}`
+
+type StatusRow = Omit<Named, 'event'> & { known: number; failed: number }
+type BrokenRow = Named & { alertId: string; weight: number }
+type TotalRow = Named & { weight: number }
+
+/** Of each vendor whose requests' status is known: their weight, and that of the failed ones. */
+export function statusesQuery(orgId: string, domainIds: readonly string[], window: Query['window']): Query {
+  return query('insights.statuses', {
+    ...{ orgId, window },
+    write: (binder) => ({
+      sql: `SELECT domainId, vendor, sum(weight) AS known,
+          sum(CASE WHEN status IN ('failure', 'exception', 'timeout') THEN weight ELSE 0 END) AS failed
+        FROM events WHERE ${binder.among('domainId', domainIds).join('')} AND kind <> 'library' AND status IS NOT NULL
+        GROUP BY ALL`,
+    }),
+  })
+}
+
+/** Weights of events by the alert whose rule they break. */
+export function brokenRulesQuery(orgId: string, domainIds: readonly string[], window: Query['window']): Query {
+  return query('insights.broken-rules', {
+    ...{ orgId, window },
+    write: (binder) => ({
+      sql: `SELECT domainId, vendor, event, alertId, sum(weight) AS weight FROM (
+          SELECT domainId, vendor, event, weight, unnest(violations) AS alertId
+          FROM events WHERE ${binder.among('domainId', domainIds).join('')} AND violated AND kind <> 'library'
+        ) GROUP BY ALL`,
+    }),
+  })
+}
+
+/** Weights of all events by name. */
+export function namedTotalsQuery(orgId: string, domainIds: readonly string[], window: Query['window']): Query {
+  return query('insights.totals', {
+    ...{ over: 'counts' as const, orgId, window },
+    write: (binder) => ({
+      sql: `SELECT domainId, vendor, event, sum(weight) AS weight
+        FROM counts WHERE ${binder.among('domainId', domainIds).join('')} GROUP BY ALL`,
+    }),
+  })
+}
