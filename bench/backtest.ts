@@ -6,6 +6,7 @@ import { type AlertBacktest, backtest } from '../src/alerts/backtest.ts'
 import { readAlertInput } from '../src/alerts/input.ts'
 import type { PastParts } from '../src/alerts/past.ts'
 import { alertFrom } from '../src/alerts/store.ts'
+import { PLAIN_PRIVACY } from '../src/conditions/privacy.ts'
 import { openDatabase } from '../src/store/database.ts'
 import { Manifest } from '../src/warehouse/duckdb/manifest.ts'
 import { DuckdbWarehouse } from '../src/warehouse/duckdb/warehouse.ts'
@@ -115,7 +116,7 @@ export async function benchBacktest(): Promise<Budget[]> {
     const domains = DOMAINS.map((id) => ({ id, createdAt: 0 }))
     const figures = new Map<string, Timed>()
     for (const [name, rule] of Object.entries(RULES)) {
-      const figure = await timed(rule, { warehouse, domains, regions: [] })
+      const figure = await timed(rule, { warehouse, domains, privacy: PLAIN_PRIVACY })
       figures.set(name, figure)
       const exact = figure.exact ? '' : ', not exact'
       console.log(`  ${name}: ${figure.medianMs.toFixed(0)} ms, ${figure.matched} matches${exact}`)

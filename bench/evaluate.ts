@@ -5,6 +5,7 @@ import type { AlertInput } from '../src/alerts/alert.ts'
 import { activeAlerts, createAlert } from '../src/alerts/store.ts'
 import { measure } from '../src/alerts/types/alert-type.ts'
 import { alertTypeOf } from '../src/alerts/types/index.ts'
+import { PLAIN_PRIVACY } from '../src/conditions/privacy.ts'
 import { HOUR_MS, MINUTE_MS } from '../src/core/clock.ts'
 import { secretBox } from '../src/core/secret-box.ts'
 import { createDomain } from '../src/domains/store.ts'
@@ -137,7 +138,7 @@ async function medianMs(work: () => Promise<unknown>, runs = RUNS): Promise<numb
 async function roundMs({ db, warehouse }: Stand): Promise<number> {
   const parts: EvaluateParts = {
     ...{ db, warehouse, clock: { now: () => END }, spool: { watermark: () => END, isWritten: () => true } },
-    ...{ woken: new WokenAlerts(), enqueue: () => undefined, regionsOf: () => [], gapsOf: () => [] },
+    ...{ woken: new WokenAlerts(), enqueue: () => undefined, privacyOf: () => PLAIN_PRIVACY, gapsOf: () => [] },
   }
   return medianMs(async () => {
     db.prepare('UPDATE alert SET evaluatedThrough = ?, windowStartAt = ?, dueAt = 0').run(HOUR, HOUR)

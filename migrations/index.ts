@@ -14,6 +14,7 @@ import due from './0013_due.sql' with { type: 'text' }
 import damagedFiles from './0014_damaged_files.sql' with { type: 'text' }
 import capture from './0015_capture.sql' with { type: 'text' }
 import providers from './0016_providers.sql' with { type: 'text' }
+import compliance from './0017_compliance.sql' with { type: 'text' }
 
 /** In the order in which they run. Forward only: a shipped one is never edited, a new one goes to the end. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -33,4 +34,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0014_damaged_files', sql: damagedFiles },
   { name: '0015_capture', sql: capture },
   { name: '0016_providers', sql: providers },
+  { name: '0017_compliance', sql: compliance },
 ]

@@ -5,8 +5,10 @@ import { alertRoutes } from './alerts/routes.ts'
 import type { RulesInForce } from './alerts/rules-in-force.ts'
 import { scriptBundle } from './capture/script-bundle.ts'
 import { snippetRoutes } from './capture/snippet-routes.ts'
+import { checkOwnPatterns } from './compliance/own-pattern.ts'
+import { complianceRoutes } from './compliance/routes.ts'
 import { compileMask } from './conditions/mask.ts'
-import { phoneRegions } from './conditions/phone.ts'
+import { privacyFrom } from './conditions/privacy.ts'
 import { type Config, oidcSettings, retentionMs } from './config.ts'
 import type { Clock, Instant } from './core/clock.ts'
 import type { SecretBox } from './core/secret-box.ts'
@@ -53,7 +55,7 @@ import { organizationRoutes } from './org/org-routes.ts'
 import { orgRoutes } from './org/routes.ts'
 import type { SetupToken } from './org/setup.ts'
 import { type SignInLimits, signInLimits } from './org/sign-in.ts'
-import { phoneRegionsOf } from './org/store.ts'
+import { privacySettings } from './org/store.ts'
 import type { Follower } from './signals/follower.ts'
 import type { GapWatch } from './signals/gap-watch.ts'
 import { settingsOf } from './signals/setting-store.ts'
@@ -125,7 +127,7 @@ export function openApi(parts: ApiParts): Api {
 /** Routes about properties, their events, and their issues. */
 function watchingRoutes(parts: ApiParts): Route[] {
   const { db, clock, config, publicUrl, guard, enqueue, rules, domains, lastRuns, warehouse } = parts
-  const regionsOf = (orgId: string) => phoneRegions(phoneRegionsOf(db, orgId))
+  const privacyOf = (orgId: string) => privacyFrom(privacySettings(db, orgId))
   return [
     ...healthRoutes({
       lastFlushAt: () => lastRuns.flushAt,
@@ -150,7 +152,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
     ...projectRoutes(parts),
     ...ingestRoutes(parts),
     ...snippetRoutes({ db, clock, collectUrl: config.collectUrl || publicUrl, publicUrl, bundle: scriptBundle }),
-    ...liveRoutes({ db, clock, live: parts.live, maskOf: (orgId) => compileMask([], regionsOf(orgId)) }),
+    ...liveRoutes({ db, clock, live: parts.live, maskOf: (orgId) => compileMask([], privacyOf(orgId)) }),
     ...insightRoutes({ ...parts, watermark: () => parts.spool.watermark(), retentionMs: retentionMs(config) }, [
       ...insights,
       issueEvidence,
@@ -164,13 +166,14 @@ function watchingRoutes(parts: ApiParts): Route[] {
       deleted: ({ id, orgId }, by) => resolveAll(db, id, { orgId, by, now: clock.now() }, enqueue),
     }),
     ...pastRoutes({
-      ...{ db, clock, warehouse, regionsOf },
+      ...{ db, clock, warehouse, privacyOf },
       gapsOf: (from, to) => parts.gaps.gapsOf(from, to),
       settingsOf: (orgId) => settingsOf(db, orgId),
     }),
     ...signalRoutes(parts),
     ...issueRoutes(parts),
     ...integrationRoutes(parts),
+    ...complianceRoutes({ ...{ db, clock, enqueue, privacyOf }, alertsChanged: rules.changed }),
     ...deliveryRoutes(parts),
   ]
 }
@@ -191,7 +194,7 @@ function peopleRoutes(parts: ApiParts, oidc: OidcParts, limits: SignInLimits): R
     ...authRoutes({ ...parts, limits, audit, oidc: () => (company ? { name: company.settings.name } : null) }),
     ...oidcRoutes(oidc),
     ...orgRoutes(parts),
-    ...organizationRoutes({ ...parts, changed, deleted }),
+    ...organizationRoutes({ ...parts, changed, deleted, checkPiiPatterns: checkOwnPatterns }),
     ...memberRoutes({ ...parts, limits, mail: mailConfigured ? plainMail(parts) : null }),
   ]
 }

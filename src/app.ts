@@ -2,7 +2,7 @@ import { type LastRuns, openApi } from './api.ts'
 import { type AppOptions, type Base, baseOf } from './app/base.ts'
 import { type Collecting, openCollecting } from './app/collecting.ts'
 import { openWatching, type Watching } from './app/watching.ts'
-import { type PhoneRegions, phoneRegions } from './conditions/phone.ts'
+import { type Privacy, privacyFrom } from './conditions/privacy.ts'
 import { operatorOf, retentionMs } from './config.ts'
 import type { SecretBox } from './core/secret-box.ts'
 import { openAllStores, type Stores } from './data-folder/open.ts'
@@ -22,7 +22,7 @@ import { type FlushParts, finalFlush } from './jobs/flush.ts'
 import type { Job } from './jobs/job.ts'
 import { type JobParts, jobsOf } from './jobs/list.ts'
 import { newSetupToken } from './org/setup.ts'
-import { hasOwner, phoneRegionsOf } from './org/store.ts'
+import { hasOwner, privacySettings } from './org/store.ts'
 import type { Db } from './store/database.ts'
 
 export type { AppOptions, Log } from './app/base.ts'
@@ -63,14 +63,14 @@ export async function openApp(options: AppOptions): Promise<App> {
   const { config, clock, log, publicUrl } = base
   const stores = await openAllStores(config.data, clock, base)
   const { db, box, spool, warehouse } = stores
-  const regionsOf = (orgId: string) => phoneRegions(phoneRegionsOf(db, orgId))
+  const privacyOf = (orgId: string) => privacyFrom(privacySettings(db, orgId))
   const stopping = new AbortController()
 
   const watching = openWatching(base, stores)
   const diskBudget = diskBudgetOf(base, stores)
   const woken = new WokenAlerts()
   const isOverBudget = (orgId: string) => diskBudget.isOver(orgId)
-  const collecting = openCollecting(base, { stores, gaps: watching.gaps, woken, isOverBudget, regionsOf })
+  const collecting = openCollecting(base, { stores, gaps: watching.gaps, woken, isOverBudget, privacyOf })
   const enqueue = notifier({ db, clock, publicUrl })
   const dispatcher = openDispatcher(options, base, stores, stopping.signal)
 
@@ -81,7 +81,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     statusSync: new StatusSync(dispatcher),
     polls: new Polls(dispatcher, { ...dispatcher.parts, enqueue }),
     ...maintenanceParts(base, { stores, watching, collecting, dispatcher, stopping: stopping.signal }),
-    ...evaluationParts(base, { stores, watching, woken, enqueue, regionsOf }),
+    ...evaluationParts(base, { stores, watching, woken, enqueue, privacyOf }),
   })
   const setup = hasOwner(db) ? null : newSetupToken()
   const api = openApi({
@@ -144,18 +144,18 @@ interface EvaluationNeeds {
   watching: Watching
   woken: WokenAlerts
   enqueue: Enqueue
-  regionsOf(orgId: string): PhoneRegions
+  privacyOf(orgId: string): Privacy
 }
 
 function evaluationParts(
   { clock }: Base,
-  { stores, watching, woken, enqueue, regionsOf }: EvaluationNeeds,
+  { stores, watching, woken, enqueue, privacyOf }: EvaluationNeeds,
 ): Pick<JobParts, 'evaluating' | 'series' | 'autoAlerts'> {
   const { db, spool, warehouse } = stores
   const { gaps, follower, suspicion } = watching
   const common = { db, clock, spool, enqueue, gapsOf: gaps.gapsOf.bind(gaps) }
   return {
-    evaluating: { ...common, warehouse, woken, regionsOf },
+    evaluating: { ...common, warehouse, woken, privacyOf },
     series: { ...common, follower, suspicion },
     autoAlerts: { db, clock, warehouse, enqueue },
   }

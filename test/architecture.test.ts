@@ -258,9 +258,11 @@ const TABLES: Record<string, string> = {
   countedName: 'warehouse',
   deletedOrg: 'org ingest',
   delivery: 'integrations metrics',
-  domain: 'domains alerts evidence insights issues ingest org signals warehouse',
+  domain: 'domains alerts compliance evidence insights issues ingest org signals warehouse',
   domainVendor: 'domains',
   eventFile: 'warehouse ingest',
+  finding: 'compliance',
+  findingDomain: 'compliance',
   heartbeat: 'signals',
   hostname: 'domains',
   // Gone with the organization.

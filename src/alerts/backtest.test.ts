@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
+import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { plainEvent } from '../core/event.fixture.ts'
 import { addTraffic } from '../signals/follower.fixture.ts'
@@ -213,7 +214,7 @@ test('a backtest has the findings that the scheduler had at the time', async () 
       await receive(stand, sent, alerts)
       stand.clock.advance(6 * HOUR_MS)
       const now = stand.clock.now()
-      const parts = { warehouse: stand.warehouse, domains: DOMAINS, regions: [] }
+      const parts = { warehouse: stand.warehouse, domains: DOMAINS, privacy: PLAIN_PRIVACY }
       for (const alert of alerts) {
         const expected = await judged(stand, alert, now)
         const { findings, exact } = await findInPast(
@@ -242,7 +243,7 @@ describe('the way of a backtest', () => {
   const shape = async (input: object, days = 7) => {
     await using stand = await WarehouseStand.open()
     stand.clock.set(START + 40 * DAY_MS)
-    const parts = { warehouse: stand.warehouse, domains: DOMAINS, regions: [] }
+    const parts = { warehouse: stand.warehouse, domains: DOMAINS, privacy: PLAIN_PRIVACY }
     const { buckets, ...rest } = await backtest(
       alertOfInput({ name: 'x', channels, ...input }, 1),
       days,
@@ -282,7 +283,7 @@ describe('a backtest of anomalies', () => {
     const past = { from: START, to: now, domainId: 'dom_1', vendor: 'Shop' }
     await addTraffic(stand, 'a', { ...past, event: 'view', perHour: 60, faults: dies(deadAt, 5 * HOUR_MS) })
     await addTraffic(stand, 'b', { ...past, event: 'buy', perHour: 20 })
-    return { stand, parts: { warehouse: stand.warehouse, domains: DOMAINS, regions: [] } }
+    return { stand, parts: { warehouse: stand.warehouse, domains: DOMAINS, privacy: PLAIN_PRIVACY } }
   }
   const anomaly = (volume: object, more: object = {}) =>
     alertOfInput({ name: 'x', channels, alertType: 'volume_anomaly', period: '1h', volume, ...more }, 1)

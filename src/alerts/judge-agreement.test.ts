@@ -87,7 +87,7 @@ test('what is decided at the door is what SQL says later: scope, filters, condit
     await receive(stand, events)
     const judgedOnArrival = stand.events.map((event) => new Set(judge(event)))
     const windows = wholeWindows(parsePeriod('1m'), 'UTC', start, stand.clock.now())
-    const parts = { warehouse: stand.warehouse, domains: domainsNamed(...DOMAINS), regions }
+    const parts = { warehouse: stand.warehouse, domains: domainsNamed(...DOMAINS), privacy: { regions, patterns: [] } }
     for (const alert of alerts) {
       const { findings, exact } = await findInPast(alert, windows, parts)
       expect(exact).toBe(true)

@@ -1,4 +1,4 @@
-import type { PhoneRegions } from '../conditions/phone.ts'
+import type { Privacy } from '../conditions/privacy.ts'
 import type { Clock } from '../core/clock.ts'
 import { type Route, route } from '../http/route.ts'
 import type { SignalSetting } from '../signals/signal.ts'
@@ -17,7 +17,7 @@ export interface PastRouteParts {
   clock: Clock
   warehouse: History
   /** Returns the countries whose national phone numbers an organization recognises. */
-  regionsOf(orgId: string): PhoneRegions
+  privacyOf(orgId: string): Privacy
   gapsOf: GapsOf
   settingsOf(orgId: string): readonly SignalSetting[]
 }
@@ -30,7 +30,7 @@ export function pastRoutes(parts: PastRouteParts): Route[] {
   const pastOf = (orgId: string, signal: AbortSignal): PastParts => ({
     ...{ gapsOf, settingsOf, warehouse: withSignal(parts.warehouse, signal) },
     domains: watchedDomains(db, orgId),
-    regions: parts.regionsOf(orgId),
+    privacy: parts.privacyOf(orgId),
   })
   return [
     route({

@@ -1,4 +1,4 @@
-import type { PhoneRegions } from '../conditions/phone.ts'
+import type { Privacy } from '../conditions/privacy.ts'
 import { Follower } from '../signals/follower.ts'
 import type { SignalSetting } from '../signals/signal.ts'
 import { type Query, query } from '../warehouse/query.ts'
@@ -19,7 +19,7 @@ export interface PastParts {
   warehouse: History
   /** All of the organization's. */
   domains: readonly WatchedDomain[]
-  regions: PhoneRegions
+  privacy: Privacy
   /** No gaps when absent. */
   gapsOf?: GapsOf
   /** Returns the settings of signals; none when absent. */
@@ -87,7 +87,8 @@ async function measureInPast(
   windows: readonly Window[],
   parts: PastParts,
 ): Promise<PastFindings> {
-  const { warehouse, domains, regions } = parts
+  const { warehouse, domains, privacy } = parts
+  const { regions } = privacy
   if (windows.length === 0 || !type.past) return oneByOne(type, alert, windows, parts)
   // Compiled once where nothing is sampled or split: large rules take a while.
   const whole = type.past(alert, windows, { regions, oneIn: 1 })

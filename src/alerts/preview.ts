@@ -86,21 +86,21 @@ async function eventsOf(
   alert: Alert,
   found: readonly Finding[],
   window: { from: Instant; to: Instant },
-  { warehouse, regions }: PastParts,
+  { warehouse, privacy }: PastParts,
 ): Promise<Record<string, unknown>[]> {
-  const seqs = await newestOf(alert, found, window, { warehouse, regions })
+  const seqs = await newestOf(alert, found, window, { warehouse, privacy })
   const query = samplesQuery(alert.orgId, seqs)
   const events = query ? await warehouse.query<StoredEvent>(query) : []
-  return withSamples(alert, seqs, events, regions).flatMap(({ sample }) => (sample ? [sample] : []))
+  return withSamples(alert, seqs, events, privacy).flatMap(({ sample }) => (sample ? [sample] : []))
 }
 
 async function newestOf(
   alert: Alert,
   found: readonly Finding[],
   window: { from: Instant; to: Instant },
-  { warehouse, regions }: Pick<PastParts, 'warehouse' | 'regions'>,
+  { warehouse, privacy }: Pick<PastParts, 'warehouse' | 'privacy'>,
 ): Promise<Finding[]> {
-  const newest = alertTypeOf(alert.alertType).newest?.(alert, window, { regions, limit: MAX_SAMPLES })
+  const newest = alertTypeOf(alert.alertType).newest?.(alert, window, { regions: privacy.regions, limit: MAX_SAMPLES })
   const [finding] = found
   if (!newest || !finding) return found.slice(0, MAX_SAMPLES)
   const events = await warehouse.query<Place>(newest)

@@ -1,6 +1,6 @@
 import { conditionsOf } from '../conditions/condition.ts'
 import { compileMask } from '../conditions/mask.ts'
-import type { PhoneRegions } from '../conditions/phone.ts'
+import { PLAIN_PRIVACY, type Privacy } from '../conditions/privacy.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { Query } from '../warehouse/query.ts'
 import type { Alert } from './alert.ts'
@@ -22,9 +22,9 @@ export function samplesQuery(orgId: string, findings: readonly Finding[]): Query
  * Returns a function that masks personal data in an event: data recognised as personal, and parameters that a condition
  * of the alert tests for it.
  */
-export function maskOf(alert: Alert, regions: PhoneRegions): ReturnType<typeof compileMask> {
+export function maskOf(alert: Alert, privacy: Privacy): ReturnType<typeof compileMask> {
   const own = alertTypeOf(alert.alertType).ownConditions?.(alert) ?? []
-  return compileMask([...conditionsOf(alert), ...own], regions)
+  return compileMask([...conditionsOf(alert), ...own], privacy)
 }
 
 /**
@@ -36,17 +36,17 @@ export function withSamples(
   alert: Alert,
   findings: readonly Finding[],
   events: readonly StoredEvent[],
-  regions: PhoneRegions = [],
+  privacy: Privacy = PLAIN_PRIVACY,
   totals: readonly TotalRow[] = [],
 ): Finding[] {
   const { explain } = alertTypeOf(alert.alertType)
-  const mask = maskOf(alert, regions)
+  const mask = maskOf(alert, privacy)
   const bySeq = new Map(events.map((event) => [event.seq, event]))
   return findings.map((finding) => {
     const event = (finding.sampleSeq === null ? null : bySeq.get(finding.sampleSeq)) ?? null
     const masked = event && mask(event)
     const name = event && masked && finding.event === event.event ? masked.event : finding.event
-    const known = explain ? explain(alert, finding, { event, name, totals, regions }) : finding
+    const known = explain ? explain(alert, finding, { event, name, totals, regions: privacy.regions }) : finding
     if (!event || !masked) return known
     const { orgId, violations, ...sample } = masked
     return {

@@ -2,7 +2,7 @@ import { LateJudge } from '../alerts/late-judge.ts'
 import { RulesInForce } from '../alerts/rules-in-force.ts'
 import { scriptBundle } from '../capture/script-bundle.ts'
 import { ScriptFiles } from '../capture/script-files.ts'
-import type { PhoneRegions } from '../conditions/phone.ts'
+import type { Privacy } from '../conditions/privacy.ts'
 import type { Stores } from '../data-folder/open.ts'
 import { type DomainDirectory, domainDirectory } from '../domains/directory.ts'
 import { routingOf } from '../domains/domain.ts'
@@ -35,17 +35,17 @@ interface Needs {
   gaps: GapWatch
   woken: WokenAlerts
   isOverBudget(orgId: string): boolean
-  regionsOf(orgId: string): PhoneRegions
+  privacyOf(orgId: string): Privacy
 }
 
 /** Opens the collector; late batches of an earlier run are judged from now on. */
-export function openCollecting(base: Base, { stores, gaps, woken, isOverBudget, regionsOf }: Needs): Collecting {
+export function openCollecting(base: Base, { stores, gaps, woken, isOverBudget, privacyOf }: Needs): Collecting {
   const { config, clock, report } = base
   const { db, spool } = stores
   const domains = domainDirectory({ db, clock })
   const live = new Live(clock)
   const batches = new BatchMemory(db, clock)
-  const rules = new RulesInForce(db, regionsOf)
+  const rules = new RulesInForce(db, (orgId) => privacyOf(orgId).regions)
   const lateJudge = new LateJudge(rules)
   rules.listen((orgId, id, rule) => lateJudge.changed(orgId, id, rule))
   rules.refresh()

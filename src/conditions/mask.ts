@@ -1,8 +1,11 @@
+import { findCards } from './card.ts'
 import { type Condition, type ConditionEvent, EVENT_FIELDS, targetOf } from './condition.ts'
 import { findEmails, type Span } from './email.ts'
+import { findIbans } from './iban.ts'
 import { compilePattern } from './pattern.ts'
 import { percentDecode } from './percent.ts'
-import { findPhones, type PhoneRegions } from './phone.ts'
+import { findPhones } from './phone.ts'
+import { PLAIN_PRIVACY, type Privacy } from './privacy.ts'
 
 /** Replaces a value that a rule marks as personal. */
 const HIDDEN = '***'
@@ -18,6 +21,12 @@ function maskEmail(email: string): string {
 /** `+1 506 234 5678` → `***78` */
 const maskPhone = (phone: string) => `***${phone.replaceAll(/[^0-9]/g, '').slice(-2)}`
 
+/** `4111 1111 1111 1111` → `***1111` */
+const maskCard = (card: string) => `***${card.replaceAll(/[^0-9]/g, '').slice(-4)}`
+
+/** `DE89 3704 0044 0532 0130 00` → `DE***00` */
+const maskIban = (iban: string) => `${iban.slice(0, 2).toUpperCase()}***${iban.slice(-2)}`
+
 function replaceSpans(text: string, spans: readonly Span[], mask: (part: string) => string): string {
   let out = ''
   let at = 0
@@ -29,27 +38,30 @@ function replaceSpans(text: string, spans: readonly Span[], mask: (part: string)
 }
 
 /**
- * Returns a value of the parameter `key` (a field: with `$`) with e-mail addresses as `j***@m***.com` and phone numbers
- * as `***78`, where `contains_email` and `contains_phone` find them. A value that contains one only when
- * percent-decoded is returned decoded.
+ * Returns a value of the parameter `key` (a field: with `$`) with e-mail addresses as `j***@m***.com`, phone numbers as
+ * `***78`, cards as `***1111`, IBANs as `DE***00`, and what an own pattern of the organization matches as `***`. A value
+ * that contains one only when percent-decoded is returned decoded.
  */
-export function maskPersonal(value: string, key = '', regions: PhoneRegions = []): string {
-  let shown = hide(value, key, regions)
+export function maskPersonal(value: string, key = '', privacy: Privacy = PLAIN_PRIVACY): string {
+  let shown = hide(value, key, privacy)
   let decoded = shown
   for (let round = 0; round < ROUNDS && decoded.includes('%'); round++) {
     const before = percentDecode(decoded)
-    decoded = hide(before, key, regions)
+    decoded = hide(before, key, privacy)
     if (decoded !== before) shown = decoded
   }
   return shown
 }
 
-function hide(text: string, key: string, regions: PhoneRegions): string {
+function hide(text: string, key: string, { regions, patterns }: Privacy): string {
   let shown = text
+  for (const { pattern } of patterns) shown = replaceSpans(shown, compilePattern(pattern).find(shown), () => HIDDEN)
   // Two addresses may overlap (`a@b.co@c.de`): the rest of the second is found once the first is masked.
   for (let round = 0; round < ROUNDS; round++) {
-    const withoutEmails = replaceSpans(shown, findEmails(shown), maskEmail)
-    const hidden = replaceSpans(withoutEmails, findPhones(key, withoutEmails, regions), maskPhone)
+    let hidden = replaceSpans(shown, findEmails(shown), maskEmail)
+    hidden = replaceSpans(hidden, findIbans(hidden), maskIban)
+    hidden = replaceSpans(hidden, findCards(hidden), maskCard)
+    hidden = replaceSpans(hidden, findPhones(key, hidden, regions), maskPhone)
     if (hidden === shown) break
     shown = hidden
   }
@@ -67,7 +79,7 @@ const OPEN_FIELDS = ['vendor', 'event', 'account', 'host', 'path', 'title', 'ses
  */
 export function compileMask(
   conditions: readonly Condition[],
-  regions: PhoneRegions = [],
+  privacy: Privacy = PLAIN_PRIVACY,
 ): <E extends ConditionEvent>(event: E) => E {
   const personal = conditions
     .filter(({ op }) => op === 'custom_pii_regex')
@@ -80,16 +92,16 @@ export function compileMask(
       ({ target, tests }) =>
         (target.kind === 'any' || (target.kind === 'key' && target.key === key)) && tests.some((test) => test(value)),
     )
-    return hidden ? HIDDEN : maskPersonal(value, key, regions)
+    return hidden ? HIDDEN : maskPersonal(value, key, privacy)
   }
   return (event) => {
     const params = Object.fromEntries(
-      Object.entries(event.params).map(([key, value]) => [maskPersonal(key, '', regions), maskParameter(key, value)]),
+      Object.entries(event.params).map(([key, value]) => [maskPersonal(key, '', privacy), maskParameter(key, value)]),
     )
     const masked = { ...event, params }
     for (const field of OPEN_FIELDS) {
       const value = event[field]
-      if (value !== null) masked[field] = maskPersonal(value, `$${field}`, regions)
+      if (value !== null) masked[field] = maskPersonal(value, `$${field}`, privacy)
     }
     for (const { target, tests } of personal) {
       if (target.kind !== 'field' || EVENT_FIELDS[target.field] === 'number') continue

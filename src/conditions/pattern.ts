@@ -1,5 +1,6 @@
 import { RE2JS, RE2JSException } from 're2js'
 import { AppError } from '../core/error.ts'
+import type { Span } from './email.ts'
 import { PatternMemory } from './pattern-memory.ts'
 
 /** A pattern that is equivalent to plain text at one place; much cheaper than a pattern. */
@@ -13,6 +14,8 @@ export interface TextPattern {
   /** Partial match in linear time, without backtracking, whatever the pattern. */
   matches(text: string): boolean
   literal: Literal | null
+  /** Returns where it matches, in order and without overlaps; empty matches are left out. */
+  find(text: string): Span[]
   /** Number of instructions, which is the worst cost of a character. */
   size: number
   /** The same language in the syntax of the other engine: see `translate`. */
@@ -235,9 +238,18 @@ function compileAnew(source: string): TextPattern {
   return {
     matches: literal ? (value) => holdsLiteral(literal, value) : (value) => pattern.test(value),
     literal,
+    find: (value) => spansOf(pattern, value),
     size,
     portable: `(${text})`,
   }
+}
+
+function spansOf(pattern: RE2JS, text: string): Span[] {
+  if (!pattern.test(text)) return []
+  const spans: Span[] = []
+  const matcher = pattern.matcher(text)
+  while (matcher.find()) if (matcher.end() > matcher.start()) spans.push({ start: matcher.start(), end: matcher.end() })
+  return spans
 }
 
 const tooLarge = () => new AppError('invalid', 'the pattern is too large; use fewer or shorter repetitions')

@@ -7,6 +7,7 @@ import { findInPast } from '../alerts/past.ts'
 import { parsePeriod } from '../alerts/period.ts'
 import { activeAlerts, createAlert, watchedDomains } from '../alerts/store.ts'
 import { wholeWindows } from '../alerts/window-index.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { createDomain } from '../domains/store.ts'
 import type { NoticeOrder } from '../issues/issue.ts'
@@ -89,7 +90,7 @@ async function setUp(inputs: readonly AlertInput[], traffic: readonly Partial<Tr
     cursor: () => activeAlerts(db)[0]?.cursor,
     past: (alert: Alert, windows: Parameters<typeof findInPast>[1]) =>
       findInPast(alert, windows, {
-        ...{ warehouse: history.stand.warehouse, gapsOf, settingsOf, regions: [] },
+        ...{ warehouse: history.stand.warehouse, gapsOf, settingsOf, privacy: PLAIN_PRIVACY },
         domains: watchedDomains(db, orgId),
       }),
     async [Symbol.asyncDispose]() {

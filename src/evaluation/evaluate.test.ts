@@ -5,6 +5,7 @@ import { cast, memoryDb, testClock } from '../../test/fakes.ts'
 import { eventOf, NOON, validationInput, volumeInput, warehouseWith } from '../alerts/alert.fixture.ts'
 import type { AlertInput } from '../alerts/alert.ts'
 import { activeAlerts, createAlert, deleteAlert, setEnabled, updateAlert } from '../alerts/store.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { createDomain } from '../domains/store.ts'
@@ -48,7 +49,7 @@ async function setUp(
       orders.push(order)
     },
     gapsOf: (from, to) => on.gaps.filter(({ fromAt, toAt }) => fromAt < to && toAt > from),
-    regionsOf: () => [],
+    privacyOf: () => PLAIN_PRIVACY,
   }
   const occurrences = () =>
     db.prepare('SELECT alertId, sum(occurrences) AS count FROM issue GROUP BY alertId').all() as {

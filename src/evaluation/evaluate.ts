@@ -5,7 +5,7 @@ import { type ActiveAlert, activeAmong, dueAlerts, watchedDomains } from '../ale
 import { type TotalRow, totalsQuery } from '../alerts/totals.ts'
 import { type AlertType, measure, type WatchedDomain } from '../alerts/types/alert-type.ts'
 import { alertTypeOf, alertTypes } from '../alerts/types/index.ts'
-import type { PhoneRegions } from '../conditions/phone.ts'
+import type { Privacy } from '../conditions/privacy.ts'
 import type { Instant } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { Spool } from '../ingest/spool.ts'
@@ -29,7 +29,7 @@ export interface EvaluateParts extends CommitParts {
   warehouse: History
   spool: Pick<Spool, 'watermark' | 'isWritten'>
   woken: WokenAlerts
-  regionsOf(orgId: string): PhoneRegions
+  privacyOf(orgId: string): Privacy
 }
 
 /** Alerts that an arriving event violated, with its domain. The collector adds to it, the evaluation takes from it. */
@@ -165,8 +165,8 @@ async function findingsOf(parts: EvaluateParts, group: readonly Task[]): Promise
     samples ? warehouse.query<StoredEvent>(samples) : [],
     total ? warehouse.query<TotalRow>(total) : [],
   ])
-  const regions = parts.regionsOf(orgId)
-  return group.map(({ alert }, index) => withSamples(alert, findings[index] ?? [], events, regions, totals))
+  const privacy = parts.privacyOf(orgId)
+  return group.map(({ alert }, index) => withSamples(alert, findings[index] ?? [], events, privacy, totals))
 }
 
 /** Returns the query for the total of similar events; null where windows differ, or are judged a second time. */

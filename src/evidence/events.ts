@@ -33,11 +33,11 @@ export interface Samples {
 
 /** Returns events that violate the rule, and one that complies. */
 export async function samplesOf(trouble: Trouble, history: History): Promise<Samples> {
-  const { rule, regions } = trouble
+  const { rule, privacy } = trouble
   const found = rule === null ? [] : await violatingEvents(trouble, history)
   const bad = found[0] ?? keptSample(trouble)
   const good = rule === null ? null : await goodEvent({ ...trouble, rule }, bad, history)
-  const mask = rule === null ? compileMask([], regions) : maskOf(rule, regions)
+  const mask = rule === null ? compileMask([], privacy) : maskOf(rule, privacy)
   const show = (event: SeenEvent | null) => (event === null ? null : mask(event))
   return { events: found.map((event) => mask(event)), badSample: show(bad), goodSample: show(good) }
 }

@@ -7,6 +7,7 @@ import { samplesQuery, withSamples } from '../alerts/sample.ts'
 import { activeAlerts, createAlert, deleteAlert } from '../alerts/store.ts'
 import { measure } from '../alerts/types/alert-type.ts'
 import { alertTypeOf } from '../alerts/types/index.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { DAY_MS, MINUTE_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { Static } from '../core/schema.ts'
@@ -162,7 +163,7 @@ export function troubleWith(
     rule: alertOf(input, facts.id),
     followed: null,
     occurrences: [],
-    regions: [],
+    privacy: PLAIN_PRIVACY,
     domainSince: 0,
     now: NOON,
     keptFrom: 0,

@@ -113,7 +113,7 @@ export const issueEvidence = insight({
 })
 
 function troubleOf(
-  { db, regions, retentionMs }: Sources,
+  { db, privacy, retentionMs }: Sources,
   orgId: string,
   { id, occurrenceSeries }: Static<typeof IssueDetailSchema>,
   now: Instant,
@@ -126,7 +126,7 @@ function troubleOf(
     occurrences: occurrenceSeries,
     rule,
     followed: rule && followedScope(db, issue, rule),
-    regions: regions(),
+    privacy: privacy(),
     domainSince: domainSince(db, issue.domainId),
     now,
     keptFrom: now - retentionMs,

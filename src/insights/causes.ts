@@ -75,7 +75,7 @@ export const IssueCauseSchema = Closed(
 
 /** Returns the cause of one issue; null when it is neither open nor acknowledged. */
 export async function causeOfIssue(
-  sources: Pick<Sources, 'db' | 'history' | 'domains' | 'regions'>,
+  sources: Pick<Sources, 'db' | 'history' | 'domains' | 'privacy'>,
   issue: IssueRecord,
   now: Instant,
 ): Promise<Static<typeof IssueCauseSchema> | null> {

@@ -92,7 +92,7 @@ export const eventSearch = insight({
   path: '/events',
   input: Input,
   output: Output,
-  async answer({ history, regions }, input, caller) {
+  async answer({ history, privacy }, input, caller) {
     const { principal } = caller
     const limit = input.limit ?? DEFAULT_LIMIT
     const found = await history.query<Place>(findQuery(input, caller))
@@ -100,7 +100,7 @@ export const eventSearch = insight({
     // Whole events are read by a second query, only for the few that are shown.
     const events = await eventsAt(principal.orgId, items, history)
     if (may(principal, 'seePersonal')) return { events, nextCursor }
-    const mask = compileMask([], regions())
+    const mask = compileMask([], privacy())
     return { events: events.map((event) => mask(event)), nextCursor }
   },
 })

@@ -83,7 +83,7 @@ function sourcesOf(
   return {
     ...{ db, follower, history, watermark: () => now, retentionMs: 90 * DAY_MS },
     domains: () => own.map(({ id }) => ({ id, createdAt: 0 })),
-    regions: () => ['DE'],
+    privacy: () => ({ regions: ['DE'], patterns: [] }),
     chart: (series, range) => follower.chart({ ...series, orgId, sensitivity: 5, timezone: 'UTC' }, range, now),
   }
 }

@@ -1,5 +1,5 @@
 import type { WatchedDomain } from '../alerts/types/alert-type.ts'
-import type { PhoneRegions } from '../conditions/phone.ts'
+import type { Privacy } from '../conditions/privacy.ts'
 import type { Instant } from '../core/clock.ts'
 import type { ErrorCode } from '../core/error.ts'
 import type { Static, TObject } from '../core/schema.ts'
@@ -22,8 +22,8 @@ export interface Sources {
   db: Db
   /** All domains of the caller's organization. */
   domains(): readonly WatchedDomain[]
-  /** Returns the countries whose national phone numbers the caller's organization recognises. */
-  regions(): PhoneRegions
+  /** What the caller's organization takes for personal data: for `maskPersonal` and `compileMask`. */
+  privacy(): Privacy
   /** As `Follower.chart`, with the settings of automatic signals: of the caller's organization, up to now. */
   chart(series: Charted, range: Span): Promise<SeriesChart>
   follower: Pick<Follower, 'chart' | 'charts' | 'signals' | 'verdicts'>

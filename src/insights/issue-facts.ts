@@ -20,7 +20,7 @@ const SINCE_MS = { least: 15 * MINUTE_MS, most: HOUR_MS }
 /** The history is asked about issues that began so lately; of others the counts around their beginning stay unknown. */
 const ASKED_MS = 14 * DAY_MS
 
-type FactSources = Pick<Sources, 'db' | 'history' | 'domains' | 'regions'>
+type FactSources = Pick<Sources, 'db' | 'history' | 'domains' | 'privacy'>
 
 /** Returns what is known around the beginning of these issues of one organization, in their order. */
 export async function factsOf(
@@ -29,14 +29,14 @@ export async function factsOf(
   issues: readonly IssueRecord[],
   now: Instant,
 ): Promise<IssueFacts[]> {
-  const { db, regions } = sources
+  const { db, privacy } = sources
   const recent = issues
     .filter(({ firstSeenAt }) => firstSeenAt > now - ASKED_MS)
     .map((issue) => stretchesOf(issue, now))
   const [reports, failures] = await Promise.all([reportsOf(sources, orgId, recent), failuresOf(sources, orgId, recent)])
   const rules = new Map(keptAlerts(db, [...new Set(issues.map(({ alertId }) => alertId))]).map((one) => [one.id, one]))
   const names = domainNames(sources, orgId)
-  const masked = (text: string) => maskPersonal(text, '', regions())
+  const masked = (text: string) => maskPersonal(text, '', privacy())
   return issues.map((issue) => {
     const { id, domainId, firstSeenAt } = issue
     const rule = rules.get(issue.alertId)?.read() ?? null

@@ -1,8 +1,8 @@
 import { watchedDomains } from '../alerts/store.ts'
-import { phoneRegions } from '../conditions/phone.ts'
+import { privacyFrom } from '../conditions/privacy.ts'
 import type { Clock, Instant } from '../core/clock.ts'
 import { type Route, route } from '../http/route.ts'
-import { phoneRegionsOf } from '../org/store.ts'
+import { privacySettings } from '../org/store.ts'
 import type { Db } from '../store/database.ts'
 import { type History, withSignal } from '../warehouse/warehouse.ts'
 import type { AnyInsight, Sources } from './insight.ts'
@@ -47,7 +47,7 @@ function sourcesFor(parts: InsightParts, orgId: string, signal: AbortSignal): So
     ...{ db, follower, watermark, retentionMs },
     history: withSignal(warehouse, signal),
     domains: () => watchedDomains(db, orgId),
-    regions: () => phoneRegions(phoneRegionsOf(db, orgId)),
+    privacy: () => privacyFrom(privacySettings(db, orgId)),
     chart: (series, range) => follower.chart(signalScope(db, { ...series, orgId }), range, watermark()),
   }
 }

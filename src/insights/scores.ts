@@ -137,8 +137,8 @@ function enabledRules(db: Db, ids: readonly string[]): Map<string, Alert> {
 }
 
 /** Returns a function that makes names fit for a sentence: personal data is masked, long ones are cut. */
-function maskOf({ regions }: Sources): (name: string) => string {
-  const own = regions()
+function maskOf({ privacy }: Sources): (name: string) => string {
+  const own = privacy()
   return (name) => cutText(maskPersonal(name, '', own), MAX_NAME_LENGTH, '…')
 }
 

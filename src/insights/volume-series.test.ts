@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { type TestApp, testApp } from '../../test/app.ts'
 import { memoryDb } from '../../test/fakes.ts'
 import { eventOf, NOON, warehouseWith } from '../alerts/alert.fixture.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import type { StoredEvent } from '../core/event.ts'
@@ -42,7 +43,7 @@ function standFor(history: History, domains = DOMAINS, now = NOW) {
     ...{ db: memoryDb(), follower, watermark: () => now, retentionMs: 90 * DAY_MS },
     history: { query },
     domains: () => domains,
-    regions: () => [],
+    privacy: () => PLAIN_PRIVACY,
     chart(series, range) {
       charted.push(series)
       return follower.chart({ ...series, orgId: 'org_a', sensitivity: 5, timezone: 'UTC' }, range, now)

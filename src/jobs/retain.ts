@@ -1,3 +1,4 @@
+import { removeOldFindings } from '../compliance/store.ts'
 import type { Instant } from '../core/clock.ts'
 import { removeOldHostUsage } from '../domains/sightings.ts'
 import { forgetBatches } from '../ingest/batch-memory.ts'
@@ -22,6 +23,7 @@ const RETENTIONS: readonly Retention[] = [
   removeOldAuditEntries,
   removeOldGaps,
   removeOldClockSteps,
+  removeOldFindings,
 ]
 
 export interface RetainParts {

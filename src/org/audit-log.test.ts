@@ -11,7 +11,7 @@ function setUp() {
   const db = memoryDb()
   const clock = testClock()
   const people = cast(db, clock)
-  const routes = organizationRoutes({ db, box: testBox, clock, changed() {}, deleted() {} })
+  const routes = organizationRoutes({ db, box: testBox, clock, changed() {}, deleted() {}, checkPiiPatterns() {} })
   const call = client({ db, clock, audit: auditor(db, clock) }, ...routes)
   return { db, clock, cast: people, call }
 }

@@ -24,7 +24,7 @@ function setUp({ addressPerMinute = 1000, withMail = true } = {}) {
     publicUrl: 'https://tagwarden.example',
     mail: withMail ? mail : null,
   })
-  const orgParts = { db, clock, box: testBox, changed() {}, deleted() {} }
+  const orgParts = { db, clock, box: testBox, changed() {}, deleted() {}, checkPiiPatterns() {} }
   const audit = auditor(db, clock)
   const call = client({ db, clock, audit }, ...routes, ...orgRoutes(orgParts), ...organizationRoutes(orgParts))
   const invite = async (email: string, role = 'member', as = people.alice.key): Promise<string> =>

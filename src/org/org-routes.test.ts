@@ -15,6 +15,7 @@ function setUp() {
     db,
     box: testBox,
     clock,
+    checkPiiPatterns() {},
     changed: () => told.push('changed'),
     deleted: (orgId) => told.push(`deleted ${orgId}`),
   })
@@ -166,6 +167,7 @@ const CHOICES: Record<string, string> = {
   'issue.status': 'open',
   'delivery.status': 'pending',
   'member.role': 'viewer',
+  'finding.action': 'watch',
 }
 
 function columnsOf(db: Db): [string, Column[]][] {
@@ -184,6 +186,7 @@ function fill(db: Db, orgId: string): void {
   const ids: Record<string, string> = { domain: `dom_${orgId}`, issue: `iss_${orgId}`, project: `prj_${orgId}` }
   const made = db.prepare('INSERT INTO user (id, email, createdAt) VALUES (?, ?, 0)')
   made.run(`usr_${orgId}`, `someone@${orgId}.example`)
+  const rowIds: Record<string, number> = {}
   db.pragma('foreign_keys = OFF')
   for (const [table, columns] of columnsOf(db)) {
     if (!columns.some(({ name }) => OWNERS.some((owner) => owner === name))) continue
@@ -195,10 +198,11 @@ function fill(db: Db, orgId: string): void {
       if (name === 'id') return ids[table] ?? `${table}_${orgId}`
       if (name === 'userId') return `usr_${orgId}`
       const text = known[name] ?? CHOICES[`${table}.${name}`] ?? `${name} ${orgId}`
-      return type === 'TEXT' ? text : type === 'BLOB' ? Buffer.from(text) : 1
+      return type === 'TEXT' ? text : type === 'BLOB' ? Buffer.from(text) : (rowIds[name] ?? 1)
     })
     const names = wanted.map(({ name }) => name)
-    db.prepare(`INSERT INTO ${table} (${names}) VALUES (${names.map(() => '?')})`).run(...values)
+    const insert = db.prepare(`INSERT INTO ${table} (${names}) VALUES (${names.map(() => '?')})`)
+    rowIds[`${table}Id`] = Number(insert.run(...values).lastInsertRowid)
   }
   db.pragma('foreign_keys = ON')
   expect(db.pragma('foreign_key_check')).toEqual([])

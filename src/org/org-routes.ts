@@ -16,6 +16,7 @@ import {
   OrganizationInputSchema,
   OrganizationPatchSchema,
   OrganizationSchema,
+  type PiiPattern,
   WebhookSecretSchema,
 } from './org.ts'
 import {
@@ -24,7 +25,7 @@ import {
   deleteOrg,
   listMemberships,
   openWebhookSecret,
-  phoneRegionsOf,
+  privacySettings,
   requireOrg,
   rotateWebhookSecret,
   updateOrg,
@@ -44,6 +45,8 @@ export interface OrganizationParts {
   db: Db
   box: SecretBox
   clock: Clock
+  /** Fails with `invalid` for patterns that are no kinds of personal data, naming the first. */
+  checkPiiPatterns: (patterns: readonly PiiPattern[]) => void
   /** Called after a change that affects compiled rules. */
   changed: (orgId: string) => void
   /** Called after an organization was deleted from the database, so that caches and jobs drop it. */
@@ -59,7 +62,7 @@ export function organizationRoutes(parts: OrganizationParts): Route[] {
 function describe({ db, box }: OrganizationParts, principal: Principal): Organization {
   const { id, name, createdAt } = requireOrg(db, principal.orgId)
   const webhookSecret = may(principal, 'seeSettings') ? openWebhookSecret(db, box, id) : null
-  return { id, name, createdAt, webhookSecret, phoneRegions: phoneRegionsOf(db, id) }
+  return { id, name, createdAt, webhookSecret, ...privacySettings(db, id) }
 }
 
 function membershipRoutes({ db, box, clock }: OrganizationParts): Route[] {
@@ -104,7 +107,7 @@ function membershipRoutes({ db, box, clock }: OrganizationParts): Route[] {
 }
 
 function settingsRoutes(parts: OrganizationParts): Route[] {
-  const { db, box, changed } = parts
+  const { db, box, changed, checkPiiPatterns } = parts
   return [
     route({
       id: 'getOrganization',
@@ -127,6 +130,7 @@ function settingsRoutes(parts: OrganizationParts): Route[] {
       answer: OrganizationSchema,
       handle({ principal, body }) {
         checkPhoneRegions(body.phoneRegions ?? [])
+        checkPiiPatterns(body.piiPatterns ?? [])
         updateOrg(db, principal.orgId, body)
         return describe(parts, principal)
       },

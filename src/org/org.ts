@@ -18,6 +18,16 @@ export interface Org {
   createdAt: Instant
 }
 
+const PiiPatternSchema = Closed({
+  name: Type.String({
+    pattern: '^[a-z0-9_]{1,40}$',
+    description: 'The kind of its findings; none of ours',
+    examples: ['employee'],
+  }),
+  pattern: Text(1, 1000, { description: 'RE2; found anywhere in a value', examples: ['EMP-[0-9]{6}'] }),
+})
+export type PiiPattern = Static<typeof PiiPatternSchema>
+
 /** `webhookSecret` signs webhooks that are not integrations; null for callers below admin. */
 export const OrganizationSchema = Closed(
   {
@@ -28,6 +38,7 @@ export const OrganizationSchema = Closed(
     phoneRegions: Type.Array(Type.String(), {
       description: 'Countries (ISO 3166-1 alpha-2) whose national phone numbers are looked for',
     }),
+    piiPatterns: Type.Array(PiiPatternSchema, { description: 'What else is personal data here, beside our own kinds' }),
   },
   {
     $id: 'Organization',
@@ -38,6 +49,7 @@ export const OrganizationSchema = Closed(
         createdAt: 1_767_614_400_000,
         webhookSecret: null,
         phoneRegions: ['DE'],
+        piiPatterns: [{ name: 'employee', pattern: 'EMP-[0-9]{6}' }],
       },
     ],
   },
@@ -56,8 +68,14 @@ export const OrganizationPatchSchema = Closed(
     phoneRegions: Type.Optional(
       Type.Array(Type.String({ maxLength: 2 }), { maxItems: 50, description: 'ISO 3166-1 alpha-2, in capitals' }),
     ),
+    piiPatterns: Type.Optional(
+      Type.Array(PiiPatternSchema, { maxItems: 20, description: 'The whole list; what they match is masked' }),
+    ),
   },
-  { $id: 'OrganizationPatch', examples: [{ phoneRegions: ['DE', 'AT', 'CH'] }] },
+  {
+    $id: 'OrganizationPatch',
+    examples: [{ phoneRegions: ['DE', 'AT', 'CH'], piiPatterns: [{ name: 'employee', pattern: 'EMP-[0-9]{6}' }] }],
+  },
 )
 
 export const WebhookSecretSchema = Closed(

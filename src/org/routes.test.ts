@@ -22,7 +22,7 @@ function setUp() {
   const db = memoryDb()
   const clock = testClock()
   const people = cast(db, clock)
-  const parts = { db, box: testBox, clock, changed() {}, deleted() {} }
+  const parts = { db, box: testBox, clock, changed() {}, deleted() {}, checkPiiPatterns() {} }
   const routes = [...orgRoutes(parts), ...organizationRoutes(parts)]
   const call = client({ db, clock }, ...routes)
   /** The same routes for a user with a session instead of a key. */
@@ -115,7 +115,7 @@ test('a user of several organizations must name one', async () => {
 
 test('only admins see the webhook secret', async () => {
   const { db, clock, call, cast } = setUp()
-  const org = { id: cast.orgId, name: 'Acme', createdAt: clock.now(), phoneRegions: [] }
+  const org = { id: cast.orgId, name: 'Acme', createdAt: clock.now(), phoneRegions: [], piiPatterns: [] }
   const webhookSecret = openWebhookSecret(db, testBox, cast.orgId)
   const seen = async ({ key }: Person) => (await call('GET', '/v1/org', { as: key })).body
   expect(await seen(cast.alice)).toEqual({ ...org, webhookSecret })

@@ -3,9 +3,9 @@ import { AppError } from '../core/error.ts'
 import { newId, newSecret } from '../core/id.ts'
 import { type SecretBox, secretHash } from '../core/secret-box.ts'
 import type { Role } from '../http/principal.ts'
-import { type Db, tx } from '../store/database.ts'
+import { type Db, prepared, tx } from '../store/database.ts'
 import { expiryOf, type Key, type KeyInput, type NewKey } from './key.ts'
-import { checkName, type Membership, newCustomerSalt, newWebhookSecret, type Org } from './org.ts'
+import { checkName, type Membership, newCustomerSalt, newWebhookSecret, type Org, type PiiPattern } from './org.ts'
 import { checkEmail, hashPassword, type User } from './user.ts'
 
 /** One page of a list: up to `limit` rows after the id `after`; null for the first page. */
@@ -89,14 +89,16 @@ export function rotateWebhookSecret(db: Db, box: SecretBox, orgId: string): stri
 export function updateOrg(
   db: Db,
   orgId: string,
-  { name, phoneRegions }: { name?: string; phoneRegions?: string[] },
+  { name, phoneRegions, piiPatterns }: { name?: string; phoneRegions?: string[]; piiPatterns?: PiiPattern[] },
 ): void {
   db.prepare(
-    'UPDATE org SET name = ifnull(@name, name), phoneRegions = ifnull(@phoneRegions, phoneRegions) WHERE id = @orgId',
+    `UPDATE org SET name = ifnull(@name, name), phoneRegions = ifnull(@phoneRegions, phoneRegions),
+       piiPatterns = ifnull(@piiPatterns, piiPatterns) WHERE id = @orgId`,
   ).run({
     orgId,
     name: name === undefined ? null : checkName(name, 'name'),
     phoneRegions: phoneRegions === undefined ? null : JSON.stringify([...new Set(phoneRegions)]),
+    piiPatterns: piiPatterns === undefined ? null : JSON.stringify(piiPatterns),
   })
 }
 
@@ -330,10 +332,16 @@ export function initialize(
   })
 }
 
-/** Returns the countries (ISO 3166-1 alpha-2) whose national phone numbers the organization looks for; may be empty. */
-export function phoneRegionsOf(db: Db, orgId: string): string[] {
-  const row = db.prepare<[string], { phoneRegions: string }>('SELECT phoneRegions FROM org WHERE id = ?').get(orgId)
-  return row ? (JSON.parse(row.phoneRegions) as string[]) : []
+/**
+ * Returns the countries (ISO 3166-1 alpha-2) whose national phone numbers the organization looks for, and its own
+ * patterns of personal data; both may be empty.
+ */
+export function privacySettings(db: Db, orgId: string): { phoneRegions: string[]; piiPatterns: PiiPattern[] } {
+  const row = prepared<[string], { phoneRegions: string; piiPatterns: string }>(
+    db,
+    'SELECT phoneRegions, piiPatterns FROM org WHERE id = ?',
+  ).get(orgId)
+  return { phoneRegions: JSON.parse(row?.phoneRegions ?? '[]'), piiPatterns: JSON.parse(row?.piiPatterns ?? '[]') }
 }
 
 /** Returns the ids of deleted organizations whose files are still to be removed. */

@@ -16,6 +16,7 @@ import { wholeWindows } from '../../src/alerts/window-index.ts'
 import { aRule } from '../../src/conditions/agreement.fixture.ts'
 import { conditionsOf, type Rule } from '../../src/conditions/condition.ts'
 import { compileFilters, compileViolation } from '../../src/conditions/predicate.ts'
+import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
 import { isExact } from '../../src/conditions/sql.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
 import { samplesOf } from '../../src/evidence/events.ts'
@@ -120,7 +121,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
     await findInPast(
       alert({ conditions: { logic: 'any', items: [{ parameter: 'k', op: 'is_blank' }] } }),
       wholeWindows(parsePeriod('1h'), 'UTC', window.from, window.to),
-      { warehouse: both, domains: [], regions: [] },
+      { warehouse: both, domains: [], privacy: PLAIN_PRIVACY },
     )
   })
 
@@ -213,7 +214,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
         rule: one,
         occurrences: [],
         followed: null,
-        regions: [],
+        privacy: PLAIN_PRIVACY,
         domainSince: 0,
         now: stand.clock.now(),
         keptFrom: 0,

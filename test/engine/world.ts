@@ -1,5 +1,6 @@
 import { alertOf } from '../../src/alerts/alert.fixture.ts'
 import type { Alert, AlertInput } from '../../src/alerts/alert.ts'
+import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../../src/core/clock.ts'
 import { createDomain } from '../../src/domains/store.ts'
 import type { Principal } from '../../src/http/principal.ts'
@@ -53,7 +54,7 @@ export async function openWorld({ open }: Clickhouse): Promise<World> {
       ...{ db, follower, watermark: () => to, retentionMs: 90 * DAY_MS },
       history: both,
       domains: () => watched,
-      regions: () => [],
+      privacy: () => PLAIN_PRIVACY,
       chart: (series, range) => follower.chart({ ...series, orgId, sensitivity: 5, timezone: 'UTC' }, range, to),
     },
     async [Symbol.asyncDispose]() {

@@ -1,4 +1,4 @@
-import type { PhoneRegions } from '../../conditions/phone.ts'
+import type { Privacy } from '../../conditions/privacy.ts'
 import type { StoredEvent } from '../../core/event.ts'
 import type { Binder, Statement } from '../../warehouse/query.ts'
 import type { Alert } from '../alert.ts'
@@ -15,8 +15,7 @@ export interface Incident {
   }
   /** The current alert. Null when it was deleted or is of another type now: its former rule is unknown. */
   rule: Alert | null
-  /** Countries whose national phone numbers are recognised. */
-  regions: PhoneRegions
+  privacy: Privacy
 }
 
 /** The bounds a count is compared with; null where nothing is expected or there is no such bound. */

@@ -33,12 +33,12 @@ export function scopeOfIssue({ issue, rule }: Incident & { rule: Alert }, named:
  * Returns SQL for the events in this scope that pass the rule's filters; `tests`: more SQL tests, to be joined by AND.
  */
 export function filteredSql(
-  { rule, regions }: Incident & { rule: Alert },
+  { rule, privacy }: Incident & { rule: Alert },
   scope: EventScope,
   binder: Binder,
   tests: readonly string[] = [],
 ): ConditionSql {
-  const condition = filtersSql(rule.filters ?? [], binder, regions)
+  const condition = filtersSql(rule.filters ?? [], binder, privacy.regions)
   return { ...condition, sql: [...scopeTests(scope, binder), ...tests, condition.sql].join(' AND ') }
 }
 
@@ -46,7 +46,7 @@ export function filteredSql(
  * Returns `isGood`, which decides for an event that `filteredSql` let through, where SQL alone is not exact; otherwise
  * nothing.
  */
-export function confirmedBy({ rule, regions }: Incident & { rule: Alert }): Pick<GoodEvents, 'isGood'> {
+export function confirmedBy({ rule, privacy }: Incident & { rule: Alert }): Pick<GoodEvents, 'isGood'> {
   const { filters = [] } = rule
-  return filters.every(isExact) ? {} : { isGood: compileFilters(filters, regions) }
+  return filters.every(isExact) ? {} : { isGood: compileFilters(filters, privacy.regions) }
 }

@@ -44,9 +44,9 @@ function violating({ issue }: Incident, binder: Binder): Tests {
 }
 
 /** Returns SQL for events that complied when they arrived, and that comply with the current rule. */
-function soundSql({ issue, rule, regions }: Incident & { rule: Alert }, binder: Binder) {
+function soundSql({ issue, rule, privacy }: Incident & { rule: Alert }, binder: Binder) {
   const broke = binder.dialect.has('violations', binder.bind(issue.alertId))
   // Where SQL is not exact it also matches compliant events, so every event that it does not match complies.
-  const breaks = violationSql({ ...rule, filters: [] }, binder, regions)
+  const breaks = violationSql({ ...rule, filters: [] }, binder, privacy.regions)
   return { keys: breaks.keys, wholeParams: breaks.wholeParams, sql: `NOT ${broke} AND NOT ${breaks.sql}` }
 }

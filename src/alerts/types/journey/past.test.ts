@@ -1,6 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Condition } from '../../../conditions/condition.ts'
+import { PLAIN_PRIVACY } from '../../../conditions/privacy.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../core/clock.ts'
 import { type Said, WarehouseStand } from '../../../warehouse/warehouse.fixture.ts'
 import { warehouseWith } from '../../alert.fixture.ts'
@@ -166,7 +167,7 @@ test('a sample of senders is taken with all of their sessions, and counts for th
 test('events of any vendor are in scope, whatever vendors the rule names', async () => {
   using history = await warehouseWith(arrived([sessionOf(bad)]))
   const windows = wholeWindows(parsePeriod('1h'), 'UTC', Date.UTC(2026, 3, 1, 9), Date.UTC(2026, 3, 1, 12))
-  const parts = { warehouse: history, domains: watched, regions: [] }
+  const parts = { warehouse: history, domains: watched, privacy: PLAIN_PRIVACY }
   const { findings, method, exact } = await findInPast(journeyAlert(thanks, { vendors: ['meta'] }), windows, parts)
   expect(findings.map((of) => of.length)).toEqual([0, 0, 1])
   expect([method, exact]).toEqual(['sql', true])

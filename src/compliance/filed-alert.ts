@@ -1,0 +1,85 @@
+import type { AlertInput } from '../alerts/alert.ts'
+import type { Condition } from '../conditions/condition.ts'
+import type { Privacy } from '../conditions/privacy.ts'
+import { cutText } from '../core/text.ts'
+import { type ConsentKind, type Finding, isConsentKind } from './finding.ts'
+
+const MAX_NAME_LENGTH = 200
+const MAX_PARAMETER_LENGTH = 200
+/** No regular expression knows a checksum: these find the form, in a key that turned out to hold such values. */
+const FORMS: Readonly<Record<string, string>> = {
+  card: `(?:^|[^0-9A-Za-z])[2-6](?:[ .+-]?[0-9]){11,18}(?:$|[^0-9A-Za-z])`,
+  iban: `(?:^|[^0-9A-Za-z])[A-Za-z]{2}[0-9]{2}(?:[ .+-]?[0-9A-Za-z]){11,30}(?:$|[^0-9A-Za-z])`,
+}
+
+/** What one event shows of the consent kinds; of the others no event does, and their alert never fires by itself. */
+const CONSENT_CONDITIONS: Readonly<Record<ConsentKind, readonly Condition[]>> = {
+  no_signal: [
+    { parameter: 'gcs', op: 'is_blank' },
+    { parameter: 'gcd', op: 'is_blank' },
+  ],
+  not_set: [{ parameter: 'gcd', op: 'regex', values: ['^[0-9]*(?:l[0-9]*)+$'] }],
+  no_default: [{ parameter: 'gcd', op: 'regex', values: ['[mn]'] }],
+  granted_by_default: [{ parameter: 'gcd', op: 'regex', values: ['[tv]'] }],
+  after_denial: [{ parameter: '$vendor', op: 'is_blank' }],
+  update_rate: [{ parameter: '$vendor', op: 'is_blank' }],
+}
+
+const EVENT_KEYS: readonly string[] = ['$title', '$path', '$event', '$account', '$sessionId']
+const isMasked = (name: string) => name.includes('***')
+
+/** As conditions spell a key. Of one that is masked, or too long, nobody knows the spelling: any parameter. */
+function parameterOf(key: string): string {
+  if (isMasked(key)) return '*'
+  const parameter = key.startsWith('$') && !key.startsWith('$$') && !EVENT_KEYS.includes(key) ? `$${key}` : key
+  return parameter.length > MAX_PARAMETER_LENGTH ? '*' : parameter
+}
+
+function conditionOf({ key, kind }: Pick<Finding, 'key' | 'kind'>, { patterns }: Privacy): Condition {
+  const parameter = parameterOf(key)
+  if (kind === 'email') return { parameter, op: 'contains_email' }
+  if (kind === 'phone') return { parameter, op: 'contains_phone' }
+  const pattern = FORMS[kind] ?? patterns.find(({ name }) => name === kind)?.pattern
+  // A pattern that is no longer among the settings finds nothing any more.
+  return pattern === undefined
+    ? { parameter: '$vendor', op: 'is_blank' }
+    : { parameter, op: 'custom_pii_regex', values: [pattern] }
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  email: 'an e-mail address',
+  phone: 'a phone number',
+  card: 'a card number',
+  iban: 'an IBAN',
+}
+
+/** What findings are about, in a few words: `an e-mail address or a phone number in ep.user`. */
+export function subjectOf(findings: readonly Pick<Finding, 'key' | 'kind'>[]): string {
+  const [first] = findings
+  if (first && isConsentKind(first.kind)) return `consent: ${first.kind}`
+  return `${findings.map(({ kind }) => WORDS[kind] ?? kind).join(' or ')} in ${first?.key ?? ''}`
+}
+
+/**
+ * Returns the alert that judges what comes later of findings of one vendor and key: of personal data any of their
+ * kinds, of consent the one kind. It tells the owners of the organization, once a day.
+ */
+export function filedAlert(findings: readonly Finding[], privacy: Privacy): AlertInput {
+  const [first] = findings
+  if (!first) throw new Error('an alert without a finding')
+  const { vendor, kind } = first
+  const consent = isConsentKind(kind) ? CONSENT_CONDITIONS[kind] : null
+  return {
+    name: cutText(`Compliance: ${subjectOf(findings)}, ${vendor || 'any vendor'}`, MAX_NAME_LENGTH, '…'),
+    alertType: 'data_validation',
+    severity: 'high',
+    ...(vendor === '' || isMasked(vendor) ? {} : { vendors: [vendor] }),
+    conditions: {
+      logic: consent ? 'all' : 'any',
+      items: [...(consent ?? findings.map((finding) => conditionOf(finding, privacy)))],
+    },
+    period: '1h',
+    throttle: { count: 1, per: 24, unit: 'hours' },
+    channels: [{ type: 'email', target: 'owners' }],
+  }
+}

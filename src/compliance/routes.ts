@@ -1,0 +1,126 @@
+import { Closed, Nullable, OneOf, Text, Type } from '../core/schema.ts'
+import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
+import type { Principal } from '../http/principal.ts'
+import { type Route, route } from '../http/route.ts'
+import { type FilingParts, fileFindings } from './filing.ts'
+import { ACTIONS, type Action, FindingSchema } from './finding.ts'
+import { decide, listFindings, requireFindings, type StoredFinding } from './store.ts'
+
+const tag = 'Compliance'
+
+const ListQuery = Closed({
+  domainId: Type.Optional(Type.String({ maxLength: 100, description: 'Seen in this domain' })),
+  vendor: Type.Optional(Type.String({ maxLength: 200, description: 'Only this vendor, spelled exactly' })),
+  kind: Type.Optional(Type.String({ maxLength: 40, description: 'Only this kind' })),
+  action: Type.Optional(OneOf(ACTIONS, { description: 'Only those in this state' })),
+  ...pagingFields,
+})
+
+const FindingListSchema = Closed(
+  { findings: Type.Array(FindingSchema), nextCursor: Nullable(Type.String()) },
+  { $id: 'ComplianceFindingList' },
+)
+
+const ActionInputSchema = Closed(
+  {
+    action: OneOf(ACTIONS, {
+      description: '`file`: open an issue; `ignore`: it is known and right; `watch`: as it was when it was found',
+    }),
+    vendor: Type.String({ maxLength: 200, description: 'As in the list of findings' }),
+    key: Text(1, 300, { description: 'As in the list of findings' }),
+    kind: Type.Optional(Type.String({ maxLength: 40, description: 'Left out: every kind of the key' })),
+    note: Type.Optional(Type.String({ maxLength: 2000, description: 'Why; left out: the note stays' })),
+  },
+  {
+    $id: 'ComplianceActionInput',
+    examples: [{ action: 'file', vendor: 'Google Analytics 4', key: 'ep.user_name', kind: 'email' }],
+  },
+)
+
+const ActionResultSchema = Closed(
+  { ok: Type.Boolean(), issueId: Type.Optional(Type.String({ description: 'Of `file`' })) },
+  { $id: 'ComplianceActionResult', examples: [{ ok: true, issueId: 'iss_01ke7k3h20x6b4n8r1t9v5c7zd' }] },
+)
+
+/** Findings of personal data and of consent, and what is decided about them. */
+export function complianceRoutes(parts: FilingParts): Route[] {
+  return [
+    listRoute(parts, {
+      id: 'listPersonalData',
+      path: '/v1/compliance/pii',
+      summary: 'Where personal data was sent to vendors, what was seen last first',
+      consent: false,
+    }),
+    listRoute(parts, {
+      id: 'listConsentFindings',
+      path: '/v1/compliance/consent',
+      summary: 'What is wrong with the consent of what was sent, what was seen last first',
+      consent: true,
+    }),
+    actionRoute(parts),
+  ]
+}
+
+function listRoute(
+  { db }: FilingParts,
+  { consent, ...names }: { id: string; path: string; summary: string; consent: boolean },
+): Route {
+  return route({
+    ...names,
+    method: 'GET',
+    access: 'read',
+    tag,
+    description: 'One finding for each vendor, key and kind. `docs/compliance.md` says how each kind is checked.',
+    tool: true,
+    query: ListQuery,
+    answer: FindingListSchema,
+    handle({ principal: { orgId }, query }) {
+      const { cursor, limit = DEFAULT_LIMIT, domainId = null, vendor = null, kind = null, action = null } = query
+      const [lastSeenAt, id] = decodeCursor(cursor, 2) ?? []
+      const after = cursor === undefined ? null : ([Number(lastSeenAt), Number(id)] as const)
+      const filter = { orgId, consent, domainId, vendor, key: null, kind, action }
+      const { items, nextCursor } = page(listFindings(db, filter, { limit: limit + 1, after }), limit, placeOf)
+      return { findings: items.map(shown), nextCursor }
+    },
+  })
+}
+
+const placeOf = ({ lastSeenAt, id }: StoredFinding) => [lastSeenAt, id]
+const shown = ({ id, alertId, ...finding }: StoredFinding) => finding
+
+function actionRoute(parts: FilingParts): Route {
+  return route({
+    id: 'decideFinding',
+    method: 'POST',
+    path: '/v1/compliance/pii/action',
+    access: 'edit',
+    tag,
+    summary: 'File an issue of a finding, ignore it, or watch it again',
+    description:
+      'Acts on findings of personal data and of consent. `file` answers the issue of a visible `data_validation` ' +
+      'alert on this vendor and key, which judges what comes later; while it is unresolved, the same again.',
+    refusals: ['notFound', 'conflict'],
+    tool: true,
+    body: ActionInputSchema,
+    answer: ActionResultSchema,
+    handle({ principal, body: { action, kind = null, ...rest } }) {
+      return act(parts, principal, { ...rest, kind, action })
+    },
+  })
+}
+
+interface Decision {
+  action: Action
+  vendor: string
+  key: string
+  kind: string | null
+  note?: string
+}
+
+function act(parts: FilingParts, { orgId, userId }: Principal, { action, ...about }: Decision) {
+  if (action === 'file') return { ok: true, issueId: fileFindings(parts, { orgId, userId, ...about }) }
+  const { note } = about
+  const findings = requireFindings(parts.db, { orgId, ...about })
+  decide(parts.db, findings, { action, ...(note === undefined ? {} : { note }) })
+  return { ok: true }
+}

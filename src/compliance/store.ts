@@ -1,0 +1,139 @@
+import { maskPersonal } from '../conditions/mask.ts'
+import type { Privacy } from '../conditions/privacy.ts'
+import type { Instant } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { cutText } from '../core/text.ts'
+import { type Db, prepared, tx } from '../store/database.ts'
+import { RECORDS_KEPT_MS } from '../store/retention.ts'
+import { type Action, CONSENT_KEY, type Finding, type Sighting } from './finding.ts'
+
+/** The most findings of one organization: names of keys come from outside. More are not noted. */
+export const MAX_FINDINGS = 10_000
+const MAX_EXAMPLE_LENGTH = 200
+
+/** A finding as it is stored, with what was filed of it. */
+export interface StoredFinding extends Finding {
+  id: number
+  /** The alert that judges what comes later; null before something was filed. */
+  alertId: string | null
+}
+
+/**
+ * Adds what was seen to the findings, in one transaction or in the caller's; each sighting is given once only. Names and
+ * examples are stored masked, by the privacy of their organization, so values that are equal when masked are one
+ * finding. Sightings of domains that are gone are left out.
+ */
+export function noteFindings(
+  db: Db,
+  sightings: readonly Sighting[],
+  { privacyOf }: { privacyOf(orgId: string): Privacy },
+): void {
+  tx(db, () => {
+    for (const [orgId, ofOrg] of Map.groupBy(sightings, (sighting) => sighting.orgId)) {
+      const privacy = privacyOf(orgId)
+      for (const sighting of ofOrg) note(db, sighting, (text, key = '') => maskPersonal(text, key, privacy))
+    }
+  })
+}
+
+function note(db: Db, sighting: Sighting, mask: (text: string, key?: string) => string): void {
+  const { orgId, domainId, kind, count, formed = count, firstSeenAt, lastSeenAt } = sighting
+  const [vendor, key] = [mask(sighting.vendor), mask(sighting.key)]
+  const example = cutText(mask(sighting.example, sighting.key), MAX_EXAMPLE_LENGTH, '…')
+  const isDomain = prepared(db, 'SELECT 1 FROM domain WHERE id = ? AND orgId = ?').get(domainId, orgId) !== undefined
+  if (!isDomain) return
+  const row = prepared<[object], { id: number }>(
+    db,
+    `INSERT INTO finding (orgId, vendor, key, kind, count, formed, example, firstSeenAt, lastSeenAt)
+     SELECT @orgId, @vendor, @key, @kind, @count, @formed, @example, @firstSeenAt, @lastSeenAt
+     WHERE EXISTS (SELECT 1 FROM finding WHERE orgId = @orgId AND vendor = @vendor AND key = @key AND kind = @kind)
+       OR (SELECT count(*) FROM finding WHERE orgId = @orgId) < ${MAX_FINDINGS}
+     ON CONFLICT (orgId, vendor, key, kind) DO UPDATE SET
+       count = count + excluded.count, formed = formed + excluded.formed,
+       example = iif(excluded.example <> '' AND (example = '' OR excluded.lastSeenAt >= lastSeenAt), excluded.example, example),
+       firstSeenAt = min(firstSeenAt, excluded.firstSeenAt), lastSeenAt = max(lastSeenAt, excluded.lastSeenAt)
+     RETURNING id`,
+  ).get({ orgId, vendor, key, kind, count, formed, example, firstSeenAt, lastSeenAt })
+  if (!row || count === 0) return
+  prepared(db, 'INSERT OR IGNORE INTO findingDomain (findingId, domainId) VALUES (?, ?)').run(row.id, domainId)
+}
+
+/** Which findings are listed; null: whichever. */
+export interface FindingFilter {
+  orgId: string
+  /** True: of consent; false: of personal data; null: of both. */
+  consent: boolean | null
+  domainId: string | null
+  vendor: string | null
+  key: string | null
+  kind: string | null
+  action: Action | null
+}
+
+interface FindingRow extends Omit<StoredFinding, 'domainIds'> {
+  /** JSON. */
+  domainIds: string
+}
+
+/**
+ * Returns findings, the one seen last first, after the place of a cursor, at most `limit`. Left out is what has less
+ * than half of its form, and what was seen in domains that are gone only.
+ */
+export function listFindings(
+  db: Db,
+  filter: FindingFilter,
+  { limit, after }: { limit: number; after: readonly [Instant, number] | null },
+): StoredFinding[] {
+  const { consent, ...texts } = filter
+  return prepared<[object], FindingRow>(
+    db,
+    `SELECT id, vendor, key, kind, count, example, firstSeenAt, lastSeenAt, action, note, alertId, issueId,
+       (SELECT json_group_array(domainId) FROM findingDomain WHERE findingId = finding.id) AS domainIds
+     FROM finding
+     WHERE orgId = @orgId AND count > 0 AND count * 2 >= formed
+       AND (@consent IS NULL OR (key = '${CONSENT_KEY}') = @consent)
+       AND (@vendor IS NULL OR vendor = @vendor) AND (@key IS NULL OR key = @key)
+       AND (@kind IS NULL OR kind = @kind) AND (@action IS NULL OR action = @action)
+       AND (@lastSeenAt IS NULL OR (-lastSeenAt, id) > (-@lastSeenAt, @id))
+       AND EXISTS (SELECT 1 FROM findingDomain
+         WHERE findingId = finding.id AND (@domainId IS NULL OR domainId = @domainId))
+     ORDER BY -lastSeenAt, id LIMIT @limit`,
+  )
+    .all({
+      ...texts,
+      consent: consent === null ? null : Number(consent),
+      ...{ lastSeenAt: after?.[0] ?? null, id: after?.[1] ?? null, limit },
+    })
+    .map((row) => ({ ...row, count: Math.max(1, Math.round(row.count)), domainIds: JSON.parse(row.domainIds) }))
+}
+
+/** Returns all findings of a key, or the one of this kind. Fails with `notFound` when there is none. */
+export function requireFindings(
+  db: Db,
+  { orgId, vendor, key, kind }: { orgId: string; vendor: string; key: string; kind: string | null },
+): StoredFinding[] {
+  const filter = { orgId, vendor, key, kind, consent: null, domainId: null, action: null }
+  const found = listFindings(db, filter, { limit: MAX_FINDINGS, after: null })
+  if (found.length === 0) throw new AppError('notFound', 'there is no such finding')
+  return found
+}
+
+/** Stores what was decided. A note that is left out stays; alert and issue as well. */
+export function decide(
+  db: Db,
+  findings: readonly Pick<StoredFinding, 'id'>[],
+  decision: { action: Action; note?: string; alertId?: string; issueId?: string },
+): void {
+  const { action, note = null, alertId = null, issueId = null } = decision
+  const update = prepared(
+    db,
+    `UPDATE finding SET action = @action, note = ifnull(@note, note), alertId = ifnull(@alertId, alertId),
+       issueId = ifnull(@issueId, issueId) WHERE id = @id`,
+  )
+  for (const { id } of findings) update.run({ id, action, note, alertId, issueId })
+}
+
+/** Deletes findings that were not seen for 400 days. */
+export function removeOldFindings(db: Db, now: Instant): void {
+  db.prepare('DELETE FROM finding WHERE lastSeenAt < ?').run(now - RECORDS_KEPT_MS)
+}
