@@ -1,6 +1,6 @@
 import type { CaptureConfig } from '../capture/capture-config.ts'
 import type { SessionMode } from '../domains/capture-settings.ts'
-import { sha256 } from './sha256.ts'
+import { hexOf, sha256 } from './sha256.ts'
 
 /** A session ends after this long without a captured request. */
 export const SESSION_IDLE_MS = 30 * 60_000
@@ -26,8 +26,7 @@ export interface Session {
 
 /** 128 random bits, in hex. */
 export function randomId(): string {
-  const words = crypto.getRandomValues(new Uint32Array(4))
-  return [...words].map((word) => word.toString(16).padStart(8, '0')).join('')
+  return hexOf(crypto.getRandomValues(new Uint32Array(4)))
 }
 
 /** True when the session is in the captured sample. Deterministic: a higher rate only adds sessions. */

@@ -19,6 +19,14 @@ function mix(word: number, ...by: number[]): number {
   return by.reduce((mixed, bits) => mixed ^ (word >>> Math.abs(bits)) ^ (bits < 0 ? 0 : word << (32 - bits)), 0)
 }
 
+/** Every index into these is within bounds, as the standard's loops are fixed; defaults would cost bytes on each page. */
+type State = [number, number, number, number, number, number, number, number]
+
+/** Returns 32-bit words, signed or not, in hex. */
+export function hexOf(words: Iterable<number>): string {
+  return [...words].map((word) => (word >>> 0).toString(16).padStart(8, '0')).join('')
+}
+
 /**
  * Returns the SHA-256 of a text's UTF-8, in hex. The browser's own needs a secure page and is asynchronous, but the
  * session must be known when the first request is captured.
@@ -29,14 +37,13 @@ export function sha256(text: string): string {
   const blocks = new DataView(new ArrayBuffer(((bytes.length + 72) >> 6) << 6))
   new Uint8Array(blocks.buffer).set([...bytes, 0x80])
   blocks.setUint32(blocks.byteLength - 4, bytes.length * 8)
-  let state = fractions(8, 2)
+  let state = fractions(8, 2) as State
   for (let start = 0; start < blocks.byteLength; start += 64) {
     const schedule: number[] = []
-    // Every index is within bounds: the standard's loops are fixed.
-    const word = (t: number) => schedule[t] ?? 0
+    const word = (t: number) => schedule[t] as number
     let turned = state
     constants.forEach((constant, t) => {
-      const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = turned
+      const [a, b, c, d, e, f, g, h] = turned
       const next =
         t < 16
           ? blocks.getInt32(start + t * 4)
@@ -46,7 +53,7 @@ export function sha256(text: string): string {
       const second = mix(a, 2, 13, 22) + ((a & b) ^ (a & c) ^ (b & c))
       turned = [(first + second) | 0, a, b, c, (d + first) | 0, e, f, g]
     })
-    state = state.map((one, index) => (one + (turned[index] ?? 0)) | 0)
+    state = state.map((one, index) => (one + (turned[index] as number)) | 0) as State
   }
-  return state.map((one) => (one >>> 0).toString(16).padStart(8, '0')).join('')
+  return hexOf(state)
 }
