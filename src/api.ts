@@ -7,6 +7,8 @@ import { scriptBundle } from './capture/script-bundle.ts'
 import { snippetRoutes } from './capture/snippet-routes.ts'
 import { checkOwnPatterns } from './compliance/own-pattern.ts'
 import { complianceRoutes } from './compliance/routes.ts'
+import { changeRoutes } from './changes/routes.ts'
+import { noteSetting } from './changes/store.ts'
 import { compileMask } from './conditions/mask.ts'
 import { privacyFrom } from './conditions/privacy.ts'
 import { type Config, oidcSettings, retentionMs } from './config.ts'
@@ -147,6 +149,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
       publicUrl,
       isEndpointLocked: config.endpointLock === 'on',
       isHostAllowed: (hostname) => guard.names(hostname),
+      noteSetting: (domain, what) => noteSetting(db, clock.now(), domain, what),
       changed: () => domains.invalidate(),
     }),
     ...projectRoutes(parts),
@@ -171,6 +174,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
       settingsOf: (orgId) => settingsOf(db, orgId),
     }),
     ...signalRoutes(parts),
+    ...changeRoutes({ db, clock, retentionMs: retentionMs(config) }),
     ...issueRoutes(parts),
     ...integrationRoutes(parts),
     ...complianceRoutes({ ...{ db, clock, enqueue, privacyOf }, alertsChanged: rules.changed }),

@@ -3,6 +3,7 @@ import { type AppOptions, type Base, baseOf } from './app/base.ts'
 import { type Collecting, openCollecting } from './app/collecting.ts'
 import { openWatching, type Watching } from './app/watching.ts'
 import { type Privacy, privacyFrom } from './conditions/privacy.ts'
+import { changesOfIssue } from './changes/store.ts'
 import { operatorOf, retentionMs } from './config.ts'
 import type { SecretBox } from './core/secret-box.ts'
 import { openAllStores, type Stores } from './data-folder/open.ts'
@@ -71,7 +72,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const woken = new WokenAlerts()
   const isOverBudget = (orgId: string) => diskBudget.isOver(orgId)
   const collecting = openCollecting(base, { stores, gaps: watching.gaps, woken, isOverBudget, privacyOf })
-  const enqueue = notifier({ db, clock, publicUrl })
+  const enqueue = notifier({ db, clock, publicUrl, changesOf: (issue) => changesOfIssue(db, issue) })
   const dispatcher = openDispatcher(options, base, stores, stopping.signal)
 
   const lastRuns: LastRuns = { flushAt: null, evaluationAt: null }
@@ -183,7 +184,7 @@ function maintenanceParts(
     },
     warehouse,
     retaining: { db, warehouse, agedAt: () => gaps.agedAt(), retentionMs: retentionMs(config) },
-    notifying: { db, clock, publicUrl },
+    notifying: { db, clock, publicUrl, changesOf: (issue) => changesOfIssue(db, issue) },
     hosts: { db, clock, transport, changed: () => domains.invalidate(), signal: stopping },
   }
 }

@@ -1,14 +1,15 @@
 import { ById, type Route, route } from '../http/route.ts'
 import {
+  type CaptureSettings,
   CaptureSettingsInputSchema,
   CaptureSettingsSchema,
   captureSettings,
   changeCapture,
 } from './capture-settings.ts'
-import type { DomainParts } from './route-parts.ts'
+import { type DomainParts, sharesText } from './route-parts.ts'
 
 /** Routes for the settings of a domain's browser script. */
-export function captureRoutes({ db, changed }: DomainParts): Route[] {
+export function captureRoutes({ db, changed, noteSetting }: DomainParts): Route[] {
   const common = {
     path: '/v1/domains/{id}/capture',
     tag: 'Domains',
@@ -32,11 +33,18 @@ export function captureRoutes({ db, changed }: DomainParts): Route[] {
       summary: 'Change what the browser script does; what is left out stays. Open pages know it within the hour',
       body: CaptureSettingsInputSchema,
       handle({ principal: { orgId }, params: { id }, body }) {
+        const before = captureSettings(db, { orgId, id })
         const settings = changeCapture(db, { orgId, id }, body)
+        const [was, is] = [captureText(before), captureText(settings)]
+        if (was !== is) noteSetting?.({ orgId, id }, is)
         changed()
         return settings
       },
       note: ({ body }) => ({ ...body }),
     }),
   ]
+}
+
+function captureText({ enabled, sampleRate: { prod, dev } }: CaptureSettings): string {
+  return enabled ? `The browser script captures ${sharesText(prod, dev)}` : 'The browser script captures nothing'
 }

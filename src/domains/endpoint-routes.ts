@@ -39,7 +39,7 @@ const EndpointSchema = Closed(
 
 /** Routes for the host from which a domain's script is loaded and to which its events are sent. */
 export function endpointRoutes(parts: DomainParts): Route[] {
-  const { db, clock, changed, isEndpointLocked } = parts
+  const { db, clock, changed, isEndpointLocked, noteSetting } = parts
   return [
     route({
       id: 'setEndpoint',
@@ -52,14 +52,18 @@ export function endpointRoutes(parts: DomainParts): Route[] {
       body: EndpointInput,
       answer: EndpointSchema,
       handle({ principal: { orgId }, params: { id }, body: { mode, hostname } }) {
-        findDomain(db, { orgId, id }, clock.now())
+        const endpoint = () => routingOf(findDomain(db, { orgId, id }, clock.now()), parts)
+        const before = endpoint()
         if (isEndpointLocked) throw new AppError('forbidden', 'the endpoint is locked by who runs this server')
         if (hostname !== undefined && mode !== 'custom') {
           throw new AppError('invalid', 'hostname: belongs to the mode custom')
         }
         setRouting(db, { orgId, id }, mode, hostname === undefined ? null : hostnameOf(hostname, parts))
+        const present = endpoint()
+        if (present.collectEndpoint !== before.collectEndpoint)
+          noteSetting?.({ orgId, id }, `Events are sent to ${present.collectEndpoint}`)
         changed()
-        return routingOf(findDomain(db, { orgId, id }, clock.now()), parts)
+        return present
       },
       note: ({ body }) => ({ ...body }),
     }),

@@ -1,7 +1,7 @@
 import { Closed, Type } from '../core/schema.ts'
 import { ById, type Route, route } from '../http/route.ts'
 import { SAMPLING_RATES } from './domain.ts'
-import type { DomainParts } from './route-parts.ts'
+import { type DomainParts, sharesText } from './route-parts.ts'
 import { pageViewRates, setPageViewRates } from './routing-store.ts'
 import { findDomain } from './store.ts'
 
@@ -16,7 +16,7 @@ const SamplingInput = Closed(
 )
 
 /** Routes for the share of a domain's page views that is kept. */
-export function pageViewRoutes({ db, clock, changed }: DomainParts): Route[] {
+export function pageViewRoutes({ db, clock, changed, noteSetting }: DomainParts): Route[] {
   return [
     route({
       id: 'setPageViewSampling',
@@ -30,9 +30,13 @@ export function pageViewRoutes({ db, clock, changed }: DomainParts): Route[] {
       answer: Closed({ devRate: Type.Number(), prodRate: Type.Number() }, { $id: 'PageViewRates' }),
       handle({ principal: { orgId }, params: { id }, body }) {
         findDomain(db, { orgId, id }, clock.now())
+        const before = pageViewRates(db, { orgId, id })
         setPageViewRates(db, { orgId, id }, body)
+        const rates = pageViewRates(db, { orgId, id })
+        if (rates.prodRate !== before.prodRate || rates.devRate !== before.devRate)
+          noteSetting?.({ orgId, id }, `Page views are kept of ${sharesText(rates.prodRate, rates.devRate)}`)
         changed()
-        return pageViewRates(db, { orgId, id })
+        return rates
       },
       note: ({ body }) => ({ ...body }),
     }),

@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import type { Db } from '../store/database.ts'
+import type { DomainKey } from './store.ts'
 
 /** The dependencies of the routes of domains. */
 export interface DomainParts {
@@ -13,6 +14,17 @@ export interface DomainParts {
   isEndpointLocked: boolean
   /** True for a hostname that the operator allowed, so that it may be in a private network. None when left out. */
   isHostAllowed?: (hostname: string) => boolean
+  /**
+   * Notes in the present transaction that somebody changed a setting which decides what is collected; `what`: a sentence
+   * without its full stop.
+   */
+  noteSetting?: (domain: DomainKey, what: string) => void
   /** Called after every change that affects the collector. */
   changed: () => void
+}
+
+/** `10 % of sessions, in development of 100 %` */
+export function sharesText(prod: number, dev: number): string {
+  const percent = (share: number) => `${Number((share * 100).toFixed(2))} %`
+  return `${percent(prod)} of sessions, in development of ${percent(dev)}`
 }

@@ -215,7 +215,7 @@ function writingRoutes(parts: DomainParts): Route[] {
 }
 
 function hostnameRoutes(parts: DomainParts): Route[] {
-  const { db, changed } = parts
+  const { db, changed, noteSetting } = parts
   const show = views(parts)
   return [
     route({
@@ -243,7 +243,9 @@ function hostnameRoutes(parts: DomainParts): Route[] {
       body: HostnameVerdict,
       answer: OkSchema,
       handle({ principal: { orgId }, params: { id, hostname }, body: { status } }) {
-        setHostnameStatus(db, { orgId, id }, hostnameOf(hostname), status)
+        const name = hostnameOf(hostname)
+        const isOther = setHostnameStatus(db, { orgId, id }, name, status)
+        if (isOther) noteSetting?.({ orgId, id }, `Hostname ${name} is ${status}`)
         changed()
         return OK
       },

@@ -213,13 +213,22 @@ export function listHostnames(db: Db, domain: DomainKey, { after, limit }: Slice
     .all({ id: domain.id, after, limit, since: now - DAY_MS })
 }
 
-/** Sets the status of a normalized hostname, seen or not. Fails with `notFound` when there is no such domain. */
-export function setHostnameStatus(db: Db, domain: DomainKey, hostname: string, status: HostnameStatus): void {
-  tx(db, () => {
+/**
+ * Sets the status of a normalized hostname, seen or not; false when it had this one, which is `unreviewed` for one that is
+ * not known. Fails with `notFound` when there is no such domain.
+ */
+export function setHostnameStatus(db: Db, domain: DomainKey, hostname: string, status: HostnameStatus): boolean {
+  return tx(db, () => {
     requireDomain(db, domain)
+    const present = db
+      .prepare<[string, string], { status: HostnameStatus }>(
+        'SELECT status FROM hostname WHERE domainId = ? AND hostname = ?',
+      )
+      .get(domain.id, hostname)
     db.prepare(
       `INSERT INTO hostname (domainId, hostname, status) VALUES (@domainId, @hostname, @status)
        ON CONFLICT (domainId, hostname) DO UPDATE SET status = excluded.status`,
     ).run({ domainId: domain.id, hostname, status })
+    return (present?.status ?? 'unreviewed') !== status
   })
 }

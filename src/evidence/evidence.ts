@@ -2,10 +2,12 @@ import type { Alert } from '../alerts/alert.ts'
 import { AlertSchema } from '../alerts/alert-schema.ts'
 import { describeAlert } from '../alerts/routes.ts'
 import { findAlert } from '../alerts/store.ts'
+import { ChangeNameSchema } from '../changes/change.ts'
+import { changesOfIssue } from '../changes/store.ts'
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import { Closed, InstantSchema, Nullable, type Static, Type } from '../core/schema.ts'
 import { causeOfIssue, IssueCauseSchema } from '../insights/causes.ts'
+import { Closed, Nullable, type Static, Type } from '../core/schema.ts'
 import { EventSchema } from '../insights/event-search.ts'
 import { insight, type Sources } from '../insights/insight.ts'
 import { followedScope } from '../insights/series-scope.ts'
@@ -37,8 +39,8 @@ export const IssueEvidenceSchema = Closed(
       maxItems: MAX_EVENTS,
       description: 'Violating events, newest first; none of alerts that judge counts',
     }),
-    changes: Type.Array(Closed({ id: Type.String(), title: Type.String(), occurredAt: InstantSchema }), {
-      description: 'Changes that may have caused it',
+    changes: Type.Array(ChangeNameSchema, {
+      description: 'Changes of its domain in whose watch windows it opened, latest first',
     }),
     deliveries: Type.Array(DeliverySchema, {
       maxItems: MAX_DELIVERIES,
@@ -104,7 +106,7 @@ export const issueEvidence = insight({
       summary: summaryOf(trouble.issue, { domain: detail.domain, explainedBy }),
       explainedBy,
       cause,
-      changes: [],
+      changes: changesOfIssue(db, trouble.issue),
       deliveries: deliveries.slice(0, MAX_DELIVERIES).map((row) => describeDelivery(row, principal)),
       ...series,
       ...samples,

@@ -14,6 +14,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Issues: 'What alerts found, and what became of it',
   Integrations: 'Where notifications go',
   Notifications: 'What was sent, to whom, and how it went',
+  Changes: 'Releases and settings, and what they did to the events',
   Insights: 'What the collected events say',
   Events: 'The collected events themselves',
   Usage: 'How much was collected',

@@ -168,6 +168,7 @@ function operationOf(route: Route, book: SchemaBook): Operation {
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body ? { requestBody: { required: true, content: contentOf(body, book) } } : {}),
     responses: {
+      ...(route.repeats ? { 200: { description: 'There already', content: contentOf(answer, book, produces) } } : {}),
       [status]: { description: status === 201 ? 'Made' : 'Done', content: contentOf(answer, book, produces) },
       ...Object.fromEntries(
         refusals.map((code) => [STATUS[code], { $ref: `#/components/responses/${REFUSALS[code][0]}` }]),

@@ -75,6 +75,8 @@ export interface Route extends Description {
    * answer.
    */
   target?(answer: unknown): string
+  /** Whether an answer is of something that was there already: its status is then 200. Default: never. */
+  repeats?(answer: unknown): boolean
   /** Returns additional response headers. */
   headers?(answer: unknown): Record<string, string>
   /** Called after the commit, never in a dry run: for effects that can't be rolled back. Must not fail. */
@@ -92,6 +94,7 @@ interface Typed<P, Q, B, A extends TSchema, C> extends Description {
   handle(call: Call<Taken<P, None>, Taken<Q, None>, Taken<B, undefined>, C>): Static<A> | Promise<Static<A>>
   note?(call: Call<Taken<P, None>, Taken<Q, None>, Taken<B, undefined>, C>): Record<string, unknown>
   target?(answer: Static<A>): string
+  repeats?(answer: Static<A>): boolean
   headers?(answer: Static<A>): Record<string, string>
   after?(call: Call<Taken<P, None>, Taken<Q, None>, Taken<B, undefined>, C>, answer: Static<A>): void
 }

@@ -54,7 +54,8 @@ async function answer(route: Route, request: Request, params: unknown, { authent
     origin: originOf(request),
     signal: requestSignal(request),
   })
-  const { produces = 'application/json', status = 200 } = route
+  const { produces = 'application/json' } = route
+  const status = route.repeats?.(result) ? 200 : (route.status ?? 200)
   const text = route.produces ? String(result) : JSON.stringify(result)
   const headers = { ...API_HEADERS, ...route.headers?.(result), 'content-type': produces }
   return new Response(text, { status, headers })

@@ -213,7 +213,7 @@ test('400 days, most of them by the quarter of an hour, are one query, and none 
 
 test('without a domain there is nothing to show', async () => {
   const { answer, queries } = standFor({ query: () => Promise.reject(new Error('nothing is to be asked')) }, [])
-  expect(await answer({})).toEqual({ grain: 'hour', series: [], state: null, learningUntil: null })
+  expect(await answer({})).toEqual({ grain: 'hour', series: [], state: null, learningUntil: null, changes: [] })
   expect(queries).toEqual([])
 })
 

@@ -1,4 +1,6 @@
 import { NO_BOUNDS } from '../alerts/types/evidence.ts'
+import { ChangeNameSchema } from '../changes/change.ts'
+import { changesWithin } from '../changes/store.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
@@ -20,6 +22,9 @@ const GRAINS = [
 ] as const
 
 const STATES = ['learning', 'normal', 'high', 'low', 'silent'] as const satisfies readonly SeriesState[]
+
+/** The most changes in an answer. */
+const MAX_CHANGES = 200
 
 /** The most rows of any grain, and the current one. */
 const MAX_POINTS = Math.max(...GRAINS.map(({ stepMs, upToHours }) => (upToHours * HOUR_MS) / stepMs)) + 1
@@ -57,6 +62,11 @@ const Output = Closed(
     ),
     state: Nullable(OneOf(STATES)),
     learningUntil: Nullable(InstantSchema),
+    changes: Type.Array(ChangeNameSchema, {
+      maxItems: MAX_CHANGES,
+      description:
+        'Changes of the domain, or of all, inside the series, oldest first; the latest of them when there are more',
+    }),
   },
   {
     $id: 'VolumeSeries',
@@ -69,6 +79,9 @@ const Output = Closed(
         ],
         state: 'normal',
         learningUntil: null,
+        changes: [
+          { id: 'chg_01ke7jm2q0d3k8f1z6y5b7n4ta', title: 'Checkout: new summary page', occurredAt: 1_767_614_000_000 },
+        ],
       },
     ],
   },
@@ -108,7 +121,10 @@ export const volumeSeries = insight({
         pageViews: wholeEvents(pageViews),
       }
     })
-    return { grain, series, state: chart?.state ?? null, learningUntil: chart?.learningUntil ?? null }
+    const [first, last] = [buckets.at(0), buckets.at(-1)]
+    const window = { from: first?.start ?? now, to: last?.end ?? now, limit: MAX_CHANGES }
+    const changes = changesWithin(sources.db, { orgId: principal.orgId, domainId: input.domainId ?? null, ...window })
+    return { grain, series, state: chart?.state ?? null, learningUntil: chart?.learningUntil ?? null, changes }
   },
 })
 

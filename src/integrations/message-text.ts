@@ -40,6 +40,7 @@ export function rowsOf(message: Message): MessageRow[] {
     domain && ['Domain', domain.name],
     vendor ? ['Vendor', vendor] : null,
     event ? ['Event', event] : null,
+    ...(message.changes ?? []).map(({ title, occurredAt }) => ['Change', `${title}, ${timeText(occurredAt)}`] as const),
     issue.hosts?.length ? ['Hosts', issue.hosts.join(', ')] : null,
     ['Severity', issue.severity],
     issue.resolvedBy ? ['Resolved by', issue.resolvedBy] : null,

@@ -31,6 +31,13 @@ export interface MessageIssue {
   resolvedBy: string | null
 }
 
+/** A change that may have caused an issue. */
+export interface MessageChange {
+  id: string
+  title: string
+  occurredAt: Instant
+}
+
 /**
  * What is said, before it is rendered for a channel. Every text is one line without control characters, whatever
  * alert, event or page it came from; all of it together is below 20 kB as JSON.
@@ -54,6 +61,8 @@ export interface Message {
   expectation: string | null
   /** One violating event, masked; nested values cut to what fits. */
   sample: Record<string, unknown> | null
+  /** Changes of the domain in whose watch windows the issue opened, latest first; left out when there are none. */
+  changes?: MessageChange[]
   /** Open issues of the organization, this one included; null for a test. */
   openNow: number | null
   /** Notices about the issue that the throttle held back since the last one that went. */
@@ -73,11 +82,13 @@ export interface MessageFacts {
   domain: { id: string; name: string } | null
   /** What fired last; null for an issue that no evaluation raised. */
   finding: Pick<Finding, 'summary' | 'observed' | 'expected' | 'expectation' | 'vendor' | 'event' | 'sample'> | null
+  changes?: readonly MessageChange[]
   openNow: number
 }
 
 const MAX_HOSTS = 20
 const MAX_NOTES = 1000
+const MAX_CHANGES = 3
 const MAX_SAMPLE_BYTES = 6000
 const MAX_SAMPLE_DEPTH = 4
 const MAX_SAMPLE_VALUE = 500
@@ -85,7 +96,7 @@ const MAX_SAMPLE_VALUE = 500
 const name = (text: string) => oneLine(text, 200)
 
 export function buildMessage(facts: MessageFacts): Message {
-  const { transition, at, issue, alert, domain, finding, openNow } = facts
+  const { transition, at, issue, alert, domain, finding, changes = [], openNow } = facts
   return {
     kind: transition,
     at,
@@ -112,11 +123,14 @@ export function buildMessage(facts: MessageFacts): Message {
     expected: finding?.expected ?? null,
     expectation: finding?.expectation ?? null,
     sample: finding?.sample ? fitting(finding.sample) : null,
+    ...(changes.length > 0 ? { changes: changes.slice(0, MAX_CHANGES).map(shownChange) } : {}),
     openNow,
     heldBack: 0,
     url: issueUrl(facts.publicUrl, issue.id),
   }
 }
+
+const shownChange = ({ id, title, occurredAt }: MessageChange) => ({ id, title: name(title), occurredAt })
 
 const issueUrl = (publicUrl: string, issueId: string) => `${publicUrl}/issues/${encodeURIComponent(issueId)}`
 

@@ -7,13 +7,15 @@ import type { Enqueue, NoticeOrder } from '../issues/issue.ts'
 import { type IssueFacts, issueFacts, lastOpening } from '../issues/store.ts'
 import type { Db } from '../store/database.ts'
 import type { Throttle } from './delivery.ts'
-import { buildMessage } from './message.ts'
+import { buildMessage, type MessageChange } from './message.ts'
 import { enqueue, withdraw } from './outbox.ts'
 
 export interface NotifierParts {
   db: Db
   clock: Clock
   publicUrl: string
+  /** Returns the changes that may have caused the issue, latest first. None when left out. */
+  changesOf?(issue: IssueFacts['issue']): MessageChange[]
 }
 
 /**
@@ -47,7 +49,7 @@ export function tellHeldOpening(parts: NotifierParts, issueId: string): void {
 }
 
 function notify(
-  { db, clock, publicUrl }: NotifierParts,
+  { db, clock, publicUrl, changesOf }: NotifierParts,
   { transition, finding, historySeq, at, delayMs }: Extract<NoticeOrder, { kind: 'notify' }>,
   { issue, domain, openNow }: IssueFacts,
 ): void {
@@ -60,6 +62,7 @@ function notify(
     alert: { id: issue.alertId, name: issue.alertName },
     domain: issue.domainId !== null && domain !== null ? { id: issue.domainId, name: domain } : null,
     finding,
+    changes: changesOf?.(issue) ?? [],
     openNow,
   })
   const { orgId, id: issueId, alertId } = issue

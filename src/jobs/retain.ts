@@ -1,4 +1,5 @@
 import { removeOldFindings } from '../compliance/store.ts'
+import { removeOldChanges } from '../changes/store.ts'
 import type { Instant } from '../core/clock.ts'
 import { removeOldHostUsage } from '../domains/sightings.ts'
 import { forgetBatches } from '../ingest/batch-memory.ts'
@@ -24,6 +25,7 @@ const RETENTIONS: readonly Retention[] = [
   removeOldGaps,
   removeOldClockSteps,
   removeOldFindings,
+  removeOldChanges,
 ]
 
 export interface RetainParts {

@@ -59,11 +59,12 @@ export function signature(secret: string, id: string, sentAtS: number, body: str
 /** What receivers get: below 20 kB, the same bytes for every attempt. `timestamp` is when it was decided to tell. */
 export function webhookBody(message: Message): string {
   const { issue, alert, domain, vendor, event, observed, expected, sample, openNow, heldBack, sentence, url } = message
+  const { changes = [] } = message
   return JSON.stringify({
     type: TYPES[message.kind],
     timestamp: new Date(message.at).toISOString(),
     data: {
-      issue: issue && { ...issue, summary: sentence, vendor, event, observed, expected, heldBack, openNow },
+      issue: issue && { ...issue, summary: sentence, vendor, event, observed, expected, heldBack, openNow, changes },
       alert,
       domain,
       sample,

@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'bun:test'
+import { cast, client, memoryDb, testClock } from '../../test/fakes.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
+import { createDomain, deleteDomain } from '../domains/store.ts'
+import { addHistory } from '../issues/store.ts'
+import { changeRoutes } from './routes.ts'
+import { changesAround, changesOfIssue, changesWithin, noteSetting, removeOldChanges } from './store.ts'
+
+function setUp() {
+  const db = memoryDb()
+  const clock = testClock()
+  const people = cast(db, clock)
+  const call = client({ db, clock }, ...changeRoutes({ db, clock, retentionMs: 90 * DAY_MS }))
+  const { orgId } = people
+  const domainId = createDomain(db, clock, orgId, { name: 'Shop' })
+  const post = (body: object, as = people.bob.key) => call('POST', '/v1/changes', { as, body })
+  const input = { domainId, source: 'ci', ref: '1', title: 'Release 1' }
+  const list = async (query = '', as = people.vera.key) => (await call('GET', `/v1/changes?${query}`, { as })).body
+  return { db, clock, people, orgId, domainId, call, post, input, list }
+}
+
+describe('a change is told', () => {
+  test('once: again it is the one that is there', async () => {
+    const { clock, domainId, post, input, list } = setUp()
+    const made = await post(input)
+    expect(made).toMatchObject({
+      status: 201,
+      body: {
+        ...{ ...input, domain: 'Shop', domainId, occurredAt: clock.now(), windowMinutes: 60, status: 'watching' },
+        findings: { items: [], comparedEvents: { before: 0, after: 0 } },
+      },
+    })
+    clock.advance(HOUR_MS)
+    const again = await post({ ...input, title: 'Another title', windowMinutes: 5 })
+    expect([again.status, again.body]).toEqual([200, made.body])
+    expect((await post({ ...input, source: 'cd' })).status).toBe(201)
+    expect((await list()).changes).toHaveLength(2)
+  })
+
+  test.each<[string, object, string | RegExp]>([
+    ['no source', { source: '' }, 'source'],
+    ['a source with capitals', { source: 'CI' }, 'source'],
+    ['a long source', { source: 'c'.repeat(41) }, 'source'],
+    ['an empty ref', { ref: '' }, 'ref: must not be empty'],
+    ['a long ref', { ref: 'r'.repeat(201) }, 'ref: must have at most 200'],
+    ['an empty title', { title: '' }, 'title'],
+    ['a long title', { title: 't'.repeat(201) }, 'title'],
+    ['4 minutes', { windowMinutes: 4 }, 'windowMinutes: must be at least 5'],
+    ['more than a week', { windowMinutes: 10_081 }, 'windowMinutes: must be at most 10080'],
+    ['half a minute', { windowMinutes: 5.5 }, 'windowMinutes: must be a whole number'],
+    ['another field', { status: 'clean' }, 'status: there is no such field'],
+  ])('%s is refused', async (_what, fields, error) => {
+    const { post, input } = setUp()
+    const answer = await post({ ...input, ...fields })
+    expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining(String(error))])
+  })
+
+  test('of the time that events are kept, and of the next five minutes', async () => {
+    const { clock, post, input } = setUp()
+    const at = async (ref: string, occurredAt: number) => (await post({ ...input, ref, occurredAt })).status
+    expect(await at('a', clock.now() - 90 * DAY_MS)).toBe(201)
+    expect(await at('b', clock.now() - 90 * DAY_MS - 1)).toBe(400)
+    expect(await at('c', clock.now() + 5 * MINUTE_MS)).toBe(201)
+    expect(await at('d', clock.now() + 5 * MINUTE_MS + 1)).toBe(400)
+  })
+
+  test('by members and above, of their own domains', async () => {
+    const { people, post, input } = setUp()
+    expect((await post(input, people.vera.key)).status).toBe(403)
+    expect((await post(input, people.keys.readOnly)).status).toBe(403)
+    expect((await post(input, people.mallory.key)).status).toBe(404)
+    expect((await post({ ...input, domainId: 'dom_none' })).status).toBe(404)
+  })
+})
+
+test('the list is newest first, by domain, project and status, a page at a time', async () => {
+  const { db, clock, people, orgId, domainId, post, input, list } = setUp()
+  const other = createDomain(db, clock, orgId, { name: 'Blog' })
+  db.prepare(`INSERT INTO project VALUES ('prj_1', ?, 'Group', 0)`).run(orgId)
+  db.prepare(`UPDATE domain SET projectId = 'prj_1' WHERE id = ?`).run(other)
+  for (const [n, ago] of [3, 1, 2, 2].entries()) {
+    const occurredAt = clock.now() - ago * HOUR_MS
+    await post({ ...input, ref: `r${n}`, occurredAt, ...(n === 1 ? { domainId: other } : {}) })
+  }
+  const refs = ({ changes }: { changes: { ref: string }[] }) => changes.map(({ ref }) => ref)
+  const all = refs(await list())
+  expect([all[0], all[3], all.slice(1, 3).sort()]).toEqual(['r1', 'r0', ['r2', 'r3']])
+  expect(refs(await list(`domainId=${domainId}`))).toEqual(all.slice(1))
+  expect(refs(await list('projectId=prj_1'))).toEqual(['r1'])
+  expect(refs(await list('status=clean'))).toEqual([])
+  const first = await list('limit=3')
+  expect(refs(await list(`limit=3&cursor=${first.nextCursor}`))).toEqual(all.slice(3))
+  expect(await list('', people.mallory.key)).toEqual({ changes: [], nextCursor: null })
+  expect((await list('domainId=dom_none')).error).toBe('no such domain')
+  expect((await list('projectId=prj_none')).error).toBe('no such project')
+})
+
+test('others ask what may have caused something: what happened around it', async () => {
+  const { db, clock, orgId, domainId, post, input } = setUp()
+  const start = clock.now()
+  const { id } = (await post({ ...input, ref: 'a', occurredAt: start, windowMinutes: 10 })).body
+  const later = (await post({ ...input, ref: 'b', occurredAt: start + 2 * MINUTE_MS, windowMinutes: 5 })).body.id
+  const around = (minute: number) =>
+    changesAround(db, { orgId, domainId, at: start + minute * MINUTE_MS }).map((change) => change.id)
+  expect([-0.1, 0, 2, 6.9, 7, 9.9, 10].map(around)).toEqual([[], [id], [later, id], [later, id], [id], [id], []])
+  const within = (from: number, to: number) =>
+    changesWithin(db, { orgId, domainId: null, from: start + from, to: start + to, limit: 1 }).map((one) => one.id)
+  expect([within(0, 1), within(0, DAY_MS), within(1, 2)]).toEqual([[id], [later], []])
+
+  const issue = { id: 'iss_1', orgId, domainId, firstSeenAt: start - HOUR_MS }
+  expect(changesOfIssue(db, issue)).toEqual([])
+  expect(changesOfIssue(db, { ...issue, firstSeenAt: start }).map((one) => one.id)).toEqual([id])
+  expect(changesOfIssue(db, { ...issue, orgId: 'org_other', firstSeenAt: start })).toEqual([])
+  db.pragma('foreign_keys = OFF')
+  addHistory(db, 'iss_1', 'opened', null, start + 3 * MINUTE_MS)
+  expect(changesOfIssue(db, issue).map((one) => one.id)).toEqual([later, id])
+})
+
+test('a setting that was changed here is one each time', async () => {
+  const { db, clock, orgId, domainId, list } = setUp()
+  noteSetting(db, clock.now(), { orgId, id: domainId }, 'Hostname a.example is denied')
+  clock.advance(1)
+  noteSetting(db, clock.now(), { orgId, id: domainId }, 'Hostname a.example is denied')
+  expect((await list()).changes).toMatchObject([
+    { source: 'tagwarden', title: 'Hostname a.example is denied', occurredAt: clock.now() },
+    { source: 'tagwarden', occurredAt: clock.now() - 1 },
+  ])
+})
+
+test('they go after 400 days, and with their domain', async () => {
+  const { db, clock, people, orgId, domainId, post, input, list } = setUp()
+  await post(input)
+  removeOldChanges(db, clock.now() + 400 * DAY_MS)
+  expect((await list()).changes).toHaveLength(1)
+  removeOldChanges(db, clock.now() + 400 * DAY_MS + 1)
+  expect((await list()).changes).toEqual([])
+  await post(input, people.bob.key)
+  deleteDomain(db, { orgId, id: domainId })
+  expect((await list()).changes).toEqual([])
+})

@@ -1,0 +1,103 @@
+import type { Clock } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { Closed, Nullable, OneOf, Type } from '../core/schema.ts'
+import { timeText } from '../core/text.ts'
+import { findProject } from '../domains/project-store.ts'
+import { findDomain } from '../domains/store.ts'
+import { DEFAULT_LIMIT, pagingFields } from '../http/paging.ts'
+import { type Route, route } from '../http/route.ts'
+import type { Db } from '../store/database.ts'
+import {
+  CHANGE_STATUSES,
+  type Change,
+  type ChangeInput,
+  ChangeInputSchema,
+  ChangeSchema,
+  MAX_AHEAD_MS,
+} from './change.ts'
+import { type ChangeFilter, findChange, listChanges, noteChange } from './store.ts'
+
+export interface ChangeParts {
+  db: Db
+  clock: Clock
+  /** How long events are kept. */
+  retentionMs: number
+}
+
+const tag = 'Changes'
+
+const ListQuery = Closed({
+  projectId: Type.Optional(Type.String({ maxLength: 100 })),
+  domainId: Type.Optional(Type.String({ maxLength: 100 })),
+  status: Type.Optional(OneOf(CHANGE_STATUSES)),
+  ...pagingFields,
+})
+
+const ChangeList = Closed(
+  { changes: Type.Array(ChangeSchema), nextCursor: Nullable(Type.String()) },
+  { $id: 'ChangeList' },
+)
+
+/** Routes for changes of domains and their verdicts. */
+export function changeRoutes(parts: ChangeParts): Route[] {
+  /** Answers of changes that were there already. */
+  const repeats = new WeakSet<object>()
+  return [
+    route({
+      id: 'listChanges',
+      method: 'GET',
+      path: '/v1/changes',
+      access: 'read',
+      tag,
+      summary: 'Changes of domains with what they did to the events, newest first',
+      refusals: ['notFound'],
+      tool: true,
+      query: ListQuery,
+      answer: ChangeList,
+      handle({ principal: { orgId }, query: { cursor, limit = DEFAULT_LIMIT, ...filter } }) {
+        requireScope(parts, orgId, filter)
+        return listChanges(parts.db, orgId, filter, { ...(cursor === undefined ? {} : { cursor }), limit })
+      },
+    }),
+    route({
+      id: 'postChange',
+      method: 'POST',
+      path: '/v1/changes',
+      access: 'edit',
+      tag,
+      summary: 'Tell of a change, for a deployment pipeline: what it does to the events is watched',
+      description:
+        'The events of the watch window are held against those before it, and against what the hour and weekday usually ' +
+        'bring. The same domain, source and ref again answers the change that is there, with 200.',
+      refusals: ['notFound'],
+      tool: true,
+      body: ChangeInputSchema,
+      status: 201,
+      repeats: (answer) => repeats.has(answer),
+      answer: ChangeSchema,
+      handle({ principal: { orgId }, body }) {
+        const { change, isNew } = postChange(parts, orgId, body)
+        if (!isNew) repeats.add(change)
+        return change
+      },
+    }),
+  ]
+}
+
+function postChange({ db, clock, retentionMs }: ChangeParts, orgId: string, input: ChangeInput) {
+  const now = clock.now()
+  const { occurredAt = now, ...rest } = input
+  if (occurredAt < now - retentionMs)
+    throw new AppError('invalid', `occurredAt: events are kept from ${timeText(now - retentionMs)} on`)
+  if (occurredAt > now + MAX_AHEAD_MS) throw new AppError('invalid', 'occurredAt: is more than 5 minutes ahead')
+  const noted = noteChange(db, now, { ...rest, orgId, occurredAt })
+  const change: Change | null = noted && findChange(db, { orgId, id: noted.id })
+  if (!noted || !change) throw new AppError('notFound', 'domainId: no such domain')
+  return { change, isNew: noted.isNew }
+}
+
+/** Fails with `notFound` when the organization lacks what is named. */
+function requireScope({ db, clock }: ChangeParts, orgId: string, { domainId, projectId }: ChangeFilter): void {
+  if (domainId !== undefined) findDomain(db, { orgId, id: domainId }, clock.now())
+  if (projectId !== undefined) findProject(db, { orgId, id: projectId })
+}

@@ -1,0 +1,202 @@
+import { type Instant, MINUTE_MS } from '../core/clock.ts'
+import { newId } from '../core/id.ts'
+import { cutText } from '../core/text.ts'
+import { decodeCursor, page } from '../http/paging.ts'
+import { type Db, prepared, tx } from '../store/database.ts'
+import { RECORDS_KEPT_MS } from '../store/retention.ts'
+import {
+  type Change,
+  type ChangeName,
+  type ChangeStatus,
+  DEFAULT_WINDOW_MINUTES,
+  type NewChange,
+  NO_VERDICT,
+  type Verdict,
+} from './change.ts'
+
+const MAX_TEXT = 200
+
+interface ChangeRow extends Omit<Change, 'findings'> {
+  findings: string
+}
+
+const changeOf = ({ findings, ...row }: ChangeRow): Change => ({ ...row, findings: JSON.parse(findings) })
+
+const CHANGE_COLUMNS = `change.id, domain.name AS domain, change.domainId, source, ref, title, occurredAt, windowMinutes,
+  status, findings`
+
+/**
+ * Stores a change that is watched from now on, and returns its id. The same domain, source and ref again: the id of the
+ * one that is there, with nothing changed. Null when the domain does not exist, or is of another organization.
+ */
+export function noteChange(db: Db, now: Instant, change: NewChange): { id: string; isNew: boolean } | null {
+  const { windowMinutes = DEFAULT_WINDOW_MINUTES, occurredAt } = change
+  const ref = cutText(change.ref, MAX_TEXT)
+  return tx(db, () => {
+    const id = newId('chg', now)
+    const { changes } = prepared<[object]>(
+      db,
+      `INSERT INTO change (id, orgId, domainId, source, ref, title, occurredAt, windowMinutes, endsAt, status, findings, lookAt)
+       SELECT @id, orgId, id, @source, @ref, @title, @occurredAt, @windowMinutes, @endsAt, 'watching', @findings, @occurredAt
+       FROM domain WHERE id = @domainId AND orgId = @orgId
+       ON CONFLICT (domainId, source, ref) DO NOTHING`,
+    ).run({
+      ...{ ...change, id, ref, windowMinutes, title: cutText(change.title, MAX_TEXT, '…') },
+      endsAt: occurredAt + windowMinutes * MINUTE_MS,
+      findings: JSON.stringify(NO_VERDICT),
+    })
+    if (changes > 0) return { id, isNew: true }
+    const { domainId, orgId, source } = change
+    const row = prepared<[object], { id: string }>(
+      db,
+      'SELECT id FROM change WHERE domainId = @domainId AND source = @source AND ref = @ref AND orgId = @orgId',
+    ).get({ domainId, orgId, source, ref })
+    return row ? { id: row.id, isNew: false } : null
+  })
+}
+
+/** Notes in the present transaction that somebody changed a setting of a domain here. */
+export function noteSetting(db: Db, now: Instant, { orgId, id }: { orgId: string; id: string }, what: string): void {
+  const ref = `${new Date(now).toISOString()} ${what}`
+  noteChange(db, now, { orgId, domainId: id, source: 'tagwarden', ref, title: what, occurredAt: now })
+}
+
+/** Returns the change; null when the organization has none with this id. */
+export function findChange(db: Db, { orgId, id }: { orgId: string; id: string }): Change | null {
+  const row = prepared<[object], ChangeRow>(
+    db,
+    `SELECT ${CHANGE_COLUMNS} FROM change JOIN domain ON domain.id = change.domainId
+     WHERE change.id = @id AND change.orgId = @orgId`,
+  ).get({ id, orgId })
+  return row ? changeOf(row) : null
+}
+
+export interface ChangeFilter {
+  projectId?: string
+  domainId?: string
+  status?: ChangeStatus
+}
+
+/** Returns one page of changes, newest first. Fails with `invalid` for a cursor of another list. */
+export function listChanges(
+  db: Db,
+  orgId: string,
+  { projectId, domainId, status }: ChangeFilter,
+  { cursor, limit }: { cursor?: string; limit: number },
+): { changes: Change[]; nextCursor: string | null } {
+  const [occurredAt = null, id = null] = decodeCursor(cursor, 2) ?? []
+  const rows = prepared<[object], ChangeRow>(
+    db,
+    `SELECT ${CHANGE_COLUMNS} FROM change JOIN domain ON domain.id = change.domainId
+     WHERE change.orgId = @orgId AND (@projectId IS NULL OR domain.projectId = @projectId)
+       AND (@domainId IS NULL OR change.domainId = @domainId) AND (@status IS NULL OR status = @status)
+       AND (@id IS NULL OR (occurredAt, change.id) < (@occurredAt, @id))
+     ORDER BY occurredAt DESC, change.id DESC LIMIT @limit + 1`,
+  ).all({
+    ...{ orgId, occurredAt, id, limit },
+    projectId: projectId ?? null,
+    domainId: domainId ?? null,
+    status: status ?? null,
+  })
+  const { items, nextCursor } = page(rows, limit, (row) => [row.occurredAt, row.id])
+  return { changes: items.map(changeOf), nextCursor }
+}
+
+/** Returns the changes of a domain in whose watch window the instant lies, latest first. */
+export function changesAround(
+  db: Db,
+  { orgId, domainId, at }: { orgId: string; domainId: string; at: Instant },
+): ChangeName[] {
+  return prepared<[object], ChangeName>(
+    db,
+    `SELECT id, title, occurredAt FROM change
+     WHERE domainId = @domainId AND orgId = @orgId AND occurredAt <= @at AND endsAt > @at
+     ORDER BY occurredAt DESC, id DESC`,
+  ).all({ orgId, domainId, at })
+}
+
+/** When an issue began, and when it was opened or reopened last. */
+const OPENINGS = `SELECT @firstSeenAt AS at
+  UNION ALL SELECT max(createdAt) FROM issueHistory WHERE issueId = @id AND kind IN ('opened', 'reopened')`
+
+/**
+ * Returns the changes in whose watch windows an issue opened, latest first: its first occurrence lies in one, or its last
+ * opening does, which is later where windows are judged at their end. None for an issue of no single domain.
+ */
+export function changesOfIssue(
+  db: Db,
+  { id, orgId, domainId, firstSeenAt }: { id: string; orgId: string; domainId: string | null; firstSeenAt: Instant },
+): ChangeName[] {
+  return prepared<[object], ChangeName>(
+    db,
+    `SELECT DISTINCT id, title, occurredAt FROM change JOIN (${OPENINGS}) ON occurredAt <= at AND endsAt > at
+     WHERE domainId = @domainId AND orgId = @orgId ORDER BY occurredAt DESC, id DESC`,
+  ).all({ id, orgId, domainId, firstSeenAt })
+}
+
+/** Returns changes with `from <= occurredAt < to`, oldest first, at most `limit`: the latest. `domainId` null: of all domains. */
+export function changesWithin(
+  db: Db,
+  {
+    orgId,
+    domainId,
+    from,
+    to,
+    limit,
+  }: { orgId: string; domainId: string | null; from: Instant; to: Instant; limit: number },
+): ChangeName[] {
+  return prepared<[object], ChangeName>(
+    db,
+    `SELECT id, title, occurredAt FROM change
+     WHERE orgId = @orgId AND occurredAt >= @from AND occurredAt < @to AND (@domainId IS NULL OR domainId = @domainId)
+     ORDER BY occurredAt DESC, id DESC LIMIT @limit`,
+  )
+    .all({ orgId, domainId, from, to, limit })
+    .reverse()
+}
+
+/** A change whose verdict is due. */
+export interface WatchedChange {
+  id: string
+  orgId: string
+  domainId: string
+  source: string
+  ref: string
+  occurredAt: Instant
+  endsAt: Instant
+  status: ChangeStatus
+  findings: Verdict
+}
+
+/** Returns changes to be judged now, those whose windows ended first; at most `limit`. */
+export function dueChanges(db: Db, now: Instant, limit: number): WatchedChange[] {
+  return prepared<[number, number], Omit<WatchedChange, 'findings'> & { findings: string }>(
+    db,
+    `SELECT id, orgId, domainId, source, ref, occurredAt, endsAt, status, findings FROM change
+     WHERE lookAt <= ? ORDER BY endsAt, lookAt, id LIMIT ?`,
+  )
+    .all(now, limit)
+    .map((row) => ({ ...row, findings: JSON.parse(row.findings) }))
+}
+
+/** Stores a verdict, and when it is judged next; null: never again. */
+export function storeVerdict(
+  db: Db,
+  id: string,
+  { status, findings, lookAt }: { status: ChangeStatus; findings: Verdict; lookAt: Instant | null },
+): void {
+  prepared<[object]>(
+    db,
+    'UPDATE change SET status = @status, findings = @findings, lookAt = @lookAt WHERE id = @id',
+  ).run({ id, status, lookAt, findings: JSON.stringify(findings) })
+}
+
+/** Judges a change again at another time, after a look failed. */
+export function postponeLook(db: Db, id: string, lookAt: Instant): void {
+  prepared<[number, string]>(db, 'UPDATE change SET lookAt = ? WHERE id = ?').run(lookAt, id)
+}
+
+/** Deletes changes that are older than records are kept. */
+export function removeOldChanges(db: Db, now: Instant): void {
+  db.prepare('DELETE FROM change WHERE occurredAt < ?').run(now - RECORDS_KEPT_MS)
+}
