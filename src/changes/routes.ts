@@ -87,6 +87,8 @@ export function changeRoutes(parts: ChangeParts): Route[] {
 function postChange({ db, clock, retentionMs }: ChangeParts, orgId: string, input: ChangeInput) {
   const now = clock.now()
   const { occurredAt = now, ...rest } = input
+  if (!/^[a-z0-9_-]+$/.test(input.source))
+    throw new AppError('invalid', 'source: has other characters than a–z, 0–9, _ and -')
   if (occurredAt < now - retentionMs)
     throw new AppError('invalid', `occurredAt: events are kept from ${timeText(now - retentionMs)} on`)
   if (occurredAt > now + MAX_AHEAD_MS) throw new AppError('invalid', 'occurredAt: is more than 5 minutes ahead')
