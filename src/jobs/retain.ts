@@ -1,5 +1,5 @@
-import { removeOldFindings } from '../compliance/store.ts'
 import { removeOldChanges } from '../changes/store.ts'
+import { removeOldFindings } from '../compliance/store.ts'
 import type { Instant } from '../core/clock.ts'
 import { removeOldHostUsage } from '../domains/sightings.ts'
 import { forgetBatches } from '../ingest/batch-memory.ts'
