@@ -16,6 +16,7 @@ import capture from './0015_capture.sql' with { type: 'text' }
 import providers from './0016_providers.sql' with { type: 'text' }
 import compliance from './0017_compliance.sql' with { type: 'text' }
 import changes from './0018_changes.sql' with { type: 'text' }
+import labels from './0019_labels.sql' with { type: 'text' }
 
 /** In the order in which they run. Forward only: a shipped one is never edited, a new one goes to the end. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -37,4 +38,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0016_providers', sql: providers },
   { name: '0017_compliance', sql: compliance },
   { name: '0018_changes', sql: changes },
+  { name: '0019_labels', sql: labels },
 ]

@@ -46,6 +46,7 @@ import type { Transport } from './integrations/transport.ts'
 import type { Enqueue } from './issues/issue.ts'
 import { issueRoutes } from './issues/routes.ts'
 import { resolveAll } from './issues/store.ts'
+import { labelRoutes } from './labels/routes.ts'
 import { mcpEndpoint } from './mcp/endpoint.ts'
 import { keptMetrics, metricsOf } from './metrics.ts'
 import { auditor, type NewAuditEntry, writeAuditEntry } from './org/audit-log.ts'
@@ -173,6 +174,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
       gapsOf: (from, to) => parts.gaps.gapsOf(from, to),
       settingsOf: (orgId) => settingsOf(db, orgId),
     }),
+    ...labelRoutes({ db, clock, changed: rules.labelsChanged }),
     ...signalRoutes(parts),
     ...changeRoutes({ db, clock, retentionMs: retentionMs(config) }),
     ...issueRoutes(parts),

@@ -277,6 +277,8 @@ const TABLES: Record<string, string> = {
   issueHistory: 'issues changes integrations',
   issueMemory: 'integrations',
   issueOccurrence: 'issues',
+  label: 'labels',
+  labelMember: 'labels',
   lateWindow: 'evaluation',
   member: 'org integrations',
   org: 'org domains jobs',

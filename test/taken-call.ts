@@ -1,4 +1,5 @@
 import { expect } from 'bun:test'
+import { assign, listLabels } from '../src/labels/store.ts'
 import { invite } from '../src/org/member-store.ts'
 import { addMember, createKey, createUser } from '../src/org/store.ts'
 import type { TestApp } from './app.ts'
@@ -49,6 +50,10 @@ const INTEGRATION = { provider: 'webhook', config: { url: 'https://hooks.example
 const MAKERS: Record<string, (maker: Maker) => Promise<string>> = {
   domains: async (maker) => (await make(maker, '/v1/domains', { name: `Shop ${++made}` })).id,
   projects: async (maker) => (await make(maker, '/v1/projects', { name: `Project ${++made}` })).id,
+  async labels({ world: { app, clock }, society: { orgId } }) {
+    assign(app.db, clock, orgId, { label: `Label ${++made}`, members: [{ vendor: 'Shop', event: 'buy' }] })
+    return listLabels(app.db, orgId, null, 200).at(-1)?.id ?? ''
+  },
   alerts: async (maker) => (await make(maker, '/v1/alerts', { ...alert, name: `Rule ${++made}` })).id,
   integrations: async (maker) => (await make(maker, '/v1/integrations', INTEGRATION)).id,
   issues: (maker) => makeIssue(maker),
@@ -82,7 +87,7 @@ export async function oneOf(nouns: Iterable<string>, maker: Maker): Promise<Reco
 
 const PREFIXES: Record<string, string> = {
   ...{ dom: 'domains', prj: 'projects', alr: 'alerts', int: 'integrations', iss: 'issues', dlv: 'deliveries' },
-  ...{ key: 'keys', usr: 'members' },
+  ...{ key: 'keys', usr: 'members', lbl: 'labels' },
 }
 const ID = /"([a-z]{2,4})_[0-9a-hjkmnp-tv-z]{26}"/g
 
@@ -106,6 +111,11 @@ function tokenFor({ world, society: { orgId } }: Maker, email: string): string {
 const KNOWN: Record<string, (maker: Maker, elsewhere: Society) => Record<string, unknown>> = {
   signIn: (maker) => ({ email: callerOf(maker).email, password: PASSWORD }),
   acceptInvitation: (maker) => ({ token: tokenFor(maker, newAddress()) }),
+  unassignLabel({ world: { app, clock }, society: { orgId } }) {
+    const members = [{ vendor: 'Shop', event: 'buy' }]
+    assign(app.db, clock, orgId, { label: 'Bought', members })
+    return { label: 'Bought', members }
+  },
   joinOrganization: (maker, society) => ({ token: tokenFor({ ...maker, society }, callerOf(maker).email) }),
 }
 

@@ -1,7 +1,8 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
-import { anEvent, aRule } from '../conditions/agreement.fixture.ts'
+import { anEvent, aRule, membersOf } from '../conditions/agreement.fixture.ts'
 import { checkRule } from '../conditions/condition.ts'
+import { readLabels } from '../conditions/label.ts'
 import { MINUTE_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { WarehouseStand } from '../warehouse/warehouse.fixture.ts'
@@ -80,14 +81,22 @@ test('what is decided at the door is what SQL says later: scope, filters, condit
     await using stand = await WarehouseStand.open()
     const start = stand.clock.now()
     const alerts = inputs.map((input, index): Alert => alertOf(input, `alr_${index}`))
-    const judge = judgeOf(alerts, () => regions)
+    const judge = judgeOf(
+      alerts.map((alert) => readLabels(alert, membersOf)),
+      () => regions,
+    )
     const events = sent.map(({ event: { seq, receivedAt, ...event }, domainId, vendor }) => ({
       ...{ ...event, orgId: 'org_a', domainId, vendor },
     }))
     await receive(stand, events)
     const judgedOnArrival = stand.events.map((event) => new Set(judge(event)))
     const windows = wholeWindows(parsePeriod('1m'), 'UTC', start, stand.clock.now())
-    const parts = { warehouse: stand.warehouse, domains: domainsNamed(...DOMAINS), privacy: { regions, patterns: [] } }
+    const parts = {
+      warehouse: stand.warehouse,
+      domains: domainsNamed(...DOMAINS),
+      privacy: { regions, patterns: [] },
+      membersOf,
+    }
     for (const alert of alerts) {
       const { findings, exact } = await findInPast(alert, windows, parts)
       expect(exact).toBe(true)

@@ -1,8 +1,12 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { cast, memoryDb, testClock } from '../../test/fakes.ts'
 import type { PhoneRegions } from '../conditions/phone.ts'
+import { assign } from '../labels/store.ts'
 import { alertOf, eventOf, validationInput } from './alert.fixture.ts'
 import { LateJudge } from './late-judge.ts'
 import type { AlertRule } from './rule-book.ts'
+import { RulesInForce } from './rules-in-force.ts'
+import { createAlert } from './store.ts'
 
 // Another process is started, on machines that do other things too.
 setDefaultTimeout(60_000)
@@ -29,5 +33,31 @@ test('what waited is judged by the rules and the countries of the moment it is j
   expect(await judge.judge('org_a', events)).toEqual([['alr_1'], []])
   isDeleted = true
   expect(await judge.judge('org_a', events)).toEqual([[], []])
+  judge.close()
+})
+
+test('what waited is judged by the labels of the moment it is judged', async () => {
+  const db = memoryDb()
+  const clock = testClock()
+  const { orgId, mallory } = cast(db, clock)
+  const items = [{ parameter: '$label', op: 'equals' as const, values: ['Checkout'] }]
+  const { id } = createAlert(db, clock, orgId, { ...validationInput, conditions: { logic: 'any', items } })
+  const rules = new RulesInForce(db, () => [])
+  const judge = new LateJudge(rules)
+  rules.listen((...change) => judge.changed(...change))
+  rules.refresh()
+  const events = ['a', 'b'].map((event) => eventOf({ orgId, vendor: 'V', event }))
+  const label = (event: string, of = orgId) => {
+    assign(db, clock, of, { label: 'checkout', members: [{ vendor: 'V', event }] })
+    rules.labelsChanged(of)
+  }
+  expect(await judge.judge(orgId, events)).toEqual([[], []])
+  label('a', mallory.orgId)
+  label('b')
+  expect(await judge.judge(orgId, events)).toEqual([[], [id]])
+  label('')
+  expect(await judge.judge(orgId, events)).toEqual([[id], [id]])
+  judge.close()
+  expect(await judge.judge(orgId, events)).toEqual([[id], [id]])
   judge.close()
 })

@@ -1,6 +1,7 @@
 import type { Privacy } from '../conditions/privacy.ts'
 import type { Clock } from '../core/clock.ts'
 import { type Route, route } from '../http/route.ts'
+import { membersOf } from '../labels/store.ts'
 import type { SignalSetting } from '../signals/signal.ts'
 import type { Db } from '../store/database.ts'
 import { type History, withSignal } from '../warehouse/warehouse.ts'
@@ -31,6 +32,7 @@ export function pastRoutes(parts: PastRouteParts): Route[] {
     ...{ gapsOf, settingsOf, warehouse: withSignal(parts.warehouse, signal) },
     domains: watchedDomains(db, orgId),
     privacy: parts.privacyOf(orgId),
+    membersOf: membersOf(db, orgId),
   })
   return [
     route({

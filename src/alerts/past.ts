@@ -1,4 +1,6 @@
+import { readLabels } from '../conditions/label.ts'
 import type { Privacy } from '../conditions/privacy.ts'
+import { type MembersOf, noMembers } from '../labels/label.ts'
 import { Follower } from '../signals/follower.ts'
 import type { SignalSetting } from '../signals/signal.ts'
 import { type Query, query } from '../warehouse/query.ts'
@@ -20,6 +22,8 @@ export interface PastParts {
   /** All of the organization's. */
   domains: readonly WatchedDomain[]
   privacy: Privacy
+  /** Members of the organization's labels; none when absent. */
+  membersOf?: MembersOf
   /** No gaps when absent. */
   gapsOf?: GapsOf
   /** Returns the settings of signals; none when absent. */
@@ -46,12 +50,13 @@ export interface PastFindings {
  * `sensitivities`: others to try, for types that follow series. Fails with `unavailable` when the warehouse does.
  */
 export async function findInPast(
-  alert: Alert,
+  saved: Alert,
   windows: readonly Window[],
   parts: PastParts,
   sensitivities: readonly number[] = [],
 ): Promise<PastFindings> {
-  const { gapsOf = () => [] } = parts
+  const { gapsOf = () => [], membersOf = noMembers } = parts
+  const alert = readLabels(saved, membersOf)
   const type = alertTypeOf(alert.alertType)
   if (type.series) return followInPast(type, alert, windows, parts, sensitivities)
   const found = await measureInPast(type, alert, windows, parts)
@@ -87,18 +92,18 @@ async function measureInPast(
   windows: readonly Window[],
   parts: PastParts,
 ): Promise<PastFindings> {
-  const { warehouse, domains, privacy } = parts
+  const { warehouse, domains, privacy, membersOf } = parts
   const { regions } = privacy
   if (windows.length === 0 || !type.past) return oneByOne(type, alert, windows, parts)
   // Compiled once where nothing is sampled or split: large rules take a while.
-  const whole = type.past(alert, windows, { regions, oneIn: 1 })
+  const whole = type.past(alert, windows, { regions, oneIn: 1 }, membersOf)
   const { method } = whole
   const total = method === 'sql' ? (await eventsInScope(alert, spanOf(windows), warehouse)).events : 0
   const oneIn = Math.max(1, Math.ceil(total / MAX_SCANNED))
   const findings: Finding[][] = []
   let exact = oneIn === 1
   for (const part of divided(windows, type, { events: total / oneIn, domains: domains.length })) {
-    const past = exact && part.length === windows.length ? whole : type.past(alert, part, { regions, oneIn })
+    const past = exact && part.length === windows.length ? whole : type.past(alert, part, { regions, oneIn }, membersOf)
     const answer = await warehouse.query<never>(past.query)
     for (const [index, rows] of past.rowsOf(answer).entries()) {
       findings.push(type.judge(alert, rows, part[index] ?? missing(), domains))
@@ -127,11 +132,11 @@ async function oneByOne(
   type: AlertType,
   alert: Alert,
   windows: readonly Window[],
-  { warehouse, domains }: PastParts,
+  { warehouse, domains, membersOf }: PastParts,
 ): Promise<PastFindings> {
   const findings: Finding[][] = []
   for (const window of windows) {
-    const rows = await warehouse.query<unknown>(measure(type, [alert], window, domains))
+    const rows = await warehouse.query<unknown>(measure(type, [alert], window, domains, membersOf))
     findings.push(type.judge(alert, rows, window, domains))
   }
   return { findings, alternatives: [], method: 'sql', coverage: null, exact: true }

@@ -1,6 +1,8 @@
+import { readLabels } from '../conditions/label.ts'
 import { HOUR_MS, type Instant } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { Closed, Int, type Static, Type } from '../core/schema.ts'
+import { noMembers } from '../labels/label.ts'
 import type { Alert } from './alert.ts'
 import type { Place } from './events-at.ts'
 import type { Finding, Window } from './finding.ts'
@@ -44,7 +46,8 @@ export type AlertPreview = Static<typeof AlertPreviewSchema>
  * Returns what the rule finds in the last hours. Types that judge counts are shown their own windows that ended by now,
  * at least the last one; the others the hours as one window.
  */
-export async function preview(alert: Alert, hours: number, now: Instant, parts: PastParts): Promise<AlertPreview> {
+export async function preview(saved: Alert, hours: number, now: Instant, parts: PastParts): Promise<AlertPreview> {
+  const alert = readLabels(saved, parts.membersOf ?? noMembers)
   const type = alertTypeOf(alert.alertType)
   const windows = type.countsFirings ? endedWindows(alert, hours, now) : [lastHours(hours, now)]
   const window = { from: windows[0]?.from ?? now, to: windows.at(-1)?.to ?? now }

@@ -1,8 +1,10 @@
+import { readLabels } from '../conditions/label.ts'
 import type { Meter } from '../conditions/meter.ts'
 import type { PhoneRegions } from '../conditions/phone.ts'
 import { NO_RULES } from '../conditions/rule-set.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { BatchJudge, Judge } from '../ingest/understand.ts'
+import { membersOf } from '../labels/store.ts'
 import type { Db } from '../store/database.ts'
 import { type AlertRule, RuleBook } from './rule-book.ts'
 import { alertsOf, type KeptAlert, keptAlerts } from './store.ts'
@@ -15,6 +17,14 @@ interface Entry {
   regions: PhoneRegions
 }
 
+/** A rule as it was read last. */
+interface KnownRule {
+  orgId: string
+  /** That of the alert; null: its labels changed. */
+  fingerprint: KeptAlert['fingerprint'] | null
+  namesLabel: boolean
+}
+
 /** Is called with every change: the current rule, or null when it was deleted. */
 export type RuleListener = (orgId: string, id: string, rule: AlertRule | null) => void
 
@@ -24,7 +34,7 @@ export type RuleListener = (orgId: string, id: string, rule: AlertRule | null) =
  */
 export class RulesInForce {
   private readonly entries = new Map<string, Entry>()
-  private readonly known = new Map<string, Pick<KeptAlert, 'orgId' | 'fingerprint'>>()
+  private readonly known = new Map<string, KnownRule>()
   private readonly staleIds = new Set<string>()
   private isAllStale = true
   private readonly changedBooks = new Set<RuleBook>()
@@ -82,14 +92,26 @@ export class RulesInForce {
     if (entry) entry.regions = this.regionsOf(orgId)
   }
 
+  /** Rereads an organization's rules that name labels; to be called after its labels changed. */
+  readonly labelsChanged = (orgId: string): void => {
+    for (const [id, known] of this.known) {
+      if (known.orgId !== orgId || !known.namesLabel) continue
+      known.fingerprint = null
+      this.staleIds.add(id)
+    }
+  }
+
   /** Calls `listener` with every change from now on. */
   listen(listener: RuleListener): void {
     this.listeners.push(listener)
   }
 
-  /** Returns the enabled validation rules of an organization. */
+  /** Returns the enabled validation rules of an organization, with their labels read. */
   rulesOf(orgId: string): AlertRule[] {
-    return alertsOf(this.db, orgId).filter(isJudgedOnArrival)
+    const members = membersOf(this.db, orgId)
+    return alertsOf(this.db, orgId)
+      .filter(isJudgedOnArrival)
+      .map((alert) => readLabels(alert, members))
   }
 
   /** Reads what changed. At a start it is called before events arrive, since it may take a while. */
@@ -130,8 +152,9 @@ export class RulesInForce {
 
   private put({ id, orgId, fingerprint, read }: KeptAlert): void {
     if (this.known.get(id)?.fingerprint === fingerprint) return
-    const rule = read()
-    this.known.set(id, { orgId, fingerprint })
+    const alert = read()
+    const rule = readLabels(alert, membersOf(this.db, orgId))
+    this.known.set(id, { orgId, fingerprint, namesLabel: rule !== alert })
     const { book } = this.entryOf(orgId)
     book.set(rule)
     this.changedBooks.add(book)

@@ -202,7 +202,7 @@ function checkCost(cost: number): void {
   throw new AppError(
     'conflict',
     `the conditions of all alerts that are switched on would cost ${cost}, and those of an organization may cost ` +
-      `${MAX_ORGANIZATION_COST}: a pattern its size, another value a tenth of its letters`,
+      `${MAX_ORGANIZATION_COST}: a pattern its size, a label 50, another value a tenth of its letters`,
   )
 }
 

@@ -192,12 +192,35 @@ function holdsReference(op: string, value: string, text: string, key: string, pa
   }
 }
 
+/** Members of labels, as they may be: none, many, of the whole vendor, of the same vendor twice. */
+export const LABELS: Record<string, readonly (readonly [vendor: string, event: string])[]> = {
+  all: [['GA4', '']],
+  few: [
+    ['ab', 'a'],
+    ['GA4', '0'],
+    ['GA4', '😀'],
+  ],
+  both: [
+    ['ab', ''],
+    ['ab', 'b'],
+    ['GA4', "'"],
+  ],
+  many: ['', ' ', 'a', 'A', 'k', 's', 'é', '7', '12', '.', '-', '%41'].map((event) => [event ? 'ab' : 'no', event]),
+  none: [],
+}
+
+function labelReference(labels: readonly string[], { vendor, event }: StoredEvent): boolean {
+  const members = labels.flatMap((label) => LABELS[label] ?? [])
+  return members.some(([of, name]) => of === vendor && (name === '' || name === event))
+}
+
 function conditionReference(
   { parameter, op, values = [''] }: Condition,
   event: StoredEvent,
   patterns: Map<string, Node>,
 ) {
   const negative = op.startsWith('not_')
+  if (parameter === '$label') return labelReference(values, event) !== negative
   const positive = op === 'not_blank' ? 'is_blank' : op.replace('not_', '')
   const key = parameter.replace(/^\$\$/, '$')
   const field = parameter.startsWith('$') && !parameter.startsWith('$$')

@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import type { StoredEvent } from '../core/event.ts'
-import { type Node, numberReference, PHONES, spell } from './agreement-reference.ts'
+import type { MembersOf } from '../labels/label.ts'
+import { LABELS, type Node, numberReference, PHONES, spell } from './agreement-reference.ts'
 import { type Condition, OPERATORS, type Rule } from './condition.ts'
+import { readLabels } from './label.ts'
 
 /** Of parameters, that differ where an engine may not see it or mean something to one. */
 export const KEYS = ['k', 'K', 'phone', '$os', "it's", 'a.b', 'constructor', '__proto__', 'cid', 'Ключ', '^k"']
@@ -197,9 +199,18 @@ interface Case {
   condition: Condition
   patterns: [string, Node][]
 }
+export const membersOf: MembersOf = (label) => (LABELS[label] ?? []).map(([vendor, event]) => ({ vendor, event }))
+
+const labelCondition = fc
+  .record({
+    op: fc.constantFrom('equals', 'not_equals'),
+    values: fc.subarray([...Object.keys(LABELS), 'unknown'], { minLength: 1, maxLength: 3 }),
+  })
+  .map(({ op, values }): Case => ({ condition: { parameter: '$label', op, values }, patterns: [] }))
+
 const few = <T>(value: fc.Arbitrary<T>) => fc.array(value, { minLength: 1, maxLength: 3 })
 
-const condition: fc.Arbitrary<Case> = fc
+const plainCondition: fc.Arbitrary<Case> = fc
   .record({ parameter, op: fc.constantFrom(...OPERATORS) })
   .chain(({ parameter, op }): fc.Arbitrary<Case> => {
     const of = (values: fc.Arbitrary<string[]>) =>
@@ -215,7 +226,9 @@ const condition: fc.Arbitrary<Case> = fc
     })
   })
 
-/** A whole rule, with the reference form of each pattern in it. */
+const condition = fc.oneof({ weight: 12, arbitrary: plainCondition }, { weight: 1, arbitrary: labelCondition })
+
+/** A whole rule, as it is saved and with its labels read, with the reference form of each pattern in it. */
 export const aRule = fc
   .record({
     filters: fc.array(condition, { maxLength: 1 }),
@@ -236,11 +249,15 @@ export const aRule = fc
       ...(conditions && { conditions: { logic: conditions.logic, items: plain(conditions.items) } }),
       conditionGroups: conditionGroups.map(({ op, items }) => ({ op, items: plain(items) })),
     }
-    return { rule: written, patterns: new Map(all.flatMap(({ patterns }) => patterns)) }
+    return {
+      rule: written,
+      read: readLabels(written, membersOf),
+      patterns: new Map(all.flatMap(({ patterns }) => patterns)),
+    }
   })
 
 /** A rule of one condition. */
-export const aSingle = condition.map(({ condition, patterns }) => ({
-  rule: { conditions: { logic: 'all' as const, items: [condition] } } satisfies Rule,
-  patterns: new Map(patterns),
-}))
+export const aSingle = condition.map(({ condition, patterns }) => {
+  const rule: Rule = { conditions: { logic: 'all', items: [condition] } }
+  return { rule, read: readLabels(rule, membersOf), patterns: new Map(patterns) }
+})

@@ -63,12 +63,15 @@ async function ask(
 let compared = 0
 const held: Record<string, number> = {}
 
-async function compare(events: readonly StoredEvent[], rules: readonly { rule: Rule; patterns: Map<string, Node> }[]) {
+async function compare(
+  events: readonly StoredEvent[],
+  rules: readonly { rule: Rule; read: Rule; patterns: Map<string, Node> }[],
+) {
   await store(events)
-  const { rows, exact } = await ask(rules.map(({ rule }) => rule))
-  for (const [column, { rule, patterns }] of rules.entries()) {
+  const { rows, exact } = await ask(rules.map(({ read }) => read))
+  for (const [column, { rule, read, patterns }] of rules.entries()) {
     checkRule(rule)
-    const predicate = compileViolation(rule)
+    const predicate = compileViolation(read)
     for (const [row, event] of events.entries()) {
       const wanted = violationReference(rule, event, patterns)
       const inSql = rows[row]?.[column]
@@ -81,7 +84,8 @@ async function compare(events: readonly StoredEvent[], rules: readonly { rule: R
       })
       if (typeof inSql !== 'boolean') throw new Error(`${inSql} is no answer`)
       compared++
-      const op = rule.conditions?.items[0]?.op ?? 'none'
+      const [first] = rule.conditions?.items ?? []
+      const op = first?.parameter === '$label' ? `label ${first.op}` : (first?.op ?? 'none')
       if (wanted) held[op] = (held[op] ?? 0) + 1
     }
   }
@@ -101,7 +105,8 @@ test('single conditions: predicate, SQL and reference agree', async () => {
   await fc.assert(fc.asyncProperty(events, rules, compare), { numRuns: 200, endOnFailure: true, reporter: report })
   expect(compared).toBeGreaterThanOrEqual(10_000)
   // Agreement in saying no would be worth little.
-  for (const op of OPERATORS) expect({ op, held: (held[op] ?? 0) > 5 }).toEqual({ op, held: true })
+  for (const op of [...OPERATORS, 'label equals', 'label not_equals'])
+    expect({ op, held: (held[op] ?? 0) > 5 }).toEqual({ op, held: true })
 }, 60_000)
 
 test('whole rules: predicate, SQL and reference agree', async () => {

@@ -53,7 +53,7 @@ test('a rule never becomes more clauses than are worth it', () => {
 
 test('the clauses of a rule hold together when the rule is broken', () => {
   fc.assert(
-    fc.property(aRule, anEvent, ({ rule }, event) => {
+    fc.property(aRule, anEvent, ({ read: rule }, event) => {
       const holds = clausesOf(rule).every((clause) =>
         clause.some(({ positive, isNegative }) => compileCondition(positive)(event) !== isNegative),
       )

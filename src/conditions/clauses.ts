@@ -1,4 +1,5 @@
-import { type Condition, type Operator, type Rule, TWINS, WITHOUT_VALUES } from './condition.ts'
+import { type Condition, LABEL, type Operator, type Rule, TWINS, WITHOUT_VALUES } from './condition.ts'
+import { membersIn } from './label.ts'
 
 /** A condition with a positive operator, or its complement. */
 export interface ConditionLiteral {
@@ -47,7 +48,10 @@ function anyOf(items: readonly Condition[]): ConditionClause[] {
 /** A positive condition holds when any literal does, a negative one when each does. */
 function literalsOf(condition: Condition): ConditionLiteral[] {
   const { values = [] } = condition
-  if (WITHOUT_VALUES.has(condition.op) || values.length > MAX_SPLIT) return wholeOf(condition)
+  // Fails for labels that were not read.
+  if (condition.parameter === LABEL) membersIn(condition)
+  const isWhole = WITHOUT_VALUES.has(condition.op) || values.length === 0 || values.length > MAX_SPLIT
+  if (isWhole) return wholeOf(condition)
   return [...new Set(values)].flatMap((value) => wholeOf({ ...condition, values: [value] }))
 }
 

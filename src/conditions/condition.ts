@@ -36,12 +36,16 @@ export const TWINS: Readonly<Partial<Record<Operator, Operator>>> = {
   not_blank: 'is_blank',
 }
 
+/** The field by which a condition names labels. It takes two operators only. */
+export const LABEL = '$label'
+const LABEL_OPERATORS: readonly Operator[] = ['equals', 'not_equals']
+
 /** `parameter` is read by `readParameter`. Values that an operator does not need are ignored. */
 export const ConditionSchema = Closed(
   {
     parameter: Text(1, 200, {
       description:
-        'A key of the event’s parameters; `*` for any of them; or a field of the event: `$vendor $event $account $host $path $title $env $status $sessionId $customerId $execMs $durMs $bytes $version`. A key that begins with `$` is written `$$key`',
+        'A key of the event’s parameters; `*` for any of them; or a field of the event: `$vendor $event $account $host $path $title $env $status $sessionId $customerId $execMs $durMs $bytes $version`; or `$label`, for events that have a label (`equals` and `not_equals` only). A key that begins with `$` is written `$$key`',
       examples: ['ep.transaction_id', '*', '$event', '$$os'],
     }),
     op: OneOf(OPERATORS, {
@@ -74,7 +78,10 @@ export const ConditionSchema = Closed(
     ],
   },
 )
-export type Condition = Static<typeof ConditionSchema>
+export type Condition = Static<typeof ConditionSchema> & {
+  /** Never stored: set by `readLabels`, which puts the labels' members in `values`. */
+  labels?: readonly string[]
+}
 
 const LOGIC = ['any', 'all'] as const
 const logic = OneOf(LOGIC, {
@@ -134,15 +141,20 @@ export type EventField = keyof typeof EVENT_FIELDS
 export type ConditionEvent = Pick<StoredEvent, EventField | 'params'>
 
 /** The part of an event that a condition tests. */
-export type Target = { kind: 'any' } | { kind: 'field'; field: EventField } | { kind: 'key'; key: string }
+export type Target =
+  | { kind: 'any' }
+  | { kind: 'label' }
+  | { kind: 'field'; field: EventField }
+  | { kind: 'key'; key: string }
 
 /**
- * Parses `parameter`: `*`, `$field`, or a key of `params`. A key that itself begins with `$` is written with one more
+ * Parses `parameter`: `*`, `$label`, `$field`, or a key of `params`. A key that itself begins with `$` is written with one more
  * (`$$os` is the key `$os`). Returns null for a `$` followed by no such field.
  */
 export function readParameter(parameter: string): Target | null {
   if (parameter === '*') return { kind: 'any' }
   if (!parameter.startsWith('$')) return { kind: 'key', key: parameter }
+  if (parameter === LABEL) return { kind: 'label' }
   const name = parameter.slice(1)
   if (name.startsWith('$')) return { kind: 'key', key: name }
   return Object.hasOwn(EVENT_FIELDS, name) ? { kind: 'field', field: name as EventField } : null
@@ -165,7 +177,7 @@ export function keyReader(key: string): (event: Pick<ConditionEvent, 'params'>) 
 const unknownField = (parameter: string) =>
   `${parameter} is no field of an event; there are ${Object.keys(EVENT_FIELDS)
     .map((field) => `$${field}`)
-    .join(' ')}, and a key that begins with $ is written $$`
+    .join(' ')} ${LABEL}, and a key that begins with $ is written $$`
 
 /** Operators that need no values, and ignore given ones. */
 export const WITHOUT_VALUES: ReadonlySet<Operator> = new Set([
@@ -201,8 +213,13 @@ function costOfValue(op: Operator, value: string): number {
   return Math.max(1, Math.floor(value.length / 10))
 }
 
-const costOfCondition = ({ op, values = [] }: Condition) =>
-  WITHOUT_VALUES.has(op) ? 1 : values.reduce((sum, value) => sum + costOfValue(op, value), 0)
+/** A label has up to `MAX_MEMBERS` members, each of which is compared. */
+const COST_OF_LABEL = 50
+
+const costOfCondition = ({ parameter, op, values = [] }: Condition) => {
+  if (parameter === LABEL) return values.length * COST_OF_LABEL
+  return WITHOUT_VALUES.has(op) ? 1 : values.reduce((sum, value) => sum + costOfValue(op, value), 0)
+}
 
 /**
  * Returns the cost of a rule that passed `checkRule`: the sum over the values of all its conditions, at most
@@ -240,19 +257,20 @@ export class RuleCheck {
       if (!readParameter(parameter)) throw new AppError('invalid', `${at}.parameter: ${unknownField(parameter)}`)
       const fault = faultOfText(parameter)
       if (fault !== null) throw new AppError('invalid', `${at}.parameter: ${fault}`)
+      const isLabel = parameter === LABEL
+      if (isLabel && !LABEL_OPERATORS.includes(op)) {
+        throw new AppError('invalid', `${at}.op: ${LABEL} takes ${LABEL_OPERATORS.join(' and ')} only`)
+      }
       if (WITHOUT_VALUES.has(op)) this.pay(1, at)
       else if (values.length === 0) throw new AppError('invalid', `${at}.values: ${op} needs at least one value`)
-      else for (const [position, value] of values.entries()) this.value(op, value, `${at}.values[${position}]`)
+      else for (const [position, value] of values.entries()) this.value(op, value, `${at}.values[${position}]`, isLabel)
     }
   }
 
-  private value(op: Operator, value: string, at: string): void {
+  private value(op: Operator, value: string, at: string, isLabel: boolean): void {
     const fault = faultOfValue(op, value)
     if (fault !== null) throw new AppError('invalid', `${at}: ${fault}`)
-    this.pay(
-      named(at, () => costOfValue(op, value)),
-      at,
-    )
+    this.pay(isLabel ? COST_OF_LABEL : named(at, () => costOfValue(op, value)), at)
   }
 
   /** Stops at the limit, so that checking a body of megabytes costs no more than one at the limit. */
@@ -262,7 +280,7 @@ export class RuleCheck {
     throw new AppError(
       'invalid',
       `${at}: up to here the conditions cost ${this.cost}, and a rule may cost ${MAX_RULE_COST}: ` +
-        'a pattern its size, another value a tenth of its letters',
+        `a pattern its size, a label ${COST_OF_LABEL}, another value a tenth of its letters`,
     )
   }
 }

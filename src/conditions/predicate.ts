@@ -9,6 +9,7 @@ import {
   targetOf,
 } from './condition.ts'
 import { containsEmail } from './email.ts'
+import { memberTest } from './label.ts'
 import { readNumber, spellNumber } from './number.ts'
 import { compilePattern } from './pattern.ts'
 import { containsPhone, type PhoneRegions } from './phone.ts'
@@ -81,6 +82,7 @@ export function compileTest(op: Operator, values: readonly string[], regions: Ph
 
 function compilePositive(condition: Condition, op: Operator, regions: PhoneRegions): Predicate {
   const target = targetOf(condition)
+  if (target.kind === 'label') return memberTest(condition)
   const values = condition.values ?? []
   if (target.kind === 'field') {
     const { field } = target

@@ -1,5 +1,6 @@
 import type { Atom, Finder, RuleEvent, RuleGroup, TextIndex } from './atom.ts'
-import { type Condition, EVENT_FIELDS, type EventField, keyReader, targetOf } from './condition.ts'
+import { type Condition, EVENT_FIELDS, type EventField, keyReader, LABEL, targetOf } from './condition.ts'
+import { placesOf } from './label.ts'
 import { spellNumber } from './number.ts'
 import type { PhoneRegions } from './phone.ts'
 import { indexOf, kindOf } from './text-index.ts'
@@ -17,6 +18,7 @@ export function groupOf(condition: Condition, regions: () => PhoneRegions): Rule
   if (condition.parameter === DOMAIN) return { ...group, key: null, find: finderOf(index, DOMAIN, (e) => e.domainId) }
   const target = targetOf(condition)
   if (target.kind === 'any') return { ...group, key: null, find: finderOfAny(index) }
+  if (target.kind === 'label') return { ...group, key: null, find: finderOfLabels(index) }
   if (target.kind === 'field') {
     return { ...group, key: null, find: finderOf(index, condition.parameter, fieldReader(target.field)) }
   }
@@ -35,6 +37,14 @@ function finderOf(index: TextIndex, key: string, read: (event: RuleEvent) => str
 function finderOfAny(index: TextIndex): Finder {
   return ({ params }, holding, meter) => {
     for (const key in params) index.find(params[key] ?? '', key, holding, meter)
+    return true
+  }
+}
+
+/** Its conditions have places as values, and an event has two. */
+function finderOfLabels(index: TextIndex): Finder {
+  return (event, holding, meter) => {
+    for (const place of placesOf(event)) index.find(place, LABEL, holding, meter)
     return true
   }
 }

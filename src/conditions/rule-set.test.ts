@@ -13,7 +13,10 @@ const DOMAINS = ['dom_1', 'dom_2', 'dom_3']
 const VENDORS = ['GA4', 'ab', 'other']
 const some = (names: string[]) => fc.oneof(fc.constant([]), fc.subarray(names, { minLength: 1 }))
 const aScopedRule = fc.record({
-  rule: aRule.map(({ rule }) => rule),
+  rule: aRule.map(({ rule, read }) => {
+    checkRule(rule)
+    return read
+  }),
   scope: fc.record({ domainIds: some(DOMAINS), vendors: some(VENDORS) }),
 })
 type ScopedRule = { rule: Rule; scope: Scope }
@@ -51,7 +54,6 @@ describe('a rule set says of each rule and event what the plain predicate says',
           plain.delete(id)
           set.delete(id)
           if (!scoped) return
-          checkRule(scoped.rule)
           plain.set(id, scoped)
           set.set(id, scoped.rule, scoped.scope)
         }

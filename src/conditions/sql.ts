@@ -2,6 +2,7 @@ import type { Dialect } from '../warehouse/dialect.ts'
 import type { AnyTest, Binder } from '../warehouse/query.ts'
 import { type Condition, conditionsOf, EVENT_FIELDS, type Operator, type Rule, TWINS, targetOf } from './condition.ts'
 import { DENSE_IMAGE_PATTERN, EMAIL_PATTERN } from './email.ts'
+import { membersIn } from './label.ts'
 import { NUMBER_PATTERN, readNumber } from './number.ts'
 import { compilePattern } from './pattern.ts'
 import { isIdentifierKey, isPhoneKey, type PhoneRegions } from './phone.ts'
@@ -82,6 +83,7 @@ class Compiler {
     const target = targetOf(condition)
     const { values = [] } = condition
     if (target.kind === 'any') return this.any(op, values)
+    if (target.kind === 'label') return this.label(condition)
     if (target.kind === 'key') {
       this.keys.add(target.key)
       const column = this.dialect.key(target.key)
@@ -96,6 +98,26 @@ class Compiler {
         ? this.compare(op, values, column)
         : this.test(op, values, this.dialect.numberText(column), condition.parameter)
     return this.orMissing(condition, op, column, test)
+  }
+
+  /** By vendor, so that labels with hundreds of members stay a few lists. */
+  private label(condition: Condition): string {
+    const { dialect, binder } = this
+    const among = (field: string, names: readonly string[]) => binder.among(dialect.field(field), names).join('')
+    const byVendor = Map.groupBy(membersIn(condition), ({ vendor }) => vendor)
+    const names = [...byVendor].map(([vendor, members]) => ({ vendor, events: members.map(({ event }) => event) }))
+    const [whole, some] = [
+      names.filter(({ events }) => events.includes('')),
+      names.filter(({ events }) => !events.includes('')),
+    ]
+    const tests = [
+      among(
+        'vendor',
+        whole.map(({ vendor }) => vendor),
+      ),
+      ...some.map(({ vendor, events }) => `(${among('vendor', [vendor])} AND ${among('event', events)})`),
+    ]
+    return `(${join('any', tests.filter(Boolean))})`
   }
 
   private any(op: Operator, values: readonly string[]): string {

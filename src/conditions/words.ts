@@ -96,6 +96,7 @@ const POSITIVE: Partial<Record<Operator, Operator>> = {
 export function wordsOf(condition: Condition): string {
   const { op, values = [] } = condition
   const target = targetOf(condition)
+  if (target.kind === 'label') return labelWords(condition)
   const isAny = target.kind === 'any'
   const name = isAny ? 'a parameter' : target.kind === 'key' ? `\`${target.key}\`` : FIELD_WORDS[target.field]
   const place = isAny ? 'a parameter' : name
@@ -116,6 +117,11 @@ export function wordsOf(condition: Condition): string {
       return `had ${name} ${stateOf(op, values)}`
     }
   }
+}
+
+function labelWords({ op, values = [], labels = values }: Condition): string {
+  const label = `the ${labels.length === 1 ? 'label' : 'labels'} ${oneOf(labels)}`
+  return op === 'equals' ? `had ${label}` : `did not have ${label}`
 }
 
 /** How events break a rule, as text. */

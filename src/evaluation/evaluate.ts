@@ -5,10 +5,13 @@ import { type ActiveAlert, activeAmong, dueAlerts, watchedDomains } from '../ale
 import { type TotalRow, totalsQuery } from '../alerts/totals.ts'
 import { type AlertType, measure, type WatchedDomain } from '../alerts/types/alert-type.ts'
 import { alertTypeOf, alertTypes } from '../alerts/types/index.ts'
+import { readLabels } from '../conditions/label.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import type { Instant } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { Spool } from '../ingest/spool.ts'
+import type { MembersOf } from '../labels/label.ts'
+import { membersOf } from '../labels/store.ts'
 import { type Db, prepared } from '../store/database.ts'
 import type { Query } from '../warehouse/query.ts'
 import type { History } from '../warehouse/warehouse.ts'
@@ -149,15 +152,17 @@ async function resultsOf(parts: EvaluateParts, group: readonly Task[]): Promise<
 }
 
 /** Returns the findings of each alert of a group, with samples. */
-async function findingsOf(parts: EvaluateParts, group: readonly Task[]): Promise<Finding[][]> {
+async function findingsOf(parts: EvaluateParts, given: readonly Task[]): Promise<Finding[][]> {
   const { db, warehouse } = parts
-  const [first] = group
+  const [first] = given
   if (!first) return []
   const { late = null } = first
   const { orgId } = first.alert
   const type = alertTypeOf(first.alert.alertType)
   const domains = watchedDomains(db, orgId)
-  const rows = await warehouse.query<unknown>(onlyUnjudged(db, queryOf(type, group, domains), late))
+  const members = membersOf(db, orgId)
+  const group = given.map((task) => ({ ...task, alert: readLabels(task.alert, members) }))
+  const rows = await warehouse.query<unknown>(onlyUnjudged(db, queryOf(type, group, domains, members), late))
   const findings = group.map(({ alert, due }) => type.judge(alert, rows, due.window, domains))
   const samples = samplesQuery(orgId, findings.flat())
   const total = totalQueryOf(type, group, findings.flat())
@@ -179,12 +184,18 @@ function totalQueryOf(type: AlertType, group: readonly Task[], findings: readonl
 }
 
 /** Returns one query for all, from the earliest begin on. */
-function queryOf(type: AlertType, group: readonly Task[], domains: readonly WatchedDomain[]): Query {
+function queryOf(
+  type: AlertType,
+  group: readonly Task[],
+  domains: readonly WatchedDomain[],
+  members: MembersOf,
+): Query {
   const alerts = group.map(({ alert }) => alert)
   const windows = group.map(({ due }) => due.window)
   const begins = windows.map(({ from }) => from)
   const from = begins.reduce((first, one) => Math.min(first, one))
   const whole = { to: 0, complete: false, ...windows[0], from }
   const isApart = begins.some((one) => one !== from)
-  return isApart && type.measureApart ? type.measureApart(alerts, begins, whole) : measure(type, alerts, whole, domains)
+  if (isApart && type.measureApart) return type.measureApart(alerts, begins, whole)
+  return measure(type, alerts, whole, domains, members)
 }

@@ -4,6 +4,7 @@ import { describeAlert } from '../alerts/routes.ts'
 import { findAlert } from '../alerts/store.ts'
 import { ChangeNameSchema } from '../changes/change.ts'
 import { changesOfIssue } from '../changes/store.ts'
+import { readLabels } from '../conditions/label.ts'
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Nullable, type Static, Type } from '../core/schema.ts'
@@ -17,6 +18,7 @@ import { ExplanationSchema, explanationOf } from '../issues/explanation.ts'
 import { IssueDetailSchema } from '../issues/issue.ts'
 import { describeIssue } from '../issues/routes.ts'
 import { findIssue, issueRecord } from '../issues/store.ts'
+import { membersOf } from '../labels/store.ts'
 import type { Db } from '../store/database.ts'
 import { MAX_EVENTS, samplesOf } from './events.ts'
 import { type SeriesSources, seriesFields, seriesOf } from './series.ts'
@@ -122,13 +124,15 @@ function troubleOf(
 ): Trouble {
   const issue = issueRecord(db, orgId, id)
   const alert = alertOrNull(db, orgId, issue.alertId)
-  const rule = alert?.alertType === issue.alertType ? alert : null
+  const members = membersOf(db, orgId)
+  const rule = alert?.alertType === issue.alertType ? readLabels(alert, members) : null
   return {
     issue,
     occurrences: occurrenceSeries,
     rule,
     followed: rule && followedScope(db, issue, rule),
     privacy: privacy(),
+    membersOf: members,
     domainSince: domainSince(db, issue.domainId),
     now,
     keptFrom: now - retentionMs,

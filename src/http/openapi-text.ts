@@ -16,6 +16,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Notifications: 'What was sent, to whom, and how it went',
   Changes: 'Releases and settings, and what they did to the events',
   Insights: 'What the collected events say',
+  Labels: 'Names for events, for conditions, journeys and search',
   Events: 'The collected events themselves',
   Usage: 'How much was collected',
   Audit: 'Who did what in the organization',

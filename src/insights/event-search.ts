@@ -1,10 +1,15 @@
 import { eventsAt, type Place } from '../alerts/events-at.ts'
+import { LABEL } from '../conditions/condition.ts'
+import { labelsRead } from '../conditions/label.ts'
 import { compileMask } from '../conditions/mask.ts'
+import { filtersSql } from '../conditions/sql.ts'
 import { DAY_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
 import { may } from '../http/permission.ts'
+import type { MembersOf } from '../labels/label.ts'
+import { membersOf } from '../labels/store.ts'
 import { type Binder, type Query, query } from '../warehouse/query.ts'
 import { type Caller, insight } from './insight.ts'
 
@@ -14,6 +19,7 @@ const Input = Closed({
   domainId: text(100, 'Only this domain'),
   vendor: text(200, 'Only this vendor, spelled exactly'),
   event: text(200, 'Only this event, spelled exactly'),
+  label: text(80, 'Only events with this label as it is now; an unknown label has none'),
   q: text(200, 'Occurs in a parameter, host, path or title; upper and lower case are different'),
   from: Type.Optional(
     Int({ minimum: 0, description: 'Received at this instant or later; default 24 hours before `to`' }),
@@ -92,10 +98,10 @@ export const eventSearch = insight({
   path: '/events',
   input: Input,
   output: Output,
-  async answer({ history, privacy }, input, caller) {
+  async answer({ db, history, privacy }, input, caller) {
     const { principal } = caller
     const limit = input.limit ?? DEFAULT_LIMIT
-    const found = await history.query<Place>(findQuery(input, caller))
+    const found = await history.query<Place>(findQuery(input, caller, membersOf(db, principal.orgId)))
     const { items, nextCursor } = page(found, limit, ({ seq }) => [seq])
     // Whole events are read by a second query, only for the few that are shown.
     const events = await eventsAt(principal.orgId, items, history)
@@ -106,7 +112,7 @@ export const eventSearch = insight({
 })
 
 /** Returns the query for the events' places only. */
-function findQuery(input: Static<typeof Input>, { principal, now }: Caller): Query {
+function findQuery(input: Static<typeof Input>, { principal, now }: Caller, members: MembersOf): Query {
   // Includes the current millisecond, so that events acknowledged a moment ago are found.
   const to = input.to ?? now + 1
   const from = input.from ?? to - DAY_MS
@@ -117,19 +123,23 @@ function findQuery(input: Static<typeof Input>, { principal, now }: Caller): Que
     orgId: principal.orgId,
     window: { from, to },
     write: (binder) => ({
-      sql: `SELECT seq, receivedAt FROM events WHERE ${testsOf(input, place, binder).join(' AND ')} ORDER BY seq DESC LIMIT ${limit + 1}`,
+      sql: `SELECT seq, receivedAt FROM events WHERE ${testsOf(input, place, binder, members).join(' AND ')} ORDER BY seq DESC LIMIT ${limit + 1}`,
       wholeParams: Boolean(input.q),
     }),
   })
 }
 
-function testsOf(input: Static<typeof Input>, place: number | null, binder: Binder): string[] {
+function testsOf(input: Static<typeof Input>, place: number | null, binder: Binder, members: MembersOf): string[] {
   const { dialect } = binder
   const tests = ['true']
   if (place !== null) tests.push(`seq < ${binder.bind(place)}`)
   for (const column of ['domainId', 'vendor', 'event'] as const) {
     const value = input[column]
     if (value !== undefined) tests.push(`${column} = ${binder.bind(value)}`)
+  }
+  if (input.label !== undefined) {
+    const labelled = labelsRead([{ parameter: LABEL, op: 'equals', values: [input.label] }], members)
+    tests.push(filtersSql(labelled, binder).sql)
   }
   if (input.q) {
     const part = binder.bind(input.q)

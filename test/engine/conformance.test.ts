@@ -104,7 +104,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
   test('rules of every kind in the past, and the newest events that break them', async () => {
     const { both, alert, window, domainIds } = world
     const rules = sample(aRule, 100)
-    for (const [n, { rule }] of rules.entries()) {
+    for (const [n, { read: rule }] of rules.entries()) {
       const scope = n % 3 === 0 ? { domainIds: [domainIds[n % 2] ?? ''], vendors: n % 2 ? ['GA4'] : [] } : {}
       const one = alert({ ...(rule as object), ...scope })
       both.confirm = conditionsOf(one).every(isExact) ? null : compileViolation(one)
@@ -129,7 +129,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
     const { both, alert, window, domainIds } = world
     const type = alertTypeOf('tag_volume_change')
     const half = window.from + DAY_MS
-    const shapes = sample(aRule, 60).map(({ rule }, n) => {
+    const shapes = sample(aRule, 60).map(({ read: rule }, n) => {
       const filters = conditionsOf(rule as Rule).filter(isExact)
       const event = ['', 'purchase', "it's"][n % 3] ?? ''
       return alert(
@@ -195,7 +195,7 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
     const { both, alert, window, orgId, domainIds, stand } = world
     const sources = { history: both, chart: () => Promise.reject(new Error('no series is followed')) }
     const rules = sample(aRule, 30)
-    for (const [n, { rule }] of rules.entries()) {
+    for (const [n, { read: rule }] of rules.entries()) {
       const kind = (['data_validation', 'volume_threshold', 'journey'] as const)[n % 3] ?? 'journey'
       const one = alertFor(kind, rule as Rule, n)
       const evidence = findingOf({ domainId: domainIds[0], vendor: 'a', event: 'x' })

@@ -1,6 +1,7 @@
 import type { Condition } from '../../conditions/condition.ts'
 import type { Instant } from '../../core/clock.ts'
 import type { TSchema } from '../../core/schema.ts'
+import type { MembersOf } from '../../labels/label.ts'
 import type { SeriesScope } from '../../signals/series.ts'
 import type { Query } from '../../warehouse/query.ts'
 import type { Alert, AlertInput, AlertKind } from '../alert.ts'
@@ -109,9 +110,10 @@ export interface AlertType<Row = unknown> {
   scanOf?(alert: Alert, window: Window): string
   /**
    * Returns one query for all of these alerts: at least one, all of this type and of one organization, judged over one
-   * window. `domains`: all of the organization's.
+   * window. `domains`: all of the organization's. `membersOf`: of its labels; none when absent. Conditions of the alerts
+   * have been through `readLabels`.
    */
-  measure?(alerts: readonly Alert[], window: Window, domains: readonly WatchedDomain[]): Query
+  measure?(alerts: readonly Alert[], window: Window, domains: readonly WatchedDomain[], membersOf?: MembersOf): Query
   /**
    * As `measure`, for alerts that begin at different instants: `begins` has one for each alert, none before the
    * window's start. When absent, only alerts that begin together are measured together.
@@ -121,7 +123,7 @@ export interface AlertType<Row = unknown> {
    * As `measure`, for one alert and many adjacent windows at once. Evaluates the rule on the stored events instead of
    * reading the `violations` that were stored when they arrived. When absent, `measure` is called for each window.
    */
-  past?(alert: Alert, windows: readonly Window[], options: PastOptions): Past<Row>
+  past?(alert: Alert, windows: readonly Window[], options: PastOptions, membersOf?: MembersOf): Past<Row>
   /**
    * Limits of one `past` query: events in scope, and windows times domains. Larger requests are split; an absent limit
    * is no limit.

@@ -1,5 +1,6 @@
 import type { Privacy } from '../../conditions/privacy.ts'
 import type { StoredEvent } from '../../core/event.ts'
+import type { MembersOf } from '../../labels/label.ts'
 import type { Binder, Statement } from '../../warehouse/query.ts'
 import type { Alert } from '../alert.ts'
 import type { Finding } from '../finding.ts'
@@ -13,9 +14,11 @@ export interface Incident {
     /** The last firing. */
     evidence: Finding | null
   }
-  /** The current alert. Null when it was deleted or is of another type now: its former rule is unknown. */
+  /** The current alert, after `readLabels`. Null when it was deleted or is of another type now: its former rule is unknown. */
   rule: Alert | null
   privacy: Privacy
+  /** Members of the organization's labels; none when absent. */
+  membersOf?: MembersOf
 }
 
 /** The bounds a count is compared with; null where nothing is expected or there is no such bound. */

@@ -1,17 +1,11 @@
 import type { Condition } from '../../../conditions/condition.ts'
+import { labelsRead } from '../../../conditions/label.ts'
 import { filtersSql } from '../../../conditions/sql.ts'
+import type { MembersOf } from '../../../labels/label.ts'
 import { type Dialect, isStorable } from '../../../warehouse/dialect.ts'
 import type { AnyTest, Binder } from '../../../warehouse/query.ts'
 import { domainsOf } from '../../alert.ts'
 import { keyOf, type Matcher, type Plan } from './plan.ts'
-
-/** An event that belongs to a label; an empty or absent field matches any. */
-export interface LabelMember {
-  vendor?: string
-  event?: string
-}
-/** Returns the members of a label of the organization; none for a label that does not exist. */
-export type MembersOf = (label: string) => readonly LabelMember[]
 
 /** An alert whose sessions are queried. */
 export interface WalkedAlert {
@@ -133,7 +127,8 @@ export class JourneyColumns {
   }
 
   private conditions(conditions: readonly Condition[]): string {
-    const { sql, keys, wholeParams } = filtersSql(conditions, this.binder, [], this.anyTests)
+    const read = labelsRead(conditions, this.membersOf)
+    const { sql, keys, wholeParams } = filtersSql(read, this.binder, [], this.anyTests)
     for (const key of keys) this.keys.add(key)
     this.wholeParams ||= wholeParams
     return sql

@@ -1,4 +1,6 @@
+import { labelsRead } from '../../../conditions/label.ts'
 import { filtersSql } from '../../../conditions/sql.ts'
+import { noMembers } from '../../../labels/label.ts'
 import type { Binder } from '../../../warehouse/query.ts'
 import type { Alert } from '../../alert.ts'
 import type { Evidence, Incident, Tests } from '../evidence.ts'
@@ -27,10 +29,11 @@ export const journeyEvidence: Evidence = {
  */
 function metSql(incident: Incident & { rule: Alert }, binder: Binder): Tests {
   const { vendor = null, event = null } = incident.issue.evidence ?? {}
+  const { membersOf = noMembers } = incident
   const missed = expectationsOf(readSpec(incident.rule.journey)).filter(
     (one) => !one.label && (one.vendor || null) === vendor && (one.event || null) === event,
   )
-  const data = missed.map((one) => filtersSql(one.data ?? [], binder))
+  const data = missed.map((one) => filtersSql(labelsRead(one.data ?? [], membersOf), binder))
   const scope = scopeOfIssue(incident, { vendors: vendor === null ? [] : [vendor], event })
   return {
     sql: [...scopeTests(scope, binder), `(${['false', ...data.map(({ sql }) => sql)].join(' OR ')})`].join(' AND '),

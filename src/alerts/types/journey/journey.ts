@@ -1,6 +1,7 @@
 import { checkConditions, RuleCheck } from '../../../conditions/condition.ts'
 import { HOUR_MS } from '../../../core/clock.ts'
 import { AppError } from '../../../core/error.ts'
+import { type MembersOf, noMembers } from '../../../labels/label.ts'
 import type { Query } from '../../../warehouse/query.ts'
 import type { Alert, AlertInput } from '../../alert.ts'
 import type { Finding, Window } from '../../finding.ts'
@@ -8,7 +9,6 @@ import { type AlertType, orgOf, perRows, type WatchedDomain } from '../alert-typ
 import type { Past, PastOptions } from '../past.ts'
 import { refuseConditions, refuseInexact } from '../refusals.ts'
 import type { TitleParts } from '../words.ts'
-import type { MembersOf } from './columns.ts'
 import { journeyEvidence } from './evidence.ts'
 import { dataOf, type Hit, type Plan, planOf, readShape, type Unmet, walk } from './plan.ts'
 import { type JourneySpec, JourneySpecSchema, readSpec } from './spec.ts'
@@ -21,7 +21,6 @@ const LONG_WINDOW_MS = 6 * HOUR_MS
 /** The sessions of this many events fit into the engine's memory; more would spill to disk. */
 const EVENTS_AT_ONCE = 2_000_000
 
-const noMembers: MembersOf = () => []
 const byAlert = perRows((rows: readonly ShapeRow[]) => Map.groupBy(rows, ({ alertId }) => alertId))
 const FAULT = 'sessions do not go as expected'
 const planFor = (alert: Alert) => planOf(readSpec(alert.journey))

@@ -33,7 +33,7 @@ const AnchorSchema = Type.Union(
       ),
     }),
     Closed({
-      kind: kindOf('label', 'The first event that has a label; there are no labels yet, so it matches nothing'),
+      kind: kindOf('label', 'The first event that has a label; an unknown label matches nothing'),
       label: Text(1, 80, { description: 'The label', examples: ['Checkout'] }),
     }),
     Closed({ kind: kindOf('event', 'The first event of this vendor and name'), vendor, event }),
@@ -49,7 +49,7 @@ const ExpectSchema = Closed(
     label: Type.Optional(
       Type.String({
         maxLength: 80,
-        description: 'A label that the event must have; there are none yet',
+        description: 'A label that the event must have; no event has an unknown one',
         examples: ['Checkout'],
       }),
     ),

@@ -1,8 +1,9 @@
 import { HOUR_MS, type Instant, MINUTE_MS } from '../../../core/clock.ts'
+import type { MembersOf } from '../../../labels/label.ts'
 import type { Dialect } from '../../../warehouse/dialect.ts'
 import { type Binder, type Query, query, type Statement } from '../../../warehouse/query.ts'
 import { spanOf } from '../../window-index.ts'
-import { type AlertSql, JourneyColumns, type MembersOf, type WalkedAlert } from './columns.ts'
+import { type AlertSql, JourneyColumns, type WalkedAlert } from './columns.ts'
 
 /** A session ends after this long without an event; later events with the same id belong to another session. */
 export const SESSION_GAP_MS = 30 * MINUTE_MS

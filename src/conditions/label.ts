@@ -1,0 +1,58 @@
+import type { LabelMember, MembersOf } from '../labels/label.ts'
+import { type Condition, type ConditionEvent, LABEL, type Rule } from './condition.ts'
+
+/** Between vendor and event; no text of an event has it. */
+const SEPARATOR = '\0'
+
+const spell = ({ vendor, event }: LabelMember) => `${vendor}${SEPARATOR}${event}`
+
+/** Returns the values of `readLabels` that an event has: its vendor and name, and any event of its vendor. */
+export const placesOf = ({ vendor, event }: Pick<ConditionEvent, 'vendor' | 'event'>): readonly [string, string] => [
+  spell({ vendor, event }),
+  spell({ vendor, event: '' }),
+]
+
+/**
+ * Returns the rule with its `$label` conditions as tests on vendor and event, which can be compiled: `values` are the
+ * members of the labels, `labels` their names. A label without members leaves none. Conditions that are read, and those
+ * about anything else, stay as they are.
+ */
+export function readLabels<R extends Rule>(rule: R, membersOf: MembersOf): R {
+  const { filters = [], conditions, conditionGroups = [] } = rule
+  const lists = [filters, conditions?.items ?? [], ...conditionGroups.map(({ items }) => items)]
+  if (!lists.some(namesLabel)) return rule
+  const read = (items: readonly Condition[]) => labelsRead(items, membersOf)
+  return {
+    ...rule,
+    filters: read(filters),
+    ...(conditions && { conditions: { ...conditions, items: read(conditions.items) } }),
+    conditionGroups: conditionGroups.map((group) => ({ ...group, items: read(group.items) })),
+  }
+}
+
+/** As `readLabels`, for a list of conditions. */
+export function labelsRead(conditions: readonly Condition[], membersOf: MembersOf): Condition[] {
+  return conditions.map((condition) => {
+    const { parameter, values: labels = [] } = condition
+    if (parameter !== LABEL || condition.labels) return condition
+    return { ...condition, labels, values: [...new Set(labels.flatMap((label) => membersOf(label).map(spell)))] }
+  })
+}
+
+/** Whether any of the conditions is about labels. */
+export const namesLabel = (conditions: readonly Condition[]) => conditions.some(({ parameter }) => parameter === LABEL)
+
+/** Returns the members in a condition of `readLabels`. Throws for one whose labels were not read. */
+export function membersIn({ values = [] }: Condition): LabelMember[] {
+  return values.map((value) => {
+    const at = value.indexOf(SEPARATOR)
+    if (at < 0) throw new Error('labels of a condition are read before it is compiled')
+    return { vendor: value.slice(0, at), event: value.slice(at + 1) }
+  })
+}
+
+/** Returns whether an event is a member, for a condition of `readLabels` without regard to its operator. */
+export function memberTest(condition: Condition): (event: Pick<ConditionEvent, 'vendor' | 'event'>) => boolean {
+  const members = new Set(membersIn(condition).map(spell))
+  return (event) => placesOf(event).some((place) => members.has(place))
+}

@@ -1,0 +1,135 @@
+import type { Clock } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { newId } from '../core/id.ts'
+import { type Db, prepared, tx } from '../store/database.ts'
+import {
+  colorOf,
+  keyOfLabel,
+  type Label,
+  type LabelAssignInput,
+  type LabelMember,
+  type LabelUnassignInput,
+  MAX_ALL_MEMBERS,
+  MAX_LABELS,
+  MAX_MEMBERS,
+  type MembersOf,
+} from './label.ts'
+
+/** Identifies a label within one organization; labels of other organizations are not found. */
+export interface LabelKey {
+  orgId: string
+  id: string
+}
+
+type LabelRow = Omit<Label, 'members'> & { members: string }
+
+/** Returns labels in the order in which they were made; at most `limit + 1`, so that the caller sees whether more follow. */
+export function listLabels(db: Db, orgId: string, after: string | number | null, limit: number): Label[] {
+  return db
+    .prepare<[object], LabelRow>(
+      `SELECT id, name AS label, color, kind, createdAt, (
+         SELECT json_group_array(json_object('vendor', vendor, 'event', event) ORDER BY vendor, event)
+         FROM labelMember WHERE labelId = label.id
+       ) AS members
+       FROM label WHERE orgId = @orgId AND (@after IS NULL OR id > @after) ORDER BY id LIMIT @limit + 1`,
+    )
+    .all({ orgId, after, limit })
+    .map((row) => ({ ...row, members: JSON.parse(row.members) }))
+}
+
+/** Returns the members of an organization's labels as they are when it is called. */
+export function membersOf(db: Db, orgId: string): MembersOf {
+  const find = prepared<[string, string], LabelMember>(
+    db,
+    `SELECT vendor, event FROM labelMember JOIN label ON label.id = labelId
+     WHERE orgId = ? AND nameKey = ? ORDER BY vendor, event`,
+  )
+  return (label) => find.all(orgId, keyOfLabel(label))
+}
+
+/**
+ * Adds members to a label, which is made where there is none of this name; `color` and `kind` replace what it has.
+ * Returns how many members are new. Fails with `invalid` on a blank name or a color that is none, `conflict` when the
+ * label, or the organization, would have too many.
+ */
+export function assign(db: Db, clock: Clock, orgId: string, input: LabelAssignInput): number {
+  const { label, color, kind, members } = input
+  const name = checkedName(label)
+  if (color !== undefined && !/^#[0-9a-f]{6}$/i.test(color)) {
+    throw new AppError('invalid', 'color: must be a color such as #3b82f6')
+  }
+  return tx(db, () => {
+    const id = idOf(db, orgId, name) ?? create(db, clock, orgId, name)
+    db.prepare('UPDATE label SET color = coalesce(?, color), kind = coalesce(?, kind) WHERE id = ?').run(
+      color?.toLowerCase() ?? null,
+      kind ?? null,
+      id,
+    )
+    const add = db.prepare('INSERT OR IGNORE INTO labelMember (labelId, vendor, event) VALUES (?, ?, ?)')
+    const assigned = members.reduce((sum, { vendor, event }) => sum + add.run(id, vendor, event).changes, 0)
+    if (assigned > 0) checkLimits(db, orgId, id, name)
+    return assigned
+  })
+}
+
+/** Takes members from a label and returns how many; the label stays. Fails with `notFound` without such a label. */
+export function unassign(db: Db, orgId: string, { label, members }: LabelUnassignInput): number {
+  return tx(db, () => {
+    const id = idOf(db, orgId, label)
+    if (id === null) throw noSuchLabel()
+    const remove = db.prepare('DELETE FROM labelMember WHERE labelId = ? AND vendor = ? AND event = ?')
+    return members.reduce((sum, { vendor, event }) => sum + remove.run(id, vendor, event).changes, 0)
+  })
+}
+
+/** Deletes a label. Rules that name it stay: it has no members any more. Fails with `notFound`. */
+export function deleteLabel(db: Db, { orgId, id }: LabelKey): void {
+  const { changes } = db.prepare('DELETE FROM label WHERE orgId = ? AND id = ?').run(orgId, id)
+  if (changes === 0) throw noSuchLabel()
+}
+
+const noSuchLabel = () => new AppError('notFound', 'no such label')
+
+function idOf(db: Db, orgId: string, label: string): string | null {
+  const find = db.prepare<[string, string], string>('SELECT id FROM label WHERE orgId = ? AND nameKey = ?').pluck()
+  return find.get(orgId, keyOfLabel(label)) ?? null
+}
+
+function create(db: Db, clock: Clock, orgId: string, name: string): string {
+  const count = db.prepare<[string], number>('SELECT count(*) FROM label WHERE orgId = ?').pluck().get(orgId) ?? 0
+  if (count >= MAX_LABELS) {
+    throw new AppError('conflict', `label: an organization has at most ${MAX_LABELS} labels; delete one first`)
+  }
+  const createdAt = clock.now()
+  const id = newId('lbl', createdAt)
+  db.prepare(
+    `INSERT INTO label (id, orgId, name, nameKey, color, kind, createdAt)
+     VALUES (@id, @orgId, @name, @nameKey, @color, 'step', @createdAt)`,
+  ).run({ id, orgId, name, nameKey: keyOfLabel(name), color: colorOf(count), createdAt })
+  return id
+}
+
+function checkedName(label: string): string {
+  const name = label.trim()
+  if (!name) throw new AppError('invalid', 'label: must not be blank')
+  return name
+}
+
+function checkLimits(db: Db, orgId: string, id: string, name: string): void {
+  const count = (where: string, value: string) =>
+    db
+      .prepare<[string], number>(`SELECT count(*) FROM labelMember JOIN label ON label.id = labelId WHERE ${where} = ?`)
+      .pluck()
+      .get(value) ?? 0
+  const own = count('labelId', id)
+  if (own > MAX_MEMBERS) {
+    throw new AppError('conflict', `members: ${name} would have ${own}, and a label has at most ${MAX_MEMBERS}`)
+  }
+  const all = count('orgId', orgId)
+  if (all > MAX_ALL_MEMBERS) {
+    throw new AppError(
+      'conflict',
+      `members: all labels together would have ${all}, and those of an organization have at most ${MAX_ALL_MEMBERS}`,
+    )
+  }
+}
