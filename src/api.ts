@@ -49,6 +49,7 @@ import { resolveAll } from './issues/store.ts'
 import { labelRoutes } from './labels/routes.ts'
 import { mcpEndpoint } from './mcp/endpoint.ts'
 import { keptMetrics, metricsOf } from './metrics.ts'
+import { orderRoutes } from './orders/routes.ts'
 import { auditor, type NewAuditEntry, writeAuditEntry } from './org/audit-log.ts'
 import { authRoutes } from './org/auth-routes.ts'
 import { authenticator } from './org/authenticate.ts'
@@ -181,6 +182,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
     ...integrationRoutes(parts),
     ...complianceRoutes({ ...{ db, clock, enqueue, privacyOf }, alertsChanged: rules.changed }),
     ...deliveryRoutes(parts),
+    ...orderRoutes(parts),
   ]
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { PERMISSIONS, type Permission } from '../src/http/permission.ts'
 import { ROLES, type Role } from '../src/http/principal.ts'
 import { openWebhookSecret } from '../src/org/store.ts'
-import { checkAnswer, nounsOf, pathOf, type Route } from './described-api.ts'
+import { checkAnswer, needsDomain, nounsOf, pathOf, type Route } from './described-api.ts'
 import { describedApi, type Society } from './society.ts'
 import { furnish, make, newAddress, PLANTED, takenCall } from './taken-call.ts'
 
@@ -66,7 +66,7 @@ function refusalOf(route: Route, { role, readOnly, stranger }: Caller): 401 | 40
   if (from === null) return null
   if (role === null) return 401
   if (stranger === 'named' || ROLES.indexOf(role) < ROLES.indexOf(from) || (writes && readOnly)) return 403
-  return stranger && route.path.includes('{') ? 404 : null
+  return stranger && (route.path.includes('{') || needsDomain(route)) ? 404 : null
 }
 
 /** Where the state of things forbids what the matrix allows, and why. */
@@ -140,9 +140,12 @@ async function callOf(route: Route, caller: Caller) {
     ? { ids: exhibit.ids, body: route.example }
     : await takenCall(route, { world, society: own, userId }, society())
   const { ids } = caller.stranger && !isLook ? await takenCall(route, { world, society: home }, society()) : callers
-  const query = route.id === 'deleteOrganization' ? `?${new URLSearchParams({ name: own.name })}` : ''
+  const query = {
+    ...(route.id === 'deleteOrganization' ? { name: own.name } : {}),
+    ...(needsDomain(route) ? { domainId: ids.domains ?? '' } : {}),
+  }
   return {
-    path: pathOf(route, ids) + query,
+    path: `${pathOf(route, ids)}?${new URLSearchParams(query)}`,
     call: {
       as: caller.credential(own),
       body: callers.body,

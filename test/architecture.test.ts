@@ -292,6 +292,8 @@ const TABLES: Record<string, string> = {
   rollupFile: 'warehouse ingest',
   segment: 'warehouse',
   session: 'org',
+  // Gone with the domain.
+  shopOrder: 'orders',
   signalAlert: 'alerts',
   signalSetting: 'signals',
   // Triggers write it.

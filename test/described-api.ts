@@ -117,6 +117,10 @@ export function pathOf({ path }: Route, ids: Record<string, string>, others: Rec
   })
 }
 
+/** True for a route that can't be asked without naming a domain in its query. */
+export const needsDomain = ({ parameters }: Route): boolean =>
+  parameters.some((one) => one.in === 'query' && one.required && one.name === 'domainId')
+
 /** What the ids of a path are of: `alerts`. */
 export const nounsOf = ({ path }: Route): string[] =>
   [...path.matchAll(/([^/]+)\/\{id\}/g)].map(([, noun = '']) => noun)

@@ -17,6 +17,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Changes: 'Releases and settings, and what they did to the events',
   Insights: 'What the collected events say',
   Labels: 'Names for events, for conditions, journeys and search',
+  Orders: 'What a shop sold, against what its tags told their vendors',
   Events: 'The collected events themselves',
   Usage: 'How much was collected',
   Audit: 'Who did what in the organization',

@@ -27,7 +27,7 @@ export const PERMISSIONS = {
     from: 'member',
     writes: true,
     audited: false,
-    meaning: 'Write alerts, issues, signals and hostnames',
+    meaning: 'Write alerts, issues, signals, hostnames and orders',
   },
   seeTokens: { from: 'member', writes: false, audited: false, meaning: 'See property tokens and channels of alerts' },
   seePersonal: {

@@ -3,6 +3,7 @@ import { eventSearch } from './event-search.ts'
 import type { AnyInsight } from './insight.ts'
 import { orgValue } from './org-value.ts'
 import { pageViewSampling } from './page-view-sampling.ts'
+import { reconcileOrders } from './reconcile.ts'
 import { scores } from './scores.ts'
 import { signalList } from './signal-list.ts'
 import { volumeSeries } from './volume-series.ts'
@@ -16,4 +17,5 @@ export const insights: readonly AnyInsight[] = [
   causes,
   scores,
   orgValue,
+  reconcileOrders,
 ]

@@ -6,6 +6,7 @@ import { forgetBatches } from '../ingest/batch-memory.ts'
 import { removeOldLedger, removeOldUsage } from '../ingest/store.ts'
 import { removeOldDeliveries } from '../integrations/delivery-log.ts'
 import { removeOldHistory } from '../issues/store.ts'
+import { removeOldOrders } from '../orders/store.ts'
 import { removeOldAuditEntries } from '../org/audit-log.ts'
 import { deletedOrgs } from '../org/store.ts'
 import { removeOldGaps } from '../signals/gap-store.ts'
@@ -26,6 +27,7 @@ const RETENTIONS: readonly Retention[] = [
   removeOldClockSteps,
   removeOldFindings,
   removeOldChanges,
+  removeOldOrders,
 ]
 
 export interface RetainParts {

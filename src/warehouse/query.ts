@@ -28,10 +28,12 @@ export interface Statement {
 
 interface QueryParts {
   /**
-   * `events` (also when left out); `counts`: events by minute, of which `COUNT_COLUMNS` says what is known; or `pages`:
-   * what browsers said of the speed of vendors' code, a row a page and vendor, as in `PAGE_COLUMNS`.
+   * `events` (also when left out); `counts`: events by minute, of which `COUNT_COLUMNS` says what is known; `pages`:
+   * what browsers said of the speed of vendors' code, a row a page and vendor, as in `PAGE_COLUMNS`; or `names`: each
+   * `name` of a parameter that occurs, once, and perhaps some that occur only outside the window. To know which keys to
+   * read costs less than to read them all.
    */
-  over?: 'events' | 'counts' | 'pages'
+  over?: 'events' | 'counts' | 'pages' | 'names'
   /** The organization whose events it sees; null (jobs only): every organization's. */
   orgId: string | null
   /** Only events with `from <= receivedAt < to`; of `counts` only minutes that begin there, so these are whole ones. */

@@ -87,7 +87,12 @@ export class ClickhouseHistory {
   async query<T = Record<string, unknown>>(query: Query): Promise<T[]> {
     const { over = 'events' } = query
     const statement = writeQuery(query, clickhouseDialect)
-    const relation = over === 'counts' ? countsRelation(query) : eventsRelation(query, statement)
+    const relation =
+      over === 'counts'
+        ? countsRelation(query)
+        : over === 'names'
+          ? namesRelation(query)
+          : eventsRelation(query, statement)
     const sql = `WITH ${over} AS (${relation})\n${statement.sql}`
     const answer = await this.session.queryBindAsync(sql, statement.params, { format: 'JSONEachRow' })
     return answer
@@ -115,6 +120,9 @@ function scopeOf({ orgId, window }: Query, time: string): string {
 }
 
 const countsRelation = (query: Query) => `SELECT * FROM counted WHERE ${scopeOf(query, 'minute')}`
+
+const namesRelation = (query: Query) =>
+  `SELECT DISTINCT arrayJoin(mapKeys(params)) AS name FROM stored WHERE ${scopeOf(query, 'receivedAt')}`
 
 function eventsRelation(query: Query, { keys = [], anyTests = [], where }: WrittenQuery): string {
   const parameters = keys.map((key) => {

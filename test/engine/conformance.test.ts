@@ -25,6 +25,7 @@ import type { Trouble } from '../../src/evidence/trouble.ts'
 import { eventSearch } from '../../src/insights/event-search.ts'
 import { factsOf } from '../../src/insights/issue-facts.ts'
 import { pageViewSampling } from '../../src/insights/page-view-sampling.ts'
+import { reconcileOrders } from '../../src/insights/reconcile.ts'
 import { brokenRulesQuery, namedTotalsQuery, statusesQuery } from '../../src/insights/scores.ts'
 import { volumeSeries } from '../../src/insights/volume-series.ts'
 import { findingOf, issueOfAlert, volumeAlert } from '../../src/issues/issue.fixture.ts'
@@ -321,6 +322,15 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
       ),
     )
     await factsOf(sources, orgId, issues, window.to)
+  })
+
+  test('orders', async () => {
+    const { sources, principal, domainIds, window } = world
+    const caller = { principal, now: window.to }
+    for (const domainId of domainIds.slice(0, 2)) {
+      const { vendors } = await reconcileOrders.answer(sources, { domainId, days: 5 }, caller)
+      expect(vendors.length).toBeGreaterThan(1)
+    }
   })
 
   test.each(queriesInCode())('%s', (name) => {

@@ -61,6 +61,9 @@ function oddEvents(nextPlace: () => Place): () => Said {
     turns<unknown>(list),
   ) as [() => string, () => string, () => number, () => string[] | null, () => number | null]
   const kinds = turns<StoredEvent['kind']>(['event', 'event', 'event', 'library', 'hit', 'tag', 'event'])
+  const orderKeys = turns(['ep.transaction_id', 'cd[order_id]', 'orderId', 'a.orderID[]', 'order_id.x'])
+  const ids = turns(['T-7', "it's", '', ' ', '\\', '😀'])
+  const amounts = turns(['value', 'epn.value', 'cd[revenue]'])
   let n = 0
   return () => {
     const { seq, receivedAt, ts, id, violations: _, weight, params, event, ...said } = oddly()
@@ -75,7 +78,11 @@ function oddEvents(nextPlace: () => Place): () => Said {
       violations: violations(),
       ...(n % 5 === 0 ? { durMs: numbers(), bytes: numbers() } : {}),
       host: n % 6 === 0 ? 'shop.example' : said.host,
-      params: { ...params, ...(n % 2 === 0 ? { [keys()]: values(), [keys()]: values() } : {}) },
+      params: {
+        ...params,
+        ...(n % 2 === 0 ? { [keys()]: values(), [keys()]: values() } : {}),
+        ...(n % 7 === 0 ? { [orderKeys()]: `T-${n % 50}`, [orderKeys()]: ids(), [amounts()]: values() } : {}),
+      },
     }
   }
 }

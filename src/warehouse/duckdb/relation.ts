@@ -42,7 +42,8 @@ function shreddedKeys(file: EventFile, scope: Scope): boolean[] | 'shredded' | '
 const keysOf = ({ keys = [] }: Scope) => keys
 const readsAll = ({ wholeParams = false, anyTests = [] }: Scope) => wholeParams || anyTests.length > 0
 
-function filterFor(file: EventFile, { window, orgId }: Scope): string {
+/** Why a row of the file may not be in scope, as SQL; empty where the manifest promises that each is. */
+export function filterFor(file: EventFile, { window, orgId }: Pick<Scope, 'window' | 'orgId'>): string {
   const filters: string[] = []
   if (orgId !== null && file.orgId !== orgId) filters.push(`orgId = ${quoteText(orgId)}`)
   if (file.minReceivedAt < window.from) filters.push(`receivedAt >= ${window.from}`)

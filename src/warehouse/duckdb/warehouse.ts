@@ -12,6 +12,7 @@ import { duckdbDialect } from './dialect.ts'
 import { DiskUse } from './disk-use.ts'
 import { writeSegment } from './load.ts'
 import { isInScope, type ManifestFile } from './manifest.ts'
+import { namesRelation } from './names-relation.ts'
 import { compactPages } from './pages.ts'
 import { pagesRelation } from './pages-relation.ts'
 import { ParquetFiles, type ParquetOptions } from './parquet-files.ts'
@@ -35,7 +36,7 @@ const MAX_ATTEMPTS = 4
 /** Files that were sound so lately are not why a query fails: one that always fails would have them read each time. */
 const RECHECK_MS = MINUTE_MS
 
-const RELATIONS = { events: eventsRelation, counts: countsRelation, pages: pagesRelation }
+const RELATIONS = { events: eventsRelation, counts: countsRelation, pages: pagesRelation, names: namesRelation }
 
 /** The embedded warehouse: DuckDB over Parquet files and the open spool. */
 export class DuckdbWarehouse implements Warehouse {
@@ -142,7 +143,7 @@ export class DuckdbWarehouse implements Warehouse {
       return await this.parquet.read<T>(signal ? 'callers' : 'jobs', sql, options)
     } catch (error) {
       if (signal?.aborted) throw abortedError()
-      const files = { events: sources.files, counts: sources.rollups, pages: sources.pages }[over]
+      const files = { events: sources.files, counts: sources.rollups, pages: sources.pages, names: sources.files }[over]
       const inScope = files.filter((file) => isInScope(file, query))
       if (attempts < MAX_ATTEMPTS && (await this.isDamagesDoing(error, inScope, attempts === 1)))
         return this.read(query, { params, ...statement }, signal, attempts + 1)
