@@ -17,7 +17,10 @@ let built: Promise<ScriptBundle> | null = null
  * this module by one that returns the same. Fails when they do not compile.
  */
 export function scriptBundle(): Promise<ScriptBundle> {
-  built ??= Promise.all([build('main.ts', 'esm'), build('stub.ts', 'iife')]).then(([script, stub]) => ({ script, stub }))
+  built ??= Promise.all([build('main.ts', 'esm'), build('stub.ts', 'iife')]).then(([script, stub]) => ({
+    script,
+    stub,
+  }))
   return built
 }
 
