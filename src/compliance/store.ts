@@ -107,6 +107,12 @@ export function listFindings(
     .map((row) => ({ ...row, count: Math.max(1, Math.round(row.count)), domainIds: JSON.parse(row.domainIds) }))
 }
 
+/** Returns all findings that nobody ignores, the one seen last first. */
+export function openFindings(db: Db, orgId: string): StoredFinding[] {
+  const filter = { orgId, vendor: null, key: null, kind: null, consent: null, domainId: null, action: null }
+  return listFindings(db, filter, { limit: MAX_FINDINGS, after: null }).filter(({ action }) => action !== 'ignore')
+}
+
 /** Returns all findings of a key, or the one of this kind. Fails with `notFound` when there is none. */
 export function requireFindings(
   db: Db,

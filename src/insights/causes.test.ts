@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
 import { type TestApp, testApp } from '../../test/app.ts'
+import { noteFindings } from '../compliance/store.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 
 const rule = (vendors: string[]) => ({
@@ -88,6 +90,38 @@ test('one vendor in two domains, each asked for by itself', async () => {
     ])
   }
 }, 60_000)
+
+test.each([
+  [119, 'consent'],
+  [121, 'tag'],
+])(
+  'a finding of consent that began %d minutes before: %s',
+  async (minutes, kind) => {
+    await using world = await testApp()
+    const shop = await property(world, 'Shop')
+    await world.call('POST', '/v1/alerts', { body: rule([]) })
+    const at = world.clock.now()
+    const seen = {
+      orgId: world.owner.orgId,
+      domainId: shop.id,
+      vendor: 'GA',
+      key: '$consent',
+      kind: 'no_signal',
+      count: 1,
+    }
+    const sighting = { ...seen, example: 'GA sends without a signal', firstSeenAt: at, lastSeenAt: at }
+    noteFindings(world.app.db, [sighting], { privacyOf: () => PLAIN_PRIVACY })
+    world.clock.advance(minutes * MINUTE_MS)
+    await visit(world, shop.token, { bad: 1 })
+    await settle(world)
+    expect(await causes(world)).toMatchObject([
+      kind === 'consent'
+        ? { kind, vendor: 'GA', since: at, title: 'Consent changed: no_signal of GA on Shop' }
+        : { kind },
+    ])
+  },
+  60_000,
+)
 
 test('a gap of ours at the beginning of an issue', async () => {
   await using world = await testApp()

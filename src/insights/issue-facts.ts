@@ -1,4 +1,6 @@
 import { keptAlerts } from '../alerts/store.ts'
+import { CONSENT_KEY, type Finding } from '../compliance/finding.ts'
+import { openFindings } from '../compliance/store.ts'
 import { maskPersonal } from '../conditions/mask.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { googleTagManager } from '../decoders/google-tag-manager.ts'
@@ -8,7 +10,7 @@ import { gapsBetween } from '../signals/gap-store.ts'
 import type { Dialect } from '../warehouse/dialect.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import type { Sources } from './insight.ts'
-import type { IssueFacts } from './ladder.ts'
+import { type IssueFacts, TOGETHER_MS } from './ladder.ts'
 
 /** A gap this close to the beginning of an issue may have caused it. */
 const GAP_NEAR_MS = 15 * MINUTE_MS
@@ -36,6 +38,9 @@ export async function factsOf(
   const [reports, failures] = await Promise.all([reportsOf(sources, orgId, recent), failuresOf(sources, orgId, recent)])
   const rules = new Map(keptAlerts(db, [...new Set(issues.map(({ alertId }) => alertId))]).map((one) => [one.id, one]))
   const names = domainNames(sources, orgId)
+  const consents = openFindings(db, orgId)
+    .filter(({ key }) => key === CONSENT_KEY)
+    .toSorted((a, b) => b.firstSeenAt - a.firstSeenAt)
   const masked = (text: string) => maskPersonal(text, '', privacy())
   return issues.map((issue) => {
     const { id, domainId, firstSeenAt } = issue
@@ -51,11 +56,17 @@ export async function factsOf(
       gap,
       traffic: explanation && { issueId: explanation.issueId, title: masked(explanation.title) },
       container: reports.get(id) ?? null,
-      consent: null,
+      consent: consents.find((one) => mayCause(one, issue)) ?? null,
       failures: failures.get(id) ?? null,
       change: null,
     }
   })
+}
+
+/** True when the finding of consent began in the domain of the issue, in the 2 hours before it. */
+function mayCause({ domainIds, firstSeenAt }: Finding, issue: IssueRecord): boolean {
+  const isBefore = firstSeenAt <= issue.firstSeenAt && firstSeenAt > issue.firstSeenAt - TOGETHER_MS
+  return isBefore && issue.domainId !== null && domainIds.includes(issue.domainId)
 }
 
 function domainNames({ db }: FactSources, orgId: string): Map<string, string> {

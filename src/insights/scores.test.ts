@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type TestApp, testApp } from '../../test/app.ts'
+import { noteFindings } from '../compliance/store.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 
 interface Scores {
@@ -84,6 +86,18 @@ describe('scores', () => {
     await world.call('PUT', `/v1/alerts/${alert.id}/enabled`, { body: { enabled: false } })
     expect((await scores()).accuracy.score).toBe(100)
     await world.call('PUT', `/v1/alerts/${alert.id}/enabled`, { body: { enabled: true } })
+  })
+
+  test('fall with a finding, until somebody ignores it', async () => {
+    const at = world.clock.now()
+    const seen = { orgId: world.owner.orgId, domainId: shop.id, vendor: 'GA', key: 'dl', kind: 'email', count: 1 }
+    const sighting = { ...seen, example: 'ann@example.com', firstSeenAt: at, lastSeenAt: at }
+    noteFindings(world.app.db, [sighting], { privacyOf: () => PLAIN_PRIVACY })
+    const { compliance } = await scores()
+    expect(compliance).toEqual({ score: 85, detail: 'Email in dl of GA on Shop.' })
+    const body = { action: 'ignore', vendor: 'GA', key: 'dl' }
+    expect((await world.call('POST', '/v1/compliance/pii/action', { body })).status).toBe(200)
+    expect((await scores()).compliance.score).toBe(100)
   })
 
   test('are of one project where one is named', async () => {

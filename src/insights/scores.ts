@@ -1,5 +1,6 @@
 import type { Alert } from '../alerts/alert.ts'
 import { keptAlerts } from '../alerts/store.ts'
+import { openFindings } from '../compliance/store.ts'
 import { maskPersonal } from '../conditions/mask.ts'
 import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { Closed, Int, Type } from '../core/schema.ts'
@@ -108,6 +109,7 @@ async function healthOf(
   const rules = enabledRules(db, [...new Set(broken.map(({ alertId }) => alertId))])
   const totalOf = new Map(totals.map((row) => [keyOf(row), row.weight]))
   const masked = maskOf(sources)
+  const findings = openFindings(db, orgId).filter(({ lastSeenAt }) => lastSeenAt >= window.from)
   return domains.map(({ id, name, lastEventAt }) => {
     const isOwn = ({ domainId }: { domainId: string }) => domainId === id
     return {
@@ -125,7 +127,7 @@ async function healthOf(
         const names = { alert: masked(rule.name), vendor: masked(row.vendor), event: masked(row.event) }
         return [{ ...names, severity, violating: row.weight, total }]
       }),
-      findings: [],
+      findings: findings.filter(({ domainIds }) => domainIds.includes(id)),
       gapShare,
     }
   })
