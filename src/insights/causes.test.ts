@@ -123,6 +123,32 @@ test.each([
   60_000,
 )
 
+test('a release told by a pipeline, and a change made here, the latest of them', async () => {
+  await using world = await testApp()
+  const shop = await property(world, 'Shop')
+  await world.call('POST', '/v1/alerts', { body: rule([]) })
+  const told = { domainId: shop.id, source: 'ci', ref: '42', title: 'Release 42', windowMinutes: 60 }
+  const { body: release } = await world.call('POST', '/v1/changes', { body: told })
+  world.clock.advance(10 * MINUTE_MS)
+  await visit(world, shop.token, { bad: 1 })
+  await settle(world)
+  expect(await causes(world)).toMatchObject([
+    { kind: 'release', title: 'Release 42', changeId: release.id, since: release.occurredAt, vendor: null },
+  ])
+  world.clock.advance(MINUTE_MS)
+  await world.call('PUT', `/v1/domains/${shop.id}/page-view-sampling`, { body: { prodRate: 0.5 } })
+  world.clock.advance(10 * MINUTE_MS)
+  const { body: other } = await world.call('POST', '/v1/alerts', { body: { ...rule(['GA']), name: 'Another' } })
+  const events = [{ vendor: 'GA', event: 'buy', params: { value: 'bad' } }]
+  await world.collect(shop.token, { events })
+  await settle(world)
+  const { issues } = (await world.call('GET', `/v1/issues?alertId=${other.id}`)).body
+  const found = await causes(world)
+  const own = found.find(({ issueIds }: { issueIds: string[] }) => issueIds.includes(issues[0].id))
+  expect(own).toMatchObject({ kind: 'release', title: expect.stringContaining('Page views are kept of 50 %') })
+  expect(own.changeId).not.toBe(release.id)
+}, 60_000)
+
 test('a gap of ours at the beginning of an issue', async () => {
   await using world = await testApp()
   const shop = await property(world, 'Shop')

@@ -1,4 +1,5 @@
 import { keptAlerts } from '../alerts/store.ts'
+import { changesOfIssue } from '../changes/store.ts'
 import { CONSENT_KEY, type Finding } from '../compliance/finding.ts'
 import { openFindings } from '../compliance/store.ts'
 import { maskPersonal } from '../conditions/mask.ts'
@@ -49,6 +50,7 @@ export async function factsOf(
     const explanation = isDomainFall({ issue, rule: ofType })
       ? { issueId: id, title: issue.title }
       : explanationOf(db, { issue, rule: ofType })
+    const [change = null] = changesOfIssue(db, issue)
     const [gap = null] = gapsBetween(db, firstSeenAt - GAP_NEAR_MS, firstSeenAt + GAP_NEAR_MS)
     return {
       issue,
@@ -58,7 +60,7 @@ export async function factsOf(
       container: reports.get(id) ?? null,
       consent: consents.find((one) => mayCause(one, issue)) ?? null,
       failures: failures.get(id) ?? null,
-      change: null,
+      change: change && { ...change, title: masked(change.title) },
     }
   })
 }
