@@ -1,0 +1,84 @@
+import { weightedMedian } from './median.ts'
+import type { Suspect } from './suspect.ts'
+import type { SessionRow, Side } from './tables.ts'
+import { normalTail } from './tail.ts'
+import type { Expectation } from './volumes.ts'
+
+/** So many times as many events a session, and as many in all as expected, are doubled ones. */
+const SMALLEST_RATIO = 1.4
+const SMALLEST_RISE = 1.3
+const MIN_SESSIONS = 8
+/** By how much events a session vary from time to time, as a share. */
+const SPREAD = 0.06
+/** Beside the names that vote on how sessions as a whole changed, one vote for as before; a vendor has one. */
+const PRIOR_VOTE = 0.9
+
+const nameKey = ({ vendor, event }: { vendor: string; event: string }) => JSON.stringify([vendor, event])
+
+/** Events of one name a session that has any, and how uncertain that is, as a share. */
+interface Rate {
+  sessions: number
+  events: number
+  mean: number
+  error: number
+}
+
+function rateOf(rows: readonly SessionRow[]): Rate {
+  const [sessions, events, squares] = (['sessions', 'events', 'squares'] as const).map((field) =>
+    rows.reduce((sum, row) => sum + row[field], 0),
+  ) as [number, number, number]
+  const mean = sessions > 0 ? events / sessions : 0
+  const variance = sessions > 0 ? Math.max(0, squares / sessions - mean ** 2) : 0
+  return { sessions, events, mean, error: mean > 0 ? Math.sqrt(variance / sessions) / mean : 1 }
+}
+
+/** Events of one name a session, on both sides. */
+interface Pair {
+  vendor: string
+  event: string
+  former: Rate
+  present: Rate
+  /** How many times as many, as a logarithm. */
+  change: number
+}
+
+function pairOf(rows: readonly SessionRow[]): Pair | null {
+  const of = (...sides: readonly Side[]) => rateOf(rows.filter(({ side }) => sides.includes(side)))
+  const isConcurrent = of('old').sessions >= MIN_SESSIONS && of('new').sessions >= MIN_SESSIONS
+  const [former, present] = isConcurrent ? [of('old'), of('new')] : [of('before'), of('after', 'new')]
+  if (Math.min(former.sessions, present.sessions) < MIN_SESSIONS) return null
+  const { vendor = '', event = '' } = rows[0] ?? {}
+  return { vendor, event, former, present, change: Math.log(present.mean / former.mean) }
+}
+
+/**
+ * Events that sessions send more often than before: a tag that fires twice. Longer sessions of other visitors move all
+ * names alike, so that is taken off; and the number of events in all must have risen too.
+ */
+export function doubleSuspects(rows: readonly SessionRow[], expectations: readonly Expectation[]): Suspect[] {
+  const pairs = [...Map.groupBy(rows, nameKey).values()].flatMap((own) => pairOf(own) ?? [])
+  const vendors = Map.groupBy(pairs, ({ vendor }) => vendor)
+  const votes = pairs.map(({ vendor, change }) => ({ value: change, weight: 1 / (vendors.get(vendor)?.length ?? 1) }))
+  const common = Math.max(0, weightedMedian([...votes, { value: 0, weight: PRIOR_VOTE }]))
+  const expected = new Map(expectations.map((one) => [nameKey(one), one]))
+  return pairs.flatMap((pair) => {
+    const expectation = expected.get(nameKey(pair))
+    return expectation ? [suspectOf(pair, expectation, common)] : []
+  })
+}
+
+function suspectOf(
+  { vendor, event, former, present, change }: Pair,
+  { high, seen }: Expectation,
+  common: number,
+): Suspect {
+  const own = change - common
+  const isLarge = own >= Math.log(SMALLEST_RATIO) && seen >= SMALLEST_RISE * high
+  const error = Math.hypot(former.error, present.error, SPREAD)
+  return {
+    ...{ kind: 'event_doubled', vendor, event, key: null, before: high, after: seen },
+    effect: seen > 0 ? Math.max(0, 1 - high / seen) : 0,
+    chance: isLarge ? normalTail(own / error) : 1,
+    matters: isLarge,
+  }
+}

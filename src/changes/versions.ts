@@ -1,0 +1,53 @@
+import type { SessionRow } from './tables.ts'
+import type { Expectation } from './volumes.ts'
+
+/** So many sessions of each version must have begun in a part of the time for it to be compared. */
+const MIN_SESSIONS = 3
+/** Fewer independent events expected of the new version: the time before says more. */
+const MIN_EXPECTED = 8
+/** The share of a name's events that must carry a version. */
+const MOSTLY = 0.8
+const LEAST_SPREAD = 0.05
+
+const nameKey = ({ vendor, event }: { vendor: string; event: string }) => JSON.stringify([vendor, event])
+
+/**
+ * Where two versions send at once: what sessions of the new one were expected to send, by those of the old one that began
+ * at the same time, by name. Names that say too little of it are left out.
+ */
+export function concurrentExpectations(rows: readonly SessionRow[]): Expectation[] {
+  const began = rows.filter(({ block }) => block >= 0)
+  const begun = (side: 'old' | 'new', block: number) =>
+    began.reduce((sum, row) => sum + (row.side === side && row.block === block ? row.firsts : 0), 0)
+  const blocks = [...new Set(began.map(({ block }) => block))].flatMap((block) => {
+    const [old, fresh] = [begun('old', block), begun('new', block)]
+    return old >= MIN_SESSIONS && fresh >= MIN_SESSIONS ? [{ block, ratio: fresh / old }] : []
+  })
+  if (blocks.length === 0) return []
+  const ratios = new Map(blocks.map(({ block, ratio }) => [block, ratio]))
+  return [...Map.groupBy(rows, nameKey).values()].flatMap((own) => {
+    const expectation = expectationOf(own, ratios)
+    return expectation ? [expectation] : []
+  })
+}
+
+function expectationOf(own: readonly SessionRow[], ratios: ReadonlyMap<number, number>): Expectation | null {
+  const after = own.filter(({ side }) => side !== 'before')
+  const total = (rows: readonly SessionRow[], field: 'events' | 'weight' | 'squares') =>
+    rows.reduce((sum, row) => sum + row[field], 0)
+  const versioned = after.filter(({ side }) => side !== 'after')
+  if (total(versioned, 'events') < MOSTLY * total(after, 'events')) return null
+  const within = versioned.filter(({ block }) => ratios.has(block))
+  const [old, fresh] = (['old', 'new'] as const).map((one) => within.filter(({ side }) => side === one))
+  if (!old || !fresh) return null
+  const expected = old.reduce((sum, row) => sum + row.weight * (ratios.get(row.block) ?? 0), 0)
+  const events = total(within, 'events')
+  const perSession = events > 0 ? Math.max(1, total(within, 'squares') / events) : 1
+  const unit = (total(within, 'weight') / Math.max(1, events)) * perSession
+  const seen = total(fresh, 'weight')
+  if (Math.max(expected, seen) / unit < MIN_EXPECTED) return null
+  const { vendor = '', event = '' } = own[0] ?? {}
+  const spread = Math.hypot(Math.sqrt(perSession / (total(old, 'events') + 0.5)), LEAST_SPREAD)
+  const isNew = expected === 0 && !own.some(({ side }) => side === 'before' || side === 'old')
+  return { vendor, event, low: expected, high: expected, seen, spread, unit, usual: null, isNew }
+}

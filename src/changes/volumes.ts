@@ -1,0 +1,268 @@
+import { medianOf, weightedMedian } from './median.ts'
+import type { Suspect } from './suspect.ts'
+import type { SessionRow, Tables, VolumeRow } from './tables.ts'
+import { countTail } from './tail.ts'
+
+/** What was expected of one name, and what came. */
+export interface Expectation {
+  vendor: string
+  event: string
+  /** Weighted; the least and the most that the past and the rest of the traffic make likely. */
+  low: number
+  high: number
+  seen: number
+  /** By how much the expectation is uncertain, as a share of it. */
+  spread: number
+  /** How many events one independent event stands for: its weight times those of its session. */
+  unit: number
+  /** Usual at this hour of like days, and how much that varies; null where the past does not know. */
+  usual: { count: number; spread: number } | null
+  /** True when no earlier time had such an event. */
+  isNew: boolean
+}
+
+/** Fewer independent events expected: a fall says nothing. */
+const MIN_EXPECTED = 8
+const LARGEST_FALL = 0.7
+const LOST = 0.05
+const SMALLEST_RISE = 1.5
+/** What is uncertain of an expectation in any case, and where the past does not say it; as shares of the expectation. */
+const LEAST_SPREAD = 0.07
+const UNKNOWN_SPREAD = 0.12
+/** How many days the spread above counts for. */
+const PRIOR_DAYS = 4
+/** Days that are needed to know a season. */
+const ENOUGH_DAYS = 3
+/** Beside the names that vote on how the traffic as a whole moved, one vote for as usual; a vendor has one. */
+const PRIOR_VOTE = 0.9
+const MIN_VOTER = 10
+
+const nameKey = ({ vendor, event }: { vendor: string; event: string }) => JSON.stringify([vendor, event])
+
+/** Counts of one name on one day, before and after the time of day of the change. */
+interface DayPair {
+  before: number
+  after: number
+  beforeEvents: number
+  afterEvents: number
+}
+
+const NO_PAIR: DayPair = { before: 0, after: 0, beforeEvents: 0, afterEvents: 0 }
+
+/** Counts of one name by lag in days. */
+interface Series {
+  vendor: string
+  event: string
+  days: Map<number, DayPair>
+}
+
+function seriesOf(rows: readonly VolumeRow[]): Series[] {
+  return [...Map.groupBy(rows, nameKey).values()].map((own) => {
+    const days = new Map<number, DayPair>()
+    for (const { lag, side, events, weight } of own) {
+      const day = days.get(lag) ?? { ...NO_PAIR }
+      day[side] += weight
+      day[side === 'before' ? 'beforeEvents' : 'afterEvents'] += events
+      days.set(lag, day)
+    }
+    const { vendor = '', event = '' } = own[0] ?? {}
+    return { vendor, event, days }
+  })
+}
+
+const dayOf = ({ days }: Series, lag: number) => days.get(lag) ?? NO_PAIR
+
+/** By how much counts changed, as a logarithm; finite where one of them is 0. */
+const logChange = ({ before, after }: DayPair) => Math.log((after + 0.5) / (before + 0.5))
+
+/** How all traffic moved on a day, robustly: the names of each vendor share one vote. Null where there was none. */
+function commonMove(all: readonly Series[], lag: number, prior: number | null): number | null {
+  const voters = all.filter((series) => {
+    const { before, after } = dayOf(series, lag)
+    return before + after >= MIN_VOTER
+  })
+  if (voters.length === 0) return null
+  const ballot = [...Map.groupBy(voters, ({ vendor }) => vendor).values()].flatMap((own) => {
+    const sizes = own.map((series) => Math.sqrt(dayOf(series, lag).before + dayOf(series, lag).after))
+    const sum = sizes.reduce((total, size) => total + size, 0)
+    return own.map((series, at) => ({ value: logChange(dayOf(series, lag)), weight: (sizes[at] ?? 0) / sum }))
+  })
+  return weightedMedian(prior === null ? ballot : [...ballot, { value: prior, weight: PRIOR_VOTE }])
+}
+
+/** What is the same for all names. */
+interface Frame {
+  all: readonly Series[]
+  /** Lags of days with traffic, and how it moved on them. */
+  moves: ReadonlyMap<number, number>
+  /** How it usually moves at this time, and how it moved now. */
+  season: number
+  now: number
+  isLikeDay(lag: number): boolean
+}
+
+function frameOf({ volumes, isLikeDay }: Tables): Frame {
+  const all = seriesOf(volumes)
+  const lags = [...new Set(volumes.map(({ lag }) => lag))].filter((lag) => lag > 0).sort((a, b) => a - b)
+  const moves = new Map<number, number>()
+  for (const lag of lags) {
+    const move = commonMove(all, lag, null)
+    if (move !== null) moves.set(lag, move)
+  }
+  const like = [...moves].filter(([lag]) => isLikeDay(lag)).map(([, move]) => move)
+  const known = like.length >= ENOUGH_DAYS ? like : [...moves.values()]
+  const season = known.length >= ENOUGH_DAYS ? medianOf(known) : 0
+  return { all, moves, season, now: commonMove(all, 0, season) ?? season, isLikeDay }
+}
+
+/** How one name moves against the rest of the traffic at this time of day, learned from earlier days. */
+interface Habit {
+  move: number
+  /** Variance of one day's move beyond chance, null where unknown, and the days that say it. */
+  variance: number | null
+  days: number
+}
+
+function habitOf(series: Series, { moves, isLikeDay }: Frame): Habit {
+  const known = [...moves].flatMap(([lag, move]) => {
+    const day = dayOf(series, lag)
+    if (day.before + day.after < 5) return []
+    const chance = 1 / (day.beforeEvents + 0.5) + 1 / (day.afterEvents + 0.5)
+    return [{ lag, move: logChange(day) - move, chance }]
+  })
+  const like = known.filter(({ lag }) => isLikeDay(lag))
+  const days = like.length >= ENOUGH_DAYS ? like : known
+  if (days.length < ENOUGH_DAYS) return { move: 0, variance: null, days: days.length }
+  const middle = medianOf(days.map(({ move }) => move))
+  const chance = days.reduce((sum, one) => sum + one.chance, 0) / days.length
+  const deviation = 1.4826 * medianOf(days.map(({ move }) => Math.abs(move - middle)))
+  const mean =
+    days.reduce((sum, { move }) => sum + Math.min((move - middle) ** 2, (4 * deviation) ** 2), 0) / days.length
+  const variance = Math.max(0, Math.max(deviation ** 2, mean) - chance)
+  return { move: (middle * days.length) / (days.length + 2), variance, days: days.length }
+}
+
+/** Returns what was expected of each name that came before or after the change. */
+export function expectationsOf(tables: Tables): Expectation[] {
+  const frame = frameOf(tables)
+  const habits = new Map(frame.all.map((series) => [series, habitOf(series, frame)]))
+  const variances = [...habits.values()].flatMap(({ variance }) => (variance === null ? [] : [variance]))
+  const pooled = variances.length >= ENOUGH_DAYS ? medianOf(variances) : UNKNOWN_SPREAD ** 2
+  const sessions = Map.groupBy(tables.sessions, nameKey)
+  return frame.all.flatMap((series) => {
+    const habit = habits.get(series)
+    const today = dayOf(series, 0)
+    if (!habit || today.before + today.after === 0) return []
+    return [
+      expectationOf(series, habit, { frame, pooled, perSession: perSession(sessions.get(nameKey(series)) ?? []) }),
+    ]
+  })
+}
+
+/** How many events hang together on average: those of one session. */
+function perSession(rows: readonly SessionRow[]): number {
+  const squares = rows.reduce((sum, row) => sum + row.squares, 0)
+  const events = rows.reduce((sum, row) => sum + row.events, 0)
+  return events > 0 ? Math.max(1, squares / events) : 1
+}
+
+function expectationOf(
+  series: Series,
+  habit: Habit,
+  { frame, pooled, perSession }: { frame: Frame; pooled: number; perSession: number },
+): Expectation {
+  const { season, now } = frame
+  const today = dayOf(series, 0)
+  const moved = [now, season].map((move) => today.before * Math.exp(move + habit.move))
+  const usual = usualOf(series, frame)
+  const weightEach =
+    today.afterEvents > 0 ? today.after / today.afterEvents : today.before / Math.max(1, today.beforeEvents)
+  const unit = Math.max(weightEach, 1e-9) * perSession
+  const variance =
+    ((habit.variance ?? 0) * habit.days + pooled * PRIOR_DAYS) /
+    ((habit.variance === null ? 0 : habit.days) + PRIOR_DAYS)
+  const learned = habit.days >= ENOUGH_DAYS ? variance / habit.days : UNKNOWN_SPREAD ** 2
+  const chance = perSession / (today.beforeEvents + 0.5)
+  const high = Math.max(...moved, usual?.count ?? 0)
+  return {
+    vendor: series.vendor,
+    event: series.event,
+    low: Math.min(...moved),
+    high,
+    seen: today.after,
+    spread: Math.sqrt(variance + learned + chance + LEAST_SPREAD ** 2),
+    unit,
+    usual,
+    isNew: high < 0.5 && [...series.days].every(([lag, day]) => lag === 0 || day.before + day.after === 0),
+  }
+}
+
+/** How many there are at this hour of like days, moved as the traffic moved today. */
+function usualOf(series: Series, { moves, all, season, now, isLikeDay }: Frame): Expectation['usual'] {
+  const lags = [...moves.keys()].filter(isLikeDay)
+  const days = lags.length >= ENOUGH_DAYS ? lags : [...moves.keys()]
+  if (days.length < ENOUGH_DAYS) return null
+  const since = sinceItCame(series, days)
+  if (since.length < ENOUGH_DAYS) return null
+  const counts = since.map((lag) => dayOf(series, lag).after)
+  const count = medianOf(counts)
+  if (count === 0) return { count: 0, spread: 1 }
+  const logs = counts.map((one) => Math.log((one + 0.5) / (count + 0.5)))
+  const spread = Math.max(
+    LEAST_SPREAD,
+    1.4826 * medianOf(logs.map(Math.abs)),
+    UNKNOWN_SPREAD / Math.sqrt(counts.length),
+  )
+  const levels = all.flatMap((other) => {
+    const usual = medianOf(days.map((lag) => dayOf(other, lag).before))
+    return usual >= MIN_VOTER ? [Math.log((dayOf(other, 0).before + 0.5) / usual)] : []
+  })
+  const level = levels.length > 0 ? medianOf(levels) : 0
+  return { count: count * Math.exp(level + now - season), spread }
+}
+
+/** Days from the first one on that had it, if it came and stayed. */
+function sinceItCame(series: Series, days: readonly number[]): number[] {
+  const has = (lag: number) => dayOf(series, lag).before + dayOf(series, lag).after > 0
+  const sorted = days.toSorted((a, b) => a - b)
+  const gone = sorted.findIndex((lag) => !has(lag))
+  return gone >= ENOUGH_DAYS && !sorted.slice(gone).some(has) ? sorted.slice(0, gone) : sorted
+}
+
+/** Judges what came of one name against what was expected of it. */
+export function volumeSuspects(expectation: Expectation): Suspect[] {
+  const { vendor, event, low, high, seen, spread, unit, usual, isNew } = expectation
+  const about = { vendor, event, key: null, after: seen }
+  if (isNew) {
+    const chance = countTail('high', seen / unit, 0.5, 1)
+    return [{ ...about, kind: 'event_new', before: 0, effect: 1, chance, matters: seen / unit >= MIN_EXPECTED }]
+  }
+  const tail = (side: 'low' | 'high', expected: number, uncertain: number) =>
+    expected > 0 ? countTail(side, seen / unit, expected / unit, uncertain) : 1
+  const expected = Math.min(low, usual?.count ?? low)
+  const fallen = seen <= LARGEST_FALL * expected && expected / unit >= MIN_EXPECTED
+  // A fall is one against the time before and against what is usual at this hour.
+  const fallChance = Math.max(
+    tail('low', low, spread),
+    usual ? tail('low', usual.count, Math.hypot(usual.spread, spread)) : 0,
+  )
+  const risen = seen >= SMALLEST_RISE * high && (seen - high) / unit >= MIN_EXPECTED
+  return [
+    {
+      ...about,
+      kind: seen <= LOST * expected ? 'event_lost' : 'event_fell',
+      before: expected,
+      effect: expected > 0 ? Math.max(0, 1 - seen / expected) : 0,
+      chance: fallen ? fallChance : 1,
+      matters: fallen,
+    },
+    {
+      ...about,
+      kind: 'event_rose',
+      before: high,
+      effect: seen > 0 ? Math.max(0, 1 - high / seen) : 0,
+      chance: risen ? tail('high', Math.max(high, 0.5 * unit), spread) : 1,
+      matters: risen,
+    },
+  ]
+}
