@@ -1,6 +1,8 @@
 -- Findings of personal data and of consent, and the patterns that an organization takes for personal data beside ours.
 ALTER TABLE org ADD COLUMN piiPatterns TEXT NOT NULL DEFAULT '[]';   -- JSON: [{name, pattern}]
 
+ALTER TABLE eventFile ADD COLUMN lookedAt INTEGER;             -- when all of its events had been looked through; null: not yet
+
 CREATE TABLE finding (
   id INTEGER PRIMARY KEY,
   orgId TEXT NOT NULL REFERENCES org ON DELETE CASCADE,

@@ -79,6 +79,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const flushing: FlushParts = { db, spool, warehouse, batches: collecting.batches, collector: collecting.collector }
   const jobs = jobsOf({
     ...{ clock, lastRuns, flushing, diskBudget, dispatcher, domains: collecting.domains },
+    scanning: { db, warehouse },
     statusSync: new StatusSync(dispatcher),
     polls: new Polls(dispatcher, { ...dispatcher.parts, enqueue }),
     ...maintenanceParts(base, { stores, watching, collecting, dispatcher, stopping: stopping.signal }),

@@ -1,3 +1,4 @@
+import { type ScanParts, scan } from '../compliance/scan.ts'
 import type { Clock, Instant } from '../core/clock.ts'
 import type { DomainDirectory } from '../domains/directory.ts'
 import { type EvaluateParts, evaluate } from '../evaluation/evaluate.ts'
@@ -25,6 +26,7 @@ export interface JobParts {
   flushing: FlushParts
   warehouse: Pick<Warehouse, 'compact' | 'check'>
   evaluating: EvaluateParts
+  scanning: ScanParts
   series: FollowSeriesParts
   autoAlerts: AutoAlertParts
   retaining: RetainParts
@@ -65,6 +67,7 @@ export function jobsOf(parts: JobParts): Job[] {
       },
     },
     { name: 'evaluate series', pattern: '*/10 * * * * *', run: (stopping) => followSeries(parts.series, stopping) },
+    { name: 'look for personal data', pattern: '3/10 * * * * *', run: (stopping) => scan(parts.scanning, stopping) },
     { name: 'automatic alerts', pattern: '15 */5 * * * *', run: keepAutoAlerts },
     { name: 'retain', pattern: '30 */5 * * * *', run: () => retain(parts.retaining) },
     { name: 'disk budget', pattern: '*/10 * * * * *', run: () => parts.diskBudget.keep() },

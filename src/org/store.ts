@@ -344,6 +344,16 @@ export function privacySettings(db: Db, orgId: string): { phoneRegions: string[]
   return { phoneRegions: JSON.parse(row?.phoneRegions ?? '[]'), piiPatterns: JSON.parse(row?.piiPatterns ?? '[]') }
 }
 
+/** Returns the organizations that have countries or patterns of their own. */
+export function orgsWithPrivacy(db: Db): string[] {
+  return prepared<[], { id: string }>(
+    db,
+    `SELECT id FROM org WHERE phoneRegions <> '[]' OR piiPatterns <> '[]' ORDER BY id`,
+  )
+    .all()
+    .map(({ id }) => id)
+}
+
 /** Returns the ids of deleted organizations whose files are still to be removed. */
 export function deletedOrgs(db: Db): Set<string> {
   return new Set(db.prepare<[], string>('SELECT orgId FROM deletedOrg').pluck().all())

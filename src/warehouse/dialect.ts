@@ -47,6 +47,11 @@ export interface Dialect {
   has(list: string, text: string): string
   /** Items of a SELECT that make a row for each place of lists, all of one length, with the lists' items under these names. */
   rowsOf(lists: Readonly<Record<string, readonly string[]>>): string
+  /**
+   * Items of a SELECT that make a row for each parameter of `params` and for each of these columns of text: `key` (a column:
+   * its name), `value` (of a column NULL, too) and `isField`.
+   */
+  textRows(fields: readonly string[]): string
   /** A relation without a name: one row for each object of a list that is bound as JSON. */
   rowsOfJson(json: string, columns: Readonly<Record<string, 'text' | 'integer'>>): string
 

@@ -7,6 +7,12 @@ export interface AnyTest {
   column: string
   /** Of a parameter of this name, null: of any, the test as SQL in which `{value}` stands for its value. */
   of(key: string | null): string
+  /**
+   * A test of the JSON text of all parameters, for which `{value}` stands, that every event passes of which a parameter
+   * passes. Where it is given, and `where` names the column, files that keep that text may answer it in place of `of`: the
+   * column is then true for others, too.
+   */
+  text?: string
 }
 
 /** A query in the SQL of one engine, but for its values, which are in the binder that it was written with. */

@@ -49,6 +49,19 @@ export interface Piece {
   part: string | null
 }
 
+/** What was found in events that were looked through for the first time. */
+export interface Look<T> {
+  rows: T[]
+  /** How many events there are, and how many are left. */
+  events: number
+  left: number
+  /**
+   * Notes that these were looked through, in the transaction in which `account` writes what was found. False, and nothing
+   * is written, when they moved meanwhile: they come again.
+   */
+  settle(account: () => void): boolean
+}
+
 /**
  * The event history, whatever engine keeps it: all that the rest of the program may ask of one. Asynchronous, so never used
  * inside a SQLite transaction.
@@ -71,6 +84,12 @@ export interface Warehouse {
   /** Deletes the file of a segment that was loaded, once no query reads it any more. */
   discard(segment: SealedSegment): Promise<void>
   readonly loaded: Loaded
+
+  /**
+   * Answers a query over some of the events that were not looked through yet, those that came first; null when there are
+   * none. Events of the spool are looked through once they left it.
+   */
+  lookThrough<T>(query: Query): Promise<Look<T> | null>
 
   /**
    * Puts in order what has come in: few sorted files for many small ones. What fails costs the rest nothing and is tried

@@ -33,6 +33,15 @@ export const clickhouseDialect: Dialect = {
     const columns = Object.keys(lists).map((name, at) => `tupleElement(zipped, ${at + 1}) AS ${name}`)
     return [`arrayJoin(arrayZip(${zipped.join(', ')})) AS zipped`, ...columns].join(', ')
   },
+  textRows(fields) {
+    const lists = [
+      `arrayConcat(mapKeys(params), [${fields.map(quoteText).join(', ')}])`,
+      `arrayConcat(mapValues(params), [${fields.join(', ')}])`,
+      `arrayConcat(arrayMap(k -> false, mapKeys(params)), [${fields.map(() => 'true').join(', ')}])`,
+    ]
+    const columns = ['key', 'value', 'isField'].map((name, at) => `tupleElement(zipped, ${at + 1}) AS ${name}`)
+    return [`arrayJoin(arrayZip(${lists.join(', ')})) AS zipped`, ...columns].join(', ')
+  },
   rowsOfJson(json, columns) {
     const read = { text: 'JSONExtractString', integer: 'JSONExtractInt' }
     const fields = Object.entries(columns).map(([name, type]) => `${read[type]}(item, ${quoteText(name)}) AS ${name}`)

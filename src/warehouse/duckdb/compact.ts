@@ -31,11 +31,15 @@ export const GRACE_MS = 2 * MINUTE_MS
 const MIN_SHARE = 0.01
 const MAX_KEYS = 256
 
-/** What is worth merging now, most urgent first: ended hours into sorted files, small files of running hours together. */
+/**
+ * What is worth merging now, most urgent first: ended hours into sorted files, small files of running hours together. What
+ * was looked through stays apart from what was not.
+ */
 export function planMerges(files: readonly EventFile[], now: Instant): Merge[] {
-  const hours = Map.groupBy(files, (file) => file.hour)
+  const hours = Map.groupBy(files, ({ hour, lookedAt }) => `${hour} ${lookedAt ? 'looked through' : 'not yet'}`)
   const merges: Merge[] = []
-  for (const [hour, group] of hours) {
+  for (const group of hours.values()) {
+    const hour = group[0]?.hour ?? 0
     if (hour + HOUR_MS + GRACE_MS <= now) {
       if (group.some((file) => file.level !== 'compacted')) merges.push(...compactions(group))
     } else {
@@ -93,8 +97,11 @@ export async function compactEvents(
 
 /** Carries out one merge. */
 export async function runMerge(parquet: ParquetFiles, manifest: Manifest, folder: string, merge: Merge): Promise<void> {
+  const isLooked = ({ lookedAt }: EventFile) => Boolean(lookedAt)
+  const [first] = merge.files
   const store = {
-    present: () => manifest.files(),
+    // One that was looked through meanwhile is not what was planned: what comes of the others would count it again.
+    present: () => manifest.files().filter((file) => first && isLooked(file) === isLooked(first)),
     swap: (removed: readonly EventFile[], added: readonly EventFile[]) => manifest.swap(removed, added),
   }
   await replaceFiles(parquet, folder, store, merge.files, async () =>
@@ -139,6 +146,10 @@ export async function replaceFiles<File extends ManifestFile>(
   await parquet.remove(pathsOf(files))
 }
 
+/** Files that are merged were all looked through, or none was. */
+const lookedAt = ([first]: readonly EventFile[]): Pick<EventFile, 'lookedAt'> =>
+  first?.lookedAt ? { lookedAt: first.lookedAt } : {}
+
 async function mergeFiles(parquet: ParquetFiles, folder: string, { files }: Merge): Promise<EventFile> {
   const path = nameOf('m', files)
   const columns = [...RELATION_COLUMNS, 'params'].join(', ')
@@ -147,7 +158,7 @@ async function mergeFiles(parquet: ParquetFiles, folder: string, { files }: Merg
   // Evaluation looks for violations only: where they stand together, the other columns are hardly read.
   const select = `${part(VIOLATED)} UNION ALL ${part(`NOT ${VIOLATED}`)}`
   const rows = await parquet.write(path, select, { lineage: lineageOf(files) })
-  return parquet.describe(path, rows, 'merged', null)
+  return { ...(await parquet.describe(path, rows, 'merged', null)), ...lookedAt(files) }
 }
 
 async function compactFiles(parquet: ParquetFiles, folder: string, { files }: Merge): Promise<EventFile[]> {
@@ -161,7 +172,7 @@ async function compactFiles(parquet: ParquetFiles, folder: string, { files }: Me
     const { keys, isAll } = await keysWorthAColumn(parquet, ours, rows)
     const path = nameOf(`c${index}`, files)
     await parquet.write(path, shredded(ours, keys, isAll), { lineage: lineageOf(files, orgs.length) })
-    added.push(await parquet.describe(path, rows, 'compacted', keys))
+    added.push({ ...(await parquet.describe(path, rows, 'compacted', keys)), ...lookedAt(files) })
   }
   return added
 }

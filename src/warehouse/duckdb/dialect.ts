@@ -70,6 +70,14 @@ export const duckdbDialect: Dialect = {
     Object.entries(lists)
       .map(([name, items]) => `unnest([${items.join(', ')}]) AS ${name}`)
       .join(', '),
+  textRows(fields) {
+    const names = fields.map(quoteText).join(', ')
+    return [
+      `unnest(list_concat(map_keys(params), [${names}]::VARCHAR[])) AS key`,
+      `unnest(list_concat(map_values(params), [${fields.join(', ')}]::VARCHAR[])) AS value`,
+      `unnest(list_concat(list_transform(map_keys(params), lambda k: false), [${fields.map(() => 'true').join(', ')}]::BOOLEAN[])) AS isField`,
+    ].join(', ')
+  },
   rowsOfJson(json, columns) {
     const types = Object.entries(columns).map(([name, type]) => `"${name}": "${TYPES[type]}"`)
     return `(SELECT unnest(from_json(${json}, ${quoteText(`[{${types.join(', ')}}]`)}), recursive := true))`

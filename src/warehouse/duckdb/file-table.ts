@@ -4,7 +4,7 @@ import { type Db, prepared, tx } from '../../store/database.ts'
 /** How files of one kind are kept. */
 export interface FileShape<File extends { path: string }> {
   table: string
-  /** All of the table's, spelled as the fields of a file. */
+  /** All of the table's, spelled as the fields of a file; one that a file lacks is NULL. */
   columns: readonly (keyof File & string)[]
   /** Columns that are kept as JSON; null stays null. */
   json?: readonly (keyof File & string)[]
@@ -91,7 +91,8 @@ export class FileTable<File extends { path: string }> {
     for (const { path } of removed) remove.run(path)
     const values = columns.map((column) => `@${column}`).join(', ')
     const insert = prepared(this.db, `INSERT OR REPLACE INTO ${table} (${columns.join(', ')}) VALUES (${values})`)
-    for (const file of added) insert.run(this.rowOf(file))
+    const blank = Object.fromEntries(columns.map((column) => [column, null]))
+    for (const file of added) insert.run({ ...blank, ...this.rowOf(file) })
     return () => this.mirror(removed, added)
   }
 

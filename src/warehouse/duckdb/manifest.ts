@@ -25,6 +25,8 @@ export interface EventFile {
   level: FileLevel
   /** Parameters that have a column of their own; null in a file that is not compacted, which keeps all as JSON. */
   keys: string[] | null
+  /** When all of its events had been looked through; absent: some were not yet. */
+  lookedAt?: Instant | null
 }
 
 /**
@@ -104,7 +106,7 @@ export class Manifest {
     const common = ['path', 'orgId', 'rows', 'sizeBytes', 'sum', 'level'] as const
     this.events = new FileTable(db, {
       table: 'eventFile',
-      columns: [...common, 'hour', 'minReceivedAt', 'maxReceivedAt', 'maxSeq', 'keys'],
+      columns: [...common, 'hour', 'minReceivedAt', 'maxReceivedAt', 'maxSeq', 'keys', 'lookedAt'],
       json: ['keys'],
       orderOf: (file) => file.minReceivedAt,
     })
@@ -242,6 +244,21 @@ export class Manifest {
       account()
       return mirrors
     })
+  }
+
+  /**
+   * Notes that all events of these files were looked through, together with whatever `account` writes, in one transaction,
+   * which is none of the caller's. False, and nothing is written, when one of them is no longer in force.
+   */
+  markLooked(files: readonly EventFile[], lookedAt: Instant, account: () => void): boolean {
+    const present = new Map(this.files().map((file) => [file.path, file]))
+    if (!files.every((file) => present.get(file.path) === file)) return false
+    const looked = files.map((file) => ({ ...file, lookedAt }))
+    commit(this.db, () => {
+      account()
+      return [this.events.write(files, looked)]
+    })
+    return true
   }
 
   /** Puts `added` in the place of `removed`, in one transaction, which is none of the caller's. */

@@ -3,7 +3,7 @@ import { isStorable } from '../dialect.ts'
 import type { AnyTest, Query, Statement } from '../query.ts'
 import { columnName, duckdbDialect, quoteName, quoteText } from './dialect.ts'
 import { type EventFile, isInScope } from './manifest.ts'
-import { freshRelation, PARAMS, RELATION_COLUMNS, spoolRelation, VIOLATED } from './spooled.ts'
+import { freshRelation, freshTexts, PARAMS, RELATION_COLUMNS, spoolRelation, VIOLATED } from './spooled.ts'
 
 /** What stands behind the relation `events` at one moment. Paths are absolute. */
 export interface Sources {
@@ -55,6 +55,8 @@ function parquetBranch(folder: string, files: readonly EventFile[], scope: Scope
   const [first] = files
   if (!first) return emptyBranch(scope)
   const absolute = files.map((file) => `${folder}/${file.path}`)
+  if (first.keys === null && asksTexts(scope))
+    return textBranch(`${freshTexts(absolute)}${filterFor(first, scope)}`, scope)
   if (first.keys === null) return branch(`${freshRelation(absolute)}${filterFor(first, scope)}`, [], scope)
   const shredded = [...new Set(readsAll(scope) ? files.flatMap((file) => file.keys ?? []) : first.keys)]
   const union = files.length > 1 ? ', union_by_name = true' : ''
@@ -83,6 +85,21 @@ function branch(source: string, shredded: readonly string[], scope: Scope): stri
   const passed = [...keys.map(columnOf), ...anyTests.map(({ column }) => quoteName(column)), ...params]
   const within = `SELECT ${[COLUMNS, ...columns, ...answers, ...others].join(', ')} FROM ${source}`
   return `SELECT ${[COLUMNS, ...passed].join(', ')} FROM (${within}) WHERE ${where}`
+}
+
+/** Whether the JSON text of parameters is enough to tell which events are wanted. */
+const asksTexts = ({ keys = [], anyTests = [], where }: Scope) =>
+  where !== undefined && keys.length === 0 && anyTests.length > 0 && anyTests.every(({ text }) => text !== undefined)
+
+/** As `branch`, from files with the JSON text of parameters: maps are made only of what the tests of the text let pass. */
+function textBranch(source: string, { wholeParams = false, anyTests = [], where }: Scope): string {
+  const columns = anyTests.map(({ column }) => quoteName(column))
+  const answers = anyTests.map(
+    ({ text = '' }, at) => `coalesce(${text.replaceAll('{value}', () => 'params::VARCHAR')}, false) AS ${columns[at]}`,
+  )
+  const params = wholeParams ? [`params::JSON::${PARAMS} AS params`] : []
+  const within = `SELECT ${[COLUMNS, ...answers, 'params'].join(', ')} FROM ${source}`
+  return `SELECT ${[COLUMNS, ...columns, ...params].join(', ')} FROM (${within}) WHERE ${where}`
 }
 
 const columnOf = (key: string) => quoteName(columnName(key))

@@ -62,6 +62,11 @@ export function freshRelation(paths: readonly string[]): string {
   return saidInFull(`read_parquet([${paths.map(quoteText).join(', ')}])`, `params::JSON::${PARAMS} AS params`)
 }
 
+/** As `freshRelation`, with parameters as the JSON that they came in. */
+export function freshTexts(paths: readonly string[]): string {
+  return saidInFull(`read_parquet([${paths.map(quoteText).join(', ')}])`, 'params')
+}
+
 function saidInFull(events: string, params: string | null): string {
   const columns = COLUMNS.map((name) => (UNSAID[name] ? `coalesce(${name}, ${UNSAID[name]}) AS ${name}` : name))
   return `(SELECT ${[...columns, VIOLATED, ...(params === null ? [] : [params])].join(', ')} FROM ${events})`

@@ -5,13 +5,13 @@ import { AppError, messageOf } from '../../core/error.ts'
 import { abortedError, FairQueue } from '../../core/fair-queue.ts'
 import type { SegmentContent } from '../../ingest/segment-count.ts'
 import { type Query, type WrittenQuery, writeQuery } from '../query.ts'
-import type { Loaded, Piece, SealedSegment, StoredPart, Warehouse } from '../warehouse.ts'
+import type { Loaded, Look, Piece, SealedSegment, StoredPart, Warehouse } from '../warehouse.ts'
 import { compactEvents } from './compact.ts'
 import { compactRollups } from './compact-rollups.ts'
 import { duckdbDialect } from './dialect.ts'
 import { DiskUse } from './disk-use.ts'
 import { writeSegment } from './load.ts'
-import { isInScope, type ManifestFile } from './manifest.ts'
+import { type EventFile, isInScope, type ManifestFile } from './manifest.ts'
 import { namesRelation } from './names-relation.ts'
 import { compactPages } from './pages.ts'
 import { pagesRelation } from './pages-relation.ts'
@@ -37,6 +37,18 @@ const MAX_ATTEMPTS = 4
 const RECHECK_MS = MINUTE_MS
 
 const RELATIONS = { events: eventsRelation, counts: countsRelation, pages: pagesRelation, names: namesRelation }
+
+/** So many events are looked through at a time: what is found in them is in memory together. */
+const LOOKED_ROWS = 400_000
+
+/** The first of these files with up to `LOOKED_ROWS` rows; at least one. */
+function firstOf(files: readonly EventFile[]): EventFile[] {
+  let rows = 0
+  return files.filter((file, index) => {
+    rows += file.rows
+    return index === 0 || rows <= LOOKED_ROWS
+  })
+}
 
 /** The embedded warehouse: DuckDB over Parquet files and the open spool. */
 export class DuckdbWarehouse implements Warehouse {
@@ -84,6 +96,25 @@ export class DuckdbWarehouse implements Warehouse {
       last: manifest.lastSegment(),
       lastReceivedAt: manifest.lastReceivedAt(),
       lastSeq: manifest.lastSeq(),
+    }
+  }
+
+  async lookThrough<T>(query: Query): Promise<Look<T> | null> {
+    const { manifest, clock, folder } = this.options
+    const all = manifest.files().filter(({ lookedAt }) => !lookedAt)
+    const files = firstOf(all)
+    if (files.length === 0) return null
+    const { params, sql, ...statement } = writeQuery(query, duckdbDialect)
+    const relation = eventsRelation(
+      { files, folder, spool: [] },
+      { ...statement, orgId: query.orgId, window: query.window },
+    )
+    const whole = `WITH events AS NOT MATERIALIZED (${relation})\n${sql}`
+    const rows = await this.parquet.track(this.parquet.digest<T>(whole, { params, read: query.read }))
+    const eventsIn = (some: readonly { rows: number }[]) => some.reduce((sum, { rows }) => sum + rows, 0)
+    return {
+      ...{ rows, events: eventsIn(files), left: eventsIn(all) - eventsIn(files) },
+      settle: (account) => manifest.markLooked(files, clock.now(), account),
     }
   }
 

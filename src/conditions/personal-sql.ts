@@ -1,0 +1,96 @@
+import type { AnyTest, Binder } from '../warehouse/query.ts'
+import { compilePattern } from './pattern.ts'
+import { isPhoneKey } from './phone.ts'
+import type { Privacy } from './privacy.ts'
+
+/*
+ * What could be personal data, in SQL: everything that `personalIn` finds, and little more. RE2 has no lookbehind and no
+ * checksum, so the candidates are confirmed one by one.
+ */
+
+const GAP = String.raw`[ \x{a0}\x{2010}-\x{2015}().+/-]`
+const START = '(?:^|[^0-9A-Za-z])'
+const INTERNATIONAL = String.raw`(?:\+${GAP}{0,2}|(?:^|[^0-9A-Za-z_+.-])00${GAP}?)[0-9](?:${GAP}{0,3}[0-9]){6}`
+const CARD = `${START}(?:(?:[3-6][0-9]|2[1-7]|18|8[12]|97)[0-9]{10,17}(?:$|[^0-9A-Za-z])|[0-9]{4}${GAP}(?:[0-9]{4}${GAP}[0-9]{4}|[0-9]{6})${GAP}[0-9]|[0-9]{6}${GAP}[0-9]{13})`
+const COUNTRIES =
+  'A[DELTZ]|B[AEGHIRY]|C[HRYZ]|D[EJKO]|E[EGS]|F[IKOR]|G[BEILRT]|H[NRU]|I[ELQST]|JO|K[WZ]|L[BCITUVY]|M[CDEKNRTU]|' +
+  'N[ILO]|OM|P[KLST]|QA|R[OSU]|S[ACDEIKMOTV]|T[LNR]|UA|V[AG]|XK|YE'
+const IBAN = `${START}(?i:${COUNTRIES})[0-9]{2}(?:${GAP}?[0-9A-Za-z]){11}`
+/** What a text holds that is personal as it stands. */
+const PLAIN = `@|${INTERNATIONAL}|${CARD}|${IBAN}`
+const ENCODED = '%[0-7][0-9A-Fa-f]'
+/** As JSON writes line breaks and the like: what stands behind seems to continue a word. */
+const ESCAPED = String.raw`\\[bfnrtu]`
+const DIGITS = String.raw`^\s*[0-9]{7,15}\s*$`
+const PHONE_KEY = '(?i)phone|mobile|msisdn|whatsapp|(?:^|[._-])(?:ph|tel|telefon|fax|cell)(?:$|[._-])'
+/** In JSON, digits alone under a key that names phone numbers. */
+const PHONE_ENTRY = String.raw`(?i:phone|mobile|msisdn|whatsapp|["._-](?:ph|tel|telefon|fax|cell)["._-])[^:]*:"?\s*[0-9]{7,15}\s*[",}]`
+const NATIONAL = String.raw`(?:^|[^0-9A-Za-z_+.,/-])\(?[0-9](?:${GAP}{0,3}[0-9]){6}`
+const DECIMAL = String.raw`^[0-9]+(?:\.[0-9]+)?$`
+
+/** An organization with settings of its own. */
+export interface OwnPrivacy {
+  orgId: string
+  privacy: Privacy
+}
+
+/** Tests as SQL in which `{value}` stands for a text, which may be NULL. */
+export interface CandidateTests {
+  /** Whether any parameter of an event could be personal; cheap. */
+  any: AnyTest
+  /** Whether a field could be personal; cheap. */
+  field(text: string): string
+  /** Whether an event is of an organization with settings of its own, all of whose events are looked at closely. */
+  own: string
+  /** Whether the value of a key could be personal. */
+  entry(key: string, value: string): string
+}
+
+/** Returns the tests for the given binder. `any.column` is `mayBePersonal`. */
+export function personalCandidates(binder: Binder, owns: readonly OwnPrivacy[]): CandidateTests {
+  const { dialect } = binder
+  const bound = (pattern: string) => binder.bind(`(${pattern})`)
+  const near = bound(`${PLAIN}|${ENCODED}|${ESCAPED}|${PHONE_ENTRY}`)
+  const [plain, phoneKey, digits] = [bound(PLAIN), bound(PHONE_KEY), bound(DIGITS)]
+  const org = owns.map(({ orgId }) => binder.bind(orgId))
+  const own = owns.map((one, index) => ownTests(binder, one, org[index] ?? ''))
+  const decoded = (value: string, test: (text: string) => string) => {
+    const once = dialect.percentDecode(value)
+    const twice = dialect.percentDecode(once)
+    return `(${test(value)} OR CASE WHEN ${dialect.contains(value, "'%'")} THEN ${test(once)} OR ${test(twice)} ELSE false END)`
+  }
+  return {
+    any: {
+      column: 'mayBePersonal',
+      of: (key) =>
+        key === null || isPhoneKey(key)
+          ? `(${dialect.matches('{value}', near)} OR ${dialect.matches('{value}', digits)})`
+          : dialect.matches('{value}', near),
+      text: dialect.matches('{value}', near),
+    },
+    field: (value) => `coalesce(${dialect.matches(value, near)}, false)`,
+    own: org.length > 0 ? `orgId IN (${org.join(', ')})` : '(1 = 0)',
+    entry(key, value) {
+      const isPlain = decoded(value, (form) => dialect.matches(form, plain))
+      const isPhone = `(${dialect.matches(key, phoneKey)} AND ${dialect.matches(value, digits)})`
+      return `(${[isPlain, isPhone, dialect.matches(key, plain), ...own.map((test) => test(value, decoded))].join(' OR ')})`
+    },
+  }
+}
+
+type Decoded = (value: string, test: (text: string) => string) => string
+
+/** Returns the test of what only this organization takes for personal. */
+function ownTests(binder: Binder, { privacy }: OwnPrivacy, org: string): (value: string, decoded: Decoded) => string {
+  const { dialect } = binder
+  const patterns = privacy.patterns.map(({ pattern }) => binder.bind(compilePattern(pattern).portable))
+  const [national, decimal] = [NATIONAL, DECIMAL].map((pattern) => binder.bind(`(${pattern})`)) as [string, string]
+  const tests = [
+    ...patterns.map((pattern) => (text: string) => dialect.matches(text, pattern)),
+    ...(privacy.regions.length > 0
+      ? [(text: string) => `(${dialect.matches(text, national)} AND NOT ${dialect.matches(text, decimal)})`]
+      : []),
+  ]
+  return (value, decoded) =>
+    `CASE WHEN orgId = ${org} THEN ${tests.map((test) => decoded(value, test)).join(' OR ')} ELSE false END`
+}
