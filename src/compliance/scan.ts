@@ -26,7 +26,9 @@ export interface ScanParts {
 export async function scan({ db, warehouse }: ScanParts, stopping?: AbortSignal): Promise<void> {
   while (!stopping?.aborted) {
     const privacyOf = memo((orgId: string) => privacyFrom(privacySettings(db, orgId)))
-    const owns = orgsWithPrivacy(db).map((orgId) => ({ orgId, privacy: privacyOf(orgId) }))
+    const owns = orgsWithPrivacy(db)
+      .map((orgId) => ({ orgId, privacy: privacyOf(orgId) }))
+      .filter(({ privacy: { regions, patterns } }) => regions.length + patterns.length > 0)
     const seen = new Sightings(privacyOf)
     const query = candidatesQuery(owns, { orgId: null, window: WHOLE }, (candidate) => seen.add(candidate))
     const look = await warehouse.lookThrough(query)

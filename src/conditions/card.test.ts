@@ -1,15 +1,54 @@
-import { expect, test } from 'bun:test'
-import { findCards } from './card.ts'
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { findCardForms, findCards } from './card.ts'
+import { CARDS } from './personal.fixture.ts'
 
-/** Public test numbers: Stripe, Adyen, Braintree, PayPal, Worldpay, UnionPay. */
-const PUBLIC = `4242424242424242 4000056655665556 4111111111111111 4012888888881881 4222222222222 4917610000000000003
-  5555555555554444 2223003122003222 5200828282828210 5105105105105100 2720990000000007 378282246310005 371449635398431
-  6011111111111117 6011000990139424 6011981111111113 3056930009020004 36227206271667 30569309025904 38520000023237
-  6555900000604105 3566002020360505 3530111333300000 6200000000000005 6200000000000047 6205500000000000004
-  6759649826438453 6304000000000000 6331101999990016 5019717010103742 6062828888666688 6370950000000005 5066991111111118
-  2201382000000013 9792030000000000 4035501000000008 2222400070000005 6250941006528599 8171999927660000`.split(/\s+/)
+const cut = (text: string) => findCards(text).map(({ start, end }) => text.slice(start, end))
+const inGroups = (number: string, gap: string) =>
+  number.length === 15
+    ? [number.slice(0, 4), number.slice(4, 10), number.slice(10)].join(gap)
+    : (number.match(/.{1,4}/g) ?? []).join(gap)
 
-test.each(PUBLIC)('%s is a card', (number) => {
-  expect(findCards(number)).toEqual([{ start: 0, end: number.length, isCard: true }] as never)
-  expect(findCards(`paid with ${number}, thanks`)).toHaveLength(1)
+test.each(CARDS)("an issuer's test number: %s", (number) => {
+  expect(cut(number)).toEqual([number])
+  expect(cut(`paid with ${number}, thanks`)).toEqual([number])
+  const digits = [...number]
+  digits[7] = String((Number(digits[7]) + 1) % 10)
+  expect(findCardForms(digits.join('')).map(({ isCard }) => isCard)).toEqual([false])
+})
+
+test.each([' ', '-', '.', '\u00a0', '+', '\u2011'])('in groups with %j between', (gap) => {
+  for (const number of CARDS.filter(({ length }) => [13, 15, 16, 19].includes(length))) {
+    expect(cut(`card: ${inGroups(number, gap)}`)).toEqual([inGroups(number, gap)])
+  }
+})
+
+describe.each([
+  ['12 digits', '411111111111'],
+  ['no issuer', '7111111111111116'],
+  ['another length of the issuer', '41111111111111116'],
+  ['digits go on', '411111111111111100000'],
+  ['a word goes on', '4111111111111111a'],
+  ['within a word', 'a4111111111111111'],
+  ['a fraction', '0.4111111111111111'],
+  ['a decimal number', '4111111111111111.5'],
+  ['mixed separators', '4111 1111-1111 1111'],
+  ['odd groups', '41111 111 1111 1111'],
+  ['a UUID of digits', '41111111-1111-4111-8111-111111111111'],
+  ["Google's client id", '1970656995.1795151819'],
+  ['a time in ms', '1767614400000'],
+  ['a time in µs', '1767614400000000'],
+  ['a time in words', '2026-01-05 12:00:00.000'],
+  ['a compact time', '20260105120000'],
+])('no card: %s', (_, text) => {
+  test('is found', () => expect(cut(text)).toEqual([]))
+})
+
+test('of random numbers of 16 digits a tenth of those with the form of a card pass', () => {
+  const numbers = fc.sample(fc.bigInt(0n, 10n ** 16n - 1n), { numRuns: 20_000, seed: 4711 })
+  const forms = numbers.flatMap((number) => findCardForms(String(number).padStart(16, '0')))
+  const share = forms.filter(({ isCard }) => isCard).length / forms.length
+  expect(forms.length).toBeGreaterThan(2000)
+  expect(share).toBeGreaterThan(0.07)
+  expect(share).toBeLessThan(0.13)
 })

@@ -83,14 +83,15 @@ type Decoded = (value: string, test: (text: string) => string) => string
 /** Returns the test of what only this organization takes for personal. */
 function ownTests(binder: Binder, { privacy }: OwnPrivacy, org: string): (value: string, decoded: Decoded) => string {
   const { dialect } = binder
-  const patterns = privacy.patterns.map(({ pattern }) => binder.bind(compilePattern(pattern).portable))
-  const [national, decimal] = [NATIONAL, DECIMAL].map((pattern) => binder.bind(`(${pattern})`)) as [string, string]
-  const tests = [
-    ...patterns.map((pattern) => (text: string) => dialect.matches(text, pattern)),
-    ...(privacy.regions.length > 0
-      ? [(text: string) => `(${dialect.matches(text, national)} AND NOT ${dialect.matches(text, decimal)})`]
-      : []),
-  ]
+  const matching = (pattern: string) => {
+    const bound = binder.bind(pattern)
+    return (text: string) => dialect.matches(text, bound)
+  }
+  const tests = privacy.patterns.map(({ pattern }) => matching(compilePattern(pattern).portable))
+  if (privacy.regions.length > 0) {
+    const [isNational, isDecimal] = [matching(`(${NATIONAL})`), matching(`(${DECIMAL})`)]
+    tests.push((text) => `(${isNational(text)} AND NOT ${isDecimal(text)})`)
+  }
   return (value, decoded) =>
     `CASE WHEN orgId = ${org} THEN ${tests.map((test) => decoded(value, test)).join(' OR ')} ELSE false END`
 }

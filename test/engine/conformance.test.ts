@@ -13,6 +13,7 @@ import { alertTypeOf } from '../../src/alerts/types/index.ts'
 import { aSpec, journeyInput, membersOf } from '../../src/alerts/types/journey/journey.fixture.ts'
 import { journey } from '../../src/alerts/types/journey/journey.ts'
 import { wholeWindows } from '../../src/alerts/window-index.ts'
+import { candidatesQuery } from '../../src/compliance/candidates.ts'
 import { aRule } from '../../src/conditions/agreement.fixture.ts'
 import { conditionsOf, type Rule } from '../../src/conditions/condition.ts'
 import { compileFilters, compileViolation } from '../../src/conditions/predicate.ts'
@@ -307,6 +308,20 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
     }
     await both.query(dailyEventsQuery(orgId, domainIds.slice(0, 2), { from: window.from, to: window.to + 2 * DAY_MS }))
     for (const id of [...domainIds, 'dom_none']) await both.query(trafficQuery([id, 'dom_gone'], window))
+  })
+
+  test('what could be personal data', async () => {
+    const { both, orgId, window } = world
+    const patterns = [
+      { name: 'letters', pattern: '(?i)[a-c]{2}' },
+      { name: 'whole', pattern: '^.$' },
+    ]
+    const found = [
+      [],
+      [{ orgId, privacy: { regions: ['DE' as const], patterns } }],
+      [{ orgId, privacy: { regions: [], patterns } }],
+    ].map((owns) => both.query(candidatesQuery(owns, { orgId: null, window })))
+    for (const rows of await Promise.all(found)) expect(rows.length).toBeGreaterThan(0)
   })
 
   test('scores, and what is known around the beginning of issues', async () => {

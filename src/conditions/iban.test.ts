@@ -1,0 +1,35 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { findIbans } from './iban.ts'
+import { IBANS } from './personal.fixture.ts'
+
+const cut = (text: string) => findIbans(text).map(({ start, end }) => text.slice(start, end))
+
+test.each(IBANS)("the registry's example %s", (iban) => {
+  expect(cut(iban)).toEqual([iban])
+  expect(cut(`to ${iban}.`)).toEqual([iban])
+  expect(cut(iban.toLowerCase())).toEqual([iban.toLowerCase()])
+  for (const gap of [' ', '-', '\u00a0']) {
+    const grouped = (iban.match(/.{1,4}/g) ?? []).join(gap)
+    expect(cut(`${grouped} EUR`)).toEqual([grouped])
+  }
+  const [first = '', second = ''] = [iban.slice(-1), iban.slice(-2, -1)]
+  if (first !== second) expect(cut(iban.slice(0, -2) + first + second)).toEqual([])
+})
+
+describe.each([
+  ['one character less', 'DE8937040044053201300'],
+  ['one more', 'DE893704004405320130000'],
+  ['within a word', 'xDE89370400440532013000'],
+  ['a country without IBANs', 'US89370400440532013000'],
+  ['letters where its country has digits', 'DE89370400440532O13000'],
+  ['groups of three', 'DE8 937 040 044 053 201 300 0'],
+])('no IBAN: %s', (_, text) => {
+  test('is found', () => expect(cut(text)).toEqual([]))
+})
+
+test('no random identifier is one', () => {
+  const letters = fc.constantFrom(...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ')
+  const ids = fc.sample(fc.string({ unit: letters, minLength: 16, maxLength: 34 }), { numRuns: 50_000, seed: 4711 })
+  expect(ids.flatMap((id) => cut(id))).toEqual([])
+})
