@@ -4,10 +4,12 @@ import { type Db, prepared, tx } from '../../store/database.ts'
 /** How files of one kind are kept. */
 export interface FileShape<File extends { path: string }> {
   table: string
-  /** All of the table's, spelled as the fields of a file; one that a file lacks is NULL. */
+  /** All of the table's, spelled as the fields of a file. */
   columns: readonly (keyof File & string)[]
   /** Columns that are kept as JSON; null stays null. */
   json?: readonly (keyof File & string)[]
+  /** Columns that are NULL where a file lacks the field. */
+  optional?: readonly (keyof File & string)[]
   /** What files are in the order of; those that are equal in it are in the order of their paths. */
   orderOf(file: File): number
 }
@@ -91,7 +93,7 @@ export class FileTable<File extends { path: string }> {
     for (const { path } of removed) remove.run(path)
     const values = columns.map((column) => `@${column}`).join(', ')
     const insert = prepared(this.db, `INSERT OR REPLACE INTO ${table} (${columns.join(', ')}) VALUES (${values})`)
-    const blank = Object.fromEntries(columns.map((column) => [column, null]))
+    const blank = Object.fromEntries((this.shape.optional ?? []).map((column) => [column, null]))
     for (const file of added) insert.run({ ...blank, ...this.rowOf(file) })
     return () => this.mirror(removed, added)
   }
@@ -117,7 +119,9 @@ export class FileTable<File extends { path: string }> {
   }
 
   private fileOf(row: File): File {
-    return this.withJson(row, (cell) => JSON.parse(String(cell)))
+    const file = this.withJson(row, (cell) => JSON.parse(String(cell)))
+    for (const column of this.shape.optional ?? []) if (file[column] === null) delete file[column]
+    return file
   }
 
   private withJson(from: File, translate: (value: unknown) => unknown): File {

@@ -26,7 +26,7 @@ export interface EventFile {
   /** Parameters that have a column of their own; null in a file that is not compacted, which keeps all as JSON. */
   keys: string[] | null
   /** When all of its events had been looked through; absent: some were not yet. */
-  lookedAt?: Instant | null
+  lookedAt?: Instant
 }
 
 /**
@@ -108,6 +108,7 @@ export class Manifest {
       table: 'eventFile',
       columns: [...common, 'hour', 'minReceivedAt', 'maxReceivedAt', 'maxSeq', 'keys', 'lookedAt'],
       json: ['keys'],
+      optional: ['lookedAt'],
       orderOf: (file) => file.minReceivedAt,
     })
     this.counted = new FileTable(db, {
