@@ -269,6 +269,9 @@ const TABLES: Record<string, string> = {
   // Gone with the organization.
   hostnameUsage: 'domains +org',
   identity: 'org',
+  importedFile: 'ingest',
+  // Gone with the domain.
+  importedSpan: 'ingest',
   // Gone with the integration.
   inboundCall: 'integrations',
   integration: 'integrations',

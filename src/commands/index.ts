@@ -4,10 +4,22 @@ import { decode } from './decode.ts'
 import { demo } from './demo/demo.ts'
 import { detect } from './detect.ts'
 import { doctor } from './doctor.ts'
+import { importEvents } from './import-events.ts'
 import { importHar } from './import-har.ts'
 import { init } from './init.ts'
 import { judge } from './judge.ts'
 import { serve } from './serve.ts'
 
 /** Every subcommand, in the order of the help. */
-export const commands: readonly Command[] = [serve, demo, init, importHar, decode, detect, doctor, config, judge]
+export const commands: readonly Command[] = [
+  serve,
+  demo,
+  init,
+  importHar,
+  importEvents,
+  decode,
+  detect,
+  doctor,
+  config,
+  judge,
+]

@@ -20,6 +20,27 @@ export interface CollectorDomain {
   capture: Readonly<CaptureSettings>
 }
 
+/** A domain that events of before may be of. */
+export interface ImportDomain {
+  id: string
+  orgId: string
+  /** Its organization's salt for the hash of customer ids. */
+  customerSalt: string
+  /** Hostnames from which nothing is taken. */
+  denied: ReadonlySet<string>
+}
+
+/** Returns all domains of all organizations, by id. */
+export function importDomains(db: Db): Map<string, ImportDomain> {
+  const denied = readDenied(db)
+  const rows = db
+    .prepare<[], Omit<ImportDomain, 'denied'>>(
+      'SELECT domain.id, orgId, customerSalt FROM domain JOIN org ON org.id = domain.orgId',
+    )
+    .all()
+  return new Map(rows.map((row) => [row.id, { ...row, denied: denied.get(row.id) ?? new Set() }]))
+}
+
 /** A cache of all domains in memory, which the collector reads for every request without a database query. */
 export interface DomainDirectory {
   /** Returns the domain of a property token; null when the token is unknown, or was replaced more than 24 hours ago. */

@@ -79,6 +79,11 @@ export function recordHostUsage(db: Db, counts: readonly HostSighting[]): void {
   for (const count of counts) if (count.host !== null) add.run(count)
 }
 
+/** A domain is as old as its oldest event. */
+export function recordAge(db: Db, { domainId, firstAt }: { domainId: string; firstAt: Instant }): void {
+  db.prepare('UPDATE domain SET createdAt = min(createdAt, ?) WHERE id = ?').run(firstAt, domainId)
+}
+
 /** Deletes hourly counts older than two days; only those of the last day are shown. */
 export function removeOldHostUsage(db: Db, now: Instant): void {
   db.prepare('DELETE FROM hostnameUsage WHERE hour < ?').run(now - 2 * DAY_MS)

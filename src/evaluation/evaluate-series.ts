@@ -3,6 +3,7 @@ import { isInRunWindow } from '../alerts/run-window.ts'
 import { type ActiveAlert, dueAlerts, watchedDomains } from '../alerts/store.ts'
 import { alertTypeOf, alertTypes } from '../alerts/types/index.ts'
 import { type Instant, MINUTE_MS } from '../core/clock.ts'
+import { onlyImported } from '../ingest/import-store.ts'
 import type { Spool } from '../ingest/spool.ts'
 import type { Follower } from '../signals/follower.ts'
 import { tickBefore } from '../signals/series.ts'
@@ -17,6 +18,7 @@ import {
   type Task,
   tasksOfAll,
 } from './commit-tasks.ts'
+import { behindImports } from './imported.ts'
 
 export interface EvaluateSeriesParts extends CommitParts {
   spool: Pick<Spool, 'watermark'>
@@ -39,7 +41,10 @@ export async function evaluateSeries(parts: EvaluateSeriesParts, stopping?: Abor
   const watermark = spool.watermark()
   const following: ActiveAlert[] = []
   for (const { kind } of FOLLOWING) following.push(...(await dueAlerts(db, kind, watermark)))
-  const tasks = tasksOfAll(db, following, watermark, () => false)
+  const tasks = behindImports(
+    db,
+    tasksOfAll(db, following, watermark, () => false),
+  )
   const shared = Map.groupBy(tasks, ({ alert, due: { window } }) => {
     const hours = alert.runWindows ? JSON.stringify([alert.runWindows, alert.timezone]) : ''
     // Ticks and rows end with a minute, so windows that begin in the same minute contain the same ones.
@@ -67,7 +72,10 @@ async function resultsOf(
   const { runWindows, timezone } = alert
   const counts = (instant: Instant) => isInRunWindow(runWindows, timezone, instant)
   const options = { ...(runWindows ? { counts } : {}), ...(stopping ? { stopping } : {}) }
-  const [rows = []] = await parts.follower.verdicts(followed.flat(), [due.window], options)
+  if (due.window.from >= due.window.to) return group.map(() => ({ findings: [], isLostToGaps: true }))
+  const [verdicts = []] = await parts.follower.verdicts(followed.flat(), [due.window], options)
+  const quiet = verdicts.some(isFall) ? onlyImported(parts.db, alert.orgId) : new Set<string>()
+  const rows = verdicts.filter((row) => !(isFall(row) && quiet.has(row.domainId)))
   const isSuspected = rows.some(isFall) && (await parts.suspected(tickBefore(due.window.to)))
   const byScope = Map.groupBy(isSuspected ? rows.filter((row) => !isFall(row)) : rows, ({ scope }) => scope)
   return group.map((task, index): Result => {

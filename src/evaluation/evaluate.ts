@@ -26,6 +26,7 @@ import {
   type Task,
   tasksOfAll,
 } from './commit-tasks.ts'
+import { behindImports, countsImported } from './imported.ts'
 import { lateWindows, onlyUnjudged } from './late-window.ts'
 
 export interface EvaluateParts extends CommitParts {
@@ -129,7 +130,7 @@ async function tasksNow({ db, woken, spool }: EvaluateParts, watermark: Instant)
     ),
   )
   const tasks = tasksOfAll(db, found, watermark, ({ id }) => candidates === null || early.has(id))
-  return [...lateTasks(db, spool), ...tasks]
+  return behindImports(db, [...lateTasks(db, spool), ...tasks])
 }
 
 /** Returns what was not judged when the clock was set back, once all of it can be queried. */
@@ -144,7 +145,12 @@ function lateTasks(db: Db, spool: EvaluateParts['spool']): Task[] {
 
 /** Returns the result of each task of a group that shares a query. */
 async function resultsOf(parts: EvaluateParts, group: readonly Task[]): Promise<Result[]> {
-  const isLost = ({ alert, due }: Task) => isLostToGaps(alertTypeOf(alert.alertType), alert, due.window, parts.gapsOf)
+  const isLost = (task: Task) => {
+    const { alert, due } = task
+    const isEmpty = due.window.from >= due.window.to
+    const isLess = isLostToGaps(alertTypeOf(alert.alertType), alert, due.window, parts.gapsOf)
+    return isEmpty || isLess || countsImported(parts.db, task)
+  }
   const lost = new Set(group.filter(isLost))
   const judged = group.filter((task) => !lost.has(task))
   const findings = new Map((await findingsOf(parts, judged)).map((found, index) => [judged[index], found]))

@@ -12,17 +12,18 @@ import type { BatchRecord } from './segment-file.ts'
  * transaction that adds the segment's file, so all of it counts exactly once. A segment that failed at first is
  * recorded after later ones, and does not overwrite newer values of theirs.
  */
-export function recordSegment(
-  db: Db,
-  memory: BatchMemory,
-  batches: BatchLog,
-  { counts, vendors, folded = [] }: SegmentContent,
-): void {
+export function recordSegment(db: Db, memory: BatchMemory, batches: BatchLog, content: SegmentContent): void {
   memory.record(batches)
-  recordLedger(db, [...batches.notable, ...folded.map(noteOf)])
-  recordSightings(db, { counts, vendors })
-  recordHostUsage(db, counts)
-  recordUsage(db, counts)
+  recordLedger(db, batches.notable)
+  recordNamesFolded(db, content)
+  recordSightings(db, content)
+  recordHostUsage(db, content.counts)
+  recordUsage(db, content.counts)
+}
+
+/** Records in the ledger how many events have names that counts don't keep. */
+export function recordNamesFolded(db: Db, { folded = [] }: SegmentContent): void {
+  recordLedger(db, folded.map(noteOf))
 }
 
 /** Returns the ledger entry for events whose names exceed the limit. */
@@ -32,9 +33,10 @@ const noteOf = ({ events, lastReceivedAt, ...origin }: FoldedNames): Noted => ({
   ledger: [{ reason: 'counts: more names than are counted by themselves', count: events, sample: '' }],
 })
 
-type Noted = Pick<BatchRecord, 'orgId' | 'domainId' | 'receivedAt' | 'ledger'>
+/** Something for the ledger. */
+export type Noted = Pick<BatchRecord, 'orgId' | 'domainId' | 'receivedAt' | 'ledger'>
 
-function recordLedger(db: Db, batches: readonly Noted[]): void {
+export function recordLedger(db: Db, batches: readonly Noted[]): void {
   // The domain may have been deleted before its last batches were loaded.
   const note = db.prepare(
     `INSERT INTO rejection (domainId, orgId, reason, count, sample, firstSeenAt, lastSeenAt)
@@ -49,7 +51,8 @@ function recordLedger(db: Db, batches: readonly Noted[]): void {
   }
 }
 
-function recordUsage(db: Db, counts: readonly SegmentCount[]): void {
+/** Adds to the hourly usage of domains. */
+export function recordUsage(db: Db, counts: readonly SegmentCount[]): void {
   const usage = db.prepare(
     `INSERT INTO usage VALUES (@domainId, @orgId, @hour, @events)
      ON CONFLICT DO UPDATE SET events = events + excluded.events`,

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { Instant } from '../core/clock.ts'
 import type { EventKind, EventStatus, StoredEvent } from '../core/event.ts'
 import type { StoredPage } from '../core/page.ts'
@@ -26,6 +25,7 @@ import {
   type TagItem,
 } from './batch.ts'
 
+import { hashCustomer } from './customer-hash.ts'
 import { type PageFrame, pagesOf } from './page-stats.ts'
 
 /** Returns the ids of the alerts whose rule the event violates; empty when none. */
@@ -155,9 +155,7 @@ class Reading {
     this.title = batch.page?.title === undefined ? null : this.clean(batch.page.title)
     this.sessionId = batch.sessionId === undefined ? null : this.clean(batch.sessionId)
     this.customerId =
-      batch.customerId === undefined
-        ? null
-        : createHash('sha256').update(`${arrival.domain.customerSalt}\0${batch.customerId}`).digest('hex').slice(0, 32)
+      batch.customerId === undefined ? null : hashCustomer(arrival.domain.customerSalt, batch.customerId)
     this.skewMs = batch.sentAt === undefined ? 0 : arrival.receivedAt - batch.sentAt
     this.weight = 1 / (batch.sampleRate ?? 1)
     this.pageViewRate = arrival.domain.pageViewRate[batch.env ?? 'prod']

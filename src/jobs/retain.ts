@@ -3,6 +3,7 @@ import { removeOldFindings } from '../compliance/store.ts'
 import type { Instant } from '../core/clock.ts'
 import { removeOldHostUsage } from '../domains/sightings.ts'
 import { forgetBatches } from '../ingest/batch-memory.ts'
+import { removeOldImports } from '../ingest/import-store.ts'
 import { removeOldLedger, removeOldUsage } from '../ingest/store.ts'
 import { removeOldDeliveries } from '../integrations/delivery-log.ts'
 import { removeOldHistory } from '../issues/store.ts'
@@ -20,6 +21,7 @@ const RETENTIONS: readonly Retention[] = [
   removeOldHostUsage,
   removeOldUsage,
   removeOldLedger,
+  removeOldImports,
   removeOldDeliveries,
   removeOldHistory,
   removeOldAuditEntries,

@@ -1,6 +1,7 @@
 import type { Instant } from '../core/clock.ts'
 import type { StoredPage } from '../core/page.ts'
 import type { SegmentContent } from '../ingest/segment-count.ts'
+import type { EventImport } from './event-import.ts'
 import type { Query } from './query.ts'
 
 /** A sealed segment of the spool. */
@@ -84,6 +85,9 @@ export interface Warehouse {
   /** Deletes the file of a segment that was loaded, once no query reads it any more. */
   discard(segment: SealedSegment): Promise<void>
   readonly loaded: Loaded
+
+  /** Begins to take in events of before. `name`: 16 hexadecimal digits, the same for the same content. */
+  importEvents(name: string): EventImport
 
   /**
    * Answers a query over some of the events that were not looked through yet, those that came first; null when there are

@@ -98,6 +98,8 @@ export interface AlertType<Row = unknown> {
    * `Follower`, they have no `measure`, and are evaluated at every tick. `domains`: all of the organization's.
    */
   series?(alert: Alert, domains: readonly WatchedDomain[]): SeriesScope[]
+  /** How long after its last event something is judged, such as a session that ended by then; 0 when absent. */
+  settlesMs?: number
   /**
    * Returns the time ranges whose counts decide about a window. When collection gaps cover too much of one, the window
    * is not judged. When absent, gaps are ignored.

@@ -29,7 +29,7 @@ export const GRACE_MS = 2 * MINUTE_MS
 
 /** Shredded are parameters in at least this share of an hour's events, and so many at most. */
 const MIN_SHARE = 0.01
-const MAX_KEYS = 256
+export const MAX_KEYS = 256
 
 /**
  * What is worth merging now, most urgent first: ended hours into sorted files, small files of running hours together. What
@@ -177,7 +177,8 @@ async function compactFiles(parquet: ParquetFiles, folder: string, { files }: Me
   return added
 }
 
-function shredded(source: string, keys: readonly string[], isAll: boolean): string {
+/** Selects the events of `source`, sorted, with columns for these parameters; `isAll`: there are no others. */
+export function shredded(source: string, keys: readonly string[], isAll: boolean): string {
   const columns = keys.map((key) => `params[${quoteText(key)}] AS ${quoteName(columnName(key))}`)
   const select = [...RELATION_COLUMNS, ...columns, `${restOf(keys, isAll)} AS params`].join(', ')
   return `SELECT ${select} FROM ${source} ORDER BY NOT ${VIOLATED}, domainId, vendor, event, receivedAt`
@@ -202,6 +203,14 @@ async function keysWorthAColumn(
     `SELECT key, count(*) AS events FROM (SELECT unnest(map_keys(params)) AS key FROM ${source}) GROUP BY key
      ORDER BY events DESC, key LIMIT ${MAX_KEYS + 1}`,
   )
+  return keysWorthIt(found, rows)
+}
+
+/** Of so many events these parameters, most frequent first, of which one more than `MAX_KEYS` is given where there are more. */
+export function keysWorthIt(
+  found: readonly { key: string; events: number }[],
+  rows: number,
+): { keys: string[]; isAll: boolean } {
   const worthIt = found.slice(0, MAX_KEYS).filter(({ events }) => events >= rows * MIN_SHARE)
   return { keys: worthIt.map(({ key }) => key), isAll: worthIt.length === found.length }
 }

@@ -225,6 +225,19 @@ export class Manifest {
     })
   }
 
+  /** Lists files of events of before, with whatever `account` writes, in one transaction, which is none of the caller's. */
+  addImported(
+    { files, rollups, naming }: { files: EventFile[]; rollups: RollupFile[]; naming: Naming | null },
+    account: () => void,
+  ): void {
+    commit(this.db, () => {
+      const mirrors = [this.events.write([], files), this.counted.write([], rollups)]
+      if (naming) mirrors.push(this.names.write(naming))
+      account()
+      return mirrors
+    })
+  }
+
   /**
    * Lists files that were written earlier, takes off the list what is gone, and lets new segments have later names than
    * `segment`. One transaction, which is none of the caller's.

@@ -120,6 +120,21 @@ export class ParquetFiles {
     return this.execute<T>(this.writer, sql, options)
   }
 
+  /** As `run`, on all cores: for a process that answers nobody meanwhile. */
+  runWide<T>(sql: string): Promise<T[]> {
+    return this.execute<T>(this.readers.callers, sql)
+  }
+
+  /** Does what takes much memory for each core, such as sorting, on one of them. */
+  async runAlone<T>(work: () => Promise<T>): Promise<T> {
+    await this.runWide('SET threads = 1')
+    try {
+      return await work()
+    } finally {
+      await this.runWide(`SET threads = ${READER_THREADS}`)
+    }
+  }
+
   /** As `run`; the files that it reads stay until it ended. */
   look<T>(sql: string): Promise<T[]> {
     return this.track(this.run<T>(sql))
@@ -160,17 +175,33 @@ export class ParquetFiles {
     select: string,
     { lineage, options = '' }: { lineage?: Lineage; options?: string } = {},
   ): Promise<number> {
-    const { folder } = this.options
-    const [draft, file] = [join(folder, 'tmp', path.replaceAll('/', '-')), join(folder, path)]
-    const format = ['FORMAT parquet', 'COMPRESSION zstd', options, lineage ? metadataOf(lineage) : '']
-      .filter(Boolean)
-      .join(', ')
-    const [row] = await this.run<{ Count: number }>(`COPY (${select}) TO ${quoteText(draft)} (${format})`)
-    // Not in the event loop: the collector's answers would wait for it.
-    await syncPath(draft)
-    renameSync(draft, file)
-    await syncPath(dirname(file))
+    const [row] = await this.run<{ Count: number }>(this.copySql(path, select, lineage, options))
+    await this.publish([path])
     return row?.Count ?? 0
+  }
+
+  /** As `write`, on all cores; nothing appears before `publish`. */
+  async writeDraft(path: string, select: string, lineage: Lineage): Promise<number> {
+    const [row] = await this.runWide<{ Count: number }>(this.copySql(path, select, lineage))
+    return row?.Count ?? 0
+  }
+
+  /** Drafts become the files of these paths, for good. */
+  async publish(paths: readonly string[]): Promise<void> {
+    const { folder } = this.options
+    // Not in the event loop: the collector's answers would wait for it.
+    await Promise.all(paths.map((path) => syncPath(this.draftOf(path))))
+    for (const path of paths) renameSync(this.draftOf(path), join(folder, path))
+    for (const place of new Set(paths.map((path) => dirname(join(folder, path))))) await syncPath(place)
+  }
+
+  private copySql(path: string, select: string, lineage: Lineage | undefined, options = ''): string {
+    const format = ['FORMAT parquet', 'COMPRESSION zstd', options, lineage ? metadataOf(lineage) : '']
+    return `COPY (${select}) TO ${quoteText(this.draftOf(path))} (${format.filter(Boolean).join(', ')})`
+  }
+
+  private draftOf(path: string): string {
+    return join(this.options.folder, 'tmp', path.replaceAll('/', '-'))
   }
 
   /** The manifest row of a written file. */

@@ -111,6 +111,11 @@ export function finalCounts(
     FROM (${branches.join(' UNION ALL BY NAME ')}) GROUP BY ALL ORDER BY orgId, domainId, vendor, event, minute`
 }
 
+/** Counts of the events of `source`, of whose minutes no more events come, for a file of level `day`. */
+export function finalCountsOf(source: string): string {
+  return `${closed(countsOf(source))} ORDER BY ${KEY}, minute`
+}
+
 function closed(source: string): string {
   return `SELECT ${KEY}, minute, sum(events)::BIGINT AS events, sum(weight) AS weight, len(${SESSIONS}) AS sessions
     FROM (${source}) GROUP BY ALL`

@@ -4,12 +4,14 @@ import { MINUTE_MS } from '../../core/clock.ts'
 import { AppError, messageOf } from '../../core/error.ts'
 import { abortedError, FairQueue } from '../../core/fair-queue.ts'
 import type { SegmentContent } from '../../ingest/segment-count.ts'
+import type { EventImport } from '../event-import.ts'
 import { type Query, type WrittenQuery, writeQuery } from '../query.ts'
 import type { Loaded, Look, Piece, SealedSegment, StoredPart, Warehouse } from '../warehouse.ts'
 import { compactEvents } from './compact.ts'
 import { compactRollups } from './compact-rollups.ts'
 import { duckdbDialect } from './dialect.ts'
 import { DiskUse } from './disk-use.ts'
+import { DuckdbImport } from './import.ts'
 import { writeSegment } from './load.ts'
 import { type EventFile, isInScope, type ManifestFile } from './manifest.ts'
 import { namesRelation } from './names-relation.ts'
@@ -87,6 +89,10 @@ export class DuckdbWarehouse implements Warehouse {
 
   discard({ path }: SealedSegment): Promise<void> {
     return this.parquet.remove([path])
+  }
+
+  importEvents(name: string): EventImport {
+    return new DuckdbImport(this.parquet, name)
   }
 
   get loaded(): Loaded {

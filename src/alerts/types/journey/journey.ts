@@ -12,7 +12,7 @@ import type { TitleParts } from '../words.ts'
 import { journeyEvidence } from './evidence.ts'
 import { dataOf, type Hit, type Plan, planOf, readShape, type Unmet, walk } from './plan.ts'
 import { type JourneySpec, JourneySpecSchema, readSpec } from './spec.ts'
-import { journeysQuery, MAX_SHAPES, type ShapeRow } from './sql.ts'
+import { journeysQuery, MAX_SHAPES, SESSION_GAP_MS, type ShapeRow } from './sql.ts'
 import { journeySummary, type Miss } from './summary.ts'
 
 const MAX_HOSTS = 20
@@ -41,6 +41,7 @@ export const journey = {
   configuration: { field: 'journey', schema: JourneySpecSchema, read: readSpec },
   partial: true,
   countsFirings: false,
+  settlesMs: SESSION_GAP_MS,
   unit: { one: 'session', many: 'sessions', meaning: 'sessions that did not go as expected' },
   evidence: journeyEvidence,
 

@@ -1,0 +1,100 @@
+import { existsSync } from 'node:fs'
+import { type Config, retentionMs } from '../config.ts'
+import { systemClock } from '../core/clock.ts'
+import { countText } from '../core/text.ts'
+import { type Imported, importEvents as importInto, isImportable } from '../data-folder/import-events.ts'
+import { openAllStores, type Stores } from '../data-folder/open.ts'
+import { pathsOf } from '../data-folder/paths.ts'
+import { importDomains } from '../domains/directory.ts'
+import { FolderInUse } from '../store/folder-lock.ts'
+import { type Command, type Invocation, UsageError } from './command.ts'
+import { logTo } from './server.ts'
+import { configOf, DATA_FLAG } from './settings.ts'
+
+const PROGRESS_AFTER_MS = 2000
+
+export const importEvents: Command = {
+  name: 'import events',
+  operands: 'FILE…',
+  summary:
+    'Takes events of before into a data folder whose server is stopped: .ndjson, .jsonl, the same with .gz behind, .parquet.',
+  flags: {
+    ...DATA_FLAG,
+    domain: { type: 'string', value: 'ID', meaning: 'The domain of all events; left out: each has its domainId' },
+    json: { type: 'boolean', meaning: 'Print {imported, refused, errors: [{file, line, error}]} as JSON' },
+  },
+  async run(invocation) {
+    const { names, flags } = invocation
+    const config = configOf(invocation)
+    checkFiles(names)
+    const stores = await openStopped(config)
+    try {
+      const domainId = domainOf(stores, flags.domain)
+      const now = systemClock.now()
+      const order = {
+        files: names,
+        domainId,
+        now,
+        from: now - retentionMs(config),
+        progress: progressBar(names.length),
+      }
+      const result = await importInto(stores, order)
+      if (flags.json) console.log(JSON.stringify(result))
+      else console.log(linesOf(result).join('\n'))
+      return 0
+    } finally {
+      await stores.spool.close()
+      stores.close()
+    }
+  },
+}
+
+function checkFiles(files: readonly string[]): void {
+  if (files.length === 0) throw new UsageError('import events: names no file')
+  for (const file of files) {
+    if (!isImportable(file))
+      throw new UsageError(`import events: ${file} is not called .ndjson, .jsonl (.gz) or .parquet`)
+    if (!existsSync(file)) throw new UsageError(`import events: there is no file ${file}`)
+  }
+}
+
+async function openStopped({ data, logLevel }: Config): Promise<Stores> {
+  if (!existsSync(pathsOf(data).database)) throw new UsageError(`import events: there is no data folder ${data}`)
+  const log = logTo(logLevel === 'info' ? 'warn' : logLevel)
+  try {
+    return await openAllStores(data, systemClock, {
+      report: (error, where) => log.error(error, where),
+      log,
+      tellOperator: ({ subject, text }) => log.warn(`${subject}: ${text}`),
+    })
+  } catch (error) {
+    if (error instanceof FolderInUse) throw new UsageError(`import events: ${error.message}; stop it first`)
+    throw error
+  }
+}
+
+function domainOf({ db }: Stores, domain: Invocation['flags'][string]): string | null {
+  if (domain === undefined) return null
+  if (typeof domain === 'string' && importDomains(db).has(domain)) return domain
+  throw new UsageError(`import events: --domain: there is no domain ${domain}`)
+}
+
+function linesOf({ imported, refused, errors }: Imported): string[] {
+  return [
+    `${countText(imported)} events imported, ${countText(refused)} lines refused`,
+    ...errors.map(({ file, line, error }) => `${file}:${line}: ${error}`),
+  ]
+}
+
+/** Returns a function that shows the progress on a terminal. */
+function progressBar(files: number): (file: string, done: number) => void {
+  const started = performance.now()
+  let shown = ''
+  return (file, done) => {
+    if (!process.stderr.isTTY || performance.now() - started < PROGRESS_AFTER_MS) return
+    const text = `${Math.floor(done * 100)} % of ${files === 1 ? file : `${file} (${files} files)`}`
+    if (text === shown) return
+    shown = text
+    process.stderr.write(done < 1 ? `\r\x1b[K${text}` : '\r\x1b[K')
+  }
+}

@@ -1,0 +1,273 @@
+import { createWriteStream } from 'node:fs'
+import { rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Instant } from '../core/clock.ts'
+import { importDomains } from '../domains/directory.ts'
+import { type ImportRules, readLine } from '../ingest/import-line.ts'
+import { isImported, recordImport } from '../ingest/import-store.ts'
+import { bytesOf, type FileLine, linesIn, MAX_LINE_BYTES } from '../ingest/line-reader.ts'
+import type { Noted } from '../ingest/store.ts'
+import type { Db } from '../store/database.ts'
+import type { EventImport } from '../warehouse/event-import.ts'
+import type { Warehouse } from '../warehouse/warehouse.ts'
+
+/** A line or row that was not taken. */
+export interface ImportError {
+  file: string
+  /** From 1. */
+  line: number
+  error: string
+}
+
+/** The result of an import. */
+export interface Imported {
+  imported: number
+  refused: number
+  /** Of the refused those that come first, at most 20. */
+  errors: ImportError[]
+}
+
+export interface ImportOrder {
+  files: readonly string[]
+  /** The domain of all events; null: each names its own. */
+  domainId: string | null
+  /** Events are taken in that were received in `from <= receivedAt <= now`. */
+  from: Instant
+  now: Instant
+  /** Hears which share of a file is done, 0 to 1. */
+  progress(file: string, done: number): void
+}
+
+export interface ImportParts {
+  db: Db
+  warehouse: Pick<Warehouse, 'importEvents'>
+}
+
+const MAX_ERRORS = 20
+/** Events of lines are handed on in files of about this size. */
+const DRAFT_BYTES = 64 * 1024 * 1024
+const WRITE_AT_ONCE = 512 * 1024
+/** Shares of the work on a file: to know it, to read it. The rest is to store what was in it. */
+const [KNOWING, READING] = [0.05, 0.5]
+
+/** True for a name that says one of the formats that can be imported. */
+export const isImportable = (file: string) => isParquet(file) || /\.(?:ndjson|jsonl)(?:\.gz)?$/.test(file)
+const isParquet = (file: string) => file.endsWith('.parquet')
+
+/**
+ * Takes events of before into the history, file by file, each in one transaction. A file whose content was taken in before
+ * for the same domain adds nothing. Fails with `invalid` for a file that can't be read; files before it stay taken in.
+ */
+export async function importEvents(parts: ImportParts, order: ImportOrder): Promise<Imported> {
+  const rules: ImportRules = {
+    domains: importDomains(parts.db),
+    domainId: order.domainId,
+    from: order.from,
+    to: order.now,
+  }
+  const result: Imported = { imported: 0, refused: 0, errors: [] }
+  for (const file of order.files) {
+    const one = await new FileImport(parts, order, rules, file).run()
+    result.imported += one.imported
+    result.refused += one.refused
+    result.errors = [...result.errors, ...one.errors].slice(0, MAX_ERRORS)
+  }
+  return result
+}
+
+const NOTHING: Imported = { imported: 0, refused: 0, errors: [] }
+
+class FileImport {
+  private readonly notes = new Map<string, Noted>()
+  private readonly errors: ImportError[] = []
+  private refused = 0
+
+  constructor(
+    private readonly parts: ImportParts,
+    private readonly order: ImportOrder,
+    private readonly rules: ImportRules,
+    private readonly file: string,
+  ) {}
+
+  async run(): Promise<Imported> {
+    const { db, warehouse } = this.parts
+    const content = await this.hash()
+    const named = { content, domainId: this.order.domainId ?? '' }
+    if (isImported(db, named)) return NOTHING
+    // The same content for another domain is another import, with files of its own.
+    const name = Bun.hash(`${content} ${named.domainId}`).toString(16).padStart(16, '0')
+    const events = warehouse.importEvents(name)
+    try {
+      await this.take(events)
+      const notes = [...this.notes.values()]
+      if (events.events === 0) return { imported: 0, refused: this.refused, errors: this.errors }
+      await events.store(
+        (content, spans) =>
+          recordImport(db, { ...named, events: events.events }, { content, spans, notes }, this.order.now),
+        (done) => this.progress(READING + (1 - READING) * done),
+      )
+      return { imported: events.events, refused: this.refused, errors: this.errors }
+    } finally {
+      await events.close()
+    }
+  }
+
+  private progress(done: number): void {
+    this.order.progress(this.file, done)
+  }
+
+  private async hash(): Promise<string> {
+    const { size } = await stat(this.file)
+    const hasher = new Bun.CryptoHasher('sha256')
+    let seen = 0
+    const read = (bytes: number) => {
+      seen += bytes
+      this.progress((KNOWING * seen) / size)
+    }
+    for await (const part of bytesOf(this.file, read)) hasher.update(part)
+    return hasher.digest('hex')
+  }
+
+  private async take(events: EventImport): Promise<void> {
+    if (!isParquet(this.file)) {
+      const { size } = await stat(this.file)
+      let seen = 0
+      const read = (bytes: number) => {
+        seen += bytes
+        this.progress(KNOWING + ((READING - KNOWING) * seen) / size)
+      }
+      return this.takeLines(events, linesIn(bytesOf(this.file, read)), (text, row) => ({
+        row,
+        value: JSON.parse(text),
+      }))
+    }
+    const { others } = await events.takeParquet(this.file, this.rules)
+    if (others === null) return
+    try {
+      await this.takeLines(events, linesIn(bytesOf(others)), rowOf)
+    } finally {
+      await rm(others, { force: true })
+    }
+  }
+
+  private async takeLines(
+    events: EventImport,
+    lines: AsyncIterable<FileLine>,
+    parse: (text: string, row: number) => { row: number; value: unknown },
+  ): Promise<void> {
+    const draft = new Draft(events.draftFolder, (path) => events.takeLines(path))
+    for await (const { row, text } of lines) {
+      if (text === null) {
+        this.refuse(row, `is longer than ${MAX_LINE_BYTES} bytes`)
+        continue
+      }
+      const line = this.read(text, row, parse)
+      if (line !== null) await draft.add(line)
+    }
+    await draft.end()
+  }
+
+  /** Returns the line of an event as it is staged; null when it was refused. */
+  private read(
+    text: string,
+    at: number,
+    parse: (text: string, row: number) => { row: number; value: unknown },
+  ): string | null {
+    let parsed: { row: number; value: unknown }
+    try {
+      parsed = parse(text, at)
+    } catch {
+      this.refuse(at, 'is no JSON')
+      return null
+    }
+    const { row, value } = parsed
+    const read = readLine(value, row, this.rules)
+    if (read.error !== null) {
+      this.refuse(row, read.error)
+      return null
+    }
+    for (const reason of read.cut) this.note(reason, read.event)
+    return JSON.stringify(read.event)
+  }
+
+  private refuse(line: number, error: string): void {
+    this.refused++
+    // Rows that need a closer look come in no order.
+    if (this.errors.length === MAX_ERRORS && (this.errors.at(-1)?.line ?? 0) < line) return
+    this.errors.push({ file: this.file, line, error })
+    this.errors.sort((a, b) => a.line - b.line)
+    this.errors.splice(MAX_ERRORS)
+  }
+
+  private note(
+    reason: string,
+    event: { orgId: string; domainId: string; receivedAt: Instant; vendor: string; event: string },
+  ) {
+    const { orgId, domainId, receivedAt } = event
+    const key = `${domainId} ${reason}`
+    const known = this.notes.get(key)
+    const count = (known?.ledger[0]?.count ?? 0) + 1
+    const sample = `${event.vendor} ${event.event}`
+    const at = Math.max(receivedAt, known?.receivedAt ?? 0)
+    this.notes.set(key, { orgId, domainId, receivedAt: at, ledger: [{ reason, count, sample }] })
+  }
+}
+
+/** A row that SQL left to be read as a line: its number, and what a line would say. */
+function rowOf(text: string): { row: number; value: unknown } {
+  const { row, line } = JSON.parse(text) as { row: number; line: Record<string, unknown> }
+  return { row, value: { ...line, params: paramsOf(line.params) } }
+}
+
+/** Parameters of a Parquet file may be JSON text; what is none stays a text, and is refused as such. */
+function paramsOf(params: unknown): unknown {
+  if (typeof params !== 'string') return params
+  try {
+    return JSON.parse(params)
+  } catch {
+    return params
+  }
+}
+
+/** Lines of events on their way to the history, in files that are handed on when they are large enough. */
+class Draft {
+  private files = 0
+  private bytes = 0
+  private waiting: string[] = []
+  private waitingBytes = 0
+  private out: ReturnType<typeof createWriteStream> | null = null
+
+  constructor(
+    private readonly folder: string,
+    private readonly handOn: (path: string) => Promise<void>,
+  ) {}
+
+  async add(line: string): Promise<void> {
+    this.waiting.push(line)
+    this.waitingBytes += line.length
+    if (this.waitingBytes < WRITE_AT_ONCE) return
+    await this.write()
+    if (this.bytes >= DRAFT_BYTES) await this.end()
+  }
+
+  async end(): Promise<void> {
+    await this.write()
+    const { out } = this
+    if (!out) return
+    await new Promise<void>((done, failed) => out.on('error', failed).end(done))
+    this.out = null
+    this.bytes = 0
+    await this.handOn(String(out.path))
+  }
+
+  private async write(): Promise<void> {
+    if (this.waiting.length === 0) return
+    this.out ??= createWriteStream(join(this.folder, `import-lines-${this.files++}.ndjson`))
+    const { out } = this
+    const text = `${this.waiting.join('\n')}\n`
+    this.bytes += this.waitingBytes
+    this.waiting = []
+    this.waitingBytes = 0
+    await new Promise<void>((done, failed) => out.write(text, (error) => (error ? failed(error) : done())))
+  }
+}

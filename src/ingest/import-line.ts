@@ -1,0 +1,153 @@
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import type { Instant } from '../core/clock.ts'
+import { EVENT_STATUSES, type StoredEvent } from '../core/event.ts'
+import { quickCheck } from '../core/quick-check.ts'
+import { Closed, describeError, OneOf, type Static, Text, Type } from '../core/schema.ts'
+import { cleanText, flattenParams, objectOf } from '../decoders/params.ts'
+import type { ImportDomain } from '../domains/directory.ts'
+import { normalizeHostname } from '../domains/domain.ts'
+import { MAX_URL_LENGTH } from './batch.ts'
+import { hashCustomer } from './customer-hash.ts'
+
+export const MAX_WEIGHT = 1_000_000
+/** Lengths of texts, in UTF-16 units: [least, most]. */
+export const TEXT_LENGTHS = {
+  id: [1, 100],
+  vendor: [1, 200],
+  event: [0, 200],
+  account: [0, 200],
+  path: [0, MAX_URL_LENGTH],
+  title: [0, 4000],
+  sessionId: [1, 200],
+  customerId: [1, 500],
+} as const
+export const KINDS = ['event', 'hit', 'tag', 'library'] as const
+export const ENVIRONMENTS = ['prod', 'dev'] as const
+/** Fields of a stored event that are ours to give: they are ignored. */
+export const OURS = ['orgId', 'seq', 'violations'] as const
+
+function text(name: keyof typeof TEXT_LENGTHS) {
+  const [least, most] = TEXT_LENGTHS[name]
+  return Text(least, most)
+}
+
+const ours = Type.Optional(Type.Unknown())
+const duration = Type.Optional(Type.Number({ minimum: 0 }))
+
+/** An event of before as it is written in a line, without the fields that are null. */
+const LineSchema = Closed({
+  receivedAt: Type.Number({ minimum: 0 }),
+  vendor: text('vendor'),
+  domainId: Type.Optional(Type.String()),
+  id: Type.Optional(text('id')),
+  ts: Type.Optional(Type.Number({ minimum: 0 })),
+  env: Type.Optional(OneOf(ENVIRONMENTS)),
+  event: Type.Optional(text('event')),
+  account: Type.Optional(text('account')),
+  kind: Type.Optional(OneOf(KINDS)),
+  host: Type.Optional(Type.String()),
+  path: Type.Optional(text('path')),
+  title: Type.Optional(text('title')),
+  sessionId: Type.Optional(text('sessionId')),
+  customerId: Type.Optional(text('customerId')),
+  status: Type.Optional(OneOf(EVENT_STATUSES)),
+  execMs: duration,
+  durMs: duration,
+  bytes: duration,
+  version: Type.Optional(Type.Number()),
+  weight: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: MAX_WEIGHT })),
+  params: Type.Optional(Type.Object({})),
+  orgId: ours,
+  seq: ours,
+  violations: ours,
+})
+type Line = Static<typeof LineSchema>
+
+const fits = quickCheck(LineSchema)
+const slowly = TypeCompiler.Compile(LineSchema)
+
+/** What decides whether an event of before is taken in, and as what. */
+export interface ImportRules {
+  /** By id: of all organizations. */
+  domains: ReadonlyMap<string, ImportDomain>
+  /** The domain of all events, whatever they say; null: each names its own. */
+  domainId: string | null
+  /** `from <= receivedAt <= to` */
+  from: Instant
+  to: Instant
+}
+
+/** An event of before, ready for the history but for its number. */
+export interface ImportedEvent extends Omit<StoredEvent, 'seq' | 'id' | 'violations'> {
+  /** Its line or row in the file, from 1. */
+  row: number
+  /** Null: it gets one of ours. */
+  id: string | null
+}
+
+/** What a line is read as. */
+export type ReadLine = { event: ImportedEvent; cut: readonly string[]; error: null } | { event: null; error: string }
+
+const refused = (error: string): ReadLine => ({ event: null, error })
+
+/**
+ * Reads one line of a file: checks it, fills in what it leaves out, and makes of its texts and parameters what the
+ * collector would. `cut`: what was shortened, in words of `CUT`.
+ */
+export function readLine(value: unknown, row: number, rules: ImportRules): ReadLine {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return refused('is no JSON object')
+  const line = withoutNulls(value)
+  if (!fits(line)) {
+    const first = slowly.Errors(line).First()
+    return refused(first ? describeError(first) : 'does not fit')
+  }
+  const receivedAt = Math.round(line.receivedAt)
+  if (receivedAt > rules.to) return refused('receivedAt: lies in the future')
+  if (receivedAt < rules.from) return refused('receivedAt: is longer ago than events are kept')
+  const domainId = rules.domainId ?? line.domainId
+  if (domainId === undefined) return refused('domainId: is missing')
+  const domain = rules.domains.get(domainId)
+  if (!domain) return refused('domainId: no such domain')
+  const host = line.host ? normalizeHostname(line.host) : null
+  if (line.host && host === null) return refused('host: is no hostname')
+  if (host !== null && domain.denied.has(host)) return refused('host: is denied')
+  const { params, cut } = flattenParams(objectOf(line.params))
+  return { event: { ...fieldsOf(line), row, receivedAt, ...idsOf(line, domain), host, params }, cut, error: null }
+}
+
+function withoutNulls(value: object): Record<string, unknown> {
+  const line: Record<string, unknown> = {}
+  for (const [name, cell] of Object.entries(value)) if (cell !== null) line[name] = cell
+  return line
+}
+
+const clean = (text: string | undefined): string | null => (text === undefined ? null : cleanText(text))
+
+function idsOf(line: Line, { id, orgId, customerSalt }: ImportDomain) {
+  const customerId = line.customerId === undefined ? null : hashCustomer(customerSalt, line.customerId)
+  return { domainId: id, orgId, customerId }
+}
+
+function fieldsOf(line: Line) {
+  const receivedAt = Math.round(line.receivedAt)
+  // An address may come whole: the query string of a page is not kept.
+  const path = line.path?.replace(/[?#].*$/s, '')
+  return {
+    id: clean(line.id),
+    ts: Math.min(Math.round(line.ts ?? receivedAt), receivedAt),
+    env: line.env ?? ('prod' as const),
+    vendor: cleanText(line.vendor),
+    event: cleanText(line.event ?? ''),
+    account: clean(line.account),
+    kind: line.kind ?? ('event' as const),
+    path: path ? cleanText(path) : null,
+    title: clean(line.title),
+    sessionId: clean(line.sessionId),
+    status: line.status ?? null,
+    execMs: line.execMs ?? null,
+    durMs: line.durMs ?? null,
+    bytes: line.bytes ?? null,
+    version: line.version ?? null,
+    weight: line.weight ?? 1,
+  }
+}

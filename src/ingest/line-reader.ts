@@ -1,0 +1,60 @@
+import { createReadStream } from 'node:fs'
+import { createGunzip } from 'node:zlib'
+import { MAX_BODY_BYTES } from './batch.ts'
+
+/** A line of a file. */
+export interface FileLine {
+  /** From 1. */
+  row: number
+  /** Without its end; null when it is longer than `MAX_LINE_BYTES`. */
+  text: string | null
+}
+
+/** No event that the collector takes is longer. */
+export const MAX_LINE_BYTES = MAX_BODY_BYTES
+const PART_BYTES = 1024 * 1024
+const LINE_END = 10
+const BYTE_ORDER_MARK = '\uFEFF'
+
+/** The bytes of a file; of one whose name ends in `.gz`, what is packed in it. `read` hears of the file's bytes as they are read. */
+export function bytesOf(path: string, read: (bytes: number) => void = () => {}): AsyncIterable<Buffer> {
+  const file = createReadStream(path, { highWaterMark: PART_BYTES })
+  file.on('data', (part) => read(part.length))
+  if (!path.endsWith('.gz')) return file
+  const unpacked = createGunzip({ chunkSize: PART_BYTES })
+  file.on('error', (error) => unpacked.destroy(error))
+  return file.pipe(unpacked)
+}
+
+/** The lines of these bytes that are not blank. However long a line is, little of it is in memory. */
+export async function* linesIn(bytes: AsyncIterable<Buffer>): AsyncGenerator<FileLine> {
+  let row = 1
+  let rest: Buffer[] = []
+  let length = 0
+  const take = (): FileLine | null => {
+    const isLong = length > MAX_LINE_BYTES
+    const text = isLong ? null : Buffer.concat(rest).toString('utf8')
+    const line = { row, text: row === 1 && text?.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text }
+    row++
+    rest = []
+    length = 0
+    return line.text?.trim() === '' ? null : line
+  }
+  for await (const part of bytes) {
+    let start = 0
+    for (let end = part.indexOf(LINE_END); end >= 0; end = part.indexOf(LINE_END, start)) {
+      length += end - start
+      if (length <= MAX_LINE_BYTES) rest.push(part.subarray(start, end))
+      start = end + 1
+      const line = take()
+      if (line) yield line
+    }
+    length += part.length - start
+    if (length <= MAX_LINE_BYTES) rest.push(part.subarray(start))
+    else rest = []
+  }
+  if (length > 0) {
+    const line = take()
+    if (line) yield line
+  }
+}

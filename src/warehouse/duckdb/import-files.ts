@@ -1,0 +1,214 @@
+import { join } from 'node:path'
+import { DAY_MS, HOUR_MS, type Instant } from '../../core/clock.ts'
+import { keysWorthIt, MAX_KEYS, shredded } from './compact.ts'
+import type { Crowd } from './counted-names.ts'
+import { quoteText } from './dialect.ts'
+import { type Batch, batchesOf, HOUR, numbered, type StagedHour } from './import-numbers.ts'
+import { STAGED_COLUMNS } from './import-select.ts'
+import type { Lineage } from './lineage.ts'
+import type { EventFile, RollupFile } from './manifest.ts'
+import type { ParquetFiles } from './parquet-files.ts'
+import { COUNTS, finalCountsOf, named } from './rollup.ts'
+import { RELATION_COLUMNS, VIOLATED } from './spooled.ts'
+
+/** Events that were taken in, to be cut into files of the history. */
+export interface Cut {
+  parquet: ParquetFiles
+  /** 16 hexadecimal digits. */
+  name: string
+  /** The events, as SQL. */
+  events: string
+  hours: readonly StagedHour[]
+  crowds: readonly Crowd[]
+}
+
+/** Files that are in place and not listed yet. */
+export interface CutFiles {
+  files: EventFile[]
+  rollups: RollupFile[]
+}
+
+/** So many files are written at once: each by one thread for the most part. */
+const AT_ONCE = 2
+/** More events of an hour become several files: sorting must fit the engine's memory. */
+const MAX_ROWS = 500_000
+
+/** The batch that is being written. */
+const BATCH = 'imported'
+
+/** A file of events to be written. */
+interface Part {
+  path: string
+  orgId: string
+  hour: Instant
+  /** Which events of the batch: `after < place <= through`; those of other hours and organizations are left out. */
+  after: number
+  through: number
+}
+
+/** Writes the files: one for each hour of each organization, sorted and shredded, and of counts one for each of its days. */
+export async function cutIntoFiles(cut: Cut, progress: (done: number) => void): Promise<CutFiles> {
+  const written: WrittenPart[] = []
+  const all = cut.hours.reduce((sum, { rows }) => sum + rows, 0)
+  let done = 0
+  for (const batch of batchesOf(cut.hours)) {
+    written.push(...(await writeBatch(cut, batch, written.length)))
+    done += batch.rows
+    progress((0.95 * done) / all)
+  }
+  const counts = await writeCounts(cut)
+  await cut.parquet.publish([...written.map(({ part }) => part.path), ...counts])
+  return { files: await describe(cut.parquet, written), rollups: await describeCounts(cut.parquet, counts) }
+}
+
+interface WrittenPart {
+  part: Part
+  keys: string[]
+}
+
+/** Nothing is replaced by it: until it is listed, a start knows it for a leftover. */
+const OWN: Lineage = { replaces: [], parts: 1 }
+
+const startOfDay = (instant: Instant) => Math.floor(instant / DAY_MS) * DAY_MS
+const nameOf = (orgId: string, hour: Instant) => `${orgId} ${hour}`
+
+/** Writes the events of a batch. `place`: how many files there are already. */
+async function writeBatch({ parquet, events, name }: Cut, batch: Batch, place: number): Promise<WrittenPart[]> {
+  const columns = [...Object.keys(STAGED_COLUMNS), 'seq', 'place'].join(', ')
+  await parquet.runWide(`CREATE TABLE ${BATCH} AS SELECT ${columns} FROM (${numbered(parquet, events, batch)})`)
+  try {
+    const keys = await keysOf(parquet, batch)
+    const written: WrittenPart[] = []
+    await atOnce(partsOf(batch, name, place), async (part) => {
+      const own = keys.get(nameOf(part.orgId, part.hour)) ?? { keys: [], isAll: true }
+      const rows = await parquet.writeDraft(part.path, shredded(rowsOf(part), own.keys, own.isAll), OWN)
+      if (rows > 0) written.push({ part, keys: own.keys })
+    })
+    return written
+  } finally {
+    await parquet.runWide(`DROP TABLE ${BATCH}`)
+  }
+}
+
+function partsOf({ hours, rows }: Batch, name: string, place: number): Part[] {
+  const parts: Part[] = []
+  for (const { orgId, hour } of hours) {
+    for (let after = 0; after < rows; after += MAX_ROWS) {
+      const path = `ci${place + parts.length}-${name}.parquet`
+      parts.push({ path, orgId, hour, after, through: after + MAX_ROWS })
+    }
+  }
+  return parts
+}
+
+/** The parameters that get a column, by hour and organization; `isAll` when there are no others. */
+async function keysOf(
+  parquet: ParquetFiles,
+  { hours }: Batch,
+): Promise<Map<string, { keys: string[]; isAll: boolean }>> {
+  const found = await parquet.runWide<{ orgId: string; hour: Instant; key: string; events: number }>(
+    `SELECT orgId, hour, key, count(*) AS events FROM (
+       SELECT orgId, ${HOUR} AS hour, unnest(map_keys(params)) AS key FROM ${BATCH}
+     ) GROUP BY orgId, hour, key
+     QUALIFY row_number() OVER (PARTITION BY orgId, hour ORDER BY count(*) DESC, key) <= ${MAX_KEYS + 1}
+     ORDER BY events DESC, key`,
+  )
+  const byHour = Map.groupBy(found, ({ orgId, hour }) => nameOf(orgId, hour))
+  return new Map(
+    hours.map(({ orgId, hour, rows }) => {
+      const key = nameOf(orgId, hour)
+      return [key, keysWorthIt(byHour.get(key) ?? [], rows)]
+    }),
+  )
+}
+
+/** The rows of a part as `shredded` takes them. */
+function rowsOf({ orgId, hour, after, through }: Part): string {
+  const given: Record<string, string> = {
+    id: `coalesce(id, 'evt_' || seq)`,
+    violations: 'NULL::VARCHAR[]',
+    [VIOLATED]: 'false',
+  }
+  const columns = [...RELATION_COLUMNS, 'params'].map((name) => (given[name] ? `${given[name]} AS ${name}` : name))
+  return `(SELECT ${columns.join(', ')} FROM ${BATCH}
+    WHERE ${within(hour, HOUR_MS)} AND orgId = ${quoteText(orgId)} AND place > ${after} AND place <= ${through})`
+}
+
+const within = (from: Instant, lengthMs: number) => `receivedAt >= ${from} AND receivedAt < ${from + lengthMs}`
+
+/** Writes the counts of each organization's days, and answers the paths. */
+async function writeCounts({ parquet, name, events, hours, crowds }: Cut): Promise<string[]> {
+  const days = new Map(
+    hours.map(({ orgId, hour }) => [nameOf(orgId, startOfDay(hour)), { orgId, day: startOfDay(hour) }]),
+  )
+  const paths: string[] = []
+  await atOnce([...days.values()].entries().toArray(), async ([place, { orgId, day }]) => {
+    const path = `${COUNTS}/di${place}-${name}.parquet`
+    const ofDay = `(SELECT * FROM ${events} WHERE ${within(day, DAY_MS)} AND orgId = ${quoteText(orgId)})`
+    if ((await parquet.writeDraft(path, finalCountsOf(named(ofDay, crowds)), OWN)) > 0) paths.push(path)
+  })
+  return paths
+}
+
+interface Described {
+  file: string
+  rows: number
+  first: Instant
+  last: Instant
+  maxSeq: number
+}
+
+async function describe(parquet: ParquetFiles, written: readonly WrittenPart[]): Promise<EventFile[]> {
+  const found = await statisticsOf(
+    parquet,
+    written.map(({ part }) => part.path),
+    'receivedAt',
+  )
+  const files: EventFile[] = []
+  for (const { part, keys } of written) {
+    const known = found.get(join(parquet.folder, part.path))
+    if (!known) throw new Error(`${part.path} has no statistics`)
+    const { rows, first, last, maxSeq } = known
+    const span = { orgId: part.orgId, hour: part.hour, minReceivedAt: first, maxReceivedAt: last, maxSeq, rows }
+    files.push({ path: part.path, ...span, ...(await parquet.measure(part.path)), level: 'compacted', keys })
+  }
+  return files
+}
+
+async function describeCounts(parquet: ParquetFiles, paths: readonly string[]): Promise<RollupFile[]> {
+  const files: RollupFile[] = []
+  for (const path of paths) {
+    const [{ rows } = { rows: 0 }] = await parquet.runWide<{ rows: number }>(
+      `SELECT num_rows AS rows FROM parquet_file_metadata(${quoteText(join(parquet.folder, path))})`,
+    )
+    files.push(await parquet.describeRollup(path, rows, 'day'))
+  }
+  return files
+}
+
+/** What files of events say of themselves, by their absolute paths. */
+async function statisticsOf(
+  parquet: ParquetFiles,
+  paths: readonly string[],
+  time: string,
+): Promise<Map<string, Described>> {
+  if (paths.length === 0) return new Map()
+  const files = paths.map((path) => quoteText(join(parquet.folder, path))).join(', ')
+  const rows = await parquet.runWide<Described>(
+    `SELECT file_name AS file, sum(row_group_num_rows) FILTER (path_in_schema = ${quoteText(time)})::BIGINT AS rows,
+       min(stats_min_value::BIGINT) FILTER (path_in_schema = ${quoteText(time)}) AS first,
+       max(stats_max_value::BIGINT) FILTER (path_in_schema = ${quoteText(time)}) AS last,
+       max(stats_max_value::BIGINT) FILTER (path_in_schema = 'seq') AS maxSeq
+     FROM parquet_metadata([${files}]) WHERE path_in_schema IN ('seq', ${quoteText(time)}) GROUP BY file_name`,
+  )
+  return new Map(rows.map((row) => [row.file, row]))
+}
+
+/** Carries out work for all items, some at once. */
+async function atOnce<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const waiting = [...items]
+  const one = async () => {
+    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item)
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, one))
+}

@@ -1,0 +1,216 @@
+import { EVENT_COLUMNS, EVENT_STATUSES } from '../../core/event.ts'
+import { MAX_KEY_LENGTH, MAX_PARAMS, MAX_VALUE_LENGTH } from '../../decoders/params.ts'
+import { ENVIRONMENTS, type ImportRules, KINDS, MAX_WEIGHT, OURS, TEXT_LENGTHS } from '../../ingest/import-line.ts'
+import { quoteName, quoteText } from './dialect.ts'
+import { PARAMS } from './spooled.ts'
+
+/** Columns of events on their way in, in order, with their SQL types. `row`: its place in the file, from 1. */
+export const STAGED_COLUMNS: Readonly<Record<string, string>> = {
+  row: 'BIGINT',
+  ...Object.fromEntries(Object.entries(EVENT_COLUMNS).filter(([name]) => name !== 'seq' && name !== 'violations')),
+  params: PARAMS,
+}
+
+/** Types of a Parquet file's columns, by name. */
+export type ColumnTypes = ReadonlyMap<string, string>
+
+const IS_TEXT = /^(?:VARCHAR|ENUM\(.*\)|UUID)$/s
+const IS_NUMBER = /^(?:U?(?:TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|FLOAT|DOUBLE|DECIMAL\(.*\))$/
+const IS_FLOATING = /^(?:FLOAT|DOUBLE)$/
+const IS_TIME = /^TIMESTAMP/
+const IS_MAP = /^MAP\(VARCHAR, VARCHAR\)$/
+const IS_JSON = /^(?:VARCHAR|JSON)$/
+
+/** A column that is taken: its value, and the test that it is as it must be; both SQL. The test is never NULL where it fails. */
+interface Taken {
+  value: string
+  test: string
+}
+
+const raw = (name: string) => `raw.${quoteName(name)}`
+const absent = (type: string): Taken => ({ value: `NULL::${type}`, test: 'true' })
+const isAmong = (sql: string, words: readonly string[]) => `${sql} IN (${words.map(quoteText).join(', ')})`
+/** Holds only where no `cleanText` would change anything: a text of the engine is well-formed. */
+const isClean = (sql: string) => `NOT contains(${sql}, chr(0))`
+
+/**
+ * Selects the rows of a Parquet file. `fine`: those that are plainly as they must be, as staged columns; `others`: all others,
+ * as they came, to be read as lines are. A row is fine only where `readLine` would take it and change no text of it; it is no
+ * fault to leave such a row to the others.
+ */
+export function selectRows(path: string, types: ColumnTypes, rules: ImportRules): { fine: string; others: string } {
+  const known = { ...textColumns(types), ...numberColumns(types, rules), ...placeColumns(types, rules) }
+  const params = paramsOf(types)
+  const strange = [...types.keys()].filter((name) => !(name in EVENT_COLUMNS) && name !== 'params')
+  const tests = [
+    ...Object.values(known).map(({ test }) => test),
+    params.test,
+    ...strange.map((name) => `${raw(name)} IS NULL`),
+  ]
+  const source = `read_parquet(${quoteText(path)}, file_row_number = true) AS raw ${domainsJoin(types, rules)}`
+  const isFine = `coalesce(${tests.filter((test) => test !== 'true').join(' AND ')}, false)`
+  const values = { row: 'raw.file_row_number + 1', ...valuesOf(known), params: params.value } as Record<string, string>
+  const columns = Object.entries(STAGED_COLUMNS).map(([name, type]) => `(${values[name]})::${type} AS ${name}`)
+  return {
+    fine: `SELECT ${columns.join(', ')} FROM ${source} WHERE ${isFine}`,
+    others: `SELECT raw.file_row_number + 1 AS row, {${lineOf(types)}} AS line FROM ${source} WHERE NOT ${isFine}`,
+  }
+}
+
+const valuesOf = (columns: Record<string, Taken>) =>
+  Object.fromEntries(Object.entries(columns).map(([name, { value }]) => [name, value]))
+
+function textColumns(types: ColumnTypes): Record<string, Taken> {
+  const column = (name: Exclude<keyof typeof TEXT_LENGTHS, 'customerId'>, absentAs?: string): Taken => {
+    const type = types.get(name)
+    if (type === undefined) return { value: absentAs ?? 'NULL', test: 'true' }
+    if (!IS_TEXT.test(type)) return { value: absentAs ?? 'NULL', test: `${raw(name)} IS NULL` }
+    const sql = type === 'VARCHAR' ? raw(name) : `${raw(name)}::VARCHAR`
+    const [least, most] = TEXT_LENGTHS[name]
+    // Bytes are at least as many as UTF-16 units.
+    const tests = [`strlen(${sql}) BETWEEN ${least} AND ${most}`, isClean(sql)]
+    if (name === 'path') tests.push(`${sql} <> ''`, `NOT regexp_matches(${sql}, '[?#]')`)
+    const value = absentAs === undefined ? sql : `coalesce(${sql}, ${absentAs})`
+    return { value, test: `(${raw(name)} IS NULL OR (${tests.join(' AND ')}))` }
+  }
+  const words = (name: string, among: readonly string[], absentAs: string): Taken => {
+    const type = types.get(name)
+    if (type === undefined) return { value: absentAs, test: 'true' }
+    const sql = `${raw(name)}::VARCHAR`
+    return { value: `coalesce(${sql}, ${absentAs})`, test: `(${raw(name)} IS NULL OR ${isAmong(sql, among)})` }
+  }
+  const vendor = column('vendor')
+  return {
+    id: column('id'),
+    vendor: { ...vendor, test: types.has('vendor') ? `${raw('vendor')} IS NOT NULL AND ${vendor.test}` : 'false' },
+    event: column('event', `''`),
+    account: column('account'),
+    path: column('path'),
+    title: column('title'),
+    sessionId: column('sessionId'),
+    env: words('env', ENVIRONMENTS, `'prod'`),
+    kind: words('kind', KINDS, `'event'`),
+    status: words('status', EVENT_STATUSES, 'NULL'),
+  }
+}
+
+/** A number, or a time in ms, as SQL; null when the column can hold none. Not finite is not known. */
+function numberOf(types: ColumnTypes, name: string): string | null {
+  const type = types.get(name) ?? ''
+  if (IS_TIME.test(type)) return `epoch_ms(${raw(name)})`
+  if (IS_FLOATING.test(type)) return `CASE WHEN isfinite(${raw(name)}) THEN ${raw(name)} END`
+  return IS_NUMBER.test(type) ? `${raw(name)}::DOUBLE` : null
+}
+
+function numberColumns(types: ColumnTypes, { from, to }: ImportRules): Record<string, Taken> {
+  const column = (name: string, test: (sql: string) => string): Taken => {
+    const sql = numberOf(types, name)
+    if (sql === null) return { value: 'NULL', test: types.has(name) ? `${raw(name)} IS NULL` : 'true' }
+    return { value: sql, test: `(${sql} IS NULL OR ${test(sql)})` }
+  }
+  const receivedAt = numberOf(types, 'receivedAt')
+  const at = `round(${receivedAt})::BIGINT`
+  const ts = column('ts', (sql) => `${sql} BETWEEN 0 AND 9e15`)
+  const weight = column('weight', (sql) => `${sql} > 0 AND ${sql} <= ${MAX_WEIGHT}`)
+  const duration = (name: string) => column(name, (sql) => `${sql} >= 0`)
+  return {
+    receivedAt: {
+      value: receivedAt === null ? 'NULL' : at,
+      test: receivedAt === null ? 'false' : `${receivedAt} IS NOT NULL AND ${receivedAt} BETWEEN ${from} AND ${to}`,
+    },
+    ts: { ...ts, value: receivedAt === null ? 'NULL' : `least(coalesce(round(${ts.value})::BIGINT, ${at}), ${at})` },
+    weight: { ...weight, value: `coalesce(${weight.value}, 1)` },
+    execMs: duration('execMs'),
+    durMs: duration('durMs'),
+    bytes: duration('bytes'),
+    version: column('version', () => 'true'),
+  }
+}
+
+/** What depends on whose the event is. */
+function placeColumns(types: ColumnTypes, { domains }: ImportRules): Record<string, Taken> {
+  const isText = (name: string) => IS_TEXT.test(types.get(name) ?? '')
+  const unless = (name: string): Taken => ({ value: 'NULL', test: types.has(name) ? `${raw(name)} IS NULL` : 'true' })
+  const denied = [...domains.values()].flatMap(({ id, denied }) =>
+    [...denied].map((host) => `(${quoteText(id)}, ${quoteText(host)})`),
+  )
+  const host = raw('host')
+  // Letters that a browser would spell the same; the last label of an IP address is a number.
+  const isPlain = `(strlen(${host}) <= 253 AND regexp_full_match(${host}, '([a-z0-9-]+\\.)*[a-z][a-z0-9-]*') AND NOT contains(${host}, 'xn--'))`
+  const isAllowed = denied.length > 0 ? ` AND (own.domainId, ${host}) NOT IN (VALUES ${denied.join(', ')})` : ''
+  const customer = `${raw('customerId')}::VARCHAR`
+  const [least, most] = TEXT_LENGTHS.customerId
+  return {
+    orgId: { value: 'own.orgId', test: 'own.orgId IS NOT NULL' },
+    domainId: { value: 'own.domainId', test: 'true' },
+    host: isText('host') ? { value: host, test: `(${host} IS NULL OR (${isPlain}${isAllowed}))` } : unless('host'),
+    customerId: isText('customerId')
+      ? {
+          value: `sha256(concat(own.salt, chr(0), ${customer}))[1:32]`,
+          test: `(${customer} IS NULL OR (strlen(${customer}) BETWEEN ${least} AND ${most} AND ${isClean(customer)}))`,
+        }
+      : unless('customerId'),
+  }
+}
+
+/** The domain of each row: `own.domainId`, `own.orgId`, `own.salt`; NULL where there is none. */
+function domainsJoin(types: ColumnTypes, { domains, domainId }: ImportRules): string {
+  const rows = [...domains.values()]
+    .filter(({ id }) => domainId === null || id === domainId)
+    .map((one) => `(${[one.id, one.orgId, one.customerSalt].map(quoteText).join(', ')})`)
+  const own = `(VALUES ${[...rows, '(NULL, NULL, NULL)'].join(', ')}) AS own(domainId, orgId, salt)`
+  if (domainId !== null) return `JOIN ${own} ON own.domainId = ${quoteText(domainId)}`
+  const isText = IS_TEXT.test(types.get('domainId') ?? '')
+  return `LEFT JOIN ${own} ON own.domainId = ${isText ? `${raw('domainId')}::VARCHAR` : 'NULL'}`
+}
+
+function paramsOf(types: ColumnTypes): Taken {
+  const type = types.get('params')
+  const none = `MAP([]::VARCHAR[], []::VARCHAR[])`
+  if (type === undefined) return { value: none, test: 'true' }
+  const column = raw('params')
+  if (IS_MAP.test(type))
+    return { value: `coalesce(${column}, ${none})`, test: `(${column} IS NULL OR ${isFlat(column)})` }
+  if (!IS_JSON.test(type)) return { ...absent(PARAMS), value: none, test: `${column} IS NULL` }
+  const [text, json] = [`${column}::VARCHAR`, `TRY_CAST(${column} AS JSON)`]
+  const map = `TRY_CAST(${json} AS ${PARAMS})`
+  // In a branch of its own, because of a text that is no object the engine refuses to make a map.
+  const isFine = `CASE WHEN json_type(${json}) = 'OBJECT'
+    THEN NOT list_has_any(json_type(${json}, '$.*'), ['OBJECT', 'ARRAY', 'NULL'])
+      AND NOT regexp_matches(${text}, ${quoteText(UNUSUAL_NUMBER)}) AND ${isFlat(map)}
+    ELSE false END`
+  return { value: `coalesce(${map}, ${none})`, test: `(${column} IS NULL OR ${isFine})` }
+}
+
+/** Numbers that JavaScript would spell in another way than the engine: -0, exponents, many digits, zeros at either end. */
+const UNUSUAL_NUMBER = String.raw`:\s*(?:-0[\s,}]|-?[0-9.]*[eE]|-?[0-9.]{16}|-?[0-9]+\.[0-9]*0\s*[,}]|-?0\.00000)`
+
+/** A map that keeps all limits. */
+function isFlat(map: string): string {
+  const bad = [
+    `strlen(e.key) > ${MAX_KEY_LENGTH}`,
+    'e.value IS NULL',
+    `strlen(e.value) > ${MAX_VALUE_LENGTH}`,
+    'contains(e.value, chr(0))',
+    'contains(e.key, chr(0))',
+  ]
+  return `cardinality(${map}) <= ${MAX_PARAMS}
+      AND len(list_filter(map_entries(${map}), lambda e: ${bad.join(' OR ')})) = 0
+      AND list_unique(map_keys(${map})) = cardinality(${map})`
+}
+
+/** The row as a line of JSON would say it, in a struct. */
+function lineOf(types: ColumnTypes): string {
+  const fields = [...types].flatMap(([name, type]) => {
+    if (OURS.some((own) => own === name)) return []
+    const isDecimal = type.startsWith('DECIMAL')
+    const sql =
+      IS_TIME.test(type) || IS_FLOATING.test(type)
+        ? numberOf(types, name)
+        : isDecimal
+          ? `${raw(name)}::DOUBLE`
+          : raw(name)
+    return [`${quoteName(name)}: ${IS_MAP.test(type) ? `to_json(${raw(name)})` : sql}`]
+  })
+  return fields.length > 0 ? fields.join(', ') : 'nothing: NULL'
+}
