@@ -174,8 +174,8 @@ interface MaintenanceNeeds {
 function maintenanceParts(
   { clock, config, transport, publicUrl }: Base,
   { stores, watching, collecting, dispatcher, stopping }: MaintenanceNeeds,
-): Pick<JobParts, 'heartbeat' | 'warehouse' | 'retaining' | 'notifying' | 'hosts'> {
-  const { db, warehouse } = stores
+): Pick<JobParts, 'heartbeat' | 'warehouse' | 'retaining' | 'notifying' | 'hosts' | 'changes'> {
+  const { db, warehouse, spool } = stores
   const { clockWatch, gaps, follower, suspicion } = watching
   const { domains } = collecting
   return {
@@ -187,5 +187,6 @@ function maintenanceParts(
     retaining: { db, warehouse, agedAt: () => gaps.agedAt(), retentionMs: retentionMs(config) },
     notifying: { db, clock, publicUrl, changesOf: (issue) => changesOfIssue(db, issue) },
     hosts: { db, clock, transport, changed: () => domains.invalidate(), signal: stopping },
+    changes: { db, clock, warehouse, watermark: () => spool.watermark() },
   }
 }

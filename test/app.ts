@@ -17,6 +17,8 @@ export type JobName =
   | 'deliver'
   | 'retain'
   | 'disk budget'
+  | 'notice releases'
+  | 'judge changes'
   | 'refresh domains'
 
 /** The whole program on a data folder of its own, with a clock that is moved by hand. Gone at the end of its block. */

@@ -137,6 +137,15 @@ function activeOf(row: AlertRow): ActiveAlert {
 /** Alerts read before the event loop is released; reading this many takes 2 ms. */
 const READ_AT_ONCE = 250
 
+/** Returns the ids of an organization's alerts that were made or changed at an instant or later. */
+export function alertsChangedSince(db: Db, orgId: string, since: Instant): string[] {
+  const rows = prepared<[string, Instant], { id: string }>(
+    db,
+    'SELECT id FROM alert WHERE orgId = ? AND updatedAt >= ?',
+  )
+  return rows.all(orgId, since).map(({ id }) => id)
+}
+
 /**
  * Returns the enabled alerts of one type, of all organizations, that may be due by `dueBy` (`Infinity`: all); the
  * earliest due first.

@@ -43,7 +43,6 @@ export interface KeyRow {
   event: string
   side: Side
   key: string
-  events: number
   /** Sums of weights: of all, of those whose value is a number, of those where it is `true` or `false`. */
   weight: number
   numbers: number

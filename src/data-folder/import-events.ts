@@ -1,6 +1,7 @@
 import { createWriteStream } from 'node:fs'
 import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { lookThroughAgain } from '../changes/notice.ts'
 import type { Instant } from '../core/clock.ts'
 import { importDomains } from '../domains/directory.ts'
 import { type ImportRules, readLine } from '../ingest/import-line.ts'
@@ -102,8 +103,10 @@ class FileImport {
       const notes = [...this.notes.values()]
       if (events.events === 0) return { imported: 0, refused: this.refused, errors: this.errors }
       await events.store(
-        (content, spans) =>
-          recordImport(db, { ...named, events: events.events }, { content, spans, notes }, this.order.now),
+        (content, spans) => {
+          recordImport(db, { ...named, events: events.events }, { content, spans, notes }, this.order.now)
+          lookThroughAgain(db)
+        },
         (done) => this.progress(READING + (1 - READING) * done),
       )
       return { imported: events.events, refused: this.refused, errors: this.errors }

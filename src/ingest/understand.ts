@@ -201,7 +201,9 @@ class Reading {
     for (const [part, event] of decoded.events.entries()) {
       for (const cut of event.cut) this.note(cut, 1, sample)
       const fields = hitFields(item, decoded.vendor, event.event, event.account, event.kind)
-      this.store(part === 0 ? item : { ...item, id: item.id && `${item.id}.${part}` }, fields, event.params)
+      // Where the code was loaded from says when a vendor, or the site, changed it.
+      const params = event.kind === 'library' ? { ...event.params, url: event.params.url ?? sample } : event.params
+      this.store(part === 0 ? item : { ...item, id: item.id && `${item.id}.${part}` }, fields, params)
     }
   }
 

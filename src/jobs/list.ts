@@ -1,3 +1,5 @@
+import { type JudgeParts as ChangeParts, judgeChanges } from '../changes/judge.ts'
+import { noticeReleases } from '../changes/notice.ts'
 import { type ScanParts, scan } from '../compliance/scan.ts'
 import type { Clock, Instant } from '../core/clock.ts'
 import type { DomainDirectory } from '../domains/directory.ts'
@@ -37,6 +39,7 @@ export interface JobParts {
   statusSync: Pick<StatusSync, 'start'>
   polls: Pick<Polls, 'start'>
   hosts: CheckHostsParts
+  changes: ChangeParts
 }
 
 const EVERY_SECOND = '* * * * * *'
@@ -75,6 +78,8 @@ export function jobsOf(parts: JobParts): Job[] {
     { name: 'deliver', pattern: EVERY_SECOND, run: async () => deliver(parts.notifying, parts.dispatcher) },
     { name: 'sync statuses', pattern: EVERY_SECOND, run: async () => parts.statusSync.start() },
     { name: 'poll', pattern: EVERY_SECOND, run: async () => parts.polls.start() },
+    { name: 'notice releases', pattern: '*/5 * * * * *', run: (stopping) => noticeReleases(parts.changes, stopping) },
+    { name: 'judge changes', pattern: EVERY_SECOND, run: (stopping) => judgeChanges(parts.changes, stopping) },
     { name: 'check hosts', pattern: '*/10 * * * * *', run: () => checkHosts(parts.hosts) },
   ]
 }

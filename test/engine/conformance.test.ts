@@ -13,6 +13,10 @@ import { alertTypeOf } from '../../src/alerts/types/index.ts'
 import { aSpec, journeyInput, membersOf } from '../../src/alerts/types/journey/journey.fixture.ts'
 import { journey } from '../../src/alerts/types/journey/journey.ts'
 import { wholeWindows } from '../../src/alerts/window-index.ts'
+import { firstEventQuery, librariesSeenQuery, versionsSeenQuery } from '../../src/changes/notice.ts'
+import { consentQuery, keysQuery, pastQuery, sessionsQuery, volumesQuery } from '../../src/changes/queries.ts'
+import { readAround } from '../../src/changes/read.ts'
+import { shareCases } from '../../src/changes/shares.ts'
 import { candidatesQuery } from '../../src/compliance/candidates.ts'
 import { aRule } from '../../src/conditions/agreement.fixture.ts'
 import { conditionsOf, type Rule } from '../../src/conditions/condition.ts'
@@ -346,6 +350,30 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
       const { vendors } = await reconcileOrders.answer(sources, { domainId, days: 5 }, caller)
       expect(vendors.length).toBeGreaterThan(1)
     }
+  })
+
+  test('around changes', async () => {
+    const { both, window, orgId, domainIds } = world
+    const about = { orgId, domainId: domainIds[0] }
+    for (const [n, lengthMs] of [5 * MINUTE_MS, 20 * HOUR_MS].entries()) {
+      const around = { ...about, at: window.to - lengthMs - n * HOUR_MS, lengthMs }
+      const { tables, past } = await readAround(around, { version: null, youngAlerts: ['alr_1'] }, both)
+      const cases = shareCases(tables)
+      await past(cases.slice(0, 20))
+    }
+    await both.query(volumesQuery({ ...about, at: window.to + 14 * DAY_MS, lengthMs: 7 * DAY_MS }))
+    const reading = { ...about, at: window.from + 30 * HOUR_MS, lengthMs: 12 * HOUR_MS, oneIn: 1, youngAlerts: [] }
+    const versioned = { ...reading, newVersions: [2, 3.5] }
+    await both.query(sessionsQuery(versioned))
+    await both.query(keysQuery(versioned, ['k', 'K', 'value', "it's"]))
+    await both.query(consentQuery(versioned, 'k'))
+    await both.query(consentQuery({ ...reading, newVersions: [] }, 'consent.ad_storage'))
+    await both.query(pastQuery(versioned, { vendors: ['GA4', 'a'], events: [], keys: ['k', 'value'] }))
+    await both.query(pastQuery({ ...versioned, at: window.to + DAY_MS }, { vendors: [], events: [], keys: ['k'] }))
+    await both.query(volumesQuery({ ...versioned, at: window.to + DAY_MS }))
+    await both.query(versionsSeenQuery(window))
+    await both.query(librariesSeenQuery(window))
+    await both.query(firstEventQuery(window.to))
   })
 
   test.each(queriesInCode())('%s', (name) => {

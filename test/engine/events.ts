@@ -53,6 +53,12 @@ export function batchesFrom(start: Instant, places: readonly Place[], count: num
   return batches
 }
 
+/** What questions look for by its name. */
+const saidOften = (n: number) =>
+  n % 5 === 0
+    ? { 'consent.ad_storage': n % 2 === 0 ? 'granted' : 'denied', url: `https://cdn.example/${n % 4}.js` }
+    : {}
+
 function oddEvents(nextPlace: () => Place): () => Said {
   const oddly = turns(sample(anOddEvent, 1201))
   const keys = turns(sample(aKey, 997))
@@ -79,6 +85,7 @@ function oddEvents(nextPlace: () => Place): () => Said {
       ...(n % 5 === 0 ? { durMs: numbers(), bytes: numbers() } : {}),
       host: n % 6 === 0 ? 'shop.example' : said.host,
       params: {
+        ...saidOften(n),
         ...params,
         ...(n % 2 === 0 ? { [keys()]: values(), [keys()]: values() } : {}),
         ...(n % 7 === 0 ? { [orderKeys()]: `T-${n % 50}`, [orderKeys()]: ids(), [amounts()]: values() } : {}),

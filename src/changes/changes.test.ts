@@ -1,0 +1,151 @@
+import { expect, test } from 'bun:test'
+import { type TestApp, testApp } from '../../test/app.ts'
+import { MINUTE_MS } from '../core/clock.ts'
+
+/** A shop whose sessions each send a page view and a purchase to two vendors, so many a minute. */
+async function trade(world: TestApp, token: string, minutes: number, batch: object = {}, params: object = {}) {
+  for (let minute = 0; minute < minutes; minute++) {
+    for (let n = 0; n < 4; n++) {
+      await world.collect(token, {
+        sessionId: `s${world.clock.now()}-${n}`,
+        version: 1,
+        events: [
+          { vendor: 'GA4', event: 'page_view', params: { page: `/p${n}` } },
+          {
+            vendor: 'GA4',
+            event: 'purchase',
+            params: { value: 10 + n, currency: 'EUR', transaction_id: `t${n}`, ...params },
+          },
+          { vendor: 'Meta', event: 'Purchase', params: { value: 10 + n } },
+        ],
+        ...batch,
+      })
+    }
+    world.clock.advance(MINUTE_MS)
+  }
+}
+
+async function shop(world: TestApp) {
+  const { body } = await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })
+  const changes = async () => (await world.call('GET', '/v1/changes')).body.changes
+  const post = async (fields: object = {}) =>
+    (
+      await world.call('POST', '/v1/changes', {
+        body: { domainId: body.id, source: 'ci', ref: '1', title: 'Release 1', ...fields },
+      })
+    ).body
+  return { ...body, changes, post } as {
+    id: string
+    token: string
+    changes(): Promise<never[]>
+    post(fields?: object): Promise<{ id: string }>
+  }
+}
+
+test('a release that loses a key has regressed while its window runs, and a quiet one is clean at its end', async () => {
+  await using world = await testApp()
+  const { token, changes, post } = await shop(world)
+  await trade(world, token, 30)
+  await post({ windowMinutes: 30 })
+  await trade(world, token, 15, {}, { transaction_id: '' })
+  await world.run('flush', 'judge changes')
+  expect(await changes()).toMatchObject([
+    {
+      status: 'regressed',
+      findings: {
+        items: [
+          {
+            kind: 'key_lost',
+            harmful: true,
+            vendor: 'GA4',
+            event: 'purchase',
+            key: 'transaction_id',
+            before: 1,
+            after: 0,
+            effect: 1,
+          },
+        ],
+      },
+    },
+  ])
+  await trade(world, token, 15, {}, { transaction_id: '' })
+  await world.run('judge changes')
+  expect(await changes()).toMatchObject([
+    { status: 'regressed', findings: { comparedEvents: { before: 360, after: 360 } } },
+  ])
+  await post({ ref: '2', windowMinutes: 20 })
+  await trade(world, token, 20, {}, { transaction_id: '' })
+  await world.run('judge changes')
+  expect(await changes()).toMatchObject([{ status: 'clean', findings: { items: [] } }, { status: 'regressed' }])
+})
+
+test('with too few events nothing is clear', async () => {
+  await using world = await testApp()
+  const { token, changes, post } = await shop(world)
+  await trade(world, token, 5)
+  await post({ windowMinutes: 10 })
+  await trade(world, token, 10)
+  await world.run('judge changes')
+  expect(await changes()).toMatchObject([{ status: 'clean', findings: { comparedEvents: { before: 60, after: 120 } } }])
+  await post({ ref: '2', windowMinutes: 10 })
+  await trade(world, token, 4)
+  world.clock.advance(6 * MINUTE_MS)
+  await world.run('judge changes')
+  expect(await changes()).toMatchObject([
+    { status: 'unclear', findings: { comparedEvents: { before: 120, after: 48 } } },
+    {},
+  ])
+})
+
+test('a new version is a change, the first one is none', async () => {
+  await using world = await testApp()
+  const { token, changes } = await shop(world)
+  await trade(world, token, 10)
+  await world.run('flush', 'notice releases')
+  expect(await changes()).toEqual([])
+  const at = world.clock.now()
+  await trade(world, token, 10, { version: 2 })
+  await world.run('notice releases')
+  await world.restart()
+  await world.run('notice releases')
+  expect(await changes()).toMatchObject([
+    { source: 'version', ref: '2', title: 'Version 2', occurredAt: at, windowMinutes: 60, status: 'watching' },
+  ])
+})
+
+test("a vendor's library under a new address is a change", async () => {
+  await using world = await testApp()
+  const { token, changes } = await shop(world)
+  const load = (url: string) => world.collect(token, { hits: [{ url, type: 'script', status: 200 }] })
+  await load('https://www.googletagmanager.com/gtag/js?id=G-1ABC234DEF')
+  world.clock.advance(MINUTE_MS)
+  await world.run('flush', 'notice releases')
+  await load('https://www.googletagmanager.com/gtag/js?id=G-1ABC234DEF&l=other')
+  await load('https://tags.shop.example/gtag/js?id=G-1ABC234DEF')
+  world.clock.advance(MINUTE_MS)
+  await world.run('notice releases')
+  expect(await changes()).toMatchObject([
+    { source: 'library', ref: 'https://tags.shop.example/gtag/js', title: expect.stringContaining('is loaded from') },
+  ])
+})
+
+test('what somebody changes here is a change, once', async () => {
+  await using world = await testApp()
+  const { id, changes } = await shop(world)
+  const put = async (path: string, body: object) =>
+    expect((await world.call('PUT', `/v1/domains/${id}/${path}`, { body })).status).toBe(200)
+  for (let again = 0; again < 2; again++) {
+    await put('hostnames/old.shop.example', { status: 'denied' })
+    await put('page-view-sampling', { prodRate: 0.5 })
+    await put('capture', { sampleRate: { prod: 0.1 } })
+    await put('endpoint', { mode: 'custom', hostname: 'collect.shop.example' })
+    world.clock.advance(1)
+  }
+  const titles = (await changes()).map(({ title }: { title: string }) => title).sort()
+  expect(titles).toEqual([
+    'Events are sent to https://collect.shop.example/api/v1/events',
+    'Hostname old.shop.example is denied',
+    'Page views are kept of 50 % of sessions, in development of 100 %',
+    'The browser script captures 10 % of sessions, in development of 100 %',
+  ])
+})

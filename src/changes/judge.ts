@@ -1,0 +1,87 @@
+import { alertsChangedSince } from '../alerts/store.ts'
+import { allFailed } from '../core/attempt.ts'
+import { type Clock, type Instant, SECOND_MS } from '../core/clock.ts'
+import type { Db } from '../store/database.ts'
+import type { History } from '../warehouse/warehouse.ts'
+import { type ChangeStatus, ENOUGH_EVENTS, type Verdict } from './change.ts'
+import { readAround, versionIn } from './read.ts'
+import { dueChanges, postponeLook, storeVerdict, type WatchedChange } from './store.ts'
+import { ERROR, effectsOf, lookAt } from './verdict.ts'
+import { type ChangeWindow, looksOf } from './window.ts'
+
+export interface JudgeParts {
+  db: Db
+  clock: Clock
+  warehouse: History
+  /** Up to when events are known. */
+  watermark(): Instant
+}
+
+/** So many are judged in a round; the others follow in the next one. */
+const AT_ONCE = 20
+const RETRY_MS = 10 * SECOND_MS
+
+/**
+ * Looks at the changes that are due: in their watch windows, and at their ends. A look that fails is tried again, and
+ * costs the others nothing; the round then rejects at its end. Doing it again changes nothing.
+ */
+export async function judgeChanges(parts: JudgeParts, stopping?: AbortSignal): Promise<void> {
+  const { db, clock } = parts
+  const errors: unknown[] = []
+  for (const change of dueChanges(db, parts.watermark(), AT_ONCE)) {
+    if (stopping?.aborted) return
+    try {
+      await judgeChange(parts, change)
+    } catch (error) {
+      if (stopping?.aborted) return
+      errors.push(error)
+      postponeLook(db, change.id, clock.now() + RETRY_MS)
+    }
+  }
+  if (errors.length > 0) throw allFailed('looks at changes', errors)
+}
+
+async function judgeChange({ db, warehouse, watermark }: JudgeParts, change: WatchedChange): Promise<void> {
+  const { id, orgId, domainId, occurredAt, endsAt } = change
+  const windowMs = endsAt - occurredAt
+  const looks = looksOf(windowMs)
+  const now = watermark()
+  const next = looks.find((ms) => occurredAt + ms > now) ?? null
+  const lengthMs = Math.min(now, endsAt) - occurredAt
+  if (next !== null && lengthMs < (looks[0] ?? 0)) return postponeLook(db, id, occurredAt + next)
+  const isEnd = next === null
+  const findings = await findingsOf({ orgId, domainId, at: occurredAt, lengthMs }, change, {
+    history: warehouse,
+    youngAlerts: alertsChangedSince(db, orgId, occurredAt - lengthMs),
+    // Half for the end, the other half for all looks before.
+    error: isEnd ? ERROR / 2 : ERROR / 2 / Math.max(1, looks.length - 1),
+  })
+  const kept = keptFindings(change, findings)
+  const status = statusOf(kept, isEnd)
+  storeVerdict(db, id, { status, findings: kept, lookAt: isEnd ? null : occurredAt + (next ?? windowMs) })
+}
+
+async function findingsOf(
+  window: ChangeWindow,
+  { source, ref }: WatchedChange,
+  { history, youngAlerts, error }: { history: History; youngAlerts: readonly string[]; error: number },
+): Promise<Verdict> {
+  const version = source === 'version' ? versionIn(ref) : null
+  const around = await readAround(window, { version, youngAlerts }, history)
+  const look = lookAt(around.tables)
+  const past = await around.past(look.suspicious)
+  return { items: effectsOf(look, past, error), comparedEvents: around.compared }
+}
+
+/** What was sure once stays: a change that regressed is told by what it did then. */
+function keptFindings({ status, findings }: WatchedChange, present: Verdict): Verdict {
+  if (status !== 'regressed' || present.items.some(({ harmful }) => harmful)) return present
+  const former = findings.items.filter(({ harmful }) => harmful)
+  return { ...present, items: [...former, ...present.items].sort((a, b) => b.effect - a.effect) }
+}
+
+function statusOf({ items, comparedEvents: { before, after } }: Verdict, isEnd: boolean): ChangeStatus {
+  if (items.some(({ harmful }) => harmful)) return 'regressed'
+  if (!isEnd) return 'watching'
+  return Math.min(before, after) < ENOUGH_EVENTS ? 'unclear' : 'clean'
+}

@@ -1,0 +1,200 @@
+import { textTests } from '../conditions/sql.ts'
+import { type Binder, type Query, query } from '../warehouse/query.ts'
+import type { ChangeWindow } from './window.ts'
+import { lagSql, pastFrom } from './window.ts'
+
+/** How a look reads events. */
+export interface Reading extends ChangeWindow {
+  /** Of so many sessions one is read. */
+  oneIn: number
+  /** Versions that are compared with the others of the same time; none: before is compared with after. */
+  newVersions: readonly number[]
+  /** Alerts that were made or changed in the meantime: what breaks their rules says nothing. */
+  youngAlerts: readonly string[]
+}
+
+/** Who sends: a session; else a customer; else every event is one of its own. */
+const UNIT = `coalesce(nullif(sessionId, ''), nullif(customerId, ''), id)`
+const IS_COUNTED = `env = 'prod' AND kind <> 'library'`
+const MOST_FACTOR = 50
+/** Rarer names and keys can't be compared, and there may be any number of them. */
+const MIN_EVENTS = 5
+/** Sessions that begin within so many parts of the time are compared with each other. */
+export const BLOCKS = 6
+
+const around = ({ at, lengthMs }: ChangeWindow): Query['window'] => ({ from: at - lengthMs, to: at + lengthMs })
+
+function scopeOf({ domainId, oneIn = 1 }: Pick<Reading, 'domainId'> & { oneIn?: number }, binder: Binder): string {
+  const sampled = oneIn > 1 ? [`${binder.dialect.hash(UNIT)} % ${oneIn} = 0`] : []
+  return [`domainId = ${binder.bind(domainId)}`, IS_COUNTED, ...sampled].join(' AND ')
+}
+
+/** Events of each version on both sides, and how many there are in all. */
+export function versionsQuery(window: ChangeWindow): Query {
+  return query('changes.versions', {
+    orgId: window.orgId,
+    window: around(window),
+    write: (binder) => ({
+      sql: `SELECT version, CASE WHEN receivedAt < ${window.at} THEN 'before' ELSE 'after' END AS side,
+          count(*) AS events, sum(weight) AS weight
+        FROM events WHERE ${scopeOf(window, binder)} GROUP BY ALL`,
+    }),
+  })
+}
+
+/** Which side an event is on. */
+function sideSql({ at, newVersions }: Reading, binder: Binder): string {
+  if (newVersions.length === 0) return `CASE WHEN receivedAt < ${at} THEN 'before' ELSE 'after' END`
+  const fresh = newVersions.map((version) => binder.bind(version)).join(', ')
+  return `CASE WHEN receivedAt < ${at} THEN 'before' WHEN version IS NULL THEN 'after'
+    WHEN version IN (${fresh}) THEN 'new' ELSE 'old' END`
+}
+
+const FAILED = `status IN ('failure', 'exception', 'timeout')`
+
+function violatedSql({ youngAlerts }: Pick<Reading, 'youngAlerts'>, binder: Binder): string {
+  const young = youngAlerts.map((id) => binder.dialect.has('violations', binder.bind(id)))
+  return ['violated', ...(young.length > 0 ? [`NOT (${young.join(' OR ')})`] : [])].join(' AND ')
+}
+
+const weightWhere = (test: string) => `sum(CASE WHEN ${test} THEN weight ELSE 0 END)`
+
+/** Rows of `SessionRow`. */
+export function sessionsQuery(reading: Reading): Query {
+  const { orgId, at, lengthMs } = reading
+  return query('changes.sessions', {
+    orgId,
+    window: around(reading),
+    write(binder) {
+      const blockMs = Math.ceil(lengthMs / BLOCKS)
+      const part = binder.dialect.quotient(`(startAt - ${at})`, blockMs)
+      const block = reading.newVersions.length > 0 ? `CASE WHEN startAt < ${at} THEN -1 ELSE ${part} END` : '0'
+      const own = `SELECT ${sideSql(reading, binder)} AS side, ${UNIT} AS unit, vendor, event, count(*) AS own,
+          sum(weight) AS weight, ${weightWhere('status IS NOT NULL')} AS known, ${weightWhere(FAILED)} AS failed,
+          ${weightWhere(violatedSql(reading, binder))} AS violated, min(receivedAt) AS firstAt
+        FROM events WHERE ${scopeOf(reading, binder)} GROUP BY ALL`
+      const placed = `SELECT *, row_number() OVER (PARTITION BY side, unit ORDER BY vendor, event) AS place,
+          min(firstAt) OVER (PARTITION BY unit) AS startAt FROM (${own}) AS own`
+      return {
+        sql: `SELECT vendor, event, side, ${block} AS block, count(*) AS sessions,
+            sum(CASE WHEN place = 1 THEN 1 ELSE 0 END) AS firsts, sum(own) AS events, sum(weight) AS weight,
+            sum(own * CASE WHEN own > ${MOST_FACTOR} THEN ${MOST_FACTOR} ELSE own END) AS squares,
+            sum(known) AS known, sum(failed) AS failed, sum(violated) AS violated
+          FROM (${placed}) AS placed GROUP BY vendor, event, side, block`,
+      }
+    },
+  })
+}
+
+/** The names of parameters around the change. */
+export function keyNamesQuery(window: ChangeWindow): Query {
+  return query('changes.key-names', {
+    over: 'names',
+    orgId: window.orgId,
+    window: around(window),
+    write: () => ({ sql: 'SELECT name FROM names' }),
+  })
+}
+
+/** Sums for each of some keys, as columns with their place behind: weights of events that have it, and of its types. */
+function keyColumns(keys: readonly string[], binder: Binder): string {
+  const { isBlank, isNumber } = textTests(binder)
+  return keys
+    .flatMap((key, at) => {
+      const value = binder.dialect.key(key)
+      const sum = (test: string) => weightWhere(`${value} IS NOT NULL AND ${test}`)
+      return [
+        `${sum(`NOT ${isBlank(value)}`)} AS w${at}`,
+        `${sum(isNumber(value))} AS n${at}`,
+        `${sum(`${value} IN ('true', 'false')`)} AS b${at}`,
+      ]
+    })
+    .join(', ')
+}
+
+/** Sums of `keyColumns` for each name and side. */
+export function keysQuery(reading: Reading, keys: readonly string[]): Query {
+  return query('changes.keys', {
+    orgId: reading.orgId,
+    window: around(reading),
+    write: (binder) => ({
+      sql: `SELECT vendor, event, ${sideSql(reading, binder)} AS side, ${keyColumns(keys, binder)}
+        FROM events GROUP BY vendor, event, side HAVING count(*) >= ${MIN_EVENTS}`,
+      keys,
+      where: scopeOf(reading, binder),
+    }),
+  })
+}
+
+/** Sessions of each vendor in which a parameter of consent was granted at least once, or else denied. */
+export function consentQuery(reading: Reading, key: string): Query {
+  return query('changes.consent', {
+    orgId: reading.orgId,
+    window: around(reading),
+    write(binder) {
+      const value = binder.dialect.key(key)
+      const said = (word: string) => `max(CASE WHEN ${value} = '${word}' THEN 1 ELSE 0 END)`
+      return {
+        sql: `SELECT vendor, side, sum(granted) AS granted, sum(denied * (1 - granted)) AS denied
+          FROM (
+            SELECT vendor, ${sideSql(reading, binder)} AS side, ${UNIT} AS unit, ${said('granted')} AS granted,
+              ${said('denied')} AS denied
+            FROM events WHERE ${value} IN ('granted', 'denied') GROUP BY ALL
+          ) AS said GROUP BY vendor, side`,
+        keys: [key],
+        where: scopeOf(reading, binder),
+      }
+    },
+  })
+}
+
+/** Counts of each name at the same hours of earlier days. */
+export function volumesQuery(window: ChangeWindow): Query {
+  const minute = 60_000
+  const whole = {
+    ...window,
+    at: window.at - (window.at % minute),
+    lengthMs: Math.ceil(window.lengthMs / minute) * minute,
+  }
+  return query('changes.volumes', {
+    over: 'counts',
+    orgId: window.orgId,
+    window: { from: pastFrom(whole), to: whole.at - whole.lengthMs },
+    write(binder) {
+      const { lag, side, isCompared } = lagSql(whole, 'minute', binder.dialect.quotient)
+      return {
+        sql: `SELECT vendor, event, ${lag} AS lag, ${side} AS side, sum(events) AS events, sum(weight) AS weight
+          FROM counts WHERE domainId = ${binder.bind(window.domainId)} AND env = 'prod' AND ${isCompared} GROUP BY ALL`,
+      }
+    },
+  })
+}
+
+/** Sums of some names and keys at the same hours of earlier days. */
+export function pastQuery(
+  reading: Reading,
+  { vendors, events, keys }: { vendors: readonly string[]; events: readonly string[]; keys: readonly string[] },
+): Query {
+  const { orgId, at, lengthMs } = reading
+  return query('changes.past', {
+    orgId,
+    window: { from: pastFrom(reading), to: at - lengthMs },
+    write(binder) {
+      const { lag, side, isCompared } = lagSql(reading, 'receivedAt', binder.dialect.quotient)
+      const named = [...binder.among('vendor', vendors), ...binder.among('event', events)]
+      const perUnit = `SELECT vendor, event, ${lag} AS lag, ${side} AS side, ${UNIT} AS unit, count(*) AS own,
+          sum(weight) AS weight, ${weightWhere('status IS NOT NULL')} AS known, ${weightWhere(FAILED)} AS failed,
+          ${weightWhere(violatedSql(reading, binder))} AS violated${keys.length > 0 ? `, ${keyColumns(keys, binder)}` : ''}
+        FROM events GROUP BY ALL`
+      const sums = keys.flatMap((_, place) => ['w', 'n', 'b'].map((kind) => `sum(${kind}${place}) AS ${kind}${place}`))
+      return {
+        sql: `SELECT vendor, event, lag, side, sum(own) AS events, sum(weight) AS weight,
+            sum(own * CASE WHEN own > ${MOST_FACTOR} THEN ${MOST_FACTOR} ELSE own END) AS squares,
+            sum(known) AS known, sum(failed) AS failed, sum(violated) AS violated${sums.map((sum) => `, ${sum}`).join('')}
+          FROM (${perUnit}) AS own GROUP BY vendor, event, lag, side`,
+        keys,
+        where: [scopeOf(reading, binder), ...named, isCompared].join(' AND '),
+      }
+    },
+  })
+}

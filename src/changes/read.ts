@@ -1,0 +1,161 @@
+import type { History } from '../warehouse/warehouse.ts'
+import {
+  consentQuery,
+  keyNamesQuery,
+  keysQuery,
+  pastQuery,
+  type Reading,
+  sessionsQuery,
+  versionsQuery,
+  volumesQuery,
+} from './queries.ts'
+import type { ShareCase } from './shares.ts'
+import type { ConsentRow, KeyRow, PastRow, SessionRow, Side, Tables, VolumeRow } from './tables.ts'
+import { type ChangeWindow, isLikeDay } from './window.ts'
+
+/** About so many events are read of what is compared: more make nothing surer. */
+const MOST_EVENTS = 300_000
+const MOST_KEYS = 600
+const KEYS_AT_ONCE = 120
+/** Suspicious names and keys of which the past is asked, at most. */
+const MOST_SUSPICIOUS = 60
+const MOST_NEW_VERSIONS = 20
+/** Versions send at once when each has this share of the events after the change, and so many. */
+const SHARE_OF_BOTH = 0.05
+const EVENTS_OF_BOTH = 50
+/** A version that had no more than this share of its events before the change is new. */
+const SHARE_BEFORE = 0.01
+
+const CONSENT_KEYS = ['consent.ad_storage', 'consent.analytics_storage']
+
+/** What a look found. */
+export interface Around {
+  tables: Tables
+  /** Weighted counts of events on both sides, rounded. */
+  compared: { before: number; after: number }
+  /** Rows of earlier times of what is suspicious. */
+  past(suspicious: readonly ShareCase[]): Promise<PastRow[]>
+}
+
+interface VersionRow {
+  version: number | null
+  side: 'before' | 'after'
+  events: number
+  weight: number
+}
+
+/** Reads what is compared: up to some hundred thousand events, and counts of earlier days. */
+export async function readAround(
+  window: ChangeWindow,
+  { version, youngAlerts }: { version: number | null; youngAlerts: readonly string[] },
+  history: History,
+): Promise<Around> {
+  const versions = await history.query<VersionRow>(versionsQuery(window))
+  const total = versions.reduce((sum, { events }) => sum + events, 0)
+  const oneIn = Math.max(1, Math.ceil(total / MOST_EVENTS))
+  const reading: Reading = { ...window, oneIn, newVersions: newVersionsOf(versions, version), youngAlerts }
+  const weightOf = (side: Side) =>
+    Math.round(versions.reduce((sum, row) => sum + (row.side === side ? row.weight : 0), 0))
+  const compared = { before: weightOf('before'), after: weightOf('after') }
+  const sessions = await history.query<SessionRow>(sessionsQuery(reading))
+  const isBoth = compared.before > 0 && compared.after > 0
+  const names = isBoth ? await keyNames(window, history) : []
+  const keys = await readKeys(reading, names, history)
+  const consent = await readConsent(reading, names, history)
+  const earlier = await history.query<VolumeRow>(volumesQuery(window))
+  const tables = {
+    volumes: [...today(sessions, oneIn), ...earlier],
+    sessions,
+    keys,
+    consent,
+    isLikeDay: isLikeDay(window),
+  }
+  return { tables, compared, past: (suspicious) => readPast(reading, suspicious, history) }
+}
+
+/** The new ones where two send at once; none where one does. */
+function newVersionsOf(rows: readonly VersionRow[], named: number | null): number[] {
+  const events = (of: (row: VersionRow) => boolean) => rows.reduce((sum, row) => sum + (of(row) ? row.events : 0), 0)
+  const after = [
+    ...new Set(rows.flatMap(({ version, side }) => (version !== null && side === 'after' ? [version] : []))),
+  ]
+  const isNew = (version: number) =>
+    named === null
+      ? events((row) => row.version === version && row.side === 'before') <=
+        SHARE_BEFORE * events((row) => row.version === version)
+      : version === named
+  const fresh = after.filter(isNew)
+  const ofNew = events((row) => row.side === 'after' && row.version !== null && fresh.includes(row.version))
+  const ofOld = events((row) => row.side === 'after' && row.version !== null && !fresh.includes(row.version))
+  const enough = Math.max(EVENTS_OF_BOTH, SHARE_OF_BOTH * (ofNew + ofOld))
+  return Math.min(ofNew, ofOld) >= enough && fresh.length <= MOST_NEW_VERSIONS ? fresh : []
+}
+
+/** Counts on the day itself, which sessions say to the millisecond. */
+function today(sessions: readonly SessionRow[], oneIn: number): VolumeRow[] {
+  return sessions.map(({ vendor, event, side, events, weight }) => ({
+    ...{ vendor, event, lag: 0, events },
+    side: side === 'before' ? side : 'after',
+    weight: weight * oneIn,
+  }))
+}
+
+async function keyNames(window: ChangeWindow, history: History): Promise<string[]> {
+  const rows = await history.query<{ name: string }>(keyNamesQuery(window))
+  const names = rows.map(({ name }) => name).sort()
+  // Made-up names are many; those of an implementation are short.
+  return names.length <= MOST_KEYS ? names : names.toSorted((a, b) => a.length - b.length).slice(0, MOST_KEYS)
+}
+
+type Sums = Record<`${'w' | 'n' | 'b'}${number}`, number>
+
+async function readKeys(reading: Reading, names: readonly string[], history: History): Promise<KeyRow[]> {
+  const found: KeyRow[] = []
+  for (let at = 0; at < names.length; at += KEYS_AT_ONCE) {
+    const keys = names.slice(at, at + KEYS_AT_ONCE)
+    const rows = await history.query<Sums & Pick<KeyRow, 'vendor' | 'event' | 'side'>>(keysQuery(reading, keys))
+    for (const row of rows) {
+      const { vendor, event, side } = row
+      for (const [place, key] of keys.entries()) {
+        const sums = sumsAt(row, place)
+        if (sums.weight > 0) found.push({ vendor, event, side, key, ...sums })
+      }
+    }
+  }
+  return found
+}
+
+const sumsAt = (row: Sums, place: number) => ({
+  weight: row[`w${place}`] ?? 0,
+  numbers: row[`n${place}`] ?? 0,
+  booleans: row[`b${place}`] ?? 0,
+})
+
+async function readConsent(reading: Reading, names: readonly string[], history: History): Promise<ConsentRow[]> {
+  const found: ConsentRow[] = []
+  for (const key of CONSENT_KEYS) {
+    if (!names.includes(key)) continue
+    const rows = await history.query<Omit<ConsentRow, 'key'>>(consentQuery(reading, key))
+    found.push(...rows.map((row) => ({ ...row, key })))
+  }
+  return found
+}
+
+async function readPast(reading: Reading, suspicious: readonly ShareCase[], history: History): Promise<PastRow[]> {
+  const asked = suspicious.slice(0, MOST_SUSPICIOUS).filter(({ kind }) => kind !== 'consent_fell')
+  if (asked.length === 0) return []
+  const all = <K extends 'vendor' | 'event'>(field: K) => [...new Set(asked.map((one) => one[field]))]
+  const keys = [...new Set(asked.flatMap(({ key }) => (key === null ? [] : [key])))]
+  const scope = { vendors: all('vendor'), events: all('event'), keys }
+  const rows = await history.query<Sums & Omit<PastRow, 'keys'>>(pastQuery(reading, scope))
+  return rows.map((row) => ({
+    ...row,
+    keys: Object.fromEntries(keys.map((key, place) => [key, sumsAt(row, place)])),
+  }))
+}
+
+/** The number of a version from the ref of a change; null when it is none. */
+export function versionIn(ref: string): number | null {
+  const version = Number(ref)
+  return ref.trim() !== '' && Number.isFinite(version) ? version : null
+}
