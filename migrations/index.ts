@@ -19,6 +19,7 @@ import changes from './0018_changes.sql' with { type: 'text' }
 import labels from './0019_labels.sql' with { type: 'text' }
 import orders from './0020_orders.sql' with { type: 'text' }
 import imports from './0021_imports.sql' with { type: 'text' }
+import consent from './0022_consent.sql' with { type: 'text' }
 
 /** In the order in which they run. Forward only: a shipped one is never edited, a new one goes to the end. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -43,4 +44,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0019_labels', sql: labels },
   { name: '0020_orders', sql: orders },
   { name: '0021_imports', sql: imports },
+  { name: '0022_consent', sql: consent },
 ]

@@ -152,7 +152,7 @@ interface EvaluationNeeds {
 function evaluationParts(
   { clock }: Base,
   { stores, watching, woken, enqueue, privacyOf }: EvaluationNeeds,
-): Pick<JobParts, 'evaluating' | 'series' | 'autoAlerts'> {
+): Pick<JobParts, 'evaluating' | 'series' | 'autoAlerts' | 'consent'> {
   const { db, spool, warehouse } = stores
   const { gaps, follower, suspicion } = watching
   const common = { db, clock, spool, enqueue, gapsOf: gaps.gapsOf.bind(gaps) }
@@ -160,6 +160,7 @@ function evaluationParts(
     evaluating: { ...common, warehouse, woken, privacyOf },
     series: { ...common, follower, suspicion },
     autoAlerts: { db, clock, warehouse, enqueue },
+    consent: { db, warehouse, spool, privacyOf },
   }
 }
 

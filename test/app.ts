@@ -14,6 +14,7 @@ export type JobName =
   | 'evaluate'
   | 'evaluate series'
   | 'automatic alerts'
+  | 'check consent'
   | 'deliver'
   | 'retain'
   | 'disk budget'

@@ -256,6 +256,10 @@ const TABLES: Record<string, string> = {
   change: 'changes',
   clockJump: 'signals',
   clockStep: 'store',
+  consentCursor: 'compliance',
+  // Gone with the domain.
+  consentDay: 'compliance',
+  consentHour: 'compliance',
   countedName: 'warehouse',
   deletedOrg: 'org ingest',
   delivery: 'integrations metrics',

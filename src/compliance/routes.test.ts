@@ -5,6 +5,7 @@ import { DAY_MS } from '../core/clock.ts'
 import { createDomain } from '../domains/store.ts'
 import type { NoticeOrder } from '../issues/issue.ts'
 import { findIssue, setStatus } from '../issues/store.ts'
+import { updateOrg } from '../org/store.ts'
 import { RECORDS_KEPT_MS } from '../store/retention.ts'
 import type { Sighting } from './finding.ts'
 import { complianceRoutes } from './routes.ts'
@@ -175,6 +176,7 @@ describe('actions', () => {
     'file takes a finding of consent: %s',
     async (kind) => {
       const { db, see, act, list, people } = setUp()
+      updateOrg(db, people.orgId, { consentOptIn: true })
       see({ key: '$consent', kind, example: 'Requests say nothing of consent' })
       const { body } = await act({ vendor: 'GA4', key: '$consent', kind, action: 'file' })
       expect(findIssue(db, people.orgId, body.issueId)).toMatchObject({ alertType: 'data_validation', status: 'open' })

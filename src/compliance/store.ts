@@ -3,6 +3,7 @@ import type { Privacy } from '../conditions/privacy.ts'
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { cutText } from '../core/text.ts'
+import { consentOptInOf } from '../org/store.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
 import { RECORDS_KEPT_MS } from '../store/retention.ts'
 import { type Action, CONSENT_KEY, type Finding, type Sighting } from './finding.ts'
@@ -77,7 +78,8 @@ interface FindingRow extends Omit<StoredFinding, 'domainIds'> {
 
 /**
  * Returns findings, the one seen last first, after the place of a cursor, at most `limit`. Left out is what has less
- * than half of its form, and what was seen in domains that are gone only.
+ * than half of its form, what was seen in domains that are gone only, and consent that is granted by default where the
+ * organization does not say that people must opt in.
  */
 export function listFindings(
   db: Db,
@@ -91,6 +93,7 @@ export function listFindings(
        (SELECT json_group_array(domainId) FROM findingDomain WHERE findingId = finding.id) AS domainIds
      FROM finding
      WHERE orgId = @orgId AND count > 0 AND count * 2 >= formed
+       AND (kind <> 'granted_by_default' OR @optIn)
        AND (@consent IS NULL OR (key = '${CONSENT_KEY}') = @consent)
        AND (@vendor IS NULL OR vendor = @vendor) AND (@key IS NULL OR key = @key)
        AND (@kind IS NULL OR kind = @kind) AND (@action IS NULL OR action = @action)
@@ -101,6 +104,7 @@ export function listFindings(
   )
     .all({
       ...texts,
+      optIn: Number(consentOptInOf(db, filter.orgId)),
       consent: consent === null ? null : Number(consent),
       ...{ lastSeenAt: after?.[0] ?? null, id: after?.[1] ?? null, limit },
     })

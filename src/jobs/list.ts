@@ -1,5 +1,6 @@
 import { type JudgeParts as ChangeParts, judgeChanges } from '../changes/judge.ts'
 import { noticeReleases } from '../changes/notice.ts'
+import { type ConsentCheckParts, checkConsent } from '../compliance/consent-check.ts'
 import { type ScanParts, scan } from '../compliance/scan.ts'
 import type { Clock, Instant } from '../core/clock.ts'
 import type { DomainDirectory } from '../domains/directory.ts'
@@ -31,6 +32,7 @@ export interface JobParts {
   scanning: ScanParts
   series: FollowSeriesParts
   autoAlerts: AutoAlertParts
+  consent: ConsentCheckParts
   retaining: RetainParts
   diskBudget: Pick<DiskBudget, 'keep'>
   domains: Pick<DomainDirectory, 'refresh'>
@@ -71,6 +73,7 @@ export function jobsOf(parts: JobParts): Job[] {
     },
     { name: 'evaluate series', pattern: '*/10 * * * * *', run: (stopping) => followSeries(parts.series, stopping) },
     { name: 'look for personal data', pattern: '3/10 * * * * *', run: (stopping) => scan(parts.scanning, stopping) },
+    { name: 'check consent', pattern: '5,25,45 * * * * *', run: (stopping) => checkConsent(parts.consent, stopping) },
     { name: 'automatic alerts', pattern: '15 */5 * * * *', run: keepAutoAlerts },
     { name: 'retain', pattern: '30 */5 * * * *', run: () => retain(parts.retaining) },
     { name: 'disk budget', pattern: '*/10 * * * * *', run: () => parts.diskBudget.keep() },

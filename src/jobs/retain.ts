@@ -1,4 +1,5 @@
 import { removeOldChanges } from '../changes/store.ts'
+import { removeOldConsentCounts } from '../compliance/consent-store.ts'
 import { removeOldFindings } from '../compliance/store.ts'
 import type { Instant } from '../core/clock.ts'
 import { removeOldHostUsage } from '../domains/sightings.ts'
@@ -28,6 +29,7 @@ const RETENTIONS: readonly Retention[] = [
   removeOldGaps,
   removeOldClockSteps,
   removeOldFindings,
+  removeOldConsentCounts,
   removeOldChanges,
   removeOldOrders,
 ]

@@ -168,6 +168,8 @@ const CHOICES: Record<string, string> = {
   'delivery.status': 'pending',
   'member.role': 'viewer',
   'finding.action': 'watch',
+  'shopOrder.status': 'paid',
+  'label.kind': 'step',
 }
 
 function columnsOf(db: Db): [string, Column[]][] {

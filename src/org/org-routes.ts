@@ -21,6 +21,7 @@ import {
 } from './org.ts'
 import {
   addMember,
+  consentOptInOf,
   createOrg,
   deleteOrg,
   listMemberships,
@@ -62,7 +63,7 @@ export function organizationRoutes(parts: OrganizationParts): Route[] {
 function describe({ db, box }: OrganizationParts, principal: Principal): Organization {
   const { id, name, createdAt } = requireOrg(db, principal.orgId)
   const webhookSecret = may(principal, 'seeSettings') ? openWebhookSecret(db, box, id) : null
-  return { id, name, createdAt, webhookSecret, ...privacySettings(db, id) }
+  return { id, name, createdAt, webhookSecret, ...privacySettings(db, id), consentOptIn: consentOptInOf(db, id) }
 }
 
 function membershipRoutes({ db, box, clock }: OrganizationParts): Route[] {

@@ -39,6 +39,9 @@ export const OrganizationSchema = Closed(
       description: 'Countries (ISO 3166-1 alpha-2) whose national phone numbers are looked for',
     }),
     piiPatterns: Type.Array(PiiPatternSchema, { description: 'What else is personal data here, beside our own kinds' }),
+    consentOptIn: Type.Boolean({
+      description: 'Visitors must opt in: consent that is granted by default is a finding',
+    }),
   },
   {
     $id: 'Organization',
@@ -50,6 +53,7 @@ export const OrganizationSchema = Closed(
         webhookSecret: null,
         phoneRegions: ['DE'],
         piiPatterns: [{ name: 'employee', pattern: 'EMP-[0-9]{6}' }],
+        consentOptIn: false,
       },
     ],
   },
@@ -71,12 +75,17 @@ export const OrganizationPatchSchema = Closed(
     piiPatterns: Type.Optional(
       Type.Array(PiiPatternSchema, { maxItems: 20, description: 'The whole list; what they match is masked' }),
     ),
+    consentOptIn: Type.Optional(
+      Type.Boolean({ description: 'Visitors must opt in: consent that is granted by default is a finding' }),
+    ),
   },
   {
     $id: 'OrganizationPatch',
     examples: [{ phoneRegions: ['DE', 'AT', 'CH'], piiPatterns: [{ name: 'employee', pattern: 'EMP-[0-9]{6}' }] }],
   },
 )
+
+export type OrganizationPatch = Static<typeof OrganizationPatchSchema>
 
 export const WebhookSecretSchema = Closed(
   { webhookSecret: Type.String() },

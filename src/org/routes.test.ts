@@ -115,7 +115,14 @@ test('a user of several organizations must name one', async () => {
 
 test('only admins see the webhook secret', async () => {
   const { db, clock, call, cast } = setUp()
-  const org = { id: cast.orgId, name: 'Acme', createdAt: clock.now(), phoneRegions: [], piiPatterns: [] }
+  const org = {
+    id: cast.orgId,
+    name: 'Acme',
+    createdAt: clock.now(),
+    phoneRegions: [],
+    piiPatterns: [],
+    consentOptIn: false,
+  }
   const webhookSecret = openWebhookSecret(db, testBox, cast.orgId)
   const seen = async ({ key }: Person) => (await call('GET', '/v1/org', { as: key })).body
   expect(await seen(cast.alice)).toEqual({ ...org, webhookSecret })

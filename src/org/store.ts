@@ -5,7 +5,15 @@ import { type SecretBox, secretHash } from '../core/secret-box.ts'
 import type { Role } from '../http/principal.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
 import { expiryOf, type Key, type KeyInput, type NewKey } from './key.ts'
-import { checkName, type Membership, newCustomerSalt, newWebhookSecret, type Org, type PiiPattern } from './org.ts'
+import {
+  checkName,
+  type Membership,
+  newCustomerSalt,
+  newWebhookSecret,
+  type Org,
+  type OrganizationPatch,
+  type PiiPattern,
+} from './org.ts'
 import { checkEmail, hashPassword, type User } from './user.ts'
 
 /** One page of a list: up to `limit` rows after the id `after`; null for the first page. */
@@ -89,16 +97,18 @@ export function rotateWebhookSecret(db: Db, box: SecretBox, orgId: string): stri
 export function updateOrg(
   db: Db,
   orgId: string,
-  { name, phoneRegions, piiPatterns }: { name?: string; phoneRegions?: string[]; piiPatterns?: PiiPattern[] },
+  { name, phoneRegions, piiPatterns, consentOptIn }: OrganizationPatch,
 ): void {
   db.prepare(
     `UPDATE org SET name = ifnull(@name, name), phoneRegions = ifnull(@phoneRegions, phoneRegions),
-       piiPatterns = ifnull(@piiPatterns, piiPatterns) WHERE id = @orgId`,
+       piiPatterns = ifnull(@piiPatterns, piiPatterns), consentOptIn = ifnull(@consentOptIn, consentOptIn)
+     WHERE id = @orgId`,
   ).run({
     orgId,
     name: name === undefined ? null : checkName(name, 'name'),
     phoneRegions: phoneRegions === undefined ? null : JSON.stringify([...new Set(phoneRegions)]),
     piiPatterns: piiPatterns === undefined ? null : JSON.stringify(piiPatterns),
+    consentOptIn: consentOptIn === undefined ? null : Number(consentOptIn),
   })
 }
 
@@ -352,6 +362,12 @@ export function orgsWithPrivacy(db: Db): string[] {
   )
     .all()
     .map(({ id }) => id)
+}
+
+/** Returns whether visitors of the organization's domains must opt in; false when there is no such organization. */
+export function consentOptInOf(db: Db, orgId: string): boolean {
+  const find = prepared<[string], { consentOptIn: number }>(db, 'SELECT consentOptIn FROM org WHERE id = ?')
+  return find.get(orgId)?.consentOptIn === 1
 }
 
 /** Returns the ids of deleted organizations whose files are still to be removed. */

@@ -18,6 +18,7 @@ import { consentQuery, keysQuery, pastQuery, sessionsQuery, volumesQuery } from 
 import { readAround } from '../../src/changes/read.ts'
 import { shareCases } from '../../src/changes/shares.ts'
 import { candidatesQuery } from '../../src/compliance/candidates.ts'
+import { adSessionsQuery, choicesQuery, deniedQuery, saidQuery } from '../../src/compliance/consent-queries.ts'
 import { aRule } from '../../src/conditions/agreement.fixture.ts'
 import { conditionsOf, type Rule } from '../../src/conditions/condition.ts'
 import { compileFilters, compileViolation } from '../../src/conditions/predicate.ts'
@@ -341,6 +342,17 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
       ),
     )
     await factsOf(sources, orgId, issues, window.to)
+  })
+
+  test('consent', async () => {
+    const { window, both } = world
+    await both.query(saidQuery(window))
+    await both.query(choicesQuery(window))
+    const sessions = await both.query<{ sessionId: string }>(adSessionsQuery(window))
+    const half = { from: window.from + DAY_MS, to: window.to }
+    for (const ids of [null, sessions.slice(0, 20).map(({ sessionId }) => sessionId)]) {
+      for (const span of [window, half]) await both.query(deniedQuery(span, ids))
+    }
   })
 
   test('orders', async () => {

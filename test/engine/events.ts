@@ -67,6 +67,9 @@ function oddEvents(nextPlace: () => Place): () => Said {
     turns<unknown>(list),
   ) as [() => string, () => string, () => number, () => string[] | null, () => number | null]
   const kinds = turns<StoredEvent['kind']>(['event', 'event', 'event', 'library', 'hit', 'tag', 'event'])
+  const consentKeys = turns(['gcs', 'asc', 'gpc', 'consent.ad_storage', 'consent.gdpr'])
+  const says = turns(['G100', 'D', '1', 'denied', 'applies', 'G111', 'G', 'yes', 'granted', '', '\n'])
+  const letters = turns(['13p3p3p3p5', '13q3r3p3p5', '13l3l3l3l1', '13t3m3v3n1', 'x', '1\np', '11r1r1r1r5'])
   const orderKeys = turns(['ep.transaction_id', 'cd[order_id]', 'orderId', 'a.orderID[]', 'order_id.x'])
   const ids = turns(['T-7', "it's", '', ' ', '\\', '😀'])
   const amounts = turns(['value', 'epn.value', 'cd[revenue]'])
@@ -88,6 +91,7 @@ function oddEvents(nextPlace: () => Place): () => Said {
         ...saidOften(n),
         ...params,
         ...(n % 2 === 0 ? { [keys()]: values(), [keys()]: values() } : {}),
+        ...(n % 4 === 1 ? { [consentKeys()]: says(), ...(n % 8 === 1 ? { gcd: letters() } : {}) } : {}),
         ...(n % 7 === 0 ? { [orderKeys()]: `T-${n % 50}`, [orderKeys()]: ids(), [amounts()]: values() } : {}),
       },
     }

@@ -1,0 +1,193 @@
+import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
+import { type Binder, type Query, query } from '../warehouse/query.ts'
+import { ADVERTISING_VENDORS, GOOGLE_VENDORS } from './consent-vendors.ts'
+
+export interface Span {
+  from: Instant
+  to: Instant
+}
+
+/** Whose, where and when requests came that have something in common; `count` weighted. */
+interface Requests {
+  orgId: string
+  domainId: string
+  vendor: string
+  /** Start of the UTC day. */
+  day: Instant
+  count: number
+  firstSeenAt: Instant
+  lastSeenAt: Instant
+}
+
+/** Requests that said the same; null: they lacked the parameter. */
+export interface SaidRow extends Requests {
+  gcs: string | null
+  gcd: string | null
+}
+
+/** Requests that were sent although the visitor had denied them. */
+export type DeniedRow = Requests
+
+/** Sessions that are denied by default, by the hour in which they began, and those of them that chose later on. */
+export interface ChoiceRow {
+  domainId: string
+  hour: Instant
+  vendor: string
+  sessions: number
+  chosen: number
+}
+
+/** A signal is in force for so long. */
+export const SIGNAL_MS = 4 * HOUR_MS
+/** Visitors may think for so long at least before they count as those that chose nothing. */
+export const CHOICE_MS = 30 * MINUTE_MS
+
+/** Real visitors' requests: no loads of code, no reports of a tag manager, no tests. */
+const REAL = `env = 'prod' AND kind IN ('event', 'hit')`
+const SESSION = 'orgId, domainId, sessionId'
+/** https://www.simoahava.com/analytics/consent-mode-v2-google-tags/; the first letter is of `ad_storage`. */
+const DENYING = '(^1.[pqmu])'
+const GRANTING = '(^1.[trnv])'
+const UNSET = '(^1.l)'
+const DENIED_BY_DEFAULT = '([pqr])'
+const CHOSEN = '([qr])'
+
+/** What a request says of consent by itself, in the words of the decoders; `consent.gpc` is what the browser says. */
+const OWN_WORDS = ['consent.personalized_ads', 'consent.gdpr', 'consent.tcf.version', 'consent.us_privacy.sale']
+const GPC = ['gpc', 'consent.gpc', 'consent.usnat.gpc']
+
+/** Asks what Google's requests say, and how many there are of other advertising vendors; of all organizations. */
+export function saidQuery(window: Span): Query {
+  return query('compliance.consent-said', {
+    orgId: null,
+    window,
+    write: (binder) => {
+      const { dialect } = binder
+      const among = binder.among('vendor', [...Object.keys(GOOGLE_VENDORS), ...Object.keys(ADVERTISING_VENDORS)])
+      return {
+        keys: ['gcs', 'gcd'],
+        sql: `SELECT orgId, domainId, vendor, day, gcs, gcd, sum(weight) AS count,
+            min(receivedAt) AS firstSeenAt, max(receivedAt) AS lastSeenAt
+          FROM (
+            SELECT orgId, domainId, vendor, weight, receivedAt, ${dialect.quotient('receivedAt', DAY_MS)} * ${DAY_MS} AS day,
+              ${dialect.key('gcs')} AS gcs, ${dialect.key('gcd')} AS gcd
+            FROM events WHERE ${REAL} AND ${among.join(' AND ')}
+          ) AS said GROUP BY orgId, domainId, vendor, day, gcs, gcd`,
+      }
+    },
+  })
+}
+
+/** Asks for the sessions of the window in which an advertising vendor was sent something. */
+export function adSessionsQuery(window: Span): Query {
+  return query('compliance.ad-sessions', {
+    orgId: null,
+    window,
+    write: (binder) => ({
+      sql: `SELECT DISTINCT sessionId FROM events
+        WHERE ${REAL} AND sessionId <> '' AND ${binder.among('vendor', Object.keys(ADVERTISING_VENDORS)).join(' AND ')}`,
+    }),
+  })
+}
+
+/**
+ * Asks for requests of advertising vendors without a signal of their own, received in this time, in sessions of which the
+ * latest signal before the request, at most `SIGNAL_MS` old, denies `ad_storage`, or in which `gpc` is on. `sessionIds`:
+ * only these; null: all.
+ */
+export function deniedQuery({ from, to }: Span, sessionIds: readonly string[] | null): Query {
+  return query('compliance.after-denial', {
+    orgId: null,
+    window: { from: from - SIGNAL_MS, to },
+    write: (binder) => {
+      const { dialect } = binder
+      const sessions = binder.among('sessionId', sessionIds ?? [])
+      const turn = `PARTITION BY ${SESSION}, turn`
+      return {
+        keys: ['gcs', 'gcd', 'asc', 'consent.ad_storage', ...OWN_WORDS, ...GPC],
+        // A signal begins a turn, and is in force in it.
+        sql: `SELECT orgId, domainId, vendor, day, sum(weight) AS count,
+            min(receivedAt) AS firstSeenAt, max(receivedAt) AS lastSeenAt
+          FROM (
+            SELECT orgId, domainId, vendor, weight, receivedAt, isRequest,
+              ${dialect.quotient('receivedAt', DAY_MS)} * ${DAY_MS} AS day,
+              max(gpc) OVER (PARTITION BY ${SESSION}) AS gpcOn,
+              max(denies) OVER (${turn}) AS denied, max(signalAt) OVER (${turn}) AS inForceSince
+            FROM (
+              SELECT ${SESSION}, vendor, weight, receivedAt, isRequest, gpc, denies,
+                CASE WHEN denies IS NULL THEN NULL ELSE receivedAt END AS signalAt,
+                sum(CASE WHEN denies IS NULL THEN 0 ELSE 1 END) OVER (
+                  PARTITION BY ${SESSION} ORDER BY ts, seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                ) AS turn
+              FROM (
+                SELECT ${SESSION}, vendor, weight, receivedAt, ts, seq, ${signalColumns(binder)}
+                FROM events WHERE ${[REAL, `sessionId <> ''`, ...sessions].join(' AND ')}
+              ) AS said WHERE isRequest = 1 OR denies IS NOT NULL OR gpc = 1
+            ) AS turns
+          ) AS requests
+          WHERE isRequest = 1 AND receivedAt >= ${from}
+            AND (gpcOn = 1 OR (denied = 1 AND inForceSince >= receivedAt - ${SIGNAL_MS}))
+          GROUP BY orgId, domainId, vendor, day`,
+      }
+    },
+  })
+}
+
+/** `denies`: 1, 0, or NULL where the event is no signal; `gpc` and `isRequest`: 1 or 0. */
+function signalColumns(binder: Binder): string {
+  const { dialect } = binder
+  const key = (name: string) => dialect.key(name)
+  const letters = (pattern: string) => dialect.matches(key('gcd'), binder.bind(pattern))
+  const word = key('consent.ad_storage')
+  const tests: [test: string, denies: 0 | 1][] = [
+    [`${word} = 'denied'`, 1],
+    [`${word} IS NOT NULL`, 0],
+    [dialect.startsWith(key('gcs'), binder.bind('G10')), 1],
+    [dialect.startsWith(key('gcs'), binder.bind('G11')), 0],
+    [letters(DENYING), 1],
+    [letters(GRANTING), 0],
+    [dialect.startsWith(key('gcs'), binder.bind('G1-')), 0],
+    [letters(UNSET), 0],
+    [`${key('asc')} = 'D'`, 1],
+    [`${key('asc')} = 'G'`, 0],
+  ]
+  const says = [word, ...['gcs', 'gcd', 'asc', ...OWN_WORDS].map(key)].map((column) => `${column} IS NOT NULL`)
+  const isAd = binder.among('vendor', Object.keys(ADVERTISING_VENDORS)).join(' AND ')
+  const gpc = GPC.map((name) => `${key(name)} IN ('1', 'true', 'yes')`).join(' OR ')
+  return [
+    `CASE ${tests.map(([test, denies]) => `WHEN ${test} THEN ${denies}`).join(' ')} ELSE NULL END AS denies`,
+    `CASE WHEN ${gpc} THEN 1 ELSE 0 END AS gpc`,
+    `CASE WHEN ${isAd} AND NOT (${says.join(' OR ')}) THEN 1 ELSE 0 END AS isRequest`,
+  ].join(', ')
+}
+
+/**
+ * Asks how many sessions began in each hour of this time with consent denied by default, and how many of them chose. The
+ * time begins and ends with an hour; sessions are known for `CHOICE_MS` behind its end.
+ */
+export function choicesQuery({ from, to }: Span): Query {
+  return query('compliance.consent-choices', {
+    orgId: null,
+    window: { from: from - SIGNAL_MS, to: to + CHOICE_MS },
+    write: (binder) => {
+      const { dialect } = binder
+      const gcd = dialect.key('gcd')
+      const isGa4 = `vendor = 'Google Analytics 4'`
+      return {
+        keys: ['gcd'],
+        sql: `SELECT domainId, hour, CASE WHEN max(ga4) = 1 THEN 'Google Analytics 4' ELSE max(vendor) END AS vendor,
+            count(*) AS sessions, sum(chose) AS chosen
+          FROM (
+            SELECT ${SESSION}, ${dialect.quotient('min(receivedAt)', HOUR_MS)} * ${HOUR_MS} AS hour,
+              max(vendor) AS vendor, max(CASE WHEN ${isGa4} THEN 1 ELSE 0 END) AS ga4,
+              max(CASE WHEN ${dialect.matches('gcd', binder.bind(CHOSEN))} THEN 1 ELSE 0 END) AS chose
+            FROM (
+              SELECT ${SESSION}, vendor, receivedAt, ${gcd} AS gcd FROM events
+              WHERE ${REAL} AND sessionId <> '' AND ${binder.among('vendor', Object.keys(GOOGLE_VENDORS)).join(' AND ')}
+                AND ${dialect.matches(gcd, binder.bind(DENIED_BY_DEFAULT))}
+            ) AS denied GROUP BY ${SESSION}
+          ) AS visits WHERE hour >= ${from} AND hour < ${to} GROUP BY domainId, hour`,
+      }
+    },
+  })
+}

@@ -1,0 +1,86 @@
+import { DAY_MS, type Instant } from '../core/clock.ts'
+import { type Db, prepared } from '../store/database.ts'
+import { RECORDS_KEPT_MS, type Retention } from '../store/retention.ts'
+import type { ChoiceRow } from './consent-queries.ts'
+import { CONSENT_KEY, type ConsentKind } from './finding.ts'
+import type { HourCount } from './update-rate.ts'
+
+/** How far requests were looked at, and sessions counted; 0: not yet. */
+export interface ConsentCursor {
+  requestsTo: Instant
+  hoursTo: Instant
+}
+
+export function consentCursor(db: Db): ConsentCursor {
+  const find = prepared<[], ConsentCursor>(db, 'SELECT requestsTo, hoursTo FROM consentCursor')
+  return find.get() ?? { requestsTo: 0, hoursTo: 0 }
+}
+
+export function moveConsentCursor(db: Db, cursor: ConsentCursor): void {
+  prepared(db, 'INSERT OR REPLACE INTO consentCursor VALUES (1, @requestsTo, @hoursTo)').run(cursor)
+}
+
+/** One day's requests of a vendor in a domain; `kind` empty: all of them. */
+export interface DayCount {
+  domainId: string
+  vendor: string
+  day: Instant
+  kind: ConsentKind | ''
+  count: number
+}
+
+/** Adds to what was looked at on a day. Returns the sum; of a domain that is gone `count`. */
+export function addToDay(db: Db, added: DayCount): number {
+  const add = prepared<[object], { count: number }>(
+    db,
+    `INSERT INTO consentDay SELECT @domainId, @vendor, @day, @kind, @count
+     WHERE EXISTS (SELECT 1 FROM domain WHERE id = @domainId)
+     ON CONFLICT DO UPDATE SET count = count + excluded.count RETURNING count`,
+  )
+  return add.get(added)?.count ?? added.count
+}
+
+/** Returns when the finding was seen first; null when it is new. */
+export function firstSeenAt(db: Db, { orgId, vendor, kind }: { orgId: string; vendor: string; kind: ConsentKind }) {
+  const find = prepared<[string, string, string], { firstSeenAt: Instant }>(
+    db,
+    `SELECT firstSeenAt FROM finding WHERE orgId = ? AND vendor = ? AND kind = ? AND key = '${CONSENT_KEY}'`,
+  )
+  return find.get(orgId, vendor, kind)?.firstSeenAt ?? null
+}
+
+/** Stores how many sessions began in hours, in the place of what was known of them. */
+export function putHours(db: Db, rows: readonly ChoiceRow[]): void {
+  const put = prepared(
+    db,
+    `INSERT OR REPLACE INTO consentHour SELECT @domainId, @hour, @vendor, @sessions, @chosen
+     WHERE EXISTS (SELECT 1 FROM domain WHERE id = @domainId)`,
+  )
+  for (const row of rows) put.run(row)
+}
+
+/** A domain with the hours that are known of it, by their starts. */
+export interface CountedDomain {
+  orgId: string
+  domainId: string
+  hours: Map<Instant, HourCount>
+}
+
+/** Returns the hours from `from` to before `to` of all domains that have any. */
+export function hoursBetween(db: Db, from: Instant, to: Instant): CountedDomain[] {
+  const rows = prepared<[Instant, Instant], HourCount & { orgId: string; domainId: string; hour: Instant }>(
+    db,
+    `SELECT orgId, domainId, hour, vendor, sessions, chosen FROM consentHour JOIN domain ON domain.id = domainId
+     WHERE hour >= ? AND hour < ? ORDER BY domainId, hour`,
+  ).all(from, to)
+  return [...Map.groupBy(rows, ({ domainId }) => domainId)].map(([domainId, own]) => ({
+    ...{ orgId: own[0]?.orgId ?? '', domainId },
+    hours: new Map(own.map(({ hour, vendor, sessions, chosen }) => [hour, { vendor, sessions, chosen }])),
+  }))
+}
+
+/** Deletes what was counted before the retention time. */
+export const removeOldConsentCounts: Retention = (db, now) => {
+  db.prepare('DELETE FROM consentDay WHERE day < ?').run(now - RECORDS_KEPT_MS - DAY_MS)
+  db.prepare('DELETE FROM consentHour WHERE hour < ?').run(now - RECORDS_KEPT_MS)
+}

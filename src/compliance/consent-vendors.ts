@@ -1,0 +1,50 @@
+/**
+ * Whose requests carry `gcs` and `gcd`: Google's products for measurement and advertising.
+ * https://developers.google.com/tag-platform/security/concepts/consent-mode
+ */
+export const GOOGLE_VENDORS: Readonly<Record<string, string>> = {
+  'Google Analytics 4': 'measurement; every request of the Google tag says both',
+  'Google Universal Analytics': 'measurement; said both as long as it was served',
+  'Google Ads': 'conversions and remarketing; every request of the Google tag says both',
+  'Google Floodlight': 'conversions of Campaign Manager; every request of the Google tag says both',
+}
+// Not among them: Google Tag Manager and Google Optimize, which load code and measure nothing by themselves.
+
+/**
+ * Vendors that use what they are sent for advertising, and whose tags say nothing of consent by themselves: what keeps
+ * them from sending is the site alone. Left out are Google's, and those whose requests say what was decided: Microsoft's
+ * UET (`asc`), and those that pass on a string of the TCF or GPP when the site has one. A request that says anything of
+ * consent is never held against its vendor.
+ */
+export const ADVERTISING_VENDORS: Readonly<Record<string, string>> = {
+  'AdRoll Pixel': 'retargeting',
+  'Amazon Ads': 'conversions and audiences of Amazon',
+  Bombora: 'audiences by company, sold to advertisers',
+  'CJ Affiliate': 'commissions; identifies the visitor to publishers',
+  'Criteo OneTag': 'retargeting',
+  'LINE Tag': 'conversions and audiences of LINE',
+  'LinkedIn Insight': 'conversions and audiences of LinkedIn',
+  LiveIntent: 'identities, sold to advertisers',
+  LiveRamp: 'identities, sold to advertisers',
+  'Meta Pixel': 'conversions and audiences of Meta',
+  'Nextdoor Pixel': 'conversions of Nextdoor',
+  'Outbrain Pixel': 'conversions and audiences of Outbrain',
+  'Pinterest Tag': 'conversions and audiences of Pinterest',
+  'Quora Pixel': 'conversions and audiences of Quora',
+  'RTB House': 'retargeting',
+  'Rakuten Advertising': 'commissions and retargeting',
+  'Reddit Pixel': 'conversions and audiences of Reddit',
+  'Seznam Sklik': 'conversions and retargeting of Seznam',
+  'Snapchat Pixel': 'conversions and audiences of Snapchat',
+  'Sojern Pixel': 'retargeting for travel',
+  'Spotify Ad Analytics': 'conversions of podcast advertising',
+  StackAdapt: 'conversions and retargeting',
+  'Taboola Pixel': 'conversions and audiences of Taboola',
+  'Teads Universal Pixel': 'conversions and audiences of Teads',
+  'The Trade Desk': 'audiences for bidding',
+  'TikTok Pixel': 'conversions and audiences of TikTok',
+  'VK Pixel': 'conversions and audiences of VK',
+  'X Pixel': 'conversions and audiences of X',
+  'Yahoo Dot Tag': 'conversions and audiences of Yahoo',
+  'Zemanta Pixel': 'conversions of Zemanta',
+}

@@ -1,0 +1,88 @@
+import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
+
+/** Sessions that began in an hour with consent denied by default, and how many of them chose later on. */
+export interface HourCount {
+  vendor: string
+  sessions: number
+  chosen: number
+}
+
+/** A time in which fewer visitors than before answered the banner. */
+export interface RateFall {
+  vendor: string
+  from: Instant
+  to: Instant
+  sessions: number
+  chosen: number
+  /** Share of sessions that chose, 0 to 1: in this time, and in the seven days before. */
+  rate: number
+  rateBefore: number
+}
+
+/** Lengths of the time that is held against the past, in hours. A longer one knows more, a shorter one knows it sooner. */
+const LENGTHS = [24, 6, 2]
+const DAYS_BEFORE = 7
+/** So many of the days before must have sessions at that time. */
+const MIN_DAYS = 5
+const MIN_SESSIONS = 30
+/** How far below the expectation a share lies that has surely fallen, in standard deviations. */
+const SURELY = 5
+/** The share differs from day to day by at least this part of itself, however alike seven days were. */
+const MIN_SPREAD = 0.08
+
+/** Adds up the hours from `from` to before `to`. */
+function sumOf(hours: ReadonlyMap<Instant, HourCount>, from: Instant, to: Instant): HourCount {
+  const sum: HourCount = { vendor: '', sessions: 0, chosen: 0 }
+  for (let hour = from; hour < to; hour += HOUR_MS) {
+    const { vendor = sum.vendor, sessions = 0, chosen = 0 } = hours.get(hour) ?? {}
+    sum.vendor = vendor
+    sum.sessions += sessions
+    sum.chosen += chosen
+  }
+  return sum
+}
+
+/**
+ * Returns the longest time up to `end` (an hour's end) in which the share of sessions that choose has surely fallen
+ * against the same hours of the seven days before; null when it has not. `hours`: of one domain, by their starts, from
+ * eight days before on; hours without sessions may be left out.
+ *
+ * The share of day j is taken as p + b_j, with b_j of variance τ² from day to day (method of moments, DerSimonian and
+ * Laird 1986, https://doi.org/10.1016/0197-2456(86)90046-2). It has fallen when
+ * (p − p₁) / √(p(1 − p)(1/n₁ + 1/n) + τ²(1 + 1/days)) is at least `SURELY`.
+ */
+export function rateFallAt(hours: ReadonlyMap<Instant, HourCount>, end: Instant): RateFall | null {
+  for (const length of LENGTHS) {
+    const from = end - length * HOUR_MS
+    const present = sumOf(hours, from, end)
+    if (present.sessions < MIN_SESSIONS) continue
+    const days = Array.from({ length: DAYS_BEFORE }, (_, n) =>
+      sumOf(hours, from - (n + 1) * DAY_MS, end - (n + 1) * DAY_MS),
+    ).filter(({ sessions }) => sessions > 0)
+    if (days.length < MIN_DAYS) continue
+    const { sessions, chosen, vendor } = present
+    const all = days.reduce(
+      (sum, day) => ({ sessions: sum.sessions + day.sessions, chosen: sum.chosen + day.chosen }),
+      {
+        sessions: 0,
+        chosen: 0,
+      },
+    )
+    // One more of each kind: a share of 0 or 1 has a variance too.
+    const p = (all.chosen + 1) / (all.sessions + 2)
+    const chance = p * (1 - p) * (1 / sessions + 1 / all.sessions)
+    const deviation = Math.sqrt(chance + spreadOf(days, p) * (1 + 1 / days.length))
+    const [rate, rateBefore] = [chosen / sessions, all.chosen / all.sessions]
+    if ((rateBefore - rate) / deviation >= SURELY) return { vendor, from, to: end, sessions, chosen, rate, rateBefore }
+  }
+  return null
+}
+
+/** Returns the variance of the share from day to day, beyond what chance makes of so many sessions. */
+function spreadOf(days: readonly HourCount[], p: number): number {
+  const total = days.reduce((sum, { sessions }) => sum + sessions, 0)
+  const squares = days.reduce((sum, { sessions }) => sum + sessions ** 2, 0)
+  const chi = days.reduce((sum, { sessions, chosen }) => sum + sessions * (chosen / sessions - p) ** 2, 0)
+  const beyond = (chi - (days.length - 1) * p * (1 - p)) / (total - squares / total)
+  return Math.max(beyond || 0, (MIN_SPREAD * p) ** 2)
+}
