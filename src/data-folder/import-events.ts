@@ -3,6 +3,7 @@ import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { lookThroughAgain } from '../changes/notice.ts'
 import type { Instant } from '../core/clock.ts'
+import { AppError, messageOf } from '../core/error.ts'
 import { importDomains } from '../domains/directory.ts'
 import { type ImportRules, readLine } from '../ingest/import-line.ts'
 import { isImported, recordImport } from '../ingest/import-store.ts'
@@ -120,14 +121,20 @@ class FileImport {
   }
 
   private async hash(): Promise<string> {
-    const { size } = await stat(this.file)
     const hasher = new Bun.CryptoHasher('sha256')
-    let seen = 0
-    const read = (bytes: number) => {
-      seen += bytes
-      this.progress((KNOWING * seen) / size)
+    try {
+      const { size } = await stat(this.file)
+      let seen = 0
+      const read = (bytes: number) => {
+        seen += bytes
+        this.progress((KNOWING * seen) / size)
+      }
+      for await (const part of bytesOf(this.file, read)) hasher.update(part)
+    } catch (error) {
+      // Of the disk, or of what was packed.
+      if (typeof (error as { code?: unknown }).code !== 'string') throw error
+      throw new AppError('invalid', `${this.file} can't be read: ${messageOf(error)}`)
     }
-    for await (const part of bytesOf(this.file, read)) hasher.update(part)
     return hasher.digest('hex')
   }
 
