@@ -72,7 +72,7 @@ export function jobsOf(parts: JobParts): Job[] {
       },
     },
     { name: 'evaluate series', pattern: '*/10 * * * * *', run: (stopping) => followSeries(parts.series, stopping) },
-    { name: 'look for personal data', pattern: '3/10 * * * * *', run: (stopping) => scan(parts.scanning, stopping) },
+    { name: 'look for personal data', pattern: '3-59/10 * * * * *', run: (stopping) => scan(parts.scanning, stopping) },
     { name: 'check consent', pattern: '5,25,45 * * * * *', run: (stopping) => checkConsent(parts.consent, stopping) },
     { name: 'automatic alerts', pattern: '15 */5 * * * *', run: keepAutoAlerts },
     { name: 'retain', pattern: '30 */5 * * * *', run: () => retain(parts.retaining) },
