@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { testApp } from '../../test/app.ts'
 import { cast } from '../../test/fakes.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
@@ -6,9 +7,11 @@ import type { StoredEvent } from '../core/event.ts'
 import { readConsent } from '../decoders/consent.ts'
 import { type Random, randomOf } from '../detector/series.fixture.ts'
 import { createDomain } from '../domains/store.ts'
+import { capturedEvents, capturesFolder } from '../insights/history.fixture.ts'
 import { updateOrg } from '../org/store.ts'
 import { type Said, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
 import { type ConsentCheckParts, checkConsent } from './consent-check.ts'
+import { checkConsentAnew } from './consent-store.ts'
 import { ADVERTISING_VENDORS, GOOGLE_VENDORS } from './consent-vendors.ts'
 import { listFindings } from './store.ts'
 
@@ -314,3 +317,157 @@ describe('over 20,000 events', () => {
     expect(watched.found()).toEqual(plainFound(stand.events))
   })
 })
+
+test('through the program: collected, found by the job, listed, and counted once after a kill', async () => {
+  await using world = await testApp()
+  const { token, id } = (await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })).body
+  expect((await world.call('PATCH', '/v1/org', { body: { consentOptIn: true } })).body.consentOptIn).toBe(true)
+  const g = 'https://www.google-analytics.com/g/collect?v=2&tid=G-1&en=page_view'
+  const urls = [
+    g,
+    `${g}&gcs=G111&gcd=13t3t3t3t5`,
+    `${g}&gcs=G100&gcd=13q3q3q3q5`,
+    'https://www.facebook.com/tr/?id=1&ev=PageView',
+  ]
+  for (const url of urls) {
+    world.clock.advance(SECOND_MS)
+    await world.collect(token, { sessionId: 's', sentAt: world.clock.now(), hits: [{ url, ts: world.clock.now() }] })
+  }
+  const found = async () => {
+    const { findings } = (await world.call('GET', `/v1/compliance/consent?domainId=${id}`)).body
+    return findings.map(({ vendor, kind, count }: Record<string, unknown>) => `${vendor} ${kind} ${count}`).sort()
+  }
+  world.clock.advance(SECOND_MS)
+  await world.run('flush', 'check consent')
+  const expected = [`${GA4} granted_by_default 1`, `${GA4} no_signal 1`, 'Meta Pixel after_denial 1']
+  expect(await found()).toEqual(expected)
+  await world.crash()
+  world.clock.advance(SECOND_MS)
+  await world.run('flush', 'check consent', 'retain')
+  expect(await found()).toEqual(expected)
+})
+
+describe('the banner on eight days', () => {
+  /** Seven days on which two of three answer, and one on which nobody does from `brokenAt` (an hour of it) on. */
+  async function visits(watched: Watched, brokenAt: number): Promise<void> {
+    const { stand, orgId, domainId } = watched
+    const start = stand.clock.now()
+    for (let hour = 0; hour < 8 * 24; hour++) {
+      stand.clock.set(start + hour * HOUR_MS)
+      const isBroken = hour >= 7 * 24 + brokenAt
+      const events = Array.from({ length: 12 }, (_, n) => {
+        const session = { sessionId: `${hour}-${n}`, orgId, domainId }
+        const answers = !isBroken && n % 3 > 0
+        return [ga4(DENIED, session), ...(answers ? [ga4(n % 2 ? '13r3r3r3r5' : '13q3q3q3q5', session)] : [])]
+      })
+      await stand.add(events.flat())
+      if (hour % 40 === 39) await stand.flush()
+    }
+    stand.clock.set(start + 8 * DAY_MS + HOUR_MS)
+  }
+
+  test('a day on which nobody answers is a finding, with each session once', async () => {
+    await using watched = await Watched.open()
+    await visits(watched, 0)
+    await watched.check()
+    const [finding, ...others] = watched.findings()
+    expect(others).toEqual([])
+    expect(finding).toMatchObject({ vendor: GA4, key: '$consent', kind: 'update_rate', domainIds: [watched.domainId] })
+    expect(finding?.count).toBeGreaterThan(200)
+    expect(finding?.count).toBeLessThanOrEqual(24 * 12 + 24 * 12)
+    expect(finding?.example).toMatch(
+      /^0 % of \d+ sessions denied by default answered the banner from .* UTC to .* UTC; in the seven days before 66\.7 % did\.$/,
+    )
+    const before = watched.findings()
+    await watched.check()
+    expect(watched.findings()).toEqual(before)
+  })
+
+  test('the same, looked at every few hours', async () => {
+    await using atOnce = await Watched.open()
+    await visits(atOnce, 10)
+    await atOnce.check()
+    await using bitByBit = await Watched.open()
+    const { stand } = bitByBit
+    await visits(bitByBit, 10)
+    await stand.flush()
+    const { parts } = bitByBit
+    for (let at = stand.events[0]?.receivedAt ?? 0; at < stand.clock.now(); at += 5 * HOUR_MS + 7 * MINUTE_MS) {
+      await checkConsent({ ...parts, spool: { watermark: () => at } })
+    }
+    await bitByBit.check()
+    expect(bitByBit.found()).toEqual(atOnce.found())
+    expect(bitByBit.found()).toHaveLength(1)
+  })
+
+  test('days like all others are none', async () => {
+    await using watched = await Watched.open()
+    await visits(watched, 24)
+    await watched.check()
+    expect(watched.found()).toEqual([])
+  })
+
+  test('what was imported later is counted, and what was counted is not counted twice', async () => {
+    await using watched = await Watched.open()
+    await visits(watched, 0)
+    await watched.send({ vendor: GA4 })
+    await watched.check()
+    const before = watched.found()
+    checkConsentAnew(watched.stand.db)
+    expect(watched.found()).toEqual([])
+    await watched.check()
+    expect(watched.found()).toEqual(before)
+  })
+})
+
+describe.skipIf(capturesFolder === null)(
+  `real captures${capturesFolder ? '' : ' (the folder of captures is not there)'}`,
+  () => {
+    /** What is found in these captures; `also`: what else is sent in each, at its end. */
+    async function foundIn(isMeant: (name: string) => boolean, also: Said[] = []): Promise<string[]> {
+      await using watched = await Watched.open()
+      const { stand, orgId, domainId } = watched
+      const captured = capturedEvents(capturesFolder ?? '', { id: domainId, orgId })
+      for (const [name, events] of Map.groupBy(captured, ({ sessionId }) => sessionId ?? '')) {
+        if (!isMeant(name)) continue
+        stand.clock.advance(MINUTE_MS)
+        await stand.add(events.map((event) => ({ ...event, ts: stand.clock.now() })))
+        await watched.send(...also.map((event) => ({ ...event, sessionId: name })))
+      }
+      await watched.check()
+      return watched.found()
+    }
+
+    test('mostly were made before there was a consent mode, or without one', async () => {
+      expect(await foundIn(() => true)).toEqual([
+        'Google Ads no_signal 4',
+        `${GA4} no_signal 4`,
+        `${GA4} not_set 6`,
+        'Google Floodlight no_signal 12',
+        'Google Universal Analytics no_signal 51',
+        'Google Universal Analytics not_set 1',
+      ])
+    })
+
+    test.each<[name: string, found: string[]]>([
+      ['sdkcap__ga4_minimal', [`${GA4} no_signal 3`]],
+      ['user-flows__artifacts__step0', [`${GA4} not_set 2`]],
+      [
+        'www.izettle.com',
+        ['Google Ads no_signal 2', 'Google Floodlight no_signal 1', 'Google Universal Analytics no_signal 3'],
+      ],
+      // A banner that was declined, and nobody else's tags.
+      ['early-hints', []],
+      // One tag says default, update and not set, each for another signal, and the other nothing.
+      ['lighthouse__core__test__fixtures__artifacts__lr', ['Google Universal Analytics no_signal 2']],
+    ])('%s: %j', async (name, found) => {
+      expect(await foundIn((one) => one.includes(name))).toEqual(found)
+    })
+
+    test('in the one where everything is denied, a pixel that is sent anyway is found', async () => {
+      expect(await foundIn((name) => name.includes('early-hints'), [meta(), granted(), meta()])).toEqual([
+        'Meta Pixel after_denial 1',
+      ])
+    })
+  },
+)

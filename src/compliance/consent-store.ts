@@ -1,5 +1,5 @@
 import { DAY_MS, type Instant } from '../core/clock.ts'
-import { type Db, prepared } from '../store/database.ts'
+import { type Db, prepared, tx } from '../store/database.ts'
 import { RECORDS_KEPT_MS, type Retention } from '../store/retention.ts'
 import type { ChoiceRow } from './consent-queries.ts'
 import { CONSENT_KEY, type ConsentKind } from './finding.ts'
@@ -18,6 +18,17 @@ export function consentCursor(db: Db): ConsentCursor {
 
 export function moveConsentCursor(db: Db, cursor: ConsentCursor): void {
   prepared(db, 'INSERT OR REPLACE INTO consentCursor VALUES (1, @requestsTo, @hoursTo)').run(cursor)
+}
+
+/**
+ * Forgets what was counted, so that the next round counts all that is kept anew: what was imported lies before the cursor,
+ * among what was counted already. What was decided about findings stays.
+ */
+export function checkConsentAnew(db: Db): void {
+  tx(db, () => {
+    for (const table of ['consentCursor', 'consentDay', 'consentHour']) db.prepare(`DELETE FROM ${table}`).run()
+    db.prepare(`UPDATE finding SET count = 0, formed = 0 WHERE key = '${CONSENT_KEY}'`).run()
+  })
 }
 
 /** One day's requests of a vendor in a domain; `kind` empty: all of them. */

@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'bun:test'
+import { DAY_MS, HOUR_MS } from '../core/clock.ts'
+import { normal, type Random, randomOf } from '../detector/series.fixture.ts'
+import { type HourCount, rateFallAt } from './update-rate.ts'
+
+type Hours = Map<number, HourCount>
+
+const EVEN = () => 1
+/** So many sessions in each hour of so many days, of which this share chooses. */
+function even(days: number, perHour: number, rate: number): Hours {
+  const hours: Hours = new Map()
+  for (let n = 0; n < days * 24; n++) put(hours, n, perHour, Math.round(perHour * rate))
+  return hours
+}
+
+const put = (hours: Hours, n: number, sessions: number, chosen: number) =>
+  void hours.set(n * HOUR_MS, { vendor: 'GA4', sessions, chosen })
+
+describe('the banner on eight days', () => {
+  const broken = (perHour: number, from: number, to: number, rate: number) => {
+    const hours = even(8, perHour, 0.6)
+    for (let n = from; n < to; n++) put(hours, n, perHour, Math.round(perHour * rate))
+    return hours
+  }
+  test.each<[what: string, hours: Hours, end: number, hoursLong: number | null]>([
+    ['as on the days before', even(8, 20, 0.6), 192, null],
+    ['nobody answers on the eighth day', broken(20, 168, 192, 0), 192, 24],
+    ['a third of those who did', broken(20, 168, 192, 0.2), 192, 24],
+    ['nearly as many', broken(20, 168, 192, 0.5), 192, null],
+    ['nobody since two hours', broken(40, 190, 192, 0), 192, 2],
+    ['nobody since six hours', broken(12, 186, 192, 0), 192, 6],
+    ['too few sessions to be sure', broken(1, 168, 192, 0), 192, null],
+    ['it was broken, and works again', broken(20, 100, 110, 0), 192, null],
+    ['more than before', broken(20, 168, 192, 0.9), 192, null],
+    [
+      'only four days before',
+      new Map([...broken(20, 168, 192, 0)].filter(([hour]) => hour >= 72 * HOUR_MS)),
+      192,
+      null,
+    ],
+    ['nobody ever answered', even(8, 20, 0), 192, null],
+    ['nothing at all', new Map(), 192, null],
+  ])('%s', (_, hours, end, hoursLong) => {
+    const fall = rateFallAt(hours, end * HOUR_MS)
+    expect(fall && (fall.to - fall.from) / HOUR_MS).toBe(hoursLong)
+    if (fall) expect(fall.rate).toBeLessThan(fall.rateBefore / 1.5)
+  })
+})
+
+/** How much the share of a site differs, on the scale of its logarithmic odds: by days, hours, the time of day, weekends. */
+interface Site {
+  perDay: number
+  byDay: number
+  byHour: number
+}
+
+/** Visitors of so many days; `factorAt`: what part of the share is left in an hour. */
+function madeHours({ perDay, byDay, byHour }: Site, random: Random, days: number, factorAt = EVEN): Hours {
+  const hours: Hours = new Map()
+  const middle = Math.log(0.15 + 0.7 * random())
+  const [weekend, timeOfDay] = [normal(random) * 0.15, normal(random) * 0.2]
+  let [drift, today] = [0, 0]
+  for (let n = 0; n < days * 24; n++) {
+    const isWeekend = Math.floor(n / 24) % 7 >= 5
+    if (n % 24 === 0) [drift, today] = [drift + normal(random) * 0.03, normal(random) * byDay]
+    const sine = Math.sin(((n % 24) / 12) * Math.PI)
+    const expected = (perDay / 24) * (1 + 0.8 * sine) * (isWeekend ? 0.7 : 1)
+    const sessions = Math.max(0, Math.round(expected + Math.sqrt(expected) * normal(random)))
+    const odds = middle + drift + today + (isWeekend ? weekend : 0) + timeOfDay * sine + normal(random) * byHour
+    const rate = (1 / (1 + Math.exp(-odds))) * factorAt(n)
+    let chosen = 0
+    for (let one = 0; one < sessions; one++) if (random() < rate) chosen++
+    put(hours, n, sessions, chosen)
+  }
+  return hours
+}
+
+describe('on generated sites, whose share differs by weekday, hour and day', () => {
+  const sites: Site[] = [100, 1000, 10_000].flatMap((perDay) =>
+    [0.05, 0.2].map((byDay) => ({ perDay, byDay, byHour: 0.1 })),
+  )
+  const alarmed = (hours: Hours, from: number, to: number) =>
+    Array.from({ length: to - from }, (_, n) => rateFallAt(hours, (from + n + 1) * HOUR_MS)).some(Boolean)
+
+  test('hardly ever a false alarm: at most 2 in 300 weeks of looking each hour', () => {
+    let alarms = 0
+    for (const [s, site] of sites.entries()) {
+      for (let n = 0; n < 25; n++) {
+        const hours = madeHours(site, randomOf(s * 1000 + n), 22)
+        for (const week of [8, 15]) if (alarmed(hours, week * 24, (week + 7) * 24)) alarms++
+      }
+    }
+    expect(alarms).toBeLessThanOrEqual(2)
+  })
+
+  test.each([
+    [200, 0.7],
+    [1000, 0.9],
+    [10_000, 0.95],
+  ])('of banners that broke, with %i visitors a day, at least %p are found within a day', (perDay, share) => {
+    let found = 0
+    for (let n = 0; n < 60; n++) {
+      const site = { perDay, byDay: 0.15, byHour: 0.1 }
+      const hours = madeHours(site, randomOf(n), 16, (hour) => (hour < 15 * 24 ? 1 : 0.05))
+      if (alarmed(hours, 15 * 24, 16 * 24)) found++
+    }
+    expect(found / 60).toBeGreaterThanOrEqual(share)
+  })
+
+  test('is the same whatever else is known', () => {
+    const hours = madeHours({ perDay: 1000, byDay: 0.1, byHour: 0.1 }, randomOf(5), 30, (hour) =>
+      hour < 400 ? 1 : 0.3,
+    )
+    for (let end = 9 * 24; end < 600; end += 7) {
+      const near = new Map([...hours].filter(([hour]) => hour >= end * HOUR_MS - 8 * DAY_MS && hour < end * HOUR_MS))
+      expect(rateFallAt(near, end * HOUR_MS)).toEqual(rateFallAt(hours, end * HOUR_MS))
+    }
+  })
+})
