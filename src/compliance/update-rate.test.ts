@@ -5,7 +5,7 @@ import { type HourCount, rateFallAt } from './update-rate.ts'
 
 type Hours = Map<number, HourCount>
 
-const EVEN = () => 1
+const EVEN = (_hour: number) => 1
 /** So many sessions in each hour of so many days, of which this share chooses. */
 function even(days: number, perHour: number, rate: number): Hours {
   const hours: Hours = new Map()
