@@ -75,7 +75,7 @@ function numbersOf(taken: string | null, ofBatch: string, { floor }: Batch): str
       FROM (${placed}) ASOF LEFT JOIN taken ON least > taken.seq
     )
     SELECT row, place, free.number + coalesce(rank, 0) AS seq
-    FROM free ASOF LEFT JOIN (SELECT seq - (rank - 1) AS before, rank FROM taken) AS gaps ON free.number >= gaps.before`
+    FROM free ASOF LEFT JOIN (SELECT seq - (rank - 1) AS before, max(rank) AS rank FROM taken GROUP BY before) AS gaps ON free.number >= gaps.before`
 }
 
 /** Selects the numbers that events have which are in the history already; null when there are none close to the batch. */

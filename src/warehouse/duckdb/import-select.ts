@@ -146,7 +146,7 @@ function placeColumns(types: ColumnTypes, { domains }: ImportRules): Record<stri
     host: isText('host') ? { value: host, test: `(${host} IS NULL OR (${isPlain}${isAllowed}))` } : unless('host'),
     customerId: isText('customerId')
       ? {
-          value: `sha256(concat(own.salt, chr(0), ${customer}))[1:32]`,
+          value: `CASE WHEN ${customer} IS NOT NULL THEN sha256(concat(own.salt, chr(0), ${customer}))[1:32] END`,
           test: `(${customer} IS NULL OR (strlen(${customer}) BETWEEN ${least} AND ${most} AND ${isClean(customer)}))`,
         }
       : unless('customerId'),

@@ -1,0 +1,251 @@
+import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { TEST_START, testClock } from '../../test/fakes.ts'
+import { temporaryFolder } from '../../test/process.ts'
+import { parquetOf } from '../commands/import-events.fixture.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
+import type { StoredEvent } from '../core/event.ts'
+import { createDomain, setHostnameStatus } from '../domains/store.ts'
+import { initialize } from '../org/store.ts'
+import { query } from '../warehouse/query.ts'
+import { type Imported, importEvents } from './import-events.ts'
+import { openAllStores } from './open.ts'
+
+const NOW = TEST_START
+const reports = {
+  report(error: unknown) {
+    throw error
+  },
+  log: { info() {}, warn() {} },
+  tellOperator() {},
+}
+
+/** A data folder with two domains of one organization, of which one denies a host. */
+async function stand() {
+  const folder = temporaryFolder()
+  const clock = testClock(NOW)
+  const stores = await openAllStores(join(folder.path, 'data'), clock, reports)
+  const { db, box, warehouse } = stores
+  const owner = { orgName: 'Acme', email: 'a@example.com', password: null }
+  const { orgId } = await initialize(db, box, clock, owner)
+  const ids = ['a', 'b'].map((name) => createDomain(db, clock, orgId, { name }))
+  const [first = '', second = ''] = ids
+  setHostnameStatus(db, { orgId, id: first }, 'denied.example', 'denied')
+  return {
+    folder: folder.path,
+    orgId,
+    first,
+    second,
+    stores,
+    take(file: string, domainId: string | null = null): Promise<Imported> {
+      const order = { files: [file], domainId, from: NOW - 90 * DAY_MS, now: NOW, progress() {} }
+      return importEvents(stores, order)
+    },
+    /** Whole events in their order. */
+    events: (): Promise<StoredEvent[]> =>
+      warehouse.query(
+        query('test', {
+          orgId: null,
+          window: { from: 0, to: Number.MAX_SAFE_INTEGER },
+          write: () => ({ sql: 'SELECT * EXCLUDE (violated) FROM events ORDER BY seq', wholeParams: true }),
+        }),
+      ),
+    [Symbol.asyncDispose]: async () => {
+      await stores.spool.close()
+      stores.close()
+      folder[Symbol.dispose]()
+    },
+  }
+}
+
+const long = (length: number) => 'x'.repeat(length)
+const texts = fc.constantFrom(
+  '',
+  ' ',
+  'a',
+  'ä😀',
+  "it's",
+  '"',
+  '\\',
+  '\u0000',
+  long(100),
+  long(101),
+  long(200),
+  long(201),
+)
+const numbers = fc.constantFrom(0, 1, -1, 0.5, 42.5, 1e6, 1e6 + 1, 1e21, 2 ** 53)
+const values = fc.constantFrom<unknown>(
+  ...['', 'x', 'é', '5.0', '12:30.50', '"', '{"a": 1}', '\u0000', long(4000), long(4001)],
+  ...[0, 1, -1, 42.5, 42, 1e21, 1e-7, 0.1, 1 / 3, 123456789012345, 1234567890123456, -0],
+  ...[true, false, null],
+)
+const nested = fc.oneof(
+  { weight: 6, arbitrary: values },
+  fc.constantFrom<unknown>({}, [], { id: 7, deep: { x: 'y' } }, [1, [2]], { 'a.b': 1 }),
+)
+const keys = fc.constantFrom(
+  'a',
+  'A',
+  'value',
+  'transaction_id',
+  'a.b',
+  '',
+  ' ',
+  '$x',
+  'é',
+  long(200),
+  long(201),
+  '__proto__x',
+)
+
+/** A line of a file: mostly good, often odd, sometimes bad. */
+const aLine = (domains: readonly string[]) =>
+  fc.record(
+    {
+      receivedAt: fc.oneof(
+        { weight: 9, arbitrary: fc.integer({ min: NOW - 3 * HOUR_MS, max: NOW }) },
+        fc.constantFrom(NOW + 1, NOW - 91 * DAY_MS, -5, NOW - 1.5),
+      ),
+      vendor: fc.oneof({ weight: 5, arbitrary: fc.constantFrom('Google Analytics 4', 'Meta Pixel') }, texts),
+      domainId: fc.constantFrom(...domains, ...domains, 'dom_other'),
+      id: texts,
+      ts: fc.oneof(fc.integer({ min: 0, max: NOW + DAY_MS }), fc.constantFrom(-1, 0.5)),
+      env: fc.constantFrom('prod', 'dev', 'test'),
+      event: texts,
+      account: texts,
+      kind: fc.constantFrom('event', 'hit', 'tag', 'library', 'other'),
+      host: fc.constantFrom(
+        'shop.example',
+        'Shop.Example',
+        'denied.example',
+        '127.1',
+        'a b',
+        '',
+        'xn--a',
+        'é.example',
+        'x.',
+      ),
+      path: fc.constantFrom('/', '/a?b=c', '/a#b', '', '/ä', 'x'),
+      title: texts,
+      sessionId: texts,
+      customerId: texts,
+      status: fc.constantFrom('ok', 'failure', 'exception', 'timeout', 'blocked', 'bad'),
+      execMs: numbers,
+      durMs: numbers,
+      bytes: numbers,
+      version: numbers,
+      weight: numbers,
+      params: fc.dictionary(keys, nested, { maxKeys: 4, noNullPrototype: true }),
+    },
+    { requiredKeys: ['receivedAt', 'vendor', 'domainId'] },
+  )
+
+/** Types of the columns of a Parquet file with such lines. */
+const TYPES: Record<string, string> = {
+  ...{ receivedAt: 'DOUBLE', ts: 'DOUBLE', execMs: 'DOUBLE', durMs: 'DOUBLE', bytes: 'DOUBLE', version: 'DOUBLE' },
+  weight: 'DOUBLE',
+  ...Object.fromEntries(
+    ['vendor', 'domainId', 'id', 'env', 'event', 'account', 'kind', 'host', 'path', 'title', 'sessionId'].map(
+      (name) => [name, 'VARCHAR'],
+    ),
+  ),
+  ...{ customerId: 'VARCHAR', status: 'VARCHAR', params: 'VARCHAR' },
+}
+
+const stored = ({ seq: _seq, id, ...event }: StoredEvent) => ({ ...event, id: id.startsWith('evt_') ? '' : id })
+
+describe('an event', () => {
+  test('is the same and refused for the same reason, whether it comes in a line or in a row', async () => {
+    await using probe = await stand()
+    const lines = fc.sample(aLine([probe.first, probe.second]), { numRuns: 4000, seed: 7 })
+    const path = join(probe.folder, 'lines.ndjson')
+    await Bun.write(path, lines.map((line) => JSON.stringify(line)).join('\n'))
+    const inLines = await probe.take(path)
+    const fromLines = await probe.events()
+    expect(inLines.imported).toBeGreaterThan(100)
+    expect(inLines.refused).toBeGreaterThan(1000)
+
+    // Written a second time with parameters as text, which the engine takes as it is.
+    const flat = lines.map((line) => JSON.stringify({ ...line, params: line.params && JSON.stringify(line.params) }))
+    await Bun.write(path, flat.join('\n'))
+    const columns = Object.entries(TYPES).map(([name, type]) => `${name}: '${type}'`)
+    const rows = join(probe.folder, 'rows.parquet')
+    await parquetOf(
+      rows,
+      `SELECT * FROM read_json('${path}', format = 'newline_delimited', columns = {${columns.join(', ')}})`,
+    )
+    await using other = await stand()
+    // Domains have ids of their own in each folder.
+    const own = join(other.folder, 'own.parquet')
+    const idOf = `CASE domainId WHEN '${probe.first}' THEN '${other.first}' WHEN '${probe.second}' THEN '${other.second}' ELSE domainId END`
+    await parquetOf(own, `SELECT * REPLACE (${idOf} AS domainId) FROM '${rows}'`)
+    const inRows = await other.take(own)
+    const names = (event: StoredEvent, ids: { first: string; second: string; orgId: string }) => ({
+      ...stored(event),
+      orgId: 'org',
+      domainId: event.domainId === ids.first ? 'first' : 'second',
+      // The salt is the organization's own.
+      customerId: event.customerId === null ? null : 'hashed',
+    })
+    const fromRows = await other.events()
+    expect(fromRows.map((event) => names(event, other))).toEqual(fromLines.map((event) => names(event, probe)))
+    expect({ imported: inRows.imported, refused: inRows.refused }).toEqual({
+      imported: inLines.imported,
+      refused: inLines.refused,
+    })
+    expect(inRows.errors.map(({ line, error }) => [line, error])).toEqual(
+      inLines.errors.map(({ line, error }) => [line, error]),
+    )
+  }, 60_000)
+
+  test('of a Parquet file has parameters as a map, times as timestamps, and other columns may be NULL', async () => {
+    await using probe = await stand()
+    const path = join(probe.folder, 'a.parquet')
+    await parquetOf(
+      path,
+      `SELECT make_timestamp(${NOW - HOUR_MS}::BIGINT * 1000) AS receivedAt, 'Shop' AS vendor, NULL::INTEGER AS unknown,
+         MAP {'a': 'b', 'c': ''} AS params, 'NaN'::FLOAT AS durMs, 7::TINYINT AS version, 1.5::DECIMAL(4, 2) AS weight`,
+    )
+    expect(await probe.take(path, probe.second)).toMatchObject({ imported: 1, refused: 0 })
+    expect(await probe.events()).toMatchObject([
+      {
+        ...{ receivedAt: NOW - HOUR_MS, ts: NOW - HOUR_MS, domainId: probe.second, params: { a: 'b', c: '' } },
+        ...{ durMs: null, version: 7, weight: 1.5, env: 'prod', kind: 'event', event: '' },
+      },
+    ])
+  })
+
+  test('has a number of its own, in the order of time, also beside those that are there and at one instant', async () => {
+    await using probe = await stand()
+    const write = (name: string, times: readonly number[]) => {
+      const lines = times.map((receivedAt, n) => JSON.stringify({ receivedAt, vendor: name, id: `${name}${n}` }))
+      return Bun.write(join(probe.folder, `${name}.ndjson`), lines.join('\n'))
+    }
+    const at = NOW - 2 * HOUR_MS
+    const end = Math.floor(at / HOUR_MS) * HOUR_MS + HOUR_MS - 1
+    const sets = {
+      dense: Array.from({ length: 3000 }, () => at),
+      close: Array.from({ length: 3000 }, (_, n) => at + (n % 4)),
+      // Numbers of these reach into the next hour.
+      end: Array.from({ length: 2500 }, () => end),
+      next: Array.from({ length: 2500 }, (_, n) => end + (n % 3)),
+      back: Array.from({ length: 500 }, (_, n) => NOW - n * MINUTE_MS),
+    }
+    for (const [name, times] of Object.entries(sets)) {
+      await write(name, times)
+      await probe.take(join(probe.folder, `${name}.ndjson`), probe.first)
+    }
+    const events = await probe.events()
+    expect(events).toHaveLength(11_500)
+    expect(new Set(events.map(({ seq }) => seq)).size).toBe(events.length)
+    for (const { seq, receivedAt } of events) expect(seq).toBeGreaterThanOrEqual(receivedAt * 1000)
+    for (const own of Map.groupBy(events, ({ vendor }) => vendor).values()) {
+      const inTime = own.toSorted(
+        (a, b) => a.receivedAt - b.receivedAt || Number(a.id.match(/\d+/)) - Number(b.id.match(/\d+/)),
+      )
+      expect(own.map(({ id }) => id)).toEqual(inTime.map(({ id }) => id))
+    }
+    expect(probe.stores.spool.latest.seq).toBe(0)
+  }, 60_000)
+})
