@@ -67,6 +67,7 @@ import { signalRoutes } from './signals/signal-routes.ts'
 import type { Suspicion } from './signals/suspicion.ts'
 import { activeClockStep } from './store/clock-step.ts'
 import type { Db } from './store/database.ts'
+import { useOf } from './warehouse/disk-share.ts'
 import type { Warehouse } from './warehouse/warehouse.ts'
 
 /** When jobs last succeeded; null: not yet since the start. */
@@ -155,7 +156,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
       changed: () => domains.invalidate(),
     }),
     ...projectRoutes(parts),
-    ...ingestRoutes(parts),
+    ...ingestRoutes({ db, clock, storageOf: async (orgId) => useOf(await warehouse.pieces(), orgId) }),
     ...snippetRoutes({ db, clock, collectUrl: config.collectUrl || publicUrl, publicUrl, bundle: scriptBundle }),
     ...liveRoutes({ db, clock, live: parts.live, maskOf: (orgId) => compileMask([], privacyOf(orgId)) }),
     ...insightRoutes({ ...parts, watermark: () => parts.spool.watermark(), retentionMs: retentionMs(config) }, [

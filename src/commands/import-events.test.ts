@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { ask, runProgram, startServer, temporaryFolder } from '../../test/process.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import type { Imported } from '../data-folder/import-events.ts'
-import { parquetOf } from './import-events.fixture.ts'
+import { parquetOf } from '../data-folder/import-events.fixture.ts'
 
 /** A data folder with a domain, whose server is stopped. */
 async function stoppedFolder() {

@@ -10,7 +10,9 @@ const UsageSchema = Closed(
       Closed({ day: Type.String({ description: 'YYYY-MM-DD, UTC' }), domainId: Type.String(), events: Int() }),
     ),
     totalEvents: Int(),
-    diskBytes: Int({ description: 'Of events, of their counts and of page timings' }),
+    diskBytes: Int({
+      description: 'Of events, of their counts and of page timings; of what is shared with others, the own part',
+    }),
     oldestEventAt: Nullable(InstantSchema),
   },
   {
@@ -79,27 +81,16 @@ function usageOf(db: Db, orgId: string, from: Instant) {
   }))
 }
 
-interface StorageRow {
-  diskBytes: number | null
-  oldestEventAt: Instant | null
-}
-
-/** Returns the disk space of an organization's events without the spool; a file shared by several counts for each. */
-function storageOf(db: Db, orgId: string): StorageRow {
-  const row = db
-    .prepare<[string], StorageRow>(
-      `SELECT sum(sizeBytes) AS diskBytes, min(minReceivedAt) AS oldestEventAt FROM (
-         SELECT orgId, sizeBytes, minReceivedAt FROM eventFile
-         UNION ALL SELECT orgId, sizeBytes, NULL FROM rollupFile
-         UNION ALL SELECT orgId, sizeBytes, NULL FROM pageFile
-       ) WHERE orgId = ? OR orgId IS NULL`,
-    )
-    .get(orgId)
-  return row ?? { diskBytes: null, oldestEventAt: null }
+/** What the routes need beside the database. */
+export interface IngestRouteParts {
+  db: Db
+  clock: Clock
+  /** What an organization has on disk, and when its oldest event was received; null without events. */
+  storageOf(orgId: string): Promise<{ diskBytes: number; oldestEventAt: Instant | null }>
 }
 
 /** Routes for usage, storage, and the ledger of refused items. */
-export function ingestRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
+export function ingestRoutes({ db, clock, storageOf }: IngestRouteParts): Route[] {
   return [
     route({
       id: 'getUsage',
@@ -111,12 +102,11 @@ export function ingestRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
       tool: true,
       query: UsageQuery,
       answer: UsageSchema,
-      handle({ principal: { orgId }, query: { days = 30 } }) {
+      async handle({ principal: { orgId }, query: { days = 30 } }) {
         const today = Math.floor(clock.now() / DAY_MS) * DAY_MS
         const used = usageOf(db, orgId, today - (days - 1) * DAY_MS)
-        const { diskBytes, oldestEventAt } = storageOf(db, orgId)
         const totalEvents = used.reduce((sum, { events }) => sum + events, 0)
-        return { days: used, totalEvents, diskBytes: diskBytes ?? 0, oldestEventAt }
+        return { days: used, totalEvents, ...(await storageOf(orgId)) }
       },
     }),
     route({

@@ -119,3 +119,11 @@ function goesWith(kind: Piece['kind'], from: Instant, now: Instant): Pick<Drop, 
 const sumOf = (all: readonly { bytes: number }[]) => all.reduce((sum, { bytes }) => sum + bytes, 0)
 
 const startOf = (instant: Instant, lengthMs: number) => Math.floor(instant / lengthMs) * lengthMs
+
+/** What an organization has on disk, and when its oldest event was received; null without events. */
+export function useOf(pieces: readonly Piece[], orgId: string): { diskBytes: number; oldestEventAt: Instant | null } {
+  const own = pieces.filter((piece) => piece.orgId === orgId)
+  const events = own.filter(({ kind }) => kind === 'events' || kind === 'spool')
+  const oldest = events.reduce((first, { from }) => Math.min(first, from), Number.POSITIVE_INFINITY)
+  return { diskBytes: Math.round(sumOf(own)), oldestEventAt: events.length > 0 ? oldest : null }
+}

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Instant } from '../../core/clock.ts'
 import { messageOf } from '../../core/error.ts'
 import type { Piece } from '../warehouse.ts'
 import { quoteText } from './dialect.ts'
@@ -8,8 +9,8 @@ import type { ParquetFiles } from './parquet-files.ts'
 import { isOpen } from './rollup.ts'
 import { spooledEvents } from './spooled.ts'
 
-/** How much of a file is whose, as shares of 1. */
-type Shares = readonly { orgId: string; share: number }[]
+/** How much of a file is whose, as shares of 1, and when the first of each share came in. */
+type Shares = readonly { orgId: string; share: number; from: Instant }[]
 
 /** A file of the manifest. */
 interface Held {
@@ -54,10 +55,11 @@ export class DiskUse {
     return [...held.flatMap((file) => piecesOf(file, shares.get(file.path) ?? [])), ...(await this.spooled())]
   }
 
-  private async sharesOf({ path, weight }: Held): Promise<Shares> {
+  private async sharesOf({ path, kind, weight }: Held): Promise<Shares> {
     const { folder } = this.parquet.sources()
+    const time = kind === 'counts' ? 'minute' : 'receivedAt'
     try {
-      return await this.weigh(`read_parquet(${quoteText(join(folder, path))})`, weight)
+      return await this.weigh(`read_parquet(${quoteText(join(folder, path))})`, weight, time)
     } catch (error) {
       if (this.isThere(path)) this.report(error, `disk budget: ${path}: ${messageOf(error)}`)
       return []
@@ -68,15 +70,15 @@ export class DiskUse {
     const { spool } = this.parquet.sources()
     if (spool.length === 0) return []
     const bytes = sizeOf(spool)
-    const shares = await this.weigh(spooledEvents(spool), EVENT_BYTES)
-    return shares.map(({ orgId, share }) => ({ orgId, kind: 'spool', from: 0, bytes: bytes * share, part: null }))
+    const shares = await this.weigh(spooledEvents(spool), EVENT_BYTES, 'receivedAt')
+    return shares.map(({ orgId, share, from }) => ({ orgId, kind: 'spool', from, bytes: bytes * share, part: null }))
   }
 
-  private async weigh(source: string, weight: string): Promise<Shares> {
-    const sql = `SELECT orgId, sum(${weight})::DOUBLE AS weight FROM ${source} GROUP BY orgId`
-    const rows = await this.parquet.look<{ orgId: string; weight: number }>(sql)
+  private async weigh(source: string, weight: string, time: string): Promise<Shares> {
+    const sql = `SELECT orgId, sum(${weight})::DOUBLE AS weight, min(${time}) AS "from" FROM ${source} GROUP BY orgId`
+    const rows = await this.parquet.look<{ orgId: string; weight: number; from: Instant }>(sql)
     const all = rows.reduce((sum, row) => sum + row.weight, 0)
-    return rows.map((row) => ({ orgId: row.orgId, share: row.weight / all }))
+    return rows.map(({ orgId, weight, from }) => ({ orgId, share: weight / all, from }))
   }
 
   /** A file that was merged or dropped meanwhile is none that can't be read. */
@@ -105,7 +107,7 @@ const ofPages = ({ path, orgId, minReceivedAt, sizeBytes }: PageFile): Held => (
 
 function piecesOf({ kind, path, orgId, from, sizeBytes }: Held, shares: Shares): Piece[] {
   if (orgId !== null) return [{ orgId, kind, from, bytes: sizeBytes, part: path }]
-  return shares.map(({ orgId, share }) => ({ orgId, kind, from, bytes: sizeBytes * share, part: null }))
+  return shares.map(({ share, ...own }) => ({ ...own, kind, bytes: sizeBytes * share, part: null }))
 }
 
 /** A spool file may go while it is looked at. */

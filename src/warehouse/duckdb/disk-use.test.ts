@@ -1,0 +1,23 @@
+import { expect, test } from 'bun:test'
+import { MINUTE_MS } from '../../core/clock.ts'
+import { useOf } from '../disk-share.ts'
+import { HOUR, WarehouseStand } from '../warehouse.fixture.ts'
+
+test('an organization is told of its own share of the disk and of its own oldest event, in shared files and the spool', async () => {
+  await using stand = await WarehouseStand.open()
+  const use = async (orgId: string) => useOf(await stand.warehouse.pieces(), orgId)
+  expect(await use('org_1')).toEqual({ diskBytes: 0, oldestEventAt: null })
+  await stand.add([{ orgId: 'org_1' }])
+  expect(await use('org_1')).toMatchObject({ oldestEventAt: HOUR })
+  stand.clock.advance(MINUTE_MS)
+  await stand.add([{ orgId: 'org_2', params: { text: 'x'.repeat(4000) } }])
+  const inSpool = [await use('org_1'), await use('org_2')]
+  expect(inSpool.map(({ oldestEventAt }) => oldestEventAt)).toEqual([HOUR, HOUR + MINUTE_MS])
+  await stand.flush()
+  const [first, second] = [await use('org_1'), await use('org_2')]
+  expect([first.oldestEventAt, second.oldestEventAt]).toEqual([HOUR, HOUR + MINUTE_MS])
+  expect(second.diskBytes).toBeGreaterThan(first.diskBytes)
+  expect(Math.abs(first.diskBytes + second.diskBytes - stand.warehouse.bytes)).toBeLessThanOrEqual(1)
+  expect(first.diskBytes).toBeGreaterThan(0)
+  expect(await use('org_3')).toEqual({ diskBytes: 0, oldestEventAt: null })
+})
