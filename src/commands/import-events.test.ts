@@ -3,8 +3,8 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { ask, runProgram, startServer, temporaryFolder } from '../../test/process.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
-import type { Imported } from '../data-folder/import-events.ts'
 import { parquetOf } from '../data-folder/import-events.fixture.ts'
+import type { Imported } from '../data-folder/import-events.ts'
 
 /** A data folder with a domain, whose server is stopped. */
 async function stoppedFolder() {
