@@ -5,6 +5,7 @@ import { orgValue } from './org-value.ts'
 import { pageViewSampling } from './page-view-sampling.ts'
 import { reconcileOrders } from './reconcile.ts'
 import { scores } from './scores.ts'
+import { sessionFlows } from './session-flows.ts'
 import { signalList } from './signal-list.ts'
 import { volumeSeries } from './volume-series.ts'
 
@@ -18,4 +19,5 @@ export const insights: readonly AnyInsight[] = [
   scores,
   orgValue,
   reconcileOrders,
+  sessionFlows,
 ]

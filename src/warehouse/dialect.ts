@@ -61,13 +61,31 @@ export interface Dialect {
   argMax(value: string, by: string): string
   /** Aggregate: the values of so many rows, the first in the order of `by`, as a list; rows where the value is NULL are left out. */
   firstOf(value: string, by: readonly string[], limit: number): string
-  /** Aggregate: rows of these columns as a list, in the order of the first column, then of the second, and so on. */
-  sortedRows(columns: readonly string[]): string
+  /**
+   * Aggregate: rows of these columns as a list, in the order of the first column, then of the second, and so on. `test`:
+   * only rows for which it holds; none of them make NULL or an empty list.
+   */
+  sortedRows(columns: readonly string[], test?: string): string
+  /** The same order for a list of such rows. */
+  sorted(list: string): string
   /**
    * A text made of each row of such a list for which `test` holds, in one; both get a name whose fields (`row.seq`) are the
    * columns. Empty where the list is NULL.
    */
   rowsText(list: string, test: (row: string) => string, text: (row: string) => string, separator: string): string
+
+  /** A row of these fields, which are read as `row.field`. */
+  row(fields: Readonly<Record<string, string>>): string
+  /** The numbers from 1 up to this one as a list; empty for 0. */
+  upTo(count: string): string
+  /** What becomes of each item of a list. `item`: its name in SQL; lists within one another need different ones. */
+  each(list: string, item: string, of: string): string
+  /** The items of a list for which `test` holds. */
+  those(list: string, item: string, test: string): string
+  /** The items of a list from one place, from 1, through another. */
+  slice(list: string, from: string, through: string): string
+  /** Aggregate: of the values that are not NULL, the smallest that is no smaller than this share of them; NULL of none. */
+  quantile(value: string, share: number): string
 
   /** What stands before the parentheses of a CTE that is to be written anew wherever it is used. */
   readonly inlined: string

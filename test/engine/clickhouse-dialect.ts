@@ -54,10 +54,27 @@ export const clickhouseDialect: Dialect = {
     const sorted = `arraySort(groupArrayIf(tuple(${[...by, value].join(', ')}), ${value} IS NOT NULL))`
     return `arraySlice(arrayMap(item -> tupleElement(item, ${by.length + 1}), ${sorted}), 1, ${limit})`
   },
-  sortedRows: (columns) => `arraySort(groupArray(tuple(${columns.join(', ')})))`,
+  sortedRows(columns, test) {
+    const row = `tuple(${columns.join(', ')})`
+    return `arraySort(${test === undefined ? `groupArray(${row})` : `groupArrayIf(${row}, ${test})`})`
+  },
+  sorted: (list) => `arraySort(${list})`,
   rowsText(list, test, text, separator) {
     const wanted = `arrayFilter(item -> ${test('item')}, ${list})`
     return `arrayStringConcat(arrayMap(item -> ${text('item')}, ${wanted}), ${quoteText(separator)})`
+  },
+
+  row: (fields) =>
+    `tuple(${Object.entries(fields)
+      .map(([name, value]) => `${value} AS ${name}`)
+      .join(', ')})`,
+  upTo: (count) => `range(1, toUInt64(${count}) + 1)`,
+  each: (list, item, of) => `arrayMap(${item} -> ${of}, ${list})`,
+  those: (list, item, test) => `arrayFilter(${item} -> ${test}, ${list})`,
+  slice: (list, from, through) => `arraySlice(${list}, ${from}, ${through} - ${from} + 1)`,
+  quantile(value, share) {
+    const sorted = `arraySort(groupArrayIf(${value}, ${value} IS NOT NULL))`
+    return `if(empty(${sorted}), NULL, ${sorted}[toUInt64(ceil(length(${sorted}) * ${share}))])`
   },
 
   inlined: '',

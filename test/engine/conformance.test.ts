@@ -33,6 +33,7 @@ import { factsOf } from '../../src/insights/issue-facts.ts'
 import { pageViewSampling } from '../../src/insights/page-view-sampling.ts'
 import { reconcileOrders } from '../../src/insights/reconcile.ts'
 import { brokenRulesQuery, namedTotalsQuery, statusesQuery } from '../../src/insights/scores.ts'
+import { sessionFlows } from '../../src/insights/session-flows.ts'
 import { volumeSeries } from '../../src/insights/volume-series.ts'
 import { findingOf, issueOfAlert, volumeAlert } from '../../src/issues/issue.fixture.ts'
 import { rowCountsQuery } from '../../src/signals/row-counts.ts'
@@ -283,6 +284,18 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
           { from: window.from, ...input, cursor: nextCursor },
           { principal, now: window.to },
         )
+    }
+  })
+
+  test('flows of sessions', async () => {
+    const { sources, principal, domainIds, window } = world
+    for (const input of [
+      { hours: 72 },
+      { hours: 336, maxSteps: 6 },
+      { hours: 72, maxSteps: 2, domainId: domainIds[1] },
+    ]) {
+      const { steps } = await sessionFlows.answer(sources, input, { principal, now: window.to })
+      expect(steps.length).toBeGreaterThan(0)
     }
   })
 

@@ -89,12 +89,26 @@ export const duckdbDialect: Dialect = {
     const order = by.map((item, at) => `by${at}: ${item}`)
     return `coalesce(arg_min(${value}, {${order.join(', ')}}, ${limit}) FILTER (WHERE ${value} IS NOT NULL), [])`
   },
-  sortedRows: (columns) => `list_sort(list({${columns.map((name) => `${name}: ${name}`).join(', ')}}))`,
+  sortedRows(columns, test) {
+    const row = `{${columns.map((name) => `${name}: ${name}`).join(', ')}}`
+    return `list_sort(list(${row})${test === undefined ? '' : ` FILTER (WHERE ${test})`})`
+  },
+  sorted: (list) => `list_sort(${list})`,
   rowsText(list, test, text, separator) {
     const wanted = `list_filter(${list}, lambda item: ${test('item')})`
     const texts = `list_transform(${wanted}, lambda item: ${text('item')})`
     return `coalesce(array_to_string(${texts}, ${quoteText(separator)}), '')`
   },
+
+  row: (fields) =>
+    `{${Object.entries(fields)
+      .map(([name, value]) => `${name}: ${value}`)
+      .join(', ')}}`,
+  upTo: (count) => `generate_series(1, ${count})`,
+  each: (list, item, of) => `list_transform(${list}, lambda ${item}: ${of})`,
+  those: (list, item, test) => `list_filter(${list}, lambda ${item}: ${test})`,
+  slice: (list, from, through) => `list_slice(${list}, ${from}, ${through})`,
+  quantile: (value, share) => `quantile_disc(${value}, ${share})`,
 
   inlined: 'NOT MATERIALIZED',
 }

@@ -1,0 +1,260 @@
+import { SESSION_GAP_MS } from '../alerts/types/journey/sql.ts'
+import type { Dialect } from '../warehouse/dialect.ts'
+import { type Binder, type Query, query } from '../warehouse/query.ts'
+
+/** Paths of a step that are named: those of most sessions. */
+const MAX_PATHS = 20
+/** Vendors' events of a node that are read, those of most events: when masked, several may be one. */
+const MAX_FIRED = 100
+/** Of more different paths, the others are nowhere named: they are not looked through for personal data. */
+export const MAX_NAMED_PATHS = 50_000
+/** The events of so many senders are in memory at once. */
+const EVENTS_AT_ONCE = 1_200_000
+
+/** The events of which flows are made. */
+export interface FlowScope {
+  orgId: string
+  /** Absent: every domain of the organization. */
+  domainId?: string
+  window: Query['window']
+}
+
+/** How many senders (domain and session id) there are, and their events. */
+export interface SenderRow {
+  senders: number
+  /** Those of which events are so far apart that they may have several sessions. */
+  gapped: number
+  events: number
+}
+
+export function sendersQuery({ domainId, ...scope }: FlowScope): Query {
+  return query('insights.flow-senders', {
+    ...scope,
+    write(binder) {
+      return {
+        sql: `SELECT count(*) AS senders, sum(CASE WHEN span >= ${SESSION_GAP_MS} THEN 1 ELSE 0 END) AS gapped,
+            sum(events) AS events
+          FROM (
+            SELECT max(receivedAt) - min(receivedAt) AS span, count(*) AS events
+            FROM events WHERE ${testsOf(domainId, binder).join(' AND ')} GROUP BY domainId, sessionId
+          )`,
+      }
+    },
+  })
+}
+
+/** The names of paths, without the segments that are identifiers; those of most events first. */
+export function pathsQuery({ domainId, ...scope }: FlowScope): Query {
+  return query('insights.flow-paths', {
+    ...scope,
+    write: (binder) => ({
+      sql: `SELECT name FROM (${namedPaths(domainId, binder)}) AS named GROUP BY name
+        ORDER BY sum(events) DESC, name LIMIT ${MAX_NAMED_PATHS + 1}`,
+    }),
+  })
+}
+
+/** How sessions are looked at. */
+export interface FlowOptions {
+  maxSteps: number
+  /** One sender of this many is looked at. */
+  oneIn: number
+  senders: SenderRow
+  /** How names of paths are shown, where that is not how `pathsQuery` tells them. */
+  masked: readonly { name: string; shown: string }[]
+  /** True when only the names of `pathsQuery` are shown. */
+  isCut: boolean
+}
+
+/** What sessions did; columns that don't fit the kind are NULL. */
+export interface FlowRow {
+  /** `node`: sessions at a path; `link`: sessions that went on from there to another; `fired`: events there. */
+  kind: 'node' | 'link' | 'fired'
+  step: number
+  /** Null: one of the paths that are not named. */
+  path: string | null
+  toPath: string | null
+  vendor: string | null
+  event: string | null
+  count: number
+}
+
+/**
+ * Returns the query for the steps of all sessions. Events of a sender are put in order in a list of numbers, which
+ * is far cheaper than windows over all events; where there are many, one part of the senders after the other.
+ */
+export function flowsQuery({ domainId, ...scope }: FlowScope, options: FlowOptions): Query {
+  return query('insights.flows', {
+    ...scope,
+    write: (binder) => ({ sql: `SELECT * FROM (${flowsSql(domainId, options, binder)})` }),
+  })
+}
+
+function testsOf(domainId: string | undefined, binder: Binder): string[] {
+  return [`sessionId <> ''`, ...binder.among('domainId', domainId === undefined ? [] : [domainId])]
+}
+
+/** A segment that is an identifier, between its slashes. */
+const IDENTIFIER =
+  '/([0-9]+|[0-9A-Fa-f]{16,}|[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12})/'
+
+/** Each segment gets slashes of its own first, because what follows a match may match as well. */
+function nameOf(path: string, { replaceAll }: Dialect): string {
+  const doubled = replaceAll(`('/' || ${path} || '/')`, `'(/)'`, '//')
+  const starred = replaceAll(doubled, `'(${IDENTIFIER})'`, '/*/')
+  const halved = replaceAll(starred, `'(//)'`, '/')
+  return replaceAll(halved, `'(^/|/$)'`, '')
+}
+
+/** Returns SQL for every path with its name and how many events it has. */
+function namedPaths(domainId: string | undefined, binder: Binder): string {
+  const tests = [...testsOf(domainId, binder), `path <> ''`, `kind <> 'library'`]
+  return `SELECT path, ${nameOf('path', binder.dialect)} AS name, events FROM (
+    SELECT path, count(*) AS events FROM events WHERE ${tests.join(' AND ')} GROUP BY path
+  )`
+}
+
+function flowsSql(domainId: string | undefined, options: FlowOptions, binder: Binder): string {
+  const { dialect } = binder
+  const { maxSteps, oneIn, senders } = options
+  const parts = Math.max(1, Math.ceil(senders.events / oneIn / EVENTS_AT_ONCE))
+  const modulus = oneIn * parts
+  const tests = testsOf(domainId, binder)
+  const stays = Array.from({ length: parts }, (_, part) => {
+    const sampled = modulus > 1 ? [`${dialect.hash('sessionId')} % ${modulus} = ${part}`] : []
+    return staysSql([...tests, ...sampled].join(' AND '), { maxSteps, hasGaps: senders.gapped > 0, dialect })
+  })
+  return `
+    WITH ${pathsSql(domainId, options, binder)},
+    names AS MATERIALIZED (
+      SELECT vendor, event, CAST(row_number() OVER (ORDER BY vendor, event) AS INTEGER) AS nameId
+      FROM (SELECT DISTINCT vendor, event FROM events WHERE ${tests.join(' AND ')}) AS pairs
+    ),
+    stays AS MATERIALIZED (
+      SELECT stay.step AS step, stay.pathId AS pathId, stay.next AS next, stay.fired AS fired
+      FROM (${stays.join(' UNION ALL ')}) AS lists
+    ),
+    reached AS MATERIALIZED (
+      SELECT step, pathId, next, count(*) AS sessions FROM stays GROUP BY step, pathId, next
+    ),
+    ${nodesSql()}
+    ${answerSql()}`
+}
+
+/** Returns SQL for paths: `pathId` is that of the name as it is shown; `shown` is NULL where it must not be. */
+function pathsSql(domainId: string | undefined, { masked, isCut }: FlowOptions, binder: Binder): string {
+  const shown = binder.dialect.rowsOfJson(binder.bind(JSON.stringify(masked)), { name: 'text', shown: 'text' })
+  const rank = isCut
+    ? `CASE WHEN dense_rank() OVER (ORDER BY nameEvents DESC, name) <= ${MAX_NAMED_PATHS} THEN 1 ELSE 0 END`
+    : '1'
+  return `paths AS MATERIALIZED (
+      SELECT path, CAST(dense_rank() OVER (ORDER BY shown) AS INTEGER) AS pathId, shown, isNamed FROM (
+        SELECT path, coalesce(masked.shown, named.name) AS shown, isNamed FROM (
+          SELECT path, name, ${rank} AS isNamed
+          FROM (SELECT path, name, sum(events) OVER (PARTITION BY name) AS nameEvents FROM (${namedPaths(domainId, binder)}) AS one) AS ranked
+        ) AS named LEFT JOIN ${shown} AS masked ON masked.name = named.name
+      ) AS spelled
+    ),
+    shownPaths AS MATERIALIZED (
+      SELECT pathId, max(shown) AS shown, max(isNamed) AS isNamed FROM paths GROUP BY pathId
+    )`
+}
+
+interface StaysParts {
+  maxSteps: number
+  hasGaps: boolean
+  dialect: Dialect
+}
+
+/**
+ * Returns SQL for the first stays of each session, one row `stay` each: its step, its path, that of the next one (NULL: it
+ * is the last one looked at), and the events in it.
+ */
+function staysSql(tests: string, { maxSteps, hasGaps, dialect }: StaysParts): string {
+  const { row, upTo, each, those, slice } = dialect
+  const told = `(
+    SELECT domainId, sessionId, receivedAt, ts, seq, CASE WHEN kind <> 'library' THEN pathId END AS pathId, nameId
+    FROM events LEFT JOIN paths USING (path) LEFT JOIN names USING (vendor, event) WHERE ${tests}
+  ) AS told`
+  const end = (place: string) =>
+    `CASE WHEN ${place} < length(starts) THEN starts[${place} + 1] - 1 ELSE length(events) END`
+  const last = `least(length(starts), ${maxSteps})`
+  const stay = row({
+    step: 'n - 1',
+    pathId: 'events[starts[n]].pathId',
+    next: `CASE WHEN n < ${last} THEN events[starts[n + 1]].pathId END`,
+    fired: each(slice('events', 'starts[n]', end('n')), 'one', 'one.nameId'),
+  })
+  const starts = those(
+    upTo('length(events)'),
+    'n',
+    'CASE WHEN n = 1 THEN true ELSE events[n].pathId <> events[n - 1].pathId END',
+  )
+  const sessions = [wholeSql(told, dialect), ...(hasGaps ? [splitSql(told, dialect)] : [])]
+  return `SELECT unnest(${each(upTo(last), 'n', stay)}) AS stay FROM (
+    SELECT events, ${starts} AS starts FROM (${sessions.join(' UNION ALL ')}) AS sessions
+  ) AS begun`
+}
+
+const ORDERED = ['ts', 'seq', 'pathId', 'nameId']
+
+/** The events with a path of each sender that has one session. */
+function wholeSql(told: string, { sortedRows }: Dialect): string {
+  return `SELECT ${sortedRows(ORDERED, 'pathId IS NOT NULL')} AS events FROM ${told} GROUP BY domainId, sessionId
+    HAVING max(receivedAt) - min(receivedAt) < ${SESSION_GAP_MS} AND count(pathId) > 0`
+}
+
+/** The same of each session of a sender that may have several. */
+function splitSql(told: string, { sortedRows, sorted, row, upTo, each, those, slice }: Dialect): string {
+  const arrivals = `SELECT ${sortedRows(['receivedAt', ...ORDERED.slice(1), 'ts'])} AS arrivals FROM ${told} GROUP BY domainId, sessionId
+    HAVING max(receivedAt) - min(receivedAt) >= ${SESSION_GAP_MS}`
+  const opens = those(
+    upTo('length(arrivals)'),
+    'n',
+    `CASE WHEN n = 1 THEN true ELSE arrivals[n].receivedAt - arrivals[n - 1].receivedAt >= ${SESSION_GAP_MS} END`,
+  )
+  const end = 'CASE WHEN n < length(opens) THEN opens[n + 1] - 1 ELSE length(arrivals) END'
+  const own = those(slice('arrivals', 'opens[n]', end), 'one', 'one.pathId IS NOT NULL')
+  const ordered = each(own, 'one', row(Object.fromEntries(ORDERED.map((name) => [name, `one.${name}`]))))
+  return `SELECT events FROM (
+      SELECT unnest(${each(upTo('length(opens)'), 'n', sorted(ordered))}) AS events
+      FROM (SELECT arrivals, ${opens} AS opens FROM (${arrivals}) AS arrived) AS opened
+    ) AS split WHERE length(events) > 0`
+}
+
+/** Returns SQL for the name of each path in each step: `node` is 0 for those that are not named there. */
+function nodesSql(): string {
+  return `nodes AS MATERIALIZED (
+      SELECT step, pathId, sessions,
+        CASE WHEN isNamed = 1 AND row_number() OVER (
+          PARTITION BY step ORDER BY isNamed DESC, sessions DESC, shown
+        ) <= ${MAX_PATHS} THEN pathId ELSE 0 END AS node
+      FROM (SELECT step, pathId, sum(sessions) AS sessions FROM reached GROUP BY step, pathId) AS visited
+      JOIN shownPaths USING (pathId)
+    ),
+    fired AS (
+      SELECT step, node, nameId, sum(events) AS events FROM (
+        SELECT step, pathId, nameId, count(*) AS events
+        FROM (SELECT step, pathId, unnest(fired) AS nameId FROM stays) AS one
+        GROUP BY step, pathId, nameId
+      ) AS counted JOIN nodes USING (step, pathId) GROUP BY step, node, nameId
+    ),
+    ranked AS (
+      SELECT step, node, nameId, events, row_number() OVER (PARTITION BY step, node ORDER BY events DESC, nameId) AS place FROM fired
+    )`
+}
+
+function answerSql(): string {
+  const shown = (column: string, alias: string) => `LEFT JOIN shownPaths AS ${alias} ON ${alias}.pathId = ${column}`
+  return `SELECT 'node' AS kind, step, shown AS path, NULL AS toPath, NULL AS vendor, NULL AS event, sum(sessions) AS "count"
+    FROM nodes ${shown('node', 'here')} GROUP BY step, shown
+    UNION ALL
+    SELECT 'link' AS kind, step, here.shown AS path, there.shown AS toPath, NULL AS vendor, NULL AS event, sum(sessions) AS "count" FROM (
+      SELECT reached.step AS step, source.node AS source, target.node AS target, reached.sessions AS sessions FROM reached
+      JOIN nodes AS source ON source.step = reached.step AND source.pathId = reached.pathId
+      JOIN nodes AS target ON target.step = reached.step + 1 AND target.pathId = reached.next
+    ) AS moved ${shown('source', 'here')} ${shown('target', 'there')} GROUP BY step, here.shown, there.shown
+    UNION ALL
+    SELECT 'fired' AS kind, step, shown AS path, NULL AS toPath, vendor, event, events AS "count"
+    FROM ranked JOIN names ON names.nameId = ranked.nameId ${shown('node', 'here')} WHERE place <= ${MAX_FIRED}`
+}

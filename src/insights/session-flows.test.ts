@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import fc from 'fast-check'
+import { MINUTE_MS } from '../core/clock.ts'
+import type { Said } from '../warehouse/warehouse.fixture.ts'
+import { type FlowsAsked, flowsReference, shownPath } from './flows-reference.fixture.ts'
+import { capturedEvents, capturesFolder, type HistoryStand, openHistory } from './history.fixture.ts'
+import { type Flows, sessionFlows } from './session-flows.ts'
+
+// Real files, on machines that do other things too.
+setDefaultTimeout(240_000)
+
+type Input = Parameters<typeof sessionFlows.answer>[1]
+
+/** What is answered and what the reference says of the same events. */
+async function both(history: HistoryStand, input: Input) {
+  const sources = history.sources()
+  const asked: FlowsAsked = {
+    ...{ orgId: history.orgId, now: history.now, privacy: sources.privacy() },
+    ...{ hours: 72, maxSteps: 4, ...input },
+  }
+  return {
+    answer: await sessionFlows.answer(sources, input, history.caller),
+    expected: flowsReference(history.stand.events, asked),
+  }
+}
+
+/** What enters a node is what is in it, what leaves is at most that. */
+function expectConserved({ sessionsSampled, steps, links }: Flows): void {
+  const sum = (of: readonly { sessions: number }[]) => of.reduce((sum, { sessions }) => sum + sessions, 0)
+  expect(sum(steps[0]?.nodes ?? [])).toBe(sessionsSampled)
+  for (const { index, nodes } of steps) {
+    expect(nodes.length).toBeLessThanOrEqual(21)
+    for (const { path, sessions, vendors } of nodes) {
+      const entering = sum(links.filter(({ fromStep, toPath }) => fromStep === index - 1 && toPath === path))
+      const leaving = sum(links.filter(({ fromStep, fromPath }) => fromStep === index && fromPath === path))
+      if (index > 0) expect(entering).toBe(sessions)
+      expect(leaving).toBeLessThanOrEqual(sessions)
+      expect(vendors.length).toBeLessThanOrEqual(20)
+      expect(vendors.length).toBeGreaterThan(0)
+    }
+  }
+}
+
+describe('ten days of a shop, in files of every kind', () => {
+  let history: HistoryStand
+  beforeAll(async () => {
+    const ids = ['7', '0123456789abcdef', 'D94F1C0A-8B9E-4f6e-9a1c-3f2d5a6b7c8d', '0123456789abcde', '12a', '']
+    const odd = ids.flatMap((id, n) =>
+      ['/a/{}', '/a/{}/b/{}', '/{}/{}/{}', '{}', 'a//{}/', '/u/jo.doe@example.com/{}', '/u/jane%40example.com'].map(
+        (path, at): Said => ({
+          ...{ sessionId: `odd-${n}`, vendor: `V${at % 3}`, event: at % 2 ? 'x@example.com' : '', weight: 3 },
+          path: path.replaceAll('{}', id),
+        }),
+      ),
+    )
+    history = await openHistory({ more: odd })
+  })
+  afterAll(() => history[Symbol.asyncDispose]())
+
+  test('are of all levels', () => {
+    expect(history.events.length).toBeGreaterThanOrEqual(20_000)
+    expect(new Set(history.stand.levels())).toEqual(new Set(['compacted', 'merged', 'fresh']))
+  })
+
+  test.each<Input>([{}, { hours: 336 }, { hours: 336, maxSteps: 6 }, { hours: 240, maxSteps: 2 }, { hours: 1 }])(
+    '%j is what the reference says, of all domains and of each',
+    async (input) => {
+      for (const domainId of [undefined, history.domains[0]?.id, history.domains[1]?.id]) {
+        const { answer, expected } = await both(history, { ...input, ...(domainId !== undefined && { domainId }) })
+        expect(answer).toEqual(expected)
+        expectConserved(answer)
+      }
+    },
+  )
+
+  test('identifiers, mails and other organizations are not in it', async () => {
+    const { answer } = await both(history, { hours: 336, maxSteps: 6 })
+    const paths = answer.steps.flatMap(({ nodes }) => nodes.map(({ path }) => path))
+    expect(paths).toContain('/products/*')
+    expect(paths.filter((path) => /\/\d+(?:\/|$)/.test(path))).toEqual([])
+    expect(JSON.stringify(answer)).not.toMatch(/jo\.doe|jane|x@example/)
+    await expect(
+      sessionFlows.answer(history.sources(), { domainId: history.domains[2]?.id ?? '' }, history.caller),
+    ).rejects.toThrow('no such domain')
+  })
+
+  test('what lies in other files is answered alike', async () => {
+    const { stand } = history
+    const ask = () => sessionFlows.answer(history.sources(), { hours: 336, maxSteps: 6 }, history.caller)
+    const before = await ask()
+    await stand.flush()
+    expect(await ask()).toEqual(before)
+    await stand.merge()
+    await stand.compact()
+    expect(await ask()).toEqual(before)
+  })
+})
+
+test.skipIf(capturesFolder === null)(
+  `of the real captures${capturesFolder === null ? ' (there are none beside the project)' : ''}`,
+  async () => {
+    await using history = await openHistory({ events: 50 })
+    const { stand, domains, orgId } = history
+    await stand.add(capturedEvents(capturesFolder ?? '', { id: domains[1]?.id ?? '', orgId }))
+    const { answer, expected } = await both(history, { hours: 336 })
+    expect(answer).toEqual(expected)
+    expectConserved(answer)
+  },
+)
+
+test('nothing captured: zeros and empty lists', async () => {
+  await using history = await openHistory({ events: 0 })
+  const nothing = { sessionsSampled: 0, steps: [], links: [] }
+  expect(await sessionFlows.answer(history.sources(), {}, history.caller)).toEqual(nothing)
+  await history.stand.add([
+    { orgId: history.orgId, domainId: history.domains[0]?.id ?? '', sessionId: 'a', path: null },
+  ])
+  expect(await sessionFlows.answer(history.sources(), {}, history.caller)).toEqual(nothing)
+})
+
+test('sessions with gaps, in any order of arrival, are what the reference says', async () => {
+  const aSaid = fc.record({
+    afterMs: fc.oneof(
+      fc.nat(5 * MINUTE_MS),
+      fc.constantFrom(29, 30, 31).map((minutes) => minutes * MINUTE_MS),
+    ),
+    lateMs: fc.constantFrom(0, 0, 0, 1, MINUTE_MS, 20 * MINUTE_MS),
+    sessionId: fc.constantFrom('a', 'b', 'c', null, ''),
+    domain: fc.nat(1),
+    path: fc.oneof(
+      { weight: 5, arbitrary: fc.constantFrom(null, '', '/', '/a', '/a/1', '/a/2', '/b', '/c', '/d', '/e') },
+      { weight: 1, arbitrary: fc.nat(60).map((n) => `/page-${n}x`) },
+    ),
+    vendor: fc.constantFrom('V', 'W'),
+    event: fc.oneof(fc.constantFrom('', 'x'), fc.nat(40).map(String)),
+    kind: fc.constantFrom('event', 'hit', 'tag', 'library'),
+  })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(aSaid, { minLength: 60, maxLength: 200 }),
+      fc.integer({ min: 2, max: 6 }),
+      async (said, maxSteps) => {
+        await using history = await openHistory({ events: 0 })
+        const { stand, domains, orgId } = history
+        for (const [n, { afterMs, lateMs, domain, ...values }] of said.entries()) {
+          stand.clock.advance(afterMs)
+          const ts = stand.clock.now() - lateMs
+          await stand.add([{ orgId, domainId: domains[domain]?.id ?? '', ts, ...values }])
+          if (n % 70 === 69) await stand.flush()
+        }
+        const now = stand.clock.now() + 1
+        const late = { ...history, now, caller: { ...history.caller, now } }
+        for (const hours of [1, 336]) {
+          const { answer, expected } = await both(late, { hours, maxSteps })
+          expect(answer).toEqual(expected)
+          expectConserved(answer)
+        }
+      },
+    ),
+    { numRuns: 8 },
+  )
+})
+
+test.each([
+  ['/a/1', '/a/*'],
+  ['/1/2/3', '/*/*/*'],
+  ['1', '*'],
+  ['/0123456789ABCDEF/', '/*/'],
+  ['/0123456789abcde', '/0123456789abcde'],
+  ['/d94f1c0a-8b9e-4f6e-9a1c-3f2d5a6b7c8d', '/*'],
+  ['//1//', '//*//'],
+  ['/v1/1x', '/v1/1x'],
+])('%s is shown as %s', (path, shown) => {
+  expect(shownPath(path, { regions: [], patterns: [] })).toBe(shown)
+})

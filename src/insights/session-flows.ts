@@ -1,0 +1,173 @@
+import { maskPersonal } from '../conditions/mask.ts'
+import type { Privacy } from '../conditions/privacy.ts'
+import { HOUR_MS } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { Closed, Int, type Static, Type } from '../core/schema.ts'
+import type { History } from '../warehouse/warehouse.ts'
+import {
+  type FlowRow,
+  type FlowScope,
+  flowsQuery,
+  MAX_NAMED_PATHS,
+  pathsQuery,
+  type SenderRow,
+  sendersQuery,
+} from './flow-query.ts'
+import { insight } from './insight.ts'
+
+/** More sessions than this are sampled. */
+const MAX_SESSIONS = 200_000
+/** Vendors' events of a node. */
+const MAX_FIRED = 20
+/** The path of all that are not named in a step. */
+export const OTHER_PATHS = '(other)'
+
+const Input = Closed({
+  hours: Type.Optional(Int({ minimum: 1, maximum: 336, default: 72, description: 'The last hours, by arrival' })),
+  domainId: Type.Optional(Type.String({ maxLength: 100, description: 'Only this domain' })),
+  maxSteps: Type.Optional(
+    Int({ minimum: 2, maximum: 6, default: 4, description: 'Steps from the start of a session' }),
+  ),
+})
+
+const NodeSchema = Closed({
+  path: Type.String({ description: `As in \`steps\` without identifiers (\`*\`); \`${OTHER_PATHS}\`: all but 20` }),
+  sessions: Int(),
+  vendors: Type.Array(Closed({ vendor: Type.String(), event: Type.String(), count: Int() }), {
+    description: 'What fired during these stays, the 20 most frequent, by count',
+  }),
+})
+
+export const FlowsSchema = Closed(
+  {
+    sessionsSampled: Int({ description: 'Sessions that were looked at: all, up to 200,000' }),
+    steps: Type.Array(
+      Closed({ index: Int({ description: 'From 0' }), nodes: Type.Array(NodeSchema, { description: 'By sessions' }) }),
+    ),
+    links: Type.Array(Closed({ fromStep: Int(), fromPath: Type.String(), toPath: Type.String(), sessions: Int() }), {
+      description: 'From a step to the next, by step, then sessions',
+    }),
+  },
+  {
+    $id: 'SessionFlows',
+    examples: [
+      {
+        sessionsSampled: 1200,
+        steps: [
+          {
+            index: 0,
+            nodes: [{ path: '/', sessions: 1200, vendors: [{ vendor: 'Meta Pixel', event: 'PageView', count: 1310 }] }],
+          },
+          { index: 1, nodes: [{ path: '/products/*', sessions: 700, vendors: [] }] },
+        ],
+        links: [{ fromStep: 0, fromPath: '/', toPath: '/products/*', sessions: 700 }],
+      },
+    ],
+  },
+)
+export type Flows = Static<typeof FlowsSchema>
+
+/** How sessions go from page to page, and what fires on the way. */
+export const sessionFlows = insight({
+  id: 'getSessionFlows',
+  summary: 'How sessions go from page to page, and what fires on the way',
+  description:
+    'A step is a stay: events that follow one another on one path. Sessions end after 30 minutes without an event; ' +
+    'events without a path are left out. Counts are of sessions and events as they came, whatever they were sampled by.',
+  path: '/journeys/flows',
+  refusals: ['notFound', 'unavailable'],
+  input: Input,
+  output: FlowsSchema,
+  async answer({ history, domains, privacy }, { hours = 72, domainId, maxSteps = 4 }, { principal, now }) {
+    if (domainId !== undefined && !domains().some(({ id }) => id === domainId)) {
+      throw new AppError('notFound', 'no such domain')
+    }
+    const window = { from: now - hours * HOUR_MS, to: now + 1 }
+    const scope = { orgId: principal.orgId, window, ...(domainId !== undefined && { domainId }) }
+    return flowsOf(await rowsOf(scope, maxSteps, privacy(), history), privacy())
+  },
+})
+
+/** Returns the rows of the flows; of more than `MAX_SESSIONS` sessions those of a sample. */
+async function rowsOf(scope: FlowScope, maxSteps: number, privacy: Privacy, history: History): Promise<FlowRow[]> {
+  const [[senders], names] = await Promise.all([
+    history.query<SenderRow>(sendersQuery(scope)),
+    history.query<{ name: string }>(pathsQuery(scope)),
+  ])
+  if (!senders || senders.senders === 0) return []
+  const isCut = names.length > MAX_NAMED_PATHS
+  const masked = names.flatMap(({ name }) => {
+    const shown = maskPersonal(name, '$path', privacy)
+    return shown === name ? [] : [{ name, shown }]
+  })
+  let oneIn = Math.ceil(senders.senders / MAX_SESSIONS)
+  for (;;) {
+    const rows = await history.query<FlowRow>(flowsQuery(scope, { maxSteps, oneIn, senders, masked, isCut }))
+    const sessions = sessionsIn(rows)
+    if (sessions <= MAX_SESSIONS * SAMPLING_SLACK) return rows
+    // Senders had several sessions each.
+    oneIn *= Math.ceil(sessions / MAX_SESSIONS)
+  }
+}
+
+/** One sender of so many is seldom exactly its share. */
+const SAMPLING_SLACK = 1.02
+
+const sessionsIn = (rows: readonly FlowRow[]) =>
+  rows.reduce((sum, { kind, step, count }) => (kind === 'node' && step === 0 ? sum + count : sum), 0)
+
+/** Returns the answer of these rows, with names masked. */
+function flowsOf(rows: readonly FlowRow[], privacy: Privacy): Flows {
+  const pathOf = (path: string | null) => (path === null ? OTHER_PATHS : maskPersonal(path, '$path', privacy))
+  const byKind = Map.groupBy(rows, ({ kind }) => kind)
+  const [nodes = [], links = [], fired = []] = (['node', 'link', 'fired'] as const).map((kind) => byKind.get(kind))
+  const firedAt = Map.groupBy(fired, ({ step, path }) => `${step} ${path ?? ''}`)
+  const steps = Map.groupBy(nodes, ({ step }) => step)
+  return {
+    sessionsSampled: sessionsIn(rows),
+    steps: [...steps]
+      .sort(([a], [b]) => a - b)
+      .map(([index, nodes]) => ({
+        index,
+        nodes: nodes
+          .map(({ path, count }) => ({
+            path: pathOf(path),
+            sessions: count,
+            vendors: vendorsOf(firedAt.get(`${index} ${path ?? ''}`) ?? [], privacy),
+          }))
+          .sort((a, b) => isOther(a.path) - isOther(b.path) || b.sessions - a.sessions || compare(a.path, b.path)),
+      })),
+    links: links
+      .map(({ step, path, toPath, count }) => ({
+        fromStep: step,
+        fromPath: pathOf(path),
+        toPath: pathOf(toPath),
+        sessions: count,
+      }))
+      .sort(
+        (a, b) =>
+          a.fromStep - b.fromStep ||
+          b.sessions - a.sessions ||
+          compare(a.fromPath, b.fromPath) ||
+          compare(a.toPath, b.toPath),
+      ),
+  }
+}
+
+const isOther = (path: string) => (path === OTHER_PATHS ? 1 : 0)
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+
+/** Names that are equal when masked are one. */
+function vendorsOf(rows: readonly FlowRow[], privacy: Privacy): Flows['steps'][number]['nodes'][number]['vendors'] {
+  const named = rows.map(({ vendor, event, count }) => ({
+    vendor: maskPersonal(vendor ?? '', '$vendor', privacy),
+    event: maskPersonal(event ?? '', '$event', privacy),
+    count,
+  }))
+  return [...Map.groupBy(named, ({ vendor, event }) => `${vendor}\0${event}`).values()]
+    .flatMap(([first, ...others]) =>
+      first ? [{ ...first, count: others.reduce((sum, { count }) => sum + count, first.count) }] : [],
+    )
+    .sort((a, b) => b.count - a.count || compare(a.vendor, b.vendor) || compare(a.event, b.event))
+    .slice(0, MAX_FIRED)
+}
