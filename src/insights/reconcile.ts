@@ -2,22 +2,14 @@ import { maskPersonal } from '../conditions/mask.ts'
 import { DAY_MS, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Int, Text, Type } from '../core/schema.ts'
-import { type DayReport, dayOf, type Mention, newTally, reconcile, type Tally } from '../orders/reconciliation.ts'
-import { orderLookup, paidOrders } from '../orders/store.ts'
-import type { Dialect } from '../warehouse/dialect.ts'
-import { type Query, query } from '../warehouse/query.ts'
-import type { History } from '../warehouse/warehouse.ts'
-import { insight } from './insight.ts'
+import { type DayReport, dayOf, newTally, reportsOf, type Tally, type ToldRow } from '../orders/reconciliation.ts'
+import { orderLookup, ordersSince, type StoredOrder } from '../orders/store.ts'
+import { orderKeys, orderNamesQuery, type ToldScope, toldQuery } from '../orders/told-query.ts'
+import { insight, type Sources } from './insight.ts'
 
 const DEFAULT_DAYS = 7
 /** Tags may be late, and so may be the shop. */
 const SETTLED_MS = 15 * MINUTE_MS
-
-/** Names of parameters that hold an id, and those that hold a value, the first one first. */
-const ID_NAMES = ['transaction_id', 'order_id', 'orderId', 'orderID']
-const VALUE_NAMES = ['value', 'revenue']
-/** So many parameters of either kind are looked at; who has more made them up. */
-const MAX_KEYS = 50
 
 const Input = Closed({
   domainId: Text(1, 100, { description: 'The domain whose orders were posted' }),
@@ -76,15 +68,17 @@ export const reconcileOrders = insight({
   input: Input,
   output: Output,
   async answer(sources, { domainId, days = DEFAULT_DAYS }, { principal: { orgId }, now }) {
-    const { db, domains, history, privacy, retentionMs } = sources
+    const { db, domains, privacy, retentionMs } = sources
     if (!domains().some(({ id }) => id === domainId)) throw new AppError('notFound', 'query.domainId: no such domain')
     // Of a day whose events are gone, every order would be missing.
     const span = { from: Math.max(dayOf(now) - days, dayOf(now - retentionMs)) + 1, to: dayOf(now) }
     const from = span.from * DAY_MS
-    const orders = paidOrders(db, domainId, { from, to: now - SETTLED_MS })
+    const settled = now - SETTLED_MS
+    const isPaid = ({ status, at }: StoredOrder) => status === 'paid' && at >= from && at < settled
     const window = { from: from - DAY_MS, to: now + 1 }
-    const mentions = await mentionsIn(history, { orgId, domainId, window })
-    const reports = await reconcile(orders, mentions, span, orderLookup(db, domainId))
+    const orders = ordersSince(db, domainId, window.from)
+    const told = await toldIn(sources, { orgId, domainId, window, orders, isPaid })
+    const reports = reportsOf(orders.filter(isPaid), told, span)
     const mask = (vendor: string) => maskPersonal(vendor, '$vendor', privacy())
     return {
       days: reports.map(({ day, orders, value, vendors }) => ({
@@ -98,87 +92,37 @@ export const reconcileOrders = insight({
   },
 })
 
-export interface MentionScope extends Pick<Query, 'window'> {
-  orgId: string
-  domainId: string
+/** Ids that no order of this time has, and that are looked up by themselves: of older orders, or of none. */
+const MAX_LOOKED_UP = 1000
+
+interface Asked extends ToldScope {
+  /** All orders of this time, of any status. */
+  orders: readonly StoredOrder[]
+  isPaid(order: StoredOrder): boolean
 }
 
-/** What vendors were told of ids, a row for each vendor, day, id and value. */
-async function mentionsIn(history: History, scope: MentionScope): Promise<Mention[]> {
+/** Returns what vendors were told; empty when no event was about an order. */
+async function toldIn({ db, history }: Sources, { orders, isPaid, ...scope }: Asked): Promise<ToldRow[]> {
   const names = await history.query<{ name: string }>(orderNamesQuery(scope))
-  const ids = keysNamed(names, ID_NAMES)
-  if (ids.length === 0) return []
-  const mentions = await history.query<Mention>(mentionsQuery(scope, ids, keysNamed(names, VALUE_NAMES)))
-  return mentions.filter(({ id }) => id.trim() !== '')
+  const keys = orderKeys(names.map(({ name }) => name))
+  if (keys.ids.length === 0) return []
+  const ask = async (orders: readonly StoredOrder[]) => {
+    const expected = orders.map((order) => ({
+      ...{ id: order.id, day: dayOf(order.at), value: order.value, isPaid: isPaid(order) },
+    }))
+    return history.query<Answered>(toldQuery(scope, keys, expected, MAX_LOOKED_UP))
+  }
+  const rows = await ask(orders)
+  const unknown = rows.filter(({ kind }) => kind === 'unknown')
+  const isTold = (row: Answered): row is ToldRow & { id: string } => row.kind !== 'unknown'
+  // Of so many it is cheaper to hold them against all orders there are.
+  if (unknown.length === MAX_LOOKED_UP) return (await ask(ordersSince(db, scope.domainId, 0))).filter(isTold)
+  const isOrder = orderLookup(db, scope.domainId)
+  const older = unknown.filter(({ id }) => isOrder(id))
+  return [...rows.filter(isTold), ...older.map((row) => ({ ...row, kind: 'extra' as const, count: -row.count }))]
 }
 
-/**
- * What a parameter is called behind its last dot or inside its last brackets: `ep.order_id`, `cd[order_id]` and
- * `order_id[]` are called `order_id`. The text is valid RE2 and JavaScript syntax.
- */
-const lastNamePattern = (names: readonly string[]) => String.raw`(^|[.\[])(${names.join('|')})(\]|\[\])*$`
-
-/** The names of parameters that may hold an id or a value. */
-function orderNamesQuery({ orgId, window }: MentionScope): Query {
-  return query('insights.order-names', {
-    over: 'names',
-    orgId,
-    window,
-    write: (binder) => {
-      const pattern = binder.bind(`(${lastNamePattern([...ID_NAMES, ...VALUE_NAMES])})`)
-      return { sql: `SELECT name FROM names WHERE ${binder.dialect.matches('name', pattern)}` }
-    },
-  })
-}
-
-/** Those that are called one of these; of the name that stands first first, and of one name the shortest. */
-function keysNamed(found: readonly { name: string }[], names: readonly string[]): string[] {
-  return names
-    .flatMap((name) => {
-      const pattern = new RegExp(lastNamePattern([name]))
-      const keys = found.map(({ name }) => name).filter((key) => pattern.test(key))
-      return keys.sort((a, b) => a.length - b.length || (a < b ? -1 : 1))
-    })
-    .slice(0, MAX_KEYS)
-}
-
-function mentionsQuery({ orgId, domainId, window }: MentionScope, ids: readonly string[], values: readonly string[]) {
-  return query('insights.order-mentions', {
-    orgId,
-    window,
-    write: (binder) => {
-      const { dialect } = binder
-      const columns = ids.map((key) => dialect.key(key))
-      const tests = [
-        `domainId = ${binder.bind(domainId)}`,
-        `env = 'prod'`,
-        `kind <> 'library'`,
-        `(${columns.map((column) => `${column} IS NOT NULL`).join(' OR ')})`,
-      ]
-      return {
-        keys: [...ids, ...values],
-        sql: `SELECT vendor, day, id, value, count(*) AS events FROM (
-          SELECT vendor, ${dialect.quotient('receivedAt', DAY_MS)} AS day, ${firstSaid(values, dialect)} AS value,
-            ${dialect.rowsOf({ id: columns.map((_, at) => unlessBefore(columns, at)) })}
-          FROM events WHERE ${tests.join(' AND ')}
-        ) AS mentions WHERE id IS NOT NULL GROUP BY vendor, day, id, value`,
-      }
-    },
-  })
-}
-
-/** An id that an event has in several parameters is one. */
-function unlessBefore(columns: readonly string[], at: number): string {
-  const column = columns[at] ?? 'NULL'
-  const before = columns.slice(0, at).map((other) => `${column} = ${other}`)
-  return before.length > 0 ? `CASE WHEN ${before.join(' OR ')} THEN NULL ELSE ${column} END` : column
-}
-
-/** The first of these parameters that says anything; NULL when none does. */
-function firstSaid(keys: readonly string[], dialect: Dialect): string {
-  if (keys.length === 0) return 'NULL'
-  return `coalesce(${keys.map((key) => `nullif(${dialect.key(key)}, '')`).join(', ')})`
-}
+type Answered = Omit<ToldRow, 'kind'> & { kind: ToldRow['kind'] | 'unknown'; id: string }
 
 function totals(reports: readonly DayReport[]): Map<string, Tally> {
   const sums = new Map<string, Tally>()

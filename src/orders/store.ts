@@ -3,11 +3,12 @@ import { type Db, prepared, tx } from '../store/database.ts'
 import { RECORDS_KEPT_MS, type Retention } from '../store/retention.ts'
 import type { Order } from './order.ts'
 
-/** A paid order; `value` null: the shop did not say. */
-export interface PaidOrder {
+/** An order as it is stored; `value` null: the shop did not say. */
+export interface StoredOrder {
   id: string
   at: Instant
   value: number | null
+  status: 'paid' | 'cancelled'
 }
 
 /**
@@ -15,7 +16,7 @@ export interface PaidOrder {
  * Returns how many were known.
  */
 export function saveOrders(db: Db, domainId: string, orders: readonly Order[]): { accepted: number; replaced: number } {
-  const known = prepared<[string, string]>(db, 'SELECT 1 FROM shopOrder WHERE domainId = ? AND id = ?')
+  const isKnown = orderLookup(db, domainId)
   const save = prepared<[object]>(
     db,
     'INSERT OR REPLACE INTO shopOrder VALUES (@domainId, @id, @at, @value, @currency, @status)',
@@ -23,22 +24,23 @@ export function saveOrders(db: Db, domainId: string, orders: readonly Order[]): 
   return tx(db, () => {
     let replaced = 0
     for (const { id, at, value = null, currency = null, status = 'paid' } of orders) {
-      if (known.get(domainId, id)) replaced++
+      if (isKnown(id)) replaced++
       save.run({ domainId, id, at, value, currency, status })
     }
     return { accepted: orders.length, replaced }
   })
 }
 
-/** Returns the paid orders that were placed from `from` to before `to`, oldest first. */
-export function paidOrders(db: Db, domainId: string, { from, to }: { from: Instant; to: Instant }): PaidOrder[] {
-  return prepared<[string, Instant, Instant], PaidOrder>(
+/** Returns the orders of a domain that were placed at `from` or later, of any status, in no order. */
+export function ordersSince(db: Db, domainId: string, from: Instant): StoredOrder[] {
+  const find = prepared<[string, Instant], StoredOrder>(
     db,
-    `SELECT id, at, value FROM shopOrder WHERE domainId = ? AND at >= ? AND at < ? AND status = 'paid' ORDER BY at, id`,
-  ).all(domainId, from, to)
+    'SELECT id, at, value, status FROM shopOrder WHERE domainId = ? AND at >= ?',
+  )
+  return find.all(domainId, from)
 }
 
-/** Returns a function that tells whether the shop ever posted an order with this id, of any status and age. */
+/** Returns a function that tells whether the shop posted an order with this id, of any status and age. */
 export function orderLookup(db: Db, domainId: string): (id: string) => boolean {
   const find = prepared<[string, string]>(db, 'SELECT 1 FROM shopOrder WHERE domainId = ? AND id = ?')
   return (id) => find.get(domainId, id) !== undefined

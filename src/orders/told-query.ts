@@ -1,0 +1,149 @@
+import { textTests } from '../conditions/sql.ts'
+import { DAY_MS } from '../core/clock.ts'
+import type { Dialect } from '../warehouse/dialect.ts'
+import { type Binder, type Query, query } from '../warehouse/query.ts'
+
+/** Of which events it is asked. */
+export interface ToldScope extends Pick<Query, 'window'> {
+  orgId: string
+  domainId: string
+}
+
+/** The parameters that hold ids and values; of values the first one that says anything counts. */
+export interface OrderKeys {
+  ids: readonly string[]
+  values: readonly string[]
+}
+
+/** An order that may be told of. */
+export interface ExpectedOrder {
+  id: string
+  /** Since the Unix epoch. */
+  day: number
+  value: number | null
+  /** True when vendors should know of it. */
+  isPaid: boolean
+}
+
+/** Names of parameters that hold an id, and those that hold a value, the first one first. */
+const ID_NAMES = ['transaction_id', 'order_id', 'orderId', 'orderID']
+const VALUE_NAMES = ['value', 'revenue']
+/** So many parameters of either kind are looked at; who has more made them up. */
+const MAX_KEYS = 50
+/** Floating point makes a little more than a cent of some that are one. */
+const MAX_DIFFERENCE = 0.01 + 1e-6
+
+/**
+ * What a parameter is called behind its last dot or inside its last brackets: `ep.order_id`, `cd[order_id]` and
+ * `order_id[]` are called `order_id`. The text is valid RE2 and JavaScript syntax.
+ */
+const lastNamePattern = (names: readonly string[]) => String.raw`(^|[.\[])(${names.join('|')})(\]|\[\])*$`
+
+/** Asks for the names of parameters that may hold an id or a value. */
+export function orderNamesQuery({ orgId, window }: ToldScope): Query {
+  return query('orders.names', {
+    over: 'names',
+    orgId,
+    window,
+    write: (binder) => {
+      const pattern = binder.bind(`(${lastNamePattern([...ID_NAMES, ...VALUE_NAMES])})`)
+      return { sql: `SELECT name FROM names WHERE ${binder.dialect.matches('name', pattern)}` }
+    },
+  })
+}
+
+/** Sorts the names that `orderNamesQuery` answered: of the name that stands first first, and of one name the shortest. */
+export function orderKeys(names: readonly string[]): OrderKeys {
+  const called = (last: string) => {
+    const pattern = new RegExp(lastNamePattern([last]))
+    return names.filter((key) => pattern.test(key)).sort((a, b) => a.length - b.length || (a < b ? -1 : 1))
+  }
+  const keysOf = (wanted: readonly string[]) => wanted.flatMap(called).slice(0, MAX_KEYS)
+  return { ids: keysOf(ID_NAMES), values: keysOf(VALUE_NAMES) }
+}
+
+/** What vendors were told, a row for each vendor, id and day. */
+function toldSql({ domainId }: ToldScope, { ids, values }: OrderKeys, binder: Binder): string {
+  const { dialect } = binder
+  const columns = ids.map((key) => dialect.key(key))
+  const tests = [
+    `domainId = ${binder.bind(domainId)}`,
+    `env = 'prod'`,
+    `kind <> 'library'`,
+    `(${columns.map((column) => `${column} IS NOT NULL`).join(' OR ')})`,
+  ]
+  const { isBlank, isNumber } = textTests(binder)
+  return `told AS MATERIALIZED (
+    SELECT vendor, id, day, count(*) AS events, min(amount) AS low, max(amount) AS high FROM (
+      SELECT vendor, id, day, CASE WHEN ${isNumber('said')} THEN ${dialect.readNumber('said')} ELSE NULL END AS amount FROM (
+        SELECT vendor, ${dialect.quotient('receivedAt', DAY_MS)} AS day, ${firstSaid(values, dialect)} AS said,
+          ${dialect.rowsOf({ id: columns.map((_, at) => unlessBefore(columns, at)) })}
+        FROM events WHERE ${tests.join(' AND ')}
+      ) AS mentions WHERE id IS NOT NULL AND NOT ${isBlank('id')}
+    ) AS amounts GROUP BY vendor, id, day
+  )`
+}
+
+/** An id that an event has in several parameters is one. */
+function unlessBefore(columns: readonly string[], at: number): string {
+  const column = columns[at] ?? 'NULL'
+  const before = columns.slice(0, at).map((other) => `${column} = ${other}`)
+  return before.length > 0 ? `CASE WHEN ${before.join(' OR ')} THEN NULL ELSE ${column} END` : column
+}
+
+/** The first of these parameters that says anything; NULL when none does. */
+function firstSaid(keys: readonly string[], dialect: Dialect): string {
+  if (keys.length === 0) return 'NULL'
+  return `coalesce(${keys.map((key) => `nullif(${dialect.key(key)}, '')`).join(', ')})`
+}
+
+function ordersSql(orders: readonly ExpectedOrder[], binder: Binder): string {
+  const { dialect } = binder
+  const rows = orders.map(({ id, day, value, isPaid }) => ({
+    id,
+    day,
+    amount: String(value ?? ''),
+    paid: Number(isPaid),
+  }))
+  const columns = { id: 'text', day: 'integer', amount: 'text', paid: 'integer' } as const
+  const made = dialect.rowsOfJson(binder.bind(JSON.stringify(rows)), columns)
+  return `orders AS MATERIALIZED (
+    SELECT id AS orderId, day AS orderDay, ${dialect.readNumber('amount')} AS amount, paid FROM ${made} AS posted
+  )`
+}
+
+/**
+ * Counts what vendors were told: rows as `ToldRow`, and `unknown` ones, at most `listed`: the ids of the rows `extra`, one
+ * each. `keys` has an id at least.
+ */
+export function toldQuery(scope: ToldScope, keys: OrderKeys, orders: readonly ExpectedOrder[], listed: number): Query {
+  const { orgId, window } = scope
+  return query('orders.told', {
+    orgId,
+    window,
+    write: (binder) => {
+      const isOther = ['low', 'high'].map((given) => `abs(${given} - amount) > ${MAX_DIFFERENCE}`).join(' OR ')
+      const none = '0 AS mismatches, 0.0 AS value'
+      return {
+        keys: [...keys.ids, ...keys.values],
+        sql: `SELECT kind, vendor, day, id, count, mismatches, value FROM (
+          WITH ${toldSql(scope, keys, binder)}, ${ordersSql(orders, binder)},
+          ids AS (SELECT vendor, id, min(day) AS day, min(low) AS low, max(high) AS high FROM told GROUP BY vendor, id),
+          strangers AS (
+            SELECT vendor, told.id AS id, told.day AS day FROM told LEFT JOIN orders ON orderId = told.id
+            WHERE orderId IS NULL
+          )
+          SELECT 'events' AS kind, vendor, day, '' AS id, sum(events) AS count, ${none} FROM told GROUP BY vendor, day
+          UNION ALL SELECT 'first' AS kind, vendor, day, '' AS id, count(*) AS count, ${none} FROM ids GROUP BY vendor, day
+          UNION ALL SELECT 'captured' AS kind, vendor, orderDay AS day, '' AS id, count(*) AS count,
+            sum(CASE WHEN ${isOther} THEN 1 ELSE 0 END) AS mismatches, coalesce(sum(amount), 0.0) AS value
+            FROM ids JOIN orders ON orderId = ids.id WHERE paid = 1 GROUP BY vendor, orderDay
+          UNION ALL SELECT 'extra' AS kind, vendor, day, '' AS id, count(*) AS count, ${none} FROM strangers
+            GROUP BY vendor, day
+          UNION ALL SELECT 'unknown' AS kind, vendor, day, id, 1 AS count, ${none}
+            FROM (SELECT vendor, day, id FROM strangers LIMIT ${listed}) AS listed
+        ) AS counted`,
+      }
+    },
+  })
+}
