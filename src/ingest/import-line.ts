@@ -116,9 +116,14 @@ export function readLine(value: unknown, row: number, rules: ImportRules): ReadL
 }
 
 function withoutNulls(value: object): Record<string, unknown> {
-  const line: Record<string, unknown> = {}
-  for (const [name, cell] of Object.entries(value)) if (cell !== null) line[name] = cell
-  return line
+  const given = value as Record<string, unknown>
+  // Most lines have none: to copy each costs as much as to check it.
+  for (const name in given) if (given[name] === null) return copyWithoutNulls(given)
+  return given
+}
+
+function copyWithoutNulls(given: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(given).filter(([, cell]) => cell !== null))
 }
 
 const clean = (text: string | undefined): string | null => (text === undefined ? null : cleanText(text))

@@ -33,7 +33,9 @@ export async function* linesIn(bytes: AsyncIterable<Buffer>): AsyncGenerator<Fil
   let length = 0
   const take = (): FileLine | null => {
     const isLong = length > MAX_LINE_BYTES
-    const text = isLong ? null : Buffer.concat(rest).toString('utf8')
+    const [first] = rest
+    const whole = first && rest.length === 1 ? first : Buffer.concat(rest)
+    const text = isLong ? null : whole.toString('utf8')
     const line = { row, text: row === 1 && text?.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text }
     row++
     rest = []

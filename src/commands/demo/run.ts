@@ -2,13 +2,16 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { systemClock } from '../../core/clock.ts'
-import { openStores } from '../../data-folder/open.ts'
+import { DAY_MS, systemClock } from '../../core/clock.ts'
+import { importEvents } from '../../data-folder/import-events.ts'
+import { openAllStores, openStores } from '../../data-folder/open.ts'
+import { createDomain, findDomain } from '../../domains/store.ts'
 import { initialize } from '../../org/store.ts'
 import { type Invocation, UsageError } from '../command.ts'
 import { parseHar, type RecordedHit } from '../har.ts'
 import { logTo, type Running, startServer, untilStopped } from '../server.ts'
 import { configOf } from '../settings.ts'
+import { HISTORY_DAYS, pastOfShop } from './history.ts'
 import { type InboxMessage, openInbox } from './inbox.ts'
 import { recordings } from './recordings/index.ts'
 import { sampleAlerts } from './sample.ts'
@@ -25,13 +28,14 @@ export async function runDemo(invocation: Invocation): Promise<number> {
     const config = configOf(invocation, settings)
     if (!config.listen) throw new UsageError('demo: --listen is empty')
     const owner = await makeOwner(folder)
+    await importPast(folder, owner.domainId)
     const showInbox = (request: Request) =>
       new URL(request.url).pathname === '/demo/inbox'
         ? Promise.resolve(Response.json({ messages: inbox.messages() }))
         : null
     const running = await startServer(config, logTo(config.logLevel), showInbox)
     try {
-      const stopTraffic = await fill(running, owner.key, inbox.webhookUrl)
+      const stopTraffic = await fill(running, owner, inbox.webhookUrl)
       greet(running.url, owner, folder)
       await untilStopped()
       stopTraffic()
@@ -45,23 +49,57 @@ export async function runDemo(invocation: Invocation): Promise<number> {
   }
 }
 
-/** The credentials of the owner of the sample organization. */
+/** The credentials of the owner of the sample organization, and its property. */
 interface Owner {
   email: string
   password: string
   key: string
+  domainId: string
+  token: string
 }
 
 async function makeOwner(folder: string): Promise<Owner> {
   const { db, box } = openStores(folder)
   const owner = { email: 'owner@shop.example', password: randomBytes(9).toString('base64url') }
-  const { apiKey } = await initialize(db, box, systemClock, { ...owner, orgName: 'Sample Shop' })
+  const { apiKey, orgId } = await initialize(db, box, systemClock, { ...owner, orgName: 'Sample Shop' })
+  const shop = { name: 'shop.example', monitoredUrls: ['https://shop.example/'] }
+  const domainId = createDomain(db, systemClock, orgId, shop)
+  const { token } = findDomain(db, { orgId, id: domainId }, systemClock.now())
   db.close()
-  return { ...owner, key: apiKey }
+  return { ...owner, key: apiKey, domainId, token }
+}
+
+/** The shop has a past, which comes into the data folder as anybody's does. */
+async function importPast(folder: string, domainId: string): Promise<void> {
+  const now = systemClock.now()
+  const file = join(folder, 'past.ndjson')
+  await Bun.write(
+    file,
+    pastOfShop(now)
+      .events.map((event) => `${JSON.stringify(event)}\n`)
+      .join(''),
+  )
+  const report = (error: unknown) => console.error(error)
+  const stores = await openAllStores(folder, systemClock, {
+    report,
+    log: { info() {}, warn: report },
+    tellOperator: ({ subject }) => report(subject),
+  })
+  try {
+    await importEvents(stores, { files: [file], domainId, from: now - HISTORY_DAYS * DAY_MS, now, progress() {} })
+  } finally {
+    await stores.spool.close()
+    stores.close()
+    rmSync(file)
+  }
 }
 
 /** Sets up the sample organization through the API, and starts the traffic. Returns a function that stops it. */
-async function fill({ url, collectUrl }: Running, key: string, webhookUrl: string): Promise<() => void> {
+async function fill(
+  { url, collectUrl }: Running,
+  { key, domainId, token }: Owner,
+  webhookUrl: string,
+): Promise<() => void> {
   const post = async <T>(path: string, body: unknown): Promise<T> => {
     const response = await fetch(url + path, {
       method: 'POST',
@@ -71,12 +109,8 @@ async function fill({ url, collectUrl }: Running, key: string, webhookUrl: strin
     if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`)
     return (await response.json()) as T
   }
-  const domain = await post<{ id: string; token: string }>('/v1/domains', {
-    name: 'shop.example',
-    monitoredUrls: ['https://shop.example/'],
-  })
-  for (const alert of sampleAlerts(domain.id, webhookUrl)) await post('/v1/alerts', alert)
-  return sendTraffic(collectUrl, domain.token)
+  for (const alert of sampleAlerts(domainId, webhookUrl)) await post('/v1/alerts', alert)
+  return sendTraffic(collectUrl, token)
 }
 
 function sendTraffic(collectUrl: string, token: string): () => void {

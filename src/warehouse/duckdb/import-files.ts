@@ -33,6 +33,8 @@ const AT_ONCE = 2
 /** More events of an hour become several files: sorting must fit the engine's memory. */
 const MAX_ROWS = 500_000
 
+/** Hours of a day with few events share a file, of up to so many: a file costs time to write and to open. */
+const SMALL_ROWS = 20_000
 /** The batch that is being written. */
 const BATCH = 'imported'
 
@@ -40,13 +42,14 @@ const BATCH = 'imported'
 interface Part {
   path: string
   orgId: string
-  hour: Instant
+  /** Of one organization and UTC day, in order: one, or several that follow each other and have few events. */
+  hours: readonly StagedHour[]
   /** Which events of the batch: `after < place <= through`; those of other hours and organizations are left out. */
   after: number
   through: number
 }
 
-/** Writes the files: one for each hour of each organization, sorted and shredded, and of counts one for each of its days. */
+/** Writes the files: one for each hour of each organization (small hours of a day share one), sorted and shredded, and of counts one for each of its days. */
 export async function cutIntoFiles(cut: Cut, progress: (done: number) => void): Promise<CutFiles> {
   const written: WrittenPart[] = []
   const all = cut.hours.reduce((sum, { rows }) => sum + rows, 0)
@@ -77,10 +80,10 @@ async function writeBatch({ parquet, events, name }: Cut, batch: Batch, place: n
   const columns = [...Object.keys(STAGED_COLUMNS), 'seq', 'place'].join(', ')
   await parquet.runWide(`CREATE TABLE ${BATCH} AS SELECT ${columns} FROM (${numbered(parquet, events, batch)})`)
   try {
-    const keys = await keysOf(parquet, batch)
+    const keys = await keysOf(parquet)
     const written: WrittenPart[] = []
     await atOnce(partsOf(batch, name, place), async (part) => {
-      const own = keys.get(nameOf(part.orgId, part.hour)) ?? { keys: [], isAll: true }
+      const own = keysWorthIt(foundIn(part, keys), sumOf(part.hours))
       const rows = await parquet.writeDraft(part.path, shredded(rowsOf(part), own.keys, own.isAll), OWN)
       if (rows > 0) written.push({ part, keys: own.keys })
     })
@@ -92,38 +95,63 @@ async function writeBatch({ parquet, events, name }: Cut, batch: Batch, place: n
 
 function partsOf({ hours, rows }: Batch, name: string, place: number): Part[] {
   const parts: Part[] = []
-  for (const { orgId, hour } of hours) {
+  for (const together of groupsOf(hours)) {
     for (let after = 0; after < rows; after += MAX_ROWS) {
       const path = `ci${place + parts.length}-${name}.parquet`
-      parts.push({ path, orgId, hour, after, through: after + MAX_ROWS })
+      const [{ orgId } = { orgId: '' }] = together
+      parts.push({ path, orgId, hours: together, after, through: after + MAX_ROWS })
     }
   }
   return parts
 }
 
-/** The parameters that get a column, by hour and organization; `isAll` when there are no others. */
-async function keysOf(
-  parquet: ParquetFiles,
-  { hours }: Batch,
-): Promise<Map<string, { keys: string[]; isAll: boolean }>> {
-  const found = await parquet.runWide<{ orgId: string; hour: Instant; key: string; events: number }>(
+const sumOf = (hours: readonly StagedHour[]) => hours.reduce((sum, { rows }) => sum + rows, 0)
+
+/** The hours that share a file. */
+function groupsOf(hours: readonly StagedHour[]): StagedHour[][] {
+  return [...Map.groupBy(hours, ({ orgId, hour }) => `${orgId} ${startOfDay(hour)}`).values()].flatMap((ofDay) => {
+    const groups: StagedHour[][] = []
+    for (const hour of ofDay) {
+      const open = groups.at(-1)
+      if (open && sumOf(open) + hour.rows <= SMALL_ROWS) open.push(hour)
+      else groups.push([hour])
+    }
+    return groups
+  })
+}
+
+/** How many events have a parameter. */
+interface KeyCount {
+  key: string
+  events: number
+}
+
+/** The parameters of the batch by organization and hour, most frequent first, up to one more than may get a column. */
+async function keysOf(parquet: ParquetFiles): Promise<Map<string, KeyCount[]>> {
+  const found = await parquet.runWide<KeyCount & { orgId: string; hour: Instant }>(
     `SELECT orgId, hour, key, count(*) AS events FROM (
        SELECT orgId, ${HOUR} AS hour, unnest(map_keys(params)) AS key FROM ${BATCH}
      ) GROUP BY orgId, hour, key
      QUALIFY row_number() OVER (PARTITION BY orgId, hour ORDER BY count(*) DESC, key) <= ${MAX_KEYS + 1}
      ORDER BY events DESC, key`,
   )
-  const byHour = Map.groupBy(found, ({ orgId, hour }) => nameOf(orgId, hour))
-  return new Map(
-    hours.map(({ orgId, hour, rows }) => {
-      const key = nameOf(orgId, hour)
-      return [key, keysWorthIt(byHour.get(key) ?? [], rows)]
-    }),
-  )
+  return Map.groupBy(found, ({ orgId, hour }) => nameOf(orgId, hour))
+}
+
+/** The same of a part. */
+function foundIn({ hours }: Part, keys: ReadonlyMap<string, readonly KeyCount[]>): KeyCount[] {
+  const counts = new Map<string, number>()
+  for (const { orgId, hour } of hours) {
+    for (const { key, events } of keys.get(nameOf(orgId, hour)) ?? []) counts.set(key, (counts.get(key) ?? 0) + events)
+  }
+  return [...counts]
+    .map(([key, events]) => ({ key, events }))
+    .sort((a, b) => b.events - a.events || (a.key < b.key ? -1 : 1))
 }
 
 /** The rows of a part as `shredded` takes them. */
-function rowsOf({ orgId, hour, after, through }: Part): string {
+function rowsOf({ orgId, hours, after, through }: Part): string {
+  const [from, to] = [hours[0]?.hour ?? 0, (hours.at(-1)?.hour ?? 0) + HOUR_MS]
   const given: Record<string, string> = {
     id: `coalesce(id, 'evt_' || seq)`,
     violations: 'NULL::VARCHAR[]',
@@ -131,7 +159,7 @@ function rowsOf({ orgId, hour, after, through }: Part): string {
   }
   const columns = [...RELATION_COLUMNS, 'params'].map((name) => (given[name] ? `${given[name]} AS ${name}` : name))
   return `(SELECT ${columns.join(', ')} FROM ${BATCH}
-    WHERE ${within(hour, HOUR_MS)} AND orgId = ${quoteText(orgId)} AND place > ${after} AND place <= ${through})`
+    WHERE ${within(from, to - from)} AND orgId = ${quoteText(orgId)} AND place > ${after} AND place <= ${through})`
 }
 
 const within = (from: Instant, lengthMs: number) => `receivedAt >= ${from} AND receivedAt < ${from + lengthMs}`
@@ -169,7 +197,14 @@ async function describe(parquet: ParquetFiles, written: readonly WrittenPart[]):
     const known = found.get(join(parquet.folder, part.path))
     if (!known) throw new Error(`${part.path} has no statistics`)
     const { rows, first, last, maxSeq } = known
-    const span = { orgId: part.orgId, hour: part.hour, minReceivedAt: first, maxReceivedAt: last, maxSeq, rows }
+    const span = {
+      orgId: part.orgId,
+      hour: Math.floor(first / HOUR_MS) * HOUR_MS,
+      minReceivedAt: first,
+      maxReceivedAt: last,
+      maxSeq,
+      rows,
+    }
     files.push({ path: part.path, ...span, ...(await parquet.measure(part.path)), level: 'compacted', keys })
   }
   return files
