@@ -1,12 +1,8 @@
-/**
- * What `gt` and `lt` accept as a number: an optional sign, decimal digits with an optional point, an optional exponent.
- * No white space, separators, hexadecimal or words such as `Infinity`. The text is valid RE2 and JavaScript syntax.
- */
-export const NUMBER_PATTERN = String.raw`^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$`
+import { NUMBER_PATTERN } from '../core/value.ts'
 
 const grammar = new RegExp(NUMBER_PATTERN)
 
-/** Returns the nearest double, infinite when the number is too large; null when the text is no number. */
+/** Returns the nearest double, infinite when the number is too large; null when the text is no number (`NUMBER_PATTERN`). */
 export function readNumber(text: string): number | null {
   return grammar.test(text) ? Number(text) : null
 }

@@ -1,9 +1,10 @@
+import { BLANK_PATTERN, NUMBER_PATTERN } from '../core/value.ts'
 import type { Dialect } from '../warehouse/dialect.ts'
 import type { AnyTest, Binder } from '../warehouse/query.ts'
 import { type Condition, conditionsOf, EVENT_FIELDS, type Operator, type Rule, TWINS, targetOf } from './condition.ts'
 import { DENSE_IMAGE_PATTERN, EMAIL_PATTERN } from './email.ts'
 import { membersIn } from './label.ts'
-import { NUMBER_PATTERN, readNumber } from './number.ts'
+import { readNumber } from './number.ts'
 import { compilePattern } from './pattern.ts'
 import { isIdentifierKey, isPhoneKey, type PhoneRegions } from './phone.ts'
 import { compileTest } from './predicate.ts'
@@ -19,8 +20,6 @@ export interface ConditionSql {
   exact: boolean
 }
 
-/** White space as in `String.prototype.trim`, https://tc39.es/ecma262/#sec-white-space and line terminators. */
-const BLANK_PATTERN = String.raw`^[\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}]*$`
 /** The predicate tests this first, too. An encoded digit (`%35`) counts as two, so none is missed. */
 const SEVEN_DIGITS_PATTERN = '(?:[0-9][^0-9]*){7}'
 const INTERNATIONAL_PATTERN = '[+%]|00'

@@ -59,7 +59,7 @@ export async function openHistory({
   const batches = [...trafficFrom(HOUR, places, events - odd, randomOf(seed)), ...oddBatches]
   batches.sort((a, b) => a.at - b.at)
   await fill(stand, batches)
-  if (more.length > 0) await stand.add(more.map((said) => ({ orgId, domainId: domains[0].id, ...said })))
+  if (more.length > 0) await stand.add(more.map((said) => ({ ...said, orgId, domainId: domains[0].id })))
   const now = clock.now() + 1
   const principal: Principal = {
     ...{ via: 'key', userId, orgId, role: 'owner', readOnly: false, keyId: null, sessionId: null },

@@ -1,8 +1,11 @@
 import { causes } from './causes.ts'
+import { eventDictionary } from './event-dictionary.ts'
 import { eventSearch } from './event-search.ts'
+import { flatDictionary } from './flat-dictionary.ts'
 import type { AnyInsight } from './insight.ts'
 import { orgValue } from './org-value.ts'
 import { pageViewSampling } from './page-view-sampling.ts'
+import { performanceStats } from './performance-stats.ts'
 import { reconcileOrders } from './reconcile.ts'
 import { scores } from './scores.ts'
 import { sessionFlows } from './session-flows.ts'
@@ -12,6 +15,9 @@ import { volumeSeries } from './volume-series.ts'
 /** All insights; that for the evidence of an issue is in `src/evidence`. */
 export const insights: readonly AnyInsight[] = [
   eventSearch,
+  eventDictionary,
+  flatDictionary,
+  performanceStats,
   volumeSeries,
   pageViewSampling,
   signalList,

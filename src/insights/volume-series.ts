@@ -2,11 +2,11 @@ import { NO_BOUNDS } from '../alerts/types/evidence.ts'
 import { ChangeNameSchema } from '../changes/change.ts'
 import { changesWithin } from '../changes/store.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
-import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 import type { SeriesState } from '../detector/detector.ts'
 import { SIGNAL_STEP_MS } from '../signals/series.ts'
 import type { SeriesChart } from '../signals/verdict-row.ts'
+import { domainsMeant, textField } from './asked.ts'
 import { countsIn, pointFields, type Stretch, shownPoint, sumsIn, wholeEvents } from './count-series.ts'
 import { insight, type Sources } from './insight.ts'
 
@@ -29,12 +29,10 @@ const MAX_CHANGES = 200
 /** The most rows of any grain, and the current one. */
 const MAX_POINTS = Math.max(...GRAINS.map(({ stepMs, upToHours }) => (upToHours * HOUR_MS) / stepMs)) + 1
 
-const text = (maxLength: number, description: string) => Type.Optional(Type.String({ maxLength, description }))
-
 const Input = Closed({
-  domainId: text(100, 'Only this domain; left out: all, together'),
-  vendor: text(200, 'Only this vendor, spelled exactly'),
-  event: text(200, 'Only this event, spelled exactly'),
+  domainId: textField(100, 'Only this domain; left out: all, together'),
+  vendor: textField(200, 'Only this vendor, spelled exactly'),
+  event: textField(200, 'Only this event, spelled exactly'),
   hours: Type.Optional(
     Int({
       minimum: 1,
@@ -134,14 +132,6 @@ const hoursOf = ({ hours = DEFAULT_HOURS }: Asked) => hours
 
 function grainOf(input: Asked): (typeof GRAINS)[number] {
   return GRAINS.find(({ upToHours }) => hoursOf(input) <= upToHours) ?? GRAINS[3]
-}
-
-function domainsMeant(sources: Sources, { domainId }: Asked) {
-  const domains = sources.domains()
-  if (domainId === undefined) return domains
-  const named = domains.filter(({ id }) => id === domainId)
-  if (named.length === 0) throw new AppError('notFound', 'query.domainId: no such domain')
-  return named
 }
 
 /** Returns the buckets that overlap the requested time; the last one has not ended. */

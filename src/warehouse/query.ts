@@ -30,16 +30,40 @@ export interface Statement {
   anyTests?: readonly AnyTest[]
   /** SQL on columns of `events` beside `params`: all other events are left out, before maps are made of them. */
   where?: string
+  /** Of `parameters`, which always says it. */
+  form?: ParameterForm
+}
+
+/**
+ * What the relation `parameters` counts: parameters that are not blank, of all events but loads of a vendor's code. Its
+ * columns are those of `by`, `key`, and `PARAMETER_COLUMNS`. Several rows may be about the same and are to be added up. An
+ * engine may answer for some keys at a time, so that an order or a limit of the query holds for those alone.
+ */
+export interface ParameterForm {
+  /** Columns of `events` that are told apart, one at least. */
+  by: readonly ('domainId' | 'vendor' | 'event' | 'env')[]
+  /** Only these keys. */
+  only?: readonly string[]
+  /** All keys but these. */
+  except?: readonly string[]
+  /** `values`: a row for each value; `marks`: rows from which different values are estimated, however many there are. */
+  as: 'values' | 'marks'
+  /**
+   * Of `values`: of these lists, each named by the values of `by` and a key, only the given values have rows of their own; all
+   * others of a list are one row with `value` NULL.
+   */
+  among?: readonly { list: readonly string[]; values: readonly string[] }[]
 }
 
 interface QueryParts {
   /**
    * `events` (also when left out); `counts`: events by minute, of which `COUNT_COLUMNS` says what is known; `pages`:
-   * what browsers said of the speed of vendors' code, a row a page and vendor, as in `PAGE_COLUMNS`; or `names`: each
-   * `name` of a parameter that occurs, once, and perhaps some that occur only outside the window. To know which keys to
-   * read costs less than to read them all.
+   * what browsers said of the speed of vendors' code, a row a page and vendor, as in `PAGE_COLUMNS`; `names`: each
+   * `name` of a parameter that occurs, once, and perhaps some that occur only outside the window (to know which keys to
+   * read costs less than to read them all); or `parameters`: how often parameters had which values, as the statement's
+   * `form` says.
    */
-  over?: 'events' | 'counts' | 'pages' | 'names'
+  over?: 'events' | 'counts' | 'pages' | 'names' | 'parameters'
   /** The organization whose events it sees; null (jobs only): every organization's. */
   orgId: string | null
   /** Only events with `from <= receivedAt < to`; of `counts` only minutes that begin there, so these are whole ones. */
@@ -56,8 +80,8 @@ interface QueryParts {
 declare const named: unique symbol
 
 /**
- * A query of the event history, as a value. The warehouse builds the relation `events`, `counts` or `pages` for it, so that
- * it is written once, whatever engine and files stand behind. Made by `query` only.
+ * A query of the event history, as a value. The warehouse builds the relation for it, so that it is written once, whatever
+ * engine and files stand behind. Made by `query` only.
  */
 export interface Query extends QueryParts {
   readonly [named]: true

@@ -1,6 +1,8 @@
 import { EVENT_COLUMNS, type StoredEvent } from '../../src/core/event.ts'
+import { BLANK_PATTERN } from '../../src/core/value.ts'
 import { PAGE_VIEWS } from '../../src/decoders/page-view.ts'
 import { type Query, type WrittenQuery, writeQuery } from '../../src/warehouse/query.ts'
+import { MARK_BUCKETS } from '../../src/warehouse/relations.ts'
 import { clickhouseDialect, columnName, quoteName, quoteText } from './clickhouse-dialect.ts'
 
 /**
@@ -87,12 +89,14 @@ export class ClickhouseHistory {
   async query<T = Record<string, unknown>>(query: Query): Promise<T[]> {
     const { over = 'events' } = query
     const statement = writeQuery(query, clickhouseDialect)
-    const relation =
-      over === 'counts'
-        ? countsRelation(query)
-        : over === 'names'
-          ? namesRelation(query)
-          : eventsRelation(query, statement)
+    const relations = {
+      counts: countsRelation,
+      names: namesRelation,
+      parameters: parametersRelation,
+      events: eventsRelation,
+      pages: null,
+    }
+    const relation = relations[over]?.(query, statement)
     const sql = `WITH ${over} AS (${relation})\n${statement.sql}`
     const answer = await this.session.queryBindAsync(sql, statement.params, { format: 'JSONEachRow' })
     return answer
@@ -135,4 +139,34 @@ function eventsRelation(query: Query, { keys = [], anyTests = [], where }: Writt
   })
   const all = `SELECT ${['*', ...parameters, ...any].join(', ')} FROM stored WHERE ${scopeOf(query, 'receivedAt')}`
   return where === undefined ? all : `SELECT * FROM (${all}) WHERE ${where}`
+}
+
+function parametersRelation(query: Query, { where = 'true', form }: WrittenQuery): string {
+  if (!form) throw new Error('a query over parameters says which ones')
+  const { by, only, except = [], as, among = [] } = form
+  const list = (texts: readonly string[]) => `(${texts.map(quoteText).join(', ')})`
+  const events = `SELECT ${by.join(', ')}, weight, receivedAt, arrayJoin(arrayZip(mapKeys(params), mapValues(params))) AS pair
+    FROM stored WHERE ${scopeOf(query, 'receivedAt')} AND kind <> 'library' AND ${where}`
+  const tests = [
+    `NOT match(text, ${quoteText(`(?-s)(${BLANK_PATTERN})`)})`,
+    ...(only ? [only.length > 0 ? `key IN ${list(only)}` : 'false'] : []),
+    ...(except.length > 0 ? [`key NOT IN ${list(except)}`] : []),
+  ]
+  const parameters = `SELECT ${by.join(', ')}, weight, receivedAt, tupleElement(pair, 1) AS key, tupleElement(pair, 2) AS text
+    FROM (${events}) WHERE ${tests.join(' AND ')}`
+  const group = [...by, 'key'].join(', ')
+  const counted = 'toInt64(count(*)) AS events, sum(weight) AS weight, max(receivedAt) AS lastAt'
+  if (as === 'marks') {
+    const rest = 'bitShiftRight(cityHash64(text), 13)'
+    const marks = `SELECT ${group}, weight, receivedAt, toInt32(bitAnd(cityHash64(text), ${MARK_BUCKETS - 1})) AS bucket,
+      toInt32(if(${rest} = 0, 52, 51 - floor(log2(${rest})))) AS zeros FROM (${parameters})`
+    return `SELECT ${group}, CAST(NULL, 'Nullable(String)') AS value, bucket, max(zeros) AS rank, ${counted}
+      FROM (${marks}) GROUP BY ${group}, bucket`
+  }
+  const lists = among.map(({ list: own }) => list(own)).join(', ')
+  const named = among.flatMap(({ values }) => values)
+  const isNamed = named.length > 0 ? `text IN ${list(named)}` : 'false'
+  const value = among.length > 0 ? `if(tuple(${group}) NOT IN (${lists}) OR ${isNamed}, text, NULL)` : 'text'
+  return `SELECT ${group}, value, CAST(NULL, 'Nullable(Int32)') AS bucket, CAST(NULL, 'Nullable(Int32)') AS rank, ${counted}
+    FROM (SELECT ${group}, weight, receivedAt, toNullable(${value}) AS value FROM (${parameters})) GROUP BY ${group}, value`
 }

@@ -28,12 +28,17 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
 import { samplesOf } from '../../src/evidence/events.ts'
 import { seriesOf } from '../../src/evidence/series.ts'
 import type { Trouble } from '../../src/evidence/trouble.ts'
+import { estimateDifferent } from '../../src/insights/different-values.ts'
+import { eventDictionary } from '../../src/insights/event-dictionary.ts'
 import { eventSearch } from '../../src/insights/event-search.ts'
+import { flatDictionary } from '../../src/insights/flat-dictionary.ts'
 import { factsOf } from '../../src/insights/issue-facts.ts'
 import { pageViewSampling } from '../../src/insights/page-view-sampling.ts'
+import { performanceStats } from '../../src/insights/performance-stats.ts'
 import { reconcileOrders } from '../../src/insights/reconcile.ts'
 import { brokenRulesQuery, namedTotalsQuery, statusesQuery } from '../../src/insights/scores.ts'
 import { sessionFlows } from '../../src/insights/session-flows.ts'
+import { crowdedLists, keysOf, type ListForm, listsAmong } from '../../src/insights/value-lists.ts'
 import { volumeSeries } from '../../src/insights/volume-series.ts'
 import { findingOf, issueOfAlert, volumeAlert } from '../../src/issues/issue.fixture.ts'
 import { rowCountsQuery } from '../../src/signals/row-counts.ts'
@@ -299,11 +304,33 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
     }
   })
 
+  test('parameters and their values', async () => {
+    const { sources, principal, domainIds, window, both, orgId } = world
+    const caller = { principal, now: window.to }
+    for (const scope of [{}, { vendor: '', event: "it's" }, { domainId: domainIds[1], hours: 7 }]) {
+      await eventDictionary.answer(sources, { hours: 72, ...scope }, caller)
+      await flatDictionary.answer(sources, { hours: 72, ...scope }, caller)
+      await performanceStats.answer(sources, { hours: 72, ...scope }, caller)
+    }
+    await eventDictionary.answer(sources, { env: 'dev' }, caller)
+    // As if a list with more than three values were too long to be counted.
+    const early = { from: window.from, to: window.from + 5 * HOUR_MS }
+    const scope = { orgId, domainIds: domainIds.slice(0, 2), window: early, patterns: ['[a-c]$'] }
+    for (const by of [['vendor'], ['domainId', 'vendor', 'event'], ['env', 'vendor']] as const) {
+      const form: ListForm = { by, crowdedFrom: 3, typed: true, shown: 2, maybePersonal: 2, most: '' }
+      const crowded = await crowdedLists(both, scope, form)
+      expect(crowded.length).toBeGreaterThan(0)
+      const keys = keysOf(crowded)
+      for (const shown of [true, false]) await listsAmong(both, scope, form, { keys, crowded, shown })
+      await estimateDifferent(both, scope, keys)
+    }
+  })
+
   test('counts over time', async () => {
     const { sources, principal, domainIds, window, both, orgId } = world
     const caller = { principal, now: window.to }
     for (const grain of ['minute', 'five_minutes', 'hour', 'day'] as const) {
-      for (const scope of [{}, { vendor: 'Meta Pixel' }, { vendor: '', event: "it's" }, { domainId: domainIds[1] }]) {
+      for (const scope of [{}, { vendor: '', event: "it's" }, { domainId: domainIds[1] }]) {
         const from = grain === 'minute' ? window.to - 3 * HOUR_MS : window.from
         await volumeSeries.answer(sources, { grain, from, to: window.to, ...scope } as never, caller)
       }

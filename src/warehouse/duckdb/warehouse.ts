@@ -17,6 +17,7 @@ import { type EventFile, isInScope, type ManifestFile } from './manifest.ts'
 import { namesRelation } from './names-relation.ts'
 import { compactPages } from './pages.ts'
 import { pagesRelation } from './pages-relation.ts'
+import { parameterRelations } from './parameters.ts'
 import { ParquetFiles, type ParquetOptions } from './parquet-files.ts'
 import { eventsRelation } from './relation.ts'
 import { countsRelation } from './rollup.ts'
@@ -174,13 +175,19 @@ export class DuckdbWarehouse implements Warehouse {
     const { timeoutMs = QUERY_TIMEOUT_MS, report } = this.options
     const sources = this.parquet.sources()
     try {
-      const relation = RELATIONS[over](sources, { ...statement, orgId, window })
-      const sql = `WITH ${over} AS NOT MATERIALIZED (${relation})\n${statement.sql}`
+      const scope = { ...statement, orgId, window }
+      const relations = over === 'parameters' ? parameterRelations(sources, scope) : [RELATIONS[over](sources, scope)]
       const options = { params, read, timeoutMs, signals: signal ? [signal] : [] }
-      return await this.parquet.read<T>(signal ? 'callers' : 'jobs', sql, options)
+      const rows: T[] = []
+      for (const relation of relations) {
+        const sql = `WITH ${over} AS NOT MATERIALIZED (${relation})\n${statement.sql}`
+        for (const row of await this.parquet.read<T>(signal ? 'callers' : 'jobs', sql, options)) rows.push(row)
+      }
+      return rows
     } catch (error) {
       if (signal?.aborted) throw abortedError()
-      const files = { events: sources.files, counts: sources.rollups, pages: sources.pages, names: sources.files }[over]
+      const { files: events, rollups: counts, pages } = sources
+      const files = { events, counts, pages, names: events, parameters: events }[over]
       const inScope = files.filter((file) => isInScope(file, query))
       if (attempts < MAX_ATTEMPTS && (await this.isDamagesDoing(error, inScope, attempts === 1)))
         return this.read(query, { params, ...statement }, signal, attempts + 1)

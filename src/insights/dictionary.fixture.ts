@@ -1,0 +1,56 @@
+import { maskPersonal } from '../conditions/mask.ts'
+import type { Privacy } from '../conditions/privacy.ts'
+import { isBlank } from '../conditions/text.ts'
+import type { StoredEvent } from '../core/event.ts'
+import { typeOfValue } from '../core/value.ts'
+
+/** What the plain reference says of the parameters of one name. Sums are not rounded. */
+export interface PlainKey {
+  key: string
+  weight: number
+  lastSeen: number
+  /** Masked values, the most frequent first. */
+  values: { value: string; weight: number }[]
+  type: string
+}
+
+export const bytesFirst = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
+const rounded = (weight: number) => Number(weight.toFixed(6))
+
+interface Found {
+  weight: number
+  lastSeen: number
+  types: Record<string, number>
+  values: Map<string, number>
+}
+
+/** The parameters of these events by plain loops, by masked name. */
+export function plainKeys(events: readonly StoredEvent[], privacy: Privacy): PlainKey[] {
+  const keys = new Map<string, Found>()
+  for (const { params, weight, receivedAt, kind } of events) {
+    if (kind === 'library') continue
+    for (const [name, stored] of Object.entries(params)) {
+      // What reads the answers of DuckDB takes U+FEFF at the beginning of a text for a mark.
+      const text = stored.replace(/^\ufeff/, '')
+      if (isBlank(text)) continue
+      const key = maskPersonal(name, '', privacy)
+      const value = maskPersonal(text, name, privacy)
+      const known: Found = keys.get(key) ?? { weight: 0, lastSeen: 0, types: {}, values: new Map() }
+      keys.set(key, known)
+      known.weight += weight
+      known.lastSeen = Math.max(known.lastSeen, receivedAt)
+      known.types[typeOfValue(text)] = (known.types[typeOfValue(text)] ?? 0) + weight
+      known.values.set(value, (known.values.get(value) ?? 0) + weight)
+    }
+  }
+  return [...keys].map(([key, { weight, lastSeen, types, values }]) => ({
+    ...{ key, weight, lastSeen },
+    values: [...values]
+      .map(([value, weight]) => ({ value, weight }))
+      .sort((a, b) => rounded(b.weight) - rounded(a.weight) || bytesFirst(a.value, b.value)),
+    type: Object.entries(types).find(([, sum]) => sum >= weight * 0.99)?.[0] ?? 'mixed',
+  }))
+}
+
+export const sumOf = (events: readonly StoredEvent[]) =>
+  events.reduce((sum, { kind, weight }) => (kind === 'library' ? sum : sum + weight), 0)

@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { maskPersonal } from '../conditions/mask.ts'
+import { DAY_MS, HOUR_MS } from '../core/clock.ts'
+import type { StoredEvent } from '../core/event.ts'
+import { HOUR, type Said, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import { bytesFirst, plainKeys, sumOf } from './dictionary.fixture.ts'
+import { eventDictionary } from './event-dictionary.ts'
+import { flatDictionary } from './flat-dictionary.ts'
+import { capturedEvents, capturesFolder, type HistoryStand, openHistory } from './history.fixture.ts'
+import { maskFor } from './masked.ts'
+
+setDefaultTimeout(180_000)
+
+type Input = Parameters<typeof eventDictionary.answer>[1]
+type Dictionary = Awaited<ReturnType<typeof eventDictionary.answer>>
+
+let history: HistoryStand
+beforeAll(async () => {
+  history = await openHistory()
+})
+afterAll(() => history?.[Symbol.asyncDispose]())
+
+const ask = (input: Input) => eventDictionary.answer(history.sources(), input, history.caller)
+
+function inScope({ hours = 24, domainId, vendor, event, env }: Input): StoredEvent[] {
+  const from = history.now - hours * HOUR_MS
+  return history.events.filter(
+    (one) =>
+      one.orgId === history.orgId &&
+      one.receivedAt > from &&
+      (domainId === undefined || one.domainId === domainId) &&
+      (vendor === undefined || one.vendor === vendor) &&
+      (event === undefined || one.event === event) &&
+      (env === undefined || one.env === env),
+  )
+}
+
+/** The same dictionary by plain loops, but for the number of different values, of which it says all. */
+function plainDictionary(events: readonly StoredEvent[], windowHours: number): Dictionary {
+  const counted = events.filter(({ kind }) => kind !== 'library')
+  const mask = maskFor(history.sources())
+  const vendors = [...Map.groupBy(counted, ({ vendor }) => mask(vendor, '$vendor'))].map(([vendor, own]) => {
+    const all = sumOf(own)
+    const keys = plainKeys(own, history.sources().privacy()).map(({ key, weight, lastSeen, values, type }) => ({
+      ...{ key, type, presencePct: Math.min(100, Math.round((weight / all) * 1000) / 10), lastSeen },
+      examples: values.slice(0, 5).map(({ value }) => [...value].slice(0, 100).join('')),
+      cardinality: values.length,
+    }))
+    keys.sort((a, b) => b.presencePct - a.presencePct || bytesFirst(a.key, b.key))
+    return { vendor, events: Math.round(Number(all.toFixed(6))), keys: keys.slice(0, 500) }
+  })
+  vendors.sort((a, b) => b.events - a.events || bytesFirst(a.vendor, b.vendor))
+  return { sampledEvents: counted.length, windowHours, vendors: vendors as Dictionary['vendors'] }
+}
+
+/** Fails unless both say the same, but for estimates, which may be off by 5 %. */
+function expectSame(answer: Dictionary, plain: Dictionary): void {
+  const estimates = new Map(
+    answer.vendors.flatMap(({ vendor, keys }) =>
+      keys.map(({ key, cardinality }) => [`${vendor}\n${key}`, cardinality]),
+    ),
+  )
+  for (const { vendor, keys } of plain.vendors) {
+    for (const one of keys.filter(({ cardinality }) => cardinality > 1000)) {
+      const estimate = estimates.get(`${vendor}\n${one.key}`) ?? 0
+      expect(Math.abs(estimate - one.cardinality)).toBeLessThanOrEqual(one.cardinality * 0.05)
+      one.cardinality = estimate
+    }
+  }
+  expect(answer).toEqual(plain)
+}
+
+test.each<Input>([
+  {},
+  { hours: 168 },
+  { hours: 168, env: 'dev' },
+  { hours: 168, env: 'prod', vendor: 'Google Analytics 4' },
+  { hours: 168, vendor: 'Google Analytics 4', event: 'purchase' },
+  { hours: 60, vendor: `o'neill "x" \\` },
+  { hours: 1 },
+])('%j: the dictionary is what plain loops find', async (input) => {
+  const events = inScope(input)
+  expect(events.length).toBeGreaterThan(0)
+  expectSame(await ask(input), plainDictionary(events, input.hours ?? 24))
+})
+
+test('of one domain it is that domain’s; another organization’s domain is none', async () => {
+  const [shop = '', blog = '', other = ''] = history.domains.map(({ id }) => id)
+  for (const domainId of [shop, blog]) {
+    const input = { domainId, hours: 168 }
+    expectSame(await ask(input), plainDictionary(inScope(input), 168))
+  }
+  for (const domainId of [other, 'dom_none']) {
+    expect(ask({ domainId })).rejects.toMatchObject({ code: 'notFound', message: 'query.domainId: no such domain' })
+  }
+})
+
+test('where nothing was captured it is empty', async () => {
+  const empty = { sampledEvents: 0, windowHours: 24, vendors: [] }
+  const long = { principal: history.caller.principal, now: history.now + 30 * DAY_MS }
+  expect(await eventDictionary.answer(history.sources(), {}, long)).toEqual(empty)
+  expect(await ask({ vendor: 'Nobody' })).toEqual(empty)
+  const none = { ...history.sources(), domains: () => [] }
+  expect(await eventDictionary.answer(none, {}, history.caller)).toEqual(empty)
+})
+
+describe('a key with many different values', () => {
+  const many = (count: number, said: (n: number) => Said): Said[] => Array.from({ length: count }, (_, n) => said(n))
+  /** Adds events an hour ago, asks for the only vendor that has them, and gives the key `k`. */
+  async function keyOf(events: readonly Said[]) {
+    await using own = await openHistory({ events: 40, more: events.map((said) => ({ vendor: 'Many', ...said })) })
+    const { vendors } = await eventDictionary.answer(own.sources(), { vendor: 'Many' }, own.caller)
+    return vendors[0]?.keys.find(({ key }) => key === 'k')
+  }
+
+  test.each([1, 999, 1000])('%i are counted', async (count) => {
+    const key = await keyOf(many(2000, (n) => ({ params: { k: `v${n % count}` } })))
+    expect(key?.cardinality).toBe(count)
+  })
+
+  test.each([1001, 3000, 9000])('%i are estimated, and the most frequent are found', async (count) => {
+    const events = many(count + 40, (n) => ({ params: { k: n < count ? `v${n}` : (['v7', 'v8', 'v8'][n % 3] ?? '') } }))
+    const key = await keyOf(events)
+    expect(Math.abs((key?.cardinality ?? 0) - count)).toBeLessThan(count * 0.05)
+    expect(key).toMatchObject({ presencePct: 100, type: 'text' })
+    expect(key?.examples.slice(0, 2)).toEqual(['v8', 'v7'])
+  })
+
+  test('personal ones that are equal when masked are one', async () => {
+    const key = await keyOf(many(3000, (n) => ({ params: { k: `jo${n}@example.com` } })))
+    expect(key).toMatchObject({ cardinality: 1, examples: ['j***@e***.com'] })
+  })
+
+  test('few at one event among many at another vendor are counted', async () => {
+    const events = many(3000, (n) => ({ vendor: n % 2 ? 'Many' : 'Few', params: { k: n % 2 ? `v${n}` : `w${n % 8}` } }))
+    await using own = await openHistory({ events: 40, more: events })
+    const { vendors } = await eventDictionary.answer(own.sources(), {}, own.caller)
+    const few = vendors.find(({ vendor }) => vendor === 'Few')
+    expect(few?.keys).toMatchObject([{ key: 'k', cardinality: 4, examples: ['w0', 'w2', 'w4', 'w6'] }])
+    const flat = await flatDictionary.answer(own.sources(), { vendor: 'Few' }, own.caller)
+    expect(flat.rows[0]).toMatchObject({
+      count: 1500,
+      values: ['w0', 'w2', 'w4', 'w6'].map((value) => ({ value, count: 375 })),
+    })
+  })
+})
+
+test('names and values that are equal when masked are one', async () => {
+  const more = ['ann@shop.example', 'all@some.example'].map((mail) => ({ vendor: 'Mail', params: { [mail]: mail } }))
+  await using own = await openHistory({ events: 40, more })
+  const { vendors } = await eventDictionary.answer(own.sources(), { vendor: 'Mail' }, own.caller)
+  const masked = maskPersonal('ann@shop.example')
+  expect(vendors[0]?.keys).toMatchObject([{ key: masked, presencePct: 100, examples: [masked], cardinality: 1 }])
+})
+
+test('it is the same before and after files are merged and compacted', async () => {
+  await using stand = await WarehouseStand.open()
+  await using made = await openHistory({ events: 1500, seed: 7 })
+  stand.clock.set(HOUR)
+  await stand.add(made.events.map(({ seq, receivedAt, ...said }) => said))
+  const sources = made.sources(stand.warehouse)
+  const caller = { principal: made.caller.principal, now: HOUR + 2 * HOUR_MS }
+  const both = async () => [
+    await eventDictionary.answer(sources, {}, caller),
+    await flatDictionary.answer(sources, {}, caller),
+  ]
+  const spooled = await both()
+  expect(spooled[0]).toMatchObject({ sampledEvents: expect.any(Number) })
+  for (const work of [() => stand.flush(), () => stand.merge(), () => stand.compact()]) {
+    await work()
+    expect(await both()).toEqual(spooled)
+  }
+  expect(stand.levels().every((level) => level === 'compacted')).toBe(true)
+})
+
+test.skipIf(capturesFolder === null)('real captures have the keys that plain loops find', async () => {
+  const [shop] = history.domains
+  const more = capturedEvents(capturesFolder ?? '', { id: shop?.id ?? '', orgId: history.orgId })
+  await using own = await openHistory({ events: 40, more })
+  const input = { hours: 1, domainId: own.domains[0]?.id ?? '' }
+  const events = own.events.filter(
+    ({ receivedAt, domainId }) => domainId === input.domainId && receivedAt >= own.now - HOUR_MS,
+  )
+  expect(events.length).toBeGreaterThan(more.length - 1)
+  expectSame(await eventDictionary.answer(own.sources(), input, own.caller), plainDictionary(events, 1))
+})

@@ -1,0 +1,198 @@
+import { Closed, InstantSchema, Int, OneOf, type Static, Type } from '../core/schema.ts'
+import { type Query, query } from '../warehouse/query.ts'
+import { domainField, domainsMeant, hoursField, lastHours, percentOf, textField } from './asked.ts'
+import { wholeEvents } from './count-series.ts'
+import { type Estimated, estimateDifferent } from './different-values.ts'
+import { type Caller, insight, type Sources } from './insight.ts'
+import { type Mask, maskFor } from './masked.ts'
+import { type Counted, compareTexts, cutCharacters, type MaskedList, maskedList, typeOfList } from './masked-values.ts'
+import {
+  crowdedLists,
+  exactLists,
+  keysOf,
+  type ListForm,
+  type ListScope,
+  listsAmong,
+  scopeSql,
+  type ValueList,
+} from './value-lists.ts'
+
+export const DICTIONARY_HOURS = { default: 24, most: 168 }
+const MAX_KEYS = 500
+/** More different values are estimated. */
+const EXACT_VALUES = 1000
+const MAX_EXAMPLES = 5
+const EXAMPLE_LENGTH = 100
+
+/** What both dictionaries are asked. */
+export const scopeFields = {
+  hours: hoursField(DICTIONARY_HOURS.default, DICTIONARY_HOURS.most),
+  domainId: domainField,
+  vendor: textField(200, 'Only this vendor, spelled exactly'),
+  event: textField(200, 'Only this event, spelled exactly'),
+}
+
+const Input = Closed({
+  ...scopeFields,
+  env: Type.Optional(OneOf(['prod', 'dev'] as const, { description: 'Left out: both' })),
+})
+
+const KeySchema = Closed({
+  key: Type.String(),
+  type: OneOf(['number', 'boolean', 'text', 'mixed'] as const, {
+    description: 'What 99 % of its values are; `boolean`: `true` or `false`',
+  }),
+  presencePct: Type.Number({ description: 'Share of the events of the vendor in which it is not blank' }),
+  examples: Type.Array(Type.String(), { description: 'The most frequent values, cut to 100 characters' }),
+  cardinality: Int({ description: 'Different values; beyond 1,000 an estimate, ± 5 %' }),
+  lastSeen: InstantSchema,
+})
+
+const Output = Closed(
+  {
+    sampledEvents: Int({ description: 'Events that were looked at, each once however it was sampled' }),
+    windowHours: Int(),
+    vendors: Type.Array(
+      Closed({
+        vendor: Type.String(),
+        events: Int({ description: 'Weighted count' }),
+        keys: Type.Array(KeySchema, { maxItems: MAX_KEYS, description: 'Those that are present most often first' }),
+      }),
+      { description: 'Most events first' },
+    ),
+  },
+  {
+    $id: 'EventDictionary',
+    examples: [
+      {
+        sampledEvents: 4200,
+        windowHours: 24,
+        vendors: [
+          {
+            vendor: 'Google Analytics 4',
+            events: 4200,
+            keys: [
+              {
+                ...{ key: 'currency', type: 'text', presencePct: 12.5, examples: ['EUR', 'USD'], cardinality: 2 },
+                lastSeen: 1_767_614_399_500,
+              },
+            ],
+          },
+        ],
+      },
+    ],
+  },
+)
+
+/** Which parameters the events of each vendor have, and what they say. */
+export const eventDictionary = insight({
+  id: 'getEventDictionary',
+  summary: 'List the parameters that events of each vendor have, and what they say',
+  description:
+    'Counts are weighted; loads of the code of vendors do not count. Personal data is masked, and values that are equal ' +
+    'when masked are one.',
+  path: '/events/dictionary',
+  refusals: ['notFound', 'unavailable'],
+  input: Input,
+  output: Output,
+  async answer(sources, input, caller) {
+    const windowHours = input.hours ?? DICTIONARY_HOURS.default
+    const scope = scopeOf(sources, input, caller)
+    if (!scope) return { sampledEvents: 0, windowHours, vendors: [] }
+    const mask = maskFor(sources)
+    const totals = await sources.history.query<VendorRow>(totalsQuery(scope, ['vendor']))
+    const counted = await countedLists(sources, scope)
+    const lists = Map.groupBy(counted, ({ list }) => mask(list.vendor, '$vendor'))
+    const vendors = [...Map.groupBy(totals, ({ vendor }) => mask(vendor, '$vendor'))].map(([vendor, rows]) => {
+      const weight = rows.reduce((sum, row) => sum + row.weight, 0)
+      return { vendor, events: wholeEvents(weight), keys: shownKeys(lists.get(vendor) ?? [], weight, mask) }
+    })
+    return {
+      sampledEvents: totals.reduce((sum, { events }) => sum + events, 0),
+      windowHours,
+      vendors: vendors.sort((a, b) => b.events - a.events || compareTexts(a.vendor, b.vendor)),
+    }
+  },
+})
+
+/** Returns what is asked about; null when the organization has no domain. */
+export function scopeOf(
+  sources: Pick<Sources, 'domains' | 'privacy'>,
+  input: { hours?: number; domainId?: string; vendor?: string; event?: string; env?: string },
+  { principal, now }: Caller,
+): ListScope | null {
+  const { hours = DICTIONARY_HOURS.default, vendor, event, env } = input
+  const domainIds = domainsMeant(sources, input).map(({ id }) => id)
+  if (domainIds.length === 0) return null
+  const patterns = sources.privacy().patterns.map(({ pattern }) => pattern)
+  return { orgId: principal.orgId, domainIds, vendor, event, env, window: lastHours(hours, now), patterns }
+}
+
+interface VendorRow {
+  vendor: string
+  events: number
+  weight: number
+}
+
+/** Asks for all events, also for those that have no parameters. */
+export function totalsQuery(scope: ListScope, by: readonly string[]): Query {
+  return query('insights.event-totals', {
+    ...{ orgId: scope.orgId, window: scope.window },
+    write: (binder) => ({
+      sql: `SELECT ${by.map((column) => `${column}, `).join('')}count(*) AS events, sum(weight) AS weight
+        FROM events WHERE kind <> 'library' AND ${scopeSql(scope, binder)} GROUP BY ALL`,
+    }),
+  })
+}
+
+/** Names that are equal when masked may take the place of several. */
+const KEYS_READ = 2 * MAX_KEYS
+
+const FORM: ListForm = {
+  ...{ by: ['vendor'], crowdedFrom: EXACT_VALUES, typed: true },
+  ...{ shown: MAX_EXAMPLES, maybePersonal: 2 * EXACT_VALUES },
+  most: `QUALIFY row_number() OVER (PARTITION BY vendor ORDER BY weight DESC, key) <= ${KEYS_READ}`,
+}
+
+/**
+ * Every list is counted value by value, but for those with too many: their different values are estimated, and what is
+ * known of their newest values stands for all.
+ */
+async function countedLists({ history }: Sources, scope: ListScope): Promise<Counted[]> {
+  const crowded = await crowdedLists(history, scope, FORM)
+  const lists = await exactLists(history, scope, FORM, keysOf(crowded))
+  const estimates = await estimateDifferent(history, scope, keysOf(crowded))
+  const sampleOf = (of: { vendor: string; key: string }) =>
+    crowded.find(({ vendor, key }) => vendor === of.vendor && key === of.key)
+  // A key may have many values at one vendor and few at another.
+  const keys = keysOf(estimates.filter((list) => !sampleOf(list)))
+  const others = keys.length === 0 ? [] : await listsAmong(history, scope, FORM, { keys, crowded, shown: false })
+  const exact = [...lists, ...others.filter((list) => !sampleOf(list))].map((list) => ({ list, estimate: null }))
+  return [...exact, ...estimates.flatMap((estimated) => estimatedList(estimated, sampleOf(estimated)) ?? [])]
+}
+
+function estimatedList({ weight, lastAt, different }: Estimated, sample: ValueList | undefined): Counted | null {
+  if (!sample) return null
+  const share = weight / sample.weight
+  const types = { numbers: sample.numbers * share, booleans: sample.booleans * share }
+  return { list: { ...sample, ...types, weight, lastAt }, estimate: different }
+}
+
+function shownKeys(counted: readonly Counted[], events: number, mask: Mask): Static<typeof KeySchema>[] {
+  const keys = [...Map.groupBy(counted, ({ list }) => mask(list.key))].map(([key, same]) =>
+    keyOf(key, maskedList(same, mask), events),
+  )
+  return keys.sort((a, b) => b.presencePct - a.presencePct || compareTexts(a.key, b.key)).slice(0, MAX_KEYS)
+}
+
+function keyOf(key: string, list: MaskedList, events: number): Static<typeof KeySchema> {
+  return {
+    key,
+    type: typeOfList(list),
+    // Two names of one event may be equal when masked.
+    presencePct: Math.min(100, percentOf(list.weight, events)),
+    examples: list.values.slice(0, MAX_EXAMPLES).map(({ value }) => cutCharacters(value, EXAMPLE_LENGTH)),
+    cardinality: list.different,
+    lastSeen: list.lastAt,
+  }
+}

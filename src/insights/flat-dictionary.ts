@@ -1,0 +1,141 @@
+import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
+import { wholeEvents } from './count-series.ts'
+import { DICTIONARY_HOURS, scopeFields, scopeOf, totalsQuery } from './event-dictionary.ts'
+import { insight, type Sources } from './insight.ts'
+import { type Mask, maskFor } from './masked.ts'
+import { compareTexts, cutCharacters, maskedList } from './masked-values.ts'
+import {
+  crowdedLists,
+  exactLists,
+  keysOf,
+  type ListForm,
+  type ListScope,
+  listsAmong,
+  type ValueList,
+} from './value-lists.ts'
+
+const MAX_ROWS = 5000
+const MAX_SHOWN = 10
+const VALUE_LENGTH = 200
+
+const RowSchema = Closed({
+  domain: Type.String({ description: 'Name of the domain' }),
+  vendor: Type.String(),
+  event: Type.String(),
+  key: Type.String(),
+  count: Int({ description: 'Weighted count of the events in which it is not blank' }),
+  values: Type.Array(Closed({ value: Type.String(), count: Int() }), {
+    maxItems: MAX_SHOWN,
+    description: 'The most frequent first, cut to 200 characters',
+  }),
+  lastSeen: Nullable(InstantSchema),
+})
+
+const Output = Closed(
+  {
+    sampledEvents: Int({ description: 'Events that were looked at, each once however it was sampled' }),
+    windowHours: Int(),
+    truncated: Type.Boolean({ description: 'There are more rows; these have the largest counts' }),
+    rows: Type.Array(RowSchema, {
+      maxItems: MAX_ROWS,
+      description: 'By domain, vendor and event; within those the largest count first',
+    }),
+  },
+  {
+    $id: 'FlatDictionary',
+    examples: [
+      {
+        ...{ sampledEvents: 4200, windowHours: 24, truncated: false },
+        rows: [
+          {
+            ...{ domain: 'shop.example', vendor: 'Google Analytics 4', event: 'purchase', key: 'currency', count: 525 },
+            values: [{ value: 'EUR', count: 500 }],
+            lastSeen: 1_767_614_399_500,
+          },
+        ],
+      },
+    ],
+  },
+)
+
+/** Which parameters each event of each vendor has on each domain, one row each. */
+export const flatDictionary = insight({
+  id: 'getFlatDictionary',
+  summary: 'List the parameters of each event, with their most frequent values, as a table',
+  description:
+    'Counts are weighted; loads of the code of vendors do not count. Personal data is masked, and values that are equal ' +
+    'when masked are one.',
+  path: '/events/dictionary/flat',
+  refusals: ['notFound', 'unavailable'],
+  input: Closed(scopeFields),
+  output: Output,
+  async answer(sources, input, caller) {
+    const windowHours = input.hours ?? DICTIONARY_HOURS.default
+    const scope = scopeOf(sources, input, caller)
+    if (!scope) return { sampledEvents: 0, windowHours, truncated: false, rows: [] }
+    const [total] = await sources.history.query<{ events: number }>(totalsQuery(scope, []))
+    const lists = await countedLists(sources, scope)
+    const rows = rowsOf(lists, namesOf(sources, scope.orgId), maskFor(sources)).sort(largestFirst)
+    return {
+      sampledEvents: total?.events ?? 0,
+      windowHours,
+      truncated: rows.length > MAX_ROWS,
+      rows: rows.slice(0, MAX_ROWS).sort(inOrder),
+    }
+  },
+})
+
+type Row = Static<typeof RowSchema>
+
+/** Names that are equal when masked may take the place of several. */
+const ROWS_READ = 2 * MAX_ROWS
+
+const FORM: ListForm = {
+  ...{ by: ['domainId', 'vendor', 'event'], crowdedFrom: 10 * MAX_SHOWN, typed: false },
+  ...{ shown: MAX_SHOWN, maybePersonal: 20 * MAX_SHOWN },
+  most: `ORDER BY weight DESC, domainId, vendor, event, key LIMIT ${ROWS_READ}`,
+}
+
+async function countedLists({ history }: Sources, scope: ListScope): Promise<ValueList[]> {
+  const crowded = await crowdedLists(history, scope, FORM)
+  const keys = keysOf(crowded)
+  const lists = await exactLists(history, scope, FORM, keys)
+  return keys.length === 0
+    ? lists
+    : [...lists, ...(await listsAmong(history, scope, FORM, { keys, crowded, shown: true }))]
+}
+
+function namesOf({ db }: Sources, orgId: string): Map<string, string> {
+  const rows = db
+    .prepare<[string], { id: string; name: string }>('SELECT id, name FROM domain WHERE orgId = ?')
+    .all(orgId)
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
+function rowsOf(lists: readonly ValueList[], names: ReadonlyMap<string, string>, mask: Mask): Row[] {
+  const fields = ({ domainId = '', vendor, event = '', key }: ValueList) => [
+    ...[mask(names.get(domainId) ?? domainId), mask(vendor, '$vendor'), mask(event, '$event'), mask(key)],
+  ]
+  return [...Map.groupBy(lists, (list) => JSON.stringify(fields(list)))].map(([place, same]) => {
+    const [domain, vendor, event, key] = JSON.parse(place) as [string, string, string, string]
+    const counted = same.map((list) => ({ list, estimate: null }))
+    const { weight, values, lastAt } = maskedList(counted, mask)
+    const shown = values.slice(0, MAX_SHOWN)
+    return {
+      ...{ domain, vendor, event, key, count: wholeEvents(weight), lastSeen: lastAt },
+      values: shown.map(({ value, weight }) => ({
+        value: cutCharacters(value, VALUE_LENGTH),
+        count: wholeEvents(weight),
+      })),
+    }
+  })
+}
+
+const largestFirst = (a: Row, b: Row) => b.count - a.count || inOrder(a, b)
+
+const inOrder = (a: Row, b: Row) =>
+  compareTexts(a.domain, b.domain) ||
+  compareTexts(a.vendor, b.vendor) ||
+  compareTexts(a.event, b.event) ||
+  b.count - a.count ||
+  compareTexts(a.key, b.key)

@@ -1,0 +1,111 @@
+import { DAY_MS } from '../core/clock.ts'
+import { Closed, Int, Type } from '../core/schema.ts'
+import { type Query, query } from '../warehouse/query.ts'
+import { domainField, domainsMeant, hoursField, lastHours, percentOf } from './asked.ts'
+import { wholeEvents } from './count-series.ts'
+import { insight } from './insight.ts'
+import { maskFor } from './masked.ts'
+
+const DEFAULT_HOURS = 24
+const MAX_HOURS = 744
+
+const Input = Closed({ hours: hoursField(DEFAULT_HOURS, MAX_HOURS), domainId: domainField })
+
+const VendorStats = Closed({
+  vendor: Type.String(),
+  events: Int({ description: 'Weighted count' }),
+  avgExecMs: Type.Number({
+    description: 'Weighted, of the events that say how long they took, up to a day; 0 when none does',
+  }),
+  maxExecMs: Type.Number({ description: 'Of the same events' }),
+  failures: Int({ description: 'Weighted count of status `failure`, `exception` or `timeout`' }),
+  failurePct: Type.Number({ description: 'Of the events whose status is known; 0 when none is' }),
+})
+
+const Output = Closed(
+  {
+    windowHours: Int(),
+    vendors: Type.Array(VendorStats, { description: 'Most events first' }),
+  },
+  {
+    $id: 'PerformanceStats',
+    examples: [
+      {
+        windowHours: 24,
+        vendors: [{ vendor: 'Meta Pixel', events: 1200, avgExecMs: 12.5, maxExecMs: 340, failures: 24, failurePct: 2 }],
+      },
+    ],
+  },
+)
+
+/** Sums of one vendor. */
+interface VendorRow {
+  vendor: string
+  weight: number
+  failed: number
+  /** Weight of the events whose status is known. */
+  known: number
+  /** Sum of weight and duration, and the weight of the events that have one. */
+  execSum: number
+  execWeight: number
+  maxExecMs: number
+}
+
+/** How often the tags of each vendor fail, and how long they take. */
+export const performanceStats = insight({
+  id: 'getPerformanceStats',
+  summary: 'Show how often tags of each vendor fail, and how long they take',
+  description: 'Counts are weighted; loads of the code of vendors do not count.',
+  path: '/stats/performance',
+  refusals: ['notFound', 'unavailable'],
+  input: Input,
+  output: Output,
+  async answer(sources, input, { principal, now }) {
+    const { hours = DEFAULT_HOURS } = input
+    const domainIds = domainsMeant(sources, input).map(({ id }) => id)
+    if (domainIds.length === 0) return { windowHours: hours, vendors: [] }
+    const rows = await sources.history.query<VendorRow>(statsQuery(principal.orgId, domainIds, lastHours(hours, now)))
+    const mask = maskFor(sources)
+    const vendors = [...Map.groupBy(rows, ({ vendor }) => mask(vendor, '$vendor'))].map(([vendor, same]) =>
+      statsOf(vendor, same),
+    )
+    return {
+      windowHours: hours,
+      vendors: vendors.sort((a, b) => b.events - a.events || (a.vendor < b.vendor ? -1 : 1)),
+    }
+  },
+})
+
+/** No tag takes longer than a day: such a number would hide all others. */
+const IS_TIME = `execMs >= 0 AND execMs <= ${DAY_MS}`
+
+function statsQuery(orgId: string, domainIds: readonly string[], window: Query['window']): Query {
+  return query('insights.performance', {
+    ...{ orgId, window },
+    write: (binder) => ({
+      sql: `SELECT vendor, sum(weight) AS weight,
+          coalesce(sum(weight) FILTER (WHERE status IN ('failure', 'exception', 'timeout')), 0) AS failed,
+          coalesce(sum(weight) FILTER (WHERE status IS NOT NULL), 0) AS known,
+          coalesce(round(sum(weight * execMs) FILTER (WHERE ${IS_TIME}), 3), 0) AS execSum,
+          coalesce(sum(weight) FILTER (WHERE ${IS_TIME}), 0) AS execWeight,
+          coalesce(max(execMs) FILTER (WHERE ${IS_TIME}), 0) AS maxExecMs
+        FROM events WHERE ${["kind <> 'library'", ...binder.among('domainId', domainIds)].join(' AND ')} GROUP BY vendor`,
+    }),
+  })
+}
+
+function statsOf(vendor: string, rows: readonly VendorRow[]) {
+  const sum = (of: (row: VendorRow) => number) => rows.reduce((total, row) => total + of(row), 0)
+  const [failed, execWeight] = [sum((row) => row.failed), sum((row) => row.execWeight)]
+  return {
+    vendor,
+    events: wholeEvents(sum((row) => row.weight)),
+    avgExecMs: execWeight > 0 ? Math.round((sum((row) => row.execSum) / execWeight) * 1000) / 1000 : 0,
+    maxExecMs: Math.max(...rows.map((row) => row.maxExecMs)),
+    failures: wholeEvents(failed),
+    failurePct: percentOf(
+      failed,
+      sum((row) => row.known),
+    ),
+  }
+}

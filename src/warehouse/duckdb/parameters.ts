@@ -1,0 +1,145 @@
+import { BLANK_PATTERN } from '../../core/value.ts'
+import type { ParameterForm } from '../query.ts'
+import { MARK_BUCKETS } from '../relations.ts'
+import { columnName, quoteName, quoteText } from './dialect.ts'
+import { type EventFile, isInScope } from './manifest.ts'
+import { eventsRelation, filterFor, type Scope, type Sources } from './relation.ts'
+
+/** So many keys are counted in one pass over the events: a hash table for each takes 2 MB in each thread, whatever is in it. */
+const KEYS_AT_ONCE = 16
+
+const COUNTED = 'count(*)::BIGINT AS events, sum(weight)::DOUBLE AS weight, max(receivedAt) AS lastAt'
+
+/**
+ * The relation `parameters` as one SELECT for some keys at a time, because hash tables of hundreds don't fit the engine's
+ * memory: a query is put to one after the other. All rows of a key are in one of them.
+ */
+export function parameterRelations(sources: Sources, scope: Scope): string[] {
+  const { form } = scope
+  if (!form) throw new Error('a query over parameters says which ones')
+  const keys = keysOf(
+    sources.files.filter((file) => isInScope(file, scope)),
+    form,
+  )
+  if (keys.length <= KEYS_AT_ONCE) return [parametersRelation(sources, scope, form)]
+  const parts: ParameterForm[] = [{ ...form, except: [...(form.except ?? []), ...keys] }]
+  for (let at = 0; at < keys.length; at += KEYS_AT_ONCE)
+    parts.push({ ...form, only: keys.slice(at, at + KEYS_AT_ONCE) })
+  return parts.map((part) => parametersRelation(sources, scope, part))
+}
+
+/**
+ * Keys that have columns are counted column by column, which costs a tenth of what it costs to make a row of each parameter;
+ * those in maps one by one.
+ */
+function parametersRelation(sources: Sources, scope: Scope, form: ParameterForm): string {
+  const { folder, spool } = sources
+  const inScope = sources.files.filter((file) => isInScope(file, scope))
+  const [others, compacted] = [inScope.filter(({ keys }) => keys === null), inScope.filter(({ keys }) => keys !== null)]
+  const maps = eventsRelation({ files: others, folder, spool }, { ...scope, keys: [], anyTests: [], wholeParams: true })
+  const branches = [inMaps(`(${maps})`, form)]
+  for (const [filter, files] of Map.groupBy(compacted, (file) => filterFor(file, scope))) {
+    const where = [filter.replace(' WHERE ', ''), scope.where ?? ''].filter(Boolean).join(' AND ')
+    const source = countedEvents(folder, files, where)
+    branches.push(inMaps(source, form), ...inColumns(source, keysOf(files, form), form))
+  }
+  return branches.join('\nUNION ALL\n')
+}
+
+function countedEvents(folder: string, files: readonly EventFile[], where: string): string {
+  const paths = files.map(({ path }) => quoteText(`${folder}/${path}`)).join(', ')
+  const union = files.length > 1 ? ', union_by_name = true' : ''
+  return `(FROM read_parquet([${paths}]${union})${where ? ` WHERE ${where}` : ''})`
+}
+
+/** The wanted keys that some of these files have as columns, in order. */
+function keysOf(files: readonly EventFile[], { only, except = [] }: ParameterForm): string[] {
+  const left = new Set(except)
+  const own = new Set(files.flatMap(({ keys }) => keys ?? []))
+  return [...own].filter((key) => !left.has(key) && (!only || only.includes(key))).sort()
+}
+
+/** Parameters that lie in maps; `source` has the columns of events and the map. */
+function inMaps(source: string, form: ParameterForm): string {
+  const { by, only, except = [] } = form
+  const list = (keys: readonly string[]) => keys.map(quoteText).join(', ')
+  const tests = [
+    ...(only ? [only.length > 0 ? `key IN (${list(only)})` : 'false'] : []),
+    ...(except.length > 0 ? [`key NOT IN (${list(except)})`] : []),
+  ]
+  const each = `SELECT ${[...by, 'weight', 'receivedAt'].join(', ')}, unnest(map_keys(params)) AS key,
+      unnest(map_values(params)) AS text
+    FROM ${source} WHERE kind <> 'library' AND cardinality(params) > 0`
+  return counted(
+    `(SELECT * FROM (${each})${tests.length > 0 ? ` WHERE ${tests.join(' AND ')}` : ''})`,
+    'key',
+    'text',
+    form,
+  )
+}
+
+/** Parameters that have columns. */
+function inColumns(source: string, keys: readonly string[], form: ParameterForm): string[] {
+  if (form.as !== 'values' || form.among)
+    return keys.map((key) => counted(`(FROM ${source} WHERE kind <> 'library')`, quoteText(key), columnOf(key), form))
+  return keys.length === 0 ? [] : [inOnePass(source, keys, form.by)]
+}
+
+const columnOf = (key: string) => quoteName(columnName(key))
+
+/** A hash table for each key, filled in one pass: a row says by what it was grouped, and has NULL in all other columns. */
+function inOnePass(source: string, keys: readonly string[], by: ParameterForm['by']): string {
+  const columns = keys.map((key, at) => `${columnOf(key)} AS v${at}`)
+  const events = `SELECT ${[...by, 'weight', 'receivedAt', ...columns].join(', ')} FROM ${source} WHERE kind <> 'library'`
+  const sets = keys.map((_, at) => `(${[...by, `v${at}`].join(', ')})`)
+  const names = keys.map((key, at) => `WHEN v${at} IS NOT NULL THEN ${quoteText(key)}`)
+  const value = `coalesce(${keys.map((_, at) => `v${at}`).join(', ')}, NULL)`
+  return `SELECT ${[...by].join(', ')}, CASE ${names.join(' ')} END AS key, ${value} AS value, NULL::INTEGER AS bucket,
+      NULL::INTEGER AS rank, events, weight, lastAt
+    FROM (SELECT ${[...by, ...keys.map((_, at) => `v${at}`)].join(', ')}, ${COUNTED} FROM (${events})
+      GROUP BY GROUPING SETS (${sets.join(', ')})) WHERE ${value} IS NOT NULL AND NOT ${isBlank(value)}`
+}
+
+/** Rows of `source` of which `text` is a parameter's value, counted as the form says. `key` is a column or a literal. */
+function counted(source: string, key: string, text: string, form: ParameterForm): string {
+  const { by, as, among } = form
+  const isLiteral = key.startsWith("'")
+  const named = isLiteral ? '' : `${key}, `
+  const group = isLiteral ? by.join(', ') : [...by, 'key'].join(', ')
+  const there = `FROM ${source} WHERE ${text} IS NOT NULL AND NOT ${isBlank(text)}`
+  const select = (value: string, mark: string) =>
+    `SELECT ${by.join(', ')}, ${isLiteral ? `${key} AS key` : 'key'}, ${value} AS value, ${mark}, ${COUNTED}`
+  if (as === 'marks') {
+    const hashes = `SELECT ${by.join(', ')}, ${named}weight, receivedAt, hash(${text}) AS hash ${there}`
+    return `${select('NULL::VARCHAR', `(hash & ${MARK_BUCKETS - 1})::INTEGER AS bucket, ${RANK} AS rank`)}
+      FROM (${hashes}) GROUP BY ${group}, bucket`
+  }
+  const value = among ? namedOnly(text, isLiteral ? by : [...by, 'key'], key, among) : text
+  const values = `SELECT ${by.join(', ')}, ${named}weight, receivedAt, ${value} AS value ${there}`
+  return `${select('value', 'NULL::INTEGER AS bucket, NULL::INTEGER AS rank')} FROM (${values}) GROUP BY ${group}, value`
+}
+
+/** The value, or NULL where only some of its list are wanted and it is none of them. */
+function namedOnly(
+  text: string,
+  columns: readonly string[],
+  key: string,
+  among: NonNullable<ParameterForm['among']>,
+): string {
+  const own = among.filter(({ list }) => columns.includes('key') || quoteText(list.at(-1) ?? '') === key)
+  if (own.length === 0) return text
+  const lists = own.map(({ list }) => `(${list.slice(0, columns.length).map(quoteText).join(', ')})`)
+  const isListed = `(${columns.join(', ')}) IN (VALUES ${lists.join(', ')})`
+  const values = [...new Set(own.flatMap(({ values }) => values))].map(quoteText)
+  const isNamed = values.length > 0 ? `${text} IN (${values.join(', ')})` : 'false'
+  return `CASE WHEN NOT (${isListed}) OR ${isNamed} THEN ${text} END`
+}
+
+/** White space lies outside of what most values begin with, and a comparison is cheaper than a pattern. */
+const isBlank = (text: string) =>
+  `(${text} = '' OR CASE WHEN ${text} < '!' OR ${text} > '~' THEN regexp_matches(${text}, '(${BLANK_PATTERN})') ELSE false END)`
+
+/** Bits of a hash that don't say the bucket: the zeros before the first of them that is set, plus one, of the least hash. */
+const REST_BITS = 64 - Math.log2(MARK_BUCKETS)
+const REST = `min(hash >> ${64 - REST_BITS})`
+const RANK = `(CASE WHEN ${REST} = 0 THEN ${REST_BITS + 1} ELSE ${REST_BITS} - floor(log2(${REST})) END)::INTEGER`
