@@ -9,7 +9,7 @@ import { changeRoutes } from './changes/routes.ts'
 import { noteSetting } from './changes/store.ts'
 import { checkOwnPatterns } from './compliance/own-pattern.ts'
 import { complianceRoutes } from './compliance/routes.ts'
-import { compileMask } from './conditions/mask.ts'
+import { compileMask, maskPersonal } from './conditions/mask.ts'
 import { privacyFrom } from './conditions/privacy.ts'
 import { type Config, oidcSettings, retentionMs } from './config.ts'
 import type { Clock, Instant } from './core/clock.ts'
@@ -133,6 +133,10 @@ export function openApi(parts: ApiParts): Api {
 function watchingRoutes(parts: ApiParts): Route[] {
   const { db, clock, config, publicUrl, guard, enqueue, rules, domains, lastRuns, warehouse } = parts
   const privacyOf = (orgId: string) => privacyFrom(privacySettings(db, orgId))
+  const maskTextOf = (orgId: string) => {
+    const privacy = privacyOf(orgId)
+    return (text: string) => maskPersonal(text, '', privacy)
+  }
   return [
     ...healthRoutes({
       lastFlushAt: () => lastRuns.flushAt,
@@ -152,11 +156,12 @@ function watchingRoutes(parts: ApiParts): Route[] {
       publicUrl,
       isEndpointLocked: config.endpointLock === 'on',
       isHostAllowed: (hostname) => guard.names(hostname),
+      maskTextOf,
       noteSetting: (domain, what) => noteSetting(db, clock.now(), domain, what),
       changed: () => domains.invalidate(),
     }),
     ...projectRoutes(parts),
-    ...ingestRoutes({ db, clock, storageOf: async (orgId) => useOf(await warehouse.pieces(), orgId) }),
+    ...ingestRoutes({ db, clock, maskTextOf, storageOf: async (orgId) => useOf(await warehouse.pieces(), orgId) }),
     ...snippetRoutes({ db, clock, collectUrl: config.collectUrl || publicUrl, publicUrl, bundle: scriptBundle }),
     ...liveRoutes({ db, clock, live: parts.live, maskOf: (orgId) => compileMask([], privacyOf(orgId)) }),
     ...insightRoutes({ ...parts, watermark: () => parts.spool.watermark(), retentionMs: retentionMs(config) }, [

@@ -1,6 +1,7 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { type App, type AppOptions, openApp } from '../src/app.ts'
 import { readConfig, type SettingName } from '../src/config.ts'
 import { initialize } from '../src/org/store.ts'
@@ -13,6 +14,7 @@ export type JobName =
   | 'check files'
   | 'evaluate'
   | 'evaluate series'
+  | 'look for personal data'
   | 'automatic alerts'
   | 'check consent'
   | 'deliver'
@@ -32,6 +34,8 @@ export interface TestApp {
   readonly folder: string
   /** What an operator was warned of. */
   readonly warnings: readonly string[]
+  /** Every line that was logged, warnings among them. */
+  readonly lines: readonly string[]
   /** Calls the API, as the owner unless said otherwise. */
   call: Client
   /** Sends a batch to the collector. */
@@ -66,10 +70,17 @@ export async function testApp(
   const clock = testClock()
   const bugs: unknown[] = []
   const warnings: string[] = []
+  const lines: string[] = []
   const log = {
-    info() {},
-    warn: (message: string) => void warnings.push(message),
-    error: (error: unknown) => void bugs.push(error),
+    info: (message: string) => void lines.push(message),
+    warn(message: string) {
+      warnings.push(message)
+      lines.push(message)
+    },
+    error(error: unknown, message: string) {
+      bugs.push(error)
+      lines.push(`${message} ${inspect(error)}`)
+    },
   }
   let folder = join(root, '1')
   const open = () => {
@@ -106,6 +117,7 @@ export async function testApp(
       return folder
     },
     warnings,
+    lines,
     async call(method, path, { as = owner.apiKey, body, headers = {} } = {}) {
       const answer = await answerOf(await app.fetch(requestOf(method, path, as, body, headers)))
       return unlessBug(answer, `${method} ${path}`)

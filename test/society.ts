@@ -1,3 +1,4 @@
+import type { AppOptions } from '../src/app.ts'
 import { DAY_MS } from '../src/core/clock.ts'
 import { ROLES, type Role } from '../src/http/principal.ts'
 import { endSession, openSession, sessionIdOf } from '../src/org/session.ts'
@@ -47,9 +48,9 @@ const receiver = {
   },
 }
 
-/** Starts it. Nothing is sent to anybody. */
-export async function describedApi(): Promise<DescribedApi> {
-  const world = await testApp({}, { transport: receiver })
+/** Starts it. Nothing is sent to anybody, unless `transport` sends it. */
+export async function describedApi(transport: AppOptions['transport'] = receiver): Promise<DescribedApi> {
+  const world = await testApp({}, { transport })
   const passwordHash = await hashPassword(PASSWORD)
   let made = 0
   const society = () => tx(world.app.db, () => newSociety(world, passwordHash, ++made))

@@ -67,7 +67,7 @@ function passesLuhn(digits: string): boolean {
 const GAP = String.raw`[ \u00a0\u2010-\u2015.+-]`
 /** Digits without a break, or in the groups in which cards are printed, always with the same separator. */
 const CANDIDATE = new RegExp(
-  String.raw`(?<![0-9A-Za-z])(?<![0-9][.,+-])(?:[0-9]{12,19}|[0-9]{4}(?<gap>${GAP})(?:[0-9]{4}\k<gap>[0-9]{4}(?:\k<gap>[0-9]{1,4}){1,2}|[0-9]{6}\k<gap>[0-9]{4,5})|[0-9]{6}${GAP}[0-9]{13})(?![0-9A-Za-z]|[.,+-][0-9])`,
+  String.raw`(?<![0-9A-Za-z])(?<![0-9][.,])(?:[0-9]{12,19}|[0-9]{4}(?<gap>${GAP})(?:[0-9]{4}\k<gap>[0-9]{4}(?:\k<gap>[0-9]{1,4}){1,2}|[0-9]{6}\k<gap>[0-9]{4,5})|[0-9]{6}${GAP}[0-9]{13})(?![0-9A-Za-z]|[.,][0-9])`,
   'g',
 )
 /** Its groups of digits may look like a card's. */

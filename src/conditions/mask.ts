@@ -71,7 +71,8 @@ function hide(text: string, key: string, { regions, patterns }: Privacy): string
 type ValueTest = (value: string) => boolean
 
 /** Fields whose text comes from outside, and may contain anything. */
-const OPEN_FIELDS = ['vendor', 'event', 'account', 'host', 'path', 'title', 'sessionId'] as const
+const OPEN_FIELDS = ['id', 'vendor', 'event', 'account', 'host', 'path', 'title', 'sessionId'] as const
+type Open = Partial<Record<(typeof OPEN_FIELDS)[number], string | null>>
 
 /**
  * Returns a function that prepares an event for samples, evidence and notifications: it returns a copy in which e-mail
@@ -99,9 +100,10 @@ export function compileMask(
       Object.entries(event.params).map(([key, value]) => [maskPersonal(key, '', privacy), maskParameter(key, value)]),
     )
     const masked = { ...event, params }
+    const open: Open = event
     for (const field of OPEN_FIELDS) {
-      const value = event[field]
-      if (value !== null) masked[field] = maskPersonal(value, `$${field}`, privacy)
+      const value = open[field] ?? null
+      if (value !== null) (masked as Open)[field] = maskPersonal(value, `$${field}`, privacy)
     }
     for (const { target, tests } of personal) {
       if (target.kind !== 'field' || EVENT_FIELDS[target.field] === 'number') continue

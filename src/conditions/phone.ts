@@ -18,7 +18,7 @@ const IDENTIFIER_KEYS: ReadonlySet<string> = new Set(
   `_p _s _ss _gid _ga _fbp _fbc auid cb cid client_id clientid correlationid dclid eid epik event_id eventid
   fbclid fbp fbc gac gclid gclsrc gcs gdid gid gtm guid hid jid measurement_id mid msclkid nonce oid pid
   pixel_id pixelid pvid rand random rdt_cid req_id request_id rid rnd scid sct session_id sessionid sid sts
-  tag_id tagid tfd tid timestamp trace_id traceid ts ttclid ttp uuid vid visit_id visitor_id visitorid wbraid z
+  tfd tid timestamp trace_id traceid ts ttclid ttp uuid vid visit_id visitor_id visitorid wbraid z
   zx`.split(/\s+/),
 )
 

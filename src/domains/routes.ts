@@ -59,7 +59,7 @@ function hostnameOf(text: string): string {
 }
 
 /** Functions that the handlers below share. */
-function views({ db, clock, collectUrl, publicUrl }: DomainParts) {
+function views({ db, clock, collectUrl, publicUrl, maskTextOf }: DomainParts) {
   const viewpoint = (principal: Principal): Viewpoint => ({
     now: clock.now(),
     collectUrl,
@@ -79,7 +79,8 @@ function views({ db, clock, collectUrl, publicUrl }: DomainParts) {
       const after = decodeCursor(cursor, 1)?.[0] ?? null
       const rows = listHostnames(db, domain, { after, limit }, clock.now())
       const { items, nextCursor } = page(rows, limit, ({ hostname }) => [hostname])
-      return { hostnames: items, nextCursor }
+      const mask = maskTextOf?.(domain.orgId) ?? ((text: string) => text)
+      return { hostnames: items.map((row) => ({ ...row, hostname: mask(row.hostname) })), nextCursor }
     },
   }
 }

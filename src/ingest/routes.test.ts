@@ -12,7 +12,8 @@ function setUp() {
   const people = cast(db, clock)
   const disk = new Map<string, { diskBytes: number; oldestEventAt: Instant | null }>()
   const storageOf = async (orgId: string) => disk.get(orgId) ?? { diskBytes: 0, oldestEventAt: null }
-  const call = client({ db, clock }, ...ingestRoutes({ db, clock, storageOf }))
+  const maskTextOf = () => (text: string) => text.replaceAll('jane@a.example', '***')
+  const call = client({ db, clock }, ...ingestRoutes({ db, clock, storageOf, maskTextOf }))
   const use = (domainId: string, hour: Instant, events: number, orgId = people.orgId) =>
     db.prepare('INSERT INTO usage VALUES (?, ?, ?, ?)').run(domainId, orgId, hour, events)
   const refuse = (domainId: string, reason: string, lastSeenAt: Instant, orgId = people.orgId) =>

@@ -87,10 +87,12 @@ export interface IngestRouteParts {
   clock: Clock
   /** What an organization has on disk, and when its oldest event was received; null without events. */
   storageOf(orgId: string): Promise<{ diskBytes: number; oldestEventAt: Instant | null }>
+  /** Returns a function that masks personal data in a text. */
+  maskTextOf(orgId: string): (text: string) => string
 }
 
 /** Routes for usage, storage, and the ledger of refused items. */
-export function ingestRoutes({ db, clock, storageOf }: IngestRouteParts): Route[] {
+export function ingestRoutes({ db, clock, storageOf, maskTextOf }: IngestRouteParts): Route[] {
   return [
     route({
       id: 'getUsage',
@@ -122,7 +124,10 @@ export function ingestRoutes({ db, clock, storageOf }: IngestRouteParts): Route[
       handle({ principal: { orgId }, query: { domainId, limit = DEFAULT_LIMIT, cursor } }) {
         const rows = rejectionsOf(db, { orgId, domainId: domainId ?? null, limit: limit + 1 }, cursor)
         const { items, nextCursor } = page(rows, limit, (row) => [row.lastSeenAt, row.domainId, row.reason])
-        return { rejections: items, nextCursor }
+        const mask = maskTextOf(orgId)
+        // Names of fields come from outside.
+        const masked = items.map((row) => ({ ...row, reason: mask(row.reason), sample: mask(row.sample) }))
+        return { rejections: masked, nextCursor }
       },
     }),
   ]

@@ -1,4 +1,5 @@
 import { autoAlertOf, signalSensitivity } from '../alerts/auto-alert.ts'
+import { maskPersonal } from '../conditions/mask.ts'
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
@@ -100,7 +101,12 @@ export const signalList = insight({
   refusals: ['notFound', 'unavailable'],
   input: SignalQuerySchema,
   output: SignalList,
-  answer: (sources, query, { principal: { orgId }, now }) => listSignals({ ...sources, now }, orgId, query),
+  async answer(sources, query, { principal: { orgId }, now }) {
+    const { signals, nextCursor } = await listSignals({ ...sources, now }, orgId, query)
+    const privacy = sources.privacy()
+    const mask = (name: string) => maskPersonal(name, '', privacy)
+    return { signals: signals.map((row) => ({ ...row, vendor: mask(row.vendor), event: mask(row.event) })), nextCursor }
+  },
 })
 
 /** The data for the list. */
