@@ -11,7 +11,7 @@ import type { Privacy } from './privacy.ts'
 const GAP = String.raw`[ \x{a0}\x{2010}-\x{2015}().+/-]`
 const START = '(?:^|[^0-9A-Za-z])'
 const INTERNATIONAL = String.raw`(?:\+${GAP}{0,2}|(?:^|[^0-9A-Za-z_+.-])00${GAP}?)[0-9](?:${GAP}{0,3}[0-9]){6}`
-const CARD = `${START}(?:(?:[3-6][0-9]|2[1-7]|18|8[12]|97)[0-9]{10,17}(?:$|[^0-9A-Za-z])|[0-9]{4}${GAP}(?:[0-9]{4}${GAP}[0-9]{4}|[0-9]{6})${GAP}[0-9]|[0-9]{6}${GAP}[0-9]{13})`
+const CARD = `${START}(?:(?:[3-6][0-9]|2[1-7]|06|18|8[12]|97)[0-9]{10,17}(?:$|[^0-9A-Za-z])|[0-9]{4}${GAP}(?:[0-9]{4}${GAP}[0-9]{4}|[0-9]{6})${GAP}[0-9]|[0-9]{6}${GAP}[0-9]{13})`
 const COUNTRIES =
   'A[DELTZ]|B[AEGHIRY]|C[HRYZ]|D[EJKO]|E[EGS]|F[IKOR]|G[BEILRT]|H[NRU]|I[ELQST]|JO|K[WZ]|L[BCITUVY]|M[CDEKNRTU]|' +
   'N[ILO]|OM|P[KLST]|QA|R[OSU]|S[ACDEIKMOTV]|T[LNR]|UA|V[AG]|XK|YE'

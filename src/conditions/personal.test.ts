@@ -6,7 +6,9 @@ import type { ConditionEvent } from './condition.ts'
 import { containsEmail, findEmails } from './email.ts'
 import { compileMask, maskPersonal } from './mask.ts'
 import { decodings, percentDecode } from './percent.ts'
+import { personalIn } from './personal.ts'
 import { containsPhone, findPhones, phoneRegions } from './phone.ts'
+import { PLAIN_PRIVACY } from './privacy.ts'
 
 const DATA = join(import.meta.dir, '../../../shared/data/pii')
 const absent = !existsSync(DATA)
@@ -76,6 +78,8 @@ test('unknown regions are left out', () => {
   expect(phoneRegions(['de', 'US', '??', ''])).toEqual(['DE', 'US'])
 })
 
+const LABELS: Readonly<Record<string, string>> = { card: 'CREDIT_CARD', iban: 'IBAN_CODE' }
+
 describe('real cases', () => {
   test.skipIf(absent)('every e-mail address, at its position', () => {
     for (const { text, spans } of read<{ text: string; spans: number[][] }>('presidio.email.json')) {
@@ -116,6 +120,27 @@ describe('real cases', () => {
     expect(values.filter(({ value }) => containsEmail(value)).length).toBe(1)
   })
 
+  test.skipIf(absent)('cards and IBANs, and none beside them', () => {
+    const texts = read<{ text: string; types: string[] }>('synth_v2.json')
+    const found = texts.map(({ text }) => ({
+      text,
+      types: personalIn('text', text, PLAIN_PRIVACY).flatMap(({ kind, isReal }) =>
+        isReal ? (LABELS[kind] ?? []) : [],
+      ),
+    }))
+    const labelled = texts.map(({ text, types }) => ({
+      text,
+      types: ['CREDIT_CARD', 'IBAN_CODE'].filter((type) => types.includes(type)),
+    }))
+    expect(found).toEqual(labelled)
+    expect(labelled.filter(({ types }) => types.length > 0).length).toBeGreaterThan(150)
+    const values = read<{ key: string; value: string }>('analytics_negatives.json')
+    const wrong = values
+      .flatMap(({ key, value }) => personalIn(key, value, PLAIN_PRIVACY))
+      .filter(({ isReal }) => isReal)
+    expect(wrong).toEqual([{ kind: 'email', isReal: true }])
+  })
+
   test.skipIf(absent)('text without phone numbers shows none', () => {
     const texts = read<{ text: string; phone: string[] }>('synth_v2.json').filter(({ phone }) => phone.length === 0)
     expect(texts.filter(({ text }) => containsPhone('text', text, [])).length / texts.length).toBeLessThanOrEqual(0.01)
@@ -131,9 +156,26 @@ describe('masks', () => {
     ['+1 506 234 5678', '', '***78'],
     ['+15062345678', 'cid', '+15062345678'],
     ['a%20b 100%', '', 'a%20b 100%'],
+    ['paid with 4111 1111 1111 1111', '', 'paid with ***1111'],
+    ['c=4111%20%201111&d=378282246310005', '', 'c=4111%20%201111&d=***0005'],
+    ['from DE89 3704 0044 0532 0130 00, thanks', '', 'from DE***00, thanks'],
+    ['gb29nwbk60161331926819', 'cid', 'GB***19'],
+    ['order 1234567890123456', '', 'order 1234567890123456'],
     ['', '', ''],
   ])('%p under %p is shown as %p', (value, key, shown) => {
     expect(maskPersonal(value, key)).toBe(shown)
+  })
+
+  test.each([
+    ['EMP-123456', '***'],
+    ['staff EMP-123456 and EMP-000001;', 'staff *** and ***;'],
+    ['x=EMP%2D123456', 'x=***'],
+    ['emp-123456', 'emp-123456'],
+    ['EMP-123456 jo@a.co', '*** j***@a***.co'],
+  ])('what an own pattern matches in %p: %p', (value, shown) => {
+    const privacy = { regions: [], patterns: [{ name: 'employee', pattern: 'EMP-[0-9]{6}' }] }
+    expect(maskPersonal(value, '', privacy)).toBe(shown)
+    expect(maskPersonal(shown, '', privacy)).toBe(shown)
   })
 
   test('what is shown is no longer personal, and masking it again changes nothing', () => {
@@ -144,6 +186,10 @@ describe('masks', () => {
       '+15062345678',
       '%2B15062345678',
       '0049 30 1234567',
+      '4111111111111111',
+      '3782 822463 10005',
+      'DE89370400440532013000',
+      'NO93 8601 1117 947',
       '%',
       '25',
       ' ',
@@ -157,11 +203,8 @@ describe('masks', () => {
     fc.assert(
       fc.property(value, (text) => {
         const shown = maskPersonal(text)
-        expect({ text, email: containsEmail(shown), phone: containsPhone('', shown, []) }).toEqual({
-          text,
-          email: false,
-          phone: false,
-        })
+        const kinds = personalIn('', shown, PLAIN_PRIVACY).filter(({ isReal }) => isReal)
+        expect({ text, kinds }).toEqual({ text, kinds: [] })
         expect(maskPersonal(shown)).toBe(shown)
       }),
       { numRuns: 1000 },
