@@ -10,6 +10,7 @@ import { reconcileOrders } from './reconcile.ts'
 import { scores } from './scores.ts'
 import { sessionFlows } from './session-flows.ts'
 import { signalList } from './signal-list.ts'
+import { tagPerformance } from './tag-performance.ts'
 import { volumeSeries } from './volume-series.ts'
 
 /** All insights; that for the evidence of an issue is in `src/evidence`. */
@@ -26,4 +27,5 @@ export const insights: readonly AnyInsight[] = [
   orgValue,
   reconcileOrders,
   sessionFlows,
+  tagPerformance,
 ]

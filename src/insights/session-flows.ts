@@ -80,7 +80,7 @@ export const sessionFlows = insight({
   output: FlowsSchema,
   async answer({ history, domains, privacy }, { hours = 72, domainId, maxSteps = 4 }, { principal, now }) {
     if (domainId !== undefined && !domains().some(({ id }) => id === domainId)) {
-      throw new AppError('notFound', 'no such domain')
+      throw new AppError('notFound', 'query.domainId: no such domain')
     }
     const window = { from: now - hours * HOUR_MS, to: now + 1 }
     const scope = { orgId: principal.orgId, window, ...(domainId !== undefined && { domainId }) }

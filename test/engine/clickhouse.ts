@@ -1,4 +1,5 @@
 import { EVENT_COLUMNS, type StoredEvent } from '../../src/core/event.ts'
+import { PAGE_COLUMNS, type StoredPage } from '../../src/core/page.ts'
 import { BLANK_PATTERN } from '../../src/core/value.ts'
 import { PAGE_VIEWS } from '../../src/decoders/page-view.ts'
 import { type Query, type WrittenQuery, writeQuery } from '../../src/warehouse/query.ts'
@@ -25,6 +26,8 @@ const TYPES: Record<string, string> = {
   DOUBLE: 'Float64',
   VARCHAR: 'String',
   'VARCHAR[]': 'Array(String)',
+  'DOUBLE[]': 'Array(Float64)',
+  BOOLEAN: 'Bool',
 }
 /** Those that are never NULL. */
 const SURE = [
@@ -42,10 +45,15 @@ const SURE = [
   'violations',
 ]
 
-const COLUMNS = Object.entries(EVENT_COLUMNS).map(([name, type]) => {
-  const own = TYPES[type] ?? type
-  return `${name} ${SURE.includes(name) ? own : `Nullable(${own})`}`
-})
+/** Of pages, those that are never NULL. */
+const SURE_OF_PAGES = ['page', 'loaf', 'vendor', 'vendorHost', 'requests', 'durMs', ...SURE]
+
+const columnsOf = (columns: Readonly<Record<string, string>>, sure: readonly string[]) =>
+  Object.entries(columns).map(([name, type]) => {
+    const own = TYPES[type] ?? type
+    return `${name} ${sure.includes(name) ? own : `Nullable(${own})`}`
+  })
+const COLUMNS = columnsOf(EVENT_COLUMNS, SURE)
 
 type Session = import('chdb').Session
 
@@ -63,7 +71,11 @@ export async function loadClickhouse(): Promise<{ open(): Session } | string> {
 export class ClickhouseHistory {
   private constructor(private readonly session: Session) {}
 
-  static async with(session: Session, events: readonly StoredEvent[]): Promise<ClickhouseHistory> {
+  static async with(
+    session: Session,
+    events: readonly StoredEvent[],
+    pages: readonly StoredPage[] = [],
+  ): Promise<ClickhouseHistory> {
     for (const [name, value] of Object.entries(SETTINGS)) session.query(`SET ${name} = ${value}`)
     session.query(
       `CREATE TABLE stored (${COLUMNS.join(', ')}, violated Bool, params Map(String, String))
@@ -74,6 +86,12 @@ export class ClickhouseHistory {
       return `${JSON.stringify({ ...event, violations, violated: violations.length > 0 })}\n`
     })
     await session.insert({ table: 'stored', values: Buffer.from(lines.join('')), format: 'JSONEachRow' })
+    session.query(
+      `CREATE TABLE measured (${columnsOf(PAGE_COLUMNS, SURE_OF_PAGES).join(', ')})
+       ENGINE = MergeTree ORDER BY (orgId, receivedAt)`,
+    )
+    const views = pages.map((page) => `${JSON.stringify(page)}\n`)
+    await session.insert({ table: 'measured', values: Buffer.from(views.join('')), format: 'JSONEachRow' })
     const pageViews = PAGE_VIEWS.map(quoteText).join(', ')
     session.query(
       `CREATE TABLE counted ENGINE = MergeTree ORDER BY (orgId, minute) AS
@@ -94,9 +112,9 @@ export class ClickhouseHistory {
       names: namesRelation,
       parameters: parametersRelation,
       events: eventsRelation,
-      pages: null,
+      pages: pagesRelation,
     }
-    const relation = relations[over]?.(query, statement)
+    const relation = relations[over](query, statement)
     const sql = `WITH ${over} AS (${relation})\n${statement.sql}`
     const answer = await this.session.queryBindAsync(sql, statement.params, { format: 'JSONEachRow' })
     return answer
@@ -123,6 +141,7 @@ function scopeOf({ orgId, window }: Query, time: string): string {
   return tests.join(' AND ')
 }
 
+const pagesRelation = (query: Query) => `SELECT * FROM measured WHERE ${scopeOf(query, 'receivedAt')}`
 const countsRelation = (query: Query) => `SELECT * FROM counted WHERE ${scopeOf(query, 'minute')}`
 
 const namesRelation = (query: Query) =>

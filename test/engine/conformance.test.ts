@@ -38,6 +38,7 @@ import { performanceStats } from '../../src/insights/performance-stats.ts'
 import { reconcileOrders } from '../../src/insights/reconcile.ts'
 import { brokenRulesQuery, namedTotalsQuery, statusesQuery } from '../../src/insights/scores.ts'
 import { sessionFlows } from '../../src/insights/session-flows.ts'
+import { tagPerformance } from '../../src/insights/tag-performance.ts'
 import { crowdedLists, keysOf, type ListForm, listsAmong } from '../../src/insights/value-lists.ts'
 import { volumeSeries } from '../../src/insights/volume-series.ts'
 import { findingOf, issueOfAlert, volumeAlert } from '../../src/issues/issue.fixture.ts'
@@ -289,6 +290,15 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
           { from: window.from, ...input, cursor: nextCursor },
           { principal, now: window.to },
         )
+    }
+  })
+
+  test('what vendors cost the pages', async () => {
+    const { sources, principal, domainIds, window } = world
+    for (const domainId of [undefined, ...domainIds.slice(0, 2)]) {
+      const input = { hours: 744, ...(domainId !== undefined && { domainId }) }
+      const { vendors } = await tagPerformance.answer(sources, input, { principal, now: window.to })
+      expect(vendors.length).toBeGreaterThan(0)
     }
   })
 

@@ -2,6 +2,8 @@ import { alertOf } from '../../src/alerts/alert.fixture.ts'
 import type { Alert, AlertInput } from '../../src/alerts/alert.ts'
 import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../../src/core/clock.ts'
+import { plainPage } from '../../src/core/page.fixture.ts'
+import type { StoredPage } from '../../src/core/page.ts'
 import { createDomain } from '../../src/domains/store.ts'
 import type { Principal } from '../../src/http/principal.ts'
 import type { Sources } from '../../src/insights/insight.ts'
@@ -39,8 +41,9 @@ export async function openWorld({ open }: Clickhouse): Promise<World> {
   const shop = (name: string, of = orgId) => createDomain(db, clock, of, { name })
   const domainIds = [shop('Shop'), shop('Blog'), shop('Other', mallory.orgId)] as const
   const places: Place[] = domainIds.map((domainId, at) => ({ orgId: at === 2 ? mallory.orgId : orgId, domainId }))
+  const pages = await measure(stand, places)
   await fill(stand, places)
-  const clickhouse = await ClickhouseHistory.with(open(), stand.events)
+  const clickhouse = await ClickhouseHistory.with(open(), stand.events, pages)
   const both = new BothEngines(stand, clickhouse)
   const to = Math.ceil((clock.now() + 1) / HOUR_MS) * HOUR_MS
   const follower = new Follower({ warehouse: both, gapsOf: () => [], settingsOf: () => [] })
@@ -62,6 +65,33 @@ export async function openWorld({ open }: Clickhouse): Promise<World> {
       await stand[Symbol.asyncDispose]()
     },
   }
+}
+
+/** What browsers said of 600 page views. Sums of these fractions are exact. */
+async function measure(stand: WarehouseStand, places: readonly Place[]): Promise<StoredPage[]> {
+  const vendors = [
+    ['Meta Pixel', 'www.facebook.com'],
+    ['Meta Pixel', 'connect.facebook.net'],
+    ["it's", 'größe 😀'],
+    ['', ''],
+  ] as const
+  const pages = Array.from({ length: 600 }, (_, page) => {
+    const loaf = page % 3 > 0
+    const shared = { page, loaf, ...places[page % places.length], receivedAt: HOUR + page, weight: 1 + (page % 2) }
+    const own = page % 5 === 0 ? vendors.slice(3) : vendors.slice(page % 4 === 0 ? 1 : 0, 1 + (page % 3))
+    return own.map(([vendor, vendorHost], n) => {
+      const requests = vendor === '' ? 0 : (page + n) % 4
+      return plainPage({
+        ...{ ...shared, vendor, vendorHost, requests, bytes: page % 7 === 0 ? null : page * 31 },
+        durMs: Array.from({ length: requests }, (_, at) => (page * 7 + at * 13) / 2),
+        blockMs: loaf ? ((page * n) % 90) / 2 : null,
+      })
+    })
+  }).flat()
+  const { orgId = '', domainId = '' } = places[0] ?? {}
+  const answer = { accepted: 0, rejected: 0, errors: [] }
+  await stand.spool.append([], { key: null, orgId, domainId, receivedAt: HOUR, answer, ledger: [], pages })
+  return pages
 }
 
 /** So that some events lie in files of each kind, and the last ones in the spool. */

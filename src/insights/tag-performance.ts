@@ -1,0 +1,185 @@
+import { maskPersonal } from '../conditions/mask.ts'
+import { HOUR_MS } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { Closed, Int, Type } from '../core/schema.ts'
+import { type Binder, type Query, query } from '../warehouse/query.ts'
+import { insight } from './insight.ts'
+
+const DEFAULT_HOURS = 24
+/** Pages are told by browsers, so anybody can name as many vendors as they like. */
+const MAX_VENDORS = 1000
+const MAX_HOSTS = 1000
+/** Sums of fractions depend on the order of addition in their last digits. */
+const DIGITS = 6
+
+const Input = Closed({
+  hours: Type.Optional(
+    Int({ minimum: 1, maximum: 744, default: DEFAULT_HOURS, description: 'The last hours, by arrival' }),
+  ),
+  domainId: Type.Optional(Type.String({ maxLength: 100, description: 'Only this domain' })),
+})
+
+const VendorSchema = Closed({
+  vendor: Type.String(),
+  hosts: Type.Array(Type.String(), { description: 'All of its hosts, by name' }),
+  pages: Int({ description: 'Page views with a request or blocking time of the vendor' }),
+  reqPerPage: Type.Number({ description: 'Requests for each of these' }),
+  p50DurMs: Type.Number({ description: 'Half of its requests took no longer; 0 when no browser told' }),
+  p75DurMs: Type.Number({ description: 'Three of four requests took no longer' }),
+  maxMs: Type.Number({ description: 'The longest request' }),
+  p75BlockMs: Type.Number({
+    description: 'In three of four of its page views it blocked no longer, all hosts together; of browsers that tell',
+  }),
+  blockShare: Type.Number({ description: 'Share of all blocking time, 0 to 1' }),
+  kbPerPage: Type.Number({ description: '1,000 bytes for each page view whose bytes are known; 0 when none is' }),
+})
+
+const Output = Closed(
+  {
+    windowHours: Int(),
+    pagesSampled: Int({ description: 'Page views, those without any vendor too' }),
+    loafCoverage: Type.Number({ description: 'Share of them whose browser tells blocking times, 0 to 1' }),
+    vendors: Type.Array(VendorSchema, {
+      maxItems: MAX_VENDORS,
+      description: 'Largest `p75BlockMs` first, then by share of blocking time and page views',
+    }),
+  },
+  {
+    $id: 'TagPerformance',
+    examples: [
+      {
+        windowHours: 24,
+        pagesSampled: 5200,
+        loafCoverage: 0.81,
+        vendors: [
+          {
+            ...{ vendor: 'Google Tag Manager', hosts: ['www.googletagmanager.com'], pages: 5100, reqPerPage: 1.4 },
+            ...{ p50DurMs: 41, p75DurMs: 88, maxMs: 2140, p75BlockMs: 62, blockShare: 0.46, kbPerPage: 96.2 },
+          },
+        ],
+      },
+    ],
+  },
+)
+
+interface PagesRow {
+  pages: number
+  telling: number
+}
+
+interface VendorRow {
+  vendor: string
+  hosts: string[]
+  pages: number
+  requests: number
+  /** Null where the bytes of no page are known. */
+  bytes: number | null
+  sized: number
+  p50DurMs: number | null
+  p75DurMs: number | null
+  maxMs: number | null
+  p75BlockMs: number | null
+  blockMs: number | null
+  allBlockMs: number | null
+}
+
+/** What vendors' code costs the pages that load it, as browsers tell. */
+export const tagPerformance = insight({
+  id: 'getTagPerformance',
+  summary: 'What each vendor’s code costs the pages that load it: requests, bytes, durations, blocked time',
+  description:
+    'From page views as they came, whatever they were sampled by. A quantile is a value that was measured (nearest rank). ' +
+    'What arrived in the last seconds is not in it yet.',
+  path: '/performance/tags',
+  refusals: ['notFound', 'unavailable'],
+  input: Input,
+  output: Output,
+  async answer({ history, domains, privacy }, { hours = DEFAULT_HOURS, domainId }, { principal: { orgId }, now }) {
+    if (domainId !== undefined && !domains().some(({ id }) => id === domainId)) {
+      throw new AppError('notFound', 'query.domainId: no such domain')
+    }
+    const scope: Scope = { orgId, window: { from: now - hours * HOUR_MS, to: now + 1 }, domainId }
+    const [[all], vendors] = await Promise.all([
+      history.query<PagesRow>(pagesQuery(scope)),
+      history.query<VendorRow>(vendorsQuery(scope)),
+    ])
+    const { pages = 0, telling = 0 } = all ?? {}
+    const masked = (text: string, field: string) => maskPersonal(text, field, privacy())
+    return {
+      windowHours: hours,
+      pagesSampled: pages,
+      loafCoverage: ratio(telling, pages),
+      vendors: vendors.map((row) => ({
+        vendor: masked(row.vendor, '$vendor'),
+        hosts: [...new Set(row.hosts.map((host) => masked(host, '$host')))],
+        pages: row.pages,
+        reqPerPage: ratio(row.requests, row.pages),
+        p50DurMs: row.p50DurMs ?? 0,
+        p75DurMs: row.p75DurMs ?? 0,
+        maxMs: row.maxMs ?? 0,
+        p75BlockMs: rounded(row.p75BlockMs ?? 0),
+        blockShare: ratio(row.blockMs ?? 0, row.allBlockMs ?? 0),
+        kbPerPage: ratio((row.bytes ?? 0) / 1000, row.sized),
+      })),
+    }
+  },
+})
+
+const rounded = (value: number) => Number(value.toFixed(DIGITS))
+/** Returns 0 where there is nothing to divide by. */
+const ratio = (part: number, whole: number) => (whole === 0 ? 0 : rounded(part / whole))
+
+interface Scope {
+  orgId: string
+  window: Query['window']
+  /** Undefined: every domain of the organization. */
+  domainId: string | undefined
+}
+
+const testsOf = (domainId: string | undefined, binder: Binder) =>
+  binder.among('domainId', domainId === undefined ? [] : [domainId])
+
+function pagesQuery({ domainId, ...scope }: Scope): Query {
+  return query('insights.page-views', {
+    ...scope,
+    over: 'pages',
+    write: (binder) => ({
+      sql: `SELECT count(DISTINCT page) AS pages, count(DISTINCT CASE WHEN loaf THEN page END) AS telling
+        FROM pages WHERE ${['true', ...testsOf(domainId, binder)].join(' AND ')}`,
+    }),
+  })
+}
+
+function vendorsQuery({ domainId, ...scope }: Scope): Query {
+  return query('insights.tag-performance', {
+    ...scope,
+    over: 'pages',
+    write(binder) {
+      const { quantile, firstOf } = binder.dialect
+      const where = [`vendor <> ''`, ...testsOf(domainId, binder)].join(' AND ')
+      return {
+        sql: `SELECT vendor, hosts, pages, requests, bytes, sized, p50DurMs, p75DurMs, maxMs, p75BlockMs, blockMs, allBlockMs
+          FROM (
+            SELECT *, sum(blockMs) OVER () AS allBlockMs FROM (
+              SELECT vendor, count(*) AS pages, sum(requests) AS requests, sum(bytes) AS bytes, count(bytes) AS sized,
+                sum(blockMs) AS blockMs, ${quantile('CASE WHEN telling = 1 THEN coalesce(blockMs, 0) END', 0.75)} AS p75BlockMs
+              FROM (
+                SELECT vendor, page, sum(requests) AS requests, sum(bytes) AS bytes, sum(blockMs) AS blockMs,
+                  max(CASE WHEN loaf THEN 1 ELSE 0 END) AS telling
+                FROM pages WHERE ${where} GROUP BY vendor, page HAVING sum(requests) > 0 OR sum(blockMs) > 0
+              ) AS seen GROUP BY vendor
+            ) AS costs
+          ) AS shared
+          JOIN (
+            SELECT vendor, ${firstOf('vendorHost', ['vendorHost'], MAX_HOSTS)} AS hosts
+            FROM (SELECT DISTINCT vendor, vendorHost FROM pages WHERE ${where}) AS pairs GROUP BY vendor
+          ) AS named USING (vendor)
+          LEFT JOIN (
+            SELECT vendor, ${quantile('tookMs', 0.5)} AS p50DurMs, ${quantile('tookMs', 0.75)} AS p75DurMs, max(tookMs) AS maxMs
+            FROM (SELECT vendor, unnest(durMs) AS tookMs FROM pages WHERE ${where}) AS requested GROUP BY vendor
+          ) AS durations USING (vendor)
+          ORDER BY coalesce(p75BlockMs, 0) DESC, coalesce(blockMs, 0) DESC, pages DESC, vendor LIMIT ${MAX_VENDORS}`,
+      }
+    },
+  })
+}
