@@ -1,4 +1,5 @@
 import { cpus, totalmem } from 'node:os'
+import { benchAnswers } from './answers.ts'
 import { benchBacktest } from './backtest.ts'
 import type { Budget } from './budget.ts'
 import { lineOf } from './budget.ts'
@@ -20,6 +21,7 @@ const benches: Record<string, () => Promise<Budget[]>> = {
   ingest: benchIngest,
   judge: benchJudge,
   query: benchQuery,
+  answers: benchAnswers,
   questions: benchQuestions,
   scale: benchScale,
   neighbours: benchNeighbours,

@@ -45,7 +45,7 @@ export interface TestApp {
   /** Moves the clock, and runs what would run by itself: flush, evaluate, deliver. */
   at(instant: number): Promise<void>
   /** Stops the program, and starts it on the same data folder, to which something may happen meanwhile. */
-  restart(meanwhile?: (folder: string) => void): Promise<void>
+  restart(meanwhile?: (folder: string) => void | Promise<void>): Promise<void>
   /** Starts the program on what was on disk at this moment, as if it had been killed. */
   crash(meanwhile?: (folder: string) => void): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -133,7 +133,7 @@ export async function testApp(
     },
     async restart(meanwhile) {
       await app.close()
-      meanwhile?.(folder)
+      await meanwhile?.(folder)
       app = await open()
     },
     async crash(meanwhile) {
