@@ -1,4 +1,7 @@
 import { expect } from 'bun:test'
+import { noteFindings } from '../src/compliance/store.ts'
+import { PLAIN_PRIVACY } from '../src/conditions/privacy.ts'
+import { createDomain } from '../src/domains/store.ts'
 import { assign, listLabels } from '../src/labels/store.ts'
 import { invite } from '../src/org/member-store.ts'
 import { addMember, createKey, createUser } from '../src/org/store.ts'
@@ -115,6 +118,13 @@ const KNOWN: Record<string, (maker: Maker, elsewhere: Society) => Record<string,
     const members = [{ vendor: 'Shop', event: 'buy' }]
     assign(app.db, clock, orgId, { label: 'Bought', members })
     return { label: 'Bought', members }
+  },
+  decideFinding({ world: { app, clock }, society: { orgId } }) {
+    const domainId = createDomain(app.db, clock, orgId, { name: `Shop ${++made}` })
+    const about = { vendor: 'Shop', key: 'mail', kind: 'email' }
+    const seen = { count: 1, example: 'jane@example.com', firstSeenAt: clock.now(), lastSeenAt: clock.now() }
+    noteFindings(app.db, [{ orgId, domainId, ...about, ...seen }], { privacyOf: () => PLAIN_PRIVACY })
+    return about
   },
   joinOrganization: (maker, society) => ({ token: tokenFor({ ...maker, society }, callerOf(maker).email) }),
 }

@@ -34,7 +34,7 @@ export const PERMISSIONS = {
     from: 'member',
     writes: false,
     audited: false,
-    meaning: 'See e-mail addresses and phone numbers in events, which others see masked',
+    meaning: 'See personal data in events, which others see masked',
   },
   configure: {
     from: 'admin',

@@ -91,7 +91,7 @@ export const EventSchema = Closed(
 
 const Output = Closed({ events: Type.Array(EventSchema), nextCursor: texts }, { $id: 'EventList' })
 
-/** Events, newest first. Viewers see e-mail addresses and phone numbers masked. */
+/** Events, newest first. Viewers see personal data masked. */
 export const eventSearch = insight({
   id: 'searchEvents',
   summary: 'Search captured events, newest first',
