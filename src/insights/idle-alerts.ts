@@ -1,0 +1,69 @@
+import { type Alert, domainsOf } from '../alerts/alert.ts'
+import { alertsOf } from '../alerts/store.ts'
+import { alertTypeOf } from '../alerts/types/index.ts'
+import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
+import { type Query, query } from '../warehouse/query.ts'
+import { OTHER } from '../warehouse/relations.ts'
+import { COUNTS_KEPT_MS } from './count-series.ts'
+import type { Sources } from './insight.ts'
+import { admits } from './suggestion.ts'
+
+/** Events of one name in one domain, and the start of the minute of the last one. */
+interface NameRow {
+  domainId: string
+  vendor: string
+  event: string
+  lastAt: Instant
+}
+
+export interface IdleAlert {
+  alertId: string
+  name: string
+  lastEventAt: Instant | null
+}
+
+/**
+ * Returns the enabled alerts in whose scope no event came in the last `days`, the oldest alert first: by domain, vendor
+ * and name of the event; other filters are left aside. `lastEventAt`: the minute of the last event there; null when none
+ * is known. Of an alert whose events may be among the uncounted names nothing is said. `domainId` null: whichever they watch.
+ */
+export async function idleAlerts(
+  { db, history }: Pick<Sources, 'db' | 'history'>,
+  orgId: string,
+  { domainId, days, now }: { domainId: string | null; days: number; now: Instant },
+): Promise<IdleAlert[]> {
+  const minute = Math.floor(now / MINUTE_MS) * MINUTE_MS
+  const recent = await history.query<NameRow>(lastEventsQuery(orgId, { from: minute - days * DAY_MS, to: now + 1 }))
+  const isWatching = (alert: Alert) => {
+    const domains = domainsOf(alert)
+    return alert.enabled && (domainId === null || domains.length === 0 || domains.includes(domainId))
+  }
+  const idle = alertsOf(db, orgId).filter(
+    (alert) => isWatching(alert) && !recent.some((row) => row.event === OTHER || sees(alert, row)),
+  )
+  if (idle.length === 0) return []
+  const ever = await history.query<NameRow>(lastEventsQuery(orgId, { from: minute - COUNTS_KEPT_MS, to: now + 1 }))
+  return idle.map((alert) => {
+    const own = ever.filter((row) => sees(alert, row)).map(({ lastAt }) => lastAt)
+    return { alertId: alert.id, name: alert.name, lastEventAt: own.length > 0 ? Math.max(...own) : null }
+  })
+}
+
+/** True when events of this name are in the scope of the alert. */
+function sees(alert: Alert, { domainId, vendor, event }: NameRow): boolean {
+  const scope = alertTypeOf(alert.alertType).scope(alert)
+  const domains = domainsOf(alert)
+  return (
+    (domains.length === 0 || domains.includes(domainId)) &&
+    (scope.vendors.length === 0 || scope.vendors.includes(vendor)) &&
+    (scope.event === null || scope.event === event) &&
+    (alert.filters ?? []).every((filter) => admits(filter, event))
+  )
+}
+
+function lastEventsQuery(orgId: string, window: Query['window']): Query {
+  return query('insights.last-events', {
+    ...{ over: 'counts' as const, orgId, window },
+    write: () => ({ sql: 'SELECT domainId, vendor, event, max(minute) AS lastAt FROM counts GROUP BY ALL' }),
+  })
+}

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { NUMBER_PATTERN } from '../conditions/number.ts'
+import { DAY_MS } from '../core/clock.ts'
+import type { StoredEvent } from '../core/event.ts'
+import type { Query } from '../warehouse/query.ts'
+import type { Said } from '../warehouse/warehouse.fixture.ts'
+import { capturedEvents, capturesFolder, type HistoryStand, openHistory } from './history.fixture.ts'
+import { keyFacts } from './key-facts.ts'
+import { byMoney, isSteady, type KeyFacts, MAX_VALUES } from './suggestion.ts'
+
+setDefaultTimeout(120_000)
+
+const isNumber = (value: string) => new RegExp(NUMBER_PATTERN).test(value)
+
+/** A plan that traffic keeps: always an id, a number, one of three currencies; now and then a coupon; gone for a day, a note. */
+const PLANNED: Said[] = Array.from({ length: 700 }, (_, n) => ({
+  ...{
+    vendor: 'Shop API',
+    event: n % 7 === 0 ? 'refund' : 'order',
+    kind: 'event' as const,
+    weight: n % 5 === 0 ? 2 : 1,
+  },
+  params: {
+    ...{ order_id: `o-${n}`, total: String(n / 4), currency: ['EUR', 'USD', 'CHF'][n % 3] ?? '', v: '2' },
+    ...(n % 50 === 0 ? {} : { coupon: 'none' }),
+    ...(n % 300 === 0 ? { total: 'NaN' } : {}),
+  },
+}))
+
+let world: HistoryStand
+beforeAll(async () => {
+  world = await openHistory({ more: PLANNED })
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+/** The same, by a loop over all events. */
+function plainly(
+  events: readonly StoredEvent[],
+  domainIds: readonly string[],
+  { from, to }: Query['window'],
+): KeyFacts[] {
+  const own = events.filter(
+    ({ domainId, kind, receivedAt }) =>
+      domainIds.includes(domainId) && kind !== 'library' && receivedAt >= from && receivedAt < to,
+  )
+  const sum = (some: readonly StoredEvent[]) => some.reduce((sum, { weight }) => sum + weight, 0)
+  const facts = [
+    ...Map.groupBy(own, ({ domainId, vendor, event }) => `${domainId}\0${vendor}\0${event}`).values(),
+  ].flatMap((all) => {
+    const keys = new Set(all.flatMap(({ params }) => Object.keys(params)))
+    return [...keys].flatMap((key): KeyFacts[] => {
+      const having = (some: readonly StoredEvent[]) => some.filter(({ params }) => (params[key] ?? '').trim() !== '')
+      const there = having(all)
+      const days = [...Map.groupBy(all, ({ receivedAt }) => Math.floor(receivedAt / DAY_MS)).values()]
+      const shares = days.filter((day) => sum(day) >= 20).map((day) => sum(having(day)) / sum(day))
+      const values = [...Map.groupBy(there, ({ params }) => params[key] ?? '')].map(([value, some]) => ({
+        ...{ value, events: sum(some) },
+      }))
+      const [{ domainId, vendor, event } = { domainId: '', vendor: '', event: '' }] = all
+      return [
+        {
+          ...{ domainId, vendor, event, key, events: sum(all), present: sum(there), values, isConstant: false },
+          numbers: sum(there.filter(({ params }) => isNumber(params[key] ?? ''))),
+          leastDailyShare: Math.min(1, ...shares),
+        },
+      ]
+    })
+  })
+  return facts.filter(isSteady).sort(byMoney).slice(0, 200)
+}
+
+/** Sums of weights depend on the order of addition. */
+const rounded = (facts: readonly KeyFacts[]) =>
+  facts
+    .map(({ isConstant: _, values, ...one }) => ({
+      ...one,
+      ...Object.fromEntries(
+        (['events', 'present', 'numbers', 'leastDailyShare'] as const).map((f) => [f, one[f].toFixed(6)]),
+      ),
+      values:
+        values.length > MAX_VALUES
+          ? 'many'
+          : values.map(({ value, events }) => `${value} ${events.toFixed(6)}`).toSorted(),
+    }))
+    .map((one) => JSON.stringify(one))
+    .sort()
+
+test('what a plain loop finds, in files of all levels and in the spool', async () => {
+  const { orgId, domains, events, now } = world
+  const ids = domains.slice(0, 2).map(({ id }) => id)
+  for (const days of [1, 3, 30]) {
+    const window = { from: now + 1 - days * DAY_MS, to: now + 1 }
+    const found = await keyFacts(world.sources(), orgId, ids, window)
+    expect(rounded(found)).toEqual(rounded(plainly(events, ids, window)))
+    if (days > 1) expect(found.length).toBeGreaterThan(10)
+  }
+})
+
+test('a key that every event of its vendor has with one value is a constant', async () => {
+  const { orgId, domains, now } = world
+  const found = await keyFacts(world.sources(), orgId, [domains[0]?.id ?? ''], { from: now - DAY_MS, to: now + 1 })
+  const own = found.filter(({ vendor, event }) => vendor === 'Shop API' && event === 'order')
+  const constants = own.filter(({ isConstant }) => isConstant).map(({ key }) => key)
+  expect(own.map(({ key }) => key).toSorted()).toEqual(['currency', 'order_id', 'total', 'v'])
+  // `refund` has fewer than 200 events, so that `v` is known of one name only.
+  expect(constants).toEqual([])
+})
+
+describe.skipIf(capturesFolder === null)('real captures', () => {
+  test('repeated over a week have the keys that a plain loop finds', async () => {
+    const place = { id: 'dom_1', orgId: 'org_1' }
+    const captured = capturedEvents(capturesFolder ?? '', place).slice(0, 150)
+    const more: Said[] = Array.from({ length: 30 }, () => captured).flat()
+    await using history = await openHistory({
+      events: 500,
+      more: more.map(({ orgId: _, domainId: __, ...said }) => said),
+    })
+    const { orgId, domains, events, now } = history
+    const ids = [domains[0]?.id ?? '']
+    const window = { from: now - 7 * DAY_MS, to: now + 1 }
+    const found = await keyFacts(history.sources(), orgId, ids, window)
+    expect(found.length).toBeGreaterThan(0)
+    expect(rounded(found)).toEqual(rounded(plainly(events, ids, window)))
+  })
+})

@@ -1,0 +1,221 @@
+import { type Alert, type AlertInput, domainsOf, type Severity } from '../alerts/alert.ts'
+import { type Condition, conditionsOf, targetOf } from '../conditions/condition.ts'
+import { countText, cutText } from '../core/text.ts'
+
+/** What a rule can demand of a key, the weakest first: that it is there, that it is a number, that it is one of few values. */
+export const SUGGESTION_KINDS = ['required_key', 'key_type', 'key_values'] as const
+export type SuggestionKind = (typeof SUGGESTION_KINDS)[number]
+
+/** One key of one event of one vendor, over the days that were looked at. Events are weighted. */
+export interface KeyFacts {
+  domainId: string
+  vendor: string
+  event: string
+  key: string
+  /** Events of this name, and those in which the key is not blank. */
+  events: number
+  present: number
+  /** Those in which it is a number, by `NOT_NUMBER`. */
+  numbers: number
+  /** The smallest share of a day's events that have it, 0 to 1; of days with few events nothing is known. */
+  leastDailyShare: number
+  /** Different values, the most frequent first; of more than `MAX_VALUES` not all. */
+  values: readonly { value: string; events: number }[]
+  /** True when every event of the vendor, whatever its name, has it with this one value. */
+  isConstant: boolean
+}
+
+/** Presence, and shares of numbers and of the rarest value, that a key must have kept to become a rule. */
+export const MIN_PRESENCE = 0.995
+const MIN_NUMBERS = 0.999
+const MIN_VALUE_SHARE = 0.005
+/** On no day may fewer have had it: such a key comes and goes. */
+const MIN_DAILY_PRESENCE = 0.98
+/** Events that are needed for a rule, and for a list of values. */
+export const MIN_EVENTS = 200
+const MIN_EVENTS_FOR_VALUES = 500
+export const MAX_VALUES = 20
+/** The longest value that a condition takes. */
+const MAX_VALUE_LENGTH = 1000
+const MAX_NAME_LENGTH = 200
+const MAX_PER_EVENT = 5
+
+/**
+ * Finds every text that is no number as conditions read it, the empty one included (RE2). A condition can only say what is
+ * wrong: another character, no digit, a second point, anything but digits in the exponent, a sign in the wrong place.
+ */
+export const NOT_NUMBER = String.raw`[^0-9.eE+-]|^[+-]?\.?(?:[eE]|$)|\..*\.|[eE].*[.eE]|[0-9.+-][+-]|[eE][+-]?$`
+
+/** What is known of a key before its values are looked at. */
+export type Presence = Omit<KeyFacts, 'numbers' | 'values' | 'isConstant'>
+
+/** True when the key is there so steadily that a rule can demand it, and is the company's to set. */
+export function isSteady(facts: Presence): boolean {
+  const { events, present, leastDailyShare } = facts
+  const isThere = present >= events * MIN_PRESENCE && leastDailyShare >= MIN_DAILY_PRESENCE
+  return events >= MIN_EVENTS && isThere && !isProtocolKey(facts) && isNameable(facts)
+}
+
+/** Returns the strongest rule that the key has kept; null when it has kept none, or a rule of it would be of no use. */
+export function kindOf(facts: KeyFacts): SuggestionKind | null {
+  const { events, present, numbers, values, isConstant } = facts
+  if (isConstant || !isSteady(facts)) return null
+  if (numbers >= present * MIN_NUMBERS) return 'key_type'
+  const isFew = values.length <= MAX_VALUES && values.every(({ events }) => events >= present * MIN_VALUE_SHARE)
+  const isShort = values.every(({ value }) => value.length <= MAX_VALUE_LENGTH)
+  return isFew && isShort && events >= MIN_EVENTS_FOR_VALUES ? 'key_values' : 'required_key'
+}
+
+/** True when conditions can name the key, which they read without wildcards. */
+function isNameable({ key, event, vendor }: Presence): boolean {
+  if (key.length === 0 || parameterOf(key).length > 200 || event.length > MAX_VALUE_LENGTH || vendor.length > 200) {
+    return false
+  }
+  const target = targetOf({ parameter: parameterOf(key), op: 'is_blank' })
+  return target.kind === 'key' && target.key === key
+}
+
+/** Returns the name by which conditions read a key. */
+const parameterOf = (key: string) => (key.startsWith('$') ? `$${key}` : key)
+
+/**
+ * Keys that a vendor's own library writes into every request: a rule about them would watch the library, not the tags of
+ * the company. Of other vendors only those that never change are left out. Keys are as the decoders name them.
+ */
+const OWN_KEYS: Readonly<Record<string, RegExp>> = {
+  // https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference: the rest is the library's.
+  'Google Analytics 4': /^(?!(?:ep|epn|up|upn|pr\d+)\b|cu$|uid$)/,
+  // https://developers.facebook.com/docs/meta-pixel/reference: custom data, and advanced matching.
+  'Meta Pixel': /^(?!(?:cd|ud|udff|ap)\b)/,
+}
+
+function isProtocolKey({ vendor, key }: Presence): boolean {
+  return OWN_KEYS[vendor]?.test(key) ?? false
+}
+
+/** Events and keys that money depends on, the dearest first. */
+const MONEY_EVENTS = [/purchase|order|transaction|payment|refund|sale/i, /checkout|cart|lead|sign_?up|subscri|book/i]
+const MONEY_KEYS = [
+  /transaction|order.?id|(?:^|[._[])(?:value|revenue|price|amount|total)\b|currency|(?:^|\.)cu$/i,
+  /item|product|sku|coupon|quantity|tax|shipping/i,
+]
+
+const rank = (patterns: readonly RegExp[], text: string) => {
+  const at = patterns.findIndex((pattern) => pattern.test(text))
+  return at < 0 ? 0 : patterns.length - at
+}
+
+/** Returns how much money depends on the key: 0 to 8, the event counts before the key. */
+export function moneyOf({ event, key }: Pick<KeyFacts, 'event' | 'key'>): number {
+  return rank(MONEY_EVENTS, event) * 3 + rank(MONEY_KEYS, key)
+}
+
+/** A rule that traffic keeps, before it was tried on the past. */
+export interface Draft {
+  kind: SuggestionKind
+  facts: KeyFacts
+  rule: AlertInput
+  reason: string
+}
+
+/**
+ * Returns what is worth suggesting, what money depends on first, then by events: at most five for one event. Left out is
+ * what an alert watches already. `days`: how many were looked at.
+ */
+export function suggest(facts: readonly KeyFacts[], alerts: readonly Alert[], days: number): Draft[] {
+  const perEvent = new Map<string, number>()
+  return facts
+    .flatMap((one) => {
+      const kind = kindOf(one)
+      return kind === null || alerts.some((alert) => watches(alert, one)) ? [] : [{ kind, facts: one }]
+    })
+    .toSorted((a, b) => byMoney(a.facts, b.facts))
+    .filter(({ facts: { domainId, vendor, event } }) => {
+      const name = `${domainId}\0${vendor}\0${event}`
+      const count = (perEvent.get(name) ?? 0) + 1
+      perEvent.set(name, count)
+      return count <= MAX_PER_EVENT
+    })
+    .map(({ kind, facts }) => ({ kind, facts, rule: ruleOf(kind, facts), reason: reasonOf(kind, facts, days) }))
+}
+
+/** Orders keys: what money depends on first, then by events, then by name. */
+export function byMoney(a: Presence, b: Presence): number {
+  if (moneyOf(a) !== moneyOf(b) || a.events !== b.events) return moneyOf(b) - moneyOf(a) || b.events - a.events
+  const [ofA, ofB] = [a, b].map(({ domainId, vendor, event, key }) => [domainId, vendor, event, key].join('\0'))
+  return (ofA ?? '') < (ofB ?? '') ? -1 : 1
+}
+
+/** True when a validation rule has a condition on this key of this event, whatever the condition is. */
+export function watches(alert: Alert, { domainId, vendor, event, key }: KeyFacts): boolean {
+  if (alert.alertType !== 'data_validation') return false
+  const { vendors = [], filters = [] } = alert
+  const domains = domainsOf(alert)
+  if (domains.length > 0 && !domains.includes(domainId)) return false
+  if (vendors.length > 0 && !vendors.includes(vendor)) return false
+  if (!filters.every((filter) => admits(filter, event))) return false
+  return conditionsOf({ ...alert, filters: [] }).some((condition) => {
+    const target = targetOf(condition)
+    return target.kind === 'key' && target.key === key
+  })
+}
+
+/** True unless the filter is about the name of the event, and this is another one. */
+export function admits(filter: Condition, event: string): boolean {
+  if (filter.parameter !== '$event') return true
+  if (filter.op === 'equals') return (filter.values ?? []).includes(event)
+  return filter.op === 'is_blank' ? event === '' : true
+}
+
+function ruleOf(kind: SuggestionKind, facts: KeyFacts): AlertInput {
+  const { domainId, vendor, event } = facts
+  return {
+    name: cutText(`${titleOf(facts)} ${DEMANDS[kind]}`, MAX_NAME_LENGTH, '…'),
+    domainIds: [domainId],
+    alertType: 'data_validation',
+    severity: severityOf(facts),
+    vendors: [vendor],
+    filters: [event === '' ? { parameter: '$event', op: 'is_blank' } : equals('$event', event)],
+    conditions: { logic: 'any', items: [wrong(kind, facts)] },
+    period: '1h',
+    channels: [{ type: 'email', target: 'owners' }],
+  }
+}
+
+const equals = (parameter: string, value: string): Condition => ({ parameter, op: 'equals', values: [value] })
+
+const DEMANDS: Readonly<Record<SuggestionKind, string>> = {
+  required_key: 'is there',
+  key_type: 'is a number',
+  key_values: 'is one of the known values',
+}
+
+const titleOf = ({ vendor, event, key }: KeyFacts) => `${[vendor, event].filter(Boolean).join(' ')}: ${key}`
+
+function severityOf(facts: KeyFacts): Severity {
+  const money = moneyOf(facts)
+  return money >= 7 ? 'high' : money > 0 ? 'medium' : 'low'
+}
+
+/** Returns the condition that holds for what is wrong. A blank key breaks each of them. */
+function wrong(kind: SuggestionKind, { key, values }: KeyFacts): Condition {
+  const parameter = parameterOf(key)
+  if (kind === 'required_key') return { parameter, op: 'is_blank' }
+  if (kind === 'key_type') return { parameter, op: 'regex', values: [NOT_NUMBER] }
+  return { parameter, op: 'not_equals', values: values.map(({ value }) => value) }
+}
+
+function reasonOf(
+  kind: SuggestionKind,
+  { key, event, vendor, events, present, values }: KeyFacts,
+  days: number,
+): string {
+  const named = `${[vendor, event].filter(Boolean).join(' ')} events`
+  const seen = `${countText(Math.round(present))} of ${countText(Math.round(events))} ${named} of the last ${days} days had \`${key}\``
+  if (kind === 'required_key') return `${seen}.`
+  if (kind === 'key_type') return `${seen}, always a number.`
+  const [only, ...others] = values
+  return others.length === 0 && only
+    ? `${seen}, always \`${only.value}\`.`
+    : `${seen}, always one of ${countText(values.length)} values.`
+}

@@ -1,0 +1,152 @@
+import { AlertInputSchema } from '../alerts/alert-schema.ts'
+import { backtest } from '../alerts/backtest.ts'
+import { alertFrom, alertsOf } from '../alerts/store.ts'
+import { maskPersonal } from '../conditions/mask.ts'
+import { DAY_MS, type Instant } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
+import { idleAlerts } from './idle-alerts.ts'
+import { insight, type Sources } from './insight.ts'
+import { keyFacts } from './key-facts.ts'
+import { type Draft, SUGGESTION_KINDS, suggest } from './suggestion.ts'
+
+const DEFAULT_DAYS = 7
+const MAX_DAYS = 30
+const BACKTEST_DAYS = 7
+const MAX_SUGGESTIONS = 50
+/** So many rules are tried on the past side by side. */
+const AT_ONCE = 2
+
+const SuggestionSchema = Closed({
+  kind: OneOf(SUGGESTION_KINDS),
+  rule: Type.Unsafe<Draft['rule']>({ ...AlertInputSchema }),
+  reason: Type.String({ description: 'One sentence: what traffic kept' }),
+  basis: Closed({
+    events: Int({ description: 'That were looked at, weighted' }),
+    from: InstantSchema,
+    to: InstantSchema,
+  }),
+  backtest: Closed({
+    days: Int(),
+    fired: Int({ description: 'Windows in which the rule would have fired' }),
+    matched: Int({ description: 'Events that would have broken it' }),
+  }),
+})
+
+const SuggestionListSchema = Closed(
+  {
+    suggestions: Type.Array(SuggestionSchema, {
+      maxItems: MAX_SUGGESTIONS,
+      description: 'What money depends on first; at most five for one event',
+    }),
+    idleAlerts: Type.Array(
+      Closed({
+        alertId: Type.String(),
+        name: Type.String(),
+        lastEventAt: Nullable(Type.Number({ ...InstantSchema, description: 'The minute of the last event, if known' })),
+      }),
+      { description: 'Enabled alerts in whose scope no event came: by domain, vendor and name of the event' },
+    ),
+  },
+  {
+    $id: 'SuggestionList',
+    examples: [
+      {
+        suggestions: [
+          {
+            kind: 'required_key',
+            rule: {
+              name: 'Google Analytics 4 purchase: ep.transaction_id is there',
+              domainIds: ['dom_01ke7jm2q0d3k8f1z6y5b7n4ta'],
+              alertType: 'data_validation',
+              severity: 'high',
+              vendors: ['Google Analytics 4'],
+              filters: [{ parameter: '$event', op: 'equals', values: ['purchase'] }],
+              conditions: { logic: 'any', items: [{ parameter: 'ep.transaction_id', op: 'is_blank' }] },
+              period: '1h',
+              channels: [{ type: 'email', target: 'owners' }],
+            },
+            reason: '4,210 of 4,210 Google Analytics 4 purchase events of the last 7 days had `ep.transaction_id`.',
+            basis: { events: 4210, from: 1_767_009_600_000, to: 1_767_614_400_000 },
+            backtest: { days: 7, fired: 0, matched: 0 },
+          },
+        ],
+        idleAlerts: [{ alertId: 'alr_01ke7jpe008wq2m5x0t4c9r7hv', name: 'Refunds have a reason', lastEventAt: null }],
+      },
+    ],
+  },
+)
+
+/** Rules that traffic keeps already, ready to be saved; and rules whose events no longer come. */
+export const suggestions = insight({
+  id: 'listSuggestions',
+  summary: 'Suggest rules that traffic already keeps, each with its reason and its backtest',
+  description:
+    'Of names with at least 200 events: `required_key`, a key that 99.5 % have; `key_type`, which is also a number in ' +
+    '99.9 %; `key_values`, which is also one of at most 20 values. `rule` can be posted to `/v1/alerts` as it is; what an ' +
+    'alert watches already is not suggested. `docs/suggestions.md` says what is left out.',
+  path: '/insights/suggestions',
+  refusals: ['notFound', 'unavailable'],
+  input: Closed({
+    domainId: Type.Optional(Type.String({ maxLength: 100 })),
+    days: Type.Optional(Int({ minimum: 1, maximum: MAX_DAYS, default: DEFAULT_DAYS })),
+  }),
+  output: SuggestionListSchema,
+  async answer(sources, { domainId, days = DEFAULT_DAYS }, { principal: { orgId }, now }) {
+    const { db } = sources
+    const domains = sources.domains().filter(({ id }) => domainId === undefined || id === domainId)
+    if (domainId !== undefined && domains.length === 0) throw new AppError('notFound', 'query.domainId: no such domain')
+    const window = { from: now + 1 - days * DAY_MS, to: now + 1 }
+    const domainIds = domains.map(({ id }) => id)
+    const facts = domainIds.length > 0 ? await keyFacts(sources, orgId, domainIds, window) : []
+    const drafts = suggest(facts.filter(isPlain(sources)), alertsOf(db, orgId), days).slice(0, MAX_SUGGESTIONS)
+    const [tried, idle] = await Promise.all([
+      tryAll(sources, orgId, drafts, now),
+      idleAlerts(sources, orgId, { domainId: domainId ?? null, days, now }),
+    ])
+    return {
+      suggestions: drafts.map(({ kind, rule, reason, facts }, at) => ({
+        ...{ kind, rule, reason },
+        basis: { events: Math.round(facts.events), ...window },
+        backtest: tried[at] ?? { days: BACKTEST_DAYS, fired: 0, matched: 0 },
+      })),
+      idleAlerts: idle,
+    }
+  },
+})
+
+/** Returns a test that fails for keys with personal data in a name or value, which a rule would spell out. */
+function isPlain({ privacy }: Sources): (facts: Draft['facts']) => boolean {
+  const own = privacy()
+  const isOpen = (text: string, key = '') => maskPersonal(text, key, own) === text
+  return ({ vendor, event, key, values }) =>
+    [vendor, event, key].every((name) => isOpen(name)) && values.every(({ value }) => isOpen(value, key))
+}
+
+type Tried = Static<typeof SuggestionSchema>['backtest']
+
+async function tryAll(sources: Sources, orgId: string, drafts: readonly Draft[], now: Instant): Promise<Tried[]> {
+  const tried: Tried[] = []
+  for (let at = 0; at < drafts.length; at += AT_ONCE) {
+    tried.push(
+      ...(await Promise.all(drafts.slice(at, at + AT_ONCE).map((draft) => tryOut(sources, orgId, draft, now)))),
+    )
+  }
+  return tried
+}
+
+async function tryOut(
+  { history, domains, privacy }: Sources,
+  orgId: string,
+  { rule }: Draft,
+  now: Instant,
+): Promise<Tried> {
+  const alert = alertFrom(rule, { id: 'alr_trial', orgId, createdAt: 0, updatedAt: 0 })
+  const parts = { warehouse: history, domains: domains(), privacy: privacy() }
+  const { buckets } = await backtest(alert, BACKTEST_DAYS, now, parts)
+  return {
+    days: BACKTEST_DAYS,
+    fired: buckets.filter(({ wouldFire }) => wouldFire).length,
+    matched: buckets.reduce((sum, { matchCount }) => sum + matchCount, 0),
+  }
+}
