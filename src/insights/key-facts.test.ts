@@ -33,6 +33,9 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
+/** Inherited properties (`constructor`) are no parameters. */
+const valueOf = (params: StoredEvent['params'], key: string) => (Object.hasOwn(params, key) ? (params[key] ?? '') : '')
+
 /** The same, by a loop over all events. */
 function plainly(
   events: readonly StoredEvent[],
@@ -49,18 +52,18 @@ function plainly(
   ].flatMap((all) => {
     const keys = new Set(all.flatMap(({ params }) => Object.keys(params)))
     return [...keys].flatMap((key): KeyFacts[] => {
-      const having = (some: readonly StoredEvent[]) => some.filter(({ params }) => (params[key] ?? '').trim() !== '')
+      const having = (some: readonly StoredEvent[]) => some.filter(({ params }) => valueOf(params, key).trim() !== '')
       const there = having(all)
       const days = [...Map.groupBy(all, ({ receivedAt }) => Math.floor(receivedAt / DAY_MS)).values()]
       const shares = days.filter((day) => sum(day) >= 20).map((day) => sum(having(day)) / sum(day))
-      const values = [...Map.groupBy(there, ({ params }) => params[key] ?? '')].map(([value, some]) => ({
+      const values = [...Map.groupBy(there, ({ params }) => valueOf(params, key))].map(([value, some]) => ({
         ...{ value, events: sum(some) },
       }))
       const [{ domainId, vendor, event } = { domainId: '', vendor: '', event: '' }] = all
       return [
         {
           ...{ domainId, vendor, event, key, events: sum(all), present: sum(there), values, isConstant: false },
-          numbers: sum(there.filter(({ params }) => isNumber(params[key] ?? ''))),
+          numbers: sum(there.filter(({ params }) => isNumber(valueOf(params, key)))),
           leastDailyShare: Math.min(1, ...shares),
         },
       ]
@@ -72,17 +75,12 @@ function plainly(
 /** Sums of weights depend on the order of addition. */
 const rounded = (facts: readonly KeyFacts[]) =>
   facts
-    .map(({ isConstant: _, values, ...one }) => ({
-      ...one,
-      ...Object.fromEntries(
-        (['events', 'present', 'numbers', 'leastDailyShare'] as const).map((f) => [f, one[f].toFixed(6)]),
-      ),
-      values:
-        values.length > MAX_VALUES
-          ? 'many'
-          : values.map(({ value, events }) => `${value} ${events.toFixed(6)}`).toSorted(),
-    }))
-    .map((one) => JSON.stringify(one))
+    .map(({ domainId, vendor, event, key, events, present, numbers, leastDailyShare, values }) => {
+      const few =
+        values.length > MAX_VALUES ? ['many'] : values.map(({ value, events }) => `${value} ${events.toFixed(6)}`)
+      const sums = [events, present, numbers, leastDailyShare].map((sum) => sum.toFixed(6))
+      return [domainId, vendor, event, key, ...sums, ...few.toSorted()].join(' | ')
+    })
     .sort()
 
 test('what a plain loop finds, in files of all levels and in the spool', async () => {
@@ -92,7 +90,7 @@ test('what a plain loop finds, in files of all levels and in the spool', async (
     const window = { from: now + 1 - days * DAY_MS, to: now + 1 }
     const found = await keyFacts(world.sources(), orgId, ids, window)
     expect(rounded(found)).toEqual(rounded(plainly(events, ids, window)))
-    if (days > 1) expect(found.length).toBeGreaterThan(10)
+    expect(found.length).toBeGreaterThan(3)
   }
 })
 
