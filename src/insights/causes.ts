@@ -1,9 +1,9 @@
 import { SEVERITIES } from '../alerts/alert.ts'
 import type { Instant } from '../core/clock.ts'
-import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 import type { IssueRecord } from '../issues/issue.ts'
 import { unresolvedIssues } from '../issues/list.ts'
+import { domainField, domainsMeant } from './asked.ts'
 import { insight, type Sources } from './insight.ts'
 import { factsOf } from './issue-facts.ts'
 import { CAUSE_KINDS, causesOf, rungOf } from './ladder.ts'
@@ -56,12 +56,10 @@ export const causes = insight({
     '`release` (in the watch window of a change), `tag` (none of these). `docs/causes.md` says when each holds.',
   path: '/insights/causes',
   refusals: ['notFound', 'unavailable'],
-  input: Closed({ domainId: Type.Optional(Type.String({ maxLength: 100 })) }),
+  input: Closed({ domainId: domainField }),
   output: CauseListSchema,
   async answer(sources, { domainId }, { principal: { orgId }, now }) {
-    if (domainId !== undefined && !sources.domains().some(({ id }) => id === domainId)) {
-      throw new AppError('notFound', 'query.domainId: no such domain')
-    }
+    domainsMeant(sources, domainId === undefined ? {} : { domainId })
     const all = unresolvedIssues(sources.db, orgId)
     const issues = domainId === undefined ? all : all.filter((issue) => issue.domainId === domainId)
     return { causes: causesOf(await factsOf(sources, orgId, issues, now), all) }

@@ -11,6 +11,7 @@ import { scores } from './scores.ts'
 import { sessionFlows } from './session-flows.ts'
 import { signalList } from './signal-list.ts'
 import { tagPerformance } from './tag-performance.ts'
+import { suggestions } from './suggestions.ts'
 import { volumeSeries } from './volume-series.ts'
 
 /** All insights; that for the evidence of an issue is in `src/evidence`. */
@@ -24,6 +25,7 @@ export const insights: readonly AnyInsight[] = [
   signalList,
   causes,
   scores,
+  suggestions,
   orgValue,
   reconcileOrders,
   sessionFlows,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { NUMBER_PATTERN } from '../conditions/number.ts'
 import { DAY_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
+import { NUMBER_PATTERN } from '../core/value.ts'
 import type { Query } from '../warehouse/query.ts'
 import type { Said } from '../warehouse/warehouse.fixture.ts'
 import { capturedEvents, capturesFolder, type HistoryStand, openHistory } from './history.fixture.ts'
@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]())
 
 /** Inherited properties (`constructor`) are no parameters. */
-const valueOf = (params: StoredEvent['params'], key: string) => (Object.hasOwn(params, key) ? (params[key] ?? '') : '')
+const textOf = (params: StoredEvent['params'], key: string) => (Object.hasOwn(params, key) ? (params[key] ?? '') : '')
 
 /** The same, by a loop over all events. */
 function plainly(
@@ -52,18 +52,18 @@ function plainly(
   ].flatMap((all) => {
     const keys = new Set(all.flatMap(({ params }) => Object.keys(params)))
     return [...keys].flatMap((key): KeyFacts[] => {
-      const having = (some: readonly StoredEvent[]) => some.filter(({ params }) => valueOf(params, key).trim() !== '')
+      const having = (some: readonly StoredEvent[]) => some.filter(({ params }) => textOf(params, key).trim() !== '')
       const there = having(all)
       const days = [...Map.groupBy(all, ({ receivedAt }) => Math.floor(receivedAt / DAY_MS)).values()]
       const shares = days.filter((day) => sum(day) >= 20).map((day) => sum(having(day)) / sum(day))
-      const values = [...Map.groupBy(there, ({ params }) => valueOf(params, key))].map(([value, some]) => ({
+      const values = [...Map.groupBy(there, ({ params }) => textOf(params, key))].map(([value, some]) => ({
         ...{ value, events: sum(some) },
       }))
       const [{ domainId, vendor, event } = { domainId: '', vendor: '', event: '' }] = all
       return [
         {
           ...{ domainId, vendor, event, key, events: sum(all), present: sum(there), values, isConstant: false },
-          numbers: sum(there.filter(({ params }) => isNumber(valueOf(params, key)))),
+          numbers: sum(there.filter(({ params }) => isNumber(textOf(params, key)))),
           leastDailyShare: Math.min(1, ...shares),
         },
       ]

@@ -1,24 +1,29 @@
+import { textTests } from '../conditions/sql.ts'
 import { DAY_MS } from '../core/clock.ts'
-import { type Query, query } from '../warehouse/query.ts'
+import { type Binder, type Query, query } from '../warehouse/query.ts'
 import type { Sources } from './insight.ts'
-import { byMoney, isSteady, type KeyFacts, MAX_VALUES, NOT_NUMBER, type Presence } from './suggestion.ts'
+import { byMoney, isSteady, type KeyFacts, MAX_VALUES } from './suggestion.ts'
 
 /** Days with fewer events of a name say nothing of how steady its keys are. */
 const MIN_DAILY_EVENTS = 20
-/** The most keys whose values are looked at: what money depends on first. */
-const MAX_KEYS = 200
-/** Of more events than this only the last day's values say what kinds of values a key has. */
+/** The most different keys that are looked at: what money depends on first. */
+const MAX_KEYS = 60
+/** Of more events than this only the last day says which keys there are, and what kinds of values they have. */
 const MAX_EVENTS = 500_000
+/** A key that fewer of these events have is not looked at any further. */
+const LIKELY_PRESENCE = 0.9
 
 interface Name {
   domainId: string
   vendor: string
   event: string
 }
+interface Key extends Name {
+  key: string
+}
 type NameRow = Name & { day: number; weight: number }
-type KeyRow = Name & { key: string; weight: number }
-type ShapeRow = KeyRow & { different: number; numbers: number }
-type ValueRow = KeyRow & { value: string }
+type ShapeRow = Key & { weight: number; different: number; numbers: number }
+type ValueRow = Key & { value: string; weight: number }
 
 type Window = Query['window']
 /** Whose parameters are looked at. */
@@ -29,11 +34,12 @@ interface Scope {
 }
 
 const nameOf = ({ domainId, vendor, event }: Name) => [domainId, vendor, event].join('\0')
-const keyOf = (row: Name & { key: string }) => `${nameOf(row)}\0${row.key}`
+const keyOf = (one: Key) => `${nameOf(one)}\0${one.key}`
+const weightOf = (rows: readonly { weight: number }[]) => rows.reduce((sum, { weight }) => sum + weight, 0)
 
 /**
- * Returns the keys that every event of their name has had, day after day, with what is known of their values; the 200
- * that money depends on most. Of events that were sampled each counts by its weight.
+ * Returns the keys that every event of their name has had, day after day, with what is known of their values: those that
+ * money depends on most. Of events that were sampled each counts by its weight.
  */
 export async function keyFacts(
   { history }: Pick<Sources, 'history'>,
@@ -43,78 +49,78 @@ export async function keyFacts(
 ): Promise<KeyFacts[]> {
   const scope = { orgId, domainIds, window }
   const names = await history.query<NameRow>(namesQuery(scope))
-  const days: { day: number; rows: KeyRow[] }[] = []
-  for (const day of new Set(names.map((row) => row.day))) {
-    const rows = await history.query<KeyRow>(presenceQuery({ ...scope, window: within(window, day) }))
-    days.push({ day, rows })
-  }
-  const steady = presenceOf(names, days).filter(isSteady).sort(byMoney).slice(0, MAX_KEYS)
-  if (steady.length === 0) return []
-  const events = names.reduce((sum, { weight }) => sum + weight, 0)
-  return withValues(history, scope, steady, events <= MAX_EVENTS ? window : { ...window, from: window.to - DAY_MS })
+  const isSmall = weightOf(names) <= MAX_EVENTS
+  const sample = isSmall ? scope : { ...scope, window: { ...window, from: Math.max(window.from, window.to - DAY_MS) } }
+  const sampled = isSmall ? names : await history.query<NameRow>(namesQuery(sample))
+  const shapes = await history.query<ShapeRow>(shapesQuery(sample))
+  const likely = likelyKeys(names, sampled, shapes)
+  const keys = [...new Set(likely.map(({ key }) => key))]
+  if (keys.length === 0) return []
+  const numeric = new Set(
+    likely.filter(({ weight, numbers }) => numbers >= weight * LIKELY_PRESENCE).map(({ key }) => key),
+  )
+  const had = await history.query<NameRow>(presenceQuery(scope, keys, numeric))
+  const few = likely.filter(({ different }) => different <= MAX_VALUES)
+  const values =
+    few.length > 0 ? await history.query<ValueRow>(valuesQuery(scope, [...new Set(few.map(({ key }) => key))])) : []
+  const valuesOf = Map.groupBy(values, keyOf)
+  const isFew = new Set(few.map(keyOf))
+  return markConstants(
+    presenceOf(had, likely, keys)
+      .filter(isSteady)
+      .sort(byMoney)
+      .map((one) => ({ ...one, values: isFew.has(keyOf(one)) ? valuesIn(valuesOf.get(keyOf(one))) : TOO_MANY })),
+  )
 }
 
-const within = ({ from, to }: Window, day: number): Window => ({
-  from: Math.max(from, day * DAY_MS),
-  to: Math.min(to, (day + 1) * DAY_MS),
-})
-
-function presenceOf(names: readonly NameRow[], days: readonly { day: number; rows: readonly KeyRow[] }[]): Presence[] {
-  const ofName = Map.groupBy(names, nameOf)
-  const ofKey = Map.groupBy(
-    days.flatMap(({ day, rows }) => rows.map((row) => ({ ...row, day }))),
-    keyOf,
-  )
-  return [...ofKey.values()].flatMap((rows): Presence[] => {
-    const [first] = rows
-    const own = first && ofName.get(nameOf(first))
-    if (!own) return []
-    const had = new Map(rows.map(({ day, weight }) => [day, weight]))
-    const shares = own
-      .filter(({ weight }) => weight >= MIN_DAILY_EVENTS)
-      .map(({ day, weight }) => (had.get(day) ?? 0) / weight)
-    const { domainId, vendor, event, key } = first
-    return [
-      {
-        ...{ domainId, vendor, event, key },
-        events: own.reduce((sum, { weight }) => sum + weight, 0),
-        present: rows.reduce((sum, { weight }) => sum + weight, 0),
-        leastDailyShare: Math.min(1, ...shares),
-      },
-    ]
+/** Returns keys that most events of a frequent name have, as far as the sample says: those that money depends on first. */
+function likelyKeys(names: readonly NameRow[], sampled: readonly NameRow[], shapes: readonly ShapeRow[]): ShapeRow[] {
+  const [all, some] = [Map.groupBy(names, nameOf), Map.groupBy(sampled, nameOf)]
+  const likely = shapes
+    .filter((row) => row.weight >= weightOf(some.get(nameOf(row)) ?? []) * LIKELY_PRESENCE)
+    .map((row) => ({ ...row, events: weightOf(all.get(nameOf(row)) ?? []) }))
+    .filter((row) => isSteady({ ...row, present: row.events, leastDailyShare: 1 }))
+    .sort((a, b) => byMoney({ ...a, present: 0, leastDailyShare: 0 }, { ...b, present: 0, leastDailyShare: 0 }))
+  const keys = new Set<string>()
+  return likely.filter(({ key }) => {
+    if (keys.size < MAX_KEYS) keys.add(key)
+    return keys.has(key)
   })
 }
 
-/** Adds values: of keys with few of them all, of keys that hold numbers how many do. `sample`: where that is looked at first. */
-async function withValues(
-  history: Sources['history'],
-  scope: Scope,
-  steady: readonly Presence[],
-  sample: Window,
-): Promise<KeyFacts[]> {
-  const keys = [...new Set(steady.map(({ key }) => key))]
-  const shapes = await history.query<ShapeRow>(shapesQuery({ ...scope, window: sample }, keys))
-  const shapeOf = new Map(shapes.map((row) => [keyOf(row), row]))
-  const isFew = (one: Presence) => (shapeOf.get(keyOf(one))?.different ?? Number.POSITIVE_INFINITY) <= MAX_VALUES
-  const few = [...new Set(steady.filter(isFew).map(({ key }) => key))]
-  const values = few.length > 0 ? await history.query<ValueRow>(valuesQuery(scope, few)) : []
-  const valuesOf = Map.groupBy(values, keyOf)
-  const facts = steady.map((one): KeyFacts => {
-    const shape = shapeOf.get(keyOf(one))
-    const own = isFew(one) ? (valuesOf.get(keyOf(one)) ?? []) : []
+/** `had`: the events of each name and day, and of the key at each place how many had it (`had0`), and a number (`numbers0`). */
+function presenceOf(
+  had: readonly NameRow[],
+  likely: readonly Key[],
+  keys: readonly string[],
+): Omit<KeyFacts, 'values'>[] {
+  const ofName = Map.groupBy(had, nameOf)
+  return likely.map(({ domainId, vendor, event, key }) => {
+    const at = keys.indexOf(key)
+    const days = (ofName.get(nameOf({ domainId, vendor, event })) ?? []) as (NameRow & Record<string, number>)[]
+    const sum = (column: string) => days.reduce((sum, day) => sum + (day[column] ?? 0), 0)
+    const shares = days
+      .filter(({ weight }) => weight >= MIN_DAILY_EVENTS)
+      .map((day) => (day[`had${at}`] ?? 0) / day.weight)
     return {
-      ...one,
-      // Of a sample, as if the rest were alike: the backtest looks at all of it.
-      numbers: shape && shape.weight > 0 ? (shape.numbers / shape.weight) * one.present : 0,
-      values: own.length > 0 ? own.map(({ value, weight }) => ({ value, events: weight })) : TOO_MANY,
-      isConstant: false,
+      ...{
+        domainId,
+        vendor,
+        event,
+        key,
+        events: weightOf(days),
+        present: sum(`had${at}`),
+        numbers: sum(`numbers${at}`),
+      },
+      ...{ leastDailyShare: Math.min(1, ...shares), isConstant: false },
     }
   })
-  return markConstants(facts)
 }
 
 /** More values than a rule can list, whichever they are. */
 const TOO_MANY = Array.from({ length: MAX_VALUES + 1 }, () => ({ value: '', events: 0 }))
+
+const valuesIn = (rows: readonly ValueRow[] = []) => rows.map(({ value, weight }) => ({ value, events: weight }))
 
 /** Marks keys that all frequent events of their vendor have, always with one and the same value. */
 function markConstants(facts: readonly KeyFacts[]): KeyFacts[] {
@@ -130,60 +136,70 @@ function markConstants(facts: readonly KeyFacts[]): KeyFacts[] {
   })
 }
 
-function namesQuery({ orgId, domainIds, window }: Scope): Query {
+const scopeSql = ({ domainIds }: Scope, binder: Binder) => binder.among('domainId', domainIds).join('')
+
+function namesQuery(scope: Scope): Query {
   return query('insights.daily-names', {
-    ...{ orgId, window },
+    ...{ orgId: scope.orgId, window: scope.window },
     write: (binder) => ({
       sql: `SELECT domainId, vendor, event, ${binder.dialect.quotient('receivedAt', DAY_MS)} AS "day", sum(weight) AS weight
-        FROM events WHERE ${binder.among('domainId', domainIds).join('')} AND kind <> 'library' GROUP BY ALL`,
+        FROM events WHERE ${scopeSql(scope, binder)} AND kind <> 'library' GROUP BY ALL`,
     }),
   })
 }
 
-const NAME_COLUMNS = ['domainId', 'vendor', 'event'] as const
-
-/** Rare keys are left out: no rule can come of them. */
-function presenceQuery({ orgId, domainIds, window }: Scope): Query {
-  return query('insights.key-presence', {
-    ...{ over: 'parameters' as const, orgId, window },
-    write: (binder) => ({
-      form: { by: NAME_COLUMNS, as: 'values', among: [] },
-      where: binder.among('domainId', domainIds).join(''),
-      sql: 'SELECT domainId, vendor, event, key, sum(weight) AS weight FROM parameters GROUP BY ALL',
-    }),
-  })
-}
-
-function shapesQuery({ orgId, domainIds, window }: Scope, keys: readonly string[]): Query {
+function shapesQuery(scope: Scope): Query {
   return query('insights.value-shapes', {
-    ...{ over: 'parameters' as const, orgId, window },
+    ...{ over: 'parameters' as const, orgId: scope.orgId, window: scope.window },
     write(binder) {
-      const isNumber = `NOT (${binder.dialect.matches('value', binder.bind(`(${NOT_NUMBER})`))})`
+      const { isNumber } = textTests(binder)
       return {
-        form: { by: NAME_COLUMNS, as: 'values', only: keys },
-        where: binder.among('domainId', domainIds).join(''),
+        form: { by: ['domainId', 'vendor', 'event'], as: 'values' },
+        where: scopeSql(scope, binder),
         sql: `SELECT domainId, vendor, event, key, count(DISTINCT value) AS different, sum(weight) AS weight,
-            sum(CASE WHEN ${isNumber} THEN weight ELSE 0 END) AS numbers
+            sum(CASE WHEN ${isNumber('value')} THEN weight ELSE 0 END) AS numbers
           FROM parameters GROUP BY domainId, vendor, event, key`,
       }
     },
   })
 }
 
+/** In one pass: a column for each key, and one more for each that may hold numbers. */
+function presenceQuery(scope: Scope, keys: readonly string[], numeric: ReadonlySet<string>): Query {
+  return query('insights.key-presence', {
+    ...{ orgId: scope.orgId, window: scope.window },
+    write(binder) {
+      const { dialect } = binder
+      const { isBlank, isNumber } = textTests(binder)
+      const sum = (test: string) => `sum(CASE WHEN ${test} THEN weight ELSE 0 END)`
+      const columns = keys.flatMap((key, at) => {
+        const text = `coalesce(${dialect.key(key)}, '')`
+        const had = `${sum(`NOT ${isBlank(text)}`)} AS had${at}`
+        return numeric.has(key) ? [had, `${sum(isNumber(text))} AS numbers${at}`] : [had]
+      })
+      return {
+        keys,
+        sql: `SELECT domainId, vendor, event, ${dialect.quotient('receivedAt', DAY_MS)} AS "day", sum(weight) AS weight,
+            ${columns.join(', ')}
+          FROM events WHERE ${scopeSql(scope, binder)} AND kind <> 'library' GROUP BY ALL`,
+      }
+    },
+  })
+}
+
 /** One value more than a rule lists, so that too many are seen to be so. */
-function valuesQuery({ orgId, domainIds, window }: Scope, keys: readonly string[]): Query {
+function valuesQuery(scope: Scope, keys: readonly string[]): Query {
   return query('insights.few-values', {
-    ...{ over: 'parameters' as const, orgId, window },
+    ...{ over: 'parameters' as const, orgId: scope.orgId, window: scope.window },
     write: (binder) => ({
-      form: { by: NAME_COLUMNS, as: 'values', only: keys },
-      where: binder.among('domainId', domainIds).join(''),
+      form: { by: ['domainId', 'vendor', 'event'], as: 'values', only: keys },
+      where: scopeSql(scope, binder),
       sql: `SELECT * FROM (
           SELECT domainId, vendor, event, key, value, sum(weight) AS weight
           FROM parameters GROUP BY domainId, vendor, event, key, value
-        )
+        ) AS counted
         QUALIFY row_number() OVER (
-          PARTITION BY domainId, vendor, event, key ORDER BY weight DESC, value) <= ${MAX_VALUES + 1}
-        ORDER BY domainId, vendor, event, key, weight DESC, value`,
+          PARTITION BY domainId, vendor, event, key ORDER BY weight DESC, value) <= ${MAX_VALUES + 1}`,
     }),
   })
 }

@@ -30,7 +30,7 @@ export const MIN_PRESENCE = 0.995
 const MIN_NUMBERS = 0.999
 const MIN_VALUE_SHARE = 0.005
 /** On no day may fewer have had it: such a key comes and goes. */
-const MIN_DAILY_PRESENCE = 0.98
+const MIN_DAILY_PRESENCE = 0.9
 /** Events that are needed for a rule, and for a list of values. */
 export const MIN_EVENTS = 200
 const MIN_EVENTS_FOR_VALUES = 500
@@ -64,6 +64,13 @@ export function kindOf(facts: KeyFacts): SuggestionKind | null {
   const isFew = values.length <= MAX_VALUES && values.every(({ events }) => events >= present * MIN_VALUE_SHARE)
   const isShort = values.every(({ value }) => value.length <= MAX_VALUE_LENGTH)
   return isFew && isShort && events >= MIN_EVENTS_FOR_VALUES ? 'key_values' : 'required_key'
+}
+
+/** Returns how many events of these days break such a rule, by weight: at least 1 if any does. */
+export function brokenBy(kind: SuggestionKind, { events, present, numbers, values }: KeyFacts): number {
+  if (kind === 'required_key') return events - present
+  if (kind === 'key_type') return events - numbers
+  return events - values.reduce((sum, one) => sum + one.events, 0)
 }
 
 /** True when conditions can name the key, which they read without wildcards. */

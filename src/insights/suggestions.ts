@@ -3,12 +3,12 @@ import { backtest } from '../alerts/backtest.ts'
 import { alertFrom, alertsOf } from '../alerts/store.ts'
 import { maskPersonal } from '../conditions/mask.ts'
 import { DAY_MS, type Instant } from '../core/clock.ts'
-import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
+import { domainField, domainsMeant } from './asked.ts'
 import { idleAlerts } from './idle-alerts.ts'
 import { insight, type Sources } from './insight.ts'
 import { keyFacts } from './key-facts.ts'
-import { type Draft, SUGGESTION_KINDS, suggest } from './suggestion.ts'
+import { brokenBy, type Draft, SUGGESTION_KINDS, suggest } from './suggestion.ts'
 
 const DEFAULT_DAYS = 7
 const MAX_DAYS = 30
@@ -88,27 +88,26 @@ export const suggestions = insight({
   path: '/insights/suggestions',
   refusals: ['notFound', 'unavailable'],
   input: Closed({
-    domainId: Type.Optional(Type.String({ maxLength: 100 })),
+    domainId: domainField,
     days: Type.Optional(Int({ minimum: 1, maximum: MAX_DAYS, default: DEFAULT_DAYS })),
   }),
   output: SuggestionListSchema,
   async answer(sources, { domainId, days = DEFAULT_DAYS }, { principal: { orgId }, now }) {
     const { db } = sources
-    const domains = sources.domains().filter(({ id }) => domainId === undefined || id === domainId)
-    if (domainId !== undefined && domains.length === 0) throw new AppError('notFound', 'query.domainId: no such domain')
+    const domains = domainsMeant(sources, domainId === undefined ? {} : { domainId })
     const window = { from: now + 1 - days * DAY_MS, to: now + 1 }
     const domainIds = domains.map(({ id }) => id)
     const facts = domainIds.length > 0 ? await keyFacts(sources, orgId, domainIds, window) : []
     const drafts = suggest(facts.filter(isPlain(sources)), alertsOf(db, orgId), days).slice(0, MAX_SUGGESTIONS)
     const [tried, idle] = await Promise.all([
-      tryAll(sources, orgId, drafts, now),
+      tryAll(sources, orgId, drafts, { days, now }),
       idleAlerts(sources, orgId, { domainId: domainId ?? null, days, now }),
     ])
     return {
       suggestions: drafts.map(({ kind, rule, reason, facts }, at) => ({
         ...{ kind, rule, reason },
         basis: { events: Math.round(facts.events), ...window },
-        backtest: tried[at] ?? { days: BACKTEST_DAYS, fired: 0, matched: 0 },
+        backtest: tried[at] ?? NEVER_BROKEN,
       })),
       idleAlerts: idle,
     }
@@ -123,13 +122,22 @@ function isPlain({ privacy }: Sources): (facts: Draft['facts']) => boolean {
     [vendor, event, key].every((name) => isOpen(name)) && values.every(({ value }) => isOpen(value, key))
 }
 
+const NEVER_BROKEN: Tried = { days: BACKTEST_DAYS, fired: 0, matched: 0 }
+
 type Tried = Static<typeof SuggestionSchema>['backtest']
 
-async function tryAll(sources: Sources, orgId: string, drafts: readonly Draft[], now: Instant): Promise<Tried[]> {
+async function tryAll(
+  sources: Sources,
+  orgId: string,
+  drafts: readonly Draft[],
+  { days, now }: { days: number; now: Instant },
+): Promise<Tried[]> {
   const tried: Tried[] = []
   for (let at = 0; at < drafts.length; at += AT_ONCE) {
     tried.push(
-      ...(await Promise.all(drafts.slice(at, at + AT_ONCE).map((draft) => tryOut(sources, orgId, draft, now)))),
+      ...(await Promise.all(
+        drafts.slice(at, at + AT_ONCE).map((draft) => tryOut(sources, orgId, draft, { days, now })),
+      )),
     )
   }
   return tried
@@ -138,9 +146,11 @@ async function tryAll(sources: Sources, orgId: string, drafts: readonly Draft[],
 async function tryOut(
   { history, domains, privacy }: Sources,
   orgId: string,
-  { rule }: Draft,
-  now: Instant,
+  { kind, facts, rule }: Draft,
+  { days, now }: { days: number; now: Instant },
 ): Promise<Tried> {
+  // Most rules were never broken in these days, so there is nothing to be found.
+  if (days >= BACKTEST_DAYS && brokenBy(kind, facts) < 0.5) return NEVER_BROKEN
   const alert = alertFrom(rule, { id: 'alr_trial', orgId, createdAt: 0, updatedAt: 0 })
   const parts = { warehouse: history, domains: domains(), privacy: privacy() }
   const { buckets } = await backtest(alert, BACKTEST_DAYS, now, parts)

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { type TestApp, testApp } from '../../test/app.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
+
+setDefaultTimeout(120_000)
+
+interface Suggestion {
+  kind: string
+  rule: { name: string; conditions: { items: { parameter: string }[] } }
+  reason: string
+  basis: { events: number; from: number; to: number }
+  backtest: { days: number; fired: number; matched: number }
+}
+
+let world: TestApp
+let shop: { id: string; token: string }
+
+/** Nine days of a shop: three orders an hour, and twelve views of which not all say what was viewed. */
+beforeAll(async () => {
+  world = await testApp()
+  shop = (await world.call('POST', '/v1/domains', { body: { name: 'Shop' } })).body
+  for (let hour = 0; hour < 9 * 24; hour++) {
+    world.clock.advance(HOUR_MS)
+    const order = (n: number) => ({
+      order_id: `o-${hour}-${n}`,
+      total: (hour * 3.5 + n).toFixed(2),
+      currency: n === 0 ? 'USD' : 'EUR',
+      customer_mail: `ann${n}@example.com`,
+      ...(hour < 8 * 24 ? { campaign: 'autumn' } : {}),
+    })
+    const events = [
+      ...[0, 1, 2].map((n) => ({ vendor: 'Shop API', event: 'order', params: order(n) })),
+      ...Array.from({ length: 12 }, (_, n) => ({
+        ...{ vendor: 'Shop API', event: 'view' },
+        params: { page: `p${hour % 9}-${n}`, sku: n % 3 ? `S${n}` : '', v: 'two' },
+      })),
+    ]
+    await world.collect(shop.token, { events })
+    if (hour % 24 === 23) {
+      await world.run('flush')
+      if (hour < 8 * 24) await world.run('compact')
+    }
+  }
+  // One order without an id in the last week.
+  world.clock.advance(-2 * DAY_MS)
+  await world.collect(shop.token, {
+    events: [{ vendor: 'Shop API', event: 'order', params: { total: '1', currency: 'EUR' } }],
+  })
+  world.clock.advance(2 * DAY_MS + MINUTE_MS)
+  await world.run('flush')
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+const suggestions = async (query = ''): Promise<{ suggestions: Suggestion[]; idleAlerts: object[] }> => {
+  const { status, body } = await world.call('GET', `/v1/insights/suggestions${query}`)
+  expect({ status, error: body.error }).toEqual({ status: 200, error: undefined })
+  return body
+}
+
+const named = ({ kind, rule }: Suggestion) => `${kind} ${rule.name}`
+
+test('what traffic keeps is suggested; what comes and goes, or is personal, is not', async () => {
+  const { suggestions: found, idleAlerts } = await suggestions(`?domainId=${shop.id}`)
+  expect(found.map(named)).toEqual([
+    ...[
+      'key_values Shop API order: currency is one of the known values',
+      'required_key Shop API order: order_id is there',
+    ],
+    'key_type Shop API order: total is a number',
+    ...[
+      'required_key Shop API view: page is there',
+      'key_values Shop API view: v is one of the known values',
+    ].toSorted(),
+  ])
+  expect(idleAlerts).toEqual([])
+})
+
+test('each rule is saved as it is, its backtest is what the route says, and then it is suggested no more', async () => {
+  const { suggestions: found } = await suggestions()
+  for (const { rule, backtest, basis } of found) {
+    expect(basis.events).toBeGreaterThanOrEqual(200)
+    const { body } = await world.call('POST', '/v1/alerts/backtest', { body: { rule, days: 7 } })
+    const buckets: { matchCount: number; wouldFire: boolean }[] = body.buckets
+    expect(backtest).toEqual({
+      days: 7,
+      fired: buckets.filter(({ wouldFire }) => wouldFire).length,
+      matched: buckets.reduce((sum, { matchCount }) => sum + matchCount, 0),
+    })
+  }
+  const { backtest, rule } = found.find((one) => one.rule.name.includes('order_id')) as Suggestion
+  expect(backtest).toEqual({ days: 7, fired: 1, matched: 1 })
+  expect((await world.call('POST', '/v1/alerts', { body: rule })).status).toBe(201)
+  const left = await suggestions()
+  expect(left.suggestions.map(named)).toEqual(found.filter((one) => one.rule.name !== rule.name).map(named))
+})
+
+test('alerts whose events no longer come are named, with their last event', async () => {
+  const { body: alert } = await world.call('POST', '/v1/alerts', {
+    body: {
+      ...{ name: 'Refunds', alertType: 'data_validation', period: '1h', vendors: ['Shop API'] },
+      filters: [{ parameter: '$event', op: 'equals', values: ['refund'] }],
+      conditions: { logic: 'any', items: [{ parameter: 'reason', op: 'is_blank' }] },
+      channels: [{ type: 'email', target: 'owners' }],
+    },
+  })
+  expect((await suggestions()).idleAlerts).toEqual([{ alertId: alert.id, name: 'Refunds', lastEventAt: null }])
+  const at = world.clock.now()
+  await world.collect(shop.token, { events: [{ vendor: 'Shop API', event: 'refund' }] })
+  world.clock.advance(MINUTE_MS)
+  await world.run('flush')
+  expect((await suggestions()).idleAlerts).toEqual([])
+  world.clock.advance(2 * DAY_MS)
+  expect((await suggestions('?days=1')).idleAlerts).toContainEqual({
+    ...{ alertId: alert.id, name: 'Refunds' },
+    lastEventAt: Math.floor(at / MINUTE_MS) * MINUTE_MS,
+  })
+})
+
+test('of an unknown domain it is refused; of an organization without events it is empty', async () => {
+  expect((await world.call('GET', '/v1/insights/suggestions?domainId=dom_none')).status).toBe(404)
+  const { body: other } = await world.call('POST', '/v1/orgs', { body: { name: 'Other' } })
+  const { body } = await world.call('GET', '/v1/insights/suggestions', { headers: { 'x-org-id': other.id } })
+  expect(body).toEqual({ suggestions: [], idleAlerts: [] })
+})
