@@ -47,14 +47,18 @@ function join(logic: 'any' | 'all', parts: readonly string[]): string {
 /** As AND, but guaranteed not to evaluate the second part where the first is false; for expensive tests. */
 const inCase = (first: string, second: string) => `CASE WHEN ${first} THEN ${second} ELSE false END`
 
-/** Returns tests of texts that are not NULL, with the meaning that operators give them; each pattern is bound once. */
+/** Returns tests of texts that are not NULL, with the meaning that operators give them; a pattern is bound once, if at all. */
 export function textTests(binder: Binder): { isBlank(text: string): string; isNumber(text: string): string } {
   const { dialect } = binder
-  const [blank, number] = [binder.bind(`(${BLANK_PATTERN})`), binder.bind(`(${NUMBER_PATTERN})`)]
+  const boundOnce = (pattern: string) => {
+    let bound: string | undefined
+    return () => (bound ??= binder.bind(`(${pattern})`))
+  }
+  const [blank, number] = [boundOnce(BLANK_PATTERN), boundOnce(NUMBER_PATTERN)]
   return {
-    isBlank: (text) => `(${text} = '' OR ${inCase(`(${text} < '!' OR ${text} > '~')`, dialect.matches(text, blank))})`,
+    isBlank: (text) => `(${text} = '' OR ${inCase(`(${text} < '!' OR ${text} > '~')`, dialect.matches(text, blank()))})`,
     // No number begins behind the digits.
-    isNumber: (text) => inCase(`${text} < ':'`, dialect.matches(text, number)),
+    isNumber: (text) => inCase(`${text} < ':'`, dialect.matches(text, number())),
   }
 }
 

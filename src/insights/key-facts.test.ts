@@ -78,7 +78,9 @@ const rounded = (facts: readonly KeyFacts[]) =>
     .map(({ domainId, vendor, event, key, events, present, numbers, leastDailyShare, values }) => {
       const few =
         values.length > MAX_VALUES ? ['many'] : values.map(({ value, events }) => `${value} ${events.toFixed(6)}`)
-      const sums = [events, present, numbers, leastDailyShare].map((sum) => sum.toFixed(6))
+      // Of keys that hold few numbers nobody counts them.
+      const known = numbers >= present * 0.9 ? numbers : 0
+      const sums = [events, present, known, leastDailyShare].map((sum) => sum.toFixed(6))
       return [domainId, vendor, event, key, ...sums, ...few.toSorted()].join(' | ')
     })
     .sort()

@@ -15,7 +15,7 @@ export interface KeyFacts {
   /** Events of this name, and those in which the key is not blank. */
   events: number
   present: number
-  /** Those in which it is a number, by `NOT_NUMBER`. */
+  /** Those in which it is a number; 0 where few values are. */
   numbers: number
   /** The smallest share of a day's events that have it, 0 to 1; of days with few events nothing is known. */
   leastDailyShare: number

@@ -22,7 +22,8 @@ beforeAll(async () => {
   for (let hour = 0; hour < 9 * 24; hour++) {
     world.clock.advance(HOUR_MS)
     const order = (n: number) => ({
-      order_id: `o-${hour}-${n}`,
+      // One order of the last week has none.
+      order_id: hour === 150 && n === 0 ? '' : `o-${hour}-${n}`,
       total: (hour * 3.5 + n).toFixed(2),
       currency: n === 0 ? 'USD' : 'EUR',
       customer_mail: `ann${n}@example.com`,
@@ -41,12 +42,7 @@ beforeAll(async () => {
       if (hour < 8 * 24) await world.run('compact')
     }
   }
-  // One order without an id in the last week.
-  world.clock.advance(-2 * DAY_MS)
-  await world.collect(shop.token, {
-    events: [{ vendor: 'Shop API', event: 'order', params: { total: '1', currency: 'EUR' } }],
-  })
-  world.clock.advance(2 * DAY_MS + MINUTE_MS)
+  world.clock.advance(MINUTE_MS)
   await world.run('flush')
 })
 afterAll(() => world[Symbol.asyncDispose]())
@@ -70,7 +66,7 @@ test('what traffic keeps is suggested; what comes and goes, or is personal, is n
     ...[
       'required_key Shop API view: page is there',
       'key_values Shop API view: v is one of the known values',
-    ].toSorted(),
+    ],
   ])
   expect(idleAlerts).toEqual([])
 })
