@@ -56,7 +56,8 @@ export function textTests(binder: Binder): { isBlank(text: string): string; isNu
   }
   const [blank, number] = [boundOnce(BLANK_PATTERN), boundOnce(NUMBER_PATTERN)]
   return {
-    isBlank: (text) => `(${text} = '' OR ${inCase(`(${text} < '!' OR ${text} > '~')`, dialect.matches(text, blank()))})`,
+    isBlank: (text) =>
+      `(${text} = '' OR ${inCase(`(${text} < '!' OR ${text} > '~')`, dialect.matches(text, blank()))})`,
     // No number begins behind the digits.
     isNumber: (text) => inCase(`${text} < ':'`, dialect.matches(text, number())),
   }

@@ -61,7 +61,8 @@ function sees(alert: Alert, { domainId, vendor, event }: NameRow): boolean {
   )
 }
 
-function lastEventsQuery(orgId: string, window: Query['window']): Query {
+/** The last minute in which events of each name came. */
+export function lastEventsQuery(orgId: string, window: Query['window']): Query {
   return query('insights.last-events', {
     ...{ over: 'counts' as const, orgId, window },
     write: () => ({ sql: 'SELECT domainId, vendor, event, max(minute) AS lastAt FROM counts GROUP BY ALL' }),

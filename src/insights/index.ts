@@ -10,8 +10,8 @@ import { reconcileOrders } from './reconcile.ts'
 import { scores } from './scores.ts'
 import { sessionFlows } from './session-flows.ts'
 import { signalList } from './signal-list.ts'
-import { tagPerformance } from './tag-performance.ts'
 import { suggestions } from './suggestions.ts'
+import { tagPerformance } from './tag-performance.ts'
 import { volumeSeries } from './volume-series.ts'
 
 /** All insights; that for the evidence of an issue is in `src/evidence`. */

@@ -27,7 +27,7 @@ type ValueRow = Key & { value: string; weight: number }
 
 type Window = Query['window']
 /** Whose parameters are looked at. */
-interface Scope {
+export interface Scope {
   orgId: string
   domainIds: readonly string[]
   window: Window
@@ -138,7 +138,8 @@ function markConstants(facts: readonly KeyFacts[]): KeyFacts[] {
 
 const scopeSql = ({ domainIds }: Scope, binder: Binder) => binder.among('domainId', domainIds).join('')
 
-function namesQuery(scope: Scope): Query {
+/** Weights of events by name and UTC day. */
+export function namesQuery(scope: Scope): Query {
   return query('insights.daily-names', {
     ...{ orgId: scope.orgId, window: scope.window },
     write: (binder) => ({
@@ -148,7 +149,8 @@ function namesQuery(scope: Scope): Query {
   })
 }
 
-function shapesQuery(scope: Scope): Query {
+/** What the values of each key are like. */
+export function shapesQuery(scope: Scope): Query {
   return query('insights.value-shapes', {
     ...{ over: 'parameters' as const, orgId: scope.orgId, window: scope.window },
     write(binder) {
@@ -165,7 +167,7 @@ function shapesQuery(scope: Scope): Query {
 }
 
 /** In one pass: a column for each key, and one more for each that may hold numbers. */
-function presenceQuery(scope: Scope, keys: readonly string[], numeric: ReadonlySet<string>): Query {
+export function presenceQuery(scope: Scope, keys: readonly string[], numeric: ReadonlySet<string>): Query {
   return query('insights.key-presence', {
     ...{ orgId: scope.orgId, window: scope.window },
     write(binder) {
@@ -188,7 +190,7 @@ function presenceQuery(scope: Scope, keys: readonly string[], numeric: ReadonlyS
 }
 
 /** One value more than a rule lists, so that too many are seen to be so. */
-function valuesQuery(scope: Scope, keys: readonly string[]): Query {
+export function valuesQuery(scope: Scope, keys: readonly string[]): Query {
   return query('insights.few-values', {
     ...{ over: 'parameters' as const, orgId: scope.orgId, window: scope.window },
     write: (binder) => ({

@@ -63,10 +63,7 @@ test('what traffic keeps is suggested; what comes and goes, or is personal, is n
       'required_key Shop API order: order_id is there',
     ],
     'key_type Shop API order: total is a number',
-    ...[
-      'required_key Shop API view: page is there',
-      'key_values Shop API view: v is one of the known values',
-    ],
+    ...['required_key Shop API view: page is there', 'key_values Shop API view: v is one of the known values'],
   ])
   expect(idleAlerts).toEqual([])
 })

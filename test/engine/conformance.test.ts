@@ -32,7 +32,9 @@ import { estimateDifferent } from '../../src/insights/different-values.ts'
 import { eventDictionary } from '../../src/insights/event-dictionary.ts'
 import { eventSearch } from '../../src/insights/event-search.ts'
 import { flatDictionary } from '../../src/insights/flat-dictionary.ts'
+import { lastEventsQuery } from '../../src/insights/idle-alerts.ts'
 import { factsOf } from '../../src/insights/issue-facts.ts'
+import { namesQuery, presenceQuery, shapesQuery, valuesQuery } from '../../src/insights/key-facts.ts'
 import { pageViewSampling } from '../../src/insights/page-view-sampling.ts'
 import { performanceStats } from '../../src/insights/performance-stats.ts'
 import { reconcileOrders } from '../../src/insights/reconcile.ts'
@@ -392,6 +394,18 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
       ),
     )
     await factsOf(sources, orgId, issues, window.to)
+  })
+
+  test('suggestions, and alerts whose events no longer come', async () => {
+    const { both, orgId, domainIds, window } = world
+    const scope = { orgId, domainIds: domainIds.slice(0, 2), window }
+    const shapes = await both.query<{ key: string; different: number; weight: number }>(shapesQuery(scope))
+    const keys = shapes.toSorted((a, b) => b.weight - a.weight).map(({ key }) => key)
+    const few = shapes.filter(({ different }) => different < 10).map(({ key }) => key)
+    await both.query(namesQuery(scope))
+    await both.query(presenceQuery(scope, [...new Set(keys)].slice(0, 12), new Set(keys.slice(0, 6))))
+    await both.query(valuesQuery(scope, [...new Set(few)]))
+    await both.query(lastEventsQuery(orgId, window))
   })
 
   test('consent', async () => {
