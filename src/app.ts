@@ -5,6 +5,7 @@ import { openWatching, type Watching } from './app/watching.ts'
 import { changesOfIssue } from './changes/store.ts'
 import { type Privacy, privacyFrom } from './conditions/privacy.ts'
 import { operatorOf, retentionMs } from './config.ts'
+import { SECOND_MS } from './core/clock.ts'
 import type { SecretBox } from './core/secret-box.ts'
 import { openAllStores, type Stores } from './data-folder/open.ts'
 import { WokenAlerts } from './evaluation/evaluate.ts'
@@ -62,7 +63,10 @@ export interface App {
 export async function openApp(options: AppOptions): Promise<App> {
   const base = baseOf(options)
   const { config, clock, log, publicUrl } = base
-  const stores = await openAllStores(config.data, clock, base)
+  const stores = await openAllStores(config.data, clock, {
+    ...base,
+    queryTimeoutMs: config.queryTimeoutS * SECOND_MS,
+  })
   const { db, box, spool, warehouse } = stores
   const privacyOf = (orgId: string) => privacyFrom(privacySettings(db, orgId))
   const stopping = new AbortController()

@@ -27,6 +27,7 @@ test('without anything the defaults hold', () => {
     rateKeyPerMinute: 600,
     rateCollectPerSecond: 5000,
     rateSigninPerMinute: 60,
+    queryTimeoutS: 20,
     questionsAtOnce: 4,
     questionsPerOrganization: 3,
     questionsPerCaller: 2,

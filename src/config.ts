@@ -244,10 +244,16 @@ const SETTINGS = {
     'Sign-ins a minute from one address',
     whole(1, 1_000_000),
   ),
+  queryTimeoutS: setting(
+    'QUERY_TIMEOUT_S',
+    '20',
+    'Seconds after which a query of the event history that somebody waits for is ended, and answered 503',
+    whole(1, 3600),
+  ),
   questionsAtOnce: setting(
     'QUESTIONS_AT_ONCE',
     '4',
-    'Questions to the event history (search, preview, charts, …) that are answered at once; others wait',
+    'Questions to the event history (search, preview, charts, …) that are answered at once; others wait. Insights, which look at much, are two more',
     whole(1, 1000),
   ),
   questionsPerOrganization: setting(

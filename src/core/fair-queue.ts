@@ -1,3 +1,4 @@
+import { SECOND_MS } from './clock.ts'
 import { AppError } from './error.ts'
 
 /** A limit that calls with the same `name` share, such as all calls of one organization. */
@@ -14,6 +15,8 @@ export interface RunOptions {
   shares?: readonly Share[]
   /** When it aborts, work that has not begun never does. */
   signal?: AbortSignal | undefined
+  /** Work that has not begun after this time never does; without end when left out. */
+  waitMs?: number | undefined
 }
 
 interface Waiting {
@@ -47,12 +50,12 @@ export class FairQueue {
 
   /**
    * Returns what `work` returns. Fails as it does; with `rateLimited` when too many of a share wait; with `unavailable`
-   * when too many wait in total, or the signal aborts before the work began.
+   * when too many wait in total, or the signal aborts or `waitMs` pass before the work began.
    */
-  async run<T>(work: () => Promise<T>, { shares = [], signal }: RunOptions = {}): Promise<T> {
+  async run<T>(work: () => Promise<T>, { shares = [], signal, waitMs }: RunOptions = {}): Promise<T> {
     if (signal?.aborted) throw abortedError()
     if (this.running < this.atOnce && this.hasRoom(shares)) this.begin(shares)
-    else await this.wait(shares, signal)
+    else await this.wait(shares, signal, waitMs)
     let holdsPlace = true
     const leave = () => {
       if (holdsPlace) this.running--
@@ -74,12 +77,13 @@ export class FairQueue {
     this.count(shares, 'running', 1)
   }
 
-  private wait(shares: readonly Share[], signal: AbortSignal | undefined): Promise<void> {
+  private wait(shares: readonly Share[], signal?: AbortSignal, waitMs?: number): Promise<void> {
     const full = shares.find(({ name, waiting }) => (this.counts.get(name)?.waiting ?? 0) >= waiting)
     if (full) throw tooMany('rateLimited')
     if (this.waiting.size >= this.mostWaiting) throw tooMany('unavailable')
     return new Promise((resolve, reject) => {
       const leave = () => {
+        clearTimeout(timeout)
         signal?.removeEventListener('abort', giveUp)
         this.waiting.delete(one)
         this.count(shares, 'waiting', -1)
@@ -94,6 +98,11 @@ export class FairQueue {
         resolve()
       }
       const one = { shares, begin }
+      const tooLate = () => {
+        leave()
+        reject(waitedTooLong(waitMs ?? 0))
+      }
+      const timeout = waitMs === undefined ? undefined : setTimeout(tooLate, waitMs)
       signal?.addEventListener('abort', giveUp)
       this.waiting.add(one)
       this.count(shares, 'waiting', 1)
@@ -131,6 +140,13 @@ export class FairQueue {
 
 const tooMany = (code: 'rateLimited' | 'unavailable') =>
   new AppError(code, `too many wait already; try again in ${RETRY_AFTER_S} s`, RETRY_AFTER_S)
+
+const waitedTooLong = (waitMs: number) =>
+  new AppError(
+    'unavailable',
+    `others are answered first, for more than ${waitMs / SECOND_MS} s now; try again in ${RETRY_AFTER_S} s`,
+    RETRY_AFTER_S,
+  )
 
 /** The error of work whose caller has gone; it is rarely shown to anyone. */
 export const abortedError = () => new AppError('unavailable', 'nobody waits for the answer any more', RETRY_AFTER_S)

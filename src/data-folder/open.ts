@@ -69,6 +69,8 @@ export function checkDatabase(paths: FolderPaths): 'sound' | 'empty' {
 
 /** Callbacks for errors, the log, and the operator. */
 export interface FolderReports {
+  /** A caller's query of the history that takes longer is ended; 20 s when left out. */
+  queryTimeoutMs?: number
   /** Called for errors after the start. */
   report(error: unknown, where: string): void
   /** The log. */
@@ -97,7 +99,7 @@ export async function openAllStores(folder: string, clock: Clock, reports: Folde
   if (exposed) reports.log.warn(exposed)
   const warehouse = await readList(paths, () =>
     openWarehouse({
-      ...{ folder: paths.events, db, clock, leftovers },
+      ...{ folder: paths.events, db, clock, leftovers, callersTimeoutMs: reports.queryTimeoutMs },
       spoolFiles: () => spool.files(),
       report: reports.report,
       info: (message) => reports.log.info(message),

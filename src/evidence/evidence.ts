@@ -85,6 +85,7 @@ export const issueEvidence = insight({
     'deleted alert there is only what was kept with the issue, because what its rule called personal is not known any more. ' +
     'Viewers see neither channels nor targets.',
   path: '/issues/{id}/evidence',
+  isQuick: true,
   refusals: ['unavailable'],
   params: Closed({ id: Type.String() }),
   output: IssueEvidenceSchema,

@@ -74,7 +74,8 @@ export function performer({ db, audit, questions = new Questions() }: PerformPar
     }
     if (!writes || route.asynchronous) {
       if (dryRun) throw new Error(`${route.id} can't be tried without effect`)
-      const answer = route.question ? questions.ask(call, async () => route.handle(call)) : route.handle(call)
+      const lane = route.question === 'insights' ? 'insights' : 'search'
+      const answer = route.question ? questions.ask(call, async () => route.handle(call), lane) : route.handle(call)
       return answer instanceof Promise ? answer.then(complete).then(done) : done(complete(answer))
     }
     try {

@@ -13,12 +13,12 @@ const caller = (keyId: string | null, orgId: string, userId = 'usr_1'): Principa
 })
 
 /** A route whose queries the test answers, and the list of queries that began. */
-function setUp() {
+function setUp(insightWaitMs?: number) {
   const begun: string[] = []
   const { promise, resolve } = Promise.withResolvers<void>()
-  const questions = new Questions()
+  const questions = new Questions(QUESTION_LIMITS, insightWaitMs)
   const perform = performer({ db: memoryDb(), audit: () => {}, questions })
-  const asking = (question: boolean) =>
+  const asking = (question: boolean | 'insights') =>
     route({
       ...{ id: 'ask', method: 'GET', path: '/v1/ask', access: 'read', tag: 'Test', summary: 'Test', question },
       answer: Closed({ ok: Type.Boolean() }),
@@ -28,7 +28,10 @@ function setUp() {
         return { ok: true }
       },
     })
-  const ask = (principal: Principal, { question = true, signal = new AbortController().signal } = {}) => {
+  const ask = (
+    principal: Principal,
+    { question = true, signal = new AbortController().signal }: { question?: boolean | 'insights'; signal?: AbortSignal } = {},
+  ) => {
     const call: Call = {
       ...{ principal, params: {}, query: {}, body: undefined, signal },
       origin: { address: null, userAgent: null },
@@ -95,6 +98,32 @@ describe('questions', () => {
     const before = begun.length
     for (let n = 0; n < 10; n++) void ask(caller('key_a', 'org_1'), { question: false })
     expect(begun.length).toBe(before + 10)
+  })
+})
+
+describe('insights', () => {
+  const question = 'insights' as const
+
+  test('run two at once, and nothing else waits for them', async () => {
+    const { begun, ask, answer } = setUp()
+    const asked = ['org_1', 'org_2', 'org_3', 'org_4'].map((org) => ask(caller(`key_${org}`, org), { question }))
+    expect(begun).toEqual(['key_org_1', 'key_org_2'])
+    asked.push(...Array.from({ length: atOnce }, (_, n) => ask(caller(`search_${n}`, `org_${n}`))))
+    expect(begun.length).toBe(2 + atOnce)
+    answer()
+    await Promise.all(asked)
+  })
+
+  test('that wait too long are told when to come again', async () => {
+    const { begun, ask, questions, answer } = setUp(1)
+    const answered = [1, 2].map((n) => ask(caller(`key_${n}`, 'org_1'), { question }))
+    const late = ask(caller('key_3', 'org_2'), { question })
+    expect(late).rejects.toMatchObject({ code: 'unavailable', retryAfterS: 10 })
+    await late.catch(() => {})
+    expect(questions.load).toEqual({ running: 2, waiting: 0 })
+    answer()
+    await Promise.all(answered)
+    expect(begun).toEqual(['key_1', 'key_2'])
   })
 })
 

@@ -1,3 +1,4 @@
+import { SECOND_MS } from '../core/clock.ts'
 import { FairQueue } from '../core/fair-queue.ts'
 import type { Call } from './route.ts'
 
@@ -15,29 +16,48 @@ export const QUESTION_LIMITS: QuestionLimits = { atOnce: 4, perOrganization: 3, 
 const WAITING = 10
 const ALL_WAITING = 100
 
-/** Queues queries of the event history, so that no caller and no organization takes all slots. */
-export class Questions {
-  private readonly queue: FairQueue
+/** Which queue a query of the event history waits in: insights, which look at much, have one of their own. */
+export type Lane = 'search' | 'insights'
 
-  constructor(private readonly limits = QUESTION_LIMITS) {
-    this.queue = new FairQueue(limits.atOnce, limits.atOnce * ALL_WAITING)
+/** So many insights run at once, whoever asks; others wait for so long. */
+const INSIGHTS_AT_ONCE = 2
+export const INSIGHT_WAIT_MS = 10 * SECOND_MS
+
+/** Queues queries of the event history, so that no caller and no organization takes all slots, and none waits for insights. */
+export class Questions {
+  private readonly queues: Record<Lane, FairQueue>
+
+  constructor(
+    private readonly limits = QUESTION_LIMITS,
+    private readonly insightWaitMs = INSIGHT_WAIT_MS,
+  ) {
+    this.queues = {
+      search: new FairQueue(limits.atOnce, limits.atOnce * ALL_WAITING),
+      insights: new FairQueue(INSIGHTS_AT_ONCE, INSIGHTS_AT_ONCE * ALL_WAITING),
+    }
   }
 
   /**
    * Runs `work` when a slot is free, and returns its result. Fails as it does; with `rateLimited` when too many queries
-   * of the caller or the organization wait already; with `unavailable` when too many wait in total or `signal` aborts.
+   * of the caller or the organization wait already; with `unavailable` when too many wait in total, `signal` aborts, or an insight
+   * waited for 10 s.
    */
-  ask<T>({ principal, signal }: Pick<Call, 'principal' | 'signal'>, work: () => Promise<T>): Promise<T> {
+  ask<T>(
+    { principal, signal }: Pick<Call, 'principal' | 'signal'>,
+    work: () => Promise<T>,
+    lane: Lane = 'search',
+  ): Promise<T> {
     const { perCaller, perOrganization } = this.limits
     const share = (name: string, atOnce: number) => ({ name, atOnce, waiting: atOnce * WAITING })
     const shares = principal
       ? [share(principal.keyId ?? principal.userId, perCaller), share(principal.orgId, perOrganization)]
       : []
-    return this.queue.run(work, { shares, signal })
+    return this.queues[lane].run(work, { shares, signal, waitMs: lane === 'insights' ? this.insightWaitMs : undefined })
   }
 
   /** The number of queries that run, and of those that wait. */
   get load(): { running: number; waiting: number } {
-    return this.queue.load
+    const [search, insights] = [this.queues.search.load, this.queues.insights.load]
+    return { running: search.running + insights.running, waiting: search.waiting + insights.waiting }
   }
 }

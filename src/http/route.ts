@@ -41,9 +41,9 @@ interface Description {
   tool?: boolean
   /**
    * True when it queries the event history: calls are queued (`Questions`), and `handle`, which returns a promise,
-   * stops when `signal` aborts. Not for one that writes.
+   * stops when `signal` aborts. `insights`: in the queue of those that look at much. Not for one that writes.
    */
-  question?: boolean
+  question?: boolean | 'insights'
   /** True when `handle` writes and returns a promise: it opens its own transactions. */
   asynchronous?: boolean
   /** A larger body is refused with `tooLarge`; default `MAX_BODY_BYTES`. */

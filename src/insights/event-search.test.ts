@@ -124,6 +124,49 @@ test('for any query, the pages have the events that a plain loop finds, newest f
   )
 }, 30_000)
 
+test.each<[Record<string, string>, (event: (typeof EVENTS)[number]) => boolean]>([
+  [{ param: 'colour=red' }, ({ params }) => params.colour === 'red'],
+  [{ param: 'Rare=needle' }, ({ params }) => params.Rare === 'needle'],
+  [{ param: 'rare=needle' }, () => false],
+  [{ param: 'rare=' }, ({ params }) => params.rare === undefined],
+  [{ param: '*=needle' }, ({ params }) => params.Rare === 'needle'],
+  [{ param: '$path=/path/e7' }, ({ id }) => id === 'e7'],
+  [{ param: '$event=buy', vendor: 'Shop', q: 'red' }, (one) =>
+    one.event === 'buy' && one.vendor === 'Shop' && Object.values(one.params).includes('red')],
+  [{ param: '$$os=x' }, () => false],
+  [{ sessionId: 'nobody' }, () => false],
+])('%j finds what a plain loop finds', async (query, test) => {
+  const expected = EVENTS.filter(test).map(({ id }) => id)
+  expect(await walk({ ...query, limit: 7 })).toEqual(expected.reverse())
+})
+
+test('a session is found', async () => {
+  const events = [{ vendor: 'Shop', event: 'in session' }, { vendor: 'Shop', event: 'in session' }]
+  await world.collect(domains[0]?.token ?? '', { sessionId: 'session-7', events })
+  await world.collect(domains[0]?.token ?? '', { sessionId: 'session-77', events })
+  expect((await search({ sessionId: 'session-7' })).events.length).toBe(2)
+})
+
+test('a page is filled from the newest hours before older ones are read, however far back they lie', async () => {
+  await using fresh = await testApp()
+  const { body: domain } = await fresh.call('POST', '/v1/domains', { body: { name: 'Shop' } })
+  const hours = [0, 30, 31, 95, 96, 700]
+  for (const hour of hours) {
+    fresh.clock.set(TEST_START + hour * HOUR_MS)
+    await fresh.collect(domain.token, { events: [{ id: `h${hour}`, vendor: 'Shop', params: { k: 'v' } }] })
+    if (hour === 95) await fresh.run('flush', 'compact')
+  }
+  const ids: string[] = []
+  let cursor = ''
+  do {
+    const path = `/v1/events?from=${TEST_START}&limit=2&q=v${cursor && `&cursor=${cursor}`}`
+    const { body } = await fresh.call('GET', path)
+    ids.push(...body.events.map(({ id }: Found) => id))
+    cursor = body.nextCursor
+  } while (cursor)
+  expect(ids).toEqual(hours.map((hour) => `h${hour}`).reverse())
+})
+
 describe('an event', () => {
   test('is shown with everything that is known of it', async () => {
     const { events } = await search({ q: '/path/e7' })
@@ -181,6 +224,8 @@ test('without a span it is the last 24 hours, this millisecond included', async 
 test.each<[Record<string, string | number>, string]>([
   [{ from: TEST_START, to: TEST_START }, 'query.from: must be before `to`'],
   [{ from: TEST_START + HOUR_MS, to: TEST_START }, 'query.from: must be before `to`'],
+  [{ param: 'colour' }, 'query.param: must be key=value'],
+  [{ param: '=red' }, 'query.param: must be key=value'],
   [{ cursor: Buffer.from('["x"]').toString('base64url') }, 'cursor: is not a cursor of this list'],
   [{ cursor: Buffer.from('[1.5]').toString('base64url') }, 'cursor: is not a cursor of this list'],
   [{ cursor: Buffer.from('[1e300]').toString('base64url') }, 'cursor: is not a cursor of this list'],

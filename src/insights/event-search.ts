@@ -1,16 +1,16 @@
 import { eventsAt, type Place } from '../alerts/events-at.ts'
-import { LABEL } from '../conditions/condition.ts'
+import { type Condition, checkConditions, LABEL } from '../conditions/condition.ts'
 import { labelsRead } from '../conditions/label.ts'
 import { compileMask } from '../conditions/mask.ts'
 import { filtersSql } from '../conditions/sql.ts'
-import { DAY_MS } from '../core/clock.ts'
+import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
 import { may } from '../http/permission.ts'
 import type { MembersOf } from '../labels/label.ts'
 import { membersOf } from '../labels/store.ts'
-import { type Binder, type Query, query } from '../warehouse/query.ts'
+import { type AnyTest, type Binder, type Query, query } from '../warehouse/query.ts'
 import { type Caller, insight } from './insight.ts'
 
 const text = (maxLength: number, description: string) => Type.Optional(Type.String({ maxLength, description }))
@@ -19,6 +19,12 @@ const Input = Closed({
   domainId: text(100, 'Only this domain'),
   vendor: text(200, 'Only this vendor, spelled exactly'),
   event: text(200, 'Only this event, spelled exactly'),
+  sessionId: text(200, 'Only events of this session'),
+  param: text(
+    5000,
+    '`key=value`: only events whose parameter is exactly this; the key as in conditions, so `$path=/cart` is a field and ' +
+      '`*=EUR` any parameter; nothing behind `=`: those without it',
+  ),
   label: text(80, 'Only events with this label as it is now; an unknown label has none'),
   q: text(200, 'Occurs in a parameter, host, path or title; upper and lower case are different'),
   from: Type.Optional(
@@ -96,12 +102,15 @@ export const eventSearch = insight({
   id: 'searchEvents',
   summary: 'Search captured events, newest first',
   path: '/events',
+  isQuick: true,
   input: Input,
   output: Output,
   async answer({ db, history, privacy }, input, caller) {
     const { principal } = caller
     const limit = input.limit ?? DEFAULT_LIMIT
-    const found = await history.query<Place>(findQuery(input, caller, membersOf(db, principal.orgId)))
+    const found = await newestFirst(rangeOf(input, caller), limit + 1, (window, most) =>
+      history.query<Place>(findQuery(input, { window, most, orgId: principal.orgId }, membersOf(db, principal.orgId))),
+    )
     const { items, nextCursor } = page(found, limit, ({ seq }) => [seq])
     // Whole events are read by a second query, only for the few that are shown.
     const events = await eventsAt(principal.orgId, items, history)
@@ -111,43 +120,88 @@ export const eventSearch = insight({
   },
 })
 
-/** Returns the query for the events' places only. */
-function findQuery(input: Static<typeof Input>, { principal, now }: Caller, members: MembersOf): Query {
+function rangeOf(input: Static<typeof Input>, { now }: Caller): Query['window'] {
   // Includes the current millisecond, so that events acknowledged a moment ago are found.
   const to = input.to ?? now + 1
   const from = input.from ?? to - DAY_MS
   if (from >= to) throw new AppError('invalid', 'query.from: must be before `to`')
+  return { from, to }
+}
+
+/** So much is looked at first; then the part before it, which is so many times as long, and so on. */
+const FIRST_PART_MS = HOUR_MS
+const GROWTH = 4
+
+/** Finds the newest `wanted` of a window, part by part from its end, so that nothing is read behind them. */
+async function newestFirst(
+  { from, to }: Query['window'],
+  wanted: number,
+  find: (part: Query['window'], most: number) => Promise<Place[]>,
+): Promise<Place[]> {
+  const found: Place[] = []
+  let lengthMs = FIRST_PART_MS
+  for (let end = to; end > from && found.length < wanted; lengthMs *= GROWTH) {
+    const start = Math.max(from, Math.floor((end - lengthMs) / HOUR_MS) * HOUR_MS)
+    found.push(...(await find({ from: start, to: end }, wanted - found.length)))
+    end = start
+  }
+  return found
+}
+
+interface Part {
+  orgId: string
+  window: Query['window']
+  most: number
+}
+
+/** Returns the query for the events' places only. */
+function findQuery(input: Static<typeof Input>, { orgId, window, most }: Part, members: MembersOf): Query {
   const place = placeOf(input.cursor)
-  const limit = input.limit ?? DEFAULT_LIMIT
+  const conditions = conditionsOf(input)
   return query('insights.search', {
-    orgId: principal.orgId,
-    window: { from, to },
-    write: (binder) => ({
-      sql: `SELECT seq, receivedAt FROM events WHERE ${testsOf(input, place, binder, members).join(' AND ')} ORDER BY seq DESC LIMIT ${limit + 1}`,
-      wholeParams: Boolean(input.q),
-    }),
+    ...{ orgId, window },
+    write(binder) {
+      const anyTests: AnyTest[] = []
+      const tests = [...fieldTests(input, place, binder), ...textTests(input, binder, anyTests)]
+      const { sql, keys, wholeParams } = filtersSql(labelsRead(conditions, members), binder, [], anyTests)
+      const where = [...tests, ...(wholeParams ? [] : [sql])].join(' AND ')
+      return {
+        sql: `SELECT seq, receivedAt FROM events ${wholeParams ? `WHERE ${sql} ` : ''}ORDER BY seq DESC LIMIT ${most}`,
+        ...{ keys, wholeParams, anyTests, where },
+      }
+    },
   })
 }
 
-function testsOf(input: Static<typeof Input>, place: number | null, binder: Binder, members: MembersOf): string[] {
-  const { dialect } = binder
-  const tests = ['true']
-  if (place !== null) tests.push(`seq < ${binder.bind(place)}`)
-  for (const column of ['domainId', 'vendor', 'event'] as const) {
+/** What `label` and `param` ask for. */
+function conditionsOf({ label, param }: Static<typeof Input>): Condition[] {
+  const conditions: Condition[] = label === undefined ? [] : [{ parameter: LABEL, op: 'equals', values: [label] }]
+  if (param === undefined) return conditions
+  const at = param.indexOf('=')
+  if (at < 1) throw new AppError('invalid', 'query.param: must be key=value')
+  const condition: Condition = { parameter: param.slice(0, at), op: 'equals', values: [param.slice(at + 1)] }
+  checkConditions([condition], 'query.param')
+  return [...conditions, condition]
+}
+
+function fieldTests(input: Static<typeof Input>, place: number | null, binder: Binder): string[] {
+  const tests = place === null ? [] : [`seq < ${binder.bind(place)}`]
+  for (const column of ['domainId', 'vendor', 'event', 'sessionId'] as const) {
     const value = input[column]
     if (value !== undefined) tests.push(`${column} = ${binder.bind(value)}`)
   }
-  if (input.label !== undefined) {
-    const labelled = labelsRead([{ parameter: LABEL, op: 'equals', values: [input.label] }], members)
-    tests.push(filtersSql(labelled, binder).sql)
-  }
-  if (input.q) {
-    const part = binder.bind(input.q)
-    const holds = (value: string) => dialect.contains(value, part)
-    const columns = ['host', 'path', 'title'].map((column) => `coalesce(${holds(column)}, false)`)
-    tests.push(`(${[...columns, dialect.anyValue(holds)].join(' OR ')})`)
-  }
   return tests
+}
+
+function textTests({ q }: Static<typeof Input>, binder: Binder, anyTests: AnyTest[]): string[] {
+  if (!q) return []
+  const { dialect } = binder
+  const part = binder.bind(q)
+  const holds = (value: string) => dialect.contains(value, part)
+  anyTests.push({ column: 'holdsText', of: () => holds('{value}') })
+  return [
+    `(${[...['host', 'path', 'title'].map((column) => `coalesce(${holds(column)}, false)`), 'holdsText'].join(' OR ')})`,
+  ]
 }
 
 /** Returns the `seq` of a cursor; null without a cursor. */

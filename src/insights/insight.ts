@@ -58,6 +58,8 @@ export interface Insight<
   access?: Exclude<Permission, 'public'>
   /** Path below `/v1`, with its slash; names in braces are in `params`. */
   path: string
+  /** True when it looks at little: then it is answered beside search, and never waits for insights that look at much. */
+  isQuick?: true
   /** Errors beside those that follow from its input. */
   refusals?: readonly ErrorCode[]
   /** Path parameters. */

@@ -38,6 +38,7 @@ export const orgValue = insight({
     'The value of an issue is the `impactValue` of its alert, in a unit of your own. An issue that is open again counts ' +
     'as open; a muted one counts nowhere.',
   path: '/org/value',
+  isQuick: true,
   output: OrgValueSchema,
   answer: async ({ db }, _, { principal: { orgId }, now }) => ({
     ...issueValueOf(db, orgId, now),

@@ -52,6 +52,7 @@ export const pageViewSampling = insight({
   tag: 'Domains',
   summary: 'Share of page views that is kept, and what page views there are',
   path: '/domains/{id}/page-view-sampling',
+  isQuick: true,
   params: ById,
   output: SamplingSchema,
   async answer({ db, history }, { id }, { principal, now }) {

@@ -4,7 +4,7 @@ import type { Clock, Instant } from '../core/clock.ts'
 import { type Route, route } from '../http/route.ts'
 import { privacySettings } from '../org/store.ts'
 import type { Db } from '../store/database.ts'
-import { type History, withSignal } from '../warehouse/warehouse.ts'
+import { type History, type Lane, withSignal } from '../warehouse/warehouse.ts'
 import type { AnyInsight, Sources } from './insight.ts'
 import { signalScope } from './series-scope.ts'
 
@@ -21,31 +21,35 @@ export interface InsightParts {
 
 /** Returns one `GET` route for each insight. */
 export function insightRoutes(parts: InsightParts, insights: readonly AnyInsight[]): Route[] {
-  return insights.map(({ path, params, input, output, answer, ...rest }) =>
+  return insights.map(({ path, params, input, output, answer, isQuick = false, ...rest }) =>
     route({
       ...{ access: 'read', tag: 'Insights', ...rest },
       method: 'GET',
       path: `/v1${path}`,
       tool: true,
-      question: true,
+      question: isQuick || 'insights',
       ...(params ? { params } : {}),
       ...(input ? { query: input } : {}),
       answer: output,
       handle: ({ principal, params, query, signal }) =>
-        answer(sourcesFor(parts, principal.orgId, signal), { ...params, ...query } as never, {
-          principal,
-          now: parts.clock.now(),
-        }),
+        answer(
+          sourcesFor(parts, principal.orgId, signal, isQuick ? 'search' : 'insights'),
+          { ...params, ...query } as never,
+          {
+            principal,
+            now: parts.clock.now(),
+          },
+        ),
     }),
   )
 }
 
 /** Returns the sources for one organization; queries end with the signal. */
-function sourcesFor(parts: InsightParts, orgId: string, signal: AbortSignal): Sources {
+function sourcesFor(parts: InsightParts, orgId: string, signal: AbortSignal, lane: Lane): Sources {
   const { db, warehouse, follower, watermark, retentionMs } = parts
   return {
     ...{ db, follower, watermark, retentionMs },
-    history: withSignal(warehouse, signal),
+    history: withSignal(warehouse, signal, lane),
     domains: () => watchedDomains(db, orgId),
     privacy: () => privacyFrom(privacySettings(db, orgId)),
     chart: (series, range) => follower.chart(signalScope(db, { ...series, orgId }), range, watermark()),

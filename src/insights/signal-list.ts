@@ -98,6 +98,7 @@ export const signalList = insight({
     'A signal is the volume of one vendor and event in one domain, with at least 100 events in the last 7 days, or ' +
     'with an issue or a setting. `explainedBy`: it fell because the whole traffic of its domain did.',
   path: '/auto/signals',
+  isQuick: true,
   refusals: ['notFound', 'unavailable'],
   input: SignalQuerySchema,
   output: SignalList,

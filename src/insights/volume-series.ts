@@ -93,6 +93,7 @@ export const volumeSeries = insight({
     'Weighted counts of any scope; loads of the code of vendors do not count. `low` to `high` are counts that are no ' +
     'anomaly at the sensitivity by which signals of the domain are watched. `state` is that of the last row.',
   path: '/insights/volume',
+  isQuick: true,
   refusals: ['notFound', 'unavailable'],
   input: Input,
   output: Output,

@@ -14,6 +14,8 @@ export interface WarehouseOptions {
   clock: Clock
   /** What `compareFolder` found to hold nothing that is not elsewhere: it is removed. */
   leftovers: readonly string[]
+  /** A caller's query that takes longer is ended; 20 s when left out. */
+  callersTimeoutMs?: number | undefined
   /** Files that hold events the warehouse does not have yet. */
   spoolFiles(): string[]
   /** Told why a query failed, and what could not be read. */
@@ -26,9 +28,9 @@ export interface WarehouseOptions {
 
 /** The warehouse that the program has: here, and only here, it is chosen. Fails with `ListError`. */
 export async function openWarehouse(options: WarehouseOptions): Promise<Warehouse> {
-  const { folder, db, clock, leftovers, spoolFiles, report, info, tellOperator } = options
+  const { folder, db, clock, leftovers, callersTimeoutMs, spoolFiles, report, info, tellOperator } = options
   const warehouse = await DuckdbWarehouse.open({
-    ...{ folder, clock, spoolFiles, report },
+    ...{ folder, clock, spoolFiles, report, ...(callersTimeoutMs === undefined ? {} : { callersTimeoutMs }) },
     manifest: readManifest(db),
     damaged: (flaws) => tellOperator(flawNotice(flaws)),
     restored: (files) => info(`files are whole again and in use: ${files.map(({ path }) => path).join(', ')}`),

@@ -49,8 +49,8 @@ export interface ParameterForm {
   /** `values`: a row for each value; `marks`: rows from which different values are estimated, however many there are. */
   as: 'values' | 'marks'
   /**
-   * Of `values`: of these lists, each named by the values of `by` and a key, only the given values have rows of their own; all
-   * others of a list are one row with `value` NULL.
+   * Of `values`: of these lists, each named by the values of `by` and a key, only the values that are given for its key have
+   * rows of their own; all others of a list are one row with `value` NULL.
    */
   among?: readonly { list: readonly string[]; values: readonly string[] }[]
 }

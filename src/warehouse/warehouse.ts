@@ -63,6 +63,9 @@ export interface Look<T> {
   settle(account: () => void): boolean
 }
 
+/** Callers' queries that look at little, and those that look at much: none waits for the others. */
+export type Lane = 'search' | 'insights'
+
 /**
  * The event history, whatever engine keeps it: all that the rest of the program may ask of one. Asynchronous, so never used
  * inside a SQLite transaction.
@@ -71,9 +74,9 @@ export interface Warehouse {
   /**
    * Answers a query with one object a row, columns as named in its SQL, 64-bit integers as numbers, or with what its `read`
    * makes of them. `signal` is the caller's, and ends the query; without it a job asks, which waits for no caller's query.
-   * Fails with `unavailable` when the engine does, or the signal ends.
+   * Fails with `unavailable` when the engine does, the signal ends, or it takes too long.
    */
-  query<T>(query: Query, signal?: AbortSignal): Promise<T[]>
+  query<T>(query: Query, signal?: AbortSignal, lane?: Lane): Promise<T[]>
   /** Queries under way, of jobs too. */
   readonly runningQueries: number
 
@@ -121,6 +124,6 @@ export interface Warehouse {
 export type History = Pick<Warehouse, 'query'>
 
 /** Returns the same history for one caller: the signal ends its queries. */
-export function withSignal(history: History, signal: AbortSignal): History {
-  return { query: (query) => history.query(query, signal) }
+export function withSignal(history: History, signal: AbortSignal, lane?: Lane): History {
+  return { query: (query) => history.query(query, signal, lane) }
 }

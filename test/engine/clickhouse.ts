@@ -183,8 +183,8 @@ function parametersRelation(query: Query, { where = 'true', form }: WrittenQuery
       FROM (${marks}) GROUP BY ${group}, bucket`
   }
   const lists = among.map(({ list: own }) => list(own)).join(', ')
-  const named = among.flatMap(({ values }) => values)
-  const isNamed = named.length > 0 ? `text IN ${list(named)}` : 'false'
+  const named = among.flatMap(({ list: own, values }) => values.map((value) => list([own.at(-1) ?? '', value])))
+  const isNamed = named.length > 0 ? `tuple(key, text) IN (${named.join(', ')})` : 'false'
   const value = among.length > 0 ? `if(tuple(${group}) NOT IN (${lists}) OR ${isNamed}, text, NULL)` : 'text'
   return `SELECT ${group}, value, CAST(NULL, 'Nullable(Int32)') AS bucket, CAST(NULL, 'Nullable(Int32)') AS rank, ${counted}
     FROM (SELECT ${group}, weight, receivedAt, toNullable(${value}) AS value FROM (${parameters})) GROUP BY ${group}, value`

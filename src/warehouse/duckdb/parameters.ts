@@ -130,8 +130,10 @@ function namedOnly(
   if (own.length === 0) return text
   const lists = own.map(({ list }) => `(${list.slice(0, columns.length).map(quoteText).join(', ')})`)
   const isListed = `(${columns.join(', ')}) IN (VALUES ${lists.join(', ')})`
-  const values = [...new Set(own.flatMap(({ values }) => values))].map(quoteText)
-  const isNamed = values.length > 0 ? `${text} IN (${values.join(', ')})` : 'false'
+  const values = own.flatMap(({ list, values }) =>
+    values.map((value) => `(${[list.at(-1) ?? '', value].map(quoteText).join(', ')})`),
+  )
+  const isNamed = values.length > 0 ? `(${key}, ${text}) IN (VALUES ${[...new Set(values)].join(', ')})` : 'false'
   return `CASE WHEN NOT (${isListed}) OR ${isNamed} THEN ${text} END`
 }
 

@@ -35,7 +35,7 @@ const READER_MEMORY = '400MB'
 const READER_THREADS = Math.min(4, availableParallelism())
 
 /** Who waits for an answer: each has an engine, so that none takes the memory of another. */
-type Reader = 'callers' | 'jobs'
+export type Reader = 'search' | 'insights' | 'jobs'
 
 /** The files of the history, and the engines that write and read them. */
 export class ParquetFiles {
@@ -73,8 +73,12 @@ export class ParquetFiles {
         autoload_known_extensions: 'false',
         preserve_insertion_order: 'false',
       })
-    const [callers, jobs] = [await engine(READER_THREADS, READER_MEMORY), await engine(READER_THREADS, MEMORY)]
-    return new ParquetFiles({ callers, jobs }, await engine(1, MEMORY), options)
+    const readers = {
+      search: await engine(READER_THREADS, READER_MEMORY),
+      insights: await engine(READER_THREADS, READER_MEMORY),
+      jobs: await engine(READER_THREADS, MEMORY),
+    }
+    return new ParquetFiles(readers, await engine(1, MEMORY), options)
   }
 
   get folder(): string {
@@ -122,7 +126,7 @@ export class ParquetFiles {
 
   /** As `run`, on all cores: for a process that answers nobody meanwhile. */
   runWide<T>(sql: string): Promise<T[]> {
-    return this.execute<T>(this.readers.callers, sql)
+    return this.execute<T>(this.readers.search, sql)
   }
 
   /** Does what takes much memory for each core, such as sorting, on one of them. */

@@ -6,7 +6,7 @@ import { HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
 import { messageOf } from '../../core/error.ts'
 import type { SegmentCount } from '../../ingest/segment-count.ts'
 import type { Segment } from '../../ingest/spool.ts'
-import { anEvent, aValue, HOUR, WarehouseStand } from '../warehouse.fixture.ts'
+import { anEvent, aValue, HOUR, plainQuery, WarehouseStand } from '../warehouse.fixture.ts'
 import type { Flaw } from './file-check.ts'
 
 // Real files and databases, on machines that do other things too.
@@ -339,6 +339,21 @@ describe('a query that fails', () => {
     expect(long).rejects.toMatchObject(unavailable)
     expect(await stand.count()).toEqual({ rows: 1, events: 1 })
     await long.catch(() => {})
+    expect(await stand.count()).toEqual({ rows: 1, events: 1 })
+  })
+
+  test('because it takes longer than its caller may ask for, is ended in the engine, and told so', async () => {
+    await using stand = await WarehouseStand.open({ callersTimeoutMs: 100 })
+    await stand.add(some(1))
+    const endless = 'SELECT count(*) AS n FROM range(1000000) a, range(1000000) b WHERE (a.range * b.range) % 7 = 3'
+    for (const lane of ['search', 'insights'] as const) {
+      const { signal } = new AbortController()
+      const long = stand.warehouse.query(plainQuery({ sql: endless }), signal, lane)
+      const message = 'the query took longer than 0.1 s and was ended; ask for a shorter time, or for one domain'
+      expect(long).rejects.toMatchObject({ ...unavailable, message })
+      await long.catch(() => {})
+      expect(stand.warehouse.runningQueries).toBe(0)
+    }
     expect(await stand.count()).toEqual({ rows: 1, events: 1 })
   })
 

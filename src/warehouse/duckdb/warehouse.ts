@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { attemptEach } from '../../core/attempt.ts'
-import { MINUTE_MS } from '../../core/clock.ts'
+import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 import { AppError, messageOf } from '../../core/error.ts'
 import { abortedError, FairQueue } from '../../core/fair-queue.ts'
 import type { SegmentContent } from '../../ingest/segment-count.ts'
 import type { EventImport } from '../event-import.ts'
 import { type Query, type WrittenQuery, writeQuery } from '../query.ts'
-import type { Loaded, Look, Piece, SealedSegment, StoredPart, Warehouse } from '../warehouse.ts'
+import type { Lane, Loaded, Look, Piece, SealedSegment, StoredPart, Warehouse } from '../warehouse.ts'
 import { compactEvents } from './compact.ts'
 import { compactRollups } from './compact-rollups.ts'
 import { duckdbDialect } from './dialect.ts'
@@ -18,22 +18,25 @@ import { namesRelation } from './names-relation.ts'
 import { compactPages } from './pages.ts'
 import { pagesRelation } from './pages-relation.ts'
 import { parameterRelations } from './parameters.ts'
-import { ParquetFiles, type ParquetOptions } from './parquet-files.ts'
+import { ParquetFiles, type ParquetOptions, type Reader } from './parquet-files.ts'
 import { eventsRelation } from './relation.ts'
 import { countsRelation } from './rollup.ts'
 import { storedParts } from './stored-parts.ts'
 
 export interface EngineOptions extends ParquetOptions {
-  /** A query that takes longer is aborted. */
+  /** A query that takes longer is ended. */
   timeoutMs?: number
+  /** The same of queries that a caller waits for. */
+  callersTimeoutMs?: number
   /** Told why a query failed. */
   report?(error: unknown, where: string): void
 }
 
 const RETRY_AFTER_S = 5
-/** Queries of callers, and of jobs, at once: neither waits for the other. */
-const MAX_RUNNING = { callers: 4, jobs: 2 }
-const QUERY_TIMEOUT_MS = 60_000
+/** Queries of each lane, and of jobs, at once: none waits for the others. */
+const MAX_RUNNING = { search: 4, insights: 2, jobs: 2 }
+const QUERY_TIMEOUT_MS = 20 * SECOND_MS
+const JOB_TIMEOUT_MS = MINUTE_MS
 /** A query is tried so often, each time without the files that turned out to be damaged. */
 const MAX_ATTEMPTS = 4
 /** Files that were sound so lately are not why a query fails: one that always fails would have them read each time. */
@@ -55,7 +58,11 @@ function firstOf(files: readonly EventFile[]): EventFile[] {
 
 /** The embedded warehouse: DuckDB over Parquet files and the open spool. */
 export class DuckdbWarehouse implements Warehouse {
-  private readonly queue = { callers: new FairQueue(MAX_RUNNING.callers), jobs: new FairQueue(MAX_RUNNING.jobs) }
+  private readonly queues = {
+    search: new FairQueue(MAX_RUNNING.search),
+    insights: new FairQueue(MAX_RUNNING.insights),
+    jobs: new FairQueue(MAX_RUNNING.jobs),
+  }
   private readonly use: DiskUse
 
   private constructor(
@@ -69,10 +76,11 @@ export class DuckdbWarehouse implements Warehouse {
     return new DuckdbWarehouse(await ParquetFiles.open(options), options)
   }
 
-  query<T>(query: Query, signal?: AbortSignal): Promise<T[]> {
+  query<T>(query: Query, signal?: AbortSignal, lane: Lane = 'search'): Promise<T[]> {
     const statement = writeQuery(query, duckdbDialect)
-    const work = () => this.parquet.track(this.read<T>(query, statement, signal))
-    return (signal ? this.queue.callers : this.queue.jobs).run(work, { signal })
+    const reader = signal ? lane : 'jobs'
+    const work = () => this.parquet.track(this.read<T>(query, statement, { signal, reader }))
+    return this.queues[reader].run(work, { signal })
   }
 
   get runningQueries(): number {
@@ -168,29 +176,34 @@ export class DuckdbWarehouse implements Warehouse {
   private async read<T>(
     query: Query,
     { params, ...statement }: WrittenQuery,
-    signal: AbortSignal | undefined,
+    asked: { signal: AbortSignal | undefined; reader: Reader },
     attempts = 1,
   ): Promise<T[]> {
     const { over = 'events', read, orgId, window } = query
-    const { timeoutMs = QUERY_TIMEOUT_MS, report } = this.options
+    const { signal, reader } = asked
+    const { report, timeoutMs: forAll, callersTimeoutMs = forAll ?? QUERY_TIMEOUT_MS } = this.options
+    const timeoutMs = signal ? callersTimeoutMs : (forAll ?? JOB_TIMEOUT_MS)
+    const endsAt = performance.now() + timeoutMs
     const sources = this.parquet.sources()
     try {
       const scope = { ...statement, orgId, window }
       const relations = over === 'parameters' ? parameterRelations(sources, scope) : [RELATIONS[over](sources, scope)]
-      const options = { params, read, timeoutMs, signals: signal ? [signal] : [] }
+      const signals = signal ? [signal] : []
       const rows: T[] = []
       for (const relation of relations) {
         const sql = `WITH ${over} AS NOT MATERIALIZED (${relation})\n${statement.sql}`
-        for (const row of await this.parquet.read<T>(signal ? 'callers' : 'jobs', sql, options)) rows.push(row)
+        const options = { params, read, timeoutMs: endsAt - performance.now(), signals }
+        for (const row of await this.parquet.read<T>(reader, sql, options)) rows.push(row)
       }
       return rows
     } catch (error) {
       if (signal?.aborted) throw abortedError()
+      if (performance.now() >= endsAt) throw tookTooLong(timeoutMs)
       const { files: events, rollups: counts, pages } = sources
       const files = { events, counts, pages, names: events, parameters: events }[over]
       const inScope = files.filter((file) => isInScope(file, query))
       if (attempts < MAX_ATTEMPTS && (await this.isDamagesDoing(error, inScope, attempts === 1)))
-        return this.read(query, { params, ...statement }, signal, attempts + 1)
+        return this.read(query, { params, ...statement }, asked, attempts + 1)
       // What the engine says may quote SQL, paths and values: it is for the operator only.
       if (!this.parquet.isInterrupted) report?.(error, 'query')
       throw new AppError('unavailable', 'the warehouse did not answer', RETRY_AFTER_S)
@@ -208,3 +221,10 @@ export class DuckdbWarehouse implements Warehouse {
     return check.leaveOutDamaged(files, this.options.clock.now() - RECHECK_MS)
   }
 }
+
+const tookTooLong = (timeoutMs: number) =>
+  new AppError(
+    'unavailable',
+    `the query took longer than ${timeoutMs / SECOND_MS} s and was ended; ask for a shorter time, or for one domain`,
+    RETRY_AFTER_S,
+  )
