@@ -30,7 +30,10 @@ function setUp(insightWaitMs?: number) {
     })
   const ask = (
     principal: Principal,
-    { question = true, signal = new AbortController().signal }: { question?: boolean | 'insights'; signal?: AbortSignal } = {},
+    {
+      question = true,
+      signal = new AbortController().signal,
+    }: { question?: boolean | 'insights'; signal?: AbortSignal } = {},
   ) => {
     const call: Call = {
       ...{ principal, params: {}, query: {}, body: undefined, signal },

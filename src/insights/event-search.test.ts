@@ -131,8 +131,10 @@ test.each<[Record<string, string>, (event: (typeof EVENTS)[number]) => boolean]>
   [{ param: 'rare=' }, ({ params }) => params.rare === undefined],
   [{ param: '*=needle' }, ({ params }) => params.Rare === 'needle'],
   [{ param: '$path=/path/e7' }, ({ id }) => id === 'e7'],
-  [{ param: '$event=buy', vendor: 'Shop', q: 'red' }, (one) =>
-    one.event === 'buy' && one.vendor === 'Shop' && Object.values(one.params).includes('red')],
+  [
+    { param: '$event=buy', vendor: 'Shop', q: 'red' },
+    (one) => one.event === 'buy' && one.vendor === 'Shop' && Object.values(one.params).includes('red'),
+  ],
   [{ param: '$$os=x' }, () => false],
   [{ sessionId: 'nobody' }, () => false],
 ])('%j finds what a plain loop finds', async (query, test) => {
@@ -141,7 +143,10 @@ test.each<[Record<string, string>, (event: (typeof EVENTS)[number]) => boolean]>
 })
 
 test('a session is found', async () => {
-  const events = [{ vendor: 'Shop', event: 'in session' }, { vendor: 'Shop', event: 'in session' }]
+  const events = [
+    { vendor: 'Shop', event: 'in session' },
+    { vendor: 'Shop', event: 'in session' },
+  ]
   await world.collect(domains[0]?.token ?? '', { sessionId: 'session-7', events })
   await world.collect(domains[0]?.token ?? '', { sessionId: 'session-77', events })
   expect((await search({ sessionId: 'session-7' })).events.length).toBe(2)
