@@ -2,11 +2,12 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { maskPersonal } from '../conditions/mask.ts'
 import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
+import { capturedEvents, capturesFolder } from '../warehouse/captures.fixture.ts'
 import { HOUR, type Said, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
 import { bytesFirst, plainKeys, sumOf } from './dictionary.fixture.ts'
 import { eventDictionary } from './event-dictionary.ts'
 import { flatDictionary } from './flat-dictionary.ts'
-import { capturedEvents, capturesFolder, type HistoryStand, openHistory } from './history.fixture.ts'
+import { type HistoryStand, openHistory } from './history.fixture.ts'
 import { maskFor } from './masked.ts'
 
 setDefaultTimeout(180_000)

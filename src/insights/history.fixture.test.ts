@@ -1,5 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { capturedEvents, capturesFolder, openHistory } from './history.fixture.ts'
+import { capturedEvents, capturesFolder } from '../warehouse/captures.fixture.ts'
+import { openHistory } from './history.fixture.ts'
 
 setDefaultTimeout(120_000)
 

@@ -1,5 +1,3 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { batchesFrom } from '../../test/engine/events.ts'
 import { cast } from '../../test/fakes.ts'
 import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
@@ -7,7 +5,6 @@ import type { EventStatus, StoredEvent } from '../core/event.ts'
 import { type Random, randomOf } from '../detector/series.fixture.ts'
 import { createDomain } from '../domains/store.ts'
 import type { Principal } from '../http/principal.ts'
-import { understand } from '../ingest/understand.ts'
 import { Follower } from '../signals/follower.ts'
 import { HOUR, type Said, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
 import type { History } from '../warehouse/warehouse.ts'
@@ -213,42 +210,4 @@ function paramsOf(n: number, event: string, random: Random): Record<string, stri
     params[pick(['', '$os', '__proto__', 'a=b', 'jo.doe@example.com', '^k"'])] = pick(['1e400', '0', '٣'])
   if (/purchase/i.test(event)) params.transaction_id = random() < 0.95 ? `T-${n}` : ''
   return params
-}
-
-const CAPTURES = join(import.meta.dir, '../../../shared/data/har')
-
-/** The folder of real captures; null where there is none. */
-export const capturesFolder = existsSync(CAPTURES) ? CAPTURES : null
-
-interface HarEntry {
-  startedDateTime?: string
-  request: { url: string; method: string; postData?: { text?: string } }
-}
-
-/** The events of all real captures, each of the organization and domain given; those that can't be read are left out. */
-export function capturedEvents(folder: string, domain: { id: string; orgId: string }): Said[] {
-  let seq = 0
-  const nextSeq = () => ++seq
-  return readdirSync(folder)
-    .filter((name) => name.endsWith('.har'))
-    .flatMap((name) => {
-      const { entries }: { entries: HarEntry[] } = JSON.parse(readFileSync(join(folder, name), 'utf8')).log
-      const hits = entries.map(({ request: { url, method, postData } }) => ({ url, method, body: postData?.text }))
-      const batches = Array.from({ length: Math.ceil(hits.length / 500) }, (_, n) => hits.slice(n * 500, (n + 1) * 500))
-      return batches.flatMap(
-        (hits) =>
-          understand(
-            { sessionId: name, page: { url: 'https://captured.example/' }, hits },
-            {
-              domain: {
-                ...{ id: domain.id, orgId: domain.orgId, customerSalt: 'salt', vendors: [], nameVendor: () => null },
-                pageViewRate: { dev: 1, prod: 1 },
-                capture: { enabled: true, sampleRate: { prod: 1, dev: 1 }, sessionMode: 'memory' },
-              },
-              ...{ receivedAt: HOUR, nextSeq, isDenied: () => false, judge: () => [], isClean: false },
-            },
-          ).events,
-      )
-    })
-    .map(({ seq: _, receivedAt, ...said }) => said)
 }

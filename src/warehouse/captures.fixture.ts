@@ -1,0 +1,42 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { understand } from '../ingest/understand.ts'
+import { HOUR, type Said } from './warehouse.fixture.ts'
+
+const CAPTURES = join(import.meta.dir, '../../../shared/data/har')
+
+/** The folder of real captures; null where there is none. */
+export const capturesFolder = existsSync(CAPTURES) ? CAPTURES : null
+
+interface HarEntry {
+  startedDateTime?: string
+  request: { url: string; method: string; postData?: { text?: string } }
+}
+
+/** The events of all real captures, each of the organization and domain given; those that can't be read are left out. */
+export function capturedEvents(folder: string, domain: { id: string; orgId: string }): Said[] {
+  let seq = 0
+  const nextSeq = () => ++seq
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.har'))
+    .flatMap((name) => {
+      const { entries }: { entries: HarEntry[] } = JSON.parse(readFileSync(join(folder, name), 'utf8')).log
+      const hits = entries.map(({ request: { url, method, postData } }) => ({ url, method, body: postData?.text }))
+      const batches = Array.from({ length: Math.ceil(hits.length / 500) }, (_, n) => hits.slice(n * 500, (n + 1) * 500))
+      return batches.flatMap(
+        (hits) =>
+          understand(
+            { sessionId: name, page: { url: 'https://captured.example/' }, hits },
+            {
+              domain: {
+                ...{ id: domain.id, orgId: domain.orgId, customerSalt: 'salt', vendors: [], nameVendor: () => null },
+                pageViewRate: { dev: 1, prod: 1 },
+                capture: { enabled: true, sampleRate: { prod: 1, dev: 1 }, sessionMode: 'memory' },
+              },
+              ...{ receivedAt: HOUR, nextSeq, isDenied: () => false, judge: () => [], isClean: false },
+            },
+          ).events,
+      )
+    })
+    .map(({ seq: _, receivedAt, ...said }) => said)
+}
