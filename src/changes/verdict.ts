@@ -39,13 +39,18 @@ function allExpectations(tables: Tables): Expectation[] {
  * where nothing changed. `past`: rows of earlier times of what is suspicious.
  */
 export function effectsOf({ cases, expectations, tables }: Look, past: readonly PastRow[], error: number): Effect[] {
-  const all = [
-    ...cases.map((one) => suspectOf(one, past)),
-    ...expectations.flatMap(volumeSuspects),
-    ...doubleSuspects(tables.sessions, expectations),
+  const shares = cases.map((one) => suspectOf(one, past))
+  const isOfKey = ({ kind }: Suspect) => kind.startsWith('key_')
+  // A few hundred keys must not hide a few events.
+  const families = [
+    [...expectations.flatMap(volumeSuspects), ...doubleSuspects(tables.sessions, expectations)],
+    shares.filter(isOfKey),
+    shares.filter((one) => !isOfKey(one)),
   ]
-  const [harmful, others] = [all.filter(({ kind }) => isHarmful(kind)), all.filter(({ kind }) => !isHarmful(kind))]
-  const sure = [...sureOf(harmful, error), ...sureOf(others, error)]
+  const sure = families.flatMap((family) => {
+    const [harmful, others] = [true, false].map((harm) => family.filter(({ kind }) => isHarmful(kind) === harm))
+    return [...sureOf(harmful ?? [], error / families.length), ...sureOf(others ?? [], error / families.length)]
+  })
   return withoutEchoes(sure)
     .map(effectFrom)
     .sort((a, b) => b.effect - a.effect || Number(b.harmful) - Number(a.harmful) || (nameKey(a) < nameKey(b) ? -1 : 1))

@@ -98,6 +98,8 @@ interface Frame {
   /** How it usually moves at this time, and how it moved now. */
   season: number
   now: number
+  /** The average weight of an event after the change. */
+  weightEach: number
   isLikeDay(lag: number): boolean
 }
 
@@ -112,7 +114,10 @@ function frameOf({ volumes, isLikeDay }: Tables): Frame {
   const like = [...moves].filter(([lag]) => isLikeDay(lag)).map(([, move]) => move)
   const known = like.length >= ENOUGH_DAYS ? like : [...moves.values()]
   const season = known.length >= ENOUGH_DAYS ? medianOf(known) : 0
-  return { all, moves, season, now: commonMove(all, 0, season) ?? season, isLikeDay }
+  const after = volumes.filter(({ lag, side }) => lag === 0 && side === 'after')
+  const sum = (field: 'weight' | 'events') => after.reduce((total, row) => total + row[field], 0)
+  const weightEach = sum('events') > 0 ? sum('weight') / sum('events') : 1
+  return { all, moves, season, now: commonMove(all, 0, season) ?? season, weightEach, isLikeDay }
 }
 
 /** How one name moves against the rest of the traffic at this time of day, learned from earlier days. */
@@ -166,18 +171,25 @@ function perSession(rows: readonly SessionRow[]): number {
   return events > 0 ? Math.max(1, squares / events) : 1
 }
 
+/** Fewer events say too little of how they were sampled. */
+const ENOUGH_EVENTS = 30
+
+/** For how many events one stands. */
+function eventWeight({ after, afterEvents, before, beforeEvents }: DayPair, average: number): number {
+  const own = afterEvents > 0 ? after / afterEvents : before / Math.max(1, beforeEvents)
+  return afterEvents >= ENOUGH_EVENTS ? own : Math.max(own, average)
+}
+
 function expectationOf(
   series: Series,
   habit: Habit,
   { frame, pooled, perSession }: { frame: Frame; pooled: number; perSession: number },
 ): Expectation {
-  const { season, now } = frame
+  const { season, now, weightEach } = frame
   const today = dayOf(series, 0)
   const moved = [now, season].map((move) => today.before * Math.exp(move + habit.move))
   const usual = usualOf(series, frame)
-  const weightEach =
-    today.afterEvents > 0 ? today.after / today.afterEvents : today.before / Math.max(1, today.beforeEvents)
-  const unit = Math.max(weightEach, 1e-9) * perSession
+  const unit = Math.max(eventWeight(today, weightEach), 1e-9) * perSession
   const variance =
     ((habit.variance ?? 0) * habit.days + pooled * PRIOR_DAYS) /
     ((habit.variance === null ? 0 : habit.days) + PRIOR_DAYS)

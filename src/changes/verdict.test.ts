@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'bun:test'
+import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
+import { HARMFUL, HARMLESS, isNamed, momentOf } from './releases.fixture.ts'
+import { Shop } from './shop.fixture.ts'
+import { SOME_DAYS, verdictOn } from './tabulate.fixture.ts'
+import { ERROR } from './verdict.ts'
+import { looksOf } from './window.ts'
+
+/** At the end of a window of an hour. `bench/changes.ts` runs many more of these, with other seeds. */
+const AT_END = { lengthMs: HOUR_MS, error: ERROR / 2, days: SOME_DAYS }
+
+/** Which of fifty harmless releases of shops of this size are accused, and of what. */
+function accused(scale: number, first: number): string[] {
+  return Array.from({ length: 50 }, (_, n) => n).flatMap((n) => {
+    const release = HARMLESS[n % HARMLESS.length]
+    const seed = first + n
+    const at = momentOf(seed, false)
+    const effects = verdictOn(new Shop(seed, scale), release?.doing(at) ?? {}, at, AT_END)
+    const harm = effects.filter(({ harmful }) => harmful).map(({ detail }) => detail)
+    return harm.length > 0 ? [`${release?.name}: ${harm.join(' ')}`] : []
+  })
+}
+
+describe('of generated shops with days, weekends, campaigns and quiet hours', () => {
+  test('at least 18 of 20 harmful releases are found, with vendor, event and key', () => {
+    const missed = HARMFUL.flatMap((release, n) => {
+      const [seed, at] = [n, momentOf(n, true)]
+      return isNamed(release, verdictOn(new Shop(seed), release.doing(at), at, AT_END)) ? [] : [release.name]
+    })
+    expect(missed.length <= 2 ? [] : missed).toEqual([])
+  }, 60_000)
+
+  test.each([
+    ['as it is', 1],
+    ['a tenth of it', 0.1],
+  ])(
+    'at most 2 of 50 harmless ones are accused, with traffic %s',
+    (_what, scale) => {
+      const wrong = accused(scale, 100)
+      expect(wrong.length <= 2 ? [] : wrong).toEqual([])
+    },
+    60_000,
+  )
+})
+
+test('what is sure is known while the window runs', () => {
+  const looks = looksOf(HOUR_MS)
+  const error = ERROR / 2 / (looks.length - 1)
+  const sureAt = (name: string) => {
+    const release = HARMFUL.find((one) => one.name === name)
+    if (!release) throw new Error(`there is no release ${name}`)
+    const [shop, at] = [new Shop(42), momentOf(42, true)]
+    const first = looks.find((lengthMs) =>
+      isNamed(release, verdictOn(shop, release.doing(at), at, { lengthMs, error, days: SOME_DAYS })),
+    )
+    return (first ?? Number.POSITIVE_INFINITY) / MINUTE_MS
+  }
+  expect(sureAt('a key of all is gone in 30 %')).toBeLessThanOrEqual(15)
+  expect(sureAt('an item is gone')).toBeLessThanOrEqual(15)
+  expect(sureAt('a vendor is gone')).toBeLessThanOrEqual(15)
+}, 60_000)
+
+test('looks come soon after a change, then ever less often, and one at the end of its window', () => {
+  expect(looksOf(5 * MINUTE_MS).map((ms) => ms / MINUTE_MS)).toEqual([1, 2, 3, 4, 5])
+  for (const minutes of [5, 60, 1440, 10_080]) {
+    const looks = looksOf(minutes * MINUTE_MS)
+    expect([looks.at(-1), looks.length <= 20]).toEqual([minutes * MINUTE_MS, true])
+    expect(looks).toEqual(looks.toSorted((a, b) => a - b))
+  }
+})
