@@ -1,5 +1,5 @@
 import { weightedMedian } from './median.ts'
-import type { Suspect } from './suspect.ts'
+import { nameKey, type Suspect } from './suspect.ts'
 import type { SessionRow, Side } from './tables.ts'
 import { normalTail } from './tail.ts'
 import type { Expectation } from './volumes.ts'
@@ -12,8 +12,6 @@ const MIN_SESSIONS = 8
 const SPREAD = 0.06
 /** Beside the names that vote on how sessions as a whole changed, one vote for as before; a vendor has one. */
 const PRIOR_VOTE = 0.9
-
-const nameKey = ({ vendor, event }: { vendor: string; event: string }) => JSON.stringify([vendor, event])
 
 /** Events of one name a session that has any, and how uncertain that is, as a share. */
 interface Rate {

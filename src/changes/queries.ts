@@ -16,7 +16,9 @@ export interface Reading extends ChangeWindow {
 /** Who sends: a session; else a customer; else every event is one of its own. */
 const UNIT = `coalesce(nullif(sessionId, ''), nullif(customerId, ''), id)`
 const IS_COUNTED = `env = 'prod' AND kind <> 'library'`
-const MOST_FACTOR = 50
+/** How many events of a session count for its share in what hangs together. */
+const FACTOR = 'CASE WHEN own > 50 THEN 50 ELSE own END'
+const WEIGHT_SQUARE = 'CASE WHEN own > 50 THEN weight * weight * 50 / own ELSE weight * weight END'
 /** Rarer names and keys can't be compared, and there may be any number of them. */
 const MIN_EVENTS = 5
 /** Sessions that begin within so many parts of the time are compared with each other. */
@@ -78,7 +80,7 @@ export function sessionsQuery(reading: Reading): Query {
       return {
         sql: `SELECT vendor, event, side, ${block} AS block, count(*) AS sessions,
             sum(CASE WHEN place = 1 THEN 1 ELSE 0 END) AS firsts, sum(own) AS events, sum(weight) AS weight,
-            sum(own * CASE WHEN own > ${MOST_FACTOR} THEN ${MOST_FACTOR} ELSE own END) AS squares,
+            sum(own * ${FACTOR}) AS squares, sum(${WEIGHT_SQUARE}) AS weightSquares,
             sum(known) AS known, sum(failed) AS failed, sum(violated) AS violated
           FROM (${placed}) AS placed GROUP BY vendor, event, side, block`,
       }
@@ -189,7 +191,7 @@ export function pastQuery(
       const sums = keys.flatMap((_, place) => ['w', 'n', 'b'].map((kind) => `sum(${kind}${place}) AS ${kind}${place}`))
       return {
         sql: `SELECT vendor, event, lag, side, sum(own) AS events, sum(weight) AS weight,
-            sum(own * CASE WHEN own > ${MOST_FACTOR} THEN ${MOST_FACTOR} ELSE own END) AS squares,
+            sum(${WEIGHT_SQUARE}) AS weightSquares,
             sum(known) AS known, sum(failed) AS failed, sum(violated) AS violated${sums.map((sum) => `, ${sum}`).join('')}
           FROM (${perUnit}) AS own GROUP BY vendor, event, lag, side`,
         keys,

@@ -9,7 +9,7 @@ import {
   versionsQuery,
   volumesQuery,
 } from './queries.ts'
-import type { ShareCase } from './shares.ts'
+import type { ShareCase } from './share-cases.ts'
 import type { ConsentRow, KeyRow, PastRow, SessionRow, Side, Tables, VolumeRow } from './tables.ts'
 import { type ChangeWindow, isLikeDay } from './window.ts'
 

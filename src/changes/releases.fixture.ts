@@ -35,7 +35,7 @@ const ramp = (from: Instant, lengthMs: number) => (at: Instant, chance: Chance) 
   chance.happens((at - from) / lengthMs) ? 2 : 1
 
 const inNew =
-  (doing: Doing): Doing['events'] =>
+  (doing: Doing): NonNullable<Doing['events']> =>
   (one, chance) =>
     one.version === 2 ? (doing.events?.(one, chance) ?? [one]) : [one]
 

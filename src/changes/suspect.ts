@@ -15,3 +15,6 @@ export interface Suspect {
   /** Whether it is large enough to matter. */
   matters: boolean
 }
+
+/** The same text for the same vendor and event. */
+export const nameKey = ({ vendor, event }: { vendor: string; event: string }): string => JSON.stringify([vendor, event])

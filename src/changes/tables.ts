@@ -31,6 +31,8 @@ export interface SessionRow {
   weight: number
   /** Sum over sessions of the square of their events, of which at most 50 count as a factor. */
   squares: number
+  /** The same of their weights: the square of its weight by it is how many independent events there are. */
+  weightSquares: number
   /** Weights: of events whose status is known, of failed ones among them, of those that broke a rule. */
   known: number
   failed: number
@@ -77,7 +79,7 @@ export interface PastRow {
   lag: number
   side: 'before' | 'after'
   events: number
-  squares: number
+  weightSquares: number
   weight: number
   known: number
   failed: number

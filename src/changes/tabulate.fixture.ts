@@ -1,6 +1,6 @@
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { BLOCKS } from './queries.ts'
-import type { ShareCase } from './shares.ts'
+import type { ShareCase } from './share-cases.ts'
 import type { Doing, Shop, ShopEvent } from './shop.fixture.ts'
 import type { ConsentRow, KeyRow, PastRow, SessionRow, Side, Tables, VolumeRow } from './tables.ts'
 import { effectsOf, lookAt } from './verdict.ts'
@@ -67,6 +67,8 @@ function sessionRows(
     row.firsts += isFirst ? 1 : 0
     row.events += own.length
     row.squares += own.length * Math.min(50, own.length)
+    const weight = own.reduce((sum, one) => sum + one.weight, 0)
+    row.weightSquares += (weight * weight * Math.min(50, own.length)) / own.length
     for (const { weight, failed, violated } of own) {
       row.weight += weight
       row.known += weight
@@ -80,7 +82,7 @@ function sessionRows(
 
 const emptyRow = ({ vendor, event }: Named, side: Side, block: number): SessionRow => ({
   ...{ vendor, event, side, block, sessions: 0, firsts: 0, events: 0 },
-  ...{ weight: 0, squares: 0, known: 0, failed: 0, violated: 0 },
+  ...{ weight: 0, squares: 0, weightSquares: 0, known: 0, failed: 0, violated: 0 },
 })
 
 function keyRows(events: readonly ShopEvent[], sideOf: (event: ShopEvent) => Side): KeyRow[] {

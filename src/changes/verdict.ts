@@ -1,8 +1,9 @@
 import { countText } from '../core/text.ts'
 import { type Effect, isHarmful, MAX_EFFECTS } from './change.ts'
 import { doubleSuspects } from './doubles.ts'
-import { type ShareCase, shareCases, suspectOf, suspiciousCases } from './shares.ts'
-import type { Suspect } from './suspect.ts'
+import { type ShareCase, shareCases } from './share-cases.ts'
+import { suspectOf, suspiciousCases } from './shares.ts'
+import { nameKey, type Suspect } from './suspect.ts'
 import type { PastRow, Tables } from './tables.ts'
 import { concurrentExpectations } from './versions.ts'
 import { type Expectation, expectationsOf, volumeSuspects } from './volumes.ts'
@@ -24,8 +25,6 @@ export function lookAt(tables: Tables): Look {
   const cases = shareCases(tables)
   return { cases, suspicious: suspiciousCases(cases), expectations: allExpectations(tables), tables }
 }
-
-const nameKey = ({ vendor, event }: { vendor: string; event: string }) => JSON.stringify([vendor, event])
 
 /** Where versions send at once, the old one says what is expected. */
 function allExpectations(tables: Tables): Expectation[] {

@@ -1,3 +1,4 @@
+import { nameKey } from './suspect.ts'
 import type { SessionRow } from './tables.ts'
 import type { Expectation } from './volumes.ts'
 
@@ -8,8 +9,6 @@ const MIN_EXPECTED = 8
 /** The share of a name's events that must carry a version. */
 const MOSTLY = 0.8
 const LEAST_SPREAD = 0.05
-
-const nameKey = ({ vendor, event }: { vendor: string; event: string }) => JSON.stringify([vendor, event])
 
 /**
  * Where two versions send at once: what sessions of the new one were expected to send, by those of the old one that began

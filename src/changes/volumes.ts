@@ -1,5 +1,5 @@
 import { medianOf, weightedMedian } from './median.ts'
-import type { Suspect } from './suspect.ts'
+import { nameKey, type Suspect } from './suspect.ts'
 import type { SessionRow, Tables, VolumeRow } from './tables.ts'
 import { countTail } from './tail.ts'
 
@@ -26,18 +26,20 @@ const MIN_EXPECTED = 8
 const LARGEST_FALL = 0.7
 const LOST = 0.05
 const SMALLEST_RISE = 1.5
+/** Counts that are less likely than this at the hour of like days are unusual. */
+const UNUSUAL = 0.01
 /** What is uncertain of an expectation in any case, and where the past does not say it; as shares of the expectation. */
 const LEAST_SPREAD = 0.07
 const UNKNOWN_SPREAD = 0.12
 /** How many days the spread above counts for. */
 const PRIOR_DAYS = 4
+/** From so many days on they say how much a name varies. */
+const MANY_DAYS = 7
 /** Days that are needed to know a season. */
 const ENOUGH_DAYS = 3
 /** Beside the names that vote on how the traffic as a whole moved, one vote for as usual; a vendor has one. */
 const PRIOR_VOTE = 0.9
 const MIN_VOTER = 10
-
-const nameKey = ({ vendor, event }: { vendor: string; event: string }) => JSON.stringify([vendor, event])
 
 /** Counts of one name on one day, before and after the time of day of the change. */
 interface DayPair {
@@ -123,8 +125,11 @@ function frameOf({ volumes, isLikeDay }: Tables): Frame {
 /** How one name moves against the rest of the traffic at this time of day, learned from earlier days. */
 interface Habit {
   move: number
-  /** Variance of one day's move beyond chance, null where unknown, and the days that say it. */
+  /** Variance of one day's move, null where unknown; and what of it is beyond chance. */
+  total: number | null
   variance: number | null
+  /** What chance alone makes of it: the average of one divided by the events before. */
+  chance: number
   days: number
 }
 
@@ -133,18 +138,24 @@ function habitOf(series: Series, { moves, isLikeDay }: Frame): Habit {
     const day = dayOf(series, lag)
     if (day.before + day.after < 5) return []
     const chance = 1 / (day.beforeEvents + 0.5) + 1 / (day.afterEvents + 0.5)
-    return [{ lag, move: logChange(day) - move, chance }]
+    return [{ lag, move: logChange(day) - move, chance, chanceBefore: 1 / (day.beforeEvents + 0.5) }]
   })
   const like = known.filter(({ lag }) => isLikeDay(lag))
   const days = like.length >= ENOUGH_DAYS ? like : known
-  if (days.length < ENOUGH_DAYS) return { move: 0, variance: null, days: days.length }
+  if (days.length < ENOUGH_DAYS) return { move: 0, total: null, variance: null, chance: 0, days: days.length }
   const middle = medianOf(days.map(({ move }) => move))
   const chance = days.reduce((sum, one) => sum + one.chance, 0) / days.length
   const deviation = 1.4826 * medianOf(days.map(({ move }) => Math.abs(move - middle)))
   const mean =
     days.reduce((sum, { move }) => sum + Math.min((move - middle) ** 2, (4 * deviation) ** 2), 0) / days.length
-  const variance = Math.max(0, Math.max(deviation ** 2, mean) - chance)
-  return { move: (middle * days.length) / (days.length + 2), variance, days: days.length }
+  const total = Math.max(deviation ** 2, mean)
+  return {
+    move: (middle * days.length) / (days.length + 2),
+    total,
+    variance: Math.max(0, total - chance),
+    chance: days.reduce((sum, one) => sum + one.chanceBefore, 0) / days.length,
+    days: days.length,
+  }
 }
 
 /** Returns what was expected of each name that came before or after the change. */
@@ -189,12 +200,8 @@ function expectationOf(
   const today = dayOf(series, 0)
   const moved = [now, season].map((move) => today.before * Math.exp(move + habit.move))
   const usual = usualOf(series, frame)
-  const unit = Math.max(eventWeight(today, weightEach), 1e-9) * perSession
-  const variance =
-    ((habit.variance ?? 0) * habit.days + pooled * PRIOR_DAYS) /
-    ((habit.variance === null ? 0 : habit.days) + PRIOR_DAYS)
-  const learned = habit.days >= ENOUGH_DAYS ? variance / habit.days : UNKNOWN_SPREAD ** 2
-  const chance = perSession / (today.beforeEvents + 0.5)
+  const isKnown = habit.days >= MANY_DAYS
+  const unit = Math.max(eventWeight(today, weightEach), 1e-9) * (isKnown ? 1 : perSession)
   const high = Math.max(...moved, usual?.count ?? 0)
   return {
     vendor: series.vendor,
@@ -202,11 +209,30 @@ function expectationOf(
     low: Math.min(...moved),
     high,
     seen: today.after,
-    spread: Math.sqrt(variance + learned + chance + LEAST_SPREAD ** 2),
+    spread: Math.sqrt(
+      varianceOf(habit, { pooled, perSession, chance: 1 / (today.beforeEvents + 0.5) }) + LEAST_SPREAD ** 2,
+    ),
     unit,
     usual,
     isNew: high < 0.5 && [...series.days].every(([lag, day]) => lag === 0 || day.before + day.after === 0),
   }
+}
+
+/**
+ * How far a move may be from the habit, as a variance: of many days what they say; of few what all names say together, and
+ * chance. The habit itself is uncertain too.
+ */
+function varianceOf(
+  { total, variance, chance: usualChance, days }: Habit,
+  { pooled, perSession, chance }: { pooled: number; perSession: number; chance: number },
+): number {
+  const known = variance === null ? 0 : days
+  const beyond = ((variance ?? 0) * known + pooled * PRIOR_DAYS) / (known + PRIOR_DAYS)
+  const model = beyond + (days >= ENOUGH_DAYS ? beyond / days : UNKNOWN_SPREAD ** 2) + perSession * chance
+  if (total === null || days < MANY_DAYS) return model
+  // Fewer events today than on those days vary more.
+  const said = total * (1 + 1 / days) + perSession * Math.max(0, chance - usualChance)
+  return (said * days + model * PRIOR_DAYS) / (days + PRIOR_DAYS)
 }
 
 /** How many there are at this hour of like days, moved as the traffic moved today. */
@@ -253,11 +279,9 @@ export function volumeSuspects(expectation: Expectation): Suspect[] {
     expected > 0 ? countTail(side, seen / unit, expected / unit, uncertain) : 1
   const expected = Math.min(low, usual?.count ?? low)
   const fallen = seen <= LARGEST_FALL * expected && expected / unit >= MIN_EXPECTED
-  // A fall is one against the time before and against what is usual at this hour.
-  const fallChance = Math.max(
-    tail('low', low, spread),
-    usual ? tail('low', usual.count, Math.hypot(usual.spread, spread)) : 0,
-  )
+  // What is not unlikely at this hour is no fall, whatever came in the time before.
+  const isUnusual = !usual || tail('low', usual.count, Math.hypot(usual.spread, spread)) <= UNUSUAL
+  const fallChance = isUnusual ? tail('low', low, spread) : 1
   const risen = seen >= SMALLEST_RISE * high && (seen - high) / unit >= MIN_EXPECTED
   return [
     {
