@@ -183,7 +183,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
     }),
     ...labelRoutes({ db, clock, changed: rules.labelsChanged }),
     ...signalRoutes(parts),
-    ...changeRoutes({ db, clock, retentionMs: retentionMs(config) }),
+    ...changeRoutes({ db, clock, retentionMs: retentionMs(config), privacyOf }),
     ...issueRoutes(parts),
     ...integrationRoutes(parts),
     ...complianceRoutes({ ...{ db, clock, enqueue, privacyOf }, alertsChanged: rules.changed }),

@@ -2,6 +2,7 @@ import { type LastRuns, openApi } from './api.ts'
 import { type AppOptions, type Base, baseOf } from './app/base.ts'
 import { type Collecting, openCollecting } from './app/collecting.ts'
 import { openWatching, type Watching } from './app/watching.ts'
+import { maskedNames } from './changes/change.ts'
 import { changesOfIssue } from './changes/store.ts'
 import { type Privacy, privacyFrom } from './conditions/privacy.ts'
 import { operatorOf, retentionMs } from './config.ts'
@@ -14,7 +15,7 @@ import type { Route } from './http/route.ts'
 import type { Collector } from './ingest/collector.ts'
 import type { LateBatches } from './ingest/late-batches.ts'
 import { Dispatcher } from './integrations/dispatcher.ts'
-import { notifier } from './integrations/notifier.ts'
+import { type NotifierParts, notifier } from './integrations/notifier.ts'
 import { Polls } from './integrations/polls.ts'
 import { recover } from './integrations/queues.ts'
 import { StatusSync } from './integrations/status-sync.ts'
@@ -76,7 +77,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const woken = new WokenAlerts()
   const isOverBudget = (orgId: string) => diskBudget.isOver(orgId)
   const collecting = openCollecting(base, { stores, gaps: watching.gaps, woken, isOverBudget, privacyOf })
-  const enqueue = notifier({ db, clock, publicUrl, changesOf: (issue) => changesOfIssue(db, issue) })
+  const enqueue = notifier({ db, clock, publicUrl, changesOf: changesOfIn(db) })
   const dispatcher = openDispatcher(options, base, stores, stopping.signal)
 
   const lastRuns: LastRuns = { flushAt: null, evaluationAt: null }
@@ -115,6 +116,11 @@ export async function openApp(options: AppOptions): Promise<App> {
       stores.close()
     },
   }
+}
+
+/** Returns what messages say of the changes that may have caused an issue. */
+function changesOfIn(db: Db): NonNullable<NotifierParts['changesOf']> {
+  return (issue) => maskedNames(changesOfIssue(db, issue), privacyFrom(privacySettings(db, issue.orgId)))
 }
 
 function diskBudgetOf({ config, clock, log, tellOperator }: Base, stores: Stores): DiskBudget {
@@ -190,7 +196,7 @@ function maintenanceParts(
     },
     warehouse,
     retaining: { db, warehouse, agedAt: () => gaps.agedAt(), retentionMs: retentionMs(config) },
-    notifying: { db, clock, publicUrl, changesOf: (issue) => changesOfIssue(db, issue) },
+    notifying: { db, clock, publicUrl, changesOf: changesOfIn(db) },
     hosts: { db, clock, transport, changed: () => domains.invalidate(), signal: stopping },
     changes: { db, clock, warehouse, watermark: () => spool.watermark() },
   }

@@ -1,3 +1,5 @@
+import { maskPersonal } from '../conditions/mask.ts'
+import type { Privacy } from '../conditions/privacy.ts'
 import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
 
@@ -144,6 +146,26 @@ export type Change = Static<typeof ChangeSchema>
 /** A change as others show it beside what it may explain. */
 export const ChangeNameSchema = Closed({ id: Type.String(), title: Type.String(), occurredAt: InstantSchema })
 export type ChangeName = Static<typeof ChangeNameSchema>
+
+/** Returns a change as people see it: personal data in what others named is masked. */
+export function maskedChange(change: Change, privacy: Privacy): Change {
+  const mask = (text: string) => maskPersonal(text, '', privacy)
+  const items = change.findings.items.map((item) => ({
+    ...item,
+    ...{ vendor: mask(item.vendor), event: mask(item.event), detail: mask(item.detail) },
+    key: item.key === null ? null : mask(item.key),
+  }))
+  return {
+    ...change,
+    ...{ domain: mask(change.domain), ref: mask(change.ref), title: mask(change.title) },
+    findings: { ...change.findings, items },
+  }
+}
+
+/** Returns the names of changes with personal data masked. */
+export function maskedNames(changes: readonly ChangeName[], privacy: Privacy): ChangeName[] {
+  return changes.map((change) => ({ ...change, title: maskPersonal(change.title, '', privacy) }))
+}
 
 /** What is known of a change when it is noted. */
 export interface NewChange {

@@ -149,3 +149,72 @@ test('what somebody changes here is a change, once', async () => {
     'The browser script captures 10 % of sessions, in development of 100 %',
   ])
 })
+
+test('a change inside Tagwarden is named where it explains a fall: by the issue, the series and the message', async () => {
+  const sent: string[] = []
+  const transport = {
+    async send(outbound: { body?: string }) {
+      sent.push(outbound.body ?? '')
+      return { kind: 'status', status: 200, headers: {}, body: '' } as const
+    },
+  }
+  await using world = await testApp({ outboundAllow: '*' }, { transport: transport as never })
+  const { id, token, changes } = await shop(world)
+  const { body: alert } = await world.call('POST', '/v1/alerts', {
+    body: {
+      name: 'Purchases come',
+      alertType: 'volume_threshold',
+      domainId: id,
+      volume: { op: 'lte', count: 5, event: 'purchase' },
+      period: '5m',
+      channels: [{ type: 'webhook', target: 'https://hooks.example.com/a' }],
+    },
+  })
+  const page = { page: { url: 'https://old.shop.example/' } }
+  await trade(world, token, 10, page)
+  const put = await world.call('PUT', `/v1/domains/${id}/hostnames/old.shop.example`, { body: { status: 'denied' } })
+  expect(put.status).toBe(200)
+  await trade(world, token, 11, page)
+  await world.at(world.clock.now())
+  const [change] = (await changes()) as { id: string; title: string; occurredAt: number }[]
+  expect(change?.title).toBe('Hostname old.shop.example is denied')
+  const named = { id: change?.id, title: change?.title, occurredAt: change?.occurredAt }
+  const { issues } = (await world.call('GET', `/v1/issues?alertId=${alert.id}`)).body
+  expect(issues).toHaveLength(1)
+  const evidence = await world.call('GET', `/v1/issues/${issues[0].id}/evidence`)
+  expect(evidence.body.changes).toEqual([named])
+  const volume = await world.call('GET', `/v1/insights/volume?domainId=${id}&hours=2`)
+  expect(volume.body.changes).toEqual([named])
+  expect(sent.map((body) => JSON.parse(body).data.issue.changes)).toEqual([[named]])
+})
+
+test('a kill costs no verdict: what is due is judged after the next start', async () => {
+  await using world = await testApp()
+  const { token, changes, post } = await shop(world)
+  await trade(world, token, 10)
+  await post({ windowMinutes: 10 })
+  await trade(world, token, 12)
+  await world.crash()
+  await world.run('judge changes')
+  expect(await changes()).toMatchObject([
+    { status: 'clean', findings: { comparedEvents: { before: 120, after: 120 } } },
+  ])
+})
+
+test('a change of the past has its verdict with the next round', async () => {
+  await using world = await testApp()
+  const { token, changes, post } = await shop(world)
+  await trade(world, token, 20)
+  const at = world.clock.now()
+  await trade(world, token, 20, {}, { transaction_id: '' })
+  world.clock.advance(5 * 60 * MINUTE_MS)
+  await world.run('flush')
+  await post({ occurredAt: at, windowMinutes: 20 })
+  await world.run('judge changes')
+  expect(await changes()).toMatchObject([
+    {
+      status: 'regressed',
+      findings: { items: [{ kind: 'key_lost', key: 'transaction_id' }], comparedEvents: { before: 240, after: 240 } },
+    },
+  ])
+})

@@ -1,16 +1,21 @@
 import { describe, expect, test } from 'bun:test'
 import { cast, client, memoryDb, testClock } from '../../test/fakes.ts'
+import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { createDomain, deleteDomain } from '../domains/store.ts'
 import { addHistory } from '../issues/store.ts'
+import type { Verdict } from './change.ts'
 import { changeRoutes } from './routes.ts'
-import { changesAround, changesOfIssue, changesWithin, noteSetting, removeOldChanges } from './store.ts'
+import { changesAround, changesOfIssue, changesWithin, noteSetting, removeOldChanges, storeVerdict } from './store.ts'
 
 function setUp() {
   const db = memoryDb()
   const clock = testClock()
   const people = cast(db, clock)
-  const call = client({ db, clock }, ...changeRoutes({ db, clock, retentionMs: 90 * DAY_MS }))
+  const call = client(
+    { db, clock },
+    ...changeRoutes({ db, clock, retentionMs: 90 * DAY_MS, privacyOf: () => PLAIN_PRIVACY }),
+  )
   const { orgId } = people
   const domainId = createDomain(db, clock, orgId, { name: 'Shop' })
   const post = (body: object, as = people.bob.key) => call('POST', '/v1/changes', { as, body })
@@ -137,4 +142,22 @@ test('they go after 400 days, and with their domain', async () => {
   await post(input, people.bob.key)
   deleteDomain(db, { orgId, id: domainId })
   expect((await list()).changes).toEqual([])
+})
+
+test('personal data in what others named is masked, for everybody', async () => {
+  const { db, domainId, people, post, input, list } = setUp()
+  const mail = 'jane.roe@mail.example.com'
+  const { id } = (await post({ ...input, ref: mail, title: `Release by ${mail}` })).body
+  const item = { kind: 'key_lost', harmful: true, vendor: mail, event: mail, key: mail, before: 1, after: 0, effect: 1 }
+  const findings = { items: [{ ...item, detail: `${mail} has ${mail}` }], comparedEvents: { before: 1, after: 1 } }
+  storeVerdict(db, id, { status: 'regressed', findings: findings as Verdict, lookAt: null })
+  for (const as of [people.vera.key, people.alice.key]) {
+    const text = JSON.stringify(await list('', as))
+    expect([text.includes('jane.roe'), text.includes(domainId), text.includes('j***@m***.com')]).toEqual([
+      false,
+      true,
+      true,
+    ])
+  }
+  expect((await post({ ...input, ref: mail })).status).toBe(200)
 })

@@ -1,3 +1,4 @@
+import type { Privacy } from '../conditions/privacy.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Nullable, OneOf, Type } from '../core/schema.ts'
@@ -14,6 +15,7 @@ import {
   ChangeInputSchema,
   ChangeSchema,
   MAX_AHEAD_MS,
+  maskedChange,
 } from './change.ts'
 import { type ChangeFilter, findChange, listChanges, noteChange } from './store.ts'
 
@@ -22,6 +24,8 @@ export interface ChangeParts {
   clock: Clock
   /** How long events are kept. */
   retentionMs: number
+  /** Returns what the organization takes for personal data. */
+  privacyOf(orgId: string): Privacy
 }
 
 const tag = 'Changes'
@@ -56,7 +60,9 @@ export function changeRoutes(parts: ChangeParts): Route[] {
       answer: ChangeList,
       handle({ principal: { orgId }, query: { cursor, limit = DEFAULT_LIMIT, ...filter } }) {
         requireScope(parts, orgId, filter)
-        return listChanges(parts.db, orgId, filter, { ...(cursor === undefined ? {} : { cursor }), limit })
+        const found = listChanges(parts.db, orgId, filter, { ...(cursor === undefined ? {} : { cursor }), limit })
+        const privacy = parts.privacyOf(orgId)
+        return { ...found, changes: found.changes.map((change) => maskedChange(change, privacy)) }
       },
     }),
     route({
@@ -77,8 +83,9 @@ export function changeRoutes(parts: ChangeParts): Route[] {
       answer: ChangeSchema,
       handle({ principal: { orgId }, body }) {
         const { change, isNew } = postChange(parts, orgId, body)
-        if (!isNew) repeats.add(change)
-        return change
+        const shown = maskedChange(change, parts.privacyOf(orgId))
+        if (!isNew) repeats.add(shown)
+        return shown
       },
     }),
   ]

@@ -2,7 +2,7 @@ import type { Alert } from '../alerts/alert.ts'
 import { AlertSchema } from '../alerts/alert-schema.ts'
 import { describeAlert } from '../alerts/routes.ts'
 import { findAlert } from '../alerts/store.ts'
-import { ChangeNameSchema } from '../changes/change.ts'
+import { ChangeNameSchema, maskedNames } from '../changes/change.ts'
 import { changesOfIssue } from '../changes/store.ts'
 import { readLabels } from '../conditions/label.ts'
 import type { Instant } from '../core/clock.ts'
@@ -109,7 +109,7 @@ export const issueEvidence = insight({
       summary: summaryOf(trouble.issue, { domain: detail.domain, explainedBy }),
       explainedBy,
       cause,
-      changes: changesOfIssue(db, trouble.issue),
+      changes: maskedNames(changesOfIssue(db, trouble.issue), sources.privacy()),
       deliveries: deliveries.slice(0, MAX_DELIVERIES).map((row) => describeDelivery(row, principal)),
       ...series,
       ...samples,

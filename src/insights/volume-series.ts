@@ -1,5 +1,5 @@
 import { NO_BOUNDS } from '../alerts/types/evidence.ts'
-import { ChangeNameSchema } from '../changes/change.ts'
+import { ChangeNameSchema, maskedNames } from '../changes/change.ts'
 import { changesWithin } from '../changes/store.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
@@ -122,7 +122,8 @@ export const volumeSeries = insight({
     })
     const [first, last] = [buckets.at(0), buckets.at(-1)]
     const window = { from: first?.start ?? now, to: last?.end ?? now, limit: MAX_CHANGES }
-    const changes = changesWithin(sources.db, { orgId: principal.orgId, domainId: input.domainId ?? null, ...window })
+    const found = changesWithin(sources.db, { orgId: principal.orgId, domainId: input.domainId ?? null, ...window })
+    const changes = maskedNames(found, sources.privacy())
     return { grain, series, state: chart?.state ?? null, learningUntil: chart?.learningUntil ?? null, changes }
   },
 })
