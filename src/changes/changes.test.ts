@@ -158,7 +158,7 @@ test('a change inside Tagwarden is named where it explains a fall: by the issue,
       return { kind: 'status', status: 200, headers: {}, body: '' } as const
     },
   }
-  await using world = await testApp({ outboundAllow: '*' }, { transport: transport as never })
+  await using world = await testApp({}, { transport: transport as never })
   const { id, token, changes } = await shop(world)
   const { body: alert } = await world.call('POST', '/v1/alerts', {
     body: {
@@ -185,7 +185,8 @@ test('a change inside Tagwarden is named where it explains a fall: by the issue,
   expect(evidence.body.changes).toEqual([named])
   const volume = await world.call('GET', `/v1/insights/volume?domainId=${id}&hours=2`)
   expect(volume.body.changes).toEqual([named])
-  expect(sent.map((body) => JSON.parse(body).data.issue.changes)).toEqual([[named]])
+  const [opened] = sent.map((body) => JSON.parse(body))
+  expect([opened?.type, opened?.data.issue.changes]).toEqual(['issue.opened', [named]])
 })
 
 test('a kill costs no verdict: what is due is judged after the next start', async () => {
