@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { ask, runProgram, startServer, temporaryFolder } from '../../test/process.ts'
+import { ask, PROGRAM, runProgram, startServer, temporaryFolder } from '../../test/process.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { parquetOf } from '../data-folder/import-events.fixture.ts'
 import type { Imported } from '../data-folder/import-events.ts'
@@ -101,6 +101,44 @@ describe('a history of before', () => {
     ])
   }, 60_000)
 })
+
+test('killed at any moment and run again, nothing is lost and nothing twice', async () => {
+  using folder = await stoppedFolder()
+  const file = folder.pathOf('a.parquet')
+  const [rows, from] = [60_000, Date.now() - 20 * DAY_MS]
+  await parquetOf(
+    file,
+    `SELECT '${folder.domainId}' AS domainId, ${from} + range * 20000 AS receivedAt, 'Shop' AS vendor, 'n' || range AS id,
+       MAP {'n': range::VARCHAR} AS params FROM range(${rows})`,
+  )
+  const started = performance.now()
+  let killed = 0
+  // Each life is longer than the one before, so that the kills come in all of its parts.
+  for (let lifeMs = 100; ; lifeMs += 250) {
+    const child = Bun.spawn([...PROGRAM, 'import', 'events', file, '--data', folder.data, '--json'], { stdout: 'pipe' })
+    const timer = setTimeout(() => child.kill('SIGKILL'), lifeMs)
+    const printed = await new Response(child.stdout).text()
+    await child.exited
+    clearTimeout(timer)
+    if (printed !== '') {
+      const { imported } = JSON.parse(printed) as Imported
+      // It may have been killed between the end of its work and its word.
+      expect([0, rows]).toContain(imported)
+      break
+    }
+    killed++
+    expect(performance.now() - started).toBeLessThan(100_000)
+  }
+  expect(killed).toBeGreaterThan(2)
+  expect(await folder.run(file)).toEqual({ imported: 0, refused: 0, errors: [] })
+  await using server = await startServer(folder.data)
+  const get = (path: string) => ask('GET', server.url + path, folder.apiKey)
+  expect((await get('/v1/usage?days=60')).totalEvents).toBe(rows)
+  const volume: { series: { observed: number }[] } = await get(`/v1/insights/volume?hours=720`)
+  expect(volume.series.reduce((sum, { observed }) => sum + observed, 0)).toBe(rows)
+  const newest = await get(`/v1/events?from=${from}&limit=1`)
+  expect(newest.events).toMatchObject([{ id: `n${rows - 1}` }])
+}, 150_000)
 
 describe('exit 2, and nothing is made', () => {
   test('while a server runs, without a folder, for files that are none, for a domain that is none', async () => {
