@@ -6,7 +6,7 @@ import { AppError, messageOf } from './core/error.ts'
 
 function overview(): string {
   const listed = commands.filter(({ isInternal }) => !isInternal)
-  const lines = listed.map(({ name, summary }) => `  ${name.padEnd(13)} ${summary}`)
+  const lines = listed.map(({ name, summary }) => `  ${name.padEnd(12)} ${summary}`)
   return ['usage: tagwarden COMMAND [options]', '', ...lines, '', 'tagwarden COMMAND --help says more.'].join('\n')
 }
 
