@@ -44,7 +44,7 @@ export const CHOICE_MS = 30 * MINUTE_MS
 
 /** Real visitors' requests: no loads of code, no reports of a tag manager, no tests. */
 const REAL = `env = 'prod' AND kind IN ('event', 'hit')`
-const SESSION = 'orgId, domainId, sessionId'
+const SESSION = 'domainId, sessionId'
 /** https://www.simoahava.com/analytics/consent-mode-v2-google-tags/; the first letter is of `ad_storage`. */
 const DENYING = '(^1.[pqmu])'
 const GRANTING = '(^1.[trnv])'
@@ -105,25 +105,30 @@ export function deniedQuery({ from, to }: Span, sessionIds: readonly string[] | 
       const turn = `PARTITION BY ${SESSION}, turn`
       return {
         keys: ['gcs', 'gcd', 'asc', 'consent.ad_storage', ...OWN_WORDS, ...GPC],
-        // A signal begins a turn, and is in force in it.
+        // Most sessions deny nothing. A signal begins a turn, and is in force in it.
         sql: `SELECT orgId, domainId, vendor, day, sum(weight) AS count,
             min(receivedAt) AS firstSeenAt, max(receivedAt) AS lastSeenAt
           FROM (
-            SELECT orgId, domainId, vendor, weight, receivedAt, isRequest,
-              ${dialect.quotient('receivedAt', DAY_MS)} * ${DAY_MS} AS day,
-              max(gpc) OVER (PARTITION BY ${SESSION}) AS gpcOn,
-              max(denies) OVER (${turn}) AS denied, max(signalAt) OVER (${turn}) AS inForceSince
-            FROM (
-              SELECT ${SESSION}, vendor, weight, receivedAt, isRequest, gpc, denies,
+            WITH said AS MATERIALIZED (
+              SELECT * FROM (
+                SELECT orgId, ${SESSION}, vendor, weight, receivedAt, ts, seq, ${signalColumns(binder)}
+                FROM events WHERE ${[REAL, `sessionId <> ''`, ...sessions].join(' AND ')}
+              ) AS every WHERE isRequest = 1 OR denies IS NOT NULL OR gpc = 1
+            ),
+            turns AS (
+              SELECT orgId, ${SESSION}, vendor, weight, receivedAt, isRequest, gpc, denies,
                 CASE WHEN denies IS NULL THEN NULL ELSE receivedAt END AS signalAt,
                 sum(CASE WHEN denies IS NULL THEN 0 ELSE 1 END) OVER (
                   PARTITION BY ${SESSION} ORDER BY ts, seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                 ) AS turn
-              FROM (
-                SELECT ${SESSION}, vendor, weight, receivedAt, ts, seq, ${signalColumns(binder)}
-                FROM events WHERE ${[REAL, `sessionId <> ''`, ...sessions].join(' AND ')}
-              ) AS said WHERE isRequest = 1 OR denies IS NOT NULL OR gpc = 1
-            ) AS turns
+              FROM said SEMI JOIN (SELECT DISTINCT ${SESSION} FROM said WHERE denies = 1 OR gpc = 1) AS denying
+                USING (${SESSION})
+            )
+            SELECT orgId, domainId, vendor, weight, receivedAt, isRequest,
+              ${dialect.quotient('receivedAt', DAY_MS)} * ${DAY_MS} AS day,
+              max(gpc) OVER (PARTITION BY ${SESSION}) AS gpcOn,
+              max(denies) OVER (${turn}) AS denied, max(signalAt) OVER (${turn}) AS inForceSince
+            FROM turns
           ) AS requests
           WHERE isRequest = 1 AND receivedAt >= ${from}
             AND (gpcOn = 1 OR (denied = 1 AND inForceSince >= receivedAt - ${SIGNAL_MS}))

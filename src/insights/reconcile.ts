@@ -3,7 +3,7 @@ import { DAY_MS, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Int, Text, Type } from '../core/schema.ts'
 import { type DayReport, dayOf, newTally, reportsOf, type Tally, type ToldRow } from '../orders/reconciliation.ts'
-import { orderLookup, ordersSince, type StoredOrder } from '../orders/store.ts'
+import { orderCount, orderLookup, ordersSince, type StoredOrder } from '../orders/store.ts'
 import { orderKeys, orderNamesQuery, type ToldScope, toldQuery } from '../orders/told-query.ts'
 import { insight, type Sources } from './insight.ts'
 
@@ -92,7 +92,9 @@ export const reconcileOrders = insight({
   },
 })
 
-/** Ids that no order of this time has, and that are looked up by themselves: of older orders, or of none. */
+/** So many orders are all held against events; of more, those of the time that is asked for. */
+const MAX_HELD = 50_000
+/** Of then unknown ids so many at most are looked up by themselves: they are of older orders, or of none. */
 const MAX_LOOKED_UP = 1000
 
 interface Asked extends ToldScope {
@@ -106,21 +108,23 @@ async function toldIn({ db, history }: Sources, { orders, isPaid, ...scope }: As
   const names = await history.query<{ name: string }>(orderNamesQuery(scope))
   const keys = orderKeys(names.map(({ name }) => name))
   if (keys.ids.length === 0) return []
-  const ask = async (orders: readonly StoredOrder[]) => {
+  const ask = (orders: readonly StoredOrder[], listed: number) => {
     const expected = orders.map((order) => ({
       ...{ id: order.id, day: dayOf(order.at), value: order.value, isPaid: isPaid(order) },
     }))
-    return history.query<Answered>(toldQuery(scope, keys, expected, MAX_LOOKED_UP))
+    return history.query<Answered>(toldQuery(scope, keys, expected, listed))
   }
-  const rows = await ask(orders)
+  const askAll = async () => (await ask(ordersSince(db, scope.domainId, 0), 0)).filter(isTold)
+  if (orderCount(db, scope.domainId) <= MAX_HELD) return askAll()
+  const rows = await ask(orders, MAX_LOOKED_UP)
   const unknown = rows.filter(({ kind }) => kind === 'unknown')
-  const isTold = (row: Answered): row is ToldRow & { id: string } => row.kind !== 'unknown'
-  // Of so many it is cheaper to hold them against all orders there are.
-  if (unknown.length === MAX_LOOKED_UP) return (await ask(ordersSince(db, scope.domainId, 0))).filter(isTold)
+  if (unknown.length === MAX_LOOKED_UP) return askAll()
   const isOrder = orderLookup(db, scope.domainId)
   const older = unknown.filter(({ id }) => isOrder(id))
   return [...rows.filter(isTold), ...older.map((row) => ({ ...row, kind: 'extra' as const, count: -row.count }))]
 }
+
+const isTold = (row: Answered): row is ToldRow & { id: string } => row.kind !== 'unknown'
 
 type Answered = Omit<ToldRow, 'kind'> & { kind: ToldRow['kind'] | 'unknown'; id: string }
 

@@ -31,6 +31,12 @@ export function saveOrders(db: Db, domainId: string, orders: readonly Order[]): 
   })
 }
 
+/** Returns how many orders of a domain are known, of any status and age. */
+export function orderCount(db: Db, domainId: string): number {
+  const count = prepared<[string], { n: number }>(db, 'SELECT count(*) AS n FROM shopOrder WHERE domainId = ?')
+  return count.get(domainId)?.n ?? 0
+}
+
 /** Returns the orders of a domain that were placed at `from` or later, of any status, in no order. */
 export function ordersSince(db: Db, domainId: string, from: Instant): StoredOrder[] {
   const find = prepared<[string, Instant], StoredOrder>(
