@@ -11,10 +11,11 @@ import { type Invocation, UsageError } from '../command.ts'
 import { parseHar, type RecordedHit } from '../har.ts'
 import { logTo, type Running, startServer, untilStopped } from '../server.ts'
 import { configOf } from '../settings.ts'
-import { HISTORY_DAYS, pastOfShop } from './history.ts'
+import { HISTORY_DAYS, type PastOfShop, pastOfShop } from './history.ts'
 import { type InboxMessage, openInbox } from './inbox.ts'
 import { recordings } from './recordings/index.ts'
 import { sampleAlerts } from './sample.ts'
+import { type Post, questions, tellPast } from './tour.ts'
 import { type Replayed, visit } from './traffic.ts'
 
 const TRAFFIC_EVERY_MS = 1000
@@ -28,14 +29,15 @@ export async function runDemo(invocation: Invocation): Promise<number> {
     const config = configOf(invocation, settings)
     if (!config.listen) throw new UsageError('demo: --listen is empty')
     const owner = await makeOwner(folder)
-    await importPast(folder, owner.domainId)
+    const past = pastOfShop(systemClock.now())
+    await importPast(folder, owner.domainId, past)
     const showInbox = (request: Request) =>
       new URL(request.url).pathname === '/demo/inbox'
         ? Promise.resolve(Response.json({ messages: inbox.messages() }))
         : null
     const running = await startServer(config, logTo(config.logLevel), showInbox)
     try {
-      const stopTraffic = await fill(running, owner, inbox.webhookUrl)
+      const stopTraffic = await fill(running, owner, inbox.webhookUrl, past)
       greet(running.url, owner, folder)
       await untilStopped()
       stopTraffic()
@@ -70,15 +72,10 @@ async function makeOwner(folder: string): Promise<Owner> {
 }
 
 /** The shop has a past, which comes into the data folder as anybody's does. */
-async function importPast(folder: string, domainId: string): Promise<void> {
+async function importPast(folder: string, domainId: string, { events }: PastOfShop): Promise<void> {
   const now = systemClock.now()
   const file = join(folder, 'past.ndjson')
-  await Bun.write(
-    file,
-    pastOfShop(now)
-      .events.map((event) => `${JSON.stringify(event)}\n`)
-      .join(''),
-  )
+  await Bun.write(file, events.map((event) => `${JSON.stringify(event)}\n`).join(''))
   const report = (error: unknown) => console.error(error)
   const stores = await openAllStores(folder, systemClock, {
     report,
@@ -99,17 +96,19 @@ async function fill(
   { url, collectUrl }: Running,
   { key, domainId, token }: Owner,
   webhookUrl: string,
+  past: PastOfShop,
 ): Promise<() => void> {
-  const post = async <T>(path: string, body: unknown): Promise<T> => {
+  const post: Post = async (path, body) => {
     const response = await fetch(url + path, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     })
     if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`)
-    return (await response.json()) as T
+    return response.json()
   }
   for (const alert of sampleAlerts(domainId, webhookUrl)) await post('/v1/alerts', alert)
+  await tellPast(post, domainId, past)
   return sendTraffic(collectUrl, token)
 }
 
@@ -130,7 +129,9 @@ function withoutTime({ ts, pageUrl, ...hit }: RecordedHit): Replayed {
   return hit
 }
 
-function greet(url: string, { email, password, key }: Owner, folder: string): void {
+function greet(url: string, { email, password, key, domainId }: Owner, folder: string): void {
+  const sees = questions(domainId)
+  const width = Math.max(...sees.map(([path]) => path.length))
   console.log(
     [
       '',
@@ -139,7 +140,8 @@ function greet(url: string, { email, password, key }: Owner, folder: string): vo
       `  look at   ${url}/#key=${key}&demo`,
       `  sign in   ${email}   ${password}`,
       `  API key   ${key}   (organization Sample Shop, role owner)`,
-      `  try       curl -H "Authorization: Bearer ${key}" ${url}/v1/issues`,
+      `  try       curl -H "Authorization: Bearer ${key}" ${url}PATH`,
+      ...sees.map(([path, what]) => `            ${path.padEnd(width)}   ${what}`),
       `  data      ${folder}   (removed at the end)`,
       '',
       'Messages from the built-in inbox follow; stop with Ctrl-C.',
