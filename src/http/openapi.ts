@@ -149,8 +149,9 @@ function descriptionOf({ description, access, question, maxBodyBytes }: Route): 
   const who = from === null ? 'Needs no credential.' : `Role: ${from} or above (\`${access}\`).`
   const turns =
     question && 'Asks the event history: callers take turns, and are answered 429 when too many of theirs wait.'
+  const lane = question === 'insights' && 'Two such questions are answered at once; others wait up to 10 s, then 503.'
   const size = maxBodyBytes && `The body has at most ${maxBodyBytes} bytes.`
-  const more = [turns, size].filter(Boolean).join(' ')
+  const more = [turns, lane, size].filter(Boolean).join(' ')
   return [description, more, `${who}${writes ? ' Not with a read-only key.' : ''}`].filter(Boolean).join('\n\n')
 }
 
