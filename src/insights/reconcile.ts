@@ -76,8 +76,9 @@ export const reconcileOrders = insight({
     const settled = now - SETTLED_MS
     const isPaid = ({ status, at }: StoredOrder) => status === 'paid' && at >= from && at < settled
     const window = { from: from - DAY_MS, to: now + 1 }
-    const orders = ordersSince(db, domainId, window.from)
-    const told = await toldIn(sources, { orgId, domainId, window, orders, isPaid })
+    const isAll = orderCount(db, domainId) <= MAX_HELD
+    const orders = ordersSince(db, domainId, isAll ? 0 : window.from)
+    const told = await toldIn(sources, { orgId, domainId, window, orders, isAll, isPaid })
     const reports = reportsOf(orders.filter(isPaid), told, span)
     const mask = (vendor: string) => maskPersonal(vendor, '$vendor', privacy())
     return {
@@ -98,13 +99,14 @@ const MAX_HELD = 50_000
 const MAX_LOOKED_UP = 1000
 
 interface Asked extends ToldScope {
-  /** All orders of this time, of any status. */
+  /** Orders of any status: all of the domain, or those of this time. */
   orders: readonly StoredOrder[]
+  isAll: boolean
   isPaid(order: StoredOrder): boolean
 }
 
 /** Returns what vendors were told; empty when no event was about an order. */
-async function toldIn({ db, history }: Sources, { orders, isPaid, ...scope }: Asked): Promise<ToldRow[]> {
+async function toldIn({ db, history }: Sources, { orders, isAll, isPaid, ...scope }: Asked): Promise<ToldRow[]> {
   const names = await history.query<{ name: string }>(orderNamesQuery(scope))
   const keys = orderKeys(names.map(({ name }) => name))
   if (keys.ids.length === 0) return []
@@ -114,11 +116,11 @@ async function toldIn({ db, history }: Sources, { orders, isPaid, ...scope }: As
     }))
     return history.query<Answered>(toldQuery(scope, keys, expected, listed))
   }
-  const askAll = async () => (await ask(ordersSince(db, scope.domainId, 0), 0)).filter(isTold)
-  if (orderCount(db, scope.domainId) <= MAX_HELD) return askAll()
+  if (isAll) return (await ask(orders, 0)).filter(isTold)
   const rows = await ask(orders, MAX_LOOKED_UP)
   const unknown = rows.filter(({ kind }) => kind === 'unknown')
-  if (unknown.length === MAX_LOOKED_UP) return askAll()
+  // Many, and nobody knows how many more: they are held against all orders there are.
+  if (unknown.length === MAX_LOOKED_UP) return (await ask(ordersSince(db, scope.domainId, 0), 0)).filter(isTold)
   const isOrder = orderLookup(db, scope.domainId)
   const older = unknown.filter(({ id }) => isOrder(id))
   return [...rows.filter(isTold), ...older.map((row) => ({ ...row, kind: 'extra' as const, count: -row.count }))]
