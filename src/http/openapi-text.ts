@@ -16,6 +16,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Notifications: 'What was sent, to whom, and how it went',
   Changes: 'Releases and settings, and what they did to the events',
   Insights: 'What the collected events say',
+  Compliance: 'Personal data and consent in what was sent',
   Labels: 'Names for events, for conditions, journeys and search',
   Orders: 'What a shop sold, against what its tags told their vendors',
   Events: 'The collected events themselves',
