@@ -14,7 +14,7 @@ import type { ConsentRow, KeyRow, PastRow, SessionRow, Side, Tables, VolumeRow }
 import { type ChangeWindow, isLikeDay } from './window.ts'
 
 /** About so many events are read of what is compared: more make nothing surer. */
-const MOST_EVENTS = 300_000
+const MOST_EVENTS = 120_000
 const MOST_KEYS = 600
 const KEYS_AT_ONCE = 120
 /** Suspicious names and keys of which the past is asked, at most. */

@@ -102,6 +102,7 @@ export function suspectOf(one: ShareCase, past: readonly PastRow[]): Suspect {
     effect: effectOf(one),
     chance: isLarge ? chanceOf(one, times) : 1,
     matters: isLarge,
+    isUnknownKey: kind === 'key_lost' && former.share < ALWAYS && times.length < SOME_PAST,
   }
 }
 

@@ -14,6 +14,8 @@ export interface Suspect {
   chance: number
   /** Whether it is large enough to matter. */
   matters: boolean
+  /** True for an optional key of which the past says nothing. */
+  isUnknownKey?: boolean
 }
 
 /** The same text for the same vendor and event. */

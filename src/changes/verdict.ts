@@ -67,7 +67,11 @@ function sureOf(suspects: readonly Suspect[], error: number): Suspect[] {
 function withoutEchoes(sure: readonly Suspect[]): Suspect[] {
   const of = (kind: Suspect['kind']) => new Set(sure.filter((one) => one.kind === kind).map(nameKey))
   const [doubled, lost, fresh] = [of('event_doubled'), of('event_lost'), of('event_new')]
+  const vendorsOf = (key: string | null) =>
+    new Set(sure.flatMap((one) => (one.kind === 'key_lost' && one.key === key ? [one.vendor] : []))).size
   return sure.filter((one) => {
+    // What ends with several vendors alike, and perhaps always came and went, is not the change's doing.
+    if (one.isUnknownKey && vendorsOf(one.key) > 1) return false
     if (one.kind === 'event_rose') return !doubled.has(nameKey(one))
     if (one.kind === 'key_new') return !fresh.has(nameKey(one))
     return one.key === null || !lost.has(nameKey(one))
