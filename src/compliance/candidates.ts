@@ -35,6 +35,7 @@ export function candidatesQuery(
     ...(read && { read }),
     write(binder) {
       const { any, field, own, entry } = personalCandidates(binder, owns)
+      const either = [any.column, own, ...FIELDS.map(field)]
       const texts = `SELECT orgId, domainId, vendor, weight, receivedAt, ${binder.dialect.textRows(FIELDS)} FROM events`
       return {
         sql: `SELECT orgId, domainId, vendor, key, isField, value, sum(weight) AS weight,
@@ -44,7 +45,8 @@ export function candidatesQuery(
           ORDER BY orgId, domainId, vendor, key, isField, value`,
         wholeParams: true,
         anyTests: [any],
-        where: [any.column, own, ...FIELDS.map(field)].join(' OR '),
+        where: either.join(' OR '),
+        either,
       }
     },
   })

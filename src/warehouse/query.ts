@@ -28,6 +28,11 @@ export interface Statement {
   wholeParams?: boolean
   /** Tests on any parameter, each as the column that it names. Far cheaper than to look through the map. */
   anyTests?: readonly AnyTest[]
+  /**
+   * The same as `where`, as tests of which one must hold, each of one column or of `anyTests`. Where tests are answered by a
+   * text, they are put one after the other, which costs far less where values repeat.
+   */
+  either?: readonly string[]
   /** SQL on columns of `events` beside `params`: all other events are left out, before maps are made of them. */
   where?: string
   /** Of `parameters`, which always says it. */

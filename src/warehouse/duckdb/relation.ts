@@ -55,8 +55,7 @@ function parquetBranch(folder: string, files: readonly EventFile[], scope: Scope
   const [first] = files
   if (!first) return emptyBranch(scope)
   const absolute = files.map((file) => `${folder}/${file.path}`)
-  if (first.keys === null && asksTexts(scope))
-    return textBranch(`${freshTexts(absolute)}${filterFor(first, scope)}`, scope)
+  if (first.keys === null && asksTexts(scope)) return textBranch(absolute, filterFor(first, scope), scope)
   if (first.keys === null) return branch(`${freshRelation(absolute)}${filterFor(first, scope)}`, [], scope)
   const shredded = [...new Set(readsAll(scope) ? files.flatMap((file) => file.keys ?? []) : first.keys)]
   const union = files.length > 1 ? ', union_by_name = true' : ''
@@ -88,18 +87,24 @@ function branch(source: string, shredded: readonly string[], scope: Scope): stri
 }
 
 /** Whether the JSON text of parameters is enough to tell which events are wanted. */
-const asksTexts = ({ keys = [], anyTests = [], where }: Scope) =>
-  where !== undefined && keys.length === 0 && anyTests.length > 0 && anyTests.every(({ text }) => text !== undefined)
+const asksTexts = ({ keys = [], anyTests = [], either }: Scope) =>
+  either !== undefined && keys.length === 0 && anyTests.length > 0 && anyTests.every(({ text }) => text !== undefined)
 
-/** As `branch`, from files with the JSON text of parameters: maps are made only of what the tests of the text let pass. */
-function textBranch(source: string, { wholeParams = false, anyTests = [], where }: Scope): string {
-  const columns = anyTests.map(({ column }) => quoteName(column))
-  const answers = anyTests.map(
-    ({ text = '' }, at) => `coalesce(${text.replaceAll('{value}', () => 'params::VARCHAR')}, false) AS ${columns[at]}`,
+/** As `branch`, from files with the JSON text of parameters: maps are made only of what one of the tests lets pass. */
+function textBranch(paths: readonly string[], filter: string, scope: Scope): string {
+  const { wholeParams = false, anyTests = [], either = [] } = scope
+  const texts = new Map(
+    anyTests.map(({ column, text = '' }) => [column, text.replaceAll('{value}', () => 'params::VARCHAR')]),
   )
+  const files = `read_parquet([${paths.map(quoteText).join(', ')}])`
+  // Of one column and nothing else, a test is asked once for each different value, as long as they are few.
+  const hits = either.map(
+    (test) => `SELECT seq FROM (SELECT seq, ${texts.get(test) ?? test} AS hit FROM ${files}) WHERE hit`,
+  )
+  const columns = [...texts.keys()].map((column) => `true AS ${quoteName(column)}`)
   const params = wholeParams ? [`params::JSON::${PARAMS} AS params`] : []
-  const within = `SELECT ${[COLUMNS, ...answers, 'params'].join(', ')} FROM ${source}`
-  return `SELECT ${[COLUMNS, ...columns, ...params].join(', ')} FROM (${within}) WHERE ${where}`
+  const rows = `(SELECT * FROM ${freshTexts(paths)}${filter})`
+  return `SELECT ${[COLUMNS, ...columns, ...params].join(', ')} FROM ${rows} WHERE seq IN (${hits.join(' UNION ALL ')})`
 }
 
 const columnOf = (key: string) => quoteName(columnName(key))
