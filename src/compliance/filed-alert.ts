@@ -78,7 +78,8 @@ export function filedAlert(findings: readonly Finding[], privacy: Privacy): Aler
       logic: consent ? 'all' : 'any',
       items: [...(consent ?? findings.map((finding) => conditionOf(finding, privacy)))],
     },
-    period: '1h',
+    // What comes later counts when its window ends.
+    period: '1m',
     throttle: { count: 1, per: 24, unit: 'hours' },
     channels: [{ type: 'email', target: 'owners' }],
   }
