@@ -29,9 +29,7 @@ export function plainKeys(events: readonly StoredEvent[], privacy: Privacy): Pla
   const keys = new Map<string, Found>()
   for (const { params, weight, receivedAt, kind } of events) {
     if (kind === 'library') continue
-    for (const [name, stored] of Object.entries(params)) {
-      // What reads the answers of DuckDB takes U+FEFF at the beginning of a text for a mark.
-      const text = stored.replace(/^\ufeff/, '')
+    for (const [name, text] of Object.entries(params)) {
       if (isBlank(text)) continue
       const key = maskPersonal(name, '', privacy)
       const value = maskPersonal(text, name, privacy)
