@@ -54,9 +54,12 @@ export function recordImport(
   recordUsage(db, content.counts)
 }
 
-/** Forgets files that were imported so long ago that all of their events are gone. */
+/** Forgets files that were imported so long ago that all of their events are gone, and those of deleted domains. */
 export function removeOldImports(db: Db, now: Instant): void {
-  db.prepare('DELETE FROM importedFile WHERE importedAt < ?').run(now - RECORDS_KEPT_MS)
+  db.prepare(
+    `DELETE FROM importedFile WHERE importedAt < ?
+       OR (domainId <> '' AND domainId NOT IN (SELECT id FROM domain))`,
+  ).run(now - RECORDS_KEPT_MS)
 }
 
 /** When the last of the imported events of each of an organization's domains was received. */

@@ -233,8 +233,11 @@ describe('deleting', () => {
     expect(Object.keys(others).length).toBeGreaterThan(12)
     const answer = await call('DELETE', '/v1/org?name=Acme', { as: cast.alice.key })
     expect([answer.status, answer.body]).toEqual([200, { ok: true }])
-    // The ids whose files are to be removed are kept; the last row is removed by the next round of the signals.
-    expect(rowsOf(db, orgId)).toEqual({ deletedOrg: 1, eventFile: 1, pageFile: 1, rollupFile: 1, signalAlert: 1 })
+    // The ids whose files are to be removed are kept; the others are removed by the next round of the signals, and with old records.
+    expect(rowsOf(db, orgId)).toEqual({
+      ...{ deletedOrg: 1, eventFile: 1, pageFile: 1, rollupFile: 1 },
+      ...{ signalAlert: 1, importedFile: 1 },
+    })
     expect(rowsOf(db, mallory.orgId)).toEqual(others)
     expect(told).toEqual([`deleted ${orgId}`])
   })
