@@ -4,15 +4,19 @@ import type { OwnPattern } from '../conditions/privacy.ts'
 import { AppError } from '../core/error.ts'
 import { OUR_KINDS } from './finding.ts'
 
+const NAME = /^[a-z0-9_]{1,40}$/
+
 /**
- * Fails with `invalid`, naming the first pattern that is none: its name is one of ours or is there twice, it does not
- * compile, it matches the empty text and so every value, or all together cost more than the conditions of one rule may.
+ * Fails with `invalid`, naming the first pattern that is none: its name has other characters, is one of ours or is there
+ * twice, it does not compile, it matches the empty text and so every value, or all together cost more than the conditions
+ * of one rule may.
  */
 export function checkOwnPatterns(patterns: readonly OwnPattern[]): void {
   const names = new Set<string>(OUR_KINDS)
   let cost = 0
   for (const [index, { name, pattern }] of patterns.entries()) {
     const at = `piiPatterns[${index}]`
+    if (!NAME.test(name)) throw new AppError('invalid', `${at}.name: takes a-z, 0-9 and _`)
     if (OUR_KINDS.includes(name)) throw new AppError('invalid', `${at}.name: ${name} is a kind of ours`)
     if (names.has(name)) throw new AppError('invalid', `${at}.name: ${name} is there twice`)
     names.add(name)

@@ -55,6 +55,7 @@ export const causes = insight({
     'fell), `container` (the tag manager stopped), `consent`, `vendor` (in several domains, or its requests fail), ' +
     '`release` (in the watch window of a change), `tag` (none of these). `docs/causes.md` says when each holds.',
   path: '/insights/causes',
+  isQuick: true,
   refusals: ['notFound', 'unavailable'],
   input: Closed({ domainId: domainField }),
   output: CauseListSchema,

@@ -50,6 +50,7 @@ export const scores = insight({
     'From 0 to 100, of all domains or those of a project: half the mean of the domains, half the worst one. ' +
     '`docs/scores.md` has the formulas. Domains that never sent an event are left out.',
   path: '/insights/scores',
+  isQuick: true,
   refusals: ['notFound', 'unavailable'],
   input: Closed({ projectId: Type.Optional(Type.String({ maxLength: 100 })) }),
   output: ScoresSchema,

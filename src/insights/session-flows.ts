@@ -69,7 +69,7 @@ export type Flows = Static<typeof FlowsSchema>
 
 /** How sessions go from page to page, and what fires on the way. */
 export const sessionFlows = insight({
-  id: 'getSessionFlows',
+  id: 'getJourneyFlows',
   summary: 'How sessions go from page to page, and what fires on the way',
   description:
     'A step is a stay: events that follow one another on one path. Sessions end after 30 minutes without an event; ' +

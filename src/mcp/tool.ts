@@ -36,17 +36,33 @@ interface Fields {
 }
 
 /** Named schemas that are described in the tools that write them, so the schemas of answers have only their names. */
-const WRITTEN = ['Alert', 'Channel', 'Condition', 'JourneySpec']
+const WRITTEN = ['Channel', 'Condition', 'JourneySpec']
+/** Named schemas that are so long that answers say only where they are described. */
+const DESCRIBED_ELSEWHERE: Readonly<Record<string, string>> = {
+  AlertInput: 'What create_alert takes',
+  Alert: 'What create_alert takes, and id, orgId, createdAt and updatedAt',
+}
 
 /**
  * Returns a function that inlines all references, because validators refuse duplicate names and assistants handle
  * references badly. Examples are left out, and a named schema is described only where it first occurs, because every
- * conversation pays for the length. `described`: names of schemas that are described already.
+ * conversation pays for the length. `described`: names of schemas that are described already. `elsewhere`: names of
+ * schemas that are not described here at all, with what is said instead.
  */
-function inliner(described: Set<string>): (schema: TSchema) => JsonSchema {
-  const terse = ({ examples: _, description: __, ...schema }: TSchema): JsonSchema => plain(schema as TSchema, terse)
+function inliner(
+  described: Set<string>,
+  elsewhere: Readonly<Record<string, string>> = {},
+): (schema: TSchema) => JsonSchema {
+  const shortOf = ({ $id = '' }: TSchema) => {
+    const description = elsewhere[$id]
+    return description === undefined ? null : { type: 'object', description }
+  }
+  const terse = ({ examples: _, description: __, ...schema }: TSchema): JsonSchema =>
+    shortOf(schema as TSchema) ?? plain(schema as TSchema, terse)
   const inlined = ({ examples: _, ...schema }: TSchema): JsonSchema => {
     const { $id: name } = schema
+    const short = shortOf(schema as TSchema)
+    if (short) return short
     if (name !== undefined && described.has(name)) return terse(schema as TSchema)
     if (name !== undefined) described.add(name)
     return plain(schema as TSchema, inlined)
@@ -115,7 +131,7 @@ function entryOf(route: Route, inputSchema: ToolEntry['inputSchema']): ToolEntry
     title: summary,
     description: [summary, ...(description === undefined ? [] : [description])].join('. '),
     inputSchema,
-    outputSchema: { ...inliner(new Set(WRITTEN))(answer), type: 'object' },
+    outputSchema: { ...inliner(new Set(WRITTEN), DESCRIBED_ELSEWHERE)(answer), type: 'object' },
     annotations: {
       readOnlyHint: !PERMISSIONS[access].writes,
       destructiveHint: method === 'DELETE',

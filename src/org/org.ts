@@ -19,9 +19,8 @@ export interface Org {
 }
 
 const PiiPatternSchema = Closed({
-  name: Type.String({
-    pattern: '^[a-z0-9_]{1,40}$',
-    description: 'The kind of its findings; none of ours',
+  name: Text(1, 40, {
+    description: 'The kind of its findings, of a-z, 0-9 and _; none of ours',
     examples: ['employee'],
   }),
   pattern: Text(1, 1000, { description: 'RE2; found anywhere in a value', examples: ['EMP-[0-9]{6}'] }),
