@@ -1,4 +1,5 @@
 import type { AlertInput } from '../alerts/alert.ts'
+import { dataValidation } from '../alerts/types/data-validation/data-validation.ts'
 import type { Condition } from '../conditions/condition.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import { cutText } from '../core/text.ts'
@@ -71,7 +72,7 @@ export function filedAlert(findings: readonly Finding[], privacy: Privacy): Aler
   const consent = isConsentKind(kind) ? CONSENT_CONDITIONS[kind] : null
   return {
     name: cutText(`Compliance: ${subjectOf(findings)}, ${vendor || 'any vendor'}`, MAX_NAME_LENGTH, '…'),
-    alertType: 'data_validation',
+    alertType: dataValidation.kind,
     severity: 'high',
     ...(vendor === '' || isMasked(vendor) ? {} : { vendors: [vendor] }),
     conditions: {

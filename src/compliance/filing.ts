@@ -34,7 +34,7 @@ export interface Filing {
 }
 
 /**
- * Files findings of one vendor and key: each gets the issue of a `data_validation` alert that judges what comes later.
+ * Files findings of one vendor and key: each gets the issue of a validation alert that judges what comes later.
  * Findings of personal data share one alert, with a condition for each kind that was filed; each kind of consent has its
  * own. While the issue is unresolved, filing again changes nothing but the note. Returns the id of the (first) issue.
  * Fails with `notFound` when there is no such finding. Runs in the caller's transaction.

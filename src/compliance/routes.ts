@@ -97,7 +97,7 @@ function actionRoute(parts: FilingParts): Route {
     tag,
     summary: 'File an issue of a finding, ignore it, or watch it again',
     description:
-      'Acts on findings of personal data and of consent. `file` answers the issue of a visible `data_validation` ' +
+      'Acts on findings of personal data and of consent. `file` answers the issue of a visible validation ' +
       'alert on this vendor and key, which judges what comes later; while it is unresolved, the same again.',
     refusals: ['notFound', 'conflict'],
     tool: true,

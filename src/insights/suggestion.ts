@@ -1,4 +1,6 @@
 import { type Alert, type AlertInput, domainsOf, type Severity } from '../alerts/alert.ts'
+import { dataValidation } from '../alerts/types/data-validation/data-validation.ts'
+import { alertTypeOf } from '../alerts/types/index.ts'
 import { type Condition, conditionsOf, targetOf } from '../conditions/condition.ts'
 import { countText, cutText } from '../core/text.ts'
 
@@ -153,9 +155,9 @@ export function byMoney(a: Presence, b: Presence): number {
   return (ofA ?? '') < (ofB ?? '') ? -1 : 1
 }
 
-/** True when a validation rule has a condition on this key of this event, whatever the condition is. */
+/** True when a rule about single events has a condition on this key of this event, whatever the condition is. */
 export function watches(alert: Alert, { domainId, vendor, event, key }: KeyFacts): boolean {
-  if (alert.alertType !== 'data_validation') return false
+  if (!alertTypeOf(alert.alertType).judgedOnArrival) return false
   const { vendors = [], filters = [] } = alert
   const domains = domainsOf(alert)
   if (domains.length > 0 && !domains.includes(domainId)) return false
@@ -179,7 +181,7 @@ function ruleOf(kind: SuggestionKind, facts: KeyFacts): AlertInput {
   return {
     name: cutText(`${titleOf(facts)} ${DEMANDS[kind]}`, MAX_NAME_LENGTH, '…'),
     domainIds: [domainId],
-    alertType: 'data_validation',
+    alertType: dataValidation.kind,
     severity: severityOf(facts),
     vendors: [vendor],
     filters: [event === '' ? { parameter: '$event', op: 'is_blank' } : equals('$event', event)],

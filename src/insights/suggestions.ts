@@ -1,6 +1,7 @@
 import { AlertInputSchema } from '../alerts/alert-schema.ts'
 import { backtest } from '../alerts/backtest.ts'
 import { alertFrom, alertsOf } from '../alerts/store.ts'
+import { dataValidation } from '../alerts/types/data-validation/data-validation.ts'
 import { maskPersonal } from '../conditions/mask.ts'
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
@@ -58,7 +59,7 @@ const SuggestionListSchema = Closed(
             rule: {
               name: 'Google Analytics 4 purchase: ep.transaction_id is there',
               domainIds: ['dom_01ke7jm2q0d3k8f1z6y5b7n4ta'],
-              alertType: 'data_validation',
+              alertType: dataValidation.kind,
               severity: 'high',
               vendors: ['Google Analytics 4'],
               filters: [{ parameter: '$event', op: 'equals', values: ['purchase'] }],
