@@ -107,7 +107,7 @@ test('a rule costs at most so much, and its refusal names the sum', async () => 
   expect([large.status, large.body.error]).toEqual([
     400,
     'conditions.items[2].values[22]: up to here the conditions cost 20070, and a rule may cost 20000: ' +
-      'a pattern its size, another value a tenth of its letters',
+      'a pattern its size, a label 50, another value a tenth of its letters',
   ])
   const patterns = Array.from({ length: 100 }, (_, n) => `[a-z]{1,${200 + n}}x`)
   const dear = {
