@@ -11,7 +11,7 @@ const MemberSchema = Closed({
   vendor: Text(1, 200, { description: 'The vendor, spelled exactly', examples: ['Google Analytics 4'] }),
   event: Type.String({
     maxLength: 200,
-    description: 'The event’s name; empty: any of the vendor',
+    description: 'The event’s name; empty: every event of the vendor',
     examples: ['purchase'],
   }),
 })
