@@ -1,4 +1,5 @@
 import { textTests } from '../conditions/sql.ts'
+import { FAILED_SQL } from '../core/event.ts'
 import { type Binder, type Query, query } from '../warehouse/query.ts'
 import type { ChangeWindow } from './window.ts'
 import { lagSql, pastFrom } from './window.ts'
@@ -52,8 +53,6 @@ function sideSql({ at, newVersions }: Reading, binder: Binder): string {
     WHEN version IN (${fresh}) THEN 'new' ELSE 'old' END`
 }
 
-const FAILED = `status IN ('failure', 'exception', 'timeout')`
-
 function violatedSql({ youngAlerts }: Pick<Reading, 'youngAlerts'>, binder: Binder): string {
   const young = youngAlerts.map((id) => binder.dialect.has('violations', binder.bind(id)))
   return ['violated', ...(young.length > 0 ? [`NOT (${young.join(' OR ')})`] : [])].join(' AND ')
@@ -72,7 +71,7 @@ export function sessionsQuery(reading: Reading): Query {
       const part = binder.dialect.quotient(`(startAt - ${at})`, blockMs)
       const block = reading.newVersions.length > 0 ? `CASE WHEN startAt < ${at} THEN -1 ELSE ${part} END` : '0'
       const own = `SELECT ${sideSql(reading, binder)} AS side, ${UNIT} AS unit, vendor, event, count(*) AS own,
-          sum(weight) AS weight, ${weightWhere('status IS NOT NULL')} AS known, ${weightWhere(FAILED)} AS failed,
+          sum(weight) AS weight, ${weightWhere('status IS NOT NULL')} AS known, ${weightWhere(FAILED_SQL)} AS failed,
           ${weightWhere(violatedSql(reading, binder))} AS violated, min(receivedAt) AS firstAt
         FROM events WHERE ${scopeOf(reading, binder)} GROUP BY ALL`
       const placed = `SELECT *, row_number() OVER (PARTITION BY side, unit ORDER BY vendor, event) AS place,
@@ -185,7 +184,7 @@ export function pastQuery(
       const { lag, side, isCompared } = lagSql(reading, 'receivedAt', binder.dialect.quotient)
       const named = [...binder.among('vendor', vendors), ...binder.among('event', events)]
       const perUnit = `SELECT vendor, event, ${lag} AS lag, ${side} AS side, ${UNIT} AS unit, count(*) AS own,
-          sum(weight) AS weight, ${weightWhere('status IS NOT NULL')} AS known, ${weightWhere(FAILED)} AS failed,
+          sum(weight) AS weight, ${weightWhere('status IS NOT NULL')} AS known, ${weightWhere(FAILED_SQL)} AS failed,
           ${weightWhere(violatedSql(reading, binder))} AS violated${keys.length > 0 ? `, ${keyColumns(keys, binder)}` : ''}
         FROM events GROUP BY ALL`
       const sums = keys.flatMap((_, place) => ['w', 'n', 'b'].map((kind) => `sum(${kind}${place}) AS ${kind}${place}`))

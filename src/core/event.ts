@@ -70,3 +70,6 @@ export const EVENT_COLUMNS = {
   weight: 'DOUBLE',
   violations: 'VARCHAR[]',
 } as const satisfies Record<Exclude<keyof StoredEvent, 'params'>, string>
+
+/** SQL that is true of an event that failed; of events whose status is unknown it is NULL. */
+export const FAILED_SQL = `status IN ('failure', 'exception', 'timeout')`

@@ -43,3 +43,6 @@ export function firstFew(paths: readonly string[]): string {
   const more = paths.length - NAMED
   return `${paths.slice(0, NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
+
+/** A share, 0 to 1, with two significant digits: `0.0625` → `6.3 %`. */
+export const shareText = (share: number): string => `${Number((share * 100).toPrecision(2))} %`

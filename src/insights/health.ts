@@ -1,5 +1,5 @@
 import type { Severity } from '../alerts/alert.ts'
-import { countText } from '../core/text.ts'
+import { countText, shareText } from '../core/text.ts'
 
 /** A signal that is followed and not muted. */
 export interface SignalHealth {
@@ -87,7 +87,7 @@ export function availabilityOf(health: DomainHealth): Health {
   if (health.gapShare > 0) {
     causes.push({
       loss: health.gapShare,
-      text: `nothing could be collected for ${percent(health.gapShare)} of the time`,
+      text: `nothing could be collected for ${shareText(health.gapShare)} of the time`,
     })
   }
   return healthOf(causes)
@@ -105,7 +105,7 @@ function vendorCause(vendor: string, { name, signals, vendors }: DomainHealth): 
   if (loss <= 0) return null
   const text =
     failing >= missing || !worst
-      ? `${percent(failed)} of ${vendor} failed on ${name}`
+      ? `${shareText(failed)} of ${vendor} failed on ${name}`
       : `${[vendor, worst.event].filter(Boolean).join(' ')} is ${worst.state} on ${name}`
   return { loss, text }
 }
@@ -128,7 +128,7 @@ export function accuracyOf({ name, rules }: DomainHealth): Health {
       const share = Math.min(1, violating / Math.max(total, violating, 1))
       if (share <= 0) return []
       const events = [vendor, event].filter(Boolean).join(' ')
-      const text = `${percent(share)} of ${events} events on ${name} break "${alert}"`
+      const text = `${shareText(share)} of ${events} events on ${name} break "${alert}"`
       return [{ loss: SEVERITY_LOSS[severity] * Math.sqrt(share), text }]
     }),
   )
@@ -176,5 +176,3 @@ export function scoreOf(domains: readonly Health[], otherwise: string): Score {
     named.length > 0 ? `${[first.charAt(0).toUpperCase() + first.slice(1), ...others].join('; ')}.` : otherwise
   return { score: Math.round(((mean + worst) / 2) * 100), detail }
 }
-
-const percent = (share: number) => `${Number((share * 100).toPrecision(2))} %`

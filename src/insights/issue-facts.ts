@@ -2,8 +2,8 @@ import { keptAlerts } from '../alerts/store.ts'
 import { changesOfIssue } from '../changes/store.ts'
 import { CONSENT_KEY, type Finding } from '../compliance/finding.ts'
 import { openFindings } from '../compliance/store.ts'
-import { maskPersonal } from '../conditions/mask.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
+import { FAILED_SQL } from '../core/event.ts'
 import { googleTagManager } from '../decoders/google-tag-manager.ts'
 import { explanationOf, isDomainFall } from '../issues/explanation.ts'
 import type { IssueRecord } from '../issues/issue.ts'
@@ -12,6 +12,7 @@ import type { Dialect } from '../warehouse/dialect.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import type { Sources } from './insight.ts'
 import { type IssueFacts, TOGETHER_MS } from './ladder.ts'
+import { maskFor } from './masked.ts'
 
 /** A gap this close to the beginning of an issue may have caused it. */
 const GAP_NEAR_MS = 15 * MINUTE_MS
@@ -32,7 +33,7 @@ export async function factsOf(
   issues: readonly IssueRecord[],
   now: Instant,
 ): Promise<IssueFacts[]> {
-  const { db, privacy } = sources
+  const { db } = sources
   const recent = issues
     .filter(({ firstSeenAt }) => firstSeenAt > now - ASKED_MS)
     .map((issue) => stretchesOf(issue, now))
@@ -42,7 +43,7 @@ export async function factsOf(
   const consents = openFindings(db, orgId)
     .filter(({ key }) => key === CONSENT_KEY)
     .toSorted((a, b) => b.firstSeenAt - a.firstSeenAt)
-  const masked = (text: string) => maskPersonal(text, '', privacy())
+  const masked = maskFor(sources)
   return issues.map((issue) => {
     const { id, domainId, firstSeenAt } = issue
     const rule = rules.get(issue.alertId)?.read() ?? null
@@ -186,11 +187,10 @@ function failuresQuery(orgId: string, issues: readonly Stretches[]): Query {
       const vendors = [...new Set(issues.flatMap(({ vendor }) => vendor ?? []))]
       const sum = (test: string) => `sum(CASE WHEN ${test} THEN weight ELSE 0 END)`
       const [isBefore, isSince] = ['receivedAt < leadAt', 'receivedAt >= sinceAt']
-      const failed = `status IN ('failure', 'exception', 'timeout')`
       return {
         where: [...binder.among('vendor', vendors), 'status IS NOT NULL', `kind <> 'library'`].join(' AND '),
         sql: `SELECT own.id AS id, ${sum(isBefore)} AS allBefore, ${sum(isSince)} AS allSince,
-            ${sum(`${isBefore} AND ${failed}`)} AS failedBefore, ${sum(`${isSince} AND ${failed}`)} AS failedSince
+            ${sum(`${isBefore} AND ${FAILED_SQL}`)} AS failedBefore, ${sum(`${isSince} AND ${FAILED_SQL}`)} AS failedSince
           FROM events JOIN ${own} AS own ON own.ownVendor = vendor
           WHERE receivedAt >= beforeAt AND receivedAt < untilAt AND (${isBefore} OR ${isSince}) GROUP BY own.id`,
       }

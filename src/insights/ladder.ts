@@ -1,6 +1,6 @@
 import type { Severity } from '../alerts/alert.ts'
 import { HOUR_MS, type Instant } from '../core/clock.ts'
-import { countText } from '../core/text.ts'
+import { countText, shareText } from '../core/text.ts'
 import type { IssueRecord } from '../issues/issue.ts'
 
 /** What may have caused an issue, in the order in which it is looked for. */
@@ -175,12 +175,10 @@ function detailOf({ kind, vendor }: Rung, members: readonly IssueFacts[]): strin
     consent: 'began within 2 hours of a finding of consent',
     vendor:
       failures > 0
-        ? `began when ${percent(failures)} of the requests to ${vendor} failed`
+        ? `began when ${shareText(failures)} of the requests to ${vendor} failed`
         : `of ${vendor} began within 2 hours in ${countText(domains)} domains`,
     release: 'began in the watch window of this change',
     tag: 'with no cause beyond the tag itself',
   }
   return `${count} ${why[kind]}.`
 }
-
-const percent = (share: number) => `${Number((share * 100).toPrecision(2))} %`

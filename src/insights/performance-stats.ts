@@ -1,4 +1,5 @@
 import { DAY_MS } from '../core/clock.ts'
+import { FAILED_SQL } from '../core/event.ts'
 import { Closed, Int, Type } from '../core/schema.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import { domainField, domainsMeant, hoursField, lastHours, percentOf } from './asked.ts'
@@ -84,7 +85,7 @@ function statsQuery(orgId: string, domainIds: readonly string[], window: Query['
     ...{ orgId, window },
     write: (binder) => ({
       sql: `SELECT vendor, sum(weight) AS weight,
-          coalesce(sum(weight) FILTER (WHERE status IN ('failure', 'exception', 'timeout')), 0) AS failed,
+          coalesce(sum(weight) FILTER (WHERE ${FAILED_SQL}), 0) AS failed,
           coalesce(sum(weight) FILTER (WHERE status IS NOT NULL), 0) AS known,
           coalesce(round(sum(weight * execMs) FILTER (WHERE ${IS_TIME}), 3), 0) AS execSum,
           coalesce(sum(weight) FILTER (WHERE ${IS_TIME}), 0) AS execWeight,

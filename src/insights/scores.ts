@@ -1,8 +1,8 @@
 import type { Alert } from '../alerts/alert.ts'
 import { keptAlerts } from '../alerts/store.ts'
 import { openFindings } from '../compliance/store.ts'
-import { maskPersonal } from '../conditions/mask.ts'
 import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
+import { FAILED_SQL } from '../core/event.ts'
 import { Closed, Int, Type } from '../core/schema.ts'
 import { cutText } from '../core/text.ts'
 import { findProject } from '../domains/project-store.ts'
@@ -12,6 +12,7 @@ import type { Db } from '../store/database.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import { accuracyOf, availabilityOf, complianceOf, type DomainHealth, scoreOf } from './health.ts'
 import { insight, type Sources } from './insight.ts'
+import { maskFor } from './masked.ts'
 import { signalsOf } from './signal-list.ts'
 
 const ScorePartSchema = Closed({
@@ -140,9 +141,9 @@ function enabledRules(db: Db, ids: readonly string[]): Map<string, Alert> {
 }
 
 /** Returns a function that makes names fit for a sentence: personal data is masked, long ones are cut. */
-function maskOf({ privacy }: Sources): (name: string) => string {
-  const own = privacy()
-  return (name) => cutText(maskPersonal(name, '', own), MAX_NAME_LENGTH, '…')
+function maskOf(sources: Sources): (name: string) => string {
+  const mask = maskFor(sources)
+  return (name) => cutText(mask(name), MAX_NAME_LENGTH, '…')
 }
 
 interface Named {
@@ -163,7 +164,7 @@ export function statusesQuery(orgId: string, domainIds: readonly string[], windo
     ...{ orgId, window },
     write: (binder) => ({
       sql: `SELECT domainId, vendor, sum(weight) AS known,
-          sum(CASE WHEN status IN ('failure', 'exception', 'timeout') THEN weight ELSE 0 END) AS failed
+          sum(CASE WHEN ${FAILED_SQL} THEN weight ELSE 0 END) AS failed
         FROM events WHERE ${binder.among('domainId', domainIds).join('')} AND kind <> 'library' AND status IS NOT NULL
         GROUP BY ALL`,
     }),
