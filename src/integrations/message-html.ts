@@ -1,12 +1,6 @@
+import { escapeHtml } from './mail-look.ts'
 import type { Message } from './message.ts'
 import { KIND_TITLES, type MessageRow, rowsOf, sampleRowsOf, subjectOf } from './message-text.ts'
-
-const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-
-/** Safe as text and inside quoted attributes. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
-}
 
 // Colours are given twice, because mail programs either read the media query or turn colours round themselves.
 const STYLE = `

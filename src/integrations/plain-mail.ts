@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { escapeHtml } from './message-html.ts'
+import { escapeHtml } from './mail-look.ts'
 import { type MailOutbound, SEND_TIMEOUT_MS, type Transport } from './transport.ts'
 
 export interface PlainMailParts {
