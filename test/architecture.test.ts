@@ -263,6 +263,8 @@ const TABLES: Record<string, string> = {
   countedName: 'warehouse',
   deletedOrg: 'org ingest',
   delivery: 'integrations metrics',
+  // Gone with the delivery.
+  deliveryAttempt: 'integrations',
   domain: 'domains alerts changes compliance evidence insights issues ingest org signals warehouse',
   domainVendor: 'domains',
   eventFile: 'warehouse',

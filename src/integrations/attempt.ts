@@ -4,8 +4,9 @@ import { oneAtATime } from '../core/one-at-a-time.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import type { Db } from '../store/database.ts'
 import { type DeliveryRecord, messageOfDelivery } from './delivery.ts'
+import { type DeliveryHead, lockOf } from './grouping.ts'
 import type { Message } from './message.ts'
-import { OpenDelivery } from './open-context.ts'
+import { type OpenContext, OpenDelivery, OpenGroup } from './open-context.ts'
 import { PROVIDERS } from './providers/index.ts'
 import type { Provider } from './providers/provider.ts'
 import { type Attempted, type Outcome, outcomeOfError, Unusable } from './reply.ts'
@@ -33,32 +34,38 @@ export interface DeliveryParts {
 /** An attempt of several steps that takes longer is ended, and tried again from its last checkpoint. */
 export const ATTEMPT_TIMEOUT_MS = 120_000
 
-/** Sends one claimed delivery. Never throws: what can't be rendered is broken, with the reason. */
-export async function attempt(
-  parts: DeliveryParts,
-  delivery: DeliveryRecord,
-  stopping: AbortSignal,
-): Promise<Attempted> {
-  let context: OpenDelivery | null = null
+/** A claimed delivery, and those that go with it as one message: openings of one group, in their order. */
+export interface Claimed {
+  delivery: DeliveryRecord
+  others: readonly DeliveryHead[]
+}
+
+/** Sends what was claimed. Never throws: what can't be rendered is broken, with the reason. */
+export async function attempt(parts: DeliveryParts, claimed: Claimed, stopping: AbortSignal): Promise<Attempted> {
+  const { delivery } = claimed
+  let context: OpenContext | null = null
   const late = new AbortController()
   const timer = setTimeout(() => late.abort(), ATTEMPT_TIMEOUT_MS)
   try {
     const { provider, message } = providerAndMessage(parts, delivery)
-    context = new OpenDelivery(parts, provider, delivery, AbortSignal.any([stopping, late.signal]))
-    const outcome = await deliverOnce(parts, provider, context, { delivery, message })
+    const signal = AbortSignal.any([stopping, late.signal])
+    const work = workOf(parts, provider, { ...claimed, message }, signal)
+    context = work.context
+    const outcome = await work.run()
     if (outcome.verdict !== 'delivered' && stopping.aborted) return STOPPED
     return context.ended(outcome)
   } catch (error) {
     if (stopping.aborted) return STOPPED
     const outcome = late.signal.aborted ? TOO_LATE : outcomeOfError(error, parts.clock.now())
     if (!outcome) parts.report(context?.withoutSecrets(error) ?? error, delivery.id)
-    return context?.ended(outcome ?? UNKNOWN) ?? { outcome: outcome ?? UNKNOWN, hung: false, said: '' }
+    return context?.ended(outcome ?? UNKNOWN) ?? { outcome: outcome ?? UNKNOWN, ...UNASKED }
   } finally {
     clearTimeout(timer)
   }
 }
 
-const STOPPED: Attempted = { outcome: { verdict: 'stopped' }, hung: false, said: '' }
+const UNASKED = { hung: false, answer: '', asked: false }
+const STOPPED: Attempted = { outcome: { verdict: 'stopped' }, ...UNASKED }
 const TOO_LATE: Outcome = {
   verdict: 'retry',
   reason: `not done within ${ATTEMPT_TIMEOUT_MS / 1000} s`,
@@ -79,23 +86,34 @@ function providerAndMessage(
   return { provider, message }
 }
 
-/** Whatever is done about one issue through one channel is done one after the other: each sees what the last remembered. */
-function deliverOnce(
-  { db }: DeliveryParts,
-  provider: Provider,
-  context: OpenDelivery,
-  { delivery, message }: { delivery: DeliveryRecord; message: Message },
-): Promise<Outcome> {
-  const { transition, issueId, channelType, channelTarget } = delivery
-  if (transition === 'test' && provider.test) return provider.test(context)
-  const { deliver } = provider
-  if (!deliver) throw new AppError('invalid', `${channelType} is no channel`)
-  if (transition !== 'test') refuseUnusable(context)
-  const work = () => deliver(context, message)
-  return issueId === null ? work() : oneAtATime(db, issueKey(issueId, channelType, channelTarget), work)
+interface Work {
+  context: OpenContext
+  run(): Promise<Outcome>
 }
 
-export const issueKey = (issueId: string, type: string, target: string) => `issue ${issueId} ${type} ${target}`
+/** Whatever is done about one message at one channel is done one after the other: each sees what the last remembered. */
+function workOf(
+  parts: DeliveryParts,
+  provider: Provider,
+  { delivery, others, message }: Claimed & { message: Message },
+  signal: AbortSignal,
+): Work {
+  const { transition, issueId, channelType, channelTarget } = delivery
+  const { test, deliver, deliverGroup } = provider
+  const inTurn = (run: () => Promise<Outcome>) =>
+    issueId === null ? run() : oneAtATime(parts.db, lockOf(parts.db, { issueId, channelType, channelTarget }), run)
+  if (others.length > 0 && deliverGroup) {
+    const members = [delivery, ...others].sort((one, other) => one.seq - other.seq)
+    const context = new OpenGroup(parts, provider, members, signal)
+    refuseUnusable(context)
+    return { context, run: () => inTurn(() => deliverGroup(context, context.members)) }
+  }
+  const context = new OpenDelivery(parts, provider, delivery, signal)
+  if (transition === 'test' && test) return { context, run: () => test(context) }
+  if (!deliver) throw new AppError('invalid', `${channelType} is no channel`)
+  if (transition !== 'test') refuseUnusable(context)
+  return { context, run: () => inTurn(() => deliver(context, message)) }
+}
 
 const UNUSABLE = {
   incomplete: 'something has to be chosen in the integration first',

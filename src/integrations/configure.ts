@@ -76,7 +76,7 @@ export function replace(parts: ConfigureParts, key: IntegrationKey, input: Integ
   const secrets = kept ? splitSettings(kept.settings, fields).secrets : refuseLost(fields, input)
   const settings = provider.configured.prepare({ ...secrets, ...input.config }, guard)
   const moved = kept !== null && isMoved(kept.settings, settings)
-  if (moved) refuseUnasked(provider, secrets, input)
+  if (moved) refuseUnasked(secrets, input)
   const isSame = (name: string) => input.config[name] === undefined || input.config[name] === secrets[name]
   const tokens = kept && !moved && fields.every(isSame) ? kept.tokens : {}
   return updateIntegration(db, box, key, {
@@ -95,8 +95,7 @@ function refuseLost(fields: readonly string[], { config }: IntegrationInput): Re
 }
 
 /** Who may configure and does not know a secret could else have it sent to themselves. */
-function refuseUnasked({ connect }: Provider, secrets: Record<string, unknown>, { config }: IntegrationInput): void {
-  if (connect.by === 'secret' && connect.neverSent) return
+function refuseUnasked(secrets: Record<string, unknown>, { config }: IntegrationInput): void {
   const asked = Object.keys(secrets).find((name) => config[name] === undefined)
   if (asked === undefined) return
   throw new AppError('invalid', `config.${asked}: must be given again, because it would go to another address`)

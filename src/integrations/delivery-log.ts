@@ -15,8 +15,11 @@ export function replay(db: Db, orgId: string, id: string, now: Instant): Deliver
     if (delivery.status === 'withdrawn') {
       throw new AppError('conflict', `the delivery was withdrawn: ${delivery.lastError ?? 'it is out of date'}`)
     }
+    // What was never told together with others goes by itself; of what was, its message is remembered.
     db.prepare(
-      `UPDATE delivery SET status = 'pending', attempts = 0, dueAt = ?, expiresAt = NULL, lastError = NULL WHERE id = ?`,
+      `UPDATE delivery SET status = 'pending', attempts = 0, dueAt = ?, expiresAt = NULL, lastError = NULL,
+         groupId = CASE WHEN deliveredAt IS NULL THEN NULL ELSE groupId END
+       WHERE id = ?`,
     ).run(now, id)
     return findDelivery(db, orgId, id)
   })

@@ -72,11 +72,13 @@ export interface DeliveryRecord {
   lastError: string | null
   deliveredAt: Instant | null
   createdAt: Instant
+  /** Of the opening in whose 30 s this one came: those of one group go as one message. Null: it goes by itself. */
+  groupId: string | null
 }
 
 /** The columns of a `DeliveryRecord`. */
 export const DELIVERY_COLUMNS = `seq, id, orgId, issueId, alertId, transition, noticeKey, channelType, channelTarget,
-  message, status, attempts, dueAt, lastAttemptAt, lastError, deliveredAt, createdAt`
+  message, status, attempts, dueAt, lastAttemptAt, lastError, deliveredAt, createdAt, groupId`
 
 /** What it says; null when the row is damaged. */
 export function messageOfDelivery({ message }: Pick<DeliveryRecord, 'message'>): Message | null {

@@ -1,9 +1,10 @@
 import { HOUR_MS, type Instant, SECOND_MS } from '../core/clock.ts'
-import { attempt, type DeliveryParts } from './attempt.ts'
-import type { DeliveryRecord } from './delivery.ts'
-import { recordOutcome } from './outcome.ts'
+import { attempt, type Claimed, type DeliveryParts } from './attempt.ts'
+import { claimOthers } from './grouping.ts'
+import { recordAttempt } from './outcome.ts'
+import { Pauses } from './pauses.ts'
 import { claimNext, dropExpired, Rounds } from './queues.ts'
-import type { Attempted, Outcome } from './reply.ts'
+import type { Attempted, Outcome, TimedAttempt } from './reply.ts'
 import { choose, type Health, healthAfter, healthKey, mayGo, type Way } from './schedule.ts'
 
 /** What is found out when an attempt ends is looked for together, and for at most a tenth of the time. */
@@ -20,6 +21,7 @@ const RECORD_AGAIN_MS = SECOND_MS
 export class Dispatcher {
   private readonly underWay = new Map<Promise<unknown>, Way>()
   private readonly health = new Map<string, Health>()
+  private readonly pauses = new Pauses()
   private readonly rounds: Rounds
   /** Ends with a look at what may go. */
   private rest: Promise<void> | null = null
@@ -40,6 +42,7 @@ export class Dispatcher {
     const now = this.parts.clock.now()
     dropExpired(this.parts.db, now)
     for (const [key, { until }] of this.health) if (until < now - HOUR_MS) this.health.delete(key)
+    this.pauses.tidy(now - HOUR_MS)
     let started = 0
     // A queue is offered once at a time, and its host may have room for two.
     for (let more = this.startSome(now); more > 0; more = this.startSome(now)) started += more
@@ -49,27 +52,32 @@ export class Dispatcher {
   private startSome(now: Instant): number {
     const { parts, rounds } = this
     let started = 0
-    for (const waiting of choose(rounds.next(now), this.traffic(now))) {
-      const delivery = claimNext(parts.db, waiting.queue, now)
+    const open = rounds.next(now).filter(({ queue }) => !this.pauses.isPaused(queue, now))
+    for (const waiting of choose(open, this.traffic(now))) {
+      const delivery = claimNext(parts.db, waiting.queue, now, this.pauses.firstOf(waiting.queue))
       if (!delivery) continue
       rounds.served(waiting)
       started++
-      void this.send(delivery, waiting)
+      void this.send({ delivery, others: claimOthers(parts.db, delivery, now) }, waiting)
     }
     return started
   }
 
   /**
-   * One attempt at a claimed delivery, counted among what is under way until its outcome is recorded, with what `revise` makes of
+   * One attempt at what was claimed, counted among what is under way until its outcome is recorded, with what `revise` makes of
    * the outcome. Never throws: what the store does not take is reported and tried again until the program stops.
    */
-  send(delivery: DeliveryRecord, way: Way, revise = (outcome: Outcome) => outcome): Promise<Attempted> {
+  send(claimed: Claimed, way: Way, revise = (outcome: Outcome) => outcome): Promise<Attempted> {
     return this.visit(way, async (ended) => {
-      const { outcome, ...rest } = await attempt(this.parts, delivery, this.stopping)
-      ended(rest.hung)
-      const revised = revise(outcome)
-      await this.record(delivery, revised)
-      return { ...rest, outcome: revised }
+      const at = this.parts.clock.now()
+      const begun = performance.now()
+      const attempted = await attempt(this.parts, claimed, this.stopping)
+      ended(attempted.hung)
+      const durMs = Math.round(performance.now() - begun)
+      const timed = { ...attempted, outcome: revise(attempted.outcome), at, durMs }
+      this.pauses.note(claimed.delivery, timed.outcome, this.parts.clock.now())
+      await this.record(claimed, timed)
+      return timed
     })
   }
 
@@ -86,13 +94,13 @@ export class Dispatcher {
     return visiting
   }
 
-  private async record(delivery: DeliveryRecord, outcome: Outcome): Promise<void> {
+  private async record(claimed: Claimed, attempted: TimedAttempt): Promise<void> {
     const { db, clock, report } = this.parts
     for (;;) {
       try {
-        return recordOutcome(db, delivery, outcome, { ...this.parts, now: clock.now() })
+        return recordAttempt(db, claimed, attempted, { ...this.parts, now: clock.now() })
       } catch (error) {
-        report(error, delivery.id)
+        report(error, claimed.delivery.id)
         if (this.stopping.aborted) return
         await Bun.sleep(RECORD_AGAIN_MS)
       }
@@ -117,6 +125,7 @@ export class Dispatcher {
   /** The clock was put back: hosts that are set aside would be for as long. */
   forget(): void {
     this.health.clear()
+    this.pauses.clear()
   }
 
   /** Resolves when nothing is under way, nor about to be because of what ended. */

@@ -13,7 +13,7 @@ export const PROVIDER_TYPES = [
 export type ProviderType = (typeof PROVIDER_TYPES)[number]
 
 /**
- * `failing`: the last delivery or test through it was lost. Nothing goes through one that is `incomplete` (something has to be
+ * `failing`: the last attempt through it failed. Nothing goes through one that is `incomplete` (something has to be
  * chosen), `reauth_required` (somebody has to sign in at the other side) or `disabled` (the other side wants no more).
  */
 export const INTEGRATION_STATUSES = ['connected', 'failing', 'incomplete', 'reauth_required', 'disabled'] as const

@@ -6,18 +6,23 @@ import { openWebhookSecret } from '../org/store.ts'
 import type { Db } from '../store/database.ts'
 import { fetchTokens, goodToken } from './access-token.ts'
 import type { DeliveryRecord } from './delivery.ts'
+import { type DeliveryHead, requireMessage } from './grouping.ts'
 import type { IntegrationStatus } from './integration.ts'
 import { type IssueChannel, keepMemory, memoryOf } from './issue-memory.ts'
+import type { Message } from './message.ts'
+import { oneLine } from './one-line.ts'
 import type {
   AccessTokens,
   CallAnswer,
   CallRequest,
   DeliveryContext,
+  GroupContext,
+  GroupMember,
   IntegrationContext,
   IssueContext,
 } from './providers/context.ts'
 import { type OrgFacts, type Provider, secretFieldsOf } from './providers/provider.ts'
-import { type Attempted, CallFailed, type Outcome, saidIn } from './reply.ts'
+import { type Attempted, CallFailed, type Outcome } from './reply.ts'
 import { type Kept, keepState, keepTokens, openIntegration } from './store.ts'
 import { parseTarget } from './targets.ts'
 import type { Outbound, Reply, Transport } from './transport.ts'
@@ -33,6 +38,9 @@ export interface ContextParts {
 
 const DEFAULT_ANSWER_BYTES = 64 * 1024
 const LARGEST_ANSWER_BYTES = 32 * 1024 * 1024
+/** Of an answer, in characters: what is looked through for secrets, and what then is shown. */
+const SCRUBBED_LENGTH = 8 * 1024
+const SHOWN_LENGTH = 500
 
 /** What is sent to, opened: an integration, or what an address stands for. */
 interface Opened {
@@ -52,7 +60,9 @@ export class OpenContext implements IntegrationContext {
   readonly operator: Readonly<Record<string, string>>
   /** True when the last call had no answer in time. */
   hung = false
+  /** The beginning of the last answer, longer than what is shown: a secret that is cut could not be found. */
   private said = ''
+  private asked = false
   /** While tokens are fetched, what the other side says is secret. */
   private renewing = 0
 
@@ -76,7 +86,8 @@ export class OpenContext implements IntegrationContext {
   async send(outbound: Outbound): Promise<Reply> {
     const reply = await this.parts.transport.send(outbound, this.signal)
     this.hung = reply.kind === 'error' && reply.hung === true
-    this.said = this.renewing > 0 ? '' : saidIn(reply)
+    this.asked = true
+    this.said = this.renewing > 0 || reply.kind === 'error' ? '' : reply.body.slice(0, SCRUBBED_LENGTH)
     return reply
   }
 
@@ -146,7 +157,8 @@ export class OpenContext implements IntegrationContext {
 
   /** How an attempt ended, in words without anything secret. */
   ended(outcome: Outcome): Attempted {
-    return { outcome: this.scrub(outcome), hung: this.hung, said: this.scrub({ said: this.said }).said }
+    const { said } = this.scrub({ said: this.said })
+    return { outcome: this.scrub(outcome), hung: this.hung, answer: oneLine(said, SHOWN_LENGTH), asked: this.asked }
   }
 
   /** The same error for a log. */
@@ -160,8 +172,9 @@ export class OpenContext implements IntegrationContext {
 
   /** The same texts without any secret of the integration: others repeat what they were sent. */
   private scrub<T extends object>(texts: T): T {
-    const secrets = this.secrets()
-    const clean = (text: string) => secrets.reduce((rest, secret) => rest.replaceAll(secret, '…'), text)
+    const secrets = this.secrets().flatMap(spellings)
+    const clean = (text: string) =>
+      secrets.reduce((rest, secret) => rest.replaceAll(secret, '…'), text).replace(CREDENTIALS, '$1 …')
     const entries = Object.entries(texts).map(([key, value]) => [key, typeof value === 'string' ? clean(value) : value])
     return Object.fromEntries(entries) as T
   }
@@ -178,6 +191,14 @@ export class OpenContext implements IntegrationContext {
     return textsIn([own.map(([, value]) => value), tokens]).sort((a, b) => b.length - a.length)
   }
 }
+
+/** As others may repeat it: as it is, inside JSON, and inside a URL. */
+const spellings = (secret: string) => [
+  ...new Set([secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]),
+]
+
+/** What stands in a header `Authorization`, whoever's it is. */
+const CREDENTIALS = /\b(Basic|Bearer) [\w.~+/=-]{8,}/gi
 
 /** Shorter texts are no secrets, and would tear words apart. */
 const SHORTEST_SECRET = 8
@@ -253,5 +274,54 @@ export class OpenDelivery extends OpenIssue implements DeliveryContext {
     const channel = issueId === null ? null : { issueId, channelType, channelTarget: target }
     super(parts, provider, { orgId, channel, target }, signal)
     this.deliveryId = delivery.id
+  }
+}
+
+/** What openings go with that are told in one message. */
+export class OpenGroup extends OpenContext implements GroupContext {
+  readonly detail: string | null
+  readonly members: readonly GroupMember[]
+
+  constructor(parts: ContextParts, provider: Provider, openings: readonly DeliveryHead[], signal: AbortSignal) {
+    const [first] = openings
+    if (!first) throw new Error('a group has members')
+    const { orgId, channelTarget: target } = first
+    const opened = openTarget(parts, provider, { orgId, target })
+    super(parts, provider, opened, signal)
+    this.detail = parseTarget(target).detail
+    const { integrationId } = opened
+    this.members = openings.map((opening) => new OpenMember(parts, opening, integrationId))
+  }
+}
+
+/** Reads what it says when it is asked: there may be more members than memory has room for messages. */
+class OpenMember implements GroupMember {
+  readonly deliveryId: string
+  readonly issueId: string
+  private readonly channel: IssueChannel
+
+  constructor(
+    private readonly parts: ContextParts,
+    { id, issueId, channelType, channelTarget }: DeliveryHead,
+    private readonly integrationId: string | null,
+  ) {
+    if (issueId === null) throw new Error('an opening is about an issue')
+    this.deliveryId = id
+    this.issueId = issueId
+    this.channel = { issueId, channelType, channelTarget }
+  }
+
+  get message(): Message {
+    return requireMessage(this.parts.db, this.deliveryId)
+  }
+
+  get memory(): unknown {
+    return memoryOf(this.parts.db, this.channel)?.memory ?? null
+  }
+
+  async remember(memory: unknown, ticketKey?: string): Promise<void> {
+    const { parts, channel, integrationId } = this
+    const now = parts.clock.now()
+    keepMemory(parts.db, channel, { memory, integrationId, ticketKey: ticketKey ?? null, now })
   }
 }

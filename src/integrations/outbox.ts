@@ -13,7 +13,9 @@ import {
   type Throttle,
   throttleWindowMs,
 } from './delivery.ts'
+import { waitOf } from './grouping.ts'
 import type { Message } from './message.ts'
+import type { Provider } from './providers/provider.ts'
 
 /** A repeat that waits longer says nothing new. */
 export const REPEAT_LIFETIME_MS = 30 * MINUTE_MS
@@ -33,6 +35,8 @@ export interface Notice {
   /** How long it waits, in which `withdraw` may take it back. */
   delayMs?: number
   now: Instant
+  /** Default: all there are. */
+  providers?: readonly Provider[]
 }
 
 export interface Enqueued {
@@ -47,6 +51,7 @@ export interface Enqueued {
  * The throttle counts notices of the alert, however many channels they go to. A notice above it is held back: counted
  * on the issue and told by the next one that goes. A resolution is never held back, it waits until the throttle has
  * room: whoever was told of the trouble is told of its end. It goes only to channels whose last word was the trouble.
+ * An opening that comes soon after another for the same channel waits and goes together with others (`grouping.ts`).
  */
 export function enqueue(db: Db, notice: Notice): Enqueued {
   return tx(db, () => {
@@ -64,7 +69,7 @@ export function enqueue(db: Db, notice: Notice): Enqueued {
       return { deliveryIds: [], heldBack: true }
     }
     const message = JSON.stringify({ ...notice.message, heldBack: takeHeldBack(db, issueId) })
-    const rows = channels.map((channel) => insertDelivery(db, { ...notice, noticeKey, channel, message, dueAt: slot }))
+    const rows = channels.map((channel) => insertDelivery(db, { ...notice, noticeKey, channel, message, slot }))
     return { deliveryIds: rows, heldBack: false }
   })
 }
@@ -168,17 +173,20 @@ interface NewDelivery extends Omit<Notice, 'message' | 'channels' | 'throttle'> 
   noticeKey: string
   channel: Channel
   message: string
-  dueAt: Instant
+  /** When the throttle lets it go. */
+  slot: Instant
 }
 
-function insertDelivery(db: Db, { noticeKey, channel, transition, dueAt, now, ...rest }: NewDelivery): string {
-  const { orgId, issueId, alertId, message } = rest
+function insertDelivery(db: Db, { noticeKey, channel, transition, slot, now, ...rest }: NewDelivery): string {
+  const { orgId, issueId, alertId, message, providers } = rest
+  const wait =
+    transition === 'opened' ? waitOf(db, { orgId, channel, at: slot, ...(providers && { providers }) }) : null
   const id = newId('dlv', now)
   db.prepare(
     `INSERT INTO delivery (id, orgId, issueId, alertId, transition, noticeKey, transitionKey, channelType, channelTarget,
-       message, status, attempts, dueAt, throttleAt, expiresAt, createdAt)
+       message, status, attempts, dueAt, throttleAt, expiresAt, createdAt, groupId)
      VALUES (@id, @orgId, @issueId, @alertId, @transition, @noticeKey, @transitionKey, @channelType, @channelTarget,
-       @message, 'pending', 0, @dueAt, @dueAt, @expiresAt, @now)`,
+       @message, 'pending', 0, @dueAt, @slot, @expiresAt, @now, @groupId)`,
   ).run({
     id,
     orgId,
@@ -190,7 +198,9 @@ function insertDelivery(db: Db, { noticeKey, channel, transition, dueAt, now, ..
     channelType: channel.type,
     channelTarget: channel.target,
     message,
-    dueAt,
+    slot,
+    dueAt: wait?.until ?? slot,
+    groupId: wait?.groupId ?? null,
     expiresAt: transition === 'repeated' ? now + REPEAT_LIFETIME_MS : null,
     now,
   })

@@ -6,7 +6,8 @@ import { PROVIDERS } from './providers/index.ts'
 import type { Poll, Provider } from './providers/provider.ts'
 import { wayOfIntegration } from './queues.ts'
 import { outcomeOfError } from './reply.ts'
-import { integrationsOf, setIntegrationStatus } from './store.ts'
+import { noteOutcome } from './standing.ts'
+import { integrationsOf } from './store.ts'
 
 /**
  * Looks again and again at other sides that don't call us. When each was looked at last is not stored: after a start all are
@@ -67,9 +68,10 @@ export class Polls {
     try {
       context = new OpenInbound(parts, provider, { orgId, id }, dispatcher.stopping)
       await poll.run(context)
+      noteOutcome(parts.db, id, { verdict: 'delivered', note: null })
     } catch (error) {
       const outcome = dispatcher.stopping.aborted ? null : outcomeOfError(error, parts.clock.now())
-      if (outcome?.verdict === 'broken') setIntegrationStatus(parts.db, id, outcome.status ?? 'failing')
+      if (outcome) noteOutcome(parts.db, id, outcome)
       if (!outcome && !dispatcher.stopping.aborted) dispatcher.parts.report(context?.withoutSecrets(error) ?? error, id)
     }
     ended(context?.hung ?? false)

@@ -1,5 +1,6 @@
 import type { Instant } from '../core/clock.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
+import { logKilled } from './attempt-log.ts'
 import { DELIVERY_COLUMNS, type DeliveryRecord } from './delivery.ts'
 import { drop, IS_STATE } from './outbox.ts'
 import type { Way } from './schedule.ts'
@@ -61,12 +62,18 @@ export function wayOfIntegration(db: Db, { orgId, id }: { orgId: string; id: str
 export const hostOf = (url: string): string => URL.parse(url)?.hostname.replace(/\.$/, '') ?? ''
 
 /**
- * Claims the delivery of a queue that is longest due: it is `sending` from now on, and nobody else gets it. A resolution
+ * Claims the delivery of a queue that is longest due, or `first` when that is due too: it is `sending` from now on, and nobody else gets it. A resolution
  * whose channel did not hear of the trouble is withdrawn. Null when nothing of the queue is due.
  */
-export function claimNext(db: Db, queue: Omit<Queue, 'dueAt'>, now: Instant): DeliveryRecord | null {
+export function claimNext(
+  db: Db,
+  queue: Omit<Queue, 'dueAt'>,
+  now: Instant,
+  first: string | null = null,
+): DeliveryRecord | null {
   return tx(db, () => {
-    for (let next = firstDue(db, queue, now); next; next = firstDue(db, queue, now)) {
+    const preferred = first === null ? undefined : ifDue(db, first, now)
+    for (let next = preferred ?? firstDue(db, queue, now); next; next = firstDue(db, queue, now)) {
       if (next.transition !== 'resolved' || wasNotified(db, next)) return claim(db, next.id, now)
       drop(db, next, 'the channel was not told of the opening')
     }
@@ -83,6 +90,12 @@ function firstDue(db: Db, queue: Omit<Queue, 'dueAt'>, now: Instant): DeliveryRe
        AND dueAt <= @now AND (expiresAt IS NULL OR expiresAt > @now)
      ORDER BY dueAt, seq LIMIT 1`,
   ).get({ orgId, channelTarget, now })
+}
+
+function ifDue(db: Db, id: string, now: Instant): DeliveryRecord | undefined {
+  const sql = `SELECT ${DELIVERY_COLUMNS} FROM delivery
+    WHERE id = @id AND ${WAITS} AND dueAt <= @now AND (expiresAt IS NULL OR expiresAt > @now)`
+  return prepared<[object], DeliveryRecord>(db, sql).get({ id, now })
 }
 
 function claim(db: Db, id: string, now: Instant): DeliveryRecord | null {
@@ -122,8 +135,11 @@ export function dropExpired(db: Db, now: Instant): void {
  * be called at the start.
  */
 export function recover(db: Db): number {
-  return db.prepare(`UPDATE delivery SET status = 'pending', attempts = attempts - 1 WHERE status = 'sending'`).run()
-    .changes
+  return tx(db, () => {
+    logKilled(db)
+    const sql = `UPDATE delivery SET status = 'pending', attempts = attempts - 1 WHERE status = 'sending'`
+    return db.prepare(sql).run().changes
+  })
 }
 
 /** Organizations looked at in one piece. */

@@ -2,7 +2,6 @@ import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { retryAfterMs } from './delivery.ts'
 import type { IntegrationStatus } from './integration.ts'
-import { oneLine } from './one-line.ts'
 import type { Outbound, Reply } from './transport.ts'
 
 /** `retry`: a repeat may succeed. `broken`: it would meet the same refusal. */
@@ -24,8 +23,17 @@ export interface Attempted {
   outcome: Outcome
   /** No answer came in time. */
   hung: boolean
-  /** The beginning of what the other side said, for admins only; empty when it said nothing. */
-  said: string
+  /** The beginning of what the other side said last, without secrets, for admins only; empty when it said nothing. */
+  answer: string
+  /** The other side was asked anything at all. */
+  asked: boolean
+}
+
+/** An attempt with its time, as the log has it. */
+export interface TimedAttempt extends Attempted {
+  /** When it began. */
+  at: Instant
+  durMs: number
 }
 
 /** Below 500 these say "not now"; every other 4xx says "not like this". */
@@ -62,11 +70,6 @@ function reasonOf(reply: Reply): string {
   if (reply.kind === 'error') return reply.message
   const redirected = reply.status >= 300 && reply.status < 400
   return redirected ? `HTTP ${reply.status}: redirects are not followed` : `HTTP ${reply.status}`
-}
-
-/** The beginning of what the other side said, for admins only; empty when it said nothing. */
-export function saidIn(reply: Reply): string {
-  return reply.kind === 'status' ? oneLine(reply.body, 200) : ''
 }
 
 /** A call that nobody answered, or that was refused; thrown out of a provider it becomes what `outcomeOf` makes of the reply. */

@@ -50,10 +50,11 @@ describe('who may call', () => {
     ['POST', '/v1/integrations', webhook, { ...admins, admin: 201, owner: 201, otherOrg: 201 }],
     ['POST', '/v1/integrations', {}, { ...admins, admin: 400, owner: 400, otherOrg: 400 }],
     ['GET', '/v1/integrations/{int}', undefined, read],
-    ['PUT', '/v1/integrations/{int}', webhook, admins],
+    ['PUT', '/v1/integrations/{int}', { ...webhook, config: { url, secret } }, admins],
     ['DELETE', '/v1/integrations/{int}', undefined, admins],
     ['POST', '/v1/integrations/{int}/test', undefined, admins],
     ['GET', '/v1/notifications/deliveries', undefined, list],
+    ['GET', '/v1/notifications/deliveries/{dlv}', undefined, read],
     ['POST', '/v1/notifications/deliveries/{dlv}/replay', undefined, { ...admins, member: 200 }],
   ]
   const cases = routes.flatMap(([method, path, body, expected]) =>
@@ -108,7 +109,10 @@ describe('an integration', () => {
   test('keeps its secret when it is replaced without one', async () => {
     await using server = receiver()
     const { admin } = setUp()
-    const { body } = await admin('POST', '/v1/integrations', { ...webhook, config: { url, secret } })
+    const { body } = await admin('POST', '/v1/integrations', {
+      ...webhook,
+      config: { url: `${server.url}/old`, secret },
+    })
     const path = `/v1/integrations/${body.id}`
     const changed = await admin('PUT', path, { provider: 'webhook', config: { url: server.url } })
     expect(changed.body).toMatchObject({ id: body.id, label: 'default', config: { url: server.url } })
@@ -117,6 +121,27 @@ describe('an integration', () => {
     const [request] = server.requests
     hmac.update(`${request?.headers['webhook-id']}.${request?.headers['webhook-timestamp']}.${request?.body}`)
     expect(request?.headers['webhook-signature']).toBe(`v1,${hmac.digest('base64')}`)
+  })
+
+  test.each([
+    ['that was given', { url, secret }],
+    ['that was made', { url }],
+  ])('is asked for a secret %s when it goes to another host', async (_name, config) => {
+    const { db, admin } = setUp()
+    const { body } = await admin('POST', '/v1/integrations', { ...webhook, config })
+    const path = `/v1/integrations/${body.id}`
+    const before = db.prepare('SELECT * FROM integration').get()
+    for (const to of ['https://elsewhere.example.com/p4th', 'https://hooks.example.com:8443/p4th']) {
+      const answer = await admin('PUT', path, { ...webhook, config: { url: to } })
+      expect([answer.status, answer.body.error]).toEqual([
+        400,
+        'config.secret: must be given again, because it would go to another address',
+      ])
+      expect(db.prepare('SELECT * FROM integration').get()).toEqual(before)
+      expect((await admin('PUT', path, { ...webhook, config: { url: to, secret } })).status).toBe(200)
+      expect((await admin('PUT', path, { ...webhook, config: { url, secret } })).status).toBe(200)
+      db.prepare('UPDATE integration SET secrets = ?').run((before as { secrets: Buffer }).secrets)
+    }
   })
 
   const refused: [string, unknown, string][] = [

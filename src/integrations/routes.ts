@@ -8,9 +8,10 @@ import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Enqueue } from '../issues/issue.ts'
 import type { Db } from '../store/database.ts'
 import type { AddressGuard } from './address-guard.ts'
+import { DeliveryDetailSchema, describeInDetail } from './attempt-log.ts'
 import { type ConfigureParts, create, replace } from './configure.ts'
 import { DELIVERY_STATUSES, DeliverySchema, describeDelivery } from './delivery.ts'
-import { listDeliveries, replay } from './delivery-log.ts'
+import { findDelivery, listDeliveries, replay } from './delivery-log.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import {
   DEFAULT_LABEL,
@@ -190,6 +191,19 @@ export function deliveryRoutes({ db, clock }: Pick<IntegrationParts, 'db' | 'clo
         const { items, nextCursor } = page(rows, limit, ({ seq }) => [seq])
         return { deliveries: items.map((row) => describeDelivery(row, principal)), nextCursor }
       },
+    }),
+    route({
+      id: 'getDelivery',
+      method: 'GET',
+      path: '/v1/notifications/deliveries/{id}',
+      access: 'read',
+      tag,
+      summary: 'A delivery with each of its attempts; what the other side answered for admins',
+      description: 'The target is left empty for viewers.',
+      tool: true,
+      params: ById,
+      answer: DeliveryDetailSchema,
+      handle: ({ principal, params: { id } }) => describeInDetail(db, findDelivery(db, principal.orgId, id), principal),
     }),
     route({
       id: 'replayDelivery',

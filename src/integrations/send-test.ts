@@ -6,13 +6,14 @@ import { findDelivery } from './delivery-log.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import type { IntegrationRecord } from './integration.ts'
 import { testMessage } from './message.ts'
+import { oneLine } from './one-line.ts'
 import { OpenIssue } from './open-context.ts'
 import { PROVIDERS } from './providers/index.ts'
 import type { Provider } from './providers/provider.ts'
 import { wayOfIntegration } from './queues.ts'
 import { type Outcome, outcomeOfError } from './reply.ts'
 import type { Way } from './schedule.ts'
-import { setIntegrationStatus } from './store.ts'
+import { noteOutcome } from './standing.ts'
 import { configuredProvider } from './targets.ts'
 
 /**
@@ -45,8 +46,8 @@ export async function sendTest(
   const { db, clock } = dispatcher.parts
   const way = requireRoom(dispatcher, integration)
   const delivery = insertTest(db, integration, publicUrl, clock.now())
-  const { outcome, said } = await dispatcher.send(delivery, way, onlyOnce)
-  if (outcome.verdict === 'broken') throw failure(outcome.reason, said)
+  const { outcome, answer } = await dispatcher.send({ delivery, others: [] }, way, onlyOnce)
+  if (outcome.verdict === 'broken') throw failure(outcome.reason, answer)
   return { deliveryId: delivery.id }
 }
 
@@ -63,20 +64,20 @@ function onlyOnce(outcome: Outcome): Outcome {
   return outcome.verdict === 'stopped' ? { verdict: 'broken', reason: 'the server was stopped' } : outcome
 }
 
-const failure = (reason: string, said: string) =>
-  new AppError('upstream', `the test failed: ${reason}${said ? ` (${said})` : ''}`)
+const failure = (reason: string, answer: string) =>
+  new AppError('upstream', `the test failed: ${reason}${answer ? ` (${oneLine(answer, 200)})` : ''}`)
 
 async function testAside(dispatcher: Dispatcher, provider: Provider, integration: IntegrationRecord): Promise<void> {
   const { id, orgId } = integration
   const { parts, stopping } = dispatcher
   const context = new OpenIssue(parts, provider, { orgId, channel: null, target: id }, stopping)
-  const { outcome, said } = await dispatcher.visit(requireRoom(dispatcher, integration), async (ended) => {
+  const { outcome, answer } = await dispatcher.visit(requireRoom(dispatcher, integration), async (ended) => {
     const attempted = context.ended(onlyOnce(await testOnce(provider, context)))
     ended(attempted.hung)
     return attempted
   })
-  setIntegrationStatus(parts.db, id, outcome.verdict === 'broken' ? (outcome.status ?? 'failing') : 'connected')
-  if (outcome.verdict === 'broken') throw failure(outcome.reason, said)
+  noteOutcome(parts.db, id, outcome, { isTest: true })
+  if (outcome.verdict === 'broken') throw failure(outcome.reason, answer)
 }
 
 async function testOnce(provider: Provider, context: OpenIssue): Promise<Outcome> {

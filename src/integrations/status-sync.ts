@@ -1,19 +1,17 @@
 import { MINUTE_MS } from '../core/clock.ts'
 import { oneAtATime } from '../core/one-at-a-time.ts'
-import { issueFacts } from '../issues/store.ts'
-import type { Db } from '../store/database.ts'
-import { issueKey, refuseUnusable } from './attempt.ts'
-import { messageOfDelivery, retryDelayMs } from './delivery.ts'
+import { refuseUnusable } from './attempt.ts'
+import { retryDelayMs } from './delivery.ts'
 import type { Dispatcher } from './dispatcher.ts'
+import { lockOf } from './grouping.ts'
 import { issuesToSync, synced, syncLater, type ToSync } from './issue-memory.ts'
-import { nameOf } from './notifier.ts'
 import { OpenIssue } from './open-context.ts'
-import type { StatusChange } from './providers/context.ts'
 import { PROVIDERS } from './providers/index.ts'
 import type { Provider } from './providers/provider.ts'
 import { wayOf } from './queues.ts'
 import { type Outcome, outcomeOfError } from './reply.ts'
-import { setIntegrationStatus } from './store.ts'
+import { noteOutcome } from './standing.ts'
+import { changeOf, type PresentChange } from './status-change.ts'
 import { findProvider } from './targets.ts'
 
 /** Looked at in one round; the others follow in the next. */
@@ -35,7 +33,7 @@ export class StatusSync {
     const { db, clock, report, providers = PROVIDERS } = this.dispatcher.parts
     if (this.dispatcher.stopping.aborted) return
     for (const channel of issuesToSync(db, clock.now(), AT_ONCE)) {
-      const key = issueKey(channel.issueId, channel.channelType, channel.channelTarget)
+      const key = lockOf(db, channel)
       const provider = findProvider(providers, channel.channelType)
       if (!provider?.syncStatus) {
         syncLater(db, channel, null, false)
@@ -72,39 +70,20 @@ export class StatusSync {
     this.record(channel, change, context?.integrationId ?? null, outcome)
   }
 
-  private record(channel: ToSync, { status }: StatusChange, id: string | null, outcome: Outcome | null): void {
+  private record(channel: ToSync, change: PresentChange, id: string | null, outcome: Outcome | null): void {
     const { db, clock, jitter } = this.dispatcher.parts
     const now = clock.now()
-    if (outcome?.verdict === 'delivered') return synced(db, channel, status)
-    if (outcome?.verdict === 'wait') return syncLater(db, channel, now + outcome.waitMs, false)
-    const unusable = outcome?.verdict === 'broken' ? outcome.status : undefined
-    if (unusable && id !== null) {
-      setIntegrationStatus(db, id, unusable)
-      return syncLater(db, channel, now + MENDED_MS, false)
+    if (outcome) noteOutcome(db, id, outcome)
+    if (outcome?.verdict === 'delivered') {
+      for (const { issueId, status } of change.shown) synced(db, { ...channel, issueId }, status)
+      return
     }
+    if (outcome?.verdict === 'wait') return syncLater(db, channel, now + outcome.waitMs, false)
+    if (outcome?.verdict === 'broken' && outcome.status) return syncLater(db, channel, now + MENDED_MS, false)
     const delay =
       outcome?.verdict === 'retry' ? retryDelayMs(channel.syncAttempts + 1, outcome.retryAfterMs, jitter()) : null
     syncLater(db, channel, delay === null ? null : now + delay, true)
-    if (delay !== null || id === null) return
-    setIntegrationStatus(db, id, 'failing')
   }
 }
 
 const queueOf = ({ channelType, channelTarget }: ToSync) => ({ channelType: channelType as 'webhook', channelTarget })
-
-/** Null when nobody was told of the opening, or that is too long ago. */
-function changeOf(db: Db, { issueId, channelType, channelTarget }: ToSync): StatusChange | null {
-  const opening = db
-    .prepare<[string, string, string], { message: string }>(
-      `SELECT message FROM delivery WHERE issueId = ? AND channelType = ? AND channelTarget = ?
-         AND transition IN ('opened', 'reopened') ORDER BY seq DESC LIMIT 1`,
-    )
-    .get(issueId, channelType, channelTarget)
-  const message = opening && messageOfDelivery(opening)
-  const issue = issueFacts(db, issueId)?.issue
-  if (!message?.issue || !issue) return null
-  const { status, severity, occurrences, lastSeenAt, notes } = issue
-  const by = nameOf(db, issue.statusBy)
-  const present = { ...message.issue, status, severity, occurrences, lastSeenAt, notes }
-  return { status, by, message: { ...message, issue: { ...present, resolvedBy: status === 'resolved' ? by : null } } }
-}

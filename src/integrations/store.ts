@@ -208,3 +208,9 @@ export function completeIntegration(db: Db, { orgId, id }: IntegrationKey, label
 export function setIntegrationStatus(db: Db, id: string, status: IntegrationStatus): void {
   db.prepare('UPDATE integration SET status = ? WHERE id = ?').run(status, id)
 }
+
+/** How the last attempt through it went. What waits to be mended by somebody stays so. */
+export function noteLastAttempt(db: Db, id: string, status: 'connected' | 'failing'): void {
+  const sql = `UPDATE integration SET status = ? WHERE id = ? AND status IN ('connected', 'failing') AND status <> ?`
+  prepared(db, sql).run(status, id, status)
+}

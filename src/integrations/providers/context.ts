@@ -90,6 +90,32 @@ export interface DeliveryContext<S extends object = object, M = unknown, T exten
   readonly deliveryId: string
 }
 
+/** What a provider gets for openings that go as one message: an integration, and `detail`. What is remembered is each member's. */
+export type GroupContext<S extends object = object, M = unknown, T extends object = object, I = unknown> = Omit<
+  IssueContext<S, M, T, I>,
+  'memory' | 'remember'
+>
+
+/** One of the openings that go as one message. Message and memory are read from the store each time they are asked for. */
+export interface GroupMember<M = unknown> {
+  /** The same for every attempt, as for an opening that goes by itself. */
+  readonly deliveryId: string
+  readonly issueId: string
+  readonly message: Message
+  /** What was remembered of the issue last; null before the first time. */
+  readonly memory: M | null
+  /** As `IssueContext.remember`. */
+  remember(memory: M, ticketKey?: string): Promise<void>
+}
+
+/** An issue that was told of in one message with others. */
+export interface ToldIssue {
+  issueId: string
+  status: IssueStatus
+  /** What its opening said, with the issue as it is now. */
+  readonly message: Message
+}
+
 /** How an issue stands now. */
 export interface StatusChange {
   status: IssueStatus
@@ -97,6 +123,11 @@ export interface StatusChange {
   by: string | null
   /** What the last opening said, with the issue as it is now. */
   message: Message
+  /**
+   * All issues whose opening was told in the same message, this one included, in their order; alone when it went by itself.
+   * Whoever reads it shows all of them: with this one, they count as shown.
+   */
+  readonly together: readonly ToldIssue[]
 }
 
 /** An issue of which the provider remembers something. */

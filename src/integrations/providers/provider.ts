@@ -6,7 +6,15 @@ import type { AddressGuard } from '../address-guard.ts'
 import type { ProviderType } from '../integration.ts'
 import type { Message } from '../message.ts'
 import type { Outcome } from '../reply.ts'
-import type { DeliveryContext, InboundContext, IntegrationContext, IssueContext, StatusChange } from './context.ts'
+import type {
+  DeliveryContext,
+  GroupContext,
+  GroupMember,
+  InboundContext,
+  IntegrationContext,
+  IssueContext,
+  StatusChange,
+} from './context.ts'
 
 export type ChannelType = (typeof CHANNEL_TYPES)[number]
 
@@ -44,12 +52,7 @@ export interface Configured<S> {
  */
 export type Connect<S extends object, T extends object> =
   | { by: 'none' }
-  | {
-      by: 'secret'
-      fields: readonly (keyof S & string)[]
-      /** True when they sign and are never sent: another address may go on with them. */
-      neverSent?: true
-    }
+  | { by: 'secret'; fields: readonly (keyof S & string)[] }
   | ({ by: 'oauth'; fields: readonly (keyof S & string)[] } & SignIn<S, T>)
 
 /** Signing in at the other side: OAuth 2.0, authorization code with state and PKCE (RFC 6749, RFC 7636). */
@@ -150,6 +153,12 @@ export interface Provider<S extends object = object, M = unknown, T extends obje
   operator?: readonly OperatorSetting[]
   /** Tells of an issue. Absent: it is no channel. */
   deliver?(context: DeliveryContext<S, M, T, I>, message: Message): Promise<Outcome>
+  /**
+   * Tells of several issues that opened soon after each other in one message: up to `NAMED_AT_MOST` are named, the others
+   * counted. At least two members, in the order in which they opened, the same at each attempt. The outcome is that of each
+   * member. Absent: every opening is a message of its own, at once.
+   */
+  deliverGroup?(group: GroupContext<S, M, T, I>, members: readonly GroupMember<M>[]): Promise<Outcome>
   /**
    * Shows the other side that an issue's status is another one than when it was last told of it; called for issues of which
    * something is remembered. It is no notification: nothing counts it. What does not arrive is tried again as deliveries are.

@@ -1,5 +1,6 @@
 import { AppError } from '../../../core/error.ts'
-import { htmlOf } from '../../message-html.ts'
+import { groupText, groupWords } from '../../group-text.ts'
+import { escapeHtml, htmlOf } from '../../message-html.ts'
 import { subjectOf, textOf } from '../../message-text.ts'
 import { sendOne } from '../../send-one.ts'
 import { type Addresses, provider } from '../provider.ts'
@@ -69,4 +70,18 @@ export const email = provider<EmailConfig>({
       messageId: context.deliveryId,
       threadId: message.issue?.id ?? null,
     }),
+  deliverGroup(context, members) {
+    const words = groupWords(members)
+    const text = groupText(words)
+    return sendOne(context, {
+      kind: 'mail',
+      to: context.settings.to,
+      subject: words.subject,
+      text,
+      html: `<pre style="font: inherit; white-space: pre-wrap">${escapeHtml(text)}</pre>`,
+      // That of the first: the same at every attempt.
+      messageId: members[0]?.deliveryId ?? '',
+      threadId: null,
+    })
+  },
 })

@@ -115,7 +115,7 @@ export function prepareWebhook(input: object, guard: AddressGuard): WebhookConfi
 export const webhook = provider<WebhookConfig>({
   type: 'webhook',
   title: 'Webhook',
-  connect: { by: 'secret', fields: ['secret'], neverSent: true },
+  connect: { by: 'secret', fields: ['secret'] },
   configured: { schema: WebhookConfigSchema, prepare: prepareWebhook },
   addresses: {
     check(target, guard) {

@@ -1,0 +1,86 @@
+import { AppError } from '../../../core/error.ts'
+import { groupText, groupWords } from '../../group-text.ts'
+import { type Received, receiver } from '../../receiver.fixture.ts'
+import type { CallRequest, IntegrationContext } from '../context.ts'
+import { provider } from '../provider.ts'
+
+interface Settings {
+  url: string
+}
+
+/** The message in which the channel was told of an issue's opening. */
+interface Posted {
+  ts: string
+}
+
+async function ask(context: IntegrationContext<Settings>, method: CallRequest['method'], path: string, json: object) {
+  const { body } = await context.ask({ method, url: `${context.settings.url}${path}`, body: JSON.stringify(json) })
+  return JSON.parse(body) as Posted
+}
+
+/** A made-up chat: openings that come together are one message, whatever follows is an answer to it, and it shows how they stand. */
+export const room = provider<Settings, Posted>({
+  type: 'team_chat',
+  title: 'Room',
+  connect: { by: 'none' },
+  addresses: {
+    check(target, guard) {
+      guard.checkUrl(target)
+    },
+    settingsOf: (url) => ({ url }),
+  },
+  async deliver(context, message) {
+    const thread = context.memory?.ts
+    const text = `${message.kind} ${message.issue?.id}: ${message.sentence}`
+    const posted = await ask(context, 'POST', '/post', { ids: [context.deliveryId], text, thread })
+    if (!thread) await context.remember(posted)
+    return { verdict: 'delivered', note: null }
+  },
+  async deliverGroup(group, members) {
+    const ids = members.map(({ deliveryId }) => deliveryId)
+    const known = members.find(({ memory }) => memory)?.memory
+    const posted = known ?? (await ask(group, 'POST', '/post', { ids, text: groupText(groupWords(members)) }))
+    for (const member of members) if (!member.memory) await member.remember(posted)
+    return { verdict: 'delivered', note: null }
+  },
+  async syncStatus(context, change) {
+    if (!context.memory) throw new AppError('invalid', 'nothing was posted')
+    const shows = change.together.map(({ issueId, status }) => `${issueId} ${status}`)
+    await ask(context, 'PATCH', `/messages/${context.memory.ts}`, { shows })
+    return { verdict: 'delivered', note: null }
+  },
+})
+
+/** What the room has of one message. */
+export interface RoomMessage {
+  ts: string
+  ids: string[]
+  text: string
+  thread?: string
+  /** How the issues stand of which it tells, where that was shown. */
+  shows?: string[]
+}
+
+/** The other side of the made-up chat. Stops at the end of its block. */
+export function roomServer() {
+  const messages: RoomMessage[] = []
+  const behaviour = {
+    /** Answers instead; null: the room answers. */
+    instead: (_request: Received): Response | Promise<Response> | null => null,
+  }
+  const server = receiver(async (request) => {
+    const other = await behaviour.instead(request)
+    if (other) return other
+    const { path, body } = request
+    if (path.endsWith('/post')) {
+      const ts = `ts-${messages.length}`
+      messages.push({ ts, ...JSON.parse(body) })
+      return Response.json({ ts })
+    }
+    const message = messages.find(({ ts }) => path.endsWith(`/messages/${ts}`))
+    if (!message) return new Response('message_not_found', { status: 404 })
+    message.shows = JSON.parse(body).shows
+    return Response.json({ ts: message.ts })
+  })
+  return { ...server, messages, behaviour }
+}

@@ -1,0 +1,28 @@
+import { testKills } from '../../kill-table.fixture.ts'
+import { testOutcomes } from '../../outcome-table.fixture.ts'
+import { receiver } from '../../receiver.fixture.ts'
+import { webhook } from './webhook.ts'
+
+const secret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`
+// The status says enough: nothing else of the answer is looked at.
+const faults = {}
+
+testOutcomes('an integration of webhook', {
+  provider: webhook,
+  integration: (url) => ({ config: { url }, secrets: { secret } }),
+  success: () => new Response('ok'),
+  faults,
+})
+
+testOutcomes('the URL of a webhook', {
+  provider: webhook,
+  target: (url) => `${url}/in`,
+  success: () => new Response('ok'),
+  faults,
+})
+
+testKills('a webhook', {
+  type: 'webhook',
+  server: () => receiver(),
+  integration: ({ url }) => ({ config: { url }, secrets: { secret } }),
+})
