@@ -1,6 +1,7 @@
 import { AppError } from '../../../core/error.ts'
 import { groupText, groupWords } from '../../group-text.ts'
-import { escapeHtml, htmlOf } from '../../message-html.ts'
+import { escapeHtml } from '../../mail-look.ts'
+import { htmlOf } from '../../message-html.ts'
 import { subjectOf, textOf } from '../../message-text.ts'
 import { sendOne } from '../../send-one.ts'
 import { type Addresses, provider } from '../provider.ts'
