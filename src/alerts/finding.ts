@@ -16,6 +16,10 @@ export interface Finding {
    * name it.
    */
   fault?: string
+  /** What the violating events did, as text that follows `events`, with what only the latest did. */
+  did?: string
+  /** Events of the finding's vendor and name in the alert's window so far, violating ones included; null when unknown. */
+  total?: number | null
   observed: number | null
   expected: number | null
   /** `expected` as text, where the number is a bound and not the usual count: `more than 10`. */

@@ -79,8 +79,7 @@ export function filedAlert(findings: readonly Finding[], privacy: Privacy): Aler
       logic: consent ? 'all' : 'any',
       items: [...(consent ?? findings.map((finding) => conditionOf(finding, privacy)))],
     },
-    // What comes later counts when its window ends.
-    period: '1m',
+    period: '1h',
     throttle: { count: 1, per: 24, unit: 'hours' },
     channels: [{ type: 'email', target: 'owners' }],
   }

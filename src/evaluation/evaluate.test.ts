@@ -271,6 +271,38 @@ describe('what wakes an alert', () => {
     expect(take()).toBe(true)
   })
 
+  test('once a minute while its issue is open: what came is counted, and said of the window so far', async () => {
+    const clean = (receivedAt: number) => ({ receivedAt, violations: [] })
+    using world = await setUp([hourly], (violations) => [
+      { violations, receivedAt: NOON + 1, params: {} },
+      { violations, receivedAt: NOON + 2000, params: {} },
+      ...[1, 2, 3].map((at) => clean(NOON + at * 1000)),
+      { violations, receivedAt: NOON + MINUTE_MS + 1, params: {} },
+    ])
+    await world.run()
+    const issue = () =>
+      world.db.prepare('SELECT occurrences, evidence FROM issue').get() as { occurrences: number; evidence: string }
+    const arriveAt = async (at: number) => {
+      world.clock.set(at + 1)
+      world.parts.woken.add(world.ids, world.domainId, at)
+      await world.run()
+      return issue().occurrences
+    }
+    expect(await arriveAt(NOON + 1)).toBe(1)
+    expect(await arriveAt(NOON + 2000)).toBe(1)
+    world.clock.set(NOON + MINUTE_MS)
+    await world.run()
+    expect(issue().occurrences).toBe(2)
+    expect(await arriveAt(NOON + MINUTE_MS + 1)).toBe(2)
+    world.clock.set(NOON + HOUR_MS)
+    await world.run()
+    expect(issue().occurrences).toBe(3)
+    const { occurrences, observed, summary } = JSON.parse(issue().evidence)
+    expect([occurrences, observed]).toEqual([3, 3])
+    expect(summary).toMatch(/^3 of 6 /)
+    expect(world.orders).toHaveLength(1)
+  })
+
   test('by an event that this round does not see yet waits for the next', async () => {
     using world = await setUp([hourly], (ids) => [{ violations: ids, receivedAt: NOON + 5 }])
     await world.run()

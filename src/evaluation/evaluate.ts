@@ -7,7 +7,7 @@ import { type AlertType, measure, type WatchedDomain } from '../alerts/types/ale
 import { alertTypeOf, alertTypes } from '../alerts/types/index.ts'
 import { readLabels } from '../conditions/label.ts'
 import type { Privacy } from '../conditions/privacy.ts'
-import type { Instant } from '../core/clock.ts'
+import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { Spool } from '../ingest/spool.ts'
 import type { MembersOf } from '../labels/label.ts'
@@ -26,7 +26,7 @@ import {
   type Task,
   tasksOfAll,
 } from './commit-tasks.ts'
-import { behindImports, countsImported } from './imported.ts'
+import { behindImports, countingImports } from './imported.ts'
 import { lateWindows, onlyUnjudged } from './late-window.ts'
 
 export interface EvaluateParts extends CommitParts {
@@ -35,6 +35,9 @@ export interface EvaluateParts extends CommitParts {
   woken: WokenAlerts
   privacyOf(orgId: string): Privacy
 }
+
+/** While an alert has an open issue, what arrives is only counted: once a UTC minute, for all alerts at the same time. */
+const COUNT_EVERY_MS = MINUTE_MS
 
 /** Alerts that an arriving event violated, with its domain. The collector adds to it, the evaluation takes from it. */
 export class WokenAlerts {
@@ -57,15 +60,21 @@ export class WokenAlerts {
 
   /**
    * Returns whether the alert is to be evaluated before its window ends: it has no active issue yet in one of the
-   * domains. Events received at `watermark` or later are not in this round, and are kept for the next.
+   * domains, or was last evaluated in an earlier minute. What is not taken is kept for a later round, as are events
+   * received at `watermark` or later, which this one does not see.
    */
   take(db: Db, alertId: string, watermark: Instant): boolean {
     const places = [...(this.places.get(alertId) ?? [])]
+    const isTaken =
+      this.failed.delete(alertId) ||
+      this.all ||
+      (places.some(([, receivedAt]) => receivedAt < watermark) && isCountDue(db, alertId, watermark)) ||
+      places.some(([domainId, receivedAt]) => receivedAt < watermark && !hasActiveIssue(db, alertId, domainId))
+    if (!isTaken) return false
     const later = places.filter(([, receivedAt]) => receivedAt >= watermark)
     if (later.length > 0) this.places.set(alertId, new Map(later))
     else this.places.delete(alertId)
-    if (this.failed.delete(alertId) || this.all) return true
-    return places.some(([domainId, receivedAt]) => receivedAt < watermark && !hasActiveIssue(db, alertId, domainId))
+    return true
   }
 
   /** The evaluation of a taken alert failed: it is evaluated again in the next round. */
@@ -76,6 +85,13 @@ export class WokenAlerts {
   roundEnded(): void {
     this.all = false
   }
+}
+
+/** True when a minute ended since the alert was last evaluated; also when it is deleted or off, to be forgotten. */
+function isCountDue(db: Db, alertId: string, watermark: Instant): boolean {
+  const sql = 'SELECT evaluatedThrough FROM alert WHERE id = ? AND enabled = 1'
+  const row = prepared<[string], { evaluatedThrough: Instant }>(db, sql).get(alertId)
+  return !row || Math.floor(row.evaluatedThrough / COUNT_EVERY_MS) < Math.floor(watermark / COUNT_EVERY_MS)
 }
 
 /** True when there is an issue on which a further violation would only be counted. */
@@ -145,11 +161,12 @@ function lateTasks(db: Db, spool: EvaluateParts['spool']): Task[] {
 
 /** Returns the result of each task of a group that shares a query. */
 async function resultsOf(parts: EvaluateParts, group: readonly Task[]): Promise<Result[]> {
+  const countsImported = countingImports(parts.db)
   const isLost = (task: Task) => {
     const { alert, due } = task
     const isEmpty = due.window.from >= due.window.to
     const isLess = isLostToGaps(alertTypeOf(alert.alertType), alert, due.window, parts.gapsOf)
-    return isEmpty || isLess || countsImported(parts.db, task)
+    return isEmpty || isLess || countsImported(task)
   }
   const lost = new Set(group.filter(isLost))
   const judged = group.filter((task) => !lost.has(task))
@@ -180,13 +197,16 @@ async function findingsOf(parts: EvaluateParts, given: readonly Task[]): Promise
   return group.map(({ alert }, index) => withSamples(alert, findings[index] ?? [], events, privacy, totals))
 }
 
-/** Returns the query for the total of similar events; null where windows differ, or are judged a second time. */
+/**
+ * Returns the query for the total of similar events since their window began; null where windows differ, or are judged
+ * a second time.
+ */
 function totalQueryOf(type: AlertType, group: readonly Task[], findings: readonly Finding[]): Query | null {
   const [first] = group
   if (!type.explain || !first || first.late) return null
-  const { window } = first.due
-  const isShared = group.every(({ due }) => due.window.from === window.from)
-  return isShared ? totalsQuery(first.alert.orgId, findings, window) : null
+  const { window, windowStartAt } = first.due
+  const isShared = group.every(({ due }) => due.windowStartAt === windowStartAt)
+  return isShared ? totalsQuery(first.alert.orgId, findings, { ...window, from: windowStartAt }) : null
 }
 
 /** Returns one query for all, from the earliest begin on. */

@@ -17,16 +17,24 @@ function importedBefore({ alert }: Task, until: ReadonlyMap<string, Instant>): I
   return times.reduce((last, at) => Math.max(last, at), 0)
 }
 
+/** Returns `importedUntil`, which looks once for each organization: thousands of alerts are evaluated together. */
+function imports(db: Db): (orgId: string) => ReadonlyMap<string, Instant> {
+  const known = new Map<string, ReadonlyMap<string, Instant>>()
+  return (orgId) => {
+    const until = known.get(orgId) ?? importedUntil(db, orgId)
+    known.set(orgId, until)
+    return until
+  }
+}
+
 /** Returns the tasks, each beginning behind what was imported where only a part of its window may be judged. */
 export function behindImports(db: Db, tasks: readonly Task[]): Task[] {
-  const known = new Map<string, ReadonlyMap<string, Instant>>()
+  const untilOf = imports(db)
   return tasks.map((task) => {
     const { orgId, alertType } = task.alert
     const { counted, judgedOnArrival, settlesMs = 0 } = alertTypeOf(alertType)
     if (counted || judgedOnArrival) return task
-    const until = known.get(orgId) ?? importedUntil(db, orgId)
-    known.set(orgId, until)
-    const last = importedBefore(task, until)
+    const last = importedBefore(task, untilOf(orgId))
     const { window } = task.due
     if (last === 0 || window.from > last + settlesMs) return task
     const from = Math.min(window.to, last + settlesMs + 1)
@@ -34,11 +42,14 @@ export function behindImports(db: Db, tasks: readonly Task[]): Task[] {
   })
 }
 
-/** True when events that were imported are among those that the window's verdict counts. */
-export function countsImported(db: Db, task: Task): boolean {
-  const { alert, due } = task
-  const spans = alertTypeOf(alert.alertType).counted?.(alert, due.window) ?? []
-  if (spans.length === 0) return false
-  const last = importedBefore(task, importedUntil(db, alert.orgId))
-  return spans.some(({ from }) => from <= last)
+/** Returns a function that is true for a task whose verdict counts events that were imported. */
+export function countingImports(db: Db): (task: Task) => boolean {
+  const untilOf = imports(db)
+  return (task) => {
+    const { alert, due } = task
+    const last = importedBefore(task, untilOf(alert.orgId))
+    if (last === 0) return false
+    const spans = alertTypeOf(alert.alertType).counted?.(alert, due.window) ?? []
+    return spans.some(({ from }) => from <= last)
+  }
 }

@@ -320,6 +320,50 @@ describe('findings', () => {
   })
 })
 
+describe('what an issue says of a window that is judged in parts', () => {
+  const before = findingOf({
+    ...{ occurrences: 12, observed: 12, total: 300, did: 'had no `value`' },
+    hosts: ['a.example'],
+  })
+  const now = findingOf({ ...{ occurrences: 3, observed: 3, total: 340, did: 'had no `value`' }, hosts: ['b.example'] })
+  const evidenceOf = (issue: Partial<IssueRecord>, finding = now, values: Partial<Evaluation> = {}) => {
+    const issues = [issueOfAlert(validationAlert, { evidence: before, lastSeenAt: NOON - 30 * MINUTE_MS, ...issue })]
+    const changes = reconcile(evaluationOf({ alert: validationAlert, issues, findings: [finding], ...values }))
+    const update = changes.find(({ kind }) => kind === 'update')
+    const notice = changes.find((change) => change.kind === 'history')?.notice ?? null
+    expect(changes.filter(({ kind }) => kind === 'count')).toMatchObject([{ count: finding.occurrences }])
+    return { evidence: update?.kind === 'update' ? update.values.evidence : null, notice }
+  }
+  test('is the sum of its parts, also in the notice', () => {
+    const { evidence, notice } = evidenceOf({})
+    const expected = { occurrences: 15, observed: 15, total: 340, hosts: ['b.example', 'a.example'] }
+    expect(evidence).toMatchObject({
+      ...expected,
+      summary: '15 of 340 purchase events had no `value`; expected none',
+    })
+    expect(notice?.finding).toEqual(evidence ?? null)
+  })
+
+  test.each<[string, Partial<IssueRecord>, Partial<Evaluation>]>([
+    ['of an earlier window is left out', { lastSeenAt: NOON - HOUR_MS - 1 }, {}],
+    ['of a count is that of the last part', {}, { alert: volumeAlert }],
+    ['from before a resolution is left out', { status: 'resolved', statusAt: NOON - 20 * MINUTE_MS }, {}],
+    ['that was not kept is left out', { evidence: null }, {}],
+  ])('what was %s', (_, issue, values) => {
+    const alert = values.alert ?? validationAlert
+    const issues = [issueOfAlert(alert, { evidence: before, lastSeenAt: NOON - 30 * MINUTE_MS, ...issue })]
+    const changes = reconcile(evaluationOf({ alert, issues, findings: [now], ...values }))
+    const update = changes.find(({ kind }) => kind === 'update')
+    expect(update?.kind === 'update' ? update.values.evidence : null).toEqual(now)
+  })
+
+  test('names vendor and event only where all parts agree', () => {
+    const { evidence } = evidenceOf({}, { ...now, event: 'refund' })
+    expect(evidence).toMatchObject({ vendor: 'ga4', event: null })
+    expect(evidence?.summary).toStartWith('15 of 340 events ')
+  })
+})
+
 describe('titles', () => {
   test.each([
     ['data_validation', {}, 'Purchase has a value: ga4 purchase events break the rule on shop.example'],

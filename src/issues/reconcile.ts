@@ -1,6 +1,6 @@
 import type { AlertKind, Severity } from '../alerts/alert.ts'
 import { type Finding, isNews, type Window } from '../alerts/finding.ts'
-import { countsFirings } from '../alerts/types/index.ts'
+import { alertTypeOf, countsFirings } from '../alerts/types/index.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import {
   type Change,
@@ -89,6 +89,24 @@ function merge(a: Finding, b: Finding): Finding {
   }
 }
 
+/**
+ * Returns the finding with what earlier parts of its window found: what the issue says of the window, while only the
+ * finding itself is counted.
+ */
+function windowSoFar({ alert, windowStartAt }: Evaluation, issue: IssueRecord, finding: Finding): Finding {
+  const before = issue.evidence
+  if (countsFirings(alert.alertType) || !before || issue.lastSeenAt < windowStartAt) return finding
+  const sum = (a: number | null, b: number | null) => (a === null || b === null ? null : a + b)
+  const whole: Finding = {
+    ...merge(before, finding),
+    vendor: before.vendor === finding.vendor ? finding.vendor : null,
+    event: before.event === finding.event ? finding.event : null,
+    observed: sum(before.observed, finding.observed),
+  }
+  const summary = alertTypeOf(alert.alertType).summarize?.(whole)
+  return summary === undefined ? whole : { ...whole, summary }
+}
+
 function withoutMarks({ continues: _continues, explainedBy: _explainedBy, ...finding }: Finding): Finding {
   return finding
 }
@@ -110,7 +128,7 @@ function onFinding(evaluation: Evaluation, issue: IssueRecord | undefined, findi
   if (issue.status === 'acknowledged' && !issue.firing) return reopen(evaluation, issue, finding)
   return [
     ...count(evaluation, issue, finding, { firing: true, clearWindows: 0 }),
-    ...report(evaluation, issue, finding),
+    ...report(evaluation, issue, windowSoFar(evaluation, issue, finding)),
   ]
 }
 
@@ -197,6 +215,8 @@ function reopen(evaluation: Evaluation, issue: IssueRecord, finding: Finding): C
       statusBy: null,
       resolutionToldAt: null,
       title: issueTitle(alert, finding),
+      // What was before its resolution is not said again.
+      evidence: finding,
       firing: true,
       clearWindows: 0,
       firedWindowAt: windowStartAt,
@@ -276,7 +296,7 @@ function count(
         impactValue: alert.impactValue,
         lastSeenAt: Math.max(issue.lastSeenAt, seenAt(evaluation, finding)),
         hosts: hostsOf(issue, finding),
-        evidence: finding,
+        evidence: windowSoFar(evaluation, issue, finding),
         ...values,
       },
     },

@@ -137,6 +137,11 @@ export interface AlertType<Row = unknown> {
    */
   explain?(alert: Alert, finding: Finding, known: Known): Finding
   /**
+   * Returns the summary of a finding that `explain` completed and whose figures are those of several parts of a window.
+   * When absent, the summary of the latest part stays.
+   */
+  summarize?(finding: Finding): string
+  /**
    * Returns a query for the places (`Place`) of the events that break the rule, newest first. When absent, the samples
    * of findings are shown.
    */

@@ -5,7 +5,7 @@ import type { Finding } from '../../finding.ts'
 import { type AlertType, orgOf, perRows } from '../alert-type.ts'
 import { ROWS_AT_ONCE } from '../past.ts'
 import { validationEvidence } from './evidence.ts'
-import { explained } from './explained.ts'
+import { explained, summaryOf } from './explained.ts'
 import { newestViolations, validationPast } from './past.ts'
 import type { ViolationRow } from './violation-row.ts'
 
@@ -92,6 +92,7 @@ export const dataValidation: AlertType<ViolationRow> = {
   past: validationPast,
   newest: newestViolations,
   explain: explained,
+  summarize: summaryOf,
 
   judge(alert, rows) {
     return (rowsByAlert(rows).get(alert.id) ?? []).map(findingOf)

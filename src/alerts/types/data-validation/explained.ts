@@ -10,12 +10,18 @@ import { type Known, totalOf } from '../../totals.ts'
  */
 export function explained(alert: Alert, finding: Finding, { event, name, totals, regions }: Known): Finding {
   const broken = brokenBy(alert, event, regions)
-  const total = totalOf(finding, totals)
-  const count = `${countText(finding.occurrences)}${total === null ? '' : ` of ${countText(total)}`}`
-  const isOne = (total ?? finding.occurrences) === 1
-  const events = [name, isOne ? 'event' : 'events'].filter(Boolean).join(' ')
   const fault = broken.always.length > 0 ? { fault: joinWords(broken.always) } : {}
-  return { ...finding, ...fault, summary: `${count} ${events} ${didWhat(broken)}; expected none` }
+  const known = { ...finding, ...fault, did: didWhat(broken), total: totalOf(finding, totals) }
+  return { ...known, summary: summaryOf({ ...known, event: name }) }
+}
+
+/** Returns the summary of an explained finding, from its figures. */
+export function summaryOf({ event, occurrences, total = null, did = 'broke the rule' }: Finding): string {
+  const isKnown = total !== null && total >= occurrences
+  const count = `${countText(occurrences)}${isKnown ? ` of ${countText(total)}` : ''}`
+  const isOne = (isKnown ? total : occurrences) === 1
+  const events = [event, isOne ? 'event' : 'events'].filter(Boolean).join(' ')
+  return `${count} ${events} ${did}; expected none`
 }
 
 function didWhat({ always, here }: Broken): string {
