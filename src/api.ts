@@ -185,7 +185,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
     ...signalRoutes(parts),
     ...changeRoutes({ db, clock, retentionMs: retentionMs(config), privacyOf }),
     ...issueRoutes(parts),
-    ...integrationRoutes(parts),
+    ...integrationRoutes({ ...parts, collectUrl: config.collectUrl || publicUrl }),
     ...complianceRoutes({ ...{ db, clock, enqueue, privacyOf }, alertsChanged: rules.changed }),
     ...deliveryRoutes(parts),
     ...orderRoutes(parts),

@@ -3,7 +3,7 @@ import { type AppOptions, type Base, baseOf } from './app/base.ts'
 import { type Collecting, openCollecting } from './app/collecting.ts'
 import { openWatching, type Watching } from './app/watching.ts'
 import { maskedNames } from './changes/change.ts'
-import { changesOfIssue } from './changes/store.ts'
+import { changesOfIssue, noteChange } from './changes/store.ts'
 import { type Privacy, privacyFrom } from './conditions/privacy.ts'
 import { operatorOf, retentionMs } from './config.ts'
 import { SECOND_MS } from './core/clock.ts'
@@ -86,7 +86,10 @@ export async function openApp(options: AppOptions): Promise<App> {
     ...{ clock, lastRuns, flushing, diskBudget, dispatcher, domains: collecting.domains },
     scanning: { db, warehouse },
     statusSync: new StatusSync(dispatcher),
-    polls: new Polls(dispatcher, { ...dispatcher.parts, enqueue }),
+    polls: new Polls(dispatcher, {
+      ...{ ...dispatcher.parts, enqueue },
+      noteChange: (change) => void noteChange(db, clock.now(), change),
+    }),
     ...maintenanceParts(base, { stores, watching, collecting, dispatcher, stopping: stopping.signal }),
     ...evaluationParts(base, { stores, watching, woken, enqueue, privacyOf }),
   })

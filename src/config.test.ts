@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { describeConfig, oidcSettings, readConfig, retentionMs, SettingError, type SettingName } from './config.ts'
+import {
+  type Config,
+  describeConfig,
+  oidcSettings,
+  readConfig,
+  retentionMs,
+  SettingError,
+  type SettingName,
+} from './config.ts'
 import { DAY_MS } from './core/clock.ts'
 import { ROLES } from './http/principal.ts'
 
@@ -42,7 +50,10 @@ test('without anything the defaults hold', () => {
     oidcRoles: [],
     oidcOrg: '',
     chromium: '',
-  })
+    TAG_MANAGER_URL: 'https://tagmanager.googleapis.com/tagmanager/v2',
+    TAG_MANAGER_TOKEN_URL: 'https://oauth2.googleapis.com/token',
+    TAG_MANAGER_CALLS_PER_MINUTE: '15',
+  } as unknown as Config)
 })
 
 test('a flag wins over the environment, and that over the default', () => {

@@ -74,8 +74,14 @@ const OTHERWISE: Record<string, { status: number; why: string; when?(caller: Cal
   setUp: { status: 409, why: 'there is an owner' },
   redeemSignIn: { status: 404, why: 'no company sign-in is configured' },
   signOut: { status: 409, why: 'a key is not signed in', when: ({ via }) => via !== 'session' },
+  deployTags: { status: 409, why: 'no tag manager is connected' },
+  listContainerTags: { status: 409, why: 'no tag manager is connected' },
   changePassword: { status: 409, why: 'a key changes no password', when: ({ via }) => via !== 'session' },
 }
+
+/** What else a query has to name. */
+const CONTAINER = { containerPath: 'accounts/6/containers/71' }
+const QUERIES: Record<string, Record<string, string>> = { getTagDeployment: CONTAINER, listContainerTags: CONTAINER }
 
 /** What only some may see, where it is planted. Null: nobody, ever. */
 interface Secret {
@@ -143,6 +149,7 @@ async function callOf(route: Route, caller: Caller) {
   const query = {
     ...(route.id === 'deleteOrganization' ? { name: own.name } : {}),
     ...(needsDomain(route) ? { domainId: ids.domains ?? '' } : {}),
+    ...QUERIES[route.id],
   }
   return {
     path: `${pathOf(route, ids)}?${new URLSearchParams(query)}`,

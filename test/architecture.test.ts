@@ -281,6 +281,8 @@ const TABLES: Record<string, string> = {
   // Gone with the integration.
   inboundCall: 'integrations',
   integration: 'integrations',
+  // Gone with the integration.
+  integrationRecord: 'integrations',
   // What the throttle held back and how much was sent are columns of the issue.
   issue: 'issues +integrations evaluation metrics',
   issueHistory: 'issues changes integrations',
@@ -294,6 +296,7 @@ const TABLES: Record<string, string> = {
   pageFile: 'warehouse',
   pipelineGap: 'signals',
   project: 'domains',
+  providerCall: 'integrations',
   // Gone with the domain.
   rejection: 'ingest +domains',
   releaseScan: 'changes',

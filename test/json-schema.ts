@@ -16,6 +16,8 @@ export interface JsonSchema {
   maxItems?: number
   minLength?: number
   maxLength?: number
+  pattern?: string
+  examples?: readonly unknown[]
   minimum?: number
   maximum?: number
   exclusiveMinimum?: number
@@ -57,6 +59,9 @@ const text = (min: number, max: number) =>
     .map((value) => value.slice(0, max).padEnd(min, 'x').toWellFormed().replaceAll('\0', 'x'))
 
 /** Values that are as the schema says. */
+const matching = (pattern: string, max: number) =>
+  fc.stringMatching(new RegExp(pattern, 'u')).filter(({ length }) => length <= max)
+
 export function valid(schema: JsonSchema): fc.Arbitrary<unknown> {
   if (schema.anyOf) return fc.oneof(...schema.anyOf.map(valid))
   if (schema.enum) return fc.constantFrom(...schema.enum)
@@ -65,6 +70,7 @@ export function valid(schema: JsonSchema): fc.Arbitrary<unknown> {
   if (others.length > 0) return fc.oneof(...[type, ...others].map((one) => valid({ ...schema, type: one ?? 'null' })))
   switch (type) {
     case 'string':
+      if (schema.pattern) return matching(schema.pattern, lengthMax(schema))
       return text(schema.minLength ?? 0, Math.min(lengthMax(schema), 300))
     case 'number':
     case 'integer':
@@ -148,7 +154,9 @@ export function outOfRange({ type, minimum, maximum, exclusiveMinimum, ...schema
 export function atLimits({ minimum, maximum, ...schema }: JsonSchema): unknown[] {
   const { minLength, maxLength, minItems, maxItems, items = {} } = schema
   const values: unknown[] = [minimum, maximum].filter((limit) => limit !== undefined)
-  for (const length of [minLength, maxLength]) if (length !== undefined) values.push('x'.repeat(length))
+  // Of a text that has to match, nobody knows one of a length.
+  const lengths = schema.pattern ? [] : [minLength, maxLength]
+  for (const length of lengths) if (length !== undefined) values.push('x'.repeat(length))
   for (const length of [minItems, maxItems]) {
     if (length !== undefined) values.push(Array.from({ length }, () => least(items)))
   }
@@ -179,7 +187,7 @@ export function least(schema: JsonSchema): unknown {
   const { properties = {}, required = [], minItems = 0, items = {}, minLength = 0 } = schema
   switch (typesOf(schema)[0]) {
     case 'string':
-      return 'x'.repeat(Math.max(1, minLength))
+      return schema.pattern ? schema.examples?.[0] : 'x'.repeat(Math.max(1, minLength))
     case 'number':
     case 'integer':
       return schema.minimum ?? (schema.exclusiveMinimum ?? 0) + 1

@@ -12,13 +12,18 @@ export interface Snippet {
 
 /** `base`: any URL of the host at which the domain's pages reach the collector. `stub`: see `ScriptBundle`. */
 export function snippetOf({ token, base, stub }: { token: string; base: string; stub: string }): Snippet {
-  const scriptUrl = new URL(`/t/${token}.js`, base).href
+  const addresses = snippetAddresses(token, base)
+  const { scriptUrl } = addresses
   return {
+    ...addresses,
     head: `<script>${put(stub, { SCRIPT_URL: JSON.stringify(scriptUrl) })}</script>`,
     template: tagManagerTemplate(scriptUrl),
-    scriptUrl,
-    configUrl: new URL(`/t/${token}.json`, base).href,
   }
+}
+
+/** Where the script of a domain is, and its configuration. `base`: see `snippetOf`. */
+export function snippetAddresses(token: string, base: string): Pick<Snippet, 'scriptUrl' | 'configUrl'> {
+  return { scriptUrl: new URL(`/t/${token}.js`, base).href, configUrl: new URL(`/t/${token}.json`, base).href }
 }
 
 /** Returns the custom template for Google Tag Manager, with the script's URL as default and as the URL it may load. */

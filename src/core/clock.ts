@@ -30,3 +30,15 @@ export function clockSteps(clock = systemClock, elapsed = () => performance.now(
     return isStep
   }
 }
+
+/** How late at most it is noticed that a clock was moved, or a wait called off. */
+const LOOK_MS = 100
+
+/** Resolves when the clock shows `at`, or was put back behind where it began. Fails as soon as the signal is aborted. */
+export async function reach(clock: Clock, at: Instant, signal: AbortSignal): Promise<void> {
+  const from = clock.now()
+  for (let now = from; now < at && now >= from; now = clock.now()) {
+    await Bun.sleep(Math.min(at - now, LOOK_MS))
+    signal.throwIfAborted()
+  }
+}

@@ -96,6 +96,8 @@ function faultOf({ type, schema, message }: ValueError): string {
       return schema.minLength === 1 ? 'must not be empty' : `must have at least ${characters(schema.minLength)}`
     case ValueErrorType.StringMaxLength:
       return `must have at most ${characters(schema.maxLength)}`
+    case ValueErrorType.StringPattern:
+      return schema.examples ? `must be like ${schema.examples[0]}` : message
     case ValueErrorType.Number:
       return schema.multipleOf === 1 ? 'must be a whole number' : 'must be a number'
     case ValueErrorType.NumberMultipleOf:

@@ -54,6 +54,8 @@ const TagItemSchema = Closed({
   event: Type.Optional(Type.String({ maxLength: 200 })),
   status,
   execMs: duration,
+  // As of an event: what a customer has reported with the tag.
+  params: Type.Optional(Type.Object({})),
 })
 export type TagItem = Static<typeof TagItemSchema>
 

@@ -175,8 +175,10 @@ class Reading {
   tag(value: unknown, index: number): void {
     const { item, error, reason } = checkTag(value)
     if (error !== null) return this.refuse('tags', index, reason, '', error)
+    const own = { tagId: this.clean(String(item.tagId)), name: this.clean(item.name ?? '') }
+    const params = item.params ? this.flatten(item.params, own.name, this.arrival.isClean) : {}
     this.answer.accepted++
-    this.store(item, this.tagFields(item), { tagId: this.clean(String(item.tagId)), name: this.clean(item.name ?? '') })
+    this.store(item, this.tagFields(item), { ...params, ...own })
   }
 
   hit(value: unknown, index: number): void {

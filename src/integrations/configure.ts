@@ -50,7 +50,7 @@ export function create(parts: ConfigureParts, orgId: string, input: IntegrationI
   if (configured.single && integrationsOf(db, type).some((one) => one.orgId === orgId)) {
     throw new AppError('conflict', `provider: the organization has its ${type} integration already`)
   }
-  const settings = configured.prepare(input.config, guard)
+  const settings = configured.prepare(input.config, guard, input.config)
   const fields = secretFieldsOf(provider)
   const record = createIntegration(db, box, {
     ...{ orgId, provider: input.provider, label: input.label ?? DEFAULT_LABEL, createdAt: clock.now() },
@@ -74,7 +74,7 @@ export function replace(parts: ConfigureParts, key: IntegrationKey, input: Integ
   const kept = hasSecrets(db, key) ? openIntegration(db, box, key) : null
   const fields = secretFieldsOf(provider)
   const secrets = kept ? splitSettings(kept.settings, fields).secrets : refuseLost(fields, input)
-  const settings = provider.configured.prepare({ ...secrets, ...input.config }, guard)
+  const settings = provider.configured.prepare({ ...secrets, ...input.config }, guard, input.config)
   const moved = kept !== null && isMoved(kept.settings, settings)
   if (moved) refuseUnasked(secrets, input)
   const isSame = (name: string) => input.config[name] === undefined || input.config[name] === secrets[name]

@@ -20,6 +20,7 @@ const RECORD_AGAIN_MS = SECOND_MS
  */
 export class Dispatcher {
   private readonly underWay = new Map<Promise<unknown>, Way>()
+  private readonly beside = new Set<Promise<unknown>>()
   private readonly health = new Map<string, Health>()
   private readonly pauses = new Pauses()
   private readonly rounds: Rounds
@@ -94,6 +95,13 @@ export class Dispatcher {
     return visiting
   }
 
+  /** Counts work among what is under way that holds no place, because most of its time it waits. */
+  accompany<T>(work: Promise<T>): Promise<T> {
+    const ended = work.finally(() => this.beside.delete(ended))
+    this.beside.add(ended)
+    return ended
+  }
+
   private async record(claimed: Claimed, attempted: TimedAttempt): Promise<void> {
     const { db, clock, report } = this.parts
     for (;;) {
@@ -130,8 +138,9 @@ export class Dispatcher {
 
   /** Resolves when nothing is under way, nor about to be because of what ended. */
   async idle(): Promise<void> {
-    while (this.underWay.size > 0 || this.rest) {
-      await (this.rest ?? Promise.race([...this.underWay.keys()].map((one) => one.catch(() => undefined))))
+    while (this.underWay.size > 0 || this.beside.size > 0 || this.rest) {
+      const all = [...this.underWay.keys(), ...this.beside]
+      await (this.rest ?? Promise.race(all.map((one) => one.catch(() => undefined))))
     }
   }
 

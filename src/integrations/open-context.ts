@@ -5,6 +5,7 @@ import type { SecretBox } from '../core/secret-box.ts'
 import { openWebhookSecret } from '../org/store.ts'
 import type { Db } from '../store/database.ts'
 import { fetchTokens, goodToken } from './access-token.ts'
+import { type Quota, withinQuota } from './call-quota.ts'
 import type { DeliveryRecord } from './delivery.ts'
 import { type DeliveryHead, requireMessage } from './grouping.ts'
 import type { IntegrationStatus } from './integration.ts'
@@ -22,6 +23,7 @@ import type {
   IssueContext,
 } from './providers/context.ts'
 import { type OrgFacts, type Provider, secretFieldsOf } from './providers/provider.ts'
+import { keepRecord, recordOf, recordsOf } from './records.ts'
 import { type Attempted, CallFailed, type Outcome } from './reply.ts'
 import { type Kept, keepState, keepTokens, openIntegration } from './store.ts'
 import { parseTarget } from './targets.ts'
@@ -153,6 +155,23 @@ export class OpenContext implements IntegrationContext {
 
   async keepState(state: unknown): Promise<void> {
     keepState(this.parts.db, this.requireId(), state)
+  }
+
+  withinQuota<R>(quota: Quota, call: () => Promise<R>, waits: (until: Instant | null) => void): Promise<R> {
+    const { db, clock } = this.parts
+    return withinQuota({ db, clock, provider: this.provider.type }, quota, { call, waits, signal: this.signal })
+  }
+
+  record(key: string): unknown {
+    return recordOf(this.parts.db, this.requireId(), key)
+  }
+
+  records(): { key: string; value: unknown }[] {
+    return recordsOf(this.parts.db, this.requireId())
+  }
+
+  keepRecord(key: string, value: unknown): void {
+    keepRecord(this.parts.db, this.requireId(), key, value)
   }
 
   /** How an attempt ended, in words without anything secret. */

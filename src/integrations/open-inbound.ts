@@ -5,13 +5,15 @@ import { issueFacts, setStatus } from '../issues/store.ts'
 import { tx } from '../store/database.ts'
 import { issueOfTicket, linkedIssues, needNotFollow, noteTaken, rememberThrough, wasTaken } from './issue-memory.ts'
 import { type ContextParts, OpenContext, openTarget } from './open-context.ts'
-import type { InboundContext, LinkedIssue } from './providers/context.ts'
+import type { InboundContext, LinkedIssue, ProviderChange } from './providers/context.ts'
 import type { Provider } from './providers/provider.ts'
 import { CallFailed } from './reply.ts'
 
 export interface InboundParts extends ContextParts {
   /** Called inside the transaction that changes an issue. */
   enqueue: Enqueue
+  /** Takes changes of domains that were noticed at the other side; absent: nobody does. */
+  noteChange?: (change: ProviderChange & { orgId: string }) => void
 }
 
 /** An integration through which others act on issues. */
@@ -19,6 +21,7 @@ export class OpenInbound extends OpenContext implements InboundContext {
   private readonly id: string
   private readonly title: string
   private readonly enqueue: Enqueue
+  private readonly takeChange: InboundParts['noteChange']
 
   constructor(
     parts: InboundParts,
@@ -30,6 +33,7 @@ export class OpenInbound extends OpenContext implements InboundContext {
     this.id = id
     this.title = provider.title
     this.enqueue = parts.enqueue
+    this.takeChange = parts.noteChange
   }
 
   issueOf(ticketKey: string): LinkedIssue | null {
@@ -75,6 +79,10 @@ export class OpenInbound extends OpenContext implements InboundContext {
     )
     const found = find.get(this.orgId, email)
     return found && atLeast(found.role, 'member') ? { userId: found.userId } : null
+  }
+
+  noteChange(change: ProviderChange): void {
+    this.takeChange?.({ ...change, orgId: this.orgId })
   }
 
   /** What a caller is told of what was thrown: a refusal without secrets; a bug stays one. */

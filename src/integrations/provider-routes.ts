@@ -1,6 +1,10 @@
+import { snippetAddresses } from '../capture/snippet.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Type } from '../core/schema.ts'
+import { routingOf } from '../domains/domain.ts'
+import { findDomain } from '../domains/store.ts'
 import { ById, type Route, route } from '../http/route.ts'
+import { refuseUnusable } from './attempt.ts'
 import { type ConfigureParts, canRotate, rotate } from './configure.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { inboundRoutes } from './inbound.ts'
@@ -9,10 +13,11 @@ import { type InboundParts, OpenInbound } from './open-inbound.ts'
 import { PROVIDERS } from './providers/index.ts'
 import type { Provider, ProviderTools } from './providers/provider.ts'
 import { wayOfIntegration } from './queues.ts'
+import { CallFailed, Unusable } from './reply.ts'
 import { beginSignIn, needsSignIn, signInCookie } from './sign-in.ts'
-import { completeIntegration, integrationsOf, providerOf } from './store.ts'
+import { completeIntegration, integrationsOf, providerOf, setIntegrationStatus } from './store.ts'
 
-type Parts = ConfigureParts & InboundParts & { dispatcher: Dispatcher }
+type Parts = ConfigureParts & InboundParts & { dispatcher: Dispatcher; collectUrl?: string }
 
 const tag = 'Integrations'
 const BegunSchema = Closed(
@@ -91,8 +96,42 @@ function toolsOf(parts: Parts, provider: Provider): ProviderTools<object, unknow
         }
       })
     },
+    workOn: (key, work) => dispatcher.accompany(workOn(parts, provider, key, work)),
+    scriptUrlOf({ orgId, id }) {
+      const { publicUrl, collectUrl = publicUrl, clock } = parts
+      const domain = findDomain(db, { orgId, id }, clock.now())
+      return snippetAddresses(domain.token, routingOf(domain, { collectUrl, publicUrl }).collectEndpoint).scriptUrl
+    },
     complete({ orgId, integrationId: id }, label) {
       if (id !== null) completeIntegration(db, { orgId, id }, label ?? null)
     },
   }
 }
+
+async function workOn<R>(
+  parts: Parts,
+  provider: Provider,
+  key: { orgId: string; id: string },
+  work: (context: OpenInbound) => Promise<R>,
+): Promise<R> {
+  const { db, dispatcher } = parts
+  const context = new OpenInbound(parts, provider, key, dispatcher.stopping)
+  try {
+    refuseUnusable(context)
+    const done = await work(context)
+    noteOutcome(db, key.id, { verdict: 'delivered', note: null })
+    return done
+  } catch (error) {
+    if (dispatcher.stopping.aborted) throw new AppError('unavailable', 'the server is being stopped', 1)
+    const outcome = isTheirs(error) ? outcomeOfError(error, context.now()) : null
+    if (outcome) noteOutcome(db, key.id, outcome)
+    const refusal = context.refusal(error)
+    // Perhaps nobody waits for it any more.
+    if (!(refusal instanceof AppError)) dispatcher.parts.report(refusal, key.id)
+    throw refusal
+  }
+}
+
+/** True when it says something of the integration: the other side refused, gave no answer, or wants somebody to sign in. */
+const isTheirs = (error: unknown) =>
+  error instanceof CallFailed || error instanceof Unusable || (error instanceof AppError && error.code === 'upstream')

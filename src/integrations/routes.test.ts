@@ -147,13 +147,11 @@ describe('an integration', () => {
   const refused: [string, unknown, string][] = [
     ['no provider', { config: { url } }, 'provider: '],
     ['an unknown provider', { provider: 'pigeon', config: {} }, 'provider: must be one of tag_manager, '],
-    ...['tag_manager', 'team_chat', 'office_chat', 'issue_tracker', 'email_digest'].map(
-      (provider): [string, unknown, string] => [
-        provider,
-        { provider, config: {} },
-        `provider: ${provider} is not available in this version`,
-      ],
-    ),
+    ...['team_chat', 'office_chat', 'issue_tracker', 'email_digest'].map((provider): [string, unknown, string] => [
+      provider,
+      { provider, config: {} },
+      `provider: ${provider} is not available in this version`,
+    ]),
     ['no config', { provider: 'webhook' }, 'config: '],
     ['no URL', { provider: 'webhook', config: {} }, 'config.url: '],
     [

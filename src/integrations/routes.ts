@@ -35,6 +35,8 @@ export interface IntegrationParts {
   guard: AddressGuard
   /** Address under which people reach the server, without a slash at its end. */
   publicUrl: string
+  /** Address of the collector, where a domain has no other; by default that of the server. */
+  collectUrl?: string
   /** Called inside the transaction in which somebody at another side changes an issue. */
   enqueue: Enqueue
 }

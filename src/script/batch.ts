@@ -14,6 +14,8 @@ export interface TagReport {
   event?: string
   status?: 'ok' | 'failure' | 'exception' | 'timeout'
   execMs?: number
+  /** Further metadata of the tag. */
+  params?: Record<string, string>
 }
 
 /** An event of this script itself: an item of `events`. */
@@ -62,6 +64,7 @@ export function isReady(item: Item, now: number): boolean {
 /** Approximate, in characters. */
 export function lengthOf(item: Item): number {
   if (item.list === 'pageStats') return item.stats.vendors.length * 200
+  if (item.list === 'tags') return ITEM_LENGTH + JSON.stringify(item.tag.params ?? '').length
   if (item.list !== 'hits') return ITEM_LENGTH
   const { url, content } = item.call
   return ITEM_LENGTH + url.length + (content?.length ?? 0)

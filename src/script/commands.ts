@@ -20,7 +20,14 @@ interface RanTag {
   name?: unknown
   status?: unknown
   executionTime?: unknown
+  exclude?: unknown
+  /** What else a customer has reported with the tag: values of variables. */
+  [key: string]: unknown
 }
+
+/** Longer values say no more of a tag. */
+const MAX_VALUE_LENGTH = 500
+const MAX_VALUES = 50
 
 const TAG_STATUSES: Record<string, NonNullable<TagReport['status']>> = {
   success: 'ok',
@@ -88,21 +95,26 @@ function reportTags({ frames, date, newId, add }: CommandParts, [container, even
   const frame = frames.current()
   if (!frame.isSampled) return
   for (const tag of tags) {
-    const ran: RanTag = recordOf(tag)
-    const tagId = textOf(ran.id)
+    const { id, name: tagName, status: ended, executionTime, exclude: _, ...metadata }: RanTag = recordOf(tag)
+    const tagId = textOf(id)
     if (!tagId) continue
     const report: TagReport = {
       id: newId(),
       ts: date(),
       container: name,
       tagId,
-      name: textOf(ran.name),
+      name: textOf(tagName),
       event: textOf(event),
     }
-    const status = TAG_STATUSES[textOf(ran.status)]
+    const status = TAG_STATUSES[textOf(ended)]
     if (status) report.status = status
-    const execMs = Number(ran.executionTime)
+    const execMs = Number(executionTime)
     if (execMs >= 0) report.execMs = execMs
+    const values = Object.entries(metadata).flatMap(([key, value]) => {
+      const text = typeof value === 'boolean' ? String(value) : textOf(value)
+      return text ? [[key, text.slice(0, MAX_VALUE_LENGTH)]] : []
+    })
+    if (values.length > 0) report.params = Object.fromEntries(values.slice(0, MAX_VALUES))
     add({ list: 'tags', frame, tag: report })
   }
 }

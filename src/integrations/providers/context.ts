@@ -1,5 +1,6 @@
 import type { Instant } from '../../core/clock.ts'
 import type { IssueStatus } from '../../issues/issue.ts'
+import type { Quota } from '../call-quota.ts'
 import type { Message } from '../message.ts'
 import type { HttpMethod, Outbound, Reply } from '../transport.ts'
 
@@ -63,10 +64,20 @@ export interface IntegrationContext<S extends object = object, T extends object 
   fetchTokens(url: string, form: Record<string, string>): Promise<AccessTokens>
   /** The access token among `tokens`; with less than a minute left it is fetched anew, once for all who wait, and kept. */
   accessToken(fetch: () => Promise<AccessTokens>): Promise<string>
+  /**
+   * Makes one call that counts against a quota of the whole server, when there is room for it, also over restarts.
+   * `waits` is told until when it waits, again and again, and null when it waits no longer. Fails as `call` does.
+   */
+  withinQuota<R>(quota: Quota, call: () => Promise<R>, waits: (until: Instant | null) => void): Promise<R>
   /** What is remembered of the integration; null before the first time, and for an address. */
   readonly state: I | null
   /** Stored when it resolves. */
   keepState(state: I): Promise<void>
+  /** What is remembered of one thing at the other side, by a key of the provider's own; null: nothing. */
+  record(key: string): unknown
+  records(): { key: string; value: unknown }[]
+  /** Stored when it returns; at most 64 KiB of JSON. */
+  keepRecord(key: string, value: unknown): void
 }
 
 /** What a provider gets for what it does about one issue. */
@@ -156,4 +167,17 @@ export interface InboundContext<S extends object = object, M = unknown, T extend
   noteCall(key: string): void
   /** The member with this e-mail address who may change issues; null when there is none. */
   editorOf(email: string): { userId: string } | null
+  /** The error as callers may be told: a refusal without secrets; what is no refusal is a bug and stays one. */
+  refusal(error: unknown): Error
+  /** Notes a change of a domain: the same source and ref again is the same change. Nothing when the domain is gone. */
+  noteChange(change: ProviderChange): void
+}
+
+/** Something that was done to a domain at the other side. */
+export interface ProviderChange {
+  domainId: string
+  source: string
+  ref: string
+  title: string
+  occurredAt: Instant
 }

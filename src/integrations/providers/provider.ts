@@ -37,8 +37,11 @@ export interface Addresses<S> {
 export interface Configured<S> {
   /** Of the `config` in a request. */
   schema: TSchema
-  /** Completes what was configured, with the secrets that are kept put in. Fails with `invalid`, naming the field: `config.url: …`. */
-  prepare(config: object, guard: AddressGuard): S
+  /**
+   * Completes what was configured, with the secrets that are kept put in. Fails with `invalid`, naming the field: `config.url: …`.
+   * @param given what the request itself names: of two ways to sign in, the one that is meant
+   */
+  prepare(config: object, guard: AddressGuard, given: object): S
   /** True when an organization has one at most. */
   single?: true
   /** False while something has to be chosen (a channel) before anything goes through; absent: never. */
@@ -127,6 +130,14 @@ export interface ProviderTools<S extends object, M, T extends object, I> {
   open(key: { orgId: string; id: string }, signal: AbortSignal): InboundContext<S, M, T, I>
   /** Runs what calls the other side as one of the attempts at its host. Fails with `conflict` while there is no place. */
   visit<R>(context: IntegrationContext<S, T, I>, work: () => Promise<R>): Promise<R>
+  /**
+   * Does what goes on when nobody waits for it any more, until the program stops. It holds no place at the host, so what it
+   * waits for is its own matter. How it ended is the integration's status. Fails as `work` does, with what a caller may be
+   * told, and with `conflict` while nothing may go through the integration.
+   */
+  workOn<R>(key: { orgId: string; id: string }, work: (context: InboundContext<S, M, T, I>) => Promise<R>): Promise<R>
+  /** The address of the browser script of a domain. Fails with `notFound` when the organization has none of that id. */
+  scriptUrlOf(domain: { orgId: string; id: string }): string
   /** What was chosen is kept in the integration's `state`; this says that nothing has to be chosen any more. */
   complete(context: IntegrationContext<S, T, I>, label?: string): void
 }

@@ -497,5 +497,11 @@ test('routes are there for the providers of the list, and no others', () => {
   )
   const { paths: shipped } = JSON.parse(readFileSync(join(import.meta.dir, '../../../../docs/openapi.json'), 'utf8'))
   const own = Object.keys(shipped).filter((path) => path.startsWith('/v1/integrations'))
-  expect(own.sort()).toEqual(['/v1/integrations', '/v1/integrations/{id}', '/v1/integrations/{id}/test'])
+  expect(own.sort()).toEqual([
+    '/v1/integrations',
+    '/v1/integrations/tag_manager/deploy',
+    '/v1/integrations/tag_manager/tags',
+    '/v1/integrations/{id}',
+    '/v1/integrations/{id}/test',
+  ])
 })

@@ -1,0 +1,32 @@
+import { type Clock, reach, SECOND_MS } from '../../../core/clock.ts'
+import type { AppError } from '../../../core/error.ts'
+import type { Stage } from './progress.ts'
+
+/** Whoever asks waits so long; what they wait for goes on. */
+export const PATIENCE_MS = 50 * SECOND_MS
+
+/** Settles as `work` does, or fails with `late` after 50 s, or when whoever waits has left. */
+export async function withPatience<R>(
+  work: Promise<R>,
+  { clock, left, late }: { clock: Clock; left: AbortSignal; late: () => AppError },
+): Promise<R> {
+  const over = new AbortController()
+  const tooLong = reach(clock, clock.now() + PATIENCE_MS, AbortSignal.any([left, over.signal])).then(() => {
+    throw late()
+  })
+  try {
+    return await Promise.race([work, tooLong])
+  } finally {
+    over.abort()
+    tooLong.catch(() => undefined)
+  }
+}
+
+const SOON_S = 5
+const LATEST_S = 100
+
+/** Whoever asks again waits again, so this need not be exact. */
+export function askAgainS({ waitsUntil }: Stage, clock: Clock): number {
+  const restS = waitsUntil === null ? SOON_S : Math.ceil((waitsUntil - clock.now()) / SECOND_MS)
+  return Math.min(Math.max(restS, 1), LATEST_S)
+}
