@@ -13,9 +13,10 @@ import { type InboundParts, OpenInbound } from './open-inbound.ts'
 import { PROVIDERS } from './providers/index.ts'
 import type { Provider, ProviderTools } from './providers/provider.ts'
 import { wayOfIntegration } from './queues.ts'
-import { CallFailed, Unusable } from './reply.ts'
+import { CallFailed, outcomeOfError, Unusable } from './reply.ts'
 import { beginSignIn, needsSignIn, signInCookie } from './sign-in.ts'
-import { completeIntegration, integrationsOf, providerOf, setIntegrationStatus } from './store.ts'
+import { noteOutcome } from './standing.ts'
+import { completeIntegration, integrationsOf, providerOf } from './store.ts'
 
 type Parts = ConfigureParts & InboundParts & { dispatcher: Dispatcher; collectUrl?: string }
 
