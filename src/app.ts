@@ -10,11 +10,13 @@ import { SECOND_MS } from './core/clock.ts'
 import type { SecretBox } from './core/secret-box.ts'
 import { openAllStores, type Stores } from './data-folder/open.ts'
 import { WokenAlerts } from './evaluation/evaluate.ts'
+import { historyTeller } from './evidence/told.ts'
 import { Questions } from './http/questions.ts'
 import type { Route } from './http/route.ts'
 import type { Collector } from './ingest/collector.ts'
 import type { LateBatches } from './ingest/late-batches.ts'
 import { Dispatcher } from './integrations/dispatcher.ts'
+import { HistoryAsker } from './integrations/history-asker.ts'
 import { type NotifierParts, notifier } from './integrations/notifier.ts'
 import { Polls } from './integrations/polls.ts'
 import { recover } from './integrations/queues.ts'
@@ -78,7 +80,8 @@ export async function openApp(options: AppOptions): Promise<App> {
   const isOverBudget = (orgId: string) => diskBudget.isOver(orgId)
   const collecting = openCollecting(base, { stores, gaps: watching.gaps, woken, isOverBudget, privacyOf })
   const enqueue = notifier({ db, clock, publicUrl, changesOf: changesOfIn(db) })
-  const dispatcher = openDispatcher(options, base, stores, stopping.signal)
+  const historyAsker = historyAskerOf(base, stores, watching)
+  const dispatcher = openDispatcher(options, base, stores, { historyAsker, stopping: stopping.signal })
 
   const lastRuns: LastRuns = { flushAt: null, evaluationAt: null }
   const flushing: FlushParts = { db, spool, warehouse, batches: collecting.batches, collector: collecting.collector }
@@ -135,15 +138,28 @@ function diskBudgetOf({ config, clock, log, tellOperator }: Base, stores: Stores
 }
 
 /** Opens the dispatcher; deliveries that were under way at a kill are sent again. */
-function openDispatcher({ jitter }: AppOptions, base: Base, { db, box }: Stores, stopping: AbortSignal): Dispatcher {
+function openDispatcher(
+  { jitter }: AppOptions,
+  base: Base,
+  { db, box }: Stores,
+  { historyAsker, stopping }: { historyAsker: HistoryAsker; stopping: AbortSignal },
+): Dispatcher {
   const { clock, transport, config, report } = base
   recover(db)
   const mailConfigured = config.smtpUrl !== ''
   const operator = operatorOf(config)
   return new Dispatcher(
-    { db, box, clock, transport, jitter: jitter ?? Math.random, mailConfigured, report, operator },
+    { db, box, clock, transport, jitter: jitter ?? Math.random, mailConfigured, report, operator, historyAsker },
     stopping,
   )
+}
+
+/** Returns what completes messages with what the event history knows. */
+function historyAskerOf({ clock, config, report }: Base, stores: Stores, { follower }: Watching): HistoryAsker {
+  const { db, warehouse, spool } = stores
+  const watermark = () => spool.watermark()
+  const ask = historyTeller({ db, warehouse, follower, clock, watermark, retentionMs: retentionMs(config) })
+  return new HistoryAsker({ db, clock, ask, report })
 }
 
 function questionsOf({ questionsAtOnce, questionsPerOrganization, questionsPerCaller }: Base['config']): Questions {

@@ -42,6 +42,17 @@ export async function samplesOf(trouble: Trouble, history: History): Promise<Sam
   return { events: found.map((event) => mask(event)), badSample: show(bad), goodSample: show(good) }
 }
 
+/**
+ * Returns an event that complies, masked, to be held against the sample of the last firing. Null when there is none, and when
+ * the alert's rule is not known any more.
+ */
+export async function goodSampleOf(trouble: Trouble, history: History): Promise<SeenEvent | null> {
+  const { rule, privacy } = trouble
+  if (rule === null) return null
+  const good = await goodEvent({ ...trouble, rule }, keptSample(trouble), history)
+  return good && maskOf(rule, privacy)(good)
+}
+
 type Ruled = Trouble & { rule: Alert }
 
 async function violatingEvents(trouble: Trouble, history: History): Promise<SeenEvent[]> {

@@ -1,29 +1,21 @@
-import type { Alert } from '../alerts/alert.ts'
 import { AlertSchema } from '../alerts/alert-schema.ts'
 import { describeAlert } from '../alerts/routes.ts'
-import { findAlert } from '../alerts/store.ts'
 import { ChangeNameSchema, maskedNames } from '../changes/change.ts'
 import { changesOfIssue } from '../changes/store.ts'
-import { readLabels } from '../conditions/label.ts'
-import type { Instant } from '../core/clock.ts'
-import { AppError } from '../core/error.ts'
-import { Closed, Nullable, type Static, Type } from '../core/schema.ts'
+import { Closed, Nullable, Type } from '../core/schema.ts'
 import { causeOfIssue, IssueCauseSchema } from '../insights/causes.ts'
 import { EventSchema } from '../insights/event-search.ts'
-import { insight, type Sources } from '../insights/insight.ts'
-import { followedScope } from '../insights/series-scope.ts'
+import { insight } from '../insights/insight.ts'
 import { DeliverySchema, describeDelivery } from '../integrations/delivery.ts'
 import { listDeliveries } from '../integrations/delivery-log.ts'
 import { ExplanationSchema, explanationOf } from '../issues/explanation.ts'
 import { IssueDetailSchema } from '../issues/issue.ts'
 import { describeIssue } from '../issues/routes.ts'
-import { findIssue, issueRecord } from '../issues/store.ts'
-import { membersOf } from '../labels/store.ts'
-import type { Db } from '../store/database.ts'
+import { findIssue } from '../issues/store.ts'
 import { MAX_EVENTS, samplesOf } from './events.ts'
 import { type SeriesSources, seriesFields, seriesOf } from './series.ts'
 import { summaryOf } from './summary.ts'
-import type { Trouble } from './trouble.ts'
+import { alertOrNull, troubleOf } from './trouble.ts'
 
 const MAX_DELIVERIES = 50
 
@@ -93,7 +85,7 @@ export const issueEvidence = insight({
     const { db, history, follower, watermark } = sources
     const { orgId } = principal
     const detail = findIssue(db, orgId, id)
-    const trouble = troubleOf(sources, orgId, detail, now)
+    const trouble = troubleOf(sources, detail, { orgId, now })
     const explainedBy = explanationOf(db, trouble)
     const alert = alertOrNull(db, orgId, trouble.issue.alertId)
     const deliveries = listDeliveries(db, orgId, { issueId: id }, { after: null, limit: MAX_DELIVERIES })
@@ -108,7 +100,7 @@ export const issueEvidence = insight({
       alert: alert && describeAlert(alert, principal),
       summary: summaryOf(trouble.issue, { domain: detail.domain, explainedBy }),
       explainedBy,
-      cause,
+      cause: cause?.cause ?? null,
       changes: maskedNames(changesOfIssue(db, trouble.issue), sources.privacy()),
       deliveries: deliveries.slice(0, MAX_DELIVERIES).map((row) => describeDelivery(row, principal)),
       ...series,
@@ -116,42 +108,3 @@ export const issueEvidence = insight({
     }
   },
 })
-
-function troubleOf(
-  { db, privacy, retentionMs }: Sources,
-  orgId: string,
-  { id, occurrenceSeries }: Static<typeof IssueDetailSchema>,
-  now: Instant,
-): Trouble {
-  const issue = issueRecord(db, orgId, id)
-  const alert = alertOrNull(db, orgId, issue.alertId)
-  const members = membersOf(db, orgId)
-  const rule = alert?.alertType === issue.alertType ? readLabels(alert, members) : null
-  return {
-    issue,
-    occurrences: occurrenceSeries,
-    rule,
-    followed: rule && followedScope(db, issue, rule),
-    privacy: privacy(),
-    membersOf: members,
-    domainSince: domainSince(db, issue.domainId),
-    now,
-    keptFrom: now - retentionMs,
-  }
-}
-
-function alertOrNull(db: Db, orgId: string, id: string): Alert | null {
-  try {
-    return findAlert(db, { orgId, id })
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'notFound') return null
-    throw error
-  }
-}
-
-function domainSince(db: Db, domainId: string | null): Instant {
-  const row = db
-    .prepare<[string | null], { createdAt: number }>('SELECT createdAt FROM domain WHERE id = ?')
-    .get(domainId)
-  return row?.createdAt ?? 0
-}

@@ -1,8 +1,16 @@
 import type { Alert } from '../alerts/alert.ts'
+import { findAlert } from '../alerts/store.ts'
 import type { Incident } from '../alerts/types/evidence.ts'
+import { readLabels } from '../conditions/label.ts'
 import type { Instant } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import type { Sources } from '../insights/insight.ts'
+import { followedScope } from '../insights/series-scope.ts'
 import type { IssueDetail, IssueRecord } from '../issues/issue.ts'
+import { issueRecord } from '../issues/store.ts'
+import { membersOf } from '../labels/store.ts'
 import type { SeriesScope } from '../signals/series.ts'
+import type { Db } from '../store/database.ts'
 
 /** An issue, with what is needed to find its events in the history. */
 export interface Trouble extends Incident {
@@ -21,4 +29,44 @@ export interface Trouble extends Incident {
   now: Instant
   /** Events received before this are no longer stored. */
   keptFrom: Instant
+}
+
+/** Fails with `notFound` when the organization has no such issue. */
+export function troubleOf(
+  { db, privacy, retentionMs }: Pick<Sources, 'db' | 'privacy' | 'retentionMs'>,
+  { id, occurrenceSeries }: Pick<IssueDetail, 'id' | 'occurrenceSeries'>,
+  { orgId, now }: { orgId: string; now: Instant },
+): Trouble {
+  const issue = issueRecord(db, orgId, id)
+  const alert = alertOrNull(db, orgId, issue.alertId)
+  const members = membersOf(db, orgId)
+  const rule = alert?.alertType === issue.alertType ? readLabels(alert, members) : null
+  return {
+    issue,
+    occurrences: occurrenceSeries,
+    rule,
+    followed: rule && followedScope(db, issue, rule),
+    privacy: privacy(),
+    membersOf: members,
+    domainSince: domainSince(db, issue.domainId),
+    now,
+    keptFrom: now - retentionMs,
+  }
+}
+
+/** Returns the alert; null when it was deleted. */
+export function alertOrNull(db: Db, orgId: string, id: string): Alert | null {
+  try {
+    return findAlert(db, { orgId, id })
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'notFound') return null
+    throw error
+  }
+}
+
+function domainSince(db: Db, domainId: string | null): Instant {
+  const row = db
+    .prepare<[string | null], { createdAt: number }>('SELECT createdAt FROM domain WHERE id = ?')
+    .get(domainId)
+  return row?.createdAt ?? 0
 }

@@ -6,7 +6,7 @@ import { unresolvedIssues } from '../issues/list.ts'
 import { domainField, domainsMeant } from './asked.ts'
 import { insight, type Sources } from './insight.ts'
 import { factsOf } from './issue-facts.ts'
-import { CAUSE_KINDS, causesOf, rungOf } from './ladder.ts'
+import { CAUSE_KINDS, causeSentence, causesOf, rungOf } from './ladder.ts'
 
 const CauseSchema = Closed({
   kind: OneOf(CAUSE_KINDS),
@@ -72,12 +72,18 @@ export const IssueCauseSchema = Closed(
   { description: 'What caused it, as in `GET /v1/insights/causes`; null unless it is open or acknowledged' },
 )
 
+export interface IssueCause {
+  cause: Static<typeof IssueCauseSchema>
+  /** The same for people; null when there is none beyond the tag itself. */
+  sentence: string | null
+}
+
 /** Returns the cause of one issue; null when it is neither open nor acknowledged. */
 export async function causeOfIssue(
   sources: Pick<Sources, 'db' | 'history' | 'domains' | 'privacy'>,
   issue: IssueRecord,
   now: Instant,
-): Promise<Static<typeof IssueCauseSchema> | null> {
+): Promise<IssueCause | null> {
   if (issue.status !== 'open' && issue.status !== 'acknowledged') return null
   const [facts] = await factsOf(sources, issue.orgId, [issue], now)
   if (!facts) return null
@@ -85,6 +91,7 @@ export async function causeOfIssue(
   const peers = unresolvedIssues(sources.db, issue.orgId).filter(
     ({ evidence }) => (evidence?.vendor ?? null) === vendor,
   )
-  const { kind, title, changeId } = rungOf(facts, peers)
-  return { kind, title, changeId }
+  const rung = rungOf(facts, peers)
+  const { kind, title, changeId } = rung
+  return { cause: { kind, title, changeId }, sentence: causeSentence(facts, rung) }
 }

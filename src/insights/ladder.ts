@@ -124,6 +124,23 @@ export function rungOf(facts: IssueFacts, peers: readonly Peer[]): Rung {
   return { ...none, kind: 'tag', key: `tag ${issue.domainId} ${vendor ?? issue.id}`, title, vendor }
 }
 
+/** Returns the cause of one issue as a sentence with its full stop; null when there is none beyond the tag itself. */
+export function causeSentence(facts: IssueFacts, { kind, title }: Rung): string | null {
+  const failures = hasFailures(facts) ? facts.failures : null
+  const sentences: Readonly<Record<CauseKind, string | null>> = {
+    pipeline: `${title} when it began.`,
+    traffic: `The whole traffic of the domain fell: ${title}.`,
+    container: `${title}, while other events went on.`,
+    consent: `${title}, within 2 hours before it began.`,
+    vendor: failures
+      ? `${title}: ${shareText(failures.since)} of the requests to it failed when it began.`
+      : `${title}: another domain has an issue of it that began within 2 hours.`,
+    release: `It began in the watch window of a change: ${title}.`,
+    tag: null,
+  }
+  return sentences[kind]
+}
+
 function hasStopped({ container }: IssueFacts): boolean {
   if (!container || container.reported < MIN_REPORTS) return false
   const { reports, others } = container

@@ -45,7 +45,7 @@ export function insightRoutes(parts: InsightParts, insights: readonly AnyInsight
 }
 
 /** Returns the sources for one organization; queries end with the signal. */
-function sourcesFor(parts: InsightParts, orgId: string, signal: AbortSignal, lane: Lane): Sources {
+export function sourcesFor(parts: InsightParts, orgId: string, signal: AbortSignal, lane: Lane): Sources {
   const { db, warehouse, follower, watermark, retentionMs } = parts
   return {
     ...{ db, follower, watermark, retentionMs },

@@ -5,6 +5,7 @@ import type { SecretBox } from '../core/secret-box.ts'
 import type { Db } from '../store/database.ts'
 import { type DeliveryRecord, messageOfDelivery } from './delivery.ts'
 import { type DeliveryHead, lockOf } from './grouping.ts'
+import type { HistoryAsker } from './history-asker.ts'
 import type { Message } from './message.ts'
 import { type OpenContext, OpenDelivery, OpenGroup } from './open-context.ts'
 import { PROVIDERS } from './providers/index.ts'
@@ -29,6 +30,8 @@ export interface DeliveryParts {
   providers?: readonly Provider[]
   /** What who runs the server has set for providers, by name. */
   operator?: Readonly<Record<string, string>>
+  /** Completes messages with what the event history knows; absent: they are told without it. */
+  historyAsker?: Pick<HistoryAsker, 'complete'>
 }
 
 /** An attempt of several steps that takes longer is ended, and tried again from its last checkpoint. */
@@ -112,7 +115,14 @@ function workOf(
   if (transition === 'test' && test) return { context, run: () => test(context) }
   if (!deliver) throw new AppError('invalid', `${channelType} is no channel`)
   if (transition !== 'test') refuseUnusable(context)
-  return { context, run: () => inTurn(() => deliver(context, message)) }
+  const history = provider.tellsNoHistory ? null : parts.historyAsker
+  return {
+    context,
+    async run() {
+      const whole = (await history?.complete(delivery, message, signal)) ?? message
+      return inTurn(() => deliver(context, whole))
+    },
+  }
 }
 
 const UNUSABLE = {

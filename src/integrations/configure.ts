@@ -11,6 +11,7 @@ import {
   type IntegrationStatus,
   splitSettings,
 } from './integration.ts'
+import { splitNotify } from './notify.ts'
 import { PROVIDERS } from './providers/index.ts'
 import { type Provider, secretFieldsOf } from './providers/provider.ts'
 import {
@@ -50,11 +51,12 @@ export function create(parts: ConfigureParts, orgId: string, input: IntegrationI
   if (configured.single && integrationsOf(db, type).some((one) => one.orgId === orgId)) {
     throw new AppError('conflict', `provider: the organization has its ${type} integration already`)
   }
-  const settings = configured.prepare(input.config, guard, input.config)
+  const { own, shared } = splitNotify(input.config, provider)
+  const settings = configured.prepare(own, guard, own)
   const fields = secretFieldsOf(provider)
   const record = createIntegration(db, box, {
     ...{ orgId, provider: input.provider, label: input.label ?? DEFAULT_LABEL, createdAt: clock.now() },
-    ...splitSettings(settings, fields),
+    ...splitSettings({ ...settings, ...shared }, fields),
     ...standing(parts, provider, settings, { tokens: {}, state: null }),
   })
   const secrets: Record<string, unknown> = splitSettings(settings, fields).secrets
@@ -74,7 +76,8 @@ export function replace(parts: ConfigureParts, key: IntegrationKey, input: Integ
   const kept = hasSecrets(db, key) ? openIntegration(db, box, key) : null
   const fields = secretFieldsOf(provider)
   const secrets = kept ? splitSettings(kept.settings, fields).secrets : refuseLost(fields, input)
-  const settings = provider.configured.prepare({ ...secrets, ...input.config }, guard, input.config)
+  const { own, shared } = splitNotify(input.config, provider)
+  const settings = provider.configured.prepare({ ...secrets, ...own }, guard, own)
   const moved = kept !== null && isMoved(kept.settings, settings)
   if (moved) refuseUnasked(secrets, input)
   const isSame = (name: string) => input.config[name] === undefined || input.config[name] === secrets[name]
@@ -82,7 +85,7 @@ export function replace(parts: ConfigureParts, key: IntegrationKey, input: Integ
   return updateIntegration(db, box, key, {
     label: input.label ?? DEFAULT_LABEL,
     tokens,
-    ...splitSettings(settings, fields),
+    ...splitSettings({ ...settings, ...shared }, fields),
     ...standing(parts, provider, settings, { tokens, state: kept?.state ?? null }),
   })
 }

@@ -3,7 +3,7 @@ import { HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
-import { MESSAGE_KINDS, type Message, type MessageKind } from './message.ts'
+import { MESSAGE_KINDS, type Message, type MessageKind, NO_HISTORY } from './message.ts'
 
 /**
  * `pending` waits for `dueAt`; `sending` is under way, or was when the program died; `failed` was refused for good or
@@ -83,7 +83,8 @@ export const DELIVERY_COLUMNS = `seq, id, orgId, issueId, alertId, transition, n
 /** What it says; null when the row is damaged. */
 export function messageOfDelivery({ message }: Pick<DeliveryRecord, 'message'>): Message | null {
   try {
-    return JSON.parse(message) as Message
+    // Those of an earlier version have fewer fields.
+    return { ...NO_HISTORY, firstBadAt: null, ...JSON.parse(message) }
   } catch (error) {
     if (error instanceof SyntaxError) return null
     throw error

@@ -25,7 +25,11 @@ export const IntegrationInputSchema = Closed(
   {
     provider: OneOf(PROVIDER_TYPES, { description: '`webhook` is available in this version', examples: ['webhook'] }),
     label: Type.Optional(Type.String({ minLength: 1, maxLength: 100, default: DEFAULT_LABEL })),
-    config: Type.Record(Type.String(), Type.Unknown(), { description: 'For webhook: {url, secret?}' }),
+    config: Type.Record(Type.String(), Type.Unknown(), {
+      description:
+        'For webhook: {url, secret?}. All that notify take `notify`: some of opened, reopened, repeated and resolved; all ' +
+        'when left out. A resolution is told only where its opening was',
+    }),
   },
   {
     $id: 'IntegrationInput',

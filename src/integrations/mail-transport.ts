@@ -2,7 +2,7 @@ import { createTransport } from 'nodemailer'
 import { SECOND_MS } from '../core/clock.ts'
 import { trustedBeside } from './authorities.ts'
 import { oneLine } from './one-line.ts'
-import type { MailOutbound, Reply } from './transport.ts'
+import type { MailOutbound, MailPicture, Reply } from './transport.ts'
 
 export interface MailTransportOptions {
   /**
@@ -36,7 +36,7 @@ export function mailTransport({ smtpUrl, from, timeoutMs = MAIL_TIMEOUT_MS, ca }
   const tls = ca ? { tls: { ca: trustedBeside(ca) } } : {}
 
   return async function sendMail(outbound: MailOutbound, signal: AbortSignal): Promise<Reply> {
-    const { to, subject, text, html, messageId, threadId } = outbound
+    const { to, subject, text, html, messageId, threadId, pictures = [], headers = {} } = outbound
     const timeout = AbortSignal.timeout(timeoutMs)
     try {
       const { accepted, rejected } = await createTransport({ url: smtpUrl, ...tls }).sendMail({
@@ -48,7 +48,8 @@ export function mailTransport({ smtpUrl, from, timeoutMs = MAIL_TIMEOUT_MS, ca }
         messageId: `<${messageId}@${domain}>`,
         ...(threadId === null ? {} : { references: `<${threadId}@${domain}>` }),
         // RFC 3834, section 5: keeps out-of-office answers away.
-        headers: { 'Auto-Submitted': 'auto-generated' },
+        headers: { ...headers, 'Auto-Submitted': 'auto-generated' },
+        attachments: pictures.map(attachmentOf),
         disableFileAccess: true,
         disableUrlAccess: true,
         signal: AbortSignal.any([signal, timeout]),
@@ -65,6 +66,15 @@ export function mailTransport({ smtpUrl, from, timeoutMs = MAIL_TIMEOUT_MS, ca }
     }
   }
 }
+
+/** Part of the HTML, and not of what mail programs list below it. */
+const attachmentOf = ({ id, name, png }: MailPicture) => ({
+  cid: id,
+  filename: name,
+  content: Buffer.from(png),
+  contentType: 'image/png',
+  contentDisposition: 'inline' as const,
+})
 
 const failure = (message: string, permanent = false) => ({ kind: 'error', message, permanent }) as const
 

@@ -1,6 +1,8 @@
 import { alertTypeOf } from '../alerts/types/index.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { namesMissingIn, timeText } from '../core/text.ts'
+import { hasChart } from './chart.ts'
+import { chartMost, chartSpan, chartTitle, sparkline } from './chart-text.ts'
 import type { Message, MessageKind } from './message.ts'
 import { oneLine } from './one-line.ts'
 
@@ -33,13 +35,16 @@ export function subjectOf(message: Message): string {
 export function rowsOf(message: Message): MessageRow[] {
   const { issue, domain, vendor, event, openNow, heldBack } = message
   if (!issue) return []
+  const since = message.firstBadAt ?? issue.firstSeenAt
   const rows: (MessageRow | null)[] = [
     ...comparisonOf(message),
-    ['Since', timeText(issue.firstSeenAt)],
+    ['Since', timeText(since)],
+    timeText(issue.firstSeenAt) === timeText(since) ? null : ['First seen', timeText(issue.firstSeenAt)],
     ['Last seen', timeText(issue.lastSeenAt)],
     domain && ['Domain', domain.name],
     vendor ? ['Vendor', vendor] : null,
     event ? ['Event', event] : null,
+    message.cause && ['Probable cause', message.cause.sentence],
     ...(message.changes ?? []).map(({ title, occurredAt }) => ['Change', `${title}, ${timeText(occurredAt)}`] as const),
     issue.hosts?.length ? ['Hosts', issue.hosts.join(', ')] : null,
     ['Severity', issue.severity],
@@ -82,29 +87,106 @@ function forPeople(sample: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(fields)
 }
 
+/** One field of the bad event beside that of the good one. */
+export interface ComparedRow {
+  key: string
+  /** Null where the event has no such field; empty where it is blank. */
+  bad: string | null
+  good: string | null
+  /** The difference that the rule is about, as far as that is known. */
+  isMarked: boolean
+}
+
 /** The sample as dotted keys and texts, for people: without what is not known, and with one time in UTC. */
-export function sampleRowsOf(message: Message): MessageRow[] {
+export function sampleRowsOf(message: Pick<Message, 'sample'>): MessageRow[] {
+  return flat(message.sample).slice(0, MAX_SAMPLE_ROWS)
+}
+
+function flat(sample: Record<string, unknown> | null): MessageRow[] {
   const rows: MessageRow[] = []
   const walk = (value: unknown, key: string) => {
     if (typeof value === 'object' && value !== null) {
       for (const [name, item] of Object.entries(value)) walk(item, key ? `${key}.${name}` : name)
     } else if (value !== null && value !== undefined) rows.push([key, oneLine(String(value), 300)])
   }
-  walk(forPeople(message.sample ?? {}), '')
-  return rows.slice(0, MAX_SAMPLE_ROWS)
+  walk(forPeople(sample ?? {}), '')
+  return rows
+}
+
+/**
+ * The bad event held against the good one, field by field: what is marked comes first, then the bad event in its order,
+ * then what only the good one has; at most 30 rows. Empty unless the message has both.
+ */
+export function comparedRowsOf({ sample, goodSample, fields }: Message): ComparedRow[] {
+  if (!sample || !goodSample) return []
+  const [bad, good] = [new Map(flat(sample)), new Map(flat(goodSample))]
+  const keys = [...new Set([...bad.keys(), ...good.keys()])]
+  const named = keys.filter((key) => fields?.some((field) => rowKeyOf(field) === key) && bad.get(key) !== good.get(key))
+  // What is masked was personal data, which one of the two had not.
+  const isMasked = (text?: string) => text?.includes('***') ?? false
+  const isOddOneOut = (key: string) => {
+    const [one, other] = [bad.get(key), good.get(key)]
+    return Boolean(one) !== Boolean(other) || isMasked(one) !== isMasked(other)
+  }
+  const marked = named.length > 0 ? named : keys.filter((key) => key.startsWith('params.') && isOddOneOut(key))
+  const rest = keys.filter((key) => !marked.includes(key))
+  return [...marked, ...rest].slice(0, MAX_SAMPLE_ROWS).map((key) => ({
+    key,
+    bad: bad.get(key) ?? null,
+    good: good.get(key) ?? null,
+    isMarked: marked.includes(key),
+  }))
+}
+
+/** How a condition's parameter is called among the rows of a sample: `$host` is the event's own, `$$os` the key `$os`. */
+function rowKeyOf(field: string): string {
+  if (field.startsWith('$$')) return `params.${field.slice(1)}`
+  return field.startsWith('$') ? field.slice(1) : `params.${field}`
 }
 
 /** The whole message as plain text. */
 export function textOf(message: Message): string {
   const lines = (rows: MessageRow[]) => rows.map(([label, text]) => `${label}: ${text}`).join('\n')
-  const sample = sampleRowsOf(message)
   const parts = [
     `${KIND_TITLES[message.kind]}: ${message.sentence}`,
     lines(rowsOf(message)),
-    sample.length > 0 ? `One sample (personal data masked)\n${lines(sample)}` : '',
+    hasChart(message) ? courseOf(message) : '',
+    sampleTextOf(message),
     message.url,
   ]
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
+}
+
+/** The chart in a line of text. */
+function courseOf(message: Message): string {
+  const most = numberText(chartMost(message))
+  return `${chartTitle(message)}, ${chartSpan(message)}; highest ${most}:\n${sparkline(message)}`
+}
+
+function sampleTextOf(message: Message): string {
+  const compared = comparedRowsOf(message)
+  if (compared.length > 0) {
+    return [`${COMPARED_TITLE}; * marks what matters`, ...compared.map(comparedText)].join('\n')
+  }
+  const [title, sample] = message.sample ? [SAMPLE_TITLE, message.sample] : [GOOD_TITLE, message.goodSample]
+  const rows = sampleRowsOf({ sample })
+  return rows.length > 0 ? [title, ...rows.map(([label, text]) => `${label}: ${text}`)].join('\n') : ''
+}
+
+/** Said over an event without one beside it, over one that complies, and over both. */
+export const SAMPLE_TITLE = 'One sample (personal data masked)'
+export const GOOD_TITLE = 'A good event (personal data masked)'
+export const COMPARED_TITLE = 'One sample beside a good one (personal data masked)'
+
+function comparedText({ key, bad, good, isMarked }: ComparedRow): string {
+  const mark = isMarked ? '* ' : '  '
+  return bad === good ? `${mark}${key}: ${bad}` : `${mark}${key}: ${shownValue(bad)} (good: ${shownValue(good)})`
+}
+
+/** A value for people, also where there is none. */
+export function shownValue(value: string | null): string {
+  if (value === null) return 'missing'
+  return value === '' ? 'empty' : value
 }
 
 export function numberText(value: number): string {

@@ -38,11 +38,37 @@ export interface MessageChange {
   occurredAt: Instant
 }
 
+/** One window of what an issue counts. */
+export interface MessagePoint {
+  /** Its start. */
+  at: Instant
+  value: number
+  /** Null where nothing in particular is expected. */
+  expected: number | null
+}
+
+/**
+ * What only the event history knows of an issue. It is asked for when a message is first sent, because the transaction
+ * that decides to tell can't wait for it. Each part is null when there is none, or when the history did not answer in time.
+ */
+export interface MessageHistory {
+  /** An event that complies, masked, with the vendor and event of the bad one where there is one. */
+  goodSample: Record<string, unknown> | null
+  /** Oldest first. */
+  series: MessagePoint[] | null
+  /** What probably caused the issue, in one sentence with its full stop. */
+  cause: { sentence: string } | null
+  /** What the rule looks at: keys of parameters, and fields as in conditions: `$host`. Null when that is not known. */
+  fields: string[] | null
+}
+
+export const NO_HISTORY: MessageHistory = { goodSample: null, series: null, cause: null, fields: null }
+
 /**
  * What is said, before it is rendered for a channel. Every text is one line without control characters, whatever
  * alert, event or page it came from; all of it together is below 20 kB as JSON.
  */
-export interface Message {
+export interface Message extends MessageHistory {
   kind: MessageKind
   at: Instant
   /** What is wrong, in one sentence with its full stop. */
@@ -61,6 +87,8 @@ export interface Message {
   expectation: string | null
   /** One violating event, masked; nested values cut to what fits. */
   sample: Record<string, unknown> | null
+  /** When the trouble of this opening, and not of an earlier one, was first seen; null for a test. */
+  firstBadAt: Instant | null
   /** Changes of the domain in whose watch windows the issue opened, latest first; left out when there are none. */
   changes?: MessageChange[]
   /** Open issues of the organization, this one included; null for a test. */
@@ -83,8 +111,13 @@ export interface MessageFacts {
   /** What fired last; null for an issue that no evaluation raised. */
   finding: Pick<Finding, 'summary' | 'observed' | 'expected' | 'expectation' | 'vendor' | 'event' | 'sample'> | null
   changes?: readonly MessageChange[]
+  /** Default: `issue.firstSeenAt`. */
+  firstBadAt?: Instant
   openNow: number
 }
+
+/** Of a message as JSON, in UTF-8. Webhooks say little more, and theirs are below 20 kB. */
+export const MAX_MESSAGE_BYTES = 19_000
 
 const MAX_HOSTS = 20
 const MAX_NOTES = 1000
@@ -95,9 +128,26 @@ const MAX_SAMPLE_VALUE = 500
 
 const name = (text: string) => oneLine(text, 200)
 
+const ABOUT_NOTHING = {
+  issue: null,
+  alert: null,
+  domain: null,
+  vendor: null,
+  event: null,
+  observed: null,
+  expected: null,
+  expectation: null,
+  sample: null,
+  ...NO_HISTORY,
+  firstBadAt: null,
+  openNow: null,
+  heldBack: 0,
+} satisfies Partial<Message>
+
 export function buildMessage(facts: MessageFacts): Message {
   const { transition, at, issue, alert, domain, finding, changes = [], openNow } = facts
-  return {
+  const message: Message = {
+    ...ABOUT_NOTHING,
     kind: transition,
     at,
     sentence: sentenceOf(facts),
@@ -122,13 +172,17 @@ export function buildMessage(facts: MessageFacts): Message {
     observed: finding?.observed ?? null,
     expected: finding?.expected ?? null,
     expectation: finding?.expectation ?? null,
-    sample: finding?.sample ? fitting(finding.sample) : null,
+    firstBadAt: facts.firstBadAt ?? issue.firstSeenAt,
     ...(changes.length > 0 ? { changes: changes.slice(0, MAX_CHANGES).map(shownChange) } : {}),
     openNow,
-    heldBack: 0,
     url: issueUrl(facts.publicUrl, issue.id),
   }
+  const room = Math.min(MAX_SAMPLE_BYTES, MAX_MESSAGE_BYTES - sizeOf(message))
+  return { ...message, sample: finding?.sample ? fitting(finding.sample, room) : null }
 }
+
+/** Bytes of a value as JSON in UTF-8. */
+export const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
 const shownChange = ({ id, title, occurredAt }: MessageChange) => ({ id, title: name(title), occurredAt })
 
@@ -149,9 +203,9 @@ function sentenceOf({ transition, issue, alert, domain, finding }: MessageFacts)
   return `${said}${what ? ` (${name(what)})` : ''}${placeIn(said)}.`
 }
 
-/** A copy of what fits into the budget, in order; what does not is left out, long values are cut. */
-function fitting(sample: Record<string, unknown>): Record<string, unknown> {
-  let left = MAX_SAMPLE_BYTES
+/** A copy of what fits into so many bytes, in order; what does not is left out, long values are cut. */
+export function fitting(sample: Record<string, unknown>, bytes: number): Record<string, unknown> {
+  let left = bytes
   const take = (text: string) => {
     left -= Buffer.byteLength(JSON.stringify(text)) + 2
     return left >= 0
@@ -174,20 +228,6 @@ function fitting(sample: Record<string, unknown>): Record<string, unknown> {
   }
   return copy(sample, 0) as Record<string, unknown>
 }
-
-const ABOUT_NOTHING = {
-  issue: null,
-  alert: null,
-  domain: null,
-  vendor: null,
-  event: null,
-  observed: null,
-  expected: null,
-  expectation: null,
-  sample: null,
-  openNow: null,
-  heldBack: 0,
-} satisfies Partial<Message>
 
 /** Says that the channel works. */
 export function testMessage({ at, publicUrl, label }: { at: Instant; publicUrl: string; label: string }): Message {

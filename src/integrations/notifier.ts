@@ -1,11 +1,11 @@
 import type { Alert, Channel } from '../alerts/alert.ts'
 import { isInRunWindow } from '../alerts/run-window.ts'
 import { findAlert } from '../alerts/store.ts'
-import type { Clock } from '../core/clock.ts'
+import type { Clock, Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import type { Enqueue, NoticeOrder } from '../issues/issue.ts'
 import { type IssueFacts, issueFacts, lastOpening } from '../issues/store.ts'
-import type { Db } from '../store/database.ts'
+import { type Db, prepared } from '../store/database.ts'
 import type { Throttle } from './delivery.ts'
 import { buildMessage, type MessageChange } from './message.ts'
 import { enqueue, withdraw } from './outbox.ts'
@@ -63,6 +63,7 @@ function notify(
     domain: issue.domainId !== null && domain !== null ? { id: issue.domainId, name: domain } : null,
     finding,
     changes: changesOf?.(issue) ?? [],
+    firstBadAt: transition === 'reopened' ? (finding?.firstAt ?? at) : firstBadOf(db, issue),
     openNow,
   })
   const { orgId, id: issueId, alertId } = issue
@@ -78,6 +79,16 @@ function notify(
     delayMs,
     now: clock.now(),
   })
+}
+
+/** When the trouble of the present opening was first seen: as the notice of the last reopening says, else as the issue does. */
+function firstBadOf(db: Db, issue: IssueFacts['issue']): Instant {
+  const reopening = prepared<[string], { at: Instant | null }>(
+    db,
+    `SELECT json_extract(message, '$.firstBadAt') AS at FROM delivery
+     WHERE issueId = ? AND transition = 'reopened' ORDER BY seq DESC LIMIT 1`,
+  ).get(issue.id)
+  return reopening?.at ?? issue.firstSeenAt
 }
 
 /** How people know who acts: the user's name, or what an integration is called. Null: nobody did. */

@@ -15,6 +15,7 @@ import {
 } from './delivery.ts'
 import { waitOf } from './grouping.ts'
 import type { Message } from './message.ts'
+import { wantedChannels } from './notify.ts'
 import type { Provider } from './providers/provider.ts'
 
 /** A repeat that waits longer says nothing new. */
@@ -60,7 +61,8 @@ export function enqueue(db: Db, notice: Notice): Enqueued {
     const known = db.prepare<[string], { id: string }>('SELECT id FROM delivery WHERE noticeKey = ?').all(noticeKey)
     if (known.length > 0) return { deliveryIds: known.map(({ id }) => id), heldBack: false }
     if (transition !== 'resolved') withdraw(db, issueId)
-    const channels = transition === 'resolved' ? toldChannels(db, issueId) : distinct(notice.channels)
+    const meant = transition === 'resolved' ? toldChannels(db, issueId) : distinct(notice.channels)
+    const channels = wantedChannels(db, meant, notice)
     if (channels.length === 0) return { deliveryIds: [], heldBack: false }
     const at = now + (notice.delayMs ?? 0)
     const slot = throttle ? slotFor(throttle, latestSlots(db, notice.alertId, throttle, at), at) : at

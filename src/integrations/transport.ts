@@ -29,6 +29,18 @@ export interface MailOutbound {
   messageId: string
   /** What mails of one conversation share; null for a mail that stands alone. */
   threadId: string | null
+  /** Pictures that the HTML shows by `cid:<id>`; absent: none. */
+  pictures?: readonly MailPicture[]
+  /** Further headers, such as `List-Unsubscribe`. */
+  headers?: Readonly<Record<string, string>>
+}
+
+export interface MailPicture {
+  /** Unique among all mails, as a Message-ID is. */
+  id: string
+  /** Shown where pictures are listed: `chart.png`. */
+  name: string
+  png: Uint8Array
 }
 
 /**

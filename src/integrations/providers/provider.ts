@@ -162,6 +162,11 @@ export interface Provider<S extends object = object, M = unknown, T extends obje
   host?(settings: S, operator: Readonly<Record<string, string>>): string
   /** What who runs the server may set. */
   operator?: readonly OperatorSetting[]
+  /**
+   * What it tells has neither good sample nor series nor cause, so the event history is not asked for them. Absent: it is,
+   * for a moment, before a message is first delivered.
+   */
+  tellsNoHistory?: true
   /** Tells of an issue. Absent: it is no channel. */
   deliver?(context: DeliveryContext<S, M, T, I>, message: Message): Promise<Outcome>
   /**

@@ -1,10 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import type { Instant } from '../../../core/clock.ts'
+import { HOUR_MS, type Instant } from '../../../core/clock.ts'
 import { AppError } from '../../../core/error.ts'
 import { Closed, parser, Text, Type } from '../../../core/schema.ts'
 import type { AddressGuard } from '../../address-guard.ts'
 import type { Message, MessageKind } from '../../message.ts'
-import { sendOne } from '../../send-one.ts'
+import { outcomeOf } from '../../reply.ts'
 import type { HttpOutbound } from '../../transport.ts'
 import { provider } from '../provider.ts'
 
@@ -34,6 +34,17 @@ const TYPES: Record<MessageKind, string> = {
 }
 
 const PREFIX = 'whsec_'
+const newSecret = () => PREFIX + randomBytes(32).toString('base64')
+
+/** How long a secret signs beside the one that replaced it. */
+export const ROTATION_MS = 24 * HOUR_MS
+/** Of secrets that were replaced within that time. */
+const MAX_FORMER = 4
+
+/** What was replaced and signs still. */
+export interface WebhookTokens {
+  former: { secret: string; until: Instant }[]
+}
 
 /** The bytes behind a secret; null when it is not spelled as Standard Webhooks says. */
 function keyOf(secret: string): Buffer | null {
@@ -75,11 +86,11 @@ export function webhookBody(message: Message): string {
 
 const parse = parser(WebhookConfigSchema)
 
-/** The one request of a delivery: signed at the time of this attempt. */
+/** The one request of a delivery: signed at the time of this attempt, with the `former` secrets too. */
 export function webhookRequest(
   message: Message,
   { url, secret }: WebhookConfig,
-  { deliveryId, at }: { deliveryId: string; at: Instant },
+  { deliveryId, at, former = [] }: { deliveryId: string; at: Instant; former?: readonly string[] },
 ): HttpOutbound {
   const body = webhookBody(message)
   const sentAtS = Math.floor(at / 1000)
@@ -92,7 +103,7 @@ export function webhookRequest(
       'user-agent': 'Tagwarden',
       'webhook-id': deliveryId,
       'webhook-timestamp': String(sentAtS),
-      'webhook-signature': signature(secret, deliveryId, sentAtS, body),
+      'webhook-signature': [secret, ...former].map((one) => signature(one, deliveryId, sentAtS, body)).join(' '),
     },
     body,
   }
@@ -100,7 +111,7 @@ export function webhookRequest(
 
 /** Completes what was configured; a missing secret is made. Fails with `invalid`, naming the field. */
 export function prepareWebhook(input: object, guard: AddressGuard): WebhookConfig {
-  const { url, secret = PREFIX + randomBytes(32).toString('base64') } = parse(input, 'config')
+  const { url, secret = newSecret() } = parse(input, 'config')
   try {
     guard.checkUrl(url)
   } catch (error) {
@@ -112,9 +123,10 @@ export function prepareWebhook(input: object, guard: AddressGuard): WebhookConfi
 }
 
 /** Signed JSON by POST, after Standard Webhooks 1.0.0. */
-export const webhook = provider<WebhookConfig>({
+export const webhook = provider<WebhookConfig, unknown, WebhookTokens>({
   type: 'webhook',
   title: 'Webhook',
+  tellsNoHistory: true,
   connect: { by: 'secret', fields: ['secret'] },
   configured: { schema: WebhookConfigSchema, prepare: prepareWebhook },
   addresses: {
@@ -123,6 +135,23 @@ export const webhook = provider<WebhookConfig>({
     },
     settingsOf: (target, org) => ({ url: target, secret: org.webhookSecret() }),
   },
-  deliver: (context, message) =>
-    sendOne(context, webhookRequest(message, context.settings, { deliveryId: context.deliveryId, at: context.now() })),
+  async deliver(context, message) {
+    const { settings, tokens, deliveryId, integrationId } = context
+    const at = context.now()
+    const former = stillSigning(tokens, at).map(({ secret }) => secret)
+    const outbound = webhookRequest(message, settings, { deliveryId, at, former })
+    const reply = await context.send(outbound)
+    const outcome = outcomeOf(outbound, reply, context.now())
+    // Gone, as Standard Webhooks says it: the receiver wants no more.
+    const isGone = outcome.verdict === 'broken' && reply.kind === 'status' && reply.status === 410
+    return isGone && integrationId !== null ? { ...outcome, status: 'disabled' } : outcome
+  },
+  rotate(settings, tokens, now) {
+    const secret = newSecret()
+    const former = [{ secret: settings.secret, until: now + ROTATION_MS }, ...stillSigning(tokens, now)]
+    return { settings: { ...settings, secret }, tokens: { former: former.slice(0, MAX_FORMER) }, secret }
+  },
 })
+
+const stillSigning = ({ former = [] }: Partial<WebhookTokens>, now: Instant) =>
+  former.filter(({ until }) => until > now)

@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'bun:test'
+import { type DeliveryRecord, messageOfDelivery } from './delivery.ts'
+import { HISTORY_PAUSE_MS, HistoryAsker } from './history-asker.ts'
+import { type MessageHistory, NO_HISTORY } from './message.ts'
+import { hook, mail, outboxWorld } from './outbox.fixture.ts'
+
+const history: MessageHistory = { ...NO_HISTORY, cause: { sentence: 'The release did it.' } }
+const never = new AbortController().signal
+
+/** Two channels that are told of one opening. `ask` answers in place of the event history. */
+function setUp(ask: (signal: AbortSignal, id: string) => Promise<MessageHistory | null>) {
+  const world = outboxWorld()
+  const reported: unknown[] = []
+  let asked = 0
+  const asker = new HistoryAsker({
+    ...world,
+    ask({ id }, signal) {
+      asked++
+      return ask(signal, id)
+    },
+    report: (error) => void reported.push(error),
+    timeoutMs: 100,
+  })
+  const complete = async (delivery: DeliveryRecord, signal = never) => {
+    const message = messageOfDelivery(delivery)
+    if (!message) throw new Error('the message is damaged')
+    return (await asker.complete(delivery, message, signal)).cause?.sentence ?? null
+  }
+  const open = (id = 'iss_1') => {
+    world.tell('opened', world.issue(id), { channels: [hook, mail] })
+    return world.take()
+  }
+  return { ...world, complete, open, reported, asked: () => asked }
+}
+
+test('channels of one notice share an answer, which is kept with their deliveries', async () => {
+  const { complete, open, asked, deliveries } = setUp(async () => history)
+  const [first, second] = open()
+  if (!first || !second) throw new Error('there were not two deliveries')
+  expect(await Promise.all([complete(first), complete(second)])).toEqual(['The release did it.', 'The release did it.'])
+  expect(asked()).toBe(1)
+  for (const delivery of deliveries()) expect(messageOfDelivery(delivery)).toMatchObject(history)
+  const [again] = deliveries()
+  if (again) expect(await complete(again)).toBe('The release did it.')
+  expect(asked()).toBe(1)
+})
+
+test.each<[string, Partial<DeliveryRecord>]>([
+  ['a second attempt', { attempts: 2 }],
+  ['a test', { transition: 'test' }],
+  ['the word of a lost delivery', { transition: 'delivery_failed' }],
+  ['a message about no issue', { issueId: null }],
+])('the history is not asked for %s', async (_name, values) => {
+  const { complete, open, asked } = setUp(async () => history)
+  const [first] = open()
+  expect(first && (await complete({ ...first, ...values }))).toBeNull()
+  expect(asked()).toBe(0)
+})
+
+describe('a notice goes without', () => {
+  test('when the history does not answer in time, and the next ones at once, for a while', async () => {
+    const { complete, open, asked, clock, reported } = setUp(async (signal, id) =>
+      id === 'iss_1' ? new Promise((resolve) => signal.addEventListener('abort', () => resolve(null))) : history,
+    )
+    const [first] = open('iss_1')
+    expect(first && (await complete(first))).toBeNull()
+    const [second] = open('iss_2')
+    expect(second && (await complete(second))).toBeNull()
+    expect([asked(), reported]).toEqual([1, []])
+    clock.advance(HISTORY_PAUSE_MS)
+    expect(second && (await complete(second))).toBe('The release did it.')
+  })
+
+  test('when the history ignores that its time is over', async () => {
+    const { complete, open } = setUp(() => new Promise(() => undefined))
+    const [first] = open()
+    expect(first && (await complete(first))).toBeNull()
+  })
+
+  test('when it fails, which is reported', async () => {
+    const { complete, open, reported } = setUp(() => Promise.reject(new Error('a bug')))
+    const [first] = open()
+    expect(first && (await complete(first))).toBeNull()
+    expect(reported).toEqual([new Error('a bug')])
+  })
+
+  test('when the program stops', async () => {
+    const stopping = new AbortController()
+    const { complete, open } = setUp(async () => {
+      stopping.abort()
+      return null
+    })
+    const [first] = open()
+    expect(first && (await complete(first, stopping.signal))).toBeNull()
+  })
+})
+
+test('two issues are asked about at once, whoever they belong to', async () => {
+  let running = 0
+  let most = 0
+  const { complete, open } = setUp(async () => {
+    running++
+    most = Math.max(most, running)
+    await new Promise((resolve) => setImmediate(resolve))
+    running--
+    return history
+  })
+  const deliveries = Array.from({ length: 12 }, (_, index) => open(`iss_${index}`)[0])
+  const told = await Promise.all(deliveries.map((delivery) => delivery && complete(delivery)))
+  expect(new Set(told)).toEqual(new Set(['The release did it.']))
+  expect(most).toBe(2)
+})

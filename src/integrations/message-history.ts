@@ -1,0 +1,69 @@
+import {
+  fitting,
+  MAX_MESSAGE_BYTES,
+  type Message,
+  type MessageHistory,
+  type MessagePoint,
+  NO_HISTORY,
+  sizeOf,
+} from './message.ts'
+import { oneLine } from './one-line.ts'
+
+/** The most points of a message's series. */
+export const MAX_POINTS = 100
+/** With fewer there is no course to be seen. */
+const MIN_POINTS = 2
+const MAX_FIELDS = 10
+
+/** Returns the message with what the history knows; what does not fit into the limit of messages is coarser, or cut. */
+export function withHistory(message: Message, { goodSample, series, ...history }: MessageHistory): Message {
+  const cause = history.cause && { sentence: oneLine(history.cause.sentence, 300) }
+  const fields = history.fields?.slice(0, MAX_FIELDS).map((field) => oneLine(field, 100)) ?? null
+  const bare = { ...message, ...NO_HISTORY }
+  const told = [{ cause, fields }, { cause }, {}].map((some) => ({ ...bare, ...some })).find(fits) ?? bare
+  let left = MAX_MESSAGE_BYTES - sizeOf(told)
+  const points = series && pointsWithin(series, left)
+  left -= points ? sizeOf(points) : 0
+  const good = fitting(goodSample ?? {}, left)
+  return { ...told, series: points, goodSample: Object.keys(good).length > 0 ? good : null }
+}
+
+const fits = (message: Message) => sizeOf(message) <= MAX_MESSAGE_BYTES
+
+/** True when the history was asked about this message, and knew something. */
+export function hasHistory({ goodSample, series, cause }: Message): boolean {
+  return Boolean(goodSample || series || cause)
+}
+
+function pointsWithin(series: readonly MessagePoint[], bytes: number): MessagePoint[] | null {
+  for (let most = MAX_POINTS; most >= MIN_POINTS; most = Math.floor(most / 2)) {
+    const points = merged(series, most)
+    if (points.length < MIN_POINTS) return null
+    if (sizeOf(points) <= bytes) return points
+  }
+  return null
+}
+
+/** At most `most` points: neighbours become their mean, so that numbers stay those of one window. */
+function merged(series: readonly MessagePoint[], most: number): MessagePoint[] {
+  const size = Math.ceil(series.length / most)
+  const groups = Array.from({ length: Math.ceil(series.length / size) || 0 }, (_, index) =>
+    series.slice(index * size, (index + 1) * size),
+  )
+  return groups.flatMap((group) => {
+    const [first] = group
+    if (!first) return []
+    const expected = group.flatMap((point) => (point.expected === null ? [] : [point.expected]))
+    return [
+      {
+        at: first.at,
+        value: meanOf(group.map(({ value }) => value)),
+        expected: expected.length > 0 ? meanOf(expected) : null,
+      },
+    ]
+  })
+}
+
+function meanOf(values: readonly number[]): number {
+  return Math.round((values.reduce((sum, value) => sum + value, 0) / values.length) * 100) / 100
+}
