@@ -304,7 +304,7 @@ describe('an integration', () => {
     expect(request?.path).toBe('/own')
     expect(request?.headers['webhook-signature']).toBe(request && signatureOf(secret, request))
     expect(statusNow()).toBe('connected')
-    code = 410
+    code = 404
     tell('opened', issue('iss_2'), { channels: [{ type: 'webhook', target: id }] })
     await deliver()
     expect(statusNow()).toBe('failing')

@@ -1,0 +1,266 @@
+import { describe, expect, test } from 'bun:test'
+import { client } from '../../../../test/fakes.ts'
+import type { Channel } from '../../../alerts/alert.ts'
+import { HOUR_MS, MINUTE_MS } from '../../../core/clock.ts'
+import type { Transition } from '../../../issues/issue.ts'
+import { addHistory } from '../../../issues/store.ts'
+import { addressGuard } from '../../address-guard.ts'
+import { Dispatcher } from '../../dispatcher.ts'
+import { httpTransport } from '../../http-transport.ts'
+import { outboxWorld } from '../../outbox.fixture.ts'
+import { type Received, receiver } from '../../receiver.fixture.ts'
+import { deliveryRoutes, integrationRoutes } from '../../routes.ts'
+import { transport } from '../../transport.ts'
+import { signature } from './webhook.ts'
+
+/** The program with a webhook at a receiver of ours. */
+async function world(url: string, config: object = {}) {
+  const base = outboxWorld()
+  const guard = addressGuard(['127.0.0.1'])
+  const parts = {
+    ...{ db: base.db, clock: base.clock, box: base.box, jitter: () => 0, mailConfigured: false },
+    transport: transport({
+      http: httpTransport({ guard }),
+      mail: async () => ({ kind: 'error', message: 'no mail', permanent: true }),
+    }),
+    report: (error: unknown) => {
+      throw error
+    },
+  }
+  const dispatcher = new Dispatcher(parts, new AbortController().signal)
+  const routes = integrationRoutes({
+    ...{ ...parts, guard, dispatcher },
+    publicUrl: 'https://watch.example',
+    enqueue: () => undefined,
+  })
+  const call = client(base, ...routes, ...deliveryRoutes(base))
+  const ada = (method: string, path: string, body?: unknown) =>
+    call(method, path, { as: base.people.ada.key, ...(body === undefined ? {} : { body }) })
+  const input = (more: object = {}) => ({ provider: 'webhook', label: 'On call', config: { url, ...config, ...more } })
+  const { status, body } = await ada('POST', '/v1/integrations', input())
+  if (status !== 201) throw new Error(JSON.stringify(body))
+  const path = `/v1/integrations/${body.id}`
+  const hook: Channel = { type: 'webhook', target: body.id }
+  const statusNow = async () => (await ada('GET', path)).body.status
+  const deliver = async () => {
+    dispatcher.start()
+    await dispatcher.idle()
+  }
+  let issues = 0
+  /** Tells of the opening of another issue. */
+  const tellAnother = async () => {
+    const { deliveryIds } = base.tell('opened', base.issue(`iss_${++issues}`), { channels: [hook] })
+    await deliver()
+    return base.deliveries().find(({ id }) => id === deliveryIds[0])
+  }
+  return { ...base, call, ada, input, path, hook, statusNow, deliver, tellAnother, secret: String(body.secret) }
+}
+
+const signaturesOf = ({ headers }: Received) => (headers['webhook-signature'] ?? '').split(' ')
+const signedBy = (secret: string, { headers, body }: Received) =>
+  signature(secret, headers['webhook-id'] ?? '', Number(headers['webhook-timestamp']), body)
+
+describe('a rotation', () => {
+  test('shows the new secret once, and both sign for 24 hours', async () => {
+    await using server = receiver()
+    const { ada, path, secret, clock, tellAnother, statusNow } = await world(server.url)
+    const rotated = await ada('POST', `${path}/rotate`)
+    expect([rotated.status, rotated.body]).toEqual([200, { secret: expect.stringMatching(/^whsec_/) }])
+    const fresh = String(rotated.body.secret)
+    expect(fresh).not.toBe(secret)
+    expect(JSON.stringify((await ada('GET', path)).body)).not.toContain('whsec_')
+
+    await tellAnother()
+    clock.advance(24 * HOUR_MS - 1)
+    await tellAnother()
+    clock.advance(1)
+    await tellAnother()
+    const [first, last, after] = server.requests
+    if (!first || !last || !after) throw new Error('there were not three requests')
+    for (const request of [first, last]) {
+      expect(signaturesOf(request)).toEqual([signedBy(fresh, request), signedBy(secret, request)])
+    }
+    expect(signaturesOf(after)).toEqual([signedBy(fresh, after)])
+    expect(await statusNow()).toBe('connected')
+  })
+
+  test('within 24 hours of another leaves each replaced secret its time', async () => {
+    await using server = receiver()
+    const { ada, path, secret, clock, tellAnother } = await world(server.url)
+    const second = String((await ada('POST', `${path}/rotate`)).body.secret)
+    clock.advance(20 * HOUR_MS)
+    const third = String((await ada('POST', `${path}/rotate`)).body.secret)
+    await tellAnother()
+    clock.advance(4 * HOUR_MS)
+    await tellAnother()
+    const [both, one] = server.requests
+    if (!both || !one) throw new Error('there were not two requests')
+    expect(signaturesOf(both)).toEqual([third, second, secret].map((key) => signedBy(key, both)))
+    expect(signaturesOf(one)).toEqual([third, second].map((key) => signedBy(key, one)))
+  })
+
+  test('ends at once where somebody sets a secret of their own, and goes on through a PUT that leaves it out', async () => {
+    await using server = receiver()
+    const { ada, path, input, secret, tellAnother } = await world(server.url)
+    await ada('POST', `${path}/rotate`)
+    await ada('PUT', path, input())
+    await tellAnother()
+    const own = `whsec_${Buffer.alloc(32, 4).toString('base64')}`
+    await ada('PUT', path, input({ secret: own }))
+    await tellAnother()
+    const [during, after] = server.requests
+    if (!during || !after) throw new Error('there were not two requests')
+    expect(signaturesOf(during)).toContain(signedBy(secret, during))
+    expect(signaturesOf(after)).toEqual([signedBy(own, after)])
+  })
+
+  test('is for admins, keeps `notify`, and leaves no secret where it can be read', async () => {
+    const { call, ada, path, people, db, secret } = await world('https://hooks.example.com/a', { notify: ['opened'] })
+    for (const [as, status] of [
+      [people.bob.key, 403],
+      [people.vera.key, 403],
+      [people.mallory.key, 404],
+      [people.ada.key, 200],
+    ] as const) {
+      expect((await call('POST', `${path}/rotate`, { as })).status).toBe(status)
+    }
+    expect((await ada('GET', path)).body.config).toEqual({ url: 'https://hooks.example.com/a', notify: ['opened'] })
+    const rows = JSON.stringify(db.prepare('SELECT *, CAST(secrets AS TEXT) AS text FROM integration').all())
+    expect(rows).not.toContain(secret)
+    expect(rows).not.toContain('whsec_')
+  })
+})
+
+describe('a receiver that answers 410', () => {
+  test('disables the integration: nothing more is sent, and what waits says why', async () => {
+    await using server = receiver(() => new Response('gone', { status: 410 }))
+    const { statusNow, tellAnother } = await world(server.url)
+    expect(await tellAnother()).toMatchObject({ status: 'failed', lastError: 'HTTP 410', attempts: 1 })
+    expect(await statusNow()).toBe('disabled')
+    expect(await tellAnother()).toMatchObject({
+      status: 'failed',
+      lastError: 'the other side wants no more; a test that arrives, or new settings, begin anew',
+    })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test.each([
+    [200, 'connected'],
+    [500, 'disabled'],
+    [404, 'disabled'],
+    [410, 'disabled'],
+  ])('is tested and answers %i: it is %s', async (code, status) => {
+    let answer = 410
+    await using server = receiver(() => new Response('', { status: answer }))
+    const { ada, path, statusNow, tellAnother } = await world(server.url)
+    await tellAnother()
+    answer = code
+    expect((await ada('POST', `${path}/test`)).status).toBe(code === 200 ? 200 : 502)
+    expect(await statusNow()).toBe(status)
+    answer = 200
+    expect(await tellAnother()).toMatchObject({ status: status === 'connected' ? 'delivered' : 'failed' })
+  })
+
+  test('begins anew with a PUT', async () => {
+    let answer = 410
+    await using server = receiver(() => new Response('', { status: answer }))
+    const { ada, path, input, statusNow, tellAnother } = await world(server.url)
+    await tellAnother()
+    answer = 200
+    expect((await ada('PUT', path, input())).body.status).toBe('connected')
+    expect(await tellAnother()).toMatchObject({ status: 'delivered' })
+    expect(await statusNow()).toBe('connected')
+  })
+
+  test('stays disabled when an attempt that began before arrives', async () => {
+    const answers = Promise.withResolvers<void>()
+    await using server = receiver(async (_request, index) => {
+      if (index === 0) await answers.promise
+      return new Response('', { status: index === 0 ? 200 : 410 })
+    })
+    const { tell, issue, hook, deliver, statusNow, deliveries } = await world(server.url)
+    tell('opened', issue('iss_a'), { channels: [hook] })
+    tell('opened', issue('iss_b'), { channels: [hook] })
+    const delivered = deliver()
+    while ((await statusNow()) !== 'disabled') await new Promise((resolve) => setImmediate(resolve))
+    answers.resolve()
+    await delivered
+    expect(deliveries().map(({ status }) => status)).toEqual(['delivered', 'failed'])
+    expect(await statusNow()).toBe('disabled')
+  })
+
+  test('at an address that is no integration is a lost delivery', async () => {
+    await using server = receiver(() => new Response('', { status: 410 }))
+    const { tell, issue, deliver, deliveries } = await world(server.url)
+    tell('opened', issue(), { channels: [{ type: 'webhook', target: `${server.url}/in` }] })
+    await deliver()
+    expect(deliveries()).toMatchObject([{ status: 'failed', lastError: 'HTTP 410' }])
+  })
+})
+
+describe('notify', () => {
+  const all: Transition[] = ['opened', 'repeated', 'resolved', 'reopened', 'resolved']
+  const told: [Transition[] | undefined, string[]][] = [
+    [undefined, all],
+    [['opened', 'reopened', 'repeated', 'resolved'], all],
+    [['opened'], ['opened']],
+    [
+      ['opened', 'resolved'],
+      ['opened', 'resolved'],
+    ],
+    [
+      ['opened', 'reopened'],
+      ['opened', 'reopened'],
+    ],
+    [
+      ['reopened', 'resolved'],
+      ['reopened', 'resolved'],
+    ],
+    [['repeated', 'resolved'], ['repeated']],
+    [['resolved'], []],
+  ]
+  test.each(told)('%j of an issue that opened, repeated, ended, came back and ended', async (notify, expected) => {
+    await using server = receiver()
+    const { db, tell, issue, hook, clock, deliver } = await world(server.url, notify ? { notify } : {})
+    issue()
+    for (const transition of all) {
+      clock.advance(MINUTE_MS)
+      addHistory(db, 'iss_1', transition === 'repeated' ? 'fired' : transition, null, clock.now())
+      tell(transition, 'iss_1', { channels: [hook] })
+      await deliver()
+    }
+    expect(server.requests.map(({ body }) => JSON.parse(body).type)).toEqual(expected.map((one) => `issue.${one}`))
+  })
+
+  test.each([
+    [[], 'config.notify: name at least one'],
+    [['opened', 'opened'], 'config.notify'],
+    [['closed'], 'config.notify[0]: must be one of opened, reopened, repeated, resolved'],
+    ['opened', 'config.notify: must be a list'],
+    [null, 'config.notify: must be a list'],
+  ])('refuses %j', async (notify, message) => {
+    const { ada, input, path } = await world('https://hooks.example.com/a')
+    for (const [method, at] of [
+      ['POST', '/v1/integrations'],
+      ['PUT', path],
+    ] as const) {
+      const answer = await ada(method, at, input({ notify }))
+      expect(answer.status).toBe(400)
+      expect(answer.body.error).toStartWith(message)
+    }
+  })
+
+  test('is answered with the settings, and all again after a PUT without it', async () => {
+    const { ada, input, path } = await world('https://hooks.example.com/a', { notify: ['opened'] })
+    expect((await ada('GET', path)).body.config.notify).toEqual(['opened'])
+    expect((await ada('PUT', path, input({ notify: ['resolved', 'opened'] }))).body.config.notify).toEqual([
+      'resolved',
+      'opened',
+    ])
+    expect(
+      (await ada('PUT', path, { ...input(), config: { url: 'https://hooks.example.com/a' } })).body.config,
+    ).toEqual({
+      url: 'https://hooks.example.com/a',
+    })
+  })
+})
