@@ -11,6 +11,7 @@ testOutcomes('an integration of webhook', {
   provider: webhook,
   integration: (url) => ({ config: { url }, secrets: { secret } }),
   success: () => new Response('ok'),
+  expected: (status) => (status === 410 ? { verdict: 'broken', status: 'disabled' } : null),
   faults,
 })
 
