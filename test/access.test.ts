@@ -77,6 +77,8 @@ const OTHERWISE: Record<string, { status: number; why: string; when?(caller: Cal
   deployTags: { status: 409, why: 'no tag manager is connected' },
   listContainerTags: { status: 409, why: 'no tag manager is connected' },
   changePassword: { status: 409, why: 'a key changes no password', when: ({ via }) => via !== 'session' },
+  receiveFromOfficeChat: { status: 401, why: 'Teams alone calls there, with a token of its own' },
+  chooseOfficeChatChannel: { status: 409, why: 'no team has the bot' },
 }
 
 /** What else a query has to name. */

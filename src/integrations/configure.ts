@@ -134,7 +134,7 @@ function standing(
 
 /** Nothing for providers that need no token to be called. */
 function newInboundToken({ db, publicUrl }: ConfigureParts, { type, receiver }: Provider, id: string): Shown {
-  if (!receiver || receiver.addressee) return {}
+  if (!receiver || receiver.addressees) return {}
   const token = randomBytes(32).toString('base64url')
   keepInboundToken(db, id, token)
   return { webhookUrl: `${publicUrl}/v1/integrations/${type}/${receiver.path}?t=${token}` }
@@ -142,7 +142,7 @@ function newInboundToken({ db, publicUrl }: ConfigureParts, { type, receiver }: 
 
 /** True when something of it can be replaced by `rotate`. */
 export const canRotate = ({ rotate, receiver }: Provider) =>
-  rotate !== undefined || (receiver !== undefined && !receiver.addressee)
+  rotate !== undefined || (receiver !== undefined && !receiver.addressees)
 
 /** Replaces a signing secret, or the token with which the other side calls, which opens nothing any more. */
 export function rotate(parts: ConfigureParts, key: IntegrationKey): Shown {

@@ -52,7 +52,8 @@ export function httpTransport({ guard, resolve, proxy = null, timeoutMs = SEND_T
     const absolute = way !== null && url.protocol === 'http:'
     const headers: Record<string, string> = { ...outbound.headers, host: url.host, connection: 'close' }
     if (absolute && way.authorization) headers['proxy-authorization'] = way.authorization
-    const path = absolute ? `${url.origin}${url.pathname}${url.search}` : `${url.pathname}${url.search}`
+    const target = targetOf(outbound.url, url)
+    const path = absolute ? `${url.origin}${target}` : target
     const { method, body, maxAnswerBytes } = outbound
     return ask(socket, { method, path, headers, body, maxAnswerBytes }, signal)
   }
@@ -72,6 +73,12 @@ export function httpTransport({ guard, resolve, proxy = null, timeoutMs = SEND_T
       return failure(`the connection failed: ${codeOf(error)}`)
     }
   }
+}
+
+/** Path and query letter by letter, since a signature may be over them; only what no request can carry is spelled anew. */
+function targetOf(text: string, url: URL): string {
+  const written = /^https?:\/\/[^/?#\\]+(\/[!-~]*)$/i.exec(text)?.[1]
+  return written && !/[#\\]/.test(written) ? written : `${url.pathname}${url.search}`
 }
 
 const failure = (message: string, permanent = false) => ({ kind: 'error', message, permanent }) as const

@@ -8,7 +8,11 @@ import { type IntegrationKey, integrationOfToken, integrationsOf } from './store
 
 const MAX_INBOUND_BYTES = 1024 * 1024
 
-const Anything = Type.Record(Type.String(), Type.Unknown())
+const Anything = Type.Record(Type.String(), Type.Unknown(), {
+  $id: 'InboundCall',
+  description: 'Whatever the other side sends',
+  examples: [{ type: 'message' }],
+})
 const ByToken = Closed({ t: Text(1, 200, { description: 'The capability token of the integration' }) })
 
 /** Where others call: one route for each provider that has a receiver. */
@@ -30,41 +34,45 @@ function inboundRoute(
     path: `/v1/integrations/${provider.type}/${receiver.path}`,
     tag: 'Integrations',
     summary: receiver.summary,
-    refusals: ['unauthorized', 'forbidden'],
+    refusals: ['unauthorized', 'forbidden', ...(receiver.refusals ?? [])],
     asynchronous: true,
     raw: true,
     maxBodyBytes: MAX_INBOUND_BYTES,
-    ...(receiver.addressee ? {} : { query: ByToken }),
+    ...(receiver.addressees ? {} : { query: ByToken }),
     body: Anything,
     answer: receiver.answer,
     async handle({ query, body, raw, signal }) {
       if (!raw) throw new Error('a call from outside has a raw body')
       const call: InboundCall = { headers: raw.headers, raw: raw.text, body }
-      const key = addresseeOf(parts, provider, call, query as { t?: string })
-      const context = new OpenInbound(parts, provider, key, signal)
-      try {
-        return await receiver.receive(context, call)
-      } catch (error) {
-        throw context.refusal(error)
+      const answers: unknown[] = []
+      for (const key of addresseesOf(parts, provider, call, query as { t?: string })) {
+        const context = new OpenInbound(parts, provider, key, signal)
+        try {
+          answers.push(await receiver.receive(context, call))
+        } catch (error) {
+          throw context.refusal(error)
+        }
       }
+      return answers[0]
     },
   })
 }
 
-function addresseeOf(
+/** At least one; fails with `unauthorized`, or as the provider does. */
+function addresseesOf(
   { db }: InboundParts,
   { type, receiver }: Provider,
   call: InboundCall,
   { t = '' }: { t?: string },
-): IntegrationKey {
-  if (!receiver?.addressee) {
+): IntegrationKey[] {
+  if (!receiver?.addressees) {
     const key = integrationOfToken(db, type, t)
-    if (key) return key
+    if (key) return [key]
     throw new AppError('unauthorized', 't: is no token of an integration')
   }
   const all = integrationsOf(db, type)
-  const id = receiver.addressee(call, all)
-  const found = all.find((one) => one.id === id)
-  if (found) return found
+  const ids = receiver.addressees(call, all)
+  const found = all.filter(({ id }) => ids.includes(id))
+  if (found.length > 0) return found
   throw new AppError('unauthorized', 'the call is for no integration here')
 }

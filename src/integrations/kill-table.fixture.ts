@@ -21,7 +21,7 @@ export interface KillTable<Server extends AsyncDisposable> {
   integration?(server: Server): { config: Record<string, unknown>; secrets: Record<string, unknown> }
   target?(server: Server): string
   detail?: string
-  state?: unknown
+  state?: unknown | ((server: Server) => unknown)
   /** Port of the mail server. */
   smtpPort?(server: Server): number
   /** What the other side must have once, whenever the program was killed: the labels of its tickets, for example. */
@@ -129,7 +129,9 @@ function channelOf<Server extends AsyncDisposable>(
   const { id } = createIntegration(db, box, {
     ...{ orgId, provider: type as ProviderType, label: 'Table', createdAt: clock.now(), ...integration(server) },
   })
-  if (state !== undefined) db.prepare('UPDATE integration SET state = ? WHERE id = ?').run(JSON.stringify(state), id)
+  const present = typeof state === 'function' ? state(server) : state
+  if (present !== undefined)
+    db.prepare('UPDATE integration SET state = ? WHERE id = ?').run(JSON.stringify(present), id)
   return { type, target: detail ? `${id}:${detail}` : id }
 }
 

@@ -207,7 +207,8 @@ export class OpenContext implements IntegrationContext {
     } catch {
       // Deleted meanwhile: then there are none.
     }
-    return textsIn([own.map(([, value]) => value), tokens]).sort((a, b) => b.length - a.length)
+    const whole = textsIn([own.map(([, value]) => value), tokens])
+    return [...whole, ...whole.flatMap(partsOfUrl)].sort((a, b) => b.length - a.length)
   }
 }
 
@@ -221,6 +222,32 @@ const CREDENTIALS = /\b(Basic|Bearer) [\w.~+/=-]{8,}/gi
 
 /** Shorter texts are no secrets, and would tear words apart. */
 const SHORTEST_SECRET = 8
+
+/** What alone would do of a URL that is a secret: others repeat the path and the query that they were asked for. */
+function partsOfUrl(secret: string): string[] {
+  const url = URL.parse(secret)
+  if (!url || !/^https?:$/.test(url.protocol)) return []
+  const parts = [
+    ...url.pathname.split('/'),
+    ...url.search
+      .slice(1)
+      .split('&')
+      .map((pair) => pair.slice(pair.indexOf('=') + 1)),
+  ]
+  const long = parts.filter((part) => part.length >= SHORTEST_PART)
+  return [...long, ...long.map(decoded)]
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+/** Shorter ones are words: `workflows`, `services`. */
+const SHORTEST_PART = 16
 
 function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return value.length < SHORTEST_SECRET ? [] : [value]

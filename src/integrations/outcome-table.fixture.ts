@@ -35,7 +35,7 @@ export interface OutcomeTable {
   /** What stands behind the integration's id. */
   detail?: string
   /** What the provider remembers of the integration, where something has to be chosen. */
-  state?: unknown
+  state?: unknown | ((url: string) => unknown)
   /** Answers calls that are not the one in question (tokens, searches); null: it is the one. */
   answers?(request: Received): Response | Promise<Response> | null
   /** The answer to the call in question that means success. */
@@ -100,8 +100,9 @@ function world(table: OutcomeTable, url: string, timeoutMs = 5000) {
     const { id } = createIntegration(db, box, {
       ...{ orgId, provider: type as ProviderType, label: 'Table', config, secrets, createdAt: clock.now() },
     })
-    if (table.state !== undefined) {
-      db.prepare('UPDATE integration SET state = ? WHERE id = ?').run(JSON.stringify(table.state), id)
+    const state = typeof table.state === 'function' ? table.state(url) : table.state
+    if (state !== undefined) {
+      db.prepare('UPDATE integration SET state = ? WHERE id = ?').run(JSON.stringify(state), id)
     }
     return id
   }

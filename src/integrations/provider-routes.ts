@@ -103,9 +103,7 @@ function toolsOf(parts: Parts, provider: Provider): ProviderTools<object, unknow
       const domain = findDomain(db, { orgId, id }, clock.now())
       return snippetAddresses(domain.token, routingOf(domain, { collectUrl, publicUrl }).collectEndpoint).scriptUrl
     },
-    complete({ orgId, integrationId: id }, label) {
-      if (id !== null) completeIntegration(db, { orgId, id }, label ?? null)
-    },
+    complete: ({ orgId, integrationId: id }, name) => completeIntegration(db, { orgId, id: id ?? '' }, name),
   }
 }
 

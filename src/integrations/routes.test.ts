@@ -147,7 +147,7 @@ describe('an integration', () => {
   const refused: [string, unknown, string][] = [
     ['no provider', { config: { url } }, 'provider: '],
     ['an unknown provider', { provider: 'pigeon', config: {} }, 'provider: must be one of tag_manager, '],
-    ...['team_chat', 'office_chat', 'issue_tracker', 'email_digest'].map((provider): [string, unknown, string] => [
+    ...['team_chat', 'issue_tracker', 'email_digest'].map((provider): [string, unknown, string] => [
       provider,
       { provider, config: {} },
       `provider: ${provider} is not available in this version`,

@@ -3,7 +3,13 @@ import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
 import { type SecretBox, secretHash } from '../core/secret-box.ts'
 import { type Db, prepared } from '../store/database.ts'
-import type { IntegrationRecord, IntegrationStatus, ProviderType, SplitSettings } from './integration.ts'
+import {
+  DEFAULT_LABEL,
+  type IntegrationRecord,
+  type IntegrationStatus,
+  type ProviderType,
+  type SplitSettings,
+} from './integration.ts'
 import { memoryText } from './issue-memory.ts'
 
 /** Names an integration of one organization. */
@@ -198,10 +204,13 @@ export function deleteIntegration(db: Db, { orgId, id }: IntegrationKey): void {
   if (changes === 0) throw new AppError('notFound', 'no such integration')
 }
 
-/** Nothing has to be chosen any more; null keeps the label. Does nothing when the integration is gone. */
-export function completeIntegration(db: Db, { orgId, id }: IntegrationKey, label: string | null): void {
-  const sql = `UPDATE integration SET status = 'connected', label = ifnull(?, label) WHERE id = ? AND orgId = ?`
-  prepared(db, sql).run(label, id, orgId)
+/** Nothing has to be chosen any more; `name` becomes the label where that is the default. Answers the label. Fails with `notFound`. */
+export function completeIntegration(db: Db, { orgId, id }: IntegrationKey, name: string): string {
+  const sql = `UPDATE integration SET status = 'connected', label = CASE label WHEN ? THEN ? ELSE label END
+    WHERE id = ? AND orgId = ? RETURNING label`
+  const row = prepared<unknown[], { label: string }>(db, sql).get(DEFAULT_LABEL, name, id, orgId)
+  if (!row) throw new AppError('notFound', 'no such integration')
+  return row.label
 }
 
 /** Does nothing when the integration is gone. */

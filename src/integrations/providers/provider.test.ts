@@ -123,7 +123,7 @@ describe('the channels of an alert', () => {
 
   test.each([
     ['team_chat', 'int_chat', 'channels[1].type: team_chat is not available in this version'],
-    ['office_chat', 'https://x.example', 'channels[1].type: office_chat is not available in this version'],
+    ['office_chat', 'http://x.example', 'channels[1].target: must be an https URL'],
     ['issue_tracker', 'int_x', 'channels[1].type: issue_tracker is not available in this version'],
     ['email', 'ann', 'channels[1].target: "ann" is not an e-mail address'],
     ['email', 'int_hook', 'channels[1].target: "int_hook" is not an e-mail address'],

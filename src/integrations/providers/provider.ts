@@ -1,5 +1,6 @@
 import type { CHANNEL_TYPES } from '../../alerts/alert.ts'
 import type { Instant } from '../../core/clock.ts'
+import type { ErrorCode } from '../../core/error.ts'
 import type { TSchema } from '../../core/schema.ts'
 import type { Route } from '../../http/route.ts'
 import type { AddressGuard } from '../address-guard.ts'
@@ -93,11 +94,14 @@ export interface Receiver<S extends object, M, T extends object, I> {
   summary: string
   /** What is answered with 200. */
   answer: TSchema
+  /** Error codes beside `unauthorized` and `forbidden`. */
+  refusals?: readonly ErrorCode[]
   /**
-   * Which integration the call says that it is for; `receive` checks if that is true. Null: none, which is 401. Absent: that
-   * whose capability token is in the query parameter `t`, made with the integration and shown once.
+   * Which integrations the call says that it is for: `receive` checks if that is true, for one after the other, and its first
+   * answer is answered. None: 401, or what is thrown. Absent: that one whose capability token is in the query parameter `t`,
+   * made with the integration and shown once.
    */
-  addressee?(call: InboundCall, integrations: readonly Addressee[]): string | null
+  addressees?(call: InboundCall, integrations: readonly Addressee[]): readonly string[]
   /** Fails with `unauthorized` or `forbidden` when the call is not what it seems; nothing of it may have been done then. */
   receive(context: InboundContext<S, M, T, I>, call: InboundCall): Promise<unknown>
 }
@@ -138,8 +142,11 @@ export interface ProviderTools<S extends object, M, T extends object, I> {
   workOn<R>(key: { orgId: string; id: string }, work: (context: InboundContext<S, M, T, I>) => Promise<R>): Promise<R>
   /** The address of the browser script of a domain. Fails with `notFound` when the organization has none of that id. */
   scriptUrlOf(domain: { orgId: string; id: string }): string
-  /** What was chosen is kept in the integration's `state`; this says that nothing has to be chosen any more. */
-  complete(context: IntegrationContext<S, T, I>, label?: string): void
+  /**
+   * What was chosen is kept in the integration's `state`; this says that nothing has to be chosen any more. Its `name` becomes
+   * the label where nobody gave one. Answers the label.
+   */
+  complete(context: IntegrationContext<S, T, I>, name: string): string
 }
 
 /**

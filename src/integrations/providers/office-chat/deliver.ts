@@ -1,0 +1,155 @@
+import type { IssueStatus } from '../../../issues/issue.ts'
+import { groupWords } from '../../group-text.ts'
+import type { Message } from '../../message.ts'
+import { type Outcome, Unusable } from '../../reply.ts'
+import { sendOne } from '../../send-one.ts'
+import type { DeliveryContext, GroupContext, GroupMember, IssueContext, StatusChange } from '../context.ts'
+import { type CardMessage, type Cut, cardOf, fitting, groupCardOf, noteCard } from './card.ts'
+import {
+  callService,
+  isGone,
+  type OfficeChatContext,
+  type OfficeChatTokens,
+  postedIn,
+  requireSuccess,
+} from './connector.ts'
+import { type Bot, botOf, type OfficeChatSettings } from './settings.ts'
+import { type Destination, isVetted, type OfficeChatState, stateOf } from './teams.ts'
+
+/** The message that opened an issue, in its channel. */
+export interface Thread {
+  appId: string
+  serviceUrl: string
+  conversationId: string
+  /** Null: Teams did not say, so it can't be edited. */
+  activityId: string | null
+  /** The first of the deliveries that went as this message; absent: it went by itself. */
+  groupId?: string
+}
+
+/** What a workflow was last told of an issue: it answers no id, so nothing can be edited. */
+interface Told {
+  told: IssueStatus
+}
+
+export type ChatMemory = Thread | Told
+
+type Issue = IssueContext<OfficeChatSettings, ChatMemory, OfficeChatTokens, OfficeChatState>
+type Delivery = DeliveryContext<OfficeChatSettings, ChatMemory, OfficeChatTokens, OfficeChatState>
+
+type Group = GroupContext<OfficeChatSettings, ChatMemory, OfficeChatTokens, OfficeChatState>
+type Member = GroupMember<ChatMemory>
+
+const DELIVERED: Outcome = { verdict: 'delivered', note: null }
+
+export async function deliver(context: Delivery, message: Message): Promise<Outcome> {
+  const bot = botOf(context.settings)
+  const card = (cut: Cut) => cardOf(message, cut, message.issue?.resolvedBy ?? null)
+  if (!bot) {
+    const outcome = await sendOne(context, workflowRequest(context.settings, fitting(card)))
+    if (outcome.verdict === 'delivered') await context.remember({ told: toldBy(message) })
+    return outcome
+  }
+  const thread = continues(message) ? threadOf(context, bot) : null
+  if (thread && (await reply(context, bot, thread, fitting(card)))) return DELIVERED
+  const posted = await post(context, bot, destinationOf(context), card)
+  if (posted && isAboutIssue(message)) await context.remember(posted)
+  return DELIVERED
+}
+
+/** Openings that go as one message; what follows about any of them is an answer to it. */
+export async function deliverGroup(context: Group, members: readonly Member[]): Promise<Outcome> {
+  const words = groupWords(members)
+  const card = (cut: Cut) => groupCardOf(words, cut)
+  const bot = botOf(context.settings)
+  if (!bot) {
+    const outcome = await sendOne(context, workflowRequest(context.settings, fitting(card)))
+    if (outcome.verdict === 'delivered') for (const member of members) await member.remember({ told: 'open' })
+    return outcome
+  }
+  const groupId = members[0]?.deliveryId ?? ''
+  const known = members
+    .map(({ memory }) => memory)
+    .find((memory) => memory && 'groupId' in memory && memory.groupId === groupId)
+  const posted = known ?? (await post(context, bot, destinationOf(context), card))
+  if (posted) for (const member of members) await member.remember({ ...posted, groupId })
+  return DELIVERED
+}
+
+const continues = ({ kind }: Message) => kind === 'reopened' || kind === 'repeated' || kind === 'resolved'
+const isAboutIssue = (message: Message) => message.kind === 'opened' || continues(message)
+const toldBy = ({ kind, issue }: Message): IssueStatus => (kind === 'resolved' ? 'resolved' : (issue?.status ?? 'open'))
+
+function workflowRequest({ webhookUrl = '' }: OfficeChatSettings, body: string) {
+  const headers = { 'content-type': 'application/json; charset=utf-8', 'user-agent': 'Tagwarden' }
+  return { kind: 'http', method: 'POST', url: webhookUrl, headers, body } as const
+}
+
+/** Null: there is none, or this bot can't speak in it. */
+function threadOf({ memory, state, settings }: Issue, bot: Bot): Thread | null {
+  if (!memory || !('conversationId' in memory) || memory.appId !== bot.appId) return null
+  return isVetted(stateOf(settings, state), memory.serviceUrl) ? memory : null
+}
+
+/** Fails with `Unusable` while none is chosen. */
+function destinationOf({ settings, state }: OfficeChatContext): Destination {
+  const { channel } = stateOf(settings, state)
+  if (channel) return channel
+  throw new Unusable('incomplete', 'a channel has to be chosen first')
+}
+
+const activitiesOf = ({ conversationId }: Thread) =>
+  `/v3/conversations/${encodeURIComponent(conversationId)}/activities`
+
+/** False when the conversation is gone. */
+async function reply(context: OfficeChatContext, bot: Bot, thread: Thread, body: string): Promise<boolean> {
+  const { serviceUrl } = thread
+  const answer = await callService(context, bot, { method: 'POST', serviceUrl, path: activitiesOf(thread), body })
+  if (isGone(answer)) return false
+  requireSuccess(answer)
+  return true
+}
+
+/** Begins a conversation in a channel; null when Teams does not say where it is. */
+export async function post(
+  context: OfficeChatContext,
+  bot: Bot,
+  { id, serviceUrl }: Destination,
+  card: (cut: Cut) => CardMessage,
+): Promise<Thread | null> {
+  const body = fitting((cut) => ({ isGroup: true, channelData: { channel: { id } }, activity: card(cut) }))
+  const answer = await callService(context, bot, { method: 'POST', serviceUrl, path: '/v3/conversations', body })
+  if (isGone(answer)) throw new Unusable('incomplete', 'the channel is not there any more: choose another one')
+  const posted = postedIn(requireSuccess(answer))
+  return posted && { appId: bot.appId, serviceUrl, ...posted }
+}
+
+/** Shows the present state in the opening; a workflow is told of it, where no delivery does. */
+export async function syncStatus(context: Issue, change: StatusChange): Promise<Outcome> {
+  const bot = botOf(context.settings)
+  if (!bot) return tellState(context, change)
+  const thread = threadOf(context, bot)
+  if (!thread?.activityId) return DELIVERED
+  const { activityId, serviceUrl } = thread
+  const path = `${activitiesOf(thread)}/${encodeURIComponent(activityId)}`
+  const { together, message, by } = change
+  const words = together.length > 1 ? groupWords(together) : null
+  const body = fitting((cut) => ({ ...(words ? groupCardOf(words, cut) : cardOf(message, cut, by)), id: activityId }))
+  const answer = await callService(context, bot, { method: 'PUT', serviceUrl, path, body })
+  // Somebody has deleted the message: there is nothing left that could be wrong.
+  if (!isGone(answer)) requireSuccess(answer)
+  return DELIVERED
+}
+
+async function tellState(context: Issue, { status, by, message }: StatusChange): Promise<Outcome> {
+  const { memory } = context
+  if (!memory || !('told' in memory) || memory.told === status) return DELIVERED
+  // Deliveries say that it was resolved, and that it came back by itself.
+  if (status === 'resolved' || (status === 'open' && by === null)) return DELIVERED
+  const word = status === 'open' ? 'Open again' : status.slice(0, 1).toUpperCase() + status.slice(1)
+  const title = `${word}${by === null ? '' : ` by ${by}`}`
+  const body = fitting(() => noteCard(title, message.issue?.title ?? message.sentence, message.url))
+  const outcome = await sendOne(context, workflowRequest(context.settings, body))
+  if (outcome.verdict === 'delivered') await context.remember({ told: status })
+  return outcome
+}

@@ -1,0 +1,386 @@
+import { describe, expect, test } from 'bun:test'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
+import { type Received, receiver } from '../../receiver.fixture.ts'
+import { BOT, CHANNEL, TEAM, TENANT } from './office-chat-server.fixture.ts'
+import { officeChatServer, officeChatWorld, type Server } from './office-chat-world.fixture.ts'
+
+/** The texts of a card, in order. */
+// biome-ignore lint/suspicious/noExplicitAny: a test names the fields it expects
+function textsOf(content: any): string[] {
+  const card = content?.attachments?.[0]?.content
+  return (card?.body ?? []).flatMap((block: { text?: string; facts?: { title: string; value: string }[] }) =>
+    block.facts ? block.facts.map(({ title, value }) => `${title}: ${value}`) : [block.text ?? ''],
+  )
+}
+const latest = ({ cloud }: Server, index: number) => textsOf(cloud.posts[index]?.contents.at(-1))
+const tokensAsked = (server: Server) => server.asked().filter((one) => one.endsWith('/oauth2/v2.0/token'))
+
+describe('the messaging endpoint', () => {
+  test('without a bot is 409, and 401 to whoever has no token', async () => {
+    await using server = await officeChatServer()
+    const world = officeChatWorld(server)
+    expect((await world.say(server, server.added(), null)).status).toBe(401)
+    expect(await world.say(server, server.added())).toMatchObject({
+      status: 409,
+      body: { error: 'no bot is configured' },
+    })
+    await world.make({ webhookUrl: `${server.url}/workflows/a?sig=x` })
+    expect((await world.say(server, server.added())).status).toBe(409)
+    expect(server.asked()).toEqual([])
+  })
+
+  test('learns service address, conversation, tenant, team and channels', async () => {
+    await using server = await officeChatServer()
+    const world = officeChatWorld(server)
+    const { body } = await world.make()
+    expect(body).toMatchObject({ status: 'incomplete', config: { appId: BOT.appId } })
+    expect((await world.say(server, server.added())).body).toEqual({ handled: true })
+    const channel = { id: CHANNEL, name: 'Tag alerts' }
+    const data = { team: { id: TEAM }, tenant: { id: TENANT }, channel, eventType: 'channelCreated' }
+    await world.say(server, server.added({ membersAdded: undefined, channelData: data }))
+    expect(world.stateOf(body.id)).toEqual({
+      appId: BOT.appId,
+      teams: [
+        {
+          ...{ id: TEAM, name: 'Web', tenantId: TENANT, serviceUrl: server.serviceUrl, conversationId: TEAM },
+          channels: [channel],
+        },
+      ],
+      channel: null,
+    })
+  })
+
+  test.each<[string, object]>([
+    ['a message to the bot', { type: 'message', text: 'hi' }],
+    ['a personal conversation', { conversation: { id: 'a:1', conversationType: 'personal' }, channelData: {} }],
+    ['a team without an id', { channelData: { team: {} }, conversation: {} }],
+  ])('%s is nothing', async (_name, more) => {
+    await using server = await officeChatServer()
+    const world = officeChatWorld(server)
+    const { body } = await world.make()
+    expect((await world.say(server, server.added(more))).body).toEqual({ handled: false })
+    expect(world.stateOf(body.id)).toBeNull()
+  })
+
+  test('tells all integrations with that bot, and no others', async () => {
+    await using server = await officeChatServer()
+    const world = officeChatWorld(server)
+    const other = { ...BOT, appId: 'another-bot' }
+    const made = await Promise.all([BOT, BOT, other].map((config) => world.make(config)))
+    await world.say(server, server.added())
+    expect(made.map(({ body }) => world.stateOf(body.id) !== null)).toEqual([true, true, false])
+  })
+
+  test('fetches the keys once a day, and for unknown ids at most once an hour', async () => {
+    await using server = await officeChatServer()
+    const world = officeChatWorld(server)
+    await world.make()
+    const fetched = () => server.asked().filter((one) => one === 'GET /keys').length
+    const unknown = async () => {
+      const token = await server.sign(JSON.stringify(server.claims(world.clock.now())), { kid: 'new-key' })
+      return (await world.say(server, server.added(), token)).status
+    }
+    await Promise.all([1, 2, 3].map(() => world.say(server, server.added())))
+    for (let index = 0; index < 5; index++) expect(await unknown()).toBe(401)
+    expect(fetched()).toBe(1)
+    world.clock.advance(HOUR_MS)
+    for (let index = 0; index < 5; index++) expect(await unknown()).toBe(401)
+    expect(fetched()).toBe(2)
+    world.clock.advance(HOUR_MS)
+    server.cloud.keys = [{ ...server.keys['teams-key'].jwk, kid: 'new-key', endorsements: ['msteams'] }]
+    expect(await unknown()).toBe(200)
+    expect(fetched()).toBe(3)
+    expect((await world.say(server, server.added())).status).toBe(401)
+    world.clock.advance(24 * HOUR_MS)
+    expect(await unknown()).toBe(200)
+    expect(fetched()).toBe(4)
+  })
+
+  test('goes on with the keys it has while there are no others to be had, and is 502 without any', async () => {
+    await using server = await officeChatServer()
+    const world = officeChatWorld(server)
+    await world.make()
+    server.cloud.instead = ({ path }) => (path === '/keys' ? new Response('later', { status: 503 }) : null)
+    expect((await world.say(server, server.added())).status).toBe(502)
+    server.cloud.instead = () => null
+    expect((await world.say(server, server.added())).status).toBe(200)
+    server.cloud.instead = ({ path }) => (path === '/keys' ? new Response('<html>') : null)
+    world.clock.advance(25 * HOUR_MS)
+    expect((await world.say(server, server.added())).status).toBe(200)
+  })
+})
+
+describe('the channel', () => {
+  test('is chosen with a test post, and names an integration without a name', async () => {
+    await using server = await officeChatServer()
+    const world = officeChatWorld(server)
+    const { body } = await world.make()
+    await world.say(server, server.added())
+    expect(await world.choose(body.id)).toMatchObject({ status: 200, body: { ok: true, label: 'Tag alerts' } })
+    expect(await world.get(body.id)).toMatchObject({ status: 'connected', label: 'Tag alerts' })
+    expect(latest(server, 0).join()).toContain('Notifications arrive in Tag alerts')
+    expect((await world.choose(body.id, TEAM, 'General')).body).toEqual({ ok: true, label: 'Tag alerts' })
+    expect(tokensAsked(server)).toEqual(['POST /botframework.com/oauth2/v2.0/token'])
+  })
+
+  test('may be given as the link that Teams shows', async () => {
+    await using server = await officeChatServer()
+    const world = officeChatWorld(server)
+    const { body } = await world.make(BOT, 'Web team')
+    await world.say(server, server.added())
+    const link = `https://teams.microsoft.com/l/channel/${encodeURIComponent(CHANNEL)}/Tag%20alerts?groupId=x&tenantId=y`
+    expect((await world.choose(body.id, link)).body).toEqual({ ok: true, label: 'Web team' })
+    expect(server.cloud.posts[0]?.channelId).toBe(CHANNEL)
+  })
+
+  const only = (status: number, where: string) => (request: Received) =>
+    request.path.includes(where) ? new Response('', { status }) : null
+  test.each<[string, (cloud: Server['cloud']) => object, string]>([
+    ['a channel that is not there', () => ({ channels: [] }), 'HTTP 404 ConversationNotFound: Conversation not found.'],
+    ['a bot that was removed', () => ({ hasBot: false }), 'HTTP 403 BotNotInConversationRoster'],
+    ['another password', () => ({ secret: 'changed' }), 'invalid_client'],
+    ['a server that is ill', () => ({ instead: only(503, '/v3/') }), 'HTTP 503'],
+    ['a login that is ill', () => ({ instead: only(500, '/token') }), 'HTTP 500'],
+    ['a token that is not taken', () => ({ instead: only(401, '/v3/') }), 'HTTP 401'],
+  ])('is refused with %s, and nothing changes', async (_name, spoil, reason) => {
+    await using server = await officeChatServer()
+    const world = officeChatWorld(server)
+    const { body } = await world.make()
+    await world.say(server, server.added())
+    const before = { ...(await world.get(body.id)), state: world.stateOf(body.id) }
+    Object.assign(server.cloud, spoil(server.cloud))
+    const answer = await world.choose(body.id)
+    expect([answer.status, answer.body.error]).toEqual([502, expect.stringContaining('the test post failed: ')])
+    expect(answer.body.error).toContain(reason)
+    expect(answer.body.error).not.toContain(BOT.appPassword)
+    expect({ ...(await world.get(body.id)), state: world.stateOf(body.id) }).toEqual(before)
+  })
+
+  test("needs a bot that a team has, and an integration of one's own", async () => {
+    await using server = await officeChatServer()
+    const world = officeChatWorld(server)
+    const { body } = await world.make()
+    expect((await world.choose(body.id)).body.error).toContain('no team has the bot yet')
+    const workflow = await world.make({ webhookUrl: `${server.url}/workflows/a` })
+    expect((await world.choose(workflow.body.id)).status).toBe(409)
+    expect((await world.choose('int_nobody')).status).toBe(404)
+    const theirs = await world.make(BOT, undefined, world.people.mallory.key)
+    expect((await world.choose(theirs.body.id)).status).toBe(404)
+    const asVera = { as: world.people.vera.key, body: { channelId: CHANNEL, channelName: 'x' } }
+    expect((await world.call('POST', `/v1/integrations/office_chat/${body.id}/channel`, asVera)).status).toBe(403)
+    expect(server.asked().filter((one) => one.startsWith('POST'))).toEqual([])
+  })
+
+  test('has to be chosen again for another bot', async () => {
+    await using server = await officeChatServer()
+    const world = officeChatWorld(server)
+    const id = await world.connected(server)
+    const put = (config: object) =>
+      world.call('PUT', `/v1/integrations/${id}`, { as: world.ada.key, body: { provider: 'office_chat', config } })
+    expect((await put({ appId: BOT.appId })).body.status).toBe('connected')
+    expect((await put({ appId: 'another-bot' })).body.status).toBe('incomplete')
+    expect((await put({ webhookUrl: `${server.url}/workflows/a`, appPassword: null })).body).toMatchObject({
+      ...{ status: 'connected', config: {} },
+    })
+  })
+})
+
+describe('an issue', () => {
+  test('is a message whose thread has the rest, and which shows the present state', async () => {
+    await using server = await officeChatServer()
+    const world = officeChatWorld(server)
+    const id = await world.connected(server)
+    await world.tell(id)
+    world.byHand('acknowledged')
+    await world.follow()
+    expect(latest(server, 1)).toContain('Acknowledged by Alice')
+    const notified = world.issueRow()?.notificationsSent
+    world.byHand('resolved')
+    await world.follow()
+    await world.tell(id, 'resolved')
+    await world.later(11 * SECOND_MS)
+    await world.tell(id, 'reopened')
+    await world.tell(id, 'repeated')
+    const [, opening, ...thread] = server.cloud.posts
+    expect(opening?.contents).toHaveLength(3)
+    expect(latest(server, 1)).toContain('Resolved by Alice')
+    expect(thread.map(({ conversationId }) => conversationId)).toEqual(Array(3).fill(opening?.conversationId))
+    expect(thread.map((_, index) => latest(server, index + 2)[0])).toEqual([
+      expect.stringContaining('Resolved'),
+      expect.stringContaining('Back again'),
+      expect.stringContaining('Still happening'),
+    ])
+    expect(world.summary()).toEqual([
+      'opened delivered',
+      'resolved delivered',
+      'reopened delivered',
+      'repeated delivered',
+    ])
+    expect(notified).toBe(1)
+    expect(tokensAsked(server)).toHaveLength(1)
+  })
+
+  test('waits while no channel is chosen, and says so', async () => {
+    await using server = await officeChatServer()
+    const world = officeChatWorld(server)
+    const { body } = await world.make()
+    await world.tell(body.id)
+    expect(world.deliveries()[0]).toMatchObject({ status: 'failed', lastError: expect.stringContaining('chosen') })
+    expect(server.asked()).toEqual([])
+  })
+
+  test('begins anew where its conversation was deleted', async () => {
+    await using server = await officeChatServer()
+    const world = officeChatWorld(server)
+    const id = await world.connected(server)
+    await world.tell(id)
+    server.cloud.posts.length = 0
+    await world.tell(id, 'repeated')
+    await world.tell(id, 'repeated')
+    const [first, second] = server.cloud.posts
+    expect(server.cloud.posts).toHaveLength(2)
+    expect(second?.conversationId).toBe(String(first?.conversationId))
+    server.cloud.posts.length = 0
+    world.byHand('acknowledged')
+    await world.follow()
+    expect(server.asked().at(-1)).toMatch(/^PUT /)
+    const asked = server.requests.length
+    await world.follow()
+    expect(server.requests).toHaveLength(asked)
+  })
+
+  test('is opened once, and edited, whatever answer is lost on the way', async () => {
+    await using server = await officeChatServer()
+    const world = officeChatWorld(server)
+    const id = await world.connected(server)
+    let lost = 0
+    world.wayOut.loses = ({ method }) => method === 'PUT' && lost++ === 0
+    await world.tell(id)
+    world.byHand('acknowledged')
+    await world.follow()
+    world.clock.advance(6 * SECOND_MS)
+    await world.follow()
+    expect(server.cloud.posts[1]?.contents).toHaveLength(3)
+  })
+
+  test('goes to the channel that was chosen last, its thread stays where it is', async () => {
+    await using server = await officeChatServer()
+    const world = officeChatWorld(server)
+    const id = await world.connected(server)
+    await world.tell(id)
+    await world.choose(id, TEAM, 'General')
+    await world.tell(id, 'repeated')
+    await world.tell(id, 'opened', 'iss_2')
+    // The second issue waits for others that might open.
+    await world.later(31 * SECOND_MS)
+    expect(server.cloud.posts.map(({ channelId }) => channelId)).toEqual([CHANNEL, CHANNEL, TEAM, CHANNEL, TEAM])
+  })
+})
+
+describe('the token', () => {
+  test('is of the tenant where one is named', async () => {
+    await using server = await officeChatServer()
+    const world = officeChatWorld(server)
+    await world.connected(server, { ...BOT, tenantId: TENANT.toUpperCase() })
+    expect(tokensAsked(server)).toEqual([`POST /${TENANT}/oauth2/v2.0/token`])
+  })
+
+  test('is renewed before it ends, and once when it is refused', async () => {
+    await using server = await officeChatServer()
+    const world = officeChatWorld(server)
+    const id = await world.connected(server)
+    world.clock.advance(58 * MINUTE_MS)
+    await world.tell(id)
+    expect(tokensAsked(server)).toHaveLength(1)
+    world.clock.advance(2 * MINUTE_MS)
+    await world.tell(id, 'repeated')
+    expect(tokensAsked(server)).toHaveLength(2)
+    server.cloud.tokens.push('another-t0ken')
+    await world.tell(id, 'repeated')
+    expect(tokensAsked(server)).toHaveLength(3)
+    expect(world.summary()).toEqual(Array(3).fill(expect.stringContaining(' delivered')))
+  })
+
+  test('that is refused twice needs somebody', async () => {
+    await using server = await officeChatServer()
+    const world = officeChatWorld(server)
+    const id = await world.connected(server)
+    server.cloud.instead = ({ path }) => (path.includes('/v3/') ? new Response('', { status: 401 }) : null)
+    const from = server.requests.length
+    await world.tell(id)
+    expect(server.asked(from)).toEqual([
+      'POST /amer/v3/conversations',
+      'POST /botframework.com/oauth2/v2.0/token',
+      'POST /amer/v3/conversations',
+    ])
+    expect(await world.statusOf(id)).toBe('reauth_required')
+    server.cloud.instead = () => null
+    const body = { provider: 'office_chat', config: { appId: BOT.appId } }
+    await world.call('PUT', `/v1/integrations/${id}`, { as: world.ada.key, body })
+    expect(await world.statusOf(id)).toBe('connected')
+  })
+
+  test.each(['changed', 'gone'])('is not to be had with a secret that is %s', async (secret) => {
+    await using server = await officeChatServer()
+    const world = officeChatWorld(server)
+    const id = await world.connected(server)
+    server.cloud.secret = secret
+    world.clock.advance(2 * HOUR_MS)
+    await world.tell(id)
+    expect(await world.statusOf(id)).toBe('reauth_required')
+    expect(world.deliveries()[0]?.lastError).toBe('the other side takes the sign-in no more (invalid_client)')
+  })
+
+  test('goes to nobody but the service address that came with a checked token', async () => {
+    await using server = await officeChatServer()
+    const seen: Received[] = []
+    await using elsewhere = receiver((request) => {
+      seen.push(request)
+      return Response.json({ id: 'x' }, { status: 201 })
+    })
+    const world = officeChatWorld(server)
+    const id = await world.connected(server)
+    await world.tell(id)
+    await world.say(server, server.added({ serviceUrl: elsewhere.url }))
+    const memory = { appId: BOT.appId, serviceUrl: elsewhere.url, conversationId: 'x', activityId: 'y' }
+    world.db.prepare('UPDATE issueMemory SET memory = ?').run(JSON.stringify(memory))
+    await world.tell(id, 'repeated')
+    world.byHand('acknowledged')
+    await world.follow()
+    expect(seen).toEqual([])
+    expect(
+      server.requests.filter(({ headers }) => headers.authorization?.includes('connector-t0ken')).length,
+    ).toBeGreaterThan(1)
+    for (const { path, headers } of server.requests)
+      if (headers.authorization) expect(path).toStartWith('/amer/v3/conversations')
+  })
+})
+
+test('no secret reaches a caller, a log or the database, whatever the other side repeats', async () => {
+  await using server = await officeChatServer()
+  const world = officeChatWorld(server)
+  const id = await world.connected(server)
+  const signature = 'sig=s1gnature-of-a-workflow'
+  const workflow = (await world.make({ webhookUrl: `${server.url}/workflows/a?${signature}` })).body.id
+  server.cloud.instead = ({ headers, path }) => {
+    if (path.includes('token')) return null
+    const repeated = path.includes('workflows') ? path : `${headers.authorization} ${BOT.appPassword}`
+    return Response.json({ error: { code: 'X', message: repeated } }, { status: 400 })
+  }
+  await world.tell(id)
+  await world.tell(workflow, 'opened', 'iss_2')
+  const { ada, call } = world
+  const answers = [await world.choose(id), await call('GET', '/v1/notifications/deliveries', { as: ada.key })]
+  for (const one of [id, workflow]) {
+    answers.push(await call('GET', `/v1/integrations/${one}`, { as: ada.key }))
+    answers.push(await call('POST', `/v1/integrations/${one}/test`, { as: ada.key }))
+  }
+  const seen =
+    JSON.stringify(answers.map(({ body }) => body)) + JSON.stringify(world.history()) + String(world.reported)
+  expect(seen).toContain('Bearer … …')
+  const bytes = world.db.serialize()
+  for (const secret of [...server.cloud.tokens, BOT.appPassword, 's1gnature-of-a-workflow']) {
+    expect(seen).not.toContain(secret)
+    expect(bytes.includes(secret)).toBe(false)
+  }
+})

@@ -1,0 +1,35 @@
+import { provider } from '../provider.ts'
+import type { OfficeChatTokens } from './connector.ts'
+import { type ChatMemory, deliver, deliverGroup, syncStatus } from './deliver.ts'
+import { receiver } from './receive.ts'
+import { routes } from './routes.ts'
+import {
+  checkWorkflowUrl,
+  OfficeChatConfigSchema,
+  type OfficeChatSettings,
+  OPERATOR_SETTINGS,
+  operatorUrl,
+  prepareOfficeChat,
+} from './settings.ts'
+import { type OfficeChatState, stateOf } from './teams.ts'
+
+/** Microsoft Teams: the address of a workflow, or a bot that edits what it posted. `docs/office-chat.md` */
+export const officeChat = provider<OfficeChatSettings, ChatMemory, OfficeChatTokens, OfficeChatState>({
+  type: 'office_chat',
+  title: 'Microsoft Teams',
+  connect: { by: 'secret', fields: ['webhookUrl', 'appPassword'] },
+  operator: OPERATOR_SETTINGS,
+  configured: {
+    schema: OfficeChatConfigSchema,
+    prepare: prepareOfficeChat,
+    isComplete: (settings, state) =>
+      settings.webhookUrl !== undefined || stateOf(settings, state as OfficeChatState | null).channel !== null,
+  },
+  addresses: { check: checkWorkflowUrl, settingsOf: (target) => ({ webhookUrl: target }) },
+  host: ({ webhookUrl }, operator) => new URL(webhookUrl ?? operatorUrl(operator, 'OFFICE_CHAT_LOGIN_URL')).hostname,
+  deliver,
+  deliverGroup,
+  syncStatus,
+  receiver,
+  routes,
+})

@@ -1,0 +1,46 @@
+import { AppError } from '../../../core/error.ts'
+import { Closed, Type } from '../../../core/schema.ts'
+import type { Addressee, InboundCall, Receiver } from '../provider.ts'
+import type { OfficeChatTokens } from './connector.ts'
+import { checkToken, readToken } from './connector-token.ts'
+import type { ChatMemory } from './deliver.ts'
+import { type OfficeChatSettings, operatorUrl } from './settings.ts'
+import { signingKey } from './signing-keys.ts'
+import { afterActivity, type OfficeChatState, stateOf } from './teams.ts'
+
+/** Those with the bot that the token says it is for: several may share one, each with a channel of its own. */
+function addressees(call: InboundCall, integrations: readonly Addressee[]): string[] {
+  const { claims } = readToken(call)
+  const bots = integrations.filter(({ config }) => typeof config.appId === 'string')
+  if (bots.length === 0) throw new AppError('conflict', 'no bot is configured')
+  const found = bots.filter(({ config }) => config.appId === claims.aud)
+  if (found.length === 0) throw new AppError('forbidden', 'the connector token is for another app')
+  return found.map(({ id }) => id)
+}
+
+/** The messaging endpoint of the bot: learns which teams have it, and where it speaks with them. */
+export const receiver: Receiver<OfficeChatSettings, ChatMemory, OfficeChatTokens, OfficeChatState> = {
+  path: 'messages',
+  summary: 'Messaging endpoint of the Teams bot',
+  answer: Closed(
+    { handled: Type.Boolean({ description: 'False for activities that say nothing of a team that has the bot' }) },
+    { $id: 'ActivityHandled', examples: [{ handled: true }] },
+  ),
+  refusals: ['conflict', 'upstream'],
+  addressees,
+  async receive(context, call) {
+    const read = readToken(call)
+    const key = await signingKey(context, read.kid)
+    if (!key) throw new AppError('unauthorized', 'the connector token is signed with no key of the Bot Connector')
+    await checkToken(read, {
+      key,
+      issuer: operatorUrl(context.operator, 'OFFICE_CHAT_ISSUER'),
+      appId: context.settings.appId ?? '',
+      activity: call.body,
+      now: context.now(),
+    })
+    const state = afterActivity(stateOf(context.settings, context.state), call.body)
+    if (state) await context.keepState(state)
+    return { handled: state !== null }
+  },
+}

@@ -1,0 +1,73 @@
+import { AppError } from '../../../core/error.ts'
+import { Closed, Text, Type } from '../../../core/schema.ts'
+import { ById, type Route, route } from '../../../http/route.ts'
+import { oneLine } from '../../one-line.ts'
+import { CallFailed } from '../../reply.ts'
+import type { ProviderTools } from '../provider.ts'
+import { noteCard } from './card.ts'
+import { callService, type OfficeChatContext, type OfficeChatTokens, reasonOf } from './connector.ts'
+import type { ChatMemory } from './deliver.ts'
+import { type Bot, botOf, type OfficeChatSettings } from './settings.ts'
+import { channelIdIn, type Destination, type OfficeChatState, serviceFor, stateOf } from './teams.ts'
+
+type Tools = ProviderTools<OfficeChatSettings, ChatMemory, OfficeChatTokens, OfficeChatState>
+
+const MAX_LABEL = 100
+
+/** Where the bot writes: `POST /v1/integrations/office_chat/{id}/channel`. */
+export const routes = (tools: Tools): Route[] => [
+  route({
+    id: 'chooseOfficeChatChannel',
+    method: 'POST',
+    path: '/v1/integrations/office_chat/{id}/channel',
+    access: 'configure',
+    tag: 'Integrations',
+    summary: 'Choose the channel of a Teams bot; a test is posted there, and when it is refused nothing changes',
+    refusals: ['conflict', 'upstream'],
+    asynchronous: true,
+    params: ById,
+    body: Closed(
+      {
+        channelId: Text(1, 1000, { description: 'Id of the channel, or what "Get link to channel" of Teams gives' }),
+        channelName: Text(1, 200),
+      },
+      {
+        $id: 'OfficeChatChannel',
+        examples: [{ channelId: '19:2fbf6e0d8d2b4f1c9d0d3a6f1c5e7a90@thread.tacv2', channelName: 'Tag alerts' }],
+      },
+    ),
+    answer: Closed(
+      { ok: Type.Boolean(), label: Type.String() },
+      { $id: 'ChannelChosen', examples: [{ ok: true, label: 'Tag alerts' }] },
+    ),
+    async handle({ principal: { orgId }, params: { id }, body, signal }) {
+      const context = tools.open({ orgId, id }, signal)
+      const bot = botOf(context.settings)
+      if (!bot) throw new AppError('conflict', 'the integration has no bot: a workflow knows its channel itself')
+      const channelId = channelIdIn(body.channelId)
+      const serviceUrl = serviceFor(stateOf(context.settings, context.state), channelId)
+      if (serviceUrl === null) throw new AppError('conflict', 'no team has the bot yet: add it to one first')
+      const name = oneLine(body.channelName, MAX_LABEL)
+      const channel: Destination = { id: channelId, name, serviceUrl }
+      await tools.visit(context, () => postTest(context, bot, channel))
+      // What came in meanwhile counts.
+      await context.keepState({ ...stateOf(context.settings, context.state), channel })
+      return { ok: true, label: tools.complete(context, name) }
+    },
+    note: ({ body: { channelName } }) => ({ channelName }),
+  }),
+]
+
+async function postTest(context: OfficeChatContext, bot: Bot, { id, name, serviceUrl }: Destination): Promise<void> {
+  const activity = noteCard('Tagwarden: test', `Notifications arrive in ${name} from now on.`, null)
+  const body = JSON.stringify({ isGroup: true, channelData: { channel: { id } }, activity })
+  let reason: string | null
+  try {
+    const answer = await callService(context, bot, { method: 'POST', serviceUrl, path: '/v3/conversations', body })
+    reason = answer.status >= 200 && answer.status < 300 ? null : reasonOf(answer)
+  } catch (error) {
+    if (!(error instanceof CallFailed || error instanceof AppError)) throw error
+    reason = error.message
+  }
+  if (reason !== null) throw new AppError('upstream', `the test post failed: ${reason}`)
+}

@@ -1,0 +1,103 @@
+import { AppError } from '../../../core/error.ts'
+import { Closed, Nullable, parser, Text, Type } from '../../../core/schema.ts'
+import type { AddressGuard } from '../../address-guard.ts'
+import type { OperatorSetting } from '../provider.ts'
+
+/** Either the address of a workflow, or a bot. */
+export interface OfficeChatSettings {
+  webhookUrl?: string
+  appId?: string
+  appPassword?: string
+  tenantId?: string
+}
+
+/** A bot: an app registration with a client secret. */
+export interface Bot {
+  /** In lower case where it is a GUID, as tokens name it. */
+  appId: string
+  appPassword: string
+  /** Null: a bot of several tenants. */
+  tenantId: string | null
+}
+
+const Name = (maxLength: number, description: string) =>
+  Type.String({ minLength: 1, maxLength, pattern: String.raw`^[\w.-]+$`, description })
+
+/** Secrets may be null: a PUT that turns a workflow into a bot, or the reverse, lets go of the other way so. */
+export const OfficeChatConfigSchema = Closed(
+  {
+    webhookUrl: Type.Optional(Nullable(Text(1, 2000, { description: 'Address of a Teams workflow' }))),
+    appId: Type.Optional(Name(100, 'Application (client) id of the bot')),
+    appPassword: Type.Optional(Nullable(Text(1, 500, { description: 'Client secret of the bot' }))),
+    tenantId: Type.Optional(Nullable(Name(255, 'Directory (tenant) id of a single-tenant bot'))),
+  },
+  { $id: 'OfficeChatConfig' },
+)
+
+const parse = parser(OfficeChatConfigSchema)
+const GUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
+const normal = (id: string) => (GUID.test(id) ? id.toLowerCase() : id)
+
+/** Fails with `invalid`, naming the field. */
+export function prepareOfficeChat(input: object, guard: AddressGuard): OfficeChatSettings {
+  const { webhookUrl, appId, appPassword, tenantId } = parse(input, 'config')
+  if (typeof webhookUrl === 'string') {
+    if (appId !== undefined || typeof appPassword === 'string') {
+      throw new AppError('invalid', 'config.webhookUrl: give either it, or appId and appPassword; null lets go of one')
+    }
+    try {
+      checkWorkflowUrl(webhookUrl, guard)
+    } catch (error) {
+      throw error instanceof AppError ? new AppError(error.code, `config.webhookUrl: ${error.message}`) : error
+    }
+    return { webhookUrl }
+  }
+  if (appId === undefined) throw new AppError('invalid', 'config.webhookUrl: is missing; or give appId and appPassword')
+  if (typeof appPassword !== 'string') throw new AppError('invalid', 'config.appPassword: is missing')
+  return { appId: normal(appId), appPassword, ...(tenantId ? { tenantId: normal(tenantId) } : {}) }
+}
+
+/** The signature in it holds for these letters only, so what would be sent in another spelling is refused. */
+export function checkWorkflowUrl(text: string, guard: AddressGuard): void {
+  guard.checkUrl(text)
+  if (text.includes('#')) throw new AppError('invalid', 'must not have a fragment')
+}
+
+/** Null: the settings are those of a workflow. */
+export function botOf({ appId, appPassword, tenantId }: OfficeChatSettings): Bot | null {
+  return appId === undefined || appPassword === undefined ? null : { appId, appPassword, tenantId: tenantId ?? null }
+}
+
+function addressFault(text: string): string | null {
+  const url = URL.parse(text)
+  const isPlain = url !== null && url.username === '' && url.password === '' && url.hash === ''
+  return isPlain && /^https?:$/.test(url.protocol) ? null : 'must be an https URL'
+}
+
+/** Where Microsoft's clouds differ. */
+export const OPERATOR_SETTINGS: readonly OperatorSetting[] = [
+  {
+    name: 'OFFICE_CHAT_LOGIN_URL',
+    default: 'https://login.microsoftonline.com',
+    meaning: 'Where bots of Teams get their tokens; sovereign clouds have another address',
+    fault: addressFault,
+  },
+  {
+    name: 'OFFICE_CHAT_OPENID_URL',
+    default: 'https://login.botframework.com/v1/.well-known/openidconfiguration',
+    meaning: 'Which keys sign the calls of Teams: its OpenID configuration',
+    fault: addressFault,
+  },
+  {
+    name: 'OFFICE_CHAT_ISSUER',
+    default: 'https://api.botframework.com',
+    meaning: 'Who issues the tokens of calls of Teams; ours are for it too',
+    fault: addressFault,
+  },
+]
+
+/** A setting of who runs the server, without the slash at its end. */
+export function operatorUrl(operator: Readonly<Record<string, string>>, name: string): string {
+  const set = operator[name] ?? OPERATOR_SETTINGS.find((one) => one.name === name)?.default ?? ''
+  return set.replace(/\/+$/, '')
+}

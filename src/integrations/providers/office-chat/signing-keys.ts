@@ -1,0 +1,92 @@
+import type { JWK } from 'jose'
+import { DAY_MS, HOUR_MS, type Instant } from '../../../core/clock.ts'
+import { AppError } from '../../../core/error.ts'
+import type { IntegrationContext } from '../context.ts'
+import { operatorUrl } from './settings.ts'
+
+/** A key of those that sign calls. */
+export interface SigningKey {
+  jwk: JWK
+  /** Channels for which it may speak. */
+  endorsements: readonly string[]
+}
+
+type Context = Pick<IntegrationContext, 'ask' | 'now' | 'operator' | 'signal'>
+
+const FRESH_MS = DAY_MS
+/** A kid of nobody's brings a new list at most so often. */
+const UNKNOWN_AGAIN_MS = HOUR_MS
+/** Their certificates are in the list too. */
+const MAX_KEYS_BYTES = 1024 * 1024
+
+/** The keys of one cloud, kept from one call to the next. */
+class SigningKeys {
+  private keys = new Map<string, SigningKey>()
+  private fetchedAt: Instant | null = null
+  private triedAt: Instant = Number.NEGATIVE_INFINITY
+  private loading: Promise<void> | null = null
+
+  /** Null when there is no key of that id. Fails as a call does when there are no keys at all. */
+  async find(context: Context, kid: string): Promise<SigningKey | null> {
+    const now = context.now()
+    const isFresh = this.fetchedAt !== null && now - this.fetchedAt < FRESH_MS
+    const mayTry = this.fetchedAt === null || now - this.triedAt >= UNKNOWN_AGAIN_MS
+    if ((!isFresh || !this.keys.has(kid)) && mayTry) await this.load(context)
+    return this.keys.get(kid) ?? null
+  }
+
+  /** Once for all who wait. What is known stays when it fails. */
+  private async load(context: Context): Promise<void> {
+    this.loading ??= this.fetch(context).finally(() => {
+      this.loading = null
+    })
+    try {
+      await this.loading
+    } catch (error) {
+      if (this.fetchedAt === null) throw error
+    }
+  }
+
+  private async fetch(context: Context): Promise<void> {
+    const now = context.now()
+    try {
+      const { jwks_uri } = await json(context, operatorUrl(context.operator, 'OFFICE_CHAT_OPENID_URL'))
+      const { keys } = await json(context, String(jwks_uri))
+      if (!Array.isArray(keys)) throw new AppError('upstream', 'the signing keys of Teams could not be read')
+      this.keys = new Map(keys.flatMap(readKey))
+      this.fetchedAt = now
+      this.triedAt = now
+    } catch (error) {
+      // Who leaves at once could else keep the others from a new list.
+      if (!context.signal.aborted) this.triedAt = now
+      throw error
+    }
+  }
+}
+
+async function json(context: Context, url: string): Promise<Record<string, unknown>> {
+  const { body } = await context.ask({ method: 'GET', url, maxAnswerBytes: MAX_KEYS_BYTES })
+  try {
+    return JSON.parse(body) ?? {}
+  } catch {
+    throw new AppError('upstream', 'the signing keys of Teams could not be read')
+  }
+}
+
+function readKey(value: unknown): [string, SigningKey][] {
+  const jwk = (value ?? {}) as JWK & { endorsements?: unknown }
+  if (typeof jwk.kid !== 'string' || jwk.kty !== 'RSA' || (jwk.use ?? 'sig') !== 'sig') return []
+  const { kid, kty, n = '', e = '', endorsements } = jwk
+  const channels = Array.isArray(endorsements) ? endorsements.filter((one) => typeof one === 'string') : []
+  return [[kid, { jwk: { kid, kty, n, e }, endorsements: channels }]]
+}
+
+/** By the settings that say where they are: one list for a server. */
+const known = new WeakMap<object, SigningKeys>()
+
+/** The key of that id; null when there is none. They are fetched once a day, and for an unknown id at most once an hour. */
+export function signingKey(context: Context, kid: string): Promise<SigningKey | null> {
+  const keys = known.get(context.operator) ?? new SigningKeys()
+  known.set(context.operator, keys)
+  return keys.find(context, kid)
+}
