@@ -11,7 +11,11 @@ interface Part {
   /** Names of the tests that could not run here. */
   skipped: string[]
   seconds: number
+  /** The files that took longest, with their seconds; absent for what is no test run. */
+  slowest?: readonly (readonly [file: string, seconds: number])[]
 }
+
+const SLOWEST_SHOWN = 12
 
 const ROOT = resolve(import.meta.dir, '..')
 const BUN = process.execPath
@@ -64,6 +68,8 @@ function tests(title: string, { paths = [], flags = [], env = {} }: TestRun): Pr
     const xml = existsSync(report) ? readFileSync(report, 'utf8') : ''
     const [, all = 0, failures = 0, skips = 0] =
       /<testsuites [^>]*\btests="(\d+)"[^>]*\bfailures="(\d+)"[^>]*\bskipped="(\d+)"/.exec(xml)?.map(Number) ?? []
+    const files = [...xml.matchAll(/<testsuite name="([^"]*\.ts)"[^>]*? time="([\d.]+)"/g)]
+    const times = files.map(([, file = '', time]) => [file, Number(time)] as const)
     const skipped = [...xml.matchAll(/<testcase name="([^"]*)" classname="([^"]*)"[^>]*>\s*<skipped/g)]
     return {
       passed: all - failures - skips,
@@ -72,6 +78,7 @@ function tests(title: string, { paths = [], flags = [], env = {} }: TestRun): Pr
       skipped: skipped
         .filter(([, name]) => name !== '(unnamed)')
         .map(([, name, group]) => plain([group, name].filter(Boolean).join(' > '))),
+      slowest: times.toSorted((a, b) => b[1] - a[1]).slice(0, SLOWEST_SHOWN),
     }
   })
 }
@@ -102,7 +109,8 @@ const parts: Part[] = []
 for (const step of RUNS[wanted]?.() ?? []) parts.push(await step())
 
 console.log()
-for (const { title, passed, failed, skipped, seconds } of parts) {
+for (const { title, passed, failed, skipped, seconds, slowest = [] } of parts) {
+  for (const [file, time] of slowest) console.log(`slowest: ${file} ${time.toFixed(0)} s`)
   for (const name of skipped) console.log(`skipped: ${name}`)
   console.log(`${title}: ${passed} passed, ${failed} failed, ${skipped.length} skipped, ${seconds.toFixed(0)} s`)
 }
