@@ -4,9 +4,9 @@ import { Closed, InstantSchema, Nullable, OneOf, type Static, Type } from '../co
 import type { IssueRecord } from '../issues/issue.ts'
 import { unresolvedIssues } from '../issues/list.ts'
 import { domainField, domainsMeant } from './asked.ts'
+import { CAUSE_KINDS, causeSentence, causesOf, rungOf } from './cause.ts'
 import { insight, type Sources } from './insight.ts'
 import { factsOf } from './issue-facts.ts'
-import { CAUSE_KINDS, causeSentence, causesOf, rungOf } from './ladder.ts'
 
 const CauseSchema = Closed({
   kind: OneOf(CAUSE_KINDS),

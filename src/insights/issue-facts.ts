@@ -10,8 +10,8 @@ import type { IssueRecord } from '../issues/issue.ts'
 import { gapsBetween } from '../signals/gap-store.ts'
 import type { Dialect } from '../warehouse/dialect.ts'
 import { type Query, query } from '../warehouse/query.ts'
+import { type IssueFacts, TOGETHER_MS } from './cause.ts'
 import type { Sources } from './insight.ts'
-import { type IssueFacts, TOGETHER_MS } from './ladder.ts'
 import { maskFor } from './masked.ts'
 
 /** A gap this close to the beginning of an issue may have caused it. */

@@ -1,11 +1,11 @@
 import { maskPersonal } from '../conditions/mask.ts'
 import { DAY_MS, MINUTE_MS } from '../core/clock.ts'
-import { AppError } from '../core/error.ts'
 import { Closed, Int, Text, Type } from '../core/schema.ts'
 import { type DayReport, dayOf, newTally, reportsOf, type Tally, type ToldRow } from '../orders/reconciliation.ts'
 import { orderCount, orderLookup, ordersSince, type StoredOrder } from '../orders/store.ts'
-import { orderKeys, orderNamesQuery, type ToldScope, toldQuery } from '../orders/told-query.ts'
+import { domainsMeant } from './asked.ts'
 import { insight, type Sources } from './insight.ts'
+import { orderKeys, orderNamesQuery, type ToldScope, toldQuery } from './told-query.ts'
 
 const DEFAULT_DAYS = 7
 /** Tags may be late, and so may be the shop. */
@@ -68,8 +68,8 @@ export const reconcileOrders = insight({
   input: Input,
   output: Output,
   async answer(sources, { domainId, days = DEFAULT_DAYS }, { principal: { orgId }, now }) {
-    const { db, domains, privacy, retentionMs } = sources
-    if (!domains().some(({ id }) => id === domainId)) throw new AppError('notFound', 'query.domainId: no such domain')
+    const { db, privacy, retentionMs } = sources
+    domainsMeant(sources, { domainId })
     // Of a day whose events are gone, every order would be missing.
     const span = { from: Math.max(dayOf(now) - days, dayOf(now - retentionMs)) + 1, to: dayOf(now) }
     const from = span.from * DAY_MS

@@ -10,9 +10,9 @@ import { apart, coveredMs } from '../signals/gap.ts'
 import { gapsBetween } from '../signals/gap-store.ts'
 import type { Db } from '../store/database.ts'
 import { type Query, query } from '../warehouse/query.ts'
-import { accuracyOf, availabilityOf, complianceOf, type DomainHealth, scoreOf } from './health.ts'
 import { insight, type Sources } from './insight.ts'
 import { maskFor } from './masked.ts'
+import { accuracyOf, availabilityOf, complianceOf, type DomainHealth, scoreOf } from './score.ts'
 import { signalsOf } from './signal-list.ts'
 
 const ScorePartSchema = Closed({

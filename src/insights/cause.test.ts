@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { findingOf, issueOfAlert, NOON, volumeAlert } from '../issues/issue.fixture.ts'
 import type { IssueRecord } from '../issues/issue.ts'
-import { CAUSE_KINDS, causesOf, type IssueFacts } from './ladder.ts'
+import { CAUSE_KINDS, causesOf, type IssueFacts } from './cause.ts'
 
 let made = 0
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { SEVERITIES } from '../alerts/alert.ts'
-import { accuracyOf, availabilityOf, complianceOf, type DomainHealth, type SignalHealth, scoreOf } from './health.ts'
+import { accuracyOf, availabilityOf, complianceOf, type DomainHealth, type SignalHealth, scoreOf } from './score.ts'
 
 const healthy: DomainHealth = {
   name: 'Shop',
