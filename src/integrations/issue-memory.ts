@@ -41,7 +41,7 @@ interface NewMemory {
 
 /**
  * Stores what is remembered, and links the issue with its ticket. The first memory of an issue that has been given another
- * status since it opened is synced at once. Does nothing when issue or integration is gone.
+ * status since it opened is synced at once, and so is its first ticket. Does nothing when issue or integration is gone.
  */
 export function keepMemory(db: Db, channel: IssueChannel, { memory, integrationId, ticketKey, now }: NewMemory): void {
   const text = memoryText(memory)
@@ -54,7 +54,8 @@ export function keepMemory(db: Db, channel: IssueChannel, { memory, integrationI
          CASE issue.status WHEN 'open' THEN NULL ELSE 0 END
        FROM issue WHERE issue.id = @issueId
          AND (@integrationId IS NULL OR EXISTS (SELECT 1 FROM integration WHERE id = @integrationId))
-       ON CONFLICT DO UPDATE SET memory = @text, ticketKey = ifnull(@ticketKey, ticketKey)`,
+       ON CONFLICT DO UPDATE SET memory = @text, ticketKey = ifnull(@ticketKey, ticketKey),
+         syncAt = CASE WHEN ticketKey IS NULL AND @ticketKey IS NOT NULL THEN ifnull(syncAt, excluded.syncAt) ELSE syncAt END`,
     ).run({ ...channel, integrationId, ticketKey, text })
     if (changes === 0 || ticketKey === null || before?.ticketKey === ticketKey) return
     prepared(db, 'UPDATE issue SET trackerKey = ? WHERE id = ?').run(ticketKey, channel.issueId)
@@ -68,11 +69,12 @@ type LinkedRow = Omit<LinkedIssue, 'memory'> & { memory: string; channelType: st
 const LINKED = `SELECT issueId, issue.status, ticketKey, memory, channelType, channelTarget
   FROM issueMemory JOIN issue ON issue.id = issueMemory.issueId`
 
-const linkedOf = ({ issueId, status, ticketKey, memory }: LinkedRow): LinkedIssue => ({
+const linkedOf = ({ issueId, status, ticketKey, memory, channelTarget }: LinkedRow): LinkedIssue => ({
   issueId,
   status,
   ticketKey,
   memory: JSON.parse(memory),
+  target: channelTarget,
 })
 
 /** The issue that an integration's other side calls so; null when it is none of ours. */
@@ -89,19 +91,35 @@ export function linkedIssues(db: Db, integrationId: string, limit: number): Link
   return prepared<[string, number], LinkedRow>(db, sql).all(integrationId, limit).map(linkedOf)
 }
 
-/** Replaces what an integration remembers of an issue; does nothing when it remembers nothing yet. */
-export function rememberThrough(db: Db, integrationId: string, issueId: string, memory: unknown): void {
-  prepared(db, 'UPDATE issueMemory SET memory = ? WHERE integrationId = ? AND issueId = ?').run(
-    memoryText(memory),
-    integrationId,
-    issueId,
-  )
+/** What an integration remembers of an issue: through all its channels, or through that of `target`. */
+export interface Linked {
+  integrationId: string
+  issueId: string
+  target: string | null
+}
+
+const LINK = `integrationId = @integrationId AND issueId = @issueId AND (@target IS NULL OR channelTarget = @target)`
+
+/** Replaces what is remembered, and with a `ticketKey` that too; does nothing when nothing is remembered yet. */
+export function rememberThrough(db: Db, of: Linked, memory: unknown, ticketKey: string | null): void {
+  const text = memoryText(memory)
+  tx(db, () => {
+    const sql = `UPDATE issueMemory SET memory = @text, ticketKey = ifnull(@ticketKey, ticketKey) WHERE ${LINK}`
+    const { changes } = prepared(db, sql).run({ ...of, text, ticketKey })
+    if (changes === 0 || ticketKey === null) return
+    prepared(db, 'UPDATE issue SET trackerKey = ? WHERE id = ?').run(ticketKey, of.issueId)
+  })
 }
 
 /** The other side shows the issue's present status: it came from there. */
-export function needNotFollow(db: Db, integrationId: string, issueId: string): void {
-  const sql = 'UPDATE issueMemory SET syncAt = NULL WHERE integrationId = ? AND issueId = ?'
-  prepared(db, sql).run(integrationId, issueId)
+export function needNotFollow(db: Db, of: Linked): void {
+  prepared(db, `UPDATE issueMemory SET syncAt = NULL WHERE ${LINK}`).run(of)
+}
+
+/** What the other side calls the issue; null when it has no name for it. */
+export function ticketKeyOf(db: Db, of: Linked): string | null {
+  const sql = `SELECT ticketKey FROM issueMemory WHERE ticketKey IS NOT NULL AND ${LINK}`
+  return prepared<[object], { ticketKey: string }>(db, sql).get(of)?.ticketKey ?? null
 }
 
 /** A channel that is to be shown its issue's status. */

@@ -207,7 +207,8 @@ export class OpenContext implements IntegrationContext {
     } catch {
       // Deleted meanwhile: then there are none.
     }
-    const whole = textsIn([own.map(([, value]) => value), tokens])
+    const derived = this.provider.derivedSecrets?.(this.settings) ?? []
+    const whole = textsIn([own.map(([, value]) => value), derived, tokens])
     return [...whole, ...whole.flatMap(partsOfUrl)].sort((a, b) => b.length - a.length)
   }
 }

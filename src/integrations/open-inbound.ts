@@ -1,9 +1,17 @@
 import { AppError } from '../core/error.ts'
 import { atLeast, type Role } from '../http/principal.ts'
 import type { Enqueue, IssueStatus } from '../issues/issue.ts'
-import { issueFacts, setStatus } from '../issues/store.ts'
+import { addHistory, issueFacts, setStatus } from '../issues/store.ts'
 import { tx } from '../store/database.ts'
-import { issueOfTicket, linkedIssues, needNotFollow, noteTaken, rememberThrough, wasTaken } from './issue-memory.ts'
+import {
+  issueOfTicket,
+  linkedIssues,
+  needNotFollow,
+  noteTaken,
+  rememberThrough,
+  ticketKeyOf,
+  wasTaken,
+} from './issue-memory.ts'
 import { type ContextParts, OpenContext, openTarget } from './open-context.ts'
 import type { InboundContext, LinkedIssue, ProviderChange } from './providers/context.ts'
 import type { Provider } from './providers/provider.ts'
@@ -44,12 +52,14 @@ export class OpenInbound extends OpenContext implements InboundContext {
     return linkedIssues(this.parts.db, this.id, limit)
   }
 
-  async remember(issueId: string, memory: unknown): Promise<void> {
-    rememberThrough(this.parts.db, this.id, issueId, memory)
+  async remember(issueId: string, memory: unknown, of: { target?: string; ticketKey?: string } = {}): Promise<void> {
+    const { target = null, ticketKey = null } = of
+    rememberThrough(this.parts.db, { integrationId: this.id, issueId, target }, memory, ticketKey)
   }
 
-  setStatus(issueId: string, status: IssueStatus, by: string | null = null): boolean {
+  setStatus(issueId: string, status: IssueStatus, by: string | null = null, target: string | null = null): boolean {
     const { db } = this.parts
+    const linked = { integrationId: this.id, issueId, target }
     return tx(db, () => {
       const present = issueFacts(db, issueId)?.issue
       if (!present || present.orgId !== this.orgId || present.status === status) return false
@@ -59,7 +69,9 @@ export class OpenInbound extends OpenContext implements InboundContext {
         if (error instanceof AppError && error.code === 'conflict') return false
         throw error
       }
-      needNotFollow(db, this.id, issueId)
+      needNotFollow(db, linked)
+      const ticketKey = ticketKeyOf(db, linked)
+      if (ticketKey !== null) addHistory(db, issueId, 'tracker_status', { ticketKey, status }, this.now())
       return true
     })
   }

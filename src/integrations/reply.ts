@@ -75,8 +75,12 @@ function reasonOf(reply: Reply): string {
 /** A call that nobody answered, or that was refused; thrown out of a provider it becomes what `outcomeOf` makes of the reply. */
 export class CallFailed extends Error {
   override readonly name = 'CallFailed'
-  constructor(readonly reply: Reply) {
-    super(reasonOf(reply))
+  /** @param reason what is said of it: a provider may know more than the status. */
+  constructor(
+    readonly reply: Reply,
+    reason = reasonOf(reply),
+  ) {
+    super(reason)
   }
 }
 
@@ -95,7 +99,8 @@ export function outcomeOfError(error: unknown, now: Instant): Outcome | null {
   if (error instanceof CallFailed) {
     const outcome = outcomeOf({ kind: 'http' }, error.reply, now)
     // Who throws away a success did not understand it.
-    return outcome.verdict === 'delivered' ? { verdict: 'broken', reason: `${error.message}, not understood` } : outcome
+    if (outcome.verdict === 'delivered') return { verdict: 'broken', reason: `${error.message}, not understood` }
+    return 'reason' in outcome ? { ...outcome, reason: error.message } : outcome
   }
   if (error instanceof Unusable) return { verdict: 'broken', reason: error.message, status: error.status }
   if (!(error instanceof AppError)) return null

@@ -147,11 +147,12 @@ describe('an integration', () => {
   const refused: [string, unknown, string][] = [
     ['no provider', { config: { url } }, 'provider: '],
     ['an unknown provider', { provider: 'pigeon', config: {} }, 'provider: must be one of tag_manager, '],
-    ...['team_chat', 'issue_tracker', 'email_digest'].map((provider): [string, unknown, string] => [
+    ...['team_chat', 'email_digest'].map((provider): [string, unknown, string] => [
       provider,
       { provider, config: {} },
       `provider: ${provider} is not available in this version`,
     ]),
+    ['issue_tracker', { provider: 'issue_tracker', config: {} }, 'config.url: is missing'],
     ['no config', { provider: 'webhook' }, 'config: '],
     ['no URL', { provider: 'webhook', config: {} }, 'config.url: '],
     [

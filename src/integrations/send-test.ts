@@ -64,8 +64,11 @@ function onlyOnce(outcome: Outcome): Outcome {
   return outcome.verdict === 'stopped' ? { verdict: 'broken', reason: 'the server was stopped' } : outcome
 }
 
-const failure = (reason: string, answer: string) =>
-  new AppError('upstream', `the test failed: ${reason}${answer ? ` (${oneLine(answer, 200)})` : ''}`)
+/** A status alone explains nothing: what the other side said does. */
+const failure = (reason: string, answer: string) => {
+  const said = /^HTTP \d+$/.test(reason) ? oneLine(answer, 200) : ''
+  return new AppError('upstream', `the test failed: ${reason}${said ? ` (${said})` : ''}`)
+}
 
 async function testAside(dispatcher: Dispatcher, provider: Provider, integration: IntegrationRecord): Promise<void> {
   const { id, orgId } = integration

@@ -147,6 +147,8 @@ export interface LinkedIssue<M = unknown> {
   status: IssueStatus
   ticketKey: string | null
   memory: M
+  /** Of the channel through which it is remembered: an issue may have two of one integration, with different details. */
+  target: string
 }
 
 /** What a provider gets to answer a call from outside, and to look what became of its tickets. */
@@ -156,12 +158,14 @@ export interface InboundContext<S extends object = object, M = unknown, T extend
   issueOf(ticketKey: string): LinkedIssue<M> | null
   /** Issues of which something is remembered, those that are not resolved first, the latest first; at most `limit`. */
   issues(limit: number): LinkedIssue<M>[]
-  remember(issueId: string, memory: M): Promise<void>
+  /** `target`: of one channel alone; `ticketKey`: what the other side calls the issue from now on. */
+  remember(issueId: string, memory: M, of?: { target?: string; ticketKey?: string }): Promise<void>
   /**
    * Gives an issue its status as somebody there did; `by` is a user's id, or null for the integration. False when it has that
-   * status already, or can't have it. What comes so is not sent back through the same integration.
+   * status already, or can't have it. What comes so is not sent back through the same integration; with `target`, through
+   * that channel of it. An issue with a ticket has it in its history (`tracker_status`).
    */
-  setStatus(issueId: string, status: IssueStatus, by?: string | null): boolean
+  setStatus(issueId: string, status: IssueStatus, by?: string | null, target?: string): boolean
   /** True when a call of this key was taken in the last 7 days. `noteCall` says that it was, when it is done. */
   isRepeat(key: string): boolean
   noteCall(key: string): void

@@ -124,7 +124,8 @@ describe('the channels of an alert', () => {
   test.each([
     ['team_chat', 'int_chat', 'channels[1].type: team_chat is not available in this version'],
     ['office_chat', 'http://x.example', 'channels[1].target: must be an https URL'],
-    ['issue_tracker', 'int_x', 'channels[1].type: issue_tracker is not available in this version'],
+    ['issue_tracker', 'int_x', 'channels[1].target: there is no issue_tracker integration int_x'],
+    ['issue_tracker', 'OPS', 'channels[1].target: must be the id of an integration, int_…, of issue_tracker'],
     ['email', 'ann', 'channels[1].target: "ann" is not an e-mail address'],
     ['email', 'int_hook', 'channels[1].target: "int_hook" is not an e-mail address'],
     ['email', 'a@b.example, , c@d.example', 'channels[1].target: address 2 of 3 is empty: there is a comma too many'],

@@ -161,6 +161,8 @@ export interface Provider<S extends object = object, M = unknown, T extends obje
   connect: Connect<S, T>
   /** Absent: there are no integrations of it. */
   configured?: Configured<S>
+  /** What is made of secrets and sent, such as credentials in base64: it is kept out of whatever is said, as they are. */
+  derivedSecrets?(settings: S): string[]
   /** Absent: alerts name integrations of it only. */
   addresses?: Addresses<S>
   /** Refuses with `invalid` what stands behind the colon of `int_…:detail`; absent: nothing may. */

@@ -11,6 +11,7 @@ import { signInPages } from '../../sign-in.ts'
 import { StatusSync } from '../../status-sync.ts'
 import { type HttpOutbound, transport } from '../../transport.ts'
 import { PROVIDERS } from '../index.ts'
+import type { Provider } from '../provider.ts'
 import { desk } from './desk.fixture.ts'
 import { BOOK, CLIENT, deskServer } from './desk-server.fixture.ts'
 
@@ -20,8 +21,11 @@ export type DeskServer = ReturnType<typeof deskServer>
 export const SIGNING_SECRET = 's1gning-secret'
 const publicUrl = 'https://watch.example'
 
-/** The program with the made-up tracker in its list. */
-export function deskWorld(db?: Db, people?: Cast) {
+/** All providers, with the made-up tracker in place of the real one. */
+const WITH_DESK = [...PROVIDERS.filter(({ type }) => type !== desk.type), desk]
+
+/** The program with the made-up tracker in its list, or with other providers. */
+export function deskWorld(db?: Db, people?: Cast, providers: readonly Provider[] = WITH_DESK) {
   const world = outboxWorld(db, people)
   const reported: unknown[] = []
   const guard = addressGuard(['127.0.0.0/8'])
@@ -40,7 +44,7 @@ export function deskWorld(db?: Db, people?: Cast) {
       mail: async () => ({ kind: 'error', message: 'no mail', permanent: true }),
     }),
     report: (error: unknown) => void reported.push(error),
-    providers: [...PROVIDERS, desk],
+    providers,
     operator: { DESK_REGION: 'south' },
   }
   const enqueue = notifier({ db: world.db, clock: world.clock, publicUrl })

@@ -499,6 +499,7 @@ test('routes are there for the providers of the list, and no others', () => {
   const own = Object.keys(shipped).filter((path) => path.startsWith('/v1/integrations'))
   expect(own.sort()).toEqual([
     '/v1/integrations',
+    '/v1/integrations/issue_tracker/webhook',
     '/v1/integrations/office_chat/messages',
     '/v1/integrations/office_chat/{id}/channel',
     '/v1/integrations/tag_manager/deploy',

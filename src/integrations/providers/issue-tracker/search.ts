@@ -1,0 +1,75 @@
+import { ask, isCloud, type Jira } from './jira.ts'
+import { CATEGORIES, type Category } from './memory.ts'
+
+export interface Status {
+  id: string
+  name: string
+  /** Null: it has none of those. */
+  category: Category | null
+}
+
+/** A ticket as Jira describes it. */
+export interface FoundTicket {
+  id: string
+  key: string
+  status: Status
+  labels: string[]
+}
+
+const PAGE = 100
+/** More pages than this are not read. */
+const MAX_PAGES = 20
+
+interface Page {
+  issues?: unknown[]
+  /** Of a Data Center. */
+  total?: number
+  /** Of Cloud; left out at the end. */
+  nextPageToken?: string
+}
+
+/** Tickets that fit, at most 2,000. What was written in the last seconds may be missing: Jira's search is behind. */
+export async function searchTickets(context: Jira, jql: string): Promise<FoundTicket[]> {
+  const found: FoundTicket[] = []
+  const query = { jql, maxResults: PAGE, fields: ['status', 'labels'] }
+  let place: object = isCloud(context) ? {} : { startAt: 0 }
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
+    const page = await ask<Page>(context, 'POST', isCloud(context) ? '/search/jql' : '/search', { ...query, ...place })
+    const issues = page.issues ?? []
+    found.push(...issues.map(ticketIn))
+    const isEnd = isCloud(context) ? !page.nextPageToken : found.length >= (page.total ?? 0)
+    if (isEnd || issues.length === 0) break
+    place = isCloud(context) ? { nextPageToken: page.nextPageToken } : { startAt: found.length }
+  }
+  return found
+}
+
+/** A text in JQL. */
+export const quoted = (text: string): string => `"${text.replaceAll(/["\\]/g, '\\$&')}"`
+
+/** The status of a ticket. Fails as `ask` does. */
+export async function statusOf(context: Jira, key: string): Promise<Status> {
+  return ticketIn(await ask(context, 'GET', `/issue/${encodeURIComponent(key)}?fields=status`)).status
+}
+
+export function ticketIn(value: unknown): FoundTicket {
+  const { id, key, fields } = { ...(value as object) } as Record<string, unknown>
+  const { status, labels } = { ...(fields as object) } as Record<string, unknown>
+  return {
+    id: String(id ?? ''),
+    key: String(key ?? ''),
+    status: statusIn(status),
+    labels: Array.isArray(labels) ? labels.map(String) : [],
+  }
+}
+
+/** A status as Jira writes it. */
+export function statusIn(value: unknown): Status {
+  const { id, name, statusCategory } = { ...(value as object) } as Record<string, unknown>
+  const { key } = { ...(statusCategory as object) } as Record<string, unknown>
+  return {
+    id: String(id ?? name ?? ''),
+    name: String(name ?? ''),
+    category: CATEGORIES.find((one) => one === key) ?? null,
+  }
+}
