@@ -74,6 +74,8 @@ const OTHERWISE: Record<string, { status: number; why: string; when?(caller: Cal
   setUp: { status: 409, why: 'there is an owner' },
   redeemSignIn: { status: 404, why: 'no company sign-in is configured' },
   signOut: { status: 409, why: 'a key is not signed in', when: ({ via }) => via !== 'session' },
+  rotateIntegration: { status: 409, why: 'a webhook has nothing that is replaced so' },
+  receiveFromIssueTracker: { status: 401, why: 'its caller has a token of an integration' },
   deployTags: { status: 409, why: 'no tag manager is connected' },
   listContainerTags: { status: 409, why: 'no tag manager is connected' },
   changePassword: { status: 409, why: 'a key changes no password', when: ({ via }) => via !== 'session' },
@@ -83,7 +85,11 @@ const OTHERWISE: Record<string, { status: number; why: string; when?(caller: Cal
 
 /** What else a query has to name. */
 const CONTAINER = { containerPath: 'accounts/6/containers/71' }
-const QUERIES: Record<string, Record<string, string>> = { getTagDeployment: CONTAINER, listContainerTags: CONTAINER }
+const QUERIES: Record<string, Record<string, string>> = {
+  getTagDeployment: CONTAINER,
+  listContainerTags: CONTAINER,
+  receiveFromIssueTracker: { t: 'guessed' },
+}
 
 /** What only some may see, where it is planted. Null: nobody, ever. */
 interface Secret {
