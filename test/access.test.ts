@@ -74,7 +74,6 @@ const OTHERWISE: Record<string, { status: number; why: string; when?(caller: Cal
   setUp: { status: 409, why: 'there is an owner' },
   redeemSignIn: { status: 404, why: 'no company sign-in is configured' },
   signOut: { status: 409, why: 'a key is not signed in', when: ({ via }) => via !== 'session' },
-  rotateIntegration: { status: 409, why: 'a webhook has nothing that is replaced so' },
   receiveFromIssueTracker: { status: 401, why: 'its caller has a token of an integration' },
   deployTags: { status: 409, why: 'no tag manager is connected' },
   listContainerTags: { status: 409, why: 'no tag manager is connected' },
