@@ -17,6 +17,7 @@ import type { Collector } from './ingest/collector.ts'
 import type { LateBatches } from './ingest/late-batches.ts'
 import { Dispatcher } from './integrations/dispatcher.ts'
 import { HistoryAsker } from './integrations/history-asker.ts'
+import { Listeners } from './integrations/listeners.ts'
 import { type NotifierParts, notifier } from './integrations/notifier.ts'
 import { Polls } from './integrations/polls.ts'
 import { recover } from './integrations/queues.ts'
@@ -82,6 +83,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const enqueue = notifier({ db, clock, publicUrl, changesOf: changesOfIn(db) })
   const historyAsker = historyAskerOf(base, stores, watching)
   const dispatcher = openDispatcher(options, base, stores, { historyAsker, stopping: stopping.signal })
+  const listeners = new Listeners(dispatcher, { ...dispatcher.parts, enqueue })
 
   const lastRuns: LastRuns = { flushAt: null, evaluationAt: null }
   const flushing: FlushParts = { db, spool, warehouse, batches: collecting.batches, collector: collecting.collector }
@@ -93,6 +95,7 @@ export async function openApp(options: AppOptions): Promise<App> {
       ...{ ...dispatcher.parts, enqueue },
       noteChange: (change) => void noteChange(db, clock.now(), change),
     }),
+    listeners,
     ...maintenanceParts(base, { stores, watching, collecting, dispatcher, stopping: stopping.signal }),
     ...evaluationParts(base, { stores, watching, woken, enqueue, privacyOf }),
   })
@@ -115,7 +118,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     idle: () => dispatcher.idle(),
     async close() {
       stopping.abort()
-      await dispatcher.idle()
+      await Promise.all([dispatcher.idle(), listeners.idle()])
       await collecting.close()
       await finalFlush(flushing, log)
       watching.gaps.close()

@@ -56,6 +56,7 @@ test('without anything the defaults hold', () => {
     TAG_MANAGER_URL: 'https://tagmanager.googleapis.com/tagmanager/v2',
     TAG_MANAGER_TOKEN_URL: 'https://oauth2.googleapis.com/token',
     TAG_MANAGER_CALLS_PER_MINUTE: '15',
+    TEAM_CHAT_URL: 'https://slack.com/api',
   } as unknown as Config)
 })
 

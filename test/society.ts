@@ -44,7 +44,7 @@ export interface DescribedApi {
 const receiver = {
   send: async (outbound: { kind: string; url?: string }) => {
     const status = outbound.url?.startsWith('https://gone.example.com/') ? 410 : 200
-    return { kind: 'status', status, headers: {}, body: '' } as const
+    return { kind: 'status', status, headers: {}, body: '{"ok": true}' } as const
   },
 }
 

@@ -49,6 +49,7 @@ async function makeIssue(maker: Maker, channels: object[] = alert.channels): Pro
 
 const INTEGRATION = { provider: 'webhook', config: { url: 'https://hooks.example.com/a' } }
 const TEAMS_BOT = { provider: 'office_chat', config: { appId: 'a-bot', appPassword: 'its-secret' } }
+const SLACK_BOT = { provider: 'team_chat', config: { botToken: 'xoxb-1' } }
 
 /** How one of each thing is made that routes take an id of; answers the id. */
 const MAKERS: Record<string, (maker: Maker) => Promise<string>> = {
@@ -61,6 +62,7 @@ const MAKERS: Record<string, (maker: Maker) => Promise<string>> = {
   alerts: async (maker) => (await make(maker, '/v1/alerts', { ...alert, name: `Rule ${++made}` })).id,
   integrations: async (maker) => (await make(maker, '/v1/integrations', INTEGRATION)).id,
   office_chat: async (maker) => (await make(maker, '/v1/integrations', TEAMS_BOT)).id,
+  team_chat: async (maker) => (await make(maker, '/v1/integrations', SLACK_BOT)).id,
   issues: (maker) => makeIssue(maker),
   async deliveries(maker) {
     const path = `/v1/notifications/deliveries?issueId=${await makeIssue(maker)}`

@@ -5,6 +5,7 @@ import { httpTransport } from '../integrations/http-transport.ts'
 import { mailTransport } from '../integrations/mail-transport.ts'
 import { plainMail } from '../integrations/plain-mail.ts'
 import { type Transport, transport as transportOf } from '../integrations/transport.ts'
+import { webSockets } from '../integrations/web-socket.ts'
 import { ownUrlOf } from './own-url.ts'
 
 /** Receives what is a bug or needs an operator. */
@@ -51,8 +52,10 @@ export function baseOf({ config, clock, log, transport: given }: AppOptions): Ba
 }
 
 function outboundTransport(config: Config, guard: AddressGuard): Transport {
+  const way = { guard, proxy: config.outboundProxy, ca: config.outboundCa }
   return transportOf({
-    http: httpTransport({ guard, proxy: config.outboundProxy, ca: config.outboundCa }),
+    http: httpTransport(way),
+    openSocket: webSockets(way),
     mail: mailTransport({ smtpUrl: config.smtpUrl, from: config.mailFrom, ca: config.outboundCa }),
   })
 }

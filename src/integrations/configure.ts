@@ -75,11 +75,13 @@ export function replace(parts: ConfigureParts, key: IntegrationKey, input: Integ
   const provider = configuredProvider(providers, present.provider)
   const kept = hasSecrets(db, key) ? openIntegration(db, box, key) : null
   const fields = secretFieldsOf(provider)
-  const secrets = kept ? splitSettings(kept.settings, fields).secrets : refuseLost(fields, input)
+  const secrets: Record<string, unknown> = kept ? splitSettings(kept.settings, fields).secrets : {}
   const { own, shared } = splitNotify(input.config, provider)
   const settings = provider.configured.prepare({ ...secrets, ...own }, guard, own)
   const moved = kept !== null && isMoved(kept.settings, settings)
-  if (moved) refuseUnasked(secrets, input)
+  const needed = splitSettings(settings, fields).secrets
+  if (!kept) refuseLost(needed, input)
+  if (moved) refuseUnasked(needed, input)
   const isSame = (name: string) => input.config[name] === undefined || input.config[name] === secrets[name]
   const tokens = kept && !moved && fields.every(isSame) ? kept.tokens : {}
   return updateIntegration(db, box, key, {
@@ -90,10 +92,10 @@ export function replace(parts: ConfigureParts, key: IntegrationKey, input: Integ
   })
 }
 
-/** What the input leaves out was lost. */
-function refuseLost(fields: readonly string[], { config }: IntegrationInput): Record<string, unknown> {
-  const missing = fields.find((name) => config[name] === undefined)
-  if (missing === undefined) return {}
+/** What the input leaves out was lost, and a new one that is made nobody would see. */
+function refuseLost(needed: Record<string, unknown>, { config }: IntegrationInput): void {
+  const missing = Object.keys(needed).find((name) => config[name] === undefined)
+  if (missing === undefined) return
   throw new AppError('invalid', `config.${missing}: the present one was lost, so it must be given anew`)
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Cast } from '../../test/fakes.ts'
 import type { Channel } from '../alerts/alert.ts'
-import { MINUTE_MS } from '../core/clock.ts'
+import { MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { setStatus } from '../issues/store.ts'
 import type { Db } from '../store/database.ts'
 import { type GroupWorldOptions, groupWorld } from './group-world.fixture.ts'
@@ -33,8 +33,15 @@ type World = ReturnType<typeof groupWorld>
 
 /** Three issues open, one is resolved, one is acknowledged: what is told of them, in the order in which it happens. */
 async function live(world: World, channel: Channel, isOver: () => boolean): Promise<void> {
-  const { clock, open, tell, deliver, follow, db, people } = world
+  const { clock, open, tell, follow, db, people } = world
   const channels = [channel]
+  // Chats take one message a second.
+  const deliver = async () => {
+    for (let seconds = 0; seconds < 3; seconds++) {
+      clock.advance(SECOND_MS)
+      await world.deliver()
+    }
+  }
   const steps: (() => unknown)[] = [
     () => open('iss_1', channels),
     deliver,

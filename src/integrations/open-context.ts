@@ -315,12 +315,14 @@ export class OpenIssue extends OpenContext implements IssueContext {
 
 export class OpenDelivery extends OpenIssue implements DeliveryContext {
   readonly deliveryId: string
+  readonly isReplay: boolean
 
   constructor(parts: ContextParts, provider: Provider, delivery: DeliveryRecord, signal: AbortSignal) {
     const { orgId, issueId, channelType, channelTarget: target } = delivery
     const channel = issueId === null ? null : { issueId, channelType, channelTarget: target }
     super(parts, provider, { orgId, channel, target }, signal)
     this.deliveryId = delivery.id
+    this.isReplay = delivery.deliveredAt !== null
   }
 }
 

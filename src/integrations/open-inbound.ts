@@ -61,19 +61,31 @@ export class OpenInbound extends OpenContext implements InboundContext {
     const { db } = this.parts
     const linked = { integrationId: this.id, issueId, target }
     return tx(db, () => {
-      const present = issueFacts(db, issueId)?.issue
-      if (!present || present.orgId !== this.orgId || present.status === status) return false
-      try {
-        setStatus(db, { orgId: this.orgId, by: by ?? this.title, now: this.now() }, issueId, status, this.enqueue)
-      } catch (error) {
-        if (error instanceof AppError && error.code === 'conflict') return false
-        throw error
-      }
+      if (!this.change(issueId, status, by ?? this.title)?.changed) return false
       needNotFollow(db, linked)
       const ticketKey = ticketKeyOf(db, linked)
       if (ticketKey !== null) addHistory(db, issueId, 'tracker_status', { ticketKey, status }, this.now())
       return true
     })
+  }
+
+  changeAs(userId: string, issueId: string, status: IssueStatus): { changed: boolean; was: IssueStatus } | null {
+    return tx(this.parts.db, () => this.change(issueId, status, userId))
+  }
+
+  private change(issueId: string, status: IssueStatus, by: string) {
+    const { db } = this.parts
+    const present = issueFacts(db, issueId)?.issue
+    if (!present || present.orgId !== this.orgId) return null
+    const was = present.status
+    if (was === status) return { changed: false, was }
+    try {
+      setStatus(db, { orgId: this.orgId, by, now: this.now() }, issueId, status, this.enqueue)
+      return { changed: true, was }
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'conflict') return { changed: false, was }
+      throw error
+    }
   }
 
   isRepeat(key: string): boolean {

@@ -72,8 +72,9 @@ function signInRoute(parts: Parts): Route {
 }
 
 function toolsOf(parts: Parts, provider: Provider): ProviderTools<object, unknown, object, unknown> {
-  const { db, dispatcher } = parts
+  const { db, dispatcher, publicUrl } = parts
   return {
+    publicUrl,
     integrations: (orgId) =>
       integrationsOf(db, provider.type)
         .filter((one) => one.orgId === orgId)

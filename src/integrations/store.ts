@@ -223,3 +223,15 @@ export function noteLastAttempt(db: Db, id: string, status: 'connected' | 'faili
   const sql = `UPDATE integration SET status = ? WHERE id = ? AND status IN ('connected', 'failing') AND status <> ?`
   prepared(db, sql).run(status, id, status)
 }
+
+/** An integration through which something may go; `version` is another text whenever it was configured anew. */
+export interface UsableIntegration extends IntegrationKey {
+  version: string
+}
+
+/** All organizations' integrations with a provider through which something may go, oldest first. */
+export function usableIntegrations(db: Db, provider: string): UsableIntegration[] {
+  const sql = `SELECT id, orgId, config || hex(secrets) AS version FROM integration
+    WHERE provider = ? AND status IN ('connected', 'failing') ORDER BY id`
+  return prepared<[string], UsableIntegration>(db, sql).all(provider)
+}

@@ -53,18 +53,36 @@ export type Reply =
   | { kind: 'status'; status: number; headers: Record<string, string>; body: string }
   | { kind: 'error'; message: string; permanent: boolean; hung?: true }
 
-/** The way out. Never throws: what goes wrong is a `Reply`. An aborted `signal` ends the attempt with an error. */
-export interface Transport {
-  send(outbound: Outbound, signal: AbortSignal): Promise<Reply>
+/** A connection over which both sides say texts. The texts of the other side are iterated over once, in their order. */
+export interface WebSocketLine {
+  /** Ends when the other side closed it properly or we did; fails with `upstream` or `unavailable` when it broke. */
+  [Symbol.asyncIterator](): AsyncIterator<string>
+  /** Does nothing when it has ended. */
+  send(text: string): void
+  close(): void
 }
 
-/** Joins the ways out: one for HTTP, one for mail. */
+/** Opens `ws:` or `wss:`. Fails with `invalid` when the address may not be called, else with `upstream` or `unavailable`. */
+export type OpenSocket = (url: string, signal: AbortSignal) => Promise<WebSocketLine>
+
+/** The way out. */
+export interface Transport {
+  /** Never throws: what goes wrong is a `Reply`. An aborted `signal` ends the attempt with an error. */
+  send(outbound: Outbound, signal: AbortSignal): Promise<Reply>
+  /** A connection that stays open until `signal` is aborted. Absent: there are none. */
+  openSocket?: OpenSocket
+}
+
+/** Joins the ways out: one for HTTP, one for mail, and one for connections that stay open. */
 export function transport(ways: {
   http: (outbound: HttpOutbound, signal: AbortSignal) => Promise<Reply>
   mail: (outbound: MailOutbound, signal: AbortSignal) => Promise<Reply>
+  openSocket?: OpenSocket
 }): Transport {
+  const { http, mail, openSocket } = ways
   return {
-    send: (outbound, signal) => (outbound.kind === 'http' ? ways.http(outbound, signal) : ways.mail(outbound, signal)),
+    send: (outbound, signal) => (outbound.kind === 'http' ? http(outbound, signal) : mail(outbound, signal)),
+    ...(openSocket ? { openSocket } : {}),
   }
 }
 

@@ -7,6 +7,7 @@ import type { DomainDirectory } from '../domains/directory.ts'
 import { type EvaluateParts, evaluate } from '../evaluation/evaluate.ts'
 import { type FollowSeriesParts, followSeries } from '../evaluation/follow-series.ts'
 import type { Dispatcher } from '../integrations/dispatcher.ts'
+import type { Listeners } from '../integrations/listeners.ts'
 import type { NotifierParts } from '../integrations/notifier.ts'
 import type { Polls } from '../integrations/polls.ts'
 import type { StatusSync } from '../integrations/status-sync.ts'
@@ -40,6 +41,7 @@ export interface JobParts {
   dispatcher: Dispatcher
   statusSync: Pick<StatusSync, 'start'>
   polls: Pick<Polls, 'start'>
+  listeners: Pick<Listeners, 'start'>
   hosts: CheckHostsParts
   changes: ChangeParts
 }
@@ -81,6 +83,7 @@ export function jobsOf(parts: JobParts): Job[] {
     { name: 'deliver', pattern: EVERY_SECOND, run: async () => deliver(parts.notifying, parts.dispatcher) },
     { name: 'sync statuses', pattern: EVERY_SECOND, run: async () => parts.statusSync.start() },
     { name: 'poll', pattern: EVERY_SECOND, run: async () => parts.polls.start() },
+    { name: 'listen', pattern: EVERY_SECOND, run: async () => parts.listeners.start() },
     { name: 'notice releases', pattern: '*/5 * * * * *', run: (stopping) => noticeReleases(parts.changes, stopping) },
     { name: 'judge changes', pattern: EVERY_SECOND, run: (stopping) => judgeChanges(parts.changes, stopping) },
     { name: 'check hosts', pattern: '*/10 * * * * *', run: () => checkHosts(parts.hosts) },

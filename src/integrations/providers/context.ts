@@ -2,7 +2,7 @@ import type { Instant } from '../../core/clock.ts'
 import type { IssueStatus } from '../../issues/issue.ts'
 import type { Quota } from '../call-quota.ts'
 import type { Message } from '../message.ts'
-import type { HttpMethod, Outbound, Reply } from '../transport.ts'
+import type { HttpMethod, Outbound, Reply, WebSocketLine } from '../transport.ts'
 
 /** A request to the other side. */
 export interface CallRequest {
@@ -99,6 +99,8 @@ export interface DeliveryContext<S extends object = object, M = unknown, T exten
   extends IssueContext<S, M, T, I> {
   /** The same for every attempt. */
   readonly deliveryId: string
+  /** True when it arrived before, and somebody wants it once more. */
+  readonly isReplay: boolean
 }
 
 /** What a provider gets for openings that go as one message: an integration, and `detail`. What is remembered is each member's. */
@@ -175,6 +177,11 @@ export interface InboundContext<S extends object = object, M = unknown, T extend
   refusal(error: unknown): Error
   /** Notes a change of a domain: the same source and ref again is the same change. Nothing when the domain is gone. */
   noteChange(change: ProviderChange): void
+  /**
+   * Gives an issue its status as this member would in the dashboard; it is shown everywhere, through the same integration too.
+   * `was`: its status before. Null when the organization has no such issue.
+   */
+  changeAs(userId: string, issueId: string, status: IssueStatus): { changed: boolean; was: IssueStatus } | null
 }
 
 /** Something that was done to a domain at the other side. */
@@ -184,4 +191,17 @@ export interface ProviderChange {
   ref: string
   title: string
   occurredAt: Instant
+}
+
+/** What a provider gets to keep a connection open. */
+export interface ListeningContext<S extends object = object, M = unknown, T extends object = object, I = unknown>
+  extends InboundContext<S, M, T, I> {
+  /** Opens `ws:` or `wss:` the way calls go; it is closed when `signal` is aborted. Fails as calls do. */
+  openSocket(url: string): Promise<WebSocketLine>
+  /** Says that the connection works from now on. */
+  opened(): void
+  /** Another integration of the same provider, of any organization, whose connection has the same name; null: it is none. */
+  sharing(integrationId: string): InboundContext<S, M, T, I> | null
+  /** Says that something failed that nobody waits for. Never throws. */
+  report(error: unknown): void
 }

@@ -122,7 +122,8 @@ describe('the channels of an alert', () => {
   })
 
   test.each([
-    ['team_chat', 'int_chat', 'channels[1].type: team_chat is not available in this version'],
+    ['team_chat', 'int_hook', 'channels[1].target: there is no team_chat integration int_hook'],
+    ['team_chat', '#web', 'channels[1].target: must be an https URL'],
     ['office_chat', 'http://x.example', 'channels[1].target: must be an https URL'],
     ['issue_tracker', 'int_x', 'channels[1].target: there is no issue_tracker integration int_x'],
     ['issue_tracker', 'OPS', 'channels[1].target: must be the id of an integration, int_…, of issue_tracker'],

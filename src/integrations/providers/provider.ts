@@ -14,6 +14,7 @@ import type {
   InboundContext,
   IntegrationContext,
   IssueContext,
+  ListeningContext,
   StatusChange,
 } from './context.ts'
 
@@ -119,6 +120,20 @@ export interface Poll<S extends object, M, T extends object, I> {
   run(context: InboundContext<S, M, T, I>): Promise<void>
 }
 
+/** A connection that stays open for integrations, so that the other side can tell of what happens without a way in. */
+export interface Listener<S extends object, M, T extends object, I> {
+  /**
+   * What names the connection: integrations with the same one share it, and the oldest one's is opened. Null: this one has
+   * none. It is compared, never shown and never stored.
+   */
+  lineOf(settings: S): string | null
+  /**
+   * Opens it and stays with it until `context.signal` is aborted. When it ends or fails before, it is called again after a
+   * pause that grows, and the integration is `failing`.
+   */
+  run(context: ListeningContext<S, M, T, I>): Promise<void>
+}
+
 /** What replaces secrets, and the new one, which is shown once. */
 export interface Rotated<S, T> {
   settings: S
@@ -128,6 +143,8 @@ export interface Rotated<S, T> {
 
 /** What routes of a provider's own are made with. */
 export interface ProviderTools<S extends object, M, T extends object, I> {
+  /** Address under which people reach the server, without a slash at its end. */
+  publicUrl: string
   /** Ids of the organization's integrations with this provider, oldest first. */
   integrations(orgId: string): string[]
   /** Fails with `notFound` when the organization has none of that id with this provider. */
@@ -193,6 +210,7 @@ export interface Provider<S extends object = object, M = unknown, T extends obje
   test?(context: IntegrationContext<S, T, I>): Promise<Outcome>
   receiver?: Receiver<S, M, T, I>
   poll?: Poll<S, M, T, I>
+  listener?: Listener<S, M, T, I>
   /** Replaces secrets on request; absent: only a capability token can be replaced. */
   rotate?(settings: S, tokens: Partial<T>, now: Instant): Rotated<S, T>
   /** What people can do with it beside: routes below `/v1/integrations/<type>/`. */

@@ -1,0 +1,67 @@
+import { retryAfterMs } from '../../delivery.ts'
+import { CallFailed } from '../../reply.ts'
+import type { CallAnswer, IntegrationContext } from '../context.ts'
+import { isCode, Refused } from './errors.ts'
+import { apiUrl, type TeamChatSettings, type TeamChatState } from './settings.ts'
+
+/** What a call of Slack's needs. */
+export type Slack = Pick<
+  IntegrationContext<TeamChatSettings, Record<never, never>, TeamChatState>,
+  'settings' | 'operator' | 'call' | 'now'
+>
+
+/** What Slack answers when it did what was asked. */
+export interface SlackAnswer {
+  ok: true
+  [field: string]: unknown
+}
+
+const MAX_ANSWER_BYTES = 2 * 1024 * 1024
+
+/** Calls a method that takes JSON. Fails with `Refused` when Slack refuses, and with `CallFailed` when it is not known what it did. */
+export function callMethod(
+  context: Slack,
+  method: string,
+  args: object,
+  token = context.settings.botToken ?? '',
+): Promise<SlackAnswer> {
+  return ask(context, method, token, { type: 'application/json; charset=utf-8', body: JSON.stringify(args) })
+}
+
+/** The same for methods that read: they take forms only. */
+export function readMethod(context: Slack, method: string, args: Record<string, string>): Promise<SlackAnswer> {
+  const body = new URLSearchParams(args).toString()
+  return ask(context, method, context.settings.botToken ?? '', { type: 'application/x-www-form-urlencoded', body })
+}
+
+async function ask(
+  context: Slack,
+  method: string,
+  token: string,
+  { type, body }: { type: string; body: string },
+): Promise<SlackAnswer> {
+  const answer = await context.call({
+    method: 'POST',
+    url: `${apiUrl(context.operator)}/${method}`,
+    headers: { authorization: `Bearer ${token}`, 'content-type': type, 'user-agent': 'Tagwarden' },
+    body,
+    maxAnswerBytes: MAX_ANSWER_BYTES,
+  })
+  const said = jsonOf(answer)
+  if (said?.ok === true && answer.status >= 200 && answer.status < 300) return said as SlackAnswer
+  if (said?.ok === false && typeof said.error === 'string') {
+    const code = isCode(said.error) ? said.error : 'unknown_error'
+    throw new Refused(code, retryAfterMs(answer.headers['retry-after'], context.now()))
+  }
+  if (answer.status < 200 || answer.status > 299) throw new CallFailed({ kind: 'status', ...answer })
+  throw new CallFailed({ kind: 'error', message: 'the answer is none of Slack', permanent: false })
+}
+
+function jsonOf({ body }: CallAnswer): Record<string, unknown> | null {
+  try {
+    const value = JSON.parse(body)
+    return typeof value === 'object' && value !== null ? value : null
+  } catch {
+    return null
+  }
+}

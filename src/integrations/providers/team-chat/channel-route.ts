@@ -1,0 +1,80 @@
+import { AppError } from '../../../core/error.ts'
+import { Closed, Text, Type } from '../../../core/schema.ts'
+import { ById, type Route, route } from '../../../http/route.ts'
+import { type Message, testMessage } from '../../message.ts'
+import { CallFailed } from '../../reply.ts'
+import type { ProviderTools } from '../provider.ts'
+import { callMethod, type SlackAnswer } from './api.ts'
+import type { Chat } from './contexts.ts'
+import { Refused } from './errors.ts'
+import type { ChatMemory } from './memory.ts'
+import { renderOne } from './render.ts'
+import type { TeamChatSettings, TeamChatState } from './settings.ts'
+
+type Tools = ProviderTools<TeamChatSettings, ChatMemory, Record<never, never>, TeamChatState>
+
+const ChannelInput = Closed(
+  {
+    channelId: Text(1, 100, {
+      description: "The channel's id, at the end of its details: C…",
+      examples: ['C024BE91L'],
+    }),
+    channelName: Text(1, 100, { examples: ['#web-analytics'] }),
+  },
+  { $id: 'TeamChatChannelInput', examples: [{ channelId: 'C024BE91L', channelName: '#web-analytics' }] },
+)
+const ChannelAnswer = Closed(
+  { ok: Type.Boolean(), label: Type.String({ description: "The integration's label" }) },
+  { $id: 'ChatChannelAnswer', examples: [{ ok: true, label: '#web-analytics' }] },
+)
+
+/** Chooses the channel that a bot posts to, by posting a test there. */
+export function channelRoute(tools: Tools): Route {
+  return route({
+    id: 'chooseTeamChatChannel',
+    method: 'POST',
+    path: '/v1/integrations/team_chat/{id}/channel',
+    access: 'configure',
+    tag: 'Integrations',
+    summary: 'Choose the channel that a bot posts to; a test is posted there, and nothing changes when it is refused',
+    refusals: ['conflict', 'upstream'],
+    asynchronous: true,
+    params: ById,
+    body: ChannelInput,
+    answer: ChannelAnswer,
+    async handle({ principal: { orgId }, params: { id }, body: { channelId, channelName }, signal }) {
+      const context = tools.open({ orgId, id }, signal)
+      if (context.settings.botToken === undefined) {
+        throw new AppError('conflict', 'this integration has no bot: its webhook has a channel of its own')
+      }
+      const message = testMessage({ at: context.now(), publicUrl: tools.publicUrl, label: channelName })
+      const state = await tools.visit(context, () => postTest(context, channelId, message))
+      await context.keepState(state)
+      return { ok: true, label: tools.complete(context, channelName) }
+    },
+    note: ({ body: { channelId, channelName } }) => ({ channelId, channelName }),
+  })
+}
+
+async function postTest(context: Chat, channel: string, message: Message): Promise<TeamChatState> {
+  const { text, blocks } = renderOne(message, null)
+  try {
+    return stateOf(
+      await callMethod(context, 'chat.postMessage', { channel, text, blocks, unfurl_links: false }),
+      channel,
+    )
+  } catch (error) {
+    if (error instanceof Refused) throw new AppError('upstream', `the test post was refused: ${error.message}`)
+    if (error instanceof CallFailed) throw new AppError('upstream', `the test post failed: ${error.message}`)
+    throw error
+  }
+}
+
+/** A channel's name is taken too, and answered as its id. */
+function stateOf({ channel, message }: SlackAnswer, asked: string): TeamChatState {
+  const team = (message as { team?: unknown } | undefined)?.team
+  return {
+    channelId: typeof channel === 'string' ? channel : asked,
+    teamId: typeof team === 'string' ? team : null,
+  }
+}

@@ -1,0 +1,205 @@
+import { Pace } from '../../../core/pace.ts'
+import type { Message } from '../../message.ts'
+import { type Outcome, Unusable } from '../../reply.ts'
+import type { GroupMember } from '../context.ts'
+import { callMethod, type SlackAnswer } from './api.ts'
+import type { Pressed } from './buttons.ts'
+import type { Chat, ChatDelivery } from './contexts.ts'
+import { isUncertain, outcomeOfRefusal, outcomeOfWebhook, Refused } from './errors.ts'
+import { findPosted, metadataOf } from './lookup.ts'
+import { type ChatMemory, NOTHING, type Place } from './memory.ts'
+import { takeTurn } from './pace.ts'
+import { type Rendered, renderGroup, renderOne } from './render.ts'
+import { apiUrl } from './settings.ts'
+
+/** One issue of a message; a test has none. */
+type Member = Omit<GroupMember<ChatMemory>, 'issueId'> & { readonly issueId: string | null }
+
+/** Tells of one issue. */
+export function deliverOne(context: ChatDelivery, message: Message): Promise<Outcome> {
+  const { deliveryId, isReplay } = context
+  return deliverTogether(context, [
+    {
+      deliveryId,
+      issueId: message.issue?.id ?? null,
+      message,
+      get memory() {
+        const { memory } = context
+        return memory && isReplay ? { ...memory, postedId: null } : memory
+      },
+      remember: (memory) => context.remember(memory),
+    },
+  ])
+}
+
+/** Tells of several openings in one message; of one as of any. */
+export async function deliverTogether(context: Chat, members: readonly Member[]): Promise<Outcome> {
+  const { webhookUrl } = context.settings
+  if (webhookUrl !== undefined) return postToWebhook(context, webhookUrl, members)
+  try {
+    return await postAsBot(context, members)
+  } catch (error) {
+    if (error instanceof Refused) return outcomeOfRefusal(error)
+    throw error
+  }
+}
+
+async function postToWebhook(context: Chat, url: string, members: readonly Member[]): Promise<Outcome> {
+  const waitMs = takeTurn(url, context.now())
+  if (waitMs > 0) return { verdict: 'wait', waitMs }
+  const answer = await context.call({
+    method: 'POST',
+    url,
+    headers: { 'content-type': 'application/json', 'user-agent': 'Tagwarden' },
+    body: JSON.stringify(rendered(context, members, false)),
+  })
+  return outcomeOfWebhook(answer, context.now())
+}
+
+/** As an opening it shows how its issues stand, and has buttons where presses are heard of. */
+function rendered(context: Chat, members: readonly Member[], isOpening: boolean): Rendered {
+  const [first] = members
+  if (!first) throw new Error('a message is about something')
+  if (members.length > 1) {
+    const named = members.map((member) => ({
+      status: 'open' as const,
+      // Read when it is named: there may be very many.
+      get message() {
+        return member.message
+      },
+    }))
+    return renderGroup(named, pressedOf(context, null))
+  }
+  const { message, issueId } = first
+  const status = isOpening && message.issue ? message.issue.status : null
+  return renderOne(message, status && { status, by: null }, pressedOf(context, issueId))
+}
+
+/** Null where nobody hears of presses. */
+export function pressedOf({ settings, integrationId }: Chat, issueId: string | null): Pressed | null {
+  return settings.appToken !== undefined && integrationId !== null ? { integrationId, issueId } : null
+}
+
+const DONE: Outcome = { verdict: 'delivered', note: null }
+
+/** The present channel. Fails with `Unusable` while none is chosen. */
+function channelOf({ state }: Chat): string {
+  if (state) return state.channelId
+  throw new Unusable('incomplete', 'a channel has to be chosen first')
+}
+
+async function postAsBot(context: Chat, members: readonly Member[]): Promise<Outcome> {
+  const channel = channelOf(context)
+  const missing = await notPosted(context, members)
+  const [first] = missing
+  if (!first) return DONE
+  const waitMs = takeTurn(`${apiUrl(context.operator)} ${channel}`, context.now())
+  if (waitMs > 0) return { verdict: 'wait', waitMs }
+  const opening = missing.length === 1 && first.message.kind !== 'opened' ? (first.memory?.opening ?? null) : null
+  try {
+    await post(context, missing, { channel: opening?.channel ?? channel, thread: opening?.ts ?? null })
+  } catch (error) {
+    if (!(error instanceof Refused) || !opening || !isGone(error, opening, channel)) throw error
+    await post(context, missing, { channel, thread: null })
+  }
+  return DONE
+}
+
+/** True when nothing can be posted behind a message any more: it was deleted, or its channel is another one than now and closed. */
+function isGone({ code }: Refused, opening: Place, channel: string): boolean {
+  return GONE.includes(code) || (opening.channel !== channel && CLOSED.includes(code))
+}
+
+const GONE = ['thread_not_found', 'message_not_found', 'cannot_reply_to_message', 'restricted_action_thread_locked']
+const CLOSED = ['channel_not_found', 'is_archived', 'not_in_channel', 'restricted_action_read_only_channel']
+
+/** Those that were not posted, as far as is remembered, and as Slack itself says where an answer was lost. */
+async function notPosted(context: Chat, members: readonly Member[]): Promise<Member[]> {
+  const missing: Member[] = []
+  await slowly(members, (member) => {
+    if (member.memory?.postedId !== member.deliveryId) missing.push(member)
+  })
+  const lost = missing.slice(0, MARKED).find(({ deliveryId, memory }) => memory?.posting?.deliveryId === deliveryId)
+  const posting = lost?.memory?.posting
+  const found = posting ? await findPosted(context, posting) : null
+  if (!posting || !found) return missing
+  const isAll = posting.count === missing.length
+  const others: Member[] = []
+  await slowly(missing, async (member) => {
+    if (!isAll && !found.deliveryIds.includes(member.deliveryId)) others.push(member)
+    else await keep(member, posting.thread === null ? found.place : null)
+  })
+  return others
+}
+
+/** Of very many issues the first are marked, by which their message is found again. */
+const MARKED = 20
+
+/** One after the other, and others have their turn between. */
+async function slowly(members: readonly Member[], work: (member: Member) => unknown): Promise<void> {
+  const pace = new Pace()
+  for (const member of members) {
+    await work(member)
+    if (pace.isDue) await pace.rest()
+  }
+}
+
+/** Remembers that it was posted. `opening`: the message that opens it from now on; null: that stays. */
+function keep(member: Member, opening: Place | null): Promise<void> {
+  const before = member.memory ?? NOTHING
+  const opens = opening === null ? {} : { opening }
+  return member.remember({ ...before, ...opens, posting: null, postedId: member.deliveryId })
+}
+
+interface Where {
+  channel: string
+  /** Null: it stands alone. */
+  thread: string | null
+}
+
+/** Posts, and keeps where: each step is remembered before the next. */
+async function post(context: Chat, members: readonly Member[], { channel, thread }: Where): Promise<void> {
+  const key = members[0]?.deliveryId ?? ''
+  const since = context.now()
+  const mark = (member: Member, isPosting: boolean) => {
+    const posting = { deliveryId: member.deliveryId, key, channel, thread, since, count: members.length }
+    return member.remember({ ...(member.memory ?? NOTHING), posting: isPosting ? posting : null })
+  }
+  const marked = members.slice(0, MARKED)
+  for (const member of marked) await mark(member, true)
+  try {
+    const answer = await send(context, members, { channel, thread })
+    const place: Place = { channel: textOr(answer.channel, channel), ts: textOr(answer.ts, '') }
+    const opens = thread === null && (members.length > 1 || members[0]?.message.kind !== 'delivery_failed')
+    await slowly(members, (member) => keep(member, opens ? place : null))
+  } catch (error) {
+    // What Slack refused is not there.
+    const isSure = error instanceof Refused && !isUncertain(error.code)
+    if (isSure) for (const member of marked) await mark(member, false)
+    throw error
+  }
+}
+
+const textOr = (value: unknown, other: string) => (typeof value === 'string' ? value : other)
+
+async function send(context: Chat, members: readonly Member[], { channel, thread }: Where): Promise<SlackAnswer> {
+  const { text, blocks } = rendered(context, members, thread === null)
+  const always = {
+    ...{ channel, text, unfurl_links: false, unfurl_media: false },
+    ...(thread === null ? {} : { thread_ts: thread, reply_broadcast: members[0]?.message.kind === 'reopened' }),
+  }
+  const metadata = metadataOf(members)
+  const say = (message: object) => callMethod(context, 'chat.postMessage', message)
+  try {
+    return await say({ ...always, blocks, metadata })
+  } catch (error) {
+    // A message without its looks says the same: better than none.
+    if (error instanceof Refused && BLOCKS.test(error.code)) return say({ ...always, metadata })
+    if (error instanceof Refused && METADATA.test(error.code)) return say({ ...always, blocks })
+    throw error
+  }
+}
+
+/** What Slack says of a message whose blocks or metadata it does not take. */
+const BLOCKS = /^(?:msg_blocks_too_long|invalid_blocks(?:_format)?)$/
+const METADATA = /^(?:metadata_too_large|invalid_metadata_(?:format|schema)|metadata_must_be_sent_from_app)$/
