@@ -58,7 +58,7 @@ export function enqueue(db: Db, notice: Notice): Enqueued {
   return tx(db, () => {
     const { issueId, transition, throttle, now } = notice
     const noticeKey = `${issueId}:${transition}:${notice.instance}`
-    const known = db.prepare<[string], { id: string }>('SELECT id FROM delivery WHERE noticeKey = ?').all(noticeKey)
+    const known = prepared<[string], { id: string }>(db, 'SELECT id FROM delivery WHERE noticeKey = ?').all(noticeKey)
     if (known.length > 0) return { deliveryIds: known.map(({ id }) => id), heldBack: false }
     if (transition !== 'resolved') withdraw(db, issueId)
     const meant = transition === 'resolved' ? toldChannels(db, issueId) : distinct(notice.channels)
@@ -85,12 +85,12 @@ export const IS_STATE = `transition IN ('opened', 'reopened', 'repeated', 'resol
 
 /** Channels whose latest word about the issue, arrived or on its way, is not its resolution. */
 function toldChannels(db: Db, issueId: string): Channel[] {
-  return db
-    .prepare<[string], Channel & { transition: string }>(
-      `SELECT channelType AS type, channelTarget AS target, transition, max(seq) FROM delivery
+  return prepared<[string], Channel & { transition: string }>(
+    db,
+    `SELECT channelType AS type, channelTarget AS target, transition, max(seq) FROM delivery
        WHERE issueId = ? AND ${IS_STATE} AND (deliveredAt IS NOT NULL OR status IN ('pending', 'sending'))
        GROUP BY channelType, channelTarget ORDER BY max(seq)`,
-    )
+  )
     .all(issueId)
     .filter(({ transition }) => transition !== 'resolved')
     .map(({ type, target }) => ({ type, target }))
@@ -98,22 +98,21 @@ function toldChannels(db: Db, issueId: string): Channel[] {
 
 /** When the alert's latest notices count that share a window with one at `at`, latest first; planned ones too. */
 function latestSlots(db: Db, alertId: string, throttle: Throttle, at: Instant): Instant[] {
-  return db
-    .prepare<[string, Instant, number], { slot: Instant }>(
-      `SELECT max(throttleAt) AS slot FROM delivery
+  return prepared<[string, Instant, number], { slot: Instant }>(
+    db,
+    `SELECT max(throttleAt) AS slot FROM delivery
        WHERE alertId = ? AND throttleAt > ? AND status <> 'withdrawn'
        GROUP BY noticeKey ORDER BY slot DESC LIMIT ?`,
-    )
+  )
     .all(alertId, at - throttleWindowMs(throttle), throttle.count)
     .map(({ slot }) => slot)
 }
 
 function holdBack(db: Db, { issueId, transition, now }: Notice): void {
-  const held = db
-    .prepare<[string], { heldBack: number }>(
-      'UPDATE issue SET capReached = 1, heldBack = heldBack + 1 WHERE id = ? RETURNING heldBack',
-    )
-    .get(issueId)
+  const held = prepared<[string], { heldBack: number }>(
+    db,
+    'UPDATE issue SET capReached = 1, heldBack = heldBack + 1 WHERE id = ? RETURNING heldBack',
+  ).get(issueId)
   addHistory(db, issueId, 'held_back', { transition, heldBack: held?.heldBack ?? 1 }, now)
 }
 
@@ -166,8 +165,8 @@ function releaseAlert(
 
 /** How many notices were held back since the last one that went; from now on none. */
 function takeHeldBack(db: Db, issueId: string): number {
-  const row = db.prepare<[string], { heldBack: number }>('SELECT heldBack FROM issue WHERE id = ?').get(issueId)
-  db.prepare('UPDATE issue SET capReached = 0, heldBack = 0 WHERE id = ?').run(issueId)
+  const row = prepared<[string], { heldBack: number }>(db, 'SELECT heldBack FROM issue WHERE id = ?').get(issueId)
+  prepared(db, 'UPDATE issue SET capReached = 0, heldBack = 0 WHERE id = ?').run(issueId)
   return row?.heldBack ?? 0
 }
 
@@ -184,7 +183,8 @@ function insertDelivery(db: Db, { noticeKey, channel, transition, slot, now, ...
   const wait =
     transition === 'opened' ? waitOf(db, { orgId, channel, at: slot, ...(providers && { providers }) }) : null
   const id = newId('dlv', now)
-  db.prepare(
+  prepared(
+    db,
     `INSERT INTO delivery (id, orgId, issueId, alertId, transition, noticeKey, transitionKey, channelType, channelTarget,
        message, status, attempts, dueAt, throttleAt, expiresAt, createdAt, groupId)
      VALUES (@id, @orgId, @issueId, @alertId, @transition, @noticeKey, @transitionKey, @channelType, @channelTarget,
@@ -212,12 +212,11 @@ function insertDelivery(db: Db, { noticeKey, channel, transition, slot, now, ...
 /** Takes back the issue's resolutions that nobody was sent yet: it is open again. Answers how many. */
 export function withdraw(db: Db, issueId: string): number {
   return tx(db, () => {
-    const waiting = db
-      .prepare<[string], DeliveryRecord>(
-        `SELECT ${DELIVERY_COLUMNS} FROM delivery
+    const waiting = prepared<[string], DeliveryRecord>(
+      db,
+      `SELECT ${DELIVERY_COLUMNS} FROM delivery
          WHERE issueId = ? AND transition = 'resolved' AND status = 'pending' AND attempts = 0`,
-      )
-      .all(issueId)
+    ).all(issueId)
     for (const delivery of waiting) drop(db, delivery, 'the issue is open again')
     return waiting.length
   })
@@ -226,11 +225,11 @@ export function withdraw(db: Db, issueId: string): number {
 /** Withdraws a delivery. What its notice said was held back is held back again when the notice reached nobody. */
 export function drop(db: Db, delivery: DeliveryRecord, reason: string): void {
   const { id, issueId, noticeKey } = delivery
-  db.prepare(`UPDATE delivery SET status = 'withdrawn', lastError = ? WHERE id = ?`).run(reason, id)
-  const others = db.prepare(`SELECT 1 FROM delivery WHERE noticeKey = ? AND status <> 'withdrawn'`).get(noticeKey)
+  prepared(db, `UPDATE delivery SET status = 'withdrawn', lastError = ? WHERE id = ?`).run(reason, id)
+  const others = prepared(db, `SELECT 1 FROM delivery WHERE noticeKey = ? AND status <> 'withdrawn'`).get(noticeKey)
   const heldBack = messageOfDelivery(delivery)?.heldBack ?? 0
   if (others || heldBack === 0) return
-  db.prepare('UPDATE issue SET capReached = 1, heldBack = heldBack + ? WHERE id = ?').run(heldBack, issueId)
+  prepared(db, 'UPDATE issue SET capReached = 1, heldBack = heldBack + ? WHERE id = ?').run(heldBack, issueId)
 }
 
 /**
@@ -240,10 +239,11 @@ export function drop(db: Db, delivery: DeliveryRecord, reason: string): void {
 export function moveBack(db: Db, { at, latestAt }: Pick<ClockStep, 'at' | 'latestAt'>): void {
   const by = { at, byMs: latestAt - at }
   tx(db, () => {
-    db.prepare(
+    prepared(
+      db,
       `UPDATE delivery SET dueAt = max(@at, dueAt - @byMs), expiresAt = expiresAt - @byMs
        WHERE status IN ('pending', 'sending') AND dueAt > @at`,
     ).run(by)
-    db.prepare('UPDATE delivery SET throttleAt = throttleAt - @byMs WHERE throttleAt > @at').run(by)
+    prepared(db, 'UPDATE delivery SET throttleAt = throttleAt - @byMs WHERE throttleAt > @at').run(by)
   })
 }

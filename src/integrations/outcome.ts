@@ -1,6 +1,6 @@
 import type { Instant } from '../core/clock.ts'
 import { addHistory } from '../issues/store.ts'
-import { type Db, tx } from '../store/database.ts'
+import { type Db, prepared, tx } from '../store/database.ts'
 import type { Claimed } from './attempt.ts'
 import { logAttempt } from './attempt-log.ts'
 import { retryDelayMs } from './delivery.ts'
@@ -69,7 +69,8 @@ function settle(db: Db, delivery: DeliveryHead, outcome: Outcome, parts: Recordi
 }
 
 function update(db: Db, { id, lastAttemptAt }: DeliveryHead, values: string, bound: Record<string, unknown>): boolean {
-  const statement = db.prepare(
+  const statement = prepared(
+    db,
     `UPDATE delivery SET ${values} WHERE id = @id AND status = 'sending' AND lastAttemptAt = @lastAttemptAt`,
   )
   return statement.run({ ...bound, id, lastAttemptAt }).changes === 1
@@ -82,7 +83,7 @@ function delivered(db: Db, delivery: DeliveryHead, note: string | null, now: Ins
   if (issueId === null || transition === 'delivery_failed') return true
   // A replay is the same notification once more.
   if (delivery.deliveredAt === null) {
-    db.prepare('UPDATE issue SET notificationsSent = notificationsSent + 1 WHERE id = ?').run(issueId)
+    prepared(db, 'UPDATE issue SET notificationsSent = notificationsSent + 1 WHERE id = ?').run(issueId)
   }
   const channel = { type: channelType, target: channelTarget }
   addHistory(db, issueId, 'notified', { deliveryId: delivery.id, transition, channel, ...(note ? { note } : {}) }, now)

@@ -216,9 +216,8 @@ export function addHistory(
   payload: HistoryPayload | null,
   at: Instant,
 ): number {
-  const { lastInsertRowid } = db
-    .prepare('INSERT INTO issueHistory (issueId, kind, payload, createdAt) VALUES (?, ?, ?, ?)')
-    .run(issueId, kind, payload && JSON.stringify(payload), at)
+  const sql = 'INSERT INTO issueHistory (issueId, kind, payload, createdAt) VALUES (?, ?, ?, ?)'
+  const { lastInsertRowid } = prepared(db, sql).run(issueId, kind, payload && JSON.stringify(payload), at)
   return Number(lastInsertRowid)
 }
 

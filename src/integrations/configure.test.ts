@@ -1,0 +1,41 @@
+import { expect, test } from 'bun:test'
+import { Closed, parser, Text, Type } from '../core/schema.ts'
+import { addressGuard } from './address-guard.ts'
+import { create } from './configure.ts'
+import { outboxWorld } from './outbox.fixture.ts'
+import { provider } from './providers/provider.ts'
+
+interface Settings {
+  url: string
+  token?: string
+  password?: string
+}
+
+const ConfigSchema = Closed({
+  url: Text(1, 2000),
+  token: Type.Optional(Text(1, 100)),
+  password: Type.Optional(Text(1, 100)),
+})
+const parse = parser(ConfigSchema)
+
+/** Needs none of its secrets. */
+const lenient = provider<Settings>({
+  type: 'team_chat',
+  title: 'Lenient',
+  connect: { by: 'secret', fields: ['token', 'password'] },
+  configured: { schema: ConfigSchema, prepare: (config) => parse(config, 'config') },
+})
+
+test.each([
+  ['none', {}],
+  ['one of them', { password: 'pass-w0rd' }],
+])('of secrets that need not be there nothing is answered: %s given', (_name, secrets) => {
+  const { db, box, clock, orgId } = outboxWorld()
+  const parts = { db, box, clock, guard: addressGuard([]), publicUrl: 'https://watch.example', providers: [lenient] }
+  const { record, shown } = create(parts, orgId, {
+    provider: 'team_chat',
+    config: { url: 'https://chat.example', ...secrets },
+  })
+  expect(shown).toEqual({})
+  expect(record.config).toEqual({ url: 'https://chat.example' })
+})
