@@ -1,8 +1,21 @@
 import { cutText } from '../../../core/text.ts'
 import type { IssueStatus } from '../../../issues/issue.ts'
+import { hasChart } from '../../chart.ts'
+import { chartSpan, chartTitle, sparkline } from '../../chart-text.ts'
 import type { GroupWords } from '../../group-text.ts'
 import type { Message } from '../../message.ts'
-import { type MessageRow, rowsOf, sampleRowsOf, subjectOf } from '../../message-text.ts'
+import {
+  COMPARED_TITLE,
+  type ComparedRow,
+  comparedRowsOf,
+  GOOD_TITLE,
+  type MessageRow,
+  rowsOf,
+  SAMPLE_TITLE,
+  sampleRowsOf,
+  shownValue,
+  subjectOf,
+} from '../../message-text.ts'
 
 /** Teams takes no more of a message: https://learn.microsoft.com/microsoftteams/platform/bots/how-to/format-your-bot-messages */
 export const MAX_BYTES = 28_672
@@ -48,12 +61,12 @@ export function fitting(make: (cut: Cut) => object): string {
 export function plain(text: string): string {
   return text
     .replace(/[\\`*_~[\]<>&{]/g, String.raw`\$&`)
-    .replace(/^([-+#])/, String.raw`\$1`)
-    .replace(/^(\d+)([.)])/, String.raw`$1\$2`)
+    .replace(/^([-+]|#+)(?=\s|$)/, String.raw`\$1`)
+    .replace(/^(\d+)([.)])(?=\s|$)/, String.raw`$1\$2`)
 }
 
 /** In one line and without what could be markup: notifications know no escapes. */
-const bare = (text: string) => text.replaceAll(/[<>&]/g, ' ')
+const bare = (text: string) => text.replaceAll(/[<>&{}]/g, ' ')
 
 type Block = Record<string, unknown>
 
@@ -68,12 +81,30 @@ function facts(rows: readonly MessageRow[], most: number): Block[] {
   return [{ type: 'FactSet', facts: shown }]
 }
 
-function sampleBlocks(title: string, rows: readonly MessageRow[], cut: Cut): Block[] {
+/** The bad event beside a good one where both are known; what matters is marked. */
+function sampleBlocks(message: Message, cut: Cut): Block[] {
+  const compared = comparedRowsOf(message)
+  const [title, sample] = message.sample ? [SAMPLE_TITLE, message.sample] : [GOOD_TITLE, message.goodSample]
+  const rows = compared.length > 0 ? compared.map(comparedRow) : sampleRowsOf({ sample })
   const shown = rows.slice(0, cut.rows)
   if (shown.length === 0) return []
   const left = rows.length - shown.length
   const more = left > 0 ? [textBlock(`and ${left} more`, { isSubtle: true, spacing: 'None' })] : []
-  return [textBlock(title, { weight: 'Bolder', separator: true }), ...facts(shown, cut.sample), ...more]
+  const heading = textBlock(compared.length > 0 ? COMPARED_TITLE : title, { weight: 'Bolder', separator: true })
+  return [heading, ...facts(shown, cut.sample), ...more]
+}
+
+const comparedRow = ({ key, bad, good, isMarked }: ComparedRow): MessageRow => [
+  isMarked ? `! ${key}` : key,
+  bad === good ? shownValue(bad) : `${shownValue(bad)} (good: ${shownValue(good)})`,
+]
+
+function chartBlocks(message: Message, cut: Cut): Block[] {
+  if (cut.rows === 0 || !hasChart(message)) return []
+  return [
+    textBlock(`${chartTitle(message)}, ${chartSpan(message)}`, { isSubtle: true, separator: true }),
+    textBlock(sparkline(message), { fontType: 'Monospace', spacing: 'None' }),
+  ]
 }
 
 const COLORS: Record<IssueStatus, string> = {
@@ -116,7 +147,8 @@ export function cardOf(message: Message, cut: Cut, by: string | null = null): Ca
     ...(issue && issue.status !== 'open' ? [textBlock(stateText(issue.status, by), { weight: 'Bolder' })] : []),
     textBlock(plain(cutText(sentence, cut.text, '…'))),
     ...facts(rowsOf(message), cut.text),
-    ...sampleBlocks('One sample (personal data masked)', sampleRowsOf(message), cut),
+    ...chartBlocks(message, cut),
+    ...sampleBlocks(message, cut),
   ]
   return envelope(subject, body, { title: issue ? 'Open the issue' : 'Open Tagwarden', url })
 }
