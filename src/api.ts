@@ -14,6 +14,8 @@ import { privacyFrom } from './conditions/privacy.ts'
 import { type Config, oidcSettings, retentionMs } from './config.ts'
 import type { Clock, Instant } from './core/clock.ts'
 import type { SecretBox } from './core/secret-box.ts'
+import type { Composer } from './digest/composer.ts'
+import { digestRoutes } from './digest/routes.ts'
 import type { DomainDirectory } from './domains/directory.ts'
 import { projectRoutes } from './domains/project-routes.ts'
 import { domainRoutes } from './domains/routes.ts'
@@ -85,6 +87,7 @@ export interface ApiParts {
   publicUrl: string
   guard: AddressGuard
   dispatcher: Dispatcher
+  composer: Composer
   transport: Transport
   /** True when mail can be sent. */
   mailConfigured: boolean
@@ -188,6 +191,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
     ...integrationRoutes({ ...parts, collectUrl: config.collectUrl || publicUrl }),
     ...complianceRoutes({ ...{ db, clock, enqueue, privacyOf }, alertsChanged: rules.changed }),
     ...deliveryRoutes(parts),
+    ...digestRoutes(parts),
     ...orderRoutes(parts),
   ]
 }

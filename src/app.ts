@@ -9,6 +9,8 @@ import { operatorOf, retentionMs } from './config.ts'
 import { SECOND_MS } from './core/clock.ts'
 import type { SecretBox } from './core/secret-box.ts'
 import { openAllStores, type Stores } from './data-folder/open.ts'
+import { Composer } from './digest/composer.ts'
+import { DigestSender } from './digest/send.ts'
 import { WokenAlerts } from './evaluation/evaluate.ts'
 import { historyTeller } from './evidence/told.ts'
 import { Questions } from './http/questions.ts'
@@ -85,6 +87,11 @@ export async function openApp(options: AppOptions): Promise<App> {
   const dispatcher = openDispatcher(options, base, stores, { historyAsker, stopping: stopping.signal })
   const listeners = new Listeners(dispatcher, { ...dispatcher.parts, enqueue })
 
+  const composer = new Composer({
+    ...{ db, warehouse, clock, publicUrl, follower: watching.follower, report: base.report },
+    watermark: () => spool.watermark(),
+    retentionMs: retentionMs(config),
+  })
   const lastRuns: LastRuns = { flushAt: null, evaluationAt: null }
   const flushing: FlushParts = { db, spool, warehouse, batches: collecting.batches, collector: collecting.collector }
   const jobs = jobsOf({
@@ -96,12 +103,13 @@ export async function openApp(options: AppOptions): Promise<App> {
       noteChange: (change) => void noteChange(db, clock.now(), change),
     }),
     listeners,
+    digests: new DigestSender({ db, box, composer, dispatcher, publicUrl, warn: log.warn }),
     ...maintenanceParts(base, { stores, watching, collecting, dispatcher, stopping: stopping.signal }),
     ...evaluationParts(base, { stores, watching, woken, enqueue, privacyOf }),
   })
   const setup = hasOwner(db) ? null : newSetupToken()
   const api = openApi({
-    ...{ ...base, ...stores, ...watching, ...collecting, dispatcher, enqueue, lastRuns },
+    ...{ ...base, ...stores, ...watching, ...collecting, dispatcher, composer, enqueue, lastRuns },
     questions: questionsOf(config),
     mailConfigured: config.smtpUrl !== '',
     setupToken: setup?.token ?? null,

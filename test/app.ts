@@ -18,6 +18,7 @@ export type JobName =
   | 'automatic alerts'
   | 'check consent'
   | 'deliver'
+  | 'send digests'
   | 'retain'
   | 'disk budget'
   | 'notice releases'

@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dir, '..')
 const ROOMS = [
   ...['production', 'core', 'store', 'native', 'http', 'org', 'domains', 'labels', 'decoders', 'capture', 'ingest'],
   ...['warehouse', 'conditions', 'detector', 'signals', 'alerts', 'issues', 'evaluation', 'integrations'],
-  ...['compliance', 'orders', 'changes', 'insights', 'evidence'],
+  ...['compliance', 'orders', 'changes', 'insights', 'evidence', 'digest'],
   ...['data-folder', 'jobs', 'mcp', 'metrics', 'config', 'api', 'app', 'commands', 'main'],
 ]
 /** Run in browsers: they know the others' shapes and nothing else of them. */
@@ -263,9 +263,16 @@ const TABLES: Record<string, string> = {
   countedName: 'warehouse',
   deletedOrg: 'org ingest',
   delivery: 'integrations metrics',
+<<<<<<< HEAD
   // Gone with the delivery.
   deliveryAttempt: 'integrations',
   domain: 'domains alerts changes compliance evidence insights issues ingest org signals warehouse',
+=======
+  digestMail: 'digest',
+  // Gone with the membership.
+  digestSubscription: 'digest',
+  domain: 'domains alerts changes compliance digest evidence insights issues ingest org signals warehouse',
+>>>>>>> 6a74515 (A digest for each reader: what happened, what it is worth, what comes first for whom)
   domainVendor: 'domains',
   eventFile: 'warehouse',
   finding: 'compliance',
@@ -291,7 +298,7 @@ const TABLES: Record<string, string> = {
   label: 'labels',
   labelMember: 'labels',
   lateWindow: 'evaluation',
-  member: 'org integrations',
+  member: 'org digest integrations',
   org: 'org domains jobs',
   pageFile: 'warehouse',
   pipelineGap: 'signals',
@@ -311,7 +318,7 @@ const TABLES: Record<string, string> = {
   // Triggers write it.
   total: 'metrics',
   usage: 'ingest alerts domains',
-  user: 'org integrations',
+  user: 'org digest integrations',
 }
 
 describe('tables', () => {

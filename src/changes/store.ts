@@ -155,6 +155,21 @@ export function changesWithin(
     .reverse()
 }
 
+/** The most changes of a time that are told of. */
+const MAX_WATCHED = 200
+
+/** Returns the changes whose watch window overlaps `from <= t < to`, latest first; at most 200. */
+export function changesWatched(db: Db, orgId: string, { from, to }: { from: Instant; to: Instant }): Change[] {
+  return prepared<[object], ChangeRow>(
+    db,
+    `SELECT ${CHANGE_COLUMNS} FROM change JOIN domain ON domain.id = change.domainId
+     WHERE change.orgId = @orgId AND occurredAt < @to AND endsAt > @from
+     ORDER BY occurredAt DESC, change.id DESC LIMIT ${MAX_WATCHED}`,
+  )
+    .all({ orgId, from, to })
+    .map(changeOf)
+}
+
 /** A change whose verdict is due. */
 export interface WatchedChange {
   id: string

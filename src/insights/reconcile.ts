@@ -1,6 +1,6 @@
 import { maskPersonal } from '../conditions/mask.ts'
-import { DAY_MS, MINUTE_MS } from '../core/clock.ts'
-import { Closed, Int, Text, Type } from '../core/schema.ts'
+import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
+import { Closed, Int, type Static, Text, Type } from '../core/schema.ts'
 import { type DayReport, dayOf, newTally, reportsOf, type Tally, type ToldRow } from '../orders/reconciliation.ts'
 import { orderCount, orderLookup, ordersSince, type StoredOrder } from '../orders/store.ts'
 import { domainsMeant } from './asked.ts'
@@ -9,7 +9,7 @@ import { orderKeys, orderNamesQuery, type ToldScope, toldQuery } from './told-qu
 
 const DEFAULT_DAYS = 7
 /** Tags may be late, and so may be the shop. */
-const SETTLED_MS = 15 * MINUTE_MS
+export const SETTLED_MS = 15 * MINUTE_MS
 
 const Input = Closed({
   domainId: Text(1, 100, { description: 'The domain whose orders were posted' }),
@@ -93,6 +93,26 @@ export const reconcileOrders = insight({
   },
 })
 
+/** What one vendor was told of the orders of a time; `orders` are all that were paid. */
+export type VendorTally = Static<typeof VendorTallySchema>
+
+/** Returns how the orders of a domain that were paid with `from <= at < to` reached each vendor, by any event up to now. */
+export async function reconciled(
+  sources: Pick<Sources, 'db' | 'history' | 'privacy'>,
+  { orgId, domainId, from, to, now }: { orgId: string; domainId: string; from: Instant; to: Instant; now: Instant },
+): Promise<VendorTally[]> {
+  const { db, privacy } = sources
+  const isPaid = ({ status, at }: StoredOrder) => status === 'paid' && at >= from && at < to
+  const window = { from: from - DAY_MS, to: now + 1 }
+  const isAll = orderCount(db, domainId) <= MAX_HELD
+  const orders = ordersSince(db, domainId, isAll ? 0 : window.from)
+  const told = await toldIn(sources, { orgId, domainId, window, orders, isAll, isPaid })
+  const days = { from: dayOf(from), to: dayOf(to) }
+  return shown(totals(reportsOf(orders.filter(isPaid), told, days)), (vendor) =>
+    maskPersonal(vendor, '$vendor', privacy()),
+  )
+}
+
 /** So many orders are all held against events; of more, those of the time that is asked for. */
 const MAX_HELD = 50_000
 /** Of then unknown ids so many at most are looked up by themselves: they are of older orders, or of none. */
@@ -106,7 +126,10 @@ interface Asked extends ToldScope {
 }
 
 /** Returns what vendors were told; empty when no event was about an order. */
-async function toldIn({ db, history }: Sources, { orders, isAll, isPaid, ...scope }: Asked): Promise<ToldRow[]> {
+async function toldIn(
+  { db, history }: Pick<Sources, 'db' | 'history'>,
+  { orders, isAll, isPaid, ...scope }: Asked,
+): Promise<ToldRow[]> {
   const names = await history.query<{ name: string }>(orderNamesQuery(scope))
   const keys = orderKeys(names.map(({ name }) => name))
   if (keys.ids.length === 0) return []

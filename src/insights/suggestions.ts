@@ -94,12 +94,8 @@ export const suggestions = insight({
   }),
   output: SuggestionListSchema,
   async answer(sources, { domainId, days = DEFAULT_DAYS }, { principal: { orgId }, now }) {
-    const { db } = sources
-    const domains = domainsMeant(sources, domainId === undefined ? {} : { domainId })
-    const window = { from: now + 1 - days * DAY_MS, to: now + 1 }
-    const domainIds = domains.map(({ id }) => id)
-    const facts = domainIds.length > 0 ? await keyFacts(sources, orgId, domainIds, window) : []
-    const drafts = suggest(facts.filter(isPlain(sources)), alertsOf(db, orgId), days).slice(0, MAX_SUGGESTIONS)
+    const domainIds = domainsMeant(sources, domainId === undefined ? {} : { domainId }).map(({ id }) => id)
+    const { drafts, window } = await draftsOf(sources, orgId, domainIds, { days, now })
     const [tried, idle] = await Promise.all([
       tryAll(sources, orgId, drafts, { days, now }),
       idleAlerts(sources, orgId, { domainId: domainId ?? null, days, now }),
@@ -115,8 +111,21 @@ export const suggestions = insight({
   },
 })
 
+/** Returns the rules that traffic of the last `days` kept and no alert watches, before they are tried, and the days as a window. */
+export async function draftsOf(
+  sources: Pick<Sources, 'db' | 'history' | 'privacy'>,
+  orgId: string,
+  domainIds: readonly string[],
+  { days, now }: { days: number; now: Instant },
+): Promise<{ drafts: Draft[]; window: { from: Instant; to: Instant } }> {
+  const window = { from: now + 1 - days * DAY_MS, to: now + 1 }
+  const facts = domainIds.length > 0 ? await keyFacts(sources, orgId, domainIds, window) : []
+  const drafts = suggest(facts.filter(isPlain(sources)), alertsOf(sources.db, orgId), days)
+  return { drafts: drafts.slice(0, MAX_SUGGESTIONS), window }
+}
+
 /** Returns a test that fails for keys with personal data in a name or value, which a rule would spell out. */
-function isPlain({ privacy }: Sources): (facts: Draft['facts']) => boolean {
+function isPlain({ privacy }: Pick<Sources, 'privacy'>): (facts: Draft['facts']) => boolean {
   const own = privacy()
   const isOpen = (text: string, key = '') => maskPersonal(text, key, own) === text
   return ({ vendor, event, key, values }) =>

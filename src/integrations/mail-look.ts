@@ -127,7 +127,7 @@ export function mailPage({ title, preview, above, body, below }: MailFrame): str
 <table ${table} ${look('page', 'width:100%;border-collapse:collapse')}>
 <tr><td align="center" style="padding:20px 8px">
 <table ${table} style="width:100%;max-width:640px;border-collapse:separate;table-layout:fixed">
-${row(above, look('ink', 'padding:0 24px 12px;text-align:left', 'pad'))}${row(body, look('card', 'padding:24px;border-radius:12px;text-align:left', 'pad'))}${row(below, look('muted', 'padding:16px 24px;text-align:left;font-size:13px', 'pad'))}</table>
+${row(above, look('ink', 'padding:0 24px 12px;text-align:left;overflow-wrap:anywhere', 'pad'))}${row(body, look('card', 'padding:24px;border-radius:12px;text-align:left;overflow-wrap:anywhere', 'pad'))}${row(below, look('muted', 'padding:16px 24px;text-align:left;font-size:13px;overflow-wrap:anywhere', 'pad'))}</table>
 </td></tr>
 </table>
 </body>

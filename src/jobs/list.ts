@@ -3,6 +3,7 @@ import { noticeReleases } from '../changes/notice.ts'
 import { type ConsentCheckParts, checkConsent } from '../compliance/consent-check.ts'
 import { type ScanParts, scan } from '../compliance/scan.ts'
 import type { Clock, Instant } from '../core/clock.ts'
+import type { DigestSender } from '../digest/send.ts'
 import type { DomainDirectory } from '../domains/directory.ts'
 import { type EvaluateParts, evaluate } from '../evaluation/evaluate.ts'
 import { type FollowSeriesParts, followSeries } from '../evaluation/follow-series.ts'
@@ -42,6 +43,7 @@ export interface JobParts {
   statusSync: Pick<StatusSync, 'start'>
   polls: Pick<Polls, 'start'>
   listeners: Pick<Listeners, 'start'>
+  digests: Pick<DigestSender, 'run'>
   hosts: CheckHostsParts
   changes: ChangeParts
 }
@@ -84,6 +86,7 @@ export function jobsOf(parts: JobParts): Job[] {
     { name: 'sync statuses', pattern: EVERY_SECOND, run: async () => parts.statusSync.start() },
     { name: 'poll', pattern: EVERY_SECOND, run: async () => parts.polls.start() },
     { name: 'listen', pattern: EVERY_SECOND, run: async () => parts.listeners.start() },
+    { name: 'send digests', pattern: '2-59/5 * * * * *', run: (stopping) => parts.digests.run(stopping) },
     { name: 'notice releases', pattern: '*/5 * * * * *', run: (stopping) => noticeReleases(parts.changes, stopping) },
     { name: 'judge changes', pattern: EVERY_SECOND, run: (stopping) => judgeChanges(parts.changes, stopping) },
     { name: 'check hosts', pattern: '*/10 * * * * *', run: () => checkHosts(parts.hosts) },

@@ -2,6 +2,7 @@ import { removeOldChanges } from '../changes/store.ts'
 import { removeOldConsentCounts } from '../compliance/consent-store.ts'
 import { removeOldFindings } from '../compliance/store.ts'
 import type { Instant } from '../core/clock.ts'
+import { removeOldDigests } from '../digest/store.ts'
 import { removeOldHostUsage } from '../domains/sightings.ts'
 import { forgetBatches } from '../ingest/batch-memory.ts'
 import { removeOldImports } from '../ingest/import-store.ts'
@@ -32,6 +33,7 @@ const RETENTIONS: readonly Retention[] = [
   removeOldConsentCounts,
   removeOldChanges,
   removeOldOrders,
+  removeOldDigests,
 ]
 
 export interface RetainParts {

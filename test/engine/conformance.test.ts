@@ -25,6 +25,7 @@ import { compileFilters, compileViolation } from '../../src/conditions/predicate
 import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
 import { isExact } from '../../src/conditions/sql.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
+import { parameterNamesQuery, parameterUseQuery } from '../../src/digest/parameters.ts'
 import { samplesOf } from '../../src/evidence/events.ts'
 import { seriesOf } from '../../src/evidence/series.ts'
 import type { Trouble } from '../../src/evidence/trouble.ts'
@@ -426,6 +427,13 @@ describe.skipIf(typeof loaded === 'string')(`two engines answer the same${reason
       const { vendors } = await reconcileOrders.answer(sources, { domainId, days: 5 }, caller)
       expect(vendors.length).toBeGreaterThan(1)
     }
+  })
+
+  test('parameters that are new in a digest', async () => {
+    const { both, orgId, window } = world
+    const names = await both.query<{ name: string }>(parameterNamesQuery(orgId, window))
+    const keys = names.map(({ name }) => name).filter((name) => name !== '')
+    await both.query(parameterUseQuery(orgId, keys.slice(0, 20), window, window.from + DAY_MS))
   })
 
   test('around changes', async () => {

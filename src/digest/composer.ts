@@ -1,0 +1,104 @@
+import { type Clock, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
+import { AppError, messageOf } from '../core/error.ts'
+import type { Principal } from '../http/principal.ts'
+import { type InsightParts, sourcesFor } from '../insights/routes.ts'
+import { type History, withSignal } from '../warehouse/warehouse.ts'
+import { compose } from './compose.ts'
+import { type DigestFacts, hasData } from './facts.ts'
+import { gatherFacts } from './gather.ts'
+import { htmlOf } from './html.ts'
+
+export interface ComposerParts extends InsightParts {
+  clock: Clock
+  /** Address under which people reach the server, without a slash at its end. */
+  publicUrl: string
+  report(error: unknown, where: string): void
+}
+
+/** A preview is composed anew after this long. */
+const PREVIEW_MS = 10 * MINUTE_MS
+/** Each is up to 100 kB. */
+const MAX_PREVIEWS = 200
+/** Digests that are sent at one time say the same. */
+const FACTS_MS = MINUTE_MS
+const RETRY_AFTER_S = 30
+
+export interface Preview {
+  hasData: boolean
+  subject: string
+  html: string
+  composedAt: Instant
+  refreshInSeconds: number
+}
+
+type Composed = Omit<Preview, 'refreshInSeconds'>
+
+/** Composes digests, and keeps for a while what it composed. One for each program. */
+export class Composer {
+  /** By organization, user and context; the oldest first. */
+  private readonly previews = new Map<string, Composed>()
+  private readonly facts = new Map<string, DigestFacts>()
+
+  constructor(private readonly parts: ComposerParts) {}
+
+  /**
+   * What the caller would get, or got composed at most 10 minutes ago. Fails with `unavailable`, and with nothing else, when
+   * it can't be composed.
+   */
+  async preview(principal: Principal, context: string, signal: AbortSignal): Promise<Preview> {
+    const { clock, warehouse, publicUrl } = this.parts
+    const key = [principal.orgId, principal.userId, context].join('\0')
+    const known = this.previews.get(key)
+    if (known && this.isFresh(known.composedAt, PREVIEW_MS)) return this.shown(known)
+    const at = clock.now()
+    const facts = await this.gather(principal, withSignal(warehouse, signal), at)
+    const because = 'This is a preview: nothing was sent.'
+    const document = compose(facts, { context, publicUrl, unsubscribeUrl: null, because })
+    const composed = { hasData: hasData(facts), subject: document.subject, html: htmlOf(document), composedAt: at }
+    this.previews.delete(key)
+    this.previews.set(key, composed)
+    for (const oldest of this.previews.keys()) {
+      if (this.previews.size <= MAX_PREVIEWS) break
+      this.previews.delete(oldest)
+    }
+    return this.shown(composed)
+  }
+
+  /** What happened in an organization up to now, or up to a minute ago. Fails as `preview` does. */
+  async factsOf(orgId: string): Promise<DigestFacts> {
+    const { clock, warehouse } = this.parts
+    for (const [id, { at }] of this.facts) if (!this.isFresh(at, FACTS_MS)) this.facts.delete(id)
+    const known = this.facts.get(orgId)
+    if (known) return known
+    const facts = await this.gather(systemOf(orgId), warehouse, clock.now())
+    this.facts.set(orgId, facts)
+    return facts
+  }
+
+  /** Times to come are from before the clock was put back. */
+  private isFresh(at: Instant, forMs: number): boolean {
+    const now = this.parts.clock.now()
+    return at <= now && now < at + forMs
+  }
+
+  private shown(composed: Composed): Preview {
+    const left = composed.composedAt + PREVIEW_MS - this.parts.clock.now()
+    return { ...composed, refreshInSeconds: Math.max(0, Math.ceil(left / SECOND_MS)) }
+  }
+
+  private async gather(principal: Principal, history: History, now: Instant): Promise<DigestFacts> {
+    try {
+      return await gatherFacts(sourcesFor(this.parts, principal.orgId, history), { principal, now })
+    } catch (error) {
+      const isRefusal = error instanceof AppError
+      if (!isRefusal) this.parts.report(error, 'the digest')
+      const why = isRefusal ? messageOf(error) : 'the log of the server says more'
+      throw new AppError('unavailable', `the digest composer is unavailable: ${why}`, RETRY_AFTER_S)
+    }
+  }
+}
+
+/** Whoever composes for all readers sees what a viewer sees. */
+const systemOf = (orgId: string): Principal => ({
+  ...{ via: 'session', userId: '', orgId, role: 'viewer', readOnly: true, keyId: null, sessionId: null },
+})

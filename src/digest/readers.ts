@@ -1,0 +1,55 @@
+import type { Instant } from '../core/clock.ts'
+import { digestRecipients } from '../integrations/providers/email-digest/recipients.ts'
+import type { Db } from '../store/database.ts'
+import type { Leaving } from './leave.ts'
+import { dueDay, isWeekly } from './schedule.ts'
+import { begunSince, keyOf, subscribers } from './store.ts'
+
+/** Somebody who gets a digest. */
+export interface Reader {
+  orgId: string
+  /** The same for as long as it is the same person: a user's id, or that of an integration and an address behind a blank. */
+  reader: string
+  /** The integration; null for a member who subscribed. */
+  integrationId: string | null
+  address: string
+  context: string
+  hourUtc: number
+  /** What a click ends. */
+  leaving: Leaving
+}
+
+/** Returns all who get a digest at this moment: members who subscribed, and the addresses of integrations. */
+export function readers(db: Db): Reader[] {
+  return [
+    ...subscribers(db).map(
+      ({ orgId, userId, email, ...rest }): Reader => ({
+        ...{ ...rest, orgId, reader: userId, integrationId: null, address: email },
+        leaving: { kind: 'digest', orgId, userId },
+      }),
+    ),
+    ...digestRecipients(db).map(
+      ({ orgId, id, address, context, hourUtc }): Reader => ({
+        ...{ orgId, reader: `${id} ${address.toLowerCase()}`, integrationId: id, address, context, hourUtc },
+        leaving: { kind: 'digest', orgId, integrationId: id, address },
+      }),
+    ),
+  ]
+}
+
+/** A reader whose digest is due and was not begun. */
+export interface DueReader extends Reader {
+  day: number
+  /** True when it is sent although nothing happened. */
+  isWeekly: boolean
+}
+
+export function dueReaders(db: Db, now: Instant): DueReader[] {
+  const due = readers(db).flatMap((reader): DueReader[] => {
+    const day = dueDay(reader.hourUtc, now)?.day
+    return day === undefined ? [] : [{ ...reader, day, isWeekly: isWeekly(day) }]
+  })
+  if (due.length === 0) return []
+  const begun = begunSince(db, Math.min(...due.map(({ day }) => day)))
+  return due.filter((one) => !begun.has(keyOf(one)))
+}

@@ -1,0 +1,151 @@
+import { AppError } from '../core/error.ts'
+import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
+import { type Route, route } from '../http/route.ts'
+import { MAX_CONTEXT } from '../integrations/providers/email-digest/email-digest.ts'
+import type { Composer } from './composer.ts'
+import { nextDue } from './schedule.ts'
+import { isBegun, type MemberId, subscribe, subscriptionOf } from './store.ts'
+import { type UnsubscribeParts, unsubscribeRoutes } from './unsubscribe.ts'
+
+export interface DigestRouteParts extends UnsubscribeParts {
+  composer: Composer
+}
+
+const tag = 'Notifications'
+const context = Type.Optional(
+  Type.String({
+    maxLength: MAX_CONTEXT,
+    description:
+      'For whom it is, and what comes first: names of domains, vendors, events and labels, and `executive`, ' +
+      '`marketing`, `developer` or `privacy`, anywhere in the text. Left out: as it is subscribed',
+    examples: ['executive: Checkout and Meta Pixel'],
+  }),
+)
+
+const PreviewInputSchema = Closed(
+  { context },
+  { $id: 'DigestPreviewInput', examples: [{ context: 'marketing, Meta Pixel' }] },
+)
+
+const PreviewSchema = Closed(
+  {
+    hasData: Type.Boolean({ description: 'False when nothing happened: then nothing is sent, but for Mondays' }),
+    subject: Type.String(),
+    html: Type.String({ description: 'Below 100 kB; loads nothing' }),
+    composedAt: InstantSchema,
+    refreshInSeconds: Int({ minimum: 0, maximum: 600, description: 'After this it is composed anew' }),
+  },
+  {
+    $id: 'DigestPreview',
+    examples: [
+      {
+        hasData: true,
+        subject: 'Acme: Google Analytics 4 purchase fell by 80 %',
+        html: '<!doctype html>…',
+        composedAt: 1_767_614_400_000,
+        refreshInSeconds: 600,
+      },
+    ],
+  },
+)
+
+const SubscriptionInputSchema = Closed(
+  {
+    subscribed: Type.Boolean(),
+    context,
+    hourUtc: Type.Optional(
+      Int({ minimum: 0, maximum: 23, description: 'Sent from this hour on, UTC. Left out: as before, at first 7' }),
+    ),
+  },
+  {
+    $id: 'DigestSubscriptionInput',
+    examples: [{ subscribed: true, context: 'executive: Checkout and Meta Pixel', hourUtc: 6 }],
+  },
+)
+
+const SubscriptionSchema = Closed(
+  {
+    subscribed: Type.Boolean(),
+    context: Type.String(),
+    hourUtc: Int(),
+    nextAt: Nullable(
+      Type.Number({
+        ...InstantSchema,
+        description: 'When the next one is due, if something happened by then; null unless subscribed',
+      }),
+    ),
+  },
+  {
+    $id: 'DigestSubscription',
+    examples: [{ subscribed: true, context: 'executive', hourUtc: 6, nextAt: 1_767_679_200_000 }],
+  },
+)
+
+const SubscribedSchema = Closed(
+  { ok: Type.Boolean(), subscribed: Type.Boolean() },
+  { $id: 'DigestSubscribed', examples: [{ ok: true, subscribed: true }] },
+)
+
+/** The digest: its preview, the caller's subscription, and the link that ends one. */
+export function digestRoutes(parts: DigestRouteParts): Route[] {
+  const { db, composer } = parts
+  return [
+    route({
+      id: 'previewDigest',
+      method: 'POST',
+      path: '/v1/notifications/digest/preview',
+      access: 'read',
+      tag,
+      summary: "Show the caller's digest as it would be sent now; nothing is sent",
+      description: 'Of the last 24 hours, beside the same hours a week earlier. Composed at most every 10 minutes.',
+      refusals: ['unavailable'],
+      question: true,
+      body: PreviewInputSchema,
+      answer: PreviewSchema,
+      handle: ({ principal, body: { context = subscriptionOf(db, principal).context }, signal }) =>
+        composer.preview(principal, context, signal),
+    }),
+    ...subscriptionRoutes(parts),
+    ...unsubscribeRoutes(parts),
+  ]
+}
+
+function subscriptionRoutes({ db, clock }: DigestRouteParts): Route[] {
+  const path = '/v1/notifications/digest/me'
+  const shown = ({ orgId, userId }: MemberId): Static<typeof SubscriptionSchema> => {
+    const { subscribed, context, hourUtc } = subscriptionOf(db, { orgId, userId })
+    const hasBegun = (day: number) => isBegun(db, { orgId, reader: userId, day })
+    return { subscribed, context, hourUtc, nextAt: subscribed ? nextDue(hourUtc, clock.now(), hasBegun) : null }
+  }
+  return [
+    route({
+      id: 'getMyDigest',
+      method: 'GET',
+      path,
+      access: 'read',
+      tag,
+      summary: "The caller's subscription to the digest",
+      tool: true,
+      answer: SubscriptionSchema,
+      handle: ({ principal }) => shown(principal),
+    }),
+    route({
+      id: 'setMyDigest',
+      method: 'PUT',
+      path,
+      access: 'own',
+      tag,
+      summary: 'Subscribe the caller to the digest, or end it; what is left out stays',
+      refusals: ['conflict'],
+      tool: true,
+      body: SubscriptionInputSchema,
+      answer: SubscribedSchema,
+      handle({ principal: { orgId, userId }, body }) {
+        const isMember = subscribe(db, { orgId, userId }, body)
+        if (!isMember) throw new AppError('conflict', 'a digest is for users: there is no user behind this credential')
+        return { ok: true, subscribed: body.subscribed }
+      },
+      note: ({ body: { subscribed } }) => ({ subscribed }),
+    }),
+  ]
+}

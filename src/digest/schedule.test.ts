@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
+import { DUE_MS, dueDay, isWeekly, nextDue } from './schedule.ts'
+
+const at = (text: string) => Date.parse(`${text}Z`)
+const dayOf = (text: string) => Date.parse(text) / DAY_MS
+
+describe('a digest is due from its hour on for two hours', () => {
+  test.each<[hourUtc: number, now: string, day: string | null]>([
+    [7, '2026-01-06T06:59:59.999', null],
+    [7, '2026-01-06T07:00', '2026-01-06'],
+    [7, '2026-01-06T08:59:59.999', '2026-01-06'],
+    [7, '2026-01-06T09:00', null],
+    [0, '2026-01-06T00:00', '2026-01-06'],
+    [0, '2026-01-06T01:59', '2026-01-06'],
+    // Begins on one day, ends on the next, and is the digest of the first.
+    [23, '2026-01-06T23:00', '2026-01-06'],
+    [23, '2026-01-07T00:59', '2026-01-06'],
+    [23, '2026-01-07T01:00', null],
+    [22, '2026-01-06T23:59', '2026-01-06'],
+    // Where clocks are put forward and back it is the same hour of UTC.
+    [1, '2026-03-29T01:30', '2026-03-29'],
+    [1, '2026-10-25T01:30', '2026-10-25'],
+  ])('hour %i at %s: %p', (hourUtc, now, day) => {
+    expect(dueDay(hourUtc, at(now))?.day ?? null).toBe(day === null ? null : dayOf(day))
+  })
+
+  test('each day once, whatever the hour', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 23 }), fc.integer({ min: 20_000, max: 20_400 }), (hourUtc, first) => {
+        const due = new Map<number, number>()
+        for (let now = first * DAY_MS; now < (first + 3) * DAY_MS; now += 30 * MINUTE_MS) {
+          const day = dueDay(hourUtc, now)?.day
+          if (day !== undefined) due.set(day, (due.get(day) ?? 0) + 1)
+        }
+        for (const day of [first, first + 1]) expect(due.get(day)).toBe(DUE_MS / (30 * MINUTE_MS))
+      }),
+    )
+  })
+})
+
+describe('the next one', () => {
+  const now = at('2026-01-06T08:00')
+  const today = dayOf('2026-01-06')
+  const none = () => false
+  test.each<[what: string, hourUtc: number, isBegun: (day: number) => boolean, next: number]>([
+    ['is due now', 7, none, now],
+    ['was sent today', 7, (day) => day === today, at('2026-01-07T07:00')],
+    ['comes later today', 9, none, at('2026-01-06T09:00')],
+    ['comes tomorrow: its hours are over', 5, none, at('2026-01-07T05:00')],
+    ['the hour was moved behind one that was sent', 20, (day) => day === today, at('2026-01-07T20:00')],
+    ['the clock was put back by two days', 7, (day) => day <= today + 2, at('2026-01-09T07:00')],
+  ])('%s', (_, hourUtc, isBegun, next) => expect(nextDue(hourUtc, now, isBegun)).toBe(next))
+
+  test('is never in the past, and due when it comes', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 23 }), fc.integer({ min: 0, max: 4 * 24 * 60 }), (hourUtc, minutes) => {
+        const now = 20_000 * DAY_MS + minutes * MINUTE_MS
+        const next = nextDue(hourUtc, now, none)
+        expect(next).toBeGreaterThanOrEqual(now)
+        expect(next - now).toBeLessThanOrEqual(DAY_MS - 2 * HOUR_MS)
+        expect(dueDay(hourUtc, next)).not.toBeNull()
+      }),
+    )
+  })
+})
+
+test('Mondays are weekly', () => {
+  const days = ['2026-01-04', '2026-01-05', '2026-01-06', '2026-01-12', '1970-01-01', '1970-01-05']
+  expect(days.map((day) => isWeekly(dayOf(day)))).toEqual([false, true, false, true, false, true])
+})

@@ -1,0 +1,58 @@
+import type { ChangeStatus } from '../../changes/change.ts'
+import { timeText } from '../../core/text.ts'
+import { placeIn } from '../context.ts'
+import type { Item, Lead, Tone } from '../document.ts'
+import type { DigestChange } from '../facts.ts'
+import { moreText } from '../words.ts'
+import { type DigestSection, type Reader, WEIGHT } from './section.ts'
+
+const MAX_CHANGES = 6
+const MAX_EFFECTS = 3
+
+const VERDICT: Readonly<Record<ChangeStatus, { text: string; tone: Tone }>> = {
+  regressed: { text: 'Regressed', tone: 'bad' },
+  clean: { text: 'Clean', tone: 'good' },
+  unclear: { text: 'Unclear', tone: 'plain' },
+  watching: { text: 'Watching', tone: 'warn' },
+}
+const ORDER: readonly ChangeStatus[] = ['regressed', 'watching', 'unclear', 'clean']
+
+/** Releases and other changes that were watched, with their verdicts; the harmful ones first. */
+export const changesSection: DigestSection = {
+  id: 'changes',
+  title: 'Releases and changes',
+  write({ changes }, reader) {
+    if (changes.length === 0) return null
+    const place = (change: DigestChange) =>
+      Math.min(
+        ...[{ domainId: change.domainId, vendor: null, event: null }, ...change.effects].map((about) =>
+          placeIn(reader.focus, about),
+        ),
+      )
+    const shown = changes
+      .toSorted((a, b) => place(a) - place(b) || ORDER.indexOf(a.status) - ORDER.indexOf(b.status))
+      .slice(0, MAX_CHANGES)
+    const items = shown.map((change) => itemOf(change, reader))
+    return { blocks: [{ kind: 'items', items, more: moreText(changes.length, shown.length) }], lead: leadOf(shown) }
+  },
+}
+
+function itemOf({ title, domain, occurredAt, source, status, effects }: DigestChange, { audience }: Reader): Item {
+  const told =
+    audience === 'executive' ? effects.filter(({ harmful }) => harmful).slice(0, 1) : effects.slice(0, MAX_EFFECTS)
+  return {
+    title,
+    badge: VERDICT[status],
+    note: [domain, source, timeText(occurredAt)].join(' · '),
+    rows: told.map(({ harmful, detail }) => [harmful ? 'Harm' : 'Effect', detail] as const),
+    url: null,
+  }
+}
+
+function leadOf(changes: readonly DigestChange[]): Lead | null {
+  const harmful = changes.find(({ status }) => status === 'regressed')
+  if (!harmful) return null
+  const [effect] = harmful.effects.filter((one) => one.harmful)
+  const did = effect ? `: ${effect.detail.replace(/\.$/, '')}` : ''
+  return { weight: WEIGHT.regressed, text: `${harmful.title} did harm on ${harmful.domain}${did}` }
+}

@@ -1,0 +1,67 @@
+import { CONSENT_KEY } from '../../compliance/finding.ts'
+import { placeIn } from '../context.ts'
+import type { Block, Lead } from '../document.ts'
+import type { DigestFinding } from '../facts.ts'
+import { eventCount, moreText, several } from '../words.ts'
+import { type DigestSection, type Reader, WEIGHT } from './section.ts'
+
+const MAX_FINDINGS = 5
+const MAX_FINDINGS_PRIVACY = 15
+
+/** Personal data that is given away, and what is wrong with consent: what is new first. */
+export const complianceSection: DigestSection = {
+  id: 'compliance',
+  title: 'Compliance',
+  of: { privacy: 'Personal data and consent' },
+  write({ findings: { seen, fresh }, domainNames, scores }, reader) {
+    const isPrivacy = reader.audience === 'privacy'
+    if (seen.length === 0 && !isPrivacy) return null
+    const score = scores?.parts.find(({ name }) => name === 'compliance')
+    const scored = isPrivacy && score ? ` The score of compliance is ${score.score} of 100.` : ''
+    const intro: Block = {
+      kind: 'text',
+      text: `${several(seen.length, 'finding')} in the last 24 hours, ${fresh.length} of them new.${scored}`,
+    }
+    if (seen.length === 0) return { blocks: [intro], lead: null }
+    const shown = sorted(seen, fresh, reader).slice(0, isPrivacy ? MAX_FINDINGS_PRIVACY : MAX_FINDINGS)
+    const isNew = new Set(fresh)
+    const table: Block = {
+      kind: 'table',
+      head: ['Finding', 'values in all'],
+      rows: shown.map((finding) => [
+        {
+          text: `${isNew.has(finding) ? 'New: ' : ''}${titleOf(finding)}`,
+          note: [placesOf(finding, domainNames), finding.example].filter(Boolean).join(' · '),
+          ...(isNew.has(finding) ? { tone: 'bad' as const } : {}),
+        },
+        { text: eventCount(finding.count) },
+      ]),
+      more: moreText(seen.length, shown.length),
+    }
+    return { blocks: [intro, table], lead: leadOf(sorted(fresh, fresh, reader)) }
+  },
+}
+
+function sorted(
+  findings: readonly DigestFinding[],
+  fresh: readonly DigestFinding[],
+  { focus }: Reader,
+): DigestFinding[] {
+  const isNew = new Set(fresh)
+  const place = ({ vendor, domainIds }: DigestFinding) =>
+    Math.min(...domainIds.map((domainId) => placeIn(focus, { domainId, vendor, event: null })), focus.named.length)
+  return findings.toSorted((a, b) => place(a) - place(b) || Number(isNew.has(b)) - Number(isNew.has(a)))
+}
+
+const titleOf = ({ vendor, key, kind }: DigestFinding) =>
+  key === CONSENT_KEY ? `Consent of ${vendor}: ${kind.replaceAll('_', ' ')}` : `${kind} in ${key} of ${vendor}`
+
+const placesOf = ({ domainIds }: DigestFinding, names: ReadonlyMap<string, string>) =>
+  domainIds.flatMap((id) => names.get(id) ?? []).join(', ')
+
+function leadOf([first, ...others]: readonly DigestFinding[]): Lead | null {
+  if (!first) return null
+  const more = others.length > 0 ? ` (and ${several(others.length, 'more new finding', 'more new findings')})` : ''
+  const what = first.key === CONSENT_KEY ? titleOf(first) : `Personal data: ${titleOf(first)}`
+  return { weight: WEIGHT.newFinding, text: `New finding. ${what}${more}` }
+}

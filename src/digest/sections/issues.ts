@@ -1,0 +1,91 @@
+import { timeText } from '../../core/text.ts'
+import { namedFirst, placeIn } from '../context.ts'
+import type { Block, Item, Lead } from '../document.ts'
+import { type DigestFacts, type DigestIssue, GRAVITY } from '../facts.ts'
+import { moreText, SEVERITY_TONE, several, valueText } from '../words.ts'
+import { type DigestSection, type Reader, WEIGHT } from './section.ts'
+
+const MAX_OPENED = 8
+const MAX_OPEN = 5
+const MAX_RESOLVED = 5
+
+/** What opened, what was resolved, what is still open; the gravest first, and for developers with a sample each. */
+export const issuesSection: DigestSection = {
+  id: 'issues',
+  title: 'Issues',
+  of: { executive: 'What went wrong', marketing: 'What may falsify your reports' },
+  write(facts, reader) {
+    const { opened, resolved, open, openedBefore, resolvedBefore } = facts.issues
+    if (opened.length + resolved.length + open.length + openedBefore === 0) return null
+    const isNew = new Set(opened.map(({ id }) => id))
+    const standing = open.filter(({ id }) => !isNew.has(id))
+    const blocks: Block[] = [
+      {
+        kind: 'text',
+        text: `${countsText(facts)} A week earlier: ${openedBefore} opened, ${resolvedBefore} resolved.`,
+      },
+      ...listOf(opened, MAX_OPENED, reader, (issue) => itemOf(issue, reader, 'New')),
+      ...listOf(standing, MAX_OPEN, reader, (issue) => itemOf(issue, reader, 'Open')),
+      ...listOf(resolved, MAX_RESOLVED, reader, (issue) => ({ ...itemOf(issue, reader, 'Resolved'), rows: [] })),
+    ]
+    return { blocks, lead: leadOf(facts, reader) }
+  },
+}
+
+function countsText({ issues: { opened, resolved, open } }: DigestFacts): string {
+  return `${several(opened.length, 'issue')} opened, ${resolved.length} resolved, ${open.length} open now.`
+}
+
+function listOf(
+  issues: readonly DigestIssue[],
+  most: number,
+  { focus }: Reader,
+  item: (issue: DigestIssue) => Item,
+): Block[] {
+  if (issues.length === 0) return []
+  const items = namedFirst(issues, focus, (issue) => issue)
+    .slice(0, most)
+    .map(item)
+  return [{ kind: 'items', items, more: moreText(issues.length, items.length) }]
+}
+
+function itemOf(issue: DigestIssue, { audience, publicUrl }: Reader, word: 'New' | 'Open' | 'Resolved'): Item {
+  const { id, title, severity, domain, occurrences, value, firstSeenAt, summary, sample, status } = issue
+  const isResolved = word === 'Resolved'
+  const place = domain === null || title.includes(domain) ? [] : [domain]
+  const worth = value === null ? [] : [`value ${valueText(value)}`]
+  const standing = status === 'acknowledged' ? ['acknowledged'] : []
+  const note = [...place, occurrences, `since ${timeText(firstSeenAt)}`, ...worth, ...standing].join(' · ')
+  const forDeveloper = audience === 'developer'
+  return {
+    title,
+    badge: { text: `${word} · ${severity}`, tone: isResolved ? 'good' : SEVERITY_TONE[severity] },
+    note: forDeveloper && summary !== '' ? `${note} · ${summary}` : note,
+    rows: forDeveloper ? sample : [],
+    url: `${publicUrl}/issues/${encodeURIComponent(id)}`,
+  }
+}
+
+const OPENED_WEIGHT = [WEIGHT.lowIssue, WEIGHT.mediumIssue, WEIGHT.highIssue, WEIGHT.criticalIssue]
+
+function leadOf({ issues: { opened, resolved, open }, value }: DigestFacts, { focus }: Reader): Lead | null {
+  const unsettled = opened.filter(({ status }) => status === 'open' || status === 'acknowledged')
+  const [worst] = unsettled.toSorted(
+    (a, b) => placeIn(focus, a) - placeIn(focus, b) || GRAVITY[b.severity] - GRAVITY[a.severity],
+  )
+  if (worst) {
+    const others = unsettled.length - 1
+    const more = others > 0 ? ` (and ${several(others, 'more new issue', 'more new issues')})` : ''
+    return {
+      weight: OPENED_WEIGHT[GRAVITY[worst.severity]] ?? 0,
+      text: `New ${worst.severity} issue: ${worst.title}${more}`,
+    }
+  }
+  if (open.length > 0) {
+    const worth = value.open > 0 ? `, value ${valueText(value.open)}` : ''
+    return { weight: WEIGHT.openValue, text: `${several(open.length, 'issue')} still open${worth}` }
+  }
+  if (resolved.length > 0)
+    return { weight: WEIGHT.resolved, text: `${several(resolved.length, 'issue')} resolved, none open` }
+  return null
+}

@@ -1,0 +1,48 @@
+import { placeIn } from '../context.ts'
+import type { Lead } from '../document.ts'
+import type { DigestOrders } from '../facts.ts'
+import { several, valueText } from '../words.ts'
+import { type DigestSection, WEIGHT } from './section.ts'
+
+/** Told as a headline from this share of missing orders on. */
+const MISSING_SHARE = 0.05
+
+/** What the shop sold against what its tags told each vendor. */
+export const ordersSection: DigestSection = {
+  id: 'orders',
+  title: 'Orders reconciled',
+  write({ orders }, { focus }) {
+    if (orders.length === 0) return null
+    const shown = orders.toSorted((a, b) => placeOf(a) - placeOf(b))
+    function placeOf({ domainId }: DigestOrders) {
+      return placeIn(focus, { domainId, vendor: null, event: null })
+    }
+    const blocks = shown.flatMap(({ domain, orders, before, value, vendors }) => {
+      const worth = value > 0 ? `, value ${valueText(value)}` : ''
+      const text = `${domain}: ${several(orders, 'paid order')}${worth}; a week earlier ${before}.`
+      const none = orders > 0 && vendors.length === 0 ? ' No vendor was told of any of them.' : ''
+      const rows = vendors
+        .toSorted((a, b) => b.missing - a.missing || a.capturePct - b.capturePct)
+        .map((tally) => [
+          { text: tally.vendor, note: tally.missing > 0 ? `${valueText(tally.missingValue)} of value is missing` : '' },
+          { text: String(tally.captured) },
+          { text: String(tally.missing), tone: tally.missing > 0 ? ('bad' as const) : ('plain' as const) },
+          { text: `${tally.capturePct} %`, tone: tally.capturePct < 95 ? ('warn' as const) : ('good' as const) },
+        ])
+      const table = { kind: 'table' as const, head: ['Vendor', 'captured', 'missing', 'rate'], rows, more: '' }
+      return [{ kind: 'text' as const, text: `${text}${none}` }, ...(rows.length > 0 ? [table] : [])]
+    })
+    return { blocks, lead: leadOf(shown) }
+  },
+}
+
+function leadOf(orders: readonly DigestOrders[]): Lead | null {
+  const worst = orders
+    .flatMap(({ domain, vendors }) => vendors.map((tally) => ({ domain, ...tally })))
+    .filter(({ orders, missing }) => missing > 0 && missing >= orders * MISSING_SHARE)
+    .toSorted((a, b) => b.missingValue - a.missingValue || b.missing - a.missing)
+    .at(0)
+  if (!worst) return null
+  const text = `${worst.vendor} was not told of ${worst.missing} of ${several(worst.orders, 'order')} on ${worst.domain}`
+  return { weight: WEIGHT.missingOrders, text }
+}

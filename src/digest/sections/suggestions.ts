@@ -1,0 +1,17 @@
+import { namedFirst } from '../context.ts'
+import { moreText } from '../words.ts'
+import type { DigestSection } from './section.ts'
+
+const MAX_SUGGESTIONS = 3
+
+/** Rules that traffic keeps already and nobody watches. */
+export const suggestionsSection: DigestSection = {
+  id: 'suggestions',
+  title: 'Suggested alerts',
+  write({ suggestions }, { focus, audience }) {
+    if (suggestions.length === 0 || audience === 'executive') return null
+    const shown = namedFirst(suggestions, focus, (one) => one).slice(0, MAX_SUGGESTIONS)
+    const items = shown.map(({ name, reason }) => ({ title: name, badge: null, note: reason, rows: [], url: null }))
+    return { blocks: [{ kind: 'items', items, more: moreText(suggestions.length, shown.length) }], lead: null }
+  },
+}

@@ -1,0 +1,109 @@
+import { isAbout, namedFirst, placeIn } from '../context.ts'
+import type { Block, Cell, Lead } from '../document.ts'
+import type { DigestFacts } from '../facts.ts'
+import { isNotable, moveOf, type NameCount, type Sum, sumOf, surenessOf } from '../traffic.ts'
+import { eventCount, eventsOf, moreText, moveCell, moveText, moveWords, nameOf, sentence } from '../words.ts'
+import { type DigestSection, type Reader, WEIGHT } from './section.ts'
+
+const MAX_VENDORS = 8
+const MAX_VENDORS_MARKETING = 15
+const MAX_MOVES = 8
+
+/** How many events came, by vendor, and which counts moved more than they do by chance. */
+export const trafficSection: DigestSection = {
+  id: 'traffic',
+  title: 'Volume',
+  of: { executive: 'Data collected', marketing: 'What your tags sent' },
+  write(facts, reader) {
+    const { names, hours } = facts.traffic
+    if (names.length === 0) return null
+    const total = sumOf(names)
+    const moves = notableNames(names)
+    const blocks: Block[] = [
+      { kind: 'text', text: `${sentence(eventsOf(total.now))}, ${againstText(total)}.` },
+      { kind: 'hours', from: facts.span.window.from, ...hours },
+      vendorTable(names, reader),
+      ...(moves.length > 0 ? [moveTable(moves, facts, reader)] : []),
+    ]
+    return { blocks, lead: leadOf(total, moves, facts) }
+  },
+}
+
+const againstText = ({ now, before }: Sum) =>
+  before === null ? 'the first week' : `${moveText(now, before)} against ${eventCount(before)} a week earlier`
+
+/** Names whose counts moved, the surest first. */
+export function notableNames(names: readonly NameCount[]): NameCount[] {
+  return names
+    .filter(({ now, before }) => isNotable(now, before))
+    .toSorted((a, b) => surenessOf(b.now, b.before) - surenessOf(a.now, a.before))
+}
+
+interface VendorSum extends Sum {
+  domainId: null
+  vendor: string
+  event: null
+}
+
+function vendorsOf(names: readonly NameCount[]): VendorSum[] {
+  return [...Map.groupBy(names, ({ vendor }) => vendor)]
+    .map(([vendor, own]) => ({ domainId: null, vendor, event: null, ...sumOf(own) }))
+    .toSorted((a, b) => b.now - a.now)
+}
+
+function vendorTable(names: readonly NameCount[], { focus, audience }: Reader): Block {
+  const vendors = vendorsOf(names)
+  const most = audience === 'marketing' ? MAX_VENDORS_MARKETING : MAX_VENDORS
+  // A vendor is named when one of its events is.
+  const places = new Map<string, number>()
+  for (const name of names) {
+    places.set(name.vendor, Math.min(placeIn(focus, name), places.get(name.vendor) ?? focus.named.length))
+  }
+  const place = ({ vendor }: VendorSum) => places.get(vendor) ?? focus.named.length
+  const shown = vendors.toSorted((a, b) => place(a) - place(b)).slice(0, most)
+  return {
+    kind: 'table',
+    head: ['Vendor', '24 h', 'week earlier', 'change'],
+    rows: shown.map(({ vendor, ...sum }) => [{ text: vendor || '(no name)' }, ...countCells(sum)]),
+    more: moreText(vendors.length, shown.length, 'vendors'),
+  }
+}
+
+export const countCells = ({ now, before }: Sum): Cell[] => [
+  { text: eventCount(now) },
+  { text: before === null ? '–' : eventCount(before) },
+  moveCell(now, before),
+]
+
+function moveTable(moves: readonly NameCount[], { domainNames }: DigestFacts, { focus }: Reader): Block {
+  const shown = namedFirst(moves, focus, (move) => move).slice(0, MAX_MOVES)
+  return {
+    kind: 'table',
+    head: ['Notable rises and falls', '24 h', 'week earlier', 'change'],
+    rows: shown.map((name) => [
+      { text: nameOf(name) || '(no name)', note: domainNames.get(name.domainId) ?? '' },
+      ...countCells(name),
+    ]),
+    more: moreText(moves.length, shown.length),
+  }
+}
+
+function leadOf(total: Sum, moves: readonly NameCount[], { domainNames, traffic }: DigestFacts): Lead {
+  const stopped = [...domainNames].find(([id]) => {
+    const own = sumOf(traffic.names.filter((name) => isAbout({ kind: 'domain', name: '', domainId: id }, name)))
+    return own.now === 0 && isNotable(own.now, own.before)
+  })
+  if (stopped) return { weight: WEIGHT.trafficStopped, text: `No event came from ${stopped[1]} in 24 hours` }
+  const [fall] = moves.filter(({ now, before }) => ['fall', 'stopped'].includes(moveOf(now, before).kind))
+  if (fall) return { weight: WEIGHT.trafficFell, text: moveSentence(fall, domainNames) }
+  const [rise] = moves
+  if (rise) return { weight: WEIGHT.trafficRose, text: moveSentence(rise, domainNames) }
+  return { weight: WEIGHT.usual, text: `${sentence(eventsOf(total.now))}, ${againstText(total)}` }
+}
+
+/** `Meta Pixel Purchase fell by 80 % on Shop` */
+export function moveSentence(name: NameCount, domainNames: ReadonlyMap<string, string>): string {
+  const domain = domainNames.get(name.domainId)
+  const place = domain && domainNames.size > 1 ? ` on ${domain}` : ''
+  return `${nameOf(name) || 'An event without a name'} ${moveWords(name.now, name.before)}${place}`
+}

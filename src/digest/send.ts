@@ -1,0 +1,157 @@
+import { SECOND_MS } from '../core/clock.ts'
+import { AppError, messageOf } from '../core/error.ts'
+import type { SecretBox } from '../core/secret-box.ts'
+import { RETRY_DELAYS_MS, retryDelayMs } from '../integrations/delivery.ts'
+import type { Dispatcher } from '../integrations/dispatcher.ts'
+import { type Outcome, outcomeOf } from '../integrations/reply.ts'
+import type { Way } from '../integrations/schedule.ts'
+import { setIntegrationStatus } from '../integrations/store.ts'
+import type { MailOutbound } from '../integrations/transport.ts'
+import type { Db } from '../store/database.ts'
+import { compose } from './compose.ts'
+import type { Composer } from './composer.ts'
+import { type DigestFacts, hasData } from './facts.ts'
+import { htmlOf } from './html.ts'
+import { leavingToken } from './leave.ts'
+import { type DueReader, dueReaders, type Reader, readers } from './readers.ts'
+import { beginMail, dueMails, keyOf, messageIdOf, type PendingMail, settleMail } from './store.ts'
+import { textOf } from './text.ts'
+import { UNSUBSCRIBE_PATH } from './unsubscribe.ts'
+
+export interface DigestSenderParts {
+  db: Db
+  box: SecretBox
+  composer: Composer
+  dispatcher: Dispatcher
+  /** Address under which people reach the server, without a slash at its end. */
+  publicUrl: string
+  warn(message: string): void
+}
+
+/** Attempts looked at in one run: more wait for the next. */
+const AT_ONCE = 200
+/** With jitter, and what a mail server asks for. */
+const LONGEST_WAIT_MS = 2 * Math.max(...RETRY_DELAYS_MS)
+
+/** Sends the digests that are due, each once for a reader and day. One for each program. */
+export class DigestSender {
+  private readonly underWay = new Set<string>()
+
+  constructor(private readonly parts: DigestSenderParts) {}
+
+  /** Begins what is due and sends what was begun, as far as there are places; waits for the history, and for no mail server. */
+  async run(stopping?: AbortSignal): Promise<void> {
+    const { db, dispatcher } = this.parts
+    const { mailConfigured, clock } = dispatcher.parts
+    // Without a mail server nothing is begun, so that it is sent when there is one within its hours.
+    if (!mailConfigured) return
+    for (const [orgId, due] of Map.groupBy(dueReaders(db, clock.now()), ({ orgId }) => orgId)) {
+      if (stopping?.aborted) return
+      await this.begin(orgId, due)
+    }
+    await this.sendSome(stopping)
+  }
+
+  private async begin(orgId: string, due: readonly DueReader[]): Promise<void> {
+    const { db, dispatcher } = this.parts
+    const facts = await this.factsOf(orgId)
+    if (!facts) return
+    const happened = hasData(facts)
+    for (const reader of due) if (happened || reader.isWeekly) beginMail(db, reader, dispatcher.parts.clock.now())
+  }
+
+  /** Null when they are not to be had now: the next run asks again. */
+  private async factsOf(orgId: string): Promise<DigestFacts | null> {
+    try {
+      return await this.parts.composer.factsOf(orgId)
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      if (!this.parts.dispatcher.stopping.aborted) this.parts.warn(`${messageOf(error)} (organization ${orgId})`)
+      return null
+    }
+  }
+
+  private async sendSome(stopping?: AbortSignal): Promise<void> {
+    const { db, dispatcher } = this.parts
+    const waiting = dueMails(db, dispatcher.parts.clock.now(), LONGEST_WAIT_MS, AT_ONCE)
+    if (waiting.length === 0) return
+    const byKey = new Map(readers(db).map((reader) => [`${reader.orgId} ${reader.reader}`, reader]))
+    for (const mail of waiting) {
+      if (stopping?.aborted) return
+      const reader = byKey.get(`${mail.orgId} ${mail.reader}`)
+      if (!reader) this.settle(mail, { verdict: 'broken', reason: 'nobody wants it any more' })
+      else await this.start(mail, reader)
+    }
+  }
+
+  private async start(mail: PendingMail, reader: Reader): Promise<void> {
+    const { dispatcher } = this.parts
+    const key = keyOf(mail)
+    const way: Way = { orgId: mail.orgId, kind: 'mail', host: '' }
+    if (this.underWay.has(key) || !dispatcher.hasRoom(way)) return
+    const facts = await this.factsOf(mail.orgId)
+    if (!facts) return
+    this.underWay.add(key)
+    const sending = dispatcher.visit(way, async (ended) => {
+      const outbound = this.letter(mail, reader, facts)
+      const reply = await dispatcher.parts.transport.send(outbound, dispatcher.stopping)
+      ended(reply.kind === 'error' && reply.hung === true)
+      const outcome = outcomeOf(outbound, reply, dispatcher.parts.clock.now())
+      const isStopped = outcome.verdict !== 'delivered' && dispatcher.stopping.aborted
+      if (!isStopped) await this.record(mail, reader, outcome)
+    })
+    void sending.catch((error) => dispatcher.parts.report(error, 'digest')).finally(() => this.underWay.delete(key))
+  }
+
+  /** The same id for every attempt, also after a kill. */
+  private letter(mail: PendingMail, reader: Reader, facts: DigestFacts): MailOutbound {
+    const { box, publicUrl } = this.parts
+    const { address, context, hourUtc, leaving } = reader
+    const unsubscribeUrl = `${publicUrl}${UNSUBSCRIBE_PATH}?t=${leavingToken(box, leaving)}`
+    const hour = `${String(hourUtc).padStart(2, '0')}:00 UTC`
+    const because = `You get this daily from ${hour} on when something happened, and on Mondays in any case.`
+    const document = compose(facts, { context, publicUrl, unsubscribeUrl, because })
+    return {
+      kind: 'mail',
+      to: [address],
+      subject: document.subject,
+      text: textOf(document),
+      html: htmlOf(document),
+      messageId: messageIdOf(mail),
+      threadId: null,
+      unsubscribeUrl,
+    }
+  }
+
+  /** A mail that went is not forgotten because the store does not take it now: it would be sent again. */
+  private async record(mail: PendingMail, { integrationId }: Reader, outcome: Outcome): Promise<void> {
+    const { db, dispatcher } = this.parts
+    for (;;) {
+      try {
+        this.settle(mail, outcome)
+        if (integrationId === null || outcome.verdict === 'retry') return
+        return setIntegrationStatus(db, integrationId, outcome.verdict === 'delivered' ? 'connected' : 'failing')
+      } catch (error) {
+        dispatcher.parts.report(error, 'digest')
+        if (dispatcher.stopping.aborted) return
+        await Bun.sleep(SECOND_MS)
+      }
+    }
+  }
+
+  private settle(mail: PendingMail, outcome: Outcome): void {
+    const { db, dispatcher, warn } = this.parts
+    const { clock, jitter } = dispatcher.parts
+    const now = clock.now()
+    const attempts = mail.attempts + 1
+    if (outcome.verdict === 'delivered') {
+      return settleMail(db, mail, { status: 'sent', attempts, dueAt: now, lastError: outcome.note })
+    }
+    if (outcome.verdict === 'stopped' || outcome.verdict === 'wait') return
+    const { reason } = outcome
+    const delayMs = outcome.verdict === 'retry' ? retryDelayMs(attempts, outcome.retryAfterMs, jitter()) : null
+    if (delayMs === null) warn(`a digest was not delivered: ${reason}`)
+    const status = delayMs === null ? 'failed' : 'pending'
+    settleMail(db, mail, { status, attempts, dueAt: now + (delayMs ?? 0), lastError: reason })
+  }
+}

@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto'
+import { DAY_MS, type Instant } from '../core/clock.ts'
+import { type Db, prepared, tx } from '../store/database.ts'
+import { RECORDS_KEPT_MS } from '../store/retention.ts'
+
+/** A user of an organization. */
+export interface MemberId {
+  orgId: string
+  userId: string
+}
+
+export interface Subscription {
+  subscribed: boolean
+  context: string
+  hourUtc: number
+}
+
+/** That of somebody who never said anything. */
+export const NO_SUBSCRIPTION: Subscription = { subscribed: false, context: '', hourUtc: 7 }
+
+type SubscriptionRow = Omit<Subscription, 'subscribed'> & { subscribed: number }
+
+export function subscriptionOf(db: Db, { orgId, userId }: MemberId): Subscription {
+  const row = prepared<[string, string], SubscriptionRow>(
+    db,
+    'SELECT subscribed, context, hourUtc FROM digestSubscription WHERE orgId = ? AND userId = ?',
+  ).get(orgId, userId)
+  return row ? { ...row, subscribed: row.subscribed === 1 } : NO_SUBSCRIPTION
+}
+
+/** Stores a subscription; what is left out stays as it was. False, with nothing stored, for a user who is no member. */
+export function subscribe(
+  db: Db,
+  member: MemberId,
+  wanted: Pick<Subscription, 'subscribed'> & Partial<Subscription>,
+): boolean {
+  return tx(db, () => {
+    const { subscribed, context, hourUtc } = { ...subscriptionOf(db, member), ...wanted }
+    const { changes } = prepared<[object]>(
+      db,
+      `INSERT INTO digestSubscription (orgId, userId, subscribed, context, hourUtc)
+       SELECT orgId, userId, @subscribed, @context, @hourUtc FROM member WHERE orgId = @orgId AND userId = @userId
+       ON CONFLICT (orgId, userId) DO UPDATE
+       SET subscribed = excluded.subscribed, context = excluded.context, hourUtc = excluded.hourUtc`,
+    ).run({ ...member, subscribed: Number(subscribed), context, hourUtc })
+    return changes > 0
+  })
+}
+
+/** A subscription in force, and where its mail goes at this moment. */
+export interface Subscriber extends MemberId {
+  context: string
+  hourUtc: number
+  email: string
+}
+
+const SUBSCRIBERS = `SELECT digestSubscription.orgId, digestSubscription.userId, context, hourUtc, email
+  FROM digestSubscription JOIN member USING (orgId, userId) JOIN user ON user.id = digestSubscription.userId
+  WHERE subscribed = 1 AND inviteHash IS NULL AND email <> ''`
+
+/** Returns all subscribers, of all organizations. */
+export function subscribers(db: Db): Subscriber[] {
+  return prepared<[], Subscriber>(db, `${SUBSCRIBERS} ORDER BY orgId, userId`).all()
+}
+
+/** A mail that was begun and did not go yet. */
+export interface PendingMail {
+  orgId: string
+  reader: string
+  day: number
+  attempts: number
+  dueAt: Instant
+}
+
+/** True when the digest of the day was begun, whatever became of it. */
+export function isBegun(db: Db, { orgId, reader, day }: Pick<PendingMail, 'orgId' | 'reader' | 'day'>): boolean {
+  const sql = 'SELECT 1 FROM digestMail WHERE orgId = ? AND reader = ? AND day = ?'
+  return prepared<[string, string, number]>(db, sql).get(orgId, reader, day) !== undefined
+}
+
+/** Returns the digests that were begun of this day and later ones, each as `orgId day reader`. */
+export function begunSince(db: Db, day: number): Set<string> {
+  const sql = 'SELECT orgId, reader, day FROM digestMail WHERE day >= ?'
+  const rows = prepared<[number], Pick<PendingMail, 'orgId' | 'reader' | 'day'>>(db, sql).all(day)
+  return new Set(rows.map(keyOf))
+}
+
+/** Names the digest of a reader's day. */
+export const keyOf = ({ orgId, reader, day }: Pick<PendingMail, 'orgId' | 'reader' | 'day'>): string =>
+  `${orgId} ${day} ${reader}`
+
+/** Begins the digest of a reader's day, which is due at once. Does nothing when it was begun. */
+export function beginMail(
+  db: Db,
+  { orgId, reader, day }: Pick<PendingMail, 'orgId' | 'reader' | 'day'>,
+  now: Instant,
+): void {
+  prepared<[object]>(
+    db,
+    `INSERT INTO digestMail (orgId, reader, day, status, attempts, dueAt)
+     VALUES (@orgId, @reader, @day, 'pending', 0, @now) ON CONFLICT DO NOTHING`,
+  ).run({ orgId, reader, day, now })
+}
+
+/**
+ * Returns mails that are due, those that are longest due first; at most `limit`. What waits longer than `longestMs` was to
+ * wait before the clock was put back, and is due.
+ */
+export function dueMails(db: Db, now: Instant, longestMs: number, limit: number): PendingMail[] {
+  return prepared<[object], PendingMail>(
+    db,
+    `SELECT orgId, reader, day, attempts, dueAt FROM digestMail
+     WHERE status = 'pending' AND (dueAt <= @now OR dueAt > @latest) ORDER BY dueAt, orgId, reader LIMIT @limit`,
+  ).all({ now, latest: now + longestMs, limit })
+}
+
+/** Notes how an attempt ended. */
+export function settleMail(
+  db: Db,
+  { orgId, reader, day }: PendingMail,
+  ended: { status: 'pending' | 'sent' | 'failed'; attempts: number; dueAt: Instant; lastError: string | null },
+): void {
+  prepared<[object]>(
+    db,
+    `UPDATE digestMail SET status = @status, attempts = @attempts, dueAt = @dueAt, lastError = @lastError
+     WHERE orgId = @orgId AND reader = @reader AND day = @day`,
+  ).run({ orgId, reader, day, ...ended })
+}
+
+/** Deletes notes of digests that are older than records are kept. */
+export function removeOldDigests(db: Db, now: Instant): void {
+  db.prepare('DELETE FROM digestMail WHERE day < ?').run(Math.floor((now - RECORDS_KEPT_MS) / DAY_MS))
+}
+
+/** The part of the Message-ID before the `@`: one for each reader and day, which tells nothing of them. */
+export function messageIdOf({ orgId, reader, day }: Pick<PendingMail, 'orgId' | 'reader' | 'day'>): string {
+  const hash = createHash('sha256').update(`digest\0${orgId}\0${reader}\0${day}`).digest('hex')
+  return `digest-${hash.slice(0, 40)}`
+}

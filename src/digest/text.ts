@@ -1,0 +1,93 @@
+import { HOUR_MS } from '../core/clock.ts'
+import type { Block, Cell, DigestDocument, Item, Section } from './document.ts'
+
+const WIDTH = 78
+const STEPS = '▁▂▃▄▅▆▇█'
+
+/** The digest as plain text, for whoever reads nothing else: all that the page says, in the same order. */
+export function textOf(digest: DigestDocument): string {
+  const { orgName, period, headline, standfirst, sections, notes, url, unsubscribeUrl } = digest
+  const parts = [
+    `Tagwarden digest for ${orgName}\n${period}`,
+    [headline, standfirst]
+      .filter(Boolean)
+      .map((line) => wrapped(line))
+      .join('\n'),
+    ...sections.map(sectionOf),
+    `${'-'.repeat(WIDTH)}\n${[...notes.map((line) => wrapped(line)), url, ...(unsubscribeUrl ? [`Unsubscribe: ${unsubscribeUrl}`] : [])].join('\n')}`,
+  ]
+  return `${parts.join('\n\n')}\n`
+}
+
+function sectionOf({ title, blocks }: Section): string {
+  const name = title.toUpperCase()
+  return [`${name}\n${'='.repeat(name.length)}`, ...blocks.map(blockOf)].join('\n\n')
+}
+
+function blockOf(block: Block): string {
+  switch (block.kind) {
+    case 'text':
+      return wrapped(block.text)
+    case 'figures':
+      return block.figures
+        .map(({ label, value, note }) => `${label}: ${value}${note === '' ? '' : ` (${note})`}`)
+        .join('\n')
+    case 'hours':
+      return hoursOf(block)
+    case 'table':
+      return withMore(tableOf(block.head, block.rows), block.more)
+    case 'items':
+      return withMore(block.items.map(itemOf).join('\n\n'), block.more)
+  }
+}
+
+const withMore = (text: string, more: string) => (more === '' ? text : `${text}\n  ${more}`)
+
+function hoursOf({ from, now, before }: Extract<Block, { kind: 'hours' }>): string {
+  const most = Math.max(...now, ...(before ?? []), 1)
+  const line = (counts: readonly number[]) =>
+    counts.map((count) => STEPS[Math.min(STEPS.length - 1, Math.floor((count / most) * STEPS.length))]).join('')
+  const at = (hours: number) => new Date(from + hours * HOUR_MS).toISOString().slice(11, 16)
+  const lines = [`By the hour, ${at(0)} to ${at(24)} UTC: ${line(now)}`]
+  if (before) lines.push(`${'A week earlier:'.padEnd((lines[0]?.length ?? 0) - now.length)}${line(before)}`)
+  return lines.join('\n')
+}
+
+/** Names on the left, numbers in columns on the right; notes in a line of their own. */
+function tableOf(head: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  const texts = [head, ...rows.map((cells) => cells.map(({ text }) => text))]
+  const widths = head.slice(1).map((_, at) => Math.max(...texts.map((cells) => (cells[at + 1] ?? '').length)))
+  const room = WIDTH - widths.reduce((sum, width) => sum + width + 2, 0)
+  const first = Math.min(room, Math.max(...texts.map(([name = '']) => name.length)))
+  const line = ([name = '', ...numbers]: readonly string[]) => {
+    const columns = numbers.map((number, at) => `  ${number.padStart(widths[at] ?? 0)}`).join('')
+    // A long name has a line of its own, so that numbers stay in their columns.
+    return name.length > first ? `${wrapped(name)}\n${' '.repeat(first)}${columns}` : `${name.padEnd(first)}${columns}`
+  }
+  const [heading = '', ...lines] = texts.map(line)
+  const notes = rows.map(([cell]) => (cell?.note ? `\n  ${wrapped(cell.note, '  ')}` : ''))
+  return [heading, ...lines.map((text, at) => `${text}${notes[at]}`)].join('\n')
+}
+
+function itemOf({ title, badge, note, rows, url }: Item): string {
+  const lines = [
+    wrapped(`* ${badge ? `[${badge.text}] ` : ''}${title}`, '  '),
+    ...(note === '' ? [] : [`  ${wrapped(note, '  ')}`]),
+    ...rows.map(([name, value]) => `    ${wrapped(`${name}: ${value}`, '      ')}`),
+    ...(url ? [`  ${url}`] : []),
+  ]
+  return lines.join('\n')
+}
+
+/** Breaks lines between words. */
+function wrapped(text: string, indent = ''): string {
+  let line = 0
+  return text
+    .split(' ')
+    .map((word, at) => {
+      const fits = at === 0 || line + 1 + word.length <= WIDTH - indent.length
+      line = fits ? line + word.length + (at === 0 ? 0 : 1) : word.length
+      return at === 0 ? word : fits ? ` ${word}` : `\n${indent}${word}`
+    })
+    .join('')
+}

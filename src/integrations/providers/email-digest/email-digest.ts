@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto'
+import { AppError } from '../../../core/error.ts'
+import { Closed, Int, parser, Text, Type } from '../../../core/schema.ts'
+import { checkEmail } from '../../../org/user.ts'
+import { sendOne } from '../../send-one.ts'
+import { provider } from '../provider.ts'
+
+export interface EmailDigestConfig {
+  /** 1 to 50 addresses; none once all of them unsubscribed. */
+  to: string[]
+  /** 0 to 23: from this hour on the digest of a day is sent. */
+  hourUtc: number
+  /** For whom it is and what comes first; may be empty. */
+  context: string
+}
+
+const MAX_ADDRESSES = 50
+export const MAX_CONTEXT = 200
+
+const EmailDigestConfigSchema = Closed(
+  {
+    to: Type.Array(Text(1, 254), { minItems: 1, maxItems: MAX_ADDRESSES, description: 'Each gets a mail of its own' }),
+    hourUtc: Int({ minimum: 0, maximum: 23, description: 'Sent from this hour on, UTC' }),
+    context: Type.Optional(
+      Type.String({ maxLength: MAX_CONTEXT, description: 'For whom it is, and what comes first' }),
+    ),
+  },
+  { $id: 'EmailDigestConfig' },
+)
+const parse = parser(EmailDigestConfigSchema)
+
+/** Completes what was configured. Fails with `invalid`, naming the field. */
+function prepare(input: object): EmailDigestConfig {
+  const { to, hourUtc, context = '' } = parse(input, 'config')
+  const addresses = to.map((address, at) => addressAt(address, at))
+  const twice = addresses.findIndex((address, at) => addresses.findIndex((one) => isSame(one, address)) < at)
+  if (twice >= 0) throw new AppError('invalid', `config.to[${twice}]: is there twice`)
+  return { to: addresses, hourUtc, context }
+}
+
+function addressAt(address: string, at: number): string {
+  try {
+    return checkEmail(address)
+  } catch (error) {
+    if (error instanceof AppError) throw new AppError('invalid', `config.to[${at}]: is not an e-mail address`)
+    throw error
+  }
+}
+
+export const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
+
+const TEST = 'This is a test of the digest: it will come to this address, once a day when something happened.'
+
+/** A digest to addresses, who need not be members. It is no channel: what it says is composed and sent by the room `digest`. */
+export const emailDigest = provider<EmailDigestConfig>({
+  type: 'email_digest',
+  title: 'E-mail digest',
+  connect: { by: 'none' },
+  configured: { schema: EmailDigestConfigSchema, prepare },
+  host: () => '',
+  test: (context) =>
+    sendOne(context, {
+      kind: 'mail',
+      to: context.settings.to,
+      subject: 'Tagwarden: test of the digest',
+      text: `${TEST}\n`,
+      html: `<p>${TEST}</p>`,
+      messageId: randomUUID(),
+      threadId: null,
+    }),
+})

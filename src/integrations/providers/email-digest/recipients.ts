@@ -1,0 +1,42 @@
+import { type Db, prepared, tx } from '../../../store/database.ts'
+import { findIntegration, type IntegrationKey, integrationsOf } from '../../store.ts'
+import { type EmailDigestConfig, isSame } from './email-digest.ts'
+
+/** An address that an integration sends the digest to. */
+export interface DigestRecipient extends IntegrationKey {
+  address: string
+  context: string
+  hourUtc: number
+}
+
+/** Returns all addresses of all organizations' digests. */
+export function digestRecipients(db: Db): DigestRecipient[] {
+  return integrationsOf(db, 'email_digest')
+    .filter(({ status }) => status === 'connected' || status === 'failing')
+    .flatMap(({ orgId, id, config }) => {
+      const { to, context, hourUtc } = config as unknown as EmailDigestConfig
+      return to.map((address) => ({ orgId, id, address, context, hourUtc }))
+    })
+}
+
+/**
+ * Takes an address out of an integration; without any left it is `disabled`. False when it was not in it. Fails with `notFound`
+ * when the integration is gone.
+ */
+export function removeRecipient(db: Db, key: IntegrationKey, address: string): boolean {
+  return tx(db, () => {
+    const { config, status } = findIntegration(db, key)
+    const { to } = config as unknown as EmailDigestConfig
+    const left = to.filter((one) => !isSame(one, address))
+    if (left.length === to.length) return false
+    prepared<[object]>(
+      db,
+      'UPDATE integration SET config = @config, status = @status WHERE id = @id AND orgId = @orgId',
+    ).run({
+      ...key,
+      config: JSON.stringify({ ...config, to: left }),
+      status: left.length === 0 ? 'disabled' : status,
+    })
+    return true
+  })
+}

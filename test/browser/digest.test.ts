@@ -1,0 +1,98 @@
+import { expect, test } from 'bun:test'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { compose } from '../../src/digest/compose.ts'
+import { aDay, aQuietDay } from '../../src/digest/digest.fixture.ts'
+import type { DigestFacts } from '../../src/digest/facts.ts'
+import { htmlOf } from '../../src/digest/html.ts'
+import { startBrowser } from './chromium.ts'
+
+const TEST_MS = 60_000
+const publicUrl = 'https://watch.example'
+
+/** A day with names that have no place to break. */
+function longNames(): DigestFacts {
+  const long = 'x'.repeat(190)
+  const day = aDay({ orgName: long })
+  const issues = day.issues.opened.map((issue) => ({
+    ...issue,
+    title: long,
+    sample: [[long, long]] as [string, string][],
+  }))
+  const names = day.traffic.names.map((name) => ({
+    ...name,
+    vendor: `${long}${name.vendor}`.slice(0, 200),
+    now: name.now * 1e6,
+  }))
+  return { ...day, traffic: { ...day.traffic, names, fresh: names }, issues: { ...day.issues, opened: issues } }
+}
+
+const DAYS: [name: string, facts: DigestFacts, context: string][] = [
+  ['everybody', aDay(), ''],
+  ['executive', aDay(), 'executive'],
+  ['marketing', aDay(), 'marketing, Meta Pixel, purchase and checkout'],
+  ['developer', aDay(), 'developer'],
+  ['privacy', aDay(), 'privacy'],
+  ['quiet', aQuietDay(), ''],
+  ['long', longNames(), 'developer'],
+]
+
+/** Where to leave pictures for people; nowhere unless asked. */
+const PICTURES = process.env.DIGEST_PICTURES
+
+/** Runs in the page: texts whose contrast with what they stand on is below 4.5, and boxes that reach over the edge. */
+const FAULTS = `(() => {
+  const numbers = (color) => (color.match(/[\\d.]+/g) ?? []).map(Number)
+  const light = ([r, g, b]) => {
+    const part = (value) => (value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4)
+    return 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b)
+  }
+  const behind = (element) => {
+    for (let one = element; one; one = one.parentElement) {
+      const color = numbers(getComputedStyle(one).backgroundColor)
+      if (color.length === 3 || color[3] > 0) return color
+    }
+    return [255, 255, 255]
+  }
+  const faults = []
+  for (const element of document.body.querySelectorAll('*')) {
+    const box = element.getBoundingClientRect()
+    if (box.width === 0 || box.height === 0) continue
+    if (box.right > innerWidth + 0.5 || box.left < -0.5) faults.push('over the edge: ' + element.outerHTML.slice(0, 120))
+    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== '')
+    if (!own) continue
+    const [one, other] = [light(numbers(getComputedStyle(element).color)), light(behind(element))]
+    const contrast = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05)
+    if (contrast < 4.5) faults.push(contrast.toFixed(2) + ': ' + element.textContent.slice(0, 60))
+  }
+  if (document.documentElement.scrollWidth > innerWidth) faults.push('scrolls to ' + document.documentElement.scrollWidth)
+  return faults
+})()`
+
+test(
+  'a digest is readable on a phone and on a desk, light and dark, and loads nothing',
+  async () => {
+    await using chromium = await startBrowser()
+    const page = await chromium.browser.newPage()
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
+    for (const [name, facts, context] of DAYS) {
+      const html = htmlOf(compose(facts, { context, publicUrl, unsubscribeUrl: `${publicUrl}/u`, because: 'Daily.' }))
+      for (const width of [320, 800]) {
+        for (const scheme of ['light', 'dark'] as const) {
+          await page.setViewport({ width, height: 900 })
+          await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
+          await page.setContent(html)
+          expect(await page.evaluate(FAULTS)).toEqual([])
+          const background = await page.$eval('body', (body) => getComputedStyle(body).backgroundColor)
+          expect(background).toBe(scheme === 'light' ? 'rgb(243, 244, 246)' : 'rgb(15, 17, 19)')
+          if (!PICTURES) continue
+          mkdirSync(PICTURES, { recursive: true })
+          await page.screenshot({ path: join(PICTURES, `${name}-${width}-${scheme}.png`), fullPage: true })
+        }
+      }
+    }
+    expect(asked.filter((url) => !/^(?:about|data):/.test(url))).toEqual([])
+  },
+  TEST_MS,
+)
