@@ -263,16 +263,12 @@ const TABLES: Record<string, string> = {
   countedName: 'warehouse',
   deletedOrg: 'org ingest',
   delivery: 'integrations metrics',
-<<<<<<< HEAD
   // Gone with the delivery.
   deliveryAttempt: 'integrations',
-  domain: 'domains alerts changes compliance evidence insights issues ingest org signals warehouse',
-=======
   digestMail: 'digest',
   // Gone with the membership.
   digestSubscription: 'digest',
   domain: 'domains alerts changes compliance digest evidence insights issues ingest org signals warehouse',
->>>>>>> 6a74515 (A digest for each reader: what happened, what it is worth, what comes first for whom)
   domainVendor: 'domains',
   eventFile: 'warehouse',
   finding: 'compliance',
