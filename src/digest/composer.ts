@@ -2,7 +2,6 @@ import { type Clock, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts
 import { AppError, messageOf } from '../core/error.ts'
 import type { Principal } from '../http/principal.ts'
 import { type InsightParts, sourcesFor } from '../insights/routes.ts'
-import { type History, withSignal } from '../warehouse/warehouse.ts'
 import { compose } from './compose.ts'
 import { type DigestFacts, hasData } from './facts.ts'
 import { gatherFacts } from './gather.ts'
@@ -46,12 +45,12 @@ export class Composer {
    * it can't be composed.
    */
   async preview(principal: Principal, context: string, signal: AbortSignal): Promise<Preview> {
-    const { clock, warehouse, publicUrl } = this.parts
+    const { clock, publicUrl } = this.parts
     const key = [principal.orgId, principal.userId, context].join('\0')
     const known = this.previews.get(key)
     if (known && this.isFresh(known.composedAt, PREVIEW_MS)) return this.shown(known)
     const at = clock.now()
-    const facts = await this.gather(principal, withSignal(warehouse, signal), at)
+    const facts = await this.gather(principal, signal, at)
     const because = 'This is a preview: nothing was sent.'
     const document = compose(facts, { context, publicUrl, unsubscribeUrl: null, because })
     const composed = { hasData: hasData(facts), subject: document.subject, html: htmlOf(document), composedAt: at }
@@ -66,11 +65,11 @@ export class Composer {
 
   /** What happened in an organization up to now, or up to a minute ago. Fails as `preview` does. */
   async factsOf(orgId: string): Promise<DigestFacts> {
-    const { clock, warehouse } = this.parts
+    const { clock } = this.parts
     for (const [id, { at }] of this.facts) if (!this.isFresh(at, FACTS_MS)) this.facts.delete(id)
     const known = this.facts.get(orgId)
     if (known) return known
-    const facts = await this.gather(systemOf(orgId), warehouse, clock.now())
+    const facts = await this.gather(systemOf(orgId), null, clock.now())
     this.facts.set(orgId, facts)
     return facts
   }
@@ -86,9 +85,12 @@ export class Composer {
     return { ...composed, refreshInSeconds: Math.max(0, Math.ceil(left / SECOND_MS)) }
   }
 
-  private async gather(principal: Principal, history: History, now: Instant): Promise<DigestFacts> {
+  /** `signal` ends the caller's questions; null: a job asks, which waits for no caller. */
+  private async gather(principal: Principal, signal: AbortSignal | null, now: Instant): Promise<DigestFacts> {
+    const { warehouse } = this.parts
+    const sources = sourcesFor(this.parts, principal.orgId, signal ?? new AbortController().signal, 'search')
     try {
-      return await gatherFacts(sourcesFor(this.parts, principal.orgId, history), { principal, now })
+      return await gatherFacts(signal ? sources : { ...sources, history: warehouse }, { principal, now })
     } catch (error) {
       const isRefusal = error instanceof AppError
       if (!isRefusal) this.parts.report(error, 'the digest')

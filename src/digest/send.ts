@@ -28,6 +28,12 @@ export interface DigestSenderParts {
   warn(message: string): void
 }
 
+/** RFC 2369 and RFC 8058, section 3.1: mail programs show a button of their own. */
+const oneClick = (url: string) => ({
+  'List-Unsubscribe': `<${url}>`,
+  'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+})
+
 /** Attempts looked at in one run: more wait for the next. */
 const AT_ONCE = 200
 /** With jitter, and what a mail server asks for. */
@@ -119,7 +125,7 @@ export class DigestSender {
       html: htmlOf(document),
       messageId: messageIdOf(mail),
       threadId: null,
-      unsubscribeUrl,
+      headers: oneClick(unsubscribeUrl),
     }
   }
 

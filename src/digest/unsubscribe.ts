@@ -17,7 +17,10 @@ export interface UnsubscribeParts {
 }
 
 const ByToken = Closed({ t: Text(1, 2000, { description: 'The capability token from the link in a digest' }) })
-const Page = Type.String({ description: 'A page in HTML, complete without scripts' })
+const Page = Type.String({
+  description: 'A page in HTML, complete without scripts',
+  examples: ['<!doctype html>…'],
+})
 
 /** The page has one form, which leads back to it; its styles are in it. */
 const HEADERS = {
