@@ -3,7 +3,7 @@ import { encodePng, type Picture } from '../core/png.ts'
 import type { Message, MessagePoint } from './message.ts'
 
 /** In pixels, for screens that show two of them as one. */
-export const CHART_SIZE = { width: 1104, height: 240 } as const
+export const CHART_SIZE = { width: 1184, height: 256 } as const
 
 type Colour = readonly [red: number, green: number, blue: number]
 
@@ -16,7 +16,8 @@ export const CHART_COLOURS = {
 
 const MARGIN = 8
 const LINE = 4
-const DASH = 16
+/** Of what was expected, behind the bars. */
+const VEIL = 64
 const GAP_SHARE = 0.25
 const RADIUS = 4
 
@@ -31,7 +32,7 @@ interface Column {
 /** True when there is a course to be seen. */
 export const hasChart = ({ series }: Message): boolean => (series?.length ?? 0) > 1
 
-/** Returns the series as a PNG of bars, those of the trouble in another colour, with the expectation as a dashed line. */
+/** Returns the series as a PNG of bars, those of the trouble in another colour, with what was expected behind them. */
 export function chartOf(message: Message): Buffer {
   const { width, height } = CHART_SIZE
   const picture: Picture = { width, height, rgba: new Uint8Array(width * height * 4) }
@@ -40,12 +41,13 @@ export function chartOf(message: Message): Buffer {
   const base = height - MARGIN - LINE
   const levelOf = (value: number) => Math.round(base - (Math.max(0, value) / most) * (base - MARGIN))
   fill(picture, { left: 0, right: width, top: base, bottom: base + LINE / 2 }, CHART_COLOURS.expected)
-  for (const column of columns) drawBar(picture, column, { base, levelOf })
   for (const { point, left, right } of columns) {
     if (point.expected === null || point.expected <= 0) continue
-    const top = levelOf(point.expected) - LINE / 2
-    drawDashes(picture, { left, right, top, bottom: top + LINE })
+    const top = levelOf(point.expected)
+    fill(picture, { left, right, top, bottom: base }, CHART_COLOURS.expected, VEIL)
+    fill(picture, { left, right, top: top - LINE / 2, bottom: top + LINE / 2 }, CHART_COLOURS.expected)
   }
+  for (const column of columns) drawBar(picture, column, { base, levelOf })
   return encodePng(picture)
 }
 
@@ -96,10 +98,15 @@ interface Box {
   bottom: number
 }
 
-function fill({ width, height, rgba }: Picture, { left, right, top, bottom }: Box, [red, green, blue]: Colour): void {
+function fill(
+  { width, height, rgba }: Picture,
+  { left, right, top, bottom }: Box,
+  [red, green, blue]: Colour,
+  opacity = 255,
+): void {
   for (let y = Math.max(0, top); y < Math.min(height, bottom); y++) {
     for (let x = Math.max(0, left); x < Math.min(width, right); x++) {
-      rgba.set([red, green, blue, 255], (y * width + x) * 4)
+      rgba.set([red, green, blue, opacity], (y * width + x) * 4)
     }
   }
 }
@@ -112,11 +119,5 @@ function roundTop({ width, rgba }: Picture, { left, right, top, bottom }: Box): 
       const covered = Math.min(1, Math.max(0, radius - Math.hypot(radius - x - 0.5, radius - y - 0.5) + 0.5))
       for (const at of [left + x, right - 1 - x]) rgba[((top + y) * width + at) * 4 + 3] = Math.round(255 * covered)
     }
-  }
-}
-
-function drawDashes(picture: Picture, { left, right, top, bottom }: Box): void {
-  for (let x = left; x < right; x++) {
-    if (x % DASH < (DASH * 5) / 8) fill(picture, { left: x, right: x + 1, top, bottom }, CHART_COLOURS.expected)
   }
 }

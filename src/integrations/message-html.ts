@@ -1,52 +1,118 @@
-import { escapeHtml } from './mail-look.ts'
+import { hasChart } from './chart.ts'
+import { chartMost, chartSpan, chartTitle } from './chart-text.ts'
+import { escapeHtml, type LookClass, look, mailPage } from './mail-look.ts'
+import { buttonOf, heading, LABEL, LAYOUT, pill, proseOf, toneOf, WRAP } from './mail-parts.ts'
 import type { Message } from './message.ts'
-import { KIND_TITLES, type MessageRow, rowsOf, sampleRowsOf, subjectOf } from './message-text.ts'
+import { KIND_TITLES, type MessageRow, numberText, rowsOf, subjectOf } from './message-text.ts'
+import { samplesOf } from './sample-html.ts'
 
-// Colours are given twice, because mail programs either read the media query or turn colours round themselves.
-const STYLE = `
-:root { color-scheme: light dark; supported-color-schemes: light dark; }
-body { margin: 0; padding: 24px 12px; background: #f4f5f7; color: #1c1f24; font: 15px/1.5 system-ui, sans-serif; }
-main { max-width: 600px; margin: 0 auto; padding: 24px; background: #ffffff; border-radius: 8px; }
-h1 { margin: 0 0 4px; font-size: 14px; font-weight: 600; }
-p { margin: 0 0 16px; font-size: 18px; }
-table { border-collapse: collapse; width: 100%; margin: 0 0 16px; }
-th { padding: 2px 16px 2px 0; text-align: left; vertical-align: top; font-weight: 600; white-space: nowrap; }
-td { padding: 2px 0; vertical-align: top; overflow-wrap: anywhere; }
-h2 { margin: 0 0 4px; font-size: 14px; }
-a { color: #0b57d0; }
-@media (prefers-color-scheme: dark) {
-  body { background: #15171a; color: #e6e8eb; }
-  main { background: #1f2226; }
-  a { color: #8ab4f8; }
-}`
+export interface MailParts {
+  /** Content-ID of the picture of the chart; null: it is left out. */
+  chartId: string | null
+}
 
-/** The whole message as an HTML page that loads nothing from anywhere. */
-export function htmlOf(message: Message): string {
-  const sample = sampleRowsOf(message)
-  const url = escapeHtml(message.url)
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${escapeHtml(subjectOf(message))}</title>
-<style>${STYLE}
-</style>
-</head>
-<body>
-<main>
-<h1>${escapeHtml(KIND_TITLES[message.kind])}</h1>
-<p>${escapeHtml(message.sentence)}</p>
-${tableOf(rowsOf(message))}${sample.length > 0 ? `<h2>One sample (personal data masked)</h2>\n${tableOf(sample)}` : ''}<a href="${url}">${url}</a>
-</main>
-</body>
-</html>
+/** Rows that have a place of their own. */
+const NUMBERS = ['Expected', 'Observed']
+const WHY = ['Probable cause', 'Change']
+const FOOT = ['Open now', 'Held back']
+const SEVERITY = ['Severity']
+
+/** The whole message as an HTML page that loads nothing from anywhere: its chart comes with the mail. */
+export function htmlOf(message: Message, { chartId }: MailParts = { chartId: null }): string {
+  const { issue, sentence, url } = message
+  const rows = rowsOf(message)
+  const among = (labels: readonly string[]) => rows.filter(([label]) => labels.includes(label))
+  const facts = rows.filter(([label]) => ![...NUMBERS, ...WHY, ...FOOT, ...SEVERITY].includes(label))
+  const preview = among([...NUMBERS, 'Since']).map(([label, text]) => `${label} ${text}`)
+  return mailPage({
+    title: subjectOf(message),
+    preview: preview.length > 0 ? preview.join(' · ') : sentence,
+    above: headOf(message),
+    body: [
+      titleOf(message),
+      numbersOf(message, among(NUMBERS)),
+      whyOf(among(WHY)),
+      chartId !== null && hasChart(message) ? chartPart(message, chartId) : '',
+      factsOf(facts),
+      samplesOf(message),
+      buttonOf(url, issue ? 'Open the issue' : 'Open Tagwarden'),
+    ].join(''),
+    below: footOf(message, among(FOOT)),
+  })
+}
+
+/** The name of the product, and how grave it is. */
+function headOf(message: Message): string {
+  const { issue, kind } = message
+  const word = kind === 'resolved' ? kind : (issue?.severity ?? '')
+  return `<table ${LAYOUT}><tr>
+<td ${look('ink', 'font-weight:700;letter-spacing:.01em')}>Tagwarden</td>
+<td align="right">${word === '' ? '' : pill(message, word)}</td>
+</tr></table>`
+}
+
+const INK: Partial<Record<LookClass, LookClass>> = { good: 'goodInk', warn: 'warnInk', bad: 'badInk' }
+
+function titleOf(message: Message): string {
+  const { kind, sentence } = message
+  const ink = INK[toneOf(message)] ?? 'muted'
+  return `<p ${look(ink, 'margin:0;font-size:14px;font-weight:700')}>${KIND_TITLES[kind]}</p>
+<h1 dir="auto" ${look('ink', 'margin:4px 0 0;font-size:20px;line-height:1.4;font-weight:700;overflow-wrap:anywhere;word-break:break-word')}>${proseOf(sentence)}</h1>
 `
 }
 
-function tableOf(rows: MessageRow[]): string {
+function numbersOf({ kind }: Message, rows: readonly MessageRow[]): string {
   if (rows.length === 0) return ''
-  const cells = rows.map(([label, text]) => `<tr><th>${escapeHtml(label)}</th><td>${escapeHtml(text)}</td></tr>`)
-  return `<table>\n${cells.join('\n')}\n</table>\n`
+  const cells = rows.map(([label, text]) => {
+    const ink = label === 'Observed' && kind !== 'resolved' ? 'badInk' : 'ink'
+    return `<td valign="top" width="${100 / rows.length}%" style="padding:12px 16px">
+<p ${look('muted', LABEL)}>${label}</p><p ${look(ink, `margin:0;font-size:18px;line-height:1.4;font-weight:700;${WRAP}`)}>${escapeHtml(text)}</p></td>`
+  })
+  return `<table ${LAYOUT} ${look('soft', 'margin-top:20px;border-radius:8px;table-layout:fixed')}><tr>
+${cells.join('\n')}
+</tr></table>
+`
+}
+
+function whyOf(rows: readonly MessageRow[]): string {
+  if (rows.length === 0) return ''
+  const parts = rows.map(
+    ([label, text], index) =>
+      `<p ${look('muted', `${LABEL}${index > 0 ? ';padding-top:8px' : ''}`)}>${label}</p><p dir="auto" ${look('ink', `margin:0;${WRAP}`)}>${escapeHtml(text)}</p>`,
+  )
+  return `<table ${LAYOUT} style="margin-top:16px"><tr><td ${look('warnInk', 'padding:2px 0 2px 14px;border-left:3px solid')}>
+${parts.join('\n')}
+</td></tr></table>
+`
+}
+
+function chartPart(message: Message, chartId: string): string {
+  const most = numberText(chartMost(message))
+  const isExpected = message.series?.some(({ expected }) => (expected ?? 0) > 0)
+  const text = `${chartTitle(message)}, ${chartSpan(message)}. Highest: ${most}.`
+  const legend = `Red: since it began. ${isExpected ? 'Grey: what was expected. ' : ''}Highest: ${most}.`
+  return `${heading(chartTitle(message))}<img src="cid:${escapeHtml(chartId)}" width="592" height="128" alt="${escapeHtml(text)}" style="display:block;width:100%;height:auto;border:0">
+<p ${look('muted', 'margin:6px 0 0;font-size:13px')}>${chartSpan(message)}. ${legend}</p>
+`
+}
+
+function factsOf(rows: readonly MessageRow[]): string {
+  if (rows.length === 0) return ''
+  const cell =
+    'padding:7px 0;border-top:1px solid;border-color:#e2e5e9;text-align:left;vertical-align:top;font-weight:400'
+  const cells = rows.map(
+    ([label, text]) =>
+      `<tr><th ${look('line', `${cell};width:30%`)}><span ${look('muted', 'padding-right:12px')}>${label}</span></th><td dir="auto" ${look('line', `${cell};${WRAP}`)}>${escapeHtml(text)}</td></tr>`,
+  )
+  return `<table width="100%" cellpadding="0" cellspacing="0" style="margin-top:24px;table-layout:fixed">
+${cells.join('\n')}
+</table>
+`
+}
+
+function footOf({ kind, alert }: Message, rows: readonly MessageRow[]): string {
+  const said = rows.map(([label, text]) => `${label}: ${text}.`)
+  if (kind === 'delivery_failed') said.push('You get this as an owner of the organization.')
+  else if (alert) said.push(`You get this because the alert “${alert.name}” names this address.`)
+  return escapeHtml(said.join(' '))
 }

@@ -310,15 +310,29 @@ describe('whatever alerts, events and pages are called', () => {
     )
   })
 
+  /** The styles of pages about what is called as it should be, of every kind. */
+  const ourStyles = new Set(
+    (['opened', 'reopened', 'repeated', 'resolved'] as const).flatMap((transition) =>
+      (['low', 'critical'] as const).flatMap((severity) =>
+        [facts, volume, { ...facts, finding: null }].flatMap((some) => {
+          const page = htmlOf(buildMessage({ ...some, transition, issue: { ...some.issue, severity } }))
+          return [...page.matchAll(/style="([^"]*)"/g)].map(([, style = '']) => style)
+        }),
+      ),
+    ),
+  )
+
   test('the page has only the elements that we wrote, and loads nothing', () => {
     fc.assert(
       fc.property(nastyFacts, (some) => {
         const page = htmlOf(stored(some))
         const tags = [...page.matchAll(/<\/?([a-z0-9!]+)([^<>]*)>/gi)]
-        const known = 'html head meta title style body main h1 h2 p table tr th td a !doctype'.split(' ')
-        for (const [, name, attributes] of tags) {
+        const known = 'html head meta title style body div h1 h2 p span table tr th td a !doctype'.split(' ')
+        for (const [, name, attributes = ''] of tags) {
           expect(known).toContain(name ?? '')
-          expect(attributes).not.toMatch(/\b(src|on\w+|style|background)\s*=/i)
+          expect(attributes).not.toMatch(/\b(src|on\w+|background)\s*=/i)
+          // Styles are ours: none loads anything, and none has text of others.
+          for (const [, style = ''] of attributes.matchAll(/style="([^"]*)"/g)) expect(ourStyles).toContain(style)
         }
         expect(page.match(/[<>]/g)?.length).toBe(tags.length * 2)
         const links = [...page.matchAll(/href="([^"]*)"/g)].map(([, link]) => link)

@@ -1,9 +1,12 @@
 import { AppError } from '../../../core/error.ts'
+import { chartOf, hasChart } from '../../chart.ts'
+import { groupHtml } from '../../group-html.ts'
 import { groupText, groupWords } from '../../group-text.ts'
-import { escapeHtml } from '../../mail-look.ts'
+import type { Message } from '../../message.ts'
 import { htmlOf } from '../../message-html.ts'
 import { subjectOf, textOf } from '../../message-text.ts'
 import { sendOne } from '../../send-one.ts'
+import type { MailOutbound } from '../../transport.ts'
 import { type Addresses, provider } from '../provider.ts'
 
 export interface EmailConfig {
@@ -61,28 +64,33 @@ export const email = provider<EmailConfig>({
   title: 'E-mail',
   connect: { by: 'none' },
   addresses: mailTargets,
-  deliver: (context, message) =>
-    sendOne(context, {
-      kind: 'mail',
-      to: context.settings.to,
-      subject: subjectOf(message),
-      text: textOf(message),
-      html: htmlOf(message),
-      messageId: context.deliveryId,
-      threadId: message.issue?.id ?? null,
-    }),
+  deliver: (context, message) => sendOne(context, mailOf(message, context.settings, context.deliveryId)),
   deliverGroup(context, members) {
     const words = groupWords(members)
-    const text = groupText(words)
     return sendOne(context, {
       kind: 'mail',
       to: context.settings.to,
       subject: words.subject,
-      text,
-      html: `<pre style="font: inherit; white-space: pre-wrap">${escapeHtml(text)}</pre>`,
+      text: groupText(words),
+      html: groupHtml(words),
       // That of the first: the same at every attempt.
       messageId: members[0]?.deliveryId ?? '',
       threadId: null,
     })
   },
 })
+
+/** The mail about one message, with its chart where it has one. */
+export function mailOf(message: Message, { to }: EmailConfig, deliveryId: string): MailOutbound {
+  const chartId = hasChart(message) ? `chart.${deliveryId}@tagwarden` : null
+  return {
+    kind: 'mail',
+    to,
+    subject: subjectOf(message),
+    text: textOf(message),
+    html: htmlOf(message, { chartId }),
+    messageId: deliveryId,
+    threadId: message.issue?.id ?? null,
+    ...(chartId === null ? {} : { pictures: [{ id: chartId, name: 'chart.png', png: chartOf(message) }] }),
+  }
+}

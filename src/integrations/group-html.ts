@@ -1,0 +1,41 @@
+import type { GroupWords } from './group-text.ts'
+import { escapeHtml, look, mailPage } from './mail-look.ts'
+import { buttonOf, LAYOUT, pill, proseOf, WRAP } from './mail-parts.ts'
+import type { Message } from './message.ts'
+
+/** Several openings as one HTML page that loads nothing from anywhere: a row for each that is named. */
+export function groupHtml({ subject, sentence, named, rest }: GroupWords): string {
+  const all = listUrl(named)
+  return mailPage({
+    title: subject,
+    preview: named
+      .slice(0, 3)
+      .map(({ issue, sentence }) => issue?.title ?? sentence)
+      .join(' · '),
+    above: `<span ${look('ink', 'font-weight:700;letter-spacing:.01em')}>Tagwarden</span>`,
+    body: [
+      `<h1 ${look('ink', 'margin:0 0 16px;font-size:20px;line-height:1.4;font-weight:700')}>${escapeHtml(sentence)}</h1>\n`,
+      `<table ${LAYOUT} style="table-layout:fixed">\n${named.map(rowOf).join('\n')}\n</table>\n`,
+      rest ? `<p ${look('muted', 'margin:12px 0 0;font-weight:600')}>… ${escapeHtml(rest)}.</p>\n` : '',
+      all ? buttonOf(all, 'Open the list of issues') : '',
+    ].join(''),
+    below: 'What opens within 30 seconds after a first issue comes as one mail.',
+  })
+}
+
+function rowOf(message: Message): string {
+  const { issue, domain, vendor, event, sentence, url } = message
+  const place = [domain?.name, vendor, event].filter((part) => part).join(' · ')
+  const link = `<a href="${escapeHtml(url)}" ${look('ink', 'font-weight:600;text-decoration:none')}>${proseOf(sentence)}</a>`
+  const below = place
+    ? `<p dir="auto" ${look('muted', `margin:2px 0 0;font-size:13px;${WRAP}`)}>${escapeHtml(place)}</p>`
+    : ''
+  return `<tr><td dir="auto" ${look('line', `padding:12px 0;border-top:1px solid;border-color:#e2e5e9;${WRAP}`)}>
+<p style="margin:0 0 4px">${issue ? pill(message, issue.severity) : ''}</p>${link}${below}</td></tr>`
+}
+
+/** The list that the issues are in; null when the first leads to none. */
+function listUrl([first]: readonly Message[]): string | null {
+  const at = first?.url.lastIndexOf('/issues/') ?? -1
+  return first && at >= 0 ? first.url.slice(0, at + 1) : null
+}

@@ -1,0 +1,42 @@
+import { escapeHtml, type LookClass, look, MONO } from './mail-look.ts'
+import type { Message } from './message.ts'
+
+/** Attributes of a table that only puts things beside each other. */
+export const LAYOUT = 'role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"'
+
+/** Styles of what stands over a value, and of text of others, which may have no place to break. */
+export const LABEL = 'margin:0;font-size:13px;font-weight:600'
+export const WRAP = 'overflow-wrap:anywhere;word-break:break-word'
+
+/** A sentence; what it has in backticks stands out. */
+export const proseOf = (text: string): string =>
+  escapeHtml(text).replace(
+    /`([^`]+)`/g,
+    (_, name) => `<span style="font-family:${MONO};font-size:.92em">${name}</span>`,
+  )
+
+/** Over a part of a mail. */
+export const heading = (text: string): string =>
+  `<h2 ${look('ink', 'margin:28px 0 8px;font-size:14px;line-height:1.4;font-weight:700')}>${escapeHtml(text)}</h2>\n`
+
+/** A link that looks like a button, and the same address to be read. */
+export function buttonOf(url: string, text: string): string {
+  const address = escapeHtml(url)
+  return `<p style="margin:28px 0 0"><a href="${address}" ${look('button', 'display:inline-block;padding:11px 22px;border-radius:8px;font-weight:700;text-decoration:none')}>${text}</a></p>
+<p ${look('muted', `margin:12px 0 0;font-size:13px;${WRAP}`)}>${address}</p>
+`
+}
+
+/** A word on the colour of how grave a message is. */
+export function pill(message: Message, word: string): string {
+  const style =
+    'display:inline-block;padding:2px 10px;border-radius:999px;font-size:12px;line-height:1.5;font-weight:700;white-space:nowrap'
+  return `<span ${look(toneOf(message), style)}>${word}</span>`
+}
+
+/** The colour of how grave a message is. */
+export function toneOf({ kind, issue }: Message): LookClass {
+  if (kind === 'resolved') return 'good'
+  if (!issue || issue.severity === 'low') return 'soft'
+  return issue.severity === 'medium' ? 'warn' : 'bad'
+}
