@@ -146,31 +146,42 @@ function rowKeyOf(field: string): string {
 
 /** The whole message as plain text. */
 export function textOf(message: Message): string {
-  const lines = (rows: MessageRow[]) => rows.map(([label, text]) => `${label}: ${text}`).join('\n')
   const parts = [
     `${KIND_TITLES[message.kind]}: ${message.sentence}`,
-    lines(rowsOf(message)),
-    hasChart(message) ? courseOf(message) : '',
-    sampleTextOf(message),
+    linesOf(rowsOf(message)).join('\n'),
+    ...verbatimOf(message).map(({ title, lines }) => [title, ...lines].join('\n')),
     message.url,
   ]
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
 }
 
-/** The chart in a line of text. */
-function courseOf(message: Message): string {
-  const most = numberText(chartMost(message))
-  return `${chartTitle(message)}, ${chartSpan(message)}; highest ${most}:\n${sparkline(message)}`
+const linesOf = (rows: readonly MessageRow[]) => rows.map(([label, text]) => `${label}: ${text}`)
+
+/** A title, and what stands under it line by line, to be shown in letters of one width. */
+export interface Verbatim {
+  title: string
+  /** At least one. */
+  lines: string[]
 }
 
-function sampleTextOf(message: Message): string {
+/** The course as a line of bars, and the events field by field; those of which something is known. */
+export function verbatimOf(message: Message): Verbatim[] {
+  return [courseOf(message), eventsOf(message)].filter((one) => one !== null)
+}
+
+function courseOf(message: Message): Verbatim | null {
+  if (!hasChart(message)) return null
+  const most = numberText(chartMost(message))
+  return { title: `${chartTitle(message)}, ${chartSpan(message)}; highest ${most}:`, lines: [sparkline(message)] }
+}
+
+function eventsOf(message: Message): Verbatim | null {
   const compared = comparedRowsOf(message)
-  if (compared.length > 0) {
-    return [`${COMPARED_TITLE}; * marks what matters`, ...compared.map(comparedText)].join('\n')
-  }
+  if (compared.length > 0)
+    return { title: `${COMPARED_TITLE}; * marks what matters`, lines: compared.map(comparedText) }
   const [title, sample] = message.sample ? [SAMPLE_TITLE, message.sample] : [GOOD_TITLE, message.goodSample]
   const rows = sampleRowsOf({ sample })
-  return rows.length > 0 ? [title, ...rows.map(([label, text]) => `${label}: ${text}`)].join('\n') : ''
+  return rows.length > 0 ? { title, lines: linesOf(rows) } : null
 }
 
 /** Said over an event without one beside it, over one that complies, and over both. */

@@ -30,14 +30,14 @@ export function deskWorld(db?: Db, people?: Cast, providers: readonly Provider[]
   const reported: unknown[] = []
   const guard = addressGuard(['127.0.0.0/8'])
   const stopping = new AbortController()
-  const http = httpTransport({ guard, timeoutMs: 5000 })
-  /** True: what was asked is done, and nobody hears the answer. */
-  const wayOut = { loses: (_outbound: HttpOutbound): boolean => false }
+  const http = httpTransport({ guard })
+  /** `loses`: what was asked is done, and nobody hears the answer. */
+  const wayOut = { loses: (_outbound: HttpOutbound): boolean => false, timeoutMs: 5000 }
   const parts = {
     ...{ db: world.db, clock: world.clock, box: world.box, mailConfigured: false, jitter: () => 0 },
     transport: transport({
       async http(outbound, signal) {
-        const reply = await http(outbound, signal)
+        const reply = await http({ ...outbound, timeoutMs: wayOut.timeoutMs }, signal)
         const isLost = wayOut.loses(outbound)
         return isLost ? { kind: 'error', message: 'the connection failed: ECONNRESET', permanent: false } : reply
       },

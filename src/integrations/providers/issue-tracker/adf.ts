@@ -24,8 +24,7 @@ function adfBlock(block: Block): AdfNode[] {
     const items = block.rows.map(([label, fact]) => item(strong(label), text(`: ${fact}`)))
     return [{ type: 'bulletList', content: items }]
   }
-  const lines = block.rows.map(([key, value]) => `${key}: ${value}`).join('\n')
-  return [paragraph(strong(block.title)), { type: 'codeBlock', content: [text(lines)] }]
+  return [paragraph(strong(block.title)), { type: 'codeBlock', content: [text(block.lines.join('\n'))] }]
 }
 
 const text = (value: string): AdfNode => ({ type: 'text', text: value })

@@ -4,5 +4,5 @@ import type { MessageRow } from '../../message-text.ts'
 export type Block =
   | { kind: 'sentence'; title: string; text: string }
   | { kind: 'facts'; title: string; rows: readonly MessageRow[] }
-  | { kind: 'sample'; title: string; rows: readonly MessageRow[] }
+  | { kind: 'verbatim'; title: string; lines: readonly string[] }
   | { kind: 'link'; title: string; url: string }

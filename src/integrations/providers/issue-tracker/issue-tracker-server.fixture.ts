@@ -68,7 +68,7 @@ const REMOVED =
   'The requested API has been removed. Please migrate to the /rest/api/3/search/jql API. A full migration guideline is available at https://developer.atlassian.com/changelog/#CHANGE-2046'
 
 /** Jira, as far as we use it, by the clock of the test. Stops at the end of its block. */
-export function jiraServer(clock: Clock, edition: 'cloud' | 'dataCenter' | 'before 8.4' = 'cloud') {
+export function jiraServer(clock: Clock, edition: 'cloud' | 'dataCenter' | 'before 8.4' = 'cloud', port = 0) {
   const isCloud = edition === 'cloud'
   const root = `/rest/api/${isCloud ? 3 : 2}`
   const tickets: FakeTicket[] = []
@@ -315,6 +315,6 @@ export function jiraServer(clock: Clock, edition: 'cloud' | 'dataCenter' | 'befo
     }
   }
 
-  const server = receiver(answer)
+  const server = receiver(answer, '127.0.0.1', port)
   return { ...server, tickets, behaviour, make, moved, isCloud }
 }

@@ -1,6 +1,6 @@
 import { namesMissingIn } from '../../../core/text.ts'
 import type { Message } from '../../message.ts'
-import { KIND_TITLES, rowsOf, sampleRowsOf } from '../../message-text.ts'
+import { KIND_TITLES, rowsOf, verbatimOf } from '../../message-text.ts'
 import { oneLine } from '../../one-line.ts'
 import { type AdfNode, adfOf, adfText } from './adf.ts'
 import type { Block } from './block.ts'
@@ -20,26 +20,12 @@ export function summaryOf({ issue, domain, sentence }: Message): string {
   return oneLine(`${title}${place.join('')}`, MAX_SUMMARY_LENGTH)
 }
 
-/** Everything that is known when a ticket is made. */
-export function descriptionOf(message: Message, isCloud: boolean): Body {
-  return fitting(
-    [
-      sentenceOf(message),
-      { kind: 'facts', title: 'Facts', rows: rowsOf(message) },
-      ...samplesOf(message),
-      linkTo(message),
-    ],
-    isCloud,
-  )
-}
-
-/** What is new, for those who know the ticket. */
-export function commentOf(message: Message, isCloud: boolean): Body {
-  const samples = message.kind === 'resolved' ? [] : samplesOf(message)
-  return fitting(
-    [sentenceOf(message), { kind: 'facts', title: 'Facts', rows: rowsOf(message) }, ...samples, linkTo(message)],
-    isCloud,
-  )
+/** What is known when a ticket is made, and what is new when it is commented on; a resolution shows no events. */
+export function bodyOf(message: Message, isCloud: boolean): Body {
+  const facts: Block = { kind: 'facts', title: 'Facts', rows: rowsOf(message) }
+  const verbatim = message.kind === 'resolved' ? [] : verbatimOf(message)
+  const blocks = verbatim.map((one): Block => ({ kind: 'verbatim', ...one }))
+  return fitting([sentenceOf(message), facts, ...blocks, linkTo(message)], isCloud)
 }
 
 /** One sentence of ours. */
@@ -56,24 +42,22 @@ const sentenceOf = ({ kind, sentence }: Message): Block => ({
   text: sentence,
 })
 
-function samplesOf(message: Message): Block[] {
-  return [{ kind: 'sample', title: 'One sample (personal data masked)', rows: sampleRowsOf(message) }]
-}
-
 const linkTo = ({ url }: Message): Block => ({ kind: 'link', title: 'Open it in Tagwarden', url })
 
-/** As much of it as Jira takes: samples lose their last rows first. */
+/** As much of it as Jira takes: what is shown line by line loses its last lines first. */
 function fitting(all: readonly Block[], isCloud: boolean): Body {
   let blocks = all.filter(hasContent)
   for (;;) {
     const body = isCloud ? adfOf(blocks) : wikiOf(blocks)
     const length = typeof body === 'string' ? body.length : JSON.stringify(body).length
-    const last = blocks.findLastIndex(({ kind }) => kind === 'sample')
-    if (length <= MAX_BODY_LENGTH || last === -1) return body
-    blocks = blocks
-      .map((block, index) => (index === last && 'rows' in block ? { ...block, rows: block.rows.slice(0, -1) } : block))
-      .filter(hasContent)
+    const last = blocks.findLast(({ kind }) => kind === 'verbatim')
+    if (length <= MAX_BODY_LENGTH || last?.kind !== 'verbatim') return body
+    const shorter: Block = { ...last, lines: last.lines.slice(0, -1) }
+    blocks = blocks.map((block) => (block === last ? shorter : block)).filter(hasContent)
   }
 }
 
-const hasContent = (block: Block) => !('rows' in block) || block.rows.length > 0
+function hasContent(block: Block): boolean {
+  if (block.kind === 'facts') return block.rows.length > 0
+  return block.kind !== 'verbatim' || block.lines.length > 0
+}

@@ -4,7 +4,7 @@ import type { Message } from '../../message.ts'
 import type { Outcome } from '../../reply.ts'
 import { ask, isCloud, isMissing, type Jira, type JiraDelivery, type JiraIssue, restMs, statusIn } from './jira.ts'
 import { type Category, NO_TICKET, type Ticket } from './memory.ts'
-import { type Body, commentOf, descriptionOf, plainOf, summaryOf } from './render.ts'
+import { type Body, bodyOf, plainOf, summaryOf } from './render.ts'
 import { type FoundTicket, quoted, searchTickets, statusOf } from './search.ts'
 
 /** How long a request may go on there after nobody waits for its answer any more. */
@@ -118,7 +118,7 @@ function fieldsOf(
     project: { key: project },
     issuetype: { name: issueType },
     summary: summaryOf(message),
-    description: descriptionOf(message, isCloud(context)),
+    description: bodyOf(message, isCloud(context)),
     labels: [...labels, label],
   }
 }
@@ -129,7 +129,7 @@ const link = (context: JiraIssue, { id, key }: Pick<FoundTicket, 'id' | 'key'>, 
 /** Once for a delivery, whatever answer is lost. */
 async function comment(context: JiraDelivery, key: string, message: Message): Promise<void> {
   const { deliveryId, memory } = context
-  const body = commentOf(message, isCloud(context))
+  const body = bodyOf(message, isCloud(context))
   const mayStand = memory?.comment === deliveryId
   if (!mayStand || !(await stands(context, key, body))) {
     await keep(context, { comment: deliveryId })

@@ -31,7 +31,13 @@ test.each(['cloud', 'dataCenter'] as const)('an issue becomes a ticket in %s', a
     priority: { name: 'High' },
   })
   const description = JSON.stringify(ticket?.fields.description)
-  for (const part of ['3 events broke the rule', 'shop.example', 'Since', 'https://watch.example/issues/iss_1']) {
+  for (const part of [
+    '3 events broke the rule',
+    'One sample (personal data masked)',
+    'shop.example',
+    'Since',
+    'https://watch.example/issues/iss_1',
+  ]) {
     expect(description).toContain(part)
   }
   expect(world.issueRow()?.trackerKey).toBe('OPS-1')
@@ -214,6 +220,49 @@ describe('a refused ticket', () => {
     const [delivery] = world.deliveries()
     expect(delivery).toMatchObject({ status, lastError: reason })
     if (delivery && waitS !== null) expect(delivery.dueAt - world.clock.now()).toBe(waitS * SECOND_MS)
+  })
+
+  const silent: [string, RegExp][] = [
+    ['looked for', /POST .*\/search\/jql$/],
+    ['made', /POST .*\/issue$/],
+    ['commented on', /POST .*\/comment$/],
+  ]
+  test.each(silent)('for a connection that is half open while it is %s is tried again', async (_name, hangs) => {
+    const world = jiraWorld()
+    await using server = jiraServer(world.clock)
+    const { id } = await world.connected(server)
+    server.behaviour.instead = ({ method, path }) =>
+      hangs.test(`${method} ${path}`) ? new Promise(() => undefined) : null
+    world.wayOut.timeoutMs = 200
+    await world.opened(id)
+    world.told(id, 'repeated')
+    await world.deliver()
+    const last = world.deliveries().findLast(({ attempts }) => attempts > 0)
+    expect(last).toMatchObject({ status: 'pending', lastError: 'no answer within 0.2 s' })
+    expect((last?.dueAt ?? 0) - world.clock.now()).toBe(5 * SECOND_MS)
+    server.behaviour.instead = () => null
+    world.wayOut.timeoutMs = 5000
+    for (let seconds = 0; seconds <= 70; seconds += 5) {
+      world.clock.advance(5 * SECOND_MS)
+      await world.deliver()
+    }
+    expect(world.summary()).toEqual(['opened delivered', 'repeated delivered'])
+    expect(server.tickets).toHaveLength(1)
+    expect(server.tickets[0]?.comments).toHaveLength(1)
+  })
+
+  test('for a Jira that is down is tried again at once when it is back', async () => {
+    const world = jiraWorld()
+    const server = jiraServer(world.clock)
+    const { id } = await world.connected(server)
+    await server[Symbol.asyncDispose]()
+    await world.opened(id)
+    expect(world.deliveries()).toMatchObject([{ status: 'pending', lastError: 'the connection failed: ECONNREFUSED' }])
+    await using back = jiraServer(world.clock, 'cloud', server.port)
+    world.clock.advance(5 * SECOND_MS)
+    await world.deliver()
+    expect(back.tickets).toHaveLength(1)
+    expect(world.summary()).toEqual(['opened delivered'])
   })
 
   test('for a rate limit leaves Jira alone, also for other issues', async () => {

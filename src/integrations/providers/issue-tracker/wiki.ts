@@ -36,5 +36,5 @@ function wikiBlock(block: Block): string {
   if (block.kind === 'facts') {
     return block.rows.map(([label, text]) => `* *${wikiText(label)}*: ${wikiText(text)}`).join('\n')
   }
-  return `${title}\n{noformat}\n${block.rows.map(([key, text]) => verbatim(`${key}: ${text}`)).join('\n')}\n{noformat}`
+  return `${title}\n{noformat}\n${block.lines.map(verbatim).join('\n')}\n{noformat}`
 }
