@@ -359,14 +359,17 @@ describe('a ticket is made once', () => {
     let reached = Promise.withResolvers<void>()
     let creates = 0
     let replies = 0
-    server.behaviour.instead = ({ method, path }) => {
-      const isLeft = isCreate({ method, url: path }) && creates++ % 9 === 4
-      return isLeft ? new Response('', { status: 503 }) : null
+    const numbers = new WeakMap<object, number>()
+    server.behaviour.instead = (request) => {
+      if (!isCreate({ method: request.method, url: request.path })) return null
+      numbers.set(request, ++creates)
+      return creates % 9 === 4 ? new Response('', { status: 503 }) : null
     }
-    server.behaviour.after = ({ method, path }, response) => {
-      if (!isCreate({ method, url: path })) return response
-      if (creates % 4 === 0) return new Response('<html>Bad Gateway</html>', { status: 502 })
-      if (creates % 17 !== 0) return response
+    server.behaviour.after = (request, response) => {
+      const number = numbers.get(request)
+      if (number === undefined) return response
+      if (number % 4 === 0) return new Response('<html>Bad Gateway</html>', { status: 502 })
+      if (number % 17 !== 0) return response
       reached.resolve()
       return new Promise(() => undefined)
     }
