@@ -93,7 +93,8 @@ interface Fresh {
   like: Db
 }
 
-function openImage(image: Buffer, like: Db): Db {
+/** A database as it was on disk at one moment. */
+export function openImage(image: Buffer, like: Db): Db {
   const db = new (like.constructor as new (image: Buffer) => Db)(image)
   db.pragma('foreign_keys = ON')
   return db

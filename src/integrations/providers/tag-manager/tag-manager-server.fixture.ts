@@ -269,7 +269,6 @@ export function tagManagerServer(clock: Clock) {
   const operator = {
     TAG_MANAGER_URL: `${server.url}/tagmanager/v2`,
     TAG_MANAGER_TOKEN_URL: behaviour.audience,
-    TAG_MANAGER_CALLS_PER_MINUTE: '15',
   }
   const space = (name: string) => [...spaces.values()].find(({ about }) => about.name === name)
   return {

@@ -1,4 +1,4 @@
-import { type Cast, client } from '../../../../test/fakes.ts'
+import { type Cast, client, testClock } from '../../../../test/fakes.ts'
 import { createDomain } from '../../../domains/store.ts'
 import type { Db } from '../../../store/database.ts'
 import { addressGuard } from '../../address-guard.ts'
@@ -9,14 +9,38 @@ import { Polls } from '../../polls.ts'
 import { integrationRoutes } from '../../routes.ts'
 import { type HttpOutbound, type Reply, transport } from '../../transport.ts'
 import type { ProviderChange } from '../context.ts'
-import { CONTAINER, KEY_FILE, type TagManagerServer } from './tag-manager-server.fixture.ts'
+import { CONTAINER, KEY_FILE, type TagManagerServer, tagManagerServer } from './tag-manager-server.fixture.ts'
 
 const publicUrl = 'https://watch.example'
 
-/** The program, as far as it speaks with Tag Manager. `db` and `people` of a world that was killed begin where it ended. */
-export function tagManagerWorld(server: TagManagerServer, before?: { db: Db; people: Cast; clock: { now(): number } }) {
-  const world = outboxWorld(before?.db, before?.people)
-  if (before) world.clock.set(before.clock.now())
+/** What a world that was killed leaves: what was on disk, and what time it was. */
+export interface Remains {
+  db: Db
+  people: Cast
+  at: number
+}
+
+/** Tag Manager, with a clock that is that of whichever world was made last. Stops at the end of its block. */
+export function tagManagers() {
+  const latest: { clock: { now(): number } } = { clock: testClock() }
+  const server = tagManagerServer({ now: () => latest.clock.now() })
+  const world = (options: WorldOptions = {}) => {
+    const made = tagManagerWorld(server, options)
+    latest.clock = made.clock
+    return made
+  }
+  return { server, world, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
+}
+
+export interface WorldOptions {
+  remains?: Remains
+  callsPerMinute?: number
+}
+
+/** The program, as far as it speaks with Tag Manager. */
+function tagManagerWorld(server: TagManagerServer, { remains, callsPerMinute = 15 }: WorldOptions) {
+  const world = outboxWorld(remains?.db, remains?.people)
+  if (remains) world.clock.set(remains.at)
   const { db, clock, people, orgId } = world
   const guard = addressGuard(['127.0.0.0/8'])
   const stopping = new AbortController()
@@ -30,7 +54,8 @@ export function tagManagerWorld(server: TagManagerServer, before?: { db: Db; peo
     heard: (_outbound: HttpOutbound, reply: Reply): Reply => reply,
   }
   const parts = {
-    ...{ db, clock, box: world.box, mailConfigured: false, jitter: () => 0, operator: server.operator },
+    ...{ db, clock, box: world.box, mailConfigured: false, jitter: () => 0 },
+    operator: { ...server.operator, TAG_MANAGER_CALLS_PER_MINUTE: String(callsPerMinute) },
     transport: transport({
       http: async (outbound, signal) =>
         wayOut.instead(outbound) ?? wayOut.heard(outbound, await http(outbound, signal)),
@@ -47,7 +72,9 @@ export function tagManagerWorld(server: TagManagerServer, before?: { db: Db; peo
 
   const connect = (config: object = { serviceAccount: KEY_FILE }) =>
     call('POST', '/v1/integrations', { as: ada.key, body: { provider: 'tag_manager', label: 'Tags', config } })
-  const domainId = createDomain(db, clock, orgId, { name: 'shop.example' })
+  const domainId =
+    db.prepare<[], string>('SELECT id FROM domain').pluck().get() ??
+    createDomain(db, clock, orgId, { name: 'shop.example' })
   const container = { name: 'Shop', publicId: 'GTM-SHOP', accountId: '6', containerId: '71' }
   const input = (more: object = {}) => ({ domainId, containerPath: CONTAINER, container, ...more })
   const deploy = (more: object = {}, as = ada.key) =>
@@ -60,7 +87,8 @@ export function tagManagerWorld(server: TagManagerServer, before?: { db: Db; peo
   async function deployAll(more: object = {}) {
     for (;;) {
       const answer = await deploy(more)
-      if (answer.status !== 503) return answer
+      // A program that is stopped says so for ever.
+      if (answer.status !== 503 || stopping.signal.aborted) return answer
       if (!answer.headers.get('retry-after')) throw new Error('when to ask again is not said')
     }
   }
@@ -79,7 +107,12 @@ export function tagManagerWorld(server: TagManagerServer, before?: { db: Db; peo
     polls.start()
     await dispatcher.idle()
   }
-  const kill = () => stopping.abort()
+  /** From now on nothing goes out, and what is stored is seen by nobody. */
+  function kill(): { image: Buffer; at: number } {
+    const image = db.serialize()
+    stopping.abort()
+    return { image, at: clock.now() }
+  }
   const statusOf = async (id: string) => (await call('GET', `/v1/integrations/${id}`, { as: ada.key })).body.status
   return {
     ...{
