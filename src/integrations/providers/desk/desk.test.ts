@@ -504,6 +504,7 @@ test('routes are there for the providers of the list, and no others', () => {
     '/v1/integrations/office_chat/{id}/channel',
     '/v1/integrations/tag_manager/deploy',
     '/v1/integrations/tag_manager/tags',
+    '/v1/integrations/team_chat/{id}/channel',
     '/v1/integrations/{id}',
     '/v1/integrations/{id}/rotate',
     '/v1/integrations/{id}/test',
