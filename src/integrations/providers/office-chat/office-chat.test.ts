@@ -171,6 +171,20 @@ describe('the channel', () => {
     expect(server.asked().filter((one) => one.startsWith('POST'))).toEqual([])
   })
 
+  test('of an integration that was made after its bot came into the team', async () => {
+    await using server = await officeChatServer()
+    const world = officeChatWorld(server)
+    await world.connected(server)
+    const second = await world.make(BOT, 'General')
+    expect((await world.choose(second.body.id, TEAM, 'General')).status).toBe(200)
+    await world.tell(second.body.id)
+    expect(server.cloud.posts.map(({ channelId }) => channelId)).toEqual([CHANNEL, TEAM, TEAM])
+    const theirs = (await world.make(BOT, undefined, world.people.mallory.key)).body.id
+    const body = { channelId: TEAM, channelName: 'General' }
+    const path = `/v1/integrations/office_chat/${theirs}/channel`
+    expect((await world.call('POST', path, { as: world.people.mallory.key, body })).status).toBe(409)
+  })
+
   test('has to be chosen again for another bot', async () => {
     await using server = await officeChatServer()
     const world = officeChatWorld(server)

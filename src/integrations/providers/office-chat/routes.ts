@@ -45,25 +45,41 @@ export const routes = (tools: Tools): Route[] => [
       const bot = botOf(context.settings)
       if (!bot) throw new AppError('conflict', 'the integration has no bot: a workflow knows its channel itself')
       const channelId = channelIdIn(body.channelId)
-      const serviceUrl = serviceFor(stateOf(context.settings, context.state), channelId)
+      const known = knownTo(tools, context, orgId)
+      const serviceUrl = serviceFor(known, channelId)
       if (serviceUrl === null) throw new AppError('conflict', 'no team has the bot yet: add it to one first')
       const name = oneLine(body.channelName, MAX_LABEL)
       const channel: Destination = { id: channelId, name, serviceUrl }
-      await tools.visit(context, () => postTest(context, bot, channel))
+      await tools.visit(context, () => postTest(context, bot, channel, known))
       // What came in meanwhile counts.
-      await context.keepState({ ...stateOf(context.settings, context.state), channel })
+      await context.keepState({ ...knownTo(tools, context, orgId), channel })
       return { ok: true, label: tools.complete(context, name) }
     },
     note: ({ body: { channelName } }) => ({ channelName }),
   }),
 ]
 
-async function postTest(context: OfficeChatContext, bot: Bot, { id, name, serviceUrl }: Destination): Promise<void> {
+/** What the integration knows; one that was made after the bot came into its teams knows what others with that bot do. */
+function knownTo(tools: Tools, { settings, state, signal }: OfficeChatContext, orgId: string): OfficeChatState {
+  const own = stateOf(settings, state)
+  if (own.teams.length > 0) return own
+  const others = tools.integrations(orgId).map((id) => tools.open({ orgId, id }, signal).state)
+  return { ...own, teams: others.map((other) => stateOf(settings, other).teams).find(({ length }) => length > 0) ?? [] }
+}
+
+async function postTest(
+  context: OfficeChatContext,
+  bot: Bot,
+  { id, name, serviceUrl }: Destination,
+  known: OfficeChatState,
+): Promise<void> {
   const activity = noteCard('Tagwarden: test', `Notifications arrive in ${name} from now on.`, null)
   const body = JSON.stringify({ isGroup: true, channelData: { channel: { id } }, activity })
   let reason: string | null
   try {
-    const answer = await callService(context, bot, { method: 'POST', serviceUrl, path: '/v3/conversations', body })
+    const answer = await callService(context, bot, {
+      ...{ method: 'POST', serviceUrl, known, path: '/v3/conversations', body },
+    })
     reason = answer.status >= 200 && answer.status < 300 ? null : reasonOf(answer)
   } catch (error) {
     if (!(error instanceof CallFailed || error instanceof AppError)) throw error
