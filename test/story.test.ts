@@ -80,7 +80,7 @@ function checkSignature({ headers, body }: Received, secret: string): void {
 }
 
 test('traffic stops, the receiver stumbles, the message arrives once, traffic returns, who was told is told', async () => {
-  const answers = [503, 200, 200]
+  const answers = [503, 200, 200, 200]
   await using hook = receiver((_request, index) => new Response('busy', { status: answers[index] ?? 500 }))
   await using gone = receiver(() => new Response('gone', { status: 410 }))
   await using world = await testApp({ outboundAllow: '127.0.0.1' })
@@ -110,8 +110,15 @@ test('traffic stops, the receiver stumbles, the message arrives once, traffic re
   expect(issue.title).toBe('Purchases arrive (Google Analytics 4 purchase): 0 events, expected more than 0')
   expect([hook.requests.length, gone.requests.length]).toEqual([1, 1])
   const log = (await world.call('GET', '/v1/notifications/deliveries')).body.deliveries
-  expect(log).toHaveLength(2)
-  const retrying = log.find(({ status }: { status: string }) => status === 'pending')
+  // The third says to who is still there that the other one is not.
+  expect(log.map(({ transition }: { transition: string }) => transition)).toEqual([
+    'delivery_failed',
+    'opened',
+    'opened',
+  ])
+  const retrying = log.find(
+    ({ status, attempts }: { status: string; attempts: number }) => status === 'pending' && attempts,
+  )
   expect(retrying).toMatchObject({ attempts: 1, dueAt: time('12:30:06'), lastError: 'HTTP 503', issueId: issue.id })
   expect(log.find(({ status }: { status: string }) => status === 'failed')).toMatchObject({ lastError: 'HTTP 410' })
 
@@ -139,7 +146,7 @@ test('traffic stops, the receiver stumbles, the message arrives once, traffic re
     },
   })
   for (const seconds of [7, 60, 600]) await world.at(time('12:30') + seconds * SECOND_MS)
-  expect(hook.requests).toHaveLength(2)
+  expect(hook.requests).toHaveLength(3)
   expect(await onlyIssue(world)).toMatchObject({ notificationsSent: 1 })
 
   // Two clear windows end it; only the receiver that heard of the trouble hears of its end.
@@ -154,9 +161,10 @@ test('traffic stops, the receiver stumbles, the message arrives once, traffic re
   expect(hook.requests.map(({ body }) => JSON.parse(body).type)).toEqual([
     'issue.opened',
     'issue.opened',
+    'delivery.failed',
     'issue.resolved',
   ])
-  expect(hook.requests[2]?.headers['webhook-id']).not.toBe(retrying.id)
+  expect(hook.requests[3]?.headers['webhook-id']).not.toBe(retrying.id)
   expect(gone.requests).toHaveLength(1)
   expect(await historyOf(world, issue.id)).toEqual(['opened', 'delivery_failed', 'notified', 'resolved', 'notified'])
 })
