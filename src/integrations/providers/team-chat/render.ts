@@ -1,7 +1,7 @@
 import type { IssueStatus } from '../../../issues/issue.ts'
 import { groupWords, NAMED_AT_MOST } from '../../group-text.ts'
 import type { Message } from '../../message.ts'
-import { KIND_TITLES, type MessageRow, rowsOf, sampleRowsOf } from '../../message-text.ts'
+import { KIND_TITLES, type MessageRow, rowsOf, type Verbatim, verbatimOf } from '../../message-text.ts'
 import { type Block, buttonsFor, type Pressed } from './buttons.ts'
 import { firstLines, fitting, link, plain } from './mrkdwn.ts'
 
@@ -23,7 +23,7 @@ export interface Standing {
 }
 
 /** In characters of JSON. */
-const MAX = { sentence: 900, fields: 4200, field: 300, sample: 1300, goodSample: 900, text: 3000, textRow: 400 }
+const MAX = { sentence: 900, fields: 4200, field: 300, part: 1100, line: 400, text: 3000 }
 const FIELDS_AT_ONCE = 10
 const FIELD_OVERHEAD = 60
 
@@ -47,38 +47,26 @@ const headline = ({ kind, issue }: Message) => `${KIND_TITLES[kind]}${issue ? ` 
  * buttons say; null: it has none.
  */
 export function renderOne(message: Message, standing: Standing | null, pressed: Pressed | null = null): Rendered {
-  const samples = message.kind === 'resolved' ? [] : samplesOf(message)
+  const parts = message.kind === 'resolved' ? [] : partsOf(message)
   return {
-    text: textOfOne(message, standing, samples),
+    text: textOfOne(message, standing, parts),
     blocks: [
       header(headline(message)),
       section(`*${link(message.url, plain(message.sentence, MAX.sentence))}*`),
       ...(standing ? [context(stateText(standing))] : []),
       ...fieldBlocks(rowsOf(message)),
-      ...samples.map(({ title, rows, most }) => {
-        const lines = rows.map(([key, value]) => plain(`${key}: ${value}`, 400))
-        return section(`*${title}*\n\`\`\`${firstLines(lines, most).join('\n')}\`\`\``)
-      }),
+      ...parts.map(({ title, lines }) => section(`*${title}*\n\`\`\`${firstLines(lines, MAX.part).join('\n')}\`\`\``)),
       ...(standing && pressed ? buttonsFor([standing.status], pressed) : []),
     ],
   }
 }
 
-interface Sample {
-  title: string
-  rows: MessageRow[]
-  most: number
-}
-
-function samplesOf(message: Message): Sample[] {
-  const { goodSample = null } = message as { goodSample?: Message['sample'] }
-  const bad = sampleRowsOf(message)
-  const good = sampleRowsOf({ ...message, sample: goodSample })
-  return [
-    { title: 'One sample (personal data masked)', rows: bad, most: MAX.sample },
-    { title: 'One that was right', rows: good, most: MAX.goodSample },
-  ].filter(({ rows }) => rows.length > 0)
-}
+/** The course of what is counted, and the events; escaped. */
+const partsOf = (message: Message): Verbatim[] =>
+  verbatimOf(message).map(({ title, lines }) => ({
+    title: plain(title, MAX.line),
+    lines: lines.map((line) => plain(line, MAX.line)),
+  }))
 
 function fieldBlocks(rows: readonly MessageRow[]): Block[] {
   const most = Math.min(MAX.field, Math.floor(MAX.fields / Math.max(1, rows.length)) - FIELD_OVERHEAD)
@@ -93,14 +81,13 @@ function fieldBlocks(rows: readonly MessageRow[]): Block[] {
   return blocks
 }
 
-function textOfOne(message: Message, standing: Standing | null, samples: readonly Sample[]): string {
-  const row = ([label, value]: MessageRow) => plain(`${label}: ${value}`, MAX.textRow)
+function textOfOne(message: Message, standing: Standing | null, parts: readonly Verbatim[]): string {
   const lines = [
     `${headline(message)}: ${plain(message.sentence, MAX.sentence)}`,
     `<${message.url}>`,
     ...(standing ? [stateText(standing)] : []),
-    ...rowsOf(message).map(row),
-    ...samples.flatMap(({ title, rows }) => [title, ...rows.map(row)]),
+    ...rowsOf(message).map(([label, value]) => plain(`${label}: ${value}`, MAX.line)),
+    ...parts.flatMap(({ title, lines }) => [title, ...lines]),
   ]
   return firstLines(lines, MAX.text).join('\n')
 }
