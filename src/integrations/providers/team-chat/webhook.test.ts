@@ -147,7 +147,7 @@ test('no secret reaches a caller, a log or the database, whatever Slack repeats'
   const seen = JSON.stringify([answers.map(({ body }) => body), world.history(), world.reported.map(String)])
   expect(seen).toContain('no: …')
   const bytes = world.db.serialize()
-  for (const secret of [BOT_TOKEN, APP_TOKEN, 'w3bhook-secret']) {
+  for (const secret of [BOT_TOKEN, APP_TOKEN, 'w3bhook-s3cret-of-24-ch']) {
     expect(seen).not.toContain(secret)
     expect(bytes.includes(secret)).toBe(false)
   }
