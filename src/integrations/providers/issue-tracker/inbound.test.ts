@@ -39,6 +39,26 @@ describe('a call from Jira', () => {
     },
   )
 
+  test('is told to others, and not to the ticket that it came from', async () => {
+    await using it = await linked()
+    const { world, server, id, webhookUrl } = it
+    const tell = async (transition: 'resolved' | 'reopened') => {
+      world.told(id, transition)
+      world.clock.advance(30 * SECOND_MS)
+      await world.deliver()
+    }
+    await world.callIn(webhookUrl, server.moved('OPS-1', '5'))
+    await tell('resolved')
+    await world.callIn(webhookUrl, server.moved('OPS-1', '1'))
+    await tell('reopened')
+    expect(world.summary()).toEqual(['opened delivered', 'resolved delivered', 'reopened delivered'])
+    expect(server.tickets[0]?.comments).toEqual([])
+    world.byHand('resolved')
+    await world.follow()
+    await tell('resolved')
+    expect(server.tickets[0]?.comments).toHaveLength(1)
+  })
+
   test('is taken once, whatever its id is repeated with', async () => {
     await using it = await linked()
     const { world, server, webhookUrl, status } = it

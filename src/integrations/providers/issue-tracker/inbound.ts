@@ -68,9 +68,11 @@ export async function takeStatus(
   const { memory } = linked
   // Calls may come late, and in another order.
   if (category === null || (changedAt !== null && changedAt < memory.changedAt)) return false
-  await remember(context, linked, { key, category, isGone: false, changedAt: changedAt ?? memory.changedAt })
-  if (memory.category === null || memory.category === category) return false
-  return give(context, linked, STATUS_OF[category], by)
+  const seen = { key, category, isGone: false, changedAt: changedAt ?? memory.changedAt }
+  const isMoved = memory.category !== null && memory.category !== category
+  const isGiven = isMoved && give(context, linked, STATUS_OF[category], by)
+  await remember(context, linked, { ...seen, ...(isGiven ? { given: STATUS_OF[category] } : {}) })
+  return isGiven
 }
 
 function give(

@@ -1,4 +1,5 @@
 import type { Instant } from '../../../core/clock.ts'
+import type { IssueStatus } from '../../../issues/issue.ts'
 
 /** What tickets are: still to be begun, under way, done. Jira has a fourth, `undefined`, which says nothing. */
 export const CATEGORIES = ['new', 'indeterminate', 'done'] as const
@@ -17,13 +18,15 @@ export interface Ticket {
   changedAt: Instant
   /** Somebody deleted it. */
   isGone: boolean
+  /** The status that the issue was given from there, while it is the last one: what is told of it is not sent back. */
+  given: IssueStatus | null
   /** The delivery whose comment was asked for and may stand there. */
   comment: string | null
 }
 
 export const NO_TICKET: Ticket = {
   ...{ id: null, key: null, until: null, category: null },
-  ...{ changedAt: 0, isGone: false, comment: null },
+  ...{ changedAt: 0, isGone: false, given: null, comment: null },
 }
 
 /** What is remembered of an integration. */

@@ -17,6 +17,7 @@ export async function syncTicket(context: JiraIssue, { status }: StatusChange): 
   if (waitMs > 0) return { verdict: 'wait', waitMs }
   const { memory } = context
   if (status === 'muted' || !memory?.key || memory.isGone) return delivered
+  await keep(context, { given: null })
   try {
     const failure = await move(context, memory.key, GOALS[status])
     if (failure !== null) {

@@ -1,6 +1,6 @@
 import { type Instant, SECOND_MS } from '../../../core/clock.ts'
 import { AppError, messageOf } from '../../../core/error.ts'
-import type { Message } from '../../message.ts'
+import type { Message, MessageKind } from '../../message.ts'
 import type { Outcome } from '../../reply.ts'
 import { ask, isCloud, isMissing, type Jira, type JiraDelivery, type JiraIssue, restMs, statusIn } from './jira.ts'
 import { type Category, NO_TICKET, type Ticket } from './memory.ts'
@@ -28,7 +28,7 @@ export async function deliverTicket(context: JiraDelivery, message: Message): Pr
   const begins = message.kind === 'opened' || message.kind === 'reopened'
   if (memory?.isGone && !begins) return DELETED
   if (!memory?.key || memory.isGone) return makeTicket(context, message)
-  if (message.kind === 'opened') return DELIVERED
+  if (message.kind === 'opened' || cameFromThere(message.kind, memory)) return DELIVERED
   try {
     await comment(context, memory.key, message)
     return DELIVERED
@@ -37,6 +37,12 @@ export async function deliverTicket(context: JiraDelivery, message: Message): Pr
     await keep(context, { isGone: true })
     return begins ? makeTicket(context, message) : DELETED
   }
+}
+
+/** True for the notice of a status that somebody gave the ticket. */
+function cameFromThere(kind: MessageKind, { given }: Ticket): boolean {
+  if (kind === 'reopened') return given === 'open' || given === 'acknowledged'
+  return kind === 'resolved' && given === 'resolved'
 }
 
 /** Makes it once, whatever answer is lost: it is looked for before, and again and again after an answer that was lost. */

@@ -332,7 +332,33 @@ describe('a ticket is made once', () => {
     expect(server.tickets).toHaveLength(2)
   })
 
-  /** Kills the program at the next create whose answer is held back; null when nothing is left to be done. */
+  test.each([1, 2, 3, 4, 5])('and its comments too, when the program is killed after request %i', async (kill) => {
+    const folder = mkdtempSync(join(tmpdir(), 'tagwarden-tickets-'))
+    let world = jiraWorld(openDatabase(join(folder, 'start.db')))
+    await using server = jiraServer(world.clock)
+    const { id } = await world.connected(server)
+    const reached = Promise.withResolvers<void>()
+    let requests = 0
+    server.behaviour.after = (_request, response) => {
+      if (++requests !== kill) return response
+      reached.resolve()
+      return new Promise(() => undefined)
+    }
+    world.issue()
+    for (const transition of ['opened', 'repeated', 'resolved'] as const) world.told(id, transition)
+    world = (await killed(world, reached.promise, join(folder, 'after.db'))) ?? world
+    for (let seconds = 0; seconds <= 70; seconds += 5) {
+      await world.deliver()
+      world.clock.advance(5 * SECOND_MS)
+    }
+    expect(requests).toBeGreaterThanOrEqual(kill)
+    expect(world.summary()).toEqual(['opened delivered', 'repeated delivered', 'resolved delivered'])
+    expect(server.tickets.map(({ comments }) => comments.length)).toEqual([2])
+    world.db.close()
+    rmSync(folder, { recursive: true })
+  })
+
+  /** Kills the program when `reached`, and begins it anew; null when all was done before. */
   async function killed(world: JiraWorld, reached: Promise<void>, file: string): Promise<JiraWorld | null> {
     const isReached = await Promise.race([reached.then(() => true), world.deliver().then(() => false)])
     if (!isReached) return null
