@@ -1,6 +1,6 @@
 import type { GroupWords } from './group-text.ts'
 import { escapeHtml, look, mailPage } from './mail-look.ts'
-import { buttonOf, LAYOUT, pill, proseOf, WRAP } from './mail-parts.ts'
+import { buttonOf, LAYOUT, pill, WRAP } from './mail-parts.ts'
 import type { Message } from './message.ts'
 
 /** Several openings as one HTML page that loads nothing from anywhere: a row for each that is named. */
@@ -26,7 +26,7 @@ export function groupHtml({ subject, sentence, named, rest }: GroupWords): strin
 function rowOf(message: Message): string {
   const { issue, domain, vendor, event, sentence, url } = message
   const place = [domain?.name, vendor, event].filter((part) => part).join(' · ')
-  const link = `<a href="${escapeHtml(url)}" ${look('ink', 'font-weight:600;text-decoration:none')}>${proseOf(sentence)}</a>`
+  const link = `<a href="${escapeHtml(url)}" ${look('ink', 'font-weight:600;text-decoration:none')}>${escapeHtml(sentence)}</a>`
   const below = place
     ? `<p dir="auto" ${look('muted', `margin:2px 0 0;font-size:13px;${WRAP}`)}>${escapeHtml(place)}</p>`
     : ''

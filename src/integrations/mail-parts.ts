@@ -1,4 +1,4 @@
-import { escapeHtml, type LookClass, look, MONO } from './mail-look.ts'
+import { escapeHtml, type LookClass, look } from './mail-look.ts'
 import type { Message } from './message.ts'
 
 /** Attributes of a table that only puts things beside each other. */
@@ -7,13 +7,6 @@ export const LAYOUT = 'role="presentation" width="100%" cellpadding="0" cellspac
 /** Styles of what stands over a value, and of text of others, which may have no place to break. */
 export const LABEL = 'margin:0;font-size:13px;font-weight:600'
 export const WRAP = 'overflow-wrap:anywhere;word-break:break-word'
-
-/** A sentence; what it has in backticks stands out. */
-export const proseOf = (text: string): string =>
-  escapeHtml(text).replace(
-    /`([^`]+)`/g,
-    (_, name) => `<span style="font-family:${MONO};font-size:.92em">${name}</span>`,
-  )
 
 /** Over a part of a mail. */
 export const heading = (text: string): string =>

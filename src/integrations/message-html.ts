@@ -1,7 +1,7 @@
 import { hasChart } from './chart.ts'
 import { chartMost, chartSpan, chartTitle } from './chart-text.ts'
 import { escapeHtml, type LookClass, look, mailPage } from './mail-look.ts'
-import { buttonOf, heading, LABEL, LAYOUT, pill, proseOf, toneOf, WRAP } from './mail-parts.ts'
+import { buttonOf, heading, LABEL, LAYOUT, pill, toneOf, WRAP } from './mail-parts.ts'
 import type { Message } from './message.ts'
 import { KIND_TITLES, type MessageRow, numberText, rowsOf, subjectOf } from './message-text.ts'
 import { samplesOf } from './sample-html.ts'
@@ -57,7 +57,7 @@ function titleOf(message: Message): string {
   const { kind, sentence } = message
   const ink = INK[toneOf(message)] ?? 'muted'
   return `<p ${look(ink, 'margin:0;font-size:14px;font-weight:700')}>${KIND_TITLES[kind]}</p>
-<h1 dir="auto" ${look('ink', 'margin:4px 0 0;font-size:20px;line-height:1.4;font-weight:700;overflow-wrap:anywhere;word-break:break-word')}>${proseOf(sentence)}</h1>
+<h1 dir="auto" ${look('ink', 'margin:4px 0 0;font-size:20px;line-height:1.4;font-weight:700;overflow-wrap:anywhere;word-break:break-word')}>${escapeHtml(sentence)}</h1>
 `
 }
 
