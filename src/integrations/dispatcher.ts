@@ -59,7 +59,7 @@ export class Dispatcher {
       if (!delivery) continue
       rounds.served(waiting)
       started++
-      void this.send({ delivery, others: claimOthers(parts.db, delivery, now) }, waiting)
+      void this.send({ delivery, others: claimOthers(parts.db, delivery, now, parts.providers) }, waiting)
     }
     return started
   }

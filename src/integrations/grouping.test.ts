@@ -4,6 +4,7 @@ import { MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { setStatus } from '../issues/store.ts'
 import { replay } from './delivery-log.ts'
 import { groupWorld, roomAt } from './group-world.fixture.ts'
+import { waitOf } from './grouping.ts'
 import { hook, mail } from './outbox.fixture.ts'
 import { moveBack, releaseCaps } from './outbox.ts'
 import { roomServer } from './providers/room/room.fixture.ts'
@@ -240,6 +241,55 @@ test('a change of state is shown in the message that told of the issue, with all
   expect(server.messages[1]?.shows).toEqual(['iss_2 resolved', 'iss_3 resolved', 'iss_4 resolved'])
   // Each message is changed once, however many of its issues changed.
   expect(patches()).toHaveLength(3)
+})
+
+test('a change of state that is refused is tried again once for the whole message', async () => {
+  await using server = roomServer()
+  const world = groupWorld()
+  const { clock, open, deliver, follow } = world
+  for (const id of numbered(6)) open(id, [roomAt(server.url)])
+  await deliver()
+  clock.advance(30 * SECOND_MS)
+  await deliver()
+  server.behaviour.instead = () => new Response(null, { status: 503 })
+  for (const id of numbered(4, 2)) byHand(world, id, 'acknowledged')
+  const before = server.requests.length
+  for (const _ of numbered(4)) await follow()
+  expect(server.requests.length - before).toBe(1)
+  server.behaviour.instead = () => null
+  clock.advance(5 * SECOND_MS)
+  for (const _ of numbered(4)) await follow()
+  expect(server.requests.length - before).toBe(2)
+  expect(server.messages[1]?.shows?.filter((one) => one.endsWith('acknowledged'))).toHaveLength(4)
+})
+
+test('what arrived in a group and is replayed goes by itself', async () => {
+  await using server = roomServer()
+  const { db, orgId, clock, open, deliver, deliveries } = groupWorld()
+  for (const id of numbered(3)) open(id, [roomAt(server.url)])
+  await deliver()
+  clock.advance(30 * SECOND_MS)
+  await deliver()
+  for (const { id } of deliveries().slice(1)) replay(db, orgId, id, clock.now())
+  await deliver()
+  expect(server.messages.map(({ ids }) => ids.length)).toEqual([1, 2, 1, 1])
+  expect(deliveries().every(({ status }) => status === 'delivered')).toBe(true)
+})
+
+test('the first opening for a channel is looked up in an index', () => {
+  const { db, orgId } = groupWorld()
+  const plans: string[] = []
+  const prepare = db.prepare.bind(db)
+  db.prepare = ((sql: string) => {
+    const plan = prepare(`EXPLAIN QUERY PLAN ${sql}`)
+    const values = { orgId, type: mail.type, target: mail.target, at: 0, since: 0 }
+    plans.push(...(plan.all(values) as { detail: string }[]).map(({ detail }) => detail))
+    return prepare(sql)
+  }) as typeof db.prepare
+  waitOf(db, { orgId, channel: mail, at: 0 })
+  expect(plans).toEqual([
+    expect.stringContaining('USING INDEX deliveryFirst (orgId=? AND channelType=? AND channelTarget=?'),
+  ])
 })
 
 test('when the clock is put back a group waits as long as it would have', async () => {

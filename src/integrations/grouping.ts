@@ -46,15 +46,25 @@ export function waitOf(
   return first ? { until: first.throttleAt + GROUP_WINDOW_MS, groupId: first.id } : null
 }
 
-/** Claims those that go as one message with a delivery that was claimed at `now`, in the order in which they were made. */
-export function claimOthers(db: Db, delivery: DeliveryRecord, now: Instant): DeliveryHead[] {
-  const { id, groupId } = delivery
+/**
+ * Claims those that go as one message with a delivery that was claimed at `now`, in the order in which they were made. What
+ * has arrived before and is replayed goes by itself.
+ */
+export function claimOthers(
+  db: Db,
+  delivery: DeliveryRecord,
+  now: Instant,
+  providers: readonly Provider[] = PROVIDERS,
+): DeliveryHead[] {
+  const { id, groupId, channelType, deliveredAt } = delivery
+  if (groupId === null || deliveredAt !== null || !findProvider(providers, channelType)?.deliverGroup) return []
   // Damaged ones fail by themselves, and cost the others nothing.
-  if (groupId === null || !messageOfDelivery(delivery)) return []
+  if (!messageOfDelivery(delivery)) return []
   return prepared<[object], DeliveryHead>(
     db,
     `UPDATE delivery SET status = 'sending', attempts = attempts + 1, lastAttemptAt = @now
-     WHERE groupId = @groupId AND id <> @id AND status = 'pending' AND behind = 0 AND dueAt <= @now AND json_valid(message)
+     WHERE groupId = @groupId AND id <> @id AND status = 'pending' AND behind = 0 AND dueAt <= @now
+       AND deliveredAt IS NULL AND json_valid(message)
      RETURNING ${HEAD_COLUMNS}`,
   )
     .all({ id, groupId, now })

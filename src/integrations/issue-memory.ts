@@ -147,13 +147,11 @@ export function synced(db: Db, channel: IssueChannel, status: IssueStatus): void
   ).run({ ...pick(channel), status })
 }
 
-/** It is tried again at `at`; null: not before the next change. */
+/** What is due is tried again at `at`; null: not before the next change. */
 export function syncLater(db: Db, channel: IssueChannel, at: Instant | null, counts: boolean): void {
-  prepared(db, `UPDATE issueMemory SET syncAt = @at, syncAttempts = syncAttempts + @counts WHERE ${KEY}`).run({
-    ...pick(channel),
-    at,
-    counts: counts ? 1 : 0,
-  })
+  const sql = `UPDATE issueMemory SET syncAt = @at, syncAttempts = syncAttempts + @counts
+    WHERE ${KEY} AND syncAt IS NOT NULL`
+  prepared(db, sql).run({ ...pick(channel), at, counts: counts ? 1 : 0 })
 }
 
 const pick = ({ issueId, channelType, channelTarget }: IssueChannel): IssueChannel => ({

@@ -1,4 +1,4 @@
-import { MINUTE_MS } from '../core/clock.ts'
+import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import { oneAtATime } from '../core/one-at-a-time.ts'
 import { refuseUnusable } from './attempt.ts'
 import { retryDelayMs } from './delivery.ts'
@@ -74,15 +74,20 @@ export class StatusSync {
     const { db, clock, jitter } = this.dispatcher.parts
     const now = clock.now()
     if (outcome) noteOutcome(db, id, outcome)
+    const told = change.shown.map(({ issueId, status }) => ({ ...channel, issueId, status }))
     if (outcome?.verdict === 'delivered') {
-      for (const { issueId, status } of change.shown) synced(db, { ...channel, issueId }, status)
+      for (const one of told) synced(db, one, one.status)
       return
     }
-    if (outcome?.verdict === 'wait') return syncLater(db, channel, now + outcome.waitMs, false)
-    if (outcome?.verdict === 'broken' && outcome.status) return syncLater(db, channel, now + MENDED_MS, false)
+    // Who shares the message waits with it: it would be refused just the same.
+    const later = (at: Instant | null, counts: boolean) => {
+      for (const one of told) syncLater(db, one, at, counts)
+    }
+    if (outcome?.verdict === 'wait') return later(now + outcome.waitMs, false)
+    if (outcome?.verdict === 'broken' && outcome.status) return later(now + MENDED_MS, false)
     const delay =
       outcome?.verdict === 'retry' ? retryDelayMs(channel.syncAttempts + 1, outcome.retryAfterMs, jitter()) : null
-    syncLater(db, channel, delay === null ? null : now + delay, true)
+    later(delay === null ? null : now + delay, true)
   }
 }
 
