@@ -65,22 +65,17 @@ describe('the subject tells the most important thing', () => {
     ['the gravest', { issues }, '', /^Acme: New critical issue: All is lost \(and 2 more/],
     ['all that stopped', { ...calm, traffic: traffic(0, 900) }, '', /^Acme: No event came from Shop in 24 hours$/],
     ['a release', { ...calm, changes: aDay().changes }, '', /^Acme: Checkout: new summary page did harm on Shop: /],
-    [
-      'personal data',
-      { ...calm, findings: aDay().findings },
-      '',
-      /^Acme: New finding. Personal data: email in ep.user/,
-    ],
+    ['personal data', { ...calm, findings: aDay().findings }, '', /^Acme: New personal data: email in ep.user/],
     [
       'orders',
       { ...calm, orders: aDay().orders },
       '',
-      /^Acme: Google Analytics 4 was not told of 1207 of 1,512 orders/,
+      /^Acme: Google Analytics 4 was not told of 1,207 of 1,512 orders/,
     ],
     ['a fall', { ...calm, traffic: traffic(400, 900) }, '', /^Acme: A buy fell by 56 % on Shop$/],
     ['a rise', { ...calm, traffic: traffic(900, 400) }, '', /^Acme: A buy rose by 125 % on Shop$/],
     ['nothing', { ...calm, traffic: traffic(900, 901), newParameters: [] }, '', /^Acme: 900 events, ±0 % against 901/],
-    ['for privacy', {}, 'privacy', /^Acme: New finding. Personal data/],
+    ['for privacy', {}, 'privacy', /^Acme: New personal data/],
     ['for marketing', {}, 'marketing', /^Acme: TikTok Pixel ViewContent stopped on Shop$/],
   ])('%s', (_, facts, context, subject) => expect(write(aDay(facts), context).subject).toMatch(subject))
 })
@@ -97,7 +92,7 @@ test('a quiet day is one line', () => {
   expect(digest).toMatchObject({
     subject: 'Acme: a quiet day: no event, issue or change in 24 hours',
     sections: [],
-    standfirst: 'The last event came on 2026-01-06 06:59 UTC. 1 open since longer.',
+    others: ['The last event came on 2026-01-06 06:59 UTC.', '1 issue open since longer.'],
   })
   expect(textOf(digest)).toContain('A quiet day')
 })

@@ -1,4 +1,4 @@
-import { countText, timeText } from '../core/text.ts'
+import { timeText } from '../core/text.ts'
 import { oneLine } from '../integrations/one-line.ts'
 import { type Audience, focusOf } from './context.ts'
 import type { DigestDocument, Lead, Tone } from './document.ts'
@@ -13,6 +13,7 @@ import { type DigestSection, type Reader, type SectionText, WEIGHT } from './sec
 import { suggestionsSection } from './sections/suggestions.ts'
 import { trafficSection } from './sections/traffic.ts'
 import { valueSection } from './sections/value.ts'
+import { several } from './words.ts'
 
 const SECTIONS: readonly DigestSection[] = [
   ...[focusSection, valueSection, issuesSection, changesSection, complianceSection],
@@ -69,13 +70,13 @@ export function compose(facts: DigestFacts, options: ComposeOptions): DigestDocu
     preview: second ? `${second.text}.` : shared.period,
     headline: `${first.text}.`,
     tone: toneOf(first),
-    standfirst: leads
-      .slice(1, 3)
-      .map(({ text }) => `${text}.`)
-      .join(' '),
+    others: leads.slice(1, 1 + MAX_OTHERS).map(({ text }) => `${text}.`),
     sections: written.map(({ section, blocks }) => ({ title: titleOf(section, audience), blocks })),
   }
 }
+
+/** The most that follow the headline. */
+const MAX_OTHERS = 3
 
 const NOTHING: Lead = { weight: WEIGHT.usual, text: 'Everything is as usual' }
 
@@ -107,14 +108,14 @@ function toneOf({ weight }: Lead): Tone {
 /** The line of a quiet week: that the digest still works, and what is known. */
 function quietWords({ orgName, lastEventAt, issues: { open } }: DigestFacts) {
   const last = lastEventAt === null ? 'No event ever came.' : `The last event came on ${timeText(lastEventAt)}.`
-  const standing = open.length === 0 ? 'No issue is open.' : `${countText(open.length)} open since longer.`
+  const standing = open.length === 0 ? 'No issue is open.' : `${several(open.length, 'issue')} open since longer.`
   const text = 'A quiet day: no event, issue or change in 24 hours'
   return {
     subject: oneLine(`${orgName}: ${text.charAt(0).toLowerCase()}${text.slice(1)}`, MAX_SUBJECT),
     preview: `${last} ${standing}`,
     headline: `${text}.`,
     tone: 'plain' as const,
-    standfirst: `${last} ${standing}`,
+    others: [last, standing],
   }
 }
 

@@ -25,6 +25,8 @@ export interface Item {
   badge: { text: string; tone: Tone } | null
   /** One line below the title; may be empty. */
   note: string
+  /** Sentences below it. */
+  lines: readonly { text: string; tone: Tone }[]
   /** Facts: names of parameters and their values. */
   rows: readonly (readonly [name: string, value: string])[]
   url: string | null
@@ -60,8 +62,8 @@ export interface DigestDocument {
   period: string
   headline: string
   tone: Tone
-  /** What follows the headline; may be empty. */
-  standfirst: string
+  /** What follows the headline, the most important first; may be empty. */
+  others: readonly string[]
   sections: readonly Section[]
   /** Small print: what was left out, and why this was sent. */
   notes: readonly string[]

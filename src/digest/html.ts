@@ -4,6 +4,8 @@ import type { Block, Cell, DigestDocument, Figure, Item, Section, Tone } from '.
 const SURFACE: Readonly<Record<Tone, LookClass>> = { plain: 'soft', good: 'good', bad: 'bad', warn: 'warn' }
 const INK: Readonly<Record<Tone, LookClass>> = { plain: 'ink', good: 'goodInk', bad: 'badInk', warn: 'warnInk' }
 
+const LAYOUT = 'role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"'
+
 /** The largest mail: Gmail cuts off what is beyond 102 kB. */
 export const MAX_HTML_BYTES = 100_000
 
@@ -37,13 +39,13 @@ function pageOf(digest: DigestDocument): string {
   })
 }
 
-function headOf({ headline, tone, standfirst }: DigestDocument, period: string): string {
+function headOf({ headline, tone, others }: DigestDocument, period: string): string {
+  const line = (text: string) =>
+    `<tr><td ${look('muted', 'padding:3px 8px 0 0;vertical-align:top;width:10px')}>&bull;</td><td ${look('ink', 'padding:3px 0 0;font-size:15px;line-height:1.45;overflow-wrap:anywhere')}>${escapeHtml(text)}</td></tr>`
   const more =
-    standfirst === ''
-      ? ''
-      : `<p ${look('ink', 'margin:8px 0 0;font-size:15px;line-height:1.5')}>${escapeHtml(standfirst)}</p>`
+    others.length === 0 ? '' : `<table ${LAYOUT} style="width:100%;margin-top:8px">${others.map(line).join('')}</table>`
   return `<p ${look('muted', 'margin:0 0 12px;font-size:13px')}>${escapeHtml(period)}</p>
-<div ${look(SURFACE[tone], 'padding:16px;border-radius:8px')}><h1 style="margin:0;font-size:20px;line-height:1.35;font-weight:650;overflow-wrap:anywhere">${escapeHtml(headline)}</h1></div>
+<div ${look(SURFACE[tone], 'padding:14px 16px;border-radius:8px')}><h1 style="margin:0;font-size:20px;line-height:1.35;font-weight:650;overflow-wrap:anywhere">${escapeHtml(headline)}</h1></div>
 ${more}`
 }
 
@@ -59,7 +61,7 @@ function blockOf(block: Block): string {
     case 'figures':
       return figuresOf(block.figures)
     case 'hours':
-      return hoursOf(block.now, block.before)
+      return hoursOf(block)
     case 'table':
       return tableOf(block)
     case 'items':
@@ -70,20 +72,22 @@ function blockOf(block: Block): string {
 const moreOf = (more: string) =>
   more === '' ? '' : `<p ${look('muted', 'margin:4px 0 0;font-size:13px')}>${escapeHtml(more)}</p>\n`
 
-/** Side by side as far as there is room: two on a phone, four on a desk. Without white space between, they fit. */
+/** Side by side as far as there is room: two on a phone, all on a desk. Without white space between, they fit. */
 function figuresOf(figures: readonly Figure[]): string {
+  const width = Math.floor(CONTENT_WIDTH / figures.length)
   const tile = ({ label, value, note, tone }: Figure) =>
-    `<div style="display:inline-block;width:50%;max-width:148px;min-width:118px;vertical-align:top"><div ${look('soft', 'margin:0 6px 6px 0;padding:10px 12px;border-radius:8px')}>` +
+    `<div style="display:inline-block;width:50%;max-width:${width}px;min-width:118px;vertical-align:top"><div ${look('soft', 'margin:0 6px 6px 0;padding:10px 12px;border-radius:8px;min-height:76px')}>` +
     `<div ${look('muted', 'font-size:12px;line-height:1.4')}>${escapeHtml(label)}</div>` +
-    `<div ${look(INK[tone], 'font-size:22px;line-height:1.25;font-weight:650;overflow-wrap:anywhere')}>${escapeHtml(value)}</div>` +
+    `<div ${look(INK[tone], 'font-size:22px;line-height:1.3;font-weight:650;overflow-wrap:anywhere')}>${escapeHtml(value)}</div>` +
     `<div ${look('muted', 'font-size:12px;line-height:1.4')}>${escapeHtml(note)}</div></div></div>`
   return `<div style="font-size:0">${figures.map(tile).join('')}</div>\n`
 }
 
+const CONTENT_WIDTH = 592
 const BARS_HEIGHT = 56
 
 /** A bar for each hour, beside it one of a week earlier: cells with a colour, because many programs block pictures. */
-function hoursOf(now: readonly number[], before: readonly number[] | null): string {
+function hoursOf({ from, now, before }: Extract<Block, { kind: 'hours' }>): string {
   const most = Math.max(...now, ...(before ?? []), 1)
   const bar = (count: number, name: LookClass, width: number) => {
     const height = count > 0 ? Math.max(2, Math.round((count / most) * BARS_HEIGHT)) : 1
@@ -93,18 +97,22 @@ function hoursOf(now: readonly number[], before: readonly number[] | null): stri
     const bars = before ? bar(before[hour] ?? 0, 'barBefore', 38) + bar(count, 'bar', 48) : bar(count, 'bar', 80)
     return `<td style="height:${BARS_HEIGHT}px;padding:0;vertical-align:bottom;font-size:0;line-height:0">${bars}</td>`
   })
-  const legend = before ? 'By the hour; lighter: a week earlier.' : 'By the hour.'
-  return `<table role="presentation" aria-hidden="true" width="100%" cellpadding="0" cellspacing="0" border="0" style="width:100%;table-layout:fixed;border-collapse:collapse;margin:4px 0"><tr>${cells.join('')}</tr></table>
-<p ${look('muted', 'margin:0 0 12px;font-size:12px')}>${legend}</p>
+  const key = (name: LookClass, text: string) =>
+    `<span ${look(name, 'display:inline-block;width:9px;height:9px;border-radius:2px')}></span> ${text}`
+  const at = new Date(from).toISOString().slice(11, 16)
+  const keys = [key('bar', 'these 24 hours'), ...(before ? [key('barBefore', 'a week earlier')] : [])]
+  const small = 'padding:4px 0 0;font-size:12px;line-height:1.4'
+  return `<table ${LAYOUT} aria-hidden="true" style="width:100%;table-layout:fixed;border-collapse:collapse;margin-top:4px"><tr>${cells.join('')}</tr></table>
+<table ${LAYOUT} style="width:100%;margin:0 0 12px"><tr><td ${look('muted', small)}>${keys.join(' &nbsp; ')}</td><td ${look('muted', `${small};text-align:right;white-space:nowrap`)}>by the hour from ${at} UTC</td></tr></table>
 `
 }
 
 function tableOf({ head, rows, more }: Extract<Block, { kind: 'table' }>): string {
   // On a phone three columns of numbers leave too little room for names: the count of before goes.
-  const wide = (column: number) => (head.length === 4 && column === 2 ? ' wide' : '')
+  const wide = (column: number) => `${column === 0 ? '' : ' num'}${head.length === 4 && column === 2 ? ' wide' : ''}`
   const border = 'border-bottom-width:1px;border-bottom-style:solid'
   const side = (column: number) =>
-    column === 0 ? 'text-align:left' : 'text-align:right;white-space:nowrap;padding-left:12px'
+    column === 0 ? 'text-align:left' : 'text-align:right;white-space:nowrap;width:88px;padding-left:8px'
   const heads = head.map((text, column) => {
     const styles = `${side(column)};${border};padding-top:4px;padding-bottom:4px;font-size:12px;font-weight:600;vertical-align:bottom`
     return `<th scope="col" ${withLine(look('muted', styles), wide(column))}>${escapeHtml(text)}</th>`
@@ -131,7 +139,7 @@ function withLine(attributes: string, wide: string): string {
   return attributes.replace('class="', `class="line${wide} `).replace('style="', `style="${line};`)
 }
 
-function itemOf({ title, badge, note, rows, url }: Item): string {
+function itemOf({ title, badge, note, lines, rows, url }: Item): string {
   const pill = badge
     ? `<span ${look(SURFACE[badge.tone], 'display:inline-block;padding:1px 8px;border-radius:10px;font-size:12px;font-weight:600;line-height:1.5')}>${escapeHtml(badge.text)}</span> `
     : ''
@@ -140,17 +148,21 @@ function itemOf({ title, badge, note, rows, url }: Item): string {
     : `<span ${look('ink', 'font-weight:600')}>${escapeHtml(title)}</span>`
   const facts = rows.map(
     ([name, value]) =>
-      `<tr><td ${look('muted', `padding:1px 10px 1px 0;vertical-align:top;font:12px/1.5 ${MONO};overflow-wrap:anywhere;width:34%`)}>${escapeHtml(name)}</td>` +
+      `<tr><td ${look('muted', `padding:1px 10px 1px 0;vertical-align:top;font:12px/1.5 ${MONO};overflow-wrap:anywhere;width:42%`)}>${escapeHtml(name)}</td>` +
       `<td ${look('ink', `padding:1px 0;vertical-align:top;font:12px/1.5 ${MONO};overflow-wrap:anywhere`)}>${escapeHtml(value)}</td></tr>`,
   )
   const table =
     facts.length > 0
       ? `<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="width:100%;table-layout:fixed;border-collapse:collapse;margin-top:6px">${facts.join('')}</table>`
       : ''
+  const sentences = lines.map(
+    ({ text, tone }) =>
+      `<div ${look(INK[tone], 'font-size:13px;line-height:1.45;padding-top:3px;overflow-wrap:anywhere')}>${escapeHtml(text)}</div>`,
+  )
   const below =
     note === ''
       ? ''
       : `<div ${look('muted', 'font-size:13px;line-height:1.45;padding-top:2px')}>${escapeHtml(note)}</div>`
-  return `<div ${withLine(look('ink', 'padding:10px 0;border-bottom-width:1px;border-bottom-style:solid;font-size:14px;line-height:1.45;overflow-wrap:anywhere'), '')}>${pill}${heading}${below}${table}</div>
+  return `<div ${withLine(look('ink', 'padding:10px 0;border-bottom-width:1px;border-bottom-style:solid;font-size:14px;line-height:1.45;overflow-wrap:anywhere'), '')}>${pill}${heading}${below}${sentences.join('')}${table}</div>
 `
 }

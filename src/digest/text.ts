@@ -6,13 +6,10 @@ const STEPS = '▁▂▃▄▅▆▇█'
 
 /** The digest as plain text, for whoever reads nothing else: all that the page says, in the same order. */
 export function textOf(digest: DigestDocument): string {
-  const { orgName, period, headline, standfirst, sections, notes, url, unsubscribeUrl } = digest
+  const { orgName, period, headline, others, sections, notes, url, unsubscribeUrl } = digest
   const parts = [
     `Tagwarden digest for ${orgName}\n${period}`,
-    [headline, standfirst]
-      .filter(Boolean)
-      .map((line) => wrapped(line))
-      .join('\n'),
+    [wrapped(headline), ...others.map((text) => wrapped(`- ${text}`, '  '))].join('\n'),
     ...sections.map(sectionOf),
     `${'-'.repeat(WIDTH)}\n${[...notes.map((line) => wrapped(line)), url, ...(unsubscribeUrl ? [`Unsubscribe: ${unsubscribeUrl}`] : [])].join('\n')}`,
   ]
@@ -69,14 +66,15 @@ function tableOf(head: readonly string[], rows: readonly (readonly Cell[])[]): s
   return [heading, ...lines.map((text, at) => `${text}${notes[at]}`)].join('\n')
 }
 
-function itemOf({ title, badge, note, rows, url }: Item): string {
-  const lines = [
+function itemOf({ title, badge, note, lines, rows, url }: Item): string {
+  const all = [
     wrapped(`* ${badge ? `[${badge.text}] ` : ''}${title}`, '  '),
     ...(note === '' ? [] : [`  ${wrapped(note, '  ')}`]),
+    ...lines.map(({ text }) => `  ${wrapped(`- ${text}`, '    ')}`),
     ...rows.map(([name, value]) => `    ${wrapped(`${name}: ${value}`, '      ')}`),
     ...(url ? [`  ${url}`] : []),
   ]
-  return lines.join('\n')
+  return all.join('\n')
 }
 
 /** Breaks lines between words. */

@@ -88,7 +88,7 @@ const STYLE = `
 :root{color-scheme:light dark;supported-color-schemes:light dark}
 body{margin:0;padding:0;width:100%}
 a{text-decoration:underline}
-@media(max-width:480px){.wide{display:none !important}.pad{padding-left:16px !important;padding-right:16px !important}
+@media(max-width:480px){.wide{display:none !important}.num{width:auto !important}.pad{padding-left:16px !important;padding-right:16px !important}
 .pair,.pair tbody,.pair tr,.pair th{display:block !important;width:auto !important}
 .pair th{padding:6px 0 0 !important}
 .pair td{display:inline-block !important;width:50% !important;box-sizing:border-box;vertical-align:top;border-top-width:0 !important;padding:3px 8px 6px !important}

@@ -44,7 +44,8 @@ function itemOf({ title, domain, occurredAt, source, status, effects }: DigestCh
     title,
     badge: VERDICT[status],
     note: [domain, source, timeText(occurredAt)].join(' · '),
-    rows: told.map(({ harmful, detail }) => [harmful ? 'Harm' : 'Effect', detail] as const),
+    lines: told.map(({ harmful, detail }) => ({ text: detail, tone: harmful ? ('bad' as const) : ('plain' as const) })),
+    rows: [],
     url: null,
   }
 }

@@ -53,8 +53,11 @@ function sorted(
   return findings.toSorted((a, b) => place(a) - place(b) || Number(isNew.has(b)) - Number(isNew.has(a)))
 }
 
-const titleOf = ({ vendor, key, kind }: DigestFinding) =>
-  key === CONSENT_KEY ? `Consent of ${vendor}: ${kind.replaceAll('_', ' ')}` : `${kind} in ${key} of ${vendor}`
+const titleOf = (finding: DigestFinding) =>
+  finding.key === CONSENT_KEY ? `Consent: ${nameIn(finding)}` : nameIn(finding)
+
+const nameIn = ({ vendor, key, kind }: DigestFinding) =>
+  key === CONSENT_KEY ? `${kind.replaceAll('_', ' ')} of ${vendor}` : `${kind} in ${key} of ${vendor}`
 
 const placesOf = ({ domainIds }: DigestFinding, names: ReadonlyMap<string, string>) =>
   domainIds.flatMap((id) => names.get(id) ?? []).join(', ')
@@ -62,6 +65,6 @@ const placesOf = ({ domainIds }: DigestFinding, names: ReadonlyMap<string, strin
 function leadOf([first, ...others]: readonly DigestFinding[]): Lead | null {
   if (!first) return null
   const more = others.length > 0 ? ` (and ${several(others.length, 'more new finding', 'more new findings')})` : ''
-  const what = first.key === CONSENT_KEY ? titleOf(first) : `Personal data: ${titleOf(first)}`
-  return { weight: WEIGHT.newFinding, text: `New finding. ${what}${more}` }
+  const what = first.key === CONSENT_KEY ? 'New finding of consent: ' : 'New personal data: '
+  return { weight: WEIGHT.newFinding, text: `${what}${nameIn(first)}${more}` }
 }

@@ -2,7 +2,7 @@ import { timeText } from '../../core/text.ts'
 import { namedFirst, placeIn } from '../context.ts'
 import type { Block, Item, Lead } from '../document.ts'
 import { type DigestFacts, type DigestIssue, GRAVITY } from '../facts.ts'
-import { moreText, SEVERITY_TONE, several, valueText } from '../words.ts'
+import { moreText, SEVERITY_TONE, sentence, several, valueText } from '../words.ts'
 import { type DigestSection, type Reader, WEIGHT } from './section.ts'
 
 const MAX_OPENED = 8
@@ -60,7 +60,8 @@ function itemOf(issue: DigestIssue, { audience, publicUrl }: Reader, word: 'New'
   return {
     title,
     badge: { text: `${word} · ${severity}`, tone: isResolved ? 'good' : SEVERITY_TONE[severity] },
-    note: forDeveloper && summary !== '' ? `${note} · ${summary}` : note,
+    note,
+    lines: forDeveloper && summary !== '' && !isResolved ? [{ text: sentence(`${summary}.`), tone: 'plain' }] : [],
     rows: forDeveloper ? sample : [],
     url: `${publicUrl}/issues/${encodeURIComponent(id)}`,
   }

@@ -1,3 +1,4 @@
+import { countText } from '../../core/text.ts'
 import { placeIn } from '../context.ts'
 import type { Lead } from '../document.ts'
 import type { DigestOrders } from '../facts.ts'
@@ -19,17 +20,17 @@ export const ordersSection: DigestSection = {
     }
     const blocks = shown.flatMap(({ domain, orders, before, value, vendors }) => {
       const worth = value > 0 ? `, value ${valueText(value)}` : ''
-      const text = `${domain}: ${several(orders, 'paid order')}${worth}; a week earlier ${before}.`
+      const text = `${domain}: ${several(orders, 'paid order')}${worth}; a week earlier ${countText(before)}.`
       const none = orders > 0 && vendors.length === 0 ? ' No vendor was told of any of them.' : ''
       const rows = vendors
         .toSorted((a, b) => b.missing - a.missing || a.capturePct - b.capturePct)
         .map((tally) => [
           { text: tally.vendor, note: tally.missing > 0 ? `${valueText(tally.missingValue)} of value is missing` : '' },
-          { text: String(tally.captured) },
-          { text: String(tally.missing), tone: tally.missing > 0 ? ('bad' as const) : ('plain' as const) },
+          { text: countText(tally.missing), tone: tally.missing > 0 ? ('bad' as const) : ('plain' as const) },
+          { text: countText(tally.captured) },
           { text: `${tally.capturePct} %`, tone: tally.capturePct < 95 ? ('warn' as const) : ('good' as const) },
         ])
-      const table = { kind: 'table' as const, head: ['Vendor', 'captured', 'missing', 'rate'], rows, more: '' }
+      const table = { kind: 'table' as const, head: ['Vendor', 'missing', 'captured', 'rate'], rows, more: '' }
       return [{ kind: 'text' as const, text: `${text}${none}` }, ...(rows.length > 0 ? [table] : [])]
     })
     return { blocks, lead: leadOf(shown) }
@@ -43,6 +44,6 @@ function leadOf(orders: readonly DigestOrders[]): Lead | null {
     .toSorted((a, b) => b.missingValue - a.missingValue || b.missing - a.missing)
     .at(0)
   if (!worst) return null
-  const text = `${worst.vendor} was not told of ${worst.missing} of ${several(worst.orders, 'order')} on ${worst.domain}`
+  const text = `${worst.vendor} was not told of ${countText(worst.missing)} of ${several(worst.orders, 'order')} on ${worst.domain}`
   return { weight: WEIGHT.missingOrders, text }
 }

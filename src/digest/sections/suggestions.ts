@@ -11,7 +11,14 @@ export const suggestionsSection: DigestSection = {
   write({ suggestions }, { focus, audience }) {
     if (suggestions.length === 0 || audience === 'executive') return null
     const shown = namedFirst(suggestions, focus, (one) => one).slice(0, MAX_SUGGESTIONS)
-    const items = shown.map(({ name, reason }) => ({ title: name, badge: null, note: reason, rows: [], url: null }))
+    const items = shown.map(({ name, reason }) => ({
+      title: name,
+      badge: null,
+      note: reason,
+      lines: [],
+      rows: [],
+      url: null,
+    }))
     return { blocks: [{ kind: 'items', items, more: moreText(suggestions.length, shown.length) }], lead: null }
   },
 }

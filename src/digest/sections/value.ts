@@ -1,3 +1,4 @@
+import { countText } from '../../core/text.ts'
 import type { Figure, Tone } from '../document.ts'
 import { sumOf } from '../traffic.ts'
 import { eventCount, moveText, moveTone, valueText } from '../words.ts'
@@ -12,47 +13,28 @@ export const valueSection: DigestSection = {
     const { value, scores, issues, traffic } = facts
     const total = sumOf(traffic.names)
     const opened = issues.opened.length
-    const worth: Figure[] = [
-      {
-        label: 'Value at stake',
-        value: valueText(value.open),
-        note: `${valueText(value.opened)} new`,
-        tone: value.open > 0 ? 'bad' : 'plain',
-      },
-      {
-        label: 'Value resolved',
-        value: valueText(value.resolved),
-        note: `${valueText(value.resolved30d)} in 30 days`,
-        tone: value.resolved > 0 ? 'good' : 'plain',
-      },
-    ]
+    const stake: Figure = {
+      ...{ label: 'Value at stake', value: valueText(value.open), tone: value.open > 0 ? 'bad' : 'plain' },
+      note: `${valueText(value.opened)} new`,
+    }
+    const resolved: Figure = {
+      ...{ label: 'Value resolved', value: valueText(value.resolved), tone: value.resolved > 0 ? 'good' : 'plain' },
+      note: `${valueText(value.resolved30d)} in 30 days`,
+    }
     const score: Figure[] = scores
-      ? [
-          {
-            label: 'Score',
-            value: String(scores.overall),
-            note: scores.parts.map(({ score }) => score).join(' / '),
-            tone: scoreTone(scores.overall),
-          },
-        ]
+      ? [{ label: 'Score', value: String(scores.overall), note: 'of 100', tone: scoreTone(scores.overall) }]
       : []
-    const counts: Figure[] = [
-      {
-        label: 'Open issues',
-        value: String(issues.open.length),
-        note: `${opened} new, ${issues.openedBefore} a week earlier`,
-        tone: opened > 0 ? 'bad' : 'plain',
-      },
-      {
-        label: 'Events',
-        value: eventCount(total.now),
-        note: `${moveText(total.now, total.before)} to a week earlier`,
-        tone: moveTone(total.now, total.before),
-      },
-    ]
+    const standing: Figure = {
+      ...{ label: 'Open issues', value: countText(issues.open.length), tone: opened > 0 ? 'bad' : 'plain' },
+      note: `${countText(opened)} new, ${countText(issues.openedBefore)} a week earlier`,
+    }
+    const events: Figure = {
+      ...{ label: 'Events', value: eventCount(total.now), tone: moveTone(total.now, total.before) },
+      note: `${moveText(total.now, total.before)} to a week earlier`,
+    }
     const hasValue = value.open + value.resolved + value.resolved30d > 0
-    const figures =
-      audience === 'executive' ? [...worth, ...score, ...counts] : [...counts, ...score, ...(hasValue ? worth : [])]
+    const usual = [standing, events, ...score, ...(hasValue ? [stake] : [])]
+    const figures = audience === 'executive' ? [stake, resolved, ...score, standing] : usual
     const details = (scores?.parts ?? []).filter(({ score }) => score < 100 || audience === 'executive')
     const table = {
       kind: 'table' as const,
