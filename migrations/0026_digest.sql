@@ -11,7 +11,7 @@ CREATE TABLE digestSubscription (
 
 CREATE TABLE digestMail (               -- one for each reader and UTC day: a second one is never begun
   orgId TEXT NOT NULL REFERENCES org ON DELETE CASCADE,
-  reader TEXT NOT NULL,                 -- a user's id, or that of an integration and an address behind a blank
+  reader TEXT NOT NULL,                 -- a user's id, or that of an integration and, behind a blank, a hash of an address
   day INTEGER NOT NULL,                 -- days since the Unix epoch: when it came due
   status TEXT NOT NULL CHECK (status IN ('pending', 'sent', 'failed')),
   attempts INTEGER NOT NULL,            -- that ended

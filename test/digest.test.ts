@@ -420,6 +420,26 @@ describe('an integration', () => {
     expect(put).toMatchObject({ status: 200, body: { status: 'connected' } })
   })
 
+  test('with more addresses than there are places sends each its own, once', async () => {
+    const { world, mails, taken } = await shop()
+    await using _ = world
+    const to = Array.from({ length: 50 }, (_, n) => `reader-${n}@example.com`)
+    const config = { to, hourUtc: hourOf(world) }
+    await world.call('POST', '/v1/integrations', { body: { provider: 'email_digest', config } })
+    let underWay = 0
+    let most = 0
+    taken.answer = async () => {
+      most = Math.max(most, ++underWay)
+      await new Promise(setImmediate)
+      underWay--
+      return ACCEPTED
+    }
+    await world.run('send digests')
+    expect(mails.map(({ to }) => to[0]).toSorted()).toEqual(to.toSorted())
+    expect(new Set(mails.map(({ messageId }) => messageId)).size).toBe(50)
+    expect(most).toBeLessThanOrEqual(8)
+  })
+
   test('is tried by a mail, is no channel, and says when it fails', async () => {
     const { world, mails, taken } = await shop()
     await using _ = world

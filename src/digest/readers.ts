@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Instant } from '../core/clock.ts'
 import { digestRecipients } from '../integrations/providers/email-digest/recipients.ts'
 import type { Db } from '../store/database.ts'
@@ -8,7 +9,7 @@ import { begunSince, keyOf, subscribers } from './store.ts'
 /** Somebody who gets a digest. */
 export interface Reader {
   orgId: string
-  /** The same for as long as it is the same person: a user's id, or that of an integration and an address behind a blank. */
+  /** The same for as long as it is the same person: a user's id, or that of an integration and, behind a blank, a hash of the address. */
   reader: string
   /** The integration; null for a member who subscribed. */
   integrationId: string | null
@@ -30,12 +31,15 @@ export function readers(db: Db): Reader[] {
     ),
     ...digestRecipients(db).map(
       ({ orgId, id, address, context, hourUtc }): Reader => ({
-        ...{ orgId, reader: `${id} ${address.toLowerCase()}`, integrationId: id, address, context, hourUtc },
+        ...{ orgId, reader: `${id} ${hashOf(address)}`, integrationId: id, address, context, hourUtc },
         leaving: { kind: 'digest', orgId, integrationId: id, address },
       }),
     ),
   ]
 }
+
+/** What is kept of a digest names nobody. */
+const hashOf = (address: string) => createHash('sha256').update(address.toLowerCase()).digest('hex').slice(0, 32)
 
 /** A reader whose digest is due and was not begun. */
 export interface DueReader extends Reader {

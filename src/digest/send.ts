@@ -34,14 +34,15 @@ const oneClick = (url: string) => ({
   'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
 })
 
-/** Attempts looked at in one run: more wait for the next. */
+/** Mails looked up at once. */
 const AT_ONCE = 200
+const GONE = 'nobody wants it any more'
 /** With jitter, and what a mail server asks for. */
 const LONGEST_WAIT_MS = 2 * Math.max(...RETRY_DELAYS_MS)
 
 /** Sends the digests that are due, each once for a reader and day. One for each program. */
 export class DigestSender {
-  private readonly underWay = new Set<string>()
+  private readonly underWay = new Map<string, Promise<unknown>>()
 
   constructor(private readonly parts: DigestSenderParts) {}
 
@@ -77,27 +78,33 @@ export class DigestSender {
     }
   }
 
+  /** Waits for a place as long as its own mails take one: others get theirs as well. */
   private async sendSome(stopping?: AbortSignal): Promise<void> {
     const { db, dispatcher } = this.parts
-    const waiting = dueMails(db, dispatcher.parts.clock.now(), LONGEST_WAIT_MS, AT_ONCE)
-    if (waiting.length === 0) return
-    const byKey = new Map(readers(db).map((reader) => [`${reader.orgId} ${reader.reader}`, reader]))
-    for (const mail of waiting) {
-      if (stopping?.aborted) return
-      const reader = byKey.get(`${mail.orgId} ${mail.reader}`)
-      if (!reader) this.settle(mail, { verdict: 'broken', reason: 'nobody wants it any more' })
-      else await this.start(mail, reader)
+    const { clock } = dispatcher.parts
+    for (let more = true; more; ) {
+      const waiting = dueMails(db, clock.now(), LONGEST_WAIT_MS, AT_ONCE).filter(
+        (one) => !this.underWay.has(keyOf(one)),
+      )
+      if (waiting.length === 0) return
+      const byKey = new Map(readers(db).map((reader) => [`${reader.orgId} ${reader.reader}`, reader]))
+      more = false
+      for (const mail of waiting) {
+        const way: Way = { orgId: mail.orgId, kind: 'mail', host: '' }
+        while (!dispatcher.hasRoom(way) && this.underWay.size > 0) await Promise.race(this.underWay.values())
+        const reader = byKey.get(`${mail.orgId} ${mail.reader}`)
+        const facts = reader && dispatcher.hasRoom(way) ? await this.factsOf(mail.orgId) : null
+        if (stopping?.aborted || dispatcher.stopping.aborted) return
+        if (!reader) this.settle(mail, { verdict: 'broken', reason: GONE })
+        else if (facts) this.start(mail, reader, { facts, way })
+        more ||= !reader || facts !== null
+      }
     }
   }
 
-  private async start(mail: PendingMail, reader: Reader): Promise<void> {
+  private start(mail: PendingMail, reader: Reader, { facts, way }: { facts: DigestFacts; way: Way }): void {
     const { dispatcher } = this.parts
     const key = keyOf(mail)
-    const way: Way = { orgId: mail.orgId, kind: 'mail', host: '' }
-    if (this.underWay.has(key) || !dispatcher.hasRoom(way)) return
-    const facts = await this.factsOf(mail.orgId)
-    if (!facts) return
-    this.underWay.add(key)
     const sending = dispatcher.visit(way, async (ended) => {
       const outbound = this.letter(mail, reader, facts)
       const reply = await dispatcher.parts.transport.send(outbound, dispatcher.stopping)
@@ -106,7 +113,10 @@ export class DigestSender {
       const isStopped = outcome.verdict !== 'delivered' && dispatcher.stopping.aborted
       if (!isStopped) await this.record(mail, reader, outcome)
     })
-    void sending.catch((error) => dispatcher.parts.report(error, 'digest')).finally(() => this.underWay.delete(key))
+    const settled = sending
+      .catch((error) => dispatcher.parts.report(error, 'digest'))
+      .finally(() => this.underWay.delete(key))
+    this.underWay.set(key, settled)
   }
 
   /** The same id for every attempt, also after a kill. */
@@ -156,7 +166,7 @@ export class DigestSender {
     if (outcome.verdict === 'stopped' || outcome.verdict === 'wait') return
     const { reason } = outcome
     const delayMs = outcome.verdict === 'retry' ? retryDelayMs(attempts, outcome.retryAfterMs, jitter()) : null
-    if (delayMs === null) warn(`a digest was not delivered: ${reason}`)
+    if (delayMs === null && reason !== GONE) warn(`a digest was not delivered: ${reason}`)
     const status = delayMs === null ? 'failed' : 'pending'
     settleMail(db, mail, { status, attempts, dueAt: now + (delayMs ?? 0), lastError: reason })
   }

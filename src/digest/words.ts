@@ -1,5 +1,5 @@
 import type { Severity } from '../alerts/alert.ts'
-import { countText } from '../core/text.ts'
+import { countText, cutText } from '../core/text.ts'
 import type { About } from './context.ts'
 import type { Cell, Tone } from './document.ts'
 import { isNotable, moveOf } from './traffic.ts'
@@ -55,9 +55,12 @@ export const SEVERITY_TONE: Readonly<Record<Severity, Tone>> = {
   ...{ critical: 'bad', high: 'bad', medium: 'warn', low: 'plain' },
 } as Readonly<Record<Severity, Tone>>
 
-/** `Google Analytics 4 purchase`; the vendor alone where the event has no name. */
+/** `Google Analytics 4 purchase`; the vendor alone where the event has no name; at most 80 characters. */
 export const nameOf = ({ vendor, event }: Pick<About, 'vendor' | 'event'>): string =>
-  [vendor, event].filter((part) => part).join(' ')
+  short([vendor, event].filter((part) => part).join(' ')) || '(no name)'
+
+/** Names come from outside: a longer one would push everything else away. */
+export const short = (text: string): string => cutText(text, 80, '…')
 
 /** What a list leaves out: `and 12 more`; empty when that is nothing. */
 export const moreText = (all: number, shown: number, what = ''): string =>

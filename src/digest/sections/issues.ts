@@ -24,7 +24,12 @@ export const issuesSection: DigestSection = {
         kind: 'text',
         text: `${countsText(facts)} A week earlier: ${openedBefore} opened, ${resolvedBefore} resolved.`,
       },
-      ...listOf(opened, MAX_OPENED, reader, (issue) => itemOf(issue, reader, 'New')),
+      ...listOf(
+        opened.filter(({ status }) => status !== 'resolved'),
+        MAX_OPENED,
+        reader,
+        (issue) => itemOf(issue, reader, 'New'),
+      ),
       ...listOf(standing, MAX_OPEN, reader, (issue) => itemOf(issue, reader, 'Open')),
       ...listOf(resolved, MAX_RESOLVED, reader, (issue) => ({ ...itemOf(issue, reader, 'Resolved'), rows: [] })),
     ]

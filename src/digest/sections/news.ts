@@ -1,6 +1,6 @@
 import { namedFirst } from '../context.ts'
 import type { Block, Lead } from '../document.ts'
-import { eventCount, moreText, nameOf, several } from '../words.ts'
+import { eventCount, moreText, nameOf, several, short } from '../words.ts'
 import { type DigestSection, WEIGHT } from './section.ts'
 
 const MAX_ROWS = 8
@@ -20,7 +20,7 @@ export const newsSection: DigestSection = {
         kind: 'table',
         head: ['New events', '24 h'],
         rows: events.map((name) => [
-          { text: nameOf(name) || '(no name)', note: place(name.domainId) },
+          { text: nameOf(name), note: place(name.domainId) },
           { text: eventCount(name.now) },
         ]),
         more: moreText(fresh.length, events.length),
@@ -31,7 +31,7 @@ export const newsSection: DigestSection = {
         kind: 'table',
         head: ['New parameters', 'events'],
         rows: parameters.map(({ key, events, ...name }) => [
-          { text: key, note: [nameOf(name), place(name.domainId)].filter(Boolean).join(' · ') },
+          { text: short(key), note: [nameOf(name), place(name.domainId)].filter(Boolean).join(' · ') },
           { text: eventCount(events) },
         ]),
         more: moreText(newParameters.length, parameters.length),

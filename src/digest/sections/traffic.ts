@@ -7,6 +7,8 @@ import { type DigestSection, type Reader, WEIGHT } from './section.ts'
 
 const MAX_VENDORS = 8
 const MAX_VENDORS_MARKETING = 15
+const MAX_EVENTS = 6
+const MAX_EVENTS_MARKETING = 15
 const MAX_MOVES = 8
 
 /** How many events came, by vendor, and which counts moved more than they do by chance. */
@@ -23,6 +25,7 @@ export const trafficSection: DigestSection = {
       { kind: 'text', text: `${sentence(eventsOf(total.now))}, ${againstText(total)}.` },
       { kind: 'hours', from: facts.span.window.from, ...hours },
       vendorTable(names, reader),
+      ...(reader.audience === 'executive' ? [] : [eventTable(names, facts, reader)]),
       ...(moves.length > 0 ? [moveTable(moves, facts, reader)] : []),
     ]
     return { blocks, lead: leadOf(total, moves, facts) }
@@ -64,7 +67,7 @@ function vendorTable(names: readonly NameCount[], { focus, audience }: Reader): 
   return {
     kind: 'table',
     head: ['Vendor', '24 h', 'week earlier', 'change'],
-    rows: shown.map(({ vendor, ...sum }) => [{ text: vendor || '(no name)' }, ...countCells(sum)]),
+    rows: shown.map(({ vendor, ...sum }) => [{ text: nameOf({ vendor, event: null }) }, ...countCells(sum)]),
     more: moreText(vendors.length, shown.length, 'vendors'),
   }
 }
@@ -75,13 +78,27 @@ export const countCells = ({ now, before }: Sum): Cell[] => [
   moveCell(now, before),
 ]
 
+function eventTable(names: readonly NameCount[], { domainNames }: DigestFacts, { focus, audience }: Reader): Block {
+  const most = audience === 'marketing' ? MAX_EVENTS_MARKETING : MAX_EVENTS
+  const shown = namedFirst(names, focus, (name) => name).slice(0, most)
+  return {
+    kind: 'table',
+    head: ['Event', '24 h', 'week earlier', 'change'],
+    rows: shown.map((name) => [
+      { text: nameOf(name), note: domainNames.get(name.domainId) ?? '' },
+      ...countCells(name),
+    ]),
+    more: moreText(names.length, shown.length, 'events'),
+  }
+}
+
 function moveTable(moves: readonly NameCount[], { domainNames }: DigestFacts, { focus }: Reader): Block {
   const shown = namedFirst(moves, focus, (move) => move).slice(0, MAX_MOVES)
   return {
     kind: 'table',
     head: ['Notable rises and falls', '24 h', 'week earlier', 'change'],
     rows: shown.map((name) => [
-      { text: nameOf(name) || '(no name)', note: domainNames.get(name.domainId) ?? '' },
+      { text: nameOf(name), note: domainNames.get(name.domainId) ?? '' },
       ...countCells(name),
     ]),
     more: moreText(moves.length, shown.length),
@@ -105,5 +122,5 @@ function leadOf(total: Sum, moves: readonly NameCount[], { domainNames, traffic 
 export function moveSentence(name: NameCount, domainNames: ReadonlyMap<string, string>): string {
   const domain = domainNames.get(name.domainId)
   const place = domain && domainNames.size > 1 ? ` on ${domain}` : ''
-  return `${nameOf(name) || 'An event without a name'} ${moveWords(name.now, name.before)}${place}`
+  return `${nameOf(name)} ${moveWords(name.now, name.before)}${place}`
 }
