@@ -45,17 +45,38 @@ function inboundRoute(
       if (!raw) throw new Error('a call from outside has a raw body')
       const call: InboundCall = { headers: raw.headers, raw: raw.text, body }
       const answers: unknown[] = []
+      let refusal: unknown
       for (const key of addresseesOf(parts, provider, call, query as { t?: string })) {
-        const context = new OpenInbound(parts, provider, key, signal)
         try {
-          answers.push(await receiver.receive(context, call))
+          answers.push(await receiveFor(parts, { provider, receiver, key, signal }, call))
         } catch (error) {
-          throw context.refusal(error)
+          refusal ??= error
         }
       }
+      if (answers.length === 0) throw refusal
       return answers[0]
     },
   })
+}
+
+async function receiveFor(
+  parts: InboundParts,
+  { provider, receiver, key, signal }: Addressed,
+  call: InboundCall,
+): Promise<unknown> {
+  const context = new OpenInbound(parts, provider, key, signal)
+  try {
+    return await receiver.receive(context, call)
+  } catch (error) {
+    throw context.refusal(error)
+  }
+}
+
+interface Addressed {
+  provider: Provider
+  receiver: Receiver<object, unknown, object, unknown>
+  key: IntegrationKey
+  signal: AbortSignal
 }
 
 /** At least one; fails with `unauthorized`, or as the provider does. */

@@ -99,7 +99,7 @@ export interface Receiver<S extends object, M, T extends object, I> {
   refusals?: readonly ErrorCode[]
   /**
    * Which integrations the call says that it is for: `receive` checks if that is true, for one after the other, and its first
-   * answer is answered. None: 401, or what is thrown. Absent: that one whose capability token is in the query parameter `t`,
+   * answer is answered; when it fails for all of them, the call does. None: 401, or what is thrown. Absent: that one whose capability token is in the query parameter `t`,
    * made with the integration and shown once.
    */
   addressees?(call: InboundCall, integrations: readonly Addressee[]): readonly string[]

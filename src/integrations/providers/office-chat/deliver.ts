@@ -16,19 +16,23 @@ import {
 import { type Bot, botOf, type OfficeChatSettings } from './settings.ts'
 import { type Destination, isVetted, type OfficeChatState, stateOf } from './teams.ts'
 
+/** What was said last went as this delivery: after a kill it is not said again. */
+interface Said {
+  postedId?: string
+}
+
 /** The message that opened an issue, in its channel. */
-export interface Thread {
+export interface Thread extends Said {
   appId: string
+  channelId: string
   serviceUrl: string
   conversationId: string
   /** Null: Teams did not say, so it can't be edited. */
   activityId: string | null
-  /** The first of the deliveries that went as this message; absent: it went by itself. */
-  groupId?: string
 }
 
 /** What a workflow was last told of an issue: it answers no id, so nothing can be edited. */
-interface Told {
+interface Told extends Said {
   told: IssueStatus
 }
 
@@ -43,17 +47,19 @@ type Member = GroupMember<ChatMemory>
 const DELIVERED: Outcome = { verdict: 'delivered', note: null }
 
 export async function deliver(context: Delivery, message: Message): Promise<Outcome> {
-  const bot = botOf(context.settings)
+  const { settings, memory, deliveryId, isReplay } = context
+  if (memory?.postedId === deliveryId && !isReplay) return DELIVERED
+  const bot = botOf(settings)
   const card = (cut: Cut) => cardOf(message, cut, message.issue?.resolvedBy ?? null)
   if (!bot) {
-    const outcome = await sendOne(context, workflowRequest(context.settings, fitting(card)))
-    if (outcome.verdict === 'delivered') await context.remember({ told: toldBy(message) })
+    const outcome = await sendOne(context, workflowRequest(settings, fitting(card)))
+    if (outcome.verdict === 'delivered') await context.remember({ told: toldBy(message), postedId: deliveryId })
     return outcome
   }
-  const thread = continues(message) ? threadOf(context, bot) : null
-  if (thread && (await reply(context, bot, thread, fitting(card)))) return DELIVERED
-  const posted = await post(context, bot, destinationOf(context), card)
-  if (posted && isAboutIssue(message)) await context.remember(posted)
+  const answers = continues(message) ? threadOf(context, bot) : null
+  const isAnswered = answers !== null && (await reply(context, bot, answers, fitting(card)))
+  const thread = isAnswered ? answers : await post(context, bot, destinationOf(context), card)
+  if (thread && isAboutIssue(message)) await context.remember({ ...thread, postedId: deliveryId })
   return DELIVERED
 }
 
@@ -62,17 +68,15 @@ export async function deliverGroup(context: Group, members: readonly Member[]): 
   const words = groupWords(members)
   const card = (cut: Cut) => groupCardOf(words, cut)
   const bot = botOf(context.settings)
-  if (!bot) {
+  const said = members.find(({ memory, deliveryId }) => memory?.postedId === deliveryId)?.memory
+  let posted: ChatMemory | null = said ?? null
+  if (!said && bot) posted = await post(context, bot, destinationOf(context), card)
+  if (!said && !bot) {
     const outcome = await sendOne(context, workflowRequest(context.settings, fitting(card)))
-    if (outcome.verdict === 'delivered') for (const member of members) await member.remember({ told: 'open' })
-    return outcome
+    if (outcome.verdict !== 'delivered') return outcome
+    posted = { told: 'open' }
   }
-  const groupId = members[0]?.deliveryId ?? ''
-  const known = members
-    .map(({ memory }) => memory)
-    .find((memory) => memory && 'groupId' in memory && memory.groupId === groupId)
-  const posted = known ?? (await post(context, bot, destinationOf(context), card))
-  if (posted) for (const member of members) await member.remember({ ...posted, groupId })
+  if (posted) for (const member of members) await member.remember({ ...posted, postedId: member.deliveryId })
   return DELIVERED
 }
 
@@ -101,11 +105,12 @@ function destinationOf({ settings, state }: OfficeChatContext): Destination {
 const activitiesOf = ({ conversationId }: Thread) =>
   `/v3/conversations/${encodeURIComponent(conversationId)}/activities`
 
-/** False when the conversation is gone. */
+/** False when nothing can be said there any more: it is gone, or in a channel that is not the chosen one and closed to the bot. */
 async function reply(context: OfficeChatContext, bot: Bot, thread: Thread, body: string): Promise<boolean> {
   const { serviceUrl } = thread
   const answer = await callService(context, bot, { method: 'POST', serviceUrl, path: activitiesOf(thread), body })
-  if (isGone(answer)) return false
+  const isElsewhere = thread.channelId !== destinationOf(context).id
+  if (isGone(answer) || (answer.status === 403 && isElsewhere)) return false
   requireSuccess(answer)
   return true
 }
@@ -121,7 +126,7 @@ export async function post(
   const answer = await callService(context, bot, { method: 'POST', serviceUrl, path: '/v3/conversations', body })
   if (isGone(answer)) throw new Unusable('incomplete', 'the channel is not there any more: choose another one')
   const posted = postedIn(requireSuccess(answer))
-  return posted && { appId: bot.appId, serviceUrl, ...posted }
+  return posted && { appId: bot.appId, channelId: id, serviceUrl, ...posted }
 }
 
 /** Shows the present state in the opening; a workflow is told of it, where no delivery does. */
@@ -150,6 +155,6 @@ async function tellState(context: Issue, { status, by, message }: StatusChange):
   const title = `${word}${by === null ? '' : ` by ${by}`}`
   const body = fitting(() => noteCard(title, message.issue?.title ?? message.sentence, message.url))
   const outcome = await sendOne(context, workflowRequest(context.settings, body))
-  if (outcome.verdict === 'delivered') await context.remember({ told: status })
+  if (outcome.verdict === 'delivered') await context.remember({ ...memory, told: status })
   return outcome
 }

@@ -15,101 +15,6 @@ function textsOf(content: any): string[] {
 const latest = ({ cloud }: Server, index: number) => textsOf(cloud.posts[index]?.contents.at(-1))
 const tokensAsked = (server: Server) => server.asked().filter((one) => one.endsWith('/oauth2/v2.0/token'))
 
-describe('the messaging endpoint', () => {
-  test('without a bot is 409, and 401 to whoever has no token', async () => {
-    await using server = await officeChatServer()
-    const world = officeChatWorld(server)
-    expect((await world.say(server, server.added(), null)).status).toBe(401)
-    expect(await world.say(server, server.added())).toMatchObject({
-      status: 409,
-      body: { error: 'no bot is configured' },
-    })
-    await world.make({ webhookUrl: `${server.url}/workflows/a?sig=x` })
-    expect((await world.say(server, server.added())).status).toBe(409)
-    expect(server.asked()).toEqual([])
-  })
-
-  test('learns service address, conversation, tenant, team and channels', async () => {
-    await using server = await officeChatServer()
-    const world = officeChatWorld(server)
-    const { body } = await world.make()
-    expect(body).toMatchObject({ status: 'incomplete', config: { appId: BOT.appId } })
-    expect((await world.say(server, server.added())).body).toEqual({ handled: true })
-    const channel = { id: CHANNEL, name: 'Tag alerts' }
-    const data = { team: { id: TEAM }, tenant: { id: TENANT }, channel, eventType: 'channelCreated' }
-    await world.say(server, server.added({ membersAdded: undefined, channelData: data }))
-    expect(world.stateOf(body.id)).toEqual({
-      appId: BOT.appId,
-      teams: [
-        {
-          ...{ id: TEAM, name: 'Web', tenantId: TENANT, serviceUrl: server.serviceUrl, conversationId: TEAM },
-          channels: [channel],
-        },
-      ],
-      channel: null,
-    })
-  })
-
-  test.each<[string, object]>([
-    ['a message to the bot', { type: 'message', text: 'hi' }],
-    ['a personal conversation', { conversation: { id: 'a:1', conversationType: 'personal' }, channelData: {} }],
-    ['a team without an id', { channelData: { team: {} }, conversation: {} }],
-  ])('%s is nothing', async (_name, more) => {
-    await using server = await officeChatServer()
-    const world = officeChatWorld(server)
-    const { body } = await world.make()
-    expect((await world.say(server, server.added(more))).body).toEqual({ handled: false })
-    expect(world.stateOf(body.id)).toBeNull()
-  })
-
-  test('tells all integrations with that bot, and no others', async () => {
-    await using server = await officeChatServer()
-    const world = officeChatWorld(server)
-    const other = { ...BOT, appId: 'another-bot' }
-    const made = await Promise.all([BOT, BOT, other].map((config) => world.make(config)))
-    await world.say(server, server.added())
-    expect(made.map(({ body }) => world.stateOf(body.id) !== null)).toEqual([true, true, false])
-  })
-
-  test('fetches the keys once a day, and for unknown ids at most once an hour', async () => {
-    await using server = await officeChatServer()
-    const world = officeChatWorld(server)
-    await world.make()
-    const fetched = () => server.asked().filter((one) => one === 'GET /keys').length
-    const unknown = async () => {
-      const token = await server.sign(JSON.stringify(server.claims(world.clock.now())), { kid: 'new-key' })
-      return (await world.say(server, server.added(), token)).status
-    }
-    await Promise.all([1, 2, 3].map(() => world.say(server, server.added())))
-    for (let index = 0; index < 5; index++) expect(await unknown()).toBe(401)
-    expect(fetched()).toBe(1)
-    world.clock.advance(HOUR_MS)
-    for (let index = 0; index < 5; index++) expect(await unknown()).toBe(401)
-    expect(fetched()).toBe(2)
-    world.clock.advance(HOUR_MS)
-    server.cloud.keys = [{ ...server.keys['teams-key'].jwk, kid: 'new-key', endorsements: ['msteams'] }]
-    expect(await unknown()).toBe(200)
-    expect(fetched()).toBe(3)
-    expect((await world.say(server, server.added())).status).toBe(401)
-    world.clock.advance(24 * HOUR_MS)
-    expect(await unknown()).toBe(200)
-    expect(fetched()).toBe(4)
-  })
-
-  test('goes on with the keys it has while there are no others to be had, and is 502 without any', async () => {
-    await using server = await officeChatServer()
-    const world = officeChatWorld(server)
-    await world.make()
-    server.cloud.instead = ({ path }) => (path === '/keys' ? new Response('later', { status: 503 }) : null)
-    expect((await world.say(server, server.added())).status).toBe(502)
-    server.cloud.instead = () => null
-    expect((await world.say(server, server.added())).status).toBe(200)
-    server.cloud.instead = ({ path }) => (path === '/keys' ? new Response('<html>') : null)
-    world.clock.advance(25 * HOUR_MS)
-    expect((await world.say(server, server.added())).status).toBe(200)
-  })
-})
-
 describe('the channel', () => {
   test('is chosen with a test post, and names an integration without a name', async () => {
     await using server = await officeChatServer()
@@ -288,6 +193,57 @@ describe('an issue', () => {
     // The second issue waits for others that might open.
     await world.later(31 * SECOND_MS)
     expect(server.cloud.posts.map(({ channelId }) => channelId)).toEqual([CHANNEL, CHANNEL, TEAM, CHANNEL, TEAM])
+  })
+})
+
+describe('a delivery', () => {
+  test('that went is not said again after a kill, and again when somebody asks for it', async () => {
+    await using server = await officeChatServer()
+    const world = officeChatWorld(server)
+    const id = await world.connected(server)
+    await world.tell(id)
+    const again = `UPDATE delivery SET status = 'pending', dueAt = 0`
+    // As a kill leaves it between what was remembered and what was recorded.
+    world.db.prepare(`${again}, deliveredAt = NULL`).run()
+    await world.deliver()
+    expect(server.cloud.posts).toHaveLength(2)
+    const [delivery] = world.deliveries()
+    const path = `/v1/notifications/deliveries/${delivery?.id}/replay`
+    expect((await world.call('POST', path, { as: world.ada.key })).status).toBe(200)
+    await world.deliver()
+    expect(server.cloud.posts).toHaveLength(3)
+    expect(world.summary()).toEqual(['opened delivered'])
+  })
+
+  test('goes to the chosen channel when the bot is not in that of the thread any more', async () => {
+    await using server = await officeChatServer()
+    const world = officeChatWorld(server)
+    const id = await world.connected(server)
+    await world.tell(id)
+    await world.choose(id, TEAM, 'General')
+    server.cloud.instead = ({ path }) =>
+      path.includes(encodeURIComponent(CHANNEL))
+        ? Response.json({ error: { code: 'Forbidden' } }, { status: 403 })
+        : null
+    await world.tell(id, 'repeated')
+    await world.tell(id, 'repeated')
+    expect(server.cloud.posts.slice(3).map(({ channelId }) => channelId)).toEqual([TEAM, TEAM])
+    expect(world.deliveries().every(({ status }) => status === 'delivered')).toBe(true)
+  })
+
+  test('shows every attempt without a secret', async () => {
+    await using server = await officeChatServer()
+    const world = officeChatWorld(server)
+    const url = `${server.url}/workflows/a?sp=%2Ftriggers&sig=s1gnature-of-a-workflow`
+    const { id } = (await world.make({ webhookUrl: url })).body
+    server.cloud.instead = ({ path }) => new Response(`no run for ${path}`, { status: 503 })
+    await world.tell(id)
+    const [delivery] = world.deliveries()
+    const { body } = await world.call('GET', `/v1/notifications/deliveries/${delivery?.id}`, { as: world.ada.key })
+    expect(body.log).toMatchObject([
+      { outcome: 'retry', reason: 'HTTP 503', answer: expect.stringContaining('no run for') },
+    ])
+    expect(JSON.stringify(body)).not.toContain('s1gnature')
   })
 })
 
