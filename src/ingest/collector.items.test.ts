@@ -54,6 +54,7 @@ const BORDERS: [List, string, unknown[], unknown[]][] = [
   ['tags', 'event', ['', text(200)], [text(201)]],
   ['tags', 'status', ['timeout'], ['slow']],
   ['tags', 'execMs', [0], [-1]],
+  ['tags', 'params', [{}, { a: 1 }, { a: { b: 'c' } }], ['x', null, 5]],
 ]
 
 const PLAIN: Record<List, object> = {

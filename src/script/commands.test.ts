@@ -81,6 +81,18 @@ test('tags are reported as they ran; entries without a tag are left out', () => 
   ])
 })
 
+test('what else is reported of a tag goes with it, in bounds', () => {
+  const { run, items } = setUp()
+  const many = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`key ${n}`, n]))
+  run('tags', 'GTM-1', 'purchase', [
+    { id: 7, 'Order ID': 'A-1', total: 2.5, isNew: false, exclude: 'false', empty: '', deep: {}, none: null },
+    { id: 8, long: 'x'.repeat(600), ...many },
+  ])
+  const [first, second] = items.map((item) => (item.list === 'tags' ? item.tag.params : undefined))
+  expect(first).toEqual({ 'Order ID': 'A-1', total: '2.5', isNew: 'false' })
+  expect([second?.long?.length, Object.keys(second ?? {}).length]).toEqual([500, 50])
+})
+
 test('nothing is reported of a session outside the sample, and unknown commands are ignored', () => {
   const { run, items } = setUp(false)
   run('tags', 'GTM-1', 'purchase', [{ id: 7 }])
