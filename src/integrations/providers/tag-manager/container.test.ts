@@ -114,7 +114,7 @@ test('metadata of others stays, whatever it is, and what was written is not writ
     key,
     value: fc.constantFrom('{{a}}', 'x', '{{b}}'),
   })
-  const names = fc.uniqueArray(fc.constantFrom('a', 'b', 'Page URL'))
+  const names = fc.uniqueArray(fc.constantFrom<string[]>('a', 'b', 'Page URL'))
   const base = { path: 'p', name: 'Tag', fingerprint: '1', tagId: '1', type: 'html' }
   fc.assert(
     fc.property(fc.uniqueArray(entry, { selector: (one) => one.key }), names, (map, wanted) => {
