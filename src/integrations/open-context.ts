@@ -62,9 +62,10 @@ export class OpenContext implements IntegrationContext {
   readonly operator: Readonly<Record<string, string>>
   /** True when the last call had no answer in time. */
   hung = false
+  /** True when something was asked of the other side. */
+  asked = false
   /** The beginning of the last answer, longer than what is shown: a secret that is cut could not be found. */
   private said = ''
-  private asked = false
   /** While tokens are fetched, what the other side says is secret. */
   private renewing = 0
 

@@ -68,7 +68,7 @@ export class Polls {
     try {
       context = new OpenInbound(parts, provider, { orgId, id }, dispatcher.stopping)
       await poll.run(context)
-      noteOutcome(parts.db, id, { verdict: 'delivered', note: null })
+      if (context.asked) noteOutcome(parts.db, id, { verdict: 'delivered', note: null })
     } catch (error) {
       const outcome = dispatcher.stopping.aborted ? null : outcomeOfError(error, parts.clock.now())
       if (outcome) noteOutcome(parts.db, id, outcome)

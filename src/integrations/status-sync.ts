@@ -67,7 +67,9 @@ export class StatusSync {
     }
     ended(context?.hung ?? false)
     if (stopping.aborted && outcome?.verdict !== 'delivered') return
-    this.record(channel, change, context?.integrationId ?? null, outcome)
+    // Nothing is known of an integration that was not asked.
+    const isTold = context?.asked || outcome?.verdict !== 'delivered'
+    this.record(channel, change, isTold ? (context?.integrationId ?? null) : null, outcome)
   }
 
   private record(channel: ToSync, change: PresentChange, id: string | null, outcome: Outcome | null): void {

@@ -267,6 +267,31 @@ describe('the poll', () => {
     expect(world.issueRow()?.status).toBe('resolved')
   })
 
+  test('says nothing of an integration that it asked nothing', async () => {
+    const world = jiraWorld()
+    await using server = jiraServer(world.clock)
+    const { id } = await world.connected(server, { apiToken: 'an0ther-token' })
+    await world.check(id)
+    await world.poll()
+    expect(await world.statusOf(id)).toBe('failing')
+  })
+
+  test('follows a ticket into another project', async () => {
+    await using it = await linked()
+    const { world, server, webhookUrl, status } = it
+    await world.poll()
+    const [ticket] = server.tickets
+    if (ticket) Object.assign(ticket, { key: 'WEB-9', formerKeys: ['OPS-1'] })
+    world.clock.advance(5 * MINUTE_MS)
+    server.moved('WEB-9', '3')
+    await world.poll()
+    expect([status(), world.issueRow()?.trackerKey]).toEqual(['acknowledged', 'WEB-9'])
+    world.byHand('resolved')
+    await world.follow()
+    expect(server.tickets[0]?.statusId).toBe('5')
+    expect((await world.callIn(webhookUrl, server.moved('WEB-9', '1'))).body).toEqual({ processed: true })
+  })
+
   test('is as often as is configured, or not at all', async () => {
     await using never = await linked('cloud', { pollSeconds: null })
     const from = never.server.requests.length

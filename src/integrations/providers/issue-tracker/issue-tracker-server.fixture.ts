@@ -46,6 +46,8 @@ export interface FakeTicket {
   createdAt: Instant
   updatedAt: Instant
   isDeleted: boolean
+  /** From before it was moved to another project; it is found by them all the same. */
+  formerKeys?: string[]
 }
 
 interface TicketBody {
@@ -226,7 +228,8 @@ export function jiraServer(clock: Clock, edition: 'cloud' | 'dataCenter' | 'befo
     return made
   }
 
-  const find = (name: string) => tickets.find(({ id, key, isDeleted }) => !isDeleted && (id === name || key === name))
+  const find = (name: string) =>
+    tickets.find(({ id, key, isDeleted, formerKeys = [] }) => !isDeleted && [id, key, ...formerKeys].includes(name))
 
   function ticket({ method }: Received, name: string, what: string, json: TicketBody): Response {
     const known = find(name)
@@ -283,7 +286,7 @@ export function jiraServer(clock: Clock, edition: 'cloud' | 'dataCenter' | 'befo
       (one) =>
         !one.isDeleted &&
         one.createdAt <= clock.now() - behaviour.searchLagMs &&
-        (!keys || keys.includes(one.key)) &&
+        (!keys || keys.some((key) => find(key) === one)) &&
         (label === undefined || one.fields.labels.includes(label)) &&
         (from === undefined || one.key.startsWith(`${from}-`)) &&
         (minutes === undefined || one.updatedAt >= clock.now() - Number(minutes) * MINUTE_MS),
