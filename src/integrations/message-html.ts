@@ -112,7 +112,8 @@ ${cells.join('\n')}
 
 function footOf({ kind, alert }: Message, rows: readonly MessageRow[]): string {
   const said = rows.map(([label, text]) => `${label}: ${text}.`)
-  if (kind === 'delivery_failed') said.push('You get this as an owner of the organization.')
+  if (kind === 'delivery_failed')
+    said.push('What is lost is told to the owners, and through another channel of its alert.')
   else if (alert) said.push(`You get this because the alert “${alert.name}” names this address.`)
   return escapeHtml(said.join(' '))
 }
