@@ -127,7 +127,7 @@ async function notPosted(context: Chat, members: readonly Member[]): Promise<Mem
   const others: Member[] = []
   await slowly(missing, async (member) => {
     if (!isAll && !found.deliveryIds.includes(member.deliveryId)) others.push(member)
-    else await keep(member, posting.thread === null ? found.place : null)
+    else await keep(member, posting.thread === null && opens(missing) ? found.place : null)
   })
   return others
 }
@@ -147,9 +147,16 @@ async function slowly(members: readonly Member[], work: (member: Member) => unkn
 /** Remembers that it was posted. `opening`: the message that opens it from now on; null: that stays. */
 function keep(member: Member, opening: Place | null): Promise<void> {
   const before = member.memory ?? NOTHING
-  const opens = opening === null ? {} : { opening }
-  return member.remember({ ...before, ...opens, posting: null, postedId: member.deliveryId })
+  return member.remember({
+    ...before,
+    opening: opening ?? before.opening,
+    posting: null,
+    postedId: member.deliveryId,
+  })
 }
+
+/** False for what is about the issue, and is not its beginning here. */
+const opens = (members: readonly Member[]) => members.length > 1 || members[0]?.message.kind !== 'delivery_failed'
 
 interface Where {
   channel: string
@@ -170,8 +177,7 @@ async function post(context: Chat, members: readonly Member[], { channel, thread
   try {
     const answer = await send(context, members, { channel, thread })
     const place: Place = { channel: textOr(answer.channel, channel), ts: textOr(answer.ts, '') }
-    const opens = thread === null && (members.length > 1 || members[0]?.message.kind !== 'delivery_failed')
-    await slowly(members, (member) => keep(member, opens ? place : null))
+    await slowly(members, (member) => keep(member, thread === null && opens(members) ? place : null))
   } catch (error) {
     // What Slack refused is not there.
     const isSure = error instanceof Refused && !isUncertain(error.code)
@@ -183,7 +189,7 @@ async function post(context: Chat, members: readonly Member[], { channel, thread
 const textOr = (value: unknown, other: string) => (typeof value === 'string' ? value : other)
 
 async function send(context: Chat, members: readonly Member[], { channel, thread }: Where): Promise<SlackAnswer> {
-  const { text, blocks } = rendered(context, members, thread === null)
+  const { text, blocks } = rendered(context, members, thread === null && opens(members))
   const always = {
     ...{ channel, text, unfurl_links: false, unfurl_media: false },
     ...(thread === null ? {} : { thread_ts: thread, reply_broadcast: members[0]?.message.kind === 'reopened' }),

@@ -128,12 +128,6 @@ testOutcomes('an incoming webhook', {
   ],
 })
 
-testOutcomes('the address of an incoming webhook', {
-  provider: teamChat,
-  target: (url) => `${url}${WEBHOOK_PATH}`,
-  success: () => new Response('ok'),
-})
-
 /** The start of clocks in tests: whatever happens later is found. */
 const clock = { now: () => TEST_START + MINUTE_MS }
 

@@ -12,7 +12,13 @@ interface Payload {
   container?: { message_ts?: unknown; channel_id?: unknown; thread_ts?: unknown }
   message?: { ts?: unknown }
   response_url?: unknown
-  actions?: { action_id?: unknown; value?: unknown; action_ts?: unknown }[]
+  actions?: unknown
+}
+
+interface PressedAction {
+  action_id?: unknown
+  value?: unknown
+  action_ts?: unknown
 }
 
 /** Who pressed, and where. */
@@ -31,7 +37,8 @@ export async function press(context: Listening, given: unknown): Promise<void> {
   const payload = (typeof given === 'object' && given !== null ? given : {}) as Payload
   const presser = presserOf(payload)
   if (payload.type !== 'block_actions' || !presser) return
-  for (const { action_id, value, action_ts } of payload.actions ?? []) {
+  const actions = Array.isArray(payload.actions) ? payload.actions : []
+  for (const { action_id, value, action_ts } of actions as PressedAction[]) {
     const asked = pressOf(action_id, value)
     // Another app's socket does not say what this one's buttons say; another integration's of the same app does.
     const inbound = asked && context.sharing(asked.integrationId)

@@ -144,6 +144,20 @@ describe('a button', () => {
     expect(world.issueRow()?.status).toBe('open')
   })
 
+  test('tells by the address of the press where the app is not in the channel', async () => {
+    await using world = teamChatWorld()
+    await listening(world)
+    world.slack.channels.set(CHANNEL, { isMember: false })
+    pressed(world, 'Resolve', { user: 'U0VERA', more: { response_url: world.slack.responseUrl } })
+    await until(() => world.slack.responses.length === 1)
+    expect(world.slack.responses).toMatchObject([{ response_type: 'ephemeral', replace_original: false }])
+    pressed(world, 'Resolve', { user: 'U0VERA', more: { response_url: 'https://169.254.169.254/' } })
+    await until(
+      () => world.reported.length === 1 || world.slack.asked().filter((one) => one === 'users.info').length === 2,
+    )
+    expect(world.slack.responses).toHaveLength(1)
+  })
+
   test('that is sent again acts once, and one that is too late says so', async () => {
     await using world = teamChatWorld()
     await listening(world)

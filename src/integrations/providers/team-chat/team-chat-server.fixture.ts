@@ -5,6 +5,7 @@ import { faultOfMessage } from './message-limits.fixture.ts'
 export const BOT_TOKEN = 'xoxb-1-b0t-secret'
 export const APP_TOKEN = 'xapp-1-4pp-secret'
 export const WEBHOOK_PATH = '/services/T024BE7LD/B024BE7LH/w3bhook-s3cret-of-24-ch'
+const RESPONSE_PATH = '/actions/T024BE7LD/1/r3sponse'
 export const TEAM_ID = 'T024BE7LD'
 export const CHANNEL = 'C024BE91L'
 
@@ -50,6 +51,8 @@ export function teamChatServer(clock: Clock) {
   const calls: SlackCall[] = []
   const messages: SlackMessage[] = []
   const ephemerals: { channel: string; user: string; text: string }[] = []
+  /** What was said at the `response_url` of a press. */
+  const responses: object[] = []
   const webhooks: { path: string; body: Record<string, unknown> }[] = []
   const channels = new Map<string, SlackChannel>([
     [CHANNEL, { isMember: true }],
@@ -194,6 +197,10 @@ export function teamChatServer(clock: Clock) {
       const raw = await request.text()
       const isJson = (request.headers.get('content-type') ?? '').startsWith('application/json')
       const args = isJson ? JSON.parse(raw || '{}') : Object.fromEntries(new URLSearchParams(raw))
+      if (pathname === RESPONSE_PATH) {
+        responses.push(args)
+        return new Response('ok')
+      }
       if (!pathname.startsWith('/api/')) return webhook(pathname, args)
       const method = pathname.slice('/api/'.length)
       const token = request.headers.get('authorization')?.replace(/^Bearer /, '') ?? ''
@@ -219,10 +226,24 @@ export function teamChatServer(clock: Clock) {
   }
   const url = server.url.href.replace(/\/$/, '')
   return {
-    ...{ calls, messages, ephemerals, webhooks, channels, users, sockets, acknowledged, behaviour, say, server },
+    ...{
+      calls,
+      messages,
+      ephemerals,
+      responses,
+      webhooks,
+      channels,
+      users,
+      sockets,
+      acknowledged,
+      behaviour,
+      say,
+      server,
+    },
     url,
     apiUrl: `${url}/api`,
     webhookUrl: `${url}${WEBHOOK_PATH}`,
+    responseUrl: `${url}${RESPONSE_PATH}`,
     asked: () => calls.map(({ method }) => method),
     [Symbol.asyncDispose]: () => server.stop(true),
   }

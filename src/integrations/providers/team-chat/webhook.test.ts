@@ -94,6 +94,24 @@ test('what goes behind a message that is gone stands alone', async () => {
   expect(await world.statusOf(id)).toBe('connected')
 })
 
+test('what another channel lost is told, and opens nothing', async () => {
+  await using world = teamChatWorld()
+  const { slack } = world
+  const id = await world.connected({ appToken: APP_TOKEN })
+  const issueId = world.issue()
+  world.tell('opened', issueId, { channels: [{ type: 'webhook', target: 'https://hooks.example.com/a' }] })
+  const [lost] = world.deliveries()
+  world.db
+    .prepare(`UPDATE delivery SET transition = 'delivery_failed', channelType = 'team_chat', channelTarget = ?,
+      message = json_set(message, '$.kind', 'delivery_failed') WHERE id = ?`)
+    .run(id, lost?.id)
+  await world.deliver()
+  expect(slack.messages).toMatchObject([{ text: expect.stringContaining('Notification not delivered') }])
+  expect(JSON.stringify(slack.messages[0]?.blocks)).not.toContain('"actions"')
+  await world.told(id, 'repeated')
+  expect(slack.messages[1]?.threadTs).toBeNull()
+})
+
 test('a message whose blocks Slack does not take goes as text', async () => {
   await using world = teamChatWorld()
   const { slack } = world
