@@ -18,6 +18,8 @@ export type JobName =
   | 'automatic alerts'
   | 'check consent'
   | 'deliver'
+  | 'sync statuses'
+  | 'listen'
   | 'send digests'
   | 'retain'
   | 'disk budget'

@@ -9,6 +9,7 @@ import { authoritiesOf, trustedBeside } from '../src/integrations/authorities.ts
 import { httpTransport } from '../src/integrations/http-transport.ts'
 import { mailTransport } from '../src/integrations/mail-transport.ts'
 import { mailbox } from '../src/integrations/receiver.fixture.ts'
+import { webSockets } from '../src/integrations/web-socket.ts'
 import { oidcProvider } from '../src/org/oidc.ts'
 
 /*
@@ -44,11 +45,14 @@ describe.skipIf(!openssl)('a certificate of a private authority', () => {
       hostname: '127.0.0.1',
       port: 0,
       tls: { key, cert },
-      fetch({ url }) {
+      fetch(request, server) {
+        const { url } = request
+        if (server.upgrade(request, { data: undefined })) return
         const issuer = new URL(url).origin
         const endpoints = { authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` }
         return Response.json({ issuer, ...endpoints, jwks_uri: `${issuer}/keys`, response_types_supported: ['code'] })
       },
+      websocket: { message: (socket, text) => void socket.send(text) },
     })
   })
   afterAll(async () => {
@@ -64,6 +68,18 @@ describe.skipIf(!openssl)('a certificate of a private authority', () => {
       )
     expect(await send(configured())).toMatchObject({ kind: 'status', status: 200 })
     expect(await send('')).toMatchObject({ kind: 'error', message: expect.stringContaining('UNABLE_TO_VERIFY') })
+  })
+
+  test('is trusted by connections that stay open', async () => {
+    const open = (ca: string) =>
+      webSockets({ guard: addressGuard(['127.0.0.1']), ca })(`wss://127.0.0.1:${web.port}/link`, signal)
+    const line = await open(configured())
+    line.send('hello')
+    for await (const text of line) {
+      expect(text).toBe('hello')
+      line.close()
+    }
+    await expect(open('')).rejects.toThrow('UNABLE_TO_VERIFY')
   })
 
   test('is trusted by mail', async () => {
