@@ -111,7 +111,7 @@ export class TagManagerApi {
       if (!body) return present
       const { path, fingerprint } = present
       try {
-        const query = `?fingerprint=${encodeURIComponent(fingerprint)}`
+        const query = fingerprint ? `?fingerprint=${encodeURIComponent(fingerprint)}` : ''
         return (await this.ask({ method: 'PUT', path: `${path}${query}`, body })) as E
       } catch (error) {
         if (isUnanswered(error) && repeats < MOST_REPEATS) await this.pause(FIRST_PAUSE_MS * 2 ** repeats++)

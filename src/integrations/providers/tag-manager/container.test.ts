@@ -154,7 +154,7 @@ test('however calls come, no window has more than the quota, and a restart forge
       }
       db.close()
     }),
-    { numRuns: 30 },
+    { numRuns: 15 },
   )
 })
 

@@ -16,6 +16,8 @@ export async function withPatience<R>(
   })
   try {
     return await Promise.race([work, tooLong])
+  } catch (error) {
+    throw left.aborted ? late() : error
   } finally {
     over.abort()
     tooLong.catch(() => undefined)

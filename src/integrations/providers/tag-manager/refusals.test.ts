@@ -354,6 +354,22 @@ describe('signing in', () => {
   })
 })
 
+test.each([
+  'http://169.254.169.254/tagmanager/v2',
+  'https://10.0.0.1/v2',
+  'https://metadata.google.internal/v2',
+  'http://2130706433.example/v2',
+  'https://[::ffff:10.0.0.1]/v2',
+])('an address that may not be reached is not: %s', async (address) => {
+  for (const name of ['TAG_MANAGER_URL', 'TAG_MANAGER_TOKEN_URL']) {
+    await using world = unhurried({ operator: { [name]: address } })
+    await world.connect()
+    const answer = await world.passing(world.deployAll())
+    expect([name, answer.status, answer.body.error]).toEqual([name, 502, expect.any(String)])
+    expect([name, world.server.asked, world.reported]).toEqual([name, [], []])
+  }
+})
+
 test('every call goes to the container that was named, and none publishes', async () => {
   await using world = unhurried()
   await world.connect()

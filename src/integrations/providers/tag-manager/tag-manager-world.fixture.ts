@@ -35,10 +35,11 @@ export function tagManagers() {
 export interface WorldOptions {
   remains?: Remains
   callsPerMinute?: number
+  operator?: Record<string, string>
 }
 
 /** The program, as far as it speaks with Tag Manager. */
-function tagManagerWorld(server: TagManagerServer, { remains, callsPerMinute = 15 }: WorldOptions) {
+function tagManagerWorld(server: TagManagerServer, { remains, callsPerMinute = 15, operator }: WorldOptions) {
   const world = outboxWorld(remains?.db, remains?.people)
   if (remains) world.clock.set(remains.at)
   const { db, clock, people, orgId } = world
@@ -55,7 +56,7 @@ function tagManagerWorld(server: TagManagerServer, { remains, callsPerMinute = 1
   }
   const parts = {
     ...{ db, clock, box: world.box, mailConfigured: false, jitter: () => 0 },
-    operator: { ...server.operator, TAG_MANAGER_CALLS_PER_MINUTE: String(callsPerMinute) },
+    operator: { ...server.operator, TAG_MANAGER_CALLS_PER_MINUTE: String(callsPerMinute), ...operator },
     transport: transport({
       http: async (outbound, signal) =>
         wayOut.instead(outbound) ?? wayOut.heard(outbound, await http(outbound, signal)),

@@ -23,7 +23,7 @@ describe('a deployment', () => {
       deployAll({
         tagName: 'Watcher',
         customerIdVariable: 'User',
-        whitelistedDomains: ['shop.example'],
+        whitelistedDomains: ['shop.example', '*.blog.example'],
         selectedTags: { [purchase]: ['Order ID', 'Page URL'], [other]: [] },
       }),
     )
@@ -47,7 +47,7 @@ describe('a deployment', () => {
       parameter: [
         value('scriptUrl', expect.stringMatching(/^https:\/\/watch\.example\/t\/pt_.+\.js$/)),
         value('customerId', '{{User}}'),
-        value('allowedDomains', 'shop.example'),
+        value('allowedDomains', 'shop.example,blog.example'),
         value('selectedTags', `${purchase},${other}`),
       ],
       monitoringMetadata: { type: 'map', map: [value('exclude', 'true')] },

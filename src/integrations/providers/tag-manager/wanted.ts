@@ -39,7 +39,8 @@ export function wantedTag(ours: OurTag) {
     scriptUrl,
     customerId: variable(customerIdVariable),
     sessionId: variable(sessionIdVariable),
-    allowedDomains: ours.allowedDomains.join(','),
+    // The template takes subdomains in by itself.
+    allowedDomains: ours.allowedDomains.map((domain) => domain.replace(/^\*\./, '')).join(','),
     selectedTags: ours.selectedTagIds.join(','),
   }
   return {
