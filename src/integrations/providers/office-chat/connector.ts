@@ -2,7 +2,7 @@ import { AppError } from '../../../core/error.ts'
 import { oneLine } from '../../one-line.ts'
 import { CallFailed, Unusable } from '../../reply.ts'
 import type { AccessTokens, CallAnswer, IntegrationContext } from '../context.ts'
-import { type Bot, type OfficeChatSettings, operatorUrl } from './settings.ts'
+import { type Bot, type OfficeChatSettings, operatorBase } from './settings.ts'
 import { isVetted, type OfficeChatState, stateOf } from './teams.ts'
 
 export interface OfficeChatTokens extends AccessTokens {
@@ -19,10 +19,10 @@ const ANY_TENANT = 'botframework.com'
 async function tokenFor(context: OfficeChatContext, bot: Bot, refused: string | null): Promise<string> {
   const tenant = bot.tenantId ?? ANY_TENANT
   const of = `${tenant}/${bot.appId}`
-  const issuer = operatorUrl(context.operator, 'OFFICE_CHAT_ISSUER')
+  const issuer = operatorBase(context.operator, 'OFFICE_CHAT_ISSUER')
   const fetch = async () => ({
     ...(await context.fetchTokens(
-      `${operatorUrl(context.operator, 'OFFICE_CHAT_LOGIN_URL')}/${tenant}/oauth2/v2.0/token`,
+      `${operatorBase(context.operator, 'OFFICE_CHAT_LOGIN_URL')}/${tenant}/oauth2/v2.0/token`,
       {
         grant_type: 'client_credentials',
         client_id: bot.appId,

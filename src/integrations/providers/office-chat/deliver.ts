@@ -16,9 +16,11 @@ import {
 import { type Bot, botOf, type OfficeChatSettings } from './settings.ts'
 import { type Destination, isVetted, type OfficeChatState, stateOf } from './teams.ts'
 
-/** What was said last went as this delivery: after a kill it is not said again. */
 interface Said {
+  /** What was said last went as this delivery: after a kill it is not said again. */
   postedId?: string
+  /** The opening was told with others in one message. */
+  isGroup?: true
 }
 
 /** The message that opened an issue, in its channel. */
@@ -53,7 +55,8 @@ export async function deliver(context: Delivery, message: Message): Promise<Outc
   const card = (cut: Cut) => cardOf(message, cut, message.issue?.resolvedBy ?? null)
   if (!bot) {
     const outcome = await sendOne(context, workflowRequest(settings, fitting(card)))
-    if (outcome.verdict === 'delivered') await context.remember({ told: toldBy(message), postedId: deliveryId })
+    if (outcome.verdict === 'delivered')
+      await context.remember({ ...memory, told: toldBy(message), postedId: deliveryId })
     return outcome
   }
   const answers = continues(message) ? threadOf(context, bot) : null
@@ -65,19 +68,22 @@ export async function deliver(context: Delivery, message: Message): Promise<Outc
 
 /** Openings that go as one message; what follows about any of them is an answer to it. */
 export async function deliverGroup(context: Group, members: readonly Member[]): Promise<Outcome> {
+  const posted = members.find(({ memory, deliveryId }) => memory?.postedId === deliveryId)?.memory
+  const told = posted ?? (await tellGroup(context, members))
+  if (told && 'verdict' in told) return told
+  if (!told) return DELIVERED
+  for (const member of members) await member.remember({ ...told, postedId: member.deliveryId, isGroup: true })
+  return DELIVERED
+}
+
+/** What is to be remembered, or how it failed; null when Teams does not say where the message is. */
+async function tellGroup(context: Group, members: readonly Member[]): Promise<ChatMemory | Outcome | null> {
   const words = groupWords(members)
   const card = (cut: Cut) => groupCardOf(words, cut)
   const bot = botOf(context.settings)
-  const said = members.find(({ memory, deliveryId }) => memory?.postedId === deliveryId)?.memory
-  let posted: ChatMemory | null = said ?? null
-  if (!said && bot) posted = await post(context, bot, destinationOf(context), card)
-  if (!said && !bot) {
-    const outcome = await sendOne(context, workflowRequest(context.settings, fitting(card)))
-    if (outcome.verdict !== 'delivered') return outcome
-    posted = { told: 'open' }
-  }
-  if (posted) for (const member of members) await member.remember({ ...posted, postedId: member.deliveryId })
-  return DELIVERED
+  if (bot) return post(context, bot, destinationOf(context), card)
+  const outcome = await sendOne(context, workflowRequest(context.settings, fitting(card)))
+  return outcome.verdict === 'delivered' ? { told: 'open' } : outcome
 }
 
 const continues = ({ kind }: Message) => kind === 'reopened' || kind === 'repeated' || kind === 'resolved'
@@ -137,24 +143,45 @@ export async function syncStatus(context: Issue, change: StatusChange): Promise<
   if (!thread?.activityId) return DELIVERED
   const { activityId, serviceUrl } = thread
   const path = `${activitiesOf(thread)}/${encodeURIComponent(activityId)}`
-  const { together, message, by } = change
-  const words = together.length > 1 ? groupWords(together) : null
-  const body = fitting((cut) => ({ ...(words ? groupCardOf(words, cut) : cardOf(message, cut, by)), id: activityId }))
+  const body = fitting((cut) => ({ ...presentCard(change, thread, cut), id: activityId }))
   const answer = await callService(context, bot, { method: 'PUT', serviceUrl, path, body })
-  // Somebody has deleted the message: there is nothing left that could be wrong.
-  if (!isGone(answer)) requireSuccess(answer)
+  // Somebody has deleted the message, or closed its channel to the bot since another was chosen: nothing can be shown there.
+  const isLeft = isGone(answer) || (answer.status === 403 && thread.channelId !== destinationOf(context).id)
+  if (!isLeft) requireSuccess(answer)
   return DELIVERED
 }
 
-async function tellState(context: Issue, { status, by, message }: StatusChange): Promise<Outcome> {
+/** The opening, which a reopening does not change: that is an answer to it. */
+function presentCard(change: StatusChange, { isGroup }: Thread, cut: Cut): CardMessage {
+  const { message, by } = change
+  if (isGroup && change.together.length > 1) return groupCardOf(groupWords(change.together), cut)
+  return cardOf(message.kind === 'reopened' ? { ...message, kind: 'opened' } : message, cut, by)
+}
+
+async function tellState(context: Issue, change: StatusChange): Promise<Outcome> {
   const { memory } = context
-  if (!memory || !('told' in memory) || memory.told === status) return DELIVERED
+  const { status, by } = change
+  if (!memory || !('told' in memory) || (memory.told === status && !memory.isGroup)) return DELIVERED
   // Deliveries say that it was resolved, and that it came back by itself.
   if (status === 'resolved' || (status === 'open' && by === null)) return DELIVERED
-  const word = status === 'open' ? 'Open again' : status.slice(0, 1).toUpperCase() + status.slice(1)
-  const title = `${word}${by === null ? '' : ` by ${by}`}`
-  const body = fitting(() => noteCard(title, message.issue?.title ?? message.sentence, message.url))
+  const body = fitting((cut) => stateCard(change, memory, cut))
   const outcome = await sendOne(context, workflowRequest(context.settings, body))
   if (outcome.verdict === 'delivered') await context.remember({ ...memory, told: status })
   return outcome
 }
+
+/** One of many that were told together brings all that are looked after: people look after many at once. */
+function stateCard(change: StatusChange, { isGroup }: Told, cut: Cut): CardMessage {
+  const { status, by, message } = change
+  const cared = isGroup && status !== 'open' ? change.together.filter((one) => isCaredFor(one.status)) : []
+  if (cared.length > 1) {
+    const subject = `${cared.length} issues are acknowledged or muted`
+    const sentence = `Of ${change.together.length} that opened together.`
+    return groupCardOf({ ...groupWords(cared), subject, sentence }, cut)
+  }
+  const word = status === 'open' ? 'Open again' : status.slice(0, 1).toUpperCase() + status.slice(1)
+  const title = `${word}${by === null ? '' : ` by ${by}`}`
+  return noteCard(title, message.issue?.title ?? message.sentence, message.url)
+}
+
+const isCaredFor = (status: IssueStatus) => status === 'acknowledged' || status === 'muted'

@@ -57,6 +57,7 @@ export async function officeChatServer() {
     /** Answers instead; null: the cloud answers. */
     instead: (_request: Received): Response | Promise<Response> | null => null,
   }
+  let made = 0
   const refusal = (status: number, code: string, message: string, headers = {}) =>
     Response.json({ error: { code, message } }, { status, headers })
 
@@ -87,7 +88,7 @@ export async function officeChatServer() {
       const channelId = body.channelData?.channel?.id
       if (body.isGroup !== true) return refusal(400, 'BadSyntax', 'Incorrect conversation creation parameters')
       if (!cloud.channels.includes(channelId)) return refusal(404, 'ConversationNotFound', 'Conversation not found.')
-      const id = String(1_767_000_000_000 + cloud.posts.length)
+      const id = String(1_767_000_000_000 + ++made)
       cloud.posts.push({ id, conversationId: `${channelId};messageid=${id}`, channelId, contents: [body.activity] })
       return Response.json({ id: cloud.posts.at(-1)?.conversationId, activityId: id }, { status: 201 })
     }
@@ -95,7 +96,7 @@ export async function officeChatServer() {
     if (!first || !cloud.channels.includes(first.channelId))
       return refusal(404, 'ConversationNotFound', 'Conversation not found.')
     if (activityId === undefined) {
-      const id = String(1_767_000_000_000 + cloud.posts.length)
+      const id = String(1_767_000_000_000 + ++made)
       cloud.posts.push({ ...first, id, conversationId: `${conversationId}`, contents: [body] })
       return Response.json({ id }, { status: 201 })
     }

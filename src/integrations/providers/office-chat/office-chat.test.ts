@@ -148,6 +148,37 @@ describe('an issue', () => {
     expect(server.asked()).toEqual([])
   })
 
+  test('of several that opened together is shown among them, and by itself where their message was deleted', async () => {
+    await using server = await officeChatServer()
+    const world = officeChatWorld(server)
+    const id = await world.connected(server)
+    for (const issueId of ['iss_1', 'iss_2', 'iss_3', 'iss_4']) await world.tell(id, 'opened', issueId)
+    await world.later(31 * SECOND_MS)
+    const [, first, group] = server.cloud.posts
+    expect(server.cloud.posts).toHaveLength(3)
+    world.byHand('resolved', 'iss_3')
+    await world.follow()
+    await world.tell(id, 'resolved', 'iss_3')
+    await world.later(11 * SECOND_MS)
+    world.byHand('open', 'iss_3')
+    await world.tell(id, 'reopened', 'iss_3')
+    world.byHand('acknowledged', 'iss_3')
+    await world.follow()
+    expect(server.cloud.posts.slice(3).map(({ conversationId }) => conversationId)).toEqual(
+      Array(2).fill(group?.conversationId),
+    )
+    const shown = JSON.stringify(group?.contents.at(-1))
+    for (const issueId of ['iss_2', 'iss_3', 'iss_4']) expect(shown).toContain(`/issues/${issueId}`)
+    expect(shown).toContain('**Acknowledged')
+    server.cloud.posts.splice(0, 99, ...(first ? [first] : []))
+    await world.tell(id, 'repeated', 'iss_4')
+    world.byHand('acknowledged', 'iss_4')
+    await world.follow()
+    const alone = server.cloud.posts[1]
+    expect(alone?.contents).toHaveLength(2)
+    expect(JSON.stringify(alone?.contents.at(-1))).not.toContain('/issues/iss_2')
+  })
+
   test('begins anew where its conversation was deleted', async () => {
     await using server = await officeChatServer()
     const world = officeChatWorld(server)

@@ -96,8 +96,11 @@ export const OPERATOR_SETTINGS: readonly OperatorSetting[] = [
   },
 ]
 
-/** A setting of who runs the server, without the slash at its end. */
+/** What who runs the server has set, letter by letter. */
 export function operatorUrl(operator: Readonly<Record<string, string>>, name: string): string {
-  const set = operator[name] ?? OPERATOR_SETTINGS.find((one) => one.name === name)?.default ?? ''
-  return set.replace(/\/+$/, '')
+  return operator[name] ?? OPERATOR_SETTINGS.find((one) => one.name === name)?.default ?? ''
 }
+
+/** The same, so that a path can follow. */
+export const operatorBase = (operator: Readonly<Record<string, string>>, name: string): string =>
+  operatorUrl(operator, name).replace(/\/+$/, '')

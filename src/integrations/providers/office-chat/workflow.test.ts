@@ -188,5 +188,17 @@ test('200 issues at once are three messages at most, with every issue named or c
   const group = posts[2]
   expect(group?.contents).toHaveLength(2)
   expect(JSON.stringify(group?.contents[1])).toContain('**Acknowledged')
+  // What is told by a workflow can't be shown anew: one message says how all of them stand.
+  const told = server.requests.length
+  for (let n = 1; n < 200; n++) world.byHand(n % 2 ? 'acknowledged' : 'muted', `iss_1_${n}`)
+  for (let round = 0; round < 3; round++) await world.follow()
+  const [said, ...more] = server.requests.slice(told)
+  expect(more).toEqual([])
+  expect(said?.body).toContain('199 issues are acknowledged or muted')
+  expect(said?.body).toContain('and 179 more')
+  world.byHand('open', 'iss_1_7')
+  await world.follow()
+  expect(server.requests.at(-1)?.body).toContain('Open again by Alice')
+  expect(server.requests).toHaveLength(told + 2)
   expect(world.deliveries().every(({ status }) => status === 'delivered')).toBe(true)
 })
