@@ -72,6 +72,19 @@ describe('a test', () => {
     expect(JSON.stringify(body)).not.toContain('an0ther-token')
   })
 
+  test.each(EDITIONS)('checks the type where Jira does not tell the fields (%s)', async (edition) => {
+    const world = jiraWorld()
+    await using server = jiraServer(world.clock, edition)
+    server.behaviour.instead = ({ path }) =>
+      /createmeta|mypermissions/.test(path) ? Response.json({ message: 'null for uri' }, { status: 404 }) : null
+    const { id } = await world.connected(server)
+    expect((await world.check(id)).status).toBe(200)
+    server.behaviour.types = ['Bug']
+    expect((await world.check(id)).body.error).toContain(
+      'OPS has no issue type Task that this account may create; it has Bug',
+    )
+  })
+
   test('says that Jira wants a captcha', async () => {
     const world = jiraWorld()
     await using server = jiraServer(world.clock, 'dataCenter')

@@ -2,7 +2,7 @@ import { AppError } from '../../../core/error.ts'
 import { firstFew } from '../../../core/text.ts'
 import { oneLine } from '../../one-line.ts'
 import type { Outcome } from '../../reply.ts'
-import { ask, askWhoWeAre, isCloud, isMissing, type Jira } from './jira.ts'
+import { ask, askWhoWeAre, isMissing, type Jira } from './jira.ts'
 
 /** What we need to be allowed to do in the project. */
 const RIGHTS = {
@@ -28,26 +28,34 @@ type Fields = ReadonlyMap<string, NewField>
 export async function checkJira(context: Jira): Promise<Outcome> {
   await askWhoWeAre(context)
   const { project } = context.settings
-  try {
-    await ask(context, 'GET', `/project/${encodeURIComponent(project)}`)
-  } catch (error) {
-    if (!isMissing(error)) throw error
-    throw refused(`there is no project ${project}, or this account may not see it (Browse Projects)`)
-  }
+  const known = await askIfThere<{ issueTypes?: NamedType[] }>(context, `/project/${encodeURIComponent(project)}`)
+  if (!known) throw refused(`there is no project ${project}, or this account may not see it (Browse Projects)`)
   await checkRights(context)
-  checkFields(context, await fieldsOfType(context))
+  const fields = await fieldsOfType(context)
+  if (fields) checkFields(context, fields)
+  else if (known.issueTypes) findType(context, known.issueTypes)
   return { verdict: 'delivered', note: null }
+}
+
+/** Null where Jira has no such thing, or none that we may see. */
+async function askIfThere<T>(context: Jira, path: string): Promise<T | null> {
+  try {
+    return await ask<T>(context, 'GET', path)
+  } catch (error) {
+    if (isMissing(error)) return null
+    throw error
+  }
 }
 
 const refused = (message: string) => new AppError('invalid', message)
 
 async function checkRights(context: Jira): Promise<void> {
   const query = new URLSearchParams({ projectKey: context.settings.project, permissions: Object.keys(RIGHTS).join() })
-  const { permissions = {} } = await ask<{ permissions?: Record<string, { havePermission?: boolean }> }>(
+  const answer = await askIfThere<{ permissions?: Record<string, { havePermission?: boolean }> }>(
     context,
-    'GET',
     `/mypermissions?${query}`,
   )
+  const permissions = answer?.permissions ?? {}
   const missing = Object.entries(RIGHTS).flatMap(([key, name]) =>
     permissions[key]?.havePermission === false ? [name] : [],
   )
@@ -72,47 +80,55 @@ function checkFields({ settings: { issueType, project, fields = {} } }: Jira, kn
   throw refused(`${issueType} in ${project} has to have ${firstFew(names)}; give them in config.fields`)
 }
 
-/** The fields of the create screen, by id. */
-async function fieldsOfType(context: Jira): Promise<Fields> {
+interface NamedType {
+  id?: unknown
+  name?: unknown
+}
+
+/** The fields of the create screen, by id; null when Jira does not tell. */
+async function fieldsOfType(context: Jira): Promise<Fields | null> {
   const path = `/issue/createmeta/${encodeURIComponent(context.settings.project)}/issuetypes`
-  let types: Record<string, unknown>[]
-  try {
-    types = await listOf(context, path, ['issueTypes', 'values'])
-  } catch (error) {
-    // A Data Center before 8.4 knows one question for everything, which later ones do not answer.
-    if (!isMissing(error) || isCloud(context)) throw error
-    return fieldsBefore84(context)
-  }
-  const type = types[indexOfType(context, types)]
-  const fields = await listOf(context, `${path}/${encodeURIComponent(String(type?.id))}`, ['fields', 'values'])
-  return new Map(fields.map((field) => [String(field.fieldId ?? field.key), field as unknown as NewField]))
+  const types = await listOf(context, path, ['issueTypes', 'values'])
+  // A Data Center before 8.4 knows one question for everything, which later ones do not answer.
+  if (!types) return fieldsBefore84(context)
+  const { id } = findType(context, types)
+  const fields = await listOf(context, `${path}/${encodeURIComponent(String(id))}`, ['fields', 'values'])
+  return fields && new Map(fields.map((field) => [String(field.fieldId ?? field.key), field as unknown as NewField]))
 }
 
 interface OldMeta {
   projects?: { issuetypes?: { name: string; fields?: Record<string, NewField> }[] }[]
 }
 
-async function fieldsBefore84(context: Jira): Promise<Fields> {
+async function fieldsBefore84(context: Jira): Promise<Fields | null> {
   const query = new URLSearchParams({ projectKeys: context.settings.project, expand: 'projects.issuetypes.fields' })
-  const { projects = [] } = await ask<OldMeta>(context, 'GET', `/issue/createmeta?${query}`)
-  const types = projects.flatMap(({ issuetypes = [] }) => issuetypes)
-  return new Map(Object.entries(types[indexOfType(context, types)]?.fields ?? {}))
+  const meta = await askIfThere<OldMeta>(context, `/issue/createmeta?${query}`)
+  if (!meta) return null
+  const types = (meta.projects ?? []).flatMap(({ issuetypes = [] }) => issuetypes)
+  return new Map(Object.entries(findType(context, types).fields ?? {}))
 }
 
-function indexOfType({ settings: { issueType, project } }: Jira, types: readonly { name?: unknown }[]): number {
-  const index = types.findIndex(({ name }) => name === issueType)
-  if (index >= 0) return index
+/** Fails with `invalid` when the configured type is not among them, naming those that are. */
+function findType<T extends NamedType>({ settings: { issueType, project } }: Jira, types: readonly T[]): T {
+  const type = types.find(({ name }) => name === issueType)
+  if (type) return type
   const names = types.map(({ name }) => oneLine(String(name), 60))
   throw refused(
     `${project} has no issue type ${issueType} that this account may create; it has ${firstFew(names) || 'none'}`,
   )
 }
 
-/** All of a list that comes in pages; Cloud and Data Center name it differently. */
-async function listOf(context: Jira, path: string, names: readonly string[]): Promise<Record<string, unknown>[]> {
+/** All of a list that comes in pages, which Cloud and Data Center name differently; null where there is no such list. */
+async function listOf(
+  context: Jira,
+  path: string,
+  names: readonly string[],
+): Promise<Record<string, unknown>[] | null> {
   const all: Record<string, unknown>[] = []
   for (let pages = 0; pages < MAX_PAGES; pages++) {
-    const page = await ask<Record<string, unknown>>(context, 'GET', `${path}?startAt=${all.length}&maxResults=${PAGE}`)
+    const where = `${path}?startAt=${all.length}&maxResults=${PAGE}`
+    const page = await askIfThere<Record<string, unknown>>(context, where)
+    if (!page) return null
     const items = names.map((name) => page[name]).find(Array.isArray) ?? []
     all.push(...items)
     const isLast = page.isLast ?? all.length >= Number(page.total ?? 0)

@@ -83,6 +83,9 @@ describe('a call from Jira', () => {
   test('about our own act changes nothing', async () => {
     await using it = await linked()
     const { world, server, webhookUrl, status } = it
+    const early = await world.callIn(webhookUrl, server.moved('OPS-1', '5', US))
+    expect([early.body, status()]).toEqual([{ processed: false }, 'open'])
+    server.moved('OPS-1', '1', US)
     world.byHand('acknowledged')
     await world.follow()
     world.clock.advance(MINUTE_MS)

@@ -153,7 +153,7 @@ export function jiraServer(clock: Clock, edition: 'cloud' | 'dataCenter' | 'befo
 
   function project(key: string): Response {
     if (!behaviour.projects.includes(key)) return problem(404, [`No project could be found with key '${key}'.`])
-    return Response.json({ id: '10000', key, name: key })
+    return Response.json({ id: '10000', key, name: key, issueTypes: behaviour.types.map((name) => ({ name })) })
   }
 
   const screenFields = () => [

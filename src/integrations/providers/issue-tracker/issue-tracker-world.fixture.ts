@@ -56,3 +56,7 @@ export type JiraWorld = ReturnType<typeof jiraWorld>
 /** `POST /issue` of each request from `from` on, without version and query. */
 export const asked = ({ requests }: JiraServer, from = 0) =>
   requests.slice(from).map(({ method, path }) => `${method} ${path.split('?')[0]?.replace(/^\/rest\/api\/\d/, '')}`)
+
+/** True for a request, or what is sent as one, that makes a ticket. */
+export const isCreate = ({ method, url }: { method: string; url: string }) =>
+  method === 'POST' && /\/api\/\d\/issue$/.test(url)

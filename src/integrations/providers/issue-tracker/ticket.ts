@@ -2,7 +2,17 @@ import { type Instant, SECOND_MS } from '../../../core/clock.ts'
 import { AppError, messageOf } from '../../../core/error.ts'
 import type { Message, MessageKind } from '../../message.ts'
 import type { Outcome } from '../../reply.ts'
-import { ask, isCloud, isMissing, type Jira, type JiraDelivery, type JiraIssue, restMs, statusIn } from './jira.ts'
+import {
+  ask,
+  askWhoWeAre,
+  isCloud,
+  isMissing,
+  type Jira,
+  type JiraDelivery,
+  type JiraIssue,
+  restMs,
+  statusIn,
+} from './jira.ts'
 import { type Category, NO_TICKET, type Ticket } from './memory.ts'
 import { type Body, bodyOf, plainOf, summaryOf } from './render.ts'
 import { type FoundTicket, quoted, searchTickets, statusOf } from './search.ts'
@@ -14,6 +24,7 @@ const SEARCH_LAG_MS = 30 * SECOND_MS
 const LOOK_AGAIN_MS = 5 * SECOND_MS
 
 const DELIVERED: Outcome = { verdict: 'delivered', note: null }
+const KNOWN: Outcome = { verdict: 'delivered', note: 'it came from the ticket' }
 const DELETED: Outcome = { verdict: 'delivered', note: 'somebody deleted the ticket in Jira' }
 
 /** Changes a part of what is remembered, whatever else changed meanwhile. */
@@ -28,7 +39,8 @@ export async function deliverTicket(context: JiraDelivery, message: Message): Pr
   const begins = message.kind === 'opened' || message.kind === 'reopened'
   if (memory?.isGone && !begins) return DELETED
   if (!memory?.key || memory.isGone) return makeTicket(context, message)
-  if (message.kind === 'opened' || cameFromThere(message.kind, memory)) return DELIVERED
+  if (message.kind === 'opened') return DELIVERED
+  if (cameFromThere(message.kind, memory)) return KNOWN
   try {
     await comment(context, memory.key, message)
     return DELIVERED
@@ -68,6 +80,7 @@ async function makeTicket(context: JiraIssue, message: Message): Promise<Outcome
   // Workflows may begin with a status that is under way; a ticket that was made a moment ago is there whatever this says.
   const status = await statusOf(context, made.key).catch(() => null)
   await keep(context, { category: status?.category ?? 'new' })
+  if (context.state?.me === undefined) await askWhoWeAre(context).catch(() => null)
   return DELIVERED
 }
 
