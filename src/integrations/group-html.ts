@@ -27,10 +27,8 @@ function rowOf(message: Message): string {
   const { issue, domain, vendor, event, sentence, url } = message
   const place = [domain?.name, vendor, event].filter((part) => part).join(' · ')
   const link = `<a href="${escapeHtml(url)}" ${look('ink', 'font-weight:600;text-decoration:none')}>${escapeHtml(sentence)}</a>`
-  const below = place
-    ? `<p dir="auto" ${look('muted', `margin:2px 0 0;font-size:13px;${WRAP}`)}>${escapeHtml(place)}</p>`
-    : ''
-  return `<tr><td dir="auto" ${look('line', `padding:12px 0;border-top:1px solid;border-color:#e2e5e9;${WRAP}`)}>
+  const below = place ? `<p ${look('muted', `margin:2px 0 0;font-size:13px;${WRAP}`)}>${escapeHtml(place)}</p>` : ''
+  return `<tr><td ${look('line', `padding:12px 0;border-top:1px solid;border-color:#e2e5e9;${WRAP}`)}>
 <p style="margin:0 0 4px">${issue ? pill(message, issue.severity) : ''}</p>${link}${below}</td></tr>`
 }
 

@@ -1,8 +1,14 @@
 import { describe, expect, test } from 'bun:test'
+import { MINUTE_MS } from '../core/clock.ts'
+import { addressGuard } from './address-guard.ts'
 import { type DeliveryRecord, messageOfDelivery } from './delivery.ts'
+import { Dispatcher } from './dispatcher.ts'
 import { HISTORY_PAUSE_MS, HistoryAsker } from './history-asker.ts'
+import { httpTransport } from './http-transport.ts'
 import { type MessageHistory, NO_HISTORY } from './message.ts'
 import { hook, mail, outboxWorld } from './outbox.fixture.ts'
+import { receiver } from './receiver.fixture.ts'
+import { type MailOutbound, transport } from './transport.ts'
 
 const history: MessageHistory = { ...NO_HISTORY, cause: { sentence: 'The release did it.' } }
 const never = new AbortController().signal
@@ -93,6 +99,55 @@ describe('a notice goes without', () => {
     const [first] = open()
     expect(first && (await complete(first, stopping.signal))).toBeNull()
   })
+})
+
+test('mails are completed before they go, once for each notice; webhooks, which tell none of it, are not asked for', async () => {
+  const world = outboxWorld()
+  await using server = receiver()
+  const mails: MailOutbound[] = []
+  let asked = 0
+  const historyAsker = new HistoryAsker({
+    ...world,
+    async ask() {
+      asked++
+      return history
+    },
+    report: () => undefined,
+  })
+  const { history: _, ...parts } = world
+  const dispatcher = new Dispatcher(
+    {
+      ...parts,
+      transport: transport({
+        http: httpTransport({ guard: addressGuard(['127.0.0.1']) }),
+        async mail(outbound) {
+          const isFirst = mails.push(outbound) === 1
+          if (isFirst) return { kind: 'error', message: 'greylisted', permanent: false }
+          return { kind: 'status', status: 250, headers: {}, body: '' }
+        },
+      }),
+      ...{ jitter: () => 0, mailConfigured: true, historyAsker },
+      report: (error) => {
+        throw error
+      },
+    },
+    never,
+  )
+  world.tell('opened', world.issue(), { channels: [{ type: 'webhook', target: server.url }] })
+  dispatcher.start()
+  await dispatcher.idle()
+  expect([server.requests.length, asked]).toEqual([1, 0])
+
+  world.tell('repeated', 'iss_1', { channels: [{ type: 'webhook', target: server.url }, mail] })
+  dispatcher.start()
+  await dispatcher.idle()
+  world.clock.advance(MINUTE_MS)
+  dispatcher.start()
+  await dispatcher.idle()
+  expect(mails.map(({ text }) => text.includes('Probable cause: The release did it.'))).toEqual([true, true])
+  expect(asked).toBe(1)
+  expect(server.requests).toHaveLength(2)
+  expect(server.requests[1]?.body).not.toContain('The release did it.')
 })
 
 test('two issues are asked about at once, whoever they belong to', async () => {

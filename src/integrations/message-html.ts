@@ -57,7 +57,7 @@ function titleOf(message: Message): string {
   const { kind, sentence } = message
   const ink = INK[toneOf(message)] ?? 'muted'
   return `<p ${look(ink, 'margin:0;font-size:14px;font-weight:700')}>${KIND_TITLES[kind]}</p>
-<h1 dir="auto" ${look('ink', 'margin:4px 0 0;font-size:20px;line-height:1.4;font-weight:700;overflow-wrap:anywhere;word-break:break-word')}>${escapeHtml(sentence)}</h1>
+<h1 ${look('ink', 'margin:4px 0 0;font-size:20px;line-height:1.4;font-weight:700;overflow-wrap:anywhere;word-break:break-word')}>${escapeHtml(sentence)}</h1>
 `
 }
 
@@ -78,7 +78,7 @@ function whyOf(rows: readonly MessageRow[]): string {
   if (rows.length === 0) return ''
   const parts = rows.map(
     ([label, text], index) =>
-      `<p ${look('muted', `${LABEL}${index > 0 ? ';padding-top:8px' : ''}`)}>${label}</p><p dir="auto" ${look('ink', `margin:0;${WRAP}`)}>${escapeHtml(text)}</p>`,
+      `<p ${look('muted', `${LABEL}${index > 0 ? ';padding-top:8px' : ''}`)}>${label}</p><p ${look('ink', `margin:0;${WRAP}`)}>${escapeHtml(text)}</p>`,
   )
   return `<table ${LAYOUT} style="margin-top:16px"><tr><td ${look('warnInk', 'padding:2px 0 2px 14px;border-left:3px solid')}>
 ${parts.join('\n')}
