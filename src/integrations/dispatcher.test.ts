@@ -367,11 +367,11 @@ test('a row that cannot be sent is settled with its reason and costs the others 
   tell('opened', issue(), { channels })
   const [damaged, unknown] = deliveries()
   db.prepare(`UPDATE delivery SET message = '{"secret' WHERE id = ?`).run(damaged?.id)
-  db.prepare(`UPDATE delivery SET channelType = 'team_chat' WHERE id = ?`).run(unknown?.id)
+  db.prepare(`UPDATE delivery SET channelType = 'pigeon' WHERE id = ?`).run(unknown?.id)
   expect(await deliver()).toBe(5)
   expect(deliveries().map(({ status, lastError }) => [status, lastError])).toEqual([
     ['failed', 'the stored message is damaged'],
-    ['failed', 'team_chat is not available in this version'],
+    ['failed', 'pigeon is not available in this version'],
     ['failed', 'the signing secret is not whsec_ and the base64 of 24 to 64 bytes'],
     ['failed', 'it could not be rendered; the log of the server says more'],
     ['delivered', null],
