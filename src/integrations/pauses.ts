@@ -57,6 +57,6 @@ const keyOf = ({ orgId, channelTarget }: QueueKey) => `${orgId} ${channelTarget}
 
 /** For how long the other side wants no more; null: it did not say so. */
 function askedFor(outcome: Outcome): number | null {
-  if (outcome.verdict === 'wait') return outcome.waitMs
+  if (outcome.verdict === 'wait') return outcome.onlyThis ? null : outcome.waitMs
   return outcome.verdict === 'retry' ? outcome.retryAfterMs : null
 }

@@ -14,8 +14,11 @@ export type Outcome =
   | { verdict: 'retry'; reason: string; retryAfterMs: number | null }
   /** `status`: what its integration is from now on, where that is not `failing`: nothing goes through it until it is mended. */
   | { verdict: 'broken'; reason: string; status?: IntegrationStatus }
-  /** It was too early, by the other side's own limits: the attempt does not count. */
-  | { verdict: 'wait'; waitMs: number }
+  /**
+   * It was too early, by the other side's own limits: the attempt does not count, and what else waits for the channel waits too.
+   * `onlyThis`: nothing else does.
+   */
+  | { verdict: 'wait'; waitMs: number; onlyThis?: true }
   /** The program is being stopped: the attempt does not count. */
   | { verdict: 'stopped' }
 

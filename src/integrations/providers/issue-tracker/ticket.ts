@@ -72,7 +72,7 @@ async function makeTicket(context: JiraIssue, message: Message): Promise<Outcome
   const left = (context.memory?.until ?? 0) - context.now()
   // A time that is further away is from before the clock was put back.
   if (left > 0 && left <= UNDER_WAY_MS + SEARCH_LAG_MS) {
-    return { verdict: 'wait', waitMs: Math.min(left, LOOK_AGAIN_MS) }
+    return { verdict: 'wait', waitMs: Math.min(left, LOOK_AGAIN_MS), onlyThis: true }
   }
   await keep(context, { until: context.now() + UNDER_WAY_MS + SEARCH_LAG_MS })
   const made = await create(context, fieldsOf(context, message, { project, label }))
