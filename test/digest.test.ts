@@ -91,6 +91,60 @@ describe('the preview', () => {
     expect(mails).toEqual([])
   })
 
+  test('says all that happened: issues, value, releases, personal data, orders, labels; masked', async () => {
+    const { world, domain } = await shop({ events: 0 })
+    await using _ = world
+    const post = async (path: string, body: object) => {
+      const answer = await world.call('POST', path, { body })
+      expect({ path, ok: answer.status < 300, body: answer.body }).toMatchObject({ ok: true })
+      return answer.body
+    }
+    await post('/v1/alerts', {
+      ...{
+        name: 'Purchases have an id',
+        alertType: 'data_validation',
+        severity: 'critical',
+        impactValue: 900,
+        period: '1h',
+      },
+      conditions: { logic: 'any', items: [{ parameter: 'order_id', op: 'is_blank' }] },
+      filters: [{ parameter: '$event', op: 'equals', values: ['purchase'] }],
+      channels: [{ type: 'email', target: 'ann@example.com' }],
+    })
+    await post('/v1/insights/labels/assign', {
+      label: 'Checkout',
+      members: [{ vendor: 'Meta Pixel', event: 'purchase' }],
+    })
+    const at = world.clock.now()
+    await post('/v1/changes', {
+      domainId: domain.id,
+      source: 'ci',
+      ref: '1',
+      title: 'New summary page',
+      occurredAt: at,
+    })
+    const orders = ['A-1', 'A-2'].map((id) => ({ id, at, value: 20 }))
+    await post('/v1/orders', { domainId: domain.id, orders })
+    const event = (params: object) => ({ vendor: 'Meta Pixel', event: 'purchase', params })
+    await world.collect(domain.token, {
+      page: { url: 'https://shop.example/done' },
+      events: [event({ order_id: 'A-1', value: '20' }), event({ mail: 'jane.roe@personal.example', order_id: '' })],
+    })
+    world.clock.advance(20 * MINUTE_MS)
+    await world.run('flush', 'evaluate', 'look for personal data', 'judge changes')
+    const { body } = await world.call('POST', `${PATH}/preview`, { body: { context: 'developer: checkout' } })
+    expect(body.subject).toStartWith('Acme: Checkout: new critical issue, Purchases have an id')
+    const text = body.html.replaceAll(/<style[\s\S]*?<\/style>|<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ')
+    for (const part of [
+      ...['Label · 1 open issue, 1 new', 'New · critical', 'value 900', 'j***@p***.example', '/done'],
+      ...['Watching New summary page', 'New: email in mail of Meta Pixel', 'Shop: 2 paid orders, value 40'],
+      ...['20 of value is missing', 'Value at stake 900', 'Compliance: what is given away?'],
+    ]) {
+      expect(text).toContain(part)
+    }
+    expect(body.html).not.toContain('jane.roe')
+  })
+
   test('without a context takes the one of the subscription', async () => {
     const { world } = await shop()
     await using _ = world

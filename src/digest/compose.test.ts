@@ -75,6 +75,15 @@ describe('the subject tells the most important thing', () => {
     ['a fall', { ...calm, traffic: traffic(400, 900) }, '', /^Acme: A buy fell by 56 % on Shop$/],
     ['a rise', { ...calm, traffic: traffic(900, 400) }, '', /^Acme: A buy rose by 125 % on Shop$/],
     ['nothing', { ...calm, traffic: traffic(900, 901), newParameters: [] }, '', /^Acme: 900 events, ±0 % against 901/],
+    ['what is named: an issue of it', {}, 'google ads, purchase', /^Acme: purchase: new high issue, Purchases have/],
+    ['what is named: that it moved', {}, 'Meta Pixel, Criteo OneTag', /^Acme: Criteo OneTag: 1,210 events, is new$/],
+    ['what is named, as usual', {}, 'Meta Pixel', /^Acme: Meta Pixel: 41,350 events, −0.7 % to a week earlier$/],
+    [
+      'what is named and did not come',
+      { ...calm, traffic: traffic(0, 0) },
+      'Blog',
+      /^Acme: Blog: no event in 24 hours$/,
+    ],
     ['for privacy', {}, 'privacy', /^Acme: New personal data/],
     ['for marketing', {}, 'marketing', /^Acme: TikTok Pixel ViewContent stopped on Shop$/],
   ])('%s', (_, facts, context, subject) => expect(write(aDay(facts), context).subject).toMatch(subject))

@@ -1,7 +1,7 @@
 import { isAbout, type Nameable } from '../context.ts'
 import type { Cell, Lead } from '../document.ts'
 import type { DigestFacts } from '../facts.ts'
-import { sumOf } from '../traffic.ts'
+import { isNotable, type Sum, sumOf } from '../traffic.ts'
 import { eventsOf, moveText, moveWords, several } from '../words.ts'
 import { type DigestSection, WEIGHT } from './section.ts'
 import { countCells } from './traffic.ts'
@@ -34,13 +34,28 @@ function issuesText(one: Nameable, { issues }: DigestFacts): string {
   return `${several(open, 'open issue')}, ${opened} new`
 }
 
-/** Of the first thing that is named, and says something even where all is as usual: it was asked for. */
-function leadOf([first]: readonly Nameable[], facts: DigestFacts): Lead | null {
-  if (!first) return null
-  const [issue] = facts.issues.opened.filter((one) => one.status !== 'resolved' && isAbout(first, one))
-  if (issue) return { weight: WEIGHT.criticalIssue, text: `${first.name}: new ${issue.severity} issue, ${issue.title}` }
-  const { now, before } = countOf(first, facts)
-  if (now === 0 && !before) return { weight: WEIGHT.usual, text: `${first.name}: no event in 24 hours` }
+/**
+ * The first thing that is named and has a new issue, else that moved, else the first: it says something even where all is as
+ * usual, because it was asked for.
+ */
+function leadOf(named: readonly Nameable[], facts: DigestFacts): Lead | null {
+  const opened = facts.issues.opened.filter(({ status }) => status === 'open' || status === 'acknowledged')
+  for (const one of named) {
+    const [issue] = opened.filter((about) => isAbout(one, about))
+    if (issue) return { weight: WEIGHT.criticalIssue, text: `${one.name}: new ${issue.severity} issue, ${issue.title}` }
+  }
+  const counts = named.map((one) => ({ one, sum: countOf(one, facts) }))
+  const [first] = [...counts.filter(({ sum }) => isNotable(sum.now, sum.before)), ...counts]
+  return first ? { weight: weightOf(first.sum), text: `${first.one.name}: ${countWords(first.sum)}` } : null
+}
+
+function weightOf({ now, before }: Sum): number {
+  if (!isNotable(now, before)) return WEIGHT.usual
+  return now < (before ?? 0) ? WEIGHT.trafficFell : WEIGHT.trafficRose
+}
+
+function countWords({ now, before }: Sum): string {
+  if (now === 0 && !before) return 'no event in 24 hours'
   const moved = before === null || before === 0 ? moveWords(now, before) : `${moveText(now, before)} to a week earlier`
-  return { weight: WEIGHT.usual, text: `${first.name}: ${eventsOf(now)}, ${moved}` }
+  return `${eventsOf(now)}, ${moved}`
 }
