@@ -103,14 +103,11 @@ export async function variablesOf(api: TagManagerApi, workspacePath: string): Pr
   return [...own, ...builtIn].map(({ name, type }) => ({ name, type }))
 }
 
-/** Every variable that is named, with the field that names it. */
-function variablesIn({ customerIdVariable = '', sessionIdVariable = '', selectedTags = {} }: DeployInput) {
+/** The variables that our own tag names, with the field that names them. */
+function variablesIn({ customerIdVariable = '', sessionIdVariable = '' }: DeployInput) {
   return [
     { field: 'customerIdVariable', name: customerIdVariable },
     { field: 'sessionIdVariable', name: sessionIdVariable },
-    ...Object.entries(selectedTags).flatMap(([tagId, names]) =>
-      names.map((name, index) => ({ field: `selectedTags.${tagId}[${index}]`, name })),
-    ),
   ].filter(({ name }) => name !== '')
 }
 

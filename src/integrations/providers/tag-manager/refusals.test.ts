@@ -99,7 +99,8 @@ describe('each answer is lost once', () => {
       lost.add(key)
       return heard
     }
-    const { status, body } = await world.passing(world.deployAll({ selectedTags: { [tag]: ['Page URL'] } }))
+    const input = { customerIdVariable: 'Page URL', selectedTags: { [tag]: ['Page URL'] } }
+    const { status, body } = await world.passing(world.deployAll(input))
     expect([status, body]).toMatchObject([200, { workspaceCreated: true, template: 'new', tag: 'new' }])
     const space = world.server.space('Tagwarden')
     const counts = [world.server.spaces.size, space?.templates.length, space?.triggers.length, space?.tags.length]
@@ -138,6 +139,21 @@ describe('somebody else changes a tag meanwhile', () => {
     await using _ = world
     expect((await world.deploy({ selectedTags: { [id]: [] } })).status).toBe(200)
     expect(tag()).toMatchObject({ notes: 'new 0', paused: true, monitoringMetadataTagNameKey: 'name' })
+  })
+
+  test('numbers that JavaScript can not hold are written as they came', async () => {
+    await using world = unhurried()
+    await world.connect()
+    const id = world.server.give('tags', { name: 'Purchase', type: 'html', large: 'RAW' })
+    world.wayOut.heard = (_outbound, reply) =>
+      reply.kind === 'status' ? { ...reply, body: reply.body.replaceAll('"RAW"', '12345678901234567890.10') } : reply
+    const written: string[] = []
+    world.wayOut.instead = ({ method, body }) => {
+      if (method === 'PUT') written.push(body)
+      return null
+    }
+    expect((await world.deploy({ selectedTags: { [id]: [] } })).status).toBe(200)
+    expect([written.length, written[0]]).toEqual([1, expect.stringContaining('"large":12345678901234567890.10,')])
   })
 
   test('and once more: it is left as they wrote it', async () => {
@@ -214,7 +230,6 @@ describe('what was asked for wrongly', () => {
       () => ({ sessionIdVariable: 'Nobody' }),
       'sessionIdVariable: there is no variable Nobody',
     ],
-    ['a variable of a tag', (tag) => ({ selectedTags: { [tag]: ['Page URL', 'Page Path'] } }), 'selectedTags.'],
     ['a tag', () => ({ selectedTags: { '4711': [] } }), 'selectedTags.4711: there is no such tag'],
     ['a name of the report', (tag) => ({ selectedTags: { [tag]: ['status'] } }), 'selectedTags.'],
     ['the name of another tag', () => ({ tagName: 'Purchase' }), 'tagName: another tag'],

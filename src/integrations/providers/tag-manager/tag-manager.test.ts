@@ -205,7 +205,7 @@ test('killed before and after each call, the same request makes one of everythin
       const { server } = there
       server.behaviour.quota = 10_000
       const tag = server.give('tags', { name: 'Purchase', type: 'html' })
-      const input = { selectedTags: { [tag]: ['Page URL'] } }
+      const input = { customerIdVariable: 'Page URL', selectedTags: { [tag]: ['Page URL'] } }
       const world = there.world({ callsPerMinute: 60_000, remains: image() })
       let seen = 0
       let killed: { image: Buffer; at: number } | null = null
