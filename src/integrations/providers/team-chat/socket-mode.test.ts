@@ -206,15 +206,37 @@ describe('a button', () => {
 describe('the connection', () => {
   test('is opened anew before the old one is closed, when Slack asks for it', async () => {
     await using world = teamChatWorld()
-    const { slack, clock } = world
+    const { slack } = world
     await listening(world)
-    clock.advance(MINUTE_MS)
-    slack.say({ type: 'disconnect', reason: 'refresh_requested' })
-    await until(() => slack.asked().filter((method) => method === 'apps.connections.open').length === 2)
-    await until(() => slack.sockets.size === 1)
+    const opened = () => slack.asked().filter((method) => method === 'apps.connections.open').length
+    for (const reason of ['warning', 'refresh_requested']) {
+      const before = opened()
+      slack.say({ type: 'disconnect', reason })
+      await until(() => opened() === before + 1 && slack.sockets.size === 1)
+    }
     pressed(world, 'Acknowledge')
     await until(() => world.issueRow()?.status === 'acknowledged')
   })
+
+  test.each(['refresh_requested', 'link_disabled'])(
+    'is given up for a while when %s comes again and again',
+    async (reason) => {
+      await using world = teamChatWorld()
+      const { slack, listeners, clock } = world
+      await world.connected({ appToken: APP_TOKEN })
+      slack.behaviour.greeting = { type: 'disconnect', reason }
+      listeners.start()
+      await listeners.idle()
+      await until(() => slack.sockets.size === 0)
+      expect(slack.asked()).toHaveLength(reason === 'link_disabled' ? 1 : 3)
+      slack.behaviour.greeting = { type: 'hello' }
+      listeners.start()
+      expect(slack.asked().length).toBeLessThan(4)
+      clock.advance(SECOND_MS)
+      listeners.start()
+      await until(() => slack.sockets.size === 1)
+    },
+  )
 
   test('that breaks is opened again, after pauses that grow', async () => {
     await using world = teamChatWorld()

@@ -6,8 +6,9 @@ import type { Listening } from './contexts.ts'
 import { Refused, unusable } from './errors.ts'
 import { press } from './press.ts'
 
-/** Slack refreshes connections once in some hours; one that is refreshed sooner is one that fails. */
+/** Slack refreshes connections once in some hours; some that are refreshed sooner, one after the other, are a failure. */
 const SHORTEST_LIFE_MS = 10 * SECOND_MS
+const MOST_SHORT = 3
 /** Presses that are carried out at one time. */
 const AT_ONCE = 8
 
@@ -27,15 +28,15 @@ export async function listen(context: Listening): Promise<void> {
   let old: WebSocketLine | null = null
   const underWay = new Set<Promise<void>>()
   try {
-    for (;;) {
+    for (let short = 0; short < MOST_SHORT; ) {
       const line = await openLine(context)
       old?.close()
       old = line
       const openedAt = context.now()
       await refreshAsked(context, line, underWay)
-      if (context.now() - openedAt < SHORTEST_LIFE_MS)
-        throw new AppError('unavailable', 'Slack asked for a new connection at once')
+      short = context.now() - openedAt < SHORTEST_LIFE_MS ? short + 1 : 0
     }
+    throw new AppError('unavailable', 'Slack asks for new connections again and again')
   } finally {
     old?.close()
     await Promise.all(underWay)

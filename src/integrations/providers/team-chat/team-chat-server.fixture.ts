@@ -64,6 +64,8 @@ export function teamChatServer(clock: Clock) {
   const acknowledged: string[] = []
   const behaviour = {
     scopes: [...SCOPES],
+    /** What a connection is told first. */
+    greeting: { type: 'hello' } as object,
     /** Messages faster than one a second are refused. */
     isPaced: true,
     /** Answers instead; null: Slack answers. */
@@ -210,7 +212,7 @@ export function teamChatServer(clock: Clock) {
     websocket: {
       open(socket) {
         sockets.add(socket)
-        socket.send(JSON.stringify({ type: 'hello', num_connections: sockets.size }))
+        socket.send(JSON.stringify({ ...behaviour.greeting, num_connections: sockets.size }))
       },
       message(_socket, text) {
         acknowledged.push(JSON.parse(String(text)).envelope_id)
