@@ -8,6 +8,13 @@ import { recover } from '../../queues.ts'
 import { jiraServer } from './issue-tracker-server.fixture.ts'
 import { asked, isCreate, type JiraWorld, jiraWorld } from './issue-tracker-world.fixture.ts'
 
+/** Of no use to anybody when this machine dies, so it does not wait for its disk. */
+function opened(file: string) {
+  const db = openDatabase(file)
+  db.pragma('synchronous = OFF')
+  return db
+}
+
 describe('a ticket is made once', () => {
   test('when the answer is lost and the search is behind', async () => {
     const world = jiraWorld()
@@ -58,7 +65,7 @@ describe('a ticket is made once', () => {
 
   test.each([1, 2, 3, 4, 5, 6])('and its comments too, when the program is killed after request %i', async (kill) => {
     const folder = mkdtempSync(join(tmpdir(), 'tagwarden-tickets-'))
-    let world = jiraWorld(openDatabase(join(folder, 'start.db')))
+    let world = jiraWorld(opened(join(folder, 'start.db')))
     await using server = jiraServer(world.clock)
     const { id } = await world.connected(server)
     const reached = Promise.withResolvers<void>()
@@ -91,7 +98,7 @@ describe('a ticket is made once', () => {
     world.stopping.abort()
     await world.dispatcher.idle()
     world.db.close()
-    const db = openDatabase(file)
+    const db = opened(file)
     recover(db)
     const after = jiraWorld(db, world.people)
     after.clock.set(world.clock.now())
@@ -100,7 +107,7 @@ describe('a ticket is made once', () => {
 
   test('a hundred times, with lost answers, 502 after success, kills, and a search that is 5 s behind', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tagwarden-tickets-'))
-    let world = jiraWorld(openDatabase(join(folder, 'start.db')))
+    let world = jiraWorld(opened(join(folder, 'start.db')))
     const clock = world.clock
     await using server = jiraServer(clock)
     server.behaviour.searchLagMs = 5 * SECOND_MS

@@ -1,6 +1,10 @@
 import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { addressGuard } from '../../address-guard.ts'
 import { jiraServer } from './issue-tracker-server.fixture.ts'
 import { jiraWorld } from './issue-tracker-world.fixture.ts'
+import { prepareJira } from './settings.ts'
 
 test.each<[string, object, string]>([
   ['no address', { url: 'ops' }, 'config.url'],
@@ -55,4 +59,12 @@ test('the token is never answered, and is asked for again when the address chang
     400,
     'config.apiToken: must be given again, because it would go to another address',
   ])
+})
+
+test('what the page says is taken as it stands there', () => {
+  const page = readFileSync(join(import.meta.dir, '../../../../docs/issue-tracker.md'), 'utf8')
+  const { config } = JSON.parse(/-d '(\{.*?\})'\n```/s.exec(page)?.[1] ?? '')
+  const fields = JSON.parse(`{${/```json\n("fields": \{.*?\n\})\n```/s.exec(page)?.[1]}}`)
+  const taken = prepareJira({ ...config, apiToken: 'ATATT3x', ...fields }, addressGuard([]))
+  expect(taken).toMatchObject({ url: 'https://company.atlassian.net', project: 'OPS', pollSeconds: 300, ...fields })
 })

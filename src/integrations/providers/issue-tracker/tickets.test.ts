@@ -215,6 +215,23 @@ describe('a refused ticket', () => {
     if (delivery && waitS !== null) expect(delivery.dueAt - world.clock.now()).toBe(waitS * SECOND_MS)
   })
 
+  test('is tried again where its status says not now, and at no other', async () => {
+    const world = jiraWorld()
+    await using server = jiraServer(world.clock)
+    const { id } = await world.connected(server)
+    const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
+    const statuses = [...range(300, 308), ...range(400, 431), 451, ...range(500, 511), ...range(520, 530), 599]
+    const ends: [number, string][] = []
+    for (const status of statuses) {
+      server.behaviour.instead = ({ method, path }) =>
+        isCreate({ method, url: path }) ? new Response(null, { status }) : null
+      await world.opened(id, `iss_${status}`)
+      ends.push([status, world.deliveries().at(-1)?.status ?? ''])
+    }
+    const isNotNow = (status: number) => [408, 425, 429].includes(status) || status >= 500
+    expect(ends).toEqual(statuses.map((status) => [status, isNotNow(status) ? 'pending' : 'failed']))
+  })
+
   const silent: [string, RegExp][] = [
     ['looked for', /POST .*\/search\/jql$/],
     ['made', /POST .*\/issue$/],
