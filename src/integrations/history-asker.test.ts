@@ -56,6 +56,8 @@ test.each<[string, Partial<DeliveryRecord>]>([
   ['a test', { transition: 'test' }],
   ['the word of a lost delivery', { transition: 'delivery_failed' }],
   ['a message about no issue', { issueId: null }],
+  ['a repeat that is late', { transition: 'repeated', dueAt: 0 }],
+  ['a resolution that is late', { transition: 'resolved', dueAt: 0 }],
 ])('the history is not asked for %s', async (_name, values) => {
   const { complete, open, asked } = setUp(async () => history)
   const [first] = open()

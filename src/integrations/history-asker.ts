@@ -18,6 +18,8 @@ const TIMEOUT_MS = 1500
 const ANSWER_SHARE = 0.8
 /** After a timeout or failure notices go without for so long: a slow engine holds up one of them, and not each. */
 export const HISTORY_PAUSE_MS = 30 * SECOND_MS
+/** Repeats and resolutions that are so late wait behind many others, and hold up none of them. */
+const LATE_MS = 10 * SECOND_MS
 /** Issues that are asked about at once. */
 const AT_ONCE = 2
 
@@ -42,13 +44,12 @@ export class HistoryAsker {
 
   /**
    * Returns the message with what the history knows, which is stored with all deliveries of its notice. Returns it
-   * unchanged when it is about no state of an issue, when it was sent or asked about before, and when no answer comes in
-   * time. Never fails.
+   * unchanged when it is about no state of an issue, when it was sent or asked about before, when it is a repeat or
+   * resolution that is late, and when no answer comes in time. Never fails.
    */
   async complete(delivery: DeliveryRecord, message: Message, stopping: AbortSignal): Promise<Message> {
-    const { issueId, noticeKey, orgId, attempts, transition } = delivery
-    const isState = transition !== 'test' && transition !== 'delivery_failed'
-    if (issueId === null || !isState || attempts > 1 || hasHistory(message) || this.isPaused()) return message
+    const { issueId, noticeKey, orgId } = delivery
+    if (issueId === null || hasHistory(message) || !this.isAsked(delivery) || this.isPaused()) return message
     const asking = this.asked.get(noticeKey) ?? this.ask({ orgId, id: issueId }, stopping)
     this.asked.set(noticeKey, asking)
     try {
@@ -61,6 +62,12 @@ export class HistoryAsker {
     } finally {
       this.asked.delete(noticeKey)
     }
+  }
+
+  private isAsked({ transition, attempts, dueAt }: DeliveryRecord): boolean {
+    if (attempts > 1) return false
+    if (transition === 'opened' || transition === 'reopened') return true
+    return transition !== 'test' && transition !== 'delivery_failed' && this.parts.clock.now() - dueAt < LATE_MS
   }
 
   private isPaused(): boolean {
