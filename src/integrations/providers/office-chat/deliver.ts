@@ -55,8 +55,8 @@ export async function deliver(context: Delivery, message: Message): Promise<Outc
   const card = (cut: Cut) => cardOf(message, cut, message.issue?.resolvedBy ?? null)
   if (!bot) {
     const outcome = await sendOne(context, workflowRequest(settings, fitting(card)))
-    if (outcome.verdict === 'delivered')
-      await context.remember({ ...memory, told: toldBy(message), postedId: deliveryId })
+    const isTold = outcome.verdict === 'delivered' && isAboutIssue(message)
+    if (isTold) await context.remember({ ...memory, told: toldBy(message), postedId: deliveryId })
     return outcome
   }
   const answers = continues(message) ? threadOf(context, bot) : null

@@ -85,8 +85,8 @@ export function officeChatWorld(server: Pick<Server, 'operator'>, db?: Db, peopl
     await deliver()
   }
   /** Asks the outbox to tell of an issue that is there; nothing is sent yet. */
-  const enqueueOnly = (target: string, issueId: string) =>
-    world.tell('opened', issueId, { channels: [{ type: 'office_chat', target }] })
+  const tellLater = (target: string, transition: Parameters<typeof world.tell>[0], issueId: string) =>
+    world.tell(transition, issueId, { channels: [{ type: 'office_chat', target }] })
   async function later(ms: number = 6 * SECOND_MS) {
     world.clock.advance(ms)
     await deliver()
@@ -103,6 +103,6 @@ export function officeChatWorld(server: Pick<Server, 'operator'>, db?: Db, peopl
   }
   return {
     ...{ ...world, reported, stopping, wayOut, dispatcher, call, ada, alice, make, say, choose, connected, deliver },
-    ...{ follow, tell, enqueueOnly, later, byHand, get, statusOf, stateOf, routes },
+    ...{ follow, tell, tellLater, later, byHand, get, statusOf, stateOf, routes },
   }
 }

@@ -302,6 +302,21 @@ describe('the token', () => {
     expect(world.summary()).toEqual(Array(3).fill(expect.stringContaining(' delivered')))
   })
 
+  test('that is refused to several at once is renewed once for all of them', async () => {
+    await using server = await officeChatServer()
+    const world = officeChatWorld(server)
+    const id = await world.connected(server)
+    const issues = ['iss_1', 'iss_2', 'iss_3', 'iss_4', 'iss_5', 'iss_6']
+    for (const issueId of issues) world.tellLater(id, 'opened', world.issue(issueId))
+    await world.deliver()
+    await world.later(31 * SECOND_MS)
+    server.cloud.tokens.push('another-t0ken')
+    for (const issueId of issues) world.tellLater(id, 'repeated', issueId)
+    await world.deliver()
+    expect(world.deliveries().every(({ status }) => status === 'delivered')).toBe(true)
+    expect(tokensAsked(server)).toHaveLength(2)
+  })
+
   test('that is refused twice needs somebody', async () => {
     await using server = await officeChatServer()
     const world = officeChatWorld(server)

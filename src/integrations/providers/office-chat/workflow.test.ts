@@ -163,7 +163,7 @@ test('200 issues at once are three messages at most, with every issue named or c
       const issueId = `iss_${index}_${n}`
       world.issue(issueId)
       world.db.prepare('UPDATE issue SET title = ? WHERE id = ?').run(`Trouble ${n}`, issueId)
-      world.enqueueOnly(target, issueId)
+      world.tellLater(target, 'opened', issueId)
     }
   }
   await world.deliver()
