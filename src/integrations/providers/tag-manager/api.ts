@@ -34,7 +34,6 @@ const LONGEST_RATE_PAUSE_MS = 100 * SECOND_MS
 const MOST_RATE_PAUSES = 20
 /** All tags of a large container. */
 const MOST_BYTES = 32 * 1024 * 1024
-const TIMEOUT_MS = 30 * SECOND_MS
 const MOST_PAGES = 1000
 
 interface Request {
@@ -154,7 +153,7 @@ export class TagManagerApi {
     const url = `${apiUrl(context.operator)}/${path}`
     const content = body ? { 'content-type': 'application/json' } : null
     const request: CallRequest = {
-      ...{ method, url, maxAnswerBytes: MOST_BYTES, timeoutMs: TIMEOUT_MS },
+      ...{ method, url, maxAnswerBytes: MOST_BYTES },
       ...(body ? { body: JSON.stringify(body) } : {}),
     }
     return context.withinQuota(

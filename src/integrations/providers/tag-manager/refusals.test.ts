@@ -79,7 +79,7 @@ describe('what Google refuses', () => {
   })
 })
 
-const LOST: Reply = { kind: 'error', message: 'no answer within 30 s', permanent: false, hung: true }
+const LOST: Reply = { kind: 'error', message: 'no answer within 15 s', permanent: false, hung: true }
 const BAD_GATEWAY: Reply = { kind: 'status', status: 502, headers: {}, body: '<h1>Bad Gateway</h1>' }
 const CUT: Reply = { kind: 'status', status: 200, headers: {}, body: '{"path": "acc' }
 
@@ -109,12 +109,28 @@ describe('each answer is lost once', () => {
     expect(lost.size).toBeGreaterThan(12)
   })
 
+  test('half-open connections are given up, and everything is there once', async () => {
+    await using world = unhurried({ timeoutMs: 300 })
+    await world.connect()
+    const hung = new Set<string>()
+    world.server.behaviour.hangs = (method, path) => {
+      if (method === 'GET' || hung.has(path)) return false
+      hung.add(path)
+      return true
+    }
+    const { status, body } = await world.passing(world.deployAll())
+    expect([status, body]).toMatchObject([200, { workspaceCreated: true, template: 'new', tag: 'new' }])
+    const space = world.server.space('Tagwarden')
+    const counts = [world.server.spaces.size, space?.templates.length, space?.triggers.length, space?.tags.length]
+    expect([hung.size, counts]).toEqual([4, [2, 1, 1, 1]])
+  })
+
   test('one that never answers is given up, and the reason is told', async () => {
     await using world = unhurried()
     await world.connect()
     world.wayOut.instead = ({ url }) => (url.includes('/workspaces') ? LOST : null)
     const answer = await world.passing(world.deployAll())
-    expect([answer.status, answer.body.error]).toEqual([502, 'no answer within 30 s'])
+    expect([answer.status, answer.body.error]).toEqual([502, 'no answer within 15 s'])
   })
 })
 

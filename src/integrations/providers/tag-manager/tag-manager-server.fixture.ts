@@ -61,9 +61,9 @@ export function tagManagerServer(clock: Clock) {
     audience: '',
     /** Answers before anything is done; null: goes on. */
     instead: (_method: string, _path: string): Response | null => null,
-    /** Called when a call was done, with what is answered. */
-    after: (_method: string, _path: string, answer: Response): Response => answer,
     grant: (_form: URLSearchParams): Response | null => null,
+    /** True: it is done, and the connection stays open without an answer. */
+    hangs: (_method: string, _path: string): boolean => false,
   }
   const asked: Asked[] = []
   const grants: URLSearchParams[] = []
@@ -244,7 +244,7 @@ export function tagManagerServer(clock: Clock) {
     )
   }
 
-  function answer({ method, path: target, headers, body }: Received): Response {
+  function answer({ method, path: target, headers, body }: Received): Response | Promise<Response> {
     const url = new URL(target, 'http://tags')
     if (url.pathname === '/token') return grant(new URLSearchParams(body))
     const path = url.pathname.replace('/tagmanager/v2/', '')
@@ -260,7 +260,8 @@ export function tagManagerServer(clock: Clock) {
     const other = behaviour.instead(method, path)
     if (other) return done(other)
     const answer = carryOut(method, path, url.searchParams, body === '' ? {} : JSON.parse(body))
-    return done(behaviour.after(method, path, answer))
+    done(answer)
+    return behaviour.hangs(method, path) ? new Promise(() => undefined) : answer
   }
 
   addSpace('Default Workspace', '2')

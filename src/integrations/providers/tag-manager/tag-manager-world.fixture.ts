@@ -36,10 +36,14 @@ export interface WorldOptions {
   remains?: Remains
   callsPerMinute?: number
   operator?: Record<string, string>
+  timeoutMs?: number
 }
 
 /** The program, as far as it speaks with Tag Manager. */
-function tagManagerWorld(server: TagManagerServer, { remains, callsPerMinute = 15, operator }: WorldOptions) {
+function tagManagerWorld(
+  server: TagManagerServer,
+  { remains, callsPerMinute = 15, operator, timeoutMs = 5000 }: WorldOptions,
+) {
   const world = outboxWorld(remains?.db, remains?.people)
   if (remains) world.clock.set(remains.at)
   const { db, clock, people, orgId } = world
@@ -47,7 +51,7 @@ function tagManagerWorld(server: TagManagerServer, { remains, callsPerMinute = 1
   const stopping = new AbortController()
   const reported: unknown[] = []
   const changes: (ProviderChange & { orgId: string })[] = []
-  const http = httpTransport({ guard, timeoutMs: 5000 })
+  const http = httpTransport({ guard, timeoutMs })
   const wayOut = {
     /** Before a call: what is answered in its place; null: it goes. */
     instead: (_outbound: HttpOutbound): Reply | null => null,
