@@ -24,14 +24,13 @@ export const DEFAULT_LABEL = 'default'
 export const IntegrationInputSchema = Closed(
   {
     provider: OneOf(PROVIDER_TYPES, {
-      description:
-        '`webhook`, `team_chat`, `office_chat`, `issue_tracker` and `tag_manager` are available in this version',
+      description: 'All of them are available in this version',
       examples: ['webhook'],
     }),
     label: Type.Optional(Type.String({ minLength: 1, maxLength: 100, default: DEFAULT_LABEL })),
     config: Type.Record(Type.String(), Type.Unknown(), {
       description:
-        'For webhook: {url, secret?}; for office_chat: {webhookUrl} or {appId, appPassword, tenantId?}; for team_chat: {webhookUrl} or {botToken, appToken?}; for issue_tracker: {url, email?, apiToken, project, issueType?, fields?, pollSeconds?}; for tag_manager: {serviceAccount} or {clientId, clientSecret, refreshToken}. All that notify take `notify`: some of opened, reopened, repeated and resolved; all ' +
+        'For webhook: {url, secret?}; for office_chat: {webhookUrl} or {appId, appPassword, tenantId?}; for team_chat: {webhookUrl} or {botToken, appToken?}; for issue_tracker: {url, email?, apiToken, project, issueType?, fields?, pollSeconds?}; for tag_manager: {serviceAccount} or {clientId, clientSecret, refreshToken}; for email_digest: {to, hourUtc, context?}. All that notify take `notify`: some of opened, reopened, repeated and resolved; all ' +
         'when left out. A resolution is told only where its opening was',
     }),
   },
