@@ -70,7 +70,7 @@ function blockOf(block: Block): string {
 }
 
 const moreOf = (more: string) =>
-  more === '' ? '' : `<p ${look('muted', 'margin:4px 0 0;font-size:13px')}>${escapeHtml(more)}</p>\n`
+  more === '' ? '' : `<p ${look('muted', 'margin:-4px 0 12px;font-size:13px')}>${escapeHtml(more)}</p>\n`
 
 /** Side by side as far as there is room: two on a phone, all on a desk. Without white space between, they fit. */
 function figuresOf(figures: readonly Figure[]): string {

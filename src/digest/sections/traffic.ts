@@ -25,8 +25,8 @@ export const trafficSection: DigestSection = {
       { kind: 'text', text: `${sentence(eventsOf(total.now))}, ${againstText(total)}.` },
       { kind: 'hours', from: facts.span.window.from, ...hours },
       vendorTable(names, reader),
-      ...(reader.audience === 'executive' ? [] : [eventTable(names, facts, reader)]),
       ...(moves.length > 0 ? [moveTable(moves, facts, reader)] : []),
+      ...(reader.audience === 'executive' ? [] : [eventTable(names, facts, reader)]),
     ]
     return { blocks, lead: leadOf(total, moves, facts) }
   },
