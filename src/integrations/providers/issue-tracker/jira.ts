@@ -17,7 +17,6 @@ export const isCloud = ({ settings }: Jira): boolean => settings.email !== undef
 
 /** A list of fields with their allowed values may be long. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024
-const LONGEST_REST_MS = 3600 * SECOND_MS
 
 /**
  * What Jira answers to a request below `/rest/api/<version>`; an empty answer is `{}`. Fails with `CallFailed`, whose message
@@ -40,7 +39,7 @@ export async function ask<T>(context: Jira, method: HttpMethod, path: string, js
   const isGood = answer.status >= 200 && answer.status < 300 && !isStranger(answer)
   const value = isGood ? jsonIn(answer.body) : null
   if (value !== null) return value as T
-  throw await refusal(context, answer, isGood)
+  throw refusal(context, answer, isGood)
 }
 
 /** How a request says who asks. */
@@ -65,15 +64,13 @@ function jsonIn(body: string): object | null {
   }
 }
 
-async function refusal(context: Jira, answer: CallAnswer, isGood: boolean): Promise<CallFailed> {
+function refusal(context: Jira, answer: CallAnswer, isGood: boolean): CallFailed {
   const status = isStranger(answer) && answer.status < 400 ? 401 : answer.status
   const waitMs = status === 429 || status === 503 ? waitOf(answer.headers, context.now()) : null
   const headers = {
     ...answer.headers,
     ...(waitMs === null ? {} : { 'retry-after': String(Math.ceil(waitMs / SECOND_MS)) }),
   }
-  if (status === 429 && waitMs)
-    await keepState(context, { restUntil: context.now() + Math.min(waitMs, LONGEST_REST_MS) })
   const said = isGood ? 'this is not the answer of a Jira; is config.url its address?' : saidBy(answer)
   return new CallFailed({ kind: 'status', ...answer, status, headers }, `HTTP ${status}${said ? `: ${said}` : ''}`)
 }
@@ -107,12 +104,6 @@ function waitOf(headers: Record<string, string>, now: Instant): number | null {
   if (/^\d+$/.test(after)) return Number(after) * SECOND_MS
   const at = /^\d+$/.test(reset) ? Number(reset) * SECOND_MS : Date.parse(after || reset)
   return Number.isNaN(at) ? null : Math.max(0, at - now)
-}
-
-/** How long Jira has asked us to leave it alone; 0: it has not. */
-export function restMs(context: Jira): number {
-  const left = (context.state?.restUntil ?? 0) - context.now()
-  return left > 0 && left <= LONGEST_REST_MS ? left : 0
 }
 
 /** Changes a part of what is remembered of the integration. */

@@ -35,6 +35,4 @@ export interface JiraState {
   me?: string
   /** When tickets were looked at last. */
   polledAt?: Instant
-  /** Jira wants nothing before. */
-  restUntil?: Instant
 }

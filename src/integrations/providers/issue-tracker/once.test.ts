@@ -53,6 +53,20 @@ describe('a ticket is made once', () => {
     expect(world.summary()).toEqual(['opened delivered'])
   })
 
+  test('and those of other issues do not wait until that is known', async () => {
+    const world = jiraWorld()
+    await using server = jiraServer(world.clock)
+    const { id } = await world.connected(server)
+    server.behaviour.instead = ({ method, path }) =>
+      isCreate({ method, url: path }) ? new Response('', { status: 502 }) : null
+    await world.opened(id)
+    server.behaviour.instead = () => null
+    world.clock.advance(6 * SECOND_MS)
+    await world.deliver()
+    await world.opened(id, 'iss_2')
+    expect(world.summary()).toEqual(['opened pending', 'opened delivered'])
+  })
+
   test('although a copy of it has its label', async () => {
     const world = jiraWorld()
     await using server = jiraServer(world.clock)

@@ -1,6 +1,6 @@
 import { type Instant, MINUTE_MS } from '../../../core/clock.ts'
 import { type LinkedTicket, remember, takeStatus } from './inbound.ts'
-import { askWhoWeAre, type JiraInbound, keepState, restMs, statusIn } from './jira.ts'
+import { askWhoWeAre, type JiraInbound, keepState, statusIn } from './jira.ts'
 import { quoted, searchTickets } from './search.ts'
 import { isGone } from './ticket.ts'
 
@@ -14,7 +14,7 @@ const OVERLAP_MS = 15 * MINUTE_MS
 export async function pollTickets(context: JiraInbound): Promise<void> {
   const beganAt = context.now()
   const linked = context.issues(MAX_TICKETS).filter(({ memory }) => memory.key !== null && !memory.isGone)
-  if (linked.length === 0 || restMs(context) > 0) return
+  if (linked.length === 0) return
   await askWhoWeAre(context)
   const since = sinceOf(context.state?.polledAt ?? null, beganAt)
   for (let index = 0; index < linked.length; index += AT_ONCE) {

@@ -1,7 +1,7 @@
 import { messageOf } from '../../../core/error.ts'
 import type { Outcome } from '../../reply.ts'
 import type { StatusChange } from '../context.ts'
-import { ask, askWhoWeAre, isCloud, type JiraIssue, restMs, statusIn as statusOfAnswer } from './jira.ts'
+import { ask, askWhoWeAre, isCloud, type JiraIssue, statusIn as statusOfAnswer } from './jira.ts'
 import { noteOf } from './render.ts'
 import { type Status, statusIn, statusOf } from './search.ts'
 import { addComment, isDeleted, keep } from './ticket.ts'
@@ -13,8 +13,6 @@ const MAX_STEPS = 5
 /** Brings the ticket into a status that says how its issue stands; a muted issue leaves its ticket as it is. */
 export async function syncTicket(context: JiraIssue, { status }: StatusChange): Promise<Outcome> {
   const delivered: Outcome = { verdict: 'delivered', note: null }
-  const waitMs = restMs(context)
-  if (waitMs > 0) return { verdict: 'wait', waitMs }
   const { memory } = context
   if (status === 'muted' || !memory?.key || memory.isGone) return delivered
   await keep(context, { given: null })

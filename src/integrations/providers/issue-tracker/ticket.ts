@@ -2,17 +2,7 @@ import { type Instant, SECOND_MS } from '../../../core/clock.ts'
 import { AppError, messageOf } from '../../../core/error.ts'
 import type { Message, MessageKind } from '../../message.ts'
 import type { Outcome } from '../../reply.ts'
-import {
-  ask,
-  askWhoWeAre,
-  isCloud,
-  isMissing,
-  type Jira,
-  type JiraDelivery,
-  type JiraIssue,
-  restMs,
-  statusIn,
-} from './jira.ts'
+import { ask, askWhoWeAre, isCloud, isMissing, type Jira, type JiraDelivery, type JiraIssue, statusIn } from './jira.ts'
 import { type Category, NO_TICKET, type Ticket } from './memory.ts'
 import { type Body, bodyOf, plainOf, summaryOf } from './render.ts'
 import { type FoundTicket, quoted, searchTickets, statusOf } from './search.ts'
@@ -33,8 +23,6 @@ export const keep = (context: JiraIssue, part: Partial<Ticket>, ticketKey?: stri
 
 /** Makes the ticket of an issue, or comments on it. */
 export async function deliverTicket(context: JiraDelivery, message: Message): Promise<Outcome> {
-  const waitMs = restMs(context)
-  if (waitMs > 0) return { verdict: 'wait', waitMs }
   const { memory } = context
   const begins = message.kind === 'opened' || message.kind === 'reopened'
   if (memory?.isGone && !begins) return DELETED
