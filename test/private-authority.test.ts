@@ -52,7 +52,7 @@ describe.skipIf(!openssl)('a certificate of a private authority', () => {
         const endpoints = { authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` }
         return Response.json({ issuer, ...endpoints, jwks_uri: `${issuer}/keys`, response_types_supported: ['code'] })
       },
-      websocket: { message: (socket, text) => void socket.send(text) },
+      websocket: { message: (socket, text) => void (text === 'bye' ? socket.terminate() : socket.send(text)) },
     })
   })
   afterAll(async () => {
@@ -75,10 +75,15 @@ describe.skipIf(!openssl)('a certificate of a private authority', () => {
       webSockets({ guard: addressGuard(['127.0.0.1']), ca })(`wss://127.0.0.1:${web.port}/link`, signal)
     const line = await open(configured())
     line.send('hello')
-    for await (const text of line) {
-      expect(text).toBe('hello')
-      line.close()
+    const said: string[] = []
+    const hear = async () => {
+      for await (const text of line) {
+        said.push(text)
+        line.send('bye')
+      }
     }
+    await expect(hear()).rejects.toThrow('the connection')
+    expect(said).toEqual(['hello'])
     await expect(open('')).rejects.toThrow('UNABLE_TO_VERIFY')
   })
 

@@ -156,7 +156,8 @@ export class Listeners {
   }
 
   private opened(key: string, { owner }: Wanted, kept: Kept): void {
-    kept.openedAt ??= this.parts.clock.now()
+    if (kept.openedAt !== null) return
+    kept.openedAt = this.parts.clock.now()
     const failures = this.pauses.get(key)?.failures ?? 0
     if (failures >= TELLING_FAILURES) noteLastAttempt(this.parts.db, owner.id, 'connected')
   }

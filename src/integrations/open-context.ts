@@ -348,16 +348,18 @@ export class OpenGroup extends OpenContext implements GroupContext {
 class OpenMember implements GroupMember {
   readonly deliveryId: string
   readonly issueId: string
+  readonly isReplay: boolean
   private readonly channel: IssueChannel
 
   constructor(
     private readonly parts: ContextParts,
-    { id, issueId, channelType, channelTarget }: DeliveryHead,
+    { id, issueId, channelType, channelTarget, deliveredAt }: DeliveryHead,
     private readonly integrationId: string | null,
   ) {
     if (issueId === null) throw new Error('an opening is about an issue')
     this.deliveryId = id
     this.issueId = issueId
+    this.isReplay = deliveredAt !== null
     this.channel = { issueId, channelType, channelTarget }
   }
 

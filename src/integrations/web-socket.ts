@@ -70,7 +70,7 @@ function readHead(socket: Socket, signal: AbortSignal): Promise<{ head: string; 
   return new Promise((resolve, reject) => {
     let received: Buffer = Buffer.alloc(0)
     const done = () => {
-      socket.removeAllListeners()
+      for (const [event, listener] of listeners) socket.removeListener(event, listener)
       signal.removeEventListener('abort', stop)
       // Whatever it says from here on has a listener again, or nobody left to tell.
       socket.on('error', () => undefined)
@@ -80,12 +80,7 @@ function readHead(socket: Socket, signal: AbortSignal): Promise<{ head: string; 
       socket.destroy()
       reject(reason)
     }
-    const stop = () => fail(signal.reason)
-    if (signal.aborted) return stop()
-    signal.addEventListener('abort', stop, { once: true })
-    socket.on('error', fail)
-    socket.on('close', () => fail(new AppError('upstream', 'the connection was closed')))
-    socket.on('data', (chunk: Buffer) => {
+    const take = (chunk: Buffer) => {
       received = Buffer.concat([received, chunk])
       const end = received.indexOf('\r\n\r\n')
       if (end === -1 && received.length > MAX_HEAD_BYTES) return fail(new AppError('upstream', 'the answer has no end'))
@@ -93,7 +88,17 @@ function readHead(socket: Socket, signal: AbortSignal): Promise<{ head: string; 
       done()
       socket.pause()
       resolve({ head: received.subarray(0, end).toString('latin1'), rest: received.subarray(end + 4) })
-    })
+    }
+    const stop = () => fail(signal.reason)
+    const closed = () => fail(new AppError('upstream', 'the connection was closed'))
+    const listeners = [
+      ['error', fail],
+      ['close', closed],
+      ['data', take],
+    ] as const
+    if (signal.aborted) return stop()
+    signal.addEventListener('abort', stop, { once: true })
+    for (const [event, listener] of listeners) socket.on(event, listener)
   })
 }
 

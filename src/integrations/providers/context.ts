@@ -114,6 +114,8 @@ export interface GroupMember<M = unknown> {
   /** The same for every attempt, as for an opening that goes by itself. */
   readonly deliveryId: string
   readonly issueId: string
+  /** True when it arrived before, and somebody wants it once more. */
+  readonly isReplay: boolean
   readonly message: Message
   /** What was remembered of the issue last; null before the first time. */
   readonly memory: M | null
@@ -198,7 +200,7 @@ export interface ListeningContext<S extends object = object, M = unknown, T exte
   extends InboundContext<S, M, T, I> {
   /** Opens `ws:` or `wss:` the way calls go; it is closed when `signal` is aborted. Fails as calls do. */
   openSocket(url: string): Promise<WebSocketLine>
-  /** Says that the connection works from now on. */
+  /** Says that the connection works; only the first time counts. */
   opened(): void
   /** Another integration of the same provider, of any organization, whose connection has the same name; null: it is none. */
   sharing(integrationId: string): InboundContext<S, M, T, I> | null

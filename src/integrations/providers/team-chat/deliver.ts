@@ -22,10 +22,10 @@ export function deliverOne(context: ChatDelivery, message: Message): Promise<Out
     {
       deliveryId,
       issueId: message.issue?.id ?? null,
+      isReplay,
       message,
       get memory() {
-        const { memory } = context
-        return memory && isReplay ? { ...memory, postedId: null } : memory
+        return context.memory
       },
       remember: (memory) => context.remember(memory),
     },
@@ -117,7 +117,7 @@ const CLOSED = ['channel_not_found', 'is_archived', 'not_in_channel', 'restricte
 async function notPosted(context: Chat, members: readonly Member[]): Promise<Member[]> {
   const missing: Member[] = []
   await slowly(members, (member) => {
-    if (member.memory?.postedId !== member.deliveryId) missing.push(member)
+    if (member.isReplay || member.memory?.postedId !== member.deliveryId) missing.push(member)
   })
   const lost = missing.slice(0, MARKED).find(({ deliveryId, memory }) => memory?.posting?.deliveryId === deliveryId)
   const posting = lost?.memory?.posting

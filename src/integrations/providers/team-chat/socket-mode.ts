@@ -78,8 +78,8 @@ async function take(
   { text, underWay }: { text: string; underWay: Set<Promise<void>> },
 ): Promise<boolean> {
   const envelope = envelopeIn(text)
-  if (envelope.type === 'hello') context.opened()
-  if (envelope.type === 'disconnect') {
+  if (envelope.type !== 'disconnect') context.opened()
+  else {
     if (envelope.reason === 'link_disabled') throw new AppError('upstream', 'Socket Mode is switched off for the app')
     return true
   }

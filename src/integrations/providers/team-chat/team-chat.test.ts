@@ -171,6 +171,44 @@ describe('an answer that is lost', () => {
     expect(slack.messages).toHaveLength(2)
   })
 
+  test('is looked for behind hundreds of messages of others', async () => {
+    await using world = teamChatWorld()
+    const { slack, clock } = world
+    const id = await world.connected()
+    losing(world, 'chat.postMessage')
+    await world.told(id, 'opened')
+    const [ours] = slack.messages
+    if (!ours) throw new Error('nothing was posted')
+    const others = Array.from({ length: 450 }, (_, n) => ({
+      ...ours,
+      ts: `${Number(ours.ts) + n + 1}`,
+      metadata: null,
+    }))
+    slack.messages.push(...others)
+    clock.advance(6 * SECOND_MS)
+    await world.deliver()
+    expect(slack.asked()).toEqual(['chat.postMessage', ...Array(3).fill('conversations.history')])
+    expect(world.summary()).toEqual(['opened delivered'])
+  })
+
+  test.each(['ratelimited', 'internal_error'])('is not posted again while looking is refused: %s', async (error) => {
+    await using world = teamChatWorld()
+    const { slack, clock } = world
+    const id = await world.connected()
+    losing(world, 'chat.postMessage')
+    await world.told(id, 'opened')
+    slack.behaviour.instead = (method) =>
+      method === 'conversations.history' ? Response.json({ ok: false, error }) : null
+    clock.advance(6 * SECOND_MS)
+    await world.deliver()
+    expect(world.summary()).toEqual(['opened pending'])
+    slack.behaviour.instead = () => null
+    clock.advance(40 * SECOND_MS)
+    await world.deliver()
+    expect(world.summary()).toEqual(['opened delivered'])
+    expect(slack.messages).toHaveLength(1)
+  })
+
   test('of a request that never arrived is posted', async () => {
     await using world = teamChatWorld()
     const { slack, clock } = world
