@@ -126,8 +126,15 @@ describe('the messaging endpoint', () => {
     expect((await world.say(server, server.added())).status).toBe(502)
     server.cloud.instead = () => null
     expect((await world.say(server, server.added())).status).toBe(200)
-    server.cloud.instead = ({ path }) => (path === '/keys' ? new Response('<html>') : null)
-    world.clock.advance(25 * HOUR_MS)
-    expect((await world.say(server, server.added())).status).toBe(200)
+    for (const answer of [
+      '<html>',
+      '{"keys": []}',
+      '{"keys": [{"kid": "teams-key", "kty": "oct", "k": "AAAA"}]}',
+      'null',
+    ]) {
+      server.cloud.instead = ({ path }) => (path === '/keys' ? new Response(answer) : null)
+      world.clock.advance(25 * HOUR_MS)
+      expect((await world.say(server, server.added())).status).toBe(200)
+    }
   })
 })

@@ -52,8 +52,9 @@ class SigningKeys {
     try {
       const { jwks_uri } = await json(context, operatorUrl(context.operator, 'OFFICE_CHAT_OPENID_URL'))
       const { keys } = await json(context, String(jwks_uri))
-      if (!Array.isArray(keys)) throw new AppError('upstream', 'the signing keys of Teams could not be read')
-      this.keys = new Map(keys.flatMap(readKey))
+      const found = new Map(Array.isArray(keys) ? keys.flatMap(readKey) : [])
+      if (found.size === 0) throw new AppError('upstream', UNREADABLE)
+      this.keys = found
       this.fetchedAt = now
       this.triedAt = now
     } catch (error) {
@@ -64,12 +65,14 @@ class SigningKeys {
   }
 }
 
+const UNREADABLE = 'the signing keys of Teams could not be read'
+
 async function json(context: Context, url: string): Promise<Record<string, unknown>> {
   const { body } = await context.ask({ method: 'GET', url, maxAnswerBytes: MAX_KEYS_BYTES })
   try {
     return JSON.parse(body) ?? {}
   } catch {
-    throw new AppError('upstream', 'the signing keys of Teams could not be read')
+    throw new AppError('upstream', UNREADABLE)
   }
 }
 
