@@ -65,7 +65,8 @@ function jsonIn(body: string): object | null {
 }
 
 function refusal(context: Jira, answer: CallAnswer, isGood: boolean): CallFailed {
-  const status = isStranger(answer) && answer.status < 400 ? 401 : answer.status
+  const isUnseen = answer.status < 400 || answer.status === 404
+  const status = isStranger(answer) && isUnseen ? 401 : answer.status
   const waitMs = status === 429 || status === 503 ? waitOf(answer.headers, context.now()) : null
   const headers = {
     ...answer.headers,

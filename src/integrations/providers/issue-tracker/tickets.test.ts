@@ -103,6 +103,24 @@ describe('what goes on about an issue', () => {
   })
 })
 
+test('a ticket that a stranger can not see is not taken for deleted', async () => {
+  const world = jiraWorld()
+  await using server = jiraServer(world.clock)
+  const { id } = await world.connected(server)
+  await world.opened(id)
+  const headers = { 'x-seraph-loginreason': 'AUTHENTICATED_FAILED' }
+  server.behaviour.instead = () => Response.json({ errorMessages: ['No.'], errors: {} }, { status: 404, headers })
+  world.told(id, 'repeated')
+  await world.deliver()
+  expect(world.deliveries().at(-1)?.lastError).toStartWith('HTTP 401: Jira does not take the token')
+  world.byHand('acknowledged')
+  await world.follow()
+  server.behaviour.instead = () => null
+  world.byHand('resolved')
+  await world.follow()
+  expect(server.tickets[0]?.statusId).toBe('5')
+})
+
 describe('a refused ticket', () => {
   const problem = (status: number, messages: string[], errors: object = {}, headers: Record<string, string> = {}) =>
     Response.json({ errorMessages: messages, errors }, { status, headers })
