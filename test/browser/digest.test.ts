@@ -1,13 +1,21 @@
-import { expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { compose } from '../../src/digest/compose.ts'
 import { aDay, aQuietDay } from '../../src/digest/digest.fixture.ts'
 import type { DigestFacts } from '../../src/digest/facts.ts'
 import { htmlOf } from '../../src/digest/html.ts'
+import { leavingToken } from '../../src/digest/leave.ts'
+import { subscribe, subscriptionOf } from '../../src/digest/store.ts'
+import { UNSUBSCRIBE_PATH, unsubscribeRoutes } from '../../src/digest/unsubscribe.ts'
+import { performer } from '../../src/http/perform.ts'
+import { router } from '../../src/http/router.ts'
+import { cast, memoryDb, testBox, testClock } from '../fakes.ts'
 import { startBrowser } from './chromium.ts'
 
 const TEST_MS = 60_000
+const chromium = await startBrowser()
+afterAll(() => chromium[Symbol.asyncDispose]())
 const publicUrl = 'https://watch.example'
 
 /** A day with names that have no place to break. */
@@ -72,7 +80,6 @@ const FAULTS = `(() => {
 test(
   'a digest is readable on a phone and on a desk, light and dark, and loads nothing',
   async () => {
-    await using chromium = await startBrowser()
     const page = await chromium.browser.newPage()
     const asked: string[] = []
     page.on('request', (request) => asked.push(request.url()))
@@ -93,6 +100,41 @@ test(
       }
     }
     expect(asked.filter((url) => !/^(?:about|data):/.test(url))).toEqual([])
+  },
+  TEST_MS,
+)
+
+test(
+  'whoever follows the link of a digest reads a page, and one press ends it',
+  async () => {
+    const db = memoryDb()
+    const clock = testClock()
+    const { alice } = cast(db, clock)
+    subscribe(db, alice, { subscribed: true })
+    const routes = router(unsubscribeRoutes({ db, clock, box: testBox }), {
+      authenticate: () => Promise.reject(new Error('nobody is asked who they are')) as never,
+      perform: performer({ db, audit: () => {} }),
+    })
+    const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: (request) => routes.handle(request) })
+    try {
+      const page = await chromium.browser.newPage()
+      const trouble: string[] = []
+      page.on('console', (message) => void trouble.push(message.text()))
+      await page.setViewport({ width: 320, height: 600 })
+      const { orgId, userId } = alice
+      const token = leavingToken(testBox, { kind: 'digest', orgId, userId })
+      await page.goto(`http://127.0.0.1:${server.port}${UNSUBSCRIBE_PATH}?t=${token}`)
+      expect(await page.evaluate(FAULTS)).toEqual([])
+      expect(await page.$eval('body', (body) => body.textContent)).toContain('No digest for Acme will be sent to you')
+      expect(subscriptionOf(db, alice).subscribed).toBe(true)
+      await Promise.all([page.waitForNavigation(), page.locator('button').click()])
+      expect(await page.$eval('body', (body) => body.textContent)).toContain('You get no digest for Acme any more')
+      expect(await page.evaluate(FAULTS)).toEqual([])
+      expect(subscriptionOf(db, alice).subscribed).toBe(false)
+      expect(trouble.filter((text) => !text.includes('favicon'))).toEqual([])
+    } finally {
+      await server.stop(true)
+    }
   },
   TEST_MS,
 )
