@@ -101,6 +101,8 @@ describe('the channel', () => {
     expect((await put({ webhookUrl: `${server.url}/workflows/a`, appPassword: null })).body).toMatchObject({
       ...{ status: 'connected', config: {} },
     })
+    expect((await put({ ...BOT, webhookUrl: null })).body).toMatchObject({ status: 'connected' })
+    expect((await put({ ...BOT, appId: 'another-bot' })).body.status).toBe('incomplete')
   })
 })
 
