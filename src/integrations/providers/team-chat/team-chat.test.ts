@@ -116,6 +116,27 @@ describe('a bot', () => {
     expect(world.issueRow()?.notificationsSent).toBe(sent)
   })
 
+  test('edits when Slack takes edits again, and is not failing because there were many', async () => {
+    await using world = teamChatWorld()
+    const { slack, told, byHand, sync, clock, statusOf } = world
+    const id = await world.connected()
+    await told(id, 'opened')
+    slack.behaviour.instead = (method) =>
+      method === 'chat.update'
+        ? Response.json({ ok: false, error: 'ratelimited' }, { status: 429, headers: { 'retry-after': '30' } })
+        : null
+    byHand('acknowledged')
+    for (let times = 0; times < 10; times++) {
+      await sync()
+      clock.advance(30 * SECOND_MS)
+    }
+    expect(slack.asked().filter((method) => method === 'chat.update')).toHaveLength(10)
+    expect(await statusOf(id)).toBe('connected')
+    slack.behaviour.instead = () => null
+    await sync()
+    expect(JSON.stringify(slack.messages[0]?.blocks)).toContain('🟠 Acknowledged by Alice')
+  })
+
   test('posts one message a second in a channel', async () => {
     await using world = teamChatWorld()
     const { slack, clock } = world

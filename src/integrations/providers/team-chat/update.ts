@@ -1,3 +1,4 @@
+import { SECOND_MS } from '../../../core/clock.ts'
 import type { Outcome } from '../../reply.ts'
 import type { StatusChange } from '../context.ts'
 import { callMethod } from './api.ts'
@@ -18,6 +19,8 @@ export async function updateOpening(context: ChatIssue, change: StatusChange): P
     return DONE
   } catch (error) {
     if (!(error instanceof Refused)) throw error
+    // Many issues may change together, and Slack takes some fifty edits a minute: that is nobody's failure.
+    if (TOO_MANY.includes(error.code)) return { verdict: 'wait', waitMs: error.retryAfterMs ?? DEFAULT_WAIT_MS }
     const isElsewhere = channel !== context.state?.channelId && meaningOf(error.code) === 'channel'
     return NOT_THERE.includes(error.code) || isElsewhere ? DONE : outcomeOfRefusal(error)
   }
@@ -29,6 +32,9 @@ function renderedNow(context: ChatIssue, { status, by, message, together }: Stat
   const opened = message.kind === 'reopened' ? { ...message, kind: 'opened' as const } : message
   return renderOne(opened, { status, by }, pressedOf(context, message.issue?.id ?? null))
 }
+
+const TOO_MANY = ['ratelimited', 'rate_limited']
+const DEFAULT_WAIT_MS = 10 * SECOND_MS
 
 /** The message was deleted, or can't be edited any more: there is nothing that could be shown. */
 const NOT_THERE = ['message_not_found', 'cant_update_message', 'edit_window_closed', 'is_inactive', 'thread_not_found']
