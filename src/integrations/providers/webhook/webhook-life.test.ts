@@ -131,6 +131,29 @@ describe('a rotation', () => {
   })
 })
 
+test('neither secret of a rotation is in an answer, the log, a history or the database, also when the receiver repeats them', async () => {
+  const known: string[] = []
+  await using server = receiver(() => new Response(`you said ${known.join(' and ')}`, { status: 500 }))
+  const { ada, path, secret, db, tellAnother, call, people } = await world(server.url)
+  known.push(secret, String((await ada('POST', `${path}/rotate`)).body.secret))
+  const delivery = await tellAnother()
+  const said = [
+    await ada('GET', `/v1/notifications/deliveries/${delivery?.id}`),
+    await ada('GET', '/v1/notifications/deliveries'),
+    await ada('POST', `${path}/test`),
+    await ada('GET', path),
+    await call('GET', '/v1/integrations', { as: people.vera.key }),
+  ].map(({ body }) => JSON.stringify(body))
+  expect(said[0]).toContain('you said … and …')
+  const texts = [...said, db.serialize().toString('latin1')]
+  for (const one of known) {
+    for (const text of texts) {
+      expect(text).not.toContain(one)
+      expect(text).not.toContain(one.slice('whsec_'.length))
+    }
+  }
+})
+
 describe('a receiver that answers 410', () => {
   test('disables the integration: nothing more is sent, and what waits says why', async () => {
     await using server = receiver(() => new Response('gone', { status: 410 }))
