@@ -2,6 +2,8 @@ import { expect, test } from 'bun:test'
 import { cast, client, memoryDb, testBox, testClock } from '../../test/fakes.ts'
 import { AppError } from '../core/error.ts'
 import { createDomain } from '../domains/store.ts'
+import type { Principal } from '../http/principal.ts'
+import type { Query } from '../warehouse/query.ts'
 import { Composer } from './composer.ts'
 import { digestRoutes } from './routes.ts'
 
@@ -29,4 +31,33 @@ test.each<[what: string, error: Error, says: string, reported: number]>([
   expect(body.error).toContain(says)
   expect(headers.get('retry-after')).toBe('30')
   expect(reports).toHaveLength(reported)
+})
+
+test('what looks at much and takes too long is left out, and that is said', async () => {
+  const db = memoryDb()
+  const clock = testClock()
+  const { alice } = cast(db, clock)
+  const domainId = createDomain(db, clock, alice.orgId, { name: 'Shop' })
+  const row = { domainId, vendor: 'Meta Pixel', event: 'Purchase', weight: 7 }
+  const composer = new Composer({
+    ...{ db, clock, publicUrl: 'https://watch.example', retentionMs: 1, follower: null as never },
+    warehouse: {
+      // As the engine does when the signal of a question ends.
+      async query<T>({ name }: Query): Promise<T[]> {
+        if (name === 'insights.totals') return [row] as T[]
+        if (name === 'insights.sums') return []
+        throw new AppError('unavailable', 'the query was stopped')
+      },
+    },
+    ...{ watermark: () => clock.now(), report: () => {} },
+  })
+  const { orgId, userId } = alice
+  const principal: Principal = {
+    ...{ via: 'key', userId, orgId, role: 'viewer', readOnly: true, keyId: null, sessionId: null },
+  }
+  const { hasData, html } = await composer.preview(principal, '', new AbortController().signal)
+  expect(hasData).toBe(true)
+  expect(/Left out[^<]*/.exec(html)?.[0]).toBe(
+    'Left out, because it took too long to look it up: new parameters, suggestions.',
+  )
 })

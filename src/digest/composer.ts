@@ -2,6 +2,7 @@ import { type Clock, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts
 import { AppError, messageOf } from '../core/error.ts'
 import type { Principal } from '../http/principal.ts'
 import { type InsightParts, sourcesFor } from '../insights/routes.ts'
+import { withSignal } from '../warehouse/warehouse.ts'
 import { compose } from './compose.ts'
 import { type DigestFacts, hasData } from './facts.ts'
 import { gatherFacts } from './gather.ts'
@@ -20,6 +21,8 @@ const PREVIEW_MS = 10 * MINUTE_MS
 const MAX_PREVIEWS = 200
 /** Digests that are sent at one time say the same. */
 const FACTS_MS = MINUTE_MS
+/** What looks at much has so long together; what is not there by then is left out. */
+const BOUND_MS = 15 * SECOND_MS
 const RETRY_AFTER_S = 30
 
 export interface Preview {
@@ -87,10 +90,12 @@ export class Composer {
 
   /** `signal` ends the caller's questions; null: a job asks, which waits for no caller. */
   private async gather(principal: Principal, signal: AbortSignal | null, now: Instant): Promise<DigestFacts> {
-    const { warehouse } = this.parts
-    const sources = sourcesFor(this.parts, principal.orgId, signal ?? new AbortController().signal, 'search')
+    const { orgId } = principal
+    const bound = AbortSignal.any([...(signal ? [signal] : []), AbortSignal.timeout(BOUND_MS)])
+    const bounded = sourcesFor(this.parts, orgId, bound, 'insights')
+    const history = signal ? withSignal(this.parts.warehouse, signal, 'search') : this.parts.warehouse
     try {
-      return await gatherFacts(signal ? sources : { ...sources, history: warehouse }, { principal, now })
+      return await gatherFacts({ ...bounded, history }, bounded, { principal, now })
     } catch (error) {
       const isRefusal = error instanceof AppError
       if (!isRefusal) this.parts.report(error, 'the digest')

@@ -29,10 +29,10 @@ const MAX_TEXT = 200
 const SUGGESTION_DAYS = 7
 
 /**
- * Asks for everything that a digest of an organization may say. Fails with `unavailable` when the history does not answer; what
- * looks at much is left out when it takes too long.
+ * Asks for everything that a digest of an organization may say. Fails with `unavailable` when the history does not answer. What
+ * looks at much asks `bounded`, the same sources whose queries end after a while, and is left out when they do.
  */
-export async function gatherFacts(sources: Sources, caller: Caller): Promise<DigestFacts> {
+export async function gatherFacts(sources: Sources, bounded: Sources, caller: Caller): Promise<DigestFacts> {
   const { db, history } = sources
   const { orgId } = caller.principal
   const at = caller.now
@@ -54,14 +54,14 @@ export async function gatherFacts(sources: Sources, caller: Caller): Promise<Dig
   // What everything else is about comes first: when it is not to be had, nothing is composed.
   const traffic = maskedTraffic(await trafficOf(history, orgId, watched, span), mask)
   const [scored, parameters, orders, drafts] = await Promise.all([
-    orNone('scores', scores.answer(sources, {}, caller), null),
-    orNone('new parameters', newParameters(history, orgId, span), []),
-    orNone('orders', ordersOf(sources, orgId, domains.names, span), []),
-    orNone('suggestions', draftsOf(sources, orgId, domainIds, { days: SUGGESTION_DAYS, now: at }), null),
+    orNone('scores', scores.answer(bounded, {}, caller), null),
+    orNone('new parameters', newParameters(bounded.history, orgId, span), []),
+    orNone('orders', ordersOf(bounded, orgId, domains.names, span), []),
+    orNone('suggestions', draftsOf(bounded, orgId, domainIds, { days: SUGGESTION_DAYS, now: at }), null),
   ])
   const issues = issuesOf(sources, orgId, domains.names, span, mask)
   return {
-    ...{ at, span, traffic, issues, orders, leftOut },
+    ...{ at, span, traffic, issues, orders, leftOut: leftOut.sort() },
     orgName: mask(requireOrg(db, orgId).name),
     domainNames: domains.names,
     newParameters: parameters.map((one) => ({
