@@ -60,6 +60,32 @@ test.each(['a\r\nBcc: eve@example.com', 'a\nX-Other: 1', 'a\r\n\r\nbody', 'a\u00
   },
 )
 
+test('pictures are part of the page, and no file to be downloaded', async () => {
+  await using box = await mailbox()
+  const png = Uint8Array.of(0x89, 0x50, 0x4e, 0x47)
+  const page = '<p>the page</p><img src="cid:chart.dlv_1@tagwarden">'
+  await mailTransport({ smtpUrl: at(box.port), from })(
+    { ...mail, html: page, pictures: [{ id: 'chart.dlv_1@tagwarden', name: 'chart.png', png }] },
+    never,
+  )
+  const source = box.mails[0]?.source ?? ''
+  const parts = [...source.matchAll(/^Content-Type: ([a-z]+\/[a-z]+)/gm)].map(([, type]) => type)
+  expect(parts).toEqual(['multipart/alternative', 'text/plain', 'multipart/related', 'text/html', 'image/png'])
+  expect(source).toContain('Content-ID: <chart.dlv_1@tagwarden>')
+  expect(source).toContain('Content-Disposition: inline; filename=chart.png')
+  expect(source).toContain(Buffer.from(png).toString('base64'))
+})
+
+test('a further header is one header', async () => {
+  await using box = await mailbox()
+  const headers = { 'List-Unsubscribe': '<https://watch.example/u>\r\nBcc: eve@example.com', 'X-A\r\nBcc': 'b' }
+  await mailTransport({ smtpUrl: at(box.port), from })({ ...mail, headers }, never)
+  const names = headersOf(box.mails[0]?.source ?? '').map((line) => line.split(':')[0]?.toLowerCase() ?? '')
+  expect(names).toContain('list-unsubscribe')
+  expect(names).not.toContain('bcc')
+  expect(box.mails[0]?.to).toEqual(['ann@example.com'])
+})
+
 describe('a refusal', () => {
   const refusals: [string, number, boolean][] = [
     ['mailbox full', 452, false],
