@@ -22,7 +22,7 @@ export function summaryOf({ issue, domain, sentence }: Message): string {
 
 /** What is known when a ticket is made, and what is new when it is commented on; a resolution shows no events. */
 export function bodyOf(message: Message, isCloud: boolean): Body {
-  const facts: Block = { kind: 'facts', title: 'Facts', rows: rowsOf(message) }
+  const facts: Block = { kind: 'facts', rows: rowsOf(message) }
   const verbatim = message.kind === 'resolved' ? [] : verbatimOf(message)
   const blocks = verbatim.map((one): Block => ({ kind: 'verbatim', ...one }))
   return fitting([sentenceOf(message), facts, ...blocks, linkTo(message)], isCloud)

@@ -30,11 +30,11 @@ export function wikiOf(blocks: readonly Block[]): string {
 }
 
 function wikiBlock(block: Block): string {
-  const title = `*${wikiText(block.title)}*`
-  if (block.kind === 'sentence') return `${title}: ${wikiText(block.text)}`
-  if (block.kind === 'link') return `[${wikiText(block.title)}|${block.url}]`
   if (block.kind === 'facts') {
     return block.rows.map(([label, text]) => `* *${wikiText(label)}*: ${wikiText(text)}`).join('\n')
   }
+  const title = `*${wikiText(block.title)}*`
+  if (block.kind === 'sentence') return `${title}: ${wikiText(block.text)}`
+  if (block.kind === 'link') return `[${wikiText(block.title)}|${block.url}]`
   return `${title}\n{noformat}\n${block.lines.map(verbatim).join('\n')}\n{noformat}`
 }
