@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { HOUR_MS, MINUTE_MS } from '../src/core/clock.ts'
-import { leavingToken } from '../src/digest/leave.ts'
 import { callTool, connect } from '../src/mcp/endpoint.fixture.ts'
 import { toolName } from '../src/mcp/tool.ts'
 import { nounsOf, pathOf, type Route } from './described-api.ts'
@@ -249,7 +248,7 @@ async function pathsOf(route: Route): Promise<string[]> {
   const hours = route.parameters.some(({ name }) => name === 'hours') ? 'hours=168' : ''
   const asked = route.parameters
     .filter((one) => one.in === 'query' && one.required && one.name !== 'domainId')
-    .map(({ name }) => `${name}=${encodeURIComponent(requiredOf(name))}`)
+    .map(({ name }) => `${name}=${encodeURIComponent(REQUIRED[name] ?? '')}`)
   const more = [limit, hours, ...asked].filter(Boolean).join('&')
   return places.flatMap((place) =>
     queries.map((query) => `${pathOf(route, place)}${query}${more && (query ? '&' : '?')}${more}`),
@@ -257,12 +256,7 @@ async function pathsOf(route: Route): Promise<string[]> {
 }
 
 /** What some routes can't be asked without. */
-function requiredOf(name: string): string {
-  if (name === 'containerPath') return 'accounts/6/containers/71'
-  const { orgId, people } = society
-  if (name === 't') return leavingToken(api.world.app.box, { kind: 'digest', orgId, userId: people.viewer.userId })
-  throw new Error(`say what ${name} is`)
-}
+const REQUIRED: Readonly<Record<string, string>> = { containerPath: 'accounts/6/containers/71' }
 
 describe('nothing personal is shown', () => {
   test('but there is enough that could be', async () => {
@@ -304,7 +298,7 @@ describe('nothing personal is shown', () => {
     expect(shown.slice(0, 12)).toEqual([])
   })
 
-  test.each(['', 'developer', 'marketing', 'privacy', 'executive'])('in a digest for %j', async (context) => {
+  test.each(['', 'developer'])('in a digest for %j', async (context) => {
     const as = society.people.viewer.key
     const { body } = await api.world.call('POST', '/v1/notifications/digest/preview', { as, body: { context } })
     expect(body).toMatchObject({ hasData: true })
