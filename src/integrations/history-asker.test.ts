@@ -94,9 +94,9 @@ describe('a notice goes without', () => {
 
   test('when the program stops', async () => {
     const stopping = new AbortController()
-    const { complete, open } = setUp(async () => {
+    const { complete, open } = setUp(() => {
       stopping.abort()
-      return null
+      return new Promise(() => undefined)
     })
     const [first] = open()
     expect(first && (await complete(first, stopping.signal))).toBeNull()

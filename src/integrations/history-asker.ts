@@ -84,6 +84,7 @@ export class HistoryAsker {
     const timers = [setTimeout(() => late.abort(), timeoutMs * ANSWER_SHARE)]
     const tooLate = new Promise<null>((resolve) => {
       timers.push(setTimeout(() => resolve(null), timeoutMs))
+      stopping.addEventListener('abort', () => resolve(null), { once: true })
     })
     const shares = [{ name: issue.orgId, atOnce: AT_ONCE, waiting: Number.POSITIVE_INFINITY }]
     try {
