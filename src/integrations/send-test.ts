@@ -1,4 +1,4 @@
-import type { Instant } from '../core/clock.ts'
+import { type Instant, SECOND_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
 import type { Db } from '../store/database.ts'
@@ -70,12 +70,20 @@ const failure = (reason: string, answer: string) => {
   return new AppError('upstream', `the test failed: ${reason}${said ? ` (${said})` : ''}`)
 }
 
+/** Whoever asked waits for it. */
+const LONGEST_TEST_MS = 30 * SECOND_MS
+const STOPPED: Outcome = { verdict: 'stopped' }
+const TOO_LATE: Outcome = { verdict: 'broken', reason: `not done within ${LONGEST_TEST_MS / SECOND_MS} s` }
+
 async function testAside(dispatcher: Dispatcher, provider: Provider, integration: IntegrationRecord): Promise<void> {
   const { id, orgId } = integration
   const { parts, stopping } = dispatcher
-  const context = new OpenIssue(parts, provider, { orgId, channel: null, target: id }, stopping)
+  const late = AbortSignal.timeout(LONGEST_TEST_MS)
+  const signal = AbortSignal.any([stopping, late])
+  const context = new OpenIssue(parts, provider, { orgId, channel: null, target: id }, signal)
+  const ending = () => (stopping.aborted ? STOPPED : late.aborted ? TOO_LATE : null)
   const { outcome, answer } = await dispatcher.visit(requireRoom(dispatcher, integration), async (ended) => {
-    const attempted = context.ended(onlyOnce(await testOnce(provider, context)))
+    const attempted = context.ended(onlyOnce(await testOnce(provider, context, ending)))
     ended(attempted.hung)
     return attempted
   })
@@ -83,12 +91,13 @@ async function testAside(dispatcher: Dispatcher, provider: Provider, integration
   if (outcome.verdict === 'broken') throw failure(outcome.reason, answer)
 }
 
-async function testOnce(provider: Provider, context: OpenIssue): Promise<Outcome> {
+/** @param ending how the test ended when its signal was aborted; null while it was not */
+async function testOnce(provider: Provider, context: OpenIssue, ending: () => Outcome | null): Promise<Outcome> {
   try {
     if (provider.test) return await provider.test(context)
     throw new AppError('invalid', 'it can not be tested')
   } catch (error) {
-    const outcome = outcomeOfError(error, context.now())
+    const outcome = ending() ?? outcomeOfError(error, context.now())
     if (outcome) return outcome
     throw context.withoutSecrets(error)
   }
