@@ -43,11 +43,17 @@ interface Request {
   body?: object
 }
 
+/** How often a call is made again that failed, or came too often, before that is passed on. */
+const PATIENT = { repeats: MOST_REPEATS, pauses: MOST_RATE_PAUSES }
+/** For callers who rather hear at once what the other side says. */
+export const IMPATIENT: typeof PATIENT = { repeats: 0, pauses: 0 }
+
 /** The API of Google Tag Manager: within its quota, with repeats where they do no harm. */
 export class TagManagerApi {
   constructor(
     private readonly context: GtmContext,
     private readonly progress: Progress,
+    private readonly most = PATIENT,
   ) {}
 
   /** Fails with `Refused`, and with `CallFailed` when no answer came however often it was asked. */
@@ -86,7 +92,7 @@ export class TagManagerApi {
       try {
         return (await this.ask({ method: 'POST', path, body })) as T
       } catch (error) {
-        if (!isUnanswered(error) || repeats >= MOST_REPEATS) throw error
+        if (!isUnanswered(error) || repeats >= this.most.repeats) throw error
         await this.pause(FIRST_PAUSE_MS * 2 ** repeats)
       }
       const found = await find()
@@ -113,7 +119,7 @@ export class TagManagerApi {
         const query = fingerprint ? `?fingerprint=${encodeURIComponent(fingerprint)}` : ''
         return (await this.ask({ method: 'PUT', path: `${path}${query}`, body })) as E
       } catch (error) {
-        if (isUnanswered(error) && repeats < MOST_REPEATS) await this.pause(FIRST_PAUSE_MS * 2 ** repeats++)
+        if (isUnanswered(error) && repeats < this.most.repeats) await this.pause(FIRST_PAUSE_MS * 2 ** repeats++)
         else if (!isOutdated(error) || reads++ > 0) throw error
       }
       present = await this.get<E>(path)
@@ -125,7 +131,7 @@ export class TagManagerApi {
       try {
         return await this.ask(request)
       } catch (error) {
-        if (!isUnanswered(error) || repeats >= MOST_REPEATS) throw error
+        if (!isUnanswered(error) || repeats >= this.most.repeats) throw error
         await this.pause(FIRST_PAUSE_MS * 2 ** repeats)
       }
     }
@@ -138,7 +144,7 @@ export class TagManagerApi {
       const answer = await this.call(request)
       if (answer.status >= 200 && answer.status < 300) return contentOf(answer)
       const refused = refusalIn(answer)
-      if (isTooOften(refused) && pauses < MOST_RATE_PAUSES) {
+      if (isTooOften(refused) && pauses < this.most.pauses) {
         await this.pause(ratePauseMs(answer, pauses++, this.context.now()))
       } else if (answer.status === 401 && !isRenewed) {
         isRenewed = true

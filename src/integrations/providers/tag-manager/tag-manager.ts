@@ -1,7 +1,7 @@
 import type { Outcome } from '../../reply.ts'
 import type { AccessTokens, IntegrationContext } from '../context.ts'
 import { provider } from '../provider.ts'
-import { TagManagerApi } from './api.ts'
+import { IMPATIENT, TagManagerApi } from './api.ts'
 import { Progress } from './progress.ts'
 import { tagManagerRoutes } from './routes.ts'
 import { apiUrl, ConfigSchema, OPERATOR, prepare, SECRETS, type Settings } from './settings.ts'
@@ -26,7 +26,7 @@ export const tagManager = provider<Settings, unknown, AccessTokens>({
 
 /** Lists containers until there is one: the sign-in works, and somebody has let it in. */
 async function listContainers(context: IntegrationContext<Settings, AccessTokens>): Promise<Outcome> {
-  const api = new TagManagerApi(context, new Progress())
+  const api = new TagManagerApi(context, new Progress(), IMPATIENT)
   for (const { path } of await api.list<{ path: string }>('accounts', 'account')) {
     const containers = await api.list<object>(`${path}/containers`, 'container')
     if (containers.length > 0) return { verdict: 'delivered', note: null }
