@@ -170,6 +170,7 @@ const CHOICES: Record<string, string> = {
   'finding.action': 'watch',
   'shopOrder.status': 'paid',
   'label.kind': 'step',
+  'digestMail.status': 'pending',
 }
 
 function columnsOf(db: Db): [string, Column[]][] {

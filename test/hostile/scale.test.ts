@@ -79,8 +79,8 @@ describe('a round of evaluation', () => {
     await world.run('flush')
     const queries = noteQueries()
     await world.run('evaluate')
-    // The scan, and the samples of what it found.
-    expect(queries.map(({ over = 'events' }) => over)).toEqual(['events', 'events'])
+    // The scan, the samples of what it found, and of how many events.
+    expect(queries.map(({ over = 'events' }) => over)).toEqual(['events', 'events', 'counts'])
     const { body } = await world.call('GET', '/v1/issues?limit=200')
     const counted = body.issues.map((issue: { occurrences: number }) => issue.occurrences)
     expect(counted.sort((a: number, b: number) => a - b)).toEqual(Array.from({ length: 30 }, (_, n) => n + 1))

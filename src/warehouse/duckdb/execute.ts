@@ -16,17 +16,15 @@ const INTERRUPT_EVERY_MS = 20
 export interface ExecuteOptions {
   params?: WrittenQuery['params']
   read?: Query['read']
-  /** Longer, and it is given up; null: never. */
-  timeoutMs?: number | null
   /** It is given up when one of these ends. */
   signals?: readonly AbortSignal[]
 }
 
 /** Runs SQL on a connection of its own, and answers an object a row. Others have their turn while rows are read. */
 export async function execute<T>(engine: DuckDBInstance, sql: string, options: ExecuteOptions = {}): Promise<T[]> {
-  const { params = {}, read, timeoutMs = null, signals = [] } = options
+  const { params = {}, read, signals = [] } = options
   const connection = await engine.connect()
-  const end = endOf(connection, timeoutMs, signals)
+  const end = endOf(connection, signals)
   try {
     // Without values nothing is prepared, which is quicker and is cleaned up off the event loop.
     const values = Object.keys(params).length > 0 ? params : undefined
@@ -39,8 +37,8 @@ export async function execute<T>(engine: DuckDBInstance, sql: string, options: E
   }
 }
 
-/** Interrupts the connection when its time is over; `check` throws from then on. */
-function endOf(connection: DuckDBConnection, timeoutMs: number | null, signals: readonly AbortSignal[]) {
+/** Interrupts the connection when one of the signals ends; `check` throws from then on. */
+function endOf(connection: DuckDBConnection, signals: readonly AbortSignal[]) {
   let ended = signals.some(({ aborted }) => aborted)
   let repeat: ReturnType<typeof setInterval> | undefined
   const end = () => {
@@ -48,14 +46,12 @@ function endOf(connection: DuckDBConnection, timeoutMs: number | null, signals: 
     connection.interrupt()
     repeat ??= setInterval(() => connection.interrupt(), INTERRUPT_EVERY_MS)
   }
-  const timeout = timeoutMs === null ? undefined : setTimeout(end, timeoutMs)
   for (const signal of signals) signal.addEventListener('abort', end)
   return {
     check() {
       if (ended) throw new Error('INTERRUPT: it was given up')
     },
     clear() {
-      clearTimeout(timeout)
       clearInterval(repeat)
       for (const signal of signals) signal.removeEventListener('abort', end)
     },

@@ -183,22 +183,23 @@ export class DuckdbWarehouse implements Warehouse {
     const { signal, reader } = asked
     const { report, timeoutMs: forAll, callersTimeoutMs = forAll ?? QUERY_TIMEOUT_MS } = this.options
     const timeoutMs = signal ? callersTimeoutMs : (forAll ?? JOB_TIMEOUT_MS)
-    const endsAt = performance.now() + timeoutMs
+    const late = new AbortController()
+    const timer = setTimeout(() => late.abort(), timeoutMs)
     const sources = this.parquet.sources()
     try {
       const scope = { ...statement, orgId, window }
       const relations = over === 'parameters' ? parameterRelations(sources, scope) : [RELATIONS[over](sources, scope)]
-      const signals = signal ? [signal] : []
+      const signals = signal ? [signal, late.signal] : [late.signal]
       const rows: T[] = []
       for (const relation of relations) {
         const sql = `WITH ${over} AS NOT MATERIALIZED (${relation})\n${statement.sql}`
-        const options = { params, read, timeoutMs: endsAt - performance.now(), signals }
+        const options = { params, read, signals }
         for (const row of await this.parquet.read<T>(reader, sql, options)) rows.push(row)
       }
       return rows
     } catch (error) {
       if (signal?.aborted) throw abortedError()
-      if (performance.now() >= endsAt) throw tookTooLong(timeoutMs)
+      if (late.signal.aborted) throw tookTooLong(timeoutMs)
       const { files: events, rollups: counts, pages } = sources
       const files = { events, counts, pages, names: events, parameters: events }[over]
       const inScope = files.filter((file) => isInScope(file, query))
@@ -207,6 +208,8 @@ export class DuckdbWarehouse implements Warehouse {
       // What the engine says may quote SQL, paths and values: it is for the operator only.
       if (!this.parquet.isInterrupted) report?.(error, 'query')
       throw new AppError('unavailable', 'the warehouse did not answer', RETRY_AFTER_S)
+    } finally {
+      clearTimeout(timer)
     }
   }
 
