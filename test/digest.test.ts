@@ -494,6 +494,21 @@ describe('an integration', () => {
     expect(most).toBeLessThanOrEqual(8)
   })
 
+  test('is failing while a mail waits for its next try, and connected when that went', async () => {
+    const { world, mails, taken } = await shop()
+    await using _ = world
+    const config = { to: ['ann@example.com'], hourUtc: hourOf(world) }
+    const { body } = await world.call('POST', '/v1/integrations', { body: { provider: 'email_digest', config } })
+    const status = async () => (await world.call('GET', `/v1/integrations/${body.id}`)).body.status
+    taken.answer = () => GREYLISTED
+    await world.run('send digests')
+    expect([mails.length, await status()]).toEqual([1, 'failing'])
+    taken.answer = () => ACCEPTED
+    world.clock.advance(MINUTE_MS)
+    await world.run('send digests')
+    expect([mails.length, await status()]).toEqual([2, 'connected'])
+  })
+
   test('is tried by a mail, is no channel, and says when it fails', async () => {
     const { world, mails, taken } = await shop()
     await using _ = world

@@ -5,7 +5,7 @@ import { RETRY_DELAYS_MS, retryDelayMs } from '../integrations/delivery.ts'
 import type { Dispatcher } from '../integrations/dispatcher.ts'
 import { type Outcome, outcomeOf } from '../integrations/reply.ts'
 import type { Way } from '../integrations/schedule.ts'
-import { setIntegrationStatus } from '../integrations/store.ts'
+import { noteOutcome } from '../integrations/standing.ts'
 import type { MailOutbound } from '../integrations/transport.ts'
 import type { Db } from '../store/database.ts'
 import { compose } from './compose.ts'
@@ -145,8 +145,7 @@ export class DigestSender {
     for (;;) {
       try {
         this.settle(mail, outcome)
-        if (integrationId === null || outcome.verdict === 'retry') return
-        return setIntegrationStatus(db, integrationId, outcome.verdict === 'delivered' ? 'connected' : 'failing')
+        return noteOutcome(db, integrationId, outcome)
       } catch (error) {
         dispatcher.parts.report(error, 'digest')
         if (dispatcher.stopping.aborted) return
