@@ -148,6 +148,7 @@ describe('a call from Jira', () => {
     expect(world.issueRow()?.statusBy).toBe('Jira')
   })
 
+  const NO_TEXT = { toString: 1, valueOf: null }
   const strange: [string, object][] = [
     [
       'a ticket that is not ours',
@@ -159,6 +160,11 @@ describe('a call from Jira', () => {
     ['a ticket in a list', { issue: [1, 2] }],
     ['a category of nobody', { issue: { key: 'OPS-1', fields: { status: { statusCategory: { key: 'undefined' } } } } }],
     ['texts for everything', { issue: { key: 7, id: {}, fields: 'x' }, user: 'me', timestamp: 'now' }],
+    ['things that no text can be made of', { issue: { key: NO_TEXT, id: NO_TEXT, fields: { labels: [NO_TEXT] } } }],
+    [
+      'a status that no text can be made of',
+      { issue: { key: 'OPS-1', fields: { status: { id: NO_TEXT, name: NO_TEXT, statusCategory: NO_TEXT } } } },
+    ],
   ]
   test.each(strange)('about %s is nothing', async (_name, body) => {
     await using it = await linked()

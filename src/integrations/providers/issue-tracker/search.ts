@@ -56,10 +56,10 @@ export function ticketIn(value: unknown): FoundTicket {
   const { id, key, fields } = { ...(value as object) } as Record<string, unknown>
   const { status, labels } = { ...(fields as object) } as Record<string, unknown>
   return {
-    id: String(id ?? ''),
-    key: String(key ?? ''),
+    id: wordIn(id),
+    key: wordIn(key),
     status: statusIn(status),
-    labels: Array.isArray(labels) ? labels.map(String) : [],
+    labels: Array.isArray(labels) ? labels.map(wordIn) : [],
   }
 }
 
@@ -68,8 +68,11 @@ export function statusIn(value: unknown): Status {
   const { id, name, statusCategory } = { ...(value as object) } as Record<string, unknown>
   const { key } = { ...(statusCategory as object) } as Record<string, unknown>
   return {
-    id: String(id ?? name ?? ''),
-    name: String(name ?? ''),
+    id: wordIn(id ?? name),
+    name: wordIn(name),
     category: CATEGORIES.find((one) => one === key) ?? null,
   }
 }
+
+/** A text, or a number as one; empty when it is neither. */
+const wordIn = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '')

@@ -94,7 +94,8 @@ function isGone(activity: Json, { eventType }: Json): boolean {
   const bot = idIn(activity.recipient)
   const removed: unknown[] = Array.isArray(activity.membersRemoved) ? activity.membersRemoved : []
   if (bot !== null && removed.some((member) => idIn(member) === bot)) return true
-  const uninstalled = activity.type === 'installationUpdate' && String(activity.action).startsWith('remove')
+  const { type, action } = activity
+  const uninstalled = type === 'installationUpdate' && typeof action === 'string' && action.startsWith('remove')
   return uninstalled || eventType === 'teamDeleted' || eventType === 'teamHardDeleted'
 }
 
