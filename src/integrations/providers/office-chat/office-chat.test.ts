@@ -90,6 +90,16 @@ describe('the channel', () => {
     expect((await world.call('POST', path, { as: world.people.mallory.key, body })).status).toBe(409)
   })
 
+  test('has a name that can be seen', async () => {
+    await using server = await officeChatServer()
+    const world = officeChatWorld(server)
+    const { body } = await world.make()
+    await world.say(server, server.added())
+    const { status, body: refusal } = await world.choose(body.id, CHANNEL, ' \u202e ')
+    expect([status, refusal]).toEqual([400, { error: 'channelName: must have something that can be seen' }])
+    expect(server.cloud.posts).toEqual([])
+  })
+
   test('has to be chosen again for another bot', async () => {
     await using server = await officeChatServer()
     const world = officeChatWorld(server)
@@ -103,6 +113,23 @@ describe('the channel', () => {
     })
     expect((await put({ ...BOT, webhookUrl: null })).body).toMatchObject({ status: 'connected' })
     expect((await put({ ...BOT, appId: 'another-bot' })).body.status).toBe('incomplete')
+  })
+
+  test('is turned into a workflow and back by naming the other way', async () => {
+    await using server = await officeChatServer()
+    const world = officeChatWorld(server)
+    const id = await world.connected(server)
+    const put = async (config: object) => {
+      const body = { provider: 'office_chat', config }
+      const { status, body: answer } = await world.call('PUT', `/v1/integrations/${id}`, { as: world.ada.key, body })
+      return [status, answer]
+    }
+    const workflow = [200, expect.objectContaining({ status: 'connected', config: {} })]
+    expect(await put({ webhookUrl: `${server.url}/workflows/a` })).toEqual(workflow)
+    expect(await put({})).toEqual(workflow)
+    const { appId } = BOT
+    expect(await put({ appId })).toEqual([400, { error: 'config.appPassword: is missing' }])
+    expect(await put(BOT)).toEqual([200, expect.objectContaining({ status: 'connected', config: { appId } })])
   })
 })
 

@@ -1,8 +1,7 @@
 import { AppError } from '../../../core/error.ts'
-import { Closed, Text, Type } from '../../../core/schema.ts'
 import { ById, type Route, route } from '../../../http/route.ts'
-import { oneLine } from '../../one-line.ts'
 import { CallFailed } from '../../reply.ts'
+import { ChatChannelAnswer, ChatChannelInput, channelNameIn } from '../chat-channel.ts'
 import type { ProviderTools } from '../provider.ts'
 import { noteCard } from './card.ts'
 import { callService, type OfficeChatContext, type OfficeChatTokens, reasonOf } from './connector.ts'
@@ -11,8 +10,6 @@ import { type Bot, botOf, type OfficeChatSettings } from './settings.ts'
 import { channelIdIn, type Destination, type OfficeChatState, serviceFor, stateOf } from './teams.ts'
 
 type Tools = ProviderTools<OfficeChatSettings, ChatMemory, OfficeChatTokens, OfficeChatState>
-
-const MAX_LABEL = 100
 
 /** Where the bot writes: `POST /v1/integrations/office_chat/{id}/channel`. */
 export const routes = (tools: Tools): Route[] => [
@@ -26,21 +23,10 @@ export const routes = (tools: Tools): Route[] => [
     refusals: ['conflict', 'upstream'],
     asynchronous: true,
     params: ById,
-    body: Closed(
-      {
-        channelId: Text(1, 1000, { description: 'Id of the channel, or what "Get link to channel" of Teams gives' }),
-        channelName: Text(1, 200),
-      },
-      {
-        $id: 'OfficeChatChannel',
-        examples: [{ channelId: '19:2fbf6e0d8d2b4f1c9d0d3a6f1c5e7a90@thread.tacv2', channelName: 'Tag alerts' }],
-      },
-    ),
-    answer: Closed(
-      { ok: Type.Boolean(), label: Type.String() },
-      { $id: 'ChannelChosen', examples: [{ ok: true, label: 'Tag alerts' }] },
-    ),
+    body: ChatChannelInput,
+    answer: ChatChannelAnswer,
     async handle({ principal: { orgId }, params: { id }, body, signal }) {
+      const name = channelNameIn(body.channelName)
       const context = tools.open({ orgId, id }, signal)
       const bot = botOf(context.settings)
       if (!bot) throw new AppError('conflict', 'the integration has no bot: a workflow knows its channel itself')
@@ -48,7 +34,6 @@ export const routes = (tools: Tools): Route[] => [
       const known = knownTo(tools, context, orgId)
       const serviceUrl = serviceFor(known, channelId)
       if (serviceUrl === null) throw new AppError('conflict', 'no team has the bot yet: add it to one first')
-      const name = oneLine(body.channelName, MAX_LABEL)
       const channel: Destination = { id: channelId, name, serviceUrl }
       await tools.visit(context, () => postTest(context, bot, channel, known))
       // What came in meanwhile counts.

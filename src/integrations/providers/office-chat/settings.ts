@@ -23,7 +23,7 @@ export interface Bot {
 const Name = (maxLength: number, description: string) =>
   Type.String({ minLength: 1, maxLength, pattern: String.raw`^[\w.-]+$`, description })
 
-/** Secrets may be null: a PUT that turns a workflow into a bot, or the reverse, lets go of the other way so. */
+/** Secrets may be null, which is the same as leaving them out where nothing is kept. */
 export const OfficeChatConfigSchema = Closed(
   {
     webhookUrl: Type.Optional(Nullable(Text(1, 2000, { description: 'Address of a Teams workflow' }))),
@@ -38,12 +38,20 @@ const parse = parser(OfficeChatConfigSchema)
 const GUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 const normal = (id: string) => (GUID.test(id) ? id.toLowerCase() : id)
 
-/** Fails with `invalid`, naming the field. */
-export function prepareOfficeChat(input: object, guard: AddressGuard): OfficeChatSettings {
-  const { webhookUrl, appId, appPassword, tenantId } = parse(input, 'config')
+/**
+ * Fails with `invalid`, naming the field.
+ * @param given what the request names: the secret of the other way, which was kept, is dropped
+ */
+export function prepareOfficeChat(input: object, guard: AddressGuard, given = input): OfficeChatSettings {
+  const dropped = [
+    ...('webhookUrl' in given && !('appPassword' in given) ? ['appPassword'] : []),
+    ...('appId' in given && !('webhookUrl' in given) ? ['webhookUrl'] : []),
+  ]
+  const meant = Object.fromEntries(Object.entries(input).filter(([name]) => !dropped.includes(name)))
+  const { webhookUrl, appId, appPassword, tenantId } = parse(meant, 'config')
   if (typeof webhookUrl === 'string') {
     if (appId !== undefined || typeof appPassword === 'string') {
-      throw new AppError('invalid', 'config.webhookUrl: give either it, or appId and appPassword; null lets go of one')
+      throw new AppError('invalid', 'config.webhookUrl: give either it, or appId and appPassword')
     }
     try {
       checkWorkflowUrl(webhookUrl, guard)

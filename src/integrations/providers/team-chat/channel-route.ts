@@ -1,8 +1,8 @@
 import { AppError } from '../../../core/error.ts'
-import { Closed, Text, Type } from '../../../core/schema.ts'
 import { ById, type Route, route } from '../../../http/route.ts'
 import { type Message, testMessage } from '../../message.ts'
 import { CallFailed } from '../../reply.ts'
+import { ChatChannelAnswer, ChatChannelInput, channelNameIn } from '../chat-channel.ts'
 import type { ProviderTools } from '../provider.ts'
 import { callMethod, type SlackAnswer } from './api.ts'
 import type { Chat } from './contexts.ts'
@@ -12,21 +12,6 @@ import { renderOne } from './render.ts'
 import type { TeamChatSettings, TeamChatState } from './settings.ts'
 
 type Tools = ProviderTools<TeamChatSettings, ChatMemory, Record<never, never>, TeamChatState>
-
-const ChannelInput = Closed(
-  {
-    channelId: Text(1, 100, {
-      description: "The channel's id, at the end of its details: C…",
-      examples: ['C024BE91L'],
-    }),
-    channelName: Text(1, 100, { examples: ['#web-analytics'] }),
-  },
-  { $id: 'TeamChatChannelInput', examples: [{ channelId: 'C024BE91L', channelName: '#web-analytics' }] },
-)
-const ChannelAnswer = Closed(
-  { ok: Type.Boolean(), label: Type.String({ description: "The integration's label" }) },
-  { $id: 'ChatChannelAnswer', examples: [{ ok: true, label: '#web-analytics' }] },
-)
 
 /** Chooses the channel that a bot posts to, by posting a test there. */
 export function channelRoute(tools: Tools): Route {
@@ -40,17 +25,18 @@ export function channelRoute(tools: Tools): Route {
     refusals: ['conflict', 'upstream'],
     asynchronous: true,
     params: ById,
-    body: ChannelInput,
-    answer: ChannelAnswer,
+    body: ChatChannelInput,
+    answer: ChatChannelAnswer,
     async handle({ principal: { orgId }, params: { id }, body: { channelId, channelName }, signal }) {
+      const name = channelNameIn(channelName)
       const context = tools.open({ orgId, id }, signal)
       if (context.settings.botToken === undefined) {
         throw new AppError('conflict', 'this integration has no bot: its webhook has a channel of its own')
       }
-      const message = testMessage({ at: context.now(), publicUrl: tools.publicUrl, label: channelName })
+      const message = testMessage({ at: context.now(), publicUrl: tools.publicUrl, label: name })
       const state = await tools.visit(context, () => postTest(context, channelId, message))
       await context.keepState(state)
-      return { ok: true, label: tools.complete(context, channelName) }
+      return { ok: true, label: tools.complete(context, name) }
     },
     note: ({ body: { channelId, channelName } }) => ({ channelId, channelName }),
   })

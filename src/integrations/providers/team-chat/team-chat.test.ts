@@ -72,6 +72,21 @@ describe('a bot', () => {
     expect(slack.messages).toEqual([])
   })
 
+  test('has a name that fits into a label, like in every chat', async () => {
+    await using world = teamChatWorld()
+    const { make, call, people, slack } = world
+    const { body } = await make({ botToken: BOT_TOKEN })
+    const choose = async (channelName: string) => {
+      const path = `/v1/integrations/team_chat/${body.id}/channel`
+      const answer = await call('POST', path, { as: people.ada.key, body: { channelId: CHANNEL, channelName } })
+      return [answer.status, answer.body]
+    }
+    const blank = [400, { error: 'channelName: must have something that can be seen' }]
+    expect([await choose(' '), await choose('\u202e\n')]).toEqual([blank, blank])
+    expect(slack.messages).toEqual([])
+    expect(await choose('w'.repeat(200))).toEqual([200, { ok: true, label: `${'w'.repeat(99)}…` }])
+  })
+
   test('posts the opening alone, what follows into its thread, and a reopening for the channel too', async () => {
     await using world = teamChatWorld()
     const { slack, told } = world
