@@ -52,7 +52,9 @@ describe.each(TARGETS)('the target of a %s channel', (type) => {
   const conditions = { logic: 'all', items: [{ parameter: 'value', op: 'is_blank' }] }
   const alert = { name: 'A', alertType: 'data_validation', period: '1h', conditions }
   test.each(ADDRESSES)('is not %s', async (target) => {
-    const { status, body } = await world.call('POST', '/v1/alerts', { body: { ...alert, channels: [{ type, target }] } })
+    const { status, body } = await world.call('POST', '/v1/alerts', {
+      body: { ...alert, channels: [{ type, target }] },
+    })
     expect([status, body.error]).toEqual([400, expect.stringContaining('channels')])
     expect(asked).toBe(0)
   })
