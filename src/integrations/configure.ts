@@ -152,7 +152,8 @@ export function rotate(parts: ConfigureParts, key: IntegrationKey): Shown {
   const { provider: type } = findIntegration(db, key)
   const provider = configuredProvider(providers, type)
   const kept = openIntegration(db, box, key)
-  if (!kept || !canRotate(provider)) throw new AppError('conflict', `a ${type} integration has nothing to replace so`)
+  if (!kept || !canRotate(provider))
+    throw new AppError('conflict', `integrations of ${type} have nothing to replace so`)
   if (!provider.rotate) return newInboundToken(parts, provider, key.id)
   const { settings, tokens, secret } = provider.rotate(kept.settings, kept.tokens, clock.now())
   const { label, status } = kept
