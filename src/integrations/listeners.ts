@@ -124,11 +124,13 @@ export class Listeners {
     const { id: ownerId, version } = wanted.owner
     const kept: Kept = { version, ownerId, stop: new AbortController(), openedAt: null }
     this.kept.set(key, kept)
-    const running = this.listen(key, wanted, kept).finally(() => this.running.delete(running))
+    const running = this.listen(key, wanted, kept)
+      .catch((error: unknown) => this.report(error, null, ownerId))
+      .finally(() => this.running.delete(running))
     this.running.add(running)
   }
 
-  /** Never throws. */
+  /** Fails only when the store does. */
   private async listen(key: string, wanted: Wanted, kept: Kept): Promise<void> {
     const { listener } = wanted
     const { parts, dispatcher } = this

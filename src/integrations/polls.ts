@@ -26,11 +26,15 @@ export class Polls {
   start(): void {
     const { providers = PROVIDERS } = this.dispatcher.parts
     if (this.dispatcher.stopping.aborted) return
+    const present = new Set<string>()
     for (const provider of providers) {
       if (!provider.poll) continue
-      for (const integration of integrationsOf(this.parts.db, provider.type))
+      for (const integration of integrationsOf(this.parts.db, provider.type)) {
+        present.add(integration.id)
         this.consider(provider, provider.poll, integration)
+      }
     }
+    for (const id of this.endedAt.keys()) if (!present.has(id)) this.endedAt.delete(id)
   }
 
   private consider(
@@ -50,13 +54,14 @@ export class Polls {
     this.underWay.add(id)
     void this.dispatcher
       .visit(way, (ended) => this.look(provider, poll, integration, ended))
+      .catch((error: unknown) => this.dispatcher.parts.report(error, id))
       .finally(() => {
         this.underWay.delete(id)
         this.endedAt.set(id, this.parts.clock.now())
       })
   }
 
-  /** Never throws. */
+  /** Fails only when the store does. */
   private async look(
     provider: Provider,
     poll: Poll<object, unknown, object, unknown>,

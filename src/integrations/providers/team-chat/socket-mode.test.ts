@@ -345,4 +345,23 @@ describe('the connection', () => {
     await listeners.idle()
     expect(slack.calls).toHaveLength(8)
   })
+
+  test('that fails while the store takes nothing ends no program, and is opened again', async () => {
+    await using world = teamChatWorld()
+    const { slack, listeners, db, clock, reported } = world
+    await world.connected({ appToken: APP_TOKEN })
+    slack.behaviour.instead = (method) =>
+      method === 'apps.connections.open' ? new Response('', { status: 503 }) : null
+    db.exec(`CREATE TRIGGER full BEFORE UPDATE ON integration BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`)
+    for (let round = 0; round < 2; round++) {
+      listeners.start()
+      await listeners.idle()
+      clock.advance(60 * SECOND_MS)
+    }
+    expect(reported.map(String)).toEqual([expect.stringContaining('the disk is full')])
+    slack.behaviour.instead = () => null
+    db.exec('DROP TRIGGER full')
+    listeners.start()
+    await until(() => slack.sockets.size === 1)
+  })
 })
