@@ -16,6 +16,8 @@ const FILLED = ['project', 'issuetype', 'summary', 'description', 'labels', 'rep
 
 const MAX_PAGES = 20
 const PAGE = 100
+/** Looked at of one list. */
+const MAX_ITEMS = 1000
 
 interface NewField {
   name: string
@@ -109,7 +111,8 @@ async function fieldsBefore84(context: Jira): Promise<Fields | null> {
 }
 
 /** Fails with `invalid` when the configured type is not among them, naming those that are. */
-function findType<T extends NamedType>({ settings: { issueType, project } }: Jira, types: readonly T[]): T {
+function findType<T extends NamedType>({ settings: { issueType, project } }: Jira, all: readonly T[]): T {
+  const types = all.slice(0, MAX_ITEMS)
   const type = types.find(({ name }) => name === issueType)
   if (type) return type
   const names = types.map(({ name }) => oneLine(String(name), 60))
@@ -129,7 +132,7 @@ async function listOf(
     const where = `${path}?startAt=${all.length}&maxResults=${PAGE}`
     const page = await askIfThere<Record<string, unknown>>(context, where)
     if (!page) return null
-    const items = names.map((name) => page[name]).find(Array.isArray) ?? []
+    const items = (names.map((name) => page[name]).find(Array.isArray) ?? []).slice(0, MAX_ITEMS)
     all.push(...items)
     const isLast = page.isLast ?? all.length >= Number(page.total ?? 0)
     if (isLast || items.length === 0) break

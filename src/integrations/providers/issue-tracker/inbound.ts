@@ -2,7 +2,7 @@ import type { Instant } from '../../../core/clock.ts'
 import type { IssueStatus } from '../../../issues/issue.ts'
 import type { LinkedIssue } from '../context.ts'
 import type { InboundCall } from '../provider.ts'
-import { type JiraInbound, userIdOf } from './jira.ts'
+import { fieldsIn, type JiraInbound, userIdOf } from './jira.ts'
 import type { Category, Ticket } from './memory.ts'
 import { type FoundTicket, ticketIn } from './search.ts'
 
@@ -51,7 +51,7 @@ function linkedTo(context: JiraInbound, { id, key }: FoundTicket): LinkedTicket 
 
 /** The member who did it; null when nobody here has that address, or Jira does not tell it. */
 function editorIn(context: JiraInbound, user: unknown): string | null {
-  const { emailAddress } = { ...(user as object) } as Record<string, unknown>
+  const { emailAddress } = fieldsIn(user)
   return typeof emailAddress === 'string' ? (context.editorOf(emailAddress)?.userId ?? null) : null
 }
 

@@ -119,9 +119,13 @@ export function statusIn(error: unknown): number | null {
   return error instanceof CallFailed && error.reply.kind === 'status' ? error.reply.status : null
 }
 
+/** The fields of what Jira says is an object; none when it is something else. */
+export const fieldsIn = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+
 /** A user's id: Cloud's `accountId`, a Data Center's `key`. Empty when it is none. */
 export function userIdOf(user: unknown): string {
-  const { accountId, key, name } = { ...(user as object) } as Record<string, unknown>
+  const { accountId, key, name } = fieldsIn(user)
   return ([accountId, key, name].find((one) => typeof one === 'string' && one !== '') as string | undefined) ?? ''
 }
 

@@ -1,4 +1,4 @@
-import { ask, isCloud, type Jira } from './jira.ts'
+import { ask, fieldsIn, isCloud, type Jira } from './jira.ts'
 import { CATEGORIES, type Category } from './memory.ts'
 
 export interface Status {
@@ -35,7 +35,8 @@ export async function searchTickets(context: Jira, jql: string): Promise<FoundTi
   let place: object = isCloud(context) ? {} : { startAt: 0 }
   for (let pages = 0; pages < MAX_PAGES; pages++) {
     const page = await ask<Page>(context, 'POST', isCloud(context) ? '/search/jql' : '/search', { ...query, ...place })
-    const issues = page.issues ?? []
+    // Each costs far more here than there, where it may be a single letter.
+    const issues = Array.isArray(page.issues) ? page.issues.slice(0, PAGE) : []
     found.push(...issues.map(ticketIn))
     const isEnd = isCloud(context) ? !page.nextPageToken : found.length >= (page.total ?? 0)
     if (isEnd || issues.length === 0) break
@@ -52,21 +53,23 @@ export async function statusOf(context: Jira, key: string): Promise<Status> {
   return ticketIn(await ask(context, 'GET', `/issue/${encodeURIComponent(key)}?fields=status`)).status
 }
 
+const MAX_LABELS = 1000
+
 export function ticketIn(value: unknown): FoundTicket {
-  const { id, key, fields } = { ...(value as object) } as Record<string, unknown>
-  const { status, labels } = { ...(fields as object) } as Record<string, unknown>
+  const { id, key, fields } = fieldsIn(value)
+  const { status, labels } = fieldsIn(fields)
   return {
     id: wordIn(id),
     key: wordIn(key),
     status: statusIn(status),
-    labels: Array.isArray(labels) ? labels.map(wordIn) : [],
+    labels: Array.isArray(labels) ? labels.slice(0, MAX_LABELS).map(wordIn) : [],
   }
 }
 
 /** A status as Jira writes it. */
 export function statusIn(value: unknown): Status {
-  const { id, name, statusCategory } = { ...(value as object) } as Record<string, unknown>
-  const { key } = { ...(statusCategory as object) } as Record<string, unknown>
+  const { id, name, statusCategory } = fieldsIn(value)
+  const { key } = fieldsIn(statusCategory)
   return {
     id: wordIn(id ?? name),
     name: wordIn(name),

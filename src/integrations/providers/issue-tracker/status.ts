@@ -79,11 +79,15 @@ interface Transition {
   fields?: Record<string, Field>
 }
 
+const MAX_OFFERS = 200
+/** No form has more. */
+const MAX_FIELDS = 500
+
 /** The transitions that can be taken from a status. */
 async function offersOf(context: JiraIssue, key: string, from: Status): Promise<Offer[]> {
   const path = `/issue/${encodeURIComponent(key)}/transitions?expand=transitions.fields`
   const { transitions = [] } = await ask<{ transitions?: Transition[] }>(context, 'GET', path)
-  return transitions.flatMap(({ id, name, to, fields = {} }) => {
+  return transitions.slice(0, MAX_OFFERS).flatMap(({ id, name, to, fields = {} }) => {
     const target = statusIn(to)
     const isReopening = from.category === 'done' && target.category !== 'done'
     const values = valuesFor(fields, isReopening)
@@ -94,7 +98,9 @@ async function offersOf(context: JiraIssue, key: string, from: Status): Promise<
 /** Values for the fields of a transition that have to be filled; null when one can't be. */
 function valuesFor(fields: Record<string, Field>, isReopening: boolean): Record<string, unknown> | null {
   const values: Record<string, unknown> = {}
-  for (const [name, field] of Object.entries(fields)) {
+  const entries = Object.entries(fields)
+  if (entries.length > MAX_FIELDS) return null
+  for (const [name, field] of entries) {
     if (name === 'resolution' && isReopening && !field.required) values[name] = null
     if (!field.required || field.hasDefaultValue) continue
     const value = firstValue(field)

@@ -148,11 +148,14 @@ async function comment(context: JiraDelivery, key: string, message: Message): Pr
 export const addComment = (context: JiraIssue, key: string, body: Body): Promise<object> =>
   ask(context, 'POST', `/issue/${encodeURIComponent(key)}/comment`, { body })
 
+const LATEST_COMMENTS = 50
+
 /** True when one of the latest comments has this text. */
 async function stands(context: JiraIssue, key: string, body: Body): Promise<boolean> {
-  const path = `/issue/${encodeURIComponent(key)}/comment?orderBy=-created&maxResults=50`
+  const path = `/issue/${encodeURIComponent(key)}/comment?orderBy=-created&maxResults=${LATEST_COMMENTS}`
   const { comments = [] } = await ask<{ comments?: { body: Body }[] }>(context, 'GET', path)
-  return comments.some((one) => plainOf(one.body) === plainOf(body))
+  const wanted = plainOf(body)
+  return comments.slice(0, LATEST_COMMENTS).some((one) => plainOf(one.body) === wanted)
 }
 
 /** True when somebody deleted it. */
