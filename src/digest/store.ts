@@ -103,14 +103,16 @@ export function beginMail(
 }
 
 /**
- * Returns mails that are due, those that are longest due first; at most `limit`. What waits longer than `longestMs` was to
+ * Returns mails that are due: organizations take turns, each with those first that are longest due; at most `limit`. What waits longer than `longestMs` was to
  * wait before the clock was put back, and is due.
  */
 export function dueMails(db: Db, now: Instant, longestMs: number, limit: number): PendingMail[] {
   return prepared<[object], PendingMail>(
     db,
-    `SELECT orgId, reader, day, attempts, dueAt FROM digestMail
-     WHERE status = 'pending' AND (dueAt <= @now OR dueAt > @latest) ORDER BY dueAt, orgId, reader LIMIT @limit`,
+    `SELECT orgId, reader, day, attempts, dueAt FROM (
+       SELECT *, row_number() OVER (PARTITION BY orgId ORDER BY dueAt, reader) AS turn FROM digestMail
+       WHERE status = 'pending' AND (dueAt <= @now OR dueAt > @latest))
+     ORDER BY turn, dueAt, orgId, reader LIMIT @limit`,
   ).all({ now, latest: now + longestMs, limit })
 }
 

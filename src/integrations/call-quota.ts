@@ -16,19 +16,22 @@ export interface QuotaParts {
   clock: Clock
   /** Whose quota it is. */
   provider: string
+  /** Who calls: organizations take turns. */
+  orgId: string
 }
 
 /**
- * Makes one call that counts against a quota, when there is room for it; those that wait go in the order in which they came.
+ * Makes one call that counts against a quota, when there is room for it. Organizations take turns, however many calls one has
+ * waiting; those of one go in the order in which they came.
  * Calls of before a restart count too. Fails as `call` does, and when the signal is aborted while it waits.
  * @param waits told until when it waits, again and again, and null when it waits no longer
  */
 export async function withinQuota<R>(
-  { db, clock, provider }: QuotaParts,
+  { db, clock, provider, orgId }: QuotaParts,
   quota: Quota,
   { call, signal, waits }: { call: () => Promise<R>; signal: AbortSignal; waits(until: Instant | null): void },
 ): Promise<R> {
-  const id = await oneAtATime(db, `calls ${provider}`, async () => {
+  const take = async () => {
     for (;;) {
       signal.throwIfAborted()
       const taken = takeCall(db, provider, quota, clock.now())
@@ -37,7 +40,10 @@ export async function withinQuota<R>(
       await reach(clock, taken.freeAt, signal)
       waits(null)
     }
-  })
+  }
+  // Of each organization only the first call waits beside those of others.
+  const line = `calls ${provider}`
+  const id = await oneAtATime(db, `${line} ${orgId}`, () => oneAtATime(db, line, take))
   try {
     return await call()
   } finally {

@@ -79,6 +79,17 @@ describe('a notice goes without', () => {
     expect(second && (await complete(second))).toBe('The release did it.')
   })
 
+  test('of one organization whose history is slow, while others are told theirs', async () => {
+    const { complete, open } = setUp(async (signal, id) =>
+      id === 'iss_1' ? new Promise((resolve) => signal.addEventListener('abort', () => resolve(null))) : history,
+    )
+    const [first] = open('iss_1')
+    expect(first && (await complete(first))).toBeNull()
+    const [second] = open('iss_2')
+    expect(second && (await complete(second))).toBeNull()
+    expect(second && (await complete({ ...second, orgId: 'org_other' }))).toBe('The release did it.')
+  })
+
   test('when the history ignores that its time is over', async () => {
     const { complete, open } = setUp(() => new Promise(() => undefined))
     const [first] = open()

@@ -16,7 +16,7 @@ export type AskHistory = (issue: { orgId: string; id: string }, signal: AbortSig
 const TIMEOUT_MS = 1500
 /** After this share of it nothing more is asked, and what was answered by then is told. */
 const ANSWER_SHARE = 0.8
-/** After a timeout or failure notices go without for so long: a slow engine holds up one of them, and not each. */
+/** After a timeout or failure an organization's notices go without for so long: a slow engine holds up one of them, and not each. */
 export const HISTORY_PAUSE_MS = 30 * SECOND_MS
 /** Repeats and resolutions that are so late wait behind many others, and hold up none of them. */
 const LATE_MS = 10 * SECOND_MS
@@ -38,7 +38,8 @@ export class HistoryAsker {
   /** By notice: several channels are told the same. */
   private readonly asked = new Map<string, Promise<MessageHistory | null>>()
   private readonly queue = new FairQueue(AT_ONCE)
-  private failedAt: Instant | null = null
+  /** By organization: one whose history is slow costs no other anything. */
+  private readonly failedAt = new Map<string, Instant>()
 
   constructor(private readonly parts: HistoryAskerParts) {}
 
@@ -49,14 +50,14 @@ export class HistoryAsker {
    */
   async complete(delivery: DeliveryRecord, message: Message, stopping: AbortSignal): Promise<Message> {
     const { issueId, noticeKey, orgId } = delivery
-    if (issueId === null || hasHistory(message) || !this.isAsked(delivery) || this.isPaused()) return message
+    if (issueId === null || hasHistory(message) || !this.isAsked(delivery) || this.isPaused(orgId)) return message
     const asking = this.asked.get(noticeKey) ?? this.ask({ orgId, id: issueId }, stopping)
     this.asked.set(noticeKey, asking)
     try {
       const history = await asking
       return history ? this.keep(noticeKey, withHistory(message, history)) : message
     } catch (error) {
-      this.failedAt = this.parts.clock.now()
+      this.failed(orgId)
       if (!(error instanceof AppError)) this.parts.report(error, delivery.id)
       return message
     } finally {
@@ -70,8 +71,13 @@ export class HistoryAsker {
     return transition !== 'test' && transition !== 'delivery_failed' && this.parts.clock.now() - dueAt < LATE_MS
   }
 
-  private isPaused(): boolean {
-    const sinceMs = this.parts.clock.now() - (this.failedAt ?? Number.NEGATIVE_INFINITY)
+  private failed(orgId: string): void {
+    for (const id of this.failedAt.keys()) if (!this.isPaused(id)) this.failedAt.delete(id)
+    this.failedAt.set(orgId, this.parts.clock.now())
+  }
+
+  private isPaused(orgId: string): boolean {
+    const sinceMs = this.parts.clock.now() - (this.failedAt.get(orgId) ?? Number.NEGATIVE_INFINITY)
     // Of a clock that was put back nothing is known.
     return sinceMs >= 0 && sinceMs < HISTORY_PAUSE_MS
   }
@@ -92,7 +98,7 @@ export class HistoryAsker {
       return await Promise.race([answer, tooLate])
     } finally {
       for (const timer of timers) clearTimeout(timer)
-      if (late.signal.aborted) this.failedAt = this.parts.clock.now()
+      if (late.signal.aborted) this.failed(issue.orgId)
     }
   }
 

@@ -128,13 +128,23 @@ export interface ToSync extends IssueChannel {
   syncAttempts: number
 }
 
-/** Those that are due, the longest first. */
+/** Looked through for those whose turn it is. */
+const MOST_DUE = 10_000
+
+/** Those that are due: organizations take turns, and so do the channels of each, the longest due first. */
 export function issuesToSync(db: Db, now: Instant, limit: number): ToSync[] {
   return prepared<[Instant, number], ToSync>(
     db,
-    `SELECT issue.orgId, issueId, channelType, channelTarget, syncAttempts
-     FROM issueMemory JOIN issue ON issue.id = issueMemory.issueId
-     WHERE syncAt <= ? ORDER BY syncAt LIMIT ?`,
+    `WITH due AS (
+       SELECT issue.orgId, issueId, channelType, channelTarget, syncAttempts, syncAt
+       FROM issueMemory JOIN issue ON issue.id = issueMemory.issueId
+       WHERE syncAt <= ? ORDER BY syncAt LIMIT ${MOST_DUE}
+     ), ofChannel AS (
+       SELECT *, row_number() OVER (PARTITION BY orgId, channelTarget ORDER BY syncAt) AS place FROM due
+     ), ofOrg AS (
+       SELECT *, row_number() OVER (PARTITION BY orgId ORDER BY place, syncAt) AS turn FROM ofChannel
+     )
+     SELECT orgId, issueId, channelType, channelTarget, syncAttempts FROM ofOrg ORDER BY turn, syncAt LIMIT ?`,
   ).all(now, limit)
 }
 

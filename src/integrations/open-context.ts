@@ -160,7 +160,8 @@ export class OpenContext implements IntegrationContext {
 
   withinQuota<R>(quota: Quota, call: () => Promise<R>, waits: (until: Instant | null) => void): Promise<R> {
     const { db, clock } = this.parts
-    return withinQuota({ db, clock, provider: this.provider.type }, quota, { call, waits, signal: this.signal })
+    const { orgId, provider } = this
+    return withinQuota({ db, clock, provider: provider.type, orgId }, quota, { call, waits, signal: this.signal })
   }
 
   record(key: string): unknown {

@@ -233,8 +233,8 @@ export function drop(db: Db, delivery: DeliveryRecord, reason: string): void {
 }
 
 /**
- * The clock was put back, from `latestAt` to `at`: what waits, and what the throttle counts, is moved back as far, so that
- * each waits as long as it would have.
+ * The clock was put back, from `latestAt` to `at`: what waits, what the throttle counts, and what is to be shown at other sides
+ * is moved back as far, so that each waits as long as it would have.
  */
 export function moveBack(db: Db, { at, latestAt }: Pick<ClockStep, 'at' | 'latestAt'>): void {
   const by = { at, byMs: latestAt - at }
@@ -245,5 +245,6 @@ export function moveBack(db: Db, { at, latestAt }: Pick<ClockStep, 'at' | 'lates
        WHERE status IN ('pending', 'sending') AND dueAt > @at`,
     ).run(by)
     prepared(db, 'UPDATE delivery SET throttleAt = throttleAt - @byMs WHERE throttleAt > @at').run(by)
+    prepared(db, 'UPDATE issueMemory SET syncAt = max(@at, syncAt - @byMs) WHERE syncAt > @at').run(by)
   })
 }

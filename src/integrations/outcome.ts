@@ -3,7 +3,7 @@ import { addHistory } from '../issues/store.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
 import type { Claimed } from './attempt.ts'
 import { logAttempt } from './attempt-log.ts'
-import { retryDelayMs } from './delivery.ts'
+import { MAX_RETRY_AFTER_MS, retryDelayMs } from './delivery.ts'
 import type { DeliveryHead } from './grouping.ts'
 import { tellOfLoss } from './loss.ts'
 import type { Provider } from './providers/provider.ts'
@@ -57,7 +57,7 @@ function settle(db: Db, delivery: DeliveryHead, outcome: Outcome, parts: Recordi
   if (outcome.verdict === 'delivered') return delivered(db, delivery, outcome.note, parts.now)
   if (outcome.verdict === 'stopped') return update(db, delivery, `status = 'pending', attempts = attempts - 1`, {})
   if (outcome.verdict === 'wait') {
-    const dueAt = parts.now + outcome.waitMs
+    const dueAt = parts.now + Math.min(outcome.waitMs, MAX_RETRY_AFTER_MS)
     return update(db, delivery, `status = 'pending', attempts = attempts - 1, dueAt = @dueAt`, { dueAt })
   }
   const { reason } = outcome

@@ -1,7 +1,7 @@
 import { type Instant, MINUTE_MS } from '../core/clock.ts'
 import { oneAtATime } from '../core/one-at-a-time.ts'
 import { refuseUnusable } from './attempt.ts'
-import { retryDelayMs } from './delivery.ts'
+import { MAX_RETRY_AFTER_MS, retryDelayMs } from './delivery.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { lockOf } from './grouping.ts'
 import { issuesToSync, synced, syncLater, type ToSync } from './issue-memory.ts'
@@ -85,7 +85,7 @@ export class StatusSync {
     const later = (at: Instant | null, counts: boolean) => {
       for (const one of told) syncLater(db, one, at, counts)
     }
-    if (outcome?.verdict === 'wait') return later(now + outcome.waitMs, false)
+    if (outcome?.verdict === 'wait') return later(now + Math.min(outcome.waitMs, MAX_RETRY_AFTER_MS), false)
     if (outcome?.verdict === 'broken' && outcome.status) return later(now + MENDED_MS, false)
     const delay =
       outcome?.verdict === 'retry' ? retryDelayMs(channel.syncAttempts + 1, outcome.retryAfterMs, jitter()) : null

@@ -1,4 +1,4 @@
-import { type Instant, reach, SECOND_MS } from '../../../core/clock.ts'
+import { type Instant, MINUTE_MS, reach, SECOND_MS } from '../../../core/clock.ts'
 import { AppError } from '../../../core/error.ts'
 import { retryAfterMs } from '../../delivery.ts'
 import { oneLine } from '../../one-line.ts'
@@ -32,6 +32,8 @@ const FIRST_PAUSE_MS = SECOND_MS
 const FIRST_RATE_PAUSE_MS = 5 * SECOND_MS
 const LONGEST_RATE_PAUSE_MS = 100 * SECOND_MS
 const MOST_RATE_PAUSES = 20
+/** Whoever asks for more is asked again then. */
+const LONGEST_ASKED_MS = 10 * MINUTE_MS
 /** All tags of a large container. */
 const MOST_BYTES = 32 * 1024 * 1024
 const MOST_PAGES = 1000
@@ -210,7 +212,7 @@ const isTooOften = ({ status, reason }: Refused): boolean => TOO_OFTEN.test(reas
 
 function ratePauseMs({ headers }: CallAnswer, pauses: number, now: Instant): number {
   const own = Math.min(FIRST_RATE_PAUSE_MS * 2 ** pauses, LONGEST_RATE_PAUSE_MS)
-  return Math.max(own, retryAfterMs(headers['retry-after'], now) ?? 0)
+  return Math.max(own, Math.min(retryAfterMs(headers['retry-after'], now) ?? 0, LONGEST_ASKED_MS))
 }
 
 /** Google's errors: https://cloud.google.com/apis/design/errors and, as most of this API are, those of before. */

@@ -140,7 +140,7 @@ test('however calls come, no window has more than the quota, and a restart forge
         clock.advance(pause)
         // As by a program that was started just now: nothing is known but what is stored.
         await withinQuota(
-          { db, clock, provider: 'tag_manager' },
+          { db, clock, provider: 'tag_manager', orgId: 'org_1' },
           { calls: 5, windowMs: 100_000 },
           {
             signal,

@@ -5,7 +5,7 @@ import type { AccessTokens, InboundContext } from '../context.ts'
 import type { ProviderTools } from '../provider.ts'
 import { TagManagerApi } from './api.ts'
 import { deploy } from './deploy.ts'
-import { askAgainS, withPatience } from './patience.ts'
+import { askAgainS, refuseMore, withPatience } from './patience.ts'
 import { NOTHING_DONE, Progress, type Stage } from './progress.ts'
 import { type DeploymentRecord, deploymentOf, keepDeployment, keepWatch, watchOf } from './records.ts'
 import type { Deployed, DeployInput, DeployStatus } from './schemas.ts'
@@ -67,6 +67,7 @@ export class Deployments {
   private begin(asker: Context, input: DeployInput, request: string): Work {
     const { orgId } = asker
     const place = placeOf(asker, input.containerPath)
+    refuseMore(this.underWay, asker.integrationId)
     const stage = { ...NOTHING_DONE }
     const done = this.tools
       .workOn({ orgId, id: asker.integrationId ?? '' }, (context) => this.carryOut(context, input, { request, stage }))

@@ -1,5 +1,5 @@
 import { type Clock, reach, SECOND_MS } from '../../../core/clock.ts'
-import type { AppError } from '../../../core/error.ts'
+import { AppError } from '../../../core/error.ts'
 import type { Stage } from './progress.ts'
 
 /** Whoever asks waits so long; what they wait for goes on. */
@@ -26,6 +26,15 @@ export async function withPatience<R>(
 
 const SOON_S = 5
 const LATEST_S = 100
+/** Lists, and deployments, of one integration at one time. */
+const MOST_UNDER_WAY = 10
+
+/** Fails with `unavailable` while an integration has as much under way as it may; `underWay` by its id, a blank, and what it is. */
+export function refuseMore(underWay: ReadonlyMap<string, unknown>, integrationId: string | null): void {
+  const own = [...underWay.keys()].filter((key) => key.startsWith(`${integrationId} `))
+  if (own.length < MOST_UNDER_WAY) return
+  throw new AppError('unavailable', `${MOST_UNDER_WAY} others wait for Tag Manager already`, LATEST_S)
+}
 
 /** Whoever asks again waits again, so this need not be exact. */
 export function askAgainS({ waitsUntil }: Stage, clock: Clock): number {

@@ -3,7 +3,7 @@ import { Closed } from '../../../core/schema.ts'
 import { type Route, route } from '../../../http/route.ts'
 import { TagManagerApi } from './api.ts'
 import { type Context, Deployments, type Tools } from './deployments.ts'
-import { askAgainS, withPatience } from './patience.ts'
+import { askAgainS, refuseMore, withPatience } from './patience.ts'
 import { NOTHING_DONE, Progress, type Stage } from './progress.ts'
 import {
   ContainerPath,
@@ -106,7 +106,7 @@ class TagLists {
 
   constructor(private readonly tools: Tools) {}
 
-  ask(context: Context, containerPath: string): Promise<TagList> {
+  async ask(context: Context, containerPath: string): Promise<TagList> {
     const key = `${context.integrationId} ${containerPath}`
     const { done, stage } = this.underWay.get(key) ?? this.begin(context, containerPath, key)
     const late = () => new AppError('unavailable', 'Tag Manager allows no more calls yet', askAgainS(stage, context))
@@ -114,6 +114,7 @@ class TagLists {
   }
 
   private begin({ orgId, integrationId }: Context, containerPath: string, key: string) {
+    refuseMore(this.underWay, integrationId)
     const stage = { ...NOTHING_DONE }
     const progress = new Progress((present) => void Object.assign(stage, present))
     const done = this.tools

@@ -74,16 +74,23 @@ export function prepare(config: object, given: object): Settings {
 function accountOf(file: unknown): ServiceAccount {
   const field = 'config.serviceAccount'
   const { client_email, private_key, private_key_id } = parseKeyFile(file, field)
-  if (!isRsaKey(private_key)) throw new AppError('invalid', `${field}.private_key: is no RSA key in PEM`)
+  const bits = rsaBits(private_key)
+  if (bits === null) throw new AppError('invalid', `${field}.private_key: is no RSA key in PEM`)
+  if (bits > MOST_BITS) throw new AppError('invalid', `${field}.private_key: must have at most ${MOST_BITS} bits`)
   return { client_email, private_key, ...(private_key_id === undefined ? {} : { private_key_id }) }
 }
 
-function isRsaKey(pem: string): boolean {
+/** Google's have 2048. To sign with one of 16,384 would hold up the whole program for more than a second. */
+const MOST_BITS = 4096
+
+/** Null when it is none. */
+function rsaBits(pem: string): number | null {
   try {
-    return createPrivateKey(pem).asymmetricKeyType === 'rsa'
+    const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(pem)
+    return asymmetricKeyType === 'rsa' ? (asymmetricKeyDetails?.modulusLength ?? null) : null
   } catch {
     // The error may quote what could not be read.
-    return false
+    return null
   }
 }
 

@@ -1,0 +1,49 @@
+import { expect, test } from 'bun:test'
+import { DAY_MS, MINUTE_MS } from '../core/clock.ts'
+import { issuesToSync, keepMemory } from './issue-memory.ts'
+import { outboxWorld } from './outbox.fixture.ts'
+import { moveBack } from './outbox.ts'
+
+/** Issues that are to be shown at a channel. */
+function toShow() {
+  const world = outboxWorld()
+  const { db, clock } = world
+  let count = 0
+  function due(orgId: string, channelTarget: string, at = 0): string {
+    const issueId = world.issue(`iss_${++count}`)
+    db.prepare('UPDATE issue SET orgId = ? WHERE id = ?').run(orgId, issueId)
+    const channel = { issueId, channelType: 'team_chat', channelTarget }
+    keepMemory(db, channel, { memory: {}, integrationId: null, ticketKey: null, now: clock.now() })
+    db.prepare('UPDATE issueMemory SET syncAt = ? WHERE issueId = ?').run(at, issueId)
+    return issueId
+  }
+  const first = (limit: number) => issuesToSync(db, clock.now(), limit).map(({ issueId }) => issueId)
+  return { ...world, due, first }
+}
+
+test('an organization with very many issues to show holds up no other', () => {
+  const { due, first, orgId, people } = toShow()
+  for (let n = 0; n < 150; n++) due(orgId, 'https://slow.example/a')
+  const theirs = due(people.mallory.orgId, 'https://chat.example/b', 5)
+  expect(first(100).slice(0, 2)).toContain(theirs)
+})
+
+test('a channel with very many issues to show holds up none beside it', () => {
+  const { due, first, orgId } = toShow()
+  const longest = due(orgId, 'https://slow.example/a')
+  for (let n = 0; n < 150; n++) due(orgId, 'https://slow.example/a', 1)
+  const other = due(orgId, 'https://chat.example/b', 5)
+  expect(first(100).slice(0, 2)).toEqual([longest, other])
+  expect(first(100)).toHaveLength(100)
+})
+
+test('after the clock was put back nothing waits until it has caught up', () => {
+  const { db, clock, due, first, orgId } = toShow()
+  const latestAt = clock.now()
+  const issueId = due(orgId, 'https://chat.example/b', latestAt + MINUTE_MS)
+  clock.set(latestAt - 365 * DAY_MS)
+  moveBack(db, { at: clock.now(), latestAt })
+  expect(first(10)).toEqual([])
+  clock.advance(MINUTE_MS)
+  expect(first(10)).toEqual([issueId])
+})
