@@ -18,6 +18,19 @@ function addressees(call: InboundCall, integrations: readonly Addressee[]): stri
   return found.map(({ id }) => id)
 }
 
+/** Calls whose token was looked at: once for all integrations of a bot, because anybody may have any number of them. */
+const checked = new WeakMap<InboundCall, { appId: string; done: Promise<void> }>()
+
+type Context = Parameters<typeof signingKey>[0]
+
+async function checkCall(context: Context, call: InboundCall, appId: string): Promise<void> {
+  const read = readToken(call)
+  const key = await signingKey(context, read.kid)
+  if (!key) throw new AppError('unauthorized', 'the connector token is signed with no key of the Bot Connector')
+  const issuer = operatorUrl(context.operator, 'OFFICE_CHAT_ISSUER')
+  await checkToken(read, { key, issuer, appId, activity: call.body, now: context.now() })
+}
+
 /** The messaging endpoint of the bot: learns which teams have it, and where it speaks with them. */
 export const receiver: Receiver<OfficeChatSettings, ChatMemory, OfficeChatTokens, OfficeChatState> = {
   path: 'messages',
@@ -29,16 +42,11 @@ export const receiver: Receiver<OfficeChatSettings, ChatMemory, OfficeChatTokens
   refusals: ['conflict', 'upstream'],
   addressees,
   async receive(context, call) {
-    const read = readToken(call)
-    const key = await signingKey(context, read.kid)
-    if (!key) throw new AppError('unauthorized', 'the connector token is signed with no key of the Bot Connector')
-    await checkToken(read, {
-      key,
-      issuer: operatorUrl(context.operator, 'OFFICE_CHAT_ISSUER'),
-      appId: context.settings.appId ?? '',
-      activity: call.body,
-      now: context.now(),
-    })
+    const { appId = '' } = context.settings
+    const one = checked.get(call)
+    const check = one?.appId === appId ? one : { appId, done: checkCall(context, call, appId) }
+    checked.set(call, check)
+    await check.done
     const state = afterActivity(stateOf(context.settings, context.state), call.body)
     if (state) await context.keepState(state)
     return { handled: state !== null }

@@ -22,7 +22,7 @@ export interface Bot {
 
 const A_GUID = '00001111-aaaa-2222-bbbb-3333cccc4444'
 const Name = (maxLength: number, description: string) =>
-  Type.String({ minLength: 1, maxLength, pattern: String.raw`^[\w.-]+$`, description, examples: [A_GUID] })
+  Type.String({ minLength: 1, maxLength, pattern: String.raw`^[\w-][\w.-]*$`, description, examples: [A_GUID] })
 
 /** Secrets may be null, which is the same as leaving them out where nothing is kept. */
 export const OfficeChatConfigSchema = Closed(

@@ -24,27 +24,36 @@ class SigningKeys {
   private keys = new Map<string, SigningKey>()
   private fetchedAt: Instant | null = null
   private triedAt: Instant = Number.NEGATIVE_INFINITY
-  private loading: Promise<void> | null = null
+  private loading: { done: Promise<void>; signal: AbortSignal } | null = null
 
   /** Null when there is no key of that id. Fails as a call does when there are no keys at all. */
   async find(context: Context, kid: string): Promise<SigningKey | null> {
     const now = context.now()
-    const isFresh = this.fetchedAt !== null && now - this.fetchedAt < FRESH_MS
-    const mayTry = this.fetchedAt === null || now - this.triedAt >= UNKNOWN_AGAIN_MS
+    // Times to come are from before the clock was put back.
+    const ageOf = (at: Instant) => (at > now ? Number.POSITIVE_INFINITY : now - at)
+    const isFresh = this.fetchedAt !== null && ageOf(this.fetchedAt) < FRESH_MS
+    const mayTry = this.fetchedAt === null || ageOf(this.triedAt) >= UNKNOWN_AGAIN_MS
     if ((!isFresh || !this.keys.has(kid)) && mayTry) await this.load(context)
     return this.keys.get(kid) ?? null
   }
 
-  /** Once for all who wait. What is known stays when it fails. */
+  /** Once for all who wait; when who asked has left, another of them asks. What is known stays when it fails. */
   private async load(context: Context): Promise<void> {
-    this.loading ??= this.fetch(context).finally(() => {
-      this.loading = null
-    })
+    this.loading ??= this.begin(context)
+    const { done, signal } = this.loading
     try {
-      await this.loading
+      await done
     } catch (error) {
+      if (signal.aborted && !context.signal.aborted) return this.load(context)
       if (this.fetchedAt === null) throw error
     }
+  }
+
+  private begin(context: Context) {
+    const done = this.fetch(context).finally(() => {
+      this.loading = null
+    })
+    return { done, signal: context.signal }
   }
 
   private async fetch(context: Context): Promise<void> {
