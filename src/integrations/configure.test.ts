@@ -39,3 +39,14 @@ test.each([
   expect(shown).toEqual({})
   expect(record.config).toEqual({ url: 'https://chat.example' })
 })
+
+test('an organization has 500 integrations at most, and others have theirs', () => {
+  const { db, box, clock, orgId, people } = outboxWorld()
+  const parts = { db, box, clock, guard: addressGuard([]), publicUrl: 'https://watch.example', providers: [lenient] }
+  const input = { provider: 'team_chat' as const, config: { url: 'https://chat.example' } }
+  db.transaction(() => {
+    for (let n = 0; n < 500; n++) create(parts, orgId, input)
+  })()
+  expect(() => create(parts, orgId, input)).toThrow('at most 500 integrations')
+  expect(create(parts, people.mallory.orgId, input).record.orgId).toBe(people.mallory.orgId)
+})

@@ -15,6 +15,7 @@ import { splitNotify } from './notify.ts'
 import { PROVIDERS } from './providers/index.ts'
 import { type Provider, secretFieldsOf } from './providers/provider.ts'
 import {
+  countIntegrations,
   createIntegration,
   findIntegration,
   hasSecrets,
@@ -43,13 +44,22 @@ export interface Shown {
   webhookUrl?: string
 }
 
-/** Fails with `invalid`, naming the field, and with `conflict` when the organization may have no second one. */
+/** Of one organization: each is looked at again and again, on everybody's time. */
+const MOST_INTEGRATIONS = 500
+
+/** Fails with `invalid`, naming the field, and with `conflict` when the organization may have no more. */
 export function create(parts: ConfigureParts, orgId: string, input: IntegrationInput) {
   const { db, box, clock, guard, providers = PROVIDERS } = parts
   const provider = configuredProvider(providers, input.provider)
   const { configured, type } = provider
   if (configured.single && integrationsOf(db, type).some((one) => one.orgId === orgId)) {
     throw new AppError('conflict', `provider: the organization has its ${type} integration already`)
+  }
+  if (countIntegrations(db, orgId) >= MOST_INTEGRATIONS) {
+    throw new AppError(
+      'conflict',
+      `provider: an organization has at most ${MOST_INTEGRATIONS} integrations; delete one first`,
+    )
   }
   const { own, shared } = splitNotify(input.config, provider)
   const settings = configured.prepare(own, guard, own)

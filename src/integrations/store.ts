@@ -136,6 +136,10 @@ export function integrationsOf(db: Db, provider: string): IntegrationRecord[] {
   return prepared<[string], IntegrationRow>(db, sql).all(provider).map(recordOf)
 }
 
+export const countIntegrations = (db: Db, orgId: string): number =>
+  prepared<[string], { count: number }>(db, 'SELECT count(*) AS count FROM integration WHERE orgId = ?').get(orgId)
+    ?.count ?? 0
+
 /** The sealed secrets of all integrations that have theirs. */
 export function sealedIntegrations(db: Db): { id: string; orgId: string; secret: Buffer }[] {
   return db

@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { AppError } from '../../../core/error.ts'
 import { Closed, Int, parser, Text, Type } from '../../../core/schema.ts'
 import { checkEmail } from '../../../org/user.ts'
+import type { Outcome } from '../../reply.ts'
 import { sendOne } from '../../send-one.ts'
+import type { MailOutbound } from '../../transport.ts'
+import type { IntegrationContext } from '../context.ts'
 import { provider } from '../provider.ts'
 
 export interface EmailDigestConfig {
@@ -58,14 +61,30 @@ export const emailDigest = provider<EmailDigestConfig>({
   connect: { by: 'none' },
   configured: { schema: EmailDigestConfigSchema, prepare },
   host: () => '',
-  test: (context) =>
-    sendOne(context, {
-      kind: 'mail',
-      to: context.settings.to,
-      subject: 'Tagwarden: test of the digest',
-      text: `${TEST}\n`,
-      html: `<p>${TEST}</p>`,
-      messageId: randomUUID(),
-      threadId: null,
-    }),
+  test: sendTests,
+})
+
+/** A mail of its own to each address, as with the digest: nobody sees the others. Delivered when one of them took it. */
+async function sendTests(context: IntegrationContext<EmailDigestConfig>): Promise<Outcome> {
+  const { to } = context.settings
+  const refusals: Outcome[] = []
+  for (const address of to) {
+    const outcome = await sendOne(context, testMail(address))
+    if (outcome.verdict === 'broken') refusals.push(outcome)
+    else if (outcome.verdict !== 'delivered') return outcome
+  }
+  const [first] = refusals
+  if (to.length === 0) return { verdict: 'broken', reason: 'everybody has unsubscribed: there is no address' }
+  if (first && refusals.length === to.length) return first
+  return { verdict: 'delivered', note: first ? `${refusals.length} of ${to.length} addresses refused` : null }
+}
+
+const testMail = (address: string): MailOutbound => ({
+  kind: 'mail',
+  to: [address],
+  subject: 'Tagwarden: test of the digest',
+  text: `${TEST}\n`,
+  html: `<p>${TEST}</p>`,
+  messageId: randomUUID(),
+  threadId: null,
 })
