@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../src/core/clock.ts'
-import { mailbox } from '../src/integrations/receiver.fixture.ts'
-import type { MailOutbound, Outbound, Reply, Transport } from '../src/integrations/transport.ts'
+import { mailbox } from '../src/integrations/transport/receiver.fixture.ts'
+import type { MailOutbound, Outbound, Reply, Transport } from '../src/integrations/transport/transport.ts'
 import { type TestApp, testApp } from './app.ts'
 import { TEST_START } from './fakes.ts'
 

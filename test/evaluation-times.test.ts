@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { MINUTE_MS, SECOND_MS } from '../src/core/clock.ts'
-import type { Outbound } from '../src/integrations/transport.ts'
+import type { Outbound } from '../src/integrations/transport/transport.ts'
 import { type TestApp, testApp } from './app.ts'
 
 // Real files and databases, on machines that do other things too.

@@ -5,7 +5,7 @@ import { createClient } from '@hey-api/openapi-ts'
 import { type Running, startServer } from '../src/commands/server.ts'
 import { readConfig } from '../src/config.ts'
 import type { OpenApiDocument } from '../src/http/openapi.ts'
-import { receiver } from '../src/integrations/receiver.fixture.ts'
+import { receiver } from '../src/integrations/transport/receiver.fixture.ts'
 import { call, runProgram, temporaryFolder, until } from './process.ts'
 
 /*

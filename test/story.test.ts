@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import PostalMime from 'postal-mime'
 import { DAY_MS, SECOND_MS } from '../src/core/clock.ts'
-import { mailbox, type Received, receiver } from '../src/integrations/receiver.fixture.ts'
+import { mailbox, type Received, receiver } from '../src/integrations/transport/receiver.fixture.ts'
 import { type TestApp, testApp } from './app.ts'
 
 /** `12:30` or `12:30:06` of the day on which every story begins, or of a day after it. */

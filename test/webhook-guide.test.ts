@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { PURCHASE_FACTS } from '../src/integrations/message.fixture.ts'
-import { buildMessage } from '../src/integrations/message.ts'
+import { PURCHASE_FACTS } from '../src/integrations/message/message.fixture.ts'
+import { buildMessage } from '../src/integrations/message/message.ts'
 import { webhookBody, webhookRequest } from '../src/integrations/providers/webhook/webhook.ts'
 import { temporaryFolder } from './process.ts'
 

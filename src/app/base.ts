@@ -1,11 +1,11 @@
 import type { Config } from '../config.ts'
 import type { Clock } from '../core/clock.ts'
-import { type AddressGuard, addressGuard } from '../integrations/address-guard.ts'
-import { httpTransport } from '../integrations/http-transport.ts'
-import { mailTransport } from '../integrations/mail-transport.ts'
-import { plainMail } from '../integrations/plain-mail.ts'
-import { type Transport, transport as transportOf } from '../integrations/transport.ts'
-import { webSockets } from '../integrations/web-socket.ts'
+import { type AddressGuard, addressGuard } from '../integrations/transport/address-guard.ts'
+import { httpTransport } from '../integrations/transport/http-transport.ts'
+import { mailTransport } from '../integrations/transport/mail-transport.ts'
+import { plainMail } from '../integrations/transport/plain-mail.ts'
+import { type Transport, transport as transportOf } from '../integrations/transport/transport.ts'
+import { webSockets } from '../integrations/transport/web-socket.ts'
 import { ownUrlOf } from './own-url.ts'
 
 /** Receives what is a bug or needs an operator. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { runProgram, temporaryFolder } from '../../test/process.ts'
-import { receiver } from '../integrations/receiver.fixture.ts'
+import { receiver } from '../integrations/transport/receiver.fixture.ts'
 import { UsageError } from './command.ts'
 import type { RecordedHit } from './har.ts'
 import { batchesOf, sendHits } from './import-har.ts'

@@ -1,5 +1,5 @@
 import { timeText } from '../core/text.ts'
-import { oneLine } from '../integrations/one-line.ts'
+import { oneLine } from '../integrations/message/one-line.ts'
 import { type Audience, focusOf } from './context.ts'
 import type { DigestDocument, Lead, Tone } from './document.ts'
 import { type DigestFacts, durationText, hasData } from './facts.ts'

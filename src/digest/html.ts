@@ -1,4 +1,4 @@
-import { escapeHtml, type LookClass, look, MONO, mailPage } from '../integrations/mail-look.ts'
+import { escapeHtml, type LookClass, look, MONO, mailPage } from '../integrations/message/mail-look.ts'
 import type { Block, Cell, DigestDocument, Figure, Item, Section, Tone } from './document.ts'
 
 const SURFACE: Readonly<Record<Tone, LookClass>> = { plain: 'soft', good: 'good', bad: 'bad', warn: 'warn' }

@@ -1,6 +1,6 @@
 import { alertTypeOf } from '../alerts/types/index.ts'
 import { countText, minuteText } from '../core/text.ts'
-import { oneLine } from '../integrations/one-line.ts'
+import { oneLine } from '../integrations/message/one-line.ts'
 import type { Explanation } from '../issues/explanation.ts'
 import type { IssueDetail, IssueRecord } from '../issues/issue.ts'
 

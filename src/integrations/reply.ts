@@ -1,8 +1,8 @@
 import type { Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import { retryAfterMs } from './delivery.ts'
+import { retryAfterMs } from './delivery/delivery.ts'
 import type { IntegrationStatus } from './integration.ts'
-import type { Outbound, Reply } from './transport.ts'
+import type { Outbound, Reply } from './transport/transport.ts'
 
 /** `retry`: a repeat may succeed. `broken`: it would meet the same refusal. */
 export type Verdict = 'delivered' | 'retry' | 'broken'

@@ -7,12 +7,12 @@ import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Enqueue } from '../issues/issue.ts'
 import type { Db } from '../store/database.ts'
-import type { AddressGuard } from './address-guard.ts'
-import { DeliveryDetailSchema, describeInDetail } from './attempt-log.ts'
+import type { AddressGuard } from './transport/address-guard.ts'
+import { DeliveryDetailSchema, describeInDetail } from './delivery/attempt-log.ts'
 import { type ConfigureParts, create, replace } from './configure.ts'
-import { DELIVERY_STATUSES, DeliverySchema, describeDelivery } from './delivery.ts'
-import { findDelivery, listDeliveries, replay } from './delivery-log.ts'
-import type { Dispatcher } from './dispatcher.ts'
+import { DELIVERY_STATUSES, DeliverySchema, describeDelivery } from './delivery/delivery.ts'
+import { findDelivery, listDeliveries, replay } from './delivery/delivery-log.ts'
+import type { Dispatcher } from './delivery/dispatcher.ts'
 import {
   DEFAULT_LABEL,
   describeIntegration,
@@ -24,7 +24,7 @@ import {
   NewIntegrationSchema,
 } from './integration.ts'
 import { providerRoutes } from './provider-routes.ts'
-import { testIntegration } from './send-test.ts'
+import { testIntegration } from './delivery/send-test.ts'
 import { deleteIntegration, findIntegration, listIntegrations } from './store.ts'
 
 export interface IntegrationParts {

@@ -10,7 +10,7 @@ import {
   type ProviderType,
   type SplitSettings,
 } from './integration.ts'
-import { memoryText } from './issue-memory.ts'
+import { memoryText } from './context/issue-memory.ts'
 
 /** Names an integration of one organization. */
 export interface IntegrationKey {

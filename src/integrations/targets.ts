@@ -1,6 +1,6 @@
 import type { Channel } from '../alerts/alert.ts'
 import { AppError } from '../core/error.ts'
-import type { AddressGuard } from './address-guard.ts'
+import type { AddressGuard } from './transport/address-guard.ts'
 import { PROVIDERS } from './providers/index.ts'
 import type { Provider } from './providers/provider.ts'
 

@@ -3,7 +3,7 @@ import { cast, memoryDb, testClock } from '../../test/fakes.ts'
 import { MINUTE_MS } from '../core/clock.ts'
 import { setRouting } from '../domains/routing-store.ts'
 import { createDomain, findDomain } from '../domains/store.ts'
-import type { Outbound, Reply } from '../integrations/transport.ts'
+import type { Outbound, Reply } from '../integrations/transport/transport.ts'
 import { checkHosts } from './check-hosts.ts'
 
 function setUp() {

@@ -1,6 +1,6 @@
-import type { Dispatcher } from '../integrations/dispatcher.ts'
-import { type NotifierParts, tellHeldOpening } from '../integrations/notifier.ts'
-import { releaseCaps } from '../integrations/outbox.ts'
+import type { Dispatcher } from '../integrations/delivery/dispatcher.ts'
+import { type NotifierParts, tellHeldOpening } from '../integrations/delivery/notifier.ts'
+import { releaseCaps } from '../integrations/delivery/outbox.ts'
 
 /** Adds to the outbox what a throttle held back and allows now, and starts sending what is pending. */
 export function deliver(parts: NotifierParts, dispatcher: Dispatcher): void {

@@ -3,7 +3,7 @@ import { type TestApp, testApp } from '../../test/app.ts'
 import { TEST_START } from '../../test/fakes.ts'
 import { until } from '../../test/process.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts'
-import { mailbox } from '../integrations/receiver.fixture.ts'
+import { mailbox } from '../integrations/transport/receiver.fixture.ts'
 import { gapsBetween } from '../signals/gap-store.ts'
 import type { Db } from '../store/database.ts'
 

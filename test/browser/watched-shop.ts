@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { receiver } from '../../src/integrations/receiver.fixture.ts'
+import { receiver } from '../../src/integrations/transport/receiver.fixture.ts'
 import { initialize, startServer, temporaryFolder, WEBHOOK_SECRET, watch } from '../process.ts'
 
 /** A server with a property whose leaked e-mail addresses are told to a webhook receiver. Gone at the end of its block. */

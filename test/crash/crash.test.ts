@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
-import type { Delivery } from '../../src/integrations/delivery.ts'
-import type { Received } from '../../src/integrations/receiver.fixture.ts'
+import type { Delivery } from '../../src/integrations/delivery/delivery.ts'
+import type { Received } from '../../src/integrations/transport/receiver.fixture.ts'
 import type { Issue, IssueDetail } from '../../src/issues/issue.ts'
 import {
   ask,

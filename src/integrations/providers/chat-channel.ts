@@ -1,6 +1,6 @@
 import { AppError } from '../../core/error.ts'
 import { Closed, Text, Type } from '../../core/schema.ts'
-import { oneLine } from '../one-line.ts'
+import { oneLine } from '../message/one-line.ts'
 
 /** The channel that a bot is to post to: every chat is asked alike. */
 export const ChatChannelInput = Closed(

@@ -1,8 +1,8 @@
 import type { Instant } from '../../core/clock.ts'
 import type { IssueStatus } from '../../issues/issue.ts'
-import type { Quota } from '../call-quota.ts'
-import type { Message } from '../message.ts'
-import type { HttpMethod, Outbound, Reply, WebSocketLine } from '../transport.ts'
+import type { Quota } from '../context/call-quota.ts'
+import type { Message } from '../message/message.ts'
+import type { HttpMethod, Outbound, Reply, WebSocketLine } from '../transport/transport.ts'
 
 /** A request to the other side. */
 export interface CallRequest {

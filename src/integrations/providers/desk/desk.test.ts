@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
 import { setStatus } from '../../../issues/store.ts'
 import { openDatabase } from '../../../store/database.ts'
-import { recover } from '../../queues.ts'
+import { recover } from '../../delivery/queues.ts'
 import { BOOK, type DeskServer, deskServer, deskWorld, SIGNING_SECRET } from './desk-world.fixture.ts'
 
 /*

@@ -1,4 +1,4 @@
-import type { MessageRow } from '../../message-text.ts'
+import type { MessageRow } from '../../message/message-text.ts'
 
 /** What a description or a comment consists of, before it is written for Cloud or a Data Center. No title is empty. */
 export type Block =

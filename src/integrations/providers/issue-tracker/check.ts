@@ -1,6 +1,6 @@
 import { AppError } from '../../../core/error.ts'
 import { firstFew } from '../../../core/text.ts'
-import { oneLine } from '../../one-line.ts'
+import { oneLine } from '../../message/one-line.ts'
 import type { Outcome } from '../../reply.ts'
 import { ask, askWhoWeAre, isMissing, type Jira } from './jira.ts'
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SECOND_MS } from '../../../core/clock.ts'
 import { openDatabase } from '../../../store/database.ts'
-import { recover } from '../../queues.ts'
+import { recover } from '../../delivery/queues.ts'
 import { jiraServer } from './issue-tracker-server.fixture.ts'
 import { asked, isCreate, type JiraWorld, jiraWorld } from './issue-tracker-world.fixture.ts'
 

@@ -1,7 +1,7 @@
 import { testClock } from '../../../../test/fakes.ts'
-import { testKills } from '../../kill-table.fixture.ts'
-import { type Row, testOutcomes } from '../../outcome-table.fixture.ts'
-import type { Received } from '../../receiver.fixture.ts'
+import { testKills } from '../../delivery/kill-table.fixture.ts'
+import { type Row, testOutcomes } from '../../delivery/outcome-table.fixture.ts'
+import type { Received } from '../../transport/receiver.fixture.ts'
 import { issueTracker } from './issue-tracker.ts'
 import { API_TOKEN, EMAIL, jiraServer } from './issue-tracker-server.fixture.ts'
 

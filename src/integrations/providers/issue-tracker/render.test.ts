@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { buildMessage, type Message } from '../../message.ts'
+import { buildMessage, type Message } from '../../message/message.ts'
 import { adfOf, adfText } from './adf.ts'
 import { bodyOf, plainOf, summaryOf } from './render.ts'
 

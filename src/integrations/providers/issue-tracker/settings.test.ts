@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { addressGuard } from '../../address-guard.ts'
+import { addressGuard } from '../../transport/address-guard.ts'
 import { jiraServer } from './issue-tracker-server.fixture.ts'
 import { jiraWorld } from './issue-tracker-world.fixture.ts'
 import { prepareJira } from './settings.ts'

@@ -1,6 +1,6 @@
 import { AppError } from '../../../core/error.ts'
 import { Closed, Int, Nullable, parser, Text, Type } from '../../../core/schema.ts'
-import type { AddressGuard } from '../../address-guard.ts'
+import type { AddressGuard } from '../../transport/address-guard.ts'
 
 export interface JiraSettings {
   /** Where Jira is, a path behind its host included. */

@@ -1,6 +1,6 @@
 import { type Instant, SECOND_MS } from '../../../core/clock.ts'
 import { AppError, messageOf } from '../../../core/error.ts'
-import type { Message, MessageKind } from '../../message.ts'
+import type { Message, MessageKind } from '../../message/message.ts'
 import type { Outcome } from '../../reply.ts'
 import { ask, askWhoWeAre, isCloud, isMissing, type Jira, type JiraDelivery, type JiraIssue, statusIn } from './jira.ts'
 import { type Category, NO_TICKET, type Ticket } from './memory.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { groupWords } from '../../group-text.ts'
-import { fallMessage, PURCHASE_FACTS, purchaseMessage } from '../../message.fixture.ts'
-import type { Message } from '../../message.ts'
+import { groupWords } from '../../message/group-text.ts'
+import { fallMessage, PURCHASE_FACTS, purchaseMessage } from '../../message/message.fixture.ts'
+import type { Message } from '../../message/message.ts'
 import { type CardMessage, type Cut, cardOf, fitting, groupCardOf, MAX_BYTES, plain } from './card.ts'
 
 const cut: Cut = { text: 1000, sample: 300, rows: 30 }

@@ -1,9 +1,9 @@
 import { cutText } from '../../../core/text.ts'
 import type { IssueStatus } from '../../../issues/issue.ts'
-import { hasChart } from '../../chart.ts'
-import { chartSpan, chartTitle, sparkline } from '../../chart-text.ts'
-import type { GroupWords } from '../../group-text.ts'
-import type { Message } from '../../message.ts'
+import { hasChart } from '../../message/chart.ts'
+import { chartSpan, chartTitle, sparkline } from '../../message/chart-text.ts'
+import type { GroupWords } from '../../message/group-text.ts'
+import type { Message } from '../../message/message.ts'
 import {
   COMPARED_TITLE,
   type ComparedRow,
@@ -15,7 +15,7 @@ import {
   sampleRowsOf,
   shownValue,
   subjectOf,
-} from '../../message-text.ts'
+} from '../../message/message-text.ts'
 
 /** Teams takes no more of a message: https://learn.microsoft.com/microsoftteams/platform/bots/how-to/format-your-bot-messages */
 export const MAX_BYTES = 28_672

@@ -1,5 +1,5 @@
 import { AppError } from '../../../core/error.ts'
-import { oneLine } from '../../one-line.ts'
+import { oneLine } from '../../message/one-line.ts'
 import { CallFailed, Unusable } from '../../reply.ts'
 import type { AccessTokens, CallAnswer, IntegrationContext } from '../context.ts'
 import { type Bot, type OfficeChatSettings, operatorBase } from './settings.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
-import { type Received, receiver } from '../../receiver.fixture.ts'
+import { type Received, receiver } from '../../transport/receiver.fixture.ts'
 import { BOT, CHANNEL, TEAM, TENANT } from './office-chat-server.fixture.ts'
 import { officeChatServer, officeChatWorld, type Server } from './office-chat-world.fixture.ts'
 

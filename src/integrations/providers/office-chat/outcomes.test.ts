@@ -1,6 +1,6 @@
-import { testKills } from '../../kill-table.fixture.ts'
-import { testOutcomes } from '../../outcome-table.fixture.ts'
-import type { Received } from '../../receiver.fixture.ts'
+import { testKills } from '../../delivery/kill-table.fixture.ts'
+import { testOutcomes } from '../../delivery/outcome-table.fixture.ts'
+import type { Received } from '../../transport/receiver.fixture.ts'
 import { officeChat } from './office-chat.ts'
 import { BOT, CHANNEL, ISSUER, officeChatServer, TEAM } from './office-chat-server.fixture.ts'
 

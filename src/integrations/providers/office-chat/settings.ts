@@ -1,6 +1,6 @@
 import { AppError } from '../../../core/error.ts'
 import { Closed, Nullable, parser, Text, Type } from '../../../core/schema.ts'
-import type { AddressGuard } from '../../address-guard.ts'
+import type { AddressGuard } from '../../transport/address-guard.ts'
 import type { OperatorSetting } from '../provider.ts'
 
 /** Either the address of a workflow, or a bot. */

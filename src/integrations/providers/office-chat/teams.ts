@@ -1,4 +1,4 @@
-import { oneLine } from '../../one-line.ts'
+import { oneLine } from '../../message/one-line.ts'
 import type { OfficeChatSettings } from './settings.ts'
 
 /** A team that has the bot. */

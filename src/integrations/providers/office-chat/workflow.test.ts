@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createServer } from 'node:net'
 import { SECOND_MS } from '../../../core/clock.ts'
-import { addressGuard } from '../../address-guard.ts'
+import { addressGuard } from '../../transport/address-guard.ts'
 import { BOT } from './office-chat-server.fixture.ts'
 import { officeChatServer, officeChatWorld } from './office-chat-world.fixture.ts'
 import { checkWorkflowUrl, prepareOfficeChat } from './settings.ts'

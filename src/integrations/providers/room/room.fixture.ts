@@ -1,6 +1,6 @@
 import { AppError } from '../../../core/error.ts'
-import { groupText, groupWords } from '../../group-text.ts'
-import { type Received, receiver } from '../../receiver.fixture.ts'
+import { groupText, groupWords } from '../../message/group-text.ts'
+import { type Received, receiver } from '../../transport/receiver.fixture.ts'
 import type { CallRequest, IntegrationContext } from '../context.ts'
 import { provider } from '../provider.ts'
 

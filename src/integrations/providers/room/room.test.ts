@@ -1,5 +1,5 @@
-import { testKills } from '../../kill-table.fixture.ts'
-import { testOutcomes } from '../../outcome-table.fixture.ts'
+import { testKills } from '../../delivery/kill-table.fixture.ts'
+import { testOutcomes } from '../../delivery/outcome-table.fixture.ts'
 import { room, roomServer } from './room.fixture.ts'
 
 testOutcomes('a chat', {

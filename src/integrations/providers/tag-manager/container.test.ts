@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { memoryDb, testClock } from '../../../../test/fakes.ts'
-import { withinQuota } from '../../call-quota.ts'
+import { withinQuota } from '../../context/call-quota.ts'
 import { readExactly } from './exact-json.ts'
 import type { Tag } from './shapes.ts'
 import { CONTAINER, KEY_FILE, OAUTH } from './tag-manager-server.fixture.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import { memoryDb, testClock } from '../../../../test/fakes.ts'
-import { withinQuota } from '../../call-quota.ts'
+import { withinQuota } from '../../context/call-quota.ts'
 import { prepare } from './settings.ts'
 import { KEY_FILE } from './tag-manager-server.fixture.ts'
 import { tagManagers } from './tag-manager-world.fixture.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { HttpOutbound, Reply } from '../../transport.ts'
+import type { HttpOutbound, Reply } from '../../transport/transport.ts'
 import { CONTAINER, KEY_FILE, OAUTH, type Thing } from './tag-manager-server.fixture.ts'
 import { tagManagers, type WorldOptions } from './tag-manager-world.fixture.ts'
 

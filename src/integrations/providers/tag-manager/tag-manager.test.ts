@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { openImage } from '../../kill-table.fixture.ts'
+import { openImage } from '../../delivery/kill-table.fixture.ts'
 import { type Asked, CONTAINER, type Thing } from './tag-manager-server.fixture.ts'
 import { tagManagers } from './tag-manager-world.fixture.ts'
 

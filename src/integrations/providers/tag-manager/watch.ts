@@ -1,5 +1,5 @@
 import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
-import { oneLine } from '../../one-line.ts'
+import { oneLine } from '../../message/one-line.ts'
 import { Refused, TagManagerApi } from './api.ts'
 import type { Context } from './deployments.ts'
 import { Progress } from './progress.ts'

@@ -1,5 +1,5 @@
 import { AppError } from '../../../core/error.ts'
-import { oneLine } from '../../one-line.ts'
+import { oneLine } from '../../message/one-line.ts'
 import { Refused, type TagManagerApi } from './api.ts'
 import type { LiveVersion, MergeConflict, Workspace } from './shapes.ts'
 import { OUR_NAME } from './wanted.ts'

@@ -1,4 +1,4 @@
-import { retryAfterMs } from '../../delivery.ts'
+import { retryAfterMs } from '../../delivery/delivery.ts'
 import { CallFailed } from '../../reply.ts'
 import type { CallAnswer, IntegrationContext } from '../context.ts'
 import { isCode, Refused } from './errors.ts'

@@ -1,6 +1,6 @@
 import { AppError } from '../../../core/error.ts'
 import { ById, type Route, route } from '../../../http/route.ts'
-import { type Message, testMessage } from '../../message.ts'
+import { type Message, testMessage } from '../../message/message.ts'
 import { CallFailed } from '../../reply.ts'
 import { ChatChannelAnswer, ChatChannelInput, channelNameIn } from '../chat-channel.ts'
 import type { ProviderTools } from '../provider.ts'

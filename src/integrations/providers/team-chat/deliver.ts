@@ -1,5 +1,5 @@
 import { Pace } from '../../../core/pace.ts'
-import type { Message } from '../../message.ts'
+import type { Message } from '../../message/message.ts'
 import { type Outcome, Unusable } from '../../reply.ts'
 import type { GroupMember } from '../context.ts'
 import { callMethod, type SlackAnswer } from './api.ts'

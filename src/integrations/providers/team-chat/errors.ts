@@ -1,6 +1,6 @@
 import type { Instant } from '../../../core/clock.ts'
-import { retryAfterMs } from '../../delivery.ts'
-import { oneLine } from '../../one-line.ts'
+import { retryAfterMs } from '../../delivery/delivery.ts'
+import { oneLine } from '../../message/one-line.ts'
 import { type Outcome, outcomeOf, Unusable } from '../../reply.ts'
 import type { CallAnswer } from '../context.ts'
 

@@ -1,4 +1,4 @@
-import { oneLine } from '../../one-line.ts'
+import { oneLine } from '../../message/one-line.ts'
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 

@@ -1,7 +1,7 @@
 import { TEST_START } from '../../../../test/fakes.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts'
-import { testKills } from '../../kill-table.fixture.ts'
-import { type Expected, type Row, testOutcomes } from '../../outcome-table.fixture.ts'
+import { testKills } from '../../delivery/kill-table.fixture.ts'
+import { type Expected, type Row, testOutcomes } from '../../delivery/outcome-table.fixture.ts'
 import { teamChat } from './team-chat.ts'
 import { BOT_TOKEN, CHANNEL, teamChatServer, WEBHOOK_PATH } from './team-chat-server.fixture.ts'
 

@@ -1,7 +1,7 @@
 import type { IssueStatus } from '../../../issues/issue.ts'
-import { groupWords, NAMED_AT_MOST } from '../../group-text.ts'
-import type { Message } from '../../message.ts'
-import { KIND_TITLES, type MessageRow, rowsOf, type Verbatim, verbatimOf } from '../../message-text.ts'
+import { groupWords, NAMED_AT_MOST } from '../../message/group-text.ts'
+import type { Message } from '../../message/message.ts'
+import { KIND_TITLES, type MessageRow, rowsOf, type Verbatim, verbatimOf } from '../../message/message-text.ts'
 import { type Block, buttonsFor, type Pressed } from './buttons.ts'
 import { firstLines, fitting, link, plain } from './mrkdwn.ts'
 

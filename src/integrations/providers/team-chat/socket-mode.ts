@@ -1,6 +1,6 @@
 import { SECOND_MS } from '../../../core/clock.ts'
 import { AppError } from '../../../core/error.ts'
-import type { WebSocketLine } from '../../transport.ts'
+import type { WebSocketLine } from '../../transport/transport.ts'
 import { callMethod } from './api.ts'
 import type { Listening } from './contexts.ts'
 import { Refused, unusable } from './errors.ts'

@@ -1,6 +1,6 @@
-import { testKills } from '../../kill-table.fixture.ts'
-import { testOutcomes } from '../../outcome-table.fixture.ts'
-import { receiver } from '../../receiver.fixture.ts'
+import { testKills } from '../../delivery/kill-table.fixture.ts'
+import { testOutcomes } from '../../delivery/outcome-table.fixture.ts'
+import { receiver } from '../../transport/receiver.fixture.ts'
 import { webhook } from './webhook.ts'
 
 const secret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`

@@ -2,10 +2,10 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { HOUR_MS, type Instant } from '../../../core/clock.ts'
 import { AppError } from '../../../core/error.ts'
 import { Closed, parser, Text, Type } from '../../../core/schema.ts'
-import type { AddressGuard } from '../../address-guard.ts'
-import type { Message, MessageKind } from '../../message.ts'
+import type { AddressGuard } from '../../transport/address-guard.ts'
+import type { Message, MessageKind } from '../../message/message.ts'
 import { outcomeOf } from '../../reply.ts'
-import type { HttpOutbound } from '../../transport.ts'
+import type { HttpOutbound } from '../../transport/transport.ts'
 import { provider } from '../provider.ts'
 
 export interface WebhookConfig {

@@ -1,0 +1,167 @@
+import { describe, expect, test } from 'bun:test'
+import { type Caller, client, credentialsOf } from '../../../test/fakes.ts'
+import { DAY_MS, SECOND_MS } from '../../core/clock.ts'
+import { RECORDS_KEPT_MS } from '../../store/retention.ts'
+import { removeOldDeliveries, replay } from './delivery-log.ts'
+import { type GroupWorldOptions, groupWorld, roomAt } from './group-world.fixture.ts'
+import { mail } from './outbox.fixture.ts'
+import { roomServer } from '../providers/room/room.fixture.ts'
+import { recover } from './queues.ts'
+import { mailbox, receiver } from '../transport/receiver.fixture.ts'
+import { deliveryRoutes } from '../routes.ts'
+import { createIntegration } from '../store.ts'
+
+const secret = `whsec_${Buffer.alloc(24, 9).toString('base64')}`
+
+function setUp(options: GroupWorldOptions = {}) {
+  const world = groupWorld(options)
+  const { db, box, orgId, clock, people } = world
+  const call = client(world, ...deliveryRoutes(world))
+  const keys = credentialsOf(people)
+  const read = async (id: string, caller: Caller = 'admin') =>
+    (await call('GET', `/v1/notifications/deliveries/${id}`, { as: keys[caller] })).body
+  const integrate = (url: string) =>
+    createIntegration(db, box, {
+      ...{ orgId, provider: 'webhook', label: 'On call', config: { url }, secrets: { secret }, createdAt: clock.now() },
+    }).id
+  return { ...world, read, integrate }
+}
+
+describe('the log of a delivery', () => {
+  test('has every attempt with its time, how long it took, its reason and what the other side said', async () => {
+    await using server = receiver((_request, index) =>
+      index === 0 ? new Response('starting\nup', { status: 503 }) : new Response('ok'),
+    )
+    const { clock, open, deliver, read } = setUp()
+    const at = clock.now()
+    const { deliveryIds } = open('iss_1', [{ type: 'webhook', target: server.url }])
+    const [id = ''] = deliveryIds
+    expect((await read(id)).log).toEqual([])
+    await deliver()
+    clock.advance(5 * SECOND_MS)
+    await deliver()
+    const durMs = expect.any(Number)
+    expect(await read(id)).toEqual({
+      ...{ id, issueId: 'iss_1', alertId: 'alr_1', transition: 'opened', status: 'delivered', attempts: 2 },
+      ...{ channel: { type: 'webhook', target: server.url }, dueAt: null, lastError: null, createdAt: at },
+      ...{ lastAttemptAt: clock.now(), deliveredAt: clock.now() },
+      log: [
+        { at, durMs, outcome: 'retry', reason: 'HTTP 503', answer: 'starting up' },
+        { at: clock.now(), durMs, outcome: 'delivered', reason: null, answer: 'ok' },
+      ],
+    })
+  })
+
+  test('shows what the other side said to admins only, and everything to nobody else', async () => {
+    await using server = receiver(() => new Response('who are you?', { status: 403 }))
+    const { open, deliver, read } = setUp()
+    const [id = ''] = open('iss_1', [{ type: 'webhook', target: server.url }]).deliveryIds
+    await deliver()
+    for (const caller of ['admin', 'owner'] as const)
+      expect((await read(id, caller)).log[0].answer).toBe('who are you?')
+    for (const caller of ['member', 'viewer', 'readOnly'] as const) {
+      const { log } = await read(id, caller)
+      expect(log).toEqual([expect.objectContaining({ outcome: 'broken', reason: 'HTTP 403' })])
+      // A read-only key of an owner sees what an owner sees.
+      expect(log[0].answer).toBe(caller === 'readOnly' ? 'who are you?' : null)
+    }
+    expect((await read(id, 'viewer')).channel.target).toBe('')
+    expect((await read(id, 'otherOrg')).error).toContain('no such delivery')
+  })
+
+  test('is one for each of those that went together', async () => {
+    await using server = roomServer()
+    const { clock, open, deliver, deliveries, read } = setUp()
+    for (const id of ['iss_1', 'iss_2', 'iss_3']) open(id, [roomAt(server.url)])
+    await deliver()
+    clock.advance(30 * SECOND_MS)
+    await deliver()
+    for (const { id } of deliveries()) expect((await read(id)).log).toMatchObject([{ outcome: 'delivered' }])
+  })
+
+  test('has the last 100 attempts, and goes with the delivery', async () => {
+    await using server = receiver(() => new Response('no', { status: 400 }))
+    const { db, orgId, clock, open, deliver, deliveries, read } = setUp()
+    const [id = ''] = open('iss_1', [{ type: 'webhook', target: server.url }]).deliveryIds
+    const begun = clock.now()
+    for (let attempt = 0; attempt < 103; attempt++) {
+      await deliver()
+      clock.advance(SECOND_MS)
+      replay(db, orgId, id, clock.now())
+    }
+    const { log } = await read(id)
+    expect(log).toHaveLength(100)
+    expect(log[0].at).toBe(begun + 3 * SECOND_MS)
+    await deliver()
+    clock.advance(RECORDS_KEPT_MS + DAY_MS)
+    removeOldDeliveries(db, clock.now())
+    expect(deliveries()).toEqual([])
+    expect(db.prepare('SELECT count(*) AS count FROM deliveryAttempt').get()).toEqual({ count: 0 })
+  })
+
+  test('says that an address was refused, and that none arrived', async () => {
+    await using box = await mailbox({
+      onRcptTo: ({ address }, _session, done) =>
+        done(address.startsWith('ben') ? Object.assign(new Error('gone'), { responseCode: 550 }) : null),
+    })
+    const { open, deliver, read } = setUp({ smtpPort: box.port })
+    const both = open('iss_1', [{ type: 'email', target: 'ann@example.com,ben@example.com' }]).deliveryIds[0]
+    const one = open('iss_2', [{ type: 'email', target: 'ben@example.com' }]).deliveryIds[0]
+    await deliver()
+    const noted = { outcome: 'delivered', reason: '1 of 2 addresses refused', answer: '1 of 2 addresses refused' }
+    expect((await read(both ?? '')).log).toMatchObject([noted])
+    expect((await read(one ?? '')).log).toMatchObject([{ outcome: 'broken', answer: null }])
+  })
+})
+
+describe('an attempt that did not end', () => {
+  test('because the program was stopped is in the log and does not count', async () => {
+    await using server = receiver(() => {
+      stopping.abort()
+      return new Promise<Response>(() => undefined)
+    })
+    const { open, deliver, read, stopping } = setUp()
+    const [id = ''] = open('iss_1', [{ type: 'webhook', target: server.url }]).deliveryIds
+    await deliver()
+    expect(await read(id)).toMatchObject({
+      ...{ status: 'pending', attempts: 0 },
+      log: [{ outcome: 'stopped', reason: 'the program was stopped', answer: null }],
+    })
+  })
+
+  test('because the program was killed is in the log after the start', async () => {
+    const { db, clock, open, take, read } = setUp()
+    const [id = ''] = open('iss_1', [mail]).deliveryIds
+    take()
+    clock.advance(SECOND_MS)
+    recover(db)
+    expect(await read(id)).toMatchObject({
+      ...{ status: 'pending', attempts: 0 },
+      log: [
+        { at: clock.now() - SECOND_MS, durMs: 0, outcome: 'stopped', reason: 'the program was killed', answer: null },
+      ],
+    })
+  })
+})
+
+describe('no secret is in the log, however the other side repeats it', () => {
+  const bare = secret.slice('whsec_'.length)
+  test.each<[string, string]>([
+    ['as it is', `unknown ${secret}`],
+    ['in JSON', JSON.stringify({ error: { secret } })],
+    ['in a URL', `see https://a.example/?s=${encodeURIComponent(secret)}`],
+    ['at the end of what is shown', `${'x'.repeat(480)}${secret}`],
+    ['in a header', 'you sent Authorization: Bearer abcdefgh12345678 and Basic YW5uOnMzY3JldA=='],
+  ])('%s', async (_name, body) => {
+    await using server = receiver(() => new Response(body, { status: 400 }))
+    const { db, open, deliver, read, integrate } = setUp()
+    const [id = ''] = open('iss_1', [{ type: 'webhook', target: integrate(server.url) }]).deliveryIds
+    await deliver()
+    const { answer } = (await read(id)).log[0]
+    expect(answer).toContain('…')
+    expect(answer.length).toBeLessThanOrEqual(500)
+    const written = JSON.stringify([answer, db.prepare('SELECT * FROM deliveryAttempt').all()])
+    for (const piece of [bare, bare.slice(0, 12), 'abcdefgh12345678', 'YW5uOnMzY3JldA'])
+      expect(written).not.toContain(piece)
+  })
+})

@@ -1,0 +1,94 @@
+import { SECOND_MS } from '../../core/clock.ts'
+import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../../core/schema.ts'
+import { may } from '../../http/permission.ts'
+import type { Principal } from '../../http/principal.ts'
+import { type Db, prepared } from '../../store/database.ts'
+import { type DeliveryRecord, DeliverySchema, describeDelivery } from './delivery.ts'
+import type { Outcome, TimedAttempt } from '../reply.ts'
+
+const OUTCOMES = ['delivered', 'retry', 'broken', 'stopped'] as const
+
+const AttemptSchema = Closed({
+  at: InstantSchema,
+  durMs: Int({ description: 'From its beginning until the answer was understood; 0 when the program was killed' }),
+  outcome: OneOf(OUTCOMES, {
+    description:
+      '`retry`: it may succeed later; `broken`: it would be refused again; `stopped`: the program was stopped',
+  }),
+  reason: Nullable(Type.String({ description: 'Why it did not arrive, or what went wrong all the same' })),
+  answer: Nullable(
+    Type.String({
+      maxLength: 500,
+      description:
+        'The beginning of what the other side said, without secrets; null when it said nothing, and for callers below admin',
+    }),
+  ),
+})
+type LoggedAttempt = Static<typeof AttemptSchema>
+
+export const DeliveryDetailSchema = Closed(
+  {
+    ...DeliverySchema.properties,
+    log: Type.Array(AttemptSchema, { description: 'The last 100 attempts, oldest first' }),
+  },
+  {
+    $id: 'DeliveryDetail',
+    examples: DeliverySchema.examples.map((delivery: object) => ({
+      ...delivery,
+      log: [{ at: 1_767_614_401_000, durMs: 212, outcome: 'delivered', reason: null, answer: 'ok' }],
+    })),
+  },
+)
+
+/** Attempts of one delivery that are kept, the latest. */
+const KEPT_ATTEMPTS = 100
+
+/** Adds an attempt to the log of a delivery; one that the other side's limits did not let out is none. */
+export function logAttempt(db: Db, deliveryId: string, { outcome, answer, at, durMs, asked }: TimedAttempt): void {
+  const entry = entryOf(outcome)
+  if (outcome.verdict === 'wait' && !asked) return
+  prepared(
+    db,
+    `INSERT INTO deliveryAttempt (deliveryId, at, durMs, outcome, reason, answer)
+     SELECT id, @at, @durMs, @outcome, @reason, @answer FROM delivery WHERE id = @deliveryId`,
+  ).run({ deliveryId, at, durMs, answer: answer === '' ? null : answer, ...entry })
+  prepared(
+    db,
+    `DELETE FROM deliveryAttempt WHERE deliveryId = @deliveryId AND seq <= (
+       SELECT seq FROM deliveryAttempt WHERE deliveryId = @deliveryId ORDER BY seq DESC LIMIT 1 OFFSET ${KEPT_ATTEMPTS})`,
+  ).run({ deliveryId })
+}
+
+function entryOf(outcome: Outcome): Pick<LoggedAttempt, 'outcome' | 'reason'> {
+  switch (outcome.verdict) {
+    case 'delivered':
+      return { outcome: 'delivered', reason: outcome.note }
+    case 'stopped':
+      return { outcome: 'stopped', reason: 'the program was stopped' }
+    case 'wait':
+      return { outcome: 'retry', reason: `the other side wants no more for ${Math.ceil(outcome.waitMs / SECOND_MS)} s` }
+    default:
+      return { outcome: outcome.verdict, reason: outcome.reason }
+  }
+}
+
+/** Adds what was under way when the program died. To be called before that is made pending again. */
+export function logKilled(db: Db): void {
+  db.prepare(
+    `INSERT INTO deliveryAttempt (deliveryId, at, durMs, outcome, reason)
+     SELECT id, ifnull(lastAttemptAt, createdAt), 0, 'stopped', 'the program was killed' FROM delivery WHERE status = 'sending'`,
+  ).run()
+}
+
+/** How a caller sees a delivery with its attempts: only admins see what the other side said. */
+export function describeInDetail(db: Db, record: DeliveryRecord, principal: Principal) {
+  const log = prepared<[string], LoggedAttempt>(
+    db,
+    'SELECT at, durMs, outcome, reason, answer FROM deliveryAttempt WHERE deliveryId = ? ORDER BY seq',
+  ).all(record.id)
+  const seesAnswers = may(principal, 'seeSettings')
+  return {
+    ...describeDelivery(record, principal),
+    log: seesAnswers ? log : log.map((entry) => ({ ...entry, answer: null })),
+  }
+}

@@ -1,0 +1,64 @@
+import type { Instant } from '../../core/clock.ts'
+import { AppError } from '../../core/error.ts'
+import { type Db, tx } from '../../store/database.ts'
+import { RECORDS_KEPT_MS } from '../../store/retention.ts'
+import { DELIVERY_COLUMNS, type DeliveryRecord } from './delivery.ts'
+
+/**
+ * Sends a delivery again, with the same id, from now on and with all its attempts. Fails with `notFound`, and with
+ * `conflict` while it is under way and when it was withdrawn.
+ */
+export function replay(db: Db, orgId: string, id: string, now: Instant): DeliveryRecord {
+  return tx(db, () => {
+    const delivery = findDelivery(db, orgId, id)
+    if (delivery.status === 'sending') throw new AppError('conflict', 'the delivery is being sent at this moment')
+    if (delivery.status === 'withdrawn') {
+      throw new AppError('conflict', `the delivery was withdrawn: ${delivery.lastError ?? 'it is out of date'}`)
+    }
+    // What was never told together with others goes by itself; of what was, its message is remembered.
+    db.prepare(
+      `UPDATE delivery SET status = 'pending', attempts = 0, dueAt = ?, expiresAt = NULL, lastError = NULL,
+         groupId = CASE WHEN deliveredAt IS NULL THEN NULL ELSE groupId END
+       WHERE id = ?`,
+    ).run(now, id)
+    return findDelivery(db, orgId, id)
+  })
+}
+
+/** Fails with `notFound` when the organization has none of that id. */
+export function findDelivery(db: Db, orgId: string, id: string): DeliveryRecord {
+  const row = db
+    .prepare<[string, string], DeliveryRecord>(`SELECT ${DELIVERY_COLUMNS} FROM delivery WHERE id = ? AND orgId = ?`)
+    .get(id, orgId)
+  if (!row) throw new AppError('notFound', 'no such delivery')
+  return row
+}
+
+export interface DeliveryFilter {
+  issueId?: string
+  status?: DeliveryRecord['status']
+}
+
+/** Newest first, those before the place `after` (a `seq`); at most `limit + 1`, so that the caller sees if more follow. */
+export function listDeliveries(
+  db: Db,
+  orgId: string,
+  { issueId, status }: DeliveryFilter,
+  { after, limit }: { after: string | number | null; limit: number },
+): DeliveryRecord[] {
+  return db
+    .prepare<[object], DeliveryRecord>(
+      `SELECT ${DELIVERY_COLUMNS} FROM delivery
+       WHERE orgId = @orgId AND (@issueId IS NULL OR issueId = @issueId) AND (@status IS NULL OR status = @status)
+         AND (@after IS NULL OR seq < @after)
+       ORDER BY seq DESC LIMIT @limit + 1`,
+    )
+    .all({ orgId, issueId: issueId ?? null, status: status ?? null, after, limit })
+}
+
+/** Deliveries that ended; what still waits is kept. */
+export function removeOldDeliveries(db: Db, now: Instant): void {
+  db.prepare(`DELETE FROM delivery WHERE createdAt < ? AND status NOT IN ('pending', 'sending')`).run(
+    now - RECORDS_KEPT_MS,
+  )
+}

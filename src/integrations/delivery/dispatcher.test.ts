@@ -1,0 +1,535 @@
+import { describe, expect, test } from 'bun:test'
+import { createHmac } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Channel } from '../../alerts/alert.ts'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
+import { openWebhookSecret } from '../../org/store.ts'
+import { openDatabase } from '../../store/database.ts'
+import { addressGuard } from '../transport/address-guard.ts'
+import type { DeliveryParts } from './attempt.ts'
+import { replay } from './delivery-log.ts'
+import { Dispatcher } from './dispatcher.ts'
+import { httpTransport } from '../transport/http-transport.ts'
+import { mailTransport } from '../transport/mail-transport.ts'
+import { outboxWorld } from './outbox.fixture.ts'
+import { recover } from './queues.ts'
+import { mailbox, type Received, receiver } from '../transport/receiver.fixture.ts'
+import { sendTest } from './send-test.ts'
+import { createIntegration, deleteIntegration, findIntegration } from '../store.ts'
+import { transport } from '../transport/transport.ts'
+
+const guard = addressGuard(['127.0.0.0/8'])
+
+interface Options {
+  /** Port of the mail server; without one mail is not configured. */
+  smtpPort?: number
+  jitter?: number
+  timeoutMs?: number
+  world?: ReturnType<typeof outboxWorld>
+}
+
+function setUp({ smtpPort, jitter = 0, timeoutMs = 2000, world = outboxWorld() }: Options = {}) {
+  const reported: unknown[] = []
+  const smtpUrl = smtpPort === undefined ? null : `smtp://127.0.0.1:${smtpPort}`
+  const delivering: DeliveryParts = {
+    db: world.db,
+    clock: world.clock,
+    box: world.box,
+    transport: transport({
+      http: httpTransport({ guard, timeoutMs }),
+      mail: mailTransport({ smtpUrl, from: 'Tagwarden <watch@tagwarden.example>' }),
+    }),
+    jitter: () => jitter,
+    mailConfigured: smtpUrl !== null,
+    report: (error) => reported.push(error),
+  }
+  const hookAt = (url: string): Channel => ({ type: 'webhook', target: `${url}/in?token=t0ken` })
+  const integrate = (url: string, secret: string) =>
+    createIntegration(world.db, world.box, {
+      orgId: world.orgId,
+      provider: 'webhook',
+      label: 'On call',
+      config: { url },
+      secrets: { secret },
+      createdAt: world.clock.now(),
+    })
+  const stopping = new AbortController()
+  const dispatcher = new Dispatcher(delivering, stopping.signal)
+  let attempts = 0
+  const send = dispatcher.send.bind(dispatcher)
+  dispatcher.send = (...args) => {
+    attempts++
+    return send(...args)
+  }
+  /** Sends until nothing is due and nothing is under way; how many attempts it took. */
+  const deliver = async () => {
+    const before = attempts
+    dispatcher.start()
+    await dispatcher.idle()
+    return attempts - before
+  }
+  return { ...world, delivering, dispatcher, stopping, reported, hookAt, integrate, deliver }
+}
+
+/** As the specification says it, apart from the code under test. */
+function signatureOf(secret: string, { headers, body }: Received): string {
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
+  const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
+  return `v1,${createHmac('sha256', key).update(signed).digest('base64')}`
+}
+
+const status = (code: number, headers: Record<string, string> = {}) =>
+  new Response(`code ${code}`, { status: code, headers })
+
+test('503, then 200: one id, one body, and at each attempt its time and a signature that holds', async () => {
+  await using server = receiver((_request, index) => status(index === 0 ? 503 : 200))
+  const { db, box, orgId, clock, issue, tell, deliver, deliveries, history, issueRow, hookAt } = setUp()
+  issue()
+  const { deliveryIds } = tell('opened', 'iss_1', { channels: [hookAt(server.url)] })
+  expect(await deliver()).toBe(1)
+  expect(deliveries()).toMatchObject([
+    { status: 'pending', attempts: 1, lastError: 'HTTP 503', dueAt: clock.now() + 5 * SECOND_MS, deliveredAt: null },
+  ])
+  expect(await deliver()).toBe(0)
+  clock.advance(5 * SECOND_MS)
+  expect(await deliver()).toBe(1)
+  expect(deliveries()).toMatchObject([{ status: 'delivered', attempts: 2, lastError: null, deliveredAt: clock.now() }])
+  expect(issueRow()).toMatchObject({ notificationsSent: 1 })
+  expect(history()).toEqual([
+    { kind: 'notified', deliveryId: deliveryIds[0], transition: 'opened', channel: hookAt(server.url) },
+  ])
+
+  const [first, second] = server.requests
+  if (!first || !second) throw new Error('there were not two requests')
+  expect(first.path).toBe('/in?token=t0ken')
+  expect([first, second].map(({ headers }) => headers['webhook-id'])).toEqual([
+    deliveryIds[0] ?? '',
+    deliveryIds[0] ?? '',
+  ])
+  expect(Number(second.headers['webhook-timestamp']) - Number(first.headers['webhook-timestamp'])).toBe(5)
+  expect(second.body).toBe(first.body)
+  const secret = openWebhookSecret(db, box, orgId)
+  for (const request of [first, second]) {
+    expect(request.headers['webhook-signature']).toBe(signatureOf(secret, request))
+  }
+  expect(JSON.parse(first.body)).toMatchObject({
+    type: 'issue.opened',
+    data: {
+      issue: { id: 'iss_1', severity: 'high', openNow: 1 },
+      alert: { id: 'alr_1', name: 'Purchase has a value' },
+      sample: { params: { value: '' } },
+      url: 'https://watch.example/issues/iss_1',
+    },
+  })
+})
+
+test('tries eight times by the schedule, then gives up, says so in the history and tells the owner by mail', async () => {
+  await using server = receiver(() => status(503))
+  await using box = await mailbox()
+  const { clock, issue, tell, deliver, deliveries, history, issueRow, hookAt } = setUp({ smtpPort: box.port })
+  issue()
+  const { deliveryIds } = tell('opened', 'iss_1', { channels: [hookAt(server.url)] })
+  const start = clock.now()
+  const waits = [0, 5, 30, 120, 600, 1800, 7200, 21_600].map((seconds) => seconds * SECOND_MS)
+  for (const [index, wait] of waits.entries()) {
+    clock.advance(wait - (wait > 0 ? 1 : 0))
+    if (wait > 0) {
+      expect(await deliver()).toBe(0)
+      clock.advance(1)
+    }
+    await deliver()
+    expect(server.requests).toHaveLength(index + 1)
+  }
+  expect(server.requests.map(({ headers }) => Number(headers['webhook-timestamp']) * SECOND_MS - start)).toEqual(
+    waits.map((_, index) => waits.slice(0, index + 1).reduce((sum, wait) => sum + wait, 0)),
+  )
+  expect(new Set(server.requests.map(({ headers }) => headers['webhook-id']))).toEqual(new Set(deliveryIds))
+  const channel = hookAt(server.url)
+  expect(history()).toEqual([
+    { kind: 'delivery_failed', deliveryId: deliveryIds[0], transition: 'opened', channel, reason: 'HTTP 503' },
+  ])
+  expect(issueRow()).toMatchObject({ notificationsSent: 0 })
+  expect(deliveries()).toMatchObject([
+    { status: 'failed', attempts: 8, lastError: 'HTTP 503' },
+    { status: 'delivered', transition: 'delivery_failed', channelType: 'email', channelTarget: 'owners' },
+  ])
+  expect(box.mails.map(({ to }) => to)).toEqual([['alice@example.com']])
+  expect(box.mails[0]?.source).toContain('could not be reached')
+  expect(box.mails[0]?.source).not.toContain('t0ken')
+  clock.advance(24 * HOUR_MS)
+  expect(await deliver()).toBe(0)
+})
+
+describe('a refusal that a repeat would meet again', () => {
+  test.each([
+    [410, 'HTTP 410'],
+    [404, 'HTTP 404'],
+    [409, 'HTTP 409'],
+    [400, 'HTTP 400'],
+    [401, 'HTTP 401'],
+    [302, 'HTTP 302: redirects are not followed'],
+  ])('%i stops at once', async (code, reason) => {
+    await using server = receiver(() => status(code, { location: '/elsewhere' }))
+    const { clock, issue, tell, deliver, deliveries, hookAt } = setUp()
+    issue()
+    tell('opened', 'iss_1', { channels: [hookAt(server.url)] })
+    await deliver()
+    clock.advance(24 * HOUR_MS)
+    await deliver()
+    expect(server.requests).toHaveLength(1)
+    expect(deliveries()).toMatchObject([{ status: 'failed', attempts: 1, lastError: reason }])
+  })
+
+  test('an address that the guard does not allow any more', async () => {
+    const { issue, tell, deliver, deliveries } = setUp()
+    issue()
+    tell('opened', 'iss_1', { channels: [{ type: 'webhook', target: 'https://10.0.0.1/' }] })
+    await deliver()
+    expect(deliveries()).toMatchObject([{ status: 'failed', lastError: expect.stringContaining('a private address') }])
+  })
+})
+
+test.each([
+  ['90', 90 * SECOND_MS],
+  ['1', 5 * SECOND_MS],
+  ['Mon, 05 Jan 2026 12:10:00 GMT', 10 * MINUTE_MS],
+])('Retry-After: %s is obeyed', async (retryAfter, waitMs) => {
+  await using server = receiver(() => status(429, { 'retry-after': retryAfter }))
+  const { clock, issue, tell, deliver, deliveries, hookAt } = setUp()
+  issue()
+  tell('opened', 'iss_1', { channels: [hookAt(server.url)] })
+  await deliver()
+  expect(deliveries()[0]?.dueAt).toBe(clock.now() + waitMs)
+})
+
+test('repeats are spread by jitter', async () => {
+  await using server = receiver(() => status(500))
+  const { clock, issue, tell, deliver, deliveries, hookAt } = setUp({ jitter: 0.5 })
+  issue()
+  tell('opened', 'iss_1', { channels: [hookAt(server.url)] })
+  await deliver()
+  expect(deliveries()[0]?.dueAt).toBe(clock.now() + 5500)
+})
+
+test('a receiver that does not answer in time is tried again', async () => {
+  await using server = receiver(() => new Promise<Response>(() => undefined))
+  const { issue, tell, deliver, deliveries, hookAt } = setUp({ timeoutMs: 50 })
+  issue()
+  tell('opened', 'iss_1', { channels: [hookAt(server.url)] })
+  await deliver()
+  expect(deliveries()).toMatchObject([{ status: 'pending', lastError: 'no answer within 0.05 s' }])
+})
+
+describe('mail', () => {
+  test('to several addresses is one mail with the id of the delivery', async () => {
+    await using box = await mailbox()
+    const { issue, tell, deliver, deliveries } = setUp({ smtpPort: box.port })
+    issue()
+    tell('opened', 'iss_1', { channels: [{ type: 'email', target: 'ann@example.com, ben@example.com' }] })
+    await deliver()
+    expect(box.mails.map(({ to }) => to)).toEqual([['ann@example.com', 'ben@example.com']])
+    expect(box.mails[0]?.source).toContain(`Message-ID: <${deliveries()[0]?.id}@tagwarden.example>`)
+    expect(box.mails[0]?.source).toContain('Subject: [high] New issue: Purchase has a value')
+  })
+
+  test('that failed is not told by mail', async () => {
+    await using box = await mailbox({
+      onRcptTo: (_address, _session, done) => done(Object.assign(new Error(), { responseCode: 550 })),
+    })
+    const { issue, tell, deliver, deliveries, history } = setUp({ smtpPort: box.port })
+    issue()
+    tell('opened', 'iss_1', { channels: [{ type: 'email', target: 'ann@example.com' }] })
+    await deliver()
+    expect(deliveries()).toMatchObject([{ status: 'failed', transition: 'opened' }])
+    expect(history()).toMatchObject([{ kind: 'delivery_failed' }])
+  })
+})
+
+describe('owners', () => {
+  test('hear once an hour of a channel that is down', async () => {
+    await using server = receiver(() => status(410))
+    await using other = receiver(() => status(410))
+    await using box = await mailbox()
+    const { clock, issue, tell, deliver, hookAt } = setUp({ smtpPort: box.port })
+    const lose = async (id: string, url: string) => {
+      clock.advance(MINUTE_MS)
+      tell('opened', issue(id), { channels: [hookAt(url)] })
+      await deliver()
+      return box.mails.length
+    }
+    expect([await lose('iss_1', server.url), await lose('iss_2', server.url), await lose('iss_3', other.url)]).toEqual([
+      1, 1, 2,
+    ])
+    clock.advance(HOUR_MS)
+    expect(await lose('iss_4', server.url)).toBe(3)
+  })
+
+  test('are not told that they could not be told', async () => {
+    await using server = receiver(() => status(410))
+    await using box = await mailbox({
+      onRcptTo: (_address, _session, done) => done(Object.assign(new Error(), { responseCode: 550 })),
+    })
+    const { issue, tell, deliver, deliveries, history, hookAt } = setUp({ smtpPort: box.port })
+    issue()
+    tell('opened', 'iss_1', { channels: [hookAt(server.url)] })
+    await deliver()
+    expect(deliveries()).toMatchObject([{ status: 'failed' }, { status: 'failed', transition: 'delivery_failed' }])
+    expect(history()).toHaveLength(1)
+  })
+
+  test('are not mailed when mail is not configured', async () => {
+    await using server = receiver(() => status(410))
+    const { issue, tell, deliver, deliveries, hookAt } = setUp()
+    issue()
+    tell('opened', 'iss_1', { channels: [hookAt(server.url)] })
+    await deliver()
+    expect(deliveries()).toHaveLength(1)
+  })
+})
+
+describe('an integration', () => {
+  const secret = `whsec_${Buffer.alloc(24, 9).toString('base64')}`
+
+  test('is sent to at its URL, signed with its own secret; its status says how it went', async () => {
+    let code = 200
+    await using server = receiver(() => status(code))
+    const { db, orgId, issue, tell, deliver, integrate } = setUp()
+    const { id } = integrate(`${server.url}/own`, secret)
+    const statusNow = () => findIntegration(db, { orgId, id }).status
+    tell('opened', issue('iss_1'), { channels: [{ type: 'webhook', target: id }] })
+    await deliver()
+    const [request] = server.requests
+    expect(request?.path).toBe('/own')
+    expect(request?.headers['webhook-signature']).toBe(request && signatureOf(secret, request))
+    expect(statusNow()).toBe('connected')
+    code = 404
+    tell('opened', issue('iss_2'), { channels: [{ type: 'webhook', target: id }] })
+    await deliver()
+    expect(statusNow()).toBe('failing')
+    code = 200
+    tell('opened', issue('iss_3'), { channels: [{ type: 'webhook', target: id }] })
+    await deliver()
+    expect(statusNow()).toBe('connected')
+  })
+
+  test("that was deleted, or is another organization's, is not sent to", async () => {
+    await using server = receiver()
+    const { db, orgId, people, issue, tell, deliver, deliveries, integrate } = setUp()
+    const { id } = integrate(server.url, secret)
+    const theirs = integrate(server.url, secret)
+    db.prepare('UPDATE integration SET orgId = ? WHERE id = ?').run(people.mallory.orgId, theirs.id)
+    const channels: Channel[] = [id, theirs.id].map((target) => ({ type: 'webhook', target }))
+    tell('opened', issue(), { channels })
+    deleteIntegration(db, { orgId, id })
+    await deliver()
+    const gone = { status: 'failed', lastError: 'the integration was deleted' }
+    expect(deliveries()).toMatchObject([gone, gone])
+    expect(server.requests).toEqual([])
+  })
+
+  test('is tested at once and once, and the answer is passed on', async () => {
+    let code = 200
+    await using server = receiver(() => status(code))
+    await using box = await mailbox()
+    const { clock, dispatcher, deliver, deliveries, integrate } = setUp({ smtpPort: box.port })
+    const integration = integrate(server.url, secret)
+    const test = () => sendTest(dispatcher, integration, 'https://watch.example')
+    const { deliveryId } = await test()
+    expect(deliveries()).toMatchObject([{ id: deliveryId, transition: 'test', status: 'delivered', issueId: null }])
+    expect(server.requests[0]?.headers['webhook-id']).toBe(deliveryId)
+    expect(JSON.parse(server.requests[0]?.body ?? '')).toMatchObject({ type: 'test' })
+    for (code of [503, 410]) {
+      const refusal = await test().catch((error) => error)
+      expect([refusal.code, refusal.message]).toEqual(['upstream', `the test failed: HTTP ${code} (code ${code})`])
+    }
+    clock.advance(24 * HOUR_MS)
+    expect(await deliver()).toBe(0)
+    expect(box.mails).toEqual([])
+    expect(deliveries().map((one) => one.status)).toEqual(['delivered', 'failed', 'failed'])
+  })
+})
+
+test('a row that cannot be sent is settled with its reason and costs the others nothing', async () => {
+  await using server = receiver()
+  const { db, orgId, issue, tell, deliver, deliveries, reported, hookAt, integrate, history } = setUp()
+  const { id } = integrate(server.url, 'whsec_')
+  const sealedElsewhere = integrate(server.url, 'whsec_')
+  db.prepare('UPDATE integration SET secrets = ? WHERE id = ?').run(Buffer.alloc(60, 1), sealedElsewhere.id)
+  const channels: Channel[] = [
+    hookAt(`${server.url}/damaged`),
+    hookAt(`${server.url}/unknown`),
+    { type: 'webhook', target: id },
+    { type: 'webhook', target: sealedElsewhere.id },
+    hookAt(server.url),
+  ]
+  tell('opened', issue(), { channels })
+  const [damaged, unknown] = deliveries()
+  db.prepare(`UPDATE delivery SET message = '{"secret' WHERE id = ?`).run(damaged?.id)
+  db.prepare(`UPDATE delivery SET channelType = 'pigeon' WHERE id = ?`).run(unknown?.id)
+  expect(await deliver()).toBe(5)
+  expect(deliveries().map(({ status, lastError }) => [status, lastError])).toEqual([
+    ['failed', 'the stored message is damaged'],
+    ['failed', 'pigeon is not available in this version'],
+    ['failed', 'the signing secret is not whsec_ and the base64 of 24 to 64 bytes'],
+    ['failed', 'it could not be rendered; the log of the server says more'],
+    ['delivered', null],
+  ])
+  expect(reported).toHaveLength(1)
+  expect(
+    history()
+      .map(({ kind }) => kind)
+      .toSorted(),
+  ).toEqual([...Array(4).fill('delivery_failed'), 'notified'])
+  expect(replay(db, orgId, damaged?.id ?? '', 0)).toMatchObject({ status: 'pending' })
+})
+
+test('two are sent to a host at the same time, no more, and none waits for a slow neighbour', async () => {
+  const underWay = new Map<string, number>()
+  const most = new Map<string, number>()
+  let all = 0
+  const full = Promise.withResolvers<void>()
+  const hosts = ['127.0.0.1', '127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5']
+  await using server = receiver(async ({ headers }) => {
+    const host = headers.host ?? ''
+    const now = (underWay.get(host) ?? 0) + 1
+    underWay.set(host, now)
+    most.set(host, Math.max(most.get(host) ?? 0, now))
+    if (++all === 6) full.resolve()
+    await full.promise
+    underWay.set(host, (underWay.get(host) ?? 0) - 1)
+    return status(200)
+  }, '0.0.0.0')
+  const { issue, tell, deliver, deliveries } = setUp({ timeoutMs: 5000 })
+  for (let index = 0; index < 20; index++) {
+    const target = `http://${hosts[index % 5]}:${server.port}/${index % 4}`
+    tell('opened', issue(`iss_${index}`), { channels: [{ type: 'webhook', target }] })
+  }
+  expect(await deliver()).toBe(20)
+  expect(Math.max(...most.values())).toBe(2)
+  expect(deliveries().every((one) => one.status === 'delivered')).toBe(true)
+})
+
+describe('killed', () => {
+  /** Runs in a database file that outlives the program that opened it. */
+  async function inFile(work: (path: string) => Promise<void>) {
+    const folder = mkdtempSync(join(tmpdir(), 'tagwarden-outbox-'))
+    try {
+      await work(join(folder, 'tagwarden.db'))
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  }
+
+  test.each([
+    ['before it sent anything', false, 1],
+    ['after the receiver had it, before that was written down', true, 2],
+  ])('%s: sent by the next run, with the same id', async (_name, sentBefore, times) => {
+    await using server = receiver()
+    await inFile(async (path) => {
+      const before = setUp({ world: outboxWorld(openDatabase(path)) })
+      before.tell('opened', before.issue(), { channels: [before.hookAt(server.url)] })
+      if (sentBefore) {
+        // The store is gone when the answer comes: nothing is settled.
+        const send = before.delivering.transport.send
+        before.delivering.transport.send = async (outbound, signal) => {
+          const reply = await send(outbound, signal)
+          before.db.close()
+          before.stopping.abort()
+          return reply
+        }
+        await before.deliver()
+        expect(before.reported).toEqual([expect.objectContaining({ message: 'The database connection is not open' })])
+      } else {
+        expect(before.take()).toHaveLength(1)
+        before.db.close()
+      }
+
+      const db = openDatabase(path)
+      const { deliver } = setUp({ world: { ...outboxWorld(), db } })
+      expect(await deliver()).toBe(0)
+      expect(recover(db)).toBe(1)
+      expect(await deliver()).toBe(1)
+      expect(server.requests).toHaveLength(times)
+      expect(new Set(server.requests.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+      const row = db.prepare('SELECT status, attempts FROM delivery').get()
+      expect(row).toEqual({ status: 'delivered', attempts: 1 })
+      db.close()
+    })
+  })
+
+  test('between deciding and writing: nothing is told of a change that was not made', async () => {
+    await inFile(async (path) => {
+      const before = setUp({ world: outboxWorld(openDatabase(path)) })
+      before.issue()
+      before.db.exec('BEGIN IMMEDIATE')
+      before.tell('opened')
+      before.db.close()
+      const db = openDatabase(path)
+      expect(db.prepare('SELECT count(*) AS count FROM delivery').get()).toEqual({ count: 0 })
+      db.close()
+    })
+  })
+})
+
+test('a receiver that hangs keeps nobody else waiting, nor what becomes due meanwhile', async () => {
+  const hanging = Promise.withResolvers<Response>()
+  let answered = 0
+  const { deliver, issue, tell, deliveries, hookAt } = setUp({ timeoutMs: 30_000 })
+  await using slow = receiver(() => hanging.promise)
+  await using quick = receiver(() => {
+    answered++
+    if (answered === 1) tell('opened', issue('iss_3'), { channels: [hookAt(quick.url)] })
+    else hanging.resolve(new Response())
+    return new Response()
+  })
+  tell('opened', issue(), { channels: [hookAt(slow.url)] })
+  tell('opened', issue('iss_2'), { channels: [hookAt(quick.url)] })
+  expect(await deliver()).toBe(3)
+  expect(answered).toBe(2)
+  expect(deliveries().map(({ status }) => status)).toEqual(['delivered', 'delivered', 'delivered'])
+})
+
+test('stopping lets go of what is under way; it does not count as an attempt', async () => {
+  await using server = receiver(() => {
+    stopping.abort()
+    return new Promise<Response>(() => undefined)
+  })
+  const { deliver, stopping, issue, tell, deliveries, hookAt } = setUp()
+  for (const id of ['iss_1', 'iss_2', 'iss_3']) tell('opened', issue(id), { channels: [hookAt(server.url)] })
+  expect(await deliver()).toBe(2)
+  const waits = { status: 'pending', attempts: 0 }
+  expect(deliveries()).toMatchObject([waits, waits, waits])
+  expect(await deliver()).toBe(0)
+})
+
+test('what the store does not take at first is settled when it does', async () => {
+  await using server = receiver()
+  const { db, deliver, issue, tell, deliveries, hookAt, reported } = setUp()
+  tell('opened', issue(), { channels: [hookAt(server.url)] })
+  db.exec(`CREATE TRIGGER fullDisk BEFORE UPDATE OF deliveredAt ON delivery BEGIN SELECT RAISE(ABORT, 'no room'); END`)
+  const delivering = deliver()
+  while (reported.length === 0) await Bun.sleep(5)
+  expect(deliveries()).toMatchObject([{ status: 'sending' }])
+  db.exec('DROP TRIGGER fullDisk')
+  await delivering
+  expect(deliveries()).toMatchObject([{ status: 'delivered', attempts: 1 }])
+  expect(server.requests).toHaveLength(1)
+})
+
+test('no secret is written down, whatever goes wrong', async () => {
+  await using server = receiver(({ path }) => (path === '/own/p4th' ? status(410) : status(503)))
+  await using box = await mailbox()
+  const { db, issue, tell, deliver, integrate } = setUp({ smtpPort: box.port })
+  const secret = `whsec_${Buffer.alloc(24, 9).toString('base64')}`
+  const { id } = integrate(`${server.url}/own/p4th`, secret)
+  const broken = integrate('https://10.1.2.3/p4th', secret)
+  tell('opened', issue(), { channels: [id, broken.id].map((target) => ({ type: 'webhook', target })) })
+  await deliver()
+  const tables = ['delivery', 'issueHistory', 'issue'].map((table) => db.prepare(`SELECT * FROM ${table}`).all())
+  const written = JSON.stringify([tables, box.mails])
+  expect(written).toContain('HTTP 410')
+  expect(written).not.toContain('p4th')
+  expect(written).not.toContain('whsec_')
+})

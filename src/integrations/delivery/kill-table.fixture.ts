@@ -1,0 +1,204 @@
+import { expect, test } from 'bun:test'
+import type { Cast } from '../../../test/fakes.ts'
+import type { Channel } from '../../alerts/alert.ts'
+import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
+import { setStatus } from '../../issues/store.ts'
+import type { Db } from '../../store/database.ts'
+import { type GroupWorldOptions, groupWorld } from './group-world.fixture.ts'
+import type { ProviderType } from '../integration.ts'
+import type { Provider } from '../providers/provider.ts'
+import { recover } from './queues.ts'
+import { createIntegration } from '../store.ts'
+import type { Transport } from '../transport/transport.ts'
+
+export interface KillTable<Server extends AsyncDisposable> {
+  /** Absent: one of those there are. */
+  provider?: Provider
+  type: Channel['type']
+  /** The other side, anew for each kill. */
+  server(): Promise<Server> | Server
+  /** What an integration is made of that leads there. Absent: `target` is told. */
+  integration?(server: Server): { config: Record<string, unknown>; secrets: Record<string, unknown> }
+  target?(server: Server): string
+  detail?: string
+  state?: unknown | ((server: Server) => unknown)
+  /** Port of the mail server. */
+  smtpPort?(server: Server): number
+  /** What the other side must have once, whenever the program was killed: the labels of its tickets, for example. */
+  once?(server: Server): readonly string[]
+  operator?(server: Server): Record<string, string>
+}
+
+type World = ReturnType<typeof groupWorld>
+
+/** Three issues open, one is resolved, one is acknowledged: what is told of them, in the order in which it happens. */
+async function live(world: World, channel: Channel, isOver: () => boolean): Promise<void> {
+  const { clock, open, tell, follow, db, people } = world
+  const channels = [channel]
+  // Chats take one message a second.
+  const deliver = async () => {
+    for (let seconds = 0; seconds < 3; seconds++) {
+      clock.advance(SECOND_MS)
+      await world.deliver()
+    }
+  }
+  const steps: (() => unknown)[] = [
+    () => open('iss_1', channels),
+    deliver,
+    () => open('iss_2', channels),
+    () => open('iss_3', channels),
+    () => tell('resolved', 'iss_2'),
+    deliver,
+    () => clock.advance(MINUTE_MS),
+    deliver,
+    () =>
+      setStatus(
+        db,
+        { orgId: people.orgId, by: people.bob.userId, now: clock.now() },
+        'iss_3',
+        'acknowledged',
+        () => undefined,
+      ),
+    follow,
+    () => tell('resolved', 'iss_1'),
+    deliver,
+    () => tell('reopened', 'iss_1', { channels }),
+    deliver,
+  ]
+  for (const step of steps) {
+    if (isOver()) return
+    await step()
+  }
+}
+
+/**
+ * Kills the program at each step while issues open, are resolved, acknowledged and open again, and starts it anew from what was
+ * stored: nothing is lost, nothing goes under two ids, and no end without a beginning. Steps are before and after each call
+ * that goes out, and each time at which the clock is asked: before something is claimed, remembered and recorded.
+ */
+export function testKills<Server extends AsyncDisposable>(name: string, table: KillTable<Server>): void {
+  test(`killed at each step, ${name} is told of everything under the same ids`, async () => {
+    const start = groupWorld()
+    const fresh = { image: start.db.serialize(), people: start.people, like: start.db }
+    const steps = await play(table, fresh, null)
+    expect(steps).toBeGreaterThan(0)
+    for (let step = 1; step <= steps; step++) await play(table, fresh, step)
+  })
+}
+
+/** A database with people, to begin with. */
+interface Fresh {
+  image: Buffer
+  people: Cast
+  like: Db
+}
+
+/** A database as it was on disk at one moment. */
+export function openImage(image: Buffer, like: Db): Db {
+  const db = new (like.constructor as new (image: Buffer) => Db)(image)
+  db.pragma('foreign_keys = ON')
+  return db
+}
+
+/** @param killAt the number of the step; null: never. Answers how many steps there were. */
+async function play<Server extends AsyncDisposable>(
+  table: KillTable<Server>,
+  { image, people, like }: Fresh,
+  killAt: number | null,
+): Promise<number> {
+  await using server = await table.server()
+  const options: GroupWorldOptions = {
+    people,
+    ...(table.provider ? { providers: [table.provider] } : {}),
+    ...(table.smtpPort ? { smtpPort: table.smtpPort(server) } : {}),
+    ...(table.operator ? { operator: table.operator(server) } : {}),
+  }
+  const world = groupWorld({ ...options, db: openImage(image, like) })
+  const channel = channelOf(table, server, world)
+  const killed = killAtStep(world, killAt)
+  await live(world, channel, () => killed.image !== null)
+  await world.dispatcher.idle()
+  const statuses = new Set(world.deliveries().map(({ status }) => status))
+  world.db.close()
+  const name = killAt === null ? 'not killed' : `step ${killAt}, ${killed.steps.at(-1)}`
+  if (killed.image === null) expect([name, statuses]).toEqual([name, new Set(['delivered'])])
+  else await goOn(name, groupWorld({ ...options, db: openImage(killed.image, like) }), world.clock.now())
+  const once = table.once?.(server) ?? []
+  expect([name, once.toSorted()]).toEqual([name, [...new Set(once)].toSorted()])
+  return killed.steps.length
+}
+
+function channelOf<Server extends AsyncDisposable>(
+  { integration, type, detail, state, target }: KillTable<Server>,
+  server: Server,
+  { db, box, orgId, clock }: World,
+): Channel {
+  if (!integration) return { type, target: target?.(server) ?? '' }
+  const { id } = createIntegration(db, box, {
+    ...{ orgId, provider: type as ProviderType, label: 'Table', createdAt: clock.now(), ...integration(server) },
+  })
+  const present = typeof state === 'function' ? state(server) : state
+  if (present !== undefined)
+    db.prepare('UPDATE integration SET state = ? WHERE id = ?').run(JSON.stringify(present), id)
+  return { type, target: detail ? `${id}:${detail}` : id }
+}
+
+/** Counts the steps; what is stored at the given one is kept. */
+function killAtStep({ db, clock, parts, stopping }: World, killAt: number | null) {
+  const killed: { steps: string[]; image: Buffer | null } = { steps: [], image: null }
+  let seen = ''
+  let calls = 0
+  const reach = (what: string) => {
+    const state = `${calls} ${db.prepare('SELECT total_changes()').pluck().get()}`
+    // A kill where nothing was stored or said since the last step is that one again.
+    if (killed.image !== null || state === seen) return
+    seen = state
+    killed.steps.push(what)
+    if (killed.steps.length !== killAt) return
+    killed.image = db.serialize()
+    stopping.abort()
+  }
+  // Whatever goes on after that is seen by nobody, and nothing of it goes out.
+  const call = (what: string) => {
+    reach(what)
+    if (killed.image !== null) throw new Error('killed')
+  }
+  const { send } = parts.transport
+  const transport: Transport = {
+    async send(outbound, signal) {
+      call('before a call')
+      const reply = await send(outbound, signal)
+      calls++
+      call('after a call')
+      return reply
+    },
+  }
+  const now = () => {
+    reach('the clock is asked')
+    return clock.now()
+  }
+  Object.assign(parts, { transport, clock: { now } })
+  return killed
+}
+
+/** Goes on from what was stored. */
+async function goOn(name: string, world: World, now: number): Promise<void> {
+  const { db, clock, deliver, follow, deliveries, reported } = world
+  const before = deliveries().map(({ id, issueId, transition }) => ({ id, issueId, transition }))
+  recover(db)
+  clock.set(now)
+  for (let round = 0; round < 6; round++) {
+    clock.advance(MINUTE_MS)
+    await deliver()
+    await follow()
+  }
+  const after = deliveries()
+  expect([name, after]).toMatchObject([name, before.map((row) => ({ ...row, status: 'delivered' }))])
+  for (const { issueId, transition, deliveredAt } of after) {
+    if (transition !== 'resolved') continue
+    const opened = after.find((one) => one.issueId === issueId && one.transition === 'opened')
+    expect(opened?.deliveredAt ?? Number.POSITIVE_INFINITY).toBeLessThanOrEqual(deliveredAt ?? 0)
+  }
+  expect([name, reported]).toEqual([name, []])
+  db.close()
+}

@@ -1,0 +1,115 @@
+import type { Alert, Channel } from '../../alerts/alert.ts'
+import { isInRunWindow } from '../../alerts/run-window.ts'
+import { findAlert } from '../../alerts/store.ts'
+import type { Clock, Instant } from '../../core/clock.ts'
+import { AppError } from '../../core/error.ts'
+import type { Enqueue, NoticeOrder } from '../../issues/issue.ts'
+import { type IssueFacts, issueFacts, lastOpening } from '../../issues/store.ts'
+import { type Db, prepared } from '../../store/database.ts'
+import type { Throttle } from './delivery.ts'
+import { buildMessage, type MessageChange } from '../message/message.ts'
+import { enqueue, withdraw } from './outbox.ts'
+
+export interface NotifierParts {
+  db: Db
+  clock: Clock
+  publicUrl: string
+  /** Returns the changes that may have caused the issue, latest first. None when left out. */
+  changesOf?(issue: IssueFacts['issue']): MessageChange[]
+}
+
+/**
+ * Carries out what the issues room orders: words the message from the facts of this moment and puts it into the
+ * outbox, inside the transaction that changes the issue.
+ */
+export function notifier(parts: NotifierParts): Enqueue {
+  const { db } = parts
+  return (order) => {
+    if (order.kind === 'withdraw') {
+      withdraw(db, order.issueId)
+      return
+    }
+    const facts = issueFacts(db, order.issueId)
+    if (facts) notify(parts, order, facts)
+  }
+}
+
+/** Tells of an issue's last opening, which a throttle had held back, unless its alert tells nobody at this time. */
+export function tellHeldOpening(parts: NotifierParts, issueId: string): void {
+  const { db, clock } = parts
+  const facts = issueFacts(db, issueId)
+  const opening = lastOpening(db, issueId)
+  const alert = facts && alertOf(db, facts.issue)
+  if (!alert || !opening) return
+  const now = clock.now()
+  if (!alert.enabled || !isInRunWindow(alert.runWindows, alert.timezone, now)) return
+  const { seq: historySeq, kind: transition } = opening
+  const finding = facts.issue.evidence
+  notify(parts, { kind: 'notify', issueId, transition, finding, historySeq, at: now, delayMs: 0 }, facts)
+}
+
+function notify(
+  { db, clock, publicUrl, changesOf }: NotifierParts,
+  { transition, finding, historySeq, at, delayMs }: Extract<NoticeOrder, { kind: 'notify' }>,
+  { issue, domain, openNow }: IssueFacts,
+): void {
+  const { channels, throttle } = waysOf(db, issue)
+  const message = buildMessage({
+    transition,
+    at,
+    publicUrl,
+    issue: { ...issue, resolvedBy: transition === 'resolved' ? nameOf(db, issue.statusBy) : null },
+    alert: { id: issue.alertId, name: issue.alertName },
+    domain: issue.domainId !== null && domain !== null ? { id: issue.domainId, name: domain } : null,
+    finding,
+    changes: changesOf?.(issue) ?? [],
+    firstBadAt: transition === 'reopened' ? (finding?.firstAt ?? at) : firstBadOf(db, issue),
+    openNow,
+  })
+  const { orgId, id: issueId, alertId } = issue
+  enqueue(db, {
+    orgId,
+    issueId,
+    alertId,
+    transition,
+    instance: historySeq,
+    message,
+    channels,
+    throttle,
+    delayMs,
+    now: clock.now(),
+  })
+}
+
+/** When the trouble of the present opening was first seen: as the notice of the last reopening says, else as the issue does. */
+function firstBadOf(db: Db, issue: IssueFacts['issue']): Instant {
+  const reopening = prepared<[string], { at: Instant | null }>(
+    db,
+    `SELECT json_extract(message, '$.firstBadAt') AS at FROM delivery
+     WHERE issueId = ? AND transition = 'reopened' ORDER BY seq DESC LIMIT 1`,
+  ).get(issue.id)
+  return reopening?.at ?? issue.firstSeenAt
+}
+
+/** How people know who acts: the user's name, or what an integration is called. Null: nobody did. */
+export function nameOf(db: Db, actor: string | null): string | null {
+  if (actor === null) return null
+  const user = db.prepare<[string], { name: string | null }>('SELECT name FROM user WHERE id = ?').get(actor)
+  return user ? user.name || 'a member' : actor
+}
+
+/** Whom the alert tells. A deleted alert tells nobody new; its resolutions still go to those who were told. */
+function waysOf(db: Db, issue: IssueFacts['issue']): { channels: Channel[]; throttle: Throttle | null } {
+  const alert = alertOf(db, issue)
+  return { channels: alert?.channels ?? [], throttle: alert?.throttle ?? null }
+}
+
+/** Null when it was deleted. */
+function alertOf(db: Db, { orgId, alertId }: IssueFacts['issue']): Alert | null {
+  try {
+    return findAlert(db, { orgId, id: alertId })
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'notFound') return null
+    throw error
+  }
+}

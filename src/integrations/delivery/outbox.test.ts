@@ -1,0 +1,548 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
+import type { Transition } from '../../issues/issue.ts'
+import type { DeliveryRecord, Throttle } from './delivery.ts'
+import { replay } from './delivery-log.ts'
+import { hook, mail, outboxWorld } from './outbox.fixture.ts'
+import { withdraw } from './outbox.ts'
+import { recordOutcome } from './outcome.ts'
+import { recover } from './queues.ts'
+import type { Outcome } from '../reply.ts'
+
+const ok: Outcome = { verdict: 'delivered', note: null }
+const later: Outcome = { verdict: 'retry', reason: 'HTTP 503', retryAfterMs: null }
+const no: Outcome = { verdict: 'broken', reason: 'HTTP 410' }
+const parts = { jitter: () => 0, mailConfigured: false }
+
+function setUp() {
+  const world = outboxWorld()
+  const { db, clock, take } = world
+  const end = (delivery: DeliveryRecord | undefined, outcome: Outcome) => {
+    if (!delivery) throw new Error('there is no delivery')
+    recordOutcome(db, delivery, outcome, { ...parts, now: clock.now() })
+  }
+  /** Sends what is due, with the same outcome for all; what went, in order. */
+  const send = (outcome: Outcome = ok) => {
+    const sent: string[] = []
+    for (let batch = take(); batch.length > 0; batch = take()) {
+      for (const delivery of batch) {
+        sent.push(delivery.transition)
+        end(delivery, outcome)
+      }
+    }
+    return sent
+  }
+  return { ...world, end, send }
+}
+
+describe('one delivery for each channel', () => {
+  test('with an id of its own, pending from now on', () => {
+    const { issue, tell, deliveries, clock } = setUp()
+    issue()
+    const { deliveryIds, heldBack } = tell('opened', 'iss_1', { channels: [hook, mail, hook] })
+    expect(heldBack).toBe(false)
+    expect(deliveries().map(({ id }) => id)).toEqual(deliveryIds)
+    expect(deliveries()).toMatchObject([
+      { channelType: 'webhook', channelTarget: hook.target, status: 'pending', attempts: 0, dueAt: clock.now() },
+      { channelType: 'email', channelTarget: mail.target, status: 'pending', issueId: 'iss_1', alertId: 'alr_1' },
+    ])
+  })
+
+  test('the same notice again changes nothing, a new instance is another', () => {
+    const { issue, tell, deliveries } = setUp()
+    issue()
+    const first = tell('opened', 'iss_1', { instance: 7 })
+    expect(tell('opened', 'iss_1', { instance: 7, throttle: { count: 1, per: 1, unit: 'hours' } })).toEqual(first)
+    expect(deliveries()).toHaveLength(1)
+    tell('reopened', 'iss_1', { instance: 7 })
+    tell('reopened', 'iss_1', { instance: 8 })
+    expect(deliveries()).toHaveLength(3)
+  })
+
+  test('all or nothing with the transaction of the caller', () => {
+    const { db, issue, tell, deliveries } = setUp()
+    issue()
+    const both = db.transaction(() => {
+      tell('opened')
+      throw new Error('the rest of the change failed')
+    })
+    expect(both).toThrow('the rest')
+    expect(deliveries()).toEqual([])
+  })
+})
+
+describe('claiming', () => {
+  test('gives each delivery to one taker, earliest due first', () => {
+    const { issue, tell, take, clock } = setUp()
+    for (const id of ['iss_1', 'iss_2', 'iss_3']) {
+      tell('opened', issue(id))
+      clock.advance(SECOND_MS)
+    }
+    const [one, two] = [take(1), take(1)]
+    expect([...one, ...two, ...take()].map(({ issueId }) => issueId)).toEqual(['iss_1', 'iss_2', 'iss_3'])
+    expect(one[0]).toMatchObject({ status: 'sending', attempts: 1, lastAttemptAt: clock.now() })
+    expect(take()).toEqual([])
+  })
+
+  test('takes first what was due first, not what was made first', () => {
+    const { issue, tell, take, clock } = setUp()
+    tell('opened', issue('iss_1'), { delayMs: 10_000 })
+    tell('opened', issue('iss_2'))
+    clock.advance(10_000)
+    expect(take().map(({ issueId }) => issueId)).toEqual(['iss_2', 'iss_1'])
+  })
+
+  test('waits for the time', () => {
+    const { issue, tell, take, clock } = setUp()
+    issue()
+    tell('opened', 'iss_1', { delayMs: 10_000 })
+    clock.advance(9999)
+    expect(take()).toEqual([])
+    clock.advance(1)
+    expect(take()).toHaveLength(1)
+  })
+})
+
+describe('the order at one channel', () => {
+  test('a later delivery waits until the earlier one is settled', () => {
+    const { issue, tell, take, end, clock } = setUp()
+    issue()
+    tell('opened', 'iss_1', { channels: [hook, mail] })
+    tell('reopened', 'iss_1', { channels: [hook, mail] })
+    const [first, other] = take()
+    expect([first?.transition, other?.transition]).toEqual(['opened', 'opened'])
+    expect(take()).toEqual([])
+    end(other, ok)
+    expect(take().map(({ transition, channelType }) => [transition, channelType])).toEqual([['reopened', 'email']])
+    end(first, later)
+    expect(take()).toEqual([])
+    clock.advance(5 * SECOND_MS)
+    const [again] = take()
+    expect(again).toMatchObject({ id: first?.id, attempts: 2 })
+    end(again, no)
+    expect(take()).toMatchObject([{ transition: 'reopened', channelType: 'webhook' }])
+  })
+
+  test('issues do not wait for each other', () => {
+    const { issue, tell, take, end } = setUp()
+    tell('opened', issue('iss_1'))
+    tell('opened', issue('iss_2'))
+    end(take()[0], later)
+    tell('reopened', 'iss_2')
+    expect(take()).toEqual([])
+    tell('opened', issue('iss_3'))
+    expect(take()).toMatchObject([{ issueId: 'iss_3' }])
+  })
+})
+
+describe('a resolution', () => {
+  test.each<[string, Outcome | null, string[]]>([
+    ['delivered', ok, ['opened delivered', 'resolved delivered']],
+    ['refused', no, ['opened failed']],
+    ['not tried yet', null, ['opened delivered', 'resolved delivered']],
+  ])('when the opening was %s', (_name, outcome, expected) => {
+    const { issue, tell, summary, take, end, send } = setUp()
+    issue()
+    tell('opened')
+    if (outcome) end(take()[0], outcome)
+    tell('resolved')
+    send()
+    expect(summary()).toEqual(expected)
+  })
+
+  test('waits for an opening that is being retried, and is withdrawn when that fails', () => {
+    const { issue, tell, summary, take, end, send, clock } = setUp()
+    issue()
+    tell('opened')
+    end(take()[0], later)
+    tell('resolved')
+    expect(take()).toEqual([])
+    clock.advance(5 * SECOND_MS)
+    end(take()[0], no)
+    expect(send()).toEqual([])
+    expect(summary()).toEqual(['opened failed', 'resolved withdrawn'])
+  })
+
+  test('goes to the channels that were told, not to those of the alert', () => {
+    const { issue, tell, deliveries, send } = setUp()
+    issue()
+    tell('opened', 'iss_1', { channels: [hook] })
+    send()
+    tell('resolved', 'iss_1', { channels: [mail] })
+    expect(deliveries().map(({ transition, channelType }) => `${transition} ${channelType}`)).toEqual([
+      'opened webhook',
+      'resolved webhook',
+    ])
+  })
+
+  test.each<Transition>(['reopened', 'repeated'])('follows a %s to a channel that missed the opening', (transition) => {
+    const { issue, tell, summary, send } = setUp()
+    issue()
+    tell('opened', 'iss_1', { channels: [] })
+    tell('resolved')
+    expect(summary()).toEqual([])
+    tell(transition)
+    send()
+    tell('resolved')
+    send()
+    expect(summary()).toEqual([`${transition} delivered`, 'resolved delivered'])
+  })
+
+  test('is told once: not again after a reopening that nobody heard of', () => {
+    const { issue, tell, summary, send } = setUp()
+    issue()
+    tell('opened')
+    tell('resolved')
+    send()
+    tell('reopened')
+    send(no)
+    tell('resolved')
+    send()
+    expect(summary()).toEqual(['opened delivered', 'resolved delivered', 'reopened failed'])
+  })
+
+  test('is told once: not again when the reopening it waited for is refused', () => {
+    const { issue, tell, summary, send, take, end } = setUp()
+    issue()
+    tell('opened')
+    tell('resolved')
+    send()
+    tell('reopened')
+    tell('resolved')
+    end(take()[0], no)
+    expect(send()).toEqual([])
+    expect(summary()).toEqual(['opened delivered', 'resolved delivered', 'reopened failed', 'resolved withdrawn'])
+  })
+
+  test('that was delayed is taken back', () => {
+    const { db, issue, tell, summary, send, clock } = setUp()
+    issue()
+    tell('opened')
+    send()
+    tell('resolved', 'iss_1', { delayMs: 10_000 })
+    clock.advance(9000)
+    expect(withdraw(db, 'iss_1')).toBe(1)
+    expect(withdraw(db, 'iss_1')).toBe(0)
+    clock.advance(HOUR_MS)
+    expect(send()).toEqual([])
+    expect(summary()).toEqual(['opened delivered', 'resolved withdrawn'])
+    tell('resolved')
+    expect(send()).toEqual(['resolved'])
+  })
+
+  test('is taken back by news of the trouble, unless it was tried already', () => {
+    const { issue, tell, summary, send, take, end, clock } = setUp()
+    issue()
+    tell('opened')
+    send()
+    tell('resolved', 'iss_1', { delayMs: 10_000 })
+    tell('reopened')
+    expect(send()).toEqual(['reopened'])
+    tell('resolved')
+    end(take()[0], later)
+    tell('reopened')
+    clock.advance(5 * SECOND_MS)
+    expect(send()).toEqual(['resolved', 'reopened'])
+    expect(summary()[1]).toBe('resolved withdrawn')
+  })
+})
+
+test('no channel ever hears of a resolution before it heard of the trouble, whatever happens', () => {
+  type Step =
+    | { kind: 'tell'; transition: Transition }
+    | { kind: 'send'; outcome: Outcome }
+    | { kind: 'wait'; ms: number }
+  const step = fc.oneof<fc.Arbitrary<Step>[]>(
+    fc.record({
+      kind: fc.constant('tell' as const),
+      transition: fc.constantFrom<Transition>('opened', 'reopened', 'repeated', 'resolved'),
+    }),
+    fc.record({ kind: fc.constant('send' as const), outcome: fc.constantFrom(ok, later, no) }),
+    fc.record({ kind: fc.constant('wait' as const), ms: fc.constantFrom(5000, 60_000, HOUR_MS) }),
+  )
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 25 }), fc.option(fc.integer({ min: 1, max: 3 })), (steps, count) => {
+      const { issue, tell, take, end, issueRow, clock } = setUp()
+      const throttle: Throttle | null = count === null ? null : { count, per: 10, unit: 'minutes' }
+      issue()
+      const heard: Transition[] = []
+      for (const one of steps) {
+        if (one.kind === 'tell') tell(one.transition, 'iss_1', { throttle })
+        else if (one.kind === 'wait') clock.advance(one.ms)
+        else {
+          for (const delivery of take()) {
+            if (one.outcome === ok) heard.push(delivery.transition as Transition)
+            end(delivery, one.outcome)
+          }
+        }
+      }
+      for (const [index, transition] of heard.entries()) {
+        const before = heard[index - 1] ?? 'nothing'
+        if (transition === 'resolved') expect(['nothing', 'resolved']).not.toContain(before)
+      }
+      expect(issueRow()?.notificationsSent).toBe(heard.length)
+    }),
+    { numRuns: 150 },
+  )
+}, 30_000)
+
+describe('the throttle', () => {
+  const throttle: Throttle = { count: 2, per: 10, unit: 'minutes' }
+
+  test('lets so many notices go, holds back the others and says so on the issue', () => {
+    const { issue, tell, send, history, issueRow, clock } = setUp()
+    for (const id of ['iss_1', 'iss_2', 'iss_3']) issue(id)
+    const results = ['iss_1', 'iss_2', 'iss_3'].map((id) => tell('opened', id, { throttle, channels: [hook, mail] }))
+    expect(results.map(({ heldBack, deliveryIds }) => [heldBack, deliveryIds.length])).toEqual([
+      [false, 2],
+      [false, 2],
+      [true, 0],
+    ])
+    expect(issueRow('iss_3')).toMatchObject({ capReached: true, heldBack: 1, notificationsSent: 0 })
+    expect(history('iss_3')).toEqual([{ kind: 'held_back', transition: 'opened', heldBack: 1 }])
+    clock.advance(5 * MINUTE_MS)
+    expect(tell('repeated', 'iss_3', { throttle }).heldBack).toBe(true)
+    expect(issueRow('iss_3')).toMatchObject({ capReached: true, heldBack: 2 })
+    expect(issueRow('iss_1')).toMatchObject({ capReached: false, heldBack: 0 })
+    expect(send()).toHaveLength(4)
+  })
+
+  test('lets the next one go when the window has moved on, and that says how many were held back', () => {
+    const { issue, tell, deliveries, issueRow, clock } = setUp()
+    issue()
+    for (const transition of ['opened', 'repeated', 'repeated', 'repeated'] as const) {
+      tell(transition, 'iss_1', { throttle })
+      clock.advance(MINUTE_MS)
+    }
+    expect(issueRow()).toMatchObject({ capReached: true, heldBack: 2 })
+    clock.advance(6 * MINUTE_MS)
+    expect(tell('repeated', 'iss_1', { throttle }).heldBack).toBe(false)
+    expect(issueRow()).toMatchObject({ capReached: false, heldBack: 0 })
+    expect(deliveries().map(({ message }) => JSON.parse(message).heldBack)).toEqual([0, 0, 2])
+  })
+
+  test('counts each alert by itself', () => {
+    const { issue, tell } = setUp()
+    issue('iss_1', 'alr_1')
+    issue('iss_2', 'alr_2')
+    const once: Throttle = { count: 1, per: 1, unit: 'hours' }
+    expect(tell('opened', 'iss_1', { throttle: once }).heldBack).toBe(false)
+    expect(tell('opened', 'iss_2', { throttle: once }).heldBack).toBe(false)
+    expect(tell('repeated', 'iss_2', { throttle: once }).heldBack).toBe(true)
+  })
+
+  test('makes a resolution wait until there is room, and never swallows it', () => {
+    const { issue, tell, send, summary, clock } = setUp()
+    issue()
+    const once: Throttle = { count: 1, per: 10, unit: 'minutes' }
+    tell('opened', 'iss_1', { throttle: once })
+    send()
+    clock.advance(MINUTE_MS)
+    expect(tell('resolved', 'iss_1', { throttle: once, delayMs: 10_000 }).heldBack).toBe(false)
+    clock.advance(9 * MINUTE_MS - 1)
+    expect(send()).toEqual([])
+    clock.advance(1)
+    expect(send()).toEqual(['resolved'])
+    expect(summary()).toEqual(['opened delivered', 'resolved delivered'])
+  })
+
+  test('does not count what was withdrawn, and then tells again what that would have told', () => {
+    const { db, issue, tell, send, issueRow, deliveries, clock } = setUp()
+    issue()
+    const once: Throttle = { count: 1, per: 10, unit: 'minutes' }
+    tell('opened', 'iss_1', { throttle: once })
+    send()
+    tell('repeated', 'iss_1', { throttle: once })
+    clock.advance(10 * MINUTE_MS)
+    tell('resolved', 'iss_1', { throttle: once, delayMs: 10_000, channels: [hook] })
+    expect(issueRow()).toMatchObject({ capReached: false, heldBack: 0 })
+    withdraw(db, 'iss_1')
+    expect(issueRow()).toMatchObject({ capReached: true, heldBack: 1 })
+    expect(tell('repeated', 'iss_1', { throttle: once }).heldBack).toBe(false)
+    expect(JSON.parse(deliveries().at(-1)?.message ?? '').heldBack).toBe(1)
+  })
+
+  test('never lets more go in any window, and loses count of nothing', () => {
+    const unit = fc.constantFrom('minutes' as const, 'hours' as const)
+    const some = fc.record({ count: fc.integer({ min: 1, max: 4 }), per: fc.integer({ min: 1, max: 5 }), unit })
+    const notice = fc.record({
+      transition: fc.constantFrom<Transition>('reopened', 'repeated', 'resolved'),
+      afterMs: fc.integer({ min: 0, max: 3 * MINUTE_MS }),
+      issueId: fc.constantFrom('iss_1', 'iss_2'),
+    })
+    fc.assert(
+      fc.property(some, fc.array(notice, { maxLength: 30 }), (limit, notices) => {
+        const { db, issue, tell, send, issueRow, clock } = setUp()
+        const windowMs = limit.per * (limit.unit === 'minutes' ? MINUTE_MS : HOUR_MS)
+        for (const id of ['iss_1', 'iss_2']) issue(id)
+        let held = 0
+        for (const { transition, afterMs, issueId } of notices) {
+          clock.advance(afterMs)
+          if (tell(transition, issueId, { throttle: limit }).heldBack) held++
+          send()
+        }
+        const went = db
+          .prepare<[], { throttleAt: number; told: number }>(
+            `SELECT throttleAt, json_extract(message, '$.heldBack') AS told FROM delivery
+             WHERE status <> 'withdrawn' ORDER BY throttleAt`,
+          )
+          .all()
+        for (const [index, { throttleAt }] of went.entries()) {
+          const next = went[index + limit.count]
+          if (next) expect(next.throttleAt - throttleAt).toBeGreaterThanOrEqual(windowMs)
+        }
+        const told = went.reduce((sum, row) => sum + row.told, 0)
+        const waiting = (issueRow('iss_1')?.heldBack ?? 0) + (issueRow('iss_2')?.heldBack ?? 0)
+        expect(told + waiting).toBe(held)
+      }),
+      { numRuns: 150 },
+    )
+  }, 30_000)
+})
+
+describe('a repeat', () => {
+  test.each([
+    ['that waited half an hour is dropped', 30 * MINUTE_MS, [], 'repeated withdrawn'],
+    ['that waited less goes', 30 * MINUTE_MS - 1, ['repeated'], 'repeated delivered'],
+  ])('%s', (_name, waitMs, sent, end) => {
+    const { issue, tell, send, summary, clock } = setUp()
+    issue()
+    tell('repeated')
+    clock.advance(waitMs)
+    expect(send()).toEqual(sent)
+    expect(summary()).toEqual([end])
+  })
+
+  test('is dropped while it is retried, and what it told of is told by the next', () => {
+    const { issue, tell, send, summary, issueRow, clock } = setUp()
+    issue()
+    const once: Throttle = { count: 1, per: 1, unit: 'minutes' }
+    tell('opened', 'iss_1', { throttle: once })
+    tell('repeated', 'iss_1', { throttle: once })
+    send()
+    clock.advance(MINUTE_MS)
+    tell('repeated', 'iss_1', { throttle: once })
+    for (let minute = 0; minute < 31; minute++) {
+      send(later)
+      clock.advance(MINUTE_MS)
+    }
+    send()
+    expect(summary()).toEqual(['opened delivered', 'repeated withdrawn'])
+    expect(issueRow()).toMatchObject({ heldBack: 1, capReached: true })
+  })
+
+  test('that reached one of its channels has told what was held back', () => {
+    const { issue, tell, take, end, send, summary, issueRow, clock } = setUp()
+    issue()
+    const once: Throttle = { count: 1, per: 1, unit: 'minutes' }
+    tell('opened', 'iss_1', { throttle: once })
+    send()
+    tell('repeated', 'iss_1', { throttle: once })
+    clock.advance(MINUTE_MS)
+    tell('repeated', 'iss_1', { throttle: once, channels: [hook, mail] })
+    const [first, second] = take()
+    end(first, ok)
+    end(second, later)
+    clock.advance(HOUR_MS)
+    send()
+    expect(summary()).toEqual(['opened delivered', 'repeated delivered', 'repeated withdrawn'])
+    expect(issueRow()).toMatchObject({ heldBack: 0, capReached: false })
+  })
+
+  test('other news does not grow old', () => {
+    const { issue, tell, send, clock } = setUp()
+    issue()
+    tell('opened')
+    clock.advance(24 * HOUR_MS)
+    expect(send()).toEqual(['opened'])
+  })
+})
+
+describe('after a crash', () => {
+  test('what was being sent is sent again, with the same id and all its attempts', () => {
+    const { db, issue, tell, take, end, summary, clock } = setUp()
+    issue()
+    tell('opened', 'iss_1', { channels: [hook, mail] })
+    const [first, second] = take()
+    end(second, ok)
+    expect(take()).toEqual([])
+    expect(recover(db)).toBe(1)
+    expect(recover(db)).toBe(0)
+    end(first, ok)
+    expect(summary()).toEqual(['opened pending', 'opened delivered'])
+    clock.advance(1)
+    const again = take()
+    expect(again.map(({ id, attempts }) => [id, attempts])).toEqual([[first?.id ?? '', 1]])
+    // What the dead program would have written comes too late.
+    end(first, no)
+    expect(summary()).toEqual(['opened sending', 'opened delivered'])
+    end(again[0], ok)
+    expect(summary()).toEqual(['opened delivered', 'opened delivered'])
+  })
+})
+
+describe('a replay', () => {
+  test('of a failed delivery has the same id and all its attempts', () => {
+    const { db, orgId, issue, tell, take, end, summary, issueRow, clock } = setUp()
+    issue()
+    tell('opened')
+    const [first] = take()
+    end(first, no)
+    clock.advance(HOUR_MS)
+    const id = first?.id ?? ''
+    expect(replay(db, orgId, id, clock.now())).toMatchObject({ id, status: 'pending', attempts: 0, lastError: null })
+    const [again] = take()
+    expect(again).toMatchObject({ id, attempts: 1 })
+    end(again, ok)
+    expect(summary()).toEqual(['opened delivered'])
+    expect(issueRow()).toMatchObject({ notificationsSent: 1 })
+  })
+
+  test('of a delivered one is no further notification', () => {
+    const { db, orgId, issue, tell, deliveries, send, issueRow, clock } = setUp()
+    issue()
+    tell('opened')
+    send()
+    const deliveredAt = deliveries()[0]?.deliveredAt
+    clock.advance(HOUR_MS)
+    replay(db, orgId, deliveries()[0]?.id ?? '', clock.now())
+    expect(send()).toEqual(['opened'])
+    expect(issueRow()).toMatchObject({ notificationsSent: 1 })
+    expect(deliveries()[0]).toMatchObject({ status: 'delivered', deliveredAt })
+  })
+
+  test('of a resolution goes, because the trouble was told before it', () => {
+    const { db, orgId, issue, tell, deliveries, send, clock } = setUp()
+    issue()
+    tell('opened')
+    tell('resolved')
+    send()
+    replay(db, orgId, deliveries()[1]?.id ?? '', clock.now())
+    expect(send()).toEqual(['resolved'])
+  })
+
+  test('of one that waits makes it due now; a repeat is not too old for it', () => {
+    const { db, orgId, issue, tell, deliveries, send, take, end, clock } = setUp()
+    issue()
+    tell('repeated')
+    end(take()[0], later)
+    replay(db, orgId, deliveries()[0]?.id ?? '', clock.now())
+    clock.advance(HOUR_MS)
+    expect(send()).toEqual(['repeated'])
+  })
+
+  test('is refused while it is under way, when it was withdrawn, and to others', () => {
+    const { db, orgId, people, issue, tell, deliveries, take, clock } = setUp()
+    issue()
+    tell('opened')
+    const id = deliveries()[0]?.id ?? ''
+    take()
+    expect(() => replay(db, orgId, id, clock.now())).toThrow(expect.objectContaining({ code: 'conflict' }))
+    db.prepare(`UPDATE delivery SET status = 'withdrawn', lastError = 'out of date'`).run()
+    expect(() => replay(db, orgId, id, clock.now())).toThrow('the delivery was withdrawn: out of date')
+    expect(() => replay(db, people.mallory.orgId, id, clock.now())).toThrow(
+      expect.objectContaining({ code: 'notFound' }),
+    )
+  })
+})

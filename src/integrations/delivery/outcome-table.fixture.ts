@@ -1,0 +1,251 @@
+import { describe, expect, test } from 'bun:test'
+import { createServer, type Socket } from 'node:net'
+import type { Channel } from '../../alerts/alert.ts'
+import { HOUR_MS, type Instant, SECOND_MS } from '../../core/clock.ts'
+import { groupWorld } from './group-world.fixture.ts'
+import type { IntegrationStatus, ProviderType } from '../integration.ts'
+import type { Provider } from '../providers/provider.ts'
+import { claimNext, wayOf } from './queues.ts'
+import { type Received, receiver } from '../transport/receiver.fixture.ts'
+import { createIntegration, findIntegration } from '../store.ts'
+
+/** What becomes of a delivery after one attempt. */
+export interface Expected {
+  /** `wait`: it is tried again, and the attempt does not count. */
+  verdict: 'delivered' | 'retry' | 'broken' | 'wait'
+  /** Until the next try; default for `retry`: 5 s. */
+  waitMs?: number
+  /** Part of the reason. */
+  reason?: string
+  /** Of the integration, afterwards; default: `connected` when it was delivered or has to wait, else `failing`. */
+  status?: IntegrationStatus
+}
+
+export interface Row extends Expected {
+  /** What the other side answers with to the call in question, in the words of its reference. */
+  what: string
+  answer(now: Instant): Response
+}
+
+export interface OutcomeTable {
+  provider: Provider
+  /** What an integration is made of; the settings and secrets that lead to a server at `url`. Absent: `target` is told. */
+  integration?(url: string): { config: Record<string, unknown>; secrets: Record<string, unknown> }
+  target?(url: string): string
+  /** What stands behind the integration's id. */
+  detail?: string
+  /** What the provider remembers of the integration, where something has to be chosen. */
+  state?: unknown | ((url: string) => unknown)
+  /** Answers calls that are not the one in question (tokens, searches); null: it is the one. */
+  answers?(request: Received): Response | Promise<Response> | null
+  /** The answer to the call in question that means success. */
+  success(): Response
+  /** What is expected of a status where it is not what it means to all; absent: 2xx is delivered, 408, 425, 429 and 5xx are tried again. */
+  expected?(status: number): Expected | null
+  /** Error texts. */
+  rows?: readonly Row[]
+  /** What is expected of a connection that breaks, where it is not `retry`. */
+  faults?: Partial<Record<FaultName, Expected>>
+  /** Settings of who runs the server that lead to it. */
+  operator?(url: string): Record<string, string>
+}
+
+const HTTP_OK = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n'
+
+/** What may become of a connection; the request has come in whole. */
+const FAULTS = {
+  'closed without an answer': (socket: Socket) => socket.destroy(),
+  reset: (socket: Socket) => socket.resetAndDestroy(),
+  'closed within the headers': (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-le'),
+  'closed within the body': (socket: Socket) => socket.end(`${HTTP_OK}content-length: 100\r\n\r\n{"ok": tr`),
+  'an answer that is no HTTP': (socket: Socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n'),
+  'no answer': () => undefined,
+  'an answer that stops within the headers': (socket: Socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-le'),
+  'an answer that stops within the body': (socket: Socket) =>
+    socket.write(`${HTTP_OK}content-length: 100\r\n\r\n{"ok": tr`),
+} satisfies Record<string, (socket: Socket) => unknown>
+type FaultName = keyof typeof FAULTS | 'refused'
+
+const NOT_NOW = [408, 425, 429]
+const usual = (status: number): Expected => {
+  if (status >= 200 && status < 300) return { verdict: 'delivered' }
+  const verdict = NOT_NOW.includes(status) || status >= 500 ? 'retry' : 'broken'
+  return { verdict, reason: `HTTP ${status}` }
+}
+
+const BODYLESS = [101, 204, 205, 304]
+
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
+/** Those that are registered, those of well-known proxies, and some that mean nothing to anybody. */
+const STATUSES = [
+  ...[...range(200, 208), 226, 299, ...range(300, 308), 399],
+  ...[...range(400, 431), 444, 449, 451, 460, 463, 494, 498, 499],
+  ...[...range(500, 511), ...range(520, 530), 561, 598, 599],
+]
+
+/** What became of one attempt; the status is null for an address. */
+type Became = Omit<Expected, 'status'> & { status: IntegrationStatus | null }
+
+/** Sends one opening after another through a provider; each is the first of its channel. */
+function world(table: OutcomeTable, url: string, timeoutMs = 5000) {
+  const world = groupWorld({
+    ...{ timeoutMs, providers: [table.provider] },
+    ...(table.operator ? { operator: table.operator(url) } : {}),
+  })
+  const { db, box, orgId, clock, deliveries, dispatcher, open } = world
+  let count = 0
+  const make = () => {
+    const { config, secrets } = table.integration?.(url) ?? { config: {}, secrets: {} }
+    const { type } = table.provider
+    const { id } = createIntegration(db, box, {
+      ...{ orgId, provider: type as ProviderType, label: 'Table', config, secrets, createdAt: clock.now() },
+    })
+    const state = typeof table.state === 'function' ? table.state(url) : table.state
+    if (state !== undefined) {
+      db.prepare('UPDATE integration SET state = ? WHERE id = ?').run(JSON.stringify(state), id)
+    }
+    return id
+  }
+  const integrationId = table.integration ? make() : null
+
+  /** What became of one more opening. */
+  async function attempt(): Promise<Became> {
+    clock.advance(HOUR_MS)
+    dispatcher.forget()
+    if (integrationId) db.prepare(`UPDATE integration SET status = 'connected' WHERE id = ?`).run(integrationId)
+    const target = integrationId ? `${integrationId}${table.detail ? `:${table.detail}` : ''}` : table.target?.(url)
+    const channel = { type: table.provider.type, target: target ?? url } as Channel
+    open(`iss_${++count}`, [channel])
+    const before = clock.now()
+    const queue = { orgId, channelType: channel.type, channelTarget: channel.target }
+    const delivery = claimNext(db, queue, before)
+    if (!delivery) throw new Error('nothing is due')
+    await dispatcher.send({ delivery, others: [] }, wayOf(db, queue))
+    const row = deliveries().at(-1)
+    if (!row) throw new Error('nothing was to be sent')
+    db.prepare('DELETE FROM delivery').run()
+    const status = integrationId ? findIntegration(db, { orgId, id: integrationId }).status : null
+    const waits = { waitMs: row.dueAt - before }
+    if (row.status === 'delivered') return { verdict: 'delivered', status }
+    const reason = row.lastError ?? ''
+    if (row.status === 'failed') return { verdict: 'broken', reason, status }
+    return row.attempts === 0 ? { verdict: 'wait', ...waits, status } : { verdict: 'retry', ...waits, reason, status }
+  }
+  return { ...world, attempt }
+}
+
+function hold(what: string, became: Became, expected: Expected) {
+  const { verdict, waitMs, reason = '', status } = expected
+  const usualStatus = verdict === 'delivered' || verdict === 'wait' ? 'connected' : 'failing'
+  expect([what, became]).toEqual([
+    what,
+    {
+      verdict,
+      ...(verdict === 'retry' ? { waitMs: waitMs ?? 5 * SECOND_MS } : {}),
+      ...(verdict === 'wait' ? { waitMs: waitMs ?? expect.any(Number) } : {}),
+      ...(verdict === 'retry' || verdict === 'broken' ? { reason: expect.stringContaining(reason) } : {}),
+      status: became.status === null ? null : (status ?? usualStatus),
+    },
+  ])
+}
+
+/** A server whose answer to the call in question can be chosen. */
+function chosen(table: OutcomeTable) {
+  const choice = { answer: (): Response => table.success() }
+  const server = receiver((request) => table.answers?.(request) ?? choice.answer())
+  return { ...server, choice }
+}
+
+/** Accepts, reads a request, and does what is chosen with the connection. */
+async function breaking() {
+  const choice = { fault: (_socket: Socket): unknown => undefined }
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => undefined)
+    socket.on('close', () => sockets.delete(socket))
+    socket.once('data', () => choice.fault(socket))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  return {
+    choice,
+    port: typeof address === 'object' ? (address?.port ?? 0) : 0,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/**
+ * What becomes of a delivery through a provider, over every HTTP status, the texts of its errors, and whatever may happen to a
+ * connection: delivered, tried again and when, or given up. To be called in the provider's own test.
+ */
+export function testOutcomes(name: string, table: OutcomeTable): void {
+  describe(`what becomes of a delivery through ${name}`, () => {
+    test('with every status', async () => {
+      await using server = chosen(table)
+      const { attempt } = world(table, server.url)
+      for (const status of STATUSES) {
+        const body = BODYLESS.includes(status) ? null : ''
+        const isSuccess = status >= 200 && status < 300
+        server.choice.answer = () => {
+          const good = isSuccess && body !== null ? table.success() : null
+          return new Response(good ? good.body : body, { status })
+        }
+        hold(`HTTP ${status}`, await attempt(), table.expected?.(status) ?? usual(status))
+      }
+    })
+
+    test('when the other side says how long to wait', async () => {
+      await using server = chosen(table)
+      const { attempt, clock } = world(table, server.url)
+      const date = () => new Date(clock.now() + 10 * 60 * SECOND_MS).toUTCString()
+      for (const status of [429, 503]) {
+        for (const [retryAfter, waitMs] of [
+          ['90', 90 * SECOND_MS],
+          ['1', 5 * SECOND_MS],
+          ['soon', 5 * SECOND_MS],
+          ['-1', 5 * SECOND_MS],
+          [date, 600 * SECOND_MS],
+          ['9999999', 24 * HOUR_MS],
+        ] as const) {
+          server.choice.answer = () => {
+            const value = typeof retryAfter === 'string' ? retryAfter : retryAfter()
+            return new Response('', { status, headers: { 'retry-after': value } })
+          }
+          const expected = table.expected?.(status) ?? usual(status)
+          const what = `HTTP ${status} Retry-After ${retryAfter}`
+          hold(what, await attempt(), expected.verdict === 'broken' ? expected : { ...expected, waitMs })
+        }
+      }
+    })
+
+    for (const { what, answer, ...expected } of table.rows ?? []) {
+      test(what, async () => {
+        await using server = chosen(table)
+        const { attempt, clock } = world(table, server.url)
+        server.choice.answer = () => answer(clock.now())
+        hold(what, await attempt(), expected)
+      })
+    }
+
+    test('whatever happens to the connection', async () => {
+      await using server = await breaking()
+      const { attempt } = world(table, `http://127.0.0.1:${server.port}`, 300)
+      for (const [fault, act] of Object.entries(FAULTS)) {
+        server.choice.fault = act
+        hold(fault, await attempt(), table.faults?.[fault as FaultName] ?? { verdict: 'retry' })
+      }
+      const nobody = world(table, `http://127.0.0.1:${await freePort()}`)
+      hold('refused', await nobody.attempt(), table.faults?.refused ?? { verdict: 'retry', reason: 'ECONNREFUSED' })
+    })
+  })
+}
+
+/** A port at which nobody listens. */
+async function freePort(): Promise<number> {
+  await using server = await breaking()
+  return server.port
+}

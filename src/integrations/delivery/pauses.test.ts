@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'bun:test'
+import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
+import { Pauses } from './pauses.ts'
+import type { Outcome } from '../reply.ts'
+
+const queue = { orgId: 'org_1', channelTarget: 'https://chat.example/a' }
+const other = { orgId: 'org_2', channelTarget: 'https://chat.example/a' }
+const first = { ...queue, id: 'dlv_1' }
+const second = { ...queue, id: 'dlv_2' }
+const wait = (waitMs: number): Outcome => ({ verdict: 'wait', waitMs })
+
+describe('a queue pauses', () => {
+  test.each<[string, Outcome, number]>([
+    ['when it is too early', wait(SECOND_MS), SECOND_MS],
+    ['as long as the other side asks for', { verdict: 'retry', reason: '', retryAfterMs: 90_000 }, 90_000],
+    ['five minutes at most', { verdict: 'retry', reason: '', retryAfterMs: 60 * MINUTE_MS }, 5 * MINUTE_MS],
+    ['not, when only one has to wait', { ...wait(SECOND_MS), onlyThis: true } as Outcome, 0],
+    ['not, when nobody asks for it', { verdict: 'retry', reason: '', retryAfterMs: null }, 0],
+    ['not, when it was refused', { verdict: 'broken', reason: '' }, 0],
+    ['not, when it arrived', { verdict: 'delivered', note: null }, 0],
+  ])('%s', (_name, outcome, pauseMs) => {
+    const pauses = new Pauses()
+    pauses.note(first, outcome, 1000)
+    expect(pauses.isPaused(queue, 1000)).toBe(pauseMs > 0)
+    expect(pauses.isPaused(queue, 1000 + pauseMs - 1)).toBe(pauseMs > 0)
+    expect(pauses.isPaused(queue, 1000 + pauseMs)).toBe(false)
+    expect(pauses.isPaused(other, 1000)).toBe(false)
+  })
+})
+
+test('whoever came first goes first after the pause, until it has gone', () => {
+  const pauses = new Pauses()
+  pauses.note(first, wait(SECOND_MS), 0)
+  pauses.note(second, wait(SECOND_MS), 0)
+  expect([pauses.firstOf(queue), pauses.firstOf(other)]).toEqual(['dlv_1', null])
+  pauses.note(second, { verdict: 'delivered', note: null }, 0)
+  expect(pauses.firstOf(queue)).toBe('dlv_1')
+  pauses.note(first, { verdict: 'delivered', note: null }, SECOND_MS)
+  expect(pauses.firstOf(queue)).toBeNull()
+})
+
+test('what is long over is let go of', () => {
+  const pauses = new Pauses()
+  pauses.note(first, wait(SECOND_MS), 0)
+  pauses.tidy(SECOND_MS)
+  expect(pauses.firstOf(queue)).toBe('dlv_1')
+  pauses.tidy(SECOND_MS + 1)
+  expect(pauses.firstOf(queue)).toBeNull()
+})

@@ -1,0 +1,168 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { SECOND_MS } from '../../core/clock.ts'
+import type { Transition } from '../../issues/issue.ts'
+import type { Db } from '../../store/database.ts'
+import { hook, mail, outboxWorld } from './outbox.fixture.ts'
+import { recordOutcome } from './outcome.ts'
+import { claimNext, orgsWaiting, type Queue, queuesWaiting, Rounds, recover, wayOf } from './queues.ts'
+import { createIntegration } from '../store.ts'
+
+const parts = { jitter: () => 0, mailConfigured: false }
+const webhookAt = (target: string) => ({ type: 'webhook' as const, target })
+
+/** Deliveries that are pending, written straight into the table. */
+function fill(db: Db, count: number, row: (index: number) => { orgId: string; target: string; dueAt: number }) {
+  const insert = db.prepare(
+    `INSERT INTO delivery (id, orgId, transition, noticeKey, transitionKey, channelType, channelTarget, message, status,
+       attempts, dueAt, createdAt)
+     VALUES (@id, @orgId, 'opened', @id, @id, 'webhook', @target, '{}', 'pending', 0, @dueAt, 0)`,
+  )
+  db.transaction(() => {
+    for (let index = 0; index < count; index++) insert.run({ id: `dlv_${index}`, ...row(index) })
+  })()
+}
+
+describe('the way to a target', () => {
+  const { db, box, orgId, people } = outboxWorld()
+  const { id } = createIntegration(db, box, {
+    orgId,
+    provider: 'webhook',
+    label: 'On call',
+    config: { url: 'https://calls.example.com/a' },
+    secrets: {},
+    createdAt: 0,
+  })
+  test.each([
+    ['webhook', 'https://Hooks.example.com:8443/a?b', 'http', 'hooks.example.com'],
+    ['webhook', 'https://hooks.example.com./a', 'http', 'hooks.example.com'],
+    ['webhook', 'https://user:pass@[2001:db8::1]/', 'http', '[2001:db8::1]'],
+    ['webhook', 'http://0x7f.1/', 'http', '127.0.0.1'],
+    ['webhook', id, 'http', 'calls.example.com'],
+    ['webhook', 'int_gone', 'http', ''],
+    ['webhook', 'no URL', 'http', ''],
+    ['email', 'ann@example.com', 'mail', ''],
+    ['email', 'owners', 'mail', ''],
+  ] as const)('%s %s: %s to %j', (channelType, channelTarget, kind, host) => {
+    expect(wayOf(db, { orgId, channelType, channelTarget })).toEqual({ orgId, kind, host })
+  })
+
+  test("another organization's integration leads nowhere", () => {
+    expect(wayOf(db, { orgId: people.mallory.orgId, channelType: 'webhook', channelTarget: id }).host).toBe('')
+  })
+})
+
+describe('a round', () => {
+  const targets = (queues: { queue: Queue }[]) => queues.map(({ queue }) => queue.channelTarget.slice(-1))
+
+  test('shows each queue once, those whose first is due', () => {
+    const { db, clock, issue, tell } = outboxWorld()
+    for (const id of ['iss_1', 'iss_2'])
+      tell('opened', issue(id), { channels: ['a', 'b'].map((end) => webhookAt(`https://x.example/${end}`)) })
+    tell('opened', issue('iss_3'), { channels: [webhookAt('https://x.example/c')], delayMs: 1 })
+    expect(targets(new Rounds(db).next(clock.now()))).toEqual(['a', 'b'])
+    clock.advance(1)
+    expect(targets(new Rounds(db).next(clock.now()))).toEqual(['a', 'b', 'c'])
+  })
+
+  test('begins behind what was served last', () => {
+    const { db, clock, issue, tell } = outboxWorld()
+    tell('opened', issue(), { channels: ['a', 'b', 'c'].map((end) => webhookAt(`https://x.example/${end}`)) })
+    const rounds = new Rounds(db)
+    const [, second] = rounds.next(clock.now())
+    if (second) rounds.served(second)
+    expect(targets(rounds.next(clock.now()))).toEqual(['c', 'a', 'b'])
+  })
+
+  test('among ten thousand queues of one organization comes to each, and shows a bounded part at a time', () => {
+    const { db, clock, orgId, people, issue, tell } = outboxWorld()
+    fill(db, 10_000, (index) => ({ orgId, target: `https://h${index}.example/`, dueAt: 0 }))
+    const neighbour = people.mallory.orgId
+    db.prepare('UPDATE delivery SET orgId = ? WHERE id = ?').run(neighbour, 'dlv_77')
+    tell('opened', issue(), { channels: [mail] })
+    const rounds = new Rounds(db)
+    const seen = new Set<string>()
+    for (let round = 0; round < 22; round++) {
+      const waiting = rounds.next(clock.now())
+      expect(waiting.length).toBeLessThanOrEqual(1000)
+      // The neighbour is in every round, however much the other has waiting.
+      expect(waiting.filter((one) => one.orgId === neighbour)).toHaveLength(1)
+      for (const { queue } of waiting) seen.add(queue.channelTarget)
+    }
+    expect(seen.size).toBe(10_001)
+  })
+
+  test('among a thousand organizations comes to each', () => {
+    const { db, clock } = outboxWorld()
+    const columns = (db.prepare('PRAGMA table_info(org)').all() as { name: string }[]).map(({ name }) => name)
+    const copied = columns.map((name) => (name === 'id' ? '@id' : name)).join()
+    const copy = db.prepare(`INSERT INTO org (${columns.join()}) SELECT ${copied} FROM org LIMIT 1`)
+    for (let index = 0; index < 1000; index++) copy.run({ id: `org_${index}` })
+    fill(db, 1000, (index) => ({ orgId: `org_${index}`, target: 'https://x.example/', dueAt: 0 }))
+    const rounds = new Rounds(db)
+    const seen = new Set<string>()
+    for (let round = 0; round < 16; round++) for (const { orgId } of rounds.next(clock.now())) seen.add(orgId)
+    expect(seen.size).toBe(1000)
+  })
+})
+
+test('every question about what waits is answered from the index, without sorting', () => {
+  const { db } = outboxWorld()
+  const asked: string[] = []
+  const prepare = db.prepare.bind(db)
+  db.prepare = ((sql: string) => {
+    asked.push(sql)
+    return prepare(sql)
+  }) as typeof db.prepare
+  orgsWaiting(db, null, 1)
+  queuesWaiting(db, 'org', null, 1)
+  claimNext(db, { orgId: 'org', channelType: 'webhook', channelTarget: 'x' }, 0)
+  expect(asked).toHaveLength(3)
+  for (const sql of asked) {
+    const named = { orgId: '', after: '', channelTarget: '', now: 0, most: 1 }
+    const plan = prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...(sql.includes('@') ? [named] : ['', 1])) as {
+      detail: string
+    }[]
+    const steps = plan.map(({ detail }) => detail).filter((detail) => /delivery|one|TEMP/.test(detail))
+    expect(steps).not.toEqual([])
+    for (const step of steps) {
+      expect(step).toMatch(/^SEARCH (delivery|one) USING (INTEGER PRIMARY KEY|.*INDEX deliveryWaiting \(orgId.)/)
+    }
+  }
+})
+
+test('of one issue at one channel exactly the first is not behind, whatever happens', () => {
+  type Step = 'tell' | 'resolve' | 'claim' | 'deliver' | 'fail' | 'retry' | 'crash' | 'wait'
+  const step = fc.constantFrom<Step>('tell', 'resolve', 'claim', 'deliver', 'fail', 'retry', 'crash', 'wait')
+  fc.assert(
+    fc.property(fc.array(fc.tuple(step, fc.constantFrom('iss_1', 'iss_2')), { maxLength: 30 }), (steps) => {
+      const { db, clock, issue, tell, take, deliveries } = outboxWorld()
+      for (const id of ['iss_1', 'iss_2']) issue(id)
+      const end = (outcome: Parameters<typeof recordOutcome>[2]) => {
+        const delivery = deliveries().find(({ status }) => status === 'sending')
+        if (delivery) recordOutcome(db, delivery, outcome, { ...parts, now: clock.now() })
+      }
+      for (const [what, issueId] of steps) {
+        const say = (transition: Transition) => tell(transition, issueId, { channels: [hook, mail] })
+        if (what === 'tell') say('reopened')
+        if (what === 'resolve') say('resolved')
+        if (what === 'claim') take(1)
+        if (what === 'deliver') end({ verdict: 'delivered', note: null })
+        if (what === 'fail') end({ verdict: 'broken', reason: 'no' })
+        if (what === 'retry') end({ verdict: 'retry', reason: 'later', retryAfterMs: null })
+        if (what === 'crash') recover(db)
+        if (what === 'wait') clock.advance(6 * SECOND_MS)
+        const wrong = db
+          .prepare(
+            `SELECT * FROM delivery AS one WHERE status = 'pending' AND behind <> EXISTS (
+               SELECT 1 FROM delivery AS other WHERE other.issueId = one.issueId AND other.channelType = one.channelType
+                 AND other.channelTarget = one.channelTarget
+                 AND (other.status = 'sending' OR (other.status = 'pending' AND other.seq < one.seq)))`,
+          )
+          .all()
+        expect(wrong).toEqual([])
+      }
+    }),
+    { numRuns: 60 },
+  )
+})

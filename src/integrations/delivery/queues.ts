@@ -1,0 +1,200 @@
+import type { Instant } from '../../core/clock.ts'
+import { type Db, prepared, tx } from '../../store/database.ts'
+import { logKilled } from './attempt-log.ts'
+import { DELIVERY_COLUMNS, type DeliveryRecord } from './delivery.ts'
+import { drop, IS_STATE } from './outbox.ts'
+import type { Way } from './schedule.ts'
+import { parseTarget } from '../targets.ts'
+
+/** Deliveries of one organization to one target that wait for nothing but their time and a place. */
+export type Queue = Pick<DeliveryRecord, 'orgId' | 'channelType' | 'channelTarget'> & {
+  /** When its first one is due. */
+  dueAt: Instant
+}
+
+const WAITS = `status = 'pending' AND behind = 0`
+
+/** Up to `most` organizations behind `after`, in the order of ids, that have something waiting; null: from the first. */
+export function orgsWaiting(db: Db, after: string | null, most: number): string[] {
+  // Each step looks up the next one: going through all that wait would cost as much as there is.
+  const sql = `WITH RECURSIVE turn(id) AS (
+      SELECT (SELECT orgId FROM delivery WHERE ${WAITS} AND orgId > ? ORDER BY orgId LIMIT 1)
+      UNION ALL
+      SELECT (SELECT orgId FROM delivery WHERE ${WAITS} AND orgId > turn.id ORDER BY orgId LIMIT 1)
+      FROM turn WHERE turn.id IS NOT NULL LIMIT ?)
+    SELECT id FROM turn WHERE id IS NOT NULL`
+  return prepared<[string, number], { id: string }>(db, sql)
+    .all(after ?? '', most)
+    .map(({ id }) => id)
+}
+
+const BY_TARGET = 'ORDER BY channelTarget, dueAt, seq LIMIT 1'
+
+/** Up to `most` queues of an organization behind `after`, in the order of targets; null: from the first. */
+export function queuesWaiting(db: Db, orgId: string, after: Queue | null, most: number): Queue[] {
+  const sql = `WITH RECURSIVE turn(seq) AS (
+      SELECT (SELECT seq FROM delivery
+              WHERE ${WAITS} AND orgId = @orgId AND channelTarget > @after ${BY_TARGET})
+      UNION ALL
+      SELECT (SELECT seq FROM delivery
+              WHERE ${WAITS} AND orgId = @orgId AND channelTarget > one.channelTarget ${BY_TARGET})
+      FROM turn JOIN delivery AS one ON one.seq = turn.seq LIMIT @most)
+    SELECT orgId, channelType, channelTarget, dueAt FROM turn JOIN delivery ON delivery.seq = turn.seq`
+  return prepared<[object], Queue>(db, sql).all({ orgId, after: after?.channelTarget ?? '', most })
+}
+
+/** Which way the deliveries of a queue go; the host is empty when there is none to be found. */
+export function wayOf(db: Db, { orgId, channelType, channelTarget }: Omit<Queue, 'dueAt'>): Way {
+  if (channelType === 'email') return { orgId, kind: 'mail', host: '' }
+  const { integrationId } = parseTarget(channelTarget)
+  if (integrationId !== null) return wayOfIntegration(db, { orgId, id: integrationId })
+  return { orgId, kind: 'http', host: hostOf(channelTarget) }
+}
+
+/** Which way the calls of an integration go. */
+export function wayOfIntegration(db: Db, { orgId, id }: { orgId: string; id: string }): Way {
+  const sql = `SELECT host, json_extract(config, '$.url') AS url FROM integration WHERE id = ? AND orgId = ?`
+  const row = prepared<[string, string], { host: string | null; url: unknown }>(db, sql).get(id, orgId)
+  return { orgId, kind: 'http', host: row?.host ?? hostOf(String(row?.url ?? '')) }
+}
+
+/** Empty when it is no URL. */
+export const hostOf = (url: string): string => URL.parse(url)?.hostname.replace(/\.$/, '') ?? ''
+
+/**
+ * Claims the delivery of a queue that is longest due, or `first` when that is due too: it is `sending` from now on, and nobody else gets it. A resolution
+ * whose channel did not hear of the trouble is withdrawn. Null when nothing of the queue is due.
+ */
+export function claimNext(
+  db: Db,
+  queue: Omit<Queue, 'dueAt'>,
+  now: Instant,
+  first: string | null = null,
+): DeliveryRecord | null {
+  return tx(db, () => {
+    const preferred = first === null ? undefined : ifDue(db, first, now)
+    for (let next = preferred ?? firstDue(db, queue, now); next; next = firstDue(db, queue, now)) {
+      if (next.transition !== 'resolved' || wasNotified(db, next)) return claim(db, next.id, now)
+      drop(db, next, 'the channel was not told of the opening')
+    }
+    return null
+  })
+}
+
+function firstDue(db: Db, queue: Omit<Queue, 'dueAt'>, now: Instant): DeliveryRecord | undefined {
+  const { orgId, channelTarget } = queue
+  return prepared<[object], DeliveryRecord>(
+    db,
+    `SELECT ${DELIVERY_COLUMNS} FROM delivery
+     WHERE ${WAITS} AND orgId = @orgId AND channelTarget = @channelTarget
+       AND dueAt <= @now AND (expiresAt IS NULL OR expiresAt > @now)
+     ORDER BY dueAt, seq LIMIT 1`,
+  ).get({ orgId, channelTarget, now })
+}
+
+function ifDue(db: Db, id: string, now: Instant): DeliveryRecord | undefined {
+  const sql = `SELECT ${DELIVERY_COLUMNS} FROM delivery
+    WHERE id = @id AND ${WAITS} AND dueAt <= @now AND (expiresAt IS NULL OR expiresAt > @now)`
+  return prepared<[object], DeliveryRecord>(db, sql).get({ id, now })
+}
+
+function claim(db: Db, id: string, now: Instant): DeliveryRecord | null {
+  const sql = `UPDATE delivery SET status = 'sending', attempts = attempts + 1, lastAttemptAt = ?
+    WHERE id = ? RETURNING ${DELIVERY_COLUMNS}`
+  return prepared<[Instant, string], DeliveryRecord>(db, sql).get(now, id) ?? null
+}
+
+/** True when the last word about the issue that reached the channel before this one is the trouble. */
+function wasNotified(db: Db, { issueId, channelType, channelTarget, seq }: DeliveryRecord): boolean {
+  const last = prepared<[object], { transition: string }>(
+    db,
+    `SELECT transition FROM delivery
+     WHERE issueId = @issueId AND channelType = @channelType AND channelTarget = @channelTarget
+       AND seq < @seq AND deliveredAt IS NOT NULL AND ${IS_STATE}
+     ORDER BY seq DESC LIMIT 1`,
+  ).get({ issueId, channelType, channelTarget, seq })
+  return last !== undefined && last.transition !== 'resolved'
+}
+
+const EXPIRED_AT_ONCE = 200
+
+/** Withdraws repeats that waited too long, the oldest 200 of them. */
+export function dropExpired(db: Db, now: Instant): void {
+  const expired = prepared<[Instant], DeliveryRecord>(
+    db,
+    `SELECT ${DELIVERY_COLUMNS} FROM delivery
+     WHERE status = 'pending' AND expiresAt IS NOT NULL AND expiresAt <= ? ORDER BY expiresAt LIMIT ${EXPIRED_AT_ONCE}`,
+  )
+  tx(db, () => {
+    for (const delivery of expired.all(now)) drop(db, delivery, 'not sent within 30 minutes')
+  })
+}
+
+/**
+ * Makes what was under way when the program died pending again, with the same ids; the attempt does not count. Only to
+ * be called at the start.
+ */
+export function recover(db: Db): number {
+  return tx(db, () => {
+    logKilled(db)
+    const sql = `UPDATE delivery SET status = 'pending', attempts = attempts - 1 WHERE status = 'sending'`
+    return db.prepare(sql).run().changes
+  })
+}
+
+/** Organizations looked at in one piece. */
+const ORGS_AT_ONCE = 64
+/** Queues looked at in one piece, of all those organizations. */
+const QUEUES_AT_ONCE = 1000
+
+export interface Waiting extends Way {
+  queue: Queue
+}
+
+/**
+ * Goes round through what waits, a bounded piece at a time: organizations take turns, and so do the queues of each.
+ * Whoever was served last comes last.
+ */
+export class Rounds {
+  private org: string | null = null
+  private readonly queues = new Map<string, Queue>()
+
+  constructor(private readonly db: Db) {}
+
+  /** The queues of the next piece whose first delivery is due. */
+  next(now: Instant): Waiting[] {
+    const { db } = this
+    const orgs = circle((after: string | null, most) => orgsWaiting(db, after, most), this.org, ORGS_AT_ONCE)
+    if (!orgs.isWhole) this.org = orgs.items.at(-1) ?? null
+    const most = Math.floor(QUEUES_AT_ONCE / Math.max(1, orgs.items.length))
+    return orgs.items.flatMap((orgId) => {
+      const list = (after: Queue | null, most: number) => queuesWaiting(db, orgId, after, most)
+      const queues = circle(list, this.queues.get(orgId) ?? null, most, isSameTarget)
+      const last = queues.items.at(-1)
+      if (!queues.isWhole && last) this.queues.set(orgId, last)
+      return queues.items.filter(({ dueAt }) => dueAt <= now).map((queue) => ({ ...wayOf(db, queue), queue }))
+    })
+  }
+
+  served({ orgId, queue }: Waiting): void {
+    this.org = orgId
+    this.queues.set(orgId, queue)
+  }
+}
+
+const isSameTarget = (one: Queue, other: Queue) => one.channelTarget === other.channelTarget
+
+/** Up to `most` items of a circle, beginning behind `from`; `isWhole` says that there are no others. */
+function circle<T>(
+  list: (after: T | null, most: number) => T[],
+  from: T | null,
+  most: number,
+  isSame = (one: T, other: T) => one === other,
+): { items: T[]; isWhole: boolean } {
+  const ahead = list(from, most + 1)
+  const others = from === null || ahead.length > most ? [] : list(null, most + 1 - ahead.length)
+  const [first] = ahead
+  const end = first === undefined ? -1 : others.findIndex((one) => isSame(one, first))
+  const items = [...ahead, ...(end === -1 ? others : others.slice(0, end))]
+  return { items: items.slice(0, most), isWhole: items.length <= most }
+}

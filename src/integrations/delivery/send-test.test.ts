@@ -1,0 +1,35 @@
+import { expect, test } from 'bun:test'
+import { Closed } from '../../core/schema.ts'
+import { Dispatcher } from './dispatcher.ts'
+import { outboxWorld } from './outbox.fixture.ts'
+import { provider } from '../providers/provider.ts'
+import { testIntegration } from './send-test.ts'
+import { createIntegration } from '../store.ts'
+
+/** It is no channel, and its test waits until it is ended. */
+const patient = provider({
+  ...{ type: 'tag_manager', title: 'Patient', connect: { by: 'none' } },
+  configured: { schema: Closed({}), prepare: () => ({}) },
+  test: ({ signal }) =>
+    new Promise((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason))
+    }),
+})
+
+test('a test that the stop of the program ends says so, and is no bug', async () => {
+  const { db, clock, box, people } = outboxWorld()
+  const stopping = new AbortController()
+  const reported: unknown[] = []
+  const parts = {
+    ...{ db, clock, box, mailConfigured: false, jitter: () => 0, providers: [patient] },
+    transport: { send: async () => ({ kind: 'error', message: 'no way out', permanent: true }) as const },
+    report: (error: unknown) => void reported.push(error),
+  }
+  const dispatcher = new Dispatcher(parts, stopping.signal)
+  const made = { orgId: people.orgId, provider: 'tag_manager', label: 'Tags', config: {}, secrets: {} } as const
+  const integration = createIntegration(db, box, { ...made, createdAt: clock.now() })
+  const testing = testIntegration(dispatcher, integration, 'https://watch.example')
+  stopping.abort()
+  await expect(testing).rejects.toMatchObject({ code: 'upstream', message: 'the test failed: the server was stopped' })
+  expect(reported).toEqual([])
+})

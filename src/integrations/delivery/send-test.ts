@@ -1,0 +1,115 @@
+import { type Instant, SECOND_MS } from '../../core/clock.ts'
+import { AppError } from '../../core/error.ts'
+import { newId } from '../../core/id.ts'
+import type { Db } from '../../store/database.ts'
+import { findDelivery } from './delivery-log.ts'
+import type { Dispatcher } from './dispatcher.ts'
+import type { IntegrationRecord } from '../integration.ts'
+import { testMessage } from '../message/message.ts'
+import { oneLine } from '../message/one-line.ts'
+import { OpenIssue } from '../context/open-context.ts'
+import { PROVIDERS } from '../providers/index.ts'
+import type { Provider } from '../providers/provider.ts'
+import { wayOfIntegration } from './queues.ts'
+import { type Outcome, outcomeOfError } from '../reply.ts'
+import type { Way } from './schedule.ts'
+import { noteOutcome } from '../standing.ts'
+import { configuredProvider } from '../targets.ts'
+
+/**
+ * Tests an integration at once and once. Null for one that is no channel: nothing stands in the log of deliveries then. Fails
+ * as `sendTest` does, and with `conflict` when something has to be chosen first.
+ */
+export async function testIntegration(
+  dispatcher: Dispatcher,
+  integration: IntegrationRecord,
+  publicUrl: string,
+): Promise<{ deliveryId: string | null }> {
+  const { providers = PROVIDERS } = dispatcher.parts
+  const provider = configuredProvider(providers, integration.provider)
+  if (integration.status === 'incomplete') throw new AppError('conflict', 'something has to be chosen in it first')
+  if (provider.deliver) return sendTest(dispatcher, integration, publicUrl)
+  await testAside(dispatcher, provider, integration)
+  return { deliveryId: null }
+}
+
+/**
+ * Sends a test through an integration at once and once, and answers the id of its delivery, which is in the log like
+ * any other. Fails with `upstream`, passing on what the other side said, when it did not arrive, and with `conflict`
+ * while as much as may be is under way to its host.
+ */
+export async function sendTest(
+  dispatcher: Dispatcher,
+  integration: IntegrationRecord,
+  publicUrl: string,
+): Promise<{ deliveryId: string }> {
+  const { db, clock } = dispatcher.parts
+  const way = requireRoom(dispatcher, integration)
+  const delivery = insertTest(db, integration, publicUrl, clock.now())
+  const { outcome, answer } = await dispatcher.send({ delivery, others: [] }, way, onlyOnce)
+  if (outcome.verdict === 'broken') throw failure(outcome.reason, answer)
+  return { deliveryId: delivery.id }
+}
+
+function requireRoom(dispatcher: Dispatcher, integration: IntegrationRecord): Way {
+  const way = wayOfIntegration(dispatcher.parts.db, integration)
+  if (dispatcher.hasRoom(way)) return way
+  throw new AppError('conflict', 'other deliveries to this host are under way; try again when they have ended')
+}
+
+/** Whoever asked is told now; a repeat later would surprise them. */
+function onlyOnce(outcome: Outcome): Outcome {
+  if (outcome.verdict === 'retry') return { verdict: 'broken', reason: outcome.reason }
+  if (outcome.verdict === 'wait') return { verdict: 'broken', reason: 'the other side wants no more at this moment' }
+  return outcome.verdict === 'stopped' ? { verdict: 'broken', reason: 'the server was stopped' } : outcome
+}
+
+/** A status alone explains nothing: what the other side said does. */
+const failure = (reason: string, answer: string) => {
+  const said = /^HTTP \d+$/.test(reason) ? oneLine(answer, 200) : ''
+  return new AppError('upstream', `the test failed: ${reason}${said ? ` (${said})` : ''}`)
+}
+
+/** Whoever asked waits for it. */
+const LONGEST_TEST_MS = 30 * SECOND_MS
+const STOPPED: Outcome = { verdict: 'stopped' }
+const TOO_LATE: Outcome = { verdict: 'broken', reason: `not done within ${LONGEST_TEST_MS / SECOND_MS} s` }
+
+async function testAside(dispatcher: Dispatcher, provider: Provider, integration: IntegrationRecord): Promise<void> {
+  const { id, orgId } = integration
+  const { parts, stopping } = dispatcher
+  const late = AbortSignal.timeout(LONGEST_TEST_MS)
+  const signal = AbortSignal.any([stopping, late])
+  const context = new OpenIssue(parts, provider, { orgId, channel: null, target: id }, signal)
+  const ending = () => (stopping.aborted ? STOPPED : late.aborted ? TOO_LATE : null)
+  const { outcome, answer } = await dispatcher.visit(requireRoom(dispatcher, integration), async (ended) => {
+    const attempted = context.ended(onlyOnce(await testOnce(provider, context, ending)))
+    ended(attempted.hung)
+    return attempted
+  })
+  noteOutcome(parts.db, id, outcome, { isTest: true })
+  if (outcome.verdict === 'broken') throw failure(outcome.reason, answer)
+}
+
+/** @param ending how the test ended when its signal was aborted; null while it was not */
+async function testOnce(provider: Provider, context: OpenIssue, ending: () => Outcome | null): Promise<Outcome> {
+  try {
+    if (provider.test) return await provider.test(context)
+    throw new AppError('invalid', 'it can not be tested')
+  } catch (error) {
+    const outcome = ending() ?? outcomeOfError(error, context.now())
+    if (outcome) return outcome
+    throw context.withoutSecrets(error)
+  }
+}
+
+function insertTest(db: Db, { id, orgId, provider, label }: IntegrationRecord, publicUrl: string, now: Instant) {
+  const deliveryId = newId('dlv', now)
+  const message = JSON.stringify(testMessage({ at: now, publicUrl, label }))
+  db.prepare(
+    `INSERT INTO delivery (id, orgId, transition, noticeKey, transitionKey, channelType, channelTarget, message, status,
+       attempts, dueAt, lastAttemptAt, createdAt)
+     VALUES (@deliveryId, @orgId, 'test', @deliveryId, @deliveryId, @provider, @id, @message, 'sending', 1, @now, @now, @now)`,
+  ).run({ deliveryId, orgId, provider, id, message, now })
+  return findDelivery(db, orgId, deliveryId)
+}

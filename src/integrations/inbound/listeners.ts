@@ -1,0 +1,221 @@
+import { type Instant, MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
+import { AppError } from '../../core/error.ts'
+import type { Dispatcher } from '../delivery/dispatcher.ts'
+import { type InboundParts, OpenInbound } from '../context/open-inbound.ts'
+import type { InboundContext, ListeningContext } from '../providers/context.ts'
+import { PROVIDERS } from '../providers/index.ts'
+import type { Listener, Provider } from '../providers/provider.ts'
+import { outcomeOfError } from '../reply.ts'
+import { noteLastAttempt, openIntegration, type UsableIntegration, usableIntegrations } from '../store.ts'
+import type { WebSocketLine } from '../transport/transport.ts'
+
+/** Connections at one time: of one organization, and altogether. The oldest integrations have them. */
+const MOST = { org: 8, all: 256 }
+const FIRST_PAUSE_MS = SECOND_MS
+const LONGEST_PAUSE_MS = 5 * MINUTE_MS
+/** One that held so long begins anew with the shortest pause. */
+const STEADY_MS = MINUTE_MS
+
+/** Every connection breaks once in a while; so many times in a row it is the integration that fails. */
+const TELLING_FAILURES = 2
+
+type AnyListener = Listener<object, unknown, object, unknown>
+
+/** A connection that is to be open. */
+interface Wanted {
+  provider: Provider
+  listener: AnyListener
+  /** Whose settings it is opened with: the oldest integration's that has it. */
+  owner: UsableIntegration
+  line: string
+}
+
+interface Kept {
+  /** With which it was opened. */
+  version: string
+  ownerId: string
+  stop: AbortController
+  openedAt: Instant | null
+}
+
+interface Pause {
+  version: string
+  failures: number
+  until: Instant
+}
+
+/**
+ * Keeps the connections open that providers listen to, as many as integrations have: opened when an integration is connected,
+ * opened anew when it is configured anew, and closed with it. Nothing of it is stored.
+ */
+export class Listeners {
+  private readonly kept = new Map<string, Kept>()
+  private readonly pauses = new Map<string, Pause>()
+  private readonly running = new Set<Promise<void>>()
+  /** What integrations' connections are called, as long as they are configured so. */
+  private lines = new Map<string, { version: string; line: string | null }>()
+
+  constructor(
+    private readonly dispatcher: Dispatcher,
+    private readonly parts: InboundParts,
+  ) {}
+
+  /** Opens what is due and closes what nobody wants any more, without waiting for either. */
+  start(): void {
+    const { providers = PROVIDERS } = this.dispatcher.parts
+    if (this.dispatcher.stopping.aborted) return
+    const wanted = this.wanted(providers)
+    for (const [key, { version, ownerId, stop }] of this.kept) {
+      const owner = wanted.get(key)?.owner
+      if (owner?.version === version && owner.id === ownerId) continue
+      this.kept.delete(key)
+      stop.abort()
+    }
+    for (const key of this.pauses.keys()) if (!wanted.has(key)) this.pauses.delete(key)
+    for (const [key, one] of wanted) if (!this.kept.has(key) && this.isDue(key, one)) this.open(key, one)
+  }
+
+  /** Resolves when no connection is open any more, which is after the program's stop. */
+  async idle(): Promise<void> {
+    while (this.running.size > 0) await Promise.all(this.running)
+  }
+
+  private wanted(providers: readonly Provider[]): Map<string, Wanted> {
+    const wanted = new Map<string, Wanted>()
+    const ofOrg = new Map<string, number>()
+    const lines = new Map<string, { version: string; line: string | null }>()
+    for (const provider of providers) {
+      const { listener, type } = provider
+      if (!listener) continue
+      for (const owner of usableIntegrations(this.parts.db, type)) {
+        const line = this.lineOf(listener, owner)
+        lines.set(owner.id, { version: owner.version, line })
+        const key = `${type} ${line}`
+        const count = ofOrg.get(owner.orgId) ?? 0
+        if (line === null || wanted.has(key) || count >= MOST.org || wanted.size >= MOST.all) continue
+        ofOrg.set(owner.orgId, count + 1)
+        wanted.set(key, { provider, listener, owner, line })
+      }
+    }
+    this.lines = lines
+    return wanted
+  }
+
+  private lineOf(listener: AnyListener, { orgId, id, version }: UsableIntegration): string | null {
+    const known = this.lines.get(id)
+    if (known?.version === version) return known.line
+    try {
+      const kept = openIntegration(this.parts.db, this.parts.box, { orgId, id })
+      return kept ? listener.lineOf(kept.settings) : null
+    } catch {
+      // Its secrets were lost: whatever is done with it says so.
+      return null
+    }
+  }
+
+  private isDue(key: string, { owner }: Wanted): boolean {
+    const pause = this.pauses.get(key)
+    const now = this.parts.clock.now()
+    // A pause that is longer than any is from before the clock was put back.
+    return pause?.version !== owner.version || pause.until <= now || pause.until > now + 2 * LONGEST_PAUSE_MS
+  }
+
+  private open(key: string, wanted: Wanted): void {
+    const { id: ownerId, version } = wanted.owner
+    const kept: Kept = { version, ownerId, stop: new AbortController(), openedAt: null }
+    this.kept.set(key, kept)
+    const running = this.listen(key, wanted, kept)
+      .catch((error: unknown) => this.report(error, null, ownerId))
+      .finally(() => this.running.delete(running))
+    this.running.add(running)
+  }
+
+  /** Fails only when the store does. */
+  private async listen(key: string, wanted: Wanted, kept: Kept): Promise<void> {
+    const { listener } = wanted
+    const { parts, dispatcher } = this
+    const signal = AbortSignal.any([kept.stop.signal, dispatcher.stopping])
+    let context: OpenListening | null = null
+    let fault: unknown = new AppError('upstream', 'the connection was closed')
+    try {
+      context = new OpenListening(parts, wanted, signal, {
+        opened: () => this.opened(key, wanted, kept),
+        report: (error) => this.report(error, context, wanted.owner.id),
+      })
+      await listener.run(context)
+    } catch (error) {
+      fault = error
+    }
+    if (this.kept.get(key) === kept) this.kept.delete(key)
+    if (signal.aborted) return
+    if (!outcomeOfError(fault, parts.clock.now())) this.report(fault, context, wanted.owner.id)
+    const { failures } = this.pause(key, wanted, kept, fault)
+    if (failures >= TELLING_FAILURES) noteLastAttempt(parts.db, wanted.owner.id, 'failing')
+  }
+
+  private report(error: unknown, context: OpenListening | null, id: string): void {
+    if (!this.dispatcher.stopping.aborted) this.dispatcher.parts.report(context?.withoutSecrets(error) ?? error, id)
+  }
+
+  private opened(key: string, { owner }: Wanted, kept: Kept): void {
+    if (kept.openedAt !== null) return
+    kept.openedAt = this.parts.clock.now()
+    const failures = this.pauses.get(key)?.failures ?? 0
+    if (failures >= TELLING_FAILURES) noteLastAttempt(this.parts.db, owner.id, 'connected')
+  }
+
+  private pause(key: string, { owner: { version } }: Wanted, { openedAt }: Kept, fault: unknown): Pause {
+    const now = this.parts.clock.now()
+    const before = this.pauses.get(key)
+    const wasSteady = openedAt !== null && now - openedAt >= STEADY_MS
+    const failures = before?.version === version && !wasSteady ? before.failures + 1 : 1
+    const outcome = outcomeOfError(fault, now)
+    const asked = (outcome?.verdict === 'retry' && outcome.retryAfterMs) || 0
+    const grown = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1))
+    const spread = 1 + 0.2 * this.dispatcher.parts.jitter()
+    const ms = Math.max(Math.round(grown * spread), Math.min(asked, LONGEST_PAUSE_MS))
+    const pause = { version, failures, until: now + ms }
+    this.pauses.set(key, pause)
+    return pause
+  }
+}
+
+interface Hooks {
+  opened(): void
+  report(error: unknown): void
+}
+
+class OpenListening extends OpenInbound implements ListeningContext {
+  constructor(
+    private readonly all: InboundParts,
+    private readonly wanted: Wanted,
+    signal: AbortSignal,
+    private readonly hooks: Hooks,
+  ) {
+    super(all, wanted.provider, wanted.owner, signal)
+  }
+
+  async openSocket(url: string): Promise<WebSocketLine> {
+    const { openSocket } = this.all.transport
+    if (!openSocket) throw new AppError('unavailable', 'no connection can be kept open here')
+    return openSocket(url, this.signal)
+  }
+
+  opened(): void {
+    this.hooks.opened()
+  }
+
+  report(error: unknown): void {
+    this.hooks.report(error)
+  }
+
+  sharing(integrationId: string): InboundContext | null {
+    const { provider, listener, owner, line } = this.wanted
+    if (integrationId === owner.id) return this
+    const { db } = this.all
+    const other = usableIntegrations(db, provider.type).find(({ id }) => id === integrationId)
+    if (!other) return null
+    const inbound = new OpenInbound(this.all, provider, other, this.signal)
+    return listener.lineOf(inbound.settings) === line ? inbound : null
+  }
+}

@@ -1,0 +1,47 @@
+import { alertTypeOf } from '../../alerts/types/index.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
+import { minuteText } from '../../core/text.ts'
+import { stepOf } from './chart.ts'
+import type { Message } from './message.ts'
+
+/** What one bar of the chart is: `Violating events each hour`. */
+export function chartTitle({ issue, series }: Message): string {
+  const type = issue && alertTypeOf(issue.alertType)
+  const counted = type && !type.countsFirings ? type.unit.meaning : 'events'
+  return `${counted.charAt(0).toUpperCase()}${counted.slice(1)} ${everyText(stepOf(series ?? []))}`
+}
+
+const UNITS = [
+  ['day', DAY_MS],
+  ['hour', HOUR_MS],
+  ['minute', MINUTE_MS],
+] as const
+
+function everyText(ms: number): string {
+  const [unit, length] = UNITS.find(([, length]) => ms >= length) ?? ['minute', MINUTE_MS]
+  const count = Math.round(ms / length)
+  return count <= 1 ? `each ${unit}` : `in each ${count} ${unit}s`
+}
+
+/** `2026-01-05 06:00 to 2026-01-05 14:00 UTC`; empty without a series. */
+export function chartSpan({ series }: Message): string {
+  const [first, last] = [series?.[0], series?.at(-1)]
+  if (!series || !first || !last) return ''
+  return `${minuteText(first.at)} to ${minuteText(last.at + stepOf(series))} UTC`
+}
+
+/** The largest value; 0 without a series. */
+export const chartMost = ({ series }: Message): number => Math.max(0, ...(series ?? []).map(({ value }) => value))
+
+const LEVELS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
+const MOST_LEVELS = 60
+
+/** The chart as one line of text, at most 60 characters: the latest windows. */
+export function sparkline(message: Message): string {
+  const most = Math.max(1, chartMost(message))
+  const levels = (message.series ?? []).slice(-MOST_LEVELS).map(({ value }) => {
+    const level = Math.round((Math.max(0, value) / most) * (LEVELS.length - 1))
+    return LEVELS[level] ?? LEVELS[0]
+  })
+  return levels.join('')
+}

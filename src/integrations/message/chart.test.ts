@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { HOUR_MS } from '../../core/clock.ts'
+import { decodePng } from '../../core/png.fixture.ts'
+import { CHART_COLOURS, CHART_SIZE, chartOf, hasChart } from './chart.ts'
+import { chartSpan, chartTitle, sparkline } from './chart-text.ts'
+import { fallMessage, purchaseMessage } from './message.fixture.ts'
+import type { Message, MessagePoint } from './message.ts'
+
+const message = purchaseMessage()
+const start = Date.UTC(2026, 0, 5, 6)
+
+/** A series whose trouble began in the third hour, and was last seen in the fourth. */
+const drawn = (values: readonly number[], expected: number | null = null): Message => ({
+  ...message,
+  firstBadAt: start + 2 * HOUR_MS,
+  issue: message.issue && { ...message.issue, lastSeenAt: start + 4 * HOUR_MS - 1 },
+  series: values.map((value, hour) => ({ at: start + hour * HOUR_MS, value, expected })),
+})
+
+/** What each bar is painted in, at its foot and a quarter above it, by the middle of its column. */
+function coloursOf(message: Message, share: number): string[] {
+  const { width, height, rgba } = decodePng(chartOf(message))
+  const count = message.series?.length ?? 0
+  const names = Object.entries(CHART_COLOURS)
+  return Array.from({ length: count }, (_, index) => {
+    const x = Math.floor(((index + 0.5) * width) / count)
+    const y = Math.floor((height - 14) * (1 - share))
+    const [red, green, blue, opacity] = rgba.subarray((y * width + x) * 4, (y * width + x) * 4 + 4)
+    if (opacity === 0) return '-'
+    const name = names.find(([, colour]) => colour[0] === red && colour[1] === green && colour[2] === blue)?.[0] ?? '?'
+    return opacity === 255 ? name : `${name} behind`
+  })
+}
+
+describe('a chart', () => {
+  test('paints what is bad since the trouble began, and until it was last seen', () => {
+    expect(coloursOf(drawn([10, 10, 10, 10, 10]), 0.1)).toEqual(['usual', 'usual', 'bad', 'bad', 'usual'])
+  })
+
+  test('shows what was expected behind what came', () => {
+    expect(coloursOf(drawn([10, 10, 2, 2, 10], 10), 0.5)).toEqual([
+      'usual',
+      'usual',
+      'expected behind',
+      'expected behind',
+      'usual',
+    ])
+  })
+
+  test('shows where nothing came though something was expected, and nothing where nothing was', () => {
+    expect(coloursOf(drawn([10, 10, 0, 0, 0], 10), 0.01)).toEqual(['usual', 'usual', 'bad', 'bad', 'expected behind'])
+    expect(coloursOf(drawn([0, 0, 0, 4, 0], 0), 0.01)).toEqual(['-', '-', '-', 'bad', '-'])
+  })
+
+  test('is a small picture of one size, whatever the numbers', () => {
+    const value = fc.oneof(fc.nat(), fc.double({ noNaN: true, min: -1e9 }), fc.constantFrom(0, 1e300, 5e-324))
+    const point = fc.record({ value, expected: fc.option(value) })
+    fc.assert(
+      fc.property(fc.array(point, { minLength: 2, maxLength: 100 }), (points) => {
+        const series: MessagePoint[] = points.map((one, hour) => ({ at: start + hour * HOUR_MS, ...one }))
+        const png = chartOf({ ...message, series })
+        expect(decodePng(png)).toMatchObject(CHART_SIZE)
+        expect(png.length).toBeLessThan(40_000)
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  test.each([[null], [[]], [[{ at: 0, value: 1, expected: null }]]])('is not there for %j', (series) => {
+    expect(hasChart({ ...message, series })).toBe(false)
+  })
+})
+
+describe('a chart in words', () => {
+  test.each<[Message, string]>([
+    [purchaseMessage(), 'Violating events each hour'],
+    [fallMessage(), 'Events each hour'],
+    [
+      { ...message, series: drawn([1, 2]).series?.map((one, day) => ({ ...one, at: day * 24 * HOUR_MS })) ?? null },
+      'Violating events each day',
+    ],
+    [
+      { ...message, series: drawn([1, 2]).series?.map((one, index) => ({ ...one, at: index * 900_000 })) ?? null },
+      'Violating events in each 15 minutes',
+    ],
+  ])('says what its bars are', (some, title) => expect(chartTitle(some)).toBe(title))
+
+  test('says from when to when, and how it went', () => {
+    const some = drawn([0, 1, 4, 8])
+    expect(chartSpan(some)).toBe('2026-01-05 06:00 to 2026-01-05 10:00 UTC')
+    expect(sparkline(some)).toBe('▁▂▅█')
+    expect(sparkline(drawn([0, 0]))).toBe('▁▁')
+    expect(sparkline(drawn(Array.from({ length: 100 }, () => 1)))).toHaveLength(60)
+    expect([chartSpan({ ...message, series: null }), sparkline({ ...message, series: null })]).toEqual(['', ''])
+  })
+})

@@ -1,0 +1,123 @@
+import type { Instant } from '../../core/clock.ts'
+import { encodePng, type Picture } from '../../core/png.ts'
+import type { Message, MessagePoint } from './message.ts'
+
+/** In pixels, for screens that show two of them as one. */
+export const CHART_SIZE = { width: 1184, height: 256 } as const
+
+type Colour = readonly [red: number, green: number, blue: number]
+
+/** Colours that can be told from a white and from a dark background, which shows through. */
+export const CHART_COLOURS = {
+  usual: [0x6b, 0x8a, 0xe6],
+  bad: [0xe5, 0x48, 0x4d],
+  expected: [0x8b, 0x95, 0xa5],
+} as const satisfies Record<string, Colour>
+
+const MARGIN = 8
+const LINE = 4
+/** Of what was expected, behind the bars. */
+const VEIL = 64
+const GAP_SHARE = 0.25
+const RADIUS = 4
+
+/** A column of the chart: a window of the series. */
+interface Column {
+  point: MessagePoint
+  left: number
+  right: number
+  isBad: boolean
+}
+
+/** True when there is a course to be seen. */
+export const hasChart = ({ series }: Message): boolean => (series?.length ?? 0) > 1
+
+/** Returns the series as a PNG of bars, those of the trouble in another colour, with what was expected behind them. */
+export function chartOf(message: Message): Buffer {
+  const { width, height } = CHART_SIZE
+  const picture: Picture = { width, height, rgba: new Uint8Array(width * height * 4) }
+  const columns = columnsOf(message)
+  const most = Math.max(1, ...columns.flatMap(({ point }) => [point.value, point.expected ?? 0]))
+  const base = height - MARGIN - LINE
+  const levelOf = (value: number) => Math.round(base - (Math.max(0, value) / most) * (base - MARGIN))
+  fill(picture, { left: 0, right: width, top: base, bottom: base + LINE / 2 }, CHART_COLOURS.expected)
+  for (const { point, left, right } of columns) {
+    if (point.expected === null || point.expected <= 0) continue
+    const top = levelOf(point.expected)
+    fill(picture, { left, right, top, bottom: base }, CHART_COLOURS.expected, VEIL)
+    fill(picture, { left, right, top: top - LINE / 2, bottom: top + LINE / 2 }, CHART_COLOURS.expected)
+  }
+  for (const column of columns) drawBar(picture, column, { base, levelOf })
+  return encodePng(picture)
+}
+
+function columnsOf(message: Message): Column[] {
+  const series = message.series ?? []
+  const width = CHART_SIZE.width / series.length
+  return series.map((point, index) => ({
+    point,
+    left: Math.round(index * width),
+    right: Math.round((index + 1) * width),
+    isBad: isBad(message, point, stepOf(series)),
+  }))
+}
+
+/** Length of a window; 0 when there is one. */
+export const stepOf = ([first, second]: readonly MessagePoint[]): number => (first && second ? second.at - first.at : 0)
+
+/** A window since the trouble began, and until it was last seen, that is not as expected. */
+function isBad({ issue, firstBadAt }: Message, { at, value, expected }: MessagePoint, stepMs: number): boolean {
+  const from: Instant = firstBadAt ?? issue?.firstSeenAt ?? Number.POSITIVE_INFINITY
+  return at + stepMs > from && at <= (issue?.lastSeenAt ?? at) && value !== expected
+}
+
+function drawBar(
+  picture: Picture,
+  { point, left, right, isBad }: Column,
+  { base, levelOf }: { base: number; levelOf(value: number): number },
+): void {
+  const gap = Math.max(1, Math.round((right - left) * GAP_SHARE))
+  const colour = isBad ? CHART_COLOURS.bad : CHART_COLOURS.usual
+  const top = levelOf(point.value)
+  // Where nothing came at all there would be nothing to be seen.
+  const least = isBad || point.value > 0 ? LINE * 2 : 0
+  const bar = {
+    left: left + Math.floor(gap / 2),
+    right: right - Math.ceil(gap / 2),
+    top: Math.min(top, base - least),
+    bottom: base,
+  }
+  fill(picture, bar, colour)
+  roundTop(picture, bar)
+}
+
+interface Box {
+  left: number
+  right: number
+  top: number
+  bottom: number
+}
+
+function fill(
+  { width, height, rgba }: Picture,
+  { left, right, top, bottom }: Box,
+  [red, green, blue]: Colour,
+  opacity = 255,
+): void {
+  for (let y = Math.max(0, top); y < Math.min(height, bottom); y++) {
+    for (let x = Math.max(0, left); x < Math.min(width, right); x++) {
+      rgba.set([red, green, blue, opacity], (y * width + x) * 4)
+    }
+  }
+}
+
+/** Takes the upper corners away, with soft edges. */
+function roundTop({ width, rgba }: Picture, { left, right, top, bottom }: Box): void {
+  const radius = Math.min(RADIUS, Math.floor((right - left) / 2), bottom - top)
+  for (let y = 0; y < radius; y++) {
+    for (let x = 0; x < radius; x++) {
+      const covered = Math.min(1, Math.max(0, radius - Math.hypot(radius - x - 0.5, radius - y - 0.5) + 0.5))
+      for (const at of [left + x, right - 1 - x]) rgba[((top + y) * width + at) * 4 + 3] = Math.round(255 * covered)
+    }
+  }
+}

@@ -1,0 +1,175 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { HOUR_MS } from '../../core/clock.ts'
+import { PURCHASE_FACTS, purchaseMessage, TOLD_AT } from './message.fixture.ts'
+import { buildMessage, type MessageHistory, NO_HISTORY } from './message.ts'
+import { MAX_POINTS, withHistory } from './message-history.ts'
+import { comparedRowsOf, rowsOf, textOf } from './message-text.ts'
+import { webhookBody } from '../providers/webhook/webhook.ts'
+
+const bare = buildMessage(PURCHASE_FACTS)
+const series = (count: number, countAt = (index: number) => index) =>
+  Array.from({ length: count }, (_, index) => ({ at: index * HOUR_MS, value: countAt(index), expected: 1 }))
+const told = (history: Partial<MessageHistory>, message = bare) => withHistory(message, { ...NO_HISTORY, ...history })
+
+test('a message begins without what only the history knows', () => {
+  expect(bare).toMatchObject({ ...NO_HISTORY, firstBadAt: PURCHASE_FACTS.issue.firstSeenAt })
+  expect(told({})).toEqual(bare)
+})
+
+describe('a series', () => {
+  test('stays as it is up to 100 points', () => {
+    expect(told({ series: series(100) }).series).toEqual(series(100))
+  })
+
+  test.each([
+    [101, 51],
+    [400, 100],
+  ])('of %i points has %i: neighbours become their mean', (count, points) => {
+    const merged = told({ series: series(count, () => 7) }).series ?? []
+    expect(merged).toHaveLength(points)
+    expect(merged[0]).toEqual({ at: 0, value: 7, expected: 1 })
+    expect(new Set(merged.map(({ value }) => value))).toEqual(new Set([7]))
+    expect(merged.length).toBeLessThanOrEqual(MAX_POINTS)
+  })
+
+  test.each([0, 1])('of %i points shows no course', (count) => {
+    expect(told({ series: series(count) }).series).toBeNull()
+  })
+})
+
+describe('the limit of 20 kB', () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 1500 }),
+    fc.string({ unit: fc.constantFrom('€', '"', '\\', '😀'), minLength: 900, maxLength: 1500 }),
+  )
+  const sample = fc.dictionary(text, fc.oneof(text, fc.dictionary(text, text)), { maxKeys: 60 })
+  const facts = fc.record({
+    texts: fc.array(text, { minLength: 8, maxLength: 8 }),
+    hosts: fc.array(text, { maxLength: 20 }),
+    sample,
+    goodSample: sample,
+    count: fc.nat(400),
+    fields: fc.array(text, { maxLength: 30 }),
+  })
+
+  test('holds whatever an issue, its events and its history are called', () => {
+    fc.assert(
+      fc.property(facts, ({ texts, hosts, sample, goodSample, count, fields }) => {
+        const [title = '', notes = '', name = '', vendor = '', event = '', summary = '', change = '', cause = ''] =
+          texts
+        const message = buildMessage({
+          ...PURCHASE_FACTS,
+          issue: { ...PURCHASE_FACTS.issue, title, notes, hosts },
+          alert: { id: 'alr_1', name },
+          domain: { id: 'dom_1', name },
+          finding: { summary, observed: 1, expected: 2, vendor, event, sample },
+          changes: [1, 2, 3].map((id) => ({ id: `chg_${id}`, title: change, occurredAt: TOLD_AT })),
+        })
+        const whole = withHistory(message, {
+          goodSample,
+          series: series(count, (index) => index * 1e6 + 0.25),
+          cause: { sentence: cause },
+          fields,
+        })
+        for (const one of [message, whole]) {
+          expect(Buffer.byteLength(JSON.stringify(one))).toBeLessThan(20_000)
+          expect(Buffer.byteLength(webhookBody(one))).toBeLessThan(20_000)
+        }
+        expect(webhookBody(whole)).toBe(webhookBody(message))
+      }),
+      { numRuns: 60 },
+    )
+  })
+})
+
+describe('a bad event beside a good one', () => {
+  const pair = (sample: object, goodSample: object, fields: string[] | null = null) =>
+    comparedRowsOf({ ...bare, sample: { ...sample }, goodSample: { ...goodSample }, fields }).map(
+      ({ key, bad, good, isMarked }) => `${isMarked ? '*' : ''}${key} ${bad}|${good}`,
+    )
+
+  test('begins with what the rule is about, and keeps the order of the event', () => {
+    const good = { host: 'a', params: { id: '2', value: '5', only: 'x' } }
+    expect(pair({ host: 'a', params: { id: '1', value: '' } }, good, ['value'])).toEqual([
+      '*params.value |5',
+      'host a|a',
+      'params.id 1|2',
+      'params.only null|x',
+    ])
+  })
+
+  test.each<[string[] | null, string[]]>([
+    [['$host'], ['*host a|b']],
+    [['$$host'], ['*params.$host x|y']],
+    [['gone'], []],
+  ])('the rule looks at %j', (fields, marked) => {
+    const rows = pair({ host: 'a', params: { $host: 'x' } }, { host: 'b', params: { $host: 'y' } }, fields)
+    expect(rows.filter((row) => row.startsWith('*'))).toEqual(marked)
+  })
+
+  test('marks what one of them lacks, and what was masked in one, where the rule names nothing', () => {
+    const bad = { path: '/a', params: { id: '1', q: 'j***@m***.com', coupon: '' } }
+    const good = { path: '/b', params: { id: '2', q: 'shoes', coupon: 'SPRING' } }
+    expect(pair(bad, good)).toEqual([
+      '*params.q j***@m***.com|shoes',
+      '*params.coupon |SPRING',
+      'path /a|/b',
+      'params.id 1|2',
+    ])
+  })
+
+  test('is not there without both', () => {
+    expect(comparedRowsOf({ ...bare, goodSample: null })).toEqual([])
+    expect(comparedRowsOf({ ...bare, sample: null, goodSample: { host: 'a' } })).toEqual([])
+  })
+})
+
+test('the text says all of it, readable alone', () => {
+  expect(
+    textOf(purchaseMessage()),
+  ).toBe(`New issue: Purchase has a value: 128 of 340 purchase events had no \`value\`; expected none (Google Analytics 4) on Shop.
+
+Expected: 0
+Observed: 128
+Since: 2026-01-05 09:34 UTC
+Last seen: 2026-01-05 12:33 UTC
+Domain: Shop
+Vendor: Google Analytics 4
+Event: purchase
+Probable cause: It began in the watch window of a change: Release 42 of the checkout.
+Change: Release 42 of the checkout, 2026-01-05 09:29 UTC
+Hosts: shop.example, m.shop.example
+Severity: critical
+Impact value: 2,500
+Open now: 3 issues
+
+Violating events each hour, 2026-01-04 13:00 to 2026-01-05 13:00 UTC; highest 48:
+▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▃▇█▅
+
+One sample beside a good one (personal data masked); * marks what matters
+* params.value: empty (good: 89.90)
+  time: 2026-01-05 12:33 UTC (good: 2026-01-05 12:31 UTC)
+  env: prod
+  vendor: Google Analytics 4
+  event: purchase
+  account: G-8QX2M1
+  kind: event
+  host: shop.example
+  path: /checkout/thank-you
+  title: Thank you for your order
+  sessionId: 1736080452.8841 (good: 1736080102.1177)
+  params.currency: EUR
+  params.transaction_id: T-20931 (good: T-20907)
+  params.email: j***@m***.com (good: missing)
+  params.items: 2 (good: 1)
+
+https://tags.company.example/issues/iss_01ke7k3h20x6b4n8r1t9v5c7zd
+`)
+})
+
+test('what began again says since when, and when it was first seen', () => {
+  const message = buildMessage({ ...PURCHASE_FACTS, transition: 'reopened', firstBadAt: TOLD_AT - HOUR_MS })
+  expect(rowsOf(message)).toContainEqual(['Since', '2026-01-05 11:34 UTC'])
+  expect(rowsOf(message)).toContainEqual(['First seen', '2026-01-05 09:34 UTC'])
+})

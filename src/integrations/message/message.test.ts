@@ -1,0 +1,394 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { alertOf, volumeInput } from '../../alerts/alert.fixture.ts'
+import { volumeThreshold } from '../../alerts/types/volume/threshold.ts'
+import { plainEvent } from '../../core/event.fixture.ts'
+import { escapeHtml } from './mail-look.ts'
+import { buildMessage, failureMessage, type Message, type MessageFacts, testMessage } from './message.ts'
+import { htmlOf } from './message-html.ts'
+import { numberText, rowsOf, sampleRowsOf, subjectOf, textOf } from './message-text.ts'
+import { oneLine } from './one-line.ts'
+import { webhookBody } from '../providers/webhook/webhook.ts'
+
+const at = Date.UTC(2026, 0, 5, 12, 34, 56)
+
+const facts: MessageFacts = {
+  transition: 'opened',
+  at,
+  publicUrl: 'https://watch.example',
+  issue: {
+    id: 'iss_1',
+    title: 'Purchase has a value: GA4 purchase events break the rule on shop.example',
+    status: 'open',
+    severity: 'critical',
+    alertType: 'data_validation',
+    occurrences: 12,
+    impactValue: 2500,
+    firstSeenAt: at - 3_600_000,
+    lastSeenAt: at,
+    hosts: ['shop.example', 'm.shop.example'],
+  },
+  alert: { id: 'alr_1', name: 'Purchase has a value' },
+  domain: { id: 'dom_1', name: 'Shop' },
+  finding: {
+    summary: '12 events broke the rule',
+    observed: null,
+    expected: null,
+    vendor: 'GA4',
+    event: 'purchase',
+    sample: { event: 'purchase', host: 'shop.example', params: { value: '', email: 'a…@…' } },
+  },
+  openNow: 3,
+}
+const tooFew = {
+  summary: '0 events, expected at least 10',
+  observed: 0,
+  expected: 10,
+  expectation: 'at least 10',
+  vendor: 'GA4',
+  event: null,
+  sample: null,
+}
+const volume: MessageFacts = {
+  ...facts,
+  issue: { ...facts.issue, alertType: 'volume_threshold', impactValue: null },
+  finding: tooFew,
+}
+
+test('every message says what, expected against observed, since when, where, a sample, how many, and where to read on', () => {
+  expect(
+    textOf({ ...buildMessage(facts), heldBack: 2 }),
+  ).toBe(`New issue: Purchase has a value: 12 events broke the rule (GA4 purchase) on Shop.
+
+Expected: no event that breaks the rule
+Observed: 12 events so far
+Since: 2026-01-05 11:34 UTC
+Last seen: 2026-01-05 12:34 UTC
+Domain: Shop
+Vendor: GA4
+Event: purchase
+Hosts: shop.example, m.shop.example
+Severity: critical
+Impact value: 2,500
+Held back: 2 earlier notices by the throttle
+Open now: 3 issues
+
+One sample (personal data masked)
+event: purchase
+host: shop.example
+params.value: 
+params.email: a…@…
+
+https://watch.example/issues/iss_1
+`)
+})
+
+test('a volume issue compares its numbers', () => {
+  const message = buildMessage({ ...volume, openNow: 1 })
+  expect(message.sentence).toBe('Purchase has a value: 0 events, expected at least 10 (GA4) on Shop.')
+  const rows = rowsOf(message)
+  expect(rows.slice(0, 2)).toEqual([
+    ['Expected', 'at least 10'],
+    ['Observed', '0'],
+  ])
+  expect(rows).toContainEqual(['Open now', '1 issue'])
+})
+
+test.each<['lte' | 'gte', number, string]>([
+  ['lte', 0, 'more than 0'],
+  ['lte', 2000, 'more than 2,000'],
+  ['gte', 0, 'fewer than 0'],
+])('the body of a threshold %s %i expects what its sentence says, also when it is over', (op, count, words) => {
+  const alert = alertOf({ ...volumeInput, volume: { op, count } })
+  const window = { from: at - 3_600_000, to: at, complete: true }
+  const [finding] = volumeThreshold.judge(alert, [], window, [{ id: 'dom_1', createdAt: 0 }])
+  if (!finding) throw new Error('the alert fires')
+  const opened = buildMessage({ ...volume, finding })
+  expect(opened.sentence).toContain(`0 events, expected ${words}`)
+  for (const message of [opened, buildMessage({ ...volume, finding, transition: 'resolved' })]) {
+    expect(rowsOf(message).slice(0, 2)).toEqual([
+      ['Expected', words],
+      ['Observed', '0'],
+    ])
+    expect(JSON.parse(webhookBody(message)).data.issue).toMatchObject({ observed: 0, expected: count })
+  }
+})
+
+test('a message that was stored before there were words for it says the number', () => {
+  const { expectation, ...older } = buildMessage(volume)
+  expect(rowsOf(older as Message)[0]).toEqual(['Expected', '10'])
+})
+
+test('what is usual is a number', () => {
+  const { expectation: _none, ...usual } = { ...tooFew, summary: '40 events, about 90 expected', expected: 90 }
+  expect(rowsOf(buildMessage({ ...volume, finding: { ...facts.finding, ...usual } }))[0]).toEqual(['Expected', '90'])
+})
+
+test('a sample shows people what is known of the event and one time', () => {
+  const { orgId, violations, ...sample } = plainEvent({
+    seq: 17,
+    ts: at - 1000,
+    receivedAt: at,
+    event: 'purchase',
+    host: 'shop.example',
+    sessionId: 's1',
+    execMs: 12,
+    params: { value: '', id: '5', weight: '1', ts: '7' },
+  })
+  const rows = (more: object) =>
+    sampleRowsOf(stored({ ...facts, finding: { ...tooFew, sample: { ...sample, ...more } } }))
+  expect(rows({})).toEqual([
+    ['time', '2026-01-05 12:34 UTC'],
+    ['env', 'prod'],
+    ['vendor', 'Google Analytics 4'],
+    ['event', 'purchase'],
+    ['kind', 'event'],
+    ['host', 'shop.example'],
+    ['sessionId', 's1'],
+    ['execMs', '12'],
+    ['params.value', ''],
+    ['params.id', '5'],
+    ['params.weight', '1'],
+    ['params.ts', '7'],
+  ])
+  expect(rows({ weight: 10 })).toContainEqual(['weight', '10'])
+  expect(rows({ ts: 1e300 })[0]).toEqual(['ts', '1e+300'])
+})
+
+const sentences: [string, MessageFacts, string][] = [
+  ['resolved', { ...facts, transition: 'resolved' }, `${facts.issue.title}: resolved on Shop.`],
+  [
+    'resolved by hand',
+    { ...facts, transition: 'resolved', issue: { ...facts.issue, resolvedBy: 'Ann' } },
+    `${facts.issue.title}: resolved by Ann on Shop.`,
+  ],
+  [
+    'names that the summary says',
+    {
+      ...facts,
+      finding: { ...tooFew, summary: '12 of 340 purchase events had no `id`; expected none', event: 'purchase' },
+    },
+    'Purchase has a value: 12 of 340 purchase events had no `id`; expected none (GA4) on Shop.',
+  ],
+  [
+    'names that the alert says',
+    { ...facts, alert: { id: 'alr_1', name: 'GA4 on Shop' }, finding: { ...tooFew, event: 'GA4' } },
+    'GA4 on Shop: 0 events, expected at least 10.',
+  ],
+  ['no domain', { ...facts, domain: null }, 'Purchase has a value: 12 events broke the rule (GA4 purchase).'],
+  ['no finding', { ...facts, finding: null }, `${facts.issue.title} on Shop.`],
+]
+test.each(sentences)('the sentence with %s', (_name, some, sentence) => {
+  expect(buildMessage(some).sentence).toBe(sentence)
+})
+
+test.each([
+  ['opened', '[critical] New issue: '],
+  ['reopened', '[critical] Back again: '],
+  ['repeated', '[critical] Still happening: '],
+  ['resolved', '[critical] Resolved: '],
+] as const)('the subject of %s', (transition, beginning) => {
+  expect(subjectOf(buildMessage({ ...facts, transition }))).toBe(`${beginning}${facts.issue.title} (Shop)`)
+})
+
+test.each([
+  ['Shop', 'Purchases: events break the rule on shop.example', ' (Shop)'],
+  ['shop.example', 'Purchases: events break the rule on shop.example', ''],
+  ['Shop', 'Purchases on Shop: 0 events', ''],
+])('the subject names the domain %s once: %s', (name, title, end) => {
+  const message = buildMessage({ ...facts, domain: { id: 'dom_1', name }, issue: { ...facts.issue, title } })
+  expect(subjectOf(message)).toBe(`[critical] New issue: ${title}${end}`)
+})
+
+test('who resolved an issue and what was noted on it stand in the message', () => {
+  const issue = { ...facts.issue, resolvedBy: 'Ann', notes: 'Fixed in\nrelease 42' }
+  const resolved = buildMessage({ ...facts, transition: 'resolved', issue })
+  expect(rowsOf(resolved)).toContainEqual(['Resolved by', 'Ann'])
+  expect(rowsOf(resolved)).toContainEqual(['Note', 'Fixed in release 42'])
+  expect(JSON.parse(webhookBody(resolved)).data.issue).toMatchObject({
+    resolvedBy: 'Ann',
+    notes: 'Fixed in release 42',
+  })
+  const labels = rowsOf(buildMessage({ ...facts, issue })).map(([label]) => label)
+  expect([labels.includes('Resolved by'), labels.includes('Note')]).toEqual([false, true])
+})
+
+test('a test message has nothing but its sentence and a link', () => {
+  const message = testMessage({ at, publicUrl: 'https://watch.example', label: 'On call' })
+  expect(subjectOf(message)).toBe('Tagwarden: test')
+  expect(textOf(message)).toBe(
+    'Test: This is a test of the integration On call: notifications arrive here.\n\nhttps://watch.example/integrations\n',
+  )
+})
+
+test('owners hear which notice was lost, and why', () => {
+  const lost = buildMessage(facts)
+  const message = failureMessage(lost, { at, channel: 'Webhook hooks.example.com', reason: 'HTTP 410' })
+  expect(message.sentence).toBe(
+    'Webhook hooks.example.com could not be reached, so the notice about Purchase has a value was not delivered: HTTP 410.',
+  )
+  expect(subjectOf(message)).toStartWith('[critical] Notification not delivered: ')
+  expect(rowsOf(message)).toEqual(rowsOf(lost))
+})
+
+/** Text as bad as it can get: markup, line breaks, controls, half characters, and long. */
+const nasty = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 600 }),
+  fc.constantFrom(
+    '<img src=x onerror=alert(1)>',
+    '"><script>',
+    "' onload='x",
+    'a\r\nBcc: eve@example.com',
+    '\ud800',
+    '\u202eevil',
+  ),
+  fc.string({ unit: fc.constantFrom('"', '\\', '\u0001', '€', '\ud83d\ude00'), minLength: 500, maxLength: 5000 }),
+)
+const nastyFacts: fc.Arbitrary<MessageFacts> = fc.record({
+  transition: fc.constantFrom('opened', 'reopened', 'repeated', 'resolved'),
+  at: fc.constant(at),
+  publicUrl: fc.constant('https://watch.example'),
+  issue: fc.record({
+    id: fc.constant('iss_1'),
+    title: nasty,
+    status: fc.constantFrom('open', 'acknowledged', 'resolved', 'muted'),
+    severity: fc.constantFrom('low', 'critical'),
+    alertType: fc.constantFrom('data_validation', 'journey', 'volume_anomaly'),
+    occurrences: fc.nat(),
+    impactValue: fc.option(fc.nat()),
+    firstSeenAt: fc.constant(at),
+    lastSeenAt: fc.constant(at),
+    hosts: fc.option(fc.array(nasty, { maxLength: 30 })),
+  }),
+  alert: fc.record({ id: fc.constant('alr_1'), name: nasty }),
+  domain: fc.option(fc.record({ id: fc.constant('dom_1'), name: nasty })),
+  finding: fc.option(
+    fc.record({
+      summary: nasty,
+      observed: fc.option(fc.double()),
+      expected: fc.option(fc.double()),
+      vendor: fc.option(nasty),
+      event: fc.option(nasty),
+      sample: fc.option(
+        fc.dictionary(nasty, fc.oneof(nasty, fc.jsonValue(), fc.array(nasty), fc.dictionary(nasty, nasty))),
+      ),
+    }),
+  ),
+  openNow: fc.nat(),
+})
+
+/** Stored and read again, as the outbox does it. */
+const stored = (some: MessageFacts): Message => JSON.parse(JSON.stringify(buildMessage(some)))
+
+describe('whatever alerts, events and pages are called', () => {
+  const parameters = { numRuns: 150 }
+
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters looked for
+  const unfit = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/
+  test('a subject is one short line', () => {
+    fc.assert(
+      fc.property(nastyFacts, (some) => {
+        const subject = subjectOf(stored(some))
+        expect(subject).not.toMatch(unfit)
+        expect(subject.isWellFormed()).toBe(true)
+        expect(subject.length).toBeLessThanOrEqual(200)
+      }),
+      parameters,
+    )
+  })
+
+  test('the text has one line for each fact', () => {
+    fc.assert(
+      fc.property(nastyFacts, (some) => {
+        const message = stored(some)
+        const rows = [...rowsOf(message), ...sampleRowsOf(message)]
+        const lines = textOf(message).split('\n')
+        expect(lines).toHaveLength(5 + rows.length + (sampleRowsOf(message).length > 0 ? 2 : 0))
+        for (const line of lines) expect(line).not.toMatch(unfit)
+      }),
+      parameters,
+    )
+  })
+
+  /** The styles of pages about what is called as it should be, of every kind. */
+  const ourStyles = new Set(
+    (['opened', 'reopened', 'repeated', 'resolved'] as const).flatMap((transition) =>
+      (['low', 'critical'] as const).flatMap((severity) =>
+        [facts, volume, { ...facts, finding: null }].flatMap((some) => {
+          const page = htmlOf(buildMessage({ ...some, transition, issue: { ...some.issue, severity } }))
+          return [...page.matchAll(/style="([^"]*)"/g)].map(([, style = '']) => style)
+        }),
+      ),
+    ),
+  )
+
+  test('the page has only the elements that we wrote, and loads nothing', () => {
+    fc.assert(
+      fc.property(nastyFacts, (some) => {
+        const page = htmlOf(stored(some))
+        const tags = [...page.matchAll(/<\/?([a-z0-9!]+)([^<>]*)>/gi)]
+        const known = 'html head meta title style body div h1 h2 p span table tr th td a !doctype'.split(' ')
+        for (const [, name, attributes = ''] of tags) {
+          expect(known).toContain(name ?? '')
+          expect(attributes).not.toMatch(/\b(src|on\w+|background)\s*=/i)
+          // Styles are ours: none loads anything, and none has text of others.
+          for (const [, style = ''] of attributes.matchAll(/style="([^"]*)"/g)) expect(ourStyles).toContain(style)
+        }
+        expect(page.match(/[<>]/g)?.length).toBe(tags.length * 2)
+        const links = [...page.matchAll(/href="([^"]*)"/g)].map(([, link]) => link)
+        expect(links).toEqual(['https://watch.example/issues/iss_1'])
+      }),
+      parameters,
+    )
+  })
+
+  test('a webhook body stays below 20 kB and keeps what it says', () => {
+    fc.assert(
+      fc.property(nastyFacts, (some) => {
+        const body = webhookBody(stored(some))
+        expect(Buffer.byteLength(body)).toBeLessThan(20_000)
+        expect(JSON.parse(body)).toMatchObject({
+          type: `issue.${some.transition}`,
+          timestamp: '2026-01-05T12:34:56.000Z',
+          data: { issue: { id: 'iss_1', occurrences: some.issue.occurrences }, alert: { id: 'alr_1' } },
+        })
+      }),
+      parameters,
+    )
+  })
+})
+
+test('a sample keeps its shape while it fits, and its beginning when it does not', () => {
+  const small = { a: 1, b: { c: [true, null, 'x'] }, d: '' }
+  const withSample = (sample: Record<string, unknown>) =>
+    buildMessage({
+      ...volume,
+      finding: { ...volume.finding, summary: '', observed: 0, expected: 0, vendor: null, event: null, sample },
+    }).sample
+  expect(withSample(small)).toEqual(small)
+  const large = Object.fromEntries(Array.from({ length: 400 }, (_, index) => [`key${index}`, 'v'.repeat(100)]))
+  const kept = Object.keys(withSample(large) ?? {})
+  expect(kept.length).toBeGreaterThan(40)
+  expect(kept).toEqual(Object.keys(large).slice(0, kept.length))
+  expect(withSample({ long: 'v'.repeat(10_000) })).toEqual({ long: `${'v'.repeat(499)}…` })
+  const deep = { a: { b: { c: { d: { e: 1 } } } } }
+  expect(withSample(deep)).toEqual({ a: { b: { c: { d: '…' } } } })
+})
+
+test('text for HTML is text, also inside an attribute', () => {
+  expect(escapeHtml(`<a href="x" title='y'>&amp;`)).toBe('&lt;a href=&quot;x&quot; title=&#39;y&#39;&gt;&amp;amp;')
+})
+
+test.each([
+  ['plain', 'plain'],
+  ['  a \t\r\n b  ', 'a b'],
+  ['a\u0000b', 'a b'],
+  ['a\u202eb', 'ab'],
+  ['\ud800', '\ufffd'],
+  ['x'.repeat(11), `${'x'.repeat(9)}…`],
+  [`${'x'.repeat(8)}😀😀`, `${'x'.repeat(8)}…`],
+])('one line of %j', (text, line) => expect(oneLine(text, 10)).toBe(line))
+
+test('numbers read the same everywhere', () => {
+  expect([1234567.891, 0.5, 1 / 3, -2].map(numberText)).toEqual(['1,234,567.89', '0.5', '0.33', '-2'])
+})

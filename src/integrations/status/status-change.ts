@@ -1,0 +1,81 @@
+import { issueFacts } from '../../issues/store.ts'
+import type { Db } from '../../store/database.ts'
+import { messageOf, openingsBeside, requireMessage } from '../delivery/grouping.ts'
+import type { IssueChannel } from '../context/issue-memory.ts'
+import type { Message } from '../message/message.ts'
+import { nameOf } from '../delivery/notifier.ts'
+import type { StatusChange, ToldIssue } from '../providers/context.ts'
+
+/** How an issue stands now, to be shown at a channel. */
+export class PresentChange implements StatusChange {
+  private others: readonly ToldIssue[] | null = null
+
+  constructor(
+    private readonly db: Db,
+    private readonly channel: IssueChannel,
+    private readonly present: Present,
+  ) {}
+
+  get status() {
+    return this.present.status
+  }
+
+  get by() {
+    return this.present.by
+  }
+
+  get message() {
+    return this.present.message
+  }
+
+  get together(): readonly ToldIssue[] {
+    this.others ??= toldTogether(this.db, this.channel)
+    return this.others.length > 0 ? this.others : [this.itself]
+  }
+
+  /** What the other side shows once it has taken the change. */
+  get shown(): readonly Pick<ToldIssue, 'issueId' | 'status'>[] {
+    return this.others?.length ? this.others : [this.itself]
+  }
+
+  private get itself(): ToldIssue {
+    const { issueId } = this.channel
+    return { issueId, status: this.status, message: this.message }
+  }
+}
+
+type Present = Pick<StatusChange, 'status' | 'by' | 'message'>
+
+/** Null when nobody was told of the opening, or that is too long ago. */
+export function changeOf(db: Db, { issueId, channelType, channelTarget }: IssueChannel): PresentChange | null {
+  const opening = db
+    .prepare<[string, string, string], { id: string }>(
+      `SELECT id FROM delivery WHERE issueId = ? AND channelType = ? AND channelTarget = ?
+         AND transition IN ('opened', 'reopened') ORDER BY seq DESC LIMIT 1`,
+    )
+    .get(issueId, channelType, channelTarget)
+  const message = opening && messageOf(db, opening.id)
+  const present = message ? presentOf(db, issueId, message) : null
+  return present ? new PresentChange(db, { issueId, channelType, channelTarget }, present) : null
+}
+
+function presentOf(db: Db, issueId: string, message: Message): Present | null {
+  const issue = issueFacts(db, issueId)?.issue
+  if (!message.issue || !issue) return null
+  const { status, severity, occurrences, lastSeenAt, notes } = issue
+  const by = nameOf(db, issue.statusBy)
+  const present = { ...message.issue, status, severity, occurrences, lastSeenAt, notes }
+  return { status, by, message: { ...message, issue: { ...present, resolvedBy: status === 'resolved' ? by : null } } }
+}
+
+function toldTogether(db: Db, channel: IssueChannel): ToldIssue[] {
+  return openingsBeside(db, channel).map(({ deliveryId, issueId, status }) => ({
+    issueId,
+    status,
+    // Read when it is asked for: only some are named.
+    get message() {
+      const opened = requireMessage(db, deliveryId)
+      return presentOf(db, issueId, opened)?.message ?? opened
+    },
+  }))
+}

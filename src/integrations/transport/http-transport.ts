@@ -1,0 +1,129 @@
+import { Agent, type IncomingMessage, request } from 'node:http'
+import type { Socket } from 'node:net'
+import { AppError } from '../../core/error.ts'
+import { type ConnectorOptions, codeOf, connector } from './connection.ts'
+import { type HttpOutbound, type Reply, SEND_TIMEOUT_MS } from './transport.ts'
+
+export interface HttpTransportOptions extends ConnectorOptions {
+  timeoutMs?: number
+}
+
+/** More of an answer is not read where nobody says how much they want. */
+export const MAX_REPLY_BYTES = 64 * 1024
+
+/**
+ * Sends one HTTP request to an address that the guard has vetted and to no other: the connection is made to that
+ * address, the certificate is checked for the host's name, and a redirect is an answer like any other.
+ * @throws Error when `proxy` is not an http URL.
+ */
+export function httpTransport({ timeoutMs = SEND_TIMEOUT_MS, ...options }: HttpTransportOptions) {
+  const { guard } = options
+  const { proxy: way, open } = connector(options)
+
+  async function exchange(outbound: HttpOutbound, within: number, signal: AbortSignal): Promise<Reply> {
+    const url = guard.checkUrl(outbound.url)
+    const socket = await open(url, { within, signal })
+    const absolute = way !== null && url.protocol === 'http:'
+    const headers: Record<string, string> = { ...outbound.headers, host: url.host, connection: 'close' }
+    if (absolute && way.authorization) headers['proxy-authorization'] = way.authorization
+    const target = targetOf(outbound.url, url)
+    const path = absolute ? `${url.origin}${target}` : target
+    const { method, body, maxAnswerBytes } = outbound
+    return ask(socket, { method, path, headers, body, maxAnswerBytes }, signal)
+  }
+
+  return async function sendHttp(outbound: HttpOutbound, signal: AbortSignal): Promise<Reply> {
+    const within = outbound.timeoutMs ?? timeoutMs
+    const timeout = AbortSignal.timeout(within)
+    const either = AbortSignal.any([signal, timeout])
+    try {
+      return await abortable(exchange(outbound, within, either), either)
+    } catch (error) {
+      if (timeout.aborted) return { ...failure(`no answer within ${within / 1000} s`), hung: true }
+      if (signal.aborted) return failure('stopped before an answer came')
+      if (error instanceof AppError)
+        return failure(error.message, error.code === 'invalid' || error.code === 'tooLarge')
+      // Codes only (ECONNREFUSED, CERT_HAS_EXPIRED): a message may repeat what was sent.
+      return failure(`the connection failed: ${codeOf(error)}`)
+    }
+  }
+}
+
+/** Path and query letter by letter, since a signature may be over them; only what no request can carry is spelled anew. */
+function targetOf(text: string, url: URL): string {
+  const written = /^https?:\/\/[^/?#\\]+(\/[!-~]*)$/i.exec(text)?.[1]
+  return written && !/[#\\]/.test(written) ? written : `${url.pathname}${url.search}`
+}
+
+const failure = (message: string, permanent = false) => ({ kind: 'error', message, permanent }) as const
+
+/** Settles as `work` does, or fails as soon as the signal is aborted: a DNS question can't be called back. */
+function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason)
+    if (signal.aborted) stop()
+    signal.addEventListener('abort', stop, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+  })
+}
+
+/** Hands out one connection that was made beforehand. */
+class OneSocket extends Agent {
+  constructor(private readonly socket: Socket) {
+    super({ keepAlive: false })
+  }
+  override createConnection(): Socket {
+    return this.socket
+  }
+}
+
+interface Question {
+  method: string
+  path: string
+  headers: Record<string, string>
+  body: string
+  maxAnswerBytes: number | undefined
+}
+
+function ask(
+  socket: Socket,
+  { method, path, headers, body, maxAnswerBytes }: Question,
+  signal: AbortSignal,
+): Promise<Reply> {
+  const bytes = Buffer.from(body)
+  return new Promise<Reply>((resolve, reject) => {
+    const length = { 'content-length': String(bytes.length) }
+    const outgoing = request({ agent: new OneSocket(socket), method, path, headers: { ...headers, ...length } })
+    const stop = () => outgoing.destroy()
+    outgoing.once('error', reject)
+    if (signal.aborted) return stop()
+    signal.addEventListener('abort', stop, { once: true })
+    outgoing.once('response', (incoming) => readReply(incoming, maxAnswerBytes).then(resolve, reject))
+    outgoing.once('close', () => signal.removeEventListener('abort', stop))
+    outgoing.end(bytes)
+  }).finally(() => socket.destroy())
+}
+
+/** Fails with `tooLarge` where more comes than is wanted; without a wish the rest of a long answer is left unread. */
+async function readReply(incoming: IncomingMessage, maxAnswerBytes: number | undefined): Promise<Reply> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of incoming) {
+    chunks.push(chunk)
+    size += chunk.length
+    if (maxAnswerBytes === undefined && size >= MAX_REPLY_BYTES) break
+    if (maxAnswerBytes !== undefined && size > maxAnswerBytes) {
+      throw new AppError('tooLarge', `the answer is larger than ${maxAnswerBytes} bytes`)
+    }
+  }
+  const headers = Object.fromEntries(
+    Object.entries(incoming.headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join(', ') : (value ?? ''),
+    ]),
+  )
+  const body = Buffer.concat(chunks)
+    .subarray(0, maxAnswerBytes ?? MAX_REPLY_BYTES)
+    .toString('utf8')
+  return { kind: 'status', status: incoming.statusCode ?? 0, headers, body }
+}

@@ -1,0 +1,98 @@
+import { createTransport } from 'nodemailer'
+import { SECOND_MS } from '../../core/clock.ts'
+import { trustedBeside } from './authorities.ts'
+import { oneLine } from '../message/one-line.ts'
+import type { MailOutbound, MailPicture, Reply } from './transport.ts'
+
+export interface MailTransportOptions {
+  /**
+   * `smtp://user:password@host:port` (STARTTLS where the server offers it) or `smtps://` (TLS from the first byte).
+   * Null or empty: mail is not configured, and every mail is refused for good.
+   */
+  smtpUrl: string | null
+  /** `Tagwarden <tagwarden@example.com>`, or the address alone. Its domain is the one of message ids. */
+  from: string
+  timeoutMs?: number
+  /** Certificates of authorities, PEM, trusted beside those that every system trusts. */
+  ca?: string
+}
+
+/** A server may scan a mail for a while before it answers; giving up early would send the mail twice. */
+const MAIL_TIMEOUT_MS = 60 * SECOND_MS
+
+/**
+ * Sends mail through an SMTP server. Accepted by the server for at least one recipient counts as sent, and the reply
+ * names how many were refused: a repeat would reach the others twice. Refusals with 5xx are permanent (RFC 5321,
+ * section 4.2.1), those with 4xx and lost connections are not.
+ * @throws Error when the URL is none of a mail server; the message does not repeat it.
+ */
+export function mailTransport({ smtpUrl, from, timeoutMs = MAIL_TIMEOUT_MS, ca }: MailTransportOptions) {
+  if (!smtpUrl) return async (): Promise<Reply> => failure('no mail server is configured (TAGWARDEN_SMTP_URL)', true)
+  const url = URL.parse(smtpUrl)
+  if (!url || !/^smtps?:$/.test(url.protocol) || url.hostname === '') {
+    throw new Error('TAGWARDEN_SMTP_URL: must be smtp://user:password@host:port')
+  }
+  const domain = /@([^\s<>@]+)>?\s*$/.exec(from)?.[1] ?? 'localhost'
+  const tls = ca ? { tls: { ca: trustedBeside(ca) } } : {}
+
+  return async function sendMail(outbound: MailOutbound, signal: AbortSignal): Promise<Reply> {
+    const { to, subject, text, html, messageId, threadId, pictures = [], headers = {} } = outbound
+    const timeout = AbortSignal.timeout(timeoutMs)
+    try {
+      const { accepted, rejected } = await createTransport({ url: smtpUrl, ...tls }).sendMail({
+        from,
+        to: to.map((address) => ({ name: '', address })),
+        subject,
+        text,
+        html,
+        messageId: `<${messageId}@${domain}>`,
+        ...(threadId === null ? {} : { references: `<${threadId}@${domain}>` }),
+        // RFC 3834, section 5: keeps out-of-office answers away.
+        headers: { ...headers, 'Auto-Submitted': 'auto-generated' },
+        attachments: pictures.map(attachmentOf),
+        disableFileAccess: true,
+        disableUrlAccess: true,
+        signal: AbortSignal.any([signal, timeout]),
+      })
+      const all = rejected.length + accepted.length
+      const body = rejected.length === 0 ? '' : `${rejected.length} of ${all} addresses refused`
+      return { kind: 'status', status: 250, headers: {}, body }
+    } catch (error) {
+      if (timeout.aborted) {
+        return { ...failure(`the mail server did not answer within ${timeoutMs / 1000} s`), hung: true }
+      }
+      if (signal.aborted) return failure('stopped before an answer came')
+      return refusalOf(error)
+    }
+  }
+}
+
+/** Part of the HTML, and not of what mail programs list below it. */
+const attachmentOf = ({ id, name, png }: MailPicture) => ({
+  cid: id,
+  filename: name,
+  content: Buffer.from(png),
+  contentType: 'image/png',
+  contentDisposition: 'inline' as const,
+})
+
+const failure = (message: string, permanent = false) => ({ kind: 'error', message, permanent }) as const
+
+/** What a failed submission means. Answers to a sign-in are not passed on: some servers repeat what they were sent. */
+function refusalOf(error: unknown): Reply {
+  const facts = (error instanceof Error ? error : {}) as { code?: unknown; responseCode?: unknown; response?: unknown }
+  const status = typeof facts.responseCode === 'number' ? facts.responseCode : null
+  const permanent = status !== null && status >= 500
+  if (facts.code === 'EAUTH')
+    return failure(`the mail server refused the sign-in: ${status ?? 'no reason given'}`, permanent)
+  if (status !== null)
+    return failure(`the mail server refused: ${withoutAddresses(String(facts.response ?? status))}`, permanent)
+  // No recipient or sender that could be sent at all: the same next time.
+  if (facts.code === 'EENVELOPE') return failure('no valid recipient', true)
+  return failure(`the mail server cannot be reached: ${typeof facts.code === 'string' ? facts.code : 'unknown error'}`)
+}
+
+/** Servers name the recipients; the log is read by people who may not see members' addresses. */
+function withoutAddresses(text: string): string {
+  return oneLine(text.replace(/[^\s<>,;:]+@[^\s<>,;:]+/g, '…'), 200)
+}
