@@ -1,7 +1,7 @@
 import { MAX_RULE_COST } from '../conditions/condition.ts'
 import { compilePattern } from '../conditions/pattern.ts'
 import type { OwnPattern } from '../conditions/privacy.ts'
-import { AppError } from '../core/error.ts'
+import { AppError, atField } from '../core/error.ts'
 import { OUR_KINDS } from './finding.ts'
 
 const NAME = /^[a-z0-9_]{1,40}$/
@@ -32,11 +32,4 @@ export function checkOwnPatterns(patterns: readonly OwnPattern[]): void {
   }
 }
 
-function compiled(pattern: string, at: string) {
-  try {
-    return compilePattern(pattern)
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    throw new AppError(error.code, `${at}.pattern: ${error.message}`)
-  }
-}
+const compiled = (pattern: string, at: string) => atField(`${at}.pattern`, () => compilePattern(pattern))

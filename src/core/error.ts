@@ -27,6 +27,16 @@ export class AppError extends Error {
   }
 }
 
+/** Returns what `check` returns; before the message of its refusal comes the field that it is about: `config.url: must be …`. */
+export function atField<T>(field: string, check: () => T): T {
+  try {
+    return check()
+  } catch (error) {
+    if (error instanceof AppError) throw new AppError(error.code, `${field}: ${error.message}`, error.retryAfterS)
+    throw error
+  }
+}
+
 /** Returns the message of any thrown value, for logs and ledgers. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)

@@ -1,5 +1,5 @@
 import type { Channel } from '../alerts/alert.ts'
-import { AppError } from '../core/error.ts'
+import { AppError, atField } from '../core/error.ts'
 import type { AddressGuard } from './transport/address-guard.ts'
 import { PROVIDERS } from './providers/index.ts'
 import type { Provider } from './providers/provider.ts'
@@ -47,13 +47,7 @@ export function checkChannels(channels: readonly Channel[], check: ChannelCheck)
     const provider = findProvider(check.providers ?? PROVIDERS, type)
     if (!provider?.deliver)
       throw new AppError('invalid', `channels[${index}].type: ${type} is not available in this version`)
-    const field = `channels[${index}].target`
-    try {
-      checkTarget(provider, target, check)
-    } catch (error) {
-      if (error instanceof AppError) throw new AppError(error.code, `${field}: ${error.message}`)
-      throw error
-    }
+    atField(`channels[${index}].target`, () => checkTarget(provider, target, check))
   }
 }
 

@@ -1,4 +1,4 @@
-import { AppError } from '../../../core/error.ts'
+import { AppError, atField } from '../../../core/error.ts'
 import { Closed, Int, Nullable, parser, Text, Type } from '../../../core/schema.ts'
 import type { AddressGuard } from '../../transport/address-guard.ts'
 
@@ -52,12 +52,7 @@ export function prepareJira(input: object, guard: AddressGuard): JiraSettings {
 }
 
 function checkAddress(text: string, guard: AddressGuard): void {
-  try {
-    guard.checkUrl(text)
-  } catch (error) {
-    if (error instanceof AppError) throw new AppError(error.code, `config.url: ${error.message}`)
-    throw error
-  }
+  atField('config.url', () => guard.checkUrl(text))
   const { search, hash } = new URL(text)
   if (search || hash) throw invalid('url', 'must be the address of Jira alone, without ? and #')
 }

@@ -1,4 +1,4 @@
-import { AppError } from '../../../core/error.ts'
+import { AppError, atField } from '../../../core/error.ts'
 import { Closed, Nullable, parser, Text, Type } from '../../../core/schema.ts'
 import type { AddressGuard } from '../../transport/address-guard.ts'
 import type { OperatorSetting } from '../provider.ts'
@@ -54,11 +54,7 @@ export function prepareOfficeChat(input: object, guard: AddressGuard, given = in
     if (appId !== undefined || typeof appPassword === 'string') {
       throw new AppError('invalid', 'config.webhookUrl: give either it, or appId and appPassword')
     }
-    try {
-      checkWorkflowUrl(webhookUrl, guard)
-    } catch (error) {
-      throw error instanceof AppError ? new AppError(error.code, `config.webhookUrl: ${error.message}`) : error
-    }
+    atField('config.webhookUrl', () => checkWorkflowUrl(webhookUrl, guard))
     return { webhookUrl }
   }
   if (appId === undefined) throw new AppError('invalid', 'config.webhookUrl: is missing; or give appId and appPassword')

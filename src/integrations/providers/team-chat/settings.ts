@@ -1,4 +1,4 @@
-import { AppError } from '../../../core/error.ts'
+import { AppError, atField } from '../../../core/error.ts'
 import { Closed, parser, Text, Type } from '../../../core/schema.ts'
 import type { AddressGuard } from '../../transport/address-guard.ts'
 
@@ -61,17 +61,8 @@ export function prepareTeamChat(input: object, guard: AddressGuard, given: objec
   }
   checkToken('botToken', botToken, /^xapp-/, 'is an app-level token; the bot token begins with xoxb-')
   checkToken('appToken', appToken, /^xox/, 'is no app-level token; those begin with xapp-')
-  if (webhookUrl !== undefined) checkWebhook(webhookUrl, guard)
+  if (webhookUrl !== undefined) atField('config.webhookUrl', () => guard.checkUrl(webhookUrl))
   return settings
-}
-
-function checkWebhook(url: string, guard: AddressGuard): void {
-  try {
-    guard.checkUrl(url)
-  } catch (error) {
-    if (error instanceof AppError) throw new AppError(error.code, `config.webhookUrl: ${error.message}`)
-    throw error
-  }
 }
 
 export const URL_SETTING = 'TEAM_CHAT_URL'

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { HOUR_MS, type Instant } from '../../../core/clock.ts'
-import { AppError } from '../../../core/error.ts'
+import { AppError, atField } from '../../../core/error.ts'
 import { Closed, parser, Text, Type } from '../../../core/schema.ts'
 import type { AddressGuard } from '../../transport/address-guard.ts'
 import type { Message, MessageKind } from '../../message/message.ts'
@@ -112,12 +112,7 @@ export function webhookRequest(
 /** Completes what was configured; a missing secret is made. Fails with `invalid`, naming the field. */
 export function prepareWebhook(input: object, guard: AddressGuard): WebhookConfig {
   const { url, secret = newSecret() } = parse(input, 'config')
-  try {
-    guard.checkUrl(url)
-  } catch (error) {
-    if (error instanceof AppError) throw new AppError(error.code, `config.url: ${error.message}`)
-    throw error
-  }
+  atField('config.url', () => guard.checkUrl(url))
   if (!keyOf(secret)) throw new AppError('invalid', `config.secret: must be ${PREFIX} and the base64 of 24 to 64 bytes`)
   return { url, secret }
 }
