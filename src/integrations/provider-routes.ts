@@ -13,7 +13,7 @@ import { type InboundParts, OpenInbound } from './context/open-inbound.ts'
 import { PROVIDERS } from './providers/index.ts'
 import type { Provider, ProviderTools } from './providers/provider.ts'
 import { wayOfIntegration } from './delivery/queues.ts'
-import { CallFailed, outcomeOfError, Unusable } from './reply.ts'
+import { CallFailed, DELIVERED, outcomeOfError, Unusable } from './reply.ts'
 import { beginSignIn, needsSignIn, signInCookie } from './sign-in.ts'
 import { noteOutcome } from './standing.ts'
 import { completeIntegration, integrationsOf, providerOf } from './store.ts'
@@ -119,7 +119,7 @@ async function workOn<R>(
   try {
     refuseUnusable(context)
     const done = await work(context)
-    noteOutcome(db, key.id, { verdict: 'delivered', note: null })
+    noteOutcome(db, key.id, DELIVERED)
     return done
   } catch (error) {
     if (dispatcher.stopping.aborted) throw new AppError('unavailable', 'the server is being stopped', 1)

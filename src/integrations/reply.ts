@@ -1,6 +1,5 @@
-import type { Instant } from '../core/clock.ts'
+import { type Instant, SECOND_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import { retryAfterMs } from './delivery/delivery.ts'
 import type { IntegrationStatus } from './integration.ts'
 import type { Outbound, Reply } from './transport/transport.ts'
 
@@ -21,6 +20,9 @@ export type Outcome =
   | { verdict: 'wait'; waitMs: number; onlyThis?: true }
   /** The program is being stopped: the attempt does not count. */
   | { verdict: 'stopped' }
+
+/** It arrived, and nothing went wrong. */
+export const DELIVERED: Outcome = { verdict: 'delivered', note: null }
 
 export interface Attempted {
   outcome: Outcome
@@ -51,6 +53,17 @@ export function verdictOf(reply: Reply): Verdict {
   const { status } = reply
   if (status >= 200 && status < 300) return 'delivered'
   return NOT_NOW.includes(status) || (status >= 500 && status < 600) ? 'retry' : 'broken'
+}
+
+/**
+ * What `Retry-After` asks for; null when it is missing or neither whole seconds nor a date (RFC 9110, section 10.2.3).
+ * A date in the past asks for nothing: 0. Not capped: `retryDelayMs` of the delivery does that.
+ */
+export function retryAfterMs(header: string | undefined, now: Instant): number | null {
+  const text = header?.trim() ?? ''
+  if (/^\d+$/.test(text)) return Number(text) * SECOND_MS
+  const at = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isNaN(at) ? null : Math.max(0, at - now)
 }
 
 /** What an answer means for the delivery. */

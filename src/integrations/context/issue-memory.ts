@@ -112,7 +112,7 @@ export function rememberThrough(db: Db, of: Linked, memory: unknown, ticketKey: 
 }
 
 /** The other side shows the issue's present status: it came from there. */
-export function needNotFollow(db: Db, of: Linked): void {
+export function needNoSync(db: Db, of: Linked): void {
   prepared(db, `UPDATE issueMemory SET syncAt = NULL WHERE ${LINK}`).run(of)
 }
 

@@ -6,7 +6,7 @@ import { tx } from '../../store/database.ts'
 import {
   issueOfTicket,
   linkedIssues,
-  needNotFollow,
+  needNoSync,
   noteTaken,
   rememberThrough,
   ticketKeyOf,
@@ -62,7 +62,7 @@ export class OpenInbound extends OpenContext implements InboundContext {
     const linked = { integrationId: this.id, issueId, target }
     return tx(db, () => {
       if (!this.change(issueId, status, by ?? this.title)?.changed) return false
-      needNotFollow(db, linked)
+      needNoSync(db, linked)
       const ticketKey = ticketKeyOf(db, linked)
       if (ticketKey !== null) addHistory(db, issueId, 'tracker_status', { ticketKey, status }, this.now())
       return true

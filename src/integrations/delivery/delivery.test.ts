@@ -4,11 +4,11 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 import {
   MAX_RETRY_AFTER_MS,
   RETRY_DELAYS_MS,
-  retryAfterMs,
   retryDelayMs,
   slotFor,
   throttleWindowMs,
 } from './delivery.ts'
+import { retryAfterMs } from '../reply.ts'
 
 describe('the delay after an attempt', () => {
   const schedule: [number, number | null][] = [

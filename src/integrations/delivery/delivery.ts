@@ -154,14 +154,3 @@ export function slotFor(throttle: Throttle, taken: readonly Instant[], at: Insta
   const limiting = taken[throttle.count - 1]
   return limiting === undefined ? at : Math.max(at, limiting + throttleWindowMs(throttle))
 }
-
-/**
- * What `Retry-After` asks for; null when it is missing or neither whole seconds nor a date (RFC 9110, section 10.2.3).
- * A date in the past asks for nothing: 0. Not capped: `retryDelayMs` does that.
- */
-export function retryAfterMs(header: string | undefined, now: Instant): number | null {
-  const text = header?.trim() ?? ''
-  if (/^\d+$/.test(text)) return Number(text) * SECOND_MS
-  const at = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN
-  return Number.isNaN(at) ? null : Math.max(0, at - now)
-}

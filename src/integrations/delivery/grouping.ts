@@ -72,7 +72,7 @@ export function claimOthers(
 }
 
 /** What a delivery says; null when it is gone or damaged. */
-export function messageOf(db: Db, deliveryId: string): Message | null {
+export function findMessage(db: Db, deliveryId: string): Message | null {
   const sql = 'SELECT message FROM delivery WHERE id = ?'
   const row = prepared<[string], { message: string }>(db, sql).get(deliveryId)
   return row ? messageOfDelivery(row) : null
@@ -80,7 +80,7 @@ export function messageOf(db: Db, deliveryId: string): Message | null {
 
 /** Fails with `invalid` when the delivery is gone or damaged. */
 export function requireMessage(db: Db, deliveryId: string): Message {
-  const message = messageOf(db, deliveryId)
+  const message = findMessage(db, deliveryId)
   if (message) return message
   throw new AppError('invalid', 'the stored message is damaged')
 }

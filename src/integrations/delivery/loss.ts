@@ -4,7 +4,7 @@ import { HOUR_MS, type Instant } from '../../core/clock.ts'
 import { AppError } from '../../core/error.ts'
 import { newId } from '../../core/id.ts'
 import { type Db, prepared } from '../../store/database.ts'
-import { type DeliveryHead, messageOf } from './grouping.ts'
+import { type DeliveryHead, findMessage } from './grouping.ts'
 import { failureMessage } from '../message/message.ts'
 import { OWNERS_TARGET } from '../providers/email/email.ts'
 import { PROVIDERS } from '../providers/index.ts'
@@ -84,7 +84,7 @@ function tell(
 ): void {
   const transitionKey = `${noticeKey}:${channel.type}:${channel.target}`
   if (prepared(db, 'SELECT 1 FROM delivery WHERE transitionKey = ?').get(transitionKey)) return
-  const lost = messageOf(db, delivery.id)
+  const lost = findMessage(db, delivery.id)
   if (!lost) return
   const message = failureMessage(lost, { at: now, channel: channelName(db, delivery, providers), reason })
   const { orgId, issueId, alertId } = delivery

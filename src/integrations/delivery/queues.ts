@@ -44,7 +44,10 @@ export function queuesWaiting(db: Db, orgId: string, after: Queue | null, most: 
 }
 
 /** Which way the deliveries of a queue go; the host is empty when there is none to be found. */
-export function wayOf(db: Db, { orgId, channelType, channelTarget }: Omit<Queue, 'dueAt'>): Way {
+export function wayOf(
+  db: Db,
+  { orgId, channelType, channelTarget }: { orgId: string; channelType: string; channelTarget: string },
+): Way {
   if (channelType === 'email') return { orgId, kind: 'mail', host: '' }
   const { integrationId } = parseTarget(channelTarget)
   if (integrationId !== null) return wayOfIntegration(db, { orgId, id: integrationId })

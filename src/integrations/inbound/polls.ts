@@ -5,7 +5,7 @@ import { type InboundParts, OpenInbound } from '../context/open-inbound.ts'
 import { PROVIDERS } from '../providers/index.ts'
 import type { Poll, Provider } from '../providers/provider.ts'
 import { wayOfIntegration } from '../delivery/queues.ts'
-import { outcomeOfError } from '../reply.ts'
+import { DELIVERED, outcomeOfError } from '../reply.ts'
 import { noteOutcome } from '../standing.ts'
 import { integrationsOf } from '../store.ts'
 
@@ -73,7 +73,7 @@ export class Polls {
     try {
       context = new OpenInbound(parts, provider, { orgId, id }, dispatcher.stopping)
       await poll.run(context)
-      if (context.asked) noteOutcome(parts.db, id, { verdict: 'delivered', note: null })
+      if (context.asked) noteOutcome(parts.db, id, DELIVERED)
     } catch (error) {
       const outcome = dispatcher.stopping.aborted ? null : outcomeOfError(error, parts.clock.now())
       if (outcome) noteOutcome(parts.db, id, outcome)

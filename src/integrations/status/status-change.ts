@@ -1,6 +1,6 @@
 import { issueFacts } from '../../issues/store.ts'
 import type { Db } from '../../store/database.ts'
-import { messageOf, openingsBeside, requireMessage } from '../delivery/grouping.ts'
+import { findMessage, openingsBeside, requireMessage } from '../delivery/grouping.ts'
 import type { IssueChannel } from '../context/issue-memory.ts'
 import type { Message } from '../message/message.ts'
 import { nameOf } from '../delivery/notifier.ts'
@@ -54,7 +54,7 @@ export function changeOf(db: Db, { issueId, channelType, channelTarget }: IssueC
          AND transition IN ('opened', 'reopened') ORDER BY seq DESC LIMIT 1`,
     )
     .get(issueId, channelType, channelTarget)
-  const message = opening && messageOf(db, opening.id)
+  const message = opening && findMessage(db, opening.id)
   const present = message ? presentOf(db, issueId, message) : null
   return present ? new PresentChange(db, { issueId, channelType, channelTarget }, present) : null
 }

@@ -39,7 +39,7 @@ export class StatusSync {
         syncLater(db, channel, null, false)
         continue
       }
-      const way = wayOf(db, { orgId: channel.orgId, ...queueOf(channel) })
+      const way = wayOf(db, channel)
       if (this.underWay.has(key) || !this.dispatcher.hasRoom(way)) continue
       this.underWay.add(key)
       void this.dispatcher
@@ -92,5 +92,3 @@ export class StatusSync {
     later(delay === null ? null : now + delay, true)
   }
 }
-
-const queueOf = ({ channelType, channelTarget }: ToSync) => ({ channelType: channelType as 'webhook', channelTarget })

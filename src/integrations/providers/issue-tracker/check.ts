@@ -1,7 +1,7 @@
 import { AppError } from '../../../core/error.ts'
 import { firstFew } from '../../../core/text.ts'
 import { oneLine } from '../../message/one-line.ts'
-import type { Outcome } from '../../reply.ts'
+import { DELIVERED, type Outcome } from '../../reply.ts'
 import { ask, askWhoWeAre, isMissing, type Jira } from './jira.ts'
 
 /** What we need to be allowed to do in the project. */
@@ -36,7 +36,7 @@ export async function checkJira(context: Jira): Promise<Outcome> {
   const fields = await fieldsOfType(context)
   if (fields) checkFields(context, fields)
   else if (known.issueTypes) findType(context, known.issueTypes)
-  return { verdict: 'delivered', note: null }
+  return DELIVERED
 }
 
 /** Null where Jira has no such thing, or none that we may see. */

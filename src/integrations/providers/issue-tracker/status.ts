@@ -1,5 +1,5 @@
 import { messageOf } from '../../../core/error.ts'
-import type { Outcome } from '../../reply.ts'
+import { DELIVERED, type Outcome } from '../../reply.ts'
 import type { StatusChange } from '../context.ts'
 import { ask, askWhoWeAre, isCloud, type JiraIssue, statusIn as statusOfAnswer } from './jira.ts'
 import { noteOf } from './render.ts'
@@ -12,9 +12,8 @@ const MAX_STEPS = 5
 
 /** Brings the ticket into a status that says how its issue stands; a muted issue leaves its ticket as it is. */
 export async function syncTicket(context: JiraIssue, { status }: StatusChange): Promise<Outcome> {
-  const delivered: Outcome = { verdict: 'delivered', note: null }
   const { memory } = context
-  if (status === 'muted' || !memory?.key || memory.isGone) return delivered
+  if (status === 'muted' || !memory?.key || memory.isGone) return DELIVERED
   await keep(context, { given: null })
   try {
     const failure = await move(context, memory.key, GOALS[status])
@@ -26,7 +25,7 @@ export async function syncTicket(context: JiraIssue, { status }: StatusChange): 
     if (!(await isDeleted(context, memory.key, error))) throw error
     await keep(context, { isGone: true })
   }
-  return delivered
+  return DELIVERED
 }
 
 /** Null when it arrived, else why not. */

@@ -1,7 +1,7 @@
 import { type Instant, SECOND_MS } from '../../../core/clock.ts'
 import { AppError, messageOf } from '../../../core/error.ts'
 import type { Message, MessageKind } from '../../message/message.ts'
-import type { Outcome } from '../../reply.ts'
+import { DELIVERED, type Outcome } from '../../reply.ts'
 import { ask, askWhoWeAre, isCloud, isMissing, type Jira, type JiraDelivery, type JiraIssue, statusIn } from './jira.ts'
 import { type Category, NO_TICKET, type Ticket } from './memory.ts'
 import { type Body, bodyOf, plainOf, summaryOf } from './render.ts'
@@ -13,7 +13,6 @@ const UNDER_WAY_MS = 30 * SECOND_MS
 const SEARCH_LAG_MS = 30 * SECOND_MS
 const LOOK_AGAIN_MS = 5 * SECOND_MS
 
-const DELIVERED: Outcome = { verdict: 'delivered', note: null }
 const KNOWN: Outcome = { verdict: 'delivered', note: 'it came from the ticket' }
 const DELETED: Outcome = { verdict: 'delivered', note: 'somebody deleted the ticket in Jira' }
 

@@ -1,7 +1,7 @@
 import type { IssueStatus } from '../../../issues/issue.ts'
 import { groupWords } from '../../message/group-text.ts'
 import type { Message } from '../../message/message.ts'
-import { type Outcome, Unusable } from '../../reply.ts'
+import { DELIVERED, type Outcome, Unusable } from '../../reply.ts'
 import { sendOne } from '../send-one.ts'
 import type { DeliveryContext, GroupContext, GroupMember, IssueContext, StatusChange } from '../context.ts'
 import { type CardMessage, type Cut, cardOf, fitting, groupCardOf, noteCard } from './card.ts'
@@ -45,8 +45,6 @@ type Delivery = DeliveryContext<OfficeChatSettings, ChatMemory, OfficeChatTokens
 
 type Group = GroupContext<OfficeChatSettings, ChatMemory, OfficeChatTokens, OfficeChatState>
 type Member = GroupMember<ChatMemory>
-
-const DELIVERED: Outcome = { verdict: 'delivered', note: null }
 
 export async function deliver(context: Delivery, message: Message): Promise<Outcome> {
   const { settings, memory, deliveryId, isReplay } = context

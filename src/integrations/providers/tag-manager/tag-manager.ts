@@ -1,4 +1,4 @@
-import type { Outcome } from '../../reply.ts'
+import { DELIVERED, type Outcome } from '../../reply.ts'
 import type { AccessTokens, IntegrationContext } from '../context.ts'
 import { provider } from '../provider.ts'
 import { IMPATIENT, TagManagerApi } from './api.ts'
@@ -29,7 +29,7 @@ async function listContainers(context: IntegrationContext<Settings, AccessTokens
   const api = new TagManagerApi(context, new Progress(), IMPATIENT)
   for (const { path } of await api.list<{ path: string }>('accounts', 'account')) {
     const containers = await api.list<object>(`${path}/containers`, 'container')
-    if (containers.length > 0) return { verdict: 'delivered', note: null }
+    if (containers.length > 0) return DELIVERED
   }
   return {
     verdict: 'broken',

@@ -1,5 +1,4 @@
-import { retryAfterMs } from '../../delivery/delivery.ts'
-import { CallFailed } from '../../reply.ts'
+import { CallFailed, retryAfterMs } from '../../reply.ts'
 import type { CallAnswer, IntegrationContext } from '../context.ts'
 import { isCode, Refused } from './errors.ts'
 import { apiUrl, type TeamChatSettings, type TeamChatState } from './settings.ts'

@@ -1,6 +1,6 @@
 import { Pace } from '../../../core/pace.ts'
 import type { Message } from '../../message/message.ts'
-import { type Outcome, Unusable } from '../../reply.ts'
+import { DELIVERED, type Outcome, Unusable } from '../../reply.ts'
 import type { GroupMember } from '../context.ts'
 import { callMethod, type SlackAnswer } from './api.ts'
 import type { Pressed } from './buttons.ts'
@@ -80,8 +80,6 @@ export function pressedOf({ settings, integrationId }: Chat, issueId: string | n
   return settings.appToken !== undefined && integrationId !== null ? { integrationId, issueId } : null
 }
 
-const DONE: Outcome = { verdict: 'delivered', note: null }
-
 /** The present channel. Fails with `Unusable` while none is chosen. */
 function channelOf({ state }: Chat): string {
   if (state) return state.channelId
@@ -92,7 +90,7 @@ async function postAsBot(context: Chat, members: readonly Member[]): Promise<Out
   const channel = channelOf(context)
   const missing = await notPosted(context, members)
   const [first] = missing
-  if (!first) return DONE
+  if (!first) return DELIVERED
   const waitMs = takeTurn(`${apiUrl(context.operator)} ${channel}`, context.now())
   if (waitMs > 0) return { verdict: 'wait', waitMs }
   const opening = missing.length === 1 && first.message.kind !== 'opened' ? (first.memory?.opening ?? null) : null
@@ -102,7 +100,7 @@ async function postAsBot(context: Chat, members: readonly Member[]): Promise<Out
     if (!(error instanceof Refused) || !opening || !isGone(error, opening, channel)) throw error
     await post(context, missing, { channel, thread: null })
   }
-  return DONE
+  return DELIVERED
 }
 
 /** True when nothing can be posted behind a message any more: it was deleted, or its channel is another one than now and closed. */

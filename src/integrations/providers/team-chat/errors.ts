@@ -1,7 +1,6 @@
 import type { Instant } from '../../../core/clock.ts'
-import { retryAfterMs } from '../../delivery/delivery.ts'
 import { oneLine } from '../../message/one-line.ts'
-import { type Outcome, outcomeOf, Unusable } from '../../reply.ts'
+import { type Outcome, outcomeOf, retryAfterMs, Unusable } from '../../reply.ts'
 import type { CallAnswer } from '../context.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { SECOND_MS } from '../../../core/clock.ts'
-import type { Outcome } from '../../reply.ts'
+import { DELIVERED, type Outcome } from '../../reply.ts'
 import type { StatusChange } from '../context.ts'
 import { callMethod } from './api.ts'
 import type { ChatIssue } from './contexts.ts'
@@ -7,22 +7,20 @@ import { pressedOf } from './deliver.ts'
 import { meaningOf, outcomeOfRefusal, Refused } from './errors.ts'
 import { type Rendered, renderGroup, renderOne } from './render.ts'
 
-const DONE: Outcome = { verdict: 'delivered', note: null }
-
 /** Shows in the opening how its issues stand now. Its answers stay as they are: they say what was. */
 export async function updateOpening(context: ChatIssue, change: StatusChange): Promise<Outcome> {
   const opening = context.memory?.opening
-  if (!opening || context.settings.webhookUrl !== undefined) return DONE
+  if (!opening || context.settings.webhookUrl !== undefined) return DELIVERED
   const { channel, ts } = opening
   try {
     await callMethod(context, 'chat.update', { channel, ts, ...renderedNow(context, change) })
-    return DONE
+    return DELIVERED
   } catch (error) {
     if (!(error instanceof Refused)) throw error
     // Many issues may change together, and Slack takes some fifty edits a minute: that is nobody's failure.
     if (TOO_MANY.includes(error.code)) return { verdict: 'wait', waitMs: error.retryAfterMs ?? DEFAULT_WAIT_MS }
     const isElsewhere = channel !== context.state?.channelId && meaningOf(error.code) === 'channel'
-    return NOT_THERE.includes(error.code) || isElsewhere ? DONE : outcomeOfRefusal(error)
+    return NOT_THERE.includes(error.code) || isElsewhere ? DELIVERED : outcomeOfRefusal(error)
   }
 }
 
