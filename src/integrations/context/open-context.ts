@@ -6,24 +6,19 @@ import { openWebhookSecret } from '../../org/store.ts'
 import type { Db } from '../../store/database.ts'
 import { fetchTokens, goodToken } from './access-token.ts'
 import { type Quota, withinQuota } from './call-quota.ts'
-import type { DeliveryRecord } from '../delivery/delivery.ts'
-import { type DeliveryHead, requireMessage } from '../delivery/grouping.ts'
 import type { IntegrationStatus } from '../integration.ts'
 import { type IssueChannel, keepMemory, memoryOf } from './issue-memory.ts'
-import type { Message } from '../message/message.ts'
 import { oneLine } from '../message/one-line.ts'
 import type {
   AccessTokens,
   CallAnswer,
   CallRequest,
-  DeliveryContext,
-  GroupContext,
-  GroupMember,
   IntegrationContext,
   IssueContext,
 } from '../providers/context.ts'
 import { type OrgFacts, type Provider, secretFieldsOf } from '../providers/provider.ts'
 import { keepRecord, recordOf, recordsOf } from './records.ts'
+import { scrubber } from './secrets.ts'
 import { type Attempted, CallFailed, type Outcome } from '../reply.ts'
 import { type Kept, keepState, keepTokens, openIntegration } from '../store.ts'
 import { parseTarget } from '../targets.ts'
@@ -191,16 +186,14 @@ export class OpenContext implements IntegrationContext {
     return Object.assign(new Error(message), stack === '' ? {} : { stack })
   }
 
-  /** The same texts without any secret of the integration: others repeat what they were sent. */
   private scrub<T extends object>(texts: T): T {
-    const secrets = this.secrets().flatMap(spellings)
-    const clean = (text: string) =>
-      secrets.reduce((rest, secret) => rest.replaceAll(secret, '…'), text).replace(CREDENTIALS, '$1 …')
+    const clean = scrubber(this.secrets())
     const entries = Object.entries(texts).map(([key, value]) => [key, typeof value === 'string' ? clean(value) : value])
     return Object.fromEntries(entries) as T
   }
 
-  private secrets(): string[] {
+  /** Values that have secrets in them, however deep. */
+  private secrets(): unknown[] {
     const fields = secretFieldsOf(this.provider)
     const own = Object.entries(this.settings).filter(([name]) => fields.includes(name))
     let tokens: object = {}
@@ -210,51 +203,8 @@ export class OpenContext implements IntegrationContext {
       // Deleted meanwhile: then there are none.
     }
     const derived = this.provider.derivedSecrets?.(this.settings) ?? []
-    const whole = textsIn([own.map(([, value]) => value), derived, tokens])
-    return [...whole, ...whole.flatMap(partsOfUrl)].sort((a, b) => b.length - a.length)
+    return [own.map(([, value]) => value), derived, tokens]
   }
-}
-
-/** As others may repeat it: as it is, inside JSON, and inside a URL. */
-const spellings = (secret: string) => [
-  ...new Set([secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]),
-]
-
-/** What stands in a header `Authorization`, whoever's it is. */
-const CREDENTIALS = /\b(Basic|Bearer) [\w.~+/=-]{8,}/gi
-
-/** Shorter texts are no secrets, and would tear words apart. */
-const SHORTEST_SECRET = 8
-
-/** What alone would do of a URL that is a secret: others repeat the path and the query that they were asked for. */
-function partsOfUrl(secret: string): string[] {
-  const url = URL.parse(secret)
-  if (!url || !/^https?:$/.test(url.protocol)) return []
-  const parts = [
-    ...url.pathname.split('/'),
-    ...url.search
-      .slice(1)
-      .split('&')
-      .map((pair) => pair.slice(pair.indexOf('=') + 1)),
-  ]
-  const long = parts.filter((part) => part.length >= SHORTEST_PART)
-  return [...long, ...long.map(decoded)]
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
-  }
-}
-
-/** Shorter ones are words: `workflows`, `services`. */
-const SHORTEST_PART = 16
-
-function textsIn(value: unknown): string[] {
-  if (typeof value === 'string') return value.length < SHORTEST_SECRET ? [] : [value]
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }
 
 /** Fails with `invalid` when the integration was deleted, with `conflict` when its secrets were lost. */
@@ -312,69 +262,5 @@ export class OpenIssue extends OpenContext implements IssueContext {
     if (!channel) return
     const { integrationId } = this
     keepMemory(this.parts.db, channel, { memory, integrationId, ticketKey: ticketKey ?? null, now: this.now() })
-  }
-}
-
-export class OpenDelivery extends OpenIssue implements DeliveryContext {
-  readonly deliveryId: string
-  readonly isReplay: boolean
-
-  constructor(parts: ContextParts, provider: Provider, delivery: DeliveryRecord, signal: AbortSignal) {
-    const { orgId, issueId, channelType, channelTarget: target } = delivery
-    const channel = issueId === null ? null : { issueId, channelType, channelTarget: target }
-    super(parts, provider, { orgId, channel, target }, signal)
-    this.deliveryId = delivery.id
-    this.isReplay = delivery.deliveredAt !== null
-  }
-}
-
-/** What openings go with that are told in one message. */
-export class OpenGroup extends OpenContext implements GroupContext {
-  readonly detail: string | null
-  readonly members: readonly GroupMember[]
-
-  constructor(parts: ContextParts, provider: Provider, openings: readonly DeliveryHead[], signal: AbortSignal) {
-    const [first] = openings
-    if (!first) throw new Error('a group has members')
-    const { orgId, channelTarget: target } = first
-    const opened = openTarget(parts, provider, { orgId, target })
-    super(parts, provider, opened, signal)
-    this.detail = parseTarget(target).detail
-    const { integrationId } = opened
-    this.members = openings.map((opening) => new OpenMember(parts, opening, integrationId))
-  }
-}
-
-/** Reads what it says when it is asked: there may be more members than memory has room for messages. */
-class OpenMember implements GroupMember {
-  readonly deliveryId: string
-  readonly issueId: string
-  readonly isReplay: boolean
-  private readonly channel: IssueChannel
-
-  constructor(
-    private readonly parts: ContextParts,
-    { id, issueId, channelType, channelTarget, deliveredAt }: DeliveryHead,
-    private readonly integrationId: string | null,
-  ) {
-    if (issueId === null) throw new Error('an opening is about an issue')
-    this.deliveryId = id
-    this.issueId = issueId
-    this.isReplay = deliveredAt !== null
-    this.channel = { issueId, channelType, channelTarget }
-  }
-
-  get message(): Message {
-    return requireMessage(this.parts.db, this.deliveryId)
-  }
-
-  get memory(): unknown {
-    return memoryOf(this.parts.db, this.channel)?.memory ?? null
-  }
-
-  async remember(memory: unknown, ticketKey?: string): Promise<void> {
-    const { parts, channel, integrationId } = this
-    const now = parts.clock.now()
-    keepMemory(parts.db, channel, { memory, integrationId, ticketKey: ticketKey ?? null, now })
   }
 }

@@ -1,0 +1,73 @@
+import { type IssueChannel, keepMemory, memoryOf } from '../context/issue-memory.ts'
+import { type ContextParts, OpenContext, OpenIssue, openTarget } from '../context/open-context.ts'
+import type { Message } from '../message/message.ts'
+import type { DeliveryContext, GroupContext, GroupMember } from '../providers/context.ts'
+import type { Provider } from '../providers/provider.ts'
+import { parseTarget } from '../targets.ts'
+import type { DeliveryRecord } from './delivery.ts'
+import { type DeliveryHead, requireMessage } from './grouping.ts'
+
+/** What one delivery goes with. */
+export class OpenDelivery extends OpenIssue implements DeliveryContext {
+  readonly deliveryId: string
+  readonly isReplay: boolean
+
+  constructor(parts: ContextParts, provider: Provider, delivery: DeliveryRecord, signal: AbortSignal) {
+    const { orgId, issueId, channelType, channelTarget: target } = delivery
+    const channel = issueId === null ? null : { issueId, channelType, channelTarget: target }
+    super(parts, provider, { orgId, channel, target }, signal)
+    this.deliveryId = delivery.id
+    this.isReplay = delivery.deliveredAt !== null
+  }
+}
+
+/** What openings go with that are told in one message. */
+export class OpenGroup extends OpenContext implements GroupContext {
+  readonly detail: string | null
+  readonly members: readonly GroupMember[]
+
+  constructor(parts: ContextParts, provider: Provider, openings: readonly DeliveryHead[], signal: AbortSignal) {
+    const [first] = openings
+    if (!first) throw new Error('a group has members')
+    const { orgId, channelTarget: target } = first
+    const opened = openTarget(parts, provider, { orgId, target })
+    super(parts, provider, opened, signal)
+    this.detail = parseTarget(target).detail
+    const { integrationId } = opened
+    this.members = openings.map((opening) => new OpenMember(parts, opening, integrationId))
+  }
+}
+
+/** Reads what it says when it is asked: there may be more members than memory has room for messages. */
+class OpenMember implements GroupMember {
+  readonly deliveryId: string
+  readonly issueId: string
+  readonly isReplay: boolean
+  private readonly channel: IssueChannel
+
+  constructor(
+    private readonly parts: ContextParts,
+    { id, issueId, channelType, channelTarget, deliveredAt }: DeliveryHead,
+    private readonly integrationId: string | null,
+  ) {
+    if (issueId === null) throw new Error('an opening is about an issue')
+    this.deliveryId = id
+    this.issueId = issueId
+    this.isReplay = deliveredAt !== null
+    this.channel = { issueId, channelType, channelTarget }
+  }
+
+  get message(): Message {
+    return requireMessage(this.parts.db, this.deliveryId)
+  }
+
+  get memory(): unknown {
+    return memoryOf(this.parts.db, this.channel)?.memory ?? null
+  }
+
+  async remember(memory: unknown, ticketKey?: string): Promise<void> {
+    const { parts, channel, integrationId } = this
+    const now = parts.clock.now()
+    keepMemory(parts.db, channel, { memory, integrationId, ticketKey: ticketKey ?? null, now })
+  }
+}
