@@ -19,15 +19,20 @@ export function minuteText(instant: Instant): string {
 /** `2026-01-05 12:07 UTC` */
 export const timeText = (instant: Instant): string => `${minuteText(instant)} UTC`
 
+/**
+ * Matches `text` where it stands as a whole word, with its case: `on Shop.` contains `Shop`; `shop.example`, `Shopping` and
+ * `Shop.example` do not.
+ * @param flags those of `RegExp` beside `u`
+ */
+export function wholeWord(text: string, flags: '' | 'g' = ''): RegExp {
+  const before = String.raw`(?<![\p{L}\p{N}_.-])`
+  const behind = String.raw`(?![\p{L}\p{N}_-]|\.[\p{L}\p{N}])`
+  return new RegExp(`${before}${RegExp.escape(text)}${behind}`, `${flags}u`)
+}
+
 /** Returns the names that a text does not contain as whole words (case-sensitive); null and empty ones are skipped. */
 export function namesMissingIn(text: string, names: readonly (string | null | undefined)[]): string[] {
-  return names.flatMap((name) => {
-    if (!name) return []
-    // `on Shop.` contains `Shop`; `shop.example`, `Shopping` and `Shop.example` do not.
-    const before = String.raw`(?<![\p{L}\p{N}_.-])`
-    const behind = String.raw`(?![\p{L}\p{N}_-]|\.[\p{L}\p{N}])`
-    return new RegExp(`${before}${RegExp.escape(name)}${behind}`, 'u').test(text) ? [] : [name]
-  })
+  return names.flatMap((name) => (!name || wholeWord(name).test(text) ? [] : [name]))
 }
 
 /** `2,000` */
@@ -35,6 +40,23 @@ export const countText = (count: number): string => count.toLocaleString('en-US'
 
 /** `1 event`, `2,000 events`. */
 export const eventsText = (count: number): string => `${countText(count)} ${count === 1 ? 'event' : 'events'}`
+
+/** `2,000.5`: at most two decimals. */
+export const numberText = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 2 })
+
+/** The first letter large. */
+export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
+const BARS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
+
+/**
+ * Bars as one line of text, a character for each value, in their order; empty for none.
+ * @param most the value of the highest bar, above 0; values below 0 count as 0, larger ones as the highest bar
+ */
+export function barsText(values: readonly number[], most: number): string {
+  const levelOf = (value: number) => Math.round((Math.min(Math.max(0, value), most) / most) * (BARS.length - 1))
+  return values.map((value) => BARS[levelOf(value)] ?? BARS[0]).join('')
+}
 
 const NAMED = 3
 

@@ -1,3 +1,5 @@
+import { wholeWord } from '../core/text.ts'
+
 /** For whom a digest is: what they want to see first, and in which words. */
 export const AUDIENCES = ['executive', 'marketing', 'developer', 'privacy'] as const
 export type Audience = (typeof AUDIENCES)[number]
@@ -35,10 +37,6 @@ interface Word {
 
 const folded = (text: string) => text.normalize('NFC').toLowerCase()
 
-// As in `namesMissingIn`: `shop.example` does not name `shop`, nor `shop.example.com` `shop.example`.
-const BEFORE = String.raw`(?<![\p{L}\p{N}_.-])`
-const BEHIND = String.raw`(?![\p{L}\p{N}_-]|\.[\p{L}\p{N}])`
-
 /**
  * Reads a context. Names are found whatever their case, as whole words, the longest first: what is part of a longer name is not
  * found a second time. Of the same name, domains come before labels, vendors and events. Audiences are found in the plural,
@@ -49,7 +47,7 @@ export function focusOf(context: string, names: readonly Nameable[]): Focus {
   const found: { at: number; word: Word }[] = []
   for (const word of wordsOf(names)) {
     if (!rest.includes(word.text)) continue
-    const pattern = new RegExp(`${BEFORE}${RegExp.escape(word.text)}${BEHIND}`, 'gu')
+    const pattern = wholeWord(word.text, 'g')
     const place = pattern.exec(rest)
     if (!place) continue
     found.push({ at: place.index, word })

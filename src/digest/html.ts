@@ -1,10 +1,8 @@
-import { escapeHtml, type LookClass, look, MONO, mailPage } from '../integrations/message/mail-look.ts'
+import { escapeHtml, LAYOUT, type LookClass, look, MONO, mailPage } from '../integrations/message/mail-look.ts'
 import type { Block, Cell, DigestDocument, Figure, Item, Section, Tone } from './document.ts'
 
 const SURFACE: Readonly<Record<Tone, LookClass>> = { plain: 'soft', good: 'good', bad: 'bad', warn: 'warn' }
 const INK: Readonly<Record<Tone, LookClass>> = { plain: 'ink', good: 'goodInk', bad: 'badInk', warn: 'warnInk' }
-
-const LAYOUT = 'role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"'
 
 /** The largest mail: Gmail cuts off what is beyond 102 kB. */
 export const MAX_HTML_BYTES = 100_000
@@ -153,7 +151,7 @@ function itemOf({ title, badge, note, lines, rows, url }: Item): string {
   )
   const table =
     facts.length > 0
-      ? `<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="width:100%;table-layout:fixed;border-collapse:collapse;margin-top:6px">${facts.join('')}</table>`
+      ? `<table ${LAYOUT} style="width:100%;table-layout:fixed;border-collapse:collapse;margin-top:6px">${facts.join('')}</table>`
       : ''
   const sentences = lines.map(
     ({ text, tone }) =>

@@ -1,8 +1,8 @@
 import { HOUR_MS } from '../core/clock.ts'
+import { barsText } from '../core/text.ts'
 import type { Block, Cell, DigestDocument, Item, Section } from './document.ts'
 
 const WIDTH = 78
-const STEPS = '▁▂▃▄▅▆▇█'
 
 /** The digest as plain text, for whoever reads nothing else: all that the page says, in the same order. */
 export function textOf(digest: DigestDocument): string {
@@ -42,11 +42,9 @@ const withMore = (text: string, more: string) => (more === '' ? text : `${text}\
 
 function hoursOf({ from, now, before }: Extract<Block, { kind: 'hours' }>): string {
   const most = Math.max(...now, ...(before ?? []), 1)
-  const line = (counts: readonly number[]) =>
-    counts.map((count) => STEPS[Math.min(STEPS.length - 1, Math.floor((count / most) * STEPS.length))]).join('')
   const at = (hours: number) => new Date(from + hours * HOUR_MS).toISOString().slice(11, 16)
-  const lines = [`By the hour, ${at(0)} to ${at(24)} UTC: ${line(now)}`]
-  if (before) lines.push(`${'A week earlier:'.padEnd((lines[0]?.length ?? 0) - now.length)}${line(before)}`)
+  const lines = [`By the hour, ${at(0)} to ${at(24)} UTC: ${barsText(now, most)}`]
+  if (before) lines.push(`${'A week earlier:'.padEnd((lines[0]?.length ?? 0) - now.length)}${barsText(before, most)}`)
   return lines.join('\n')
 }
 

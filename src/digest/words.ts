@@ -15,8 +15,6 @@ export const eventsOf = (weight: number): string =>
 export const several = (count: number, one: string, many = `${one}s`): string =>
   `${countText(count)} ${count === 1 ? one : many}`
 
-export const valueText = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 2 })
-
 /** `+12 %`, `−80 %`, `±0 %`, `new`, `stopped`; `–` where nothing is known of a week earlier. */
 export function moveText(now: number, before: number | null): string {
   const { kind, share } = moveOf(now, before)
@@ -65,6 +63,3 @@ export const short = (text: string): string => cutText(text, 80, '…')
 /** What a list leaves out: `and 12 more`; empty when that is nothing. */
 export const moreText = (all: number, shown: number, what = ''): string =>
   all > shown ? `and ${countText(all - shown)} more${what === '' ? '' : ` ${what}`}` : ''
-
-/** The first letter large. */
-export const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)

@@ -1,5 +1,5 @@
 import type { Severity } from '../alerts/alert.ts'
-import { countText, shareText } from '../core/text.ts'
+import { capitalized, countText, shareText } from '../core/text.ts'
 
 /** A signal that is followed and not muted. */
 export interface SignalHealth {
@@ -173,6 +173,6 @@ export function scoreOf(domains: readonly Health[], otherwise: string): Score {
   const rest = more > 0 ? [`and ${countText(more)} more`] : []
   const [first = '', ...others] = [...named, ...rest]
   const detail =
-    named.length > 0 ? `${[first.charAt(0).toUpperCase() + first.slice(1), ...others].join('; ')}.` : otherwise
+    named.length > 0 ? `${[capitalized(first), ...others].join('; ')}.` : otherwise
   return { score: Math.round(((mean + worst) / 2) * 100), detail }
 }

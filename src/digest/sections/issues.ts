@@ -1,8 +1,8 @@
-import { timeText } from '../../core/text.ts'
+import { capitalized, numberText, timeText } from '../../core/text.ts'
 import { namedFirst, placeIn } from '../context.ts'
 import type { Block, Item, Lead } from '../document.ts'
 import { type DigestFacts, type DigestIssue, GRAVITY } from '../facts.ts'
-import { moreText, SEVERITY_TONE, sentence, several, valueText } from '../words.ts'
+import { moreText, SEVERITY_TONE, several } from '../words.ts'
 import { type DigestSection, type Reader, WEIGHT } from './section.ts'
 
 const MAX_OPENED = 8
@@ -58,7 +58,7 @@ function itemOf(issue: DigestIssue, { audience, publicUrl }: Reader, word: 'New'
   const { id, title, severity, domain, occurrences, value, firstSeenAt, summary, sample, status } = issue
   const isResolved = word === 'Resolved'
   const place = domain === null || title.includes(domain) ? [] : [domain]
-  const worth = value === null ? [] : [`value ${valueText(value)}`]
+  const worth = value === null ? [] : [`value ${numberText(value)}`]
   const standing = status === 'acknowledged' ? ['acknowledged'] : []
   const note = [...place, occurrences, `since ${timeText(firstSeenAt)}`, ...worth, ...standing].join(' · ')
   const forDeveloper = audience === 'developer'
@@ -66,7 +66,7 @@ function itemOf(issue: DigestIssue, { audience, publicUrl }: Reader, word: 'New'
     title,
     badge: { text: `${word} · ${severity}`, tone: isResolved ? 'good' : SEVERITY_TONE[severity] },
     note,
-    lines: forDeveloper && summary !== '' && !isResolved ? [{ text: sentence(`${summary}.`), tone: 'plain' }] : [],
+    lines: forDeveloper && summary !== '' && !isResolved ? [{ text: capitalized(`${summary}.`), tone: 'plain' }] : [],
     rows: forDeveloper ? sample : [],
     url: `${publicUrl}/issues/${encodeURIComponent(id)}`,
   }
@@ -88,7 +88,7 @@ function leadOf({ issues: { opened, resolved, open }, value }: DigestFacts, { fo
     }
   }
   if (open.length > 0) {
-    const worth = value.open > 0 ? `, value ${valueText(value.open)}` : ''
+    const worth = value.open > 0 ? `, value ${numberText(value.open)}` : ''
     return { weight: WEIGHT.openValue, text: `${several(open.length, 'issue')} still open${worth}` }
   }
   if (resolved.length > 0)

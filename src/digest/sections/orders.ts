@@ -1,8 +1,8 @@
-import { countText } from '../../core/text.ts'
+import { countText, numberText } from '../../core/text.ts'
 import { placeIn } from '../context.ts'
 import type { Lead } from '../document.ts'
 import type { DigestOrders } from '../facts.ts'
-import { several, valueText } from '../words.ts'
+import { several } from '../words.ts'
 import { type DigestSection, WEIGHT } from './section.ts'
 
 /** Told as a headline from this share of missing orders on. */
@@ -19,13 +19,13 @@ export const ordersSection: DigestSection = {
       return placeIn(focus, { domainId, vendor: null, event: null })
     }
     const blocks = shown.flatMap(({ domain, orders, before, value, vendors }) => {
-      const worth = value > 0 ? `, value ${valueText(value)}` : ''
+      const worth = value > 0 ? `, value ${numberText(value)}` : ''
       const text = `${domain}: ${several(orders, 'paid order')}${worth}; a week earlier ${countText(before)}.`
       const none = orders > 0 && vendors.length === 0 ? ' No vendor was told of any of them.' : ''
       const rows = vendors
         .toSorted((a, b) => b.missing - a.missing || a.capturePct - b.capturePct)
         .map((tally) => [
-          { text: tally.vendor, note: tally.missing > 0 ? `${valueText(tally.missingValue)} of value is missing` : '' },
+          { text: tally.vendor, note: tally.missing > 0 ? `${numberText(tally.missingValue)} of value is missing` : '' },
           { text: countText(tally.missing), tone: tally.missing > 0 ? ('bad' as const) : ('plain' as const) },
           { text: countText(tally.captured) },
           { text: `${tally.capturePct} %`, tone: tally.capturePct < 95 ? ('warn' as const) : ('good' as const) },

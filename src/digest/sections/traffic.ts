@@ -1,8 +1,9 @@
+import { capitalized } from '../../core/text.ts'
 import { isAbout, namedFirst, placeIn } from '../context.ts'
 import type { Block, Cell, Lead } from '../document.ts'
 import type { DigestFacts } from '../facts.ts'
 import { isNotable, moveOf, type NameCount, type Sum, sumOf, surenessOf } from '../traffic.ts'
-import { eventCount, eventsOf, moreText, moveCell, moveText, moveWords, nameOf, sentence } from '../words.ts'
+import { eventCount, eventsOf, moreText, moveCell, moveText, moveWords, nameOf } from '../words.ts'
 import { type DigestSection, type Reader, WEIGHT } from './section.ts'
 
 const MAX_VENDORS = 8
@@ -22,7 +23,7 @@ export const trafficSection: DigestSection = {
     const total = sumOf(names)
     const moves = notableNames(names)
     const blocks: Block[] = [
-      { kind: 'text', text: `${sentence(eventsOf(total.now))}, ${againstText(total)}.` },
+      { kind: 'text', text: `${capitalized(eventsOf(total.now))}, ${againstText(total)}.` },
       { kind: 'hours', from: facts.span.window.from, ...hours },
       vendorTable(names, reader),
       ...(moves.length > 0 ? [moveTable(moves, facts, reader)] : []),
@@ -115,7 +116,7 @@ function leadOf(total: Sum, moves: readonly NameCount[], { domainNames, traffic 
   if (fall) return { weight: WEIGHT.trafficFell, text: moveSentence(fall, domainNames) }
   const [rise] = moves
   if (rise) return { weight: WEIGHT.trafficRose, text: moveSentence(rise, domainNames) }
-  return { weight: WEIGHT.usual, text: `${sentence(eventsOf(total.now))}, ${againstText(total)}` }
+  return { weight: WEIGHT.usual, text: `${capitalized(eventsOf(total.now))}, ${againstText(total)}` }
 }
 
 /** `Meta Pixel Purchase fell by 80 % on Shop` */

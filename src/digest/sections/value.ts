@@ -1,7 +1,7 @@
-import { countText } from '../../core/text.ts'
+import { countText, numberText } from '../../core/text.ts'
 import type { Figure, Tone } from '../document.ts'
 import { sumOf } from '../traffic.ts'
-import { eventCount, moveText, moveTone, valueText } from '../words.ts'
+import { eventCount, moveText, moveTone } from '../words.ts'
 import type { DigestSection } from './section.ts'
 
 /** The numbers of the day: value at stake, scores, issues, events. */
@@ -14,12 +14,12 @@ export const valueSection: DigestSection = {
     const total = sumOf(traffic.names)
     const opened = issues.opened.length
     const stake: Figure = {
-      ...{ label: 'Value at stake', value: valueText(value.open), tone: value.open > 0 ? 'bad' : 'plain' },
-      note: `${valueText(value.opened)} new`,
+      ...{ label: 'Value at stake', value: numberText(value.open), tone: value.open > 0 ? 'bad' : 'plain' },
+      note: `${numberText(value.opened)} new`,
     }
     const resolved: Figure = {
-      ...{ label: 'Value resolved', value: valueText(value.resolved), tone: value.resolved > 0 ? 'good' : 'plain' },
-      note: `${valueText(value.resolved30d)} in 30 days`,
+      ...{ label: 'Value resolved', value: numberText(value.resolved), tone: value.resolved > 0 ? 'good' : 'plain' },
+      note: `${numberText(value.resolved30d)} in 30 days`,
     }
     const score: Figure[] = scores
       ? [{ label: 'Score', value: String(scores.overall), note: 'of 100', tone: scoreTone(scores.overall) }]

@@ -1,6 +1,6 @@
 import { alertTypeOf } from '../../alerts/types/index.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
-import { minuteText } from '../../core/text.ts'
+import { barsText, capitalized, minuteText } from '../../core/text.ts'
 import { stepOf } from './chart.ts'
 import type { Message } from './message.ts'
 
@@ -8,7 +8,7 @@ import type { Message } from './message.ts'
 export function chartTitle({ issue, series }: Message): string {
   const type = issue && alertTypeOf(issue.alertType)
   const counted = type && !type.countsFirings ? type.unit.meaning : 'events'
-  return `${counted.charAt(0).toUpperCase()}${counted.slice(1)} ${everyText(stepOf(series ?? []))}`
+  return `${capitalized(counted)} ${everyText(stepOf(series ?? []))}`
 }
 
 const UNITS = [
@@ -33,15 +33,10 @@ export function chartSpan({ series }: Message): string {
 /** The largest value; 0 without a series. */
 export const chartMost = ({ series }: Message): number => Math.max(0, ...(series ?? []).map(({ value }) => value))
 
-const LEVELS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
-const MOST_LEVELS = 60
+const MOST_BARS = 60
 
 /** The chart as one line of text, at most 60 characters: the latest windows. */
 export function sparkline(message: Message): string {
-  const most = Math.max(1, chartMost(message))
-  const levels = (message.series ?? []).slice(-MOST_LEVELS).map(({ value }) => {
-    const level = Math.round((Math.max(0, value) / most) * (LEVELS.length - 1))
-    return LEVELS[level] ?? LEVELS[0]
-  })
-  return levels.join('')
+  const latest = (message.series ?? []).slice(-MOST_BARS).map(({ value }) => value)
+  return barsText(latest, Math.max(1, chartMost(message)))
 }

@@ -1,6 +1,6 @@
 import type { GroupWords } from './group-text.ts'
-import { escapeHtml, look, mailPage } from './mail-look.ts'
-import { buttonOf, LAYOUT, pill, WRAP } from './mail-parts.ts'
+import { escapeHtml, LAYOUT, look, mailPage } from './mail-look.ts'
+import { buttonOf, pill, WRAP } from './mail-parts.ts'
 import type { Message } from './message.ts'
 
 /** Several openings as one HTML page that loads nothing from anywhere: a row for each that is named. */

@@ -79,6 +79,9 @@ export function look(name: LookClass, more = '', pad: 'pad' | '' = ''): string {
   return `class="${classes}" style="${CLASSES[name](LIGHT)}${more === '' ? '' : `;${more}`}"`
 }
 
+/** Attributes of a table that only puts things beside each other. */
+export const LAYOUT = 'role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"'
+
 const important = (styles: string) => styles.replaceAll(';', ' !important;').concat(' !important')
 
 // `[data-ogsc]` is how Outlook's web pages mark a mail that they show dark.
@@ -116,7 +119,6 @@ export interface MailFrame {
 /** The whole mail as an HTML page: one column, 640 px at most, as narrow as the screen. */
 export function mailPage({ title, preview, above, body, below }: MailFrame): string {
   const row = (html: string, attributes: string) => (html === '' ? '' : `<tr><td ${attributes}>${html}</td></tr>\n`)
-  const table = 'role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"'
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -130,9 +132,9 @@ export function mailPage({ title, preview, above, body, below }: MailFrame): str
 </head>
 <body ${look('page', `margin:0;padding:0;font:15px/1.5 ${FONT}`)}>
 <div style="display:none;max-height:0;overflow:hidden;mso-hide:all">${escapeHtml(preview)}</div>
-<table ${table} ${look('page', 'width:100%;border-collapse:collapse')}>
+<table ${LAYOUT} ${look('page', 'width:100%;border-collapse:collapse')}>
 <tr><td align="center" style="padding:20px 8px">
-<table ${table} style="width:100%;max-width:640px;border-collapse:separate;table-layout:fixed">
+<table ${LAYOUT} style="width:100%;max-width:640px;border-collapse:separate;table-layout:fixed">
 ${row(above, look('ink', 'padding:0 24px 12px;text-align:left;overflow-wrap:anywhere', 'pad'))}${row(body, look('card', 'padding:24px;border-radius:12px;text-align:left;overflow-wrap:anywhere', 'pad'))}${row(below, look('muted', 'padding:16px 24px;text-align:left;font-size:13px;overflow-wrap:anywhere', 'pad'))}</table>
 </td></tr>
 </table>

@@ -1,9 +1,6 @@
 import { escapeHtml, type LookClass, look } from './mail-look.ts'
 import type { Message } from './message.ts'
 
-/** Attributes of a table that only puts things beside each other. */
-export const LAYOUT = 'role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"'
-
 /** Styles of what stands over a value, and of text of others, which may have no place to break. */
 export const LABEL = 'margin:0;font-size:13px;font-weight:600'
 export const WRAP = 'overflow-wrap:anywhere;word-break:break-word'

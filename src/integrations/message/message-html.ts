@@ -1,9 +1,10 @@
+import { numberText } from '../../core/text.ts'
 import { hasChart } from './chart.ts'
 import { chartMost, chartSpan, chartTitle } from './chart-text.ts'
-import { escapeHtml, type LookClass, look, mailPage } from './mail-look.ts'
-import { buttonOf, heading, LABEL, LAYOUT, pill, toneOf, WRAP } from './mail-parts.ts'
+import { escapeHtml, LAYOUT, type LookClass, look, mailPage } from './mail-look.ts'
+import { buttonOf, heading, LABEL, pill, toneOf, WRAP } from './mail-parts.ts'
 import type { Message } from './message.ts'
-import { KIND_TITLES, type MessageRow, numberText, rowsOf, subjectOf } from './message-text.ts'
+import { KIND_TITLES, type MessageRow, rowsOf, subjectOf } from './message-text.ts'
 import { samplesOf } from './sample-html.ts'
 
 export interface MailParts {

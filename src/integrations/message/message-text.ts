@@ -1,6 +1,6 @@
 import { alertTypeOf } from '../../alerts/types/index.ts'
 import type { StoredEvent } from '../../core/event.ts'
-import { namesMissingIn, timeText } from '../../core/text.ts'
+import { namesMissingIn, numberText, timeText } from '../../core/text.ts'
 import { hasChart } from './chart.ts'
 import { chartMost, chartSpan, chartTitle, sparkline } from './chart-text.ts'
 import type { Message, MessageKind } from './message.ts'
@@ -198,8 +198,4 @@ function comparedText({ key, bad, good, isMarked }: ComparedRow): string {
 export function shownValue(value: string | null): string {
   if (value === null) return 'missing'
   return value === '' ? 'empty' : value
-}
-
-export function numberText(value: number): string {
-  return value.toLocaleString('en-US', { maximumFractionDigits: 2 })
 }

@@ -1,4 +1,4 @@
-import { cutText } from '../../../core/text.ts'
+import { capitalized, cutText } from '../../../core/text.ts'
 import type { IssueStatus } from '../../../issues/issue.ts'
 import { hasChart } from '../../message/chart.ts'
 import { chartSpan, chartTitle, sparkline } from '../../message/chart-text.ts'
@@ -116,7 +116,7 @@ const COLORS: Record<IssueStatus, string> = {
 
 /** `Acknowledged by Ann` */
 function stateText(status: IssueStatus, by: string | null): string {
-  const word = status.slice(0, 1).toUpperCase() + status.slice(1)
+  const word = capitalized(status)
   return plain(by === null ? word : `${word} by ${by}`)
 }
 

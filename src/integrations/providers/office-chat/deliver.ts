@@ -1,3 +1,4 @@
+import { capitalized } from '../../../core/text.ts'
 import type { IssueStatus } from '../../../issues/issue.ts'
 import { groupWords } from '../../message/group-text.ts'
 import type { Message } from '../../message/message.ts'
@@ -177,7 +178,7 @@ function stateCard(change: StatusChange, { isGroup }: Told, cut: Cut): CardMessa
     const sentence = `Of ${change.together.length} that opened together.`
     return groupCardOf({ ...groupWords(cared), subject, sentence }, cut)
   }
-  const word = status === 'open' ? 'Open again' : status.slice(0, 1).toUpperCase() + status.slice(1)
+  const word = status === 'open' ? 'Open again' : capitalized(status)
   const title = `${word}${by === null ? '' : ` by ${by}`}`
   return noteCard(title, message.issue?.title ?? message.sentence, message.url)
 }
