@@ -1,4 +1,5 @@
 import { type Instant, MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
+import { jsonObject } from '../../core/json.ts'
 import type { AccessTokens, IntegrationContext } from '../providers/context.ts'
 import { CallFailed, Unusable } from '../reply.ts'
 
@@ -19,7 +20,7 @@ export async function fetchTokens(
 ): Promise<AccessTokens> {
   const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' }
   const answer = await context.call({ method: 'POST', url, headers, body: new URLSearchParams(form).toString() })
-  const { access_token, refresh_token, expires_in, error } = fieldsOf(answer.body)
+  const { access_token, refresh_token, expires_in, error } = jsonObject(answer.body) ?? {}
   if (typeof error === 'string' && SIGN_IN_AGAIN.includes(error)) {
     throw new Unusable('reauth_required', `the other side takes the sign-in no more (${error})`)
   }
@@ -30,15 +31,5 @@ export async function fetchTokens(
     accessToken: access_token,
     until: lastsS > 0 ? context.now() + lastsS * SECOND_MS : null,
     ...(typeof refresh_token === 'string' ? { refreshToken: refresh_token } : {}),
-  }
-}
-
-function fieldsOf(body: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(body)
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
-  } catch {
-    // A page of some proxy's.
-    return {}
   }
 }

@@ -1,4 +1,5 @@
 import { type Instant, SECOND_MS } from '../../../core/clock.ts'
+import { jsonObject } from '../../../core/json.ts'
 import { oneLine } from '../../message/one-line.ts'
 import { CallFailed } from '../../reply.ts'
 import type { HttpMethod } from '../../transport/transport.ts'
@@ -52,17 +53,8 @@ export function authorizationOf({ email, apiToken }: JiraSettings): string {
 const isStranger = ({ headers }: CallAnswer) =>
   /AUTHENTICATED_FAILED|AUTHENTICATION_DENIED/.test(headers['x-seraph-loginreason'] ?? '')
 
-/** Null when it is no JSON object. */
-function jsonIn(body: string): object | null {
-  if (body.trim() === '') return {}
-  try {
-    const value: unknown = JSON.parse(body)
-    return typeof value === 'object' ? value : null
-  } catch {
-    // A page, of a proxy's or of a sign-in.
-    return null
-  }
-}
+/** Null when it is no JSON object: a page, of a proxy's or of a sign-in. */
+const jsonIn = (body: string): object | null => (body.trim() === '' ? {} : jsonObject(body))
 
 function refusal(context: Jira, answer: CallAnswer, isGood: boolean): CallFailed {
   const isUnseen = answer.status < 400 || answer.status === 404

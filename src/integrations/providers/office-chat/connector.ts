@@ -1,4 +1,5 @@
 import { AppError } from '../../../core/error.ts'
+import { jsonObject } from '../../../core/json.ts'
 import { oneLine } from '../../message/one-line.ts'
 import { CallFailed, Unusable } from '../../reply.ts'
 import type { AccessTokens, CallAnswer, IntegrationContext } from '../context.ts'
@@ -124,12 +125,8 @@ export const isGone = ({ status }: CallAnswer) => status === 404 || status === 4
 
 /** Of an answer that posted something: where it is; null when it does not say. */
 export function postedIn({ body }: CallAnswer): { conversationId: string; activityId: string | null } | null {
-  try {
-    const { id, activityId } = JSON.parse(body)
-    if (typeof id !== 'string' || id === '') return null
-    const inId = /;messageid=(.+)$/.exec(id)?.[1]
-    return { conversationId: id, activityId: typeof activityId === 'string' ? activityId : (inId ?? null) }
-  } catch {
-    return null
-  }
+  const { id, activityId } = jsonObject(body) ?? {}
+  if (typeof id !== 'string' || id === '') return null
+  const inId = /;messageid=(.+)$/.exec(id)?.[1]
+  return { conversationId: id, activityId: typeof activityId === 'string' ? activityId : (inId ?? null) }
 }

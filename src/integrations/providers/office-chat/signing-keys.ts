@@ -1,6 +1,7 @@
 import type { JWK } from 'jose'
 import { DAY_MS, HOUR_MS, type Instant } from '../../../core/clock.ts'
 import { AppError } from '../../../core/error.ts'
+import { jsonObject } from '../../../core/json.ts'
 import type { IntegrationContext } from '../context.ts'
 import { operatorUrl } from './settings.ts'
 
@@ -78,11 +79,9 @@ const UNREADABLE = 'the signing keys of Teams could not be read'
 
 async function json(context: Context, url: string): Promise<Record<string, unknown>> {
   const { body } = await context.ask({ method: 'GET', url, maxAnswerBytes: MAX_KEYS_BYTES })
-  try {
-    return JSON.parse(body) ?? {}
-  } catch {
-    throw new AppError('upstream', UNREADABLE)
-  }
+  const found = jsonObject(body)
+  if (found) return found
+  throw new AppError('upstream', UNREADABLE)
 }
 
 function readKey(value: unknown): [string, SigningKey][] {

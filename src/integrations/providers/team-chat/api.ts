@@ -1,5 +1,6 @@
 import { CallFailed, retryAfterMs } from '../../reply.ts'
-import type { CallAnswer, IntegrationContext } from '../context.ts'
+import type { IntegrationContext } from '../context.ts'
+import { jsonObject } from '../../../core/json.ts'
 import { isCode, Refused } from './errors.ts'
 import { apiUrl, type TeamChatSettings, type TeamChatState } from './settings.ts'
 
@@ -46,7 +47,7 @@ async function ask(
     body,
     maxAnswerBytes: MAX_ANSWER_BYTES,
   })
-  const said = jsonOf(answer)
+  const said = jsonObject(answer.body)
   if (said?.ok === true && answer.status >= 200 && answer.status < 300) return said as SlackAnswer
   if (said?.ok === false && typeof said.error === 'string') {
     const code = isCode(said.error) ? said.error : 'unknown_error'
@@ -54,13 +55,4 @@ async function ask(
   }
   if (answer.status < 200 || answer.status > 299) throw new CallFailed({ kind: 'status', ...answer })
   throw new CallFailed({ kind: 'error', message: 'the answer is none of Slack', permanent: false })
-}
-
-function jsonOf({ body }: CallAnswer): Record<string, unknown> | null {
-  try {
-    const value = JSON.parse(body)
-    return typeof value === 'object' && value !== null ? value : null
-  } catch {
-    return null
-  }
 }

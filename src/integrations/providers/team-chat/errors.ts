@@ -1,4 +1,5 @@
 import type { Instant } from '../../../core/clock.ts'
+import { jsonObject } from '../../../core/json.ts'
 import { oneLine } from '../../message/one-line.ts'
 import { type Outcome, outcomeOf, retryAfterMs, Unusable } from '../../reply.ts'
 import type { CallAnswer } from '../context.ts'
@@ -134,12 +135,8 @@ export function outcomeOfWebhook(answer: CallAnswer, now: Instant): Outcome {
 function codeIn(body: string): string | null {
   const text = oneLine(body, 100)
   if (isCode(text)) return text
-  try {
-    const { error } = JSON.parse(body)
-    return typeof error === 'string' && isCode(error) ? error : null
-  } catch {
-    return null
-  }
+  const error = jsonObject(body)?.error
+  return typeof error === 'string' && isCode(error) ? error : null
 }
 
 /** The error that a refusal is outside of deliveries: somebody is asked to mend it, or it is passed on. */

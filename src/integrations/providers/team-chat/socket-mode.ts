@@ -1,5 +1,6 @@
 import { SECOND_MS } from '../../../core/clock.ts'
 import { AppError } from '../../../core/error.ts'
+import { jsonObject } from '../../../core/json.ts'
 import type { WebSocketLine } from '../../transport/transport.ts'
 import { callMethod } from './api.ts'
 import type { Listening } from './contexts.ts'
@@ -77,7 +78,7 @@ async function take(
   line: WebSocketLine,
   { text, underWay }: { text: string; underWay: Set<Promise<void>> },
 ): Promise<boolean> {
-  const envelope = envelopeIn(text)
+  const envelope: Envelope = jsonObject(text) ?? {}
   if (envelope.type !== 'disconnect') context.opened()
   else {
     if (envelope.reason === 'link_disabled') throw new AppError('upstream', 'Socket Mode is switched off for the app')
@@ -92,13 +93,4 @@ async function take(
     .finally(() => underWay.delete(work))
   underWay.add(work)
   return false
-}
-
-function envelopeIn(text: string): Envelope {
-  try {
-    const value = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? value : {}
-  } catch {
-    return {}
-  }
 }
