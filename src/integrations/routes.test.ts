@@ -7,7 +7,8 @@ import { mailTransport } from './transport/mail-transport.ts'
 import { hook, mail, outboxWorld } from './delivery/outbox.fixture.ts'
 import { recordOutcome } from './delivery/outcome.ts'
 import { receiver } from './transport/receiver.fixture.ts'
-import { deliveryRoutes, integrationRoutes } from './routes.ts'
+import { deliveryRoutes } from './delivery/routes.ts'
+import { integrationRoutes } from './routes.ts'
 import { transport } from './transport/transport.ts'
 
 const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`

@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts'
-import { Closed, Nullable, OneOf, Type } from '../core/schema.ts'
+import { Closed, Nullable, Type } from '../core/schema.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
 import { may } from '../http/permission.ts'
@@ -8,10 +8,7 @@ import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Enqueue } from '../issues/issue.ts'
 import type { Db } from '../store/database.ts'
 import type { AddressGuard } from './transport/address-guard.ts'
-import { DeliveryDetailSchema, describeInDetail } from './delivery/attempt-log.ts'
 import { type ConfigureParts, create, replace } from './configure.ts'
-import { DELIVERY_STATUSES, DeliverySchema, describeDelivery } from './delivery/delivery.ts'
-import { findDelivery, listDeliveries, replay } from './delivery/delivery-log.ts'
 import type { Dispatcher } from './delivery/dispatcher.ts'
 import {
   DEFAULT_LABEL,
@@ -44,7 +41,6 @@ export interface IntegrationParts {
 const tag = 'Integrations'
 const nextCursor = Nullable(Type.String())
 const IntegrationList = Closed({ integrations: Type.Array(IntegrationSchema), nextCursor }, { $id: 'IntegrationList' })
-const DeliveryList = Closed({ deliveries: Type.Array(DeliverySchema), nextCursor }, { $id: 'DeliveryList' })
 const TestResult = Closed(
   {
     ok: Type.Boolean(),
@@ -52,12 +48,6 @@ const TestResult = Closed(
   },
   { $id: 'IntegrationTestResult', examples: [{ ok: true, deliveryId: 'dlv_01ke7k3h40c8s5d2w7y1g9f3qn' }] },
 )
-const DeliveryQuery = Closed({
-  issueId: Type.Optional(Type.String()),
-  status: Type.Optional(OneOf(DELIVERY_STATUSES)),
-  ...pagingFields,
-})
-
 /** URLs of receivers are often as good as a password: only admins see them. */
 function detailOf(record: IntegrationRecord, principal: Principal): IntegrationDetail {
   return { ...describeIntegration(record), config: may(principal, 'seeSettings') ? record.config : null }
@@ -168,58 +158,6 @@ function writingRoutes(parts: IntegrationParts, known: ConfigureParts): Route[] 
         )
         return { ok: true, deliveryId }
       },
-    }),
-  ]
-}
-
-/** The log of deliveries: `/v1/notifications/deliveries`. */
-export function deliveryRoutes({ db, clock }: Pick<IntegrationParts, 'db' | 'clock'>): Route[] {
-  const tag = 'Notifications'
-  return [
-    route({
-      id: 'listDeliveries',
-      method: 'GET',
-      path: '/v1/notifications/deliveries',
-      access: 'read',
-      tag,
-      summary: 'What was sent, to whom, and how it went; newest first',
-      description: 'Targets are left empty for viewers.',
-      tool: true,
-      query: DeliveryQuery,
-      answer: DeliveryList,
-      handle({ principal, query: { cursor, limit = DEFAULT_LIMIT, ...filter } }) {
-        const after = decodeCursor(cursor, 1)?.[0] ?? null
-        const rows = listDeliveries(db, principal.orgId, filter, { after, limit })
-        const { items, nextCursor } = page(rows, limit, ({ seq }) => [seq])
-        return { deliveries: items.map((row) => describeDelivery(row, principal)), nextCursor }
-      },
-    }),
-    route({
-      id: 'getDelivery',
-      method: 'GET',
-      path: '/v1/notifications/deliveries/{id}',
-      access: 'read',
-      tag,
-      summary: 'A delivery with each of its attempts; what the other side answered for admins',
-      description: 'The target is left empty for viewers.',
-      tool: true,
-      params: ById,
-      answer: DeliveryDetailSchema,
-      handle: ({ principal, params: { id } }) => describeInDetail(db, findDelivery(db, principal.orgId, id), principal),
-    }),
-    route({
-      id: 'replayDelivery',
-      method: 'POST',
-      path: '/v1/notifications/deliveries/{id}/replay',
-      access: 'edit',
-      tag,
-      summary: 'Send a delivery again, with the same id',
-      refusals: ['conflict'],
-      tool: true,
-      params: ById,
-      answer: DeliverySchema,
-      handle: ({ principal, params: { id } }) =>
-        describeDelivery(replay(db, principal.orgId, id, clock.now()), principal),
     }),
   ]
 }

@@ -8,7 +8,7 @@ import { mail } from './outbox.fixture.ts'
 import { roomServer } from '../providers/room/room.fixture.ts'
 import { recover } from './queues.ts'
 import { mailbox, receiver } from '../transport/receiver.fixture.ts'
-import { deliveryRoutes } from '../routes.ts'
+import { deliveryRoutes } from './routes.ts'
 import { createIntegration } from '../store.ts'
 
 const secret = `whsec_${Buffer.alloc(24, 9).toString('base64')}`

@@ -1,0 +1,70 @@
+import type { Clock } from '../../core/clock.ts'
+import { Closed, Nullable, OneOf, Type } from '../../core/schema.ts'
+import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../../http/paging.ts'
+import { ById, type Route, route } from '../../http/route.ts'
+import type { Db } from '../../store/database.ts'
+import { DeliveryDetailSchema, describeInDetail } from './attempt-log.ts'
+import { DELIVERY_STATUSES, DeliverySchema, describeDelivery } from './delivery.ts'
+import { findDelivery, listDeliveries, replay } from './delivery-log.ts'
+
+const tag = 'Notifications'
+const DeliveryList = Closed(
+  { deliveries: Type.Array(DeliverySchema), nextCursor: Nullable(Type.String()) },
+  { $id: 'DeliveryList' },
+)
+const DeliveryQuery = Closed({
+  issueId: Type.Optional(Type.String()),
+  status: Type.Optional(OneOf(DELIVERY_STATUSES)),
+  ...pagingFields,
+})
+
+/** The log of deliveries: `/v1/notifications/deliveries`. */
+export function deliveryRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
+  return [
+    route({
+      id: 'listDeliveries',
+      method: 'GET',
+      path: '/v1/notifications/deliveries',
+      access: 'read',
+      tag,
+      summary: 'What was sent, to whom, and how it went; newest first',
+      description: 'Targets are left empty for viewers.',
+      tool: true,
+      query: DeliveryQuery,
+      answer: DeliveryList,
+      handle({ principal, query: { cursor, limit = DEFAULT_LIMIT, ...filter } }) {
+        const after = decodeCursor(cursor, 1)?.[0] ?? null
+        const rows = listDeliveries(db, principal.orgId, filter, { after, limit })
+        const { items, nextCursor } = page(rows, limit, ({ seq }) => [seq])
+        return { deliveries: items.map((row) => describeDelivery(row, principal)), nextCursor }
+      },
+    }),
+    route({
+      id: 'getDelivery',
+      method: 'GET',
+      path: '/v1/notifications/deliveries/{id}',
+      access: 'read',
+      tag,
+      summary: 'A delivery with each of its attempts; what the other side answered for admins',
+      description: 'The target is left empty for viewers.',
+      tool: true,
+      params: ById,
+      answer: DeliveryDetailSchema,
+      handle: ({ principal, params: { id } }) => describeInDetail(db, findDelivery(db, principal.orgId, id), principal),
+    }),
+    route({
+      id: 'replayDelivery',
+      method: 'POST',
+      path: '/v1/notifications/deliveries/{id}/replay',
+      access: 'edit',
+      tag,
+      summary: 'Send a delivery again, with the same id',
+      refusals: ['conflict'],
+      tool: true,
+      params: ById,
+      answer: DeliverySchema,
+      handle: ({ principal, params: { id } }) =>
+        describeDelivery(replay(db, principal.orgId, id, clock.now()), principal),
+    }),
+  ]
+}
