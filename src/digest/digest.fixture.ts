@@ -5,7 +5,7 @@ import { spanOf } from './span.ts'
 import type { NameCount } from './traffic.ts'
 
 /** A Tuesday morning. */
-export const COMPOSED_AT: Instant = Date.UTC(2026, 0, 6, 7, 0, 30)
+const COMPOSED_AT: Instant = Date.UTC(2026, 0, 6, 7, 0, 30)
 
 const GA4 = 'Google Analytics 4'
 const META = 'Meta Pixel'

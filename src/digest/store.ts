@@ -16,7 +16,7 @@ export interface Subscription {
 }
 
 /** That of somebody who never said anything. */
-export const NO_SUBSCRIPTION: Subscription = { subscribed: false, context: '', hourUtc: 7 }
+const NO_SUBSCRIPTION: Subscription = { subscribed: false, context: '', hourUtc: 7 }
 
 type SubscriptionRow = Omit<Subscription, 'subscribed'> & { subscribed: number }
 

@@ -2,7 +2,7 @@ import type { Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 
 /** What can be connected; `PROVIDERS` has those of this version. */
-export const PROVIDER_TYPES = [
+const PROVIDER_TYPES = [
   'tag_manager',
   'team_chat',
   'office_chat',
@@ -16,7 +16,7 @@ export type ProviderType = (typeof PROVIDER_TYPES)[number]
  * `failing`: the last attempt through it failed. Nothing goes through one that is `incomplete` (something has to be
  * chosen), `reauth_required` (somebody has to sign in at the other side) or `disabled` (the other side wants no more).
  */
-export const INTEGRATION_STATUSES = ['connected', 'failing', 'incomplete', 'reauth_required', 'disabled'] as const
+const INTEGRATION_STATUSES = ['connected', 'failing', 'incomplete', 'reauth_required', 'disabled'] as const
 export type IntegrationStatus = (typeof INTEGRATION_STATUSES)[number]
 
 export const DEFAULT_LABEL = 'default'
@@ -93,7 +93,6 @@ export const NewIntegrationSchema = Closed(
     examples: [{ ...EXAMPLE_IN_DETAIL, secret: 'whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=' }],
   },
 )
-export type NewIntegration = Static<typeof NewIntegrationSchema>
 
 /** An integration as it is kept, without its secrets. */
 export interface IntegrationRecord {

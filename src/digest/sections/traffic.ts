@@ -37,7 +37,7 @@ const againstText = ({ now, before }: Sum) =>
   before === null ? 'the first week' : `${moveText(now, before)} against ${eventCount(before)} a week earlier`
 
 /** Names whose counts moved, the surest first. */
-export function notableNames(names: readonly NameCount[]): NameCount[] {
+function notableNames(names: readonly NameCount[]): NameCount[] {
   return names
     .filter(({ now, before }) => isNotable(now, before))
     .toSorted((a, b) => surenessOf(b.now, b.before) - surenessOf(a.now, a.before))
@@ -120,7 +120,7 @@ function leadOf(total: Sum, moves: readonly NameCount[], { domainNames, traffic 
 }
 
 /** `Meta Pixel Purchase fell by 80 % on Shop` */
-export function moveSentence(name: NameCount, domainNames: ReadonlyMap<string, string>): string {
+function moveSentence(name: NameCount, domainNames: ReadonlyMap<string, string>): string {
   const domain = domainNames.get(name.domainId)
   const place = domain && domainNames.size > 1 ? ` on ${domain}` : ''
   return `${nameOf(name)} ${moveWords(name.now, name.before)}${place}`

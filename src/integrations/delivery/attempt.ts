@@ -36,7 +36,7 @@ export interface DeliveryParts {
 }
 
 /** An attempt of several steps that takes longer is ended, and tried again from its last checkpoint. */
-export const ATTEMPT_TIMEOUT_MS = 120_000
+const ATTEMPT_TIMEOUT_MS = 120_000
 
 /** A claimed delivery, and those that go with it as one message: openings of one group, in their order. */
 export interface Claimed {

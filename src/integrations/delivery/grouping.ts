@@ -11,7 +11,7 @@ import type { Provider } from '../providers/provider.ts'
 import { findProvider } from '../targets.ts'
 
 /** For so long after the first opening for a channel others wait, to go as one message. */
-export const GROUP_WINDOW_MS = 30 * SECOND_MS
+const GROUP_WINDOW_MS = 30 * SECOND_MS
 
 /** A delivery without what it says: there may be very many of them at a time. */
 export type DeliveryHead = Omit<DeliveryRecord, 'message'>

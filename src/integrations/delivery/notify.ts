@@ -6,7 +6,7 @@ import type { Provider } from '../providers/provider.ts'
 import { parseTarget } from '../targets.ts'
 
 /** What an integration may be told of an issue. */
-export const NOTIFIED = ['opened', 'reopened', 'repeated', 'resolved'] as const satisfies readonly Transition[]
+const NOTIFIED = ['opened', 'reopened', 'repeated', 'resolved'] as const satisfies readonly Transition[]
 
 const parse = parser(Type.Array(OneOf(NOTIFIED), { minItems: 1, maxItems: NOTIFIED.length, uniqueItems: true }))
 

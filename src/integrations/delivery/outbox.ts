@@ -19,7 +19,7 @@ import { wantedChannels } from './notify.ts'
 import type { Provider } from '../providers/provider.ts'
 
 /** A repeat that waits longer says nothing new. */
-export const REPEAT_LIFETIME_MS = 30 * MINUTE_MS
+const REPEAT_LIFETIME_MS = 30 * MINUTE_MS
 
 /** That an issue's channels are to be told. */
 export interface Notice {

@@ -21,7 +21,7 @@ export function inboundRoutes(parts: InboundParts, providers: readonly Provider[
 }
 
 /** `issue_tracker` → `IssueTracker`. */
-export const pascal = (type: string) => type.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
+const pascal = (type: string) => type.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
 
 function inboundRoute(
   parts: InboundParts,

@@ -40,13 +40,13 @@ export const LIGHT: Colors = {
   ...{ warn: '#855200', onWarn: '#fdf2de', bar: '#3b78e7', barBefore: '#c6d3ea' },
 }
 
-export const DARK: Colors = {
+const DARK: Colors = {
   ...{ page: '#0f1113', card: '#1a1d21', ink: '#e8eaed', muted: '#a6adb5', line: '#32373d', accent: '#8ab4f8' },
   ...{ soft: '#22262b', good: '#7ed99a', onGood: '#15301f', bad: '#ff9d94', onBad: '#3c1b19' },
   ...{ warn: '#f2c066', onWarn: '#362910', bar: '#7aa9f5', barBefore: '#3b4a63' },
 }
 
-export const FONT = "system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
+const FONT = "system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
 export const MONO = "ui-monospace,SFMono-Regular,Menlo,Consolas,'Liberation Mono',monospace"
 
 /** What each class says of colours: its styles are drawn from here for both schemes. */

@@ -54,7 +54,7 @@ const nameIn = (value: unknown): string | null => {
 }
 
 /** The tenant an activity is of; null when it does not say. */
-export const tenantOf = (activity: Json): string | null => idIn(fieldsOf(activity.channelData).tenant)
+const tenantOf = (activity: Json): string | null => idIn(fieldsOf(activity.channelData).tenant)
 
 /** True for an address to which a path can be added. */
 function isServiceUrl(text: unknown): text is string {

@@ -81,7 +81,7 @@ export const DeployedSchema = Closed(
 )
 export type Deployed = Static<typeof DeployedSchema>
 
-export const DEPLOY_STATUSES = ['running', 'done', 'failed', 'none'] as const
+const DEPLOY_STATUSES = ['running', 'done', 'failed', 'none'] as const
 
 export const DeployStatusSchema = Closed(
   {

@@ -3,7 +3,7 @@ import { readMethod, type Slack, type SlackAnswer } from './api.ts'
 import { Refused } from './errors.ts'
 import type { Place, Posting } from './memory.ts'
 
-export const EVENT_TYPE = 'tagwarden'
+const EVENT_TYPE = 'tagwarden'
 
 /** What Slack keeps with a message of ours, and shows to apps: who reads it finds our deliveries and issues again. */
 export function metadataOf(members: readonly { deliveryId: string; issueId: string | null }[]) {

@@ -6,7 +6,7 @@ export const BOT_TOKEN = 'xoxb-1-b0t-secret'
 export const APP_TOKEN = 'xapp-1-4pp-secret'
 export const WEBHOOK_PATH = '/services/T024BE7LD/B024BE7LH/w3bhook-s3cret-of-24-ch'
 const RESPONSE_PATH = '/actions/T024BE7LD/1/r3sponse'
-export const TEAM_ID = 'T024BE7LD'
+const TEAM_ID = 'T024BE7LD'
 export const CHANNEL = 'C024BE91L'
 
 export interface SlackMessage {

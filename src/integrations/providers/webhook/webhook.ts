@@ -14,7 +14,7 @@ export interface WebhookConfig {
   secret: string
 }
 
-export const WebhookConfigSchema = Closed(
+const WebhookConfigSchema = Closed(
   {
     url: Text(1, 2000),
     secret: Type.Optional(
@@ -37,7 +37,7 @@ const PREFIX = 'whsec_'
 const newSecret = () => PREFIX + randomBytes(32).toString('base64')
 
 /** How long a secret signs beside the one that replaced it. */
-export const ROTATION_MS = 24 * HOUR_MS
+const ROTATION_MS = 24 * HOUR_MS
 /** Of secrets that were replaced within that time. */
 const MAX_FORMER = 4
 
