@@ -23,7 +23,7 @@ const lenient = provider<Settings>({
   type: 'team_chat',
   title: 'Lenient',
   connect: { by: 'secret', fields: ['token', 'password'] },
-  configured: { schema: ConfigSchema, prepare: (config) => parse(config, 'config') },
+  configured: { prepare: (config) => parse(config, 'config') },
 })
 
 test.each([

@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test'
-import { Closed } from '../../core/schema.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { outboxWorld } from './outbox.fixture.ts'
 import { provider } from '../providers/provider.ts'
@@ -9,7 +8,7 @@ import { createIntegration } from '../store.ts'
 /** It is no channel, and its test waits until it is ended. */
 const patient = provider({
   ...{ type: 'tag_manager', title: 'Patient', connect: { by: 'none' } },
-  configured: { schema: Closed({}), prepare: () => ({}) },
+  configured: { prepare: () => ({}) },
   test: ({ signal }) =>
     new Promise((_, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason))

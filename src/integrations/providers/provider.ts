@@ -37,10 +37,10 @@ export interface Addresses<S> {
 
 /** What a user configures for an integration. */
 export interface Configured<S> {
-  /** Of the `config` in a request. */
-  schema: TSchema
   /**
-   * Completes what was configured, with the secrets that are kept put in. Fails with `invalid`, naming the field: `config.url: …`.
+   * Checks and completes what was configured, with the secrets that are kept put in. Fails with `invalid`, naming the field:
+   * `config.url: …`.
+   * @param config the `config` of the request, without `notify`
    * @param given what the request itself names: of two ways to sign in, the one that is meant
    */
   prepare(config: object, guard: AddressGuard, given: object): S

@@ -86,7 +86,6 @@ export const desk = provider<Settings, Ticket, AccessTokens, { cursor: number }>
     },
   ],
   configured: {
-    schema: ConfigSchema,
     prepare(config, guard) {
       const settings = parse(config, 'config')
       guard.checkUrl(settings.url)

@@ -59,7 +59,7 @@ export const emailDigest = provider<EmailDigestConfig>({
   type: 'email_digest',
   title: 'E-mail digest',
   connect: { by: 'none' },
-  configured: { schema: EmailDigestConfigSchema, prepare },
+  configured: { prepare },
   host: () => '',
   test: sendTests,
 })

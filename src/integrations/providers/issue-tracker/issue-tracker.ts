@@ -6,7 +6,7 @@ import { takeCall } from './inbound.ts'
 import { authorizationOf } from './jira.ts'
 import type { JiraState, Ticket } from './memory.ts'
 import { pollTickets } from './poll.ts'
-import { checkProject, JiraConfigSchema, type JiraSettings, prepareJira } from './settings.ts'
+import { checkProject, type JiraSettings, prepareJira } from './settings.ts'
 import { syncTicket } from './status.ts'
 import { deliverTicket } from './ticket.ts'
 
@@ -15,7 +15,7 @@ export const issueTracker = provider<JiraSettings, Ticket, Record<never, never>,
   type: 'issue_tracker',
   title: 'Jira',
   connect: { by: 'secret', fields: ['apiToken'] },
-  configured: { schema: JiraConfigSchema, prepare: prepareJira },
+  configured: { prepare: prepareJira },
   derivedSecrets: (settings) => [authorizationOf(settings).replace('Basic ', '')],
   checkDetail: checkProject,
   deliver: deliverTicket,

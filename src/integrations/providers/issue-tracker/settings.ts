@@ -24,7 +24,7 @@ const OUR_FIELDS = ['project', 'issuetype', 'summary', 'description']
 const MAX_FIELDS_LENGTH = 16_000
 const DEFAULT_POLL_SECONDS = 300
 
-export const JiraConfigSchema = Closed(
+const JiraConfigSchema = Closed(
   {
     url: Text(1, 2000, { description: 'Where Jira is: https://<site>.atlassian.net, or that of a Data Center' }),
     email: Type.Optional(Text(3, 254, { description: 'Of whose account the token is; left out: a Data Center' })),

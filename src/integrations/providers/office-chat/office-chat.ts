@@ -5,7 +5,6 @@ import { receiver } from './receive.ts'
 import { routes } from './routes.ts'
 import {
   checkWorkflowUrl,
-  OfficeChatConfigSchema,
   type OfficeChatSettings,
   OPERATOR_SETTINGS,
   operatorUrl,
@@ -20,7 +19,6 @@ export const officeChat = provider<OfficeChatSettings, ChatMemory, OfficeChatTok
   connect: { by: 'secret', fields: ['webhookUrl', 'appPassword'] },
   operator: OPERATOR_SETTINGS,
   configured: {
-    schema: OfficeChatConfigSchema,
     prepare: prepareOfficeChat,
     isComplete: (settings, state) =>
       settings.webhookUrl !== undefined || stateOf(settings, state as OfficeChatState | null).channel !== null,

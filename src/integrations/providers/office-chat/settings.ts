@@ -25,7 +25,7 @@ const Name = (maxLength: number, description: string) =>
   Type.String({ minLength: 1, maxLength, pattern: String.raw`^[\w-][\w.-]*$`, description, examples: [A_GUID] })
 
 /** Secrets may be null, which is the same as leaving them out where nothing is kept. */
-export const OfficeChatConfigSchema = Closed(
+const OfficeChatConfigSchema = Closed(
   {
     webhookUrl: Type.Optional(Nullable(Text(1, 2000, { description: 'Address of a Teams workflow' }))),
     appId: Type.Optional(Name(100, 'Application (client) id of the bot')),

@@ -25,7 +25,7 @@ export const SECRETS = ['serviceAccount', 'clientSecret', 'refreshToken'] as con
 
 const text = (maxLength: number) => Text(1, maxLength)
 
-export const ConfigSchema = Closed({
+const ConfigSchema = Closed({
   serviceAccount: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), { description: 'The key file of a service account, as an object' }),
   ),

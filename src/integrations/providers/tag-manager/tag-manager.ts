@@ -4,7 +4,7 @@ import { provider } from '../provider.ts'
 import { IMPATIENT, TagManagerApi } from './api.ts'
 import { Progress } from './progress.ts'
 import { tagManagerRoutes } from './routes.ts'
-import { apiUrl, ConfigSchema, OPERATOR, prepare, SECRETS, type Settings } from './settings.ts'
+import { apiUrl, OPERATOR, prepare, SECRETS, type Settings } from './settings.ts'
 import { WATCH_EVERY_MS, watchContainers } from './watch.ts'
 
 /** Google Tag Manager, API v2: puts our tag into containers, and watches which version of them is live. */
@@ -13,7 +13,6 @@ export const tagManager = provider<Settings, unknown, AccessTokens>({
   title: 'Google Tag Manager',
   operator: OPERATOR,
   configured: {
-    schema: ConfigSchema,
     prepare: (config, _guard, given) => prepare(config, given),
     single: true,
   },

@@ -17,7 +17,7 @@ export interface TeamChatState {
   teamId: string | null
 }
 
-export const TeamChatConfigSchema = Closed(
+const TeamChatConfigSchema = Closed(
   {
     webhookUrl: Type.Optional(
       Text(1, 2000, { description: 'Any incoming webhook that speaks as Slack does; instead of botToken' }),

@@ -7,7 +7,6 @@ import {
   DEFAULT_URL,
   faultOfUrl,
   prepareTeamChat,
-  TeamChatConfigSchema,
   type TeamChatSettings,
   type TeamChatState,
   URL_SETTING,
@@ -29,7 +28,6 @@ export const teamChat = provider<TeamChatSettings, ChatMemory, Record<never, nev
     },
   ],
   configured: {
-    schema: TeamChatConfigSchema,
     prepare: prepareTeamChat,
     isComplete: ({ webhookUrl }, state) => webhookUrl !== undefined || state !== null,
   },

@@ -123,7 +123,7 @@ export const webhook = provider<WebhookConfig, unknown, WebhookTokens>({
   title: 'Webhook',
   tellsNoHistory: true,
   connect: { by: 'secret', fields: ['secret'] },
-  configured: { schema: WebhookConfigSchema, prepare: prepareWebhook },
+  configured: { prepare: prepareWebhook },
   addresses: {
     check(target, guard) {
       guard.checkUrl(target)
