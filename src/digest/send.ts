@@ -1,4 +1,3 @@
-import { SECOND_MS } from '../core/clock.ts'
 import { AppError, messageOf } from '../core/error.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { RETRY_DELAYS_MS, retryDelayMs } from '../integrations/delivery/delivery.ts'
@@ -140,18 +139,12 @@ export class DigestSender {
   }
 
   /** A mail that went is not forgotten because the store does not take it now: it would be sent again. */
-  private async record(mail: PendingMail, { integrationId }: Reader, outcome: Outcome): Promise<void> {
+  private record(mail: PendingMail, { integrationId }: Reader, outcome: Outcome): Promise<void> {
     const { db, dispatcher } = this.parts
-    for (;;) {
-      try {
-        this.settle(mail, outcome)
-        return noteOutcome(db, integrationId, outcome)
-      } catch (error) {
-        dispatcher.parts.report(error, 'digest')
-        if (dispatcher.stopping.aborted) return
-        await Bun.sleep(SECOND_MS)
-      }
-    }
+    return dispatcher.written(() => {
+      this.settle(mail, outcome)
+      noteOutcome(db, integrationId, outcome)
+    }, 'digest')
   }
 
   private settle(mail: PendingMail, outcome: Outcome): void {

@@ -10,8 +10,8 @@ import { choose, type Health, healthAfter, healthKey, mayGo, type Way } from './
 /** What is found out when an attempt ends is looked for together, and for at most a tenth of the time. */
 const SHORTEST_REST_MS = 10
 const REST_SHARE = 9
-/** How long a recording waits that the store refused. */
-const RECORD_AGAIN_MS = SECOND_MS
+/** How long it takes until what the store refused is written again. */
+const WRITE_AGAIN_MS = SECOND_MS
 
 /**
  * Sends what waits in the outbox: `start` begins what may go now, and each attempt that ends makes room for others. What
@@ -103,15 +103,24 @@ export class Dispatcher {
     return ended
   }
 
-  private async record(claimed: Claimed, attempted: TimedAttempt): Promise<void> {
-    const { db, clock, report } = this.parts
+  private record(claimed: Claimed, attempted: TimedAttempt): Promise<void> {
+    const { db, clock } = this.parts
+    const write = () => recordAttempt(db, claimed, attempted, { ...this.parts, now: clock.now() })
+    return this.written(write, claimed.delivery.id)
+  }
+
+  /**
+   * Writes how something ended that is not to be done twice. Never throws: what the store does not take is reported as that of
+   * `id`, and written again every second until the program stops.
+   */
+  async written(write: () => void, id: string): Promise<void> {
     for (;;) {
       try {
-        return recordAttempt(db, claimed, attempted, { ...this.parts, now: clock.now() })
+        return write()
       } catch (error) {
-        report(error, claimed.delivery.id)
+        this.parts.report(error, id)
         if (this.stopping.aborted) return
-        await Bun.sleep(RECORD_AGAIN_MS)
+        await Bun.sleep(WRITE_AGAIN_MS)
       }
     }
   }
