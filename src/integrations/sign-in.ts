@@ -1,12 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { Elysia } from 'elysia'
-import { type Clock, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
+import { type Clock, MINUTE_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, Int, parser, Type } from '../core/schema.ts'
 import { type SecretBox, secretHash } from '../core/secret-box.ts'
-import { API_HEADERS } from '../http/headers.ts'
 import { originOf } from '../http/origin.ts'
 import { atLeast, type Principal, type Role } from '../http/principal.ts'
+import { redirect, wayBackCookie } from '../http/way-back.ts'
 import { writeAuditEntry } from '../org/audit-log.ts'
 import type { Db } from '../store/database.ts'
 import { type InboundParts, OpenInbound } from './context/open-inbound.ts'
@@ -15,8 +15,7 @@ import type { Provider, SignIn } from './providers/provider.ts'
 import { findIntegration, type IntegrationKey, openIntegration, setIntegrationStatus } from './store.ts'
 import { findProvider } from './targets.ts'
 
-const COOKIE = 'tagwarden_connect'
-const COOKIE_VALUE = new RegExp(`(?:^|; *)${COOKIE}=([\\w-]+)`)
+const cookie = wayBackCookie('tagwarden_connect', '/v1/integrations')
 /** How long somebody may take at the other side. */
 const BEGUN_MS = 10 * MINUTE_MS
 
@@ -61,18 +60,10 @@ export function beginSignIn(parts: SignInParts, { orgId, userId }: Principal, id
 /** Binds the way back to the browser that began: nobody can have somebody else's account connected to their integration. */
 export function signInCookie(publicUrl: string, { url }: { url: string }): Record<string, string> {
   const state = new URL(url).searchParams.get('state') ?? ''
-  return { 'set-cookie': cookie(publicUrl, browserKey(state), BEGUN_MS) }
+  return { 'set-cookie': cookie.set(publicUrl, browserKey(state), BEGUN_MS) }
 }
 
 const browserKey = (state: string) => secretHash(state).toString('base64url')
-
-/** `publicUrl` may lead through a proxy that puts a path before ours. */
-function cookie(publicUrl: string, value: string, ageMs: number): string {
-  const { protocol, pathname } = new URL(publicUrl)
-  const path = `${pathname.replace(/\/+$/, '')}/v1/integrations`
-  const secure = protocol === 'https:' ? '; Secure' : ''
-  return `${COOKIE}=${value}; Path=${path}; Max-Age=${ageMs / SECOND_MS}; HttpOnly; SameSite=Lax${secure}`
-}
 
 /** What the other side sends browsers back to: one address for each provider at which people sign in. */
 export function signInPages(parts: SignInParts) {
@@ -87,14 +78,8 @@ export function signInPages(parts: SignInParts) {
 /** To the page of the integration, which is told how it went; the address with the code in it is told to no other page. */
 async function comeBack(parts: SignInParts, provider: Provider, request: Request): Promise<Response> {
   const { publicUrl } = parts
-  const back = (path: string, fragment: string) => {
-    const headers = {
-      ...API_HEADERS,
-      location: `${publicUrl}/integrations${path}#${fragment}`,
-      'referrer-policy': 'no-referrer',
-    }
-    return new Response(null, { status: 303, headers: { ...headers, 'set-cookie': cookie(publicUrl, '', 0) } })
-  }
+  const back = (path: string, fragment: string) =>
+    redirect(303, `${publicUrl}/integrations${path}#${fragment}`, cookie.set(publicUrl, '', 0))
   try {
     const { id } = await finish(parts, provider, request)
     return back(`/${id}`, 'connected')
@@ -136,7 +121,7 @@ const wordOf = (error: string | null) => (error && /^[\w.-]{1,60}$/.test(error) 
 /** Fails with `invalid` unless this browser began it, and lately. */
 function begunBy({ box, clock }: { box: SecretBox; clock: Clock }, request: Request, state: string) {
   const other = new AppError('invalid', 'this began in another browser or more than 10 minutes ago; connect again')
-  if (request.headers.get('cookie')?.match(COOKIE_VALUE)?.[1] !== browserKey(state)) throw other
+  if (cookie.read(request) !== browserKey(state)) throw other
   try {
     const { until, ...begun } = parseBegun(JSON.parse(box.open(Buffer.from(state, 'base64url'))))
     if (clock.now() < until) return begun

@@ -4,9 +4,9 @@ import { type Clock, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts
 import { AppError } from '../core/error.ts'
 import { Closed, Int, parser, Text, Type } from '../core/schema.ts'
 import { type SecretBox, secretHash } from '../core/secret-box.ts'
-import { API_HEADERS } from '../http/headers.ts'
 import { type Origin, originOf } from '../http/origin.ts'
 import { publicRoute, type Route } from '../http/route.ts'
+import { redirect, wayBackCookie } from '../http/way-back.ts'
 import { type Db, tx } from '../store/database.ts'
 import type { NewAuditEntry } from './audit-log.ts'
 import { type Checks, type OidcSettings, oidcProvider, type Provider, type ProviderParts } from './oidc.ts'
@@ -16,8 +16,7 @@ import { openSession, type SignedIn, SignedInSchema, signedIn } from './session.
 import { auditEverywhere, type SignInLimits } from './sign-in.ts'
 
 const PATH = '/v1/auth/oidc'
-const COOKIE = 'tagwarden_oidc'
-const COOKIE_VALUE = new RegExp(`(?:^|; *)${COOKIE}=([\\w-]+)`)
+const cookie = wayBackCookie('tagwarden_oidc', PATH)
 /** How long a sign-in at the provider may take. */
 const BEGUN_MS = 10 * MINUTE_MS
 const CODE_MS = 60 * SECOND_MS
@@ -136,20 +135,6 @@ export function oidcPages(parts: OidcParts) {
 
 const callbackUrl = ({ publicUrl }: OidcParts) => `${publicUrl}${PATH}/callback`
 
-/** Returns a redirect that is not cached, and sends no referrer, because its URL has a code in it. */
-function redirect(status: 302 | 303, location: string, cookie: string): Response {
-  const headers = { ...API_HEADERS, 'referrer-policy': 'no-referrer', location, 'set-cookie': cookie }
-  return new Response(null, { status, headers })
-}
-
-/** Returns the cookie for the callback; the path of `publicUrl` may come from a proxy. */
-function cookieOf({ publicUrl }: OidcParts, value: string, ageMs: number): string {
-  const { protocol, pathname } = new URL(publicUrl)
-  const path = `${pathname.replace(/\/+$/, '')}${PATH}`
-  const secure = protocol === 'https:' ? '; Secure' : ''
-  return `${COOKIE}=${value}; Path=${path}; Max-Age=${ageMs / SECOND_MS}; HttpOnly; SameSite=Lax${secure}`
-}
-
 async function start(parts: OidcParts, origin: Origin): Promise<Response> {
   const { db, box, clock, limits } = parts
   const { provider, settings } = requireCompany(parts)
@@ -158,14 +143,14 @@ async function start(parts: OidcParts, origin: Origin): Promise<Response> {
   joinedOrg(db, settings.orgId)
   const { url, checks } = await provider.begin(callbackUrl(parts))
   const sealed = box.seal(JSON.stringify({ ...checks, until: clock.now() + BEGUN_MS })).toString('base64url')
-  return redirect(302, url.href, cookieOf(parts, sealed, BEGUN_MS))
+  return redirect(302, url.href, cookie.set(parts.publicUrl, sealed, BEGUN_MS))
 }
 
 async function callback(parts: OidcParts, request: Request): Promise<Response> {
   requireCompany(parts)
   const origin = originOf(request)
   parts.limits.byAddress(origin)
-  const clear = cookieOf(parts, '', 0)
+  const clear = cookie.set(parts.publicUrl, '', 0)
   const back = (fragment: string) => redirect(303, `${parts.publicUrl}/#${fragment}`, clear)
   try {
     return back(`signin=${await receive(parts, request, origin)}`)
@@ -215,8 +200,8 @@ const parseBegun = parser(Closed({ state: Type.String(), nonce: Type.String(), v
 
 /** Returns the checks from the cookie of the browser; null when there are none or they have expired. */
 function checksOf({ box, clock }: OidcParts, request: Request): Checks | null {
-  const sealed = request.headers.get('cookie')?.match(COOKIE_VALUE)?.[1]
-  if (sealed === undefined) return null
+  const sealed = cookie.read(request)
+  if (sealed === null) return null
   try {
     const { until, ...checks } = parseBegun(JSON.parse(box.open(Buffer.from(sealed, 'base64url'))))
     return clock.now() < until ? checks : null
