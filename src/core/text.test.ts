@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { cutText, namesMissingIn, timeText } from './text.ts'
+import { barsText, capitalized, cutText, namesMissingIn, numberText, timeText, wholeWord } from './text.ts'
 
 test.each<[string, number, '' | '…', string]>([
   ['abc', 2, '', 'ab'],
@@ -49,3 +49,33 @@ test.each([
   ['Überkauf', ['kauf'], ['kauf']],
   ['', ['a'], ['a']],
 ])('of the names, %j leaves unsaid', (text, names, unsaid) => expect(namesMissingIn(text, names)).toEqual(unsaid))
+
+test.each<[number[], number, string]>([
+  [[], 1, ''],
+  [[0, 1, 2, 4], 4, '▁▃▅█'],
+  [[0, 0], 1, '▁▁'],
+  [[-5, 9], 4, '▁█'],
+])('bars of %j with %d as the highest', (values, most, bars) => expect(barsText(values, most)).toBe(bars))
+
+test('barsText has one of eight bars for each value, higher ones for larger values', () => {
+  fc.assert(
+    fc.property(fc.array(fc.double({ noNaN: true })), fc.double({ min: 1e-3, max: 1e9 }), (values, most) => {
+      const sorted = values.toSorted((a, b) => a - b)
+      expect(barsText(values, most)).toMatch(new RegExp(`^[▁-█]{${values.length}}$`))
+      expect([...barsText(sorted, most)]).toEqual([...barsText(sorted, most)].toSorted())
+    }),
+  )
+})
+
+test('wholeWord finds every place of a word, whatever stands in it', () => {
+  expect('a.b a.b axb a.bc'.replaceAll(wholeWord('a.b', 'g'), '-')).toBe('- - axb a.bc')
+  expect(wholeWord('shop').test('Shop')).toBe(false)
+})
+
+test.each(['', 'a', 'éa', 'Already', '1 event'])('%j with its first letter large', (text) => {
+  expect(capitalized(text)).toBe(text && (text[0] ?? '').toUpperCase() + text.slice(1))
+})
+
+test('numberText has two decimals at most', () => {
+  expect([2000.5, 1 / 3, -2].map(numberText)).toEqual(['2,000.5', '0.33', '-2'])
+})
