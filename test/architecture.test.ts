@@ -155,6 +155,22 @@ describe('rooms', () => {
     expect(faults.map(({ path }) => path)).toEqual([])
   })
 
+  test('let the folders of integrations import earlier ones only', () => {
+    const order = ['message', 'transport', 'providers', 'context', 'delivery', 'status', 'inbound']
+    const folderOf = (path: string) => /^src\/integrations\/([^/]+)\//.exec(path)?.[1]
+    const inFolders = production.flatMap((file) => {
+      const folder = folderOf(file.path)
+      return folder === undefined ? [] : [{ ...file, folder }]
+    })
+    expect([...new Set(inFolders.map(({ folder }) => folder))].sort()).toEqual(order.toSorted())
+    const faults = inFolders.flatMap(({ path, folder, imports }) =>
+      imports
+        .filter(({ target }) => order.indexOf(folderOf(target) ?? '') > order.indexOf(folder))
+        .map(({ target }) => `${path} imports ${target}`),
+    )
+    expect(faults).toEqual([])
+  })
+
   test('import files that exist', () => {
     const missing = sources.flatMap(({ path, imports }) =>
       imports.filter(({ target }) => target.startsWith('src/') && !existsSync(join(ROOT, target))).map(() => path),

@@ -10,7 +10,6 @@ import {
   type ProviderType,
   type SplitSettings,
 } from './integration.ts'
-import { memoryText } from './context/issue-memory.ts'
 
 /** Names an integration of one organization. */
 export interface IntegrationKey {
@@ -112,6 +111,16 @@ export function keepTokens(db: Db, box: SecretBox, { id, sealed }: Kept, tokens:
   const { [TOKENS]: _, ...secrets } = JSON.parse(box.open(sealed))
   const sql = 'UPDATE integration SET secrets = ? WHERE id = ? AND secrets = ?'
   prepared(db, sql).run(sealedOf(box, secrets, tokens), id, sealed)
+}
+
+/** It is for keys and places, not for messages. */
+const MAX_MEMORY_BYTES = 64 * 1024
+
+/** The JSON of what is to be remembered. Fails with `invalid` when it is longer than 64 KiB. */
+export function memoryText(memory: unknown): string {
+  const text = JSON.stringify(memory) ?? 'null'
+  if (Buffer.byteLength(text) <= MAX_MEMORY_BYTES) return text
+  throw new AppError('invalid', `more than ${MAX_MEMORY_BYTES} bytes would have to be remembered`)
 }
 
 /** Replaces what the provider remembers of an integration. Fails with `invalid` when it is longer than 64 KiB. */

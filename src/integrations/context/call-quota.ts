@@ -1,12 +1,7 @@
 import { type Clock, type Instant, reach, SECOND_MS } from '../../core/clock.ts'
 import { oneAtATime } from '../../core/one-at-a-time.ts'
 import { type Db, prepared, tx } from '../../store/database.ts'
-
-/** What another side allows this whole server: so many calls in every window of this length. */
-export interface Quota {
-  calls: number
-  windowMs: number
-}
+import type { Quota } from '../providers/context.ts'
 
 /** The other side counts when a call arrives, which is some time between its beginning and its end here. */
 const MARGIN_MS = SECOND_MS

@@ -1,25 +1,15 @@
 import { DAY_MS, type Instant } from '../../core/clock.ts'
-import { AppError } from '../../core/error.ts'
 import type { IssueStatus } from '../../issues/issue.ts'
 import { addHistory } from '../../issues/store.ts'
 import { type Db, prepared, tx } from '../../store/database.ts'
 import type { LinkedIssue } from '../providers/context.ts'
+import { memoryText } from '../store.ts'
 
 /** One issue as one channel is told of it. */
 export interface IssueChannel {
   issueId: string
   channelType: string
   channelTarget: string
-}
-
-/** It is for keys and places, not for messages. */
-const MAX_MEMORY_BYTES = 64 * 1024
-
-/** The JSON of what is to be remembered. Fails with `invalid` when it is longer than 64 KiB. */
-export function memoryText(memory: unknown): string {
-  const text = JSON.stringify(memory) ?? 'null'
-  if (Buffer.byteLength(text) <= MAX_MEMORY_BYTES) return text
-  throw new AppError('invalid', `more than ${MAX_MEMORY_BYTES} bytes would have to be remembered`)
 }
 
 const KEY = 'issueId = @issueId AND channelType = @channelType AND channelTarget = @channelTarget'

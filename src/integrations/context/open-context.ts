@@ -5,7 +5,7 @@ import type { SecretBox } from '../../core/secret-box.ts'
 import { openWebhookSecret } from '../../org/store.ts'
 import type { Db } from '../../store/database.ts'
 import { fetchTokens, goodToken } from './access-token.ts'
-import { type Quota, withinQuota } from './call-quota.ts'
+import { withinQuota } from './call-quota.ts'
 import type { IntegrationStatus } from '../integration.ts'
 import { type IssueChannel, keepMemory, memoryOf } from './issue-memory.ts'
 import { oneLine } from '../message/one-line.ts'
@@ -15,6 +15,7 @@ import type {
   CallRequest,
   IntegrationContext,
   IssueContext,
+  Quota,
 } from '../providers/context.ts'
 import { type OrgFacts, type Provider, secretFieldsOf } from '../providers/provider.ts'
 import { keepRecord, recordOf, recordsOf } from './records.ts'

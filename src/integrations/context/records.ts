@@ -1,5 +1,5 @@
 import { type Db, prepared } from '../../store/database.ts'
-import { memoryText } from './issue-memory.ts'
+import { memoryText } from '../store.ts'
 
 interface RecordRow {
   key: string

@@ -1,6 +1,5 @@
 import type { Instant } from '../../core/clock.ts'
 import type { IssueStatus } from '../../issues/issue.ts'
-import type { Quota } from '../context/call-quota.ts'
 import type { Message } from '../message/message.ts'
 import type { HttpMethod, Outbound, Reply, WebSocketLine } from '../transport/transport.ts'
 
@@ -22,6 +21,12 @@ export interface CallAnswer {
   /** Names in lower case. */
   headers: Record<string, string>
   body: string
+}
+
+/** What another side allows this whole server: so many calls in every window of this length. */
+export interface Quota {
+  calls: number
+  windowMs: number
 }
 
 /** What OAuth 2.0 gives: RFC 6749, section 5.1. */

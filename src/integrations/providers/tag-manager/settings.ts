@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto'
 import { AppError } from '../../../core/error.ts'
 import { Closed, parser, Text, Type } from '../../../core/schema.ts'
-import type { Quota } from '../../context/call-quota.ts'
+import type { Quota } from '../context.ts'
 import type { OperatorSetting } from '../provider.ts'
 
 /** What is used of a service account's key file. */
