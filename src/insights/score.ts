@@ -172,7 +172,6 @@ export function scoreOf(domains: readonly Health[], otherwise: string): Score {
   const more = causes.length - named.length
   const rest = more > 0 ? [`and ${countText(more)} more`] : []
   const [first = '', ...others] = [...named, ...rest]
-  const detail =
-    named.length > 0 ? `${[capitalized(first), ...others].join('; ')}.` : otherwise
+  const detail = named.length > 0 ? `${[capitalized(first), ...others].join('; ')}.` : otherwise
   return { score: Math.round(((mean + worst) / 2) * 100), detail }
 }

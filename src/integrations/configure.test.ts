@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { Closed, parser, Text, Type } from '../core/schema.ts'
-import { addressGuard } from './transport/address-guard.ts'
 import { create } from './configure.ts'
 import { outboxWorld } from './delivery/outbox.fixture.ts'
 import { provider } from './providers/provider.ts'
+import { addressGuard } from './transport/address-guard.ts'
 
 interface Settings {
   url: string

@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import type { Db } from '../store/database.ts'
-import type { AddressGuard } from './transport/address-guard.ts'
+import { splitNotify } from './delivery/notify.ts'
 import {
   DEFAULT_LABEL,
   type IntegrationInput,
@@ -11,7 +11,6 @@ import {
   type IntegrationStatus,
   splitSettings,
 } from './integration.ts'
-import { splitNotify } from './delivery/notify.ts'
 import { PROVIDERS } from './providers/index.ts'
 import { type Provider, secretFieldsOf } from './providers/provider.ts'
 import {
@@ -27,6 +26,7 @@ import {
   updateIntegration,
 } from './store.ts'
 import { configuredProvider } from './targets.ts'
+import type { AddressGuard } from './transport/address-guard.ts'
 
 export interface ConfigureParts {
   db: Db

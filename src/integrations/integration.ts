@@ -2,14 +2,7 @@ import type { Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 
 /** What can be connected; `PROVIDERS` has those of this version. */
-const PROVIDER_TYPES = [
-  'tag_manager',
-  'team_chat',
-  'office_chat',
-  'issue_tracker',
-  'webhook',
-  'email_digest',
-] as const
+const PROVIDER_TYPES = ['tag_manager', 'team_chat', 'office_chat', 'issue_tracker', 'webhook', 'email_digest'] as const
 export type ProviderType = (typeof PROVIDER_TYPES)[number]
 
 /**

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { CALLERS, type Caller, client, credentialsOf } from '../../test/fakes.ts'
-import { addressGuard } from './transport/address-guard.ts'
 import { Dispatcher } from './delivery/dispatcher.ts'
-import { httpTransport } from './transport/http-transport.ts'
-import { mailTransport } from './transport/mail-transport.ts'
 import { hook, mail, outboxWorld } from './delivery/outbox.fixture.ts'
 import { recordOutcome } from './delivery/outcome.ts'
-import { receiver } from './transport/receiver.fixture.ts'
 import { deliveryRoutes } from './delivery/routes.ts'
 import { integrationRoutes } from './routes.ts'
+import { addressGuard } from './transport/address-guard.ts'
+import { httpTransport } from './transport/http-transport.ts'
+import { mailTransport } from './transport/mail-transport.ts'
+import { receiver } from './transport/receiver.fixture.ts'
 import { transport } from './transport/transport.ts'
 
 const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`

@@ -7,9 +7,9 @@ import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Enqueue } from '../issues/issue.ts'
 import type { Db } from '../store/database.ts'
-import type { AddressGuard } from './transport/address-guard.ts'
 import { type ConfigureParts, create, replace } from './configure.ts'
 import type { Dispatcher } from './delivery/dispatcher.ts'
+import { testIntegration } from './delivery/send-test.ts'
 import {
   DEFAULT_LABEL,
   describeIntegration,
@@ -21,8 +21,8 @@ import {
   NewIntegrationSchema,
 } from './integration.ts'
 import { providerRoutes } from './provider-routes.ts'
-import { testIntegration } from './delivery/send-test.ts'
 import { deleteIntegration, findIntegration, listIntegrations } from './store.ts'
+import type { AddressGuard } from './transport/address-guard.ts'
 
 export interface IntegrationParts {
   db: Db

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'bun:test'
 import { SECOND_MS } from '../core/clock.ts'
 import { groupWorld } from './delivery/group-world.fixture.ts'
 import type { IntegrationStatus } from './integration.ts'
-import { receiver } from './transport/receiver.fixture.ts'
 import type { Outcome } from './reply.ts'
 import { noteOutcome } from './standing.ts'
 import { createIntegration, findIntegration } from './store.ts'
+import { receiver } from './transport/receiver.fixture.ts'
 
 function setUp(url: string) {
   const world = groupWorld()

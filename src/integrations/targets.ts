@@ -1,8 +1,8 @@
 import type { Channel } from '../alerts/alert.ts'
 import { AppError, atField } from '../core/error.ts'
-import type { AddressGuard } from './transport/address-guard.ts'
 import { PROVIDERS } from './providers/index.ts'
 import type { Provider } from './providers/provider.ts'
+import type { AddressGuard } from './transport/address-guard.ts'
 
 /** What a channel's target names. */
 export interface Target {

@@ -2,10 +2,15 @@ import { expect, test } from 'bun:test'
 import type { Page } from 'puppeteer-core'
 import { groupHtml } from '../../src/integrations/message/group-html.ts'
 import { groupText, groupWords } from '../../src/integrations/message/group-text.ts'
-import { mailTransport } from '../../src/integrations/transport/mail-transport.ts'
-import { fallMessage, PURCHASE_FACTS, purchaseMessage, TOLD_AT } from '../../src/integrations/message/message.fixture.ts'
+import {
+  fallMessage,
+  PURCHASE_FACTS,
+  purchaseMessage,
+  TOLD_AT,
+} from '../../src/integrations/message/message.fixture.ts'
 import { failureMessage, type Message, testMessage } from '../../src/integrations/message/message.ts'
 import { mailOf } from '../../src/integrations/providers/email/email.ts'
+import { mailTransport } from '../../src/integrations/transport/mail-transport.ts'
 import { mailbox } from '../../src/integrations/transport/receiver.fixture.ts'
 import type { MailOutbound } from '../../src/integrations/transport/transport.ts'
 import { startBrowser } from './chromium.ts'

@@ -25,7 +25,10 @@ export const ordersSection: DigestSection = {
       const rows = vendors
         .toSorted((a, b) => b.missing - a.missing || a.capturePct - b.capturePct)
         .map((tally) => [
-          { text: tally.vendor, note: tally.missing > 0 ? `${numberText(tally.missingValue)} of value is missing` : '' },
+          {
+            text: tally.vendor,
+            note: tally.missing > 0 ? `${numberText(tally.missingValue)} of value is missing` : '',
+          },
           { text: countText(tally.missing), tone: tally.missing > 0 ? ('bad' as const) : ('plain' as const) },
           { text: countText(tally.captured) },
           { text: `${tally.capturePct} %`, tone: tally.capturePct < 95 ? ('warn' as const) : ('good' as const) },

@@ -4,10 +4,7 @@ import { oneAtATime } from '../../core/one-at-a-time.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
 import { openWebhookSecret } from '../../org/store.ts'
 import type { Db } from '../../store/database.ts'
-import { fetchTokens, goodToken } from './access-token.ts'
-import { withinQuota } from './call-quota.ts'
 import type { IntegrationStatus } from '../integration.ts'
-import { type IssueChannel, keepMemory, memoryOf } from './issue-memory.ts'
 import { oneLine } from '../message/one-line.ts'
 import type {
   AccessTokens,
@@ -18,12 +15,15 @@ import type {
   Quota,
 } from '../providers/context.ts'
 import { type OrgFacts, type Provider, secretFieldsOf } from '../providers/provider.ts'
-import { keepRecord, recordOf, recordsOf } from './records.ts'
-import { scrubber } from './secrets.ts'
 import { type Attempted, CallFailed, type Outcome } from '../reply.ts'
 import { type Kept, keepState, keepTokens, openIntegration } from '../store.ts'
 import { parseTarget } from '../targets.ts'
 import type { Outbound, Reply, Transport } from '../transport/transport.ts'
+import { fetchTokens, goodToken } from './access-token.ts'
+import { withinQuota } from './call-quota.ts'
+import { type IssueChannel, keepMemory, memoryOf } from './issue-memory.ts'
+import { keepRecord, recordOf, recordsOf } from './records.ts'
+import { scrubber } from './secrets.ts'
 
 /** What contexts are made with. */
 export interface ContextParts {

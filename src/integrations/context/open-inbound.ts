@@ -3,6 +3,9 @@ import { atLeast, type Role } from '../../http/principal.ts'
 import type { Enqueue, IssueStatus } from '../../issues/issue.ts'
 import { addHistory, issueFacts, setStatus } from '../../issues/store.ts'
 import { tx } from '../../store/database.ts'
+import type { InboundContext, LinkedIssue, ProviderChange } from '../providers/context.ts'
+import type { Provider } from '../providers/provider.ts'
+import { CallFailed } from '../reply.ts'
 import {
   issueOfTicket,
   linkedIssues,
@@ -13,9 +16,6 @@ import {
   wasTaken,
 } from './issue-memory.ts'
 import { type ContextParts, OpenContext, openTarget } from './open-context.ts'
-import type { InboundContext, LinkedIssue, ProviderChange } from '../providers/context.ts'
-import type { Provider } from '../providers/provider.ts'
-import { CallFailed } from '../reply.ts'
 
 export interface InboundParts extends ContextParts {
   /** Called inside the transaction that changes an issue. */

@@ -2,14 +2,14 @@ import { describe, expect, test } from 'bun:test'
 import { type Caller, client, credentialsOf } from '../../../test/fakes.ts'
 import { DAY_MS, SECOND_MS } from '../../core/clock.ts'
 import { RECORDS_KEPT_MS } from '../../store/retention.ts'
+import { roomServer } from '../providers/room/room.fixture.ts'
+import { createIntegration } from '../store.ts'
+import { mailbox, receiver } from '../transport/receiver.fixture.ts'
 import { removeOldDeliveries, replay } from './delivery-log.ts'
 import { type GroupWorldOptions, groupWorld, roomAt } from './group-world.fixture.ts'
 import { mail } from './outbox.fixture.ts'
-import { roomServer } from '../providers/room/room.fixture.ts'
 import { recover } from './queues.ts'
-import { mailbox, receiver } from '../transport/receiver.fixture.ts'
 import { deliveryRoutes } from './routes.ts'
-import { createIntegration } from '../store.ts'
 
 const secret = `whsec_${Buffer.alloc(24, 9).toString('base64')}`
 

@@ -3,8 +3,8 @@ import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '
 import { may } from '../../http/permission.ts'
 import type { Principal } from '../../http/principal.ts'
 import { type Db, prepared } from '../../store/database.ts'
-import { type DeliveryRecord, DeliverySchema, describeDelivery } from './delivery.ts'
 import type { Outcome, TimedAttempt } from '../reply.ts'
+import { type DeliveryRecord, DeliverySchema, describeDelivery } from './delivery.ts'
 
 const OUTCOMES = ['delivered', 'retry', 'broken', 'stopped'] as const
 

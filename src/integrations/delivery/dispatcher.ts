@@ -1,10 +1,10 @@
 import { HOUR_MS, type Instant, SECOND_MS } from '../../core/clock.ts'
+import type { Attempted, Outcome, TimedAttempt } from '../reply.ts'
 import { attempt, type Claimed, type DeliveryParts } from './attempt.ts'
 import { claimOthers } from './grouping.ts'
 import { recordAttempt } from './outcome.ts'
 import { Pauses } from './pauses.ts'
 import { claimNext, dropExpired, Rounds } from './queues.ts'
-import type { Attempted, Outcome, TimedAttempt } from '../reply.ts'
 import { choose, type Health, healthAfter, healthKey, mayGo, type Way } from './schedule.ts'
 
 /** What is found out when an attempt ends is looked for together, and for at most a tenth of the time. */

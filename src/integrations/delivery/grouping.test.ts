@@ -2,13 +2,13 @@ import { describe, expect, test } from 'bun:test'
 import type { Channel } from '../../alerts/alert.ts'
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 import { setStatus } from '../../issues/store.ts'
+import { roomServer } from '../providers/room/room.fixture.ts'
+import { mailbox, receiver } from '../transport/receiver.fixture.ts'
 import { replay } from './delivery-log.ts'
 import { groupWorld, roomAt } from './group-world.fixture.ts'
 import { waitOf } from './grouping.ts'
 import { hook, mail } from './outbox.fixture.ts'
 import { moveBack, releaseCaps } from './outbox.ts'
-import { roomServer } from '../providers/room/room.fixture.ts'
-import { mailbox, receiver } from '../transport/receiver.fixture.ts'
 
 const numbered = (count: number, from = 1) => Array.from({ length: count }, (_, index) => `iss_${from + index}`)
 

@@ -3,12 +3,12 @@ import { type Instant, SECOND_MS } from '../../core/clock.ts'
 import { AppError } from '../../core/error.ts'
 import type { IssueStatus } from '../../issues/issue.ts'
 import { type Db, prepared } from '../../store/database.ts'
-import { DELIVERY_COLUMNS, type DeliveryRecord, messageOfDelivery } from './delivery.ts'
 import type { IssueChannel } from '../context/issue-memory.ts'
 import type { Message } from '../message/message.ts'
 import { PROVIDERS } from '../providers/index.ts'
 import type { Provider } from '../providers/provider.ts'
 import { findProvider } from '../targets.ts'
+import { DELIVERY_COLUMNS, type DeliveryRecord, messageOfDelivery } from './delivery.ts'
 
 /** For so long after the first opening for a channel others wait, to go as one message. */
 const GROUP_WINDOW_MS = 30 * SECOND_MS

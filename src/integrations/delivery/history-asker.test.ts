@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { MINUTE_MS } from '../../core/clock.ts'
+import { type MessageHistory, NO_HISTORY } from '../message/message.ts'
 import { addressGuard } from '../transport/address-guard.ts'
+import { httpTransport } from '../transport/http-transport.ts'
+import { receiver } from '../transport/receiver.fixture.ts'
+import { type MailOutbound, transport } from '../transport/transport.ts'
 import { type DeliveryRecord, messageOfDelivery } from './delivery.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { HISTORY_PAUSE_MS, HistoryAsker } from './history-asker.ts'
-import { httpTransport } from '../transport/http-transport.ts'
-import { type MessageHistory, NO_HISTORY } from '../message/message.ts'
 import { hook, mail, outboxWorld } from './outbox.fixture.ts'
-import { receiver } from '../transport/receiver.fixture.ts'
-import { type MailOutbound, transport } from '../transport/transport.ts'
 
 const history: MessageHistory = { ...NO_HISTORY, cause: { sentence: 'The release did it.' } }
 const never = new AbortController().signal

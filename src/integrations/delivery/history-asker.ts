@@ -2,9 +2,9 @@ import { type Clock, type Instant, SECOND_MS } from '../../core/clock.ts'
 import { AppError } from '../../core/error.ts'
 import { FairQueue } from '../../core/fair-queue.ts'
 import { type Db, prepared } from '../../store/database.ts'
-import type { DeliveryRecord } from './delivery.ts'
 import type { Message, MessageHistory } from '../message/message.ts'
 import { hasHistory, withHistory } from '../message/message-history.ts'
+import type { DeliveryRecord } from './delivery.ts'
 
 /**
  * Asks the event history about an issue, until the signal ends; what was not answered by then is null. Null: there is no

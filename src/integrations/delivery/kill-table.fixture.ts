@@ -4,12 +4,12 @@ import type { Channel } from '../../alerts/alert.ts'
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 import { setStatus } from '../../issues/store.ts'
 import type { Db } from '../../store/database.ts'
-import { type GroupWorldOptions, groupWorld } from './group-world.fixture.ts'
 import type { ProviderType } from '../integration.ts'
 import type { Provider } from '../providers/provider.ts'
-import { recover } from './queues.ts'
 import { createIntegration } from '../store.ts'
 import type { Transport } from '../transport/transport.ts'
+import { type GroupWorldOptions, groupWorld } from './group-world.fixture.ts'
+import { recover } from './queues.ts'
 
 export interface KillTable<Server extends AsyncDisposable> {
   /** Absent: one of those there are. */

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'bun:test'
 import type { Channel } from '../../alerts/alert.ts'
 import { createAlert } from '../../alerts/store.ts'
 import { HOUR_MS, SECOND_MS } from '../../core/clock.ts'
-import { groupWorld, roomAt } from './group-world.fixture.ts'
 import { roomServer } from '../providers/room/room.fixture.ts'
-import { mailbox, receiver } from '../transport/receiver.fixture.ts'
 import { createIntegration, setIntegrationStatus } from '../store.ts'
+import { mailbox, receiver } from '../transport/receiver.fixture.ts'
+import { groupWorld, roomAt } from './group-world.fixture.ts'
 
 function setUp(smtpPort?: number) {
   const world = groupWorld(smtpPort === undefined ? {} : { smtpPort })

@@ -4,12 +4,12 @@ import { HOUR_MS, type Instant } from '../../core/clock.ts'
 import { AppError } from '../../core/error.ts'
 import { newId } from '../../core/id.ts'
 import { type Db, prepared } from '../../store/database.ts'
-import { type DeliveryHead, findMessage } from './grouping.ts'
 import { failureMessage } from '../message/message.ts'
 import { OWNERS_TARGET } from '../providers/email/email.ts'
 import { PROVIDERS } from '../providers/index.ts'
 import type { Provider } from '../providers/provider.ts'
 import { findProvider, parseTarget } from '../targets.ts'
+import { type DeliveryHead, findMessage } from './grouping.ts'
 
 export interface LossParts {
   now: Instant

@@ -6,8 +6,8 @@ import { AppError } from '../../core/error.ts'
 import type { Enqueue, NoticeOrder } from '../../issues/issue.ts'
 import { type IssueFacts, issueFacts, lastOpening } from '../../issues/store.ts'
 import { type Db, prepared } from '../../store/database.ts'
-import type { Throttle } from './delivery.ts'
 import { buildMessage, type MessageChange } from '../message/message.ts'
+import type { Throttle } from './delivery.ts'
 import { enqueue, withdraw } from './outbox.ts'
 
 export interface NotifierParts {

@@ -2,13 +2,13 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 import type { Transition } from '../../issues/issue.ts'
+import type { Outcome } from '../reply.ts'
 import type { DeliveryRecord, Throttle } from './delivery.ts'
 import { replay } from './delivery-log.ts'
 import { hook, mail, outboxWorld } from './outbox.fixture.ts'
 import { withdraw } from './outbox.ts'
 import { recordOutcome } from './outcome.ts'
 import { recover } from './queues.ts'
-import type { Outcome } from '../reply.ts'
 
 const ok: Outcome = { verdict: 'delivered', note: null }
 const later: Outcome = { verdict: 'retry', reason: 'HTTP 503', retryAfterMs: null }

@@ -5,6 +5,8 @@ import type { Transition } from '../../issues/issue.ts'
 import { addHistory } from '../../issues/store.ts'
 import type { ClockStep } from '../../store/clock-step.ts'
 import { type Db, prepared, tx } from '../../store/database.ts'
+import type { Message } from '../message/message.ts'
+import type { Provider } from '../providers/provider.ts'
 import {
   DELIVERY_COLUMNS,
   type DeliveryRecord,
@@ -14,9 +16,7 @@ import {
   throttleWindowMs,
 } from './delivery.ts'
 import { waitOf } from './grouping.ts'
-import type { Message } from '../message/message.ts'
 import { wantedChannels } from './notify.ts'
-import type { Provider } from '../providers/provider.ts'
 
 /** A repeat that waits longer says nothing new. */
 const REPEAT_LIFETIME_MS = 30 * MINUTE_MS

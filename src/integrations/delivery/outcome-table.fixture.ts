@@ -2,12 +2,12 @@ import { describe, expect, test } from 'bun:test'
 import { createServer, type Socket } from 'node:net'
 import type { Channel } from '../../alerts/alert.ts'
 import { HOUR_MS, type Instant, SECOND_MS } from '../../core/clock.ts'
-import { groupWorld } from './group-world.fixture.ts'
 import type { IntegrationStatus, ProviderType } from '../integration.ts'
 import type { Provider } from '../providers/provider.ts'
-import { claimNext, wayOf } from './queues.ts'
-import { type Received, receiver } from '../transport/receiver.fixture.ts'
 import { createIntegration, findIntegration } from '../store.ts'
+import { type Received, receiver } from '../transport/receiver.fixture.ts'
+import { groupWorld } from './group-world.fixture.ts'
+import { claimNext, wayOf } from './queues.ts'
 
 /** What becomes of a delivery after one attempt. */
 export interface Expected {

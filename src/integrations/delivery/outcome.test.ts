@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { MINUTE_MS } from '../../core/clock.ts'
+import { createIntegration, findIntegration } from '../store.ts'
 import { outboxWorld } from './outbox.fixture.ts'
 import { recordOutcome } from './outcome.ts'
-import { createIntegration, findIntegration } from '../store.ts'
 
 function claimed() {
   const world = outboxWorld()

@@ -1,15 +1,15 @@
 import type { Instant } from '../../core/clock.ts'
 import { addHistory } from '../../issues/store.ts'
 import { type Db, prepared, tx } from '../../store/database.ts'
+import type { Provider } from '../providers/provider.ts'
+import type { Outcome, TimedAttempt } from '../reply.ts'
+import { noteOutcome } from '../standing.ts'
+import { parseTarget } from '../targets.ts'
 import type { Claimed } from './attempt.ts'
 import { logAttempt } from './attempt-log.ts'
 import { MAX_RETRY_AFTER_MS, retryDelayMs } from './delivery.ts'
 import type { DeliveryHead } from './grouping.ts'
 import { tellOfLoss } from './loss.ts'
-import type { Provider } from '../providers/provider.ts'
-import type { Outcome, TimedAttempt } from '../reply.ts'
-import { noteOutcome } from '../standing.ts'
-import { parseTarget } from '../targets.ts'
 
 export interface RecordingParts {
   now: Instant

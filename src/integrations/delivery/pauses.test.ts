@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
-import { Pauses } from './pauses.ts'
 import type { Outcome } from '../reply.ts'
+import { Pauses } from './pauses.ts'
 
 const queue = { orgId: 'org_1', channelTarget: 'https://chat.example/a' }
 const other = { orgId: 'org_2', channelTarget: 'https://chat.example/a' }

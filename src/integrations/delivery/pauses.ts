@@ -1,7 +1,7 @@
 import { type Instant, MINUTE_MS } from '../../core/clock.ts'
+import type { Outcome } from '../reply.ts'
 import type { DeliveryRecord } from './delivery.ts'
 import type { Queue } from './queues.ts'
-import type { Outcome } from '../reply.ts'
 
 type QueueKey = Pick<Queue, 'orgId' | 'channelTarget'>
 

@@ -3,10 +3,10 @@ import fc from 'fast-check'
 import { SECOND_MS } from '../../core/clock.ts'
 import type { Transition } from '../../issues/issue.ts'
 import type { Db } from '../../store/database.ts'
+import { createIntegration } from '../store.ts'
 import { hook, mail, outboxWorld } from './outbox.fixture.ts'
 import { recordOutcome } from './outcome.ts'
 import { claimNext, orgsWaiting, type Queue, queuesWaiting, Rounds, recover, wayOf } from './queues.ts'
-import { createIntegration } from '../store.ts'
 
 const parts = { jitter: () => 0, mailConfigured: false }
 const webhookAt = (target: string) => ({ type: 'webhook' as const, target })

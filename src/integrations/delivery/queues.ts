@@ -1,10 +1,10 @@
 import type { Instant } from '../../core/clock.ts'
 import { type Db, prepared, tx } from '../../store/database.ts'
+import { parseTarget } from '../targets.ts'
 import { logKilled } from './attempt-log.ts'
 import { DELIVERY_COLUMNS, type DeliveryRecord } from './delivery.ts'
 import { drop, IS_STATE } from './outbox.ts'
 import type { Way } from './schedule.ts'
-import { parseTarget } from '../targets.ts'
 
 /** Deliveries of one organization to one target that wait for nothing but their time and a place. */
 export type Queue = Pick<DeliveryRecord, 'orgId' | 'channelType' | 'channelTarget'> & {

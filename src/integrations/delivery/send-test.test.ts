@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
+import { provider } from '../providers/provider.ts'
+import { createIntegration } from '../store.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { outboxWorld } from './outbox.fixture.ts'
-import { provider } from '../providers/provider.ts'
 import { testIntegration } from './send-test.ts'
-import { createIntegration } from '../store.ts'
 
 /** It is no channel, and its test waits until it is ended. */
 const patient = provider({

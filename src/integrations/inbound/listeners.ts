@@ -1,7 +1,7 @@
 import { type Instant, MINUTE_MS, SECOND_MS } from '../../core/clock.ts'
 import { AppError } from '../../core/error.ts'
-import type { Dispatcher } from '../delivery/dispatcher.ts'
 import { type InboundParts, OpenInbound } from '../context/open-inbound.ts'
+import type { Dispatcher } from '../delivery/dispatcher.ts'
 import type { InboundContext, ListeningContext } from '../providers/context.ts'
 import { PROVIDERS } from '../providers/index.ts'
 import type { Listener, Provider } from '../providers/provider.ts'

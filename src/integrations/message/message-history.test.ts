@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { HOUR_MS } from '../../core/clock.ts'
+import { webhookBody } from '../providers/webhook/webhook.ts'
 import { PURCHASE_FACTS, purchaseMessage, TOLD_AT } from './message.fixture.ts'
 import { buildMessage, type MessageHistory, NO_HISTORY } from './message.ts'
 import { MAX_POINTS, withHistory } from './message-history.ts'
 import { comparedRowsOf, rowsOf, textOf } from './message-text.ts'
-import { webhookBody } from '../providers/webhook/webhook.ts'
 
 const bare = buildMessage(PURCHASE_FACTS)
 const series = (count: number, countAt = (index: number) => index) =>

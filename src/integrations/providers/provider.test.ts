@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { addressGuard } from '../transport/address-guard.ts'
 import { type Verdict, verdictOf } from '../reply.ts'
 import { checkChannels, findProvider } from '../targets.ts'
+import { addressGuard } from '../transport/address-guard.ts'
 import type { Reply } from '../transport/transport.ts'
 import { mailTargets } from './email/email.ts'
 import { PROVIDERS } from './index.ts'

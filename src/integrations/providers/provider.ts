@@ -3,10 +3,10 @@ import type { Instant } from '../../core/clock.ts'
 import type { ErrorCode } from '../../core/error.ts'
 import type { TSchema } from '../../core/schema.ts'
 import type { Route } from '../../http/route.ts'
-import type { AddressGuard } from '../transport/address-guard.ts'
 import type { ProviderType } from '../integration.ts'
 import type { Message } from '../message/message.ts'
 import type { Outcome } from '../reply.ts'
+import type { AddressGuard } from '../transport/address-guard.ts'
 import type {
   DeliveryContext,
   GroupContext,

@@ -1,6 +1,6 @@
-import type { IntegrationContext } from './context.ts'
 import { type Outcome, outcomeOf } from '../reply.ts'
 import type { Outbound } from '../transport/transport.ts'
+import type { IntegrationContext } from './context.ts'
 
 /** All that a provider needs whose delivery is one request: sends it, and judges by the status of the answer alone. */
 export async function sendOne(context: Pick<IntegrationContext, 'send' | 'now'>, outbound: Outbound): Promise<Outcome> {

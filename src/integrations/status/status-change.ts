@@ -1,9 +1,9 @@
 import { issueFacts } from '../../issues/store.ts'
 import type { Db } from '../../store/database.ts'
-import { findMessage, openingsBeside, requireMessage } from '../delivery/grouping.ts'
 import type { IssueChannel } from '../context/issue-memory.ts'
-import type { Message } from '../message/message.ts'
+import { findMessage, openingsBeside, requireMessage } from '../delivery/grouping.ts'
 import { nameOf } from '../delivery/notifier.ts'
+import type { Message } from '../message/message.ts'
 import type { StatusChange, ToldIssue } from '../providers/context.ts'
 
 /** How an issue stands now, to be shown at a channel. */

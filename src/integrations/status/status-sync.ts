@@ -1,18 +1,18 @@
 import { type Instant, MINUTE_MS } from '../../core/clock.ts'
 import { oneAtATime } from '../../core/one-at-a-time.ts'
+import { issuesToSync, synced, syncLater, type ToSync } from '../context/issue-memory.ts'
+import { OpenIssue } from '../context/open-context.ts'
 import { refuseUnusable } from '../delivery/attempt.ts'
 import { MAX_RETRY_AFTER_MS, retryDelayMs } from '../delivery/delivery.ts'
 import type { Dispatcher } from '../delivery/dispatcher.ts'
 import { lockOf } from '../delivery/grouping.ts'
-import { issuesToSync, synced, syncLater, type ToSync } from '../context/issue-memory.ts'
-import { OpenIssue } from '../context/open-context.ts'
+import { wayOf } from '../delivery/queues.ts'
 import { PROVIDERS } from '../providers/index.ts'
 import type { Provider } from '../providers/provider.ts'
-import { wayOf } from '../delivery/queues.ts'
 import { type Outcome, outcomeOfError } from '../reply.ts'
 import { noteOutcome } from '../standing.ts'
-import { changeOf, type PresentChange } from './status-change.ts'
 import { findProvider } from '../targets.ts'
+import { changeOf, type PresentChange } from './status-change.ts'
 
 /** Looked at in one round; the others follow in the next. */
 const AT_ONCE = 100

@@ -1,7 +1,7 @@
 import { createTransport } from 'nodemailer'
 import { SECOND_MS } from '../../core/clock.ts'
-import { trustedBeside } from './authorities.ts'
 import { oneLine } from '../message/one-line.ts'
+import { trustedBeside } from './authorities.ts'
 import type { MailOutbound, MailPicture, Reply } from './transport.ts'
 
 export interface MailTransportOptions {

@@ -3,10 +3,10 @@ import { AppError } from '../../../core/error.ts'
 import { Closed, Int, parser, Text, Type } from '../../../core/schema.ts'
 import { checkEmail } from '../../../org/user.ts'
 import type { Outcome } from '../../reply.ts'
-import { sendOne } from '../send-one.ts'
 import type { MailOutbound } from '../../transport/transport.ts'
 import type { IntegrationContext } from '../context.ts'
 import { provider } from '../provider.ts'
+import { sendOne } from '../send-one.ts'
 
 export interface EmailDigestConfig {
   /** 1 to 50 addresses; none once all of them unsubscribed. */

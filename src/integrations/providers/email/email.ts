@@ -5,9 +5,9 @@ import { groupText, groupWords } from '../../message/group-text.ts'
 import type { Message } from '../../message/message.ts'
 import { htmlOf } from '../../message/message-html.ts'
 import { subjectOf, textOf } from '../../message/message-text.ts'
-import { sendOne } from '../send-one.ts'
 import type { MailOutbound } from '../../transport/transport.ts'
 import { type Addresses, provider } from '../provider.ts'
+import { sendOne } from '../send-one.ts'
 
 export interface EmailConfig {
   to: string[]

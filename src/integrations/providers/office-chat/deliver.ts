@@ -3,8 +3,8 @@ import type { IssueStatus } from '../../../issues/issue.ts'
 import { groupWords } from '../../message/group-text.ts'
 import type { Message } from '../../message/message.ts'
 import { DELIVERED, type Outcome, Unusable } from '../../reply.ts'
-import { sendOne } from '../send-one.ts'
 import type { DeliveryContext, GroupContext, GroupMember, IssueContext, StatusChange } from '../context.ts'
+import { sendOne } from '../send-one.ts'
 import { type CardMessage, type Cut, cardOf, fitting, groupCardOf, noteCard } from './card.ts'
 import {
   callService,

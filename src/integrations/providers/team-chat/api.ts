@@ -1,6 +1,6 @@
+import { jsonObject } from '../../../core/json.ts'
 import { CallFailed, retryAfterMs } from '../../reply.ts'
 import type { IntegrationContext } from '../context.ts'
-import { jsonObject } from '../../../core/json.ts'
 import { isCode, Refused } from './errors.ts'
 import { apiUrl, type TeamChatSettings, type TeamChatState } from './settings.ts'
 

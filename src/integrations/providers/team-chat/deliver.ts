@@ -8,9 +8,9 @@ import type { Chat, ChatDelivery } from './contexts.ts'
 import { isUncertain, outcomeOfRefusal, outcomeOfWebhook, Refused } from './errors.ts'
 import { findPosted, metadataOf } from './lookup.ts'
 import { type ChatMemory, NOTHING, type Place } from './memory.ts'
-import { takeTurn } from './turns.ts'
 import { type Rendered, renderGroup, renderOne } from './render.ts'
 import { apiUrl } from './settings.ts'
+import { takeTurn } from './turns.ts'
 
 /** One issue of a message; a test has none. */
 type Member = Omit<GroupMember<ChatMemory>, 'issueId'> & { readonly issueId: string | null }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { addressGuard } from '../../transport/address-guard.ts'
 import { type Message, testMessage } from '../../message/message.ts'
+import { addressGuard } from '../../transport/address-guard.ts'
 import { prepareWebhook, signature, webhookBody, webhookRequest } from './webhook.ts'
 
 const at = Date.UTC(2026, 0, 5, 12, 0, 0, 900)
