@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { DAY_MS, MINUTE_MS } from '../core/clock.ts'
-import { issuesToSync, keepMemory } from './context/issue-memory.ts'
-import { outboxWorld } from './delivery/outbox.fixture.ts'
-import { moveBack } from './delivery/outbox.ts'
+import { DAY_MS, MINUTE_MS } from '../../core/clock.ts'
+import { outboxWorld } from '../delivery/outbox.fixture.ts'
+import { moveBack } from '../delivery/outbox.ts'
+import { issuesToSync, keepMemory } from './issue-memory.ts'
 
 /** Issues that are to be shown at a channel. */
 function toShow() {
