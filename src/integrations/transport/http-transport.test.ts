@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
-import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import { type AddressInfo, connect, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { addressGuard, type Resolve } from './address-guard.ts'
 import { type HttpTransportOptions, httpTransport, MAX_REPLY_BYTES } from './http-transport.ts'
+import { rawServer } from './raw-server.fixture.ts'
 import { receiver } from './receiver.fixture.ts'
 import type { HttpOutbound, Reply } from './transport.ts'
 
@@ -24,20 +25,8 @@ async function listening(server: Server): Promise<number> {
 
 /** A server that answers a connection with these bytes as they are. */
 async function raw(answer: (socket: Socket) => void) {
-  const sockets = new Set<Socket>()
-  const server = createTcpServer((socket) => {
-    sockets.add(socket)
-    socket.on('error', () => undefined)
-    socket.once('data', () => answer(socket))
-  })
-  const port = await listening(server)
-  return {
-    url: `http://127.0.0.1:${port}`,
-    [Symbol.dispose]() {
-      for (const socket of sockets) socket.destroy()
-      server.close()
-    },
-  }
+  const server = await rawServer(answer)
+  return { url: `http://127.0.0.1:${server.port}`, [Symbol.dispose]: () => server[Symbol.dispose]() }
 }
 
 test('sends method, path, headers and the bytes of the body, and answers status, headers and body', async () => {

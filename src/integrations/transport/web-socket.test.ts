@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { createServer, type Server } from 'node:http'
-import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
+import { type AddressInfo, connect, type Server as TcpServer, type Socket } from 'node:net'
 import fc from 'fast-check'
 import { addressGuard } from './address-guard.ts'
+import { rawServer } from './raw-server.fixture.ts'
 import { type WebSocketOptions, webSockets } from './web-socket.ts'
 import { clientFrame, FrameReader, MessageReader, OPCODES } from './web-socket-frames.ts'
 
@@ -73,7 +74,7 @@ test('a name that leads to a private address is refused', async () => {
   await expect(open('wss://other.example.com/link', { resolve })).rejects.toThrow('resolves to a private address')
 })
 
-async function listening(server: Server | ReturnType<typeof createTcpServer>): Promise<number> {
+async function listening(server: Server | TcpServer): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return (server.address() as AddressInfo).port
 }
@@ -105,20 +106,8 @@ test('goes through a proxy by CONNECT, plain too', async () => {
 
 /** A server that answers a handshake with these bytes. */
 async function answering(answer: (socket: Socket) => void) {
-  const sockets = new Set<Socket>()
-  const server = createTcpServer((socket) => {
-    sockets.add(socket)
-    socket.on('error', () => undefined)
-    socket.once('data', () => answer(socket))
-  })
-  const port = await listening(server)
-  return {
-    url: `ws://127.0.0.1:${port}/`,
-    [Symbol.dispose]() {
-      for (const socket of sockets) socket.destroy()
-      server.close()
-    },
-  }
+  const server = await rawServer(answer)
+  return { url: `ws://127.0.0.1:${server.port}/`, [Symbol.dispose]: () => server[Symbol.dispose]() }
 }
 
 test.each([
