@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createServer, type Server } from 'node:http'
-import { type AddressInfo, connect, type Server as TcpServer, type Socket } from 'node:net'
+import { type AddressInfo, connect, type Socket, type Server as TcpServer } from 'node:net'
 import fc from 'fast-check'
 import { addressGuard } from './address-guard.ts'
 import { rawServer } from './raw-server.fixture.ts'
