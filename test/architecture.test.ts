@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dir, '..')
 const ROOMS = [
   ...['production', 'core', 'store', 'native', 'http', 'org', 'domains', 'labels', 'decoders', 'capture', 'ingest'],
   ...['warehouse', 'conditions', 'detector', 'signals', 'alerts', 'issues', 'evaluation', 'integrations'],
-  ...['compliance', 'orders', 'changes', 'insights', 'evidence', 'digest'],
+  ...['compliance', 'orders', 'changes', 'insights', 'browser', 'flows', 'audits', 'shares', 'evidence', 'digest'],
   ...['data-folder', 'jobs', 'mcp', 'metrics', 'config', 'api', 'app', 'commands', 'main'],
 ]
 /** Run in browsers: they know the others' shapes and nothing else of them. */
