@@ -33,6 +33,8 @@ export interface Browsing extends AsyncDisposable {
   /** The first tab: blank, with the device set. */
   page: Page
   traffic: Traffic
+  /** Address of the guard's proxy, for what is asked for beside the browser: `http://127.0.0.1:<port>`. */
+  proxy: string
   /** Open tabs, oldest first. A tab that a page opened is in it once it may be used, with the device set. */
   tabs(): readonly Page[]
   /** Texts with secrets masked: `***`. */

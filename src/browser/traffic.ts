@@ -12,6 +12,8 @@ export interface SeenRequest extends PagePlace {
   /** From 1, in the order in which requests were made. */
   number: number
   at: Instant
+  /** Id of its tab, as `tabOf` says it; null for what belongs to no single tab, such as a shared worker. */
+  tab: string | null
   url: string
   /** Upper case. */
   method: string
@@ -66,6 +68,8 @@ export interface Traffic {
   readonly errors: readonly string[]
   /** Calls `listener` with each event when its request is made; returns a function that ends that. */
   onEvent(listener: (event: SeenEvent) => void): () => void
+  /** Drops requests with a number below this one, and their events, where nobody asks for them again: a crawl is long. */
+  forget(before: number): void
   /** Number of requests that are under way. Those that were answered here, event streams and web sockets are not. */
   readonly underWay: number
   /** When a request was last made, or ended. */
