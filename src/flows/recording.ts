@@ -1,11 +1,154 @@
-/** A step of a recording, as the Recorder of Chrome DevTools exports it. */
+import { AppError } from '../core/error.ts'
+import { parser, type Static, Text, Type } from '../core/schema.ts'
+import { isStepType, STEP_SCHEMAS, STEP_TYPES, type StepType } from './recording-steps.ts'
+
+const MAX_STEPS = 200
+const MAX_BYTES = 1 << 20
+
+/** What the Recorder of Chrome DevTools exports as JSON. `parseRecording` checks the steps, each by its kind. */
+export const RecordingSchema = Type.Object(
+  {
+    title: Text(0, 1000),
+    timeout: Type.Optional(
+      Type.Number({ minimum: 1, maximum: 600_000, description: 'For steps that have none, in milliseconds' }),
+    ),
+    selectorAttribute: Type.Optional(Text(0, 200)),
+    steps: Type.Array(Type.Object({ type: Text(1, 100) }), {
+      minItems: 1,
+      maxItems: MAX_STEPS,
+      description: `Steps of these kinds: ${STEP_TYPES.join(', ')}`,
+    }),
+  },
+  { description: 'What the Recorder of Chrome DevTools exports as JSON, unchanged' },
+)
+
+/** A step of a recording. Its other fields are those of its kind; unknown ones are kept and have no effect. */
 export interface RecordedStep {
   type: string
   [field: string]: unknown
 }
 
-/** What the Recorder exports. */
+/** A step that was checked by `parseRecording`. */
+export type KnownStep<T extends StepType = StepType> = {
+  [type in T]: { type: type } & Static<(typeof STEP_SCHEMAS)[type]>
+}[T]
+
 export interface Recording {
   title: string
+  /** Milliseconds for steps that have none of their own. */
+  timeout?: number
   steps: readonly RecordedStep[]
+}
+
+/** A text, or a way through shadow trees: the last one is the element's. */
+export type Selector = string | readonly string[]
+
+const checkRecording = parser(RecordingSchema)
+const checkStep = Object.fromEntries(STEP_TYPES.map((type) => [type, parser(STEP_SCHEMAS[type])])) as Record<
+  StepType,
+  (value: unknown, root?: string) => unknown
+>
+
+/**
+ * Returns the recording when it can be walked.
+ * @param path of the field, for messages: `recording`
+ * @throws {AppError} `invalid`, naming the field, such as `recording.steps[2].url`
+ */
+export function parseRecording(value: unknown, path: string): Recording {
+  const recording = checkRecording(value, path)
+  if (Buffer.byteLength(JSON.stringify(recording)) > MAX_BYTES) {
+    throw new AppError('invalid', `${path}: must have at most 1 MiB`)
+  }
+  for (const [index, step] of recording.steps.entries()) parseStep(step, `${path}.steps[${index}]`)
+  return recording as Recording
+}
+
+function parseStep(step: RecordedStep, path: string): void {
+  if (step.type === 'customStep') {
+    throw new AppError(
+      'invalid',
+      `${path}.type: a customStep is for an extension of the Recorder, and cannot be walked`,
+    )
+  }
+  if (!isStepType(step.type)) {
+    throw new AppError('invalid', `${path}.type: must be one of ${STEP_TYPES.join(', ')}`)
+  }
+  checkStep[step.type](step, path)
+  if (step.type === 'navigate') requireWebAddress(String(step.url), `${path}.url`)
+  if (typeof step.target === 'string' && !['main', 'about:blank'].includes(step.target)) {
+    requireWebAddress(step.target, `${path}.target`)
+  }
+  for (const [index, selector] of ((step.selectors ?? []) as Selector[]).entries()) {
+    // Chrome writes `aria/…`; the form that puppeteer alone understands meets every element when it is misread.
+    if ([selector].flat().some((part) => part.includes('::-p-'))) {
+      throw new AppError('invalid', `${path}.selectors[${index}]: write aria/…, text/… or xpath/… for ::-p-…`)
+    }
+  }
+}
+
+/** A variable may stand for the address or its beginning, so what it stands for is looked at when the step is walked. */
+function requireWebAddress(address: string, path: string): void {
+  if (address.startsWith('{{')) return
+  if (!isWebAddress(address.replaceAll(PLACEHOLDER, 'x'))) {
+    throw new AppError('invalid', `${path}: must be an address that begins with http:// or https://`)
+  }
+}
+
+export const isWebAddress = (address: string): boolean => /^https?:\/\//i.test(address) && URL.canParse(address)
+
+const PLACEHOLDER = /\{\{\s*([\w.-]{1,100})\s*\}\}/g
+
+/** Names that stand in the texts of a value as `{{name}}`, each once, in the order of their first mention. */
+export function placeholdersIn(value: unknown): string[] {
+  const names = JSON.stringify(value)?.matchAll(PLACEHOLDER) ?? []
+  return [...new Set([...names].map(([, name = '']) => name))]
+}
+
+/** Returns the value with `{{name}}` replaced in all of its texts, at any depth. A name without a value stays as it is. */
+export function withValues<T>(value: T, values: Readonly<Record<string, string>>): T {
+  if (typeof value === 'string') {
+    return value.replaceAll(PLACEHOLDER, (whole, name) =>
+      Object.hasOwn(values, name) ? (values[name] ?? '') : whole,
+    ) as T
+  }
+  if (Array.isArray(value)) return value.map((item) => withValues(item, values)) as T
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withValues(item, values)])) as T
+}
+
+/**
+ * Returns the recording with another start page: the address of its first `navigate`.
+ * @param startUrl null: the recording's own
+ * @throws {AppError} `invalid`, naming `startUrl`, when it is no address on the web or there is no `navigate`
+ */
+export function withStartUrl(recording: Recording, startUrl: string | null): Recording {
+  if (startUrl === null) return recording
+  requireWebAddress(startUrl, 'startUrl')
+  const first = recording.steps.findIndex(({ type }) => type === 'navigate')
+  if (first < 0) throw new AppError('invalid', 'startUrl: the recording has no navigate step that could begin there')
+  const steps = recording.steps.map((step, index) => (index === first ? { ...step, url: startUrl } : step))
+  return { ...recording, steps }
+}
+
+/** A selector as one text: parts of a way through shadow trees with ` >>> ` between them. */
+export const selectorText = (selector: Selector): string => [selector].flat().join(' >>> ')
+
+/** The selector that `selectorText` wrote. */
+export function selectorOf(text: string): Selector {
+  const parts = text.split(' >>> ')
+  return parts.length > 1 ? parts : text
+}
+
+/**
+ * Returns the recording with a selector put first among those of a step, as when a healing was approved.
+ * @param step its index; one without selectors is left as it is
+ * @param text as in `StepResult.healed.after`
+ */
+export function withFirstSelector(recording: Recording, step: number, text: string): Recording {
+  const steps = recording.steps.map((one, index) => {
+    if (index !== step || !Array.isArray(one.selectors)) return one
+    const others = (one.selectors as Selector[]).filter((selector) => selectorText(selector) !== text)
+    return { ...one, selectors: [selectorOf(text), ...others] }
+  })
+  return { ...recording, steps }
 }

@@ -1,0 +1,106 @@
+import { Int, OneOf, Text, type TObject, Type } from '../core/schema.ts'
+
+/** Longest selector, text or expression, in characters. */
+const LONGEST_TEXT = 10_000
+const LONGEST_URL = 4000
+
+/** What every step may have. Fields that are not named here are kept, because Chrome adds some now and then. */
+const anyStep = {
+  timeout: Type.Optional(Int({ minimum: 1, maximum: 600_000, description: 'Time for the step, in milliseconds' })),
+  assertedEvents: Type.Optional(
+    Type.Array(
+      Type.Object({
+        type: OneOf(['navigation']),
+        url: Type.Optional(Text(0, LONGEST_URL)),
+        title: Type.Optional(Text(0, LONGEST_TEXT)),
+      }),
+      { maxItems: 10, description: 'A navigation that the step causes, and that is waited for' },
+    ),
+  ),
+  target: Type.Optional(
+    Text(1, LONGEST_URL, { description: '`main`, or the address of a tab or frame', examples: ['main'] }),
+  ),
+}
+
+const inFrame = {
+  ...anyStep,
+  frame: Type.Optional(
+    Type.Array(Int({ minimum: 0, maximum: 1000 }), {
+      maxItems: 20,
+      description: 'The way to the frame: index of a child frame, of its child, and so on. Left out: the page itself',
+    }),
+  ),
+}
+
+const selector = Text(1, LONGEST_TEXT)
+const Selectors = Type.Array(Type.Union([selector, Type.Array(selector, { minItems: 1, maxItems: 20 })]), {
+  minItems: 1,
+  maxItems: 50,
+  description:
+    'Ways to the same element: CSS, or behind `aria/`, `text/`, `xpath/`, `pierce/`. A list leads from the root of a shadow tree to the next',
+})
+
+const onElement = { ...inFrame, selectors: Selectors }
+
+const press = {
+  deviceType: Type.Optional(OneOf(['mouse', 'pen', 'touch'])),
+  button: Type.Optional(OneOf(['primary', 'auxiliary', 'secondary', 'back', 'forward'])),
+  offsetX: Type.Optional(Type.Number()),
+  offsetY: Type.Optional(Type.Number()),
+  duration: Type.Optional(Type.Number({ minimum: 0, maximum: 60_000 })),
+}
+
+/** A key as `KeyboardEvent.key` names it: one character, or a word such as `Enter`. */
+const key = Text(1, 40)
+
+const fieldsOf = {
+  setViewport: {
+    ...anyStep,
+    width: Type.Number({ minimum: 0 }),
+    height: Type.Number({ minimum: 0 }),
+    deviceScaleFactor: Type.Optional(Type.Number({ minimum: 0 })),
+    isMobile: Type.Optional(Type.Boolean()),
+    hasTouch: Type.Optional(Type.Boolean()),
+    isLandscape: Type.Optional(Type.Boolean()),
+  },
+  emulateNetworkConditions: {
+    ...anyStep,
+    download: Type.Number(),
+    upload: Type.Number(),
+    latency: Type.Number(),
+  },
+  navigate: { ...anyStep, url: Text(1, LONGEST_URL) },
+  click: { ...onElement, ...press },
+  doubleClick: { ...onElement, ...press },
+  hover: onElement,
+  change: { ...onElement, value: Text(0, LONGEST_TEXT) },
+  keyDown: { ...anyStep, key },
+  keyUp: { ...anyStep, key },
+  scroll: {
+    ...inFrame,
+    selectors: Type.Optional(Selectors),
+    x: Type.Optional(Type.Number()),
+    y: Type.Optional(Type.Number()),
+  },
+  close: anyStep,
+  waitForElement: {
+    ...onElement,
+    operator: Type.Optional(OneOf(['>=', '==', '<='])),
+    count: Type.Optional(Int({ minimum: 0, maximum: 100_000 })),
+    visible: Type.Optional(Type.Boolean()),
+    attributes: Type.Optional(Type.Record(Type.String(), Type.String())),
+    properties: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  },
+  waitForExpression: { ...inFrame, expression: Text(1, LONGEST_TEXT) },
+} as const satisfies Record<string, Parameters<typeof Type.Object>[0]>
+
+/** Kinds of steps that can be walked. */
+export type StepType = keyof typeof fieldsOf
+export const STEP_TYPES = Object.keys(fieldsOf) as StepType[]
+
+export const isStepType = (type: string): type is StepType => Object.hasOwn(fieldsOf, type)
+
+/** The schema of each kind of step. */
+export const STEP_SCHEMAS = Object.fromEntries(
+  Object.entries(fieldsOf).map(([type, fields]) => [type, Type.Object(fields)]),
+) as unknown as { [type in StepType]: TObject<(typeof fieldsOf)[type]> }

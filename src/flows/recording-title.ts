@@ -1,0 +1,57 @@
+import { cutText } from '../core/text.ts'
+import { type RecordedStep, type Selector, selectorText } from './recording.ts'
+import { isStepType, type StepType } from './recording-steps.ts'
+
+const MAX_TITLE = 200
+const MAX_NAME = 80
+
+type Words = (step: RecordedStep) => string
+
+/** The words of each kind. What is typed stays out of them: it may be personal. */
+const WORDS: Readonly<Record<StepType, Words>> = {
+  setViewport: ({ width, height }) => `Set the window to ${width} × ${height}`,
+  emulateNetworkConditions: () => 'Change the speed of the network',
+  navigate: ({ url }) => `Open ${url}`,
+  click: (step) => `${CLICKS[String(step.button)] ?? 'Click'} ${nameOf(step)}`,
+  doubleClick: (step) => `Double-click ${nameOf(step)}`,
+  hover: (step) => `Point at ${nameOf(step)}`,
+  change: (step) => `Fill in ${nameOf(step)}`,
+  keyDown: ({ key }) => `Press the key ${keyText(key)}`,
+  keyUp: ({ key }) => `Release the key ${keyText(key)}`,
+  scroll: (step) => (step.selectors ? `Scroll ${nameOf(step)}` : 'Scroll the page'),
+  close: () => 'Close the tab',
+  waitForElement: (step) => `Wait for ${nameOf(step)}${step.visible === false ? ' to be gone' : ''}`,
+  waitForExpression: () => 'Wait for an expression to hold',
+}
+
+const CLICKS: Readonly<Record<string, string>> = { secondary: 'Right-click', auxiliary: 'Middle-click' }
+
+/** Returns a step in words, at most 200 characters: `Click “Add to basket”`. `{{name}}` stays as it is written. */
+export function titleOf(step: RecordedStep): string {
+  const words = isStepType(step.type) ? WORDS[step.type](step) : step.type
+  return cutText(words.replaceAll(/\s+/g, ' ').trim(), MAX_TITLE, '…')
+}
+
+const keyText = (key: unknown): string => (key === ' ' ? 'Space' : String(key))
+
+/** The element as a person would name it: by what it is called, else by what it says, else by its first selector. */
+function nameOf(step: RecordedStep): string {
+  const selectors = (step.selectors ?? []) as Selector[]
+  for (const prefix of ['aria/', 'text/']) {
+    // A way ends at the element; where that has no name, what it lies in has one.
+    for (const part of selectors.flatMap((selector) => [selector].flat().toReversed())) {
+      const name = part.startsWith(prefix) ? readName(part.slice(prefix.length)) : ''
+      if (name) return `“${cutText(name, MAX_NAME, '…')}”`
+    }
+  }
+  const [first] = selectors
+  return first === undefined ? 'an element' : cutText(selectorText(first), MAX_NAME, '…')
+}
+
+const ATTRIBUTE = /\[\s*(name|role)\s*=\s*(["'])(.*?)\2\s*\]/g
+
+/** `Pay[role="button"]` → `Pay`; `[role="searchbox"]` → `` */
+function readName(aria: string): string {
+  const named = [...aria.matchAll(ATTRIBUTE)].find(([, attribute]) => attribute === 'name')?.[3]
+  return (named ?? aria.replaceAll(ATTRIBUTE, '')).trim()
+}
