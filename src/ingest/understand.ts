@@ -371,7 +371,7 @@ function hitFields(item: HitItem, vendor: string, event: string, account: string
 }
 
 /** HTTP 400 and above is a failure; browsers report 0 for a request that got no answer. */
-function outcomeOf(status: HitItem['status']): EventStatus | null {
+export function outcomeOf(status: HitItem['status']): EventStatus | null {
   if (typeof status !== 'number') return status ?? null
   return status === 0 || status >= 400 ? 'failure' : 'ok'
 }

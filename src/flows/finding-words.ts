@@ -1,0 +1,69 @@
+import { type Condition, type Operator, TWINS, targetOf } from '../conditions/condition.ts'
+import { compileMask, maskPersonal } from '../conditions/mask.ts'
+import type { Privacy } from '../conditions/privacy.ts'
+import { wordsOf } from '../conditions/words.ts'
+import { cutText } from '../core/text.ts'
+import { conditionEventOf, type ExpectedEvent, type MatchedEvent } from './match.ts'
+import type { StepResult } from './run.ts'
+
+/** The words in which findings speak of events, steps and data. None of them has personal data. */
+
+const MAX_VALUE_LENGTH = 60
+
+const quoted = (text: string) => `“${text}”`
+
+/** `Google Analytics 4 purchase`; `Hotjar` for an event without a name. */
+export function eventName({ vendor, event }: Pick<MatchedEvent, 'vendor' | 'event'>, privacy: Privacy): string {
+  const names = [maskPersonal(vendor, '$vendor', privacy), maskPersonal(event, '$event', privacy)]
+  return names.filter(Boolean).join(' ')
+}
+
+/** `Google Analytics 4 purchase`, `an event of Google Analytics 4`, `an event with the label “Checkout”`. */
+export function expectedName({ label, vendor, event, account }: ExpectedEvent): string {
+  const what = event === undefined ? ['an event', vendor && `of ${vendor}`] : [vendor, event]
+  const labelled = label && `with the label ${quoted(label)}`
+  return [...what, labelled, account && `for the account ${account}`].filter(Boolean).join(' ')
+}
+
+/** `step 5, Click “Buy”`: counted from 1. */
+export function stepName(step: number, steps: readonly StepResult[], privacy: Privacy): string {
+  const title = steps.find(({ index }) => index === step)?.title
+  return `step ${step + 1}${title ? `, ${maskPersonal(title, '', privacy)}` : ''}`
+}
+
+/** `once`, `2 times`. */
+export const timesText = (count: number): string => (count === 1 ? 'once' : `${count} times`)
+
+/** What a condition that says what is right asks for: ``the `currency` equal to "EUR"`` without its article. */
+export const demandOf = (condition: Condition): string => wordsOf(condition).replace(/^had /, '')
+
+const OPPOSITES = new Map<Operator, Operator>(
+  Object.entries(TWINS).flatMap(([negative, positive]) => [
+    [negative as Operator, positive],
+    [positive, negative as Operator],
+  ]),
+)
+
+/**
+ * Returns what an event did for which a condition does not hold, as text that follows its name: ``had no `currency` ``,
+ * ``had "USD" as `currency` ``.
+ */
+export function deviationOf(condition: Condition, seen: MatchedEvent, privacy: Privacy): string {
+  const target = targetOf(condition)
+  const opposite = OPPOSITES.get(condition.op)
+  if (target.kind === 'any' || target.kind === 'label') {
+    return opposite ? wordsOf({ ...condition, op: opposite }) : `did not have ${demandOf(condition)}`
+  }
+  const value = shownValue(condition, seen, privacy)
+  const name = demandOf({ parameter: condition.parameter, op: 'not_blank' })
+  return value.trim() === ''
+    ? `had no ${name}`
+    : `had ${JSON.stringify(cutText(value, MAX_VALUE_LENGTH, '…'))} as ${name}`
+}
+
+function shownValue(condition: Condition, seen: MatchedEvent, privacy: Privacy): string {
+  const shown = compileMask([condition], privacy)(conditionEventOf(seen))
+  const target = targetOf(condition)
+  if (target.kind === 'key') return Object.hasOwn(shown.params, target.key) ? (shown.params[target.key] ?? '') : ''
+  return target.kind === 'field' ? String(shown[target.field] ?? '') : ''
+}

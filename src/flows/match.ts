@@ -1,0 +1,151 @@
+import { refuseInexact } from '../alerts/types/refusals.ts'
+import type { SeenEvent } from '../browser/traffic.ts'
+import { type Condition, type ConditionEvent, checkConditions, LABEL, RuleCheck } from '../conditions/condition.ts'
+import { labelsRead } from '../conditions/label.ts'
+import { compileFilters } from '../conditions/predicate.ts'
+import { AppError } from '../core/error.ts'
+import { outcomeOf } from '../ingest/understand.ts'
+import type { LabelMember, MembersOf } from '../labels/label.ts'
+import type { Expectation } from './expectation.ts'
+
+/** What an expectation asks of a single event. */
+export type ExpectedEvent = Pick<Expectation, 'label' | 'vendor' | 'event' | 'account' | 'data'>
+
+/** Labels by their names as they are written in expectations, each with its members; others have none. */
+export type LabelMembers = Readonly<Record<string, readonly LabelMember[]>>
+
+/** The part of a seen event that expectations look at. What is left out is not known. */
+export type MatchedEvent = Pick<SeenEvent, 'vendor' | 'event' | 'account' | 'params'> &
+  Partial<Pick<SeenEvent, 'host' | 'path' | 'status' | 'answered'>>
+
+/** Tests of the events of an expectation. */
+export interface EventTests {
+  /** Whether label, vendor, event and account are as expected. */
+  isNamed(event: MatchedEvent): boolean
+  /** Whether the data is as expected, too. */
+  matches(event: MatchedEvent): boolean
+  /** Returns the conditions of `data` that do not hold, as they were written. */
+  faultsIn(event: MatchedEvent): Condition[]
+}
+
+/** An expectation that can be held against events. */
+export interface CompiledExpectation extends EventTests {
+  /** In the list of expectations. */
+  index: number
+  /** With the defaults of `min`, `max` and `withinMs` in place; `min` is 0 where `max` is. */
+  expectation: Expectation & { min: number; max: number | null; withinMs: number }
+}
+
+const DEFAULT_WITHIN_MS = 5000
+
+/** Returns the expectations compiled, in their order; they passed `checkExpectations`. */
+export function compileExpectations(expectations: readonly Expectation[], labels: LabelMembers): CompiledExpectation[] {
+  return expectations.map((one, index) => {
+    const { min = 1, max = null, withinMs = DEFAULT_WITHIN_MS } = one
+    return { index, expectation: { ...one, min: max === 0 ? 0 : min, max, withinMs }, ...compileEvent(one, labels) }
+  })
+}
+
+/** Returns the tests of single events. `data` says what is right: all of its conditions hold. */
+export function compileEvent(
+  { label, vendor, event, account, data = [] }: ExpectedEvent,
+  labels: LabelMembers,
+): EventTests {
+  const membersOf: MembersOf = (name) => (Object.hasOwn(labels, name) ? (labels[name] ?? []) : [])
+  const read = (conditions: readonly Condition[]) => compileFilters(labelsRead(conditions, membersOf))
+  const hasLabel = read(label === undefined ? [] : [{ parameter: LABEL, op: 'equals', values: [label] }])
+  const tests = data.map((condition) => ({ condition, holds: read([condition]) }))
+  const isNamed = (seen: MatchedEvent) =>
+    (vendor === undefined || seen.vendor === vendor) &&
+    (event === undefined || seen.event === event) &&
+    (account === undefined || seen.account === account) &&
+    hasLabel(conditionEventOf(seen))
+  const faultsIn = (seen: MatchedEvent) => {
+    const event = conditionEventOf(seen)
+    return tests.flatMap(({ condition, holds }) => (holds(event) ? [] : [condition]))
+  }
+  return { isNamed, faultsIn, matches: (seen) => isNamed(seen) && faultsIn(seen).length === 0 }
+}
+
+/** Returns the event as conditions read it. A request that was answered inside the browser went well. */
+export function conditionEventOf(seen: MatchedEvent): ConditionEvent {
+  const { host = null, path = null, status = null, answered = false } = seen
+  return {
+    vendor: seen.vendor,
+    event: seen.event,
+    account: seen.account,
+    params: seen.params,
+    host,
+    path,
+    status: answered ? 'ok' : outcomeOf(status ?? undefined),
+    title: null,
+    env: 'prod',
+    sessionId: null,
+    customerId: null,
+    execMs: null,
+    durMs: null,
+    bytes: null,
+    version: null,
+  }
+}
+
+/** Returns the events that count for an expectation: those of its step, or all. */
+export function spanOf<Event extends { step: number }>({ step }: Expectation, events: readonly Event[]): Event[] {
+  return step === undefined ? [...events] : events.filter((event) => event.step === step)
+}
+
+/**
+ * Returns the expectations of which fewer than `min` events came so far: what is worth waiting for. Those of a step that
+ * has not begun are among them.
+ */
+export function unmet(
+  expectations: readonly CompiledExpectation[],
+  events: readonly (MatchedEvent & { step: number })[],
+): CompiledExpectation[] {
+  return expectations.filter(({ expectation, matches }) => {
+    if (expectation.min === 0) return false
+    return spanOf(expectation, events).filter(matches).length < expectation.min
+  })
+}
+
+/** Returns the members of each label that is named, for `compileExpectations`. */
+export function membersOfNamed(expectations: readonly ExpectedEvent[], membersOf: MembersOf): LabelMembers {
+  const named = expectations.flatMap(({ label, data = [] }) => [
+    ...(label === undefined ? [] : [label]),
+    ...data.flatMap(({ parameter, values = [] }) => (parameter === LABEL ? values : [])),
+  ])
+  return Object.fromEntries([...new Set(named)].map((label) => [label, membersOf(label)]))
+}
+
+/**
+ * Throws `AppError('invalid')` for expectations that fit the schema and are still invalid, naming the field, as in
+ * `expectations[2].step`. `steps`: how many the recording has.
+ */
+export function checkExpectations(expectations: readonly Expectation[], steps: number, path = 'expectations'): void {
+  const check = new RuleCheck()
+  for (const [index, expectation] of expectations.entries()) {
+    const at = `${path}[${index}]`
+    const { step } = expectation
+    if (step !== undefined && step >= steps) {
+      const has = steps === 1 ? '1 step, which is 0' : `${steps} steps, 0 to ${steps - 1}`
+      throw new AppError('invalid', `${at}.step: the recording has ${has}`)
+    }
+    checkExpected(expectation, at, check)
+  }
+}
+
+/** As `checkExpectations`, for one without a step. `check`: shared by those that are saved together. */
+export function checkExpected(
+  { min = 1, max = null, ...expected }: Omit<Expectation, 'step' | 'withinMs'>,
+  path: string,
+  check: RuleCheck,
+): void {
+  const { label, vendor, event, account, data = [] } = expected
+  const asks = [label, vendor, event, account].some((field) => field !== undefined) || data.length > 0
+  if (!asks)
+    throw new AppError('invalid', `${path}: needs label, vendor, event, account or data; without, every event would do`)
+  if (max !== null && max > 0 && max < min)
+    throw new AppError('invalid', `${path}.max: must be at least min, ${min}, or 0`)
+  checkConditions(data, `${path}.data`, check)
+  refuseInexact(data, `${path}.data`)
+}

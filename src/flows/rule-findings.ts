@@ -1,0 +1,96 @@
+import type { Alert } from '../alerts/alert.ts'
+import { conditionsOf, targetOf } from '../conditions/condition.ts'
+import { maskPersonal } from '../conditions/mask.ts'
+import type { Privacy } from '../conditions/privacy.ts'
+import { brokenBy, joinWords } from '../conditions/words.ts'
+import type { StoredEvent } from '../core/event.ts'
+import { eventName, stepName } from './finding-words.ts'
+import { conditionEventOf } from './match.ts'
+import type { RunEvent, RunFinding, StepResult } from './run.ts'
+
+/** A run whose events are judged by the rules in force. */
+export interface JudgedByRules {
+  runId: string
+  orgId: string
+  /** Null: only rules for all domains judge it. */
+  domainId: string | null
+  steps: readonly StepResult[]
+  events: readonly RunEvent[]
+}
+
+/** The rules in force of the run's organization. */
+export interface Rules {
+  /** As `RulesInForce.judge`: the ids of the alerts whose rule the event breaks. */
+  judge(event: StoredEvent): string[]
+  /** With labels read; null: it is gone. */
+  alertOf(id: string): Alert | null
+  privacy: Privacy
+}
+
+/** Fields that the senders of a page know of an event, and a browser from outside does not. */
+const UNKNOWN_FIELDS: ReadonlySet<string> = new Set(['title', 'customerId', 'execMs', 'durMs', 'bytes', 'version'])
+
+/**
+ * Returns a finding of kind `rule` for each alert in force and each event, by vendor and name, that breaks it: the first such
+ * event's. Rules that ask for what a run does not know of its events are left out.
+ */
+export function ruleFindings(run: JudgedByRules, { judge, alertOf, privacy }: Rules): RunFinding[] {
+  const found = new Map<string, RunFinding>()
+  for (const event of run.events) {
+    const stored = storedOf(event, run)
+    for (const id of judge(stored)) {
+      const key = JSON.stringify([id, event.vendor, event.event])
+      const alert = found.has(key) ? null : alertOf(id)
+      if (alert && !asksUnknown(alert)) found.set(key, findingOf(alert, stored, event, run.steps, privacy))
+    }
+  }
+  return [...found.values()]
+}
+
+function asksUnknown(alert: Alert): boolean {
+  return conditionsOf(alert).some((condition) => {
+    const target = targetOf(condition)
+    return target.kind === 'field' && UNKNOWN_FIELDS.has(target.field)
+  })
+}
+
+function findingOf(
+  alert: Alert,
+  stored: StoredEvent,
+  { step }: RunEvent,
+  steps: readonly StepResult[],
+  privacy: Privacy,
+): RunFinding {
+  const { always, here } = brokenBy(alert, stored, privacy.regions)
+  const did = joinWords([...always, ...here]) || 'broke the rule'
+  const name = maskPersonal(alert.name, '', privacy)
+  return {
+    kind: 'rule',
+    step,
+    vendor: maskPersonal(stored.vendor, '$vendor', privacy),
+    event: maskPersonal(stored.event, '$event', privacy),
+    sentence: `${eventName(stored, privacy)} breaks the alert “${name}” in ${stepName(step, steps, privacy)}: it ${did}`,
+    expected: 'no event that breaks the rule',
+    observed: did.replace(/^had /, ''),
+  }
+}
+
+/** An event of a run as if the site had sent it to the collector. */
+function storedOf(seen: RunEvent, { runId, orgId, domainId }: JudgedByRules): StoredEvent {
+  return {
+    ...conditionEventOf(seen),
+    seq: 0,
+    id: '',
+    ts: seen.at,
+    receivedAt: seen.at,
+    orgId,
+    domainId: domainId ?? '',
+    env: 'prod',
+    kind: 'event',
+    // A walk is a session.
+    sessionId: runId,
+    status: conditionEventOf(seen).status,
+    weight: 1,
+    violations: null,
+  }
+}
