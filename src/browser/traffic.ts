@@ -1,3 +1,4 @@
+import type { Page } from 'puppeteer-core'
 import type { Instant } from '../core/clock.ts'
 
 /** The page that a request belongs to: the tab's own document, also for requests of its frames and workers. */
@@ -11,6 +12,8 @@ export interface PagePlace {
 export interface SeenRequest extends PagePlace {
   /** From 1, in the order in which requests were made. */
   number: number
+  /** `tabOf` the tab whose page, frame or worker made it; null for a worker that belongs to no tab that is known. */
+  tab: string | null
   at: Instant
   /** Id of its tab, as `tabOf` says it; null for what belongs to no single tab, such as a shared worker. */
   tab: string | null
@@ -33,6 +36,8 @@ export interface SeenRequest extends PagePlace {
   mimeType: string
   /** Bytes of the response's body as they came; 0 while unknown. */
   bytes: number
+  /** From the request to the first of its response; null while there is none. */
+  waitMs: number | null
   /** From the request to the end of its response; null while it is under way. */
   durMs: number | null
   /** Why it failed, in a sentence without its full stop; the guard's reason where that refused it. Null: it did not. */
@@ -77,6 +82,11 @@ export interface Traffic {
   /**
    * Resolves when nothing was under way for `silenceMs`, with true; after `atMostMs` with false. Fails when `stopping` is
    * aborted.
+   * @param tab left out: of all tabs
    */
-  quiet(silenceMs: number, atMostMs: number, stopping: AbortSignal): Promise<boolean>
+  quiet(silenceMs: number, atMostMs: number, stopping: AbortSignal, tab?: string): Promise<boolean>
+  /** Names a tab as `SeenRequest.tab` does. */
+  tabOf(page: Page): string
+  /** Drops the requests up to that number with their events, so that a long crawl stays small. */
+  forget(upTo: number): void
 }

@@ -1,0 +1,93 @@
+/** Stands in place of a secret. */
+const HIDDEN = '***'
+/** Secrets of three bytes and less have no such piece in base64 at every place; shorter pieces are in any text. */
+const SHORTEST_BASE64 = 4
+
+/** Texts of texts (an address in an address, JSON in a form) spell a character several times over: `%252F`, `\\\"`. */
+const PERCENT = '%(?:25){0,4}'
+const BACKSLASH = String.raw`(?:\\|${PERCENT}5C)`
+const ESCAPES = `${BACKSLASH}{1,8}`
+
+/** Characters with an escape of their own in JSON and JavaScript. */
+const SHORT_ESCAPES: Record<string, string> = { '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't', '\v': 'v' }
+const ENTITIES: Record<string, string> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' }
+
+const hex = (value: number, width: number) => value.toString(16).padStart(width, '0')
+
+/**
+ * Returns a function that replaces the secrets in a text by `***`: as they are, in any case of their letters, and as
+ * addresses, forms, JSON, JavaScript, HTML and base64 spell them, also when these are nested. Empty secrets are passed over.
+ * In base64 that has other text before it, a secret of less than four bytes is not found.
+ */
+export function maskerOf(secrets: readonly string[]): (text: string) => string {
+  const plain = secretPattern(secrets)
+  if (!plain) return (text) => text
+  const packed = base64Pattern(secrets)
+  return (text) => text.replace(plain, HIDDEN).replace(packed, HIDDEN)
+}
+
+/** Matches every spelling of the secrets but base64; null: there are none. For the RegExp of browsers too. */
+export function secretPattern(secrets: readonly string[]): RegExp | null {
+  const texts = formsOf(secrets)
+  if (texts.length === 0) return null
+  return new RegExp(texts.map((text) => Array.from(text, spellings).join('')).join('|'), 'giu')
+}
+
+/** Longest first, so that no rest of a secret is left that begins with another one. */
+function formsOf(secrets: readonly string[]): string[] {
+  const forms = secrets.flatMap((secret) => [secret, secret.trim(), secret.normalize('NFC'), secret.normalize('NFD')])
+  return [...new Set(forms)].filter((text) => text !== '').toSorted((a, b) => b.length - a.length)
+}
+
+/** Each way in which a character is written, as a group of a regular expression that ignores case. */
+function spellings(character: string): string {
+  const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index))
+  const code = character.codePointAt(0) ?? 0
+  const each = (write: (unit: number) => string) => units.map(write).join('')
+  const isWord = /[\p{L}\p{N}]/u.test(character)
+  const ways = [
+    `${isWord ? '' : `${BACKSLASH}{0,8}`}${RegExp.escape(character)}`,
+    [...new TextEncoder().encode(character)].map((byte) => PERCENT + hex(byte, 2)).join(''),
+    each((unit) => `${ESCAPES}u${hex(unit, 4)}`),
+    `${ESCAPES}u\\{0{0,4}${code.toString(16)}\\}`,
+    each((unit) => `${PERCENT}u${hex(unit, 4)}`),
+    `${percentOr('&')}${percentOr('#')}(?:0{0,6}${code}|x0{0,6}${code.toString(16)})(?:${percentOr(';')})?`,
+  ]
+  if (code < 0x100) ways.push(`${ESCAPES}x${hex(code, 2)}`, PERCENT + hex(code, 2))
+  if (character === ' ') ways.push(String.raw`\+`, `${PERCENT}2B`)
+  const escape = SHORT_ESCAPES[character]
+  if (escape) ways.push(ESCAPES + escape)
+  const entity = ENTITIES[character]
+  if (entity) ways.push(`${percentOr('&')}${entity}${percentOr(';')}`)
+  return `(?:${ways.join('|')})`
+}
+
+const percentOr = (character: string) =>
+  `(?:${RegExp.escape(character)}|${PERCENT}${hex(character.charCodeAt(0), 2)})`
+
+/** Matches what of a secret stands in base64, wherever it begins in what was encoded. Its case counts. */
+function base64Pattern(secrets: readonly string[]): RegExp {
+  const texts = formsOf(secrets).flatMap((text) => {
+    const inUrl = encodeURIComponent(text.toWellFormed())
+    return [text, inUrl, inUrl.replaceAll('%20', '+'), JSON.stringify(text).slice(1, -1)]
+  })
+  const pieces = [...new Set(texts)].flatMap((text) => base64Pieces(new TextEncoder().encode(text)))
+  const longestFirst = [...new Set(pieces)].toSorted((a, b) => b.length - a.length)
+  const spelled = longestFirst.map((piece) => Array.from(piece, base64Spellings).join(''))
+  // Nothing matches the empty class.
+  return new RegExp(spelled.join('|') || '[]', 'g')
+}
+
+/** A piece for each of the three places in a group of three bytes: the digits that depend on these bytes alone. */
+function base64Pieces(bytes: Uint8Array): string[] {
+  return [0, 1, 2].flatMap((before) => {
+    const digits = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')
+    const piece = digits.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6))
+    return piece.length < SHORTEST_BASE64 ? [] : [piece]
+  })
+}
+
+function base64Spellings(digit: string): string {
+  if (digit === '+') return `(?:\\+|-|${PERCENT}2[Bb])`
+  return digit === '/' ? `(?:(?:${BACKSLASH})?/|_|${PERCENT}2[Ff])` : digit
+}
