@@ -1,4 +1,3 @@
-import type { Page } from 'puppeteer-core'
 import type { Instant } from '../core/clock.ts'
 
 /** The page that a request belongs to: the tab's own document, also for requests of its frames and workers. */
@@ -12,8 +11,6 @@ export interface PagePlace {
 export interface SeenRequest extends PagePlace {
   /** From 1, in the order in which requests were made. */
   number: number
-  /** `tabOf` the tab whose page, frame or worker made it; null for a worker that belongs to no tab that is known. */
-  tab: string | null
   at: Instant
   /** Id of its tab, as `tabOf` says it; null for what belongs to no single tab, such as a shared worker. */
   tab: string | null
@@ -82,11 +79,7 @@ export interface Traffic {
   /**
    * Resolves when nothing was under way for `silenceMs`, with true; after `atMostMs` with false. Fails when `stopping` is
    * aborted.
-   * @param tab left out: of all tabs
+   * @param tab left out: of the whole browser
    */
   quiet(silenceMs: number, atMostMs: number, stopping: AbortSignal, tab?: string): Promise<boolean>
-  /** Names a tab as `SeenRequest.tab` does. */
-  tabOf(page: Page): string
-  /** Drops the requests up to that number with their events, so that a long crawl stays small. */
-  forget(upTo: number): void
 }
