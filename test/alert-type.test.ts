@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { join, resolve } from 'node:path'
 import { Glob } from 'bun'
 import { ALERT_KINDS, alertTypes } from '../src/alerts/types/index.ts'
+import { issueKinds } from '../src/issues/kinds/index.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
 const TEST_MS = 120_000
@@ -36,6 +37,11 @@ test(
   },
   TEST_MS,
 )
+
+test('what raises issues is a type of alert or a kind of run, each named once', () => {
+  const kinds = issueKinds.map(({ kind }) => kind)
+  expect(kinds).toEqual([...ALERT_KINDS, 'flow_test', 'audit'])
+})
 
 test('nobody but the types and the sample shop names a type, or asks for what only one has', async () => {
   const fields = alertTypes.flatMap(({ configuration }) => configuration?.field ?? [])

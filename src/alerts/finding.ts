@@ -24,6 +24,10 @@ export interface Finding {
   expected: number | null
   /** `expected` as text, where the number is a bound and not the usual count: `more than 10`. */
   expectation?: string
+  /** What was observed as text, where no number says it: `currency is missing`. */
+  observation?: string
+  /** Id of the run that found it; absent when an alert did. */
+  runId?: string
   firstAt: Instant
   lastAt: Instant
   /** Most frequent first, at most 20. */

@@ -1,4 +1,3 @@
-import { alertTypeOf } from '../alerts/types/index.ts'
 import { maskedChange } from '../changes/change.ts'
 import { changesWatched } from '../changes/store.ts'
 import { openFindings } from '../compliance/store.ts'
@@ -12,6 +11,7 @@ import { draftsOf } from '../insights/suggestions.ts'
 import { oneLine } from '../integrations/message/one-line.ts'
 import { countMoved, issuesMoved } from '../issues/day.ts'
 import type { IssueRecord } from '../issues/issue.ts'
+import { issueKindOf } from '../issues/kinds/index.ts'
 import { unresolvedIssues } from '../issues/list.ts'
 import { issueValueOf } from '../issues/value.ts'
 import { listLabels } from '../labels/store.ts'
@@ -144,7 +144,7 @@ const RESOLVED = ['resolved'] as const
 
 function digestIssue(issue: IssueRecord, domains: ReadonlyMap<string, string>, mask: Mask): DigestIssue {
   const { id, title, status, severity, domainId, occurrences, impactValue, firstSeenAt, evidence, alertType } = issue
-  const { unit } = alertTypeOf(alertType)
+  const { unit } = issueKindOf(alertType)
   return {
     ...{ id, status, severity, domainId, firstSeenAt, value: impactValue },
     title: mask(title),

@@ -1,12 +1,12 @@
 import type { Alert } from '../alerts/alert.ts'
 import { eventsAt, type Place, type SeenEvent } from '../alerts/events-at.ts'
 import { maskOf } from '../alerts/sample.ts'
-import { alertTypeOf } from '../alerts/types/index.ts'
 import { compileMask } from '../conditions/mask.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { parser } from '../core/schema.ts'
 import { EventSchema } from '../insights/event-search.ts'
+import { issueKindOf } from '../issues/kinds/index.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import type { Trouble } from './trouble.ts'
@@ -57,7 +57,7 @@ type Ruled = Trouble & { rule: Alert }
 
 async function violatingEvents(trouble: Trouble, history: History): Promise<SeenEvent[]> {
   const { issue, now, keptFrom } = trouble
-  const { violating } = alertTypeOf(issue.alertType).evidence
+  const { violating } = issueKindOf(issue.alertType).evidence
   if (!violating) return []
   const violations = query('evidence.violations', {
     orgId: issue.orgId,
@@ -89,7 +89,7 @@ const readEvent = parser(EventSchema)
 /** Searches the last hour first: it mostly contains one, and searching weeks of events takes long. */
 async function goodEvent(trouble: Ruled, bad: SeenEvent | null, history: History): Promise<SeenEvent | null> {
   const { issue, now } = trouble
-  const like = alertTypeOf(issue.alertType).evidence.isGoodAlike ? bad : null
+  const like = issueKindOf(issue.alertType).evidence.isGoodAlike ? bad : null
   let good: SeenEvent | null = null
   for (const from of [now - HOUR_MS, now - DAY_MS, issue.firstSeenAt - GOOD_BEFORE_MS]) {
     good = await goodEventSince(from, trouble, like, history)
@@ -105,8 +105,10 @@ async function goodEventSince(
   history: History,
 ): Promise<SeenEvent | null> {
   const { issue, now, keptFrom } = trouble
-  const { where, isGood } = alertTypeOf(issue.alertType).evidence.good(trouble)
-  const good = query('evidence.good', {
+  const good = issueKindOf(issue.alertType).evidence.good?.(trouble)
+  if (!good) return null
+  const { where, isGood } = good
+  const newest = query('evidence.good', {
     orgId: issue.orgId,
     window: windowOf(from, now, keptFrom),
     write(binder) {
@@ -122,7 +124,7 @@ async function goodEventSince(
       }
     },
   })
-  const events = await eventsAt(issue.orgId, await history.query<Place>(good), history)
+  const events = await eventsAt(issue.orgId, await history.query<Place>(newest), history)
   return (isGood ? events.find(isGood) : events[0]) ?? null
 }
 

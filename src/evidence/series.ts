@@ -1,10 +1,9 @@
 import { type Period, type PeriodWindow, parsePeriod, previousWindow, windowAt } from '../alerts/period.ts'
-import { describeByType } from '../alerts/types/describe.ts'
 import type { CountedSeries } from '../alerts/types/evidence.ts'
-import { alertTypeOf } from '../alerts/types/index.ts'
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { Closed, OneOf, Type } from '../core/schema.ts'
 import { countsKeptFrom, type Point, pointFields, shownPoint, sumsIn, wholeEvents } from '../insights/count-series.ts'
+import { describeByKind, issueKindOf } from '../issues/kinds/index.ts'
 import { rowStart, type SeriesScope, type Span } from '../signals/series.ts'
 import type { SeriesChart } from '../signals/verdict-row.ts'
 import type { History } from '../warehouse/warehouse.ts'
@@ -24,7 +23,7 @@ export const seriesFields = {
   series: Type.Array(Closed(pointFields), {
     maxItems: MAX_BUCKETS,
     description:
-      `Oldest first, without gaps, up to now. ${describeByType(({ evidence }) => evidence.counted)}. ` +
+      `Oldest first, without gaps, up to now. ${describeByKind(({ evidence }) => evidence.counted)}. ` +
       'Empty when nobody knows any more what an alert counted. What is no longer kept is not in it',
   }),
   grain: OneOf(['hour', 'day']),
@@ -55,7 +54,7 @@ interface Grid {
 export async function seriesOf(trouble: Trouble, sources: SeriesSources): Promise<Series> {
   const { issue, followed } = trouble
   if (followed !== null) return followedRows(trouble, followed, sources)
-  const counted = alertTypeOf(issue.alertType).evidence.series(trouble)
+  const counted = issueKindOf(issue.alertType).evidence.series(trouble)
   if (counted === 'occurrences') return occurrencesByDay(trouble)
   if (counted === null) return { series: [], grain: 'hour' }
   const { over, where, boundsOf, isRelative = false } = counted

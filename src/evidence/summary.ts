@@ -1,8 +1,8 @@
-import { alertTypeOf } from '../alerts/types/index.ts'
 import { countText, minuteText } from '../core/text.ts'
 import { oneLine } from '../integrations/message/one-line.ts'
 import type { Explanation } from '../issues/explanation.ts'
 import type { IssueDetail, IssueRecord } from '../issues/issue.ts'
+import { issueKindOf } from '../issues/kinds/index.ts'
 
 const MAX_NAME_LENGTH = 200
 
@@ -24,7 +24,7 @@ const name = (text: string) => oneLine(text, MAX_NAME_LENGTH)
 
 function whatOf({ alertType, evidence }: IssueRecord): string {
   const subject = [evidence?.vendor, evidence?.event].flatMap((part) => (part ? [name(part)] : [])).join(' ')
-  return alertTypeOf(alertType).words.summary({ subject, summary: evidence && name(evidence.summary) })
+  return issueKindOf(alertType).words.summary({ subject, summary: evidence && name(evidence.summary) })
 }
 
 function placeOf(domain: string | null, hosts: readonly string[]): string {
@@ -37,7 +37,7 @@ function placeOf(domain: string | null, hosts: readonly string[]): string {
 
 /** Returns `12 times`, or for types that count windows `in 3 windows`. */
 function timesOf({ alertType, occurrences }: IssueRecord): string {
-  const { countsFirings, unit } = alertTypeOf(alertType)
+  const { countsFirings, unit } = issueKindOf(alertType)
   const [one, many] = countsFirings ? [unit.one, unit.many] : ['time', 'times']
   const count = `${countText(occurrences)} ${occurrences === 1 ? one : many}`
   return countsFirings ? `in ${count}` : count

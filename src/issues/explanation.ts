@@ -1,10 +1,10 @@
 import type { Alert } from '../alerts/alert.ts'
 import { parsePeriod } from '../alerts/period.ts'
-import { alertTypeOf, alertTypes, countsFirings } from '../alerts/types/index.ts'
 import { HOUR_MS, type Instant } from '../core/clock.ts'
 import { Closed, type Static, Type } from '../core/schema.ts'
 import type { Db } from '../store/database.ts'
 import type { IssueRecord } from './issue.ts'
+import { issueKindOf, issueKinds } from './kinds/index.ts'
 import { ISSUE_COLUMNS, type IssueRow, recordOf } from './store.ts'
 
 /** A cause may be detected this much later than its effect. */
@@ -36,7 +36,8 @@ interface Episode {
  */
 export function explanationOf(db: Db, trouble: Trouble): Explanation | null {
   const { issue } = trouble
-  if (!countsFirings(issue.alertType) || issue.domainId === null || isOfDomain(issue) || isRise(trouble)) return null
+  if (!issueKindOf(issue.alertType).countsFirings || issue.domainId === null || isOfDomain(issue) || isRise(trouble))
+    return null
   const named = issue.evidence?.explainedBy
   const cause = named === undefined ? lookUp(db, trouble) : (newest(db, issue, named) ?? lookUp(db, trouble))
   return cause && { issueId: cause.id, title: cause.title }
@@ -47,13 +48,13 @@ export function isDomainFall(trouble: Trouble): boolean {
   return trouble.issue.domainId !== null && isOfDomain(trouble.issue) && !isRise(trouble)
 }
 
-/** Types whose issues without a subject are about all traffic of a domain. */
-const EXPLAINING = alertTypes.flatMap(({ kind, explainsFalls }) => (explainsFalls ? [kind] : []))
+/** Kinds whose issues without a subject are about all traffic of a domain. */
+const EXPLAINING = issueKinds.flatMap(({ kind, explainsFalls }) => (explainsFalls ? [kind] : []))
 
 const isOfDomain = ({ alertType, subject }: IssueRecord) => subject === '' && EXPLAINING.includes(alertType)
 
 function isRise({ issue, rule }: Trouble): boolean {
-  const isRise = rule && alertTypeOf(rule.alertType).isRise?.(rule)
+  const isRise = rule && issueKindOf(rule.alertType).isRise?.(rule)
   if (isRise !== null && isRise !== undefined) return isRise
   const { observed = null, expected = null } = issue.evidence ?? {}
   return observed !== null && expected !== null && observed > expected

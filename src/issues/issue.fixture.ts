@@ -50,6 +50,7 @@ export function issueOfAlert(alert: AlertFacts, values: Partial<IssueRecord> = {
     alertId: alert.id,
     alertName: alert.name,
     alertType: alert.alertType,
+    channels: null,
     domainId: 'dom_shop',
     subject: '',
     status: 'open',

@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Finding, Window } from '../alerts/finding.ts'
-import { countsFirings } from '../alerts/types/index.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import type { Db } from '../store/database.ts'
 import { databaseWithOrgs, evaluationOf, findingOf, NOON, validationAlert, volumeAlert } from './issue.fixture.ts'
 import { ISSUE_STATUSES, type IssueStatus, type NoticeOrder, type Transition } from './issue.ts'
+import { issueKindOf } from './kinds/index.ts'
 import type { AlertFacts } from './reconcile.ts'
 import { applyFindings, findIssue, setStatus } from './store.ts'
 
@@ -118,10 +118,10 @@ const isUnsettled = (row: Row | undefined) => row !== undefined && row.status !=
 function noteCounted(world: World, { subject, occurrences, inRunWindow, isNews, wasUnsettled }: Counted): void {
   const { alert, windowStartAt } = world
   const row = rowsOf(world).findLast((one) => one.subject === subject)
-  if (!row || (!inRunWindow && (!wasUnsettled || countsFirings(alert.alertType)))) return
+  if (!row || (!inRunWindow && (!wasUnsettled || issueKindOf(alert.alertType).countsFirings))) return
   if (!wasUnsettled && !isNews) return
   const place = `${row.id} ${windowStartAt}`
-  const isCounted = countsFirings(alert.alertType) && world.countedIn.get(subject) === place
+  const isCounted = issueKindOf(alert.alertType).countsFirings && world.countedIn.get(subject) === place
   if (!isCounted) world.counted.set(subject, (world.counted.get(subject) ?? 0) + occurrences)
   world.countedIn.set(subject, place)
 }

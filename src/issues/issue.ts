@@ -1,10 +1,9 @@
-import { type AlertKind, SEVERITIES, type Severity } from '../alerts/alert.ts'
+import { type Channel, SEVERITIES, type Severity } from '../alerts/alert.ts'
 import type { Finding } from '../alerts/finding.ts'
-import { describeByType } from '../alerts/types/describe.ts'
-import { ALERT_KINDS, alertTypeOf } from '../alerts/types/index.ts'
 import type { Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 import { cutText, namesMissingIn } from '../core/text.ts'
+import { describeByKind, ISSUE_KINDS, issueKindOf } from './kinds/index.ts'
 
 export const ISSUE_STATUSES = ['open', 'acknowledged', 'resolved', 'muted'] as const
 export type IssueStatus = (typeof ISSUE_STATUSES)[number]
@@ -35,12 +34,12 @@ export type HistoryPayload = Record<string, unknown>
 
 const issueFields = {
   id: Type.String(),
-  alertId: Type.String(),
+  alertId: Type.String({ description: 'Of its alert; of the flow test, or of the first audit of that name' }),
   status: OneOf(ISSUE_STATUSES),
   severity: OneOf(SEVERITIES),
   title: Type.String({ description: 'One sentence: the alert and what it found' }),
-  alertType: OneOf(ALERT_KINDS),
-  occurrences: Int({ description: describeByType(({ unit }) => unit.meaning) }),
+  alertType: OneOf(ISSUE_KINDS, { description: 'What raised it: a type of alert, or a kind of run' }),
+  occurrences: Int({ description: describeByKind(({ unit }) => unit.meaning) }),
   capReached: Type.Boolean({ description: 'The throttle holds notifications back' }),
   notificationsSent: Int(),
   impactValue: Nullable(Int()),
@@ -57,7 +56,7 @@ const EXAMPLE = {
   status: 'open',
   severity: 'high',
   title: 'Purchases have a value: Google Analytics 4 purchase events break the rule on shop.example',
-  alertType: ALERT_KINDS[0],
+  alertType: ISSUE_KINDS[0],
   occurrences: 42,
   capReached: false,
   notificationsSent: 1,
@@ -131,7 +130,10 @@ export interface IssueRecord {
   orgId: string
   alertId: string
   alertName: string
-  alertType: AlertKind
+  /** One of `ISSUE_KINDS`. */
+  alertType: string
+  /** Whom it tells; null: the channels of its alert. */
+  channels: Channel[] | null
   domainId: string | null
   /** The part of its key beside alert and domain; empty when the type has none. */
   subject: string
@@ -221,10 +223,10 @@ function whereOf(finding: Finding): string {
   return ` on ${first} and ${rest.length} more ${rest.length === 1 ? 'host' : 'hosts'}`
 }
 
-/** Returns one sentence for lists, tickets and subject lines, with the words of the alert's type. */
-export function issueTitle(alert: { name: string; alertType: AlertKind }, finding: Finding): string {
+/** Returns one sentence for lists, tickets and subject lines, with the words of what raised it. */
+export function issueTitle(alert: { name: string; alertType: string }, finding: Finding): string {
   const what = namesMissingIn(alert.name, [finding.vendor, finding.event]).join(' ')
-  const { title } = alertTypeOf(alert.alertType).words
+  const { title } = issueKindOf(alert.alertType).words
   const parts = { name: alert.name, what, where: whereOf(finding), finding }
   return cutText(title(parts), MAX_TITLE_LENGTH, '…')
 }

@@ -1,10 +1,10 @@
 import { SEVERITIES, type Severity } from '../alerts/alert.ts'
-import { ALERT_KINDS } from '../alerts/types/index.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, OneOf, type Static, Type } from '../core/schema.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
 import type { Db } from '../store/database.ts'
 import { ISSUE_STATUSES, type Issue, type IssueRecord } from './issue.ts'
+import { ISSUE_KINDS } from './kinds/index.ts'
 import { ISSUE_COLUMNS, type IssueRow, issueOf, recordOf } from './store.ts'
 
 const SORTS = ['severity', 'impactValue', 'lastSeenAt'] as const
@@ -14,7 +14,7 @@ export const IssueQuerySchema = Closed({
   severity: Type.Optional(OneOf(SEVERITIES)),
   alertId: Type.Optional(Type.String()),
   domainId: Type.Optional(Type.String()),
-  alertType: Type.Optional(OneOf(ALERT_KINDS)),
+  alertType: Type.Optional(OneOf(ISSUE_KINDS)),
   q: Type.Optional(Type.String({ maxLength: 200, description: 'Text in title, notes or ticket key, or the id' })),
   since: Type.Optional(InstantSchema),
   sort: Type.Optional(OneOf(SORTS, { default: 'severity' })),

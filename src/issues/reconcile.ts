@@ -1,6 +1,5 @@
-import type { AlertKind, Severity } from '../alerts/alert.ts'
+import type { Channel, Severity } from '../alerts/alert.ts'
 import { type Finding, isNews, type Window } from '../alerts/finding.ts'
-import { alertTypeOf, countsFirings } from '../alerts/types/index.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import {
   type Change,
@@ -11,6 +10,7 @@ import {
   type Notice,
   troubleKey,
 } from './issue.ts'
+import { issueKindOf } from './kinds/index.ts'
 
 /** A resolved issue that fires again within this time is reopened; later a new one is opened. */
 export const REOPEN_WITHIN_MS = 7 * DAY_MS
@@ -20,12 +20,12 @@ const CLEAR_WINDOWS = 2
 const MIN_QUIET_MS = 24 * HOUR_MS
 const QUIET_PERIODS = 3
 
-/** The fields that an issue copies from its alert. */
+/** The fields that an issue copies from its alert, or from what was run. */
 export interface AlertFacts {
   id: string
   orgId: string
   name: string
-  alertType: AlertKind
+  alertType: string
   severity: Severity
   impactValue: number | null
   periodMs: number
@@ -43,6 +43,8 @@ export interface Evaluation {
   windowStartAt: Instant
   /** False when the evaluation is outside the alert's run windows. */
   inRunWindow: boolean
+  /** Whom the issues tell, where no alert says it. */
+  channels?: readonly Channel[]
   /**
    * Returns how much of `from <= t < to` lies in collection gaps, which does not count as quiet time. No gaps when
    * absent.
@@ -95,7 +97,7 @@ function merge(a: Finding, b: Finding): Finding {
  */
 function windowSoFar({ alert, windowStartAt }: Evaluation, issue: IssueRecord, finding: Finding): Finding {
   const before = issue.evidence
-  if (countsFirings(alert.alertType) || !before || issue.lastSeenAt < windowStartAt) return finding
+  if (issueKindOf(alert.alertType).countsFirings || !before || issue.lastSeenAt < windowStartAt) return finding
   const sum = (a: number | null, b: number | null) => (a === null || b === null ? null : a + b)
   const whole: Finding = {
     ...merge(before, finding),
@@ -103,7 +105,7 @@ function windowSoFar({ alert, windowStartAt }: Evaluation, issue: IssueRecord, f
     event: before.event === finding.event ? finding.event : null,
     observed: sum(before.observed, finding.observed),
   }
-  const summary = alertTypeOf(alert.alertType).summarize?.(whole)
+  const summary = issueKindOf(alert.alertType).summarize?.(whole)
   return summary === undefined ? whole : { ...whole, summary }
 }
 
@@ -124,7 +126,7 @@ function onFinding(evaluation: Evaluation, issue: IssueRecord | undefined, findi
     if (isStale) return count(evaluation, issue, finding)
     return reopen(evaluation, issue, finding)
   }
-  if (!inRunWindow) return countsFirings(alert.alertType) ? [] : count(evaluation, issue, finding)
+  if (!inRunWindow) return issueKindOf(alert.alertType).countsFirings ? [] : count(evaluation, issue, finding)
   if (issue.status === 'acknowledged' && !issue.firing) return reopen(evaluation, issue, finding)
   return [
     ...count(evaluation, issue, finding, { firing: true, clearWindows: 0 }),
@@ -134,7 +136,7 @@ function onFinding(evaluation: Evaluation, issue: IssueRecord | undefined, findi
 
 function keep(evaluation: Evaluation, issue: IssueRecord | undefined, finding: Finding): Change[] {
   const { alert, inRunWindow } = evaluation
-  if (!issue || issue.status === 'resolved' || (!inRunWindow && countsFirings(alert.alertType))) return []
+  if (!issue || issue.status === 'resolved' || (!inRunWindow && issueKindOf(alert.alertType).countsFirings)) return []
   return count(evaluation, issue, finding, inRunWindow ? { clearWindows: 0 } : {})
 }
 
@@ -142,7 +144,7 @@ function keep(evaluation: Evaluation, issue: IssueRecord | undefined, finding: F
 function onSilence(evaluation: Evaluation, issue: IssueRecord): Change[] {
   const { alert, window, windowStartAt } = evaluation
   // An earlier part of this window fired and was counted then; a count's firing was reported then, too.
-  if (countsFirings(alert.alertType)) {
+  if (issueKindOf(alert.alertType).countsFirings) {
     if (issue.lastSeenAt >= windowStartAt) return []
   } else if (issue.firing && issue.lastSeenAt >= windowStartAt) return report(evaluation, issue, issue.evidence)
   const clearWindows = Math.min(issue.clearWindows + 1, CLEAR_WINDOWS)
@@ -152,13 +154,17 @@ function onSilence(evaluation: Evaluation, issue: IssueRecord): Change[] {
 }
 
 function isOver({ alert, window, gapMs }: Evaluation, issue: IssueRecord, clearWindows: number): boolean {
-  if (countsFirings(alert.alertType)) return clearWindows >= CLEAR_WINDOWS
+  const kind = issueKindOf(alert.alertType)
+  if (kind.clearsAtOnce) return true
+  if (kind.countsFirings) return clearWindows >= CLEAR_WINDOWS
   // An issue opened by hand gets the whole quiet time again, or the next evaluation would resolve it.
   const openedByHandAt = issue.status === 'open' && issue.statusBy !== null ? issue.statusAt : 0
   const quietFrom = Math.max(issue.lastSeenAt, openedByHandAt)
   const quietMs = window.to - quietFrom - (gapMs?.(quietFrom, window.to) ?? 0)
   return quietMs >= Math.max(MIN_QUIET_MS, QUIET_PERIODS * alert.periodMs)
 }
+
+const channelsOf = ({ channels }: Evaluation) => (channels === undefined ? null : [...channels])
 
 /** Returns when the finding's last occurrence was; the end of a window is not part of it. */
 function seenAt({ window }: Evaluation, finding: Finding): Instant {
@@ -167,7 +173,7 @@ function seenAt({ window }: Evaluation, finding: Finding): Instant {
 
 /** Returns the last moment that the finding covers: a count covers its whole window. */
 function troubleAt(evaluation: Evaluation, finding: Finding): Instant {
-  return countsFirings(evaluation.alert.alertType) ? evaluation.window.to - 1 : seenAt(evaluation, finding)
+  return issueKindOf(evaluation.alert.alertType).countsFirings ? evaluation.window.to - 1 : seenAt(evaluation, finding)
 }
 
 function open(evaluation: Evaluation, finding: Finding): Change[] {
@@ -182,6 +188,7 @@ function open(evaluation: Evaluation, finding: Finding): Change[] {
         alertId: alert.id,
         alertName: alert.name,
         alertType: alert.alertType,
+        channels: channelsOf(evaluation),
         domainId: finding.domainId,
         subject: finding.subject,
         status: 'open',
@@ -233,9 +240,12 @@ function reopen(evaluation: Evaluation, issue: IssueRecord, finding: Finding): C
 }
 
 function resolve({ alert, now }: Evaluation, issue: IssueRecord, window: Window): Change[] {
-  const reason = countsFirings(alert.alertType)
-    ? `${CLEAR_WINDOWS} windows without a firing`
-    : `no violation since ${new Date(issue.lastSeenAt).toISOString()}`
+  const { clearsAtOnce, countsFirings, unit } = issueKindOf(alert.alertType)
+  const reason = clearsAtOnce
+    ? `the latest ${unit.one} is without it`
+    : countsFirings
+      ? `${CLEAR_WINDOWS} windows without a firing`
+      : `no violation since ${new Date(issue.lastSeenAt).toISOString()}`
   return [
     {
       kind: 'update',
@@ -265,7 +275,7 @@ function resolve({ alert, now }: Evaluation, issue: IssueRecord, window: Window)
  */
 function report(evaluation: Evaluation, issue: IssueRecord, finding: Finding | null): Change[] {
   const { alert, now, window, windowStartAt } = evaluation
-  const isEarly = !window.complete && !countsFirings(alert.alertType)
+  const isEarly = !window.complete && !issueKindOf(alert.alertType).countsFirings
   if (isEarly || windowStartAt <= issue.firedWindowAt) return []
   const notice: Notice | null = issue.status === 'open' ? { transition: 'repeated', finding, delayMs: 0 } : null
   return [
@@ -285,13 +295,14 @@ function count(
   values: Extract<Change, { kind: 'update' }>['values'] = {},
 ): Change[] {
   const { alert, windowStartAt } = evaluation
-  const isCounted = countsFirings(alert.alertType) && issue.lastSeenAt >= windowStartAt
+  const isCounted = issueKindOf(alert.alertType).countsFirings && issue.lastSeenAt >= windowStartAt
   return [
     {
       kind: 'update',
       issueId: issue.id,
       values: {
         alertName: alert.name,
+        channels: channelsOf(evaluation),
         severity: alert.severity,
         impactValue: alert.impactValue,
         lastSeenAt: Math.max(issue.lastSeenAt, seenAt(evaluation, finding)),

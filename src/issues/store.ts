@@ -27,6 +27,7 @@ const COLUMNS = [
   'alertId',
   'alertName',
   'alertType',
+  'channels',
   'domainId',
   'subject',
   'status',
@@ -55,7 +56,7 @@ const COLUMNS = [
 export const ISSUE_COLUMNS = COLUMNS.map((column) => `issue.${column}`).join(', ')
 
 type Flag = 'capReached' | 'firing'
-type Json = 'hosts' | 'evidence'
+type Json = 'channels' | 'hosts' | 'evidence'
 /** One row of the table. */
 export type IssueRow = Omit<IssueRecord, Flag | Json> & Record<Flag, number> & Record<Json, string | null>
 
@@ -72,6 +73,7 @@ export function recordOf(row: IssueRow): IssueRecord {
     ...row,
     capReached: row.capReached === 1,
     firing: row.firing === 1,
+    channels: row.channels === null ? null : JSON.parse(row.channels),
     hosts: row.hosts === null ? null : JSON.parse(row.hosts),
     evidence: row.evidence === null ? null : JSON.parse(row.evidence),
   }
@@ -130,11 +132,16 @@ export function issuesOfAlert(db: Db, alertId: string, now: Instant): IssueRecor
 export function applyFindings(db: Db, evaluation: Omit<Evaluation, 'issues' | 'newId'>, enqueue: Enqueue): Change[] {
   const { alert, now } = evaluation
   return tx(db, () => {
-    const issues = withoutFutureTimes(db, issuesOfAlert(db, alert.id, now), now)
+    const issues = presentIssues(db, alert.id, now)
     const changes = reconcile({ ...evaluation, issues, newId: () => newId('iss', now) })
     applyChanges(db, changes, enqueue)
     return changes
   })
+}
+
+/** As `issuesOfAlert`, to be compared with what an evaluation at `now` found. */
+export function presentIssues(db: Db, alertId: string, now: Instant): readonly IssueRecord[] {
+  return withoutFutureTimes(db, issuesOfAlert(db, alertId, now), now)
 }
 
 /**

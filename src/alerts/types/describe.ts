@@ -3,22 +3,27 @@ import { alertTypes } from './index.ts'
 
 const quoted = (name: string) => `\`${name}\``
 
-/** Returns a text for each group of types for which `describe` returns the same: `[['a', 'b'], 'counts']`. */
-function grouped(describe: (type: AlertType) => string): [kinds: string, text: string][] {
-  const groups = Map.groupBy(alertTypes, describe)
-  return [...groups].map(([text, types]) => [types.map(({ kind }) => quoted(kind)).join(', '), text])
+/** Returns a text for each group of kinds for which `describe` returns the same: `[['a', 'b'], 'counts']`. */
+function grouped<K extends { kind: string }>(kinds: readonly K[], describe: (kind: K) => string) {
+  const groups = Map.groupBy(kinds, describe)
+  return [...groups].map(([text, alike]) => [alike.map(({ kind }) => quoted(kind)).join(', '), text] as const)
 }
 
 /** Returns what each type looks at: `` `a`: single events by `conditions`. `b`, `c`: counts, by `volume` ``. */
 export function lookedAt(): string {
-  return grouped(({ looksAt }) => looksAt)
+  return grouped(alertTypes, ({ looksAt }) => looksAt)
     .map(([kinds, text]) => `${kinds}: ${text}`)
     .join('. ')
 }
 
 /** Returns a text that describes all types: ``Of `a`: violating events; of `b`, `c`: windows that fired``. */
 export function describeByType(describe: (type: AlertType) => string): string {
-  const parts = grouped(describe).map(([kinds, text]) => `of ${kinds}: ${text}`)
+  return describeKinds(alertTypes, describe)
+}
+
+/** As `describeByType`, of these kinds. */
+export function describeKinds<K extends { kind: string }>(kinds: readonly K[], describe: (kind: K) => string): string {
+  const parts = grouped(kinds, describe).map(([names, text]) => `of ${names}: ${text}`)
   return parts.join('; ').replace(/^o/, 'O')
 }
 

@@ -26,11 +26,6 @@ export function alertTypeOf(kind: AlertKind): AlertType {
   return type
 }
 
-/** Returns `AlertType.countsFirings` of a kind. */
-export function countsFirings(kind: AlertKind): boolean {
-  return alertTypeOf(kind).countsFirings
-}
-
 /** True for enabled alerts whose rule is evaluated for each event as it arrives. */
 export function isJudgedOnArrival({ alertType, enabled }: Pick<Alert, 'alertType' | 'enabled'>): boolean {
   return enabled && alertTypes.some(({ kind, judgedOnArrival }) => kind === alertType && judgedOnArrival)

@@ -43,7 +43,7 @@ function ownersOf(db: Db, { orgId, channelType }: DeliveryHead, { mailConfigured
  */
 function otherChannel(
   db: Db,
-  { orgId, alertId, channelType, channelTarget }: DeliveryHead,
+  { orgId, issueId, alertId, channelType, channelTarget }: DeliveryHead,
   { mailConfigured, providers = PROVIDERS }: LossParts,
 ): Channel | null {
   const doubts = ({ type, target }: Channel) => [
@@ -51,7 +51,7 @@ function otherChannel(
     type === channelType,
     !findProvider(providers, type)?.deliverGroup,
   ]
-  const others = channelsOf(db, orgId, alertId)
+  const others = (channelsOf(db, orgId, alertId) ?? channelsOfIssue(db, issueId))
     .filter(({ type, target }) => type !== channelType || target !== channelTarget)
     .filter(({ type }) => type !== 'email' || mailConfigured)
     .map((channel) => ({ channel, rank: doubts(channel).map(Number).join('') }))
@@ -59,14 +59,22 @@ function otherChannel(
   return others[0]?.channel ?? null
 }
 
-function channelsOf(db: Db, orgId: string, alertId: string | null): readonly Channel[] {
-  if (alertId === null) return []
+/** Null when there is no such alert. */
+function channelsOf(db: Db, orgId: string, alertId: string | null): readonly Channel[] | null {
+  if (alertId === null) return null
   try {
     return findAlert(db, { orgId, id: alertId }).channels ?? []
   } catch (error) {
-    if (error instanceof AppError && error.code === 'notFound') return []
+    if (error instanceof AppError && error.code === 'notFound') return null
     throw error
   }
+}
+
+/** Those of an issue that no alert raised. */
+function channelsOfIssue(db: Db, issueId: string | null): readonly Channel[] {
+  const sql = 'SELECT channels FROM issue WHERE id = ?'
+  const row = prepared<[string | null], { channels: string | null }>(db, sql).get(issueId)
+  return row?.channels ? JSON.parse(row.channels) : []
 }
 
 function isFailing(db: Db, target: string): boolean {

@@ -98,10 +98,13 @@ export function nameOf(db: Db, actor: string | null): string | null {
   return user ? user.name || 'a member' : actor
 }
 
-/** Whom the alert tells. A deleted alert tells nobody new; its resolutions still go to those who were told. */
+/**
+ * Whom the alert tells, or else the issue itself. A deleted alert tells nobody new; its resolutions still go to those who
+ * were told.
+ */
 function waysOf(db: Db, issue: IssueFacts['issue']): { channels: Channel[]; throttle: Throttle | null } {
   const alert = alertOf(db, issue)
-  return { channels: alert?.channels ?? [], throttle: alert?.throttle ?? null }
+  return { channels: alert?.channels ?? issue.channels ?? [], throttle: alert?.throttle ?? null }
 }
 
 /** Null when it was deleted. */

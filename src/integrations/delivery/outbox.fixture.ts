@@ -53,6 +53,7 @@ export function outboxWorld(path?: Db, known?: Cast) {
             alertId,
             alertName: 'Purchase has a value',
             alertType: 'data_validation',
+            channels: null,
             domainId: null,
             subject: id,
             status: 'open',

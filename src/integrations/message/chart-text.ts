@@ -1,13 +1,13 @@
-import { alertTypeOf } from '../../alerts/types/index.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/clock.ts'
 import { barsText, capitalized, minuteText } from '../../core/text.ts'
+import { issueKindOf } from '../../issues/kinds/index.ts'
 import { stepOf } from './chart.ts'
 import type { Message } from './message.ts'
 
 /** What one bar of the chart is: `Violating events each hour`. */
 export function chartTitle({ issue, series }: Message): string {
-  const type = issue && alertTypeOf(issue.alertType)
-  const counted = type && !type.countsFirings ? type.unit.meaning : 'events'
+  const kind = issue && issueKindOf(issue.alertType)
+  const counted = kind && !kind.countsFirings ? kind.unit.meaning : 'events'
   return `${capitalized(counted)} ${everyText(stepOf(series ?? []))}`
 }
 

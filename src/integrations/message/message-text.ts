@@ -1,6 +1,6 @@
-import { alertTypeOf } from '../../alerts/types/index.ts'
 import type { StoredEvent } from '../../core/event.ts'
 import { namesMissingIn, numberText, timeText } from '../../core/text.ts'
+import { issueKindOf } from '../../issues/kinds/index.ts'
 import { hasChart } from './chart.ts'
 import { chartMost, chartSpan, chartTitle, sparkline } from './chart-text.ts'
 import type { Message, MessageKind } from './message.ts'
@@ -57,7 +57,14 @@ export function rowsOf(message: Message): MessageRow[] {
   return rows.filter((row) => row !== null)
 }
 
-function comparisonOf({ issue, observed, expected, expectation }: Message): MessageRow[] {
+function comparisonOf({ issue, observed, expected, expectation, observation }: Message): MessageRow[] {
+  if (observation !== undefined || (expectation !== null && expected === null)) {
+    const rows: [string, string | null | undefined][] = [
+      ['Expected', expectation],
+      ['Observed', observation],
+    ]
+    return rows.flatMap(([label, text]) => (text ? [[label, text] as const] : []))
+  }
   if (observed !== null || expected !== null) {
     const rows: MessageRow[] = []
     if (expected !== null) rows.push(['Expected', expectation ?? numberText(expected)])
@@ -65,7 +72,7 @@ function comparisonOf({ issue, observed, expected, expectation }: Message): Mess
     return rows
   }
   if (!issue) return []
-  const { unit, words } = alertTypeOf(issue.alertType)
+  const { unit, words } = issueKindOf(issue.alertType)
   if (words.expected === null) return []
   return [
     ['Expected', words.expected],

@@ -1,4 +1,4 @@
-import type { AlertKind, Severity } from '../../alerts/alert.ts'
+import type { Severity } from '../../alerts/alert.ts'
 import type { Finding } from '../../alerts/finding.ts'
 import type { Instant } from '../../core/clock.ts'
 import { namesMissingIn } from '../../core/text.ts'
@@ -15,7 +15,8 @@ export interface MessageIssue {
   title: string
   status: IssueStatus
   severity: Severity
-  alertType: AlertKind
+  /** One of `ISSUE_KINDS`. */
+  alertType: string
   occurrences: number
   impactValue: number | null
   firstSeenAt: Instant
@@ -85,6 +86,8 @@ export interface Message extends MessageHistory {
   expected: number | null
   /** `expected` in the words of the alert type: `more than 10`; null where the number says it. */
   expectation: string | null
+  /** What was observed, in words; left out where a number says it. */
+  observation?: string
   /** One violating event, masked; nested values cut to what fits. */
   sample: Record<string, unknown> | null
   /** When the trouble of this opening, and not of an earlier one, was first seen; null for a test. */
@@ -109,7 +112,10 @@ export interface MessageFacts {
   alert: { id: string; name: string }
   domain: { id: string; name: string } | null
   /** What fired last; null for an issue that no evaluation raised. */
-  finding: Pick<Finding, 'summary' | 'observed' | 'expected' | 'expectation' | 'vendor' | 'event' | 'sample'> | null
+  finding: Pick<
+    Finding,
+    'summary' | 'observed' | 'expected' | 'expectation' | 'observation' | 'vendor' | 'event' | 'sample'
+  > | null
   changes?: readonly MessageChange[]
   /** Default: `issue.firstSeenAt`. */
   firstBadAt?: Instant
@@ -171,7 +177,8 @@ export function buildMessage(facts: MessageFacts): Message {
     event: finding?.event ? name(finding.event) : null,
     observed: finding?.observed ?? null,
     expected: finding?.expected ?? null,
-    expectation: finding?.expectation ?? null,
+    expectation: finding?.expectation ? oneLine(finding.expectation, 300) : null,
+    ...(finding?.observation ? { observation: oneLine(finding.observation, 300) } : {}),
     firstBadAt: facts.firstBadAt ?? issue.firstSeenAt,
     ...(changes.length > 0 ? { changes: changes.slice(0, MAX_CHANGES).map(shownChange) } : {}),
     openNow,

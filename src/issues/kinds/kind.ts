@@ -1,0 +1,19 @@
+import type { AlertType } from '../../alerts/types/alert-type.ts'
+import type { Evidence } from '../../alerts/types/evidence.ts'
+
+/** What the issues of a kind need from an alert's type. */
+type OfAlertType = Pick<
+  AlertType,
+  'kind' | 'title' | 'unit' | 'words' | 'countsFirings' | 'explainsFalls' | 'isRise' | 'summarize'
+>
+
+/**
+ * What raises issues: a type of alert, or a kind of run. It says all that lists, messages, the digest and evidence need
+ * to know of it; every type of alert is one.
+ */
+export interface IssueKind extends OfAlertType {
+  /** Without `good` there are no events to hold against the bad ones. */
+  evidence: Omit<Evidence, 'good'> & Partial<Pick<Evidence, 'good'>>
+  /** True when the next run without a finding ends its issue; otherwise quiet time does. */
+  clearsAtOnce?: boolean
+}

@@ -1,0 +1,19 @@
+import type { IssueKind } from './kind.ts'
+
+/** A kind whose issues are about what a run found, and not about counts of events. */
+const ofRuns = (kind: string, title: string, unit: { one: string; many: string }): IssueKind => ({
+  ...{ kind, title, countsFirings: false, clearsAtOnce: true },
+  unit: { ...unit, meaning: `${unit.many} with the finding` },
+  words: {
+    title: ({ name, finding }) => `${name}: ${finding.summary}`,
+    summary: ({ summary }) => summary ?? `the ${unit.one} found a fault`,
+    expected: null,
+  },
+  evidence: { counted: `${unit.many} with the finding`, series: () => 'occurrences', isGoodAlike: false },
+})
+
+/** Issues of flow tests: `alertId` is the test's id. */
+export const FLOW_TEST: IssueKind = ofRuns('flow_test', 'Flow test', { one: 'run', many: 'runs' })
+
+/** Issues of audits: `alertId` is the id of the first audit of that name. */
+export const AUDIT: IssueKind = ofRuns('audit', 'Audit', { one: 'audit', many: 'audits' })

@@ -1,0 +1,165 @@
+import { describe, expect, test } from 'bun:test'
+import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
+import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
+import type { Db } from '../store/database.ts'
+import { databaseWithOrgs, NOON } from './issue.fixture.ts'
+import type { NoticeOrder } from './issue.ts'
+import { AUDIT, FLOW_TEST } from './kinds/run-kinds.ts'
+import { listIssues } from './list.ts'
+import { applyRunFindings, type EndedRun, type FoundInRun, type RunSubject } from './run-findings.ts'
+import { findIssue, issueRecord, setStatus } from './store.ts'
+
+const checkout: RunSubject = {
+  ...{ kind: FLOW_TEST, id: 'tst_checkout', orgId: 'org_a', name: 'Checkout', domainId: 'dom_shop' },
+  ...{ severity: 'high', impactValue: 900, channels: [{ type: 'email', target: 'ann@example.com' }] },
+}
+
+const missing: FoundInRun = {
+  ...{ kind: 'missing', vendor: 'Google Analytics 4', event: 'purchase', step: 3 },
+  sentence: 'Google Analytics 4 purchase did not fire after step 4',
+  ...{ expected: 'at least 1', observed: 'none' },
+}
+const failed: FoundInRun = {
+  ...{ kind: 'step_failed', vendor: null, event: null, step: 1, expected: null, observed: null },
+  sentence: 'Step 2 failed: there is no such element',
+}
+
+/** A database, and what was ordered of the outbox. */
+function world() {
+  const db = databaseWithOrgs()
+  const orders: NoticeOrder[] = []
+  let runs = 0
+  const end = (findings: FoundInRun[], values: Partial<EndedRun> = {}, subject: RunSubject = checkout) => {
+    const at = NOON + runs++ * MINUTE_MS
+    const run = { id: `run_${runs}`, at, findings, isWhole: true, hosts: ['shop.example'], ...values }
+    const enqueue = (order: NoticeOrder) => void orders.push(order)
+    return applyRunFindings({ db, now: run.at, privacy: PLAIN_PRIVACY, enqueue }, subject, run)
+  }
+  const told = () => orders.splice(0).map((order) => (order.kind === 'notify' ? order.transition : order.kind))
+  return { db, end, told }
+}
+
+const issuesIn = (db: Db) => listIssues(db, 'org_a', { sort: 'lastSeenAt' }).issues
+const onlyIssue = (db: Db) => {
+  const [issue] = issuesIn(db)
+  if (!issue) throw new Error('there is no issue')
+  return issueRecord(db, 'org_a', issue.id)
+}
+
+describe('findings of runs', () => {
+  test('open an issue with what the test says, and tell whom it names', () => {
+    const { db, end, told } = world()
+    end([missing])
+    expect(told()).toEqual(['opened'])
+    expect(onlyIssue(db)).toMatchObject({
+      ...{ alertId: 'tst_checkout', alertName: 'Checkout', alertType: 'flow_test', domainId: 'dom_shop' },
+      ...{ subject: 'missing Google Analytics 4 purchase', severity: 'high', impactValue: 900, occurrences: 1 },
+      title: 'Checkout: Google Analytics 4 purchase did not fire after step 4',
+      channels: checkout.channels,
+      hosts: ['shop.example'],
+      evidence: { runId: 'run_1', expectation: 'at least 1', observation: 'none', vendor: 'Google Analytics 4' },
+    })
+  })
+
+  test('continue an issue while runs find the same, and end with the first that does not', () => {
+    const { db, end, told } = world()
+    for (let run = 0; run < 3; run++) end([missing])
+    expect(told()).toEqual(['opened', 'repeated', 'repeated'])
+    expect(onlyIssue(db)).toMatchObject({ status: 'open', occurrences: 3, lastSeenAt: NOON + 2 * MINUTE_MS })
+    end([])
+    expect(told()).toEqual(['resolved'])
+    const issue = onlyIssue(db)
+    expect(issue).toMatchObject({ status: 'resolved', statusBy: null, occurrences: 3 })
+    const { history } = findIssue(db, 'org_a', issue.id)
+    expect(history.map(({ kind }) => kind)).toEqual(['opened', 'fired', 'fired', 'resolved'])
+    expect(history.at(-1)?.payload).toMatchObject({ reason: 'the latest run is without it' })
+  })
+
+  test('reopen what was resolved', () => {
+    const { db, end, told } = world()
+    end([missing])
+    end([])
+    end([missing])
+    expect(told()).toEqual(['opened', 'resolved', 'withdraw', 'reopened'])
+    expect(issuesIn(db)).toHaveLength(1)
+    expect(onlyIssue(db)).toMatchObject({ status: 'open', occurrences: 2, evidence: { runId: 'run_3' } })
+  })
+
+  test('are one issue for each kind, vendor and event', () => {
+    const { db, end } = world()
+    end([missing, { ...missing, step: 5 }, { ...missing, event: 'refund' }, { ...missing, kind: 'duplicate' }, failed])
+    const issues = issuesIn(db).map(({ title, occurrences }) => [title, occurrences])
+    expect(issues.toSorted()).toEqual([
+      ['Checkout: Google Analytics 4 purchase did not fire after step 4', 1],
+      ['Checkout: Google Analytics 4 purchase did not fire after step 4', 1],
+      ['Checkout: Google Analytics 4 purchase did not fire after step 4; 1 more of this kind', 1],
+      ['Checkout: Step 2 failed: there is no such element', 1],
+    ])
+  })
+
+  test('of a run that was cut off resolve nothing, and still count', () => {
+    const { db, end } = world()
+    end([missing])
+    end([failed], { isWhole: false })
+    expect(issuesIn(db).map(({ status }) => status)).toEqual(['open', 'open'])
+    end([failed], { isWhole: false })
+    expect(issuesIn(db)[0]).toMatchObject({ status: 'open', occurrences: 2 })
+    end([])
+    expect(issuesIn(db).map(({ status }) => status)).toEqual(['resolved', 'resolved'])
+  })
+
+  test('leave alone what people muted, and say nothing of what they acknowledged', () => {
+    const { db, end, told } = world()
+    const hand = { orgId: 'org_a', by: 'usr_1', now: NOON }
+    end([missing])
+    setStatus(db, hand, onlyIssue(db).id, 'acknowledged', () => {})
+    end([missing])
+    expect(told()).toEqual(['opened'])
+    setStatus(db, hand, onlyIssue(db).id, 'muted', () => {})
+    end([])
+    end([missing])
+    expect(told()).toEqual([])
+    expect(onlyIssue(db)).toMatchObject({ status: 'muted', occurrences: 3 })
+  })
+
+  test('take name, gravity and channels from the test as it is now', () => {
+    const { db, end } = world()
+    end([missing])
+    const channels = [{ type: 'webhook' as const, target: 'https://hooks.example' }]
+    end([missing], {}, { ...checkout, name: 'Buy', severity: 'low', channels })
+    expect(onlyIssue(db)).toMatchObject({ alertName: 'Buy', severity: 'low', channels })
+  })
+
+  test('of a test and of an audit are apart, and so are those of two domains', () => {
+    const { db, end } = world()
+    end([missing])
+    end([missing], {}, { ...checkout, kind: AUDIT, id: 'run_first' })
+    end([missing], {}, { ...checkout, domainId: null })
+    expect(issuesIn(db).map(({ alertType, status }) => [alertType, status])).toEqual([
+      ['flow_test', 'open'],
+      ['audit', 'open'],
+      ['flow_test', 'resolved'],
+    ])
+  })
+
+  test('show the last event that they are about, masked', () => {
+    const { db, end } = world()
+    const event = { vendor: 'Google Analytics 4', event: 'purchase', account: 'G-1', host: 'shop.example', path: '/' }
+    const events = [
+      { ...event, step: 3, params: { value: '1' } },
+      { ...event, step: 3, params: { value: '2', mail: 'john@mail.example.com' } },
+      { ...event, step: 4, params: { value: '3' } },
+      { ...event, step: 3, vendor: 'Meta Pixel', params: {} },
+    ]
+    end([{ ...missing, kind: 'wrong_data' }], { events })
+    expect(onlyIssue(db).evidence?.sample).toEqual({ ...event, params: { value: '2', mail: 'j***@m***.com' } })
+  })
+
+  test('are not counted twice for a clock that was set back', () => {
+    const { db, end } = world()
+    end([missing], { at: NOON + 9 * HOUR_MS })
+    end([missing], { at: NOON })
+    end([], { at: NOON + MINUTE_MS })
+    expect(onlyIssue(db)).toMatchObject({ status: 'resolved', occurrences: 2 })
+  })
+})

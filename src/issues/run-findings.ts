@@ -1,0 +1,138 @@
+import type { Channel, Severity } from '../alerts/alert.ts'
+import type { Finding } from '../alerts/finding.ts'
+import { maskPersonal } from '../conditions/mask.ts'
+import type { Privacy } from '../conditions/privacy.ts'
+import type { Instant } from '../core/clock.ts'
+import { newId } from '../core/id.ts'
+import { type Db, tx } from '../store/database.ts'
+import { type Change, type Enqueue, MAX_HOSTS, troubleKey } from './issue.ts'
+import type { IssueKind } from './kinds/kind.ts'
+import { reconcile } from './reconcile.ts'
+import { applyChanges, presentIssues } from './store.ts'
+
+/** What was run: a flow test, or an audit. */
+export interface RunSubject {
+  /** `FLOW_TEST` or `AUDIT` of `kinds/run-kinds.ts`. */
+  kind: IssueKind
+  /** Of the flow test; of the first audit of that name. */
+  id: string
+  orgId: string
+  name: string
+  domainId: string | null
+  severity: Severity
+  impactValue: number | null
+  channels: readonly Channel[]
+}
+
+/** What a run found, in sentences without personal data and without their full stops. */
+export interface FoundInRun {
+  kind: string
+  vendor: string | null
+  event: string | null
+  sentence: string
+  expected: string | null
+  observed: string | null
+  step?: number | null
+}
+
+/** An event of a run, to be shown as the sample of a finding. */
+export interface SampleOfRun {
+  vendor: string
+  event: string
+  account: string | null
+  host: string | null
+  path: string | null
+  params: Record<string, string>
+  step?: number
+}
+
+/** A run that ended. */
+export interface EndedRun {
+  id: string
+  /** When it ended. */
+  at: Instant
+  findings: readonly FoundInRun[]
+  /** False when it ended before it had seen everything: what it did not find may still be there, and no issue ends. */
+  isWhole: boolean
+  /** Of its pages, most frequent first. */
+  hosts: readonly string[]
+  /** Its events, as they came; the last one that a finding is about is shown with it, masked. */
+  events?: readonly SampleOfRun[]
+}
+
+export interface RunFindingParts {
+  db: Db
+  now: Instant
+  privacy: Privacy
+  enqueue: Enqueue
+}
+
+/**
+ * Compares what a run found with the issues of what was run, in one transaction (or in the caller's): a finding opens an
+ * issue or continues one, and an issue without a finding is resolved. Findings of one kind, vendor and event are one
+ * issue, with one occurrence for each run. To be called once for each run, in the order in which runs end. Returns the
+ * changes.
+ */
+export function applyRunFindings(
+  { db, now, privacy, enqueue }: RunFindingParts,
+  { kind, channels, ...subject }: RunSubject,
+  run: EndedRun,
+): Change[] {
+  const findings = findingsOf(subject.domainId, run, privacy)
+  const found = new Set(findings.map(troubleKey))
+  return tx(db, () => {
+    const known = presentIssues(db, subject.id, now)
+    const changes = reconcile({
+      alert: { ...subject, alertType: kind.kind, periodMs: 0 },
+      issues: run.isWhole ? known : known.filter((issue) => found.has(troubleKey(issue))),
+      findings,
+      // A run is judged as a whole when it ends.
+      ...{ window: { from: run.at, to: run.at + 1, complete: true }, windowStartAt: run.at, inRunWindow: true },
+      channels,
+      now,
+      newId: () => newId('iss', now),
+    })
+    applyChanges(db, changes, enqueue)
+    return changes
+  })
+}
+
+function findingsOf(domainId: string | null, run: EndedRun, privacy: Privacy): Finding[] {
+  const alike = Map.groupBy(run.findings, ({ kind, vendor, event }) => [kind, vendor ?? '', event ?? ''].join(' '))
+  return [...alike].flatMap(([subject, [first, ...others]]) => {
+    if (!first) return []
+    const more = others.length === 0 ? '' : `; ${others.length} more of this kind`
+    const sample = sampleOf(first, run.events ?? [])
+    return {
+      ...{ domainId, subject, vendor: first.vendor, event: first.event, occurrences: 1 },
+      summary: `${first.sentence}${more}`,
+      ...{ observed: null, expected: null, firstAt: run.at, lastAt: run.at },
+      ...(first.expected === null ? {} : { expectation: first.expected }),
+      ...(first.observed === null ? {} : { observation: first.observed }),
+      hosts: run.hosts.slice(0, MAX_HOSTS),
+      sample: sample && maskedSample(sample, privacy),
+      ...{ sampleSeq: null, runId: run.id },
+    }
+  })
+}
+
+/** The fields that a sample has, by the names that stored events have. */
+function maskedSample({ params, ...event }: SampleOfRun, privacy: Privacy): Record<string, unknown> {
+  const fields = (['vendor', 'event', 'account', 'host', 'path'] as const).map((name) => {
+    const value = event[name]
+    return [name, value === null ? null : maskPersonal(value, `$${name}`, privacy)]
+  })
+  const masked = Object.entries(params).map(([key, value]) => [
+    maskPersonal(key, '', privacy),
+    maskPersonal(value, key, privacy),
+  ])
+  return { ...Object.fromEntries(fields), params: Object.fromEntries(masked) }
+}
+
+/** Returns the last event of the finding's vendor and name, of its step where it has one; null when there is none. */
+function sampleOf({ vendor, event, step = null }: FoundInRun, events: readonly SampleOfRun[]): SampleOfRun | null {
+  if (vendor === null) return null
+  const isMeant = (one: SampleOfRun) =>
+    one.vendor === vendor && (event === null || one.event === event) && (step === null || one.step === step)
+  return events.findLast(isMeant) ?? null
+}
