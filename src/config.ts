@@ -146,6 +146,11 @@ function mailAddress(value: string, name: string): string {
   }
 }
 
+function regionName(value: string, name: string): string {
+  if (/^[\w .-]{1,60}$/.test(value)) return value
+  throw new SettingError(`${name}: must be 1 to 60 letters, digits, blanks, dots or dashes, not "${value}"`)
+}
+
 function oneOf(...words: string[]) {
   return (value: string, name: string) => {
     if (words.includes(value)) return value
@@ -301,7 +306,20 @@ const SETTINGS = {
     groupRoles,
   ),
   oidcOrg: setting('OIDC_ORG', '', 'Id of the organization that people join; empty: the only one there is', text),
-  chromium: setting('CHROMIUM', '', 'Chromium executable; nothing uses it yet', text),
+  chromium: setting(
+    'CHROMIUM',
+    '',
+    'Chromium executable, for flow tests and audits; empty: looked for in the usual places',
+    text,
+  ),
+  flowConcurrency: setting('FLOW_CONCURRENCY', '1', 'Browsers of flow tests and audits at once', whole(1, 64)),
+  region: setting('REGION', 'local', 'Where this server stands, as runs name it', regionName),
+  runRetentionDays: setting(
+    'RUN_RETENTION_DAYS',
+    '30',
+    'Days that screenshots and HARs of runs are kept; the rest of a run is kept 400 days',
+    whole(1, 36_500),
+  ),
 } satisfies Record<string, Setting<unknown>>
 
 export type SettingName = keyof typeof SETTINGS

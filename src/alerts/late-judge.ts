@@ -1,10 +1,9 @@
-import { existsSync } from 'node:fs'
 import { setPriority } from 'node:os'
-import { join } from 'node:path'
 import type { Subprocess } from 'bun'
 import { meterOf, stopwatch } from '../conditions/meter.ts'
 import type { PhoneRegions } from '../conditions/phone.ts'
 import type { StoredEvent } from '../core/event.ts'
+import { ownCommand } from '../core/own-command.ts'
 import type { Verdicts } from '../ingest/late-batches.ts'
 import { type AlertRule, RuleBook } from './rule-book.ts'
 
@@ -114,12 +113,6 @@ export class LateJudge {
     for (const { reject } of this.pending.values()) reject(new Error('the process that judges late batches ended'))
     this.pending.clear()
   }
-}
-
-/** Returns the command that starts this program: the executable itself, or its sources. */
-function ownCommand(): string[] {
-  const main = join(import.meta.dir, '../main.ts')
-  return existsSync(main) ? [process.execPath, '--no-env-file', main] : [process.execPath]
 }
 
 /** The child process: answers requests, and exits when the pipe closes. */

@@ -24,18 +24,29 @@ interface Waiting {
   begin(): void
 }
 
+interface Count {
+  running: number
+  waiting: number
+  /** The turn in which one of it last began; 0: none did. */
+  turn: number
+}
+
+const NOTHING: Readonly<Count> = { running: 0, waiting: 0, turn: 0 }
 const RETRY_AFTER_S = 10
 
 /**
  * A queue that runs at most `atOnce` tasks at a time. When a slot is free, the next task is the one whose widest share
- * has the fewest running, the oldest of those: a caller with many tasks delays only itself. A running task whose signal
+ * has the fewest running, of those the one whose share's turn was longest ago, of those the oldest: a caller with many
+ * tasks delays only itself. A running task whose signal
  * aborts frees its slot at once, but counts for its shares until it ends.
  */
 export class FairQueue {
   private running = 0
   private readonly waiting = new Set<Waiting>()
   /** By name of the share; only shares with something running or waiting have an entry. */
-  private readonly counts = new Map<string, { running: number; waiting: number }>()
+  private readonly counts = new Map<string, Count>()
+  /** Turns given so far. */
+  private turns = 0
 
   constructor(
     private readonly atOnce: number,
@@ -75,6 +86,11 @@ export class FairQueue {
   private begin(shares: readonly Share[]): void {
     this.running++
     this.count(shares, 'running', 1)
+    this.turns++
+    for (const { name } of shares) {
+      const count = this.counts.get(name)
+      if (count) count.turn = this.turns
+    }
   }
 
   private wait(shares: readonly Share[], signal?: AbortSignal, waitMs?: number): Promise<void> {
@@ -113,15 +129,21 @@ export class FairQueue {
     while (this.running < this.atOnce) {
       let next: Waiting | null = null
       for (const one of this.waiting) {
-        if (this.hasRoom(one.shares) && (!next || this.atWork(one) < this.atWork(next))) next = one
+        if (this.hasRoom(one.shares) && (!next || this.isBefore(one, next))) next = one
       }
       if (!next) return
       next.begin()
     }
   }
 
-  private atWork({ shares }: Waiting): number {
-    return this.counts.get(shares.at(-1)?.name ?? '')?.running ?? 0
+  private isBefore(one: Waiting, other: Waiting): boolean {
+    const a = this.widestOf(one)
+    const b = this.widestOf(other)
+    return a.running < b.running || (a.running === b.running && a.turn < b.turn)
+  }
+
+  private widestOf({ shares }: Waiting): Count {
+    return this.counts.get(shares.at(-1)?.name ?? '') ?? NOTHING
   }
 
   private hasRoom(shares: readonly Share[]): boolean {
@@ -130,7 +152,7 @@ export class FairQueue {
 
   private count(shares: readonly Share[], what: 'running' | 'waiting', by: 1 | -1): void {
     for (const { name } of shares) {
-      const counts = this.counts.get(name) ?? { running: 0, waiting: 0 }
+      const counts = this.counts.get(name) ?? { ...NOTHING }
       counts[what] += by
       if (counts.running + counts.waiting === 0) this.counts.delete(name)
       else this.counts.set(name, counts)

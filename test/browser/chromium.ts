@@ -43,14 +43,14 @@ export async function startBrowser(more: readonly string[] = []): Promise<TestBr
 }
 
 /** Chromium dies where it finds no font. The package's own list of font folders knows only `/tmp/fonts`. */
-function fontsIn(folder: string): string {
+export function fontsIn(folder: string): string {
   const path = join(folder, 'fonts.conf')
   writeFileSync(path, `<fontconfig><dir>${folder}/fonts</dir><cachedir>${folder}/font-cache</cachedir></fontconfig>`)
   return path
 }
 
 /** The package unpacks to the folder for temporary files, and takes what it finds there for whole and its own. */
-async function unpackInto(folder: string): Promise<{ executablePath: string; libraries: string }> {
+export async function unpackInto(folder: string): Promise<{ executablePath: string; libraries: string }> {
   const before = process.env.TMPDIR
   process.env.TMPDIR = folder
   try {

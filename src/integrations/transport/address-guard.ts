@@ -31,7 +31,7 @@ export interface VettedAddress {
 export interface AddressGuard {
   /**
    * Judges what can be told without asking DNS; answers the URL with its host in one spelling. Only https, http for
-   * hosts on the allow list; no user information; ports 80, 443 and from 1024.
+   * hosts on the allow list or where every plain http is allowed; no user information; ports 80, 443 and from 1024.
    */
   checkUrl(text: string): URL
   /** True when the allow list names this host, in lower case. */
@@ -54,16 +54,18 @@ export const systemResolve: Resolve = async (host) =>
 interface AllowList {
   names: ReadonlySet<string>
   blocks: readonly Cidr[]
+  plainHttp: boolean
 }
 
 /**
  * @param allow host names, addresses and CIDRs that may be reached although they are private or forbidden. A name
  * opens every address it resolves to; a block opens its addresses, for http only where the URL spells the address.
  * A cloud's metadata address is opened by an entry for that one address alone.
+ * @param plainHttp true: http is allowed for every host, as for a browser; default false
  * @throws Error naming the entry that is none of these.
  */
-export function addressGuard(allow: readonly string[]): AddressGuard {
-  const list = parseAllowList(allow)
+export function addressGuard(allow: readonly string[], { plainHttp = false } = {}): AddressGuard {
+  const list = { ...parseAllowList(allow), plainHttp }
   return {
     checkUrl: (text) => checkUrl(text, list),
     names: (host) => list.names.has(host),
@@ -71,7 +73,7 @@ export function addressGuard(allow: readonly string[]): AddressGuard {
   }
 }
 
-function parseAllowList(entries: readonly string[]): AllowList {
+function parseAllowList(entries: readonly string[]): Omit<AllowList, 'plainHttp'> {
   const names = new Set<string>()
   const blocks: Cidr[] = []
   for (const entry of entries.map((text) => text.trim()).filter((text) => text !== '')) {
@@ -128,7 +130,7 @@ function checkHost(url: URL, list: AllowList): void {
   else if (!listed && LOCAL_NAMES.test(host)) {
     throw new AppError('invalid', `host ${host} is this machine or its cloud: ${LISTED}`)
   }
-  if (url.protocol === 'http:' && !listed) {
+  if (url.protocol === 'http:' && !listed && !list.plainHttp) {
     throw new AppError('invalid', 'must be an https URL (http only for hosts in TAGWARDEN_OUTBOUND_ALLOW)')
   }
 }

@@ -1,0 +1,169 @@
+import { createServer, type Socket } from 'node:net'
+import { SECOND_MS } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import type { AddressGuard, Resolve } from '../integrations/transport/address-guard.ts'
+import { type Connector, codeOf, connector } from '../integrations/transport/connection.ts'
+import { RequestReader } from './request-reader.ts'
+
+/** An HTTP proxy on this machine, through which a browser reaches what the guard lets it reach and nothing else. */
+export interface GuardProxy extends AsyncDisposable {
+  /** On 127.0.0.1. */
+  port: number
+  /**
+   * Returns why the last connection to the URL's host and port was not made, as a sentence without its full stop; null when it was made, or
+   * never asked for.
+   */
+  faultOf(url: string): string | null
+}
+
+export interface GuardProxyOptions {
+  /** Judges each place when a connection to it is made, so a name is judged by what it resolves to at that time. */
+  guard: AddressGuard
+  /** `TAGWARDEN_OUTBOUND_PROXY`; empty: none. */
+  outboundProxy?: string
+  /** Replaced in tests; the system's resolver by default. */
+  resolve?: Resolve | undefined
+  /** Called with `host:port` for each connection that is asked for, before it is judged. */
+  onAsked?: ((place: string) => void) | undefined
+}
+
+/** How long a connection may take to be made. */
+const CONNECT_MS = 15 * SECOND_MS
+/** The faults of so many places are remembered. */
+const MAX_FAULTS = 1000
+
+/** Starts the proxy. Ends with every connection that it has. */
+export async function openGuardProxy(options: GuardProxyOptions): Promise<GuardProxy> {
+  const { guard, outboundProxy = '', resolve, onAsked } = options
+  const ways = connector({ guard, proxy: outboundProxy, ...(resolve ? { resolve } : {}) })
+  const faults = new Map<string, string>()
+  const closing = new AbortController()
+  const sockets = new Set<Socket>()
+
+  /** A connection to the place, for `url` with the scheme http whatever is spoken over it. Null: the fault is noted. */
+  const open = async (url: URL, tunnel: boolean): Promise<Socket | null> => {
+    const place = placeOf(url)
+    onAsked?.(place)
+    try {
+      const vetted = guard.checkUrl(`http://${place}/`)
+      const how = { within: CONNECT_MS, signal: AbortSignal.any([closing.signal, AbortSignal.timeout(CONNECT_MS)]) }
+      const socket = await ways.open(vetted, tunnel ? { ...how, tunnel } : how)
+      faults.delete(place)
+      keep(socket)
+      return socket
+    } catch (error) {
+      if (faults.size >= MAX_FAULTS) faults.clear()
+      faults.set(place, faultFrom(error))
+      return null
+    }
+  }
+  const keep = (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('error', () => undefined)
+    socket.once('close', () => sockets.delete(socket))
+    if (closing.signal.aborted) socket.destroy()
+  }
+
+  const server = createServer((client) => {
+    keep(client)
+    client.setNoDelay(true)
+    serve(client, open, ways.proxy)
+  })
+  await new Promise<void>((listening, failed) => {
+    server.once('error', failed)
+    server.listen(0, '127.0.0.1', listening)
+  })
+  const bound = server.address()
+  return {
+    port: typeof bound === 'object' && bound !== null ? bound.port : 0,
+    faultOf: (url) => {
+      const parsed = URL.parse(url)
+      return (parsed && faults.get(placeOf(parsed))) ?? null
+    },
+    async [Symbol.asyncDispose]() {
+      closing.abort()
+      const closed = new Promise((done) => server.close(done))
+      for (const socket of sockets) socket.destroy()
+      await closed
+    },
+  }
+}
+
+const DEFAULT_PORTS: Record<string, number> = { 'https:': 443, 'wss:': 443 }
+
+/** `host:port`; an IPv6 address stands in brackets. */
+const placeOf = (url: URL) => `${url.hostname}:${url.port || (DEFAULT_PORTS[url.protocol] ?? 80)}`
+
+function faultFrom(error: unknown): string {
+  if (error instanceof AppError) return error.message
+  if (error instanceof DOMException) return `not connected within ${CONNECT_MS / SECOND_MS} s`
+  return `the connection failed: ${codeOf(error)}`
+}
+
+/** Does what one connection of the browser asks for: one tunnel, or one plain request after the other. */
+function serve(
+  client: Socket,
+  open: (url: URL, tunnel: boolean) => Promise<Socket | null>,
+  outboundProxy: Connector['proxy'],
+): void {
+  /** Where plain requests go; answers come as they are. */
+  let upstream: { place: string; socket: Socket } | null = null
+  const reader = new RequestReader()
+  let work = Promise.resolve()
+
+  const leave = () => upstream?.socket.destroy()
+  const joined = (socket: Socket) => {
+    socket.setNoDelay(true)
+    socket.pipe(client)
+    socket.once('close', () => {
+      if (upstream?.socket === socket || upstream === null) client.destroySoon()
+    })
+    client.once('close', () => socket.destroy())
+  }
+
+  const upstreamOf = async (url: URL): Promise<Socket | null> => {
+    const place = placeOf(url)
+    if (upstream?.place === place && !upstream.socket.destroyed) return upstream.socket
+    const socket = await open(url, false)
+    if (!socket) return null
+    const before = upstream?.socket
+    upstream = { place, socket }
+    before?.unpipe(client)
+    before?.destroy()
+    joined(socket)
+    return socket
+  }
+
+  const take = async (chunk: Buffer): Promise<void> => {
+    for (const part of reader.read(chunk)) {
+      if (part.kind === 'tunnel') {
+        const socket = await open(part.url, true)
+        if (!socket) return refuse(client)
+        client.removeListener('data', onData)
+        client.write('HTTP/1.1 200 Connection Established\r\n\r\n')
+        joined(socket)
+        if (part.rest.length > 0) socket.write(part.rest)
+        client.pipe(socket)
+        return
+      }
+      if (part.kind === 'head') {
+        const socket = await upstreamOf(part.url)
+        if (!socket) return client.destroySoon()
+        socket.write(part.headFor(outboundProxy))
+      } else upstream?.socket.write(part.bytes)
+    }
+  }
+  const onData = (chunk: Buffer) => {
+    client.pause()
+    work = work.then(() => take(chunk)).then(
+      () => void client.resume(),
+      () => void client.destroy(),
+    )
+  }
+  client.on('data', onData)
+  client.once('close', leave)
+}
+
+function refuse(client: Socket): void {
+  client.end('HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
+}

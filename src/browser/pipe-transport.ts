@@ -1,0 +1,52 @@
+import type { Readable, Writable } from 'node:stream'
+import type { ConnectionTransport } from 'puppeteer-core'
+
+const END = 0
+
+/** Speaks with a Chromium over two pipes: messages in UTF-8, each ended by a byte 0. */
+export class PipeTransport implements ConnectionTransport {
+  onmessage?: (message: string) => void
+  onclose?: () => void
+  /** Of a message whose end has not come. */
+  private parts: Buffer[] = []
+  private isClosed = false
+
+  constructor(
+    private readonly writer: Writable,
+    reader: Readable,
+  ) {
+    reader.on('data', (chunk: Buffer) => this.take(chunk))
+    for (const stream of [reader, writer]) {
+      stream.on('error', () => this.end())
+      stream.on('close', () => this.end())
+    }
+  }
+
+  send(message: string): void {
+    if (!this.isClosed) this.writer.write(`${message}\0`)
+  }
+
+  close(): void {
+    this.writer.end()
+    this.end()
+  }
+
+  private take(chunk: Buffer): void {
+    let from = 0
+    for (let end = chunk.indexOf(END); end !== -1; end = chunk.indexOf(END, from)) {
+      const last = chunk.subarray(from, end)
+      const message = this.parts.length === 0 ? last : Buffer.concat([...this.parts, last])
+      this.parts = []
+      from = end + 1
+      // What one message makes others wait for is done before the next one.
+      setImmediate(() => this.onmessage?.(message.toString()))
+    }
+    if (from < chunk.length) this.parts.push(from === 0 ? chunk : chunk.subarray(from))
+  }
+
+  private end(): void {
+    if (this.isClosed) return
+    this.isClosed = true
+    setImmediate(() => this.onclose?.())
+  }
+}

@@ -1,0 +1,78 @@
+import { AppError } from '../core/error.ts'
+import type { Proxy } from '../integrations/transport/connection.ts'
+
+/** What a browser sends to its HTTP proxy, in parts. */
+export type RequestPart =
+  /** It asks for a tunnel; all that follows goes through it, `rest` first. */
+  | { kind: 'tunnel'; url: URL; rest: Buffer }
+  /** The head of a plain request. */
+  | { kind: 'head'; url: URL; headFor(outboundProxy: Proxy | null): string }
+  /** A part of its body. */
+  | { kind: 'body'; bytes: Buffer }
+
+const END = '\r\n\r\n'
+/** Chromium itself sends no longer ones. */
+const MAX_HEAD_BYTES = 512 * 1024
+
+/** Parts what a browser sends to its HTTP proxy (RFC 9112, sections 3.2.2 and 3.2.3), however it was cut on its way. */
+export class RequestReader {
+  private waiting: Buffer = Buffer.alloc(0)
+  /** Bytes of the body that are still to come. */
+  private bodyLeft = 0
+
+  /** Returns the parts that are whole by now. Fails with `invalid` at what is no request to a proxy. */
+  *read(chunk: Buffer): Generator<RequestPart> {
+    let rest = this.waiting.length === 0 ? chunk : Buffer.concat([this.waiting, chunk])
+    this.waiting = Buffer.alloc(0)
+    while (rest.length > 0) {
+      if (this.bodyLeft > 0) {
+        const bytes = rest.subarray(0, this.bodyLeft)
+        this.bodyLeft -= bytes.length
+        rest = rest.subarray(bytes.length)
+        yield { kind: 'body', bytes }
+        continue
+      }
+      const end = rest.indexOf(END)
+      if (end === -1) {
+        if (rest.length > MAX_HEAD_BYTES) throw new AppError('invalid', 'the head of a request is too long')
+        this.waiting = rest
+        return
+      }
+      const [requestLine = '', ...fields] = rest.subarray(0, end).toString('latin1').split('\r\n')
+      rest = rest.subarray(end + END.length)
+      const part = this.begin(requestLine, fields, rest)
+      yield part
+      if (part.kind === 'tunnel') return
+    }
+  }
+
+  private begin(requestLine: string, fields: readonly string[], rest: Buffer): RequestPart {
+    const [method = '', target = '', version] = requestLine.split(' ')
+    const url = URL.parse(method === 'CONNECT' ? `http://${target}/` : target)
+    if (version !== 'HTTP/1.1' || url?.protocol !== 'http:') {
+      throw new AppError('invalid', 'it is no request to a proxy')
+    }
+    if (method === 'CONNECT') return { kind: 'tunnel', url, rest }
+    this.bodyLeft = bodyLength(fields)
+    const passed = fields.filter((field) => !/^proxy-/i.test(field))
+    return { kind: 'head', url, headFor: (proxy) => headOf(method, target, passed, proxy) }
+  }
+}
+
+function bodyLength(fields: readonly string[]): number {
+  const valueOf = (name: string) => {
+    const field = fields.find((one) => one.toLowerCase().startsWith(`${name}:`))
+    return field?.slice(name.length + 1).trim()
+  }
+  // Its end is not looked for: no other request follows on this connection.
+  if (valueOf('transfer-encoding') !== undefined) return Number.POSITIVE_INFINITY
+  return Number(valueOf('content-length') ?? 0)
+}
+
+/** To a host its own path is sent, to another proxy the whole address. */
+function headOf(method: string, target: string, fields: readonly string[], proxy: Proxy | null): string {
+  const path = target.replace(/^http:\/\/[^/?#]*/i, '')
+  const asked = proxy ? target : path.startsWith('/') ? path : `/${path}`
+  const login = proxy?.authorization ? [`Proxy-Authorization: ${proxy.authorization}`] : []
+  return [`${method} ${asked} HTTP/1.1`, ...fields, ...login].join('\r\n') + END
+}

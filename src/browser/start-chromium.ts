@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
+import { PipeTransport } from './pipe-transport.ts'
+
+/** A Chromium that runs. */
+export interface RunningChromium {
+  transport: PipeTransport
+  /** Resolves with why, when it has ended; a sentence without its full stop. */
+  gone: Promise<string>
+  /** What it last wrote to stderr, one line; empty: nothing. */
+  lastWords(): string
+  /** Ends it at once. */
+  kill(): void
+}
+
+/** What is switched off: everything that Chromium asks of its maker, shows to its user, or waits for. */
+const OFF_FEATURES = [
+  ...['Translate', 'MediaRouter', 'DialMediaRouteProvider', 'OptimizationHints', 'OptimizationGuideModelDownloading'],
+  ...['AutofillServerCommunication', 'CertificateTransparencyComponentUpdater', 'InterestFeedContentSuggestions'],
+  ...['NetworkTimeServiceQuerying', 'HttpsUpgrades', 'HttpsFirstBalancedModeAutoEnable', 'PrivacySandboxSettings4'],
+  // Puppeteer can't follow targets with them: https://crbug.com/1348106, https://crbug.com/1492053.
+  ...['AcceptCHFrame', 'ProcessPerSiteUpToMainFrameThreshold', 'IsolateSandboxedIframes'],
+]
+
+const CACHE_BYTES = 64 * 2 ** 20
+
+const FIXED = [
+  ...['--headless', '--remote-debugging-pipe', '--hide-scrollbars', '--mute-audio', '--no-first-run', '--lang=en-US'],
+  ...['--force-color-profile=srgb', '--password-store=basic', '--use-mock-keychain', '--disable-dev-shm-usage'],
+  ...['--disable-background-networking', '--disable-component-update', '--disable-domain-reliability'],
+  ...['--disable-sync', '--disable-default-apps', '--disable-extensions', '--disable-client-side-phishing-detection'],
+  ...['--disable-component-extensions-with-background-pages', '--disable-field-trial-config'],
+  ...['--safebrowsing-disable-auto-update', '--metrics-recording-only', '--no-default-browser-check'],
+  ...['--disable-breakpad', '--disable-crash-reporter', '--disable-search-engine-choice-screen', '--noerrdialogs'],
+  ...['--disable-infobars', '--disable-hang-monitor', '--disable-prompt-on-repost', '--deny-permission-prompts'],
+  // Pages go on although nobody looks at them.
+  ...['--disable-background-timer-throttling', '--disable-backgrounding-occluded-windows'],
+  ...['--disable-renderer-backgrounding', '--disable-popup-blocking', '--disable-ipc-flooding-protection'],
+  ...['--allow-pre-commit-input', '--enable-automation'],
+  `--disk-cache-size=${CACHE_BYTES}`,
+  `--media-cache-size=${CACHE_BYTES}`,
+  `--disable-features=${OFF_FEATURES.join(',')}`,
+]
+
+/** All that the browser sends goes to the proxy: loopback too, no name is asked for here, and nothing goes by UDP. */
+const throughProxy = (port: number) => [
+  `--proxy-server=http://127.0.0.1:${port}`,
+  '--proxy-bypass-list=<-loopback>',
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+  '--disable-quic',
+  '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
+]
+
+/** As root Chromium has no sandbox. */
+const SANDBOX = process.getuid?.() === 0 ? ['--no-sandbox'] : []
+
+/** Of this process's environment, what says how programs are to be run here. */
+const PASSED = ['PATH', 'LD_LIBRARY_PATH', 'LANG', 'TZ', 'FONTCONFIG_FILE', 'FONTCONFIG_PATH']
+
+/** Starts Chromium with a clean profile, all of whose files are in `folder`. It ends with this process. */
+export function startChromium(executable: string, { folder, proxyPort }: { folder: string; proxyPort: number }) {
+  const temporary = join(folder, 'tmp')
+  const profile = join(folder, 'profile')
+  for (const path of [temporary, profile]) mkdirSync(path, { recursive: true, mode: 0o700 })
+  const args = [...FIXED, ...SANDBOX, ...throughProxy(proxyPort), `--user-data-dir=${profile}`, 'about:blank']
+  const passed = PASSED.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : []))
+  const chromium = spawn(executable, args, {
+    env: { ...Object.fromEntries(passed), HOME: folder, TMPDIR: temporary },
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
+  })
+  return running(chromium)
+}
+
+/** Kept of what it writes to stderr. */
+const MAX_WORDS = 4000
+
+function running(chromium: ChildProcess): RunningChromium {
+  let words = ''
+  chromium.stderr?.on('data', (chunk: Buffer) => {
+    words = (words + chunk.toString()).slice(-MAX_WORDS)
+  })
+  const gone = new Promise<string>((resolve) => {
+    chromium.once('error', (error) => resolve(`the browser could not be started: ${error.message}`))
+    chromium.once('exit', (code, signal) => resolve(`the browser ended (${signal ?? `exit code ${code}`})`))
+  })
+  const [, , , writer, reader] = chromium.stdio
+  return {
+    transport: new PipeTransport(writer as Writable, reader as Readable),
+    gone,
+    lastWords: () => words.trim().split('\n').at(-1) ?? '',
+    kill: () => void chromium.kill('SIGKILL'),
+  }
+}
