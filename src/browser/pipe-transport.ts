@@ -2,11 +2,14 @@ import type { Readable, Writable } from 'node:stream'
 import type { ConnectionTransport } from 'puppeteer-core'
 
 const END = 0
+const ATTACHED = '{"method":"Target.attachedToTarget"'
 
 /** Speaks with a Chromium over two pipes: messages in UTF-8, each ended by a byte 0. */
 export class PipeTransport implements ConnectionTransport {
   onmessage?: (message: string) => void
   onclose?: () => void
+  /** Ids of sessions with targets that waited for the debugger when they were attached: new tabs, frames and workers. */
+  readonly waiting = new Set<string>()
   /** Of a message whose end has not come. */
   private parts: Buffer[] = []
   private isClosed = false
@@ -39,9 +42,17 @@ export class PipeTransport implements ConnectionTransport {
       this.parts = []
       from = end + 1
       // What one message makes others wait for is done before the next one.
-      setImmediate(() => this.onmessage?.(message.toString()))
+      setImmediate(() => this.deliver(message.toString()))
     }
     if (from < chunk.length) this.parts.push(from === 0 ? chunk : chunk.subarray(from))
+  }
+
+  private deliver(message: string): void {
+    if (message.startsWith(ATTACHED)) {
+      const { sessionId, waitingForDebugger } = JSON.parse(message).params
+      if (waitingForDebugger) this.waiting.add(sessionId)
+    }
+    this.onmessage?.(message)
   }
 
   private end(): void {

@@ -1,3 +1,4 @@
+import { browse } from './browse.ts'
 import type { Command } from './command.ts'
 import { config } from './config.ts'
 import { decode } from './decode.ts'
@@ -22,4 +23,5 @@ export const commands: readonly Command[] = [
   doctor,
   config,
   judge,
+  browse,
 ]

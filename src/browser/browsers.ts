@@ -1,0 +1,167 @@
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { SECOND_MS } from '../core/clock.ts'
+import { FairQueue } from '../core/fair-queue.ts'
+import { ownCommand } from '../core/own-command.ts'
+import type { BrowsingOptions } from './browsing.ts'
+import type { FromBrowsing, TaskName, ToBrowsing } from './browsing-process.ts'
+import { findChromium, howToGetChromium } from './chromium.ts'
+import { memoryOf, processesOf } from './memory.ts'
+
+/** What a server has of its own for every browser. */
+export type OwnBrowsing = Pick<
+  BrowsingOptions,
+  'chromium' | 'folder' | 'outboundAllow' | 'outboundProxy' | 'outboundCa'
+>
+
+export interface BrowsersOptions extends Omit<OwnBrowsing, 'folder'> {
+  /** `TAGWARDEN_CHROMIUM`. */
+  chromium: string
+  /** Where browsers have their folders. What a kill left in it is removed at once. */
+  folder: string
+  /** `TAGWARDEN_FLOW_CONCURRENCY`: browsers at once. */
+  concurrency: number
+  /** What a browser with all its processes may take; default 2 GiB. */
+  memoryBytes?: number
+  /** Starts this program; replaced in tests. */
+  command?: readonly string[]
+}
+
+export interface Asked<Plan, Message> {
+  orgId: string
+  task: TaskName
+  /** Called when there is a place. */
+  plan: (own: OwnBrowsing) => Plan
+  /** How long the browser may run. */
+  limitMs: number
+  /** Ends the run, or its waiting for a place. */
+  stopping: AbortSignal
+  /** Called when there is a place. */
+  onStart(): void
+  /** Called with what the task tells, in order. */
+  onMessage(message: Message): void
+}
+
+const MEMORY_BYTES = 2 * 2 ** 30
+const MEMORY_EVERY_MS = SECOND_MS
+/** How long a task that is told to stop may take to tell what it has. */
+const GRACE_MS = SECOND_MS
+/** How long processes that were killed may take to be gone. */
+const GONE_MS = 10 * SECOND_MS
+const GONE_POLL_MS = 10
+
+/** The browsers of a server: each runs in a process of its own, a few at once, and organizations take turns. */
+export class Browsers {
+  private readonly queue: FairQueue
+  private started = 0
+
+  constructor(private readonly options: BrowsersOptions) {
+    this.queue = new FairQueue(options.concurrency)
+    rmSync(options.folder, { recursive: true, force: true })
+  }
+
+  /** Returns why no browser can run, and what to do, as a sentence without its full stop; null: one can. */
+  fault(): string | null {
+    const { chromium } = this.options
+    return findChromium(chromium) === null ? howToGetChromium(chromium) : null
+  }
+
+  /**
+   * Runs a task in a browser of its own when there is a place. Returns why it ended before its time, as a sentence without its full stop, or
+   * null. Never fails for what a browser or a page did; fails as `onStart`, `plan` and `onMessage` do. When it returns, the browser
+   * and its files are gone.
+   */
+  async run<Plan, Message>(asked: Asked<Plan, Message>): Promise<{ error: string | null }> {
+    const { orgId, stopping } = asked
+    const turn = { name: orgId, atOnce: this.options.concurrency, waiting: Number.POSITIVE_INFINITY }
+    let began = false
+    const work = () => {
+      began = true
+      return this.browse(asked)
+    }
+    try {
+      return await this.queue.run(work, { shares: [turn], signal: stopping })
+    } catch (error) {
+      if (!began && stopping.aborted) return { error: STOPPED }
+      throw error
+    }
+  }
+
+  private async browse<Plan, Message>(asked: Asked<Plan, Message>): Promise<{ error: string | null }> {
+    const { outboundAllow, outboundProxy, outboundCa } = this.options
+    const chromium = findChromium(this.options.chromium)
+    asked.onStart()
+    if (chromium === null) return { error: howToGetChromium(this.options.chromium) }
+    const folder = join(this.options.folder, String(++this.started))
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    try {
+      const plan = asked.plan({ chromium, folder, outboundAllow, outboundProxy, outboundCa })
+      return await this.inProcess(asked, plan)
+    } finally {
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+    }
+  }
+
+  private async inProcess<Plan, Message>(asked: Asked<Plan, Message>, plan: Plan): Promise<{ error: string | null }> {
+    const { memoryBytes = MEMORY_BYTES, command = ownCommand() } = this.options
+    const ended = Promise.withResolvers<string | null>()
+    const child = Bun.spawn([...command, 'browse'], {
+      // A group of its own, by which its browser can be found and ended too.
+      detached: true,
+      env: withoutOurs(process.env),
+      stdio: ['ignore', 'ignore', 'inherit'],
+      ipc: (told: FromBrowsing) => {
+        if (told.kind === 'ended') return ended.resolve(told.error)
+        try {
+          asked.onMessage(told.message as Message)
+        } catch (error) {
+          ended.reject(error)
+        }
+      },
+      onExit: (_, code, signal) => ended.resolve(`the process of the browser ended (${signal ?? `exit code ${code}`})`),
+    })
+    let cause: string | null = null
+    const stop = (why: string, graceMs: number) => {
+      cause ??= why
+      if (graceMs > 0) child.send({ kind: 'stop' } satisfies ToBrowsing)
+      setTimeout(() => ended.resolve(why), graceMs).unref()
+    }
+    const onStop = () => stop(STOPPED, GRACE_MS)
+    const limit = setTimeout(() => stop(`it took longer than ${asked.limitMs / SECOND_MS} s`, GRACE_MS), asked.limitMs)
+    const memory = setInterval(() => {
+      if (memoryOf(child.pid) > memoryBytes) stop(`the browser took more than ${memoryBytes / 2 ** 20} MiB of memory`, 0)
+    }, MEMORY_EVERY_MS)
+    asked.stopping.addEventListener('abort', onStop, { once: true })
+    if (asked.stopping.aborted) onStop()
+    try {
+      child.send({ kind: 'begin', task: asked.task, plan } satisfies ToBrowsing)
+      const error = await ended.promise
+      return { error: cause ?? error }
+    } finally {
+      clearTimeout(limit)
+      clearInterval(memory)
+      asked.stopping.removeEventListener('abort', onStop)
+      await endGroup(child.pid)
+      await child.exited
+    }
+  }
+}
+
+const STOPPED = 'it was stopped with the server'
+
+/** What the program itself is told is not the browser's business. */
+function withoutOurs(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('TAGWARDEN_')))
+}
+
+/** Kills all processes of the group, and waits until they are gone. */
+async function endGroup(group: number): Promise<void> {
+  try {
+    process.kill(-group, 'SIGKILL')
+  } catch {
+    // They have ended by themselves.
+    return
+  }
+  const end = performance.now() + GONE_MS
+  while (processesOf(group).length > 0 && performance.now() < end) await Bun.sleep(GONE_POLL_MS)
+}

@@ -1,0 +1,39 @@
+import { messageOf } from '../core/error.ts'
+import type { Task } from './task.ts'
+
+export type TaskName = 'walk' | 'crawl'
+
+/** What the process of a browser is told. */
+export type ToBrowsing = { kind: 'begin'; task: TaskName; plan: unknown } | { kind: 'stop' }
+
+/** What it tells. After `ended` it waits for the pipe to be closed. */
+export type FromBrowsing = { kind: 'message'; message: unknown } | { kind: 'ended'; error: string | null }
+
+/**
+ * The process of a browser: carries out the task that it is sent, and exits when the pipe closes. Never resolves.
+ *
+ * @param tasks loaded when they are begun
+ */
+export function browseForParent(tasks: Record<TaskName, () => Promise<Task>>): Promise<never> {
+  const stopping = new AbortController()
+  const tell = (told: FromBrowsing) => process.send?.(told)
+  process.on('message', (told: ToBrowsing) => {
+    if (told.kind === 'stop') return stopping.abort(new Error('it was stopped'))
+    void tasks[told.task]()
+      .then((task) => task(told.plan, (message) => tell({ kind: 'message', message }), stopping.signal))
+      .then(
+        () => tell({ kind: 'ended', error: null }),
+        (error) => tell({ kind: 'ended', error: messageOf(error) }),
+      )
+  })
+  process.once('disconnect', () => {
+    // Ends the browser, should it not notice the end of this process.
+    stopping.abort(new Error('nobody waits for it any more'))
+    process.exit()
+  })
+  // The server ends this process by the pipe. A signal to the whole group would cut off the reason why.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
+  // Puppeteer fails promises of tabs that were closed, some of which nobody holds.
+  process.on('unhandledRejection', () => undefined)
+  return new Promise(() => {})
+}

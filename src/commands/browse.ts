@@ -1,0 +1,17 @@
+import { browseForParent } from '../browser/browsing-process.ts'
+import { type Command, UsageError } from './command.ts'
+
+/** Runs a browser for a flow test or an audit; started by the server, which communicates with it through a pipe. */
+export const browse: Command = {
+  name: 'browse',
+  isInternal: true,
+  summary: 'Runs a browser for a flow test or an audit of the server; started by it',
+  flags: {},
+  async run() {
+    if (!process.send) throw new UsageError('browse: is started by the server only')
+    return await browseForParent({
+      walk: async () => (await import('../flows/walk/walk.ts')).walk,
+      crawl: async () => (await import('../audits/crawl/crawl.ts')).crawl,
+    })
+  },
+}
