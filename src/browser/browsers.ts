@@ -129,7 +129,8 @@ export class Browsers {
     const onStop = () => stop(STOPPED, GRACE_MS)
     const limit = setTimeout(() => stop(`it took longer than ${asked.limitMs / SECOND_MS} s`, GRACE_MS), asked.limitMs)
     const memory = setInterval(() => {
-      if (memoryOf(child.pid) > memoryBytes) stop(`the browser took more than ${memoryBytes / 2 ** 20} MiB of memory`, 0)
+      if (memoryOf(child.pid) > memoryBytes)
+        stop(`the browser took more than ${memoryBytes / 2 ** 20} MiB of memory`, 0)
     }, MEMORY_EVERY_MS)
     asked.stopping.addEventListener('abort', onStop, { once: true })
     if (asked.stopping.aborted) onStop()

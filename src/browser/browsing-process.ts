@@ -14,12 +14,14 @@ export type FromBrowsing = { kind: 'message'; message: unknown } | { kind: 'ende
  *
  * @param tasks loaded when they are begun
  */
-export function browseForParent(tasks: Record<TaskName, () => Promise<Task>>): Promise<never> {
+export function browseForParent(tasks: Partial<Record<TaskName, () => Promise<Task>>>): Promise<never> {
   const stopping = new AbortController()
   const tell = (told: FromBrowsing) => process.send?.(told)
   process.on('message', (told: ToBrowsing) => {
     if (told.kind === 'stop') return stopping.abort(new Error('it was stopped'))
-    void tasks[told.task]()
+    const load = tasks[told.task]
+    if (!load) return tell({ kind: 'ended', error: `there is no task ${told.task}` })
+    void load()
       .then((task) => task(told.plan, (message) => tell({ kind: 'message', message }), stopping.signal))
       .then(
         () => tell({ kind: 'ended', error: null }),

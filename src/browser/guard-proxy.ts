@@ -155,10 +155,12 @@ function serve(
   }
   const onData = (chunk: Buffer) => {
     client.pause()
-    work = work.then(() => take(chunk)).then(
-      () => void client.resume(),
-      () => void client.destroy(),
-    )
+    work = work
+      .then(() => take(chunk))
+      .then(
+        () => void client.resume(),
+        () => void client.destroy(),
+      )
   }
   client.on('data', onData)
   client.once('close', leave)

@@ -62,8 +62,7 @@ function spellings(character: string): string {
   return `(?:${ways.join('|')})`
 }
 
-const percentOr = (character: string) =>
-  `(?:${RegExp.escape(character)}|${PERCENT}${hex(character.charCodeAt(0), 2)})`
+const percentOr = (character: string) => `(?:${RegExp.escape(character)}|${PERCENT}${hex(character.charCodeAt(0), 2)})`
 
 /** Matches what of a secret stands in base64, wherever it begins in what was encoded. Its case counts. */
 function base64Pattern(secrets: readonly string[]): RegExp {

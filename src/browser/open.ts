@@ -6,9 +6,8 @@ import type { Browsing, BrowsingOptions } from './browsing.ts'
 import { type Emulation, emulate, emulationOf } from './device.ts'
 import { openGuardProxy } from './guard-proxy.ts'
 import { maskerOf } from './mask.ts'
-import { screenshotOf } from './screenshot.ts'
 import { type RunningChromium, startChromium } from './start-chromium.ts'
-import { watchTraffic } from './watch.ts'
+import { screenshotOf, watchTraffic } from './unwatched.ts'
 
 /** What tests put in place of the real. */
 export interface BrowsingParts {
@@ -38,9 +37,7 @@ export async function openBrowsing(
   stopping.throwIfAborted()
   await using starting = new AsyncDisposableStack()
   const guard = addressGuard(options.outboundAllow, { plainHttp: true })
-  const proxy = starting.use(
-    await openGuardProxy({ guard, outboundProxy: options.outboundProxy, resolve, onAsked }),
-  )
+  const proxy = starting.use(await openGuardProxy({ guard, outboundProxy: options.outboundProxy, resolve, onAsked }))
   const chromium = startChromium(options.chromium, { folder: options.folder, proxyPort: proxy.port })
   starting.defer(async () => {
     chromium.kill()

@@ -1,12 +1,12 @@
 import { AppError } from '../core/error.ts'
-import type { Proxy } from '../integrations/transport/connection.ts'
+import type { Proxy as OutboundProxy } from '../integrations/transport/connection.ts'
 
 /** What a browser sends to its HTTP proxy, in parts. */
 export type RequestPart =
   /** It asks for a tunnel; all that follows goes through it, `rest` first. */
   | { kind: 'tunnel'; url: URL; rest: Buffer }
   /** The head of a plain request. */
-  | { kind: 'head'; url: URL; headFor(outboundProxy: Proxy | null): string }
+  | { kind: 'head'; url: URL; headFor(outboundProxy: OutboundProxy | null): string }
   /** A part of its body. */
   | { kind: 'body'; bytes: Buffer }
 
@@ -21,7 +21,8 @@ export class RequestReader {
   private bodyLeft = 0
 
   /** Returns the parts that are whole by now. Fails with `invalid` at what is no request to a proxy. */
-  *read(chunk: Buffer): Generator<RequestPart> {
+  read(chunk: Buffer): RequestPart[] {
+    const parts: RequestPart[] = []
     let rest = this.waiting.length === 0 ? chunk : Buffer.concat([this.waiting, chunk])
     this.waiting = Buffer.alloc(0)
     while (rest.length > 0) {
@@ -29,21 +30,22 @@ export class RequestReader {
         const bytes = rest.subarray(0, this.bodyLeft)
         this.bodyLeft -= bytes.length
         rest = rest.subarray(bytes.length)
-        yield { kind: 'body', bytes }
+        parts.push({ kind: 'body', bytes })
         continue
       }
       const end = rest.indexOf(END)
       if (end === -1) {
         if (rest.length > MAX_HEAD_BYTES) throw new AppError('invalid', 'the head of a request is too long')
         this.waiting = rest
-        return
+        break
       }
       const [requestLine = '', ...fields] = rest.subarray(0, end).toString('latin1').split('\r\n')
       rest = rest.subarray(end + END.length)
       const part = this.begin(requestLine, fields, rest)
-      yield part
-      if (part.kind === 'tunnel') return
+      parts.push(part)
+      if (part.kind === 'tunnel') break
     }
+    return parts
   }
 
   private begin(requestLine: string, fields: readonly string[], rest: Buffer): RequestPart {
@@ -60,17 +62,17 @@ export class RequestReader {
 }
 
 function bodyLength(fields: readonly string[]): number {
-  const valueOf = (name: string) => {
+  const fieldOf = (name: string) => {
     const field = fields.find((one) => one.toLowerCase().startsWith(`${name}:`))
     return field?.slice(name.length + 1).trim()
   }
   // Its end is not looked for: no other request follows on this connection.
-  if (valueOf('transfer-encoding') !== undefined) return Number.POSITIVE_INFINITY
-  return Number(valueOf('content-length') ?? 0)
+  if (fieldOf('transfer-encoding') !== undefined) return Number.POSITIVE_INFINITY
+  return Number(fieldOf('content-length') ?? 0)
 }
 
 /** To a host its own path is sent, to another proxy the whole address. */
-function headOf(method: string, target: string, fields: readonly string[], proxy: Proxy | null): string {
+function headOf(method: string, target: string, fields: readonly string[], proxy: OutboundProxy | null): string {
   const path = target.replace(/^http:\/\/[^/?#]*/i, '')
   const asked = proxy ? target : path.startsWith('/') ? path : `/${path}`
   const login = proxy?.authorization ? [`Proxy-Authorization: ${proxy.authorization}`] : []

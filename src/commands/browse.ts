@@ -9,9 +9,6 @@ export const browse: Command = {
   flags: {},
   async run() {
     if (!process.send) throw new UsageError('browse: is started by the server only')
-    return await browseForParent({
-      walk: async () => (await import('../flows/walk/walk.ts')).walk,
-      crawl: async () => (await import('../audits/crawl/crawl.ts')).crawl,
-    })
+    return await browseForParent({})
   },
 }

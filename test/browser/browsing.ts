@@ -1,0 +1,49 @@
+import type { Browsing, BrowsingOptions } from '../../src/browser/browsing.ts'
+import { type BrowsingParts, openBrowsing } from '../../src/browser/open.ts'
+import { temporaryFolder } from '../process.ts'
+import { installedChromium } from './installed-chromium.ts'
+
+/** Options of a browser for tests: a desktop that reaches 127.0.0.1, with vendors answered inside. */
+export async function browsingOptions(
+  folder: string,
+  options: Partial<BrowsingOptions> = {},
+): Promise<BrowsingOptions> {
+  return {
+    chromium: await installedChromium(),
+    folder,
+    device: 'desktop',
+    vendorRequests: 'answer',
+    secrets: [],
+    outboundAllow: ['127.0.0.1'],
+    outboundProxy: '',
+    outboundCa: '',
+    userAgentSuffix: '',
+    ...options,
+  }
+}
+
+/**
+ * Opens a browser as flow tests and audits do, in this process. It and its files are gone at the end of the block. Names
+ * that end with `.test` are this machine.
+ */
+export async function browse(options: Partial<BrowsingOptions> = {}, parts: BrowsingParts = {}): Promise<Browsing> {
+  const folder = temporaryFolder()
+  try {
+    const resolve = async (host: string) => {
+      if (host.endsWith('.test')) return ['127.0.0.1']
+      throw new Error(`${host} is not known here`)
+    }
+    const asked = await browsingOptions(folder.path, options)
+    const browsing = await openBrowsing(asked, new AbortController().signal, { resolve, ...parts })
+    return {
+      ...browsing,
+      async [Symbol.asyncDispose]() {
+        await browsing[Symbol.asyncDispose]()
+        folder[Symbol.dispose]()
+      },
+    }
+  } catch (error) {
+    folder[Symbol.dispose]()
+    throw error
+  }
+}
