@@ -55,8 +55,8 @@ function spellings(character: string): string {
   ]
   if (code < 0x100) ways.push(`${ESCAPES}x${hex(code, 2)}`, PERCENT + hex(code, 2))
   if (character === ' ') ways.push(String.raw`\+`, `${PERCENT}2B`)
-  const escape = SHORT_ESCAPES[character]
-  if (escape) ways.push(ESCAPES + escape)
+  const short = SHORT_ESCAPES[character]
+  if (short) ways.push(ESCAPES + short)
   const entity = ENTITIES[character]
   if (entity) ways.push(`${percentOr('&')}${entity}${percentOr(';')}`)
   return `(?:${ways.join('|')})`
