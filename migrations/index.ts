@@ -25,6 +25,7 @@ import deliveryLog from './0024_delivery_log.sql' with { type: 'text' }
 import providerWork from './0025_provider_work.sql' with { type: 'text' }
 import digest from './0026_digest.sql' with { type: 'text' }
 import runIssues from './0027_run_issues.sql' with { type: 'text' }
+import flows from './0028_flows.sql' with { type: 'text' }
 
 /** In the order in which they run. Forward only: a shipped one is never edited, a new one goes to the end. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -55,4 +56,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0025_provider_work', sql: providerWork },
   { name: '0026_digest', sql: digest },
   { name: '0027_run_issues', sql: runIssues },
+  { name: '0028_flows', sql: flows },
 ]

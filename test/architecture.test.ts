@@ -289,6 +289,10 @@ const TABLES: Record<string, string> = {
   eventFile: 'warehouse',
   finding: 'compliance',
   findingDomain: 'compliance',
+  flowRun: 'flows',
+  flowRunDetail: 'flows',
+  flowTest: 'flows',
+  flowVersion: 'flows',
   heartbeat: 'signals',
   hostname: 'domains',
   // Gone with the organization.

@@ -12,6 +12,7 @@ export type IdPrefix =
   | 'lbl'
   | 'chg'
   | 'tst'
+  | 'ver'
   | 'run'
   | 'shr'
   | 'dlv'

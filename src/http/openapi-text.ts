@@ -18,6 +18,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Insights: 'What the collected events say',
   Compliance: 'Personal data and consent in what was sent',
   Labels: 'Names for events, for conditions, journeys and search',
+  'Flow tests': 'Recorded paths that are walked in a browser, and what their tags sent',
   Orders: 'What a shop sold, against what its tags told their vendors',
   Events: 'The collected events themselves',
   Usage: 'How much was collected',

@@ -27,7 +27,7 @@ export const PERMISSIONS = {
     from: 'member',
     writes: true,
     audited: false,
-    meaning: 'Write alerts, issues, signals, labels, hostnames and orders',
+    meaning: 'Write alerts, issues, signals, labels, changes, hostnames, orders, flow tests and audits',
   },
   seeTokens: { from: 'member', writes: false, audited: false, meaning: 'See property tokens and channels of alerts' },
   seePersonal: {

@@ -1,0 +1,68 @@
+-- Flow tests, what they walked in each version, and their runs.
+CREATE TABLE flowTest (
+  id TEXT PRIMARY KEY,
+  orgId TEXT NOT NULL REFERENCES org ON DELETE CASCADE,
+  domainId TEXT REFERENCES domain ON DELETE SET NULL,
+  settings TEXT NOT NULL,               -- JSON of what has no column and no version
+  enabled INTEGER NOT NULL CHECK (enabled IN (0, 1)),
+  secrets BLOB,                         -- sealed JSON of values by name; null: none
+  versionId TEXT NOT NULL,              -- that is in force
+  status TEXT NOT NULL,                 -- never_run, passed, failed
+  healing TEXT NOT NULL,                -- JSON: healed steps that wait for a person
+  refused TEXT NOT NULL,                -- JSON: selectors that a person refused, by step
+  elements TEXT NOT NULL,               -- JSON: the element that a step met in the last run that passed without healing it, by step
+  dueAt INTEGER,                        -- by its schedule; null: it has none, or is off
+  runOnChange INTEGER NOT NULL CHECK (runOnChange IN (0, 1)),
+  changeAt INTEGER,                     -- of a change of the domain that no run followed yet
+  changeEndsAt INTEGER,                 -- of that change's watch window
+  createdAt INTEGER NOT NULL,
+  updatedAt INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX flowTestOfOrg ON flowTest (orgId, id);
+CREATE INDEX flowTestOfDomain ON flowTest (domainId) WHERE domainId IS NOT NULL;
+CREATE INDEX flowTestDue ON flowTest (dueAt) WHERE dueAt IS NOT NULL;
+CREATE INDEX flowTestChanged ON flowTest (changeAt) WHERE changeAt IS NOT NULL;
+
+CREATE TRIGGER flowTestDomainChanged AFTER INSERT ON change BEGIN
+  UPDATE flowTest SET changeAt = NEW.occurredAt, changeEndsAt = NEW.endsAt
+  WHERE domainId = NEW.domainId AND orgId = NEW.orgId AND enabled = 1 AND runOnChange = 1;
+END;
+
+CREATE TABLE flowVersion (
+  id TEXT PRIMARY KEY,
+  testId TEXT NOT NULL REFERENCES flowTest ON DELETE CASCADE,
+  version INTEGER NOT NULL,             -- from 1
+  recording TEXT NOT NULL,              -- JSON
+  startUrl TEXT,
+  expectations TEXT NOT NULL,           -- JSON
+  createdAt INTEGER NOT NULL,
+  UNIQUE (testId, version)
+) STRICT;
+
+CREATE TABLE flowRun (
+  id TEXT PRIMARY KEY,
+  orgId TEXT NOT NULL REFERENCES org ON DELETE CASCADE,
+  testId TEXT NOT NULL REFERENCES flowTest ON DELETE CASCADE,
+  versionId TEXT NOT NULL,
+  status TEXT NOT NULL,                 -- queued, running, passed, failed
+  trigger TEXT NOT NULL,                -- api, manual, schedule, change
+  startUrl TEXT,                        -- in place of the version's
+  variables TEXT NOT NULL,              -- JSON: in place of the test's of these names
+  attempts INTEGER NOT NULL,            -- that began
+  createdAt INTEGER NOT NULL,
+  startedAt INTEGER,
+  finishedAt INTEGER,
+  pausedMs INTEGER,
+  summary TEXT NOT NULL,                -- JSON
+  headline TEXT NOT NULL,
+  error TEXT,
+  region TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX flowRunOfOrg ON flowRun (orgId, id);
+CREATE INDEX flowRunOfTest ON flowRun (testId, id);
+CREATE INDEX flowRunOpen ON flowRun (status) WHERE status IN ('queued', 'running');
+
+CREATE TABLE flowRunDetail (
+  runId TEXT PRIMARY KEY REFERENCES flowRun ON DELETE CASCADE,
+  detail TEXT NOT NULL                  -- JSON: steps, findings, events, errors, elements
+) STRICT;

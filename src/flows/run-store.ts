@@ -1,0 +1,216 @@
+import type { Instant } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { newId } from '../core/id.ts'
+import { decodeCursor, page } from '../http/paging.ts'
+import { type Db, prepared, tx } from '../store/database.ts'
+import { RECORDS_KEPT_MS } from '../store/retention.ts'
+import type { KnownElement } from './element.ts'
+import type { FlowTest, FlowTestKey } from './flow-test.ts'
+import type { RunEvent, RunFinding, StepResult } from './run.ts'
+import type { Run, RunStatus, RunSummary, Trigger } from './run-schema.ts'
+
+/** The most runs of an organization that wait; further ones are refused. */
+const MAX_WAITING = 100
+const RETRY_AFTER_S = 60
+
+/** What a walk showed. */
+export interface RunFacts {
+  steps: readonly StepResult[]
+  findings: readonly RunFinding[]
+  events: readonly RunEvent[]
+  errors: readonly string[]
+  /** The element that a step met, by index of the step. */
+  elements: Readonly<Record<number, KnownElement>>
+}
+
+const NO_FACTS: RunFacts = { steps: [], findings: [], events: [], errors: [], elements: {} }
+
+/** A run, and what it is started with. */
+export interface KeptRun extends Run {
+  orgId: string
+  /** In place of the version's start page; null: that. */
+  startUrl: string | null
+  /** In place of the test's variables of these names. */
+  variables: Record<string, string>
+  attempts: number
+  headline: string
+}
+
+type RunRow = Omit<KeptRun, 'summary' | 'variables' | 'durationMs'> & { summary: string; variables: string }
+
+const noSuchRun = () => new AppError('notFound', 'no such run')
+
+function runOf({ summary, variables, ...row }: RunRow): KeptRun {
+  const { startedAt, finishedAt } = row
+  const durationMs = startedAt === null || finishedAt === null ? null : finishedAt - startedAt
+  return { ...row, durationMs, summary: JSON.parse(summary), variables: JSON.parse(variables) }
+}
+
+/** Returns a run as callers see it. */
+export function shownRun({
+  orgId: _,
+  startUrl: __,
+  variables: ___,
+  attempts: ____,
+  headline: _____,
+  ...run
+}: KeptRun): Run {
+  return run
+}
+
+export interface NewRun {
+  trigger: Trigger
+  startUrl?: string | null
+  variables?: Record<string, string>
+  region: string
+}
+
+/** Stores a run that waits. Fails with `rateLimited` when too many of the organization wait. */
+export function queueRun(
+  db: Db,
+  now: Instant,
+  { id: testId, orgId, versionId, recording }: FlowTest,
+  { trigger, startUrl = null, variables = {}, region }: NewRun,
+): KeptRun {
+  return tx(db, () => {
+    const waiting = prepared<[string], { count: number }>(
+      db,
+      `SELECT count(*) AS count FROM flowRun WHERE status = 'queued' AND orgId = ?`,
+    ).get(orgId)
+    if ((waiting?.count ?? 0) >= MAX_WAITING) {
+      throw new AppError('rateLimited', `${MAX_WAITING} runs wait already; try again later`, RETRY_AFTER_S)
+    }
+    const id = newId('run', now)
+    const summary = summaryOf({ ...NO_FACTS, steps: [] }, recording.steps.length)
+    prepared<[object]>(
+      db,
+      `INSERT INTO flowRun (id, orgId, testId, versionId, status, trigger, startUrl, variables, attempts, createdAt, summary,
+         headline, region)
+       VALUES (@id, @orgId, @testId, @versionId, 'queued', @trigger, @startUrl, @variables, 0, @now, @summary, '', @region)`,
+    ).run({
+      ...{ id, orgId, testId, versionId, trigger, startUrl, now, region },
+      ...{ variables: JSON.stringify(variables), summary: JSON.stringify(summary) },
+    })
+    return findRun(db, { orgId, id })
+  })
+}
+
+/** Counts what a run shows. */
+export function summaryOf({ steps, findings, events }: RunFacts, stepsTotal: number): RunSummary {
+  return {
+    stepsTotal,
+    stepsPassed: steps.filter(({ status }) => status === 'passed' || status === 'healed').length,
+    healedSteps: steps.filter(({ status }) => status === 'healed').length,
+    vendorsFired: new Set(events.map(({ vendor }) => vendor)).size,
+    findings: findings.length,
+  }
+}
+
+/** Returns the run. Fails with `notFound` when the organization has no such run. */
+export function findRun(db: Db, { orgId, id }: FlowTestKey): KeptRun {
+  const row = prepared<[string, string], RunRow>(db, 'SELECT * FROM flowRun WHERE orgId = ? AND id = ?').get(orgId, id)
+  if (!row) throw noSuchRun()
+  return runOf(row)
+}
+
+/** Returns what a run showed; of one that did not end: nothing. */
+export function factsOf(db: Db, runId: string): RunFacts {
+  const sql = 'SELECT detail FROM flowRunDetail WHERE runId = ?'
+  const row = prepared<[string], { detail: string }>(db, sql).get(runId)
+  return row ? JSON.parse(row.detail) : NO_FACTS
+}
+
+/** Returns one page of runs, newest first. Fails with `invalid` for a cursor of another list. */
+export function listRuns(
+  db: Db,
+  orgId: string,
+  { testId = null, status = null }: { testId?: string | null; status?: RunStatus | null },
+  { cursor, limit }: { cursor?: string | undefined; limit: number },
+): { runs: KeptRun[]; nextCursor: string | null } {
+  const before = decodeCursor(cursor, 1)?.[0] ?? null
+  const rows = prepared<[object], RunRow>(
+    db,
+    `SELECT * FROM flowRun WHERE orgId = @orgId AND (@testId IS NULL OR testId = @testId)
+       AND (@status IS NULL OR status = @status) AND (@before IS NULL OR id < @before) ORDER BY id DESC LIMIT @limit + 1`,
+  ).all({ orgId, testId, status, before, limit })
+  const { items, nextCursor } = page(rows.map(runOf), limit, ({ id }) => [id])
+  return { runs: items, nextCursor }
+}
+
+/** Returns the runs that ended last, newest first, with the names of their tests. */
+export function endedRuns(db: Db, orgId: string, limit: number): (KeptRun & { testName: string })[] {
+  const rows = prepared<[string, number], RunRow & { testName: string }>(
+    db,
+    `SELECT flowRun.*, settings ->> '$.name' AS testName FROM flowRun JOIN flowTest ON flowTest.id = testId
+     WHERE flowRun.orgId = ? AND flowRun.status IN ('passed', 'failed') ORDER BY flowRun.id DESC LIMIT ?`,
+  ).all(orgId, limit)
+  return rows.map(({ testName, ...row }) => ({ ...runOf(row), testName }))
+}
+
+/** Returns the runs of all organizations that wait, oldest first. */
+export function waitingRuns(db: Db): KeptRun[] {
+  const sql = `SELECT * FROM flowRun WHERE status = 'queued' ORDER BY id`
+  return prepared<[], RunRow>(db, sql).all().map(runOf)
+}
+
+/** True when a run of the test has one of these states. */
+export function hasRun(db: Db, testId: string, states: readonly ('queued' | 'running')[]): boolean {
+  const sql = `SELECT 1 FROM flowRun WHERE testId = ? AND status IN (SELECT value FROM json_each(?))`
+  return prepared<[string, string]>(db, sql).get(testId, JSON.stringify(states)) !== undefined
+}
+
+/** Notes that a walk begins. False when the run is gone, or ended. */
+export function beginAttempt(db: Db, id: string, now: Instant): boolean {
+  const { changes } = prepared<[Instant, string]>(
+    db,
+    `UPDATE flowRun SET status = 'running', startedAt = coalesce(startedAt, ?), attempts = attempts + 1
+     WHERE id = ? AND status IN ('queued', 'running')`,
+  ).run(now, id)
+  return changes > 0
+}
+
+/** How a run ended. */
+export interface RunEnd {
+  status: 'passed' | 'failed'
+  finishedAt: Instant
+  pausedMs: number | null
+  summary: RunSummary
+  headline: string
+  error: string | null
+}
+
+/** Stores how a run ended, once. False, with nothing stored, when it is gone or has ended. */
+export function endRun(db: Db, id: string, end: RunEnd, facts: RunFacts): boolean {
+  return tx(db, () => {
+    const { changes } = prepared<[object]>(
+      db,
+      `UPDATE flowRun SET status = @status, finishedAt = @finishedAt, pausedMs = @pausedMs, summary = @summary,
+         headline = @headline, error = @error WHERE id = @id AND status IN ('queued', 'running')`,
+    ).run({ id, ...end, summary: JSON.stringify(end.summary) })
+    if (changes === 0) return false
+    const sql = 'INSERT OR REPLACE INTO flowRunDetail (runId, detail) VALUES (?, ?)'
+    prepared<[string, string]>(db, sql).run(id, JSON.stringify(facts))
+    return true
+  })
+}
+
+const CUT_OFF = 'the server stopped while it ran'
+
+/** Ends the runs that a stop or a kill of the server cut off. Those that waited are left to wait. */
+export function failCutOffRuns(db: Db, now: Instant): void {
+  prepared<[Instant, string, string]>(
+    db,
+    `UPDATE flowRun SET status = 'failed', finishedAt = max(?, startedAt), error = ?, headline = ? WHERE status = 'running'`,
+  ).run(now, CUT_OFF, `The run ended early: ${CUT_OFF}`)
+}
+
+/** Deletes old runs, and versions that no run and no test is of. */
+export function removeOldRuns(db: Db, now: Instant): void {
+  const oldest = newId('run', Math.max(0, now - RECORDS_KEPT_MS)).slice(0, 'run_'.length + 10)
+  db.prepare(`DELETE FROM flowRun WHERE id < ? AND status IN ('passed', 'failed')`).run(oldest)
+  db.prepare(
+    `DELETE FROM flowVersion WHERE createdAt < ?
+       AND NOT EXISTS (SELECT 1 FROM flowTest WHERE versionId = flowVersion.id)
+       AND NOT EXISTS (SELECT 1 FROM flowRun WHERE versionId = flowVersion.id)`,
+  ).run(now - RECORDS_KEPT_MS)
+}

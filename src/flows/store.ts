@@ -1,0 +1,290 @@
+import type { Clock, Instant } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { newId } from '../core/id.ts'
+import type { SecretBox } from '../core/secret-box.ts'
+import { nextTime } from '../core/timetable.ts'
+import { type Db, prepared, tx } from '../store/database.ts'
+import type { KnownElement } from './element.ts'
+import type { FlowTest, FlowTestKey, TestStatus } from './flow-test.ts'
+import type { FlowTestSettings } from './test-input.ts'
+
+/** The most flow tests an organization can have. */
+const MAX_FLOW_TESTS = 1000
+
+/** A flow test, and what is kept of it beside what is shown. */
+export interface KeptFlowTest {
+  test: FlowTest
+  /** Sealed; null: it has none. */
+  secrets: Buffer | null
+  /** The element that a step met in the last run that passed, by index of the step. */
+  elements: Record<number, KnownElement>
+  /** Selectors that a person refused, by index of the step. */
+  refused: Record<number, string[]>
+}
+
+/** Settings that are kept as JSON, with the names of secrets. */
+type KeptSettings = Omit<FlowTestSettings, 'domainId' | 'enabled' | 'recording' | 'startUrl' | 'expectations'> & {
+  secrets: string[]
+}
+
+interface TestRow {
+  id: string
+  orgId: string
+  domainId: string | null
+  settings: string
+  enabled: number
+  sealed: Buffer | null
+  versionId: string
+  status: TestStatus
+  healing: string
+  refused: string
+  elements: string
+  createdAt: Instant
+  updatedAt: Instant
+  version: number
+  recording: string
+  startUrl: string | null
+  expectations: string
+}
+
+const TESTS = `SELECT flowTest.id, orgId, domainId, settings, enabled, secrets AS sealed, versionId, status, healing, refused,
+    elements, flowTest.createdAt, updatedAt, version, recording, startUrl, expectations
+  FROM flowTest JOIN flowVersion ON flowVersion.id = flowTest.versionId`
+
+const noSuchTest = () => new AppError('notFound', 'no such flow test')
+
+function keptOf(row: TestRow): KeptFlowTest {
+  const { settings, enabled, sealed, recording, expectations, healing, elements, refused, ...rest } = row
+  return {
+    test: {
+      ...rest,
+      ...(JSON.parse(settings) as KeptSettings),
+      enabled: enabled === 1,
+      recording: JSON.parse(recording),
+      expectations: JSON.parse(expectations),
+      healing: JSON.parse(healing),
+    },
+    secrets: sealed,
+    elements: JSON.parse(elements),
+    refused: JSON.parse(refused),
+  }
+}
+
+/** Returns the test and what is kept beside it. Fails with `notFound` when the organization has no such test. */
+export function keptFlowTest(db: Db, { orgId, id }: FlowTestKey): KeptFlowTest {
+  const row = prepared<[string, string], TestRow>(db, `${TESTS} WHERE orgId = ? AND flowTest.id = ?`).get(orgId, id)
+  if (!row) throw noSuchTest()
+  return keptOf(row)
+}
+
+/** Returns the test. Fails with `notFound` when the organization has no such test. */
+export const findFlowTest = (db: Db, key: FlowTestKey): FlowTest => keptFlowTest(db, key).test
+
+/**
+ * Returns the tests whose ids follow `after` (null: from the first), oldest first; at most `limit + 1`, so that the
+ * caller sees whether more follow.
+ */
+export function listFlowTests(db: Db, orgId: string, after: string | number | null, limit: number): FlowTest[] {
+  return prepared<[object], TestRow>(
+    db,
+    `${TESTS} WHERE orgId = @orgId AND (@after IS NULL OR flowTest.id > @after) ORDER BY flowTest.id LIMIT @limit + 1`,
+  )
+    .all({ orgId, after, limit })
+    .map((row) => keptOf(row).test)
+}
+
+/** Returns the tests of all organizations that are due by their schedules at `now`, the longest due first. */
+export function dueFlowTests(db: Db, now: Instant): FlowTest[] {
+  const sql = `${TESTS} WHERE dueAt <= ? ORDER BY dueAt, flowTest.id`
+  return prepared<[Instant], TestRow>(db, sql)
+    .all(now)
+    .map((row) => keptOf(row).test)
+}
+
+/** Returns the tests of all organizations whose domain changed, with the end of that change's watch window. */
+export function changedFlowTests(db: Db, now: Instant): { test: FlowTest; endsAt: Instant }[] {
+  const sql = `${TESTS.replace('SELECT', 'SELECT changeEndsAt,')} WHERE changeAt <= ? ORDER BY changeAt, flowTest.id`
+  const rows = prepared<[Instant], TestRow & { changeEndsAt: Instant }>(db, sql).all(now)
+  return rows.map(({ changeEndsAt, ...row }) => ({ test: keptOf(row).test, endsAt: changeEndsAt }))
+}
+
+/** Notes that a change of the domain was seen to. */
+export function forgetChange(db: Db, id: string): void {
+  prepared<[string]>(db, 'UPDATE flowTest SET changeAt = NULL, changeEndsAt = NULL WHERE id = ?').run(id)
+}
+
+/** Sets when the test is due next. */
+export function planNext(db: Db, { id, enabled, schedule, timezone }: FlowTest, now: Instant): void {
+  const dueAt = dueAtOf({ enabled, schedule, timezone }, now)
+  prepared<[Instant | null, string]>(db, 'UPDATE flowTest SET dueAt = ? WHERE id = ?').run(dueAt, id)
+}
+
+type Timetable = Pick<FlowTest, 'enabled' | 'schedule' | 'timezone'>
+const dueAtOf = ({ enabled, schedule, timezone }: Timetable, now: Instant): Instant | null =>
+  enabled && schedule !== null ? nextTime(schedule, timezone, now) : null
+
+interface Parts {
+  db: Db
+  box: SecretBox
+  clock: Clock
+}
+
+/** Stores a new test. Fails with `conflict` when the organization has too many, `invalid` for a domain it has not. */
+export function createFlowTest(
+  { db, box, clock }: Parts,
+  orgId: string,
+  settings: FlowTestSettings,
+  secrets: Readonly<Record<string, string>>,
+): FlowTest {
+  return tx(db, () => {
+    const count = prepared<[string], { count: number }>(db, 'SELECT count(*) AS count FROM flowTest WHERE orgId = ?')
+    if ((count.get(orgId)?.count ?? 0) >= MAX_FLOW_TESTS) {
+      throw new AppError('conflict', `an organization can have at most ${MAX_FLOW_TESTS} flow tests`)
+    }
+    const createdAt = clock.now()
+    const [id, versionId] = [newId('tst', createdAt), newId('ver', createdAt)]
+    prepared<[object]>(
+      db,
+      `INSERT INTO flowTest (id, orgId, domainId, settings, enabled, secrets, versionId, status, healing, refused, elements,
+         dueAt, runOnChange, createdAt, updatedAt)
+       VALUES (@id, @orgId, @domainId, @settings, @enabled, @secrets, @versionId, 'never_run', '[]', '{}', '{}',
+         @dueAt, @runOnChange, @now, @now)`,
+    ).run({
+      id,
+      orgId,
+      versionId,
+      ...cellsOf(settings, Object.keys(secrets), createdAt),
+      secrets: sealed(box, secrets),
+    })
+    addVersion(db, { id: versionId, testId: id, version: 1, ...settings }, createdAt)
+    return findFlowTest(db, { orgId, id })
+  })
+}
+
+/**
+ * Replaces a test; `secrets` left out: it keeps its own. A change of recording, start page or expectations makes a
+ * version; of the recording also forgets what is known of its elements. Fails with `notFound`.
+ */
+export function updateFlowTest(
+  { db, box, clock }: Parts,
+  key: FlowTestKey,
+  settings: FlowTestSettings,
+  secrets?: Readonly<Record<string, string>>,
+): FlowTest {
+  return tx(db, () => {
+    const before = keptFlowTest(db, key)
+    const now = clock.now()
+    const names = secrets ? Object.keys(secrets) : before.test.secrets
+    prepared<[object]>(
+      db,
+      `UPDATE flowTest SET domainId = @domainId, settings = @settings, enabled = @enabled, secrets = @secrets,
+         dueAt = @dueAt, runOnChange = @runOnChange, updatedAt = @now WHERE id = @id`,
+    ).run({
+      ...cellsOf(settings, names, now),
+      id: key.id,
+      secrets: secrets ? sealed(box, secrets) : before.secrets,
+    })
+    if (!settings.enabled || !settings.runOnChange) forgetChange(db, key.id)
+    replaceVersion(db, before.test, settings, now)
+    return findFlowTest(db, key)
+  })
+}
+
+/** Deletes a test with its versions and runs. Fails with `notFound`. */
+export function deleteFlowTest(db: Db, { orgId, id }: FlowTestKey): void {
+  const { changes } = prepared<[string, string]>(db, 'DELETE FROM flowTest WHERE orgId = ? AND id = ?').run(orgId, id)
+  if (changes === 0) throw noSuchTest()
+}
+
+function cellsOf(settings: FlowTestSettings, secrets: string[], now: Instant) {
+  const { domainId, enabled, recording, startUrl, expectations, ...rest } = settings
+  const kept: KeptSettings = { ...rest, secrets }
+  return {
+    domainId,
+    settings: JSON.stringify(kept),
+    enabled: Number(enabled),
+    runOnChange: Number(rest.runOnChange),
+    dueAt: dueAtOf(settings, now),
+    now,
+  }
+}
+
+function sealed(box: SecretBox, secrets: Readonly<Record<string, string>>): Buffer | null {
+  return Object.keys(secrets).length === 0 ? null : box.seal(JSON.stringify(secrets))
+}
+
+/** Returns the values of a test's secrets by name. */
+export function openSecrets(box: SecretBox, { secrets }: Pick<KeptFlowTest, 'secrets'>): Record<string, string> {
+  return secrets === null ? {} : JSON.parse(box.open(secrets))
+}
+
+type Versioned = Pick<FlowTest, 'recording' | 'startUrl' | 'expectations'>
+
+function addVersion(
+  db: Db,
+  {
+    id,
+    testId,
+    version,
+    recording,
+    startUrl,
+    expectations,
+  }: Versioned & { id: string; testId: string; version: number },
+  createdAt: Instant,
+): void {
+  prepared<[object]>(
+    db,
+    `INSERT INTO flowVersion (id, testId, version, recording, startUrl, expectations, createdAt)
+     VALUES (@id, @testId, @version, @recording, @startUrl, @expectations, @createdAt)`,
+  ).run({
+    ...{ id, testId, version, startUrl, createdAt },
+    recording: JSON.stringify(recording),
+    expectations: JSON.stringify(expectations),
+  })
+}
+
+/** Makes a version in force when it differs from the present one. */
+function replaceVersion(db: Db, before: FlowTest, after: Versioned, now: Instant): void {
+  const versionOf = ({ recording, startUrl, expectations }: Versioned) => ({ recording, startUrl, expectations })
+  if (Bun.deepEquals(versionOf(before), versionOf(after))) return
+  makeVersion(db, before, after, now)
+  if (Bun.deepEquals(before.recording, after.recording)) return
+  // Indices name other steps now.
+  const sql = `UPDATE flowTest SET healing = '[]', refused = '{}', elements = '{}' WHERE id = ?`
+  prepared<[string]>(db, sql).run(before.id)
+}
+
+/** Makes a version in force; what is known of its elements stays. */
+export function makeVersion(db: Db, { id, version }: FlowTest, after: Versioned, now: Instant): void {
+  const versionId = newId('ver', now)
+  addVersion(db, { id: versionId, testId: id, version: version + 1, ...after }, now)
+  prepared<[string, Instant, string]>(db, 'UPDATE flowTest SET versionId = ?, updatedAt = ? WHERE id = ?').run(
+    ...([versionId, now, id] as const),
+  )
+}
+
+/** What a run, or a person, may change of what is kept beside the test. */
+export type Learned = Partial<Pick<KeptFlowTest, 'elements' | 'refused'> & Pick<FlowTest, 'healing' | 'status'>>
+
+/** Stores what was learned of a test; what is left out stays. */
+export function learn(db: Db, { test, ...kept }: KeptFlowTest, learned: Learned): void {
+  const { elements, refused, healing, status } = { ...kept, ...test, ...learned }
+  prepared<[object]>(
+    db,
+    `UPDATE flowTest SET elements = @elements, refused = @refused, healing = @healing, status = @status WHERE id = @id`,
+  ).run({
+    ...{ id: test.id, status },
+    elements: JSON.stringify(elements),
+    refused: JSON.stringify(refused),
+    healing: JSON.stringify(healing),
+  })
+}
+
+/** Returns the recording, start page and expectations of a version; null when it is gone. */
+export function versionOf(db: Db, id: string): Versioned | null {
+  const sql = 'SELECT recording, startUrl, expectations FROM flowVersion WHERE id = ?'
+  const row = prepared<[string], Pick<TestRow, 'recording' | 'startUrl' | 'expectations'>>(db, sql).get(id)
+  return row
+    ? { recording: JSON.parse(row.recording), startUrl: row.startUrl, expectations: JSON.parse(row.expectations) }
+    : null
+}

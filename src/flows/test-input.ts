@@ -1,0 +1,61 @@
+import { checkTimezone } from '../alerts/period.ts'
+import type { Instant } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { checkTimetable } from '../core/timetable.ts'
+import type { FlowTest, FlowTestInput } from './flow-test.ts'
+import { checkExpectations } from './match.ts'
+import { parseRecording, withStartUrl } from './recording.ts'
+
+/** The settings that a caller gives, with defaults filled in; secrets stand apart. */
+export type FlowTestSettings = Omit<
+  FlowTest,
+  'id' | 'orgId' | 'secrets' | 'versionId' | 'version' | 'status' | 'healing' | 'createdAt' | 'updatedAt'
+>
+
+/**
+ * Returns what was given with defaults filled in. Fails with `invalid`, naming the field, for what can't be walked or
+ * planned. Domains and channels are not checked here.
+ */
+export function readFlowTest({ secrets = {}, ...input }: FlowTestInput, now: Instant): FlowTestSettings {
+  const { startUrl = null, expectations = [], variables = {}, schedule = null, timezone = 'UTC' } = input
+  const recording = parseRecording(input.recording, 'recording')
+  withStartUrl(recording, startUrl)
+  if (!input.name.trim()) throw new AppError('invalid', 'name: must not be blank')
+  checkExpectations(expectations, recording.steps.length)
+  checkNames(variables, 'variables')
+  checkNames(secrets, 'secrets')
+  checkTimezone(timezone)
+  if (schedule !== null) checkTimetable(schedule, timezone, now)
+  return {
+    name: input.name,
+    domainId: input.domainId ?? null,
+    enabled: input.enabled ?? true,
+    recording,
+    startUrl,
+    expectations,
+    variables,
+    device: input.device ?? 'desktop',
+    consent: input.consent ?? { mode: 'none' },
+    vendorRequests: input.vendorRequests ?? 'answer',
+    schedule,
+    timezone,
+    runOnChange: input.runOnChange ?? false,
+    retries: input.retries ?? 1,
+    timeoutS: input.timeoutS ?? 120,
+    severity: input.severity ?? 'medium',
+    impactValue: input.impactValue ?? null,
+    channels: input.channels ?? [],
+  }
+}
+
+const MAX_NAMES = 50
+const NAME = /^[\w.-]{1,100}$/
+
+/** Fails with `invalid` for names that no `{{name}}` can have, and for too many. */
+export function checkNames(values: Readonly<Record<string, string>>, field: string): void {
+  const names = Object.keys(values)
+  if (names.length > MAX_NAMES) throw new AppError('invalid', `${field}: name at most ${MAX_NAMES}`)
+  const odd = names.find((name) => !NAME.test(name))
+  if (odd === undefined) return
+  throw new AppError('invalid', `${field}: "${odd.slice(0, 100)}" is no name; names have letters, digits, _, - and .`)
+}
