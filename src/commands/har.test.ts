@@ -3,8 +3,9 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { temporaryFolder } from '../../test/process.ts'
+import type { RecordedHit } from '../browser/har-requests.ts'
 import { UsageError } from './command.ts'
-import { parseHar, type RecordedHit, readHar } from './har.ts'
+import { parseHar, readHar } from './har.ts'
 
 const harOf = (...entries: unknown[]) => JSON.stringify({ log: { version: '1.2', entries } })
 const read = (...entries: unknown[]) => parseHar(harOf(...entries), 'a.har')

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { runProgram, temporaryFolder } from '../../test/process.ts'
+import type { RecordedHit } from '../browser/har-requests.ts'
 import { receiver } from '../integrations/transport/receiver.fixture.ts'
 import { UsageError } from './command.ts'
-import type { RecordedHit } from './har.ts'
 import { batchesOf, sendHits } from './import-har.ts'
 
 const hitOf = (url: string, values: Partial<RecordedHit> = {}): RecordedHit => ({

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import type { RecordedHit } from '../browser/har-requests.ts'
 import { type Command, required, UsageError } from './command.ts'
-import { type RecordedHit, readHar } from './har.ts'
+import { readHar } from './har.ts'
 
 /** Other requests in a recording (`data:`, `blob:`) were not sent to a server. */
 const TO_A_WEB_SERVER = /^https?:/i

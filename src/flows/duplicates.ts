@@ -8,6 +8,9 @@ export type Repeatable = Pick<SeenEvent, 'vendor' | 'event' | 'account' | 'param
 const RECURRING =
   /^(?:(?:.*[_ -])?(?:ping|heart_?beat|keep_?alive|engagement)|upload|session_?recording|timing|performance)$/i
 
+/** Whether events of this name are sent again and again on purpose. */
+export const isRecurring = (event: string): boolean => RECURRING.test(event)
+
 /**
  * Of vendors whose keys say nothing of themselves: what their own libraries count, clock or draw by lot. Keys are as the
  * decoders name them.
@@ -70,7 +73,7 @@ export function isCounter(vendor: string, key: string, value: string): boolean {
  */
 export function duplicatesIn<Event extends Repeatable>(events: readonly Event[]): [Event, Event, ...Event[]][] {
   const groups = Map.groupBy(
-    events.filter(({ event }) => !RECURRING.test(event)),
+    events.filter(({ event }) => !isRecurring(event)),
     spell,
   )
   return [...groups.values()].flatMap(([first, second, ...others]): [Event, Event, ...Event[]][] =>

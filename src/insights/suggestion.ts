@@ -76,7 +76,7 @@ export function brokenBy(kind: SuggestionKind, { events, present, numbers, value
 }
 
 /** True when conditions can name the key, which they read without wildcards. */
-function isNameable({ key, event, vendor }: Presence): boolean {
+export function isNameable({ key, event, vendor }: Pick<Presence, 'key' | 'event' | 'vendor'>): boolean {
   if (key.length === 0 || parameterOf(key).length > 200 || event.length > MAX_VALUE_LENGTH || vendor.length > 200) {
     return false
   }
@@ -85,7 +85,7 @@ function isNameable({ key, event, vendor }: Presence): boolean {
 }
 
 /** Returns the name by which conditions read a key. */
-const parameterOf = (key: string) => (key.startsWith('$') ? `$${key}` : key)
+export const parameterOf = (key: string) => (key.startsWith('$') ? `$${key}` : key)
 
 /**
  * Keys that a vendor's own library writes into every request: a rule about them would watch the library, not the tags of
@@ -98,9 +98,13 @@ const OWN_KEYS: Readonly<Record<string, RegExp>> = {
   'Meta Pixel': /^(?!(?:cd|ud|udff|ap)\b)/,
 }
 
-function isProtocolKey({ vendor, key }: Presence): boolean {
+/** True for a key that the vendor's own library writes; of most vendors such keys are not known. */
+export function isProtocolKey({ vendor, key }: Pick<Presence, 'vendor' | 'key'>): boolean {
   return OWN_KEYS[vendor]?.test(key) ?? false
 }
+
+/** True when of this vendor it is known which keys are its library's. */
+export const knowsProtocol = (vendor: string) => Object.hasOwn(OWN_KEYS, vendor)
 
 /** Events and keys that money depends on, the dearest first. */
 const MONEY_EVENTS = [/purchase|order|transaction|payment|refund|sale/i, /checkout|cart|lead|sign_?up|subscri|book/i]

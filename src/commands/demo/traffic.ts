@@ -1,4 +1,4 @@
-import type { RecordedHit } from '../har.ts'
+import type { RecordedHit } from '../../browser/har-requests.ts'
 import { NEW_VERSION } from './history.ts'
 
 /** A recorded request without the time and page of its recording. */

@@ -1,0 +1,107 @@
+import { type HarRequest, requestsOfHar } from '../browser/har-requests.ts'
+import { maskPersonal } from '../conditions/mask.ts'
+import type { Privacy } from '../conditions/privacy.ts'
+import type { Instant } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { readBody } from '../decoders/body.ts'
+import { decodeHit } from '../decoders/index.ts'
+import type { Expectation } from './expectation.ts'
+import { type OwnEvent, ownExpectations } from './own-expectations.ts'
+import type { RecordedStep, Recording } from './recording.ts'
+
+/** A draft of a flow test, to be completed by a person. */
+export interface Draft {
+  recording: Recording
+  expectations: Expectation[]
+}
+
+/** Something that happened in a tab: a vendor's event, or, without one, that a page was shown. */
+export interface Sighting {
+  at: Instant
+  /** Address of the page in the tab; null: not known. */
+  pageUrl: string | null
+  event: Omit<OwnEvent, 'step'> | null
+}
+
+const MAX_STEPS = 200
+/** In what callers may not see. */
+const MASKED = '***'
+/** What a page that was left still sends comes no later than this. */
+const LATE_MS = 3000
+/** Longer values of a query are session ids, signatures and the like. */
+const MAX_QUERY_VALUE = 40
+/** Where a visitor came from, which is no part of the page. */
+const CAMPAIGN = /^(?:utm_\w+|[a-z]{1,4}clid|_gl|_ga|mc_[a-z]+id|gad_source|gbraid|wbraid|_hs\w+)$/i
+
+/**
+ * Returns the pages in their order as steps that open them, with what fired on each as expectations. Pages whose address has
+ * personal data are left out with all that fired there.
+ * @param sightings in the order in which they happened
+ * @param path of the field, for messages
+ * @throws {AppError} `invalid` when no page is named
+ */
+export function draftOf(sightings: readonly Sighting[], path: string, privacy: Privacy): Draft {
+  const visits: { url: string; since: Instant }[] = []
+  const events: OwnEvent[] = []
+  for (const { at, pageUrl, event } of sightings) {
+    const url = pageUrl === null ? null : pageOf(pageUrl, privacy)
+    if (url === null) continue
+    const [left, current] = [visits.at(-2), visits.at(-1)]
+    const isLate = left?.url === url && current?.url !== url && current !== undefined && at - current.since < LATE_MS
+    if (url !== current?.url && !isLate) {
+      if (visits.length === MAX_STEPS) break
+      visits.push({ url, since: at })
+    }
+    if (event) events.push({ ...event, step: visits.length - (isLate ? 2 : 1) })
+  }
+  const [first] = visits
+  if (!first) throw new AppError('invalid', `${path}: names no page that could be opened`)
+  const recording = { title: `Visit of ${new URL(first.url).host}`, steps: visits.map(({ url }) => openStep(url)) }
+  return { recording, expectations: ownExpectations(events, privacy) }
+}
+
+const openStep = (url: string): RecordedStep => ({
+  type: 'navigate',
+  url,
+  assertedEvents: [{ type: 'navigation', url, title: '' }],
+})
+
+/** The address by which the page can be opened again; null for one that can't be, or has personal data. */
+function pageOf(address: string, privacy: Privacy): string | null {
+  const url = URL.parse(address)
+  if (!url || !/^https?:$/.test(url.protocol) || !url.hostname || url.username || url.password) return null
+  const isPersonal = (key: string, text: string) => text.includes(MASKED) || maskPersonal(text, key, privacy) !== text
+  if (isPersonal('$path', url.pathname) || isPersonal('$host', url.hostname)) return null
+  for (const [key, value] of [...url.searchParams]) {
+    if (CAMPAIGN.test(key) || value.length > MAX_QUERY_VALUE || isPersonal(key, value) || isPersonal('', key)) {
+      url.searchParams.delete(key)
+    }
+  }
+  return `${url.origin}${url.pathname}${url.search}`
+}
+
+/**
+ * Returns what a HAR tells: its pages, and the events of vendors that are decoded.
+ * @param path of the field, for messages
+ * @throws {AppError} `invalid` when it is no HAR
+ */
+export function sightingsOfHar(har: unknown, path: string): Sighting[] {
+  const requests = requestsOfHar(har)
+  if (!requests) throw new AppError('invalid', `${path}: is not a HAR, log.entries is missing`)
+  return requests.flatMap(sightingsOf).toSorted((a, b) => a.at - b.at)
+}
+
+function sightingsOf({ hit, tabUrl }: HarRequest): Sighting[] {
+  const at = hit.ts ?? 0
+  const { vendor, events } = decodeHit({
+    url: hit.url,
+    method: hit.method.toUpperCase(),
+    body: readBody(hit).text,
+  })
+  const pageUrl = tabUrl ?? hit.pageUrl
+  // Requests of vendors may come when the next page is open already, and Referer may be that of a frame.
+  if (vendor === null) return tabUrl === null ? [] : [{ at, pageUrl: tabUrl, event: null }]
+  return events.flatMap(({ kind, event, account, params }): Sighting[] =>
+    kind === 'event' ? [{ at, pageUrl, event: { vendor, event, account, params } }] : [],
+  )
+}
