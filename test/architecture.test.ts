@@ -19,7 +19,7 @@ const IN_BROWSERS = ['script', 'web']
 /** What tests share, beside the files named `<name>.fixture.ts`. */
 const FOR_TESTS = ['src/decoders/decoder-cases.ts', 'src/conditions/agreement-reference.ts']
 /** Only from here are requests sent to other machines. */
-const WAYS_OUT = ['integrations', 'commands', 'src/org/oidc.ts', ...IN_BROWSERS]
+const WAYS_OUT = ['integrations', 'browser', 'commands', 'src/org/oidc.ts', ...IN_BROWSERS]
 
 const list = (pattern: string) => [...new Glob(pattern).scanSync({ cwd: ROOT })].sort()
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
@@ -245,7 +245,7 @@ describe('the program', () => {
     expect(others.filter(({ room }) => room !== 'commands').map(({ path }) => path)).toEqual([])
   })
 
-  test('sends requests from integrations, commands and the client of the sign-in provider only', () => {
+  test('sends requests from integrations, browsers, commands and the client of the sign-in provider only', () => {
     const clients = /^(?:node:)?(?:http|https|http2|net|tls|dgram|dns|dns\/promises)$|^(?:undici|nodemailer)$/
     // `fetch(request)` followed by a body or a type declares a method.
     const fetches = /(?:(?<![.\w])|\b(?:globalThis|Bun)\.)(?:fetch\((?!\w+(?:: \w+)?\)\s*[:{])|connect\(|udpSocket\()/

@@ -35,6 +35,11 @@ export interface Browsing extends AsyncDisposable {
   traffic: Traffic
   /** Address of the guard's proxy, for what is asked for beside the browser: `http://127.0.0.1:<port>`. */
   proxy: string
+  /**
+   * Returns why the last connection to the URL's host and port was not made, as a sentence without its full stop; null when it was made, or
+   * never asked for.
+   */
+  faultOf(url: string): string | null
   /** Open tabs, oldest first. A tab that a page opened is in it once it may be used, with the device set. */
   tabs(): readonly Page[]
   /** Texts with secrets masked: `***`. */

@@ -65,6 +65,7 @@ export async function openBrowsing(
     page,
     traffic,
     proxy: `http://127.0.0.1:${proxy.port}`,
+    faultOf: proxy.faultOf,
     tabs: () => tabs,
     mask,
     screenshot: (of) => screenshotOf(of, options.secrets),

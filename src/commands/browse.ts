@@ -1,4 +1,5 @@
 import { browseForParent } from '../browser/browsing-process.ts'
+import type { Task } from '../browser/task.ts'
 import { type Command, UsageError } from './command.ts'
 
 /** Runs a browser for a flow test or an audit; started by the server, which communicates with it through a pipe. */
@@ -9,6 +10,8 @@ export const browse: Command = {
   flags: {},
   async run() {
     if (!process.send) throw new UsageError('browse: is started by the server only')
-    return await browseForParent({})
+    return await browseForParent({
+      crawl: async () => (await import('../audits/crawl/crawl.ts')).crawl as Task,
+    })
   },
 }

@@ -1,0 +1,139 @@
+/** Parameters that say where a visitor came from, and nothing of the page: of campaigns and of clicks on ads. */
+const TRACKING =
+  /^(?:utm_\w*|mtm_\w*|pk_\w*|matomo_\w*|hsa_\w*|gclid|gclsrc|dclid|gbraid|wbraid|gad_source|gad_campaignid|fbclid|fb_action_ids|fb_action_types|msclkid|yclid|_openstat|ttclid|twclid|li_fat_id|igshid|igsh|epik|rdt_cid|sccid|irclickid|cjevent|awc|zanpid|mc_cid|mc_eid|mkt_tok|vero_id|oly_anon_id|oly_enc_id|_hsenc|_hsmi|__hssc|__hstc|__hsfp|hsctatracking|_ga|_gl|_gac|s_cid|s_kwcid|ef_id|wickedid|wt_mc|etcc_\w*)$/i
+/** Parameters that carry a session, whatever their value. */
+const SESSION =
+  /^(?:jsessionid|phpsessid|aspsessionid\w*|asp\.net_sessionid|sessionid|session_id|oscsid|zenid|cftoken|cfid)$/i
+/** These may mean a session or something else: the value says which. */
+const MAYBE_SESSION = /^(?:s|sid|sess|session|token)$/i
+const SESSION_VALUE = /^(?=.*\d)[\w-]{16,}$/
+/** `/cart;jsessionid=1F0C` */
+const SESSION_IN_PATH = /;(?:jsessionid|phpsessid|sid)=[^/;]*/gi
+/** `/(S(3keuf0551sktxb45kd1wft55))/default.aspx` */
+const SESSION_OF_ASP = /\/\((?:[A-Z]\([\w-]+\))+\)(?=\/)/g
+
+/** A longer address is a trap, or made by mistake. */
+const MAX_ADDRESS_LENGTH = 2000
+/** More parts in a path, or one part so often, come from links that lead in a circle. */
+const MAX_PATH_PARTS = 20
+const MAX_SAME_PARTS = 3
+
+const isOfNoPage = (name: string, value: string) =>
+  TRACKING.test(name) || SESSION.test(name) || (MAYBE_SESSION.test(name) && SESSION_VALUE.test(value))
+
+/**
+ * Returns the one spelling by which a page is told from others: without fragment, campaigns, ids of clicks and sessions,
+ * with its parameters in the order of their names. Null for what is no http address of a page: another scheme, a user
+ * name, one that is too long, or that repeats its own parts.
+ * @param base what a relative address is relative to
+ */
+export function pageAddress(text: string, base?: string): string | null {
+  const url = URL.parse(text, base)
+  if (!url || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') return null
+  if (url.href.length > MAX_ADDRESS_LENGTH) return null
+  url.hash = ''
+  url.hostname = url.hostname.replace(/\.$/, '')
+  url.pathname = plainEscapes(url.pathname.replaceAll(SESSION_IN_PATH, '').replaceAll(SESSION_OF_ASP, ''))
+  url.search = queryOf(url.search)
+  return repeatsItself(url.pathname) ? null : url.href
+}
+
+/** The query as it is written, part by part: to write it anew would change what servers read. */
+function queryOf(search: string): string {
+  const parts = search
+    .slice(1)
+    .split('&')
+    .filter((part) => part !== '')
+    .map((part) => {
+      const [name = '', value = ''] = part.split(/=(.*)/s)
+      return { part: plainEscapes(part), name: readable(name), value: readable(value) }
+    })
+    .filter(({ name, value }) => !isOfNoPage(name, value))
+  // Stable: `a=2&a=1` means another order than `a=1&a=2`.
+  return parts
+    .toSorted((one, other) => (one.name < other.name ? -1 : one.name > other.name ? 1 : 0))
+    .map(({ part }) => part)
+    .join('&')
+}
+
+function readable(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch (error) {
+    if (!(error instanceof URIError)) throw error
+    return text
+  }
+}
+
+/** `%7euser%2d` → `~user-`: RFC 3986, section 6.2.2. */
+export function plainEscapes(text: string): string {
+  return text.replaceAll(/%[0-9a-f]{2}/gi, (escaped) => {
+    const character = String.fromCharCode(Number.parseInt(escaped.slice(1), 16))
+    return /[\w.~-]/.test(character) ? character : escaped.toUpperCase()
+  })
+}
+
+function repeatsItself(path: string): boolean {
+  const parts = path.split('/').filter((part) => part !== '')
+  if (parts.length > MAX_PATH_PARTS) return true
+  const counts = new Map<string, number>()
+  for (const part of parts) counts.set(part, (counts.get(part) ?? 0) + 1)
+  return [...counts.values()].some((count) => count > MAX_SAME_PARTS)
+}
+
+/** Returns the host and port of an address, which is its site; `www.` in front makes no other one. */
+export const siteOf = (address: string): string => new URL(address).host.replace(/^www\./, '')
+
+const NUMBER = /\d+/g
+const YEAR = /^(?:19|20|21)\d\d$/
+const DATE = /^(?:19|20|21)\d\d-?(?:0?[1-9]|1[0-2])(?:-?(?:0?[1-9]|[12]\d|3[01]))?$/
+const DAY_OR_MONTH = /^(?:0?[1-9]|[12]\d|3[01])$/
+const DATE_NAMES = /^(?:date|day|month|year|week|from|to|start|end|jahr|monat|tag|datum)$/i
+
+/** Pages of one kind, of which a site may have without end. */
+export interface Family {
+  /** Same for addresses that differ in numbers, in dates, or in what their parameters say. */
+  name: string
+  /** At most so many of them are looked at; null: all. */
+  pagesMax: number | null
+}
+
+/** Pages of a calendar; two years of months. */
+const DATED_PAGES_MAX = 24
+/** Pages of one path that differ in one parameter: `product.php?id=17`. */
+const QUERY_PAGES_MAX = 500
+/** Pages of one path that differ in several parameters: lists by filters and orders. */
+const FILTERED_PAGES_MAX = 20
+
+/** Returns to which pages an address belongs that are alike. */
+export function familyOf(address: string): Family {
+  const { host, pathname, search } = new URL(address)
+  const parts = pathname.split('/')
+  const query = search
+    .slice(1)
+    .split('&')
+    .filter((part) => part !== '')
+    .map((part) => part.split(/=(.*)/s))
+  const path = `${host}${pathname.replaceAll(NUMBER, '#')}`
+  const isDated = endsInDate(parts) || query.some(([name = '', value = '']) => saysDate(name, value))
+  if (isDated) return { name: `${path} by date`, pagesMax: DATED_PAGES_MAX }
+  const names = [...new Set(query.map(([name = '']) => name))]
+  if (names.length > 1) return { name: `${host}${pathname} by filters`, pagesMax: FILTERED_PAGES_MAX }
+  if (names.length === 1) return { name: `${host}${pathname}?${names[0]}`, pagesMax: QUERY_PAGES_MAX }
+  return { name: path, pagesMax: null }
+}
+
+/** `/calendar/2031/4`, `/events/2031-04-17`; not `/blog/2031/04/a-title`, of which there are as many as were written. */
+function endsInDate(parts: readonly string[]): boolean {
+  const [before = '', last = ''] = parts.filter((part) => part !== '').slice(-2)
+  const only = last === '' ? before : last
+  return DATE.test(only) || (YEAR.test(before) && DAY_OR_MONTH.test(last)) || endsInDay(parts)
+}
+
+function endsInDay(parts: readonly string[]): boolean {
+  const [year = '', month = '', day = ''] = parts.filter((part) => part !== '').slice(-3)
+  return YEAR.test(year) && DAY_OR_MONTH.test(month) && DAY_OR_MONTH.test(day)
+}
+
+const saysDate = (name: string, value: string) =>
+  DATE.test(value) || (DATE_NAMES.test(name) && /^\d{1,10}$/.test(value))

@@ -1,0 +1,183 @@
+import type { Browsing } from '../../browser/browsing.ts'
+import { openBrowsing } from '../../browser/open.ts'
+import type { Task } from '../../browser/task.ts'
+import { readWebFile, type WebFile } from '../../browser/web-file.ts'
+import { compilePattern } from '../../conditions/pattern.ts'
+import { messageOf } from '../../core/error.ts'
+import type { CrawlMessage, CrawlPlan, SeenPage } from '../crawl-plan.ts'
+import { pageAddress, siteOf } from './address.ts'
+import { Frontier } from './frontier.ts'
+import { Pace } from './pace.ts'
+import { PageLoaders, type SeenLoad } from './page-loaders.ts'
+import { ROBOTS_MAX_BYTES } from './robots.ts'
+import { RobotsBook } from './robots-book.ts'
+import { readSitemap, SITEMAP_MAX_BYTES } from './sitemap.ts'
+import type { Load } from './tab.ts'
+
+/** Pages that are looked at side by side. */
+const TABS = 3
+/** For robots.txt, and for each file of a sitemap. */
+const FILE_MS = 20_000
+/** Addresses of a sitemap beyond this many for each page that is wanted are not read. */
+const ADDRESSES_PER_PAGE = 10
+
+/** Crawls the pages of a site, and tells of each as it was seen. */
+export const crawl: Task<CrawlPlan, CrawlMessage> = async (plan, tell, stopping) => {
+  await using browsing = await openBrowsing(plan.browsing, stopping)
+  const lost = new AbortController()
+  browsing.gone.then((why) => lost.abort(new Error(why)))
+  const ended = AbortSignal.any([stopping, lost.signal])
+  try {
+    tell({ kind: 'done', error: await new Crawl(browsing, plan, tell, ended).run() })
+  } catch (error) {
+    stopping.throwIfAborted()
+    tell({ kind: 'done', error: messageOf(lost.signal.aborted ? lost.signal.reason : error) })
+  }
+}
+
+class Crawl {
+  private readonly frontier: Frontier
+  private readonly robots: RobotsBook
+  private readonly pace = new Pace()
+  private readonly sites = new Set<string>()
+  private readonly starts = new Set<string>()
+  private told = 0
+  private readonly loaders: PageLoaders
+
+  constructor(
+    private readonly browsing: Browsing,
+    private readonly plan: CrawlPlan,
+    private readonly tell: (message: CrawlMessage) => void,
+    private readonly stopping: AbortSignal,
+  ) {
+    const include = plan.include.map(compilePattern)
+    const exclude = plan.exclude.map(compilePattern)
+    this.frontier = new Frontier(
+      (address) =>
+        this.sites.has(siteOf(address)) &&
+        (include.length === 0 || include.some(({ matches }) => matches(address))) &&
+        !exclude.some(({ matches }) => matches(address)),
+    )
+    this.loaders = new PageLoaders(browsing, plan, stopping)
+    this.robots = new RobotsBook(plan.respectRobots ? (url) => this.read(url, ROBOTS_MAX_BYTES) : null)
+  }
+
+  /** Returns why the crawl ended before its time; null when it did not. */
+  async run(): Promise<string | null> {
+    const fault = this.plan.sitemap === null ? this.begin() : await this.beginBySitemap(this.plan.sitemap)
+    if (fault !== null) return fault
+    for (let depth = 0; this.frontier.waiting > 0 && this.told < this.plan.maxPages; depth++) {
+      await this.lookAtLevel(this.frontier.level(), depth)
+    }
+    return null
+  }
+
+  private begin(): string | null {
+    const addresses = this.plan.startUrls.flatMap((url) => pageAddress(url) ?? [])
+    for (const address of addresses) {
+      this.sites.add(siteOf(address))
+      this.starts.add(address)
+      this.frontier.start(address)
+    }
+    return null
+  }
+
+  private async beginBySitemap(url: string): Promise<string | null> {
+    this.sites.add(siteOf(url))
+    const wanted = this.plan.maxPages * ADDRESSES_PER_PAGE
+    const fault = await readSitemap(url, {
+      read: (file) => this.read(file, SITEMAP_MAX_BYTES),
+      take: (address) => {
+        this.frontier.add(address)
+        return this.frontier.waiting < wanted
+      },
+    })
+    if (fault !== null) return `The sitemap ${url} can't be read: ${fault}`
+    return this.frontier.waiting === 0 ? `The sitemap ${url} names no page that may be looked at` : null
+  }
+
+  private read(url: string, maxBytes: number): Promise<WebFile> {
+    const { outboundCa: ca, userAgentSuffix: userAgent } = this.plan.browsing
+    const { browsing } = this
+    return readWebFile(url, { browsing, ca, userAgent, maxBytes, limitMs: FILE_MS }, this.stopping)
+  }
+
+  /** Links are added in the order of the pages that have them, whichever was loaded first. */
+  private async lookAtLevel(addresses: readonly string[], depth: number): Promise<void> {
+    const links = new Map<number, readonly string[]>()
+    let next = 0
+    const underWay = new Set<Promise<void>>()
+    const found = (index: number, of: readonly string[]) => {
+      links.set(index, of)
+      for (; links.has(next); next++) {
+        if (depth < this.plan.maxDepth) for (const link of links.get(next) ?? []) this.frontier.add(link)
+        links.delete(next)
+      }
+    }
+    try {
+      for (const [index, address] of addresses.entries()) {
+        // The first one alone: it answers the banner, and begins the session.
+        const most = this.told === 0 ? 1 : TABS
+        while (underWay.size > 0 && (underWay.size >= most || this.told + underWay.size >= this.plan.maxPages)) {
+          await Promise.race(underWay)
+        }
+        if (this.told >= this.plan.maxPages) break
+        const work = this.lookAt(address, depth).then((of) => {
+          underWay.delete(work)
+          found(index, of)
+        })
+        underWay.add(work)
+      }
+      await Promise.all(underWay)
+    } finally {
+      await Promise.allSettled(underWay)
+    }
+  }
+
+  /** Looks at one address and tells of its page, if it is one; returns what it links to. */
+  private async lookAt(address: string, depth: number): Promise<readonly string[]> {
+    const robots = await this.robots.of(address)
+    if (!robots.allows(address)) {
+      if (this.starts.has(address)) this.tellPage(refusedPage(address, depth, robots.fault))
+      return []
+    }
+    const delayMs = Math.max(this.plan.delayMs, robots.delayMs)
+    const turn = () => this.pace.turn(siteOf(address), delayMs, this.stopping)
+    const load = await this.loaders.load(address, turn)
+    const url = this.pageOf(address, load.after)
+    if (url === null) return []
+    this.tellPage(seenPage(url, depth, load))
+    return load.after.links.flatMap((link) => pageAddress(link, url) ?? [])
+  }
+
+  /** The address by which a page is told; null for what is none, of another site, or was told already. */
+  private pageOf(address: string, { url, isHtml, status, error }: Load): string | null {
+    if (url === null) return error === null ? null : address
+    const ended = pageAddress(url)
+    if (ended === null || !this.sites.has(siteOf(ended))) return null
+    const isPage = isHtml || error !== null || (status !== null && status >= 400)
+    if (!isPage) return null
+    return ended === address || this.frontier.isNew(ended) ? ended : null
+  }
+
+  private tellPage(page: SeenPage): void {
+    this.told++
+    this.tell({ kind: 'page', page })
+  }
+}
+
+function refusedPage(url: string, depth: number, fault: string | null): SeenPage {
+  const error = fault === null ? 'robots.txt does not allow it' : `robots.txt can't be read: ${fault}`
+  return {
+    ...{ url, status: null, depth, title: '', loadMs: 0, bytes: 0, requests: 0, error },
+    ...{ events: [], beforeConsent: [], errors: [] },
+  }
+}
+
+function seenPage(url: string, depth: number, { before, after }: SeenLoad): SeenPage {
+  const { status, title, loadMs, bytes, requests, error, events, errors } = after
+  return {
+    ...{ url, status, depth, title, loadMs, bytes, requests, error, events, errors },
+    beforeConsent: before?.events ?? [],
+  }
+}

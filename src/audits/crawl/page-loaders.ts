@@ -1,0 +1,94 @@
+import type { BrowserContext } from 'puppeteer-core'
+import type { Browsing } from '../../browser/browsing.ts'
+import type { Consent } from '../../browser/consent.ts'
+import { answerConsent } from '../../browser/consent-banner.ts'
+import type { CrawlPlan } from '../crawl-plan.ts'
+import { CrawlTab, type Load, type OnLoaded } from './tab.ts'
+
+/** What a page showed; `before`: without consent, where that is looked at beside what it shows with consent. */
+export interface SeenLoad {
+  before: Load | null
+  after: Load
+}
+
+/** Tabs in which pages are loaded side by side; they are kept and used again. */
+export class PageLoaders {
+  private readonly all: PageLoader[] = []
+  private readonly idle: PageLoader[] = []
+  private consented: Promise<BrowserContext> | null = null
+
+  constructor(
+    private readonly browsing: Browsing,
+    private readonly plan: CrawlPlan,
+    private readonly stopping: AbortSignal,
+  ) {}
+
+  /**
+   * Loads a page: with `compare` twice, and once more where a banner had to be answered first. `turn` is awaited before each
+   * load. Fails as `CrawlTab.load` does.
+   */
+  async load(address: string, turn: () => Promise<void>): Promise<SeenLoad> {
+    const loader = this.idle.pop() ?? (await this.make())
+    try {
+      return await loader.load(address, turn)
+    } finally {
+      this.idle.push(loader)
+      this.forget()
+    }
+  }
+
+  private async make(): Promise<PageLoader> {
+    const { mode, selectors } = this.plan.consent
+    const shared = this.browsing.browser.defaultBrowserContext()
+    const answer = (consent: Consent): OnLoaded => {
+      if (consent.mode === 'none') return async () => false
+      return (page) => answerConsent(this.browsing, page, consent, this.stopping)
+    }
+    let loader: PageLoader
+    if (mode === 'compare') {
+      // Cookies of its own, so that what fires without consent is seen on every page.
+      this.consented ??= this.browsing.browser.createBrowserContext()
+      const tab = this.newTab(await this.consented)
+      loader = new PageLoader(this.newTab(shared), tab, answer({ mode: 'accept', selectors }))
+    } else loader = new PageLoader(null, this.newTab(shared), answer({ mode, selectors }))
+    this.all.push(loader)
+    return loader
+  }
+
+  private newTab(context: BrowserContext): CrawlTab {
+    return new CrawlTab(this.browsing, context, this.plan.settleMs, this.stopping)
+  }
+
+  /** Drops the requests that no tab needs, so that a crawl of many pages takes no more memory than one of few. */
+  private forget(): void {
+    const { traffic } = this.browsing
+    const next = (traffic.requests.at(-1)?.number ?? 0) + 1
+    traffic.forget(Math.min(next, ...this.all.flatMap(({ firstRequest }) => firstRequest ?? [])))
+  }
+}
+
+class PageLoader {
+  constructor(
+    private readonly without: CrawlTab | null,
+    private readonly tab: CrawlTab,
+    private readonly answer: OnLoaded,
+  ) {}
+
+  /** Number of the first request that it still needs; null: it needs none. */
+  get firstRequest(): number | null {
+    return this.without?.firstRequest ?? this.tab.firstRequest
+  }
+
+  async load(address: string, turn: () => Promise<void>): Promise<SeenLoad> {
+    await turn()
+    if (!this.without) return { before: null, after: await this.tab.load(address, this.answer) }
+    const before = await this.without.load(address, async () => false)
+    if (!before.isHtml) return { before, after: before }
+    await turn()
+    const first = await this.tab.load(address, this.answer)
+    if (!first.changed) return { before, after: first }
+    // What fired before the banner was answered is not what fires with consent.
+    await turn()
+    return { before, after: await this.tab.load(address, this.answer) }
+  }
+}

@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { parseRobots } from './robots.ts'
+
+const allows = (lines: string, path: string) => parseRobots(lines).allows(`https://shop.example${path}`)
+
+describe('a group', () => {
+  test.each<[string, string, boolean]>([
+    ['nothing', '', true],
+    ['rules for all', 'User-agent: *\nDisallow: /', false],
+    ['rules for others', 'User-agent: googlebot\nDisallow: /', true],
+    ['rules for us beside those for all', 'User-agent: *\nDisallow: /\n\nUser-agent: Tagwarden\nAllow: /', true],
+    ['our name with a version', 'User-agent: TAGWARDEN/2.0\nDisallow: /', false],
+    ['a name that begins as ours', 'User-agent: tagwarden-two\nDisallow: /', true],
+    ['several names', 'User-agent: a\nUser-agent: tagwarden\nUser-agent: b\nDisallow: /', false],
+    ['two groups for us', 'User-agent: tagwarden\nAllow: /\n\nUser-agent: tagwarden\nDisallow: /p', false],
+    ['an empty line within', 'User-agent: *\n\nDisallow: /', false],
+    ['rules before any name', 'Disallow: /\nUser-agent: x\nDisallow: /', true],
+    ['comments, blanks and capitals', '# all\nUSER-AGENT :  *  # us too\n  disallow :/ # no', false],
+    ['other line ends', 'User-agent: *\rDisallow: /\r', false],
+    ['a byte order mark', '\uFEFFUser-agent: *\nDisallow: /', false],
+    ['a sitemap between names and rules', 'User-agent: *\nSitemap: https://x.example/s.xml\nDisallow: /', false],
+    ['an empty rule', 'User-agent: *\nDisallow:', true],
+    ['what is no robots.txt', '<html><body>Not found</body></html>', true],
+  ])('%s', (_what, lines, expected) => {
+    expect(allows(lines, '/page')).toBe(expected)
+  })
+})
+
+// The table of RFC 9309, section 2.2.2, and Google's of wildcards.
+test.each<[string, string, boolean]>([
+  ['/fish', '/fish', true],
+  ['/fish', '/fish.html', true],
+  ['/fish', '/fishheads/yummy.html', true],
+  ['/fish', '/Fish.asp', false],
+  ['/fish', '/catfish', false],
+  ['/fish*', '/fish/salmon.html', true],
+  ['/fish/', '/fish', false],
+  ['/fish/', '/fish/?id=anything', true],
+  ['/*.php', '/folder/filename.php?parameters', true],
+  ['/*.php', '/windows.PHP', false],
+  ['/*.php$', '/filename.php', true],
+  ['/*.php$', '/filename.php?parameters', false],
+  ['/*.php$', '/filename.php5', false],
+  ['/fish*.php', '/fishheads/catfish.php?parameters', true],
+  ['/*?', '/page?x=1', true],
+  ['/*?', '/page', false],
+  ['/$', '/', true],
+  ['/$', '/a', false],
+  ['*', '/anything', true],
+  ['/a*b*c$', '/axbxbxc', true],
+  ['/a*b*c$', '/axbxcx', false],
+  ['/foo/bar/ツ', '/foo/bar/%E3%83%84', true],
+  ['/foo/bar/%e3%83%84', '/foo/bar/%E3%83%84', true],
+  ['/foo/bar/%62%61%7A', '/foo/bar/baz', true],
+  ['/a%2Fb', '/a/b', false],
+])('the rule %s is about %s: %p', (rule, path, expected) => {
+  expect(allows(`User-agent: *\nDisallow: ${rule}`, path)).toBe(!expected)
+})
+
+test.each<[string, string, boolean]>([
+  ['Allow: /p\nDisallow: /', '/page', true],
+  ['Disallow: /\nAllow: /p', '/page', true],
+  ['Allow: /folder\nDisallow: /folder', '/folder/page', true],
+  ['Allow: /page\nDisallow: /*.htm', '/page.htm', false],
+  ['Allow: /page\nDisallow: /*.ph', '/page.php5', true],
+  ['Allow: /$\nDisallow: /', '/', true],
+  ['Allow: /$\nDisallow: /', '/page.htm', false],
+  ['Disallow: /', '/robots.txt', true],
+])('of %j the longest rule counts for %s: %p', (rules, path, expected) => {
+  expect(allows(`User-agent: *\n${rules}`, path)).toBe(expected)
+})
+
+test.each<[string, number]>([
+  ['User-agent: *\nCrawl-delay: 2\nDisallow:', 2000],
+  ['User-agent: *\nCrawl-delay: 0.5', 500],
+  ['User-agent: *\nCrawl-delay: 3600', 30_000],
+  ['User-agent: *\nCrawl-delay: soon', 0],
+  ['User-agent: *\nCrawl-delay: -1', 0],
+  ['User-agent: x\nCrawl-delay: 2', 0],
+])('%j asks for a pause of %p ms', (lines, delayMs) => {
+  expect(parseRobots(lines).delayMs).toBe(delayMs)
+})
+
+test('any text is read, and a hostile pattern soon', () => {
+  fc.assert(fc.property(fc.string({ unit: 'binary' }), fc.webPath(), (text, path) => void allows(text, path || '/')))
+  const pattern = `/${'*a'.repeat(5000)}b`
+  expect(allows(`User-agent: *\nDisallow: ${pattern}`, `/${'a'.repeat(1900)}`)).toBe(true)
+})
+
+test('without wildcards a rule is about what begins with it', () => {
+  const part = fc.stringMatching(/^[a-z/]{0,8}$/)
+  fc.assert(
+    fc.property(part, part, (rule, path) => {
+      expect(allows(`User-agent: *\nDisallow: /${rule}`, `/${path}`)).toBe(!`/${path}`.startsWith(`/${rule}`))
+    }),
+  )
+})
