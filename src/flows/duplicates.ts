@@ -15,16 +15,19 @@ export const isRecurring = (event: string): boolean => RECURRING.test(event)
  * Of vendors whose keys say nothing of themselves: what their own libraries count, clock or draw by lot. Keys are as the
  * decoders name them.
  */
-const OF_LIBRARY: Readonly<Record<string, RegExp>> = {
-  // Everything but what the page gave, its address and its title.
-  'Google Analytics 4': /^(?!(?:ep|epn|up|upn|pr\d+)\b|(?:cu|uid|dl|dt)$)/,
-  'Meta Pixel': /^(?!(?:cd|ud|udff|ap)\b|dl$)/,
-  'Google Universal Analytics': /^(?:_[a-z]+|a|z|gjid|jid|ht|qt)$/,
-  'Google Ads': /^(?:fst|fmt|tfd|guid|crd|cerd|pscrd|ocp_id|gcl_ctr|rcb)$/,
-  'Google Floodlight': /^(?:ord|num|gtm|tfd)$/,
-  Matomo: /^(?:h|m|s|_[a-z]+|pf_\w+|gt_ms|pv_id|cs)$/,
-  'Microsoft Advertising UET': /^(?:lt|mid)$/,
-}
+const OF_LIBRARY = new Map<string, RegExp>(
+  Object.entries({
+    // Everything but what the page gave, its address and its title.
+    'Google Analytics 4': /^(?!(?:ep|epn|up|upn|pr\d+)\b|(?:cu|uid|dl|dt)$)/,
+    'Meta Pixel': /^(?!(?:cd|ud|udff|ap)\b|dl$)/,
+    'Google Universal Analytics': /^(?:_[a-z]+|a|z|gjid|jid|ht|qt)$/,
+    'Google Ads': /^(?:fst|fmt|tfd|guid|crd|cerd|pscrd|ocp_id|gcl_ctr|rcb)$/,
+    'Google Floodlight': /^(?:ord|num|gtm|tfd)$/,
+    Quantcast: /^r$/,
+    Matomo: /^(?:h|m|s|_[a-z]+|pf_\w+|gt_ms|pv_id|cs)$/,
+    'Microsoft Advertising UET': /^(?:lt|mid)$/,
+  }),
+)
 
 /** Words in the names of times, counters and random numbers. */
 const COUNTING = new Set([
@@ -61,7 +64,7 @@ function wordsIn(key: string): { last: string; words: string[] } {
  * by the key, and by values that are instants.
  */
 export function isCounter(vendor: string, key: string, value: string): boolean {
-  if (OF_LIBRARY[vendor]?.test(key) || INSTANT.test(value)) return true
+  if (OF_LIBRARY.get(vendor)?.test(key) || INSTANT.test(value)) return true
   const { last, words } = wordsIn(key)
   return BARE.test(last) || OF_ONE_SENDING.test(last) || words.some((word) => COUNTING.has(word))
 }

@@ -34,8 +34,10 @@ export function stepName(step: number, steps: readonly StepResult[], privacy: Pr
 /** `once`, `2 times`. */
 export const timesText = (count: number): string => (count === 1 ? 'once' : `${count} times`)
 
-/** What a condition that says what is right asks for: ``the `currency` equal to "EUR"`` without its article. */
-export const demandOf = (condition: Condition): string => wordsOf(condition).replace(/^had /, '')
+/** What a condition that says what is right asks for: `` `currency` equal to "EUR" ``. */
+export const demandOf = (condition: Condition): string => withoutHad(wordsOf(condition))
+
+const withoutHad = (words: string) => words.replace(/^had /, '').replace(/^did not have /, 'not ')
 
 const OPPOSITES = new Map<Operator, Operator>(
   Object.entries(TWINS).flatMap(([negative, positive]) => [
@@ -45,20 +47,18 @@ const OPPOSITES = new Map<Operator, Operator>(
 )
 
 /**
- * Returns what an event did for which a condition does not hold, as text that follows its name: ``had no `currency` ``,
- * ``had "USD" as `currency` ``.
+ * Returns what an event had for which a condition does not hold, as text that follows `had`: ``no `currency` ``, ``"USD" as
+ * `currency` ``.
  */
 export function deviationOf(condition: Condition, seen: MatchedEvent, privacy: Privacy): string {
   const target = targetOf(condition)
   const opposite = OPPOSITES.get(condition.op)
   if (target.kind === 'any' || target.kind === 'label') {
-    return opposite ? wordsOf({ ...condition, op: opposite }) : `did not have ${demandOf(condition)}`
+    return opposite ? demandOf({ ...condition, op: opposite }) : demandOf(condition).replace(/^an? /, 'no ')
   }
   const value = shownValue(condition, seen, privacy)
   const name = demandOf({ parameter: condition.parameter, op: 'not_blank' })
-  return value.trim() === ''
-    ? `had no ${name}`
-    : `had ${JSON.stringify(cutText(value, MAX_VALUE_LENGTH, '…'))} as ${name}`
+  return value.trim() === '' ? `no ${name}` : `${JSON.stringify(cutText(value, MAX_VALUE_LENGTH, '…'))} as ${name}`
 }
 
 function shownValue(condition: Condition, seen: MatchedEvent, privacy: Privacy): string {

@@ -144,14 +144,14 @@ const subjectOf = ({ vendor, event }: RunEvent, { privacy }: WalkedRun) => ({
 })
 
 function wrongData({ seen, faults }: Wrong, run: WalkedRun): RunFinding {
-  const did = joinWords(faults.map((condition) => deviationOf(condition, seen, run.privacy)))
+  const observed = joinWords(faults.map((condition) => deviationOf(condition, seen, run.privacy)))
   return {
     kind: 'wrong_data',
     step: seen.step,
     ...subjectOf(seen, run),
-    sentence: `${eventName(seen, run.privacy)} ${did} ${placeOf(seen.step, run)}`,
+    sentence: `${eventName(seen, run.privacy)} had ${observed} ${placeOf(seen.step, run)}`,
     expected: joinWords(faults.map(demandOf)),
-    observed: did.replace(/^had /, ''),
+    observed,
   }
 }
 
@@ -162,14 +162,14 @@ function tooMany({ expectation, matches }: CompiledExpectation, run: WalkedRun):
   const [first] = fired
   if (max === null || !first || fired.length <= max) return []
   const seen = max === 0 ? first : (fired[max] ?? first)
-  const fault = max === 0 ? 'which must not happen' : `at most ${timesText(max)} is right`
   const where = placeOf(step ?? (max === 0 ? seen.step : undefined), run)
+  const fault = max === 0 ? ', where it must not' : `; at most ${timesText(max)} is right`
   return [
     {
       kind: 'unexpected',
       step: seen.step,
       ...subjectOf(seen, run),
-      sentence: `${eventName(seen, run.privacy)} fired ${timesText(fired.length)} ${where}; ${fault}`,
+      sentence: `${eventName(seen, run.privacy)} fired ${timesText(fired.length)} ${where}${fault}`,
       expected: max === 0 ? 'none' : `at most ${timesText(max)}`,
       observed: timesText(fired.length),
     },
