@@ -26,6 +26,7 @@ import providerWork from './0025_provider_work.sql' with { type: 'text' }
 import digest from './0026_digest.sql' with { type: 'text' }
 import runIssues from './0027_run_issues.sql' with { type: 'text' }
 import flows from './0028_flows.sql' with { type: 'text' }
+import shares from './0029_shares.sql' with { type: 'text' }
 
 /** In the order in which they run. Forward only: a shipped one is never edited, a new one goes to the end. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -57,4 +58,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0026_digest', sql: digest },
   { name: '0027_run_issues', sql: runIssues },
   { name: '0028_flows', sql: flows },
+  { name: '0029_shares', sql: shares },
 ]

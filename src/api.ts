@@ -14,6 +14,7 @@ import { privacyFrom } from './conditions/privacy.ts'
 import { type Config, oidcSettings, retentionMs } from './config.ts'
 import type { Clock, Instant } from './core/clock.ts'
 import type { SecretBox } from './core/secret-box.ts'
+import { pathsOf } from './data-folder/paths.ts'
 import type { Composer } from './digest/composer.ts'
 import { digestRoutes } from './digest/routes.ts'
 import type { DomainDirectory } from './domains/directory.ts'
@@ -63,6 +64,8 @@ import { orgRoutes } from './org/routes.ts'
 import type { SetupToken } from './org/setup.ts'
 import { type SignInLimits, signInLimits } from './org/sign-in.ts'
 import { privacySettings } from './org/store.ts'
+import { shareRoutes } from './shares/routes.ts'
+import { runsToShare } from './shares/runs.ts'
 import type { Follower } from './signals/follower.ts'
 import type { GapWatch } from './signals/gap-watch.ts'
 import { settingsOf } from './signals/setting-store.ts'
@@ -194,6 +197,11 @@ function watchingRoutes(parts: ApiParts): Route[] {
     ...deliveryRoutes(parts),
     ...digestRoutes(parts),
     ...orderRoutes(parts),
+    ...shareRoutes({
+      ...{ db, clock, publicUrl, privacyOf },
+      limit: new RateLimit(clock, config.rateSigninPerMinute / 60, 60),
+      findRun: runsToShare(db, pathsOf(config.data).runs),
+    }),
   ]
 }
 

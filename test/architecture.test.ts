@@ -327,6 +327,7 @@ const TABLES: Record<string, string> = {
   rollupFile: 'warehouse',
   segment: 'warehouse',
   session: 'org',
+  share: 'shares',
   // Gone with the domain.
   shopOrder: 'orders',
   signalAlert: 'alerts',

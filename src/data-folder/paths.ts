@@ -9,6 +9,8 @@ export interface FolderPaths {
   spool: string
   /** Batches that wait to be judged. */
   late: string
+  /** Screenshots and HARs, in a folder for each run. */
+  runs: string
 }
 
 export function pathsOf(folder: string): FolderPaths {
@@ -19,5 +21,6 @@ export function pathsOf(folder: string): FolderPaths {
     events: join(folder, 'events'),
     spool: join(folder, 'spool'),
     late: join(folder, 'spool/late'),
+    runs: join(folder, 'runs'),
   }
 }

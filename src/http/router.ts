@@ -56,9 +56,10 @@ async function answer(route: Route, request: Request, params: unknown, { authent
   })
   const { produces = 'application/json' } = route
   const status = route.repeats?.(result) ? 200 : (route.status ?? 200)
-  const text = route.produces ? String(result) : JSON.stringify(result)
-  const headers = { ...API_HEADERS, ...route.headers?.(result), 'content-type': produces }
-  return new Response(text, { status, headers })
+  const sent =
+    result instanceof Uint8Array ? new Uint8Array(result) : route.produces ? String(result) : JSON.stringify(result)
+  const headers = { ...API_HEADERS, 'content-type': produces, ...route.headers?.(result) }
+  return new Response(sent, { status, headers })
 }
 
 async function bodyOf(route: Route, request: Request): Promise<unknown> {

@@ -12,6 +12,7 @@ import { removeOldHistory } from '../issues/store.ts'
 import { removeOldOrders } from '../orders/store.ts'
 import { removeOldAuditEntries } from '../org/audit-log.ts'
 import { deletedOrgs } from '../org/store.ts'
+import { removeOldShares } from '../shares/store.ts'
 import { removeOldGaps } from '../signals/gap-store.ts'
 import { removeOldClockSteps } from '../store/clock-step.ts'
 import { type Db, tx } from '../store/database.ts'
@@ -34,6 +35,7 @@ const RETENTIONS: readonly Retention[] = [
   removeOldChanges,
   removeOldOrders,
   removeOldDigests,
+  removeOldShares,
 ]
 
 export interface RetainParts {

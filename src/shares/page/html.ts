@@ -1,0 +1,21 @@
+import { escapeHtml } from '../../integrations/message/mail-look.ts'
+
+/** HTML that may stand in a page as it is. */
+export class Html {
+  constructor(readonly text: string) {}
+}
+
+/** What may stand in a template: texts are escaped, lists are joined, null and false are left out. */
+export type Part = Html | string | number | null | false | readonly Part[]
+
+/** Makes HTML of a template. Texts that are put in are text, inside quoted attributes too. */
+export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  return new Html(strings.map((text, at) => text + textOf(parts[at] ?? null)).join(''))
+}
+
+function textOf(part: Part): string {
+  if (part === null || part === false) return ''
+  if (part instanceof Html) return part.text
+  if (typeof part === 'object') return part.map(textOf).join('')
+  return escapeHtml(String(part))
+}

@@ -1,0 +1,114 @@
+import type { Privacy } from '../conditions/privacy.ts'
+import { type Clock, DAY_MS } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { Closed, Int, Type } from '../core/schema.ts'
+import type { RateLimit } from '../http/rate.ts'
+import { ById, publicRoute, type Route, route } from '../http/route.ts'
+import { writeAuditEntry } from '../org/audit-log.ts'
+import { networkOf } from '../org/sign-in.ts'
+import type { Db } from '../store/database.ts'
+import { sharePage } from './page/page.ts'
+import { SHARE_HEADERS } from './page/style.ts'
+import { publicReport } from './report.ts'
+import type { FindRunToShare, RunToShare } from './runs.ts'
+import { addShare, revokeShares, type SharedRun, sharedRun } from './store.ts'
+
+export interface ShareRoutesParts {
+  db: Db
+  clock: Clock
+  publicUrl: string
+  /** Requests of one address for pages, and for links that lead nowhere. */
+  limit: RateLimit
+  privacyOf(orgId: string): Privacy
+  findRun: FindRunToShare
+}
+
+const DEFAULT_DAYS = 30
+
+const ShareInputSchema = Closed(
+  {
+    revoke: Type.Optional(Type.Boolean({ default: false, description: 'True ends all links of the run at once' })),
+    expiresInDays: Type.Optional(
+      Int({ minimum: 1, maximum: 90, default: DEFAULT_DAYS, description: 'How long the new link is valid' }),
+    ),
+  },
+  { $id: 'ShareInput', examples: [{ expiresInDays: 7 }] },
+)
+
+const ShareLinkSchema = Closed(
+  { url: Type.String({ description: 'The address of the public page, answered only now; empty after `revoke`' }) },
+  { $id: 'ShareLink', examples: [{ url: 'https://tags.company.example/share/Jx2vT0mK8nQ4rW6yB1dF3hL5pS7uV9zA' }] },
+)
+
+const Page = Type.String({ description: 'A page in HTML, complete without scripts', examples: ['<!doctype html>…'] })
+
+/** Public pages of runs: making and ending their links, and what they lead to. */
+export function shareRoutes(parts: ShareRoutesParts): Route[] {
+  const { db, clock, publicUrl, limit, findRun, privacyOf } = parts
+  return [
+    route({
+      id: 'shareRun',
+      method: 'POST',
+      path: '/v1/audits/{id}/share',
+      access: 'edit',
+      tag: 'Runs',
+      summary: 'Make a public link to the page of a finished run, or end all links of it',
+      description:
+        'For an audit and for a run of a flow test. Whoever has the link sees this run and nothing else, without signing ' +
+        'in, with personal data masked. Each call makes a further link, 50 at once at most. A run that is not finished is 409.',
+      refusals: ['conflict'],
+      tool: true,
+      params: ById,
+      body: ShareInputSchema,
+      answer: ShareLinkSchema,
+      handle({ principal, params, body: { revoke = false, expiresInDays = DEFAULT_DAYS }, origin }) {
+        const { orgId, userId, keyId } = principal
+        const run = { orgId, runId: params.id }
+        const found = findRun(run)
+        if (!found) throw new AppError('notFound', `id: there is no run ${params.id}`)
+        const now = clock.now()
+        const entry = { orgId, userId, keyId, address: origin.address, target: params.id }
+        if (revoke) {
+          revokeShares(db, run, now)
+          writeAuditEntry(db, clock, { ...entry, act: 'shareRun', note: { revoke } })
+          return { url: '' }
+        }
+        if (!found.report()) throw new AppError('conflict', 'id: the run is not finished; share it when it is')
+        const token = addShare(db, run, now + expiresInDays * DAY_MS, now)
+        writeAuditEntry(db, clock, { ...entry, act: 'shareRun', note: { expiresInDays } })
+        return { url: `${publicUrl}/share/${token}` }
+      },
+    }),
+    publicRoute({
+      id: 'showShare',
+      method: 'GET',
+      path: '/share/{token}',
+      tag: 'Runs',
+      summary: 'The public page of a run, or with `step` the screenshot of one of its steps',
+      description: 'Unknown, expired and revoked links are all 404.',
+      refusals: ['notFound', 'rateLimited'],
+      params: Closed({ token: Type.String({ maxLength: 200 }) }),
+      query: Closed({ step: Type.Optional(Int({ minimum: 0, maximum: 199, description: 'Answers its screenshot' })) }),
+      answer: Page,
+      produces: 'text/html; charset=utf-8',
+      headers: (answer) => ({
+        ...SHARE_HEADERS,
+        ...((answer as unknown) instanceof Uint8Array ? { 'content-type': 'image/png' } : {}),
+      }),
+      async handle({ params: { token }, query: { step }, origin }) {
+        const share = sharedRun(db, token, clock.now())
+        const run = share && findRun(share)
+        // Pictures of a page that is there are not counted: a page has many.
+        if (!run || step === undefined) limit.take(networkOf(origin.address))
+        const shown = run && (step === undefined ? pageOf(share, run, privacyOf) : await run.screenshot(step))
+        if (!shown) throw new AppError('notFound', 'token: there is no such page, or it is not shared any more')
+        return shown as string
+      },
+    }),
+  ]
+}
+
+function pageOf({ orgId, expiresAt }: SharedRun, run: RunToShare, privacyOf: ShareRoutesParts['privacyOf']) {
+  const report = run.report()
+  return report && sharePage(publicReport(report, privacyOf(orgId)), expiresAt)
+}

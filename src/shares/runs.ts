@@ -1,0 +1,57 @@
+import { join } from 'node:path'
+import { AppError } from '../core/error.ts'
+import { factsOf, findRun } from '../flows/run-store.ts'
+import { findFlowTest } from '../flows/store.ts'
+import type { Db } from '../store/database.ts'
+import type { FlowReport, Report } from './report.ts'
+import type { RunOf } from './store.ts'
+
+/** A run, as far as its public page needs it. */
+export interface RunToShare {
+  /** Null while it is queued or running. */
+  report(): Report | null
+  /** Returns the screenshot of a step as PNG; null when there is none, or none any more. */
+  screenshot(step: number): Promise<Uint8Array | null>
+}
+
+/** Returns a run of a flow test, or an audit, of the organization; null when it has none of that id. */
+export type FindRunToShare = (run: RunOf) => RunToShare | null
+
+/** `runsFolder`: where the files of runs are, in a folder of each. */
+export function runsToShare(db: Db, runsFolder: string): FindRunToShare {
+  return (run) => flowRunToShare(db, runsFolder, run)
+}
+
+function flowRunToShare(db: Db, runsFolder: string, { orgId, runId }: RunOf): RunToShare | null {
+  const run = orNull(() => findRun(db, { orgId, id: runId }))
+  if (!run) return null
+  const { testId, status, startedAt, finishedAt, createdAt, region, error, headline, attempts } = run
+  return {
+    report(): FlowReport | null {
+      if (finishedAt === null || (status !== 'passed' && status !== 'failed')) return null
+      const { name } = findFlowTest(db, { orgId, id: testId })
+      const { steps, findings, events, errors } = factsOf(db, runId)
+      return {
+        ...{ kind: 'flow', name, headline, status, attempts, region, error, finishedAt },
+        startedAt: startedAt ?? createdAt,
+        ...{ steps, findings, events, errors },
+      }
+    },
+    async screenshot(step) {
+      const { steps } = factsOf(db, runId)
+      if (!steps.some(({ index, screenshot }) => index === step && screenshot)) return null
+      const file = Bun.file(join(runsFolder, runId, `step-${step}.png`))
+      return (await file.exists()) ? file.bytes() : null
+    },
+  }
+}
+
+/** Null when there is none of that id. */
+function orNull<T>(find: () => T): T | null {
+  try {
+    return find()
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'notFound') return null
+    throw error
+  }
+}
