@@ -111,7 +111,7 @@ export const named = (routes: readonly Route[]) => routes.map((route) => [route.
 /** The path of a route with an id of each thing, and other parts by name; each as it stands in a URL. */
 export function pathOf({ path }: Route, ids: Record<string, string>, others: Record<string, string> = {}): string {
   return path.replaceAll(/([^/]+)\/\{(\w+)\}/g, (_, noun: string, name: string) => {
-    const value = others[name] ?? (name === 'id' ? ids[noun] : { hostname: 'shop.example' }[name])
+    const value = others[name] ?? (name === 'id' ? ids[noun] : { hostname: 'shop.example', token: 'guessed' }[name])
     if (value === undefined) throw new Error(`there is no {${name}} of ${noun}: make one in test/society.ts`)
     return `${noun}/${value}`
   })

@@ -78,14 +78,15 @@ export function storeRun(
   facts: RunFacts,
   {
     name = 'Checkout',
+    orgId = world.owner.orgId,
     end = true,
     picture,
-  }: { name?: string; end?: boolean; picture?: (step: number) => Uint8Array } = {},
+  }: { name?: string; orgId?: string; end?: boolean; picture?: (step: number) => Uint8Array } = {},
 ): string {
-  const { app, clock, owner, folder } = world
+  const { app, clock, folder } = world
   const recording = { title: name, steps: [{ type: 'navigate', url: 'https://shop.example/' }] }
   const settings = readFlowTest({ name, recording }, clock.now())
-  const test = createFlowTest({ db: app.db, box: app.box, clock }, owner.orgId, settings, {})
+  const test = createFlowTest({ db: app.db, box: app.box, clock }, orgId, settings, {})
   const { id } = queueRun(app.db, clock.now(), test, { trigger: 'manual', region: 'local' })
   if (!end) return id
   beginAttempt(app.db, id, clock.now())

@@ -7,6 +7,7 @@ import { invite } from '../src/org/member-store.ts'
 import { addMember, createKey, createUser } from '../src/org/store.ts'
 import type { TestApp } from './app.ts'
 import { nounsOf, type Route } from './described-api.ts'
+import { aRun, storeRun } from './shared-run.ts'
 import { PASSWORD, type Person, type Society } from './society.ts'
 
 /** Where something is made, by whose key, and for which of its people. */
@@ -64,6 +65,8 @@ const MAKERS: Record<string, (maker: Maker) => Promise<string>> = {
   office_chat: async (maker) => (await make(maker, '/v1/integrations', TEAMS_BOT)).id,
   team_chat: async (maker) => (await make(maker, '/v1/integrations', SLACK_BOT)).id,
   issues: (maker) => makeIssue(maker),
+  // What is shared is a finished run of any kind.
+  audits: async ({ world, society: { orgId } }) => storeRun(world, aRun(), { orgId }),
   async deliveries(maker) {
     const path = `/v1/notifications/deliveries?issueId=${await makeIssue(maker)}`
     return (await maker.world.call('GET', path, { as: maker.society.people.owner.key })).body.deliveries[0].id

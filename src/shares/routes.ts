@@ -51,13 +51,12 @@ export function shareRoutes(parts: ShareRoutesParts): Route[] {
       method: 'POST',
       path: '/v1/audits/{id}/share',
       access: 'edit',
-      tag: 'Runs',
+      tag: 'Shares',
       summary: 'Make a public link to the page of a finished run, or end all links of it',
       description:
         'For an audit and for a run of a flow test. Whoever has the link sees this run and nothing else, without signing ' +
         'in, with personal data masked. Each call makes a further link, 50 at once at most. A run that is not finished is 409.',
       refusals: ['conflict'],
-      tool: true,
       params: ById,
       body: ShareInputSchema,
       answer: ShareLinkSchema,
@@ -83,7 +82,7 @@ export function shareRoutes(parts: ShareRoutesParts): Route[] {
       id: 'showShare',
       method: 'GET',
       path: '/share/{token}',
-      tag: 'Runs',
+      tag: 'Shares',
       summary: 'The public page of a run, or with `step` the screenshot of one of its steps',
       description: 'Unknown, expired and revoked links are all 404.',
       refusals: ['notFound', 'rateLimited'],
