@@ -13,6 +13,7 @@ import { IssueDetailSchema } from '../issues/issue.ts'
 import { describeIssue } from '../issues/routes.ts'
 import { findIssue } from '../issues/store.ts'
 import { MAX_EVENTS, samplesOf } from './events.ts'
+import { EvidenceRunSchema, runOfIssue } from './run.ts'
 import { type SeriesSources, seriesFields, seriesOf } from './series.ts'
 import { summaryOf } from './summary.ts'
 import { alertOrNull, troubleOf } from './trouble.ts'
@@ -26,6 +27,7 @@ export const IssueEvidenceSchema = Closed(
     summary: Type.String({ description: 'One sentence: what is wrong, where, how often and since when' }),
     explainedBy: Nullable(ExplanationSchema),
     cause: Nullable(IssueCauseSchema),
+    run: Nullable(EvidenceRunSchema),
     ...seriesFields,
     badSample: Nullable(EventSchema),
     goodSample: Nullable(EventSchema),
@@ -56,6 +58,7 @@ function example() {
       '2026-01-05 12:00 to 2026-01-05 12:30 UTC.',
     explainedBy: null,
     cause: { kind: 'tag', title: 'Google Analytics 4 on Shop', changeId: null },
+    run: null,
     series: [{ start: 1_767_614_400_000, observed: 42, expected: 0, low: null, high: null, partial: true }],
     grain: 'hour',
     badSample: event,
@@ -101,6 +104,7 @@ export const issueEvidence = insight({
       summary: summaryOf(trouble.issue, { domain: detail.domain, explainedBy }),
       explainedBy,
       cause: cause?.cause ?? null,
+      run: runOfIssue(db, trouble.issue, sources.privacy()),
       changes: maskedNames(changesOfIssue(db, trouble.issue), sources.privacy()),
       deliveries: deliveries.slice(0, MAX_DELIVERIES).map((row) => describeDelivery(row, principal)),
       ...series,

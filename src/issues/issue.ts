@@ -34,11 +34,11 @@ export type HistoryPayload = Record<string, unknown>
 
 const issueFields = {
   id: Type.String(),
-  alertId: Type.String({ description: 'Of its alert; of the flow test, or of the first audit of that name' }),
+  alertId: Type.String({ description: 'Of the alert, flow test or first audit' }),
   status: OneOf(ISSUE_STATUSES),
   severity: OneOf(SEVERITIES),
   title: Type.String({ description: 'One sentence: the alert and what it found' }),
-  alertType: OneOf(ISSUE_KINDS, { description: 'What raised it: a type of alert, or a kind of run' }),
+  alertType: OneOf(ISSUE_KINDS),
   occurrences: Int({ description: describeByKind(({ unit }) => unit.meaning) }),
   capReached: Type.Boolean({ description: 'The throttle holds notifications back' }),
   notificationsSent: Int(),

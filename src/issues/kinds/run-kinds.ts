@@ -3,13 +3,13 @@ import type { IssueKind } from './kind.ts'
 /** A kind whose issues are about what a run found, and not about counts of events. */
 const ofRuns = (kind: string, title: string, unit: { one: string; many: string }): IssueKind => ({
   ...{ kind, title, countsFirings: false, clearsAtOnce: true },
-  unit: { ...unit, meaning: `${unit.many} with the finding` },
+  unit: { ...unit, meaning: 'runs with it' },
   words: {
     title: ({ name, finding }) => `${name}: ${finding.summary}`,
     summary: ({ summary }) => summary ?? `the ${unit.one} found a fault`,
     expected: null,
   },
-  evidence: { counted: `${unit.many} with the finding`, series: () => 'occurrences', isGoodAlike: false },
+  evidence: { counted: 'runs with it', series: () => 'occurrences', isGoodAlike: false },
 })
 
 /** Issues of flow tests: `alertId` is the test's id. */
