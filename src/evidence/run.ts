@@ -34,7 +34,18 @@ export const EvidenceRunSchema = Closed(
       { maxItems: MAX_SENT, description: 'Events of the vendor that it is about' },
     ),
   },
-  { description: 'The run that found it last; null of alerts, and when it is not kept any more' },
+  {
+    $id: 'EvidenceRun',
+    description: 'The run that found it last; null of alerts, and when it is not kept any more',
+    examples: [
+      {
+        path: '/v1/flows/runs/run_01ke7k3h20x6b4n8r1t9v5c7zd',
+        headline: 'Purchase did not fire',
+        steps: [{ title: 'Click “Buy”', status: 'passed', error: null, screenshot: null }],
+        sent: [],
+      },
+    ],
+  },
 )
 export type EvidenceRun = Static<typeof EvidenceRunSchema>
 

@@ -40,6 +40,7 @@ const WRITTEN = ['Channel', 'Condition', 'JourneySpec']
 /** Named schemas that are so long that answers say only where they are described. */
 const DESCRIBED_ELSEWHERE: Readonly<Record<string, string>> = {
   AlertInput: 'What create_alert takes',
+  EvidenceRun: 'The run that found it: its path, headline, steps, and the events that were sent',
   Alert: 'What create_alert takes, and id, orgId, createdAt and updatedAt',
 }
 
