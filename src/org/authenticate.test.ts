@@ -265,3 +265,24 @@ test('the last use is noted, at most once a minute, and never for a refused cred
   expect(() => as(cast.keys.revoked)).toThrow()
   expect(db.prepare(`SELECT lastUsedAt FROM apiKey WHERE name = 'revoked'`).pluck().get()).toBeNull()
 })
+
+test('a credential is looked up by indexes alone, however many members there are', () => {
+  const db = memoryDb()
+  const asked: string[] = []
+  const prepare = db.prepare.bind(db)
+  db.prepare = ((sql: string) => {
+    asked.push(sql)
+    return prepare(sql)
+  }) as typeof db.prepare
+  authenticator({ db, clock: testClock() })
+  const steps = asked
+    .filter((sql) => sql.includes('SELECT'))
+    .map((sql) => prepare(`EXPLAIN QUERY PLAN ${sql}`).all('') as { detail: string }[])
+  expect(steps.map((plan) => plan.map(({ detail }) => detail))).toEqual(
+    ['apiKey', 'session'].map((table) => [
+      expect.stringMatching(new RegExp(`^SEARCH ${table} USING INDEX`)),
+      expect.stringMatching(/^SEARCH member USING INDEX memberByUser \(userId=\?\)/),
+      'USE TEMP B-TREE FOR ORDER BY',
+    ]),
+  )
+})
