@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
+import { sharePage } from '../../src/shares/page/page.ts'
+import { SHARE_HEADERS } from '../../src/shares/page/style.ts'
+import { type AuditReport, publicReport } from '../../src/shares/report.ts'
+import { type TestApp, testApp } from '../app.ts'
+import { TEST_START } from '../fakes.ts'
+import { aRun, storeRun } from '../shared-run.ts'
+import { startBrowser } from './chromium.ts'
+import { FAULTS } from './page-faults.ts'
+
+const TEST_MS = 120_000
+const chromium = await startBrowser()
+afterAll(() => chromium[Symbol.asyncDispose]())
+
+/** Where to leave pictures for people and for `docs/`; nowhere unless asked. */
+const PICTURES = process.env.SHARE_PICTURES
+
+const SHOP = `<body style="margin:0;font:18px sans-serif;background:#faf7f2;color:#222"><header style="background:#1f3a5f;color:#fff;padding:22px 40px;font-size:26px">Shirts and Socks</header>
+<main style="padding:40px"><h1>Blue shirt</h1><p>Cotton, in four sizes. 19.90 €</p><button style="font:inherit;padding:12px 24px;background:#d9822b;color:#fff;border:0;border-radius:6px">Add to basket</button></main>`
+
+let shop: Uint8Array
+beforeAll(async () => {
+  const page = await chromium.browser.newPage()
+  await page.setViewport({ width: 1280, height: 800 })
+  await page.setContent(SHOP)
+  shop = await page.screenshot()
+  await page.close()
+}, TEST_MS)
+
+const long = 'x'.repeat(300)
+
+/** Runs in the page: opens or folds what can be folded. */
+const FOLDS = (isOpen: boolean) => `for (const one of document.querySelectorAll('details')) one.open = ${isOpen}`
+
+/** An audit of a few pages with each kind of fault. */
+const audit: AuditReport = {
+  ...{
+    kind: 'audit',
+    name: 'Shop, weekly',
+    status: 'finished',
+    startedAt: TEST_START,
+    finishedAt: TEST_START + 95_000,
+  },
+  ...{ region: 'local', error: null, pagesTotal: 320, pagesFailed: 1, vendors: 3, missing: 1, duplicates: 1 },
+  ...{ beforeConsent: 1, errors: 1 },
+  pages: [
+    {
+      ...{
+        url: 'https://shop.example/',
+        status: 200,
+        title: 'Shop',
+        loadMs: 640,
+        requests: 31,
+        error: null,
+        missing: [],
+      },
+      tags: [{ vendor: 'Google Analytics 4', event: 'page_view', account: 'G-ABC123', count: 2 }],
+      duplicates: [{ vendor: 'Google Analytics 4', event: 'page_view', count: 2 }],
+      ...{ beforeConsent: [{ vendor: 'Meta Pixel', event: 'PageView' }], errors: ['TypeError: coupon is null'] },
+    },
+    {
+      ...{ url: `https://shop.example/${long}`, status: 200, title: long, loadMs: 12_000, requests: 1, error: null },
+      ...{ tags: [], missing: [{ vendor: long, event: long }], duplicates: [], beforeConsent: [], errors: [] },
+    },
+    {
+      ...{ url: 'https://shop.example/gone', status: null, title: '', loadMs: 20_000, requests: 0 },
+      ...{
+        error: 'there was no answer within 20 s',
+        tags: [],
+        missing: [],
+        duplicates: [],
+        beforeConsent: [],
+        errors: [],
+      },
+    },
+  ],
+  differences: [
+    { url: 'https://shop.example/', change: 'tag_gone', vendor: 'Meta Pixel', event: 'Purchase' },
+    { url: 'https://shop.example/new', change: 'page_new', vendor: null, event: null },
+  ],
+}
+
+/** The address of the page of a run that found something, and its texts are long. */
+async function shareIn(world: TestApp, isLong: boolean): Promise<string> {
+  const facts = aRun()
+  if (isLong) {
+    for (const { params } of facts.events) params[long] = long
+    Object.assign(facts.steps[1] ?? {}, { title: long, healed: { before: long, after: long } })
+  }
+  const id = storeRun(world, facts, { name: isLong ? long.slice(0, 200) : 'Checkout', picture: () => shop })
+  const { body } = await world.call('POST', `/v1/audits/${id}/share`, { body: {} })
+  return new URL(body.url).pathname
+}
+
+test(
+  'a shared page is readable on a phone, on a desk and on paper, light and dark, and loads its own pictures only',
+  async () => {
+    await using world = await testApp()
+    const auditPage = sharePage(publicReport(audit, PLAIN_PRIVACY), TEST_START + 86_400_000)
+    const server = Bun.serve({
+      ...{ hostname: '127.0.0.1', port: 0 },
+      fetch: (request) =>
+        new URL(request.url).pathname === '/audit'
+          ? new Response(auditPage, { headers: { ...SHARE_HEADERS, 'content-type': 'text/html; charset=utf-8' } })
+          : world.app.fetch(request),
+    })
+    try {
+      const page = await chromium.browser.newPage()
+      const trouble: string[] = []
+      const asked: string[] = []
+      page.on('console', (message) => void trouble.push(message.text()))
+      page.on('request', (request) => asked.push(request.url()))
+      const origin = `http://127.0.0.1:${server.port}`
+      const pages = { run: await shareIn(world, false), 'long-run': await shareIn(world, true), audit: '/audit' }
+      for (const [name, path] of Object.entries(pages)) {
+        for (const width of [360, 1280]) {
+          for (const scheme of ['light', 'dark'] as const) {
+            await page.setViewport({ width, height: 900 })
+            await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
+            await page.goto(origin + path, { waitUntil: 'load' })
+            await page.evaluate(FOLDS(true))
+            expect({ name, width, scheme, faults: await page.evaluate(FAULTS) }).toMatchObject({ faults: [] })
+            const loaded = await page.$$eval('img', (all) => all.map(({ naturalWidth }) => naturalWidth))
+            expect(loaded).toEqual(name === 'audit' ? [] : [1280, 1280, 1280, 1280])
+            if (!PICTURES || scheme === 'dark') continue
+            await page.evaluate(FOLDS(false))
+            mkdirSync(PICTURES, { recursive: true })
+            await page.screenshot({ path: join(PICTURES, `${name}-${width}.png`), fullPage: true })
+          }
+        }
+      }
+      const paper = await page.pdf({ format: 'A4' })
+      expect(paper.length).toBeGreaterThan(1000)
+      expect(asked.filter((url) => !url.startsWith(origin))).toEqual([])
+      expect(trouble.filter((text) => !text.includes('favicon'))).toEqual([])
+    } finally {
+      await server.stop(true)
+    }
+  },
+  TEST_MS,
+)
