@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Page } from 'puppeteer-core'
 import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
 import { sharePage } from '../../src/shares/page/page.ts'
 import { SHARE_HEADERS } from '../../src/shares/page/style.ts'
@@ -95,6 +96,13 @@ async function shareIn(world: TestApp, isLong: boolean): Promise<string> {
   return new URL(body.url).pathname
 }
 
+/** The pictures of `docs/flow-tests.md`: the head of the page, and one step. */
+async function guidePictures(page: Page, folder: string): Promise<void> {
+  await page.screenshot({ path: join(folder, 'report.png'), clip: { x: 190, y: 10, width: 900, height: 640 } })
+  const step = await page.$('.steps li:nth-child(2)')
+  await step?.screenshot({ path: join(folder, 'step.png') })
+}
+
 test(
   'a shared page is readable on a phone, on a desk and on paper, light and dark, and loads its own pictures only',
   async () => {
@@ -129,6 +137,7 @@ test(
             await page.evaluate(FOLDS(false))
             mkdirSync(PICTURES, { recursive: true })
             await page.screenshot({ path: join(PICTURES, `${name}-${width}.png`), fullPage: true })
+            if (name === 'run' && width === 1280) await guidePictures(page, PICTURES)
           }
         }
       }

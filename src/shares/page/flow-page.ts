@@ -2,7 +2,7 @@ import { capitalized, countText, eventsText } from '../../core/text.ts'
 import type { RunEvent, RunFinding, RunFindingKind, StepResult, StepStatus } from '../../flows/run.ts'
 import type { FlowReport } from '../report.ts'
 import { durationText } from './duration.ts'
-import { type Html, html, type Part } from './html.ts'
+import { type Html, html, type Part, prose } from './html.ts'
 
 /** What a kind of page puts into the frame of all. */
 export interface PageParts {
@@ -59,8 +59,8 @@ function findingPart({ kind, sentence, expected, observed }: RunFinding): Html {
     ['Observed', observed],
   ].filter(([, value]) => value !== null)
   return html`<li class="card">
-<div class="head"><h3>${sentence}.</h3><span class="pill bad">${KINDS[kind]}</span></div>
-${pairs.length > 0 && html`<dl class="pairs">${pairs.map(([name, value]) => html`<dt>${name ?? ''}</dt><dd>${value ?? ''}</dd>`)}</dl>`}
+<div class="head"><h3>${prose(sentence)}.</h3><span class="pill bad">${KINDS[kind]}</span></div>
+${pairs.length > 0 && html`<dl class="pairs">${pairs.map(([name, value]) => html`<dt>${name ?? ''}</dt><dd>${prose(value ?? '')}</dd>`)}</dl>`}
 </li>`
 }
 

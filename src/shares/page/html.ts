@@ -13,6 +13,11 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
   return new Html(strings.map((text, at) => text + textOf(parts[at] ?? null)).join(''))
 }
 
+/** Text in which what stands between backticks is code. */
+export function prose(text: string): Part {
+  return text.split(/`([^`]+)`/).map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : part))
+}
+
 function textOf(part: Part): string {
   if (part === null || part === false) return ''
   if (part instanceof Html) return part.text

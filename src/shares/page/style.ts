@@ -38,9 +38,10 @@ summary{cursor:pointer}
 table{border-collapse:collapse;width:100%;font-size:14px;margin-top:6px;table-layout:fixed}
 th,td{text-align:left;vertical-align:top;padding:4px 12px 4px 0;border-top:1px solid var(--line);font-weight:400}
 th{color:var(--muted);width:36%}
-td{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,'Liberation Mono',monospace}
+code,td{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,'Liberation Mono',monospace}
 footer{margin-top:32px}
-@media(max-width:480px){body{padding:16px 10px 32px}.card{padding:14px}h1{font-size:22px}}
+@media(max-width:480px){body{padding:16px 10px 32px}.card{padding:14px}h1{font-size:22px}.facts{grid-template-columns:1fr 1fr}}
+code{font-size:.92em;background:var(--soft);border-radius:4px;padding:0 3px}
 @media print{body{padding:0;background:none}.card{border-color:#bbb;break-inside:avoid;padding:12px}
 .steps .card{break-inside:auto}h2,h3{break-after:avoid}figure,tr{break-inside:avoid}img{max-height:300px}
 details::details-content{content-visibility:visible;display:block}}
