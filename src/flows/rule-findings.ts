@@ -20,8 +20,8 @@ export interface JudgedByRules {
 
 /** The rules in force of the run's organization. */
 export interface Rules {
-  /** As `RulesInForce.judge`: the ids of the alerts whose rule the event breaks. */
-  judge(event: StoredEvent): string[]
+  /** Returns for each event the ids of the alerts whose rule it breaks; null for one that took too long to judge. */
+  judge(events: readonly StoredEvent[]): Promise<readonly (readonly string[] | null)[]>
   /** With labels read; null: it is gone. */
   alertOf(id: string): Alert | null
   privacy: Privacy
@@ -34,11 +34,12 @@ const UNKNOWN_FIELDS: ReadonlySet<string> = new Set(['title', 'customerId', 'exe
  * Returns a finding of kind `rule` for each alert in force and each event, by vendor and name, that breaks it: the first such
  * event's. Rules that ask for what a run does not know of its events are left out.
  */
-export function ruleFindings(run: JudgedByRules, { judge, alertOf, privacy }: Rules): RunFinding[] {
+export async function ruleFindings(run: JudgedByRules, { judge, alertOf, privacy }: Rules): Promise<RunFinding[]> {
   const found = new Map<string, RunFinding>()
-  for (const event of run.events) {
-    const stored = storedOf(event, run)
-    for (const id of judge(stored)) {
+  const judged = run.events.map((event) => ({ event, stored: storedOf(event, run) }))
+  const verdicts = await judge(judged.map(({ stored }) => stored))
+  for (const [index, { event, stored }] of judged.entries()) {
+    for (const id of verdicts[index] ?? []) {
       const key = JSON.stringify([id, event.vendor, event.event])
       const alert = found.has(key) ? null : alertOf(id)
       if (alert && !asksUnknown(alert)) found.set(key, findingOf(alert, stored, event, run.steps, privacy))

@@ -54,7 +54,7 @@ interface Description {
   raw?: boolean
   /** Status of a success; default 200. */
   status?: 200 | 201
-  /** Content type of a text answer; JSON when left out. */
+  /** Content type of an answer that is a text, or bytes; JSON of a value when left out. */
   produces?: string
 }
 

@@ -1,0 +1,186 @@
+import { mkdirSync, rmSync } from 'node:fs'
+import type { Browsers, OwnBrowsing } from '../browser/browsers.ts'
+import type { Privacy } from '../conditions/privacy.ts'
+import { type Clock, SECOND_MS } from '../core/clock.ts'
+import { AppError, messageOf } from '../core/error.ts'
+import type { SecretBox } from '../core/secret-box.ts'
+import type { Enqueue } from '../issues/issue.ts'
+import { FLOW_TEST } from '../issues/kinds/run-kinds.ts'
+import { applyRunFindings } from '../issues/run-findings.ts'
+import { membersOf } from '../labels/store.ts'
+import { type Db, tx } from '../store/database.ts'
+import { headlineOf } from './headline.ts'
+import { learnedFrom } from './healing.ts'
+import { judgeRun } from './judge.ts'
+import { membersOfNamed } from './match.ts'
+import { withStartUrl } from './recording.ts'
+import { type Rules, ruleFindings } from './rule-findings.ts'
+import type { RunEvent } from './run.ts'
+import type { RunFiles } from './run-files.ts'
+import { beginAttempt, endRun, findRun, type KeptRun, type RunFacts, summaryOf, waitingRuns } from './run-store.ts'
+import { type KeptFlowTest, keptFlowTest, learn, openSecrets, versionOf } from './store.ts'
+import type { WalkMessage, WalkPlan } from './walk-plan.ts'
+import { Walked } from './walked.ts'
+
+export interface FlowRunParts {
+  db: Db
+  box: SecretBox
+  clock: Clock
+  browsers: Pick<Browsers, 'run'>
+  files: RunFiles
+  /** The rules in force of an organization. */
+  rulesOf(orgId: string): Rules
+  privacyOf(orgId: string): Privacy
+  enqueue: Enqueue
+  report(error: unknown, where: string): void
+}
+
+/** To start a browser before a walk, and to write what it saw behind it. */
+const AROUND_WALK_MS = 30 * SECOND_MS
+
+/** What one walk of a run came to. */
+interface Attempt {
+  facts: RunFacts
+  error: string | null
+  pausedMs: number | null
+}
+
+/** Carries out the runs that wait, each in a browser of its own when there is a place. One for each program. */
+export class FlowRuns {
+  private readonly stopping = new AbortController()
+  private readonly underWay = new Map<string, { testId: string; cancel: AbortController; ended: Promise<void> }>()
+
+  constructor(private readonly parts: FlowRunParts) {}
+
+  /** Begins what waits. Returns at once. */
+  start(): void {
+    if (this.stopping.signal.aborted) return
+    for (const run of waitingRuns(this.parts.db)) {
+      if (this.underWay.has(run.id)) continue
+      const cancel = new AbortController()
+      const ended = this.carryOut(run, AbortSignal.any([this.stopping.signal, cancel.signal]))
+        .catch((error) => this.failFor(run, error))
+        .finally(() => this.underWay.delete(run.id))
+      this.underWay.set(run.id, { testId: run.testId, cancel, ended })
+    }
+  }
+
+  /** Ends the runs of a test that was deleted. */
+  cancel(testId: string): void {
+    for (const run of this.underWay.values()) if (run.testId === testId) run.cancel.abort()
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    while (this.underWay.size > 0) await Promise.all([...this.underWay.values()].map(({ ended }) => ended))
+  }
+
+  /** Cuts off what is under way; the next start says so of it. */
+  async close(): Promise<void> {
+    this.stopping.abort()
+    await this.idle()
+  }
+
+  private async carryOut(run: KeptRun, stopping: AbortSignal): Promise<void> {
+    const kept = keptFlowTest(this.parts.db, { orgId: run.orgId, id: run.testId })
+    for (let left = kept.test.retries; ; left--) {
+      const attempt = await this.walk(run, kept, stopping)
+      if (stopping.aborted) return
+      if (isPassed(attempt) || left === 0) return this.settle(run, attempt)
+    }
+  }
+
+  /** Stores how the run ended, with what was learned of the test, and opens and resolves issues. */
+  private settle(run: KeptRun, { facts, error, pausedMs }: Attempt): void {
+    const { db, clock, enqueue, privacyOf } = this.parts
+    const { orgId, id: runId } = run
+    const { steps, findings, events } = facts
+    const passed = isPassed({ facts, error })
+    tx(db, () => {
+      const kept = keptFlowTest(db, { orgId, id: run.testId })
+      const now = Math.max(clock.now(), findRun(db, { orgId, id: runId }).startedAt ?? 0)
+      const summary = summaryOf(facts, steps.length)
+      const status = passed ? 'passed' : 'failed'
+      const headline = headlineOf({ steps, findings, error })
+      const end = { status, finishedAt: now, pausedMs, summary, headline, error } as const
+      if (!endRun(db, runId, end, facts)) return
+      const isPresent = kept.test.versionId === run.versionId
+      const { elements } = facts
+      learn(db, kept, { status, ...(isPresent ? learnedFrom(kept, { runId, at: now, passed, steps, elements }) : {}) })
+      const isWhole = error === null && steps.every(({ status }) => status === 'passed' || status === 'healed')
+      const ended = { id: runId, at: now, findings, isWhole, hosts: hostsOf(events), events }
+      applyRunFindings({ db, now, privacy: privacyOf(orgId), enqueue }, { kind: FLOW_TEST, ...kept.test }, ended)
+    })
+  }
+
+  /** Ends a run that could not be carried out for a fault of ours. */
+  private failFor(run: KeptRun, fault: unknown): void {
+    const { db, clock, report } = this.parts
+    // The test, and its runs with it, were deleted meanwhile.
+    if (fault instanceof AppError && fault.code === 'notFound') return
+    report(fault, `run of a flow test: ${messageOf(fault)}`)
+    const facts: RunFacts = { steps: [], findings: [], events: [], errors: [], elements: {} }
+    const error = 'the server could not carry it out; its log says why'
+    const headline = `The run ended early: ${error}`
+    const end = { status: 'failed', finishedAt: clock.now(), pausedMs: null, headline, error } as const
+    endRun(db, run.id, { ...end, summary: run.summary }, facts)
+  }
+
+  private planOf({ variables }: KeptRun, kept: KeptFlowTest, own: OwnBrowsing) {
+    const { test, elements, refused } = kept
+    const secrets = openSecrets(this.parts.box, kept)
+    const { device, vendorRequests, consent } = test
+    return {
+      browsing: {
+        ...own,
+        device,
+        vendorRequests,
+        secrets: Object.values(secrets).filter(Boolean),
+        userAgentSuffix: '',
+      },
+      values: { ...test.variables, ...variables, ...secrets },
+      consent: { mode: consent.mode, selectors: consent.selectors ?? [] },
+      ...{ elements, refused },
+    }
+  }
+
+  /** Walks once, and judges that. */
+  private async walk(run: KeptRun, kept: KeptFlowTest, stopping: AbortSignal): Promise<Attempt> {
+    const { db, clock, browsers, files, privacyOf } = this.parts
+    const { orgId } = run
+    const { expectations, ...version } = versionOf(db, run.versionId) ?? kept.test
+    const recording = withStartUrl(version.recording, run.startUrl ?? version.startUrl)
+    const labels = membersOfNamed(expectations, membersOf(db, orgId))
+    const folder = files.of(run.id)
+    const timeoutMs = kept.test.timeoutS * SECOND_MS
+    const walked = new Walked()
+    const { error: cause } = await browsers.run<WalkPlan, WalkMessage>({
+      ...{ orgId, task: 'walk', limitMs: timeoutMs + AROUND_WALK_MS, stopping },
+      plan: (own) => ({ ...this.planOf(run, kept, own), recording, expectations, labels, timeoutMs, folder }),
+      onStart() {
+        if (!beginAttempt(db, run.id, clock.now())) throw new AppError('notFound', 'the run is gone')
+        rmSync(folder, { recursive: true, force: true })
+        mkdirSync(folder, { recursive: true, mode: 0o700 })
+      },
+      onMessage: (message) => walked.take(message),
+    })
+    const error = walked.errorOf(cause)
+    const steps = walked.stepsOf(recording)
+    const { events, errors, elements } = walked
+    const judged = { ...{ runId: run.id, orgId, domainId: kept.test.domainId }, steps, events }
+    const findings = [
+      ...judgeRun({ steps, events, error, expectations, labels, privacy: privacyOf(orgId) }),
+      ...(await ruleFindings(judged, this.parts.rulesOf(orgId))),
+    ]
+    return { facts: { steps, findings, events, errors, elements }, error, pausedMs: walked.pausedMs }
+  }
+}
+
+const isPassed = ({ facts, error }: Pick<Attempt, 'facts' | 'error'>): boolean =>
+  error === null && facts.findings.length === 0
+
+/** Hosts of the pages that sent something, most frequent first. */
+function hostsOf(events: readonly RunEvent[]): string[] {
+  const byHost = Map.groupBy(events, ({ host }) => host)
+  return [...byHost].sort(([, a], [, b]) => b.length - a.length).flatMap(([host]) => host ?? [])
+}

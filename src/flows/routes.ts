@@ -1,0 +1,234 @@
+import type { Channel } from '../alerts/alert.ts'
+import type { Clock } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { Closed, Int, Nullable, Text, Type } from '../core/schema.ts'
+import type { SecretBox } from '../core/secret-box.ts'
+import { findDomain } from '../domains/store.ts'
+import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
+import { may } from '../http/permission.ts'
+import type { Principal } from '../http/principal.ts'
+import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
+import type { Db } from '../store/database.ts'
+import { FLOW_BODY_BYTES, type FlowTest, type FlowTestInput, FlowTestInputSchema, FlowTestSchema } from './flow-test.ts'
+import { decideHealing } from './healing.ts'
+import { withStartUrl } from './recording.ts'
+import { RunSchema } from './run-schema.ts'
+import { factsOf, queueRun, shownRun } from './run-store.ts'
+import { createFlowTest, deleteFlowTest, findFlowTest, listFlowTests, updateFlowTest } from './store.ts'
+import { checkNames, type FlowTestSettings, readFlowTest } from './test-input.ts'
+
+export interface FlowTestParts {
+  db: Db
+  box: SecretBox
+  clock: Clock
+  /** `TAGWARDEN_REGION`. */
+  region: string
+  /** Returns why no browser can run, and what to do; null: one can. */
+  fault(): string | null
+  /** Throws an `AppError` that names it (`channels[2].target: …`) for a channel that can't deliver. */
+  checkChannels(channels: readonly Channel[], orgId: string): void
+  /** Begins the runs that wait. */
+  start(): void
+  /** Called inside the transaction that deletes a test, for its issues; `by` is the user who does it. */
+  deleted(test: FlowTest, by: string): void
+  /** Ends the runs of a test that was deleted. */
+  cancel(testId: string): void
+}
+
+const tag = 'Flow tests'
+const FlowTestList = Closed(
+  { tests: Type.Array(FlowTestSchema), nextCursor: Nullable(Type.String()) },
+  { $id: 'FlowTestList' },
+)
+
+const RunInputSchema = Closed(
+  {
+    startUrl: Type.Optional(
+      Nullable(Text(1, 2000, { description: 'In place of the test’s start page: of a preview of a release, say' })),
+    ),
+    variables: Type.Optional(
+      Type.Record(Type.String(), Text(0, 2000), { description: 'In place of the test’s variables of these names' }),
+    ),
+  },
+  { $id: 'FlowRunInput', examples: [{ startUrl: 'https://preview.shop.example/' }] },
+)
+
+const HealingInputSchema = Closed(
+  {
+    step: Int({ minimum: 0, maximum: 199, description: 'Index in `recording.steps`' }),
+    approve: Type.Boolean({ description: 'True: it is done so from now on; false: a step done so fails' }),
+  },
+  { $id: 'HealingInput', examples: [{ step: 1, approve: true }] },
+)
+
+/** Flow tests under `/v1/flows/tests`. */
+export function flowTestRoutes(parts: FlowTestParts): Route[] {
+  return [...readingRoutes(parts.db), ...writingRoutes(parts), runRoute(parts), healingRoute(parts)]
+}
+
+/** Returns a test as the caller may see it: without channels for those who may not see them. */
+function describe({ channels, ...test }: FlowTest, principal: Principal) {
+  return may(principal, 'seeTokens') ? { ...test, channels } : test
+}
+
+function readingRoutes(db: Db): Route[] {
+  return [
+    route({
+      id: 'listFlowTests',
+      method: 'GET',
+      path: '/v1/flows/tests',
+      access: 'read',
+      tag,
+      summary: 'Flow tests, oldest first',
+      description: 'Channels are left out for viewers.',
+      tool: true,
+      query: Closed(pagingFields),
+      answer: FlowTestList,
+      handle({ principal, query: { cursor, limit = DEFAULT_LIMIT } }) {
+        const rows = listFlowTests(db, principal.orgId, decodeCursor(cursor, 1)?.[0] ?? null, limit)
+        const { items, nextCursor } = page(rows, limit, ({ id }) => [id])
+        return { tests: items.map((test) => describe(test, principal)), nextCursor }
+      },
+    }),
+    route({
+      id: 'getFlowTest',
+      method: 'GET',
+      path: '/v1/flows/tests/{id}',
+      access: 'read',
+      tag,
+      summary: 'A flow test',
+      description: 'Channels are left out for viewers.',
+      tool: true,
+      params: ById,
+      answer: FlowTestSchema,
+      handle: ({ principal, params: { id } }) => describe(findFlowTest(db, { orgId: principal.orgId, id }), principal),
+    }),
+  ]
+}
+
+function writingRoutes(parts: FlowTestParts): Route[] {
+  const { db, clock, checkChannels, deleted, cancel } = parts
+  const accept = (input: FlowTestInput, orgId: string): FlowTestSettings => {
+    const settings = readFlowTest(input, clock.now())
+    if (settings.domainId !== null) requireDomain(parts, orgId, settings.domainId)
+    checkChannels(settings.channels, orgId)
+    return settings
+  }
+  return [
+    route({
+      id: 'createFlowTest',
+      method: 'POST',
+      path: '/v1/flows/tests',
+      access: 'edit',
+      tag,
+      summary: 'Make a flow test of a recording of Chrome’s Recorder',
+      refusals: ['conflict'],
+      tool: true,
+      maxBodyBytes: FLOW_BODY_BYTES,
+      body: FlowTestInputSchema,
+      status: 201,
+      answer: FlowTestSchema,
+      handle({ principal, body }) {
+        const settings = accept(body, principal.orgId)
+        return describe(createFlowTest(parts, principal.orgId, settings, body.secrets ?? {}), principal)
+      },
+    }),
+    route({
+      id: 'replaceFlowTest',
+      method: 'PUT',
+      path: '/v1/flows/tests/{id}',
+      access: 'edit',
+      tag,
+      summary: 'Replace a flow test; what is left out gets its default, but secrets, which stay',
+      description: 'A change of recording, start page or expectations makes a version.',
+      tool: true,
+      params: ById,
+      maxBodyBytes: FLOW_BODY_BYTES,
+      body: FlowTestInputSchema,
+      answer: FlowTestSchema,
+      handle({ principal, params: { id }, body }) {
+        const key = { orgId: principal.orgId, id }
+        findFlowTest(db, key)
+        return describe(updateFlowTest(parts, key, accept(body, principal.orgId), body.secrets), principal)
+      },
+    }),
+    route({
+      id: 'deleteFlowTest',
+      method: 'DELETE',
+      path: '/v1/flows/tests/{id}',
+      access: 'edit',
+      tag,
+      summary: 'Delete a flow test with its runs; its unresolved issues are resolved and stay to be read',
+      tool: true,
+      params: ById,
+      answer: OkSchema,
+      handle({ principal: { orgId, userId }, params: { id } }) {
+        deleted(findFlowTest(db, { orgId, id }), userId)
+        deleteFlowTest(db, { orgId, id })
+        return OK
+      },
+      after: ({ params: { id } }) => cancel(id),
+    }),
+  ]
+}
+
+function requireDomain({ db, clock }: FlowTestParts, orgId: string, id: string): void {
+  try {
+    findDomain(db, { orgId, id }, clock.now())
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'notFound') {
+      throw new AppError('invalid', 'domainId: no such domain')
+    }
+    throw error
+  }
+}
+
+function runRoute({ db, clock, region, fault, start }: FlowTestParts): Route {
+  return route({
+    id: 'runFlowTest',
+    method: 'POST',
+    path: '/v1/flows/tests/{id}/run',
+    access: 'edit',
+    tag,
+    summary: 'Run a flow test; the answer comes before the run',
+    description: '409 where the server has no Chromium; it says what to do. 429 while too many runs wait.',
+    refusals: ['conflict', 'rateLimited'],
+    tool: true,
+    params: ById,
+    body: RunInputSchema,
+    status: 201,
+    answer: RunSchema,
+    handle({ principal: { orgId, via }, params: { id }, body: { startUrl = null, variables = {} } }) {
+      const test = findFlowTest(db, { orgId, id })
+      withStartUrl(test.recording, startUrl)
+      checkNames(variables, 'variables')
+      const why = fault()
+      if (why !== null) throw new AppError('conflict', why)
+      const trigger = via === 'key' ? 'api' : 'manual'
+      return shownRun(queueRun(db, clock.now(), test, { trigger, startUrl, variables, region }))
+    },
+    after: start,
+  })
+}
+
+function healingRoute({ db, clock }: FlowTestParts): Route {
+  return route({
+    id: 'decideHealing',
+    method: 'POST',
+    path: '/v1/flows/tests/{id}/healing',
+    access: 'edit',
+    tag,
+    summary: 'Approve or refuse how a step was healed',
+    description: 'Approved, it becomes the step’s first way to its element, in a version of its own.',
+    refusals: ['conflict'],
+    tool: true,
+    params: ById,
+    body: HealingInputSchema,
+    answer: FlowTestSchema,
+    handle({ principal, params: { id }, body }) {
+      const key = { orgId: principal.orgId, id }
+      const elementOf = (runId: string, step: number) => factsOf(db, runId).elements[step] ?? null
+      return describe(decideHealing(db, key, { ...body, now: clock.now() }, elementOf), principal)
+    },
+  })
+}

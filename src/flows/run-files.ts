@@ -1,0 +1,55 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DAY_MS, type Instant } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { type Db, prepared } from '../store/database.ts'
+
+const HAR = 'requests.har'
+const screenshotName = (step: number) => `step-${step}.png`
+
+/** Screenshots and HARs of runs: each run's in a folder of its own, named by the run. */
+export class RunFiles {
+  constructor(
+    private readonly folder: string,
+    /** How long they are kept. */
+    private readonly keptDays: number,
+  ) {}
+
+  /** The folder of a run. */
+  of(runId: string): string {
+    return join(this.folder, runId)
+  }
+
+  /** Returns the steps of a run of which there is a screenshot. */
+  screenshots(runId: string): Set<number> {
+    const folder = this.of(runId)
+    const names = existsSync(folder) ? readdirSync(folder) : []
+    return new Set(names.flatMap((name) => /^step-(\d+)\.png$/.exec(name)?.[1] ?? []).map(Number))
+  }
+
+  /** Fails with `notFound` when there is none, or none any more. */
+  async screenshot(runId: string, step: number): Promise<Uint8Array> {
+    const file = Bun.file(join(this.of(runId), screenshotName(step)))
+    if (await file.exists()) return file.bytes()
+    throw new AppError('notFound', `there is no screenshot of this step; they are kept for ${this.keptDays} days`)
+  }
+
+  /** Returns the HAR as JSON. Fails with `notFound` when there is none, or none any more. */
+  async har(runId: string): Promise<string> {
+    const file = Bun.file(join(this.of(runId), HAR))
+    if (await file.exists()) return file.text()
+    throw new AppError('notFound', `there is no HAR of this run; they are kept for ${this.keptDays} days`)
+  }
+
+  /** Removes the files of runs that are gone, or ended too long before `now`. */
+  async retain(db: Db, now: Instant): Promise<void> {
+    if (!existsSync(this.folder)) return
+    const find = prepared<[string], { finishedAt: Instant | null }>(db, 'SELECT finishedAt FROM flowRun WHERE id = ?')
+    for (const runId of await readdir(this.folder)) {
+      const run = find.get(runId)
+      const isOld = (run?.finishedAt ?? now) < now - this.keptDays * DAY_MS
+      if (!run || isOld) await rm(this.of(runId), { recursive: true, force: true })
+    }
+  }
+}
