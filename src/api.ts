@@ -1,8 +1,10 @@
 import { Elysia } from 'elysia'
 import { version } from '../package.json'
+import type { Channel } from './alerts/alert.ts'
 import { pastRoutes } from './alerts/past-routes.ts'
 import { alertRoutes } from './alerts/routes.ts'
 import type { RulesInForce } from './alerts/rules-in-force.ts'
+import type { Browsers } from './browser/browsers.ts'
 import { scriptBundle } from './capture/script-bundle.ts'
 import { snippetRoutes } from './capture/snippet-routes.ts'
 import { changeRoutes } from './changes/routes.ts'
@@ -10,7 +12,7 @@ import { noteSetting } from './changes/store.ts'
 import { checkOwnPatterns } from './compliance/own-pattern.ts'
 import { complianceRoutes } from './compliance/routes.ts'
 import { compileMask, maskPersonal } from './conditions/mask.ts'
-import { privacyFrom } from './conditions/privacy.ts'
+import { type Privacy, privacyFrom } from './conditions/privacy.ts'
 import { type Config, oidcSettings, retentionMs } from './config.ts'
 import type { Clock, Instant } from './core/clock.ts'
 import type { SecretBox } from './core/secret-box.ts'
@@ -21,6 +23,11 @@ import type { DomainDirectory } from './domains/directory.ts'
 import { projectRoutes } from './domains/project-routes.ts'
 import { domainRoutes } from './domains/routes.ts'
 import { issueEvidence } from './evidence/evidence.ts'
+import { draftRoutes } from './flows/draft-routes.ts'
+import type { FlowRuns } from './flows/flow-runs.ts'
+import { flowTestRoutes } from './flows/routes.ts'
+import type { RunFiles } from './flows/run-files.ts'
+import { runRoutes } from './flows/run-routes.ts'
 import { answerErrors } from './http/errors.ts'
 import { healthRoutes } from './http/health.ts'
 import { openApiDocument } from './http/openapi.ts'
@@ -66,6 +73,7 @@ import { type SignInLimits, signInLimits } from './org/sign-in.ts'
 import { privacySettings } from './org/store.ts'
 import { shareRoutes } from './shares/routes.ts'
 import { runsToShare } from './shares/runs.ts'
+import { sharesOf } from './shares/store.ts'
 import type { Follower } from './signals/follower.ts'
 import type { GapWatch } from './signals/gap-watch.ts'
 import { settingsOf } from './signals/setting-store.ts'
@@ -106,6 +114,9 @@ export interface ApiParts {
   spool: Spool
   warehouse: Warehouse
   questions: Questions
+  browsers: Browsers
+  flowRuns: FlowRuns
+  runFiles: RunFiles
   /** Null when the data folder has an owner. */
   setupToken: SetupToken | null
   warn(message: string): void
@@ -178,8 +189,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
     ...alertRoutes({
       db,
       clock,
-      checkChannels: (channels, orgId) =>
-        checkChannels(channels, { guard, providerOf: (id) => providerOf(db, { orgId, id }) }),
+      checkChannels: channelCheck(db, guard),
       changed: rules.changed,
       deleted: ({ id, orgId }, by) => resolveAll(db, id, { orgId, by, now: clock.now() }, enqueue),
     }),
@@ -202,7 +212,32 @@ function watchingRoutes(parts: ApiParts): Route[] {
       limit: new RateLimit(clock, config.rateSigninPerMinute / 60, 60),
       findRun: runsToShare(db, pathsOf(config.data).runs),
     }),
+    ...flowRoutes(parts, privacyOf),
   ]
+}
+
+/** Flow tests and their runs. */
+function flowRoutes(parts: ApiParts, privacyOf: (orgId: string) => Privacy): Route[] {
+  const { db, clock, config, guard, enqueue, browsers, flowRuns, runFiles } = parts
+  return [
+    ...flowTestRoutes({
+      ...parts,
+      region: config.region,
+      fault: () => browsers.fault(),
+      checkChannels: channelCheck(db, guard),
+      start: () => flowRuns.start(),
+      deleted: ({ id, orgId }, by) => resolveAll(db, id, { orgId, by, now: clock.now() }, enqueue),
+      cancel: (testId) => flowRuns.cancel(testId),
+    }),
+    ...runRoutes({ db, files: runFiles, privacyOf, sharesOf: (orgId, runIds) => sharesOf(db, orgId, runIds) }),
+    ...draftRoutes({ ...parts, retentionMs: retentionMs(config), privacyOf }),
+  ]
+}
+
+/** Returns what throws for a channel that can't deliver. */
+function channelCheck(db: Db, guard: AddressGuard) {
+  return (channels: readonly Channel[], orgId: string) =>
+    checkChannels(channels, { guard, providerOf: (id) => providerOf(db, { orgId, id }) })
 }
 
 /** Routes about access: sign-in, organizations, members, keys. */

@@ -1,5 +1,6 @@
 import { type LastRuns, openApi } from './api.ts'
 import { type AppOptions, type Base, baseOf } from './app/base.ts'
+import { type Browsing, openBrowsing } from './app/browsing.ts'
 import { type Collecting, openCollecting } from './app/collecting.ts'
 import { openWatching, type Watching } from './app/watching.ts'
 import { maskedNames } from './changes/change.ts'
@@ -13,6 +14,7 @@ import { Composer } from './digest/composer.ts'
 import { DigestSender } from './digest/send.ts'
 import { WokenAlerts } from './evaluation/evaluate.ts'
 import { historyTeller } from './evidence/told.ts'
+import { planRuns } from './flows/plan-runs.ts'
 import { Questions } from './http/questions.ts'
 import type { Route } from './http/route.ts'
 import type { Collector } from './ingest/collector.ts'
@@ -57,7 +59,7 @@ export interface App {
    * and queries fail. To be called until the jobs have ended, which may continue with another query.
    */
   abort(): void
-  /** Resolves when no delivery is under way. */
+  /** Resolves when no delivery and no run is under way. */
   idle(): Promise<void>
   /**
    * Writes what is in memory, loads the spool for up to a second, and releases the data folder. To be called after
@@ -83,6 +85,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const isOverBudget = (orgId: string) => diskBudget.isOver(orgId)
   const collecting = openCollecting(base, { stores, gaps: watching.gaps, woken, isOverBudget, privacyOf })
   const enqueue = notifier({ db, clock, publicUrl, changesOf: changesOfIn(db) })
+  const browsing = openBrowsing(base, { stores, collecting, enqueue, privacyOf })
   const historyAsker = historyAskerOf(base, stores, watching)
   const dispatcher = openDispatcher(options, base, stores, { historyAsker, stopping: stopping.signal })
   const listeners = new Listeners(dispatcher, { ...dispatcher.parts, enqueue })
@@ -104,12 +107,12 @@ export async function openApp(options: AppOptions): Promise<App> {
     }),
     listeners,
     digests: new DigestSender({ db, box, composer, dispatcher, publicUrl, warn: log.warn }),
-    ...maintenanceParts(base, { stores, watching, collecting, dispatcher, stopping: stopping.signal }),
+    ...maintenanceParts(base, { stores, watching, collecting, browsing, dispatcher, stopping: stopping.signal }),
     ...evaluationParts(base, { stores, watching, woken, enqueue, privacyOf }),
   })
   const setup = hasOwner(db) ? null : newSetupToken()
   const api = openApi({
-    ...{ ...base, ...stores, ...watching, ...collecting, dispatcher, composer, enqueue, lastRuns },
+    ...{ ...base, ...stores, ...watching, ...collecting, ...browsing, dispatcher, composer, enqueue, lastRuns },
     questions: questionsOf(config),
     mailConfigured: config.smtpUrl !== '',
     setupToken: setup?.token ?? null,
@@ -123,10 +126,12 @@ export async function openApp(options: AppOptions): Promise<App> {
       stopping.abort()
       warehouse.interrupt()
     },
-    idle: () => dispatcher.idle(),
+    async idle() {
+      await Promise.all([dispatcher.idle(), browsing.flowRuns.idle()])
+    },
     async close() {
       stopping.abort()
-      await Promise.all([dispatcher.idle(), listeners.idle()])
+      await Promise.all([dispatcher.idle(), listeners.idle(), browsing.flowRuns.close()])
       await collecting.close()
       await finalFlush(flushing, log)
       watching.gaps.close()
@@ -208,14 +213,15 @@ interface MaintenanceNeeds {
   stores: Stores
   watching: Watching
   collecting: Collecting
+  browsing: Browsing
   dispatcher: Dispatcher
   stopping: AbortSignal
 }
 
 function maintenanceParts(
   { clock, config, transport, publicUrl }: Base,
-  { stores, watching, collecting, dispatcher, stopping }: MaintenanceNeeds,
-): Pick<JobParts, 'heartbeat' | 'warehouse' | 'retaining' | 'notifying' | 'hosts' | 'changes'> {
+  { stores, watching, collecting, browsing, dispatcher, stopping }: MaintenanceNeeds,
+): Pick<JobParts, 'heartbeat' | 'warehouse' | 'retaining' | 'notifying' | 'hosts' | 'changes' | 'flows'> {
   const { db, warehouse, spool } = stores
   const { clockWatch, gaps, follower, suspicion } = watching
   const { domains } = collecting
@@ -225,9 +231,19 @@ function maintenanceParts(
       gaps.beat()
     },
     warehouse,
-    retaining: { db, warehouse, agedAt: () => gaps.agedAt(), retentionMs: retentionMs(config) },
+    retaining: {
+      db,
+      warehouse,
+      agedAt: () => gaps.agedAt(),
+      retentionMs: retentionMs(config),
+      runFiles: browsing.runFiles,
+    },
     notifying: { db, clock, publicUrl, changesOf: changesOfIn(db) },
     hosts: { db, clock, transport, changed: () => domains.invalidate(), signal: stopping },
+    flows: {
+      plan: () => planRuns({ db, clock, region: config.region, fault: () => browsing.browsers.fault() }),
+      start: () => browsing.flowRuns.start(),
+    },
     changes: { db, clock, warehouse, watermark: () => spool.watermark() },
   }
 }

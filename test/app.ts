@@ -26,6 +26,7 @@ export type JobName =
   | 'notice releases'
   | 'judge changes'
   | 'refresh domains'
+  | 'run flow tests'
 
 /** The whole program on a data folder of its own, with a clock that is moved by hand. Gone at the end of its block. */
 export interface TestApp {

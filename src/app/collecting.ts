@@ -3,6 +3,7 @@ import { RulesInForce } from '../alerts/rules-in-force.ts'
 import { scriptBundle } from '../capture/script-bundle.ts'
 import { ScriptFiles } from '../capture/script-files.ts'
 import type { Privacy } from '../conditions/privacy.ts'
+import type { StoredEvent } from '../core/event.ts'
 import type { Stores } from '../data-folder/open.ts'
 import { type DomainDirectory, domainDirectory } from '../domains/directory.ts'
 import { routingOf } from '../domains/domain.ts'
@@ -12,7 +13,7 @@ import type { WokenAlerts } from '../evaluation/evaluate.ts'
 import { RateLimit } from '../http/rate.ts'
 import { BatchMemory } from '../ingest/batch-memory.ts'
 import { Collector } from '../ingest/collector.ts'
-import { LateBatches } from '../ingest/late-batches.ts'
+import { LateBatches, type Verdicts } from '../ingest/late-batches.ts'
 import { Live } from '../ingest/live.ts'
 import type { GapWatch } from '../signals/gap-watch.ts'
 import type { Base } from './base.ts'
@@ -26,6 +27,8 @@ export interface Collecting {
   live: Live
   /** Batches that are still to be judged. */
   late: LateBatches
+  /** Returns for each event the ids of the alerts in force that it breaks; null for one that took too long to judge. */
+  judgeEvents(orgId: string, events: readonly StoredEvent[]): Promise<Verdicts>
   /** Ends the judging of late batches; pending ones are judged after the next start. */
   close(): Promise<void>
 }
@@ -68,6 +71,7 @@ export function openCollecting(base: Base, { stores, gaps, woken, isOverBudget, 
   late.start()
   return {
     ...{ collector, domains, rules, batches, live, late },
+    judgeEvents: async (orgId, events) => rules.judgeAll(orgId, events) ?? lateJudge.judge(orgId, events),
     async close() {
       const closed = late.close()
       lateJudge.close()

@@ -46,6 +46,8 @@ export interface JobParts {
   digests: Pick<DigestSender, 'run'>
   hosts: CheckHostsParts
   changes: ChangeParts
+  /** Flow tests: queues what is due, and begins what waits. */
+  flows: { plan(): void; start(): void }
 }
 
 const EVERY_SECOND = '* * * * * *'
@@ -89,6 +91,14 @@ export function jobsOf(parts: JobParts): Job[] {
     { name: 'send digests', pattern: '2-59/5 * * * * *', run: (stopping) => parts.digests.run(stopping) },
     { name: 'notice releases', pattern: '*/5 * * * * *', run: (stopping) => noticeReleases(parts.changes, stopping) },
     { name: 'judge changes', pattern: EVERY_SECOND, run: (stopping) => judgeChanges(parts.changes, stopping) },
+    {
+      name: 'run flow tests',
+      pattern: EVERY_SECOND,
+      async run() {
+        parts.flows.plan()
+        parts.flows.start()
+      },
+    },
     { name: 'check hosts', pattern: '*/10 * * * * *', run: () => checkHosts(parts.hosts) },
   ]
 }

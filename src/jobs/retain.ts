@@ -4,6 +4,8 @@ import { removeOldFindings } from '../compliance/store.ts'
 import type { Instant } from '../core/clock.ts'
 import { removeOldDigests } from '../digest/store.ts'
 import { removeOldHostUsage } from '../domains/sightings.ts'
+import type { RunFiles } from '../flows/run-files.ts'
+import { removeOldRuns } from '../flows/run-store.ts'
 import { forgetBatches } from '../ingest/batch-memory.ts'
 import { removeOldImports } from '../ingest/import-store.ts'
 import { removeOldLedger, removeOldUsage } from '../ingest/store.ts'
@@ -36,6 +38,7 @@ const RETENTIONS: readonly Retention[] = [
   removeOldOrders,
   removeOldDigests,
   removeOldShares,
+  removeOldRuns,
 ]
 
 export interface RetainParts {
@@ -44,6 +47,7 @@ export interface RetainParts {
   /** The time by which it is judged what is too old. */
   agedAt(): Instant
   retentionMs: number
+  runFiles: Pick<RunFiles, 'retain'>
 }
 
 /** Drops what is older than it is to be kept or belonged to an organization that was deleted. */
@@ -58,6 +62,7 @@ export async function retain(parts: RetainParts): Promise<void> {
   tx(db, () => {
     for (const remove of RETENTIONS) remove(db, now)
   })
+  await parts.runFiles.retain(db, now)
   // Bit by bit: the collector's answers would wait for the whole.
   while (tx(db, () => forgetBatches(db, now)) !== null) await new Promise(setImmediate)
 }

@@ -1,0 +1,63 @@
+import { findAlert } from '../alerts/store.ts'
+import { Browsers } from '../browser/browsers.ts'
+import { readLabels } from '../conditions/label.ts'
+import type { Privacy } from '../conditions/privacy.ts'
+import { AppError } from '../core/error.ts'
+import type { Stores } from '../data-folder/open.ts'
+import { pathsOf } from '../data-folder/paths.ts'
+import { FlowRuns } from '../flows/flow-runs.ts'
+import type { Rules } from '../flows/rule-findings.ts'
+import { RunFiles } from '../flows/run-files.ts'
+import { failCutOffRuns } from '../flows/run-store.ts'
+import type { Enqueue } from '../issues/issue.ts'
+import { membersOf } from '../labels/store.ts'
+import type { Base } from './base.ts'
+import type { Collecting } from './collecting.ts'
+
+/** What walks and crawls in browsers. */
+export interface Browsing {
+  browsers: Browsers
+  runFiles: RunFiles
+  flowRuns: FlowRuns
+}
+
+interface Needs {
+  stores: Stores
+  collecting: Pick<Collecting, 'judgeEvents'>
+  enqueue: Enqueue
+  privacyOf(orgId: string): Privacy
+}
+
+/** Opens it; runs that a stop or a kill cut off are failed. */
+export function openBrowsing({ config, clock, report }: Base, needs: Needs): Browsing {
+  const { stores, collecting, enqueue, privacyOf } = needs
+  const { db, box } = stores
+  const paths = pathsOf(config.data)
+  failCutOffRuns(db, clock.now())
+  const browsers = new Browsers({
+    chromium: config.chromium,
+    folder: paths.browsers,
+    concurrency: config.flowConcurrency,
+    outboundAllow: config.outboundAllow,
+    outboundProxy: config.outboundProxy,
+    outboundCa: config.outboundCa,
+  })
+  const rulesOf = (orgId: string): Rules => ({
+    judge: (events) => collecting.judgeEvents(orgId, events),
+    alertOf: (id) => alertWithLabels(stores, { orgId, id }),
+    privacy: privacyOf(orgId),
+  })
+  const runFiles = new RunFiles(paths.runs, config.runRetentionDays)
+  const flowRuns = new FlowRuns({ db, box, clock, browsers, files: runFiles, rulesOf, privacyOf, enqueue, report })
+  return { browsers, runFiles, flowRuns }
+}
+
+/** Null when it was deleted meanwhile. */
+function alertWithLabels({ db }: Stores, key: { orgId: string; id: string }) {
+  try {
+    return readLabels(findAlert(db, key), membersOf(db, key.orgId))
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'notFound') return null
+    throw error
+  }
+}
