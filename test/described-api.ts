@@ -108,10 +108,13 @@ export async function describedRoutes(world: TestApp): Promise<Route[]> {
 /** For `test.each('%s')`. */
 export const named = (routes: readonly Route[]) => routes.map((route) => [route.name, route] as const)
 
+/** What stands in a path beside ids, by name. */
+const OTHER_PARTS: Readonly<Record<string, string>> = { hostname: 'shop.example', token: 'guessed', index: '0' }
+
 /** The path of a route with an id of each thing, and other parts by name; each as it stands in a URL. */
 export function pathOf({ path }: Route, ids: Record<string, string>, others: Record<string, string> = {}): string {
   return path.replaceAll(/([^/]+)\/\{(\w+)\}/g, (_, noun: string, name: string) => {
-    const value = others[name] ?? (name === 'id' ? ids[noun] : { hostname: 'shop.example', token: 'guessed' }[name])
+    const value = others[name] ?? (name === 'id' ? ids[noun] : OTHER_PARTS[name])
     if (value === undefined) throw new Error(`there is no {${name}} of ${noun}: make one in test/society.ts`)
     return `${noun}/${value}`
   })

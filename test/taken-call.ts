@@ -2,6 +2,8 @@ import { expect } from 'bun:test'
 import { noteFindings } from '../src/compliance/store.ts'
 import { PLAIN_PRIVACY } from '../src/conditions/privacy.ts'
 import { createDomain } from '../src/domains/store.ts'
+import { queueRun } from '../src/flows/run-store.ts'
+import { findFlowTest, keptFlowTest, learn } from '../src/flows/store.ts'
 import { assign, listLabels } from '../src/labels/store.ts'
 import { invite } from '../src/org/member-store.ts'
 import { addMember, createKey, createUser } from '../src/org/store.ts'
@@ -48,6 +50,17 @@ async function makeIssue(maker: Maker, channels: object[] = alert.channels): Pro
   return body.issues[0].id
 }
 
+/** With a healed step that waits for approval. */
+async function makeFlowTest(maker: Maker): Promise<string> {
+  const steps = [{ type: 'navigate', url: 'https://shop.example/' }, { type: 'click', selectors: ['#buy'] }]
+  const body = { name: `Buy ${++made}`, recording: { title: 'Buy', steps }, channels: alert.channels }
+  const { id, orgId } = await make(maker, '/v1/flows/tests', body)
+  const { db } = maker.world.app
+  const healing = [{ step: 1, before: '#buy', after: 'text/Buy', runId: 'run_none', at: maker.world.clock.now() }]
+  learn(db, keptFlowTest(db, { orgId, id }), { healing })
+  return id
+}
+
 const INTEGRATION = { provider: 'webhook', config: { url: 'https://hooks.example.com/a' } }
 const TEAMS_BOT = { provider: 'office_chat', config: { appId: 'a-bot', appPassword: 'its-secret' } }
 const SLACK_BOT = { provider: 'team_chat', config: { botToken: 'xoxb-1' } }
@@ -74,6 +87,12 @@ const MAKERS: Record<string, (maker: Maker) => Promise<string>> = {
   async keys({ world: { app, clock }, society, userId = society.people.owner.userId }) {
     return createKey(app.db, clock, { userId, name: 'victim', expiresInDays: null }).id
   },
+  tests: (maker) => makeFlowTest(maker),
+  async runs(maker) {
+    const { app, clock } = maker.world
+    const test = findFlowTest(app.db, { orgId: maker.society.orgId, id: await makeFlowTest(maker) })
+    return queueRun(app.db, clock.now(), test, { trigger: 'api', region: 'local' }).id
+  },
   async members({ world: { app, clock }, society: { orgId } }) {
     const { id: userId } = createUser(app.db, clock, { email: `victim-${++made}@people.example` })
     addMember(app.db, clock, { orgId, userId, role: 'member' })
@@ -97,7 +116,7 @@ export async function oneOf(nouns: Iterable<string>, maker: Maker): Promise<Reco
 
 const PREFIXES: Record<string, string> = {
   ...{ dom: 'domains', prj: 'projects', alr: 'alerts', int: 'integrations', iss: 'issues', dlv: 'deliveries' },
-  ...{ key: 'keys', usr: 'members', lbl: 'labels' },
+  ...{ key: 'keys', usr: 'members', lbl: 'labels', tst: 'tests', run: 'runs' },
 }
 const ID = /"([a-z]{2,4})_[0-9a-hjkmnp-tv-z]{26}"/g
 

@@ -17,7 +17,7 @@ export interface RunRouteParts {
   files: RunFiles
   privacyOf(orgId: string): Privacy
   /** Returns the public links of runs, revoked ones too. */
-  sharesOf(orgId: string, runIds: readonly string[]): readonly Share[]
+  sharesOf(orgId: string, runIds: readonly string[]): ReadonlyMap<string, readonly Share[]>
 }
 
 const tag = 'Flow tests'
