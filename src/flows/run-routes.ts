@@ -36,9 +36,9 @@ const RunExpectations = Closed(
 
 /** Read from its file as it is. */
 const HarText = Type.Unsafe<string>(
-  Type.Object({ log: Type.Object({}) }, { examples: [{ log: { version: '1.2', entries: [] } }] }),
+  Type.Object({ log: Type.Object({}) }, { $id: 'Har', examples: [{ log: { version: '1.2', entries: [] } }] }),
 )
-const Png = Type.Unsafe<Uint8Array>(Type.String({ contentMediaType: 'image/png' }))
+const Png = Type.Unsafe<Uint8Array>(Type.String({ contentMediaType: 'image/png', examples: ['\u0089PNG'] }))
 
 const ByStep = Closed({ id: Type.String({ maxLength: 100 }), index: Type.String({ maxLength: 10 }) })
 
