@@ -1,8 +1,7 @@
-import { X509Certificate } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
 import { DAY_MS } from './core/clock.ts'
 import { AppError } from './core/error.ts'
 import { type Cidr, parseCidr } from './core/network.ts'
+import { readCertificates } from './core/pem.ts'
 import { ROLES } from './http/principal.ts'
 import { PROVIDERS } from './integrations/providers/index.ts'
 import type { OperatorSetting } from './integrations/providers/provider.ts'
@@ -106,22 +105,11 @@ function blocks(value: string, name: string): Cidr[] {
 
 /** Returns the text of a PEM file. */
 function certificates(path: string, name: string): string {
-  if (path === '') return ''
-  const fault = (what: string) => new SettingError(`${name}: must be a PEM file of certificates; ${path} ${what}`)
-  if (!existsSync(path)) throw fault('is not there')
-  const text = readFileSync(path, 'utf8')
-  const blocks = text.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? []
-  if (blocks.length === 0) throw fault('has none')
-  for (const [index, block] of blocks.entries())
-    if (!isCertificate(block)) throw fault(`has none at place ${index + 1}`)
-  return blocks.join('\n')
-}
-
-function isCertificate(pem: string): boolean {
   try {
-    return new X509Certificate(pem).raw.length > 0
-  } catch {
-    return false
+    return path === '' ? '' : readCertificates(path)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    throw new SettingError(`${name}: must be a PEM file of certificates; ${error.message}`)
   }
 }
 

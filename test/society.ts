@@ -50,7 +50,8 @@ const receiver = {
 
 /** Starts it. Nothing is sent to anybody, unless `transport` sends it. */
 export async function describedApi(transport: AppOptions['transport'] = receiver): Promise<DescribedApi> {
-  const world = await testApp({}, { transport })
+  // No browser is started, whatever the machine has.
+  const world = await testApp({ chromium: '/nowhere/chromium' }, { transport })
   const passwordHash = await hashPassword(PASSWORD)
   let made = 0
   const society = () => tx(world.app.db, () => newSociety(world, passwordHash, ++made))

@@ -1,9 +1,10 @@
 import { expect } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { noteFindings } from '../src/compliance/store.ts'
 import { PLAIN_PRIVACY } from '../src/conditions/privacy.ts'
 import { createDomain } from '../src/domains/store.ts'
-import { queueRun } from '../src/flows/run-store.ts'
-import { findFlowTest, keptFlowTest, learn } from '../src/flows/store.ts'
+import { keptFlowTest, learn } from '../src/flows/store.ts'
 import { assign, listLabels } from '../src/labels/store.ts'
 import { invite } from '../src/org/member-store.ts'
 import { addMember, createKey, createUser } from '../src/org/store.ts'
@@ -52,7 +53,10 @@ async function makeIssue(maker: Maker, channels: object[] = alert.channels): Pro
 
 /** With a healed step that waits for approval. */
 async function makeFlowTest(maker: Maker): Promise<string> {
-  const steps = [{ type: 'navigate', url: 'https://shop.example/' }, { type: 'click', selectors: ['#buy'] }]
+  const steps = [
+    { type: 'navigate', url: 'https://shop.example/' },
+    { type: 'click', selectors: ['#buy'] },
+  ]
   const body = { name: `Buy ${++made}`, recording: { title: 'Buy', steps }, channels: alert.channels }
   const { id, orgId } = await make(maker, '/v1/flows/tests', body)
   const { db } = maker.world.app
@@ -88,10 +92,11 @@ const MAKERS: Record<string, (maker: Maker) => Promise<string>> = {
     return createKey(app.db, clock, { userId, name: 'victim', expiresInDays: null }).id
   },
   tests: (maker) => makeFlowTest(maker),
-  async runs(maker) {
-    const { app, clock } = maker.world
-    const test = findFlowTest(app.db, { orgId: maker.society.orgId, id: await makeFlowTest(maker) })
-    return queueRun(app.db, clock.now(), test, { trigger: 'api', region: 'local' }).id
+  // One that passed, of which everything can be asked for.
+  async runs({ world, society: { orgId } }) {
+    const id = storeRun(world, { ...aRun(), findings: [] }, { orgId, picture: () => new Uint8Array([0x89]) })
+    writeFileSync(join(world.folder, 'runs', id, 'requests.har'), '{"log":{}}')
+    return id
   },
   async members({ world: { app, clock }, society: { orgId } }) {
     const { id: userId } = createUser(app.db, clock, { email: `victim-${++made}@people.example` })

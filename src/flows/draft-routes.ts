@@ -27,6 +27,7 @@ const HAR = {
     version: '1.2',
     entries: [
       {
+        _resourceType: 'document',
         startedDateTime: '2026-01-05T12:00:00.000Z',
         request: { method: 'GET', url: 'https://shop.example/', headers: [] },
         response: { status: 200, headers: [{ name: 'content-type', value: 'text/html' }] },

@@ -80,13 +80,8 @@ function listingRoutes({ db, privacyOf, sharesOf }: RunRouteParts): Route[] {
       handle({ principal: { orgId } }) {
         const runs = endedRuns(db, orgId, MAX_REPORTS)
         const privacy = privacyOf(orgId)
-        const shares = Map.groupBy(
-          sharesOf(
-            orgId,
-            runs.map(({ id }) => id),
-          ),
-          ({ runId }) => runId,
-        )
+        const runIds = runs.map(({ id }) => id)
+        const shares = sharesOf(orgId, runIds)
         const reports = runs.map(({ testName, ...run }) => ({
           run: masked(shownRun(run), privacy),
           testName: maskPersonal(testName, '', privacy),
@@ -126,7 +121,7 @@ function detailRoutes({ db, files, privacyOf, sharesOf }: RunRouteParts): Route[
           attempts: run.attempts,
           steps: steps.map((step) => ({ ...step, screenshot: step.screenshot && shots.has(step.index) })),
           ...{ findings, events, errors },
-          shares: [...sharesOf(orgId, [id])],
+          shares: [...(sharesOf(orgId, [id]).get(id) ?? [])],
         }
       },
     }),

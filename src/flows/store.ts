@@ -257,7 +257,7 @@ function replaceVersion(db: Db, before: FlowTest, after: Versioned, now: Instant
 /** Makes a version in force; what is known of its elements stays. */
 export function makeVersion(db: Db, { id, version }: FlowTest, after: Versioned, now: Instant): void {
   const versionId = newId('ver', now)
-  addVersion(db, { id: versionId, testId: id, version: version + 1, ...after }, now)
+  addVersion(db, { ...after, id: versionId, testId: id, version: version + 1 }, now)
   prepared<[string, Instant, string]>(db, 'UPDATE flowTest SET versionId = ?, updatedAt = ? WHERE id = ?').run(
     ...([versionId, now, id] as const),
   )
