@@ -6,8 +6,9 @@ import type { Browsing, BrowsingOptions } from './browsing.ts'
 import { type Emulation, emulate, emulationOf } from './device.ts'
 import { openGuardProxy } from './guard-proxy.ts'
 import { maskerOf } from './mask.ts'
+import { screenshotOf } from './screenshot.ts'
 import { type RunningChromium, startChromium } from './start-chromium.ts'
-import { screenshotOf, watchTraffic } from './unwatched.ts'
+import { watchTraffic } from './watch.ts'
 
 /** What tests put in place of the real. */
 export interface BrowsingParts {

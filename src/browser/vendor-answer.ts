@@ -1,0 +1,98 @@
+import type { Decoded } from '../decoders/index.ts'
+import type { Header } from './traffic.ts'
+
+/** What is known of a request before it leaves. */
+export interface Asked {
+  /** Upper case. */
+  method: string
+  /** As in `SeenRequest`. */
+  resourceType: string
+  /** True for the document of a tab, not of a frame. */
+  isPage: boolean
+  headers: Readonly<Record<string, string>>
+}
+
+export interface VendorAnswer {
+  status: number
+  headers: Header[]
+  body: Uint8Array
+}
+
+/** Transparent, one pixel. */
+const GIF = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
+
+/**
+ * What libraries take for success. Others repeat what was not confirmed in these words, which would look like a tag that
+ * fires twice.
+ */
+const CONFIRMATIONS: Record<string, string> = {
+  Amplitude: '{"code":200,"events_ingested":1}',
+  Mixpanel: '{"status":1,"error":null}',
+  PostHog: '{"status":1}',
+  RudderStack: '{"success":true}',
+  Segment: '{"success":true}',
+}
+
+/**
+ * True when a vendor's request is answered in its place: it carries events, repeats some, or could not be read. The code
+ * and the settings of a vendor come from the vendor, because pages need them; so does a page that somebody goes to.
+ */
+export function isAnswered({ vendor, kind, events, error }: Decoded, asked: Asked): boolean {
+  if (vendor === null || kind === 'library' || asked.isPage) return false
+  if (events.length > 0 || error !== null) return true
+  return asked.method !== 'GET' || ['image', 'ping'].includes(asked.resourceType)
+}
+
+/** What a vendor's server would say, so that the page goes on as it does with it. Kept in no cache. */
+export function answerTo(vendor: string, asked: Asked): VendorAnswer {
+  const { status, type, body } = contentFor(vendor, asked)
+  const headers = {
+    'cache-control': 'no-store',
+    ...(type && { 'content-type': type }),
+    ...accessHeaders(asked.headers),
+  }
+  return { status, headers: Object.entries(headers).map(([name, value]) => ({ name, value })), body: Buffer.from(body) }
+}
+
+interface Content {
+  status: number
+  type: string | null
+  body: string | Uint8Array
+}
+
+const NO_CONTENT: Content = { status: 204, type: null, body: '' }
+
+function contentFor(vendor: string, { method, resourceType, headers }: Asked): Content {
+  if (method === 'OPTIONS') return NO_CONTENT
+  if (resourceType === 'image') return { status: 200, type: 'image/gif', body: GIF }
+  if (resourceType === 'script') return { status: 200, type: 'text/javascript', body: '' }
+  if (resourceType === 'document') return { status: 200, type: 'text/html', body: '<!doctype html><title></title>' }
+  if (resourceType !== 'xhr' && resourceType !== 'fetch') return NO_CONTENT
+  const confirmation = CONFIRMATIONS[vendor]
+  const isJson = [headerOf(headers, 'accept'), headerOf(headers, 'content-type')].some((value) =>
+    value?.includes('json'),
+  )
+  if (!confirmation && !isJson) return NO_CONTENT
+  return { status: 200, type: 'application/json', body: confirmation ?? '{}' }
+}
+
+/** https://fetch.spec.whatwg.org/#http-cors-protocol; the last two let isolated pages and timing scripts see the answer. */
+function accessHeaders(headers: Asked['headers']): Record<string, string> {
+  const origin = headerOf(headers, 'origin')
+  const method = headerOf(headers, 'access-control-request-method')
+  const names = headerOf(headers, 'access-control-request-headers')
+  return {
+    'access-control-allow-origin': origin ?? '*',
+    ...(origin !== undefined && { 'access-control-allow-credentials': 'true', vary: 'Origin' }),
+    ...(method !== undefined && { 'access-control-allow-methods': method, 'access-control-max-age': '600' }),
+    ...(names !== undefined && { 'access-control-allow-headers': names }),
+    'cross-origin-resource-policy': 'cross-origin',
+    'timing-allow-origin': '*',
+  }
+}
+
+/** @param name lower case */
+export function headerOf(headers: Readonly<Record<string, string>>, name: string): string | undefined {
+  for (const key in headers) if (key.toLowerCase() === name) return headers[key]
+  return undefined
+}

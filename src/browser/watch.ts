@@ -1,0 +1,310 @@
+import type { Browser, CDPSession, Connection, Protocol } from 'puppeteer-core'
+import { decodeHit } from '../decoders/index.ts'
+import type { VendorRequests } from './browsing.ts'
+import { sessionOf } from './puppeteer-internals.ts'
+import type { SeenRequest, Traffic } from './traffic.ts'
+import { answerTo, isAnswered } from './vendor-answer.ts'
+import { TrafficLog } from './watch-log.ts'
+import { Responses, shownHeader } from './watch-network.ts'
+import { type ReadRequest, readRequest } from './watch-request.ts'
+import { placeOf, Tabs } from './watch-tabs.ts'
+
+export interface WatchOptions {
+  vendorRequests: VendorRequests
+  /** Masks secrets. */
+  mask(text: string): string
+  /** Why the guard's proxy made no connection for an address, in a sentence without its full stop; null: it did. */
+  faultOf(url: string): string | null
+}
+
+/**
+ * Watches all that a browser sends from now on, whichever page, frame or worker does, and answers vendors where
+ * `vendorRequests` says so. Must be called before a page is opened.
+ *
+ * One interception on the browser itself sees each request once, before it leaves, with its body: also those of new tabs,
+ * of workers, and of pages that are being left. What is answered is told by the sessions that puppeteer has for each
+ * target, and by one of our own for service workers, which puppeteer leaves alone.
+ */
+export async function watchTraffic(browser: Browser, options: WatchOptions): Promise<Traffic> {
+  const session = await browser.target().createCDPSession()
+  const connection = session.connection()
+  if (!connection) throw new Error('the browser is gone')
+  const watch = new Watch(session, connection, options)
+  await watch.start(browser)
+  return watch.log
+}
+
+type Attached = Protocol.Target.AttachedToTargetEvent
+
+const WEB = [{ urlPattern: 'http://*' }, { urlPattern: 'https://*' }]
+/** These stay open by design. */
+const ENDLESS = new Set(['eventsource', 'websocket', 'preflight'])
+/** Their sessions are puppeteer's, which enables what it needs, in its order. */
+const PUPPETEERS = new Set(['page', 'iframe', 'worker'])
+
+class Watch {
+  readonly log = new TrafficLog()
+  private readonly tabs = new Tabs()
+  private readonly urls = new WeakMap<SeenRequest, string>()
+  private readonly responses: Responses
+  /** Targets that a session listens to. */
+  private readonly followed = new Map<string, CDPSession>()
+  /** Requests of which only the interception tells, by its id. */
+  private readonly untold = new Map<string, SeenRequest>()
+
+  constructor(
+    private readonly session: CDPSession,
+    private readonly connection: Connection,
+    private readonly options: WatchOptions,
+  ) {
+    this.responses = new Responses(this.log, options.mask, options.faultOf, this.urls)
+  }
+
+  async start(browser: Browser): Promise<void> {
+    this.session.on('Fetch.requestPaused', (event) => this.paused(event))
+    this.session.on('Target.attachedToTarget', (event) => this.attached(event, null, true))
+    this.connection.on('Target.attachedToTarget', (event) => this.attached(event as Attached, null))
+    this.connection.on('sessiondetached', (session) => this.responses.left(session))
+    this.connection.on('Target.targetInfoChanged', (event) => {
+      const { targetInfo } = event as Protocol.Target.TargetInfoChangedEvent
+      if (targetInfo.type === 'page') this.shown(targetInfo.targetId, targetInfo.url)
+    })
+    this.connection.on('Target.targetDestroyed', (event) =>
+      this.closed((event as Protocol.Target.TargetDestroyedEvent).targetId),
+    )
+    for (const page of await browser.pages()) {
+      const own = sessionOf(page.mainFrame())
+      const { targetInfo } = await own.send('Target.getTargetInfo')
+      this.followPage(own, targetInfo)
+    }
+    await Promise.all([
+      this.session.send('Fetch.enable', { patterns: WEB }),
+      this.session.send('Target.setAutoAttach', {
+        autoAttach: true,
+        waitForDebuggerOnStart: true,
+        flatten: true,
+        filter: [{ type: 'service_worker' }, { exclude: true }],
+      }),
+    ])
+  }
+
+  // --- requests
+
+  private paused(event: Protocol.Fetch.RequestPausedEvent): void {
+    const isResponse = event.responseStatusCode !== undefined || event.responseErrorReason !== undefined
+    if (isResponse) return this.pausedResponse(event)
+    const read = readRequest(event)
+    const tab = this.tabs.tabOf(event.frameId, read.referrer)
+    const isPage = read.resourceType === 'document' && event.frameId === tab
+    const asked = { ...read, isPage }
+    const { vendor } = read.decoded
+    const answer =
+      vendor !== null && this.options.vendorRequests === 'answer' && isAnswered(read.decoded, asked)
+        ? answerTo(vendor, asked)
+        : null
+    const request = this.noteRequest(read, event.frameId, tab, isPage, answer !== null)
+    if (answer) {
+      request.status = answer.status
+      request.responseHeaders = answer.headers
+      request.mimeType = answer.headers.find(({ name }) => name === 'content-type')?.value ?? ''
+      request.bytes = answer.body.length
+      request.waitMs = 0
+      request.durMs = 0
+    }
+    this.noteEvents(request, read)
+    if (event.redirectedRequestId) this.redirectedUntold(event.redirectedRequestId)
+    if (event.networkId) this.responses.expect(event.networkId, request)
+    else this.untold.set(event.requestId, request)
+    const { requestId } = event
+    const sent = answer
+      ? this.session.send('Fetch.fulfillRequest', {
+          requestId,
+          responseCode: answer.status,
+          responseHeaders: answer.headers,
+          body: Buffer.from(answer.body).toString('base64'),
+        })
+      : this.session.send('Fetch.continueRequest', { requestId, ...(!event.networkId && { interceptResponse: true }) })
+    // It fails when the page gave the request up, and when the browser is gone.
+    sent.catch(() => {
+      if (!answer) this.responses.fail(request, 'The page gave it up')
+      this.log.end(request)
+    })
+  }
+
+  private noteRequest(
+    { url, method, resourceType, headers, referrer, shownBody, decoded }: ReadRequest,
+    frame: string,
+    tab: string | null,
+    isPage: boolean,
+    answered: boolean,
+  ): SeenRequest {
+    const { mask } = this.options
+    const number = this.log.nextNumber()
+    if (isPage && tab) this.tabs.ask(tab, url, number)
+    const document = isPage ? url : tab ? this.tabs.documentOf(tab, frame, referrer) : (referrer ?? '')
+    const request: SeenRequest = {
+      ...placeOf(document, mask),
+      ...{ number, tab, at: Date.now(), url: mask(url), method, resourceType, answered, vendor: decoded.vendor },
+      requestHeaders: Object.entries(headers).map(([name, value]) => shownHeader(name, value, mask)),
+      body: shownBody === null ? null : mask(shownBody),
+      ...{ status: null, statusText: '', responseHeaders: [], mimeType: '', bytes: 0 },
+      ...{ waitMs: null, durMs: null, error: null },
+    }
+    this.urls.set(request, url)
+    this.log.add(request, !answered && !ENDLESS.has(resourceType))
+    return request
+  }
+
+  private noteEvents(request: SeenRequest, { decoded, resourceType }: Pick<ReadRequest, 'decoded' | 'resourceType'>) {
+    const { mask } = this.options
+    if (decoded.vendor === null || resourceType === 'preflight') return
+    for (const { kind, event, account, params } of decoded.events) {
+      if (kind === 'library') continue
+      const { number, at, host, path, status, answered } = request
+      const shown = Object.entries(params).map(([key, value]) => [mask(key), mask(value)])
+      this.log.addEvent({
+        ...{ request: number, at, host, path, status, answered, vendor: decoded.vendor, event: mask(event) },
+        account: account === null ? null : mask(account),
+        params: Object.fromEntries(shown),
+      })
+    }
+  }
+
+  // --- requests of which only the interception tells: the first one of a new tab, and those of pages that are left
+
+  private pausedResponse(event: Protocol.Fetch.RequestPausedEvent): void {
+    const { requestId, responseStatusCode, responseStatusText, responseHeaders, responseErrorReason } = event
+    this.session.send('Fetch.continueRequest', { requestId }).catch(() => undefined)
+    const request = this.untold.get(requestId)
+    if (!request) return
+    if (responseStatusCode === undefined) this.responses.fail(request, `The browser says ${responseErrorReason}`)
+    else {
+      const headers = responseHeaders ?? []
+      const mimeType = headers.find(({ name }) => name.toLowerCase() === 'content-type')?.value ?? ''
+      this.responses.respond(request, {
+        status: responseStatusCode,
+        statusText: responseStatusText ?? '',
+        headers,
+        mimeType,
+      })
+    }
+    this.untold.delete(requestId)
+    this.log.end(request)
+  }
+
+  private redirectedUntold(requestId: string): void {
+    const request = this.untold.get(requestId)
+    this.untold.delete(requestId)
+    if (request) this.log.end(request)
+  }
+
+  // --- targets
+
+  /** @param isOurs true when it is by our own session that we are attached */
+  private attached({ sessionId, targetInfo, waitingForDebugger }: Attached, tab: string | null, isOurs = false): void {
+    const session = this.connection.session(sessionId)
+    if (!session) return
+    const { type, targetId } = targetInfo
+    if (type === 'tab') {
+      session.on('Target.attachedToTarget', (event) => this.attached(event, null))
+      return
+    }
+    if (this.followed.get(targetId)?.detached === false) return
+    if (type === 'page') this.followPage(session, targetInfo)
+    else if (PUPPETEERS.has(type)) this.follow(session, targetId, tab)
+    else if (type === 'shared_worker') this.followWorker(session, targetId)
+    // Puppeteer attaches to them too, and lets go at once.
+    else if (type === 'service_worker' && isOurs) this.followWorker(session, targetId, waitingForDebugger)
+  }
+
+  private followPage(session: CDPSession, { targetId, url }: Protocol.Target.TargetInfo): void {
+    this.tabs.open(targetId)
+    this.shown(targetId, url)
+    this.follow(session, targetId, targetId)
+  }
+
+  private follow(session: CDPSession, targetId: string, tab: string | null): void {
+    this.followed.set(targetId, session)
+    if (tab !== null) this.tabs.adopt(targetId, tab)
+    this.responses.follow(session)
+    this.followErrors(session)
+    session.on('Target.attachedToTarget', (event) => this.attached(event, tab))
+    session.on('Network.webSocketCreated', (event) => this.webSocket(event, tab))
+    session.on('Network.webSocketHandshakeResponseReceived', ({ requestId, response }) => {
+      const request = this.responses.latest(requestId)
+      const headers = Object.entries(response.headers).map(([name, value]) => ({ name, value }))
+      if (request) this.responses.respond(request, { ...response, headers, mimeType: '' })
+    })
+    session.on('Network.webSocketFrameError', ({ requestId, errorMessage }) => {
+      const request = this.responses.latest(requestId)
+      if (request?.status === null) this.responses.fail(request, errorMessage)
+    })
+    if (tab !== null) this.followDocuments(session, tab)
+    session.send('Network.enable').catch(() => undefined)
+  }
+
+  private followDocuments(session: CDPSession, tab: string): void {
+    session.on('Page.frameAttached', ({ frameId }) => this.tabs.adopt(frameId, tab))
+    session.on('Page.frameDetached', ({ frameId, reason }) => reason === 'remove' && this.tabs.drop(frameId))
+    session.on(
+      'Page.frameNavigated',
+      ({ frame }) => frame.id === tab && this.shown(tab, frame.url + (frame.urlFragment ?? '')),
+    )
+    session.on('Page.navigatedWithinDocument', ({ frameId, url }) => frameId === tab && this.shown(tab, url))
+    session.on('Network.requestWillBeSent', ({ requestId, frameId, documentURL, type }) => {
+      if (frameId !== tab || type === 'Document') return
+      const request = this.responses.latest(requestId)
+      if (request) Object.assign(request, placeOf(documentURL, this.options.mask))
+    })
+  }
+
+  /** A worker that belongs to no tab. Puppeteer enables nothing on it. */
+  private followWorker(session: CDPSession, targetId: string, isWaiting = false): void {
+    this.follow(session, targetId, null)
+    session.send('Runtime.enable').catch(() => undefined)
+    if (isWaiting) session.send('Runtime.runIfWaitingForDebugger').catch(() => undefined)
+  }
+
+  private shown(tab: string, url: string): void {
+    const number = this.tabs.show(tab, url)
+    // The document before is gone with what it waited for.
+    if (number !== null) this.log.giveUp((request) => request.tab === tab && request.number < number)
+  }
+
+  private closed(targetId: string): void {
+    if (!this.tabs.has(targetId)) return
+    this.log.giveUp(({ tab }) => tab === targetId)
+    this.tabs.close(targetId)
+  }
+
+  private webSocket({ requestId, url }: Protocol.Network.WebSocketCreatedEvent, tab: string | null): void {
+    const decoded = decodeHit({ url, method: 'GET', body: null })
+    const read: ReadRequest = {
+      ...{ url, method: 'GET', resourceType: 'websocket', headers: {}, referrer: undefined },
+      ...{ body: null, shownBody: null, decoded },
+    }
+    const request = this.noteRequest(read, tab ?? '', tab, false, false)
+    this.noteEvents(request, read)
+    this.responses.expect(requestId, request)
+  }
+
+  private followErrors(session: CDPSession): void {
+    const { mask } = this.options
+    session.on('Runtime.exceptionThrown', ({ exceptionDetails: { exception, text, url } }) => {
+      const [first = ''] = (exception?.description ?? '').split('\n')
+      this.log.addError(mask(`${first || [text, exception?.value].filter(Boolean).join(' ')}${url ? ` (${url})` : ''}`))
+    })
+    session.on('Runtime.consoleAPICalled', ({ type, args }) => {
+      if (type === 'error' || type === 'assert') this.log.addError(mask(args.map(wordsOf).join(' ')))
+    })
+    session.on('Log.entryAdded', ({ entry: { level, source, text } }) => {
+      if (level === 'error' && source !== 'network') this.log.addError(mask(text))
+    })
+  }
+}
+
+function wordsOf({ value, description, type }: Protocol.Runtime.RemoteObject): string {
+  if (typeof value === 'string') return value
+  const [first = ''] = (description ?? '').split('\n')
+  return first || (value === undefined ? type : JSON.stringify(value))
+}
