@@ -35,7 +35,9 @@ export function secretPattern(secrets: readonly string[]): RegExp | null {
 
 /** Longest first, so that no rest of a secret is left that begins with another one. */
 function formsOf(secrets: readonly string[]): string[] {
-  const forms = secrets.flatMap((secret) => [secret, secret.trim(), secret.normalize('NFC'), secret.normalize('NFD')])
+  // Some letters have several in the other case: `ß`, `SS`.
+  const cases = secrets.flatMap((secret) => [secret, secret.toUpperCase(), secret.toLowerCase()])
+  const forms = cases.flatMap((secret) => [secret, secret.trim(), secret.normalize('NFC'), secret.normalize('NFD')])
   return [...new Set(forms)].filter((text) => text !== '').toSorted((a, b) => b.length - a.length)
 }
 
@@ -45,9 +47,11 @@ function spellings(character: string): string {
   const code = character.codePointAt(0) ?? 0
   const each = (write: (unit: number) => string) => units.map(write).join('')
   const isWord = /[\p{L}\p{N}]/u.test(character)
+  const bytes = [...new TextEncoder().encode(character)].map((byte) => PERCENT + hex(byte, 2)).join('')
+  const plain = `(?:${RegExp.escape(character)}|${bytes})`
   const ways = [
-    `${isWord ? '' : `${BACKSLASH}{0,8}`}${RegExp.escape(character)}`,
-    [...new TextEncoder().encode(character)].map((byte) => PERCENT + hex(byte, 2)).join(''),
+    // Before a letter a backslash would make another character of it.
+    isWord ? plain : `${BACKSLASH}{0,8}${plain}`,
     each((unit) => `${ESCAPES}u${hex(unit, 4)}`),
     `${ESCAPES}u\\{0{0,4}${code.toString(16)}\\}`,
     each((unit) => `${PERCENT}u${hex(unit, 4)}`),

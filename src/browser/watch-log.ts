@@ -1,4 +1,4 @@
-import type { Instant } from '../core/clock.ts'
+import { type Instant, systemClock } from '../core/clock.ts'
 import { cutText } from '../core/text.ts'
 import type { SeenEvent, SeenRequest, Traffic } from './traffic.ts'
 
@@ -13,7 +13,7 @@ export class TrafficLog implements Traffic {
   requests: SeenRequest[] = []
   events: SeenEvent[] = []
   readonly errors: string[] = []
-  activeAt: Instant = Date.now()
+  activeAt: Instant = systemClock.now()
   /** Requests under way, with the time of their beginning, which has no jumps. */
   private readonly flying = new Map<SeenRequest, number>()
   private readonly listeners = new Set<(event: SeenEvent) => void>()
@@ -119,7 +119,7 @@ export class TrafficLog implements Traffic {
   }
 
   private note(tab: string | null): void {
-    this.activeAt = Date.now()
+    this.activeAt = systemClock.now()
     this.activity.set(tab, performance.now())
     for (const look of [...this.waiting]) look()
   }

@@ -1,4 +1,5 @@
 import type { Browser, CDPSession, Connection, Protocol } from 'puppeteer-core'
+import { systemClock } from '../core/clock.ts'
 import { decodeHit } from '../decoders/index.ts'
 import type { VendorRequests } from './browsing.ts'
 import { sessionOf } from './puppeteer-internals.ts'
@@ -144,7 +145,7 @@ class Watch {
     const document = isPage ? url : tab ? this.tabs.documentOf(tab, frame, referrer) : (referrer ?? '')
     const request: SeenRequest = {
       ...placeOf(document, mask),
-      ...{ number, tab, at: Date.now(), url: mask(url), method, resourceType, answered, vendor: decoded.vendor },
+      ...{ number, tab, at: systemClock.now(), url: mask(url), method, resourceType, answered, vendor: decoded.vendor },
       requestHeaders: Object.entries(headers).map(([name, value]) => shownHeader(name, value, mask)),
       body: shownBody === null ? null : mask(shownBody),
       ...{ status: null, statusText: '', responseHeaders: [], mimeType: '', bytes: 0 },

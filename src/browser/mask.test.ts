@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { maskerOf } from './mask.ts'
+
+const SPELLINGS: Record<string, (secret: string) => string> = {
+  'as it is': (secret) => secret,
+  'in upper case': (secret) => secret.toUpperCase(),
+  'in an address': encodeURIComponent,
+  'in an address in an address': (secret) => encodeURIComponent(encodeURIComponent(secret)),
+  'in a form': (secret) => new URLSearchParams({ q: secret }).toString().slice(2),
+  'in JSON': (secret) => JSON.stringify(secret).slice(1, -1),
+  'in JSON in an address': (secret) => encodeURIComponent(JSON.stringify({ q: secret })),
+  'in JSON in JSON': (secret) => JSON.stringify(JSON.stringify({ q: secret })),
+  'in escapes of JSON': (secret) =>
+    Array.from({ length: secret.length }, (_, at) => `\\u${secret.charCodeAt(at).toString(16).padStart(4, '0')}`).join(
+      '',
+    ),
+  'in HTML': (secret) => Bun.escapeHTML(secret),
+}
+const PACKED: Record<string, (secret: string, before: string) => string> = {
+  'in base64': (secret, before) => Buffer.from(`${before}${secret}`).toString('base64'),
+  'in base64 for addresses': (secret, before) => Buffer.from(`${before}${secret} and more`).toString('base64url'),
+  'in base64 in an address': (secret, before) =>
+    encodeURIComponent(Buffer.from(`${before}${secret} and more`).toString('base64')),
+  'of JSON in base64': (secret, before) => Buffer.from(JSON.stringify({ [before]: secret })).toString('base64'),
+}
+/** Letters of all kinds, marks of syntax, and what takes more than one unit; nothing that stands in the mask itself. */
+const secrets = fc
+  .array(fc.constantFrom(...'abcXYZ019 "\'\\/&<>%+=?#@:;,.{}[]$!|~-_éßж漢😀\t'), { minLength: 6, maxLength: 20 })
+  .map((characters) => characters.join(''))
+  .filter((text) => text.trim().length >= 6 && text.toLowerCase() !== text.toUpperCase())
+
+describe('a secret is masked', () => {
+  for (const [name, spell] of Object.entries(SPELLINGS)) {
+    test(name, () => {
+      fc.assert(
+        fc.property(secrets, (secret) => {
+          const spelled = spell(secret)
+          const shown = maskerOf([secret])(`before ${spelled} behind`)
+          expect(shown).not.toContain(spelled)
+          expect(shown).toContain('***')
+          expect(shown).toStartWith('before ')
+          expect(shown).toEndWith(' behind')
+        }),
+      )
+    })
+  }
+  for (const [name, spell] of Object.entries(PACKED)) {
+    test(name, () => {
+      fc.assert(
+        fc.property(secrets, fc.constantFrom('', 'u', 'me', 'user:'), (secret, before) => {
+          expect(maskerOf([secret])(`x=${spell(secret, before)}`)).toContain('***')
+        }),
+      )
+    })
+  }
+})
+
+test('of two secrets the longer one is masked whole', () => {
+  expect(maskerOf(['pass', 'password'])('my password, a pass')).toBe('my ***, a ***')
+})
+
+test('a text without secrets stays as it is', () => {
+  const text = '{"a":"b%20c","d":"ZGVmZ2g="}'
+  expect(maskerOf(['hunter2secret'])(text)).toBe(text)
+  expect(maskerOf([])(text)).toBe(text)
+  expect(maskerOf([''])(text)).toBe(text)
+})
+
+test('runs of escapes cost no more than their length', () => {
+  const mask = maskerOf(['"secret"'])
+  for (const run of ['\\', '%25', '%', '+', '%5C']) expect(mask(run.repeat(100_000))).toBe(run.repeat(100_000))
+})
