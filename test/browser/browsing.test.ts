@@ -143,7 +143,10 @@ describe('nothing private is reached', () => {
     await fresh()
     const to = `http://inner.test:${inner.port}/${name.replaceAll(' ', '-')}`
     await WAYS[name]?.(to)
-    if (name === 'a form') await browsing.page.evaluate('document.forms[0].submit()')
+    if (name === 'a form') {
+      const ended = browsing.page.waitForNavigation()
+      await Promise.allSettled([ended, browsing.page.evaluate('document.forms[0].submit()')])
+    }
     await wasAsked(`inner.test:${inner.port}`)
     expect(reached).toEqual([])
   })
