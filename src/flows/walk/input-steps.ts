@@ -1,0 +1,80 @@
+import type { ElementHandle, KeyInput } from 'puppeteer-core'
+import { messageOf } from '../../core/error.ts'
+import { StepFault } from './fault.ts'
+import type { Doing, StepKind } from './step.ts'
+
+/** Longer texts are put in at once instead of key by key. */
+const MAX_TYPED = 200
+
+export const change: StepKind<'change'> = {
+  causesTags: true,
+  async do({ value }, doing) {
+    const page = await doing.page()
+    const { element, ready: kind } = await doing.element(async (found) => {
+      const input = await found.evaluate(inputOf)
+      return input === 'disabled' ? { fault: 'is disabled' } : { ready: input }
+    })
+    if (kind === 'file') throw new StepFault('a file cannot be chosen in a flow test')
+    if (kind === 'select') return choose(element, value)
+    if (kind === 'value') return element.evaluate(setValue, value)
+    await element.focus()
+    await element.evaluate(selectAll)
+    if (value === '') return page.keyboard.press('Backspace')
+    if (value.length > MAX_TYPED) return page.keyboard.sendCharacter(value)
+    await element.type(value)
+  },
+}
+
+async function choose(element: ElementHandle<Element>, value: string): Promise<void> {
+  const chosen = await (element as ElementHandle<HTMLSelectElement>).select(value)
+  if (!chosen.includes(value)) throw new StepFault(`the list has no choice “${value}”`)
+}
+
+type Input = 'typed' | 'select' | 'value' | 'file' | 'disabled'
+
+/** How a value gets into the element. Runs in the page. */
+function inputOf(element: Element): Input {
+  if (element.matches(':disabled,[readonly]')) return 'disabled'
+  if (element instanceof HTMLSelectElement) return 'select'
+  if (element instanceof HTMLTextAreaElement || (element as HTMLElement).isContentEditable) return 'typed'
+  if (!(element instanceof HTMLInputElement)) return 'value'
+  if (element.type === 'file') return 'file'
+  return ['text', 'url', 'tel', 'search', 'password', 'number', 'email'].includes(element.type) ? 'typed' : 'value'
+}
+
+/** What is typed next takes the place of what is there. Runs in the page. */
+function selectAll(element: Element): void {
+  if (element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement) element.select()
+  else getSelection()?.selectAllChildren(element)
+}
+
+/** For fields that have a picker, such as dates and colours. Runs in the page. */
+function setValue(element: Element, value: string): void {
+  // Frameworks put a setter of their own over the element's, and do not hear of a value that came through it.
+  const setter = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(element), 'value')?.set
+  if (setter) setter.call(element, value)
+  else (element as HTMLInputElement).value = value
+  element.dispatchEvent(new Event('input', { bubbles: true }))
+  element.dispatchEvent(new Event('change', { bubbles: true }))
+}
+
+export const keyDown: StepKind<'keyDown'> = {
+  causesTags: true,
+  do: ({ key }, doing) => strike(key, doing, 'down'),
+}
+
+export const keyUp: StepKind<'keyUp'> = {
+  causesTags: true,
+  do: ({ key }, doing) => strike(key, doing, 'up'),
+}
+
+async function strike(key: string, doing: Doing, way: 'down' | 'up'): Promise<void> {
+  const { keyboard } = await doing.page()
+  try {
+    await keyboard[way](key as KeyInput)
+  } catch (error) {
+    if (!/unknown key/i.test(messageOf(error))) throw error
+    // Letters that no key of the keyboard known here has, such as ß; names of dead keys have no effect of their own.
+    if ([...key].length === 1 && way === 'down') await keyboard.sendCharacter(key)
+  }
+}

@@ -1,0 +1,112 @@
+import type { CDPSession, ElementHandle, Frame } from 'puppeteer-core'
+import { maskPersonal } from '../../conditions/mask.ts'
+import { cutText } from '../../core/text.ts'
+import type { KnownElement } from '../element.ts'
+import type { Selector } from '../recording.ts'
+import { looksOf, visibleAmong, wayTo } from './in-page.ts'
+
+const MAX_TEXT = 200
+/** Elements that are compared with the known one; a page may have thousands of one kind. */
+const MAX_COMPARED = 200
+/** A shorter text that was typed is too common to be taken out of names. */
+const MIN_TYPED = 3
+/** Roles that say nothing. */
+const VAGUE_ROLES = new Set(['', 'generic', 'none', 'presentation', 'StaticText', 'InlineTextBox'])
+
+/** Takes out of a text what is secret, personal or was typed. */
+export type Discretion = (text: string) => string
+
+/** @param typed texts that the run types; a name such as `Deliver to Jane Doe` says them */
+export function discretionOf(mask: (text: string) => string, typed: readonly string[]): Discretion {
+  const said = typed.filter((text) => text.length >= MIN_TYPED).toSorted((a, b) => b.length - a.length)
+  return (text) => maskPersonal(said.reduce((left, one) => left.replaceAll(one, '***'), mask(text)))
+}
+
+/** Returns what is known of an element, without what was typed. */
+export async function describe(element: ElementHandle<Element>, discreet: Discretion): Promise<KnownElement> {
+  const [{ role, name }, { tag, text }] = await Promise.all([accessOf(element), element.evaluate(looksOf)])
+  const said = (value: string) => cutText(discreet(value.replaceAll(/\s+/g, ' ').trim()), MAX_TEXT)
+  return { role, name: said(name), tag, text: said(text) }
+}
+
+/** Role and accessible name, as Chromium computes them. */
+async function accessOf(element: ElementHandle<Element>): Promise<{ role: string; name: string }> {
+  const { objectId } = element.remoteObject()
+  // Frames of other sites have a session of their own, which puppeteer knows and does not declare.
+  const { client } = element.frame as unknown as { client: CDPSession }
+  const { nodes } = await client.send('Accessibility.getPartialAXTree', {
+    ...(objectId === undefined ? {} : { objectId }),
+    fetchRelatives: false,
+  })
+  const [node] = nodes
+  const role = node && !node.ignored ? String(node.role?.value ?? '') : ''
+  return { role, name: role ? String(node?.name?.value ?? '') : '' }
+}
+
+/** Returns the visible elements that are most like the known one: none, the one that is meant, or several alike. */
+export async function findAlike(
+  frame: Frame,
+  known: KnownElement,
+  discreet: Discretion,
+): Promise<ElementHandle<Element>[]> {
+  if (!known.name && !known.text) return []
+  const byRole = VAGUE_ROLES.has(known.role) ? [] : await visible(frame, `aria/[role="${known.role}"]`)
+  const byTag = await visible(frame, `pierce/${known.tag}`)
+  let best: { likeness: number; elements: ElementHandle<Element>[] } = { likeness: 0, elements: [] }
+  for (const element of [...byRole, ...byTag].slice(0, MAX_COMPARED)) {
+    const likeness = likenessOf(known, await describe(element, discreet))
+    if (likeness === 0 || likeness < best.likeness) continue
+    best = { likeness, elements: likeness > best.likeness ? [element] : [...best.elements, element] }
+  }
+  return distinct(best.elements)
+}
+
+/** 3: role, name and text; 2: role, and name or text; 1: tag, and name or text; 0: another element. */
+function likenessOf(known: KnownElement, seen: KnownElement): number {
+  const same = (a: string, b: string) => a !== '' && a.toLowerCase() === b.toLowerCase()
+  const name = same(known.name, seen.name)
+  const text = same(known.text, seen.text)
+  if (!name && !text) return 0
+  const isRole = known.role === seen.role && !VAGUE_ROLES.has(known.role)
+  if (isRole) return (name || known.name === '') && (text || known.text === '') ? 3 : 2
+  return known.tag === seen.tag ? 1 : 0
+}
+
+/** The elements that a selector meets, those in one another and those that nobody sees left out. */
+async function visible(frame: Frame, selector: string): Promise<ElementHandle<Element>[]> {
+  return sift((await frame.$$(selector)) as ElementHandle<Element>[])
+}
+
+/** Returns those of the elements that can be seen; of elements that lie in one another, the outermost. */
+export async function sift(elements: readonly ElementHandle<Element>[]): Promise<ElementHandle<Element>[]> {
+  const [first, ...others] = elements
+  if (!first) return []
+  const indexes = await first.evaluate(visibleAmong, ...others)
+  return indexes.flatMap((index) => elements[index] ?? [])
+}
+
+/** Two questions may have met the same element. */
+async function distinct(elements: readonly ElementHandle<Element>[]): Promise<ElementHandle<Element>[]> {
+  const [first, ...others] = elements
+  if (!first || others.length === 0) return [...elements]
+  const indexes = await first.evaluate(
+    (one: Element, ...rest: Element[]) => {
+      const all = [one, ...rest]
+      return all.flatMap((element, index) => (all.indexOf(element) === index ? [index] : []))
+    },
+    ...others,
+  )
+  return indexes.flatMap((index) => elements[index] ?? [])
+}
+
+/** Returns a selector that meets this element and no other: by its name where that does, else by its place. */
+export async function selectorFor(element: ElementHandle<Element>, known: KnownElement): Promise<Selector> {
+  const frame = element.frame
+  const named = /^[^[\]"'*]+$/.test(known.name) && !VAGUE_ROLES.has(known.role)
+  if (named) {
+    const selector = `aria/${known.name}[role="${known.role}"]`
+    if ((await visible(frame, selector)).length === 1) return selector
+  }
+  const way = await element.evaluate(wayTo)
+  return way.length === 1 ? (way[0] ?? '') : way
+}

@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ElementHandle, Frame, MouseButton, Page } from 'puppeteer-core'
+import type { KnownStep } from '../recording.ts'
+import { cornerOf, spotOf } from './in-page.ts'
+import type { Doing, StepKind } from './step.ts'
+
+const BUTTONS: Readonly<Record<string, MouseButton>> = {
+  primary: 'left',
+  auxiliary: 'middle',
+  secondary: 'right',
+  back: 'back',
+  forward: 'forward',
+}
+
+interface Point {
+  x: number
+  y: number
+}
+
+export const click: StepKind<'click'> = { causesTags: true, do: (step, doing) => press(step, doing, 1) }
+export const doubleClick: StepKind<'doubleClick'> = { causesTags: true, do: (step, doing) => press(step, doing, 2) }
+
+export const hover: StepKind<'hover'> = {
+  causesTags: true,
+  async do(_step, doing) {
+    const { page, point } = await spot(doing, null)
+    await page.mouse.move(point.x, point.y)
+  },
+}
+
+async function press(step: KnownStep<'click' | 'doubleClick'>, doing: Doing, count: number): Promise<void> {
+  const { offsetX, offsetY } = step
+  const offset = offsetX === undefined || offsetY === undefined ? null : { x: offsetX, y: offsetY }
+  const { page, point } = await spot(doing, offset)
+  if (step.deviceType === 'touch' && doing.hasTouch) {
+    for (let tap = 0; tap < count; tap++) await page.touchscreen.tap(point.x, point.y)
+    return
+  }
+  const button = BUTTONS[step.button ?? 'primary'] ?? 'left'
+  await page.mouse.click(point.x, point.y, { button, count, delay: step.duration ?? 0 })
+}
+
+/** The tab, in front, and the place in it where the step's element can be pressed. */
+async function spot(doing: Doing, offset: Point | null): Promise<{ page: Page; point: Point }> {
+  const page = await doing.page()
+  const { ready } = await doing.element(async (element) => {
+    const inFrame = await element.evaluate(spotOf, offset?.x ?? null, offset?.y ?? null)
+    if ('fault' in inFrame) return inFrame
+    return { ready: await inPage(element, inFrame) }
+  })
+  return { page, point: ready }
+}
+
+/** A point of the element's frame as one of its tab. */
+async function inPage(element: ElementHandle<Element>, point: Point): Promise<Point> {
+  let { x, y } = point
+  for (let frame: Frame | null = element.frame; frame?.parentFrame(); frame = frame.parentFrame()) {
+    const holder = await frame.frameElement()
+    if (!holder) break
+    const corner = await holder.evaluate(cornerOf)
+    await holder.dispose()
+    x += corner.x
+    y += corner.y
+  }
+  return { x, y }
+}
+
+export const scroll: StepKind<'scroll'> = {
+  causesTags: true,
+  async do({ selectors, x = 0, y = 0 }, doing) {
+    if (!selectors) {
+      await (await doing.frame()).evaluate((left, top) => window.scrollTo(left, top), x, y)
+    } else {
+      const { element } = await doing.element(async () => ({ ready: null }))
+      await element.evaluate((scrolled, left, top) => scrolled.scrollTo(left, top), x, y)
+    }
+    // Pages hear of it with their next picture.
+    await sleep(AFTER_SCROLL_MS, null, { signal: doing.stopping })
+  },
+}
+
+const AFTER_SCROLL_MS = 50

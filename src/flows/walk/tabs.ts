@@ -1,0 +1,83 @@
+import type { Dialog, HTTPResponse, Page, Target } from 'puppeteer-core'
+import type { Browsing } from '../../browser/browsing.ts'
+
+/** Dialogs that are told of; a page may open them without end. */
+const MAX_NOTES = 20
+
+/** Answer to the last request for a tab's own document. */
+export interface DocumentAnswer {
+  url: string
+  status: number
+  statusText: string
+}
+
+/** Looks after every tab of a browser: answers dialogs, and knows what became of their documents. */
+export class Tabs implements Disposable {
+  /** What pages asked, and how it was answered. */
+  readonly notes: string[] = []
+  private readonly answers = new Map<Page, DocumentAnswer>()
+  private readonly crashed = new WeakSet<Page>()
+  private readonly watched = new WeakSet<Page>()
+  private readonly onTarget = (target: Target) => {
+    if (target.type() !== 'page') return
+    target.page().then(
+      (page) => page && this.watch(page),
+      () => {},
+    )
+  }
+
+  constructor(private readonly browsing: Browsing) {
+    for (const page of browsing.tabs()) this.watch(page)
+    browsing.browser.on('targetcreated', this.onTarget)
+  }
+
+  hasCrashed(page: Page): boolean {
+    return this.crashed.has(page)
+  }
+
+  /** Null: none came since `forgetAnswer`. */
+  answerOf(page: Page): DocumentAnswer | null {
+    return this.answers.get(page) ?? null
+  }
+
+  forgetAnswers(): void {
+    this.answers.clear()
+  }
+
+  [Symbol.dispose](): void {
+    this.browsing.browser.off('targetcreated', this.onTarget)
+  }
+
+  private watch(page: Page): void {
+    if (this.watched.has(page)) return
+    this.watched.add(page)
+    page.on('dialog', (dialog) => this.answer(dialog))
+    page.on('error', () => this.crashed.add(page))
+    page.on('response', (response) => this.note(page, response))
+  }
+
+  private note(page: Page, response: HTTPResponse): void {
+    const request = response.request()
+    if (!request.isNavigationRequest() || request.frame() !== page.mainFrame()) return
+    // A redirect is followed by the answer that counts.
+    if (response.status() >= 300 && response.status() < 400) return
+    this.answers.set(page, { url: response.url(), status: response.status(), statusText: response.statusText() })
+  }
+
+  private answer(dialog: Dialog): void {
+    const { asked, answer } = DIALOGS[dialog.type()]
+    if (this.notes.length < MAX_NOTES && dialog.type() !== 'beforeunload') {
+      this.notes.push(
+        this.browsing.mask(`The page ${asked} “${dialog.message().slice(0, 200)}”; it was answered with ${answer}`),
+      )
+    }
+    dialog.accept(dialog.type() === 'prompt' ? dialog.defaultValue() : undefined).catch(() => {})
+  }
+}
+
+const DIALOGS: Readonly<Record<ReturnType<Dialog['type']>, { asked: string; answer: string }>> = {
+  alert: { asked: 'said', answer: 'OK' },
+  confirm: { asked: 'asked', answer: 'OK' },
+  prompt: { asked: 'asked for a text:', answer: 'what it proposed' },
+  beforeunload: { asked: 'asked whether to leave', answer: 'yes' },
+}

@@ -1,0 +1,252 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Browsing } from '../../browser/browsing.ts'
+import { answerConsent } from '../../browser/consent-banner.ts'
+import { harOf } from '../../browser/har.ts'
+import { openBrowsing } from '../../browser/open.ts'
+import type { Task } from '../../browser/task.ts'
+import type { SeenEvent } from '../../browser/traffic.ts'
+import { within } from '../../browser/waiting.ts'
+import { type CompiledExpectation, compileExpectations, unmet } from '../match.ts'
+import { type RecordedStep, withValues } from '../recording.ts'
+import type { StepType } from '../recording-steps.ts'
+import { titleOf } from '../recording-title.ts'
+import type { RunEvent, StepResult } from '../run.ts'
+import type { WalkMessage, WalkPlan } from '../walk-plan.ts'
+import { StepFault, secondsText, sentenceOf } from './fault.ts'
+import { type Discretion, discretionOf } from './known-element.ts'
+import { type Done, perform, selectorTextsOf } from './perform.ts'
+import { waitForTags } from './settle.ts'
+import { STEP_KINDS } from './step-kinds.ts'
+import { Tabs } from './tabs.ts'
+
+/** A page that hangs gives no picture. */
+const SCREENSHOT_MS = 15_000
+/** A value that is shorter stands in a selector by chance. */
+const MIN_VALUE = 3
+
+/** Walks a recording in a browser of its own, and tells each step, its events, and how it ended. */
+export const walk: Task<WalkPlan, WalkMessage> = async (plan, tell, stopping) => {
+  await using browsing = await openBrowsing(plan.browsing, stopping)
+  await walkIn(browsing, plan, tell, stopping)
+}
+
+/** The same in a browser that is open. */
+export async function walkIn(
+  browsing: Browsing,
+  plan: WalkPlan,
+  tell: (message: WalkMessage) => void,
+  stopping: AbortSignal,
+): Promise<void> {
+  await mkdir(plan.folder, { recursive: true })
+  using run = new Walk(browsing, plan, tell, stopping)
+  await run.walk()
+}
+
+class Walk implements Disposable {
+  private readonly tabs: Tabs
+  private readonly expectations: CompiledExpectation[]
+  private readonly discreet: Discretion
+  /** Aborted, with the reason, when the walk cannot go on. */
+  private readonly end = new AbortController()
+  private readonly timer: Timer
+  private readonly stopListening: () => void
+  private readonly caught: { seen: SeenEvent; step: number }[] = []
+  private told = 0
+  private current = 0
+  private pausedMs = 0
+  /** Hosts whose banner was answered, or waited for in vain. */
+  private readonly hosts = new Map<string, 'answered' | 'none'>()
+
+  constructor(
+    private readonly browsing: Browsing,
+    private readonly plan: WalkPlan,
+    private readonly tell: (message: WalkMessage) => void,
+    stopping: AbortSignal,
+  ) {
+    this.tabs = new Tabs(browsing)
+    this.expectations = compileExpectations(plan.expectations, plan.labels)
+    const typed = plan.recording.steps.flatMap(({ value }) => (typeof value === 'string' ? [value] : []))
+    this.discreet = discretionOf(browsing.mask, [...Object.values(plan.values), ...typed])
+    this.stopListening = browsing.traffic.onEvent((seen) => this.caught.push({ seen, step: this.current }))
+    const stop = (why: string) => this.end.abort(new StepFault(why))
+    this.timer = setTimeout(() => stop(`the time of the run, ${secondsText(plan.timeoutMs)}, was over`), plan.timeoutMs)
+    browsing.gone.then((why) => stop(`the browser ended: ${why}`))
+    if (stopping.aborted) stop('it was stopped')
+    else stopping.addEventListener('abort', () => stop('it was stopped'), { once: true, signal: this.end.signal })
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.timer)
+    this.stopListening()
+    this.tabs[Symbol.dispose]()
+  }
+
+  async walk(): Promise<void> {
+    let error: string | null = null
+    for (const [index, step] of this.plan.recording.steps.entries()) {
+      const title = this.browsing.mask(titleOf(step))
+      const blank = { index, type: step.type, title, durationMs: null, healed: null, screenshot: false, error: null }
+      if (error !== null || this.end.signal.aborted) {
+        error ??= reasonOf(this.end.signal)
+        this.tell({ kind: 'step', step: { ...blank, status: 'skipped', startedAt: null }, element: null })
+        continue
+      }
+      const fault = await this.walkStep(index, step, title)
+      if (fault !== null) error = `step ${index + 1}, ${title}: ${fault}`
+    }
+    if (error === null) await this.waitForRest()
+    this.tellEvents()
+    await this.writeHar()
+    const errors = [...this.browsing.traffic.errors, ...this.tabs.notes]
+    this.tell({ kind: 'done', error, errors, pausedMs: this.pausedMs })
+  }
+
+  /** Returns why the step failed; null: it did not. */
+  private async walkStep(index: number, recorded: RecordedStep, title: string): Promise<string | null> {
+    const startedAt = Date.now()
+    const step = withValues(recorded, this.plan.values)
+    const done: Done = { page: null, element: null, healed: null }
+    await this.answerBanner(false).catch(() => {})
+    this.current = index
+    this.tabs.forgetAnswers()
+    let durationMs = 0
+    let error: string | null = null
+    try {
+      await perform(this.taskOf(index, recorded, step), done)
+      await this.answerBanner(true)
+      durationMs = Date.now() - startedAt
+      if (this.causesTags(index)) {
+        await this.pauseForTags(this.expectations.filter(({ expectation }) => expectation.step === index))
+      }
+      this.requirePages()
+    } catch (thrown) {
+      durationMs ||= Date.now() - startedAt
+      error = this.faultOf(thrown, done)
+    }
+    const screenshot = (error !== null || this.causesTags(index)) && (await this.photograph(index, done))
+    this.tellEvents()
+    const status = error !== null ? 'failed' : done.healed ? 'healed' : 'passed'
+    const healed = done.healed && this.withoutValues(done.healed)
+    const result: StepResult = {
+      index,
+      type: recorded.type,
+      title,
+      status,
+      startedAt,
+      durationMs,
+      error,
+      healed,
+      screenshot,
+    }
+    this.tell({ kind: 'step', step: result, element: done.element })
+    return error
+  }
+
+  private taskOf(index: number, recorded: RecordedStep, step: RecordedStep) {
+    const { plan, browsing, discreet } = this
+    const { device } = plan.browsing
+    return {
+      step,
+      selectorTexts: selectorTextsOf(recorded),
+      known: plan.elements[index] ?? null,
+      refused: plan.refused[index] ?? [],
+      timeout: plan.recording.timeout,
+      hasTouch: device === 'mobile' || (typeof device === 'object' && device.mobile === true),
+      discreet,
+      browsing,
+      stopping: this.end.signal,
+    }
+  }
+
+  /** Keys come in rows, behind which is waited once. */
+  private causesTags(index: number): boolean {
+    const [type, next] = [index, index + 1].map((at) => this.plan.recording.steps[at]?.type)
+    if (type?.startsWith('key') && next?.startsWith('key')) return false
+    return STEP_KINDS[type as StepType].causesTags
+  }
+
+  private async pauseForTags(expected: readonly CompiledExpectation[]): Promise<void> {
+    const events = () => this.caught.map(({ seen, step }) => ({ ...seen, step }))
+    const patience = () => Math.max(0, ...unmet(expected, events()).map(({ expectation }) => expectation.withinMs))
+    this.pausedMs += await waitForTags(this.browsing.traffic, patience, this.end.signal)
+  }
+
+  /** Behind the last step: what is expected of the whole run. */
+  private async waitForRest(): Promise<void> {
+    const whole = this.expectations.filter(({ expectation }) => expectation.step === undefined)
+    const isMissing =
+      unmet(
+        whole,
+        this.caught.map(({ seen, step }) => ({ ...seen, step })),
+      ).length > 0
+    if (isMissing) await this.pauseForTags(whole).catch(() => {})
+  }
+
+  /** Answers the banner of a host once. One that comes late is looked for before each step. */
+  private async answerBanner(isNewPage: boolean): Promise<void> {
+    const { consent } = this.plan
+    if (consent.mode === 'none' || this.browsing.page.isClosed()) return
+    const url = URL.parse(this.browsing.page.url())
+    if (!url?.protocol.startsWith('http')) return
+    const before = this.hosts.get(url.host)
+    if (before === 'answered' || (before === 'none' && isNewPage)) return
+    if (before === undefined && !isNewPage) return
+    const waitMs = before === undefined ? undefined : 0
+    const isAnswered = await answerConsent(this.browsing, this.browsing.page, consent, this.end.signal, waitMs)
+    this.hosts.set(url.host, isAnswered ? 'answered' : 'none')
+  }
+
+  /** Fails when a tab shows an error in place of a page. */
+  private requirePages(): void {
+    for (const page of this.browsing.tabs()) {
+      if (this.tabs.hasCrashed(page)) throw new StepFault('the page crashed')
+      const answer = this.tabs.answerOf(page)
+      const refused = this.browsing.traffic.requests.findLast(({ resourceType }) => resourceType === 'document')
+      if (page.url().startsWith('chrome-error:')) throw new StepFault(refused?.error ?? 'the page could not be opened')
+      if (answer && answer.status >= 400) {
+        throw new StepFault(`the page ${answer.url} answered ${answer.status} ${answer.statusText}`.trimEnd())
+      }
+    }
+  }
+
+  private faultOf(thrown: unknown, { page }: Done): string {
+    if (this.end.signal.aborted) return reasonOf(this.end.signal)
+    const isCrashed = page && this.tabs.hasCrashed(page)
+    return this.browsing.mask(isCrashed ? 'the page crashed' : sentenceOf(thrown))
+  }
+
+  private async photograph(index: number, { page }: Done): Promise<boolean> {
+    const shown = page && !page.isClosed() ? page : this.browsing.tabs().at(-1)
+    if (!shown || shown.isClosed() || shown.url() === 'about:blank') return false
+    try {
+      const png = await within(this.browsing.screenshot(shown), SCREENSHOT_MS, new AbortController().signal)
+      await writeFile(join(this.plan.folder, `step-${index}.png`), png)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  private tellEvents(): void {
+    for (const { seen, step } of this.caught.slice(this.told)) {
+      const { request: _, ...event } = seen
+      this.tell({ kind: 'event', event: { ...event, step } satisfies RunEvent })
+    }
+    this.told = this.caught.length
+  }
+
+  /** Selectors that were found on the page may say a value that was filled in. */
+  private withoutValues({ before, after }: { before: string; after: string }): { before: string; after: string } {
+    const values = Object.entries(this.plan.values).filter(([, value]) => value.length >= MIN_VALUE)
+    const name = (text: string) => values.reduce((left, [key, value]) => left.replaceAll(value, `{{${key}}}`), text)
+    return { before: this.browsing.mask(name(before)), after: this.browsing.mask(name(after)) }
+  }
+
+  private async writeHar(): Promise<void> {
+    const har = harOf(this.browsing.traffic.requests)
+    await writeFile(join(this.plan.folder, 'requests.har'), JSON.stringify(har))
+  }
+}
+
+const reasonOf = (signal: AbortSignal): string => sentenceOf(signal.reason)
