@@ -11,6 +11,7 @@ export const browse: Command = {
   async run() {
     if (!process.send) throw new UsageError('browse: is started by the server only')
     return await browseForParent({
+      walk: async () => (await import('../flows/walk/walk.ts')).walk as Task,
       crawl: async () => (await import('../audits/crawl/crawl.ts')).crawl as Task,
     })
   },

@@ -38,7 +38,9 @@ function mainPlace({ page }: Browsing): Place | null {
 /** The Recorder names a tab, or a frame of another site, by its address. */
 function targetPlace(browsing: Browsing, target: string, isExact: boolean): Place | null {
   const tabs = browsing.tabs().filter((page) => !page.isClosed())
-  const places = tabs.flatMap((page) => page.frames().map((frame) => ({ page, frame })))
+  const all = tabs.flatMap((page) => page.frames().map((frame) => ({ page, frame })))
+  // The first tab's own document is called `main`: no other address means it, however alike.
+  const places = isExact ? all : all.filter(({ frame }) => frame !== browsing.page.mainFrame())
   const recorded = URL.parse(target)
   if (recorded) {
     for (const isAlike of isExact ? LIKENESS.slice(0, 1) : LIKENESS) {

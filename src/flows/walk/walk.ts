@@ -2,10 +2,10 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Browsing } from '../../browser/browsing.ts'
 import { answerConsent } from '../../browser/consent-banner.ts'
-import { harOf } from '../../browser/har.ts'
 import { openBrowsing } from '../../browser/open.ts'
 import type { Task } from '../../browser/task.ts'
 import type { SeenEvent } from '../../browser/traffic.ts'
+import { harOf } from '../../browser/har.ts'
 import { within } from '../../browser/waiting.ts'
 import { type CompiledExpectation, compileExpectations, unmet } from '../match.ts'
 import { type RecordedStep, withValues } from '../recording.ts'
@@ -21,7 +21,7 @@ import { STEP_KINDS } from './step-kinds.ts'
 import { Tabs } from './tabs.ts'
 
 /** A page that hangs gives no picture. */
-const SCREENSHOT_MS = 15_000
+const SCREENSHOT_MS = 5000
 /** A value that is shorter stands in a selector by chance. */
 const MIN_VALUE = 3
 

@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Browsing } from '../../src/browser/browsing.ts'
+import type { KnownElement } from '../../src/flows/element.ts'
+import type { RecordedStep } from '../../src/flows/recording.ts'
+import type { StepResult } from '../../src/flows/run.ts'
+import { walkIn } from '../../src/flows/walk/walk.ts'
+import type { WalkMessage, WalkPlan } from '../../src/flows/walk-plan.ts'
+import { browse, browsingOptions } from '../browser/browsing.ts'
+import { temporaryFolder } from '../process.ts'
+
+const PAGES: Record<string, string> = {
+  '/': `<title>Shop</title><h1 id=h>Shop</h1>
+    <button id=buy onclick="said.push('buy')">Add to basket</button>
+    <a id=next href=/next>Next page</a> <a id=gone href=/gone>Gone</a>
+    <button id=ask onclick="said.push(confirm('Sure?'))">Ask</button>
+    <button id=open onclick="window.open('/popup')">Open</button>
+    <button id=off disabled>Off</button>
+    <button id=freeze onclick="for(;;){}">Freeze</button>
+    <button id=twice ondblclick="said.push('twice')" oncontextmenu="said.push('menu')">Twice</button>
+    <input id=email aria-label=E-mail> <select id=size><option>S<option>L</select> <input id=day type=date>
+    <div id=box style="height:50px;overflow:auto"><p style="height:900px">long</p></div>
+    <span id=over onmouseenter="said.push('over')">Over</span>
+    <button class=same>Same</button><button class=same>Same</button>
+    <div style="position:relative;width:90px"><button id=under>Under</button><i id=lid style="position:absolute;inset:0">lid</i></div>
+    <p style="height:1500px"></p><button id=low onclick="said.push('low')">Low</button>
+    <my-host></my-host><iframe srcdoc="<button id=in onclick=&quot;parent.said.push('in')&quot;>Inside</button>"></iframe>
+    <script>said=[]; customElements.define('my-host', class extends HTMLElement { connectedCallback() {
+      this.attachShadow({mode:'open'}).innerHTML = '<button id=deep>Deep</button>'
+      this.shadowRoot.querySelector('button').onclick = () => said.push('deep') } })
+      email.onkeydown = (e) => said.push(e.key)</script>`,
+  '/next':
+    '<title>Next</title><button id=late hidden>Late</button><script>setTimeout(() => late.hidden = false, 800)</script>',
+  '/popup': '<title>Popup</title><button id=p onclick="opener.said.push(\'popup\')">In the popup</button>',
+  '/renamed': `<button id=new1 onclick="said='healed'">Add to basket</button>`,
+  '/doubled': '<button>Add to basket</button><p>x</p><button>Add to basket</button>',
+  '/banner': `<div id=cookie-banner style="position:fixed;inset:0;background:#eee"><button onclick="said='no';parentNode.remove()">Reject all</button>
+    <button onclick="said='yes';parentNode.remove()">Accept all</button></div><button id=go>Go</button><script>said=''</script>`,
+  '/onetrust': `<div id=onetrust-banner-sdk><button id=onetrust-accept-btn-handler onclick="said='yes';parentNode.remove()">Fine</button></div><script>said=''</script>`,
+}
+
+let site: ReturnType<typeof Bun.serve>
+let base = ''
+let browsing: Browsing
+beforeAll(async () => {
+  site = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch(request) {
+      const { pathname } = new URL(request.url)
+      if (pathname === '/file') return new Response('x', { headers: { 'Content-Disposition': 'attachment' } })
+      const html = PAGES[pathname]
+      return new Response(html ?? 'gone', { status: html ? 200 : 404, headers: { 'Content-Type': 'text/html' } })
+    },
+  })
+  base = `http://127.0.0.1:${site.port}`
+  browsing = await browse()
+})
+afterAll(async () => {
+  await browsing[Symbol.asyncDispose]()
+  await site.stop(true)
+})
+
+interface Walked {
+  steps: StepResult[]
+  elements: (KnownElement | null)[]
+  error: string | null
+  errors: readonly string[]
+}
+
+/** Walks in the browser that all tests share, and asks it for `said` in the end. */
+async function walked(steps: RecordedStep[], more: Partial<WalkPlan> = {}): Promise<Walked> {
+  using folder = temporaryFolder()
+  const plan: WalkPlan = {
+    browsing: await browsingOptions(folder.path),
+    recording: { title: '', timeout: 1500, steps },
+    values: { base },
+    expectations: [],
+    labels: {},
+    consent: { mode: 'none', selectors: [] },
+    elements: {},
+    refused: {},
+    timeoutMs: 60_000,
+    folder: folder.path,
+    ...more,
+  }
+  const told: WalkMessage[] = []
+  // Tabs of the test before are gone, and the first is blank.
+  for (const tab of browsing.tabs().filter((one) => one !== browsing.page)) await tab.close()
+  await walkIn(browsing, plan, (message) => told.push(message), new AbortController().signal)
+  const done = told.find((message) => message.kind === 'done')
+  const stepped = told.filter((message) => message.kind === 'step')
+  return {
+    steps: stepped.map(({ step }) => step),
+    elements: stepped.map(({ element }) => element),
+    error: done?.error ?? null,
+    errors: done?.errors ?? [],
+  }
+}
+
+const open = (path = '/'): RecordedStep => ({ type: 'navigate', url: `{{base}}${path}` })
+const click = (...selectors: (string | string[])[]): RecordedStep => ({ type: 'click', selectors })
+const said = () => browsing.page.evaluate('said')
+
+test('every kind of step does what it says', async () => {
+  const { steps, error } = await walked(
+    [
+      { type: 'setViewport', width: 500, height: 500 },
+      { type: 'emulateNetworkConditions', download: 1_000_000, upload: 1_000_000, latency: 1 },
+      open(),
+      { type: 'waitForElement', selectors: ['.same'], count: 2, operator: '==', properties: { tagName: 'BUTTON' } },
+      click('aria/Add to basket'),
+      { type: 'doubleClick', selectors: ['#twice'], offsetX: 3, offsetY: 3 },
+      { ...click('#twice'), button: 'secondary' },
+      { type: 'hover', selectors: ['text/Over'] },
+      click('xpath///*[@id="low"]'),
+      click(['my-host', '#deep']),
+      { ...click('#in'), frame: [0] },
+      { type: 'change', selectors: ['aria/E-mail'], value: '{{who}}' },
+      { type: 'keyDown', key: 'Tab' },
+      { type: 'keyUp', key: 'Tab' },
+      { type: 'change', selectors: ['#size'], value: 'L' },
+      { type: 'change', selectors: ['#day'], value: '2026-01-05' },
+      { type: 'scroll', selectors: ['#box'], y: 100 },
+      { type: 'scroll', y: 0 },
+      { type: 'waitForExpression', expression: 'new Promise((done) => setTimeout(() => done(size.value === "L")))' },
+      click('#open'),
+      { ...click('#p'), target: `${base}/popup` },
+      { type: 'close', target: `${base}/popup` },
+    ],
+    { values: { base, who: 'ab' } },
+  )
+  expect(error).toBeNull()
+  expect(steps.map(({ status }) => status)).toEqual(Array(22).fill('passed'))
+  expect(await said()).toEqual(['buy', 'twice', 'menu', 'over', 'low', 'deep', 'in', 'a', 'b', 'Tab', 'popup'])
+  expect(await browsing.page.evaluate('[email.value, day.value, box.scrollTop]')).toEqual(['ab', '2026-01-05', 100])
+}, 60_000)
+
+test('another page is waited for, slow parts of it too; a dialog is answered and noted', async () => {
+  const { steps, errors } = await walked([
+    open(),
+    click('#ask'),
+    { ...click('#next'), assertedEvents: [{ type: 'navigation' }] },
+    click('#late'),
+  ])
+  expect(steps.map(({ status }) => status)).toEqual(['passed', 'passed', 'passed', 'passed'])
+  expect(errors).toContain('The page asked “Sure?”; it was answered with OK')
+}, 60_000)
+
+const faults: [step: RecordedStep, sentence: RegExp][] = [
+  [click('#nowhere'), /^#nowhere is not on the page; waited 1.5 s$/],
+  [click('.same'), /^\.same fits 2 elements alike/],
+  [click('#off'), /^#off is disabled/],
+  [click('#under'), /^#under is covered by i#lid \(“lid”\)/],
+  [click('#gone'), /gone answered 404/],
+  [{ ...click('#h'), assertedEvents: [{ type: 'navigation' }] }, /^no other page came/],
+  [{ ...click('#h'), target: 'https://other.example/' }, /is not open$|not there/],
+  [{ type: 'waitForExpression', expression: 'false' }, /^the expression did not hold in 1.5 s$/],
+  [{ type: 'waitForElement', selectors: ['#nope'] }, /^0 elements fit #nope/],
+  [{ type: 'change', selectors: ['#size'], value: 'XL' }, /^the list has no choice “XL”$/],
+  [{ type: 'navigate', url: '{{base}}/file' }, /download/],
+  [{ type: 'navigate', url: 'http://nowhere.invalid/' }, /./],
+]
+test.each(faults)(
+  '%j fails with a reason, and what follows is skipped',
+  async (step, sentence) => {
+    const { steps, error } = await walked([open(), step, click('#buy')])
+    expect(steps.map(({ status }) => status)).toEqual(['passed', 'failed', 'skipped'])
+    expect(steps[1]?.error).toMatch(sentence)
+    expect(error).toContain('step 2, ')
+  },
+  60_000,
+)
+
+test('another selector heals, unless it was refused', async () => {
+  const step = click('#buy', 'aria/Add to basket')
+  const healed = await walked([open('/renamed'), step])
+  expect(healed.steps[1]).toMatchObject({ status: 'healed', healed: { before: '#buy', after: 'aria/Add to basket' } })
+  const refused = await walked([open('/renamed'), step], { refused: { 1: ['aria/Add to basket'] } })
+  expect(refused.steps[1]).toMatchObject({ status: 'failed', healed: null })
+}, 60_000)
+
+test('an element is found by what it was; two alike are not guessed at', async () => {
+  const { elements } = await walked([open(), click('#buy')])
+  const known = elements[1] as KnownElement
+  expect(known).toEqual({ role: 'button', name: 'Add to basket', tag: 'button', text: 'Add to basket' })
+  const healed = await walked([open('/renamed'), click('#buy')], { elements: { 1: known } })
+  expect(healed.steps[1]?.healed).toEqual({ before: '#buy', after: 'aria/Add to basket[role="button"]' })
+  expect(await said()).toBe('healed')
+  const doubled = await walked([open('/doubled'), click('#buy')], { elements: { 1: known } })
+  expect(doubled.steps[1]?.error).toMatch(/2 others are alike/)
+}, 60_000)
+
+test.each([
+  ['/banner', 'accept', 'yes'],
+  ['/banner', 'deny', 'no'],
+  ['/banner', 'none', ''],
+  ['/onetrust', 'accept', 'yes'],
+] as const)(
+  'the banner of %s with %s: %p',
+  async (path, mode, answer) => {
+    await walked([open(path)], { consent: { mode, selectors: [] } })
+    expect(await said()).toBe(answer)
+  },
+  60_000,
+)
+
+test('the time of a run ends it', async () => {
+  const { steps, error } = await walked([open(), { type: 'waitForExpression', expression: 'false', timeout: 30_000 }], {
+    timeoutMs: 3000,
+  })
+  expect(steps.map(({ status }) => status)).toEqual(['passed', 'failed'])
+  expect(error).toContain('the time of the run, 3 s, was over')
+}, 60_000)
+
+test('a page in an endless loop fails its step', async () => {
+  const { steps } = await walked([open(), click('#freeze'), click('#buy')])
+  expect(steps.map(({ status }) => status)).toEqual(['passed', 'failed', 'skipped'])
+}, 60_000)
