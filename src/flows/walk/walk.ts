@@ -2,11 +2,12 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Browsing } from '../../browser/browsing.ts'
 import { answerConsent } from '../../browser/consent-banner.ts'
+import { harOf } from '../../browser/har.ts'
 import { openBrowsing } from '../../browser/open.ts'
 import type { Task } from '../../browser/task.ts'
 import type { SeenEvent } from '../../browser/traffic.ts'
-import { harOf } from '../../browser/har.ts'
 import { within } from '../../browser/waiting.ts'
+import { systemClock } from '../../core/clock.ts'
 import { type CompiledExpectation, compileExpectations, unmet } from '../match.ts'
 import { type RecordedStep, withValues } from '../recording.ts'
 import type { StepType } from '../recording-steps.ts'
@@ -104,7 +105,7 @@ class Walk implements Disposable {
 
   /** Returns why the step failed; null: it did not. */
   private async walkStep(index: number, recorded: RecordedStep, title: string): Promise<string | null> {
-    const startedAt = Date.now()
+    const startedAt = systemClock.now()
     const step = withValues(recorded, this.plan.values)
     const done: Done = { page: null, element: null, healed: null }
     await this.answerBanner(false).catch(() => {})
@@ -115,13 +116,13 @@ class Walk implements Disposable {
     try {
       await perform(this.taskOf(index, recorded, step), done)
       await this.answerBanner(true)
-      durationMs = Date.now() - startedAt
+      durationMs = systemClock.now() - startedAt
       if (this.causesTags(index)) {
         await this.pauseForTags(this.expectations.filter(({ expectation }) => expectation.step === index))
       }
       this.requirePages()
     } catch (thrown) {
-      durationMs ||= Date.now() - startedAt
+      durationMs ||= systemClock.now() - startedAt
       error = this.faultOf(thrown, done)
     }
     const screenshot = (error !== null || this.causesTags(index)) && (await this.photograph(index, done))
