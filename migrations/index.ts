@@ -27,7 +27,10 @@ import digest from './0026_digest.sql' with { type: 'text' }
 import runIssues from './0027_run_issues.sql' with { type: 'text' }
 import flows from './0028_flows.sql' with { type: 'text' }
 import shares from './0029_shares.sql' with { type: 'text' }
+
 import invitations from './0030_invitations.sql' with { type: 'text' }
+
+import audits from './0031_audits.sql' with { type: 'text' }
 
 /** In the order in which they run. Forward only: a shipped one is never edited, a new one goes to the end. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -61,4 +64,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0028_flows', sql: flows },
   { name: '0029_shares', sql: shares },
   { name: '0030_invitations', sql: invitations },
+  { name: '0031_audits', sql: audits },
 ]

@@ -267,6 +267,9 @@ const TABLES: Record<string, string> = {
   alert: 'alerts evaluation integrations',
   apiKey: 'org',
   auditEntry: 'org',
+  audit: 'audits',
+  // Gone with the audit.
+  auditPage: 'audits',
   batch: 'ingest',
   batchGeneration: 'ingest',
   change: 'changes',

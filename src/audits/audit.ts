@@ -1,0 +1,183 @@
+import { ChannelSchema, SEVERITIES } from '../alerts/alert.ts'
+import { consentSchema, DeviceSchema, scheduleFields, VendorRequestsSchema } from '../browser/input.ts'
+import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Text, Type } from '../core/schema.ts'
+import { ExpectationSchema, expectedEventFields } from '../flows/expectation.ts'
+
+export const AUDIT_STATUSES = ['queued', 'running', 'finished', 'failed'] as const
+export type AuditStatus = (typeof AUDIT_STATUSES)[number]
+
+const address = (description: string) => Text(1, 2000, { description, examples: ['https://shop.example/'] })
+const patterns = (description: string) =>
+  Type.Array(Text(1, 1000, { description: 'A pattern (RE2)', examples: ['/product/'] }), { maxItems: 50, description })
+
+const ExpectedPageSchema = Closed(
+  {
+    path: Type.Optional(
+      Text(1, 1000, {
+        description: 'Of pages whose path has this pattern (RE2); left out: of all',
+        examples: ['^/cart'],
+      }),
+    ),
+    ...expectedEventFields,
+    withinMs: ExpectationSchema.properties.withinMs,
+  },
+  { description: 'What each page must send, or must not' },
+)
+export type ExpectedPage = Static<typeof ExpectedPageSchema>
+
+/** What a crawl is told; of a stored audit every field is there. */
+const settings = {
+  name: Text(1, 200, { description: 'Audits of one name are one series: each is compared with the one before' }),
+  domainId: Nullable(Type.String({ maxLength: 100, description: 'The property that it looks at' })),
+  startUrls: Type.Array(address('A page at which it starts'), {
+    maxItems: 50,
+    description: 'Pages at which it starts; pages of these hosts and ports are looked at, and no others',
+    examples: [['https://shop.example/']],
+  }),
+  sitemap: Nullable(address('In place of start pages: the address of a sitemap, of an index of them, or of a list')),
+  maxPages: Int({ minimum: 1, maximum: 2000, default: 50, description: 'So many pages at most' }),
+  maxDepth: Int({ minimum: 0, maximum: 10, default: 3, description: 'So many links away from a start page at most' }),
+  include: patterns('Only pages whose address has one of these; start pages are always looked at'),
+  exclude: patterns('No pages whose address has one of these'),
+  respectRobots: Type.Boolean({ default: true, description: 'Whether robots.txt is read first, and obeyed' }),
+  delayMs: Int({ minimum: 0, maximum: 60_000, default: 500, description: 'Between page loads of one host' }),
+  settleMs: Int({ minimum: 0, maximum: 10_000, default: 1000, description: 'Silence that ends a page' }),
+  expect: Type.Array(ExpectedPageSchema, {
+    maxItems: 100,
+    description: 'What each page must send',
+    examples: [[{ vendor: 'Google Analytics 4', event: 'page_view' }]],
+  }),
+  consent: consentSchema(['none', 'accept', 'deny', 'compare'], {
+    description: 'How consent banners are answered; `compare`: each page is loaded without consent and with it',
+    examples: [{ mode: 'compare' }],
+  }),
+  device: DeviceSchema,
+  vendorRequests: VendorRequestsSchema,
+  ...scheduleFields,
+  severity: OneOf(SEVERITIES, { default: 'medium', description: 'How grave its issues are' }),
+}
+const channels = Type.Array(ChannelSchema, { maxItems: 10, description: 'Who is told of its issues' })
+
+export const AuditInputSchema = Closed(
+  {
+    name: settings.name,
+    domainId: Type.Optional(settings.domainId),
+    startUrls: Type.Optional(settings.startUrls),
+    sitemap: Type.Optional(settings.sitemap),
+    maxPages: Type.Optional(settings.maxPages),
+    maxDepth: Type.Optional(settings.maxDepth),
+    include: Type.Optional(settings.include),
+    exclude: Type.Optional(settings.exclude),
+    respectRobots: Type.Optional(settings.respectRobots),
+    delayMs: Type.Optional(settings.delayMs),
+    settleMs: Type.Optional(settings.settleMs),
+    expect: Type.Optional(settings.expect),
+    consent: Type.Optional(settings.consent),
+    device: Type.Optional(settings.device),
+    vendorRequests: Type.Optional(settings.vendorRequests),
+    schedule: Type.Optional(settings.schedule),
+    timezone: Type.Optional(settings.timezone),
+    severity: Type.Optional(settings.severity),
+    channels: Type.Optional(channels),
+  },
+  { $id: 'AuditInput', examples: [{ name: 'Shop', startUrls: ['https://shop.example/'], maxPages: 100 }] },
+)
+export type AuditInput = Static<typeof AuditInputSchema>
+
+const VendorEventSchema = Closed({ vendor: Nullable(Type.String()), event: Nullable(Type.String()) })
+
+const PageSchema = Closed(
+  {
+    url: Type.String({ description: 'Where it ended, without what makes no other page' }),
+    status: Nullable(Int({ description: 'Null: no answer' })),
+    depth: Int({ description: 'Links from a start page' }),
+    title: Type.String(),
+    loadMs: Int(),
+    bytes: Int(),
+    requests: Int(),
+    error: Nullable(Type.String({ description: 'Why it could not be loaded' })),
+    tags: Type.Array(
+      Closed({ vendor: Type.String(), event: Type.String(), account: Nullable(Type.String()), count: Int() }),
+      { description: 'What fired; with `compare`: after consent' },
+    ),
+    missing: Type.Array(VendorEventSchema, { description: 'What was expected and did not fire as it should' }),
+    duplicates: Type.Array(Closed({ vendor: Type.String(), event: Type.String(), count: Int() }), {
+      description: 'What was sent again with the same data',
+    }),
+    beforeConsent: Type.Array(Closed({ vendor: Type.String(), event: Type.String() }), {
+      description: 'With `compare`: what fired without consent',
+    }),
+    errors: Type.Array(Type.String(), { description: 'Of its scripts, and of its console' }),
+  },
+  { $id: 'AuditPage' },
+)
+export type AuditPage = Static<typeof PageSchema>
+
+const SummarySchema = Closed({
+  pagesTotal: Int(),
+  pagesFailed: Int({ description: 'Without an answer, or with a status from 400' }),
+  vendors: Int({ description: 'Vendors of whom an event was seen' }),
+  missing: Int(),
+  duplicates: Int(),
+  beforeConsent: Int(),
+  errors: Int(),
+})
+export type AuditSummary = Static<typeof SummarySchema>
+
+const CHANGES = ['tag_new', 'tag_gone', 'page_new', 'page_gone', 'status'] as const
+
+const DifferencesSchema = Closed({
+  since: Type.String({ description: 'Id of the audit that it is compared with' }),
+  pages: Type.Array(
+    Closed({
+      url: Type.String(),
+      change: OneOf(CHANGES),
+      vendor: Nullable(Type.String()),
+      event: Nullable(Type.String()),
+    }),
+    { description: 'At most 1,000' },
+  ),
+})
+export type Differences = Static<typeof DifferencesSchema>
+
+const auditFields = {
+  id: Type.String(),
+  ...settings,
+  channels: Type.Optional(channels),
+  status: OneOf(AUDIT_STATUSES),
+  createdAt: InstantSchema,
+  startedAt: Nullable(InstantSchema),
+  finishedAt: Nullable(InstantSchema),
+  durationMs: Nullable(Int()),
+  region: Type.String(),
+  error: Nullable(Type.String({ description: 'What ended it before its time; what it had seen is kept' })),
+  summary: SummarySchema,
+}
+
+export const AuditSchema = Closed(auditFields, { $id: 'Audit' })
+/** A stored audit, channels included. */
+export type Audit = Static<typeof AuditSchema> & { channels: Static<typeof channels> }
+
+export const AuditDetailSchema = Closed(
+  {
+    ...auditFields,
+    pages: Type.Array(PageSchema, { description: 'The first 200' }),
+    differences: Nullable(DifferencesSchema),
+  },
+  { $id: 'AuditDetail' },
+)
+
+export const AuditListSchema = Closed(
+  { audits: Type.Array(AuditSchema), nextCursor: Nullable(Type.String()) },
+  { $id: 'AuditList' },
+)
+export const AuditPageListSchema = Closed(
+  { pages: Type.Array(PageSchema), nextCursor: Nullable(Type.String()) },
+  { $id: 'AuditPageList' },
+)
+
+/** What a caller chose, with defaults filled in. */
+export type AuditSettings = Omit<
+  Audit,
+  'id' | 'status' | 'createdAt' | 'startedAt' | 'finishedAt' | 'durationMs' | 'region' | 'error' | 'summary'
+>

@@ -1,0 +1,130 @@
+import { compilePattern } from '../conditions/pattern.ts'
+import type { Privacy } from '../conditions/privacy.ts'
+import { joinWords } from '../conditions/words.ts'
+import { capitalized } from '../core/text.ts'
+import { duplicatesIn } from '../flows/duplicates.ts'
+import { demandOf, deviationOf, eventName, expectedName, timesText } from '../flows/finding-words.ts'
+import { type CompiledExpectation, compileExpectations, type LabelMembers } from '../flows/match.ts'
+import type { AuditPage, ExpectedPage } from './audit.ts'
+import type { PageEvent, SeenPage } from './crawl-plan.ts'
+
+/** What is wrong with one page; on several pages the same is one finding. */
+export interface PageFault {
+  kind: 'missing' | 'wrong_data' | 'unexpected' | 'duplicate'
+  vendor: string | null
+  event: string | null
+  /** What happened, without where: `Google Analytics 4 purchase did not fire`. */
+  what: string
+  expected: string | null
+  observed: string | null
+}
+
+/** Holds pages against what is expected of them. */
+export interface PageJudge {
+  /** Returns the page as it is kept, and what is wrong with it. Nothing is expected of one that could not be loaded. */
+  judge(page: SeenPage): { page: AuditPage; faults: PageFault[] }
+}
+
+/** `labels`: the members of each label that is named. */
+export function pageJudge(expect: readonly ExpectedPage[], labels: LabelMembers, privacy: Privacy): PageJudge {
+  const compiled = compileExpectations(
+    expect.map(({ path: _, ...expectation }) => expectation),
+    labels,
+  )
+  const paths = expect.map(({ path }) => (path === undefined ? null : compilePattern(path)))
+  return {
+    judge(seen) {
+      const { events, beforeConsent, ...about } = seen
+      const { pathname } = new URL(seen.url)
+      const asked = isFailed(seen) ? [] : compiled.filter(({ index }) => paths[index]?.matches(pathname) ?? true)
+      const faults = [
+        ...asked.flatMap((one) => [...tooFew(one, events, privacy), ...tooMany(one, events, privacy)]),
+        ...repeated(events, privacy),
+      ]
+      const of = (...kinds: readonly string[]) => faults.filter(({ kind }) => kinds.includes(kind))
+      const page: AuditPage = {
+        ...about,
+        tags: counted(events),
+        missing: of('missing', 'wrong_data').map(({ vendor, event }) => ({ vendor, event })),
+        duplicates: repeatedIn(events),
+        beforeConsent: counted(beforeConsent).map(({ vendor, event }) => ({ vendor, event })),
+        errors: [...seen.errors, ...of('unexpected').map(({ what }) => what)],
+      }
+      return { page, faults }
+    },
+  }
+}
+
+/** True for a page without an answer, or with a status from 400. */
+export const isFailed = ({ error, status }: Pick<AuditPage, 'error' | 'status'>): boolean =>
+  error !== null || status === null || status >= 400
+
+function counted(events: readonly PageEvent[]): AuditPage['tags'] {
+  const groups = Map.groupBy(events, ({ vendor, event, account }) => JSON.stringify([vendor, event, account]))
+  return [...groups.values()].flatMap(([first, ...others]) =>
+    first ? { vendor: first.vendor, event: first.event, account: first.account, count: others.length + 1 } : [],
+  )
+}
+
+function repeatedIn(events: readonly PageEvent[]): AuditPage['duplicates'] {
+  return duplicatesIn(events).map(([{ vendor, event }, ...others]) => ({ vendor, event, count: others.length + 1 }))
+}
+
+function tooFew(
+  { expectation, isNamed, matches, faultsIn }: CompiledExpectation,
+  events: readonly PageEvent[],
+  privacy: Privacy,
+): PageFault[] {
+  const { min, data = [], vendor = null, event = null, label } = expectation
+  const count = events.filter(matches).length
+  if (count >= min) return []
+  const isClear = data.length > 0 && (event !== null || label !== undefined)
+  const wrong = isClear ? events.findLast((one) => isNamed(one) && !matches(one)) : undefined
+  if (wrong) {
+    const faults = faultsIn(wrong)
+    const did = joinWords(faults.map((condition) => deviationOf(condition, wrong, privacy)))
+    return [
+      {
+        ...{ kind: 'wrong_data', vendor: wrong.vendor, event: wrong.event },
+        what: `${eventName(wrong, privacy)} ${did}`,
+        ...{ expected: joinWords(faults.map(demandOf)), observed: did.replace(/^had /, '') },
+      },
+    ]
+  }
+  const name = expectedName(expectation)
+  const fired = count === 0 ? 'did not fire' : `fired ${timesText(count)}, not ${timesText(min)}`
+  return [
+    {
+      ...{ kind: 'missing', vendor, event, what: `${event === null ? capitalized(name) : name} ${fired}` },
+      expected: min === 1 ? name : `${name}, ${timesText(min)}`,
+      observed: count === 0 ? null : timesText(count),
+    },
+  ]
+}
+
+function tooMany(
+  { expectation: { max }, matches }: CompiledExpectation,
+  events: readonly PageEvent[],
+  privacy: Privacy,
+): PageFault[] {
+  const fired = events.filter(matches)
+  const [first] = fired
+  if (max === null || !first || fired.length <= max) return []
+  const { vendor, event } = first
+  const fault = max === 0 ? 'which must not happen' : `at most ${timesText(max)} is right`
+  return [
+    {
+      ...{ kind: 'unexpected', vendor, event },
+      what: `${eventName(first, privacy)} fired ${timesText(fired.length)}; ${fault}`,
+      ...{ expected: max === 0 ? 'none' : `at most ${timesText(max)}`, observed: timesText(fired.length) },
+    },
+  ]
+}
+
+function repeated(events: readonly PageEvent[], privacy: Privacy): PageFault[] {
+  return duplicatesIn(events).map(([first, ...others]) => ({
+    ...{ kind: 'duplicate', vendor: first.vendor, event: first.event },
+    what: `${eventName(first, privacy)} was sent ${timesText(others.length + 1)} with the same data`,
+    ...{ expected: 'once', observed: timesText(others.length + 1) },
+  }))
+}

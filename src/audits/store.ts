@@ -1,0 +1,224 @@
+import type { Instant } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { newId } from '../core/id.ts'
+import { nextTime } from '../core/timetable.ts'
+import { decodeCursor, page } from '../http/paging.ts'
+import { type Db, prepared, tx } from '../store/database.ts'
+import { RECORDS_KEPT_MS } from '../store/retention.ts'
+import type { Audit, AuditPage, AuditSettings, AuditStatus, AuditSummary, Differences } from './audit.ts'
+
+/** The most audits of an organization that wait; further ones are refused. */
+const MAX_WAITING = 100
+const RETRY_AFTER_S = 60
+
+export interface AuditKey {
+  orgId: string
+  id: string
+}
+
+/** An audit as it is stored. */
+export interface KeptAudit {
+  orgId: string
+  /** Id of the first audit of that name. */
+  seriesId: string
+  audit: Audit
+  differences: Differences | null
+}
+
+interface AuditRow
+  extends Pick<Audit, 'id' | 'domainId' | 'status' | 'region' | 'createdAt' | 'startedAt' | 'finishedAt' | 'error'> {
+  orgId: string
+  seriesId: string
+  input: string
+  summary: string
+  differences: string | null
+}
+
+function keptOf({ orgId, seriesId, input, summary, differences, ...row }: AuditRow): KeptAudit {
+  const { id, domainId, status, region, createdAt, startedAt, finishedAt, error } = row
+  const durationMs = startedAt === null || finishedAt === null ? null : finishedAt - startedAt
+  return {
+    ...{ orgId, seriesId, differences: differences === null ? null : JSON.parse(differences) },
+    audit: {
+      ...(JSON.parse(input) as AuditSettings),
+      ...{ id, domainId, status, region, createdAt, startedAt, finishedAt, durationMs, error },
+      summary: JSON.parse(summary),
+    },
+  }
+}
+
+const NOTHING: AuditSummary = {
+  ...{ pagesTotal: 0, pagesFailed: 0, vendors: 0, missing: 0, duplicates: 0, beforeConsent: 0, errors: 0 },
+}
+
+/**
+ * Stores an audit that waits. It takes the place of earlier ones of its name in what runs by itself. Fails with
+ * `rateLimited` when too many of the organization wait.
+ */
+export function queueAudit(
+  db: Db,
+  now: Instant,
+  { orgId, settings, region }: { orgId: string; settings: AuditSettings; region: string },
+): KeptAudit {
+  return tx(db, () => {
+    const waiting = prepared<[string], { count: number }>(
+      db,
+      `SELECT count(*) AS count FROM audit WHERE status = 'queued' AND orgId = ?`,
+    ).get(orgId)
+    if ((waiting?.count ?? 0) >= MAX_WAITING) {
+      throw new AppError('rateLimited', `${MAX_WAITING} audits wait already; try again later`, RETRY_AFTER_S)
+    }
+    const { name, domainId, schedule, timezone } = settings
+    const id = newId('run', now)
+    const series = prepared<[string, string], { seriesId: string }>(
+      db,
+      'SELECT seriesId FROM audit WHERE orgId = ? AND name = ? ORDER BY id LIMIT 1',
+    ).get(orgId, name)
+    prepared<[string, string]>(db, 'UPDATE audit SET nextAt = NULL WHERE orgId = ? AND name = ?').run(orgId, name)
+    prepared<[object]>(
+      db,
+      `INSERT INTO audit (id, orgId, seriesId, name, domainId, input, status, region, createdAt, summary, nextAt)
+       VALUES (@id, @orgId, @seriesId, @name, @domainId, @input, 'queued', @region, @now, @summary, @nextAt)`,
+    ).run({
+      ...{ id, orgId, name, domainId, region, now, seriesId: series?.seriesId ?? id },
+      ...{ input: JSON.stringify(settings), summary: JSON.stringify(NOTHING) },
+      nextAt: schedule === null ? null : nextTime(schedule, timezone, now),
+    })
+    return findAudit(db, { orgId, id })
+  })
+}
+
+/** Queues the audits that are due, each once however late it is; not while one of that name waits or runs. */
+export function queueDueAudits(db: Db, now: Instant, report: (error: unknown) => void): void {
+  const due = prepared<[Instant], AuditRow>(
+    db,
+    `SELECT * FROM audit WHERE nextAt <= ? AND NOT EXISTS (
+       SELECT 1 FROM audit AS other WHERE other.orgId = audit.orgId AND other.name = audit.name
+         AND other.status IN ('queued', 'running'))`,
+  )
+  for (const { orgId, audit } of due.all(now).map(keptOf)) {
+    try {
+      queueAudit(db, now, { orgId, settings: settingsOf(audit), region: audit.region })
+    } catch (error) {
+      if (!(error instanceof AppError)) report(error)
+    }
+  }
+}
+
+/** Returns what the caller chose. */
+export function settingsOf(audit: Audit): AuditSettings {
+  const { id: _, status: _1, createdAt: _2, startedAt: _3, finishedAt: _4, durationMs: _5, ...rest } = audit
+  const { region: _6, error: _7, summary: _8, ...settings } = rest
+  return settings
+}
+
+/** Returns the audit. Fails with `notFound` when the organization has no such audit. */
+export function findAudit(db: Db, { orgId, id }: AuditKey): KeptAudit {
+  const row = prepared<[string, string], AuditRow>(db, 'SELECT * FROM audit WHERE orgId = ? AND id = ?').get(orgId, id)
+  if (!row) throw new AppError('notFound', 'no such audit')
+  return keptOf(row)
+}
+
+/** Returns one page of audits, newest first. Fails with `invalid` for a cursor of another list. */
+export function listAudits(
+  db: Db,
+  orgId: string,
+  { name = null, status = null }: { name?: string | null; status?: AuditStatus | null },
+  { cursor, limit }: { cursor?: string | undefined; limit: number },
+): { audits: Audit[]; nextCursor: string | null } {
+  const before = decodeCursor(cursor, 1)?.[0] ?? null
+  const rows = prepared<[object], AuditRow>(
+    db,
+    `SELECT * FROM audit WHERE orgId = @orgId AND (@name IS NULL OR name = @name)
+       AND (@status IS NULL OR status = @status) AND (@before IS NULL OR id < @before) ORDER BY id DESC LIMIT @limit + 1`,
+  ).all({ orgId, name, status, before, limit })
+  const { items, nextCursor } = page(rows, limit, ({ id }) => [id])
+  return { audits: items.map((row) => keptOf(row).audit), nextCursor }
+}
+
+/** Returns the audits of all organizations that wait, oldest first. */
+export function waitingAudits(db: Db): KeptAudit[] {
+  return prepared<[], AuditRow>(db, `SELECT * FROM audit WHERE status = 'queued' ORDER BY id`).all().map(keptOf)
+}
+
+/** Notes that the crawl begins. False when the audit is gone, or began before. */
+export function beginAudit(db: Db, id: string, now: Instant): boolean {
+  const sql = `UPDATE audit SET status = 'running', startedAt = ? WHERE id = ? AND status = 'queued'`
+  return prepared<[Instant, string]>(db, sql).run(now, id).changes > 0
+}
+
+/** Stores a page of a running audit, and what is counted up to it. False when the audit is gone, or ended. */
+export function addPage(db: Db, id: string, page: AuditPage, summary: AuditSummary): boolean {
+  return tx(db, () => {
+    const sql = `UPDATE audit SET summary = ? WHERE id = ? AND status = 'running'`
+    const { changes } = prepared<[string, string]>(db, sql).run(JSON.stringify(summary), id)
+    if (changes === 0) return false
+    prepared<[string, number, string]>(db, 'INSERT INTO auditPage (auditId, number, page) VALUES (?, ?, ?)').run(
+      id,
+      summary.pagesTotal,
+      JSON.stringify(page),
+    )
+    return true
+  })
+}
+
+/** Stores how an audit ended, once. False, with nothing stored, when it is gone or has ended. */
+export function endAudit(
+  db: Db,
+  id: string,
+  { error, now, differences }: { error: string | null; now: Instant; differences: Differences | null },
+): boolean {
+  const { changes } = prepared<[object]>(
+    db,
+    `UPDATE audit SET status = @status, finishedAt = max(@now, coalesce(startedAt, 0)), error = @error,
+       differences = @differences WHERE id = @id AND status IN ('queued', 'running')`,
+  ).run({
+    ...{ id, error, now, status: error === null ? 'finished' : 'failed' },
+    differences: differences === null ? null : JSON.stringify(differences),
+  })
+  return changes > 0
+}
+
+/** Ends the audits that a stop or a kill of the server cut off. Those that waited are left to wait. */
+export function failCutOffAudits(db: Db, now: Instant): void {
+  prepared<[Instant]>(
+    db,
+    `UPDATE audit SET status = 'failed', finishedAt = max(?, startedAt), error = 'the server stopped while it ran'
+     WHERE status = 'running'`,
+  ).run(now)
+}
+
+/** Returns pages in the order in which they were seen, after a number; at most `limit + 1`. */
+export function pagesAfter(
+  db: Db,
+  auditId: string,
+  after: number,
+  limit: number,
+): { number: number; page: AuditPage }[] {
+  return prepared<[string, number, number], { number: number; page: string }>(
+    db,
+    'SELECT number, page FROM auditPage WHERE auditId = ? AND number > ? ORDER BY number LIMIT ?',
+  )
+    .all(auditId, after, limit + 1)
+    .map(({ number, page }) => ({ number, page: JSON.parse(page) }))
+}
+
+/** Returns all pages of an audit. */
+export const pagesOf = (db: Db, auditId: string): AuditPage[] =>
+  pagesAfter(db, auditId, 0, 10_000).map(({ page }) => page)
+
+/** Returns the finished audit of this name that was made before this one; null when there is none. */
+export function finishedBefore(db: Db, orgId: string, { id, name }: { id: string; name: string }): Audit | null {
+  const row = prepared<[string, string, string], AuditRow>(
+    db,
+    `SELECT * FROM audit WHERE orgId = ? AND name = ? AND id < ? AND status = 'finished' ORDER BY id DESC LIMIT 1`,
+  ).get(orgId, name, id)
+  return row ? keptOf(row).audit : null
+}
+
+/** Deletes audits that are older than records are kept; not the one that goes on by itself. */
+export function removeOldAudits(db: Db, now: Instant): void {
+  db.prepare(`DELETE FROM audit WHERE createdAt < ? AND status IN ('finished', 'failed') AND nextAt IS NULL`).run(
+    now - RECORDS_KEPT_MS,
+  )
+}
