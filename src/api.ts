@@ -4,6 +4,8 @@ import type { Channel } from './alerts/alert.ts'
 import { pastRoutes } from './alerts/past-routes.ts'
 import { alertRoutes } from './alerts/routes.ts'
 import type { RulesInForce } from './alerts/rules-in-force.ts'
+import type { Audits } from './audits/audits.ts'
+import { auditRoutes } from './audits/routes.ts'
 import type { Browsers } from './browser/browsers.ts'
 import { scriptBundle } from './capture/script-bundle.ts'
 import { snippetRoutes } from './capture/snippet-routes.ts'
@@ -117,6 +119,7 @@ export interface ApiParts {
   browsers: Browsers
   flowRuns: FlowRuns
   runFiles: RunFiles
+  audits: Audits
   /** Null when the data folder has an owner. */
   setupToken: SetupToken | null
   warn(message: string): void
@@ -216,7 +219,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
   ]
 }
 
-/** Flow tests and their runs. */
+/** Flow tests and their runs, and audits. */
 function flowRoutes(parts: ApiParts, privacyOf: (orgId: string) => Privacy): Route[] {
   const { db, clock, config, guard, enqueue, browsers, flowRuns, runFiles } = parts
   return [
@@ -230,6 +233,7 @@ function flowRoutes(parts: ApiParts, privacyOf: (orgId: string) => Privacy): Rou
       cancel: (testId) => flowRuns.cancel(testId),
     }),
     ...runRoutes({ db, files: runFiles, privacyOf, sharesOf: (orgId, runIds) => sharesOf(db, orgId, runIds) }),
+    ...auditRoutes({ ...parts, region: config.region, checkChannels: channelCheck(db, guard), privacyOf }),
     ...draftRoutes({ ...parts, retentionMs: retentionMs(config), privacyOf }),
   ]
 }

@@ -106,6 +106,7 @@ export async function openApp(options: AppOptions): Promise<App> {
       noteChange: (change) => void noteChange(db, clock.now(), change),
     }),
     listeners,
+    audits: browsing.audits,
     digests: new DigestSender({ db, box, composer, dispatcher, publicUrl, warn: log.warn }),
     ...maintenanceParts(base, { stores, watching, collecting, browsing, dispatcher, stopping: stopping.signal }),
     ...evaluationParts(base, { stores, watching, woken, enqueue, privacyOf }),
@@ -127,11 +128,12 @@ export async function openApp(options: AppOptions): Promise<App> {
       warehouse.interrupt()
     },
     async idle() {
-      await Promise.all([dispatcher.idle(), browsing.flowRuns.idle()])
+      await Promise.all([dispatcher.idle(), browsing.flowRuns.idle(), browsing.audits.idle()])
     },
     async close() {
       stopping.abort()
-      await Promise.all([dispatcher.idle(), listeners.idle(), browsing.flowRuns.close()])
+      const { flowRuns, audits } = browsing
+      await Promise.all([dispatcher.idle(), listeners.idle(), flowRuns.close(), audits.close()])
       await collecting.close()
       await finalFlush(flushing, log)
       watching.gaps.close()

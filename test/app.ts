@@ -21,6 +21,7 @@ export type JobName =
   | 'sync statuses'
   | 'listen'
   | 'send digests'
+  | 'carry out audits'
   | 'retain'
   | 'disk budget'
   | 'notice releases'

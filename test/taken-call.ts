@@ -9,6 +9,7 @@ import { assign, listLabels } from '../src/labels/store.ts'
 import { invite } from '../src/org/member-store.ts'
 import { addMember, createKey, createUser } from '../src/org/store.ts'
 import type { TestApp } from './app.ts'
+import { storeAudit } from './finished-audit.ts'
 import { nounsOf, type Route } from './described-api.ts'
 import { aRun, storeRun } from './shared-run.ts'
 import { PASSWORD, type Person, type Society } from './society.ts'
@@ -82,8 +83,9 @@ const MAKERS: Record<string, (maker: Maker) => Promise<string>> = {
   office_chat: async (maker) => (await make(maker, '/v1/integrations', TEAMS_BOT)).id,
   team_chat: async (maker) => (await make(maker, '/v1/integrations', SLACK_BOT)).id,
   issues: (maker) => makeIssue(maker),
-  // What is shared is a finished run of any kind.
-  audits: async ({ world, society: { orgId } }) => storeRun(world, aRun(), { orgId }),
+  async audits({ world: { app, clock }, society: { orgId } }) {
+    return storeAudit(app.db, clock.now(), { orgId, name: `Audit ${++made}` })
+  },
   async deliveries(maker) {
     const path = `/v1/notifications/deliveries?issueId=${await makeIssue(maker)}`
     return (await maker.world.call('GET', path, { as: maker.society.people.owner.key })).body.deliveries[0].id

@@ -1,4 +1,5 @@
 import { findAlert } from '../alerts/store.ts'
+import { Audits } from '../audits/audits.ts'
 import { Browsers } from '../browser/browsers.ts'
 import { readLabels } from '../conditions/label.ts'
 import type { Privacy } from '../conditions/privacy.ts'
@@ -19,6 +20,7 @@ export interface Browsing {
   browsers: Browsers
   runFiles: RunFiles
   flowRuns: FlowRuns
+  audits: Audits
 }
 
 interface Needs {
@@ -49,7 +51,8 @@ export function openBrowsing({ config, clock, report }: Base, needs: Needs): Bro
   })
   const runFiles = new RunFiles(paths.runs, config.runRetentionDays)
   const flowRuns = new FlowRuns({ db, box, clock, browsers, files: runFiles, rulesOf, privacyOf, enqueue, report })
-  return { browsers, runFiles, flowRuns }
+  const audits = new Audits({ db, clock, browsers, enqueue, privacyOf, report })
+  return { browsers, runFiles, flowRuns, audits }
 }
 
 /** Null when it was deleted meanwhile. */

@@ -33,8 +33,6 @@ export interface AuditsParts {
   enqueue: Enqueue
   privacyOf(orgId: string): Privacy
   report(error: unknown, where: string): void
-  /** Aborted when the server stops. */
-  stopping: AbortSignal
 }
 
 /** The longest that a crawl may take; 2,000 pages of a host that asks for a pause of 10 s are done in less. */
@@ -42,6 +40,7 @@ const CRAWL_MAX_MS = 6 * HOUR_MS
 
 /** Carries out the audits that wait. */
 export class Audits {
+  private readonly stop = new AbortController()
   private readonly underWay = new Map<string, Promise<void>>()
 
   /** Audits that a stop or a kill cut off are ended. */
@@ -56,8 +55,8 @@ export class Audits {
 
   /** Queues what is due, and begins what waits; returns at once. */
   start(): void {
-    const { db, clock, stopping, report } = this.parts
-    if (stopping.aborted || this.fault() !== null) return
+    const { db, clock, report } = this.parts
+    if (this.stop.signal.aborted || this.fault() !== null) return
     queueDueAudits(db, clock.now(), (error) => report(error, 'an audit that is due'))
     for (const kept of waitingAudits(db)) {
       const { id } = kept.audit
@@ -74,6 +73,12 @@ export class Audits {
     await Promise.all(this.underWay.values())
   }
 
+  /** Ends the audits under way, which are failed with what they saw; those that wait are begun after the next start. */
+  async close(): Promise<void> {
+    this.stop.abort()
+    await this.idle()
+  }
+
   private async carryOut(kept: KeptAudit): Promise<void> {
     const { db, clock, browsers, privacyOf } = this.parts
     const { orgId, audit } = kept
@@ -84,7 +89,7 @@ export class Audits {
     const { error } = await browsers.run<CrawlPlan, CrawlMessage>({
       ...{ orgId, task: 'crawl', limitMs: CRAWL_MAX_MS },
       plan: (own) => planOf(audit, own),
-      stopping: AbortSignal.any([this.parts.stopping, gone.signal]),
+      stopping: AbortSignal.any([this.stop.signal, gone.signal]),
       onStart() {
         const labels = membersOfNamed(audit.expect, membersOf(db, orgId))
         judge = pageJudge(audit.expect, labels, privacyOf(orgId))
@@ -99,7 +104,7 @@ export class Audits {
       },
     })
     // It waits on: the next start begins it.
-    if (judge === null && this.parts.stopping.aborted) return
+    if (judge === null && this.stop.signal.aborted) return
     const ended = told as { error: string | null } | null
     this.end(kept, tally, error ?? (ended ? ended.error : 'the crawl ended without its last word'))
   }

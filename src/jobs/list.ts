@@ -1,3 +1,4 @@
+import type { Audits } from '../audits/audits.ts'
 import { type JudgeParts as ChangeParts, judgeChanges } from '../changes/judge.ts'
 import { noticeReleases } from '../changes/notice.ts'
 import { type ConsentCheckParts, checkConsent } from '../compliance/consent-check.ts'
@@ -43,6 +44,7 @@ export interface JobParts {
   statusSync: Pick<StatusSync, 'start'>
   polls: Pick<Polls, 'start'>
   listeners: Pick<Listeners, 'start'>
+  audits: Pick<Audits, 'start'>
   digests: Pick<DigestSender, 'run'>
   hosts: CheckHostsParts
   changes: ChangeParts
@@ -88,6 +90,7 @@ export function jobsOf(parts: JobParts): Job[] {
     { name: 'sync statuses', pattern: EVERY_SECOND, run: async () => parts.statusSync.start() },
     { name: 'poll', pattern: EVERY_SECOND, run: async () => parts.polls.start() },
     { name: 'listen', pattern: EVERY_SECOND, run: async () => parts.listeners.start() },
+    { name: 'carry out audits', pattern: EVERY_SECOND, run: async () => parts.audits.start() },
     { name: 'send digests', pattern: '2-59/5 * * * * *', run: (stopping) => parts.digests.run(stopping) },
     { name: 'notice releases', pattern: '*/5 * * * * *', run: (stopping) => noticeReleases(parts.changes, stopping) },
     { name: 'judge changes', pattern: EVERY_SECOND, run: (stopping) => judgeChanges(parts.changes, stopping) },

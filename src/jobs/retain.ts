@@ -1,3 +1,4 @@
+import { removeOldAudits } from '../audits/store.ts'
 import { removeOldChanges } from '../changes/store.ts'
 import { removeOldConsentCounts } from '../compliance/consent-store.ts'
 import { removeOldFindings } from '../compliance/store.ts'
@@ -39,6 +40,7 @@ const RETENTIONS: readonly Retention[] = [
   removeOldDigests,
   removeOldShares,
   removeOldRuns,
+  removeOldAudits,
 ]
 
 export interface RetainParts {

@@ -1,9 +1,10 @@
 import { join } from 'node:path'
+import { findAudit, pagesAfter } from '../audits/store.ts'
 import { AppError } from '../core/error.ts'
 import { factsOf, findRun } from '../flows/run-store.ts'
 import { findFlowTest } from '../flows/store.ts'
 import type { Db } from '../store/database.ts'
-import type { FlowReport, Report } from './report.ts'
+import type { AuditReport, FlowReport, Report } from './report.ts'
 import type { RunOf } from './store.ts'
 
 /** A run, as far as its public page needs it. */
@@ -19,7 +20,7 @@ export type FindRunToShare = (run: RunOf) => RunToShare | null
 
 /** `runsFolder`: where the files of runs are, in a folder of each. */
 export function runsToShare(db: Db, runsFolder: string): FindRunToShare {
-  return (run) => flowRunToShare(db, runsFolder, run)
+  return (run) => flowRunToShare(db, runsFolder, run) ?? auditToShare(db, run)
 }
 
 function flowRunToShare(db: Db, runsFolder: string, { orgId, runId }: RunOf): RunToShare | null {
@@ -43,6 +44,29 @@ function flowRunToShare(db: Db, runsFolder: string, { orgId, runId }: RunOf): Ru
       const file = Bun.file(join(runsFolder, runId, `step-${step}.png`))
       return (await file.exists()) ? file.bytes() : null
     },
+  }
+}
+
+/** Pages that a shared page shows; the rest is counted. */
+const PAGES_SHOWN = 200
+
+function auditToShare(db: Db, { orgId, runId: id }: RunOf): RunToShare | null {
+  const kept = orNull(() => findAudit(db, { orgId, id }))
+  if (!kept) return null
+  const { audit, differences } = kept
+  const { name, status, region, error, startedAt, finishedAt, createdAt, summary } = audit
+  return {
+    report(): AuditReport | null {
+      if (finishedAt === null || (status !== 'finished' && status !== 'failed')) return null
+      const pages = pagesAfter(db, id, 0, PAGES_SHOWN).slice(0, PAGES_SHOWN)
+      return {
+        ...{ kind: 'audit', name, status, region, error, finishedAt, startedAt: startedAt ?? createdAt },
+        ...summary,
+        pages: pages.map(({ page }) => page),
+        differences: differences?.pages ?? null,
+      }
+    },
+    screenshot: async () => null,
   }
 }
 
