@@ -82,6 +82,7 @@ const OTHERWISE: Record<string, { status: number; why: string; when?(caller: Cal
   receiveFromOfficeChat: { status: 401, why: 'Teams alone calls there, with a token of its own' },
   showShare: { status: 404, why: 'nobody shared a run under this token' },
   runFlowTest: { status: 409, why: 'there is no Chromium' },
+  createAudit: { status: 409, why: 'there is no Chromium' },
   chooseOfficeChatChannel: { status: 409, why: 'no team has the bot' },
 }
 

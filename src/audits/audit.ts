@@ -86,6 +86,14 @@ export type AuditInput = Static<typeof AuditInputSchema>
 
 const VendorEventSchema = Closed({ vendor: Nullable(Type.String()), event: Nullable(Type.String()) })
 
+const GA4 = { vendor: 'Google Analytics 4', event: 'page_view' }
+const PAGE = {
+  ...{ url: 'https://shop.example/', status: 200, depth: 0, title: 'Shop', loadMs: 640, bytes: 182_000, requests: 31 },
+  error: null,
+  tags: [{ ...GA4, account: 'G-ABC123', count: 1 }],
+  ...{ missing: [], duplicates: [], beforeConsent: [], errors: [] },
+}
+
 const PageSchema = Closed(
   {
     url: Type.String({ description: 'Where it ended, without what makes no other page' }),
@@ -109,7 +117,7 @@ const PageSchema = Closed(
     }),
     errors: Type.Array(Type.String(), { description: 'Of its scripts, and of its console' }),
   },
-  { $id: 'AuditPage' },
+  { $id: 'AuditPage', examples: [PAGE] },
 )
 export type AuditPage = Static<typeof PageSchema>
 
@@ -154,7 +162,17 @@ const auditFields = {
   summary: SummarySchema,
 }
 
-export const AuditSchema = Closed(auditFields, { $id: 'Audit' })
+const EXAMPLE = {
+  ...{ id: 'run_01ke7k3h20x6b4n8r1t9v5c7zd', name: 'Shop', domainId: null, startUrls: ['https://shop.example/'] },
+  ...{ sitemap: null, maxPages: 50, maxDepth: 3, include: [], exclude: [], respectRobots: true, delayMs: 500 },
+  ...{ settleMs: 1000, expect: [GA4], consent: { mode: 'none' }, device: 'desktop', vendorRequests: 'answer' },
+  ...{ schedule: null, timezone: 'UTC', severity: 'medium', channels: [], status: 'finished', region: 'local' },
+  ...{ createdAt: 1_767_614_399_000, startedAt: 1_767_614_400_000, finishedAt: 1_767_614_402_100, durationMs: 2100 },
+  error: null,
+  summary: { pagesTotal: 1, pagesFailed: 0, vendors: 1, missing: 0, duplicates: 0, beforeConsent: 0, errors: 0 },
+}
+
+export const AuditSchema = Closed(auditFields, { $id: 'Audit', examples: [EXAMPLE] })
 /** A stored audit, channels included. */
 export type Audit = Static<typeof AuditSchema> & { channels: Static<typeof channels> }
 
@@ -164,16 +182,16 @@ export const AuditDetailSchema = Closed(
     pages: Type.Array(PageSchema, { description: 'The first 200' }),
     differences: Nullable(DifferencesSchema),
   },
-  { $id: 'AuditDetail' },
+  { $id: 'AuditDetail', examples: [{ ...EXAMPLE, pages: [PAGE], differences: null }] },
 )
 
 export const AuditListSchema = Closed(
   { audits: Type.Array(AuditSchema), nextCursor: Nullable(Type.String()) },
-  { $id: 'AuditList' },
+  { $id: 'AuditList', examples: [{ audits: [EXAMPLE], nextCursor: null }] },
 )
 export const AuditPageListSchema = Closed(
   { pages: Type.Array(PageSchema), nextCursor: Nullable(Type.String()) },
-  { $id: 'AuditPageList' },
+  { $id: 'AuditPageList', examples: [{ pages: [PAGE], nextCursor: null }] },
 )
 
 /** What a caller chose, with defaults filled in. */

@@ -19,6 +19,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Compliance: 'Personal data and consent in what was sent',
   Labels: 'Names for events, for conditions, journeys and search',
   'Flow tests': 'Recorded paths that are walked in a browser, and what their tags sent',
+  Audits: 'Crawls of a site, and which tags fired on each of its pages',
   Shares: 'Public pages of runs of flow tests and of audits',
   Orders: 'What a shop sold, against what its tags told their vendors',
   Events: 'The collected events themselves',
