@@ -9,15 +9,16 @@ const LIMIT_MS = 10 * SECOND_MS
 const MAX_PIXELS = 2_000_000
 /** A frame that hangs costs the picture no more than this. */
 const FRAME_MS = 2 * SECOND_MS
+const HANGS = 'The page hangs: it can not be drawn'
 
 /**
  * A PNG of what the page's viewport shows, at most 2 million pixels, with black boxes over what shows a secret: texts, the
- * values of fields, and what stands in their place, also in frames and open shadow roots. Fails after 10 s when the page hangs.
- * A frame that hangs by itself is covered whole.
+ * values of fields, and what stands in their place, also in frames and open shadow roots. Fails after `limitMs`, by default 10 s, when the page hangs.
+ * A frame that hangs by itself is hidden.
  */
-export async function screenshotOf(page: Page, secrets: readonly string[]): Promise<Uint8Array> {
+export async function screenshotOf(page: Page, secrets: readonly string[], limitMs = LIMIT_MS): Promise<Uint8Array> {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error('The page hangs: it can not be drawn')), LIMIT_MS)
+  const timer = setTimeout(() => reject(new Error(HANGS)), limitMs)
   const drawn = draw(page, secrets)
   drawn.catch(() => undefined)
   try {
@@ -29,10 +30,9 @@ export async function screenshotOf(page: Page, secrets: readonly string[]): Prom
 
 async function draw(page: Page, secrets: readonly string[]): Promise<Uint8Array> {
   const pattern = secretPattern(secrets)
-  const frames = pattern ? page.frames() : []
   const session = await page.createCDPSession()
+  const uncovering = pattern ? await Promise.all(page.frames().map((frame) => coverFrame(frame, pattern))) : []
   try {
-    if (pattern) await Promise.all(frames.map((frame) => coverFrame(frame, pattern)))
     const { cssVisualViewport: view } = await session.send('Page.getLayoutMetrics')
     const ratio = await apart(page.mainFrame()).evaluate(() => devicePixelRatio)
     const pixels = view.clientWidth * view.clientHeight * ratio ** 2
@@ -45,31 +45,38 @@ async function draw(page: Page, secrets: readonly string[]): Promise<Uint8Array>
     })
     return Buffer.from(data, 'base64')
   } finally {
-    void Promise.all(frames.map((frame) => uncover(frame))).catch(() => undefined)
-    session.detach().catch(() => undefined)
+    await Promise.allSettled([...uncovering.map((uncover) => uncover()), session.detach()])
   }
 }
 
 const LAYER = 'tagwarden-cover'
 
-async function coverFrame(frame: Frame, pattern: RegExp): Promise<void> {
+/** Covers what of a frame shows a secret, the whole frame when it hangs; returns a function that undoes it. */
+async function coverFrame(frame: Frame, pattern: RegExp): Promise<() => Promise<void>> {
   const { promise: late, resolve } = Promise.withResolvers<'late'>()
   const timer = setTimeout(() => resolve('late'), FRAME_MS)
   const covered = apart(frame).evaluate(cover, pattern.source, pattern.flags, LAYER)
   // Of a frame that goes away there is nothing to be seen.
   const outcome = await Promise.race([covered.catch(() => null), late])
   clearTimeout(timer)
-  const parent = frame.parentFrame()
-  if (outcome !== 'late') return
-  if (!parent) throw new Error('The page hangs: it can not be drawn')
-  using element = await frame.frameElement()
-  await element?.evaluate((node) => node.setAttribute('style', 'background:#000!important;opacity:0!important'))
+  if (outcome === 'late') return hideFrame(frame)
+  return () => apart(frame).evaluate((layer) => document.querySelector(layer)?.remove(), LAYER)
 }
 
-async function uncover(frame: Frame): Promise<void> {
-  await apart(frame).evaluate((layer) => {
-    for (const box of document.querySelectorAll(layer)) box.remove()
-  }, LAYER)
+async function hideFrame(frame: Frame): Promise<() => Promise<void>> {
+  if (!frame.parentFrame()) throw new Error(HANGS)
+  const element = await frame.frameElement()
+  const before = await element?.evaluate((node) => {
+    const style = node.getAttribute('style')
+    node.setAttribute('style', `${style ?? ''};visibility:hidden!important`)
+    return style
+  })
+  return async () => {
+    await element?.evaluate((node, style) => {
+      if (style === null || style === undefined) node.removeAttribute('style')
+      else node.setAttribute('style', style)
+    }, before)
+  }
 }
 
 /** Runs in the page, apart from its scripts. Lays one box over each part of it that shows what the pattern matches. */

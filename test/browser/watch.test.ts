@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Browsing } from '../../src/browser/browsing.ts'
+import { harOf } from '../../src/browser/har.ts'
 import type { SeenEvent } from '../../src/browser/traffic.ts'
+import { parseHar } from '../../src/commands/har.ts'
 import { until } from '../process.ts'
 import { browse } from './browsing.ts'
 
@@ -12,7 +14,7 @@ const left: string[] = []
 const SECRET = 'pa ss"w/örd&1'
 
 const html = (body: string) =>
-  new Response(`<!doctype html><title>x</title>${body}`, { headers: { 'content-type': 'text/html' } })
+  new Response(`<!doctype html><title>x</title>${body}`, { headers: { 'content-type': 'text/html; charset=utf-8' } })
 const js = (body: string) => new Response(body, { headers: { 'content-type': 'text/javascript' } })
 const vendor = (name: string) => `http://v.test:${site.port}/g/collect?v=2&tid=G-TEST&en=${name}`
 const post = (name: string, body: string, headers = '{}') =>
@@ -58,7 +60,18 @@ const PAGES: Record<string, () => Response> = {
       Promise.reject(new TypeError('rejected'))</script>`),
   '/redirect': () => new Response(null, { status: 302, headers: { location: '/redirected' } }),
   '/redirected': () => html('here'),
-  '/library': () => html(`<script src="http://www.googletagmanager.com/gtag/js?id=G-TEST"></script>`),
+  '/secret': () =>
+    html(`<script type=module>
+      const secret = ${JSON.stringify(SECRET)}
+      ${post('secret-form', `new URLSearchParams({ 'ep.password': secret })`)}
+      ${post('secret-json', 'JSON.stringify({ secret })')}
+      await fetch('${vendor('secret-url')}&ep.secret=' + encodeURIComponent(secret), {
+        headers: { 'x-own': btoa('user:' + unescape(encodeURIComponent(secret))) } })
+      await fetch('/echo/' + encodeURIComponent(secret))
+      history.pushState(null, '', '/at/' + encodeURIComponent(secret))
+      await fetch('${vendor('secret-path')}')
+      console.error('signed in with', secret)
+    </script>`),
 }
 
 const site = Bun.serve({
@@ -176,4 +189,25 @@ test('a service worker is heard once, also for what passes through it', async ()
   const seen = await events('service', 'controlled')
   expect(seen.map(brief)).toEqual(['service /service ', 'controlled /controlled through'])
   expect(left).toEqual([])
+})
+
+test('a secret stands in nothing that is kept', async () => {
+  await browsing.page.goto(at('/secret'))
+  const seen = await events('secret-form', 'secret-json', 'secret-url', 'secret-path')
+  expect(seen.map(({ params }) => params['ep.password'] ?? params['ep.secret'] ?? '')).toEqual(['***', '', '***', ''])
+  const { requests, errors } = browsing.traffic
+  const kept = JSON.stringify({ seen, requests, errors, har: harOf(requests) })
+  for (const spelled of [SECRET, encodeURIComponent(SECRET), JSON.stringify(SECRET).slice(1, -1), 'w/%C3%B6rd', 'wörd'])
+    expect(kept).not.toContain(spelled)
+  expect(kept).toContain('signed in with ***')
+})
+
+test('a HAR of it is read by others, with every request and body', () => {
+  const { requests } = browsing.traffic
+  const har = JSON.stringify(harOf(requests))
+  const hits = parseHar(har, 'requests.har')
+  const urls = requests.map(({ url }) => url)
+  expect(urls.length).toBeGreaterThan(30)
+  expect(hits.map(({ url }) => url)).toEqual(urls)
+  expect(hits.find(({ url }) => url.includes('en=blob'))).toMatchObject({ method: 'POST', body: 'ep.body=blob' })
 })
