@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { Browsers } from '../../src/browser/browsers.ts'
+import { processesOf } from '../../src/browser/memory.ts'
+import { temporaryFolder, until } from '../process.ts'
+import type { TestPlan } from './browsing-task.ts'
+import { installedChromium } from './installed-chromium.ts'
+
+const COMMAND = [process.execPath, '--no-env-file', resolve(import.meta.dir, 'browsing-task.ts')]
+const RUNS = 8
+
+const site = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  fetch: () => new Response('<title>Shop</title>', { headers: { 'content-type': 'text/html' } }),
+})
+const folder = temporaryFolder()
+const inFolder = join(folder.path, 'browsers')
+let chromium: string
+
+beforeAll(async () => {
+  chromium = await installedChromium()
+})
+afterAll(async () => {
+  await site.stop(true)
+  folder[Symbol.dispose]()
+})
+
+function browsers(options: Partial<ConstructorParameters<typeof Browsers>[0]> = {}): Browsers {
+  const none = { outboundProxy: '', outboundCa: '' }
+  return new Browsers({
+    ...{ chromium, folder: inFolder, concurrency: 1, outboundAllow: ['127.0.0.1'], command: COMMAND, ...none },
+    ...options,
+  })
+}
+
+interface Asked {
+  after?: TestPlan['after']
+  orgId?: string
+  limitMs?: number
+  stopping?: AbortSignal
+  onMessage?: (title: string) => void
+}
+
+async function run(of: Browsers, { after = 'end', orgId = 'org_1', limitMs = 60_000, stopping, onMessage }: Asked) {
+  const told: string[] = []
+  const { error } = await of.run<TestPlan, string>({
+    orgId,
+    task: 'walk',
+    plan: (own) => ({
+      browsing: { ...own, device: 'desktop', vendorRequests: 'answer', secrets: [], userAgentSuffix: '' },
+      url: `http://127.0.0.1:${site.port}/`,
+      after,
+    }),
+    limitMs,
+    stopping: stopping ?? new AbortController().signal,
+    onStart: () => undefined,
+    onMessage: (title) => {
+      told.push(title)
+      onMessage?.(title)
+    },
+  })
+  return { told, error }
+}
+
+/** Processes of browsers of these tests that run: all that name the folder. */
+function processes(): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => commandOf(pid).includes(inFolder) || commandOf(pid).includes('browsing-task.ts\0browse'))
+    .filter((pid) => isAlive(pid))
+}
+
+function commandOf(pid: number): string {
+  return read(`/proc/${pid}/cmdline`)
+}
+
+const isAlive = (pid: number) => !/\) Z /.test(read(`/proc/${pid}/stat`))
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+const runner = () => processes().find((pid) => commandOf(pid).includes('browsing-task.ts\0browse'))
+const browser = () => processes().find((pid) => commandOf(pid).includes(`--user-data-dir=${inFolder}`))
+
+/** What a run that is under way leads to when `act` is done in its midst. */
+async function inMidst(act: () => void, asked: Asked = {}) {
+  const running = run(browsers(), { after: 'wait', ...asked, onMessage: act })
+  return await running
+}
+
+async function expectNothingLeft() {
+  await until('the end of all processes', () => processes().length === 0)
+  expect(existsSync(inFolder) ? readdirSync(inFolder) : []).toEqual([])
+}
+
+describe('browsers', () => {
+  test('run a task in a process of its own, and tell what it tells', async () => {
+    expect(await run(browsers(), {})).toEqual({ told: ['Shop'], error: null })
+    await expectNothingLeft()
+  })
+
+  test('say why a task failed', async () => {
+    expect(await run(browsers(), { after: 'fail' })).toEqual({ told: ['Shop'], error: 'as planned' })
+    await expectNothingLeft()
+  })
+
+  test.each<[string, () => number | undefined, RegExp]>([
+    ['browser', browser, /^the browser ended \(SIGKILL\)$/],
+    ['runner', runner, /^the process of the browser ended \(SIGKILL\)$/],
+  ])('end when the %s is killed, and the next one runs', async (_, find, why) => {
+    const { told, error } = await inMidst(() => process.kill(find() ?? 0, 'SIGKILL'))
+    expect(told).toEqual(['Shop'])
+    expect(error).toMatch(why)
+    await expectNothingLeft()
+    expect(await run(browsers(), {})).toEqual({ told: ['Shop'], error: null })
+  })
+
+  test('end a task that does not hear', async () => {
+    const { error } = await run(browsers(), { after: 'hang', limitMs: 3000 })
+    expect(error).toBe('it took longer than 3 s')
+    await expectNothingLeft()
+  })
+
+  test('end with the server', async () => {
+    const stopping = new AbortController()
+    const { error } = await inMidst(() => stopping.abort(), { stopping: stopping.signal })
+    expect(error).toBe('it was stopped with the server')
+    await expectNothingLeft()
+  })
+
+  test.each(['SIGKILL', 'SIGTERM'] as const)('end with a server that %s ends', async (signal) => {
+    const asked = { chromium, folder: inFolder, url: `http://127.0.0.1:${site.port}/` }
+    const server = Bun.spawn([...COMMAND, 'serve', JSON.stringify(asked)], { stdio: ['ignore', 'pipe', 'inherit'] })
+    // Its first line: the browser shows the page.
+    for await (const _ of server.stdout) break
+    expect(browser()).toBeDefined()
+    server.kill(signal)
+    await server.exited
+    await until('the end of all processes', () => processes().length === 0)
+    // The next start removes its files.
+    browsers()
+    expect(existsSync(inFolder)).toBe(false)
+  })
+
+  test('end when they take too much memory', async () => {
+    const of = browsers({ memoryBytes: 400 * 2 ** 20 })
+    const { error } = await run(of, { after: 'take memory' })
+    expect(error).toBe('the browser took more than 400 MiB of memory')
+    await expectNothingLeft()
+  })
+
+  test('say what is to be done where there is no Chromium, or one that does not start', async () => {
+    const missing = browsers({ chromium: '/nowhere/chromium' })
+    const why = 'TAGWARDEN_CHROMIUM names /nowhere/chromium, which is no executable file: name one, or leave it empty'
+    expect(missing.fault()).toBe(why)
+    expect(await run(missing, {})).toEqual({ told: [], error: why })
+    const { told, error } = await run(browsers({ chromium: '/bin/false' }), {})
+    expect(told).toEqual([])
+    expect(error).toStartWith('Chromium did not start: ')
+    expect(browsers().fault()).toBeNull()
+  })
+
+  test('take turns by organization', async () => {
+    const of = browsers({ command: ['/bin/false'] })
+    const order: string[] = []
+    const asked = ['a', 'a', 'a', 'b', 'b'].map((orgId) =>
+      of.run({
+        ...{ orgId, task: 'walk', limitMs: 1000, stopping: new AbortController().signal },
+        plan: () => null,
+        onStart: () => order.push(orgId),
+        onMessage: () => undefined,
+      }),
+    )
+    for (const { error } of await Promise.all(asked)) expect(error).toStartWith('the process of the browser ended')
+    expect(order).toEqual(['a', 'b', 'a', 'b', 'a'])
+  })
+
+  test('leave no process, file or descriptor, however many run', async () => {
+    const of = browsers()
+    await run(of, {})
+    const before = readdirSync('/proc/self/fd').length
+    for (let n = 0; n < RUNS; n++) expect(await run(of, {})).toEqual({ told: ['Shop'], error: null })
+    await expectNothingLeft()
+    await until('descriptors to be closed', () => readdirSync('/proc/self/fd').length <= before)
+  }, 120_000)
+
+  test('a group that has ended has no processes', () => {
+    expect(processesOf(2 ** 30)).toEqual([])
+  })
+})

@@ -1,0 +1,44 @@
+import { Browsers } from '../../src/browser/browsers.ts'
+import type { BrowsingOptions } from '../../src/browser/browsing.ts'
+import { browseForParent } from '../../src/browser/browsing-process.ts'
+import { openBrowsing } from '../../src/browser/open.ts'
+import type { Task } from '../../src/browser/task.ts'
+
+/** Started in place of the program: opens a page, tells its title, and then does what is asked of it. */
+export interface TestPlan {
+  browsing: BrowsingOptions
+  url: string
+  after: 'end' | 'fail' | 'wait' | 'hang' | 'take memory'
+}
+
+const open: Task<TestPlan, string> = async ({ browsing: options, url, after }, tell, stopping) => {
+  await using browsing = await openBrowsing(options, stopping)
+  await browsing.page.goto(url)
+  tell(await browsing.page.title())
+  if (after === 'end') return
+  if (after === 'fail') throw new Error('as planned')
+  if (after === 'hang') for (;;) Bun.sleepSync(1000)
+  if (after === 'take memory') void browsing.page.evaluate(TAKE_MEMORY).catch(() => undefined)
+  throw new Error(await browsing.gone)
+}
+
+const TAKE_MEMORY = `{ const all = []; setInterval(() => all.push(new Uint8Array(32 * 2 ** 20).fill(1)), 20) }`
+
+/** A server that has one run, whose page stays open; it says so on stdout. */
+async function serve({ chromium, folder, url }: { chromium: string; folder: string; url: string }): Promise<void> {
+  const command = [process.execPath, '--no-env-file', import.meta.path]
+  const own = { outboundAllow: ['127.0.0.1'], outboundProxy: '', outboundCa: '' }
+  await new Browsers({ chromium, folder, concurrency: 1, command, ...own }).run<TestPlan, string>({
+    ...{ orgId: 'org_1', task: 'walk', limitMs: 60_000, stopping: new AbortController().signal },
+    plan: (has) => ({
+      browsing: { ...has, device: 'desktop', vendorRequests: 'answer', secrets: [], userAgentSuffix: '' },
+      ...{ url, after: 'wait' },
+    }),
+    onStart: () => undefined,
+    onMessage: (title) => console.log(title),
+  })
+}
+
+const [, , command, asked = ''] = process.argv
+if (command === 'serve') await serve(JSON.parse(asked))
+if (process.send) await browseForParent({ walk: async () => open as Task })
