@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'bun:test'
+import { decodeHit } from '../decoders/index.ts'
+import { type Asked, answerTo, isAnswered } from './vendor-answer.ts'
+
+const ASKED: Asked = { method: 'GET', resourceType: 'xhr', isPage: false, headers: {} }
+const COLLECT = 'https://www.google-analytics.com/g/collect?v=2&tid=G-A&en=page_view'
+const decode = (url: string, method = 'GET', body: string | null = null) => decodeHit({ url, method, body })
+
+describe('what does not leave', () => {
+  const CASES: [string, boolean, string, Partial<Asked>][] = [
+    ['an event', true, COLLECT, {}],
+    ['an event as an image', true, COLLECT, { resourceType: 'image' }],
+    ['an event in a frame', true, COLLECT, { resourceType: 'document' }],
+    ['a page that somebody goes to', false, COLLECT, { resourceType: 'document', isPage: true }],
+    ['a preflight of an event', true, COLLECT, { method: 'OPTIONS', resourceType: 'preflight' }],
+    ['the code of a vendor', false, 'https://www.googletagmanager.com/gtag/js?id=G-A', { resourceType: 'script' }],
+    ['what nobody knows', false, 'https://shop.example/api', {}],
+  ]
+  for (const [name, answered, url, asked] of CASES) {
+    test(`${name}: ${answered ? 'answered' : 'leaves'}`, () => {
+      const full = { ...ASKED, ...asked }
+      expect(isAnswered(decode(url, full.method), full)).toBe(answered)
+    })
+  }
+
+  test('what a vendor sends that cannot be read does not leave', () => {
+    const broken = { ...decode(COLLECT), events: [], kind: null, error: 'it is broken' }
+    expect(isAnswered(broken, ASKED)).toBe(true)
+  })
+
+  test('a vendor’s request without an event leaves when it asks for something', () => {
+    const silent = { ...decode(COLLECT), events: [], kind: null }
+    expect(isAnswered(silent, ASKED)).toBe(false)
+    expect(isAnswered(silent, { ...ASKED, method: 'POST' })).toBe(true)
+    expect(isAnswered(silent, { ...ASKED, resourceType: 'image' })).toBe(true)
+  })
+})
+
+describe('an answer is what the page expects', () => {
+  const CASES: [Partial<Asked>, number, string | undefined][] = [
+    [{ resourceType: 'image' }, 200, 'image/gif'],
+    [{ resourceType: 'script' }, 200, 'text/javascript'],
+    [{ resourceType: 'document' }, 200, 'text/html'],
+    [{ resourceType: 'ping' }, 204, undefined],
+    [{ resourceType: 'xhr' }, 204, undefined],
+    [{ resourceType: 'xhr', headers: { Accept: 'application/json' } }, 200, 'application/json'],
+    [{ resourceType: 'xhr', method: 'POST', headers: { 'Content-Type': 'application/json' } }, 200, 'application/json'],
+    [{ resourceType: 'preflight', method: 'OPTIONS' }, 204, undefined],
+  ]
+  for (const [asked, status, type] of CASES) {
+    test(JSON.stringify(asked), () => {
+      const answer = answerTo('Any', { ...ASKED, ...asked })
+      expect(answer.status).toBe(status)
+      expect(answer.headers.find(({ name }) => name === 'content-type')?.value).toBe(type as string)
+      expect(answer.headers).toContainEqual({ name: 'cache-control', value: 'no-store' })
+    })
+  }
+
+  test('its origin may read it, with credentials and with the headers that it asks for', () => {
+    const headers = {
+      Origin: 'https://shop.example',
+      'Access-Control-Request-Method': 'POST',
+      'Access-Control-Request-Headers': 'x-own',
+    }
+    const sent = answerTo('Any', { ...ASKED, method: 'OPTIONS', headers }).headers
+    expect(Object.fromEntries(sent.map(({ name, value }) => [name, value]))).toMatchObject({
+      'access-control-allow-origin': 'https://shop.example',
+      'access-control-allow-credentials': 'true',
+      'access-control-allow-methods': 'POST',
+      'access-control-allow-headers': 'x-own',
+    })
+  })
+
+  test('a library that waits for its vendor’s words gets them', () => {
+    expect(String(Buffer.from(answerTo('Segment', ASKED).body))).toBe('{"success":true}')
+  })
+})
