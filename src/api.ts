@@ -18,7 +18,6 @@ import { type Privacy, privacyFrom } from './conditions/privacy.ts'
 import { type Config, oidcSettings, retentionMs } from './config.ts'
 import type { Clock, Instant } from './core/clock.ts'
 import type { SecretBox } from './core/secret-box.ts'
-import { pathsOf } from './data-folder/paths.ts'
 import type { Composer } from './digest/composer.ts'
 import { digestRoutes } from './digest/routes.ts'
 import type { DomainDirectory } from './domains/directory.ts'
@@ -213,7 +212,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
     ...shareRoutes({
       ...{ db, clock, publicUrl, privacyOf },
       limit: new RateLimit(clock, config.rateSigninPerMinute / 60, 60),
-      findRun: runsToShare(db, pathsOf(config.data).runs),
+      findRun: runsToShare(db, parts.runFiles),
     }),
     ...flowRoutes(parts, privacyOf),
   ]

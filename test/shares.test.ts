@@ -144,7 +144,7 @@ describe('a shared run', () => {
       ),
     )
     facts.events[0].params = { [mark]: mark, constructor: mark, __proto__x: mark }
-    const id = storeRun(world, facts, { name: mark })
+    const id = storeRun(world, facts, { name: mark, picture: () => PNG })
     const html = await (await open(world, new URL((await share(world, id)).body.url).pathname)).text()
     expect(html).not.toContain('<script')
     expect(html).not.toContain('src=x onerror=alert(1)>')

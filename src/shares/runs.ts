@@ -1,6 +1,6 @@
-import { join } from 'node:path'
 import { findAudit, pagesAfter } from '../audits/store.ts'
 import { AppError } from '../core/error.ts'
+import type { RunFiles } from '../flows/run-files.ts'
 import { factsOf, findRun } from '../flows/run-store.ts'
 import { findFlowTest } from '../flows/store.ts'
 import type { Db } from '../store/database.ts'
@@ -18,12 +18,11 @@ export interface RunToShare {
 /** Returns a run of a flow test, or an audit, of the organization; null when it has none of that id. */
 export type FindRunToShare = (run: RunOf) => RunToShare | null
 
-/** `runsFolder`: where the files of runs are, in a folder of each. */
-export function runsToShare(db: Db, runsFolder: string): FindRunToShare {
-  return (run) => flowRunToShare(db, runsFolder, run) ?? auditToShare(db, run)
+export function runsToShare(db: Db, files: RunFiles): FindRunToShare {
+  return (run) => flowRunToShare(db, files, run) ?? auditToShare(db, run)
 }
 
-function flowRunToShare(db: Db, runsFolder: string, { orgId, runId }: RunOf): RunToShare | null {
+function flowRunToShare(db: Db, files: RunFiles, { orgId, runId }: RunOf): RunToShare | null {
   const run = orNull(() => findRun(db, { orgId, id: runId }))
   if (!run) return null
   const { testId, status, startedAt, finishedAt, createdAt, region, error, headline, attempts } = run
@@ -32,17 +31,17 @@ function flowRunToShare(db: Db, runsFolder: string, { orgId, runId }: RunOf): Ru
       if (finishedAt === null || (status !== 'passed' && status !== 'failed')) return null
       const { name } = findFlowTest(db, { orgId, id: testId })
       const { steps, findings, events, errors } = factsOf(db, runId)
+      const pictures = files.screenshots(runId)
       return {
         ...{ kind: 'flow', name, headline, status, attempts, region, error, finishedAt },
         startedAt: startedAt ?? createdAt,
-        ...{ steps, findings, events, errors },
+        ...{ findings, events, errors },
+        // Pictures are not kept as long as the run.
+        steps: steps.map((step) => ({ ...step, screenshot: pictures.has(step.index) })),
       }
     },
     async screenshot(step) {
-      const { steps } = factsOf(db, runId)
-      if (!steps.some(({ index, screenshot }) => index === step && screenshot)) return null
-      const file = Bun.file(join(runsFolder, runId, `step-${step}.png`))
-      return (await file.exists()) ? file.bytes() : null
+      return files.screenshots(runId).has(step) ? files.screenshot(runId, step) : null
     },
   }
 }

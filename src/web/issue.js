@@ -1,5 +1,5 @@
 import { byId, element, issueLink, number, row, time } from './elements.js'
-import { ask } from './sign-in.js'
+import { ask, askPicture } from './sign-in.js'
 
 /** Fields that describe an event, with a dollar sign as in conditions. */
 const FIELDS = ['vendor', 'event', 'account', 'env', 'host', 'path', 'title', 'status', 'sessionId', 'customerId']
@@ -12,7 +12,7 @@ export async function loadIssue(id) {
   return () => draw(evidence)
 }
 
-function draw({ issue, alert, summary, explainedBy, events, badSample, goodSample }) {
+function draw({ issue, alert, summary, explainedBy, events, badSample, goodSample, run }) {
   document.title = `${issue.title} – Tagwarden`
   byId('issue-title').textContent = issue.title
   byId('issue-summary').textContent = summary
@@ -38,12 +38,35 @@ function draw({ issue, alert, summary, explainedBy, events, badSample, goodSampl
   byId('issue-facts').replaceChildren(
     ...known.map(([name, value]) => element('div', element('dt', name), element('dd', value))),
   )
+  drawRun(run)
   drawSamples({ Bad: parametersOf(badSample), Good: parametersOf(goodSample) })
   byId('issue-history').replaceChildren(
     ...issue.history.map(({ createdAt, kind, payload }) =>
       row(time(createdAt), kind.replaceAll('_', ' '), wide(words(payload))),
     ),
   )
+}
+
+/** Shows the steps of the run, and the picture of the last step that has one. */
+function drawRun(run) {
+  byId('issue-run').hidden = run === null || run.steps.length === 0
+  if (run === null) return
+  byId('issue-headline').textContent = run.headline ?? ''
+  const sentIn = (step) => run.sent.filter((one) => one.step === step).map(({ vendor, event }) => `${vendor} ${event}`)
+  byId('issue-steps').replaceChildren(
+    ...run.steps.map(({ title, status, error }, index) => row(title, status, error ?? '', sentIn(index).join(', '))),
+  )
+  byId('issue-picture').replaceChildren()
+  const pictured = run.steps.findLast(({ screenshot }) => screenshot !== null)
+  if (pictured) void showPicture(pictured)
+}
+
+async function showPicture({ title, screenshot }) {
+  const source = await askPicture(screenshot)
+  if (source === null) return
+  const picture = element('img')
+  Object.assign(picture, { src: source, alt: `What the browser showed after: ${title}` })
+  byId('issue-picture').replaceChildren(picture)
 }
 
 const namesOf = (events, field) => [...new Set(events.map((event) => event[field]))].join(', ')

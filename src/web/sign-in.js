@@ -8,12 +8,10 @@ if (location.hash) history.replaceState(null, '', location.pathname)
 /** Sends a request with the credential; fails with the server's message, and the response's `status`. */
 export async function ask(method, path, body) {
   const credential = sessionStorage.getItem('credential')
-  const org = sessionStorage.getItem('org')
   const response = await fetch(path, {
     method,
     headers: {
-      ...(credential ? { authorization: `Bearer ${credential}` } : {}),
-      ...(credential && org ? { 'x-org-id': org } : {}),
+      ...credentials(),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -22,6 +20,23 @@ export async function ask(method, path, body) {
   if (response.status === 401 && credential) forget()
   if (!response.ok) throw Object.assign(new Error(answer.error), { status: response.status })
   return answer
+}
+
+function credentials() {
+  const credential = sessionStorage.getItem('credential')
+  const org = sessionStorage.getItem('org')
+  return {
+    ...(credential ? { authorization: `Bearer ${credential}` } : {}),
+    ...(credential && org ? { 'x-org-id': org } : {}),
+  }
+}
+
+/** Answers a picture as an address that the page may show; null when there is none. */
+export async function askPicture(path) {
+  const response = await fetch(path, { headers: credentials() })
+  if (!response.ok) return null
+  const bytes = new Uint8Array(await response.arrayBuffer())
+  return `data:image/png;base64,${bytes.toBase64()}`
 }
 
 export const isSignedIn = () => sessionStorage.getItem('credential') !== null

@@ -3,12 +3,14 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'puppeteer-core'
 import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
+import { FLOW_TEST } from '../../src/issues/kinds/run-kinds.ts'
+import { applyRunFindings } from '../../src/issues/run-findings.ts'
 import { sharePage } from '../../src/shares/page/page.ts'
 import { SHARE_HEADERS } from '../../src/shares/page/style.ts'
 import { type AuditReport, publicReport } from '../../src/shares/report.ts'
 import { type TestApp, testApp } from '../app.ts'
 import { TEST_START } from '../fakes.ts'
-import { aRun, storeRun } from '../shared-run.ts'
+import { aRun, FINDINGS, storeRun } from '../shared-run.ts'
 import { startBrowser } from './chromium.ts'
 import { FAULTS } from './page-faults.ts'
 
@@ -145,6 +147,51 @@ test(
       expect(paper.length).toBeGreaterThan(1000)
       expect(asked.filter((url) => !url.startsWith(origin))).toEqual([])
       expect(trouble.filter((text) => !text.includes('favicon'))).toEqual([])
+    } finally {
+      await server.stop(true)
+    }
+  },
+  TEST_MS,
+)
+
+test(
+  'the page of an issue shows the run that found it',
+  async () => {
+    await using world = await testApp()
+    const { app, clock, owner } = world
+    const facts = aRun()
+    const id = storeRun(world, facts, { picture: () => shop })
+    const subject = { kind: FLOW_TEST, id: 'tst_1', orgId: owner.orgId, name: 'Checkout', domainId: null }
+    const parts = { db: app.db, now: clock.now(), privacy: PLAIN_PRIVACY, enqueue: () => undefined }
+    const run = {
+      id,
+      at: clock.now(),
+      findings: FINDINGS,
+      isWhole: true,
+      hosts: ['shop.example'],
+      events: facts.events,
+    }
+    applyRunFindings(parts, { ...subject, severity: 'high', impactValue: null, channels: [] }, run)
+    const { body } = await world.call('GET', '/v1/issues?q=transaction_id')
+    const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: (request) => world.app.fetch(request) })
+    try {
+      const page = await chromium.browser.newPage()
+      await page.goto(`http://127.0.0.1:${server.port}/issues/${body.issues[0].id}`)
+      await page.waitForSelector('#by-key button', { visible: true })
+      await page.type('#by-key input', owner.apiKey)
+      await page.click('#by-key button')
+      await page.waitForSelector('#issue-picture img')
+      const width = await page.$eval('#issue-picture img', async (image) => {
+        await image.decode()
+        return image.naturalWidth
+      })
+      expect(width).toBe(1280)
+      const steps = await page.$$eval('#issue-steps tr', (rows) =>
+        rows.map((row) => [...row.children].map(({ textContent }) => textContent)),
+      )
+      expect(steps).toHaveLength(5)
+      expect(steps[3]).toEqual(['Click “Buy”', 'passed', '', 'Google Analytics 4 purchase'])
+      expect(steps[4]).toEqual(['Click “Print”', 'failed', 'there is no such element', ''])
     } finally {
       await server.stop(true)
     }
