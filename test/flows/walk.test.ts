@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Glob } from 'bun'
 import type { Browsing } from '../../src/browser/browsing.ts'
 import type { KnownElement } from '../../src/flows/element.ts'
 import type { RecordedStep } from '../../src/flows/recording.ts'
@@ -35,6 +38,9 @@ const PAGES: Record<string, string> = {
   '/doubled': '<button>Add to basket</button><p>x</p><button>Add to basket</button>',
   '/banner': `<div id=cookie-banner style="position:fixed;inset:0;background:#eee"><button onclick="said='no';parentNode.remove()">Reject all</button>
     <button onclick="said='yes';parentNode.remove()">Accept all</button></div><button id=go>Go</button><script>said=''</script>`,
+  '/tags': `<button id=pay onclick="setTimeout(() => tag('purchase'), 900)">Pay</button><button id=other onclick="tag('other')">Other</button>
+    <input id=pw aria-label=Password><script>tag = (name) =>
+      navigator.sendBeacon('https://www.google-analytics.com/g/collect?v=2&tid=G-TEST123&en=' + name + '&ep.typed=' + pw.value)</script>`,
   '/onetrust': `<div id=onetrust-banner-sdk><button id=onetrust-accept-btn-handler onclick="said='yes';parentNode.remove()">Fine</button></div><script>said=''</script>`,
 }
 
@@ -61,6 +67,9 @@ afterAll(async () => {
 })
 
 interface Walked {
+  told: WalkMessage[]
+  /** Everything that was written, as text. */
+  files: string
   steps: StepResult[]
   elements: (KnownElement | null)[]
   error: string | null
@@ -89,7 +98,10 @@ async function walked(steps: RecordedStep[], more: Partial<WalkPlan> = {}): Prom
   await walkIn(browsing, plan, (message) => told.push(message), new AbortController().signal)
   const done = told.find((message) => message.kind === 'done')
   const stepped = told.filter((message) => message.kind === 'step')
+  const files = [...new Glob('*').scanSync(folder.path)].map((name) => readFileSync(join(folder.path, name), 'latin1'))
   return {
+    told,
+    files: files.join(''),
     steps: stepped.map(({ step }) => step),
     elements: stepped.map(({ element }) => element),
     error: done?.error ?? null,
@@ -215,4 +227,33 @@ test('the time of a run ends it', async () => {
 test('a page in an endless loop fails its step', async () => {
   const { steps } = await walked([open(), click('#freeze'), click('#buy')])
   expect(steps.map(({ status }) => status)).toEqual(['passed', 'failed', 'skipped'])
+}, 60_000)
+
+test('a late tag belongs to the step that caused it, and is waited for', async () => {
+  const expectations = [{ step: 1, vendor: 'Google Analytics 4', event: 'purchase', withinMs: 20_000 }]
+  const { told } = await walked([open('/tags'), click('#pay'), click('#other')], { expectations })
+  const events = told.flatMap((message) => (message.kind === 'event' ? [message.event] : []))
+  expect(events.map(({ event, step, answered }) => [event, step, answered])).toEqual([
+    ['purchase', 1, true],
+    ['other', 2, true],
+  ])
+  const done = told.findLast((message) => message.kind === 'done')
+  expect(done?.pausedMs).toBeGreaterThan(900)
+}, 60_000)
+
+test('a secret that is typed is in nothing that is told or written', async () => {
+  await using own = await browse({ secrets: ['s3cret-Pass'] })
+  const before = browsing
+  browsing = own
+  try {
+    const typing: RecordedStep = { type: 'change', selectors: ['aria/Password'], value: '{{pw}}' }
+    const values = { base, pw: 's3cret-Pass' }
+    const { told, files, steps } = await walked([open('/tags'), typing, click('#other')], { values })
+    expect(steps.map(({ status }) => status)).toEqual(['passed', 'passed', 'passed'])
+    expect(JSON.stringify(told)).not.toContain('s3cret')
+    expect(files).not.toContain('s3cret')
+    expect(files).toContain('PNG')
+  } finally {
+    browsing = before
+  }
 }, 60_000)
