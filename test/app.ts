@@ -1,11 +1,12 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { type App, type AppOptions, openApp } from '../src/app.ts'
 import { readConfig, type SettingName } from '../src/config.ts'
+import { pathsOf } from '../src/data-folder/paths.ts'
 import { initialize } from '../src/org/store.ts'
-import { type Answer, type Client, type TestClock, testClock } from './fakes.ts'
+import { type Answer, type Client, emptyDatabase, type TestClock, testClock } from './fakes.ts'
 
 export type JobName =
   | 'heartbeat'
@@ -88,6 +89,9 @@ export async function testApp(
     },
   }
   let folder = join(root, '1')
+  // As a first start makes it, without waiting for the disk after each of its steps.
+  mkdirSync(folder, { mode: 0o700 })
+  writeFileSync(pathsOf(folder).database, emptyDatabase(), { mode: 0o600 })
   const open = () => {
     const config = readConfig({ listen: '127.0.0.1:8787', ...RATES, ...settings, data: folder }, {})
     return openApp({ config, clock, log, jitter: () => 0, ...options })

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { memoryDb } from '../../test/fakes.ts'
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { plainEvent } from '../core/event.fixture.ts'
 import type { StoredEvent } from '../core/event.ts'
 import { type BatchRecord, linesOf } from '../ingest/segment-file.ts'
-import { openDatabase } from '../store/database.ts'
 import { Manifest } from '../warehouse/duckdb/manifest.ts'
 import { DuckdbWarehouse } from '../warehouse/duckdb/warehouse.ts'
 import type { Alert, AlertInput } from './alert.ts'
@@ -58,7 +58,7 @@ const BATCH: BatchRecord = {
 export async function warehouseWith(events: readonly StoredEvent[]) {
   const root = mkdtempSync(join(tmpdir(), 'alerts-'))
   const folder = join(root, 'events')
-  const db = openDatabase(':memory:')
+  const db = memoryDb()
   const spool = (name: string, part: readonly StoredEvent[]) => {
     const path = join(root, name)
     writeFileSync(path, part.flatMap((event) => linesOf([event], BATCH).lines.map((line) => `${line}\n`)).join(''))

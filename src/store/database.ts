@@ -6,12 +6,13 @@ import { makePrivateFile } from './private-file.ts'
 export type Db = Database.Database
 
 /**
- * Opens the database and brings it to this version's schema. `:memory:` is a database of its own for tests.
- * Fails when the file was written by a newer version: going back would lose what that version stored.
+ * Opens the database and brings it to this version's schema. `:memory:` is a database of its own for tests, and bytes
+ * are one in memory that begins as a copy of them. Fails when the file was written by a newer version: going back would
+ * lose what that version stored.
  */
-export function openDatabase(path: string): Db {
+export function openDatabase(path: string | Buffer): Db {
   // SQLite would make it readable for every user of the machine; its other files get the mode of this one.
-  if (path !== ':memory:') makePrivateFile(path)
+  if (typeof path === 'string' && path !== ':memory:') makePrivateFile(path)
   const db = new Database(path)
   try {
     setUp(db)

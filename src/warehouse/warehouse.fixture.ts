@@ -2,13 +2,13 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { TEST_START, testClock } from '../../test/fakes.ts'
+import { memoryDb, TEST_START, testClock } from '../../test/fakes.ts'
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
 import { plainEvent } from '../core/event.fixture.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { SegmentCount } from '../ingest/segment-count.ts'
 import { Spool } from '../ingest/spool.ts'
-import { type Db, openDatabase } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { planMerges, runMerge } from './duckdb/compact.ts'
 import { compactRollups } from './duckdb/compact-rollups.ts'
 import { duckdbDialect } from './duckdb/dialect.ts'
@@ -140,7 +140,7 @@ export class WarehouseStand {
 
   private constructor(private readonly settings: Partial<EngineOptions>) {
     for (const path of [this.folder, this.spoolFolder]) mkdirSync(path)
-    this.db = openDatabase(':memory:')
+    this.db = memoryDb()
     this.manifest = new Manifest(this.db)
     this.spool = this.newSpool()
   }

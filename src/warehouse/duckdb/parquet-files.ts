@@ -34,6 +34,29 @@ const MEMORY = '200MB'
 const READER_MEMORY = '400MB'
 const READER_THREADS = Math.min(4, availableParallelism())
 
+/** Starts when it is first needed: many data folders are opened for one thing, and each engine that runs has threads. */
+class Engine {
+  private instance: Promise<DuckDBInstance> | null = null
+  private isClosed = false
+
+  constructor(private readonly settings: Record<string, string>) {}
+
+  /** Fails when it is closed. */
+  async started(): Promise<DuckDBInstance> {
+    if (this.isClosed) throw new Error('the engine is closed')
+    this.instance ??= DuckDBInstance.create(':memory:', this.settings)
+    return this.instance
+  }
+
+  close(): void {
+    this.isClosed = true
+    void this.instance?.then(
+      (instance) => instance.closeSync(),
+      () => {},
+    )
+  }
+}
+
 /** Who waits for an answer: each has an engine, so that none takes the memory of another. */
 export type Reader = 'search' | 'insights' | 'jobs'
 
@@ -47,9 +70,9 @@ export class ParquetFiles {
   readonly check: FileCheck
 
   private constructor(
-    private readonly readers: Record<Reader, DuckDBInstance>,
+    private readonly readers: Record<Reader, Engine>,
     /** Loads and compacts on one core, so that the collector keeps the others. */
-    private readonly writer: DuckDBInstance,
+    private readonly writer: Engine,
     private readonly options: ParquetOptions,
   ) {
     const { folder, manifest, clock, damaged = () => {}, restored = () => {} } = options
@@ -62,7 +85,7 @@ export class ParquetFiles {
     for (const path of [tmp, join(options.folder, COUNTS), join(options.folder, pagesIn(''))])
       mkdirSync(path, { recursive: true })
     const engine = (threads: number, memory: string) =>
-      DuckDBInstance.create(':memory:', {
+      new Engine({
         memory_limit: options.memoryLimit ?? memory,
         threads: String(threads),
         temp_directory: tmp,
@@ -73,12 +96,11 @@ export class ParquetFiles {
         autoload_known_extensions: 'false',
         preserve_insertion_order: 'false',
       })
-    const readers = {
-      search: await engine(READER_THREADS, READER_MEMORY),
-      insights: await engine(READER_THREADS, READER_MEMORY),
-      jobs: await engine(READER_THREADS, MEMORY),
-    }
-    return new ParquetFiles(readers, await engine(1, MEMORY), options)
+    const search = engine(READER_THREADS, READER_MEMORY)
+    // An engine that does not start here stops the start of the program.
+    await search.started()
+    const readers = { search, insights: engine(READER_THREADS, READER_MEMORY), jobs: engine(READER_THREADS, MEMORY) }
+    return new ParquetFiles(readers, engine(1, MEMORY), options)
   }
 
   get folder(): string {
@@ -160,7 +182,7 @@ export class ParquetFiles {
   }
 
   close(): void {
-    for (const engine of [...Object.values(this.readers), this.writer]) engine.closeSync()
+    for (const engine of [...Object.values(this.readers), this.writer]) engine.close()
   }
 
   /** Deletes files that left the manifest, once no query that may still read them is running. */
@@ -259,8 +281,9 @@ export class ParquetFiles {
     await this.run(`SELECT bit_xor(hash(file)) FROM read_parquet(${quoteText(path)}) AS file`)
   }
 
-  private execute<T>(engine: DuckDBInstance, sql: string, options: ExecuteOptions = {}): Promise<T[]> {
-    return execute<T>(engine, sql, { ...options, signals: [this.interruption.signal, ...(options.signals ?? [])] })
+  private async execute<T>(engine: Engine, sql: string, options: ExecuteOptions = {}): Promise<T[]> {
+    const signals = [this.interruption.signal, ...(options.signals ?? [])]
+    return execute<T>(await engine.started(), sql, { ...options, signals })
   }
 }
 
