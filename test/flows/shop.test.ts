@@ -1,0 +1,209 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
+import type { KnownElement } from '../../src/flows/element.ts'
+import type { Expectation } from '../../src/flows/expectation.ts'
+import { headlineOf } from '../../src/flows/headline.ts'
+import { judgeRun } from '../../src/flows/judge.ts'
+import { ownExpectations } from '../../src/flows/own-expectations.ts'
+import { parseRecording, type RecordedStep } from '../../src/flows/recording.ts'
+import type { RunEvent, StepResult } from '../../src/flows/run.ts'
+import { walk } from '../../src/flows/walk/walk.ts'
+import type { WalkMessage, WalkPlan } from '../../src/flows/walk-plan.ts'
+import { browsingOptions } from '../browser/browsing.ts'
+import { temporaryFolder } from '../process.ts'
+import { openShop } from './shop.ts'
+
+const shop = openShop()
+afterAll(() => shop[Symbol.dispose]())
+
+const GA4 = 'Google Analytics 4'
+const open = (path: string): RecordedStep => ({ type: 'navigate', url: `${shop.origin}${path}` })
+const click = (selectors: unknown[], more: object = {}): RecordedStep => ({
+  type: 'click',
+  selectors,
+  offsetX: 5,
+  offsetY: 5,
+  ...more,
+})
+const change = (id: string, value: string): RecordedStep => ({ type: 'change', selectors: [[`#${id}`]], value })
+const event = (step: number, name: string, data?: Expectation['data'], vendor = GA4): Expectation => ({
+  ...{ step, vendor, event: name, withinMs: 1500 },
+  ...(data && { data }),
+})
+const price: Expectation['data'] = [
+  { parameter: 'cu', op: 'equals', values: ['EUR'] },
+  { parameter: 'epn.value', op: 'gt', values: ['0'] },
+]
+const order: Expectation['data'] = [...price, { parameter: 'ep.transaction_id', op: 'not_blank' }]
+
+/** Parts of a visit, each with what it must send. */
+const VISITS = {
+  home: {
+    steps: [open('/'), click([['aria/Red shoes'], ['#red']])],
+    expect: [event(0, 'page_view'), event(1, 'view_item')],
+  },
+  basket: {
+    steps: [open('/product'), click([['buy-box', '#add'], ['pierce/#add'], ['aria/Add to basket']])],
+    expect: [event(0, 'view_item'), event(1, 'add_to_cart', price), event(1, 'AddToCart', undefined, 'Meta Pixel')],
+  },
+  pay: {
+    steps: [open('/pay'), click([['#pay'], ['text/Pay now']], { frame: [0] })],
+    expect: [event(0, 'begin_checkout'), event(1, 'purchase', order), event(1, 'Purchase', undefined, 'Meta Pixel')],
+  },
+  login: {
+    steps: [open('/login'), change('email', '{{email}}'), change('password', '{{password}}'), click([['#in']])],
+    expect: [event(3, 'login')],
+  },
+} satisfies Record<string, { steps: RecordedStep[]; expect: Expectation[] }>
+
+interface Walked {
+  steps: StepResult[]
+  events: RunEvent[]
+  elements: Record<number, KnownElement>
+  errors: readonly string[]
+  error: string | null
+}
+
+type More = Partial<Pick<WalkPlan, 'consent' | 'elements' | 'refused' | 'values' | 'timeoutMs' | 'expectations'>>
+
+async function walkShop(visit: keyof typeof VISITS, fault: string, more: More = {}): Promise<Walked> {
+  using folder = temporaryFolder()
+  shop.fault = fault
+  const { steps, expect: expectations } = VISITS[visit]
+  const outboundAllow = ['127.0.0.1', '127.0.0.2']
+  const plan: WalkPlan = {
+    browsing: await browsingOptions(join(folder.path, 'browser'), { outboundAllow, secrets: ['open sesame'] }),
+    recording: parseRecording({ title: 'A visit', timeout: 4000, steps }, 'recording'),
+    values: { email: 'ann@shop.test', password: 'open sesame' },
+    expectations,
+    labels: {},
+    consent: { mode: 'none', selectors: [] },
+    elements: {},
+    refused: {},
+    timeoutMs: 60_000,
+    folder: join(folder.path, 'run'),
+    ...more,
+  }
+  await Bun.write(join(plan.browsing.folder, '.made'), '')
+  const walked: Walked = { steps: [], events: [], elements: {}, errors: [], error: null }
+  const tell = (message: WalkMessage) => {
+    if (message.kind === 'event') walked.events.push(message.event)
+    else if (message.kind === 'done') Object.assign(walked, { error: message.error, errors: message.errors })
+    else {
+      walked.steps.push(message.step)
+      if (message.element) walked.elements[message.step.index] = message.element
+    }
+  }
+  await walk(plan, tell, new AbortController().signal)
+  return walked
+}
+
+const judged = (
+  visit: keyof typeof VISITS,
+  { steps, events, error }: Walked,
+  expectations: readonly Expectation[] = VISITS[visit].expect,
+) => judgeRun({ steps, events, error, expectations, labels: {}, privacy: PLAIN_PRIVACY })
+const told = (visit: keyof typeof VISITS, walked: Walked, more: More = {}) =>
+  judged(visit, walked, more.expectations).map(({ kind, step, event }) =>
+    [kind, step, event].filter((part) => part !== null).join(' '),
+  )
+
+const neverRemoved: Expectation[] = [...VISITS.basket.expect, { event: 'remove_from_cart', max: 0 }]
+const button: KnownElement = { role: 'button', name: 'Add to basket', tag: 'button', text: 'Add to basket' }
+
+/** Each is wrong in one way at most: how, and what must be told of it. */
+const CASES: [name: string, visit: keyof typeof VISITS, fault: string, truth: string[], more?: More][] = [
+  ['all is well at home', 'home', '', []],
+  ['all is well in a shadow tree', 'basket', '', []],
+  ['all is well in a frame of another origin', 'pay', '', []],
+  ['all is well with a login', 'login', '', []],
+  ['a tag is gone', 'home', 'page_view gone', ['missing 0 page_view']],
+  ['a tag of the next page is gone', 'home', 'view_item gone', ['missing 1 view_item']],
+  ['all tags are gone', 'home', 'tags gone', ['missing 0 page_view', 'missing 1 view_item']],
+  ['the tag of a button is gone', 'basket', 'add_to_cart gone', ['missing 1 add_to_cart']],
+  ['one vendor is gone', 'basket', 'AddToCart gone', ['missing 1 AddToCart']],
+  ['the tag behind a frame is gone', 'pay', 'purchase gone', ['missing 1 purchase']],
+  ['the tag of a login is gone', 'login', 'login gone', ['missing 3 login']],
+  ['a tag is late', 'basket', 'add_to_cart late', []],
+  ['a tag comes with the unload', 'home', 'page_view beacon', ['missing 0 page_view']],
+  ['a tag is sent by a worker', 'basket', 'add_to_cart worker', []],
+  ['a tag is too late', 'basket', 'add_to_cart too late', ['missing 1 add_to_cart']],
+  ['a tag has another name', 'basket', 'add_to_cart renamed', ['missing 1 add_to_cart']],
+  [
+    'a tag has another account',
+    'basket',
+    'add_to_cart account',
+    ['missing 1 add_to_cart'],
+    { expectations: [{ ...event(1, 'add_to_cart'), account: 'G-SHOP' }] },
+  ],
+  ['another currency', 'basket', 'add_to_cart currency', ['wrong_data 1 add_to_cart']],
+  ['no value', 'basket', 'add_to_cart value', ['wrong_data 1 add_to_cart']],
+  ['no order', 'pay', 'purchase id', ['wrong_data 1 purchase']],
+  ['another currency of an order', 'pay', 'purchase currency', ['wrong_data 1 purchase']],
+  ['a tag is double', 'basket', 'add_to_cart double', ['duplicate 1 add_to_cart']],
+  ['a tag of another vendor is double', 'basket', 'AddToCart double', ['duplicate 1 AddToCart']],
+  ['an order is double', 'pay', 'purchase double', ['duplicate 1 purchase']],
+  ['a tag is unwanted', 'basket', 'unwanted', ['unexpected 1 remove_from_cart'], { expectations: neverRemoved }],
+  ['what is unwanted does not come', 'basket', '', [], { expectations: neverRemoved }],
+  [
+    'a tag comes more often than it may',
+    'basket',
+    'add_to_cart double',
+    ['unexpected 1 add_to_cart', 'duplicate 1 add_to_cart'],
+    { expectations: [{ ...event(1, 'add_to_cart'), max: 1 }] },
+  ],
+  ['a page is not found', 'basket', 'not found', ['step_failed 0']],
+  ['a page is broken', 'basket', 'broken', ['step_failed 0']],
+  ['a page hangs', 'basket', 'hang', ['step_failed 0']],
+  ['a page freezes', 'home', 'freeze', ['step_failed 0']],
+  ['a page freezes at a click', 'basket', 'freeze on click', ['step_failed 1']],
+  ['a page is slow', 'basket', 'slow', []],
+  ['a page is never idle', 'home', 'busy', []],
+  ['a page has an error', 'home', 'error', []],
+  ['a page shows a message', 'home', 'alert', []],
+  ['a page asks', 'basket', 'confirm', []],
+  ['a page asks before it is left', 'pay', 'beforeunload', []],
+  ['a click downloads a file', 'basket', 'download', []],
+  ['a click opens a tab', 'basket', 'new tab', []],
+  ['a page leads to a private address', 'home', 'private', ['step_failed 0']],
+  ['a page leads to a bad certificate', 'pay', 'certificate', ['step_failed 1']],
+  ['pages lead in a circle', 'pay', 'circle', ['step_failed 1']],
+  ['a button has another id', 'basket', 'button renamed', []],
+  ['a button has another text', 'basket', 'button reworded', []],
+  ['a button is gone', 'basket', 'button gone', ['step_failed 1']],
+  ['a button is double, and was healed', 'basket', 'button twice', ['step_failed 1'], { elements: { 1: button } }],
+  ['a button was healed, and its tag is gone', 'basket', 'renamed, no tag', ['missing 1 add_to_cart']],
+  ['a healing was refused', 'basket', 'button renamed', ['step_failed 1'], { refused: { 1: ['aria/Add to basket'] } }],
+  ['a banner hides the tags', 'home', 'banner', ['missing 0 page_view']],
+  ['a banner is accepted', 'home', 'banner', [], { consent: { mode: 'accept', selectors: [] } }],
+  ['another password', 'login', '', ['missing 3 login'], { values: { email: 'ann@shop.test', password: 'wrong' } }],
+]
+
+describe('the shop', () => {
+  test.each(CASES.map(([name, visit, fault, truth, more = {}]) => ({ name, visit, fault, truth, more })))(
+    '$name',
+    async ({ visit, fault, truth, more }) => {
+      const walked = await walkShop(visit, fault, more)
+      expect({ told: told(visit, walked, more), walked }).toEqual({ told: truth, walked })
+      const statuses = walked.steps.map(({ status }) => status)
+      expect(statuses.includes('failed')).toBe(truth.some((one) => one.startsWith('step_failed')))
+      if (fault === 'button renamed' && truth.length === 0) expect(statuses).toEqual(['passed', 'healed'])
+      expect(JSON.stringify(walked)).not.toContain('open sesame')
+    },
+    120_000,
+  )
+
+  test('at least 40 ways are known', () => expect(CASES.length).toBeGreaterThanOrEqual(40))
+
+  test('a run that passed passes its own expectations at the next visit, which a fault does not', async () => {
+    const first = await walkShop('pay', '')
+    const expectations = ownExpectations(first.events, PLAIN_PRIVACY).map((one) => ({ ...one, withinMs: 1500 }))
+    expect(expectations.length).toBeGreaterThanOrEqual(3)
+    const again = await walkShop('pay', '', { expectations })
+    expect(judged('pay', again, expectations)).toEqual([])
+    const wrong = await walkShop('pay', 'purchase id', { expectations })
+    const findings = judged('pay', wrong, expectations)
+    expect(headlineOf({ ...wrong, findings })).toBe('Purchase without its transaction id')
+  }, 120_000)
+})
