@@ -235,7 +235,7 @@ test('counts decide, whatever the order of events', () => {
       fc.array(anyEvent, { maxLength: 12 }),
       fc.array(anyExpectation, { maxLength: 5 }),
       (sent, expectations) => {
-        const events = sent.map(({ step, event, n }) => runEvent({ step, event, params: { [`ep.n`]: String(n) } }))
+        const events = sent.map(({ step, event, n }) => runEvent({ step, event, params: { 'ep.n': String(n) } }))
         const told = judge({ events, expectations: expectations as Expectation[] }).filter(
           ({ kind }) => kind !== 'duplicate',
         )

@@ -175,7 +175,7 @@ const CASES: [name: string, visit: keyof typeof VISITS, fault: string, truth: st
   ['a button is double, and was healed', 'basket', 'button twice', ['step_failed 1'], { elements: { 1: button } }],
   ['a button was healed, and its tag is gone', 'basket', 'renamed, no tag', ['missing 1 add_to_cart']],
   ['a healing was refused', 'basket', 'button renamed', ['step_failed 1'], { refused: { 1: ['aria/Add to basket'] } }],
-  ['a banner hides the tags', 'home', 'banner', ['missing 0 page_view']],
+  ['a banner holds back the tags and hides the page', 'home', 'banner', ['step_failed 1', 'missing 0 page_view']],
   ['a banner is accepted', 'home', 'banner', [], { consent: { mode: 'accept', selectors: [] } }],
   ['another password', 'login', '', ['missing 3 login'], { values: { email: 'ann@shop.test', password: 'wrong' } }],
 ]
