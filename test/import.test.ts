@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { Cron } from 'croner'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../src/core/clock.ts'
 import { importEvents } from '../src/data-folder/import-events.ts'
 import { openAllStores } from '../src/data-folder/open.ts'
@@ -197,4 +198,48 @@ test('an import opens no issue and tells nobody, whatever is watched', async () 
   )
   expect(opened).toContain('data_validation')
   expect(opened).toContain('volume_threshold')
+}, 120_000)
+
+test('what was imported is looked through and judged in the first round after a start', async () => {
+  await using app = await testApp()
+  const { id: domainId } = (await app.call('POST', '/v1/domains', { body: { name: 'Shop' } })).body
+  const end = app.clock.now()
+  const releasedAt = end - 2 * HOUR_MS
+  // Four hours, a purchase every 20 s; the release in the middle of them lost the id of the order.
+  const past = Array.from({ length: 4 * 180 }, (_, n) => {
+    const receivedAt = end - (n + 1) * 20 * SECOND_MS
+    const id = receivedAt < releasedAt ? { transaction_id: `T-${n}` } : {}
+    const params = { value: '42.5', mail: n % 90 ? 'none' : 'jane@example.com', ...id }
+    return JSON.stringify({
+      ...{ receivedAt, vendor: 'Google Analytics 4', event: 'purchase', sessionId: `s${n}`, version: 1, params },
+    })
+  })
+  await app.restart(async (folder) => void (await importLines(folder, app.clock, past.join('\n'), domainId)))
+  const change = { domainId, source: 'ci', ref: '1', title: 'Release 1', occurredAt: releasedAt, windowMinutes: 60 }
+  expect((await app.call('POST', '/v1/changes', { body: change })).status).toBe(201)
+  const rounds = ['look for personal data', 'check consent', 'judge changes'] as const
+  // Each comes within a minute of any start.
+  for (const name of rounds) {
+    const pattern = app.app.jobs.find((job) => job.name === name)?.pattern ?? ''
+    const times = new Cron(pattern, { timezone: 'UTC' }).nextRuns(100, new Date(end)).map(Number)
+    const waits = times.slice(1).map((at, n) => at - (times[n] ?? 0))
+    expect([name, Math.max(...waits) <= MINUTE_MS]).toEqual([name, true])
+  }
+  await app.run(...rounds)
+  const findings = async (of: string) => (await app.call('GET', `/v1/compliance/${of}`)).body.findings
+  expect(await findings('pii')).toMatchObject([
+    { vendor: 'Google Analytics 4', key: 'mail', kind: 'email', count: 8, domainIds: [domainId] },
+  ])
+  expect(await findings('consent')).toMatchObject([
+    { vendor: 'Google Analytics 4', kind: 'no_signal', count: 720, domainIds: [domainId] },
+  ])
+  expect((await app.call('GET', '/v1/changes')).body.changes).toMatchObject([
+    {
+      status: 'regressed',
+      findings: {
+        items: [{ kind: 'key_lost', vendor: 'Google Analytics 4', event: 'purchase', key: 'transaction_id' }],
+      },
+    },
+  ])
+  expect((await app.call('GET', '/v1/issues')).body.issues).toEqual([])
 }, 120_000)

@@ -183,6 +183,9 @@ test('a change inside Tagwarden is named where it explains a fall: by the issue,
   expect(issues).toHaveLength(1)
   const evidence = await world.call('GET', `/v1/issues/${issues[0].id}/evidence`)
   expect(evidence.body.changes).toEqual([named])
+  expect((await world.call('GET', '/v1/insights/causes')).body.causes).toMatchObject([
+    { kind: 'release', title: change?.title, changeId: change?.id, issueIds: [issues[0].id] },
+  ])
   const volume = await world.call('GET', `/v1/insights/volume?domainId=${id}&hours=2`)
   expect(volume.body.changes).toEqual([named])
   const [opened] = sent.map((body) => JSON.parse(body))
