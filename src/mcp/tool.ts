@@ -40,9 +40,16 @@ const WRITTEN = ['Channel', 'Condition', 'JourneySpec']
 /** Named schemas that are so long that answers say only where they are described. */
 const DESCRIBED_ELSEWHERE: Readonly<Record<string, string>> = {
   AlertInput: 'What create_alert takes',
+  Audit: 'What create_audit takes, and id, status, times, region, error and summary',
+  AuditDetail: 'What create_audit takes, and id, status, times, region, error, summary, pages and differences',
+  FlowTest: 'A recording with its settings, as in /docs: name, expectations, schedule, status, healing and more',
+  RunDetail: 'As a run of list_runs, and its attempts, steps, findings, events and errors',
   EvidenceRun: 'The run that found it: its path, headline, steps, and the events that were sent',
   Alert: 'What create_alert takes, and id, orgId, createdAt and updatedAt',
 }
+
+/** The same for what is taken inside of something. */
+const TAKEN_ELSEWHERE: Readonly<Record<string, string>> = { AlertInput: 'What create_alert takes' }
 
 /**
  * Returns a function that inlines all references, because validators refuse duplicate names and assistants handle
@@ -86,7 +93,7 @@ export function toolName(id: string): string {
 
 /** Returns the part of a call that each argument belongs to, and the schema of all arguments. */
 function inputOf(route: Route) {
-  const inlined = inliner(new Set())
+  const inlined = inliner(new Set(), TAKEN_ELSEWHERE)
   const { params, query, body, access } = route
   const options = PERMISSIONS[access].writes ? Closed(OPTIONS) : null
   const parts: Record<Place, TSchema | null> = { params, query, body, options }
@@ -96,7 +103,9 @@ function inputOf(route: Route) {
   for (const place of PLACES) {
     const schema = parts[place]
     if (!schema) continue
-    const fields: Partial<Fields> = inlined(schema)
+    // The body itself is what is described.
+    const { $id: _, ...own } = schema
+    const fields: Partial<Fields> = inlined(own as TSchema)
     if (!fields.properties) throw bug(route, `its ${place} is not an object with named fields`)
     for (const [name, field] of Object.entries(fields.properties)) {
       if (places.has(name)) throw bug(route, `${name} is in its ${places.get(name)} and in its ${place}`)
