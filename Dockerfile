@@ -1,4 +1,6 @@
 # docker build -t tagwarden . && docker run -p 8787:8787 -v tagwarden:/data tagwarden
+# With Chromium, for flow tests and audits: docker build --target with-chromium -t tagwarden . and run it with
+# --shm-size=256m and a seccomp profile that allows user namespaces, which Chromium's sandbox needs.
 # The first owner: docker run --rm -v tagwarden:/data tagwarden init --org NAME --email ADDRESS
 
 FROM node:20-bookworm-slim AS build
@@ -6,7 +8,7 @@ WORKDIR /src
 COPY . .
 RUN ./run build.ts
 
-FROM debian:bookworm-slim
+FROM debian:bookworm-slim AS server
 RUN useradd --system --uid 10001 --no-create-home --home-dir /nonexistent tagwarden \
   && install --directory --owner tagwarden --mode 700 /data /var/cache/tagwarden
 COPY --from=build /src/dist/tagwarden /usr/local/bin/tagwarden
@@ -19,3 +21,17 @@ EXPOSE 8787
 HEALTHCHECK --start-period=10s CMD ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/8787 && printf 'GET /readyz HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n' >&3 && head -n 1 <&3 | grep -q ' 200 '"]
 ENTRYPOINT ["tagwarden"]
 CMD ["serve"]
+
+FROM server AS with-chromium
+USER root
+# tini takes leave of processes of a browser that was killed; else they would stay as zombies.
+RUN apt-get update \
+  && apt-get install --yes --no-install-recommends chromium chromium-sandbox fonts-liberation fonts-noto-core tini \
+  && rm -rf /var/lib/apt/lists/*
+USER tagwarden
+ENV TAGWARDEN_CHROMIUM=/usr/bin/chromium
+ENTRYPOINT ["tini", "--", "tagwarden"]
+CMD ["serve"]
+
+# Without Chromium, where no target is named.
+FROM server

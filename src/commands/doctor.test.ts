@@ -23,7 +23,9 @@ test('a sound folder: a line for each check, and nothing in it is changed', asyn
   const before = stored(path)
   const { code, stderr, lines } = await check(path)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  expect(lines.map((line) => /^(ok|note|WRONG) +(\w+): ./.exec(line)?.slice(1))).toEqual([
+  // Whether there is a Chromium is the machine's.
+  expect(lines.at(-1)).toContain('flow tests and audits')
+  expect(lines.slice(0, -1).map((line) => /^(ok|note|WRONG) +(\w+): ./.exec(line)?.slice(1))).toEqual([
     ['ok', 'folder'],
     ['ok', 'database'],
     ['ok', 'key'],
@@ -80,4 +82,22 @@ test('a missing folder is a usage error, and is not made', async () => {
   const data = join(root.path, 'nowhere')
   expect(await check(data)).toMatchObject({ code: 2, stderr: `tagwarden: doctor: there is no data folder ${data}\n` })
   expect([...bytesOf(root.path)]).toEqual([])
+})
+
+test.each([
+  ['/bin/sh', 0, 'ok    settings: flow tests and audits run in /bin/sh'],
+  [
+    '/nowhere/chromium',
+    1,
+    "WRONG settings: flow tests and audits can't run: TAGWARDEN_CHROMIUM names /nowhere/chromium",
+  ],
+])('Chromium that is set to %s', async (path, expected, line) => {
+  using root = temporaryFolder()
+  const data = join(root.path, 'data')
+  await runProgram(['init', '--data', data, '--org', 'Acme', '--email', 'a@example.com'])
+  const { code, stdout } = await runProgram(['doctor', '--data', data], { env: { TAGWARDEN_CHROMIUM: path } })
+  expect({ code, last: stdout.trimEnd().split('\n').at(-1)?.slice(0, line.length) }).toEqual({
+    code: expected,
+    last: line,
+  })
 })

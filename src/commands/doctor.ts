@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { ownUrlOf } from '../app/own-url.ts'
+import { findChromium, howToGetChromium } from '../browser/chromium.ts'
 import { systemClock } from '../core/clock.ts'
 import { firstFew } from '../core/text.ts'
 import { examine, type Finding } from '../data-folder/check.ts'
@@ -45,6 +46,7 @@ export const doctor: Command = {
       const findings = await examine(paths, { isRunning: unlock === null, progress: progressOf('read') })
       const hints = hintsOf(config, config.publicUrl || ownUrlOf(config.listen))
       findings.push(...hints.map((says): Finding => ({ check: 'settings', state: 'note', says })))
+      findings.push(chromiumFinding(config.chromium))
       if (flags.json) console.log(JSON.stringify({ findings, rebuilt, forgotten }, null, 2))
       else console.log([...forgottenLines(forgotten), ...rebuiltLines(rebuilt), ...findings.map(lineOf)].join('\n'))
       return findings.some(({ state }) => state === 'wrong') ? 1 : 0
@@ -52,6 +54,14 @@ export const doctor: Command = {
       unlock?.()
     }
   },
+}
+
+function chromiumFinding(setting: string): Finding {
+  const path = findChromium(setting)
+  if (path !== null) return { check: 'settings', state: 'good', says: `flow tests and audits run in ${path}` }
+  // Who does without flow tests lacks nothing; who named one does.
+  const state = setting === '' ? 'note' : 'wrong'
+  return { check: 'settings', state, says: `flow tests and audits can't run: ${howToGetChromium(setting)}` }
 }
 
 const lineOf = ({ check, state, says }: Finding) => `${MARKS[state]} ${check}: ${says}`
