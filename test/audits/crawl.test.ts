@@ -90,7 +90,7 @@ async function crawled(plan: Partial<CrawlPlan>): Promise<{ pages: SeenPage[]; e
   }
 }
 
-test('of a site with traps every page is seen once', async () => {
+test('of a site with traps every page is seen once, with its tags', async () => {
   const { pages, error } = await crawled({})
   expect(error).toBeNull()
   const paths = pages.map(({ url }) => url.replace(ORIGIN, ''))
@@ -99,6 +99,12 @@ test('of a site with traps every page is seen once', async () => {
   expect(products.map(({ url }) => url).sort()).toEqual(
     Array.from({ length: PRODUCTS }, (_, n) => `${ORIGIN}/product/${n + 1}`).sort(),
   )
+  for (const { url, events } of products) {
+    expect([url, events.map(({ event, params }) => [event, params['ep.page']])]).toEqual([
+      url,
+      [['page_view', url.split('/').at(-1)]],
+    ])
+  }
   expect(paths.filter((path) => path.startsWith('/calendar/')).length).toBeLessThanOrEqual(24)
   expect(paths.filter((path) => path.startsWith('/list?')).length).toBeLessThanOrEqual(20)
   const others = pages.filter(({ url }) => !/\/(?:product|calendar|list)/.test(url))
