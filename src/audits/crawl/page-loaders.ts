@@ -5,6 +5,9 @@ import { answerConsent } from '../../browser/consent-banner.ts'
 import type { CrawlPlan } from '../crawl-plan.ts'
 import { CrawlTab, type Load, type OnLoaded } from './tab.ts'
 
+/** A banner is waited for by the first page that is loaded; on others it is there soon, or was answered before. */
+const LATER_BANNER_MS = 300
+
 /** What a page showed; `before`: without consent, where that is looked at beside what it shows with consent. */
 export interface SeenLoad {
   before: Load | null
@@ -16,6 +19,7 @@ export class PageLoaders {
   private readonly all: PageLoader[] = []
   private readonly idle: PageLoader[] = []
   private consented: Promise<BrowserContext> | null = null
+  private isFirst = true
 
   constructor(
     private readonly browsing: Browsing,
@@ -42,7 +46,11 @@ export class PageLoaders {
     const shared = this.browsing.browser.defaultBrowserContext()
     const answer = (consent: Consent): OnLoaded => {
       if (consent.mode === 'none') return async () => false
-      return (page) => answerConsent(this.browsing, page, consent, this.stopping)
+      return (page) => {
+        const waitMs = this.isFirst ? undefined : LATER_BANNER_MS
+        this.isFirst = false
+        return answerConsent(this.browsing, page, consent, this.stopping, waitMs)
+      }
     }
     let loader: PageLoader
     if (mode === 'compare') {
