@@ -33,7 +33,7 @@ const site = Bun.serve({
   fetch(request) {
     const { pathname, port } = new URL(request.url)
     if (pathname === '/frame') return html(SECRET)
-    if (pathname === '/hang') return html(`<script>setTimeout(() => { for (;;); }, 100)</script>`)
+    if (pathname === '/hang') return html(`<script>setTimeout(() => { console.log('hangs'); for (;;); })</script>`)
     return html(SHOWN.join('').replace('PORT', port))
   },
 })
@@ -77,7 +77,9 @@ test('what shows a secret is black, and as before afterwards', async () => {
 
 test('a page that hangs costs its own picture only', async () => {
   const page = await browsing.browser.newPage()
-  await page.goto(`http://hang.test:${site.port}/hang`)
+  const hangs = new Promise((resolve) => page.once('console', resolve))
+  page.goto(`http://hang.test:${site.port}/hang`).catch(() => undefined)
+  await hangs
   expect(await screenshotOf(page, [SECRET], 1000).catch(String)).toContain('The page hangs')
   expect((await browsing.screenshot(browsing.page)).length).toBeGreaterThan(1000)
 })
