@@ -34,7 +34,9 @@ export function pageAddress(text: string, base?: string): string | null {
   url.hash = ''
   url.hostname = url.hostname.replace(/\.$/, '')
   url.pathname = plainEscapes(url.pathname.replaceAll(SESSION_IN_PATH, '').replaceAll(SESSION_OF_ASP, ''))
-  url.search = queryOf(url.search)
+  const query = queryOf(url.search)
+  // With its mark: the setter would take a first `?` of the query itself for it.
+  url.search = query === '' ? '' : `?${query}`
   return repeatsItself(url.pathname) ? null : url.href
 }
 
