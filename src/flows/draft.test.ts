@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'bun:test'
+import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
+import { draftOf, type Sighting, sightingsOfHar } from './draft.ts'
+import { checkExpectations } from './match.ts'
+import { parseRecording } from './recording.ts'
+
+const GA4 = 'Google Analytics 4'
+const SHOP = 'https://shop.example'
+const seen = (at: number, page: string | null, name: string | null = null, params = {}): Sighting => ({
+  at,
+  pageUrl: page === null ? null : page.startsWith('/') ? SHOP + page : page,
+  event: name === null ? null : { vendor: GA4, event: name, account: 'G-1', params },
+})
+const draft = (...sightings: Sighting[]) => draftOf(sightings, 'sessionId', PLAIN_PRIVACY)
+const outline = (...sightings: Sighting[]) => {
+  const { recording, expectations } = draft(...sightings)
+  parseRecording(recording, 'recording')
+  checkExpectations(expectations, recording.steps.length)
+  return {
+    pages: recording.steps.map(({ url }) => String(url).replace(SHOP, '')),
+    events: expectations.map(({ step, event }) => `${step} ${event}`),
+  }
+}
+
+describe('a draft of what was seen', () => {
+  test.each<[string, Sighting[], string[], string[]]>([
+    ['a page', [seen(0, '/')], ['/'], []],
+    ['its event', [seen(0, '/', 'page_view')], ['/'], ['0 page_view']],
+    [
+      'the same page goes on',
+      [seen(0, '/', 'page_view'), seen(9, '/', 'scrolled')],
+      ['/'],
+      ['0 page_view', '0 scrolled'],
+    ],
+    [
+      'two pages',
+      [seen(0, '/', 'page_view'), seen(9000, '/cart', 'view_cart')],
+      ['/', '/cart'],
+      ['0 page_view', '1 view_cart'],
+    ],
+    [
+      'an event of the page that was left',
+      [seen(0, '/'), seen(9000, '/cart', 'view_cart'), seen(9100, '/', 'left'), seen(9200, '/cart', 'more')],
+      ['/', '/cart'],
+      ['1 view_cart', '0 left', '1 more'],
+    ],
+    ['the same page later', [seen(0, '/'), seen(5000, '/cart'), seen(60_000, '/')], ['/', '/cart', '/'], []],
+    ['no page', [seen(0, '/'), seen(1, null, 'purchase')], ['/'], []],
+    [
+      'an address with a person',
+      [seen(0, '/'), seen(5000, '/u/ann@example.com', 'x'), seen(6000, '/b')],
+      ['/', '/b'],
+      [],
+    ],
+    ['one that is masked', [seen(0, '/'), seen(5000, '/u/a***@e***.com', 'x')], ['/'], []],
+    [
+      'a query',
+      [seen(0, '/?id=7&gclid=x&utm_source=mail&mail=ann@example.com&s=0123456789012345678901234567890123456789x')],
+      ['/?id=7'],
+      [],
+    ],
+    [
+      'a file',
+      [seen(0, '/'), seen(5000, 'file:///etc/passwd'), seen(6000, 'https://user:word@shop.example/')],
+      ['/'],
+      [],
+    ],
+  ])('%s', (_name, sightings, pages, events) => {
+    expect(outline(...sightings)).toEqual({ pages, events })
+  })
+
+  test('nothing that can be opened is refused', () => {
+    expect(() => draft(seen(0, null))).toThrow('sessionId: names no page that could be opened')
+  })
+
+  test('two hundred pages', () => {
+    const many = Array.from({ length: 300 }, (_, n) => seen(n * 10_000, `/p/${n}`))
+    expect(draft(...many).recording.steps).toHaveLength(200)
+  })
+})
+
+const entry = (time: string, url: string, more: object = {}) => ({
+  ...{ pageref: 'p1', startedDateTime: `2026-01-05T12:00:${time}Z` },
+  request: { url, method: 'GET', headers: [{ name: 'Referer', value: 'https://frame.example/' }] },
+  ...more,
+})
+
+test('a HAR: its tab’s pages in time, events of vendors, no libraries', () => {
+  const collect = 'https://www.google-analytics.com/g/collect?v=2&tid=G-1&en=purchase&cu=EUR'
+  const har = {
+    log: {
+      pages: [
+        { id: 'p1', title: `${SHOP}/` },
+        { id: 'p2', title: `${SHOP}/thanks` },
+      ],
+      entries: [
+        entry('09', collect, { pageref: 'p2' }),
+        entry('01', `${SHOP}/`),
+        entry('02', 'https://www.googletagmanager.com/gtag/js?id=G-1'),
+        entry('08', `${SHOP}/thanks`, { pageref: 'p2' }),
+        null,
+      ],
+    },
+  }
+  const { recording, expectations } = draftOf(sightingsOfHar(har, 'har'), 'har', PLAIN_PRIVACY)
+  expect(recording.steps.map(({ url }) => url)).toEqual([`${SHOP}/`, `${SHOP}/thanks`])
+  expect(expectations).toEqual([
+    {
+      ...{ step: 1, vendor: GA4, event: 'purchase', account: 'G-1' },
+      data: [{ parameter: 'cu', op: 'equals', values: ['EUR'] }],
+    },
+  ])
+})
+
+test.each([null, 7, 'x', {}, { log: null }, { log: { entries: {} } }])('%j is no HAR', (value) => {
+  expect(() => sightingsOfHar(value, 'har')).toThrow('har: is not a HAR, log.entries is missing')
+})
