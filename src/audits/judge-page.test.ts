@@ -40,7 +40,7 @@ test.each<[string, ExpectedPage[], SeenPage, string[]]>([
   ['a page that failed', [BUY], page('/', [], { status: 404 }), []],
   ['a page without an answer', [BUY], page('/', [], { status: null, error: 'x' }), []],
 ])('%s', (_what, expected, seen, kinds) => {
-  expect(judged(expected, seen).faults.map(({ kind }) => kind)).toEqual(kinds)
+  expect(judged(expected, seen).faults.map(({ kind }) => String(kind))).toEqual(kinds)
 })
 
 test('the same on several pages is one finding, and counts are sums', () => {
