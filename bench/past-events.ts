@@ -47,6 +47,22 @@ const PATHS = [
   '/thanks',
 ]
 
+/** SQL of each parameter; NULL: the event has none. */
+const PARAMETERS: Readonly<Record<string, string>> = {
+  page_location: `'https://shop.example' || path`,
+  client_id: `(session * 7919 % 400000)::VARCHAR`,
+  language: `['en-us', 'de-de', 'fr-fr'][session % 3 + 1]`,
+  screen: `['1280x720', '390x844'][session % 2 + 1]`,
+  gcs: `CASE WHEN vendor LIKE 'Google%' THEN ['G111', 'G100'][(session % 7 = 0)::INTEGER + 1] END`,
+  item_id: `CASE WHEN step BETWEEN 2 AND 7 THEN 'SKU' || n % 300 END`,
+  currency: `CASE WHEN step >= 6 THEN 'EUR' END`,
+  value: `CASE WHEN step >= 6 THEN ((n % 9973) / 100.0)::DECIMAL(9, 2)::VARCHAR END`,
+  transaction_id: `CASE WHEN step >= 10 THEN 'T-' || session END`,
+}
+
+/** Names of all parameters. */
+export const PAST_KEYS: readonly string[] = Object.keys(PARAMETERS)
+
 const step = (values: readonly string[]) => `[${values.map(quoteText).join(', ')}][step + 1]`
 
 /**
@@ -56,18 +72,7 @@ const step = (values: readonly string[]) => `[${values.map(quoteText).join(', ')
 export async function writePastEvents(path: string, past: PastEvents): Promise<void> {
   const { events, days, until, domainIds, params, shuffled } = past
   const from = until - days * DAY_MS
-  const keys: Record<string, string> = {
-    page_location: `'https://shop.example' || path`,
-    client_id: `(session * 7919 % 400000)::VARCHAR`,
-    language: `['en-us', 'de-de', 'fr-fr'][session % 3 + 1]`,
-    screen: `['1280x720', '390x844'][session % 2 + 1]`,
-    gcs: `CASE WHEN vendor LIKE 'Google%' THEN ['G111', 'G100'][(session % 7 = 0)::INTEGER + 1] END`,
-    item_id: `CASE WHEN step BETWEEN 2 AND 7 THEN 'SKU' || n % 300 END`,
-    currency: `CASE WHEN step >= 6 THEN 'EUR' END`,
-    value: `CASE WHEN step >= 6 THEN ((n % 9973) / 100.0)::DECIMAL(9, 2)::VARCHAR END`,
-    transaction_id: `CASE WHEN step >= 10 THEN 'T-' || session END`,
-  }
-  const entries = Object.entries(keys).map(([key, value]) => `{key: ${quoteText(key)}, value: ${value}}`)
+  const entries = Object.entries(PARAMETERS).map(([key, value]) => `{key: ${quoteText(key)}, value: ${value}}`)
   const map = `map_from_entries(list_filter([${entries.join(', ')}], lambda entry: entry.value IS NOT NULL))`
   const engine = await DuckDBInstance.create(':memory:', { threads: '2', memory_limit: '2GB' })
   const connection = await engine.connect()
