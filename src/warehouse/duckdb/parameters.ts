@@ -7,6 +7,8 @@ import { eventsRelation, filterFor, type Scope, type Sources } from './relation.
 
 /** So many keys are counted in one pass over the events: a hash table for each takes 2 MB in each thread, whatever is in it. */
 const KEYS_AT_ONCE = 16
+/** Where only some values are wanted, each key has a table of those as well. */
+const LISTED_KEYS_AT_ONCE = 4
 
 const COUNTED = 'count(*)::BIGINT AS events, sum(weight)::DOUBLE AS weight, max(receivedAt) AS lastAt'
 
@@ -21,10 +23,10 @@ export function parameterRelations(sources: Sources, scope: Scope): string[] {
     sources.files.filter((file) => isInScope(file, scope)),
     form,
   )
-  if (keys.length <= KEYS_AT_ONCE) return [parametersRelation(sources, scope, form)]
+  const atOnce = form.among ? LISTED_KEYS_AT_ONCE : KEYS_AT_ONCE
+  if (keys.length <= atOnce) return [parametersRelation(sources, scope, form)]
   const parts: ParameterForm[] = [{ ...form, except: [...(form.except ?? []), ...keys] }]
-  for (let at = 0; at < keys.length; at += KEYS_AT_ONCE)
-    parts.push({ ...form, only: keys.slice(at, at + KEYS_AT_ONCE) })
+  for (let at = 0; at < keys.length; at += atOnce) parts.push({ ...form, only: keys.slice(at, at + atOnce) })
   return parts.map((part) => parametersRelation(sources, scope, part))
 }
 
@@ -80,24 +82,53 @@ function inMaps(source: string, form: ParameterForm): string {
 
 /** Parameters that have columns. */
 function inColumns(source: string, keys: readonly string[], form: ParameterForm): string[] {
-  if (form.as !== 'values' || form.among)
+  if (form.as === 'marks')
     return keys.map((key) => counted(`(FROM ${source} WHERE kind <> 'library')`, quoteText(key), columnOf(key), form))
-  return keys.length === 0 ? [] : [inOnePass(source, keys, form.by)]
+  return keys.length === 0 ? [] : [inOnePass(source, keys, form)]
 }
 
 const columnOf = (key: string) => quoteName(columnName(key))
 
+/** Stands for every value that is not wanted. No stored text contains it. */
+const OTHERS = 'chr(0)'
+
 /** A hash table for each key, filled in one pass: a row says by what it was grouped, and has NULL in all other columns. */
-function inOnePass(source: string, keys: readonly string[], by: ParameterForm['by']): string {
-  const columns = keys.map((key, at) => `${columnOf(key)} AS v${at}`)
-  const events = `SELECT ${[...by, 'weight', 'receivedAt', ...columns].join(', ')} FROM ${source} WHERE kind <> 'library'`
+function inOnePass(source: string, keys: readonly string[], { by, among }: ParameterForm): string {
+  const lists = among?.length ? listsOf(keys, by, among) : null
+  const columns = keys.map((key, at) => `${lists ? lists.value(key, at) : columnOf(key)} AS v${at}`)
+  const listed = lists ? ` LEFT JOIN ${lists.table} USING (${by.join(', ')})` : ''
+  const events = `SELECT ${[...by, 'weight', 'receivedAt', ...columns].join(', ')} FROM ${source}${listed} WHERE kind <> 'library'`
   const sets = keys.map((_, at) => `(${[...by, `v${at}`].join(', ')})`)
   const names = keys.map((key, at) => `WHEN v${at} IS NOT NULL THEN ${quoteText(key)}`)
   const value = `coalesce(${keys.map((_, at) => `v${at}`).join(', ')}, NULL)`
-  return `SELECT ${[...by].join(', ')}, CASE ${names.join(' ')} END AS key, ${value} AS value, NULL::INTEGER AS bucket,
+  return `SELECT ${[...by].join(', ')}, CASE ${names.join(' ')} END AS key, nullif(${value}, ${OTHERS}) AS value, NULL::INTEGER AS bucket,
       NULL::INTEGER AS rank, events, weight, lastAt
     FROM (SELECT ${[...by, ...keys.map((_, at) => `v${at}`)].join(', ')}, ${COUNTED} FROM (${events})
       GROUP BY GROUPING SETS (${sets.join(', ')})) WHERE ${value} IS NOT NULL AND NOT ${isBlank(value)}`
+}
+
+/**
+ * Returns a table of the lists of which only some values are wanted, with a bit for each key, and SQL for the value of a
+ * key: the text, or `OTHERS`.
+ */
+function listsOf(keys: readonly string[], by: ParameterForm['by'], among: NonNullable<ParameterForm['among']>) {
+  const bits = new Map<string, number>()
+  for (const { list } of among) {
+    const at = keys.indexOf(list.at(-1) ?? '')
+    const place = `(${list.slice(0, by.length).map(quoteText).join(', ')}`
+    if (at >= 0) bits.set(place, (bits.get(place) ?? 0) | (1 << at))
+  }
+  const rows = bits.size > 0 ? [...bits].map(([place, bit]) => `${place}, ${bit})`) : []
+  const none = `SELECT ${by.map((column) => `'' AS ${column}`).join(', ')}, 0 AS listed WHERE false`
+  return {
+    table: rows.length > 0 ? `(VALUES ${rows.join(', ')}) AS lists(${by.join(', ')}, listed)` : `(${none}) AS lists`,
+    value(key: string, at: number): string {
+      const text = columnOf(key)
+      const wanted = among.flatMap(({ list, values }) => (list.at(-1) === key ? values : []))
+      const isWanted = wanted.length > 0 ? `${text} IN (${[...new Set(wanted)].map(quoteText).join(', ')})` : 'false'
+      return `CASE WHEN ifnull(listed, 0) & ${1 << at} = 0 OR ${isWanted} OR ${isBlank(text)} THEN ${text} WHEN ${text} IS NOT NULL THEN ${OTHERS} END`
+    },
+  }
 }
 
 /** Rows of `source` of which `text` is a parameter's value, counted as the form says. `key` is a column or a literal. */
