@@ -20,12 +20,14 @@ let server: Server
 let owner: string
 let reader: string
 let token: string
+let domainId: string
 
 beforeAll(async () => {
   owner = await initialize(folder.path)
   server = await startServer(folder.path)
   const domain = await ask('POST', `${server.url}/v1/domains`, owner, { name: 'shop.example' })
   token = domain.token
+  domainId = domain.id
   reader = (await ask('POST', `${server.url}/v1/keys`, owner, { name: 'r', readOnly: true, expiresInDays: null }))
     .secret
   for (let sent = 0; sent < EVENTS; sent += 1000) await send(slowEvents(1000))
@@ -137,12 +139,13 @@ describe('a rule that is too large', () => {
 
 // Bound to: one read-only key with thirty requests at once, each of which keeps a core busy for 20 s and more.
 describe('thirty questions at once', () => {
-  test('of one key leave the others theirs, the collector its disk and alerts their evaluation', async () => {
+  test('of one key leave the others theirs, the collector its disk, the live view its events and alerts their evaluation', async () => {
     const alert = await ask('POST', `${server.url}/v1/alerts`, owner, {
       ...rule({ conditions: { logic: 'any', items: [{ parameter: 'broken', op: 'not_blank' }] } }),
       name: 'Broken',
     })
     const abort = new AbortController()
+    const insights = Array.from({ length: 8 }, () => asking('/v1/events/dictionary?hours=168', undefined, abort.signal))
     const answers: (Answer | null)[] = []
     const questions = Array.from({ length: 30 }, async (_, index) => {
       const body = { rule: slowRule() }
@@ -157,7 +160,12 @@ describe('thirty questions at once', () => {
 
     const search = await call('GET', `${server.url}/v1/events?limit=1`, { as: owner })
     expect([search.status, search.body.events?.length]).toEqual([200, 1])
+    // Whoever looks first turns the view on.
+    const live = () => ask('GET', `${server.url}/v1/domains/${domainId}/live`, owner)
+    await live()
     await send([{ vendor: 'Shop', event: 'buy', params: { broken: 'yes' } }])
+    const shown = (await live()).events.map((one: { event: { event: string } }) => one.event.event)
+    expect(shown).toContain('buy')
     await until('an issue', async () => {
       const { issues } = await ask('GET', `${server.url}/v1/issues?alertId=${alert.id}`, owner)
       return issues.length > 0
@@ -166,7 +174,7 @@ describe('thirty questions at once', () => {
     // All of that while the questions wait.
     expect(answers.length).toBeLessThan(30)
     abort.abort()
-    await Promise.all(questions)
+    await Promise.all([...questions, ...insights])
     const refused = answers.filter((answer) => answer !== null && answer.status !== 200)
     // Two are answered and twenty wait, of one key; the rest is told when to come again.
     expect(refused.length).toBeGreaterThanOrEqual(8)
