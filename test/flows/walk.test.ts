@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Glob } from 'bun'
-import type { Browsing } from '../../src/browser/browsing.ts'
+import type { Browsing, BrowsingOptions } from '../../src/browser/browsing.ts'
 import type { KnownElement } from '../../src/flows/element.ts'
 import type { RecordedStep } from '../../src/flows/recording.ts'
 import type { StepResult } from '../../src/flows/run.ts'
@@ -77,7 +77,11 @@ interface Walked {
 }
 
 /** Walks in the browser that all tests share, and asks it for `said` in the end. */
-async function walked(steps: RecordedStep[], more: Partial<WalkPlan> = {}): Promise<Walked> {
+async function walked(
+  steps: RecordedStep[],
+  more: Partial<WalkPlan> = {},
+  onTold: (message: WalkMessage) => void = () => {},
+): Promise<Walked> {
   using folder = temporaryFolder()
   const plan: WalkPlan = {
     browsing: await browsingOptions(folder.path),
@@ -95,7 +99,15 @@ async function walked(steps: RecordedStep[], more: Partial<WalkPlan> = {}): Prom
   const told: WalkMessage[] = []
   // Tabs of the test before are gone, and the first is blank.
   for (const tab of browsing.tabs().filter((one) => one !== browsing.page)) await tab.close()
-  await walkIn(browsing, plan, (message) => told.push(message), new AbortController().signal)
+  await walkIn(
+    browsing,
+    plan,
+    (message) => {
+      told.push(message)
+      onTold(message)
+    },
+    new AbortController().signal,
+  )
   const done = told.find((message) => message.kind === 'done')
   const stepped = told.filter((message) => message.kind === 'step')
   const files = [...new Glob('*').scanSync(folder.path)].map((name) => readFileSync(join(folder.path, name), 'latin1'))
@@ -224,8 +236,23 @@ test('the time of a run ends it', async () => {
   expect(error).toContain('the time of the run, 3 s, was over')
 }, 60_000)
 
+/** Walks in a browser of its own: a page that hangs or crashes holds up what comes after it. */
+async function inOwnBrowser<T>(
+  work: (own: Browsing) => Promise<T>,
+  options: Partial<BrowsingOptions> = {},
+): Promise<T> {
+  await using own = await browse(options)
+  const shared = browsing
+  browsing = own
+  try {
+    return await work(own)
+  } finally {
+    browsing = shared
+  }
+}
+
 test('a page in an endless loop fails its step', async () => {
-  const { steps } = await walked([open(), click('#freeze'), click('#buy')])
+  const { steps } = await inOwnBrowser(() => walked([open(), click('#freeze'), click('#buy')]))
   expect(steps.map(({ status }) => status)).toEqual(['passed', 'failed', 'skipped'])
 }, 60_000)
 
@@ -242,18 +269,29 @@ test('a late tag belongs to the step that caused it, and is waited for', async (
 }, 60_000)
 
 test('a secret that is typed is in nothing that is told or written', async () => {
-  await using own = await browse({ secrets: ['s3cret-Pass'] })
-  const before = browsing
-  browsing = own
-  try {
-    const typing: RecordedStep = { type: 'change', selectors: ['aria/Password'], value: '{{pw}}' }
-    const values = { base, pw: 's3cret-Pass' }
-    const { told, files, steps } = await walked([open('/tags'), typing, click('#other')], { values })
-    expect(steps.map(({ status }) => status)).toEqual(['passed', 'passed', 'passed'])
-    expect(JSON.stringify(told)).not.toContain('s3cret')
-    expect(files).not.toContain('s3cret')
-    expect(files).toContain('PNG')
-  } finally {
-    browsing = before
-  }
+  const typing: RecordedStep = { type: 'change', selectors: ['aria/Password'], value: '{{pw}}' }
+  const values = { base, pw: 's3cret-Pass' }
+  const { told, files, steps } = await inOwnBrowser(
+    () => walked([open('/tags'), typing, click('#other')], { values }),
+    {
+      secrets: ['s3cret-Pass'],
+    },
+  )
+  expect(steps.map(({ status }) => status)).toEqual(['passed', 'passed', 'passed'])
+  expect(JSON.stringify(told)).not.toContain('s3cret')
+  expect(files).not.toContain('s3cret')
+  expect(files).toContain('PNG')
+}, 60_000)
+
+test('a page that crashes ends the walk', async () => {
+  const wait = { type: 'waitForExpression', expression: 'false', timeout: 40_000 }
+  const { steps, error } = await inOwnBrowser((own) =>
+    walked([open(), wait, click('#buy')], {}, async (message) => {
+      if (message.kind !== 'step' || message.step.index !== 0) return
+      const session = await own.page.createCDPSession()
+      await session.send('Page.crash').catch(() => {})
+    }),
+  )
+  expect(steps.map(({ status }) => status)).toEqual(['passed', 'failed', 'skipped'])
+  expect(error).toContain('the page crashed')
 }, 60_000)

@@ -16,7 +16,6 @@ export class Tabs implements Disposable {
   /** What pages asked, and how it was answered. */
   readonly notes: string[] = []
   private readonly answers = new Map<Page, DocumentAnswer>()
-  private readonly crashed = new WeakSet<Page>()
   private readonly watched = new WeakSet<Page>()
   private readonly onTarget = (target: Target) => {
     if (target.type() !== 'page') return
@@ -26,13 +25,12 @@ export class Tabs implements Disposable {
     )
   }
 
-  constructor(private readonly browsing: Browsing) {
+  constructor(
+    private readonly browsing: Browsing,
+    private readonly onCrash: () => void,
+  ) {
     for (const page of browsing.tabs()) this.watch(page)
     browsing.browser.on('targetcreated', this.onTarget)
-  }
-
-  hasCrashed(page: Page): boolean {
-    return this.crashed.has(page)
   }
 
   /** Null: none came since `forgetAnswer`. */
@@ -52,7 +50,7 @@ export class Tabs implements Disposable {
     if (this.watched.has(page)) return
     this.watched.add(page)
     page.on('dialog', (dialog) => this.answer(dialog))
-    page.on('error', () => this.crashed.add(page))
+    page.on('error', this.onCrash)
     page.on('response', (response) => this.note(page, response))
   }
 

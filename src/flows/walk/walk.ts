@@ -63,14 +63,14 @@ class Walk implements Disposable {
     private readonly browsing: Browsing,
     private readonly plan: WalkPlan,
     private readonly tell: (message: WalkMessage) => void,
-    stopping: AbortSignal,
+    private readonly stopping: AbortSignal,
   ) {
-    this.tabs = new Tabs(browsing)
     this.expectations = compileExpectations(plan.expectations, plan.labels)
     const typed = plan.recording.steps.flatMap(({ value }) => (typeof value === 'string' ? [value] : []))
     this.discreet = discretionOf(browsing.mask, [...Object.values(plan.values), ...typed])
     this.stopListening = browsing.traffic.onEvent((seen) => this.caught.push({ seen, step: this.current }))
     const stop = (why: string) => this.end.abort(new StepFault(why))
+    this.tabs = new Tabs(browsing, () => stop('the page crashed'))
     this.timer = setTimeout(() => stop(`the time of the run, ${secondsText(plan.timeoutMs)}, was over`), plan.timeoutMs)
     browsing.gone.then((why) => stop(`the browser ended: ${why}`))
     if (stopping.aborted) stop('it was stopped')
@@ -123,7 +123,7 @@ class Walk implements Disposable {
       this.requirePages()
     } catch (thrown) {
       durationMs ||= systemClock.now() - startedAt
-      error = this.faultOf(thrown, done)
+      error = this.faultOf(thrown)
     }
     const screenshot = (error !== null || this.causesTags(index)) && (await this.photograph(index, done))
     this.tellEvents()
@@ -201,7 +201,6 @@ class Walk implements Disposable {
   /** Fails when a tab shows an error in place of a page. */
   private requirePages(): void {
     for (const page of this.browsing.tabs()) {
-      if (this.tabs.hasCrashed(page)) throw new StepFault('the page crashed')
       const answer = this.tabs.answerOf(page)
       const refused = this.browsing.traffic.requests.findLast(({ resourceType }) => resourceType === 'document')
       if (page.url().startsWith('chrome-error:')) throw new StepFault(refused?.error ?? 'the page could not be opened')
@@ -211,15 +210,14 @@ class Walk implements Disposable {
     }
   }
 
-  private faultOf(thrown: unknown, { page }: Done): string {
-    if (this.end.signal.aborted) return reasonOf(this.end.signal)
-    const isCrashed = page && this.tabs.hasCrashed(page)
-    return this.browsing.mask(isCrashed ? 'the page crashed' : sentenceOf(thrown))
+  private faultOf(thrown: unknown): string {
+    return this.browsing.mask(this.end.signal.aborted ? reasonOf(this.end.signal) : sentenceOf(thrown))
   }
 
   private async photograph(index: number, { page }: Done): Promise<boolean> {
     const shown = page && !page.isClosed() ? page : this.browsing.tabs().at(-1)
-    if (!shown || shown.isClosed() || shown.url() === 'about:blank') return false
+    // Who stops a run does not wait for pictures.
+    if (this.stopping.aborted || !shown || shown.isClosed() || shown.url() === 'about:blank') return false
     try {
       const png = await within(this.browsing.screenshot(shown), SCREENSHOT_MS, new AbortController().signal)
       await writeFile(join(this.plan.folder, `step-${index}.png`), png)
