@@ -1,6 +1,7 @@
 import { existsSync, renameSync, statSync } from 'node:fs'
 import type { Clock } from '../core/clock.ts'
 import { type SecretBox, secretBox } from '../core/secret-box.ts'
+import { forgetClosedSecrets } from '../flows/store.ts'
 import { forgetSecrets, sealedIntegrations } from '../integrations/store.ts'
 import { writeAuditEntry } from '../org/audit-log.ts'
 import { rotateWebhookSecret, sealedOrgs } from '../org/store.ts'
@@ -77,9 +78,9 @@ function keyProblem({ key }: FolderPaths): string | null {
 }
 
 /**
- * Drops the secrets that the key does not open: organizations get new webhook secrets, integrations need theirs entered
- * again, with an entry in the audit log of each organization. Makes a key if there is none; renames an invalid key
- * file.
+ * Drops the secrets that the key does not open: organizations get new webhook secrets, integrations and flow tests need
+ * theirs entered again, with an entry in the audit log of each organization. Makes a key if there is none; renames an
+ * invalid key file.
  */
 export function forgetLost(paths: FolderPaths, db: Db, clock: Clock): SealedCounts {
   const aside = `${paths.key}.damaged-${clock.now()}`
@@ -93,6 +94,9 @@ export function forgetLost(paths: FolderPaths, db: Db, clock: Clock): SealedCoun
     }
     for (const { id, orgId } of closed.integrations) {
       forgetSecrets(db, id)
+      writeAuditEntry(db, clock, { orgId, act: 'forgetSecrets', target: id, note: { needsSecretsAnew: true } })
+    }
+    for (const { id, orgId } of forgetClosedSecrets(db, box)) {
       writeAuditEntry(db, clock, { orgId, act: 'forgetSecrets', target: id, note: { needsSecretsAnew: true } })
     }
   })

@@ -7,6 +7,7 @@ import { temporaryFolder } from '../../test/process.ts'
 import { noteChange } from '../changes/store.ts'
 import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts'
+import { secretBox } from '../core/secret-box.ts'
 import { createDomain } from '../domains/store.ts'
 import { listIssues } from '../issues/list.ts'
 import { createOrg } from '../org/store.ts'
@@ -16,7 +17,14 @@ import { planRuns } from './plan-runs.ts'
 import { runEvent, stepResult } from './run.fixture.ts'
 import { RunFiles } from './run-files.ts'
 import { factsOf, failCutOffRuns, findRun, listRuns, queueRun, removeOldRuns } from './run-store.ts'
-import { createFlowTest, deleteFlowTest, findFlowTest, keptFlowTest, updateFlowTest } from './store.ts'
+import {
+  createFlowTest,
+  deleteFlowTest,
+  findFlowTest,
+  forgetClosedSecrets,
+  keptFlowTest,
+  updateFlowTest,
+} from './store.ts'
 import { readFlowTest } from './test-input.ts'
 import type { WalkMessage, WalkPlan } from './walk-plan.ts'
 
@@ -149,6 +157,14 @@ describe('a run', () => {
     expect(put(id, { secrets: {} }).secrets).toEqual([])
     await run(id)
     expect(plans[1]).toMatchObject({ values: {}, browsing: { secrets: [] } })
+  })
+
+  test('that lost its secrets with the key of the folder needs them anew', () => {
+    const { make, db, orgId } = world()
+    const { id } = make({ secrets: { password: 'horse' } })
+    expect(forgetClosedSecrets(db, testBox)).toEqual([])
+    expect(forgetClosedSecrets(db, secretBox(Buffer.alloc(32, 8)))).toEqual([{ id, orgId }])
+    expect(keptFlowTest(db, { orgId, id })).toMatchObject({ secrets: null, test: { secrets: [] } })
   })
 
   test('that the server cut off is failed after the start; one that waits is left to wait', async () => {

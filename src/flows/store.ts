@@ -218,6 +218,31 @@ export function openSecrets(box: SecretBox, { secrets }: Pick<KeptFlowTest, 'sec
   return secrets === null ? {} : JSON.parse(box.open(secrets))
 }
 
+/** Drops the secrets that the box does not open, and returns whose they were: these tests need theirs anew. */
+export function forgetClosedSecrets(db: Db, box: SecretBox): FlowTestKey[] {
+  const rows = db
+    .prepare<[], FlowTestKey & { secrets: Buffer }>(
+      'SELECT id, orgId, secrets FROM flowTest WHERE secrets IS NOT NULL ORDER BY id',
+    )
+    .all()
+  const closed = rows.filter(({ secrets }) => !opens(box, secrets))
+  const forget = db.prepare(
+    `UPDATE flowTest SET secrets = NULL, settings = json_set(settings, '$.secrets', json('[]')) WHERE id = ?`,
+  )
+  for (const { id } of closed) forget.run(id)
+  return closed.map(({ id, orgId }) => ({ id, orgId }))
+}
+
+function opens(box: SecretBox, sealed: Buffer): boolean {
+  try {
+    box.open(sealed)
+    return true
+  } catch {
+    // Sealed with another key, or damaged.
+    return false
+  }
+}
+
 type Versioned = Pick<FlowTest, 'recording' | 'startUrl' | 'expectations'>
 
 function addVersion(
