@@ -10,6 +10,7 @@ export class PipeTransport implements ConnectionTransport {
   onclose?: () => void
   /** Ids of sessions with targets that waited for the debugger when they were attached: new tabs, frames and workers. */
   readonly waiting = new Set<string>()
+  private readonly newTabs = new Set<string>()
   /** Of a message whose end has not come. */
   private parts: Buffer[] = []
   private isClosed = false
@@ -49,8 +50,10 @@ export class PipeTransport implements ConnectionTransport {
 
   private deliver(message: string): void {
     if (message.startsWith(ATTACHED)) {
-      const { sessionId, waitingForDebugger } = JSON.parse(message).params
-      if (waitingForDebugger) this.waiting.add(sessionId)
+      const { params, sessionId: parent } = JSON.parse(message)
+      // The page of a new tab is attached by way of the tab, and only the tab is said to wait.
+      if (params.waitingForDebugger || this.newTabs.delete(parent)) this.waiting.add(params.sessionId)
+      if (params.waitingForDebugger && params.targetInfo.type === 'tab') this.newTabs.add(params.sessionId)
     }
     this.onmessage?.(message)
   }
