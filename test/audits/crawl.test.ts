@@ -78,7 +78,7 @@ async function crawled(plan: Partial<CrawlPlan>): Promise<{ pages: SeenPage[]; e
   await crawl(
     {
       ...{ browsing, startUrls: [`${ORIGIN}/`], sitemap: null, maxPages: 300, maxDepth: 3, include: [], exclude: [] },
-      ...{ respectRobots: true, delayMs: 0, settleMs: 50, consent: { mode: 'none', selectors: [] }, ...plan },
+      ...{ respectRobots: true, delayMs: 0, settleMs: 300, consent: { mode: 'none', selectors: [] }, ...plan },
     },
     (message) => void told.push(message),
     new AbortController().signal,

@@ -148,7 +148,9 @@ export class CrawlTab {
     this.stopping.throwIfAborted()
     if (!gone) return this.close()
     const began = performance.now()
-    while (performance.now() - began < LEAVE_MS && this.seen(from).some(isUnderWay)) await sleep(LOOK_MS)
+    // At least once: what is sent when a page is left is seen a little later.
+    do await sleep(LOOK_MS)
+    while (performance.now() - began < LEAVE_MS && this.seen(from).some(isUnderWay))
   }
 
   /** Requests of this tab from this number on, oldest first. */
