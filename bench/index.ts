@@ -13,6 +13,7 @@ import { benchNab } from './nab.ts'
 import { benchNeighbours } from './neighbours.ts'
 import { benchQuery } from './query.ts'
 import { benchQuestions } from './questions.ts'
+import { benchRuns } from './runs.ts'
 import { benchScale } from './scale.ts'
 import { benchSignIn } from './sign-in.ts'
 
@@ -25,6 +26,7 @@ const benches: Record<string, () => Promise<Budget[]>> = {
   questions: benchQuestions,
   scale: benchScale,
   neighbours: benchNeighbours,
+  runs: benchRuns,
   decode: benchDecode,
   evaluate: benchEvaluate,
   backtest: benchBacktest,

@@ -171,6 +171,7 @@ const CHOICES: Record<string, string> = {
   'shopOrder.status': 'paid',
   'label.kind': 'step',
   'digestMail.status': 'pending',
+  'audit.status': 'finished',
 }
 
 function columnsOf(db: Db): [string, Column[]][] {
@@ -185,8 +186,11 @@ function fill(db: Db, orgId: string): void {
     domainId: `dom_${orgId}`,
     issueId: `iss_${orgId}`,
     projectId: `prj_${orgId}`,
+    testId: `tst_${orgId}`,
   }
-  const ids: Record<string, string> = { domain: `dom_${orgId}`, issue: `iss_${orgId}`, project: `prj_${orgId}` }
+  const ids: Record<string, string> = {
+    ...{ domain: `dom_${orgId}`, issue: `iss_${orgId}`, project: `prj_${orgId}`, flowTest: `tst_${orgId}` },
+  }
   const made = db.prepare('INSERT INTO user (id, email, createdAt) VALUES (?, ?, 0)')
   made.run(`usr_${orgId}`, `someone@${orgId}.example`)
   const rowIds: Record<string, number> = {}
