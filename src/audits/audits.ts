@@ -1,5 +1,5 @@
 import { version } from '../../package.json'
-import type { Browsers, OwnBrowsing } from '../browser/browsers.ts'
+import { type Browsers, FAULT_OF_OURS, type OwnBrowsing } from '../browser/browsers.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import { type Clock, HOUR_MS } from '../core/clock.ts'
 import { messageOf } from '../core/error.ts'
@@ -62,7 +62,7 @@ export class Audits {
       const { id } = kept.audit
       if (this.underWay.has(id)) continue
       const work = this.carryOut(kept)
-        .catch((error: unknown) => report(error, `audit ${id}: ${messageOf(error)}`))
+        .catch((fault: unknown) => this.failFor(kept, fault))
         .finally(() => this.underWay.delete(id))
       this.underWay.set(id, work)
     }
@@ -123,6 +123,13 @@ export class Audits {
         { id, at: now, findings: tally.findings(privacy), isWhole: error === null, hosts: tally.hostsSeen() },
       )
     })
+  }
+
+  /** Ends an audit that could not be carried out for a fault of ours; what it saw is kept. */
+  private failFor({ audit: { id } }: KeptAudit, fault: unknown): void {
+    const { db, clock, report } = this.parts
+    report(fault, `audit ${id}: ${messageOf(fault)}`)
+    endAudit(db, id, { error: FAULT_OF_OURS, now: clock.now(), differences: null })
   }
 
   private differencesOf(orgId: string, audit: Audit): Differences | null {

@@ -1,18 +1,10 @@
 import { expect, test } from 'bun:test'
 import type { AuditPage } from './audit.ts'
 import { type Crawled, differencesBetween } from './differences.ts'
+import { loaded } from './page.fixture.ts'
 
 const page = (path: string, events: readonly string[], fields: Partial<AuditPage> = {}): AuditPage => ({
-  ...{
-    url: `https://shop.example${path}`,
-    status: 200,
-    depth: 0,
-    title: '',
-    loadMs: 1,
-    bytes: 1,
-    requests: 1,
-    error: null,
-  },
+  ...loaded(path),
   tags: events.map((event) => ({ vendor: 'V', event, account: null, count: 1 })),
   ...{ missing: [], duplicates: [], beforeConsent: [], errors: [], ...fields },
 })

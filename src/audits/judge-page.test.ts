@@ -3,22 +3,14 @@ import { PLAIN_PRIVACY } from '../conditions/privacy.ts'
 import type { ExpectedPage } from './audit.ts'
 import type { PageEvent, SeenPage } from './crawl-plan.ts'
 import { pageJudge } from './judge-page.ts'
+import { loaded } from './page.fixture.ts'
 import { Tally } from './tally.ts'
 
 const event = (name: string, params: Record<string, string> = {}): PageEvent => ({
   ...{ vendor: 'Shop', event: name, account: null, params },
 })
 const page = (path: string, events: PageEvent[], fields: Partial<SeenPage> = {}): SeenPage => ({
-  ...{
-    url: `https://shop.example${path}`,
-    status: 200,
-    depth: 0,
-    title: '',
-    loadMs: 1,
-    bytes: 1,
-    requests: 1,
-    error: null,
-  },
+  ...loaded(path),
   ...{ events, beforeConsent: [], errors: [], ...fields },
 })
 const judged = (expect: ExpectedPage[], seen: SeenPage) => pageJudge(expect, {}, PLAIN_PRIVACY).judge(seen)

@@ -8,6 +8,9 @@ import type { FromBrowsing, TaskName, ToBrowsing } from './browsing-process.ts'
 import { findChromium, howToGetChromium } from './chromium.ts'
 import { memoryOf, processesOf } from './memory.ts'
 
+/** Why a run ended that failed for a fault of the server's; what it was is for the operator. */
+export const FAULT_OF_OURS = 'the server could not carry it out; its log says why'
+
 /** What a server has of its own for every browser. */
 export type OwnBrowsing = Pick<
   BrowsingOptions,

@@ -1,5 +1,5 @@
 import { mkdirSync, rmSync } from 'node:fs'
-import type { Browsers, OwnBrowsing } from '../browser/browsers.ts'
+import { type Browsers, FAULT_OF_OURS, type OwnBrowsing } from '../browser/browsers.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import { type Clock, SECOND_MS } from '../core/clock.ts'
 import { AppError, messageOf } from '../core/error.ts'
@@ -120,7 +120,7 @@ export class FlowRuns {
     if (fault instanceof AppError && fault.code === 'notFound') return
     report(fault, `run of a flow test: ${messageOf(fault)}`)
     const facts: RunFacts = { steps: [], findings: [], events: [], errors: [], elements: {} }
-    const error = 'the server could not carry it out; its log says why'
+    const error = FAULT_OF_OURS
     const headline = `The run ended early: ${error}`
     const end = { status: 'failed', finishedAt: clock.now(), pausedMs: null, headline, error } as const
     endRun(db, run.id, { ...end, summary: run.summary }, facts)
