@@ -1,12 +1,11 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryFolder } from '../process.ts'
 
-/** A shop for flow tests, and a page of it that is wrong in one way. */
+/** A shop for flow tests. */
 export interface Shop extends Disposable {
   /** Without its last slash. */
   origin: string
-  /** What is wrong from now on; empty: nothing. */
-  fault: string
 }
 
 const PRICE = { cu: 'EUR', 'epn.value': '49.9' }
@@ -106,13 +105,11 @@ const pages: Record<string, (fault: string, origin: string) => string> = {
     </script>`,
 }
 
-/** Serves the shop on 127.0.0.1 and, for its frame, on 127.0.0.2. */
-export function openShop(): Shop {
+/** Serves the shop on 127.0.0.1 and, for its frame, on 127.0.0.2. `fault`: what is wrong with it; empty: nothing. */
+export function openShop(fault: string): Shop {
   const bad = untrustedServer()
-  const shop = { origin: '', fault: '' }
   const answer = (request: Request): Response | Promise<Response> => {
     const { pathname } = new URL(request.url)
-    const { fault, origin } = shop
     if (pathname === '/circle') return Response.redirect(`${origin}/circle`, 302)
     if (pathname === '/to-bad-certificate') return Response.redirect(`https://127.0.0.1:${bad.port}/`, 302)
     if (pathname === '/poll') return new Response('')
@@ -131,25 +128,36 @@ export function openShop(): Shop {
     return fault === 'slow' ? Bun.sleep(800).then(() => response) : response
   }
   const server = Bun.serve({ port: 0, hostname: '0.0.0.0', idleTimeout: 0, fetch: answer })
-  shop.origin = `http://127.0.0.1:${server.port}`
-  return Object.assign(shop, {
+  const origin = `http://127.0.0.1:${server.port}`
+  return {
+    origin,
     [Symbol.dispose]() {
       server.stop(true)
       bad[Symbol.dispose]()
     },
-  })
+  }
 }
 
 /** Https with a certificate that nobody trusts; without openssl, plain http, which a browser does not take for https either. */
 function untrustedServer() {
-  using folder = temporaryFolder()
-  const [key, cert] = ['key.pem', 'cert.pem'].map((name) => join(folder.path, name))
-  const openssl = Bun.which('openssl')
-  const words = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=127.0.0.1']
-  if (openssl) Bun.spawnSync([openssl, ...words, '-keyout', key ?? '', '-out', cert ?? ''])
-  const tls = openssl ? { tls: { key: Bun.file(key ?? ''), cert: Bun.file(cert ?? '') } } : {}
+  untrusted ??= newCertificate()
+  const tls = untrusted.key === '' ? {} : { tls: untrusted }
   const server = Bun.serve({ port: 0, hostname: '127.0.0.1', ...tls, fetch: () => new Response('secret') })
   return { port: server.port, [Symbol.dispose]: () => void server.stop(true) }
+}
+
+/** Made once. */
+let untrusted: { key: string; cert: string } | null = null
+
+/** Of a certificate that nobody trusts, as PEM; empty without openssl. */
+function newCertificate() {
+  using folder = temporaryFolder()
+  const openssl = Bun.which('openssl')
+  if (!openssl) return { key: '', cert: '' }
+  const [key = '', cert = ''] = ['key.pem', 'cert.pem'].map((name) => join(folder.path, name))
+  const words = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=127.0.0.1']
+  Bun.spawnSync([openssl, ...words, '-keyout', key, '-out', cert])
+  return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
 }
 
 const HTML = { 'content-type': 'text/html' }
