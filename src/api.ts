@@ -29,6 +29,7 @@ import type { FlowRuns } from './flows/flow-runs.ts'
 import { flowTestRoutes } from './flows/routes.ts'
 import type { RunFiles } from './flows/run-files.ts'
 import { runRoutes } from './flows/run-routes.ts'
+import { formRoutes } from './forms/routes.ts'
 import { answerErrors } from './http/errors.ts'
 import { healthRoutes } from './http/health.ts'
 import { openApiDocument } from './http/openapi.ts'
@@ -47,6 +48,7 @@ import { insights } from './insights/index.ts'
 import { insightRoutes } from './insights/routes.ts'
 import type { Dispatcher } from './integrations/delivery/dispatcher.ts'
 import { deliveryRoutes } from './integrations/delivery/routes.ts'
+import { PROVIDERS } from './integrations/providers/index.ts'
 import { integrationRoutes } from './integrations/routes.ts'
 import { signInPages } from './integrations/sign-in.ts'
 import { providerOf } from './integrations/store.ts'
@@ -82,6 +84,8 @@ import { signalRoutes } from './signals/signal-routes.ts'
 import type { Suspicion } from './signals/suspicion.ts'
 import { activeClockStep } from './store/clock-step.ts'
 import type { Db } from './store/database.ts'
+import { streamRoutes } from './stream/routes.ts'
+import type { Streams } from './stream/streams.ts'
 import { useOf } from './warehouse/disk-share.ts'
 import type { Warehouse } from './warehouse/warehouse.ts'
 
@@ -119,6 +123,7 @@ export interface ApiParts {
   flowRuns: FlowRuns
   runFiles: RunFiles
   audits: Audits
+  streams: Streams
   /** Null when the data folder has an owner. */
   setupToken: SetupToken | null
   warn(message: string): void
@@ -152,6 +157,7 @@ export function openApi(parts: ApiParts): Api {
 /** Routes about properties, their events, and their issues. */
 function watchingRoutes(parts: ApiParts): Route[] {
   const { db, clock, config, publicUrl, guard, enqueue, rules, domains, lastRuns, warehouse } = parts
+  const allInsights = [...insights, issueEvidence]
   const privacyOf = (orgId: string) => privacyFrom(privacySettings(db, orgId))
   const maskTextOf = (orgId: string) => {
     const privacy = privacyOf(orgId)
@@ -184,10 +190,10 @@ function watchingRoutes(parts: ApiParts): Route[] {
     ...ingestRoutes({ db, clock, maskTextOf, storageOf: async (orgId) => useOf(await warehouse.pieces(), orgId) }),
     ...snippetRoutes({ db, clock, collectUrl: config.collectUrl || publicUrl, publicUrl, bundle: scriptBundle }),
     ...liveRoutes({ db, clock, live: parts.live, maskOf: (orgId) => compileMask([], privacyOf(orgId)) }),
-    ...insightRoutes({ ...parts, watermark: () => parts.spool.watermark(), retentionMs: retentionMs(config) }, [
-      ...insights,
-      issueEvidence,
-    ]),
+    ...insightRoutes(
+      { ...parts, watermark: () => parts.spool.watermark(), retentionMs: retentionMs(config) },
+      allInsights,
+    ),
     ...alertRoutes({
       db,
       clock,
@@ -204,6 +210,8 @@ function watchingRoutes(parts: ApiParts): Route[] {
     ...signalRoutes(parts),
     ...changeRoutes({ db, clock, retentionMs: retentionMs(config), privacyOf }),
     ...issueRoutes(parts),
+    ...streamRoutes(parts),
+    ...formRoutes({ providers: parts.dispatcher.parts.providers ?? PROVIDERS, insights: allInsights }),
     ...integrationRoutes({ ...parts, collectUrl: config.collectUrl || publicUrl }),
     ...complianceRoutes({ ...{ db, clock, enqueue, privacyOf }, alertsChanged: rules.changed }),
     ...deliveryRoutes(parts),

@@ -31,9 +31,13 @@ import { DiskBudget } from './jobs/disk-budget.ts'
 import { type FlushParts, finalFlush } from './jobs/flush.ts'
 import type { Job } from './jobs/job.ts'
 import { type JobParts, jobsOf } from './jobs/list.ts'
+import { isInForce } from './org/authenticate.ts'
 import { newSetupToken } from './org/setup.ts'
 import { hasOwner, privacySettings } from './org/store.ts'
 import type { Db } from './store/database.ts'
+import { watchRows } from './store/row-changes.ts'
+import { Streams } from './stream/streams.ts'
+import { WATCHED } from './stream/watched.ts'
 
 export type { AppOptions, Log } from './app/base.ts'
 
@@ -59,6 +63,8 @@ export interface App {
    * and queries fail. To be called until the jobs have ended, which may continue with another query.
    */
   abort(): void
+  /** Ends the streams of changes, for which a stop would wait otherwise, and opens no more. */
+  endStreams(): void
   /** Resolves when no delivery and no run is under way. */
   idle(): Promise<void>
   /**
@@ -111,9 +117,21 @@ export async function openApp(options: AppOptions): Promise<App> {
     ...maintenanceParts(base, { stores, watching, collecting, browsing, dispatcher, stopping: stopping.signal }),
     ...evaluationParts(base, { stores, watching, woken, enqueue, privacyOf }),
   })
+  const streams = streamsOf(base, stores, watching, collecting)
   const setup = hasOwner(db) ? null : newSetupToken()
   const api = openApi({
-    ...{ ...base, ...stores, ...watching, ...collecting, ...browsing, dispatcher, composer, enqueue, lastRuns },
+    ...{
+      ...base,
+      ...stores,
+      ...watching,
+      ...collecting,
+      ...browsing,
+      dispatcher,
+      composer,
+      enqueue,
+      lastRuns,
+      streams,
+    },
     questions: questionsOf(config),
     mailConfigured: config.smtpUrl !== '',
     setupToken: setup?.token ?? null,
@@ -127,10 +145,12 @@ export async function openApp(options: AppOptions): Promise<App> {
       stopping.abort()
       warehouse.interrupt()
     },
+    endStreams: () => streams.close(),
     async idle() {
       await Promise.all([dispatcher.idle(), browsing.flowRuns.idle(), browsing.audits.idle()])
     },
     async close() {
+      streams.close()
       stopping.abort()
       const { flowRuns, audits } = browsing
       await Promise.all([dispatcher.idle(), listeners.idle(), flowRuns.close(), audits.close()])
@@ -178,6 +198,17 @@ function historyAskerOf({ clock, config, report }: Base, stores: Stores, { follo
   const watermark = () => spool.watermark()
   const ask = historyTeller({ db, warehouse, follower, clock, watermark, retentionMs: retentionMs(config) })
   return new HistoryAsker({ db, clock, ask, report })
+}
+
+/** Tells callers of every change that is committed from now on. */
+function streamsOf({ clock }: Base, { db }: Stores, { gaps }: Watching, { counts }: Collecting): Streams {
+  const streams = new Streams({
+    clock,
+    isInForce: (principal) => isInForce({ db, clock }, principal),
+    pulseOf: (orgId) => ({ ...counts.of(orgId, clock.now()), gapSince: gaps.refusingSince }),
+  })
+  watchRows(db, WATCHED, (changes) => streams.publish(changes))
+  return streams
 }
 
 function questionsOf({ questionsAtOnce, questionsPerOrganization, questionsPerCaller }: Base['config']): Questions {

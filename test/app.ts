@@ -6,7 +6,9 @@ import { type App, type AppOptions, openApp } from '../src/app.ts'
 import { readConfig, type SettingName } from '../src/config.ts'
 import { pathsOf } from '../src/data-folder/paths.ts'
 import { initialize } from '../src/org/store.ts'
+import { hear } from './event-stream.ts'
 import { type Answer, type Client, emptyDatabase, type TestClock, testClock } from './fakes.ts'
+import { until } from './process.ts'
 
 export type JobName =
   | 'heartbeat'
@@ -179,10 +181,18 @@ function requestOf(
   })
 }
 
-/** A body that is not JSON is answered as the text it is. */
+/** A body that is not JSON is answered as the text it is; of a stream, which has no end, the data of its first event. */
 export async function answerOf(response: Response): Promise<Answer> {
   const { status, headers } = response
+  if (headers.get('content-type') === 'text/event-stream') return { status, headers, body: await firstData(response) }
   const text = await response.text()
   const isJson = headers.get('content-type')?.includes('json') && text !== ''
   return { status, headers, body: isJson ? JSON.parse(text) : text }
+}
+
+async function firstData(response: Response): Promise<unknown> {
+  const stream = hear(response)
+  const { data } = await until('the first event', () => stream.events[0] ?? null)
+  await stream.leave()
+  return data
 }

@@ -12,6 +12,7 @@ const ROOMS = [
   ...['production', 'core', 'store', 'native', 'http', 'org', 'domains', 'labels', 'decoders', 'capture', 'ingest'],
   ...['warehouse', 'conditions', 'detector', 'signals', 'alerts', 'issues', 'evaluation', 'integrations'],
   ...['compliance', 'orders', 'changes', 'insights', 'browser', 'flows', 'audits', 'shares', 'evidence', 'digest'],
+  ...['forms', 'stream'],
   ...['data-folder', 'jobs', 'mcp', 'metrics', 'config', 'api', 'app', 'commands', 'main'],
 ]
 /** Run in browsers: they know the others' shapes and nothing else of them. */
@@ -287,7 +288,7 @@ const TABLES: Record<string, string> = {
   digestMail: 'digest',
   // Gone with the membership.
   digestSubscription: 'digest',
-  domain: 'domains alerts changes compliance digest evidence insights issues ingest org signals warehouse',
+  domain: 'domains alerts changes compliance digest evidence insights issues ingest org signals stream warehouse',
   domainVendor: 'domains',
   eventFile: 'warehouse',
   finding: 'compliance',

@@ -8,6 +8,7 @@ import type { Stores } from '../data-folder/open.ts'
 import { type DomainDirectory, domainDirectory } from '../domains/directory.ts'
 import { routingOf } from '../domains/domain.ts'
 import { noteLegacyScript } from '../domains/routing-store.ts'
+import { lastEventAt } from '../domains/sightings.ts'
 import { findDomain } from '../domains/store.ts'
 import type { WokenAlerts } from '../evaluation/evaluate.ts'
 import { RateLimit } from '../http/rate.ts'
@@ -15,6 +16,7 @@ import { BatchMemory } from '../ingest/batch-memory.ts'
 import { Collector } from '../ingest/collector.ts'
 import { LateBatches, type Verdicts } from '../ingest/late-batches.ts'
 import { Live } from '../ingest/live.ts'
+import { StoredCounts } from '../ingest/stored-counts.ts'
 import type { GapWatch } from '../signals/gap-watch.ts'
 import type { Base } from './base.ts'
 
@@ -25,6 +27,8 @@ export interface Collecting {
   rules: RulesInForce
   batches: BatchMemory
   live: Live
+  /** Of the events that were stored. */
+  counts: StoredCounts
   /** Batches that are still to be judged. */
   late: LateBatches
   /** Returns for each event the ids of the alerts in force that it breaks; null for one that took too long to judge. */
@@ -47,6 +51,7 @@ export function openCollecting(base: Base, { stores, gaps, woken, isOverBudget, 
   const { db, spool } = stores
   const domains = domainDirectory({ db, clock })
   const live = new Live(clock)
+  const counts = new StoredCounts((orgId) => lastEventAt(db, orgId))
   const batches = new BatchMemory(db, clock)
   const rules = new RulesInForce(db, (orgId) => privacyOf(orgId).regions)
   const lateJudge = new LateJudge(rules)
@@ -61,7 +66,7 @@ export function openCollecting(base: Base, { stores, gaps, woken, isOverBudget, 
     report,
   })
   const collector: Collector = new Collector({
-    ...{ clock, spool, domains, batches, late, live, report, isOverBudget },
+    ...{ clock, spool, domains, batches, late, live, counts, report, isOverBudget },
     rate: new RateLimit(clock, config.rateCollectPerSecond),
     judge: rules.judgeBatch,
     violated: (alertIds, domainId, receivedAt) => woken.add(alertIds, domainId, receivedAt),
@@ -70,7 +75,7 @@ export function openCollecting(base: Base, { stores, gaps, woken, isOverBudget, 
   })
   late.start()
   return {
-    ...{ collector, domains, rules, batches, live, late },
+    ...{ collector, domains, rules, batches, live, counts, late },
     judgeEvents: async (orgId, events) => rules.judgeAll(orgId, events) ?? lateJudge.judge(orgId, events),
     async close() {
       const closed = late.close()

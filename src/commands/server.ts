@@ -59,6 +59,7 @@ export async function startServer(
       collectUrl: urlOf(collectServer ?? server),
       async stop() {
         stopCounting()
+        app.endStreams()
         const ended = jobs.stop()
         await Promise.all(servers.map((one) => stopServer(one, timeouts.stopMs)))
         app.abort()

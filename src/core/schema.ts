@@ -2,9 +2,18 @@ import { Kind, type Static, type TObject, type TSchema, type TString, Type, Type
 import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler'
 import { AppError } from './error.ts'
 
+/** What people read about a field. */
+export interface FieldNotes {
+  /** Its name in a form; when left out, made from its name in JSON. */
+  title?: string
+  description?: string
+  /** What its number is counted in, for forms: `s`, `%`. */
+  'x-unit'?: string
+}
+
 /** A whole number. `Type.Integer()` is avoided because Elysia doesn't convert query text for it. */
 export const Int = (
-  options: { minimum?: number; maximum?: number; default?: number; description?: string; examples?: number[] } = {},
+  options: FieldNotes & { minimum?: number; maximum?: number; default?: number; examples?: number[] } = {},
 ) => Type.Number({ multipleOf: 1, ...options })
 
 /** Milliseconds since the Unix epoch. */
@@ -13,7 +22,8 @@ export const InstantSchema = Int({
   examples: [1_767_614_400_000],
 })
 
-export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+export const Nullable = <T extends TSchema>(schema: T, notes: FieldNotes = {}) =>
+  Type.Union([schema, Type.Null()], { ...notes })
 
 TypeRegistry.Set(
   'OneOf',
@@ -23,7 +33,7 @@ TypeRegistry.Set(
 /** A closed choice of words: plain `enum` in OpenAPI. */
 export const OneOf = <const T extends readonly string[]>(
   words: T,
-  options: { default?: T[number]; description?: string; examples?: T[number][] } = {},
+  options: FieldNotes & { default?: T[number]; examples?: T[number][] } = {},
 ) => Type.Unsafe<T[number]>({ [Kind]: 'OneOf', type: 'string', enum: [...words], ...options })
 
 /** What the API documentation shows of a schema; with `$id`, the schema is a named component there. */
@@ -38,13 +48,10 @@ export interface SchemaNotes {
 export const Closed = <T extends Parameters<typeof Type.Object>[0]>(fields: T, notes: SchemaNotes = {}) =>
   Type.Object(fields, { additionalProperties: false, ...notes })
 
-export const Text = (
-  minLength: number,
-  maxLength: number,
-  notes: { description?: string; examples?: string[] } = {},
-): TString => Type.String({ minLength, maxLength, ...notes })
+export const Text = (minLength: number, maxLength: number, notes: FieldNotes & { examples?: string[] } = {}): TString =>
+  Type.String({ minLength, maxLength, ...notes })
 
-export type { Static, TObject, TSchema }
+export type { Static, TObject, TSchema, TString }
 export { Type }
 
 /** Field names come from callers, and error messages with them are stored in the ledger. */

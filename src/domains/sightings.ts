@@ -1,5 +1,5 @@
 import { DAY_MS, type Instant } from '../core/clock.ts'
-import type { Db } from '../store/database.ts'
+import { type Db, prepared } from '../store/database.ts'
 
 /** The events of a domain from one hostname in one hour; without a hostname those of apps and servers. */
 export interface HostSighting {
@@ -67,6 +67,15 @@ function recordHosts(db: Db, counts: readonly HostSighting[]): void {
     domain.run({ ...count, until })
     if (count.host !== null) hostname.run(count)
   }
+}
+
+/** Returns when the last event of an organization that is recorded here was received; null when there is none. */
+export function lastEventAt(db: Db, orgId: string): Instant | null {
+  return (
+    prepared<[string], { at: Instant | null }>(db, 'SELECT max(lastEventAt) AS at FROM domain WHERE orgId = ?').get(
+      orgId,
+    )?.at ?? null
+  )
 }
 
 /** Adds to the hourly event counts of hostnames, which must have been recorded before. */

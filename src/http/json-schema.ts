@@ -37,7 +37,7 @@ type Refer = (schema: TSchema) => JsonSchema
 
 /**
  * Returns the schema as plain JSON Schema, its named parts by reference. TypeBox's own fields, kept under symbols, are
- * left out.
+ * left out, and so is what only forms show: `title` and words that begin with `x-`.
  */
 export function plain(schema: TSchema, refer: Refer): JsonSchema {
   const { $id: _, type, multipleOf, properties, patternProperties, ...rest } = schema
@@ -47,8 +47,39 @@ export function plain(schema: TSchema, refer: Refer): JsonSchema {
     ...(multipleOf === undefined || isWhole ? {} : { multipleOf }),
     ...(properties === undefined ? {} : { properties: each(properties, refer) }),
     ...(patternProperties === undefined ? {} : { additionalProperties: refer(ofAnyName(patternProperties)) }),
-    ...Object.fromEntries(Object.entries(rest).map(([word, value]) => [word, described(word, value, refer)])),
+    ...Object.fromEntries(
+      Object.entries(rest)
+        .filter(([word]) => !isForForms(word))
+        .map(([word, value]) => [word, described(word, value, refer)]),
+    ),
   }
+}
+
+const isForForms = (word: string) => word === 'title' || word.startsWith('x-')
+
+/**
+ * Returns the schema of an object as a form shows it: plain JSON Schema without references, every field with a `title`
+ * and its place among the others (`x-order`, from 1), and what only forms show. `secrets`: fields of the object itself
+ * that get `x-secret`.
+ */
+export function formOf(schema: TSchema, secrets: readonly string[] = []): JsonSchema {
+  const body = plain(schema, (inner) => formOf(inner))
+  const words = Object.entries(schema).filter(([word]) => isForForms(word))
+  const fields = Object.entries((body.properties ?? {}) as Record<string, JsonSchema>).map(([name, field], index) => [
+    name,
+    { title: titleOf(name), ...field, 'x-order': index + 1, ...(secrets.includes(name) ? { 'x-secret': true } : {}) },
+  ])
+  return {
+    ...Object.fromEntries(words),
+    ...body,
+    ...(body.properties ? { properties: Object.fromEntries(fields) } : {}),
+  }
+}
+
+/** `fromHour` → `From hour`. */
+function titleOf(name: string): string {
+  const words = name.replaceAll(/(?<=[a-z\d])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+  return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
 const each = (schemas: Record<string, TSchema>, refer: Refer) =>

@@ -3,7 +3,7 @@ import { Closed, type TSchema, Type } from '../core/schema.ts'
 import { exampleOf, type JsonSchema, type SchemaBook, schemaBook } from './json-schema.ts'
 import { introduction, TAGS } from './openapi-text.ts'
 import { PERMISSIONS, type Permission } from './permission.ts'
-import type { Route } from './route.ts'
+import { EVENT_STREAM, type Route } from './route.ts'
 import { STATUS } from './status.ts'
 
 /** The part of OpenAPI 3.1 that is used here: https://spec.openapis.org/oas/v3.1.0 */
@@ -130,7 +130,7 @@ function examplesOf(schema: TSchema): Examples | null {
   return Object.fromEntries(several.map((value, index) => [`example${index + 1}`, { ...summaryOf(value), value }]))
 }
 
-function parametersOf({ params, query, access, anyOrg }: Route, book: SchemaBook): (Parameter | Reference)[] {
+function parametersOf({ params, query, access, anyOrg, produces }: Route, book: SchemaBook): (Parameter | Reference)[] {
   const of = (place: 'path' | 'query', object: Route['query']) =>
     Object.entries<TSchema>(object?.properties ?? {}).map(([name, field]): Parameter => {
       // Documentation pages fill their fields with examples, so trying a call would send them.
@@ -140,7 +140,8 @@ function parametersOf({ params, query, access, anyOrg }: Route, book: SchemaBook
     })
   const namesOrg = PERMISSIONS[access].from !== null && anyOrg !== true
   const org = namesOrg ? [{ $ref: '#/components/parameters/OrgId' }] : []
-  return [...of('path', params), ...of('query', query), ...org]
+  const place = produces === EVENT_STREAM ? [{ $ref: '#/components/parameters/LastEventId' }] : []
+  return [...of('path', params), ...of('query', query), ...org, ...place]
 }
 
 /** Returns the description with a sentence on who may call it; `x-permission` has the same for programs. */
@@ -232,6 +233,13 @@ export function openApiDocument(routes: readonly Route[]): OpenApiDocument {
           in: 'header',
           required: false,
           description: 'The organization to act in; needed by those who belong to several',
+          schema: { type: 'string' },
+        },
+        LastEventId: {
+          name: 'Last-Event-ID',
+          in: 'header',
+          required: false,
+          description: 'The id of the last event that came: the stream goes on behind it',
           schema: { type: 'string' },
         },
       },

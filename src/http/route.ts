@@ -14,6 +14,8 @@ export interface Call<P = unknown, Q = unknown, B = unknown, C = Principal | nul
   body: B
   /** Headers and unparsed body, for routes that are `raw`. */
   raw?: { headers: Headers; text: string }
+  /** The header `Last-Event-ID`, for routes that stream; null or absent without one. */
+  lastEventId?: string | null
   origin: Origin
   /** Aborts when the caller disconnects or the request times out. */
   signal: AbortSignal
@@ -54,7 +56,7 @@ interface Description {
   raw?: boolean
   /** Status of a success; default 200. */
   status?: 200 | 201
-  /** Content type of an answer that is a text, or bytes; JSON of a value when left out. */
+  /** Content type of an answer that is a text, bytes, or a stream; JSON of a value when left out. */
   produces?: string
 }
 
@@ -120,6 +122,25 @@ export function publicRoute<
   B extends TSchema | undefined = undefined,
 >(typed: Omit<Typed<P, Q, B, A, null>, 'access'>): Route {
   return erase({ ...typed, access: 'public' } as Typed<P, Q, B, A, null>)
+}
+
+/** The content type of server-sent events. */
+export const EVENT_STREAM = 'text/event-stream'
+
+/**
+ * Makes a route that answers server-sent events for as long as its caller listens: `handle` returns the stream, and
+ * `answer` is the schema of the data of each event.
+ */
+export function streamRoute<A extends TSchema>(
+  typed: Description & {
+    access: Exclude<Permission, 'public'>
+    answer: A
+    handle(call: Call<None, None, undefined, Principal>): ReadableStream<Uint8Array>
+  },
+): Route {
+  // Otherwise nginx would hold events back: https://nginx.org/en/docs/http/ngx_http_proxy_module.html#proxy_buffering
+  const headers = () => ({ 'x-accel-buffering': 'no' })
+  return erase({ ...typed, produces: EVENT_STREAM, headers } as unknown as Typed<None, None, undefined, A, Principal>)
 }
 
 /** Path parameters of most routes about one object. */

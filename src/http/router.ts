@@ -8,7 +8,7 @@ import { PERMISSIONS, requirePermission } from './permission.ts'
 import type { Principal } from './principal.ts'
 import { readQuery } from './query-text.ts'
 import { requestSignal } from './request-signal.ts'
-import type { Route } from './route.ts'
+import { EVENT_STREAM, type Route } from './route.ts'
 
 /**
  * Returns the principal of a request. Fails with `unauthorized`, or with `invalid` when `X-Org-Id` is needed. With
@@ -51,15 +51,20 @@ async function answer(route: Route, request: Request, params: unknown, { authent
   const result = await perform(route, {
     ...{ principal, params, query, body },
     ...(raw ? { raw } : {}),
+    ...(route.produces === EVENT_STREAM ? { lastEventId: request.headers.get('last-event-id') } : {}),
     origin: originOf(request),
     signal: requestSignal(request),
   })
   const { produces = 'application/json' } = route
   const status = route.repeats?.(result) ? 200 : (route.status ?? 200)
-  const sent =
-    result instanceof Uint8Array ? new Uint8Array(result) : route.produces ? String(result) : JSON.stringify(result)
   const headers = { ...API_HEADERS, 'content-type': produces, ...route.headers?.(result) }
-  return new Response(sent, { status, headers })
+  return new Response(sentOf(route, result), { status, headers })
+}
+
+function sentOf({ produces }: Route, result: unknown): BodyInit {
+  if (result instanceof ReadableStream) return result
+  if (result instanceof Uint8Array) return new Uint8Array(result)
+  return produces ? String(result) : JSON.stringify(result)
 }
 
 async function bodyOf(route: Route, request: Request): Promise<unknown> {

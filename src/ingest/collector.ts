@@ -15,6 +15,7 @@ import type { LateBatch, LateBatches } from './late-batches.ts'
 import type { Live } from './live.ts'
 import { OVER_BUDGET, Refusals, type RefusedBatches } from './refusals.ts'
 import type { Spool } from './spool.ts'
+import type { StoredCounts } from './stored-counts.ts'
 import { type BatchJudge, type Understood, understand } from './understand.ts'
 
 export interface CollectorParts {
@@ -37,6 +38,8 @@ export interface CollectorParts {
   files?: Pick<ScriptFiles, 'answer'>
   /** Gets the stored events, for the live view. */
   live?: Pick<Live, 'add'>
+  /** Counts the stored events of each organization. */
+  counts?: Pick<StoredCounts, 'add'>
   report(error: unknown, route: string): void
 }
 
@@ -246,8 +249,8 @@ export class Collector {
 
   /** Writes a judged batch to the spool, then notifies the live view and the violated alerts. */
   private async keep({ events, record }: LateBatch): Promise<void> {
-    const { spool, storing, live } = this.parts
-    const { domainId, receivedAt } = record
+    const { spool, storing, live, counts } = this.parts
+    const { orgId, domainId, receivedAt } = record
     try {
       await spool.append(events, record)
     } catch (error) {
@@ -256,6 +259,7 @@ export class Collector {
     }
     storing?.stored(receivedAt)
     live?.add(domainId, events)
+    counts?.add(orgId, receivedAt, events.length)
     const alertIds = violatedBy(events)
     if (alertIds) this.parts.violated(alertIds, domainId, receivedAt)
   }

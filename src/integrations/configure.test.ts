@@ -22,8 +22,9 @@ const parse = parser(ConfigSchema)
 const lenient = provider<Settings>({
   type: 'team_chat',
   title: 'Lenient',
+  help: 'Takes what comes.',
   connect: { by: 'secret', fields: ['token', 'password'] },
-  configured: { prepare: (config) => parse(config, 'config') },
+  configured: { form: ConfigSchema, prepare: (config) => parse(config, 'config') },
 })
 
 test.each([

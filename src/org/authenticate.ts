@@ -3,7 +3,7 @@ import { AppError } from '../core/error.ts'
 import { secretHash } from '../core/secret-box.ts'
 import type { Principal, Role } from '../http/principal.ts'
 import type { Authenticate } from '../http/router.ts'
-import type { Db } from '../store/database.ts'
+import { type Db, prepared } from '../store/database.ts'
 import { SESSION_MS } from './session.ts'
 
 /** A stored credential: one row for each organization of its user, or one row with nulls when there is none. */
@@ -119,4 +119,26 @@ export function authenticator(parts: { db: Db; clock: Clock }): Authenticate {
     const known = credential.startsWith('st_') ? session : key
     return known(credential, { orgId: headers.get('x-org-id'), any: anyOrg })
   }
+}
+
+const KEY_IN_FORCE = `
+  SELECT 1 FROM apiKey JOIN member ON member.userId = apiKey.userId AND member.inviteHash IS NULL
+  WHERE apiKey.id = @keyId AND orgId = @orgId AND revokedAt IS NULL AND (expiresAt IS NULL OR expiresAt > @now)`
+
+const SESSION_IN_FORCE = `
+  SELECT 1 FROM session JOIN member ON member.userId = session.userId AND member.inviteHash IS NULL
+  WHERE tokenHash = @tokenHash AND orgId = @orgId AND expiresAt > @now`
+
+/**
+ * Returns whether the credential of a caller is still in force and its user a member of the organization, for answers
+ * that take long. Unlike a request, looking is no use of the credential.
+ */
+export function isInForce({ db, clock }: { db: Db; clock: Clock }, principal: Principal): boolean {
+  const { orgId, keyId, sessionId } = principal
+  const now = clock.now()
+  const row =
+    keyId === null
+      ? prepared<[object]>(db, SESSION_IN_FORCE).get({ orgId, now, tokenHash: Buffer.from(sessionId ?? '', 'hex') })
+      : prepared<[object]>(db, KEY_IN_FORCE).get({ orgId, now, keyId })
+  return row !== undefined
 }

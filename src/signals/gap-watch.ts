@@ -85,6 +85,11 @@ export class GapWatch {
     return this.isRefusing
   }
 
+  /** Since when nothing can be stored; null while batches are. */
+  get refusingSince(): Instant | null {
+    return this.isRefusing ? (this.latest?.fromAt ?? null) : null
+  }
+
   /**
    * Returns the gaps that overlap `from <= t < to`, in order, without overlaps. A gap that lasts ends at this moment.
    */

@@ -3,6 +3,7 @@ import { createServer, type Socket } from 'node:net'
 import type { Channel } from '../../src/alerts/alert.ts'
 import { createAlert } from '../../src/alerts/store.ts'
 import { MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts'
+import { Text } from '../../src/core/schema.ts'
 import { groupWorld, roomAt } from '../../src/integrations/delivery/group-world.fixture.ts'
 import { provider } from '../../src/integrations/providers/provider.ts'
 import { roomServer } from '../../src/integrations/providers/room/room.fixture.ts'
@@ -176,8 +177,9 @@ test('what waits for a channel that takes one message a second goes within its r
   const paced = provider<{ url: string }>({
     type: 'team_chat',
     title: 'Paced',
+    help: 'Takes one message a second.',
     connect: { by: 'none' },
-    addresses: { check: () => undefined, settingsOf: (url) => ({ url }) },
+    addresses: { target: Text(1, 2000), check: () => undefined, settingsOf: (url) => ({ url }) },
     async deliver(context) {
       asked++
       const at = context.now()

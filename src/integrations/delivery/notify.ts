@@ -8,7 +8,16 @@ import { parseTarget } from '../targets.ts'
 /** What an integration may be told of an issue. */
 const NOTIFIED = ['opened', 'reopened', 'repeated', 'resolved'] as const satisfies readonly Transition[]
 
-const parse = parser(Type.Array(OneOf(NOTIFIED), { minItems: 1, maxItems: NOTIFIED.length, uniqueItems: true }))
+/** The field `notify` of every integration that notifies. */
+export const NotifySchema = Type.Array(OneOf(NOTIFIED), {
+  minItems: 1,
+  maxItems: NOTIFIED.length,
+  uniqueItems: true,
+  title: 'Tell when',
+  description: 'What it is told of an issue; all when left out. A resolution is told only where its opening was',
+})
+
+const parse = parser(NotifySchema)
 
 /** A configuration in two parts: what only its provider knows, and what all that notify have. */
 export interface SplitConfig {

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { Closed } from '../../core/schema.ts'
 import { provider } from '../providers/provider.ts'
 import { createIntegration } from '../store.ts'
 import { Dispatcher } from './dispatcher.ts'
@@ -7,8 +8,8 @@ import { testIntegration } from './send-test.ts'
 
 /** It is no channel, and its test waits until it is ended. */
 const patient = provider({
-  ...{ type: 'tag_manager', title: 'Patient', connect: { by: 'none' } },
-  configured: { prepare: () => ({}) },
+  ...{ type: 'tag_manager', title: 'Patient', help: 'Waits.', connect: { by: 'none' } },
+  configured: { form: Closed({}), prepare: () => ({}) },
   test: ({ signal }) =>
     new Promise((_, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason))

@@ -1,7 +1,7 @@
 import type { CHANNEL_TYPES } from '../../alerts/alert.ts'
 import type { Instant } from '../../core/clock.ts'
 import type { ErrorCode } from '../../core/error.ts'
-import type { TSchema } from '../../core/schema.ts'
+import type { TObject, TSchema, TString } from '../../core/schema.ts'
 import type { Route } from '../../http/route.ts'
 import type { ProviderType } from '../integration.ts'
 import type { Message } from '../message/message.ts'
@@ -29,6 +29,8 @@ export interface OrgFacts {
 
 /** What alerts may name in place of an integration: an address. */
 export interface Addresses<S> {
+  /** What a form asks for: title, help and an example. */
+  target: TString
   /** Refuses with `invalid` one that nothing can be sent to; the message begins where the name of the field ends. */
   check(target: string, guard: AddressGuard): void
   /** What it stands for. */
@@ -37,6 +39,8 @@ export interface Addresses<S> {
 
 /** What a user configures for an integration. */
 export interface Configured<S> {
+  /** What `config` takes, with a title and help for each field of a form; secrets are marked by `connect`. */
+  form: TObject
   /**
    * Checks and completes what was configured, with the secrets that are kept put in. Fails with `invalid`, naming the field:
    * `config.url: …`.
@@ -175,6 +179,8 @@ export interface Provider<S extends object = object, M = unknown, T extends obje
   /** `email` is a channel and no integration; `tag_manager` and `email_digest` are integrations and no channel. */
   type: ProviderType | ChannelType
   title: string
+  /** What it is good for, for those who choose one: a sentence or two. */
+  help: string
   connect: Connect<S, T>
   /** Absent: there are no integrations of it. */
   configured?: Configured<S>

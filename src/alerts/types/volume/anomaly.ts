@@ -31,6 +31,7 @@ export const AnomalySchema = Closed(
         minimum: 2,
         maximum: 8,
         default: 4,
+        'x-unit': 'deviations',
         description: 'Robust standard deviations from what is expected: 2 is the most sensitive, 8 the least',
         examples: [5],
       }),

@@ -28,6 +28,7 @@ export const PercentageChangeSchema = Closed(
     percent: Type.Number({
       exclusiveMinimum: 0,
       maximum: 10_000,
+      'x-unit': '%',
       description: 'By how many per cent of the window before, at least',
       examples: [50],
     }),

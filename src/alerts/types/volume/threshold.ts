@@ -24,7 +24,13 @@ export const CountThresholdSchema = Closed(
       description: 'Fires when the count is this much or less (`lte`), or this much or more (`gte`)',
       examples: ['lte'],
     }),
-    count: Int({ minimum: 0, maximum: 100_000_000, description: 'Events in one period', examples: [20] }),
+    count: Int({
+      minimum: 0,
+      maximum: 100_000_000,
+      'x-unit': 'events',
+      description: 'Events in one period',
+      examples: [20],
+    }),
     event: countedEvent,
   },
   {

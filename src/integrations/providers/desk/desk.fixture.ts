@@ -77,6 +77,7 @@ const show = (context: Desk, key: string, status: IssueStatus) =>
 export const desk = provider<Settings, Ticket, AccessTokens, { cursor: number }>({
   type: 'issue_tracker',
   title: 'Desk',
+  help: 'Makes tickets.',
   operator: [
     {
       name: 'DESK_REGION',
@@ -86,6 +87,7 @@ export const desk = provider<Settings, Ticket, AccessTokens, { cursor: number }>
     },
   ],
   configured: {
+    form: ConfigSchema,
     prepare(config, guard) {
       const settings = parse(config, 'config')
       guard.checkUrl(settings.url)

@@ -22,10 +22,27 @@ export const MAX_CONTEXT = 200
 
 const EmailDigestConfigSchema = Closed(
   {
-    to: Type.Array(Text(1, 254), { minItems: 1, maxItems: MAX_ADDRESSES, description: 'Each gets a mail of its own' }),
-    hourUtc: Int({ minimum: 0, maximum: 23, description: 'Sent from this hour on, UTC' }),
+    to: Type.Array(Text(1, 254, { title: 'Address', examples: ['ann@example.com'] }), {
+      minItems: 1,
+      maxItems: MAX_ADDRESSES,
+      title: 'Addresses',
+      description: 'Each gets a mail of its own',
+    }),
+    hourUtc: Int({
+      minimum: 0,
+      maximum: 23,
+      title: 'Hour',
+      description: 'Sent from this hour on, UTC',
+      'x-unit': 'h',
+      examples: [7],
+    }),
     context: Type.Optional(
-      Type.String({ maxLength: MAX_CONTEXT, description: 'For whom it is, and what comes first' }),
+      Type.String({
+        maxLength: MAX_CONTEXT,
+        title: 'Readers',
+        description: 'For whom it is, and what comes first',
+        examples: ['the checkout team; purchases first'],
+      }),
     ),
   },
   { $id: 'EmailDigestConfig' },
@@ -58,8 +75,9 @@ const TEST = 'This is a test of the digest: it will come to this address, once a
 export const emailDigest = provider<EmailDigestConfig>({
   type: 'email_digest',
   title: 'E-mail digest',
+  help: 'Sends a summary once a day when something happened, also to people who are no members.',
   connect: { by: 'none' },
-  configured: { prepare },
+  configured: { form: EmailDigestConfigSchema, prepare },
   host: () => '',
   test: sendTests,
 })

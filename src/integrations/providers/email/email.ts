@@ -1,4 +1,5 @@
 import { AppError } from '../../../core/error.ts'
+import { Text } from '../../../core/schema.ts'
 import { chartOf, hasChart } from '../../message/chart.ts'
 import { groupHtml } from '../../message/group-html.ts'
 import { groupText, groupWords } from '../../message/group-text.ts'
@@ -45,6 +46,11 @@ function addressesOf(target: string): string[] {
 }
 
 export const mailTargets: Addresses<EmailConfig> = {
+  target: Text(1, 2000, {
+    title: 'Addresses',
+    description: 'An address, several with commas between, or `owners` for whoever owns the organization then',
+    examples: ['ann@example.com, ben@example.com', OWNERS_TARGET],
+  }),
   check(target) {
     if (target === OWNERS_TARGET) return
     addressesOf(target)
@@ -62,6 +68,7 @@ export const mailTargets: Addresses<EmailConfig> = {
 export const email = provider<EmailConfig>({
   type: 'email',
   title: 'E-mail',
+  help: 'Sends each message as a mail; mails about one issue are one thread.',
   connect: { by: 'none' },
   addresses: mailTargets,
   deliver: (context, message) => sendOne(context, mailOf(message, context.settings, context.deliveryId)),

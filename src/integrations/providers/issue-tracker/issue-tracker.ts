@@ -6,7 +6,7 @@ import { takeCall } from './inbound.ts'
 import { authorizationOf } from './jira.ts'
 import type { JiraState, Ticket } from './memory.ts'
 import { pollTickets } from './poll.ts'
-import { checkProject, type JiraSettings, prepareJira } from './settings.ts'
+import { checkProject, JiraConfigSchema, type JiraSettings, prepareJira } from './settings.ts'
 import { syncTicket } from './status.ts'
 import { deliverTicket } from './ticket.ts'
 
@@ -14,8 +14,9 @@ import { deliverTicket } from './ticket.ts'
 export const issueTracker = provider<JiraSettings, Ticket, Record<never, never>, JiraState>({
   type: 'issue_tracker',
   title: 'Jira',
+  help: 'Makes a ticket for each issue; repeats and the end are comments, and statuses go both ways.',
   connect: { by: 'secret', fields: ['apiToken'] },
-  configured: { prepare: prepareJira },
+  configured: { form: JiraConfigSchema, prepare: prepareJira },
   derivedSecrets: (settings) => [authorizationOf(settings).replace('Basic ', '')],
   checkDetail: checkProject,
   deliver: deliverTicket,

@@ -24,15 +24,36 @@ const OUR_FIELDS = ['project', 'issuetype', 'summary', 'description']
 const MAX_FIELDS_LENGTH = 16_000
 const DEFAULT_POLL_SECONDS = 300
 
-const JiraConfigSchema = Closed(
+export const JiraConfigSchema = Closed(
   {
-    url: Text(1, 2000, { description: 'Where Jira is: https://<site>.atlassian.net, or that of a Data Center' }),
-    email: Type.Optional(Text(3, 254, { description: 'Of whose account the token is; left out: a Data Center' })),
-    apiToken: Text(1, 2000),
-    project: Text(1, 255, { description: 'Key of the project' }),
-    issueType: Type.Optional(Text(1, 255, { description: 'Name of the type; Task when left out' })),
-    fields: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'Further fields of new tickets' })),
-    pollSeconds: Type.Optional(Nullable(Int({ minimum: 30, maximum: 3600, default: DEFAULT_POLL_SECONDS }))),
+    url: Text(1, 2000, {
+      title: 'Address of Jira',
+      description: 'Where Jira is: https://<site>.atlassian.net, or that of a Data Center',
+    }),
+    email: Type.Optional(
+      Text(3, 254, { title: 'E-mail address', description: 'Of whose account the token is; left out: a Data Center' }),
+    ),
+    apiToken: Text(1, 2000, {
+      title: 'API token',
+      description: 'Of Cloud an API token of that account, of a Data Center a personal access token',
+    }),
+    project: Text(1, 255, { title: 'Project', description: 'Key of the project', examples: ['OPS'] }),
+    issueType: Type.Optional(
+      Text(1, 255, { title: 'Type', description: 'Name of the type; Task when left out', examples: ['Task'] }),
+    ),
+    fields: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        title: 'Further fields',
+        description: 'Further fields of new tickets, as Jira takes them',
+      }),
+    ),
+    pollSeconds: Type.Optional(
+      Nullable(Int({ minimum: 30, maximum: 3600, default: DEFAULT_POLL_SECONDS, 'x-unit': 's' }), {
+        title: 'Ask every',
+        description: 'How often Jira is asked how tickets stand; null: never',
+        'x-unit': 's',
+      }),
+    ),
   },
   { $id: 'IssueTrackerConfig' },
 )

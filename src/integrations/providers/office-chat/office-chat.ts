@@ -5,10 +5,12 @@ import { receiver } from './receive.ts'
 import { routes } from './routes.ts'
 import {
   checkWorkflowUrl,
+  OfficeChatConfigSchema,
   type OfficeChatSettings,
   OPERATOR_SETTINGS,
   operatorUrl,
   prepareOfficeChat,
+  WORKFLOW_TARGET,
 } from './settings.ts'
 import { type OfficeChatState, stateOf } from './teams.ts'
 
@@ -16,14 +18,16 @@ import { type OfficeChatState, stateOf } from './teams.ts'
 export const officeChat = provider<OfficeChatSettings, ChatMemory, OfficeChatTokens, OfficeChatState>({
   type: 'office_chat',
   title: 'Microsoft Teams',
+  help: 'Posts each message as a card: into the channel of a workflow, or as a bot that keeps its cards up to date.',
   connect: { by: 'secret', fields: ['webhookUrl', 'appPassword'] },
   operator: OPERATOR_SETTINGS,
   configured: {
+    form: OfficeChatConfigSchema,
     prepare: prepareOfficeChat,
     isComplete: (settings, state) =>
       settings.webhookUrl !== undefined || stateOf(settings, state as OfficeChatState | null).channel !== null,
   },
-  addresses: { check: checkWorkflowUrl, settingsOf: (target) => ({ webhookUrl: target }) },
+  addresses: { target: WORKFLOW_TARGET, check: checkWorkflowUrl, settingsOf: (target) => ({ webhookUrl: target }) },
   host: ({ webhookUrl }, operator) => new URL(webhookUrl ?? operatorUrl(operator, 'OFFICE_CHAT_LOGIN_URL')).hostname,
   deliver,
   deliverGroup,

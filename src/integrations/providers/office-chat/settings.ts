@@ -21,16 +21,28 @@ export interface Bot {
 }
 
 const A_GUID = '00001111-aaaa-2222-bbbb-3333cccc4444'
-const Name = (maxLength: number, description: string) =>
-  Type.String({ minLength: 1, maxLength, pattern: String.raw`^[\w-][\w.-]*$`, description, examples: [A_GUID] })
+const Name = (maxLength: number, title: string, description: string) =>
+  Type.String({ minLength: 1, maxLength, pattern: String.raw`^[\w-][\w.-]*$`, title, description, examples: [A_GUID] })
+
+const WORKFLOW = { title: 'Address of a workflow', description: 'Address of a Teams workflow; or a bot, below' }
+
+/** In place of an integration. */
+export const WORKFLOW_TARGET = Text(1, 2000, { ...WORKFLOW, description: 'Address of a Teams workflow' })
 
 /** Secrets may be null, which is the same as leaving them out where nothing is kept. */
-const OfficeChatConfigSchema = Closed(
+export const OfficeChatConfigSchema = Closed(
   {
-    webhookUrl: Type.Optional(Nullable(Text(1, 2000, { description: 'Address of a Teams workflow' }))),
-    appId: Type.Optional(Name(100, 'Application (client) id of the bot')),
-    appPassword: Type.Optional(Nullable(Text(1, 500, { description: 'Client secret of the bot' }))),
-    tenantId: Type.Optional(Nullable(Name(255, 'Directory (tenant) id of a single-tenant bot'))),
+    webhookUrl: Type.Optional(Nullable(Text(1, 2000), WORKFLOW)),
+    appId: Type.Optional(Name(100, 'Application id', 'Application (client) id of the bot')),
+    appPassword: Type.Optional(
+      Nullable(Text(1, 500), { title: 'Client secret', description: 'Client secret of the bot' }),
+    ),
+    tenantId: Type.Optional(
+      Nullable(Name(255, 'Tenant id', 'Directory (tenant) id'), {
+        title: 'Tenant id',
+        description: 'Directory (tenant) id of a single-tenant bot',
+      }),
+    ),
   },
   { $id: 'OfficeChatConfig' },
 )

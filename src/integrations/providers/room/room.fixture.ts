@@ -1,4 +1,5 @@
 import { AppError } from '../../../core/error.ts'
+import { Text } from '../../../core/schema.ts'
 import { groupText, groupWords } from '../../message/group-text.ts'
 import { type Received, receiver } from '../../transport/receiver.fixture.ts'
 import type { CallRequest, IntegrationContext } from '../context.ts'
@@ -22,8 +23,10 @@ async function ask(context: IntegrationContext<Settings>, method: CallRequest['m
 export const room = provider<Settings, Posted>({
   type: 'team_chat',
   title: 'Room',
+  help: 'Posts into a room.',
   connect: { by: 'none' },
   addresses: {
+    target: Text(1, 2000, { title: 'Address' }),
     check(target, guard) {
       guard.checkUrl(target)
     },

@@ -25,13 +25,18 @@ export const SECRETS = ['serviceAccount', 'clientSecret', 'refreshToken'] as con
 
 const text = (maxLength: number) => Text(1, maxLength)
 
-const ConfigSchema = Closed({
+export const ConfigSchema = Closed({
   serviceAccount: Type.Optional(
-    Type.Record(Type.String(), Type.Unknown(), { description: 'The key file of a service account, as an object' }),
+    Type.Record(Type.String(), Type.Unknown(), {
+      title: 'Service account',
+      description: 'The key file of a service account, as an object; or the three fields below',
+    }),
   ),
-  clientId: Type.Optional(text(500)),
-  clientSecret: Type.Optional(text(500)),
-  refreshToken: Type.Optional(text(2000)),
+  clientId: Type.Optional(Text(1, 500, { title: 'Client id', description: 'Of an OAuth client' })),
+  clientSecret: Type.Optional(Text(1, 500, { title: 'Client secret', description: 'Of the same client' })),
+  refreshToken: Type.Optional(
+    Text(1, 2000, { title: 'Refresh token', description: 'Of somebody who let the client in' }),
+  ),
 })
 
 /** Further fields of a key file are left aside, `token_uri` among them: where tokens come from is the operator's to say. */

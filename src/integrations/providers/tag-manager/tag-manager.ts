@@ -4,15 +4,17 @@ import { provider } from '../provider.ts'
 import { IMPATIENT, TagManagerApi } from './api.ts'
 import { Progress } from './progress.ts'
 import { tagManagerRoutes } from './routes.ts'
-import { apiUrl, OPERATOR, prepare, SECRETS, type Settings } from './settings.ts'
+import { apiUrl, ConfigSchema, OPERATOR, prepare, SECRETS, type Settings } from './settings.ts'
 import { WATCH_EVERY_MS, watchContainers } from './watch.ts'
 
 /** Google Tag Manager, API v2: puts our tag into containers, and watches which version of them is live. */
 export const tagManager = provider<Settings, unknown, AccessTokens>({
   type: 'tag_manager',
   title: 'Google Tag Manager',
+  help: 'Puts the Tagwarden tag into containers, and notices when another version of them goes live.',
   operator: OPERATOR,
   configured: {
+    form: ConfigSchema,
     prepare: (config, _guard, given) => prepare(config, given),
     single: true,
   },

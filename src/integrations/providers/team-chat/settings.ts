@@ -17,14 +17,29 @@ export interface TeamChatState {
   teamId: string | null
 }
 
-const TeamChatConfigSchema = Closed(
+/** In place of an integration. */
+export const HOOK_TARGET = Text(1, 2000, {
+  title: 'Incoming webhook',
+  description: 'Any incoming webhook that speaks as Slack does',
+  examples: ['https://hooks.slack.com/services/…'],
+})
+
+export const TeamChatConfigSchema = Closed(
   {
     webhookUrl: Type.Optional(
-      Text(1, 2000, { description: 'Any incoming webhook that speaks as Slack does; instead of botToken' }),
+      Text(1, 2000, {
+        title: 'Incoming webhook',
+        description: 'Any incoming webhook that speaks as Slack does; instead of botToken',
+      }),
     ),
-    botToken: Type.Optional(Text(1, 500, { description: 'Bot User OAuth Token of a Slack app, xoxb-…' })),
+    botToken: Type.Optional(
+      Text(1, 500, { title: 'Bot token', description: 'Bot User OAuth Token of a Slack app, xoxb-…' }),
+    ),
     appToken: Type.Optional(
-      Text(1, 500, { description: 'App-level token with connections:write, xapp-…; gives messages buttons' }),
+      Text(1, 500, {
+        title: 'App token',
+        description: 'App-level token with connections:write, xapp-…; gives messages buttons',
+      }),
     ),
   },
   { $id: 'TeamChatConfig' },

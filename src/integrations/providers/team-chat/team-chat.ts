@@ -6,7 +6,9 @@ import {
   apiUrl,
   DEFAULT_URL,
   faultOfUrl,
+  HOOK_TARGET,
   prepareTeamChat,
+  TeamChatConfigSchema,
   type TeamChatSettings,
   type TeamChatState,
   URL_SETTING,
@@ -18,6 +20,7 @@ import { updateOpening } from './update.ts'
 export const teamChat = provider<TeamChatSettings, ChatMemory, Record<never, never>, TeamChatState>({
   type: 'team_chat',
   title: 'Slack',
+  help: 'Posts each message into a channel; with a bot, messages have buttons and are kept up to date.',
   connect: { by: 'secret', fields: ['webhookUrl', 'botToken', 'appToken'] },
   operator: [
     {
@@ -28,10 +31,12 @@ export const teamChat = provider<TeamChatSettings, ChatMemory, Record<never, nev
     },
   ],
   configured: {
+    form: TeamChatConfigSchema,
     prepare: prepareTeamChat,
     isComplete: ({ webhookUrl }, state) => webhookUrl !== undefined || state !== null,
   },
   addresses: {
+    target: HOOK_TARGET,
     check(target, guard) {
       guard.checkUrl(target)
     },

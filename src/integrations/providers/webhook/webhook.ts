@@ -16,9 +16,17 @@ export interface WebhookConfig {
 
 const WebhookConfigSchema = Closed(
   {
-    url: Text(1, 2000),
+    url: Text(1, 2000, {
+      title: 'Address',
+      description: 'Where messages are posted to, by https',
+      examples: ['https://hooks.example.com/tags'],
+    }),
     secret: Type.Optional(
-      Type.String({ maxLength: 200, description: 'whsec_ and the base64 of 24 to 64 bytes; made when left out' }),
+      Type.String({
+        maxLength: 200,
+        title: 'Signing secret',
+        description: 'whsec_ and the base64 of 24 to 64 bytes; made when left out',
+      }),
     ),
   },
   { $id: 'WebhookConfig' },
@@ -121,10 +129,16 @@ export function prepareWebhook(input: object, guard: AddressGuard): WebhookConfi
 export const webhook = provider<WebhookConfig, unknown, WebhookTokens>({
   type: 'webhook',
   title: 'Webhook',
+  help: 'Posts each message as signed JSON to a program of yours, after Standard Webhooks.',
   tellsNoHistory: true,
   connect: { by: 'secret', fields: ['secret'] },
-  configured: { prepare: prepareWebhook },
+  configured: { form: WebhookConfigSchema, prepare: prepareWebhook },
   addresses: {
+    target: Text(1, 2000, {
+      title: 'Address',
+      description: 'An https address; what is posted there is signed with the secret of the organization',
+      examples: ['https://hooks.example.com/tags'],
+    }),
     check(target, guard) {
       guard.checkUrl(target)
     },

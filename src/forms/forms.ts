@@ -1,0 +1,87 @@
+import { alertTypes } from '../alerts/types/index.ts'
+import { Closed, type Static, Text, type TObject, Type } from '../core/schema.ts'
+import { formOf } from '../http/json-schema.ts'
+import type { AnyInsight } from '../insights/insight.ts'
+import { NotifySchema } from '../integrations/delivery/notify.ts'
+import { type Provider, secretFieldsOf } from '../integrations/providers/provider.ts'
+
+const FormSchema = Closed(
+  {
+    kind: Type.String({ description: 'Its name in the API' }),
+    title: Type.String({ description: 'Its name for people' }),
+    help: Type.String({ description: 'What it is for; may be empty' }),
+    schema: Type.Record(Type.String(), Type.Unknown(), {
+      description:
+        'JSON Schema 2020-12 of an object, without references. Every field has `title` and `x-order`, its place from ' +
+        '1; `description` is its help, `x-unit` what a number is counted in, `x-secret` that it is never shown again. ' +
+        '`x-integration`: the id of an integration with this provider fits too',
+    }),
+  },
+  {
+    $id: 'Form',
+    examples: [
+      {
+        kind: 'webhook',
+        title: 'Webhook',
+        help: 'Posts each message as signed JSON to a program of yours.',
+        schema: {
+          type: 'object',
+          properties: { url: { type: 'string', minLength: 1, title: 'Address', 'x-order': 1 } },
+          required: ['url'],
+          additionalProperties: false,
+        },
+      },
+    ],
+  },
+)
+export type Form = Static<typeof FormSchema>
+
+const formsOf = (description: string) => Type.Array(FormSchema, { description })
+
+export const FormsSchema = Closed(
+  {
+    channels: formsOf('What a channel of an alert has beside its type'),
+    integrations: formsOf('`config` of an integration, by provider'),
+    alertTypes: formsOf('The fields that alerts of this type have and others have not'),
+    insights: formsOf('What an insight is asked, in path and query'),
+  },
+  { $id: 'Forms' },
+)
+
+/** Returns the forms of everything that can be added by a value of its own. */
+export function formsOfAll(
+  providers: readonly Provider[],
+  insights: readonly AnyInsight[],
+): Static<typeof FormsSchema> {
+  return {
+    channels: providers.filter(({ deliver }) => deliver).map(channelForm),
+    integrations: providers.flatMap(integrationForm),
+    alertTypes: alertTypes.map(({ kind, title, guide, configuration }) => {
+      const fields = configuration ? { [configuration.field]: configuration.schema } : {}
+      return { kind, title, help: `Fires ${guide.fires}.`, schema: schemaOf(Closed(fields)) }
+    }),
+    insights: insights.map(({ id, summary, description = '', params, input }) => ({
+      kind: id,
+      title: summary,
+      help: description,
+      schema: schemaOf(Closed({ ...params?.properties, ...input?.properties })),
+    })),
+  }
+}
+
+function channelForm({ type, title, help, addresses, configured }: Provider): Form {
+  const target = addresses?.target ?? Text(1, 2000, { title: 'Integration', description: `One with ${title}` })
+  const named = { ...target, ...(configured ? { 'x-integration': type } : {}) }
+  return { kind: type, title, help, schema: schemaOf(Closed({ target: named })) }
+}
+
+function integrationForm(provider: Provider): Form[] {
+  const { type, title, help, configured, deliver } = provider
+  if (!configured) return []
+  const fields = { ...configured.form.properties, ...(deliver ? { notify: Type.Optional(NotifySchema) } : {}) }
+  return [{ kind: type, title, help, schema: schemaOf(Closed(fields), secretFieldsOf(provider)) }]
+}
+
+function schemaOf(fields: TObject, secrets?: readonly string[]): Form['schema'] {
+  return { $schema: 'https://json-schema.org/draft/2020-12/schema', ...formOf(fields, secrets) }
+}

@@ -1,0 +1,46 @@
+import type { WatchedTable } from '../store/row-changes.ts'
+
+/** What is told of each kind beside its id. */
+export const ISSUE_COLUMNS = ['status', 'severity', 'alertId', 'domainId'] as const
+export const DELIVERY_COLUMNS = ['issueId', 'status'] as const
+
+/** The organization of the domain that a row belongs to. */
+const DOMAINS_ORG = '(SELECT orgId FROM domain WHERE id = ROW.domainId)'
+
+/** The tables whose changes are in the stream. Silent are columns that no answer shows, or that move all the time. */
+export const WATCHED: readonly WatchedTable[] = [
+  {
+    kind: 'issue',
+    table: 'issue',
+    columns: ISSUE_COLUMNS,
+    silent: ['heldBack', 'statusBy', 'resolutionToldAt', 'clearWindows', 'firing', 'firedWindowAt', 'evidence'],
+    deletes: 'nothing',
+  },
+  {
+    kind: 'delivery',
+    table: 'delivery',
+    columns: DELIVERY_COLUMNS,
+    silent: ['message', 'behind', 'groupId', 'throttleAt', 'expiresAt', 'dueAt'],
+    deletes: 'nothing',
+  },
+  { kind: 'alert', table: 'alert', silent: ['evaluatedThrough', 'windowStartAt', 'cost', 'dueAt'] },
+  {
+    kind: 'domain',
+    table: 'domain',
+    silent: ['lastEventAt', 'collectCheckedAt', 'legacyScriptAt'],
+    firsts: ['lastEventAt'],
+  },
+  {
+    kind: 'domain',
+    table: 'hostname',
+    id: 'ROW.domainId',
+    orgId: DOMAINS_ORG,
+    silent: ['firstSeenAt', 'lastSeenAt'],
+    deletes: 'nothing',
+  },
+  { kind: 'signal', table: 'signalSetting', id: 'ROW.domainId', silent: ['updatedAt'], deletes: 'changed' },
+  { kind: 'change', table: 'change', silent: ['lookAt'] },
+  { kind: 'run', table: 'flowRun' },
+  { kind: 'run', table: 'audit', silent: ['nextAt'] },
+  { kind: 'integration', table: 'integration', silent: ['secrets', 'inboundHash', 'state'] },
+]
