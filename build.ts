@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { scriptBundle } from './src/capture/script-bundle.ts'
 import type { StaticFile } from './src/http/static-files.ts'
-import { ASSETS_PATH, buildWeb, PAGES, type WebBundle } from './src/http/web-bundle.ts'
+import { ASSETS_PATH, buildPages, type WebBundle } from './src/http/web-bundle.ts'
 
 /** The executable: the program, its runtime and everything they need, in one file. */
 const OUTFILE = 'dist/tagwarden'
@@ -11,7 +11,7 @@ const native = resolve(import.meta.dir, 'src/native/duckdb-bindings.ts')
 
 /** Before the build, which waits for itself when it is asked for another. */
 const scripts = JSON.stringify(await scriptBundle())
-const web = sourceOf(await buildWeb(PAGES, { effort: 'best' }))
+const web = sourceOf(await buildPages({ effort: 'best' }))
 
 await Bun.build({
   entrypoints: [resolve(import.meta.dir, 'src/main.ts')],

@@ -146,12 +146,12 @@ export function openApi(parts: ApiParts): Api {
   const perform = performer({ db, audit: auditor(db, clock), questions: parts.questions })
   const mcp = mcpEndpoint({ routes, authenticate, perform, version, publicUrl, report })
   const pages = webPages({ bundle: webBundle, describe: () => openApiDocument(routes) })
-  const app = answerErrors(new Elysia({ normalize: false }), report)
+  const app = answerErrors(new Elysia({ normalize: false }), report, pages.missing)
     .use(oidcPages(oidc))
     .use(signInPages(parts))
     .all('/mcp', ({ request }) => mcp(request), { parse: 'none' })
     .use(router(routes, { authenticate, perform }))
-  return { routes, handle: (request) => pages(request) ?? Promise.resolve(app.handle(request)) }
+  return { routes, handle: (request) => pages.answer(request) ?? Promise.resolve(app.handle(request)) }
 }
 
 /** Routes about properties, their events, and their issues. */

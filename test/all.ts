@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
+import { generateClient } from '../src/http/web-client.ts'
 import { temporaryFolder } from './process.ts'
 
 /** How one part of the run ended. */
@@ -20,6 +21,7 @@ const SLOWEST_SHOWN = 12
 const ROOT = resolve(import.meta.dir, '..')
 const BUN = process.execPath
 const BUILT = join(ROOT, 'dist/tagwarden')
+const TSC = 'node_modules/typescript-native/bin/tsc'
 const TEST_TIMEOUT_MS = 60_000
 
 async function run(args: readonly string[], env: Record<string, string> = {}): Promise<boolean> {
@@ -94,7 +96,9 @@ function plain(escaped: string): string {
 }
 
 const check = () => [
-  () => tool('types', 'node_modules/typescript-native/bin/tsc', '-p', '.', '--singleThreaded'),
+  () => timed('client', () => generateClient().then(() => ({ passed: 1, failed: 0, skipped: [] }))),
+  () => tool('types', TSC, '-p', '.', '--singleThreaded'),
+  () => tool('types of the pages', TSC, '-p', 'src/web', '--singleThreaded'),
   () => tool('style', 'node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.'),
 ]
 

@@ -38,10 +38,16 @@ export function refusalOf(error: unknown): AppError | null {
 
 /**
  * Answers every error thrown in `app` as `{"error"}`. A bug becomes a 500 without details, and is passed to `report`.
+ * Where there is no route `missing` may answer instead.
  */
-export function answerErrors(app: Elysia, report: (error: unknown, route: string) => void): Elysia {
+export function answerErrors(
+  app: Elysia,
+  report: (error: unknown, route: string) => void,
+  missing: (request: Request) => Promise<Response> | null = () => null,
+): Elysia {
   return app.onError(({ error, code, path, request }) => {
-    const refusal = code === 'NOT_FOUND' ? new AppError('notFound', 'no such route') : refusalOf(error)
+    if (code === 'NOT_FOUND') return missing(request) ?? errorResponse(new AppError('notFound', 'no such route'))
+    const refusal = refusalOf(error)
     if (refusal) return errorResponse(refusal)
     report(error, `${request.method} ${path}`)
     return bugResponse()

@@ -6,7 +6,7 @@ import { type WebBundle, webBundle } from './web-bundle.ts'
 let asked = 0
 const pages = webPages({ bundle: webBundle, describe: () => ({ asked: ++asked, much: 'the same '.repeat(100) }) })
 const NOT_OURS = new Response('not ours', { status: 418 })
-const answer = async (request: Request) => (await pages(request)) ?? NOT_OURS.clone()
+const answer = async (request: Request) => (await pages.answer(request)) ?? NOT_OURS.clone()
 const get = (path: string, headers = {}, method = 'GET') =>
   answer(new Request(`http://localhost${path}`, { method, headers }))
 
@@ -30,10 +30,11 @@ describe.each<[string, () => Promise<string>, string, RegExp]>([
   ['/docs', async () => '/docs', HTML, /<rapi-doc /],
   ['/', async () => '/', HTML, /<title>Tagwarden</],
   ['/issues/iss_1', async () => '/issues/iss_1', HTML, /<title>Tagwarden</],
+  ['/settings/audit-log', async () => '/settings/audit-log', HTML, /<title>Tagwarden</],
   ['the script of /docs', () => assetOf('/docs', String.raw`\.js$`), JAVASCRIPT, /RapiDoc 9/],
   ['the style of /docs', () => assetOf('/docs', String.raw`\.css$`), CSS, /rapi-doc/],
-  ['the script of /', () => assetOf('/', String.raw`\.js$`), JAVASCRIPT, /\/v1\/issues/],
-  ['the style of /', () => assetOf('/', String.raw`\.css$`), CSS, /--muted/],
+  ['the script of /', () => assetOf('/', String.raw`index-.*\.js$`), JAVASCRIPT, /tagwarden-preferences/],
+  ['the style of /', () => assetOf('/', String.raw`\.css$`), CSS, /--tw-canvas/],
 ])('GET %s', (what, pathOf, type, content) => {
   test('is cached by browsers: for good with a hash in its name, else until it changes', async () => {
     const path = await pathOf()
@@ -82,23 +83,44 @@ describe.each<[string, () => Promise<string>, string, RegExp]>([
   })
 })
 
-test('the start page takes styles from files only', async () => {
-  expect((await get('/')).headers.get('content-security-policy')).toContain("style-src 'self';")
-  expect(await (await get('/')).text()).not.toMatch(/<style|style=|<script(?![^>]*src=)/)
+test('the dashboard is small, has no inline script, and sets its colours before it is drawn', async () => {
+  const html = await (await get('/')).text()
+  expect(html.length).toBeLessThan(10_000)
+  expect(html).not.toMatch(/<style|style=|<script(?![^>]*src=)/)
+  const [first, module] = [...html.matchAll(/<script [^>]*src="([^"]+)"/g)].map(([, path = '']) => path)
+  expect(html).not.toMatch(/<script[^>]*first-[^>]*(?:type|defer|async)/)
+  expect(await (await get(first ?? '')).text()).toContain('mantineColorScheme')
+  expect(module).toMatch(/index-[\da-z]{8}\.js$/)
+})
+
+test('an address that is no page answers 404 with the dashboard for a browser', async () => {
+  const ask = (headers: Record<string, string>, method = 'GET') =>
+    pages.missing(new Request('http://localhost/nowhere', { method, headers }))
+  const accept = 'text/html,application/xhtml+xml,*/*;q=0.8'
+  const missing = await ask({ accept })
+  expect(missing?.status).toBe(404)
+  expect(await missing?.text()).toBe(await (await get('/')).text())
+  const etag = missing?.headers.get('etag') ?? ''
+  expect((await ask({ accept, 'if-none-match': etag }))?.status).toBe(404)
+  expect((await ask({ accept, 'accept-encoding': 'gzip' }))?.headers.get('content-encoding')).toBe('gzip')
+  for (const other of ['', '*/*', 'application/json']) expect(await ask({ accept: other })).toBeNull()
+  expect(await ask({ accept }, 'POST')).toBeNull()
 })
 
 test.each([
   ['/assets/', 'GET', 404],
-  ['/assets/home.js', 'GET', 404],
-  ['/assets/home.html', 'GET', 404],
+  ['/assets/index.js', 'GET', 404],
+  ['/assets/index.html', 'GET', 404],
   ['/assets/constructor', 'GET', 404],
   ['/assets/__proto__', 'HEAD', 404],
-  ['/assets/..%2fhome.html', 'GET', 404],
+  ['/assets/..%2findex.html', 'GET', 404],
   ['/assets/%2e%2e/%2e%2e/package.json', 'GET', 418],
-  ['/home.js', 'GET', 418],
-  ['/home.html', 'GET', 418],
+  ['/index.js', 'GET', 418],
+  ['/index.html', 'GET', 418],
   ['/issues/', 'GET', 418],
   ['/issues/a/b', 'GET', 418],
+  ['/settings/nothing', 'GET', 418],
+  ['/domains/a/b', 'GET', 418],
   ['/', 'POST', 418],
 ])('%s by %s is no file', async (path, method, status) => {
   expect((await get(path, {}, method)).status).toBe(status)

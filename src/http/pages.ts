@@ -1,6 +1,6 @@
 import { AppError } from '../core/error.ts'
 import { errorResponse } from './errors.ts'
-import { API_HEADERS, DOCS_HEADERS, PAGE_HEADERS } from './headers.ts'
+import { API_HEADERS, DASHBOARD_HEADERS, DOCS_HEADERS, PAGE_HEADERS } from './headers.ts'
 import { fileResponse, IMMUTABLE, REVALIDATED, type StaticFile, staticFile } from './static-files.ts'
 import { ASSETS_PATH, type WebBundle } from './web-bundle.ts'
 
@@ -10,8 +10,12 @@ export interface PageParts {
   describe(): object
 }
 
-/** Answers a request for a page or one of its assets; returns null for any other request. */
-export type Pages = (request: Request) => Promise<Response> | null
+export interface Pages {
+  /** Answers a request for a page, an asset or the API's description; returns null for any other request. */
+  answer(request: Request): Promise<Response> | null
+  /** The dashboard with 404, which says that there is no such page, for a browser; null for who asks for anything else. */
+  missing(request: Request): Promise<Response> | null
+}
 
 /** A file to send and its headers; the file is null when there is none at the address. */
 interface Found {
@@ -19,9 +23,33 @@ interface Found {
   headers: Record<string, string>
 }
 
-/** Addresses of the pages; links in messages lead to `/issues/{id}`. */
+/** Addresses of the dashboard, which shows its page by the address. */
+const DASHBOARD = [
+  ...['/', '/setup', '/login', '/reset', '/invite', '/issues', '/issues/{id}', '/alerts', '/alerts/{id}', '/signals'],
+  ...['/domains', '/domains/{id}', '/domains/{id}/{setup|live|hostnames|vendors|sampling|settings}'],
+  ...['/explore/{dictionary|events|journeys|performance|execution|labels|orders}', '/explore/sessions/{id}'],
+  ...[
+    '/changes',
+    '/changes/{id}',
+    '/compliance',
+    '/tests',
+    '/tests/{id}',
+    '/tests/runs/{id}',
+    '/audits',
+    '/audits/{id}',
+  ],
+  ...['/integrations', '/integrations/{id}', '/deliveries', '/report'],
+  '/settings/{organization|projects|members|keys|digest|usage|audit-log|preferences}',
+]
+
+/** A pattern of the addresses: `{id}` is any one part, `{a|b}` one of these words. */
+function patternOf(addresses: readonly string[]): RegExp {
+  const parts = addresses.map((address) => address.replace('{id}', '[^/]+').replaceAll('{', '(?:').replaceAll('}', ')'))
+  return new RegExp(`^(?:${parts.join('|')})$`)
+}
+
 const PAGES = [
-  { paths: /^\/(?:issues\/[^/]+)?$/, name: 'home.html', headers: PAGE_HEADERS },
+  { paths: patternOf(DASHBOARD), name: 'index.html', headers: DASHBOARD_HEADERS },
   { paths: /^\/docs$/, name: 'docs.html', headers: DOCS_HEADERS },
 ]
 
@@ -47,13 +75,25 @@ export function webPages({ bundle, describe }: PageParts): Pages {
     if (path.startsWith(ASSETS_PATH)) return asset(path.slice(ASSETS_PATH.length))
     return path === '/openapi.json' ? openApi() : null
   }
-  return (request) => {
-    if (request.method !== 'GET' && request.method !== 'HEAD') return null
-    const found = find(new URL(request.url).pathname)
-    return (
-      found?.then(({ file, headers }) =>
-        file ? fileResponse(request, file, headers) : errorResponse(new AppError('notFound', 'no such file')),
-      ) ?? null
-    )
+  const respond = async (request: Request, found: Promise<Found>) => {
+    const { file, headers } = await found
+    return file ? fileResponse(request, file, headers) : errorResponse(new AppError('notFound', 'no such file'))
+  }
+  const isRead = ({ method }: Request) => method === 'GET' || method === 'HEAD'
+  return {
+    answer(request) {
+      const found = isRead(request) ? find(new URL(request.url).pathname) : null
+      return found && respond(request, found)
+    },
+    missing(request) {
+      if (!isRead(request) || !request.headers.get('accept')?.includes('text/html')) return null
+      // Not by what the browser has in its cache: its status would be that of the cached page.
+      const plain = new Request(request.url, { method: request.method, headers: encodingsOf(request) })
+      return respond(plain, page('index.html', DASHBOARD_HEADERS)).then(
+        ({ body, headers }) => new Response(body, { status: 404, headers }),
+      )
+    },
   }
 }
+
+const encodingsOf = ({ headers }: Request) => ({ 'accept-encoding': headers.get('accept-encoding') ?? '' })

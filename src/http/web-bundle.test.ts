@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryFolder } from '../../test/process.ts'
-import { buildWeb, PAGES } from './web-bundle.ts'
+import { buildPages, buildWeb } from './web-bundle.ts'
 
 /** A typical application: two pages, styles, shared and dynamically imported modules. */
 const SOURCES: Record<string, string> = {
@@ -74,6 +74,6 @@ test('fails for sources that do not compile', async () => {
 })
 
 test('our own pages are small', async () => {
-  const { pages } = await buildWeb(PAGES)
+  const { pages } = await buildPages()
   for (const file of Object.values(pages)) expect(file.body.length).toBeLessThan(10_000)
 })

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { type FileOptions, type StaticFile, staticFile } from './static-files.ts'
+import { generateClient } from './web-client.ts'
 
 /** The pages of the server and the files that they load, ready to be sent. */
 export interface WebBundle {
@@ -13,8 +14,9 @@ export interface WebBundle {
 export const ASSETS_PATH = '/assets/'
 
 const SOURCES = join(import.meta.dir, '../web')
-/** The sources of the pages. */
-export const PAGES = ['home.html', 'docs.html'].map((name) => join(SOURCES, name))
+const PAGES = ['index.html', 'docs.html'].map((name) => join(SOURCES, name))
+/** Runs before the dashboard is drawn, so that nobody sees the other colours first. All else loads beside the drawing. */
+const FIRST = { page: 'index.html', script: join(SOURCES, 'theme/first.ts') }
 
 let built: Promise<WebBundle> | null = null
 
@@ -23,33 +25,64 @@ let built: Promise<WebBundle> | null = null
  * there, `build.ts` replaces this module by one that returns the same bundle. Fails when they do not compile.
  */
 export function webBundle(): Promise<WebBundle> {
-  built ??= buildWeb(PAGES)
+  built ??= buildPages()
   return built
+}
+
+/** Builds the pages of this server, after the client that they import. Fails when they do not compile. */
+export async function buildPages(options: FileOptions = {}): Promise<WebBundle> {
+  await generateClient()
+  return buildWeb(PAGES, { ...options, first: FIRST })
+}
+
+interface BuildOptions extends FileOptions {
+  /** A script that this page loads before it is drawn. */
+  first?: { page: string; script: string }
 }
 
 /**
  * Builds pages with the scripts and styles that they name; code that several of them share, or import dynamically,
  * becomes a file of its own. Fails when they do not compile.
  */
-export async function buildWeb(pages: readonly string[], options: FileOptions = {}): Promise<WebBundle> {
+export async function buildWeb(pages: readonly string[], { first, ...options }: BuildOptions = {}): Promise<WebBundle> {
+  const outputs = await bundle(pages, { splitting: true })
+  // The bundler joins all scripts of a page into one module, which runs after the page was drawn.
+  const firstOutputs = first === undefined ? [] : await bundle([first.script], { format: 'iife' })
+  const firstTag = firstOutputs.map((output) => `<script src="${ASSETS_PATH}${nameOf(output)}"></script>`).join('')
+  const files = { pages: {} as Record<string, StaticFile>, assets: {} as Record<string, StaticFile> }
+  for (const output of [...outputs, ...firstOutputs]) {
+    const name = nameOf(output)
+    const type = output.type.replace(/;\s*charset=/, '; charset=')
+    if (name.endsWith('.html')) {
+      const text = await output.text()
+      const isFirst = name === first?.page
+      files.pages[name] = staticFile(type, isFirst ? text.replace('<link ', `${firstTag}<link `) : text, options)
+      continue
+    }
+    if (!HASHED.test(name)) throw new Error(`${name} has no hash of its content in its name`)
+    files.assets[name] = staticFile(type, new Uint8Array(await output.arrayBuffer()), options)
+  }
+  return files
+}
+
+async function bundle(entrypoints: readonly string[], options: Partial<Bun.BuildConfig>): Promise<Bun.BuildArtifact[]> {
   const { outputs } = await Bun.build({
-    entrypoints: [...pages],
+    entrypoints: [...entrypoints],
     target: 'browser',
     format: 'esm',
     minify: true,
-    splitting: true,
     publicPath: ASSETS_PATH,
-    naming: { entry: '[name].[ext]', chunk: '[name]-[hash].[ext]', asset: '[name]-[hash].[ext]' },
+    // React and its friends leave out what only helps while developing.
+    define: { 'process.env.NODE_ENV': '"production"' },
+    naming: {
+      entry: entrypoints.every((path) => path.endsWith('.html')) ? '[name].[ext]' : '[name]-[hash].[ext]',
+      chunk: '[name]-[hash].[ext]',
+      asset: '[name]-[hash].[ext]',
+    },
+    ...options,
   })
-  const bundle = { pages: {} as Record<string, StaticFile>, assets: {} as Record<string, StaticFile> }
-  for (const output of outputs) {
-    const name = output.path.replace(/^.*\//, '')
-    const isPage = name.endsWith('.html')
-    if (!isPage && !HASHED.test(name)) throw new Error(`${name} has no hash of its content in its name`)
-    const type = output.type.replace(/;\s*charset=/, '; charset=')
-    bundle[isPage ? 'pages' : 'assets'][name] = staticFile(type, new Uint8Array(await output.arrayBuffer()), options)
-  }
-  return bundle
+  return outputs
 }
 
+const nameOf = ({ path }: Bun.BuildArtifact) => path.replace(/^.*\//, '')
 const HASHED = /-[\da-z]{8}\.[\da-z]+$/

@@ -1,0 +1,49 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+
+const ROOT = resolve(import.meta.dir, '../..')
+const GENERATED = join(ROOT, '.generated')
+/** Where pages import it from, as `#client/…` in `package.json`. It is never committed. */
+const FOLDER = join(GENERATED, 'client')
+const DESCRIPTION = join(ROOT, 'docs/openapi.json')
+const MARK = 'made-from'
+const PLUGINS = ['@hey-api/client-fetch', '@hey-api/sdk', '@hey-api/typescript', '@tanstack/react-query'] as const
+
+/**
+ * Writes the client of `/v1` for the pages, with TanStack Query's options, from `docs/openapi.json`. It does nothing
+ * where the client stands already and the description has not changed since. Fails when the description can't be read.
+ */
+export async function generateClient(): Promise<void> {
+  const mark = currentMark()
+  if (standingMark() === mark) return
+  // Another process may make it at the same time: each makes its own, and the first is put in place.
+  await mkdir(GENERATED, { recursive: true })
+  const draft = await mkdtemp(join(GENERATED, 'draft-'))
+  const { createClient } = await import('@hey-api/openapi-ts')
+  await createClient({
+    input: DESCRIPTION,
+    output: join(draft, 'client'),
+    plugins: [...PLUGINS],
+    // Without them it writes reports of its crashes into the working folder and offers to publish them.
+    logs: { level: 'silent', file: false },
+    interactive: false,
+  })
+  await writeFile(join(draft, 'client', MARK), mark)
+  if (standingMark() !== mark) {
+    await rm(FOLDER, { recursive: true, force: true })
+    await rename(join(draft, 'client'), FOLDER)
+  }
+  await rm(draft, { recursive: true })
+}
+
+/** What the client is made from: the description and the packages. */
+function currentMark(): string {
+  const sources = [DESCRIPTION, join(ROOT, 'bun.lock')].map((path) => readFileSync(path, 'utf8'))
+  return Bun.hash(sources.join()).toString(36)
+}
+
+function standingMark(): string | null {
+  const file = join(FOLDER, MARK)
+  return existsSync(file) ? readFileSync(file, 'utf8') : null
+}

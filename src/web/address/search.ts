@@ -1,0 +1,58 @@
+import { choice, type Field, type Fields, moment, type SearchOf, text, type ValuesOf } from './fields.ts'
+
+/** The time ranges, as in the address and on the keys `1` to `4`. */
+export const RANGES = ['24h', '3d', '7d', '30d'] as const
+export type Range = (typeof RANGES)[number]
+
+/** What every page's address may say: the project, and the time range, or two moments instead of it. */
+export const SHARED = { project: text, range: choice(RANGES, '24h'), from: moment, to: moment }
+export type Shared = typeof SHARED
+
+/** A part of an address that was left out. */
+export interface Dropped {
+  name: string
+  text: string
+}
+
+/** Reads what an address says. `dropped` has what no field takes, and what is no value of its field. */
+export function readSearch<F extends Fields>(fields: F, raw: Readonly<Record<string, unknown>>) {
+  const search: Record<string, unknown> = {}
+  const dropped: Dropped[] = []
+  for (const [name, given] of Object.entries(raw)) {
+    if (given === undefined) continue
+    const field = Object.hasOwn(fields, name) ? (fields[name] as Field<unknown>) : null
+    // A link within the pages gives the value itself, the address bar its text.
+    const written = typeof given === 'string' ? given : field?.write(given)
+    const value = written === undefined ? undefined : field?.parse(written)
+    if (field && value !== undefined) {
+      if (field.write(value) !== field.write(field.fallback)) search[name] = value
+    } else if (written !== '') dropped.push({ name, text: String(written ?? given) })
+  }
+  return { search: search as SearchOf<F>, dropped }
+}
+
+/** Returns all values: those of the address, and the fallback of the others. */
+export function valuesOf<F extends Fields>(fields: F, search: SearchOf<F>): ValuesOf<F> {
+  const values = Object.entries(fields).map(([name, field]) => [
+    name,
+    search[name] ?? (field as Field<unknown>).fallback,
+  ])
+  return Object.fromEntries(values)
+}
+
+/** `?status=open,muted&q=a%26b` → `{status: 'open,muted', q: 'a&b'}`; of a name that comes twice all values, with commas. */
+export function parseSearch(query: string): Record<string, string> {
+  const found: Record<string, string> = {}
+  for (const [name, value] of new URLSearchParams(query)) {
+    found[name] = Object.hasOwn(found, name) ? `${found[name]},${value}` : value
+  }
+  return found
+}
+
+/** The query of an address with its question mark; empty for nothing. Lists are written with commas. */
+export function writeSearch(search: Readonly<Record<string, unknown>>): string {
+  const parts = Object.entries(search)
+    .filter(([, value]) => value !== undefined && value !== null && value !== '')
+    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(value)).replaceAll('%2C', ',')}`)
+  return parts.length === 0 ? '' : `?${parts.join('&')}`
+}

@@ -1,0 +1,30 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import type { Fields, ValuesOf } from './fields.ts'
+import { SHARED, type Shared, valuesOf } from './search.ts'
+
+/** Changes some values of the address. It replaces the entry in the history: filtering is no new page. */
+export type SetValues<F> = (part: Partial<ValuesOf<F>>) => void
+
+/** The values of these fields in the address of the open page, and a way to change them. */
+export function useValues<F extends Fields>(fields: F): [ValuesOf<F>, SetValues<F>] {
+  const search = useSearch({ strict: false })
+  const navigate = useNavigate()
+  const set: SetValues<F> = (part) =>
+    void navigate({ to: '.', search: (before: object) => ({ ...before, ...part }) as never, replace: true })
+  return [valuesOf(fields, search as never), set]
+}
+
+/** The project and the time range, which every page has. */
+export const useShared = (): [ValuesOf<Shared>, SetValues<Shared>] => useValues(SHARED)
+
+const HOUR_MS = 3_600_000
+/** Hours of each time range. */
+export const RANGE_HOURS = { '24h': 24, '3d': 72, '7d': 168, '30d': 720 } as const
+
+/** The moments that the page is about, in milliseconds since the epoch; a range ends at the minute that has begun. */
+export function useMoments(): { from: number; to: number; hours: number } {
+  const [{ range, from, to }] = useShared()
+  const end = to ?? Math.ceil(Date.now() / 60_000) * 60_000
+  const start = from ?? end - RANGE_HOURS[range] * HOUR_MS
+  return { from: start, to: end, hours: Math.max(1, Math.ceil((end - start) / HOUR_MS)) }
+}

@@ -1,0 +1,35 @@
+import { type FetchQueryOptions, QueryClient, type QueryKey } from '@tanstack/react-query'
+import { isPassing, Refusal } from './refusal.ts'
+import { session } from './session.ts'
+
+const SECOND_MS = 1000
+const MINUTE_MS = 60 * SECOND_MS
+/** How long answers are taken for fresh. What changes is told by the stream, which asks again at once. */
+export const FRESH = { list: 10 * SECOND_MS, insight: MINUTE_MS, dictionary: 5 * MINUTE_MS }
+
+/** How often a question is asked again by itself when the server can't answer now. */
+const RETRIES = 2
+
+export const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: FRESH.list,
+      refetchOnWindowFocus: false,
+      retry: (failures, error) => failures < RETRIES && error instanceof Refusal && isPassing(error),
+      retryDelay: (failures, error) => {
+        const wait = error instanceof Refusal ? error.retryAfterS : null
+        return Math.min(wait === null ? SECOND_MS * 2 ** failures : wait * SECOND_MS, MINUTE_MS)
+      },
+    },
+  },
+})
+
+/**
+ * Asks for what a page will show, while the pointer nears its link or the page opens. The page does not wait for it, and
+ * a refusal is shown by the page.
+ */
+export function preload<Answer, Failure, Data, Key extends QueryKey>(
+  options: FetchQueryOptions<Answer, Failure, Data, Key>,
+): void {
+  if (session.state().is === 'open') void queries.prefetchQuery(options)
+}

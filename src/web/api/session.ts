@@ -1,0 +1,77 @@
+import { useSyncExternalStore } from 'react'
+
+/** Who is signed in in this browser, and for which organization. */
+export interface Session {
+  /** A session token (`st_…`), shared by all tabs, or an API key (`ak_…`), which stays in its tab. */
+  credential: string
+  /** The organization to speak for; null when the credential belongs to one only. */
+  orgId: string | null
+}
+
+const KEY = 'tagwarden-session'
+
+/** What the pages know: a session, none, or one that ended while a page was open, which stays as it is behind the form. */
+export type SessionState = { is: 'open'; session: Session } | { is: 'none' } | { is: 'ended' }
+
+const NONE: SessionState = { is: 'none' }
+const ENDED: SessionState = { is: 'ended' }
+
+let state = read()
+const listeners = new Set<() => void>()
+
+function read(): SessionState {
+  const text = sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY)
+  if (text === null) return NONE
+  try {
+    const { credential, orgId } = JSON.parse(text)
+    return { is: 'open', session: { credential: String(credential), orgId: orgId ?? null } }
+  } catch {
+    return NONE
+  }
+}
+
+function change(next: SessionState): void {
+  state = next
+  for (const listener of listeners) listener()
+}
+
+// Another tab signed in or out.
+window.addEventListener('storage', ({ key }) => {
+  if (key === null || key === KEY) change(read())
+})
+
+export const session = {
+  state: (): SessionState => state,
+
+  /** Keeps the session for all tabs, an API key for this one. */
+  open(opened: Session): void {
+    const store = opened.credential.startsWith('st_') ? localStorage : sessionStorage
+    sessionStorage.removeItem(KEY)
+    store.setItem(KEY, JSON.stringify(opened))
+    change({ is: 'open', session: opened })
+  },
+
+  /** Forgets who was signed in, in all tabs. */
+  close(): void {
+    forget()
+    change(NONE)
+  },
+
+  /** The server no longer knows this credential: asks to sign in again over the open page. */
+  end(credential: string): void {
+    if (state.is !== 'open' || state.session.credential !== credential) return
+    forget()
+    change(ENDED)
+  },
+
+  subscribe(listener: () => void): () => void {
+    listeners.add(listener)
+    return () => listeners.delete(listener)
+  },
+}
+
+function forget(): void {
+  for (const store of [sessionStorage, localStorage]) store.removeItem(KEY)
+}
+
+export const useSessionState = (): SessionState => useSyncExternalStore(session.subscribe, session.state)

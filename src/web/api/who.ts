@@ -1,0 +1,17 @@
+import { useQuery } from '@tanstack/react-query'
+import { whoamiOptions } from '#client/@tanstack/react-query.gen'
+import type { Whoami } from '#client/types.gen'
+import { FRESH } from './queries.ts'
+
+/** From the lowest to the highest. */
+export const ROLES = ['viewer', 'member', 'admin', 'owner'] as const
+export type Role = (typeof ROLES)[number]
+
+/** Who is signed in; undefined until the server said it. */
+export const useWho = (): Whoami | undefined => useQuery({ ...whoamiOptions(), staleTime: FRESH.dictionary }).data
+
+/** True when the caller may do what needs this role. False until it is known. */
+export function useMay(role: Role): boolean {
+  const who = useWho()
+  return who !== undefined && !who.readOnly && ROLES.indexOf(who.role) >= ROLES.indexOf(role)
+}

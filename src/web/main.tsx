@@ -1,0 +1,35 @@
+import '@mantine/core/styles.css'
+import './theme/global.css'
+import { MantineProvider } from '@mantine/core'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { ArrivalContext } from './api/arrival.ts'
+import { arrive } from './api/arrive.ts'
+import { prepareClient } from './api/client.ts'
+import { queries } from './api/queries.ts'
+import { router } from './routes.tsx'
+import { listenToKeys } from './shell/keys.ts'
+import { preferences } from './shell/preferences.ts'
+import { cssVariables, theme } from './theme/theme.ts'
+import { english, speak, words } from './words.ts'
+
+if (preferences.read().language === 'pseudo') speak((await import('./pseudo.ts')).pseudo(english))
+prepareClient(() => words.shell.unreachable)
+listenToKeys()
+const arrival = await arrive()
+
+const place = document.getElementById('root')
+if (place === null) throw new Error('the document has no root')
+createRoot(place).render(
+  <StrictMode>
+    <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
+      <QueryClientProvider client={queries}>
+        <ArrivalContext value={arrival}>
+          <RouterProvider router={router} />
+        </ArrivalContext>
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+)

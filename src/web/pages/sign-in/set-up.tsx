@@ -1,0 +1,59 @@
+import { Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { listSignInMethodsOptions } from '#client/@tanstack/react-query.gen'
+import { acceptInvitation, setUp } from '#client/sdk.gen'
+import { useArrival } from '../../api/arrival.ts'
+import { keepSession } from '../../api/arrive.ts'
+import { words } from '../../words.ts'
+import { Card, EntryForm } from './card.tsx'
+import { EmailField, NameField, OrganizationField, PasswordField } from './fields.tsx'
+import { SignIn } from './sign-in.tsx'
+
+/** `/setup`: makes the first organization and its owner, with the link of the server's log. */
+export function SetUpPage() {
+  const { setUp: token } = useArrival()
+  const navigate = useNavigate()
+  const { data: methods } = useQuery(listSignInMethodsOptions())
+  if (!methods) return null
+  if (!methods.setUp) return <SignIn reason={token ? words.signIn.usedUp : null} />
+  if (token === null) return <SignIn />
+  const send = async ({ orgName = '', email = '', password = '', name }: Record<string, string>) => {
+    const body = { token, orgName, email, password, ...(name ? { name } : {}) }
+    keepSession((await setUp({ body, throwOnError: true })).data)
+    await navigate({ to: '/' })
+  }
+  return (
+    <Card title={words.signIn.setUp}>
+      <Text c="dimmed" mb="md">
+        {words.signIn.setUpHint}
+      </Text>
+      <EntryForm button={words.signIn.buttonSetUp} send={send}>
+        <OrganizationField />
+        <NameField />
+        <EmailField />
+        <PasswordField isNew hint={words.signIn.passwordHint} />
+      </EntryForm>
+    </Card>
+  )
+}
+
+/** `/invite`: joins an organization, with the link that was sent. */
+export function InvitePage() {
+  const { invite: token } = useArrival()
+  const navigate = useNavigate()
+  if (token === null) return <SignIn reason={words.signIn.noLink} />
+  const send = async ({ password = '', name }: Record<string, string>) => {
+    const body = { token, password, ...(name ? { name } : {}) }
+    keepSession((await acceptInvitation({ body, throwOnError: true })).data)
+    await navigate({ to: '/' })
+  }
+  return (
+    <Card title={words.signIn.accept}>
+      <EntryForm button={words.signIn.buttonAccept} send={send}>
+        <NameField />
+        <PasswordField hint={words.signIn.acceptHint} />
+      </EntryForm>
+    </Card>
+  )
+}

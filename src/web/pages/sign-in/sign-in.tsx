@@ -1,0 +1,75 @@
+import { Alert, Anchor, Button, PasswordInput, Stack, Text } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { listSignInMethodsOptions } from '#client/@tanstack/react-query.gen'
+import { signIn, whoami } from '#client/sdk.gen'
+import { beginAtProvider, keepSession } from '../../api/arrive.ts'
+import { session } from '../../api/session.ts'
+import { Data } from '../../parts/data.tsx'
+import { words } from '../../words.ts'
+import { Card, EntryForm } from './card.tsx'
+import { EmailField, PasswordField } from './fields.tsx'
+
+/** The form for who is not signed in, in the place of the page that was asked for. */
+export function SignIn({ reason = null }: { reason?: string | null }) {
+  return (
+    <Card title={words.signIn.title}>
+      <SignInForms reason={reason} />
+    </Card>
+  )
+}
+
+/** All ways to sign in. `reason` says why the form is shown, or what failed before; null for nothing to say. */
+export function SignInForms({ reason }: { reason: string | null }) {
+  const [isByKey, byKey] = useState(false)
+  const { data: methods } = useQuery(listSignInMethodsOptions())
+  return (
+    <Stack gap="md">
+      {reason && <Alert variant="light">{reason}</Alert>}
+      {methods?.setUp && <Alert variant="light">{words.signIn.openLink}</Alert>}
+      {isByKey ? <KeyForm /> : <PasswordForm />}
+      {methods?.oidc && (
+        <Button component="a" href="/v1/auth/oidc/start" variant="default" onClick={beginAtProvider}>
+          {words.signIn.byProvider} <Data>{methods.oidc.name}</Data>
+        </Button>
+      )}
+      <Anchor component="button" type="button" fz="sm" onClick={() => byKey(!isByKey)}>
+        {isByKey ? words.signIn.byPassword : words.signIn.byKey}
+      </Anchor>
+    </Stack>
+  )
+}
+
+function PasswordForm() {
+  const queries = useQueryClient()
+  const send = async ({ email = '', password = '' }: Record<string, string>) => {
+    keepSession((await signIn({ body: { email, password }, throwOnError: true })).data)
+    await queries.invalidateQueries()
+  }
+  return (
+    <EntryForm button={words.signIn.buttonSignIn} send={send}>
+      <EmailField />
+      <PasswordField />
+      <Text fz="sm" component="div">
+        {/* A page of its own, since the address of this one is where signing in leads. */}
+        <Anchor href="/reset">{words.signIn.forgot}</Anchor>
+      </Text>
+    </EntryForm>
+  )
+}
+
+function KeyForm() {
+  const queries = useQueryClient()
+  const send = async ({ key = '' }: Record<string, string>) => {
+    const credential = key.trim()
+    // The server says first whether it knows the key.
+    await whoami({ auth: credential, throwOnError: true })
+    session.open({ credential, orgId: null })
+    await queries.invalidateQueries()
+  }
+  return (
+    <EntryForm button={words.signIn.buttonSignIn} send={send}>
+      <PasswordInput name="key" label={words.signIn.apiKey} required autoComplete="off" />
+    </EntryForm>
+  )
+}

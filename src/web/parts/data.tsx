@@ -1,0 +1,22 @@
+import type { ReactNode } from 'react'
+
+/**
+ * What comes from the data, and not from `words.ts`: names, titles, the server's sentences. Its direction is its own, so
+ * that right-to-left names change nothing around them, and browsers do not translate it.
+ */
+export function Data({ children, className }: { children: ReactNode; className?: string }) {
+  return (
+    <bdi translate="no" className={className}>
+      {children}
+    </bdi>
+  )
+}
+
+/** Names of keys, events and values, unchanged. */
+export function Code({ children }: { children: ReactNode }) {
+  return (
+    <code translate="no" dir="auto">
+      {children}
+    </code>
+  )
+}

@@ -1,0 +1,49 @@
+import { Group, Title } from '@mantine/core'
+import { type ReactNode, useEffect, useRef } from 'react'
+import { words } from '../words.ts'
+import { Data } from './data.tsx'
+import classes from './page-head.module.css'
+
+let isFocusDue = false
+
+/** The next page's heading takes the focus, so that screen readers say where one is. Called when the path changes. */
+export function focusNextHeading(): void {
+  isFocusDue = true
+}
+
+interface PageHeadProps {
+  /** The `h1`, also the beginning of the tab's title. */
+  title: string
+  /** True when the title is a name of somebody's thing, and no word of ours. */
+  isData?: boolean
+  /** In brackets in the tab's title: `Issues (4)`. */
+  count?: string | null
+  /** Above the title: where the page belongs. */
+  above?: ReactNode
+  /** What one can do, at the right. */
+  children?: ReactNode
+}
+
+/** The heading of a page, its acts, and the title of the tab. Every page has exactly one. */
+export function PageHead({ title, isData = false, count = null, above, children }: PageHeadProps) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    document.title = words.shell.documentTitle(title, count)
+  }, [title, count])
+  useEffect(() => {
+    if (!isFocusDue) return
+    isFocusDue = false
+    heading.current?.focus({ preventScroll: true })
+  }, [])
+  return (
+    <header className={classes.head}>
+      {above}
+      <Group justify="space-between" gap="md">
+        <Title order={1} ref={heading} tabIndex={-1} className={classes.title}>
+          {isData ? <Data>{title}</Data> : title}
+        </Title>
+        {children && <Group gap="sm">{children}</Group>}
+      </Group>
+    </header>
+  )
+}

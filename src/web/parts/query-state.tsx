@@ -1,0 +1,117 @@
+import { Alert, Anchor, Button, Group, Skeleton, Stack, Text } from '@mantine/core'
+import { type ReactNode, useEffect, useState } from 'react'
+import { isPassing, Refusal, sentenceOf } from '../api/refusal.ts'
+import { words } from '../words.ts'
+import { Data } from './data.tsx'
+import classes from './query-state.module.css'
+
+/** What `QueryState` reads of a query; those of TanStack Query are such, infinite ones too. */
+export interface AnyQuery<T> {
+  data: T | undefined
+  /** Typed as the body of an error; the client makes a `Refusal` of it. */
+  error: unknown
+  failureReason: unknown
+  isFetching: boolean
+  isPlaceholderData: boolean
+  refetch(): Promise<unknown>
+}
+
+interface QueryStateProps<T> {
+  query: AnyQuery<T>
+  /** What stands in the place of the answer until it comes, in its shape. */
+  skeleton?: ReactNode
+  /** Shown instead of the answer when `isEmpty` holds for it. */
+  empty?: ReactNode
+  isEmpty?: (answer: T) => boolean
+  /** Shown when the server says that there is no such thing; a sentence and a link to the list. */
+  gone?: ReactNode
+  children: (answer: T) => ReactNode
+}
+
+/** The skeleton appears only when the answer takes longer. */
+const PATIENCE_MS = 150
+
+/** Draws every state of a question to the server: loading, refused, gone, empty, there, and asked again. */
+export function QueryState<T>({ query, skeleton, empty, isEmpty, gone, children }: QueryStateProps<T>) {
+  const { data, error, isFetching, isPlaceholderData, failureReason, refetch } = query
+  const refusal = error ?? (data === undefined ? failureReason : null)
+  if (data === undefined && refusal) {
+    if (gone !== undefined && refusal instanceof Refusal && refusal.status === 404) return gone
+    return <Refused refusal={refusal} retry={() => void refetch()} isAsking={isFetching} />
+  }
+  if (data === undefined) return <Loading>{skeleton}</Loading>
+  return (
+    <div className={classes.there} data-asking={isFetching || undefined} data-old={isPlaceholderData || undefined}>
+      {error !== null && <Refused refusal={error} retry={() => void refetch()} isAsking={isFetching} />}
+      {isEmpty?.(data) ? empty : children(data)}
+    </div>
+  )
+}
+
+function Loading({ children }: { children?: ReactNode }) {
+  const [isShown, show] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => show(true), PATIENCE_MS)
+    return () => clearTimeout(timer)
+  }, [])
+  return (
+    <div aria-busy="true" data-hidden={!isShown || undefined} className={classes.loading}>
+      {children ?? <Lines />}
+    </div>
+  )
+}
+
+/** Grey lines, for what has no shape of its own. */
+export function Lines({ count = 4 }: { count?: number }) {
+  return (
+    <Stack gap="sm">
+      {Array.from({ length: count }, (_, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the lines are all alike
+        <Skeleton key={index} height={20} width={`${90 - ((index * 17) % 40)}%`} />
+      ))}
+    </Stack>
+  )
+}
+
+/** The server's sentence in the place of the answer, and a way to ask again. */
+export function Refused({ refusal, retry, isAsking }: { refusal: unknown; retry(): void; isAsking?: boolean }) {
+  const after = refusal instanceof Refusal && isPassing(refusal) ? refusal.retryAfterS : null
+  return (
+    <Alert role="alert" color="gray" variant="default" className={classes.refused}>
+      <Stack gap="sm">
+        <Text fz="md">
+          <Data>{sentenceOf(refusal)}</Data>
+        </Text>
+        {after !== null && <Countdown key={after} seconds={after} />}
+        <Group>
+          <Button variant="default" onClick={retry} loading={isAsking}>
+            {words.shell.retry}
+          </Button>
+        </Group>
+      </Stack>
+    </Alert>
+  )
+}
+
+function Countdown({ seconds }: { seconds: number }) {
+  const [left, tick] = useState(seconds)
+  useEffect(() => {
+    const timer = setInterval(() => tick((before) => Math.max(0, before - 1)), 1000)
+    return () => clearInterval(timer)
+  }, [])
+  return (
+    <Text c="dimmed" fz="sm" aria-hidden>
+      {words.shell.retryIn(left)}
+    </Text>
+  )
+}
+
+/** "There is no such issue", and the link to the list. */
+export function Gone({ sentence, children }: { sentence: string; children: ReactNode }) {
+  return (
+    <Stack gap="sm" role="alert">
+      <Text fz="md">{sentence}</Text>
+      <Anchor component="span">{children}</Anchor>
+    </Stack>
+  )
+}

@@ -1,0 +1,25 @@
+import type { Words } from './words.ts'
+
+/** Lengthens by about 40 %, as a translation may. */
+const LONGER = 0.4
+const ACCENTS: Readonly<Record<string, string>> = { a: 'á', e: 'é', i: 'í', o: 'ó', u: 'ú', A: 'Á', E: 'É', O: 'Ó' }
+
+/** `Save` → `[Sávé~~]`: shows what is not translated, and what is cut when it gets longer. */
+export function pseudoText(text: string): string {
+  if (text.trim() === '') return text
+  const accented = text.replace(/[aeiouAEO]/g, (letter) => ACCENTS[letter] ?? letter)
+  return `[${accented}${'~'.repeat(Math.ceil(text.length * LONGER))}]`
+}
+
+/** Returns the same words in the pseudo-language. */
+export const pseudo = (words: Words): Words => translate(words) as Words
+
+function translate(value: unknown): unknown {
+  if (typeof value === 'string') return pseudoText(value)
+  if (typeof value === 'function') return (...given: unknown[]) => translate(value(...given))
+  if (Array.isArray(value)) return value.map(translate)
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, translate(inner)]))
+  }
+  return value
+}

@@ -1,0 +1,120 @@
+import { ActionIcon, Anchor, Menu, NativeSelect, SegmentedControl } from '@mantine/core'
+import { IconMenu2, IconUser } from '@tabler/icons-react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { listOrganizationsOptions, listProjectsOptions } from '#client/@tanstack/react-query.gen'
+import { signOut } from '#client/sdk.gen'
+import { RANGES, type Range } from '../address/search.ts'
+import { useShared } from '../address/use-search.ts'
+import { session, useSessionState } from '../api/session.ts'
+import { useWho } from '../api/who.ts'
+import { words } from '../words.ts'
+import classes from './header.module.css'
+import { notices } from './notices.ts'
+
+interface HeaderProps {
+  /** Opens the navigation; null where it is shown anyway. */
+  openMenu: (() => void) | null
+  showShortcuts(): void
+}
+
+/** The bar on top of every page: the product, what all pages are about (project, time range), search, account. */
+export function Header({ openMenu, showShortcuts }: HeaderProps) {
+  return (
+    <header className={classes.header}>
+      {openMenu && (
+        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={words.shell.menu} onClick={openMenu}>
+          <IconMenu2 size={18} aria-hidden />
+        </ActionIcon>
+      )}
+      <Anchor component={Link} to="/" className={classes.product} c="inherit" underline="never">
+        {words.shell.product}
+      </Anchor>
+      <ProjectField />
+      <div className={classes.space} />
+      <RangeField />
+      <AccountMenu showShortcuts={showShortcuts} />
+    </header>
+  )
+}
+
+function ProjectField() {
+  const [{ project }, setShared] = useShared()
+  const { data } = useQuery(listProjectsOptions({ query: { limit: 200 } }))
+  const options = (data?.projects ?? []).map(({ id, name }) => ({ value: id, label: name }))
+  return (
+    <NativeSelect
+      className={classes.project}
+      aria-label={words.shell.project}
+      value={project}
+      onChange={({ currentTarget }) => setShared({ project: currentTarget.value })}
+      data={[{ value: '', label: words.shell.allProjects }, ...options]}
+    />
+  )
+}
+
+function RangeField() {
+  const [{ range, from, to }, setShared] = useShared()
+  return (
+    <SegmentedControl
+      className={classes.range}
+      aria-label={words.shell.range}
+      // Two moments are no range of these.
+      value={from === null && to === null ? range : ''}
+      onChange={(chosen) => setShared({ range: chosen as Range, from: null, to: null })}
+      data={RANGES.map((value) => ({ value, label: words.shell.ranges[value] }))}
+    />
+  )
+}
+
+function AccountMenu({ showShortcuts }: { showShortcuts(): void }) {
+  const who = useWho()
+  const queries = useQueryClient()
+  const leave = async () => {
+    // Whatever the server says, this browser forgets.
+    await signOut().catch(() => {})
+    session.close()
+    queries.clear()
+    notices.say(words.shell.signedOut)
+  }
+  return (
+    <Menu position="bottom-end" width={240}>
+      <Menu.Target>
+        <ActionIcon variant="default" size="lg" aria-label={words.shell.account}>
+          <IconUser size={18} aria-hidden />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {who && (
+          <Menu.Label>
+            <bdi translate="no">{who.name ?? who.email}</bdi>
+            <br />
+            <bdi translate="no">{who.orgName}</bdi>
+          </Menu.Label>
+        )}
+        <Organizations />
+        <Menu.Item onClick={showShortcuts}>{words.shell.shortcuts}</Menu.Item>
+        <Menu.Item onClick={() => void leave()}>{words.shell.signOut}</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+/** The other organizations of the person, to change to. */
+function Organizations() {
+  const state = useSessionState()
+  const queries = useQueryClient()
+  const who = useWho()
+  const { data } = useQuery(listOrganizationsOptions({ query: { limit: 200 } }))
+  const others = (data?.orgs ?? []).filter(({ id }) => id !== who?.orgId)
+  if (state.is !== 'open' || others.length === 0) return null
+  const change = (orgId: string) => {
+    session.open({ ...state.session, orgId })
+    queries.clear()
+  }
+  return others.map(({ id, name }) => (
+    <Menu.Item key={id} onClick={() => change(id)}>
+      {words.shell.changeTo} <bdi translate="no">{name}</bdi>
+    </Menu.Item>
+  ))
+}

@@ -1,0 +1,78 @@
+import { NavLink } from '@mantine/core'
+import { IconAlertTriangle, IconLayoutDashboard, type IconProps } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { Link, type LinkProps, useMatchRoute } from '@tanstack/react-router'
+import type { ComponentType } from 'react'
+import { listIssuesOptions } from '#client/@tanstack/react-query.gen'
+import { words } from '../words.ts'
+import classes from './navigation.module.css'
+
+interface Entry {
+  name: keyof typeof words.shell.pages
+  to: NonNullable<LinkProps['to']>
+  icon: ComponentType<IconProps>
+  /** After `g`. */
+  key: string
+}
+
+/** The pages that one goes to, by group, in the order of the navigation. */
+export const NAVIGATION: readonly { group: keyof typeof words.shell.groups | null; entries: readonly Entry[] }[] = [
+  {
+    group: null,
+    entries: [
+      { name: 'overview', to: '/', icon: IconLayoutDashboard, key: 'o' },
+      { name: 'issues', to: '/issues', icon: IconAlertTriangle, key: 'i' },
+    ],
+  },
+]
+
+/** The links to all pages. `onGo` is called when one is pressed. */
+export function Navigation({ onGo }: { onGo?: () => void }) {
+  const open = useOpenIssues()
+  return (
+    <nav aria-label={words.shell.main} className={classes.navigation}>
+      {NAVIGATION.map(({ group, entries }) => (
+        <div key={group} className={classes.group}>
+          {group && <div className={classes.title}>{words.shell.groups[group]}</div>}
+          {entries.map((entry) => (
+            <PageLink key={entry.name} entry={entry} count={entry.name === 'issues' ? open : 0} onGo={onGo} />
+          ))}
+        </div>
+      ))}
+    </nav>
+  )
+}
+
+function PageLink({
+  entry: { name, to, icon: Icon },
+  count,
+  onGo,
+}: {
+  entry: Entry
+  count: number
+  onGo?: () => void
+}) {
+  const isHere = useMatchRoute()({ to, fuzzy: to !== '/' }) !== false
+  const label = words.shell.pages[name]
+  return (
+    <NavLink
+      component={Link}
+      to={to}
+      active={isHere}
+      aria-current={isHere ? 'page' : undefined}
+      aria-label={count > 0 ? `${label}, ${count}` : label}
+      title={label}
+      label={label}
+      leftSection={<Icon size={16} stroke={1.75} aria-hidden />}
+      rightSection={count > 0 && <span className={classes.count}>{count}</span>}
+      onClick={onGo}
+      classNames={{ label: classes.label, root: classes.link }}
+    />
+  )
+}
+
+/** How many issues are open; 0 until it is known. */
+function useOpenIssues(): number {
+  const { data } = useQuery(listIssuesOptions({ query: { limit: 1 } }))
+  return Object.values(data?.openCounts ?? {}).reduce((sum, count) => sum + count, 0)
+}

@@ -1,0 +1,64 @@
+import { Button, CloseButton, Paper } from '@mantine/core'
+import { useEffect, useRef } from 'react'
+import { words } from '../words.ts'
+import classes from './notice-list.module.css'
+import { type Notice, notices, UNDO_MS, useNotices } from './notices.ts'
+
+/** What was said and refused, above the page. The regions are always there, so that screen readers hear what comes. */
+export function NoticeList() {
+  const all = useNotices()
+  return (
+    <div className={classes.list}>
+      <div role="status">
+        {all
+          .filter(({ kind }) => kind === 'said')
+          .map((notice) => (
+            <Line key={notice.id} notice={notice} />
+          ))}
+      </div>
+      {all
+        .filter(({ kind }) => kind === 'refused')
+        .map((notice) => (
+          <div role="alert" key={notice.id}>
+            <Line notice={notice} />
+          </div>
+        ))}
+    </div>
+  )
+}
+
+function Line({ notice: { id, kind, text, undo, retry } }: { notice: Notice }) {
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const wait = () => {
+    if (kind === 'said') timer.current = setTimeout(() => notices.dismiss(id), UNDO_MS)
+  }
+  const hold = () => clearTimeout(timer.current)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the time starts when the notice comes
+  useEffect(() => {
+    wait()
+    return hold
+  }, [])
+  return (
+    <Paper
+      className={classes.notice}
+      data-kind={kind}
+      onMouseEnter={hold}
+      onMouseLeave={wait}
+      onFocus={hold}
+      onBlur={wait}
+    >
+      <span className={classes.text}>{text}</span>
+      {undo && (
+        <Button size="compact-sm" variant="default" onClick={undo}>
+          {words.shell.undo}
+        </Button>
+      )}
+      {retry && (
+        <Button size="compact-sm" variant="default" onClick={retry}>
+          {words.shell.retry}
+        </Button>
+      )}
+      <CloseButton size="sm" aria-label={words.shell.dismiss} onClick={() => notices.dismiss(id)} />
+    </Paper>
+  )
+}

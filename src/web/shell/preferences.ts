@@ -1,0 +1,50 @@
+import { useSyncExternalStore } from 'react'
+
+/** What a person chose for this browser. It is never in an address. */
+export interface Preferences {
+  /** True when letters alone do something (WCAG 2.2, 2.1.4 asks for a way to switch them off). */
+  singleKeys: boolean
+  /** An IANA time zone; null for the browser's own. */
+  timeZone: string | null
+  /** `pseudo` shows every word in brackets, for who translates or tests. */
+  language: 'en' | 'pseudo'
+}
+
+const KEY = 'tagwarden-preferences'
+const DEFAULTS: Preferences = { singleKeys: true, timeZone: null, language: 'en' }
+
+let current = load()
+const listeners = new Set<() => void>()
+
+function load(): Preferences {
+  try {
+    return { ...DEFAULTS, ...JSON.parse(localStorage.getItem(KEY) ?? '{}') }
+  } catch {
+    return DEFAULTS
+  }
+}
+
+function tell(): void {
+  for (const listener of listeners) listener()
+}
+
+window.addEventListener('storage', ({ key }) => {
+  if (key !== KEY) return
+  current = load()
+  tell()
+})
+
+export const preferences = {
+  read: (): Preferences => current,
+  change(part: Partial<Preferences>): void {
+    current = { ...current, ...part }
+    localStorage.setItem(KEY, JSON.stringify(current))
+    tell()
+  },
+  subscribe(listener: () => void): () => void {
+    listeners.add(listener)
+    return () => listeners.delete(listener)
+  },
+}
+
+export const usePreferences = (): Preferences => useSyncExternalStore(preferences.subscribe, preferences.read)

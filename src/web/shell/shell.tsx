@@ -1,0 +1,70 @@
+import { Drawer } from '@mantine/core'
+import { useDisclosure, useMediaQuery } from '@mantine/hooks'
+import { Outlet, useNavigate } from '@tanstack/react-router'
+import { RANGES, type Range, SHARED } from '../address/search.ts'
+import { useValues } from '../address/use-search.ts'
+import { words } from '../words.ts'
+import { Header } from './header.tsx'
+import { type Bindings, useKeys } from './keys.ts'
+import { NAVIGATION, Navigation } from './navigation.tsx'
+import { notices } from './notices.ts'
+import classes from './shell.module.css'
+import { Shortcuts } from './shortcuts.tsx'
+
+/** What surrounds every page of who is signed in. */
+export function Shell() {
+  const isWide = useMediaQuery('(min-width: 768px)', undefined, { getInitialValueInEffect: false })
+  const [isMenuOpen, menu] = useDisclosure()
+  const [areKeysShown, keys] = useDisclosure()
+  useShellKeys(keys.open)
+  return (
+    <>
+      <a href="#main" className={classes.skip}>
+        {words.shell.skip}
+      </a>
+      <Header openMenu={isWide ? null : menu.open} showShortcuts={keys.open} />
+      <div className={classes.body}>
+        {isWide ? (
+          <div className={classes.side}>
+            <Navigation />
+          </div>
+        ) : (
+          <Drawer
+            opened={isMenuOpen}
+            onClose={menu.close}
+            size={260}
+            title={words.shell.product}
+            closeButtonProps={{ 'aria-label': words.shell.close }}
+          >
+            <Navigation onGo={menu.close} />
+          </Drawer>
+        )}
+        <main id="main" className={classes.main} tabIndex={-1}>
+          <Outlet />
+        </main>
+      </div>
+      <Shortcuts isOpen={areKeysShown} close={keys.close} />
+    </>
+  )
+}
+
+/** The keys that work on every page. */
+function useShellKeys(showShortcuts: () => void): void {
+  const navigate = useNavigate()
+  const [, setShared] = useValues(SHARED)
+  const ranges = RANGES.map((range: Range, index) => [
+    String(index + 1),
+    () => setShared({ range, from: null, to: null }),
+  ])
+  const pages = NAVIGATION.flatMap(({ entries }) => entries).map(({ key, to }) => [
+    `g ${key}`,
+    () => void navigate({ to }),
+  ])
+  const bindings: Bindings = {
+    ...Object.fromEntries([...ranges, ...pages]),
+    '?': showShortcuts,
+    z: () => notices.undoLast(),
+    '/': () => document.querySelector<HTMLInputElement>('input[type=search]')?.focus(),
+  }
+  useKeys(bindings)
+}

@@ -1,0 +1,37 @@
+import { Kbd, Modal, Table } from '@mantine/core'
+import { words } from '../words.ts'
+
+/** The list of all keys. */
+export function Shortcuts({ isOpen, close }: { isOpen: boolean; close(): void }) {
+  return (
+    <Modal
+      opened={isOpen}
+      onClose={close}
+      title={words.shell.shortcuts}
+      size="lg"
+      closeButtonProps={{ 'aria-label': words.shell.close }}
+    >
+      {words.keys.map(({ title, keys }) => (
+        <Table key={title} captionSide="top" mb="md">
+          <Table.Caption ta="start" fw={600}>
+            {title}
+          </Table.Caption>
+          <Table.Tbody>
+            {keys.map(({ key, does }) => (
+              <Table.Tr key={key}>
+                <Table.Th scope="row" w={160} fw={400}>
+                  {key.split(' ').map((part) => (
+                    <Kbd key={part} mr={4} translate="no">
+                      {part}
+                    </Kbd>
+                  ))}
+                </Table.Th>
+                <Table.Td>{does}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      ))}
+    </Modal>
+  )
+}

@@ -1,0 +1,19 @@
+import { api } from './words/api.ts'
+import { keys } from './words/keys.ts'
+import { shell } from './words/shell.ts'
+import { signIn } from './words/sign-in.ts'
+
+/**
+ * Everything that the pages say, in English. What stands in the data (names, titles, the server's sentences) is not here
+ * and is shown inside `<Data>`.
+ */
+export const english = { api, keys, shell, signIn }
+export type Words = typeof english
+
+/** The words in use. Read them while drawing, not while a module loads: the language is chosen before the first drawing. */
+export let words: Words = english
+
+/** Chooses the language of all pages. */
+export function speak(language: Words): void {
+  words = language
+}

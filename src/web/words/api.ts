@@ -1,0 +1,23 @@
+/** Words of the API as people read them. */
+export const api = {
+  severities: { critical: 'Critical', high: 'High', medium: 'Medium', low: 'Low' },
+  statuses: { open: 'Open', acknowledged: 'Acknowledged', resolved: 'Resolved', muted: 'Muted' },
+  alertTypes: {
+    data_validation: 'Data validation',
+    tag_volume_change: 'Volume change',
+    volume_threshold: 'Volume threshold',
+    volume_anomaly: 'Volume anomaly',
+    journey: 'Journey',
+    flow_test: 'Flow test',
+    audit: 'Audit',
+  },
+  roles: { viewer: 'Viewer', member: 'Member', admin: 'Admin', owner: 'Owner' },
+  unknown: '–',
+  never: 'Never',
+  justNow: 'just now',
+  local: 'Local',
+  utc: 'UTC',
+  epoch: 'Epoch ms',
+  showAsTable: 'Show as table',
+  showAsChart: 'Show as chart',
+}

@@ -1,0 +1,81 @@
+import type { Browser, Page } from 'puppeteer-core'
+import { startBrowser } from '../browser/chromium.ts'
+
+/** A page of the dashboard as a person has it before them: things have roles and names. */
+export interface Screen extends AsyncDisposable {
+  page: Page
+  /** Errors of scripts and of the console, and answers that failed; of the latter also those that a test wants. */
+  trouble: string[]
+  /** Origins that the page asked. */
+  asked: Set<string>
+  /** Opens an address anew, as from a link elsewhere. */
+  open(path: string): Promise<void>
+  /** Types into the field of this name, in the place of what was there. */
+  type(name: string, text: string): Promise<void>
+  /** Presses the button, or the thing of another role, of this name. */
+  press(name: string, role?: string): Promise<void>
+  /** Waits until something of this role and name is there. */
+  sees(role: string, name: string): Promise<void>
+  /** Waits until the page says this. */
+  reads(text: string): Promise<void>
+  /** True when something of this role and name is there now. */
+  has(role: string, name: string): Promise<boolean>
+}
+
+const named = (role: string, name: string) => `aria/[name=${JSON.stringify(name)}][role=${JSON.stringify(role)}]`
+
+const FIELD_ROLES = ['textbox', 'searchbox', 'combobox', 'spinbutton']
+
+/** The field of this name, as soon as it is there. */
+async function fieldOf(page: Page, name: string) {
+  const found = new AbortController()
+  try {
+    const { signal } = found
+    return await Promise.any(FIELD_ROLES.map((role) => page.waitForSelector(named(role, name), { signal })))
+  } finally {
+    found.abort()
+  }
+}
+
+/** Opens a tab of its own browser, or of the one given, for the server at `url`. */
+export async function openScreen(url: string, shared: Browser | null = null): Promise<Screen> {
+  const own = shared ? null : await startBrowser()
+  const browser = shared ?? own?.browser
+  if (!browser) throw new Error('there is no browser')
+  const page = await browser.newPage()
+  const trouble: string[] = []
+  const asked = new Set<string>()
+  page.on('request', (request) => {
+    if (!/^(?:data|blob):/.test(request.url())) asked.add(new URL(request.url()).origin)
+  })
+  page.on('pageerror', (error) => trouble.push(String(error)))
+  page.on('console', (message) => {
+    if (message.type() === 'error') trouble.push(`${message.text()} ${message.location().url}`)
+  })
+  return {
+    ...{ page, trouble, asked },
+    async open(path) {
+      await page.goto('about:blank')
+      await page.goto(url + path)
+    },
+    async type(name, text) {
+      const field = await fieldOf(page, name)
+      await field?.click({ count: 3 })
+      await page.keyboard.type(text)
+    },
+    async press(name, role = 'button') {
+      await (await page.waitForSelector(named(role, name)))?.click()
+    },
+    async sees(role, name) {
+      await page.waitForSelector(named(role, name))
+    },
+    async reads(text) {
+      await page.waitForFunction((text) => document.body.textContent?.includes(text), {}, text)
+    },
+    has: async (role, name) => (await page.$(named(role, name))) !== null,
+    async [Symbol.asyncDispose]() {
+      await page.close()
+      await own?.[Symbol.asyncDispose]()
+    },
+  }
+}
