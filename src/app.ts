@@ -34,6 +34,7 @@ import { type JobParts, jobsOf } from './jobs/list.ts'
 import { isInForce } from './org/authenticate.ts'
 import { newSetupToken } from './org/setup.ts'
 import { hasOwner, privacySettings } from './org/store.ts'
+import { SignalStates } from './signals/signal-states.ts'
 import type { Db } from './store/database.ts'
 import { watchRows } from './store/row-changes.ts'
 import { Streams } from './stream/streams.ts'
@@ -96,6 +97,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const dispatcher = openDispatcher(options, base, stores, { historyAsker, stopping: stopping.signal })
   const listeners = new Listeners(dispatcher, { ...dispatcher.parts, enqueue })
 
+  const streams = streamsOf(base, stores, watching, collecting)
   const composer = new Composer({
     ...{ db, warehouse, clock, publicUrl, follower: watching.follower, report: base.report },
     watermark: () => spool.watermark(),
@@ -115,9 +117,8 @@ export async function openApp(options: AppOptions): Promise<App> {
     audits: browsing.audits,
     digests: new DigestSender({ db, box, composer, dispatcher, publicUrl, warn: log.warn }),
     ...maintenanceParts(base, { stores, watching, collecting, browsing, dispatcher, stopping: stopping.signal }),
-    ...evaluationParts(base, { stores, watching, woken, enqueue, privacyOf }),
+    ...evaluationParts(base, { stores, watching, woken, enqueue, privacyOf, streams }),
   })
-  const streams = streamsOf(base, stores, watching, collecting)
   const setup = hasOwner(db) ? null : newSetupToken()
   const api = openApi({
     ...{
@@ -225,18 +226,19 @@ interface EvaluationNeeds {
   woken: WokenAlerts
   enqueue: Enqueue
   privacyOf(orgId: string): Privacy
+  streams: Streams
 }
 
 function evaluationParts(
   { clock }: Base,
-  { stores, watching, woken, enqueue, privacyOf }: EvaluationNeeds,
+  { stores, watching, woken, enqueue, privacyOf, streams }: EvaluationNeeds,
 ): Pick<JobParts, 'evaluating' | 'series' | 'autoAlerts' | 'consent'> {
   const { db, spool, warehouse } = stores
   const { gaps, follower, suspicion } = watching
   const common = { db, clock, spool, enqueue, gapsOf: gaps.gapsOf.bind(gaps) }
   return {
     evaluating: { ...common, warehouse, woken, privacyOf },
-    series: { ...common, follower, suspicion },
+    series: { ...common, follower, suspicion, signalStates: new SignalStates(streams.signalsMoved) },
     autoAlerts: { db, clock, warehouse, enqueue },
     consent: { db, warehouse, spool, privacyOf },
   }

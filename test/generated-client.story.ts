@@ -14,6 +14,8 @@ import {
   type IssueEvidence,
   investigateIssue,
   listIssues,
+  type StreamData,
+  streamChanges,
   type Whoami,
   whoami,
 } from './client/index.ts'
@@ -49,6 +51,19 @@ export async function setUp(hookUrl: string): Promise<{ token: string; alertId: 
   }
   const { data: alert } = await createAlert({ throwOnError, body })
   return { token: domain.token, alertId: alert.id }
+}
+
+/** Hears what changes while `heard`, which gets each event's name and data, answers true. */
+export async function hear(heard: (name: string, data: StreamData) => boolean): Promise<void> {
+  const listening = new AbortController()
+  let name = ''
+  const onSseEvent = ({ event = '' }) => {
+    name = event
+  }
+  const { stream } = await streamChanges({ signal: listening.signal, onSseEvent })
+  for await (const data of stream) if (!heard(name, data)) break
+  // Not before the loop has ended: the client lets the rejection of what it cancels go unhandled.
+  listening.abort()
 }
 
 /** The open issues, of one alert or of all. */

@@ -101,6 +101,12 @@ test(
 test('it drives the whole story: domain, alert, events, issue, resolution', async () => {
   const story = await import(at('story.ts'))
   expect(await story.whoIsIt()).toMatchObject({ email: 'alice@example.com', role: 'owner' })
+  const heard: [name: string, data: object][] = []
+  const heardAll = story.hear((name: string, data: { status?: string }) => {
+    heard.push([name, data])
+    return name !== 'issue' || data.status !== 'resolved'
+  })
+  await until('the first pulse', () => heard.some(([name]) => name === 'pulse'))
   const { token, alertId } = await story.setUp(`${hook.url}/hook`)
   const events = [{ vendor: 'Shop', event: 'purchase', params: { to: 'ann@example.com' } }]
   const batch = { page: { url: 'https://shop.example/thanks' }, events }
@@ -119,6 +125,9 @@ test('it drives the whole story: domain, alert, events, issue, resolution', asyn
   })
   expect(await story.handle(issue.id)).toEqual({ statuses: ['acknowledged', 'resolved', 'resolved'], notes: 'on it' })
   expect(await story.openIssues()).toEqual([])
+  await heardAll
+  expect(heard).toContainEqual(['alert', { id: alertId, updatedAt: expect.any(Number) }])
+  expect(heard.at(-1)).toMatchObject(['issue', { id: issue.id, alertId, status: 'resolved' }])
   expect([...asked]).toEqual([server.url])
 }, 30_000)
 

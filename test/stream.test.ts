@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { addMember, createKey, createOrg, createUser } from '../src/org/store.ts'
 import { type TestApp, testApp } from './app.ts'
 import { type Heard, hear } from './event-stream.ts'
 import { storeAudit } from './finished-audit.ts'
@@ -109,4 +111,67 @@ test('an issue and its deliveries are heard as they go, with what a list needs',
   await world.call('POST', '/v1/issues/bulk', { body: { ids: [id], status: 'acknowledged' } })
   await stream.changesWhen('the acknowledgement', () => of('issue').at(-1)?.status === 'acknowledged')
   expect(of('domain').map((data) => data.id)).toContain(domain.id)
+})
+
+test('whatever is done in which organization, each hears its own and nothing of others', async () => {
+  await using world = await testApp()
+  const { app, clock } = world
+  const homes = ['One', 'Two', 'Three'].map((name) => {
+    const { id: orgId } = createOrg(app.db, app.box, clock, { name })
+    const { id: userId } = createUser(app.db, clock, { email: `${name}@example.com` })
+    addMember(app.db, clock, { orgId, userId, role: 'owner' })
+    const as = createKey(app.db, clock, { userId, name: 'key', expiresInDays: null }).secret
+    return { as, domains: [] as string[], alerts: [] as string[], own: new Set<string>() }
+  })
+  const streams = await Promise.all(homes.map(({ as }) => listen(world, as)))
+  let names = 0
+  const acts = fc.constantFrom('domain', 'alert', 'rename', 'signal', 'drop', 'refused')
+  const steps = fc.array(fc.record({ act: acts, at: fc.nat(homes.length - 1), which: fc.nat(5) }), { maxLength: 12 })
+  await fc.assert(
+    fc.asyncProperty(steps, async (some) => {
+      for (const { act, at, which } of some) {
+        const home = homes[at] ?? homes[0]
+        if (!home) continue
+        const { as, domains, alerts, own } = home
+        const call = (method: string, path: string, body: object) => world.call(method, path, { as, body })
+        const domainId = domains[which % domains.length]
+        const alertId = alerts[which % alerts.length]
+        const name = `Name ${++names}`
+        if (act === 'domain') {
+          const { body } = await call('POST', '/v1/domains', { name })
+          domains.push(body.id)
+          own.add(body.id)
+        } else if (act === 'alert') {
+          const { body } = await call('POST', '/v1/alerts', { ...alert, name })
+          alerts.push(body.id)
+          own.add(body.id)
+        } else if (act === 'rename' && domainId) await call('PUT', `/v1/domains/${domainId}`, { name })
+        else if (act === 'signal' && domainId) {
+          await call('PUT', '/v1/auto/signals', {
+            domainId,
+            vendor: 'Shop',
+            mode: 'muted',
+            sensitivity: 2 + (names % 7),
+          })
+        } else if (act === 'drop' && alertId) {
+          await world.call('DELETE', `/v1/alerts/${alertId}`, { as })
+          alerts.splice(alerts.indexOf(alertId), 1)
+        } else if (act === 'refused' && domainId) {
+          // Of somebody else, who learns nothing of it.
+          const other = homes[(at + 1) % homes.length]?.as ?? ''
+          expect((await world.call('PUT', `/v1/domains/${domainId}`, { as: other, body: { name } })).status).toBe(404)
+        }
+      }
+      for (const [index, { as, own }] of homes.entries()) {
+        // A last change of each, behind which nothing is missing.
+        const { body } = await world.call('POST', '/v1/domains', { as, body: { name: `Last ${++names}` } })
+        own.add(body.id)
+        const stream = streams[index]
+        await stream?.changesWhen('the last one', (changes) => changes.some(({ data }) => data.id === body.id))
+        const heard = new Set(stream?.changes.map(({ data }) => data.id))
+        expect([...heard].sort()).toEqual([...own].sort())
+      }
+    }),
+    { numRuns: 15 },
+  )
 })

@@ -7,6 +7,7 @@ import { onlyImported } from '../ingest/import-store.ts'
 import type { Spool } from '../ingest/spool.ts'
 import type { Follower } from '../signals/follower.ts'
 import { tickBefore } from '../signals/series.ts'
+import type { SignalStates } from '../signals/signal-states.ts'
 import type { VerdictRow } from '../signals/verdict-row.ts'
 import {
   type CommitParts,
@@ -27,6 +28,8 @@ export interface EvaluateSeriesParts extends CommitParts {
    * Returns true when all traffic fell at the tick that ends then, so that the server, not the tags, may be the cause.
    */
   suspected(tickAt: Instant): Promise<boolean>
+  /** Gets what every tick says of signals. */
+  signalStates?: Pick<SignalStates, 'take'>
 }
 
 const FOLLOWING = alertTypes.filter(({ series }) => series)
@@ -74,6 +77,7 @@ async function resultsOf(
   const options = { ...(runWindows ? { counts } : {}), ...(stopping ? { stopping } : {}) }
   if (due.window.from >= due.window.to) return group.map(() => ({ findings: [], isLostToGaps: true }))
   const [verdicts = []] = await parts.follower.verdicts(followed.flat(), [due.window], options)
+  parts.signalStates?.take(followed.flat(), verdicts)
   const quiet = verdicts.some(isFall) ? onlyImported(parts.db, alert.orgId) : new Set<string>()
   const rows = verdicts.filter((row) => !(isFall(row) && quiet.has(row.domainId)))
   const isSuspected = rows.some(isFall) && (await parts.suspected(tickBefore(due.window.to)))

@@ -61,6 +61,11 @@ export class Streams {
     for (const { readers } of told) for (const reader of readers) reader.wake()
   }
 
+  /** Signals of a domain have another state. They are not in the database. */
+  readonly signalsMoved = (orgId: string, domainId: string): void => {
+    this.publish([{ kind: 'signal', orgId, id: domainId, isDeleted: false, values: {} }])
+  }
+
   /**
    * Opens a stream of the caller's organization, which ends with the signal, and soon after the credential.
    * `lastEventId`: where it goes on; null: from now. Fails with `rateLimited` when the user has too many,

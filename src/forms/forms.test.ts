@@ -1,0 +1,156 @@
+import { expect, test } from 'bun:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { readAlertInput } from '../alerts/input.ts'
+import { alertTypes } from '../alerts/types/index.ts'
+import { Closed, Int, OneOf, Text, Type } from '../core/schema.ts'
+import { formOf, type JsonSchema } from '../http/json-schema.ts'
+import { insights } from '../insights/index.ts'
+import { desk } from '../integrations/providers/desk/desk.fixture.ts'
+import { PROVIDERS } from '../integrations/providers/index.ts'
+import { formsOfAll } from './forms.ts'
+
+const forms = formsOfAll(PROVIDERS, insights)
+const all = Object.entries(forms).flatMap(([group, some]) =>
+  some.map((form) => [`${group}: ${form.kind}`, form] as const),
+)
+
+function judge() {
+  const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allErrors: true })
+  for (const word of ['x-order', 'x-unit', 'x-secret', 'x-integration']) ajv.addKeyword(word)
+  return ajv
+}
+
+/** Every field, at any depth. */
+function fieldsOf(schema: JsonSchema, at = ''): [string, JsonSchema][] {
+  const {
+    properties = {},
+    items,
+    anyOf = [],
+  } = schema as {
+    properties?: Record<string, JsonSchema>
+    items?: JsonSchema
+    anyOf?: JsonSchema[]
+  }
+  return [
+    ...Object.entries(properties).flatMap(([name, field]): [string, JsonSchema][] => [
+      [`${at}.${name}`, field],
+      ...fieldsOf(field, `${at}.${name}`),
+    ]),
+    ...(items ? fieldsOf(items, `${at}[]`) : []),
+    ...anyOf.flatMap((one) => fieldsOf(one, at)),
+  ]
+}
+
+test('there is one for everything that can be added', () => {
+  const kinds = Object.fromEntries(Object.entries(forms).map(([group, some]) => [group, some.map(({ kind }) => kind)]))
+  expect(kinds.channels).toEqual(PROVIDERS.filter(({ deliver }) => deliver).map(({ type }) => type))
+  expect(kinds.integrations).toEqual(PROVIDERS.filter(({ configured }) => configured).map(({ type }) => type))
+  expect(kinds.alertTypes).toEqual(alertTypes.map(({ kind }) => kind))
+  expect(kinds.insights).toEqual(insights.map(({ id }) => id))
+})
+
+test.each(all)('%s is JSON Schema 2020-12, with a title and a place for every field', (_name, { title, schema }) => {
+  expect(title).not.toBe('')
+  const ajv = judge()
+  expect(() => ajv.compile(structuredClone(schema))).not.toThrow()
+  expect(JSON.stringify(schema)).not.toContain('$ref"')
+  const fields = fieldsOf(schema)
+  expect(fields.filter(([, field]) => typeof field.title !== 'string' || field.title === '')).toEqual([])
+  const places = Object.values(schema.properties as Record<string, JsonSchema>).map((field) => field['x-order'])
+  expect(places).toEqual(places.map((_, index) => index + 1))
+})
+
+test.each([...forms.channels, ...forms.integrations].map((form) => [form.kind, form] as const))(
+  '%s has help, for itself and for every field',
+  (_kind, { help, schema }) => {
+    expect(help).toEndWith('.')
+    const own = Object.entries(schema.properties as Record<string, JsonSchema>)
+    expect(own.filter(([, { description }]) => typeof description !== 'string').map(([name]) => name)).toEqual([])
+  },
+)
+
+test('secrets are those that are kept sealed', () => {
+  for (const { type, connect, configured } of PROVIDERS) {
+    if (!configured) continue
+    const form = forms.integrations.find(({ kind }) => kind === type)
+    const secrets = Object.entries(form?.schema.properties as Record<string, JsonSchema>).filter(
+      ([, f]) => f['x-secret'],
+    )
+    const sealed = connect.by === 'none' ? [] : connect.fields
+    expect([type, secrets.map(([name]) => name).sort()]).toEqual([type, sealed.toSorted()])
+  }
+})
+
+test('an integration may stand in the place of an address where there are integrations', () => {
+  const named = forms.channels.map(({ kind, schema }) => {
+    const { target } = schema.properties as Record<string, JsonSchema>
+    return [kind, target?.['x-integration']]
+  })
+  expect(Object.fromEntries(named)).toEqual({
+    email: undefined,
+    ...{ team_chat: 'team_chat', office_chat: 'office_chat', webhook: 'webhook', issue_tracker: 'issue_tracker' },
+  })
+})
+
+test.each(alertTypes.map((type) => [type.kind, type] as const))(
+  'what is filled in for %s is an alert',
+  (kind, type) => {
+    const form = forms.alertTypes.find((one) => one.kind === kind)
+    const field = type.configuration?.field
+    const own = field === undefined ? {} : { [field]: (type.example as Record<string, unknown>)[field] }
+    const check = judge().compile(structuredClone(form?.schema ?? {}))
+    expect([check(own), check.errors]).toEqual([true, null])
+    expect(check({ ...own, surprise: 1 })).toBe(false)
+    expect(readAlertInput({ ...type.example, ...own })).toMatchObject(own)
+  },
+)
+
+test('a provider that is new has its forms without anybody knowing it', () => {
+  const { channels, integrations } = formsOfAll([desk], [])
+  expect(channels).toMatchObject([
+    { kind: 'issue_tracker', title: 'Desk', schema: { properties: { target: { 'x-integration': 'issue_tracker' } } } },
+  ])
+  const [form] = integrations
+  expect(form).toMatchObject({ kind: 'issue_tracker', title: 'Desk', help: 'Makes tickets.' })
+  const fields = form?.schema.properties as Record<string, JsonSchema>
+  expect(Object.entries(fields).map(([name, { title }]) => [name, title])).toEqual([
+    ['url', 'Url'],
+    ['clientId', 'Client id'],
+    ['clientSecret', 'Client secret'],
+    ['signingSecret', 'Signing secret'],
+    ['pollSeconds', 'Poll seconds'],
+    ['notify', 'Tell when'],
+  ])
+})
+
+test('titles, units and places are in forms only, at every depth', () => {
+  const schema = Closed({
+    fromHour: Int({ minimum: 0, 'x-unit': 'h', description: 'From then on' }),
+    parts: Type.Optional(Type.Array(Closed({ name: Text(1, 9, { title: 'Its name' }), kind: OneOf(['a', 'b']) }))),
+  })
+  expect(formOf(schema, ['fromHour'])).toEqual({
+    type: 'object',
+    additionalProperties: false,
+    required: ['fromHour'],
+    properties: {
+      fromHour: {
+        ...{ type: 'integer', minimum: 0, description: 'From then on' },
+        ...{ title: 'From hour', 'x-unit': 'h', 'x-order': 1, 'x-secret': true },
+      },
+      parts: {
+        type: 'array',
+        title: 'Parts',
+        'x-order': 2,
+        items: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['name', 'kind'],
+          properties: {
+            name: { type: 'string', minLength: 1, maxLength: 9, title: 'Its name', 'x-order': 1 },
+            kind: { type: 'string', enum: ['a', 'b'], title: 'Kind', 'x-order': 2 },
+          },
+        },
+      },
+    },
+  })
+})

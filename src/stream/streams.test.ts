@@ -1,0 +1,208 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { eventOf, hear, type SentEvent } from '../../test/event-stream.ts'
+import { testClock } from '../../test/fakes.ts'
+import { until } from '../../test/process.ts'
+import { SECOND_MS } from '../core/clock.ts'
+import type { Principal } from '../http/principal.ts'
+import type { RowChange } from '../store/row-changes.ts'
+import { KEPT_MS, MOST_KEPT } from './change-log.ts'
+import { MOST_STREAMS, Streams, type StreamsParts } from './streams.ts'
+
+const PULSE = { lastStoredAt: 5, eventsPerMinute: 7, gapSince: null }
+const FOREVER = new AbortController().signal
+
+const caller = (orgId = 'org_1', userId = 'usr_1'): Principal => ({
+  ...{ via: 'key', userId, orgId, role: 'viewer', readOnly: true, keyId: `key_${userId}`, sessionId: null },
+})
+
+function stand(parts: Partial<StreamsParts> = {}) {
+  const clock = testClock()
+  const streams = new Streams({ clock, isInForce: () => true, pulseOf: () => PULSE, ...parts })
+  const open = (who = caller(), lastEventId: string | null = null, signal = FOREVER) =>
+    streams.open(who, lastEventId, signal)
+  const listen = (...args: Parameters<typeof open>) => hear(new Response(open(...args)))
+  return { clock, streams, open, listen }
+}
+
+const change = (id: string, orgId = 'org_1', more: Partial<RowChange> = {}): RowChange => ({
+  ...{ kind: 'alert', orgId, id, isDeleted: false, values: {} },
+  ...more,
+})
+const idsOf = (events: readonly SentEvent[]) => events.map(({ event, data }) => (event === 'reset' ? 'reset' : data.id))
+
+test('begins with a pulse, then tells what is published from now on', async () => {
+  const { clock, streams, listen } = stand()
+  streams.publish([change('before')])
+  const stream = listen()
+  await until('the pulse', () => stream.events.length > 0)
+  clock.advance(1)
+  const values = { status: 'open', severity: 'high' }
+  streams.publish([change('a'), change('b', 'org_1', { isDeleted: true }), change('c', 'org_1', { values })])
+  await stream.changesWhen('three changes', ({ length }) => length === 3)
+  const updatedAt = clock.now()
+  expect(stream.events.map(({ event, data }) => [event, data])).toEqual([
+    ['pulse', { at: updatedAt - 1, ...PULSE }],
+    ['alert', { id: 'a', updatedAt }],
+    ['alert', { id: 'b', updatedAt, deleted: true }],
+    ['alert', { id: 'c', ...values, updatedAt }],
+  ])
+  expect(new Set(stream.events.map(({ id }) => id)).size).toBe(4)
+  await stream.leave()
+})
+
+test('goes on behind the last event that came, for five minutes, also when nobody listens meanwhile', async () => {
+  const { clock, streams, listen } = stand()
+  const first = listen()
+  streams.publish([change('a'), change('b')])
+  const [a, b] = await first.changesWhen('two changes', ({ length }) => length === 2)
+  await first.leave()
+  streams.publish([change('c')])
+  clock.advance(KEPT_MS)
+  streams.publish([change('d')])
+  for (const [from, expected] of [
+    [a, ['b', 'c', 'd']],
+    [b, ['c', 'd']],
+  ] as const) {
+    const next = listen(caller(), from?.id)
+    expect(idsOf(await next.changesWhen('the rest', ({ length }) => length >= expected.length))).toEqual([...expected])
+    await next.leave()
+  }
+  clock.advance(1)
+  for (const id of [a?.id, 'nothing.1', 'x']) {
+    const late = listen(caller(), id)
+    expect(await late.changesWhen('a reset', ({ length }) => length > 0)).toMatchObject([{ event: 'reset', data: {} }])
+    streams.publish([change('e')])
+    expect(idsOf(await late.changesWhen('what follows', ({ length }) => length > 1))).toEqual(['reset', 'e'])
+    await late.leave()
+  }
+})
+
+test('a place in the stream of another organization is none', async () => {
+  const { streams, listen } = stand()
+  const mine = listen()
+  streams.publish([change('a')])
+  const [last] = await mine.changesWhen('a change', ({ length }) => length > 0)
+  const theirs = listen(caller('org_2', 'usr_2'), last?.id)
+  expect(idsOf(await theirs.changesWhen('a reset', ({ length }) => length > 0))).toEqual(['reset'])
+  await Promise.all([mine.leave(), theirs.leave()])
+})
+
+test('each caller hears everything of its organization, in order, and nothing else', async () => {
+  const orgs = ['org_1', 'org_2', 'org_3']
+  const publications = fc.array(fc.array(fc.constantFrom(...orgs), { maxLength: 12 }), { maxLength: 12 })
+  await fc.assert(
+    fc.asyncProperty(publications, async (pieces) => {
+      const { streams, listen } = stand()
+      const listeners = orgs.flatMap((orgId) =>
+        [1, 2].map((n) => ({ orgId, heard: listen(caller(orgId, `usr_${n}`)) })),
+      )
+      let made = 0
+      const published = pieces.map((piece) => piece.map((orgId) => change(`thing ${++made}`, orgId)))
+      for (const piece of published) {
+        streams.publish(piece)
+        await Promise.resolve()
+      }
+      for (const { orgId, heard } of listeners) {
+        const own = published.flat().filter((one) => one.orgId === orgId)
+        const ids = idsOf(await heard.changesWhen('all of it', ({ length }) => length >= own.length))
+        expect([orgId, ids]).toEqual([orgId, own.map(({ id }) => id)])
+      }
+      streams.close()
+      await Promise.all(listeners.map(({ heard }) => heard.ended()))
+    }),
+    { numRuns: 30 },
+  )
+})
+
+test('a user has twenty streams at most, in all organizations together; one that is left is free', async () => {
+  const { open, streams } = stand()
+  const opened = Array.from({ length: MOST_STREAMS }, (_, n) => open(caller(`org_${n % 2}`)))
+  const refusal = expect.objectContaining({ code: 'rateLimited', retryAfterS: expect.any(Number) })
+  expect(() => open()).toThrow(refusal)
+  expect(() => open(caller('org_9'))).toThrow(refusal)
+  await open(caller('org_1', 'usr_2')).cancel()
+  await opened[0]?.cancel()
+  const left = new AbortController()
+  open(caller(), null, left.signal)
+  expect(() => open()).toThrow(refusal)
+  left.abort()
+  open()
+  expect(() => open()).toThrow(refusal)
+  streams.close()
+})
+
+test('a caller who reads nothing costs nothing, and is told to begin anew when too much has passed', async () => {
+  const { streams, open } = stand()
+  const reader = open().getReader()
+  // As sent so far: what a caller takes is made when it is taken.
+  const decode = async () => new TextDecoder().decode((await reader.read()).value)
+  await decode()
+  const rounds = 5
+  for (let n = 0; n < rounds * MOST_KEPT; n += 1000) {
+    streams.publish(Array.from({ length: 1000 }, (_, index) => change(`thing ${n + index}`)))
+  }
+  const [first] = eventOf(await decode())
+  expect(first?.event).toBe('reset')
+  streams.publish([change('next')])
+  expect(eventOf(await decode())).toMatchObject([{ event: 'alert', data: { id: 'next' } }])
+  await reader.cancel()
+})
+
+test('a caller who reads slowly gets everything in pieces, in order', async () => {
+  const { streams, open } = stand()
+  const reader = open().getReader()
+  await reader.read()
+  const count = 1000
+  streams.publish(Array.from({ length: count }, (_, n) => change(String(n))))
+  let text = ''
+  let pieces = 0
+  while (!text.includes(`"id":"${count - 1}"`)) {
+    text += new TextDecoder().decode((await reader.read()).value)
+    pieces++
+  }
+  expect(pieces).toBeGreaterThan(2)
+  expect(idsOf(text.split('\n\n').flatMap(eventOf))).toEqual(Array.from({ length: count }, (_, n) => String(n)))
+  await reader.cancel()
+})
+
+test('pulses come again and again, and a stream ends with its credential, by itself', async () => {
+  const inForce = new Set(['usr_1', 'usr_2'])
+  const { listen } = stand({ isInForce: ({ userId }) => inForce.has(userId), beatMs: 5 })
+  const [one, two] = [listen(), listen(caller('org_1', 'usr_2'))]
+  await until('pulses', () => one.events.length > 2 && two.events.length > 2)
+  inForce.delete('usr_1')
+  await one.ended()
+  const before = two.events.length
+  await until('more pulses', () => two.events.length > before + 1)
+  expect(two.isEnded).toBe(false)
+  await two.leave()
+})
+
+test('the credential is looked at often enough', () => {
+  const looks: number[] = []
+  const { streams, open } = stand({ isInForce: () => looks.push(0) > 0 })
+  const set = globalThis.setInterval
+  const intervals: unknown[] = []
+  globalThis.setInterval = ((work: () => void, ms: number) => {
+    intervals.push(ms)
+    return set(work, ms)
+  }) as typeof setInterval
+  open()
+  globalThis.setInterval = set
+  // Within 10 s, whatever holds the timer up; pulses every second time.
+  expect(intervals).toEqual([5 * SECOND_MS])
+  streams.close()
+})
+
+test('a stop ends all streams, and refuses others', async () => {
+  const { streams, open, listen } = stand()
+  const heard = [listen(), listen(caller('org_2', 'usr_2'))]
+  const unread = open()
+  await until('pulses', () => heard.every(({ events }) => events.length > 0))
+  streams.close()
+  await Promise.all(heard.map((one) => one.ended()))
+  expect((await unread.getReader().read()).done).toBe(true)
+  expect(() => open()).toThrow(expect.objectContaining({ code: 'unavailable' }))
+  streams.publish([change('late')])
+})
