@@ -32,6 +32,12 @@ import invitations from './0030_invitations.sql' with { type: 'text' }
 
 import audits from './0031_audits.sql' with { type: 'text' }
 
+import mutedUntil from './0032_muted_until.sql' with { type: 'text' }
+
+import currency from './0033_currency.sql' with { type: 'text' }
+
+import passwordReset from './0034_password_reset.sql' with { type: 'text' }
+
 /** In the order in which they run. Forward only: a shipped one is never edited, a new one goes to the end. */
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_initial', sql: initial },
@@ -65,4 +71,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0029_shares', sql: shares },
   { name: '0030_invitations', sql: invitations },
   { name: '0031_audits', sql: audits },
+  { name: '0032_muted_until', sql: mutedUntil },
+  { name: '0033_currency', sql: currency },
+  { name: '0034_password_reset', sql: passwordReset },
 ]

@@ -58,6 +58,7 @@ import { authoritiesOf } from './integrations/transport/authorities.ts'
 import { plainMail } from './integrations/transport/plain-mail.ts'
 import type { Transport } from './integrations/transport/transport.ts'
 import type { Enqueue } from './issues/issue.ts'
+import { openIssuesOf } from './issues/list.ts'
 import { issueRoutes } from './issues/routes.ts'
 import { resolveAll } from './issues/store.ts'
 import { labelRoutes } from './labels/routes.ts'
@@ -65,7 +66,7 @@ import { mcpEndpoint } from './mcp/endpoint.ts'
 import { keptMetrics, metricsOf } from './metrics.ts'
 import { orderRoutes } from './orders/routes.ts'
 import { auditor, type NewAuditEntry, writeAuditEntry } from './org/audit-log.ts'
-import { authRoutes } from './org/auth-routes.ts'
+import { authRoutes, resetRoutes } from './org/auth-routes.ts'
 import { authenticator } from './org/authenticate.ts'
 import { memberRoutes } from './org/member-routes.ts'
 import { companySignIn, type OidcParts, oidcPages, oidcRoutes } from './org/oidc-routes.ts'
@@ -185,6 +186,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
       maskTextOf,
       noteSetting: (domain, what) => noteSetting(db, clock.now(), domain, what),
       changed: () => domains.invalidate(),
+      openIssues: (orgId, ids) => openIssuesOf(db, orgId, 'domainId', ids),
     }),
     ...projectRoutes(parts),
     ...ingestRoutes({ db, clock, maskTextOf, storageOf: async (orgId) => useOf(await warehouse.pieces(), orgId) }),
@@ -200,6 +202,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
       checkChannels: channelCheck(db, guard),
       changed: rules.changed,
       deleted: ({ id, orgId }, by) => resolveAll(db, id, { orgId, by, now: clock.now() }, enqueue),
+      openIssues: (orgId, ids) => openIssuesOf(db, orgId, 'alertId', ids),
     }),
     ...pastRoutes({
       ...{ db, clock, warehouse, privacyOf },
@@ -255,6 +258,7 @@ function channelCheck(db: Db, guard: AddressGuard) {
 function peopleRoutes(parts: ApiParts, oidc: OidcParts, limits: SignInLimits): Route[] {
   const { rules, domains, mailConfigured } = parts
   const { audit, company } = oidc
+  const mail = mailConfigured ? plainMail(parts) : null
   const changed = (orgId: string) => {
     rules.organizationChanged(orgId)
     domains.invalidate()
@@ -265,10 +269,11 @@ function peopleRoutes(parts: ApiParts, oidc: OidcParts, limits: SignInLimits): R
   }
   return [
     ...authRoutes({ ...parts, limits, audit, oidc: () => (company ? { name: company.settings.name } : null) }),
+    ...resetRoutes({ ...parts, limits, audit, mail }),
     ...oidcRoutes(oidc),
     ...orgRoutes(parts),
     ...organizationRoutes({ ...parts, changed, deleted, checkPiiPatterns: checkOwnPatterns }),
-    ...memberRoutes({ ...parts, limits, mail: mailConfigured ? plainMail(parts) : null }),
+    ...memberRoutes({ ...parts, limits, mail }),
   ]
 }
 

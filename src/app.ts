@@ -141,7 +141,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   return {
     ...{ publicUrl, db, box, jobs, routes: api.routes, fetch: api.handle },
     ...{ collector: collecting.collector, late: collecting.late },
-    setupUrl: setup && `${publicUrl}/#setup=${setup.secret}`,
+    setupUrl: setup && `${publicUrl}/setup#setup=${setup.secret}`,
     abort() {
       stopping.abort()
       warehouse.interrupt()

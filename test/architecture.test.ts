@@ -323,6 +323,7 @@ const TABLES: Record<string, string> = {
   member: 'org digest integrations',
   org: 'org domains jobs',
   pageFile: 'warehouse',
+  passwordReset: 'org',
   pipelineGap: 'signals',
   project: 'domains',
   providerCall: 'integrations',

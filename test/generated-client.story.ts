@@ -68,7 +68,7 @@ export async function hear(heard: (name: string, data: StreamData) => boolean): 
 
 /** The open issues, of one alert or of all. */
 export async function openIssues(alertId?: string): Promise<Issue[]> {
-  const query = { status: 'open', ...(alertId === undefined ? {} : { alertId }) } as const
+  const query = { status: ['open' as const], ...(alertId === undefined ? {} : { alertId: [alertId] }) }
   return (await listIssues({ throwOnError, query })).data.issues
 }
 

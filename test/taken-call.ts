@@ -7,6 +7,7 @@ import { createDomain } from '../src/domains/store.ts'
 import { keptFlowTest, learn } from '../src/flows/store.ts'
 import { assign, listLabels } from '../src/labels/store.ts'
 import { invite } from '../src/org/member-store.ts'
+import { newResetToken } from '../src/org/password-reset.ts'
 import { addMember, createKey, createUser } from '../src/org/store.ts'
 import type { TestApp } from './app.ts'
 import { nounsOf, type Route } from './described-api.ts'
@@ -147,6 +148,9 @@ function tokenFor({ world, society: { orgId } }: Maker, email: string): string {
 const KNOWN: Record<string, (maker: Maker, elsewhere: Society) => Record<string, unknown>> = {
   signIn: (maker) => ({ email: callerOf(maker).email, password: PASSWORD }),
   acceptInvitation: (maker) => ({ token: tokenFor(maker, newAddress()) }),
+  resetPassword: (maker) => ({
+    token: newResetToken(maker.world.app.db, maker.world.clock, callerOf(maker).userId),
+  }),
   unassignLabel({ world: { app, clock }, society: { orgId } }) {
     const members = [{ vendor: 'Shop', event: 'buy' }]
     assign(app.db, clock, orgId, { label: 'Bought', members })

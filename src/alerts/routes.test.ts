@@ -25,6 +25,7 @@ function setUp() {
         if (index >= 0) throw new AppError('invalid', `channels[${index}].target: no such integration in ${orgId}`)
       },
       changed: () => calls.changes++,
+      openIssues: (_, ids) => Object.fromEntries(ids.map((id) => [id, 7])),
       deleted(alert, by) {
         if (!db.inTransaction) throw new Error('issues are settled in the transaction that deletes their alert')
         calls.deleted.push([alert.id, by])

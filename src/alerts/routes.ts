@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import { Closed, Int, Nullable, Type } from '../core/schema.ts'
+import { Closed, Int, Nullable, SeveralOf, SeveralTexts, type Static, Type } from '../core/schema.ts'
+import { domainIdsNamed } from '../domains/project-store.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
 import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
@@ -9,11 +10,38 @@ import type { Db } from '../store/database.ts'
 import type { Alert, AlertInput, Channel } from './alert.ts'
 import { AlertSchema } from './alert-schema.ts'
 import { AlertBulkInputSchema, RawAlertInputSchema, RULE_BODY_BYTES, readAlertInput, within } from './input.ts'
-import { checkDomains, createAlert, deleteAlert, findAlert, listAlerts, setEnabled, updateAlert } from './store.ts'
+import {
+  type AlertFilter,
+  checkDomains,
+  createAlert,
+  deleteAlert,
+  findAlert,
+  listAlerts,
+  setEnabled,
+  updateAlert,
+} from './store.ts'
+import { ALERT_KINDS } from './types/index.ts'
 
 const tag = 'Alerts'
-const ListQuery = Closed(pagingFields)
-const AlertList = Closed({ alerts: Type.Array(AlertSchema), nextCursor: Nullable(Type.String()) }, { $id: 'AlertList' })
+const ListQuery = Closed({
+  q: Type.Optional(Type.String({ maxLength: 200, description: 'Text in the name, or the id' })),
+  enabled: Type.Optional(Type.Boolean()),
+  alertType: Type.Optional(SeveralOf(ALERT_KINDS)),
+  domainId: Type.Optional(SeveralTexts({ description: 'Those that watch it, also because they watch all domains' })),
+  projectId: Type.Optional(Type.String({ maxLength: 100, description: 'The same for the domains of this project' })),
+  ...pagingFields,
+})
+const AlertList = Closed(
+  {
+    alerts: Type.Array(AlertSchema),
+    nextCursor: Nullable(Type.String()),
+    openIssues: Type.Record(Type.String(), Int(), {
+      description: 'Open issues of each alert here, by its id',
+      examples: [{ alr_01ke7jpe008wq2m5x0t4c9r7hv: 2 }],
+    }),
+  },
+  { $id: 'AlertList' },
+)
 const AlertEnabledInputSchema = Closed(
   { enabled: Type.Boolean() },
   { $id: 'AlertEnabledInput', examples: [{ enabled: false }] },
@@ -39,10 +67,12 @@ export interface AlertParts {
   changed: (ids: readonly string[]) => void
   /** Called inside the transaction that deletes an alert, for its issues; `by` is the user who does it. */
   deleted: (alert: Alert, by: string) => void
+  /** Returns how many open issues each of these alerts of an organization has. */
+  openIssues: (orgId: string, ids: readonly string[]) => Record<string, number>
 }
 
 /** The operations on alerts; each throws `AppError`, and calls `changed` after a change. */
-export function alertActions({ db, clock, checkChannels, changed, deleted }: AlertParts) {
+export function alertActions({ db, clock, checkChannels, changed, deleted }: Omit<AlertParts, 'openIssues'>) {
   const accept = (value: unknown, orgId: string, root = ''): AlertInput => {
     const input = readAlertInput(value, root)
     within(root, () => {
@@ -101,10 +131,19 @@ export function describeAlert({ channels, ...alert }: Alert, principal: Principa
 
 /** Alerts under `/v1/alerts`. */
 export function alertRoutes(parts: AlertParts): Route[] {
-  return [...readingRoutes(parts.db), ...writingRoutes(alertActions(parts))]
+  return [...readingRoutes(parts), ...writingRoutes(alertActions(parts))]
 }
 
-function readingRoutes(db: Db): Route[] {
+const idOf = ({ id }: Alert) => [id]
+
+/** Fails with `notFound` when there is no such project. */
+function filterOf(db: Db, orgId: string, asked: Omit<Static<typeof ListQuery>, 'limit' | 'cursor'>): AlertFilter {
+  const { alertType, domainId, projectId, ...rest } = asked
+  const domainIds = domainIdsNamed(db, orgId, { domainId, projectId })
+  return { ...rest, ...(alertType ? { alertTypes: alertType } : {}), ...(domainIds ? { domainIds } : {}) }
+}
+
+function readingRoutes({ db, openIssues }: AlertParts): Route[] {
   return [
     route({
       id: 'listAlerts',
@@ -114,13 +153,23 @@ function readingRoutes(db: Db): Route[] {
       tag,
       summary: 'Alerts, oldest first',
       description: 'Channels are left out for viewers.',
+      refusals: ['notFound'],
       tool: true,
       query: ListQuery,
       answer: AlertList,
-      handle({ principal, query: { cursor, limit = DEFAULT_LIMIT } }) {
-        const rows = listAlerts(db, principal.orgId, decodeCursor(cursor, 1)?.[0] ?? null, limit)
-        const { items, nextCursor } = page(rows, limit, ({ id }) => [id])
-        return { alerts: items.map((alert) => describeAlert(alert, principal)), nextCursor }
+      handle({ principal, query: { cursor, limit = DEFAULT_LIMIT, ...asked } }) {
+        const { orgId } = principal
+        const after = decodeCursor(cursor, 1)?.[0] ?? null
+        const { items, nextCursor } = page(listAlerts(db, orgId, after, limit, filterOf(db, orgId, asked)), limit, idOf)
+        const alerts = items.map((alert) => describeAlert(alert, principal))
+        return {
+          alerts,
+          nextCursor,
+          openIssues: openIssues(
+            orgId,
+            items.map(({ id }) => id),
+          ),
+        }
       },
     }),
     route({

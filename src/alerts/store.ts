@@ -2,7 +2,7 @@ import { costOf } from '../conditions/condition.ts'
 import type { Clock, Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
-import { type Db, prepared, tx } from '../store/database.ts'
+import { type Db, likePattern, prepared, tx } from '../store/database.ts'
 import type { Alert, AlertInput, AlertKind } from './alert.ts'
 import { type Cursor, firstCursor, nextDueAt, scheduleOf } from './due.ts'
 import type { WatchedDomain } from './types/alert-type.ts'
@@ -69,16 +69,49 @@ export function findAlert(db: Db, key: AlertKey): Alert {
   return alertOf(rowOf(db, key))
 }
 
+/** Which alerts are meant; all where nothing is said. */
+export interface AlertFilter {
+  /** Text in the name, without the case of ASCII letters, or the id. */
+  q?: string
+  enabled?: boolean
+  alertTypes?: readonly string[]
+  /** Those that watch one of these domains, of which may be none: also those that watch all domains. */
+  domainIds?: readonly string[]
+}
+
+/** The alert names one of the domains, or none of its own. */
+const WATCHES = `(
+  (input ->> '$.domainId' IS NULL AND ifnull(json_array_length(input, '$.domainIds'), 0) = 0)
+  OR input ->> '$.domainId' IN (SELECT value FROM json_each(@domainIds))
+  OR EXISTS (SELECT 1 FROM json_each(input, '$.domainIds') AS own
+    WHERE own.value IN (SELECT value FROM json_each(@domainIds))))`
+
 /**
- * Returns the alerts whose ids follow `after` (null: from the first), oldest first; at most `limit + 1`, so that the
- * caller sees whether more follow.
+ * Returns the alerts that match whose ids follow `after` (null: from the first), oldest first; at most `limit + 1`, so that
+ * the caller sees whether more follow.
  */
-export function listAlerts(db: Db, orgId: string, after: string | number | null, limit: number): Alert[] {
+export function listAlerts(
+  db: Db,
+  orgId: string,
+  after: string | number | null,
+  limit: number,
+  { q, enabled, alertTypes, domainIds }: AlertFilter = {},
+): Alert[] {
   return db
     .prepare<[object], AlertRow>(
-      `SELECT * FROM alert WHERE orgId = @orgId AND (@after IS NULL OR id > @after) ORDER BY id LIMIT @limit + 1`,
+      `SELECT * FROM alert WHERE orgId = @orgId AND (@after IS NULL OR id > @after)
+         AND (@enabled IS NULL OR enabled = @enabled)
+         AND (@alertTypes IS NULL OR alertType IN (SELECT value FROM json_each(@alertTypes)))
+         AND (@q IS NULL OR id = @q OR input ->> '$.name' LIKE @pattern ESCAPE '\\')
+         AND (@domainIds IS NULL OR ${WATCHES})
+       ORDER BY id LIMIT @limit + 1`,
     )
-    .all({ orgId, after, limit })
+    .all({
+      ...{ orgId, after, limit, q: q || null, pattern: likePattern(q ?? '') },
+      enabled: enabled === undefined ? null : Number(enabled),
+      alertTypes: alertTypes === undefined ? null : JSON.stringify(alertTypes),
+      domainIds: domainIds === undefined ? null : JSON.stringify(domainIds),
+    })
     .map(alertOf)
 }
 

@@ -109,7 +109,7 @@ test('others ask what may have caused something: what happened around it', async
     changesAround(db, { orgId, domainId, at: start + minute * MINUTE_MS }).map((change) => change.id)
   expect([-0.1, 0, 2, 6.9, 7, 9.9, 10].map(around)).toEqual([[], [id], [later, id], [later, id], [id], [id], []])
   const within = (from: number, to: number) =>
-    changesWithin(db, { orgId, domainId: null, from: start + from, to: start + to, limit: 1 }).map((one) => one.id)
+    changesWithin(db, { orgId, domainIds: null, from: start + from, to: start + to, limit: 1 }).map((one) => one.id)
   expect([within(0, 1), within(0, DAY_MS), within(1, 2)]).toEqual([[id], [later], []])
 
   const issue = { id: 'iss_1', orgId, domainId, firstSeenAt: start - HOUR_MS }

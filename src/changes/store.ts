@@ -139,19 +139,20 @@ export function changesWithin(
   db: Db,
   {
     orgId,
-    domainId,
+    domainIds,
     from,
     to,
     limit,
-  }: { orgId: string; domainId: string | null; from: Instant; to: Instant; limit: number },
+  }: { orgId: string; domainIds: readonly string[] | null; from: Instant; to: Instant; limit: number },
 ): ChangeName[] {
   return prepared<[object], ChangeName>(
     db,
     `SELECT id, title, occurredAt FROM change
-     WHERE orgId = @orgId AND occurredAt >= @from AND occurredAt < @to AND (@domainId IS NULL OR domainId = @domainId)
+     WHERE orgId = @orgId AND occurredAt >= @from AND occurredAt < @to
+       AND (@domainIds IS NULL OR domainId IN (SELECT value FROM json_each(@domainIds)))
      ORDER BY occurredAt DESC, id DESC LIMIT @limit`,
   )
-    .all({ orgId, domainId, from, to, limit })
+    .all({ orgId, domainIds: domainIds && JSON.stringify(domainIds), from, to, limit })
     .reverse()
 }
 

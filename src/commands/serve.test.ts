@@ -5,7 +5,7 @@ test('serve logs its URL and the set-up link, and exits cleanly at SIGTERM', asy
   using folder = temporaryFolder()
   await using server = await startServer(folder.path)
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
-  const link = await until('the link', () => /http:\S+\/#setup=(?<token>su_[\w-]+)/.exec(server.log()))
+  const link = await until('the link', () => /http:\S+\/setup#setup=(?<token>su_[\w-]+)/.exec(server.log()))
   const owner = { orgName: 'Acme', email: 'ann@example.com', password: 'correct horse battery' }
   const setUp = (token: string | undefined) =>
     call('POST', `${server.url}/v1/auth/setup`, { body: { ...owner, token } })

@@ -54,7 +54,7 @@ class Watched implements AsyncDisposable {
   }
 
   findings() {
-    const all = { orgId: this.orgId, consent: true, domainId: null, vendor: null, key: null, kind: null, action: null }
+    const all = { orgId: this.orgId, consent: true, domainIds: null, vendor: null, key: null, kind: null, action: null }
     return listFindings(this.stand.db, all, { limit: 1000, after: null })
   }
 

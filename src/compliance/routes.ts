@@ -1,4 +1,5 @@
 import { Closed, Nullable, OneOf, Text, Type } from '../core/schema.ts'
+import { domainIdsNamed } from '../domains/project-store.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
 import type { Principal } from '../http/principal.ts'
 import { type Route, route } from '../http/route.ts'
@@ -10,6 +11,7 @@ const tag = 'Compliance'
 
 const ListQuery = Closed({
   domainId: Type.Optional(Type.String({ maxLength: 100, description: 'Seen in this domain' })),
+  projectId: Type.Optional(Type.String({ maxLength: 100, description: 'Seen in a domain of this project' })),
   vendor: Type.Optional(Type.String({ maxLength: 200, description: 'Only this vendor, spelled exactly' })),
   kind: Type.Optional(Type.String({ maxLength: 40, description: 'Only this kind' })),
   action: Type.Optional(OneOf(ACTIONS, { description: 'Only those in this state' })),
@@ -71,14 +73,16 @@ function listRoute(
     access: 'read',
     tag,
     description: 'One finding for each vendor, key and kind. `docs/compliance.md` says how each kind is checked.',
+    refusals: ['notFound'],
     tool: true,
     query: ListQuery,
     answer: FindingListSchema,
     handle({ principal: { orgId }, query }) {
-      const { cursor, limit = DEFAULT_LIMIT, domainId = null, vendor = null, kind = null, action = null } = query
+      const { cursor, limit = DEFAULT_LIMIT, vendor = null, kind = null, action = null } = query
+      const domainIds = domainIdsNamed(db, orgId, query)
       const [lastSeenAt, id] = decodeCursor(cursor, 2) ?? []
       const after = cursor === undefined ? null : ([Number(lastSeenAt), Number(id)] as const)
-      const filter = { orgId, consent, domainId, vendor, key: null, kind, action }
+      const filter = { orgId, consent, domainIds, vendor, key: null, kind, action }
       const { items, nextCursor } = page(listFindings(db, filter, { limit: limit + 1, after }), limit, placeOf)
       return { findings: items.map(shown), nextCursor }
     },

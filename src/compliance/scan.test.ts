@@ -187,7 +187,7 @@ describe('the scan finds', () => {
     const listed = () =>
       listFindings(
         one.stand.db,
-        { orgId: one.orgs[0], consent: false, domainId: null, vendor: null, key: null, kind: null, action: null },
+        { orgId: one.orgs[0], consent: false, domainIds: null, vendor: null, key: null, kind: null, action: null },
         { limit: 10_000, after: null },
       )
     const before = listed()
@@ -264,7 +264,7 @@ test('a look that is not settled comes again, and one that files left is void', 
     await scan({ db: stand.db, warehouse: stand.warehouse })
     await stand.reopen()
     await scan({ db: stand.db, warehouse: stand.warehouse })
-    const filter = { consent: false, domainId: null, vendor: null, key: null, kind: null, action: null }
+    const filter = { consent: false, domainIds: null, vendor: null, key: null, kind: null, action: null }
     expect(listFindings(stand.db, { orgId: orgs[0], ...filter }, { limit: 10, after: null })).toMatchObject([
       { key: 'mail', kind: 'email', count: 1 },
     ])

@@ -64,7 +64,8 @@ export interface FindingFilter {
   orgId: string
   /** True: of consent; false: of personal data; null: of both. */
   consent: boolean | null
-  domainId: string | null
+  /** Seen in one of these domains; null: in any. */
+  domainIds: readonly string[] | null
   vendor: string | null
   key: string | null
   kind: string | null
@@ -86,7 +87,7 @@ export function listFindings(
   filter: FindingFilter,
   { limit, after }: { limit: number; after: readonly [Instant, number] | null },
 ): StoredFinding[] {
-  const { consent, ...texts } = filter
+  const { consent, domainIds, ...texts } = filter
   return prepared<[object], FindingRow>(
     db,
     `SELECT id, vendor, key, kind, count, example, firstSeenAt, lastSeenAt, action, note, alertId, issueId,
@@ -99,11 +100,13 @@ export function listFindings(
        AND (@kind IS NULL OR kind = @kind) AND (@action IS NULL OR action = @action)
        AND (@lastSeenAt IS NULL OR (-lastSeenAt, id) > (-@lastSeenAt, @id))
        AND EXISTS (SELECT 1 FROM findingDomain
-         WHERE findingId = finding.id AND (@domainId IS NULL OR domainId = @domainId))
+         WHERE findingId = finding.id
+          AND (@domainIds IS NULL OR domainId IN (SELECT value FROM json_each(@domainIds))))
      ORDER BY -lastSeenAt, id LIMIT @limit`,
   )
     .all({
       ...texts,
+      domainIds: domainIds && JSON.stringify(domainIds),
       optIn: Number(consentOptInOf(db, filter.orgId)),
       consent: consent === null ? null : Number(consent),
       ...{ lastSeenAt: after?.[0] ?? null, id: after?.[1] ?? null, limit },
@@ -113,7 +116,7 @@ export function listFindings(
 
 /** Returns all findings that nobody ignores, the one seen last first. */
 export function openFindings(db: Db, orgId: string): StoredFinding[] {
-  const filter = { orgId, vendor: null, key: null, kind: null, consent: null, domainId: null, action: null }
+  const filter = { orgId, vendor: null, key: null, kind: null, consent: null, domainIds: null, action: null }
   return listFindings(db, filter, { limit: MAX_FINDINGS, after: null }).filter(({ action }) => action !== 'ignore')
 }
 
@@ -122,7 +125,7 @@ export function requireFindings(
   db: Db,
   { orgId, vendor, key, kind }: { orgId: string; vendor: string; key: string; kind: string | null },
 ): StoredFinding[] {
-  const filter = { orgId, vendor, key, kind, consent: null, domainId: null, action: null }
+  const filter = { orgId, vendor, key, kind, consent: null, domainIds: null, action: null }
   const found = listFindings(db, filter, { limit: MAX_FINDINGS, after: null })
   if (found.length === 0) throw new AppError('notFound', 'there is no such finding')
   return found

@@ -38,8 +38,8 @@ export function newId(prefix: IdPrefix, at: Instant): string {
 
 /**
  * Returns a secret of 256 random bits after its prefix: API key `ak_`, property token `pt_`, session `st_`, invitation
- * `in_`, set-up link `su_`.
+ * `in_`, set-up link `su_`, link to a new password `rs_`.
  */
-export function newSecret(prefix: 'ak' | 'pt' | 'st' | 'in' | 'su'): string {
+export function newSecret(prefix: 'ak' | 'pt' | 'st' | 'in' | 'su' | 'rs'): string {
   return `${prefix}_${randomBytes(32).toString('base64url')}`
 }

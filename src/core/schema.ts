@@ -44,6 +44,25 @@ export interface SchemaNotes {
   examples?: readonly object[]
 }
 
+TypeRegistry.Set(
+  'SeveralOf',
+  ({ items }: { items: { enum: string[] } }, value) =>
+    Array.isArray(value) && value.length > 0 && value.every((one) => items.enum.includes(one)),
+)
+
+/** One or several words of a closed choice; in an address separated by commas: `status=open,acknowledged`. */
+export const SeveralOf = <const T extends readonly string[]>(words: T) =>
+  Type.Unsafe<T[number][]>({
+    [Kind]: 'SeveralOf',
+    type: 'array',
+    items: { type: 'string', enum: [...words] },
+    minItems: 1,
+  })
+
+/** One or several texts; in an address separated by commas. */
+export const SeveralTexts = (options: { description?: string } = {}) =>
+  Type.Array(Type.String(), { minItems: 1, maxItems: 100, ...options })
+
 /** An object that refuses fields it does not name. */
 export const Closed = <T extends Parameters<typeof Type.Object>[0]>(fields: T, notes: SchemaNotes = {}) =>
   Type.Object(fields, { additionalProperties: false, ...notes })
@@ -85,7 +104,8 @@ const characters = (count: number) => `${count} ${count === 1 ? 'character' : 'c
 /** Returns what is wrong with the field; TypeBox's own message for checks that no schema here uses. */
 function faultOf({ type, schema, message }: ValueError): string {
   if (type === ValueErrorType.ObjectRequiredProperty) return 'is missing'
-  if (schema.enum) return `must be one of ${schema.enum.join(', ')}`
+  const words = schema.enum ?? schema.items?.enum
+  if (words) return `must be one of ${words.join(', ')}`
   switch (type) {
     case ValueErrorType.ObjectAdditionalProperties:
       return 'there is no such field'

@@ -11,6 +11,7 @@ function setUp() {
   const routes = domainRoutes({
     ...{ db, clock, collectUrl: 'https://collect.example', publicUrl: 'https://tags.example' },
     isEndpointLocked: false,
+    openIssues: () => ({}),
     changed: () => directory.invalidate(),
   })
   const call = client({ db, clock }, ...routes)

@@ -13,6 +13,7 @@ function setUp({ isEndpointLocked = false, name = 'Shop', monitoredUrls = [] as 
     collectUrl: 'https://collect.example',
     publicUrl: 'https://tags.example:8443',
     isEndpointLocked,
+    openIssues: () => ({}),
     isHostAllowed: (host) => host === 'tags.intra.internal',
     changed() {},
   })

@@ -17,6 +17,7 @@ function setUp() {
     collectUrl: 'https://collect.example',
     publicUrl: 'https://tags.example',
     isEndpointLocked: false,
+    openIssues: () => ({}),
     changed() {},
   }
   const call = client({ db, clock }, ...projectRoutes({ db, clock }), ...domainRoutes(domainParts))

@@ -36,6 +36,23 @@ export function findProject(db: Db, { orgId, id }: ProjectKey): Project {
   return projectOf(row)
 }
 
+/** What a list is filtered by; those of which both hold. */
+export interface DomainsNamed {
+  domainId?: string | readonly string[] | undefined
+  projectId?: string | undefined
+}
+
+/**
+ * Returns the ids of the domains that are named, which need not exist; null where nothing is. Fails with `notFound` when
+ * the organization has no such project.
+ */
+export function domainIdsNamed(db: Db, orgId: string, { domainId, projectId }: DomainsNamed): readonly string[] | null {
+  const named = typeof domainId === 'string' ? [domainId] : (domainId ?? null)
+  if (projectId === undefined) return named
+  const { domainIds } = findProject(db, { orgId, id: projectId })
+  return named === null ? domainIds : domainIds.filter((id) => named.includes(id))
+}
+
 /**
  * Returns the trimmed name. Fails with `invalid` when it is blank, `conflict` when another project of the organization
  * has it.

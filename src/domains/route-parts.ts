@@ -19,6 +19,8 @@ export interface DomainParts {
    * without its full stop.
    */
   noteSetting?: (domain: DomainKey, what: string) => void
+  /** Returns how many open issues each of these domains of an organization has. */
+  openIssues: (orgId: string, ids: readonly string[]) => Record<string, number>
   /** Returns a function that masks personal data in a text; left out: nothing is masked. */
   maskTextOf?: (orgId: string) => (text: string) => string
   /** Called after every change that affects the collector. */

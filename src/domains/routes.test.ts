@@ -19,6 +19,7 @@ function setUp() {
       collectUrl: 'https://collect.example',
       publicUrl: 'https://tags.example',
       isEndpointLocked: false,
+      openIssues: (_, ids) => Object.fromEntries(ids.map((id) => [id, 7])),
       changed: directory.invalidate,
     }),
   )
@@ -155,7 +156,7 @@ describe('the settings of a domain', () => {
     const { body: made } = await call('POST', '/v1/domains', { as: cast.ada.key, body: input })
     const { vendors, allowManualMonitoring, screenshotBase64, ...domain } = made
     const { body } = await call('GET', '/v1/domains', { as: cast.ada.key })
-    expect(body).toEqual({ domains: [domain], nextCursor: null })
+    expect(body).toEqual({ domains: [domain], nextCursor: null, openIssues: { [domain.id]: 7 } })
   })
 })
 
@@ -379,7 +380,7 @@ describe('bad input', () => {
     expect(answer.body.error).toStartWith(`${field}: `)
   })
 
-  const queries = ['limit=0', 'limit=201', 'limit=x', 'cursor=x', 'cursor=WzEsMl0', 'q=shop']
+  const queries = ['limit=0', 'limit=201', 'limit=x', 'cursor=x', 'cursor=WzEsMl0', 'colour=red']
   test.each(queries)('a list with %s: 400', async (query) => {
     const { call, cast, create } = setUp()
     for (const path of ['/v1/domains', `/v1/domains/${create('Shop')}/hostnames`]) {

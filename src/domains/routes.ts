@@ -1,5 +1,5 @@
 import { AppError } from '../core/error.ts'
-import { Closed, InstantSchema, Nullable, OneOf, Type } from '../core/schema.ts'
+import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
 import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
@@ -19,6 +19,7 @@ import {
 } from './domain.ts'
 import { endpointRoutes } from './endpoint-routes.ts'
 import { pageViewRoutes } from './page-view-routes.ts'
+import { findProject } from './project-store.ts'
 import type { DomainParts } from './route-parts.ts'
 import {
   createDomain,
@@ -36,7 +37,22 @@ import {
 const tag = 'Domains'
 const ListQuery = Closed(pagingFields)
 const nextCursor = Nullable(Type.String())
-const DomainList = Closed({ domains: Type.Array(DomainSchema), nextCursor }, { $id: 'DomainList' })
+const DomainQuery = Closed({
+  q: Type.Optional(Type.String({ maxLength: 200, description: 'Text in the name, or the id' })),
+  projectId: Type.Optional(Type.String({ maxLength: 100, description: 'Only domains of this project' })),
+  ...pagingFields,
+})
+const DomainList = Closed(
+  {
+    domains: Type.Array(DomainSchema),
+    nextCursor,
+    openIssues: Type.Record(Type.String(), Int(), {
+      description: 'Open issues of each domain here, by its id',
+      examples: [{ dom_01ke7jm2q0d3k8f1z6y5b7n4ta: 2 }],
+    }),
+  },
+  { $id: 'DomainList' },
+)
 const HostnameList = Closed({ hostnames: Type.Array(HostnameSchema), nextCursor }, { $id: 'HostnameList' })
 const NewToken = Closed(
   { token: Type.String(), previousTokenUntil: InstantSchema },
@@ -59,7 +75,7 @@ function hostnameOf(text: string): string {
 }
 
 /** Functions that the handlers below share. */
-function views({ db, clock, collectUrl, publicUrl, maskTextOf }: DomainParts) {
+function views({ db, clock, collectUrl, publicUrl, maskTextOf, openIssues }: DomainParts) {
   const viewpoint = (principal: Principal): Viewpoint => ({
     now: clock.now(),
     collectUrl,
@@ -69,11 +85,21 @@ function views({ db, clock, collectUrl, publicUrl, maskTextOf }: DomainParts) {
   return {
     detail: (principal: Principal, id: string) =>
       describeDomainInDetail(findDomain(db, { orgId: principal.orgId, id }, clock.now()), viewpoint(principal)),
-    list(principal: Principal, { cursor, limit = DEFAULT_LIMIT }: { cursor?: string; limit?: number }) {
+    list(principal: Principal, { cursor, limit = DEFAULT_LIMIT, ...filter }: Static<typeof DomainQuery>) {
+      const { orgId } = principal
+      if (filter.projectId !== undefined) findProject(db, { orgId, id: filter.projectId })
       const after = decodeCursor(cursor, 1)?.[0] ?? null
-      const rows = listDomains(db, principal.orgId, { after, limit }, clock.now())
+      const rows = listDomains(db, orgId, { after, limit }, clock.now(), filter)
       const { items, nextCursor } = page(rows, limit, ({ id }) => [id])
-      return { domains: items.map((record) => describeDomain(record, viewpoint(principal))), nextCursor }
+      const domains = items.map((record) => describeDomain(record, viewpoint(principal)))
+      return {
+        domains,
+        nextCursor,
+        openIssues: openIssues(
+          orgId,
+          items.map(({ id }) => id),
+        ),
+      }
     },
     hostnames(domain: DomainKey, { cursor, limit = DEFAULT_LIMIT }: { cursor?: string; limit?: number }) {
       const after = decodeCursor(cursor, 1)?.[0] ?? null
@@ -107,8 +133,9 @@ function readingRoutes(parts: DomainParts): Route[] {
       access: 'read',
       tag,
       summary: 'Monitored properties',
+      refusals: ['notFound'],
       tool: true,
-      query: ListQuery,
+      query: DomainQuery,
       answer: DomainList,
       handle: ({ principal, query }) => show.list(principal, query),
     }),

@@ -1,7 +1,7 @@
 import { type Clock, DAY_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { newId, newSecret } from '../core/id.ts'
-import { type Db, tx } from '../store/database.ts'
+import { type Db, likePattern, tx } from '../store/database.ts'
 import type { DomainInput, DomainRecord, Hostname, HostnameStatus } from './domain.ts'
 import { isBlankPattern } from './vendor-pattern.ts'
 
@@ -59,16 +59,35 @@ export function findDomain(db: Db, { orgId, id }: DomainKey, now: Instant): Doma
   return recordOf(row)
 }
 
+/** Which domains are meant; all where nothing is said. */
+export interface DomainFilter {
+  /** Text in the name, without the case of ASCII letters, or the id. */
+  q?: string
+  projectId?: string
+}
+
 /**
- * Returns domains, oldest first, without screenshots; at most `limit + 1`, so that the caller sees whether more follow.
+ * Returns the domains that match, oldest first, without screenshots; at most `limit + 1`, so that the caller sees whether
+ * more follow.
  */
-export function listDomains(db: Db, orgId: string, { after, limit }: Slice, now: Instant): DomainRecord[] {
+export function listDomains(
+  db: Db,
+  orgId: string,
+  { after, limit }: Slice,
+  now: Instant,
+  { q, projectId }: DomainFilter = {},
+): DomainRecord[] {
   return db
     .prepare<[object], DomainRow>(
       `${SELECT_DOMAIN}, NULL AS screenshotBase64 FROM domain
-       WHERE orgId = @orgId AND (@after IS NULL OR id > @after) ORDER BY id LIMIT @limit + 1`,
+       WHERE orgId = @orgId AND (@after IS NULL OR id > @after) AND (@projectId IS NULL OR projectId = @projectId)
+         AND (@q IS NULL OR id = @q OR name LIKE @pattern ESCAPE '\\')
+       ORDER BY id LIMIT @limit + 1`,
     )
-    .all({ orgId, after, limit, ...since(now) })
+    .all({
+      ...{ orgId, after, limit, ...since(now) },
+      ...{ projectId: projectId ?? null, q: q || null, pattern: likePattern(q ?? '') },
+    })
     .map(recordOf)
 }
 

@@ -43,6 +43,8 @@ interface Parameter {
   in: 'path' | 'query' | 'header'
   required: boolean
   description?: string
+  style?: 'form'
+  explode?: false
   schema: JsonSchema
 }
 interface Answer {
@@ -136,7 +138,12 @@ function parametersOf({ params, query, access, anyOrg, produces }: Route, book: 
       // Documentation pages fill their fields with examples, so trying a call would send them.
       const { description, examples: _, ...schema } = book.refer(field)
       const required = object?.required?.includes(name) ?? false
-      return { name, in: place, required, ...(typeof description === 'string' ? { description } : {}), schema }
+      return {
+        ...{ name, in: place, required },
+        ...(typeof description === 'string' ? { description } : {}),
+        ...(schema.type === 'array' ? { style: 'form', explode: false } : {}),
+        schema,
+      }
     })
   const namesOrg = PERMISSIONS[access].from !== null && anyOrg !== true
   const org = namesOrg ? [{ $ref: '#/components/parameters/OrgId' }] : []

@@ -22,7 +22,7 @@ export const PERMISSIONS = {
       'Read everything but secrets, property tokens, channels of alerts, e-mail addresses of members and what is ' +
       'personal in events',
   },
-  own: { from: 'viewer', writes: true, audited: true, meaning: 'Own API keys, own password and own digest' },
+  own: { from: 'viewer', writes: true, audited: true, meaning: 'Own name, own API keys, own password and own digest' },
   edit: {
     from: 'member',
     writes: true,

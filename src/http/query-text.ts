@@ -1,7 +1,13 @@
 import { AppError } from '../core/error.ts'
 import type { TObject, TSchema } from '../core/schema.ts'
 
+/** Returns the values of a text that is a list in a query; any other value as it is. */
+export function listed(schema: TSchema | undefined, value: unknown): unknown {
+  return schema?.type === 'array' && typeof value === 'string' ? value.split(',') : value
+}
+
 function typed(schema: TSchema | undefined, text: string): unknown {
+  if (schema?.type === 'array') return listed(schema, text)
   // `Number` accepts much more than decimal numbers: white space, hexadecimal, the empty text.
   if (schema?.type === 'number') return /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : text
   if (schema?.type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text

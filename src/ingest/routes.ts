@@ -1,5 +1,6 @@
 import { type Clock, DAY_MS, type Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
+import { domainIdsNamed } from '../domains/project-store.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
 import { type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
@@ -57,8 +58,10 @@ const RejectionListSchema = Closed(
   { $id: 'RejectionList' },
 )
 
-const UsageQuery = Closed({ days: Type.Optional(Int({ minimum: 1, maximum: 400, default: 30 })) })
-const RejectionQuery = Closed({ domainId: Type.Optional(Type.String({ maxLength: 100 })), ...pagingFields })
+const domainId = Type.Optional(Type.String({ maxLength: 100 }))
+const projectId = Type.Optional(Type.String({ maxLength: 100, description: 'Only domains of this project' }))
+const UsageQuery = Closed({ days: Type.Optional(Int({ minimum: 1, maximum: 400, default: 30 })), projectId })
+const RejectionQuery = Closed({ domainId, projectId, ...pagingFields })
 
 interface UsageRow {
   domainId: string
@@ -66,14 +69,17 @@ interface UsageRow {
   events: number
 }
 
-function usageOf(db: Db, orgId: string, from: Instant) {
+/** `domainIds`: only these; null: all, deleted ones too. */
+function usageOf(db: Db, orgId: string, from: Instant, domainIds: readonly string[] | null) {
   const rows = db
-    .prepare<[string, number], UsageRow>(
+    .prepare<[object], UsageRow>(
       // Not a bound parameter: numbers are bound as doubles, and the day would be a fraction.
       `SELECT domainId, hour / ${DAY_MS} AS day, sum(events) AS events FROM usage
-       WHERE orgId = ? AND hour >= ? GROUP BY domainId, day ORDER BY day, domainId`,
+       WHERE orgId = @orgId AND hour >= @from
+         AND (@domainIds IS NULL OR domainId IN (SELECT value FROM json_each(@domainIds)))
+       GROUP BY domainId, day ORDER BY day, domainId`,
     )
-    .all(orgId, from)
+    .all({ orgId, from, domainIds: domainIds && JSON.stringify(domainIds) })
   return rows.map(({ domainId, day, events }) => ({
     day: new Date(day * DAY_MS).toISOString().slice(0, 10),
     domainId,
@@ -101,12 +107,14 @@ export function ingestRoutes({ db, clock, storageOf, maskTextOf }: IngestRoutePa
       access: 'read',
       tag: 'Usage',
       summary: 'Events taken in by day and domain, and the disk they use',
+      description: '`diskBytes` and `oldestEventAt` are those of the whole organization.',
+      refusals: ['notFound'],
       tool: true,
       query: UsageQuery,
       answer: UsageSchema,
-      async handle({ principal: { orgId }, query: { days = 30 } }) {
+      async handle({ principal: { orgId }, query: { days = 30, projectId } }) {
         const today = Math.floor(clock.now() / DAY_MS) * DAY_MS
-        const used = usageOf(db, orgId, today - (days - 1) * DAY_MS)
+        const used = usageOf(db, orgId, today - (days - 1) * DAY_MS, domainIdsNamed(db, orgId, { projectId }))
         const totalEvents = used.reduce((sum, { events }) => sum + events, 0)
         return { days: used, totalEvents, ...(await storageOf(orgId)) }
       },
@@ -118,11 +126,13 @@ export function ingestRoutes({ db, clock, storageOf, maskTextOf }: IngestRoutePa
       access: 'read',
       tag: 'Events',
       summary: 'What the collector refused or changed, and why; latest first',
+      refusals: ['notFound'],
       tool: true,
       query: RejectionQuery,
       answer: RejectionListSchema,
-      handle({ principal: { orgId }, query: { domainId, limit = DEFAULT_LIMIT, cursor } }) {
-        const rows = rejectionsOf(db, { orgId, domainId: domainId ?? null, limit: limit + 1 }, cursor)
+      handle({ principal: { orgId }, query: { limit = DEFAULT_LIMIT, cursor, ...asked } }) {
+        const domainIds = domainIdsNamed(db, orgId, asked)
+        const rows = rejectionsOf(db, { orgId, domainIds, limit: limit + 1 }, cursor)
         const { items, nextCursor } = page(rows, limit, (row) => [row.lastSeenAt, row.domainId, row.reason])
         const mask = maskTextOf(orgId)
         // Names of fields come from outside.
@@ -133,14 +143,21 @@ export function ingestRoutes({ db, clock, storageOf, maskTextOf }: IngestRoutePa
   ]
 }
 
-function rejectionsOf(db: Db, filter: { orgId: string; domainId: string | null; limit: number }, cursor?: string) {
+interface RejectionFilter {
+  orgId: string
+  /** Null: all. */
+  domainIds: readonly string[] | null
+  limit: number
+}
+
+function rejectionsOf(db: Db, { domainIds, ...filter }: RejectionFilter, cursor?: string) {
   const [lastSeenAt, lastDomainId, lastReason] = decodeCursor(cursor, 3) ?? [null, null, null]
   return db
     .prepare<Record<string, unknown>, Static<typeof RejectionSchema>>(
       `SELECT domainId, reason, count, sample, firstSeenAt, lastSeenAt FROM rejection
-       WHERE orgId = @orgId AND (@domainId IS NULL OR domainId = @domainId)
+       WHERE orgId = @orgId AND (@domainIds IS NULL OR domainId IN (SELECT value FROM json_each(@domainIds)))
          AND (@lastSeenAt IS NULL OR (-lastSeenAt, domainId, reason) > (-@lastSeenAt, @lastDomainId, @lastReason))
        ORDER BY -lastSeenAt, domainId, reason LIMIT @limit`,
     )
-    .all({ ...filter, lastSeenAt, lastDomainId, lastReason })
+    .all({ ...filter, domainIds: domainIds && JSON.stringify(domainIds), lastSeenAt, lastDomainId, lastReason })
 }

@@ -3,7 +3,7 @@ import type { Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 import type { IssueRecord } from '../issues/issue.ts'
 import { unresolvedIssues } from '../issues/list.ts'
-import { domainField, domainsMeant } from './asked.ts'
+import { domainFields, domainsNamed } from './asked.ts'
 import { CAUSE_KINDS, causeSentence, causesOf, rungOf } from './cause.ts'
 import { insight, type Sources } from './insight.ts'
 import { factsOf } from './issue-facts.ts'
@@ -57,12 +57,12 @@ export const causes = insight({
   path: '/insights/causes',
   isQuick: true,
   refusals: ['notFound', 'unavailable'],
-  input: Closed({ domainId: domainField }),
+  input: Closed(domainFields),
   output: CauseListSchema,
-  async answer(sources, { domainId }, { principal: { orgId }, now }) {
-    domainsMeant(sources, domainId === undefined ? {} : { domainId })
+  async answer(sources, input, { principal: { orgId }, now }) {
+    const named = domainsNamed(sources, orgId, input)
     const all = unresolvedIssues(sources.db, orgId)
-    const issues = domainId === undefined ? all : all.filter((issue) => issue.domainId === domainId)
+    const issues = named === null ? all : all.filter(({ domainId }) => domainId !== null && named.includes(domainId))
     return { causes: causesOf(await factsOf(sources, orgId, issues, now), all) }
   },
 })

@@ -1,6 +1,6 @@
 import { Closed, InstantSchema, Int, OneOf, type Static, Type } from '../core/schema.ts'
 import { type Query, query } from '../warehouse/query.ts'
-import { domainField, domainsMeant, hoursField, lastHours, percentOf, textField } from './asked.ts'
+import { type DomainsAsked, domainFields, domainsMeant, hoursField, lastHours, percentOf, textField } from './asked.ts'
 import { wholeEvents } from './count-series.ts'
 import { type Estimated, estimateDifferent } from './different-values.ts'
 import { type Caller, insight, type Sources } from './insight.ts'
@@ -27,7 +27,7 @@ const EXAMPLE_LENGTH = 100
 /** What both dictionaries are asked. */
 export const scopeFields = {
   hours: hoursField(DICTIONARY_HOURS.default, DICTIONARY_HOURS.most),
-  domainId: domainField,
+  ...domainFields,
   vendor: textField(200, 'Only this vendor, spelled exactly'),
   event: textField(200, 'Only this event, spelled exactly'),
 }
@@ -115,14 +115,14 @@ export const eventDictionary = insight({
   },
 })
 
-/** Returns what is asked about; null when the organization has no domain. */
+/** Returns what is asked about; null when that is no domain. */
 export function scopeOf(
-  sources: Pick<Sources, 'domains' | 'privacy'>,
-  input: { hours?: number; domainId?: string; vendor?: string; event?: string; env?: string },
+  sources: Pick<Sources, 'db' | 'domains' | 'privacy'>,
+  input: DomainsAsked & { hours?: number; vendor?: string; event?: string; env?: string },
   { principal, now }: Caller,
 ): ListScope | null {
   const { hours = DICTIONARY_HOURS.default, vendor, event, env } = input
-  const domainIds = domainsMeant(sources, input).map(({ id }) => id)
+  const domainIds = domainsMeant(sources, principal.orgId, input).map(({ id }) => id)
   if (domainIds.length === 0) return null
   const patterns = sources.privacy().patterns.map(({ pattern }) => pattern)
   return { orgId: principal.orgId, domainIds, vendor, event, env, window: lastHours(hours, now), patterns }

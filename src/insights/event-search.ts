@@ -6,6 +6,7 @@ import { filtersSql } from '../conditions/sql.ts'
 import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
+import { domainIdsNamed } from '../domains/project-store.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
 import { may } from '../http/permission.ts'
 import type { MembersOf } from '../labels/label.ts'
@@ -17,6 +18,7 @@ const text = (maxLength: number, description: string) => Type.Optional(Type.Stri
 
 const Input = Closed({
   domainId: text(100, 'Only this domain'),
+  projectId: text(100, 'Only domains of this project'),
   vendor: text(200, 'Only this vendor, spelled exactly'),
   event: text(200, 'Only this event, spelled exactly'),
   sessionId: text(200, 'Only events of this session'),
@@ -103,17 +105,22 @@ export const eventSearch = insight({
   summary: 'Search captured events, newest first',
   path: '/events',
   isQuick: true,
+  refusals: ['notFound'],
   input: Input,
   output: Output,
   async answer({ db, history, privacy }, input, caller) {
     const { principal } = caller
+    const { orgId } = principal
     const limit = input.limit ?? DEFAULT_LIMIT
+    const domainIds = domainIdsNamed(db, orgId, input)
+    if (domainIds?.length === 0) return { events: [], nextCursor: null }
+    const scope = { orgId, domainIds: domainIds ?? [] }
     const found = await newestFirst(rangeOf(input, caller), limit + 1, (window, most) =>
-      history.query<Place>(findQuery(input, { window, most, orgId: principal.orgId }, membersOf(db, principal.orgId))),
+      history.query<Place>(findQuery(input, { ...scope, window, most }, membersOf(db, orgId))),
     )
     const { items, nextCursor } = page(found, limit, ({ seq }) => [seq])
     // Whole events are read by a second query, only for the few that are shown.
-    const events = await eventsAt(principal.orgId, items, history)
+    const events = await eventsAt(orgId, items, history)
     if (may(principal, 'seePersonal')) return { events, nextCursor }
     const mask = compileMask([], privacy())
     return { events: events.map((event) => mask(event)), nextCursor }
@@ -150,19 +157,25 @@ async function newestFirst(
 
 interface Part {
   orgId: string
+  /** Empty: every domain of the organization. */
+  domainIds: readonly string[]
   window: Query['window']
   most: number
 }
 
 /** Returns the query for the events' places only. */
-function findQuery(input: Static<typeof Input>, { orgId, window, most }: Part, members: MembersOf): Query {
+function findQuery(input: Static<typeof Input>, { orgId, domainIds, window, most }: Part, members: MembersOf): Query {
   const place = placeOf(input.cursor)
   const conditions = conditionsOf(input)
   return query('insights.search', {
     ...{ orgId, window },
     write(binder) {
       const anyTests: AnyTest[] = []
-      const tests = [...fieldTests(input, place, binder), ...textTests(input, binder, anyTests)]
+      const tests = [
+        ...binder.among('domainId', domainIds),
+        ...fieldTests(input, place, binder),
+        ...textTests(input, binder, anyTests),
+      ]
       const { sql, keys, wholeParams } = filtersSql(labelsRead(conditions, members), binder, [], anyTests)
       const where = [...tests, ...(wholeParams ? [] : [sql])].join(' AND ')
       return {
@@ -186,7 +199,7 @@ function conditionsOf({ label, param }: Static<typeof Input>): Condition[] {
 
 function fieldTests(input: Static<typeof Input>, place: number | null, binder: Binder): string[] {
   const tests = place === null ? [] : [`seq < ${binder.bind(place)}`]
-  for (const column of ['domainId', 'vendor', 'event', 'sessionId'] as const) {
+  for (const column of ['vendor', 'event', 'sessionId'] as const) {
     const value = input[column]
     if (value !== undefined) tests.push(`${column} = ${binder.bind(value)}`)
   }

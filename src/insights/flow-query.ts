@@ -14,8 +14,8 @@ const EVENTS_AT_ONCE = 1_200_000
 /** The events of which flows are made. */
 export interface FlowScope {
   orgId: string
-  /** Absent: every domain of the organization. */
-  domainId?: string
+  /** Empty: every domain of the organization. */
+  domainIds: readonly string[]
   window: Query['window']
 }
 
@@ -27,7 +27,7 @@ export interface SenderRow {
   events: number
 }
 
-export function sendersQuery({ domainId, ...scope }: FlowScope): Query {
+export function sendersQuery({ domainIds, ...scope }: FlowScope): Query {
   return query('insights.flow-senders', {
     ...scope,
     write(binder) {
@@ -36,7 +36,7 @@ export function sendersQuery({ domainId, ...scope }: FlowScope): Query {
             sum(events) AS events
           FROM (
             SELECT max(receivedAt) - min(receivedAt) AS span, count(*) AS events
-            FROM events WHERE ${testsOf(domainId, binder).join(' AND ')} GROUP BY domainId, sessionId
+            FROM events WHERE ${testsOf(domainIds, binder).join(' AND ')} GROUP BY domainId, sessionId
           )`,
       }
     },
@@ -44,11 +44,11 @@ export function sendersQuery({ domainId, ...scope }: FlowScope): Query {
 }
 
 /** The names of paths, without the segments that are identifiers; those of most events first. */
-export function pathsQuery({ domainId, ...scope }: FlowScope): Query {
+export function pathsQuery({ domainIds, ...scope }: FlowScope): Query {
   return query('insights.flow-paths', {
     ...scope,
     write: (binder) => ({
-      sql: `SELECT name FROM (${namedPaths(domainId, binder)}) AS named GROUP BY name
+      sql: `SELECT name FROM (${namedPaths(domainIds, binder)}) AS named GROUP BY name
         ORDER BY sum(events) DESC, name LIMIT ${MAX_NAMED_PATHS + 1}`,
     }),
   })
@@ -83,15 +83,15 @@ export interface FlowRow {
  * Returns the query for the steps of all sessions. Events of a sender are put in order in a list of numbers, which
  * is far cheaper than windows over all events; where there are many, one part of the senders after the other.
  */
-export function flowsQuery({ domainId, ...scope }: FlowScope, options: FlowOptions): Query {
+export function flowsQuery({ domainIds, ...scope }: FlowScope, options: FlowOptions): Query {
   return query('insights.flows', {
     ...scope,
-    write: (binder) => ({ sql: `SELECT * FROM (${flowsSql(domainId, options, binder)})` }),
+    write: (binder) => ({ sql: `SELECT * FROM (${flowsSql(domainIds, options, binder)})` }),
   })
 }
 
-function testsOf(domainId: string | undefined, binder: Binder): string[] {
-  return [`sessionId <> ''`, ...binder.among('domainId', domainId === undefined ? [] : [domainId])]
+function testsOf(domainIds: readonly string[], binder: Binder): string[] {
+  return [`sessionId <> ''`, ...binder.among('domainId', domainIds)]
 }
 
 /** A segment that is an identifier, between its slashes. */
@@ -107,25 +107,25 @@ function nameOf(path: string, { replaceAll }: Dialect): string {
 }
 
 /** Returns SQL for every path with its name and how many events it has. */
-function namedPaths(domainId: string | undefined, binder: Binder): string {
-  const tests = [...testsOf(domainId, binder), `path <> ''`, `kind <> 'library'`]
+function namedPaths(domainIds: readonly string[], binder: Binder): string {
+  const tests = [...testsOf(domainIds, binder), `path <> ''`, `kind <> 'library'`]
   return `SELECT path, ${nameOf('path', binder.dialect)} AS name, events FROM (
     SELECT path, count(*) AS events FROM events WHERE ${tests.join(' AND ')} GROUP BY path
   )`
 }
 
-function flowsSql(domainId: string | undefined, options: FlowOptions, binder: Binder): string {
+function flowsSql(domainIds: readonly string[], options: FlowOptions, binder: Binder): string {
   const { dialect } = binder
   const { maxSteps, oneIn, senders } = options
   const parts = Math.max(1, Math.ceil(senders.events / oneIn / EVENTS_AT_ONCE))
   const modulus = oneIn * parts
-  const tests = testsOf(domainId, binder)
+  const tests = testsOf(domainIds, binder)
   const stays = Array.from({ length: parts }, (_, part) => {
     const sampled = modulus > 1 ? [`${dialect.hash('sessionId')} % ${modulus} = ${part}`] : []
     return staysSql([...tests, ...sampled].join(' AND '), { maxSteps, hasGaps: senders.gapped > 0, dialect })
   })
   return `
-    WITH ${pathsSql(domainId, options, binder)},
+    WITH ${pathsSql(domainIds, options, binder)},
     names AS MATERIALIZED (
       SELECT vendor, event, CAST(row_number() OVER (ORDER BY vendor, event) AS INTEGER) AS nameId
       FROM (SELECT DISTINCT vendor, event FROM events WHERE ${tests.join(' AND ')}) AS pairs
@@ -142,7 +142,7 @@ function flowsSql(domainId: string | undefined, options: FlowOptions, binder: Bi
 }
 
 /** Returns SQL for paths: `pathId` is that of the name as it is shown; `shown` is NULL where it must not be. */
-function pathsSql(domainId: string | undefined, { masked, isCut }: FlowOptions, binder: Binder): string {
+function pathsSql(domainIds: readonly string[], { masked, isCut }: FlowOptions, binder: Binder): string {
   const shown = binder.dialect.rowsOfJson(binder.bind(JSON.stringify(masked)), { name: 'text', shown: 'text' })
   const rank = isCut
     ? `CASE WHEN dense_rank() OVER (ORDER BY nameEvents DESC, name) <= ${MAX_NAMED_PATHS} THEN 1 ELSE 0 END`
@@ -151,7 +151,7 @@ function pathsSql(domainId: string | undefined, { masked, isCut }: FlowOptions, 
       SELECT path, CAST(dense_rank() OVER (ORDER BY shown) AS INTEGER) AS pathId, shown, isNamed FROM (
         SELECT path, coalesce(masked.shown, named.name) AS shown, isNamed FROM (
           SELECT path, name, ${rank} AS isNamed
-          FROM (SELECT path, name, sum(events) OVER (PARTITION BY name) AS nameEvents FROM (${namedPaths(domainId, binder)}) AS one) AS ranked
+          FROM (SELECT path, name, sum(events) OVER (PARTITION BY name) AS nameEvents FROM (${namedPaths(domainIds, binder)}) AS one) AS ranked
         ) AS named LEFT JOIN ${shown} AS masked ON masked.name = named.name
       ) AS spelled
     ),

@@ -25,18 +25,19 @@ export interface IdleAlert {
 /**
  * Returns the enabled alerts in whose scope no event came in the last `days`, the oldest alert first: by domain, vendor
  * and name of the event; other filters are left aside. `lastEventAt`: the minute of the last event there; null when none
- * is known. Of an alert whose events may be among the uncounted names nothing is said. `domainId` null: whichever they watch.
+ * is known. Of an alert whose events may be among the uncounted names nothing is said. `domainIds`: those that watch one of them; null:
+ * whichever they watch.
  */
 export async function idleAlerts(
   { db, history }: Pick<Sources, 'db' | 'history'>,
   orgId: string,
-  { domainId, days, now }: { domainId: string | null; days: number; now: Instant },
+  { domainIds, days, now }: { domainIds: readonly string[] | null; days: number; now: Instant },
 ): Promise<IdleAlert[]> {
   const minute = Math.floor(now / MINUTE_MS) * MINUTE_MS
   const recent = await history.query<NameRow>(lastEventsQuery(orgId, { from: minute - days * DAY_MS, to: now + 1 }))
   const isWatching = (alert: Alert) => {
     const domains = domainsOf(alert)
-    return alert.enabled && (domainId === null || domains.length === 0 || domains.includes(domainId))
+    return alert.enabled && (domainIds === null || domains.length === 0 || domains.some((id) => domainIds.includes(id)))
   }
   const idle = alertsOf(db, orgId).filter(
     (alert) => isWatching(alert) && !recent.some((row) => row.event === OTHER || sees(alert, row)),

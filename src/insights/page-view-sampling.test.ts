@@ -24,6 +24,7 @@ async function setUp(stand: WarehouseStand) {
     ),
     ...pageViewRoutes({
       ...{ db, clock, publicUrl, collectUrl: publicUrl, isEndpointLocked: false },
+      openIssues: () => ({}),
       changed: () => void changes++,
     }),
   ]

@@ -2,7 +2,7 @@ import { DAY_MS } from '../core/clock.ts'
 import { FAILED_SQL } from '../core/event.ts'
 import { Closed, Int, Type } from '../core/schema.ts'
 import { type Query, query } from '../warehouse/query.ts'
-import { domainField, domainsMeant, hoursField, lastHours, percentOf } from './asked.ts'
+import { domainFields, domainsMeant, hoursField, lastHours, percentOf } from './asked.ts'
 import { wholeEvents } from './count-series.ts'
 import { insight } from './insight.ts'
 import { maskFor } from './masked.ts'
@@ -10,7 +10,7 @@ import { maskFor } from './masked.ts'
 const DEFAULT_HOURS = 24
 const MAX_HOURS = 744
 
-const Input = Closed({ hours: hoursField(DEFAULT_HOURS, MAX_HOURS), domainId: domainField })
+const Input = Closed({ hours: hoursField(DEFAULT_HOURS, MAX_HOURS), ...domainFields })
 
 const VendorStats = Closed({
   vendor: Type.String(),
@@ -63,7 +63,7 @@ export const performanceStats = insight({
   output: Output,
   async answer(sources, input, { principal, now }) {
     const { hours = DEFAULT_HOURS } = input
-    const domainIds = domainsMeant(sources, input).map(({ id }) => id)
+    const domainIds = domainsMeant(sources, principal.orgId, input).map(({ id }) => id)
     if (domainIds.length === 0) return { windowHours: hours, vendors: [] }
     const rows = await sources.history.query<VendorRow>(statsQuery(principal.orgId, domainIds, lastHours(hours, now)))
     const mask = maskFor(sources)

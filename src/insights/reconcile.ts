@@ -69,7 +69,7 @@ export const reconcileOrders = insight({
   output: Output,
   async answer(sources, { domainId, days = DEFAULT_DAYS }, { principal: { orgId }, now }) {
     const { db, privacy, retentionMs } = sources
-    domainsMeant(sources, { domainId })
+    domainsMeant(sources, orgId, { domainId })
     // Of a day whose events are gone, every order would be missing.
     const span = { from: Math.max(dayOf(now) - days, dayOf(now - retentionMs)) + 1, to: dayOf(now) }
     const from = span.from * DAY_MS

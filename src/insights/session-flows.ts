@@ -1,9 +1,9 @@
 import { maskPersonal } from '../conditions/mask.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import { HOUR_MS } from '../core/clock.ts'
-import { AppError } from '../core/error.ts'
 import { Closed, Int, type Static, Type } from '../core/schema.ts'
 import type { History } from '../warehouse/warehouse.ts'
+import { domainFields, domainsNamed } from './asked.ts'
 import {
   type FlowRow,
   type FlowScope,
@@ -24,7 +24,7 @@ export const OTHER_PATHS = '(other)'
 
 const Input = Closed({
   hours: Type.Optional(Int({ minimum: 1, maximum: 336, default: 72, description: 'The last hours, by arrival' })),
-  domainId: Type.Optional(Type.String({ maxLength: 100, description: 'Only this domain' })),
+  ...domainFields,
   maxSteps: Type.Optional(
     Int({ minimum: 2, maximum: 6, default: 4, description: 'Steps from the start of a session' }),
   ),
@@ -78,12 +78,11 @@ export const sessionFlows = insight({
   refusals: ['notFound', 'unavailable'],
   input: Input,
   output: FlowsSchema,
-  async answer({ history, domains, privacy }, { hours = 72, domainId, maxSteps = 4 }, { principal, now }) {
-    if (domainId !== undefined && !domains().some(({ id }) => id === domainId)) {
-      throw new AppError('notFound', 'query.domainId: no such domain')
-    }
-    const window = { from: now - hours * HOUR_MS, to: now + 1 }
-    const scope = { orgId: principal.orgId, window, ...(domainId !== undefined && { domainId }) }
+  async answer(sources, { hours = 72, maxSteps = 4, ...asked }, { principal: { orgId }, now }) {
+    const { history, privacy } = sources
+    const named = domainsNamed(sources, orgId, asked)
+    if (named?.length === 0) return flowsOf([], privacy())
+    const scope = { orgId, window: { from: now - hours * HOUR_MS, to: now + 1 }, domainIds: named ?? [] }
     return flowsOf(await rowsOf(scope, maxSteps, privacy(), history), privacy())
   },
 })

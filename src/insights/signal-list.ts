@@ -11,6 +11,7 @@ import type { KnownSignal } from '../signals/follower.ts'
 import { rowStart, type SeriesScope, SIGNAL_STEP_MS, tickBefore } from '../signals/series.ts'
 import { SIGNAL_MODES, SIGNAL_SENSITIVITY, type Signal } from '../signals/signal.ts'
 import type { Db } from '../store/database.ts'
+import { domainFields, domainsMeant } from './asked.ts'
 import { pointFields, shownBounds, shownPoint } from './count-series.ts'
 import { insight, type Sources } from './insight.ts'
 
@@ -77,7 +78,7 @@ const SignalList = Closed(
 )
 
 const SignalQuerySchema = Closed({
-  domainId: Type.Optional(Type.String({ maxLength: 100 })),
+  ...domainFields,
   vendor: Type.Optional(Type.String({ maxLength: 200 })),
   event: Type.Optional(Type.String({ maxLength: 200 })),
   state: Type.Optional(OneOf(SIGNAL_STATES)),
@@ -124,13 +125,19 @@ export interface FoundSignal {
   timezone: string
 }
 
-async function listSignals(parts: ListSources, orgId: string, query: SignalQuery): Promise<Static<typeof SignalList>> {
+async function listSignals(
+  parts: ListSources & Pick<Sources, 'domains'>,
+  orgId: string,
+  query: SignalQuery,
+): Promise<Static<typeof SignalList>> {
   const { series = false } = query
   const limit = Math.min(query.limit ?? DEFAULT_LIMIT, series ? MOST_SERIES : Number.POSITIVE_INFINITY)
   const after = placeOf(query.cursor)
   const now = parts.watermark()
   const found: FoundSignal[] = []
-  const domains = domainsFrom(parts.db, orgId, query.domainId ?? null, after?.[0] ?? null)
+  const meant = new Set(domainsMeant(parts, orgId, query).map(({ id }) => id))
+  const first = after?.[0] ?? ''
+  const domains = namedDomains(parts.db, orgId).filter(({ id }) => meant.has(id) && id >= first)
   for (let at = 0; at < domains.length && found.length <= limit; at += DOMAINS_AT_ONCE) {
     const some = domains.slice(at, at + DOMAINS_AT_ONCE)
     for (let place = after; found.length <= limit; ) {
@@ -208,18 +215,9 @@ function placeOf(cursor: string | undefined): Place | null {
   throw new AppError('invalid', 'cursor: is not a cursor of this list')
 }
 
-/**
- * Returns the domains in the order of their ids, from `first` on. Fails with `notFound` when the organization does not
- * have the domain `only`.
- */
-function domainsFrom(db: Db, orgId: string, only: string | null, first: string | null): Domain[] {
-  const domains = db
-    .prepare<[object], Domain>(
-      'SELECT id, name FROM domain WHERE orgId = @orgId AND (@only IS NULL OR id = @only) ORDER BY id',
-    )
-    .all({ orgId, only })
-  if (only !== null && domains.length === 0) throw new AppError('notFound', 'query.domainId: no such domain')
-  return domains.filter(({ id }) => first === null || id >= first)
+/** Returns all domains in the order of their ids. */
+function namedDomains(db: Db, orgId: string): Domain[] {
+  return db.prepare<[string], Domain>('SELECT id, name FROM domain WHERE orgId = ? ORDER BY id').all(orgId)
 }
 
 /**

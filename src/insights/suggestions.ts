@@ -5,7 +5,7 @@ import { dataValidation } from '../alerts/types/data-validation/data-validation.
 import { maskPersonal } from '../conditions/mask.ts'
 import { DAY_MS, type Instant } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
-import { domainField, domainsMeant } from './asked.ts'
+import { domainFields, domainsMeant, domainsNamed } from './asked.ts'
 import { idleAlerts } from './idle-alerts.ts'
 import { insight, type Sources } from './insight.ts'
 import { keyFacts } from './key-facts.ts'
@@ -89,16 +89,16 @@ export const suggestions = insight({
   path: '/insights/suggestions',
   refusals: ['notFound', 'unavailable'],
   input: Closed({
-    domainId: domainField,
+    ...domainFields,
     days: Type.Optional(Int({ minimum: 1, maximum: MAX_DAYS, default: DEFAULT_DAYS })),
   }),
   output: SuggestionListSchema,
-  async answer(sources, { domainId, days = DEFAULT_DAYS }, { principal: { orgId }, now }) {
-    const domainIds = domainsMeant(sources, domainId === undefined ? {} : { domainId }).map(({ id }) => id)
+  async answer(sources, { days = DEFAULT_DAYS, ...asked }, { principal: { orgId }, now }) {
+    const domainIds = domainsMeant(sources, orgId, asked).map(({ id }) => id)
     const { drafts, window } = await draftsOf(sources, orgId, domainIds, { days, now })
     const [tried, idle] = await Promise.all([
       tryAll(sources, orgId, drafts, { days, now }),
-      idleAlerts(sources, orgId, { domainId: domainId ?? null, days, now }),
+      idleAlerts(sources, orgId, { domainIds: domainsNamed(sources, orgId, asked), days, now }),
     ])
     return {
       suggestions: drafts.map(({ kind, rule, reason, facts }, at) => ({

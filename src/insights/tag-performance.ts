@@ -1,8 +1,8 @@
 import { maskPersonal } from '../conditions/mask.ts'
 import { HOUR_MS } from '../core/clock.ts'
-import { AppError } from '../core/error.ts'
 import { Closed, Int, Type } from '../core/schema.ts'
-import { type Binder, type Query, query } from '../warehouse/query.ts'
+import { type Query, query } from '../warehouse/query.ts'
+import { domainFields, domainsNamed } from './asked.ts'
 import { insight } from './insight.ts'
 
 const DEFAULT_HOURS = 24
@@ -16,7 +16,7 @@ const Input = Closed({
   hours: Type.Optional(
     Int({ minimum: 1, maximum: 744, default: DEFAULT_HOURS, description: 'The last hours, by arrival' }),
   ),
-  domainId: Type.Optional(Type.String({ maxLength: 100, description: 'Only this domain' })),
+  ...domainFields,
 })
 
 const VendorSchema = Closed({
@@ -94,11 +94,11 @@ export const tagPerformance = insight({
   refusals: ['notFound', 'unavailable'],
   input: Input,
   output: Output,
-  async answer({ history, domains, privacy }, { hours = DEFAULT_HOURS, domainId }, { principal: { orgId }, now }) {
-    if (domainId !== undefined && !domains().some(({ id }) => id === domainId)) {
-      throw new AppError('notFound', 'query.domainId: no such domain')
-    }
-    const scope: Scope = { orgId, window: { from: now - hours * HOUR_MS, to: now + 1 }, domainId }
+  async answer(sources, { hours = DEFAULT_HOURS, ...asked }, { principal: { orgId }, now }) {
+    const { history, privacy } = sources
+    const named = domainsNamed(sources, orgId, asked)
+    if (named?.length === 0) return { windowHours: hours, pagesSampled: 0, loafCoverage: 0, vendors: [] }
+    const scope: Scope = { orgId, window: { from: now - hours * HOUR_MS, to: now + 1 }, domainIds: named ?? [] }
     const [[all], vendors] = await Promise.all([
       history.query<PagesRow>(pagesQuery(scope)),
       history.query<VendorRow>(vendorsQuery(scope)),
@@ -132,31 +132,28 @@ const ratio = (part: number, whole: number) => (whole === 0 ? 0 : rounded(part /
 interface Scope {
   orgId: string
   window: Query['window']
-  /** Undefined: every domain of the organization. */
-  domainId: string | undefined
+  /** Empty: every domain of the organization. */
+  domainIds: readonly string[]
 }
 
-const testsOf = (domainId: string | undefined, binder: Binder) =>
-  binder.among('domainId', domainId === undefined ? [] : [domainId])
-
-function pagesQuery({ domainId, ...scope }: Scope): Query {
+function pagesQuery({ domainIds, ...scope }: Scope): Query {
   return query('insights.page-views', {
     ...scope,
     over: 'pages',
     write: (binder) => ({
       sql: `SELECT count(DISTINCT page) AS pages, count(DISTINCT CASE WHEN loaf THEN page END) AS telling
-        FROM pages WHERE ${['true', ...testsOf(domainId, binder)].join(' AND ')}`,
+        FROM pages WHERE ${['true', ...binder.among('domainId', domainIds)].join(' AND ')}`,
     }),
   })
 }
 
-function vendorsQuery({ domainId, ...scope }: Scope): Query {
+function vendorsQuery({ domainIds, ...scope }: Scope): Query {
   return query('insights.tag-performance', {
     ...scope,
     over: 'pages',
     write(binder) {
       const { quantile, firstOf } = binder.dialect
-      const where = [`vendor <> ''`, ...testsOf(domainId, binder)].join(' AND ')
+      const where = [`vendor <> ''`, ...binder.among('domainId', domainIds)].join(' AND ')
       return {
         sql: `SELECT vendor, hosts, pages, requests, bytes, sized, p50DurMs, p75DurMs, maxMs, p75BlockMs, blockMs, allBlockMs
           FROM (

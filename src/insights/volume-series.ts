@@ -6,7 +6,7 @@ import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '
 import type { SeriesState } from '../detector/detector.ts'
 import { SIGNAL_STEP_MS } from '../signals/series.ts'
 import type { SeriesChart } from '../signals/verdict-row.ts'
-import { domainsMeant, textField } from './asked.ts'
+import { domainFields, domainsMeant, domainsNamed, textField } from './asked.ts'
 import { countsIn, pointFields, type Stretch, shownPoint, sumsIn, wholeEvents } from './count-series.ts'
 import { insight, type Sources } from './insight.ts'
 
@@ -30,7 +30,7 @@ const MAX_CHANGES = 200
 const MAX_POINTS = Math.max(...GRAINS.map(({ stepMs, upToHours }) => (upToHours * HOUR_MS) / stepMs)) + 1
 
 const Input = Closed({
-  domainId: textField(100, 'Only this domain; left out: all, together'),
+  ...domainFields,
   vendor: textField(200, 'Only this vendor, spelled exactly'),
   event: textField(200, 'Only this event, spelled exactly'),
   hours: Type.Optional(
@@ -99,7 +99,7 @@ export const volumeSeries = insight({
   input: Input,
   output: Output,
   async answer(sources, input, { principal, now }) {
-    const domains = domainsMeant(sources, input)
+    const domains = domainsMeant(sources, principal.orgId, input)
     const { grain, stepMs } = grainOf(input)
     const madeAt = Math.min(...domains.map(({ createdAt }) => createdAt))
     const buckets = bucketsOf(input, now, stepMs).filter(({ end }) => end > madeAt)
@@ -123,7 +123,9 @@ export const volumeSeries = insight({
     })
     const [first, last] = [buckets.at(0), buckets.at(-1)]
     const window = { from: first?.start ?? now, to: last?.end ?? now, limit: MAX_CHANGES }
-    const found = changesWithin(sources.db, { orgId: principal.orgId, domainId: input.domainId ?? null, ...window })
+    const { orgId } = principal
+    const domainIds = domainsNamed(sources, orgId, input)
+    const found = changesWithin(sources.db, { orgId, domainIds, ...window })
     const changes = maskedNames(found, sources.privacy())
     return { grain, series, state: chart?.state ?? null, learningUntil: chart?.learningUntil ?? null, changes }
   },

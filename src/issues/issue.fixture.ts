@@ -67,6 +67,7 @@ export function issueOfAlert(alert: AlertFacts, values: Partial<IssueRecord> = {
     lastSeenAt: NOON - 2 * HOUR_MS,
     statusAt: NOON - 5 * HOUR_MS,
     statusBy: null,
+    mutedUntil: null,
     resolutionToldAt: null,
     clearWindows: 0,
     firing: true,

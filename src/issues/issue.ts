@@ -48,6 +48,12 @@ const issueFields = {
   firstSeenAt: InstantSchema,
   lastSeenAt: InstantSchema,
   hosts: Type.Optional(Nullable(Type.Array(Type.String(), { description: 'Most frequent first, at most 20' }))),
+  mutedUntil: Type.Optional(
+    Type.Number({
+      ...InstantSchema,
+      description: 'When a muted issue opens again by itself; left out: when somebody unmutes it',
+    }),
+  ),
 }
 
 const EXAMPLE = {
@@ -118,6 +124,14 @@ export type IssueBulkInput = Static<typeof IssueBulkInputSchema>
 export const IssuePatchSchema = Closed(
   {
     status: Type.Optional(OneOf(ISSUE_STATUSES)),
+    mutedUntil: Type.Optional(
+      Nullable(
+        Type.Number({
+          ...InstantSchema,
+          description: 'With `muted`: when it opens again, at most 366 days ahead; null: when somebody unmutes it',
+        }),
+      ),
+    ),
     notes: Type.Optional(Type.String({ maxLength: 2000, description: 'Replaces the notes; empty removes them' })),
   },
   { $id: 'IssuePatch', examples: [{ status: 'acknowledged', notes: 'The checkout team looks into it' }] },
@@ -153,6 +167,8 @@ export interface IssueRecord {
   statusAt: Instant
   /** User or integration that set the status by hand; null when an evaluation did. */
   statusBy: string | null
+  /** When a muted issue opens again by itself; null: when somebody unmutes it, and while it is not muted. */
+  mutedUntil: Instant | null
   /** When the notification of its resolution is sent, possibly in the future; null: recipients believe it is open. */
   resolutionToldAt: Instant | null
   /** Whole windows without a firing since the last one; counted up to 2. */
@@ -166,10 +182,10 @@ export interface IssueRecord {
   evidence: Finding | null
 }
 
-/** An issue before its first occurrence; it has no notes, ticket or notifications. */
+/** An issue before its first occurrence; it has no notes, ticket or notifications, and is not muted for a while. */
 export type NewIssue = Omit<
   IssueRecord,
-  'occurrences' | 'capReached' | 'heldBack' | 'notificationsSent' | 'notes' | 'trackerKey'
+  'occurrences' | 'capReached' | 'heldBack' | 'notificationsSent' | 'notes' | 'trackerKey' | 'mutedUntil'
 >
 
 export type Transition = 'opened' | 'reopened' | 'repeated' | 'resolved'

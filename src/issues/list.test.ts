@@ -7,15 +7,16 @@ import { encodeCursor } from '../http/paging.ts'
 import type { Db } from '../store/database.ts'
 import { databaseWithOrgs, issueOfAlert, NOON, volumeAlert } from './issue.fixture.ts'
 import { ISSUE_STATUSES, type IssueRecord } from './issue.ts'
-import { type IssueQuery, listIssues, listStatement, openCounts } from './list.ts'
+import { type IssueQuery, listIssues, listStatement, openCounts, openIssuesOf } from './list.ts'
 import { applyChanges } from './store.ts'
 
 function databaseOf(issues: readonly Partial<IssueRecord>[]): Db {
   const db = databaseWithOrgs()
-  for (const [index, { notes = null, trackerKey = null, ...values }] of issues.entries()) {
+  for (const [index, { notes = null, trackerKey = null, occurrences = 0, ...values }] of issues.entries()) {
     const issue = issueOfAlert(volumeAlert, { id: `iss_${index}`, subject: `${index}`, ...values })
     const update = { kind: 'update', issueId: issue.id, values: { notes, trackerKey } } as const
-    applyChanges(db, [{ kind: 'open', issue }, update], () => {})
+    const count = { kind: 'count', issueId: issue.id, day: '2026-04-01', count: occurrences } as const
+    applyChanges(db, [{ kind: 'open', issue }, update, count], () => {})
   }
   return db
 }
@@ -32,11 +33,13 @@ function walk(db: Db, query: IssueQuery): string[] {
   return seen
 }
 
-const SORTS = ['severity', 'impactValue', 'lastSeenAt'] as const
+const SORTS = ['severity', 'impactValue', 'lastSeenAt', 'firstSeenAt', 'occurrences'] as const
 const anyIssue = fc.record({
   severity: fc.constantFrom(...SEVERITIES),
   impactValue: fc.constantFrom(null, 0, 1, 500),
   lastSeenAt: fc.integer({ min: NOON, max: NOON + 2 }),
+  firstSeenAt: fc.integer({ min: NOON - 2, max: NOON }),
+  occurrences: fc.integer({ min: 1, max: 3 }),
   status: fc.constantFrom(...ISSUE_STATUSES),
   orgId: fc.constantFrom('org_a', 'org_a', 'org_b'),
 })
@@ -50,9 +53,12 @@ test('the pages contain every issue once, in the requested order', () => {
       fc.constantFrom(undefined, ...ISSUE_STATUSES),
       (issues, limit, sort, status) => {
         const db = databaseOf(issues)
-        const seen = walk(db, { limit, ...(sort ? { sort } : {}), ...(status ? { status } : {}) })
-        const keysOf = ({ severity, impactValue, lastSeenAt }: (typeof issues)[number]) => {
+        const seen = walk(db, { limit, ...(sort ? { sort } : {}), ...(status ? { status: [status] } : {}) })
+        const keysOf = (issue: (typeof issues)[number]) => {
+          const { severity, impactValue, lastSeenAt, firstSeenAt, occurrences } = issue
           const [rank, value] = [SEVERITIES.indexOf(severity), impactValue ?? -1]
+          if (sort === 'occurrences') return [occurrences, rank, lastSeenAt]
+          if (sort === 'firstSeenAt') return [firstSeenAt, rank, value]
           if (sort === 'impactValue') return [value, rank, lastSeenAt]
           return sort === 'lastSeenAt' ? [lastSeenAt, rank, value] : [rank, value, lastSeenAt]
         }
@@ -79,15 +85,28 @@ describe('filters', () => {
     { title: 'Cart 100 empty', domainId: null, lastSeenAt: NOON + 2 },
     { orgId: 'org_b', title: 'Cart', trackerKey: 'SHOP-7' },
   ])
+  const project = db.prepare('INSERT INTO project (id, orgId, name, createdAt) VALUES (?, ?, ?, 0)')
+  for (const [id, orgId] of Object.entries({ prj_shops: 'org_a', prj_empty: 'org_a', prj_other: 'org_b' })) {
+    project.run(id, orgId, id)
+  }
+  db.prepare("UPDATE domain SET projectId = 'prj_shops' WHERE id = 'dom_shop'").run()
 
   test.each([
-    [{ status: 'muted' }, ['iss_0']],
-    [{ severity: 'low' }, ['iss_0']],
-    [{ alertId: 'alr_a' }, ['iss_0']],
-    [{ alertId: 'alr_none' }, []],
-    [{ domainId: 'dom_a' }, ['iss_0']],
-    [{ alertType: 'journey' }, ['iss_0']],
-    [{ alertType: 'volume_threshold', status: 'muted' }, []],
+    [{ status: ['muted'] }, ['iss_0']],
+    [{ severity: ['low'] }, ['iss_0']],
+    [{ alertId: ['alr_a'] }, ['iss_0']],
+    [{ alertId: ['alr_none'] }, []],
+    [{ domainId: ['dom_a'] }, ['iss_0']],
+    [{ alertType: ['journey'] }, ['iss_0']],
+    [{ alertType: ['volume_threshold'], status: ['muted'] }, []],
+    [{ status: ['muted', 'open'] }, ['iss_2', 'iss_1', 'iss_0']],
+    [{ severity: ['low', 'critical'] }, ['iss_0']],
+    [{ alertId: ['alr_a', 'alr_none'] }, ['iss_0']],
+    [{ domainId: ['dom_a', 'dom_shop'] }, ['iss_1', 'iss_0']],
+    [{ domainId: [''] }, []],
+    [{ projectId: 'prj_shops' }, ['iss_1']],
+    [{ projectId: 'prj_shops', domainId: ['dom_a'] }, []],
+    [{ projectId: 'prj_empty' }, []],
     [{ since: NOON + 1 }, ['iss_2', 'iss_1']],
     [{ since: NOON + 3 }, []],
     [{ q: 'cart' }, ['iss_2', 'iss_1']],
@@ -102,12 +121,34 @@ describe('filters', () => {
   })
 })
 
+test.each(['prj_none', 'prj_other'])('there is no project %s in the organization', (projectId) => {
+  const db = databaseOf([])
+  db.prepare("INSERT INTO project (id, orgId, name, createdAt) VALUES ('prj_other', 'org_b', 'Other', 0)").run()
+  expect(() => listIssues(db, 'org_a', { projectId })).toThrow(new AppError('notFound', 'no such project'))
+})
+
+test('open issues are counted for each alert or domain that is asked about', () => {
+  const db = databaseOf([
+    { alertId: 'alr_a' },
+    { alertId: 'alr_a', domainId: 'dom_a' },
+    { alertId: 'alr_b', status: 'acknowledged' },
+    { alertId: 'alr_c', orgId: 'org_b' },
+    { alertId: 'alr_d' },
+  ])
+  const ids = ['alr_a', 'alr_b', 'alr_c']
+  expect(openIssuesOf(db, 'org_a', 'alertId', ids)).toEqual({ alr_a: 2, alr_b: 0, alr_c: 0 })
+  expect(openIssuesOf(db, 'org_a', 'domainId', ['dom_shop', 'dom_a', 'dom_none'])).toEqual({
+    ...{ dom_shop: 2, dom_a: 1, dom_none: 0 },
+  })
+  expect(openIssuesOf(db, 'org_a', 'alertId', [])).toEqual({})
+})
+
 test('every alert type and severity can be stored and queried', () => {
   const db = databaseOf(
     ALERT_KINDS.map((alertType, index) => ({ alertType, severity: SEVERITIES[index % 4] ?? 'low' })),
   )
-  expect(ALERT_KINDS.flatMap((alertType) => walk(db, { alertType }))).toHaveLength(ALERT_KINDS.length)
-  expect(SEVERITIES.flatMap((severity) => walk(db, { severity }))).toHaveLength(ALERT_KINDS.length)
+  expect(ALERT_KINDS.flatMap((alertType) => walk(db, { alertType: [alertType] }))).toHaveLength(ALERT_KINDS.length)
+  expect(SEVERITIES.flatMap((severity) => walk(db, { severity: [severity] }))).toHaveLength(ALERT_KINDS.length)
 })
 
 test('open issues are counted by severity, other ones are not', () => {

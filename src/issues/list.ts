@@ -1,20 +1,22 @@
 import { SEVERITIES, type Severity } from '../alerts/alert.ts'
 import { AppError } from '../core/error.ts'
-import { Closed, InstantSchema, OneOf, type Static, Type } from '../core/schema.ts'
+import { Closed, InstantSchema, OneOf, SeveralOf, SeveralTexts, type Static, Type } from '../core/schema.ts'
+import { findProject } from '../domains/project-store.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
-import type { Db } from '../store/database.ts'
+import { type Db, likePattern } from '../store/database.ts'
 import { ISSUE_STATUSES, type Issue, type IssueRecord } from './issue.ts'
 import { ISSUE_KINDS } from './kinds/index.ts'
 import { ISSUE_COLUMNS, type IssueRow, issueOf, recordOf } from './store.ts'
 
-const SORTS = ['severity', 'impactValue', 'lastSeenAt'] as const
+const SORTS = ['severity', 'impactValue', 'lastSeenAt', 'firstSeenAt', 'occurrences'] as const
 
 export const IssueQuerySchema = Closed({
-  status: Type.Optional(OneOf(ISSUE_STATUSES)),
-  severity: Type.Optional(OneOf(SEVERITIES)),
-  alertId: Type.Optional(Type.String()),
-  domainId: Type.Optional(Type.String()),
-  alertType: Type.Optional(OneOf(ISSUE_KINDS)),
+  status: Type.Optional(SeveralOf(ISSUE_STATUSES)),
+  severity: Type.Optional(SeveralOf(SEVERITIES)),
+  alertId: Type.Optional(SeveralTexts()),
+  domainId: Type.Optional(SeveralTexts()),
+  projectId: Type.Optional(Type.String({ maxLength: 100, description: 'Only of domains of this project' })),
+  alertType: Type.Optional(SeveralOf(ISSUE_KINDS)),
   q: Type.Optional(Type.String({ maxLength: 200, description: 'Text in title, notes or ticket key, or the id' })),
   since: Type.Optional(InstantSchema),
   sort: Type.Optional(OneOf(SORTS, { default: 'severity' })),
@@ -30,6 +32,8 @@ const ORDER: Record<(typeof SORTS)[number], readonly string[]> = {
   severity: ['severityRank', 'ifnull(impactValue, -1)', 'lastSeenAt', 'id'],
   impactValue: ['ifnull(impactValue, -1)', 'severityRank', 'lastSeenAt', 'id'],
   lastSeenAt: ['lastSeenAt', 'severityRank', 'ifnull(impactValue, -1)', 'id'],
+  firstSeenAt: ['firstSeenAt', 'severityRank', 'ifnull(impactValue, -1)', 'id'],
+  occurrences: ['occurrences', 'severityRank', 'lastSeenAt', 'id'],
 }
 
 type Conditions = { sql: string[]; values: Statement['values'] }
@@ -38,17 +42,21 @@ function conditionsOf(orgId: string, query: IssueQuery): Conditions {
   const sql = ['orgId = ?']
   const values: Conditions['values'] = [orgId]
   for (const column of ['status', 'severity', 'alertId', 'domainId', 'alertType'] as const) {
-    const value = query[column]
-    if (value === undefined) continue
-    sql.push(`${column} = ?`)
-    values.push(value)
+    const wanted = query[column]
+    if (wanted === undefined) continue
+    sql.push(`${column} IN (${wanted.map(() => '?').join(', ')})`)
+    values.push(...wanted)
+  }
+  if (query.projectId !== undefined) {
+    sql.push('domainId IN (SELECT id FROM domain WHERE orgId = ? AND projectId = ?)')
+    values.push(orgId, query.projectId)
   }
   if (query.since !== undefined) {
     sql.push('lastSeenAt >= ?')
     values.push(query.since)
   }
   if (query.q) {
-    const pattern = `%${query.q.replace(/[\\%_]/g, '\\$&')}%`
+    const pattern = likePattern(query.q)
     sql.push(`(id = ? OR title LIKE ? ESCAPE '\\' OR notes LIKE ? ESCAPE '\\' OR trackerKey LIKE ? ESCAPE '\\')`)
     values.push(query.q, pattern, pattern, pattern)
   }
@@ -79,12 +87,13 @@ export function listStatement(orgId: string, query: IssueQuery): Statement {
 }
 
 /**
- * Returns one page of the organization's issues that match every filter. `since`: last seen at or after it; `q` ignores
- * the case of ASCII letters. Issues without an impact value come last. Fails with `invalid` when the cursor does not
- * belong to this list in this order.
+ * Returns one page of the organization's issues that match every filter, each by any of its values. `since`: last seen at
+ * or after it; `q` ignores the case of ASCII letters. Issues without an impact value come last. Fails with `notFound` when
+ * there is no such project, with `invalid` when the cursor does not belong to this list in this order.
  */
 export function listIssues(db: Db, orgId: string, query: IssueQuery): { issues: Issue[]; nextCursor: string | null } {
-  const { sort = 'severity', limit = DEFAULT_LIMIT } = query
+  const { sort = 'severity', limit = DEFAULT_LIMIT, projectId } = query
+  if (projectId !== undefined) findProject(db, { orgId, id: projectId })
   const { sql, values } = listStatement(orgId, query)
   const rows = db.prepare<unknown[], IssueRow & Record<`place${number}`, string | number>>(sql).all(...values)
   const { items, nextCursor } = page(rows, limit, (row) => [
@@ -104,6 +113,23 @@ export function unresolvedIssues(db: Db, orgId: string, domainId: string | null 
     )
     .all({ orgId, domainId })
     .map(recordOf)
+}
+
+/** Returns how many open issues each of these alerts or domains of an organization has; 0 for those without any. */
+export function openIssuesOf(
+  db: Db,
+  orgId: string,
+  column: 'alertId' | 'domainId',
+  ids: readonly string[],
+): Record<string, number> {
+  const rows = db
+    .prepare<[string, string], { id: string; count: number }>(
+      `SELECT ${column} AS id, count(*) AS count FROM issue
+       WHERE orgId = ? AND status = 'open' AND ${column} IN (SELECT value FROM json_each(?)) GROUP BY ${column}`,
+    )
+    .all(orgId, JSON.stringify(ids))
+  const counts = new Map(rows.map(({ id, count }) => [id, count]))
+  return Object.fromEntries(ids.map((id) => [id, counts.get(id) ?? 0]))
 }
 
 /** Returns the open issues of the whole organization, whatever the list is filtered by. */

@@ -103,12 +103,19 @@ test.each([
   ['GET', '/issues?sort=title', undefined, 400, 'query.sort'],
   ['GET', '/issues?since=yesterday', undefined, 400, 'query.since'],
   ['GET', '/issues?colour=red', undefined, 400, 'query.colour'],
+  ['GET', '/issues?status=open,closed', undefined, 400, 'query.status: must be one of open, acknowledged'],
+  ['GET', '/issues?status=open,', undefined, 400, 'query.status: must be one of open, acknowledged'],
+  ['GET', '/issues?severity=', undefined, 400, 'query.severity'],
+  ['GET', '/issues?projectId=prj_none', undefined, 404, 'no such project'],
   ['GET', '/issues?cursor=xyz', undefined, 400, 'cursor: is not a cursor of this list'],
   ['GET', '/issues/iss_none', undefined, 404, 'there is no issue iss_none'],
   ['PATCH', '/issues/iss_none', { status: 'open' }, 404, 'there is no issue iss_none'],
   ['PATCH', '/issues/ID', { status: 'closed' }, 400, 'status: must be one of'],
   ['PATCH', '/issues/ID', { notes: 'x'.repeat(2001) }, 400, 'notes'],
   ['PATCH', '/issues/ID', { severity: 'low' }, 400, 'severity'],
+  ['PATCH', '/issues/ID', { status: 'muted', mutedUntil: NOON }, 400, 'mutedUntil: must be in the future'],
+  ['PATCH', '/issues/ID', { status: 'muted', mutedUntil: 'never' }, 400, 'mutedUntil'],
+  ['PATCH', '/issues/ID', { status: 'muted', mutedUntil: NOON + 0.5 }, 400, 'mutedUntil'],
   ['PATCH', '/issues/ID', [], 400, 'body'],
   ['POST', '/issues/bulk', { ids: [], status: 'open' }, 400, 'ids'],
   ['POST', '/issues/bulk', { ids: Array(501).fill('iss_1'), status: 'open' }, 400, 'ids'],
@@ -124,7 +131,7 @@ test.each([
 
 test('a list says how many are open, and goes on where it stopped', async () => {
   const { ask, ids } = start()
-  const first = await ask('viewer', 'GET', '/issues?limit=1&sort=lastSeenAt&status=open&since=0')
+  const first = await ask('viewer', 'GET', '/issues?limit=1&sort=lastSeenAt&status=open,muted&since=0')
   expect(first.body).toMatchObject({ openCounts: { critical: 0, high: 2, medium: 0, low: 0 } })
   const second = await ask('viewer', 'GET', `/issues?limit=1&sort=lastSeenAt&cursor=${first.body.nextCursor}`)
   expect(second.body.nextCursor).toBeNull()

@@ -4,6 +4,7 @@ import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import { ById, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
+import { patchIssue, setStatuses } from './by-hand.ts'
 import {
   type Enqueue,
   IssueBulkInputSchema,
@@ -13,7 +14,7 @@ import {
   IssueSchema,
 } from './issue.ts'
 import { IssueQuerySchema, listIssues, openCounts } from './list.ts'
-import { type ByHand, findIssue, patchIssue, setStatuses } from './store.ts'
+import { type ByHand, findIssue } from './store.ts'
 
 const tag = 'Issues'
 
@@ -65,7 +66,10 @@ export function issueRoutes({ db, clock, enqueue }: IssueRoutesParts): Route[] {
       access: 'read',
       tag,
       summary: 'List issues, the gravest first',
-      description: '`openCounts` counts all open issues of the organization, whatever the filters say.',
+      description:
+        'Several values of a filter: any of them. `openCounts` counts all open issues of the organization, whatever the ' +
+        'filters say.',
+      refusals: ['notFound'],
       tool: true,
       query: IssueQuerySchema,
       answer: IssueListSchema,
@@ -95,7 +99,8 @@ export function issueRoutes({ db, clock, enqueue }: IssueRoutesParts): Route[] {
       summary: 'Change the status or the notes of an issue',
       description:
         'open ↔ acknowledged, any → resolved, any → muted, muted → open, resolved → open; other changes are ' +
-        'answered with 409. The notice of a resolution waits 10 s and is withdrawn when the issue is opened again.',
+        'answered with 409. The notice of a resolution waits 10 s and is withdrawn when the issue is opened again. A ' +
+        '`muted` issue without `mutedUntil` stays so until somebody unmutes it.',
       refusals: ['conflict'],
       tool: true,
       params: ById,

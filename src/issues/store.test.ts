@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { DAY_MS, HOUR_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { openDatabase } from '../store/database.ts'
+import { patchIssue, setStatuses } from './by-hand.ts'
 import {
   databaseWithOrgs,
   evaluationOf,
@@ -25,9 +26,8 @@ import {
   issueHistory,
   issueRecord,
   issuesOfAlert,
-  patchIssue,
   setStatus,
-  setStatuses,
+  unmuteDue,
 } from './store.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'issues-'))
@@ -149,6 +149,76 @@ describe('by hand', () => {
     const refused = () => patchIssue(db, hand, id, { status: 'acknowledged', notes: 'lost' }, enqueue)
     expect(refused).toThrow(AppError)
     expect(findIssue(db, 'org_a', id)).toEqual(detail)
+  })
+
+  test('an issue that is muted for a while opens again by itself, once', () => {
+    const { db, orders, enqueue, id } = opened()
+    const mutedUntil = hand.now + HOUR_MS
+    const detail = patchIssue(db, hand, id, { status: 'muted', mutedUntil }, enqueue)
+    expect(detail).toMatchObject({ status: 'muted', mutedUntil })
+    const told = orders.length
+    unmuteDue(db, mutedUntil - 1, enqueue)
+    expect(findIssue(db, 'org_a', id)).toEqual(detail)
+    for (const now of [mutedUntil + 5, mutedUntil + 6]) unmuteDue(db, now, enqueue)
+    const { history, ...after } = findIssue(db, 'org_a', id)
+    expect(after).toMatchObject({ status: 'open' })
+    expect(after).not.toHaveProperty('mutedUntil')
+    expect(history.slice(1)).toEqual([
+      { kind: 'muted', payload: { by: 'usr_1', from: 'open', until: mutedUntil }, createdAt: hand.now },
+      { kind: 'unmuted', payload: { by: 'time' }, createdAt: mutedUntil + 5 },
+    ])
+    expect(issueRecord(db, 'org_a', id)).toMatchObject({ statusBy: null, statusAt: mutedUntil + 5, mutedUntil: null })
+    expect(orders).toHaveLength(told)
+  })
+
+  test('one that was resolved and told before it was muted is told of again', () => {
+    const { db, orders, enqueue, id } = opened()
+    setStatus(db, hand, id, 'resolved', enqueue)
+    const muting = { ...hand, now: hand.now + HOUR_MS }
+    patchIssue(db, muting, id, { status: 'muted', mutedUntil: muting.now + HOUR_MS }, enqueue)
+    unmuteDue(db, muting.now + HOUR_MS, enqueue)
+    expect(orders.at(-1)).toMatchObject({ kind: 'notify', transition: 'reopened' })
+  })
+
+  test.each([
+    ['another time', { status: 'muted', mutedUntil: 2 }, 2, ['muted']],
+    ['the same time', { status: 'muted', mutedUntil: 1 }, 1, []],
+    ['for good', { status: 'muted', mutedUntil: null }, undefined, ['muted']],
+    ['for good, without a word', { status: 'muted' }, undefined, ['muted']],
+    ['not at all', { status: 'open' }, undefined, ['unmuted']],
+    ['resolved', { status: 'resolved' }, undefined, ['resolved']],
+    ['a note only', { notes: 'wait' }, 1, ['note']],
+  ] as const)('one that is muted for a while can be muted anew: %s', (_, patch, hours, kinds) => {
+    const { db, enqueue, id } = opened()
+    const at = (hours: number) => hand.now + hours * HOUR_MS
+    const before = patchIssue(db, hand, id, { status: 'muted', mutedUntil: at(1) }, enqueue)
+    const timed = 'mutedUntil' in patch && patch.mutedUntil !== null ? { mutedUntil: at(patch.mutedUntil) } : {}
+    const after = patchIssue(db, hand, id, { ...patch, ...timed }, enqueue)
+    expect(after.mutedUntil).toBe(hours === undefined ? undefined : at(hours))
+    expect(after.history.slice(before.history.length).map(({ kind }) => kind)).toEqual([...kinds])
+    unmuteDue(db, at(3), enqueue)
+    const waits = after.mutedUntil !== undefined
+    expect(findIssue(db, 'org_a', id).status).toBe(waits ? 'open' : after.status)
+  })
+
+  test('a tool of others that mutes what is muted leaves its time alone', () => {
+    const { db, enqueue, id } = opened()
+    const detail = patchIssue(db, hand, id, { status: 'muted', mutedUntil: hand.now + HOUR_MS }, enqueue)
+    setStatus(db, hand, id, 'muted', enqueue)
+    expect(findIssue(db, 'org_a', id)).toEqual(detail)
+  })
+
+  test.each([
+    [{ status: 'muted', mutedUntil: 0 }, 'mutedUntil: must be in the future'],
+    [{ status: 'muted', mutedUntil: 366 * DAY_MS + 1 }, 'mutedUntil: must be at most 366 days ahead'],
+    [{ status: 'open', mutedUntil: 1 }, 'mutedUntil: goes with `status: "muted"`'],
+    [{ mutedUntil: 1 }, 'mutedUntil: goes with `status: "muted"`'],
+  ] as const)('%j is refused', (patch, message) => {
+    const { db, enqueue, id } = opened()
+    const before = findIssue(db, 'org_a', id)
+    const wrong = { ...patch, mutedUntil: hand.now + patch.mutedUntil }
+    expect(() => patchIssue(db, hand, id, wrong, enqueue)).toThrow(new AppError('invalid', message))
+    expect(findIssue(db, 'org_a', id)).toEqual(before)
   })
 
   test("another organization's issue is not there", () => {

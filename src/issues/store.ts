@@ -10,14 +10,12 @@ import type {
   HistoryKind,
   HistoryPayload,
   Issue,
-  IssueBulkInput,
   IssueDetail,
-  IssuePatch,
   IssueRecord,
   IssueStatus,
 } from './issue.ts'
 import { type Evaluation, REOPEN_WITHIN_MS, reconcile } from './reconcile.ts'
-import { type Actor, rewriteNotes, transition } from './transition.ts'
+import { type Actor, transition, unmute } from './transition.ts'
 
 const HISTORY_LIMIT = 500
 
@@ -44,6 +42,7 @@ const COLUMNS = [
   'lastSeenAt',
   'statusAt',
   'statusBy',
+  'mutedUntil',
   'resolutionToldAt',
   'clearWindows',
   'firing',
@@ -97,6 +96,7 @@ export function issueOf(record: IssueRecord): Issue {
     firstSeenAt: record.firstSeenAt,
     lastSeenAt: record.lastSeenAt,
     hosts: record.hosts && record.hosts.length > 0 ? record.hosts : null,
+    ...(record.mutedUntil === null ? {} : { mutedUntil: record.mutedUntil }),
   }
 }
 
@@ -183,6 +183,7 @@ function applyChange(db: Db, change: Change, enqueue: Enqueue): void {
         notificationsSent: 0,
         notes: null,
         trackerKey: null,
+        mutedUntil: null,
       }
       const record: IssueRecord = { ...change.issue, ...blank }
       const places = COLUMNS.map(() => '?').join(', ')
@@ -309,13 +310,20 @@ export interface ByHand {
 }
 
 /**
- * Changes an issue's status by hand. Fails with `notFound` when the organization has no such issue; `conflict` when its
- * status does not allow the change, or when a newer issue has replaced this resolved one.
+ * Changes an issue's status by hand; `mutedUntil` as in `transition`. Fails with `notFound` when the organization has no such
+ * issue; `conflict` when its status does not allow the change, or when a newer issue has replaced this resolved one.
  */
-export function setStatus(db: Db, hand: ByHand, issueId: string, to: IssueStatus, enqueue: Enqueue): void {
+export function setStatus(
+  db: Db,
+  hand: ByHand,
+  issueId: string,
+  to: IssueStatus,
+  enqueue: Enqueue,
+  mutedUntil?: Instant | null,
+): void {
   tx(db, () => {
     const issue = issueRecord(db, hand.orgId, issueId)
-    const changes = transition(issue, to, hand.by, hand.now)
+    const changes = transition(issue, to, hand.by, hand.now, mutedUntil)
     if (issue.status === 'resolved' && changes.length > 0) refuseRival(db, issue)
     applyChanges(db, changes, enqueue)
   })
@@ -330,16 +338,11 @@ function refuseRival(db: Db, issue: IssueRecord): void {
   if (rival) throw new AppError('conflict', `status: the issue ${rival.id} has taken over; change that one`)
 }
 
-/**
- * Applies both changes or neither: notes first, so that the notice of a resolution can quote them. Fails as `setStatus`
- * does.
- */
-export function patchIssue(db: Db, hand: ByHand, issueId: string, patch: IssuePatch, enqueue: Enqueue): IssueDetail {
-  return tx(db, () => {
-    const issue = issueRecord(db, hand.orgId, issueId)
-    if (patch.notes !== undefined) applyChanges(db, rewriteNotes(issue, patch.notes, hand.by, hand.now), enqueue)
-    if (patch.status !== undefined) setStatus(db, hand, issueId, patch.status, enqueue)
-    return findIssue(db, hand.orgId, issueId)
+/** Opens the issues of all organizations that were muted until `now` or earlier. */
+export function unmuteDue(db: Db, now: Instant, enqueue: Enqueue): void {
+  const due = prepared<[Instant], IssueRow>(db, `SELECT ${ISSUE_COLUMNS} FROM issue WHERE mutedUntil <= ?`)
+  tx(db, () => {
+    for (const row of due.all(now)) applyChanges(db, unmute(recordOf(row), now), enqueue)
   })
 }
 
@@ -348,29 +351,6 @@ export function resolveAll(db: Db, alertId: string, hand: ByHand, enqueue: Enque
   for (const { id, status } of issuesOfAlert(db, alertId, hand.now)) {
     if (status !== 'resolved') setStatus(db, hand, id, 'resolved', enqueue)
   }
-}
-
-/** How many issues have the status now, how many could not get it, and why: `index` is the index in `ids`. */
-export interface BulkResult {
-  updated: number
-  failed: number
-  errors: { index: number; error: string }[]
-}
-
-/** Changes each issue by itself: one that is unknown or can't have the status does not affect the others. */
-export function setStatuses(db: Db, hand: ByHand, { ids, status }: IssueBulkInput, enqueue: Enqueue): BulkResult {
-  return tx(db, () => {
-    const errors: BulkResult['errors'] = []
-    for (const [index, id] of ids.entries()) {
-      try {
-        setStatus(db, hand, id, status, enqueue)
-      } catch (error) {
-        if (!(error instanceof AppError)) throw error
-        errors.push({ index, error: error.message })
-      }
-    }
-    return { updated: ids.length - errors.length, failed: errors.length, errors }
-  })
 }
 
 /** Deletes old history entries; the issues stay. */

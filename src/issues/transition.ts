@@ -1,10 +1,13 @@
 import type { Finding } from '../alerts/finding.ts'
-import { type Instant, SECOND_MS } from '../core/clock.ts'
+import { DAY_MS, type Instant, SECOND_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
-import type { Change, HistoryKind, IssueRecord, IssueStatus, Notice } from './issue.ts'
+import type { Change, HistoryKind, HistoryPayload, IssueRecord, IssueStatus, Notice } from './issue.ts'
 
 /** How long the notice of a resolution by hand is delayed, so that it can be withdrawn. */
 export const RESOLUTION_DELAY_MS = 10 * SECOND_MS
+
+/** An issue can be muted for so long ahead; for longer only until somebody unmutes it. */
+const MAX_MUTED_MS = 366 * DAY_MS
 
 /** A user's id, or the name of the integration through which a user acted. */
 export type Actor = string
@@ -19,12 +22,46 @@ const BY_HAND: Record<IssueStatus, Partial<Record<IssueStatus, HistoryKind>>> = 
 
 /**
  * Changes the status by hand. Returns no change when the issue has that status already; fails with `conflict` when its
- * present one does not allow it. The store checks whether another issue has replaced a resolved one.
+ * present one does not allow it. `mutedUntil`: when a muted one opens again, null: when somebody unmutes it; left out: as a
+ * muted one stands, else null. Fails with `invalid` for a time that is past or more than 366 days ahead. The store checks
+ * whether another issue has replaced a resolved one.
  */
-export function transition(issue: IssueRecord, to: IssueStatus, by: Actor, now: Instant): Change[] {
-  if (issue.status === to) return []
-  const entry = BY_HAND[issue.status][to]
+export function transition(
+  issue: IssueRecord,
+  to: IssueStatus,
+  by: Actor,
+  now: Instant,
+  mutedUntil: Instant | null = issue.mutedUntil,
+): Change[] {
+  const until = to === 'muted' ? mutedUntil : null
+  if (issue.status === to && issue.mutedUntil === until) return []
+  if (until !== null) checkMutedUntil(until, now)
+  const entry = issue.status === to ? 'muted' : BY_HAND[issue.status][to]
   if (!entry) throw new AppError('conflict', `status: a ${issue.status} issue cannot become ${to}; open it first`)
+  const payload = { by, from: issue.status, ...(until === null ? {} : { until }) }
+  return changed(issue, { to, entry, payload, by, mutedUntil: until, now })
+}
+
+/** Opens an issue that was muted until now. */
+export function unmute(issue: IssueRecord, now: Instant): Change[] {
+  return changed(issue, { to: 'open', entry: 'unmuted', payload: { by: 'time' }, by: null, mutedUntil: null, now })
+}
+
+function checkMutedUntil(mutedUntil: Instant, now: Instant): void {
+  if (mutedUntil <= now) throw new AppError('invalid', 'mutedUntil: must be in the future')
+  if (mutedUntil > now + MAX_MUTED_MS) throw new AppError('invalid', 'mutedUntil: must be at most 366 days ahead')
+}
+
+interface Move {
+  to: IssueStatus
+  entry: HistoryKind
+  payload: HistoryPayload
+  by: Actor | null
+  mutedUntil: Instant | null
+  now: Instant
+}
+
+function changed(issue: IssueRecord, { to, entry, payload, by, mutedUntil, now }: Move): Change[] {
   // A pending notice is withdrawn when the issue leaves `resolved`, so it was never sent.
   const notifiedAt = issue.resolutionToldAt !== null && issue.resolutionToldAt <= now ? issue.resolutionToldAt : null
   const reviving = to === 'open' && issue.status !== 'acknowledged'
@@ -36,20 +73,14 @@ export function transition(issue: IssueRecord, to: IssueStatus, by: Actor, now: 
         status: to,
         statusAt: now,
         statusBy: by,
+        ...(issue.mutedUntil === mutedUntil ? {} : { mutedUntil }),
         resolutionToldAt:
           to === 'open' ? null : to === 'resolved' ? (notifiedAt ?? now + RESOLUTION_DELAY_MS) : notifiedAt,
         ...(reviving ? { clearWindows: 0 } : {}),
       },
     },
     ...(issue.status === 'resolved' ? [{ kind: 'withdraw', issueId: issue.id } as const] : []),
-    {
-      kind: 'history',
-      issueId: issue.id,
-      entry,
-      payload: { by, from: issue.status },
-      at: now,
-      notice: noticeOf(to, notifiedAt, issue.evidence),
-    },
+    { kind: 'history', issueId: issue.id, entry, payload, at: now, notice: noticeOf(to, notifiedAt, issue.evidence) },
   ]
 }
 

@@ -13,6 +13,7 @@ import type { NotifierParts } from '../integrations/delivery/notifier.ts'
 import type { Listeners } from '../integrations/inbound/listeners.ts'
 import type { Polls } from '../integrations/inbound/polls.ts'
 import type { StatusSync } from '../integrations/status/status-sync.ts'
+import { unmuteDue } from '../issues/store.ts'
 import type { Warehouse } from '../warehouse/warehouse.ts'
 import { type AutoAlertParts, autoAlertKeeper } from './auto-alerts.ts'
 import { type CheckHostsParts, checkHosts } from './check-hosts.ts'
@@ -78,6 +79,11 @@ export function jobsOf(parts: JobParts): Job[] {
         await evaluate(parts.evaluating, stopping)
         lastRuns.evaluationAt = clock.now()
       },
+    },
+    {
+      name: 'unmute issues',
+      pattern: EVERY_SECOND,
+      run: async () => unmuteDue(parts.evaluating.db, clock.now(), parts.evaluating.enqueue),
     },
     { name: 'evaluate series', pattern: '*/10 * * * * *', run: (stopping) => followSeries(parts.series, stopping) },
     { name: 'look for personal data', pattern: '3-59/10 * * * * *', run: (stopping) => scan(parts.scanning, stopping) },

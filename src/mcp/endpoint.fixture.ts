@@ -148,7 +148,10 @@ export interface McpServer extends Disposable {
 
 /** Makes the endpoint without a server, on its own database. */
 export function mcpOf(parts: Pick<McpParts, 'authenticate'>, db = memoryDb(), clock = testClock()) {
-  const rooms = { db, clock, box: testBox, enqueue() {}, checkChannels() {}, changed() {}, deleted() {} }
+  const rooms = {
+    ...{ db, clock, box: testBox, enqueue() {}, checkChannels() {}, changed() {}, deleted() {} },
+    openIssues: () => ({}),
+  }
   const bugs: [unknown, string][] = []
   const answer = mcpEndpoint({
     routes: [...alertRoutes(rooms), ...issueRoutes(rooms), ...oddRoutes(db)],

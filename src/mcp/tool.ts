@@ -3,6 +3,7 @@ import { AppError } from '../core/error.ts'
 import { Closed, parser, type TSchema, Type } from '../core/schema.ts'
 import { type JsonSchema, plain } from '../http/json-schema.ts'
 import { PERMISSIONS } from '../http/permission.ts'
+import { listed } from '../http/query-text.ts'
 import type { Call, Route } from '../http/route.ts'
 
 /** A route as a tool for assistants. */
@@ -11,8 +12,8 @@ export interface Tool {
   /** Its entry in `tools/list`. */
   entry: ToolEntry
   /**
-   * Splits arguments, which are one flat object, into the parts of a call. The route checks the body. Fails with
-   * `invalid`, naming the argument.
+   * Splits arguments, which are one flat object, into the parts of a call; a list of the query may come as one text, as in
+   * an address. The route checks the body. Fails with `invalid`, naming the argument.
    */
   read(args: Record<string, unknown>): CallParts
 }
@@ -46,6 +47,14 @@ const DESCRIBED_ELSEWHERE: Readonly<Record<string, string>> = {
   RunDetail: 'As a run of list_runs, and its attempts, steps, findings, events and errors',
   EvidenceRun: 'The run that found it: its path, headline, steps, and the events that were sent',
   Alert: 'What create_alert takes, and id, orgId, createdAt and updatedAt',
+}
+
+/** The same for what tools that write answer: a tool that reads describes it. */
+const READ_ELSEWHERE: Readonly<Record<string, string>> = {
+  ...DESCRIBED_ELSEWHERE,
+  IssueDetail: 'What get_issue answers',
+  Change: 'One of what list_changes answers',
+  Delivery: 'One of what list_deliveries answers',
 }
 
 /** The same for what is taken inside of something. */
@@ -136,12 +145,13 @@ function split(args: Record<string, unknown>, places: ReadonlyMap<string, Place>
 
 function entryOf(route: Route, inputSchema: ToolEntry['inputSchema']): ToolEntry {
   const { id, method, access, summary, description, answer } = route
+  const elsewhere = PERMISSIONS[access].writes ? READ_ELSEWHERE : DESCRIBED_ELSEWHERE
   return {
     name: toolName(id),
     title: summary,
     description: [summary, ...(description === undefined ? [] : [description])].join('. '),
     inputSchema,
-    outputSchema: { ...inliner(new Set(WRITTEN), DESCRIBED_ELSEWHERE)(answer), type: 'object' },
+    outputSchema: { ...inliner(new Set(WRITTEN), elsewhere)(answer), type: 'object' },
     annotations: {
       readOnlyHint: !PERMISSIONS[access].writes,
       destructiveHint: method === 'DELETE',
@@ -151,18 +161,22 @@ function entryOf(route: Route, inputSchema: ToolEntry['inputSchema']): ToolEntry
   }
 }
 
+const mapped = (fields: Record<string, unknown>, of: (value: unknown, name: string) => unknown) =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, of(value, name)]))
+
 /** Makes the tool of a route. Throws a plain `Error` for a route that can't be a tool, whatever the call. */
 export function toolOf(route: Route): Tool {
-  const { answer, params, query, access, asynchronous, produces } = route
+  const { answer, params, query: fields, access, asynchronous, produces } = route
   if (produces || !isObject(answer)) throw bug(route, 'its answer is not an object')
   if (PERMISSIONS[access].writes && asynchronous) throw bug(route, "it can't be tried without effect")
   const { places, schema } = inputOf(route)
-  const check = parser(Closed({ ...params?.properties, ...query?.properties, ...OPTIONS }))
+  const check = parser(Closed({ ...params?.properties, ...fields?.properties, ...OPTIONS }))
   return {
     route,
     entry: entryOf(route, schema),
     read(args) {
-      const { params, query, body, options } = split(args, places)
+      const { params, query: asked, body, options } = split(args, places)
+      const query = mapped(asked, (value, name) => listed(fields?.properties[name], value))
       check({ ...params, ...query, ...options })
       return { params, query, body: route.body ? body : undefined, dryRun: options.dryRun === true }
     },

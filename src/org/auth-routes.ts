@@ -1,6 +1,7 @@
 import { Closed, Nullable, Text, Type } from '../core/schema.ts'
 import { OK, OkSchema, publicRoute, type Route, route } from '../http/route.ts'
 import { changePassword, sessionOf } from './password.ts'
+import { forgotPassword, type ResetParts, resetPassword } from './password-reset.ts'
 import { endSession, SignedInSchema } from './session.ts'
 import { canSetUp, SetUpInputSchema, type SetUpParts, setUp } from './setup.ts'
 import { auditEverywhere, signIn } from './sign-in.ts'
@@ -23,6 +24,22 @@ const PasswordChangeSchema = Closed(
   },
 )
 
+const ForgotPasswordSchema = Closed(
+  { email: Text(1, 254) },
+  { $id: 'ForgotPassword', examples: [{ email: 'ann@example.com' }] },
+)
+
+const PasswordResetSchema = Closed(
+  {
+    token: Text(1, 200, { description: 'From the link that was mailed' }),
+    password: Type.String({ maxLength: PASSWORD_LENGTH_MAX, description: 'At least 10 characters' }),
+  },
+  {
+    $id: 'PasswordReset',
+    examples: [{ token: 'rs_3cV8yQ1mKx7Tz0Wb5Nf2Hd9Js4Lp6Rg1Ua8Eo3Ci7Yk', password: 'another horse, another staple' }],
+  },
+)
+
 const SignInMethodsSchema = Closed(
   {
     password: Type.Boolean(),
@@ -38,6 +55,41 @@ export interface AuthParts extends SetUpParts {
 }
 
 const TAG = 'Sign-in'
+
+/** Routes for those who forgot their password. */
+export function resetRoutes(parts: ResetParts): Route[] {
+  return [
+    publicRoute({
+      id: 'forgotPassword',
+      method: 'POST',
+      path: '/v1/auth/forgot',
+      tag: TAG,
+      summary: 'Mail a link to a new password, where a mail server is configured',
+      description:
+        'The answer is the same whether the address is known or not. The link works once, for an hour; a new one takes ' +
+        'the place of an earlier one. Who gets in through the company only gets none.',
+      refusals: ['rateLimited'],
+      body: ForgotPasswordSchema,
+      answer: OkSchema,
+      handle({ body: { email }, origin }) {
+        forgotPassword(parts, email, origin)
+        return OK
+      },
+    }),
+    publicRoute({
+      id: 'resetPassword',
+      method: 'POST',
+      path: '/v1/auth/reset',
+      asynchronous: true,
+      tag: TAG,
+      summary: 'Set a new password with the token of such a link; ends all sessions of the user and opens one',
+      refusals: ['unauthorized', 'forbidden', 'rateLimited', 'unavailable'],
+      body: PasswordResetSchema,
+      answer: SignedInSchema,
+      handle: ({ body, origin }) => resetPassword(parts, body, origin),
+    }),
+  ]
+}
 
 /** Routes for the set-up, signing in and out, and the caller's password. */
 export function authRoutes(parts: AuthParts): Route[] {

@@ -136,7 +136,7 @@ describe('an invitation', () => {
     const body = { email: 'Ann@example.com', role: 'admin' }
     const made = await call('POST', '/v1/org/members', { as: cast.ada.key, body })
     const { inviteToken: token, inviteUrl, member } = made.body
-    expect(inviteUrl).toBe(`https://tagwarden.example/#invite=${token}`)
+    expect(inviteUrl).toBe(`https://tagwarden.example/invite#invite=${token}`)
     expect(member).toMatchObject({ email: 'Ann@example.com', role: 'admin', status: 'invited' })
     expect((await call('GET', '/v1/whoami', { as: token })).status).toBe(401)
     expect((await accept(token, 'too short')).body.error).toStartWith('password: ')

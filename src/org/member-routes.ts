@@ -147,7 +147,7 @@ function inviteRoute({ db, clock, publicUrl, mail }: MemberParts): Route {
       const { orgId } = principal
       requireRight(principal, role, findMemberByEmail(db, orgId, email)?.role)
       const { member, token } = invite(db, clock, { orgId, email, role })
-      return { member, inviteToken: token, inviteUrl: `${publicUrl}/#invite=${token}` }
+      return { member, inviteToken: token, inviteUrl: `${publicUrl}/invite#invite=${token}` }
     },
     note: ({ body: { email, role } }) => ({ email, role }),
     target: ({ member }) => member.id,

@@ -52,7 +52,7 @@ export const InvitationSchema = Closed(
       {
         member: EXAMPLE,
         inviteToken: EXAMPLE_TOKEN,
-        inviteUrl: `https://tagwarden.example.com/#invite=${EXAMPLE_TOKEN}`,
+        inviteUrl: `https://tagwarden.example.com/invite#invite=${EXAMPLE_TOKEN}`,
       },
     ],
   },

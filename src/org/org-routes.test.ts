@@ -109,6 +109,10 @@ describe('settings', () => {
     expect(seen).toMatchObject({ name: 'Acme Inc', phoneRegions: ['DE', 'US'], webhookSecret: null })
     expect((await patch({ phoneRegions: [] })).body.phoneRegions).toEqual([])
     expect(told).toEqual(['changed', 'changed', 'changed'])
+    const currencies = [{ currency: 'EUR' }, { name: 'Acme' }, { currency: null }].map(
+      async (body) => (await patch(body)).body,
+    )
+    expect((await Promise.all(currencies)).map(({ currency }) => currency)).toEqual(['EUR', 'EUR', null])
     expect((await call('GET', '/v1/org', { as: cast.mallory.key })).body.name).toBe('Mallory and Sons')
   })
 
@@ -119,6 +123,11 @@ describe('settings', () => {
     [{ phoneRegions: ['toString'] }, 'phoneRegions[0]'],
     [{ phoneRegions: Array(51).fill('DE') }, 'phoneRegions'],
     [{ phoneRegions: 'DE' }, 'phoneRegions'],
+    [{ currency: 'Euro' }, 'currency'],
+    [{ currency: 'eur' }, 'currency'],
+    [{ currency: 'XYZ' }, 'currency'],
+    [{ currency: '' }, 'currency'],
+    [{ currency: 978 }, 'currency'],
     [{ name: '' }, 'name'],
     [{ name: '   ' }, 'name'],
     [{ name: null }, 'name'],

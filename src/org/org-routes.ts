@@ -9,6 +9,7 @@ import { OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
 import { AuditEntrySchema, auditFilterFields, listAuditEntries, writeAuditEntry } from './audit-log.ts'
 import {
+  checkCurrency,
   checkName,
   checkPhoneRegions,
   MembershipSchema,
@@ -23,6 +24,7 @@ import {
   addMember,
   consentOptInOf,
   createOrg,
+  currencyOf,
   deleteOrg,
   listMemberships,
   openWebhookSecret,
@@ -63,7 +65,16 @@ export function organizationRoutes(parts: OrganizationParts): Route[] {
 function describe({ db, box }: OrganizationParts, principal: Principal): Organization {
   const { id, name, createdAt } = requireOrg(db, principal.orgId)
   const webhookSecret = may(principal, 'seeSettings') ? openWebhookSecret(db, box, id) : null
-  return { id, name, createdAt, webhookSecret, ...privacySettings(db, id), consentOptIn: consentOptInOf(db, id) }
+  const currency = currencyOf(db, id)
+  return {
+    id,
+    name,
+    createdAt,
+    currency,
+    webhookSecret,
+    ...privacySettings(db, id),
+    consentOptIn: consentOptInOf(db, id),
+  }
 }
 
 function membershipRoutes({ db, box, clock }: OrganizationParts): Route[] {
@@ -130,6 +141,7 @@ function settingsRoutes(parts: OrganizationParts): Route[] {
       body: OrganizationPatchSchema,
       answer: OrganizationSchema,
       handle({ principal, body }) {
+        checkCurrency(body.currency ?? null)
         checkPhoneRegions(body.phoneRegions ?? [])
         checkPiiPatterns(body.piiPatterns ?? [])
         updateOrg(db, principal.orgId, body)

@@ -33,6 +33,9 @@ export const OrganizationSchema = Closed(
     id: Type.String(),
     name: Type.String(),
     createdAt: InstantSchema,
+    currency: Nullable(
+      Type.String({ description: 'What impact values are amounts in (ISO 4217); null: a unit of your own' }),
+    ),
     webhookSecret: Nullable(Type.String({ description: 'Null for callers below admin' })),
     phoneRegions: Type.Array(Type.String(), {
       description: 'Countries (ISO 3166-1 alpha-2) whose national phone numbers are looked for',
@@ -49,6 +52,7 @@ export const OrganizationSchema = Closed(
         id: 'org_01ke7jhv00p5s9c2g4w8e6m1xr',
         name: 'Acme',
         createdAt: 1_767_614_400_000,
+        currency: 'EUR',
         webhookSecret: null,
         phoneRegions: ['DE'],
         piiPatterns: [{ name: 'employee', pattern: 'EMP-[0-9]{6}' }],
@@ -68,6 +72,9 @@ export const OrganizationInputSchema = Closed(
 export const OrganizationPatchSchema = Closed(
   {
     name: Type.Optional(OrgNameSchema),
+    currency: Type.Optional(
+      Nullable(Type.String({ maxLength: 3, description: 'ISO 4217, in capitals; null: a unit of your own' })),
+    ),
     phoneRegions: Type.Optional(
       Type.Array(Type.String({ maxLength: 2 }), { maxItems: 50, description: 'ISO 3166-1 alpha-2, in capitals' }),
     ),
@@ -97,6 +104,12 @@ export const MembershipSchema = Closed(
   { $id: 'Membership', examples: [{ id: 'org_01ke7jhv00p5s9c2g4w8e6m1xr', name: 'Acme', role: 'owner' }] },
 )
 export type Membership = Static<typeof MembershipSchema>
+
+/** What users change about themselves. */
+export const WhoamiPatchSchema = Closed(
+  { name: Text(1, NAME_LENGTH_MAX) },
+  { $id: 'WhoamiPatch', examples: [{ name: 'Ann Example' }] },
+)
 
 /** The user and organization that a request acts as. */
 export const WhoamiSchema = Closed(
@@ -128,6 +141,12 @@ export const WhoamiSchema = Closed(
     ],
   },
 )
+
+/** Fails with `invalid` for what is no currency. */
+export function checkCurrency(currency: string | null): void {
+  if (currency === null || Intl.supportedValuesOf('currency').includes(currency)) return
+  throw new AppError('invalid', 'currency: is not a currency code of ISO 4217, such as EUR')
+}
 
 /** Fails with `invalid`, naming the first region that has no known numbering plan. */
 export function checkPhoneRegions(regions: readonly string[]): void {

@@ -2,6 +2,7 @@ import { AppError } from '../core/error.ts'
 import type { Origin } from '../http/origin.ts'
 import type { Principal } from '../http/principal.ts'
 import { tx } from '../store/database.ts'
+import { endReset } from './password-reset.ts'
 import { endSessionsOf } from './session.ts'
 import { auditEverywhere, type SignInParts } from './sign-in.ts'
 import { hashPassword, verifyPassword } from './user.ts'
@@ -15,7 +16,7 @@ export function sessionOf({ sessionId }: Principal): string {
 const wrong = () => new AppError('forbidden', 'currentPassword: is not the present password')
 
 /**
- * Changes the caller's password and ends all other sessions of the user. Fails with `forbidden` when the current
+ * Changes the caller's password and ends all other sessions of the user, and a link to a new password. Fails with `forbidden` when the current
  * password is wrong, `conflict` for an API key and for users without a password, `rateLimited` after too many tries,
  * `invalid` when the new one does not fit.
  */
@@ -40,6 +41,7 @@ export async function changePassword(
     if (find.get(userId)?.passwordHash !== user.passwordHash) throw wrong()
     db.prepare('UPDATE user SET passwordHash = ? WHERE id = ?').run(passwordHash, userId)
     endSessionsOf(db, userId, { except: sessionId })
+    endReset(db, userId)
     const entry = { act: 'changePassword', userId, address: origin.address }
     auditEverywhere(parts, userId, entry, orgId)
   })

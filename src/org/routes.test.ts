@@ -52,6 +52,8 @@ describe('permissions', () => {
 
   const routes: [string, string, unknown, Expected][] = [
     ['GET', '/v1/whoami', undefined, everybody],
+    ['PATCH', '/v1/whoami', { name: 'New' }, { ...everybody, viewer: 403, readOnly: 403 }],
+    ['PATCH', '/v1/whoami', {}, { ...fullKeys, member: 400, admin: 400, owner: 400, otherOrg: 400 }],
     ['GET', '/v1/orgs', undefined, everybody],
     ['GET', '/v1/org', undefined, everybody],
     ['GET', '/v1/keys', undefined, everybody],
@@ -122,6 +124,7 @@ test('only admins see the webhook secret', async () => {
     phoneRegions: [],
     piiPatterns: [],
     consentOptIn: false,
+    currency: null,
   }
   const webhookSecret = openWebhookSecret(db, testBox, cast.orgId)
   const seen = async ({ key }: Person) => (await call('GET', '/v1/org', { as: key })).body

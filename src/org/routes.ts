@@ -8,9 +8,9 @@ import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import type { Db } from '../store/database.ts'
 import { type NewAuditEntry, writeAuditEntry } from './audit-log.ts'
 import { type KeyInput, KeyInputSchema, KeySchema, NewKeySchema } from './key.ts'
-import { WhoamiSchema } from './org.ts'
+import { WhoamiPatchSchema, WhoamiSchema } from './org.ts'
 import { auditEverywhere } from './sign-in.ts'
-import { createKey, findUser, type KeyOwner, listKeys, requireOrg, revokeKey } from './store.ts'
+import { createKey, findUser, type KeyOwner, listKeys, renameUser, requireOrg, revokeKey } from './store.ts'
 
 const ListQuery = Closed(pagingFields)
 const KeyList = Closed({ keys: Type.Array(KeySchema), nextCursor: Nullable(Type.String()) }, { $id: 'KeyList' })
@@ -42,6 +42,21 @@ export function orgRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
       tool: true,
       answer: WhoamiSchema,
       handle: ({ principal }) => whoami(db, principal),
+    }),
+    route({
+      id: 'changeWhoami',
+      method: 'PATCH',
+      path: '/v1/whoami',
+      access: 'own',
+      tag: 'Organization',
+      summary: 'Change the own name, which all organizations of the user see',
+      body: WhoamiPatchSchema,
+      answer: WhoamiSchema,
+      handle({ principal, body: { name } }) {
+        renameUser(db, principal.userId, name)
+        return whoami(db, principal)
+      },
+      note: ({ body: { name } }) => ({ name }),
     }),
     ...keyRoutes({ db, clock }),
   ]

@@ -93,19 +93,21 @@ export function rotateWebhookSecret(db: Db, box: SecretBox, orgId: string): stri
   return secret
 }
 
-/** Changes the given fields. Fails with `invalid` on a blank name. */
+/** Changes the given fields; a currency that is null is removed. Fails with `invalid` on a blank name. */
 export function updateOrg(
   db: Db,
   orgId: string,
-  { name, phoneRegions, piiPatterns, consentOptIn }: OrganizationPatch,
+  { name, currency, phoneRegions, piiPatterns, consentOptIn }: OrganizationPatch,
 ): void {
   db.prepare(
-    `UPDATE org SET name = ifnull(@name, name), phoneRegions = ifnull(@phoneRegions, phoneRegions),
+    `UPDATE org SET name = ifnull(@name, name), currency = iif(@hasCurrency, @currency, currency), phoneRegions = ifnull(@phoneRegions, phoneRegions),
        piiPatterns = ifnull(@piiPatterns, piiPatterns), consentOptIn = ifnull(@consentOptIn, consentOptIn)
      WHERE id = @orgId`,
   ).run({
     orgId,
     name: name === undefined ? null : checkName(name, 'name'),
+    hasCurrency: Number(currency !== undefined),
+    currency: currency ?? null,
     phoneRegions: phoneRegions === undefined ? null : JSON.stringify([...new Set(phoneRegions)]),
     piiPatterns: piiPatterns === undefined ? null : JSON.stringify(piiPatterns),
     consentOptIn: consentOptIn === undefined ? null : Number(consentOptIn),
@@ -207,6 +209,11 @@ export function createOwner(db: Db, clock: Clock, { orgId, ...owner }: NewUser &
     addMember(db, clock, { orgId, userId: user.id, role: 'owner' })
     return user
   })
+}
+
+/** Changes the name that a user shows in all organizations. Fails with `invalid` on a blank one. */
+export function renameUser(db: Db, userId: string, name: string): void {
+  db.prepare('UPDATE user SET name = ? WHERE id = ?').run(checkName(name, 'name'), userId)
 }
 
 /** Returns the user; null when there is none. */
@@ -362,6 +369,12 @@ export function orgsWithPrivacy(db: Db): string[] {
   )
     .all()
     .map(({ id }) => id)
+}
+
+/** Returns what impact values of the organization are amounts in (ISO 4217); null: a unit of its own. */
+export function currencyOf(db: Db, orgId: string): string | null {
+  const find = prepared<[string], { currency: string | null }>(db, 'SELECT currency FROM org WHERE id = ?')
+  return find.get(orgId)?.currency ?? null
 }
 
 /** Returns whether visitors of the organization's domains must opt in; false when there is no such organization. */

@@ -81,3 +81,8 @@ export function prepared<Bound extends unknown[], Row = unknown>(db: Db, sql: st
   }
   return statement as Database.Statement<Bound, Row>
 }
+
+/** Returns the pattern of `LIKE … ESCAPE '\'` for values that contain the text. */
+export function likePattern(text: string): string {
+  return `%${text.replace(/[\\%_]/g, '\\$&')}%`
+}

@@ -37,13 +37,15 @@ export function findDelivery(db: Db, orgId: string, id: string): DeliveryRecord 
 export interface DeliveryFilter {
   issueId?: string
   status?: DeliveryRecord['status']
+  /** Only about issues of one of these domains; null or left out: all. */
+  domainIds?: readonly string[] | null
 }
 
 /** Newest first, those before the place `after` (a `seq`); at most `limit + 1`, so that the caller sees if more follow. */
 export function listDeliveries(
   db: Db,
   orgId: string,
-  { issueId, status }: DeliveryFilter,
+  { issueId, status, domainIds = null }: DeliveryFilter,
   { after, limit }: { after: string | number | null; limit: number },
 ): DeliveryRecord[] {
   return db
@@ -51,9 +53,14 @@ export function listDeliveries(
       `SELECT ${DELIVERY_COLUMNS} FROM delivery
        WHERE orgId = @orgId AND (@issueId IS NULL OR issueId = @issueId) AND (@status IS NULL OR status = @status)
          AND (@after IS NULL OR seq < @after)
+         AND (@domainIds IS NULL OR issueId IN (
+           SELECT id FROM issue WHERE orgId = @orgId AND domainId IN (SELECT value FROM json_each(@domainIds))))
        ORDER BY seq DESC LIMIT @limit + 1`,
     )
-    .all({ orgId, issueId: issueId ?? null, status: status ?? null, after, limit })
+    .all({
+      ...{ orgId, issueId: issueId ?? null, status: status ?? null, after, limit },
+      domainIds: domainIds && JSON.stringify(domainIds),
+    })
 }
 
 /** Deliveries that ended; what still waits is kept. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/clock.ts'
 import { Closed, Nullable, OneOf, Type } from '../../core/schema.ts'
+import { domainIdsNamed } from '../../domains/project-store.ts'
 import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../../http/paging.ts'
 import { ById, type Route, route } from '../../http/route.ts'
 import type { Db } from '../../store/database.ts'
@@ -14,6 +15,9 @@ const DeliveryList = Closed(
 )
 const DeliveryQuery = Closed({
   issueId: Type.Optional(Type.String()),
+  projectId: Type.Optional(
+    Type.String({ maxLength: 100, description: 'Only about issues of domains of this project' }),
+  ),
   status: Type.Optional(OneOf(DELIVERY_STATUSES)),
   ...pagingFields,
 })
@@ -29,12 +33,15 @@ export function deliveryRoutes({ db, clock }: { db: Db; clock: Clock }): Route[]
       tag,
       summary: 'What was sent, to whom, and how it went; newest first',
       description: 'Targets are left empty for viewers.',
+      refusals: ['notFound'],
       tool: true,
       query: DeliveryQuery,
       answer: DeliveryList,
-      handle({ principal, query: { cursor, limit = DEFAULT_LIMIT, ...filter } }) {
+      handle({ principal, query: { cursor, limit = DEFAULT_LIMIT, projectId, ...filter } }) {
+        const { orgId } = principal
         const after = decodeCursor(cursor, 1)?.[0] ?? null
-        const rows = listDeliveries(db, principal.orgId, filter, { after, limit })
+        const domainIds = domainIdsNamed(db, orgId, { projectId })
+        const rows = listDeliveries(db, orgId, { ...filter, domainIds }, { after, limit })
         const { items, nextCursor } = page(rows, limit, ({ seq }) => [seq])
         return { deliveries: items.map((row) => describeDelivery(row, principal)), nextCursor }
       },
