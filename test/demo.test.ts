@@ -1,34 +1,8 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { PROGRAM, until } from './process.ts'
+import { until } from './process.ts'
+import { startDemo } from './web/demo.ts'
 
 setDefaultTimeout(300_000)
-
-/** What the demo prints, as it prints it. */
-async function startDemo() {
-  const child = Bun.spawn([...PROGRAM, 'demo', '--listen', '127.0.0.1:0'], { stdout: 'pipe', stderr: 'pipe' })
-  let printed = ''
-  const read = async (stream: ReadableStream<Uint8Array>) => {
-    const decoder = new TextDecoder()
-    for await (const part of stream) printed += decoder.decode(part)
-  }
-  void read(child.stdout)
-  void read(child.stderr)
-  const [, url = '', key = ''] = await until('the address of the demo', () =>
-    /look at\s+(http:\S+?)\/#key=(\w[\w-]*)&demo/.exec(printed),
-  )
-  const get = async (path: string) => {
-    const response = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } })
-    return response.ok ? response.json() : null
-  }
-  return {
-    get,
-    printed: () => printed,
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGTERM')
-      await child.exited
-    },
-  }
-}
 
 test('the demo shows each answer on its data: what broke, what caused it, what is given away, what is missing', async () => {
   await using demo = await startDemo()

@@ -24,7 +24,7 @@ interface Found {
 }
 
 /** Addresses of the dashboard, which shows its page by the address. */
-const DASHBOARD = [
+export const DASHBOARD = [
   ...['/', '/setup', '/login', '/reset', '/invite', '/issues', '/issues/{id}', '/alerts', '/alerts/{id}', '/signals'],
   ...['/domains', '/domains/{id}', '/domains/{id}/{setup|live|hostnames|vendors|sampling|settings}'],
   ...['/explore/{dictionary|events|journeys|performance|execution|labels|orders}', '/explore/sessions/{id}'],

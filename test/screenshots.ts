@@ -1,0 +1,70 @@
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { Page } from 'puppeteer-core'
+import { startBrowser } from './browser/chromium.ts'
+import { addressesOf } from './web/addresses.ts'
+import { startDemo } from './web/demo.ts'
+import { openScreen } from './web/screen.ts'
+
+/*
+ * Pictures of every page of the demo, in both themes and three widths, and a contact sheet of each, in `dist/screenshots`.
+ * Arguments: parts of addresses; only those pages are taken.
+ */
+
+const FOLDER = resolve(import.meta.dir, '../dist/screenshots')
+const THEMES = ['light', 'dark'] as const
+const WIDTHS = [360, 1280, 1920]
+const HEIGHT = 900
+/** Time for the first issues of the demo. */
+const UNTIL_FULL_MS = 15_000
+
+const wanted = process.argv.slice(2)
+await using demo = await startDemo()
+await using chromium = await startBrowser()
+await using screen = await openScreen(demo.url, chromium.browser)
+await Bun.sleep(UNTIL_FULL_MS)
+await rm(FOLDER, { recursive: true, force: true })
+const addresses = (await addressesOf(demo.get)).filter(
+  (address) => wanted.length === 0 || wanted.some((part) => address.includes(part)),
+)
+for (const theme of THEMES) {
+  for (const width of WIDTHS) await takeAll(screen.page, theme, width)
+}
+for (const line of new Set(screen.trouble)) console.log(`trouble: ${line}`)
+
+async function takeAll(page: Page, theme: string, width: number): Promise<void> {
+  const folder = join(FOLDER, `${theme}-${width}`)
+  await mkdir(folder, { recursive: true })
+  await page.setViewport({ width, height: HEIGHT })
+  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }])
+  await screen.open(demo.link)
+  for (const address of addresses) {
+    await page.goto(demo.url + address)
+    // The stream stays open, so the network is never idle: a page is ready when nothing of it is loading.
+    await page.waitForFunction(() => document.querySelector('h1') && !document.querySelector('[aria-busy=true]'))
+    const name =
+      address === '/'
+        ? 'overview'
+        : address
+            .slice(1)
+            .replaceAll('/', '-')
+            .replace(/_[\da-z]{20,}/, '')
+    const path = join(folder, `${name}.png`) as `${string}.png`
+    await page.screenshot({ path, fullPage: true })
+    console.log(path)
+  }
+  await contactSheet(page, folder)
+}
+
+/** One picture with all pictures of the folder. */
+async function contactSheet(page: Page, folder: string): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.png')).sort()
+  const figures = names.map((name) => `<figure><img src="${name}"><figcaption>${name}</figcaption></figure>`)
+  const style = `body { display: grid; grid-template-columns: repeat(5, 360px); gap: 16px; font: 14px sans-serif }
+    figure { margin: 0 } img { width: 360px; height: 480px; object-fit: cover; object-position: top; border: 1px solid #999 }`
+  const file = join(folder, 'contact-sheet.html')
+  await writeFile(file, `<style>${style}</style>${figures.join('')}`)
+  await page.setViewport({ width: 1920, height: HEIGHT })
+  await page.goto(`file://${file}`)
+  await page.screenshot({ path: `${folder}.png`, fullPage: true })
+}

@@ -1,0 +1,45 @@
+import { PROGRAM, until } from '../process.ts'
+
+/** It imports three weeks first. */
+const START_MS = 180_000
+
+export interface Demo extends AsyncDisposable {
+  url: string
+  /** The API key that its link signs in with. */
+  key: string
+  /** The path of the link that signs in. */
+  link: string
+  /** Returns the answer to GET; null when it is refused. */
+  get(path: string): ReturnType<Response['json']>
+  /** All that it printed so far. */
+  printed(): string
+}
+
+/** Starts the demo as its users do, with another port. Its environment is `env` and the present one. */
+export async function startDemo(env: Record<string, string> = {}): Promise<Demo> {
+  const child = Bun.spawn([...PROGRAM, 'demo', '--listen', '127.0.0.1:0'], {
+    ...{ stdout: 'pipe', stderr: 'pipe' },
+    env: { ...process.env, ...env },
+  })
+  let printed = ''
+  const read = async (stream: ReadableStream<Uint8Array>) => {
+    const decoder = new TextDecoder()
+    for await (const part of stream) printed += decoder.decode(part)
+  }
+  void read(child.stdout)
+  void read(child.stderr)
+  const isUp = () => /look at\s+(http:\S+?)\/#key=(\w[\w-]*)&demo/.exec(printed)
+  const [, url = '', key = ''] = await until('the address of the demo', isUp, START_MS)
+  return {
+    ...{ url, key, link: `/#key=${key}&demo` },
+    async get(path) {
+      const response = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } })
+      return response.ok ? response.json() : null
+    },
+    printed: () => printed,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGTERM')
+      await child.exited
+    },
+  }
+}
