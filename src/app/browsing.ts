@@ -9,7 +9,6 @@ import { pathsOf } from '../data-folder/paths.ts'
 import { FlowRuns } from '../flows/flow-runs.ts'
 import type { Rules } from '../flows/rule-findings.ts'
 import { RunFiles } from '../flows/run-files.ts'
-import { failCutOffRuns } from '../flows/run-store.ts'
 import type { Enqueue } from '../issues/issue.ts'
 import { membersOf } from '../labels/store.ts'
 import type { Base } from './base.ts'
@@ -35,7 +34,6 @@ export function openBrowsing({ config, clock, report }: Base, needs: Needs): Bro
   const { stores, collecting, enqueue, privacyOf } = needs
   const { db, box } = stores
   const paths = pathsOf(config.data)
-  failCutOffRuns(db, clock.now())
   const browsers = new Browsers({
     chromium: config.chromium,
     folder: paths.browsers,

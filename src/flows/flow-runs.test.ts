@@ -23,6 +23,7 @@ import {
   findFlowTest,
   forgetClosedSecrets,
   keptFlowTest,
+  listFlowTests,
   updateFlowTest,
 } from './store.ts'
 import { readFlowTest } from './test-input.ts'
@@ -327,4 +328,20 @@ test('without a Chromium a run is refused with what to do, and all else works', 
   const { id } = (await app.call('POST', '/v1/flows/tests', { body: INPUT })).body
   const refused = await app.call('POST', `/v1/flows/tests/${id}/run`, { body: {} })
   expect(refused).toMatchObject({ status: 409, body: { error: expect.stringContaining('TAGWARDEN_CHROMIUM') } })
+})
+
+test('a list of large tests has pages that are shorter than asked for, and every test once', () => {
+  const { db, orgId, make } = world()
+  const large = { title: 'Large', steps: [{ ...STEPS[0], type: 'navigate', note: 'x'.repeat(1_000_000) }] }
+  const made = Array.from({ length: 7 }, () => make({ recording: large, expectations: [] }).id).sort()
+  const pages: string[][] = []
+  let cursor: string | undefined
+  do {
+    const { tests, nextCursor } = listFlowTests(db, orgId, { cursor, limit: 50 })
+    pages.push(tests.map(({ id }) => id))
+    cursor = nextCursor ?? undefined
+  } while (cursor !== undefined)
+  expect(pages.map(({ length }) => length)).toEqual([5, 2])
+  expect(pages.flat()).toEqual(made)
+  expect(listFlowTests(db, orgId, { limit: 2 }).tests).toHaveLength(2)
 })

@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { type Browsers, FAULT_OF_OURS, type OwnBrowsing } from '../browser/browsers.ts'
+import { UnderWay } from '../browser/under-way.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import { type Clock, SECOND_MS } from '../core/clock.ts'
 import { AppError, messageOf } from '../core/error.ts'
@@ -17,7 +18,16 @@ import { withStartUrl } from './recording.ts'
 import { type Rules, ruleFindings } from './rule-findings.ts'
 import type { RunEvent } from './run.ts'
 import type { RunFiles } from './run-files.ts'
-import { beginAttempt, endRun, findRun, type KeptRun, type RunFacts, summaryOf, waitingRuns } from './run-store.ts'
+import {
+  beginAttempt,
+  endRun,
+  failCutOffRuns,
+  findRun,
+  type KeptRun,
+  type RunFacts,
+  summaryOf,
+  waitingRuns,
+} from './run-store.ts'
 import { type KeptFlowTest, keptFlowTest, learn, openSecrets, versionOf } from './store.ts'
 import type { WalkMessage, WalkPlan } from './walk-plan.ts'
 import { Walked } from './walked.ts'
@@ -47,38 +57,34 @@ interface Attempt {
 
 /** Carries out the runs that wait, each in a browser of its own when there is a place. One for each program. */
 export class FlowRuns {
-  private readonly stopping = new AbortController()
-  private readonly underWay = new Map<string, { testId: string; cancel: AbortController; ended: Promise<void> }>()
+  private readonly underWay = new UnderWay<KeptRun>()
 
-  constructor(private readonly parts: FlowRunParts) {}
+  /** Runs that a stop or a kill cut off are failed. */
+  constructor(private readonly parts: FlowRunParts) {
+    failCutOffRuns(parts.db, parts.clock.now())
+  }
 
   /** Begins what waits. Returns at once. */
   start(): void {
-    if (this.stopping.signal.aborted) return
+    if (this.underWay.isClosed) return
     for (const run of waitingRuns(this.parts.db)) {
-      if (this.underWay.has(run.id)) continue
-      const cancel = new AbortController()
-      const ended = this.carryOut(run, AbortSignal.any([this.stopping.signal, cancel.signal]))
-        .catch((error) => this.failFor(run, error))
-        .finally(() => this.underWay.delete(run.id))
-      this.underWay.set(run.id, { testId: run.testId, cancel, ended })
+      this.underWay.begin(run, (stopping) => this.carryOut(run, stopping).catch((fault) => this.failFor(run, fault)))
     }
   }
 
   /** Ends the runs of a test that was deleted. */
   cancel(testId: string): void {
-    for (const run of this.underWay.values()) if (run.testId === testId) run.cancel.abort()
+    this.underWay.cancel((run) => run.testId === testId)
   }
 
   /** Resolves when nothing is under way. */
-  async idle(): Promise<void> {
-    while (this.underWay.size > 0) await Promise.all([...this.underWay.values()].map(({ ended }) => ended))
+  idle(): Promise<void> {
+    return this.underWay.idle()
   }
 
   /** Cuts off what is under way; the next start says so of it. */
-  async close(): Promise<void> {
-    this.stopping.abort()
-    await this.idle()
+  close(): Promise<void> {
+    return this.underWay.close()
   }
 
   private async carryOut(run: KeptRun, stopping: AbortSignal): Promise<void> {

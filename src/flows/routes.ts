@@ -4,7 +4,7 @@ import { AppError } from '../core/error.ts'
 import { Closed, Int, Nullable, Text, Type } from '../core/schema.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { findDomain } from '../domains/store.ts'
-import { DEFAULT_LIMIT, decodeCursor, page, pagingFields } from '../http/paging.ts'
+import { DEFAULT_LIMIT, pagingFields } from '../http/paging.ts'
 import { may } from '../http/permission.ts'
 import type { Principal } from '../http/principal.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
@@ -85,9 +85,8 @@ function readingRoutes(db: Db): Route[] {
       query: Closed(pagingFields),
       answer: FlowTestList,
       handle({ principal, query: { cursor, limit = DEFAULT_LIMIT } }) {
-        const rows = listFlowTests(db, principal.orgId, decodeCursor(cursor, 1)?.[0] ?? null, limit)
-        const { items, nextCursor } = page(rows, limit, ({ id }) => [id])
-        return { tests: items.map((test) => describe(test, principal)), nextCursor }
+        const { tests, nextCursor } = listFlowTests(db, principal.orgId, { cursor, limit })
+        return { tests: tests.map((test) => describe(test, principal)), nextCursor }
       },
     }),
     route({

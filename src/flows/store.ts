@@ -3,6 +3,7 @@ import { AppError } from '../core/error.ts'
 import { newId } from '../core/id.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { nextTime } from '../core/timetable.ts'
+import { decodeCursor, page } from '../http/paging.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
 import type { KnownElement } from './element.ts'
 import type { FlowTest, FlowTestKey, TestStatus } from './flow-test.ts'
@@ -10,6 +11,8 @@ import type { FlowTestSettings } from './test-input.ts'
 
 /** The most flow tests an organization can have. */
 const MAX_FLOW_TESTS = 1000
+/** A page of a list ends behind the test with which its recordings pass so many characters: one may have a million. */
+const MAX_PAGE_SIZE = 4 * 2 ** 20
 
 /** A flow test, and what is kept of it beside what is shown. */
 export interface KeptFlowTest {
@@ -81,16 +84,27 @@ export function keptFlowTest(db: Db, { orgId, id }: FlowTestKey): KeptFlowTest {
 export const findFlowTest = (db: Db, key: FlowTestKey): FlowTest => keptFlowTest(db, key).test
 
 /**
- * Returns the tests whose ids follow `after` (null: from the first), oldest first; at most `limit + 1`, so that the
- * caller sees whether more follow.
+ * Returns one page of tests, oldest first: fewer than `limit` where their recordings are large. Fails with `invalid` for a
+ * cursor of another list.
  */
-export function listFlowTests(db: Db, orgId: string, after: string | number | null, limit: number): FlowTest[] {
-  return prepared<[object], TestRow>(
-    db,
-    `${TESTS} WHERE orgId = @orgId AND (@after IS NULL OR flowTest.id > @after) ORDER BY flowTest.id LIMIT @limit + 1`,
-  )
-    .all({ orgId, after, limit })
-    .map((row) => keptOf(row).test)
+export function listFlowTests(
+  db: Db,
+  orgId: string,
+  { cursor, limit }: { cursor?: string | undefined; limit: number },
+): { tests: FlowTest[]; nextCursor: string | null } {
+  const after = decodeCursor(cursor, 1)?.[0] ?? null
+  const sql = `${TESTS} WHERE orgId = @orgId AND (@after IS NULL OR flowTest.id > @after) ORDER BY flowTest.id LIMIT @limit + 1`
+  const tests: FlowTest[] = []
+  let most = limit
+  let size = 0
+  for (const row of prepared<[object], TestRow>(db, sql).iterate({ orgId, after, limit })) {
+    if (size > MAX_PAGE_SIZE) most = tests.length
+    tests.push(keptOf(row).test)
+    if (tests.length > most) break
+    size += row.recording.length
+  }
+  const { items, nextCursor } = page(tests, most, ({ id }) => [id])
+  return { tests: items, nextCursor }
 }
 
 /** Returns the tests of all organizations that are due by their schedules at `now`, the longest due first. */

@@ -275,8 +275,10 @@ function resolve({ alert, now }: Evaluation, issue: IssueRecord, window: Window)
  */
 function report(evaluation: Evaluation, issue: IssueRecord, finding: Finding | null): Change[] {
   const { alert, now, window, windowStartAt } = evaluation
-  const isEarly = !window.complete && !issueKindOf(alert.alertType).countsFirings
-  if (isEarly || windowStartAt <= issue.firedWindowAt) return []
+  const { countsFirings, tellsAgainAfterMs = 0 } = issueKindOf(alert.alertType)
+  const isEarly = !window.complete && !countsFirings
+  const sinceMs = windowStartAt - issue.firedWindowAt
+  if (isEarly || sinceMs <= 0 || sinceMs < tellsAgainAfterMs) return []
   const notice: Notice | null = issue.status === 'open' ? { transition: 'repeated', finding, delayMs: 0 } : null
   return [
     { kind: 'update', issueId: issue.id, values: { firedWindowAt: windowStartAt } },

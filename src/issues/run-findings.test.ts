@@ -63,16 +63,33 @@ describe('findings of runs', () => {
 
   test('continue an issue while runs find the same, and end with the first that does not', () => {
     const { db, end, told } = world()
-    for (let run = 0; run < 3; run++) end([missing])
+    for (let run = 0; run < 3; run++) end([missing], { at: NOON + run * 12 * HOUR_MS })
     expect(told()).toEqual(['opened', 'repeated', 'repeated'])
-    expect(onlyIssue(db)).toMatchObject({ status: 'open', occurrences: 3, lastSeenAt: NOON + 2 * MINUTE_MS })
-    end([])
+    expect(onlyIssue(db)).toMatchObject({ status: 'open', occurrences: 3, lastSeenAt: NOON + 24 * HOUR_MS })
+    end([], { at: NOON + 25 * HOUR_MS })
     expect(told()).toEqual(['resolved'])
     const issue = onlyIssue(db)
     expect(issue).toMatchObject({ status: 'resolved', statusBy: null, occurrences: 3 })
     const { history } = findIssue(db, 'org_a', issue.id)
     expect(history.map(({ kind }) => kind)).toEqual(['opened', 'fired', 'fired', 'resolved'])
     expect(history.at(-1)?.payload).toMatchObject({ reason: 'the latest run is without it' })
+  })
+
+  test('are told again after 12 hours at the earliest, however often runs find them', () => {
+    const { db, end, told } = world()
+    for (let run = 0; run < 60; run++) end([missing], { at: NOON + run * 30 * MINUTE_MS })
+    expect(told()).toEqual(['opened', 'repeated', 'repeated'])
+    const issue = onlyIssue(db)
+    expect(issue).toMatchObject({ occurrences: 60, lastSeenAt: NOON + 59 * 30 * MINUTE_MS })
+    const { history } = findIssue(db, 'org_a', issue.id)
+    expect(history.map(({ kind, createdAt }) => [kind, createdAt])).toEqual([
+      ['opened', NOON],
+      ['fired', NOON + 12 * HOUR_MS],
+      ['fired', NOON + 24 * HOUR_MS],
+    ])
+    // Another trouble of the same test is told at once.
+    end([missing, failed], { at: NOON + 60 * 30 * MINUTE_MS })
+    expect(told()).toEqual(['opened'])
   })
 
   test('reopen what was resolved', () => {

@@ -16,4 +16,6 @@ export interface IssueKind extends OfAlertType {
   evidence: Omit<Evidence, 'good'> & Partial<Pick<Evidence, 'good'>>
   /** True when the next run without a finding ends its issue; otherwise quiet time does. */
   clearsAtOnce?: boolean
+  /** An issue that goes on is told again, and stands in its history again, this much later at the earliest; default 0. */
+  tellsAgainAfterMs?: number
 }

@@ -1,8 +1,12 @@
+import { HOUR_MS } from '../../core/clock.ts'
 import type { IssueKind } from './kind.ts'
+
+/** A run may come every few minutes, and nobody needs its message each time: as with anomalies. */
+const TOLD_AGAIN_MS = 12 * HOUR_MS
 
 /** A kind whose issues are about what a run found, and not about counts of events. */
 const ofRuns = (kind: string, title: string, unit: { one: string; many: string }): IssueKind => ({
-  ...{ kind, title, countsFirings: false, clearsAtOnce: true },
+  ...{ kind, title, countsFirings: false, clearsAtOnce: true, tellsAgainAfterMs: TOLD_AGAIN_MS },
   unit: { ...unit, meaning: 'runs with it' },
   words: {
     title: ({ name, finding }) => `${name}: ${finding.summary}`,

@@ -1,0 +1,50 @@
+import { expect, test } from 'bun:test'
+import { UnderWay } from './under-way.ts'
+
+/** Work that goes on until it is told to stop, or ended by hand. */
+function world() {
+  const underWay = new UnderWay<{ id: string }>()
+  const log: string[] = []
+  const ends = new Map<string, () => void>()
+  const begin = (id: string) =>
+    underWay.begin({ id }, async (stopping) => {
+      log.push(`begin ${id}`)
+      await new Promise<void>((resolve) => {
+        ends.set(id, resolve)
+        stopping.addEventListener('abort', () => resolve())
+      })
+      log.push(stopping.aborted ? `stop ${id}` : `end ${id}`)
+    })
+  return { underWay, log, ends, begin }
+}
+
+test('each is done once at a time, and again when it has ended', async () => {
+  const { underWay, log, ends, begin } = world()
+  await underWay.idle()
+  begin('a')
+  begin('a')
+  ends.get('a')?.()
+  await underWay.idle()
+  begin('a')
+  expect(log).toEqual(['begin a', 'end a', 'begin a'])
+})
+
+test('one is cancelled, and others go on', async () => {
+  const { underWay, log, ends, begin } = world()
+  begin('a')
+  begin('b')
+  underWay.cancel(({ id }) => id === 'a')
+  await Promise.resolve()
+  ends.get('b')?.()
+  await underWay.idle()
+  expect(log).toEqual(['begin a', 'begin b', 'stop a', 'end b'])
+})
+
+test('all end when it is closed, and none is begun afterwards', async () => {
+  const { underWay, log, begin } = world()
+  begin('a')
+  begin('b')
+  await underWay.close()
+  begin('c')
+  expect([log, underWay.isClosed]).toEqual([['begin a', 'begin b', 'stop a', 'stop b'], true])
+})
