@@ -1,9 +1,10 @@
 import { version } from '../../package.json'
 import { type Browsers, FAULT_OF_OURS, type OwnBrowsing } from '../browser/browsers.ts'
+import { UnderWay } from '../browser/under-way.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import { type Clock, HOUR_MS } from '../core/clock.ts'
 import { messageOf } from '../core/error.ts'
-import { membersOfNamed } from '../flows/match.ts'
+import { type LabelMembers, membersOfNamed } from '../flows/match.ts'
 import type { Enqueue } from '../issues/issue.ts'
 import { AUDIT } from '../issues/kinds/run-kinds.ts'
 import { applyRunFindings } from '../issues/run-findings.ts'
@@ -40,8 +41,7 @@ const CRAWL_MAX_MS = 6 * HOUR_MS
 
 /** Carries out the audits that wait. */
 export class Audits {
-  private readonly stop = new AbortController()
-  private readonly underWay = new Map<string, Promise<void>>()
+  private readonly underWay = new UnderWay<KeptAudit & { id: string }>()
 
   /** Audits that a stop or a kill cut off are ended. */
   constructor(private readonly parts: AuditsParts) {
@@ -56,42 +56,39 @@ export class Audits {
   /** Queues what is due, and begins what waits; returns at once. */
   start(): void {
     const { db, clock, report } = this.parts
-    if (this.stop.signal.aborted || this.fault() !== null) return
+    if (this.underWay.isClosed || this.fault() !== null) return
     queueDueAudits(db, clock.now(), (error) => report(error, 'an audit that is due'))
     for (const kept of waitingAudits(db)) {
-      const { id } = kept.audit
-      if (this.underWay.has(id)) continue
-      const work = this.carryOut(kept)
-        .catch((fault: unknown) => this.failFor(kept, fault))
-        .finally(() => this.underWay.delete(id))
-      this.underWay.set(id, work)
+      this.underWay.begin({ ...kept, id: kept.audit.id }, (stopping) =>
+        this.carryOut(kept, stopping).catch((fault: unknown) => this.failFor(kept, fault)),
+      )
     }
   }
 
   /** Resolves when no audit is under way. */
-  async idle(): Promise<void> {
-    await Promise.all(this.underWay.values())
+  idle(): Promise<void> {
+    return this.underWay.idle()
   }
 
   /** Ends the audits under way, which are failed with what they saw; those that wait are begun after the next start. */
-  async close(): Promise<void> {
-    this.stop.abort()
-    await this.idle()
+  close(): Promise<void> {
+    return this.underWay.close()
   }
 
-  private async carryOut(kept: KeptAudit): Promise<void> {
+  private async carryOut(kept: KeptAudit, stopping: AbortSignal): Promise<void> {
     const { db, clock, browsers, privacyOf } = this.parts
     const { orgId, audit } = kept
     const tally = new Tally()
     let judge: PageJudge | null = null
+    let labels: LabelMembers = {}
     let told: { error: string | null } | null = null
     const gone = new AbortController()
     const { error } = await browsers.run<CrawlPlan, CrawlMessage>({
       ...{ orgId, task: 'crawl', limitMs: CRAWL_MAX_MS },
-      plan: (own) => planOf(audit, own),
-      stopping: AbortSignal.any([this.stop.signal, gone.signal]),
+      plan: (own) => planOf(audit, labels, own),
+      stopping: AbortSignal.any([stopping, gone.signal]),
       onStart() {
-        const labels = membersOfNamed(audit.expect, membersOf(db, orgId))
+        labels = membersOfNamed(audit.expect, membersOf(db, orgId))
         judge = pageJudge(audit.expect, labels, privacyOf(orgId))
         if (!beginAudit(db, audit.id, clock.now())) gone.abort()
       },
@@ -104,7 +101,7 @@ export class Audits {
       },
     })
     // It waits on: the next start begins it.
-    if (judge === null && this.stop.signal.aborted) return
+    if (judge === null && stopping.aborted) return
     const ended = told as { error: string | null } | null
     this.end(kept, tally, error ?? (ended ? ended.error : 'the crawl ended without its last word'))
   }
@@ -144,9 +141,9 @@ export class Audits {
   }
 }
 
-function planOf(audit: Audit, own: OwnBrowsing): CrawlPlan {
+function planOf(audit: Audit, labels: LabelMembers, own: OwnBrowsing): CrawlPlan {
   const { device, vendorRequests, consent, startUrls, sitemap, include, exclude } = audit
-  const { maxPages, maxDepth, respectRobots, delayMs, settleMs } = audit
+  const { maxPages, maxDepth, respectRobots, delayMs, settleMs, expect } = audit
   return {
     browsing: {
       ...own,
@@ -156,6 +153,7 @@ function planOf(audit: Audit, own: OwnBrowsing): CrawlPlan {
       userAgentSuffix: `Tagwarden/${version}`,
     },
     ...{ startUrls, sitemap, include, exclude, maxPages, maxDepth, respectRobots, delayMs, settleMs },
+    ...{ expect, labels },
     consent: { mode: consent.mode, selectors: consent.selectors ?? [] },
   }
 }

@@ -1,5 +1,7 @@
 import type { BrowsingOptions } from '../browser/browsing.ts'
 import type { Consent } from '../browser/consent.ts'
+import type { LabelMembers } from '../flows/match.ts'
+import type { ExpectedPage } from './audit.ts'
 
 /** One crawl: all that the browser process is told. */
 export interface CrawlPlan {
@@ -15,6 +17,10 @@ export interface CrawlPlan {
   respectRobots: boolean
   delayMs: number
   settleMs: number
+  /** What pages are expected to send: it is waited for. */
+  expect: readonly ExpectedPage[]
+  /** The members of each label that is named in it. */
+  labels: LabelMembers
   consent: Omit<Consent, 'mode'> & { mode: Consent['mode'] | 'compare' }
 }
 

@@ -1,5 +1,5 @@
 import type { AuditPage, Differences } from './audit.ts'
-import { isFailed } from './judge-page.ts'
+import { isFailed } from './expected-page.ts'
 
 const DIFFERENCES_MAX = 1000
 

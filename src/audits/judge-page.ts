@@ -1,12 +1,12 @@
-import { compilePattern } from '../conditions/pattern.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import { joinWords } from '../conditions/words.ts'
 import { capitalized } from '../core/text.ts'
 import { duplicatesIn } from '../flows/duplicates.ts'
 import { demandOf, deviationOf, eventName, expectedName, timesText } from '../flows/finding-words.ts'
-import { type CompiledExpectation, compileExpectations, type LabelMembers } from '../flows/match.ts'
+import type { CompiledExpectation, LabelMembers } from '../flows/match.ts'
 import type { AuditPage, ExpectedPage } from './audit.ts'
 import type { PageEvent, SeenPage } from './crawl-plan.ts'
+import { expectedOf } from './expected-page.ts'
 
 /** What is wrong with one page; on several pages the same is one finding. */
 export interface PageFault {
@@ -27,18 +27,12 @@ export interface PageJudge {
 
 /** `labels`: the members of each label that is named. */
 export function pageJudge(expect: readonly ExpectedPage[], labels: LabelMembers, privacy: Privacy): PageJudge {
-  const compiled = compileExpectations(
-    expect.map(({ path: _, ...expectation }) => expectation),
-    labels,
-  )
-  const paths = expect.map(({ path }) => (path === undefined ? null : compilePattern(path)))
+  const expected = expectedOf(expect, labels)
   return {
     judge(seen) {
       const { events, beforeConsent, ...about } = seen
-      const { pathname } = new URL(seen.url)
-      const asked = isFailed(seen) ? [] : compiled.filter(({ index }) => paths[index]?.matches(pathname) ?? true)
       const faults = [
-        ...asked.flatMap((one) => [...tooFew(one, events, privacy), ...tooMany(one, events, privacy)]),
+        ...expected(seen).flatMap((one) => [...tooFew(one, events, privacy), ...tooMany(one, events, privacy)]),
         ...repeated(events, privacy),
       ]
       const of = (...kinds: readonly string[]) => faults.filter(({ kind }) => kinds.includes(kind))
@@ -54,10 +48,6 @@ export function pageJudge(expect: readonly ExpectedPage[], labels: LabelMembers,
     },
   }
 }
-
-/** True for a page without an answer, or with a status from 400. */
-export const isFailed = ({ error, status }: Pick<AuditPage, 'error' | 'status'>): boolean =>
-  error !== null || status === null || status >= 400
 
 function counted(events: readonly PageEvent[]): AuditPage['tags'] {
   const groups = Map.groupBy(events, ({ vendor, event, account }) => JSON.stringify([vendor, event, account]))

@@ -2,7 +2,8 @@ import { maskPersonal } from '../conditions/mask.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import type { FoundInRun } from '../issues/run-findings.ts'
 import type { AuditPage, AuditSummary } from './audit.ts'
-import { isFailed, type PageFault } from './judge-page.ts'
+import { isFailed } from './expected-page.ts'
+import type { PageFault } from './judge-page.ts'
 
 /** What is counted of an audit's pages while they come. */
 export class Tally {

@@ -8,6 +8,8 @@ export interface WebFile {
   /** Where it was in the end, after redirects. */
   url: string
   status: number
+  /** `Retry-After`; null: it named none. */
+  retryAfter: string | null
   /** As it is behind `Content-Encoding`; cut at the limit. */
   body: Uint8Array
 }
@@ -39,7 +41,8 @@ export async function readWebFile(url: string, options: WebFileOptions, stopping
       const next = response.status >= 300 && response.status < 400 ? response.headers.get('location') : null
       const target = next === null ? null : URL.parse(next, at)
       if (target === null || !/^https?:$/.test(target.protocol)) {
-        return { url: at, status: response.status, body: await bodyOf(response, options.maxBytes) }
+        const retryAfter = response.headers.get('retry-after')
+        return { url: at, status: response.status, retryAfter, body: await bodyOf(response, options.maxBytes) }
       }
       await response.body?.cancel()
       at = target.href

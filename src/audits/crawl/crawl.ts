@@ -9,6 +9,7 @@ import { pageAddress, siteOf } from './address.ts'
 import { Frontier } from './frontier.ts'
 import { Pace } from './pace.ts'
 import { PageLoaders, type SeenLoad } from './page-loaders.ts'
+import { Patience } from './patience.ts'
 import { ROBOTS_MAX_BYTES } from './robots.ts'
 import { RobotsBook } from './robots-book.ts'
 import { readSitemap, SITEMAP_MAX_BYTES } from './sitemap.ts'
@@ -24,14 +25,27 @@ const ADDRESSES_PER_PAGE = 10
 /** Crawls the pages of a site, and tells of each as it was seen. */
 export const crawl: Task<CrawlPlan, CrawlMessage> = async (plan, tell, stopping) => {
   await using browsing = await openBrowsing(plan.browsing, stopping)
-  const lost = new AbortController()
-  browsing.gone.then((why) => lost.abort(new Error(why)))
-  const ended = AbortSignal.any([stopping, lost.signal])
+  await crawlIn(browsing, plan, tell, stopping)
+}
+
+/** The same in a browser that is open. */
+export async function crawlIn(
+  browsing: Browsing,
+  plan: CrawlPlan,
+  tell: (message: CrawlMessage) => void,
+  stopping: AbortSignal,
+): Promise<void> {
+  const over = new AbortController()
+  const end = (why: string) => over.abort(new Error(why))
+  browsing.gone.then(end)
+  const ended = AbortSignal.any([stopping, over.signal])
   try {
-    tell({ kind: 'done', error: await new Crawl(browsing, plan, tell, ended).run() })
+    const fault = await new Crawl(browsing, plan, tell, ended, end).run()
+    ended.throwIfAborted()
+    tell({ kind: 'done', error: fault })
   } catch (error) {
     stopping.throwIfAborted()
-    tell({ kind: 'done', error: messageOf(lost.signal.aborted ? lost.signal.reason : error) })
+    tell({ kind: 'done', error: messageOf(over.signal.aborted ? over.signal.reason : error) })
   }
 }
 
@@ -39,9 +53,12 @@ class Crawl {
   private readonly frontier: Frontier
   private readonly robots: RobotsBook
   private readonly pace = new Pace()
+  private readonly patience = new Patience(this.pace)
   private readonly sites = new Set<string>()
   private readonly starts = new Set<string>()
   private told = 0
+  /** Why an address was not looked at; null: none was left out. */
+  private refusal: string | null = null
   private readonly loaders: PageLoaders
 
   constructor(
@@ -49,6 +66,8 @@ class Crawl {
     private readonly plan: CrawlPlan,
     private readonly tell: (message: CrawlMessage) => void,
     private readonly stopping: AbortSignal,
+    /** Ends the crawl before its time. */
+    private readonly end: (why: string) => void,
   ) {
     const include = plan.include.map(compilePattern)
     const exclude = plan.exclude.map(compilePattern)
@@ -69,7 +88,7 @@ class Crawl {
     for (let depth = 0; this.frontier.waiting > 0 && this.told < this.plan.maxPages; depth++) {
       await this.lookAtLevel(this.frontier.level(), depth)
     }
-    return null
+    return this.told === 0 && this.refusal !== null ? `No page could be looked at: ${this.refusal}` : null
   }
 
   private begin(): string | null {
@@ -98,8 +117,16 @@ class Crawl {
 
   private read(url: string, maxBytes: number): Promise<WebFile> {
     const { outboundCa: ca, userAgentSuffix: userAgent } = this.plan.browsing
-    const { browsing } = this
-    return readWebFile(url, { browsing, ca, userAgent, maxBytes, limitMs: FILE_MS }, this.stopping)
+    const { browsing, stopping } = this
+    return this.asked(siteOf(url), async () => {
+      await this.pace.turn(siteOf(url), 0, stopping)
+      return readWebFile(url, { browsing, ca, userAgent, maxBytes, limitMs: FILE_MS }, stopping)
+    })
+  }
+
+  /** What a host answers that is not busy, or no longer. */
+  private asked<A extends { status: number | null; retryAfter: string | null }>(host: string, ask: () => Promise<A>) {
+    return this.patience.ask(host, ask, this.end)
   }
 
   /** Links are added in the order of the pages that have them, whichever was loaded first. */
@@ -138,12 +165,17 @@ class Crawl {
   private async lookAt(address: string, depth: number): Promise<readonly string[]> {
     const robots = await this.robots.of(address)
     if (!robots.allows(address)) {
-      if (this.starts.has(address)) this.tellPage(refusedPage(address, depth, robots.fault))
+      const why = robots.fault === null ? 'robots.txt does not allow it' : `robots.txt can't be read: ${robots.fault}`
+      this.refusal ??= why
+      if (this.starts.has(address)) this.tellPage(refusedPage(address, depth, why))
       return []
     }
     const delayMs = Math.max(this.plan.delayMs, robots.delayMs)
     const turn = () => this.pace.turn(siteOf(address), delayMs, this.stopping)
-    const load = await this.loaders.load(address, turn)
+    const load = await this.asked(siteOf(address), async () => {
+      const seen = await this.loaders.load(address, turn)
+      return { ...seen, status: seen.after.status, retryAfter: seen.after.retryAfter }
+    })
     const url = this.pageOf(address, load.after)
     if (url === null) return []
     this.tellPage(seenPage(url, depth, load))
@@ -166,8 +198,7 @@ class Crawl {
   }
 }
 
-function refusedPage(url: string, depth: number, fault: string | null): SeenPage {
-  const error = fault === null ? 'robots.txt does not allow it' : `robots.txt can't be read: ${fault}`
+function refusedPage(url: string, depth: number, error: string): SeenPage {
   return {
     ...{ url, status: null, depth, title: '', loadMs: 0, bytes: 0, requests: 0, error },
     ...{ events: [], beforeConsent: [], errors: [] },

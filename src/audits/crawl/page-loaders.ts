@@ -3,6 +3,8 @@ import type { Browsing } from '../../browser/browsing.ts'
 import type { Consent } from '../../browser/consent.ts'
 import { answerConsent } from '../../browser/consent-banner.ts'
 import type { CrawlPlan } from '../crawl-plan.ts'
+import { type Expected, expectedOf } from '../expected-page.ts'
+import { isBusy } from './patience.ts'
 import { CrawlTab, type Load, type OnLoaded } from './tab.ts'
 
 /** A banner is waited for by the first page that is loaded; on others it is there soon, or was answered before. */
@@ -20,12 +22,15 @@ export class PageLoaders {
   private readonly idle: PageLoader[] = []
   private consented: Promise<BrowserContext> | null = null
   private isFirst = true
+  private readonly expected: Expected
 
   constructor(
     private readonly browsing: Browsing,
     private readonly plan: CrawlPlan,
     private readonly stopping: AbortSignal,
-  ) {}
+  ) {
+    this.expected = expectedOf(plan.expect, plan.labels)
+  }
 
   /**
    * Loads a page: with `compare` twice, and once more where a banner had to be answered first. `turn` is awaited before each
@@ -57,8 +62,8 @@ export class PageLoaders {
       // Cookies of its own, so that what fires without consent is seen on every page.
       this.consented ??= this.browsing.browser.createBrowserContext()
       const tab = this.newTab(await this.consented)
-      loader = new PageLoader(this.newTab(shared), tab, answer({ mode: 'accept', selectors }))
-    } else loader = new PageLoader(null, this.newTab(shared), answer({ mode, selectors }))
+      loader = new PageLoader(this.newTab(shared), tab, answer({ mode: 'accept', selectors }), this.expected)
+    } else loader = new PageLoader(null, this.newTab(shared), answer({ mode, selectors }), this.expected)
     this.all.push(loader)
     return loader
   }
@@ -80,6 +85,7 @@ class PageLoader {
     private readonly without: CrawlTab | null,
     private readonly tab: CrawlTab,
     private readonly answer: OnLoaded,
+    private readonly expected: Expected,
   ) {}
 
   /** Number of the first request that it still needs; null: it needs none. */
@@ -89,14 +95,18 @@ class PageLoader {
 
   async load(address: string, turn: () => Promise<void>): Promise<SeenLoad> {
     await turn()
-    if (!this.without) return { before: null, after: await this.tab.load(address, this.answer) }
-    const before = await this.without.load(address, async () => false)
-    if (!before.isHtml) return { before, after: before }
+    if (!this.without) return { before: null, after: await this.tab.load(address, this.answer, this.expected) }
+    const before = await this.without.load(
+      address,
+      async () => false,
+      () => [],
+    )
+    if (!before.isHtml || isBusy(before.status)) return { before, after: before }
     await turn()
-    const first = await this.tab.load(address, this.answer)
+    const first = await this.tab.load(address, this.answer, this.expected)
     if (!first.changed) return { before, after: first }
     // What fired before the banner was answered is not what fires with consent.
     await turn()
-    return { before, after: await this.tab.load(address, this.answer) }
+    return { before, after: await this.tab.load(address, this.answer, this.expected) }
   }
 }

@@ -12,7 +12,7 @@ const LOC = /<(?:([\w-]+):)?loc\b[^>]{0,200}>(?:\s{0,200}<!\[CDATA\[([\s\S]{0,21
 const ROOT = /<(?:([\w-]+):)?(urlset|sitemapindex)\b/
 
 export interface SitemapOptions {
-  read(url: string): Promise<WebFile>
+  read(url: string): Promise<Pick<WebFile, 'status' | 'body'>>
   /** Takes an address of a page; false: no more are wanted. */
   take(address: string): boolean
 }

@@ -6,13 +6,15 @@ import type { SeenRequest } from '../../browser/traffic.ts'
 import { within } from '../../browser/waiting.ts'
 import { messageOf } from '../../core/error.ts'
 import { cutText } from '../../core/text.ts'
+import { unmet } from '../../flows/match.ts'
 import type { PageEvent } from '../crawl-plan.ts'
+import type { Expected } from '../expected-page.ts'
 import { loadFault } from './load-fault.ts'
 import { readPage } from './read-page.ts'
 
 /** What a page has to load, to be consented to and to become silent. */
 export const PAGE_MS = 20_000
-/** Longer than this nobody waits for silence once a page is loaded. */
+/** Longer than this nobody waits for silence once a page is loaded, and sent what is expected of it. */
 const SILENCE_MAX_MS = 10_000
 /** For what a page is asked, and for leaving it: longer takes only one whose scripts never end. */
 const ASK_MS = 5000
@@ -27,6 +29,8 @@ export interface Load {
   /** Address of the document in the end, after redirects; null: there was none. */
   url: string | null
   status: number | null
+  /** `Retry-After`; null: it named none. */
+  retryAfter: string | null
   /** False for what is no HTML, such as a file. */
   isHtml: boolean
   title: string
@@ -64,7 +68,7 @@ export class CrawlTab {
    * Loads a page, waits for its silence, reads it and leaves it, so that what it sends when it is left is its own. Never
    * fails for what the page did; fails when the browser is gone or `stopping` is aborted.
    */
-  async load(address: string, onLoaded: OnLoaded): Promise<Load & { changed: boolean }> {
+  async load(address: string, onLoaded: OnLoaded, expected: Expected): Promise<Load & { changed: boolean }> {
     const page = await this.open()
     const { traffic } = this.browsing
     const from = (traffic.requests.at(-1)?.number ?? 0) + 1
@@ -79,8 +83,7 @@ export class CrawlTab {
     this.stopping.throwIfAborted()
     const isThere = this.documents.length > 0
     const changed = isThere && failed === null && (await this.within(left(), onLoaded(page), false))
-    const { settleMs, stopping } = this
-    if (isThere) await traffic.quiet(settleMs, Math.min(SILENCE_MAX_MS, left()), stopping, this.id)
+    if (isThere) await this.settle(from, left(), failed === null ? expected : () => [])
     const read = isThere && this.isHtml() ? await this.within(ASK_MS, readPage(page), null) : null
     const hangs = isThere && this.isHtml() && read === null
     await this.leave(page, from, hangs)
@@ -89,6 +92,7 @@ export class CrawlTab {
     const document = this.documents.at(-1)
     return {
       ...{ url: document?.url() ?? null, status: document?.status() ?? null, isHtml: this.isHtml() },
+      retryAfter: document?.headers()['retry-after'] ?? null,
       ...{ title: read?.title ?? '', links: read?.links ?? [], loadMs, changed },
       bytes: seen.reduce((sum, { bytes }) => sum + bytes, 0),
       requests: seen.length,
@@ -96,6 +100,25 @@ export class CrawlTab {
       events: this.events(from),
       errors: this.errors,
     }
+  }
+
+  /** Waits for what the page is expected to send, then for its silence. */
+  private async settle(from: number, atMostMs: number, expected: Expected): Promise<void> {
+    const document = this.documents.at(-1)
+    const page = { url: document?.url() ?? '', status: document?.status() ?? null, error: null }
+    const asked = expected(page)
+    const began = performance.now()
+    const waited = () => performance.now() - began
+    const patience = () => {
+      const events = this.events(from).map((event) => ({ ...event, step: 0 }))
+      return Math.max(0, ...unmet(asked, events).map(({ expectation }) => expectation.withinMs))
+    }
+    const { settleMs, stopping, id } = this
+    while (asked.length > 0 && Math.min(patience(), atMostMs) > waited()) {
+      await sleep(LOOK_MS, undefined, { signal: stopping })
+    }
+    const most = Math.min(SILENCE_MAX_MS, Math.max(1, atMostMs - waited()))
+    await this.browsing.traffic.quiet(settleMs, most, stopping, id)
   }
 
   /** Closes the tab; the next load opens another. */

@@ -1,0 +1,75 @@
+import { expect, test } from 'bun:test'
+import { Pace } from './pace.ts'
+import { Patience } from './patience.ts'
+
+/** Each address with its answers in turn, of which the last one stays; `503:7`: asks for a pause of 7 s. */
+async function asked(addresses: readonly string[][]) {
+  const pauses: number[] = []
+  const why: string[] = []
+  const patience = new Patience({ rest: (_host, pauseMs) => void pauses.push(pauseMs) })
+  const statuses: (number | null)[] = []
+  for (const answers of addresses) {
+    const left = [...answers]
+    const ask = async () => {
+      const [status, retryAfter = null] = (left.length > 1 ? (left.shift() ?? '') : (left[0] ?? '')).split(':')
+      return { status: status === 'null' ? null : Number(status), retryAfter }
+    }
+    statuses.push((await patience.ask('shop.example', ask, (sentence) => why.push(sentence))).status)
+    if (why.length > 0) break
+  }
+  return { statuses, pauses, why }
+}
+
+test.each<[string, string[][], Awaited<ReturnType<typeof asked>>]>([
+  [
+    'a host that answers',
+    [['200'], ['404'], ['500'], ['null']],
+    { statuses: [200, 404, 500, null], pauses: [], why: [] },
+  ],
+  ['one that is busy once', [['429', '200']], { statuses: [200], pauses: [5000], why: [] }],
+  ['one that is busy twice', [['503', '429', '200']], { statuses: [200], pauses: [5000, 10_000], why: [] }],
+  ['one that names its pause', [['429:7', '200']], { statuses: [200], pauses: [7000], why: [] }],
+  ['one that names none that can be read', [['429:soon', '200']], { statuses: [200], pauses: [5000], why: [] }],
+  ['a time that is over', [['503:Mon, 05 Jan 2026 12:00:00 GMT', '200']], { statuses: [200], pauses: [0], why: [] }],
+  ['one page that is always busy', [['503:1'], ['200']], { statuses: [503, 200], pauses: [1000, 1000, 1000], why: [] }],
+  [
+    'busy, and busy again later',
+    [
+      ['429', '200'],
+      ['429', '200'],
+    ],
+    { statuses: [200, 200], pauses: [5000, 5000], why: [] },
+  ],
+  [
+    'one that is always busy',
+    [['429:0'], ['429:0'], ['429:0'], ['200']],
+    {
+      statuses: [429, 429, 429],
+      pauses: Array(9).fill(0),
+      why: ['shop.example answered with status 429 for 3 addresses in a row, each asked for 3 times'],
+    },
+  ],
+  [
+    'one that wants an hour',
+    [['200'], ['503:3600'], ['200']],
+    {
+      ...{ statuses: [200, 503], pauses: [] },
+      why: ['shop.example answered with status 503 and asked for a pause of 3600 s'],
+    },
+  ],
+])('%s', async (_name, addresses, outcome) => {
+  expect(await asked(addresses)).toEqual(outcome)
+})
+
+test('nobody’s turn comes while a host is left in peace, also of those that waited already', async () => {
+  const pace = new Pace()
+  const { signal } = new AbortController()
+  await pace.turn('a.example', 30, signal)
+  const began = performance.now()
+  const waiting = [pace.turn('a.example', 30, signal), pace.turn('a.example', 30, signal)]
+  pace.rest('a.example', 200)
+  pace.rest('a.example', 50)
+  await pace.turn('b.example', 30, signal)
+  const ends = await Promise.all(waiting.map((one) => one.then(() => performance.now() - began)))
+  for (const ms of ends) expect(ms).toBeGreaterThanOrEqual(199)
+})

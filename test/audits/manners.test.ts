@@ -1,0 +1,196 @@
+import { afterAll, afterEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { crawlIn } from '../../src/audits/crawl/crawl.ts'
+import type { CrawlMessage, CrawlPlan, SeenPage } from '../../src/audits/crawl-plan.ts'
+import type { Browsing } from '../../src/browser/browsing.ts'
+import { browse, browsingOptions } from '../browser/browsing.ts'
+
+setDefaultTimeout(120_000)
+
+type Answer = (origin: string, nth: number) => Response
+const html = (body = '') =>
+  new Response(`<!doctype html><title>Shop</title>${body}`, { headers: { 'content-type': 'text/html' } })
+const busy = (status: number, retryAfter: string) =>
+  new Response('', { status, headers: { 'retry-after': retryAfter } })
+const links = (...paths: string[]) => html(paths.map((path) => `<a href="${path}">x</a>`).join(''))
+const locs = (kind: 'sitemapindex' | 'urlset', ...urls: string[]) =>
+  new Response(`<${kind}>${urls.map((url) => `<loc>${url}</loc>`).join('')}</${kind}>`)
+
+/** What the site answers, by path; put there by each test. Others are not found. */
+let site: Record<string, Answer> = {}
+/** When each path was asked for. */
+let asked: Record<string, number[]> = {}
+const shop = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  fetch(request) {
+    const { pathname, origin } = new URL(request.url)
+    const times = [...(asked[pathname] ?? []), performance.now()]
+    asked[pathname] = times
+    return site[pathname]?.(origin, times.length) ?? new Response('', { status: 404 })
+  },
+})
+/** A private server at the same port, which nobody may reach. */
+const reached: string[] = []
+const inner = Bun.serve({
+  hostname: '127.0.0.2',
+  port: shop.port ?? 0,
+  fetch(request) {
+    reached.push(request.url)
+    return html('private')
+  },
+})
+
+/** Addresses that `turning.test` has, one after the other; the last one stays. */
+let turns: string[] = []
+let browsing: Promise<Browsing> | null = null
+const shared = () => {
+  browsing ??= browse({}, { resolve: async () => [(turns.length > 1 ? turns.shift() : turns[0]) ?? '127.0.0.1'] })
+  return browsing
+}
+afterEach(() => {
+  expect(reached).toEqual([])
+  site = {}
+  asked = {}
+  turns = []
+})
+afterAll(async () => {
+  await (await browsing)?.[Symbol.asyncDispose]()
+  await shop.stop(true)
+  await inner.stop(true)
+})
+
+const at = (path: string, host = '127.0.0.1') => `http://${host}:${shop.port}${path}`
+
+async function crawled(plan: Partial<CrawlPlan>) {
+  const told: CrawlMessage[] = []
+  await crawlIn(
+    await shared(),
+    {
+      ...{ browsing: await browsingOptions('', { userAgentSuffix: 'Tagwarden/test' }), startUrls: [], sitemap: null },
+      ...{ maxPages: 50, maxDepth: 1, include: [], exclude: [], respectRobots: true, delayMs: 0, settleMs: 0 },
+      ...{ expect: [], labels: {}, consent: { mode: 'none', selectors: [] }, ...plan },
+    },
+    (message) => void told.push(message),
+    new AbortController().signal,
+  )
+  const pages = told.flatMap((message): SeenPage[] => (message.kind === 'page' ? [message.page] : []))
+  const last = told.at(-1)
+  return {
+    pages: pages.map(({ url, status, error }) => [new URL(url).pathname, status, error]),
+    events: pages.flatMap(({ events }) => events.map(({ event }) => event)),
+    error: last?.kind === 'done' ? last.error : undefined,
+  }
+}
+
+const gaps = (path: string) => (asked[path] ?? []).slice(1).map((time, n) => time - (asked[path]?.[n] ?? 0))
+
+test('a page that is busy is asked for again when its host says, and told once', async () => {
+  site = {
+    '/': () => links('/a'),
+    '/a': (_, nth) => (nth === 1 ? busy(429, '1') : nth === 2 ? busy(503, '1') : html()),
+  }
+  const { pages, error } = await crawled({ startUrls: [at('/')] })
+  expect({ pages, error }).toEqual({
+    pages: [
+      ['/', 200, null],
+      ['/a', 200, null],
+    ],
+    error: null,
+  })
+  expect(gaps('/a').length).toBe(2)
+  for (const ms of gaps('/a')) expect(ms).toBeGreaterThan(950)
+})
+
+test('a page that stays busy is told with its status, and others are seen', async () => {
+  site = { '/': () => links('/a', '/b', '/c'), '/a': () => busy(503, '0'), '/b': () => html(), '/c': () => html() }
+  const { pages, error } = await crawled({ startUrls: [at('/')] })
+  expect(pages.sort()).toEqual([
+    ['/', 200, null],
+    ['/a', 503, null],
+    ['/b', 200, null],
+    ['/c', 200, null],
+  ])
+  expect([asked['/a']?.length, error]).toEqual([3, null])
+})
+
+test('a host that stays busy ends the crawl, which keeps what it saw', async () => {
+  const paths = Array.from({ length: 20 }, (_, n) => `/p/${n}`)
+  site = { '/': () => links(...paths), ...Object.fromEntries(paths.map((path) => [path, () => busy(429, '0')])) }
+  const { pages, error } = await crawled({ startUrls: [at('/')] })
+  expect(pages[0]).toEqual(['/', 200, null])
+  expect(error).toMatch(/^127\.0\.0\.1:\d+ answered with status 429 for 3 addresses in a row/)
+  expect(Object.keys(asked).length).toBeLessThan(10)
+})
+
+test('a host that asks for an hour is left alone at once', async () => {
+  site = { '/': () => links('/a'), '/a': () => busy(503, '3600') }
+  const { error } = await crawled({ startUrls: [at('/')] })
+  expect(error).toMatch(/answered with status 503 and asked for a pause of 3600 s$/)
+  expect(asked['/a']?.length).toBe(1)
+})
+
+test('robots.txt and sitemaps are asked for again, too', async () => {
+  site = {
+    '/robots.txt': (_, nth) => (nth === 1 ? busy(503, '0') : new Response('User-agent: *\nDisallow: /b')),
+    '/map.xml': (origin, nth) => (nth === 1 ? busy(429, '0') : locs('urlset', `${origin}/a`, `${origin}/b`)),
+    '/a': () => html(),
+  }
+  const { pages, error } = await crawled({ sitemap: at('/map.xml') })
+  expect({ pages, error }).toEqual({ pages: [['/a', 200, null]], error: null })
+})
+
+const CANT = "robots.txt can't be read: host turning.test resolves to a loopback address"
+
+test.each<[string, string[], Partial<CrawlPlan>, object]>([
+  [
+    'a sitemap',
+    ['127.0.0.2'],
+    { sitemap: at('/map.xml', 'turning.test') },
+    { pages: [], error: expect.stringMatching(/map\.xml can't be read: host turning\.test resolves to a loopback/) },
+  ],
+  [
+    'a file of a sitemap, the second time',
+    ['127.0.0.1', '127.0.0.2'],
+    { sitemap: at('/index.xml', 'turning.test') },
+    { pages: [], error: expect.stringMatching(/index\.xml names no page that may be looked at/) },
+  ],
+  [
+    'robots.txt',
+    ['127.0.0.2'],
+    { startUrls: [at('/', 'turning.test')] },
+    { pages: [['/', null, expect.stringContaining(CANT)]], error: null },
+  ],
+  [
+    'robots.txt behind a sitemap',
+    ['127.0.0.1', '127.0.0.2'],
+    { sitemap: at('/map.xml', 'turning.test') },
+    { pages: [], error: expect.stringContaining(`No page could be looked at: ${CANT}`) },
+  ],
+  [
+    'a page behind robots.txt',
+    ['127.0.0.1', '127.0.0.2'],
+    { startUrls: [at('/', 'turning.test')] },
+    { pages: [['/', null, expect.stringContaining('host turning.test resolves to a loopback address')]], error: null },
+  ],
+])('%s is not read where its name is another address', async (_name, addresses, plan, outcome) => {
+  turns = addresses
+  site = {
+    '/index.xml': (origin) => locs('sitemapindex', `${origin}/map.xml`),
+    '/map.xml': (origin) => locs('urlset', `${origin}/a`),
+    '/': () => html(),
+    '/a': () => html(),
+  }
+  const { pages, error } = await crawled(plan)
+  expect({ pages, error } as object).toEqual(outcome)
+})
+
+test('what a page is expected to send is waited for, as long as it may take', async () => {
+  const late = `<script>setTimeout(() => navigator.sendBeacon('https://www.google-analytics.com/g/collect?v=2&tid=G-1&en=late'), 1500)</script>`
+  site = { '/late': () => html(late) }
+  const expected = { vendor: 'Google Analytics 4', event: 'late' }
+  const seen = async (expect: CrawlPlan['expect']) => (await crawled({ startUrls: [at('/late')], expect })).events
+  expect(await seen([expected])).toEqual(['late'])
+  expect(await seen([{ ...expected, withinMs: 0 }])).toEqual([])
+  expect(await seen([{ ...expected, path: '^/other' }])).toEqual([])
+  expect(await seen([{ ...expected, max: 0 }])).toEqual([])
+})
