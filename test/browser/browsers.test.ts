@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Browsers } from '../../src/browser/browsers.ts'
 import { processesOf } from '../../src/browser/memory.ts'
 import { temporaryFolder, until } from '../process.ts'
+import { commandOf, isAlive, pids } from '../processes.ts'
 import type { TestPlan } from './browsing-task.ts'
 import { installedChromium } from './installed-chromium.ts'
 
@@ -66,25 +67,9 @@ async function run(of: Browsers, { after = 'end', orgId = 'org_1', limitMs = 60_
 
 /** Processes of browsers of these tests that run: all that name the folder. */
 function processes(): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
+  return pids()
     .filter((pid) => commandOf(pid).includes(inFolder) || commandOf(pid).includes('browsing-task.ts\0browse'))
     .filter((pid) => isAlive(pid))
-}
-
-function commandOf(pid: number): string {
-  return read(`/proc/${pid}/cmdline`)
-}
-
-const isAlive = (pid: number) => !/\) Z /.test(read(`/proc/${pid}/stat`))
-
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
 }
 
 const runner = () => processes().find((pid) => commandOf(pid).includes('browsing-task.ts\0browse'))
