@@ -12,7 +12,11 @@ export const api = {
     audit: 'Audit',
   },
   roles: { viewer: 'Viewer', member: 'Member', admin: 'Admin', owner: 'Owner' },
-  unknown: '–',
+  /** What a screen reader says for –. */
+  notKnown: 'not known',
+  ago: (age: string) => `${age} ago`,
+  ahead: (age: string) => `in ${age}`,
+  copyTime: (kind: string) => `Copy ${kind}`,
   never: 'Never',
   justNow: 'just now',
   local: 'Local',

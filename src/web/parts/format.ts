@@ -1,0 +1,119 @@
+/** What stands for a value that is not known. */
+export const UNKNOWN = '–'
+
+/**
+ * The locale of numbers and dates: the language of the pages with the reader's region, so that `en` in Germany writes
+ * `12.400` and `12 Mar 2026`, and no page mixes languages.
+ */
+export function localeOf(language: string, reader: string): string {
+  const { region } = new Intl.Locale(reader).maximize()
+  return region ? `${language}-${region}` : language
+}
+
+let readers: string | null = null
+/** The reader's locale; that of tests, which have no document, is `en-GB`. */
+function locale(): string {
+  if (typeof document === 'undefined') return 'en-GB'
+  readers ??= localeOf(document.documentElement.lang || 'en', navigator.language || 'en')
+  return readers
+}
+
+const formats = new Map<string, Intl.NumberFormat>()
+/** Formats are dear to make: each is kept. */
+function numberFormat(options: Intl.NumberFormatOptions): Intl.NumberFormat {
+  const key = JSON.stringify(options)
+  let format = formats.get(key)
+  if (!format) {
+    format = new Intl.NumberFormat(locale(), options)
+    formats.set(key, format)
+  }
+  return format
+}
+
+const dateFormats = new Map<string, Intl.DateTimeFormat>()
+/** Writes a moment (milliseconds since the epoch) in a time zone, hours from 0 to 23. */
+export function formatDate(at: number, timeZone: string, options: Intl.DateTimeFormatOptions): string {
+  const key = timeZone + JSON.stringify(options)
+  let format = dateFormats.get(key)
+  if (!format) {
+    const all = options.hour || options.timeStyle ? { hourCycle: 'h23' as const, ...options } : options
+    format = new Intl.DateTimeFormat(locale(), { timeZone, ...all })
+    dateFormats.set(key, format)
+  }
+  return format.format(at)
+}
+
+/** A minus is as wide as a plus; the sign of the keyboard is not. */
+const withMinus = (text: string): string => text.replace('-', '−')
+
+/** `12,400`; at most `digits` decimals, 2 unless told. */
+export const formatNumber = (value: number, digits = 2): string =>
+  withMinus(numberFormat({ maximumFractionDigits: digits }).format(value))
+
+/** `12K`, for axes only: elsewhere numbers are written in full. */
+export const formatCompact = (value: number): string =>
+  withMinus(numberFormat({ notation: 'compact', maximumFractionDigits: 1 }).format(value))
+
+/** `42 %` of a share from 0 to 1; below 10 % with one decimal. What is something is never written as 0. */
+export function formatPercent(share: number): string {
+  const percent = share * 100
+  if (percent > 0 && percent < 0.05) return `< ${formatNumber(0.1)}\u00a0%`
+  return `${formatNumber(percent, Math.abs(percent) < 9.95 ? 1 : 0)}\u00a0%`
+}
+
+/** `↓ −42 %`, `↑ +8.5 %`, `0 %`: by what share something changed. */
+export function formatChange(share: number): string {
+  if (share === 0) return formatPercent(0)
+  return share < 0 ? `↓ −${formatPercent(-share)}` : `↑ +${formatPercent(share)}`
+}
+
+/** `€12,400`; a number alone where no currency is known. Cents only below 100. */
+export function formatMoney(value: number, currency: string | null): string {
+  const digits = Math.abs(value) < 100 && !Number.isInteger(value) ? 2 : 0
+  const fraction = { minimumFractionDigits: digits, maximumFractionDigits: digits }
+  if (currency === null) return withMinus(numberFormat(fraction).format(value))
+  const format = numberFormat({ style: 'currency', currency, currencyDisplay: 'narrowSymbol', ...fraction })
+  return withMinus(format.format(value))
+}
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+export const DAY = 24 * HOUR
+
+/** `450 ms`, `2.3 s`, `38 min`, `2 h 5 min`, `3 d 4 h`: at most two units. */
+export function formatDuration(ms: number): string {
+  if (ms < 0) return `−${formatDuration(-ms)}`
+  if (ms < SECOND) return `${formatNumber(ms, ms < 10 ? 1 : 0)}\u00a0ms`
+  if (ms < 10 * SECOND) return `${formatNumber(ms / SECOND, 1)}\u00a0s`
+  if (ms < MINUTE) return `${Math.floor(ms / SECOND)}\u00a0s`
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)}\u00a0min`
+  const [big, name, small, smallName] = ms < DAY ? [HOUR, 'h', MINUTE, 'min'] : ([DAY, 'd', HOUR, 'h'] as const)
+  const whole = `${formatNumber(Math.floor(ms / big))}\u00a0${name}`
+  const rest = Math.floor((ms % big) / small)
+  return rest === 0 ? whole : `${whole} ${rest}\u00a0${smallName}`
+}
+
+/** The one unit of how long ago something is: `38 min`, `2 h`, `6 d`. */
+export function formatAge(ms: number): string {
+  const [unit, name] = ms < HOUR ? [MINUTE, 'min'] : ms < DAY ? [HOUR, 'h'] : ([DAY, 'd'] as const)
+  return `${Math.floor(ms / unit)}\u00a0${name}`
+}
+
+/** `12 Mar 2026, 14:10`. */
+export const formatMoment = (at: number, timeZone: string): string =>
+  formatDate(at, timeZone, { dateStyle: 'medium', timeStyle: 'short' })
+
+/** `12 Mar 2026`. */
+export const formatDay = (at: number, timeZone: string): string => formatDate(at, timeZone, { dateStyle: 'medium' })
+
+/** The parts of how far a moment is from now; `date` beyond seven days, where a distance says little. */
+export type Distance = { is: 'now' } | { is: 'ago' | 'ahead'; age: string } | { is: 'date'; date: string }
+
+/** How to say when something was or will be, seen from `now`. */
+export function distanceOf(at: number, now: number, timeZone: string): Distance {
+  const away = Math.abs(now - at)
+  if (away < MINUTE) return { is: 'now' }
+  if (away >= 7 * DAY) return { is: 'date', date: formatDay(at, timeZone) }
+  return { is: at < now ? 'ago' : 'ahead', age: formatAge(away) }
+}

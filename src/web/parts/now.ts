@@ -1,0 +1,31 @@
+import { useSyncExternalStore } from 'react'
+
+const TICK_MS = 30_000
+const STALE_MS = 1000
+
+let now = Date.now()
+let timer: ReturnType<typeof setInterval> | null = null
+const listeners = new Set<() => void>()
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  timer ??= setInterval(() => {
+    now = Date.now()
+    for (const each of listeners) each()
+  }, TICK_MS)
+  return () => {
+    listeners.delete(listener)
+    if (listeners.size > 0 || timer === null) return
+    clearInterval(timer)
+    timer = null
+  }
+}
+
+function read(): number {
+  // While nobody listens nothing ticks; within one drawing it says the same.
+  if (timer === null && Date.now() - now > STALE_MS) now = Date.now()
+  return now
+}
+
+/** The present in milliseconds since the epoch, at most 30 s old. All who ask share one timer. */
+export const useNow = (): number => useSyncExternalStore(subscribe, read)
