@@ -18,7 +18,7 @@ describe('numbers', () => {
   test.each<[string, string]>([
     [formatNumber(0), '0'],
     [formatNumber(12400), '12,400'],
-    [formatNumber(-2.718), '−2.72'],
+    [formatNumber(-1234.567), '−1,234.57'],
     [formatCompact(12400), '12.4k'],
     [formatPercent(0), '0 %'],
     [formatPercent(0.00001), '< 0.1 %'],
