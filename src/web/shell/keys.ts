@@ -1,8 +1,11 @@
 import { useEffect, useRef } from 'react'
 import { preferences } from './preferences.ts'
 
-/** What keys do: `c`, `Escape`, `ArrowDown`, `Shift+j`, `Control+Enter` (also the Command key), or a sequence, `g i`. */
-export type Bindings = Readonly<Record<string, (event: KeyboardEvent) => void>>
+/**
+ * What keys do: `c`, `Escape`, `ArrowDown`, `Shift+j`, `Control+Enter` (also the Command key), or a sequence, `g i`. What
+ * returns false leaves the key to whoever wants it next, at last the browser.
+ */
+export type Bindings = Readonly<Record<string, (event: KeyboardEvent) => unknown>>
 
 /** The second key of a sequence is waited for so long. */
 const SEQUENCE_MS = 1500
@@ -31,11 +34,8 @@ export function listenToKeys(): void {
     if (!isSingle && !name.startsWith('Control+') && name !== 'Escape' && isTyping(event.target)) return
     const before = prefix && event.timeStamp - prefix.at < SEQUENCE_MS ? `${prefix.key} ` : ''
     prefix = null
-    const bound = find(before + name) ?? (before ? null : find(name))
-    if (bound) {
-      event.preventDefault()
-      bound(event)
-    } else if (isSingle && !before && isPrefix(name)) prefix = { key: name, at: event.timeStamp }
+    if (run(before + name, event)) event.preventDefault()
+    else if (isSingle && !before && isPrefix(name)) prefix = { key: name, at: event.timeStamp }
   })
 }
 
@@ -46,8 +46,10 @@ function nameOf({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): str
   return `${ctrlKey || metaKey ? 'Control+' : ''}${altKey ? 'Alt+' : ''}${shifted}`
 }
 
-function find(name: string): ((event: KeyboardEvent) => void) | null {
-  return stack.findLast(({ current }) => Object.hasOwn(current, name))?.current[name] ?? null
+/** True when something took the key. */
+function run(name: string, event: KeyboardEvent): boolean {
+  const bound = stack.toReversed().filter(({ current }) => Object.hasOwn(current, name))
+  return bound.some(({ current }) => current[name]?.(event) !== false)
 }
 
 const isPrefix = (key: string) =>

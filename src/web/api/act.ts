@@ -1,0 +1,82 @@
+import type { QueryKey } from '@tanstack/react-query'
+import { notices } from '../shell/notices.ts'
+import { queries } from './queries.ts'
+import { sentenceOf } from './refusal.ts'
+
+/** How answers on screen look once the server has done what was asked. */
+export interface Change {
+  /** Which answers: all whose key begins so, as `[{_id: 'listIssues'}]` does. */
+  of: QueryKey
+  /** Returns the changed answer; the same object when nothing of it changes. */
+  // biome-ignore lint/suspicious/noExplicitAny: each question has an answer of its own; the caller names its type
+  to(answer: any): unknown
+}
+
+/** Something that a person does. */
+export interface Act<Answer> {
+  /** Asks the server; throws a `Refusal`. */
+  send(): Promise<Answer>
+  /** What is on screen before the server answered, and taken back when it refuses. */
+  changes?: readonly Change[]
+  /** Questions whose answers this changes too; all of `changes` are asked again anyway. */
+  asksAgain?: readonly QueryKey[]
+  /** Says what was done; null for nothing. */
+  say?: string | ((answer: Answer) => string | null)
+  /** Takes it back, within ten seconds. */
+  undo?: (answer: Answer) => void
+  /** What to do with a refusal instead of showing its sentence with a button Retry, as at the field that it is about. */
+  refused?: (error: unknown) => void
+}
+
+let underWay = 0
+const due = new Map<string, QueryKey>()
+
+/** Does it. Returns the server's answer, or undefined when it refused, which is told already. */
+export async function act<Answer>(given: Act<Answer>): Promise<Answer | undefined> {
+  const { send, changes = [], asksAgain = [], say = null, undo, refused } = given
+  underWay++
+  for (const key of [...changes.map(({ of }) => of), ...asksAgain]) due.set(JSON.stringify(key), key)
+  const takeBack = await show(changes)
+  try {
+    const answer = await send()
+    const text = typeof say === 'function' ? say(answer) : say
+    if (text !== null) notices.say(text, undo ? () => undo(answer) : null)
+    return answer
+  } catch (error) {
+    takeBack()
+    if (refused) refused(error)
+    else notices.refuse(sentenceOf(error), () => void act(given))
+    return undefined
+  } finally {
+    underWay--
+    if (underWay === 0) askDue()
+  }
+}
+
+/** Changes the answers on screen. Returns what puts those before in their place. */
+async function show(changes: readonly Change[]): Promise<() => void> {
+  // An answer that was asked for before would put the old state back.
+  const stopped = changes.map(({ of }) => queries.cancelQueries({ queryKey: of }))
+  const before = changes.flatMap(({ of }) => queries.getQueriesData({ queryKey: of }))
+  for (const { of, to } of changes) {
+    queries.setQueriesData({ queryKey: of }, (answer: unknown) => (answer === undefined ? undefined : to(answer)))
+  }
+  await Promise.all(stopped)
+  return () => {
+    for (const [key, answer] of before) queries.setQueryData(key, answer)
+  }
+}
+
+// Only once nothing is under way: an answer from between two acts would show the second as not done.
+function askDue(): void {
+  for (const queryKey of due.values()) void queries.invalidateQueries({ queryKey })
+  due.clear()
+}
+
+/** The change of one part of every page that a list has loaded: `{pages: [{issues}]}` and `{issues}` alike. */
+export function inPages<Page>(change: (page: Page) => Page): (answer: unknown) => unknown {
+  return (answer) => {
+    if (typeof answer !== 'object' || answer === null || !('pages' in answer)) return change(answer as Page)
+    return { ...answer, pages: (answer.pages as Page[]).map(change) }
+  }
+}

@@ -1,0 +1,157 @@
+import { Button, CloseButton, NativeSelect, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { useEffect, useState } from 'react'
+import type { Field, Fields, ValuesOf } from '../address/fields.ts'
+import { useValues } from '../address/use-search.ts'
+import { words } from '../words.ts'
+import { Choices, type Option } from './choices.tsx'
+import { Data } from './data.tsx'
+import classes from './filter-bar.module.css'
+
+/** A field of a filter bar, named as in the page's address. */
+export type Filter<Name extends string = string> =
+  /** Text to search for. */
+  | { is: 'search'; name: Name; label?: string }
+  /** Several of some values; `isData` when their labels are names of somebody's things. */
+  | { is: 'several'; name: Name; label: string; options: readonly Option[]; isData?: boolean }
+  /** One of some values, as the order of a list; it filters nothing, so that it has no chip. */
+  | { is: 'one'; name: Name; label: string; options: readonly Option[] }
+  /** Only the chip, for what a link elsewhere filters by; `options` name its values. */
+  | { is: 'chip'; name: Name; label: string; options: readonly Option[] }
+
+interface FilterBarProps<F extends Fields> {
+  fields: F
+  filters: readonly Filter<keyof F & string>[]
+}
+
+const SEARCH_PAUSE_MS = 250
+
+/** What the list below is filtered by: fields that read and write the address, and a chip for each that is not at rest. */
+export function FilterBar<F extends Fields>({ fields, filters }: FilterBarProps<F>) {
+  const [values, set] = useValues(fields)
+  const change = (name: string, value: unknown) => set({ [name]: value } as Partial<ValuesOf<F>>)
+  const active = filters.filter(({ is, name }) => is !== 'one' && !isAtRest(fields[name], values[name]))
+  return (
+    <div className={classes.bar}>
+      <search className={classes.fields} aria-label={words.parts.filters}>
+        {filters.map((filter) => (
+          <FilterField
+            key={filter.name}
+            filter={filter}
+            value={values[filter.name]}
+            change={(value) => change(filter.name, value)}
+          />
+        ))}
+      </search>
+      {active.length > 0 && (
+        <div className={classes.chips}>
+          {active.map((filter) => (
+            <Chip
+              key={filter.name}
+              filter={filter}
+              value={values[filter.name]}
+              remove={() => change(filter.name, fields[filter.name]?.fallback)}
+            />
+          ))}
+          <Button variant="subtle" size="compact-sm" onClick={() => set(atRest(fields, filters))}>
+            {words.parts.clearAll}
+          </Button>
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** The button of a list that is empty only because of its filters. */
+export function ClearFilters<F extends Fields>({ fields, filters }: FilterBarProps<F>) {
+  const [, set] = useValues(fields)
+  return (
+    <Button variant="default" onClick={() => set(atRest(fields, filters))}>
+      {words.parts.clearFilters}
+    </Button>
+  )
+}
+
+/** True when the address filters by something. */
+export function useIsFiltered<F extends Fields>({ fields, filters }: FilterBarProps<F>): boolean {
+  const [values] = useValues(fields)
+  return filters.some(({ is, name }) => is !== 'one' && !isAtRest(fields[name], values[name]))
+}
+
+const isAtRest = (field: Field<never> | Field<unknown> | undefined, value: unknown): boolean => {
+  const { write, fallback } = field as Field<unknown>
+  return write(value) === write(fallback)
+}
+
+function atRest<F extends Fields>(fields: F, filters: readonly Filter[]): Partial<ValuesOf<F>> {
+  const cleared = filters.filter(({ is }) => is !== 'one').map(({ name }) => [name, fields[name]?.fallback])
+  return Object.fromEntries(cleared)
+}
+
+interface FieldProps {
+  filter: Filter
+  value: unknown
+  change(value: unknown): void
+}
+
+function FilterField({ filter, value, change }: FieldProps) {
+  switch (filter.is) {
+    case 'search':
+      return <SearchField label={filter.label ?? words.parts.search} value={String(value)} change={change} />
+    case 'several':
+      return (
+        <Choices
+          label={filter.label}
+          options={filter.options}
+          chosen={value as readonly string[]}
+          choose={change}
+          isData={filter.isData}
+        />
+      )
+    case 'one':
+      return (
+        <NativeSelect
+          label={filter.label}
+          value={String(value)}
+          onChange={({ currentTarget }) => change(currentTarget.value)}
+          data={[...filter.options]}
+        />
+      )
+    case 'chip':
+      return null
+  }
+}
+
+function SearchField({ label, value, change }: { label: string; value: string; change(value: string): void }) {
+  const [typed, type] = useState(value)
+  const search = useDebouncedCallback(change, SEARCH_PAUSE_MS)
+  useEffect(() => type(value), [value])
+  return (
+    <TextInput
+      className={classes.search}
+      type="search"
+      label={label}
+      value={typed}
+      maxLength={200}
+      onChange={({ currentTarget }) => {
+        type(currentTarget.value)
+        search(currentTarget.value)
+      }}
+    />
+  )
+}
+
+function Chip({ filter, value, remove }: { filter: Filter; value: unknown; remove(): void }) {
+  const label = filter.label ?? words.parts.search
+  const options = 'options' in filter ? filter.options : []
+  const values = Array.isArray(value) ? (value as string[]) : [String(value)]
+  const names = values.map((one) => options.find((option) => option.value === one)?.label ?? one)
+  const isOurs = filter.is === 'several' && !filter.isData
+  const text = names.length === 0 ? words.parts.any : names.join(', ')
+  return (
+    <span className={classes.chip}>
+      {words.parts.chip(label)} {isOurs ? text : <Data className={classes.value}>{text}</Data>}
+      <CloseButton size="xs" aria-label={words.parts.without(label)} onClick={remove} />
+    </span>
+  )
+}
