@@ -6,6 +6,7 @@ import { ownCommand } from '../core/own-command.ts'
 import type { BrowsingOptions } from './browsing.ts'
 import type { FromBrowsing, TaskName, ToBrowsing } from './browsing-process.ts'
 import { findChromium, howToGetChromium } from './chromium.ts'
+import { diskUseOf } from './disk.ts'
 import { memoryOf, processesOf } from './memory.ts'
 
 /** Why a run ended that failed for a fault of the server's; what it was is for the operator. */
@@ -26,6 +27,8 @@ export interface BrowsersOptions extends Omit<OwnBrowsing, 'folder'> {
   concurrency: number
   /** What a browser with all its processes may take; default 2 GiB. */
   memoryBytes?: number
+  /** What its profile with caches, stored data and temporary files may take; default 1 GiB. */
+  diskBytes?: number
   /** Starts this program; replaced in tests. */
   command?: readonly string[]
 }
@@ -46,7 +49,8 @@ export interface Asked<Plan, Message> {
 }
 
 const MEMORY_BYTES = 2 * 2 ** 30
-const MEMORY_EVERY_MS = SECOND_MS
+const DISK_BYTES = 2 ** 30
+const LOOK_EVERY_MS = SECOND_MS
 /** How long a task that is told to stop may take to tell what it has. */
 const GRACE_MS = SECOND_MS
 /** How long processes that were killed may take to be gone. */
@@ -99,14 +103,18 @@ export class Browsers {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     try {
       const plan = asked.plan({ chromium, folder, outboundAllow, outboundProxy, outboundCa })
-      return await this.inProcess(asked, plan)
+      return await this.inProcess(asked, plan, folder)
     } finally {
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
     }
   }
 
-  private async inProcess<Plan, Message>(asked: Asked<Plan, Message>, plan: Plan): Promise<{ error: string | null }> {
-    const { memoryBytes = MEMORY_BYTES, command = ownCommand() } = this.options
+  private async inProcess<Plan, Message>(
+    asked: Asked<Plan, Message>,
+    plan: Plan,
+    folder: string,
+  ): Promise<{ error: string | null }> {
+    const { command = ownCommand() } = this.options
     const ended = Promise.withResolvers<string | null>()
     const child = Bun.spawn([...command, 'browse'], {
       // A group of its own, by which its browser can be found and ended too.
@@ -131,10 +139,7 @@ export class Browsers {
     }
     const onStop = () => stop(STOPPED, GRACE_MS)
     const limit = setTimeout(() => stop(`it took longer than ${asked.limitMs / SECOND_MS} s`, GRACE_MS), asked.limitMs)
-    const memory = setInterval(() => {
-      if (memoryOf(child.pid) > memoryBytes)
-        stop(`the browser took more than ${memoryBytes / 2 ** 20} MiB of memory`, 0)
-    }, MEMORY_EVERY_MS)
+    const unwatch = this.watchUse(child.pid, folder, (why) => stop(why, 0))
     asked.stopping.addEventListener('abort', onStop, { once: true })
     if (asked.stopping.aborted) onStop()
     try {
@@ -143,10 +148,27 @@ export class Browsers {
       return { error: cause ?? error }
     } finally {
       clearTimeout(limit)
-      clearInterval(memory)
+      unwatch()
       asked.stopping.removeEventListener('abort', onStop)
       await endGroup(child.pid)
       await child.exited
+    }
+  }
+
+  /** Calls `stop` with why when a browser takes more than it may. Returns what ends that. */
+  private watchUse(group: number, folder: string, stop: (why: string) => void): () => void {
+    const { memoryBytes = MEMORY_BYTES, diskBytes = DISK_BYTES } = this.options
+    const sentence = (bytes: number, what: string) => `the browser took more than ${bytes / 2 ** 20} MiB of ${what}`
+    let timer: Timer | null = null
+    const look = async () => {
+      if (memoryOf(group) > memoryBytes) return stop(sentence(memoryBytes, 'memory'))
+      if ((await diskUseOf(folder)) > diskBytes) return stop(sentence(diskBytes, 'disk'))
+      timer &&= setTimeout(look, LOOK_EVERY_MS)
+    }
+    timer = setTimeout(look, LOOK_EVERY_MS)
+    return () => {
+      clearTimeout(timer ?? undefined)
+      timer = null
     }
   }
 }

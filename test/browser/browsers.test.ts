@@ -142,6 +142,13 @@ describe('browsers', () => {
     await expectNothingLeft()
   })
 
+  test('end when they take too much of the disk', async () => {
+    const of = browsers({ diskBytes: 32 * 2 ** 20 })
+    const { error } = await run(of, { after: 'take disk' })
+    expect(error).toBe('the browser took more than 32 MiB of disk')
+    await expectNothingLeft()
+  })
+
   test('say what is to be done where there is no Chromium, or one that does not start', async () => {
     const missing = browsers({ chromium: '/nowhere/chromium' })
     const why = 'TAGWARDEN_CHROMIUM names /nowhere/chromium, which is no executable file: name one, or leave it empty'

@@ -8,7 +8,7 @@ import type { Task } from '../../src/browser/task.ts'
 export interface TestPlan {
   browsing: BrowsingOptions
   url: string
-  after: 'end' | 'fail' | 'wait' | 'hang' | 'take memory'
+  after: 'end' | 'fail' | 'wait' | 'hang' | 'take memory' | 'take disk'
 }
 
 const open: Task<TestPlan, string> = async ({ browsing: options, url, after }, tell, stopping) => {
@@ -19,10 +19,16 @@ const open: Task<TestPlan, string> = async ({ browsing: options, url, after }, t
   if (after === 'fail') throw new Error('as planned')
   if (after === 'hang') for (;;) Bun.sleepSync(1000)
   if (after === 'take memory') void browsing.page.evaluate(TAKE_MEMORY).catch(() => undefined)
+  if (after === 'take disk') void browsing.page.evaluate(TAKE_DISK).catch(() => undefined)
   throw new Error(await browsing.gone)
 }
 
 const TAKE_MEMORY = `{ const all = []; setInterval(() => all.push(new Uint8Array(32 * 2 ** 20).fill(1)), 20) }`
+
+const TAKE_DISK = `(async () => {
+  const kept = await caches.open('all')
+  for (let n = 0; ; n++) await kept.put('/' + n, new Response(crypto.getRandomValues(new Uint8Array(65_536))))
+})()`
 
 /** A server that has one run, whose page stays open; it says so on stdout. */
 async function serve({ chromium, folder, url }: { chromium: string; folder: string; url: string }): Promise<void> {
