@@ -8,4 +8,14 @@ export interface KnownElement {
   tag: string
   /** Its own visible text, blanks collapsed, at most 200 characters. */
   text: string
+  /** The frame in which it was; left out where the recording names none. */
+  frame?: KnownFrame
+}
+
+/** What tells a frame from others, wherever it stands in its page. */
+export interface KnownFrame {
+  /** Of its element, at most 200 characters; empty when it has none. */
+  name: string
+  /** Host and path of its address, at most 200 characters; empty when that is none on the web. */
+  place: string
 }

@@ -13,6 +13,8 @@ const anyStep = {
         type: OneOf(['navigation']),
         url: Type.Optional(Text(0, LONGEST_URL)),
         title: Type.Optional(Text(0, LONGEST_TEXT)),
+        // Ours: the Recorder writes none.
+        status: Type.Optional(Int({ minimum: 100, maximum: 599, description: 'The status that its page answers' })),
       }),
       { maxItems: 10, description: 'A navigation that the step causes, and that is waited for' },
     ),

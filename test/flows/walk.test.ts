@@ -1,15 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { Glob } from 'bun'
 import type { Browsing, BrowsingOptions } from '../../src/browser/browsing.ts'
 import type { KnownElement } from '../../src/flows/element.ts'
 import type { RecordedStep } from '../../src/flows/recording.ts'
-import type { StepResult } from '../../src/flows/run.ts'
-import { walkIn } from '../../src/flows/walk/walk.ts'
 import type { WalkMessage, WalkPlan } from '../../src/flows/walk-plan.ts'
-import { browse, browsingOptions } from '../browser/browsing.ts'
-import { temporaryFolder } from '../process.ts'
+import { browse } from '../browser/browsing.ts'
+import { click, open, openWalking, type Walking, walkedIn } from './walking.ts'
 
 const PAGES: Record<string, string> = {
   '/': `<title>Shop</title><h1 id=h>Shop</h1>
@@ -44,85 +39,20 @@ const PAGES: Record<string, string> = {
   '/onetrust': `<div id=onetrust-banner-sdk><button id=onetrust-accept-btn-handler onclick="said='yes';parentNode.remove()">Fine</button></div><script>said=''</script>`,
 }
 
-let site: ReturnType<typeof Bun.serve>
-let base = ''
+let walking: Walking
+/** The browser that tests share, or one of a test's own. */
 let browsing: Browsing
 beforeAll(async () => {
-  site = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    fetch(request) {
-      const { pathname } = new URL(request.url)
-      if (pathname === '/file') return new Response('x', { headers: { 'Content-Disposition': 'attachment' } })
-      const html = PAGES[pathname]
-      return new Response(html ?? 'gone', { status: html ? 200 : 404, headers: { 'Content-Type': 'text/html' } })
-    },
-  })
-  base = `http://127.0.0.1:${site.port}`
-  browsing = await browse()
+  walking = await openWalking(PAGES)
+  browsing = walking.browsing
 })
-afterAll(async () => {
-  await browsing[Symbol.asyncDispose]()
-  await site.stop(true)
-})
+afterAll(() => walking[Symbol.asyncDispose]())
 
-interface Walked {
-  told: WalkMessage[]
-  /** Everything that was written, as text. */
-  files: string
-  steps: StepResult[]
-  elements: (KnownElement | null)[]
-  error: string | null
-  errors: readonly string[]
+/** Asks for `said` in the end. */
+function walked(steps: RecordedStep[], more: Partial<WalkPlan> = {}, onTold?: (message: WalkMessage) => void) {
+  return walkedIn(browsing, steps, { values: { base: walking.base }, ...more }, onTold)
 }
 
-/** Walks in the browser that all tests share, and asks it for `said` in the end. */
-async function walked(
-  steps: RecordedStep[],
-  more: Partial<WalkPlan> = {},
-  onTold: (message: WalkMessage) => void = () => {},
-): Promise<Walked> {
-  using folder = temporaryFolder()
-  const plan: WalkPlan = {
-    browsing: await browsingOptions(folder.path),
-    recording: { title: '', timeout: 1500, steps },
-    values: { base },
-    expectations: [],
-    labels: {},
-    consent: { mode: 'none', selectors: [] },
-    elements: {},
-    refused: {},
-    timeoutMs: 60_000,
-    folder: folder.path,
-    ...more,
-  }
-  const told: WalkMessage[] = []
-  // Tabs of the test before are gone, and the first is blank.
-  for (const tab of browsing.tabs().filter((one) => one !== browsing.page)) await tab.close()
-  await walkIn(
-    browsing,
-    plan,
-    (message) => {
-      told.push(message)
-      onTold(message)
-    },
-    new AbortController().signal,
-  )
-  const done = told.find((message) => message.kind === 'done')
-  const stepped = told.filter((message) => message.kind === 'step')
-  const files = [...new Glob('*').scanSync(folder.path)].map((name) => readFileSync(join(folder.path, name), 'latin1'))
-  return {
-    told,
-    files: files.join(''),
-    steps: stepped.map(({ step }) => step),
-    elements: stepped.map(({ element }) => element),
-    error: done?.error ?? null,
-    errors: done?.errors ?? [],
-  }
-}
-
-const open = (path = '/'): RecordedStep => ({ type: 'navigate', url: `{{base}}${path}` })
-const click = (...selectors: (string | string[])[]): RecordedStep => ({ type: 'click', selectors })
 const said = () => browsing.page.evaluate('said')
 
 test('every kind of step does what it says', async () => {
@@ -148,10 +78,10 @@ test('every kind of step does what it says', async () => {
       { type: 'scroll', y: 0 },
       { type: 'waitForExpression', expression: 'new Promise((done) => setTimeout(() => done(size.value === "L")))' },
       click('#open'),
-      { ...click('#p'), target: `${base}/popup` },
-      { type: 'close', target: `${base}/popup` },
+      { ...click('#p'), target: '{{base}}/popup' },
+      { type: 'close', target: '{{base}}/popup' },
     ],
-    { values: { base, who: 'ab' } },
+    { values: { base: walking.base, who: 'ab' } },
   )
   expect(error).toBeNull()
   expect(steps.map(({ status }) => status)).toEqual(Array(22).fill('passed'))
@@ -270,7 +200,7 @@ test('a late tag belongs to the step that caused it, and is waited for', async (
 
 test('a secret that is typed is in nothing that is told or written', async () => {
   const typing: RecordedStep = { type: 'change', selectors: ['aria/Password'], value: '{{pw}}' }
-  const values = { base, pw: 's3cret-Pass' }
+  const values = { base: walking.base, pw: 's3cret-Pass' }
   const { told, files, steps } = await inOwnBrowser(
     () => walked([open('/tags'), typing, click('#other')], { values }),
     {

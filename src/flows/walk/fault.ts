@@ -33,6 +33,9 @@ export function navigationSentence(error: unknown, url: string): string {
   return `${known[1].replace('host', host)} (${/ERR_\w+/.exec(message)?.[0] ?? word})`
 }
 
+/** Whether a page could not be opened only because it answered 400 or more, without a body. */
+export const isEmptyError = (error: unknown): boolean => /ERR_HTTP_RESPONSE_CODE_FAILURE/.test(messageOf(error))
+
 /** Returns any error of a step as a sentence. */
 export function sentenceOf(error: unknown): string {
   if (error instanceof StepFault) return error.message

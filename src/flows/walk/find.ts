@@ -22,6 +22,14 @@ export interface Wanted {
   known: KnownElement | null
   /** Selectors, as texts, by which it must not be found. */
   refused: readonly string[]
+  /** Why it is not found when its tab or frame is not there. */
+  placeFault: string
+}
+
+/** The frame that was recorded, null when it is not there, and the others of its page where it may be instead. */
+export interface SearchedFrames {
+  recorded: Frame | null
+  others: readonly Frame[]
 }
 
 export interface Found {
@@ -44,7 +52,16 @@ export class Search {
   ) {}
 
   /** Looks once. */
-  async look(frame: Frame): Promise<Look> {
+  async look({ recorded, others }: SearchedFrames): Promise<Look> {
+    const look = recorded ? await this.lookIn(recorded) : { fault: this.wanted.placeFault }
+    if ('found' in look || !this.isLate()) return look
+    return (
+      (await this.lookElsewhere(others)) ??
+      (recorded && this.wanted.known ? await this.lookForKnown(recorded, this.wanted.known, look.fault) : look)
+    )
+  }
+
+  private async lookIn(frame: Frame): Promise<Look> {
     let fault = `${this.before} is not on the page`
     for (const [index, selector] of this.wanted.selectors.entries()) {
       const after = this.wanted.texts[index] ?? selectorText(selector)
@@ -55,7 +72,7 @@ export class Search {
       if (elements.length > 1 && index === 0) fault = `${after} fits ${elements.length} elements alike`
     }
     this.otherSince = null
-    return this.isTimeForKnown() ? await this.lookForKnown(frame, fault) : { fault }
+    return { fault }
   }
 
   /** The selector by which it was recorded. */
@@ -72,13 +89,22 @@ export class Search {
     return { found: { element, healed: { before: this.before, after } } }
   }
 
-  private isTimeForKnown(): boolean {
-    const after = Math.min(KNOWN_AFTER_MS, this.limitMs * KNOWN_AFTER_SHARE)
-    return this.wanted.known !== null && performance.now() - this.startedAt >= after
+  /** Whether the recorded selectors were given their time. */
+  private isLate(): boolean {
+    return performance.now() - this.startedAt >= Math.min(KNOWN_AFTER_MS, this.limitMs * KNOWN_AFTER_SHARE)
   }
 
-  private async lookForKnown(frame: Frame, fault: string): Promise<Look> {
-    const known = this.wanted.known as KnownElement
+  /** Takes the first selector's element from another frame, when no third one has one too. */
+  private async lookElsewhere(frames: readonly Frame[]): Promise<Look | null> {
+    const [selector] = this.wanted.selectors
+    const met: ElementHandle<Element>[] = []
+    for (const frame of selector ? frames : [])
+      met.push(...(await matching(frame, selector as Selector).catch(noneWhenGone)))
+    const [element] = met
+    return element && met.length === 1 ? { found: { element, healed: null } } : null
+  }
+
+  private async lookForKnown(frame: Frame, known: KnownElement, fault: string): Promise<Look> {
     const alike = await findAlike(frame, known, this.discreet)
     const [element] = alike
     if (!element) return { fault }
@@ -91,23 +117,22 @@ export class Search {
 
 /**
  * Returns the element once it is found and can be used.
- * @param frame the frame in which it is now; null: there is none yet
+ * @param frames where it is looked for now
  * @param use what is needed of the element, or why it cannot be used yet
  * @throws {StepFault} after `limitMs`, with the last reason
  */
 export async function findElement<T>(
-  frame: () => Frame | null,
+  frames: () => SearchedFrames,
   search: Search,
   use: (element: ElementHandle<Element>) => Promise<{ ready: T } | { fault: string }>,
   { limitMs, stopping }: { limitMs: number; stopping: AbortSignal },
 ): Promise<Found & { ready: T }> {
   const end = performance.now() + limitMs
-  let fault = 'its tab or frame is not there'
+  let fault = ''
   for (;;) {
     stopping.throwIfAborted()
     try {
-      const place = frame()
-      const look = place ? await search.look(place) : { fault }
+      const look = await search.look(frames())
       if ('found' in look) {
         const usable = await use(look.found.element)
         if ('ready' in usable) return { ...look.found, ready: usable.ready }
@@ -119,6 +144,12 @@ export async function findElement<T>(
     if (performance.now() >= end) throw new StepFault(`${fault}; waited ${secondsText(limitMs)}`)
     await sleep(LOOK_EVERY_MS, null, { signal: stopping }).catch(() => {})
   }
+}
+
+/** A frame may go while it is asked. */
+function noneWhenGone(error: unknown): ElementHandle<Element>[] {
+  if (isGone(error)) return []
+  throw error
 }
 
 /** Returns the elements that a selector meets and that can be seen. A selector that is none meets nothing. */

@@ -110,12 +110,23 @@ export function wayTo(element: Element): string[] {
   return way
 }
 
-/** The corner of what a frame element shows, in pixels of its own frame. */
-export function cornerOf(frame: Element): { x: number; y: number } {
-  const { x, y } = frame.getBoundingClientRect()
-  const { paddingLeft, paddingTop } = getComputedStyle(frame)
-  return {
-    x: x + frame.clientLeft + Number.parseFloat(paddingLeft),
-    y: y + frame.clientTop + Number.parseFloat(paddingTop),
+/** A point of what a frame element shows, in pixels of the frame that it stands in, once that shows the point. */
+export function pointOutside(holder: Element, x: number, y: number): { x: number; y: number } {
+  const { paddingLeft, paddingTop } = getComputedStyle(holder)
+  const point = () => {
+    const box = holder.getBoundingClientRect()
+    return {
+      x: box.x + holder.clientLeft + Number.parseFloat(paddingLeft) + x,
+      y: box.y + holder.clientTop + Number.parseFloat(paddingTop) + y,
+    }
   }
+  const isInView = ({ x: left, y: top }: { x: number; y: number }) =>
+    left >= 0 && top >= 0 && left < innerWidth && top < innerHeight
+  if (!isInView(point())) holder.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' })
+  const centred = point()
+  // A frame may be larger than the window.
+  if (!isInView(centred)) {
+    scrollBy({ left: centred.x - innerWidth / 2, top: centred.y - innerHeight / 2, behavior: 'instant' })
+  }
+  return point()
 }

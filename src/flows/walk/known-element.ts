@@ -1,7 +1,7 @@
 import type { CDPSession, ElementHandle, Frame } from 'puppeteer-core'
 import { maskPersonal } from '../../conditions/mask.ts'
 import { cutText } from '../../core/text.ts'
-import type { KnownElement } from '../element.ts'
+import type { KnownElement, KnownFrame } from '../element.ts'
 import type { Selector } from '../recording.ts'
 import { looksOf, visibleAmong, wayTo } from './in-page.ts'
 
@@ -27,6 +27,22 @@ export async function describe(element: ElementHandle<Element>, discreet: Discre
   const [{ role, name }, { tag, text }] = await Promise.all([accessOf(element), element.evaluate(looksOf)])
   const said = (value: string) => cutText(discreet(value.replaceAll(/\s+/g, ' ').trim()), MAX_TEXT)
   return { role, name: said(name), tag, text: said(text) }
+}
+
+/** Returns what is known of a frame; null when nothing tells it from others. */
+export function describeFrame(frame: Frame, discreet: Discretion): KnownFrame | null {
+  const { host = '', pathname = '' } = URL.parse(frame.url()) ?? {}
+  const said = (value: string) => cutText(discreet(value), MAX_TEXT)
+  const [name, place] = [said(frame.name()), host && said(host + pathname)]
+  return name || place ? { name, place } : null
+}
+
+/** Returns how a known frame is told from others, strictest first: names may be made anew at each visit, and addresses too. */
+export function likeFrame(known: KnownFrame, discreet: Discretion): ((frame: Frame) => boolean)[] {
+  const isSame = (frame: Frame, field: keyof KnownFrame) => describeFrame(frame, discreet)?.[field] === known[field]
+  const isPlace = (frame: Frame) => known.place !== '' && isSame(frame, 'place')
+  const isName = (frame: Frame) => known.name !== '' && isSame(frame, 'name')
+  return [(frame) => isPlace(frame) && isName(frame), isPlace, isName]
 }
 
 /** Role and accessible name, as Chromium computes them. */

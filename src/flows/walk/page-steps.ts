@@ -1,6 +1,6 @@
 import { until, within } from '../../browser/waiting.ts'
 import { isWebAddress } from '../recording.ts'
-import { isGone, navigationSentence, StepFault } from './fault.ts'
+import { isEmptyError, isGone, navigationSentence, StepFault } from './fault.ts'
 import type { Doing, StepKind } from './step.ts'
 
 /** A page that answered and is still loading after so long is gone on with. */
@@ -15,6 +15,8 @@ export const navigate: StepKind<'navigate'> = {
       await within(page.goto(url, { waitUntil: 'domcontentloaded', timeout: 0 }), doing.limitMs, doing.stopping)
     } catch (error) {
       doing.stopping.throwIfAborted()
+      // The walk says what was answered.
+      if (isEmptyError(error)) return
       throw new StepFault(refusalOf(doing, url) ?? navigationSentence(error, url))
     }
     await loaded(doing)

@@ -4,11 +4,11 @@ import { TooLate, until, within } from '../../browser/waiting.ts'
 import type { KnownElement } from '../element.ts'
 import { type KnownStep, type RecordedStep, type Selector, selectorText } from '../recording.ts'
 import type { StepType } from '../recording-steps.ts'
-import { navigationSentence, StepFault } from './fault.ts'
-import { findElement, Search } from './find.ts'
-import { type Discretion, describe } from './known-element.ts'
+import { isEmptyError, navigationSentence, StepFault } from './fault.ts'
+import { findElement, Search, type SearchedFrames } from './find.ts'
+import { type Discretion, describe, describeFrame, likeFrame } from './known-element.ts'
 import { loaded, refusalOf } from './page-steps.ts'
-import { type Place, placeOf } from './place.ts'
+import { frameIn, framePath, framesBelow, placeOf } from './place.ts'
 import type { Doing, StepKind } from './step.ts'
 import { STEP_KINDS } from './step-kinds.ts'
 
@@ -51,14 +51,18 @@ export async function perform(task: Task, done: Done): Promise<void> {
   const { step, stopping } = task
   const doing = doingOf(task, done)
   const kind = STEP_KINDS[step.type as StepType] as StepKind<StepType>
-  const isAsserted = step.type !== 'navigate' && step.type !== 'close' && assertsNavigation(step)
+  const isAsserted = step.type !== 'navigate' && step.type !== 'close' && navigationsOf(step).length > 0
   const work = isAsserted ? withNavigation(kind, doing, task) : kind.do(step as KnownStep, doing)
   const limitMs = (isAsserted ? NAVIGATION_MS : 0) + doing.limitMs + GRACE_MS
   await within(work, limitMs, stopping)
 }
 
-const assertsNavigation = ({ assertedEvents }: RecordedStep): boolean =>
-  ((assertedEvents ?? []) as { type: string }[]).some(({ type }) => type === 'navigation')
+const navigationsOf = ({ assertedEvents }: RecordedStep) =>
+  ((assertedEvents ?? []) as { type: string; status?: number }[]).filter(({ type }) => type === 'navigation')
+
+/** The status that the page of a step is to answer; null: any below 400. */
+export const wantedStatus = (step: RecordedStep): number | null =>
+  navigationsOf(step).findLast(({ status }) => status !== undefined)?.status ?? null
 
 /** A step is shorter than what it opens. */
 function limitOf({ step, timeout }: Task): number {
@@ -70,25 +74,34 @@ function doingOf(task: Task, done: Done): Doing {
   const { browsing, step, stopping } = task
   const limitMs = limitOf(task)
   const startedAt = performance.now()
-  const placeNow = () => placeOf(browsing, step, performance.now() - startedAt < Math.min(EXACT_PLACE_MS, limitMs / 2))
-  const place = async (): Promise<Place> => {
-    const found = await until(async () => placeNow(), limitMs, stopping, LOOK_EVERY_MS)
+  const knownFrame = framePath(step).length > 0 ? task.known?.frame : undefined
+  const isKnown = knownFrame ? likeFrame(knownFrame, task.discreet) : null
+  const isExact = () => performance.now() - startedAt < Math.min(EXACT_PLACE_MS, limitMs / 2)
+  const tabNow = () => placeOf(browsing, step, isExact())
+  const frameNow = (): Frame | null => {
+    const tab = tabNow()
+    if (tab) done.page = tab.page
+    return tab && frameIn(tab.frame, step, isKnown, isExact())
+  }
+  const page = async (): Promise<Page> => {
+    const found = await until(async () => tabNow(), limitMs, stopping, LOOK_EVERY_MS)
     if (!found) throw new StepFault(faultOfPlace(step))
     if (done.page !== found.page && browsing.tabs().length > 1) await found.page.bringToFront()
     done.page = found.page
-    return found
+    return found.page
   }
-  const frameNow = (): Frame | null => {
-    const found = placeNow()
-    if (found) done.page = found.page
-    return found?.frame ?? null
+  const frame = async (): Promise<Frame> => {
+    await page()
+    const found = await until(async () => frameNow(), limitMs, stopping, LOOK_EVERY_MS)
+    if (!found) throw new StepFault(faultOfPlace(step))
+    return found
   }
   return {
     browsing,
-    page: async () => (await place()).page,
-    frame: async () => (await place()).frame,
+    page,
+    frame,
     frameNow,
-    element: (use) => elementOf(task, done, { frameNow, limitMs, use }),
+    element: (use) => elementOf(task, done, { frames: () => framesNow(frameNow(), done, step), limitMs, use }),
     hasTouch: task.hasTouch,
     limitMs,
     stopping,
@@ -100,19 +113,28 @@ function faultOfPlace({ target, frame }: RecordedStep): string {
   return frame ? `${tab} has no frame ${JSON.stringify(frame)}` : `${tab} is not open`
 }
 
+/** Where an element may be: in the frame that was recorded, and in others, should that have another index now. */
+function framesNow(recorded: Frame | null, { page }: Done, step: RecordedStep): SearchedFrames {
+  const isInFrame = framePath(step).length > 0 && page !== null && !page.isClosed()
+  return { recorded, others: isInFrame ? framesBelow(page.mainFrame()).filter((frame) => frame !== recorded) : [] }
+}
+
 interface Use<T> {
-  frameNow: () => Frame | null
+  frames: () => SearchedFrames
   limitMs: number
   use: (element: ElementHandle<Element>) => Promise<{ ready: T } | { fault: string }>
 }
 
-async function elementOf<T>(task: Task, done: Done, { frameNow, limitMs, use }: Use<T>) {
+async function elementOf<T>(task: Task, done: Done, { frames, limitMs, use }: Use<T>) {
   const selectors = (task.step.selectors ?? []) as Selector[]
-  const wanted = { selectors, texts: task.selectorTexts, known: task.known, refused: task.refused }
+  const { selectorTexts: texts, known, refused } = task
+  const wanted = { selectors, texts, known, refused, placeFault: faultOfPlace(task.step) }
   const search = new Search(wanted, limitMs, task.discreet)
-  const found = await findElement(frameNow, search, use, { limitMs, stopping: task.stopping })
+  const found = await findElement(frames, search, use, { limitMs, stopping: task.stopping })
   done.healed = found.healed
   done.element = await describe(found.element, task.discreet).catch(() => null)
+  const frame = framePath(task.step).length > 0 ? describeFrame(found.element.frame, task.discreet) : null
+  if (done.element && frame) done.element = { ...done.element, frame }
   return found
 }
 
@@ -134,7 +156,7 @@ async function withNavigation(kind: StepKind<StepType>, doing: Doing, task: Task
       return within(navigation, NAVIGATION_MS, doing.stopping)
     })
   } catch (error) {
-    if (page.isClosed()) return
+    if (page.isClosed() || isEmptyError(error)) return
     doing.stopping.throwIfAborted()
     if (error instanceof StepFault) throw error
     if (error instanceof TooLate) throw new StepFault('no other page came, as it did when this was recorded')

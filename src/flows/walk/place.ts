@@ -19,16 +19,51 @@ const LIKENESS: readonly ((address: URL, recorded: URL) => boolean)[] = [
 const pathOf = ({ pathname, search }: URL): string => pathname + search
 
 /**
- * Returns where a step is done now; null when there is no such tab or frame yet.
+ * Returns the tab that a step names, or the frame of another site that it names so; null when there is none yet.
  * @param isExact false: a tab or frame that is the only one to be like the recorded one will do
  */
 export function placeOf(browsing: Browsing, step: RecordedStep, isExact: boolean): Place | null {
   const target = typeof step.target === 'string' ? step.target : 'main'
-  const root = target === 'main' ? mainPlace(browsing) : targetPlace(browsing, target, isExact)
-  if (!root) return null
-  let frame: Frame | undefined = root.frame
-  for (const index of (step.frame ?? []) as number[]) frame = frame?.childFrames()[index]
-  return frame ? { page: root.page, frame } : null
+  return target === 'main' ? mainPlace(browsing) : targetPlace(browsing, target, isExact)
+}
+
+/** Whether a frame is the one that a step was done in before. */
+export type IsKnown = (frame: Frame) => boolean
+
+/**
+ * Returns the frame of a step; null when it is not there yet.
+ * @param isKnown its frame may have another index than when it was recorded: strictest first; null: nothing is known of it
+ * @param isExact false: the one at the recorded index will do, whichever it is
+ */
+export function frameIn(
+  root: Frame,
+  step: RecordedStep,
+  isKnown: readonly IsKnown[] | null,
+  isExact: boolean,
+): Frame | null {
+  let frame: Frame | undefined = root
+  for (const index of framePath(step)) frame = frame?.childFrames()[index]
+  const known = isKnown ? knownFrame(root, frame, isKnown) : undefined
+  return known ?? (isKnown && isExact ? null : (frame ?? null))
+}
+
+/** The way to a step's frame: index of a child frame, of its child, and so on. */
+export const framePath = (step: RecordedStep): readonly number[] => (step.frame ?? []) as number[]
+
+/** The frame at the recorded index, when it is the known one; else the only one of the page that is. */
+function knownFrame(root: Frame, recorded: Frame | undefined, isKnown: readonly IsKnown[]): Frame | undefined {
+  const frames = framesBelow(root)
+  for (const isLike of isKnown) {
+    const alike = frames.filter(isLike)
+    if (recorded && alike.includes(recorded)) return recorded
+    if (alike.length === 1) return alike[0]
+  }
+  return undefined
+}
+
+/** All frames in a frame, at any depth. */
+export function framesBelow(root: Frame): Frame[] {
+  return root.childFrames().flatMap((frame) => [frame, ...framesBelow(frame)])
 }
 
 function mainPlace({ page }: Browsing): Place | null {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ElementHandle, Frame, MouseButton, Page } from 'puppeteer-core'
 import type { KnownStep } from '../recording.ts'
-import { cornerOf, spotOf } from './in-page.ts'
+import { pointOutside, spotOf } from './in-page.ts'
 import type { Doing, StepKind } from './step.ts'
 
 const BUTTONS: Readonly<Record<string, MouseButton>> = {
@@ -32,11 +32,16 @@ async function press(step: KnownStep<'click' | 'doubleClick'>, doing: Doing, cou
   const { offsetX, offsetY } = step
   const offset = offsetX === undefined || offsetY === undefined ? null : { x: offsetX, y: offsetY }
   const { page, point } = await spot(doing, offset)
-  if (step.deviceType === 'touch' && doing.hasTouch) {
-    for (let tap = 0; tap < count; tap++) await page.touchscreen.tap(point.x, point.y)
+  const button = BUTTONS[step.button ?? 'primary'] ?? 'left'
+  // The Recorder names a mouse only where it was not sure of one. A phone has none.
+  if (doing.hasTouch && button === 'left' && step.deviceType !== 'mouse') {
+    for (let tap = 0; tap < count; tap++) {
+      const finger = await page.touchscreen.touchStart(point.x, point.y)
+      await sleep(step.duration ?? 0, null, { signal: doing.stopping })
+      await finger.end()
+    }
     return
   }
-  const button = BUTTONS[step.button ?? 'primary'] ?? 'left'
   await page.mouse.click(point.x, point.y, { button, count, delay: step.duration ?? 0 })
 }
 
@@ -53,16 +58,14 @@ async function spot(doing: Doing, offset: Point | null): Promise<{ page: Page; p
 
 /** A point of the element's frame as one of its tab. */
 async function inPage(element: ElementHandle<Element>, point: Point): Promise<Point> {
-  let { x, y } = point
+  let shown = point
   for (let frame: Frame | null = element.frame; frame?.parentFrame(); frame = frame.parentFrame()) {
     const holder = await frame.frameElement()
     if (!holder) break
-    const corner = await holder.evaluate(cornerOf)
+    shown = await holder.evaluate(pointOutside, shown.x, shown.y)
     await holder.dispose()
-    x += corner.x
-    y += corner.y
   }
-  return { x, y }
+  return shown
 }
 
 export const scroll: StepKind<'scroll'> = {

@@ -16,7 +16,7 @@ import type { RunEvent, StepResult } from '../run.ts'
 import type { WalkMessage, WalkPlan } from '../walk-plan.ts'
 import { StepFault, secondsText, sentenceOf } from './fault.ts'
 import { type Discretion, discretionOf } from './known-element.ts'
-import { type Done, perform, selectorTextsOf } from './perform.ts'
+import { type Done, perform, selectorTextsOf, wantedStatus } from './perform.ts'
 import { waitForTags } from './settle.ts'
 import { STEP_KINDS } from './step-kinds.ts'
 import { Tabs } from './tabs.ts'
@@ -120,7 +120,7 @@ class Walk implements Disposable {
       if (this.causesTags(index)) {
         await this.pauseForTags(this.expectations.filter(({ expectation }) => expectation.step === index))
       }
-      this.requirePages()
+      this.requirePages(step)
     } catch (thrown) {
       durationMs ||= systemClock.now() - startedAt
       error = this.faultOf(thrown)
@@ -198,15 +198,19 @@ class Walk implements Disposable {
     this.hosts.set(url.host, isAnswered ? 'answered' : 'none')
   }
 
-  /** Fails when a tab shows an error in place of a page. */
-  private requirePages(): void {
+  /** Fails when a tab shows an error in place of a page, unless the step is to meet it. */
+  private requirePages(step: RecordedStep): void {
+    const wanted = wantedStatus(step)
     for (const page of this.browsing.tabs()) {
       const answer = this.tabs.answerOf(page)
-      const refused = this.browsing.traffic.requests.findLast(({ resourceType }) => resourceType === 'document')
-      if (page.url().startsWith('chrome-error:')) throw new StepFault(refused?.error ?? 'the page could not be opened')
-      if (answer && answer.status >= 400) {
-        throw new StepFault(`the page ${answer.url} answered ${answer.status} ${answer.statusText}`.trimEnd())
+      if (answer && (wanted === null ? answer.status >= 400 : answer.status !== wanted)) {
+        const answered = `the page ${answer.url} answered ${answer.status} ${answer.statusText}`.trimEnd()
+        throw new StepFault(wanted === null ? answered : `${answered}, and not ${wanted}`)
       }
+      const refused = this.browsing.traffic.requests.findLast(({ resourceType }) => resourceType === 'document')
+      // In place of an answer without a body the browser shows its own page.
+      const isUnanswered = page.url().startsWith('chrome-error:') && !(answer && answer.status >= 400)
+      if (isUnanswered) throw new StepFault(refused?.error ?? 'the page could not be opened')
     }
   }
 

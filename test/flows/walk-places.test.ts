@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { EVERY_KIND } from '../../src/flows/recording.fixture.ts'
+import { parseRecording, type RecordedStep } from '../../src/flows/recording.ts'
+import { STEP_TYPES } from '../../src/flows/recording-steps.ts'
+import { browsingOptions } from '../browser/browsing.ts'
+import { click, open, openWalking, type Walking } from './walking.ts'
+
+/* Where a step is done: in which tab, in which frame, on which device, on a page with which answer. */
+
+setDefaultTimeout(60_000)
+
+const TAGS = `<script>said = []; tag = (name) =>
+  navigator.sendBeacon('https://www.google-analytics.com/g/collect?v=2&tid=G-TEST123&en=' + name)</script>`
+const BUTTON = '<button class=pay onclick="top.said.push(location.pathname + self.name)">Pay</button>'
+const frame = (path: string, more = '') => `<iframe src="${path}" width=300 height=100 ${more}></iframe>`
+
+const PAGES = {
+  '/every/': `<title>Every</title><input id=it oncontextmenu="window.open('/every/popup')"><i id=it hidden></i>
+    ${frame('/every/outer')}<p style="height:2000px">`,
+  '/every/popup': '<title>Popup</title>',
+  '/every/outer': `<div id=it style="height:20px;overflow:auto"><p style="height:900px"></div>
+    ${frame('/every/none')}${frame('/every/inner')}`,
+  '/every/none': '<p>none</p>',
+  '/every/inner': '<button id=it ondblclick="top.said = [\'twice\']">It</button>',
+
+  '/links': `${TAGS}<a id=shop target=_blank href=/shop>Shop</a><a id=own target=_blank rel=noopener href=/shop>Shop</a>`,
+  '/shop': `${TAGS}<title>The shop</title><script>tag('shop')</script>
+    <a id=shoe href=/shoe>Shoe</a>`,
+  '/shoe': `${TAGS}<title>The shoe</title><script>tag('shoe')</script><button id=buy onclick="tag('buy')">Buy</button>`,
+
+  '/framed': `${TAGS}${frame('/card')}${frame('/code')}`,
+  '/framed/shifted': `${TAGS}${frame('/advert')}${frame('/card')}${frame('/code')}`,
+  '/framed/fewer': `${TAGS}${frame('/code')}`,
+  '/framed/named': `${TAGS}${frame('about:blank', 'srcdoc="x"')}${frame('/card', 'name=second')}${frame('/card', 'name=first')}`,
+  '/framed/names': `${TAGS}${frame('/card', 'name=first')}${frame('/card', 'name=second')}`,
+  '/below': `${TAGS}<p style="height:2500px"></p><iframe src="/tall" width=400 height=3000></iframe>`,
+  '/tall': `<p style="height:2500px"></p><iframe src="/card" width=300 height=50 style="padding:9px"></iframe>
+    <p style="height:400px"></p>`,
+  '/card': BUTTON,
+  '/code': BUTTON,
+  '/advert': BUTTON,
+
+  '/touched': `${TAGS}<meta name=viewport content="width=device-width"><button id=it>It</button><script>
+    for (const type of ['touchstart', 'mousedown', 'click', 'contextmenu'])
+      it.addEventListener(type, (event) => said.push([type, event.pointerType].filter(Boolean).join(' ')))</script>`,
+
+  '/missing': { status: 404, html: '<title>Not here</title><h1>Not here</h1>' },
+  '/empty': { status: 404, html: '' },
+  '/broken': { status: 500, html: '' },
+  '/to': '<a id=missing href=/missing>Missing</a>',
+}
+
+let walking: Walking
+beforeAll(async () => {
+  walking = await openWalking(PAGES)
+})
+afterAll(() => walking[Symbol.asyncDispose]())
+
+const said = () => walking.browsing.page.evaluate('said')
+
+test('every kind of step, with every field of it, in one recording', async () => {
+  const there = JSON.parse(JSON.stringify(EVERY_KIND).replaceAll('http://shop.example/', `${walking.base}/every/`))
+  const recording = parseRecording(there, 'recording')
+  const { statuses, error } = await walking.walked([], { recording })
+  expect(error).toBeNull()
+  expect(statuses).toEqual(recording.steps.map(() => 'passed'))
+  expect(new Set(recording.steps.map(({ type }) => type))).toEqual(new Set(STEP_TYPES))
+  expect(await said()).toEqual(['twice'])
+  expect(walking.browsing.tabs()).toHaveLength(1)
+})
+
+describe('a link that opens a tab', () => {
+  const inTab = (path: string, step: RecordedStep): RecordedStep => ({ ...step, target: `{{base}}${path}` })
+
+  test.each(['#shop', '#own'])('%s: later steps go on in it, and their tags are heard', async (link) => {
+    const { statuses, events, error } = await walking.walked([
+      open('/links'),
+      click(link),
+      inTab('/shop', { ...click('aria/Shoe'), assertedEvents: [{ type: 'navigation' }] }),
+      inTab('/shoe', click('#buy')),
+      inTab('/shoe', { type: 'close' }),
+      { type: 'waitForElement', selectors: [link] },
+    ])
+    expect(error).toBeNull()
+    expect(statuses).toEqual(['passed', 'passed', 'passed', 'passed', 'passed', 'passed'])
+    expect(events.map(({ step, event, path }) => [step, event, path])).toEqual([
+      [1, 'shop', '/shop'],
+      [2, 'shoe', '/shoe'],
+      [3, 'buy', '/shoe'],
+    ])
+  })
+})
+
+describe('a frame that has another index than when it was recorded', () => {
+  const inFrame = (index: number): RecordedStep => ({ ...click('.pay'), frame: [index] })
+  const learned = async (path: string, index: number) => {
+    const { elements, statuses } = await walking.walked([open(path), inFrame(index)])
+    expect(statuses).toEqual(['passed', 'passed'])
+    return { 1: elements[1] ?? { role: '', name: '', tag: '', text: '' } }
+  }
+
+  test('is known by its address from the last approved run', async () => {
+    const elements = await learned('/framed', 1)
+    expect(elements[1]).toMatchObject({ name: 'Pay', frame: { name: '', place: `127.0.0.1:${base()}/code` } })
+    const { statuses } = await walking.walked([open('/framed/shifted'), inFrame(1)], { elements })
+    expect(statuses).toEqual(['passed', 'passed'])
+    expect(await said()).toEqual(['/code'])
+  })
+
+  test('is known by its name where addresses are alike', async () => {
+    const elements = await learned('/framed/names', 0)
+    await walking.walked([open('/framed/named'), inFrame(0)], { elements })
+    expect(await said()).toEqual(['/cardfirst'])
+  })
+
+  test('is found where no other frame has such an element, without being known', async () => {
+    const { statuses } = await walking.walked([open('/framed/fewer'), inFrame(1)])
+    expect(statuses).toEqual(['passed', 'passed'])
+    expect(await said()).toEqual(['/code'])
+  })
+
+  test('is not guessed at', async () => {
+    const { steps } = await walking.walked([open('/framed'), inFrame(5)])
+    expect(steps[1]).toMatchObject({ status: 'failed', error: expect.stringContaining('the tab has no frame [5]') })
+    expect(await said()).toEqual([])
+  })
+  const base = () => new URL(walking.base).port
+})
+
+test('a frame far below, in one that is larger than the window, is scrolled to', async () => {
+  await walking.walked([open('/below'), { ...click('.pay'), frame: [0, 0] }])
+  expect(await said()).toEqual(['/card'])
+})
+
+test('a phone is touched; with a mouse only where the recording says so', async () => {
+  await using phone = await openWalking(PAGES, { device: 'mobile' })
+  const browsing = await browsingOptions('', { device: 'mobile' })
+  const steps = (...more: object[]): RecordedStep[] => [
+    open('/touched'),
+    ...more.map((one) => ({ ...click('#it'), ...one })),
+  ]
+  const saidBy = async (...more: object[]) => {
+    const { statuses } = await phone.walked(steps(...more), { browsing })
+    expect(new Set(statuses)).toEqual(new Set(['passed']))
+    return phone.browsing.page.evaluate('said')
+  }
+  const tap = ['touchstart', 'mousedown', 'click touch']
+  expect(await saidBy({})).toEqual(tap)
+  expect(await saidBy({ deviceType: 'touch', offsetX: 2, offsetY: 2 })).toEqual(tap)
+  expect(await saidBy({ type: 'doubleClick', deviceType: 'touch' })).toEqual([...tap, ...tap])
+  expect(await saidBy({ deviceType: 'mouse' })).toEqual(['mousedown', 'click mouse'])
+})
+
+describe('a page that answers with an error', () => {
+  const asked = (path: string, status?: number): RecordedStep => ({
+    ...open(path),
+    assertedEvents: [{ type: 'navigation', url: '', title: '', ...(status && { status }) }],
+  })
+  const CASES: [name: string, step: RecordedStep, fault: RegExp | null][] = [
+    ['fails', asked('/missing'), /^the page http:.*\/missing answered 404 Not Found$/],
+    ['fails without a body', asked('/empty'), /^the page http:.*\/empty answered 404 Not Found$/],
+    ['fails when it is broken', asked('/broken'), /^the page http:.*\/broken answered 500 Internal Server Error$/],
+    ['passes when the recording says so', asked('/missing', 404), null],
+    ['passes without a body when the recording says so', asked('/empty', 404), null],
+    ['fails when it is another error', asked('/broken', 404), /answered 500 Internal Server Error, and not 404$/],
+    ['fails when it is none', asked('/to', 404), /\/to answered 200 OK, and not 404$/],
+  ]
+  test.each(CASES)('%s', async (_, step, fault) => {
+    const { steps } = await walking.walked([step])
+    expect(steps[0]).toMatchObject(
+      fault ? { status: 'failed', error: expect.stringMatching(fault) } : { status: 'passed', error: null },
+    )
+  })
+
+  test('behind a link', async () => {
+    const link = (status: number) => ({ ...click('#missing'), assertedEvents: [{ type: 'navigation', status }] })
+    expect((await walking.walked([open('/to'), link(404)])).statuses).toEqual(['passed', 'passed'])
+    expect((await walking.walked([open('/to'), link(410)])).steps[1]?.error).toEndWith(
+      'answered 404 Not Found, and not 410',
+    )
+  })
+})

@@ -1,0 +1,113 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Glob } from 'bun'
+import type { Browsing, BrowsingOptions } from '../../src/browser/browsing.ts'
+import type { KnownElement } from '../../src/flows/element.ts'
+import type { RecordedStep } from '../../src/flows/recording.ts'
+import type { RunEvent, StepResult } from '../../src/flows/run.ts'
+import { walkIn } from '../../src/flows/walk/walk.ts'
+import type { WalkMessage, WalkPlan } from '../../src/flows/walk-plan.ts'
+import { browse, browsingOptions } from '../browser/browsing.ts'
+import { temporaryFolder } from '../process.ts'
+
+export interface Walked {
+  told: WalkMessage[]
+  /** Everything that was written, as text. */
+  files: string
+  steps: StepResult[]
+  statuses: StepResult['status'][]
+  elements: (KnownElement | null)[]
+  events: RunEvent[]
+  error: string | null
+  errors: readonly string[]
+}
+
+/** A site of pages by their path, and a browser that walks through it. Gone at the end of its block. */
+export interface Walking extends AsyncDisposable {
+  /** Origin of the site; also the variable `base` of what is walked. */
+  base: string
+  browsing: Browsing
+  walked(
+    steps: readonly RecordedStep[],
+    more?: Partial<WalkPlan>,
+    onTold?: (message: WalkMessage) => void,
+  ): Promise<Walked>
+}
+
+/** A page that answers another status than 200 names it. */
+export type Page = string | { status: number; html: string }
+
+/** Opens both. `{{base}}` in a page is the origin of the site. */
+export async function openWalking(
+  pages: Readonly<Record<string, Page>>,
+  options: Partial<BrowsingOptions> = {},
+): Promise<Walking> {
+  const site = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch(request): Response {
+      const { pathname, origin } = new URL(request.url)
+      if (pathname === '/file') return new Response('x', { headers: { 'Content-Disposition': 'attachment' } })
+      const page = pages[pathname] ?? { status: 404, html: 'gone' }
+      const { status, html } = typeof page === 'string' ? { status: 200, html: page } : page
+      return new Response(html.replaceAll('{{base}}', origin), { status, headers: { 'Content-Type': 'text/html' } })
+    },
+  })
+  const base = `http://127.0.0.1:${site.port}`
+  const browsing = await browse(options)
+  return {
+    base,
+    browsing,
+    walked: (steps, more = {}, onTold = () => {}) => walkedIn(browsing, steps, { values: { base }, ...more }, onTold),
+    async [Symbol.asyncDispose]() {
+      await browsing[Symbol.asyncDispose]()
+      await site.stop(true)
+    },
+  }
+}
+
+/** Walks in a browser that is open, and may have tabs of a walk before. */
+export async function walkedIn(
+  browsing: Browsing,
+  steps: readonly RecordedStep[],
+  more: Partial<WalkPlan>,
+  onTold: (message: WalkMessage) => void = () => {},
+): Promise<Walked> {
+  using folder = temporaryFolder()
+  const plan: WalkPlan = {
+    browsing: await browsingOptions(folder.path),
+    recording: { title: '', timeout: 1500, steps },
+    values: {},
+    expectations: [],
+    labels: {},
+    consent: { mode: 'none', selectors: [] },
+    elements: {},
+    refused: {},
+    timeoutMs: 60_000,
+    folder: folder.path,
+    ...more,
+  }
+  const told: WalkMessage[] = []
+  for (const tab of browsing.tabs().filter((one) => one !== browsing.page)) await tab.close()
+  const tell = (message: WalkMessage) => {
+    told.push(message)
+    onTold(message)
+  }
+  await walkIn(browsing, plan, tell, new AbortController().signal)
+  const done = told.find((message) => message.kind === 'done')
+  const stepped = told.filter((message) => message.kind === 'step')
+  const files = [...new Glob('*').scanSync(folder.path)].map((name) => readFileSync(join(folder.path, name), 'latin1'))
+  return {
+    told,
+    files: files.join(''),
+    steps: stepped.map(({ step }) => step),
+    statuses: stepped.map(({ step }) => step.status),
+    elements: stepped.map(({ element }) => element),
+    events: told.flatMap((message) => (message.kind === 'event' ? [message.event] : [])),
+    error: done?.error ?? null,
+    errors: done?.errors ?? [],
+  }
+}
+
+export const open = (path = '/'): RecordedStep => ({ type: 'navigate', url: `{{base}}${path}` })
+export const click = (...selectors: (string | string[])[]): RecordedStep => ({ type: 'click', selectors })
