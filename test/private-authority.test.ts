@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { readConfig } from '../src/config.ts'
 import { systemClock } from '../src/core/clock.ts'
 import { addressGuard } from '../src/integrations/transport/address-guard.ts'
@@ -11,36 +9,26 @@ import { mailTransport } from '../src/integrations/transport/mail-transport.ts'
 import { mailbox } from '../src/integrations/transport/receiver.fixture.ts'
 import { webSockets } from '../src/integrations/transport/web-socket.ts'
 import { oidcProvider } from '../src/org/oidc.ts'
+import { canCertify, type PrivateAuthority, privateAuthority } from './certificates.ts'
 
 /*
  * What leaves trusts, beside what every system trusts, the authorities of the file in TAGWARDEN_OUTBOUND_CA: requests of
  * integrations, mail, and the sign-in through the company.
  */
 
-const openssl = Bun.which('openssl')
-
-describe.skipIf(!openssl)('a certificate of a private authority', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'tagwarden-authority-'))
-  const file = (name: string) => join(folder, name)
-  const run = (...words: string[]) => {
-    const { exitCode, stderr } = Bun.spawnSync([openssl ?? '', ...words])
-    if (exitCode !== 0) throw new Error(stderr.toString())
-  }
+describe.skipIf(!canCertify)('a certificate of a private authority', () => {
+  let authority: PrivateAuthority
   let key = ''
   let cert = ''
   let web: ReturnType<typeof Bun.serve>
+  const file = (name: string) => authority.file(name)
   const signal = new AbortController().signal
   const configured = () => readConfig({}, { TAGWARDEN_OUTBOUND_CA: file('ca.pem') }).outboundCa
 
   beforeAll(() => {
-    const ec = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-    run('req', '-x509', '-days', '2', ...ec, '-keyout', file('ca.key'), '-out', file('ca.pem'), '-subj', '/CN=Our own')
-    run('req', ...ec, '-keyout', file('key.pem'), '-out', file('request.pem'), '-subj', '/CN=inside')
-    writeFileSync(file('names'), 'subjectAltName=IP:127.0.0.1')
-    const signed = ['-CA', file('ca.pem'), '-CAkey', file('ca.key'), '-CAcreateserial', '-extfile', file('names')]
-    run('x509', '-req', '-days', '2', '-in', file('request.pem'), ...signed, '-out', file('cert.pem'))
-    key = readFileSync(file('key.pem'), 'utf8')
-    cert = readFileSync(file('cert.pem'), 'utf8')
+    authority = privateAuthority()
+    key = authority.key
+    cert = authority.cert
     web = Bun.serve({
       hostname: '127.0.0.1',
       port: 0,
@@ -57,7 +45,7 @@ describe.skipIf(!openssl)('a certificate of a private authority', () => {
   })
   afterAll(async () => {
     await web.stop(true)
-    rmSync(folder, { recursive: true })
+    authority[Symbol.dispose]()
   })
 
   test('is trusted by requests of integrations', async () => {

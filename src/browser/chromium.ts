@@ -1,3 +1,5 @@
+import { SECOND_MS } from '../core/clock.ts'
+
 /** What the executable is called, the leanest first. */
 const NAMES = [
   'chrome-headless-shell',
@@ -36,6 +38,27 @@ export function findChromium(setting: string): string | null {
   }
   return null
 }
+
+/** How long it may take to say its version. */
+const VERSION_MS = 5 * SECOND_MS
+
+/** Returns the version that an executable says it has, such as `153.0.8010.0`; null when it says none. */
+export async function versionOf(executable: string): Promise<string | null> {
+  try {
+    const said = Bun.spawn([executable, '--version'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+      timeout: VERSION_MS,
+      killSignal: 'SIGKILL',
+    })
+    return versionIn(await new Response(said.stdout).text())
+  } catch {
+    // It can't be started; that is told when the browser is.
+    return null
+  }
+}
+
+/** The version in what a browser says of itself: `Chromium 153.0.8010.0`, `HeadlessChrome/153.0.8010.0`. */
+export const versionIn = (said: string): string | null => /\d+(?:\.\d+){3}/.exec(said)?.[0] ?? null
 
 /** Returns what is to be done so that `findChromium` finds one, as a sentence without its full stop. */
 export function howToGetChromium(setting: string): string {

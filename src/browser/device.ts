@@ -1,5 +1,6 @@
 import type { CDPSession, Protocol } from 'puppeteer-core'
 import type { Device } from './browsing.ts'
+import type { Header } from './traffic.ts'
 
 const DESKTOP = { width: 1280, height: 800, mobile: false }
 const PHONE = { width: 390, height: 844, mobile: true }
@@ -14,20 +15,19 @@ export interface Emulation {
 /**
  * Returns how a device shows itself.
  *
- * @param ownUserAgent of the browser itself, of which the version and the system are taken
+ * @param version of the browser: `153.0.8010.0`
  * @param suffix added to the user agent after a blank; empty: nothing
  */
-export function emulationOf(device: Device, ownUserAgent: string, suffix: string): Emulation {
+export function emulationOf(device: Device, version: string, suffix: string): Emulation {
   const { width, height, mobile = false } = device === 'desktop' ? DESKTOP : device === 'mobile' ? PHONE : device
-  const version = /Chrome\/([\d.]+)/.exec(ownUserAgent)?.[1] ?? '0'
   const major = version.split('.', 1)[0] ?? '0'
   const brands = [
     { brand: 'Chromium', version: major },
     { brand: 'Not;A=Brand', version: '8' },
   ]
-  const plain = mobile
-    ? `Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${major}.0.0.0 Mobile Safari/537.36`
-    : ownUserAgent.replace('HeadlessChrome/', 'Chrome/')
+  // Chrome names no more of its version and system than this.
+  const [system, kind] = mobile ? ['Linux; Android 10; K', 'Mobile Safari'] : ['X11; Linux x86_64', 'Safari']
+  const plain = `Mozilla/5.0 (${system}) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${major}.0.0.0 ${kind}/537.36`
   return {
     metrics: { width, height, mobile, deviceScaleFactor: mobile ? PHONE_PIXELS_PER_POINT : 1 },
     userAgent: {
@@ -56,4 +56,19 @@ export function emulate(session: CDPSession, { metrics, userAgent }: Emulation):
     session.send('Emulation.setDeviceMetricsOverride', metrics),
     session.send('Emulation.setTouchEmulationEnabled', touch),
   ])
+}
+
+/** Returns the headers of a request as the device sends them. */
+export function headersOf(
+  { userAgent, userAgentMetadata }: Emulation['userAgent'],
+  headers: Readonly<Record<string, string>>,
+): Header[] {
+  const { brands = [], mobile = false, platform = '' } = userAgentMetadata ?? {}
+  const own: Record<string, string> = {
+    'user-agent': userAgent,
+    'sec-ch-ua': brands.map(({ brand, version }) => `"${brand}";v="${version}"`).join(', '),
+    'sec-ch-ua-mobile': mobile ? '?1' : '?0',
+    'sec-ch-ua-platform': `"${platform}"`,
+  }
+  return Object.entries(headers).map(([name, value]) => ({ name, value: own[name.toLowerCase()] ?? value }))
 }

@@ -3,6 +3,7 @@ import { SECOND_MS } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import type { AddressGuard, Resolve } from '../integrations/transport/address-guard.ts'
 import { type Connector, codeOf, connector } from '../integrations/transport/connection.ts'
+import { type Spoken, spokenIn } from './first-bytes.ts'
 import { RequestReader } from './request-reader.ts'
 
 /** An HTTP proxy on this machine, through which a browser reaches what the guard lets it reach and nothing else. */
@@ -25,6 +26,8 @@ export interface GuardProxyOptions {
   resolve?: Resolve | undefined
   /** Called with `host:port` for each connection that is asked for, before it is judged. */
   onAsked?: ((place: string) => void) | undefined
+  /** Whether a web socket is kept in: its connection is ended before anything of it leaves. Of `wss:` only host and port are known. */
+  keepsIn?: ((socketUrl: string) => boolean) | undefined
 }
 
 /** How long a connection may take to be made. */
@@ -34,7 +37,7 @@ const MAX_FAULTS = 1000
 
 /** Starts the proxy. Ends with every connection that it has. */
 export async function openGuardProxy(options: GuardProxyOptions): Promise<GuardProxy> {
-  const { guard, outboundProxy = '', resolve, onAsked } = options
+  const { guard, outboundProxy = '', resolve, onAsked, keepsIn } = options
   const ways = connector({ guard, proxy: outboundProxy, ...(resolve ? { resolve } : {}) })
   const faults = new Map<string, string>()
   const closing = new AbortController()
@@ -67,7 +70,7 @@ export async function openGuardProxy(options: GuardProxyOptions): Promise<GuardP
   const server = createServer((client) => {
     keep(client)
     client.setNoDelay(true)
-    serve(client, open, ways.proxy)
+    serve(client, { open, outboundProxy: ways.proxy, keepsIn })
   })
   await new Promise<void>((listening, failed) => {
     server.once('error', failed)
@@ -100,12 +103,14 @@ function faultFrom(error: unknown): string {
   return `the connection failed: ${codeOf(error)}`
 }
 
+interface Ways {
+  open(url: URL, tunnel: boolean): Promise<Socket | null>
+  outboundProxy: Connector['proxy']
+  keepsIn: GuardProxyOptions['keepsIn']
+}
+
 /** Does what one connection of the browser asks for: one tunnel, or one plain request after the other. */
-function serve(
-  client: Socket,
-  open: (url: URL, tunnel: boolean) => Promise<Socket | null>,
-  outboundProxy: Connector['proxy'],
-): void {
+function serve(client: Socket, { open, outboundProxy, keepsIn }: Ways): void {
   /** Where plain requests go; answers come as they are. */
   let upstream: { place: string; socket: Socket } | null = null
   const reader = new RequestReader()
@@ -142,7 +147,11 @@ function serve(
         client.removeListener('data', onData)
         client.write('HTTP/1.1 200 Connection Established\r\n\r\n')
         joined(socket)
-        if (part.rest.length > 0) socket.write(part.rest)
+        const first = keepsIn
+          ? await firstOf(client, part.rest, (spoken) => !isKeptIn(spoken, part.url, keepsIn))
+          : part.rest
+        if (first === null) return void client.destroy()
+        if (first.length > 0) socket.write(first)
         client.pipe(socket)
         return
       }
@@ -164,6 +173,33 @@ function serve(
   }
   client.on('data', onData)
   client.once('close', leave)
+}
+
+/** Returns what the client sends through its tunnel until it is known what that is; null when `isLet` says no, or when it leaves. */
+function firstOf(client: Socket, begun: Buffer, isLet: (spoken: Spoken) => boolean): Promise<Buffer | null> {
+  const { promise, resolve } = Promise.withResolvers<Buffer | null>()
+  let bytes = Buffer.alloc(0)
+  const onClose = () => resolve(null)
+  const onBytes = (chunk: Buffer) => {
+    bytes = Buffer.concat([bytes, chunk])
+    const spoken = spokenIn(bytes)
+    if (spoken === null) return
+    client.pause()
+    client.removeListener('data', onBytes)
+    client.removeListener('close', onClose)
+    resolve(isLet(spoken) ? bytes : null)
+  }
+  client.on('data', onBytes)
+  client.once('close', onClose)
+  if (begun.length > 0) onBytes(begun)
+  client.resume()
+  return promise
+}
+
+/** Browsers send nothing but web sockets by tunnels without TLS, and for nothing else offer HTTP/1.1 alone inside it. */
+function isKeptIn(spoken: Spoken, { host }: URL, keepsIn: (socketUrl: string) => boolean): boolean {
+  if (spoken.kind === 'http') return keepsIn(`ws://${host}${spoken.target}`)
+  return spoken.kind === 'tls' && spoken.protocols.join() === 'http/1.1' && keepsIn(`wss://${host}/`)
 }
 
 function refuse(client: Socket): void {

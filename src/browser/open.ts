@@ -3,11 +3,14 @@ import { SECOND_MS } from '../core/clock.ts'
 import { messageOf } from '../core/error.ts'
 import { addressGuard, type Resolve } from '../integrations/transport/address-guard.ts'
 import type { Browsing, BrowsingOptions } from './browsing.ts'
+import { versionIn, versionOf } from './chromium.ts'
 import { type Emulation, emulate, emulationOf } from './device.ts'
 import { openGuardProxy } from './guard-proxy.ts'
 import { maskerOf } from './mask.ts'
 import { screenshotOf } from './screenshot.ts'
 import { type RunningChromium, startChromium } from './start-chromium.ts'
+import { trustIn } from './trust.ts'
+import { isVendorSocket } from './vendor-answer.ts'
 import { watchTraffic } from './watch.ts'
 
 /** What tests put in place of the real. */
@@ -38,8 +41,15 @@ export async function openBrowsing(
   stopping.throwIfAborted()
   await using starting = new AsyncDisposableStack()
   const guard = addressGuard(options.outboundAllow, { plainHttp: true })
-  const proxy = starting.use(await openGuardProxy({ guard, outboundProxy: options.outboundProxy, resolve, onAsked }))
-  const chromium = startChromium(options.chromium, { folder: options.folder, proxyPort: proxy.port })
+  const keepsIn = options.vendorRequests === 'answer' ? isVendorSocket : undefined
+  const { outboundProxy } = options
+  const proxy = starting.use(await openGuardProxy({ guard, outboundProxy, resolve, onAsked, keepsIn }))
+  trustIn(options.folder, options.outboundCa)
+  const version = await versionOf(options.chromium)
+  stopping.throwIfAborted()
+  const shownWith = (known: string) => emulationOf(options.device, known, options.userAgentSuffix)
+  const userAgent = version && shownWith(version).userAgent.userAgent
+  const chromium = startChromium(options.chromium, { folder: options.folder, proxyPort: proxy.port, userAgent })
   starting.defer(async () => {
     chromium.kill()
     await chromium.gone
@@ -48,13 +58,14 @@ export async function openBrowsing(
   starting.defer(() => stopping.removeEventListener('abort', chromium.kill))
   const browser = await connect(chromium)
   starting.defer(() => close(browser, chromium))
-  const emulation = emulationOf(options.device, await browser.userAgent(), options.userAgentSuffix)
+  const emulation = shownWith(version ?? versionIn(await browser.version()) ?? '0')
   await emulateInNew(browser, chromium.transport.waiting, emulation)
   const mask = maskerOf(options.secrets)
   const traffic = await watchTraffic(browser, {
     vendorRequests: options.vendorRequests,
     mask,
     faultOf: proxy.faultOf,
+    userAgent: emulation.userAgent,
   })
   const tabs = await openTabs(browser)
   const [page] = tabs
@@ -107,7 +118,10 @@ async function close(browser: Browser, chromium: RunningChromium): Promise<void>
   clearTimeout(timer)
 }
 
-/** Makes each new target show itself as the device before it sends anything: while it waits for the debugger. */
+/**
+ * Makes each new target show itself as the device: it is told while it waits for the debugger. One that begins in a process of its own
+ * may run its first scripts before it hears of it; of them only the user agent, which the browser has from its start, is sure.
+ */
 async function emulateInNew(browser: Browser, waiting: Set<string>, emulation: Emulation): Promise<void> {
   const session = await browser.target().createCDPSession()
   session.connection()?.on(CDPSessionEvent.SessionAttached, (attached: CDPSession) => {

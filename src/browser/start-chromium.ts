@@ -59,12 +59,21 @@ const SANDBOX = process.getuid?.() === 0 ? ['--no-sandbox'] : []
 /** Of this process's environment, what says how programs are to be run here. */
 const PASSED = ['PATH', 'LD_LIBRARY_PATH', 'LANG', 'TZ', 'FONTCONFIG_FILE', 'FONTCONFIG_PATH']
 
-/** Starts Chromium with a clean profile, all of whose files are in `folder`. It ends with this process. */
-export function startChromium(executable: string, { folder, proxyPort }: { folder: string; proxyPort: number }) {
+export interface ChromiumOptions {
+  /** Where all of its files are. */
+  folder: string
+  proxyPort: number
+  /** How it names itself where a tab, frame or worker was told nothing else; null: as it does. */
+  userAgent: string | null
+}
+
+/** Starts Chromium with a clean profile. It ends with this process. */
+export function startChromium(executable: string, { folder, proxyPort, userAgent }: ChromiumOptions) {
   const temporary = join(folder, 'tmp')
   const profile = join(folder, 'profile')
   for (const path of [temporary, profile]) mkdirSync(path, { recursive: true, mode: 0o700 })
-  const args = [...FIXED, ...SANDBOX, ...throughProxy(proxyPort), `--user-data-dir=${profile}`, 'about:blank']
+  const own = [`--user-data-dir=${profile}`, ...(userAgent === null ? [] : [`--user-agent=${userAgent}`])]
+  const args = [...FIXED, ...SANDBOX, ...throughProxy(proxyPort), ...own, 'about:blank']
   const passed = PASSED.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : []))
   const chromium = spawn(executable, args, {
     env: { ...Object.fromEntries(passed), HOME: folder, TMPDIR: temporary },

@@ -1,4 +1,4 @@
-import type { Decoded } from '../decoders/index.ts'
+import { type Decoded, decodeHit } from '../decoders/index.ts'
 import type { Header } from './traffic.ts'
 
 /** What is known of a request before it leaves. */
@@ -41,6 +41,13 @@ export function isAnswered({ vendor, kind, events, error }: Decoded, asked: Aske
   if (vendor === null || kind === 'library' || asked.isPage) return false
   if (events.length > 0 || error !== null) return true
   return asked.method !== 'GET' || ['image', 'ping'].includes(asked.resourceType)
+}
+
+/** True for a web socket to a vendor: it can't be answered, and is kept in. Of one over TLS the host decides. */
+export function isVendorSocket(url: string): boolean {
+  const { protocol = '', origin = '' } = URL.parse(url) ?? {}
+  const known = protocol === 'wss:' ? `${origin}/` : url
+  return decodeHit({ url: known, method: 'GET', body: null }).vendor !== null
 }
 
 /** What a vendor's server would say, so that the page goes on as it does with it. Kept in no cache. */

@@ -1,6 +1,7 @@
 import type { Protocol } from 'puppeteer-core'
 import { readBody } from '../decoders/body.ts'
 import { type Decoded, decodeHit } from '../decoders/index.ts'
+import type { Header } from './traffic.ts'
 import { headerOf } from './vendor-answer.ts'
 
 /** A request as the interception tells of it, read. */
@@ -18,8 +19,13 @@ export interface ReadRequest {
   decoded: Decoded
 }
 
-export function readRequest({ request, resourceType }: Protocol.Fetch.RequestPausedEvent): ReadRequest {
-  const { url, method, headers } = request
+/** @param changed the headers that are sent in place of those that came; null: these */
+export function readRequest(
+  { request, resourceType }: Protocol.Fetch.RequestPausedEvent,
+  changed: readonly Header[] | null,
+): ReadRequest {
+  const { url, method } = request
+  const headers = changed ? Object.fromEntries(changed.map(({ name, value }) => [name, value])) : request.headers
   const body = bodyOf(request)
   const isPreflight = method === 'OPTIONS' && headerOf(headers, 'access-control-request-method') !== undefined
   return {

@@ -2,9 +2,10 @@ import type { Browser, CDPSession, Connection, Protocol } from 'puppeteer-core'
 import { systemClock } from '../core/clock.ts'
 import { decodeHit } from '../decoders/index.ts'
 import type { VendorRequests } from './browsing.ts'
+import { type Emulation, headersOf } from './device.ts'
 import { sessionOf } from './puppeteer-internals.ts'
 import type { SeenRequest, Traffic } from './traffic.ts'
-import { answerTo, isAnswered } from './vendor-answer.ts'
+import { answerTo, isAnswered, isVendorSocket } from './vendor-answer.ts'
 import { TrafficLog } from './watch-log.ts'
 import { Responses, shownHeader } from './watch-network.ts'
 import { type ReadRequest, readRequest } from './watch-request.ts'
@@ -16,6 +17,8 @@ export interface WatchOptions {
   mask(text: string): string
   /** Why the guard's proxy made no connection for an address, in a sentence without its full stop; null: it did. */
   faultOf(url: string): string | null
+  /** How the device names itself. */
+  userAgent: Emulation['userAgent']
 }
 
 /**
@@ -94,7 +97,9 @@ class Watch {
   private paused(event: Protocol.Fetch.RequestPausedEvent): void {
     const isResponse = event.responseStatusCode !== undefined || event.responseErrorReason !== undefined
     if (isResponse) return this.pausedResponse(event)
-    const read = readRequest(event)
+    // The first request of a new tab may leave before the tab knows the device.
+    const headers = event.networkId ? null : headersOf(this.options.userAgent, event.request.headers)
+    const read = readRequest(event, headers)
     const tab = this.tabs.tabOf(event.frameId, read.referrer)
     const isPage = read.resourceType === 'document' && event.frameId === tab
     const asked = { ...read, isPage }
@@ -124,7 +129,11 @@ class Watch {
           responseHeaders: answer.headers,
           body: Buffer.from(answer.body).toString('base64'),
         })
-      : this.session.send('Fetch.continueRequest', { requestId, ...(!event.networkId && { interceptResponse: true }) })
+      : this.session.send('Fetch.continueRequest', {
+          requestId,
+          ...(headers && { headers }),
+          ...(!event.networkId && { interceptResponse: true }),
+        })
     // It fails when the page gave the request up, and when the browser is gone.
     sent.catch(() => {
       if (!answer) this.responses.fail(request, 'The page gave it up')
@@ -238,7 +247,7 @@ class Watch {
     })
     session.on('Network.webSocketFrameError', ({ requestId, errorMessage }) => {
       const request = this.responses.latest(requestId)
-      if (request?.status === null) this.responses.fail(request, errorMessage)
+      if (request?.status === null && !request.answered) this.responses.fail(request, errorMessage)
     })
     if (tab !== null) this.followDocuments(session, tab)
     session.send('Network.enable').catch(() => undefined)
@@ -284,7 +293,8 @@ class Watch {
       ...{ url, method: 'GET', resourceType: 'websocket', headers: {}, referrer: undefined },
       ...{ body: null, shownBody: null, decoded },
     }
-    const request = this.noteRequest(read, tab ?? '', tab, false, false)
+    const isKeptIn = this.options.vendorRequests === 'answer' && isVendorSocket(url)
+    const request = this.noteRequest(read, tab ?? '', tab, false, isKeptIn)
     this.noteEvents(request, read)
     this.responses.expect(requestId, request)
   }

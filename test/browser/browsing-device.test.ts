@@ -29,9 +29,13 @@ test('a browser that is left alone asks for nothing; a new tab shows itself as t
   await browsing.page.click('a')
   await until('both pages', () => seen.length === 2)
   await until('the new tab', () => browsing.tabs().length === 2)
-  expect(seen).toMatchObject([{ at: '/first', width: '390', touch: '5' }, { at: '/new' }])
   const phone = /Android .* Chrome\/\d+\.0\.0\.0 Mobile Safari\/537\.36 Tagwarden\/1$/
-  expect(agents[0]).toMatch(phone)
+  expect(seen).toMatchObject([
+    { at: '/first', width: '390', touch: '5', agent: expect.stringMatching(phone) },
+    { at: '/new', width: '390', agent: expect.stringMatching(phone) },
+  ])
+  expect(agents).toHaveLength(4)
+  for (const agent of agents) expect(agent).toMatch(phone)
   const tab = browsing.tabs()[1]
   expect(await tab?.evaluate('[innerWidth, navigator.maxTouchPoints, navigator.userAgent]')).toEqual([
     390,
