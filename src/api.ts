@@ -75,6 +75,7 @@ import { orgRoutes } from './org/routes.ts'
 import type { SetupToken } from './org/setup.ts'
 import { type SignInLimits, signInLimits } from './org/sign-in.ts'
 import { privacySettings } from './org/store.ts'
+import { searchRoutes } from './search/routes.ts'
 import { shareRoutes } from './shares/routes.ts'
 import { runsToShare } from './shares/runs.ts'
 import { sharesOf } from './shares/store.ts'
@@ -214,6 +215,7 @@ function watchingRoutes(parts: ApiParts): Route[] {
     ...changeRoutes({ db, clock, retentionMs: retentionMs(config), privacyOf }),
     ...issueRoutes(parts),
     ...streamRoutes(parts),
+    ...searchRoutes({ db, privacyOf }),
     ...formRoutes({ providers: parts.dispatcher.parts.providers ?? PROVIDERS, insights: allInsights }),
     ...integrationRoutes({ ...parts, collectUrl: config.collectUrl || publicUrl }),
     ...complianceRoutes({ ...{ db, clock, enqueue, privacyOf }, alertsChanged: rules.changed }),

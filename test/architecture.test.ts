@@ -12,7 +12,7 @@ const ROOMS = [
   ...['production', 'core', 'store', 'native', 'http', 'org', 'domains', 'labels', 'decoders', 'capture', 'ingest'],
   ...['warehouse', 'conditions', 'detector', 'signals', 'alerts', 'issues', 'evaluation', 'integrations'],
   ...['compliance', 'orders', 'changes', 'insights', 'browser', 'flows', 'audits', 'shares', 'evidence', 'digest'],
-  ...['forms', 'stream'],
+  ...['search', 'forms', 'stream'],
   ...['data-folder', 'jobs', 'mcp', 'metrics', 'config', 'api', 'app', 'commands', 'main'],
 ]
 /** Run in browsers: they know the others' shapes and nothing else of them. */
@@ -267,7 +267,7 @@ describe('the program', () => {
  * room: it writes too. Files of the history are in the tables of the manifest, whose names `file-table.ts` puts in.
  */
 const TABLES: Record<string, string> = {
-  alert: 'alerts evaluation integrations',
+  alert: 'alerts evaluation integrations search',
   apiKey: 'org',
   auditEntry: 'org',
   audit: 'audits',
@@ -275,14 +275,14 @@ const TABLES: Record<string, string> = {
   auditPage: 'audits',
   batch: 'ingest',
   batchGeneration: 'ingest',
-  change: 'changes',
+  change: 'changes search',
   clockJump: 'signals',
   clockStep: 'store',
   consentCursor: 'compliance',
   // Gone with the domain.
   consentDay: 'compliance',
   consentHour: 'compliance',
-  countedName: 'warehouse',
+  countedName: 'warehouse search',
   deletedOrg: 'org ingest',
   delivery: 'integrations metrics',
   // Gone with the delivery.
@@ -290,8 +290,9 @@ const TABLES: Record<string, string> = {
   digestMail: 'digest',
   // Gone with the membership.
   digestSubscription: 'digest',
-  domain: 'domains alerts changes compliance digest evidence insights issues ingest org signals stream warehouse',
-  domainVendor: 'domains',
+  domain:
+    'domains alerts changes compliance digest evidence insights issues ingest org search signals stream warehouse',
+  domainVendor: 'domains search',
   eventFile: 'warehouse',
   finding: 'compliance',
   findingDomain: 'compliance',
@@ -313,14 +314,14 @@ const TABLES: Record<string, string> = {
   // Gone with the integration.
   integrationRecord: 'integrations',
   // What the throttle held back and how much was sent are columns of the issue.
-  issue: 'issues +integrations evaluation metrics',
+  issue: 'issues +integrations evaluation metrics search',
   issueHistory: 'issues changes integrations',
   issueMemory: 'integrations',
   issueOccurrence: 'issues',
   label: 'labels',
   labelMember: 'labels',
   lateWindow: 'evaluation',
-  member: 'org digest integrations',
+  member: 'org digest integrations search',
   org: 'org domains jobs',
   pageFile: 'warehouse',
   passwordReset: 'org',
@@ -342,7 +343,7 @@ const TABLES: Record<string, string> = {
   // Triggers write it.
   total: 'metrics',
   usage: 'ingest alerts domains',
-  user: 'org digest integrations',
+  user: 'org digest integrations search',
 }
 
 describe('tables', () => {

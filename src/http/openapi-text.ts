@@ -13,6 +13,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Alerts: `Rules over what arrives: the language, and ten to begin with.\n\n${alertsGuide.replace(/^# .*\n+/, '')}`,
   Signals: 'What every vendor and event normally sends, watched without a rule',
   Issues: 'What alerts found, and what became of it',
+  Search: 'Everything by name',
   Forms: 'What channels, integrations, types of alerts and insights take, for those who draw forms',
   Integrations: 'Where notifications go',
   Notifications: 'What was sent, to whom, and how it went',

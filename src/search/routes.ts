@@ -1,0 +1,61 @@
+import { Closed, Int, OneOf, Text, Type } from '../core/schema.ts'
+import { type Route, route } from '../http/route.ts'
+import { FOUND_KINDS, type SearchParts, search } from './search.ts'
+
+const DEFAULT_RESULTS = 20
+
+const SearchQuery = Closed({
+  q: Text(2, 100, { description: 'Words, or an id', examples: ['purchase'] }),
+  limit: Type.Optional(Int({ minimum: 1, maximum: 50, default: DEFAULT_RESULTS })),
+})
+
+const SearchSchema = Closed(
+  {
+    results: Type.Array(
+      Closed({
+        kind: OneOf(FOUND_KINDS),
+        id: Type.String({ description: 'Of vendors and events, which have none, the name' }),
+        title: Type.String(),
+        detail: Type.String({ description: 'What tells it from others of its name; may be empty' }),
+        path: Type.String({ description: 'The page about it' }),
+      }),
+      { description: 'Best first' },
+    ),
+  },
+  {
+    $id: 'SearchResults',
+    examples: [
+      {
+        results: [
+          {
+            kind: 'event',
+            id: 'Google Analytics 4 purchase',
+            title: 'purchase',
+            detail: 'Google Analytics 4 on Shop',
+            path: '/explore/dictionary?vendor=Google+Analytics+4&event=purchase',
+          },
+        ],
+      },
+    ],
+  },
+)
+
+/** Everything by name: `GET /v1/search`. */
+export function searchRoutes(parts: SearchParts): Route[] {
+  return [
+    route({
+      id: 'searchNames',
+      method: 'GET',
+      path: '/v1/search',
+      access: 'read',
+      tag: 'Search',
+      summary: 'Issues, alerts, domains, vendors, events, changes and members by name, best first',
+      tool: true,
+      query: SearchQuery,
+      answer: SearchSchema,
+      handle: ({ principal, query: { q, limit = DEFAULT_RESULTS } }) => ({
+        results: search(parts, principal, q, limit),
+      }),
+    }),
+  ]
+}
