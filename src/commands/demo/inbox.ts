@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import PostalMime from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
+import type { Clock } from '../../core/clock.ts'
 
 /** A message that a channel delivered. */
 export interface InboxMessage {
@@ -22,10 +23,10 @@ export interface Inbox {
 
 const KEPT = 100
 
-export async function openInbox(received: (message: InboxMessage) => void): Promise<Inbox> {
+export async function openInbox(clock: Clock, received: (message: InboxMessage) => void): Promise<Inbox> {
   const messages: InboxMessage[] = []
   const keep = (message: Omit<InboxMessage, 'at'>) => {
-    const whole = { ...message, at: Date.now() }
+    const whole = { ...message, at: clock.now() }
     messages.unshift(whole)
     messages.length = Math.min(messages.length, KEPT)
     received(whole)

@@ -1,45 +1,52 @@
-import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RecordedHit } from '../../browser/har-requests.ts'
-import { DAY_MS, systemClock } from '../../core/clock.ts'
+import type { Config } from '../../config.ts'
+import { systemClock } from '../../core/clock.ts'
 import { importEvents } from '../../data-folder/import-events.ts'
-import { openAllStores, openStores } from '../../data-folder/open.ts'
-import { createDomain, findDomain } from '../../domains/store.ts'
-import { initialize } from '../../org/store.ts'
+import { openAllStores } from '../../data-folder/open.ts'
 import { type Invocation, UsageError } from '../command.ts'
 import { parseHar } from '../har.ts'
 import { logTo, type Running, startServer, untilStopped } from '../server.ts'
 import { configOf } from '../settings.ts'
-import { HISTORY_DAYS, type PastOfShop, pastOfShop } from './history.ts'
+import { Days, PastClock } from './days.ts'
 import { type InboxMessage, openInbox } from './inbox.ts'
+import { makeSample, type Sample } from './people.ts'
 import { recordings } from './recordings/index.ts'
-import { sampleAlerts } from './sample.ts'
-import { type Post, questions, tellPast } from './tour.ts'
-import { type Replayed, visit } from './traffic.ts'
+import { batchesOf, importLine } from './sent.ts'
+import type { SiteEvent } from './site.ts'
+import { HOSTS, type Plot, plotOf, Sites } from './sites.ts'
+import { liveFirstWeeks, liveLastDays, noticedOf } from './story.ts'
+import { questions } from './tour.ts'
+import { FAULTY_AFTER_MS, faulty, isRecordedAt, type Replayed, recordedVisit } from './traffic.ts'
 
 const TRAFFIC_EVERY_MS = 1000
 
 /** Runs the demo until it is stopped. Returns the exit code. */
 export async function runDemo(invocation: Invocation): Promise<number> {
+  const plot = plotOf(systemClock.now())
+  const clock = new PastClock(plot.joinedAt)
   const folder = mkdtempSync(join(tmpdir(), 'tagwarden-demo-'))
-  const inbox = await openInbox(announce)
+  const messages = announcer()
+  const inbox = await openInbox(clock, messages.announce)
   try {
     const settings = { data: folder, smtpUrl: inbox.smtpUrl, outboundAllow: '127.0.0.1', logLevel: 'warn' }
     const config = configOf(invocation, settings)
     if (!config.listen) throw new UsageError('demo: --listen is empty')
-    const owner = await makeOwner(folder)
-    const past = pastOfShop(systemClock.now())
-    await importPast(folder, owner.domainId, past)
+    const sample = await makeSample(folder, clock)
+    const sites = new Sites(plot)
+    await livePast(config, { sample, sites, plot, clock, webhookUrl: inbox.webhookUrl })
+    clock.letGo()
     const showInbox = (request: Request) =>
       new URL(request.url).pathname === '/demo/inbox'
         ? Promise.resolve(Response.json({ messages: inbox.messages() }))
         : null
     const running = await startServer(config, logTo(config.logLevel), showInbox)
     try {
-      const stopTraffic = await fill(running, owner, inbox.webhookUrl, past)
-      greet(running.url, owner, folder)
+      const stopTraffic = sendTraffic(running, sample, sites)
+      greet(running.url, sample, folder)
+      messages.begin()
       await untilStopped()
       stopTraffic()
     } finally {
@@ -52,39 +59,49 @@ export async function runDemo(invocation: Invocation): Promise<number> {
   }
 }
 
-/** The credentials of the owner of the sample organization, and its property. */
-interface Owner {
-  email: string
-  password: string
-  key: string
-  domainId: string
-  token: string
+interface Past {
+  sample: Sample
+  sites: Sites
+  plot: Plot
+  clock: PastClock
+  webhookUrl: string
 }
 
-async function makeOwner(folder: string): Promise<Owner> {
-  const { db, box } = openStores(folder)
-  const owner = { email: 'owner@shop.example', password: randomBytes(9).toString('base64url') }
-  const { apiKey, orgId } = await initialize(db, box, systemClock, { ...owner, orgName: 'Sample Shop' })
-  const shop = { name: 'shop.example', monitoredUrls: ['https://shop.example/'] }
-  const domainId = createDomain(db, systemClock, orgId, shop)
-  const { token } = findDomain(db, { orgId, id: domainId }, systemClock.now())
-  db.close()
-  return { ...owner, key: apiKey, domainId, token }
+/**
+ * The organization has a past, and each part of it came in as anybody's does: weeks by an import, what broke a rule and the
+ * last days through the collector, on the program's own jobs and routes.
+ */
+async function livePast(config: Config, { sample, sites, plot, clock, webhookUrl }: Past): Promise<void> {
+  const { events, orders } = sites.until(plot.collectedAt)
+  const { noticed, others } = noticedOf(events, plot)
+  const live = async <T>(part: (days: Days) => Promise<T>) => {
+    const days = await Days.open(config, clock, logTo(config.logLevel))
+    try {
+      return await part(days)
+    } finally {
+      await days.close()
+    }
+  }
+  const alertIds = await live((days) => liveFirstWeeks(days, sample, plot, noticed))
+  await importPast(config.data, clock, { sample, plot, events: others })
+  await live((days) => liveLastDays(days, sample, plot, { sites, sold: orders, alertIds, webhookUrl }))
 }
 
-/** The shop has a past, which comes into the data folder as anybody's does. */
-async function importPast(folder: string, domainId: string, { events }: PastOfShop): Promise<void> {
-  const now = systemClock.now()
+async function importPast(
+  folder: string,
+  clock: PastClock,
+  { sample, plot, events }: { sample: Sample; plot: Plot; events: readonly SiteEvent[] },
+): Promise<void> {
   const file = join(folder, 'past.ndjson')
-  await Bun.write(file, events.map((event) => `${JSON.stringify(event)}\n`).join(''))
+  const lines = events.map((event) => `${importLine(event, sample.domainIds[event.host] ?? '')}\n`)
+  await Bun.write(file, lines.join(''))
   const report = (error: unknown) => console.error(error)
-  const stores = await openAllStores(folder, systemClock, {
-    report,
-    log: { info() {}, warn: report },
-    tellOperator: ({ subject }) => report(subject),
-  })
+  const log = { info() {}, warn: report }
+  const stores = await openAllStores(folder, clock, { report, log, tellOperator: ({ subject }) => report(subject) })
   try {
-    await importEvents(stores, { files: [file], domainId, from: now - HISTORY_DAYS * DAY_MS, now, progress() {} })
+    const order = { files: [file], domainId: null, from: plot.from, now: clock.now(), progress() {} }
+    const { refused, errors } = await importEvents(stores, order)
+    if (refused > 0) throw new Error(`the past was refused: ${errors[0]?.error}`)
   } finally {
     await stores.spool.close()
     stores.close()
@@ -92,36 +109,25 @@ async function importPast(folder: string, domainId: string, { events }: PastOfSh
   }
 }
 
-/** Sets up the sample organization through the API, and starts the traffic. Returns a function that stops it. */
-async function fill(
-  { url, collectUrl }: Running,
-  { key, domainId, token }: Owner,
-  webhookUrl: string,
-  past: PastOfShop,
-): Promise<() => void> {
-  const post: Post = async (path, body) => {
-    const response = await fetch(url + path, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`)
-    return response.json()
-  }
-  for (const alert of sampleAlerts(domainId, webhookUrl)) await post('/v1/alerts', alert)
-  await tellPast(post, domainId, past)
-  return sendTraffic(collectUrl, token)
-}
-
-function sendTraffic(collectUrl: string, token: string): () => void {
+/** Visitors go on coming, among them some whose requests were recorded. Returns a function that stops it. */
+function sendTraffic({ url, collectUrl }: Running, { owner, domainIds, tokens }: Sample, sites: Sites): () => void {
   const recorded = recordings.flatMap((har, index) => parseHar(har, `recording ${index}`)).map(withoutTime)
-  const startedAt = Date.now()
+  const startedAt = systemClock.now()
+  const headers = { authorization: `Bearer ${owner.key}`, 'content-type': 'application/json' }
+  const post = async (to: string, body: unknown) => {
+    const sent = fetch(to, { method: 'POST', headers, body: JSON.stringify(body) })
+    await sent.catch((error: unknown) => console.error(`traffic: ${error}`))
+  }
   let second = 0
   const timer = setInterval(async () => {
-    for (const batch of visit(recorded, second++, Date.now() - startedAt)) {
-      const send = fetch(`${collectUrl}/api/v1/events?token=${token}`, { method: 'POST', body: JSON.stringify(batch) })
-      await send.catch((error: unknown) => console.error(`traffic: ${error}`))
-    }
+    const now = systemClock.now()
+    const { events, orders } = sites.until(now)
+    const told = now - startedAt < FAULTY_AFTER_MS ? events : events.map(faulty)
+    const batches = [...batchesOf(told, now), ...(isRecordedAt(second) ? [recordedVisit(recorded, second, now)] : [])]
+    second++
+    for (const { host, batch } of batches) await post(`${collectUrl}/api/v1/events?token=${tokens[host]}`, batch)
+    const sold = orders.map(({ host, ...order }) => order)
+    if (sold.length > 0) await post(`${url}/v1/orders`, { domainId: domainIds[HOSTS.shop], orders: sold })
   }, TRAFFIC_EVERY_MS)
   return () => clearInterval(timer)
 }
@@ -130,8 +136,8 @@ function withoutTime({ ts, pageUrl, ...hit }: RecordedHit): Replayed {
   return hit
 }
 
-function greet(url: string, { email, password, key, domainId }: Owner, folder: string): void {
-  const sees = questions(domainId)
+function greet(url: string, { owner: { email, password, key }, domainIds }: Sample, folder: string): void {
+  const sees = questions(domainIds[HOSTS.shop] ?? '')
   const width = Math.max(...sees.map(([path]) => path.length))
   console.log(
     [
@@ -151,6 +157,15 @@ function greet(url: string, { email, password, key, domainId }: Owner, folder: s
   )
 }
 
-function announce({ at, via, title }: InboxMessage): void {
-  console.log(`${new Date(at).toISOString().slice(11, 19)}  ${via.padEnd(8)} ${title}`)
+/** Messages are printed from the greeting on; those of the past only wait in the inbox. */
+function announcer() {
+  let hasBegun = false
+  return {
+    begin() {
+      hasBegun = true
+    },
+    announce({ at, via, title }: InboxMessage) {
+      if (hasBegun) console.log(`${new Date(at).toISOString().slice(11, 19)}  ${via.padEnd(8)} ${title}`)
+    },
+  }
 }

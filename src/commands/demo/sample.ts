@@ -1,11 +1,49 @@
 import type { AlertInput } from '../../alerts/alert.ts'
 
-/** Returns the alerts of the sample organization, one of each type. */
-export function sampleAlerts(domainId: string, webhookUrl: string): AlertInput[] {
-  const channels: AlertInput['channels'] = [
-    { type: 'email', target: 'marketing@shop.example' },
-    { type: 'webhook', target: webhookUrl },
+export const UNTITLED_VIDEO = 'Video without a title'
+export const LEAKING_FORM = 'E-mail address in a form field'
+export const CART_WITHOUT_CURRENCY = 'Cart without a currency'
+
+const MARKETING = { type: 'email', target: 'marketing@shop.example' } as const
+
+/** Returns the alerts that the sample organization made on its first day, each about something of its past. */
+export function firstAlerts(domains: { shop: string; magazine: string }): AlertInput[] {
+  const shared = {
+    ...{ alertType: 'data_validation', vendors: ['Google Analytics 4'], period: '1d' },
+    channels: [MARKETING],
+  } satisfies Partial<AlertInput>
+  return [
+    {
+      ...shared,
+      name: UNTITLED_VIDEO,
+      domainIds: [domains.magazine],
+      severity: 'low',
+      filters: [{ parameter: '$event', op: 'equals', values: ['video_start'] }],
+      conditions: { logic: 'any', items: [{ parameter: 'ep.video_title', op: 'is_blank' }] },
+    },
+    {
+      ...shared,
+      name: LEAKING_FORM,
+      domainIds: [domains.shop],
+      severity: 'high',
+      conditions: { logic: 'any', items: [{ parameter: 'ep.form_field', op: 'contains_email' }] },
+      impactValue: 4000,
+    },
+    {
+      ...shared,
+      name: CART_WITHOUT_CURRENCY,
+      domainIds: [domains.shop],
+      severity: 'medium',
+      filters: [{ parameter: '$event', op: 'equals', values: ['add_to_cart'] }],
+      conditions: { logic: 'any', items: [{ parameter: 'ep.currency', op: 'is_blank' }] },
+      impactValue: 3100,
+    },
   ]
+}
+
+/** Returns the alerts of today, one of each type. */
+export function sampleAlerts(domainId: string, webhookUrl: string): AlertInput[] {
+  const channels: AlertInput['channels'] = [MARKETING, { type: 'webhook', target: webhookUrl }]
   const shared = { domainIds: [domainId], channels }
   return [
     {
@@ -38,7 +76,7 @@ export function sampleAlerts(domainId: string, webhookUrl: string): AlertInput[]
       severity: 'medium',
       vendors: ['Meta Pixel'],
       volume: { op: 'lte', count: 0 },
-      period: '1m',
+      period: '1h',
     },
     {
       ...shared,
@@ -47,7 +85,7 @@ export function sampleAlerts(domainId: string, webhookUrl: string): AlertInput[]
       severity: 'high',
       vendors: ['Google Analytics 4'],
       volume: { direction: 'decrease', percent: 50, event: 'page_view' },
-      period: '5m',
+      period: '1d',
     },
     {
       ...shared,

@@ -1,45 +1,49 @@
 import type { RecordedHit } from '../../browser/har-requests.ts'
-import { NEW_VERSION } from './history.ts'
+import { type Instant, SECOND_MS } from '../../core/clock.ts'
+import type { SentBatch } from './sent.ts'
+import type { SiteEvent } from './site.ts'
+import { HOSTS, VERSIONS } from './sites.ts'
+import { GA4, GTM } from './vendors.ts'
 
 /** A recorded request without the time and page of its recording. */
 export type Replayed = Omit<RecordedHit, 'ts' | 'pageUrl'>
 
+/** The container that goes live while somebody watches: its purchases have no transaction id. */
+export const FAULTY_VERSION = VERSIONS.harmful + 1
+export const FAULTY_AFTER_MS = 12 * SECOND_MS
+
 const PAGES = ['/', '/category/shirts', '/product/blue-shirt', '/cart', '/checkout', '/thank-you']
-/** After this time purchases have no transaction id, as after a faulty release. */
-export const RELEASE_AFTER_MS = 12_000
-
-/** A batch in the collector's format. */
-export interface DemoBatch {
-  batchId: string
-  sessionId: string
-  version: number
-  page: { url: string; title: string }
-  hits: Replayed[]
-  tags: { container: string; tagId: string; name: string; event: string; status: 'ok'; execMs: number }[]
-}
-
-/** What the container of the shop reports on every page, as in its past. */
-const CONTAINER = { container: 'GTM-ABC123', tagId: '7', name: 'GA4 configuration', event: 'gtm.load' } as const
+/** Recorded visitors: many at first, so that there is something to see, then few, so that they change no count. */
+const [AT_FIRST, AT_FIRST_EVERY, THEN_EVERY] = [40, 4, 600]
 /** These visitors agreed to everything: https://developers.google.com/tag-platform/security/concepts/consent-mode */
 const AGREED = { gcs: 'G111', gcd: '13r3r3r3r5' }
 
-/**
- * Returns the batches of one second of the sample shop: recorded requests, each visitor on a page of the shop.
- * `elapsedMs`: time since the demo started.
- */
-export function visit(recorded: readonly Replayed[], second: number, elapsedMs: number): DemoBatch[] {
-  const isReleased = elapsedMs >= RELEASE_AFTER_MS
-  return PAGES.map((path, visitor) => ({
-    batchId: crypto.randomUUID(),
-    sessionId: `visitor-${visitor}-${Math.floor(second / 30)}`,
-    version: isReleased ? NEW_VERSION + 1 : NEW_VERSION,
-    page: { url: `https://shop.example${path}`, title: path === '/' ? 'Home' : path.slice(1) },
-    hits: recorded
-      .filter((_, index) => (index + second + visitor) % PAGES.length < 3)
-      .map(withConsent)
-      .map((hit) => (isReleased ? withoutTransaction(hit) : hit)),
-    tags: [{ ...CONTAINER, status: 'ok', execMs: 10 + visitor }],
-  }))
+/** Returns true in those seconds of the demo in which a recorded visitor comes. */
+export const isRecordedAt = (second: number) =>
+  second < AT_FIRST ? second % AT_FIRST_EVERY === 0 : second % THEN_EVERY === 0
+
+/** Returns what a visitor sends whose requests were recorded, on one page of the shop. */
+export function recordedVisit(recorded: readonly Replayed[], second: number, now: Instant): SentBatch {
+  const isFaulty = second * SECOND_MS >= FAULTY_AFTER_MS
+  const path = PAGES[(second / AT_FIRST_EVERY) % PAGES.length] ?? '/'
+  const hits = recorded.map(withConsent)
+  return {
+    host: HOSTS.shop,
+    batch: {
+      batchId: crypto.randomUUID(),
+      ...{ sentAt: now, sessionId: `recorded-${second}`, version: isFaulty ? FAULTY_VERSION : VERSIONS.harmful },
+      page: { url: `https://${HOSTS.shop}${path}`, title: path === '/' ? 'Home' : path.slice(1) },
+      hits: isFaulty ? hits.map(withoutTransaction) : hits,
+      tags: [{ container: GTM.account, ...{ tagId: '7', name: 'GA4 configuration' }, event: 'gtm.load', status: 'ok' }],
+    },
+  }
+}
+
+/** Returns an event of the shop as the faulty container sends it. */
+export function faulty(event: SiteEvent): SiteEvent {
+  if (event.host !== HOSTS.shop) return event
+  const { 'ep.transaction_id': id, ...params } = event.params
+  return { ...event, version: FAULTY_VERSION, params: event.of === GA4 ? params : event.params }
 }
 
 /** The recordings were made without a banner; Google's requests say how the visitor answered it. */

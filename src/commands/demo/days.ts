@@ -1,0 +1,99 @@
+import { type App, type Log, openApp } from '../../app.ts'
+import type { Config } from '../../config.ts'
+import { type Clock, type Instant, systemClock } from '../../core/clock.ts'
+import type { Job } from '../../jobs/job.ts'
+import { PAUSE_MS } from '../../signals/gap.ts'
+import { tx } from '../../store/database.ts'
+import type { SentBatch } from './sent.ts'
+
+/** Shows a time of the past, and the present one as soon as it is let go. */
+export class PastClock implements Clock {
+  private at: Instant | null
+
+  constructor(from: Instant) {
+    this.at = from
+  }
+
+  now(): Instant {
+    return this.at ?? systemClock.now()
+  }
+
+  set(at: Instant): void {
+    this.at = at
+  }
+
+  letGo(): void {
+    this.at = null
+  }
+}
+
+/** Asks the API. Fails with what it answered when that is no success. */
+export type Call = (method: string, path: string, body?: unknown) => Promise<unknown>
+
+/** Days in the life of the program: all of it but its sockets, with a clock that is moved by hand. */
+export class Days {
+  private constructor(
+    private readonly app: App,
+    private readonly clock: PastClock,
+  ) {}
+
+  /** Opens the data folder. */
+  static async open(config: Config, clock: PastClock, log: Log): Promise<Days> {
+    return new Days(await openApp({ config, clock, log }), clock)
+  }
+
+  /** Lets time pass. The heart beats on, or the time would count as one in which nothing could be collected. */
+  until(at: Instant): void {
+    const { app, clock } = this
+    tx(app.db, () => {
+      for (let next = clock.now() + PAUSE_MS; next < at; next += PAUSE_MS) this.beatAt(next)
+      this.beatAt(at)
+    })
+  }
+
+  /** Runs jobs, one after the other, and waits until nothing is under way. */
+  async run(...names: readonly string[]): Promise<void> {
+    for (const name of names) await this.job(name).run()
+    await this.app.idle()
+  }
+
+  /** Returns a way to ask the API for whoever has this key. */
+  as(apiKey: string): Call {
+    const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
+    return async (method, path, body) => {
+      const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+      return answerOf(path, await this.app.fetch(new Request(`http://127.0.0.1${path}`, init)))
+    }
+  }
+
+  /** Sends batches to the collector, together. `tokens`: of the domains, by host. */
+  async collect(sent: readonly SentBatch[], tokens: Record<string, string>): Promise<void> {
+    const url = 'http://127.0.0.1/api/v1/events?token='
+    const requests = sent.map(({ host, batch }) => {
+      const request = new Request(url + tokens[host], { method: 'POST', body: JSON.stringify(batch) })
+      return this.app.collector.fetch(request)
+    })
+    for (const response of await Promise.all(requests)) await answerOf('the collector', response)
+  }
+
+  async close(): Promise<void> {
+    this.app.abort()
+    await this.app.close()
+  }
+
+  private beatAt(at: Instant): void {
+    this.clock.set(at)
+    void this.job('heartbeat').run()
+  }
+
+  private job(name: string): Job {
+    const found = this.app.jobs.find((job) => job.name === name)
+    if (!found) throw new Error(`there is no job ${name}`)
+    return found
+  }
+}
+
+export async function answerOf(path: string, response: Response): Promise<unknown> {
+  if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`)
+  return response.status === 204 ? null : response.json()
+}

@@ -1,0 +1,33 @@
+import { type Choice, Site, type Visit } from './site.ts'
+import { GA4, PLAUSIBLE } from './vendors.ts'
+
+const STORIES = ['linen-in-summer', 'a-coat-for-life', 'how-dye-works', 'mending', 'the-tailor'] as const
+/** The player of this story, which another company makes, does not tell what is watched. */
+const UNTITLED = 'the-tailor'
+/** Shares of visitors who read another story, and who watch its video. */
+const [READS_ON, WATCHES] = [0.45, 0.2]
+
+/** A magazine about clothes: stories, some with a video. */
+export class Magazine extends Site {
+  protected override titleOf(path: string): string {
+    return path === '/' ? 'The Magazine' : path.slice('/stories/'.length).replaceAll('-', ' ')
+  }
+
+  protected override visit(visit: Visit, choice: Choice): void {
+    this.page(visit, '/')
+    visit.choice = choice
+    do {
+      const story = STORIES[Math.floor(this.random() * STORIES.length)] ?? UNTITLED
+      this.page(visit, `/stories/${story}`)
+      if (this.random() >= WATCHES) continue
+      const title = story === UNTITLED ? {} : { 'ep.video_title': this.titleOf(visit.path) }
+      this.tell(visit, GA4, 'video_start', { 'ep.video_provider': 'player', ...title })
+    } while (this.random() < READS_ON)
+  }
+
+  protected override page(visit: Visit, path: string): void {
+    super.page(visit, path)
+    this.tell(visit, GA4, 'page_view')
+    this.tell(visit, PLAUSIBLE, 'pageview')
+  }
+}

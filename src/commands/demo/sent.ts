@@ -1,0 +1,48 @@
+import type { Instant } from '../../core/clock.ts'
+import type { HitItem, TagItem } from '../../ingest/batch.ts'
+import type { SiteEvent } from './site.ts'
+
+/** A batch in the collector's format, and the host that sends it. */
+export interface SentBatch {
+  host: string
+  batch: {
+    batchId: string
+    sentAt: Instant
+    sessionId: string
+    version: number
+    page: { url: string; title: string }
+    hits: HitItem[]
+    tags: TagItem[]
+  }
+}
+
+/** Returns events as browsers send them: a batch for each page of a visit. */
+export function batchesOf(events: readonly SiteEvent[], sentAt: Instant): SentBatch[] {
+  const pages = Map.groupBy(events, ({ sessionId, path, version }) => `${sessionId} ${path} ${version}`)
+  return [...pages.values()].flatMap((own) => {
+    const [first] = own
+    if (!first) return []
+    const { host, path, title, sessionId, version } = first
+    const page = { url: `https://${host}${path}`, title }
+    const batch = { batchId: crypto.randomUUID(), sentAt, sessionId, version, page }
+    return [{ host, batch: { ...batch, hits: own.flatMap(hitOf), tags: own.flatMap(tagOf) } }]
+  })
+}
+
+function hitOf({ at, of, status, durMs, params }: SiteEvent): HitItem[] {
+  const request = of.request?.(params)
+  return request ? [{ ts: at, ...request, status, durMs }] : []
+}
+
+function tagOf({ at, of, event, status, durMs, params }: SiteEvent): TagItem[] {
+  if (of.request) return []
+  const { tagId = '', name = '' } = params
+  return [{ ts: at, container: of.account, tagId, name, event, status, execMs: durMs }]
+}
+
+/** Returns an event as a line of `tagwarden import events`. */
+export function importLine({ at, of, event, status, durMs, ...rest }: SiteEvent, domainId: string): string {
+  const { vendor, account, kind, request } = of
+  const lasted = request ? { durMs } : { execMs: durMs }
+  return JSON.stringify({ receivedAt: at, domainId, vendor, account, kind, event, status, ...lasted, ...rest })
+}

@@ -1,0 +1,95 @@
+import { expect, test } from 'bun:test'
+import { TEST_START } from '../../../test/fakes.ts'
+import { DAY_MS, HOUR_MS } from '../../core/clock.ts'
+import type { SiteEvent } from './site.ts'
+import { HOSTS, plotOf, Sites, VERSIONS } from './sites.ts'
+import { ADS, GA4, GTM, META, TIKTOK } from './vendors.ts'
+
+const NOW = TEST_START
+const plot = plotOf(NOW)
+const { events, orders } = new Sites(plot).until(NOW)
+const ofShop = events.filter(({ host }) => host === HOSTS.shop)
+const ofOutlet = events.filter(({ host }) => host === HOSTS.outlet)
+const bySession = (of: readonly SiteEvent[]) => [...Map.groupBy(of, ({ sessionId }) => sessionId).values()]
+const hasRefused = (own: readonly SiteEvent[]) => own.some(({ params }) => params.gcd?.includes('q'))
+
+test('the past is the same for the same time, however it is handed out, and another for another seed', () => {
+  const parts = new Sites(plot)
+  const first = parts.until(NOW - DAY_MS - 1)
+  const second = parts.until(NOW)
+  expect(Bun.hash(JSON.stringify([...first.events, ...second.events]))).toBe(Bun.hash(JSON.stringify(events)))
+  expect([...first.orders, ...second.orders]).toEqual(orders)
+  expect(new Sites(plot, 2).until(NOW).orders).not.toEqual(orders)
+})
+
+test('is three weeks in order, with nights and weekends, and ends before now', () => {
+  expect(events.length).toBeGreaterThan(70_000)
+  expect(events.length).toBeLessThan(110_000)
+  const times = events.map(({ at }) => at)
+  expect(times).toEqual(times.toSorted((a, b) => a - b))
+  expect(times[0]).toBeGreaterThanOrEqual(plot.from)
+  expect(times.at(-1)).toBeLessThan(NOW)
+  const share = (is: (at: Date) => boolean) => ofShop.filter(({ at }) => is(new Date(at))).length / ofShop.length
+  expect(share((at) => at.getUTCHours() < 6)).toBeLessThan(0.15)
+  expect(share((at) => at.getUTCDay() === 0 || at.getUTCDay() === 6)).toBeGreaterThan(2.2 / 7)
+})
+
+test('goes on in the hours to come', () => {
+  const sites = new Sites(plot)
+  sites.until(NOW)
+  const next = sites.until(NOW + HOUR_MS).events
+  expect(next.length).toBeGreaterThan(50)
+  expect(next.every(({ at }) => at >= NOW && at < NOW + HOUR_MS)).toBe(true)
+})
+
+test('has two releases, after the second of which one event of one vendor lacks one key', () => {
+  const carts = ofShop.filter(({ of, event }) => of === GA4 && event === 'add_to_cart')
+  for (const version of Object.values(VERSIONS)) {
+    const own = carts.filter((one) => one.version === version)
+    expect(own.length).toBeGreaterThan(100)
+    for (const { params } of own) expect('ep.currency' in params).toBe(version !== VERSIONS.harmful)
+  }
+  const versionAt = (at: number) =>
+    at >= plot.harmfulAt ? VERSIONS.harmful : at >= plot.harmlessAt ? VERSIONS.harmless : VERSIONS.first
+  for (const { version, at } of ofShop) expect(version).toBe(versionAt(at))
+})
+
+test('has one address in one parameter, for two days', () => {
+  const leaking = events.filter(({ params }) => JSON.stringify(params).includes('@'))
+  expect(
+    new Set(leaking.flatMap(({ params }) => Object.keys(params).filter((key) => params[key]?.includes('@')))),
+  ).toEqual(new Set(['ep.form_field']))
+  expect(leaking.length).toBeGreaterThan(3)
+  for (const { at } of leaking) expect(at >= plot.leakedAt && at < plot.leakedAt + 2 * DAY_MS).toBe(true)
+})
+
+test('has advertising for nobody who did not agree, but at the outlet, where Meta hears of those who refused', () => {
+  const advertised = (of: readonly SiteEvent[]) => new Set(of.filter((one) => one.of.advertises).map((one) => one.of))
+  const refusers = bySession(ofShop).filter(hasRefused)
+  expect(refusers.length).toBeGreaterThan(100)
+  expect(advertised(refusers.flat())).toEqual(new Set())
+  expect(advertised(bySession(ofOutlet).filter(hasRefused).flat())).toEqual(new Set([META]))
+})
+
+test('has an outlet that falls silent, and sells nothing from then on', () => {
+  const last = Math.max(...ofOutlet.map(({ at }) => at))
+  expect(last).toBeLessThan(plot.silentAt)
+  expect(last).toBeGreaterThan(plot.silentAt - 2 * HOUR_MS)
+  expect(orders.filter(({ id, at }) => id.startsWith('B') && at >= plot.silentAt)).toEqual([])
+})
+
+test('has orders of which most were told to vendors, some to none and some twice', () => {
+  const told = events.filter(({ of, event }) => of === GA4 && event === 'purchase')
+  const ids = told.map(({ params }) => params['ep.transaction_id'])
+  const missing = orders.filter(({ id }) => !ids.includes(id)).length
+  expect(missing).toBeGreaterThan(5)
+  expect(missing).toBeLessThan(orders.length / 10)
+  expect(ids.length).toBeGreaterThan(new Set(ids).size)
+  const values = new Map(orders.map(({ id, value }) => [id, value]))
+  for (const { params } of told)
+    expect(Number(params['epn.value'])).toBe(values.get(params['ep.transaction_id'] ?? '') ?? Number.NaN)
+})
+
+test('tells every vendor of the shop', () => {
+  expect(new Set(ofShop.map(({ of }) => of))).toEqual(new Set([GTM, GA4, META, TIKTOK, ADS]))
+})

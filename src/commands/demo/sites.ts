@@ -1,0 +1,85 @@
+import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../../core/clock.ts'
+import { Magazine } from './magazine.ts'
+import { Shop } from './shop.ts'
+import type { Order, SiteEvent } from './site.ts'
+import { GA4, GTM, META } from './vendors.ts'
+
+/** The sites of the sample organization, by host. */
+export const HOSTS = { shop: 'shop.example', outlet: 'outlet.example', magazine: 'magazine.example' } as const
+
+/** What happened in the past of the sample organization, and when. */
+export interface Plot {
+  /** The first event; those before `collectedAt` come by an import. */
+  from: Instant
+  /** The organization begins to use Tagwarden. */
+  joinedAt: Instant
+  /** A container that did no harm goes live. */
+  harmlessAt: Instant
+  /** A player without titles is noticed, and muted. */
+  untitledAt: Instant
+  /** A form puts an address into a parameter, for two days. */
+  leakedAt: Instant
+  /** A container goes live after which carts have no currency. */
+  harmfulAt: Instant
+  /** From then on everything comes through the collector. */
+  collectedAt: Instant
+  /** The outlet falls silent. */
+  silentAt: Instant
+  now: Instant
+}
+
+/** Container versions of the shop. The live traffic goes on with the last one. */
+export const VERSIONS = { first: 39, harmless: 40, harmful: 41 } as const
+
+export function plotOf(now: Instant): Plot {
+  const ago = (days: number, hours = 0, minutes = 0) => now - days * DAY_MS - hours * HOUR_MS - minutes * MINUTE_MS
+  return {
+    ...{ from: ago(21), joinedAt: ago(13), harmlessAt: ago(12, 4), untitledAt: ago(11, 2), leakedAt: ago(9, 3) },
+    ...{ harmfulAt: ago(3, 5), collectedAt: ago(0, 24), silentAt: ago(0, 20, 10), now },
+  }
+}
+
+/** What happened within a time, in its order. */
+export interface Happened {
+  events: SiteEvent[]
+  orders: Order[]
+}
+
+/**
+ * A shop, its outlet and its magazine, about 4,000 events a day: the same for the same plot and seed.
+ *
+ * Google Analytics 4, Meta Pixel, Google Ads, TikTok Pixel and Plausible are told of page views, products, carts, purchases
+ * and videos; Google Tag Manager reports its tags. Visitors answer a banner: Google's requests say how (`gcs`, `gcd`), the
+ * others are sent only for those who agree; except at the outlet, where Meta hears of those who refused as well. One purchase
+ * in forty is told to nobody, a few to Google twice; every purchase has a `transaction_id` and a value.
+ */
+export class Sites {
+  private readonly all: readonly (Shop | Magazine)[]
+  /** Hours before this were made. */
+  private madeTo: Instant
+
+  constructor(plot: Plot, seed = 1) {
+    const version = (at: Instant) =>
+      at >= plot.harmfulAt ? VERSIONS.harmful : at >= plot.harmlessAt ? VERSIONS.harmless : VERSIONS.first
+    const { leakedAt, harmfulAt: lostCurrencyAt, silentAt: until } = plot
+    this.madeTo = plot.from
+    this.all = [
+      new Shop({ host: HOSTS.shop, visits: 220, seed, version, orders: 'A', leakedAt, lostCurrencyAt }),
+      new Shop({
+        ...{ host: HOSTS.outlet, visits: 120, seed: seed + 1, version: () => 7, orders: 'B', until },
+        ...{ tellsRefusers: true, tells: [GTM, GA4, META] },
+      }),
+      new Magazine({ host: HOSTS.magazine, visits: 70, seed: seed + 2, version: () => 3 }),
+    ]
+  }
+
+  /** Returns what happened before then and was not handed out yet. */
+  until(at: Instant): Happened {
+    for (; this.madeTo < at; this.madeTo += HOUR_MS) for (const site of this.all) site.hour(this.madeTo)
+    const taken = this.all.map((site) => site.take(at))
+    return {
+      events: taken.flatMap(({ events }) => events).sort((a, b) => a.at - b.at),
+      orders: taken.flatMap(({ orders }) => orders).sort((a, b) => a.at - b.at),
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import type { HitItem } from '../../ingest/batch.ts'
+
+/** What a page says to a vendor, whatever the event. */
+export interface OnPage {
+  url: string
+  title: string
+  /** The visitor, as Google's cookie names it. */
+  client: string
+}
+
+/** A vendor that the sample sites tell of their visitors. */
+export interface SampleVendor {
+  vendor: string
+  account: string
+  /** `tag`: what a tag manager reports of its own tags. */
+  kind: 'event' | 'tag'
+  /** True when its requests say how the visitor answered the banner. */
+  saysConsent?: true
+  /** True when it is told only of visitors who agreed. */
+  advertises?: true
+  /** The parameters that each of its events has, spelled as its decoder spells them. */
+  base(event: string, page: OnPage): Record<string, string>
+  /** Its request with these parameters; absent: the container reports the event. */
+  request?(params: Record<string, string>): Pick<HitItem, 'url' | 'method' | 'body'>
+}
+
+/** Parameters that the decoders add to what was sent. */
+const ADDED = 'consent.'
+const fieldsOf = (params: Record<string, string>) =>
+  new URLSearchParams(Object.entries(params).filter(([key]) => !key.startsWith(ADDED)))
+
+const GA4_ACCOUNT = 'G-ABCDE12345'
+export const GA4: SampleVendor = {
+  ...{ vendor: 'Google Analytics 4', account: GA4_ACCOUNT, kind: 'event', saysConsent: true },
+  base: (event, { url, title, client }) => ({
+    ...{ v: '2', tid: GA4_ACCOUNT, en: event, cid: client, ul: 'en-us', dl: url, dt: title },
+  }),
+  request: (params) => ({ url: `https://www.google-analytics.com/g/collect?${fieldsOf(params)}` }),
+}
+
+const META_ACCOUNT = '1234567890123456'
+export const META: SampleVendor = {
+  ...{ vendor: 'Meta Pixel', account: META_ACCOUNT, kind: 'event', advertises: true },
+  base: (event) => ({ id: META_ACCOUNT, ev: event }),
+  request: (params) => ({ url: `https://www.facebook.com/tr/?${fieldsOf(params)}` }),
+}
+
+export const ADS: SampleVendor = {
+  ...{ vendor: 'Google Ads', account: 'AW-123456789', kind: 'event', saysConsent: true },
+  base: () => ({}),
+  request: (params) => ({ url: `https://www.googleadservices.com/pagead/conversion/123456789/?${fieldsOf(params)}` }),
+}
+
+const TIKTOK_ACCOUNT = 'C0ABCDEFGHIJKLMNOPQR'
+export const TIKTOK: SampleVendor = {
+  ...{ vendor: 'TikTok Pixel', account: TIKTOK_ACCOUNT, kind: 'event', advertises: true },
+  base: (event) => ({ event, 'context.pixel.code': TIKTOK_ACCOUNT }),
+  request: (params) => ({
+    ...{ url: 'https://analytics.tiktok.com/api/v2/pixel', method: 'POST', body: JSON.stringify(nested(params)) },
+  }),
+}
+
+export const PLAUSIBLE: SampleVendor = {
+  ...{ vendor: 'Plausible', account: 'magazine.example', kind: 'event' },
+  base: (event, { url }) => ({ n: event, u: url, d: 'magazine.example' }),
+  request: (params) => ({
+    ...{ url: 'https://plausible.io/api/event', method: 'POST', body: JSON.stringify(params) },
+  }),
+}
+
+export const GTM: SampleVendor = {
+  ...{ vendor: 'Google Tag Manager', account: 'GTM-ABC123', kind: 'tag' },
+  base: () => ({ tagId: '7', name: 'GA4 configuration' }),
+}
+
+/** `a.b` becomes `{a: {b}}`. */
+function nested(params: Record<string, string>): Record<string, unknown> {
+  const whole: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(params)) {
+    const names = key.split('.')
+    const last = names.pop() ?? key
+    let at = whole
+    for (const name of names) {
+      at[name] ??= {}
+      at = at[name] as Record<string, unknown>
+    }
+    at[last] = value
+  }
+  return whole
+}
