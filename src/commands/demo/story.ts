@@ -114,6 +114,7 @@ async function setUp(
   owner: Call,
   { domainIds: { [HOSTS.shop]: shop = '', [HOSTS.outlet]: outlet = '', [HOSTS.magazine]: magazine = '' } }: Sample,
 ): Promise<Map<string, string>> {
+  await owner('PATCH', '/v1/org', { currency: 'EUR' })
   await owner('POST', '/v1/projects', { name: 'Shops', domainIds: [shop, outlet] })
   await owner('POST', '/v1/projects', { name: 'Content', domainIds: [magazine] })
   for (const [label, members] of Object.entries(LABELS)) {
