@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import type { Browsing } from '../../src/browser/browsing.ts'
+import { openBrowsing } from '../../src/browser/open.ts'
 import { PLAIN_PRIVACY } from '../../src/conditions/privacy.ts'
 import { FairQueue } from '../../src/core/fair-queue.ts'
 import type { KnownElement } from '../../src/flows/element.ts'
@@ -9,7 +11,7 @@ import { judgeRun } from '../../src/flows/judge.ts'
 import { ownExpectations } from '../../src/flows/own-expectations.ts'
 import { parseRecording, type RecordedStep } from '../../src/flows/recording.ts'
 import type { RunEvent, StepResult } from '../../src/flows/run.ts'
-import { walk } from '../../src/flows/walk/walk.ts'
+import { walkIn } from '../../src/flows/walk/walk.ts'
 import type { WalkMessage, WalkPlan } from '../../src/flows/walk-plan.ts'
 import { browsingOptions } from '../browser/browsing.ts'
 import { temporaryFolder } from '../process.ts'
@@ -49,6 +51,16 @@ const VISITS = {
     steps: [open('/pay'), click([['#pay'], ['text/Pay now']], { frame: [0] })],
     expect: [event(0, 'begin_checkout'), event(1, 'purchase', order), event(1, 'Purchase', undefined, 'Meta Pixel')],
   },
+  tab: {
+    steps: [
+      open('/'),
+      click([['#sale']]),
+      click([['buy-box', '#add']], { target: '{{shop}}/product' }),
+      { type: 'close', target: '{{shop}}/product/added' },
+      click([['#red']]),
+    ],
+    expect: [event(1, 'view_item'), event(2, 'add_to_cart', price), event(4, 'view_item')],
+  },
   login: {
     steps: [open('/login'), change('email', '{{email}}'), change('password', '{{password}}'), click([['#in']])],
     expect: [event(3, 'login')],
@@ -73,7 +85,11 @@ const walkShop = (visit: keyof typeof VISITS, fault: string, more: More = {}): P
 
 async function walkNow(visit: keyof typeof VISITS, fault: string, { values, ...more }: More): Promise<Walked> {
   using folder = temporaryFolder()
-  using shop = openShop(fault)
+  let browsing: Browsing | null = null
+  using shop = openShop(fault, async () => {
+    const session = await browsing?.page.createCDPSession()
+    await session?.send('Page.crash').catch(() => undefined)
+  })
   const { steps, expect: expectations } = VISITS[visit]
   const outboundAllow = ['127.0.0.1', '127.0.0.2']
   const plan: WalkPlan = {
@@ -99,7 +115,10 @@ async function walkNow(visit: keyof typeof VISITS, fault: string, { values, ...m
       if (message.element) walked.elements[message.step.index] = message.element
     }
   }
-  await walk(plan, tell, new AbortController().signal)
+  const { signal } = new AbortController()
+  await using opened = await openBrowsing(plan.browsing, signal)
+  browsing = opened
+  await walkIn(opened, plan, tell, signal)
   return walked
 }
 
@@ -122,6 +141,7 @@ const CASES: [name: string, visit: keyof typeof VISITS, fault: string, truth: st
   ['all is well in a shadow tree', 'basket', '', []],
   ['all is well in a frame of another origin', 'pay', '', []],
   ['all is well with a login', 'login', '', []],
+  ['all is well in a tab that a link opens', 'tab', '', []],
   ['a tag is gone', 'home', 'page_view gone', ['missing 0 page_view']],
   ['a tag of the next page is gone', 'home', 'view_item gone', ['missing 1 view_item']],
   ['all tags are gone', 'home', 'tags gone', ['missing 0 page_view', 'missing 1 view_item']],
@@ -162,6 +182,7 @@ const CASES: [name: string, visit: keyof typeof VISITS, fault: string, truth: st
   ['a page hangs', 'basket', 'hang', ['step_failed 0']],
   ['a page freezes', 'home', 'freeze', ['step_failed 0']],
   ['a page freezes at a click', 'basket', 'freeze on click', ['step_failed 1']],
+  ['a page crashes at a click', 'basket', 'crash on click', ['step_failed 1']],
   ['a page is slow', 'basket', 'slow', []],
   ['a page is never idle', 'home', 'busy', []],
   ['a page has an error', 'home', 'error', []],
@@ -173,6 +194,8 @@ const CASES: [name: string, visit: keyof typeof VISITS, fault: string, truth: st
   ['a page leads to a private address', 'home', 'private', ['step_failed 0']],
   ['a page leads to a bad certificate', 'pay', 'certificate', ['step_failed 1']],
   ['pages lead in a circle', 'pay', 'circle', ['step_failed 1']],
+  ['another frame comes before the one that is meant', 'pay', 'advert', []],
+  ['a tag in a new tab is gone', 'tab', 'add_to_cart gone', ['missing 2 add_to_cart']],
   ['a button has another id', 'basket', 'button renamed', []],
   ['a button has another text', 'basket', 'button reworded', []],
   ['a button is gone', 'basket', 'button gone', ['step_failed 1']],

@@ -41,7 +41,7 @@ function fb(ev, params = {}) {
 
 const pages: Record<string, (fault: string, origin: string) => string> = {
   '/': (fault) => `<h1>The shop</h1>
-    <a id="red" href="/product">Red shoes</a>
+    <a id="red" href="/product">Red shoes</a> <a id="sale" href="/product" target="_blank">Sale</a>
     ${fault.startsWith('banner') ? '<div id="banner" style="position:fixed;inset:0;background:#fffc"><button id="ok">Accept all cookies</button><button>Reject all</button></div>' : ''}
     <script>
       const begin = () => { ga('page_view'); if (F === 'debug') ga('debug') }
@@ -66,6 +66,7 @@ const pages: Record<string, (fault: string, origin: string) => string> = {
           root.querySelector('button').onclick = () => {
             if (F === 'confirm' && !confirm('Really?')) return
             if (F === 'freeze on click') for (;;) {}
+            if (F === 'crash on click') return void fetch('/crash')
             if (F === 'download') location = '/invoice.pdf'
             if (F === 'new tab') open('/thanks')
             history.pushState(null, '', '/product/added')
@@ -77,7 +78,7 @@ const pages: Record<string, (fault: string, origin: string) => string> = {
       })
       ga('view_item')
     </script>`,
-  '/pay': (_fault, origin) => `<h1>Pay</h1>
+  '/pay': (fault, origin) => `<h1>Pay</h1>${fault === 'advert' ? '<iframe src="/login"></iframe>' : ''}
     <iframe src="${origin.replace('127.0.0.1', '127.0.0.2')}/card" width="400" height="200"></iframe>
     <script>
       if (F === 'beforeunload') addEventListener('beforeunload', (event) => event.preventDefault())
@@ -105,14 +106,19 @@ const pages: Record<string, (fault: string, origin: string) => string> = {
     </script>`,
 }
 
-/** Serves the shop on 127.0.0.1 and, for its frame, on 127.0.0.2. `fault`: what is wrong with it; empty: nothing. */
-export function openShop(fault: string): Shop {
+/**
+ * Serves the shop on 127.0.0.1 and, for its frame, on 127.0.0.2.
+ * @param fault what is wrong with it; empty: nothing
+ * @param crash ends the page that asks for it
+ */
+export function openShop(fault: string, crash: () => Promise<unknown>): Shop {
   const bad = untrustedServer()
   const answer = (request: Request): Response | Promise<Response> => {
     const { pathname } = new URL(request.url)
     if (pathname === '/circle') return Response.redirect(`${origin}/circle`, 302)
     if (pathname === '/to-bad-certificate') return Response.redirect(`https://127.0.0.1:${bad.port}/`, 302)
     if (pathname === '/poll') return new Response('')
+    if (pathname === '/crash') return crash().then(() => new Response(''))
     if (pathname === '/invoice.pdf') {
       return new Response('%PDF-', { headers: { 'content-disposition': 'attachment; filename="invoice.pdf"' } })
     }
