@@ -1,7 +1,8 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import chromium, { inflate } from '@sparticuz/chromium'
 import puppeteer, { type Browser } from 'puppeteer-core'
+import { devDependencies } from '../../package.json' with { type: 'json' }
 import { temporaryFolder } from '../process.ts'
 
 /** A headless Chromium that reaches nothing but this machine. It and its files are gone at the end of the block. */
@@ -16,15 +17,12 @@ const ARGS = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
 ]
 
-/**
- * Unpacks the Chromium that comes with its npm package, and starts it. The libraries that it needs come with it too, for
- * systems that lack them. Of arguments that say the same, the last counts: `more` come last.
- */
+/** Starts the Chromium that comes with its npm package. Of arguments that say the same, the last counts: `more` come last. */
 export async function startBrowser(more: readonly string[] = []): Promise<TestBrowser> {
   const folder = temporaryFolder()
   try {
-    const { executablePath, libraries } = await unpackInto(folder.path)
-    const env = { HOME: folder.path, TMPDIR: folder.path, FONTCONFIG_FILE: fontsIn(folder.path) }
+    const { executablePath, libraries, fonts } = await unpackedChromium()
+    const env = { HOME: folder.path, TMPDIR: folder.path, FONTCONFIG_FILE: fonts }
     const args = [...ARGS, ...more]
     const launch = (searchPath: Record<string, string>) =>
       puppeteer.launch({ executablePath, args, headless: 'shell', env: { ...env, ...searchPath } })
@@ -42,21 +40,51 @@ export async function startBrowser(more: readonly string[] = []): Promise<TestBr
   }
 }
 
-/** Chromium dies where it finds no font. The package's own list of font folders knows only `/tmp/fonts`. */
-export function fontsIn(folder: string): string {
-  const path = join(folder, 'fonts.conf')
-  writeFileSync(path, `<fontconfig><dir>${folder}/fonts</dir><cachedir>${folder}/font-cache</cachedir></fontconfig>`)
-  return path
+/** A Chromium that is unpacked. */
+export interface UnpackedChromium {
+  executablePath: string
+  /** The folder of the libraries that it needs, for systems that lack them. */
+  libraries: string
+  /** A configuration of its fonts. It dies where it finds none, and the package's own list of folders knows only `/tmp/fonts`. */
+  fonts: string
+}
+
+/** Beside the packages, with which it goes. */
+const FOLDER = resolve(import.meta.dir, `../../node_modules/.cache/chromium-${devDependencies['@sparticuz/chromium']}`)
+
+/** Returns the Chromium that comes with its npm package. It is unpacked once, for all processes: that costs seconds and 180 MB. */
+export async function unpackedChromium(): Promise<UnpackedChromium> {
+  if (!existsSync(FOLDER)) await unpack()
+  return {
+    executablePath: join(FOLDER, 'chromium'),
+    libraries: join(FOLDER, 'al2023/lib'),
+    fonts: join(FOLDER, 'fonts.conf'),
+  }
+}
+
+async function unpack(): Promise<void> {
+  mkdirSync(dirname(FOLDER), { recursive: true })
+  const own = mkdtempSync(`${FOLDER}-`)
+  try {
+    await unpackInto(own)
+    const fonts = `<fontconfig><dir>${FOLDER}/fonts</dir><cachedir>${FOLDER}/font-cache</cachedir></fontconfig>`
+    writeFileSync(join(own, 'fonts.conf'), fonts)
+    renameSync(own, FOLDER)
+  } catch (error) {
+    rmSync(own, { recursive: true, force: true })
+    // Another process may have been quicker.
+    if (!existsSync(FOLDER)) throw error
+  }
 }
 
 /** The package unpacks to the folder for temporary files, and takes what it finds there for whole and its own. */
-export async function unpackInto(folder: string): Promise<{ executablePath: string; libraries: string }> {
+async function unpackInto(folder: string): Promise<void> {
   const before = process.env.TMPDIR
   process.env.TMPDIR = folder
   try {
     const libraries = inflate(join(import.meta.dir, '../../node_modules/@sparticuz/chromium/bin/al2023.tar.br'))
-    const executablePath = await chromium.executablePath()
-    return { executablePath, libraries: join(await libraries, 'lib') }
+    await chromium.executablePath()
+    await libraries
   } finally {
     if (before === undefined) delete process.env.TMPDIR
     else process.env.TMPDIR = before

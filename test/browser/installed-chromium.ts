@@ -1,31 +1,22 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fontsIn, unpackInto } from './chromium.ts'
+import { chmodSync, existsSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { unpackedChromium } from './chromium.ts'
 
-let installed: Promise<string> | null = null
-
-/**
- * Returns the path of a Chromium's executable, as if it was installed. It is unpacked from its npm package once for the
- * process, which costs seconds and 180 MB, and gone with the process.
- */
-export function installedChromium(): Promise<string> {
-  installed ??= install()
-  return installed
-}
-
-async function install(): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'tagwarden-chromium-'))
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-  const { executablePath, libraries } = await unpackInto(folder)
-  const path = join(folder, 'installed')
+/** Returns the path of a Chromium's executable, as if it was installed. */
+export async function installedChromium(): Promise<string> {
+  const { executablePath, libraries, fonts } = await unpackedChromium()
+  const path = join(dirname(executablePath), 'installed')
+  if (existsSync(path)) return path
   const lines = [
     '#!/bin/sh',
-    `export FONTCONFIG_FILE='${fontsIn(folder)}'`,
+    `export FONTCONFIG_FILE='${fonts}'`,
     `export LD_LIBRARY_PATH='${libraries}'`,
     `exec '${executablePath}' --no-zygote --disable-gpu "$@"`,
   ]
-  writeFileSync(path, `${lines.join('\n')}\n`)
-  chmodSync(path, 0o755)
+  const own = `${path}-${process.pid}`
+  writeFileSync(own, `${lines.join('\n')}\n`)
+  chmodSync(own, 0o755)
+  // Others see it whole or not at all.
+  renameSync(own, path)
   return path
 }
