@@ -6,7 +6,7 @@ import { type Random, randomOf } from '../detector/series.fixture.ts'
 import { createDomain } from '../domains/store.ts'
 import type { Principal } from '../http/principal.ts'
 import { Follower } from '../signals/follower.ts'
-import { HOUR, type Said, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
+import { HOUR, type Said, type StandImage, WarehouseStand } from '../warehouse/warehouse.fixture.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import type { Caller, Sources } from './insight.ts'
 
@@ -27,8 +27,9 @@ export interface HistoryStand {
 }
 
 export interface HistoryOptions {
-  /** At least so many events; default 20,000. */
+  /** At least so many events; by default 20,000, the same each time. */
   events?: number
+  /** Of the number of events that is given. */
   seed?: number
   /** Added at the end, to the first domain. */
   more?: readonly Said[]
@@ -38,12 +39,41 @@ const DAYS = 10
 /** The share of events that engines could read differently; they are of the last days. */
 const ODD_SHARE = 0.3
 
-/** Fills a real warehouse: its events lie in compacted, merged and fresh files, the last ones in the spool. */
-export async function openHistory({
-  events = 20_000,
-  seed = 1,
-  more = [],
-}: HistoryOptions = {}): Promise<HistoryStand> {
+/** Whose the events of a history are. */
+interface Owned {
+  orgId: string
+  userId: string
+  domains: readonly { id: string; name: string; orgId: string }[]
+}
+
+/** The whole history, with which each test begins: to fill it takes a hundred times as long as to write its files. */
+let whole: Promise<Owned & { image: StandImage }> | null = null
+
+/** Opens a real warehouse: its events lie in compacted, merged and fresh files, the last ones in the spool. */
+export async function openHistory({ events, seed = 1, more = [] }: HistoryOptions = {}): Promise<HistoryStand> {
+  const { stand, orgId, userId, domains } = await (events === undefined ? openWhole() : fillHistory(events, seed))
+  if (more.length > 0) await stand.add(more.map((said) => ({ ...said, orgId, domainId: domains[0]?.id ?? '' })))
+  const now = stand.clock.now() + 1
+  const principal: Principal = {
+    ...{ via: 'key', userId, orgId, role: 'owner', readOnly: false, keyId: null, sessionId: null },
+  }
+  return {
+    ...{ stand, orgId, domains, events: stand.events, now, caller: { principal, now } },
+    sources: (history = stand.warehouse) => sourcesOf(stand, orgId, domains, history, now),
+    [Symbol.asyncDispose]: () => stand[Symbol.asyncDispose](),
+  }
+}
+
+async function openWhole(): Promise<Owned & { stand: WarehouseStand }> {
+  whole ??= fillHistory(20_000, 1).then(async ({ stand, ...owned }) => {
+    await using filled = stand
+    return { ...owned, image: filled.image() }
+  })
+  const { image, ...owned } = await whole
+  return { ...owned, stand: await WarehouseStand.open({}, image) }
+}
+
+async function fillHistory(events: number, seed: number): Promise<Owned & { stand: WarehouseStand }> {
   const stand = await WarehouseStand.open()
   const { db, clock } = stand
   const { alice, mallory } = cast(db, clock)
@@ -60,16 +90,7 @@ export async function openHistory({
   const batches = [...trafficFrom(HOUR, places, events - odd, randomOf(seed)), ...oddBatches]
   batches.sort((a, b) => a.at - b.at)
   await fill(stand, batches)
-  if (more.length > 0) await stand.add(more.map((said) => ({ ...said, orgId, domainId: domains[0].id })))
-  const now = clock.now() + 1
-  const principal: Principal = {
-    ...{ via: 'key', userId, orgId, role: 'owner', readOnly: false, keyId: null, sessionId: null },
-  }
-  return {
-    ...{ stand, orgId, domains, events: stand.events, now, caller: { principal, now } },
-    sources: (history = stand.warehouse) => sourcesOf(stand, orgId, domains, history, now),
-    [Symbol.asyncDispose]: () => stand[Symbol.asyncDispose](),
-  }
+  return { stand, orgId, userId, domains }
 }
 
 function sourcesOf(

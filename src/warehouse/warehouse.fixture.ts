@@ -1,14 +1,14 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { memoryDb, TEST_START, testClock } from '../../test/fakes.ts'
-import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
+import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { plainEvent } from '../core/event.fixture.ts'
 import type { StoredEvent } from '../core/event.ts'
 import type { SegmentCount } from '../ingest/segment-count.ts'
 import { Spool } from '../ingest/spool.ts'
-import type { Db } from '../store/database.ts'
+import { type Db, openDatabase } from '../store/database.ts'
 import { planMerges, runMerge } from './duckdb/compact.ts'
 import { compactRollups } from './duckdb/compact-rollups.ts'
 import { duckdbDialect } from './duckdb/dialect.ts'
@@ -124,12 +124,22 @@ export interface Asked {
   keys?: readonly string[]
 }
 
+/** All that a stand has, in memory. */
+export interface StandImage {
+  /** By their paths below its folder. */
+  files: ReadonlyMap<string, Buffer>
+  database: Buffer
+  now: Instant
+  events: readonly StoredEvent[]
+  counts: readonly SegmentCount[]
+}
+
 /** A warehouse over a folder of its own, fed through a real spool, with all events that it was given at hand. */
 export class WarehouseStand {
   readonly clock = testClock(HOUR)
   /** What came in, in order. */
-  readonly events: StoredEvent[] = []
-  readonly counts: SegmentCount[] = []
+  readonly events: StoredEvent[]
+  readonly counts: SegmentCount[]
   readonly db: Db
   private readonly root = mkdtempSync(join(tmpdir(), 'warehouse-'))
   readonly folder = join(this.root, 'events')
@@ -138,17 +148,41 @@ export class WarehouseStand {
   spool: Spool
   private engine: DuckdbWarehouse | null = null
 
-  private constructor(private readonly settings: Partial<EngineOptions>) {
+  private constructor(
+    private readonly settings: Partial<EngineOptions>,
+    image: StandImage | null,
+  ) {
     for (const path of [this.folder, this.spoolFolder]) mkdirSync(path)
-    this.db = memoryDb()
+    for (const [name, bytes] of image?.files ?? []) {
+      mkdirSync(dirname(join(this.root, name)), { recursive: true })
+      writeFileSync(join(this.root, name), bytes)
+    }
+    this.db = image ? openDatabase(image.database) : memoryDb()
+    this.clock.set(image?.now ?? HOUR)
+    this.events = [...(image?.events ?? [])]
+    this.counts = [...(image?.counts ?? [])]
     this.manifest = new Manifest(this.db)
     this.spool = this.newSpool()
   }
 
-  static async open(settings: Partial<EngineOptions> = {}): Promise<WarehouseStand> {
-    const stand = new WarehouseStand(settings)
+  /** `image`: of another one, with all of which it begins. */
+  static async open(settings: Partial<EngineOptions> = {}, image: StandImage | null = null): Promise<WarehouseStand> {
+    const stand = new WarehouseStand(settings, image)
     await stand.reopen()
     return stand
+  }
+
+  /** All that it has. Nothing may be under way in it. */
+  image(): StandImage {
+    const names = readdirSync(this.root, { recursive: true, encoding: 'utf8' })
+    const files = names.filter((name) => statSync(join(this.root, name)).isFile())
+    return {
+      files: new Map(files.map((name) => [name, readFileSync(join(this.root, name))])),
+      database: this.db.serialize(),
+      now: this.clock.now(),
+      events: [...this.events],
+      counts: [...this.counts],
+    }
   }
 
   get warehouse(): DuckdbWarehouse {
