@@ -38,17 +38,24 @@ export function parsePeriod(text: string): Period {
   return { count, unit: unit as Unit, lengthMs }
 }
 
+/** Time zones that were found to exist: to ask again takes a hundred times as long. */
+const timezones = new Set<string>()
+/** Names are read in any case, so that there is no end of them. */
+const MAX_TIMEZONES = 1000
+
 /**
  * Throws `AppError('invalid')` when there is no such time zone. Valid are names of the IANA database and offsets such
  * as `+05:30`.
  */
 export function checkTimezone(timezone: string): void {
+  if (timezones.has(timezone)) return
   try {
     new Intl.DateTimeFormat('en', { timeZone: timezone })
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     throw new AppError('invalid', `timezone: ${timezone} is no known time zone; expected one such as Europe/Berlin`)
   }
+  if (timezones.size < MAX_TIMEZONES) timezones.add(timezone)
 }
 
 /** 1970-01-05, in days since the epoch. Weeks are counted from here, days from the epoch itself. */
