@@ -56,6 +56,11 @@ const pages = [
   }),
   createRoute({
     ...at,
+    path: '/reset',
+    component: lazyRouteComponent(() => import('./pages/sign-in/reset.tsx'), 'ResetPage'),
+  }),
+  createRoute({
+    ...at,
     path: '/login',
     beforeLoad: () => {
       throw redirect({ to: '/', replace: true })

@@ -39,6 +39,7 @@ export async function arrive(): Promise<Arrival> {
   if (location.pathname === '/') {
     if (arrival.setUp) history.replaceState(null, '', '/setup')
     if (arrival.invite) history.replaceState(null, '', '/invite')
+    if (arrival.reset) history.replaceState(null, '', '/reset')
   }
   return arrival
 }

@@ -1,7 +1,6 @@
-import { Alert, Button, Paper, Stack, Text, Title } from '@mantine/core'
-import { type FormEvent, type ReactNode, useEffect, useId, useState } from 'react'
-import { sentenceOf } from '../../api/refusal.ts'
-import { Data } from '../../parts/data.tsx'
+import { Paper, Text, Title } from '@mantine/core'
+import { type ReactNode, useEffect } from 'react'
+import { Form, useSending } from '../../parts/form.tsx'
 import { words } from '../../words.ts'
 import classes from './card.module.css'
 
@@ -27,43 +26,20 @@ export function Card({ title, children }: { title: string; children: ReactNode }
 
 interface EntryFormProps {
   button: string
-  /** Sends the fields by their names; fails with the server's sentence. */
+  /** Sends the fields that were filled in, by their names; fails with the server's sentence. */
   send(given: Record<string, string>): Promise<void>
   children: ReactNode
 }
 
-/** Fields, one button, and the server's sentence when it refuses. */
+/** The fields of an entrance and one button; the server's sentence stands above it. */
 export function EntryForm({ button, send, children }: EntryFormProps) {
-  const [refusal, refuse] = useState<string | null>(null)
-  const [isSending, sending] = useState(false)
-  const id = useId()
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const given = [...new FormData(event.currentTarget)].filter(([, value]) => value !== '')
-    sending(true)
-    try {
-      await send(Object.fromEntries(given) as Record<string, string>)
-    } catch (error) {
-      refuse(sentenceOf(error))
-    } finally {
-      sending(false)
-    }
-  }
+  const sending = useSending([], async (form) => {
+    const given = [...new FormData(form ?? undefined)].filter(([, value]) => value !== '')
+    await send(Object.fromEntries(given) as Record<string, string>)
+  })
   return (
-    <form onSubmit={(event) => void submit(event)} aria-describedby={id}>
-      <Stack gap="md">
-        {children}
-        <div id={id}>
-          {refusal && (
-            <Alert role="alert" color="red" variant="light">
-              <Data>{refusal}</Data>
-            </Alert>
-          )}
-        </div>
-        <Button type="submit" loading={isSending} fullWidth>
-          {button}
-        </Button>
-      </Stack>
-    </form>
+    <Form sending={sending} button={button}>
+      {children}
+    </Form>
   )
 }

@@ -1,0 +1,55 @@
+import { Alert, Anchor, Stack, Text } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { forgotPassword, resetPassword } from '#client/sdk.gen'
+import { useArrival } from '../../api/arrival.ts'
+import { keepSession } from '../../api/arrive.ts'
+import { words } from '../../words.ts'
+import { Card, EntryForm } from './card.tsx'
+import { EmailField, PasswordField } from './fields.tsx'
+
+/** `/reset`: asks for a link to set a new password, or, with the link that was mailed, sets it. */
+export function ResetPage() {
+  const { reset: token } = useArrival()
+  return (
+    <Card title={words.signIn.newPassword}>
+      <Stack gap="md">
+        {token === null ? <AskForm /> : <PasswordForm token={token} />}
+        {/* Loads the page anew: signing in belongs to the address that was asked for, and this one is its own. */}
+        <Anchor href="/" fz="sm">
+          {words.signIn.back}
+        </Anchor>
+      </Stack>
+    </Card>
+  )
+}
+
+function AskForm() {
+  const [isSent, sent] = useState(false)
+  const send = async ({ email = '' }: Record<string, string>) => {
+    await forgotPassword({ body: { email }, throwOnError: true })
+    sent(true)
+  }
+  if (isSent) return <Alert role="status">{words.signIn.forgotSent}</Alert>
+  return (
+    <>
+      <Text c="dimmed">{words.signIn.forgotHint}</Text>
+      <EntryForm button={words.signIn.buttonSend} send={send}>
+        <EmailField />
+      </EntryForm>
+    </>
+  )
+}
+
+function PasswordForm({ token }: { token: string }) {
+  const navigate = useNavigate()
+  const send = async ({ password = '' }: Record<string, string>) => {
+    keepSession((await resetPassword({ body: { token, password }, throwOnError: true })).data)
+    await navigate({ to: '/' })
+  }
+  return (
+    <EntryForm button={words.signIn.buttonSetPassword} send={send}>
+      <PasswordField isNew hint={words.signIn.passwordHint} />
+    </EntryForm>
+  )
+}

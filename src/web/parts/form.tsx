@@ -1,0 +1,97 @@
+import { Alert, Button, Group, Stack } from '@mantine/core'
+import { type FormEvent, type ReactNode, useRef, useState } from 'react'
+import { sentenceOf } from '../api/refusal.ts'
+import { useKeys } from '../shell/keys.ts'
+import { Data } from './data.tsx'
+
+/** What the server refused: the sentence, and the field that it begins with; null when it is about none of them. */
+export interface FieldRefusal {
+  field: string | null
+  sentence: string
+}
+
+/** `email: is no address` names the field; `conditions.items[0].values: …` names it by its path. */
+export function refusalFor(fields: readonly string[], sentence: string): FieldRefusal {
+  const [, path = '', rest = ''] = /^`?([\w.[\]-]+)`?:? (.+)$/s.exec(sentence) ?? []
+  const field = fields.find((name) => name === path) ?? null
+  return field === null ? { field: null, sentence } : { field, sentence: rest }
+}
+
+interface Sending {
+  /** For the `onSubmit` of a form. */
+  submit(event?: FormEvent<HTMLFormElement>): void
+  isSending: boolean
+  /** The sentence about this field, for its `error`; undefined for none. */
+  errorOf(field: string): string | undefined
+  /** The sentence about no field in particular. */
+  refusal: string | null
+}
+
+/** Sends what `act` sends, once at a time, and keeps what the server refused until the next time. */
+export function useSending(
+  fields: readonly string[],
+  act: (form: HTMLFormElement | null) => Promise<unknown>,
+): Sending {
+  const [refused, refuse] = useState<FieldRefusal | null>(null)
+  const [isSending, sending] = useState(false)
+  const isBusy = useRef(false)
+  const send = async (form: HTMLFormElement | null) => {
+    if (isBusy.current) return
+    isBusy.current = true
+    sending(true)
+    try {
+      await act(form)
+      refuse(null)
+    } catch (error) {
+      refuse(refusalFor(fields, sentenceOf(error)))
+      // After the field was marked.
+      requestAnimationFrame(() => form?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus())
+    } finally {
+      isBusy.current = false
+      sending(false)
+    }
+  }
+  return {
+    submit(event) {
+      event?.preventDefault()
+      void send(event?.currentTarget ?? null)
+    },
+    isSending,
+    errorOf: (field) => (refused?.field === field ? refused.sentence : undefined),
+    refusal: refused && refused.field === null ? refused.sentence : null,
+  }
+}
+
+interface FormProps {
+  sending: Sending
+  /** The button's words, a verb and a noun. */
+  button: string
+  /** Beside the button. */
+  beside?: ReactNode
+  isWide?: boolean
+  children: ReactNode
+}
+
+/** Fields one below the other, the server's sentence, and one button; Ctrl and Enter press it. */
+export function Form({ sending, button, beside, isWide = false, children }: FormProps) {
+  const form = useRef<HTMLFormElement>(null)
+  useKeys({ 'Control+Enter': () => form.current?.requestSubmit() })
+  return (
+    <form ref={form} onSubmit={sending.submit}>
+      <Stack gap="md" maw={isWide ? undefined : 480}>
+        {children}
+        {sending.refusal && (
+          <Alert role="alert" color="red" variant="light">
+            <Data>{sending.refusal}</Data>
+          </Alert>
+        )}
+        <Group gap="sm">
+          <Button type="submit" loading={sending.isSending}>
+            {button}
+          </Button>
+          {beside}
+        </Group>
+      </Stack>
+    </form>
+  )
+}
