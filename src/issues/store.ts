@@ -188,22 +188,24 @@ function applyChange(db: Db, change: Change, enqueue: Enqueue): void {
       const record: IssueRecord = { ...change.issue, ...blank }
       const places = COLUMNS.map(() => '?').join(', ')
       const cells = COLUMNS.map((column) => cellOf(record[column]))
-      db.prepare(`INSERT INTO issue (${COLUMNS.join(', ')}) VALUES (${places})`).run(cells)
+      prepared(db, `INSERT INTO issue (${COLUMNS.join(', ')}) VALUES (${places})`).run(...cells)
       return
     }
     case 'update': {
       const entries = Object.entries(change.values)
       const assignments = entries.map(([column]) => `${column} = ?`).join(', ')
       const cells = entries.map(([, value]) => cellOf(value))
-      db.prepare(`UPDATE issue SET ${assignments} WHERE id = ?`).run([...cells, change.issueId])
+      // The texts are few: what changes together is always the same.
+      prepared(db, `UPDATE issue SET ${assignments} WHERE id = ?`).run(...cells, change.issueId)
       return
     }
     case 'count':
-      db.prepare(
+      prepared(
+        db,
         `INSERT INTO issueOccurrence (issueId, day, count) VALUES (?, ?, ?)
          ON CONFLICT (issueId, day) DO UPDATE SET count = count + excluded.count`,
       ).run(change.issueId, change.day, change.count)
-      db.prepare('UPDATE issue SET occurrences = occurrences + ? WHERE id = ?').run(change.count, change.issueId)
+      prepared(db, 'UPDATE issue SET occurrences = occurrences + ? WHERE id = ?').run(change.count, change.issueId)
       return
     case 'history': {
       const { issueId, at, notice } = change

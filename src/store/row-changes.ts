@@ -90,7 +90,12 @@ function triggersOf(db: Db, watched: WatchedTable): string {
     `CREATE TEMP TRIGGER ${table}${name} AFTER ${when} BEGIN ${note}; END;`
   return [
     trigger('ToldMade', `INSERT ON main.${table}`, noteOf(watched, 'NEW', false)),
-    trigger('ToldChanged', `UPDATE ON main.${table} WHEN ${isOther.join(' OR ')}`, noteOf(watched, 'NEW', false)),
+    // A statement that sets none of them costs nothing.
+    trigger(
+      'ToldChanged',
+      `UPDATE OF ${[...heard, ...firsts].join(', ')} ON main.${table} WHEN ${isOther.join(' OR ')}`,
+      noteOf(watched, 'NEW', false),
+    ),
     deletes === 'nothing'
       ? ''
       : trigger('ToldGone', `DELETE ON main.${table}`, noteOf(watched, 'OLD', deletes === 'deleted')),

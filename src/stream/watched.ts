@@ -27,7 +27,7 @@ export const WATCHED: readonly WatchedTable[] = [
   {
     kind: 'domain',
     table: 'domain',
-    silent: ['lastEventAt', 'collectCheckedAt', 'legacyScriptAt'],
+    silent: ['lastEventAt', 'collectCheckedAt', 'legacyScriptAt', 'screenshotBase64'],
     firsts: ['lastEventAt'],
   },
   {
