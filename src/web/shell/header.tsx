@@ -93,6 +93,9 @@ function AccountMenu({ showShortcuts }: { showShortcuts(): void }) {
           </Menu.Label>
         )}
         <Organizations />
+        <Menu.Item component={Link} to="/settings/organization">
+          {words.shell.settings}
+        </Menu.Item>
         <Menu.Item onClick={showShortcuts}>{words.shell.shortcuts}</Menu.Item>
         <Menu.Item onClick={() => void leave()}>{words.shell.signOut}</Menu.Item>
       </Menu.Dropdown>

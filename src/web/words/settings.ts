@@ -98,11 +98,14 @@ export const settings = {
   digest: {
     toggle: 'Send me the digest',
     intro: 'A mail with what broke, what it is worth, and what was done.',
-    cadence: 'How often',
-    cadences: { daily: 'Every day', weekly: 'Every week' },
+    context: 'For whom, and what comes first',
+    contextHint: 'Names of domains, vendors, events and labels, and executive, marketing or developer.',
+    hour: 'Hour, UTC',
+    hourHint: 'It is sent from this hour on.',
+    next: 'The next one is due',
+    show: 'Show a preview',
     saved: 'Your digest was saved.',
     preview: 'What the next one would say',
-    subject: 'Subject',
     empty: 'There is nothing to say yet; no mail is sent until there is.',
   },
   usage: {

@@ -1,0 +1,60 @@
+import { Button, Stack, Text } from '@mantine/core'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { listAuditEntriesInfiniteOptions } from '#client/@tanstack/react-query.gen'
+import { At } from '../../parts/ago.tsx'
+import { Code, Data } from '../../parts/data.tsx'
+import { QueryState } from '../../parts/query-state.tsx'
+import { SimpleTable } from '../../parts/simple-table.tsx'
+import { words } from '../../words.ts'
+import { SettingsFrame } from './settings-frame.tsx'
+
+const AT_ONCE = 100
+
+/** `/settings/audit-log`: who changed what, newest first. */
+export function AuditLogPage() {
+  const query = useInfiniteQuery({
+    ...listAuditEntriesInfiniteOptions({ query: { limit: AT_ONCE } }),
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+  })
+  const said = words.settings.auditLog
+  return (
+    <SettingsFrame name="audit-log">
+      <Text c="dimmed" mb="md">
+        {said.intro}
+      </Text>
+      <QueryState
+        query={query}
+        isEmpty={({ pages }) => pages[0]?.entries.length === 0}
+        empty={<Text>{said.none}</Text>}
+      >
+        {({ pages }) => (
+          <Stack gap="md">
+            <SimpleTable
+              name={words.settings.pages['audit-log']}
+              rows={pages.flatMap(({ entries }) => entries)}
+              keyOf={({ id }) => id}
+              columns={[
+                { head: said.act, cell: ({ act }) => <Code>{act}</Code> },
+                { head: said.target, cell: ({ target }) => <Data>{target}</Data> },
+                { head: said.who, cell: ({ email }) => (email === null ? said.byServer : <Data>{email}</Data>) },
+                { head: said.address, cell: ({ address }) => <Data>{address}</Data> },
+                { head: said.when, cell: ({ at }) => <At at={at} /> },
+              ]}
+            />
+            {query.hasNextPage && (
+              <Button
+                variant="default"
+                w="fit-content"
+                loading={query.isFetching}
+                onClick={() => void query.fetchNextPage()}
+              >
+                {said.more}
+              </Button>
+            )}
+          </Stack>
+        )}
+      </QueryState>
+    </SettingsFrame>
+  )
+}

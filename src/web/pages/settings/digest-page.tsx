@@ -1,0 +1,105 @@
+import { Button, NumberInput, Paper, Stack, Switch, Text, Textarea, Title } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { getMyDigestOptions, getMyDigestQueryKey } from '#client/@tanstack/react-query.gen'
+import { previewDigest, setMyDigest } from '#client/sdk.gen'
+import type { DigestSubscription } from '#client/types.gen'
+import { Ago } from '../../parts/ago.tsx'
+import { Data } from '../../parts/data.tsx'
+import { Form, useSending } from '../../parts/form.tsx'
+import { QueryState, Refused } from '../../parts/query-state.tsx'
+import { notices } from '../../shell/notices.ts'
+import { words } from '../../words.ts'
+import { SettingsFrame } from './settings-frame.tsx'
+
+/** `/settings/digest`: the mail that says what broke and what was done. */
+export function DigestPage() {
+  const query = useQuery(getMyDigestOptions())
+  return (
+    <SettingsFrame name="digest">
+      <Text c="dimmed" mb="md">
+        {words.settings.digest.intro}
+      </Text>
+      <QueryState query={query}>{(subscription) => <DigestForm subscription={subscription} />}</QueryState>
+    </SettingsFrame>
+  )
+}
+
+function DigestForm({ subscription }: { subscription: DigestSubscription }) {
+  const queries = useQueryClient()
+  const [{ subscribed, context, hourUtc }, change] = useState(subscription)
+  const set = (part: Partial<DigestSubscription>) => change((before) => ({ ...before, ...part }))
+  const said = words.settings.digest
+  const sending = useSending(['subscribed', 'context', 'hourUtc'], async () => {
+    const { data } = await setMyDigest({ body: { subscribed, context, hourUtc }, throwOnError: true })
+    queries.setQueryData(getMyDigestQueryKey(), data)
+    notices.say(said.saved)
+  })
+  return (
+    <Stack gap="xl">
+      <Form sending={sending} button={words.settings.save}>
+        <Stack gap="md">
+          <Switch
+            label={said.toggle}
+            checked={subscribed}
+            onChange={({ currentTarget }) => set({ subscribed: currentTarget.checked })}
+          />
+          <Textarea
+            label={said.context}
+            description={said.contextHint}
+            value={context}
+            onChange={({ currentTarget }) => set({ context: currentTarget.value })}
+            error={sending.errorOf('context')}
+            autosize
+            minRows={2}
+          />
+          <NumberInput
+            label={said.hour}
+            description={said.hourHint}
+            value={hourUtc}
+            onChange={(value) => set({ hourUtc: Number(value) })}
+            error={sending.errorOf('hourUtc')}
+            min={0}
+            max={23}
+            clampBehavior="strict"
+            allowDecimal={false}
+          />
+          {subscription.nextAt !== null && (
+            <Text fz="sm">
+              {said.next} <Ago at={subscription.nextAt} />
+            </Text>
+          )}
+        </Stack>
+      </Form>
+      <Preview context={context} />
+    </Stack>
+  )
+}
+
+/** What the next digest would say, in a frame that runs nothing and loads nothing. */
+function Preview({ context }: { context: string }) {
+  const said = words.settings.digest
+  const preview = useMutation({
+    mutationFn: async () => (await previewDigest({ body: { context }, throwOnError: true })).data,
+  })
+  return (
+    <Stack gap="md">
+      <Title order={2}>{said.preview}</Title>
+      <Button variant="default" w="fit-content" loading={preview.isPending} onClick={() => preview.mutate()}>
+        {said.show}
+      </Button>
+      {preview.error && <Refused refusal={preview.error} retry={() => preview.mutate()} />}
+      {preview.data &&
+        (preview.data.hasData ? (
+          <Paper>
+            <Text fw={600} mb="sm">
+              <Data>{preview.data.subject}</Data>
+            </Text>
+            <iframe title={said.preview} sandbox="" srcDoc={preview.data.html} className="preview" />
+          </Paper>
+        ) : (
+          <Text>{said.empty}</Text>
+        ))}
+    </Stack>
+  )
+}

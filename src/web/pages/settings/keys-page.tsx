@@ -1,0 +1,149 @@
+import { Button, Checkbox, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { listKeysOptions } from '#client/@tanstack/react-query.gen'
+import { createKey, revokeKey } from '#client/sdk.gen'
+import type { Key } from '#client/types.gen'
+import { useMay, useWho } from '../../api/who.ts'
+import { Ago } from '../../parts/ago.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { Code, Data } from '../../parts/data.tsx'
+import { Form, useSending } from '../../parts/form.tsx'
+import { QueryState } from '../../parts/query-state.tsx'
+import { Secret } from '../../parts/secret.tsx'
+import { SimpleTable } from '../../parts/simple-table.tsx'
+import { notices } from '../../shell/notices.ts'
+import { words } from '../../words.ts'
+import { SettingsFrame } from './settings-frame.tsx'
+
+/** `/settings/keys`: API keys; a secret is shown once. */
+export function KeysPage() {
+  const query = useQuery(listKeysOptions({ query: { limit: 200 } }))
+  const queries = useQueryClient()
+  const who = useWho()
+  const [isMaking, make] = useState(false)
+  const [revoked, revoke] = useState<Key | null>(null)
+  const said = words.settings.keys
+  const may = who?.via === 'session'
+  const mayRevoke = useMay('viewer')
+  const remove = async ({ id, name }: Key) => {
+    await revokeKey({ path: { id }, throwOnError: true })
+    await queries.invalidateQueries({ queryKey: [{ _id: 'listKeys' }] })
+    notices.say(said.revoked(name))
+  }
+  const create = may && <Button onClick={() => make(true)}>{said.create}</Button>
+  return (
+    <SettingsFrame name="keys" acts={create}>
+      <Text c="dimmed" mb="md">
+        {said.intro} {who?.via === 'key' && said.sessionOnly}
+      </Text>
+      <QueryState query={query} isEmpty={({ keys }) => keys.length === 0} empty={<Text>{said.none}</Text>}>
+        {({ keys }) => <KeyTable keys={keys} revoke={mayRevoke ? revoke : null} />}
+      </QueryState>
+      <Modal
+        opened={isMaking}
+        onClose={() => make(false)}
+        title={said.create}
+        closeButtonProps={{ 'aria-label': words.shell.close }}
+        closeOnClickOutside={false}
+      >
+        <NewKeyForm close={() => make(false)} />
+      </Modal>
+      <Confirm
+        close={() => revoke(null)}
+        asks={
+          revoked && {
+            title: said.revokeTitle,
+            sentence: (
+              <>
+                <Data>{revoked.name}</Data>
+                <br />
+                {said.revokeHint}
+              </>
+            ),
+            button: said.revokeButton,
+            act: () => remove(revoked),
+          }
+        }
+      />
+    </SettingsFrame>
+  )
+}
+
+function KeyTable({ keys, revoke }: { keys: readonly Key[]; revoke: ((key: Key) => void) | null }) {
+  const said = words.settings.keys
+  return (
+    <SimpleTable
+      name={words.settings.pages.keys}
+      rows={keys}
+      keyOf={({ id }) => id}
+      columns={[
+        { head: words.settings.fields.name, cell: ({ name }) => <Data>{name}</Data> },
+        { head: said.ends, cell: ({ secretTail }) => <Code>{`…${secretTail}`}</Code> },
+        { head: said.may, cell: ({ readOnly }) => (readOnly ? said.mayRead : said.mayWrite) },
+        { head: said.expires, cell: ({ expiresAt }) => <Ago at={expiresAt} missing={words.api.never} /> },
+        { head: said.lastUsed, cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} missing={words.api.never} /> },
+        {
+          head: words.settings.actions,
+          isHeadHidden: true,
+          cell: (key) =>
+            revoke && (
+              <Button
+                size="compact-sm"
+                variant="default"
+                aria-label={said.revoke(key.name)}
+                onClick={() => revoke(key)}
+              >
+                {said.revokeButton}
+              </Button>
+            ),
+        },
+      ]}
+    />
+  )
+}
+
+type Expiry = keyof typeof words.settings.keys.expiries
+
+function NewKeyForm({ close }: { close(): void }) {
+  const queries = useQueryClient()
+  const [given, change] = useState({ name: '', expires: '90' as Expiry, readOnly: false })
+  const [secret, show] = useState<string | null>(null)
+  const said = words.settings.keys
+  const sending = useSending(['name', 'expiresInDays'], async () => {
+    const { name, expires, readOnly } = given
+    const expiresInDays = expires === 'never' ? null : Number(expires)
+    show((await createKey({ body: { name, expiresInDays, readOnly }, throwOnError: true })).data.secret)
+    await queries.invalidateQueries({ queryKey: [{ _id: 'listKeys' }] })
+  })
+  if (secret !== null) {
+    return <Secret label={said.secret} hint={said.secretHint} value={secret} button={said.stored} close={close} />
+  }
+  return (
+    <Form sending={sending} button={said.make}>
+      <Stack gap="md">
+        <TextInput
+          label={words.settings.fields.name}
+          value={given.name}
+          onChange={({ currentTarget }) => change({ ...given, name: currentTarget.value })}
+          error={sending.errorOf('name')}
+          required
+          maxLength={200}
+          data-autofocus
+        />
+        <NativeSelect
+          label={said.expires}
+          value={given.expires}
+          onChange={({ currentTarget }) => change({ ...given, expires: currentTarget.value as Expiry })}
+          data={Object.entries(said.expiries).map(([value, label]) => ({ value, label }))}
+          error={sending.errorOf('expiresInDays')}
+        />
+        <Checkbox
+          label={said.readOnly}
+          checked={given.readOnly}
+          onChange={({ currentTarget }) => change({ ...given, readOnly: currentTarget.checked })}
+        />
+      </Stack>
+    </Form>
+  )
+}

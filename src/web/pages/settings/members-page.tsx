@@ -1,0 +1,183 @@
+import { Button, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { listMembersOptions } from '#client/@tanstack/react-query.gen'
+import { changeMemberRole, inviteMember, removeMember } from '#client/sdk.gen'
+import type { Member } from '#client/types.gen'
+import { sentenceOf } from '../../api/refusal.ts'
+import { ROLES, type Role, useMay, useWho } from '../../api/who.ts'
+import { Ago } from '../../parts/ago.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { Data } from '../../parts/data.tsx'
+import { Form, useSending } from '../../parts/form.tsx'
+import { MayLine } from '../../parts/may.tsx'
+import { QueryState } from '../../parts/query-state.tsx'
+import { Secret } from '../../parts/secret.tsx'
+import { SimpleTable } from '../../parts/simple-table.tsx'
+import { notices } from '../../shell/notices.ts'
+import { words } from '../../words.ts'
+import { SettingsFrame } from './settings-frame.tsx'
+
+/** What a member is called: by name, else by address, else by id. */
+const callOf = ({ name, email, id }: Member) => name ?? email ?? id
+
+/** `/settings/members`: who belongs to the organization, with which role. */
+export function MembersPage() {
+  const query = useQuery(listMembersOptions({ query: { limit: 200 } }))
+  const queries = useQueryClient()
+  const may = useMay('admin')
+  const [isInviting, invite] = useState(false)
+  const [leaving, remove] = useState<Member | null>(null)
+  const said = words.settings.members
+  const refresh = () => queries.invalidateQueries({ queryKey: [{ _id: 'listMembers' }] })
+  const act = async (member: Member) => {
+    await removeMember({ path: { id: member.id }, throwOnError: true })
+    await refresh()
+    notices.say(said.removed(callOf(member)))
+  }
+  return (
+    <SettingsFrame name="members" acts={may && <Button onClick={() => invite(true)}>{said.invite}</Button>}>
+      <MayLine needs="admin" what={said.what} />
+      <QueryState query={query}>{({ members }) => <MemberTable members={members} remove={remove} />}</QueryState>
+      <Modal
+        opened={isInviting}
+        onClose={() => invite(false)}
+        title={said.invite}
+        closeButtonProps={{ 'aria-label': words.shell.close }}
+        closeOnClickOutside={false}
+      >
+        <InviteForm close={() => invite(false)} refresh={refresh} />
+      </Modal>
+      <Confirm
+        close={() => remove(null)}
+        asks={
+          leaving && {
+            title: said.removeTitle,
+            sentence: (
+              <>
+                <Data>{callOf(leaving)}</Data>
+                <br />
+                {said.removeHint}
+              </>
+            ),
+            button: said.removeButton,
+            act: () => act(leaving),
+          }
+        }
+      />
+    </SettingsFrame>
+  )
+}
+
+function MemberTable({ members, remove }: { members: readonly Member[]; remove(member: Member): void }) {
+  const may = useMay('admin')
+  const who = useWho()
+  const said = words.settings.members
+  return (
+    <SimpleTable
+      name={words.settings.pages.members}
+      rows={members}
+      keyOf={({ id }) => id}
+      columns={[
+        { head: words.settings.fields.name, cell: ({ name }) => <Data>{name ?? '–'}</Data> },
+        { head: said.email, cell: ({ email }) => (email === null ? said.hidden : <Data>{email}</Data>) },
+        {
+          head: said.role,
+          cell: (member) =>
+            may && member.id !== who?.userId ? <RoleField member={member} /> : words.api.roles[member.role],
+        },
+        { head: said.status, cell: ({ status }) => said.statuses[status] },
+        { head: words.settings.fields.created, cell: ({ createdAt }) => <Ago at={createdAt} /> },
+        {
+          head: words.settings.actions,
+          isHeadHidden: true,
+          cell: (member) =>
+            may &&
+            member.id !== who?.userId && (
+              <Button
+                size="compact-sm"
+                variant="default"
+                aria-label={said.remove(callOf(member))}
+                onClick={() => remove(member)}
+              >
+                {said.removeButton}
+              </Button>
+            ),
+        },
+      ]}
+    />
+  )
+}
+
+/** Only owners make owners, so the others are offered the roles below. */
+function useRoles(): { value: Role; label: string }[] {
+  const isOwner = useMay('owner')
+  const roles = ROLES.filter((role) => isOwner || role !== 'owner')
+  return roles.map((value) => ({ value, label: words.api.roles[value] }))
+}
+
+function RoleField({ member }: { member: Member }) {
+  const queries = useQueryClient()
+  const roles = useRoles()
+  const said = words.settings.members
+  const change = async (role: Role) => {
+    try {
+      await changeMemberRole({ path: { id: member.id }, body: { role }, throwOnError: true })
+      notices.say(said.changed(callOf(member)), () => void change(member.role))
+    } catch (error) {
+      notices.refuse(sentenceOf(error), () => void change(role))
+    }
+    await queries.invalidateQueries({ queryKey: [{ _id: 'listMembers' }] })
+  }
+  if (!roles.some(({ value }) => value === member.role)) return words.api.roles[member.role]
+  return (
+    <NativeSelect
+      size="xs"
+      w={120}
+      aria-label={said.roleOf(callOf(member))}
+      value={member.role}
+      onChange={({ currentTarget }) => void change(currentTarget.value as Role)}
+      data={roles}
+    />
+  )
+}
+
+function InviteForm({ close, refresh }: { close(): void; refresh(): Promise<void> }) {
+  const roles = useRoles()
+  const [given, change] = useState({ email: '', role: 'member' as Role })
+  const [link, show] = useState<string | null>(null)
+  const said = words.settings.members
+  const sending = useSending(['email', 'role'], async () => {
+    show((await inviteMember({ body: given, throwOnError: true })).data.inviteUrl)
+    await refresh()
+    notices.say(said.invited(given.email))
+  })
+  if (link !== null)
+    return <Secret label={said.link} hint={said.linkHint} value={link} button={said.done} close={close} />
+  return (
+    <Form sending={sending} button={said.send}>
+      <Stack gap="md">
+        <TextInput
+          type="email"
+          label={said.email}
+          value={given.email}
+          onChange={({ currentTarget }) => change({ ...given, email: currentTarget.value })}
+          error={sending.errorOf('email')}
+          required
+          maxLength={254}
+          data-autofocus
+        />
+        <NativeSelect
+          label={said.role}
+          value={given.role}
+          onChange={({ currentTarget }) => change({ ...given, role: currentTarget.value as Role })}
+          data={roles}
+          error={sending.errorOf('role')}
+        />
+        <Text c="dimmed" fz="sm">
+          {said.roles[given.role]}
+        </Text>
+      </Stack>
+    </Form>
+  )
+}

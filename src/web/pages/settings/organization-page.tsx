@@ -1,0 +1,119 @@
+import { Button, Checkbox, Select, Stack, TagsInput, TextInput } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { getOrganizationOptions, getOrganizationQueryKey } from '#client/@tanstack/react-query.gen'
+import { rotateWebhookSecret, updateOrganization } from '#client/sdk.gen'
+import type { Organization } from '#client/types.gen'
+import { sentenceOf } from '../../api/refusal.ts'
+import { useMay } from '../../api/who.ts'
+import { Form, useSending } from '../../parts/form.tsx'
+import { MayLine } from '../../parts/may.tsx'
+import { QueryState } from '../../parts/query-state.tsx'
+import { notices } from '../../shell/notices.ts'
+import { words } from '../../words.ts'
+import { SettingsFrame } from './settings-frame.tsx'
+
+/** `/settings/organization`: its name, its currency, and what counts as personal. */
+export function OrganizationPage() {
+  const query = useQuery(getOrganizationOptions())
+  return (
+    <SettingsFrame name="organization">
+      <MayLine needs="admin" what={words.settings.organization.what} />
+      <QueryState query={query}>{(organization) => <OrganizationForm organization={organization} />}</QueryState>
+    </SettingsFrame>
+  )
+}
+
+/** Currencies that the browser knows, by their codes. */
+const currencies = () => Intl.supportedValuesOf('currency')
+
+function OrganizationForm({ organization }: { organization: Organization }) {
+  const may = useMay('admin')
+  const queries = useQueryClient()
+  const [{ name, currency, phoneRegions, consentOptIn }, change] = useState(organization)
+  const set = (part: Partial<Organization>) => change((before) => ({ ...before, ...part }))
+  const sending = useSending(['name', 'currency', 'phoneRegions'], async () => {
+    const body = { name, currency, phoneRegions, consentOptIn }
+    queries.setQueryData(getOrganizationQueryKey(), (await updateOrganization({ body, throwOnError: true })).data)
+    await queries.invalidateQueries({ queryKey: [{ _id: 'whoami' }] })
+    notices.say(words.settings.organization.saved)
+  })
+  const fields = (
+    <fieldset disabled={!may} className="plain">
+      <Stack gap="md">
+        <TextInput
+          label={words.settings.fields.name}
+          value={name}
+          onChange={({ currentTarget }) => set({ name: currentTarget.value })}
+          error={sending.errorOf('name')}
+          required
+          maxLength={200}
+        />
+        <Select
+          label={words.settings.fields.currency}
+          description={words.settings.organization.currencyHint}
+          placeholder={words.settings.organization.noCurrency}
+          value={currency}
+          onChange={(chosen) => set({ currency: chosen })}
+          error={sending.errorOf('currency')}
+          data={currencies()}
+          disabled={!may}
+          searchable
+          clearable
+        />
+        <TagsInput
+          label={words.settings.organization.phoneRegions}
+          description={words.settings.organization.phoneRegionsHint}
+          value={phoneRegions}
+          onChange={(chosen) => set({ phoneRegions: chosen })}
+          error={sending.errorOf('phoneRegions')}
+          disabled={!may}
+        />
+        <Checkbox
+          label={words.settings.organization.consentOptIn}
+          description={words.settings.organization.consentOptInHint}
+          checked={consentOptIn}
+          onChange={({ currentTarget }) => set({ consentOptIn: currentTarget.checked })}
+        />
+      </Stack>
+    </fieldset>
+  )
+  if (!may) return <Stack maw={480}>{fields}</Stack>
+  return (
+    <Stack gap="xl">
+      <Form sending={sending} button={words.settings.save}>
+        {fields}
+      </Form>
+      <WebhookSecret secret={organization.webhookSecret} />
+    </Stack>
+  )
+}
+
+/** What signs the messages to webhooks, for admins. */
+function WebhookSecret({ secret }: { secret: string | null }) {
+  const queries = useQueryClient()
+  if (secret === null) return null
+  const rotate = async () => {
+    try {
+      await rotateWebhookSecret({ throwOnError: true })
+      await queries.invalidateQueries({ queryKey: getOrganizationQueryKey() })
+      notices.say(words.settings.organization.rotated)
+    } catch (error) {
+      notices.refuse(sentenceOf(error), () => void rotate())
+    }
+  }
+  return (
+    <Stack gap="sm" maw={480}>
+      <TextInput
+        label={words.settings.organization.webhookSecret}
+        description={words.settings.organization.webhookSecretHint}
+        value={secret}
+        readOnly
+        translate="no"
+      />
+      <Button variant="default" onClick={() => void rotate()} w="fit-content">
+        {words.settings.organization.rotate}
+      </Button>
+    </Stack>
+  )
+}

@@ -1,0 +1,141 @@
+import {
+  Paper,
+  PasswordInput,
+  SegmentedControl,
+  Select,
+  Stack,
+  Switch,
+  Text,
+  TextInput,
+  useMantineColorScheme,
+} from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { changePassword, changeWhoami } from '#client/sdk.gen'
+import type { Whoami } from '#client/types.gen'
+import { useWho } from '../../api/who.ts'
+import { Form, useSending } from '../../parts/form.tsx'
+import { notices } from '../../shell/notices.ts'
+import { preferences, usePreferences } from '../../shell/preferences.ts'
+import { words } from '../../words.ts'
+import { SettingsFrame } from './settings-frame.tsx'
+
+/** `/settings/preferences`: what a person chose for this browser, and their own name and password. */
+export function PreferencesPage() {
+  const who = useWho()
+  return (
+    <SettingsFrame name="preferences">
+      <Stack gap="lg" maw={480}>
+        <Paper>
+          <BrowserPreferences />
+        </Paper>
+        {who && (
+          <Paper>
+            <NameForm who={who} />
+          </Paper>
+        )}
+        {who?.via === 'session' && (
+          <Paper>
+            <PasswordForm />
+          </Paper>
+        )}
+      </Stack>
+    </SettingsFrame>
+  )
+}
+
+function BrowserPreferences() {
+  const { singleKeys, timeZone } = usePreferences()
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  const said = words.settings.preferences
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone
+  return (
+    <Stack gap="md">
+      <Text c="dimmed" fz="sm">
+        {said.intro}
+      </Text>
+      <div>
+        <Text component="span" fz="sm" fw={600} id="theme-name">
+          {said.theme}
+        </Text>
+        <SegmentedControl
+          fullWidth
+          aria-labelledby="theme-name"
+          value={colorScheme}
+          onChange={(chosen) => setColorScheme(chosen as typeof colorScheme)}
+          data={(['auto', 'light', 'dark'] as const).map((value) => ({ value, label: said.themes[value] }))}
+        />
+      </div>
+      <Select
+        label={said.timeZone}
+        placeholder={said.ownZone(own)}
+        value={timeZone}
+        onChange={(chosen) => preferences.change({ timeZone: chosen })}
+        data={Intl.supportedValuesOf('timeZone')}
+        searchable
+        clearable
+      />
+      <Switch
+        label={said.singleKeys}
+        description={said.singleKeysHint}
+        checked={singleKeys}
+        onChange={({ currentTarget }) => preferences.change({ singleKeys: currentTarget.checked })}
+      />
+    </Stack>
+  )
+}
+
+function NameForm({ who }: { who: Whoami }) {
+  const queries = useQueryClient()
+  const [name, setName] = useState(who.name ?? '')
+  const sending = useSending(['name'], async () => {
+    await changeWhoami({ body: { name }, throwOnError: true })
+    await queries.invalidateQueries({ queryKey: [{ _id: 'whoami' }] })
+    notices.say(words.settings.preferences.nameSaved)
+  })
+  return (
+    <Form sending={sending} button={words.settings.preferences.saveName}>
+      <TextInput
+        label={words.settings.preferences.yourName}
+        value={name}
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+        error={sending.errorOf('name')}
+        maxLength={200}
+        autoComplete="name"
+        required
+      />
+    </Form>
+  )
+}
+
+function PasswordForm() {
+  const [given, change] = useState({ currentPassword: '', newPassword: '' })
+  const sending = useSending(['currentPassword', 'newPassword'], async () => {
+    await changePassword({ body: given, throwOnError: true })
+    change({ currentPassword: '', newPassword: '' })
+    notices.say(words.settings.preferences.passwordSaved)
+  })
+  const field = (name: keyof typeof given) => ({
+    value: given[name],
+    onChange: ({ currentTarget }: { currentTarget: HTMLInputElement }) =>
+      change({ ...given, [name]: currentTarget.value }),
+    error: sending.errorOf(name),
+    required: true,
+    maxLength: 1000,
+  })
+  return (
+    <Form sending={sending} button={words.settings.preferences.savePassword}>
+      <PasswordInput
+        label={words.settings.preferences.currentPassword}
+        autoComplete="current-password"
+        {...field('currentPassword')}
+      />
+      <PasswordInput
+        label={words.settings.preferences.password}
+        description={words.signIn.passwordHint}
+        autoComplete="new-password"
+        {...field('newPassword')}
+      />
+    </Form>
+  )
+}

@@ -1,0 +1,40 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { PageHead } from '../../parts/page-head.tsx'
+import { words } from '../../words.ts'
+import classes from './settings-frame.module.css'
+
+export type SettingsName = keyof typeof words.settings.pages
+
+const NAMES = Object.keys({
+  ...{ organization: 0, projects: 0, members: 0, keys: 0, digest: 0, usage: 0, 'audit-log': 0, preferences: 0 },
+} satisfies Record<SettingsName, number>) as SettingsName[]
+
+interface SettingsFrameProps {
+  name: SettingsName
+  /** At the right of the heading. */
+  acts?: ReactNode
+  children: ReactNode
+}
+
+/** The heading of a page of settings, and the links to the others. */
+export function SettingsFrame({ name, acts, children }: SettingsFrameProps) {
+  return (
+    <>
+      <PageHead title={words.settings.pages[name]}>{acts}</PageHead>
+      <nav aria-label={words.settings.name} className={classes.links}>
+        {NAMES.map((one) => (
+          <Link
+            key={one}
+            to={`/settings/${one}`}
+            aria-current={one === name ? 'page' : undefined}
+            className={classes.link}
+          >
+            {words.settings.pages[one]}
+          </Link>
+        ))}
+      </nav>
+      {children}
+    </>
+  )
+}
