@@ -41,7 +41,9 @@ async function takeAll(page: Page, theme: string, width: number): Promise<void> 
   for (const address of addresses) {
     await page.goto(demo.url + address)
     // The stream stays open, so the network is never idle: a page is ready when nothing of it is loading.
-    await page.waitForFunction(() => document.querySelector('h1') && !document.querySelector('[aria-busy=true]'))
+    await page.waitForFunction(() => document.querySelector('h1') && !document.querySelector('[aria-busy=true]'), {
+      polling: 100,
+    })
     const name =
       address === '/'
         ? 'overview'

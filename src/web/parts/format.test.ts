@@ -77,4 +77,6 @@ test.each([
   ['en', 'de', 'en-DE'],
   ['en', 'en-US', 'en-US'],
   ['de', 'fr-CH', 'de-CH'],
+  ['en', 'en-US@posix', 'en'],
+  ['en', '', 'en'],
 ])('%s pages read in %s', (language, reader, expected) => expect(localeOf(language, reader)).toBe(expected))

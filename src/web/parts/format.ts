@@ -6,8 +6,13 @@ export const UNKNOWN = '–'
  * `12.400` and `12 Mar 2026`, and no page mixes languages.
  */
 export function localeOf(language: string, reader: string): string {
-  const { region } = new Intl.Locale(reader).maximize()
-  return region ? `${language}-${region}` : language
+  try {
+    const { region } = new Intl.Locale(reader).maximize()
+    return region ? `${language}-${region}` : language
+  } catch {
+    // Browsers started without a locale of the system say `en-US@posix`, which is none.
+    return language
+  }
 }
 
 let readers: string | null = null

@@ -1,6 +1,7 @@
 import { Button, Stack, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { listAuditEntriesInfiniteOptions } from '#client/@tanstack/react-query.gen'
+import { PAGED } from '../../api/paged.ts'
 import { At } from '../../parts/ago.tsx'
 import { Code, Data } from '../../parts/data.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
@@ -14,8 +15,7 @@ const AT_ONCE = 100
 export function AuditLogPage() {
   const query = useInfiniteQuery({
     ...listAuditEntriesInfiniteOptions({ query: { limit: AT_ONCE } }),
-    initialPageParam: '',
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    ...PAGED,
   })
   const said = words.settings.auditLog
   return (
