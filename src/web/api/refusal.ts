@@ -19,3 +19,16 @@ export const isPassing = ({ status }: Refusal): boolean => status === 0 || statu
 
 /** The sentence to show for whatever was thrown. */
 export const sentenceOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** What the server refused: the sentence, and the field that it begins with; null when it is about none of them. */
+export interface FieldRefusal {
+  field: string | null
+  sentence: string
+}
+
+/** `email: is no address` names the field; `conditions.items[0].values: …` names it by its path. */
+export function refusalFor(fields: readonly string[], sentence: string): FieldRefusal {
+  const [, path = '', rest = ''] = /^`?([\w.[\]-]+)`?:? (.+)$/s.exec(sentence) ?? []
+  const field = fields.find((name) => name === path) ?? null
+  return field === null ? { field: null, sentence } : { field, sentence: rest }
+}

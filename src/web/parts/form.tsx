@@ -1,21 +1,8 @@
 import { Alert, Button, Group, Stack } from '@mantine/core'
 import { type FormEvent, type ReactNode, useRef, useState } from 'react'
-import { sentenceOf } from '../api/refusal.ts'
+import { type FieldRefusal, refusalFor, sentenceOf } from '../api/refusal.ts'
 import { useKeys } from '../shell/keys.ts'
 import { Data } from './data.tsx'
-
-/** What the server refused: the sentence, and the field that it begins with; null when it is about none of them. */
-export interface FieldRefusal {
-  field: string | null
-  sentence: string
-}
-
-/** `email: is no address` names the field; `conditions.items[0].values: …` names it by its path. */
-export function refusalFor(fields: readonly string[], sentence: string): FieldRefusal {
-  const [, path = '', rest = ''] = /^`?([\w.[\]-]+)`?:? (.+)$/s.exec(sentence) ?? []
-  const field = fields.find((name) => name === path) ?? null
-  return field === null ? { field: null, sentence } : { field, sentence: rest }
-}
 
 interface Sending {
   /** For the `onSubmit` of a form. */

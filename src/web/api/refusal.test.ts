@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { refusalFor } from './form.tsx'
+import { refusalFor } from './refusal.ts'
 
 test.each<[string, string | null, string]>([
   ['email: is no e-mail address', 'email', 'is no e-mail address'],
