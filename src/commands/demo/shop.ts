@@ -70,7 +70,6 @@ export class Shop extends Site {
     super.page(visit, path)
     this.tell(visit, GA4, 'page_view')
     this.tellMeta(visit, 'PageView')
-    this.tell(visit, TIKTOK, 'Pageview')
   }
 
   private tellMeta(visit: Visit, event: string, params: Record<string, string> = {}): void {

@@ -94,12 +94,11 @@ export abstract class Site {
     const at = new Date(from)
     const share = (BY_HOUR[at.getUTCHours()] ?? 0) / HOUR_SUM
     const expected = this.options.visits * share * (BY_WEEKDAY[at.getUTCDay()] ?? 1)
-    // As many as come by chance.
+    // Steadier than chance: a visit sends a dozen events, so an hour without one would be a silence.
     const chance = this.random() + this.random() + this.random() - 1.5
-    const count = Math.round(expected + Math.sqrt(expected) * chance)
-    // Spread over the hour: where a few visits send many events each, gaps between them look like silences.
+    const count = Math.round(expected + Math.min(Math.sqrt(expected), expected / 4) * chance)
     for (let n = 0; n < count; n++) {
-      this.begin(from + Math.floor(((n + 0.25 + this.random() / 2) / count) * HOUR_MS))
+      this.begin(from + Math.floor(((n + 0.4 + this.random() * 0.2) / count) * HOUR_MS))
     }
   }
 
@@ -118,7 +117,7 @@ export abstract class Site {
   protected abstract titleOf(path: string): string
 
   protected page(visit: Visit, path: string): void {
-    visit.at += Math.floor((10 + this.random() * 230) * SECOND_MS)
+    visit.at += Math.floor((10 + this.random() * 320) * SECOND_MS)
     visit.path = path
     this.tell(visit, GTM, 'gtm.load')
   }

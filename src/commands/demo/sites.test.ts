@@ -3,6 +3,7 @@ import { TEST_START } from '../../../test/fakes.ts'
 import { DAY_MS, HOUR_MS } from '../../core/clock.ts'
 import type { SiteEvent } from './site.ts'
 import { HOSTS, plotOf, Sites, VERSIONS } from './sites.ts'
+import { noticedOf } from './story.ts'
 import { ADS, GA4, GTM, META, TIKTOK } from './vendors.ts'
 
 const NOW = TEST_START
@@ -92,4 +93,38 @@ test('has orders of which most were told to vendors, some to none and some twice
 
 test('tells every vendor of the shop', () => {
   expect(new Set(ofShop.map(({ of }) => of))).toEqual(new Set([GTM, GA4, META, TIKTOK, ADS]))
+})
+
+/** Missing events after which a series of hours is silent at the sensitivity of automatic signals. */
+const SILENT = 22.6
+
+/** The most events that were to be expected in a gap of the last day, by the mean of the hour in which it began. */
+function worstGap(own: readonly SiteEvent[], from: number, until: number): number {
+  const hourOf = (at: number) => new Date(at).getUTCHours()
+  const perHour = Array.from({ length: 24 }, (_, hour) => own.filter(({ at }) => hourOf(at) === hour).length)
+  const days = (until - from) / DAY_MS
+  const times = own.map(({ at }) => at).filter((at) => at >= until - DAY_MS)
+  const gaps = times.map((at, index) => {
+    const lastedMs = index === 0 ? 0 : at - (times[index - 1] ?? at)
+    return ((perHour[hourOf(at - lastedMs)] ?? 0) / days) * (lastedMs / HOUR_MS)
+  })
+  return Math.max(...gaps)
+}
+
+test('whenever somebody begins, each story has its events, and only the outlet falls silent', () => {
+  for (let hours = 0; hours < 7 * 24; hours += 19) {
+    const own = plotOf(NOW + hours * HOUR_MS + 17 * 60_000)
+    const { events } = new Sites(own).until(own.now)
+    const { noticed } = noticedOf(
+      events.filter(({ at }) => at < own.collectedAt),
+      own,
+    )
+    const names = new Set(noticed.map(({ event }) => event))
+    expect(names).toEqual(new Set(['video_start', 'sign_up', 'add_to_cart']))
+    for (const host of Object.values(HOSTS)) {
+      const until = host === HOSTS.outlet ? own.silentAt : own.now
+      const there = events.filter((event) => event.host === host)
+      expect(worstGap(there, own.from, until)).toBeLessThan(SILENT)
+    }
+  }
 })

@@ -62,7 +62,7 @@ function troublesOf({ untitledAt, leakedAt, harmfulAt }: Plot): Trouble[] {
       ],
     },
     {
-      ...{ alert: CART_WITHOUT_CURRENCY, from: harmfulAt, to: harmfulAt + 3 * HOUR_MS },
+      ...{ alert: CART_WITHOUT_CURRENCY, from: harmfulAt, to: harmfulAt + 8 * HOUR_MS },
       isBrokenBy: ({ host, event, params }) =>
         host === HOSTS.shop && event === 'add_to_cart' && !('ep.currency' in params),
       answers: [],
