@@ -1,0 +1,44 @@
+import classes from './charts.module.css'
+import type { CountTick } from './scales.ts'
+import type { TimeTick } from './zoned.ts'
+
+interface AxesProps {
+  counts: readonly CountTick[]
+  times: readonly (TimeTick & { x: number })[]
+  left: number
+  right: number
+  bottom: number
+}
+
+const LABEL_BELOW_PX = 17
+/** A label in the middle of its tick reaches so far to both sides. */
+const HALF_LABEL_PX = 24
+
+/** The horizontal grid with its counts, and the times below. */
+export function Axes({ counts, times, left, right, bottom }: AxesProps) {
+  return (
+    <g aria-hidden>
+      {counts.map(({ value, y, label }) => (
+        <g key={value}>
+          <line x1={left} x2={right} y1={y} y2={y} className={classes.grid} />
+          <text x={left - 8} y={y} dy="0.32em" textAnchor="end" className={classes.tick} {...DATA}>
+            {label}
+          </text>
+        </g>
+      ))}
+      {times.map(({ at, x, label }) => (
+        <g key={at}>
+          <line x1={x} x2={x} y1={bottom} y2={bottom + 4} className={classes.stroke} />
+          <text x={x} y={bottom + LABEL_BELOW_PX} textAnchor={anchorAt(x, right)} className={classes.tick} {...DATA}>
+            {label}
+          </text>
+        </g>
+      ))}
+    </g>
+  )
+}
+
+const anchorAt = (x: number, right: number) => (x > right - HALF_LABEL_PX + 12 ? 'end' : 'middle')
+
+/** SVG text of the data: like `<Data>`, browsers do not translate it. */
+export const DATA = { translate: 'no' } as object

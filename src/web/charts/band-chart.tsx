@@ -1,0 +1,257 @@
+import { useMemo, useState } from 'react'
+import { Data } from '../parts/data.tsx'
+import { formatNumber } from '../parts/format.ts'
+import { useZone } from '../parts/zone.ts'
+import { words } from '../words.ts'
+import { Axes, DATA } from './axes.tsx'
+import { type BandDrawing, type BandPoint, type ChartChange, isOutside, layOutBand, type Span, stepOf } from './band.ts'
+import { Caption } from './caption.tsx'
+import classes from './charts.module.css'
+import { ChartFrame, type ChartProps, type ChartTable, HEIGHT_PX, LegendItem } from './frame.tsx'
+import { Walker } from './walker.tsx'
+import { formatBucket } from './zoned.ts'
+
+interface BandChartProps extends ChartProps {
+  /** Oldest first; a missing bucket is a gap. */
+  points: readonly BandPoint[]
+  /** What is counted, in words: "events per hour". */
+  unit: string
+  /** Whose counts these are, a name of the data. */
+  scope?: string
+  changes?: readonly ChartChange[]
+  /** What is tinted; left out: where what was observed left the expected range. */
+  bad?: readonly Span[]
+  /** A point was pressed, or Enter on it. */
+  onPick?: (start: number) => void
+}
+
+/** What was observed against the expected range, with changes and what went wrong. */
+export function BandChart({ points, unit, scope, changes = [], bad, onPick, ...chart }: BandChartProps) {
+  const zone = useZone()
+  const hasRange = points.some(({ low, high }) => low !== null || high !== null)
+  const isBad = bad ? bad.length > 0 : points.some(isOutside)
+  const legend = (
+    <>
+      <LegendItem word={words.charts.observed}>
+        <path d="M1,6H15" className={classes.line} />
+      </LegendItem>
+      {hasRange && (
+        <LegendItem word={words.charts.expectedRange}>
+          <rect x={0.5} y={1.5} width={15} height={9} className={classes.band} />
+          <path d="M0.5,1.5H15.5M0.5,10.5H15.5" className={classes.edge} />
+        </LegendItem>
+      )}
+      {isBad && (
+        <LegendItem word={words.charts.firstAnomaly}>
+          <circle cx={8} cy={6} r={5} className={classes.dot} />
+        </LegendItem>
+      )}
+      {isBad && (
+        <LegendItem word={words.charts.notAsExpected}>
+          <rect width={16} height={12} className={classes.bad} />
+          <path d="M0,1.5H16" className={classes.badEdge} />
+        </LegendItem>
+      )}
+      {changes.length > 0 && (
+        <LegendItem word={words.charts.change}>
+          <path d="M8,0V12" className={classes.change} />
+        </LegendItem>
+      )}
+    </>
+  )
+  return (
+    <ChartFrame
+      {...chart}
+      caption={<Caption unit={unit} scope={scope} zone={zone} />}
+      legend={legend}
+      table={() => bandTable(points, changes, zone)}
+    >
+      {(width) => (
+        <Plot
+          {...{ points, changes, bad, width, zone, onPick }}
+          title={chart.title}
+          height={chart.height ?? HEIGHT_PX}
+        />
+      )}
+    </ChartFrame>
+  )
+}
+
+interface PlotProps {
+  title: string
+  points: readonly BandPoint[]
+  changes: readonly ChartChange[]
+  bad?: readonly Span[]
+  width: number
+  height: number
+  zone: string
+  onPick?: (start: number) => void
+}
+
+function Plot({ title, points, changes, bad, width, height, zone, onPick }: PlotProps) {
+  const [index, show] = useState<number | null>(null)
+  const drawing = useMemo(
+    () => layOutBand({ points, changes, bad, width, height, zone }),
+    [points, changes, bad, width, height, zone],
+  )
+  if (!drawing) return <div className={classes.empty}>{words.charts.empty}</div>
+  const step = stepOf(points)
+  const shown = index === null ? null : points[index]
+  const say = (at: number) => {
+    const point = points[at]
+    return point ? sayPoint(point, step, zone) : ''
+  }
+  return (
+    <>
+      <Drawing drawing={drawing} width={width} height={height} />
+      <Walker
+        label={words.charts.walk(title)}
+        xs={drawing.xs}
+        index={shown ? index : null}
+        show={show}
+        say={say}
+        pick={onPick && ((at) => onPick(points[at]?.start ?? 0))}
+        card={shown && <Card point={shown} changes={changes} step={step} zone={zone} />}
+      />
+    </>
+  )
+}
+
+function Drawing({ drawing, width, height }: { drawing: BandDrawing; width: number; height: number }) {
+  const { left, right, top, bottom, axis, ticks, band, edges, solid, dashed, bad, first, marks } = drawing
+  return (
+    <svg viewBox={`0 0 ${width} ${height}`} className={classes.drawing} aria-hidden>
+      {bad.map(({ x, width }) => (
+        <g key={x}>
+          <rect x={x} y={top} width={width} height={bottom - top} className={classes.bad} />
+          <path d={`M${x},${top}h${width}`} className={classes.badEdge} />
+        </g>
+      ))}
+      <Axes counts={axis.ticks} times={ticks} left={left} right={right} bottom={bottom} />
+      <path d={band} className={classes.band} />
+      {edges.map((edge) => (
+        <path key={edge} d={edge} className={classes.edge} />
+      ))}
+      <path d={solid} className={classes.line} />
+      <path d={dashed} className={`${classes.line} ${classes.dashed}`} />
+      {marks.map(({ x, label, count, side, row }) => (
+        <g key={`${x} ${row}`}>
+          <path d={`M${x},${row * 16}V${bottom}`} className={classes.change} />
+          {label !== null && (
+            <text
+              x={side === 'right' ? x + 4 : x - 4}
+              y={row * 16 + 11}
+              textAnchor={side === 'right' ? 'start' : 'end'}
+              className={classes.changeLabel}
+              {...(count === 1 ? DATA : {})}
+            >
+              {count === 1 ? label : words.charts.changes(count)}
+            </text>
+          )}
+        </g>
+      ))}
+      {first && <circle cx={first.x} cy={first.y} r={5} className={classes.dot} />}
+    </svg>
+  )
+}
+
+/** The expected range in words: `380 to 520`, or of a limit alone `10 or more`; null for none. */
+export function sayRange({ low, high }: Pick<BandPoint, 'low' | 'high'>): string | null {
+  if (low !== null && high !== null) return words.charts.between(formatNumber(low, 0), formatNumber(high, 0))
+  if (low !== null) return words.charts.above(formatNumber(low, 0))
+  return high === null ? null : words.charts.below(formatNumber(high, 0))
+}
+
+const sayCount = (count: number | null) => (count === null ? words.charts.unknown : formatNumber(count, 0))
+
+/** What a screen reader says of a point. */
+function sayPoint(point: BandPoint, step: number, zone: string): string {
+  const range = sayRange(point)
+  return [
+    formatBucket(point.start, zone, step),
+    words.charts.said(sayCount(point.observed)),
+    range && words.charts.expectedSaid(range),
+    isOutside(point) && words.charts.notAsExpected,
+    point.partial && words.charts.partial,
+  ]
+    .filter(Boolean)
+    .join(', ')
+}
+
+const changesIn = (changes: readonly ChartChange[], start: number, step: number) =>
+  changes.filter(({ occurredAt }) => occurredAt >= start && occurredAt < start + step)
+
+interface CardProps {
+  point: BandPoint
+  changes: readonly ChartChange[]
+  step: number
+  zone: string
+}
+
+function Card({ point, changes, step, zone }: CardProps) {
+  const range = sayRange(point)
+  return (
+    <>
+      <div className={classes.cardTitle}>
+        <Data>{formatBucket(point.start, zone, step)}</Data>
+      </div>
+      <div className={classes.cardLine}>
+        {words.charts.observed}
+        <span className="figure">
+          <Data>{sayCount(point.observed)}</Data>
+        </span>
+      </div>
+      {range && (
+        <div className={classes.cardLine}>
+          {words.charts.expectedRange}
+          <span className="figure">
+            <Data>{range}</Data>
+          </span>
+        </div>
+      )}
+      {isOutside(point) && <div>{words.charts.notAsExpected}</div>}
+      {point.partial && <div>{words.charts.partialHint}</div>}
+      {changesIn(changes, point.start, step).map(({ id, title }) => (
+        <div key={id}>
+          <Data>{title}</Data>
+        </div>
+      ))}
+    </>
+  )
+}
+
+function bandTable(points: readonly BandPoint[], changes: readonly ChartChange[], zone: string): ChartTable {
+  const step = stepOf(points)
+  return {
+    head: [
+      { name: words.charts.time },
+      { name: words.charts.observed, isNumber: true },
+      { name: words.charts.expectedRange, isNumber: true },
+      { name: words.charts.remarks },
+    ],
+    rows: points.map((point) => ({
+      key: point.start,
+      cells: [
+        <Data key="time">{formatBucket(point.start, zone, step)}</Data>,
+        <Data key="observed">{sayCount(point.observed)}</Data>,
+        <Data key="range">{sayRange(point) ?? '–'}</Data>,
+        <Remarks key="remarks" point={point} changes={changesIn(changes, point.start, step)} />,
+      ],
+    })),
+  }
+}
+
+function Remarks({ point, changes }: { point: BandPoint; changes: readonly ChartChange[] }) {
+  return (
+    <>
+      {[isOutside(point) && words.charts.notAsExpected, point.partial && words.charts.partial]
+        .filter(Boolean)
+        .join(', ')}
+      {changes.map(({ id, title }) => (
+        <div key={id}>
+          <Data>{title}</Data>
+        </div>
+      ))}
+    </>
+  )
+}

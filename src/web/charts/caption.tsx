@@ -1,0 +1,20 @@
+import { Data } from '../parts/data.tsx'
+
+/** `events per hour · shop.example · Europe/Berlin` */
+export function Caption({ unit, scope, zone }: { unit: string; scope?: string; zone: string }) {
+  return (
+    <>
+      {unit}
+      {scope && (
+        <Data>
+          {' · '}
+          {scope}
+        </Data>
+      )}
+      <Data>
+        {' · '}
+        {zone}
+      </Data>
+    </>
+  )
+}
