@@ -25,6 +25,8 @@ interface FrameProps extends ChartProps {
   legend?: ReactNode
   /** The same data as a table; without one the chart can not be shown so. */
   table?: () => ChartTable
+  /** True where what is drawn may be higher than `height`. */
+  isHeightFree?: boolean
   /** Draws for a width in pixels. */
   children: (width: number) => ReactNode
 }
@@ -37,7 +39,7 @@ export interface ChartTable {
 
 /** The figure around a chart: heading, caption, legend, and the same data as a table (`show=table` in the address). */
 export function ChartFrame({ title, isTitleHidden, summary, height = HEIGHT_PX, ...rest }: FrameProps) {
-  const { caption, legend, table, children } = rest
+  const { caption, legend, table, isHeightFree, children } = rest
   const [{ show }, set] = useValues(SHOW)
   const [plot, width] = useWidth<HTMLDivElement>()
   const summaryId = useId()
@@ -56,7 +58,7 @@ export function ChartFrame({ title, isTitleHidden, summary, height = HEIGHT_PX, 
       {isTable ? (
         <TableView title={title} table={table()} />
       ) : (
-        <div ref={plot} className={classes.plot} style={{ height }}>
+        <div ref={plot} className={classes.plot} style={isHeightFree ? { minHeight: height } : { height }}>
           {width > 0 && children(width)}
         </div>
       )}

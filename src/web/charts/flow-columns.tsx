@@ -1,0 +1,68 @@
+import { Data } from '../parts/data.tsx'
+import { formatNumber, formatPercent } from '../parts/format.ts'
+import { words } from '../words.ts'
+import classes from './flow.module.css'
+import type { FlowGraph, FlowNode } from './flow.ts'
+import { nodeName, sayNode } from './flow.tsx'
+
+interface FlowColumnsProps {
+  graph: FlowGraph
+  all: number
+  chosenId: string | null
+  press(node: FlowNode): void
+}
+
+/** A flow where there is no room to draw one: each step as a ranked list with bars. */
+export function FlowColumns({ graph: { nodes }, all, chosenId, press }: FlowColumnsProps) {
+  const steps = [...new Set(nodes.map(({ step }) => step))]
+  return (
+    <div className={classes.columns}>
+      {steps.map((step) => (
+        <section key={step} className={classes.column}>
+          <h3 className={classes.stepTitle}>{words.charts.stepTitle(step + 1)}</h3>
+          <ol className={classes.ranks}>
+            {nodes
+              .filter((node) => node.step === step)
+              .map((node) => (
+                <li key={node.id}>
+                  <Rank node={node} all={all} isChosen={node.id === chosenId} press={press} />
+                </li>
+              ))}
+          </ol>
+        </section>
+      ))}
+    </div>
+  )
+}
+
+interface RankProps {
+  node: FlowNode
+  all: number
+  isChosen: boolean
+  press(node: FlowNode): void
+}
+
+function Rank({ node, all, isChosen, press }: RankProps) {
+  const share = all === 0 ? 0 : node.sessions / all
+  const shown = (
+    <>
+      <span className={classes.rankBar} style={{ width: `${share * 100}%` }} data-kind={node.kind} />
+      <span className={classes.rankName}>{node.kind === 'page' ? <Data>{node.path}</Data> : nodeName(node)}</span>
+      <span className="figure">
+        <Data>{`${formatNumber(node.sessions)} · ${formatPercent(share)}`}</Data>
+      </span>
+    </>
+  )
+  if (node.kind !== 'page') return <div className={classes.rank}>{shown}</div>
+  return (
+    <button
+      type="button"
+      className={classes.rank}
+      aria-pressed={isChosen}
+      aria-label={sayNode(node, all)}
+      onClick={() => press(node)}
+    >
+      {shown}
+    </button>
+  )
+}

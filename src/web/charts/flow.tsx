@@ -1,0 +1,171 @@
+import { type KeyboardEvent, useMemo, useRef, useState } from 'react'
+import { Data } from '../parts/data.tsx'
+import { formatNumber, formatPercent } from '../parts/format.ts'
+import { words } from '../words.ts'
+import { DATA } from './axes.tsx'
+import classes from './flow.module.css'
+import {
+  type FlowGraph,
+  type FlowNode,
+  type Flows,
+  flowGraph,
+  layOutFlow,
+  neighbour,
+  type PlacedNode,
+  shortPath,
+} from './flow.ts'
+import { FlowColumns } from './flow-columns.tsx'
+import { ChartFrame, type ChartProps, type ChartTable } from './frame.tsx'
+
+/** Narrower figures show ranked columns. */
+const NARROW_PX = 720
+const HEIGHT_PX = 360
+
+interface FlowProps extends ChartProps {
+  flows: Flows
+  /** At the right above the figure: how many sessions, of which time. */
+  caption: string
+  /** The page that is looked at closer: `{step, path}`; null for none. */
+  chosen: { step: number; path: string } | null
+  /** A page was pressed. */
+  choose(node: { step: number; path: string }): void
+}
+
+/** Where sessions go: one column a step, wide where many went. Narrow, each step is a ranked list. */
+export function Flow({ flows, caption, chosen, choose, height = HEIGHT_PX, ...chart }: FlowProps) {
+  const graph = useMemo(() => flowGraph(flows), [flows])
+  const all = flows.sessionsSampled
+  const chosenId = chosen && `${chosen.step} page ${chosen.path}`
+  const press = ({ step, path }: FlowNode) => path !== null && choose({ step, path })
+  return (
+    <ChartFrame
+      {...chart}
+      height={height}
+      isHeightFree
+      caption={<Data>{caption}</Data>}
+      table={() => flowTable(graph, all)}
+    >
+      {(width) =>
+        width < NARROW_PX ? (
+          <FlowColumns graph={graph} all={all} chosenId={chosenId} press={press} />
+        ) : (
+          <Drawing {...{ graph, all, width, height, chosenId, press }} summary={chart.summary} />
+        )
+      }
+    </ChartFrame>
+  )
+}
+
+/** The name of a node: its page, `3 others`, or `left`. */
+export function nodeName({ kind, path, count }: FlowNode): string {
+  if (kind === 'left') return words.charts.left
+  return path ?? words.charts.others(count)
+}
+
+const shareOf = (sessions: number, all: number) => formatPercent(all === 0 ? 0 : sessions / all)
+
+/** What is spoken of a node. */
+export const sayNode = (node: FlowNode, all: number): string =>
+  words.charts.node(nodeName(node), node.step + 1, formatNumber(node.sessions), shareOf(node.sessions, all))
+
+interface DrawingProps {
+  graph: FlowGraph
+  all: number
+  width: number
+  height: number
+  chosenId: string | null
+  press(node: FlowNode): void
+  summary: string
+}
+
+function Drawing({ graph, all, width, height, chosenId, press, summary }: DrawingProps) {
+  const placed = useMemo(() => layOutFlow(graph, width, height), [graph, width, height])
+  const [focused, focus] = useState<string | null>(null)
+  const group = useRef<SVGSVGElement>(null)
+  const stop = placed.nodes.some(({ id }) => id === focused) ? focused : placed.nodes[0]?.id
+  const steps = Math.max(1, ...placed.nodes.map(({ step }) => step))
+  const roomPx = width / steps - 40
+  const onKeyDown = (event: KeyboardEvent<SVGGElement>, node: FlowNode) => {
+    if (event.key === 'Enter' || event.key === ' ') press(node)
+    else {
+      const to = neighbour(graph.nodes, node.id, event.key)
+      if (to === node.id) return
+      group.current?.querySelector<SVGGElement>(`[data-id="${CSS.escape(to)}"]`)?.focus()
+    }
+    event.preventDefault()
+  }
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: SVG has no element for it
+    <svg ref={group} viewBox={`0 0 ${width} ${height}`} className={classes.drawing} role="group" aria-label={summary}>
+      {placed.links.map(({ from, to, path, width: thick }) => (
+        <path
+          key={`${from} ${to}`}
+          d={path}
+          strokeWidth={thick}
+          className={classes.link}
+          data-chosen={(chosenId !== null && (from === chosenId || to === chosenId)) || undefined}
+        />
+      ))}
+      {placed.nodes.map((node) => (
+        // biome-ignore lint/a11y/useSemanticElements: SVG has no button
+        <g
+          key={node.id}
+          role="button"
+          tabIndex={node.id === stop ? 0 : -1}
+          data-id={node.id}
+          data-kind={node.kind}
+          data-chosen={node.id === chosenId || undefined}
+          className={classes.node}
+          aria-label={sayNode(node, all)}
+          aria-pressed={node.kind === 'page' ? node.id === chosenId : undefined}
+          aria-disabled={node.kind === 'page' ? undefined : true}
+          onFocus={() => focus(node.id)}
+          onClick={() => press(node)}
+          onKeyDown={(event) => onKeyDown(event, node)}
+        >
+          <NodeShape node={node} all={all} roomPx={roomPx} isLast={node.x > width / 2 && node.step === steps} />
+        </g>
+      ))}
+    </svg>
+  )
+}
+
+/** The bar of a node and its label: beside it at the right, in the last column at the left. */
+function NodeShape({ node, all, roomPx, isLast }: { node: PlacedNode; all: number; roomPx: number; isLast: boolean }) {
+  const { x, y, width, height } = node
+  const name = nodeName(node)
+  const side = isLast ? { x: x - 6, textAnchor: 'end' as const } : { x: x + width + 6, textAnchor: 'start' as const }
+  const middle = y + height / 2
+  return (
+    <>
+      <title>{name}</title>
+      <rect x={x} y={y} width={width} height={height} className={classes.bar} />
+      <text {...side} y={middle - 2} className={classes.name} {...(node.kind === 'page' ? DATA : {})}>
+        {node.kind === 'page' ? shortPath(name, roomPx) : name}
+      </text>
+      <text {...side} y={middle + 13} className={classes.count} {...DATA}>
+        {`${formatNumber(node.sessions)} · ${shareOf(node.sessions, all)}`}
+      </text>
+    </>
+  )
+}
+
+function flowTable({ nodes }: FlowGraph, all: number): ChartTable {
+  return {
+    head: [
+      { name: words.charts.step, isNumber: true },
+      { name: words.charts.page },
+      { name: words.charts.sessions, isNumber: true },
+      { name: words.charts.share, isNumber: true },
+    ],
+    rows: nodes.map((node) => ({
+      key: node.id,
+      cells: [
+        <Data key="step">{node.step + 1}</Data>,
+        node.kind === 'page' ? <Data key="page">{node.path}</Data> : nodeName(node),
+        <Data key="sessions">{formatNumber(node.sessions)}</Data>,
+        <Data key="share">{shareOf(node.sessions, all)}</Data>,
+      ],
+    })),
+  }
+}
