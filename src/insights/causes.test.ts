@@ -160,3 +160,36 @@ test('a gap of ours at the beginning of an issue', async () => {
   await settle(world)
   expect(await causes(world)).toMatchObject([{ kind: 'pipeline', vendor: null, domainId: shop.id }])
 }, 60_000)
+
+test('the whole traffic of a domain falls: what falls with it has that cause, what broke before has its own', async () => {
+  await using world = await testApp()
+  const shop = await property(world, 'Shop')
+  // Enough for signals to be known.
+  for (let at = 0; at < 8 * DAY_MS; at += 20 * MINUTE_MS) {
+    world.clock.advance(20 * MINUTE_MS)
+    await visit(world, shop.token, { reports: 2 })
+  }
+  await world.run('flush', 'automatic alerts')
+  const { conditions: _, ...watching } = rule(['Meta'])
+  const few = { ...watching, alertType: 'volume_threshold', volume: { op: 'lte', count: 3 } }
+  expect((await world.call('POST', '/v1/alerts', { body: few })).status).toBe(201)
+  await world.call('POST', '/v1/alerts', { body: rule(['GA']) })
+  await visit(world, shop.token, { reports: 2, bad: 2 })
+  await settle(world)
+  for (let ticks = 0; ticks < 36; ticks++) {
+    world.clock.advance(5 * MINUTE_MS)
+    await world.run('flush', 'evaluate', 'evaluate series')
+  }
+  const { issues } = (await world.call('GET', '/v1/issues')).body
+  const idsOf = (alertType: string) =>
+    issues.flatMap((issue: { id: string; alertType: string }) => (issue.alertType === alertType ? [issue.id] : []))
+  const [fall] = idsOf('volume_anomaly')
+  const found = await causes(world)
+  const title = issues.find(({ id }: { id: string }) => id === fall)?.title
+  expect(title).toContain('the whole traffic of the domain fell')
+  expect(found).toMatchObject([
+    { kind: 'traffic', title, detail: '2 issues began when the whole traffic of the domain fell.', domainId: shop.id },
+    { kind: 'tag', vendor: 'GA', issueIds: idsOf('data_validation') },
+  ])
+  expect(found[0].issueIds.toSorted()).toEqual([fall, ...idsOf('volume_threshold')].toSorted())
+}, 60_000)

@@ -127,6 +127,17 @@ describe('a key with many different values', () => {
     expect(key?.examples.slice(0, 2)).toEqual(['v8', 'v7'])
   })
 
+  test('hours without an event at the end of the window change nothing', async () => {
+    const events = many(3000, (n) => ({ vendor: 'Many', params: { k: `v${n}` } }))
+    await using own = await openHistory({ events: 40, more: events })
+    const { principal, now } = own.caller
+    const [soon, late] = [now, now + 9 * HOUR_MS].map((now) => ({ principal, now }))
+    for (const dictionary of [eventDictionary, flatDictionary]) {
+      const ask = (caller = own.caller) => dictionary.answer(own.sources(), { vendor: 'Many' }, caller)
+      expect(await ask(late)).toEqual(await ask(soon))
+    }
+  })
+
   test('personal ones that are equal when masked are one', async () => {
     const key = await keyOf(many(3000, (n) => ({ params: { k: `jo${n}@example.com` } })))
     expect(key).toMatchObject({ cardinality: 1, examples: ['j***@e***.com'] })

@@ -1,5 +1,5 @@
 import { compilePattern } from '../conditions/pattern.ts'
-import { HOUR_MS, type Instant } from '../core/clock.ts'
+import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { NUMBER_PATTERN } from '../core/value.ts'
 import type { Dialect } from '../warehouse/dialect.ts'
 import { type Binder, type ParameterForm, type Query, query, type Statement } from '../warehouse/query.ts'
@@ -60,18 +60,28 @@ const SUSPECT_CANDIDATES = 1000
 const PERSONAL_PARTS = ['@', '%', '***']
 const SEVEN_DIGITS = '((?:[0-9][^0-9]*){7})'
 
-/** Crowded lists are found in this share of the window, the newest, and at least in an hour of it. */
+/** Crowded lists are found in this share of the window, before its newest event, and at least in an hour of it. */
 const SAMPLE_SHARE = 1 / 48
 
-function sampleOf({ from, to }: Query['window']): Query['window'] {
-  return { from: Math.max(from, to - Math.max(HOUR_MS, (to - from) * SAMPLE_SHARE)), to }
+/** Returns the newest part of the window in which something came in, because traffic may have ended long before the window does. */
+async function sampleOf(history: History, scope: ListScope): Promise<Query['window']> {
+  const { from, to } = scope.window
+  const [newest] = await history.query<{ minute: Instant | null }>(
+    query('insights.newest-minute', {
+      ...{ over: 'counts', orgId: scope.orgId, window: scope.window },
+      write: (binder) => ({ sql: `SELECT max(minute) AS minute FROM counts WHERE ${scopeSql(scope, binder)}` }),
+    }),
+  )
+  const end = Math.min(to, (newest?.minute ?? to) + MINUTE_MS)
+  return { from: Math.max(from, end - Math.max(HOUR_MS, (to - from) * SAMPLE_SHARE)), to: end }
 }
 
 /**
  * Returns the lists that are crowded: those with too many different values in the newest part of the
  * window. What they say is of that part alone.
  */
-export function crowdedLists(history: History, scope: ListScope, form: ListForm): Promise<ValueList[]> {
+export async function crowdedLists(history: History, scope: ListScope, form: ListForm): Promise<ValueList[]> {
+  const window = await sampleOf(history, scope)
   const sampled = {
     ...form,
     shown: CANDIDATES * form.shown,
@@ -79,7 +89,7 @@ export function crowdedLists(history: History, scope: ListScope, form: ListForm)
   }
   return history.query<ValueList>(
     query('insights.crowded-parameters', {
-      ...{ over: 'parameters', orgId: scope.orgId, window: sampleOf(scope.window) },
+      ...{ over: 'parameters', orgId: scope.orgId, window },
       write: (binder) => ({
         ...formOf(scope, binder, { by: form.by }),
         sql: `SELECT * FROM (${listsSql(binder, scope, sampled)}) WHERE different > ${form.crowdedFrom}`,
