@@ -1,6 +1,6 @@
 import { type Instant, systemClock } from '../core/clock.ts'
 import { cutText } from '../core/text.ts'
-import type { SeenEvent, SeenRequest, Traffic } from './traffic.ts'
+import type { PagePlace, SeenEvent, SeenRequest, Traffic } from './traffic.ts'
 
 /** A page that never stops asking must not fill the memory: later requests pass, and are not kept. */
 const MAX_REQUESTS = 20_000
@@ -53,12 +53,23 @@ export class TrafficLog implements Traffic {
     return began === undefined ? null : Math.round(performance.now() - began)
   }
 
+  /** A request, with its events, belongs to another page than was thought. */
+  place(request: SeenRequest, place: PagePlace): void {
+    Object.assign(request, place)
+    for (const event of this.eventsOf(request)) Object.assign(event, place)
+  }
+
   /** The status of a response gets to the events of its request. */
   outcome(request: SeenRequest): void {
+    for (const event of this.eventsOf(request)) event.status = request.status
+  }
+
+  /** The latest are looked at first, and events are in the order of their requests. */
+  private *eventsOf({ number }: SeenRequest): Iterable<SeenEvent> {
     for (let index = this.events.length - 1; index >= 0; index--) {
       const event = this.events[index]
-      if (!event || event.request < request.number) return
-      if (event.request === request.number) event.status = request.status
+      if (!event || event.request < number) return
+      if (event.request === number) yield event
     }
   }
 

@@ -68,32 +68,45 @@ export class Tabs {
    * The tab of a request: that of its frame. A worker that several tabs share asks for the one that its referrer, else the
    * referrer's origin, names; null when none does.
    */
-  tabOf(frame: string, referrer: string | undefined): string | null {
+  tabOf(frame: string, { url: asked, referrer }: Referring): string | null {
     const owner = this.owners.get(frame)
     if (owner !== undefined) return owner
     if (referrer === undefined) return null
     const latestFirst = [...this.tabs].reverse()
     const shows = (fits: (url: string) => boolean) => latestFirst.find(([, { documents }]) => documents.some(fits))?.[0]
-    return (
-      shows((url) => withoutFragment(url) === referrer) ?? shows((url) => originOf(url) === originOf(referrer)) ?? null
-    )
+    return shows((url) => isNamed(url, referrer, asked)) ?? shows((url) => originOf(url) === originOf(referrer)) ?? null
   }
 
   /**
    * The document that a tab's request belongs to. A page's last requests may come when the next one is there already,
    * and its first ones before it is told: the referrer says so, in whole or by its origin.
    */
-  documentOf(tab: string, frame: string, referrer: string | undefined): string {
+  documentOf(tab: string, frame: string, { url: asked, referrer }: Referring): string {
     const { documents = [], coming = null } = this.tabs.get(tab) ?? {}
     const latest = documents.at(-1) ?? coming?.url ?? ''
     if (frame !== tab || referrer === undefined) return latest
     const candidates = [...documents.toReversed(), ...(coming ? [coming.url] : [])]
     return (
-      candidates.find((url) => withoutFragment(url) === referrer) ??
+      candidates.find((url) => isNamed(url, referrer, asked)) ??
       candidates.find((url) => originOf(url) === originOf(referrer)) ??
       latest
     )
   }
+}
+
+/** A request, and who it says it comes from. */
+interface Referring {
+  url: string
+  referrer: string | undefined
+}
+
+/**
+ * Whether a referrer names a document. Others are told the origin alone (https://www.w3.org/TR/referrer-policy/), which
+ * is the address of the home page as well.
+ */
+function isNamed(url: string, referrer: string, asked: string): boolean {
+  const origin = originOf(referrer)
+  return withoutFragment(url) === referrer && (referrer !== `${origin}/` || originOf(asked) === origin)
 }
 
 const withoutFragment = (url: string) => url.replace(/#.*$/s, '')

@@ -39,10 +39,21 @@ export async function watchTraffic(browser: Browser, options: WatchOptions): Pro
 }
 
 type Attached = Protocol.Target.AttachedToTargetEvent
+type Paused = Protocol.Fetch.RequestPausedEvent
+
+interface Noted {
+  tab: string | null
+  /** Address of the page that it belongs to. */
+  document: string
+  isPage: boolean
+  answered: boolean
+}
 
 const WEB = [{ urlPattern: 'http://*' }, { urlPattern: 'https://*' }]
 /** These stay open by design. */
 const ENDLESS = new Set(['eventsource', 'websocket', 'preflight'])
+/** What is answered from a cache is told and never intercepted; the pages of so many are remembered. */
+const MAX_TOLD = 1000
 /** Their sessions are puppeteer's, which enables what it needs, in its order. */
 const PUPPETEERS = new Set(['page', 'iframe', 'worker'])
 
@@ -53,6 +64,8 @@ class Watch {
   private readonly responses: Responses
   /** Targets that a session listens to. */
   private readonly followed = new Map<string, CDPSession>()
+  /** Pages' addresses at the time of requests that were told before they were intercepted, by the id of the request. */
+  private readonly documents = new Map<string, string>()
   /** Requests of which only the interception tells, by its id. */
   private readonly untold = new Map<string, SeenRequest>()
 
@@ -94,13 +107,13 @@ class Watch {
 
   // --- requests
 
-  private paused(event: Protocol.Fetch.RequestPausedEvent): void {
+  private paused(event: Paused): void {
     const isResponse = event.responseStatusCode !== undefined || event.responseErrorReason !== undefined
     if (isResponse) return this.pausedResponse(event)
     // The first request of a new tab may leave before the tab knows the device.
     const headers = event.networkId ? null : headersOf(this.options.userAgent, event.request.headers)
     const read = readRequest(event, headers)
-    const tab = this.tabs.tabOf(event.frameId, read.referrer)
+    const tab = this.tabs.tabOf(event.frameId, read)
     const isPage = read.resourceType === 'document' && event.frameId === tab
     const asked = { ...read, isPage }
     const { vendor } = read.decoded
@@ -108,7 +121,8 @@ class Watch {
       vendor !== null && this.options.vendorRequests === 'answer' && isAnswered(read.decoded, asked)
         ? answerTo(vendor, asked)
         : null
-    const request = this.noteRequest(read, event.frameId, tab, isPage, answer !== null)
+    const document = isPage ? read.url : this.documentOf(read, event, tab)
+    const request = this.noteRequest(read, { tab, document, isPage, answered: answer !== null })
     if (answer) {
       request.status = answer.status
       request.responseHeaders = answer.headers
@@ -141,17 +155,18 @@ class Watch {
     })
   }
 
-  private noteRequest(
-    { url, method, resourceType, headers, referrer, shownBody, decoded }: ReadRequest,
-    frame: string,
-    tab: string | null,
-    isPage: boolean,
-    answered: boolean,
-  ): SeenRequest {
+  /** The page that a request belongs to: as its tab tells it, else as it seems. */
+  private documentOf(read: ReadRequest, { frameId, networkId = '' }: Paused, tab: string | null): string {
+    const told = this.documents.get(networkId)
+    this.documents.delete(networkId)
+    return told ?? (tab ? this.tabs.documentOf(tab, frameId, read) : (read.referrer ?? ''))
+  }
+
+  private noteRequest(read: ReadRequest, { tab, document, isPage, answered }: Noted): SeenRequest {
     const { mask } = this.options
+    const { url, method, resourceType, headers, shownBody, decoded } = read
     const number = this.log.nextNumber()
     if (isPage && tab) this.tabs.ask(tab, url, number)
-    const document = isPage ? url : tab ? this.tabs.documentOf(tab, frame, referrer) : (referrer ?? '')
     const request: SeenRequest = {
       ...placeOf(document, mask),
       ...{ number, tab, at: systemClock.now(), url: mask(url), method, resourceType, answered, vendor: decoded.vendor },
@@ -182,7 +197,7 @@ class Watch {
 
   // --- requests of which only the interception tells: the first one of a new tab, and those of pages that are left
 
-  private pausedResponse(event: Protocol.Fetch.RequestPausedEvent): void {
+  private pausedResponse(event: Paused): void {
     const { requestId, responseStatusCode, responseStatusText, responseHeaders, responseErrorReason } = event
     this.session.send('Fetch.continueRequest', { requestId }).catch(() => undefined)
     const request = this.untold.get(requestId)
@@ -261,10 +276,15 @@ class Watch {
       ({ frame }) => frame.id === tab && this.shown(tab, frame.url + (frame.urlFragment ?? '')),
     )
     session.on('Page.navigatedWithinDocument', ({ frameId, url }) => frameId === tab && this.shown(tab, url))
-    session.on('Network.requestWillBeSent', ({ requestId, frameId, documentURL, type }) => {
-      if (frameId !== tab || type === 'Document') return
+    session.on('Network.requestWillBeSent', ({ requestId, frameId, documentURL, request: { url }, type }) => {
+      // The script of a worker is said to be its own document.
+      if (frameId !== tab || type === 'Document' || url === documentURL) return
       const request = this.responses.latest(requestId)
-      if (request) Object.assign(request, placeOf(documentURL, this.options.mask))
+      if (request) this.log.place(request, placeOf(documentURL, this.options.mask))
+      else {
+        if (this.documents.size >= MAX_TOLD) this.documents.clear()
+        this.documents.set(requestId, documentURL)
+      }
     })
   }
 
@@ -294,7 +314,8 @@ class Watch {
       ...{ body: null, shownBody: null, decoded },
     }
     const isKeptIn = this.options.vendorRequests === 'answer' && isVendorSocket(url)
-    const request = this.noteRequest(read, tab ?? '', tab, false, isKeptIn)
+    const document = tab ? this.tabs.documentOf(tab, tab, read) : ''
+    const request = this.noteRequest(read, { tab, document, isPage: false, answered: isKeptIn })
     this.noteEvents(request, read)
     this.responses.expect(requestId, request)
   }

@@ -55,6 +55,10 @@ const PAGES: Record<string, () => Response> = {
     })</script>`),
   '/opener': () => html(`<a id=a target=_blank rel=noopener href="/opened">open</a>`),
   '/opened': () => html(`<script>fetch('${vendor('opened')}')</script>`),
+  '/behind-home': () =>
+    html(`<script>const send = (name) => fetch('${vendor("' + name + '")}', { method: 'POST', mode: 'no-cors', keepalive: true })
+      send('behind'); new Image().src = '${vendor('behind-image')}'; fetch('/own-behind')
+      setTimeout(() => { history.pushState(null, '', '/behind-home/changed'); send('changed') }, 100)</script>`),
   '/errors': () =>
     html(`<script>console.error('told', 1, { a: 1 }); setTimeout(() => { throw new Error('thrown') });
       Promise.reject(new TypeError('rejected'))</script>`),
@@ -146,6 +150,19 @@ test('beacons of a page that is left belong to it, with their bodies', async () 
     'hide-blob /leave blob',
     'hide-fetch /leave keep',
   ])
+})
+
+test('requests to others belong to their page although they name its origin alone, which is the home page’s address', async () => {
+  await browsing.page.goto(at('/'))
+  await browsing.page.goto(at('/behind-home'))
+  const seen = await events('behind', 'behind-image', 'changed')
+  expect(seen.map(brief).toSorted()).toEqual([
+    'behind /behind-home ',
+    'behind-image /behind-home ',
+    'changed /behind-home/changed ',
+  ])
+  const own = browsing.traffic.requests.find(({ url }) => url.endsWith('/own-behind'))
+  expect(own?.path).toBe('/behind-home')
 })
 
 test('a new tab is watched from its first request', async () => {

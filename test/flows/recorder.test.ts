@@ -1,0 +1,35 @@
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseRecording } from '../../src/flows/recording.ts'
+import { titleOf } from '../../src/flows/recording-title.ts'
+import { browse } from '../browser/browsing.ts'
+import { openShop } from './shop.ts'
+import { walkedIn } from './walking.ts'
+
+/**
+ * What the Recorder of Chrome DevTools wrote when somebody used this shop with a frame more, under Chromium 153: nothing in it is changed but the
+ * shop's port. docs/decisions.md says how it was made.
+ */
+const EXPORT = readFileSync(join(import.meta.dir, 'recorder-export.json'), 'utf8')
+
+test('a recording made with the Recorder runs as it is', async () => {
+  using shop = openShop('advert', async () => undefined)
+  const recording = parseRecording(JSON.parse(EXPORT.replaceAll(':8080', `:${new URL(shop.origin).port}`)), 'recording')
+  await using browsing = await browse({ outboundAllow: ['127.0.0.1', '127.0.0.2'] })
+  const { statuses, events, error } = await walkedIn(browsing, [], { recording })
+  expect({ error, statuses }).toEqual({ error: null, statuses: recording.steps.map(() => 'passed') })
+  const GA4 = events.filter(({ vendor }) => vendor === 'Google Analytics 4')
+  const named = (step: number) => titleOf(recording.steps[step] ?? { type: '' }).replace(shop.origin, '')
+  expect(GA4.map(({ step, event, path }) => [named(step), event, path])).toEqual([
+    ['Open /', 'page_view', '/'],
+    ['Click “Red shoes”', 'view_item', '/product'],
+    ['Click “Add to basket”', 'add_to_cart', '/product/added'],
+    ['Release the key Enter', 'login', '/login'],
+    ['Open /pay', 'begin_checkout', '/pay'],
+    ['Click “Pay now”', 'purchase', '/thanks'],
+    ['Open /', 'page_view', '/'],
+    ['Click “Sale”', 'view_item', '/product'],
+    ['Click “Add to basket”', 'add_to_cart', '/product/added'],
+  ])
+}, 120_000)
