@@ -46,6 +46,48 @@ const pages = [
   }),
   createRoute({
     ...at,
+    path: '/domains/new',
+    ...search({}),
+    component: lazyRouteComponent(() => import('./pages/domains/add-domain-page.tsx'), 'AddDomainPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/domains/$id/setup',
+    ...search({}),
+    component: lazyRouteComponent(() => import('./pages/domain/setup-page.tsx'), 'DomainSetupPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/domains/$id/live',
+    ...search({}),
+    component: lazyRouteComponent(() => import('./pages/domain/live-page.tsx'), 'DomainLivePage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/domains/$id/hostnames',
+    ...search({}),
+    component: lazyRouteComponent(() => import('./pages/domain/hostnames-page.tsx'), 'DomainHostnamesPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/domains/$id/vendors',
+    ...search({}),
+    component: lazyRouteComponent(() => import('./pages/domain/vendors-page.tsx'), 'DomainVendorsPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/domains/$id/sampling',
+    ...search({}),
+    component: lazyRouteComponent(() => import('./pages/domain/sampling-page.tsx'), 'DomainSamplingPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/domains/$id/settings',
+    ...search({}),
+    component: lazyRouteComponent(() => import('./pages/domain/settings-page.tsx'), 'DomainSettingsPage'),
+  }),
+  createRoute({
+    ...at,
     path: '/settings/organization',
     ...search({}),
     component: lazyRouteComponent(() => import('./pages/settings/organization-page.tsx'), 'OrganizationPage'),

@@ -1,5 +1,6 @@
 import { api } from './words/api.ts'
 import { charts } from './words/charts.ts'
+import { domains } from './words/domains.ts'
 import { keys } from './words/keys.ts'
 import { parts } from './words/parts.ts'
 import { settings } from './words/settings.ts'
@@ -10,7 +11,16 @@ import { signIn } from './words/sign-in.ts'
  * Everything that the pages say, in English. What stands in the data (names, titles, the server's sentences) is not here
  * and is shown inside `<Data>`.
  */
-export const english = { api, charts, keys, parts, settings, shell, signIn }
+export const english = {
+  api,
+  charts,
+  domains,
+  keys,
+  parts,
+  settings,
+  shell,
+  signIn,
+}
 export type Words = typeof english
 
 /** The words in use. Read them while drawing, not while a module loads: the language is chosen before the first drawing. */

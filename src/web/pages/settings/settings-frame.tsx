@@ -1,8 +1,7 @@
-import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { PageHead } from '../../parts/page-head.tsx'
+import { SubLinks } from '../../parts/sub-links.tsx'
 import { words } from '../../words.ts'
-import classes from './settings-frame.module.css'
 
 export type SettingsName = keyof typeof words.settings.pages
 
@@ -22,18 +21,13 @@ export function SettingsFrame({ name, acts, children }: SettingsFrameProps) {
   return (
     <>
       <PageHead title={words.settings.pages[name]}>{acts}</PageHead>
-      <nav aria-label={words.settings.name} className={classes.links}>
-        {NAMES.map((one) => (
-          <Link
-            key={one}
-            to={`/settings/${one}`}
-            aria-current={one === name ? 'page' : undefined}
-            className={classes.link}
-          >
-            {words.settings.pages[one]}
-          </Link>
-        ))}
-      </nav>
+      <SubLinks
+        name={words.settings.name}
+        links={NAMES.map((one) => ({
+          ...{ key: one, label: words.settings.pages[one], isHere: one === name },
+          link: { to: `/settings/${one}` },
+        }))}
+      />
       {children}
     </>
   )
