@@ -11,6 +11,7 @@ import { reportDropped } from './address/dropped.ts'
 import type { Fields, SearchOf } from './address/fields.ts'
 import { parseSearch, readSearch, SHARED, writeSearch } from './address/search.ts'
 import { preload } from './api/queries.ts'
+import { DOMAINS } from './pages/domains/address.ts'
 import { ISSUES } from './pages/issues/address.ts'
 import { focusNextHeading } from './parts/page-head.tsx'
 import { Failed, NotFound } from './shell/faults.tsx'
@@ -43,6 +44,19 @@ const pages = [
     ...search(ISSUES),
     loader: () => preload(listIssuesOptions({ query: {} })),
     component: lazyRouteComponent(() => import('./pages/issues/issues-page.tsx'), 'IssuesPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/domains',
+    ...search(DOMAINS),
+    component: lazyRouteComponent(() => import('./pages/domains/domains-page.tsx'), 'DomainsPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/domains/$id',
+    beforeLoad: ({ params }) => {
+      throw redirect({ to: '/domains/$id/live', params, replace: true })
+    },
   }),
   createRoute({
     ...at,

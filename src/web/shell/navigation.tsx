@@ -1,5 +1,5 @@
 import { NavLink } from '@mantine/core'
-import { IconAlertTriangle, IconLayoutDashboard, type IconProps } from '@tabler/icons-react'
+import { IconAlertTriangle, IconLayoutDashboard, type IconProps, IconWorld } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, type LinkProps, useMatchRoute } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
@@ -23,6 +23,10 @@ export const NAVIGATION: readonly { group: keyof typeof words.shell.groups | nul
       { name: 'overview', to: '/', icon: IconLayoutDashboard, key: 'o' },
       { name: 'issues', to: '/issues', icon: IconAlertTriangle, key: 'i' },
     ],
+  },
+  {
+    group: 'watch',
+    entries: [{ name: 'domains', to: '/domains', icon: IconWorld, key: 'd' }],
   },
 ]
 

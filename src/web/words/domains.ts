@@ -101,7 +101,8 @@ export const domains = {
   },
   sampling: {
     what: 'Changing the sampling',
-    intro: 'Page views can be sampled by session; everything else is kept whole. Counts are weighted, so they stay right.',
+    intro:
+      'Page views can be sampled by session; everything else is kept whole. Counts are weighted, so they stay right.',
     prod: 'Page views kept in production',
     dev: 'Page views kept in development',
     all: 'all',
@@ -141,7 +142,8 @@ export const domains = {
     rotateHint: 'The present one works for 24 hours more. Change the code on your pages by then.',
     rotated: 'The token is new. The old one works for 24 hours.',
     remove: 'Delete the domain',
-    removeHint: 'Its alerts, signals and hostnames go with it. Events that are stored go after the retention time. Type its name:',
+    removeHint:
+      'Its alerts, signals and hostnames go with it. Events that are stored go after the retention time. Type its name:',
     removed: (name: string) => `${name} was deleted.`,
   },
 }

@@ -10,6 +10,7 @@ export const parts = {
   chip: (label: string) => `${label}:`,
   clearAll: 'Clear all',
   clearFilters: 'Clear filters',
+  noneMatch: 'Nothing matches these filters.',
   parameter: 'Parameter',
   differs: 'differs',
   blank: 'blank',

@@ -5,6 +5,7 @@ import { listRejectionsOptions, watchDomainOptions } from '#client/@tanstack/rea
 import type { LiveEvents } from '#client/types.gen'
 import { Ago } from '../../parts/ago.tsx'
 import { Code, Data } from '../../parts/data.tsx'
+import { UNKNOWN } from '../../parts/format.ts'
 import { Num } from '../../parts/numbers.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
@@ -57,8 +58,8 @@ function Tail() {
             columns={[
               { head: said.event, cell: ({ event }) => <Data>{String(event.event)}</Data> },
               { head: said.vendor, cell: ({ event }) => <Data>{String(event.vendor)}</Data> },
-              { head: said.host, cell: ({ event }) => <Data>{String(event.host ?? words.api.unknown)}</Data> },
-              { head: said.env, cell: ({ event }) => <Data>{String(event.env ?? words.api.unknown)}</Data> },
+              { head: said.host, cell: ({ event }) => <Data>{String(event.host ?? UNKNOWN)}</Data> },
+              { head: said.env, cell: ({ event }) => <Data>{String(event.env ?? UNKNOWN)}</Data> },
               { head: said.when, cell: ({ ts }) => <Ago at={ts} /> },
             ]}
           />

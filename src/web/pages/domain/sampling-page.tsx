@@ -7,7 +7,7 @@ import type { PageViewSampling, PageViewSamplingInput } from '#client/types.gen'
 import { useMay } from '../../api/who.ts'
 import { Data } from '../../parts/data.tsx'
 import { Form, useSending } from '../../parts/form.tsx'
-import { formatPercent } from '../../parts/format.ts'
+import { formatPercent, UNKNOWN } from '../../parts/format.ts'
 import { MayLine } from '../../parts/may.tsx'
 import { Num } from '../../parts/numbers.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
@@ -77,7 +77,7 @@ function SamplingForm({ id, sampling }: { id: string; sampling: PageViewSampling
           </dd>
           <dt>{said.eligible}</dt>
           <dd>
-            <Data>{eligible.map(({ vendor, event }) => `${vendor} ${event}`).join(', ') || words.api.unknown}</Data>
+            <Data>{eligible.map(({ vendor, event }) => `${vendor} ${event}`).join(', ') || UNKNOWN}</Data>
           </dd>
         </dl>
       </Paper>

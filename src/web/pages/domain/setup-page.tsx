@@ -36,7 +36,12 @@ function SetUp({ domain }: { domain: Domain }) {
                 <CodeField label={said.code} hint={said.codeHint} button={said.copyCode} text={head} />
                 <details>
                   <summary>{said.template}</summary>
-                  <CodeField label={said.template} hint={said.templateHint} button={said.copyTemplate} text={template} />
+                  <CodeField
+                    label={said.template}
+                    hint={said.templateHint}
+                    button={said.copyTemplate}
+                    text={template}
+                  />
                 </details>
               </Stack>
             )}

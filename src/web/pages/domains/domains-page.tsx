@@ -1,0 +1,95 @@
+import { Button, Stack, Text } from '@mantine/core'
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { listDomainsInfiniteOptions } from '#client/@tanstack/react-query.gen'
+import type { Domain } from '#client/types.gen'
+import { useShared, useValues } from '../../address/use-search.ts'
+import { PAGED } from '../../api/paged.ts'
+import { useMay } from '../../api/who.ts'
+import { Ago } from '../../parts/ago.tsx'
+import { Data } from '../../parts/data.tsx'
+import { FilterBar } from '../../parts/filter-bar.tsx'
+import { MayLine } from '../../parts/may.tsx'
+import { Num } from '../../parts/numbers.tsx'
+import { PageHead } from '../../parts/page-head.tsx'
+import { QueryState } from '../../parts/query-state.tsx'
+import { VirtualTable } from '../../parts/virtual-table.tsx'
+import { words } from '../../words.ts'
+import { DOMAINS } from './address.ts'
+
+const AT_ONCE = 100
+
+/** The question that the list begins with. */
+export const domainsQuery = (q: string, projectId: string) => ({
+  ...listDomainsInfiniteOptions({
+    query: { limit: AT_ONCE, ...(q && { q }), ...(projectId && { projectId }) },
+  }),
+  ...PAGED,
+})
+
+/** `/domains`: the websites and apps that are watched. */
+export function DomainsPage() {
+  const [{ q }] = useValues(DOMAINS)
+  const [{ project }] = useShared()
+  const query = useInfiniteQuery({ ...domainsQuery(q, project), placeholderData: keepPreviousData })
+  const may = useMay('admin')
+  const said = words.domains
+  const isFiltered = q !== '' || project !== ''
+  const add = (
+    <Button component={Link} to="/domains/new">
+      {said.add}
+    </Button>
+  )
+  const empty = (
+    <Stack align="flex-start">
+      <Text>{isFiltered ? words.parts.noneMatch : said.none}</Text>
+      {!isFiltered && may && add}
+    </Stack>
+  )
+  return (
+    <>
+      <PageHead title={words.shell.pages.domains}>{may && add}</PageHead>
+      <MayLine needs="admin" what={said.what} />
+      <FilterBar fields={DOMAINS} filters={[{ is: 'search', name: 'q' }]} />
+      <QueryState query={query} isEmpty={({ pages }) => pages[0]?.domains.length === 0} empty={empty}>
+        {({ pages }) => (
+          <VirtualTable
+            name={words.shell.pages.domains}
+            rows={pages.flatMap(({ domains }) => domains)}
+            columns={columnsWith(Object.assign({}, ...pages.map(({ openIssues }) => openIssues)))}
+            idOf={({ id }) => id}
+            linkOf={({ id, status }) => ({
+              to: status === 'waiting' ? '/domains/$id/setup' : '/domains/$id/live',
+              params: { id },
+            })}
+            pages={query}
+          />
+        )}
+      </QueryState>
+    </>
+  )
+}
+
+function columnsWith(openIssues: Readonly<Record<string, number>>) {
+  const said = words.domains
+  return [
+    { id: 'name', head: said.name, isLink: true, cell: ({ name }: Domain) => <Data>{name}</Data> },
+    { id: 'state', head: said.health, width: '120px', cell: ({ status }: Domain) => said.statuses[status] },
+    {
+      ...{ id: 'issues', head: said.openIssues, width: '110px', isFigure: true },
+      cell: ({ id }: Domain) => <Num value={openIssues[id] ?? 0} />,
+    },
+    {
+      ...{ id: 'events', head: said.events24h, width: '140px', isFigure: true, hideBelow: 768 as const },
+      cell: ({ events24h }: Domain) => <Num value={events24h} />,
+    },
+    {
+      ...{ id: 'vendors', head: said.vendorCount, width: '100px', isFigure: true, hideBelow: 1200 as const },
+      cell: ({ vendorCount }: Domain) => <Num value={vendorCount} />,
+    },
+    {
+      ...{ id: 'last', head: said.lastEvent, width: '140px', hideBelow: 768 as const },
+      cell: ({ lastEventAt }: Domain) => <Ago at={lastEventAt} missing={words.api.never} isQuiet />,
+    },
+  ]
+}
