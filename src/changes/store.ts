@@ -156,6 +156,12 @@ export function changesWithin(
     .reverse()
 }
 
+/** As `changesWithin`, with what they did, newest first. */
+export function changesIn(db: Db, orgId: string, scope: Omit<Parameters<typeof changesWithin>[1], 'orgId'>): Change[] {
+  const ids = changesWithin(db, { orgId, ...scope }).map(({ id }) => id)
+  return ids.reverse().flatMap((id) => findChange(db, { orgId, id }) ?? [])
+}
+
 /** The most changes of a time that are told of. */
 const MAX_WATCHED = 200
 

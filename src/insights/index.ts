@@ -13,6 +13,7 @@ import { signalList } from './signal-list.ts'
 import { suggestions } from './suggestions.ts'
 import { tagPerformance } from './tag-performance.ts'
 import { volumeSeries } from './volume-series.ts'
+import { weeklyReport } from './weekly-report.ts'
 
 /** All insights; that for the evidence of an issue is in `src/evidence`. */
 export const insights: readonly AnyInsight[] = [
@@ -30,4 +31,5 @@ export const insights: readonly AnyInsight[] = [
   reconcileOrders,
   sessionFlows,
   tagPerformance,
+  weeklyReport,
 ]

@@ -35,16 +35,18 @@ export interface OpenFinding {
   kind: string
 }
 
-/** What the last 24 hours say of one domain. Names are as they are shown: personal data is masked. */
+/** What a time, as a rule the last 24 hours, says of one domain. Names are as they are shown: personal data is masked. */
 export interface DomainHealth {
   name: string
-  /** False when no event came in 24 hours. */
+  /** Which time: `the week`; left out: `24 hours`. */
+  time?: string
+  /** False when no event came in that time. */
   hasEvents: boolean
   signals: readonly SignalHealth[]
   vendors: readonly VendorStatus[]
   rules: readonly BrokenRule[]
   findings: readonly OpenFinding[]
-  /** Share of the 24 hours in which nothing could be collected because of this server, 0 to 1. */
+  /** Share of the time in which nothing could be collected because of this server, 0 to 1. */
   gapShare: number
 }
 
@@ -76,11 +78,11 @@ export const OTHER_FINDING_LOSS = 0.1
 
 /**
  * Returns how much of a domain's tags work. Each vendor takes the larger of what its failures and its silent or low
- * signals take, at most half; gaps of ours take their share. Nothing is left without an event in 24 hours.
+ * signals take, at most half; gaps of ours take their share. Nothing is left without an event.
  */
 export function availabilityOf(health: DomainHealth): Health {
   if (!health.hasEvents) {
-    return { left: 0, causes: [{ loss: 1, text: `no event came from ${health.name} in 24 hours` }] }
+    return { left: 0, causes: [{ loss: 1, text: `no event came from ${health.name} in ${health.time ?? '24 hours'}` }] }
   }
   const vendors = new Set([...health.signals, ...health.vendors].map(({ vendor }) => vendor))
   const causes = [...vendors].flatMap((vendor) => vendorCause(vendor, health) ?? [])

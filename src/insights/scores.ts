@@ -3,9 +3,9 @@ import { keptAlerts } from '../alerts/store.ts'
 import { openFindings } from '../compliance/store.ts'
 import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { FAILED_SQL } from '../core/event.ts'
-import { Closed, Int, Type } from '../core/schema.ts'
+import { Closed, Int, type Static, Type } from '../core/schema.ts'
 import { cutText } from '../core/text.ts'
-import { findProject } from '../domains/project-store.ts'
+import { domainIdsNamed } from '../domains/project-store.ts'
 import { apart, coveredMs } from '../signals/gap.ts'
 import { gapsBetween } from '../signals/gap-store.ts'
 import type { Db } from '../store/database.ts'
@@ -20,7 +20,7 @@ const ScorePartSchema = Closed({
   detail: Type.String({ description: 'One sentence with its up to three largest causes' }),
 })
 
-const ScoresSchema = Closed(
+export const ScoresSchema = Closed(
   {
     overall: Int({ minimum: 0, maximum: 100, description: 'The mean of the three' }),
     availability: ScorePartSchema,
@@ -55,68 +55,91 @@ export const scores = insight({
   refusals: ['notFound', 'unavailable'],
   input: Closed({ projectId: Type.Optional(Type.String({ maxLength: 100 })) }),
   output: ScoresSchema,
-  async answer(sources, { projectId }, { principal: { orgId }, now }) {
-    if (projectId !== undefined) findProject(sources.db, { orgId, id: projectId })
-    const domains = await healthOf(sources, orgId, projectId ?? null, now)
-    const parts = {
-      availability:
-        domains.length > 0
-          ? scoreOf(domains.map(availabilityOf), 'All tags work as usual.')
-          : { score: 0, detail: 'No event came in the last 24 hours.' },
-      accuracy: scoreOf(domains.map(accuracyOf), 'No event broke a rule.'),
-      compliance: scoreOf(domains.map(complianceOf), 'There is no open finding.'),
-    }
-    const sum = Object.values(parts).reduce((sum, { score }) => sum + score, 0)
-    return { overall: Math.round(sum / 3), ...parts }
+  async answer(sources, asked, { principal: { orgId }, now }) {
+    const domainIds = domainIdsNamed(sources.db, orgId, asked)
+    const from = Math.floor((now - DAY_MS) / MINUTE_MS) * MINUTE_MS
+    return scoresOf(await healthIn(sources, orgId, { domainIds, from, to: now + 1, time: '24 hours' }, now))
   },
 })
+
+/** Returns the scores of domains, by what was seen of them in a time. */
+export function scoresOf(domains: readonly DomainHealth[]): Static<typeof ScoresSchema> {
+  const parts = {
+    availability:
+      domains.length > 0
+        ? scoreOf(domains.map(availabilityOf), 'All tags work as usual.')
+        : { score: 0, detail: 'No event came in the last 24 hours.' },
+    accuracy: scoreOf(domains.map(accuracyOf), 'No event broke a rule.'),
+    compliance: scoreOf(domains.map(complianceOf), 'There is no open finding.'),
+  }
+  const sum = Object.values(parts).reduce((sum, { score }) => sum + score, 0)
+  return { overall: Math.round(sum / 3), ...parts }
+}
 
 interface Domain {
   id: string
   name: string
-  lastEventAt: Instant
 }
 
-/** Returns the domains that ever sent an event, of one project or, when null, of all. */
-function domainsOf(db: Db, orgId: string, projectId: string | null): Domain[] {
+/** A time that domains are looked at in. */
+export interface HealthScope {
+  /** Null: all. */
+  domainIds: readonly string[] | null
+  /** The start of a minute. */
+  from: Instant
+  to: Instant
+  /** `24 hours`, `the week` */
+  time: string
+}
+
+/** Returns the domains that were there by the end of the time, and ever sent an event. */
+function domainsOf(db: Db, orgId: string, { domainIds, to }: HealthScope): Domain[] {
   return db
     .prepare<[object], Domain>(
-      `SELECT id, name, lastEventAt FROM domain
-       WHERE orgId = @orgId AND lastEventAt IS NOT NULL AND (@projectId IS NULL OR projectId = @projectId) ORDER BY id`,
+      `SELECT id, name FROM domain WHERE orgId = @orgId AND lastEventAt IS NOT NULL AND createdAt < @to
+         AND (@domainIds IS NULL OR id IN (SELECT value FROM json_each(@domainIds))) ORDER BY id`,
     )
-    .all({ orgId, projectId })
+    .all({ orgId, to, domainIds: domainIds && JSON.stringify(domainIds) })
 }
 
 const MAX_NAME_LENGTH = 80
 
-async function healthOf(
+/**
+ * Returns what a time says of each domain that ever sent an event: its signals as they stood at the end, findings that were
+ * seen in it and that nobody ignores today.
+ */
+export async function healthIn(
   sources: Sources,
   orgId: string,
-  projectId: string | null,
+  scope: HealthScope,
   now: Instant,
 ): Promise<DomainHealth[]> {
   const { db, history, follower, watermark } = sources
-  const domains = domainsOf(db, orgId, projectId)
+  const domains = domainsOf(db, orgId, scope)
   if (domains.length === 0) return []
   const ids = domains.map(({ id }) => id)
-  const window = { from: Math.floor((now - DAY_MS) / MINUTE_MS) * MINUTE_MS, to: now + 1 }
+  const window = { from: scope.from, to: scope.to }
+  const known = Math.min(scope.to, watermark())
   const [statuses, broken, totals, signals] = await Promise.all([
     history.query<StatusRow>(statusesQuery(orgId, ids, window)),
     history.query<BrokenRow>(brokenRulesQuery(orgId, ids, window)),
     history.query<TotalRow>(namedTotalsQuery(orgId, ids, window)),
-    signalsOf({ db, follower, watermark, now }, orgId, domains, ({ mode }) => mode === 'auto', watermark()),
+    signalsOf({ db, follower, watermark, now }, orgId, domains, ({ mode }) => mode === 'auto', known),
   ])
-  const gaps = apart(gapsBetween(db, window.from, now))
-  const gapShare = coveredMs(gaps, { from: window.from, to: now }) / (now - window.from)
+  const past = { from: window.from, to: Math.min(window.to, now) }
+  const gapShare = coveredMs(apart(gapsBetween(db, past.from, past.to)), past) / (past.to - past.from)
   const rules = enabledRules(db, [...new Set(broken.map(({ alertId }) => alertId))])
   const totalOf = new Map(totals.map((row) => [keyOf(row), row.weight]))
   const masked = maskOf(sources)
-  const findings = openFindings(db, orgId).filter(({ lastSeenAt }) => lastSeenAt >= window.from)
-  return domains.map(({ id, name, lastEventAt }) => {
+  const findings = openFindings(db, orgId).filter(
+    ({ firstSeenAt, lastSeenAt }) => lastSeenAt >= window.from && firstSeenAt < window.to,
+  )
+  return domains.map(({ id, name }) => {
     const isOwn = ({ domainId }: { domainId: string }) => domainId === id
     return {
       name: masked(name),
-      hasEvents: lastEventAt >= now - DAY_MS,
+      time: scope.time,
+      hasEvents: totals.some((row) => isOwn(row) && row.weight > 0),
       signals: signals
         .filter(({ row }) => isOwn(row))
         .map(({ row }) => ({ ...row, vendor: masked(row.vendor), event: masked(row.event) })),

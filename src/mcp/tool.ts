@@ -47,6 +47,7 @@ const DESCRIBED_ELSEWHERE: Readonly<Record<string, string>> = {
   RunDetail: 'As a run of list_runs, and its attempts, steps, findings, events and errors',
   EvidenceRun: 'The run that found it: its path, headline, steps, and the events that were sent',
   Alert: 'What create_alert takes, and id, orgId, createdAt and updatedAt',
+  WeeklyReport: 'As in /docs: week, from, to, scores, issues, value, volume, worst, changes, signals',
 }
 
 /** The same for what tools that write answer: a tool that reads describes it. */

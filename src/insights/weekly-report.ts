@@ -1,0 +1,259 @@
+import type { WatchedDomain } from '../alerts/types/alert-type.ts'
+import { ChangeSchema, maskedChange } from '../changes/change.ts'
+import { changesIn } from '../changes/store.ts'
+import { HOUR_MS, type Instant } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import { parseWeek, WEEK_MS, weekName, weekStart } from '../core/iso-week.ts'
+import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
+import { type IssueRecord, IssueSchema } from '../issues/issue.ts'
+import { issueOf } from '../issues/store.ts'
+import { issuesIn } from '../issues/week.ts'
+import type { SeriesPoint } from '../signals/verdict-row.ts'
+import { domainsMeant, domainsNamed } from './asked.ts'
+import {
+  COUNTS_KEPT_MS,
+  countsIn,
+  type Point,
+  pointFields,
+  type Stretch,
+  shownBounds,
+  sumsIn,
+  wholeEvents,
+} from './count-series.ts'
+import { insight, type Sources } from './insight.ts'
+import { healthIn, ScoresSchema, scoresOf } from './scores.ts'
+import { signalScope } from './series-scope.ts'
+
+/** The most issues and changes of a report. */
+const MAX_WORST = 10
+const MAX_CHANGES = 50
+/** Of more domains no expectation is told: each is followed by itself. */
+const MAX_FOLLOWED = 10
+
+const Input = Closed({
+  week: Type.Optional(
+    Type.String({
+      pattern: '^\\d{4}-W\\d{2}$',
+      description: 'As in ISO 8601, from Monday, UTC; left out: the last one that ended',
+      examples: ['2026-W47'],
+    }),
+  ),
+  projectId: Type.Optional(Type.String({ maxLength: 100, description: 'Only domains of this project' })),
+})
+
+const EXAMPLE_WEEK = Date.UTC(2026, 10, 16)
+const EXAMPLE_SCORE = { score: 96, detail: 'Meta Pixel Purchase is silent on Shop.' }
+
+const WeeklyReportSchema = Closed(
+  {
+    week: Type.String(),
+    from: InstantSchema,
+    to: InstantSchema,
+    scores: Closed(
+      { now: Nullable(ScoresSchema), before: Nullable(ScoresSchema) },
+      { description: 'Of the week and of the one before; null where no domain was there' },
+    ),
+    issues: Closed({
+      opened: Int({ description: 'Opened or reopened in the week' }),
+      resolved: Int({ description: 'Resolved in the week, and still so at its end' }),
+      open: Int({ description: 'Open or acknowledged at its end' }),
+      medianResolveMs: Nullable(Int({ description: 'How long those that were resolved had been open' })),
+    }),
+    value: Closed({
+      resolved: Type.Number({ description: 'Impact value of the issues that were resolved' }),
+      open: Type.Number({ description: 'Of those that are open at the end' }),
+    }),
+    volume: Closed({
+      events: Int({ description: 'Weighted' }),
+      before: Nullable(Int({ description: 'In the week before; null when no domain was there' })),
+      series: Type.Array(Closed(pointFields), {
+        description:
+          'By the hour. `expected`: of several domains their sum, without `low` and `high`; of more than 10 null',
+      }),
+    }),
+    worst: Type.Array(IssueSchema, {
+      maxItems: MAX_WORST,
+      description: 'Opened in the week or open at its end, the gravest first, as they are today',
+    }),
+    changes: Type.Array(ChangeSchema, {
+      maxItems: MAX_CHANGES,
+      description: 'Those that occurred in the week, newest first',
+    }),
+    signals: Closed(
+      { watched: Int(), silent: Int(), learning: Int() },
+      { description: 'At the end of the week; those that are muted or off are not watched' },
+    ),
+  },
+  {
+    $id: 'WeeklyReport',
+    examples: [
+      {
+        week: '2026-W47',
+        from: EXAMPLE_WEEK,
+        to: EXAMPLE_WEEK + WEEK_MS,
+        scores: {
+          now: { overall: 96, availability: EXAMPLE_SCORE, accuracy: EXAMPLE_SCORE, compliance: EXAMPLE_SCORE },
+          before: null,
+        },
+        issues: { opened: 3, resolved: 4, open: 2, medianResolveMs: 5_400_000 },
+        value: { resolved: 12_000, open: 900 },
+        volume: {
+          ...{ events: 48_210, before: 46_900 },
+          series: [{ start: EXAMPLE_WEEK, observed: 84, expected: 80.5, low: 43, high: 131, partial: false }],
+        },
+        ...{ worst: [], changes: [], signals: { watched: 24, silent: 1, learning: 2 } },
+      },
+    ],
+  },
+)
+export type WeeklyReport = Static<typeof WeeklyReportSchema>
+
+/** What a week was like: for people, and for the digest of Mondays. */
+export const weeklyReport = insight({
+  id: 'getWeeklyReport',
+  summary: 'What broke in a week, what it was worth, what was done, and how it compares with the week before',
+  path: '/reports/weekly',
+  refusals: ['notFound', 'unavailable'],
+  input: Input,
+  output: WeeklyReportSchema,
+  async answer(sources, { week, projectId }, { principal: { orgId }, now }) {
+    const domainIds = domainsNamed(sources, orgId, { projectId })
+    return reportOf(sources, orgId, { domainIds, from: startOf(week, now), now })
+  },
+})
+
+/** Fails with `invalid` for what is no week, one that did not begin yet, and one of which nothing can be known any more. */
+function startOf(week: string | undefined, now: Instant): Instant {
+  if (week === undefined) return lastWeek(now)
+  const from = parseWeek(week)
+  if (from === null) throw new AppError('invalid', 'query.week: there is no such week')
+  if (from > now) throw new AppError('invalid', 'query.week: has not begun yet')
+  if (from < now - COUNTS_KEPT_MS) throw new AppError('invalid', 'query.week: counts are kept for 400 days')
+  return from
+}
+
+/** Returns the start of the last week that ended. */
+export const lastWeek = (now: Instant): Instant => weekStart(now) - WEEK_MS
+
+/** A week, and whose: of domains that are there, null: of all. */
+export interface ReportScope {
+  domainIds: readonly string[] | null
+  from: Instant
+  now: Instant
+}
+
+/** Returns what the week that begins at `from` was like, as far as it is over. Fails with `unavailable` as the history does. */
+export async function reportOf(sources: Sources, orgId: string, scope: ReportScope): Promise<WeeklyReport> {
+  const { domainIds, from, now } = scope
+  const to = from + WEEK_MS
+  const health = (start: Instant) =>
+    healthIn(sources, orgId, { domainIds, from: start, to: Math.min(start + WEEK_MS, now + 1), time: 'the week' }, now)
+  const [own, earlier, volume] = await Promise.all([
+    health(from),
+    health(from - WEEK_MS),
+    volumeOf(sources, orgId, scope),
+  ])
+  const { opened, resolved, open, resolvedAfterMs } = issuesIn(sources.db, orgId, { from, to }, domainIds)
+  const privacy = sources.privacy()
+  const changes = changesIn(sources.db, orgId, { domainIds, from, to, limit: MAX_CHANGES })
+  const signals = own.flatMap((domain) => domain.signals)
+  const inState = (state: string) => signals.filter((signal) => signal.state === state).length
+  return {
+    ...{ week: weekName(from), from, to, volume },
+    scores: { now: own.length > 0 ? scoresOf(own) : null, before: earlier.length > 0 ? scoresOf(earlier) : null },
+    issues: {
+      ...{ opened: opened.length, resolved: resolved.length, open: open.length },
+      medianResolveMs: medianOf(resolvedAfterMs),
+    },
+    value: { resolved: impactOf(resolved), open: impactOf(open) },
+    worst: gravest([...opened, ...open]).map(issueOf),
+    changes: changes.map((change) => maskedChange(change, privacy)),
+    signals: { watched: signals.length, silent: inState('silent'), learning: inState('learning') },
+  }
+}
+
+const impactOf = (issues: readonly IssueRecord[]) =>
+  issues.reduce((sum, { impactValue }) => sum + (impactValue ?? 0), 0)
+
+/** Returns the middle one, of an even number the mean of the two; null of none. */
+function medianOf(values: readonly number[]): number | null {
+  const sorted = values.toSorted((a, b) => a - b)
+  const [low, high] = [sorted[Math.floor((sorted.length - 1) / 2)], sorted[Math.floor(sorted.length / 2)]]
+  return low === undefined || high === undefined ? null : Math.round((low + high) / 2)
+}
+
+const RANK = ['low', 'medium', 'high', 'critical']
+
+/** Each issue once, by severity, then value, then how often it occurred. */
+function gravest(issues: readonly IssueRecord[]): IssueRecord[] {
+  return [...new Map(issues.map((issue) => [issue.id, issue])).values()]
+    .toSorted(
+      (a, b) =>
+        RANK.indexOf(b.severity) - RANK.indexOf(a.severity) ||
+        (b.impactValue ?? -1) - (a.impactValue ?? -1) ||
+        b.occurrences - a.occurrences,
+    )
+    .slice(0, MAX_WORST)
+}
+
+async function volumeOf(sources: Sources, orgId: string, scope: ReportScope): Promise<WeeklyReport['volume']> {
+  const { from, now, domainIds } = scope
+  const all = domainsMeant(sources, orgId, {})
+  const domains = domainIds === null ? all : all.filter(({ id }) => domainIds.includes(id))
+  const end = Math.min(from + WEEK_MS, Math.ceil((now + 1) / HOUR_MS) * HOUR_MS)
+  const madeAt = Math.min(...domains.map(({ createdAt }) => createdAt))
+  if (madeAt >= end) return { events: 0, before: null, series: [] }
+  const ids = domains.map(({ id }) => id)
+  const buckets = hoursOf(from - WEEK_MS, end)
+  const [sums, expected] = await Promise.all([
+    sumsIn(buckets, countsIn(orgId, { domainIds: ids, vendors: [], event: null }), sources.history),
+    expectationOf(sources, orgId, domains, { from, to: end }),
+  ])
+  const counted = buckets.map(({ start, end }, at) => ({ start, end, weight: sums[at]?.weight ?? 0 }))
+  const weightOf = (hours: typeof counted) => wholeEvents(hours.reduce((sum, { weight }) => sum + weight, 0))
+  const own = counted.filter(({ start }) => start >= from)
+  return {
+    events: weightOf(own),
+    before: madeAt < from ? weightOf(counted.filter(({ start }) => start < from)) : null,
+    series: own
+      .filter(({ end }) => end > madeAt)
+      .map(({ start, end, weight }): Point => {
+        const { partial, ...bounds } = expected(start)
+        return { start, observed: wholeEvents(weight), ...shownBounds(bounds), partial: partial || end > now }
+      }),
+  }
+}
+
+function hoursOf(from: Instant, to: Instant): Stretch[] {
+  const count = (to - from) / HOUR_MS
+  return Array.from({ length: count }, (_, n) => ({ start: from + n * HOUR_MS, end: from + (n + 1) * HOUR_MS }))
+}
+
+type Expected = Pick<SeriesPoint, 'expected' | 'low' | 'high' | 'partial'>
+
+/** Returns what was expected of these domains together in the hour that begins at an instant. */
+async function expectationOf(
+  { db, follower, watermark }: Sources,
+  orgId: string,
+  domains: readonly WatchedDomain[],
+  range: { from: Instant; to: Instant },
+): Promise<(start: Instant) => Expected> {
+  const scopes = domains.map(({ id }) =>
+    signalScope(db, { orgId, domainId: id, vendor: null, event: null, stepMs: HOUR_MS }),
+  )
+  const charts = domains.length <= MAX_FOLLOWED ? await follower.charts(scopes, range, watermark()) : []
+  const points = Map.groupBy(
+    charts.flatMap(({ points }) => points),
+    ({ start }) => start,
+  )
+  return (start) => {
+    const own = points.get(start) ?? []
+    const isWhole = own.length === domains.length && own.every(({ expected }) => expected !== null)
+    const [only] = domains.length === 1 ? own : []
+    return {
+      expected: isWhole ? own.reduce((sum, { expected }) => sum + (expected ?? 0), 0) : null,
+      ...{ low: only?.low ?? null, high: only?.high ?? null },
+      partial: own.some(({ partial }) => partial),
+    }
+  }
+}

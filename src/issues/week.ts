@@ -1,0 +1,72 @@
+import type { Instant } from '../core/clock.ts'
+import { type Db, prepared } from '../store/database.ts'
+import type { Span } from './day.ts'
+import type { HistoryKind, IssueRecord, IssueStatus } from './issue.ts'
+import { ISSUE_COLUMNS, type IssueRow, recordOf } from './store.ts'
+
+/** What became of the issues of an organization in a time. Issues are as they are now. */
+export interface IssuesOfTime {
+  /** Opened or reopened in it. */
+  opened: IssueRecord[]
+  /** Resolved in it, and still so at its end. */
+  resolved: IssueRecord[]
+  /** Open or acknowledged at its end. */
+  open: IssueRecord[]
+  /** How long each of `resolved` had been open. */
+  resolvedAfterMs: number[]
+}
+
+/** The entries of a history that say which status it got. */
+const STATUS_OF: Partial<Record<HistoryKind, IssueStatus>> = {
+  ...{ opened: 'open', reopened: 'open', unmuted: 'open' },
+  ...{ acknowledged: 'acknowledged', resolved: 'resolved', muted: 'muted' },
+}
+
+interface Entry {
+  issueId: string
+  kind: HistoryKind
+  createdAt: Instant
+}
+
+/** Returns what became of the issues with `from <= t < to`; `domainIds`: of those of these domains only, null: of all. */
+export function issuesIn(db: Db, orgId: string, { from, to }: Span, domainIds: readonly string[] | null): IssuesOfTime {
+  // What was settled before, and is so now, was so all the time.
+  const meant = `issue.orgId = @orgId AND (statusAt >= @from OR status IN ('open', 'acknowledged'))
+    AND (@domainIds IS NULL OR domainId IN (SELECT value FROM json_each(@domainIds)))`
+  const bound = { orgId, from, domainIds: domainIds && JSON.stringify(domainIds) }
+  const issues = prepared<[object], IssueRow>(
+    db,
+    `SELECT ${ISSUE_COLUMNS} FROM issue WHERE ${meant}
+     ORDER BY severityRank DESC, ifnull(impactValue, -1) DESC, occurrences DESC, id DESC`,
+  ).all(bound)
+  const entries = prepared<[object], Entry>(
+    db,
+    `SELECT issueId, kind, issueHistory.createdAt FROM issue JOIN issueHistory ON issueHistory.issueId = issue.id
+     WHERE ${meant} AND issueHistory.createdAt < @to AND kind IN (SELECT value FROM json_each(@kinds)) ORDER BY seq`,
+  ).all({ ...bound, to, kinds: JSON.stringify(Object.keys(STATUS_OF)) })
+  const ofIssue = Map.groupBy(entries, ({ issueId }) => issueId)
+  const found: IssuesOfTime = { opened: [], resolved: [], open: [], resolvedAfterMs: [] }
+  for (const row of issues) {
+    const { wasOpened, status, statusAt, openedAt } = courseOf(ofIssue.get(row.id) ?? [], from)
+    if (wasOpened) found.opened.push(recordOf(row))
+    if (status === 'open' || status === 'acknowledged') found.open.push(recordOf(row))
+    if (status !== 'resolved' || statusAt < from) continue
+    found.resolved.push(recordOf(row))
+    found.resolvedAfterMs.push(statusAt - openedAt)
+  }
+  return found
+}
+
+/** `status`: what it got last; null when the history begins later. */
+function courseOf(entries: readonly Entry[], from: Instant) {
+  let [wasOpened, statusAt, openedAt] = [false, 0, 0]
+  let status: IssueStatus | null = null
+  for (const { kind, createdAt } of entries) {
+    status = STATUS_OF[kind] ?? status
+    statusAt = createdAt
+    if (kind !== 'opened' && kind !== 'reopened') continue
+    openedAt = createdAt
+    wasOpened ||= createdAt >= from
+  }
+  return { wasOpened, status, statusAt, openedAt: openedAt || statusAt }
+}
