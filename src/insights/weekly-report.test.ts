@@ -1,0 +1,125 @@
+import { expect, test } from 'bun:test'
+import { testApp } from '../../test/app.ts'
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts'
+
+const rule = (name: string, key: string, domainId: string, impactValue: number) => ({
+  ...{ name, alertType: 'data_validation', severity: 'high', period: '1h', domainId, impactValue },
+  conditions: { logic: 'any', items: [{ parameter: key, op: 'equals', values: ['bad'] }] },
+  channels: [{ type: 'email', target: 'owners' }],
+})
+/** A Monday; tests begin at its noon. */
+const MONDAY = Date.UTC(2026, 0, 5)
+const WEEK_MS = 7 * DAY_MS
+const times = (count: number, event: object) => Array.from({ length: count }, () => event)
+
+/** A shop and a magazine, each with a rule; the shop is a project. */
+async function start() {
+  const world = await testApp()
+  const make = async (path: string, body: object) => (await world.call('POST', path, { body })).body
+  const shop = await make('/v1/domains', { name: 'Shop' })
+  const blog = await make('/v1/domains', { name: 'Blog' })
+  const project = await make('/v1/projects', { name: 'Sales', domainIds: [shop.id] })
+  const empty = await make('/v1/projects', { name: 'Empty' })
+  await make('/v1/alerts', rule('Orders', 'order', shop.id, 900))
+  await make('/v1/alerts', rule('Articles', 'article', blog.id, 40))
+  const report = async (query = '') => (await world.call('GET', `/v1/reports/weekly${query}`)).body
+  const issueOf = async (name: string) => {
+    const { issues } = (await world.call('GET', `/v1/issues?q=${name}`)).body
+    return issues[0].id as string
+  }
+  const set = async (name: string, status: string) =>
+    world.call('PATCH', `/v1/issues/${await issueOf(name)}`, { body: { status } })
+  const send = async (at: number, { token }: { token: string }, events: object[]) => {
+    world.clock.set(at)
+    await world.collect(token, { events })
+    await world.at(at + 10 * SECOND_MS)
+  }
+  return { world, shop, blog, project, empty, report, set, send }
+}
+
+const bad = (key: string) => ({ vendor: 'GA', event: 'buy', status: 'ok', params: { [key]: 'bad' } })
+const good = { vendor: 'GA', event: 'buy', status: 'ok', params: { value: '1' } }
+
+test('a week is told of beside the one before', async () => {
+  const { world, shop, blog, project, empty, report, set, send } = await start()
+  await using _ = world
+  await send(MONDAY + 13 * HOUR_MS, shop, [bad('order'), ...times(9, good)])
+  await send(MONDAY + 14 * HOUR_MS, blog, [bad('article'), ...times(4, good)])
+  const change = { source: 'ci', ref: '1', title: 'Checkout', domainId: shop.id }
+  await world.call('POST', '/v1/changes', { body: change })
+  world.clock.set(MONDAY + 16 * HOUR_MS + 10 * SECOND_MS)
+  await set('Orders', 'resolved')
+  await send(MONDAY + WEEK_MS + 2 * HOUR_MS, shop, times(30, good))
+  await set('Articles', 'resolved')
+  world.clock.set(MONDAY + 2 * WEEK_MS + HOUR_MS)
+
+  const first = await report('?week=2026-W02')
+  expect(first).toMatchObject({
+    ...{ week: '2026-W02', from: MONDAY, to: MONDAY + WEEK_MS },
+    issues: { opened: 2, resolved: 1, open: 1, medianResolveMs: 3 * HOUR_MS },
+    value: { resolved: 900, open: 40 },
+    volume: { events: 15, before: null },
+    worst: [{ title: expect.stringContaining('Orders') }, { title: expect.stringContaining('Articles') }],
+    changes: [{ title: 'Checkout', domainId: shop.id }],
+    scores: { before: null },
+  })
+  expect(first.scores.now.accuracy.score).toBeLessThan(95)
+  const hours = first.volume.series as { start: number; observed: number }[]
+  expect([hours.at(0)?.start, hours.at(-1)?.start]).toEqual([MONDAY + 12 * HOUR_MS, MONDAY + WEEK_MS - HOUR_MS])
+  expect(hours.filter(({ observed }) => observed > 0)).toMatchObject([
+    { start: MONDAY + 13 * HOUR_MS, observed: 10 },
+    { start: MONDAY + 14 * HOUR_MS, observed: 5 },
+  ])
+
+  const last = await report()
+  expect(last).toEqual(await report('?week=2026-W03'))
+  expect(last).toMatchObject({
+    week: '2026-W03',
+    issues: { opened: 0, resolved: 1, open: 0, medianResolveMs: 6.5 * DAY_MS },
+    value: { resolved: 40, open: 0 },
+    volume: { events: 30, before: 15 },
+    ...{ worst: [], changes: [] },
+  })
+  expect(last.scores.before).toEqual(first.scores.now)
+  expect(last.scores.now.accuracy.score).toBe(100)
+  // Nothing came from the magazine all week.
+  expect(last.scores.now.availability.detail).toContain('No event came from Blog in the week')
+
+  expect(await report(`?week=2026-W02&projectId=${project.id}`)).toMatchObject({
+    issues: { opened: 1, resolved: 1, open: 0 },
+    value: { resolved: 900, open: 0 },
+    volume: { events: 10 },
+    worst: [{ title: expect.stringContaining('Orders') }],
+    changes: [{ title: 'Checkout' }],
+  })
+  expect(await report(`?week=2026-W02&projectId=${empty.id}`)).toMatchObject({
+    scores: { now: null, before: null },
+    issues: { opened: 0, resolved: 0, open: 0, medianResolveMs: null },
+    volume: { events: 0, before: null, series: [] },
+    ...{ worst: [], changes: [], signals: { watched: 0, silent: 0, learning: 0 } },
+  })
+  const { body: other } = await world.call('POST', '/v1/orgs', { body: { name: 'Other' } })
+  const theirs = await world.call('GET', '/v1/reports/weekly?week=2026-W02', { headers: { 'x-org-id': other.id } })
+  expect(theirs.body).toMatchObject({ issues: { opened: 0 }, volume: { events: 0 }, worst: [], changes: [] })
+})
+
+test('the week that runs is told of as far as it is over', async () => {
+  const { world, shop, report, send } = await start()
+  await using _ = world
+  await send(MONDAY + 13 * HOUR_MS, shop, times(5, good))
+  const { volume, scores } = await report('?week=2026-W02')
+  expect(volume).toMatchObject({ events: 5, before: null, series: [{ observed: 0 }, { observed: 5, partial: true }] })
+  expect(scores.now.availability.score).toBe(100)
+})
+
+test.each([
+  ['week=2026-W54', 400, 'query.week: there is no such week'],
+  ['week=2025-W53', 400, 'query.week: there is no such week'],
+  ['week=2026-W03', 400, 'query.week: has not begun yet'],
+  ['week=2024-W40', 400, 'query.week: counts are kept for 400 days'],
+  ['week=last', 400, 'query.week: must be like 2026-W47'],
+  ['projectId=prj_none', 404, 'no such project'],
+])('%s is refused', async (query, status, error) => {
+  await using world = await testApp()
+  expect(await world.call('GET', `/v1/reports/weekly?${query}`)).toMatchObject({ status, body: { error } })
+})
