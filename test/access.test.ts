@@ -94,6 +94,7 @@ const QUERIES: Record<string, Record<string, string>> = {
   getTagDeployment: CONTAINER,
   listContainerTags: CONTAINER,
   receiveFromIssueTracker: { t: 'guessed' },
+  searchNames: { q: 'shop' },
   showUnsubscribe: LINK,
   unsubscribe: LINK,
 }

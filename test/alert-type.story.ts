@@ -36,12 +36,26 @@ test('the type is documented wherever types are', async () => {
     expect(description).toContain('; of `order_limit`: orders above the limit')
   }
   const { parameters } = api.paths['/v1/issues'].get
-  const kinds = parameters.find(({ name }: { name: string }) => name === 'alertType').schema.enum
+  const kinds = parameters.find(({ name }: { name: string }) => name === 'alertType').schema.items.enum
   expect(kinds).toContain('order_limit')
   const { examples } = api.paths['/v1/alerts'].post.requestBody.content['application/json']
   expect(Object.values(examples).map((one) => (one as { value: { name: string } }).value.name)).toContain(
     'Orders above 100',
   )
+})
+
+test('it has a form, which says what is filled in', async () => {
+  await using world = await testApp()
+  const { alertTypes } = (await world.call('GET', '/v1/forms')).body
+  const form = alertTypes.at(-1)
+  expect(form).toMatchObject({ kind: 'order_limit', title: 'Order limit', help: 'Fires for orders above a limit.' })
+  expect(form.schema).toMatchObject({ required: ['limit'], additionalProperties: false })
+  const { limit } = form.schema.properties
+  expect(limit.properties).toMatchObject({
+    parameter: { type: 'string', title: 'Parameter', 'x-order': 1, examples: ['value'] },
+    most: { type: 'number', title: 'Most', 'x-order': 2 },
+    secret: { type: 'string', title: 'Secret', 'x-order': 3 },
+  })
 })
 
 test.each<[string, object]>([

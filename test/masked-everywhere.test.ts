@@ -244,7 +244,8 @@ async function pathsOf(route: Route): Promise<string[]> {
     ...(route.parameters.some(({ name, required }) => name === 'domainId' && required) ? [] : ['']),
     ...(route.parameters.some(({ name }) => name === 'domainId') ? [`?domainId=${ids.domains?.[0]}`] : []),
   ]
-  const limit = route.parameters.some(({ name }) => name === 'limit') ? 'limit=200' : ''
+  const most = route.parameters.find(({ name }) => name === 'limit')?.schema.maximum
+  const limit = most === undefined ? '' : `limit=${most}`
   const hours = route.parameters.some(({ name }) => name === 'hours') ? 'hours=168' : ''
   const asked = route.parameters
     .filter((one) => one.in === 'query' && one.required && one.name !== 'domainId')
@@ -256,7 +257,10 @@ async function pathsOf(route: Route): Promise<string[]> {
 }
 
 /** What some routes can't be asked without. */
-const REQUIRED: Readonly<Record<string, string>> = { containerPath: 'accounts/6/containers/71' }
+const REQUIRED: Readonly<Record<string, string>> = {
+  containerPath: 'accounts/6/containers/71',
+  q: 'example',
+}
 
 describe('nothing personal is shown', () => {
   test('but there is enough that could be', async () => {
@@ -308,12 +312,14 @@ describe('nothing personal is shown', () => {
   test.each(['viewer', 'owner'] as const)('by tools to the %s', async (role) => {
     await using client = await connect(web.url, society.people[role].key)
     const shown: object[] = []
-    for (const { id, path, method } of api.world.app.routes.filter(({ tool }) => tool)) {
+    for (const { id, path, method, query } of api.world.app.routes.filter(({ tool }) => tool)) {
       if (method !== 'GET' || (role === 'owner' && RAW.includes(`GET ${path}`))) continue
       const noun = /([^/]+)\/\{id\}/.exec(path)?.[1]
       const places =
         noun === undefined ? [{}, { domainId: ids.domains?.[0] }] : (ids[noun] ?? []).map((one) => ({ id: one }))
-      for (const args of places) {
+      const asked = query?.required?.includes('q') ? { q: REQUIRED.q } : {}
+      for (const place of places) {
+        const args = { ...place, ...asked }
         const { texts, value } = await callTool(client, toolName(id), args)
         const found = shownIn(texts.join('\n') + JSON.stringify(value ?? ''))
         if (found.length > 0) shown.push({ id, args, found })
