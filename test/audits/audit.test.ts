@@ -5,6 +5,8 @@ import { DAY_MS, HOUR_MS } from '../../src/core/clock.ts'
 import { testApp } from '../app.ts'
 import { installedChromium } from '../browser/installed-chromium.ts'
 import { storeAudit } from '../finished-audit.ts'
+import { until } from '../process.ts'
+import { commandOf, pids, startedBy } from '../processes.ts'
 
 const html = (body: string) =>
   new Response(`<!doctype html><title>Shop</title>${body}`, { headers: { 'content-type': 'text/html' } })
@@ -14,10 +16,11 @@ const BANNER = `<button id="yes" onclick="document.cookie='ok=1'; ${beacon('cons
 
 /** What the site is like: changed by tests. */
 let hasPurchase = true
+/** How often a page was asked for that is never answered. */
+let held = 0
 
 const site = Bun.serve({
-  port: 0,
-  hostname: '127.0.0.1',
+  ...{ port: 0, hostname: '127.0.0.1', idleTimeout: 0 },
   fetch(request) {
     const { pathname } = new URL(request.url)
     const consented = request.headers.get('cookie')?.includes('ok=1') ?? false
@@ -28,6 +31,11 @@ const site = Bun.serve({
     if (pathname.startsWith('/consent')) {
       const tag = consented ? `<script>${beacon('page_view')}</script>` : BANNER
       return html(`<script>${beacon('early')}</script>${tag}<a href="/consent/2">x</a>`)
+    }
+    if (pathname === '/hall') return html('<a href="/thanks">x</a><a href="/held">y</a>')
+    if (pathname === '/held') {
+      held++
+      return new Promise<Response>(() => {})
     }
     return new Response('', { status: 404 })
   },
@@ -130,6 +138,48 @@ test('an audit that a kill cut off is failed with what it saw, and one that wait
   const shown = async (id: string) => (await world.call('GET', `/v1/audits/${id}`)).body
   expect(await shown(begun)).toMatchObject({ status: 'failed', error: 'the server stopped while it ran' })
   expect(await shown(waits)).toMatchObject({ status: 'finished', error: null, summary: { pagesTotal: 1 } })
+}, 60_000)
+
+const chromiumOf = () =>
+  pids().find((pid) => commandOf(pid).includes(`--user-data-dir=${world.folder}`) && startedBy(pid).length > 0) ?? 0
+const runnerOf = () =>
+  pids().find((pid) => startedBy(pid).includes(chromiumOf()) && commandOf(pid).includes('\0browse\0')) ?? 0
+
+test.each<[string, () => number, RegExp]>([
+  ['browser', chromiumOf, /^the browser ended \(SIGKILL\)$/],
+  ['process of the browser', runnerOf, /^the process of the browser ended \(SIGKILL\)$/],
+])(
+  'a %s that is killed in mid-crawl ends the audit with what it saw, and the next one is whole',
+  async (_, find, why) => {
+    const input = { name: 'Killed', startUrls: [`${ORIGIN}/hall`], delayMs: 0, settleMs: 0 }
+    held = 0
+    const { id } = (await world.call('POST', '/v1/audits', { body: input })).body
+    const shown = async () => (await world.call('GET', `/v1/audits/${id}`)).body
+    await until('a crawl at its last page', async () => held > 0 && (await shown()).pages.length === 2)
+    process.kill(find(), 'SIGKILL')
+    await world.app.idle()
+    const { pages, ...killed } = await shown()
+    expect(killed).toMatchObject({ status: 'failed', error: expect.stringMatching(why), summary: { pagesTotal: 2 } })
+    expect(pages.map(({ url }: { url: string }) => url.replace(ORIGIN, ''))).toEqual(['/hall', '/thanks'])
+    expect(await issuesOf(id)).toEqual([])
+    expect(await audited({ ...input, exclude: ['/held'] })).toMatchObject({ status: 'finished', differences: null })
+  },
+  120_000,
+)
+
+test('evidence of an issue of an audit says what was found, where, and names the audit', async () => {
+  const expect_ = [{ path: '^/twice$', vendor: 'Google Analytics 4', event: 'purchase', withinMs: 0 }]
+  const { id } = await audited({ name: 'Evidence', startUrls: [`${ORIGIN}/twice`], maxDepth: 0, expect: expect_ })
+  const { issues } = (await world.call('GET', `/v1/issues?alertId=${id}`)).body
+  const evidence = await Promise.all(
+    issues.map(async (issue: { id: string }) => (await world.call('GET', `/v1/issues/${issue.id}/evidence`)).body),
+  )
+  const run = { path: `/v1/audits/${id}`, headline: null, steps: [], sent: [] }
+  const said = evidence.map(({ alert, summary, run }) => ({ alert, summary, run }))
+  expect(said.toSorted((a, b) => (a.summary < b.summary ? -1 : 1))).toEqual([
+    { alert: null, summary: expect.stringContaining(`purchase did not fire on ${ORIGIN}/twice`), run },
+    { alert: null, summary: expect.stringContaining(`was sent 2 times with the same data on ${ORIGIN}/twice`), run },
+  ])
 }, 60_000)
 
 test('without Chromium an audit is refused with what to do', async () => {

@@ -21,6 +21,8 @@ const ASK_MS = 5000
 /** Beacons of a page that is left are seen within this time. */
 const LEAVE_MS = 100
 const LOOK_MS = 20
+/** A tab is closed and opened anew after so many loads: its process keeps what pages left, and frees it late. */
+const LOADS_MAX = 40
 const ERRORS_MAX = 20
 const ERROR_LENGTH_MAX = 500
 
@@ -51,6 +53,7 @@ export type OnLoaded = (page: Page) => Promise<boolean>
 export class CrawlTab {
   private page: Page | null = null
   private id = ''
+  private loads = 0
   /** Number of the first request of the present load; null: there is none. */
   firstRequest: number | null = null
   private errors: string[] = []
@@ -131,6 +134,7 @@ export class CrawlTab {
   private async open(): Promise<Page> {
     if (this.page && !this.page.isClosed()) return this.page
     const page = await this.context.newPage()
+    this.loads = 0
     this.id = await tabOf(page)
     const isMain = (request: HTTPRequest) => request.isNavigationRequest() && request.frame() === page.mainFrame()
     page.on('request', (request) => {
@@ -174,6 +178,7 @@ export class CrawlTab {
     // At least once: what is sent when a page is left is seen a little later.
     do await sleep(LOOK_MS)
     while (performance.now() - began < LEAVE_MS && this.seen(from).some(isUnderWay))
+    if (++this.loads >= LOADS_MAX) await this.close()
   }
 
   /** Requests of this tab from this number on, oldest first. */

@@ -1,0 +1,63 @@
+import { afterAll, expect, test } from 'bun:test'
+import type { AuditPage } from '../../src/audits/audit.ts'
+import { memoryOf } from '../../src/browser/memory.ts'
+import { testApp } from '../app.ts'
+import { installedChromium } from '../browser/installed-chromium.ts'
+import { commandOf, pids } from '../processes.ts'
+import { OTHER_PAGES, trapSite } from './trap-site.ts'
+
+const PRODUCTS = 280
+const MIB = 2 ** 20
+
+const site = trapSite(PRODUCTS)
+const world = await testApp({ chromium: await installedChromium(), outboundAllow: '127.0.0.1' })
+afterAll(async () => {
+  await world[Symbol.asyncDispose]()
+  await site[Symbol.asyncDispose]()
+})
+
+/** The process that drives the browser, which leads the group of all of the browser's processes. */
+const runnerOf = () => pids().find((pid) => commandOf(pid).includes('\0browse\0') && memoryOf(pid) > 0) ?? 0
+
+const medianOf = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
+
+async function pagesOf(id: string): Promise<AuditPage[]> {
+  const pages: AuditPage[] = []
+  let cursor: string | null = ''
+  while (cursor !== null) {
+    const { body } = await world.call('GET', `/v1/audits/${id}/pages?limit=200${cursor && `&cursor=${cursor}`}`)
+    pages.push(...body.pages)
+    cursor = body.nextCursor
+  }
+  return pages
+}
+
+test('of 300 pages with traps every one is seen once, and memory does not grow with them', async () => {
+  const input = { name: 'Large', startUrls: [`${site.origin}/`], maxPages: 400, delayMs: 0, settleMs: 50 }
+  const { id } = (await world.call('POST', '/v1/audits', { body: input })).body
+  const samples: { pages: number; mib: number }[] = []
+  const timer = setInterval(() => {
+    const runner = runnerOf()
+    if (runner > 0) samples.push({ pages: site.asked.size, mib: Math.round(memoryOf(runner) / MIB) })
+  }, 500)
+  await world.app.idle()
+  clearInterval(timer)
+  const early = medianOf(samples.flatMap(({ pages, mib }) => (pages > 60 && pages <= 160 ? mib : [])))
+  const late = medianOf(samples.flatMap(({ pages, mib }) => (pages > 220 ? mib : [])))
+  console.log(`${early} MiB at 60 to 160 pages, ${late} MiB from 220 on`)
+  expect(late).toBeLessThan(early * 1.15)
+
+  const audit = (await world.call('GET', `/v1/audits/${id}`)).body
+  expect(audit).toMatchObject({ status: 'finished', error: null })
+  const pages = (await pagesOf(id)).map((page) => ({ ...page, path: page.url.replace(site.origin, '') }))
+  expect(new Set(pages.map(({ path }) => path)).size).toBe(pages.length)
+  const products = pages.filter(({ path }) => path.startsWith('/product/'))
+  const tag = { vendor: 'Google Analytics 4', event: 'page_view', account: 'G-1', count: 1 }
+  expect(products.map(({ path, tags }) => [path, tags]).sort()).toEqual(
+    Array.from({ length: PRODUCTS }, (_, n) => [`/product/${n + 1}`, [tag]]).sort(),
+  )
+  const others = pages.filter(({ path }) => !/^\/(?:product\/|calendar|list)/.test(path))
+  expect(Object.fromEntries(others.map(({ path, status, error }) => [path, [status, error !== null]]))).toEqual(
+    OTHER_PAGES,
+  )
+}, 300_000)
