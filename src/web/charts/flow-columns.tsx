@@ -3,7 +3,7 @@ import { formatNumber, formatPercent } from '../parts/format.ts'
 import { words } from '../words.ts'
 import classes from './flow.module.css'
 import type { FlowGraph, FlowNode } from './flow.ts'
-import { nodeName, sayNode } from './flow.tsx'
+import { nodeName, sayNode } from './flow-words.ts'
 
 interface FlowColumnsProps {
   graph: FlowGraph

@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useMemo, useRef, useState } from 'react'
 import { Data } from '../parts/data.tsx'
-import { formatNumber, formatPercent } from '../parts/format.ts'
+import { formatNumber } from '../parts/format.ts'
 import { words } from '../words.ts'
 import { DATA } from './axes.tsx'
 import classes from './flow.module.css'
@@ -15,6 +15,7 @@ import {
   shortPath,
 } from './flow.ts'
 import { FlowColumns } from './flow-columns.tsx'
+import { nodeName, sayNode, shareOf } from './flow-words.ts'
 import { ChartFrame, type ChartProps, type ChartTable } from './frame.tsx'
 
 /** Narrower figures show ranked columns. */
@@ -55,18 +56,6 @@ export function Flow({ flows, caption, chosen, choose, height = HEIGHT_PX, ...ch
     </ChartFrame>
   )
 }
-
-/** The name of a node: its page, `3 others`, or `left`. */
-export function nodeName({ kind, path, count }: FlowNode): string {
-  if (kind === 'left') return words.charts.left
-  return path ?? words.charts.others(count)
-}
-
-const shareOf = (sessions: number, all: number) => formatPercent(all === 0 ? 0 : sessions / all)
-
-/** What is spoken of a node. */
-export const sayNode = (node: FlowNode, all: number): string =>
-  words.charts.node(nodeName(node), node.step + 1, formatNumber(node.sessions), shareOf(node.sessions, all))
 
 interface DrawingProps {
   graph: FlowGraph
