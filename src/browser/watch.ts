@@ -111,7 +111,8 @@ class Watch {
     const isResponse = event.responseStatusCode !== undefined || event.responseErrorReason !== undefined
     if (isResponse) return this.pausedResponse(event)
     // The first request of a new tab may leave before the tab knows the device.
-    const headers = event.networkId ? null : headersOf(this.options.userAgent, event.request.headers)
+    const isFirst = !event.networkId && event.resourceType === 'Document'
+    const headers = isFirst ? headersOf(this.options.userAgent, event.request.headers) : null
     const read = readRequest(event, headers)
     const tab = this.tabs.tabOf(event.frameId, read)
     const isPage = read.resourceType === 'document' && event.frameId === tab

@@ -10,11 +10,14 @@ const PAGE = `<!doctype html><meta name="viewport" content="width=device-width">
 test('a browser that is left alone asks for nothing; a new tab shows itself as the device', async () => {
   const seen: Record<string, string>[] = []
   const agents: string[] = []
+  /** Of pages: whether they are asked for by a phone. */
+  const hints: string[] = []
   using site = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
     fetch(request) {
       agents.push(request.headers.get('user-agent') ?? '')
+      if (new URL(request.url).pathname !== '/seen') hints.push(request.headers.get('sec-ch-ua-mobile') ?? '')
       const { pathname, searchParams } = new URL(request.url)
       if (pathname === '/seen') seen.push(Object.fromEntries(searchParams))
       return new Response(PAGE, { headers: { 'content-type': 'text/html' } })
@@ -35,6 +38,7 @@ test('a browser that is left alone asks for nothing; a new tab shows itself as t
     { at: '/new', width: '390', agent: expect.stringMatching(phone) },
   ])
   expect(agents).toHaveLength(4)
+  expect(hints).toEqual(['?1', '?1'])
   for (const agent of agents) expect(agent).toMatch(phone)
   const tab = browsing.tabs()[1]
   expect(await tab?.evaluate('[innerWidth, navigator.maxTouchPoints, navigator.userAgent]')).toEqual([

@@ -2,6 +2,9 @@ import { chmodSync, existsSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { unpackedChromium } from './chromium.ts'
 
+/** The sandbox, which only root goes without, needs it. */
+const ZYGOTE = process.getuid?.() === 0 ? '--no-zygote' : ''
+
 /** Returns the path of a Chromium's executable, as if it was installed. */
 export async function installedChromium(): Promise<string> {
   const { executablePath, libraries, fonts } = await unpackedChromium()
@@ -11,7 +14,7 @@ export async function installedChromium(): Promise<string> {
     '#!/bin/sh',
     `export FONTCONFIG_FILE='${fonts}'`,
     `export LD_LIBRARY_PATH='${libraries}'`,
-    `exec '${executablePath}' --no-zygote --disable-gpu "$@"`,
+    `exec '${executablePath}' ${ZYGOTE} --disable-gpu "$@"`,
   ]
   const own = `${path}-${process.pid}`
   writeFileSync(own, `${lines.join('\n')}\n`)
