@@ -33,14 +33,14 @@ test('the demo shows each answer on its data: what broke, what caused it, what i
     return causes.find(({ kind }: { kind: string }) => kind === 'release') ?? null
   })
   expect(cause).toMatchObject({ title: 'Version 42', severity: 'high', impactValue: 12_000 })
-  const evidence = await get(`/v1/issues/${cause.issueIds[0]}/evidence`)
+  const evidence = await soon('its evidence', () => get(`/v1/issues/${cause.issueIds[0]}/evidence`))
   expect(evidence.changes).toMatchObject([{ id: cause.changeId }])
 
-  const { suggestions } = await get('/v1/insights/suggestions')
+  const { suggestions } = await soon('suggestions', () => get('/v1/insights/suggestions'))
   expect(suggestions.length).toBeGreaterThanOrEqual(3)
 
   const path = demo.printed().match(/\/v1\/insights\/reconcile\S+/)?.[0] ?? ''
-  const { vendors } = await get(path)
+  const { vendors } = await soon('what is missing', () => get(path))
   for (const vendor of ['Google Analytics 4', 'Meta Pixel']) {
     const own = vendors.find((one: { vendor: string }) => one.vendor === vendor)
     expect(own.missing).toBeGreaterThan(0)
