@@ -1,3 +1,4 @@
+import { isFailed } from '../audits/expected-page.ts'
 import { maskPersonal } from '../conditions/mask.ts'
 import type { Privacy } from '../conditions/privacy.ts'
 import type { Instant } from '../core/clock.ts'
@@ -49,6 +50,13 @@ export interface AuditedPage {
   duplicates: readonly (Named & { count: number })[]
   beforeConsent: readonly Named[]
   errors: readonly string[]
+}
+
+/** How much is wrong with a page of an audit: it could not be loaded, something was found, or nothing. */
+export function toneOf(page: AuditedPage): 'bad' | 'warn' | 'good' {
+  if (isFailed(page)) return 'bad'
+  const { missing, duplicates, beforeConsent, errors } = page
+  return [missing, duplicates, beforeConsent, errors].some((list) => list.length > 0) ? 'warn' : 'good'
 }
 
 /** What an audit says of one page that the audit before it did not. */

@@ -1,10 +1,10 @@
-import { findAudit, pagesAfter } from '../audits/store.ts'
+import { findAudit, pagesOf } from '../audits/store.ts'
 import { AppError } from '../core/error.ts'
 import type { RunFiles } from '../flows/run-files.ts'
 import { factsOf, findRun } from '../flows/run-store.ts'
 import { findFlowTest } from '../flows/store.ts'
 import type { Db } from '../store/database.ts'
-import type { AuditReport, FlowReport, Report } from './report.ts'
+import { type AuditedPage, type AuditReport, type FlowReport, type Report, toneOf } from './report.ts'
 import type { RunOf } from './store.ts'
 
 /** A run, as far as its public page needs it. */
@@ -57,16 +57,21 @@ function auditToShare(db: Db, { orgId, runId: id }: RunOf): RunToShare | null {
   return {
     report(): AuditReport | null {
       if (finishedAt === null || (status !== 'finished' && status !== 'failed')) return null
-      const pages = pagesAfter(db, id, 0, PAGES_SHOWN).slice(0, PAGES_SHOWN)
       return {
         ...{ kind: 'audit', name, status, region, error, finishedAt, startedAt: startedAt ?? createdAt },
         ...summary,
-        pages: pages.map(({ page }) => page),
+        pages: worstFirst(pagesOf(db, id)).slice(0, PAGES_SHOWN),
         differences: differences?.pages ?? null,
       }
     },
     screenshot: async () => null,
   }
+}
+
+/** Pages that need somebody come first; else in the order in which they were seen. */
+function worstFirst<P extends AuditedPage>(pages: readonly P[]): P[] {
+  const byTone = Map.groupBy(pages, toneOf)
+  return (['bad', 'warn', 'good'] as const).flatMap((tone) => byTone.get(tone) ?? [])
 }
 
 /** Null when there is none of that id. */

@@ -44,7 +44,11 @@ test('a shared audit shows whoever has its link what was found on the pages of a
   expect(made.status).toBe(201)
   await world.app.idle()
   const { body: audit } = await world.call('GET', `/v1/audits/${made.body.id}`)
-  expect(audit).toMatchObject({ status: 'finished', summary: { missing: 1, duplicates: 1 } })
+  expect(audit).toMatchObject({
+    status: 'finished',
+    // A page that answers 404 is no error of its scripts.
+    summary: { pagesFailed: 1, missing: 1, duplicates: 1, errors: 1 },
+  })
 
   const share = async (body: object) => world.call('POST', `/v1/audits/${made.body.id}/share`, { body })
   const { status, body: shared } = await share({ expiresInDays: 7 })
@@ -62,6 +66,13 @@ test('a shared audit shows whoever has its link what was found on the pages of a
   }
   expect(text).not.toMatch(/<script|jane\.doe|<b>bold|\b(?:org|usr|run|aud|dom)_[\w-]{20,}/)
   expect(text).not.toContain(pathname.split('/').at(-1) ?? '')
+
+  const shown = [...text.matchAll(/<h3>[^<]*(\/\w*)<\/h3><span class="pill (\w+)">/g)].map(
+    ([, path, tone]) => `${path} ${tone}`,
+  )
+  expect(shown.slice(0, 1)).toEqual(['/gone bad'])
+  expect(shown.slice(1, 4).toSorted()).toEqual(['/broken warn', '/thanks warn', '/twice warn'])
+  expect(shown.slice(4)).toEqual(['/ good', '/mail good'])
 
   await using chromium = await startBrowser()
   await using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => world.app.fetch(request) })

@@ -25,6 +25,8 @@ const LOOK_MS = 20
 const LOADS_MAX = 40
 const ERRORS_MAX = 20
 const ERROR_LENGTH_MAX = 500
+/** What Chromium itself writes to the console of a page about an address that did not answer well: no script's error. */
+const LOADS = /^Failed to load resource: /
 
 /** What one load of an address showed. */
 export interface Load {
@@ -146,7 +148,10 @@ export class CrawlTab {
       if (isMain(response.request()) && !isRedirect) this.documents.push(response)
     })
     page.on('pageerror', (error) => this.note(messageOf(error)))
-    page.on('console', (message) => message.type() === 'error' && this.note(message.text()))
+    page.on('console', (message) => {
+      const text = message.text()
+      if (message.type() === 'error' && !LOADS.test(text)) this.note(text)
+    })
     page.on('dialog', (dialog) => void dialog.accept().catch(() => undefined))
     page.on('popup', (popup) => void popup?.close().catch(() => undefined))
     page.on('error', () => void this.close())

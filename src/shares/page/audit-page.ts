@@ -1,5 +1,5 @@
 import { countText } from '../../core/text.ts'
-import type { AuditedPage, AuditReport, Difference } from '../report.ts'
+import { type AuditedPage, type AuditReport, type Difference, toneOf } from '../report.ts'
 import { durationText } from './duration.ts'
 import type { PageParts } from './flow-page.ts'
 import { type Html, html } from './html.ts'
@@ -77,11 +77,10 @@ function pagePart(page: AuditedPage): Html {
     ['Errors', [...errors]],
   ]
   const said = faults.filter(([, list]) => list.length > 0)
-  const tone = error !== null ? 'bad' : said.length > 0 ? 'warn' : 'good'
   const row = ({ vendor, event, account, count }: AuditedPage['tags'][number]) =>
     html`<tr><th scope="row">${vendor}</th><td>${event}${account !== null && ` · ${account}`}${count > 1 && ` × ${count}`}</td></tr>`
   return html`<li class="card">
-<div class="head"><h3>${url}</h3><span class="pill ${tone}">${status ?? 'no answer'}</span></div>
+<div class="head"><h3>${url}</h3><span class="pill ${toneOf(page)}">${status ?? 'no answer'}</span></div>
 <p class="muted">${title !== '' && `${title} · `}${durationText(loadMs)} · ${countText(requests)} ${requests === 1 ? 'request' : 'requests'}</p>
 ${error !== null && html`<p class="says trouble">${error}</p>`}
 ${said.length > 0 && html`<dl class="pairs">${said.map(([name, list]) => html`<dt>${name}</dt><dd>${list.join('; ')}</dd>`)}</dl>`}
