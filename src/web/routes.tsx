@@ -6,13 +6,15 @@ import {
   redirect,
   retainSearchParams,
 } from '@tanstack/react-router'
-import { listIssuesOptions } from '#client/@tanstack/react-query.gen'
+import { getIssueOptions, investigateIssueOptions } from '#client/@tanstack/react-query.gen'
 import { reportDropped } from './address/dropped.ts'
 import type { Fields, SearchOf } from './address/fields.ts'
-import { parseSearch, readSearch, SHARED, writeSearch } from './address/search.ts'
-import { preload } from './api/queries.ts'
+import { parseSearch, readSearch, SHARED, valuesOf, writeSearch } from './address/search.ts'
+import { preload, preloadPages } from './api/queries.ts'
+import { SHOW } from './charts/address.ts'
 import { DOMAINS } from './pages/domains/address.ts'
 import { ISSUES } from './pages/issues/address.ts'
+import { issuesAskedFor } from './pages/issues/question.ts'
 import { focusNextHeading } from './parts/page-head.tsx'
 import { Failed, NotFound } from './shell/faults.tsx'
 import { Gate } from './shell/gate.tsx'
@@ -42,8 +44,19 @@ const pages = [
     ...at,
     path: '/issues',
     ...search(ISSUES),
-    loader: () => preload(listIssuesOptions({ query: {} })),
+    loaderDeps: ({ search }) => search,
+    loader: ({ deps }) => preloadPages(issuesAskedFor(valuesOf({ ...SHARED, ...ISSUES }, deps))),
     component: lazyRouteComponent(() => import('./pages/issues/issues-page.tsx'), 'IssuesPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/issues/$id',
+    ...search(SHOW),
+    loader: ({ params: { id } }) => {
+      preload(getIssueOptions({ path: { id } }))
+      preload(investigateIssueOptions({ path: { id } }))
+    },
+    component: lazyRouteComponent(() => import('./pages/issue/issue-page.tsx'), 'IssuePage'),
   }),
   createRoute({
     ...at,

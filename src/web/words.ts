@@ -1,6 +1,9 @@
 import { api } from './words/api.ts'
 import { charts } from './words/charts.ts'
 import { domains } from './words/domains.ts'
+import { help } from './words/help.ts'
+import { issue } from './words/issue.ts'
+import { issuesWords as issues } from './words/issues.ts'
 import { keys } from './words/keys.ts'
 import { parts } from './words/parts.ts'
 import { settings } from './words/settings.ts'
@@ -15,6 +18,9 @@ export const english = {
   api,
   charts,
   domains,
+  help,
+  issue,
+  issues,
   keys,
   parts,
   settings,

@@ -1,4 +1,9 @@
-import { type FetchQueryOptions, QueryClient, type QueryKey } from '@tanstack/react-query'
+import {
+  type FetchInfiniteQueryOptions,
+  type FetchQueryOptions,
+  QueryClient,
+  type QueryKey,
+} from '@tanstack/react-query'
 import { isPassing, Refusal } from './refusal.ts'
 import { session } from './session.ts'
 
@@ -32,4 +37,11 @@ export function preload<Answer, Failure, Data, Key extends QueryKey>(
   options: FetchQueryOptions<Answer, Failure, Data, Key>,
 ): void {
   if (session.state().is === 'open') void queries.prefetchQuery(options)
+}
+
+/** The same for a list in pages: its first one. */
+export function preloadPages<Answer, Failure, Data, Key extends QueryKey, Param>(
+  options: FetchInfiniteQueryOptions<Answer, Failure, Data, Key, Param>,
+): void {
+  if (session.state().is === 'open') void queries.prefetchInfiniteQuery(options)
 }

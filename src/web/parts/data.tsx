@@ -20,3 +20,7 @@ export function Code({ children }: { children: ReactNode }) {
     </code>
   )
 }
+
+const DOT = ' · '
+/** Between two parts of a line. */
+export const Dot = () => <Data>{DOT}</Data>

@@ -26,6 +26,8 @@ export interface Column<Row> {
   /** What stands in the row. The column with `isLink` is the row's heading, and wraps it into the link. */
   cell(row: Row): ReactNode
   isLink?: boolean
+  /** A second line under it. */
+  below?(row: Row): ReactNode
   /** A CSS width; without one it shares what is left. */
   width?: string
   /** Numbers stand at the end. */
@@ -256,10 +258,17 @@ const TableRow = memo(function TableRow<Row>(props: RowProps<Row>) {
 }) as <Row>(props: RowProps<Row>) => ReactNode
 
 function Cell<Row>({ column, row, link }: { column: Column<Row>; row: Row } & Pick<RowProps<Row>, 'link'>) {
-  const { cell, isLink, isFigure, hideBelow } = column
+  const { cell, below, isLink, isFigure, hideBelow } = column
   const content = cell(row)
   const rest = { 'data-figure': isFigure || undefined, 'data-hide': hideBelow }
-  if (!isLink) return <td {...rest}>{content}</td>
+  if (!isLink) {
+    return (
+      <td {...rest}>
+        {content}
+        {below?.(row)}
+      </td>
+    )
+  }
   return (
     <th scope="row" {...rest}>
       {link ? (
@@ -269,6 +278,7 @@ function Cell<Row>({ column, row, link }: { column: Column<Row>; row: Row } & Pi
       ) : (
         content
       )}
+      {below?.(row)}
     </th>
   )
 }

@@ -15,6 +15,7 @@ export const parts = {
   differs: 'differs',
   blank: 'blank',
   absent: 'not sent',
-  alike: (count: number) => (count === 1 ? '1 equal parameter' : `${count} equal parameters`),
-  help: (term: string) => `What is ${term}?`,
+  showMore: (count: number, isAlike: boolean) =>
+    `Show ${count} ${isAlike ? 'equal' : 'more'} ${count === 1 ? 'parameter' : 'parameters'}`,
+  showLess: 'Show fewer parameters',
 }

@@ -3,13 +3,16 @@ import { api } from '../../words/api.ts'
 
 const namesOf = <T extends string>(of: Readonly<Record<T, unknown>>) => Object.keys(of) as T[]
 
+/** The orders of the list. */
+export const SORTS = ['severity', 'lastSeenAt', 'firstSeenAt', 'impactValue', 'occurrences'] as const
+
 /** What the address of the list of issues may say. */
 export const ISSUES = {
   q: text,
   status: several(namesOf(api.statuses), ['open', 'acknowledged']),
   severity: several(namesOf(api.severities), []),
+  domainId: names,
   alertType: several(namesOf(api.alertTypes), []),
   alertId: names,
-  domainId: names,
-  sort: choice(['severity', 'impactValue', 'lastSeenAt'], 'severity'),
+  sort: choice(SORTS, 'severity'),
 }

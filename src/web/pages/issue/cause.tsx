@@ -1,0 +1,40 @@
+import { Anchor, Text } from '@mantine/core'
+import type { IssueEvidence } from '#client/types.gen'
+import { Data } from '../../parts/data.tsx'
+import { formatDuration } from '../../parts/format.ts'
+import { words } from '../../words.ts'
+
+/** What may have caused it, never as a certainty; nothing where nothing in particular is known. */
+export function LikelyCause({ evidence }: { evidence: IssueEvidence }) {
+  const { explainedBy, cause, changes, issue } = evidence
+  const change = changes.find(({ id }) => id === cause?.changeId) ?? changes[0] ?? null
+  if (explainedBy) {
+    return (
+      <Text>
+        {words.issue.partOf}{' '}
+        <Anchor href={`/issues/${explainedBy.issueId}`}>
+          <Data>{explainedBy.title}</Data>
+        </Anchor>
+      </Text>
+    )
+  }
+  if (change) {
+    const ms = issue.firstSeenAt - change.occurredAt
+    return (
+      <Text>
+        {words.issue.likelyCause}{' '}
+        <Anchor href={`/changes/${change.id}`}>
+          <Data>{change.title}</Data>
+        </Anchor>{' '}
+        {ms >= 0 ? words.issue.before(formatDuration(ms)) : words.issue.after(formatDuration(-ms))}
+      </Text>
+    )
+  }
+  // A tag alone is what the issue is about already.
+  if (!cause || cause.kind === 'tag') return null
+  return (
+    <Text>
+      {words.issue.likelyCause} {words.issue.causes[cause.kind]} <Data>{cause.title}</Data>
+    </Text>
+  )
+}

@@ -1,0 +1,50 @@
+import type { IssueDetail } from '#client/types.gen'
+
+export type Entry = IssueDetail['history'][number]
+
+/** A line of what happened. Firings in a row, and the notices held back between them, are one. */
+export interface Line {
+  /** Of the first entry. */
+  at: number
+  /** The last entry. */
+  entry: Entry
+  /** How often it fired; 0 for anything else. */
+  fired: number
+  heldBack: number
+  /** When the last of them was. */
+  until: number
+}
+
+const isFiring = ({ kind }: Entry) => kind === 'fired' || kind === 'held_back'
+
+/** What happened, in order. */
+export function linesOf(history: readonly Entry[]): Line[] {
+  const lines: Line[] = []
+  for (const entry of history) {
+    const last = lines.at(-1)
+    const fired = Number(entry.kind === 'fired')
+    const heldBack = Number(entry.kind === 'held_back')
+    if (last && isFiring(entry) && isFiring(last.entry)) {
+      lines[lines.length - 1] = {
+        ...last,
+        entry: fired ? entry : last.entry,
+        fired: last.fired + fired,
+        heldBack: last.heldBack + heldBack,
+        until: entry.createdAt,
+      }
+    } else lines.push({ at: entry.createdAt, entry, fired, heldBack, until: entry.createdAt })
+  }
+  return lines
+}
+
+/** A text of an entry's payload; null when it has none of this name. */
+export function textOf({ payload }: Entry, name: string): string | null {
+  const value = payload?.[name]
+  return typeof value === 'string' ? value : null
+}
+
+/** Whom an entry about a message names; null when it names nobody. */
+export function channelOf({ payload }: Entry): { type: string; target: string } | null {
+  const { type, target } = Object(payload?.channel) as { type?: unknown; target?: unknown }
+  return typeof type === 'string' ? { type, target: typeof target === 'string' ? target : '' } : null
+}

@@ -1,0 +1,91 @@
+import { changeIssue, changeIssues } from '#client/sdk.gen'
+import type { Issue, IssueDetail, IssueEvidence, IssueList } from '#client/types.gen'
+import { act, type Change, inPages } from '../../api/act.ts'
+import { notices } from '../../shell/notices.ts'
+import { words } from '../../words.ts'
+import { canBecome, type IssueStatus, wayBetween } from './transitions.ts'
+
+/** An issue as lists and its own page have it. */
+type AnyIssue = Pick<Issue, 'id' | 'status' | 'severity' | 'mutedUntil'>
+
+/** The questions that say how an issue stands. */
+const ASKS_AGAIN = [[{ _id: 'getIssue' }], [{ _id: 'investigateIssue' }]]
+
+/** The API changes so many at once. */
+export const AT_ONCE = 500
+
+/**
+ * Gives issues another status; those that cannot have it stay as they are, which is said. `mutedUntil` (milliseconds
+ * since the epoch, null: until somebody unmutes it) goes with `muted`, which is for one issue only.
+ */
+export async function setStatus(issues: readonly AnyIssue[], to: IssueStatus, mutedUntil: number | null = null) {
+  const able = issues.filter(({ status }) => canBecome(status, to)).slice(0, AT_ONCE)
+  const left = issues.length - able.length
+  if (able.length === 0) return notices.say(words.issues.nothingTo[to])
+  const after = able.map((issue) => ({ ...issue, status: to, mutedUntil: mutedUntil ?? undefined }))
+  await act({
+    changes: changesOf(able, after),
+    asksAgain: ASKS_AGAIN,
+    send: () => send(able, to, mutedUntil),
+    say: (refused) => words.issues.done[to](able.length - refused.length, left + refused.length, refused[0] ?? null),
+    undo: () => void putBack(able, after, to),
+  })
+}
+
+/** Returns the sentences of those that the server refused, of several; one that is refused throws. */
+async function send(issues: readonly AnyIssue[], status: IssueStatus, mutedUntil: number | null): Promise<string[]> {
+  const [first] = issues
+  if (first === undefined) return []
+  if (issues.length === 1 || status === 'muted') {
+    for (const { id } of issues) {
+      const body = { status, ...(status === 'muted' && { mutedUntil }) }
+      await changeIssue({ path: { id }, body, throwOnError: true })
+    }
+    return []
+  }
+  const body = { ids: issues.map(({ id }) => id), status }
+  return (await changeIssues({ body, throwOnError: true })).data.errors.map(({ error }) => error)
+}
+
+/** Brings each issue back to the status that it had. */
+async function putBack(before: readonly AnyIssue[], present: readonly AnyIssue[], now: IssueStatus): Promise<void> {
+  await act({
+    changes: changesOf(present, before),
+    asksAgain: ASKS_AGAIN,
+    send: async () => {
+      for (const [status, issues] of Map.groupBy(before, (issue) => issue.status)) {
+        for (const step of wayBetween(now, status)) {
+          if (step !== 'muted') await send(issues, step, null)
+          else for (const issue of issues) await send([issue], step, issue.mutedUntil ?? null)
+        }
+      }
+    },
+    say: words.issues.takenBack(before.length),
+  })
+}
+
+/** How all answers on screen look once these issues, which stand as in `before`, stand as in `after`. */
+function changesOf(before: readonly AnyIssue[], after: readonly AnyIssue[]): Change[] {
+  const next = new Map(after.map((issue) => [issue.id, issue]))
+  const change = <T extends Issue | IssueDetail>(issue: T): T => {
+    const to = next.get(issue.id)
+    return to ? { ...issue, status: to.status, mutedUntil: to.mutedUntil } : issue
+  }
+  const count = (counts: IssueList['openCounts'], issues: readonly AnyIssue[], sign: 1 | -1) => {
+    for (const { status, severity } of issues) if (status === 'open') counts[severity] += sign
+  }
+  const inList = (list: IssueList): IssueList => {
+    const openCounts = { ...list.openCounts }
+    count(openCounts, before, -1)
+    count(openCounts, after, 1)
+    return { ...list, issues: list.issues.map(change), openCounts }
+  }
+  return [
+    { of: [{ _id: 'listIssues' }], to: inPages(inList) },
+    { of: [{ _id: 'getIssue' }], to: change },
+    {
+      of: [{ _id: 'investigateIssue' }],
+      to: (evidence: IssueEvidence): IssueEvidence => ({ ...evidence, issue: change(evidence.issue) }),
+    },
+  ]
+}

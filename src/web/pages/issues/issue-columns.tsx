@@ -1,0 +1,76 @@
+import type { Issue } from '#client/types.gen'
+import { Ago, At } from '../../parts/ago.tsx'
+import { Data } from '../../parts/data.tsx'
+import { formatNumber } from '../../parts/format.ts'
+import { Money } from '../../parts/numbers.tsx'
+import { SeverityMark } from '../../parts/severity-mark.tsx'
+import { StatusMark } from '../../parts/status-mark.tsx'
+import type { Column } from '../../parts/virtual-table.tsx'
+import { words } from '../../words.ts'
+import classes from './issue-columns.module.css'
+
+/** The columns of a list of issues. */
+export function issueColumns(): readonly Column<Issue>[] {
+  const { issues } = words
+  return [
+    {
+      ...{ id: 'severity', head: issues.severity, width: '104px', hideBelow: 768 },
+      cell: ({ severity }) => <SeverityMark severity={severity} />,
+    },
+    { id: 'title', head: issues.issue, isLink: true, cell: ({ title }) => <Title title={title} />, below: Details },
+    {
+      ...{ id: 'value', head: issues.value, width: '112px', isFigure: true, hideBelow: 1200 },
+      cell: ({ impactValue }) => <Money value={impactValue} />,
+    },
+    {
+      ...{ id: 'lastSeen', head: issues.lastSeen, width: '120px', isFigure: true, hideBelow: 768 },
+      cell: ({ lastSeenAt }) => <Ago at={lastSeenAt} isQuiet />,
+    },
+    {
+      ...{ id: 'status', head: issues.status, width: '148px', hideBelow: 768 },
+      cell: (issue) => <Status issue={issue} />,
+    },
+  ]
+}
+
+const Title = ({ title }: { title: string }) => (
+  <span className={classes.title} title={title}>
+    <Data>{title}</Data>
+  </span>
+)
+
+/** Where, what kind, how often; on narrow screens also what has no column there. */
+function Details(issue: Issue) {
+  const { alertType, occurrences, hosts } = issue
+  const [host, ...others] = hosts ?? []
+  return (
+    <span className={classes.details}>
+      <span className={classes.narrow}>
+        <SeverityMark severity={issue.severity} isWordShown={false} />
+        <StatusMark status={issue.status} word={words.api.statuses[issue.status]} />
+        <Ago at={issue.lastSeenAt} isQuiet />
+      </span>
+      {host !== undefined && (
+        <span className={classes.host}>
+          <Data>{host}</Data> {others.length > 0 && words.issues.moreHosts(others.length)}
+        </span>
+      )}
+      <span className={classes.wide}>{words.api.alertTypes[alertType] ?? <Data>{alertType}</Data>}</span>
+      <span className={classes.wide}>{words.issues.occurrences(formatNumber(occurrences))}</span>
+    </span>
+  )
+}
+
+/** The status as icon and word, and until when it is muted. */
+export function Status({ issue: { status, mutedUntil } }: { issue: Pick<Issue, 'status' | 'mutedUntil'> }) {
+  return (
+    <>
+      <StatusMark status={status} word={words.api.statuses[status]} />
+      {status === 'muted' && mutedUntil !== undefined && (
+        <span className={classes.until}>
+          {words.issues.until} <At at={mutedUntil} isQuiet />
+        </span>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,34 @@
+import { Menu } from '@mantine/core'
+import type { ReactNode } from 'react'
+import type { Issue } from '#client/types.gen'
+import { words } from '../../words.ts'
+import { setStatus } from './issue-acts.ts'
+
+const HOUR_MS = 3_600_000
+const DURATIONS = { hour: HOUR_MS, day: 24 * HOUR_MS, week: 7 * 24 * HOUR_MS, forever: null } as const
+
+interface MuteMenuProps {
+  issue: Issue
+  isOpen: boolean
+  open(isOpen: boolean): void
+  /** What it hangs at. */
+  children: ReactNode
+}
+
+/** For how long an issue is muted. */
+export function MuteMenu({ issue, isOpen, open, children }: MuteMenuProps) {
+  const mute = (ms: number | null) => void setStatus([issue], 'muted', ms === null ? null : Date.now() + ms)
+  return (
+    <Menu opened={isOpen} onChange={open} position="bottom-end" width={180}>
+      <Menu.Target>{children}</Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>{words.issues.mute}</Menu.Label>
+        {Object.entries(DURATIONS).map(([name, ms]) => (
+          <Menu.Item key={name} onClick={() => mute(ms)}>
+            {words.issues.muteFor[name as keyof typeof DURATIONS]}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

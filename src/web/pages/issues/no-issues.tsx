@@ -1,0 +1,27 @@
+import { Stack, Text } from '@mantine/core'
+import { IconCircleCheck } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { listAlertsOptions, listSignalsOptions } from '#client/@tanstack/react-query.gen'
+import { words } from '../../words.ts'
+
+const MOST = 200
+
+/** There is no trouble; says what would have seen it, since silence is no proof of health. */
+export function NoIssues() {
+  const signals = useQuery(listSignalsOptions({ query: { limit: MOST } })).data
+  const alerts = useQuery(listAlertsOptions({ query: { enabled: true, limit: MOST } })).data
+  return (
+    <Stack align="center" gap="xs" p="xl">
+      <IconCircleCheck size={24} stroke={1.75} color="var(--tw-ok-solid)" aria-hidden />
+      <Text fz="lg">{words.issues.nothingWrong}</Text>
+      {signals && alerts && (
+        <Text c="dimmed">
+          {words.issues.watching(
+            words.issues.signals(signals.signals.length, signals.nextCursor === null),
+            words.issues.alerts(alerts.alerts.length, alerts.nextCursor === null),
+          )}
+        </Text>
+      )}
+    </Stack>
+  )
+}

@@ -1,0 +1,28 @@
+import { listIssuesInfiniteOptions } from '#client/@tanstack/react-query.gen'
+import type { ValuesOf } from '../../address/fields.ts'
+import type { Shared } from '../../address/search.ts'
+import { PAGED } from '../../api/pages.ts'
+import type { ISSUES } from './address.ts'
+
+const PAGE = 100
+
+/** The API takes no empty list: nothing chosen is not asked for. */
+const any = <T>(values: readonly T[]): T[] | undefined => (values.length === 0 ? undefined : [...values])
+
+/** The issues that an address asks for, in pages. */
+export function issuesAskedFor({ q, status, severity, domainId, alertType, alertId, sort, project }: Asked) {
+  return {
+    ...listIssuesInfiniteOptions({
+      query: {
+        ...(q && { q }),
+        ...(project && { projectId: project }),
+        ...{ status: any(status), severity: any(severity), alertType: any(alertType) },
+        ...{ domainId: any(domainId), alertId: any(alertId) },
+        ...{ sort, limit: PAGE },
+      },
+    }),
+    ...PAGED,
+  }
+}
+
+type Asked = ValuesOf<typeof ISSUES> & Pick<ValuesOf<Shared>, 'project'>

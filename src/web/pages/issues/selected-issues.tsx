@@ -1,0 +1,36 @@
+import { Button, Kbd, Paper, Text } from '@mantine/core'
+import type { Issue } from '#client/types.gen'
+import type { Selection } from '../../parts/selection.ts'
+import { words } from '../../words.ts'
+import { setStatus } from './issue-acts.ts'
+import classes from './issues-page.module.css'
+
+/** What can be done with the selected issues. */
+export function SelectedIssues({ issues, selection }: { issues: readonly Issue[]; selection: Selection }) {
+  const { acknowledge, resolve, reopen, clearSelection, selected, selectedIssues } = words.issues
+  return (
+    <Paper className={classes.toolbar} role="toolbar" aria-label={selectedIssues} p="sm">
+      <Text fw={600}>{selected(issues.length)}</Text>
+      <Act name={acknowledge} letter="A" run={() => void setStatus(issues, 'acknowledged')} />
+      <Act name={resolve} letter="R" run={() => void setStatus(issues, 'resolved')} />
+      <Act name={reopen} letter="U" run={() => void setStatus(issues, 'open')} />
+      <Act name={clearSelection} letter="Esc" run={selection.clear} />
+    </Paper>
+  )
+}
+
+function Act({ name, letter, run }: { name: string; letter: string; run(): void }) {
+  return (
+    <Button
+      variant="default"
+      onClick={run}
+      rightSection={
+        <Kbd size="xs" aria-hidden translate="no">
+          {letter}
+        </Kbd>
+      }
+    >
+      {name}
+    </Button>
+  )
+}

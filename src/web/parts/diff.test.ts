@@ -1,0 +1,20 @@
+import { describe, expect, test } from 'bun:test'
+import { diffOf } from './diff.ts'
+
+const KEYS = ['hasOwnProperty', 'a', 'b']
+
+describe('parameters side by side', () => {
+  test.each<[string, Record<string, string>, Record<string, string> | null, string[]]>([
+    ['nothing', {}, {}, []],
+    ['equal ones last', { a: '1', b: '2' }, { a: '1', b: '3' }, ['b:2|3!', 'a:1|1']],
+    ['one that is missing differs from a blank one', { a: '' }, {}, ['a:|null!']],
+    ['one that only the other has', {}, { b: '2' }, ['b:null|2!']],
+    ['nothing to compare with', { b: '2', a: '1' }, null, ['a:1|null!', 'b:2|null!']],
+    ['names that objects have anyway', { [KEYS[0] as string]: 'x' }, {}, ['hasOwnProperty:x|null!']],
+  ])('%s', (_what, left, right, expected) => {
+    const rows = diffOf(left, right)
+    expect(rows.map(({ key, left, right, differs }) => `${key}:${left}|${right}${differs ? '!' : ''}`)).toEqual(
+      expected,
+    )
+  })
+})

@@ -1,0 +1,20 @@
+export type Parameters = Readonly<Record<string, string>>
+
+/** A parameter in both; null where it was not sent. */
+export interface DiffRow {
+  key: string
+  left: string | null
+  right: string | null
+  differs: boolean
+}
+
+/** All parameters of both, those that differ first, each group in the order of their names. */
+export function diffOf(left: Parameters, right: Parameters | null): DiffRow[] {
+  const keys = new Set([...Object.keys(left), ...Object.keys(right ?? {})])
+  const valueIn = (of: Parameters | null, key: string) => (of && Object.hasOwn(of, key) ? (of[key] ?? null) : null)
+  const rows = [...keys].sort().map((key) => {
+    const values = { left: valueIn(left, key), right: valueIn(right, key) }
+    return { key, ...values, differs: values.left !== values.right }
+  })
+  return [...rows.filter(({ differs }) => differs), ...rows.filter(({ differs }) => !differs)]
+}
