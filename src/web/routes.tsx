@@ -15,6 +15,7 @@ import { SHOW } from './charts/address.ts'
 import { DOMAINS } from './pages/domains/address.ts'
 import { ISSUES } from './pages/issues/address.ts'
 import { issuesAskedFor } from './pages/issues/question.ts'
+import { preloadOverview } from './pages/overview/questions.ts'
 import { focusNextHeading } from './parts/page-head.tsx'
 import { Failed, NotFound } from './shell/faults.tsx'
 import { Gate } from './shell/gate.tsx'
@@ -37,7 +38,9 @@ const pages = [
   createRoute({
     ...at,
     path: '/',
-    ...search({}),
+    ...search(SHOW),
+    loaderDeps: ({ search }) => ({ project: search.project ?? '' }),
+    loader: ({ deps }) => preloadOverview(deps.project),
     component: lazyRouteComponent(() => import('./pages/overview/overview-page.tsx'), 'OverviewPage'),
   }),
   createRoute({

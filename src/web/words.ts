@@ -3,8 +3,8 @@ import { charts } from './words/charts.ts'
 import { domains } from './words/domains.ts'
 import { help } from './words/help.ts'
 import { issue } from './words/issue.ts'
-import { issuesWords as issues } from './words/issues.ts'
 import { keys } from './words/keys.ts'
+import { overview } from './words/overview.ts'
 import { parts } from './words/parts.ts'
 import { settings } from './words/settings.ts'
 import { shell } from './words/shell.ts'
@@ -20,8 +20,8 @@ export const english = {
   domains,
   help,
   issue,
-  issues,
   keys,
+  overview,
   parts,
   settings,
   shell,

@@ -1,7 +1,66 @@
+import { Button, Paper, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useShared } from '../../address/use-search.ts'
+import { useMay } from '../../api/who.ts'
 import { PageHead } from '../../parts/page-head.tsx'
 import { words } from '../../words.ts'
+import { AttentionCard } from './attention-card.tsx'
+import classes from './overview.module.css'
+import { questions } from './questions.ts'
+import { ChangesCard, ScoresCard, ValueCard } from './side-cards.tsx'
+import { VerdictCard } from './verdict-card.tsx'
+import { VolumeCard } from './volume-card.tsx'
 
 /** `/`: whether all is well, and if not, the worst thing first. */
 export function OverviewPage() {
-  return <PageHead title={words.shell.pages.overview} />
+  const [{ project }] = useShared()
+  const { data } = useQuery(questions.domains(project))
+  const isNew = project === '' && data?.domains.length === 0
+  return (
+    <>
+      <PageHead title={words.shell.pages.overview} />
+      {isNew ? (
+        <FirstDomain />
+      ) : (
+        <div className={classes.grid}>
+          <div className={classes.verdict}>
+            <VerdictCard project={project} />
+          </div>
+          <div className={classes.attention}>
+            <AttentionCard project={project} />
+          </div>
+          <div className={classes.volume}>
+            <VolumeCard project={project} />
+          </div>
+          <div className={classes.side}>
+            <ScoresCard project={project} />
+            <ChangesCard project={project} />
+            <ValueCard />
+          </div>
+        </div>
+      )}
+    </>
+  )
+}
+
+/** All there is to do on a new server. */
+function FirstDomain() {
+  const may = useMay('admin')
+  const said = words.overview.first
+  return (
+    <Paper maw={560}>
+      <Stack gap="md" align="flex-start">
+        <Title order={2}>{said.title}</Title>
+        <Text>{said.text}</Text>
+        {may ? (
+          <Button component={Link} to="/domains/new">
+            {said.add}
+          </Button>
+        ) : (
+          <Text c="dimmed">{words.shell.needsRole(words.domains.what, words.api.roles.admin)}</Text>
+        )}
+      </Stack>
+    </Paper>
+  )
 }

@@ -1,0 +1,109 @@
+import { Anchor, Button, Group, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { CauseList, Issue } from '#client/types.gen'
+import { Ago } from '../../parts/ago.tsx'
+import { Card } from '../../parts/card.tsx'
+import { Data } from '../../parts/data.tsx'
+import { Money } from '../../parts/numbers.tsx'
+import { QueryState } from '../../parts/query-state.tsx'
+import { SeverityMark } from '../../parts/severity-mark.tsx'
+import { words } from '../../words.ts'
+import { groupByCause } from './attention.ts'
+import classes from './overview.module.css'
+import { questions } from './questions.ts'
+
+/** The worst open issues; those with one likely cause stand together under it. */
+export function AttentionCard({ project }: { project: string }) {
+  const query = useQuery(questions.issues(project))
+  const causes = useQuery(questions.causes(project))
+  const open = Object.values(query.data?.openCounts ?? {}).reduce((sum, count) => sum + count, 0)
+  const all = open > 0 && (
+    <Anchor component={Link} to="/issues" fz="sm">
+      {words.overview.allIssues(open)}
+    </Anchor>
+  )
+  return (
+    <Card title={words.overview.attention} beside={all}>
+      <QueryState query={query} isEmpty={({ issues }) => issues.length === 0} empty={<NoneOpen />}>
+        {({ issues }) => (
+          <ul className={classes.list}>
+            {groupByCause(issues, causes.data?.causes ?? []).map(({ cause, issues }) => (
+              <li key={issues[0]?.id}>{cause ? <CauseGroup cause={cause} issues={issues} /> : issues.map(toRow)}</li>
+            ))}
+          </ul>
+        )}
+      </QueryState>
+    </Card>
+  )
+}
+
+const toRow = (issue: Issue) => <Row key={issue.id} issue={issue} />
+
+interface GroupProps {
+  cause: CauseList['causes'][number]
+  issues: readonly Issue[]
+}
+
+function CauseGroup({ cause, issues }: GroupProps) {
+  return (
+    <div className={classes.group}>
+      <div>
+        <Text fz="sm" fw={600} component="span">
+          {words.overview.oneCause(cause.issueIds.length)}
+        </Text>{' '}
+        <Data className={classes.under}>{cause.title}</Data>
+      </div>
+      <ul>
+        {issues.map((issue) => (
+          <li key={issue.id}>
+            <Row issue={issue} />
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+function Row({ issue: { id, title, severity, alertType, hosts, impactValue, lastSeenAt } }: { issue: Issue }) {
+  const [host] = hosts ?? []
+  return (
+    <div className={classes.issue}>
+      <SeverityMark severity={severity} />
+      <div>
+        <Anchor component={Link} to={`/issues/${id}`} className={classes.title}>
+          <Data>{title}</Data>
+        </Anchor>
+        <div className={classes.under}>
+          {host && (
+            <>
+              <Data>{host}</Data> ·{' '}
+            </>
+          )}
+          {words.api.alertTypes[alertType]}
+        </div>
+      </div>
+      <Money value={impactValue} />
+      <Ago at={lastSeenAt} />
+    </div>
+  )
+}
+
+/** Nothing is open: calm, or nothing that could find anything. */
+function NoneOpen() {
+  const { data } = useQuery(questions.alerts())
+  const said = words.overview
+  if (data?.alerts.length !== 0) return <Text>{said.noneOpen}</Text>
+  return (
+    <Stack gap="sm">
+      <Text>{said.noAlerts}</Text>
+      <Group gap="sm">
+        {(['stopped', 'blank', 'personal'] as const).map((template) => (
+          <Button key={template} component={Link} to="/" variant="default">
+            {said.templates[template]}
+          </Button>
+        ))}
+      </Group>
+    </Stack>
+  )
+}

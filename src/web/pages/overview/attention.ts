@@ -1,0 +1,30 @@
+import type { CauseList, Issue } from '#client/types.gen'
+
+type Cause = CauseList['causes'][number]
+
+/** Issues that stand together, under their cause or, alone, under none. */
+export interface Group {
+  cause: Cause | null
+  issues: Issue[]
+}
+
+/** Groups issues by their likely cause, in the order of the worst of each group. A cause of one issue groups nothing. */
+export function groupByCause(issues: readonly Issue[], causes: readonly Cause[]): Group[] {
+  const causeOf = new Map<string, Cause>()
+  for (const cause of causes.toReversed()) {
+    if (cause.issueIds.length > 1) for (const id of cause.issueIds) causeOf.set(id, cause)
+  }
+  const groups: Group[] = []
+  const begun = new Map<Cause, Group>()
+  for (const issue of issues) {
+    const cause = causeOf.get(issue.id) ?? null
+    const group = cause && begun.get(cause)
+    if (group) group.issues.push(issue)
+    else {
+      const fresh = { cause, issues: [issue] }
+      groups.push(fresh)
+      if (cause) begun.set(cause, fresh)
+    }
+  }
+  return groups
+}

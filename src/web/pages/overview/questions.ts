@@ -1,0 +1,43 @@
+import {
+  getOrgValueOptions,
+  getScoresOptions,
+  listAlertsOptions,
+  listCausesOptions,
+  listChangesOptions,
+  listDomainsOptions,
+  listIssuesOptions,
+  listSignalsOptions,
+} from '#client/@tanstack/react-query.gen'
+import { FRESH, preload } from '../../api/queries.ts'
+
+/** Issues shown under "Needs attention". */
+export const SHOWN_ISSUES = 5
+const SHOWN_CHANGES = 5
+/** The API answers no more at once. */
+const MOST = 200
+
+const within = (projectId: string) => (projectId ? { projectId } : {})
+
+/** What the cards ask, all of it at once; each card draws what it has. */
+export const questions = {
+  issues: (project: string) =>
+    listIssuesOptions({ query: { status: ['open'], limit: SHOWN_ISSUES, ...within(project) } }),
+  domains: (project: string) => listDomainsOptions({ query: { limit: MOST, ...within(project) } }),
+  signals: (project: string) => listSignalsOptions({ query: { limit: MOST, ...within(project) } }),
+  causes: (project: string) => ({ ...listCausesOptions({ query: within(project) }), staleTime: FRESH.list }),
+  scores: (project: string) => ({ ...getScoresOptions({ query: within(project) }), staleTime: FRESH.insight }),
+  changes: (project: string) => listChangesOptions({ query: { limit: SHOWN_CHANGES, ...within(project) } }),
+  value: () => ({ ...getOrgValueOptions(), staleTime: FRESH.insight }),
+  alerts: () => listAlertsOptions({ query: { limit: 1 } }),
+}
+
+/** Asks all of it before the page is drawn. */
+export function preloadOverview(project: string): void {
+  preload(questions.issues(project))
+  preload(questions.domains(project))
+  preload(questions.signals(project))
+  preload(questions.causes(project))
+  preload(questions.scores(project))
+  preload(questions.changes(project))
+  preload(questions.value())
+}

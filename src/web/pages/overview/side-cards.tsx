@@ -1,0 +1,98 @@
+import { Group, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { Change } from '#client/types.gen'
+import { Ago } from '../../parts/ago.tsx'
+import { Card } from '../../parts/card.tsx'
+import { Data } from '../../parts/data.tsx'
+import { Money, Num } from '../../parts/numbers.tsx'
+import { QueryState } from '../../parts/query-state.tsx'
+import { type Standing, StatusMark } from '../../parts/status-mark.tsx'
+import { words } from '../../words.ts'
+import classes from './overview.module.css'
+import { questions } from './questions.ts'
+
+const SCORES = ['availability', 'accuracy', 'compliance'] as const
+
+/** Three numbers, each with the sentence that explains it. */
+export function ScoresCard({ project }: { project: string }) {
+  const query = useQuery(questions.scores(project))
+  return (
+    <Card title={words.overview.scores}>
+      <QueryState query={query}>
+        {(scores) => (
+          <Stack gap="md">
+            {SCORES.map((name) => (
+              <Group key={name} gap="md" wrap="nowrap" align="flex-start">
+                <Text fz={20} fw={600} w={40} ta="end" component="div">
+                  <Num value={Math.round(scores[name].score)} />
+                </Text>
+                <div>
+                  <Text fw={600}>{words.overview.score[name]}</Text>
+                  <Text fz="xs" c="dimmed">
+                    <Data>{scores[name].detail}</Data>
+                  </Text>
+                </div>
+              </Group>
+            ))}
+          </Stack>
+        )}
+      </QueryState>
+    </Card>
+  )
+}
+
+/** How a verdict on a change is marked. */
+const STANDING: Record<Change['status'], Standing> = {
+  ...{ watching: 'learning', regressed: 'failed', clean: 'resolved', unclear: 'learning' },
+}
+
+/** Releases and container versions, the latest first, with their verdicts. */
+export function ChangesCard({ project }: { project: string }) {
+  const query = useQuery(questions.changes(project))
+  const said = words.overview
+  return (
+    <Card title={said.changes}>
+      <QueryState query={query} isEmpty={({ changes }) => changes.length === 0} empty={<Text>{said.noChanges}</Text>}>
+        {({ changes }) => (
+          <ul className={classes.list}>
+            {changes.map(({ id, title, domain, occurredAt, status }) => (
+              <li key={id}>
+                <Group justify="space-between" wrap="nowrap" gap="md">
+                  <div>
+                    <Data className={classes.title}>{title}</Data>
+                    <div className={classes.under}>
+                      <Data>{domain}</Data> · <Ago at={occurredAt} />
+                    </div>
+                  </div>
+                  <StatusMark status={STANDING[status]} word={said.changeStatuses[status]} />
+                </Group>
+              </li>
+            ))}
+          </ul>
+        )}
+      </QueryState>
+    </Card>
+  )
+}
+
+/** What resolved and open trouble is worth. */
+export function ValueCard() {
+  const query = useQuery(questions.value())
+  const said = words.overview
+  return (
+    <Card title={said.value}>
+      <QueryState query={query} isEmpty={({ valuedAlerts }) => valuedAlerts === 0} empty={<Text>{said.noValue}</Text>}>
+        {({ resolvedValue30d, openValue }) => (
+          <>
+            <Text fz={20} fw={600} component="div">
+              <Money value={resolvedValue30d} />
+            </Text>
+            <Text fz="sm" c="dimmed" component="div">
+              {said.resolved} · <Money value={openValue} /> {said.open}
+            </Text>
+          </>
+        )}
+      </QueryState>
+    </Card>
+  )
+}

@@ -1,0 +1,150 @@
+import { Button, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { Ago } from '../../parts/ago.tsx'
+import { Data } from '../../parts/data.tsx'
+import { Refused } from '../../parts/query-state.tsx'
+import { SeverityMark } from '../../parts/severity-mark.tsx'
+import { words } from '../../words.ts'
+import classes from './overview.module.css'
+import { questions } from './questions.ts'
+import { type Verdict, verdictOf } from './verdict.ts'
+
+/** The first thing that is read: whether all is well, in words. */
+export function VerdictCard({ project }: { project: string }) {
+  const issues = useQuery(questions.issues(project))
+  const domains = useQuery(questions.domains(project))
+  const signals = useQuery(questions.signals(project))
+  const failed = [issues, domains].find(({ data, error }) => data === undefined && error !== null)
+  if (failed) return <Refused refusal={failed.error} retry={() => void failed.refetch()} isAsking={failed.isFetching} />
+  if (!issues.data || !domains.data) {
+    return (
+      <section aria-label={words.overview.verdict} aria-busy="true">
+        <Skeleton height={108} />
+      </section>
+    )
+  }
+  const judged = (signals.data?.signals ?? []).filter(({ mode }) => mode === 'auto')
+  const verdict = verdictOf({
+    openCounts: issues.data.openCounts,
+    issues: issues.data.issues,
+    domains: domains.data.domains,
+    signals: { watched: judged.length, learning: judged.filter(({ state }) => state === 'learning').length },
+    gapSince: null,
+  })
+  const badHosts = new Set(issues.data.issues.flatMap(({ hosts }) => hosts ?? []))
+  const { tone, headline, sentence, acts } = drawn(verdict, badHosts.size || 1, domains.data.domains.length)
+  return (
+    <Paper component="section" aria-label={words.overview.verdict} className={classes.edge} data-tone={tone}>
+      <Group justify="space-between" gap="md">
+        <Stack gap={4} flex="1 1 320px" miw={0}>
+          <Title order={2} fz={18}>
+            {headline}
+          </Title>
+          {sentence && (
+            <Text component="div" c="var(--tw-text2)" maw="72ch">
+              {sentence}
+            </Text>
+          )}
+        </Stack>
+        {acts && <Group gap="sm">{acts}</Group>}
+      </Group>
+    </Paper>
+  )
+}
+
+interface Drawn {
+  tone: 'critical' | 'high' | 'low' | 'ok'
+  headline: string
+  sentence: ReactNode
+  acts: ReactNode
+}
+
+const changesLink = () => (
+  <Button component={Link} to="/" variant="default">
+    {words.overview.whatChanged}
+  </Button>
+)
+
+function drawn(verdict: Verdict, badDomains: number, domains: number): Drawn {
+  const said = words.overview
+  switch (verdict.is) {
+    case 'behind':
+      return { tone: 'critical', headline: said.behind, sentence: since(verdict.since), acts: null }
+    case 'critical':
+    case 'high':
+    case 'small':
+      return ofIssue(verdict, badDomains, domains)
+    case 'silent':
+      return {
+        tone: 'high',
+        headline: said.silent(verdict.domains.length),
+        sentence: verdict.domains.map(({ id, name, lastEventAt }) => (
+          <div key={id}>
+            <Data>{name}</Data> {said.since} <Ago at={lastEventAt} />
+          </div>
+        )),
+        acts: null,
+      }
+    case 'waiting':
+      return {
+        tone: 'low',
+        headline: said.waiting,
+        sentence: <Data>{verdict.domain.name}</Data>,
+        acts: (
+          <Button component={Link} to="/domains/$id/setup" params={{ id: verdict.domain.id } as never}>
+            {said.openDomain}
+          </Button>
+        ),
+      }
+    case 'learning':
+      return { tone: 'low', headline: said.learning, sentence: null, acts: null }
+    case 'well':
+      return {
+        tone: 'ok',
+        headline: verdict.signals > 0 ? said.well(verdict.signals) : said.wellWithout,
+        sentence: verdict.lastEventAt !== null && (
+          <>
+            {said.lastEvent} <Ago at={verdict.lastEventAt} />
+          </>
+        ),
+        acts: null,
+      }
+  }
+}
+
+const since = (at: number) => (
+  <>
+    {words.overview.since} <Ago at={at} />
+  </>
+)
+
+type OfIssue = Extract<Verdict, { is: 'critical' | 'high' | 'small' }>
+
+function ofIssue(verdict: OfIssue, badDomains: number, domains: number): Drawn {
+  const said = words.overview
+  const { worst, problems } = verdict
+  const more = verdict.is === 'small' ? 0 : verdict.more
+  return {
+    tone: verdict.is === 'small' ? 'low' : verdict.is,
+    headline: verdict.is === 'small' ? said.small(problems) : said[verdict.is](problems, badDomains, domains),
+    sentence: (
+      <>
+        <SeverityMark severity={worst.severity} /> <Data>{worst.title}</Data>
+        <div>
+          {since(worst.firstSeenAt)}
+          {more > 0 && ` · ${said.more(more)}`}
+        </div>
+      </>
+    ),
+    acts: (
+      <>
+        {changesLink()}
+        <Button component={Link} to="/issues/$id" params={{ id: worst.id } as never}>
+          {said.openIssue}
+        </Button>
+      </>
+    ),
+  }
+}

@@ -1,0 +1,44 @@
+import { expect, test } from 'bun:test'
+import { type Situation, verdictOf } from './verdict.ts'
+
+const CALM: Situation = {
+  openCounts: { critical: 0, high: 0, medium: 0, low: 0 },
+  issues: [],
+  domains: [{ id: 'dom_1', name: 'shop', status: 'active', lastEventAt: 5 }],
+  signals: { watched: 4, learning: 1 },
+  gapSince: null,
+}
+const issue = (severity: 'critical' | 'high' | 'medium' | 'low') => ({
+  ...{ id: 'iss_1', title: 'purchase stopped', severity, firstSeenAt: 1, hosts: [] },
+})
+const SILENT: Situation['domains'] = [{ id: 'dom_2', name: 'blog', status: 'silent', lastEventAt: 2 }]
+const WAITING: Situation['domains'] = [{ id: 'dom_3', name: 'new', status: 'waiting', lastEventAt: null }]
+const counts = (part: Partial<Situation['openCounts']>) => ({ ...CALM.openCounts, ...part })
+
+test.each<[string, Partial<Situation>, object]>([
+  ['all is well', {}, { is: 'well', signals: 3, lastEventAt: 5 }],
+  [
+    'what is not stored comes before all else',
+    { gapSince: 9, issues: [issue('critical')], openCounts: counts({ critical: 1 }) },
+    { is: 'behind', since: 9 },
+  ],
+  [
+    'the worst counts, and the others are named',
+    { issues: [issue('critical')], openCounts: counts({ critical: 2, high: 1, low: 3 }) },
+    { is: 'critical', problems: 2, worst: issue('critical'), more: 5 },
+  ],
+  ['high', { issues: [issue('high')], openCounts: counts({ high: 1 }) }, { is: 'high', problems: 1, more: 0 }],
+  [
+    'a silent domain comes before small issues',
+    { issues: [issue('low')], openCounts: counts({ low: 1 }), domains: [...CALM.domains, ...SILENT] },
+    { is: 'silent', domains: SILENT },
+  ],
+  ['small', { issues: [issue('low')], openCounts: counts({ low: 2, medium: 1 }) }, { is: 'small', problems: 3 }],
+  ['only waiting', { domains: WAITING }, { is: 'waiting', domain: WAITING[0] }],
+  ['one waits beside one that sends', { domains: [...CALM.domains, ...WAITING] }, { is: 'well' }],
+  ['all signals learn', { signals: { watched: 2, learning: 2 } }, { is: 'learning' }],
+  ['no signals', { signals: { watched: 0, learning: 0 } }, { is: 'well', signals: 0 }],
+  ['no events', { domains: [{ id: 'a', name: 'b', status: 'active' }] }, { is: 'well', lastEventAt: null }],
+])('%s', (_name, part, verdict) => {
+  expect(verdictOf({ ...CALM, ...part })).toMatchObject(verdict)
+})

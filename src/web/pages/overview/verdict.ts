@@ -1,0 +1,50 @@
+import type { Issue } from '#client/types.gen'
+
+/** What the verdict is drawn from. */
+export interface Situation {
+  /** All open issues by severity. */
+  openCounts: Readonly<Record<Issue['severity'], number>>
+  /** Open issues, the worst first; at least one where any is open. */
+  issues: readonly Pick<Issue, 'id' | 'title' | 'severity' | 'firstSeenAt' | 'hosts'>[]
+  domains: readonly { id: string; name: string; status: 'waiting' | 'active' | 'silent'; lastEventAt?: number | null }[]
+  /** Signals that are judged, and how many of them learn. */
+  signals: { watched: number; learning: number }
+  /** Since when the server has not stored what it took in; null when it is up to date. */
+  gapSince: number | null
+}
+
+/** What is said first, in the order of what matters most. */
+export type Verdict =
+  | { is: 'behind'; since: number }
+  | { is: 'critical' | 'high'; problems: number; worst: Situation['issues'][number]; more: number }
+  | { is: 'silent'; domains: Situation['domains'] }
+  | { is: 'small'; problems: number; worst: Situation['issues'][number] }
+  | { is: 'waiting'; domain: Situation['domains'][number] }
+  | { is: 'learning' }
+  | { is: 'well'; signals: number; lastEventAt: number | null }
+
+/**
+ * Says whether all is well. Silence is not health: a domain that has stopped sending counts as trouble, and "well" names
+ * its proof, the signals within expectation and the last event.
+ */
+export function verdictOf({ openCounts, issues, domains, signals, gapSince }: Situation): Verdict {
+  if (gapSince !== null) return { is: 'behind', since: gapSince }
+  const { critical, high, medium, low } = openCounts
+  const open = critical + high + medium + low
+  const [worst] = issues
+  if (worst && (worst.severity === 'critical' || worst.severity === 'high')) {
+    const problems = openCounts[worst.severity]
+    return { is: worst.severity, problems, worst, more: open - 1 }
+  }
+  const silent = domains.filter(({ status }) => status === 'silent')
+  if (silent.length > 0) return { is: 'silent', domains: silent }
+  if (worst) return { is: 'small', problems: open, worst }
+  const waiting = domains.find(({ status }) => status === 'waiting')
+  if (waiting && domains.every(({ status }) => status === 'waiting')) return { is: 'waiting', domain: waiting }
+  if (signals.watched > 0 && signals.learning === signals.watched) return { is: 'learning' }
+  const moments = domains.flatMap(({ lastEventAt }) => lastEventAt ?? [])
+  return {
+    ...{ is: 'well', signals: signals.watched - signals.learning },
+    lastEventAt: moments.length === 0 ? null : Math.max(...moments),
+  }
+}
