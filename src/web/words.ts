@@ -3,6 +3,7 @@ import { charts } from './words/charts.ts'
 import { domains } from './words/domains.ts'
 import { help } from './words/help.ts'
 import { issue } from './words/issue.ts'
+import { issues } from './words/issues.ts'
 import { keys } from './words/keys.ts'
 import { overview } from './words/overview.ts'
 import { parts } from './words/parts.ts'
@@ -20,6 +21,7 @@ export const english = {
   domains,
   help,
   issue,
+  issues,
   keys,
   overview,
   parts,

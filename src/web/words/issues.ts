@@ -1,13 +1,13 @@
-const issues = (count: number) => (count === 1 ? '1 issue' : `${count} issues`)
+const counted = (count: number) => (count === 1 ? '1 issue' : `${count} issues`)
 
 /** "3 issues acknowledged. 1 was left as it is: it is resolved already" */
 const done = (what: string) => (count: number, left: number, why: string | null) =>
-  `${count === 0 ? 'Nothing' : issues(count)} ${what}.${left === 0 ? '' : ` ${left} left as before${why === null ? '.' : `: ${why}`}`}`
+  `${count === 0 ? 'Nothing' : counted(count)} ${what}.${left === 0 ? '' : ` ${left} left as before${why === null ? '.' : `: ${why}`}`}`
 
 const DURATIONS = { hour: '1 hour', day: '1 day', week: '1 week', forever: 'until I unmute' }
 
 /** The list of issues, and the page of one. */
-export const issuesWords = {
+export const issues = {
   table: 'Issues',
   status: 'Status',
   severity: 'Severity',
@@ -52,7 +52,7 @@ export const issuesWords = {
     resolved: 'Nothing to resolve here.',
     muted: 'Nothing to mute here.',
   },
-  takenBack: (count: number) => `Taken back: ${issues(count)} as before.`,
+  takenBack: (count: number) => `Taken back: ${counted(count)} as before.`,
   nothingWrong: 'Nothing is wrong that Tagwarden knows of.',
   watching: (signals: string, alerts: string) => `${signals} and ${alerts} are watching.`,
   signals: (count: number, isAll: boolean) => `${count}${isAll ? '' : '+'} ${count === 1 ? 'signal' : 'signals'}`,
