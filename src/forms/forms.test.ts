@@ -123,6 +123,21 @@ test('a provider that is new has its forms without anybody knowing it', () => {
   ])
 })
 
+test.each([
+  ['fromHour', 'From hour', undefined],
+  ['hours', 'Hours', 'h'],
+  ['watchDays', 'Watch days', 'd'],
+  ['pollSeconds', 'Poll seconds', 's'],
+  ['windowMinutes', 'Window minutes', 'min'],
+  ['durationMs', 'Duration ms', 'ms'],
+  ['openPct', 'Open pct', '%'],
+  ['domainId', 'Domain', undefined],
+  ['q', 'Search', undefined],
+])('the field %s is called %s, in %p', (name, title, unit) => {
+  const { properties } = formOf(Closed({ [name]: Int() })) as { properties: Record<string, JsonSchema> }
+  expect([properties[name]?.title, properties[name]?.['x-unit']]).toEqual([title, unit])
+})
+
 test('titles, units and places are in forms only, at every depth', () => {
   const schema = Closed({
     fromHour: Int({ minimum: 0, 'x-unit': 'h', description: 'From then on' }),

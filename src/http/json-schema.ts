@@ -67,7 +67,13 @@ export function formOf(schema: TSchema, secrets: readonly string[] = []): JsonSc
   const words = Object.entries(schema).filter(([word]) => isForForms(word))
   const fields = Object.entries((body.properties ?? {}) as Record<string, JsonSchema>).map(([name, field], index) => [
     name,
-    { title: titleOf(name), ...field, 'x-order': index + 1, ...(secrets.includes(name) ? { 'x-secret': true } : {}) },
+    {
+      title: titleOf(name),
+      ...unitOf(name),
+      ...field,
+      'x-order': index + 1,
+      ...(secrets.includes(name) ? { 'x-secret': true } : {}),
+    },
   ])
   return {
     ...Object.fromEntries(words),
@@ -76,10 +82,32 @@ export function formOf(schema: TSchema, secrets: readonly string[] = []): JsonSc
   }
 }
 
+/** Names of fields that people know by another word. */
+const TITLES: Readonly<Record<string, string>> = {
+  ...{ domainId: 'Domain', projectId: 'Project', sessionId: 'Session' },
+  ...{ q: 'Search', env: 'Environment', param: 'Parameter' },
+}
+
 /** `fromHour` → `From hour`. */
 function titleOf(name: string): string {
+  if (Object.hasOwn(TITLES, name)) return TITLES[name] ?? name
   const words = name.replaceAll(/(?<=[a-z\d])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
   return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+/** What numbers are counted in, by the ends of their names. */
+const UNITS: readonly [end: RegExp, unit: string][] = [
+  [/hours$/i, 'h'],
+  [/days$/i, 'd'],
+  [/minutes$/i, 'min'],
+  [/seconds$/i, 's'],
+  [/Ms$/, 'ms'],
+  [/Pct$/, '%'],
+]
+
+function unitOf(name: string): { 'x-unit'?: string } {
+  const unit = UNITS.find(([end]) => end.test(name))?.[1]
+  return unit === undefined ? {} : { 'x-unit': unit }
 }
 
 const each = (schemas: Record<string, TSchema>, refer: Refer) =>

@@ -15,7 +15,6 @@ export const hoursField = (byDefault: number, maximum: number) =>
       minimum: 1,
       maximum,
       default: byDefault,
-      'x-unit': 'h',
       description: 'So far back, by arrival. More than events are kept shows what is kept',
     }),
   )

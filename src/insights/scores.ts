@@ -53,7 +53,9 @@ export const scores = insight({
   path: '/insights/scores',
   isQuick: true,
   refusals: ['notFound', 'unavailable'],
-  input: Closed({ projectId: Type.Optional(Type.String({ maxLength: 100 })) }),
+  input: Closed({
+    projectId: Type.Optional(Type.String({ maxLength: 100, description: 'Only domains of this project' })),
+  }),
   output: ScoresSchema,
   async answer(sources, asked, { principal: { orgId }, now }) {
     const domainIds = domainIdsNamed(sources.db, orgId, asked)

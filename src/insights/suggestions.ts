@@ -90,7 +90,7 @@ export const suggestions = insight({
   refusals: ['notFound', 'unavailable'],
   input: Closed({
     ...domainFields,
-    days: Type.Optional(Int({ minimum: 1, maximum: MAX_DAYS, default: DEFAULT_DAYS })),
+    days: Type.Optional(Int({ minimum: 1, maximum: MAX_DAYS, default: DEFAULT_DAYS, description: 'Of so many days' })),
   }),
   output: SuggestionListSchema,
   async answer(sources, { days = DEFAULT_DAYS, ...asked }, { principal: { orgId }, now }) {

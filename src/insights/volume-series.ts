@@ -38,7 +38,6 @@ const Input = Closed({
       minimum: 1,
       maximum: MAX_HOURS,
       default: DEFAULT_HOURS,
-      'x-unit': 'h',
       description: 'So far back. Up to 2 by the minute, to 24 by 5 minutes, to 744 by the hour, then by the day (UTC)',
     }),
   ),

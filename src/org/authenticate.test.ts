@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { cast, memoryDb, testBox, testClock } from '../../test/fakes.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
-import { authenticator } from './authenticate.ts'
+import { authenticator, isInForce } from './authenticate.ts'
 import { endSession, endSessionsOf, openSession, sessionIdOf } from './session.ts'
 import { addMember, createKey, createOrg, revokeKey } from './store.ts'
 
@@ -285,4 +285,80 @@ test('a credential is looked up by indexes alone, however many members there are
       'USE TEMP B-TREE FOR ORDER BY',
     ]),
   )
+})
+
+describe('a caller whose answer takes long is in force', () => {
+  type Known = ReturnType<typeof setUp>
+  const present = ({ db, clock }: Known, principal: Parameters<typeof isInForce>[1]) =>
+    isInForce({ db, clock }, principal)
+
+  test.each<[string, (known: Known) => string, (known: Known, credential: string) => unknown, boolean]>([
+    ['by a key', ({ cast }) => cast.bob.key, () => {}, true],
+    [
+      'by a key, whatever becomes of the role',
+      ({ cast }) => cast.bob.key,
+      ({ setRole, cast }) => setRole(cast.bob.userId, 'viewer'),
+      true,
+    ],
+    ['by a session', ({ cast, session }) => session(cast.bob.userId), () => {}, true],
+    [
+      'not once the key is revoked',
+      ({ cast }) => cast.bob.key,
+      ({ db, clock, cast }) => revokeKey(db, clock, { userId: cast.bob.userId }, cast.bob.keyId),
+      false,
+    ],
+    [
+      'not once the session is ended',
+      ({ cast, session }) => session(cast.bob.userId),
+      ({ db }, token) => endSession(db, sessionIdOf(token)),
+      false,
+    ],
+    [
+      'not once the session is over',
+      ({ cast, session }) => session(cast.bob.userId),
+      ({ clock }) => clock.advance(12 * HOUR_MS),
+      false,
+    ],
+    [
+      'not once the user has left',
+      ({ cast }) => cast.bob.key,
+      ({ db, cast }) => db.prepare('DELETE FROM member WHERE userId = ?').run(cast.bob.userId),
+      false,
+    ],
+    [
+      'not once the organization is gone',
+      ({ cast, session }) => session(cast.bob.userId),
+      ({ db, cast }) => db.prepare('DELETE FROM org WHERE id = ?').run(cast.orgId),
+      false,
+    ],
+  ])('%s', (_what, credential, act, expected) => {
+    const known = setUp()
+    const secret = credential(known)
+    const principal = known.as(secret)
+    expect(present(known, principal)).toBe(true)
+    act(known, secret)
+    expect(present(known, principal)).toBe(expected)
+  })
+
+  test('until the key runs out', () => {
+    const known = setUp()
+    const { userId } = known.cast.bob
+    const { secret } = createKey(known.db, known.clock, { userId, name: 'soon', expiresInDays: 7 })
+    const principal = known.as(secret)
+    known.clock.advance(7 * DAY_MS - 1)
+    expect(present(known, principal)).toBe(true)
+    known.clock.advance(1)
+    expect(present(known, principal)).toBe(false)
+  })
+
+  test('and looking is no use of the credential', () => {
+    const known = setUp()
+    const principal = known.as(known.session(known.cast.bob.userId))
+    for (let hour = 0; hour < 11; hour++) {
+      known.clock.advance(HOUR_MS)
+      expect(present(known, principal)).toBe(true)
+    }
+    known.clock.advance(HOUR_MS)
+    expect(present(known, principal)).toBe(false)
+  })
 })

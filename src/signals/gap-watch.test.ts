@@ -239,3 +239,15 @@ test('gaps are separate, in order, reported once each, and cover every time when
     { numRuns: 60 },
   )
 })
+
+test('since when nothing can be stored is known while it lasts', () => {
+  const world = stand()
+  world.until(5)
+  expect(world.watch.refusingSince).toBeNull()
+  world.refused()
+  world.until(8)
+  world.refused()
+  expect(world.watch.refusingSince).toBe(TEST_START + 5 * MINUTE_MS)
+  world.stored()
+  expect(world.watch.refusingSince).toBeNull()
+})

@@ -195,6 +195,32 @@ test('the credential is looked at often enough', () => {
   streams.close()
 })
 
+test('what nobody came back for in five minutes is forgotten', async () => {
+  const { streams, open, listen } = stand()
+  const set = globalThis.setTimeout
+  const waiting: { work: () => void; ms: unknown }[] = []
+  globalThis.setTimeout = ((work: () => void, ms: number) => {
+    waiting.push({ work, ms })
+    return set(() => {}, 0)
+  }) as typeof setTimeout
+  try {
+    await open().cancel()
+    const again = open()
+    await again.cancel()
+  } finally {
+    globalThis.setTimeout = set
+  }
+  expect(waiting.map(({ ms }) => ms)).toEqual([KEPT_MS, KEPT_MS])
+  const before = listen()
+  streams.publish([change('a')])
+  const [last] = await before.changesWhen('a change', ({ length }) => length > 0)
+  await before.leave()
+  waiting.at(-1)?.work()
+  const after = listen(caller(), last?.id)
+  expect(idsOf(await after.changesWhen('a reset', ({ length }) => length > 0))).toEqual(['reset'])
+  await after.leave()
+})
+
 test('a stop ends all streams, and refuses others', async () => {
   const { streams, open, listen } = stand()
   const heard = [listen(), listen(caller('org_2', 'usr_2'))]

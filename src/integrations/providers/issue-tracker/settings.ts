@@ -48,10 +48,9 @@ export const JiraConfigSchema = Closed(
       }),
     ),
     pollSeconds: Type.Optional(
-      Nullable(Int({ minimum: 30, maximum: 3600, default: DEFAULT_POLL_SECONDS, 'x-unit': 's' }), {
+      Nullable(Int({ minimum: 30, maximum: 3600, default: DEFAULT_POLL_SECONDS }), {
         title: 'Ask every',
         description: 'How often Jira is asked how tickets stand; null: never',
-        'x-unit': 's',
       }),
     ),
   },
