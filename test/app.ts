@@ -31,6 +31,7 @@ export type JobName =
   | 'judge changes'
   | 'refresh domains'
   | 'run flow tests'
+  | 'unmute issues'
 
 /** The whole program on a data folder of its own, with a clock that is moved by hand. Gone at the end of its block. */
 export interface TestApp {

@@ -148,6 +148,7 @@ function tokenFor({ world, society: { orgId } }: Maker, email: string): string {
 const KNOWN: Record<string, (maker: Maker, elsewhere: Society) => Record<string, unknown>> = {
   signIn: (maker) => ({ email: callerOf(maker).email, password: PASSWORD }),
   acceptInvitation: (maker) => ({ token: tokenFor(maker, newAddress()) }),
+  forgotPassword: () => ({ email: newAddress() }),
   resetPassword: (maker) => ({
     token: newResetToken(maker.world.app.db, maker.world.clock, callerOf(maker).userId),
   }),
