@@ -13,10 +13,11 @@ import { type DigestSection, type Reader, type SectionText, WEIGHT } from './sec
 import { suggestionsSection } from './sections/suggestions.ts'
 import { trafficSection } from './sections/traffic.ts'
 import { valueSection } from './sections/value.ts'
+import { weekSection } from './sections/week.ts'
 import { several } from './words.ts'
 
 const SECTIONS: readonly DigestSection[] = [
-  ...[focusSection, valueSection, issuesSection, changesSection, complianceSection],
+  ...[focusSection, weekSection, valueSection, issuesSection, changesSection, complianceSection],
   ...[ordersSection, trafficSection, newsSection, suggestionsSection],
 ]
 
@@ -57,11 +58,15 @@ export function compose(facts: DigestFacts, options: ComposeOptions): DigestDocu
     period: `24 hours to ${timeText(facts.span.window.to)}, beside the same hours a week earlier`,
     notes: notesOf(facts, because),
   }
-  if (!hasData(facts)) return { ...shared, ...quietWords(facts), sections: [] }
-  const written = SECTIONS.toSorted((a, b) => place(a) - place(b)).flatMap((section): Written[] => {
-    const text = section.write(facts, reader)
-    return text ? [{ ...text, section }] : []
-  })
+  const isQuiet = !hasData(facts)
+  const written = (isQuiet ? [weekSection] : SECTIONS)
+    .toSorted((a, b) => place(a) - place(b))
+    .flatMap((section): Written[] => {
+      const text = section.write(facts, reader)
+      return text ? [{ ...text, section }] : []
+    })
+  const sections = written.map(({ section, blocks }) => ({ title: titleOf(section, audience), blocks }))
+  if (isQuiet) return { ...shared, ...quietWords(facts), sections }
   const leads = leadsOf(written, audience)
   const [first = NOTHING, second] = leads
   return {
@@ -71,7 +76,7 @@ export function compose(facts: DigestFacts, options: ComposeOptions): DigestDocu
     headline: `${first.text}.`,
     tone: toneOf(first),
     others: leads.slice(1, 1 + MAX_OTHERS).map(({ text }) => `${text}.`),
-    sections: written.map(({ section, blocks }) => ({ title: titleOf(section, audience), blocks })),
+    sections,
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Clock, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
+import { type Clock, DAY_MS, type Instant, MINUTE_MS, SECOND_MS } from '../core/clock.ts'
 import { AppError, messageOf } from '../core/error.ts'
 import type { Principal } from '../http/principal.ts'
 import { type InsightParts, sourcesFor } from '../insights/routes.ts'
@@ -7,6 +7,7 @@ import { compose } from './compose.ts'
 import { type DigestFacts, hasData } from './facts.ts'
 import { gatherFacts } from './gather.ts'
 import { htmlOf } from './html.ts'
+import { isWeekly } from './schedule.ts'
 
 export interface ComposerParts extends InsightParts {
   clock: Clock
@@ -33,6 +34,12 @@ export interface Preview {
   refreshInSeconds: number
 }
 
+interface Gathering {
+  signal: AbortSignal | null
+  at: Instant
+  isWeekly: boolean
+}
+
 type Composed = Omit<Preview, 'refreshInSeconds'>
 
 /** Composes digests, and keeps for a while what it composed. One for each program. */
@@ -53,7 +60,7 @@ export class Composer {
     const known = this.previews.get(key)
     if (known && this.isFresh(known.composedAt, PREVIEW_MS)) return this.shown(known)
     const at = clock.now()
-    const facts = await this.gather(principal, signal, at)
+    const facts = await this.gather(principal, { signal, at, isWeekly: isWeekly(Math.floor(at / DAY_MS)) })
     const because = 'This is a preview: nothing was sent.'
     const document = compose(facts, { context, publicUrl, unsubscribeUrl: null, because })
     const composed = { hasData: hasData(facts), subject: document.subject, html: htmlOf(document), composedAt: at }
@@ -66,14 +73,18 @@ export class Composer {
     return this.shown(composed)
   }
 
-  /** What happened in an organization up to now, or up to a minute ago. Fails as `preview` does. */
-  async factsOf(orgId: string): Promise<DigestFacts> {
+  /**
+   * What happened in an organization up to now, or up to a minute ago; `isWeekly`: and in the week before. Fails as `preview`
+   * does.
+   */
+  async factsOf(orgId: string, isWeekly: boolean): Promise<DigestFacts> {
     const { clock } = this.parts
     for (const [id, { at }] of this.facts) if (!this.isFresh(at, FACTS_MS)) this.facts.delete(id)
-    const known = this.facts.get(orgId)
+    const key = `${orgId} ${isWeekly}`
+    const known = this.facts.get(key)
     if (known) return known
-    const facts = await this.gather(systemOf(orgId), null, clock.now())
-    this.facts.set(orgId, facts)
+    const facts = await this.gather(systemOf(orgId), { signal: null, at: clock.now(), isWeekly })
+    this.facts.set(key, facts)
     return facts
   }
 
@@ -89,13 +100,13 @@ export class Composer {
   }
 
   /** `signal` ends the caller's questions; null: a job asks, which waits for no caller. */
-  private async gather(principal: Principal, signal: AbortSignal | null, now: Instant): Promise<DigestFacts> {
+  private async gather(principal: Principal, { signal, at: now, isWeekly }: Gathering): Promise<DigestFacts> {
     const { orgId } = principal
     const bound = AbortSignal.any([...(signal ? [signal] : []), AbortSignal.timeout(BOUND_MS)])
     const bounded = sourcesFor(this.parts, orgId, bound, 'insights')
     const history = signal ? withSignal(this.parts.warehouse, signal, 'search') : this.parts.warehouse
     try {
-      return await gatherFacts({ ...bounded, history }, bounded, { principal, now })
+      return await gatherFacts({ ...bounded, history }, bounded, { principal, now }, { isWeekly })
     } catch (error) {
       const isRefusal = error instanceof AppError
       if (!isRefusal) this.parts.report(error, 'the digest')

@@ -198,6 +198,7 @@ export function aDay(values: Partial<DigestFacts> = {}): DigestFacts {
         reason: '10,214 of 10,214 Meta Pixel Purchase events of the last 7 days had a number in `cd[value]`.',
       },
     ],
+    week: null,
     gaps: { nowMs: 12 * MINUTE_MS, beforeMs: 0 },
     lastEventAt: at - MINUTE_MS,
     names: nameables,

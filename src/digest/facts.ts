@@ -3,6 +3,7 @@ import type { Change } from '../changes/change.ts'
 import type { Finding } from '../compliance/finding.ts'
 import { HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import type { VendorTally } from '../insights/reconcile.ts'
+import type { WeeklyReport } from '../insights/weekly-report.ts'
 import type { IssueStatus } from '../issues/issue.ts'
 import type { About, Nameable } from './context.ts'
 import type { NewParameter } from './parameters.ts'
@@ -73,6 +74,8 @@ export interface DigestFacts {
   findings: { fresh: readonly DigestFinding[]; seen: readonly DigestFinding[] }
   orders: readonly DigestOrders[]
   suggestions: readonly DigestSuggestion[]
+  /** On Mondays: what the week before was like; null on other days. */
+  week: WeeklyReport | null
   /** How long nothing could be collected because of this server, in the 24 hours and a week earlier. */
   gaps: { nowMs: number; beforeMs: number }
   lastEventAt: Instant | null

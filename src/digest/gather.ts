@@ -8,6 +8,7 @@ import { type Mask, maskFor } from '../insights/masked.ts'
 import { reconciled, SETTLED_MS } from '../insights/reconcile.ts'
 import { scores } from '../insights/scores.ts'
 import { draftsOf } from '../insights/suggestions.ts'
+import { lastWeek, reportOf, type WeeklyReport } from '../insights/weekly-report.ts'
 import { oneLine } from '../integrations/message/one-line.ts'
 import { countMoved, issuesMoved } from '../issues/day.ts'
 import type { IssueRecord } from '../issues/issue.ts'
@@ -30,9 +31,15 @@ const SUGGESTION_DAYS = 7
 
 /**
  * Asks for everything that a digest of an organization may say. Fails with `unavailable` when the history does not answer. What
- * looks at much asks `bounded`, the same sources whose queries end after a while, and is left out when they do.
+ * looks at much asks `bounded`, the same sources whose queries end after a while, and is left out when they do. `isWeekly`:
+ * also for what the week before was like.
  */
-export async function gatherFacts(sources: Sources, bounded: Sources, caller: Caller): Promise<DigestFacts> {
+export async function gatherFacts(
+  sources: Sources,
+  bounded: Sources,
+  caller: Caller,
+  { isWeekly }: { isWeekly: boolean },
+): Promise<DigestFacts> {
   const { db, history } = sources
   const { orgId } = caller.principal
   const at = caller.now
@@ -53,15 +60,16 @@ export async function gatherFacts(sources: Sources, bounded: Sources, caller: Ca
   }
   // What everything else is about comes first: when it is not to be had, nothing is composed.
   const traffic = maskedTraffic(await trafficOf(history, orgId, watched, span), mask)
-  const [scored, parameters, orders, drafts] = await Promise.all([
+  const [scored, parameters, orders, drafts, week] = await Promise.all([
     orNone('scores', scores.answer(bounded, {}, caller), null),
     orNone('new parameters', newParameters(bounded.history, orgId, span), []),
     orNone('orders', ordersOf(bounded, orgId, domains.names, span), []),
     orNone('suggestions', draftsOf(bounded, orgId, domainIds, { days: SUGGESTION_DAYS, now: at }), null),
+    orNone('last week', isWeekly ? weekOf(bounded, orgId, at, mask) : Promise.resolve(null), null),
   ])
   const issues = issuesOf(sources, orgId, domains.names, span, mask)
   return {
-    ...{ at, span, traffic, issues, orders, leftOut: leftOut.sort() },
+    ...{ at, span, traffic, issues, orders, week, leftOut: leftOut.sort() },
     orgName: mask(requireOrg(db, orgId).name),
     domainNames: domains.names,
     newParameters: parameters.map((one) => ({
@@ -78,6 +86,12 @@ export async function gatherFacts(sources: Sources, bounded: Sources, caller: Ca
     lastEventAt: domains.lastEventAt,
     names: namesOf(sources, orgId, domains.names, traffic),
   }
+}
+
+/** The same as the weekly report, with titles masked. */
+async function weekOf(sources: Sources, orgId: string, now: Instant, mask: Mask): Promise<WeeklyReport> {
+  const report = await reportOf(sources, orgId, { domainIds: null, from: lastWeek(now), now })
+  return { ...report, worst: report.worst.map((issue) => ({ ...issue, title: mask(issue.title) })) }
 }
 
 const PARTS = ['availability', 'accuracy', 'compliance'] as const

@@ -13,6 +13,7 @@ import { type DigestFacts, hasData } from './facts.ts'
 import { htmlOf } from './html.ts'
 import { leavingToken } from './leave.ts'
 import { type DueReader, dueReaders, type Reader, readers } from './readers.ts'
+import { isWeekly } from './schedule.ts'
 import { beginMail, dueMails, keyOf, messageIdOf, type PendingMail, settleMail } from './store.ts'
 import { textOf } from './text.ts'
 import { UNSUBSCRIBE_PATH } from './unsubscribe.ts'
@@ -60,16 +61,19 @@ export class DigestSender {
 
   private async begin(orgId: string, due: readonly DueReader[]): Promise<void> {
     const { db, dispatcher } = this.parts
-    const facts = await this.factsOf(orgId)
+    const facts = await this.factsOf(
+      orgId,
+      due.some((reader) => reader.isWeekly),
+    )
     if (!facts) return
     const happened = hasData(facts)
     for (const reader of due) if (happened || reader.isWeekly) beginMail(db, reader, dispatcher.parts.clock.now())
   }
 
   /** Null when they are not to be had now: the next run asks again. */
-  private async factsOf(orgId: string): Promise<DigestFacts | null> {
+  private async factsOf(orgId: string, isWeekly: boolean): Promise<DigestFacts | null> {
     try {
-      return await this.parts.composer.factsOf(orgId)
+      return await this.parts.composer.factsOf(orgId, isWeekly)
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       if (!this.parts.dispatcher.stopping.aborted) this.parts.warn(`${messageOf(error)} (organization ${orgId})`)
@@ -92,7 +96,7 @@ export class DigestSender {
         const way: Way = { orgId: mail.orgId, kind: 'mail', host: '' }
         while (!dispatcher.hasRoom(way) && this.underWay.size > 0) await Promise.race(this.underWay.values())
         const reader = byKey.get(`${mail.orgId} ${mail.reader}`)
-        const facts = reader && dispatcher.hasRoom(way) ? await this.factsOf(mail.orgId) : null
+        const facts = reader && dispatcher.hasRoom(way) ? await this.factsOf(mail.orgId, isWeekly(mail.day)) : null
         if (stopping?.aborted || dispatcher.stopping.aborted) return
         if (!reader) this.settle(mail, { verdict: 'broken', reason: GONE })
         else if (facts) this.start(mail, reader, { facts, way })

@@ -98,6 +98,10 @@ test('a week is told of beside the one before', async () => {
     volume: { events: 0, before: null, series: [] },
     ...{ worst: [], changes: [], signals: { watched: 0, silent: 0, learning: 0 } },
   })
+  // The digest of a Monday says the same.
+  const preview = await world.call('POST', '/v1/notifications/digest/preview', { body: { context: '' } })
+  expect(preview.body.html).toContain('/report?week=2026-W03')
+  expect(preview.body.html).toContain('1 resolved, 0 open at its end')
   const { body: other } = await world.call('POST', '/v1/orgs', { body: { name: 'Other' } })
   const theirs = await world.call('GET', '/v1/reports/weekly?week=2026-W02', { headers: { 'x-org-id': other.id } })
   expect(theirs.body).toMatchObject({ issues: { opened: 0 }, volume: { events: 0 }, worst: [], changes: [] })

@@ -20,7 +20,7 @@ export interface SectionText {
 
 /** A part of a digest. */
 export interface DigestSection {
-  id: 'focus' | 'value' | 'issues' | 'traffic' | 'news' | 'changes' | 'compliance' | 'orders' | 'suggestions'
+  id: 'focus' | 'week' | 'value' | 'issues' | 'traffic' | 'news' | 'changes' | 'compliance' | 'orders' | 'suggestions'
   /** What it is called; `of`: for some audiences otherwise. */
   title: string
   of?: Partial<Record<Audience, string>>
