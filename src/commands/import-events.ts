@@ -8,7 +8,7 @@ import { pathsOf } from '../data-folder/paths.ts'
 import { importDomains } from '../domains/directory.ts'
 import { FolderInUse } from '../store/folder-lock.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'
-import { logTo } from './server.ts'
+import { logTo } from './log.ts'
 import { configOf, DATA_FLAG } from './settings.ts'
 
 const PROGRESS_AFTER_MS = 2000

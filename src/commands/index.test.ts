@@ -10,6 +10,12 @@ function expectBadUse({ code, stdout, stderr }: Awaited<ReturnType<typeof runPro
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
 }
 
+const all = await Promise.all(Object.values(commands).map((load) => load()))
+
+test('each command has the name by which it is asked for', () => {
+  expect(all.map(({ name }) => name)).toEqual(Object.keys(commands))
+})
+
 describe.concurrent('the program', () => {
   test.each<[string[], string]>([
     [['nonsense'], 'there is no command "nonsense"; see tagwarden --help'],
@@ -41,18 +47,17 @@ describe.concurrent('the program', () => {
     },
   )
 
-  test.each(commands.map(({ name }) => name))('%s --help lists its arguments', async (name) => {
+  test.each(all)('$name --help lists its arguments', async ({ name, flags }) => {
     const { code, stdout, stderr } = await runProgram([...name.split(' '), '--help'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toStartWith(`usage: tagwarden ${name}`)
-    const flags = Object.keys(commands.find((command) => command.name === name)?.flags ?? {})
-    for (const flag of flags) expect(stdout).toContain(`--${flag}`)
+    for (const flag of Object.keys(flags)) expect(stdout).toContain(`--${flag}`)
   })
 
   test.each([[['--help']], [['-h']], [['help']]])('%j lists every command', async (args) => {
     const { code, stdout } = await runProgram(args)
     expect(code).toBe(0)
-    for (const { name, summary, isInternal = false } of commands) {
+    for (const { name, summary, isInternal = false } of all) {
       expect(stdout.includes(`  ${name.padEnd(12)} ${summary}\n`)).toBe(!isInternal)
     }
   })

@@ -1,27 +1,19 @@
-import { browse } from './browse.ts'
 import type { Command } from './command.ts'
-import { config } from './config.ts'
-import { decode } from './decode.ts'
-import { demo } from './demo/demo.ts'
-import { detect } from './detect.ts'
-import { doctor } from './doctor.ts'
-import { importEvents } from './import-events.ts'
-import { importHar } from './import-har.ts'
-import { init } from './init.ts'
-import { judge } from './judge.ts'
-import { serve } from './serve.ts'
 
-/** Every subcommand, in the order of the help. */
-export const commands: readonly Command[] = [
-  serve,
-  demo,
-  init,
-  importHar,
-  importEvents,
-  decode,
-  detect,
-  doctor,
-  config,
-  judge,
-  browse,
-]
+/**
+ * Every subcommand by its name, in the order of the help. Each is loaded when it is asked for: most need a small part of the
+ * program, which takes half a second of a core to load as a whole.
+ */
+export const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  serve: async () => (await import('./serve.ts')).serve,
+  demo: async () => (await import('./demo/demo.ts')).demo,
+  init: async () => (await import('./init.ts')).init,
+  'import har': async () => (await import('./import-har.ts')).importHar,
+  'import events': async () => (await import('./import-events.ts')).importEvents,
+  decode: async () => (await import('./decode.ts')).decode,
+  detect: async () => (await import('./detect.ts')).detect,
+  doctor: async () => (await import('./doctor.ts')).doctor,
+  config: async () => (await import('./config.ts')).config,
+  judge: async () => (await import('./judge.ts')).judge,
+  browse: async () => (await import('./browse.ts')).browse,
+}

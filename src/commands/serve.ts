@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import { type Command, UsageError } from './command.ts'
-import { logTo, startServer, untilStopped } from './server.ts'
+import { logTo } from './log.ts'
 import { configOf, DATA_FLAG, LISTEN_FLAGS } from './settings.ts'
 
 export const serve: Command = {
@@ -11,6 +11,8 @@ export const serve: Command = {
     const config = configOf(invocation)
     if (!config.listen) throw new UsageError('serve: --listen is empty')
     const log = logTo(config.logLevel)
+    // The doctor has hints from here, and needs nothing of the server.
+    const { startServer, untilStopped } = await import('./server.ts')
     const running = await startServer(config, log)
     console.log(`listening on ${running.url}${config.collectListen ? `, collector on ${running.collectUrl}` : ''}`)
     for (const hint of hintsOf(config, running.app.publicUrl)) log.warn(hint)

@@ -1,4 +1,3 @@
-import pino from 'pino'
 import { type App, type Log, openApp } from '../app.ts'
 import type { Config } from '../config.ts'
 import { SECOND_MS, systemClock } from '../core/clock.ts'
@@ -27,16 +26,6 @@ export type Extra = (request: Request) => Promise<Response> | null
 const STOP_MS = 1.5 * SECOND_MS
 /** Interval at which queries are aborted, because jobs may start another one before they notice the stop. */
 const ABORT_MS = 50
-
-/** Makes a log of JSON lines on stderr; stdout is for the output of commands. */
-export function logTo(level: string): Log {
-  const logger = pino({ level, base: null }, pino.destination({ dest: 2, sync: true }))
-  return {
-    info: (message) => logger.info(message),
-    warn: (message) => logger.warn(message),
-    error: (error, message) => logger.error({ stack: error instanceof Error ? error.stack : String(error) }, message),
-  }
-}
 
 /** Opens the data folder, listens and starts jobs. When it can't listen, it closes the folder and fails. */
 export async function startServer(

@@ -1,0 +1,12 @@
+import pino from 'pino'
+import type { Log } from '../app.ts'
+
+/** Makes a log of JSON lines on stderr; stdout is for the output of commands. */
+export function logTo(level: string): Log {
+  const logger = pino({ level, base: null }, pino.destination({ dest: 2, sync: true }))
+  return {
+    info: (message) => logger.info(message),
+    warn: (message) => logger.warn(message),
+    error: (error, message) => logger.error({ stack: error instanceof Error ? error.stack : String(error) }, message),
+  }
+}
