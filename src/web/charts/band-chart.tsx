@@ -63,7 +63,7 @@ export function BandChart({ points, unit, scope, changes = [], bad, onPick, ...c
     <ChartFrame
       {...chart}
       caption={<Caption unit={unit} scope={scope} zone={zone} />}
-      legend={legend}
+      legend={points.length > 0 && legend}
       table={() => bandTable(points, changes, zone)}
     >
       {(width) => (

@@ -1,6 +1,6 @@
 import { area, line } from 'd3-shape'
 import { type CountAxis, countAxis, px } from './scales.ts'
-import { type TimeTick, timeTicks } from './zoned.ts'
+import { bucketTicks, type TimeTick } from './zoned.ts'
 
 /** One bucket of a series; those of the API are such. */
 export interface BandPoint {
@@ -121,7 +121,12 @@ export function layOutBand({ points, changes, bad, width, height, zone }: BandIn
   const [inside] = spans.slice(-1)
   return {
     ...{ axis, left, right, top, bottom, xs },
-    ticks: timeTicks(from, to, zone, Math.floor((right - left) / TICK_PX)).map((tick) => ({
+    ticks: bucketTicks(
+      points.map(({ start }) => start),
+      step,
+      zone,
+      Math.floor((right - left) / TICK_PX),
+    ).map((tick) => ({
       ...tick,
       x: px(x(tick.at)),
     })),

@@ -1,6 +1,6 @@
 import { stepOf } from './band.ts'
 import { type CountAxis, countAxis, px } from './scales.ts'
-import { type TimeTick, timeTicks } from './zoned.ts'
+import { bucketTicks, type TimeTick } from './zoned.ts'
 
 /** One bucket of counts. */
 export interface BarPoint {
@@ -53,7 +53,12 @@ export function layOutBars(
   const gap = Math.min(4, slot * 0.2)
   return {
     ...{ axis, left, right, bottom },
-    ticks: timeTicks(from, to, zone, Math.floor((right - left) / TICK_PX)).map((tick) => ({
+    ticks: bucketTicks(
+      points.map(({ start }) => start),
+      step,
+      zone,
+      Math.floor((right - left) / TICK_PX),
+    ).map((tick) => ({
       ...tick,
       x: px(x(tick.at)),
     })),

@@ -3,7 +3,7 @@ import { formatNumber, formatPercent } from '../parts/format.ts'
 import { words } from '../words.ts'
 import classes from './flow.module.css'
 import type { FlowGraph, FlowNode } from './flow.ts'
-import { nodeName, sayNode } from './flow-words.ts'
+import { nodeName } from './flow-words.ts'
 
 interface FlowColumnsProps {
   graph: FlowGraph
@@ -55,13 +55,7 @@ function Rank({ node, all, isChosen, press }: RankProps) {
   )
   if (node.kind !== 'page') return <div className={classes.rank}>{shown}</div>
   return (
-    <button
-      type="button"
-      className={classes.rank}
-      aria-pressed={isChosen}
-      aria-label={sayNode(node, all)}
-      onClick={() => press(node)}
-    >
+    <button type="button" className={classes.rank} aria-pressed={isChosen} onClick={() => press(node)}>
       {shown}
     </button>
   )

@@ -21,6 +21,7 @@ import { ChartFrame, type ChartProps, type ChartTable } from './frame.tsx'
 /** Narrower figures show ranked columns. */
 const NARROW_PX = 720
 const HEIGHT_PX = 360
+const TWO_LINES_PX = 30
 
 interface FlowProps extends ChartProps {
   flows: Flows
@@ -72,8 +73,8 @@ function Drawing({ graph, all, width, height, chosenId, press, summary }: Drawin
   const [focused, focus] = useState<string | null>(null)
   const group = useRef<SVGSVGElement>(null)
   const stop = placed.nodes.some(({ id }) => id === focused) ? focused : placed.nodes[0]?.id
-  const steps = Math.max(1, ...placed.nodes.map(({ step }) => step))
-  const roomPx = width / steps - 40
+  const last = Math.max(0, ...placed.nodes.map(({ step }) => step))
+  const roomPx = width / Math.max(1, last) - 40
   const onKeyDown = (event: KeyboardEvent<SVGGElement>, node: FlowNode) => {
     if (event.key === 'Enter' || event.key === ' ') press(node)
     else {
@@ -112,30 +113,34 @@ function Drawing({ graph, all, width, height, chosenId, press, summary }: Drawin
           onClick={() => press(node)}
           onKeyDown={(event) => onKeyDown(event, node)}
         >
-          <NodeShape node={node} all={all} roomPx={roomPx} isLast={node.x > width / 2 && node.step === steps} />
+          <title>{nodeName(node)}</title>
+          <rect x={node.x} y={node.y} width={node.width} height={node.height} className={classes.bar} />
         </g>
       ))}
+      <g aria-hidden className={classes.labels}>
+        {placed.nodes.map((node) => (
+          <NodeLabel key={node.id} node={node} all={all} roomPx={roomPx} isLast={node.step > 0 && node.step === last} />
+        ))}
+      </g>
     </svg>
   )
 }
 
-/** The bar of a node and its label: beside it at the right, in the last column at the left. */
-function NodeShape({ node, all, roomPx, isLast }: { node: PlacedNode; all: number; roomPx: number; isLast: boolean }) {
+/** The label of a node: beside it at the right, in the last column at the left. */
+function NodeLabel({ node, all, roomPx, isLast }: { node: PlacedNode; all: number; roomPx: number; isLast: boolean }) {
   const { x, y, width, height } = node
   const name = nodeName(node)
   const side = isLast ? { x: x - 6, textAnchor: 'end' as const } : { x: x + width + 6, textAnchor: 'start' as const }
   const middle = y + height / 2
+  // Low nodes lie close: their labels have one line.
+  const isLow = height < TWO_LINES_PX
   return (
-    <>
-      <title>{name}</title>
-      <rect x={x} y={y} width={width} height={height} className={classes.bar} />
-      <text {...side} y={middle - 2} className={classes.name} {...(node.kind === 'page' ? DATA : {})}>
-        {node.kind === 'page' ? shortPath(name, roomPx) : name}
-      </text>
-      <text {...side} y={middle + 13} className={classes.count} {...DATA}>
+    <text {...side} y={isLow ? middle + 4 : middle - 2} className={classes.name}>
+      <tspan {...(node.kind === 'page' ? DATA : {})}>{node.kind === 'page' ? shortPath(name, roomPx) : name}</tspan>
+      <tspan {...(isLow ? { dx: 8 } : { x: side.x, dy: 15 })} className={classes.count} {...DATA}>
         {`${formatNumber(node.sessions)} · ${shareOf(node.sessions, all)}`}
-      </text>
-    </>
+      </tspan>
+    </text>
   )
 }
 

@@ -7,8 +7,10 @@ export function useWidth<T extends HTMLElement>(): [RefObject<T | null>, number]
   useLayoutEffect(() => {
     const { current: element } = ref
     if (!element) return
-    setWidth(element.clientWidth)
-    const observer = new ResizeObserver(() => setWidth(element.clientWidth))
+    // What is hidden for a moment (for a picture, for print) keeps what is drawn.
+    const measure = () => element.clientWidth > 0 && setWidth(element.clientWidth)
+    measure()
+    const observer = new ResizeObserver(measure)
     observer.observe(element)
     return () => observer.disconnect()
   }, [])

@@ -32,7 +32,8 @@ export function Walker({ label, xs, index, show, say, pick, card }: WalkerProps)
     if (event.key === 'Enter' && index !== null && pick) pick(index)
     else if (event.key === 'Escape' && index !== null) show(null)
     else if (to === null) return
-    else show(Math.max(0, Math.min(last, index === null && to < at ? last : to)))
+    // The first step to where one is already only shows it.
+    else show(index === null && to !== 0 ? last : Math.max(0, Math.min(last, to)))
     event.preventDefault()
   }
   const onPointerMove = ({ clientX, currentTarget }: PointerEvent) =>
@@ -59,13 +60,20 @@ export function Walker({ label, xs, index, show, say, pick, card }: WalkerProps)
         onClick={pick && index !== null ? () => pick(index) : undefined}
       />
       {x !== null && (
-        <div className={classes.card} data-side={x > (xs[last] ?? 0) / 2 ? 'left' : 'right'} style={{ left: x }}>
+        <div className={classes.card} style={{ left: cardLeft(x, x > (xs[last] ?? 0) / 2) }}>
           {card}
         </div>
       )}
     </>
   )
 }
+
+const CARD_PX = 208
+const AWAY_PX = 12
+
+/** Beside the point, at its left or its right, within the plot. As in the style sheet, cards are 208 px wide. */
+const cardLeft = (x: number, isLeft: boolean): string =>
+  isLeft ? `${Math.max(0, x - AWAY_PX - CARD_PX)}px` : `max(0px, min(${x + AWAY_PX}px, 100% - ${CARD_PX}px))`
 
 /** Where a key leads from a point; null for keys that do not walk. */
 export function keyTarget(key: string, at: number, last: number): number | null {

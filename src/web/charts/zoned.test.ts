@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { momentOf, offsetAt, timeTicks } from './zoned.ts'
+import { bucketTicks, momentOf, offsetAt, timeTicks } from './zoned.ts'
 
 const at = (text: string) => Date.parse(text)
 const HOUR = 3_600_000
@@ -55,4 +55,14 @@ describe('ticks', () => {
     expect(ticks.map(({ label }) => label)).toEqual(labels)
     expect(ticks.every((tick) => tick.at >= at(from) && tick.at <= at(to))).toBe(true)
   })
+})
+
+test.each(['Pacific/Auckland', 'America/Los_Angeles', 'UTC'])('days of UTC have the same dates in %s', (zone) => {
+  const starts = Array.from({ length: 10 }, (_, day) => Date.UTC(2026, 2, 1 + day))
+  expect(bucketTicks(starts, 24 * HOUR, zone, 4).map(({ label }) => label)).toEqual([
+    '1 Mar',
+    '4 Mar',
+    '7 Mar',
+    '10 Mar',
+  ])
 })

@@ -61,11 +61,36 @@ export function timeTicks(from: number, to: number, timeZone: string, count: num
 function labelOf(at: number, local: number, timeZone: string, step: number): string {
   if (local % DAY !== 0) return formatDate(at, timeZone, { hour: '2-digit', minute: '2-digit' })
   if (step > 2 * DAY) return formatDate(at, timeZone, { day: 'numeric', month: 'short' })
-  return formatDate(at, timeZone, { weekday: 'short', day: 'numeric' })
+  return `${formatDate(at, timeZone, { weekday: 'short' })} ${formatDate(at, timeZone, { day: 'numeric' })}`
+}
+
+/** Days that begin at midnight of UTC have its dates everywhere. */
+const zoneOfDay = (start: number, timeZone: string): string => (start % DAY === 0 ? 'UTC' : timeZone)
+
+/** Ticks for buckets of days, at most `count` of them, in the middle of each. */
+function dayTicks(starts: readonly number[], stepMs: number, timeZone: string, count: number): TimeTick[] {
+  const every = Math.max(1, Math.ceil(starts.length / Math.max(1, count)))
+  return starts
+    .filter((_, index) => index % every === 0)
+    .map((start) => start + stepMs / 2)
+    .map((at) => ({
+      at,
+      label: formatDate(at, zoneOfDay(at - stepMs / 2, timeZone), { day: 'numeric', month: 'short' }),
+    }))
 }
 
 /** `Wed 12 Mar, 08:00`: a bucket's begin in cards and tables; of days without the time. */
-export function formatBucket(at: number, timeZone: string, stepMs: number): string {
+export function formatBucket(start: number, timeZone: string, stepMs: number): string {
   const day = { weekday: 'short', day: 'numeric', month: 'short' } as const
-  return formatDate(at, timeZone, stepMs >= DAY ? day : { ...day, hour: '2-digit', minute: '2-digit' })
+  if (stepMs >= DAY) return formatDate(start, zoneOfDay(start, timeZone), day)
+  return formatDate(start, timeZone, { ...day, hour: '2-digit', minute: '2-digit' })
+}
+
+/** The ticks of a row of buckets between its begin and its end. */
+export function bucketTicks(starts: readonly number[], stepMs: number, timeZone: string, count: number): TimeTick[] {
+  const [first] = starts
+  const last = starts.at(-1)
+  if (first === undefined || last === undefined) return []
+  if (stepMs >= DAY) return dayTicks(starts, stepMs, timeZone, count)
+  return timeTicks(first, last + stepMs, timeZone, count)
 }

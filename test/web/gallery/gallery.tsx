@@ -1,0 +1,101 @@
+import '@mantine/core/styles.css'
+import '../../../src/web/theme/global.css'
+import { MantineProvider, Paper, Stack, Title } from '@mantine/core'
+import {
+  createMemoryHistory,
+  createRootRoute,
+  createRouter,
+  type RouterHistory,
+  RouterProvider,
+} from '@tanstack/react-router'
+import { useState } from 'react'
+import { createRoot } from 'react-dom/client'
+import { parseSearch, readSearch, writeSearch } from '../../../src/web/address/search.ts'
+import { SHOW } from '../../../src/web/charts/address.ts'
+import { BandChart } from '../../../src/web/charts/band-chart.tsx'
+import { Bars } from '../../../src/web/charts/bars.tsx'
+import { Flow } from '../../../src/web/charts/flow.tsx'
+import { Spark } from '../../../src/web/charts/spark.tsx'
+import { Ago } from '../../../src/web/parts/ago.tsx'
+import { SeverityMark } from '../../../src/web/parts/severity-mark.tsx'
+import { StatusMark } from '../../../src/web/parts/status-mark.tsx'
+import { cssVariables, theme } from '../../../src/web/theme/theme.ts'
+import { BARS, CHANGES, FLOWS, PARTIAL, SERIES } from './data.ts'
+
+// All charts and marks of the pages on one page, for tests and for looking: `?scheme=dark` chooses the colours.
+const scheme = new URLSearchParams(location.search).get('scheme') === 'dark' ? 'dark' : 'light'
+
+function Gallery() {
+  const [chosen, choose] = useState<{ step: number; path: string } | null>(null)
+  const [picked, pick] = useState('')
+  const more = { changes: CHANGES, scope: 'shop.example', unit: 'events per hour' }
+  return (
+    <main style={{ padding: 16 }}>
+      <Title order={1}>Charts</Title>
+      <p role="status">{picked || (chosen ? `${chosen.step} ${chosen.path}` : '')}</p>
+      <Stack>
+        <Paper>
+          <BandChart
+            title="Volume against expectation"
+            summary="Below what was expected since 08:00."
+            points={SERIES}
+            onPick={(start) => pick(`picked ${start}`)}
+            {...more}
+          />
+        </Paper>
+        <Paper>
+          <BandChart title="Without expectation" summary="With a gap." points={PARTIAL} unit="events per hour" />
+        </Paper>
+        <Paper>
+          <BandChart title="Nothing" summary="Nothing." points={[]} unit="events per hour" />
+        </Paper>
+        <Paper>
+          <Bars title="Occurrences" summary="Most today." points={BARS} unit="per day" badWord="Fired" height={160} />
+        </Paper>
+        <Paper>
+          <Flow
+            title="Where sessions go"
+            summary="From / most go to /list."
+            flows={FLOWS}
+            caption="100 sessions"
+            chosen={chosen}
+            choose={choose}
+          />
+        </Paper>
+        <Paper>
+          <Spark points={SERIES} label="Below what is expected" />
+          {(['critical', 'high', 'medium', 'low'] as const).map((severity) => (
+            <p key={severity}>
+              <SeverityMark severity={severity} />
+            </p>
+          ))}
+          {(['open', 'acknowledged', 'resolved', 'muted', 'learning', 'failed'] as const).map((status) => (
+            <p key={status}>
+              <StatusMark status={status} word={status} />
+            </p>
+          ))}
+          <Ago at={Date.now() - 38 * 60_000} />
+        </Paper>
+      </Stack>
+    </main>
+  )
+}
+
+const root = createRootRoute({
+  validateSearch: (raw: Record<string, unknown>) => readSearch(SHOW, raw).search,
+  component: Gallery,
+})
+const router = createRouter({
+  routeTree: root,
+  history: createMemoryHistory({ initialEntries: ['/'] }) as RouterHistory,
+  parseSearch,
+  stringifySearch: writeSearch,
+})
+
+const place = document.getElementById('root')
+if (place === null) throw new Error('the document has no root')
+createRoot(place).render(
+  <MantineProvider theme={theme} cssVariablesResolver={cssVariables} forceColorScheme={scheme}>
+    <RouterProvider router={router as never} />
+  </MantineProvider>,
+)
