@@ -16,6 +16,8 @@ import { DOMAINS } from './pages/domains/address.ts'
 import { ISSUES } from './pages/issues/address.ts'
 import { issuesAskedFor } from './pages/issues/question.ts'
 import { preloadOverview } from './pages/overview/questions.ts'
+import { SIGNALS } from './pages/signals/address.ts'
+import { signalsAskedFor } from './pages/signals/question.ts'
 import { focusNextHeading } from './parts/page-head.tsx'
 import { Failed, NotFound } from './shell/faults.tsx'
 import { Gate } from './shell/gate.tsx'
@@ -60,6 +62,14 @@ const pages = [
       preload(investigateIssueOptions({ path: { id } }))
     },
     component: lazyRouteComponent(() => import('./pages/issue/issue-page.tsx'), 'IssuePage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/signals',
+    ...search(SIGNALS),
+    loaderDeps: ({ search }) => search,
+    loader: ({ deps }) => preloadPages(signalsAskedFor(valuesOf({ ...SHARED, ...SIGNALS }, deps))),
+    component: lazyRouteComponent(() => import('./pages/signals/signals-page.tsx'), 'SignalsPage'),
   }),
   createRoute({
     ...at,

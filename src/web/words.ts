@@ -10,6 +10,7 @@ import { parts } from './words/parts.ts'
 import { settings } from './words/settings.ts'
 import { shell } from './words/shell.ts'
 import { signIn } from './words/sign-in.ts'
+import { signals } from './words/signals.ts'
 
 /**
  * Everything that the pages say, in English. What stands in the data (names, titles, the server's sentences) is not here
@@ -28,6 +29,7 @@ export const english = {
   settings,
   shell,
   signIn,
+  signals,
 }
 export type Words = typeof english
 

@@ -1,5 +1,5 @@
 import { NavLink } from '@mantine/core'
-import { IconAlertTriangle, IconLayoutDashboard, type IconProps, IconWorld } from '@tabler/icons-react'
+import { IconActivity, IconAlertTriangle, IconLayoutDashboard, type IconProps, IconWorld } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, type LinkProps, useMatchRoute } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
@@ -26,7 +26,10 @@ export const NAVIGATION: readonly { group: keyof typeof words.shell.groups | nul
   },
   {
     group: 'watch',
-    entries: [{ name: 'domains', to: '/domains', icon: IconWorld, key: 'd' }],
+    entries: [
+      { name: 'signals', to: '/signals', icon: IconActivity, key: 's' },
+      { name: 'domains', to: '/domains', icon: IconWorld, key: 'd' },
+    ],
   },
 ]
 

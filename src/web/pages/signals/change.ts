@@ -1,0 +1,37 @@
+import type { InfiniteData } from '@tanstack/react-query'
+import { setSignal } from '#client/sdk.gen'
+import type { Signal, SignalList } from '#client/types.gen'
+import { act } from '../../api/act.ts'
+import { words } from '../../words.ts'
+
+/** The range of the sensitivity. */
+export const LOWEST = 2
+export const HIGHEST = 8
+
+type Part = Partial<Pick<Signal, 'mode' | 'sensitivity'>>
+
+/** Changes how a signal is judged; on screen at once, with a way back. */
+export async function changeSignal(signal: Signal, part: Part): Promise<void> {
+  const { domainId, vendor, event, mode, sensitivity } = signal
+  const isSame = (one: Signal) => one.domainId === domainId && one.vendor === vendor && one.event === event
+  const next = { ...signal, ...part }
+  const change = (one: Signal) => (isSame(one) ? { ...one, ...part } : one)
+  await act({
+    send: () =>
+      setSignal({
+        body: { domainId, vendor, event, mode: next.mode, sensitivity: next.sensitivity },
+        throwOnError: true,
+      }),
+    changes: [
+      {
+        of: [{ _id: 'listSignals' }],
+        to: (answer: SignalList | InfiniteData<SignalList>) =>
+          'pages' in answer
+            ? { ...answer, pages: answer.pages.map((page) => ({ ...page, signals: page.signals.map(change) })) }
+            : { ...answer, signals: answer.signals.map(change) },
+      },
+    ],
+    say: words.signals.changed(vendor, event),
+    undo: () => void changeSignal(next, { mode, sensitivity }),
+  })
+}

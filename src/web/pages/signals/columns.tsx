@@ -1,0 +1,144 @@
+import { Anchor, NativeSelect, NumberInput } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import type { Signal } from '#client/types.gen'
+import { useMay } from '../../api/who.ts'
+import { Spark } from '../../charts/spark.tsx'
+import { Ago } from '../../parts/ago.tsx'
+import { Data } from '../../parts/data.tsx'
+import { formatNumber } from '../../parts/format.ts'
+import { Help } from '../../parts/help.tsx'
+import { Num } from '../../parts/numbers.tsx'
+import { type Standing, StatusMark } from '../../parts/status-mark.tsx'
+import type { Column } from '../../parts/virtual-table.tsx'
+import { words } from '../../words.ts'
+import { changeSignal, HIGHEST, LOWEST } from './change.ts'
+
+/** How a state is marked. */
+const STANDING: Record<Signal['state'], Standing> = {
+  ...{ silent: 'failed', low: 'failed', high: 'failed', learning: 'learning', normal: 'resolved', off: 'muted' },
+}
+
+/** The columns of the list. */
+export function useColumns(): Column<Signal>[] {
+  const may = useMay('member')
+  return useMemo(() => {
+    const said = words.signals
+    return [
+      { id: 'state', head: said.state, width: '150px', cell: (signal) => <State signal={signal} /> },
+      { id: 'signal', head: said.signal, cell: (signal) => <Name signal={signal} /> },
+      {
+        ...{ id: 'week', head: said.lastWeek, width: '140px', hideBelow: 1200 },
+        cell: ({ series, vendor, event, state }) =>
+          series && <Spark points={series} label={said.spark(vendor, event, said.states[state])} />,
+      },
+      { id: 'now', head: said.now, width: '90px', isFigure: true, cell: ({ observed }) => <Num value={observed} /> },
+      {
+        ...{ id: 'expected', head: said.expected, width: '120px', isFigure: true, hideBelow: 768 },
+        cell: ({ low, high, expected }) =>
+          low === null || high === null ? (
+            <Num value={expected} />
+          ) : (
+            <Data>{said.range(formatNumber(low, 0), formatNumber(high, 0))}</Data>
+          ),
+      },
+      {
+        id: 'sensitivity',
+        head: <Help term="sensitivity">{said.sensitivity}</Help>,
+        width: '120px',
+        hideBelow: 768,
+        cell: (signal) => (may ? <SensitivityField signal={signal} /> : <Num value={signal.sensitivity} />),
+      },
+      {
+        id: 'mode',
+        head: <Help term="mutedOrOff">{said.mode}</Help>,
+        width: '120px',
+        cell: (signal) => (may ? <ModeField signal={signal} /> : said.modes[signal.mode]),
+      },
+    ]
+  }, [may])
+}
+
+function State({ signal: { state, learningUntil, silentSince } }: { signal: Signal }) {
+  const said = words.signals
+  return (
+    <div>
+      <StatusMark status={STANDING[state]} word={said.states[state]} />
+      {state === 'learning' && learningUntil !== null && (
+        <div className="under">
+          {said.until} <Ago at={learningUntil} isQuiet />
+        </div>
+      )}
+      {state === 'silent' && silentSince !== null && (
+        <div className="under">
+          {said.since} <Ago at={silentSince} isQuiet />
+        </div>
+      )}
+    </div>
+  )
+}
+
+function Name({ signal: { vendor, event, domain, explainedBy, issueId } }: { signal: Signal }) {
+  const name = (
+    <Data>
+      {vendor} {event}
+    </Data>
+  )
+  return (
+    <div>
+      {issueId === null ? (
+        <strong>{name}</strong>
+      ) : (
+        <Anchor component={Link} to={`/issues/${issueId}`} fw={600}>
+          {name}
+        </Anchor>
+      )}
+      <div className="under">
+        <Data>{domain}</Data>
+        {explainedBy && (
+          <>
+            {' · '}
+            {words.signals.explained}{' '}
+            <Anchor component={Link} to={`/issues/${explainedBy.issueId}`} fz="xs">
+              <Data>{explainedBy.title}</Data>
+            </Anchor>
+          </>
+        )}
+      </div>
+    </div>
+  )
+}
+
+function SensitivityField({ signal }: { signal: Signal }) {
+  const { vendor, event, sensitivity } = signal
+  return (
+    <NumberInput
+      key={sensitivity}
+      size="xs"
+      w={90}
+      aria-label={words.signals.sensitivityOf(vendor, event)}
+      defaultValue={sensitivity}
+      min={LOWEST}
+      max={HIGHEST}
+      step={0.5}
+      clampBehavior="blur"
+      onBlur={({ currentTarget }) => {
+        const chosen = Number(currentTarget.value)
+        if (chosen !== sensitivity) void changeSignal(signal, { sensitivity: chosen })
+      }}
+    />
+  )
+}
+
+function ModeField({ signal }: { signal: Signal }) {
+  const { vendor, event, mode } = signal
+  return (
+    <NativeSelect
+      size="xs"
+      aria-label={words.signals.modeOf(vendor, event)}
+      value={mode}
+      onChange={({ currentTarget }) => void changeSignal(signal, { mode: currentTarget.value as Signal['mode'] })}
+      data={(['auto', 'muted', 'off'] as const).map((value) => ({ value, label: words.signals.modes[value] }))}
+    />
+  )
+}

@@ -1,0 +1,21 @@
+import { listSignalsInfiniteOptions } from '#client/@tanstack/react-query.gen'
+import type { ValuesOf } from '../../address/fields.ts'
+import type { Shared } from '../../address/search.ts'
+import { PAGED } from '../../api/paged.ts'
+import type { SIGNALS } from './address.ts'
+
+const AT_ONCE = 100
+
+/** The question that the list asks, with the hours of the last week for its small charts. */
+export function signalsAskedFor(values: ValuesOf<typeof SIGNALS & Shared>) {
+  const { state, mode, domainId, vendor, project } = values
+  const query = {
+    ...{ limit: AT_ONCE, series: true },
+    ...(state && { state }),
+    ...(mode && { mode }),
+    ...(domainId && { domainId }),
+    ...(vendor && { vendor }),
+    ...(project && { projectId: project }),
+  }
+  return { ...listSignalsInfiniteOptions({ query }), ...PAGED }
+}

@@ -1,0 +1,93 @@
+import { Button, Stack, Text } from '@mantine/core'
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { listDomainsOptions } from '#client/@tanstack/react-query.gen'
+import { SHARED } from '../../address/search.ts'
+import { useValues } from '../../address/use-search.ts'
+import { useMay } from '../../api/who.ts'
+import { FilterBar } from '../../parts/filter-bar.tsx'
+import { MayLine } from '../../parts/may.tsx'
+import { PageHead } from '../../parts/page-head.tsx'
+import { QueryState } from '../../parts/query-state.tsx'
+import { VirtualTable } from '../../parts/virtual-table.tsx'
+import { words } from '../../words.ts'
+import { SIGNALS, STATES } from './address.ts'
+import { useColumns } from './columns.tsx'
+import { signalsAskedFor } from './question.ts'
+
+const ROW_PX = 64
+
+/** `/signals`: every series that is followed by itself, the worst first. */
+export function SignalsPage() {
+  const [values] = useValues({ ...SIGNALS, ...SHARED })
+  const query = useInfiniteQuery({ ...signalsAskedFor(values), placeholderData: keepPreviousData })
+  const columns = useColumns()
+  const said = words.signals
+  const isFiltered = [values.state, values.mode, values.domainId, values.vendor, values.project].some(Boolean)
+  return (
+    <>
+      <PageHead title={words.shell.pages.signals} />
+      <MayLine needs="member" what={said.what} />
+      <Text c="dimmed" mb="md" maw="72ch">
+        {said.intro}
+      </Text>
+      <Filters />
+      <QueryState
+        query={query}
+        isEmpty={({ pages }) => pages[0]?.signals.length === 0}
+        empty={isFiltered ? <Text>{words.parts.noneMatch}</Text> : <NoSignals />}
+      >
+        {({ pages }) => (
+          <VirtualTable
+            name={words.shell.pages.signals}
+            rows={pages.flatMap(({ signals }) => signals)}
+            columns={columns}
+            idOf={({ domainId, vendor, event }) => `${domainId} ${vendor} ${event}`}
+            pages={query}
+            rowHeight={ROW_PX}
+          />
+        )}
+      </QueryState>
+    </>
+  )
+}
+
+function Filters() {
+  const { data } = useQuery(listDomainsOptions({ query: { limit: 200 } }))
+  const said = words.signals
+  const any = { value: '', label: words.parts.any }
+  return (
+    <FilterBar
+      fields={SIGNALS}
+      filters={[
+        {
+          ...{ is: 'one', name: 'state', label: said.state },
+          options: [any, ...STATES.map((value) => ({ value, label: said.states[value] }))],
+        },
+        {
+          ...{ is: 'one', name: 'mode', label: said.mode },
+          options: [any, ...(['auto', 'muted', 'off'] as const).map((value) => ({ value, label: said.modes[value] }))],
+        },
+        {
+          ...{ is: 'one', name: 'domainId', label: said.domain },
+          options: [any, ...(data?.domains ?? []).map(({ id, name }) => ({ value: id, label: name }))],
+        },
+        { is: 'chip', name: 'vendor', label: said.vendor, options: [] },
+      ]}
+    />
+  )
+}
+
+function NoSignals() {
+  const may = useMay('admin')
+  return (
+    <Stack align="flex-start">
+      <Text>{words.signals.none}</Text>
+      {may && (
+        <Button component={Link} to="/domains/new">
+          {words.signals.addDomain}
+        </Button>
+      )}
+    </Stack>
+  )
+}
