@@ -10,6 +10,7 @@ import { session, useSessionState } from '../api/session.ts'
 import { useWho } from '../api/who.ts'
 import { words } from '../words.ts'
 import classes from './header.module.css'
+import { LiveDot } from './live-dot.tsx'
 import { notices } from './notices.ts'
 
 interface HeaderProps {
@@ -32,6 +33,7 @@ export function Header({ openMenu, showShortcuts }: HeaderProps) {
       </Anchor>
       <ProjectField />
       <div className={classes.space} />
+      <LiveDot />
       <RangeField />
       <AccountMenu showShortcuts={showShortcuts} />
     </header>

@@ -1,0 +1,113 @@
+import type { QueryClient } from '@tanstack/react-query'
+import type { Issue, IssueList, IssueMoved } from '#client/types.gen'
+import { inPages } from './act.ts'
+
+/** The questions whose answers a change of each kind can alter, by the ids of their routes. */
+export const QUESTIONS: Readonly<Record<string, readonly string[]>> = {
+  issue: [
+    ...['listIssues', 'getIssue', 'investigateIssue', 'listCauses', 'getScores', 'getOrgValue', 'getWeeklyReport'],
+    ...['listAlerts', 'listDomains'],
+  ],
+  delivery: ['listDeliveries', 'getDelivery', 'investigateIssue'],
+  alert: ['listAlerts', 'getAlert', 'listSuggestions'],
+  domain: ['listDomains', 'getDomain', 'listHostnames'],
+  signal: ['listSignals', 'getScores'],
+  change: ['listChanges', 'getVolume'],
+  run: [
+    'listFlowTests',
+    'getFlowTest',
+    'listRuns',
+    'getRun',
+    'listFlowReports',
+    'listAudits',
+    'getAudit',
+    'listAuditPages',
+  ],
+  integration: ['listIntegrations', 'getIntegration'],
+}
+
+/** Questions about one thing are asked again only when that thing changed. */
+const OF_ONE = new Set(['getIssue', 'investigateIssue', 'getDelivery', 'getAlert', 'getDomain', 'getIntegration'])
+
+/** At most so often questions are asked again. */
+const PAUSE_MS = 1000
+/** A list of which more pages are loaded is not asked for as a whole: what is known of it is mended in place. */
+const MOST_PAGES = 5
+
+interface Moved {
+  id: string
+  issueId?: string | null
+}
+
+/** Mends or asks again the answers on screen that a change of the stream makes old. */
+export class Freshness {
+  private readonly moved = new Map<string, Map<string, Moved>>()
+  private timer: ReturnType<typeof setTimeout> | null = null
+  private askedAt = 0
+  private isAllOld = false
+
+  constructor(private readonly queries: QueryClient) {}
+
+  /** Takes an event of the stream. */
+  hear(name: string, data: unknown): void {
+    if (name === 'reset') this.isAllOld = true
+    else if (QUESTIONS[name]) {
+      const moved = data as Moved
+      const known = this.moved.get(name) ?? new Map<string, Moved>()
+      this.moved.set(name, known.set(moved.id, moved))
+      if (name === 'issue') this.mendIssue(data as IssueMoved)
+    } else return
+    this.timer ??= setTimeout(() => this.askAgain(), Math.max(0, this.askedAt + PAUSE_MS - Date.now()))
+  }
+
+  /** The tab is looked at again: asks what became old meanwhile. */
+  catchUp(): void {
+    void this.queries.refetchQueries({ type: 'active', stale: true, predicate: ({ state }) => state.isInvalidated })
+  }
+
+  stop(): void {
+    if (this.timer) clearTimeout(this.timer)
+  }
+
+  private askAgain(): void {
+    this.timer = null
+    this.askedAt = Date.now()
+    const { isAllOld } = this
+    const moved = new Map(this.moved)
+    this.isAllOld = false
+    this.moved.clear()
+    // Nobody looks: the answers are only known to be old.
+    const refetchType = document.visibilityState === 'visible' ? 'active' : 'none'
+    void this.queries.invalidateQueries({
+      refetchType,
+      predicate: ({ queryKey, state }) => {
+        const [key] = queryKey as [{ _id?: string; path?: { id?: string } }?]
+        const pages = (state.data as { pages?: unknown[] } | undefined)?.pages?.length ?? 0
+        if (pages > MOST_PAGES) return false
+        return key?._id !== undefined && (isAllOld || isOld(moved, key._id, key.path?.id))
+      },
+    })
+  }
+
+  /** What the event itself says is on screen at once. */
+  private mendIssue({ id, status, severity }: IssueMoved): void {
+    const mend = <T extends Pick<Issue, 'id' | 'status' | 'severity'>>(issue: T): T =>
+      issue.id === id && (issue.status !== status || issue.severity !== severity)
+        ? { ...issue, status, severity }
+        : issue
+    const inList = inPages<IssueList>((list) =>
+      list.issues.some((issue) => mend(issue) !== issue) ? { ...list, issues: list.issues.map(mend) } : list,
+    )
+    this.queries.setQueriesData({ queryKey: [{ _id: 'listIssues' }] }, (answer: unknown) => answer && inList(answer))
+  }
+}
+
+/** True when one of these changes alters the answer to the question; `id` is of the thing that it is about. */
+function isOld(moved: ReadonlyMap<string, ReadonlyMap<string, Moved>>, question: string, id: string | undefined) {
+  for (const [kind, things] of moved) {
+    if (!QUESTIONS[kind]?.includes(question)) continue
+    if (!OF_ONE.has(question) || id === undefined || things.has(id)) return true
+    if ([...things.values()].some(({ issueId }) => issueId === id)) return true
+  }
+  return false
+}
