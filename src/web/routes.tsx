@@ -16,6 +16,7 @@ import { DOMAINS } from './pages/domains/address.ts'
 import { ISSUES } from './pages/issues/address.ts'
 import { issuesAskedFor } from './pages/issues/question.ts'
 import { preloadOverview } from './pages/overview/questions.ts'
+import { REPORT } from './pages/report/address.ts'
 import { SIGNALS } from './pages/signals/address.ts'
 import { signalsAskedFor } from './pages/signals/question.ts'
 import { focusNextHeading } from './parts/page-head.tsx'
@@ -62,6 +63,12 @@ const pages = [
       preload(investigateIssueOptions({ path: { id } }))
     },
     component: lazyRouteComponent(() => import('./pages/issue/issue-page.tsx'), 'IssuePage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/report',
+    ...search({ ...REPORT, ...SHOW }),
+    component: lazyRouteComponent(() => import('./pages/report/report-page.tsx'), 'ReportPage'),
   }),
   createRoute({
     ...at,

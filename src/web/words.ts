@@ -7,6 +7,7 @@ import { issues } from './words/issues.ts'
 import { keys } from './words/keys.ts'
 import { overview } from './words/overview.ts'
 import { parts } from './words/parts.ts'
+import { report } from './words/report.ts'
 import { settings } from './words/settings.ts'
 import { shell } from './words/shell.ts'
 import { signIn } from './words/sign-in.ts'
@@ -26,6 +27,7 @@ export const english = {
   keys,
   overview,
   parts,
+  report,
   settings,
   shell,
   signIn,

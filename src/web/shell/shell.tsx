@@ -56,10 +56,9 @@ function useShellKeys(showShortcuts: () => void): void {
     String(index + 1),
     () => setShared({ range, from: null, to: null }),
   ])
-  const pages = NAVIGATION.flatMap(({ entries }) => entries).map(({ key, to }) => [
-    `g ${key}`,
-    () => void navigate({ to }),
-  ])
+  const pages = [...NAVIGATION.flatMap(({ entries }) => entries), { key: 'r', to: '/report' } as const].map(
+    ({ key, to }) => [`g ${key}`, () => void navigate({ to })],
+  )
   const bindings: Bindings = {
     ...Object.fromEntries([...ranges, ...pages]),
     '?': showShortcuts,

@@ -1,0 +1,160 @@
+import { Anchor, Button, Group, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { lazy, type ReactNode, Suspense } from 'react'
+import { getWeeklyReportOptions } from '#client/@tanstack/react-query.gen'
+import type { WeeklyReport } from '#client/types.gen'
+import { useShared, useValues } from '../../address/use-search.ts'
+import { FRESH } from '../../api/queries.ts'
+import { Data } from '../../parts/data.tsx'
+import { formatDate } from '../../parts/format.ts'
+import { Duration, Money, Num } from '../../parts/numbers.tsx'
+import { PageHead } from '../../parts/page-head.tsx'
+import { QueryState } from '../../parts/query-state.tsx'
+import { useZone } from '../../parts/zone.ts'
+import { words } from '../../words.ts'
+import { REPORT } from './address.ts'
+import classes from './report.module.css'
+import { ChangeTable, ScoreTable, WorstTable } from './tables.tsx'
+import { weekOf } from './week.ts'
+
+const BandChart = lazy(async () => ({ default: (await import('../../charts/band-chart.tsx')).BandChart }))
+
+const CHART_PX = 180
+const DAY_MS = 86_400_000
+
+/** `/report`: what a week was like, to print or to save as PDF. */
+export function ReportPage() {
+  const [{ week }] = useValues(REPORT)
+  const [{ project }] = useShared()
+  const query = useQuery({
+    ...getWeeklyReportOptions({ query: { ...(week && { week }), ...(project && { projectId: project }) } }),
+    staleTime: FRESH.dictionary,
+  })
+  return (
+    <div className={classes.report}>
+      <PageHead title={words.shell.pages.report}>
+        <Button className="screen-only" onClick={() => print()}>
+          {words.report.print}
+        </Button>
+      </PageHead>
+      <QueryState query={query}>{(report) => <Report report={report} />}</QueryState>
+    </div>
+  )
+}
+
+function Report({ report }: { report: WeeklyReport }) {
+  const said = words.report
+  const { issues, value, signals } = report
+  return (
+    <Stack gap="lg">
+      <Week report={report} />
+      <Text fz="lg">
+        {issues.opened === 0 && issues.open === 0 ? said.calm : said.broke(issues.opened, issues.resolved, issues.open)}
+      </Text>
+      <Part title={said.worst}>
+        <WorstTable issues={report.worst} />
+      </Part>
+      <div className={classes.columns}>
+        <Part title={said.done}>
+          <Facts
+            facts={[
+              [said.opened, <Num key="" value={issues.opened} />],
+              [said.resolved, <Num key="" value={issues.resolved} />],
+              [said.open, <Num key="" value={issues.open} />],
+              [said.median, <Duration key="" ms={issues.medianResolveMs} />],
+            ]}
+          />
+        </Part>
+        <Part title={said.worth}>
+          <Facts
+            facts={[
+              [said.worthResolved, <Money key="" value={value.resolved} />],
+              [said.worthOpen, <Money key="" value={value.open} />],
+            ]}
+          />
+        </Part>
+      </div>
+      <Part title={said.scores}>
+        <ScoreTable scores={report.scores} />
+      </Part>
+      <Volume report={report} />
+      <Part title={said.changes}>
+        <ChangeTable changes={report.changes} />
+      </Part>
+      <Part title={said.watched}>
+        <Text>{said.signals(signals.watched, signals.silent, signals.learning)}</Text>
+      </Part>
+    </Stack>
+  )
+}
+
+/** Which week it is, and the ways to its neighbours. */
+function Week({ report: { week, from, to } }: { report: WeeklyReport }) {
+  const zone = useZone()
+  const said = words.report
+  const day = (at: number) => formatDate(at, zone, { day: 'numeric', month: 'long', year: 'numeric' })
+  const isLast = weekOf(Date.now()) <= weekOf(to + 1)
+  return (
+    <Group gap="md" className={classes.week}>
+      <Text c="dimmed">{said.week(week, day(from), day(to - 1))}</Text>
+      <Group gap="sm" className="screen-only">
+        <Anchor component={Link} to={`/report?week=${weekOf(from - DAY_MS)}`} fz="sm">
+          {said.before}
+        </Anchor>
+        {!isLast && (
+          <Anchor component={Link} to={`/report?week=${weekOf(to + DAY_MS)}`} fz="sm">
+            {said.after}
+          </Anchor>
+        )}
+      </Group>
+    </Group>
+  )
+}
+
+function Volume({ report: { volume } }: { report: WeeklyReport }) {
+  const said = words.report
+  return (
+    <Part title={said.volume}>
+      <Text mb="sm">
+        <Num value={volume.events} /> {said.events} · <Num value={volume.before} /> {said.eventsBefore}
+      </Text>
+      <Suspense fallback={<div style={{ height: CHART_PX }} />}>
+        <BandChart
+          title={said.volume}
+          isTitleHidden
+          summary={said.volumeSummary}
+          points={volume.series}
+          unit={words.overview.unit.hour}
+          height={CHART_PX}
+        />
+      </Suspense>
+    </Part>
+  )
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section className={classes.part}>
+      <Title order={2} mb="sm">
+        {title}
+      </Title>
+      {children}
+    </section>
+  )
+}
+
+function Facts({ facts }: { facts: readonly (readonly [name: string, value: ReactNode])[] }) {
+  return (
+    <dl className="facts">
+      {facts.map(([name, value]) => (
+        <div key={name} className={classes.fact}>
+          <dt>{name}</dt>
+          <dd>
+            <Data>{value}</Data>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

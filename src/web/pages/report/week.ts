@@ -1,0 +1,10 @@
+const DAY_MS = 86_400_000
+
+/** The week by ISO 8601 in which a moment lies, in UTC: the year is that of its Thursday. */
+export function weekOf(at: number): string {
+  const day = new Date(at)
+  const thursday = at + (4 - (day.getUTCDay() || 7)) * DAY_MS
+  const year = new Date(thursday).getUTCFullYear()
+  const number = Math.floor((thursday - Date.UTC(year, 0, 1)) / DAY_MS / 7) + 1
+  return `${year}-W${String(number).padStart(2, '0')}`
+}
