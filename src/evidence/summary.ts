@@ -16,8 +16,11 @@ export function summaryOf(issue: IssueRecord, { domain, explainedBy }: SummaryPa
   const { alertName, status } = issue
   const state = status === 'open' ? '' : `; it is ${status}`
   const cause = explainedBy === null ? '' : `; explained by "${name(explainedBy.title)}"`
-  const where = placeOf(domain, issue.hosts ?? [])
-  return `${name(alertName)}: ${whatOf(issue)}${where}, ${timesOf(issue)} ${spanOf(issue)} UTC${state}${cause}.`
+  const what = whatOf(issue)
+  const hosts = issue.hosts ?? []
+  // What an audit found has an address in it.
+  const isPlaced = hosts.some((host) => what.includes(`//${host}/`))
+  return `${name(alertName)}: ${what}${placeOf(domain, isPlaced ? [] : hosts)}, ${timesOf(issue)} ${spanOf(issue)} UTC${state}${cause}.`
 }
 
 const name = (text: string) => oneLine(text, MAX_NAME_LENGTH)

@@ -24,6 +24,7 @@ import {
   forgetClosedSecrets,
   keptFlowTest,
   listFlowTests,
+  openSecrets,
   updateFlowTest,
 } from './store.ts'
 import { readFlowTest } from './test-input.ts'
@@ -155,6 +156,12 @@ describe('a run', () => {
     expect(plans[0]).toMatchObject({ values: { coupon: 'A', password: 'horse' }, browsing: { secrets: ['horse'] } })
     expect(JSON.stringify(findFlowTest(db, { orgId, id }))).not.toContain('horse')
     expect(put(id).secrets).toEqual(['password'])
+    const two = put(id, { secrets: { password: null, pin: '1234' } })
+    expect(two.secrets).toEqual(['password', 'pin'])
+    expect(openSecrets(testBox, keptFlowTest(db, { orgId, id }))).toEqual({ password: 'horse', pin: '1234' })
+    expect(() => put(id, { secrets: { token: null } })).toThrow('secrets.token: has no value that could be kept')
+    expect(() => make({ secrets: { token: null } })).toThrow('secrets.token: has no value that could be kept')
+    expect(put(id, { secrets: { pin: null } }).secrets).toEqual(['pin'])
     expect(put(id, { secrets: {} }).secrets).toEqual([])
     await run(id)
     expect(plans[1]).toMatchObject({ values: {}, browsing: { secrets: [] } })

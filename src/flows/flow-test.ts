@@ -19,15 +19,15 @@ const RECORDING = {
 }
 const EXPECTATION = { step: 1, vendor: 'Google Analytics 4', event: 'add_to_cart' }
 
-const values = (description: string, example: Record<string, string>) =>
-  Type.Record(Type.String(), Text(0, 2000), { description, examples: [example] })
-
 /** What a flow test has beside its version; of a stored one every field is there. */
 const settings = {
   name: Text(1, 200, { description: 'Heads every message about it', examples: ['Buy a shirt'] }),
   domainId: Nullable(Type.String({ maxLength: 100, description: 'The property that it walks' })),
   enabled: Type.Boolean({ default: true, description: 'False: it runs by hand only' }),
-  variables: values('Texts that stand in the recording as `{{name}}`', { coupon: 'SPRING' }),
+  variables: Type.Record(Type.String(), Text(0, 2000), {
+    description: 'Texts that stand in the recording as `{{name}}`',
+    examples: [{ coupon: 'SPRING' }],
+  }),
   device: DeviceSchema,
   consent: consentSchema(['none', 'accept', 'deny'], {
     description: 'How a consent banner is answered, where there is one, before anything else is done',
@@ -66,10 +66,11 @@ export const FlowTestInputSchema = Closed(
     expectations: Type.Optional(versioned.expectations),
     variables: Type.Optional(settings.variables),
     secrets: Type.Optional(
-      values(
-        'As `variables`, but sealed, answered by name only, and masked wherever a run is kept or shown; a PUT without them keeps them',
-        { password: 'correct horse' },
-      ),
+      Type.Record(Type.String(), Nullable(Text(0, 2000)), {
+        description:
+          'As `variables`, but sealed, answered by name only, and masked wherever a run is kept or shown. A PUT without them keeps them all, one with them those whose value is null',
+        examples: [{ password: 'correct horse' }],
+      }),
     ),
     device: Type.Optional(settings.device),
     consent: Type.Optional(settings.consent),
@@ -89,6 +90,8 @@ export const FlowTestInputSchema = Closed(
   },
 )
 export type FlowTestInput = Static<typeof FlowTestInputSchema>
+/** Secrets as they are given, by name; null: the one that is kept. */
+export type GivenSecrets = NonNullable<FlowTestInput['secrets']>
 
 export const HealingSchema = Closed({
   step: Int({ description: 'Index in `recording.steps`' }),

@@ -6,7 +6,7 @@ import { nextTime } from '../core/timetable.ts'
 import { decodeCursor, page } from '../http/paging.ts'
 import { type Db, prepared, tx } from '../store/database.ts'
 import type { KnownElement } from './element.ts'
-import type { FlowTest, FlowTestKey, TestStatus } from './flow-test.ts'
+import type { FlowTest, FlowTestKey, GivenSecrets, TestStatus } from './flow-test.ts'
 import type { FlowTestSettings } from './test-input.ts'
 
 /** The most flow tests an organization can have. */
@@ -143,12 +143,12 @@ interface Parts {
   clock: Clock
 }
 
-/** Stores a new test. Fails with `conflict` when the organization has too many, `invalid` for a domain it has not. */
+/** Stores a new test. Fails with `conflict` when the organization has too many, `invalid` for a secret without a value. */
 export function createFlowTest(
   { db, box, clock }: Parts,
   orgId: string,
   settings: FlowTestSettings,
-  secrets: Readonly<Record<string, string>>,
+  given: Readonly<GivenSecrets>,
 ): FlowTest {
   return tx(db, () => {
     const count = prepared<[string], { count: number }>(db, 'SELECT count(*) AS count FROM flowTest WHERE orgId = ?')
@@ -156,6 +156,7 @@ export function createFlowTest(
       throw new AppError('conflict', `an organization can have at most ${MAX_FLOW_TESTS} flow tests`)
     }
     const createdAt = clock.now()
+    const secrets = secretsOf(given, {})
     const [id, versionId] = [newId('tst', createdAt), newId('ver', createdAt)]
     prepared<[object]>(
       db,
@@ -176,18 +177,20 @@ export function createFlowTest(
 }
 
 /**
- * Replaces a test; `secrets` left out: it keeps its own. A change of recording, start page or expectations makes a
- * version; of the recording also forgets what is known of its elements. Fails with `notFound`.
+ * Replaces a test; `given` left out: it keeps its secrets. A change of recording, start page or expectations makes a
+ * version; of the recording also forgets what is known of its elements. Fails with `notFound`, and with `invalid` for a
+ * secret without a value that it has not.
  */
 export function updateFlowTest(
   { db, box, clock }: Parts,
   key: FlowTestKey,
   settings: FlowTestSettings,
-  secrets?: Readonly<Record<string, string>>,
+  given?: Readonly<GivenSecrets>,
 ): FlowTest {
   return tx(db, () => {
     const before = keptFlowTest(db, key)
     const now = clock.now()
+    const secrets = given && secretsOf(given, openSecrets(box, before))
     const names = secrets ? Object.keys(secrets) : before.test.secrets
     prepared<[object]>(
       db,
@@ -221,6 +224,16 @@ function cellsOf(settings: FlowTestSettings, secrets: string[], now: Instant) {
     dueAt: dueAtOf(settings, now),
     now,
   }
+}
+
+/** Returns the values to be kept. */
+function secretsOf(given: Readonly<GivenSecrets>, before: Readonly<Record<string, string>>): Record<string, string> {
+  const kept = Object.entries(given).map(([name, value]) => {
+    const text = value ?? (Object.hasOwn(before, name) ? before[name] : undefined)
+    if (text === undefined) throw new AppError('invalid', `secrets.${name}: has no value that could be kept`)
+    return [name, text]
+  })
+  return Object.fromEntries(kept)
 }
 
 function sealed(box: SecretBox, secrets: Readonly<Record<string, string>>): Buffer | null {

@@ -52,7 +52,7 @@ const MAX_NAMES = 50
 const NAME = /^[\w.-]{1,100}$/
 
 /** Fails with `invalid` for names that no `{{name}}` can have, and for too many. */
-export function checkNames(values: Readonly<Record<string, string>>, field: string): void {
+export function checkNames(values: Readonly<Record<string, unknown>>, field: string): void {
   const names = Object.keys(values)
   if (names.length > MAX_NAMES) throw new AppError('invalid', `${field}: name at most ${MAX_NAMES}`)
   const odd = names.find((name) => !NAME.test(name))
