@@ -20,6 +20,8 @@ const OFF_FEATURES = [
   ...['Translate', 'MediaRouter', 'DialMediaRouteProvider', 'OptimizationHints', 'OptimizationGuideModelDownloading'],
   ...['AutofillServerCommunication', 'CertificateTransparencyComponentUpdater', 'InterestFeedContentSuggestions'],
   ...['NetworkTimeServiceQuerying', 'HttpsUpgrades', 'HttpsFirstBalancedModeAutoEnable', 'PrivacySandboxSettings4'],
+  // Search, of the full browser.
+  ...['PreconnectToSearch', 'AimEnabled', 'AimServerEligibilityEnabled', 'AimServerRequestOnStartupEnabled'],
   // Puppeteer can't follow targets with them: https://crbug.com/1348106, https://crbug.com/1492053.
   ...['AcceptCHFrame', 'ProcessPerSiteUpToMainFrameThreshold', 'IsolateSandboxedIframes'],
 ]
@@ -44,13 +46,20 @@ const FIXED = [
   `--disable-features=${OFF_FEATURES.join(',')}`,
 ]
 
+/** A name that nobody has. The full browser asks its maker who is signed in, and can't be told not to. */
+const NOBODY = 'nobody.invalid'
+
 /** All that the browser sends goes to the proxy: loopback too, no name is asked for here, and nothing goes by UDP. */
 const throughProxy = (port: number) => [
   `--proxy-server=http://127.0.0.1:${port}`,
-  '--proxy-bypass-list=<-loopback>',
+  `--proxy-bypass-list=<-loopback>;${NOBODY}`,
+  `--gaia-url=https://${NOBODY}`,
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
   '--disable-quic',
-  '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
+  // The headless shell knows one name, the full browser the other.
+  ...['--force-webrtc-ip-handling-policy', '--webrtc-ip-handling-policy'].map(
+    (name) => `${name}=disable_non_proxied_udp`,
+  ),
 ]
 
 /** As root Chromium has no sandbox. */

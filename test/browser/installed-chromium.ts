@@ -5,8 +5,9 @@ import { unpackedChromium } from './chromium.ts'
 /** The sandbox, which only root goes without, needs it. */
 const ZYGOTE = process.getuid?.() === 0 ? '--no-zygote' : ''
 
-/** Returns the path of a Chromium's executable, as if it was installed. */
+/** Returns the path of a Chromium's executable, as if it was installed: the one that `TEST_CHROMIUM` names, else that of the npm package. */
 export async function installedChromium(): Promise<string> {
+  if (process.env.TEST_CHROMIUM) return process.env.TEST_CHROMIUM
   const { executablePath, libraries, fonts } = await unpackedChromium()
   const path = join(dirname(executablePath), 'installed')
   if (existsSync(path)) return path
