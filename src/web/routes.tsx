@@ -12,6 +12,11 @@ import type { Fields, SearchOf } from './address/fields.ts'
 import { parseSearch, readSearch, SHARED, valuesOf, writeSearch } from './address/search.ts'
 import { preload, preloadPages } from './api/queries.ts'
 import { SHOW } from './charts/address.ts'
+import { CHANGES } from './pages/changes/address.ts'
+import { changesAskedFor } from './pages/changes/question.ts'
+import { COMPLIANCE } from './pages/compliance/address.ts'
+import { DELIVERIES } from './pages/deliveries/address.ts'
+import { deliveriesAskedFor } from './pages/deliveries/question.ts'
 import { DOMAINS } from './pages/domains/address.ts'
 import { ISSUES } from './pages/issues/address.ts'
 import { issuesAskedFor } from './pages/issues/question.ts'
@@ -63,6 +68,34 @@ const pages = [
       preload(investigateIssueOptions({ path: { id } }))
     },
     component: lazyRouteComponent(() => import('./pages/issue/issue-page.tsx'), 'IssuePage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/changes',
+    ...search(CHANGES),
+    loaderDeps: ({ search }) => search,
+    loader: ({ deps }) => preloadPages(changesAskedFor(valuesOf({ ...SHARED, ...CHANGES }, deps))),
+    component: lazyRouteComponent(() => import('./pages/changes/changes-page.tsx'), 'ChangesPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/changes/$id',
+    ...search({}),
+    component: lazyRouteComponent(() => import('./pages/changes/change-page.tsx'), 'ChangePage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/compliance',
+    ...search(COMPLIANCE),
+    component: lazyRouteComponent(() => import('./pages/compliance/compliance-page.tsx'), 'CompliancePage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/deliveries',
+    ...search(DELIVERIES),
+    loaderDeps: ({ search }) => search,
+    loader: ({ deps }) => preloadPages(deliveriesAskedFor(valuesOf({ ...SHARED, ...DELIVERIES }, deps))),
+    component: lazyRouteComponent(() => import('./pages/deliveries/deliveries-page.tsx'), 'DeliveriesPage'),
   }),
   createRoute({
     ...at,

@@ -1,5 +1,8 @@
 import { api } from './words/api.ts'
+import { changes } from './words/changes.ts'
 import { charts } from './words/charts.ts'
+import { compliance } from './words/compliance.ts'
+import { deliveries } from './words/deliveries.ts'
 import { domains } from './words/domains.ts'
 import { help } from './words/help.ts'
 import { issue } from './words/issue.ts'
@@ -19,7 +22,10 @@ import { signals } from './words/signals.ts'
  */
 export const english = {
   api,
+  changes,
   charts,
+  compliance,
+  deliveries,
   domains,
   help,
   issue,

@@ -1,5 +1,14 @@
 import { NavLink } from '@mantine/core'
-import { IconActivity, IconAlertTriangle, IconLayoutDashboard, type IconProps, IconWorld } from '@tabler/icons-react'
+import {
+  IconActivity,
+  IconAlertTriangle,
+  IconGitCommit,
+  IconLayoutDashboard,
+  type IconProps,
+  IconSend,
+  IconShieldCheck,
+  IconWorld,
+} from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, type LinkProps, useMatchRoute } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
@@ -30,6 +39,17 @@ export const NAVIGATION: readonly { group: keyof typeof words.shell.groups | nul
       { name: 'signals', to: '/signals', icon: IconActivity, key: 's' },
       { name: 'domains', to: '/domains', icon: IconWorld, key: 'd' },
     ],
+  },
+  {
+    group: 'understand',
+    entries: [
+      { name: 'changes', to: '/changes', icon: IconGitCommit, key: 'c' },
+      { name: 'compliance', to: '/compliance', icon: IconShieldCheck, key: 'p' },
+    ],
+  },
+  {
+    group: 'connect',
+    entries: [{ name: 'deliveries', to: '/deliveries', icon: IconSend, key: 'l' }],
   },
 ]
 

@@ -51,7 +51,6 @@ export const overview = {
   domain: 'Domain',
   noVolume: 'No events in this time range.',
   score: { availability: 'Availability', accuracy: 'Accuracy', compliance: 'Compliance' },
-  changeStatuses: { watching: 'Watching', regressed: 'Regressed', clean: 'Clean', unclear: 'Unclear' },
   noChanges: 'No release or container version was seen yet.',
   allChanges: 'All changes',
   resolved: 'resolved in 30 days',

@@ -1,13 +1,14 @@
-import { Group, Stack, Text } from '@mantine/core'
+import { Anchor, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { Change } from '#client/types.gen'
+import { Link } from '@tanstack/react-router'
 import { Ago } from '../../parts/ago.tsx'
 import { Card } from '../../parts/card.tsx'
 import { Data } from '../../parts/data.tsx'
 import { Money, Num } from '../../parts/numbers.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
-import { type Standing, StatusMark } from '../../parts/status-mark.tsx'
+import { StatusMark } from '../../parts/status-mark.tsx'
 import { words } from '../../words.ts'
+import { STANDING } from '../changes/standing.ts'
 import classes from './overview.module.css'
 import { questions } from './questions.ts'
 
@@ -41,11 +42,6 @@ export function ScoresCard({ project }: { project: string }) {
   )
 }
 
-/** How a verdict on a change is marked. */
-const STANDING: Record<Change['status'], Standing> = {
-  ...{ watching: 'learning', regressed: 'failed', clean: 'resolved', unclear: 'learning' },
-}
-
 /** Releases and container versions, the latest first, with their verdicts. */
 export function ChangesCard({ project }: { project: string }) {
   const query = useQuery(questions.changes(project))
@@ -59,12 +55,14 @@ export function ChangesCard({ project }: { project: string }) {
               <li key={id}>
                 <Group justify="space-between" wrap="nowrap" gap="md">
                   <div>
-                    <Data className={classes.title}>{title}</Data>
+                    <Anchor component={Link} to={`/changes/${id}`} className={classes.title}>
+                      <Data>{title}</Data>
+                    </Anchor>
                     <div className={classes.under}>
                       <Data>{domain}</Data> · <Ago at={occurredAt} />
                     </div>
                   </div>
-                  <StatusMark status={STANDING[status]} word={said.changeStatuses[status]} />
+                  <StatusMark status={STANDING[status]} word={words.changes.statuses[status]} />
                 </Group>
               </li>
             ))}

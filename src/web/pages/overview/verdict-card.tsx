@@ -62,7 +62,7 @@ interface Drawn {
 }
 
 const changesLink = () => (
-  <Button component={Link} to="/" variant="default">
+  <Button component={Link} to="/changes" variant="default">
     {words.overview.whatChanged}
   </Button>
 )

@@ -67,7 +67,7 @@ export function ChangeTable({ changes }: { changes: readonly Change[] }) {
       keyOf={({ id }) => id}
       columns={[
         { head: said.change, cell: ({ title, domain }) => <Data>{`${title} · ${domain}`}</Data> },
-        { head: said.verdict, cell: ({ status }) => words.overview.changeStatuses[status] },
+        { head: said.verdict, cell: ({ status }) => words.changes.statuses[status] },
         { head: said.when, cell: ({ occurredAt }) => <At at={occurredAt} isQuiet /> },
       ]}
     />

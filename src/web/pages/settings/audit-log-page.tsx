@@ -1,7 +1,7 @@
 import { Button, Stack, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { listAuditEntriesInfiniteOptions } from '#client/@tanstack/react-query.gen'
-import { PAGED } from '../../api/paged.ts'
+import { PAGED } from '../../api/pages.ts'
 import { At } from '../../parts/ago.tsx'
 import { Code, Data } from '../../parts/data.tsx'
 import { QueryState } from '../../parts/query-state.tsx'

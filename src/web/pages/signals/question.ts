@@ -1,7 +1,7 @@
 import { listSignalsInfiniteOptions } from '#client/@tanstack/react-query.gen'
 import type { ValuesOf } from '../../address/fields.ts'
 import type { Shared } from '../../address/search.ts'
-import { PAGED } from '../../api/paged.ts'
+import { PAGED } from '../../api/pages.ts'
 import type { SIGNALS } from './address.ts'
 
 const AT_ONCE = 100

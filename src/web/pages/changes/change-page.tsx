@@ -1,0 +1,125 @@
+import { Anchor, Group, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { listIssuesOptions } from '#client/@tanstack/react-query.gen'
+import type { Change } from '#client/types.gen'
+import { Ago, At } from '../../parts/ago.tsx'
+import { Data } from '../../parts/data.tsx'
+import { formatNumber, formatPercent } from '../../parts/format.ts'
+import { Pct } from '../../parts/numbers.tsx'
+import { PageHead } from '../../parts/page-head.tsx'
+import { Gone, QueryState } from '../../parts/query-state.tsx'
+import { SeverityMark } from '../../parts/severity-mark.tsx'
+import { SimpleTable } from '../../parts/simple-table.tsx'
+import { StatusMark } from '../../parts/status-mark.tsx'
+import { words } from '../../words.ts'
+import { changeQuery } from './question.ts'
+import { STANDING } from './standing.ts'
+
+type Finding = Change['findings']['items'][number]
+
+const MINUTE_MS = 60_000
+/** Of events a number is counted, of all else a share. */
+const COUNTED = ['event_lost', 'event_fell', 'event_doubled', 'event_new', 'event_rose']
+
+/** `/changes/{id}`: traffic before and after, what differs most first. */
+export function ChangePage() {
+  const id = useParams({ strict: false }).id ?? ''
+  const query = useQuery(changeQuery(id))
+  const gone = (
+    <>
+      <PageHead title={words.changes.noSuch} />
+      <Gone sentence={words.changes.noSuch}>
+        <Link to="/changes">{words.changes.toList}</Link>
+      </Gone>
+    </>
+  )
+  return (
+    <QueryState query={query} gone={gone}>
+      {(change) => <ChangeDetail change={change} />}
+    </QueryState>
+  )
+}
+
+function ChangeDetail({ change }: { change: Change }) {
+  const { title, domain, occurredAt, windowMinutes, status, findings, source, ref } = change
+  const { before, after } = findings.comparedEvents
+  const said = words.changes
+  return (
+    <>
+      <PageHead title={title} isData />
+      <Stack gap="lg">
+        <div>
+          <Group gap="md">
+            <StatusMark status={STANDING[status]} word={said.statuses[status]} />
+            <Text>{said.sentences[status]}</Text>
+            {status === 'watching' && (
+              <Text component="div">
+                {said.until} <Ago at={occurredAt + windowMinutes * MINUTE_MS} />
+              </Text>
+            )}
+          </Group>
+          <Text c="dimmed" fz="sm" component="div">
+            <Data>{domain}</Data> · <At at={occurredAt} /> · {said.source} <Data>{`${source} ${ref}`}</Data>
+          </Text>
+          <Text c="dimmed" fz="sm">
+            {said.compared(formatNumber(before, 0), formatNumber(after, 0))}
+          </Text>
+        </div>
+        <section>
+          <Title order={2} mb="sm">
+            {said.findings}
+          </Title>
+          {findings.items.length === 0 ? <Text>{said.noFindings}</Text> : <FindingTable findings={findings.items} />}
+        </section>
+        <IssuesOfThatTime change={change} />
+      </Stack>
+    </>
+  )
+}
+
+function FindingTable({ findings }: { findings: readonly Finding[] }) {
+  const said = words.changes
+  const value = (finding: Finding, amount: number) => (
+    <Data>{COUNTED.includes(finding.kind) ? formatNumber(amount, 0) : formatPercent(amount)}</Data>
+  )
+  return (
+    <SimpleTable
+      name={said.findings}
+      rows={findings}
+      keyOf={({ kind, vendor, event, key }) => `${kind} ${vendor} ${event} ${key}`}
+      columns={[
+        { head: said.finding, cell: ({ detail }) => <Data>{detail}</Data> },
+        { head: said.kind, cell: ({ kind }) => said.kinds[kind] },
+        { head: said.harmful, cell: ({ harmful }) => (harmful ? said.harmful : said.harmless) },
+        { head: said.before, isNumber: true, cell: (finding) => value(finding, finding.before) },
+        { head: said.after, isNumber: true, cell: (finding) => value(finding, finding.after) },
+        { head: said.effect, isNumber: true, cell: ({ effect }) => <Pct value={effect} /> },
+      ]}
+    />
+  )
+}
+
+/** Issues of the domain that were seen since the change. */
+function IssuesOfThatTime({ change: { domainId, occurredAt } }: { change: Change }) {
+  const query = useQuery(listIssuesOptions({ query: { domainId: [domainId], since: occurredAt, limit: 20 } }))
+  const opened = query.data?.issues.filter(({ firstSeenAt }) => firstSeenAt >= occurredAt) ?? []
+  if (opened.length === 0) return null
+  return (
+    <section>
+      <Title order={2} mb="sm">
+        {words.changes.issues}
+      </Title>
+      <Stack gap="sm">
+        {opened.map(({ id, title, severity }) => (
+          <Group key={id} gap="sm" wrap="nowrap">
+            <SeverityMark severity={severity} />
+            <Anchor component={Link} to={`/issues/${id}`}>
+              <Data>{title}</Data>
+            </Anchor>
+          </Group>
+        ))}
+      </Stack>
+    </section>
+  )
+}

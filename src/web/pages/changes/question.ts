@@ -1,0 +1,39 @@
+import { listChangesInfiniteOptions } from '#client/@tanstack/react-query.gen'
+import { listChanges } from '#client/sdk.gen'
+import type { Change } from '#client/types.gen'
+import type { ValuesOf } from '../../address/fields.ts'
+import type { Shared } from '../../address/search.ts'
+import { PAGED } from '../../api/pages.ts'
+import { Refusal } from '../../api/refusal.ts'
+import { words } from '../../words.ts'
+import type { CHANGES } from './address.ts'
+
+const AT_ONCE = 50
+const MOST = 200
+
+/** The question that the list asks. */
+export function changesAskedFor({ domainId, status, project }: ValuesOf<typeof CHANGES & Shared>) {
+  const query = {
+    limit: AT_ONCE,
+    ...(domainId && { domainId }),
+    ...(status && { status }),
+    ...(project && { projectId: project }),
+  }
+  return { ...listChangesInfiniteOptions({ query }), ...PAGED }
+}
+
+/** One change. The API has them in its list only, so the list is read until it comes; 404 when it does not. */
+export const changeQuery = (id: string) => ({
+  queryKey: [{ _id: 'listChanges', one: id }],
+  async queryFn({ signal }: { signal: AbortSignal }): Promise<Change> {
+    let cursor: string | null = null
+    do {
+      const query: { limit: number; cursor?: string } = { limit: MOST, ...(cursor && { cursor }) }
+      const { data } = await listChanges({ query, signal, throwOnError: true })
+      const found = data.changes.find((change) => change.id === id)
+      if (found) return found
+      cursor = data.nextCursor
+    } while (cursor !== null)
+    throw new Refusal(words.changes.noSuch, 404, null)
+  },
+})

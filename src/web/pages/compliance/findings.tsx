@@ -1,0 +1,140 @@
+import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
+import type { InfiniteData } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { decideFinding } from '#client/sdk.gen'
+import type { ComplianceFinding, ComplianceFindingList } from '#client/types.gen'
+import { act } from '../../api/act.ts'
+import { useMay } from '../../api/who.ts'
+import { Ago } from '../../parts/ago.tsx'
+import { Code, Data } from '../../parts/data.tsx'
+import { formatNumber } from '../../parts/format.ts'
+import { type AnyQuery, QueryState } from '../../parts/query-state.tsx'
+import type { Pages } from '../../parts/virtual-table.tsx'
+import { words } from '../../words.ts'
+import classes from './findings.module.css'
+
+type Action = ComplianceFinding['action']
+type Answer = InfiniteData<ComplianceFindingList>
+
+interface FindingsProps {
+  title: string
+  query: AnyQuery<Answer> & Pick<Pages, 'hasNextPage' | 'fetchNextPage'>
+  /** What stands for no finding. */
+  none: ReactNode
+}
+
+/** Findings of one kind, as cards: what, where, how often, and what to do. */
+export function Findings({ title, query, none }: FindingsProps) {
+  return (
+    <section>
+      <Title order={2} mb="md">
+        {title}
+      </Title>
+      <QueryState query={query} isEmpty={({ pages }) => pages[0]?.findings.length === 0} empty={none}>
+        {({ pages }) => (
+          <Stack gap="md">
+            <ul className={classes.list} aria-label={words.compliance.findings}>
+              {pages
+                .flatMap(({ findings }) => findings)
+                .map((finding) => (
+                  <li key={`${finding.vendor} ${finding.key} ${finding.kind}`}>
+                    <Finding finding={finding} />
+                  </li>
+                ))}
+            </ul>
+            {query.hasNextPage && (
+              <Button variant="default" w="fit-content" onClick={() => void query.fetchNextPage()}>
+                {words.compliance.more}
+              </Button>
+            )}
+          </Stack>
+        )}
+      </QueryState>
+    </section>
+  )
+}
+
+function kindOf(kind: string): string {
+  const known: Readonly<Record<string, string>> = words.compliance.kinds
+  return known[kind] ?? words.compliance.own(kind)
+}
+
+function Where({ name }: { name: string }) {
+  const fields: Readonly<Record<string, string>> = words.compliance.fields
+  const field = fields[name]
+  return field === undefined ? <Code>{name}</Code> : field
+}
+
+function Finding({ finding }: { finding: ComplianceFinding }) {
+  const { vendor, key, kind, count, example, firstSeenAt, lastSeenAt, action, note, issueId } = finding
+  const may = useMay('member')
+  const said = words.compliance
+  return (
+    <Paper>
+      <Group justify="space-between" align="flex-start" gap="md">
+        <Stack gap={4} flex="1 1 320px" miw={0}>
+          <Text fw={600} component="h3">
+            {kindOf(kind)} {said.inKey} <Where name={key} /> · <Data>{vendor}</Data> ·{' '}
+            {said.times(formatNumber(count, 0))}
+          </Text>
+          <Text component="div" fz="sm">
+            {said.example} <Code>{example}</Code>
+          </Text>
+          <Text component="div" fz="xs" c="dimmed">
+            {said.firstSeen} <Ago at={firstSeenAt} /> · {said.lastSeen} <Ago at={lastSeenAt} /> · {said.actions[action]}
+          </Text>
+          {note && (
+            <Text fz="sm">
+              {said.note} <Data>{note}</Data>
+            </Text>
+          )}
+        </Stack>
+        <Group gap="sm">
+          {issueId && (
+            <Button component={Link} to={`/issues/${issueId}`} variant="default">
+              {said.openIssue}
+            </Button>
+          )}
+          {may && <Acts finding={finding} />}
+        </Group>
+      </Group>
+    </Paper>
+  )
+}
+
+function Acts({ finding }: { finding: ComplianceFinding }) {
+  const said = words.compliance
+  const what = `${kindOf(finding.kind)} ${said.inKey} ${finding.key}, ${finding.vendor}`
+  const names = { file: said.file, ignore: said.ignore, watch: said.watch }
+  return (['file', 'ignore', 'watch'] as const)
+    .filter((action) => action !== finding.action && !(action === 'file' && finding.issueId))
+    .map((action) => (
+      <Button key={action} variant="default" aria-description={what} onClick={() => void decide(finding, action)}>
+        {names[action]}
+      </Button>
+    ))
+}
+
+/** Decides on a finding; on screen at once, with a way back from what opens nothing. */
+async function decide(finding: ComplianceFinding, action: Action): Promise<void> {
+  const { vendor, key, kind } = finding
+  const said = words.compliance
+  const texts = { file: said.filed, ignore: said.ignored, watch: said.watched }
+  const change = (one: ComplianceFinding) =>
+    one.vendor === vendor && one.key === key && one.kind === kind ? { ...one, action } : one
+  const changes = ['listPersonalData', 'listConsentFindings'].map((_id) => ({
+    of: [{ _id }],
+    to: (answer: Answer) => ({
+      ...answer,
+      pages: answer.pages.map((page) => ({ ...page, findings: page.findings.map(change) })),
+    }),
+  }))
+  await act({
+    send: () => decideFinding({ body: { vendor, key, kind, action }, throwOnError: true }),
+    changes,
+    asksAgain: [[{ _id: 'listIssues' }], [{ _id: 'getScores' }]],
+    say: texts[action],
+    ...(action === 'file' ? {} : { undo: () => void decide({ ...finding, action }, finding.action) }),
+  })
+}

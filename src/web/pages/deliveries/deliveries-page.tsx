@@ -1,0 +1,162 @@
+import { Anchor, Button, Stack, Text } from '@mantine/core'
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { replayDelivery } from '#client/sdk.gen'
+import type { Delivery } from '#client/types.gen'
+import { SHARED } from '../../address/search.ts'
+import { useValues } from '../../address/use-search.ts'
+import { act } from '../../api/act.ts'
+import { useMay } from '../../api/who.ts'
+import { Ago } from '../../parts/ago.tsx'
+import { Data } from '../../parts/data.tsx'
+import { FilterBar } from '../../parts/filter-bar.tsx'
+import { MayLine } from '../../parts/may.tsx'
+import { Num } from '../../parts/numbers.tsx'
+import { PageHead } from '../../parts/page-head.tsx'
+import { QueryState } from '../../parts/query-state.tsx'
+import { type Standing, StatusMark } from '../../parts/status-mark.tsx'
+import { type Column, VirtualTable } from '../../parts/virtual-table.tsx'
+import { words } from '../../words.ts'
+import { DELIVERIES } from './address.ts'
+import { Inbox } from './inbox.tsx'
+import { deliveriesAskedFor } from './question.ts'
+
+/** How a standing is marked. */
+const STANDING: Record<Delivery['status'], Standing> = {
+  ...{ pending: 'learning', sending: 'learning', delivered: 'resolved', failed: 'failed', withdrawn: 'muted' },
+}
+
+/** `/deliveries`: the log of what was sent. */
+export function DeliveriesPage() {
+  const [values] = useValues({ ...DELIVERIES, ...SHARED })
+  const query = useInfiniteQuery({ ...deliveriesAskedFor(values), placeholderData: keepPreviousData })
+  const columns = useColumns()
+  const said = words.deliveries
+  const isFiltered = [values.status, values.issueId, values.project].some(Boolean)
+  return (
+    <>
+      <PageHead title={words.shell.pages.deliveries} />
+      <MayLine needs="member" what={said.what} />
+      <FilterBar
+        fields={DELIVERIES}
+        filters={[
+          {
+            ...{ is: 'one', name: 'status', label: said.status },
+            options: [
+              { value: '', label: words.parts.any },
+              ...Object.entries(said.statuses).map(([value, label]) => ({ value, label })),
+            ],
+          },
+          { is: 'chip', name: 'issueId', label: said.issue, options: [] },
+        ]}
+      />
+      <QueryState
+        query={query}
+        isEmpty={({ pages }) => pages[0]?.deliveries.length === 0}
+        empty={isFiltered ? <Text>{words.parts.noneMatch}</Text> : <NothingSent />}
+      >
+        {({ pages }) => (
+          <VirtualTable
+            name={words.shell.pages.deliveries}
+            rows={pages.flatMap(({ deliveries }) => deliveries)}
+            columns={columns}
+            idOf={({ id }) => id}
+            pages={query}
+          />
+        )}
+      </QueryState>
+      <Inbox />
+    </>
+  )
+}
+
+function NothingSent() {
+  return (
+    <Stack align="flex-start">
+      <Text>{words.deliveries.none}</Text>
+    </Stack>
+  )
+}
+
+function useColumns(): Column<Delivery>[] {
+  const may = useMay('member')
+  const said = words.deliveries
+  return [
+    {
+      ...{ id: 'status', head: said.status, width: '130px' },
+      cell: ({ status }) => <StatusMark status={STANDING[status]} word={said.statuses[status]} />,
+    },
+    { id: 'what', head: said.transition, cell: (delivery) => <What delivery={delivery} /> },
+    {
+      ...{ id: 'channel', head: said.channel, width: '220px', hideBelow: 768 },
+      cell: ({ channel }) => (
+        <div>
+          {said.channels[channel.type]}
+          <div className="under">
+            <Data>{channel.target}</Data>
+          </div>
+        </div>
+      ),
+    },
+    {
+      ...{ id: 'attempts', head: said.attempts, width: '90px', isFigure: true, hideBelow: 1200 },
+      cell: ({ attempts }) => <Num value={attempts} />,
+    },
+    {
+      ...{ id: 'when', head: said.when, width: '120px', hideBelow: 768 },
+      cell: ({ createdAt }) => <Ago at={createdAt} isQuiet />,
+    },
+    {
+      ...{ id: 'acts', head: words.settings.actions, isHeadHidden: true, width: '100px' },
+      cell: (delivery) => may && <Replay delivery={delivery} />,
+    },
+  ]
+}
+
+function What({ delivery: { transition, issueId, lastError, dueAt, status } }: { delivery: Delivery }) {
+  const said = words.deliveries
+  return (
+    <div>
+      {issueId === null ? (
+        said.transitions[transition]
+      ) : (
+        <Anchor component={Link} to={`/issues/${issueId}`} c="inherit">
+          {said.transitions[transition]}
+        </Anchor>
+      )}
+      {lastError !== null && status !== 'delivered' && (
+        <div className="under">
+          <Data>{lastError}</Data>
+          {status === 'pending' && dueAt !== null && (
+            <>
+              {' · '}
+              {said.next} <Ago at={dueAt} isQuiet />
+            </>
+          )}
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** What has an end can be sent again: the same message under the same id. */
+function Replay({ delivery: { id, status, transition } }: { delivery: Delivery }) {
+  const said = words.deliveries
+  if (status !== 'failed' && status !== 'delivered') return null
+  const replay = () =>
+    act({
+      send: () => replayDelivery({ path: { id }, throwOnError: true }),
+      asksAgain: [[{ _id: 'listDeliveries' }]],
+      say: said.replayed,
+    })
+  return (
+    <Button
+      size="compact-sm"
+      variant="default"
+      aria-description={said.transitions[transition]}
+      onClick={() => void replay()}
+    >
+      {said.replay}
+    </Button>
+  )
+}

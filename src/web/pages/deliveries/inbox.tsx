@@ -1,0 +1,55 @@
+import { Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { At } from '../../parts/ago.tsx'
+import { Card } from '../../parts/card.tsx'
+import { Data } from '../../parts/data.tsx'
+import { words } from '../../words.ts'
+import classes from './inbox.module.css'
+
+/** A message that the demo's mail server or webhook receiver got. */
+interface Message {
+  id: string
+  at: number
+  via: string
+  title: string
+  text: string
+}
+
+/** Null where there is no demo. */
+const inboxQuery = {
+  queryKey: [{ _id: 'demoInbox' }],
+  async queryFn(): Promise<readonly Message[] | null> {
+    const response = await fetch('/demo/inbox', { headers: { accept: 'application/json' } })
+    return response.ok ? (await response.json()).messages : null
+  },
+}
+
+/** What the demo delivered. */
+export function Inbox() {
+  const { data } = useQuery(inboxQuery)
+  const said = words.deliveries
+  if (!data) return null
+  return (
+    <div className={classes.inbox}>
+      <Card title={said.inbox}>
+        <Text c="dimmed" mb="md">
+          {said.inboxHint}
+        </Text>
+        {data.length === 0 && <Text>{said.noMessages}</Text>}
+        <Stack gap="sm">
+          {data.map(({ id, at, via, title, text }) => (
+            <details key={id}>
+              <summary>
+                <At at={at} isQuiet /> <Data>{via}</Data> <Data>{title}</Data>
+              </summary>
+              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: whoever scrolls with the keyboard needs the focus in the box */}
+              <pre className={classes.text} tabIndex={0} translate="no">
+                {text}
+              </pre>
+            </details>
+          ))}
+        </Stack>
+      </Card>
+    </div>
+  )
+}
