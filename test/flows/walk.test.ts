@@ -36,6 +36,7 @@ const PAGES: Record<string, string> = {
   '/tags': `<button id=pay onclick="setTimeout(() => tag('purchase'), 900)">Pay</button><button id=other onclick="tag('other')">Other</button>
     <input id=pw aria-label=Password><script>tag = (name) =>
       navigator.sendBeacon('https://www.google-analytics.com/g/collect?v=2&tid=G-TEST123&en=' + name + '&ep.typed=' + pw.value)</script>`,
+  '/log-in': `<title>Log in</title><button onclick="said='in'">Log in</button><script>said=''</script>`,
   '/onetrust': `<div id=onetrust-banner-sdk><button id=onetrust-accept-btn-handler onclick="said='yes';parentNode.remove()">Fine</button></div><script>said=''</script>`,
 }
 
@@ -157,6 +158,11 @@ test.each([
   },
   60_000,
 )
+
+test('a page that is called what its button is called is not meant', async () => {
+  const { error } = await walked([open('/log-in'), click('aria/Log in')])
+  expect([error, await said()]).toEqual([null, 'in'])
+}, 60_000)
 
 test('the time of a run ends it', async () => {
   const { steps, error } = await walked([open(), { type: 'waitForExpression', expression: 'false', timeout: 30_000 }], {

@@ -5,6 +5,8 @@ export function visibleAmong(first: Element, ...others: Element[]): number[] {
   const elements = [first, ...others]
   const parentOf = (node: Node) => node.parentNode ?? (node as ShadowRoot).host ?? null
   const isVisible = (element: Element) => {
+    // The page itself has a name too: its title.
+    if (element.nodeType !== Node.ELEMENT_NODE) return false
     if (!element.isConnected || !element.checkVisibility({ visibilityProperty: true })) return false
     const { width, height } = element.getBoundingClientRect()
     return width > 0 && height > 0
