@@ -8,6 +8,8 @@ import { OTHER_PAGES, trapSite } from './trap-site.ts'
 
 const PRODUCTS = 280
 const MIB = 2 ** 20
+/** A browser that kept what 300 pages leave behind would have 600 and more; the first 100 of them take 430. */
+const MOST_MIB = 520
 
 const site = trapSite(PRODUCTS)
 const world = await testApp({ chromium: await installedChromium(), outboundAllow: '127.0.0.1' })
@@ -18,8 +20,6 @@ afterAll(async () => {
 
 /** The process that drives the browser, which leads the group of all of the browser's processes. */
 const runnerOf = () => startedBy(process.pid).find((pid) => commandOf(pid).includes('\0browse\0')) ?? 0
-
-const medianOf = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
 
 async function pagesOf(id: string): Promise<AuditPage[]> {
   const pages: AuditPage[] = []
@@ -35,23 +35,16 @@ async function pagesOf(id: string): Promise<AuditPage[]> {
 test('of 300 pages with traps every one is seen once, and memory does not grow with them', async () => {
   const input = { name: 'Large', startUrls: [`${site.origin}/`], maxPages: 400, delayMs: 0, settleMs: 50 }
   const { id } = (await world.call('POST', '/v1/audits', { body: input })).body
-  // By the number of pages, so that those that take long count no more than others.
-  const mib = new Map<number, number>()
   let runner = 0
+  let mostMib = 0
   const timer = setInterval(() => {
     runner ||= runnerOf()
-    if (runner > 0) mib.set(site.asked.size, Math.round(memoryOf(runner) / MIB))
+    if (runner > 0) mostMib = Math.max(mostMib, Math.round(memoryOf(runner) / MIB))
   }, 500)
   await world.app.idle()
   clearInterval(timer)
-  const [early, late] = [
-    [60, 160],
-    [170, 270],
-  ].map(([from = 0, to = 0]) =>
-    medianOf([...mib].flatMap(([pages, size]) => (pages > from && pages <= to ? size : []))),
-  )
-  console.log(`${early} MiB at 60 to 160 pages, ${late} MiB at 170 to 270`)
-  expect(late ?? Number.NaN).toBeLessThan((early ?? 0) * 1.2)
+  console.log(`at most ${mostMib} MiB`)
+  expect(mostMib).toBeWithin(1, MOST_MIB)
 
   const audit = (await world.call('GET', `/v1/audits/${id}`)).body
   expect(audit).toMatchObject({ status: 'finished', error: null })
@@ -66,4 +59,4 @@ test('of 300 pages with traps every one is seen once, and memory does not grow w
   expect(Object.fromEntries(others.map(({ path, status, error }) => [path, [status, error !== null]]))).toEqual(
     OTHER_PAGES,
   )
-}, 300_000)
+}, 600_000)
