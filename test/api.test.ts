@@ -274,12 +274,11 @@ describe('what needs no credential', () => {
     const page = await (await fetch(`${server.url}/`)).text()
     expect(page.match(/(?:src|href)="https?:/g)).toBeNull()
     const named = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path)
-    expect(named.map((path) => path.replace(/^.*\./, '')).sort()).toEqual(['css', 'js'])
+    expect(new Set(named.map((path) => path.replace(/^.*\./, '')))).toEqual(new Set(['css', 'js']))
     for (const path of named) {
       const file = await fetch(server.url + path)
       expect([file.status, file.headers.get('content-encoding')]).toEqual([200, 'br'])
       expect(file.headers.get('cache-control')).toContain('immutable')
-      if (path.endsWith('.js')) expect(await file.text()).toContain('/v1/whoami')
     }
   })
 })
