@@ -1,4 +1,4 @@
-import { Anchor, NativeSelect, NumberInput } from '@mantine/core'
+import { Anchor, NativeSelect, NumberInput, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import type { Signal } from '#client/types.gen'
@@ -95,16 +95,15 @@ function Name({ signal: { vendor, event, domain, explainedBy, issueId } }: { sig
       )}
       <div className="under">
         <Data>{domain}</Data>
-        {explainedBy && (
-          <>
-            {' · '}
-            {words.signals.explained}{' '}
-            <Anchor component={Link} to={`/issues/${explainedBy.issueId}`} fz="xs">
-              <Data>{explainedBy.title}</Data>
-            </Anchor>
-          </>
-        )}
       </div>
+      {explainedBy && (
+        <Text fz="xs" c="dimmed" lineClamp={1} component="div" title={explainedBy.title}>
+          {words.signals.explained}{' '}
+          <Anchor component={Link} to={`/issues/${explainedBy.issueId}`} fz="xs">
+            <Data>{explainedBy.title}</Data>
+          </Anchor>
+        </Text>
+      )}
     </div>
   )
 }

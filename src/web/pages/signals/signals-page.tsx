@@ -2,6 +2,7 @@ import { Button, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { listDomainsOptions } from '#client/@tanstack/react-query.gen'
+import type { Signal } from '#client/types.gen'
 import { SHARED } from '../../address/search.ts'
 import { useValues } from '../../address/use-search.ts'
 import { useMay } from '../../api/who.ts'
@@ -40,7 +41,7 @@ export function SignalsPage() {
         {({ pages }) => (
           <VirtualTable
             name={words.shell.pages.signals}
-            rows={pages.flatMap(({ signals }) => signals)}
+            rows={worstFirst(pages.flatMap(({ signals }) => signals))}
             columns={columns}
             idOf={({ domainId, vendor, event }) => `${domainId} ${vendor} ${event}`}
             pages={query}
@@ -51,6 +52,9 @@ export function SignalsPage() {
     </>
   )
 }
+
+const worstFirst = (signals: readonly Signal[]) =>
+  signals.toSorted((a, b) => STATES.indexOf(a.state) - STATES.indexOf(b.state))
 
 function Filters() {
   const { data } = useQuery(listDomainsOptions({ query: { limit: 200 } }))
