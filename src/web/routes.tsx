@@ -18,6 +18,8 @@ import { COMPLIANCE } from './pages/compliance/address.ts'
 import { DELIVERIES } from './pages/deliveries/address.ts'
 import { deliveriesAskedFor } from './pages/deliveries/question.ts'
 import { DOMAINS } from './pages/domains/address.ts'
+import { DICTIONARY, EXPLORE, JOURNEYS } from './pages/explore/address.ts'
+import { askedOf, questions as explore } from './pages/explore/questions.ts'
 import { ISSUES } from './pages/issues/address.ts'
 import { issuesAskedFor } from './pages/issues/question.ts'
 import { preloadOverview } from './pages/overview/questions.ts'
@@ -165,6 +167,38 @@ const pages = [
     path: '/domains/$id/settings',
     ...search({}),
     component: lazyRouteComponent(() => import('./pages/domain/settings-page.tsx'), 'DomainSettingsPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/explore/dictionary',
+    ...search(DICTIONARY),
+    loaderDeps: ({ search }) => askedOf(search),
+    loader: ({ deps }) => preload(explore.dictionary(deps)),
+    component: lazyRouteComponent(() => import('./pages/explore/dictionary-page.tsx'), 'DictionaryPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/explore/journeys',
+    ...search(JOURNEYS),
+    loaderDeps: ({ search }) => askedOf(search),
+    loader: ({ deps }) => preload(explore.flows(deps)),
+    component: lazyRouteComponent(() => import('./pages/explore/journeys-page.tsx'), 'JourneysPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/explore/performance',
+    ...search(EXPLORE),
+    loaderDeps: ({ search }) => askedOf(search),
+    loader: ({ deps }) => preload(explore.performance(deps)),
+    component: lazyRouteComponent(() => import('./pages/explore/performance-page.tsx'), 'PerformancePage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/explore/execution',
+    ...search(EXPLORE),
+    loaderDeps: ({ search }) => askedOf(search),
+    loader: ({ deps }) => preload(explore.execution(deps)),
+    component: lazyRouteComponent(() => import('./pages/explore/execution-page.tsx'), 'ExecutionPage'),
   }),
   createRoute({
     ...at,

@@ -4,6 +4,7 @@ import { charts } from './words/charts.ts'
 import { compliance } from './words/compliance.ts'
 import { deliveries } from './words/deliveries.ts'
 import { domains } from './words/domains.ts'
+import { explore } from './words/explore.ts'
 import { help } from './words/help.ts'
 import { issue } from './words/issue.ts'
 import { issues } from './words/issues.ts'
@@ -27,6 +28,7 @@ export const english = {
   compliance,
   deliveries,
   domains,
+  explore,
   help,
   issue,
   issues,

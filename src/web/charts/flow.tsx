@@ -22,6 +22,12 @@ import { ChartFrame, type ChartProps, type ChartTable } from './frame.tsx'
 const NARROW_PX = 720
 const HEIGHT_PX = 360
 const TWO_LINES_PX = 30
+/** Room for the labels of the last column, and so for those of the others. */
+const LABEL_PX = 220
+/** A node and the distance of its label. */
+const AWAY_PX = 28
+/** Room for the figures behind a name. */
+const FIGURES_PX = 84
 
 interface FlowProps extends ChartProps {
   flows: Flows
@@ -69,12 +75,11 @@ interface DrawingProps {
 }
 
 function Drawing({ graph, all, width, height, chosenId, press, summary }: DrawingProps) {
-  const placed = useMemo(() => layOutFlow(graph, width, height), [graph, width, height])
+  const placed = useMemo(() => layOutFlow(graph, width - LABEL_PX, height), [graph, width, height])
   const [focused, focus] = useState<string | null>(null)
   const group = useRef<SVGSVGElement>(null)
   const stop = placed.nodes.some(({ id }) => id === focused) ? focused : placed.nodes[0]?.id
-  const last = Math.max(0, ...placed.nodes.map(({ step }) => step))
-  const roomPx = width / Math.max(1, last) - 40
+  const columns = 1 + Math.max(0, ...placed.nodes.map(({ step }) => step))
   const onKeyDown = (event: KeyboardEvent<SVGGElement>, node: FlowNode) => {
     if (event.key === 'Enter' || event.key === ' ') press(node)
     else {
@@ -119,25 +124,32 @@ function Drawing({ graph, all, width, height, chosenId, press, summary }: Drawin
       ))}
       <g aria-hidden className={classes.labels}>
         {placed.nodes.map((node) => (
-          <NodeLabel key={node.id} node={node} all={all} roomPx={roomPx} isLast={node.step > 0 && node.step === last} />
+          <NodeLabel
+            key={node.id}
+            node={node}
+            all={all}
+            roomPx={(width - LABEL_PX) / Math.max(1, columns - 1) - AWAY_PX}
+          />
         ))}
       </g>
     </svg>
   )
 }
 
-/** The label of a node: beside it at the right, in the last column at the left. */
-function NodeLabel({ node, all, roomPx, isLast }: { node: PlacedNode; all: number; roomPx: number; isLast: boolean }) {
+/** The label of a node, at its right. */
+function NodeLabel({ node, all, roomPx }: { node: PlacedNode; all: number; roomPx: number }) {
   const { x, y, width, height } = node
   const name = nodeName(node)
-  const side = isLast ? { x: x - 6, textAnchor: 'end' as const } : { x: x + width + 6, textAnchor: 'start' as const }
+  const left = x + width + 6
   const middle = y + height / 2
   // Low nodes lie close: their labels have one line.
   const isLow = height < TWO_LINES_PX
   return (
-    <text {...side} y={isLow ? middle + 4 : middle - 2} className={classes.name}>
-      <tspan {...(node.kind === 'page' ? DATA : {})}>{node.kind === 'page' ? shortPath(name, roomPx) : name}</tspan>
-      <tspan {...(isLow ? { dx: 8 } : { x: side.x, dy: 15 })} className={classes.count} {...DATA}>
+    <text x={left} y={isLow ? middle + 4 : middle - 2} className={classes.name}>
+      <tspan {...(node.kind === 'page' ? DATA : {})}>
+        {node.kind === 'page' ? shortPath(name, Math.min(roomPx, LABEL_PX) - (isLow ? FIGURES_PX : 0)) : name}
+      </tspan>
+      <tspan {...(isLow ? { dx: 8 } : { x: left, dy: 15 })} className={classes.count} {...DATA}>
         {`${formatNumber(node.sessions)} · ${shareOf(node.sessions, all)}`}
       </tspan>
     </text>

@@ -99,6 +99,10 @@ export function formatDuration(ms: number): string {
   return rest === 0 ? whole : `${whole} ${rest}\u00a0${smallName}`
 }
 
+/** How long a time range is: `24 h`, `3 d`. */
+export const formatHours = (hours: number): string =>
+  hours <= 48 ? `${formatNumber(hours)}\u00a0h` : `${formatNumber(hours / 24, 1)}\u00a0d`
+
 /** The one unit of how long ago something is: `38 min`, `2 h`, `6 d`. */
 export function formatAge(ms: number): string {
   const [unit, name] = ms < HOUR ? [MINUTE, 'min'] : ms < DAY ? [HOUR, 'h'] : ([DAY, 'd'] as const)

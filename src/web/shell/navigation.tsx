@@ -2,6 +2,7 @@ import { NavLink } from '@mantine/core'
 import {
   IconActivity,
   IconAlertTriangle,
+  IconCompass,
   IconGitCommit,
   IconLayoutDashboard,
   type IconProps,
@@ -10,7 +11,7 @@ import {
   IconWorld,
 } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { Link, type LinkProps, useMatchRoute } from '@tanstack/react-router'
+import { Link, type LinkProps, useLocation, useMatchRoute } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
 import { listIssuesOptions } from '#client/@tanstack/react-query.gen'
 import { words } from '../words.ts'
@@ -22,6 +23,8 @@ interface Entry {
   icon: ComponentType<IconProps>
   /** After `g`. */
   key: string
+  /** Where the addresses of all its pages begin; those below `to` unless told. */
+  under?: string
 }
 
 /** The pages that one goes to, by group, in the order of the navigation. */
@@ -43,6 +46,7 @@ export const NAVIGATION: readonly { group: keyof typeof words.shell.groups | nul
   {
     group: 'understand',
     entries: [
+      { name: 'explore', to: '/explore/dictionary', under: '/explore', icon: IconCompass, key: 'e' },
       { name: 'changes', to: '/changes', icon: IconGitCommit, key: 'c' },
       { name: 'compliance', to: '/compliance', icon: IconShieldCheck, key: 'p' },
     ],
@@ -71,7 +75,7 @@ export function Navigation({ onGo }: { onGo?: () => void }) {
 }
 
 function PageLink({
-  entry: { name, to, icon: Icon },
+  entry: { name, to, under, icon: Icon },
   count,
   onGo,
 }: {
@@ -79,7 +83,9 @@ function PageLink({
   count: number
   onGo?: () => void
 }) {
-  const isHere = useMatchRoute()({ to, fuzzy: to !== '/' }) !== false
+  const path = useLocation({ select: ({ pathname }) => pathname })
+  const isBelow = useMatchRoute()({ to, fuzzy: to !== '/' }) !== false
+  const isHere = under === undefined ? isBelow : path.startsWith(`${under}/`)
   const label = words.shell.pages[name]
   return (
     <NavLink

@@ -1,0 +1,95 @@
+import { Button, NativeSelect, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { type LinkProps, useLocation } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { listDomainsOptions } from '#client/@tanstack/react-query.gen'
+import { useShared, useValues } from '../../address/use-search.ts'
+import { FRESH } from '../../api/queries.ts'
+import { PageHead } from '../../parts/page-head.tsx'
+import { SubLinks } from '../../parts/sub-links.tsx'
+import { words } from '../../words.ts'
+import { EXPLORE } from './address.ts'
+import classes from './explore.module.css'
+
+type PageName = keyof typeof words.explore.pages
+
+/** The pages of Explore in the order of their links. */
+const PAGES: readonly { name: PageName; to: NonNullable<LinkProps['to']> }[] = [
+  { name: 'dictionary', to: '/explore/dictionary' },
+  { name: 'journeys', to: '/explore/journeys' },
+  { name: 'performance', to: '/explore/performance' },
+  { name: 'execution', to: '/explore/execution' },
+]
+
+/** As many domains as one answer has. */
+const MOST = 200
+
+/** The head of a page of Explore: its name, the links to the others, and what it is narrowed to. */
+export function ExploreHead({ name, children }: { name: PageName; children?: ReactNode }) {
+  const here = useLocation({ select: ({ pathname }) => pathname })
+  const [{ to: end }] = useShared()
+  const [{ domainId }] = useValues(EXPLORE)
+  return (
+    <>
+      <PageHead title={words.explore.pages[name]} />
+      <SubLinks
+        name={words.explore.nav}
+        links={PAGES.map((page) => ({
+          key: page.name,
+          label: words.explore.pages[page.name],
+          isHere: here === page.to,
+          // The others are about the same domain.
+          link: { to: page.to, search: (domainId ? { domainId } : {}) as never },
+        }))}
+      />
+      <div className={classes.filters}>
+        {children}
+        <DomainField />
+      </div>
+      {end !== null && end < Date.now() && (
+        <Text c="dimmed" fz="sm" mb="md">
+          {words.explore.untilNow}
+        </Text>
+      )}
+    </>
+  )
+}
+
+function DomainField() {
+  const [{ domainId }, set] = useValues(EXPLORE)
+  const [{ project }] = useShared()
+  const query = { limit: MOST, ...(project && { projectId: project }) }
+  const { data } = useQuery({ ...listDomainsOptions({ query }), staleTime: FRESH.insight })
+  const domains = (data?.domains ?? []).map(({ id, name }) => ({ value: id, label: name }))
+  return (
+    <NativeSelect
+      label={words.explore.domain}
+      value={domainId}
+      onChange={({ currentTarget }) => set({ domainId: currentTarget.value })}
+      data={[{ value: '', label: words.explore.allDomains }, ...domains]}
+    />
+  )
+}
+
+/** Nothing in this time: a longer one may have something. */
+export function NothingArrived({ sentence = words.explore.nothing }: { sentence?: string }) {
+  const [{ range, from, to }, setShared] = useShared()
+  const isLongest = range === '30d' && from === null && to === null
+  return (
+    <Stack gap="sm" align="flex-start">
+      <Text>{sentence}</Text>
+      {!isLongest && (
+        <Button variant="default" onClick={() => setShared({ range: '30d', from: null, to: null })}>
+          {words.explore.longer}
+        </Button>
+      )}
+    </Stack>
+  )
+}
+
+/** What the address of a page of Explore asks for. */
+export function useAsked() {
+  const [{ project, range, from }] = useShared()
+  const [{ domainId }] = useValues(EXPLORE)
+  return { project, range, from, domainId }
+}

@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'bun:test'
+import { eventsByVendor, type FlatRow, findKeys } from './dictionary.ts'
+import { ways } from './ways.ts'
+
+const row = (vendor: string, event: string, key: string, more: Partial<FlatRow> = {}): FlatRow => ({
+  ...{ domain: 'a.example', vendor, event, key, count: 1, values: [], lastSeen: null },
+  ...more,
+})
+
+describe('the dictionary', () => {
+  const rows = [
+    row('GA', 'purchase', 'value', { lastSeen: 5, count: 3 }),
+    row('GA', 'purchase', 'value', { domain: 'b.example', lastSeen: 7 }),
+    row('GA', 'purchase', 'cu', { values: [{ value: 'EUR', count: 1 }], count: 9 }),
+    row('GA', 'add', 'id'),
+    row('Pixel', 'View', 'dl'),
+  ]
+
+  test('lists events by vendor and name; what several domains have is one', () => {
+    expect([...eventsByVendor(rows)]).toEqual([
+      [
+        'GA',
+        [
+          { event: 'add', keys: 1, lastSeen: null },
+          { event: 'purchase', keys: 2, lastSeen: 7 },
+        ],
+      ],
+      ['Pixel', [{ event: 'View', keys: 1, lastSeen: null }]],
+    ])
+  })
+
+  test.each<[string, string[]]>([
+    ['VALUE', ['value', 'value']],
+    ['eur', ['cu']],
+    [' purch', ['cu', 'value', 'value']],
+    ['pixel', ['dl']],
+    ['nothing', []],
+  ])('finds %p', (text, keys) => expect(findKeys(rows, text).map(({ key }) => key)).toEqual(keys))
+})
+
+test('ways are the links with those who left, the most taken first', () => {
+  const node = (path: string, sessions: number) => ({ path, sessions, vendors: [] })
+  const flows = {
+    sessionsSampled: 10,
+    steps: [
+      { index: 0, nodes: [node('/', 10)] },
+      { index: 1, nodes: [node('/a', 3), node('/b', 1)] },
+    ],
+    links: [
+      { fromStep: 0, fromPath: '/', toPath: '/b', sessions: 1 },
+      { fromStep: 0, fromPath: '/', toPath: '/a', sessions: 3 },
+    ],
+  }
+  expect(ways(flows)).toEqual([
+    { step: 0, from: '/', to: null, sessions: 6, share: 0.6 },
+    { step: 0, from: '/', to: '/a', sessions: 3, share: 0.3 },
+    { step: 0, from: '/', to: '/b', sessions: 1, share: 0.1 },
+  ])
+})

@@ -1,0 +1,148 @@
+import { ActionIcon, Group, Paper, Text, Title } from '@mantine/core'
+import { IconX } from '@tabler/icons-react'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import type { SessionFlows } from '#client/types.gen'
+import { useValues } from '../../address/use-search.ts'
+import { Flow } from '../../charts/flow.tsx'
+import { Code, Data } from '../../parts/data.tsx'
+import { formatHours, formatNumber, formatPercent } from '../../parts/format.ts'
+import { Num, Pct } from '../../parts/numbers.tsx'
+import { QueryState } from '../../parts/query-state.tsx'
+import { type SimpleColumn, SimpleTable } from '../../parts/simple-table.tsx'
+import { words } from '../../words.ts'
+import { JOURNEYS } from './address.ts'
+import classes from './explore.module.css'
+import { ExploreHead, NothingArrived, useAsked } from './explore-head.tsx'
+import { hoursOf, questions } from './questions.ts'
+import { type Way, ways } from './ways.ts'
+
+const SHOWN_AT_MOST = 25
+
+/** `/explore/journeys`: how sessions go from page to page, and what fires on the way. */
+export function JourneysPage() {
+  const asked = useAsked()
+  const query = useQuery({ ...questions.flows(asked), placeholderData: keepPreviousData })
+  const [{ step, path }, set] = useValues(JOURNEYS)
+  const chosen = step !== null && path !== '' ? { step, path } : null
+  const said = words.explore.journeys
+  return (
+    <>
+      <ExploreHead name="journeys" />
+      <QueryState query={query} isEmpty={({ sessionsSampled }) => sessionsSampled === 0} empty={<NothingArrived />}>
+        {(flows) => (
+          <>
+            <Paper>
+              <Flow
+                title={said.figure}
+                summary={summaryOf(flows)}
+                flows={flows}
+                caption={said.sampled(formatNumber(flows.sessionsSampled), formatHours(hoursOf(asked)))}
+                chosen={chosen}
+                choose={set}
+              />
+              <Text c="dimmed" fz="xs" mt="sm">
+                {said.hint}
+              </Text>
+            </Paper>
+            {chosen && <Firing flows={flows} {...chosen} close={() => set({ step: null, path: '' })} />}
+            <Ways flows={flows} />
+          </>
+        )}
+      </QueryState>
+    </>
+  )
+}
+
+/** Where most sessions begin, and how many end there. */
+function summaryOf(flows: SessionFlows): string {
+  const all = flows.sessionsSampled
+  const [first] = [...(flows.steps[0]?.nodes ?? [])].sort((a, b) => b.sessions - a.sessions)
+  const left = ways(flows)
+    .filter(({ step, to }) => step === 0 && to === null)
+    .reduce((sum, { sessions }) => sum + sessions, 0)
+  return words.explore.journeys.summary(
+    first?.path ?? '/',
+    formatPercent((first?.sessions ?? 0) / all),
+    formatPercent(left / all),
+  )
+}
+
+interface FiringProps {
+  flows: SessionFlows
+  step: number
+  path: string
+  close(): void
+}
+
+type Tag = SessionFlows['steps'][number]['nodes'][number]['vendors'][number]
+
+/** What fires on one page of one step. Nothing for a page that is not there: an older link. */
+function Firing({ flows, step, path, close }: FiringProps) {
+  const node = flows.steps.find(({ index }) => index === step)?.nodes.find((one) => one.path === path)
+  if (!node) return null
+  const said = words.explore.journeys
+  const columns: SimpleColumn<Tag>[] = [
+    { head: said.tag, cell: ({ vendor, event }) => <Data>{`${vendor} · ${event}`}</Data> },
+    { head: said.count, isNumber: true, cell: ({ count }) => <Num value={count} digits={0} /> },
+    { head: said.perSession, isNumber: true, cell: ({ count }) => <Num value={count / node.sessions} /> },
+  ]
+  return (
+    <Paper className={classes.panel} component="section" aria-label={said.firing(step + 1)}>
+      <Group justify="space-between" mb="md" wrap="nowrap">
+        <div>
+          <Title order={2}>{said.firing(step + 1)}</Title>
+          <Code>{path}</Code>
+        </div>
+        <ActionIcon variant="subtle" color="gray" aria-label={said.close} onClick={close}>
+          <IconX size={16} aria-hidden />
+        </ActionIcon>
+      </Group>
+      {node.vendors.length === 0 ? (
+        <Text>{said.noneFires}</Text>
+      ) : (
+        <SimpleTable
+          name={said.firing(step + 1)}
+          columns={columns}
+          rows={node.vendors}
+          keyOf={({ vendor, event }) => JSON.stringify([vendor, event])}
+        />
+      )}
+    </Paper>
+  )
+}
+
+/** The most taken ways from page to page. */
+function Ways({ flows }: { flows: SessionFlows }) {
+  const all = ways(flows)
+  const said = words.explore.journeys
+  const columns: SimpleColumn<Way>[] = [
+    { head: said.from, cell: ({ from }) => <Code>{from}</Code> },
+    {
+      head: said.to,
+      cell: ({ to }) =>
+        to === null ? (
+          <Text c="dimmed" fz="sm" span>
+            {said.left}
+          </Text>
+        ) : (
+          <Code>{to}</Code>
+        ),
+    },
+    { head: said.step, isNumber: true, cell: ({ step }) => <Num value={step + 1} /> },
+    { head: said.sessions, isNumber: true, cell: ({ sessions }) => <Num value={sessions} /> },
+    { head: said.share, isNumber: true, cell: ({ share }) => <Pct value={share} /> },
+  ]
+  return (
+    <Paper className={classes.panel}>
+      {all.length > SHOWN_AT_MOST && (
+        <Text mb="md">{said.most(formatNumber(SHOWN_AT_MOST), formatNumber(all.length))}</Text>
+      )}
+      <SimpleTable
+        name={words.explore.pages.journeys}
+        columns={columns}
+        rows={all.slice(0, SHOWN_AT_MOST)}
+        keyOf={({ step, from, to }) => JSON.stringify([step, from, to])}
+      />
+    </Paper>
+  )
+}

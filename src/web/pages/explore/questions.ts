@@ -1,0 +1,56 @@
+import {
+  getEventDictionaryOptions,
+  getFlatDictionaryOptions,
+  getJourneyFlowsOptions,
+  getPerformanceStatsOptions,
+  getTagPerformanceOptions,
+} from '#client/@tanstack/react-query.gen'
+import type { Range } from '../../address/search.ts'
+import { RANGE_HOURS } from '../../address/use-search.ts'
+import { FRESH } from '../../api/queries.ts'
+
+/** What an address says of what is asked for. */
+export interface Asked {
+  project?: string
+  range?: Range
+  from?: number | null
+  domainId?: string
+  vendor?: string
+  event?: string
+}
+
+/** What is asked for, of all that an address says: what only the page looks at is no other question. */
+export const askedOf = ({ project, range, from, domainId, vendor, event }: Asked): Asked => ({
+  ...{ project: project ?? '', range: range ?? '24h', from: from ?? null },
+  ...{ domainId: domainId ?? '', vendor: vendor ?? '', event: event ?? '' },
+})
+
+const HOUR_MS = 3_600_000
+
+/** So far back the API answers. */
+const MOST_HOURS = 744
+
+/** The hours back from now that an address is about: the API answers up to now. */
+export const hoursOf = ({ range = '24h', from }: Asked, now = Date.now()): number =>
+  from ? Math.min(MOST_HOURS, Math.max(1, Math.ceil((now - from) / HOUR_MS))) : RANGE_HOURS[range]
+
+/** A domain is narrower than its project. */
+const whereOf = ({ project, domainId }: Asked) => (domainId ? { domainId } : project ? { projectId: project } : {})
+
+const within = (asked: Asked) => ({ hours: hoursOf(asked), ...whereOf(asked) })
+const named = ({ vendor, event }: Asked) => ({ ...(vendor && { vendor }), ...(event && { event }) })
+
+/** The questions of the pages, from what their address says; equal addresses ask for the same. */
+export const questions = {
+  dictionary: (asked: Asked) => ({
+    ...getEventDictionaryOptions({ query: { ...within(asked), ...named(asked) } }),
+    staleTime: FRESH.dictionary,
+  }),
+  flatDictionary: (asked: Asked) => ({
+    ...getFlatDictionaryOptions({ query: { ...within(asked), ...named(asked) } }),
+    staleTime: FRESH.dictionary,
+  }),
+  flows: (asked: Asked) => ({ ...getJourneyFlowsOptions({ query: within(asked) }), staleTime: FRESH.insight }),
+  performance: (asked: Asked) => ({ ...getTagPerformanceOptions({ query: within(asked) }), staleTime: FRESH.insight }),
+  execution: (asked: Asked) => ({ ...getPerformanceStatsOptions({ query: within(asked) }), staleTime: FRESH.insight }),
+}
