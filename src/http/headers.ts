@@ -20,11 +20,5 @@ export const PAGE_HEADERS = {
 /** For the API documentation, whose renderer needs inline styles. */
 export const DOCS_HEADERS = { ...PAGE_HEADERS, 'content-security-policy': pagePolicy("'self' 'unsafe-inline'") }
 
-/**
- * For the dashboard, whose components set styles while it runs: https://mantine.dev/styles/css-variables. Pictures that need the
- * credential are loaded by its scripts, and shown from memory.
- */
-export const DASHBOARD_HEADERS = {
-  ...PAGE_HEADERS,
-  'content-security-policy': pagePolicy("'self' 'unsafe-inline'").replace('data:', 'data: blob:'),
-}
+/** For the dashboard, whose components set styles while it runs: https://mantine.dev/styles/css-variables */
+export const DASHBOARD_HEADERS = DOCS_HEADERS

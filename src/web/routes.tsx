@@ -6,7 +6,13 @@ import {
   redirect,
   retainSearchParams,
 } from '@tanstack/react-router'
-import { getIssueOptions, investigateIssueOptions } from '#client/@tanstack/react-query.gen'
+import {
+  getAuditOptions,
+  getFlowTestOptions,
+  getIssueOptions,
+  getRunOptions,
+  investigateIssueOptions,
+} from '#client/@tanstack/react-query.gen'
 import { reportDropped } from './address/dropped.ts'
 import type { Fields, SearchOf } from './address/fields.ts'
 import { parseSearch, readSearch, SHARED, valuesOf, writeSearch } from './address/search.ts'
@@ -26,6 +32,7 @@ import { preloadOverview } from './pages/overview/questions.ts'
 import { REPORT } from './pages/report/address.ts'
 import { SIGNALS } from './pages/signals/address.ts'
 import { signalsAskedFor } from './pages/signals/question.ts'
+import { testsQuery } from './pages/tests/question.ts'
 import { focusNextHeading } from './parts/page-head.tsx'
 import { Failed, NotFound } from './shell/faults.tsx'
 import { Gate } from './shell/gate.tsx'
@@ -98,6 +105,52 @@ const pages = [
     loaderDeps: ({ search }) => search,
     loader: ({ deps }) => preloadPages(deliveriesAskedFor(valuesOf({ ...SHARED, ...DELIVERIES }, deps))),
     component: lazyRouteComponent(() => import('./pages/deliveries/deliveries-page.tsx'), 'DeliveriesPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/tests',
+    ...search({}),
+    loader: () => preloadPages(testsQuery()),
+    component: lazyRouteComponent(() => import('./pages/tests/tests-page.tsx'), 'TestsPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/tests/new',
+    ...search({}),
+    component: lazyRouteComponent(() => import('./pages/tests/new-test-page.tsx'), 'NewTestPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/tests/$id',
+    ...search({}),
+    loader: ({ params: { id } }) => preload(getFlowTestOptions({ path: { id } })),
+    component: lazyRouteComponent(() => import('./pages/tests/test-page.tsx'), 'TestPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/tests/runs/$id',
+    ...search({}),
+    loader: ({ params: { id } }) => preload(getRunOptions({ path: { id } })),
+    component: lazyRouteComponent(() => import('./pages/run/run-page.tsx'), 'RunPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/audits',
+    ...search({}),
+    component: lazyRouteComponent(() => import('./pages/audits/audits-page.tsx'), 'AuditsPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/audits/new',
+    ...search({}),
+    component: lazyRouteComponent(() => import('./pages/audits/new-audit-page.tsx'), 'NewAuditPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/audits/$id',
+    ...search({}),
+    loader: ({ params: { id } }) => preload(getAuditOptions({ path: { id } })),
+    component: lazyRouteComponent(() => import('./pages/audits/audit-page.tsx'), 'AuditPage'),
   }),
   createRoute({
     ...at,

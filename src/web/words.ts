@@ -16,6 +16,7 @@ import { settings } from './words/settings.ts'
 import { shell } from './words/shell.ts'
 import { signIn } from './words/sign-in.ts'
 import { signals } from './words/signals.ts'
+import { tests } from './words/tests.ts'
 
 /**
  * Everything that the pages say, in English. What stands in the data (names, titles, the server's sentences) is not here
@@ -40,6 +41,7 @@ export const english = {
   shell,
   signIn,
   signals,
+  tests,
 }
 export type Words = typeof english
 

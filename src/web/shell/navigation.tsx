@@ -3,6 +3,7 @@ import {
   IconActivity,
   IconAlertTriangle,
   IconCompass,
+  IconFlask,
   IconGitCommit,
   IconLayoutDashboard,
   type IconProps,
@@ -49,6 +50,7 @@ export const NAVIGATION: readonly { group: keyof typeof words.shell.groups | nul
       { name: 'explore', to: '/explore/dictionary', under: '/explore', icon: IconCompass, key: 'e' },
       { name: 'changes', to: '/changes', icon: IconGitCommit, key: 'c' },
       { name: 'compliance', to: '/compliance', icon: IconShieldCheck, key: 'p' },
+      { name: 'tests', to: '/tests', icon: IconFlask, key: 't' },
     ],
   },
   {

@@ -1,0 +1,162 @@
+import { Button, Group, Modal, Paper, Stack, Text, Title } from '@mantine/core'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { getAuditOptions, listAuditPagesInfiniteOptions } from '#client/@tanstack/react-query.gen'
+import type { AuditDetail } from '#client/types.gen'
+import { PAGED } from '../../api/pages.ts'
+import { useMay } from '../../api/who.ts'
+import { Ago } from '../../parts/ago.tsx'
+import { Data } from '../../parts/data.tsx'
+import { Duration, Num } from '../../parts/numbers.tsx'
+import { PageHead } from '../../parts/page-head.tsx'
+import { Gone, QueryState } from '../../parts/query-state.tsx'
+import { SimpleTable } from '../../parts/simple-table.tsx'
+import { StatusMark } from '../../parts/status-mark.tsx'
+import { words } from '../../words.ts'
+import { ShareForm } from '../run/share-form.tsx'
+import { AUDIT_STANDING } from '../tests/standing.ts'
+import { PageTable } from './page-table.tsx'
+
+/** The stream does not tell of each page, so an audit that goes on is looked at so often. */
+const LOOK_EVERY_MS = 2000
+const AT_ONCE = 100
+
+const isOver = (status: AuditDetail['status'] | undefined) =>
+  status === undefined || status === 'finished' || status === 'failed'
+
+/** `/audits/{id}`: what was found page by page, and what is different from the audit before. */
+export function AuditPage() {
+  const id = useParams({ strict: false }).id ?? ''
+  const query = useQuery({
+    ...getAuditOptions({ path: { id } }),
+    refetchInterval: ({ state }) => (isOver(state.data?.status) ? false : LOOK_EVERY_MS),
+  })
+  const said = words.tests
+  const gone = (
+    <>
+      <PageHead title={said.noSuchAudit} />
+      <Gone sentence={said.noSuchAudit}>
+        <Link to="/audits">{said.toAudits}</Link>
+      </Gone>
+    </>
+  )
+  return (
+    <QueryState query={query} gone={gone}>
+      {(audit) => <AuditDetailView audit={audit} />}
+    </QueryState>
+  )
+}
+
+function AuditDetailView({ audit }: { audit: AuditDetail }) {
+  const [isSharing, share] = useState(false)
+  const may = useMay('member')
+  const said = words.tests
+  return (
+    <>
+      <PageHead title={audit.name} isData>
+        <StatusMark status={AUDIT_STANDING[audit.status]} word={said.auditStatuses[audit.status]} />
+        {may && isOver(audit.status) && (
+          <Button variant="default" onClick={() => share(true)}>
+            {said.share}
+          </Button>
+        )}
+      </PageHead>
+      <Stack gap="lg">
+        <Summary audit={audit} />
+        {audit.differences && <Differences differences={audit.differences} />}
+        <Pages id={audit.id} />
+      </Stack>
+      <Modal
+        opened={isSharing}
+        onClose={() => share(false)}
+        title={said.shareTitle}
+        closeButtonProps={{ 'aria-label': words.shell.close }}
+      >
+        <ShareForm id={audit.id} shares={[]} />
+      </Modal>
+    </>
+  )
+}
+
+function Summary({ audit: { summary, error, createdAt, durationMs, startUrls } }: { audit: AuditDetail }) {
+  const said = words.tests
+  const facts = [
+    ...[[said.pagesTotal, summary.pagesTotal] as const, [said.pagesFailed, summary.pagesFailed] as const],
+    ...[[said.vendors, summary.vendors] as const, [said.missing, summary.missing] as const],
+    ...[[said.twice, summary.duplicates] as const, [said.beforeConsent, summary.beforeConsent] as const],
+    [said.errors, summary.errors] as const,
+  ]
+  return (
+    <Paper>
+      {error !== null && (
+        <Text fw={600} mb="sm">
+          <Data>{error}</Data>
+        </Text>
+      )}
+      <Group gap="lg">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <Text fz="xs" c="dimmed">
+              {name}
+            </Text>
+            <Text fz={20} fw={600} component="div">
+              <Num value={value} />
+            </Text>
+          </div>
+        ))}
+      </Group>
+      <Group gap="md" mt="md" c="dimmed" fz="sm">
+        <Data>{startUrls.join(', ')}</Data>
+        <Ago at={createdAt} />
+        <span>
+          {said.took} <Duration ms={durationMs} />
+        </span>
+      </Group>
+    </Paper>
+  )
+}
+
+function Differences({ differences: { pages } }: { differences: NonNullable<AuditDetail['differences']> }) {
+  const said = words.tests
+  return (
+    <section>
+      <Title order={2} mb="sm">
+        {said.differences}
+      </Title>
+      {pages.length === 0 ? (
+        <Text>{said.noDifferences}</Text>
+      ) : (
+        <SimpleTable
+          name={said.differences}
+          rows={pages}
+          keyOf={({ url, change, vendor, event }) => `${url} ${change} ${vendor} ${event}`}
+          columns={[
+            { head: said.page, cell: ({ url }) => <Data>{url}</Data> },
+            { head: said.change, cell: ({ change }) => said.changes[change] },
+            { head: said.vendor, cell: ({ vendor }) => <Data>{vendor}</Data> },
+            { head: said.event, cell: ({ event }) => <Data>{event}</Data> },
+          ]}
+        />
+      )}
+    </section>
+  )
+}
+
+function Pages({ id }: { id: string }) {
+  const query = useInfiniteQuery({
+    ...listAuditPagesInfiniteOptions({ path: { id }, query: { limit: AT_ONCE } }),
+    ...PAGED,
+    initialPageParam: { path: { id } },
+  })
+  return (
+    <section>
+      <Title order={2} mb="sm">
+        {words.tests.pages}
+      </Title>
+      <QueryState query={query}>
+        {({ pages }) => <PageTable pages={pages.flatMap(({ pages }) => pages)} query={query} />}
+      </QueryState>
+    </section>
+  )
+}

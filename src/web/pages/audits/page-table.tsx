@@ -1,0 +1,53 @@
+import type { AuditPage } from '#client/types.gen'
+import { Data } from '../../parts/data.tsx'
+import { Duration, Num } from '../../parts/numbers.tsx'
+import { type Column, type Pages, VirtualTable } from '../../parts/virtual-table.tsx'
+import { words } from '../../words.ts'
+
+/** The pages of an audit: what fired, what is missing, what came too early. */
+export function PageTable({ pages, query }: { pages: readonly AuditPage[]; query: Pages }) {
+  return (
+    <VirtualTable name={words.tests.pages} rows={pages} columns={columns()} idOf={({ url }) => url} pages={query} />
+  )
+}
+
+const named = (tags: readonly { vendor: string | null; event: string | null }[]) =>
+  tags.map(({ vendor, event }) => [vendor, event].filter(Boolean).join(' ')).join(', ')
+
+function columns(): Column<AuditPage>[] {
+  const said = words.tests
+  return [
+    { id: 'page', head: said.page, cell: (page) => <Page page={page} /> },
+    {
+      ...{ id: 'status', head: said.answer, width: '80px', isFigure: true },
+      cell: ({ status }) => <Num value={status} />,
+    },
+    {
+      ...{ id: 'tags', head: said.tags, width: '70px', isFigure: true },
+      cell: ({ tags }) => <Num value={tags.length} />,
+    },
+    {
+      ...{ id: 'missing', head: said.missing, width: '200px', hideBelow: 768 },
+      cell: ({ missing }) => <Data>{named(missing)}</Data>,
+    },
+    {
+      ...{ id: 'early', head: said.beforeConsent, width: '200px', hideBelow: 1200 },
+      cell: ({ beforeConsent }) => <Data>{named(beforeConsent)}</Data>,
+    },
+    {
+      ...{ id: 'load', head: said.loadTime, width: '100px', isFigure: true, hideBelow: 1200 },
+      cell: ({ loadMs }) => <Duration ms={loadMs} />,
+    },
+  ]
+}
+
+function Page({ page: { url, title, error } }: { page: AuditPage }) {
+  return (
+    <div>
+      <Data>{url}</Data>
+      <div className="under">
+        <Data>{error ?? title}</Data>
+      </div>
+    </div>
+  )
+}

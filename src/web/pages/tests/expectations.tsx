@@ -1,0 +1,96 @@
+import { Button, CloseButton, Group, NativeSelect, NumberInput, Stack, Text, TextInput, Title } from '@mantine/core'
+import type { FlowTestInput } from '#client/types.gen'
+import { Data } from '../../parts/data.tsx'
+import { words } from '../../words.ts'
+import classes from './expectations.module.css'
+
+type Expectation = NonNullable<FlowTestInput['expectations']>[number]
+
+interface ExpectationsProps {
+  expectations: readonly Expectation[]
+  /** Titles of the recording's steps; empty where steps can't be chosen. */
+  steps: readonly string[]
+  change(expectations: Expectation[]): void
+  error: string | undefined
+}
+
+/** Which tags must fire; conditions of one that a script wrote stay as they are. */
+export function Expectations({ expectations, steps, change, error }: ExpectationsProps) {
+  const said = words.tests
+  const set = (index: number, part: Partial<Expectation>) =>
+    change(expectations.map((one, at) => (at === index ? { ...one, ...part } : one)))
+  return (
+    <section>
+      <Title order={3} mb="sm">
+        {said.expectations}
+      </Title>
+      {error && (
+        <Text role="alert" c="var(--tw-critical-text)" mb="sm">
+          <Data>{error}</Data>
+        </Text>
+      )}
+      <Stack gap="sm">
+        {expectations.map((one, index) => (
+          <Row
+            // biome-ignore lint/suspicious/noArrayIndexKey: a tag is what stands at its place
+            key={index}
+            number={index + 1}
+            expectation={one}
+            steps={steps}
+            set={(part) => set(index, part)}
+            remove={() => change(expectations.filter((_, at) => at !== index))}
+          />
+        ))}
+      </Stack>
+      <Button variant="default" mt="sm" onClick={() => change([...expectations, { min: 1 }])}>
+        {said.addExpectation}
+      </Button>
+    </section>
+  )
+}
+
+interface RowProps {
+  number: number
+  expectation: Expectation
+  steps: readonly string[]
+  set(part: Partial<Expectation>): void
+  remove(): void
+}
+
+function Row({ number, expectation, steps, set, remove }: RowProps) {
+  const said = words.tests
+  const whole = { value: '', label: said.wholeRun }
+  return (
+    <Group gap="sm" align="flex-end" className={classes.row}>
+      <TextInput
+        label={said.vendorOf(number)}
+        value={expectation.vendor ?? ''}
+        onChange={({ currentTarget }) => set({ vendor: currentTarget.value || undefined })}
+      />
+      <TextInput
+        label={said.eventOf(number)}
+        value={expectation.event ?? ''}
+        onChange={({ currentTarget }) => set({ event: currentTarget.value || undefined })}
+      />
+      {steps.length > 0 && (
+        <NativeSelect
+          label={said.stepOf(number)}
+          value={expectation.step === undefined ? '' : String(expectation.step)}
+          onChange={({ currentTarget }) =>
+            set({ step: currentTarget.value === '' ? undefined : Number(currentTarget.value) })
+          }
+          data={[whole, ...steps.map((label, index) => ({ value: String(index), label }))]}
+        />
+      )}
+      <NumberInput
+        label={said.leastOf(number)}
+        w={110}
+        value={expectation.min ?? 1}
+        onChange={(value) => set({ min: Number(value) })}
+        min={0}
+        allowDecimal={false}
+      />
+      <CloseButton aria-label={said.removeExpectation(number)} onClick={remove} mb={4} />
+    </Group>
+  )
+}

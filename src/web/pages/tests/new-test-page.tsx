@@ -1,0 +1,22 @@
+import { Paper } from '@mantine/core'
+import { useMay } from '../../api/who.ts'
+import { MayLine } from '../../parts/may.tsx'
+import { PageHead } from '../../parts/page-head.tsx'
+import { words } from '../../words.ts'
+import { TestForm } from './test-form.tsx'
+
+/** `/tests/new`: a recording, and the tags that must fire. */
+export function NewTestPage() {
+  const may = useMay('member')
+  return (
+    <>
+      <PageHead title={words.tests.newTest} />
+      <MayLine needs="member" what={words.tests.what} />
+      {may && (
+        <Paper>
+          <TestForm test={null} />
+        </Paper>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,92 @@
+import { Button, Text } from '@mantine/core'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { FlowTest } from '#client/types.gen'
+import { useMay } from '../../api/who.ts'
+import { Data } from '../../parts/data.tsx'
+import { MayLine } from '../../parts/may.tsx'
+import { PageHead } from '../../parts/page-head.tsx'
+import { QueryState } from '../../parts/query-state.tsx'
+import { SeverityMark } from '../../parts/severity-mark.tsx'
+import { StatusMark } from '../../parts/status-mark.tsx'
+import { type Column, VirtualTable } from '../../parts/virtual-table.tsx'
+import { words } from '../../words.ts'
+import { testsQuery } from './question.ts'
+import { runTest } from './run-test.ts'
+import { Sections } from './sections.tsx'
+import { TEST_STANDING } from './standing.ts'
+
+/** `/tests`: flow tests and how they last went. */
+export function TestsPage() {
+  const query = useInfiniteQuery(testsQuery())
+  const may = useMay('member')
+  const said = words.tests
+  const create = may && (
+    <Button component={Link} to="/tests/new">
+      {said.newTest}
+    </Button>
+  )
+  return (
+    <>
+      <PageHead title={words.shell.pages.tests}>{create}</PageHead>
+      <Sections here="tests" />
+      <MayLine needs="member" what={said.what} />
+      <QueryState
+        query={query}
+        isEmpty={({ pages }) => pages[0]?.tests.length === 0}
+        empty={<Text maw="72ch">{said.noTests}</Text>}
+      >
+        {({ pages }) => (
+          <VirtualTable
+            name={said.tests}
+            rows={pages.flatMap(({ tests }) => tests)}
+            columns={columnsFor(may)}
+            idOf={({ id }) => id}
+            linkOf={({ id }) => ({ to: '/tests/$id', params: { id } })}
+            pages={query}
+          />
+        )}
+      </QueryState>
+    </>
+  )
+}
+
+function columnsFor(may: boolean): Column<FlowTest>[] {
+  const said = words.tests
+  return [
+    {
+      ...{ id: 'status', head: said.status, width: '130px' },
+      cell: ({ status }) => <StatusMark status={TEST_STANDING[status]} word={said.statuses[status]} />,
+    },
+    { id: 'name', head: said.name, isLink: true, cell: ({ name }) => <Data>{name}</Data> },
+    {
+      ...{ id: 'severity', head: said.severity, width: '120px', hideBelow: 768 },
+      cell: ({ severity }) => <SeverityMark severity={severity} />,
+    },
+    {
+      ...{ id: 'schedule', head: said.schedule, width: '180px', hideBelow: 768 },
+      cell: ({ schedule, runOnChange, enabled }) => {
+        if (!enabled) return said.off
+        if (schedule !== null) return <Data>{schedule}</Data>
+        return runOnChange ? said.afterChange : said.byHand
+      },
+    },
+    {
+      ...{ id: 'acts', head: words.settings.actions, isHeadHidden: true, width: '110px' },
+      cell: (test) =>
+        may && (
+          <Button
+            size="compact-sm"
+            variant="default"
+            aria-description={test.name}
+            onClick={(event) => {
+              event.stopPropagation()
+              void runTest(test.id)
+            }}
+          >
+            {said.run}
+          </Button>
+        ),
+    },
+  ]
+}
