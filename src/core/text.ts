@@ -44,6 +44,10 @@ export const eventsText = (count: number): string => `${countText(count)} ${coun
 /** `2,000.5`: at most two decimals. */
 export const numberText = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 2 })
 
+/** `2,000.5 EUR`; without a currency (null) the number alone. */
+export const amountText = (value: number, currency: string | null): string =>
+  currency === null ? numberText(value) : `${numberText(value)} ${currency}`
+
 /** The first letter large. */
 export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 

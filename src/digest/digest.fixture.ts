@@ -113,6 +113,7 @@ export function aDay(values: Partial<DigestFacts> = {}): DigestFacts {
     at,
     span: spanOf(at),
     orgName: 'Acme',
+    currency: null,
     domainNames: new Map([
       ['dom_shop', 'Shop'],
       ['dom_blog', 'Blog'],

@@ -57,6 +57,8 @@ export interface DigestFacts {
   at: Instant
   span: DigestSpan
   orgName: string
+  /** What values are amounts in (ISO 4217); null: a unit of their own. */
+  currency: string | null
   domainNames: ReadonlyMap<string, string>
   traffic: Traffic
   newParameters: readonly NewParameter[]

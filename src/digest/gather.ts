@@ -17,7 +17,7 @@ import { unresolvedIssues } from '../issues/list.ts'
 import { issueValueOf } from '../issues/value.ts'
 import { listLabels } from '../labels/store.ts'
 import { ordersSince } from '../orders/store.ts'
-import { requireOrg } from '../org/store.ts'
+import { currencyOf, requireOrg } from '../org/store.ts'
 import { apart, coveredMs } from '../signals/gap.ts'
 import { gapsBetween } from '../signals/gap-store.ts'
 import type { Nameable } from './context.ts'
@@ -71,6 +71,7 @@ export async function gatherFacts(
   return {
     ...{ at, span, traffic, issues, orders, week, leftOut: leftOut.sort() },
     orgName: mask(requireOrg(db, orgId).name),
+    currency: currencyOf(db, orgId),
     domainNames: domains.names,
     newParameters: parameters.map((one) => ({
       ...{ ...one, vendor: mask(one.vendor), event: mask(one.event), key: mask(one.key) },

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv'
 import fc from 'fast-check'
 import { AppError } from '../core/error.ts'
-import { Closed, type TSchema, Type } from '../core/schema.ts'
+import { Closed, SeveralOf, type TSchema, Type } from '../core/schema.ts'
 import { ById, OK, OkSchema, type Route, route } from '../http/route.ts'
 import { type Tool, toolName, toolOf } from './tool.ts'
 
@@ -156,6 +156,21 @@ describe('arguments', () => {
     ['dryRun of another type', { id: 'a', name: 'b', dryRun: 'yes' }, 'dryRun: must be true or false'],
     ['a path field that is missing', { name: 'b' }, 'id: is missing'],
   ])('%s is refused by name', (_, args, sentence) => expect(refusalOf(toolOf(routeWith({})), args)).toBe(sentence))
+
+  test('a list of the query may come as one text, as in an address', () => {
+    const query = Closed({ status: Type.Optional(SeveralOf(['open', 'muted'])), q: Type.Optional(Type.String()) })
+    const tool = toolOf(routeWith({ query }))
+    for (const [given, read] of [
+      ['open', ['open']],
+      ['muted,open', ['muted', 'open']],
+      [['open'], ['open']],
+    ]) {
+      expect(tool.read({ id: 'a', name: 'b', status: given, q: 'a,b' }).query).toEqual({ status: read, q: 'a,b' })
+    }
+    for (const status of ['shut', 'open,', [], [1], {}]) {
+      expect(refusalOf(tool, { id: 'a', name: 'b', status })).toBe('status: must be one of open, muted')
+    }
+  })
 
   test('refused names are cut', () => {
     const strange = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`${index}${'x'.repeat(1000)}`, 1]))

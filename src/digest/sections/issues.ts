@@ -1,4 +1,4 @@
-import { capitalized, numberText, timeText } from '../../core/text.ts'
+import { amountText, capitalized, timeText } from '../../core/text.ts'
 import { namedFirst, placeIn } from '../context.ts'
 import type { Block, Item, Lead } from '../document.ts'
 import { type DigestFacts, type DigestIssue, GRAVITY } from '../facts.ts'
@@ -28,10 +28,10 @@ export const issuesSection: DigestSection = {
         opened.filter(({ status }) => status !== 'resolved'),
         MAX_OPENED,
         reader,
-        (issue) => itemOf(issue, reader, 'New'),
+        (issue) => itemOf(issue, facts, reader, 'New'),
       ),
-      ...listOf(standing, MAX_OPEN, reader, (issue) => itemOf(issue, reader, 'Open')),
-      ...listOf(resolved, MAX_RESOLVED, reader, (issue) => ({ ...itemOf(issue, reader, 'Resolved'), rows: [] })),
+      ...listOf(standing, MAX_OPEN, reader, (issue) => itemOf(issue, facts, reader, 'Open')),
+      ...listOf(resolved, MAX_RESOLVED, reader, (issue) => ({ ...itemOf(issue, facts, reader, 'Resolved'), rows: [] })),
     ]
     return { blocks, lead: leadOf(facts, reader) }
   },
@@ -54,11 +54,16 @@ function listOf(
   return [{ kind: 'items', items, more: moreText(issues.length, items.length) }]
 }
 
-function itemOf(issue: DigestIssue, { audience, publicUrl }: Reader, word: 'New' | 'Open' | 'Resolved'): Item {
+function itemOf(
+  issue: DigestIssue,
+  { currency }: DigestFacts,
+  { audience, publicUrl }: Reader,
+  word: 'New' | 'Open' | 'Resolved',
+): Item {
   const { id, title, severity, domain, occurrences, value, firstSeenAt, summary, sample, status } = issue
   const isResolved = word === 'Resolved'
   const place = domain === null || title.includes(domain) ? [] : [domain]
-  const worth = value === null ? [] : [`value ${numberText(value)}`]
+  const worth = value === null ? [] : [`value ${amountText(value, currency)}`]
   const standing = status === 'acknowledged' ? ['acknowledged'] : []
   const note = [...place, occurrences, `since ${timeText(firstSeenAt)}`, ...worth, ...standing].join(' · ')
   const forDeveloper = audience === 'developer'
@@ -74,7 +79,7 @@ function itemOf(issue: DigestIssue, { audience, publicUrl }: Reader, word: 'New'
 
 const OPENED_WEIGHT = [WEIGHT.lowIssue, WEIGHT.mediumIssue, WEIGHT.highIssue, WEIGHT.criticalIssue]
 
-function leadOf({ issues: { opened, resolved, open }, value }: DigestFacts, { focus }: Reader): Lead | null {
+function leadOf({ issues: { opened, resolved, open }, value, currency }: DigestFacts, { focus }: Reader): Lead | null {
   const unsettled = opened.filter(({ status }) => status === 'open' || status === 'acknowledged')
   const [worst] = unsettled.toSorted(
     (a, b) => placeIn(focus, a) - placeIn(focus, b) || GRAVITY[b.severity] - GRAVITY[a.severity],
@@ -88,7 +93,7 @@ function leadOf({ issues: { opened, resolved, open }, value }: DigestFacts, { fo
     }
   }
   if (open.length > 0) {
-    const worth = value.open > 0 ? `, value ${numberText(value.open)}` : ''
+    const worth = value.open > 0 ? `, value ${amountText(value.open, currency)}` : ''
     return { weight: WEIGHT.openValue, text: `${several(open.length, 'issue')} still open${worth}` }
   }
   if (resolved.length > 0)

@@ -1,4 +1,4 @@
-import { countText, numberText } from '../../core/text.ts'
+import { amountText, countText } from '../../core/text.ts'
 import type { Figure, Tone } from '../document.ts'
 import { sumOf } from '../traffic.ts'
 import { eventCount, moveText, moveTone } from '../words.ts'
@@ -13,13 +13,14 @@ export const valueSection: DigestSection = {
     const { value, scores, issues, traffic } = facts
     const total = sumOf(traffic.names)
     const opened = issues.opened.length
+    const worth = (amount: number) => amountText(amount, facts.currency)
     const stake: Figure = {
-      ...{ label: 'Value at stake', value: numberText(value.open), tone: value.open > 0 ? 'bad' : 'plain' },
-      note: `${numberText(value.opened)} new`,
+      ...{ label: 'Value at stake', value: worth(value.open), tone: value.open > 0 ? 'bad' : 'plain' },
+      note: `${worth(value.opened)} new`,
     }
     const resolved: Figure = {
-      ...{ label: 'Value resolved', value: numberText(value.resolved), tone: value.resolved > 0 ? 'good' : 'plain' },
-      note: `${numberText(value.resolved30d)} in 30 days`,
+      ...{ label: 'Value resolved', value: worth(value.resolved), tone: value.resolved > 0 ? 'good' : 'plain' },
+      note: `${worth(value.resolved30d)} in 30 days`,
     }
     const score: Figure[] = scores
       ? [{ label: 'Score', value: String(scores.overall), note: 'of 100', tone: scoreTone(scores.overall) }]

@@ -55,6 +55,13 @@ describe('the week before', () => {
     })
   })
 
+  test('says what values are amounts in', () => {
+    const digest = compose(aDay({ week: aWeek(), currency: 'EUR' }), options)
+    for (const text of ['5,000 EUR', '900 EUR still open', '12,300 EUR', 'value 12,000 EUR']) {
+      expect(textOf(digest)).toContain(text)
+    }
+  })
+
   test('is left out on other days, and when there was nothing', () => {
     const issues = { opened: 0, resolved: 0, open: 0, medianResolveMs: null }
     const nothing = aWeek({ issues, volume: { events: 0, before: null, series: [] }, worst: [] })

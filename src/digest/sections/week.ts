@@ -1,4 +1,4 @@
-import { countText, numberText } from '../../core/text.ts'
+import { amountText, countText } from '../../core/text.ts'
 import type { WeeklyReport } from '../../insights/weekly-report.ts'
 import type { Figure, Item } from '../document.ts'
 import { durationText } from '../facts.ts'
@@ -11,7 +11,7 @@ const MAX_WORST = 3
 export const weekSection: DigestSection = {
   id: 'week',
   title: 'Last week',
-  write({ week }, { publicUrl }) {
+  write({ week, currency }, { publicUrl }) {
     if (!week || !hasSomething(week)) return null
     const items = week.worst.slice(0, MAX_WORST).map(
       ({ id, title, severity, status }): Item => ({
@@ -28,7 +28,7 @@ export const weekSection: DigestSection = {
     }
     return {
       blocks: [
-        { kind: 'figures', figures: figuresOf(week) },
+        { kind: 'figures', figures: figuresOf(week, currency) },
         { kind: 'items', items: [...items, report], more: '' },
       ],
       lead: null,
@@ -39,7 +39,7 @@ export const weekSection: DigestSection = {
 const hasSomething = ({ issues, volume }: WeeklyReport) =>
   volume.events + (volume.before ?? 0) + issues.opened + issues.resolved + issues.open > 0
 
-function figuresOf({ issues, value, scores, volume }: WeeklyReport): Figure[] {
+function figuresOf({ issues, value, scores, volume }: WeeklyReport, currency: string | null): Figure[] {
   const { opened, resolved, open, medianResolveMs } = issues
   const broke: Figure = {
     ...{ label: 'Issues opened', value: countText(opened), tone: opened > 0 ? 'warn' : 'good' },
@@ -53,8 +53,8 @@ function figuresOf({ issues, value, scores, volume }: WeeklyReport): Figure[] {
     value.resolved + value.open > 0
       ? [
           {
-            ...{ label: 'Value resolved', value: numberText(value.resolved), tone: 'plain' },
-            note: `${numberText(value.open)} still open`,
+            ...{ label: 'Value resolved', value: amountText(value.resolved, currency), tone: 'plain' },
+            note: `${amountText(value.open, currency)} still open`,
           },
         ]
       : []

@@ -5,6 +5,7 @@ import type { Clock, Instant } from '../../core/clock.ts'
 import { AppError } from '../../core/error.ts'
 import type { Enqueue, NoticeOrder } from '../../issues/issue.ts'
 import { type IssueFacts, issueFacts, lastOpening } from '../../issues/store.ts'
+import { currencyOf } from '../../org/store.ts'
 import { type Db, prepared } from '../../store/database.ts'
 import { buildMessage, type MessageChange } from '../message/message.ts'
 import type { Throttle } from './delivery.ts'
@@ -64,6 +65,7 @@ function notify(
     finding,
     changes: changesOf?.(issue) ?? [],
     firstBadAt: transition === 'reopened' ? (finding?.firstAt ?? at) : firstBadOf(db, issue),
+    currency: currencyOf(db, issue.orgId),
     openNow,
   })
   const { orgId, id: issueId, alertId } = issue

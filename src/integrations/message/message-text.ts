@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../../core/event.ts'
-import { namesMissingIn, numberText, timeText } from '../../core/text.ts'
+import { amountText, namesMissingIn, numberText, timeText } from '../../core/text.ts'
 import { issueKindOf } from '../../issues/kinds/index.ts'
 import { hasChart } from './chart.ts'
 import { chartMost, chartSpan, chartTitle, sparkline } from './chart-text.ts'
@@ -50,7 +50,7 @@ export function rowsOf(message: Message): MessageRow[] {
     ['Severity', issue.severity],
     issue.resolvedBy ? ['Resolved by', issue.resolvedBy] : null,
     issue.notes ? ['Note', issue.notes] : null,
-    issue.impactValue === null ? null : ['Impact value', numberText(issue.impactValue)],
+    issue.impactValue === null ? null : ['Impact value', amountText(issue.impactValue, message.currency ?? null)],
     heldBack > 0 ? ['Held back', `${heldBack} earlier ${heldBack === 1 ? 'notice' : 'notices'} by the throttle`] : null,
     openNow === null ? null : ['Open now', `${openNow} ${openNow === 1 ? 'issue' : 'issues'}`],
   ]

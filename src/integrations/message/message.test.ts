@@ -84,6 +84,17 @@ https://watch.example/issues/iss_1
 `)
 })
 
+test('an impact value is an amount in the currency of the organization', () => {
+  for (const [currency, shown] of [
+    ['EUR', '2,500 EUR'],
+    [null, '2,500'],
+    [undefined, '2,500'],
+  ] as const) {
+    const message = buildMessage({ ...facts, ...(currency === undefined ? {} : { currency }) })
+    expect(rowsOf(message)).toContainEqual(['Impact value', shown])
+  }
+})
+
 test('a volume issue compares its numbers', () => {
   const message = buildMessage({ ...volume, openNow: 1 })
   expect(message.sentence).toBe('Purchase has a value: 0 events, expected at least 10 (GA4) on Shop.')

@@ -94,6 +94,8 @@ export interface Message extends MessageHistory {
   firstBadAt: Instant | null
   /** Changes of the domain in whose watch windows the issue opened, latest first; left out when there are none. */
   changes?: MessageChange[]
+  /** What the impact value is an amount in (ISO 4217); left out: a unit of the organization's own. */
+  currency?: string
   /** Open issues of the organization, this one included; null for a test. */
   openNow: number | null
   /** Notices about the issue that the throttle held back since the last one that went. */
@@ -119,6 +121,8 @@ export interface MessageFacts {
   changes?: readonly MessageChange[]
   /** Default: `issue.firstSeenAt`. */
   firstBadAt?: Instant
+  /** Of the organization; null or left out: none. */
+  currency?: string | null
   openNow: number
 }
 
@@ -180,6 +184,7 @@ export function buildMessage(facts: MessageFacts): Message {
     expectation: finding?.expectation ? oneLine(finding.expectation, 300) : null,
     ...(finding?.observation ? { observation: oneLine(finding.observation, 300) } : {}),
     firstBadAt: facts.firstBadAt ?? issue.firstSeenAt,
+    ...(facts.currency ? { currency: facts.currency } : {}),
     ...(changes.length > 0 ? { changes: changes.slice(0, MAX_CHANGES).map(shownChange) } : {}),
     openNow,
     url: issueUrl(facts.publicUrl, issue.id),
