@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { AppError } from './error.ts'
-import { Closed, Int, Nullable, OneOf, parser, Text, type TSchema, Type } from './schema.ts'
+import { Closed, Int, Nullable, OneOf, parser, SeveralOf, Text, type TSchema, Type } from './schema.ts'
 
 const Channel = Type.Union([
   Closed({ type: Type.Literal('email'), target: Text(3, 50) }),
@@ -88,6 +88,10 @@ describe('a refusal names the first field that does not fit', () => {
     [Closed({ a: Type.Boolean() }), { a: 'yes' }, 'a: must be true or false'],
     [Closed({ a: Type.Literal(2) }), { a: 3 }, 'a: must be 2'],
     [Closed({ a: OneOf(['x', 'y']) }), { a: 'z' }, 'a: must be one of x, y'],
+    [Closed({ a: SeveralOf(['x', 'y']) }), { a: ['x', 'z'] }, 'a: must be one of x, y'],
+    [Closed({ a: SeveralOf(['x', 'y']) }), { a: [] }, 'a: must be one of x, y'],
+    [Closed({ a: Type.Array(OneOf(['x', 'y'])) }), { a: 'x' }, 'a: must be a list'],
+    [Closed({ a: Type.Array(OneOf(['x', 'y'])) }), { a: ['x', 'z'] }, 'a[1]: must be one of x, y'],
     [Closed({ a: Closed({}) }), { a: 1 }, 'a: must be an object'],
     [Closed({}), { a: 1 }, 'a: there is no such field'],
     [Closed({ a: Nullable(Type.String()) }), { a: 1 }, 'a: must be a text'],

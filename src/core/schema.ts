@@ -104,7 +104,7 @@ const characters = (count: number) => `${count} ${count === 1 ? 'character' : 'c
 /** Returns what is wrong with the field; TypeBox's own message for checks that no schema here uses. */
 function faultOf({ type, schema, message }: ValueError): string {
   if (type === ValueErrorType.ObjectRequiredProperty) return 'is missing'
-  const words = schema.enum ?? schema.items?.enum
+  const words = schema.enum ?? (schema[Kind] === 'SeveralOf' ? schema.items.enum : undefined)
   if (words) return `must be one of ${words.join(', ')}`
   switch (type) {
     case ValueErrorType.ObjectAdditionalProperties:
