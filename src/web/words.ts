@@ -5,6 +5,7 @@ import { compliance } from './words/compliance.ts'
 import { deliveries } from './words/deliveries.ts'
 import { domains } from './words/domains.ts'
 import { explore } from './words/explore.ts'
+import { forms } from './words/forms.ts'
 import { help } from './words/help.ts'
 import { issue } from './words/issue.ts'
 import { issues } from './words/issues.ts'
@@ -29,6 +30,7 @@ export const english = {
   compliance,
   deliveries,
   domains,
+  forms,
   explore,
   help,
   issue,
