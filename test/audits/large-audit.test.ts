@@ -51,10 +51,9 @@ test('of 300 pages with traps every one is seen once, and memory does not grow w
   const pages = (await pagesOf(id)).map((page) => ({ ...page, path: page.url.replace(site.origin, '') }))
   expect(new Set(pages.map(({ path }) => path)).size).toBe(pages.length)
   const products = pages.filter(({ path }) => path.startsWith('/product/'))
+  expect(products).toHaveLength(PRODUCTS)
   const tag = { vendor: 'Google Analytics 4', event: 'page_view', account: 'G-1', count: 1 }
-  expect(products.map(({ path, tags }) => [path, tags]).sort()).toEqual(
-    Array.from({ length: PRODUCTS }, (_, n) => [`/product/${n + 1}`, [tag]]).sort(),
-  )
+  expect(products.filter(({ tags }) => !Bun.deepEquals(tags, [tag]))).toEqual([])
   const others = pages.filter(({ path }) => !/^\/(?:product\/|calendar|list)/.test(path))
   expect(Object.fromEntries(others.map(({ path, status, error }) => [path, [status, error !== null]]))).toEqual(
     OTHER_PAGES,

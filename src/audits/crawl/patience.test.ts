@@ -46,15 +46,15 @@ test.each<[string, string[][], Awaited<ReturnType<typeof asked>>]>([
     {
       statuses: [429, 429, 429],
       pauses: Array(9).fill(0),
-      why: ['shop.example answered with status 429 for 3 addresses in a row, each asked for 3 times'],
+      why: ['shop.example answered with status 429 for 3 addresses in a row'],
     },
   ],
   [
     'one that wants an hour',
-    [['200'], ['503:3600'], ['200']],
+    [['200'], ['503:3600'], ['200'], ['503:3600'], ['503:3600'], ['503:3600'], ['200']],
     {
-      ...{ statuses: [200, 503], pauses: [] },
-      why: ['shop.example answered with status 503 and asked for a pause of 3600 s'],
+      ...{ statuses: [200, 503, 200, 503, 503, 503], pauses: [] },
+      why: ['shop.example answered with status 503 for 3 addresses in a row, and asks for a pause of 3600 s'],
     },
   ],
 ])('%s', async (_name, addresses, outcome) => {

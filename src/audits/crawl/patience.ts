@@ -8,7 +8,7 @@ export const isBusy = (status: number | null): boolean => status === 429 || stat
 const TRIES = 3
 /** A host that names no time is left in peace for so long, and for twice as long each time that it says so again. */
 const FIRST_PAUSE_MS = 5 * SECOND_MS
-/** A longer pause is not waited for. */
+/** A longer pause is not waited for: the address is given up. */
 export const PAUSE_MAX_MS = 120 * SECOND_MS
 /** A host that is busy for so many addresses in a row is left alone. */
 const ADDRESSES = 3
@@ -34,7 +34,7 @@ export class Patience {
   constructor(private readonly pace: Pick<Pace, 'rest'>) {}
 
   /**
-   * Returns the first answer that says something else, or the last one. `ask` is to await the pace of the host.
+   * Returns the first answer that says something else, or the last of three. `ask` is to await the pace of the host.
    * @param giveUp called with a sentence without its full stop when the host is to be left alone
    */
   async ask<A extends Answer>(host: string, ask: () => Promise<A>, giveUp: (why: string) => void): Promise<A> {
@@ -49,16 +49,12 @@ export class Patience {
       }
       const asked = retryAfterMs(answer.retryAfter ?? undefined, systemClock.now())
       const pauseMs = asked ?? Math.min(PAUSE_MAX_MS, FIRST_PAUSE_MS * 2 ** known.answers++)
-      if (pauseMs > PAUSE_MAX_MS) {
-        giveUp(`${host} answered with status ${status} and asked for a pause of ${Math.round(pauseMs / SECOND_MS)} s`)
-        return answer
-      }
-      this.pace.rest(host, pauseMs)
-      if (tries < TRIES) continue
+      const isTooLong = pauseMs > PAUSE_MAX_MS
+      if (!isTooLong) this.pace.rest(host, pauseMs)
+      if (!isTooLong && tries < TRIES) continue
       if (++known.addresses >= ADDRESSES) {
-        giveUp(
-          `${host} answered with status ${status} for ${ADDRESSES} addresses in a row, each asked for ${TRIES} times`,
-        )
+        const pause = isTooLong ? `, and asks for a pause of ${Math.round(pauseMs / SECOND_MS)} s` : ''
+        giveUp(`${host} answered with status ${status} for ${ADDRESSES} addresses in a row${pause}`)
       }
       return answer
     }
