@@ -112,7 +112,7 @@ async function importPast(
 
 /** Visitors go on coming, among them some whose requests were recorded. Returns a function that stops it. */
 function sendTraffic({ url, collectUrl }: Running, { owner, domainIds, tokens }: Sample, sites: Sites): () => void {
-  const recorded = recordings.flatMap((har, index) => parseHar(har, `recording ${index}`)).map(withoutTime)
+  const [google = [], ...others] = recordings.map((har, index) => parseHar(har, `recording ${index}`).map(withoutTime))
   const startedAt = systemClock.now()
   const headers = { authorization: `Bearer ${owner.key}`, 'content-type': 'application/json' }
   const post = async (to: string, body: unknown) => {
@@ -124,7 +124,10 @@ function sendTraffic({ url, collectUrl }: Running, { owner, domainIds, tokens }:
     const now = systemClock.now()
     const { events, orders } = sites.until(now)
     const told = now - startedAt < FAULTY_AFTER_MS ? events : events.map(faulty)
-    const batches = [...batchesOf(told, now), ...(isRecordedAt(second) ? [recordedVisit(recorded, second, now)] : [])]
+    const batches = [
+      ...batchesOf(told, now),
+      ...(isRecordedAt(second) ? [recordedVisit({ google, others }, second, now)] : []),
+    ]
     second++
     for (const { host, batch } of batches) await post(`${collectUrl}/api/v1/events?token=${tokens[host]}`, batch)
     const sold = orders.map(({ host, ...order }) => order)

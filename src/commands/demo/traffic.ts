@@ -8,13 +8,19 @@ import { GA4, GTM } from './vendors.ts'
 /** A recorded request without the time and page of its recording. */
 export type Replayed = Omit<RecordedHit, 'ts' | 'pageUrl'>
 
+/** What vendors' own code sent in a real browser. */
+export interface Recorded {
+  google: readonly Replayed[]
+  others: readonly (readonly Replayed[])[]
+}
+
 /** The container that goes live while somebody watches: its purchases have no transaction id. */
 export const FAULTY_VERSION = VERSIONS.harmful + 1
 export const FAULTY_AFTER_MS = 12 * SECOND_MS
 
 const PAGES = ['/', '/category/shirts', '/product/blue-shirt', '/cart', '/checkout', '/thank-you']
-/** Recorded visitors: many at first, so that there is something to see, then few, so that they change no count. */
-const [AT_FIRST, AT_FIRST_EVERY, THEN_EVERY] = [40, 4, 600]
+/** Seconds of recorded visitors: some at first, so that there is something to see, then few, so that they change no count. */
+const [AT_FIRST, AT_FIRST_EVERY, THEN_EVERY] = [45, 14, 600]
 /** These visitors agreed to everything: https://developers.google.com/tag-platform/security/concepts/consent-mode */
 const AGREED = { gcs: 'G111', gcd: '13r3r3r3r5' }
 
@@ -22,11 +28,15 @@ const AGREED = { gcs: 'G111', gcd: '13r3r3r3r5' }
 export const isRecordedAt = (second: number) =>
   second < AT_FIRST ? second % AT_FIRST_EVERY === 0 : second % THEN_EVERY === 0
 
-/** Returns what a visitor sends whose requests were recorded, on one page of the shop. */
-export function recordedVisit(recorded: readonly Replayed[], second: number, now: Instant): SentBatch {
+/**
+ * Returns what a visitor sends whose requests were recorded, on one page of the shop: those of Google Analytics 4, and those
+ * of one other vendor in turn.
+ */
+export function recordedVisit({ google, others }: Recorded, second: number, now: Instant): SentBatch {
   const isFaulty = second * SECOND_MS >= FAULTY_AFTER_MS
-  const path = PAGES[(second / AT_FIRST_EVERY) % PAGES.length] ?? '/'
-  const hits = recorded.map(withConsent)
+  const turn = Math.floor(second / AT_FIRST_EVERY)
+  const path = PAGES[turn % PAGES.length] ?? '/'
+  const hits = [...google, ...(others[turn % others.length] ?? [])].map(withConsent)
   return {
     host: HOSTS.shop,
     batch: {

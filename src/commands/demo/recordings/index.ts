@@ -3,5 +3,5 @@ import ga4 from './ga4_minimal.har' with { type: 'text' }
 import mixpanel from './mixpanel.har' with { type: 'text' }
 import plausible from './plausible.har' with { type: 'text' }
 
-/** Requests that vendors' own SDKs sent from Chromium on a test page, as HAR texts. */
+/** Requests that vendors' own SDKs sent from Chromium on a test page, as HAR texts; Google's first. */
 export const recordings: readonly string[] = [ga4, mixpanel, plausible, amplitude]
