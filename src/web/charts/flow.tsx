@@ -118,7 +118,7 @@ function Drawing({ graph, all, width, height, chosenId, press, summary }: Drawin
           onClick={() => press(node)}
           onKeyDown={(event) => onKeyDown(event, node)}
         >
-          <title>{nodeName(node)}</title>
+          <title {...(node.kind === 'page' ? DATA : {})}>{nodeName(node)}</title>
           <rect x={node.x} y={node.y} width={node.width} height={node.height} className={classes.bar} />
         </g>
       ))}

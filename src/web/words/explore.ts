@@ -16,8 +16,8 @@ export const explore = {
   nothingFound: (q: string) => `No vendor, event, key or value has “${q}” in it.`,
   untilNow: 'These answers reach until now, whatever the end of the time range is.',
   dictionary: {
-    about: (events: string, sampled: string, hours: string) =>
-      `What arrived in the last ${hours}: ${events} events, judged by ${sampled} of them.`,
+    about: (events: string, time: string, sampled: string | null) =>
+      `What arrived in the last ${time}: ${events} events${sampled === null ? '' : `, judged by ${sampled} of them`}.`,
     name: 'Vendor, event, key',
     eventsUnit: 'events',
     keysUnit: 'keys',

@@ -72,7 +72,11 @@ function About({ dictionary: { vendors, sampledEvents, windowHours } }: { dictio
   const all = vendors.reduce((sum, { events }) => sum + events, 0)
   return (
     <Text mb="md" maw="72ch">
-      {words.explore.dictionary.about(formatNumber(all, 0), formatNumber(sampledEvents), formatHours(windowHours))}
+      {words.explore.dictionary.about(
+        formatNumber(all, 0),
+        formatHours(windowHours),
+        sampledEvents < all ? formatNumber(sampledEvents) : null,
+      )}
     </Text>
   )
 }
@@ -109,14 +113,15 @@ function DictionaryTable({ children }: { children: ReactNode }) {
 interface FoldProps {
   level: 0 | 1
   name: string
-  /** The other cells of its row. */
+  /** How much is in it. */
   about: ReactNode
+  lastSeen?: number | null
   isOpenAtFirst?: boolean
   children: ReactNode
 }
 
 /** A row that shows what is in it, or hides it. */
-function Fold({ level, name, about, isOpenAtFirst = false, children }: FoldProps) {
+function Fold({ level, name, about, lastSeen, isOpenAtFirst = false, children }: FoldProps) {
   const [isOpen, open] = useState(isOpenAtFirst)
   return (
     <>
@@ -126,8 +131,10 @@ function Fold({ level, name, about, isOpenAtFirst = false, children }: FoldProps
             <IconChevronRight size={16} aria-hidden />
             <Data>{name}</Data>
           </button>
+          <span className={classes.about}>{about}</span>
         </Table.Th>
-        {about}
+        <Table.Td colSpan={COLUMNS - 2} />
+        <Table.Td>{lastSeen !== undefined && <Ago at={lastSeen} />}</Table.Td>
       </Table.Tr>
       {isOpen && children}
     </>
@@ -152,10 +159,7 @@ function Tree({ dictionary: { vendors }, rows, asked }: TreeProps) {
           name={vendor}
           about={
             <>
-              <Table.Td ta="end">
-                <Num value={count} digits={0} /> {words.explore.dictionary.eventsUnit}
-              </Table.Td>
-              <Table.Td colSpan={COLUMNS - 2} />
+              <Num value={count} digits={0} /> {words.explore.dictionary.eventsUnit}
             </>
           }
         >
@@ -171,17 +175,11 @@ function Tree({ dictionary: { vendors }, rows, asked }: TreeProps) {
 function EventFold({ vendor, event, asked }: { vendor: string; event: DictionaryEvent; asked: Asked }) {
   const about = (
     <>
-      <Table.Td ta="end">
-        <Num value={event.keys} /> {words.explore.dictionary.keysUnit}
-      </Table.Td>
-      <Table.Td colSpan={COLUMNS - 3} />
-      <Table.Td>
-        <Ago at={event.lastSeen} />
-      </Table.Td>
+      <Num value={event.keys} /> {words.explore.dictionary.keysUnit}
     </>
   )
   return (
-    <Fold level={1} name={event.event} about={about}>
+    <Fold level={1} name={event.event} about={about} lastSeen={event.lastSeen}>
       <Keys asked={{ ...asked, vendor, event: event.event }} />
     </Fold>
   )

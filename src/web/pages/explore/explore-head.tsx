@@ -60,14 +60,19 @@ function DomainField() {
   const [{ project }] = useShared()
   const query = { limit: MOST, ...(project && { projectId: project }) }
   const { data } = useQuery({ ...listDomainsOptions({ query }), staleTime: FRESH.insight })
-  const domains = (data?.domains ?? []).map(({ id, name }) => ({ value: id, label: name }))
   return (
     <NativeSelect
       label={words.explore.domain}
       value={domainId}
       onChange={({ currentTarget }) => set({ domainId: currentTarget.value })}
-      data={[{ value: '', label: words.explore.allDomains }, ...domains]}
-    />
+    >
+      <option value="">{words.explore.allDomains}</option>
+      {(data?.domains ?? []).map(({ id, name }) => (
+        <option key={id} value={id} translate="no">
+          {name}
+        </option>
+      ))}
+    </NativeSelect>
   )
 }
 
