@@ -11,6 +11,7 @@ import { issue } from './words/issue.ts'
 import { issues } from './words/issues.ts'
 import { keys } from './words/keys.ts'
 import { overview } from './words/overview.ts'
+import { palette } from './words/palette.ts'
 import { parts } from './words/parts.ts'
 import { report } from './words/report.ts'
 import { settings } from './words/settings.ts'
@@ -37,6 +38,7 @@ export const english = {
   issues,
   keys,
   overview,
+  palette,
   parts,
   report,
   settings,

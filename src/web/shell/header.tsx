@@ -1,5 +1,5 @@
-import { ActionIcon, Anchor, Menu, NativeSelect, SegmentedControl } from '@mantine/core'
-import { IconMenu2, IconUser } from '@tabler/icons-react'
+import { ActionIcon, Anchor, Button, Kbd, Menu, NativeSelect, SegmentedControl } from '@mantine/core'
+import { IconMenu2, IconSearch, IconUser } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { listOrganizationsOptions, listProjectsOptions } from '#client/@tanstack/react-query.gen'
@@ -13,14 +13,17 @@ import classes from './header.module.css'
 import { LiveDot } from './live-dot.tsx'
 import { notices } from './notices.ts'
 
+const CTRL_K = 'Ctrl K'
+
 interface HeaderProps {
   /** Opens the navigation; null where it is shown anyway. */
   openMenu: (() => void) | null
   showShortcuts(): void
+  showPalette(): void
 }
 
 /** The bar on top of every page: the product, what all pages are about (project, time range), search, account. */
-export function Header({ openMenu, showShortcuts }: HeaderProps) {
+export function Header({ openMenu, showShortcuts, showPalette }: HeaderProps) {
   return (
     <header className={classes.header}>
       {openMenu && (
@@ -35,6 +38,7 @@ export function Header({ openMenu, showShortcuts }: HeaderProps) {
       <div className={classes.space} />
       <LiveDot />
       <RangeField />
+      <SearchButton showPalette={showPalette} />
       <AccountMenu showShortcuts={showShortcuts} />
     </header>
   )
@@ -66,6 +70,25 @@ function RangeField() {
       onChange={(chosen) => setShared({ range: chosen as Range, from: null, to: null })}
       data={RANGES.map((value) => ({ value, label: words.shell.ranges[value] }))}
     />
+  )
+}
+
+function SearchButton({ showPalette }: { showPalette(): void }) {
+  return (
+    <Button
+      variant="default"
+      className={classes.find}
+      aria-haspopup="dialog"
+      onClick={showPalette}
+      leftSection={<IconSearch size={16} aria-hidden />}
+      rightSection={
+        <Kbd size="xs" aria-hidden translate="no">
+          {CTRL_K}
+        </Kbd>
+      }
+    >
+      {words.shell.search}
+    </Button>
   )
 }
 

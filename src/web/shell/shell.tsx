@@ -1,6 +1,7 @@
 import { Drawer } from '@mantine/core'
 import { useDisclosure, useMediaQuery } from '@mantine/hooks'
 import { Outlet, useNavigate } from '@tanstack/react-router'
+import { lazy, Suspense, useRef } from 'react'
 import { RANGES, type Range, SHARED } from '../address/search.ts'
 import { useValues } from '../address/use-search.ts'
 import { words } from '../words.ts'
@@ -11,18 +12,24 @@ import { notices } from './notices.ts'
 import classes from './shell.module.css'
 import { Shortcuts } from './shortcuts.tsx'
 
+// Who never asks for it does not load it.
+const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
+
 /** What surrounds every page of who is signed in. */
 export function Shell() {
   const isWide = useMediaQuery('(min-width: 768px)', undefined, { getInitialValueInEffect: false })
   const [isMenuOpen, menu] = useDisclosure()
   const [areKeysShown, keys] = useDisclosure()
-  useShellKeys(keys.open)
+  const [isPaletteOpen, palette] = useDisclosure()
+  const wasPaletteOpen = useRef(false)
+  wasPaletteOpen.current ||= isPaletteOpen
+  useShellKeys(keys.open, palette.toggle)
   return (
     <>
       <a href="#main" className={classes.skip}>
         {words.shell.skip}
       </a>
-      <Header openMenu={isWide ? null : menu.open} showShortcuts={keys.open} />
+      <Header openMenu={isWide ? null : menu.open} showShortcuts={keys.open} showPalette={palette.open} />
       <div className={classes.body}>
         {isWide ? (
           <div className={classes.side}>
@@ -43,13 +50,18 @@ export function Shell() {
           <Outlet />
         </main>
       </div>
+      {wasPaletteOpen.current && (
+        <Suspense>
+          <Palette isOpen={isPaletteOpen} close={palette.close} />
+        </Suspense>
+      )}
       <Shortcuts isOpen={areKeysShown} close={keys.close} />
     </>
   )
 }
 
 /** The keys that work on every page. */
-function useShellKeys(showShortcuts: () => void): void {
+function useShellKeys(showShortcuts: () => void, showPalette: () => void): void {
   const navigate = useNavigate()
   const [, setShared] = useValues(SHARED)
   const ranges = RANGES.map((range: Range, index) => [
@@ -62,6 +74,7 @@ function useShellKeys(showShortcuts: () => void): void {
   const bindings: Bindings = {
     ...Object.fromEntries([...ranges, ...pages]),
     '?': showShortcuts,
+    'Control+k': showPalette,
     z: () => notices.undoLast(),
     '/': () => document.querySelector<HTMLInputElement>('input[type=search]')?.focus(),
   }

@@ -2,6 +2,7 @@ import { Button, Kbd } from '@mantine/core'
 import { type ComponentProps, forwardRef } from 'react'
 import type { IssueDetail } from '#client/types.gen'
 import { useKeys } from '../../shell/keys.ts'
+import { usePaletteActs } from '../../shell/palette-acts.ts'
 import { words } from '../../words.ts'
 import { setStatus } from '../issues/issue-acts.ts'
 import { MuteMenu } from '../issues/mute-menu.tsx'
@@ -27,6 +28,17 @@ export function IssueActs({ issue, isMuting, setMuting }: ActsProps) {
     m: () => can('muted') && setMuting(true),
   })
   const { acknowledge, mute, reopen, resolve } = words.issues
+  const { palette } = words
+  usePaletteActs([
+    ...(can('acknowledged')
+      ? [{ name: acknowledge, keywords: palette.acknowledgeKeywords, letter: 'a', run: become('acknowledged') }]
+      : []),
+    ...(can('resolved')
+      ? [{ name: resolve, keywords: palette.resolveKeywords, letter: 'r', run: become('resolved') }]
+      : []),
+    ...(can('open') ? [{ name: reopen, keywords: palette.reopenKeywords, letter: 'u', run: become('open') }] : []),
+    ...(can('muted') ? [{ name: mute, keywords: palette.muteKeywords, letter: 'm', run: () => setMuting(true) }] : []),
+  ])
   return (
     <>
       {can('muted') && (

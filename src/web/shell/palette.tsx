@@ -1,0 +1,203 @@
+import { Kbd, Modal, TextInput, useMantineColorScheme } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useRouter } from '@tanstack/react-router'
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
+import { searchNamesOptions } from '#client/@tanstack/react-query.gen'
+import { useMay } from '../api/who.ts'
+import { Data } from '../parts/data.tsx'
+import { Refused } from '../parts/query-state.tsx'
+import { words } from '../words.ts'
+import { NAVIGATION } from './navigation.tsx'
+import classes from './palette.module.css'
+import { matching, type PaletteAct, paletteActs } from './palette-acts.ts'
+
+/** Things are searched for from so many letters on, once one rests. */
+const LETTERS = 2
+const PAUSE_MS = 150
+const MOST = 20
+
+interface Item extends PaletteAct {
+  key: string
+  group: 'acts' | 'pages' | 'things'
+  /** True when the name is of somebody's thing, and no word of ours. */
+  isData?: boolean
+  /** What kind of thing it is, and what tells it from others. */
+  detail?: { kind: string; text: string }
+}
+
+interface PaletteProps {
+  isOpen: boolean
+  close(): void
+}
+
+/** What can be done here, all pages, and all things by their names: one field for everything. */
+export function Palette({ isOpen, close }: PaletteProps) {
+  return (
+    <Modal
+      opened={isOpen}
+      onClose={close}
+      withCloseButton={false}
+      aria-label={words.palette.title}
+      size="lg"
+      padding={0}
+      centered={false}
+      yOffset="10vh"
+    >
+      <Search close={close} />
+    </Modal>
+  )
+}
+
+function Search({ close }: { close(): void }) {
+  const [typed, type] = useState('')
+  const [active, setActive] = useState(0)
+  const list = useId()
+  const found = useFound(typed.trim())
+  const items = [...useOffers(typed), ...found.items]
+  const chosen = Math.min(active, items.length - 1)
+  const activeRow = useRef<HTMLDivElement>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when another one is chosen
+  useEffect(() => activeRow.current?.scrollIntoView({ block: 'nearest' }), [chosen])
+  const take = (item: Item | undefined) => {
+    if (!item) return
+    close()
+    // The dialog gives the focus back first.
+    setTimeout(() => item.run())
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 }
+    const step = steps[event.key]
+    if (step !== undefined) setActive((chosen + step + items.length) % Math.max(1, items.length))
+    else if (event.key === 'Enter') take(items[chosen])
+    else return
+    event.preventDefault()
+  }
+  return (
+    <>
+      <TextInput
+        role="combobox"
+        aria-label={words.palette.field}
+        aria-expanded
+        aria-controls={list}
+        aria-activedescendant={items[chosen] && `${list}-${chosen}`}
+        aria-autocomplete="list"
+        placeholder={words.palette.hint}
+        value={typed}
+        size="md"
+        data-autofocus
+        classNames={{ input: classes.field }}
+        onChange={({ currentTarget }) => {
+          type(currentTarget.value)
+          setActive(0)
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <div
+        role="listbox"
+        id={list}
+        aria-label={words.palette.title}
+        className={classes.list}
+        aria-busy={found.isAsking}
+      >
+        {items.map((item, index) => (
+          <div key={item.key} role="presentation">
+            {item.group !== items[index - 1]?.group && (
+              <div className={classes.group} role="presentation">
+                {words.palette[item.group]}
+              </div>
+            )}
+            <Row
+              item={item}
+              id={`${list}-${index}`}
+              isActive={index === chosen}
+              place={index === chosen ? activeRow : undefined}
+              take={() => take(item)}
+            />
+          </div>
+        ))}
+      </div>
+      {found.error ? <Refused refusal={found.error} retry={found.retry} /> : null}
+      {items.length === 0 && !found.isAsking && <p className={classes.nothing}>{words.palette.nothing}</p>}
+    </>
+  )
+}
+
+interface RowProps {
+  item: Item
+  id: string
+  isActive: boolean
+  place: React.Ref<HTMLDivElement> | undefined
+  take(): void
+}
+
+function Row({ item: { name, isData, letter, detail }, id, isActive, place, take }: RowProps) {
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the focus and the keys
+    // biome-ignore lint/a11y/useFocusableInteractive: the field names it as the active one
+    <div ref={place} id={id} role="option" aria-selected={isActive} className={classes.row} onClick={take}>
+      <span className={classes.name}>{isData ? <Data>{name}</Data> : name}</span>
+      {detail && (
+        <span className={classes.detail}>
+          {detail.kind} <Data>{detail.text}</Data>
+        </span>
+      )}
+      {letter && (
+        <Kbd size="xs" aria-hidden translate="no">
+          {letter}
+        </Kbd>
+      )}
+    </div>
+  )
+}
+
+/** Acts of the open page, acts that are always there, and pages. */
+function useOffers(typed: string): Item[] {
+  const { history } = useRouter()
+  const { setColorScheme } = useMantineColorScheme()
+  const mayEdit = useMay('member')
+  const { palette, shell, settings } = words
+  const go = (path: string) => () => history.push(path)
+  const making = [
+    { name: palette.newAlert, keywords: palette.newAlertKeywords, letter: 'c', run: go('/alerts/new') },
+    { name: palette.addDomain, keywords: palette.addDomainKeywords, run: go('/domains/new') },
+  ]
+  const themes = [
+    { name: palette.themeLight, run: () => setColorScheme('light') },
+    { name: palette.themeDark, run: () => setColorScheme('dark') },
+    { name: palette.themeSystem, run: () => setColorScheme('auto') },
+  ].map((act) => ({ ...act, keywords: palette.themeKeywords }))
+  const pages = [
+    ...NAVIGATION.flatMap(({ entries }) => entries).map(({ name, to, key }) => ({
+      ...{ name: shell.pages[name], letter: `g ${key}`, run: go(to) },
+    })),
+    { name: palette.weeklyReport, letter: 'g r', run: go('/report') },
+    ...Object.entries(settings.pages).map(([name, title]) => ({
+      ...{ name: title, keywords: shell.settings, run: go(`/settings/${name}`) },
+    })),
+  ]
+  const acts = [...paletteActs(), ...(mayEdit ? making : []), ...(typed.trim() === '' ? [] : themes)]
+  const asItems = (group: Item['group'], offers: readonly PaletteAct[]): Item[] =>
+    matching(offers, typed).map((offer) => ({ ...offer, group, key: `${group}${offer.name}` }))
+  return [...asItems('acts', acts), ...asItems('pages', pages)]
+}
+
+/** Things whose names have what was typed, as the server finds them. */
+function useFound(typed: string) {
+  const { history } = useRouter()
+  const [q] = useDebouncedValue(typed, PAUSE_MS)
+  const isAsked = q.length >= LETTERS
+  const { data, error, isFetching, refetch } = useQuery({
+    ...searchNamesOptions({ query: { q: q.slice(0, 100), limit: MOST } }),
+    enabled: isAsked,
+    placeholderData: keepPreviousData,
+  })
+  const items = (isAsked ? (data?.results ?? []) : []).map(
+    ({ kind, id, title, detail, path }): Item => ({
+      ...{ key: `${kind}${id}`, group: 'things', name: title, isData: true },
+      detail: { kind: words.palette.kinds[kind], text: detail },
+      run: () => history.push(path),
+    }),
+  )
+  return { items, error: isAsked ? error : null, isAsking: isFetching || q !== typed, retry: () => void refetch() }
+}
