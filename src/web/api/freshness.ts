@@ -48,6 +48,12 @@ export class Freshness {
 
   constructor(private readonly queries: QueryClient) {}
 
+  /** From now on changes are heard; what was asked before may have missed some. Only the issues are asked for at once. */
+  begin(): void {
+    void this.queries.invalidateQueries({ refetchType: 'none' })
+    void this.queries.refetchQueries({ queryKey: [{ _id: 'listIssues' }], type: 'active' })
+  }
+
   /** Takes an event of the stream. */
   hear(name: string, data: unknown): void {
     if (name === 'reset') this.isAllOld = true

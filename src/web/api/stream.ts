@@ -147,6 +147,7 @@ class Follower {
     if (this.lost) clearTimeout(this.lost)
     this.lost = null
     this.lastId = told.id ?? this.lastId
+    if (state.heardAt === null) this.freshness.begin()
     const pulse = told.name === 'pulse' ? { pulse: told.data as StreamPulse } : {}
     change({ isLive: true, heardAt: Date.now(), ...pulse })
     this.freshness.hear(told.name, told.data)

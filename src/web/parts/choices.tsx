@@ -28,7 +28,7 @@ export function Choices({ label, options, chosen, choose, isData = false }: Choi
     choose(chosen.includes(value) ? chosen.filter((other) => other !== value) : [...chosen, value])
   return (
     <Combobox store={list} onOptionSubmit={toggle} withinPortal width="max-content" position="bottom-start">
-      <Combobox.Target targetType="button">
+      <Combobox.Target targetType="button" withExpandedAttribute>
         <InputBase
           component="button"
           type="button"

@@ -99,7 +99,8 @@ function PageLink({
       title={label}
       label={label}
       leftSection={<Icon size={16} stroke={1.75} aria-hidden />}
-      rightSection={count > 0 && <span className={classes.count}>{count}</span>}
+      // By its style: the name says it already, with a comma.
+      rightSection={count > 0 && <span className={classes.count} data-count={count} aria-hidden />}
       onClick={onGo}
       classNames={{ label: classes.label, root: classes.link }}
     />

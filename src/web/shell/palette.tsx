@@ -34,18 +34,14 @@ interface PaletteProps {
 /** What can be done here, all pages, and all things by their names: one field for everything. */
 export function Palette({ isOpen, close }: PaletteProps) {
   return (
-    <Modal
-      opened={isOpen}
-      onClose={close}
-      withCloseButton={false}
-      aria-label={words.palette.title}
-      size="lg"
-      padding={0}
-      centered={false}
-      yOffset="10vh"
-    >
-      <Search close={close} />
-    </Modal>
+    <Modal.Root opened={isOpen} onClose={close} size="lg" padding={0} yOffset="10vh" centered={false} transitionProps={{ duration: 0 }}>
+      <Modal.Overlay />
+      <Modal.Content aria-label={words.palette.title}>
+        <Modal.Body>
+          <Search close={close} />
+        </Modal.Body>
+      </Modal.Content>
+    </Modal.Root>
   )
 }
 
@@ -86,6 +82,8 @@ function Search({ close }: { close(): void }) {
         value={typed}
         size="md"
         data-autofocus
+        // biome-ignore lint/a11y/noAutofocus: letters go on where one presses Ctrl K
+        autoFocus
         classNames={{ input: classes.field }}
         onChange={({ currentTarget }) => {
           type(currentTarget.value)

@@ -1,0 +1,266 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import type { Page } from 'puppeteer-core'
+import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
+import { axeFindings } from './axe.ts'
+import { openScreen, type Screen } from './screen.ts'
+import { openAs, openWorld, type World } from './world.ts'
+
+const TEST_MS = 90_000
+
+/** So many rows the document may have, however long the list is. */
+const MOST_ROWS = 120
+
+let browser: TestBrowser
+beforeAll(async () => {
+  browser = await startBrowser()
+}, TEST_MS)
+afterAll(() => browser[Symbol.asyncDispose]())
+
+let world: World
+beforeEach(async () => {
+  world = await openWorld()
+})
+
+/** Runs the steps on a page of who has this key, the owner unless told. */
+async function onPage(
+  path: string,
+  steps: (screen: Screen, page: Page) => Promise<void>,
+  key = world.app.owner.apiKey,
+) {
+  await using _world = world
+  await using screen = await openScreen(world.url, browser.browser)
+  await screen.page.setViewport({ width: 1280, height: 900 })
+  await openAs(screen, key, path)
+  await steps(screen, screen.page)
+}
+
+const statusOf = async (id: string) => (await world.app.call('GET', `/v1/issues/${id}`)).body.status
+const statuses = async (...ids: string[]) => (await Promise.all(ids.map(statusOf))).join(' ')
+const untilStatus = async (expected: string, ...ids: string[]) => {
+  while ((await statuses(...ids)) !== expected) await Bun.sleep(20)
+}
+const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent ?? '')
+const titles = (page: Page) => page.$$eval('tbody tr[data-id] a', (links) => links.map((link) => link.textContent))
+
+describe('the list of issues', () => {
+  test(
+    'three issues at once, by keys: acknowledged on screen before the server answers, and back by undo',
+    async () => {
+      world.open([{ title: 'One' }, { title: 'Two' }, { title: 'Three' }, { title: 'Four' }])
+      await onPage('/issues', async (screen, page) => {
+        await screen.sees('table', 'Issues')
+        await page.keyboard.press('j')
+        expect(await focused(page)).toBe('One')
+        await page.keyboard.press('ArrowDown')
+        expect(await focused(page)).toBe('Two')
+        await page.keyboard.press('k')
+        await page.keyboard.press('x')
+        await screen.sees('toolbar', 'Selected issues')
+        await page.keyboard.down('Shift')
+        await page.keyboard.press('j')
+        await page.keyboard.press('j')
+        await page.keyboard.up('Shift')
+        await screen.reads('3 selected')
+        await page.keyboard.press('a')
+        await screen.reads('3 issues acknowledged.')
+        expect(await statuses('iss_0', 'iss_1', 'iss_2', 'iss_3')).toBe('acknowledged acknowledged acknowledged open')
+        await page.keyboard.press('z')
+        await untilStatus('open open open open', 'iss_0', 'iss_1', 'iss_2', 'iss_3')
+        await page.keyboard.press('Escape')
+        await page.waitForFunction(() => !document.querySelector('[role=toolbar]'))
+        expect(await axeFindings(page)).toEqual([])
+        expect(screen.trouble).toEqual([])
+      })
+    },
+    TEST_MS,
+  )
+
+  test(
+    'what the server refuses is taken back on screen, with its sentence and a way to try again',
+    async () => {
+      world.open([{ title: 'One' }])
+      await onPage('/issues', async (screen, page) => {
+        await screen.sees('table', 'Issues')
+        world.refuse('PATCH /v1/issues/iss_0', 409, 'the moon is full')
+        await page.keyboard.press('j')
+        await page.keyboard.press('r')
+        await screen.reads('the moon is full')
+        await page.waitForFunction(() => document.querySelector('tbody tr[data-id]')?.textContent?.includes('Open'))
+        world.refuse(null)
+        await screen.press('Retry')
+        await screen.reads('1 issue resolved.')
+        expect(await statusOf('iss_0')).toBe('resolved')
+        await screen.press('Undo')
+        await untilStatus('open', 'iss_0')
+      })
+    },
+    TEST_MS,
+  )
+
+  test(
+    'of hundreds of issues only rows near the window are in the document; keys go on to what is not loaded yet',
+    async () => {
+      world.open(Array.from({ length: 350 }, (_, index) => ({ title: `Issue ${index}` })))
+      await onPage('/issues', async (screen, page) => {
+        await screen.sees('table', 'Issues')
+        const rows = () => page.$$eval('tbody tr[data-id]', (all) => all.length)
+        // At the end of what is loaded the focus waits.
+        while ((await focused(page)) !== 'Issue 219') await page.keyboard.press('j')
+        expect(await rows()).toBeLessThan(MOST_ROWS)
+        const place = () =>
+          page.evaluate(() => document.activeElement?.closest('tr')?.getAttribute('aria-rowindex') ?? '')
+        expect(await place()).toBe('221')
+        await page.evaluate(() => window.scrollTo(0, document.body.scrollHeight))
+        await page.waitForFunction(() => document.querySelector('table')?.getAttribute('aria-rowcount') === '351')
+        expect(await rows()).toBeLessThan(MOST_ROWS)
+      })
+    },
+    TEST_MS,
+  )
+
+  test(
+    'filters stand in the address, survive a reload, and can be cleared',
+    async () => {
+      world.open([
+        { title: 'Grave', severity: 'critical' },
+        { title: 'Small', severity: 'low' },
+        { title: 'Over', severity: 'low', status: 'resolved' },
+      ])
+      await onPage('/issues', async (screen, page) => {
+        await screen.sees('table', 'Issues')
+        expect(await titles(page)).toEqual(['Grave', 'Small'])
+        await screen.press('Severity', 'combobox')
+        await screen.press('Low', 'option')
+        await page.waitForFunction(() => location.search === '?severity=low')
+        await page.waitForFunction(() => document.querySelectorAll('tbody tr[data-id]').length === 1)
+        expect(await titles(page)).toEqual(['Small'])
+        await page.reload()
+        await screen.sees('table', 'Issues')
+        expect(await titles(page)).toEqual(['Small'])
+        await screen.type('Search', 'nothing is called so')
+        await screen.reads('No issue matches these filters.')
+        expect(new URL(page.url()).searchParams.get('q')).toBe('nothing is called so')
+        await screen.press('Clear filters')
+        await page.waitForFunction(() => document.querySelectorAll('tbody tr[data-id]').length === 2)
+        expect(new URL(page.url()).search).toBe('')
+      })
+    },
+    TEST_MS,
+  )
+
+  test(
+    'a viewer can look, is told who can change, and finds nothing to change',
+    async () => {
+      world.open([{ title: 'One' }])
+      const key = world.keyOf('viewer')
+      await onPage(
+        '/issues',
+        async (screen, page) => {
+          await screen.sees('table', 'Issues')
+          await screen.reads('You can look.')
+          expect(await screen.has('checkbox', 'Select One')).toBe(false)
+          await page.keyboard.press('j')
+          await page.keyboard.press('Enter')
+          await screen.sees('heading', 'One')
+          expect(await screen.has('button', 'Resolve')).toBe(false)
+          await page.keyboard.press('r')
+          expect(await statusOf('iss_0')).toBe('open')
+        },
+        key,
+      )
+    },
+    TEST_MS,
+  )
+
+  test(
+    'an empty list says so, and what changes elsewhere is there within seconds, without being asked for',
+    async () => {
+      await onPage('/issues', async (screen, page) => {
+        await screen.reads('Nothing is wrong that Tagwarden knows of.')
+        await page.waitForFunction(() => document.querySelector('[data-live]'))
+        world.open([{ title: 'Brand new' }])
+        await screen.reads('Brand new')
+        await page.waitForFunction(() => document.title === 'Issues (1) · Tagwarden')
+        await world.app.call('PATCH', '/v1/issues/iss_0', { body: { status: 'acknowledged' } })
+        await page.waitForFunction(() => document.querySelector('tbody tr[data-id]')?.textContent?.includes('Acknowl'))
+      })
+    },
+    TEST_MS,
+  )
+})
+
+describe('the page of an issue', () => {
+  test(
+    'has its acts, a note that saves itself, and leads to its neighbours',
+    async () => {
+      world.open([{ title: 'One' }, { title: 'Two', severity: 'low' }])
+      await onPage('/issues', async (screen, page) => {
+        await screen.press('One', 'link')
+        await screen.sees('heading', 'One')
+        expect(await page.title()).toBe('One · Tagwarden')
+        await screen.reads('1 of 2')
+        await screen.type('Note', 'The checkout team looks into it')
+        await screen.reads('Saved.')
+        expect((await world.app.call('GET', '/v1/issues/iss_0')).body.notes).toBe('The checkout team looks into it')
+        await screen.press('Mute')
+        await screen.press('1 day', 'menuitem')
+        await screen.reads('1 issue muted.')
+        const { body } = await world.app.call('GET', '/v1/issues/iss_0')
+        expect([body.status, body.mutedUntil > world.app.clock.now()]).toEqual(['muted', true])
+        await screen.press('Reopen')
+        await untilStatus('open', 'iss_0')
+        await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
+        await page.keyboard.press('j')
+        await screen.sees('heading', 'Two')
+        await page.goBack()
+        await screen.sees('heading', 'Issues')
+        expect(screen.trouble).toEqual([])
+      })
+    },
+    TEST_MS,
+  )
+
+  test(
+    'that there is none is said, with a link to the list',
+    async () => {
+      await onPage('/issues/iss_nowhere', async (screen) => {
+        await screen.sees('heading', 'There is no such issue.')
+        await screen.press('To the issues', 'link')
+        await screen.sees('heading', 'Issues')
+      })
+    },
+    TEST_MS,
+  )
+})
+
+test(
+  'the palette finds pages, things and what can be done here',
+  async () => {
+    world.open([{ title: 'Checkout has no basket' }])
+    await onPage('/', async (screen, page) => {
+      await screen.sees('button', 'Search')
+      const openPalette = async () => {
+        await page.keyboard.down('Control')
+        await page.keyboard.press('k')
+        await page.keyboard.up('Control')
+        await screen.sees('dialog', 'Command palette')
+        await page.waitForFunction(() => document.activeElement?.getAttribute('role') === 'combobox')
+      }
+      await openPalette()
+      await page.keyboard.type('iss')
+      await page.keyboard.press('Enter')
+      await screen.sees('heading', 'Issues')
+      await openPalette()
+      await page.keyboard.type('basket')
+      await screen.sees('option', 'Checkout has no basket Issue')
+      await page.keyboard.press('Enter')
+      await screen.sees('heading', 'Checkout has no basket')
+      await openPalette()
+      await page.keyboard.type('close')
+      await page.keyboard.press('Enter')
+      await untilStatus('resolved', 'iss_0')
+      expect(screen.trouble).toEqual([])
+    })
+  },
+  TEST_MS,
+)

@@ -1,0 +1,75 @@
+import { issueOfAlert, validationAlert } from '../../src/issues/issue.fixture.ts'
+import type { IssueRecord } from '../../src/issues/issue.ts'
+import { applyChanges } from '../../src/issues/store.ts'
+import { addMember, createKey, createUser } from '../../src/org/store.ts'
+import { tx } from '../../src/store/database.ts'
+import { type TestApp, testApp } from '../app.ts'
+import type { Screen } from './screen.ts'
+
+/** The program behind an address, with things in it as a test wants them. */
+export interface World extends AsyncDisposable {
+  app: TestApp
+  url: string
+  /** Puts issues into the store, as if evaluations had opened them; the first is the last that was seen. */
+  open(issues: readonly Partial<IssueRecord>[]): void
+  /** An API key of a member with this role. */
+  keyOf(role: 'viewer' | 'member'): string
+  /** What the server answers instead, to requests whose path begins so; null: what it does answer. */
+  refuse(path: string | null, status?: number, sentence?: string): void
+}
+
+/** Opens the program, at the time that it is. */
+export async function openWorld(): Promise<World> {
+  const app = await testApp()
+  app.clock.set(Date.now())
+  let refused: { path: string; status: number; sentence: string } | null = null
+  const server = Bun.serve({
+    ...{ port: 0, hostname: '127.0.0.1', idleTimeout: 0 },
+    fetch(request) {
+      const { pathname } = new URL(request.url)
+      if (refused && `${request.method} ${pathname}`.startsWith(refused.path)) {
+        return Response.json({ error: refused.sentence }, { status: refused.status })
+      }
+      return app.app.fetch(request)
+    },
+  })
+  const { orgId } = app.owner
+  return {
+    ...{ app, url: server.url.origin },
+    open(issues) {
+      const at = app.clock.now()
+      tx(app.app.db, () => {
+        for (const [index, values] of issues.entries()) {
+          const times = { firstSeenAt: at - 3_600_000, lastSeenAt: at - index * 1000, statusAt: at }
+          const ids = { id: `iss_${index}`, orgId, domainId: null, alertId: `alr_${index}` }
+          const issue = issueOfAlert({ ...validationAlert, orgId }, { ...ids, ...times, ...values })
+          applyChanges(app.app.db, [{ kind: 'open', issue }], () => {})
+        }
+      })
+    },
+    keyOf(role) {
+      const { db } = app.app
+      const { id: userId } = createUser(db, app.clock, { email: `${role}@example.com` })
+      addMember(db, app.clock, { orgId, userId, role })
+      return createKey(db, app.clock, { orgId, userId, name: role }).secret
+    },
+    refuse(path, status = 503, sentence = 'not now') {
+      refused = path === null ? null : { path, status, sentence }
+    },
+    async [Symbol.asyncDispose]() {
+      await server.stop(true)
+      await app[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Opens a page of who has this API key. */
+export async function openAs(screen: Screen, key: string, path: string): Promise<void> {
+  await screen.page.evaluateOnNewDocument(
+    (session) => {
+      if (location.protocol === 'http:') sessionStorage.setItem('tagwarden-session', session)
+    },
+    JSON.stringify({ credential: key, orgId: null }),
+  )
+  await screen.open(path)
+}
