@@ -252,7 +252,7 @@ test(
       await screen.sees('heading', 'Issues')
       await openPalette()
       await page.keyboard.type('basket')
-      await screen.sees('option', 'Checkout has no basket Issue')
+      await page.waitForSelector('[role=option][aria-selected=true] ::-p-text(basket)')
       await page.keyboard.press('Enter')
       await screen.sees('heading', 'Checkout has no basket')
       await openPalette()

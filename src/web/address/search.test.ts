@@ -52,4 +52,12 @@ describe('an address', () => {
       ...{ status: ['open', 'acknowledged'], sort: 'severity', show: null, domainId: [], at: null },
     })
   })
+
+  test('has the fallback where the router kept the text of what says nothing', () => {
+    const raw = { status: 'acknowledged,open', sort: 'purple', domainId: '', at: '7' }
+    const { status, sort, domainId, at } = valuesOf(FIELDS, raw)
+    expect({ status, sort, domainId, at }).toEqual({
+      ...{ status: ['open', 'acknowledged'], sort: 'severity', domainId: [], at: 7 },
+    })
+  })
 })

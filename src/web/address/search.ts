@@ -32,7 +32,9 @@ export function readSearch<F extends Fields>(fields: F, raw: Readonly<Record<str
 }
 
 /** Returns all values: those of the address, and the fallback of the others. */
-export function valuesOf<F extends Fields>(fields: F, search: SearchOf<F>): ValuesOf<F> {
+export function valuesOf<F extends Fields>(fields: F, raw: Readonly<Record<string, unknown>>): ValuesOf<F> {
+  // The router keeps the text of what `readSearch` left out.
+  const search: Record<string, unknown> = readSearch(fields, raw).search
   const values = Object.entries(fields).map(([name, field]) => [
     name,
     search[name] ?? (field as Field<unknown>).fallback,

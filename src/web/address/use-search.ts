@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import type { Fields, ValuesOf } from './fields.ts'
+import type { Field, Fields, ValuesOf } from './fields.ts'
 import { SHARED, type Shared, valuesOf } from './search.ts'
 
 /** Changes some values of the address. It replaces the entry in the history: filtering is no new page. */
@@ -10,8 +10,21 @@ export function useValues<F extends Fields>(fields: F): [ValuesOf<F>, SetValues<
   const search = useSearch({ strict: false })
   const navigate = useNavigate()
   const set: SetValues<F> = (part) =>
-    void navigate({ to: '.', search: (before: object) => ({ ...before, ...part }) as never, replace: true })
+    void navigate({
+      to: '.',
+      search: (before: object) => ({ ...before, ...written(fields, part) }) as never,
+      replace: true,
+    })
   return [valuesOf(fields, search as never), set]
+}
+
+/** What of these the address says: a value that holds anyway is undefined, which takes it out. */
+function written<F extends Fields>(fields: F, part: Partial<ValuesOf<F>>): Record<string, unknown> {
+  const said = Object.entries(part).map(([name, value]) => {
+    const { write, fallback } = fields[name] as Field<unknown>
+    return [name, write(value) === write(fallback) ? undefined : value]
+  })
+  return Object.fromEntries(said)
 }
 
 /** The project and the time range, which every page has. */

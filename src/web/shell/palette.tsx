@@ -34,7 +34,15 @@ interface PaletteProps {
 /** What can be done here, all pages, and all things by their names: one field for everything. */
 export function Palette({ isOpen, close }: PaletteProps) {
   return (
-    <Modal.Root opened={isOpen} onClose={close} size="lg" padding={0} yOffset="10vh" centered={false} transitionProps={{ duration: 0 }}>
+    <Modal.Root
+      opened={isOpen}
+      onClose={close}
+      size="lg"
+      padding={0}
+      yOffset="10vh"
+      centered={false}
+      transitionProps={{ duration: 0 }}
+    >
       <Modal.Overlay />
       <Modal.Content aria-label={words.palette.title}>
         <Modal.Body>
@@ -82,7 +90,6 @@ function Search({ close }: { close(): void }) {
         value={typed}
         size="md"
         data-autofocus
-        // biome-ignore lint/a11y/noAutofocus: letters go on where one presses Ctrl K
         autoFocus
         classNames={{ input: classes.field }}
         onChange={({ currentTarget }) => {
