@@ -252,7 +252,9 @@ test(
       await screen.sees('heading', 'Issues')
       await openPalette()
       await page.keyboard.type('basket')
-      await page.waitForSelector('[role=option][aria-selected=true] ::-p-text(basket)')
+      await page.waitForFunction(() =>
+        document.querySelector('[role=option][aria-selected=true]')?.textContent?.includes('basket'),
+      )
       await page.keyboard.press('Enter')
       await screen.sees('heading', 'Checkout has no basket')
       await openPalette()

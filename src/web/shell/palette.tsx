@@ -62,7 +62,7 @@ function Search({ close }: { close(): void }) {
   const chosen = Math.min(active, items.length - 1)
   const activeRow = useRef<HTMLDivElement>(null)
   // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when another one is chosen
-  useEffect(() => activeRow.current?.scrollIntoView({ block: 'nearest' }), [chosen])
+  useEffect(() => void activeRow.current?.scrollIntoView({ block: 'nearest' }), [chosen])
   const take = (item: Item | undefined) => {
     if (!item) return
     close()
