@@ -24,7 +24,7 @@ import { COMPLIANCE } from './pages/compliance/address.ts'
 import { DELIVERIES } from './pages/deliveries/address.ts'
 import { deliveriesAskedFor } from './pages/deliveries/question.ts'
 import { DOMAINS } from './pages/domains/address.ts'
-import { DICTIONARY, EXPLORE, JOURNEYS } from './pages/explore/address.ts'
+import { DICTIONARY, EVENTS, EXPLORE, JOURNEYS } from './pages/explore/address.ts'
 import { askedOf, questions as explore } from './pages/explore/questions.ts'
 import { ISSUES } from './pages/issues/address.ts'
 import { issuesAskedFor } from './pages/issues/question.ts'
@@ -151,6 +151,30 @@ const pages = [
     ...search({}),
     loader: ({ params: { id } }) => preload(getAuditOptions({ path: { id } })),
     component: lazyRouteComponent(() => import('./pages/audits/audit-page.tsx'), 'AuditPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/explore/events',
+    ...search(EVENTS),
+    component: lazyRouteComponent(() => import('./pages/explore/events-page.tsx'), 'EventsPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/explore/sessions/$id',
+    ...search({}),
+    component: lazyRouteComponent(() => import('./pages/explore/session-page.tsx'), 'SessionPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/explore/labels',
+    ...search(EXPLORE),
+    component: lazyRouteComponent(() => import('./pages/explore/labels-page.tsx'), 'LabelsPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/explore/orders',
+    ...search(EXPLORE),
+    component: lazyRouteComponent(() => import('./pages/explore/orders-page.tsx'), 'OrdersPage'),
   }),
   createRoute({
     ...at,

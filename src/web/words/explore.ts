@@ -3,9 +3,12 @@ export const explore = {
   nav: 'Explore',
   pages: {
     dictionary: 'Dictionary',
+    events: 'Events',
     journeys: 'Journeys',
     performance: 'Tag performance',
     execution: 'Execution',
+    labels: 'Labels',
+    orders: 'Orders',
   },
   domain: 'Domain',
   allDomains: 'All domains',

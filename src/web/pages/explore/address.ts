@@ -9,3 +9,6 @@ export const DICTIONARY = { ...EXPLORE, q: text, vendor: text, event: text }
 
 /** What the address of the journeys may say: also the page that is looked at closer, by its step from 0 and its path. */
 export const JOURNEYS = { ...EXPLORE, ...SHOW, step: moment, path: text }
+
+/** What the address of the events may say. */
+export const EVENTS = { ...EXPLORE, ...SHOW, q: text, vendor: text, event: text, param: text, sessionId: text }

@@ -16,9 +16,12 @@ type PageName = keyof typeof words.explore.pages
 /** The pages of Explore in the order of their links. */
 const PAGES: readonly { name: PageName; to: NonNullable<LinkProps['to']> }[] = [
   { name: 'dictionary', to: '/explore/dictionary' },
+  { name: 'events', to: '/explore/events' },
   { name: 'journeys', to: '/explore/journeys' },
   { name: 'performance', to: '/explore/performance' },
   { name: 'execution', to: '/explore/execution' },
+  { name: 'labels', to: '/explore/labels' },
+  { name: 'orders', to: '/explore/orders' },
 ]
 
 /** As many domains as one answer has. */

@@ -1,0 +1,66 @@
+import { Button, Group, Stack, Title } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { Event } from '#client/types.gen'
+import { At } from '../../parts/ago.tsx'
+import { copy } from '../../parts/copy.ts'
+import { Code, Data } from '../../parts/data.tsx'
+import { notices } from '../../shell/notices.ts'
+import { words } from '../../words.ts'
+
+/** Fields that say what an event is, with a dollar sign as in conditions. */
+const FIELDS = [
+  ...(['vendor', 'event', 'account', 'kind', 'env', 'host', 'path', 'title', 'status'] as const),
+  ...(['sessionId', 'customerId', 'execMs', 'durMs', 'bytes', 'version', 'weight'] as const),
+]
+
+/** A whole event, as it is stored. */
+export function EventDetails({ event }: { event: Event }) {
+  const said = words.evidence.events
+  const fields = FIELDS.filter((name) => event[name] !== null)
+  return (
+    <Stack gap="md">
+      <Group gap="sm">
+        <Button
+          variant="default"
+          onClick={() => void copy(JSON.stringify(event, null, 2)).then(() => notices.say(words.shell.copied))}
+        >
+          {said.copyJson}
+        </Button>
+        {event.sessionId && (
+          <Button component={Link} to={`/explore/sessions/${encodeURIComponent(event.sessionId)}`} variant="default">
+            {said.session}
+          </Button>
+        )}
+      </Group>
+      <Title order={3}>{said.fields}</Title>
+      <dl className="facts">
+        <dt>{said.when}</dt>
+        <dd>
+          <At at={event.receivedAt} />
+        </dd>
+        {fields.map((name) => (
+          <Pair key={name} name={`$${name}`} value={String(event[name])} />
+        ))}
+      </dl>
+      <Title order={3}>{said.parameters}</Title>
+      <dl className="facts">
+        {Object.entries(event.params).map(([name, value]) => (
+          <Pair key={name} name={name} value={value} />
+        ))}
+      </dl>
+    </Stack>
+  )
+}
+
+function Pair({ name, value }: { name: string; value: string }) {
+  return (
+    <>
+      <dt>
+        <Code>{name}</Code>
+      </dt>
+      <dd>
+        <Data>{value}</Data>
+      </dd>
+    </>
+  )
+}

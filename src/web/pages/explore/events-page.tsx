@@ -1,0 +1,149 @@
+import { Drawer, Text, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { lazy, Suspense, useEffect, useState } from 'react'
+import { getVolumeOptions } from '#client/@tanstack/react-query.gen'
+import type { Event } from '#client/types.gen'
+import { useMoments, useShared, useValues } from '../../address/use-search.ts'
+import { FRESH } from '../../api/queries.ts'
+import { Ago } from '../../parts/ago.tsx'
+import { Data } from '../../parts/data.tsx'
+import { UNKNOWN } from '../../parts/format.ts'
+import { QueryState } from '../../parts/query-state.tsx'
+import { type Column, VirtualTable } from '../../parts/virtual-table.tsx'
+import { words } from '../../words.ts'
+import { EVENTS } from './address.ts'
+import { EventDetails } from './event-details.tsx'
+import { eventsAskedFor } from './events-question.ts'
+import { ExploreHead, NothingArrived } from './explore-head.tsx'
+import { OpenEvent } from './open-event.tsx'
+
+const Bars = lazy(async () => ({ default: (await import('../../charts/bars.tsx')).Bars }))
+
+const HISTOGRAM_PX = 120
+const TYPING_PAUSE_MS = 300
+
+/** `/explore/events`: the raw evidence behind everything. */
+export function EventsPage() {
+  const [values] = useValues(EVENTS)
+  const [{ project }] = useShared()
+  const moments = useMoments()
+  const query = useInfiniteQuery({
+    ...eventsAskedFor({ ...values, project, ...moments }),
+    placeholderData: keepPreviousData,
+  })
+  const [opened, open] = useState<Event | null>(null)
+  const said = words.evidence.events
+  return (
+    <>
+      <ExploreHead name="events">
+        <Field name="q" label={words.shell.search} type="search" />
+        <Field name="vendor" label={words.explore.vendor} />
+        <Field name="event" label={words.explore.event} />
+        <Field name="param" label={said.param} hint={said.paramHint} />
+      </ExploreHead>
+      <Text c="dimmed" mb="md">
+        {said.about}
+      </Text>
+      <Histogram />
+      <QueryState query={query} isEmpty={({ pages }) => pages[0]?.events.length === 0} empty={<NothingArrived />}>
+        {({ pages }) => (
+          <VirtualTable
+            name={words.explore.pages.events}
+            rows={pages.flatMap(({ events }) => events)}
+            columns={columns(open)}
+            idOf={({ seq }) => String(seq)}
+            pages={query}
+          />
+        )}
+      </QueryState>
+      <Drawer
+        opened={opened !== null}
+        onClose={() => open(null)}
+        position="right"
+        size="lg"
+        title={said.details}
+        closeButtonProps={{ 'aria-label': words.shell.close }}
+      >
+        {opened && <EventDetails event={opened} />}
+      </Drawer>
+    </>
+  )
+}
+
+interface FieldProps {
+  name: 'q' | 'vendor' | 'event' | 'param'
+  label: string
+  hint?: string
+  type?: 'search' | 'text'
+}
+
+/** A filter that is written into the address when one stops typing. */
+function Field({ name, label, hint, type = 'text' }: FieldProps) {
+  const [{ [name]: value }, set] = useValues(EVENTS)
+  const [typed, setTyped] = useState(value)
+  const change = useDebouncedCallback((text: string) => set({ [name]: text }), TYPING_PAUSE_MS)
+  useEffect(() => setTyped(value), [value])
+  return (
+    <TextInput
+      type={type}
+      label={label}
+      placeholder={hint}
+      value={typed}
+      onChange={({ currentTarget }) => {
+        setTyped(currentTarget.value)
+        change(currentTarget.value)
+      }}
+    />
+  )
+}
+
+/** How many came when; a press on a bar narrows the time to it. */
+function Histogram() {
+  const [{ domainId, vendor, event }] = useValues(EVENTS)
+  const [{ project }, setShared] = useShared()
+  const { hours } = useMoments()
+  const query = {
+    hours,
+    ...(domainId && { domainId }),
+    ...(vendor && { vendor }),
+    ...(event && { event }),
+    ...(project && { projectId: project }),
+  }
+  const { data } = useQuery({
+    ...getVolumeOptions({ query }),
+    staleTime: FRESH.insight,
+    placeholderData: keepPreviousData,
+  })
+  const said = words.evidence.events
+  return (
+    <div style={{ minHeight: HISTOGRAM_PX + 60 }}>
+      {data && (
+        <Suspense>
+          <Bars
+            title={said.histogram}
+            isTitleHidden
+            summary={said.histogramSummary}
+            points={data.series.map(({ start, observed, partial }) => ({ start, value: observed, partial }))}
+            unit={words.overview.unit[data.grain]}
+            height={HISTOGRAM_PX}
+            onPick={(from, to) => setShared({ from, to })}
+          />
+        </Suspense>
+      )}
+    </div>
+  )
+}
+
+function columns(open: (event: Event) => void): Column<Event>[] {
+  const said = words.evidence.events
+  return [
+    { id: 'event', head: words.explore.event, cell: (event) => <OpenEvent event={event} open={open} /> },
+    { id: 'vendor', head: words.explore.vendor, width: '200px', cell: ({ vendor }) => <Data>{vendor}</Data> },
+    {
+      ...{ id: 'host', head: said.host, width: '260px', hideBelow: 768 },
+      cell: ({ host, path }) => <Data>{`${host ?? UNKNOWN}${path ?? ''}`}</Data>,
+    },
+    { id: 'when', head: said.when, width: '120px', cell: ({ receivedAt }) => <Ago at={receivedAt} isQuiet /> },
+  ]
+}

@@ -1,0 +1,240 @@
+import {
+  Button,
+  CloseButton,
+  ColorInput,
+  Group,
+  Modal,
+  NativeSelect,
+  Paper,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { listLabelsOptions } from '#client/@tanstack/react-query.gen'
+import { assignLabel, deleteLabel, unassignLabel } from '#client/sdk.gen'
+import type { Label } from '#client/types.gen'
+import { act } from '../../api/act.ts'
+import { queries } from '../../api/queries.ts'
+import { useMay } from '../../api/who.ts'
+import { Confirm } from '../../parts/confirm.tsx'
+import { Data } from '../../parts/data.tsx'
+import { Form, useSending } from '../../parts/form.tsx'
+import { MayLine } from '../../parts/may.tsx'
+import { QueryState } from '../../parts/query-state.tsx'
+import { SimpleTable } from '../../parts/simple-table.tsx'
+import { notices } from '../../shell/notices.ts'
+import { words } from '../../words.ts'
+import classes from './explore.module.css'
+import { ExploreHead } from './explore-head.tsx'
+
+const LIST = [{ _id: 'listLabels' }]
+const MOST = 200
+
+/** `/explore/labels`: names for the same thing at several vendors. */
+export function LabelsPage() {
+  const query = useQuery(listLabelsOptions({ query: { limit: MOST } }))
+  const may = useMay('member')
+  const [edited, edit] = useState<Label | 'new' | null>(null)
+  const [leaving, leave] = useState<Label | null>(null)
+  const said = words.evidence.labels
+  const remove = async ({ id, label }: Label) => {
+    await deleteLabel({ path: { id }, throwOnError: true })
+    await queries.invalidateQueries({ queryKey: LIST })
+    notices.say(said.removed(label))
+  }
+  return (
+    <>
+      <ExploreHead name="labels" />
+      <MayLine needs="member" what={said.what} />
+      <Text c="dimmed" mb="md" maw="72ch">
+        {said.about}
+      </Text>
+      {may && (
+        <Button mb="md" onClick={() => edit('new')}>
+          {said.create}
+        </Button>
+      )}
+      <Paper>
+        <QueryState query={query} isEmpty={({ labels }) => labels.length === 0} empty={<Text>{said.none}</Text>}>
+          {({ labels }) => <LabelTable labels={labels} edit={may ? edit : null} leave={leave} />}
+        </QueryState>
+      </Paper>
+      <Modal
+        opened={edited !== null}
+        onClose={() => edit(null)}
+        title={edited === 'new' || edited === null ? said.create : said.addTo(edited.label)}
+        closeButtonProps={{ 'aria-label': words.shell.close }}
+      >
+        {edited && <LabelForm label={edited === 'new' ? null : edited} close={() => edit(null)} />}
+      </Modal>
+      <Confirm
+        close={() => leave(null)}
+        asks={
+          leaving && {
+            title: said.remove(leaving.label),
+            sentence: said.removeHint,
+            button: said.removeButton,
+            act: () => remove(leaving),
+          }
+        }
+      />
+    </>
+  )
+}
+
+interface LabelTableProps {
+  labels: readonly Label[]
+  /** Null for who may only look. */
+  edit: ((label: Label) => void) | null
+  leave(label: Label): void
+}
+
+function LabelTable({ labels, edit, leave }: LabelTableProps) {
+  const said = words.evidence.labels
+  return (
+    <SimpleTable
+      name={words.explore.pages.labels}
+      rows={labels}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          head: said.name,
+          cell: ({ label, color }) => (
+            <>
+              <span className={classes.swatch} style={{ background: color }} />
+              <Data>{label}</Data>
+            </>
+          ),
+        },
+        { head: said.kind, cell: ({ kind }) => said.kinds[kind] },
+        { head: said.members, cell: (label) => <Members label={label} mayTake={edit !== null} /> },
+        {
+          head: words.settings.actions,
+          isHeadHidden: true,
+          cell: (label) =>
+            edit && (
+              <Group gap="sm" justify="flex-end" wrap="nowrap">
+                <Button
+                  size="compact-sm"
+                  variant="default"
+                  aria-label={said.addTo(label.label)}
+                  onClick={() => edit(label)}
+                >
+                  {said.add}
+                </Button>
+                <Button
+                  size="compact-sm"
+                  variant="default"
+                  aria-label={said.remove(label.label)}
+                  onClick={() => leave(label)}
+                >
+                  {words.settings.delete}
+                </Button>
+              </Group>
+            ),
+        },
+      ]}
+    />
+  )
+}
+
+type Member = Label['members'][number]
+
+function Members({ label: { label, members }, mayTake }: { label: Label; mayTake: boolean }) {
+  const said = words.evidence.labels
+  const take = (member: Member) =>
+    act({
+      send: () => unassignLabel({ body: { label, members: [member] }, throwOnError: true }),
+      asksAgain: [LIST],
+      say: said.saved(label),
+      undo: () => void give(label, member),
+    })
+  return (
+    <Group gap="sm">
+      {members.map((member) => (
+        <Group key={`${member.vendor} ${member.event}`} gap={2} wrap="nowrap">
+          <Data>{member.vendor}</Data>
+          {member.event === '' ? said.everyEvent : <Data>{member.event}</Data>}
+          {mayTake && (
+            <CloseButton
+              size="sm"
+              aria-label={said.take(`${member.vendor} ${member.event}`, label)}
+              onClick={() => void take(member)}
+            />
+          )}
+        </Group>
+      ))}
+    </Group>
+  )
+}
+
+const give = (label: string, member: Member) =>
+  act({
+    send: () => assignLabel({ body: { label, members: [member] }, throwOnError: true }),
+    asksAgain: [LIST],
+    say: words.evidence.labels.saved(label),
+  })
+
+/** A new label with its first event, or one more event for a label. */
+function LabelForm({ label, close }: { label: Label | null; close(): void }) {
+  const [given, change] = useState({
+    ...{ label: label?.label ?? '', kind: label?.kind ?? ('step' as Label['kind']), color: label?.color ?? '' },
+    ...{ vendor: '', event: '' },
+  })
+  const said = words.evidence.labels
+  const sending = useSending(['label', 'kind', 'color', 'members[0].vendor', 'members[0].event'], async () => {
+    const { vendor, event, color, ...rest } = given
+    const body = { ...rest, ...(color && { color }), members: [{ vendor, event }] }
+    await assignLabel({ body, throwOnError: true })
+    await queries.invalidateQueries({ queryKey: LIST })
+    notices.say(said.saved(given.label))
+    close()
+  })
+  return (
+    <Form sending={sending} button={said.save}>
+      <Stack gap="md">
+        {label === null && (
+          <>
+            <TextInput
+              label={said.name}
+              value={given.label}
+              onChange={({ currentTarget }) => change({ ...given, label: currentTarget.value })}
+              error={sending.errorOf('label')}
+              required
+              data-autofocus
+            />
+            <NativeSelect
+              label={said.kind}
+              value={given.kind}
+              onChange={({ currentTarget }) => change({ ...given, kind: currentTarget.value as Label['kind'] })}
+              data={Object.entries(said.kinds).map(([value, name]) => ({ value, label: name }))}
+              error={sending.errorOf('kind')}
+            />
+            <ColorInput
+              label={said.colour}
+              value={given.color}
+              onChange={(color) => change({ ...given, color })}
+              error={sending.errorOf('color')}
+            />
+          </>
+        )}
+        <TextInput
+          label={said.vendor}
+          value={given.vendor}
+          onChange={({ currentTarget }) => change({ ...given, vendor: currentTarget.value })}
+          error={sending.errorOf('members[0].vendor')}
+          required
+        />
+        <TextInput
+          label={said.event}
+          description={said.eventHint}
+          value={given.event}
+          onChange={({ currentTarget }) => change({ ...given, event: currentTarget.value })}
+          error={sending.errorOf('members[0].event')}
+        />
+      </Stack>
+    </Form>
+  )
+}

@@ -1,0 +1,17 @@
+import { UnstyledButton } from '@mantine/core'
+import type { Event } from '#client/types.gen'
+import { Data } from '../../parts/data.tsx'
+import { words } from '../../words.ts'
+
+/** The name of an event, which opens it whole, and the rules it breaks. */
+export function OpenEvent({ event, open }: { event: Event; open(event: Event): void }) {
+  const broken = event.violations?.length ?? 0
+  return (
+    <div>
+      <UnstyledButton onClick={() => open(event)} fw={600} className="underlined">
+        <Data>{event.event}</Data>
+      </UnstyledButton>
+      {broken > 0 && <div className="under">{words.evidence.events.breaks}</div>}
+    </div>
+  )
+}

@@ -1,0 +1,123 @@
+import { Paper, Stack, Text, Title } from '@mantine/core'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { listDomainsOptions, reconcileOrdersOptions } from '#client/@tanstack/react-query.gen'
+import type { Reconciliation, VendorReconciliation } from '#client/types.gen'
+import { useMoments, useValues } from '../../address/use-search.ts'
+import { FRESH } from '../../api/queries.ts'
+import { Code, Data } from '../../parts/data.tsx'
+import { Money, Num, Pct } from '../../parts/numbers.tsx'
+import { QueryState } from '../../parts/query-state.tsx'
+import { SimpleTable } from '../../parts/simple-table.tsx'
+import { words } from '../../words.ts'
+import { EXPLORE } from './address.ts'
+import { ExploreHead } from './explore-head.tsx'
+
+const DAY_HOURS = 24
+const LEAST_DAYS = 7
+
+/** `/explore/orders`: what was paid, beside what vendors were told. */
+export function OrdersPage() {
+  const [values] = useValues(EXPLORE)
+  const domains = useQuery(listDomainsOptions({ query: { limit: 200 } }))
+  const domainId = values.domainId || (domains.data?.domains[0]?.id ?? '')
+  const days = Math.max(LEAST_DAYS, Math.ceil(useMoments().hours / DAY_HOURS))
+  const query = useQuery({
+    ...reconcileOrdersOptions({ query: { domainId, days } }),
+    ...{ enabled: domainId !== '', staleTime: FRESH.insight, placeholderData: keepPreviousData },
+  })
+  const said = words.evidence.orders
+  const hasNone = ({ days }: Reconciliation) => days.every(({ orders }) => orders === 0)
+  return (
+    <>
+      <ExploreHead name="orders" />
+      <Text c="dimmed" mb="md">
+        {said.about}
+      </Text>
+      {domains.data?.domains.length === 0 ? (
+        <HowTo />
+      ) : (
+        <QueryState query={query} isEmpty={hasNone} empty={<HowTo />}>
+          {({ vendors, days }) => (
+            <Stack gap="lg">
+              <Paper>
+                <VendorTable vendors={vendors} />
+              </Paper>
+              <Paper>
+                <Title order={2} mb="sm">
+                  {said.days}
+                </Title>
+                <DayTable days={days} />
+              </Paper>
+            </Stack>
+          )}
+        </QueryState>
+      )}
+    </>
+  )
+}
+
+function VendorTable({ vendors }: { vendors: readonly VendorReconciliation[] }) {
+  const said = words.evidence.orders
+  return (
+    <SimpleTable
+      name={said.table}
+      rows={vendors}
+      keyOf={({ vendor }) => vendor}
+      columns={[
+        { head: said.vendor, cell: ({ vendor }) => <Data>{vendor}</Data> },
+        { head: said.paid, isNumber: true, cell: ({ orders }) => <Num value={orders} /> },
+        { head: said.captured, isNumber: true, cell: ({ captured }) => <Num value={captured} /> },
+        { head: said.share, isNumber: true, cell: ({ capturePct }) => <Pct value={capturePct / 100} /> },
+        { head: said.missing, isNumber: true, cell: ({ missing }) => <Num value={missing} /> },
+        { head: said.missingValue, isNumber: true, cell: ({ missingValue }) => <Money value={missingValue} /> },
+        { head: said.extra, isNumber: true, cell: ({ extra }) => <Num value={extra} /> },
+        { head: said.duplicates, isNumber: true, cell: ({ duplicates }) => <Num value={duplicates} /> },
+        { head: said.mismatches, isNumber: true, cell: ({ valueMismatches }) => <Num value={valueMismatches} /> },
+      ]}
+    />
+  )
+}
+
+function DayTable({ days }: { days: Reconciliation['days'] }) {
+  const said = words.evidence.orders
+  return (
+    <SimpleTable
+      name={said.days}
+      rows={days.toReversed()}
+      keyOf={({ day }) => day}
+      columns={[
+        { head: said.day, cell: ({ day }) => <Data>{day}</Data> },
+        { head: said.paid, isNumber: true, cell: ({ orders }) => <Num value={orders} /> },
+        { head: said.value, isNumber: true, cell: ({ value }) => <Money value={value} /> },
+        {
+          head: said.captured,
+          cell: ({ vendors }) => (
+            <Data>{vendors.map(({ vendor, captured, orders }) => `${vendor} ${captured}/${orders}`).join(', ')}</Data>
+          ),
+        },
+      ]}
+    />
+  )
+}
+
+const EXAMPLE = `curl -X POST ${location.origin}/v1/orders \\
+  -H 'Authorization: Bearer ak_…' -H 'Content-Type: application/json' \\
+  -d '{"domainId": "dom_…", "orders": [{"id": "10042", "at": 1790000000000, "value": 49.9, "currency": "EUR", "status": "paid"}]}'`
+
+/** What a shop has to send. */
+function HowTo() {
+  const said = words.evidence.orders
+  return (
+    <Paper maw={840}>
+      <Stack gap="sm">
+        <Text>{said.none}</Text>
+        <Title order={2}>{said.how}</Title>
+        <Text>{said.howText}</Text>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: whoever scrolls with the keyboard needs the focus in the box */}
+        <pre className="scroll" tabIndex={0}>
+          <Code>{EXAMPLE}</Code>
+        </pre>
+      </Stack>
+    </Paper>
+  )
+}

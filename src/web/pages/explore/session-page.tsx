@@ -1,0 +1,98 @@
+import { Drawer, Paper, Stack, Text } from '@mantine/core'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Event } from '#client/types.gen'
+import { valuesOf } from '../../address/search.ts'
+import { useMoments } from '../../address/use-search.ts'
+import { At } from '../../parts/ago.tsx'
+import { Data } from '../../parts/data.tsx'
+import { formatNumber } from '../../parts/format.ts'
+import { PageHead } from '../../parts/page-head.tsx'
+import { QueryState } from '../../parts/query-state.tsx'
+import { words } from '../../words.ts'
+import { EVENTS } from './address.ts'
+import { EventDetails } from './event-details.tsx'
+import { eventsAskedFor } from './events-question.ts'
+import classes from './explore.module.css'
+import { NothingArrived } from './explore-head.tsx'
+import { OpenEvent } from './open-event.tsx'
+
+/** `/explore/sessions/{id}`: what one visitor's pages sent, in the order of time. */
+export function SessionPage() {
+  const sessionId = useParams({ strict: false }).id ?? ''
+  const moments = useMoments()
+  const query = useInfiniteQuery(eventsAskedFor({ ...valuesOf(EVENTS, {}), sessionId, project: '', ...moments }))
+  const [opened, open] = useState<Event | null>(null)
+  const said = words.evidence.session
+  return (
+    <>
+      <PageHead title={said.title} />
+      <Stack gap="md">
+        <Text c="dimmed">
+          <Data>{sessionId}</Data> · <Link to="/explore/events">{said.toEvents}</Link>
+        </Text>
+        <QueryState
+          query={query}
+          isEmpty={({ pages }) => pages[0]?.events.length === 0}
+          empty={<NothingArrived sentence={said.none} />}
+        >
+          {({ pages }) => <Path events={pages.flatMap(({ events }) => events).toReversed()} open={open} />}
+        </QueryState>
+      </Stack>
+      <Drawer
+        opened={opened !== null}
+        onClose={() => open(null)}
+        position="right"
+        size="lg"
+        title={words.evidence.events.details}
+        closeButtonProps={{ 'aria-label': words.shell.close }}
+      >
+        {opened && <EventDetails event={opened} />}
+      </Drawer>
+    </>
+  )
+}
+
+interface Page {
+  path: string
+  events: Event[]
+}
+
+/** Events of one page after the other stand together. */
+function pagesOf(events: readonly Event[]): Page[] {
+  const pages: Page[] = []
+  for (const event of events) {
+    const path = `${event.host ?? ''}${event.path ?? ''}`
+    const last = pages.at(-1)
+    if (last?.path === path) last.events.push(event)
+    else pages.push({ path, events: [event] })
+  }
+  return pages
+}
+
+function Path({ events, open }: { events: readonly Event[]; open(event: Event): void }) {
+  return (
+    <>
+      <Text>{words.evidence.session.about(formatNumber(events.length, 0))}</Text>
+      <ol aria-label={words.evidence.session.path} className={classes.path}>
+        {pagesOf(events).map(({ path, events }) => (
+          <li key={events[0]?.seq}>
+            <Paper>
+              <Text fw={600} component="div">
+                <Data>{path}</Data>
+              </Text>
+              <ul className={classes.fired}>
+                {events.map((event) => (
+                  <li key={event.seq}>
+                    <At at={event.ts} isQuiet /> <Data>{event.vendor}</Data> <OpenEvent event={event} open={open} />
+                  </li>
+                ))}
+              </ul>
+            </Paper>
+          </li>
+        ))}
+      </ol>
+    </>
+  )
+}
