@@ -1,5 +1,5 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { availableParallelism, constants, setPriority } from 'node:os'
 import { join, resolve } from 'node:path'
 import { generateClient } from '../src/http/web-client.ts'
 import { temporaryFolder } from './process.ts'
@@ -140,6 +140,8 @@ const RUNS: Record<string, () => (() => Promise<Part>)[]> = {
   ],
 }
 
+// The program runs browsers with the lowest priority. Beside tests with a higher one they would hardly have their turn.
+setPriority(constants.priority.PRIORITY_LOW)
 const [wanted = 'all'] = process.argv.slice(2)
 const parts: Part[] = []
 for (const step of RUNS[wanted]?.() ?? []) parts.push(await step())
