@@ -88,11 +88,16 @@ describe('a band', () => {
     expect(lay([{ ...point(0, 1), partial: true }]).dashed).toEndWith('Z')
   })
 
-  test('a limit is an edge, and the range reaches to the end of the axis', () => {
-    const { edges, band, top, axis } = lay([point(0, 5, [4, null]), point(1, 5, [4, null])])
-    expect(edges).toHaveLength(1)
-    expect(band).toContain(`,${top}`)
-    expect(axis.y(4)).toBeGreaterThan(top)
+  test('a limit alone is a line, where both are known the range is filled', () => {
+    const { edges, band } = lay([
+      point(0, 5, [4, null]),
+      point(1, 5, [4, null]),
+      point(2, 5, [4, 6]),
+      point(3, 5, [4, 6]),
+    ])
+    expect(edges.map(moves)).toEqual([1, 1])
+    expect(moves(band)).toBe(1)
+    expect(lay([point(0, 5, [4, null]), point(1, 5, [4, null])]).band).toBe('')
   })
 
   test('the dot is at the first bucket of the last bad span, and spans are cut at the edges', () => {

@@ -1,5 +1,5 @@
 import { area, line } from 'd3-shape'
-import { type CountAxis, countAxis, px } from './scales.ts'
+import { type CountAxis, countAxis, px, ticksIn } from './scales.ts'
 import { bucketTicks, type TimeTick } from './zoned.ts'
 
 /** One bucket of a series; those of the API are such. */
@@ -75,7 +75,6 @@ const RIGHT_PX = 12
 const BOTTOM_PX = 24
 const LABEL_ROW_PX = 16
 const LABEL_ROWS = 2
-const TICK_PX = 76
 
 /** Milliseconds from one bucket to the next; of a single one an hour. */
 export function stepOf(points: readonly { start: number }[]): number {
@@ -125,7 +124,7 @@ export function layOutBand({ points, changes, bad, width, height, zone }: BandIn
       points.map(({ start }) => start),
       step,
       zone,
-      Math.floor((right - left) / TICK_PX),
+      ticksIn(right - left),
     ).map((tick) => ({
       ...tick,
       x: px(x(tick.at)),
@@ -196,7 +195,7 @@ function runs(points: readonly BandPoint[], step: number, belongs: (point: BandP
 function bandPaths(points: readonly BandPoint[], xs: readonly number[], axis: CountAxis, step: number) {
   const at = (index: number) => xs[index] ?? 0
   const low = (index: number) => px(axis.y(points[index]?.low ?? 0))
-  const high = (index: number) => px(axis.y(points[index]?.high ?? axis.top))
+  const high = (index: number) => px(axis.y(points[index]?.high ?? 0))
   const shape = area<number>().x(at).y0(low).y1(high)
   const edgeOf = (which: 'low' | 'high') =>
     runs(points, step, (point) => point[which] !== null)
@@ -207,7 +206,8 @@ function bandPaths(points: readonly BandPoint[], xs: readonly number[], axis: Co
             .y(which === 'low' ? low : high)(run) ?? '',
       )
       .join('')
-  const expected = runs(points, step, (point) => point.low !== null || point.high !== null)
+  // A limit alone is a line: beyond it there is nothing to fill.
+  const expected = runs(points, step, ({ low, high }) => low !== null && high !== null)
   return {
     band: expected.map((run) => shape(run) ?? '').join(''),
     edges: [edgeOf('low'), edgeOf('high')].filter(Boolean),

@@ -1,5 +1,5 @@
 import { stepOf } from './band.ts'
-import { type CountAxis, countAxis, px } from './scales.ts'
+import { type CountAxis, countAxis, px, ticksIn } from './scales.ts'
 import { bucketTicks, type TimeTick } from './zoned.ts'
 
 /** One bucket of counts. */
@@ -28,7 +28,6 @@ export interface BarsDrawing {
 const RIGHT_PX = 12
 const BOTTOM_PX = 24
 const TOP_PX = 6
-const TICK_PX = 76
 /** A count that is not 0 is seen. */
 const LEAST_PX = 2
 
@@ -57,7 +56,7 @@ export function layOutBars(
       points.map(({ start }) => start),
       step,
       zone,
-      Math.floor((right - left) / TICK_PX),
+      ticksIn(right - left),
     ).map((tick) => ({
       ...tick,
       x: px(x(tick.at)),

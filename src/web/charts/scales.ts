@@ -45,3 +45,8 @@ export function countAxis(highest: number, topPx: number, bottomPx: number): Cou
 
 /** Rounded to a tenth of a pixel: paths stay short. */
 export const px = (value: number): number => Math.round(value * 10) / 10
+
+const NARROW_PX = 480
+
+/** How many labelled times there is room for: close to each other only where they would be too few. */
+export const ticksIn = (widthPx: number): number => Math.floor(widthPx / (widthPx < NARROW_PX ? 56 : 80))
