@@ -2,7 +2,7 @@
 export const overview = {
   verdict: 'Verdict',
   attention: 'Needs attention',
-  volume: 'Volume against expectation',
+  volumeTitle: 'Volume against expectation',
   scores: 'Scores',
   changes: 'Latest changes',
   value: 'Value protected',

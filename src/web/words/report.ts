@@ -22,7 +22,7 @@ export const report = {
   now: 'This week',
   earlier: 'The week before',
   why: 'Why',
-  volume: 'Volume',
+  volumeTitle: 'Volume',
   events: 'Events',
   eventsBefore: 'the week before',
   volumeSummary: 'Events by the hour in this week.',

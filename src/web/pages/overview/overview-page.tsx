@@ -30,7 +30,7 @@ export function OverviewPage() {
           <div className={classes.attention}>
             <AttentionCard project={project} />
           </div>
-          <div className={classes.volume}>
+          <div>
             <VolumeCard project={project} />
           </div>
           <div className={classes.side}>

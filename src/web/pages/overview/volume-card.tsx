@@ -34,7 +34,7 @@ export function VolumeCard({ project }: { project: string }) {
     />
   )
   return (
-    <Card title={words.overview.volume} beside={field}>
+    <Card title={words.overview.volumeTitle} beside={field}>
       {domain ? <Volume domain={domain} /> : <div aria-busy={data === undefined} style={{ height: HEIGHT_PX }} />}
     </Card>
   )
@@ -60,7 +60,7 @@ function Volume({ domain }: { domain: Domain }) {
       {(volume) => (
         <Suspense fallback={<div style={{ height: HEIGHT_PX }} />}>
           <BandChart
-            title={words.overview.volume}
+            title={words.overview.volumeTitle}
             isTitleHidden
             summary={words.overview.summary(domain.name, summaryOf(volume))}
             points={volume.series}

@@ -115,13 +115,13 @@ function Week({ report: { week, from, to } }: { report: WeeklyReport }) {
 function Volume({ report: { volume } }: { report: WeeklyReport }) {
   const said = words.report
   return (
-    <Part title={said.volume}>
+    <Part title={said.volumeTitle}>
       <Text mb="sm">
         <Num value={volume.events} /> {said.events} · <Num value={volume.before} /> {said.eventsBefore}
       </Text>
       <Suspense fallback={<div style={{ height: CHART_PX }} />}>
         <BandChart
-          title={said.volume}
+          title={said.volumeTitle}
           isTitleHidden
           summary={said.volumeSummary}
           points={volume.series}
