@@ -33,12 +33,13 @@ async function loadsPages(url: string): Promise<void> {
   for (const path of ['/', '/docs']) {
     const page = await (await fetch(url + path)).text()
     const named = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, asset = '']) => asset)
-    expect(named).toHaveLength(2)
+    expect(named.length).toBeGreaterThanOrEqual(2)
     for (const asset of named) {
       const file = await fetch(url + asset, { headers: { 'accept-encoding': 'br' } })
-      expect([file.status, file.headers.get('content-encoding')]).toEqual([200, 'br'])
+      // The smallest ones may not become smaller.
+      const isPacked = file.headers.get('content-encoding') === 'br' || (await file.bytes()).length < 100
+      expect([asset, file.status, isPacked]).toEqual([asset, 200, true])
       expect(file.headers.get('cache-control')).toContain('immutable')
-      expect((await file.text()).length).toBeGreaterThan(100)
     }
   }
 }
