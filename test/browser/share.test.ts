@@ -11,6 +11,7 @@ import { type AuditReport, publicReport } from '../../src/shares/report.ts'
 import { type TestApp, testApp } from '../app.ts'
 import { TEST_START } from '../fakes.ts'
 import { aRun, FINDINGS, storeRun } from '../shared-run.ts'
+import { openScreen } from '../web/screen.ts'
 import { startBrowser } from './chromium.ts'
 import { FAULTS } from './page-faults.ts'
 
@@ -175,23 +176,22 @@ test(
     const { body } = await world.call('GET', '/v1/issues?q=transaction_id')
     const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: (request) => world.app.fetch(request) })
     try {
-      const page = await chromium.browser.newPage()
-      await page.goto(`http://127.0.0.1:${server.port}/issues/${body.issues[0].id}`)
-      await page.waitForSelector('#by-key button', { visible: true })
-      await page.type('#by-key input', owner.apiKey)
-      await page.click('#by-key button')
-      await page.waitForSelector('#issue-picture img')
-      const width = await page.$eval('#issue-picture img', async (image) => {
-        await image.decode()
-        return image.naturalWidth
+      await using screen = await openScreen(`http://127.0.0.1:${server.port}`, chromium.browser)
+      await screen.open(`/issues/${body.issues[0].id}`)
+      await screen.press('Sign in with an API key')
+      await screen.type('API key', owner.apiKey)
+      await screen.press('Sign in')
+      await screen.sees('link', 'The whole run')
+      const picture = await screen.page.waitForSelector('img[alt^="What the browser showed"]')
+      const width = await picture?.evaluate(async (image) => {
+        await (image as HTMLImageElement).decode()
+        return (image as HTMLImageElement).naturalWidth
       })
       expect(width).toBe(1280)
-      const steps = await page.$$eval('#issue-steps tr', (rows) =>
-        rows.map((row) => [...row.children].map(({ textContent }) => textContent)),
-      )
+      const steps = await screen.page.$$eval('main ol > li', (items) => items.map(({ textContent }) => textContent))
       expect(steps).toHaveLength(5)
-      expect(steps[3]).toEqual(['Click “Buy”', 'passed', '', 'Google Analytics 4 purchase'])
-      expect(steps[4]).toEqual(['Click “Print”', 'failed', 'there is no such element', ''])
+      expect(steps[3]).toContain('Click “Buy” · passed')
+      expect(steps[4]).toContain('there is no such element')
     } finally {
       await server.stop(true)
     }
