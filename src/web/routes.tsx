@@ -26,6 +26,7 @@ import { deliveriesAskedFor } from './pages/deliveries/question.ts'
 import { DOMAINS } from './pages/domains/address.ts'
 import { DICTIONARY, EVENTS, EXPLORE, JOURNEYS } from './pages/explore/address.ts'
 import { askedOf, questions as explore } from './pages/explore/questions.ts'
+import { CONNECT } from './pages/integrations/address.ts'
 import { ISSUES } from './pages/issues/address.ts'
 import { issuesAskedFor } from './pages/issues/question.ts'
 import { preloadOverview } from './pages/overview/questions.ts'
@@ -175,6 +176,24 @@ const pages = [
     path: '/explore/orders',
     ...search(EXPLORE),
     component: lazyRouteComponent(() => import('./pages/explore/orders-page.tsx'), 'OrdersPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/integrations',
+    ...search({}),
+    component: lazyRouteComponent(() => import('./pages/integrations/integrations-page.tsx'), 'IntegrationsPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/integrations/new',
+    ...search(CONNECT),
+    component: lazyRouteComponent(() => import('./pages/integrations/connect-page.tsx'), 'ConnectPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/integrations/$id',
+    ...search({}),
+    component: lazyRouteComponent(() => import('./pages/integrations/integration-page.tsx'), 'IntegrationPage'),
   }),
   createRoute({
     ...at,

@@ -8,6 +8,7 @@ import { evidence } from './words/evidence.ts'
 import { explore } from './words/explore.ts'
 import { forms } from './words/forms.ts'
 import { help } from './words/help.ts'
+import { integrations } from './words/integrations.ts'
 import { issue } from './words/issue.ts'
 import { issues } from './words/issues.ts'
 import { keys } from './words/keys.ts'
@@ -36,6 +37,7 @@ export const english = {
   explore,
   forms,
   help,
+  integrations,
   issue,
   issues,
   keys,

@@ -6,6 +6,7 @@ import {
   IconFlask,
   IconGitCommit,
   IconLayoutDashboard,
+  IconPlug,
   type IconProps,
   IconSend,
   IconShieldCheck,
@@ -55,7 +56,10 @@ export const NAVIGATION: readonly { group: keyof typeof words.shell.groups | nul
   },
   {
     group: 'connect',
-    entries: [{ name: 'deliveries', to: '/deliveries', icon: IconSend, key: 'l' }],
+    entries: [
+      { name: 'integrations', to: '/integrations', icon: IconPlug, key: 'n' },
+      { name: 'deliveries', to: '/deliveries', icon: IconSend, key: 'l' },
+    ],
   },
 ]
 

@@ -1,0 +1,101 @@
+import { NativeSelect, Paper, Stack, Text, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { listFormsOptions } from '#client/@tanstack/react-query.gen'
+import { createIntegration } from '#client/sdk.gen'
+import type { NewIntegration } from '#client/types.gen'
+import { useValues } from '../../address/use-search.ts'
+import { FRESH, queries } from '../../api/queries.ts'
+import { useMay } from '../../api/who.ts'
+import { Data } from '../../parts/data.tsx'
+import { MayLine } from '../../parts/may.tsx'
+import { PageHead } from '../../parts/page-head.tsx'
+import { QueryState } from '../../parts/query-state.tsx'
+import { Secret } from '../../parts/secret.tsx'
+import { notices } from '../../shell/notices.ts'
+import { words } from '../../words.ts'
+import { CONNECT } from './address.ts'
+import { IntegrationForm } from './integration-form.tsx'
+
+/** `/integrations/new`: a provider, and what it needs. */
+export function ConnectPage() {
+  const query = useQuery({ ...listFormsOptions(), staleTime: FRESH.dictionary })
+  const [{ provider }, set] = useValues(CONNECT)
+  const may = useMay('admin')
+  const [made, show] = useState<NewIntegration | null>(null)
+  const said = words.integrations
+  return (
+    <>
+      <PageHead title={said.connect} />
+      <MayLine needs="admin" what={said.what} />
+      {may && made === null && (
+        <QueryState query={query}>
+          {({ integrations }) => {
+            const form = integrations.find(({ kind }) => kind === provider) ?? integrations[0]
+            return (
+              <Paper maw={640}>
+                <Stack gap="md">
+                  <NativeSelect
+                    label={said.provider}
+                    value={form?.kind}
+                    onChange={({ currentTarget }) => set({ provider: currentTarget.value })}
+                    data={integrations.map(({ kind, title }) => ({ value: kind, label: title }))}
+                  />
+                  {form && (
+                    <>
+                      <Text c="dimmed">
+                        <Data>{form.help}</Data>
+                      </Text>
+                      <NewForm key={form.kind} form={form} show={show} />
+                    </>
+                  )}
+                </Stack>
+              </Paper>
+            )
+          }}
+        </QueryState>
+      )}
+      {made && <Made made={made} />}
+    </>
+  )
+}
+
+interface NewFormProps {
+  form: Parameters<typeof IntegrationForm>[0]['form']
+  show(made: NewIntegration): void
+}
+
+function NewForm({ form, show }: NewFormProps) {
+  const navigate = useNavigate()
+  const send: Parameters<typeof IntegrationForm>[0]['send'] = async (body) => {
+    const { data } = await createIntegration({ body, throwOnError: true })
+    await queries.invalidateQueries({ queryKey: [{ _id: 'listIntegrations' }] })
+    notices.say(words.integrations.made)
+    if (data.secret ?? data.webhookUrl) show(data)
+    else await navigate({ to: '/integrations/$id', params: { id: data.id } })
+  }
+  return <IntegrationForm form={form} saved={null} button={words.integrations.connectButton} send={send} />
+}
+
+/** What is shown once. */
+function Made({ made: { id, secret, webhookUrl } }: { made: NewIntegration }) {
+  const navigate = useNavigate()
+  const said = words.integrations
+  return (
+    <Paper maw={640}>
+      <Stack gap="md">
+        {webhookUrl && (
+          <TextInput label={said.callAddress} description={said.callAddressHint} value={webhookUrl} readOnly />
+        )}
+        {secret && (
+          <Secret
+            {...{ label: said.secretMade, hint: said.secretMadeHint, value: secret }}
+            button={words.settings.keys.stored}
+            close={() => void navigate({ to: '/integrations/$id', params: { id } })}
+          />
+        )}
+      </Stack>
+    </Paper>
+  )
+}

@@ -1,0 +1,47 @@
+import { Stack, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import type { Integration, Form as ServerForm } from '#client/types.gen'
+import { Form, useSending } from '../../parts/form.tsx'
+import { type FormSchema, type FormValue, pathsOf } from '../../parts/schema.ts'
+import { SchemaForm } from '../../parts/schema-form.tsx'
+import { words } from '../../words.ts'
+
+interface IntegrationFormProps {
+  form: ServerForm
+  /** What is saved; null for a new one. Secrets are never among it. */
+  saved: { label: string; config: FormValue } | null
+  button: string
+  send(input: { provider: Integration['provider']; label?: string; config: FormValue }): Promise<void>
+}
+
+/** The fields of an integration, as the server's form has them. */
+export function IntegrationForm({ form, saved, button, send }: IntegrationFormProps) {
+  const [label, setLabel] = useState(saved?.label ?? '')
+  const [config, setConfig] = useState<FormValue>(saved?.config ?? {})
+  const schema = form.schema as FormSchema
+  const sending = useSending(['label', ...pathsOf(schema, config, 'config')], () =>
+    send({ provider: form.kind as Integration['provider'], ...(label && { label }), config }),
+  )
+  return (
+    <Form sending={sending} button={button}>
+      <Stack gap="md">
+        <TextInput
+          label={words.integrations.label}
+          description={words.integrations.labelHint}
+          value={label}
+          onChange={({ currentTarget }) => setLabel(currentTarget.value)}
+          error={sending.errorOf('label')}
+          maxLength={200}
+        />
+        <SchemaForm
+          schema={schema}
+          value={config}
+          change={setConfig}
+          path="config"
+          errorOf={sending.errorOf}
+          isSet={() => saved !== null}
+        />
+      </Stack>
+    </Form>
+  )
+}

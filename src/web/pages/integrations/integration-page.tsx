@@ -1,0 +1,110 @@
+import { Button, Group, Paper, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { getIntegrationOptions, listFormsOptions } from '#client/@tanstack/react-query.gen'
+import { deleteIntegration, replaceIntegration } from '#client/sdk.gen'
+import type { IntegrationDetail } from '#client/types.gen'
+import { FRESH, queries } from '../../api/queries.ts'
+import { useMay } from '../../api/who.ts'
+import { Confirm } from '../../parts/confirm.tsx'
+import { MayLine } from '../../parts/may.tsx'
+import { PageHead } from '../../parts/page-head.tsx'
+import { Gone, QueryState } from '../../parts/query-state.tsx'
+import { StatusMark } from '../../parts/status-mark.tsx'
+import { notices } from '../../shell/notices.ts'
+import { words } from '../../words.ts'
+import { ChannelForm } from './channel-form.tsx'
+import { IntegrationForm } from './integration-form.tsx'
+import { STANDING, TestButton, titleOf } from './shared.tsx'
+
+/** `/integrations/{id}`: whether it works, and what it is set to. */
+export function IntegrationPage() {
+  const id = useParams({ strict: false }).id ?? ''
+  const query = useQuery(getIntegrationOptions({ path: { id } }))
+  const said = words.integrations
+  const gone = (
+    <>
+      <PageHead title={said.noSuch} />
+      <Gone sentence={said.noSuch}>
+        <Link to="/integrations">{said.toList}</Link>
+      </Gone>
+    </>
+  )
+  return (
+    <QueryState query={query} gone={gone}>
+      {(integration) => <Detail integration={integration} />}
+    </QueryState>
+  )
+}
+
+/** Providers whose channel is chosen after they are connected. */
+const CHATS = ['team_chat', 'office_chat']
+
+function Detail({ integration }: { integration: IntegrationDetail }) {
+  const { id, label, provider, status } = integration
+  const may = useMay('admin')
+  const [isLeaving, leave] = useState(false)
+  const navigate = useNavigate()
+  const said = words.integrations
+  const remove = async () => {
+    await deleteIntegration({ path: { id }, throwOnError: true })
+    await navigate({ to: '/integrations' })
+    await queries.invalidateQueries({ queryKey: [{ _id: 'listIntegrations' }] })
+    notices.say(said.removed(label))
+  }
+  return (
+    <>
+      <PageHead title={label} isData>
+        <StatusMark status={STANDING[status]} word={said.statuses[status]} />
+        {may && <TestButton id={id} label={label} />}
+      </PageHead>
+      <MayLine needs="admin" what={said.what} />
+      <Stack gap="lg" maw={640}>
+        <Text c="dimmed">{titleOf(provider)}</Text>
+        {may ? <Settings integration={integration} /> : <Text>{said.hidden}</Text>}
+        {may && CHATS.includes(provider) && (
+          <Paper>
+            <ChannelForm integration={integration} />
+          </Paper>
+        )}
+        {may && (
+          <Group>
+            <Button variant="default" onClick={() => leave(true)}>
+              {said.remove}
+            </Button>
+          </Group>
+        )}
+      </Stack>
+      <Confirm
+        close={() => leave(false)}
+        asks={isLeaving ? { title: said.remove, sentence: said.removeHint, button: said.remove, act: remove } : null}
+      />
+    </>
+  )
+}
+
+function Settings({ integration: { id, label, provider, config } }: { integration: IntegrationDetail }) {
+  const query = useQuery({ ...listFormsOptions(), staleTime: FRESH.dictionary })
+  const said = words.integrations
+  const send: Parameters<typeof IntegrationForm>[0]['send'] = async (body) => {
+    await replaceIntegration({ path: { id }, body, throwOnError: true })
+    await queries.invalidateQueries({ queryKey: [{ _id: 'getIntegration' }] })
+    await queries.invalidateQueries({ queryKey: [{ _id: 'listIntegrations' }] })
+    notices.say(said.saved)
+  }
+  return (
+    <Paper>
+      <QueryState query={query}>
+        {({ integrations }) => {
+          const form = integrations.find(({ kind }) => kind === provider)
+          return (
+            form && (
+              <IntegrationForm form={form} saved={{ label, config: config ?? {} }} button={said.save} send={send} />
+            )
+          )
+        }}
+      </QueryState>
+    </Paper>
+  )
+}

@@ -1,0 +1,119 @@
+import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { listFormsOptions, listIntegrationsOptions } from '#client/@tanstack/react-query.gen'
+import type { Integration } from '#client/types.gen'
+import { FRESH } from '../../api/queries.ts'
+import { useMay } from '../../api/who.ts'
+import { Ago } from '../../parts/ago.tsx'
+import { Data } from '../../parts/data.tsx'
+import { MayLine } from '../../parts/may.tsx'
+import { PageHead } from '../../parts/page-head.tsx'
+import { QueryState } from '../../parts/query-state.tsx'
+import { StatusMark } from '../../parts/status-mark.tsx'
+import { words } from '../../words.ts'
+import classes from './integrations.module.css'
+import { STANDING, TestButton, titleOf } from './shared.tsx'
+
+const MOST = 200
+
+/** `/integrations`: with whom Tagwarden speaks. */
+export function IntegrationsPage() {
+  const query = useQuery(listIntegrationsOptions({ query: { limit: MOST } }))
+  const may = useMay('admin')
+  const said = words.integrations
+  const connect = may && (
+    <Button component={Link} to="/integrations/new">
+      {said.connect}
+    </Button>
+  )
+  return (
+    <>
+      <PageHead title={words.shell.pages.integrations}>{connect}</PageHead>
+      <MayLine needs="admin" what={said.what} />
+      <Stack gap="xl">
+        <section>
+          <Title order={2} mb="md">
+            {said.connected}
+          </Title>
+          <QueryState
+            query={query}
+            isEmpty={({ integrations }) => integrations.length === 0}
+            empty={<Text maw="72ch">{said.none}</Text>}
+          >
+            {({ integrations }) => <Connected integrations={integrations} />}
+          </QueryState>
+        </section>
+        {may && <Available />}
+      </Stack>
+    </>
+  )
+}
+
+function Connected({ integrations }: { integrations: readonly Integration[] }) {
+  const may = useMay('admin')
+  const said = words.integrations
+  return (
+    <ul className={classes.list} aria-label={said.connected}>
+      {integrations.map(({ id, label, provider, status, createdAt }) => (
+        <li key={id}>
+          <Paper>
+            <Group justify="space-between" gap="md">
+              <div>
+                <Link to="/integrations/$id" params={{ id }} className={classes.link}>
+                  <Data>{label}</Data>
+                </Link>
+                <div className="under">
+                  {titleOf(provider)} · <Ago at={createdAt} />
+                </div>
+              </div>
+              <Group gap="md">
+                <StatusMark status={STANDING[status]} word={said.statuses[status]} />
+                {may && <TestButton id={id} label={label} />}
+              </Group>
+            </Group>
+          </Paper>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** What can be connected: whatever the server has a form for. */
+function Available() {
+  const query = useQuery({ ...listFormsOptions(), staleTime: FRESH.dictionary })
+  const said = words.integrations
+  return (
+    <section>
+      <Title order={2} mb="md">
+        {said.available}
+      </Title>
+      <QueryState query={query}>
+        {({ integrations }) => (
+          <ul className={classes.gallery}>
+            {integrations.map(({ kind, title, help }) => (
+              <li key={kind}>
+                <Paper h="100%">
+                  <Text fw={600}>
+                    <Data>{title}</Data>
+                  </Text>
+                  <Text c="dimmed" fz="sm" mb="md">
+                    <Data>{help}</Data>
+                  </Text>
+                  <Button
+                    component={Link}
+                    to={`/integrations/new?provider=${kind}`}
+                    variant="default"
+                    aria-description={title}
+                  >
+                    {said.connect}
+                  </Button>
+                </Paper>
+              </li>
+            ))}
+          </ul>
+        )}
+      </QueryState>
+    </section>
+  )
+}
