@@ -21,7 +21,7 @@ export function SetUpPage() {
   const send = async ({ orgName = '', email = '', password = '', name }: Record<string, string>) => {
     const body = { token, orgName, email, password, ...(name ? { name } : {}) }
     keepSession((await setUp({ body, throwOnError: true })).data)
-    await navigate({ to: '/' })
+    await navigate({ to: '/domains/new' })
   }
   return (
     <Card title={words.signIn.setUp}>
