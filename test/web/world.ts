@@ -14,6 +14,12 @@ export interface World extends AsyncDisposable {
   open(issues: readonly Partial<IssueRecord>[]): void
   /** An API key of a member with this role. */
   keyOf(role: 'viewer' | 'member'): string
+  /** How many streams are open. */
+  streams(): number
+  /** How many ever were. */
+  streamsBegun(): number
+  /** Breaks all of them. */
+  endStreams(): void
   /** What the server answers instead, to requests whose path begins so; null: what it does answer. */
   refuse(path: string | null, status?: number, sentence?: string): void
 }
@@ -23,6 +29,15 @@ export async function openWorld(): Promise<World> {
   const app = await testApp()
   app.clock.set(Date.now())
   let refused: { path: string; status: number; sentence: string } | null = null
+  const streams = new Set<AbortController>()
+  let begun = 0
+  const stream = (request: Request) => {
+    const end = new AbortController()
+    begun++
+    streams.add(end)
+    request.signal.addEventListener('abort', () => streams.delete(end))
+    return app.app.fetch(new Request(request, { signal: AbortSignal.any([request.signal, end.signal]) }))
+  }
   const server = Bun.serve({
     ...{ port: 0, hostname: '127.0.0.1', idleTimeout: 0 },
     fetch(request) {
@@ -30,7 +45,7 @@ export async function openWorld(): Promise<World> {
       if (refused && `${request.method} ${pathname}`.startsWith(refused.path)) {
         return Response.json({ error: refused.sentence }, { status: refused.status })
       }
-      return app.app.fetch(request)
+      return pathname === '/v1/stream' ? stream(request) : app.app.fetch(request)
     },
   })
   const { orgId } = app.owner
@@ -52,6 +67,12 @@ export async function openWorld(): Promise<World> {
       const { id: userId } = createUser(db, app.clock, { email: `${role}@example.com` })
       addMember(db, app.clock, { orgId, userId, role })
       return createKey(db, app.clock, { userId, name: role, expiresInDays: null }).secret
+    },
+    streams: () => streams.size,
+    streamsBegun: () => begun,
+    endStreams() {
+      for (const end of streams) end.abort()
+      streams.clear()
     },
     refuse(path, status = 503, sentence = 'not now') {
       refused = path === null ? null : { path, status, sentence }

@@ -72,11 +72,3 @@ function askDue(): void {
   for (const queryKey of due.values()) void queries.invalidateQueries({ queryKey })
   due.clear()
 }
-
-/** The change of one part of every page that a list has loaded: `{pages: [{issues}]}` and `{issues}` alike. */
-export function inPages<Page>(change: (page: Page) => Page): (answer: unknown) => unknown {
-  return (answer) => {
-    if (typeof answer !== 'object' || answer === null || !('pages' in answer)) return change(answer as Page)
-    return { ...answer, pages: (answer.pages as Page[]).map(change) }
-  }
-}

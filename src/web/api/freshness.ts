@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
 import type { Issue, IssueList, IssueMoved } from '#client/types.gen'
-import { inPages } from './act.ts'
+import { inPages } from './pages.ts'
 
 /** The questions whose answers a change of each kind can alter, by the ids of their routes. */
 export const QUESTIONS: Readonly<Record<string, readonly string[]>> = {
@@ -46,7 +46,11 @@ export class Freshness {
   private askedAt = 0
   private isAllOld = false
 
-  constructor(private readonly queries: QueryClient) {}
+  /** `isSeen` tells whether anybody looks at the tab. */
+  constructor(
+    private readonly queries: QueryClient,
+    private readonly isSeen: () => boolean,
+  ) {}
 
   /** From now on changes are heard; what was asked before may have missed some. Only the issues are asked for at once. */
   begin(): void {
@@ -83,7 +87,7 @@ export class Freshness {
     this.isAllOld = false
     this.moved.clear()
     // Nobody looks: the answers are only known to be old.
-    const refetchType = document.visibilityState === 'visible' ? 'active' : 'none'
+    const refetchType = this.isSeen() ? 'active' : 'none'
     void this.queries.invalidateQueries({
       refetchType,
       predicate: ({ queryKey, state }) => {

@@ -52,9 +52,11 @@ export function followStream(name: string): () => void {
   return () => end.abort()
 }
 
+const isSeen = () => document.visibilityState === 'visible'
+
 class Follower {
   private readonly channel: BroadcastChannel
-  private readonly freshness = new Freshness(queries)
+  private readonly freshness = new Freshness(queries, isSeen)
   private lastId: string | null = null
   private lost: ReturnType<typeof setTimeout> | null = null
 
@@ -64,7 +66,7 @@ class Follower {
   ) {
     this.channel = new BroadcastChannel(name)
     this.channel.onmessage = ({ data }: MessageEvent<Told>) => this.hear(data)
-    const showChanges = () => document.visibilityState === 'visible' && this.freshness.catchUp()
+    const showChanges = () => isSeen() && this.freshness.catchUp()
     document.addEventListener('visibilitychange', showChanges, { signal: end })
     end.addEventListener('abort', () => {
       this.channel.close()
@@ -88,10 +90,10 @@ class Follower {
   readWhileVisible(): void {
     let reading: AbortController | null = null
     const turn = () => {
-      if (document.visibilityState === 'visible' && reading === null && !this.end.aborted) {
+      if (isSeen() && reading === null && !this.end.aborted) {
         reading = new AbortController()
         void this.readOn(AbortSignal.any([reading.signal, this.end]), () => {})
-      } else if (document.visibilityState === 'hidden') {
+      } else if (!isSeen()) {
         reading?.abort()
         reading = null
       }

@@ -45,7 +45,7 @@ export function Palette({ isOpen, close }: PaletteProps) {
     >
       <Modal.Overlay />
       <Modal.Content aria-label={words.palette.title}>
-        <Modal.Body>
+        <Modal.Body p={0}>
           <Search close={close} />
         </Modal.Body>
       </Modal.Content>

@@ -30,8 +30,8 @@ export function LikelyCause({ evidence }: { evidence: IssueEvidence }) {
       </Text>
     )
   }
-  // A tag alone is what the issue is about already.
-  if (!cause || cause.kind === 'tag') return null
+  // What the issue is about already explains nothing.
+  if (!cause || cause.kind === 'tag' || cause.title === issue.title) return null
   return (
     <Text>
       {words.issue.likelyCause} {words.issue.causes[cause.kind]} <Data>{cause.title}</Data>

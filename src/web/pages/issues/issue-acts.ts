@@ -1,6 +1,7 @@
 import { changeIssue, changeIssues } from '#client/sdk.gen'
 import type { Issue, IssueDetail, IssueEvidence, IssueList } from '#client/types.gen'
-import { act, type Change, inPages } from '../../api/act.ts'
+import { act, type Change } from '../../api/act.ts'
+import { inPages } from '../../api/pages.ts'
 import { notices } from '../../shell/notices.ts'
 import { words } from '../../words.ts'
 import { canBecome, type IssueStatus, wayBetween } from './transitions.ts'

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'bun:test'
+import { InfiniteQueryObserver, QueryClient, QueryObserver } from '@tanstack/react-query'
+import description from '../../../docs/openapi.json' with { type: 'json' }
+import { Freshness, QUESTIONS } from './freshness.ts'
+
+const ROUTES = new Set(
+  Object.values(description.paths).flatMap((path) =>
+    Object.values(path).map((route) => (route as { operationId?: string }).operationId),
+  ),
+)
+
+/** Questions on screen, and which of them are asked again. */
+function screen(...keys: object[]) {
+  const queries = new QueryClient({ defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY } } })
+  const asked: string[] = []
+  const nameOf = (key: object) => Object.values(key).map(String).join(' ')
+  for (const key of keys) {
+    queries.setQueryData([key], { issues: [] })
+    const queryFn = async () => {
+      asked.push(nameOf(key))
+      return { issues: [] }
+    }
+    new QueryObserver(queries, { queryKey: [key], queryFn }).subscribe(() => {})
+  }
+  return { queries, asked }
+}
+
+const turn = () => new Promise((done) => setTimeout(done, 20))
+
+describe('what a change makes old', () => {
+  test.each(Object.entries(QUESTIONS))('of %s is known to the API', (_kind, questions) => {
+    expect(questions.filter((question) => !ROUTES.has(question))).toEqual([])
+  })
+
+  test('is asked again, and nothing else; of one thing only that thing', async () => {
+    const { queries, asked } = screen(
+      ...[{ _id: 'listIssues' }, { _id: 'listAlerts' }, { _id: 'listMembers' }, { _id: 'listDeliveries' }],
+      ...['iss_1', 'iss_2'].map((id) => ({ _id: 'getIssue', path: { id, toString: () => id } })),
+    )
+    const freshness = new Freshness(queries, () => true)
+    freshness.hear('issue', { id: 'iss_1', status: 'open', severity: 'low' })
+    await turn()
+    expect(asked.sort()).toEqual(['getIssue iss_1', 'listAlerts', 'listIssues'])
+    freshness.stop()
+  })
+
+  test('is asked for only once somebody looks', async () => {
+    const { queries, asked } = screen({ _id: 'listIssues' })
+    let isSeen = false
+    const freshness = new Freshness(queries, () => isSeen)
+    freshness.hear('reset', {})
+    await turn()
+    expect(asked).toEqual([])
+    isSeen = true
+    freshness.catchUp()
+    await turn()
+    expect(asked).toEqual(['listIssues'])
+    freshness.stop()
+  })
+
+  test('is asked again at most once a second, however much changes', async () => {
+    const { queries, asked } = screen({ _id: 'listIssues' })
+    const freshness = new Freshness(queries, () => true)
+    for (let count = 0; count < 100; count++) {
+      freshness.hear('issue', { id: `iss_${count}`, status: 'open', severity: 'low' })
+      await Promise.resolve()
+    }
+    await turn()
+    for (let count = 0; count < 100; count++) freshness.hear('issue', { id: 'iss', status: 'open', severity: 'low' })
+    await turn()
+    expect(asked).toEqual(['listIssues'])
+    freshness.stop()
+  })
+
+  test('in a list of which many pages are loaded is mended in place', async () => {
+    const queries = new QueryClient({ defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY } } })
+    const queryKey = [{ _id: 'listIssues', _infinite: true }]
+    const page = (index: number) => ({ issues: [{ id: `iss_${index}`, status: 'open', severity: 'low' }] })
+    const pages = Array.from({ length: 9 }, (_, index) => page(index))
+    queries.setQueryData(queryKey, { pages, pageParams: pages.map(() => ({})) })
+    let asked = 0
+    const queryFn = async () => page(++asked)
+    const infinite = { queryKey, queryFn, initialPageParam: {}, getNextPageParam: () => ({}) }
+    const observer = new InfiniteQueryObserver(queries, infinite)
+    observer.subscribe(() => {})
+    const freshness = new Freshness(queries, () => true)
+    freshness.hear('issue', { id: 'iss_7', status: 'muted', severity: 'low' })
+    await turn()
+    expect(asked).toBe(0)
+    expect(JSON.stringify(queries.getQueryData(queryKey))).toContain('{"id":"iss_7","status":"muted","severity":"low"}')
+    freshness.stop()
+  })
+})
