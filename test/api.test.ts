@@ -278,7 +278,7 @@ describe('what needs no credential', () => {
     for (const path of named) {
       const file = await fetch(server.url + path)
       // The smallest ones may not become smaller.
-      const isPacked = file.headers.get('content-encoding') === 'br' || (await file.bytes()).length < 100
+      const isPacked = file.headers.get('content-encoding') === 'br' || (await file.bytes()).length < 300
       expect([path, file.status, isPacked]).toEqual([path, 200, true])
       expect(file.headers.get('cache-control')).toContain('immutable')
     }

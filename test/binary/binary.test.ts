@@ -37,7 +37,7 @@ async function loadsPages(url: string): Promise<void> {
     for (const asset of named) {
       const file = await fetch(url + asset, { headers: { 'accept-encoding': 'br' } })
       // The smallest ones may not become smaller.
-      const isPacked = file.headers.get('content-encoding') === 'br' || (await file.bytes()).length < 100
+      const isPacked = file.headers.get('content-encoding') === 'br' || (await file.bytes()).length < 300
       expect([asset, file.status, isPacked]).toEqual([asset, 200, true])
       expect(file.headers.get('cache-control')).toContain('immutable')
     }
