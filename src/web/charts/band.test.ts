@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
 import { type BandPoint, badSpans, layOutBand, placeChanges, shortTitle } from './band.ts'
 import { countAxis } from './scales.ts'
 
@@ -33,6 +34,19 @@ describe('an axis of counts', () => {
     expect(axis.y(axis.top)).toBe(0)
     expect(axis.top).toBeGreaterThanOrEqual(highest)
   })
+})
+
+test('every axis has 2 to 8 ticks at whole numbers, from 0 to a top that is no more than twice as high', () => {
+  const highest = fc.double({ min: 0, max: 1e15, noNaN: true })
+  fc.assert(
+    fc.property(highest, (highest) => {
+      const { ticks, top } = countAxis(highest, 0, 100)
+      expect(ticks.every(({ value }) => Number.isInteger(value))).toBe(true)
+      expect([ticks[0]?.value, ticks.at(-1)?.value]).toEqual([0, top])
+      expect(ticks.length >= 2 && ticks.length <= 8).toBe(true)
+      expect(top >= highest && top <= 2 * Math.max(1, highest)).toBe(true)
+    }),
+  )
 })
 
 describe('bad spans', () => {
