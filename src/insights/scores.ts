@@ -12,8 +12,8 @@ import type { Db } from '../store/database.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import { insight, type Sources } from './insight.ts'
 import { maskFor } from './masked.ts'
+import { watchedAt } from './past-signals.ts'
 import { accuracyOf, availabilityOf, complianceOf, type DomainHealth, scoreOf } from './score.ts'
-import { signalsOf } from './signal-list.ts'
 
 const ScorePartSchema = Closed({
   score: Int({ minimum: 0, maximum: 100 }),
@@ -126,7 +126,7 @@ export async function healthIn(
     history.query<StatusRow>(statusesQuery(orgId, ids, window)),
     history.query<BrokenRow>(brokenRulesQuery(orgId, ids, window)),
     history.query<TotalRow>(namedTotalsQuery(orgId, ids, window)),
-    signalsOf({ db, follower, watermark, now }, orgId, domains, ({ mode }) => mode === 'auto', known),
+    watchedAt({ db, follower, watermark, now }, orgId, domains, known),
   ])
   const past = { from: window.from, to: Math.min(window.to, now) }
   const gapShare = coveredMs(apart(gapsBetween(db, past.from, past.to)), past) / (past.to - past.from)

@@ -1,0 +1,39 @@
+import { expect, test } from 'bun:test'
+import { memoryDb, testClock } from '../../test/fakes.ts'
+import { HOUR_MS, MINUTE_MS } from '../core/clock.ts'
+import { AppError } from '../core/error.ts'
+import type { Follower } from '../signals/follower.ts'
+import { watchedAt } from './past-signals.ts'
+
+test('what is long past is looked up once in 10 minutes for each organization, its domains and instant', async () => {
+  const db = memoryDb()
+  const clock = testClock()
+  const start = clock.now()
+  let asked = 0
+  let isDown = false
+  const signals: Follower['signals'] = async (of) => {
+    asked++
+    if (isDown) throw new AppError('unavailable', 'the warehouse is away')
+    return of.map(() => [])
+  }
+  const follower = { signals } as Follower
+  const domains = [{ id: 'dom_a', name: 'A' }]
+  const past = start - 2 * HOUR_MS
+  const ask = async (at = past, orgId = 'org_a', of = domains) => {
+    const before = asked
+    const parts = { db, follower, watermark: () => clock.now(), now: clock.now() }
+    await watchedAt(parts, orgId, of, at).catch((error: AppError) => expect(error.code).toBe('unavailable'))
+    return asked - before
+  }
+  expect([await ask(), await ask(), await ask(past + 1), await ask(past, 'org_b')]).toEqual([1, 0, 1, 1])
+  expect([await ask(past, 'org_a', [{ id: 'dom_b', name: 'B' }]), await ask()]).toEqual([1, 0])
+  // What is not long past moves on.
+  expect([await ask(start), await ask(start)]).toEqual([1, 1])
+  clock.advance(10 * MINUTE_MS)
+  expect([await ask(), await ask()]).toEqual([1, 0])
+  clock.set(start)
+  expect(await ask()).toBe(1)
+  isDown = true
+  clock.advance(10 * MINUTE_MS)
+  expect([await ask(), await ask()]).toEqual([1, 1])
+})
