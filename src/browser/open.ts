@@ -21,8 +21,8 @@ export interface BrowsingParts {
   onAsked?: (place: string) => void
 }
 
-/** How long the browser may take to start. */
-const START_MS = 30 * SECOND_MS
+/** How long the browser may take to start: on a busy machine all else comes first. */
+const START_MS = 60 * SECOND_MS
 /** How long one command to the browser may take. */
 const COMMAND_MS = 60 * SECOND_MS
 /** How long the browser may take to close by itself. */
