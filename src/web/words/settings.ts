@@ -42,6 +42,7 @@ export const settings = {
     deleted: (name: string) => `Project ${name} was deleted. Its domains stay.`,
     edit: (name: string) => `Edit ${name}`,
     remove: (name: string) => `Delete ${name}`,
+    editRow: 'Edit',
     editTitle: 'Project',
   },
   members: {
@@ -64,6 +65,7 @@ export const settings = {
     },
     roleOf: (name: string) => `Role of ${name}`,
     changed: (name: string) => `The role of ${name} was changed.`,
+    removeRow: 'Remove',
     remove: (name: string) => `Remove ${name}`,
     removeButton: 'Remove member',
     removeTitle: 'Remove a member',
@@ -88,6 +90,7 @@ export const settings = {
     may: 'May',
     mayRead: 'Read',
     mayWrite: 'Read and write',
+    revokeRow: 'Revoke',
     revoke: (name: string) => `Revoke ${name}`,
     revokeButton: 'Revoke key',
     revokeTitle: 'Revoke an API key',

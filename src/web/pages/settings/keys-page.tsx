@@ -94,7 +94,7 @@ function KeyTable({ keys, revoke }: { keys: readonly Key[]; revoke: ((key: Key) 
                 aria-label={said.revoke(key.name)}
                 onClick={() => revoke(key)}
               >
-                {said.revokeButton}
+                {said.revokeRow}
               </Button>
             ),
         },

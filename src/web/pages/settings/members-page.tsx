@@ -100,7 +100,7 @@ function MemberTable({ members, remove }: { members: readonly Member[]; remove(m
                 aria-label={said.remove(callOf(member))}
                 onClick={() => remove(member)}
               >
-                {said.removeButton}
+                {said.removeRow}
               </Button>
             ),
         },

@@ -95,7 +95,7 @@ function ProjectTable({ projects, edit, remove }: ProjectTableProps) {
                   aria-label={said.edit(project.name)}
                   onClick={() => edit(project)}
                 >
-                  {said.editTitle}
+                  {said.editRow}
                 </Button>
                 <Button
                   size="compact-sm"

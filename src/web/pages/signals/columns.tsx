@@ -25,14 +25,17 @@ export function useColumns(): Column<Signal>[] {
   return useMemo(() => {
     const said = words.signals
     return [
-      { id: 'state', head: said.state, width: '150px', cell: (signal) => <State signal={signal} /> },
+      { id: 'state', head: said.state, width: '120px', cell: (signal) => <State signal={signal} /> },
       { id: 'signal', head: said.signal, cell: (signal) => <Name signal={signal} /> },
       {
         ...{ id: 'week', head: said.lastWeek, width: '140px', hideBelow: 1200 },
         cell: ({ series, vendor, event, state }) =>
           series && <Spark points={series} label={said.spark(vendor, event, said.states[state])} />,
       },
-      { id: 'now', head: said.now, width: '90px', isFigure: true, cell: ({ observed }) => <Num value={observed} /> },
+      {
+        ...{ id: 'now', head: said.now, width: '90px', isFigure: true, hideBelow: 768 },
+        cell: ({ observed }) => <Num value={observed} />,
+      },
       {
         ...{ id: 'expected', head: said.expected, width: '120px', isFigure: true, hideBelow: 768 },
         cell: ({ low, high, expected }) =>
@@ -52,7 +55,7 @@ export function useColumns(): Column<Signal>[] {
       {
         id: 'mode',
         head: <Help term="mutedOrOff">{said.mode}</Help>,
-        width: '120px',
+        width: '100px',
         cell: (signal) => (may ? <ModeField signal={signal} /> : said.modes[signal.mode]),
       },
     ]
