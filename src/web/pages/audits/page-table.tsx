@@ -3,6 +3,7 @@ import { Data } from '../../parts/data.tsx'
 import { Duration, Num } from '../../parts/numbers.tsx'
 import { type Column, type Pages, VirtualTable } from '../../parts/virtual-table.tsx'
 import { words } from '../../words.ts'
+import classes from './page-table.module.css'
 
 /** The pages of an audit: what fired, what is missing, what came too early. */
 export function PageTable({ pages, query }: { pages: readonly AuditPage[]; query: Pages }) {
@@ -27,6 +28,14 @@ function columns(): Column<AuditPage>[] {
       cell: ({ tags }) => <Num value={tags.length} />,
     },
     {
+      ...{ id: 'twice', head: said.twice, width: '90px', isFigure: true, hideBelow: 1200 },
+      cell: ({ duplicates }) => <Num value={duplicates.length} />,
+    },
+    {
+      ...{ id: 'errors', head: said.errors, width: '90px', isFigure: true, hideBelow: 1200 },
+      cell: ({ errors }) => <Num value={errors.length} />,
+    },
+    {
       ...{ id: 'missing', head: said.missing, width: '200px', hideBelow: 768 },
       cell: ({ missing }) => <Data>{named(missing)}</Data>,
     },
@@ -41,12 +50,26 @@ function columns(): Column<AuditPage>[] {
   ]
 }
 
-function Page({ page: { url, title, error } }: { page: AuditPage }) {
+function Page({ page: { url, title, error, missing, beforeConsent } }: { page: AuditPage }) {
+  const said = words.tests
   return (
     <div>
       <Data>{url}</Data>
       <div className="under">
         <Data>{error ?? title}</Data>
+      </div>
+      {/* On a phone their columns have no room. */}
+      <div className={classes.narrow}>
+        {missing.length > 0 && (
+          <div className="under">
+            {said.missing} <Data>{named(missing)}</Data>
+          </div>
+        )}
+        {beforeConsent.length > 0 && (
+          <div className="under">
+            {said.beforeConsent} <Data>{named(beforeConsent)}</Data>
+          </div>
+        )}
       </div>
     </div>
   )

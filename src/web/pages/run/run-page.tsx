@@ -146,7 +146,7 @@ function Findings({ findings }: { findings: RunDetail['findings'] }) {
       keyOf={({ index }) => String(index)}
       columns={[
         { head: said.finding, cell: ({ sentence }) => <Data>{sentence}</Data> },
-        { head: said.status, cell: ({ kind }) => said.kinds[kind] },
+        { head: said.kind, cell: ({ kind }) => said.kinds[kind] },
         { head: said.expected, cell: ({ expected }) => <Data>{expected}</Data> },
         { head: said.observed, cell: ({ observed }) => <Data>{observed}</Data> },
       ]}

@@ -26,7 +26,7 @@ export function Steps({ run: { id, steps } }: { run: RunDetail }) {
           { head: said.step, isNumber: true, cell: ({ index }) => <Num value={index + 1} /> },
           { head: said.name, cell: (step) => <What step={step} /> },
           {
-            head: said.status,
+            head: said.stepStatus,
             cell: ({ status }) => <StatusMark status={STEP_STANDING[status]} word={said.stepStatuses[status]} />,
           },
           { head: said.took, isNumber: true, cell: ({ durationMs }) => <Duration ms={durationMs} /> },
@@ -69,7 +69,7 @@ function What({ step: { title, error, healed } }: { step: RunDetail['steps'][num
       )}
       {healed && (
         <div className="under">
-          <Data>{`${healed.before} → ${healed.after}`}</Data>
+          <Data>{words.tests.healedFrom(healed.before, healed.after)}</Data>
         </div>
       )}
     </div>
