@@ -43,6 +43,10 @@ describe('ticks', () => {
       ['Fri 13', 'Sat 14', 'Sun 15', 'Mon 16', 'Tue 17', 'Wed 18', 'Thu 19'],
     ],
     [
+      ...(['days with an hour more', '2026-03-12T00:00:00Z', '2026-03-15T01:00:00Z', 'UTC', 4] as const),
+      ['Thu 12', 'Fri 13', 'Sat 14', 'Sun 15'],
+    ],
+    [
       ...(['weeks begin on Mondays', '2026-03-12T09:10:00Z', '2026-04-11T09:10:00Z', 'UTC', 8] as const),
       ['16 Mar', '23 Mar', '30 Mar', '6 Apr'],
     ],

@@ -46,7 +46,7 @@ export interface TimeTick {
 export function timeTicks(from: number, to: number, timeZone: string, count: number): TimeTick[] {
   const first = from + offsetAt(from, timeZone)
   const last = to + offsetAt(to, timeZone)
-  const step = STEPS.find((each) => (last - first) / each + 1 <= Math.max(1, count)) ?? 365 * DAY
+  const step = STEPS.find((each) => Math.floor((last - first) / each) + 1 <= Math.max(1, count)) ?? 365 * DAY
   const origin = step > DAY ? FIRST_MONDAY : 0
   const ticks: TimeTick[] = []
   for (let local = Math.ceil((first - origin) / step) * step + origin; local <= last; local += step) {
