@@ -266,3 +266,21 @@ test(
   },
   TEST_MS,
 )
+
+test(
+  'rows under the focus do not move: what is new is counted, and shown by a press',
+  async () => {
+    world.open([{ id: 'iss_a', alertId: 'alr_a', title: 'One' }])
+    await onPage('/issues', async (screen, page) => {
+      await screen.sees('table', 'Issues')
+      await page.keyboard.press('j')
+      world.open([{ id: 'iss_b', alertId: 'alr_b', title: 'Graver', severity: 'critical' }])
+      await screen.sees('button', 'Show 1 new issue')
+      expect(await titles(page)).toEqual(['One'])
+      await screen.press('Show 1 new issue')
+      await page.waitForFunction(() => document.querySelectorAll('tbody tr[data-id]').length === 2)
+      expect(await titles(page)).toEqual(['Graver', 'One'])
+    })
+  },
+  TEST_MS,
+)

@@ -122,11 +122,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
 function useWindow<Row>({ rows, pages = null, rowHeight = 56, narrowRowHeight }: VirtualTableProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null)
   const height = useRowHeight(rowHeight, narrowRowHeight ?? rowHeight)
-  const [top, setTop] = useState(0)
-  useLayoutEffect(() => {
-    const offset = (body.current?.getBoundingClientRect().top ?? 0) + window.scrollY
-    setTop((before) => (Math.abs(before - offset) > 1 ? offset : before))
-  })
+  const top = useTop(body)
   const virtualizer = useWindowVirtualizer({
     count: rows.length,
     estimateSize: () => height,
@@ -155,6 +151,19 @@ function useWindow<Row>({ rows, pages = null, rowHeight = 56, narrowRowHeight }:
     below: isWhole ? 0 : (rows.length - 1 - last) * height,
     showRow: (index: number) => virtualizer.scrollToIndex(index, { align: 'auto' }),
   }
+}
+
+/** How far from the top of the page the element is; asked anew when the page has another height, and not while it scrolls. */
+function useTop(element: RefObject<HTMLElement | null>): number {
+  const [top, setTop] = useState(0)
+  useLayoutEffect(() => {
+    const measure = () => setTop(Math.round((element.current?.getBoundingClientRect().top ?? 0) + window.scrollY))
+    measure()
+    const observer = new ResizeObserver(measure)
+    observer.observe(document.body)
+    return () => observer.disconnect()
+  }, [element])
+  return top
 }
 
 const NARROW = window.matchMedia('(max-width: 767px)')

@@ -34,8 +34,9 @@ export function issueColumns(): readonly Column<Issue>[] {
 }
 
 const Title = ({ title }: { title: string }) => (
-  <span className={classes.title} title={title}>
-    <Data>{title}</Data>
+  // The direction is of the whole line, so that it is cut at the end of its text.
+  <span className={classes.title} title={title} dir="auto" translate="no">
+    {title}
   </span>
 )
 

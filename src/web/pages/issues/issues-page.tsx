@@ -1,6 +1,6 @@
-import { Paper, Stack, Text } from '@mantine/core'
+import { Button, Paper, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
-import { useEffect, useMemo, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import type { Issue } from '#client/types.gen'
 import { useShared, useValues } from '../../address/use-search.ts'
 import { useMay } from '../../api/who.ts'
@@ -8,6 +8,7 @@ import { ClearFilters, FilterBar, useIsFiltered } from '../../parts/filter-bar.t
 import { PageHead } from '../../parts/page-head.tsx'
 import { Lines, QueryState } from '../../parts/query-state.tsx'
 import { useSelection } from '../../parts/selection.ts'
+import { useSteady } from '../../parts/steady.ts'
 import { VirtualTable } from '../../parts/virtual-table.tsx'
 import { YouCanLook } from '../../parts/you-can-look.tsx'
 import { notices } from '../../shell/notices.ts'
@@ -46,7 +47,7 @@ export function IssuesPage() {
         isEmpty={() => issues.length === 0}
         empty={isFiltered ? <NoneMatches filters={filters} /> : <NoIssues />}
       >
-        {() => <IssueTable issues={issues} pages={query} />}
+        {() => <IssueTable latest={issues} pages={query} question={JSON.stringify(asked.queryKey)} />}
       </QueryState>
     </>
   )
@@ -66,11 +67,15 @@ const nameOf = ({ title }: Issue) => title
 const linkOf = ({ id }: Issue) => ({ to: '/issues/$id', params: { id } }) as const
 
 interface IssueTableProps {
-  issues: readonly Issue[]
+  latest: readonly Issue[]
+  /** What the list is of. */
+  question: string
   pages: React.ComponentProps<typeof VirtualTable>['pages']
 }
 
-function IssueTable({ issues, pages }: IssueTableProps) {
+function IssueTable({ latest, question, pages }: IssueTableProps) {
+  const list = useRef<HTMLDivElement>(null)
+  const { rows: issues, newer, show } = useSteady(latest, idOf, list, question)
   const mayChange = useMay('member')
   const ids = useMemo(() => issues.map(idOf), [issues])
   const selection = useSelection(ids)
@@ -90,7 +95,14 @@ function IssueTable({ issues, pages }: IssueTableProps) {
   }
   return (
     <>
-      <Paper p={0} className={classes.list}>
+      <div aria-live="polite" className={classes.newer}>
+        {newer > 0 && (
+          <Button size="compact-sm" radius="xl" onClick={show}>
+            {words.issues.newer(newer)}
+          </Button>
+        )}
+      </div>
+      <Paper p={0} className={classes.list} ref={list}>
         <VirtualTable
           name={words.issues.table}
           {...{ columns, idOf, nameOf, linkOf, pages }}
