@@ -4,7 +4,17 @@ import { formatNumber } from '../parts/format.ts'
 import { useZone } from '../parts/zone.ts'
 import { words } from '../words.ts'
 import { Axes, DATA } from './axes.tsx'
-import { type BandDrawing, type BandPoint, type ChartChange, isOutside, layOutBand, type Span, stepOf } from './band.ts'
+import {
+  type BandDrawing,
+  type BandPoint,
+  type ChangeMark,
+  type ChartChange,
+  isOutside,
+  LABEL_ROW_PX,
+  layOutBand,
+  type Span,
+  stepOf,
+} from './band.ts'
 import { Caption } from './caption.tsx'
 import classes from './charts.module.css'
 import { ChartFrame, type ChartProps, type ChartTable, HEIGHT_PX, LegendItem } from './frame.tsx'
@@ -134,24 +144,24 @@ function Drawing({ drawing, width, height }: { drawing: BandDrawing; width: numb
       ))}
       <path d={solid} className={classes.line} />
       <path d={dashed} className={`${classes.line} ${classes.dashed}`} />
-      {marks.map(({ x, label, count, side, row }) => (
-        <g key={`${x} ${row}`}>
-          <path d={`M${x},${row * 16}V${bottom}`} className={classes.change} />
-          {label !== null && (
-            <text
-              x={side === 'right' ? x + 4 : x - 4}
-              y={row * 16 + 11}
-              textAnchor={side === 'right' ? 'start' : 'end'}
-              className={classes.changeLabel}
-              {...(count === 1 ? DATA : {})}
-            >
-              {count === 1 ? label : words.charts.changes(count)}
-            </text>
-          )}
-        </g>
+      {marks.map(({ x, row }) => (
+        <path key={`${x} ${row}`} d={`M${x},${row * LABEL_ROW_PX}V${bottom}`} className={classes.change} />
+      ))}
+      {marks.map((mark) => (
+        <ChangeLabel key={`${mark.x} ${mark.row}`} mark={mark} />
       ))}
       {first && <circle cx={first.x} cy={first.y} r={5} className={classes.dot} />}
     </svg>
+  )
+}
+
+function ChangeLabel({ mark: { x, label, count, side, row } }: { mark: ChangeMark }) {
+  if (label === null) return null
+  const place = side === 'right' ? { x: x + 4, textAnchor: 'start' as const } : { x: x - 4, textAnchor: 'end' as const }
+  return (
+    <text {...place} y={row * LABEL_ROW_PX + 11} className={classes.changeLabel} {...(count === 1 ? DATA : {})}>
+      {count === 1 ? label : words.charts.changes(count)}
+    </text>
   )
 }
 

@@ -73,7 +73,8 @@ export interface BandDrawing {
 
 const RIGHT_PX = 12
 const BOTTOM_PX = 24
-const LABEL_ROW_PX = 16
+/** The height of a row of labels of changes. */
+export const LABEL_ROW_PX = 16
 const LABEL_ROWS = 2
 
 /** Milliseconds from one bucket to the next; of a single one an hour. */
