@@ -108,15 +108,21 @@ function differenceOf(ours: readonly string[], theirs: readonly string[]): strin
 }
 
 /** What reads the answers of DuckDB takes U+FEFF at the beginning of a text for a mark, and leaves it out. */
-const withoutMark = (part: unknown) => (typeof part === 'string' ? part.replace(/^\ufeff/, '') : part)
-const withoutMarks = (row: Row): Row => JSON.parse(JSON.stringify(row, (_, part) => withoutMark(part)))
+const withoutMark = (text: string) => (text.startsWith('\ufeff') ? text.slice(1) : text)
+
+function withoutMarks<T>(value: T): T
+function withoutMarks(value: unknown): unknown {
+  if (typeof value === 'string') return withoutMark(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(withoutMarks)
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, withoutMarks(part)]))
+}
 
 /** The same text for the same row, whatever the order of its columns and parameters. */
 function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, part) => {
-    if (typeof part === 'number' && Object.is(part, -0)) return 0
-    if (typeof part === 'string') return withoutMark(part)
-    if (typeof part !== 'object' || part === null || Array.isArray(part)) return part
-    return Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-  })
+  if (typeof value === 'string') return JSON.stringify(withoutMark(value))
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
+  const parts = Object.entries(value).map(([name, part]) => `${JSON.stringify(name)}:${canonical(part)}`)
+  return `{${parts.sort().join()}}`
 }
