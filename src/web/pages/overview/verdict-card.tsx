@@ -6,6 +6,7 @@ import { Ago } from '../../parts/ago.tsx'
 import { Data } from '../../parts/data.tsx'
 import { Refused } from '../../parts/query-state.tsx'
 import { SeverityMark } from '../../parts/severity-mark.tsx'
+import { useLive } from '../../shell/live-dot.tsx'
 import { words } from '../../words.ts'
 import classes from './overview.module.css'
 import { questions } from './questions.ts'
@@ -16,6 +17,7 @@ export function VerdictCard({ project }: { project: string }) {
   const issues = useQuery(questions.issues(project))
   const domains = useQuery(questions.domains(project))
   const signals = useQuery(questions.signals(project))
+  const { pulse } = useLive()
   const failed = [issues, domains].find(({ data, error }) => data === undefined && error !== null)
   if (failed) return <Refused refusal={failed.error} retry={() => void failed.refetch()} isAsking={failed.isFetching} />
   if (!issues.data || !domains.data) {
@@ -31,7 +33,7 @@ export function VerdictCard({ project }: { project: string }) {
     issues: issues.data.issues,
     domains: domains.data.domains,
     signals: { watched: judged.length, learning: judged.filter(({ state }) => state === 'learning').length },
-    gapSince: null,
+    gapSince: pulse?.gapSince ?? null,
   })
   const badHosts = new Set(issues.data.issues.flatMap(({ hosts }) => hosts ?? []))
   const { tone, headline, sentence, acts } = drawn(verdict, badHosts.size || 1, domains.data.domains.length)
