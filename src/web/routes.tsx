@@ -7,17 +7,21 @@ import {
   retainSearchParams,
 } from '@tanstack/react-router'
 import {
+  getAlertOptions,
   getAuditOptions,
   getFlowTestOptions,
   getIssueOptions,
   getRunOptions,
   investigateIssueOptions,
+  listFormsOptions,
 } from '#client/@tanstack/react-query.gen'
 import { reportDropped } from './address/dropped.ts'
 import type { Fields, SearchOf } from './address/fields.ts'
 import { parseSearch, readSearch, SHARED, valuesOf, writeSearch } from './address/search.ts'
 import { preload, preloadPages } from './api/queries.ts'
 import { SHOW } from './charts/address.ts'
+import { ALERTS, NEW_ALERT } from './pages/alerts/address.ts'
+import { alertsAskedFor } from './pages/alerts/question.ts'
 import { CHANGES } from './pages/changes/address.ts'
 import { changesAskedFor } from './pages/changes/question.ts'
 import { COMPLIANCE } from './pages/compliance/address.ts'
@@ -78,6 +82,31 @@ const pages = [
       preload(investigateIssueOptions({ path: { id } }))
     },
     component: lazyRouteComponent(() => import('./pages/issue/issue-page.tsx'), 'IssuePage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/alerts',
+    ...search(ALERTS),
+    loaderDeps: ({ search }) => search,
+    loader: ({ deps }) => preloadPages(alertsAskedFor(valuesOf({ ...SHARED, ...ALERTS }, deps))),
+    component: lazyRouteComponent(() => import('./pages/alerts/alerts-page.tsx'), 'AlertsPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/alerts/new',
+    ...search({ ...NEW_ALERT, ...SHOW }),
+    loader: () => preload(listFormsOptions()),
+    component: lazyRouteComponent(() => import('./pages/alert/new-alert-page.tsx'), 'NewAlertPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/alerts/$id',
+    ...search(SHOW),
+    loader: ({ params: { id } }) => {
+      preload(getAlertOptions({ path: { id } }))
+      preload(listFormsOptions())
+    },
+    component: lazyRouteComponent(() => import('./pages/alert/alert-page.tsx'), 'AlertPage'),
   }),
   createRoute({
     ...at,

@@ -1,3 +1,5 @@
+import { alert } from './words/alert.ts'
+import { alerts } from './words/alerts.ts'
 import { api } from './words/api.ts'
 import { changes } from './words/changes.ts'
 import { charts } from './words/charts.ts'
@@ -27,6 +29,8 @@ import { tests } from './words/tests.ts'
  * and is shown inside `<Data>`.
  */
 export const english = {
+  alert,
+  alerts,
   api,
   changes,
   charts,

@@ -2,6 +2,7 @@ import { NavLink } from '@mantine/core'
 import {
   IconActivity,
   IconAlertTriangle,
+  IconBell,
   IconCompass,
   IconFlask,
   IconGitCommit,
@@ -41,6 +42,7 @@ export const NAVIGATION: readonly { group: keyof typeof words.shell.groups | nul
   {
     group: 'watch',
     entries: [
+      { name: 'alerts', to: '/alerts', icon: IconBell, key: 'a' },
       { name: 'signals', to: '/signals', icon: IconActivity, key: 's' },
       { name: 'domains', to: '/domains', icon: IconWorld, key: 'd' },
     ],

@@ -11,6 +11,7 @@ import { NAVIGATION, Navigation } from './navigation.tsx'
 import { notices } from './notices.ts'
 import classes from './shell.module.css'
 import { Shortcuts } from './shortcuts.tsx'
+import { scopeOf } from './standing.ts'
 
 // Who never asks for it does not load it.
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
@@ -76,6 +77,7 @@ function useShellKeys(showShortcuts: () => void, showPalette: () => void): void 
     '?': showShortcuts,
     'Control+k': showPalette,
     z: () => notices.undoLast(),
+    c: () => void navigate({ to: '/alerts/new', search: scopeOf(location) as never }),
     '/': () => document.querySelector<HTMLInputElement>('input[type=search]')?.focus(),
   }
   useKeys(bindings)

@@ -22,7 +22,7 @@ export function Facts({ issue, evidence }: { issue: IssueDetail; evidence: Issue
       <dl className={classes.facts}>
         {alert && (
           <Fact name={fact.alert}>
-            <Anchor href={`/alerts/${alertId}`}>
+            <Anchor component={Link} to={`/alerts/${alertId}`}>
               <Data>{alert.name}</Data>
             </Anchor>
           </Fact>

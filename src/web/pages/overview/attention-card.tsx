@@ -99,7 +99,7 @@ function NoneOpen() {
       <Text>{said.noAlerts}</Text>
       <Group gap="sm">
         {(['stopped', 'blank', 'personal'] as const).map((template) => (
-          <Button key={template} component={Link} to="/" variant="default">
+          <Button key={template} component={Link} to="/alerts/new" search={{ template } as never} variant="default">
             {said.templates[template]}
           </Button>
         ))}

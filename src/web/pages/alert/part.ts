@@ -1,0 +1,13 @@
+import type { Form, Forms } from '#client/types.gen'
+import type { Draft } from './draft.ts'
+
+/** What each part of the editor takes. */
+export interface PartProps {
+  draft: Draft
+  change(draft: Draft): void
+  /** That of the draft's type; undefined for a type that the server does not know. */
+  form: Form | undefined
+  forms: Forms
+  /** The server's sentence about the field at a path of the alert. */
+  errorOf(path: string): string | undefined
+}

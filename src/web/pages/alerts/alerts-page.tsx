@@ -1,0 +1,147 @@
+import { Button, Stack, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { listDomainsOptions, listFormsOptions } from '#client/@tanstack/react-query.gen'
+import { SHARED } from '../../address/search.ts'
+import { useValues } from '../../address/use-search.ts'
+import { FRESH } from '../../api/queries.ts'
+import { sentenceOf } from '../../api/refusal.ts'
+import { useMay } from '../../api/who.ts'
+import { ClearFilters, type Filter, FilterBar, useIsFiltered } from '../../parts/filter-bar.tsx'
+import { MayLine } from '../../parts/may.tsx'
+import { PageHead } from '../../parts/page-head.tsx'
+import { QueryState } from '../../parts/query-state.tsx'
+import { VirtualTable } from '../../parts/virtual-table.tsx'
+import { notices } from '../../shell/notices.ts'
+import { words } from '../../words.ts'
+import { ALERTS } from './address.ts'
+import { columnsWith } from './columns.tsx'
+import { ImportDialog } from './import-dialog.tsx'
+import { alertsAskedFor, exportedAlerts } from './question.ts'
+import { Suggested } from './suggested.tsx'
+
+const MOST_DOMAINS = 200
+
+/** `/alerts`: the rules that watch, with a switch each, and what could be watched beside. */
+export function AlertsPage() {
+  const [values] = useValues({ ...ALERTS, ...SHARED })
+  const query = useInfiniteQuery({ ...alertsAskedFor(values), placeholderData: keepPreviousData })
+  const domains = useDomainNames()
+  const filters = useFilters(domains)
+  const isFiltered = useIsFiltered({ fields: ALERTS, filters }) || values.project !== ''
+  const empty = isFiltered ? (
+    <Stack align="flex-start">
+      <Text>{words.parts.noneMatch}</Text>
+      <ClearFilters fields={ALERTS} filters={filters} />
+    </Stack>
+  ) : (
+    <NoAlerts />
+  )
+  return (
+    <>
+      <PageHead title={words.shell.pages.alerts}>
+        <Acts />
+      </PageHead>
+      <MayLine needs="member" what={words.alerts.what} />
+      <FilterBar fields={ALERTS} filters={filters} />
+      <QueryState query={query} isEmpty={({ pages }) => pages[0]?.alerts.length === 0} empty={empty}>
+        {({ pages }) => (
+          <VirtualTable
+            name={words.shell.pages.alerts}
+            rows={pages.flatMap(({ alerts }) => alerts)}
+            columns={columnsWith({ domains, openIssues: Object.assign({}, ...pages.map((page) => page.openIssues)) })}
+            idOf={({ id }) => id}
+            linkOf={({ id }) => ({ to: '/alerts/$id', params: { id } })}
+            pages={query}
+          />
+        )}
+      </QueryState>
+      <Suggested />
+    </>
+  )
+}
+
+function Acts() {
+  const may = useMay('member')
+  const [isImporting, importing] = useDisclosure()
+  const said = words.alerts
+  return (
+    <>
+      {may && (
+        <Button variant="default" onClick={importing.open}>
+          {said.import}
+        </Button>
+      )}
+      <Button variant="default" onClick={() => void exportAll()}>
+        {said.export}
+      </Button>
+      {may && (
+        <Button component={Link} to="/alerts/new">
+          {said.new}
+        </Button>
+      )}
+      <ImportDialog isOpen={isImporting} close={importing.close} />
+    </>
+  )
+}
+
+/** Gives the browser a file of all alerts. */
+async function exportAll(): Promise<void> {
+  try {
+    const alerts = await exportedAlerts()
+    const file = new Blob([`${JSON.stringify(alerts, null, 2)}\n`], { type: 'application/json' })
+    const link = document.createElement('a')
+    link.href = URL.createObjectURL(file)
+    link.download = 'tagwarden-alerts.json'
+    link.click()
+    setTimeout(() => URL.revokeObjectURL(link.href))
+    notices.say(words.alerts.exported(alerts.length))
+  } catch (error) {
+    notices.refuse(sentenceOf(error), () => void exportAll())
+  }
+}
+
+function NoAlerts() {
+  const may = useMay('member')
+  return (
+    <Stack align="flex-start">
+      <Text>{words.alerts.none}</Text>
+      {may && (
+        <Button component={Link} to="/alerts/new">
+          {words.alerts.new}
+        </Button>
+      )}
+    </Stack>
+  )
+}
+
+function useDomainNames(): ReadonlyMap<string, string> {
+  const { data } = useQuery({ ...listDomainsOptions({ query: { limit: MOST_DOMAINS } }), staleTime: FRESH.insight })
+  return new Map(data?.domains.map(({ id, name }) => [id, name]))
+}
+
+function useFilters(domains: ReadonlyMap<string, string>): readonly Filter<keyof typeof ALERTS>[] {
+  const { data } = useQuery({ ...listFormsOptions(), staleTime: FRESH.dictionary })
+  const said = words.alerts
+  const titles: Readonly<Record<string, string>> = words.api.alertTypes
+  return [
+    { is: 'search', name: 'q' },
+    {
+      ...{ is: 'several', name: 'alertType', label: said.type },
+      options: data?.alertTypes.map(({ kind, title }) => ({ value: kind, label: titles[kind] ?? title })) ?? [],
+    },
+    {
+      ...{ is: 'several', name: 'domainId', label: said.domain, isData: true },
+      options: [...domains].map(([value, label]) => ({ value, label })),
+    },
+    {
+      ...{ is: 'one', name: 'enabled', label: said.state },
+      options: [
+        { value: '', label: said.states.all },
+        { value: 'true', label: said.states.true },
+        { value: 'false', label: said.states.false },
+      ],
+    },
+  ]
+}

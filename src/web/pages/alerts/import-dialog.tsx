@@ -1,0 +1,85 @@
+import { FileInput, Modal, Stack, Text } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { createAlerts } from '#client/sdk.gen'
+import type { AlertBulkResult, AlertInput } from '#client/types.gen'
+import { Refusal } from '../../api/refusal.ts'
+import { Data } from '../../parts/data.tsx'
+import { Form, useSending } from '../../parts/form.tsx'
+import { SimpleTable } from '../../parts/simple-table.tsx'
+import { words } from '../../words.ts'
+import { alertsIn } from './question.ts'
+
+interface Done {
+  result: AlertBulkResult
+  names: readonly string[]
+}
+
+/** Makes the alerts of a file, and says of each that was refused why. */
+export function ImportDialog({ isOpen, close }: { isOpen: boolean; close(): void }) {
+  const queries = useQueryClient()
+  const [file, choose] = useState<File | null>(null)
+  const [done, finish] = useState<Done | null>(null)
+  const said = words.alerts
+  const sending = useSending(['file'], async () => {
+    const alerts = alertsIn((await file?.text()) ?? '')
+    if (!alerts) throw new Refusal(`file: ${said.notJson}`, 400, null)
+    const { data } = await createAlerts({ body: { alerts: alerts as AlertInput[] }, throwOnError: true })
+    finish({ result: data, names: alerts.map((alert) => ('name' in alert ? String(alert.name) : '')) })
+    await queries.invalidateQueries({ queryKey: [{ _id: 'listAlerts' }] })
+  })
+  const leave = () => {
+    choose(null)
+    finish(null)
+    close()
+  }
+  return (
+    <Modal
+      opened={isOpen}
+      onClose={leave}
+      title={said.import}
+      size="lg"
+      closeButtonProps={{ 'aria-label': words.shell.close }}
+    >
+      <Stack gap="md">
+        {done && <Result {...done} />}
+        <Form sending={sending} button={said.importButton} isWide>
+          <FileInput
+            label={said.file}
+            description={said.importHint}
+            accept="application/json,.json"
+            value={file}
+            onChange={(chosen) => {
+              choose(chosen)
+              finish(null)
+            }}
+            error={sending.errorOf('file')}
+          />
+        </Form>
+      </Stack>
+    </Modal>
+  )
+}
+
+function Result({ result: { created, errors }, names }: Done) {
+  const said = words.alerts
+  return (
+    <div role="status">
+      <Text>{said.made(created)}</Text>
+      {errors.length > 0 && (
+        <>
+          <Text mb="sm">{said.refused(errors.length)}</Text>
+          <SimpleTable
+            name={said.refusedTable}
+            rows={errors}
+            keyOf={({ index }) => String(index)}
+            columns={[
+              { head: said.name, cell: ({ index }) => (names[index] ? <Data>{names[index]}</Data> : said.noName) },
+              { head: said.reason, cell: ({ error }) => <Data>{error}</Data> },
+            ]}
+          />
+        </>
+      )}
+    </div>
+  )
+}

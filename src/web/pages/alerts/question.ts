@@ -1,0 +1,73 @@
+import type { InfiniteData } from '@tanstack/react-query'
+import { listAlertsInfiniteOptions } from '#client/@tanstack/react-query.gen'
+import { listAlerts, setAlertEnabled } from '#client/sdk.gen'
+import type { Alert, AlertList, ListAlertsData } from '#client/types.gen'
+import type { ValuesOf } from '../../address/fields.ts'
+import type { Shared } from '../../address/search.ts'
+import { act } from '../../api/act.ts'
+import { PAGED } from '../../api/pages.ts'
+import { words } from '../../words.ts'
+import type { ALERTS } from './address.ts'
+
+const AT_ONCE = 100
+const MOST = 200
+
+type AlertKinds = NonNullable<ListAlertsData['query']>['alertType']
+
+/** The question that the list asks. */
+export function alertsAskedFor({ q, enabled, alertType, domainId, project }: ValuesOf<typeof ALERTS & Shared>) {
+  const query = {
+    limit: AT_ONCE,
+    ...(q && { q }),
+    ...(enabled && { enabled: enabled === 'true' }),
+    ...(alertType.length > 0 && { alertType: [...alertType] as AlertKinds }),
+    ...(domainId.length > 0 && { domainId: [...domainId] }),
+    ...(project && { projectId: project }),
+  }
+  return { ...listAlertsInfiniteOptions({ query }), ...PAGED }
+}
+
+/** Switches an alert on or off; on screen at once, with a way back. */
+export async function switchAlert(alert: Alert, enabled: boolean): Promise<void> {
+  const { id, name } = alert
+  const change = (one: Alert) => (one.id === id ? { ...one, enabled } : one)
+  await act({
+    send: () => setAlertEnabled({ path: { id }, body: { enabled }, throwOnError: true }),
+    changes: [
+      {
+        of: [{ _id: 'listAlerts' }],
+        to: (answer: AlertList | InfiniteData<AlertList>) =>
+          'pages' in answer
+            ? { ...answer, pages: answer.pages.map((page) => ({ ...page, alerts: page.alerts.map(change) })) }
+            : { ...answer, alerts: answer.alerts.map(change) },
+      },
+      { of: [{ _id: 'getAlert' }], to: (answer: Alert) => change(answer) },
+    ],
+    say: enabled ? words.alerts.switchedOn(name) : words.alerts.switchedOff(name),
+    undo: () => void switchAlert({ ...alert, enabled }, !enabled),
+  })
+}
+
+/** All alerts of the organization as they are made: what only a saved one has is left out. */
+export async function exportedAlerts(): Promise<object[]> {
+  const alerts: Alert[] = []
+  let cursor: string | null = null
+  do {
+    const query: { limit: number; cursor?: string } = { limit: MOST, ...(cursor && { cursor }) }
+    const { data }: { data: AlertList } = await listAlerts({ query, throwOnError: true })
+    alerts.push(...data.alerts)
+    cursor = data.nextCursor
+  } while (cursor !== null)
+  return alerts.map(({ id: _, orgId, createdAt, updatedAt, ...input }) => input)
+}
+
+/** The alerts in the text of a file: a list, or what has one under `alerts`. Null when it is neither. */
+export function alertsIn(text: string): object[] | null {
+  try {
+    const read: unknown = JSON.parse(text)
+    const list = Array.isArray(read) ? read : (read as { alerts?: unknown } | null)?.alerts
+    return Array.isArray(list) && list.length > 0 ? (list as object[]) : null
+  } catch {
+    return null
+  }
+}

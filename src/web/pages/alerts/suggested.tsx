@@ -1,0 +1,119 @@
+import { Anchor, Button, Group, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { listSuggestionsOptions } from '#client/@tanstack/react-query.gen'
+import type { SuggestionList } from '#client/types.gen'
+import { useShared } from '../../address/use-search.ts'
+import { FRESH } from '../../api/queries.ts'
+import { useMay } from '../../api/who.ts'
+import { Ago } from '../../parts/ago.tsx'
+import { Card } from '../../parts/card.tsx'
+import { Data } from '../../parts/data.tsx'
+import { QueryState } from '../../parts/query-state.tsx'
+import { Prose } from '../../parts/schema-form.tsx'
+import { SimpleTable } from '../../parts/simple-table.tsx'
+import { words } from '../../words.ts'
+
+type Suggestion = SuggestionList['suggestions'][number]
+type Idle = SuggestionList['idleAlerts'][number]
+
+const SHOWN_AT_FIRST = 5
+
+/** Rules that the traffic suggests, and alerts that no event comes to. */
+export function Suggested() {
+  const [{ project }] = useShared()
+  const query = { ...(project && { projectId: project }) }
+  const answer = useQuery({ ...listSuggestionsOptions({ query }), staleTime: FRESH.insight })
+  const idle = answer.data?.idleAlerts ?? []
+  return (
+    <Stack gap="lg" mt="lg">
+      {idle.length > 0 && <IdleAlerts alerts={idle} />}
+      <Card title={words.alerts.suggested}>
+        <Text c="dimmed" mb="md" maw="72ch">
+          {words.alerts.suggestedHint}
+        </Text>
+        <QueryState
+          query={answer}
+          isEmpty={({ suggestions }) => suggestions.length === 0}
+          empty={<Text>{words.alerts.noneSuggested}</Text>}
+        >
+          {({ suggestions }) => <Rules suggestions={suggestions} />}
+        </QueryState>
+      </Card>
+    </Stack>
+  )
+}
+
+function Rules({ suggestions }: { suggestions: readonly Suggestion[] }) {
+  const [isAll, showAll] = useState(false)
+  const more = suggestions.length - SHOWN_AT_FIRST
+  return (
+    <Stack gap="md">
+      {suggestions.slice(0, isAll ? undefined : SHOWN_AT_FIRST).map((suggestion) => (
+        <Rule key={`${suggestion.kind} ${suggestion.rule.name}`} suggestion={suggestion} />
+      ))}
+      {more > 0 && !isAll && (
+        <Button variant="subtle" w="fit-content" onClick={() => showAll(true)}>
+          {words.alerts.moreSuggested(more)}
+        </Button>
+      )}
+    </Stack>
+  )
+}
+
+function Rule({ suggestion: { rule, reason, backtest } }: { suggestion: Suggestion }) {
+  const may = useMay('member')
+  const said = words.alerts
+  return (
+    <Group justify="space-between" gap="sm" wrap="wrap">
+      <div style={{ flex: '1 1 280px', minWidth: 0, overflowWrap: 'anywhere' }}>
+        <Text fw={600}>
+          <Data>{rule.name}</Data>
+        </Text>
+        <Text fz="sm" c="dimmed">
+          <Prose text={reason} />
+        </Text>
+        <Text fz="sm">{said.fired(backtest.fired, backtest.days)}</Text>
+      </div>
+      {may && (
+        <Button
+          variant="default"
+          component={Link}
+          to="/alerts/new"
+          state={{ rule } as never}
+          aria-label={said.takeOf(rule.name)}
+        >
+          {said.take}
+        </Button>
+      )}
+    </Group>
+  )
+}
+
+function IdleAlerts({ alerts }: { alerts: readonly Idle[] }) {
+  const said = words.alerts
+  return (
+    <Card title={said.idle}>
+      <Text c="dimmed" mb="md" maw="72ch">
+        {said.idleHint}
+      </Text>
+      <SimpleTable
+        name={said.idle}
+        rows={alerts}
+        keyOf={({ alertId }) => alertId}
+        columns={[
+          {
+            head: said.name,
+            cell: ({ alertId, name }) => (
+              <Anchor component={Link} to={`/alerts/${alertId}`} fz="sm">
+                <Data>{name}</Data>
+              </Anchor>
+            ),
+          },
+          { head: said.lastEvent, cell: ({ lastEventAt }) => <Ago at={lastEventAt} missing={words.api.never} /> },
+        ]}
+      />
+    </Card>
+  )
+}
