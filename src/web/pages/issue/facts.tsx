@@ -1,4 +1,5 @@
 import { Anchor, Paper, Title } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { IssueDetail, IssueEvidence } from '#client/types.gen'
 import { Ago } from '../../parts/ago.tsx'
