@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type FormSchema, fieldsOf, kindOf, markOf, pathsOf, shapeOf, startOf, withPart } from './schema.ts'
+import { type FormSchema, fieldsOf, kindOf, markOf, missingIn, pathsOf, shapeOf, startOf, withPart } from './schema.ts'
 
 const step: FormSchema = {
   type: 'object',
@@ -71,6 +71,21 @@ describe('forms of a schema', () => {
     expect(pathsOf(schema, { steps: [{ anchor: { kind: 'page' } }] })).toEqual([
       ...['steps', 'steps[0]', 'steps[0].anchor', 'steps[0].anchor.kind', 'steps[0].anchor.path'],
     ])
+  })
+
+  test.each<[unknown, string | null]>([
+    [{}, 'Count'],
+    [{ count: 0 }, null],
+    [{ count: 1, note: '' }, 'Note'],
+    [{ count: 1, steps: [{ anchor: { kind: 'page' } }] }, 'path'],
+    [{ count: 1, steps: [{ anchor: { kind: 'session' } }] }, null],
+  ])('%j lacks %s', (value, title) => {
+    const properties: FormSchema['properties'] = {
+      count: { type: 'number', title: 'Count' },
+      note: { type: 'string', title: 'Note' },
+      steps: { type: 'array', items: step },
+    }
+    expect(missingIn({ type: 'object', properties, required: ['count'] }, value)).toBe(title)
   })
 
   test('what is emptied is left out', () => {

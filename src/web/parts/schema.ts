@@ -123,6 +123,19 @@ export function pathsOf(schema: FormSchema, value: unknown, path = ''): string[]
   return [...own, ...parts]
 }
 
+/** The title of the first required field that has no value yet; null when the form is whole as far as it says. */
+export function missingIn(given: FormSchema, value: unknown): string | null {
+  const schema = withoutNull(given)
+  if (value === undefined || value === '') return schema.title ?? ''
+  const { anyOf, items, required = [] } = schema
+  if (anyOf) return missingIn({ title: schema.title, ...anyOf[shapeOf(anyOf, value)] }, value)
+  if (items && Array.isArray(value)) return firstText(value.map((item) => missingIn(items, item)))
+  const parts = fieldsOf(schema).filter(([name]) => required.includes(name) || (value as FormValue)[name] !== undefined)
+  return firstText(parts.map(([name, part]) => missingIn({ title: name, ...part }, (value as FormValue)[name])))
+}
+
+const firstText = (texts: readonly (string | null)[]) => texts.find((text) => text !== null) ?? null
+
 /** The object with this part; an empty part is left out. */
 export function withPart(value: FormValue, name: string, part: unknown): FormValue {
   const { [name]: _, ...rest } = value

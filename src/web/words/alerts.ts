@@ -15,7 +15,6 @@ export const alerts = {
   scope: 'Watches',
   allDomains: 'All domains',
   manyDomains: (count: number) => `${count} domains`,
-  every: 'every',
   severity: 'Severity',
   told: 'Tells',
   nobody: 'Nobody',

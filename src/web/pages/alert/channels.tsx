@@ -192,6 +192,7 @@ function Limit({ draft, change }: Pick<PartProps, 'draft' | 'change'>) {
       <NativeSelect
         label={said.limit}
         description={said.limitHint}
+        style={{ gridColumn: '1 / -1' }}
         value={limit ? limit.unit : ''}
         onChange={({ currentTarget }) =>
           currentTarget.value === '' ? change(rest as unknown as Draft) : set({ unit: currentTarget.value })

@@ -1,5 +1,5 @@
 import type { Form } from '#client/types.gen'
-import { type FormSchema, type FormValue, fieldsOf, startOf } from '../../parts/schema.ts'
+import { type FormSchema, type FormValue, fieldsOf, missingIn, startOf } from '../../parts/schema.ts'
 
 export interface Condition {
   parameter: string
@@ -164,7 +164,24 @@ const sent = ({ parameter, op, values }: Condition): Condition => ({
 /** The same for the past: a rule is tried whoever is told of it, and whatever it is called. */
 export const toTry = (draft: Draft): Draft => ({ ...toSend(draft), name: draft.name || 'Rule', channels: [OWNERS] })
 
-/** What a saved alert has that is not sent. */
+/** What the rule can not do without and does not have yet: a row and its part, or a field by its title; null for nothing. */
+export function missingOf(
+  draft: Draft,
+  form: Form | undefined,
+): { part: 'parameter' | 'values'; n: number } | { title: string } | null {
+  if (!hasConditions(form)) {
+    const title = missingIn(schemaOf(form), draft)
+    return title === null ? null : { title }
+  }
+  const items = toSend(draft).conditions?.items ?? []
+  if (items.length === 0) return { part: 'parameter', n: 1 }
+  const unnamed = items.findIndex(({ parameter }) => parameter === '')
+  if (unnamed >= 0) return { part: 'parameter', n: unnamed + 1 }
+  const without = items.findIndex(({ op, values = [] }) => needsValues(op) && values.length === 0)
+  return without < 0 ? null : { part: 'values', n: without + 1 }
+}
+
+/** A saved alert without what is not sent. */
 export function draftOf({
   id: _,
   orgId,

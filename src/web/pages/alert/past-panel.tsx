@@ -4,11 +4,12 @@ import type { AlertBacktest, AlertPreview, Form } from '#client/types.gen'
 import { Refusal } from '../../api/refusal.ts'
 import { Bars } from '../../charts/bars.tsx'
 import { Card } from '../../parts/card.tsx'
+import { Data } from '../../parts/data.tsx'
 import { formatNumber } from '../../parts/format.ts'
 import { Lines, Refused } from '../../parts/query-state.tsx'
 import { Prose } from '../../parts/schema-form.tsx'
 import { words } from '../../words.ts'
-import { type Draft, hasConditions } from './draft.ts'
+import { type Draft, hasConditions, missingOf } from './draft.ts'
 import classes from './editor.module.css'
 import { barsOf, firedIn, perWeek } from './past.ts'
 import { Samples } from './samples.tsx'
@@ -28,9 +29,13 @@ interface PastProps {
 /** What the rule would have found and told; asked anew while one writes, and the old answer stays until then. */
 export function Past({ draft, form, change }: PastProps) {
   const [days, setDays] = useState<Days>(14)
-  const { preview, backtest } = useTrial(draft, days, sensitivityPlace(form) !== null)
+  const missing = missingOf(draft, form)
+  const { preview, backtest } = useTrial(draft, days, {
+    hasSensitivity: sensitivityPlace(form) !== null,
+    isWhole: missing === null,
+  })
   const said = words.alert
-  const isAsking = preview.isAsking || backtest.isAsking
+  const isAsking = missing === null && (preview.isAsking || backtest.isAsking)
   return (
     <Card
       title={said.past}
@@ -45,7 +50,12 @@ export function Past({ draft, form, change }: PastProps) {
       }
     >
       <div className={classes.progress} data-asking={isAsking || undefined} />
-      <Stack gap="md" aria-busy={isAsking}>
+      {missing !== null && (
+        <Text c="dimmed" role="status">
+          {said.missing} {'title' in missing ? <Data>{missing.title}</Data> : said[missing.part](missing.n)}
+        </Text>
+      )}
+      <Stack gap="md" aria-busy={isAsking} hidden={missing !== null}>
         <Answer of={backtest}>
           {(answer) => <Backtest answer={answer} days={days} draft={draft} form={form} change={change} />}
         </Answer>
@@ -69,7 +79,7 @@ function Answer<T>({ of, children }: { of: Tried<T>; children: (answer: T) => Re
     )
   }
   if (error) return <Refused refusal={error} retry={retry} isAsking={isAsking} />
-  if (data === undefined) return <Lines />
+  if (data === undefined) return isAsking ? <Lines /> : null
   return <div className={isOld ? classes.asking : undefined}>{children(data)}</div>
 }
 

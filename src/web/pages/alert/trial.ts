@@ -26,13 +26,13 @@ export interface Tried<T> {
 export function useTrial(
   draft: Draft,
   days: Days,
-  hasSensitivity: boolean,
+  { hasSensitivity, isWhole }: { hasSensitivity: boolean; isWhole: boolean },
 ): { preview: Tried<AlertPreview>; backtest: Tried<AlertBacktest> } {
   // As text, so that a change of the name alone asks nothing.
   const rule = JSON.stringify({ ...toTry(draft), name: 'Rule', severity: undefined, impactValue: undefined })
   const [previewed] = useDebouncedValue(rule, PREVIEW_PAUSE_MS)
   const [tested] = useDebouncedValue(rule, BACKTEST_PAUSE_MS)
-  const shared = { staleTime: FRESH.insight, placeholderData: keepPreviousData }
+  const shared = { staleTime: FRESH.insight, placeholderData: keepPreviousData, enabled: isWhole }
   const preview = useQuery({
     ...shared,
     queryKey: [{ _id: 'previewAlert', rule: previewed }],

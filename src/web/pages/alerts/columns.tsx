@@ -75,7 +75,7 @@ function Scope({ alert, domains }: { alert: Alert } & Pick<Known, 'domains'>) {
       {ids.length === 1 && <Data>{domains.get(first) ?? first}</Data>}
       {ids.length > 1 && said.manyDomains(ids.length)}
       <div className="under">
-        <Data>{[vendors.join(', '), eventsOf(alert)].filter(Boolean).join(' ')}</Data>
+        <Data>{[vendors.join(', '), eventsOf(alert).replace('*', '')].filter(Boolean).join(' ')}</Data>
       </div>
     </div>
   )
