@@ -55,7 +55,7 @@ export function Past({ draft, form, change }: PastProps) {
           {said.missing} {'title' in missing ? <Data>{missing.title}</Data> : said[missing.part](missing.n)}
         </Text>
       )}
-      <Stack gap="md" aria-busy={isAsking} hidden={missing !== null}>
+      <Stack gap="md" aria-busy={isAsking}>
         <Answer of={backtest}>
           {(answer) => <Backtest answer={answer} days={days} draft={draft} form={form} change={change} />}
         </Answer>
