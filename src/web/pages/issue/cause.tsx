@@ -1,7 +1,8 @@
-import { Anchor, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import type { IssueEvidence } from '#client/types.gen'
 import { Data } from '../../parts/data.tsx'
 import { formatDuration } from '../../parts/format.ts'
+import { PathLink } from '../../parts/path-link.tsx'
 import { words } from '../../words.ts'
 
 /** What may have caused it, never as a certainty; nothing where nothing in particular is known. */
@@ -12,9 +13,9 @@ export function LikelyCause({ evidence }: { evidence: IssueEvidence }) {
     return (
       <Text>
         {words.issue.partOf}{' '}
-        <Anchor href={`/issues/${explainedBy.issueId}`}>
+        <PathLink path={`/issues/${explainedBy.issueId}`}>
           <Data>{explainedBy.title}</Data>
-        </Anchor>
+        </PathLink>
       </Text>
     )
   }
@@ -23,9 +24,9 @@ export function LikelyCause({ evidence }: { evidence: IssueEvidence }) {
     return (
       <Text>
         {words.issue.likelyCause}{' '}
-        <Anchor href={`/changes/${change.id}`}>
+        <PathLink path={`/changes/${change.id}`}>
           <Data>{change.title}</Data>
-        </Anchor>{' '}
+        </PathLink>{' '}
         {ms >= 0 ? words.issue.before(formatDuration(ms)) : words.issue.after(formatDuration(-ms))}
       </Text>
     )

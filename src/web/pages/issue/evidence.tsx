@@ -1,4 +1,4 @@
-import { Anchor, List, Paper, Stack, Table, Text, Title } from '@mantine/core'
+import { List, Paper, Stack, Table, Text, Title } from '@mantine/core'
 import { lazy, Suspense } from 'react'
 import type { Event, IssueEvidence } from '#client/types.gen'
 import { Ago, At } from '../../parts/ago.tsx'
@@ -6,6 +6,7 @@ import { Code, Data, Dot } from '../../parts/data.tsx'
 import { DiffTable } from '../../parts/diff-table.tsx'
 import { formatNumber } from '../../parts/format.ts'
 import { Help } from '../../parts/help.tsx'
+import { PathLink } from '../../parts/path-link.tsx'
 import { Picture } from '../../parts/picture.tsx'
 import { Lines } from '../../parts/query-state.tsx'
 import { words } from '../../words.ts'
@@ -44,6 +45,7 @@ export function Evidence({ evidence }: { evidence: IssueEvidence }) {
             {words.issue.latest}
           </Title>
           <LatestEvents events={events.slice(0, LATEST)} />
+          <InExplore event={events[0]} />
         </Paper>
       )}
     </Stack>
@@ -145,6 +147,19 @@ function LatestEvents({ events }: { events: readonly Event[] }) {
   )
 }
 
+/** All events of the same kind, as the page of events finds them. */
+function InExplore({ event }: { event: Event | undefined }) {
+  if (!event) return null
+  const search = { vendor: event.vendor, event: event.event, domainId: event.domainId }
+  return (
+    <Text fz="sm" mt="sm">
+      <PathLink path="/explore/events" search={search}>
+        {words.issue.allInExplore}
+      </PathLink>
+    </Text>
+  )
+}
+
 /** Steps of a flow test or pages of an audit, with what the browser showed where one failed. */
 function Run({ run: { path, headline, steps, sent } }: { run: NonNullable<IssueEvidence['run']> }) {
   return (
@@ -175,9 +190,7 @@ function Run({ run: { path, headline, steps, sent } }: { run: NonNullable<IssueE
           {words.issue.sentEvents} <Data>{sent.map(({ vendor, event }) => `${vendor} ${event}`).join(', ')}</Data>
         </Text>
       )}
-      <Anchor href={pageOf(path)} fz="sm">
-        {words.issue.wholeRun}
-      </Anchor>
+      <PathLink path={pageOf(path)}>{words.issue.wholeRun}</PathLink>
     </Stack>
   )
 }

@@ -1,11 +1,11 @@
-import { Anchor, Paper, Title } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { Paper, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { IssueDetail, IssueEvidence } from '#client/types.gen'
 import { Ago } from '../../parts/ago.tsx'
 import { Data } from '../../parts/data.tsx'
 import { Help } from '../../parts/help.tsx'
 import { Money, Num } from '../../parts/numbers.tsx'
+import { PathLink } from '../../parts/path-link.tsx'
 import { words } from '../../words.ts'
 import classes from './issue-page.module.css'
 
@@ -23,17 +23,17 @@ export function Facts({ issue, evidence }: { issue: IssueDetail; evidence: Issue
       <dl className={classes.facts}>
         {alert && (
           <Fact name={fact.alert}>
-            <Anchor component={Link} to={`/alerts/${alertId}`}>
+            <PathLink path={`/alerts/${alertId}`}>
               <Data>{alert.name}</Data>
-            </Anchor>
+            </PathLink>
           </Fact>
         )}
         <Fact name={fact.type}>{words.api.alertTypes[alertType] ?? <Data>{alertType}</Data>}</Fact>
         {domain && (
           <Fact name={fact.domain}>
-            <Anchor href={`/domains/${domainId}`}>
+            <PathLink path={`/domains/${domainId}`}>
               <Data>{domain}</Data>
-            </Anchor>
+            </PathLink>
           </Fact>
         )}
         {vendors.length > 0 && (

@@ -10,10 +10,10 @@ import { Ago } from '../../parts/ago.tsx'
 import { copy } from '../../parts/copy.ts'
 import { Data, Dot } from '../../parts/data.tsx'
 import { formatNumber } from '../../parts/format.ts'
+import { MayLine } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Lines, QueryState } from '../../parts/query-state.tsx'
 import { SeverityMark } from '../../parts/severity-mark.tsx'
-import { YouCanLook } from '../../parts/you-can-look.tsx'
 import { useKeys } from '../../shell/keys.ts'
 import { notices } from '../../shell/notices.ts'
 import { words } from '../../words.ts'
@@ -84,7 +84,7 @@ function Whole({ issue }: { issue: IssueDetail }) {
         </Button>
         {mayChange && <IssueActs {...{ issue, isMuting, setMuting }} />}
       </PageHead>
-      <YouCanLook what={words.issues.changing} needs="member" />
+      <MayLine what={words.issues.changing} needs="member" />
       <Said issue={issue} evidence={evidence.data} />
       <div className={classes.columns}>
         <QueryState query={evidence} skeleton={<Lines count={8} />}>

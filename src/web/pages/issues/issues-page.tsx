@@ -5,12 +5,12 @@ import type { Issue } from '#client/types.gen'
 import { useShared, useValues } from '../../address/use-search.ts'
 import { useMay } from '../../api/who.ts'
 import { ClearFilters, FilterBar, useIsFiltered } from '../../parts/filter-bar.tsx'
+import { MayLine } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Lines, QueryState } from '../../parts/query-state.tsx'
 import { useSelection } from '../../parts/selection.ts'
 import { useSteady } from '../../parts/steady.ts'
 import { VirtualTable } from '../../parts/virtual-table.tsx'
-import { YouCanLook } from '../../parts/you-can-look.tsx'
 import { notices } from '../../shell/notices.ts'
 import { words } from '../../words.ts'
 import { ISSUES } from './address.ts'
@@ -39,7 +39,7 @@ export function IssuesPage() {
   return (
     <>
       <PageHead title={words.shell.pages.issues} count={open > 0 ? String(open) : null} />
-      <YouCanLook what={words.issues.changing} needs="member" />
+      <MayLine what={words.issues.changing} needs="member" />
       <FilterBar fields={ISSUES} filters={filters} />
       <QueryState
         query={query}
