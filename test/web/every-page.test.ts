@@ -174,7 +174,11 @@ test(
         for (let node = walker.nextNode(); node; node = walker.nextNode()) {
           const text = node.textContent?.trim() ?? ''
           const parent = node.parentElement
-          if (!/\p{L}/u.test(text) || parent?.closest('style, script, noscript, [translate=no], option, [role=option], svg')) continue
+          if (
+            !/\p{L}/u.test(text) ||
+            parent?.closest('style, script, noscript, [translate=no], option, [role=option], svg')
+          )
+            continue
           if (!/^(?:· )?\[.*\]$/s.test(text)) texts.push(text.slice(0, 60))
         }
         return [...new Set(texts)]

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { Page } from 'puppeteer-core'
+import { findingOf } from '../../src/issues/issue.fixture.ts'
 import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
+import { aRun, storeRun } from '../shared-run.ts'
 import { axeFindings } from './axe.ts'
 import { openScreen, type Screen } from './screen.ts'
 import { openAs, openWorld, type World } from './world.ts'
@@ -9,6 +11,12 @@ const TEST_MS = 90_000
 
 /** So many rows the document may have, however long the list is. */
 const MOST_ROWS = 120
+
+/** One pixel. */
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
 
 let browser: TestBrowser
 beforeAll(async () => {
@@ -223,6 +231,21 @@ describe('the page of an issue', () => {
         await page.goBack()
         await screen.sees('heading', 'Issues')
         expect(await axeFindings(page)).toEqual([])
+        expect(screen.trouble).toEqual([])
+      })
+    },
+    TEST_MS,
+  )
+
+  test(
+    'shows the run of a flow test that found it, with what the browser showed',
+    async () => {
+      const runId = storeRun(world.app, aRun(), { picture: () => PNG })
+      world.open([{ title: 'Purchase did not fire', alertType: 'flow_test', evidence: findingOf({ runId }) }])
+      await onPage('/issues/iss_0', async (screen, page) => {
+        await screen.reads('The run that found it last')
+        await screen.reads('there is no such element')
+        await page.waitForFunction(() => [...document.images].some(({ naturalWidth }) => naturalWidth > 0))
         expect(screen.trouble).toEqual([])
       })
     },
