@@ -1,23 +1,13 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  redirect,
-  retainSearchParams,
-} from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
 import {
   getAlertOptions,
   getAuditOptions,
   getFlowTestOptions,
-  getIssueOptions,
   getRunOptions,
-  investigateIssueOptions,
   listFormsOptions,
 } from '#client/@tanstack/react-query.gen'
-import { reportDropped } from './address/dropped.ts'
-import type { Fields, SearchOf } from './address/fields.ts'
-import { parseSearch, readSearch, SHARED, valuesOf, writeSearch } from './address/search.ts'
+import { search } from './address/page-search.ts'
+import { parseSearch, SHARED, valuesOf, writeSearch } from './address/search.ts'
 import { preload, preloadPages } from './api/queries.ts'
 import { SHOW } from './charts/address.ts'
 import { ALERTS, NEW_ALERT } from './pages/alerts/address.ts'
@@ -31,6 +21,7 @@ import { DOMAINS } from './pages/domains/address.ts'
 import { DICTIONARY, EVENTS, EXPLORE, JOURNEYS } from './pages/explore/address.ts'
 import { askedOf, questions as explore } from './pages/explore/questions.ts'
 import { CONNECT } from './pages/integrations/address.ts'
+import { preloadIssue } from './pages/issue/question.ts'
 import { ISSUES } from './pages/issues/address.ts'
 import { issuesAskedFor } from './pages/issues/question.ts'
 import { preloadOverview } from './pages/overview/questions.ts'
@@ -41,16 +32,6 @@ import { testsQuery } from './pages/tests/question.ts'
 import { focusNextHeading } from './parts/page-head.tsx'
 import { Failed, NotFound } from './shell/faults.tsx'
 import { Gate } from './shell/gate.tsx'
-
-/** What a page's address may say, beside project and time range. */
-const search = <F extends Fields>(fields: F) => ({
-  validateSearch: (raw: Record<string, unknown>): SearchOf<F & typeof SHARED> => {
-    const read = readSearch({ ...SHARED, ...fields }, raw)
-    reportDropped(read.dropped)
-    return read.search
-  },
-  search: { middlewares: [retainSearchParams(['project', 'range', 'from', 'to'] as never)] },
-})
 
 const root = createRootRoute({ component: Gate, notFoundComponent: NotFound, errorComponent: Failed })
 const at = { getParentRoute: () => root }
@@ -77,10 +58,7 @@ const pages = [
     ...at,
     path: '/issues/$id',
     ...search(SHOW),
-    loader: ({ params: { id } }) => {
-      preload(getIssueOptions({ path: { id } }))
-      preload(investigateIssueOptions({ path: { id } }))
-    },
+    loader: ({ params: { id } }) => preloadIssue(id),
     component: lazyRouteComponent(() => import('./pages/issue/issue-page.tsx'), 'IssuePage'),
   }),
   createRoute({
