@@ -15,7 +15,7 @@ export function perWeek(fired: number, days: number): number {
   return exact >= 10 ? Math.round(exact) : Math.round(exact * 10) / 10
 }
 
-/** The least sensitive number that stays below a limit is not wanted, but the most sensitive: null when none does. */
+/** The most sensitive number that keeps to a limit; null when none does. */
 export function sensitivityFor(
   alternatives: readonly { sensitivity: number; fired: number }[],
   days: number,

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'bun:test'
+import type { Form } from '#client/types.gen'
+import {
+  type Draft,
+  domainsOf,
+  EMPTY,
+  eventOf,
+  filtersOf,
+  missingOf,
+  sharedPaths,
+  suggestedName,
+  toSend,
+  vendorOf,
+  withDomain,
+  withEvent,
+  withType,
+  withVendor,
+} from './draft.ts'
+
+const text = { type: 'string' }
+const own = (kind: string, properties: object, required: string[]): Form => ({
+  ...{ kind, title: kind, help: '' },
+  schema: { type: 'object', properties: { volume: { type: 'object', properties, required } }, required: ['volume'] },
+})
+const plain: Form = { kind: 'data_validation', title: '', help: '', schema: { type: 'object', properties: {} } }
+const threshold = own('volume_threshold', { count: { type: 'integer', title: 'Count' }, event: text }, ['count'])
+const anomaly = own('volume_anomaly', { vendor: { ...text, title: 'Vendor' }, event: text }, ['vendor'])
+const forms = [plain, threshold, anomaly]
+
+const rule: Draft = {
+  ...EMPTY,
+  vendors: ['Meta Pixel'],
+  filters: [
+    { parameter: '$event', op: 'equals', values: ['Purchase'] },
+    { parameter: '$host', op: 'equals', values: ['shop.example'] },
+  ],
+  conditions: { logic: 'any', items: [{ parameter: 'value', op: 'is_blank' }] },
+}
+
+describe('an alert while it is written', () => {
+  test('vendor and event stand where the type has them, and go along from type to type', () => {
+    const counted = withType(rule, forms, 'volume_threshold')
+    expect(counted).toMatchObject({ vendors: ['Meta Pixel'], volume: { event: 'Purchase' } })
+    expect(counted.conditions).toBeUndefined()
+    expect(counted.filters).toEqual(filtersOf(rule))
+    const followed = withType(counted, forms, 'volume_anomaly')
+    expect(followed.volume).toEqual({ vendor: 'Meta Pixel', event: 'Purchase' })
+    expect(followed.vendors).toBeUndefined()
+    const back = withType(followed, forms, 'data_validation')
+    expect(back.volume).toBeUndefined()
+    expect([vendorOf(back, plain), eventOf(back, plain)]).toEqual(['Meta Pixel', 'Purchase'])
+    expect(back.conditions).toEqual(EMPTY.conditions)
+  })
+
+  test.each(forms)('what is written as vendor and event of $kind is read again, and emptied is left out', (form) => {
+    const begun = withType(EMPTY, forms, form.kind)
+    const filled = withEvent(withVendor(begun, form, 'Google Analytics 4'), form, 'page_view')
+    expect([vendorOf(filled, form), eventOf(filled, form)]).toEqual(['Google Analytics 4', 'page_view'])
+    expect(withEvent(withVendor(filled, form, ''), form, '')).toEqual(begun)
+  })
+
+  test('one domain is chosen, whatever was there; none means all', () => {
+    const many = { ...EMPTY, domainId: 'a', domainIds: ['b', 'a'] }
+    expect(domainsOf(many)).toEqual(['a', 'b'])
+    expect(domainsOf(withDomain(many, 'c'))).toEqual(['c'])
+    expect(domainsOf(withDomain(many, ''))).toEqual([])
+  })
+
+  test('empty rows are not sent beside others, and no values where none are needed', () => {
+    const sent = toSend({
+      ...rule,
+      conditions: {
+        logic: 'all',
+        items: [
+          { parameter: '', op: 'is_blank' },
+          { parameter: 'v', op: 'is_blank', values: ['1'] },
+        ],
+      },
+      channels: [
+        { type: 'email', target: 'owners' },
+        { type: 'email', target: '' },
+      ],
+    })
+    expect(sent.conditions?.items).toEqual([{ parameter: 'v', op: 'is_blank' }])
+    expect(sent.channels).toEqual([{ type: 'email', target: 'owners' }])
+    expect(toSend(EMPTY)).toEqual(EMPTY)
+  })
+
+  test.each<[string, Draft, Form, ReturnType<typeof missingOf>]>([
+    ['a parameter', EMPTY, plain, { part: 'parameter', n: 1 }],
+    [
+      ...([
+        'values',
+        { ...EMPTY, conditions: { logic: 'any', items: [{ parameter: 'v', op: 'gt' }] } },
+        plain,
+      ] as const),
+      { part: 'values', n: 1 },
+    ],
+    ['nothing', rule, plain, null],
+    ['a field of the type', withType(EMPTY, forms, 'volume_threshold'), threshold, { title: 'Count' }],
+    ['a vendor', withType(EMPTY, forms, 'volume_anomaly'), anomaly, { title: 'Vendor' }],
+  ])('%s is missing', (_, draft, form, missing) => {
+    expect(missingOf(draft, form)).toEqual(missing)
+  })
+
+  test('the name is suggested by the rule', () => {
+    expect(suggestedName(rule, plain, () => 'is blank')).toBe('Meta Pixel Purchase: value is blank')
+    expect(suggestedName(EMPTY, plain, () => 'is blank')).toBe('')
+    expect(suggestedName(withType(rule, forms, 'volume_anomaly'), anomaly, String)).toBe('Meta Pixel Purchase')
+  })
+
+  test('paths are those of refusals', () => {
+    expect(sharedPaths(rule)).toContain('conditions.items[0].parameter')
+    expect(sharedPaths(rule)).toContain('filters[1].op')
+    expect(sharedPaths(rule)).toContain('channels[0].target')
+  })
+})
