@@ -28,6 +28,7 @@ import {
   withoutNull,
   withPart,
 } from './schema.ts'
+import classes from './schema-form.module.css'
 
 /** What all fields of a form share. */
 interface Shared {
@@ -259,7 +260,7 @@ function SeveralField(props: SchemaFieldProps) {
 function GroupField(props: SchemaFieldProps) {
   const { schema, value, change, path, errorOf, isSet, suggest } = props
   return (
-    <Fieldset legend={<Data>{titleOf(props)}</Data>}>
+    <Fieldset className={classes.group} variant="unstyled" legend={<Data>{titleOf(props)}</Data>}>
       <SchemaForm {...{ schema, path, errorOf, isSet, suggest, change }} value={(value as FormValue) ?? {}} />
     </Fieldset>
   )
@@ -272,7 +273,7 @@ function ListField(props: SchemaFieldProps) {
   const title = titleOf(props)
   const set = (next: unknown[]) => change(next.length > 0 ? next : undefined)
   return (
-    <Fieldset legend={<Data>{title}</Data>}>
+    <Fieldset className={classes.group} variant="unstyled" legend={<Data>{title}</Data>}>
       <Stack gap="md">
         {schema.description && (
           <Text fz="xs" c="dimmed">
@@ -320,7 +321,7 @@ function ShapeField(props: SchemaFieldProps) {
   if (kindOf(shape) !== 'group') return <SchemaField {...props} schema={{ ...shape, title: schema.title }} />
   const { path, errorOf, isSet, suggest } = props
   return (
-    <Fieldset legend={<Data>{titleOf(props)}</Data>}>
+    <Fieldset className={classes.group} variant="unstyled" legend={<Data>{titleOf(props)}</Data>}>
       <Stack gap="md">
         {mark !== null && (
           <NativeSelect

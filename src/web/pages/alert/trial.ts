@@ -32,9 +32,11 @@ export function useTrial(
   const rule = JSON.stringify({ ...toTry(draft), name: 'Rule', severity: undefined, impactValue: undefined })
   const [previewed] = useDebouncedValue(rule, PREVIEW_PAUSE_MS)
   const [tested] = useDebouncedValue(rule, BACKTEST_PAUSE_MS)
-  const shared = { staleTime: FRESH.insight, placeholderData: keepPreviousData, enabled: isWhole }
+  const shared = { staleTime: FRESH.insight, placeholderData: keepPreviousData }
   const preview = useQuery({
     ...shared,
+    // A rule that is being changed is not asked about.
+    enabled: isWhole && previewed === rule,
     queryKey: [{ _id: 'previewAlert', rule: previewed }],
     queryFn: async ({ signal }) => {
       const body = { rule: JSON.parse(previewed) as AlertInput, hours: PREVIEW_HOURS }
@@ -43,6 +45,7 @@ export function useTrial(
   })
   const backtest = useQuery({
     ...shared,
+    enabled: isWhole && tested === rule,
     queryKey: [{ _id: 'backtestAlert', rule: tested, days, hasSensitivity }],
     queryFn: async ({ signal }) => {
       const sensitivities = hasSensitivity ? { sensitivities: [...SENSITIVITIES] } : {}

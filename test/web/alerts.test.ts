@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
+import { temporaryFolder } from '../process.ts'
+import { axeFindings } from './axe.ts'
+import { openScreen, type Screen } from './screen.ts'
+import { openAs, openWorld, type World } from './world.ts'
+
+const TEST_MS = 60_000
+
+let world: World
+let browser: TestBrowser
+beforeAll(async () => {
+  ;[world, browser] = await Promise.all([openWorld(), startBrowser()])
+  const { body: shop } = await world.app.call('POST', '/v1/domains', { body: { name: 'shop.example' } })
+  const order = (id: string) => ({ vendor: 'Shop', event: 'purchase', params: { order_id: id, currency: 'EUR' } })
+  await world.app.collect(shop.token, { events: ['a', 'b', '', 'd', ''].map(order) })
+  world.app.clock.advance(MINUTE_MS)
+  await world.app.run('flush')
+}, TEST_MS)
+afterAll(async () => {
+  await browser[Symbol.asyncDispose]()
+  await world[Symbol.asyncDispose]()
+  folder[Symbol.dispose]()
+})
+const MINUTE_MS = 60_000
+
+const folder = temporaryFolder()
+const IMPORTED = join(folder.path, 'alerts.json')
+
+async function open(path: string, key = world.app.owner.apiKey): Promise<Screen> {
+  const screen = await openScreen(world.url, browser.browser)
+  await screen.page.setViewport({ width: 1280, height: 900 })
+  await openAs(screen, key, path)
+  return screen
+}
+
+const alerts = async () => (await world.app.call('GET', '/v1/alerts')).body.alerts
+
+/** Types, and leaves the field. */
+async function fill(screen: Screen, name: string, text: string): Promise<void> {
+  await screen.type(name, text)
+  await screen.page.keyboard.press('Tab')
+}
+
+const choose = async ({ page }: Screen, name: string, value: string) => {
+  const field = await page.waitForSelector(`aria/[name=${JSON.stringify(name)}][role="combobox"]`)
+  await field?.select(value)
+}
+
+describe('the editor', () => {
+  test(
+    'a rule is tried while it is written, and saved by the keyboard',
+    async () => {
+      await using screen = await open('/alerts/new')
+      await screen.sees('heading', 'New alert')
+      await screen.reads('The rule is not complete: Parameter 1')
+      // A rule that is not whole is not asked about.
+      expect(screen.trouble).toEqual([])
+      await fill(screen, 'Event', 'purchase')
+      await fill(screen, 'Parameter 1', 'order_id')
+      await screen.reads('2 of 5 events match')
+      await screen.reads('in 14 days')
+      await choose(screen, 'Operator 1', 'equals')
+      await screen.reads('The rule is not complete: Values 1')
+      await fill(screen, 'Values 1', 'a')
+      await screen.reads('1 of 5 events match')
+      await screen.press('Remove channel 1')
+      await screen.reads('1 of 5 events match')
+      // What is asked about is dimmed.
+      await screen.page.waitForFunction(() => !document.querySelector('[aria-busy=true]'))
+      expect(await axeFindings(screen.page)).toEqual([])
+
+      await screen.press('Add a channel')
+      await fill(screen, 'Target 1', 'nobody')
+      await screen.page.keyboard.down('Control')
+      await screen.page.keyboard.press('Enter')
+      await screen.page.keyboard.up('Control')
+      await screen.page.waitForSelector('[aria-invalid=true]')
+      expect(await alerts()).toEqual([])
+      await fill(screen, 'Target 1', 'ann@example.com')
+      await screen.press('Save and switch on')
+      await screen.sees('heading', 'Alerts')
+      await screen.reads('purchase: order_id is a is saved and switched on.')
+      expect(await alerts()).toMatchObject([
+        {
+          ...{ name: 'purchase: order_id is a', enabled: true, alertType: 'data_validation', period: '1h' },
+          filters: [{ parameter: '$event', op: 'equals', values: ['purchase'] }],
+          conditions: { logic: 'any', items: [{ parameter: 'order_id', op: 'equals', values: ['a'] }] },
+          channels: [{ type: 'email', target: 'ann@example.com' }],
+        },
+      ])
+    },
+    TEST_MS,
+  )
+
+  test(
+    'a switch is switched at once and undone; what was changed is not lost unasked',
+    async () => {
+      const [{ id, name }] = await alerts()
+      await using screen = await open('/alerts')
+      await screen.press(name, 'switch')
+      await screen.reads(`${name} is switched off.`)
+      expect((await alerts())[0].enabled).toBe(false)
+      await screen.press('Undo')
+      await screen.reads(`${name} is switched on.`)
+      expect((await alerts())[0].enabled).toBe(true)
+
+      await screen.open(`/alerts/${id}`)
+      await screen.sees('heading', name)
+      await fill(screen, 'Name', 'Orders')
+      await screen.press('Cancel', 'link')
+      await screen.sees('dialog', 'Leave without saving?')
+      await screen.press('Stay')
+      await screen.press('Save switched off')
+      await screen.sees('heading', 'Alerts')
+      expect(await alerts()).toMatchObject([{ id, name: 'Orders', enabled: false }])
+    },
+    TEST_MS,
+  )
+
+  test(
+    'a template of another type has the fields of its type, by the server',
+    async () => {
+      await using screen = await open('/alerts/new')
+      await choose(screen, 'Start from', 'stopped')
+      await screen.sees('textbox', 'Count')
+      await choose(screen, 'Type', 'volume_anomaly')
+      await screen.reads('The rule is not complete: Vendor')
+      await fill(screen, 'Vendor', 'Shop')
+      await screen.sees('table', 'Alerts a week by sensitivity')
+      await fill(screen, 'At most so many alerts a week', '3')
+      expect(screen.trouble).toEqual([])
+    },
+    TEST_MS,
+  )
+
+  test(
+    'who may only look finds nothing to change, and no address of anybody',
+    async () => {
+      const [{ id }] = await alerts()
+      await using screen = await open(`/alerts/${id}`, world.keyOf('viewer'))
+      await screen.reads('You can look.')
+      await screen.reads('Hidden for viewers.')
+      expect(await screen.has('button', 'Save and switch on')).toBe(false)
+      expect(await screen.page.$eval('fieldset', (fields) => fields.disabled)).toBe(true)
+      await screen.open('/alerts/alr_none')
+      await screen.reads('There is no such alert.')
+    },
+    TEST_MS,
+  )
+})
+
+test(
+  'a file of alerts is taken one by one, and each refusal is said',
+  async () => {
+    await using screen = await open('/alerts')
+    await screen.press('Import')
+    await screen.sees('dialog', 'Import')
+    const [kept] = await alerts()
+    const { id: _, orgId, createdAt, updatedAt, ...input } = kept
+    const file = JSON.stringify([
+      { ...input, name: 'Copy' },
+      { ...input, name: 'Broken', period: 'often' },
+    ])
+    const field = await screen.page.$('input[type=file]')
+    await Bun.write(IMPORTED, file)
+    await field?.uploadFile(IMPORTED)
+    await screen.press('Make the alerts')
+    await screen.reads('1 alert was made.')
+    await screen.reads('alerts[1].period')
+    expect((await alerts()).map(({ name }: { name: string }) => name)).toContain('Copy')
+  },
+  TEST_MS,
+)
