@@ -112,6 +112,7 @@ describe('the editor', () => {
       await screen.press('Cancel', 'link')
       await screen.sees('dialog', 'Leave without saving?')
       await screen.press('Stay')
+      await screen.page.waitForFunction(() => !document.querySelector('[role=dialog]'))
       await screen.press('Save switched off')
       await screen.sees('heading', 'Alerts')
       expect(await alerts()).toMatchObject([{ id, name: 'Orders', enabled: false }])
