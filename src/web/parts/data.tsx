@@ -12,6 +12,9 @@ export function Data({ children, className }: { children: ReactNode; className?:
   )
 }
 
+/** For the `renderOption` of a field whose choices come from the data. */
+export const asData = ({ option: { value } }: { option: { value: string } }) => <Data>{value}</Data>
+
 /** Names of keys, events and values, unchanged. */
 export function Code({ children }: { children: ReactNode }) {
   return (

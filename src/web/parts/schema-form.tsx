@@ -15,7 +15,7 @@ import {
 } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { words } from '../words.ts'
-import { Code, Data } from './data.tsx'
+import { asData, Code, Data } from './data.tsx'
 import {
   type FormSchema,
   type FormValue,
@@ -135,6 +135,7 @@ function TextField(props: SchemaFieldProps) {
   const { name, schema, value, change, suggest } = props
   return (
     <Autocomplete
+      renderOption={asData}
       {...around(props)}
       value={String(value ?? '')}
       onChange={change}
@@ -253,7 +254,14 @@ function SeveralField(props: SchemaFieldProps) {
     return <MultiSelect {...around(props)} {...given} data={data} maxValues={schema.maxItems} />
   }
   return (
-    <TagsInput {...around(props)} {...given} data={[...(suggest?.(name) ?? [])]} maxTags={schema.maxItems} limit={20} />
+    <TagsInput
+      renderOption={asData}
+      {...around(props)}
+      {...given}
+      data={[...(suggest?.(name) ?? [])]}
+      maxTags={schema.maxItems}
+      limit={20}
+    />
   )
 }
 

@@ -2,6 +2,10 @@
 export const forms = {
   /** Values of the API as people read them; others are shown as they are. */
   values: {
+    session: 'the start of the session',
+    page: 'a page',
+    label: 'a label',
+    event: 'an event',
     lte: 'this many or fewer',
     gte: 'this many or more',
     increase: 'more than before',

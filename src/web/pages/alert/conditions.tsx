@@ -1,4 +1,5 @@
 import { Autocomplete, Button, CloseButton, NativeSelect, TagsInput } from '@mantine/core'
+import { asData } from '../../parts/data.tsx'
 import { words } from '../../words.ts'
 import { type Condition, NO_CONDITION, needsValues } from './draft.ts'
 import classes from './editor.module.css'
@@ -72,6 +73,7 @@ function Row({ item, n, path, naming, names, errorOf, change, remove }: RowProps
     <div className={classes.row}>
       <div className={classes.fields}>
         <Autocomplete
+          renderOption={asData}
           label={naming.parameter(n)}
           value={parameter}
           onChange={(typed) => change({ ...item, parameter: typed })}
@@ -89,6 +91,7 @@ function Row({ item, n, path, naming, names, errorOf, change, remove }: RowProps
         />
         {needsValues(op) && (
           <TagsInput
+            renderOption={asData}
             label={naming.values(n)}
             value={[...values]}
             onChange={(chosen) => change({ ...item, values: chosen })}

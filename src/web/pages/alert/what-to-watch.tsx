@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { listDomainsOptions } from '#client/@tanstack/react-query.gen'
 import { FRESH } from '../../api/queries.ts'
 import { Card } from '../../parts/card.tsx'
+import { asData } from '../../parts/data.tsx'
 import { Prose } from '../../parts/schema-form.tsx'
 import { words } from '../../words.ts'
 import {
@@ -83,6 +84,7 @@ function Scope({ draft, change, form, errorOf }: PartProps) {
       </NativeSelect>
       {ownPlace(form, 'vendor') === null && (draft.vendors?.length ?? 0) > 1 ? (
         <TagsInput
+          renderOption={asData}
           label={said.vendor}
           value={[...(draft.vendors ?? [])]}
           onChange={(chosen) => change({ ...draft, vendors: chosen })}
@@ -91,6 +93,7 @@ function Scope({ draft, change, form, errorOf }: PartProps) {
         />
       ) : (
         <Autocomplete
+          renderOption={asData}
           label={said.vendor}
           value={vendor}
           onChange={(typed) => change(withVendor(draft, form, typed))}
@@ -101,6 +104,7 @@ function Scope({ draft, change, form, errorOf }: PartProps) {
         />
       )}
       <Autocomplete
+        renderOption={asData}
         label={said.event}
         value={event}
         onChange={(typed) => change(withEvent(draft, form, typed))}

@@ -1,5 +1,6 @@
 import { Autocomplete, NativeSelect, Stack, Text } from '@mantine/core'
 import { Card } from '../../parts/card.tsx'
+import { asData } from '../../parts/data.tsx'
 import { type FormValue, fieldsOf, kindOf, withPart } from '../../parts/schema.ts'
 import { SchemaField, SchemaForm } from '../../parts/schema-form.tsx'
 import { words } from '../../words.ts'
@@ -29,6 +30,7 @@ export function WhenToFire({ draft, change, form, errorOf }: PartProps) {
         {groups > 0 && <Text fz="sm">{said.groups(groups)}</Text>}
         <Filters {...{ draft, change, names, errorOf }} />
         <Autocomplete
+          renderOption={asData}
           label={said.period}
           description={said.periodHint}
           value={draft.period}
