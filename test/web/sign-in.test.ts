@@ -112,8 +112,13 @@ test.each([
     await screen.open(pathOf(apiKey))
     await screen.sees('heading', 'Sign in')
     await screen.page.waitForNetworkIdle()
-    expect(await screen.page.evaluate(() => document.body.textContent)).not.toContain('555')
-    expect(await screen.page.evaluate(() => sessionStorage.length + localStorage.length)).toBe(0)
+    const said = await screen.page.$$eval('form, [role=alert], [role=status]', (parts) =>
+      parts.map((part) => part.textContent),
+    )
+    expect(said.join()).not.toContain('555')
+    const kept = await screen.page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }]))
+    expect(kept).not.toContain('tagwarden-session')
+    expect(kept).not.toContain(apiKey)
   },
   TEST_MS,
 )

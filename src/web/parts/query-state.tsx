@@ -37,7 +37,8 @@ export function QueryState<T>({ query, skeleton, empty, isEmpty, gone, children 
   const refusal = error ?? (data === undefined ? failureReason : null)
   if (data === undefined && refusal) {
     if (gone !== undefined && refusal instanceof Refusal && refusal.status === 404) return gone
-    return <Refused refusal={refusal} retry={() => void refetch()} isAsking={isFetching} />
+    // While it waits to ask again by itself, a press asks at once.
+    return <Refused refusal={refusal} retry={() => void refetch()} isAsking={isFetching && error !== null} />
   }
   if (data === undefined) return <Loading>{skeleton}</Loading>
   return (
