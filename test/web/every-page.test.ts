@@ -156,7 +156,10 @@ test(
         continue
       }
       const isWell = (text: string) => {
-        for (const button of document.querySelectorAll<HTMLElement>('[role=alert] button:enabled')) button.click()
+        for (const button of document.querySelectorAll<HTMLElement>('[role=alert] button:not([data-pressed])')) {
+          button.dataset.pressed = 'true'
+          button.click()
+        }
         return !document.body.textContent?.includes(text) && document.querySelector('h1')
       }
       const recovered = await page.waitForFunction(isWell, { polling: 50 }, SENTENCE).catch(() => null)
