@@ -1,5 +1,6 @@
 import type { Form } from '#client/types.gen'
 import { type FormSchema, type FormValue, fieldsOf, missingIn, startOf } from '../../parts/schema.ts'
+import { FIRST_TYPE } from './begin-with.ts'
 
 export interface Condition {
   parameter: string
@@ -37,7 +38,7 @@ export const OWNERS: Channel = { type: 'email', target: 'owners' }
 /** What a new alert begins with. */
 export const EMPTY: Draft = {
   name: '',
-  alertType: 'data_validation',
+  alertType: FIRST_TYPE,
   severity: 'medium',
   conditions: { logic: 'any', items: [NO_CONDITION] },
   period: '1h',
