@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { availableParallelism, constants, setPriority } from 'node:os'
 import { join, resolve } from 'node:path'
 import { generateClient } from '../src/http/web-client.ts'
@@ -69,6 +69,8 @@ function folderInMemory(): string | null {
   const { bavail, bsize } = statfsSync(MEMORY)
   if (bavail * bsize < ROOM_BYTES) return null
   const folder = mkdtempSync(join(MEMORY, 'tagwarden-tests-'))
+  // Tests that become another user have folders of that user within.
+  chmodSync(folder, 0o711)
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   process.once('SIGINT', () => process.exit(130))
   return folder
