@@ -150,8 +150,9 @@ test.each<[string, () => number, RegExp]>([
   ['process of the browser', runnerOf, /^the process of the browser ended \(SIGKILL\)$/],
 ])(
   'a %s that is killed in mid-crawl ends the audit with what it saw, and the next one is whole',
-  async (_, find, why) => {
-    const input = { name: 'Killed', startUrls: [`${ORIGIN}/hall`], delayMs: 0, settleMs: 0 }
+  async (what, find, why) => {
+    // Each a series of its own, which begins with what was killed.
+    const input = { name: `A ${what} is killed`, startUrls: [`${ORIGIN}/hall`], delayMs: 0, settleMs: 0 }
     held = 0
     const { id } = (await world.call('POST', '/v1/audits', { body: input })).body
     const shown = async () => (await world.call('GET', `/v1/audits/${id}`)).body
