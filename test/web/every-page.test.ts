@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import type { HTTPRequest, Page } from 'puppeteer-core'
+import type { Page } from 'puppeteer-core'
 import { DASHBOARD } from '../../src/http/pages.ts'
 import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
 import { ask, initialize, type Server, startServer, temporaryFolder, until } from '../process.ts'
@@ -135,13 +135,17 @@ test(
     await using screen = await signedIn(demo.url, demo.key)
     const { page } = screen
     let isRefusing = true
-    page.on('request', (request: HTTPRequest) => {
-      const isQuestion = new URL(request.url()).pathname.startsWith('/v1/')
-      if (!isRefusing || !isQuestion) return void request.continue()
-      const body = JSON.stringify({ error: SENTENCE })
-      return void request.respond({ status: 503, contentType: 'application/json', body })
+    const cdp = await page.createCDPSession()
+    cdp.on('Fetch.requestPaused', ({ requestId }) => {
+      if (!isRefusing) return void cdp.send('Fetch.continueRequest', { requestId }).catch(() => {})
+      const body = Buffer.from(JSON.stringify({ error: SENTENCE })).toString('base64')
+      const responseHeaders = [{ name: 'content-type', value: 'application/json' }]
+      return void cdp
+        .send('Fetch.fulfillRequest', { requestId, responseCode: 503, responseHeaders, body })
+        .catch(() => {})
     })
-    await page.setRequestInterception(true)
+    // Only questions: to look at every file would take the browser its cache.
+    await cdp.send('Fetch.enable', { patterns: [{ urlPattern: '*/v1/*' }] })
     const found: Record<string, string> = {}
     for (const address of await addressesOf(demo.get)) {
       isRefusing = true
