@@ -51,7 +51,7 @@ function tlsIn(bytes: Buffer): Spoken | null {
 
 function protocolsOf(hello: Reader): string[] {
   // Version and random bytes; then session, ciphers, compressions.
-  hello.skip(34)
+  hello.advance(34)
   hello.block(1)
   hello.block(2)
   hello.block(1)
@@ -88,14 +88,14 @@ class Reader {
     return value
   }
 
-  skip(size: number): void {
+  advance(size: number): void {
     this.at += size
   }
 
   block(sizeOfLength: 1 | 2): Reader {
     const length = this.number(sizeOfLength)
     const from = this.at
-    this.skip(length)
+    this.advance(length)
     if (this.at > this.bytes.length) throw new RangeError('it is cut off')
     return new Reader(this.bytes.subarray(from, this.at))
   }

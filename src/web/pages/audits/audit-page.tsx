@@ -8,9 +8,10 @@ import { PAGED } from '../../api/pages.ts'
 import { useMay } from '../../api/who.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Data } from '../../parts/data.tsx'
+import { NoSuch } from '../../parts/no-such.tsx'
 import { Duration, Num } from '../../parts/numbers.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { Gone, QueryState } from '../../parts/query-state.tsx'
+import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
 import { words } from '../../words.ts'
@@ -34,12 +35,9 @@ export function AuditPage() {
   })
   const said = words.tests
   const gone = (
-    <>
-      <PageHead title={said.noSuchAudit} />
-      <Gone sentence={said.noSuchAudit}>
-        <Link to="/audits">{said.toAudits}</Link>
-      </Gone>
-    </>
+    <NoSuch sentence={said.noSuchAudit}>
+      <Link to="/audits">{said.toAudits}</Link>
+    </NoSuch>
   )
   return (
     <QueryState query={query} gone={gone}>

@@ -6,9 +6,10 @@ import type { Change } from '#client/types.gen'
 import { Ago, At } from '../../parts/ago.tsx'
 import { Data } from '../../parts/data.tsx'
 import { formatNumber, formatPercent } from '../../parts/format.ts'
+import { NoSuch } from '../../parts/no-such.tsx'
 import { Pct } from '../../parts/numbers.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { Gone, QueryState } from '../../parts/query-state.tsx'
+import { QueryState } from '../../parts/query-state.tsx'
 import { SeverityMark } from '../../parts/severity-mark.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
@@ -27,12 +28,9 @@ export function ChangePage() {
   const id = useParams({ strict: false }).id ?? ''
   const query = useQuery(changeQuery(id))
   const gone = (
-    <>
-      <PageHead title={words.changes.noSuch} />
-      <Gone sentence={words.changes.noSuch}>
-        <Link to="/changes">{words.changes.toList}</Link>
-      </Gone>
-    </>
+    <NoSuch sentence={words.changes.noSuch}>
+      <Link to="/changes">{words.changes.toList}</Link>
+    </NoSuch>
   )
   return (
     <QueryState query={query} gone={gone}>

@@ -5,9 +5,10 @@ import type { ReactNode } from 'react'
 import { getDomainOptions } from '#client/@tanstack/react-query.gen'
 import type { Domain } from '#client/types.gen'
 import { Ago } from '../../parts/ago.tsx'
+import { NoSuch } from '../../parts/no-such.tsx'
 import { Num } from '../../parts/numbers.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { Gone, QueryState } from '../../parts/query-state.tsx'
+import { QueryState } from '../../parts/query-state.tsx'
 import { SubLinks } from '../../parts/sub-links.tsx'
 import { words } from '../../words.ts'
 
@@ -22,12 +23,9 @@ export function DomainFrame({ part, children }: { part: DomainPart; children(dom
   const id = useDomainId()
   const query = useQuery(getDomainOptions({ path: { id } }))
   const gone = (
-    <>
-      <PageHead title={words.domains.noSuch} />
-      <Gone sentence={words.domains.noSuch}>
-        <Link to="/domains">{words.domains.toList}</Link>
-      </Gone>
-    </>
+    <NoSuch sentence={words.domains.noSuch}>
+      <Link to="/domains">{words.domains.toList}</Link>
+    </NoSuch>
   )
   return (
     <QueryState query={query} gone={gone}>

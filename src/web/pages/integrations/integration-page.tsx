@@ -9,8 +9,9 @@ import { FRESH, queries } from '../../api/queries.ts'
 import { useMay } from '../../api/who.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { MayLine } from '../../parts/may.tsx'
+import { NoSuch } from '../../parts/no-such.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { Gone, QueryState } from '../../parts/query-state.tsx'
+import { QueryState } from '../../parts/query-state.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
 import { notices } from '../../shell/notices.ts'
 import { words } from '../../words.ts'
@@ -24,12 +25,9 @@ export function IntegrationPage() {
   const query = useQuery(getIntegrationOptions({ path: { id } }))
   const said = words.integrations
   const gone = (
-    <>
-      <PageHead title={said.noSuch} />
-      <Gone sentence={said.noSuch}>
-        <Link to="/integrations">{said.toList}</Link>
-      </Gone>
-    </>
+    <NoSuch sentence={said.noSuch}>
+      <Link to="/integrations">{said.toList}</Link>
+    </NoSuch>
   )
   return (
     <QueryState query={query} gone={gone}>

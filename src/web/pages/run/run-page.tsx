@@ -8,9 +8,10 @@ import { useMay } from '../../api/who.ts'
 import { Ago } from '../../parts/ago.tsx'
 import { Data } from '../../parts/data.tsx'
 import { formatNumber } from '../../parts/format.ts'
+import { NoSuch } from '../../parts/no-such.tsx'
 import { Duration } from '../../parts/numbers.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { Gone, QueryState } from '../../parts/query-state.tsx'
+import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
 import { words } from '../../words.ts'
@@ -31,12 +32,9 @@ export function RunPage() {
   })
   const said = words.tests
   const gone = (
-    <>
-      <PageHead title={said.noSuchRun} />
-      <Gone sentence={said.noSuchRun}>
-        <Link to="/tests">{said.toTests}</Link>
-      </Gone>
-    </>
+    <NoSuch sentence={said.noSuchRun}>
+      <Link to="/tests">{said.toTests}</Link>
+    </NoSuch>
   )
   return (
     <QueryState query={query} gone={gone}>

@@ -11,9 +11,10 @@ import { Ago } from '../../parts/ago.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Data } from '../../parts/data.tsx'
 import { MayLine } from '../../parts/may.tsx'
+import { NoSuch } from '../../parts/no-such.tsx'
 import { Duration, Num } from '../../parts/numbers.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { Gone, QueryState } from '../../parts/query-state.tsx'
+import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
 import { notices } from '../../shell/notices.ts'
@@ -31,12 +32,9 @@ export function TestPage() {
   const query = useQuery(getFlowTestOptions({ path: { id } }))
   const said = words.tests
   const gone = (
-    <>
-      <PageHead title={said.noSuch} />
-      <Gone sentence={said.noSuch}>
-        <Link to="/tests">{said.toTests}</Link>
-      </Gone>
-    </>
+    <NoSuch sentence={said.noSuch}>
+      <Link to="/tests">{said.toTests}</Link>
+    </NoSuch>
   )
   return (
     <QueryState query={query} gone={gone}>
