@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { openScreen, type Screen } from './screen.ts'
+import { openAs, openWorld, type World } from './world.ts'
+
+const TEST_MS = 60_000
+
+let world: World
+let screen: Screen
+beforeAll(async () => {
+  world = await openWorld()
+  screen = await openScreen(world.url)
+}, TEST_MS)
+afterAll(async () => {
+  await screen[Symbol.asyncDispose]()
+  await world[Symbol.asyncDispose]()
+})
+
+test.each([
+  ['/issues/nothing', 'issue', '/issues'],
+  ['/alerts/nothing', 'alert', '/alerts'],
+  ['/domains/nothing/live', 'domain', '/domains'],
+  ['/changes/nothing', 'change', '/changes'],
+  ['/tests/nothing', 'test', '/tests'],
+  ['/tests/runs/nothing', 'run', '/tests'],
+  ['/audits/nothing', 'audit', '/audits'],
+  ['/integrations/nothing', 'integration', '/integrations'],
+])(
+  '%s says that there is no such %s, and leads to the list',
+  async (path, thing, list) => {
+    await openAs(screen, world.app.owner.apiKey, path)
+    await screen.reads(`There is no such ${thing}`)
+    expect(await screen.page.$$eval('h1', (headings) => headings.length)).toBe(1)
+    expect(await screen.page.$(`main a[href^="${list}"]`)).not.toBeNull()
+  },
+  TEST_MS,
+)
