@@ -4,6 +4,8 @@ import { wikiText } from './wiki.ts'
 
 /** How Jira takes a backslash: com.atlassian.renderer.v2.components.BackslashEscapeRendererComponent. */
 const ESCAPED = /(?<!\\)\\[-#*_+?^~|%{}[\]()!@]/g
+/** Stands for a sign without its meaning: a letter that is in no picture such as "(x)". */
+const PLAIN = 'w'
 /** What would mean something to Jira in what is left. */
 const MEANS_SOMETHING = [
   /[{}[\]|!\\]/,
@@ -41,8 +43,8 @@ describe('text of others in wiki mark-up', () => {
     fc.assert(
       fc.property(text, (parts) => {
         const left = wikiText(parts.join(''))
-          .replaceAll(/&#\d+;/g, 'x')
-          .replaceAll(ESCAPED, 'x')
+          .replaceAll(/&#\d+;/g, PLAIN)
+          .replaceAll(ESCAPED, PLAIN)
         for (const pattern of MEANS_SOMETHING) expect(left).not.toMatch(pattern)
       }),
     )
