@@ -44,7 +44,7 @@ test('what raises issues is a type of alert or a kind of run, each named once', 
 })
 
 /** They name types as examples, and go on without one that is gone. */
-const EXAMPLES = ['src/commands/demo/sample.ts', 'src/web/pages/alert/begin-with.ts']
+const EXAMPLES = ['src/commands/demo/sample.ts', 'src/web/pages/alerts/editor/begin-with.ts']
 
 test('nobody but the types and what is an example names a type, or asks for what only one has', async () => {
   const fields = alertTypes.flatMap(({ configuration }) => configuration?.field ?? [])

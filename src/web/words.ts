@@ -6,7 +6,6 @@ import { charts } from './words/charts.ts'
 import { compliance } from './words/compliance.ts'
 import { deliveries } from './words/deliveries.ts'
 import { domains } from './words/domains.ts'
-import { evidence } from './words/evidence.ts'
 import { explore } from './words/explore.ts'
 import { forms } from './words/forms.ts'
 import { help } from './words/help.ts'
@@ -37,7 +36,6 @@ export const english = {
   compliance,
   deliveries,
   domains,
-  evidence,
   explore,
   forms,
   help,

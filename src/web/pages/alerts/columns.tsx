@@ -7,7 +7,7 @@ import { Num } from '../../parts/numbers.tsx'
 import { SeverityMark } from '../../parts/severity-mark.tsx'
 import type { Column } from '../../parts/virtual-table.tsx'
 import { words } from '../../words.ts'
-import { domainsOf } from '../alert/draft.ts'
+import { domainsOf } from './editor/draft.ts'
 import { switchAlert } from './question.ts'
 
 interface Known {

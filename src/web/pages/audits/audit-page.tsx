@@ -15,7 +15,7 @@ import { QueryState } from '../../parts/query-state.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
 import { words } from '../../words.ts'
-import { ShareForm } from '../run/share-form.tsx'
+import { ShareForm } from '../tests/run/share-form.tsx'
 import { AUDIT_STANDING } from '../tests/standing.ts'
 import { PageTable } from './page-table.tsx'
 

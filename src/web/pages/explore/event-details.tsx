@@ -15,7 +15,7 @@ const FIELDS = [
 
 /** A whole event, as it is stored. */
 export function EventDetails({ event }: { event: Event }) {
-  const said = words.evidence.events
+  const said = words.explore.events
   const fields = FIELDS.filter((name) => event[name] !== null)
   return (
     <Stack gap="md">

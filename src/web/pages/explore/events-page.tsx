@@ -33,7 +33,7 @@ export function EventsPage() {
     placeholderData: keepPreviousData,
   })
   const [opened, open] = useState<Event | null>(null)
-  const said = words.evidence.events
+  const said = words.explore.events
   return (
     <>
       <ExploreHead name="events">
@@ -115,7 +115,7 @@ function Histogram() {
     staleTime: FRESH.insight,
     placeholderData: keepPreviousData,
   })
-  const said = words.evidence.events
+  const said = words.explore.events
   return (
     <div style={{ minHeight: HISTOGRAM_PX + 60 }}>
       {data && (
@@ -136,7 +136,7 @@ function Histogram() {
 }
 
 function columns(open: (event: Event) => void): Column<Event>[] {
-  const said = words.evidence.events
+  const said = words.explore.events
   return [
     { id: 'event', head: words.explore.event, cell: (event) => <OpenEvent event={event} open={open} /> },
     { id: 'vendor', head: words.explore.vendor, width: '200px', cell: ({ vendor }) => <Data>{vendor}</Data> },

@@ -38,7 +38,7 @@ export function LabelsPage() {
   const may = useMay('member')
   const [edited, edit] = useState<Label | 'new' | null>(null)
   const [leaving, leave] = useState<Label | null>(null)
-  const said = words.evidence.labels
+  const said = words.explore.labels
   const remove = async ({ id, label }: Label) => {
     await deleteLabel({ path: { id }, throwOnError: true })
     await queries.invalidateQueries({ queryKey: LIST })
@@ -92,7 +92,7 @@ interface LabelTableProps {
 }
 
 function LabelTable({ labels, edit, leave }: LabelTableProps) {
-  const said = words.evidence.labels
+  const said = words.explore.labels
   return (
     <SimpleTable
       name={words.explore.pages.labels}
@@ -143,7 +143,7 @@ function LabelTable({ labels, edit, leave }: LabelTableProps) {
 type Member = Label['members'][number]
 
 function Members({ label: { label, members }, mayTake }: { label: Label; mayTake: boolean }) {
-  const said = words.evidence.labels
+  const said = words.explore.labels
   const take = (member: Member) =>
     act({
       send: () => unassignLabel({ body: { label, members: [member] }, throwOnError: true }),
@@ -174,7 +174,7 @@ const give = (label: string, member: Member) =>
   act({
     send: () => assignLabel({ body: { label, members: [member] }, throwOnError: true }),
     asksAgain: [LIST],
-    say: words.evidence.labels.saved(label),
+    say: words.explore.labels.saved(label),
   })
 
 /** A new label with its first event, or one more event for a label. */
@@ -183,7 +183,7 @@ function LabelForm({ label, close }: { label: Label | null; close(): void }) {
     ...{ label: label?.label ?? '', kind: label?.kind ?? ('step' as Label['kind']), color: label?.color ?? '' },
     ...{ vendor: '', event: '' },
   })
-  const said = words.evidence.labels
+  const said = words.explore.labels
   const sending = useSending(['label', 'kind', 'color', 'members[0].vendor', 'members[0].event'], async () => {
     const { vendor, event, color, ...rest } = given
     const body = { ...rest, ...(color && { color }), members: [{ vendor, event }] }

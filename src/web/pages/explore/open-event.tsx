@@ -11,7 +11,7 @@ export function OpenEvent({ event, open }: { event: Event; open(event: Event): v
       <UnstyledButton onClick={() => open(event)} fw={600} className="underlined">
         <Data>{event.event}</Data>
       </UnstyledButton>
-      {broken > 0 && <div className="under">{words.evidence.events.breaks}</div>}
+      {broken > 0 && <div className="under">{words.explore.events.breaks}</div>}
     </div>
   )
 }

@@ -25,7 +25,7 @@ export function OrdersPage() {
     ...reconcileOrdersOptions({ query: { domainId, days } }),
     ...{ enabled: domainId !== '', staleTime: FRESH.insight, placeholderData: keepPreviousData },
   })
-  const said = words.evidence.orders
+  const said = words.explore.orders
   const hasNone = ({ days }: Reconciliation) => days.every(({ orders }) => orders === 0)
   return (
     <>
@@ -57,7 +57,7 @@ export function OrdersPage() {
 }
 
 function VendorTable({ vendors }: { vendors: readonly VendorReconciliation[] }) {
-  const said = words.evidence.orders
+  const said = words.explore.orders
   return (
     <SimpleTable
       name={said.table}
@@ -79,7 +79,7 @@ function VendorTable({ vendors }: { vendors: readonly VendorReconciliation[] }) 
 }
 
 function DayTable({ days }: { days: Reconciliation['days'] }) {
-  const said = words.evidence.orders
+  const said = words.explore.orders
   return (
     <SimpleTable
       name={said.days}
@@ -106,7 +106,7 @@ const EXAMPLE = `curl -X POST ${location.origin}/v1/orders \\
 
 /** What a shop has to send. */
 function HowTo() {
-  const said = words.evidence.orders
+  const said = words.explore.orders
   return (
     <Paper maw={840}>
       <Stack gap="sm">

@@ -24,7 +24,7 @@ export function SessionPage() {
   const moments = useMoments()
   const query = useInfiniteQuery(eventsAskedFor({ ...valuesOf(EVENTS, {}), sessionId, project: '', ...moments }))
   const [opened, open] = useState<Event | null>(null)
-  const said = words.evidence.session
+  const said = words.explore.session
   return (
     <>
       <PageHead title={said.title} />
@@ -45,7 +45,7 @@ export function SessionPage() {
         onClose={() => open(null)}
         position="right"
         size="lg"
-        title={words.evidence.events.details}
+        title={words.explore.events.details}
         closeButtonProps={{ 'aria-label': words.shell.close }}
       >
         {opened && <EventDetails event={opened} />}
@@ -74,8 +74,8 @@ function pagesOf(events: readonly Event[]): Page[] {
 function Path({ events, open }: { events: readonly Event[]; open(event: Event): void }) {
   return (
     <>
-      <Text>{words.evidence.session.about(formatNumber(events.length, 0))}</Text>
-      <ol aria-label={words.evidence.session.path} className={classes.path}>
+      <Text>{words.explore.session.about(formatNumber(events.length, 0))}</Text>
+      <ol aria-label={words.explore.session.path} className={classes.path}>
         {pagesOf(events).map(({ path, events }) => (
           <li key={events[0]?.seq}>
             <Paper>

@@ -1,0 +1,37 @@
+import { Anchor } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { getAlertOptions, listFormsOptions } from '#client/@tanstack/react-query.gen'
+import { FRESH } from '../../../api/queries.ts'
+import { PageHead } from '../../../parts/page-head.tsx'
+import { Gone, QueryState } from '../../../parts/query-state.tsx'
+import { words } from '../../../words.ts'
+import { draftOf } from './draft.ts'
+import { Editor } from './editor.tsx'
+
+/** `/alerts/{id}`: what the alert looks at, what it would have found, and who is told. */
+export function AlertPage() {
+  const { id } = useParams({ strict: false }) as { id: string }
+  const alert = useQuery(getAlertOptions({ path: { id } }))
+  const forms = useQuery({ ...listFormsOptions(), staleTime: FRESH.dictionary })
+  return (
+    <>
+      {!alert.data && <PageHead title={words.shell.pages.alerts} />}
+      <QueryState query={alert} gone={<NoSuchAlert />}>
+        {(saved) => (
+          <QueryState query={forms}>
+            {(forms) => <Editor key={saved.id} forms={forms} begun={draftOf(saved)} saved={saved} />}
+          </QueryState>
+        )}
+      </QueryState>
+    </>
+  )
+}
+
+const NoSuchAlert = () => (
+  <Gone sentence={words.alert.noSuch}>
+    <Anchor component={Link} to="/alerts">
+      {words.alert.all}
+    </Anchor>
+  </Gone>
+)

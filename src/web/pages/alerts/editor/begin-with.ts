@@ -1,0 +1,35 @@
+import type { words } from '../../../words.ts'
+
+/*
+ * Rules that a new alert can begin with: the one file of the pages that names types of alerts.
+ */
+
+/** The type of a new alert. */
+export const FIRST_TYPE = 'data_validation'
+
+export type Template = keyof typeof words.alert.templates
+
+/** Rules to begin with, the part that differs from an empty one. */
+export const TEMPLATES: Readonly<Record<Template, Readonly<Record<string, unknown>>>> = {
+  stopped: {
+    ...{ alertType: 'volume_threshold', severity: 'critical', period: '1d', conditions: undefined },
+    volume: { op: 'lte', count: 0, event: 'purchase' },
+  },
+  blank: {
+    severity: 'high',
+    conditions: { logic: 'any', items: [{ parameter: 'ep.transaction_id', op: 'is_blank' }] },
+    filters: [{ parameter: '$event', op: 'equals', values: ['purchase'] }],
+  },
+  personal: {
+    severity: 'critical',
+    conditions: { logic: 'any', items: [{ parameter: '*', op: 'contains_email' }] },
+  },
+  dropped: {
+    ...{ alertType: 'tag_volume_change', severity: 'high', period: '1d', conditions: undefined },
+    volume: { direction: 'decrease', percent: 50, event: 'purchase' },
+  },
+  unusual: {
+    ...{ alertType: 'volume_anomaly', severity: 'high', conditions: undefined },
+    volume: { vendor: '*', sensitivity: 5 },
+  },
+}

@@ -1,0 +1,225 @@
+import { Button, CloseButton, NativeSelect, NumberInput, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { listIntegrationsOptions } from '#client/@tanstack/react-query.gen'
+import type { Forms, Integration } from '#client/types.gen'
+import { FRESH } from '../../../api/queries.ts'
+import { Card } from '../../../parts/card.tsx'
+import { type FormSchema, type FormValue, fieldsOf } from '../../../parts/schema.ts'
+import { SchemaField } from '../../../parts/schema-form.tsx'
+import { words } from '../../../words.ts'
+import { type Channel, type Draft, OWNERS } from './draft.ts'
+import classes from './editor.module.css'
+import type { PartProps } from './part.ts'
+
+const MOST_CHANNELS = 10
+/** The worst first. */
+const SEVERITIES = ['critical', 'high', 'medium', 'low'] as const
+
+/** How grave it is, what it is worth, and who is told by which channel. */
+export function Channels({ draft, change, forms, errorOf }: PartProps) {
+  const { channels, severity = 'low', impactValue } = draft
+  const said = words.alert
+  return (
+    <Card title={said.whoHears}>
+      <Stack gap="md">
+        <div className={classes.fields}>
+          <NativeSelect
+            label={said.severity}
+            value={severity}
+            onChange={({ currentTarget }) => change({ ...draft, severity: currentTarget.value })}
+            data={SEVERITIES.map((value) => ({ value, label: words.api.severities[value] }))}
+            error={errorOf('severity')}
+          />
+          <NumberInput
+            label={said.value}
+            description={said.valueHint}
+            value={impactValue ?? ''}
+            onChange={(typed) => change(withValue(draft, typed))}
+            min={0}
+            allowDecimal={false}
+            error={errorOf('impactValue')}
+          />
+        </div>
+        {channels === undefined ? (
+          <Text>{said.hidden}</Text>
+        ) : (
+          <Rows {...{ channels, forms, errorOf }} change={(next) => change({ ...draft, channels: next })} />
+        )}
+        <Limit draft={draft} change={change} />
+      </Stack>
+    </Card>
+  )
+}
+
+function withValue({ impactValue: _, ...draft }: Draft, typed: string | number): Draft {
+  return { ...(draft as Draft), ...(typeof typed === 'number' && { impactValue: typed }) }
+}
+
+interface RowsProps {
+  channels: readonly Channel[]
+  change(channels: readonly Channel[]): void
+  forms: Forms
+  errorOf(path: string): string | undefined
+}
+
+function Rows({ channels, change, forms, errorOf }: RowsProps) {
+  const { data } = useQuery({ ...listIntegrationsOptions(), staleTime: FRESH.insight })
+  return (
+    <>
+      {channels.map((channel, index) => (
+        <ChannelRow
+          // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other name than their place
+          key={index}
+          {...{ channel, index, forms, errorOf }}
+          integrations={data?.integrations ?? []}
+          change={(next) => change(channels.with(index, next))}
+          remove={() => change(channels.filter((_, other) => other !== index))}
+        />
+      ))}
+      {channels.length < MOST_CHANNELS && (
+        <Button
+          variant="default"
+          w="fit-content"
+          onClick={() => change([...channels, { type: OWNERS.type, target: '' }])}
+        >
+          {words.alert.addChannel}
+        </Button>
+      )}
+    </>
+  )
+}
+
+interface ChannelRowProps {
+  channel: Channel
+  index: number
+  forms: Forms
+  integrations: readonly Integration[]
+  errorOf(path: string): string | undefined
+  change(channel: Channel): void
+  remove(): void
+}
+
+function ChannelRow({ channel, index, forms, integrations, errorOf, change, remove }: ChannelRowProps) {
+  const said = words.alert
+  const titles: Readonly<Record<string, string>> = words.deliveries.channels
+  const form = forms.channels.find(({ kind }) => kind === channel.type)
+  const fields = fieldsOf((form?.schema ?? {}) as FormSchema)
+  return (
+    <div className={classes.row}>
+      <div className={classes.fields}>
+        <NativeSelect
+          label={said.channel(index + 1)}
+          value={channel.type}
+          onChange={({ currentTarget }) => change({ type: currentTarget.value, target: '' })}
+          data={forms.channels.map(({ kind, title }) => ({ value: kind, label: titles[kind] ?? title }))}
+          error={errorOf(`channels[${index}].type`)}
+        />
+        {fields.map(([name, schema]) => (
+          <ChannelField
+            key={name}
+            {...{ name, schema, index, integrations }}
+            value={String((channel as FormValue)[name] ?? '')}
+            change={(next) => change({ ...channel, [name]: next })}
+            error={errorOf(`channels[${index}].${name}`)}
+          />
+        ))}
+      </div>
+      <CloseButton aria-label={said.removeChannel(index + 1)} onClick={remove} />
+    </div>
+  )
+}
+
+interface ChannelFieldProps {
+  name: string
+  schema: FormSchema
+  index: number
+  integrations: readonly Integration[]
+  value: string
+  change(value: string): void
+  error: string | undefined
+}
+
+/** Where a channel leads: one of the integrations that fit, or an address. */
+function ChannelField({ name, schema, index, integrations, value, change, error }: ChannelFieldProps) {
+  const said = words.alert
+  const fitting = integrations.filter(({ provider }) => provider === schema['x-integration'])
+  const isOne = fitting.some(({ id }) => id === value)
+  const label = name === 'target' ? said.target(index + 1) : undefined
+  return (
+    <>
+      {fitting.length > 0 && (
+        <NativeSelect
+          label={said.integration(index + 1)}
+          value={isOne ? value : ''}
+          onChange={({ currentTarget }) => change(currentTarget.value)}
+        >
+          <option value="">{said.anAddress}</option>
+          {fitting.map(({ id, label: name }) => (
+            <option key={id} value={id} translate="no">
+              {name}
+            </option>
+          ))}
+        </NativeSelect>
+      )}
+      {!isOne && (
+        <SchemaField
+          {...{ name, schema, label, value }}
+          path={name}
+          errorOf={() => error}
+          change={(next) => change(String(next ?? ''))}
+          isRequired
+        />
+      )}
+    </>
+  )
+}
+
+interface Throttle {
+  count: number
+  per: number
+  unit: string
+}
+
+/** At most so many messages in a time. */
+function Limit({ draft, change }: Pick<PartProps, 'draft' | 'change'>) {
+  const said = words.alert
+  const { throttle, ...rest } = draft
+  const limit = throttle as Throttle | undefined
+  const set = (part: Partial<Throttle>) =>
+    change({ ...draft, throttle: { ...{ count: 1, per: 1, unit: 'hours' }, ...limit, ...part } })
+  return (
+    <div className={classes.fields}>
+      <NativeSelect
+        label={said.limit}
+        description={said.limitHint}
+        style={{ gridColumn: '1 / -1' }}
+        value={limit ? limit.unit : ''}
+        onChange={({ currentTarget }) =>
+          currentTarget.value === '' ? change(rest as unknown as Draft) : set({ unit: currentTarget.value })
+        }
+        data={[
+          { value: '', label: said.noLimit },
+          ...Object.entries(said.limitUnits).map(([value, label]) => ({ value, label })),
+        ]}
+      />
+      {limit && (
+        <>
+          <NumberInput
+            label={said.messages}
+            value={limit.count}
+            min={1}
+            max={1000}
+            onChange={(typed) => set({ count: Number(typed) || 1 })}
+          />
+          <NumberInput
+            label={said.per(limit.unit)}
+            value={limit.per}
+            min={1}
+            max={10_080}
+            onChange={(typed) => set({ per: Number(typed) || 1 })}
+          />
+        </>
+      )}
+    </div>
+  )
+}

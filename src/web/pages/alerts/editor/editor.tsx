@@ -1,0 +1,103 @@
+import { Anchor, NativeSelect, SegmentedControl } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { useMemo, useRef, useState } from 'react'
+import type { Alert, Forms } from '#client/types.gen'
+import { useMay } from '../../../api/who.ts'
+import { MayLine } from '../../../parts/may.tsx'
+import { PageHead } from '../../../parts/page-head.tsx'
+import { pathsOf } from '../../../parts/schema.ts'
+import { words } from '../../../words.ts'
+import { Channels } from './channels.tsx'
+import { type Draft, schemaOf, sharedPaths, toSend } from './draft.ts'
+import classes from './editor.module.css'
+import { Foot } from './foot.tsx'
+import { JsonEditor } from './json-editor.tsx'
+import { Past } from './past-panel.tsx'
+import { Recent } from './recent.tsx'
+import { useSaving } from './saving.ts'
+import { draftFrom, TEMPLATE_NAMES } from './templates.ts'
+import { WhatToWatch } from './what-to-watch.tsx'
+import { WhenToFire } from './when-to-fire.tsx'
+
+interface EditorProps {
+  forms: Forms
+  /** What it begins with. */
+  begun: Draft
+  /** The alert that is changed; null for a new one. */
+  saved: Alert | null
+}
+
+/** An alert as a form: what is watched, when it fires, who is told; beside it what it would have done. */
+export function Editor({ forms, begun, saved }: EditorProps) {
+  const [draft, change] = useState(begun)
+  const [isJson, showJson] = useState(false)
+  const may = useMay('member')
+  const element = useRef<HTMLFormElement>(null)
+  const form = forms.alertTypes.find(({ kind }) => kind === draft.alertType)
+  const paths = useMemo(() => [...sharedPaths(toSend(draft)), ...pathsOf(schemaOf(form), draft)], [draft, form])
+  const saving = useSaving({ draft, form, saved, paths, isChanged: draft !== begun, element })
+  const part = { draft, change, form, forms, errorOf: saving.errorOf }
+  const said = words.alert
+  return (
+    <>
+      <PageHead
+        title={saved ? saved.name : said.new}
+        isData={saved !== null}
+        above={
+          <Anchor component={Link} to="/alerts" fz="sm">
+            {said.all}
+          </Anchor>
+        }
+      >
+        {may && !saved && <StartFrom begin={change} />}
+        <SegmentedControl
+          size="xs"
+          aria-label={said.json}
+          value={isJson ? 'json' : 'fields'}
+          onChange={(chosen) => showJson(chosen === 'json')}
+          data={[
+            { value: 'fields', label: said.fields },
+            { value: 'json', label: said.json },
+          ]}
+        />
+      </PageHead>
+      <MayLine needs="member" what={said.what} />
+      <form ref={element} noValidate onSubmit={(event) => event.preventDefault()}>
+        <div className={classes.sides}>
+          <fieldset disabled={!may} className={`plain ${classes.rule}`}>
+            {isJson ? (
+              <JsonEditor draft={draft} change={change} />
+            ) : (
+              <>
+                <WhatToWatch {...part} />
+                <WhenToFire {...part} />
+                <Channels {...part} />
+              </>
+            )}
+          </fieldset>
+          <div className={classes.past}>
+            <Past draft={draft} form={form} change={may ? change : null} />
+            {saved && <Recent alertId={saved.id} />}
+          </div>
+        </div>
+        {may && <Foot saving={saving} saved={saved} />}
+      </form>
+    </>
+  )
+}
+
+function StartFrom({ begin }: { begin(draft: Draft): void }) {
+  const said = words.alert
+  return (
+    <NativeSelect
+      label={said.startFrom}
+      size="xs"
+      defaultValue=""
+      onChange={({ currentTarget }) => begin(draftFrom(currentTarget.value))}
+      data={[
+        { value: '', label: said.nothing },
+        ...TEMPLATE_NAMES.map((value) => ({ value, label: said.templates[value] })),
+      ]}
+    />
+  )
+}

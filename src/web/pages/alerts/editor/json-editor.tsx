@@ -1,0 +1,39 @@
+import { JsonInput, Text } from '@mantine/core'
+import { useState } from 'react'
+import { Card } from '../../../parts/card.tsx'
+import { words } from '../../../words.ts'
+import { type Draft, toSend } from './draft.ts'
+
+/** The alert as the API takes it, to be read, copied and changed. */
+export function JsonEditor({ draft, change }: { draft: Draft; change(draft: Draft): void }) {
+  const [typed, type] = useState(() => JSON.stringify(toSend(draft), null, 2))
+  const read = (text: string): Draft | null => {
+    try {
+      const value: unknown = JSON.parse(text)
+      return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Draft) : null
+    } catch {
+      return null
+    }
+  }
+  return (
+    <Card title={words.alert.json}>
+      <Text c="dimmed" mb="md">
+        {words.alert.jsonHint}
+      </Text>
+      <JsonInput
+        aria-label={words.alert.json}
+        value={typed}
+        onChange={(text) => {
+          type(text)
+          const next = read(text)
+          if (next) change({ ...next, name: String(next.name ?? ''), period: String(next.period ?? '') })
+        }}
+        error={read(typed) === null ? words.forms.notJson : undefined}
+        autosize
+        minRows={16}
+        maxRows={40}
+        translate="no"
+      />
+    </Card>
+  )
+}

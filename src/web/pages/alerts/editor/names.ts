@@ -1,0 +1,38 @@
+import { useQuery } from '@tanstack/react-query'
+import { getFlatDictionaryOptions } from '#client/@tanstack/react-query.gen'
+import { FRESH } from '../../../api/queries.ts'
+
+const HOURS = 168
+
+/** Names that events of the last week have: to choose from while one types. */
+export interface Names {
+  vendors: readonly string[]
+  events: readonly string[]
+  parameters: readonly string[]
+  /** The most frequent values of a parameter. */
+  valuesOf(parameter: string): readonly string[]
+}
+
+const EVENT_FIELDS = ['$event', '$vendor', '$host', '$path', '$title', '$account', '$status', '$env', '*']
+
+/** Asks for the names in a domain, all when empty; of a vendor and an event, where those are known. */
+export function useNames(domainId: string, vendor: string, event: string): Names {
+  const query = { hours: HOURS, ...(domainId && { domainId }) }
+  const { data } = useQuery({ ...getFlatDictionaryOptions({ query }), staleTime: FRESH.dictionary })
+  const rows = data?.rows ?? []
+  const ofVendor = rows.filter((row) => !isKnown(rows, 'vendor', vendor) || row.vendor === vendor)
+  const ofEvent = ofVendor.filter((row) => !isKnown(ofVendor, 'event', event) || row.event === event)
+  const valuesOf = (parameter: string) =>
+    unique(ofEvent.filter(({ key }) => key === parameter).flatMap(({ values }) => values.map(({ value }) => value)))
+  return {
+    vendors: unique(rows.map((row) => row.vendor)),
+    events: unique(ofVendor.map((row) => row.event)),
+    parameters: [...unique(ofEvent.map(({ key }) => key)), ...EVENT_FIELDS],
+    valuesOf,
+  }
+}
+
+const unique = (names: readonly string[]) => [...new Set(names)].filter(Boolean)
+
+const isKnown = <Field extends string>(rows: readonly Record<Field, string>[], field: Field, name: string) =>
+  rows.some((row) => row[field] === name)

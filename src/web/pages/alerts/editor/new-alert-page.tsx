@@ -1,0 +1,32 @@
+import { useQuery } from '@tanstack/react-query'
+import { useLocation } from '@tanstack/react-router'
+import { useState } from 'react'
+import { listFormsOptions } from '#client/@tanstack/react-query.gen'
+import { useValues } from '../../../address/use-search.ts'
+import { FRESH } from '../../../api/queries.ts'
+import { QueryState } from '../../../parts/query-state.tsx'
+import { NEW_ALERT } from '../address.ts'
+import { type Draft, draftOf, EMPTY, withEvent, withVendor } from './draft.ts'
+import { Editor } from './editor.tsx'
+import { draftFrom } from './templates.ts'
+
+/** `/alerts/new`: a rule is written, tried on the past, and saved. */
+export function NewAlertPage() {
+  const [{ domainId, vendor, event, template }] = useValues(NEW_ALERT)
+  // A suggested rule comes with the entry of the history, so that it is there after reloading.
+  const { rule } = useLocation({ select: ({ state }) => state as { rule?: object } })
+  const query = useQuery({ ...listFormsOptions(), staleTime: FRESH.dictionary })
+  const [begun] = useState((): Draft => {
+    if (rule) return { ...EMPTY, ...draftOf({ ...rule }) }
+    return draftFrom(template, { domainId })
+  })
+  return (
+    <QueryState query={query}>
+      {(forms) => {
+        const form = forms.alertTypes.find(({ kind }) => kind === begun.alertType)
+        const withName = vendor ? withVendor(begun, form, vendor) : begun
+        return <Editor forms={forms} begun={event ? withEvent(withName, form, event) : withName} saved={null} />
+      }}
+    </QueryState>
+  )
+}

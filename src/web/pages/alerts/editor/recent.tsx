@@ -1,0 +1,36 @@
+import { Anchor, Group, Stack } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { listIssuesOptions } from '#client/@tanstack/react-query.gen'
+import { Ago } from '../../../parts/ago.tsx'
+import { Card } from '../../../parts/card.tsx'
+import { Data } from '../../../parts/data.tsx'
+import { SeverityMark } from '../../../parts/severity-mark.tsx'
+import { words } from '../../../words.ts'
+
+const SHOWN = 5
+
+/** What the alert has found and nobody resolved. Nothing while there is none. */
+export function Recent({ alertId }: { alertId: string }) {
+  const { data } = useQuery(
+    listIssuesOptions({ query: { alertId: [alertId], limit: SHOWN, status: ['open', 'acknowledged'] } }),
+  )
+  if (!data || data.issues.length === 0) return null
+  return (
+    <Card title={words.alert.recent}>
+      <Stack gap="sm">
+        {data.issues.map(({ id, severity, title, lastSeenAt }) => (
+          <Group key={id} justify="space-between" gap="sm" wrap="nowrap">
+            <Group gap="sm" wrap="nowrap">
+              <SeverityMark severity={severity} />
+              <Anchor component={Link} to={`/issues/${id}`} fz="sm">
+                <Data>{title}</Data>
+              </Anchor>
+            </Group>
+            <Ago at={lastSeenAt} isQuiet />
+          </Group>
+        ))}
+      </Stack>
+    </Card>
+  )
+}

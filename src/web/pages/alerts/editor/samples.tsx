@@ -1,0 +1,63 @@
+import { Text } from '@mantine/core'
+import { Ago } from '../../../parts/ago.tsx'
+import { Code, Data } from '../../../parts/data.tsx'
+import { SimpleTable } from '../../../parts/simple-table.tsx'
+import { words } from '../../../words.ts'
+import type { Draft } from './draft.ts'
+import classes from './editor.module.css'
+
+type Sample = Readonly<Record<string, unknown>>
+
+const SHOWN = 8
+
+/** The newest events that match, or the windows that would have fired, each with all of it. */
+export function Samples({ samples, draft }: { samples: readonly Sample[]; draft: Draft }) {
+  const said = words.alert
+  const keys = (draft.conditions?.items ?? []).map(({ parameter }) => parameter).filter((key) => key !== '*')
+  return (
+    <SimpleTable
+      name={said.samples}
+      rows={samples.slice(0, SHOWN)}
+      keyOf={(sample) => JSON.stringify(sample)}
+      columns={[
+        { head: said.time, cell: (sample) => <Ago at={timeOf(sample)} /> },
+        {
+          head: said.where,
+          cell: (sample) => (
+            <div>
+              <Data>{String(sample.summary ?? placeOf(sample))}</Data>
+              {keys.map((key) => (
+                <div key={key}>
+                  <Code>{key}</Code> <Data>{JSON.stringify(valueAt(sample, key))}</Data>
+                </div>
+              ))}
+              <details>
+                <Text component="summary" fz="xs" c="dimmed">
+                  {said.whole}
+                </Text>
+                <pre className={classes.sample} translate="no">
+                  {JSON.stringify(sample, null, 2)}
+                </pre>
+              </details>
+            </div>
+          ),
+        },
+      ]}
+    />
+  )
+}
+
+const timeOf = ({ receivedAt, ts, from }: Sample): number | null => {
+  const [time] = [receivedAt, ts, from].filter((one) => typeof one === 'number')
+  return time ?? null
+}
+
+const placeOf = ({ vendor, event, host, path }: Sample): string =>
+  [vendor, event, `${host ?? ''}${path ?? ''}`].filter(Boolean).join(' ')
+
+/** The value of a parameter, or of a field of the event itself, as `$host`; the empty text where it is missing. */
+function valueAt(sample: Sample, key: string): unknown {
+  const params = (sample.params ?? {}) as Sample
+  if (key.startsWith('$$')) return params[key.slice(1)] ?? ''
+  return (key.startsWith('$') ? sample[key.slice(1)] : params[key]) ?? ''
+}

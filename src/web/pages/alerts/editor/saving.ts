@@ -1,0 +1,66 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { type RefObject, useRef } from 'react'
+import { createAlert, replaceAlert } from '#client/sdk.gen'
+import type { Alert, AlertInput, Form } from '#client/types.gen'
+import { useSending } from '../../../parts/form.tsx'
+import { notices } from '../../../shell/notices.ts'
+import { words } from '../../../words.ts'
+import { type Draft, suggestedName, toSend } from './draft.ts'
+
+export interface Saving {
+  /** Saves it, and opens the list. */
+  save(enabled: boolean): void
+  isSending: boolean
+  errorOf(path: string): string | undefined
+  /** The server's sentence about no field that is shown. */
+  refusal: string | null
+  /** True while leaving would lose something. */
+  mayLose(): boolean
+  /** Nothing is to be kept any more. */
+  forget(): void
+}
+
+interface Given {
+  draft: Draft
+  form: Form | undefined
+  saved: Alert | null
+  /** Of the fields that show refusals. */
+  paths: readonly string[]
+  isChanged: boolean
+  element: RefObject<HTMLFormElement | null>
+}
+
+/** Saves an alert and goes back to the list; what the server refuses stands at its field. */
+export function useSaving({ draft, form, saved, paths, isChanged, element }: Given): Saving {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const isOn = useRef(true)
+  const isDone = useRef(false)
+  const sending = useSending(paths, async () => {
+    const enabled = isOn.current
+    const name = draft.name || suggestedName(draft, form, sayOperator)
+    const body = { ...toSend(draft), name, enabled } as unknown as AlertInput
+    if (saved) await replaceAlert({ path: { id: saved.id }, body, throwOnError: true })
+    else await createAlert({ body, throwOnError: true })
+    isDone.current = true
+    for (const _id of ['listAlerts', 'getAlert', 'listSuggestions']) {
+      void queries.invalidateQueries({ queryKey: [{ _id }] })
+    }
+    notices.say(enabled ? words.alert.savedOn(name) : words.alert.savedOff(name))
+    await navigate({ to: '/alerts' })
+  })
+  return {
+    save(enabled) {
+      isOn.current = enabled
+      sending.submit({ preventDefault() {}, currentTarget: element.current } as never)
+    },
+    ...{ isSending: sending.isSending, errorOf: sending.errorOf, refusal: sending.refusal },
+    mayLose: () => isChanged && !isDone.current,
+    forget() {
+      isDone.current = true
+    },
+  }
+}
+
+export const sayOperator = (op: string): string => words.forms.values[op] ?? op.replaceAll('_', ' ')

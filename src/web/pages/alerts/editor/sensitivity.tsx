@@ -1,0 +1,83 @@
+import { Button, NumberInput, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
+import type { Form } from '#client/types.gen'
+import { Data } from '../../../parts/data.tsx'
+import { formatNumber } from '../../../parts/format.ts'
+import { type FormValue, fieldsOf } from '../../../parts/schema.ts'
+import { SimpleTable } from '../../../parts/simple-table.tsx'
+import { words } from '../../../words.ts'
+import { type Draft, schemaOf } from './draft.ts'
+import { perWeek, sensitivityFor } from './past.ts'
+
+/** What is tried beside the rule's own. */
+export const SENSITIVITIES = [2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5, 6, 6.5, 7, 7.5, 8] as const
+
+/** The type's own field that has a sensitivity; null for types without. */
+export const sensitivityPlace = (form: Form | undefined): string | null =>
+  fieldsOf(schemaOf(form)).find(([, schema]) => schema.properties?.sensitivity)?.[0] ?? null
+
+interface SensitivityProps {
+  draft: Draft
+  form: Form | undefined
+  change: ((draft: Draft) => void) | null
+  alternatives: readonly { sensitivity: number; fired: number }[]
+  days: number
+}
+
+/** How often each sensitivity would have told somebody; one is chosen by how often one wants to be told. */
+export function Sensitivity({ draft, form, change, alternatives, days }: SensitivityProps) {
+  const [isNone, setNone] = useState(false)
+  const place = sensitivityPlace(form)
+  const said = words.alert
+  const choose = (sensitivity: number) =>
+    place && change?.({ ...draft, [place]: { ...(draft[place] as FormValue | undefined), sensitivity } })
+  const chooseBy = (most: number) => {
+    const sensitivity = sensitivityFor(alternatives, days, most)
+    setNone(sensitivity === null)
+    if (sensitivity !== null) choose(sensitivity)
+  }
+  const own = place === null ? undefined : (draft[place] as FormValue | undefined)?.sensitivity
+  return (
+    <Stack gap="sm">
+      {change && (
+        <NumberInput
+          label={said.mostPerWeek}
+          description={said.mostPerWeekHint}
+          min={0}
+          maw={320}
+          onChange={(typed) => typeof typed === 'number' && chooseBy(typed)}
+          error={isNone ? said.noneKeeps : undefined}
+        />
+      )}
+      <SimpleTable
+        name={said.bySensitivity}
+        rows={alternatives.filter(({ sensitivity }) => Number.isInteger(sensitivity) || sensitivity === own)}
+        keyOf={({ sensitivity }) => String(sensitivity)}
+        columns={[
+          {
+            head: said.sensitivity,
+            cell: ({ sensitivity }) =>
+              change && sensitivity !== own ? (
+                <Button
+                  variant="subtle"
+                  size="compact-sm"
+                  aria-label={said.choose(formatNumber(sensitivity, 1))}
+                  onClick={() => choose(sensitivity)}
+                >
+                  <Data>{formatNumber(sensitivity, 1)}</Data>
+                </Button>
+              ) : (
+                <Text span fz="sm" fw={sensitivity === own ? 600 : undefined} px="sm">
+                  <Data>{formatNumber(sensitivity, 1)}</Data>
+                </Text>
+              ),
+          },
+          {
+            ...{ head: said.perWeek, isNumber: true },
+            cell: ({ fired }) => <Data>{formatNumber(perWeek(fired, days), 1)}</Data>,
+          },
+        ]}
+      />
+    </Stack>
+  )
+}

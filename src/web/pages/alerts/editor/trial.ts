@@ -1,0 +1,65 @@
+import { useDebouncedValue } from '@mantine/hooks'
+import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query'
+import { backtestAlert, previewAlert } from '#client/sdk.gen'
+import type { AlertBacktest, AlertInput, AlertPreview } from '#client/types.gen'
+import { FRESH } from '../../../api/queries.ts'
+import { type Draft, toTry } from './draft.ts'
+import { SENSITIVITIES } from './sensitivity.tsx'
+
+export const PAST_DAYS = [7, 14, 30] as const
+export type Days = (typeof PAST_DAYS)[number]
+export const PREVIEW_HOURS = 168
+
+const PREVIEW_PAUSE_MS = 400
+const BACKTEST_PAUSE_MS = 800
+
+/** An answer about the past, perhaps still that of an older rule. */
+export interface Tried<T> {
+  data: T | undefined
+  error: unknown
+  isOld: boolean
+  isAsking: boolean
+  retry(): void
+}
+
+/** Tries the rule on the past, a moment after its last change; a question about an older rule is withdrawn. */
+export function useTrial(
+  draft: Draft,
+  days: Days,
+  { hasSensitivity, isWhole }: { hasSensitivity: boolean; isWhole: boolean },
+): { preview: Tried<AlertPreview>; backtest: Tried<AlertBacktest> } {
+  // As text, so that a change of the name alone asks nothing.
+  const rule = JSON.stringify({ ...toTry(draft), name: 'Rule', severity: undefined, impactValue: undefined })
+  const [previewed] = useDebouncedValue(rule, PREVIEW_PAUSE_MS)
+  const [tested] = useDebouncedValue(rule, BACKTEST_PAUSE_MS)
+  const shared = { staleTime: FRESH.insight, placeholderData: keepPreviousData }
+  const preview = useQuery({
+    ...shared,
+    // A rule that is being changed is not asked about.
+    enabled: isWhole && previewed === rule,
+    queryKey: [{ _id: 'previewAlert', rule: previewed }],
+    queryFn: async ({ signal }) => {
+      const body = { rule: JSON.parse(previewed) as AlertInput, hours: PREVIEW_HOURS }
+      return (await previewAlert({ body, signal, throwOnError: true })).data
+    },
+  })
+  const backtest = useQuery({
+    ...shared,
+    enabled: isWhole && tested === rule,
+    queryKey: [{ _id: 'backtestAlert', rule: tested, days, hasSensitivity }],
+    queryFn: async ({ signal }) => {
+      const sensitivities = hasSensitivity ? { sensitivities: [...SENSITIVITIES] } : {}
+      const body = { rule: JSON.parse(tested) as AlertInput, days, ...sensitivities }
+      return (await backtestAlert({ body, signal, throwOnError: true })).data
+    },
+  })
+  return { preview: triedOf(preview, previewed !== rule), backtest: triedOf(backtest, tested !== rule) }
+}
+
+const triedOf = <T>(query: UseQueryResult<T>, isWaiting: boolean): Tried<T> => ({
+  data: query.data,
+  error: query.error,
+  isOld: query.isPlaceholderData || isWaiting,
+  isAsking: query.isFetching || isWaiting,
+  retry: () => void query.refetch(),
+})

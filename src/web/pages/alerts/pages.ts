@@ -1,0 +1,4 @@
+/** The pages of this folder are one file of script. */
+export { AlertsPage } from './alerts-page.tsx'
+export { AlertPage } from './editor/alert-page.tsx'
+export { NewAlertPage } from './editor/new-alert-page.tsx'

@@ -1,0 +1,26 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { search } from '../../address/page-search.ts'
+import { SHARED, valuesOf } from '../../address/search.ts'
+import { preloadPages } from '../../api/queries.ts'
+import { at } from '../../shell/root.ts'
+import { CHANGES } from './address.ts'
+import { changesAskedFor } from './question.ts'
+
+const pages = () => import('./pages.ts')
+
+export const changesRoutes = [
+  createRoute({
+    ...at,
+    path: '/changes',
+    ...search(CHANGES),
+    loaderDeps: ({ search }) => search,
+    loader: ({ deps }) => preloadPages(changesAskedFor(valuesOf({ ...SHARED, ...CHANGES }, deps))),
+    component: lazyRouteComponent(pages, 'ChangesPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/changes/$id',
+    ...search({}),
+    component: lazyRouteComponent(pages, 'ChangePage'),
+  }),
+] as const

@@ -1,0 +1,20 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { search } from '../../address/page-search.ts'
+import { SHARED, valuesOf } from '../../address/search.ts'
+import { preloadPages } from '../../api/queries.ts'
+import { at } from '../../shell/root.ts'
+import { DELIVERIES } from './address.ts'
+import { deliveriesAskedFor } from './question.ts'
+
+const pages = () => import('./deliveries-page.tsx')
+
+export const deliveriesRoutes = [
+  createRoute({
+    ...at,
+    path: '/deliveries',
+    ...search(DELIVERIES),
+    loaderDeps: ({ search }) => search,
+    loader: ({ deps }) => preloadPages(deliveriesAskedFor(valuesOf({ ...SHARED, ...DELIVERIES }, deps))),
+    component: lazyRouteComponent(pages, 'DeliveriesPage'),
+  }),
+] as const

@@ -1,0 +1,70 @@
+import { Group, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { getDomainOptions } from '#client/@tanstack/react-query.gen'
+import type { Domain } from '#client/types.gen'
+import { Ago } from '../../../parts/ago.tsx'
+import { NoSuch } from '../../../parts/no-such.tsx'
+import { Num } from '../../../parts/numbers.tsx'
+import { PageHead } from '../../../parts/page-head.tsx'
+import { QueryState } from '../../../parts/query-state.tsx'
+import { SubLinks } from '../../../parts/sub-links.tsx'
+import { words } from '../../../words.ts'
+
+export type DomainPart = keyof typeof words.domains.parts
+const PARTS: readonly DomainPart[] = ['setup', 'live', 'hostnames', 'vendors', 'sampling', 'settings']
+
+/** The domain whose id is in the address. */
+export const useDomainId = (): string => useParams({ strict: false }).id ?? ''
+
+/** The heading of a domain, how it is, and the links to its pages. `part` is the one that is open. */
+export function DomainFrame({ part, children }: { part: DomainPart; children(domain: Domain): ReactNode }) {
+  const id = useDomainId()
+  const query = useQuery(getDomainOptions({ path: { id } }))
+  const gone = (
+    <NoSuch sentence={words.domains.noSuch}>
+      <Link to="/domains">{words.domains.toList}</Link>
+    </NoSuch>
+  )
+  return (
+    <QueryState query={query} gone={gone}>
+      {(domain) => (
+        <>
+          <PageHead title={domain.name} isData />
+          <Health domain={domain} />
+          <SubLinks
+            name={words.domains.list}
+            links={PARTS.map((one) => ({
+              ...{ key: one, label: words.domains.parts[one], isHere: one === part },
+              link: { to: `/domains/$id/${one}`, params: { id } },
+            }))}
+          />
+          {children(domain)}
+        </>
+      )}
+    </QueryState>
+  )
+}
+
+function Health({ domain: { status, events24h, lastEventAt, prodVersion } }: { domain: Domain }) {
+  const said = words.domains
+  return (
+    <Group gap="md" mb="md" c="dimmed" fz="sm">
+      <Text fz="sm" c={status === 'silent' ? 'var(--tw-high-text)' : undefined}>
+        {said.statuses[status]}
+      </Text>
+      <span>
+        {said.events24h} <Num value={events24h} />
+      </span>
+      <span>
+        {said.lastEvent} <Ago at={lastEventAt} missing={words.api.never} />
+      </span>
+      {typeof prodVersion === 'number' && (
+        <span>
+          {said.version} <Num value={prodVersion} />
+        </span>
+      )}
+    </Group>
+  )
+}

@@ -1,0 +1,114 @@
+import { Button, Group, Text } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { listHostnamesOptions, listHostnamesQueryKey } from '#client/@tanstack/react-query.gen'
+import { judgeHostname } from '#client/sdk.gen'
+import type { Hostname, HostnameList } from '#client/types.gen'
+import { sentenceOf } from '../../../api/refusal.ts'
+import { useMay } from '../../../api/who.ts'
+import { Ago } from '../../../parts/ago.tsx'
+import { Data } from '../../../parts/data.tsx'
+import { MayLine } from '../../../parts/may.tsx'
+import { Num } from '../../../parts/numbers.tsx'
+import { QueryState } from '../../../parts/query-state.tsx'
+import { SimpleTable } from '../../../parts/simple-table.tsx'
+import { notices } from '../../../shell/notices.ts'
+import { words } from '../../../words.ts'
+import { DomainFrame, useDomainId } from './domain-frame.tsx'
+
+/** `/domains/{id}/hostnames`: from where events come, and which hosts are ours. */
+export function DomainHostnamesPage() {
+  return <DomainFrame part="hostnames">{() => <Hostnames />}</DomainFrame>
+}
+
+type Verdict = Exclude<Hostname['status'], 'unreviewed'>
+/** What is to be decided comes first. */
+const ORDER: Record<Hostname['status'], number> = { unreviewed: 0, denied: 1, approved: 2 }
+
+function Hostnames() {
+  const id = useDomainId()
+  const may = useMay('member')
+  const query = useQuery(listHostnamesOptions({ path: { id }, query: { limit: 200 } }))
+  const judge = useJudge(id)
+  const said = words.domains.hostnames
+  return (
+    <>
+      <MayLine needs="member" what={said.what} />
+      <Text c="dimmed" mb="md">
+        {said.intro}
+      </Text>
+      <QueryState query={query} isEmpty={({ hostnames }) => hostnames.length === 0} empty={<Text>{said.none}</Text>}>
+        {({ hostnames }) => (
+          <SimpleTable
+            name={words.domains.parts.hostnames}
+            rows={hostnames.toSorted((a, b) => ORDER[a.status] - ORDER[b.status])}
+            keyOf={({ hostname }) => hostname}
+            columns={[
+              { head: said.hostname, cell: ({ hostname }) => <Data>{hostname}</Data> },
+              { head: said.status, cell: ({ status }) => said.statuses[status] },
+              { head: words.domains.events24h, isNumber: true, cell: ({ events24h }) => <Num value={events24h} /> },
+              { head: words.domains.lastEvent, cell: ({ lastSeenAt }) => <Ago at={lastSeenAt} /> },
+              {
+                head: words.settings.actions,
+                isHeadHidden: true,
+                cell: (host) => may && <Verdicts host={host} judge={judge} />,
+              },
+            ]}
+          />
+        )}
+      </QueryState>
+    </>
+  )
+}
+
+type Judge = (host: Hostname, verdict: Verdict) => Promise<void>
+
+function Verdicts({ host, judge }: { host: Hostname; judge: Judge }) {
+  const said = words.domains.hostnames
+  const names = { approved: [said.approve, said.approveOf], denied: [said.deny, said.denyOf] } as const
+  return (
+    <Group gap="sm" justify="flex-end" wrap="nowrap">
+      {(['approved', 'denied'] as const)
+        .filter((verdict) => verdict !== host.status)
+        .map((verdict) => (
+          <Button
+            key={verdict}
+            size="compact-sm"
+            variant="default"
+            aria-label={names[verdict][1](host.hostname)}
+            onClick={() => void judge(host, verdict)}
+          >
+            {names[verdict][0]}
+          </Button>
+        ))}
+    </Group>
+  )
+}
+
+/** Decides on a host: on screen at once, and taken back when the server refuses or the person wants it. */
+function useJudge(id: string): Judge {
+  const queries = useQueryClient()
+  const said = words.domains.hostnames
+  const queryKey = listHostnamesQueryKey({ path: { id }, query: { limit: 200 } })
+  const show = (hostname: string, status: Hostname['status']) =>
+    queries.setQueryData<HostnameList>(
+      queryKey,
+      (list) =>
+        list && {
+          ...list,
+          hostnames: list.hostnames.map((one) => (one.hostname === hostname ? { ...one, status } : one)),
+        },
+    )
+  return async function judge(host, verdict) {
+    const { hostname, status } = host
+    show(hostname, verdict)
+    try {
+      await judgeHostname({ path: { id, hostname }, body: { status: verdict }, throwOnError: true })
+      const undo = status === 'unreviewed' ? null : () => void judge({ ...host, status: verdict }, status)
+      notices.say(verdict === 'approved' ? said.approved(hostname) : said.denied(hostname), undo)
+    } catch (error) {
+      show(hostname, status)
+      notices.refuse(sentenceOf(error), () => void judge(host, verdict))
+    }
+    await queries.invalidateQueries({ queryKey })
+  }
+}

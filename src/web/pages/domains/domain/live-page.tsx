@@ -1,0 +1,115 @@
+import { Button, Group, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { listRejectionsOptions, watchDomainOptions } from '#client/@tanstack/react-query.gen'
+import type { LiveEvents } from '#client/types.gen'
+import { Ago } from '../../../parts/ago.tsx'
+import { Code, Data } from '../../../parts/data.tsx'
+import { UNKNOWN } from '../../../parts/format.ts'
+import { Num } from '../../../parts/numbers.tsx'
+import { QueryState } from '../../../parts/query-state.tsx'
+import { SimpleTable } from '../../../parts/simple-table.tsx'
+import { words } from '../../../words.ts'
+import { DomainFrame, useDomainId } from './domain-frame.tsx'
+
+type LiveEvent = LiveEvents['events'][number]
+
+/** Capture on the server is asked for what follows so often, and goes on as long as somebody asks. */
+const LOOK_EVERY_MS = 1000
+const SHOWN = 100
+
+/** `/domains/{id}/live`: events as they come, and what was refused. */
+export function DomainLivePage() {
+  return (
+    <DomainFrame part="live">
+      {() => (
+        <Stack gap="xl">
+          <Tail />
+          <Refusals />
+        </Stack>
+      )}
+    </DomainFrame>
+  )
+}
+
+function Tail() {
+  const id = useDomainId()
+  const [isPaused, pause] = useState(false)
+  const said = words.domains.live
+  const query = useQuery({
+    ...watchDomainOptions({ path: { id }, query: { limit: SHOWN } }),
+    refetchInterval: isPaused ? false : LOOK_EVERY_MS,
+  })
+  const events = useKept(query.data)
+  return (
+    <Stack gap="md">
+      <Group gap="sm">
+        <Button variant="default" onClick={() => pause(!isPaused)}>
+          {isPaused ? said.goOn : said.pause}
+        </Button>
+        {isPaused && <Text c="dimmed">{said.paused}</Text>}
+      </Group>
+      <QueryState query={query} isEmpty={() => events.length === 0} empty={<Text>{said.none}</Text>}>
+        {() => (
+          <SimpleTable
+            name={said.table}
+            rows={events}
+            keyOf={({ seq }) => String(seq)}
+            columns={[
+              { head: said.event, cell: ({ event }) => <Data>{String(event.event)}</Data> },
+              { head: said.vendor, cell: ({ event }) => <Data>{String(event.vendor)}</Data> },
+              { head: said.host, cell: ({ event }) => <Data>{String(event.host ?? UNKNOWN)}</Data> },
+              { head: said.env, cell: ({ event }) => <Data>{String(event.env ?? UNKNOWN)}</Data> },
+              { head: said.when, cell: ({ ts }) => <Ago at={ts} /> },
+            ]}
+          />
+        )}
+      </QueryState>
+    </Stack>
+  )
+}
+
+/** What came while the page was open, the latest first. */
+function useKept(latest: LiveEvents | undefined): readonly LiveEvent[] {
+  const [kept, keep] = useState<readonly LiveEvent[]>([])
+  useEffect(() => {
+    if (!latest) return
+    keep((before) => {
+      const known = new Set(before.map(({ seq }) => seq))
+      const fresh = latest.events.filter(({ seq }) => !known.has(seq))
+      if (fresh.length === 0) return before
+      return [...fresh, ...before].toSorted((a, b) => b.seq - a.seq).slice(0, SHOWN)
+    })
+  }, [latest])
+  return kept
+}
+
+function Refusals() {
+  const domainId = useDomainId()
+  const query = useQuery(listRejectionsOptions({ query: { domainId, limit: SHOWN } }))
+  const said = words.domains.live
+  return (
+    <Stack gap="md">
+      <Title order={2}>{said.refusedTitle}</Title>
+      <QueryState
+        query={query}
+        isEmpty={({ rejections }) => rejections.length === 0}
+        empty={<Text>{said.noneRefused}</Text>}
+      >
+        {({ rejections }) => (
+          <SimpleTable
+            name={said.refusedTable}
+            rows={rejections}
+            keyOf={({ reason, sample }) => `${reason} ${sample}`}
+            columns={[
+              { head: said.reason, cell: ({ reason }) => <Data>{reason}</Data> },
+              { head: said.sample, cell: ({ sample }) => <Code>{sample}</Code> },
+              { head: said.count, isNumber: true, cell: ({ count }) => <Num value={count} /> },
+              { head: said.lastSeen, cell: ({ lastSeenAt }) => <Ago at={lastSeenAt} /> },
+            ]}
+          />
+        )}
+      </QueryState>
+    </Stack>
+  )
+}

@@ -1,0 +1,97 @@
+import { NativeSelect, Paper, Stack, Text } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { getPageViewSamplingOptions, getPageViewSamplingQueryKey } from '#client/@tanstack/react-query.gen'
+import { setPageViewSampling } from '#client/sdk.gen'
+import type { PageViewSampling, PageViewSamplingInput } from '#client/types.gen'
+import { useMay } from '../../../api/who.ts'
+import { Data } from '../../../parts/data.tsx'
+import { Form, useSending } from '../../../parts/form.tsx'
+import { formatPercent, UNKNOWN } from '../../../parts/format.ts'
+import { MayLine } from '../../../parts/may.tsx'
+import { Num } from '../../../parts/numbers.tsx'
+import { QueryState } from '../../../parts/query-state.tsx'
+import { notices } from '../../../shell/notices.ts'
+import { words } from '../../../words.ts'
+import { DomainFrame, useDomainId } from './domain-frame.tsx'
+
+/** `/domains/{id}/sampling`: which share of page views is kept. */
+export function DomainSamplingPage() {
+  return <DomainFrame part="sampling">{() => <Sampling />}</DomainFrame>
+}
+
+function Sampling() {
+  const id = useDomainId()
+  const query = useQuery(getPageViewSamplingOptions({ path: { id } }))
+  const said = words.domains.sampling
+  return (
+    <>
+      <MayLine needs="admin" what={said.what} />
+      <Text c="dimmed" mb="md" maw="72ch">
+        {said.intro}
+      </Text>
+      <QueryState query={query} isEmpty={({ supported }) => !supported} empty={<Text>{said.notSupported}</Text>}>
+        {(sampling) => <SamplingForm id={id} sampling={sampling} />}
+      </QueryState>
+    </>
+  )
+}
+
+type Rate = NonNullable<PageViewSamplingInput['prodRate']>
+
+function SamplingForm({ id, sampling }: { id: string; sampling: PageViewSampling }) {
+  const may = useMay('admin')
+  const queries = useQueryClient()
+  const { rates, pageViewsPerHour, available, eligible } = sampling
+  const [given, change] = useState({ prodRate: sampling.prodRate, devRate: sampling.devRate })
+  const said = words.domains.sampling
+  const sending = useSending(['prodRate', 'devRate'], async () => {
+    const body = { prodRate: given.prodRate as Rate, devRate: given.devRate as Rate }
+    const { data } = await setPageViewSampling({ path: { id }, body, throwOnError: true })
+    queries.setQueryData(getPageViewSamplingQueryKey({ path: { id } }), data)
+    notices.say(said.saved)
+  })
+  const field = (name: keyof typeof given) => (
+    <NativeSelect
+      label={name === 'prodRate' ? said.prod : said.dev}
+      value={String(given[name])}
+      onChange={({ currentTarget }) => change({ ...given, [name]: Number(currentTarget.value) })}
+      data={rates.map((rate) => ({ value: String(rate), label: rate === 1 ? said.all : formatPercent(rate) }))}
+      error={sending.errorOf(name)}
+      disabled={!may}
+    />
+  )
+  return (
+    <Stack gap="lg" maw={560}>
+      <Paper>
+        <dl className="facts">
+          <dt>{said.hour}</dt>
+          <dd>{available ? <Num value={pageViewsPerHour.typical} /> : said.none}</dd>
+          <dt>{said.quiet}</dt>
+          <dd>
+            <Num value={available ? pageViewsPerHour.quiet : null} />
+          </dd>
+          <dt>{said.kept}</dt>
+          <dd>
+            <Num value={available ? Math.round(pageViewsPerHour.typical * given.prodRate) : null} />
+          </dd>
+          <dt>{said.eligible}</dt>
+          <dd>
+            <Data>{eligible.map(({ vendor, event }) => `${vendor} ${event}`).join(', ') || UNKNOWN}</Data>
+          </dd>
+        </dl>
+      </Paper>
+      {may ? (
+        <Form sending={sending} button={words.settings.save}>
+          {field('prodRate')}
+          {field('devRate')}
+        </Form>
+      ) : (
+        <Stack gap="md">
+          {field('prodRate')}
+          {field('devRate')}
+        </Stack>
+      )}
+    </Stack>
+  )
+}

@@ -1,0 +1,142 @@
+import { Button, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { type ReactNode, useState } from 'react'
+import { deleteDomain, renameDomain, rotateToken } from '#client/sdk.gen'
+import type { Domain } from '#client/types.gen'
+import { useMay } from '../../../api/who.ts'
+import { Data } from '../../../parts/data.tsx'
+import { Form, useSending } from '../../../parts/form.tsx'
+import { MayLine } from '../../../parts/may.tsx'
+import { notices } from '../../../shell/notices.ts'
+import { words } from '../../../words.ts'
+import { CaptureForm } from './capture-form.tsx'
+import { DomainFrame } from './domain-frame.tsx'
+import { EndpointForm } from './endpoint-form.tsx'
+
+/** `/domains/{id}/settings`: name, endpoint, capture, token, and its end. */
+export function DomainSettingsPage() {
+  return <DomainFrame part="settings">{(domain) => <Settings domain={domain} />}</DomainFrame>
+}
+
+function Settings({ domain }: { domain: Domain }) {
+  const may = useMay('admin')
+  const said = words.domains.settings
+  return (
+    <Stack gap="lg" maw={560}>
+      <MayLine needs="admin" what={words.domains.what} />
+      <Part title={said.capture}>
+        <CaptureForm id={domain.id} />
+      </Part>
+      {may && (
+        <>
+          <Part title={said.rename}>
+            <NameForm domain={domain} />
+          </Part>
+          <Part title={said.endpoint}>
+            <EndpointForm domain={domain} />
+          </Part>
+          <Part title={said.token}>
+            <Token domain={domain} />
+          </Part>
+          <Part title={said.remove}>
+            <DeleteForm domain={domain} />
+          </Part>
+        </>
+      )}
+    </Stack>
+  )
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <Paper component="section">
+      <Title order={2} mb="md">
+        {title}
+      </Title>
+      {children}
+    </Paper>
+  )
+}
+
+function useRefresh(): () => Promise<void> {
+  const queries = useQueryClient()
+  return async () => {
+    await queries.invalidateQueries({ queryKey: [{ _id: 'getDomain' }] })
+    await queries.invalidateQueries({ queryKey: [{ _id: 'listDomains' }] })
+  }
+}
+
+function NameForm({ domain }: { domain: Domain }) {
+  const [name, setName] = useState(domain.name)
+  const refresh = useRefresh()
+  const said = words.domains
+  const sending = useSending(['name'], async () => {
+    await renameDomain({ path: { id: domain.id }, body: { name }, throwOnError: true })
+    await refresh()
+    notices.say(said.settings.renamed)
+  })
+  return (
+    <Form sending={sending} button={said.settings.rename}>
+      <TextInput
+        label={said.name}
+        value={name}
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+        error={sending.errorOf('name')}
+        required
+        maxLength={200}
+      />
+    </Form>
+  )
+}
+
+function Token({ domain }: { domain: Domain }) {
+  const refresh = useRefresh()
+  const said = words.domains.settings
+  const sending = useSending([], async () => {
+    await rotateToken({ path: { id: domain.id }, throwOnError: true })
+    await refresh()
+    notices.say(said.rotated)
+  })
+  return (
+    <Form sending={sending} button={said.rotate}>
+      <TextInput label={said.token} description={said.tokenHint} value={domain.token} readOnly translate="no" />
+      <Text c="dimmed" fz="sm">
+        {said.rotateHint}
+      </Text>
+    </Form>
+  )
+}
+
+/** The name is typed, since much goes with a domain. */
+function DeleteForm({ domain }: { domain: Domain }) {
+  const [typed, type] = useState('')
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const said = words.domains.settings
+  const { submit, isSending, refusal } = useSending([], async () => {
+    await deleteDomain({ path: { id: domain.id }, throwOnError: true })
+    await navigate({ to: '/domains' })
+    await queries.invalidateQueries()
+    notices.say(said.removed(domain.name))
+  })
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="md" align="flex-start">
+        <Text>
+          {said.removeHint} <Data>{domain.name}</Data>
+        </Text>
+        <TextInput
+          label={words.domains.name}
+          value={typed}
+          onChange={({ currentTarget }) => type(currentTarget.value)}
+          error={refusal}
+          autoComplete="off"
+        />
+        <Button type="submit" className="destroys" loading={isSending} disabled={typed !== domain.name}>
+          {said.remove}
+        </Button>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,49 @@
+import { Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { getEventDictionaryOptions } from '#client/@tanstack/react-query.gen'
+import { useMoments } from '../../../address/use-search.ts'
+import { FRESH } from '../../../api/queries.ts'
+import { Data } from '../../../parts/data.tsx'
+import { Num } from '../../../parts/numbers.tsx'
+import { QueryState } from '../../../parts/query-state.tsx'
+import { SimpleTable } from '../../../parts/simple-table.tsx'
+import { words } from '../../../words.ts'
+import { DomainFrame, useDomainId } from './domain-frame.tsx'
+
+/** The longest time range that the dictionary answers. */
+const LONGEST_HOURS = 168
+
+/** `/domains/{id}/vendors`: to whom tags of this domain send. */
+export function DomainVendorsPage() {
+  return <DomainFrame part="vendors">{() => <Vendors />}</DomainFrame>
+}
+
+function Vendors() {
+  const domainId = useDomainId()
+  const hours = Math.min(useMoments().hours, LONGEST_HOURS)
+  const query = useQuery({
+    ...getEventDictionaryOptions({ query: { domainId, hours } }),
+    staleTime: FRESH.dictionary,
+  })
+  const said = words.domains.vendors
+  return (
+    <>
+      <Text c="dimmed" mb="md">
+        {said.intro}
+      </Text>
+      <QueryState query={query} isEmpty={({ vendors }) => vendors.length === 0} empty={<Text>{said.none}</Text>}>
+        {({ vendors }) => (
+          <SimpleTable
+            name={words.domains.parts.vendors}
+            rows={vendors}
+            keyOf={({ vendor }) => vendor}
+            columns={[
+              { head: said.vendor, cell: ({ vendor }) => <Data>{vendor}</Data> },
+              { head: said.events, isNumber: true, cell: ({ events }) => <Num value={events} /> },
+            ]}
+          />
+        )}
+      </QueryState>
+    </>
+  )
+}

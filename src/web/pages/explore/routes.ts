@@ -1,0 +1,67 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { search } from '../../address/page-search.ts'
+import { preload } from '../../api/queries.ts'
+import { at } from '../../shell/root.ts'
+import { DICTIONARY, EVENTS, EXPLORE, JOURNEYS } from './address.ts'
+import { askedOf, questions as explore } from './questions.ts'
+
+const pages = () => import('./pages.ts')
+
+export const exploreRoutes = [
+  createRoute({
+    ...at,
+    path: '/explore/events',
+    ...search(EVENTS),
+    component: lazyRouteComponent(pages, 'EventsPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/explore/sessions/$id',
+    ...search({}),
+    component: lazyRouteComponent(pages, 'SessionPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/explore/labels',
+    ...search(EXPLORE),
+    component: lazyRouteComponent(pages, 'LabelsPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/explore/orders',
+    ...search(EXPLORE),
+    component: lazyRouteComponent(pages, 'OrdersPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/explore/dictionary',
+    ...search(DICTIONARY),
+    loaderDeps: ({ search }) => askedOf(search),
+    loader: ({ deps }) => preload(explore.dictionary(deps)),
+    component: lazyRouteComponent(pages, 'DictionaryPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/explore/journeys',
+    ...search(JOURNEYS),
+    loaderDeps: ({ search }) => askedOf(search),
+    loader: ({ deps }) => preload(explore.flows(deps)),
+    component: lazyRouteComponent(pages, 'JourneysPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/explore/performance',
+    ...search(EXPLORE),
+    loaderDeps: ({ search }) => askedOf(search),
+    loader: ({ deps }) => preload(explore.performance(deps)),
+    component: lazyRouteComponent(pages, 'PerformancePage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/explore/execution',
+    ...search(EXPLORE),
+    loaderDeps: ({ search }) => askedOf(search),
+    loader: ({ deps }) => preload(explore.execution(deps)),
+    component: lazyRouteComponent(pages, 'ExecutionPage'),
+  }),
+] as const

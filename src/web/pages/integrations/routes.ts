@@ -1,0 +1,27 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { search } from '../../address/page-search.ts'
+import { at } from '../../shell/root.ts'
+import { CONNECT } from './address.ts'
+
+const pages = () => import('./pages.ts')
+
+export const integrationsRoutes = [
+  createRoute({
+    ...at,
+    path: '/integrations',
+    ...search({}),
+    component: lazyRouteComponent(pages, 'IntegrationsPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/integrations/new',
+    ...search(CONNECT),
+    component: lazyRouteComponent(pages, 'ConnectPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/integrations/$id',
+    ...search({}),
+    component: lazyRouteComponent(pages, 'IntegrationPage'),
+  }),
+] as const

@@ -1,0 +1,41 @@
+import { Text } from '@mantine/core'
+import type { IssueEvidence } from '#client/types.gen'
+import { Data } from '../../../parts/data.tsx'
+import { formatDuration } from '../../../parts/format.ts'
+import { PathLink } from '../../../parts/path-link.tsx'
+import { words } from '../../../words.ts'
+
+/** What may have caused it, never as a certainty; nothing where nothing in particular is known. */
+export function LikelyCause({ evidence }: { evidence: IssueEvidence }) {
+  const { explainedBy, cause, changes, issue } = evidence
+  const change = changes.find(({ id }) => id === cause?.changeId) ?? changes[0] ?? null
+  if (explainedBy) {
+    return (
+      <Text>
+        {words.issue.partOf}{' '}
+        <PathLink path={`/issues/${explainedBy.issueId}`}>
+          <Data>{explainedBy.title}</Data>
+        </PathLink>
+      </Text>
+    )
+  }
+  if (change) {
+    const ms = issue.firstSeenAt - change.occurredAt
+    return (
+      <Text>
+        {words.issue.likelyCause}{' '}
+        <PathLink path={`/changes/${change.id}`}>
+          <Data>{change.title}</Data>
+        </PathLink>{' '}
+        {ms >= 0 ? words.issue.before(formatDuration(ms)) : words.issue.after(formatDuration(-ms))}
+      </Text>
+    )
+  }
+  // What the issue is about already explains nothing.
+  if (!cause || cause.kind === 'tag' || cause.title === issue.title) return null
+  return (
+    <Text>
+      {words.issue.likelyCause} {words.issue.causes[cause.kind]} <Data>{cause.title}</Data>
+    </Text>
+  )
+}

@@ -1,0 +1,199 @@
+import { List, Paper, Stack, Table, Text, Title } from '@mantine/core'
+import { lazy, Suspense } from 'react'
+import type { Event, IssueEvidence } from '#client/types.gen'
+import { Ago, At } from '../../../parts/ago.tsx'
+import { Code, Data, Dot } from '../../../parts/data.tsx'
+import { DiffTable } from '../../../parts/diff-table.tsx'
+import { formatNumber } from '../../../parts/format.ts'
+import { Help } from '../../../parts/help.tsx'
+import { PathLink } from '../../../parts/path-link.tsx'
+import { Picture } from '../../../parts/picture.tsx'
+import { Lines } from '../../../parts/query-state.tsx'
+import { words } from '../../../words.ts'
+
+const BandChart = lazy(async () => ({ default: (await import('../../../charts/band-chart.tsx')).BandChart }))
+
+const LATEST = 5
+
+/** The proof of an issue: counts against expectation, the bad event beside a good one, the run that found it. */
+export function Evidence({ evidence }: { evidence: IssueEvidence }) {
+  const { badSample, events, run } = evidence
+  return (
+    <Stack gap="lg">
+      <Paper>
+        <Series evidence={evidence} />
+      </Paper>
+      {badSample && (
+        <Paper>
+          <Title order={2} mb="sm">
+            <Help term="beside">{words.issue.beside}</Help>
+          </Title>
+          <Beside bad={badSample} good={evidence.goodSample} />
+        </Paper>
+      )}
+      {run && (
+        <Paper>
+          <Title order={2} mb="sm">
+            {words.issue.run}
+          </Title>
+          <Run run={run} />
+        </Paper>
+      )}
+      {events.length > 0 && (
+        <Paper>
+          <Title order={2} mb="sm">
+            {words.issue.latest}
+          </Title>
+          <LatestEvents events={events.slice(0, LATEST)} />
+          <InExplore event={events[0]} />
+        </Paper>
+      )}
+    </Stack>
+  )
+}
+
+const UNITS = {
+  data_validation: 'broken',
+  tag_volume_change: 'events',
+  volume_threshold: 'events',
+  volume_anomaly: 'events',
+  journey: 'sessions',
+  flow_test: 'runs',
+  audit: 'runs',
+} as const
+
+function Series({ evidence: { issue, series, grain, changes } }: { evidence: IssueEvidence }) {
+  if (series.length === 0) return <Text c="dimmed">{words.issue.noSeries}</Text>
+  const unit = words.issue.units[UNITS[issue.alertType] ?? 'events'][grain]
+  const total = series.reduce((sum, { observed }) => sum + observed, 0)
+  return (
+    <Suspense fallback={<Lines count={6} />}>
+      <BandChart
+        title={words.issue.expected}
+        summary={words.issue.summary(formatNumber(total), unit)}
+        points={series}
+        unit={unit}
+        scope={issue.domain ?? undefined}
+        changes={changes}
+      />
+    </Suspense>
+  )
+}
+
+function Beside({ bad, good }: { bad: Event; good: Event | null }) {
+  const heads = [
+    <span key="bad">
+      {words.issue.bad}
+      <Dot />
+      <At at={bad.ts} />
+    </span>,
+    good && (
+      <span key="good">
+        {words.issue.lastGood}
+        <Dot />
+        <At at={good.ts} />
+      </span>
+    ),
+  ] as const
+  return (
+    <>
+      <DiffTable name={words.issue.beside} heads={heads} left={bad.params} right={good?.params ?? null} />
+      {!good && (
+        <Text c="dimmed" fz="sm">
+          {words.issue.noGood}
+        </Text>
+      )}
+    </>
+  )
+}
+
+function LatestEvents({ events }: { events: readonly Event[] }) {
+  const { time, event, host, path } = words.issue.events
+  return (
+    <Table.ScrollContainer
+      minWidth={420}
+      scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': words.issue.latest } }}
+    >
+      <Table aria-label={words.issue.latest}>
+        <Table.Thead>
+          <Table.Tr>
+            {[time, event, host, path].map((head) => (
+              <Table.Th key={head} scope="col">
+                {head}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {events.map(({ id, ts, event, host, path }) => (
+            <Table.Tr key={id}>
+              <Table.Td>
+                <Ago at={ts} />
+              </Table.Td>
+              <Table.Td>
+                <Code>{event}</Code>
+              </Table.Td>
+              <Table.Td>
+                <Data>{host}</Data>
+              </Table.Td>
+              <Table.Td style={{ overflowWrap: 'anywhere' }}>
+                <Data>{path}</Data>
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  )
+}
+
+/** All events of the same kind, as the page of events finds them. */
+function InExplore({ event }: { event: Event | undefined }) {
+  if (!event) return null
+  const search = { vendor: event.vendor, event: event.event, domainId: event.domainId }
+  return (
+    <Text fz="sm" mt="sm">
+      <PathLink path="/explore/events" search={search}>
+        {words.issue.allInExplore}
+      </PathLink>
+    </Text>
+  )
+}
+
+/** Steps of a flow test or pages of an audit, with what the browser showed where one failed. */
+function Run({ run: { path, headline, steps, sent } }: { run: NonNullable<IssueEvidence['run']> }) {
+  return (
+    <Stack gap="sm">
+      {headline && (
+        <Text>
+          <Data>{headline}</Data>
+        </Text>
+      )}
+      <List type="ordered" fz="sm" spacing="sm">
+        {steps.map(({ title, status, error, screenshot }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the steps of a run stay as they are
+          <List.Item key={index}>
+            <Data>{title}</Data>
+            <Dot />
+            <Data>{status}</Data>
+            {error && (
+              <Text c="var(--tw-critical-text)" fz="sm">
+                <Data>{error}</Data>
+              </Text>
+            )}
+            {screenshot && <Picture path={screenshot} name={words.issue.stepPicture(title)} />}
+          </List.Item>
+        ))}
+      </List>
+      {sent.length > 0 && (
+        <Text fz="sm" c="dimmed">
+          {words.issue.sentEvents} <Data>{sent.map(({ vendor, event }) => `${vendor} ${event}`).join(', ')}</Data>
+        </Text>
+      )}
+      <PathLink path={pageOf(path)}>{words.issue.wholeRun}</PathLink>
+    </Stack>
+  )
+}
+
+/** `/v1/flows/runs/run_…` → `/tests/runs/run_…`, `/v1/audits/aud_…` → `/audits/aud_…`. */
+const pageOf = (path: string): string => path.replace(/^\/v1\/flows\/runs\//, '/tests/runs/').replace(/^\/v1\//, '/')

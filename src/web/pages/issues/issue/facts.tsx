@@ -1,0 +1,79 @@
+import { Paper, Title } from '@mantine/core'
+import type { ReactNode } from 'react'
+import type { IssueDetail, IssueEvidence } from '#client/types.gen'
+import { Ago } from '../../../parts/ago.tsx'
+import { Data } from '../../../parts/data.tsx'
+import { Help } from '../../../parts/help.tsx'
+import { Money, Num } from '../../../parts/numbers.tsx'
+import { PathLink } from '../../../parts/path-link.tsx'
+import { words } from '../../../words.ts'
+import classes from './issue-page.module.css'
+
+/** What is known about an issue, beside its proof. */
+export function Facts({ issue, evidence }: { issue: IssueDetail; evidence: IssueEvidence | undefined }) {
+  const { fact, facts } = words.issue
+  const { alertId, alertType, domain, domainId, hosts, impactValue, occurrences, trackerKey } = issue
+  const alert = evidence?.alert ?? null
+  const vendors = alert?.vendors ?? []
+  return (
+    <Paper component="section" aria-label={facts}>
+      <Title order={2} mb="sm">
+        {facts}
+      </Title>
+      <dl className={classes.facts}>
+        {alert && (
+          <Fact name={fact.alert}>
+            <PathLink path={`/alerts/${alertId}`}>
+              <Data>{alert.name}</Data>
+            </PathLink>
+          </Fact>
+        )}
+        <Fact name={fact.type}>{words.api.alertTypes[alertType] ?? <Data>{alertType}</Data>}</Fact>
+        {domain && (
+          <Fact name={fact.domain}>
+            <PathLink path={`/domains/${domainId}`}>
+              <Data>{domain}</Data>
+            </PathLink>
+          </Fact>
+        )}
+        {vendors.length > 0 && (
+          <Fact name={fact.vendors}>
+            <Data>{vendors.join(', ')}</Data>
+          </Fact>
+        )}
+        {hosts && hosts.length > 0 && (
+          <Fact name={fact.hosts}>
+            <Data>{hosts.join(', ')}</Data>
+          </Fact>
+        )}
+        <Fact name={<Help term="value">{fact.value}</Help>}>
+          <Money value={impactValue} />
+        </Fact>
+        <Fact name={<Help term="occurrences">{fact.occurrences}</Help>}>
+          <Num value={occurrences} />
+        </Fact>
+        <Fact name={fact.first}>
+          <Ago at={issue.firstSeenAt} />
+        </Fact>
+        <Fact name={fact.last}>
+          <Ago at={issue.lastSeenAt} />
+        </Fact>
+        <Fact name={fact.notifications}>
+          <Num value={issue.notificationsSent} />
+        </Fact>
+        {trackerKey && (
+          <Fact name={fact.ticket}>
+            <Data>{trackerKey}</Data>
+          </Fact>
+        )}
+      </dl>
+    </Paper>
+  )
+}
+
+const Fact = ({ name, children }: { name: ReactNode; children: ReactNode }) => (
+  <>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </>
+)

@@ -1,0 +1,72 @@
+import { Button, Kbd } from '@mantine/core'
+import { type ComponentProps, forwardRef } from 'react'
+import type { IssueDetail } from '#client/types.gen'
+import { useKeys } from '../../../shell/keys.ts'
+import { usePaletteActs } from '../../../shell/palette-acts.ts'
+import { words } from '../../../words.ts'
+import { setStatus } from '../issue-acts.ts'
+import { MuteMenu } from '../mute-menu.tsx'
+import { canBecome, type IssueStatus } from '../transitions.ts'
+
+interface ActsProps {
+  issue: IssueDetail
+  isMuting: boolean
+  setMuting(isMuting: boolean): void
+}
+
+/** The acts that the issue's status allows, each with its letter. */
+export function IssueActs({ issue, isMuting, setMuting }: ActsProps) {
+  const can = (to: IssueStatus) => canBecome(issue.status, to)
+  const become = (to: IssueStatus) => () => {
+    if (!can(to)) return false
+    return void setStatus([issue], to)
+  }
+  useKeys({
+    a: become('acknowledged'),
+    r: become('resolved'),
+    u: become('open'),
+    m: () => can('muted') && setMuting(true),
+  })
+  const { acknowledge, mute, reopen, resolve } = words.issues
+  const { palette } = words
+  usePaletteActs([
+    ...(can('acknowledged')
+      ? [{ name: acknowledge, keywords: palette.acknowledgeKeywords, letter: 'a', run: become('acknowledged') }]
+      : []),
+    ...(can('resolved')
+      ? [{ name: resolve, keywords: palette.resolveKeywords, letter: 'r', run: become('resolved') }]
+      : []),
+    ...(can('open') ? [{ name: reopen, keywords: palette.reopenKeywords, letter: 'u', run: become('open') }] : []),
+    ...(can('muted') ? [{ name: mute, keywords: palette.muteKeywords, letter: 'm', run: () => setMuting(true) }] : []),
+  ])
+  return (
+    <>
+      {can('muted') && (
+        <MuteMenu issue={issue} isOpen={isMuting} open={setMuting}>
+          <ActButton name={mute} letter="M" onClick={() => setMuting(!isMuting)} />
+        </MuteMenu>
+      )}
+      {can('open') && <ActButton name={reopen} letter="U" onClick={become('open')} />}
+      {can('acknowledged') && <ActButton name={acknowledge} letter="A" onClick={become('acknowledged')} />}
+      {can('resolved') && <ActButton name={resolve} letter="R" variant="filled" onClick={become('resolved')} />}
+    </>
+  )
+}
+
+type ActButtonProps = ComponentProps<typeof Button<'button'>> & { name: string; letter: string }
+
+/** A button with the key that does the same. */
+const ActButton = forwardRef<HTMLButtonElement, ActButtonProps>(({ name, letter, ...rest }, ref) => (
+  <Button
+    ref={ref}
+    variant="default"
+    {...rest}
+    rightSection={
+      <Kbd size="xs" aria-hidden translate="no">
+        {letter}
+      </Kbd>
+    }
+  >
+    {name}
+  </Button>
+))

@@ -1,0 +1,173 @@
+import { ActionIcon, Anchor, Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
+import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useRef, useState } from 'react'
+import { getIssueOptions, investigateIssueOptions } from '#client/@tanstack/react-query.gen'
+import type { IssueDetail, IssueEvidence } from '#client/types.gen'
+import { useMay } from '../../../api/who.ts'
+import { Ago } from '../../../parts/ago.tsx'
+import { copy } from '../../../parts/copy.ts'
+import { Data, Dot } from '../../../parts/data.tsx'
+import { formatNumber } from '../../../parts/format.ts'
+import { MayLine } from '../../../parts/may.tsx'
+import { PageHead } from '../../../parts/page-head.tsx'
+import { Lines, QueryState } from '../../../parts/query-state.tsx'
+import { SeverityMark } from '../../../parts/severity-mark.tsx'
+import { useKeys } from '../../../shell/keys.ts'
+import { notices } from '../../../shell/notices.ts'
+import { words } from '../../../words.ts'
+import { listSearch, neighboursOf } from '../came-from.ts'
+import { Status } from '../issue-columns.tsx'
+import { LikelyCause } from './cause.tsx'
+import { Evidence } from './evidence.tsx'
+import { Facts } from './facts.tsx'
+import { IssueActs } from './issue-acts-bar.tsx'
+import classes from './issue-page.module.css'
+import { markdownOf } from './markdown.ts'
+import { Note } from './note.tsx'
+import { WhatHappened } from './what-happened.tsx'
+
+/** `/issues/{id}`: one issue, its proof and what to do about it. */
+export function IssuePage() {
+  const { id = '' } = useParams({ strict: false })
+  const query = useQuery(getIssueOptions({ path: { id } }))
+  const gone = (
+    <>
+      <PageHead title={words.issue.gone} />
+      <Anchor component={Link} to="/issues">
+        {words.issue.toList}
+      </Anchor>
+    </>
+  )
+  return (
+    <QueryState query={query} skeleton={<Waiting />} gone={gone}>
+      {(issue) => <Whole key={issue.id} issue={issue} />}
+    </QueryState>
+  )
+}
+
+const Waiting = () => (
+  <>
+    <PageHead title={words.issues.issue} />
+    <Lines count={8} />
+  </>
+)
+
+function Whole({ issue }: { issue: IssueDetail }) {
+  const { id, title } = issue
+  const evidence = useQuery(investigateIssueOptions({ path: { id } }))
+  const mayChange = useMay('member')
+  const [isMuting, setMuting] = useState(false)
+  const note = useRef<HTMLTextAreaElement>(null)
+  const link = `${location.origin}/issues/${id}`
+  const copyLink = async () => {
+    await copy(link)
+    notices.say(words.issue.linkCopied)
+  }
+  const copyMarkdown = async () => {
+    await copy(markdownOf(issue, evidence.data, link))
+    notices.say(words.issue.markdownCopied)
+  }
+  useKeys({
+    y: () => void copyLink(),
+    n: () => note.current?.focus(),
+  })
+  return (
+    <>
+      <PageHead title={title} isData above={<Above issue={issue} />}>
+        <Button variant="default" onClick={() => void copyLink()}>
+          {words.issue.copyLink}
+        </Button>
+        <Button variant="default" onClick={() => void copyMarkdown()}>
+          {words.issue.copyMarkdown}
+        </Button>
+        {mayChange && <IssueActs {...{ issue, isMuting, setMuting }} />}
+      </PageHead>
+      <MayLine what={words.issues.changing} needs="member" />
+      <Said issue={issue} evidence={evidence.data} />
+      <div className={classes.columns}>
+        <QueryState query={evidence} skeleton={<Lines count={8} />}>
+          {(answer) => <Evidence evidence={answer} />}
+        </QueryState>
+        <Stack gap="lg">
+          <Facts issue={issue} evidence={evidence.data} />
+          <Paper>
+            <Note issue={issue} field={note} />
+          </Paper>
+          <Paper>
+            <Title order={2} mb="md">
+              {words.issue.happened}
+            </Title>
+            <WhatHappened history={issue.history} deliveries={evidence.data?.deliveries ?? []} />
+          </Paper>
+        </Stack>
+      </div>
+    </>
+  )
+}
+
+/** Where one is, and the way to the neighbours in the list. */
+function Above({ issue }: { issue: IssueDetail }) {
+  const navigate = useNavigate()
+  const [neighbours] = useState(() => neighboursOf(issue.id))
+  const to = (id: string | null | undefined) => {
+    if (id) void navigate({ to: '/issues/$id', params: { id }, replace: true })
+  }
+  useKeys({ j: () => to(neighbours?.next), k: () => to(neighbours?.previous) })
+  return (
+    <>
+      <Group justify="space-between" mb="sm">
+        <nav aria-label={words.issue.trail}>
+          <Anchor component={Link} to="/issues" search={listSearch() as never}>
+            {words.shell.pages.issues}
+          </Anchor>
+        </nav>
+        {neighbours && (
+          <Group gap="xs">
+            <Step name={words.issue.previous} isBack go={() => to(neighbours.previous)} isEnd={!neighbours.previous} />
+            <Text fz="sm" c="dimmed" className="figure">
+              {words.issue.place(neighbours.place, neighbours.of)}
+            </Text>
+            <Step name={words.issue.next} go={() => to(neighbours.next)} isEnd={!neighbours.next} />
+          </Group>
+        )}
+      </Group>
+      <Group gap="md" mb="xs">
+        <SeverityMark severity={issue.severity} />
+        <Status issue={issue} />
+        <Text c="dimmed" fz="sm">
+          {words.issue.seen(formatNumber(issue.occurrences))}
+          <Dot />
+          {words.issue.firstSeen} <Ago at={issue.firstSeenAt} />
+          <Dot />
+          {words.issue.lastSeen} <Ago at={issue.lastSeenAt} />
+        </Text>
+      </Group>
+    </>
+  )
+}
+
+function Step({ name, isBack = false, isEnd, go }: { name: string; isBack?: boolean; isEnd: boolean; go(): void }) {
+  const Icon = isBack ? IconChevronLeft : IconChevronRight
+  return (
+    <ActionIcon variant="subtle" color="gray" aria-label={name} disabled={isEnd} onClick={go}>
+      <Icon size={16} aria-hidden />
+    </ActionIcon>
+  )
+}
+
+/** What is wrong, in a sentence, and what may have caused it. */
+function Said({ issue, evidence }: { issue: IssueDetail; evidence: IssueEvidence | undefined }) {
+  return (
+    <Stack gap="xs" mb="lg" maw="72ch" mih={24}>
+      {evidence && (
+        <Text c="var(--tw-text2)">
+          <Data>{evidence.summary}</Data>
+        </Text>
+      )}
+      {evidence && <LikelyCause evidence={evidence} />}
+      {issue.capReached && <Text c="dimmed">{words.issue.heldBack}</Text>}
+    </Stack>
+  )
+}

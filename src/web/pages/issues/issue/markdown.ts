@@ -1,0 +1,51 @@
+import type { IssueDetail, IssueEvidence } from '#client/types.gen'
+import { diffOf } from '../../../parts/diff.ts'
+import { formatNumber } from '../../../parts/format.ts'
+import { words } from '../../../words.ts'
+
+/** Letters that mean something in Markdown mean themselves. */
+const plain = (text: string): string => text.replace(/\s+/g, ' ').replace(/[\\`*_[\]<>#|~]/g, '\\$&')
+
+/** A text as it is, between as many marks as it needs. */
+function code(text: string): string {
+  const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length))
+  const fence = '`'.repeat(longest + 1)
+  const pad = text === '' || text.startsWith('`') || text.endsWith('`') ? ' ' : ''
+  return `${fence}${pad}${text.replace(/\s+/g, ' ').replaceAll('|', '\\|')}${pad}${fence}`
+}
+
+const moment = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+
+/** An issue as text for a ticket or a chat: what is wrong, since when, the proof, and where it is. */
+export function markdownOf(issue: IssueDetail, evidence: IssueEvidence | undefined, link: string): string {
+  const { issue: w, issues, api } = words
+  const facts: [string, string | null][] = [
+    [issues.severity, api.severities[issue.severity]],
+    [issues.status, api.statuses[issue.status]],
+    [w.fact.domain, issue.domain && plain(issue.domain)],
+    [w.fact.hosts, issue.hosts?.map(code).join(', ') || null],
+    [w.fact.occurrences, formatNumber(issue.occurrences)],
+    [w.fact.first, moment(issue.firstSeenAt)],
+    [w.fact.last, moment(issue.lastSeenAt)],
+    [w.likelyCause.replace(/:$/, ''), evidence?.changes[0] ? plain(evidence.changes[0].title) : null],
+    [w.note, issue.notes && plain(issue.notes)],
+  ]
+  const lines = facts.flatMap(([name, value]) => (value ? [`- ${name}: ${value}`] : []))
+  const said = evidence ? [plain(evidence.summary), ''] : []
+  return [`## ${plain(issue.title)}`, '', ...said, ...lines, '', ...besideOf(evidence), link, ''].join('\n')
+}
+
+function besideOf(evidence: IssueEvidence | undefined): string[] {
+  const { badSample: bad, goodSample: good } = evidence ?? {}
+  if (!bad) return []
+  const { issue: w, parts } = words
+  const rows = diffOf(bad.params, good?.params ?? null).filter(({ differs }) => differs)
+  const value = (text: string | null) => (text === null ? parts.absent : text.trim() === '' ? parts.blank : code(text))
+  const head = good ? `| ${parts.parameter} | ${w.bad} | ${w.lastGood} |` : `| ${parts.parameter} | ${w.bad} |`
+  return [
+    head,
+    good ? '|---|---|---|' : '|---|---|',
+    ...rows.map(({ key, left, right }) => `| ${code(key)} | ${value(left)} |${good ? ` ${value(right)} |` : ''}`),
+    '',
+  ]
+}

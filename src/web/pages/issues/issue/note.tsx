@@ -1,0 +1,76 @@
+import { Text, Textarea } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { type Ref, useRef, useState } from 'react'
+import { changeIssue } from '#client/sdk.gen'
+import type { IssueDetail, IssueEvidence } from '#client/types.gen'
+import { act } from '../../../api/act.ts'
+import { sentenceOf } from '../../../api/refusal.ts'
+import { useMay } from '../../../api/who.ts'
+import { Data } from '../../../parts/data.tsx'
+import { words } from '../../../words.ts'
+
+const MOST_LETTERS = 2000
+const PAUSE_MS = 800
+
+interface NoteProps {
+  issue: IssueDetail
+  field: Ref<HTMLTextAreaElement>
+}
+
+/** What people wrote about an issue; saved by itself while one types, and at last when one leaves. */
+export function Note({ issue: { id, notes }, field }: NoteProps) {
+  const mayWrite = useMay('member')
+  const [typed, type] = useState<string | null>(null)
+  const [state, setState] = useState<'rest' | 'saving' | 'saved'>('rest')
+  const [refusal, setRefusal] = useState<string | null>(null)
+  const saved = useRef(notes ?? '')
+  const save = async (text: string) => {
+    if (text === saved.current) return
+    setState('saving')
+    const isDone = await act({
+      changes: changesOf(id, text),
+      send: () => changeIssue({ path: { id }, body: { notes: text }, throwOnError: true }),
+      refused: (error) => setRefusal(sentenceOf(error)),
+    })
+    if (isDone !== undefined) {
+      saved.current = text
+      setRefusal(null)
+    }
+    setState(isDone === undefined ? 'rest' : 'saved')
+  }
+  const saveSoon = useDebouncedCallback((text: string) => void save(text), { delay: PAUSE_MS, flushOnUnmount: true })
+  if (!mayWrite) {
+    return <Text style={{ whiteSpace: 'pre-wrap' }}>{notes ? <Data>{notes}</Data> : words.issue.noNote}</Text>
+  }
+  return (
+    <Textarea
+      ref={field}
+      label={words.issue.note}
+      value={typed ?? notes ?? ''}
+      maxLength={MOST_LETTERS}
+      minRows={3}
+      autosize
+      error={refusal}
+      description={
+        state === 'saving' ? words.issue.noteSaving : state === 'saved' ? words.issue.noteSaved : words.issue.noteHint
+      }
+      onChange={({ currentTarget: { value } }) => {
+        type(value)
+        setState('rest')
+        saveSoon(value)
+      }}
+      onBlur={() => saveSoon.flush()}
+    />
+  )
+}
+
+const changesOf = (id: string, notes: string) => {
+  const change = (issue: IssueDetail): IssueDetail => (issue.id === id ? { ...issue, notes: notes || null } : issue)
+  return [
+    { of: [{ _id: 'getIssue', path: { id } }], to: change },
+    {
+      of: [{ _id: 'investigateIssue', path: { id } }],
+      to: (evidence: IssueEvidence): IssueEvidence => ({ ...evidence, issue: change(evidence.issue) }),
+    },
+  ]
+}

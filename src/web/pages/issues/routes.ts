@@ -1,0 +1,29 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { search } from '../../address/page-search.ts'
+import { SHARED, valuesOf } from '../../address/search.ts'
+import { preloadPages } from '../../api/queries.ts'
+import { SHOW } from '../../charts/address.ts'
+import { at } from '../../shell/root.ts'
+import { ISSUES } from './address.ts'
+import { preloadIssue } from './issue/question.ts'
+import { issuesAskedFor } from './question.ts'
+
+const pages = () => import('./pages.ts')
+
+export const issuesRoutes = [
+  createRoute({
+    ...at,
+    path: '/issues',
+    ...search(ISSUES),
+    loaderDeps: ({ search }) => search,
+    loader: ({ deps }) => preloadPages(issuesAskedFor(valuesOf({ ...SHARED, ...ISSUES }, deps))),
+    component: lazyRouteComponent(pages, 'IssuesPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/issues/$id',
+    ...search(SHOW),
+    loader: ({ params: { id } }) => preloadIssue(id),
+    component: lazyRouteComponent(pages, 'IssuePage'),
+  }),
+] as const

@@ -1,0 +1,16 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { search } from '../../address/page-search.ts'
+import { SHOW } from '../../charts/address.ts'
+import { at } from '../../shell/root.ts'
+import { REPORT } from './address.ts'
+
+const pages = () => import('./report-page.tsx')
+
+export const reportRoutes = [
+  createRoute({
+    ...at,
+    path: '/report',
+    ...search({ ...REPORT, ...SHOW }),
+    component: lazyRouteComponent(pages, 'ReportPage'),
+  }),
+] as const

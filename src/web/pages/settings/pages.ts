@@ -1,0 +1,9 @@
+/** The pages of this folder are one file of script. */
+export { AuditLogPage } from './audit-log-page.tsx'
+export { DigestPage } from './digest-page.tsx'
+export { KeysPage } from './keys-page.tsx'
+export { MembersPage } from './members-page.tsx'
+export { OrganizationPage } from './organization-page.tsx'
+export { PreferencesPage } from './preferences-page.tsx'
+export { ProjectsPage } from './projects-page.tsx'
+export { UsagePage } from './usage-page.tsx'

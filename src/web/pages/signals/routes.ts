@@ -1,0 +1,20 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { search } from '../../address/page-search.ts'
+import { SHARED, valuesOf } from '../../address/search.ts'
+import { preloadPages } from '../../api/queries.ts'
+import { at } from '../../shell/root.ts'
+import { SIGNALS } from './address.ts'
+import { signalsAskedFor } from './question.ts'
+
+const pages = () => import('./signals-page.tsx')
+
+export const signalsRoutes = [
+  createRoute({
+    ...at,
+    path: '/signals',
+    ...search(SIGNALS),
+    loaderDeps: ({ search }) => search,
+    loader: ({ deps }) => preloadPages(signalsAskedFor(valuesOf({ ...SHARED, ...SIGNALS }, deps))),
+    component: lazyRouteComponent(pages, 'SignalsPage'),
+  }),
+] as const

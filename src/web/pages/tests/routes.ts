@@ -1,0 +1,38 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { getFlowTestOptions, getRunOptions } from '#client/@tanstack/react-query.gen'
+import { search } from '../../address/page-search.ts'
+import { preload, preloadPages } from '../../api/queries.ts'
+import { at } from '../../shell/root.ts'
+import { testsQuery } from './question.ts'
+
+const pages = () => import('./pages.ts')
+
+export const testsRoutes = [
+  createRoute({
+    ...at,
+    path: '/tests',
+    ...search({}),
+    loader: () => preloadPages(testsQuery()),
+    component: lazyRouteComponent(pages, 'TestsPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/tests/new',
+    ...search({}),
+    component: lazyRouteComponent(pages, 'NewTestPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/tests/$id',
+    ...search({}),
+    loader: ({ params: { id } }) => preload(getFlowTestOptions({ path: { id } })),
+    component: lazyRouteComponent(pages, 'TestPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/tests/runs/$id',
+    ...search({}),
+    loader: ({ params: { id } }) => preload(getRunOptions({ path: { id } })),
+    component: lazyRouteComponent(pages, 'RunPage'),
+  }),
+] as const

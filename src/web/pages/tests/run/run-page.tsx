@@ -1,0 +1,153 @@
+import { Anchor, Button, Group, Modal, Paper, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { getFlowTestOptions, getRunOptions } from '#client/@tanstack/react-query.gen'
+import type { RunDetail } from '#client/types.gen'
+import { useMay } from '../../../api/who.ts'
+import { Ago } from '../../../parts/ago.tsx'
+import { Data } from '../../../parts/data.tsx'
+import { formatNumber } from '../../../parts/format.ts'
+import { NoSuch } from '../../../parts/no-such.tsx'
+import { Duration } from '../../../parts/numbers.tsx'
+import { PageHead } from '../../../parts/page-head.tsx'
+import { QueryState } from '../../../parts/query-state.tsx'
+import { SimpleTable } from '../../../parts/simple-table.tsx'
+import { StatusMark } from '../../../parts/status-mark.tsx'
+import { words } from '../../../words.ts'
+import { RUN_STANDING } from '../standing.ts'
+import { SentEvents } from './sent-events.tsx'
+import { ShareForm } from './share-form.tsx'
+import { Steps } from './steps.tsx'
+
+/** The stream does not tell of each step, so a run that goes on is looked at so often. */
+const LOOK_EVERY_MS = 1000
+
+/** `/tests/runs/{id}`: what a browser did, saw, and sent. */
+export function RunPage() {
+  const id = useParams({ strict: false }).id ?? ''
+  const query = useQuery({
+    ...getRunOptions({ path: { id } }),
+    refetchInterval: ({ state }) => (isOver(state.data?.status) ? false : LOOK_EVERY_MS),
+  })
+  const said = words.tests
+  const gone = (
+    <NoSuch sentence={said.noSuchRun}>
+      <Link to="/tests">{said.toTests}</Link>
+    </NoSuch>
+  )
+  return (
+    <QueryState query={query} gone={gone}>
+      {(run) => <RunDetailView run={run} />}
+    </QueryState>
+  )
+}
+
+const isOver = (status: RunDetail['status'] | undefined) =>
+  status === undefined || status === 'passed' || status === 'failed'
+
+function RunDetailView({ run }: { run: RunDetail }) {
+  const [isSharing, share] = useState(false)
+  const may = useMay('member')
+  const said = words.tests
+  return (
+    <>
+      <PageHead title={said.runTitle}>
+        <StatusMark status={RUN_STANDING[run.status]} word={said.runStatuses[run.status]} />
+        {may && isOver(run.status) && (
+          <Button variant="default" onClick={() => share(true)}>
+            {said.share}
+          </Button>
+        )}
+      </PageHead>
+      <Stack gap="lg">
+        <Headline run={run} />
+        <section>
+          <Title order={2} mb="sm">
+            {said.findings}
+          </Title>
+          {run.findings.length === 0 ? <Text>{said.noFindings}</Text> : <Findings findings={run.findings} />}
+        </section>
+        <section>
+          <Title order={2} mb="sm">
+            {said.steps}
+          </Title>
+          <Steps run={run} />
+        </section>
+        <SentEvents run={run} />
+        {run.errors.length > 0 && (
+          <section>
+            <Title order={2} mb="sm">
+              {said.errors}
+            </Title>
+            <ul>
+              {run.errors.map((error) => (
+                <li key={error}>
+                  <Data>{error}</Data>
+                </li>
+              ))}
+            </ul>
+          </section>
+        )}
+      </Stack>
+      <Modal
+        opened={isSharing}
+        onClose={() => share(false)}
+        title={said.shareTitle}
+        closeButtonProps={{ 'aria-label': words.shell.close }}
+      >
+        <ShareForm id={run.id} shares={run.shares} />
+      </Modal>
+    </>
+  )
+}
+
+/** How it went, and of which test it is. */
+function Headline({ run }: { run: RunDetail }) {
+  const { summary, status, error, testId, createdAt, durationMs, trigger } = run
+  const { data } = useQuery(getFlowTestOptions({ path: { id: testId } }))
+  const said = words.tests
+  const count = (value: number) => formatNumber(value, 0)
+  return (
+    <Paper>
+      <Text fw={600} fz="lg">
+        {status === 'passed' && said.passedSummary(count(summary.stepsPassed), count(summary.vendorsFired))}
+        {status === 'failed' && (error === null ? said.failedSummary(count(summary.findings)) : <Data>{error}</Data>)}
+        {(status === 'queued' || status === 'running') && said.runStatuses[status]}
+      </Text>
+      <Group gap="md" c="dimmed" fz="sm">
+        <span>
+          {said.of}{' '}
+          <Anchor component={Link} to={`/tests/${testId}`} fz="sm">
+            <Data>{data?.name ?? testId}</Data>
+          </Anchor>
+        </span>
+        <Ago at={createdAt} />
+        <span>
+          {said.took} <Duration ms={durationMs} />
+        </span>
+        <span>
+          {said.trigger} {said.triggers[trigger]}
+        </span>
+      </Group>
+    </Paper>
+  )
+}
+
+function Findings({ findings }: { findings: RunDetail['findings'] }) {
+  const said = words.tests
+  const rows = findings.map((finding, index) => ({ ...finding, index }))
+  return (
+    <SimpleTable
+      name={said.findings}
+      rows={rows}
+      keyOf={({ index }) => String(index)}
+      columns={[
+        { head: said.finding, cell: ({ sentence }) => <Data>{sentence}</Data> },
+        { head: said.kind, cell: ({ kind }) => said.kinds[kind] },
+        { head: said.expected, cell: ({ expected }) => <Data>{expected}</Data> },
+        { head: said.observed, cell: ({ observed }) => <Data>{observed}</Data> },
+      ]}
+    />
+  )
+}
