@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import classes from './data.module.css'
 
 /**
  * What comes from the data, and not from `words.ts`: names, titles, the server's sentences. Its direction is its own, so
@@ -11,6 +12,31 @@ export function Data({ children, className }: { children: ReactNode; className?:
     </bdi>
   )
 }
+
+/**
+ * A sentence of the server, whose names of keys stand between backticks: they are drawn as code. The backticks stay in the
+ * text, so that what is copied or read out is the sentence.
+ */
+export function Sentence({ children, className }: { children: string; className?: string }) {
+  return (
+    <Data className={className}>
+      {children.split(CODE).map((part, index) =>
+        index % 2 === 0 ? (
+          part
+        ) : (
+          // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text have no other name.
+          <code key={index} className={classes.code}>
+            {TICK}
+            {part}
+            {TICK}
+          </code>
+        ),
+      )}
+    </Data>
+  )
+}
+const CODE = /`([^`]+)`/
+const TICK = <span className={classes.tick}>{'`'}</span>
 
 /** For the `renderOption` of a field whose choices come from the data. */
 export const asData = ({ option: { value } }: { option: { value: string } }) => <Data>{value}</Data>

@@ -48,6 +48,9 @@ export function formatDate(at: number, timeZone: string, options: Intl.DateTimeF
   return format.format(at)
 }
 
+/** `a, b and c`. */
+export const formatList = (names: readonly string[]): string => new Intl.ListFormat(locale()).format(names)
+
 /** A minus is as wide as a plus; the sign of the keyboard is not. */
 const withMinus = (text: string): string => text.replace('-', '−')
 

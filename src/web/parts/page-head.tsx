@@ -1,7 +1,7 @@
 import { Group, Title } from '@mantine/core'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { words } from '../words.ts'
-import { Data } from './data.tsx'
+import { Sentence } from './data.tsx'
 import classes from './page-head.module.css'
 
 let isFocusDue = false
@@ -40,7 +40,7 @@ export function PageHead({ title, isData = false, count = null, above, children 
       {above}
       <Group justify="space-between" gap="md">
         <Title order={1} ref={heading} tabIndex={-1} className={classes.title}>
-          {isData ? <Data>{title}</Data> : title}
+          {isData ? <Sentence>{title}</Sentence> : title}
         </Title>
         {children && <Group gap="sm">{children}</Group>}
       </Group>

@@ -1,6 +1,7 @@
 import { useEffect, useSyncExternalStore } from 'react'
 import { followStream, type LiveState, live } from '../api/stream.ts'
 import { useWho } from '../api/who.ts'
+import { Ago } from '../parts/ago.tsx'
 import { Data } from '../parts/data.tsx'
 import { formatDate } from '../parts/format.ts'
 import { useZone } from '../parts/zone.ts'
@@ -14,7 +15,7 @@ export function LiveDot() {
   const who = useWho()
   const name = who && `tagwarden-stream ${who.orgId} ${who.userId}`
   useEffect(() => (name ? followStream(name) : undefined), [name])
-  const { isLive, heardAt } = useLive()
+  const { isLive, heardAt, pulse } = useLive()
   const zone = useZone()
   const since = heardAt ?? performance.timeOrigin
   return (
@@ -28,6 +29,11 @@ export function LiveDot() {
         {isLive ? words.shell.live : words.shell.notLive}{' '}
         {!isLive && <Data>{formatDate(since, zone, { hour: '2-digit', minute: '2-digit' })}</Data>}
       </span>
+      {isLive && pulse?.lastStoredAt && (
+        <span className={classes.fresh}>
+          {words.shell.lastEvent} <Ago at={pulse.lastStoredAt} isQuiet />
+        </span>
+      )}
     </span>
   )
 }

@@ -1,5 +1,6 @@
 /** `/compliance`: personal data that tags give away, and consent that they do not respect. */
 export const compliance = {
+  about: 'Personal data that tags send, and tags that do not respect consent. Values are masked.',
   what: 'Deciding on findings',
   personal: 'Personal data',
   consent: 'Consent',
@@ -7,7 +8,7 @@ export const compliance = {
   none: (events: string) => `No finding. ${events} events of the last 30 days were looked at.`,
   noneYet: 'No finding. Nothing was looked at yet: events are looked through as they come.',
   inKey: 'in',
-  times: (count: string) => `${count} times`,
+  times: (count: number, text: string) => (count === 1 ? 'once' : `${text} times`),
   kinds: {
     email: 'E-mail address',
     phone: 'Phone number',
@@ -18,6 +19,7 @@ export const compliance = {
     no_default: 'No default for consent',
     granted_by_default: 'Consent granted by default',
     after_denial: 'Sent after consent was denied',
+    update_rate: 'Fewer visitors answer the banner',
   },
   own: (pattern: string) => `Own pattern ${pattern}`,
   fields: {
@@ -29,9 +31,9 @@ export const compliance = {
     $consent: 'the consent',
   },
   example: 'Masked example',
+  on: 'on',
   firstSeen: 'First seen',
   lastSeen: 'Last seen',
-  domains: 'Domains',
   actions: { watch: 'Watched', file: 'Filed as an issue', ignore: 'Ignored' },
   file: 'File an issue',
   ignore: 'Ignore',
@@ -42,7 +44,7 @@ export const compliance = {
   watched: 'The finding is watched again.',
   openIssue: 'Open the issue',
   note: 'Note',
-  action: 'Standing',
+  action: 'Decision',
   kind: 'Kind',
   vendor: 'Vendor',
   more: 'Show more',

@@ -6,7 +6,7 @@ export const deliveries = {
   channel: 'Channel',
   target: 'To',
   transition: 'What happened',
-  status: 'Standing',
+  status: 'Status',
   attempts: 'Attempts',
   answer: 'Answer',
   when: 'Made',

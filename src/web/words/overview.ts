@@ -26,6 +26,7 @@ export const overview = {
   since: 'Since',
   lastEvent: 'Last event',
   more: (count: number) => (count === 1 ? '1 more issue is open.' : `${count} more issues are open.`),
+  likelyCause: 'Likely cause:',
   openIssue: 'Open the issue',
   whatChanged: 'What changed',
   openDomain: 'Open the domain',

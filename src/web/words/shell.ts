@@ -36,6 +36,7 @@ export const shell = {
   signOut: 'Sign out',
   signedOut: 'Signed out.',
   live: 'Live',
+  lastEvent: 'Last event',
   notLive: 'Not live since',
   notLiveHelp: 'What you see may be old. Reconnecting.',
   dropped: (parts: string) => `The address had parts that are no filter here; they were left out: ${parts}`,

@@ -4,7 +4,7 @@ import { Link, useParams } from '@tanstack/react-router'
 import { listIssuesOptions } from '#client/@tanstack/react-query.gen'
 import type { Change } from '#client/types.gen'
 import { Ago, At } from '../../parts/ago.tsx'
-import { Data } from '../../parts/data.tsx'
+import { Data, Sentence } from '../../parts/data.tsx'
 import { formatNumber, formatPercent } from '../../parts/format.ts'
 import { NoSuch } from '../../parts/no-such.tsx'
 import { Pct } from '../../parts/numbers.tsx'
@@ -113,7 +113,7 @@ function IssuesOfThatTime({ change: { domainId, occurredAt } }: { change: Change
           <Group key={id} gap="sm" wrap="nowrap">
             <SeverityMark severity={severity} />
             <Anchor component={Link} to={`/issues/${id}`}>
-              <Data>{title}</Data>
+              <Sentence>{title}</Sentence>
             </Anchor>
           </Group>
         ))}

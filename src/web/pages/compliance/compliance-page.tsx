@@ -41,6 +41,9 @@ export function CompliancePage() {
   return (
     <>
       <PageHead title={words.shell.pages.compliance} />
+      <Text c="dimmed" mb="md">
+        {said.about}
+      </Text>
       <MayLine needs="member" what={said.what} />
       <Filters />
       <Stack gap="xl">

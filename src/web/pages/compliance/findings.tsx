@@ -1,18 +1,22 @@
 import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
-import type { InfiniteData } from '@tanstack/react-query'
+import { type InfiniteData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { listDomainsOptions } from '#client/@tanstack/react-query.gen'
 import { decideFinding } from '#client/sdk.gen'
 import type { ComplianceFinding, ComplianceFindingList } from '#client/types.gen'
 import { act } from '../../api/act.ts'
 import { useMay } from '../../api/who.ts'
 import { Ago } from '../../parts/ago.tsx'
-import { Code, Data } from '../../parts/data.tsx'
-import { formatNumber } from '../../parts/format.ts'
+import { Code, Data, Dot } from '../../parts/data.tsx'
+import { formatList, formatNumber } from '../../parts/format.ts'
 import { type AnyQuery, QueryState } from '../../parts/query-state.tsx'
 import type { Pages } from '../../parts/virtual-table.tsx'
 import { words } from '../../words.ts'
 import classes from './findings.module.css'
+
+/** The key of findings about consent. */
+const CONSENT = '$consent'
 
 type Action = ComplianceFinding['action']
 type Answer = InfiniteData<ComplianceFindingList>
@@ -61,25 +65,49 @@ function kindOf(kind: string): string {
 }
 
 function Where({ name }: { name: string }) {
-  const fields: Readonly<Record<string, string>> = words.compliance.fields
-  const field = fields[name]
-  return field === undefined ? <Code>{name}</Code> : field
+  const { fields, inKey }: { fields: Readonly<Record<string, string>>; inKey: string } = words.compliance
+  return (
+    <>
+      {inKey} {fields[name] ?? <Code>{name}</Code>}
+    </>
+  )
+}
+
+const Example = ({ masked }: { masked: string }) => (
+  <>
+    {words.compliance.example} <Code>{masked}</Code>
+  </>
+)
+
+function Domains({ ids }: { ids: readonly string[] }) {
+  const { data } = useQuery(listDomainsOptions({ query: { limit: 200 } }))
+  const names = (data?.domains ?? []).filter(({ id }) => ids.includes(id)).map(({ name }) => name)
+  if (names.length === 0) return null
+  return (
+    <>
+      {words.compliance.on} <Data>{formatList(names)}</Data>
+    </>
+  )
 }
 
 function Finding({ finding }: { finding: ComplianceFinding }) {
-  const { vendor, key, kind, count, example, firstSeenAt, lastSeenAt, action, note, issueId } = finding
+  const { vendor, key, kind, domainIds, count, example, firstSeenAt, lastSeenAt, action, note, issueId } = finding
   const may = useMay('member')
+  const ofConsent = key === CONSENT
   const said = words.compliance
   return (
     <Paper>
       <Group justify="space-between" align="flex-start" gap="md">
         <Stack gap={4} flex="1 1 320px" miw={0}>
           <Text fw={600} component="h3">
-            {kindOf(kind)} {said.inKey} <Where name={key} /> · <Data>{vendor}</Data> ·{' '}
-            {said.times(formatNumber(count, 0))}
+            {kindOf(kind)} {!ofConsent && <Where name={key} />}
+            <Dot />
+            <Data>{vendor}</Data>
+            <Dot />
+            {said.times(count, formatNumber(count, 0))} <Domains ids={domainIds} />
           </Text>
           <Text component="div" fz="sm">
-            {said.example} <Code>{example}</Code>
+            {ofConsent ? <Data>{example}</Data> : <Example masked={example} />}
           </Text>
           <Text component="div" fz="xs" c="dimmed">
             {said.firstSeen} <Ago at={firstSeenAt} /> · {said.lastSeen} <Ago at={lastSeenAt} /> · {said.actions[action]}
@@ -105,7 +133,8 @@ function Finding({ finding }: { finding: ComplianceFinding }) {
 
 function Acts({ finding }: { finding: ComplianceFinding }) {
   const said = words.compliance
-  const what = `${kindOf(finding.kind)} ${said.inKey} ${finding.key}, ${finding.vendor}`
+  const where = finding.key === CONSENT ? '' : ` ${said.inKey} ${finding.key}`
+  const what = `${kindOf(finding.kind)}${where}, ${finding.vendor}`
   const names = { file: said.file, ignore: said.ignore, watch: said.watch }
   return (['file', 'ignore', 'watch'] as const)
     .filter((action) => action !== finding.action && !(action === 'file' && finding.issueId))

@@ -2,7 +2,7 @@ import { Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { At } from '../../parts/ago.tsx'
 import { Card } from '../../parts/card.tsx'
-import { Data } from '../../parts/data.tsx'
+import { Data, Sentence } from '../../parts/data.tsx'
 import { words } from '../../words.ts'
 import classes from './inbox.module.css'
 
@@ -40,7 +40,7 @@ export function Inbox() {
           {data.map(({ id, at, via, title, text }) => (
             <details key={id}>
               <summary>
-                <At at={at} isQuiet /> <Data>{via}</Data> <Data>{title}</Data>
+                <At at={at} isQuiet /> <Data>{via}</Data> <Sentence>{title}</Sentence>
               </summary>
               {/* biome-ignore lint/a11y/noNoninteractiveTabindex: whoever scrolls with the keyboard needs the focus in the box */}
               <pre className={classes.text} tabIndex={0} translate="no">

@@ -1,6 +1,6 @@
 import type { Issue } from '#client/types.gen'
 import { Ago, At } from '../../parts/ago.tsx'
-import { Data } from '../../parts/data.tsx'
+import { Data, Sentence } from '../../parts/data.tsx'
 import { formatNumber } from '../../parts/format.ts'
 import { Money } from '../../parts/numbers.tsx'
 import { SeverityMark } from '../../parts/severity-mark.tsx'
@@ -36,7 +36,7 @@ export function issueColumns(): readonly Column<Issue>[] {
 const Title = ({ title }: { title: string }) => (
   // The direction is of the whole line, so that it is cut at the end of its text.
   <span className={classes.title} title={title} dir="auto" translate="no">
-    {title}
+    <Sentence>{title}</Sentence>
   </span>
 )
 

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import type { CauseList, Issue } from '#client/types.gen'
 import { Ago } from '../../parts/ago.tsx'
 import { Card } from '../../parts/card.tsx'
-import { Data } from '../../parts/data.tsx'
+import { Data, Sentence } from '../../parts/data.tsx'
 import { Money } from '../../parts/numbers.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { SeverityMark } from '../../parts/severity-mark.tsx'
@@ -52,7 +52,7 @@ function CauseGroup({ cause, issues }: GroupProps) {
         <Text fz="sm" fw={600} component="span">
           {words.overview.oneCause(cause.issueIds.length)}
         </Text>{' '}
-        <Data className={classes.under}>{cause.title}</Data>
+        <Sentence className={classes.under}>{cause.title}</Sentence>
       </div>
       <ul>
         {issues.map((issue) => (
@@ -72,7 +72,7 @@ function Row({ issue: { id, title, severity, alertType, hosts, impactValue, last
       <SeverityMark severity={severity} />
       <div>
         <Anchor component={Link} to={`/issues/${id}`} className={classes.title}>
-          <Data>{title}</Data>
+          <Sentence>{title}</Sentence>
         </Anchor>
         <div className={classes.under}>
           {host && (

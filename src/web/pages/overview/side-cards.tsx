@@ -12,7 +12,9 @@ import { STANDING } from '../changes/standing.ts'
 import classes from './overview.module.css'
 import { questions } from './questions.ts'
 
-const SCORES = ['availability', 'accuracy', 'compliance'] as const
+/** The scores, and the page that shows what each is made of. */
+const SCORES = { availability: '/signals', accuracy: '/issues', compliance: '/compliance' } as const
+const NAMES = Object.keys(SCORES) as (keyof typeof SCORES)[]
 
 /** Three numbers, each with the sentence that explains it. */
 export function ScoresCard({ project }: { project: string }) {
@@ -22,14 +24,16 @@ export function ScoresCard({ project }: { project: string }) {
       <QueryState query={query}>
         {(scores) => (
           <Stack gap="md">
-            {SCORES.map((name) => (
+            {NAMES.map((name) => (
               <Group key={name} gap="md" wrap="nowrap" align="flex-start">
                 <Text fz={20} fw={600} w={40} ta="end" component="div">
                   <Num value={Math.round(scores[name].score)} />
                 </Text>
                 <div>
-                  <Text fw={600}>{words.overview.score[name]}</Text>
-                  <Text fz="xs" c="dimmed">
+                  <Anchor component={Link} to={SCORES[name]} fw={600} c="inherit">
+                    {words.overview.score[name]}
+                  </Anchor>
+                  <Text fz="xs" c="dimmed" lineClamp={2} title={scores[name].detail}>
                     <Data>{scores[name].detail}</Data>
                   </Text>
                 </div>

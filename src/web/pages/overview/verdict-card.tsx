@@ -2,8 +2,9 @@ import { Button, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/cor
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import type { CauseList } from '#client/types.gen'
 import { Ago } from '../../parts/ago.tsx'
-import { Data } from '../../parts/data.tsx'
+import { Data, Sentence } from '../../parts/data.tsx'
 import { Refused } from '../../parts/query-state.tsx'
 import { SeverityMark } from '../../parts/severity-mark.tsx'
 import { useLive } from '../../shell/live-dot.tsx'
@@ -17,6 +18,7 @@ export function VerdictCard({ project }: { project: string }) {
   const issues = useQuery(questions.issues(project))
   const domains = useQuery(questions.domains(project))
   const signals = useQuery(questions.signals(project))
+  const causes = useQuery(questions.causes(project))
   const { pulse } = useLive()
   const failed = [issues, domains].find(({ data, error }) => data === undefined && error !== null)
   if (failed) return <Refused refusal={failed.error} retry={() => void failed.refetch()} isAsking={failed.isFetching} />
@@ -36,7 +38,11 @@ export function VerdictCard({ project }: { project: string }) {
     gapSince: pulse?.gapSince ?? null,
   })
   const badHosts = new Set(issues.data.issues.flatMap(({ hosts }) => hosts ?? []))
-  const { tone, headline, sentence, acts } = drawn(verdict, badHosts.size || 1, domains.data.domains.length)
+  const { tone, headline, sentence, acts } = drawn(verdict, {
+    badDomains: badHosts.size || 1,
+    domains: domains.data.domains.length,
+    causes: causes.data?.causes ?? [],
+  })
   return (
     <Paper component="section" aria-label={words.overview.verdict} className={classes.edge} data-tone={tone}>
       <Group justify="space-between" gap="md">
@@ -56,6 +62,13 @@ export function VerdictCard({ project }: { project: string }) {
   )
 }
 
+/** What a verdict is told with: of how many domains how many are bad, and what is thought to be behind the issues. */
+interface Around {
+  badDomains: number
+  domains: number
+  causes: CauseList['causes']
+}
+
 interface Drawn {
   tone: 'critical' | 'high' | 'low' | 'ok'
   headline: string
@@ -69,7 +82,7 @@ const changesLink = () => (
   </Button>
 )
 
-function drawn(verdict: Verdict, badDomains: number, domains: number): Drawn {
+function drawn(verdict: Verdict, { badDomains, domains, causes }: Around): Drawn {
   const said = words.overview
   switch (verdict.is) {
     case 'behind':
@@ -77,7 +90,7 @@ function drawn(verdict: Verdict, badDomains: number, domains: number): Drawn {
     case 'critical':
     case 'high':
     case 'small':
-      return ofIssue(verdict, badDomains, domains)
+      return ofIssue(verdict, { badDomains, domains, causes })
     case 'silent':
       return {
         tone: 'high',
@@ -124,20 +137,26 @@ const since = (at: number) => (
 
 type OfIssue = Extract<Verdict, { is: 'critical' | 'high' | 'small' }>
 
-function ofIssue(verdict: OfIssue, badDomains: number, domains: number): Drawn {
+function ofIssue(verdict: OfIssue, { badDomains, domains, causes }: Around): Drawn {
   const said = words.overview
   const { worst, problems } = verdict
   const more = verdict.is === 'small' ? 0 : verdict.more
+  const cause = causes.find(({ issueIds }) => issueIds.includes(worst.id))
   return {
     tone: verdict.is === 'small' ? 'low' : verdict.is,
     headline: verdict.is === 'small' ? said.small(problems) : said[verdict.is](problems, badDomains, domains),
     sentence: (
       <>
-        <SeverityMark severity={worst.severity} /> <Data>{worst.title}</Data>
+        <SeverityMark severity={worst.severity} /> <Sentence>{worst.title}</Sentence>
         <div>
           {since(worst.firstSeenAt)}
           {more > 0 && ` · ${said.more(more)}`}
         </div>
+        {cause && (
+          <div>
+            {said.likelyCause} <Sentence>{cause.title}</Sentence>
+          </div>
+        )}
       </>
     ),
     acts: (

@@ -2,7 +2,7 @@ import { Anchor, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { Change, Issue, WeeklyReport } from '#client/types.gen'
 import { At } from '../../parts/ago.tsx'
-import { Data } from '../../parts/data.tsx'
+import { Data, Sentence } from '../../parts/data.tsx'
 import { Money, Num } from '../../parts/numbers.tsx'
 import { SeverityMark } from '../../parts/severity-mark.tsx'
 import { SimpleTable } from '../../parts/simple-table.tsx'
@@ -22,7 +22,7 @@ export function WorstTable({ issues }: { issues: readonly Issue[] }) {
           head: said.issue,
           cell: ({ id, title }) => (
             <Anchor component={Link} to={`/issues/${id}`} c="inherit">
-              <Data>{title}</Data>
+              <Sentence>{title}</Sentence>
             </Anchor>
           ),
         },

@@ -5,7 +5,7 @@ import type { Signal } from '#client/types.gen'
 import { useMay } from '../../api/who.ts'
 import { Spark } from '../../charts/spark.tsx'
 import { Ago } from '../../parts/ago.tsx'
-import { Data } from '../../parts/data.tsx'
+import { Data, Sentence } from '../../parts/data.tsx'
 import { formatNumber } from '../../parts/format.ts'
 import { Help } from '../../parts/help.tsx'
 import { Num } from '../../parts/numbers.tsx'
@@ -103,7 +103,7 @@ function Name({ signal: { vendor, event, domain, explainedBy, issueId } }: { sig
         <Text fz="xs" c="dimmed" lineClamp={1} component="div" title={explainedBy.title}>
           {words.signals.explained}{' '}
           <Anchor component={Link} to={`/issues/${explainedBy.issueId}`} fz="xs">
-            <Data>{explainedBy.title}</Data>
+            <Sentence>{explainedBy.title}</Sentence>
           </Anchor>
         </Text>
       )}

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { listIssuesOptions } from '#client/@tanstack/react-query.gen'
 import { Ago } from '../../../parts/ago.tsx'
 import { Card } from '../../../parts/card.tsx'
-import { Data } from '../../../parts/data.tsx'
+import { Sentence } from '../../../parts/data.tsx'
 import { SeverityMark } from '../../../parts/severity-mark.tsx'
 import { words } from '../../../words.ts'
 
@@ -24,7 +24,7 @@ export function Recent({ alertId }: { alertId: string }) {
             <Group gap="sm" wrap="nowrap">
               <SeverityMark severity={severity} />
               <Anchor component={Link} to={`/issues/${id}`} fz="sm">
-                <Data>{title}</Data>
+                <Sentence>{title}</Sentence>
               </Anchor>
             </Group>
             <Ago at={lastSeenAt} isQuiet />

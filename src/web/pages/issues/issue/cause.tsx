@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core'
 import type { IssueEvidence } from '#client/types.gen'
-import { Data } from '../../../parts/data.tsx'
+import { Data, Sentence } from '../../../parts/data.tsx'
 import { formatDuration } from '../../../parts/format.ts'
 import { PathLink } from '../../../parts/path-link.tsx'
 import { words } from '../../../words.ts'
@@ -14,7 +14,7 @@ export function LikelyCause({ evidence }: { evidence: IssueEvidence }) {
       <Text>
         {words.issue.partOf}{' '}
         <PathLink path={`/issues/${explainedBy.issueId}`}>
-          <Data>{explainedBy.title}</Data>
+          <Sentence>{explainedBy.title}</Sentence>
         </PathLink>
       </Text>
     )
@@ -35,7 +35,7 @@ export function LikelyCause({ evidence }: { evidence: IssueEvidence }) {
   if (!cause || cause.kind === 'tag' || cause.title === issue.title) return null
   return (
     <Text>
-      {words.issue.likelyCause} {words.issue.causes[cause.kind]} <Data>{cause.title}</Data>
+      {words.issue.likelyCause} {words.issue.causes[cause.kind]} <Sentence>{cause.title}</Sentence>
     </Text>
   )
 }
