@@ -8,7 +8,7 @@ import { Follower } from '../signals/follower.ts'
 import type { Gap } from '../signals/gap.ts'
 import { WarehouseStand } from '../warehouse/warehouse.fixture.ts'
 import type { Alert, AlertInput } from './alert.ts'
-import { type AlertBacktest, backtest } from './backtest.ts'
+import { type AlertBacktest, backtest, backtestSeries } from './backtest.ts'
 import { type Finding, isNews, type Window } from './finding.ts'
 import { readAlertInput } from './input.ts'
 import { judgeOf } from './judge.fixture.ts'
@@ -323,6 +323,28 @@ describe('a backtest of anomalies', () => {
     expect(backtest(anomaly(view, { domainId: 'dom_gone' }), 7, now, parts, [2])).resolves.toMatchObject({
       alternatives: [{ sensitivity: 2, fired: 0 }],
     })
+  })
+
+  test('shows the rows that it judges, with a band as wide as its sensitivity; of several series none', async () => {
+    const { stand, parts } = await shop()
+    await using _stand = stand
+    const domainId = 'dom_1'
+    const bands = new Map<number, number>()
+    for (const sensitivity of [2, 8]) {
+      const points = (await backtestSeries(anomaly({ ...view, sensitivity }, { domainId }), 7, now, parts)) ?? []
+      expect(points.map(({ start }) => start)).toEqual(
+        Array.from({ length: 7 * 24 }, (_, hour) => now - 7 * DAY_MS + hour * HOUR_MS),
+      )
+      const dead = points.find(({ start }) => start === deadAt)
+      expect(dead?.observed).toBeLessThan(dead?.low ?? 0)
+      bands.set(sensitivity, (dead?.high ?? 0) - (dead?.low ?? 0))
+    }
+    expect(bands.get(8)).toBeGreaterThan(bands.get(2) ?? 0)
+    const short = anomaly(view, { domainId, period: '15m' })
+    const newest = (await backtestSeries(short, 30, now, parts)) ?? []
+    expect([newest.length, newest.at(-1)?.start]).toEqual([1000, now - 15 * MINUTE_MS])
+    expect(await backtestSeries(anomaly({ vendor: '*' }, { domainId }), 7, now, parts)).toBeNull()
+    expect(await backtestSeries(anomaly(view), 7, now, parts)).toBeNull()
   })
 
   test('fires inside the run windows only', async () => {

@@ -1,15 +1,19 @@
 import { DAY_MS, HOUR_MS, type Instant } from '../core/clock.ts'
 import { AppError } from '../core/error.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
+import { type Point, pointFields, shownPoint } from '../signals/point.ts'
 import type { Alert } from './alert.ts'
 import { type Finding, isNews, type Window } from './finding.ts'
 import { RawAlertInputSchema } from './input.ts'
-import { findInPast, type PastParts } from './past.ts'
+import { chartInPast, findInPast, type PastParts } from './past.ts'
 import { parsePeriod } from './period.ts'
 import { meetsRunWindow } from './run-window.ts'
 import { describeByType, kindsWith } from './types/describe.ts'
 import { alertTypeOf, alertTypes } from './types/index.ts'
 import { wholeWindows } from './window-index.ts'
+
+/** The most rows of a series: the newest. */
+const MAX_POINTS = 1000
 
 export const AlertBacktestInputSchema = Closed(
   {
@@ -24,6 +28,7 @@ export const AlertBacktestInputSchema = Closed(
         description: `Of ${kindsWith(({ series }) => series !== undefined)} only: others to be tried`,
       }),
     ),
+    series: Type.Optional(Type.Boolean({ default: false, description: 'With what was expected' })),
   },
   {
     $id: 'AlertBacktestInput',
@@ -58,6 +63,15 @@ export const AlertBacktestSchema = Closed(
           fired: Int({ description: 'How many times somebody would have been told' }),
         }),
         { description: 'For `sensitivities`, in their order' },
+      ),
+    ),
+    series: Type.Optional(
+      Nullable(
+        Type.Array(Closed(pointFields), {
+          maxItems: MAX_POINTS,
+          description:
+            'If asked for: the rows that it judges, oldest first; null unless it follows one count by its past',
+        }),
       ),
     ),
   },
@@ -115,6 +129,20 @@ export async function backtest(
       })),
     }),
   }
+}
+
+/**
+ * Returns the rows that the alert judged in the last `days` and the running one, each with its expectation: at most
+ * `MAX_POINTS`, the newest. Null for alerts that follow no series, or several.
+ */
+export async function backtestSeries(
+  alert: Alert,
+  days: number,
+  now: Instant,
+  parts: PastParts,
+): Promise<Point[] | null> {
+  const points = await chartInPast(alert, { from: now - days * DAY_MS, to: now }, parts)
+  return points?.slice(-MAX_POINTS).map(shownPoint) ?? null
 }
 
 type Bucket = AlertBacktest['buckets'][number]

@@ -6,7 +6,7 @@ import type { SignalSetting } from '../signals/signal.ts'
 import type { Db } from '../store/database.ts'
 import { type History, withSignal } from '../warehouse/warehouse.ts'
 import type { Alert } from './alert.ts'
-import { AlertBacktestInputSchema, AlertBacktestSchema, backtest } from './backtest.ts'
+import { AlertBacktestInputSchema, AlertBacktestSchema, backtest, backtestSeries } from './backtest.ts'
 import { RULE_BODY_BYTES, readAlertInput, within } from './input.ts'
 import type { GapsOf } from './lost-to-gaps.ts'
 import type { PastParts } from './past.ts'
@@ -67,8 +67,11 @@ export function pastRoutes(parts: PastRouteParts): Route[] {
       maxBodyBytes: RULE_BODY_BYTES,
       body: AlertBacktestInputSchema,
       answer: AlertBacktestSchema,
-      handle: ({ principal: { orgId }, body: { rule, days = 14, sensitivities }, signal }) =>
-        backtest(ruleOf(db, orgId, rule), days, clock.now(), pastOf(orgId, signal), sensitivities),
+      async handle({ principal: { orgId }, body: { rule, days = 14, sensitivities, series }, signal }) {
+        const [alert, now, past] = [ruleOf(db, orgId, rule), clock.now(), pastOf(orgId, signal)]
+        const judged = await backtest(alert, days, now, past, sensitivities)
+        return series ? { ...judged, series: await backtestSeries(alert, days, now, past) } : judged
+      },
     }),
   ]
 }

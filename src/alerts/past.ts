@@ -1,8 +1,11 @@
 import { readLabels } from '../conditions/label.ts'
 import type { Privacy } from '../conditions/privacy.ts'
+import type { Instant } from '../core/clock.ts'
 import { type MembersOf, noMembers } from '../labels/label.ts'
 import { Follower } from '../signals/follower.ts'
+import { EVERY } from '../signals/series.ts'
 import type { SignalSetting } from '../signals/signal.ts'
+import type { SeriesPoint } from '../signals/verdict-row.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import type { History } from '../warehouse/warehouse.ts'
 import { type Alert, domainsOf } from './alert.ts'
@@ -84,6 +87,23 @@ async function followInPast(
     ofWindows.map((ofWindow, index) => type.judge(alert, ofWindow, windows[index] ?? missing(), domains)),
   )
   return { findings, alternatives, method: 'rollup', coverage: null, exact: true }
+}
+
+/**
+ * Returns the rows of the one series that the alert follows, with their expectations, from when its domain was made. Null
+ * for alerts that follow none or several. Fails with `unavailable` when the warehouse does.
+ */
+export async function chartInPast(
+  alert: Alert,
+  range: { from: Instant; to: Instant },
+  { warehouse, domains, gapsOf = () => [], settingsOf = () => [] }: PastParts,
+): Promise<SeriesPoint[] | null> {
+  const [scope, ...others] = alertTypeOf(alert.alertType).series?.(alert, domains) ?? []
+  if (!scope || scope.vendor === EVERY || others.length > 0) return null
+  const { createdAt = range.from } = domains.find(({ id }) => id === scope.domainId) ?? {}
+  const follower = new Follower({ warehouse, gapsOf, settingsOf, memoryBytes: 0 })
+  const from = Math.min(range.to, Math.max(range.from, createdAt))
+  return (await follower.chart(scope, { from, to: range.to }, range.to)).points
 }
 
 async function measureInPast(

@@ -49,6 +49,7 @@ export const ConditionSchema = Closed(
       examples: ['ep.transaction_id', '*', '$event', '$$os'],
     }),
     op: OneOf(OPERATORS, {
+      title: 'Operator',
       description:
         'How the parameter is compared; capitals matter. `not_…` is the exact opposite of its twin, and holds where the parameter is missing. `length_…` counts characters; `gt` and `lt` compare numbers and never hold for what is none; `regex` and `custom_pii_regex` find a pattern (RE2) anywhere; `custom_pii_regex` also masks what it finds',
       examples: ['is_blank', 'not_equals'],
@@ -71,6 +72,7 @@ export const ConditionSchema = Closed(
   },
   {
     $id: 'Condition',
+    title: 'Condition',
     description: 'A question to one event. In `conditions` and `conditionGroups` it says what is wrong',
     examples: [
       { parameter: 'value', op: 'is_blank' },

@@ -1,55 +1,15 @@
 import type { Period } from '../alerts/period.ts'
-import type { Bounds } from '../alerts/types/evidence.ts'
 import { type EventScope, scopeTests } from '../alerts/types/scope.ts'
 import { DAY_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
-import { InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
-import type { SeriesPoint } from '../signals/verdict-row.ts'
 import { bucketOf } from '../warehouse/dialect.ts'
 import { type Binder, type Query, query, type Statement } from '../warehouse/query.ts'
 import { MINUTES_MS } from '../warehouse/relations.ts'
 import type { History } from '../warehouse/warehouse.ts'
 
-/** Fields of one bucket in every series. */
-export const pointFields = {
-  start: InstantSchema,
-  observed: Int({ description: 'Weighted count, rounded to whole events' }),
-  expected: Nullable(Type.Number({ description: 'Null where nothing in particular is expected, or not known yet' })),
-  low: Nullable(
-    Type.Number({
-      description:
-        'A threshold or change fires at this count and below; of an anomaly, counts from here to `high` are usual. ' +
-        'Null: there is no such limit, or it is not known yet',
-    }),
-  ),
-  high: Nullable(Type.Number({ description: 'A threshold or change fires at this count and above; else as `low`' })),
-  partial: Type.Boolean({ description: 'The bucket still runs, or something of it is missing because of us' }),
-}
-
 /** A bucket: `start <= receivedAt < end`. */
 export interface Stretch {
   start: Instant
   end: Instant
-}
-
-const PointObject = Type.Object(pointFields)
-export type Point = Static<typeof PointObject>
-
-/**
- * Returns the point rounded for display: whole events, and bounds to the hundredth, so that the same whole counts lie
- * between them.
- */
-export function shownPoint({ start, observed, partial, ...bounds }: SeriesPoint): Point {
-  return { start, observed: wholeEvents(observed), ...shownBounds(bounds), partial }
-}
-
-/** Rounds as `shownPoint` does. */
-export function shownBounds({ expected, low, high }: Bounds): Bounds {
-  const hundredths = (count: number | null, round: (count: number) => number) => count && round(count * 100) / 100
-  return {
-    expected: hundredths(expected, Math.round),
-    low: hundredths(low, Math.ceil),
-    high: hundredths(high, Math.floor),
-  }
 }
 
 /** How long counts are kept. */
@@ -125,6 +85,3 @@ function sumOf({ start, end }: Stretch, stepMs: number, sums: ReadonlyMap<Instan
   }
   return sum
 }
-
-/** Rounds as alerts do: the last digits of a sum depend on the order of addition. */
-export const wholeEvents = (weight: number) => Math.round(Number(weight.toFixed(6)))

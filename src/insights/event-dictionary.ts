@@ -1,7 +1,7 @@
 import { Closed, InstantSchema, Int, OneOf, type Static, Type } from '../core/schema.ts'
+import { wholeEvents } from '../signals/point.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import { type DomainsAsked, domainFields, domainsMeant, hoursField, lastHours, percentOf, textField } from './asked.ts'
-import { wholeEvents } from './count-series.ts'
 import { type Estimated, estimateDifferent } from './different-values.ts'
 import { type Caller, insight, type Sources } from './insight.ts'
 import { type Mask, maskFor } from './masked.ts'

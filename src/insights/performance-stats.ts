@@ -1,9 +1,9 @@
 import { DAY_MS } from '../core/clock.ts'
 import { FAILED_SQL } from '../core/event.ts'
 import { Closed, Int, Type } from '../core/schema.ts'
+import { wholeEvents } from '../signals/point.ts'
 import { type Query, query } from '../warehouse/query.ts'
 import { domainFields, domainsMeant, hoursField, lastHours, percentOf } from './asked.ts'
-import { wholeEvents } from './count-series.ts'
 import { insight } from './insight.ts'
 import { maskFor } from './masked.ts'
 

@@ -8,11 +8,11 @@ import { ExplanationSchema } from '../issues/explanation.ts'
 import type { IssueRecord } from '../issues/issue.ts'
 import { issuesOfAlert } from '../issues/store.ts'
 import type { KnownSignal } from '../signals/follower.ts'
+import { pointFields, shownBounds, shownPoint } from '../signals/point.ts'
 import { rowStart, type SeriesScope, SIGNAL_STEP_MS, tickBefore } from '../signals/series.ts'
 import { SIGNAL_MODES, SIGNAL_SENSITIVITY, type Signal } from '../signals/signal.ts'
 import type { Db } from '../store/database.ts'
 import { domainFields, domainsMeant } from './asked.ts'
-import { pointFields, shownBounds, shownPoint } from './count-series.ts'
 import { insight, type Sources } from './insight.ts'
 
 const SIGNAL_STATES = ['learning', 'normal', 'high', 'low', 'silent', 'off'] as const

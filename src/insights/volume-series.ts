@@ -4,10 +4,11 @@ import { changesWithin } from '../changes/store.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../core/clock.ts'
 import { Closed, InstantSchema, Int, Nullable, OneOf, type Static, Type } from '../core/schema.ts'
 import type { SeriesState } from '../detector/detector.ts'
+import { pointFields, shownPoint, wholeEvents } from '../signals/point.ts'
 import { SIGNAL_STEP_MS } from '../signals/series.ts'
 import type { SeriesChart } from '../signals/verdict-row.ts'
 import { domainFields, domainsMeant, domainsNamed, textField } from './asked.ts'
-import { countsIn, pointFields, type Stretch, shownPoint, sumsIn, wholeEvents } from './count-series.ts'
+import { countsIn, type Stretch, sumsIn } from './count-series.ts'
 import { insight, type Sources } from './insight.ts'
 
 const MAX_HOURS = 9600

@@ -8,18 +8,10 @@ import { Closed, InstantSchema, Int, Nullable, type Static, Type } from '../core
 import { type IssueRecord, IssueSchema } from '../issues/issue.ts'
 import { issueOf } from '../issues/store.ts'
 import { issuesIn } from '../issues/week.ts'
+import { type Point, pointFields, shownBounds, wholeEvents } from '../signals/point.ts'
 import type { SeriesPoint } from '../signals/verdict-row.ts'
 import { domainsMeant, domainsNamed } from './asked.ts'
-import {
-  COUNTS_KEPT_MS,
-  countsIn,
-  type Point,
-  pointFields,
-  type Stretch,
-  shownBounds,
-  sumsIn,
-  wholeEvents,
-} from './count-series.ts'
+import { COUNTS_KEPT_MS, countsIn, type Stretch, sumsIn } from './count-series.ts'
 import { insight, type Sources } from './insight.ts'
 import { healthIn, ScoresSchema, scoresOf } from './scores.ts'
 import { signalScope } from './series-scope.ts'

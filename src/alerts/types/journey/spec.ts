@@ -27,6 +27,7 @@ const AnchorSchema = Type.Union(
       path: Text(1, 500, { description: 'Path of the page, without host and query', examples: ['/checkout/thanks'] }),
       op: Type.Optional(
         OneOf(['equals', 'contains', 'starts_with'], {
+          title: 'Comparison',
           description: 'How the path is compared; `equals` when left out',
           examples: ['starts_with'],
         }),
@@ -39,6 +40,7 @@ const AnchorSchema = Type.Union(
     Closed({ kind: kindOf('event', 'The first event of this vendor and name'), vendor, event }),
   ],
   {
+    title: 'Begins at',
     description: 'Where the step begins. A session that never comes there is not judged by this step',
     examples: [{ kind: 'page', path: '/checkout/thanks' }],
   },
@@ -57,12 +59,14 @@ const ExpectSchema = Closed(
     event,
     ordered: Type.Optional(
       Type.Boolean({
+        title: 'In this order',
         description: 'True: it must come behind the expectations before it. Left out: anywhere behind the anchor',
         examples: [true],
       }),
     ),
     data: Type.Optional(
       Type.Array(ConditionSchema, {
+        title: 'Conditions',
         maxItems: 20,
         description:
           'How the event must be: all of these hold. Here, unlike in `conditions`, they say what is right; without `contains_phone`',
@@ -70,19 +74,25 @@ const ExpectSchema = Closed(
       }),
     ),
   },
-  { description: 'An event that must come', examples: [{ vendor: 'Meta Pixel', event: 'Purchase' }] },
+  {
+    title: 'Expected event',
+    description: 'An event that must come',
+    examples: [{ vendor: 'Meta Pixel', event: 'Purchase' }],
+  },
 )
 
 const StepSchema = Closed(
   {
     anchor: AnchorSchema,
     expect: Type.Array(ExpectSchema, {
+      title: 'Expected events',
       maxItems: 20,
       description: 'What must come behind the anchor in the same session; each of them',
       examples: [[{ vendor: 'Meta Pixel', event: 'Purchase' }]],
     }),
   },
   {
+    title: 'Step',
     description: 'A step of the journey',
     examples: [{ anchor: { kind: 'page', path: '/thanks' }, expect: [{ vendor: 'Meta Pixel', event: 'Purchase' }] }],
   },
@@ -100,12 +110,15 @@ const SteppedSchema = Closed({
 
 /** Without a version: a session that shows the last step must have shown all others, in order. */
 const LegacySchema = Closed({
-  steps: Type.Array(Closed({ vendor, event }, { description: 'An event', examples: [{ event: 'add_to_cart' }] }), {
-    minItems: 1,
-    maxItems: 10,
-    description: 'The form without a version: a session that shows the last one must have shown all others before',
-    examples: [[{ event: 'add_to_cart' }, { event: 'purchase' }]],
-  }),
+  steps: Type.Array(
+    Closed({ vendor, event }, { title: 'Step', description: 'An event', examples: [{ event: 'add_to_cart' }] }),
+    {
+      minItems: 1,
+      maxItems: 10,
+      description: 'The form without a version: a session that shows the last one must have shown all others before',
+      examples: [[{ event: 'add_to_cart' }, { event: 'purchase' }]],
+    },
+  ),
 })
 
 export const JourneySpecSchema = Type.Union([SteppedSchema, LegacySchema], {

@@ -24,10 +24,15 @@ import { volumeWords, windowUnit } from './words.ts'
 
 export const PercentageChangeSchema = Closed(
   {
-    direction: OneOf(['increase', 'decrease'], { description: 'Which way is wrong', examples: ['decrease'] }),
+    direction: OneOf(['increase', 'decrease'], {
+      title: 'Fires for',
+      description: 'Which way is wrong',
+      examples: ['decrease'],
+    }),
     percent: Type.Number({
       exclusiveMinimum: 0,
       maximum: 10_000,
+      title: 'By at least',
       'x-unit': '%',
       description: 'By how many per cent of the window before, at least',
       examples: [50],

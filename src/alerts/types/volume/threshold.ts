@@ -21,6 +21,7 @@ import { volumeWords, windowUnit } from './words.ts'
 export const CountThresholdSchema = Closed(
   {
     op: OneOf(['lte', 'gte'], {
+      title: 'Fires at',
       description: 'Fires when the count is this much or less (`lte`), or this much or more (`gte`)',
       examples: ['lte'],
     }),

@@ -1,0 +1,45 @@
+import { InstantSchema, Int, Nullable, type Static, Type } from '../core/schema.ts'
+import type { RowNumbers, SeriesPoint } from './verdict-row.ts'
+
+/** Fields of one bucket in every series. */
+export const pointFields = {
+  start: InstantSchema,
+  observed: Int({ description: 'Weighted count, rounded to whole events' }),
+  expected: Nullable(Type.Number({ description: 'Null where nothing in particular is expected, or not known yet' })),
+  low: Nullable(
+    Type.Number({
+      description:
+        'A threshold or change fires at this count and below; of an anomaly, counts from here to `high` are usual. ' +
+        'Null: there is no such limit, or it is not known yet',
+    }),
+  ),
+  high: Nullable(Type.Number({ description: 'A threshold or change fires at this count and above; else as `low`' })),
+  partial: Type.Boolean({ description: 'The bucket still runs, or something of it is missing because of us' }),
+}
+
+/** What a count is held against. */
+type Expectation = Omit<RowNumbers, 'observed'>
+
+const PointObject = Type.Object(pointFields)
+export type Point = Static<typeof PointObject>
+
+/**
+ * Returns the point rounded for display: whole events, and bounds to the hundredth, so that the same whole counts lie
+ * between them.
+ */
+export function shownPoint({ start, observed, partial, ...bounds }: SeriesPoint): Point {
+  return { start, observed: wholeEvents(observed), ...shownBounds(bounds), partial }
+}
+
+/** Rounds as `shownPoint` does. */
+export function shownBounds({ expected, low, high }: Expectation): Expectation {
+  const hundredths = (count: number | null, round: (count: number) => number) => count && round(count * 100) / 100
+  return {
+    expected: hundredths(expected, Math.round),
+    low: hundredths(low, Math.ceil),
+    high: hundredths(high, Math.floor),
+  }
+}
+
+/** Rounds as alerts do: the last digits of a sum depend on the order of addition. */
+export const wholeEvents = (weight: number) => Math.round(Number(weight.toFixed(6)))
