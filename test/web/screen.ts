@@ -12,6 +12,8 @@ export interface Screen extends AsyncDisposable {
   open(path: string): Promise<void>
   /** Types into the field of this name, in the place of what was there. */
   type(name: string, text: string): Promise<void>
+  /** The role of the field of this name: of a text, a choice, a number. */
+  roleOfField(name: string): Promise<string>
   /** Presses the button, or the thing of another role, of this name. */
   press(name: string, role?: string): Promise<void>
   /** Waits until something of this role and name is there. */
@@ -22,16 +24,18 @@ export interface Screen extends AsyncDisposable {
   has(role: string, name: string): Promise<boolean>
 }
 
-const named = (role: string, name: string) => `aria/[name=${JSON.stringify(name)}][role=${JSON.stringify(role)}]`
+/** Puppeteer's selector of what has this role and name. */
+export const named = (role: string, name: string) => `aria/[name=${JSON.stringify(name)}][role=${JSON.stringify(role)}]`
 
 const FIELD_ROLES = ['textbox', 'searchbox', 'combobox', 'spinbutton']
 
-/** The field of this name, as soon as it is there. */
+/** The field of this name, as soon as it is there, and which of the roles it has. */
 async function fieldOf(page: Page, name: string) {
   const found = new AbortController()
+  const { signal } = found
+  const find = async (role: string) => ({ role, field: await page.waitForSelector(named(role, name), { signal }) })
   try {
-    const { signal } = found
-    return await Promise.any(FIELD_ROLES.map((role) => page.waitForSelector(named(role, name), { signal })))
+    return await Promise.any(FIELD_ROLES.map(find))
   } finally {
     found.abort()
   }
@@ -59,10 +63,11 @@ export async function openScreen(url: string, shared: Browser | null = null): Pr
       await page.goto(url + path)
     },
     async type(name, text) {
-      const field = await fieldOf(page, name)
+      const { field } = await fieldOf(page, name)
       await field?.click({ count: 3 })
       await page.keyboard.type(text)
     },
+    roleOfField: async (name) => (await fieldOf(page, name)).role,
     async press(name, role = 'button') {
       await (await page.waitForSelector(named(role, name)))?.click()
     },

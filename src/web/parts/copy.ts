@@ -1,6 +1,12 @@
-/** Puts a text into the clipboard. Pages of plain http have no clipboard API: there a hidden field is copied. */
+/** Puts a text into the clipboard. */
 export async function copy(text: string): Promise<void> {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text)
+  // Pages of plain http have no clipboard API, and a browser may refuse it: a right of its own.
+  if (navigator.clipboard) await navigator.clipboard.writeText(text).catch(() => copyField(text))
+  else copyField(text)
+}
+
+/** Copies a hidden field. */
+function copyField(text: string): void {
   const opener = document.activeElement
   const field = document.createElement('textarea')
   field.value = text

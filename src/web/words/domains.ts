@@ -51,7 +51,7 @@ export const domains = {
     noToken: 'The code has the property token, which viewers do not see. A member can copy it.',
     open: 'Then open your site in this browser:',
     waiting: 'Waiting for the first event',
-    first: (event: string, host: string) => `First event: ${event} from ${host}`,
+    first: (event: string, host: string | null) => `First event: ${event}${host === null ? '' : ` from ${host}`}`,
     watch: 'Watch live',
     firstAlert: 'Make your first alert',
     seen: 'What can be seen from here',

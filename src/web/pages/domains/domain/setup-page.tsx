@@ -92,6 +92,7 @@ function CodeField({ label, hint, button, text }: CodeFieldProps) {
 
 /** Waits for the first event, and turns to it by itself. */
 function FirstEvent({ domain }: { domain: Domain }) {
+  const may = useMay('member')
   const said = words.domains.setup
   const { data } = useQuery({
     ...watchDomainOptions({ path: { id: domain.id }, query: { limit: 5 } }),
@@ -104,7 +105,7 @@ function FirstEvent({ domain }: { domain: Domain }) {
       <div role="status" aria-live="polite">
         {first ? (
           <Title order={2}>
-            <Data>{said.first(String(first.event), String(first.host))}</Data>
+            <Data>{said.first(String(first.event), first.host as string | null)}</Data>
           </Title>
         ) : (
           <Title order={2}>{said.waiting}</Title>
@@ -112,7 +113,12 @@ function FirstEvent({ domain }: { domain: Domain }) {
       </div>
       {first ? (
         <Group gap="sm">
-          <Button component={Link} to={`/domains/${domain.id}/live`}>
+          {may && (
+            <Button component={Link} to="/alerts/new" search={{ domainId: domain.id } as never}>
+              {said.firstAlert}
+            </Button>
+          )}
+          <Button variant="default" component={Link} to={`/domains/${domain.id}/live`}>
             {said.watch}
           </Button>
         </Group>
