@@ -39,6 +39,8 @@ export const OneOf = <const T extends readonly string[]>(
 /** What the API documentation shows of a schema; with `$id`, the schema is a named component there. */
 export interface SchemaNotes {
   $id?: string
+  /** What people call it; only forms show it. */
+  title?: string
   description?: string
   /** The first is shown. */
   examples?: readonly object[]
