@@ -85,7 +85,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   const known = total ?? (pages?.hasNextPage ? null : rows.length)
   const linkOf = props.linkOf ?? null
   return (
-    <>
+    <div className={classes.frame}>
       <table
         className={classes.table}
         style={{ '--row-height': `${height}px` } as CSSProperties}
@@ -115,7 +115,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
       {pages?.isFetchNextPageError && (
         <Refused refusal={pages.error} retry={() => void pages.fetchNextPage()} isAsking={pages.isFetchingNextPage} />
       )}
-    </>
+    </div>
   )
 }
 

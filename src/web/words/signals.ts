@@ -22,6 +22,6 @@ export const signals = {
   spark: (vendor: string, event: string, state: string) => `${vendor} ${event} in the last 7 days: ${state}`,
   until: 'until',
   since: 'since',
-  explained: 'Explained by',
+  explained: 'Part of a wider issue',
   range: (low: string, high: string) => `${low} to ${high}`,
 }

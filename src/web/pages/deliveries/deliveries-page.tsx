@@ -1,6 +1,7 @@
 import { Anchor, Button, Stack, Text } from '@mantine/core'
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { listAlertsOptions } from '#client/@tanstack/react-query.gen'
 import { replayDelivery } from '#client/sdk.gen'
 import type { Delivery } from '#client/types.gen'
 import { SHARED } from '../../address/search.ts'
@@ -8,7 +9,7 @@ import { useValues } from '../../address/use-search.ts'
 import { act } from '../../api/act.ts'
 import { useMay } from '../../api/who.ts'
 import { Ago } from '../../parts/ago.tsx'
-import { Data } from '../../parts/data.tsx'
+import { Data, Dot } from '../../parts/data.tsx'
 import { FilterBar } from '../../parts/filter-bar.tsx'
 import { MayLine } from '../../parts/may.tsx'
 import { Num } from '../../parts/numbers.tsx'
@@ -20,6 +21,9 @@ import { words } from '../../words.ts'
 import { DELIVERIES } from './address.ts'
 import { Inbox } from './inbox.tsx'
 import { deliveriesAskedFor } from './question.ts'
+
+/** Names of more alerts are not asked for. */
+const MOST_ALERTS = 200
 
 /** How a standing is marked. */
 const STANDING: Record<Delivery['status'], Standing> = {
@@ -113,7 +117,9 @@ function useColumns(): Column<Delivery>[] {
   ]
 }
 
-function What({ delivery: { transition, issueId, lastError, dueAt, status } }: { delivery: Delivery }) {
+function What({ delivery: { transition, issueId, alertId, lastError, dueAt, status } }: { delivery: Delivery }) {
+  const { data } = useQuery(listAlertsOptions({ query: { limit: MOST_ALERTS } }))
+  const alertName = data?.alerts.find(({ id }) => id === alertId)?.name
   const said = words.deliveries
   return (
     <div>
@@ -123,6 +129,12 @@ function What({ delivery: { transition, issueId, lastError, dueAt, status } }: {
         <Anchor component={Link} to={`/issues/${issueId}`} c="inherit">
           {said.transitions[transition]}
         </Anchor>
+      )}
+      {alertName && (
+        <>
+          <Dot />
+          <Data>{alertName}</Data>
+        </>
       )}
       {lastError !== null && status !== 'delivered' && (
         <div className="under">

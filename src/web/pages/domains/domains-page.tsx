@@ -1,4 +1,4 @@
-import { Button, Stack, Text } from '@mantine/core'
+import { Anchor, Button, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { listDomainsInfiniteOptions } from '#client/@tanstack/react-query.gen'
@@ -13,6 +13,7 @@ import { MayLine } from '../../parts/may.tsx'
 import { Num } from '../../parts/numbers.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
+import { type Standing, StatusMark } from '../../parts/status-mark.tsx'
 import { VirtualTable } from '../../parts/virtual-table.tsx'
 import { words } from '../../words.ts'
 import { DOMAINS } from './address.ts'
@@ -70,14 +71,24 @@ export function DomainsPage() {
   )
 }
 
+const STANDING: Record<Domain['status'], Standing> = { waiting: 'learning', active: 'resolved', silent: 'failed' }
+const State = ({ status }: Domain) => <StatusMark status={STANDING[status]} word={words.domains.statuses[status]} />
+
 function columnsWith(openIssues: Readonly<Record<string, number>>) {
   const said = words.domains
   return [
     { id: 'name', head: said.name, isLink: true, cell: ({ name }: Domain) => <Data>{name}</Data> },
-    { id: 'state', head: said.health, width: '120px', cell: ({ status }: Domain) => said.statuses[status] },
+    { id: 'state', head: said.health, width: '120px', cell: State },
     {
       ...{ id: 'issues', head: said.openIssues, width: '110px', isFigure: true },
-      cell: ({ id }: Domain) => <Num value={openIssues[id] ?? 0} />,
+      cell: ({ id }: Domain) =>
+        openIssues[id] ? (
+          <Anchor component={Link} to="/issues" search={{ domainId: id } as never} fz="sm">
+            <Num value={openIssues[id]} />
+          </Anchor>
+        ) : (
+          <Num value={0} />
+        ),
     },
     {
       ...{ id: 'events', head: said.events24h, width: '140px', isFigure: true, hideBelow: 768 as const },

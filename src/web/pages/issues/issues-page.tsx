@@ -1,4 +1,4 @@
-import { Button, Paper, Stack, Text } from '@mantine/core'
+import { Button, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import type { Issue } from '#client/types.gen'
@@ -102,7 +102,7 @@ function IssueTable({ latest, question, pages }: IssueTableProps) {
           </Button>
         )}
       </div>
-      <Paper p={0} className={classes.list} ref={list}>
+      <div ref={list}>
         <VirtualTable
           name={words.issues.table}
           {...{ columns, idOf, nameOf, linkOf, pages }}
@@ -111,7 +111,7 @@ function IssueTable({ latest, question, pages }: IssueTableProps) {
           acts={mayChange ? acts : {}}
           narrowRowHeight={88}
         />
-      </Paper>
+      </div>
       {mayChange && chosen.length > 0 && <SelectedIssues issues={chosen} selection={selection} />}
       {muting && (
         <MuteMenu issue={muting.issue} isOpen open={(isOpen) => isOpen || mute(null)}>

@@ -141,7 +141,8 @@ function ofIssue(verdict: OfIssue, { badDomains, domains, causes }: Around): Dra
   const said = words.overview
   const { worst, problems } = verdict
   const more = verdict.is === 'small' ? 0 : verdict.more
-  const cause = causes.find(({ issueIds }) => issueIds.includes(worst.id))
+  // That a tag is the cause of what it sends is no news.
+  const cause = causes.find(({ kind, issueIds }) => kind !== 'tag' && issueIds.includes(worst.id))
   return {
     tone: verdict.is === 'small' ? 'low' : verdict.is,
     headline: verdict.is === 'small' ? said.small(problems) : said[verdict.is](problems, badDomains, domains),

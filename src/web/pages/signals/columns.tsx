@@ -1,11 +1,11 @@
-import { Anchor, NativeSelect, NumberInput, Text } from '@mantine/core'
+import { Anchor, NativeSelect, NumberInput } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import type { Signal } from '#client/types.gen'
 import { useMay } from '../../api/who.ts'
 import { Spark } from '../../charts/spark.tsx'
 import { Ago } from '../../parts/ago.tsx'
-import { Data, Sentence } from '../../parts/data.tsx'
+import { Data, Dot } from '../../parts/data.tsx'
 import { formatNumber } from '../../parts/format.ts'
 import { Help } from '../../parts/help.tsx'
 import { Num } from '../../parts/numbers.tsx'
@@ -40,7 +40,7 @@ export function useColumns(): Column<Signal>[] {
         ...{ id: 'expected', head: said.expected, width: '120px', isFigure: true, hideBelow: 768 },
         cell: ({ low, high, expected }) =>
           low === null || high === null ? (
-            <Num value={expected} />
+            <Num value={expected} digits={expected !== null && expected < 10 ? 1 : 0} />
           ) : (
             <Data>{said.range(formatNumber(low, 0), formatNumber(high, 0))}</Data>
           ),
@@ -98,15 +98,15 @@ function Name({ signal: { vendor, event, domain, explainedBy, issueId } }: { sig
       )}
       <div className="under">
         <Data>{domain}</Data>
+        {explainedBy && (
+          <>
+            <Dot />
+            <Anchor component={Link} to={`/issues/${explainedBy.issueId}`} fz="xs" title={explainedBy.title}>
+              {words.signals.explained}
+            </Anchor>
+          </>
+        )}
       </div>
-      {explainedBy && (
-        <Text fz="xs" c="dimmed" lineClamp={1} component="div" title={explainedBy.title}>
-          {words.signals.explained}{' '}
-          <Anchor component={Link} to={`/issues/${explainedBy.issueId}`} fz="xs">
-            <Sentence>{explainedBy.title}</Sentence>
-          </Anchor>
-        </Text>
-      )}
     </div>
   )
 }
