@@ -7,6 +7,12 @@ describe('parameters side by side', () => {
   test.each<[string, Record<string, string>, Record<string, string> | null, string[]]>([
     ['nothing', {}, {}, []],
     ['equal ones last', { a: '1', b: '2' }, { a: '1', b: '3' }, ['b:2|3!', 'a:1|1']],
+    [
+      'one that is missing before others that differ',
+      { a: '1', b: '2' },
+      { a: '2', c: '3' },
+      ['b:2|null!', 'c:null|3!', 'a:1|2!'],
+    ],
     ['one that is missing differs from a blank one', { a: '' }, {}, ['a:|null!']],
     ['one that only the other has', {}, { b: '2' }, ['b:null|2!']],
     ['nothing to compare with', { b: '2', a: '1' }, null, ['a:1|null!', 'b:2|null!']],

@@ -8,7 +8,10 @@ export interface DiffRow {
   differs: boolean
 }
 
-/** All parameters of both, those that differ first, each group in the order of their names. */
+/** What is missing on one side says most; without another side everything does. */
+const rankOf = ({ left, right, differs }: DiffRow) => (!differs ? 2 : left === null || right === null ? 0 : 1)
+
+/** All parameters of both: those that only one has, then those that differ, then the equal ones, each group in the order of their names. */
 export function diffOf(left: Parameters, right: Parameters | null): DiffRow[] {
   const keys = new Set([...Object.keys(left), ...Object.keys(right ?? {})])
   const valueIn = (of: Parameters | null, key: string) => (of && Object.hasOwn(of, key) ? (of[key] ?? null) : null)
@@ -16,5 +19,5 @@ export function diffOf(left: Parameters, right: Parameters | null): DiffRow[] {
     const values = { left: valueIn(left, key), right: valueIn(right, key) }
     return { key, ...values, differs: values.left !== values.right }
   })
-  return [...rows.filter(({ differs }) => differs), ...rows.filter(({ differs }) => !differs)]
+  return [0, 1, 2].flatMap((rank) => rows.filter((row) => rankOf(row) === rank))
 }

@@ -51,9 +51,10 @@ export const domains = {
     noToken: 'The code has the property token, which viewers do not see. A member can copy it.',
     open: 'Then open your site in this browser:',
     waiting: 'Waiting for the first event',
+    arriving: 'Events arrive',
     first: (event: string, host: string | null) => `First event: ${event}${host === null ? '' : ` from ${host}`}`,
     watch: 'Watch live',
-    firstAlert: 'Make your first alert',
+    firstAlert: 'Make an alert',
     seen: 'What can be seen from here',
     nothing:
       'Nothing reached this server for this domain. A blocker, the content security policy or a cached page can stop the script.',
@@ -62,6 +63,7 @@ export const domains = {
   },
   live: {
     none: 'No event in the last minute. Open your site in another tab, it appears here within a second.',
+    stored: 'Show stored events',
     table: 'Events',
     pause: 'Pause',
     goOn: 'Go on',

@@ -1,5 +1,6 @@
 import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { listRejectionsOptions, watchDomainOptions } from '#client/@tanstack/react-query.gen'
 import type { LiveEvents } from '#client/types.gen'
@@ -49,7 +50,7 @@ function Tail() {
         </Button>
         {isPaused && <Text c="dimmed">{said.paused}</Text>}
       </Group>
-      <QueryState query={query} isEmpty={() => events.length === 0} empty={<Text>{said.none}</Text>}>
+      <QueryState query={query} isEmpty={() => events.length === 0} empty={<NothingNow id={id} />}>
         {() => (
           <SimpleTable
             name={said.table}
@@ -68,6 +69,15 @@ function Tail() {
     </Stack>
   )
 }
+
+const NothingNow = ({ id }: { id: string }) => (
+  <Stack gap="sm" align="flex-start">
+    <Text>{words.domains.live.none}</Text>
+    <Button component={Link} to="/explore/events" search={{ domainId: id } as never} variant="default">
+      {words.domains.live.stored}
+    </Button>
+  </Stack>
+)
 
 /** What came while the page was open, the latest first. */
 function useKept(latest: LiveEvents | undefined): readonly LiveEvent[] {

@@ -5,6 +5,7 @@ import { useEffect, useState } from 'react'
 import { getSnippetOptions, listRejectionsOptions, watchDomainOptions } from '#client/@tanstack/react-query.gen'
 import type { Domain } from '#client/types.gen'
 import { useMay } from '../../../api/who.ts'
+import { Ago } from '../../../parts/ago.tsx'
 import { copy } from '../../../parts/copy.ts'
 import { Code, Data } from '../../../parts/data.tsx'
 import { QueryState } from '../../../parts/query-state.tsx'
@@ -51,7 +52,7 @@ function SetUp({ domain }: { domain: Domain }) {
         )}
       </Paper>
       <Paper>
-        <FirstEvent domain={domain} />
+        <Arrival domain={domain} />
       </Paper>
     </Stack>
   )
@@ -90,9 +91,41 @@ function CodeField({ label, hint, button, text }: CodeFieldProps) {
   )
 }
 
+/** Whether events come: those of a domain that had some when the page was opened, or the first one as it comes. */
+function Arrival({ domain }: { domain: Domain }) {
+  const [hadEvents] = useState(Boolean(domain.lastEventAt))
+  const said = words.domains.setup
+  if (!hadEvents) return <FirstEvent domain={domain} />
+  return (
+    <Stack gap="md">
+      <Title order={2}>{said.arriving}</Title>
+      <Text component="div">
+        {words.domains.lastEvent} <Ago at={domain.lastEventAt} />
+      </Text>
+      <NextSteps domain={domain} />
+    </Stack>
+  )
+}
+
+function NextSteps({ domain }: { domain: Domain }) {
+  const may = useMay('member')
+  const said = words.domains.setup
+  return (
+    <Group gap="sm">
+      {may && (
+        <Button component={Link} to="/alerts/new" search={{ domainId: domain.id } as never}>
+          {said.firstAlert}
+        </Button>
+      )}
+      <Button variant="default" component={Link} to={`/domains/${domain.id}/live`}>
+        {said.watch}
+      </Button>
+    </Group>
+  )
+}
+
 /** Waits for the first event, and turns to it by itself. */
 function FirstEvent({ domain }: { domain: Domain }) {
-  const may = useMay('member')
   const said = words.domains.setup
   const { data } = useQuery({
     ...watchDomainOptions({ path: { id: domain.id }, query: { limit: 5 } }),
@@ -112,16 +145,7 @@ function FirstEvent({ domain }: { domain: Domain }) {
         )}
       </div>
       {first ? (
-        <Group gap="sm">
-          {may && (
-            <Button component={Link} to="/alerts/new" search={{ domainId: domain.id } as never}>
-              {said.firstAlert}
-            </Button>
-          )}
-          <Button variant="default" component={Link} to={`/domains/${domain.id}/live`}>
-            {said.watch}
-          </Button>
-        </Group>
+        <NextSteps domain={domain} />
       ) : (
         <>
           {url && (

@@ -4,7 +4,7 @@ import { listMembersOptions } from '#client/@tanstack/react-query.gen'
 import type { Delivery } from '#client/types.gen'
 import { FRESH } from '../../../api/queries.ts'
 import { Ago, At } from '../../../parts/ago.tsx'
-import { Data } from '../../../parts/data.tsx'
+import { Data, Sentence } from '../../../parts/data.tsx'
 import { words } from '../../../words.ts'
 import { channelOf, type Entry, type Line, linesOf, textOf } from './history.ts'
 
@@ -70,7 +70,7 @@ function Head({ line: { entry, fired } }: { line: Line }) {
 function Message({ type, how, target }: { type: string; how: string; target: string }) {
   const channel = words.issue.channels[type as keyof typeof words.issue.channels] ?? <Data>{type}</Data>
   return (
-    <span style={{ overflowWrap: 'anywhere' }}>
+    <span style={{ overflowWrap: 'anywhere', lineHeight: 1.4 }}>
       {channel} {how} <Data>{target}</Data>
     </span>
   )
@@ -91,7 +91,7 @@ function Detail({
     <>
       {said && (
         <Text fz="sm" style={{ overflowWrap: 'anywhere' }}>
-          <Data>{said}</Data>
+          <Sentence>{said}</Sentence>
         </Text>
       )}
       <Small>
