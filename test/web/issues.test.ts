@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { Page } from 'puppeteer-core'
+import { newId } from '../../src/core/id.ts'
 import { findingOf } from '../../src/issues/issue.fixture.ts'
 import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
 import { aRun, storeRun } from '../shared-run.ts'
@@ -69,7 +70,8 @@ describe('the list of issues', () => {
         await page.keyboard.press('j')
         await page.keyboard.up('Shift')
         await screen.reads('3 selected')
-        await page.keyboard.press('a')
+        await screen.press('Search')
+        await screen.press('Acknowledge: 3 selected', 'option')
         await screen.reads('3 issues acknowledged.')
         expect(await statuses('iss_0', 'iss_1', 'iss_2', 'iss_3')).toBe('acknowledged acknowledged acknowledged open')
         await page.keyboard.press('z')
@@ -186,10 +188,12 @@ describe('the list of issues', () => {
       await onPage('/issues', async (screen, page) => {
         await screen.reads('Nothing is wrong that Tagwarden knows of.')
         await page.waitForFunction(() => document.querySelector('[data-live]'))
-        world.open([{ title: 'Brand new' }])
+        world.open([{ id: newId('iss', Date.now()), title: 'Brand new', severity: 'critical' }])
         await screen.reads('Brand new')
+        await screen.reads('1 new issue, 1 critical')
         await page.waitForFunction(() => document.title === 'Issues (1) · Tagwarden')
-        await world.app.call('PATCH', '/v1/issues/iss_0', { body: { status: 'acknowledged' } })
+        const [{ id }] = (await world.app.call('GET', '/v1/issues')).body.issues
+        await world.app.call('PATCH', `/v1/issues/${id}`, { body: { status: 'acknowledged' } })
         await page.waitForFunction(() => document.querySelector('tbody tr[data-id]')?.textContent?.includes('Acknowl'))
       })
     },
@@ -293,6 +297,15 @@ test(
       await page.keyboard.type('close')
       await page.keyboard.press('Enter')
       await untilStatus('resolved', 'iss_0')
+      // What was open lately is offered before anything is typed, except what is open now.
+      await openPalette()
+      expect(await screen.has('option', 'Checkout has no basket Issues')).toBe(false)
+      await page.keyboard.type('compl')
+      await page.keyboard.press('Enter')
+      await screen.sees('heading', 'Compliance')
+      await openPalette()
+      await screen.press('Checkout has no basket Issues', 'option')
+      await screen.sees('heading', 'Checkout has no basket')
       expect(screen.trouble).toEqual([])
     })
   },

@@ -45,9 +45,8 @@ export const session = {
 
   /** Keeps the session for all tabs, an API key for this one. */
   open(opened: Session): void {
-    const store = opened.credential.startsWith('st_') ? localStorage : sessionStorage
     sessionStorage.removeItem(KEY)
-    store.setItem(KEY, JSON.stringify(opened))
+    storeOf(opened).setItem(KEY, JSON.stringify(opened))
     change({ is: 'open', session: opened })
   },
 
@@ -55,6 +54,19 @@ export const session = {
   close(): void {
     forget()
     change(NONE)
+  },
+
+  /** Keeps a text as long as the session is open, where it is kept itself; for another organization it is not there. */
+  keep(name: string, text: string): void {
+    if (state.is === 'open') storeOf(state.session).setItem(`${KEY}-${name}`, `${state.session.orgId} ${text}`)
+  },
+
+  /** The text that was kept; null for none. */
+  kept(name: string): string | null {
+    if (state.is !== 'open') return null
+    const { orgId } = state.session
+    const text = storeOf(state.session).getItem(`${KEY}-${name}`)
+    return text?.startsWith(`${orgId} `) ? text.slice(`${orgId} `.length) : null
   },
 
   /** The server no longer knows this credential: asks to sign in again over the open page. */
@@ -71,7 +83,11 @@ export const session = {
 }
 
 function forget(): void {
-  for (const store of [sessionStorage, localStorage]) store.removeItem(KEY)
+  for (const store of [sessionStorage, localStorage]) {
+    for (const key of Object.keys(store)) if (key === KEY || key.startsWith(`${KEY}-`)) store.removeItem(key)
+  }
 }
+
+const storeOf = ({ credential }: Session): Storage => (credential.startsWith('st_') ? localStorage : sessionStorage)
 
 export const useSessionState = (): SessionState => useSyncExternalStore(session.subscribe, session.state)

@@ -2,6 +2,7 @@ import type { StreamEvent } from '#client/core/serverSentEvents.gen'
 import { streamChanges } from '#client/sdk.gen'
 import type { StreamPulse } from '#client/types.gen'
 import { Freshness } from './freshness.ts'
+import { NewIssues, type News } from './news.ts'
 import { queries } from './queries.ts'
 
 /** Whether changes come in as they happen. */
@@ -12,6 +13,8 @@ export interface LiveState {
   heardAt: number | null
   /** How the server's own intake stood then. */
   pulse: StreamPulse | null
+  /** What was told last of issues that opened, and when; null before the first. */
+  news: (News & { at: number }) | null
 }
 
 /** What tabs of a browser tell each other: an event of the stream, or that the stream is lost. */
@@ -23,7 +26,7 @@ const SILENCE_MS = 25_000
 const PATIENCE_MS = 10_000
 const RETRY_MS = { first: 500, most: 15_000 }
 
-let state: LiveState = { isLive: true, heardAt: null, pulse: null }
+let state: LiveState = { isLive: true, heardAt: null, pulse: null, news: null }
 const listeners = new Set<() => void>()
 
 function change(part: Partial<LiveState>): void {
@@ -57,6 +60,8 @@ const isSeen = () => document.visibilityState === 'visible'
 class Follower {
   private readonly channel: BroadcastChannel
   private readonly freshness = new Freshness(queries, isSeen)
+  private readonly newIssues = new NewIssues()
+  private telling: ReturnType<typeof setTimeout> | null = null
   private lastId: string | null = null
   private lost: ReturnType<typeof setTimeout> | null = null
 
@@ -72,6 +77,8 @@ class Follower {
       this.channel.close()
       this.freshness.stop()
       if (this.lost) clearTimeout(this.lost)
+      if (this.telling) clearTimeout(this.telling)
+      change({ news: null })
     })
     // A tab that joins others hears nothing before the next pulse.
     this.waitForMore(SILENCE_MS)
@@ -153,6 +160,16 @@ class Follower {
     const pulse = told.name === 'pulse' ? { pulse: told.data as StreamPulse } : {}
     change({ isLive: true, heardAt: Date.now(), ...pulse })
     this.freshness.hear(told.name, told.data)
+    if (this.newIssues.hear(told.name, told.data)) {
+      this.telling ??= setTimeout(() => this.tellNews(), this.newIssues.wait(Date.now()))
+    }
+  }
+
+  private tellNews(): void {
+    this.telling = null
+    const at = Date.now()
+    const news = this.newIssues.take(at)
+    if (news) change({ news: { ...news, at } })
   }
 
   private waitForMore(ms = PATIENCE_MS): void {

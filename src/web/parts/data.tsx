@@ -38,6 +38,9 @@ export function Sentence({ children, className }: { children: string; className?
 const CODE = /`([^`]+)`/
 const TICK = <span className={classes.tick}>{'`'}</span>
 
+/** A choice of a native field whose words come from the data. */
+export const dataOption = (value: string, label: string) => ({ value, label, translate: 'no' as const })
+
 /** For the `renderOption` of a field whose choices come from the data. */
 export const asData = ({ option: { value } }: { option: { value: string } }) => <Data>{value}</Data>
 

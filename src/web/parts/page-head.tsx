@@ -1,5 +1,6 @@
 import { Group, Title } from '@mantine/core'
 import { type ReactNode, useEffect, useRef } from 'react'
+import { recent } from '../api/recent.ts'
 import { words } from '../words.ts'
 import { Sentence } from './data.tsx'
 import classes from './page-head.module.css'
@@ -30,6 +31,9 @@ export function PageHead({ title, isData = false, count = null, above, children 
   useEffect(() => {
     document.title = words.shell.documentTitle(title, count)
   }, [title, count])
+  useEffect(() => {
+    if (isData) recent.visit(location.pathname, title)
+  }, [isData, title])
   useEffect(() => {
     if (!isFocusDue) return
     isFocusDue = false

@@ -8,6 +8,7 @@ import { RANGES, type Range } from '../address/search.ts'
 import { useShared } from '../address/use-search.ts'
 import { session, useSessionState } from '../api/session.ts'
 import { useWho } from '../api/who.ts'
+import { dataOption } from '../parts/data.tsx'
 import { words } from '../words.ts'
 import classes from './header.module.css'
 import { LiveDot } from './live-dot.tsx'
@@ -47,7 +48,7 @@ export function Header({ openMenu, showShortcuts, showPalette }: HeaderProps) {
 function ProjectField() {
   const [{ project }, setShared] = useShared()
   const { data } = useQuery(listProjectsOptions({ query: { limit: 200 } }))
-  const options = (data?.projects ?? []).map(({ id, name }) => ({ value: id, label: name }))
+  const options = (data?.projects ?? []).map(({ id, name }) => dataOption(id, name))
   return (
     <NativeSelect
       className={classes.project}

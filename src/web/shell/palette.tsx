@@ -4,6 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { searchNamesOptions } from '#client/@tanstack/react-query.gen'
+import { recent } from '../api/recent.ts'
 import { useMay } from '../api/who.ts'
 import { Data } from '../parts/data.tsx'
 import { Refused } from '../parts/query-state.tsx'
@@ -19,11 +20,11 @@ const MOST = 20
 
 interface Item extends PaletteAct {
   key: string
-  group: 'acts' | 'pages' | 'things'
+  group: 'acts' | 'recent' | 'pages' | 'things'
   /** True when the name is of somebody's thing, and no word of ours. */
   isData?: boolean
   /** What kind of thing it is, and what tells it from others. */
-  detail?: { kind: string; text: string }
+  detail?: { kind: string; text?: string }
 }
 
 interface PaletteProps {
@@ -144,7 +145,7 @@ function Row({ item: { name, isData, letter, detail }, id, isActive, place, take
       <span className={classes.name}>{isData ? <Data>{name}</Data> : name}</span>
       {detail && (
         <span className={classes.detail}>
-          {detail.kind} <Data>{detail.text}</Data>
+          {detail.kind} {detail.text && <Data>{detail.text}</Data>}
         </span>
       )}
       {letter && (
@@ -184,7 +185,17 @@ function useOffers(typed: string): Item[] {
   const acts = [...paletteActs(), ...(mayEdit ? making : []), ...(typed.trim() === '' ? [] : themes)]
   const asItems = (group: Item['group'], offers: readonly PaletteAct[]): Item[] =>
     matching(offers, typed).map((offer) => ({ ...offer, group, key: `${group}${offer.name}` }))
-  return [...asItems('acts', acts), ...asItems('pages', pages)]
+  const latest = typed.trim() === '' ? recentItems(go) : []
+  return [...asItems('acts', acts), ...latest, ...asItems('pages', pages)]
+}
+
+/** Things whose pages were open lately. */
+function recentItems(go: (path: string) => () => void): Item[] {
+  const places: Readonly<Record<string, string>> = { ...words.shell.pages, audits: words.tests.audits }
+  return recent.before(location.pathname).map(({ path, name }) => ({
+    ...{ key: `recent${path}`, group: 'recent', name, isData: true, run: go(path) },
+    detail: { kind: places[path.split('/')[1] ?? ''] ?? '' },
+  }))
 }
 
 /** Things whose names have what was typed, as the server finds them. */

@@ -8,6 +8,7 @@ import { words } from '../words.ts'
 import { Header } from './header.tsx'
 import { type Bindings, useKeys } from './keys.ts'
 import { NAVIGATION, Navigation } from './navigation.tsx'
+import { NewIssues } from './new-issues.tsx'
 import { notices } from './notices.ts'
 import classes from './shell.module.css'
 import { Shortcuts } from './shortcuts.tsx'
@@ -56,6 +57,7 @@ export function Shell() {
           <Palette isOpen={isPaletteOpen} close={palette.close} />
         </Suspense>
       )}
+      <NewIssues />
       <Shortcuts isOpen={areKeysShown} close={keys.close} />
     </>
   )

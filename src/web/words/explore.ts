@@ -19,8 +19,18 @@ export const explore = {
   nothingFound: (q: string) => `No vendor, event, key or value has “${q}” in it.`,
   untilNow: 'These answers reach until now, whatever the end of the time range is.',
   dictionary: {
-    about: (events: string, time: string, sampled: string | null) =>
-      `What arrived in the last ${time}: ${events} events${sampled === null ? '' : `, judged by ${sampled} of them`}.`,
+    about: {
+      all: (events: string, time: string, sampled: string | null) =>
+        `What arrived in the last ${time}: ${events} events${sampled === null ? '' : `, judged by ${sampled} of them`}.`,
+      new: (time: string, longer: string) =>
+        `Keys that arrived in the last ${time} and not before, as far as the last ${longer} tell.`,
+      gone: (time: string, longer: string) =>
+        `Keys that arrived within the last ${longer}, and not once in the last ${time}.`,
+    },
+    changed: 'New and gone',
+    seen: { new: 'New', gone: 'Gone' },
+    none: { new: 'No key is new.', gone: 'No key is gone.' },
+    alertWhenBlank: (key: string) => `Alert when ${key} is blank`,
     name: 'Vendor, event, key',
     eventsUnit: 'events',
     keysUnit: 'keys',

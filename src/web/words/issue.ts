@@ -43,6 +43,12 @@ export const issue = {
   latest: 'Latest events that broke the rule',
   events: { time: 'Time', event: 'Event', host: 'Host', path: 'Path' },
   allInExplore: 'All in Explore',
+  days: {
+    title: 'Occurrences by day',
+    unit: 'occurrences per day',
+    summary: (days: number, most: string, count: string) =>
+      `Seen on ${days === 1 ? '1 day' : `${days} days`}, most on ${most}: ${count}.`,
+  },
   facts: 'Facts',
   fact: {
     alert: 'Alert',

@@ -35,6 +35,8 @@ export const shell = {
   shortcuts: 'Keyboard shortcuts',
   signOut: 'Sign out',
   signedOut: 'Signed out.',
+  newIssues: (count: number, worst: number, severity: string) =>
+    `${count === 1 ? '1 new issue' : `${count} new issues`}, ${worst} ${severity}`,
   live: 'Live',
   lastEvent: 'Last event',
   notLive: 'Not live since',

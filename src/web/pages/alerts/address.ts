@@ -8,5 +8,5 @@ export const ALERTS = {
   domainId: names,
 }
 
-/** What the address of a new alert may say: where one stood, and what to begin with. */
-export const NEW_ALERT = { domainId: text, vendor: text, event: text, template: text }
+/** What the address of a new alert may say: where one stood, the parameter that must not be blank, and what to begin with. */
+export const NEW_ALERT = { domainId: text, vendor: text, event: text, parameter: text, template: text }

@@ -4,6 +4,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { listDomainsOptions } from '#client/@tanstack/react-query.gen'
 import { postChange } from '#client/sdk.gen'
+import { dataOption } from '../../parts/data.tsx'
 import { Form, useSending } from '../../parts/form.tsx'
 import { notices } from '../../shell/notices.ts'
 import { words } from '../../words.ts'
@@ -35,7 +36,7 @@ export function RecordForm({ close }: { close(): void }) {
           label={said.domain}
           value={domainId}
           onChange={({ currentTarget }) => change({ ...given, domainId: currentTarget.value })}
-          data={domains.map(({ id, name }) => ({ value: id, label: name }))}
+          data={domains.map(({ id, name }) => dataOption(id, name))}
           error={sending.errorOf('domainId')}
         />
         <TextInput

@@ -1,11 +1,11 @@
-import { moment, text } from '../../address/fields.ts'
+import { moment, optional, text } from '../../address/fields.ts'
 import { SHOW } from '../../charts/address.ts'
 
 /** What the address of every page of Explore may say. */
 export const EXPLORE = { domainId: text }
 
-/** What the address of the dictionary may say. */
-export const DICTIONARY = { ...EXPLORE, q: text, vendor: text, event: text }
+/** What the address of the dictionary may say: also whether only what is new, or gone, is shown. */
+export const DICTIONARY = { ...EXPLORE, q: text, vendor: text, event: text, seen: optional(['new', 'gone']) }
 
 /** What the address of the journeys may say: also the page that is looked at closer, by its step from 0 and its path. */
 export const JOURNEYS = { ...EXPLORE, ...SHOW, step: moment, path: text }

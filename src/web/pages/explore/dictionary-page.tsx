@@ -1,33 +1,24 @@
-import { Paper, Skeleton, Table, Text } from '@mantine/core'
-import { IconChevronRight } from '@tabler/icons-react'
+import { Button, Paper, Skeleton, Table, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
 import type { EventDictionary } from '#client/types.gen'
 import { useValues } from '../../address/use-search.ts'
-import { Ago } from '../../parts/ago.tsx'
-import { Code, Data } from '../../parts/data.tsx'
 import { FilterBar } from '../../parts/filter-bar.tsx'
 import { formatHours, formatNumber } from '../../parts/format.ts'
 import { Num } from '../../parts/numbers.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
 import { words } from '../../words.ts'
 import { DICTIONARY } from './address.ts'
-import { type DictionaryEvent, eventsByVendor, type FlatRow, findKeys, type Key, SHOWN_AT_MOST } from './dictionary.ts'
-import classes from './explore.module.css'
+import { type DictionaryEvent, eventsByVendor, type FlatRow, findKeys } from './dictionary.ts'
+import { COLUMNS, DictionaryTable, Fold, Found, KeyRow } from './dictionary-rows.tsx'
 import { ExploreHead, NothingArrived, useAsked } from './explore-head.tsx'
-import { Meter } from './meter.tsx'
-import { type Asked, questions } from './questions.ts'
-
-const COLUMNS = 6
-/** So many values of a key are shown. */
-const EXAMPLES = 3
+import { type Asked, DICTIONARY_HOURS, dictionaryHours, questions } from './questions.ts'
 
 /** `/explore/dictionary`: every vendor, event and key that arrived, and in how many events a key is present. */
 export function DictionaryPage() {
-  const [{ q, vendor, event }] = useValues(DICTIONARY)
+  const [{ q, vendor, event, seen }] = useValues(DICTIONARY)
   const asked = { ...useAsked(), vendor, event }
-  const query = useQuery({ ...questions.dictionary(asked), placeholderData: keepPreviousData })
-  const flat = useQuery({ ...questions.flatDictionary(asked), placeholderData: keepPreviousData })
+  // There is nothing before the longest time to compare with.
+  const change = dictionaryHours(asked) < DICTIONARY_HOURS ? seen : null
   const said = words.explore
   return (
     <>
@@ -40,31 +31,82 @@ export function DictionaryPage() {
             { is: 'chip', name: 'event', label: said.event, options: [] },
           ]}
         />
+        {dictionaryHours(asked) < DICTIONARY_HOURS && <SeenChips />}
       </ExploreHead>
-      <Paper>
-        <QueryState query={query} isEmpty={({ vendors }) => vendors.length === 0} empty={<NothingArrived />}>
-          {(dictionary) => (
-            <QueryState query={flat}>
-              {({ rows, truncated }) => (
-                <>
-                  <About dictionary={dictionary} />
-                  {truncated && (
-                    <Text c="dimmed" fz="sm" mb="md">
-                      {said.dictionary.more(formatNumber(rows.length))}
-                    </Text>
-                  )}
-                  {q === '' ? (
-                    <Tree dictionary={dictionary} rows={rows} asked={asked} />
-                  ) : (
-                    <Found rows={findKeys(rows, q)} q={q} />
-                  )}
-                </>
-              )}
-            </QueryState>
-          )}
-        </QueryState>
-      </Paper>
+      {change ? <Changed change={change} asked={asked} q={q} /> : <Whole asked={asked} q={q} />}
     </>
+  )
+}
+
+/** Only keys that are new, or gone, or all. */
+function SeenChips() {
+  const [{ seen }, set] = useValues(DICTIONARY)
+  const said = words.explore.dictionary
+  return (
+    <Button.Group aria-label={said.changed}>
+      {(['new', 'gone'] as const).map((one) => (
+        <Button
+          key={one}
+          variant={seen === one ? 'light' : 'default'}
+          aria-pressed={seen === one}
+          onClick={() => set({ seen: seen === one ? null : one })}
+        >
+          {said.seen[one]}
+        </Button>
+      ))}
+    </Button.Group>
+  )
+}
+
+interface PartProps {
+  asked: Asked
+  q: string
+}
+
+/** What came, or went, in this time. */
+function Changed({ change, asked, q }: PartProps & { change: 'new' | 'gone' }) {
+  const query = useQuery(questions.changedKeys(asked))
+  const said = words.explore.dictionary
+  return (
+    <Paper>
+      <Text mb="md" maw="72ch">
+        {said.about[change](formatHours(dictionaryHours(asked)), formatHours(DICTIONARY_HOURS))}
+      </Text>
+      <QueryState query={query} isEmpty={(keys) => keys[change].length === 0} empty={<Text>{said.none[change]}</Text>}>
+        {(keys) => <Found rows={findKeys(keys[change], q)} q={q} domainId={asked.domainId} />}
+      </QueryState>
+    </Paper>
+  )
+}
+
+function Whole({ asked, q }: PartProps) {
+  const query = useQuery({ ...questions.dictionary(asked), placeholderData: keepPreviousData })
+  const flat = useQuery({ ...questions.flatDictionary(asked), placeholderData: keepPreviousData })
+  const said = words.explore
+  return (
+    <Paper>
+      <QueryState query={query} isEmpty={({ vendors }) => vendors.length === 0} empty={<NothingArrived />}>
+        {(dictionary) => (
+          <QueryState query={flat}>
+            {({ rows, truncated }) => (
+              <>
+                <About dictionary={dictionary} />
+                {truncated && (
+                  <Text c="dimmed" fz="sm" mb="md">
+                    {said.dictionary.more(formatNumber(rows.length))}
+                  </Text>
+                )}
+                {q === '' ? (
+                  <Tree dictionary={dictionary} rows={rows} asked={asked} />
+                ) : (
+                  <Found rows={findKeys(rows, q)} q={q} domainId={asked.domainId} />
+                )}
+              </>
+            )}
+          </QueryState>
+        )}
+      </QueryState>
+    </Paper>
   )
 }
 
@@ -72,72 +114,12 @@ function About({ dictionary: { vendors, sampledEvents, windowHours } }: { dictio
   const all = vendors.reduce((sum, { events }) => sum + events, 0)
   return (
     <Text mb="md" maw="72ch">
-      {words.explore.dictionary.about(
+      {words.explore.dictionary.about.all(
         formatNumber(all, 0),
         formatHours(windowHours),
         sampledEvents < all ? formatNumber(sampledEvents) : null,
       )}
     </Text>
-  )
-}
-
-function DictionaryTable({ children }: { children: ReactNode }) {
-  const said = words.explore.dictionary
-  const heads = [
-    { head: said.name },
-    { head: said.presence, isNumber: true },
-    { head: said.type },
-    { head: said.values, isNumber: true },
-    { head: said.examples },
-    { head: said.lastSeen },
-  ]
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: whoever scrolls with the keyboard needs the focus in the box
-    <section aria-label={words.explore.pages.dictionary} tabIndex={0} className="scroll">
-      <Table aria-label={words.explore.pages.dictionary} horizontalSpacing="md">
-        <Table.Thead>
-          <Table.Tr>
-            {heads.map(({ head, isNumber }) => (
-              <Table.Th key={head} scope="col" ta={isNumber ? 'end' : undefined}>
-                {head}
-              </Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>{children}</Table.Tbody>
-      </Table>
-    </section>
-  )
-}
-
-interface FoldProps {
-  level: 0 | 1
-  name: string
-  /** How much is in it. */
-  about: ReactNode
-  lastSeen?: number | null
-  isOpenAtFirst?: boolean
-  children: ReactNode
-}
-
-/** A row that shows what is in it, or hides it. */
-function Fold({ level, name, about, lastSeen, isOpenAtFirst = false, children }: FoldProps) {
-  const [isOpen, open] = useState(isOpenAtFirst)
-  return (
-    <>
-      <Table.Tr className={classes.row} data-level={level}>
-        <Table.Th scope="row" pl={8 + level * 24}>
-          <button type="button" className={classes.fold} aria-expanded={isOpen} onClick={() => open(!isOpen)}>
-            <IconChevronRight size={16} aria-hidden />
-            <Data>{name}</Data>
-          </button>
-          <span className={classes.about}>{about}</span>
-        </Table.Th>
-        <Table.Td colSpan={COLUMNS - 2} />
-        <Table.Td>{lastSeen !== undefined && <Ago at={lastSeen} />}</Table.Td>
-      </Table.Tr>
-      {isOpen && children}
-    </>
   )
 }
 
@@ -189,7 +171,7 @@ function EventFold({ vendor, event, asked }: { vendor: string; event: Dictionary
 function Keys({ asked }: { asked: Asked }) {
   const query = useQuery(questions.dictionary(asked))
   const keys = query.data?.vendors[0]?.keys
-  if (keys !== undefined && keys.length > 0) return keys.map((key) => <KeyRow key={key.key} of={key} />)
+  if (keys !== undefined && keys.length > 0) return keys.map((key) => <KeyRow key={key.key} of={key} asked={asked} />)
   return (
     <Table.Tr>
       <Table.Td colSpan={COLUMNS} pl={56}>
@@ -198,68 +180,5 @@ function Keys({ asked }: { asked: Asked }) {
         </QueryState>
       </Table.Td>
     </Table.Tr>
-  )
-}
-
-function KeyRow({ of: { key, presencePct, type, cardinality, examples, lastSeen } }: { of: Key }) {
-  return (
-    <Table.Tr className={classes.row}>
-      <Table.Th scope="row" pl={56}>
-        <Code>{key}</Code>
-      </Table.Th>
-      <Table.Td ta="end">
-        <Meter share={presencePct / 100} />
-      </Table.Td>
-      <Table.Td>{words.explore.dictionary.types[type]}</Table.Td>
-      <Table.Td ta="end">
-        <Num value={cardinality} digits={0} />
-      </Table.Td>
-      <Table.Td className={classes.examples}>
-        <Data>{examples.slice(0, EXAMPLES).join(' · ')}</Data>
-      </Table.Td>
-      <Table.Td>
-        <Ago at={lastSeen} />
-      </Table.Td>
-    </Table.Tr>
-  )
-}
-
-/** What a search found, each key with where it is. */
-function Found({ rows, q }: { rows: readonly FlatRow[]; q: string }) {
-  const said = words.explore.dictionary
-  if (rows.length === 0) return <Text>{words.explore.nothingFound(q)}</Text>
-  return (
-    <>
-      {rows.length > SHOWN_AT_MOST && (
-        <Text mb="md">{said.found(formatNumber(rows.length), formatNumber(SHOWN_AT_MOST))}</Text>
-      )}
-      <DictionaryTable>
-        {rows.slice(0, SHOWN_AT_MOST).map(({ domain, vendor, event, key, count, values, lastSeen }) => (
-          <Table.Tr key={JSON.stringify([domain, vendor, event, key])} className={classes.row}>
-            <Table.Th scope="row">
-              <Code>{key}</Code>
-              <div className={classes.hosts}>
-                <Data>{[vendor, event, domain].join(' · ')}</Data>
-              </div>
-            </Table.Th>
-            <Table.Td ta="end">
-              <Num value={count} digits={0} /> {said.eventsUnit}
-            </Table.Td>
-            <Table.Td colSpan={2} />
-            <Table.Td className={classes.examples}>
-              <Data>
-                {values
-                  .slice(0, EXAMPLES)
-                  .map(({ value }) => value)
-                  .join(' · ')}
-              </Data>
-            </Table.Td>
-            <Table.Td>
-              <Ago at={lastSeen} />
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </DictionaryTable>
-    </>
   )
 }

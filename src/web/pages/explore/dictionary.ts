@@ -32,6 +32,30 @@ export function eventsByVendor(rows: readonly FlatRow[]): Map<string, Dictionary
   )
 }
 
+/** Keys of the time asked for that were not there before it, and keys that were and are there no more. */
+export interface ChangedKeys {
+  new: FlatRow[]
+  gone: FlatRow[]
+}
+
+/**
+ * Compares a dictionary with that of a longer time, which ends at the same moment and was asked for just before. Of what either
+ * leaves out because there is too much, only what is certain counts.
+ */
+export function changedKeys(longer: FlatDictionary, recent: FlatDictionary): ChangedKeys {
+  const placeOf = ({ domain, vendor, event, key }: FlatRow) => JSON.stringify([domain, vendor, event, key])
+  const counts = new Map(longer.rows.map((row) => [placeOf(row), row.count]))
+  const there = new Set(recent.rows.map(placeOf))
+  const unknown = longer.truncated ? Number.POSITIVE_INFINITY : 0
+  return {
+    new: recent.rows.filter((row) => (counts.get(placeOf(row)) ?? unknown) <= row.count),
+    gone: recent.truncated ? [] : longer.rows.filter((row) => !there.has(placeOf(row))),
+  }
+}
+
+/** How a condition spells a key: a `$` at its beginning would mean a field of the event. */
+export const parameterOf = (key: string): string => (key.startsWith('$') ? `$${key}` : key)
+
 /** As many rows as a search shows. */
 export const SHOWN_AT_MOST = 200
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { eventsByVendor, type FlatRow, findKeys } from './dictionary.ts'
+import { changedKeys, eventsByVendor, type FlatRow, findKeys, parameterOf } from './dictionary.ts'
 import { ways } from './ways.ts'
 
 const row = (vendor: string, event: string, key: string, more: Partial<FlatRow> = {}): FlatRow => ({
@@ -36,6 +36,33 @@ describe('the dictionary', () => {
     ['pixel', ['dl']],
     ['nothing', []],
   ])('finds %p', (text, keys) => expect(findKeys(rows, text).map(({ key }) => key)).toEqual(keys))
+})
+
+describe('what changed', () => {
+  const counted = (counts: Record<string, number>, truncated = false) => ({
+    ...{ sampledEvents: 9, windowHours: 24, truncated },
+    rows: Object.entries(counts).map(([key, count]) => row('GA', 'purchase', key, { count })),
+  })
+  test.each([
+    ['is in both times', { a: 5 }, { a: 3 }, '', ''],
+    ['is only in the later', { a: 3 }, { a: 3 }, 'a', ''],
+    ['arrived while it was asked', { a: 3 }, { a: 4 }, 'a', ''],
+    ['was not there at all just before', {}, { a: 1 }, 'a', ''],
+    ['is only in the earlier', { a: 3, b: 2 }, { b: 1 }, '', 'a'],
+  ])('a key that %s', (_name, longer, recent, came, gone) => {
+    const found = changedKeys(counted(longer), counted(recent))
+    const keys = (rows: FlatRow[]) => rows.map(({ key }) => key).join()
+    expect([keys(found.new), keys(found.gone)]).toEqual([came, gone])
+  })
+
+  test('of what was left out nothing is said', () => {
+    expect(changedKeys(counted({}, true), counted({ a: 1 })).new).toEqual([])
+    expect(changedKeys(counted({ a: 1 }), counted({}, true)).gone).toEqual([])
+  })
+
+  test('a key that begins with a dollar is no field of the event', () => {
+    expect([parameterOf('$os'), parameterOf('value')]).toEqual(['$$os', 'value'])
+  })
 })
 
 test('ways are the links with those who left, the most taken first', () => {

@@ -8,7 +8,7 @@ import type { NewIntegration } from '#client/types.gen'
 import { useValues } from '../../address/use-search.ts'
 import { FRESH, queries } from '../../api/queries.ts'
 import { useMay } from '../../api/who.ts'
-import { Data } from '../../parts/data.tsx'
+import { Data, dataOption } from '../../parts/data.tsx'
 import { MayLine } from '../../parts/may.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { QueryState } from '../../parts/query-state.tsx'
@@ -40,7 +40,7 @@ export function ConnectPage() {
                     label={said.provider}
                     value={form?.kind}
                     onChange={({ currentTarget }) => set({ provider: currentTarget.value })}
-                    data={integrations.map(({ kind, title }) => ({ value: kind, label: title }))}
+                    data={integrations.map(({ kind, title }) => dataOption(kind, title))}
                   />
                   {form && (
                     <>

@@ -6,6 +6,7 @@ import type { Domain, VolumeSeries } from '#client/types.gen'
 import { useMoments } from '../../address/use-search.ts'
 import { FRESH } from '../../api/queries.ts'
 import { Card } from '../../parts/card.tsx'
+import { dataOption } from '../../parts/data.tsx'
 import { formatNumber } from '../../parts/format.ts'
 import { QueryState } from '../../parts/query-state.tsx'
 import { words } from '../../words.ts'
@@ -30,7 +31,7 @@ export function VolumeCard({ project }: { project: string }) {
       aria-label={words.overview.domain}
       value={domain?.id}
       onChange={({ currentTarget }) => choose(currentTarget.value)}
-      data={domains.map(({ id, name }) => ({ value: id, label: name }))}
+      data={domains.map(({ id, name }) => dataOption(id, name))}
     />
   )
   return (

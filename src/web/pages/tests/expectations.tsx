@@ -1,6 +1,6 @@
 import { Button, CloseButton, Group, NativeSelect, NumberInput, Stack, Text, TextInput, Title } from '@mantine/core'
 import type { FlowTestInput } from '#client/types.gen'
-import { Data } from '../../parts/data.tsx'
+import { Data, dataOption } from '../../parts/data.tsx'
 import { words } from '../../words.ts'
 import classes from './expectations.module.css'
 
@@ -79,7 +79,7 @@ function Row({ number, expectation, steps, set, remove }: RowProps) {
           onChange={({ currentTarget }) =>
             set({ step: currentTarget.value === '' ? undefined : Number(currentTarget.value) })
           }
-          data={[whole, ...steps.map((label, index) => ({ value: String(index), label }))]}
+          data={[whole, ...steps.map((label, index) => dataOption(String(index), label))]}
         />
       )}
       <NumberInput

@@ -16,6 +16,7 @@ import { listDomainsOptions } from '#client/@tanstack/react-query.gen'
 import { createFlowTest, replaceFlowTest } from '#client/sdk.gen'
 import type { FlowTest, FlowTestInput } from '#client/types.gen'
 import { queries } from '../../api/queries.ts'
+import { dataOption } from '../../parts/data.tsx'
 import { Form, useSending } from '../../parts/form.tsx'
 import { notices } from '../../shell/notices.ts'
 import { words } from '../../words.ts'
@@ -198,7 +199,7 @@ export function DomainField({ value, change, error }: DomainFieldProps) {
       label={words.tests.domain}
       value={value ?? ''}
       onChange={({ currentTarget }) => change(currentTarget.value || null)}
-      data={[none, ...(data?.domains ?? []).map(({ id, name }) => ({ value: id, label: name }))]}
+      data={[none, ...(data?.domains ?? []).map(({ id, name }) => dataOption(id, name))]}
       error={error}
     />
   )

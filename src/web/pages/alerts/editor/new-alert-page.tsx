@@ -12,13 +12,13 @@ import { draftFrom } from './templates.ts'
 
 /** `/alerts/new`: a rule is written, tried on the past, and saved. */
 export function NewAlertPage() {
-  const [{ domainId, vendor, event, template }] = useValues(NEW_ALERT)
+  const [{ domainId, vendor, event, parameter, template }] = useValues(NEW_ALERT)
   // A suggested rule comes with the entry of the history, so that it is there after reloading.
   const { rule } = useLocation({ select: ({ state }) => state as { rule?: object } })
   const query = useQuery({ ...listFormsOptions(), staleTime: FRESH.dictionary })
   const [begun] = useState((): Draft => {
     if (rule) return { ...EMPTY, ...draftOf({ ...rule }) }
-    return draftFrom(template, { domainId })
+    return draftFrom(template, { domainId, parameter })
   })
   return (
     <QueryState query={query}>

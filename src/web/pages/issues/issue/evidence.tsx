@@ -1,22 +1,30 @@
 import { List, Paper, Stack, Table, Text, Title } from '@mantine/core'
 import { lazy, Suspense } from 'react'
-import type { Event, IssueEvidence } from '#client/types.gen'
+import type { Event, IssueDetail, IssueEvidence } from '#client/types.gen'
 import { Ago, At } from '../../../parts/ago.tsx'
 import { Code, Data, Dot } from '../../../parts/data.tsx'
 import { DiffTable } from '../../../parts/diff-table.tsx'
-import { formatNumber } from '../../../parts/format.ts'
+import { formatDate, formatNumber } from '../../../parts/format.ts'
 import { Help } from '../../../parts/help.tsx'
 import { PathLink } from '../../../parts/path-link.tsx'
 import { Picture } from '../../../parts/picture.tsx'
 import { Lines } from '../../../parts/query-state.tsx'
 import { words } from '../../../words.ts'
+import { daysOf } from './occurrences.ts'
 
 const BandChart = lazy(async () => ({ default: (await import('../../../charts/band-chart.tsx')).BandChart }))
+const Bars = lazy(async () => ({ default: (await import('../../../charts/bars.tsx')).Bars }))
 
 const LATEST = 5
+const DAYS_HEIGHT_PX = 160
 
-/** The proof of an issue: counts against expectation, the bad event beside a good one, the run that found it. */
-export function Evidence({ evidence }: { evidence: IssueEvidence }) {
+interface EvidenceProps {
+  evidence: IssueEvidence
+  occurrences: IssueDetail['occurrenceSeries']
+}
+
+/** The proof of an issue: counts against expectation, the bad event beside a good one, its days, the run that found it. */
+export function Evidence({ evidence, occurrences }: EvidenceProps) {
   const { badSample, events, run } = evidence
   return (
     <Stack gap="lg">
@@ -29,6 +37,11 @@ export function Evidence({ evidence }: { evidence: IssueEvidence }) {
             <Help term="beside">{words.issue.beside}</Help>
           </Title>
           <Beside bad={badSample} good={evidence.goodSample} />
+        </Paper>
+      )}
+      {occurrences.length > 0 && (
+        <Paper>
+          <Days occurrences={occurrences} />
         </Paper>
       )}
       {run && (
@@ -75,6 +88,28 @@ function Series({ evidence: { issue, series, grain, changes } }: { evidence: Iss
         unit={unit}
         scope={issue.domain ?? undefined}
         changes={changes}
+      />
+    </Suspense>
+  )
+}
+
+/** How often it was seen on each day. */
+function Days({ occurrences }: { occurrences: EvidenceProps['occurrences'] }) {
+  const said = words.issue.days
+  const points = daysOf(occurrences, Date.now())
+  const most = occurrences.reduce((most, one) => (one.count > most.count ? one : most))
+  return (
+    <Suspense fallback={<div style={{ height: DAYS_HEIGHT_PX }} />}>
+      <Bars
+        title={said.title}
+        summary={said.summary(
+          occurrences.length,
+          formatDate(Date.parse(most.day), 'UTC', { day: 'numeric', month: 'long' }),
+          formatNumber(most.count, 0),
+        )}
+        points={points}
+        unit={said.unit}
+        height={DAYS_HEIGHT_PX}
       />
     </Suspense>
   )

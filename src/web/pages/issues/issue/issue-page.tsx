@@ -88,7 +88,7 @@ function Whole({ issue }: { issue: IssueDetail }) {
       <Said issue={issue} evidence={evidence.data} />
       <div className={classes.columns}>
         <QueryState query={evidence} skeleton={<Lines count={8} />}>
-          {(answer) => <Evidence evidence={answer} />}
+          {(answer) => <Evidence evidence={answer} occurrences={issue.occurrenceSeries} />}
         </QueryState>
         <Stack gap="lg">
           <Facts issue={issue} evidence={evidence.data} />

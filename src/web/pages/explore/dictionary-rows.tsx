@@ -1,0 +1,179 @@
+import { ActionIcon, Table, Text } from '@mantine/core'
+import { IconBellPlus, IconChevronRight } from '@tabler/icons-react'
+import { Link } from '@tanstack/react-router'
+import { type ReactNode, useState } from 'react'
+import { useMay } from '../../api/who.ts'
+import { Ago } from '../../parts/ago.tsx'
+import { Code, Data } from '../../parts/data.tsx'
+import { formatNumber } from '../../parts/format.ts'
+import { Num } from '../../parts/numbers.tsx'
+import { words } from '../../words.ts'
+import { type FlatRow, type Key, parameterOf, SHOWN_AT_MOST } from './dictionary.ts'
+import classes from './explore.module.css'
+import { Meter } from './meter.tsx'
+import type { Asked } from './questions.ts'
+
+export const COLUMNS = 7
+/** So many values of a key are shown. */
+const EXAMPLES = 3
+
+/** The table that all rows of the dictionary stand in. */
+export function DictionaryTable({ children }: { children: ReactNode }) {
+  const said = words.explore.dictionary
+  const heads = [
+    { head: said.name },
+    { head: said.presence, isNumber: true },
+    { head: said.type },
+    { head: said.values, isNumber: true },
+    { head: said.examples },
+    { head: said.lastSeen },
+  ]
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: whoever scrolls with the keyboard needs the focus in the box
+    <section aria-label={words.explore.pages.dictionary} tabIndex={0} className="scroll">
+      <Table aria-label={words.explore.pages.dictionary} horizontalSpacing="md">
+        <Table.Thead>
+          <Table.Tr>
+            {heads.map(({ head, isNumber }) => (
+              <Table.Th key={head} scope="col" ta={isNumber ? 'end' : undefined}>
+                {head}
+              </Table.Th>
+            ))}
+            <Table.Th scope="col">
+              <span className="heard">{words.settings.actions}</span>
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>{children}</Table.Tbody>
+      </Table>
+    </section>
+  )
+}
+
+interface FoldProps {
+  level: 0 | 1
+  name: string
+  /** How much is in it. */
+  about: ReactNode
+  lastSeen?: number | null
+  isOpenAtFirst?: boolean
+  children: ReactNode
+}
+
+/** A row that shows what is in it, or hides it. */
+export function Fold({ level, name, about, lastSeen, isOpenAtFirst = false, children }: FoldProps) {
+  const [isOpen, open] = useState(isOpenAtFirst)
+  return (
+    <>
+      <Table.Tr className={classes.row} data-level={level}>
+        <Table.Th scope="row" pl={8 + level * 24}>
+          <button type="button" className={classes.fold} aria-expanded={isOpen} onClick={() => open(!isOpen)}>
+            <IconChevronRight size={16} aria-hidden />
+            <Data>{name}</Data>
+          </button>
+          <span className={classes.about}>{about}</span>
+        </Table.Th>
+        <Table.Td colSpan={COLUMNS - 3} />
+        <Table.Td>{lastSeen !== undefined && <Ago at={lastSeen} />}</Table.Td>
+        <Table.Td />
+      </Table.Tr>
+      {isOpen && children}
+    </>
+  )
+}
+
+/** A key of an event, and a rule for it. */
+export function KeyRow({ of, asked: { vendor, event, domainId } }: { of: Key; asked: Asked }) {
+  const { key, presencePct, type, cardinality, examples, lastSeen } = of
+  return (
+    <Table.Tr className={classes.row}>
+      <Table.Th scope="row" pl={56}>
+        <Code>{key}</Code>
+      </Table.Th>
+      <Table.Td ta="end">
+        <Meter share={presencePct / 100} />
+      </Table.Td>
+      <Table.Td>{words.explore.dictionary.types[type]}</Table.Td>
+      <Table.Td ta="end">
+        <Num value={cardinality} digits={0} />
+      </Table.Td>
+      <Table.Td className={classes.examples}>
+        <Data>{examples.slice(0, EXAMPLES).join(' · ')}</Data>
+      </Table.Td>
+      <Table.Td>
+        <Ago at={lastSeen} />
+      </Table.Td>
+      <Table.Td>
+        <AlertWhenBlank of={{ domainId, vendor, event, key }} />
+      </Table.Td>
+    </Table.Tr>
+  )
+}
+
+/** Begins a rule for the key. */
+function AlertWhenBlank({
+  of: { key, ...scope },
+}: {
+  of: { domainId?: string; vendor?: string; event?: string; key: string }
+}) {
+  const may = useMay('member')
+  const label = words.explore.dictionary.alertWhenBlank(key)
+  return (
+    may && (
+      <ActionIcon
+        component={Link}
+        to="/alerts/new"
+        search={{ ...scope, parameter: parameterOf(key) } as never}
+        variant="subtle"
+        color="gray"
+        aria-label={label}
+        title={label}
+      >
+        <IconBellPlus size={16} aria-hidden />
+      </ActionIcon>
+    )
+  )
+}
+
+/** What a search found, each key with where it is. */
+export function Found({ rows, q, domainId }: { rows: readonly FlatRow[]; q: string; domainId: string | undefined }) {
+  const said = words.explore.dictionary
+  if (rows.length === 0) return <Text>{words.explore.nothingFound(q)}</Text>
+  return (
+    <>
+      {rows.length > SHOWN_AT_MOST && (
+        <Text mb="md">{said.found(formatNumber(rows.length), formatNumber(SHOWN_AT_MOST))}</Text>
+      )}
+      <DictionaryTable>
+        {rows.slice(0, SHOWN_AT_MOST).map(({ domain, vendor, event, key, count, values, lastSeen }) => (
+          <Table.Tr key={JSON.stringify([domain, vendor, event, key])} className={classes.row}>
+            <Table.Th scope="row">
+              <Code>{key}</Code>
+              <div className={classes.hosts}>
+                <Data>{[vendor, event, domain].join(' · ')}</Data>
+              </div>
+            </Table.Th>
+            <Table.Td ta="end">
+              <Num value={count} digits={0} /> {said.eventsUnit}
+            </Table.Td>
+            <Table.Td colSpan={2} />
+            <Table.Td className={classes.examples}>
+              <Data>
+                {values
+                  .slice(0, EXAMPLES)
+                  .map(({ value }) => value)
+                  .join(' · ')}
+              </Data>
+            </Table.Td>
+            <Table.Td>
+              <Ago at={lastSeen} />
+            </Table.Td>
+            <Table.Td>
+              <AlertWhenBlank of={{ domainId, vendor, event, key }} />
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </DictionaryTable>
+    </>
+  )
+}

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts'
+import { startBrowser, type TestBrowser } from '../browser/chromium.ts'
+import { axeFindings } from './axe.ts'
+import { openScreen, type Screen } from './screen.ts'
+import { openAs, openWorld, type World } from './world.ts'
+
+/*
+ * What single pages offer beside their main thing.
+ */
+
+const TEST_MS = 120_000
+
+let world: World
+let browser: TestBrowser
+let shop: { id: string; token: string }
+beforeAll(async () => {
+  ;[world, browser] = await Promise.all([openWorld(), startBrowser()])
+  shop = (await world.app.call('POST', '/v1/domains', { body: { name: 'shop.example' } })).body
+  const now = world.app.clock.now()
+  const send = async (at: number, ...events: [event: string, params: Record<string, string>][]) => {
+    world.app.clock.set(at)
+    const sent = events.map(([event, params]) => ({ vendor: 'Shop', event, params }))
+    expect((await world.app.collect(shop.token, { events: sent })).status).toBe(202)
+    world.app.clock.advance(MINUTE_MS)
+    await world.app.run('flush')
+  }
+  await send(now - 3 * DAY_MS, ['purchase', { value: '1', old_id: 'a' }])
+  await send(now - HOUR_MS, ['purchase', { value: '2', $new_id: 'b' }])
+  world.app.clock.set(now)
+}, TEST_MS)
+afterAll(async () => {
+  await browser[Symbol.asyncDispose]()
+  await world[Symbol.asyncDispose]()
+})
+
+async function open(path: string, key = world.app.owner.apiKey): Promise<Screen> {
+  const screen = await openScreen(world.url, browser.browser)
+  await screen.page.setViewport({ width: 1280, height: 900 })
+  await openAs(screen, key, path)
+  return screen
+}
+
+const isSideways = ({ page }: Screen) => page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth)
+
+describe('the dictionary', () => {
+  test(
+    'says which keys are new and which are gone, and begins a rule for one',
+    async () => {
+      await using screen = await open('/explore/dictionary')
+      const { page } = screen
+      const keys = (text: string) =>
+        page.waitForFunction(
+          (text) => [...document.querySelectorAll('tbody th code')].map((code) => code.textContent).join() === text,
+          {},
+          text,
+        )
+      await screen.press('New')
+      await keys('$new_id')
+      expect(new URL(page.url()).search).toBe('?seen=new')
+      await screen.press('Gone')
+      await keys('old_id')
+      await page.reload()
+      await keys('old_id')
+      expect(await axeFindings(page)).toEqual([])
+      await page.setViewport({ width: 360, height: 800 })
+      expect(await isSideways(screen)).toBe(false)
+      await screen.press('New')
+      await screen.press('Alert when $new_id is blank', 'link')
+      await screen.sees('heading', 'New alert')
+      await screen.reads('match')
+      expect(await valuesOf(screen, ['Vendor', 'Event', 'Parameter 1'])).toEqual(['Shop', 'purchase', '$$new_id'])
+      expect(screen.trouble).toEqual([])
+    },
+    TEST_MS,
+  )
+
+  test(
+    'a longer time than the server looks back is answered for what it does',
+    async () => {
+      await using screen = await open('/explore/dictionary?range=30d')
+      await screen.reads('What arrived in the last 7')
+      expect(await screen.has('button', 'New')).toBe(false)
+      expect(screen.trouble).toEqual([])
+    },
+    TEST_MS,
+  )
+
+  test(
+    'who may only look is offered no rule',
+    async () => {
+      await using screen = await open('/explore/dictionary?seen=gone', world.keyOf('viewer'))
+      await screen.reads('old_id')
+      expect(await screen.has('link', 'Alert when old_id is blank')).toBe(false)
+    },
+    TEST_MS,
+  )
+})
+
+/** What stands in the fields of these names. */
+const valuesOf = ({ page }: Screen, names: readonly string[]) =>
+  Promise.all(
+    names.map(async (name) => {
+      const field = await page.waitForSelector(`aria/${name}`)
+      return field?.evaluate((element) => (element as HTMLInputElement).value)
+    }),
+  )
